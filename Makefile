@@ -1,0 +1,59 @@
+# Thin front to Meson: these are the commands people type. `make help` lists them.
+
+BUILD ?= build
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+MESON_OPTIONS ?=
+
+.PHONY: all help deps demo test test-quick soak lint bench bench-check fuzz docs install clean
+
+all: $(BUILD)/build.ninja ## release build into build/ (the command is build/ntrace)
+	@ninja -C $(BUILD) -j $(JOBS)
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 22
+
+$(BUILD)/build.ninja:
+	@tools/deps build
+	@meson setup $(BUILD) --prefix $(PREFIX) $(MESON_OPTIONS)
+
+deps: ## install what is missing (apt-get, as root or with sudo)
+	@tools/deps all
+
+demo: ## trace a real RISC-V program and show where the time went
+	@tools/deps demo
+	@$(MAKE) --no-print-directory all
+	@BUILD=$(BUILD) examples/demo
+
+test: ## install what is missing, build every way, run every test
+	@tools/deps all
+	@tools/run_tests full
+
+test-quick: all ## the tests of this build only
+	@tools/run_tests quick
+
+soak: ## the long runs: random programs, mutants
+	@tools/deps all
+	@tools/run_tests soak
+
+lint: ## clang-tidy, layers, formatting
+	@tools/lint
+
+bench: all ## measure everything, print one table
+	@bench/run
+
+bench-check: all ## fail when a hot path executes more instructions than recorded
+	@bench/check
+
+fuzz: ## run the fuzzers (TIME=seconds for each)
+	@fuzz/run $(TIME)
+
+docs: all ## regenerate docs/messages.md and docs/registers.md from the tables
+	@tools/make_docs
+
+install: all ## install into PREFIX (default /usr/local), DESTDIR respected
+	@meson configure $(BUILD) --prefix $(PREFIX)
+	@meson install -C $(BUILD)
+
+clean: ## remove the build folders
+	rm -rf build build-*

@@ -1,0 +1,13 @@
+/* A read-only run of bytes that somebody else owns. */
+#ifndef NTRACE_BYTES_H
+#define NTRACE_BYTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct ntr_bytes {
+    const uint8_t *data;
+    size_t size;
+} ntr_bytes;
+
+#endif

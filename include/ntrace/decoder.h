@@ -1,0 +1,57 @@
+/* Decoder: N-Trace bytes and the program's image in, execution out. N-Trace 1.0 section 14.
+ *
+ * Pull interface: feed bytes, read events. Any number of sources (SRC); each has its own state. The
+ * decoder never stops at bad input: what cannot be known is one NTR_EVENT_GAP, and decoding goes on at
+ * the next place the stream allows. */
+#ifndef NTRACE_DECODER_H
+#define NTRACE_DECODER_H
+
+#include <ntrace/allocator.h>
+#include <ntrace/event.h>
+#include <ntrace/params.h>
+#include <ntrace/program.h>
+#include <ntrace/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ntr_decoder ntr_decoder;
+
+typedef struct ntr_decoder_config {
+    size_t size; /* sizeof(ntr_decoder_config) */
+    ntr_params params;
+    const ntr_program *program; /* not owned; must outlive the decoder */
+    const ntr_allocator *allocator;
+    bool one_source;            /* decode only the source `source` */
+    uint16_t source;
+    bool strict;                /* stop at the first defect */
+    bool mid_stream;            /* the stream starts in the middle of a message (wrapped buffer) */
+} ntr_decoder_config;
+
+/* Errors (*status, may be NULL): NTR_E_MEMORY, NTR_E_INVALID, NTR_E_RANGE. */
+NTR_API ntr_decoder *ntr_decoder_new(const ntr_decoder_config *config, ntr_status *status);
+NTR_API void ntr_decoder_free(ntr_decoder *decoder);
+
+/* Give the next span of the stream; the one before must have been read to NTR_NEED_MORE. The bytes stay
+ * the caller's and must live until then. `last`: nothing follows. Errors: NTR_E_STATE. */
+NTR_API ntr_status ntr_decoder_feed(ntr_decoder *decoder, const uint8_t *data, size_t size, bool last);
+
+/* Fill up to `capacity` events; *count tells how many. NTR_OK: call again. NTR_NEED_MORE: feed.
+ * NTR_END: all told (events may still have been filled). Errors: NTR_E_MEMORY; with `strict` the defect,
+ * after the events before it. */
+NTR_API ntr_status ntr_decoder_read(ntr_decoder *decoder, ntr_event *events, size_t capacity, size_t *count);
+
+/* Totals of the counting decode. */
+typedef struct ntr_counts {
+    uint64_t instructions, halfwords, spans, branches, taken, calls, returns, exceptions, interrupts, gaps,
+        messages, bytes;
+} ntr_counts;
+
+/* Decode what was fed without making events; adds to *counts. Returns NTR_NEED_MORE or NTR_END as above. */
+NTR_API ntr_status ntr_decoder_count(ntr_decoder *decoder, ntr_counts *counts);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

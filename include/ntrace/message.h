@@ -1,0 +1,152 @@
+/* Messages: one N-Trace message as a struct, and the two engines between it and its bytes.
+ *
+ * Both engines, the text form and the documentation read the same two tables, fields.def and
+ * messages.def. Nothing here allocates. N-Trace 1.0 sections 2 (framing) and 3 to 6 (messages). */
+#ifndef NTRACE_MESSAGE_H
+#define NTRACE_MESSAGE_H
+
+#include <ntrace/bytes.h>
+#include <ntrace/params.h>
+#include <ntrace/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ntr_tcode {
+#define NTR_MESSAGE(id, tcode, text, set, ...) NTR_TCODE_##id = (tcode),
+#include <ntrace/messages.def>
+#undef NTR_MESSAGE
+    NTR_TCODE_VENDOR_FIRST = 56,
+    NTR_TCODE_VENDOR_LAST = 62,
+    NTR_TCODE_NONE = 0xff, /* bytes that are no message at all; see ntr_message.defect */
+} ntr_tcode;
+
+typedef enum ntr_field {
+#define NTR_FIELD(id, member, text, shape, bits, base) NTR_FIELD_##id,
+#include <ntrace/fields.def>
+#undef NTR_FIELD
+    NTR_FIELD_COUNT,
+    NTR_FIELD_NONE = 0xff,
+} ntr_field;
+
+/* Set of fields: 1 << NTR_FIELD_x. */
+typedef uint32_t ntr_fields;
+#define NTR_HAS(message, id) (((message)->present >> NTR_FIELD_##id) & 1u)
+
+/* Messages longer than this are reported as NTR_E_MESSAGE_LONG and skipped; the longest standard
+ * message has 36 bytes (OQ-11), vendor messages may be longer. */
+#define NTR_MESSAGE_BYTES_MAX 1024
+
+typedef struct ntr_message {
+    uint64_t offset;       /* of the first byte, in bytes from the start of the stream */
+    uint64_t number;       /* position in the stream, counted from 1 */
+    ntr_bytes raw;         /* the message's bytes; owned by whoever made the message */
+    uint8_t tcode;         /* ntr_tcode, or any other value 0..63 */
+    uint8_t defect_field;  /* ntr_field the defect was met at, or NTR_FIELD_NONE */
+    int16_t defect;        /* NTR_OK, or the negative ntr_status that says what is wrong */
+    ntr_fields present;    /* which members below mean something */
+    union {
+        struct {
+#define NTR_FIELD(id, member, text, shape, bits, base) uint64_t member;
+#include <ntrace/fields.def>
+#undef NTR_FIELD
+        };
+        uint64_t value[NTR_FIELD_COUNT]; /* by ntr_field */
+    };
+    uint16_t width[NTR_FIELD_COUNT]; /* bits sent (decoding), minimum bits to send or 0 (encoding) */
+} ntr_message;
+
+/* Decode the message that is exactly `raw` (first byte after idle up to and including MSEO 11).
+ *
+ * Fills everything but `offset` and `number`. Returns NTR_OK, or the defect (also stored in the message
+ * with the field it was met at): the fields before the defect are present and right.
+ * Defects: NTR_E_TRUNCATED, NTR_E_MSEO_RESERVED, NTR_E_FIELD_MISSING, NTR_E_FIELD_SPLIT,
+ * NTR_E_FIELD_EXTRA, NTR_E_FIELD_LONG, NTR_E_FIELD_VALUE, NTR_E_HIST_STOP_BIT. */
+NTR_API ntr_status ntr_message_decode(const ntr_params *params, ntr_bytes raw, ntr_message *message);
+
+/* Encode the message's present fields; at most `capacity` bytes go to `out`.
+ *
+ * `width` of a variable field asks for at least so many bits (0: the minimum); TSTAMP is written when
+ * present. With params->extend_addr addresses are shortened (section 7.1).
+ * Returns the number of bytes, or a negative ntr_status: NTR_E_SPACE, NTR_E_FIELD_MISSING,
+ * NTR_E_FIELD_VALUE (a fixed field does not fit), NTR_E_INVALID (no such message). */
+NTR_API int ntr_message_encode(const ntr_params *params, const ntr_message *message, uint8_t *out, size_t capacity);
+
+/* The address that an ADDRESS field stands for: bit 0 restored, MSB extension or the dialect's fixed
+ * width applied, cut to XLEN (section 7.1). For UADDR the result is to be XORed with the reference. */
+NTR_API uint64_t ntr_message_address(const ntr_params *params, const ntr_message *message, ntr_field field);
+
+/* Whether the TCODE is one of the four synchronizing messages (section 8). */
+NTR_API bool ntr_tcode_is_sync(unsigned tcode);
+
+/* "IndirectBranchHist", "Vendor56", "Reserved1"; "Malformed" for NTR_TCODE_NONE. `dialect` may be NULL.
+ * Static storage. */
+NTR_API const char *ntr_tcode_name(const ntr_dialect *dialect, unsigned tcode);
+
+/* "ICNT"; NULL for a value that is no field. Static storage. */
+NTR_API const char *ntr_field_name(ntr_field field);
+
+/* ---- the table, for those who print or generate ------------------------------------------------ */
+
+typedef enum ntr_shape { NTR_SHAPE_CONFIG, NTR_SHAPE_FIXED, NTR_SHAPE_VARIABLE, NTR_SHAPE_ADDRESS } ntr_shape;
+typedef enum ntr_base { NTR_BASE_DEC, NTR_BASE_HEX } ntr_base;
+
+typedef struct ntr_field_info {
+    const char *name;
+    uint8_t shape; /* ntr_shape */
+    uint8_t bits;  /* width when FIXED, the specification's maximum otherwise */
+    uint8_t base;  /* ntr_base */
+} ntr_field_info;
+
+#define NTR_MESSAGE_FIELDS_MAX 5
+
+typedef struct ntr_message_field {
+    uint8_t field;      /* ntr_field; NTR_FIELD_NONE ends the list */
+    uint8_t condition;  /* ntr_field this depends on, or NTR_FIELD_NONE */
+    uint8_t when;       /* ... being this value */
+    bool optional;      /* may be left out at the end of the message */
+} ntr_message_field;
+
+typedef struct ntr_message_info {
+    const char *name;
+    uint8_t tcode;
+    uint8_t messages; /* NTR_MESSAGES_* set of dialects that know it */
+    ntr_message_field fields[NTR_MESSAGE_FIELDS_MAX];
+} ntr_message_info;
+
+/* NULL for a value that is no field. */
+NTR_API const ntr_field_info *ntr_field_get(ntr_field field);
+
+/* The row of this TCODE in this dialect (NULL: N-Trace 1.0), or NULL for vendor and reserved ones. */
+NTR_API const ntr_message_info *ntr_message_get(const ntr_dialect *dialect, unsigned tcode);
+
+/* The index-th row of the table, NULL past the last. */
+NTR_API const ntr_message_info *ntr_message_at(size_t index);
+
+/* ---- text form (ntrace dump, ntrace assemble) -------------------------------------------------- */
+
+/* Longest line ntr_message_format can make, with the terminating NUL. */
+#define NTR_MESSAGE_TEXT_MAX (4 * NTR_MESSAGE_BYTES_MAX)
+
+/* "#12 @0x1f IndirectBranchHist BTYPE=0 ICNT=125 UADDR=0x7 HIST=0xffe", no line feed.
+ *
+ * A field sent with more bits than it needs shows them, "ICNT=125:18"; the payload of vendor and reserved
+ * messages is "DATA=0x1f:12,0x0:6"; a defective message ends in "BYTES=... !reason". So the text always
+ * gives back the same bytes. Returns the length, or NTR_E_SPACE. */
+NTR_API int ntr_message_format(const ntr_params *params, const ntr_message *message, char *out, size_t capacity);
+
+/* Parse one line of that form ("#12 @0x1f" may be missing) straight into bytes.
+ *
+ * Returns the number of bytes written to `out` (0: blank or comment line), or a negative ntr_status;
+ * then `*column` (may be NULL) is the 0-based place of the mistake. */
+NTR_API int ntr_message_assemble(const ntr_params *params, const char *line, uint8_t *out, size_t capacity,
+                                 size_t *column);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,19 @@
+/* libntrace: RISC-V N-Trace 1.0, encode, decode, model and analyse. */
+#ifndef NTRACE_NTRACE_H
+#define NTRACE_NTRACE_H
+
+#include <ntrace/allocator.h>
+#include <ntrace/bytes.h>
+#include <ntrace/decoder.h>
+#include <ntrace/dialect.h>
+#include <ntrace/encoder.h>
+#include <ntrace/event.h>
+#include <ntrace/ingress.h>
+#include <ntrace/isa.h>
+#include <ntrace/message.h>
+#include <ntrace/params.h>
+#include <ntrace/program.h>
+#include <ntrace/reader.h>
+#include <ntrace/status.h>
+
+#endif

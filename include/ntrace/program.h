@@ -1,0 +1,96 @@
+/* Program: the images that a trace ran through, by address and by context.
+ *
+ * N-Trace 1.0 section 14 (inputs of a decoder). A program only grows: images are added, then decoders
+ * read it. Adding while a decoder uses it is allowed between two calls into that decoder. */
+#ifndef NTRACE_PROGRAM_H
+#define NTRACE_PROGRAM_H
+
+#include <ntrace/allocator.h>
+#include <ntrace/bytes.h>
+#include <ntrace/isa.h>
+#include <ntrace/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ntr_program ntr_program;
+
+/* Who is looking: the hart's context and the place in the stream. Images are bound to any of these. */
+typedef struct ntr_context {
+    uint64_t scontext, hcontext;
+    uint8_t prv;   /* 0 U, 1 S, 3 M; NTR_PRV_UNKNOWN before the first Ownership */
+    uint8_t v;     /* 1: VU, VS */
+    bool has_scontext, has_hcontext; /* false: not known yet, matches every image */
+} ntr_context;
+#define NTR_PRV_UNKNOWN 0xff
+
+/* What an image is bound to. Zero-filled with `size` set: everywhere, always, at its own addresses. */
+typedef struct ntr_image_options {
+    size_t size;             /* sizeof(ntr_image_options) */
+    uint64_t bias;           /* added to the file's addresses (PIE, shared libraries); for raw images: the address */
+    bool has_scontext, has_hcontext, has_prv;
+    uint8_t prv, v;
+    uint64_t scontext, hcontext;
+    uint64_t from, until;    /* valid from this stream offset (inclusive) until that one (exclusive); until 0: no end */
+    const char *name;        /* shown to people; NULL: the path */
+} ntr_image_options;
+
+/* Errors: NULL when out of memory. `allocator` may be NULL. */
+NTR_API ntr_program *ntr_program_new(const ntr_allocator *allocator);
+NTR_API void ntr_program_free(ntr_program *program);
+
+/* Add the loadable segments, symbols and ISA attributes of an ELF file. Images added later win where two
+ * overlap in the same context. Errors: NTR_E_IO, NTR_E_FORMAT (not ELF, not RISC-V, damaged, other XLEN
+ * than the program's), NTR_E_MEMORY; ntr_program_error tells the details. */
+NTR_API ntr_status ntr_program_add_elf(ntr_program *program, const char *path, const ntr_image_options *options);
+
+/* Add plain bytes at options->bias. The bytes are copied. */
+NTR_API ntr_status ntr_program_add_raw(ntr_program *program, ntr_bytes bytes, const ntr_image_options *options);
+
+/* Read up to `size` bytes of target memory at `address`; returns how many there were. */
+typedef size_t (*ntr_read_memory)(void *user, const ntr_context *context, uint64_t position, uint64_t address,
+                                  uint8_t *out, size_t size);
+
+/* Ask `read` where no image has the bytes. */
+NTR_API ntr_status ntr_program_set_reader(ntr_program *program, ntr_read_memory read, void *user);
+
+/* One line about the last failure of an add, e.g. "hello: not a RISC-V ELF (machine 62)". */
+NTR_API const char *ntr_program_error(const ntr_program *program);
+
+/* 32 or 64 as the images say; 0 while there is none that says it. */
+NTR_API unsigned ntr_program_xlen(const ntr_program *program);
+
+/* The NTR_ISA_* set that holds at this address (the image's attributes, else the program's XLEN). */
+NTR_API unsigned ntr_program_isa(const ntr_program *program, const ntr_context *context, uint64_t address);
+
+/* Copy up to `size` bytes of code at `address`, as `context` sees it when the decoder is at `position` in
+ * the stream. Returns how many there are (0: no image). `context` NULL matches every image. */
+NTR_API size_t ntr_program_read(const ntr_program *program, const ntr_context *context, uint64_t position,
+                                uint64_t address, uint8_t *out, size_t size);
+
+/* Decode the instruction at `address`. Table jumps are resolved through the image's jump table
+ * (__jvt_base$). Errors: NTR_E_NO_IMAGE. */
+NTR_API ntr_status ntr_program_insn(const ntr_program *program, const ntr_context *context, uint64_t position,
+                                    uint64_t address, ntr_insn *insn);
+
+typedef struct ntr_symbol {
+    const char *name;  /* owned by the program */
+    const char *image; /* name of the image it is from; owned by the program */
+    uint64_t address;  /* where it starts, bias included */
+    uint64_t size;     /* 0: not told */
+    bool function;
+} ntr_symbol;
+
+/* The symbol that covers `address` (by its size, else the nearest one below in the same section).
+ * Errors: NTR_END when there is none. */
+NTR_API ntr_status ntr_program_symbol(const ntr_program *program, const ntr_context *context, uint64_t address,
+                                      ntr_symbol *symbol);
+
+/* Address of the symbol of this name. Errors: NTR_END. */
+NTR_API ntr_status ntr_program_find(const ntr_program *program, const char *name, ntr_symbol *symbol);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

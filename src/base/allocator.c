@@ -1,0 +1,41 @@
+#include "base/allocator.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *resize(const ntr_allocator *allocator, void *block, size_t size) {
+    if (allocator) return allocator->resize(allocator->user, block, size);
+    if (size) return realloc(block, size);
+    free(block);
+    return NULL;
+}
+
+void *ntr_realloc(const ntr_allocator *allocator, void *block, size_t count, size_t item) {
+    if (item && count > SIZE_MAX / item) return NULL;
+    return resize(allocator, block, count && item ? count * item : 1);
+}
+
+void *ntr_alloc(const ntr_allocator *allocator, size_t count, size_t item) {
+    void *block = ntr_realloc(allocator, NULL, count, item);
+    if (block) memset(block, 0, count * item);
+    return block;
+}
+
+void ntr_dealloc(const ntr_allocator *allocator, void *block) {
+    if (block) resize(allocator, block, 0);
+}
+
+int ntr_reserve(const ntr_allocator *allocator, void **block, size_t *capacity, size_t need, size_t item) {
+    if (need <= *capacity) return 0;
+    size_t grown = *capacity ? *capacity : 16;
+    while (grown < need) {
+        if (grown > SIZE_MAX / 2) return -1;
+        grown *= 2;
+    }
+    void *larger = ntr_realloc(allocator, *block, grown, item);
+    if (!larger) return -1;
+    *block = larger;
+    *capacity = grown;
+    return 0;
+}

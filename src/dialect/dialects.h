@@ -1,0 +1,12 @@
+/* The registry's members: one file each, one line in dialect.c. */
+#ifndef NTR_DIALECT_DIALECTS_H
+#define NTR_DIALECT_DIALECTS_H
+
+#include <ntrace/dialect.h>
+
+extern const ntr_dialect ntr_dialect_ntrace_1_0;
+extern const ntr_dialect ntr_dialect_sifive;
+extern const ntr_dialect ntr_dialect_p550;
+extern const ntr_dialect ntr_dialect_refcode;
+
+#endif

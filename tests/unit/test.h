@@ -1,0 +1,15 @@
+/* What every unit test includes. */
+#ifndef NTR_TEST_H
+#define NTR_TEST_H
+
+/* cmocka wants these before its header. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define TEST(function) cmocka_unit_test(function)
+
+#endif
