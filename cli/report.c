@@ -1,0 +1,37 @@
+#include "report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static const char *command;
+
+void cli_report_command(const char *name)
+{
+    command = name;
+}
+
+static void tell(const char *format, va_list arguments)
+{
+    fputs("ntrace", stderr);
+    if (command) fprintf(stderr, " %s", command);
+    fputs(": ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
+void cli_note(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    tell(format, arguments);
+    va_end(arguments);
+}
+
+int cli_fail(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    tell(format, arguments);
+    va_end(arguments);
+    return CLI_FAILED;
+}
