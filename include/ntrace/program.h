@@ -58,6 +58,22 @@ NTR_API ntr_status ntr_program_set_reader(ntr_program *program, ntr_read_memory 
 /* One line about the last failure of an add, e.g. "hello: not a RISC-V ELF (machine 62)". */
 NTR_API const char *ntr_program_error(const ntr_program *program);
 
+/* One image as it was added. Strings are owned by the program. */
+typedef struct ntr_image_info {
+    const char *name;
+    const char *path; /* of the ELF file; NULL for raw images */
+    uint64_t bias;
+    uint64_t low, high; /* lowest address and the one after the highest, bias included */
+    ntr_image_options options;
+} ntr_image_info;
+
+/* The index-th image in the order of adding. Errors: NTR_END past the last. */
+NTR_API ntr_status ntr_program_image(const ntr_program *program, size_t index, ntr_image_info *info);
+
+/* Index of the image whose bytes `context` sees at `address` at `position`. Errors: NTR_END. */
+NTR_API ntr_status ntr_program_image_at(const ntr_program *program, const ntr_context *context, uint64_t position,
+                                        uint64_t address, size_t *index);
+
 /* 32 or 64 as the images say; 0 while there is none that says it. */
 NTR_API unsigned ntr_program_xlen(const ntr_program *program);
 
