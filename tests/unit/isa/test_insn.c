@@ -1,0 +1,222 @@
+#include "../test.h"
+
+#include <ntrace/isa.h>
+
+/* N-Trace 1.0 section 1.3, row by row. All at pc 0x10000; `target` is relative to it. */
+#define PC UINT64_C(0x10000)
+#define BOTH 0x100 /* decode as RV32 and as RV64 */
+#define ZCM (NTR_ISA_ZCMP | NTR_ISA_ZCMT)
+
+static const struct {
+    const char *text;
+    uint32_t word;
+    unsigned isa;
+    uint8_t size, flow, itype, rd, rs1;
+    int32_t immediate;
+    int32_t target;
+} jumps[] = {
+    {"jal ra", 0x010000ef, BOTH, 4, NTR_FLOW_DIRECT_CALL, 9, 1, 0, 0, 0x10},
+    {"jal t0", 0x800002ef, BOTH, 4, NTR_FLOW_DIRECT_CALL, 9, 5, 0, 0, -0x100000},
+    {"jal zero", 0x7ffff06f, BOTH, 4, NTR_FLOW_DIRECT_JUMP, 11, 0, 0, 0, 0xffffe},
+    {"jal a0", 0x0040056f, BOTH, 4, NTR_FLOW_DIRECT_JUMP, 15, 10, 0, 0, 4},
+    {"jalr ra, 0(ra)", 0x000080e7, BOTH, 4, NTR_FLOW_INDIRECT_CALL, 8, 1, 1, 0, 0},
+    {"jalr ra, 0(a0)", 0x000500e7, BOTH, 4, NTR_FLOW_INDIRECT_CALL, 8, 1, 10, 0, 0},
+    {"jalr t0, 0(t0)", 0x000282e7, BOTH, 4, NTR_FLOW_INDIRECT_CALL, 8, 5, 5, 0, 0},
+    {"jalr t0, -4(ra)", 0xffc082e7, BOTH, 4, NTR_FLOW_CO_SWAP, 12, 5, 1, -4, 0},
+    {"jalr ra, 0(t0)", 0x000280e7, BOTH, 4, NTR_FLOW_CO_SWAP, 12, 1, 5, 0, 0},
+    {"jalr zero, 0(ra)", 0x00008067, BOTH, 4, NTR_FLOW_RETURN, 13, 0, 1, 0, 0},
+    {"jalr zero, 8(t0)", 0x00828067, BOTH, 4, NTR_FLOW_RETURN, 13, 0, 5, 8, 0},
+    {"jalr a0, 0(ra)", 0x00008567, BOTH, 4, NTR_FLOW_RETURN, 13, 10, 1, 0, 0},
+    {"jalr zero, 2047(a5)", 0x7ff78067, BOTH, 4, NTR_FLOW_INDIRECT_JUMP, 10, 0, 15, 2047, 0},
+    {"jalr a0, -2048(a5)", 0x80078567, BOTH, 4, NTR_FLOW_INDIRECT_JUMP, 14, 10, 15, -2048, 0},
+    {"jalr, funct3 1", 0x00009067, BOTH, 4, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
+    {"beq", 0x7eb50fe3, BOTH, 4, NTR_FLOW_BRANCH, 4, 0, 0, 0, 4094},
+    {"bne", 0x80b51063, BOTH, 4, NTR_FLOW_BRANCH, 4, 0, 0, 0, -4096},
+    {"blt", 0x00b54163, BOTH, 4, NTR_FLOW_BRANCH, 4, 0, 0, 0, 2},
+    {"bge", 0xfeb55fe3, BOTH, 4, NTR_FLOW_BRANCH, 4, 0, 0, 0, -2},
+    {"bltu", 0x10b56063, BOTH, 4, NTR_FLOW_BRANCH, 4, 0, 0, 0, 0x100},
+    {"bgeu", 0x00b570e3, BOTH, 4, NTR_FLOW_BRANCH, 4, 0, 0, 0, 0x800},
+    {"branch, funct3 2", 0x00b52163, BOTH, 4, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
+    {"branch, funct3 3", 0x00b53163, BOTH, 4, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
+    {"mret", 0x30200073, BOTH, 4, NTR_FLOW_TRAP_RETURN, 3, 0, 0, 0, 0},
+    {"sret", 0x10200073, BOTH, 4, NTR_FLOW_TRAP_RETURN, 3, 0, 0, 0, 0},
+    {"mnret", 0x70200073, BOTH, 4, NTR_FLOW_TRAP_RETURN, 3, 0, 0, 0, 0},
+    {"dret", 0x7b200073, BOTH, 4, NTR_FLOW_TRAP_RETURN, 3, 0, 0, 0, 0},
+    {"ecall", 0x00000073, BOTH, 4, NTR_FLOW_TRAP, 1, 0, 0, 0, 0},
+    {"ebreak", 0x00100073, BOTH, 4, NTR_FLOW_TRAP, 1, 0, 0, 0, 0},
+    {"wfi", 0x10500073, BOTH, 4, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
+    {"csrrw a0, mstatus, a1", 0x30059573, BOTH, 4, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
+    {"fence.i", 0x0000100f, BOTH, 4, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
+    {"c.j", 0xaffd, BOTH, 2, NTR_FLOW_DIRECT_JUMP, 11, 0, 0, 0, 2046},
+    {"c.j", 0xb001, BOTH, 2, NTR_FLOW_DIRECT_JUMP, 11, 0, 0, 0, -2048},
+    {"c.jal", 0x2ffd, NTR_ISA_RV32, 2, NTR_FLOW_DIRECT_CALL, 9, 1, 0, 0, 2046},
+    {"c.addiw", 0x2ffd, 0, 2, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
+    {"c.beqz", 0xcd7d, BOTH, 2, NTR_FLOW_BRANCH, 4, 0, 0, 0, 254},
+    {"c.bnez", 0xf001, BOTH, 2, NTR_FLOW_BRANCH, 4, 0, 0, 0, -256},
+    {"c.jr ra", 0x8082, BOTH, 2, NTR_FLOW_RETURN, 13, 0, 1, 0, 0},
+    {"c.jr t0", 0x8282, BOTH, 2, NTR_FLOW_RETURN, 13, 0, 5, 0, 0},
+    {"c.jr a0", 0x8502, BOTH, 2, NTR_FLOW_INDIRECT_JUMP, 10, 0, 10, 0, 0},
+    {"c.jr zero: reserved", 0x8002, BOTH, 2, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
+    {"c.jalr ra", 0x9082, BOTH, 2, NTR_FLOW_INDIRECT_CALL, 8, 1, 1, 0, 0},
+    {"c.jalr t0", 0x9282, BOTH, 2, NTR_FLOW_CO_SWAP, 12, 1, 5, 0, 0},
+    {"c.jalr a0", 0x9502, BOTH, 2, NTR_FLOW_INDIRECT_CALL, 8, 1, 10, 0, 0},
+    {"c.ebreak", 0x9002, BOTH, 2, NTR_FLOW_TRAP, 1, 0, 0, 0, 0},
+    {"c.mv a0, a1", 0x852e, BOTH, 2, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
+    {"c.add a0, a1", 0x952e, BOTH, 2, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
+    {"illegal 0", 0x0000, BOTH, 2, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
+    {"c.zext.b", 0x9d61, BOTH, 2, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
+    {"cm.push", 0xb842, ZCM, 2, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
+    {"cm.pop", 0xba42, ZCM, 2, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
+    {"cm.popret", 0xbefe, NTR_ISA_ZCMP, 2, NTR_FLOW_RETURN, 13, 0, 1, 0, 0},
+    {"cm.popretz", 0xbc42, NTR_ISA_ZCMP | NTR_ISA_RV32, 2, NTR_FLOW_RETURN, 13, 0, 1, 0, 0},
+    {"cm.popret, rlist 3", 0xbe32, ZCM, 2, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
+    {"cm.mva01s", 0xac66, ZCM, 2, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
+    {"c.fsdsp, not cm.popret", 0xbefe, NTR_ISA_ZCMT, 2, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
+    {"c.fsdsp, not cm.jt", 0xa002, NTR_ISA_ZCMP, 2, NTR_FLOW_LINEAR, 0, 0, 0, 0, 0},
+};
+
+static void check_jump(size_t i, unsigned isa) {
+    uint8_t bytes[4] = {(uint8_t)jumps[i].word, (uint8_t)(jumps[i].word >> 8), (uint8_t)(jumps[i].word >> 16),
+                        (uint8_t)(jumps[i].word >> 24)};
+    ntr_insn insn;
+    uint64_t target = jumps[i].target ? PC + (uint64_t)jumps[i].target : 0;
+    if (isa & NTR_ISA_RV32) target = (uint32_t)target;
+
+    print_message("# %s\n", jumps[i].text);
+    assert_int_equal(ntr_insn_decode(bytes, jumps[i].size, PC, isa, &insn), NTR_OK);
+    assert_int_equal(insn.size, jumps[i].size);
+    assert_int_equal(insn.flow, jumps[i].flow);
+    assert_int_equal(insn.itype, jumps[i].itype);
+    assert_int_equal(insn.rd, jumps[i].rd);
+    assert_int_equal(insn.rs1, jumps[i].rs1);
+    assert_int_equal(insn.immediate, jumps[i].immediate);
+    assert_int_equal(insn.target, target);
+    assert_false(insn.sets_constant || insn.table_jump);
+}
+
+static void every_jump_has_its_class(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof jumps / sizeof jumps[0]; i++) {
+        if (jumps[i].isa != BOTH) {
+            check_jump(i, jumps[i].isa);
+        } else {
+            check_jump(i, 0);
+            check_jump(i, NTR_ISA_RV32);
+        }
+    }
+}
+
+static ntr_insn decode(uint32_t word, uint64_t pc, unsigned isa) {
+    uint8_t bytes[4] = {(uint8_t)word, (uint8_t)(word >> 8), (uint8_t)(word >> 16), (uint8_t)(word >> 24)};
+    ntr_insn insn;
+    assert_int_equal(ntr_insn_decode(bytes, 4, pc, isa, &insn), NTR_OK);
+    return insn;
+}
+
+static void check_constant(uint32_t word, uint64_t pc, unsigned isa, unsigned rd, uint64_t value) {
+    ntr_insn insn = decode(word, pc, isa);
+    assert_int_equal(insn.flow, NTR_FLOW_LINEAR);
+    assert_int_equal(insn.sets_constant, rd != 0);
+    assert_int_equal(insn.rd, rd);
+    assert_int_equal(insn.target, value);
+}
+
+static void constants_for_sequential_jumps(void **state) {
+    (void)state;
+    check_constant(0x80000537, 0, 0, 10, UINT64_C(0xffffffff80000000)); /* lui a0, 0x80000 */
+    check_constant(0x80000537, 0, NTR_ISA_RV32, 10, 0x80000000);
+    check_constant(0x80000037, 0, 0, 0, 0);                      /* lui zero: a HINT */
+    check_constant(0xfffff317, 0x80001004, 0, 6, 0x80000004);    /* auipc t1, 0xfffff */
+    check_constant(0xfffff317, 4, 0, 6, UINT64_C(0xfffffffffffff004));
+    check_constant(0xfffff317, 4, NTR_ISA_RV32, 6, 0xfffff004);
+    check_constant(0x7501, 0, 0, 10, UINT64_C(0xfffffffffffe0000)); /* c.lui a0, 0xfffe0 */
+    check_constant(0x7501, 0, NTR_ISA_RV32, 10, 0xfffe0000);
+    check_constant(0x657d, 0, 0, 10, 0x1f000); /* c.lui a0, 0x1f */
+    check_constant(0x6141, 0, 0, 0, 0);        /* c.addi16sp */
+    check_constant(0x6001, 0, 0, 0, 0);        /* immediate 0: reserved */
+    check_constant(0x607d, 0, 0, 0, 0);        /* c.lui zero: a HINT */
+}
+
+static void table_jumps_tell_their_index(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t word;
+        uint8_t flow, itype, rd, index;
+    } rows[] = {
+        {0xa002, NTR_FLOW_DIRECT_JUMP, NTR_ITYPE_DIRECT_JUMP, 0, 0},
+        {0xa07e, NTR_FLOW_DIRECT_JUMP, NTR_ITYPE_DIRECT_JUMP, 0, 31},
+        {0xa082, NTR_FLOW_DIRECT_CALL, NTR_ITYPE_DIRECT_CALL, 1, 32},
+        {0xa3fe, NTR_FLOW_DIRECT_CALL, NTR_ITYPE_DIRECT_CALL, 1, 255},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ntr_insn insn = decode(rows[i].word, PC, ZCM);
+        assert_true(insn.table_jump);
+        assert_int_equal(insn.flow, rows[i].flow);
+        assert_int_equal(insn.itype, rows[i].itype);
+        assert_int_equal(insn.rd, rows[i].rd);
+        assert_int_equal(insn.immediate, rows[i].index);
+        assert_int_equal(insn.target, 0);
+    }
+}
+
+static void targets_wrap_at_the_end_of_the_address_space(void **state) {
+    (void)state;
+    assert_int_equal(decode(0x010000ef, 0xfffffff8, NTR_ISA_RV32).target, 8);
+    assert_int_equal(decode(0x010000ef, 0xfffffff8, 0).target, UINT64_C(0x100000008));
+    assert_int_equal(decode(0x010000ef, UINT64_C(0xfffffffffffffff8), 0).target, 8);
+    assert_int_equal(decode(0xfeb55fe3, 0, NTR_ISA_RV32).target, 0xfffffffe);
+    assert_int_equal(decode(0xb001, 0, 0).target, UINT64_C(0xfffffffffffff800));
+}
+
+static void lengths_follow_the_low_bits(void **state) {
+    (void)state;
+    static const struct {
+        uint16_t first;
+        uint8_t length;
+    } rows[] = {
+        {0x0000, 2},  {0x0001, 2},  {0xfffe, 2},  {0x0003, 4},  {0x001b, 4},  {0x001f, 6},  {0xff9f, 6},
+        {0x005f, 6},  {0x003f, 8},  {0xffbf, 8},  {0x007f, 10}, {0x107f, 12}, {0x207f, 14}, {0x307f, 16},
+        {0x407f, 18}, {0x507f, 20}, {0x607f, 22}, {0xefff, 22}, {0x707f, 2},  {0xffff, 2},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_int_equal(ntr_insn_length(rows[i].first), rows[i].length);
+}
+
+static void long_instructions_are_linear(void **state) {
+    (void)state;
+    uint8_t bytes[22] = {0x7f, 0x60};
+    ntr_insn insn;
+    assert_int_equal(ntr_insn_decode(bytes, sizeof bytes, PC, 0, &insn), NTR_OK);
+    assert_int_equal(insn.size, 22);
+    assert_int_equal(insn.flow, NTR_FLOW_LINEAR);
+    assert_int_equal(insn.itype, NTR_ITYPE_NONE);
+}
+
+static void too_few_bytes_tell_the_length(void **state) {
+    (void)state;
+    static const uint8_t jal[] = {0xef, 0x00, 0x00, 0x01};
+    ntr_insn insn;
+    assert_int_equal(ntr_insn_decode(jal, 0, PC, 0, &insn), NTR_E_SPACE);
+    assert_int_equal(insn.size, 2);
+    assert_int_equal(ntr_insn_decode(jal, 1, PC, 0, &insn), NTR_E_SPACE);
+    assert_int_equal(insn.size, 2);
+    for (size_t size = 2; size < 4; size++) {
+        assert_int_equal(ntr_insn_decode(jal, size, PC, 0, &insn), NTR_E_SPACE);
+        assert_int_equal(insn.size, 4);
+        assert_int_equal(insn.flow, NTR_FLOW_LINEAR);
+    }
+    assert_int_equal(ntr_insn_decode(jal, 4, PC, 0, &insn), NTR_OK);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(every_jump_has_its_class),
+        TEST(constants_for_sequential_jumps),
+        TEST(table_jumps_tell_their_index),
+        TEST(targets_wrap_at_the_end_of_the_address_space),
+        TEST(lengths_follow_the_low_bits),
+        TEST(long_instructions_are_linear),
+        TEST(too_few_bytes_tell_the_length),
+    };
+    return cmocka_run_group_tests_name("insn", tests, NULL, NULL);
+}
