@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-static int help_run(const void *options, char **operands)
-{
+static int help_run(const void *options, char **operands) {
     const char *topic = operands[0];
 
     (void)options;

@@ -3,12 +3,11 @@
 #include <ntrace/ntrace.h>
 #include <string.h>
 
-#define HELP_WIDTH 90
+#define HELP_WIDTH  90
 #define HELP_COLUMN 32
 
 /* Print the words of `text`, broken into lines that start at `column`, where the cursor already is. */
-static void wrap(const char *text, size_t length, int column, FILE *out)
-{
+static void wrap(const char *text, size_t length, int column, FILE *out) {
     const char *end = text + length;
     int at = column;
 
@@ -32,8 +31,7 @@ static void wrap(const char *text, size_t length, int column, FILE *out)
 }
 
 /* Length of the paragraph at `text`: up to a blank line, a line that starts with a blank, or the end. */
-static size_t paragraph_length(const char *text)
-{
+static size_t paragraph_length(const char *text) {
     size_t length = strcspn(text, "\n");
 
     while (text[length] && text[length + 1] && text[length + 1] != '\n' && text[length + 1] != ' ')
@@ -41,8 +39,7 @@ static size_t paragraph_length(const char *text)
     return length;
 }
 
-static void paragraphs(const char *text, FILE *out)
-{
+static void paragraphs(const char *text, FILE *out) {
     while (*text) {
         bool verbatim = *text == ' ' || *text == '\n';
         size_t length = verbatim ? strcspn(text, "\n") : paragraph_length(text);
@@ -55,8 +52,7 @@ static void paragraphs(const char *text, FILE *out)
     }
 }
 
-static void option_line(const struct cli_option *o, FILE *out)
-{
+static void option_line(const struct cli_option *o, FILE *out) {
     char left[80];
     int size = o->letter ? snprintf(left, sizeof left, "  -%c, --%s", o->letter, o->name)
                          : snprintf(left, sizeof left, "      --%s", o->name);
@@ -71,8 +67,7 @@ static void option_line(const struct cli_option *o, FILE *out)
     wrap(o->help, strlen(o->help), HELP_COLUMN, out);
 }
 
-void cli_help_overview(FILE *out)
-{
+void cli_help_overview(FILE *out) {
     fputs("usage: ntrace COMMAND [OPTION]... [OPERAND]...\n"
           "       ntrace help COMMAND | help dialects | --version | --help\n\n"
           "RISC-V N-Trace: capture, dump, decode, encode and analyse instruction trace.\n\n"
@@ -84,8 +79,7 @@ void cli_help_overview(FILE *out)
           out);
 }
 
-void cli_help_command(const struct cli_entry *entry, FILE *out)
-{
+void cli_help_command(const struct cli_entry *entry, FILE *out) {
     const struct cli_command *c = entry->command;
 
     fprintf(out, "usage: ntrace %s%s%s%s\n\n%s\n", entry->name, c->groups->title ? " [OPTION]..." : "",
@@ -101,8 +95,7 @@ void cli_help_command(const struct cli_entry *entry, FILE *out)
     if (c->examples) fprintf(out, "\nexamples:\n%s\n", c->examples);
 }
 
-void cli_help_dialects(FILE *out)
-{
+void cli_help_dialects(FILE *out) {
     const ntr_dialect *dialect;
 
     for (size_t i = 0; (dialect = ntr_dialect_at(i)); i++) fprintf(out, "%-16s %s\n", dialect->name, dialect->summary);

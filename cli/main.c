@@ -18,16 +18,14 @@ const struct cli_entry cli_commands[] = {
     {0},
 };
 
-const struct cli_entry *cli_find_command(const char *name)
-{
+const struct cli_entry *cli_find_command(const char *name) {
     for (const struct cli_entry *e = cli_commands; e->name; e++) {
         if (strcmp(e->name, name) == 0) return e;
     }
     return NULL;
 }
 
-static int run_command(const struct cli_entry *entry, int argc, char **argv)
-{
+static int run_command(const struct cli_entry *entry, int argc, char **argv) {
     const struct cli_command *command = entry->command;
     bool help;
 
@@ -54,16 +52,14 @@ static int run_command(const struct cli_entry *entry, int argc, char **argv)
     return status;
 }
 
-static int unknown_command(const char *name)
-{
+static int unknown_command(const char *name) {
     for (const struct cli_entry *e = cli_commands; e->name; e++) {
         if (cli_looks_like(name, e->name)) return cli_fail("no command '%s'; did you mean '%s'?", name, e->name);
     }
     return cli_fail("no command '%s'; 'ntrace --help' lists them", name);
 }
 
-static int dispatch(int argc, char **argv)
-{
+static int dispatch(int argc, char **argv) {
     if (argc < 2) {
         cli_help_overview(stderr);
         return CLI_FAILED;
@@ -82,8 +78,7 @@ static int dispatch(int argc, char **argv)
     return unknown_command(argv[1]);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     /* A reader that leaves is met as EPIPE by whoever writes, quietly. A command that starts other programs gives
      * them back SIG_DFL. */
     signal(SIGPIPE, SIG_IGN);

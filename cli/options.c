@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool cli_parse_number(const char *text, uint64_t *value)
-{
+bool cli_parse_number(const char *text, uint64_t *value) {
     unsigned base = 10;
     uint64_t number = 0;
 
@@ -28,8 +27,7 @@ bool cli_parse_number(const char *text, uint64_t *value)
     return true;
 }
 
-int cli_choice_find(const char *choices, const char *text, size_t length)
-{
+int cli_choice_find(const char *choices, const char *text, size_t length) {
     for (int index = 0;; index++) {
         size_t size = strcspn(choices, "|");
         if (size == length && memcmp(choices, text, length) == 0) return index;
@@ -45,8 +43,7 @@ struct slot {
     char spelled[64];
 };
 
-static void *member_of(const struct slot *slot)
-{
+static void *member_of(const struct slot *slot) {
     return (char *)slot->base + slot->option->member;
 }
 
@@ -56,8 +53,7 @@ struct walk {
     const struct cli_option *option;
 };
 
-static bool walk_next(struct walk *walk, void *options, struct slot *slot)
-{
+static bool walk_next(struct walk *walk, void *options, struct slot *slot) {
     if (walk->option) walk->option++;
     while (walk->group->title) {
         if (!walk->option) walk->option = walk->group->options;
@@ -73,23 +69,26 @@ static bool walk_next(struct walk *walk, void *options, struct slot *slot)
     return false;
 }
 
-void cli_options_init(const struct cli_group *groups, void *options)
-{
+void cli_options_init(const struct cli_group *groups, void *options) {
     struct walk walk = {groups, NULL};
     struct slot slot;
 
     while (walk_next(&walk, options, &slot)) {
         switch (slot.option->kind) {
         case CLI_KIND_SET:
-        case CLI_KIND_CHOICE: *(int *)member_of(&slot) = (int)slot.option->initial; break;
-        case CLI_KIND_NUMBER: *(int64_t *)member_of(&slot) = slot.option->initial; break;
-        default: break;
+        case CLI_KIND_CHOICE:
+            *(int *)member_of(&slot) = (int)slot.option->initial;
+            break;
+        case CLI_KIND_NUMBER:
+            *(int64_t *)member_of(&slot) = slot.option->initial;
+            break;
+        default:
+            break;
         }
     }
 }
 
-void cli_options_release(const struct cli_group *groups, void *options)
-{
+void cli_options_release(const struct cli_group *groups, void *options) {
     struct walk walk = {groups, NULL};
     struct slot slot;
 
@@ -101,8 +100,8 @@ void cli_options_release(const struct cli_group *groups, void *options)
     }
 }
 
-static void find_long(const struct cli_group *groups, void *options, const char *name, size_t length, struct slot *slot)
-{
+static void find_long(const struct cli_group *groups, void *options, const char *name, size_t length,
+                      struct slot *slot) {
     struct walk walk = {groups, NULL};
 
     while (walk_next(&walk, options, slot)) {
@@ -110,8 +109,7 @@ static void find_long(const struct cli_group *groups, void *options, const char 
     }
 }
 
-static void find_letter(const struct cli_group *groups, void *options, char letter, struct slot *slot)
-{
+static void find_letter(const struct cli_group *groups, void *options, char letter, struct slot *slot) {
     struct walk walk = {groups, NULL};
 
     while (walk_next(&walk, options, slot)) {
@@ -121,13 +119,11 @@ static void find_letter(const struct cli_group *groups, void *options, char lett
 
 /* Setting a member, by kind. Each returns false after telling what is wrong. */
 
-static bool set_number(const struct slot *slot, const char *text)
-{
+static bool set_number(const struct slot *slot, const char *text) {
     const struct cli_option *o = slot->option;
     uint64_t value;
 
-    if (!cli_parse_number(text, &value) || value > INT64_MAX || (int64_t)value < o->least ||
-        (int64_t)value > o->most) {
+    if (!cli_parse_number(text, &value) || value > INT64_MAX || (int64_t)value < o->least || (int64_t)value > o->most) {
         if (o->most == INT64_MAX)
             cli_note("%s: expected a number from %" PRId64 " on, found '%s'", slot->spelled, o->least, text);
         else
@@ -139,8 +135,7 @@ static bool set_number(const struct slot *slot, const char *text)
     return true;
 }
 
-static bool set_choice(const struct slot *slot, const char *text)
-{
+static bool set_choice(const struct slot *slot, const char *text) {
     int index = cli_choice_find(slot->option->value, text, strlen(text));
 
     if (index < 0) {
@@ -151,8 +146,7 @@ static bool set_choice(const struct slot *slot, const char *text)
     return true;
 }
 
-static bool append(const struct slot *slot, const char *text)
-{
+static bool append(const struct slot *slot, const char *text) {
     struct cli_list *list = member_of(slot);
     struct cli_item *items = realloc(list->items, (list->count + 1) * sizeof *items);
 
@@ -166,19 +160,22 @@ static bool append(const struct slot *slot, const char *text)
     return true;
 }
 
-static bool set_value(const struct slot *slot, const char *text)
-{
+static bool set_value(const struct slot *slot, const char *text) {
     switch (slot->option->kind) {
-    case CLI_KIND_NUMBER: return set_number(slot, text);
-    case CLI_KIND_CHOICE: return set_choice(slot, text);
-    case CLI_KIND_LIST: return append(slot, text);
-    default: *(const char **)member_of(slot) = text; return true;
+    case CLI_KIND_NUMBER:
+        return set_number(slot, text);
+    case CLI_KIND_CHOICE:
+        return set_choice(slot, text);
+    case CLI_KIND_LIST:
+        return append(slot, text);
+    default:
+        *(const char **)member_of(slot) = text;
+        return true;
     }
 }
 
 /* Number of single-character edits that turn one word into the other, or more than `limit`. */
-static unsigned distance(const char *a, const char *b, unsigned limit)
-{
+static unsigned distance(const char *a, const char *b, unsigned limit) {
     if (!*a || !*b) return (unsigned)(strlen(a) + strlen(b));
     if (*a == *b) return distance(a + 1, b + 1, limit);
     if (limit == 0) return 1;
@@ -189,13 +186,11 @@ static unsigned distance(const char *a, const char *b, unsigned limit)
     return best + 1;
 }
 
-bool cli_looks_like(const char *word, const char *meant)
-{
+bool cli_looks_like(const char *word, const char *meant) {
     return distance(word, meant, 2) <= 2;
 }
 
-static void tell_unknown(const struct cli_group *groups, const char *argument)
-{
+static void tell_unknown(const struct cli_group *groups, const char *argument) {
     struct walk walk = {groups, NULL};
     struct slot slot;
     char name[64];
@@ -215,8 +210,7 @@ static void tell_unknown(const struct cli_group *groups, const char *argument)
 
 /* Handle the option argv[0], which starts with '-'. Returns how many arguments it used, or 0 after telling
  * what is wrong. */
-static int parse_one(const struct cli_group *groups, void *options, char **argv)
-{
+static int parse_one(const struct cli_group *groups, void *options, char **argv) {
     const char *argument = argv[0], *value = NULL;
     struct slot slot = {0};
 
@@ -252,8 +246,7 @@ static int parse_one(const struct cli_group *groups, void *options, char **argv)
 }
 
 int cli_options_parse(const struct cli_group *groups, void *options, int argc, char **argv, bool stop_at_operand,
-                      bool *help)
-{
+                      bool *help) {
     int operands = 0, at = 0;
 
     *help = false;

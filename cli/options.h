@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 enum cli_kind {
-    CLI_END = 0, /* ends a table */
+    CLI_END = 0,     /* ends a table */
     CLI_KIND_SET,    /* int := constant */
     CLI_KIND_NUMBER, /* int64_t := value, decimal or 0x, between least and most */
     CLI_KIND_CHOICE, /* int := index of the value in "a|b|c" */
@@ -33,22 +33,28 @@ struct cli_option {
 
 /* Rows. `S` is the struct, `m` its member. */
 #define CLI_SET(l, n, S, m, first, is, text)                                                                           \
-    {.kind = CLI_KIND_SET, .letter = l, .name = n, .member = offsetof(S, m), .initial = first, .constant = is,         \
-     .help = text}
+    {                                                                                                                  \
+        .kind = CLI_KIND_SET, .letter = l, .name = n, .member = offsetof(S, m), .initial = first, .constant = is,      \
+        .help = text                                                                                                   \
+    }
 #define CLI_FLAG(l, n, S, m, text) CLI_SET(l, n, S, m, 0, 1, text)
 #define CLI_NUMBER(l, n, v, S, m, lo, hi, first, text)                                                                 \
-    {.kind = CLI_KIND_NUMBER, .letter = l, .name = n, .value = v, .member = offsetof(S, m), .least = lo, .most = hi,   \
-     .initial = first, .help = text}
+    {                                                                                                                  \
+        .kind = CLI_KIND_NUMBER, .letter = l, .name = n, .value = v, .member = offsetof(S, m), .least = lo,            \
+        .most = hi, .initial = first, .help = text                                                                     \
+    }
 #define CLI_CHOICE(l, n, v, S, m, first, text)                                                                         \
-    {.kind = CLI_KIND_CHOICE, .letter = l, .name = n, .value = v, .member = offsetof(S, m), .initial = first,          \
-     .help = text}
+    {                                                                                                                  \
+        .kind = CLI_KIND_CHOICE, .letter = l, .name = n, .value = v, .member = offsetof(S, m), .initial = first,       \
+        .help = text                                                                                                   \
+    }
 #define CLI_STRING(l, n, v, S, m, text)                                                                                \
-    {.kind = CLI_KIND_STRING, .letter = l, .name = n, .value = v, .member = offsetof(S, m), .help = text}
+    { .kind = CLI_KIND_STRING, .letter = l, .name = n, .value = v, .member = offsetof(S, m), .help = text }
 #define CLI_LIST(l, n, v, S, m, text)                                                                                  \
-    {.kind = CLI_KIND_LIST, .letter = l, .name = n, .value = v, .member = offsetof(S, m), .help = text}
+    { .kind = CLI_KIND_LIST, .letter = l, .name = n, .value = v, .member = offsetof(S, m), .help = text }
 
 struct cli_item {
-    const char *name;  /* of the option it came from: two options may fill one list, in order */
+    const char *name; /* of the option it came from: two options may fill one list, in order */
     const char *value;
 };
 

@@ -5,13 +5,11 @@
 
 static const char *command;
 
-void cli_report_command(const char *name)
-{
+void cli_report_command(const char *name) {
     command = name;
 }
 
-static void tell(const char *format, va_list arguments)
-{
+static void tell(const char *format, va_list arguments) {
     fputs("ntrace", stderr);
     if (command) fprintf(stderr, " %s", command);
     fputs(": ", stderr);
@@ -19,16 +17,14 @@ static void tell(const char *format, va_list arguments)
     fputc('\n', stderr);
 }
 
-void cli_note(const char *format, ...)
-{
+void cli_note(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     tell(format, arguments);
     va_end(arguments);
 }
 
-int cli_fail(const char *format, ...)
-{
+int cli_fail(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     tell(format, arguments);

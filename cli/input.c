@@ -1,0 +1,132 @@
+#include "input.h"
+#include "input_zstd.h"
+#include "report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SPAN_SIZE (256u * 1024u) /* stays in the second-level cache from read to decode */
+
+/* Read once, at least one byte unless at the end. Returns -1 after telling. */
+static ssize_t read_some(struct cli_input *input, uint8_t *to, size_t room) {
+    for (;;) {
+        ssize_t got = read(input->fd, to, room);
+        if (got >= 0) {
+            input->consumed += (uint64_t)got;
+            return got;
+        }
+        if (errno == EINTR) continue;
+        cli_note("%s: byte %#llx: cannot be read: %s", input->name, (unsigned long long)input->consumed,
+                 strerror(errno));
+        return -1;
+    }
+}
+
+/* Read the first bytes to see what this is. */
+static int look(struct cli_input *input) {
+    while (input->held < CLI_ZSTD_MAGIC_SIZE && !input->ended) {
+        ssize_t got = read_some(input, input->buffer + input->held, CLI_ZSTD_MAGIC_SIZE - input->held);
+        if (got < 0) return CLI_FAILED;
+        if (got == 0) input->ended = true;
+        input->held += (size_t)got;
+    }
+    if (!cli_zstd_seen(input->buffer, input->held)) return CLI_OK;
+    return cli_zstd_open(&input->zstd, input->name);
+}
+
+int cli_input_open(struct cli_input *input, const char *path) {
+    struct stat info;
+    bool standard = strcmp(path, "-") == 0;
+
+    *input = (struct cli_input){.name = standard ? "standard input" : path, .fd = STDIN_FILENO};
+    if (!standard) input->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (input->fd < 0) return cli_fail("%s: cannot be opened: %s", path, strerror(errno));
+    if (fstat(input->fd, &info) == 0) {
+        if (S_ISDIR(info.st_mode)) {
+            cli_input_close(input);
+            return cli_fail("%s: expected a trace, found a directory", path);
+        }
+        if (S_ISREG(info.st_mode)) input->size_hint = (uint64_t)info.st_size;
+    }
+    input->buffer = malloc(SPAN_SIZE);
+    int status = input->buffer ? look(input) : cli_fail("out of memory");
+    if (status != CLI_OK) cli_input_close(input);
+    return status;
+}
+
+static int next_compressed(struct cli_input *input, ntr_bytes *span, bool *last) {
+    for (;;) {
+        int status = cli_zstd_next(input->zstd, span);
+        if (status != CLI_OK || span->size) {
+            *last = false;
+            return status;
+        }
+        if (input->held == 0 && !input->ended) {
+            ssize_t got = read_some(input, input->buffer, SPAN_SIZE);
+            if (got < 0) return CLI_FAILED;
+            if (got == 0) input->ended = true;
+            input->held = (size_t)got;
+        }
+        if (input->held == 0) {
+            *last = true;
+            return cli_zstd_finish(input->zstd, input->consumed);
+        }
+        cli_zstd_give(input->zstd, input->buffer, input->held);
+        input->held = 0;
+    }
+}
+
+int cli_input_next(struct cli_input *input, ntr_bytes *span, bool *last) {
+    if (input->zstd) return next_compressed(input, span, last);
+
+    ssize_t got = 0;
+    if (!input->ended) got = read_some(input, input->buffer + input->held, SPAN_SIZE - input->held);
+    if (got < 0) return CLI_FAILED;
+    if (got == 0) input->ended = true;
+    *span = (ntr_bytes){input->buffer, input->held + (size_t)got};
+    input->held = 0;
+    *last = input->ended;
+    return CLI_OK;
+}
+
+void cli_input_close(struct cli_input *input) {
+    if (input->fd > STDIN_FILENO) close(input->fd);
+    free(input->buffer);
+    cli_zstd_close(input->zstd);
+    *input = (struct cli_input){.fd = -1};
+}
+
+char *cli_input_whole(const char *path, size_t *size) {
+    struct cli_input input;
+    ntr_bytes span;
+    bool last = false;
+    char *text = NULL;
+    size_t used = 0;
+
+    if (cli_input_open(&input, path) != CLI_OK) return NULL;
+    while (!last) {
+        if (cli_input_next(&input, &span, &last) != CLI_OK) {
+            free(text);
+            text = NULL;
+            break;
+        }
+        char *grown = realloc(text, used + span.size + 1);
+        if (!grown) {
+            cli_note("%s: out of memory", input.name);
+            free(text);
+            text = NULL;
+            break;
+        }
+        text = grown;
+        if (span.size) memcpy(text + used, span.data, span.size);
+        used += span.size;
+        text[used] = 0;
+    }
+    cli_input_close(&input);
+    *size = used;
+    return text;
+}

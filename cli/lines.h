@@ -1,0 +1,27 @@
+/* Text input line by line, however long the input; a line is at most CLI_LINE_MAX characters. */
+#ifndef CLI_LINES_H
+#define CLI_LINES_H
+
+#include "input.h"
+
+#define CLI_LINE_MAX 65535u
+
+struct cli_lines {
+    struct cli_input input;
+    ntr_bytes span;
+    uint64_t number; /* of the line given out last, from 1 */
+    char *kept;      /* the line being put together */
+    size_t used;
+    bool last, failed;
+};
+
+/* Returns CLI_OK, or CLI_FAILED after telling why. */
+int cli_lines_open(struct cli_lines *lines, const char *path);
+
+/* The next line without its end (LF or CR LF), NUL-terminated, to be changed at will until the next call;
+ * NULL at the end, or with `failed` set after telling why. */
+char *cli_lines_next(struct cli_lines *lines);
+
+void cli_lines_close(struct cli_lines *lines);
+
+#endif

@@ -1,0 +1,189 @@
+#include "output.h"
+#include "report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUFFER_SIZE (256u * 1024u)
+
+/* ---- a temporary file never outlives the command, however it ends */
+
+static char pending[4096]; /* the temporary file that a signal has to take away; empty: none */
+
+static void on_signal(int number) {
+    if (pending[0]) unlink(pending);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void watch(const char *temporary) {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+    if (strlen(temporary) >= sizeof pending) return;
+    memcpy(pending, temporary, strlen(temporary) + 1);
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        struct sigaction old;
+        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL) signal(signals[i], on_signal);
+    }
+}
+
+/* ---- opening and closing */
+
+/* Whether the path can be replaced by rename: a plain file, or nothing yet. Devices, pipes and symbolic
+ * links (/dev/stdout) are written in place. */
+static bool replaceable(const char *path) {
+    struct stat info;
+
+    if (lstat(path, &info) != 0) return errno == ENOENT;
+    return S_ISREG(info.st_mode);
+}
+
+static int open_temporary(struct cli_output *out) {
+    size_t size = strlen(out->path) + 32;
+
+    out->temporary = malloc(size);
+    if (!out->temporary) return cli_fail("out of memory");
+    snprintf(out->temporary, size, "%s.%ld.tmp", out->path, (long)getpid());
+    out->fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (out->fd < 0) return cli_fail("%s: cannot be written: %s", out->path, strerror(errno));
+    watch(out->temporary);
+    return CLI_OK;
+}
+
+static int open_file(struct cli_output *out) {
+    if (replaceable(out->path)) return open_temporary(out);
+    out->fd = open(out->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    if (out->fd < 0) return cli_fail("%s: cannot be written: %s", out->path, strerror(errno));
+    return CLI_OK;
+}
+
+static void give_up(struct cli_output *out) {
+    free(out->buffer);
+    free(out->temporary);
+    pending[0] = 0;
+    *out = (struct cli_output){.fd = -1};
+}
+
+int cli_output_open(struct cli_output *out, const char *path) {
+    *out = (struct cli_output){.fd = STDOUT_FILENO, .path = "standard output", .capacity = BUFFER_SIZE};
+    out->buffer = malloc(BUFFER_SIZE);
+    if (!out->buffer) return cli_fail("out of memory");
+    if (path && strcmp(path, "-") != 0) {
+        out->path = path;
+        if (open_file(out) != CLI_OK) {
+            give_up(out);
+            return CLI_FAILED;
+        }
+    }
+    return CLI_OK;
+}
+
+int cli_output_close(struct cli_output *out, int status) {
+    cli_output_flush(out);
+    if (out->fd != STDOUT_FILENO && close(out->fd) != 0 && !out->failed) {
+        cli_note("%s: %s", out->path, strerror(errno));
+        out->failed = true;
+    }
+    if (out->failed) status = CLI_FAILED;
+    if (out->temporary) {
+        if (status == CLI_FAILED)
+            unlink(out->temporary);
+        else if (rename(out->temporary, out->path) != 0)
+            status = cli_fail("%s: %s", out->path, strerror(errno));
+    }
+    give_up(out);
+    return status;
+}
+
+/* ---- writing */
+
+static void put_all(struct cli_output *out, const char *data, size_t size) {
+    while (size && !out->done) {
+        ssize_t put = write(out->fd, data, size);
+        if (put >= 0) {
+            data += put;
+            size -= (size_t)put;
+            out->total += (uint64_t)put;
+        } else if (errno != EINTR) {
+            out->done = true;
+            if (errno == EPIPE) return;
+            cli_note("%s: %s", out->path, strerror(errno));
+            out->failed = true;
+        }
+    }
+}
+
+void cli_output_flush(struct cli_output *out) {
+    put_all(out, out->buffer, out->used);
+    out->used = 0;
+}
+
+void cli_output_write(struct cli_output *out, const void *data, size_t size) {
+    if (size <= CLI_OUTPUT_ROOM) {
+        memcpy(cli_output_reserve(out, size), data, size);
+        cli_output_commit(out, size);
+    } else {
+        cli_output_flush(out);
+        put_all(out, data, size);
+    }
+}
+
+void cli_output_text(struct cli_output *out, const char *text) {
+    cli_output_write(out, text, strlen(text));
+}
+
+void cli_output_print(struct cli_output *out, const char *format, ...) {
+    char line[CLI_OUTPUT_ROOM];
+    va_list arguments;
+
+    va_start(arguments, format);
+    int size = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (size > 0) cli_output_write(out, line, (size_t)size < sizeof line ? (size_t)size : sizeof line - 1);
+}
+
+void cli_output_json(struct cli_output *out, const char *text) {
+    static const char hex[] = "0123456789abcdef";
+
+    cli_output_write(out, "\"", 1);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\') {
+            char pair[2] = {'\\', (char)c};
+            cli_output_write(out, pair, 2);
+        } else if (c < 0x20) {
+            char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
+            cli_output_write(out, escape, 6);
+        } else {
+            cli_output_write(out, &c, 1);
+        }
+    }
+    cli_output_write(out, "\"", 1);
+}
+
+char *cli_put_hex(char *at, uint64_t value) {
+    static const char digits[] = "0123456789abcdef";
+    unsigned count = value ? (67u - (unsigned)__builtin_clzll(value)) / 4u : 1u;
+
+    for (unsigned i = count; i-- > 0; value >>= 4) at[i] = digits[value & 15];
+    return at + count;
+}
+
+char *cli_put_decimal(char *at, uint64_t value) {
+    char digits[20];
+    unsigned count = 0;
+
+    do {
+        digits[count++] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    while (count) *at++ = digits[--count];
+    return at;
+}

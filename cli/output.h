@@ -1,0 +1,59 @@
+/* Buffered output to standard output or to a file.
+ *
+ * A file appears whole or not at all: it is written under a temporary name and renamed by close. Writers
+ * that must be fast reserve room, write in place and commit. A reader that leaves (closed pipe) is no
+ * error: `done` is set, everything written from then on is dropped. */
+#ifndef CLI_OUTPUT_H
+#define CLI_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CLI_OUTPUT_ROOM 8192 /* the most that one reserve may ask for */
+
+struct cli_output {
+    char *buffer;
+    size_t used, capacity;
+    uint64_t total;   /* bytes flushed so far */
+    const char *path; /* as shown to people */
+    char *temporary;  /* NULL: written in place */
+    int fd;
+    bool done; /* stop early: nobody reads, or writing failed */
+    bool failed;
+};
+
+/* `path` NULL or "-": standard output. Returns CLI_OK, or CLI_FAILED after telling why. */
+int cli_output_open(struct cli_output *out, const char *path);
+
+/* Write out what is buffered. */
+void cli_output_flush(struct cli_output *out);
+
+/* Finish with the command's exit status so far: CLI_FAILED takes the temporary file away, anything else
+ * gives it its name. Returns the status, or CLI_FAILED when writing failed (after telling). */
+int cli_output_close(struct cli_output *out, int status);
+
+/* Room for `size` <= CLI_OUTPUT_ROOM bytes. */
+static inline char *cli_output_reserve(struct cli_output *out, size_t size) {
+    if (out->capacity - out->used < size) cli_output_flush(out);
+    return out->buffer + out->used;
+}
+
+static inline void cli_output_commit(struct cli_output *out, size_t size) {
+    out->used += size;
+}
+
+void cli_output_write(struct cli_output *out, const void *data, size_t size);
+void cli_output_text(struct cli_output *out, const char *text);
+void cli_output_print(struct cli_output *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A JSON string, quotes included. */
+void cli_output_json(struct cli_output *out, const char *text);
+
+/* Lower-case hexadecimal without padding, no 0x; returns the end. At most 16 characters. */
+char *cli_put_hex(char *at, uint64_t value);
+
+/* Decimal; returns the end. At most 20 characters. */
+char *cli_put_decimal(char *at, uint64_t value);
+
+#endif
