@@ -6,6 +6,7 @@
 #define NTRACE_MESSAGE_H
 
 #include <ntrace/bytes.h>
+#include <ntrace/framer.h>
 #include <ntrace/params.h>
 #include <ntrace/status.h>
 #include <stdbool.h>
@@ -37,13 +38,10 @@ typedef enum ntr_field {
 typedef uint32_t ntr_fields;
 #define NTR_HAS(message, id) (((message)->present >> NTR_FIELD_##id) & 1u)
 
-/* Messages longer than this are reported as NTR_E_MESSAGE_LONG and skipped; the longest standard
- * message has 36 bytes (OQ-11), vendor messages may be longer. */
-#define NTR_MESSAGE_BYTES_MAX 1024
-
 typedef struct ntr_message {
     uint64_t offset;       /* of the first byte, in bytes from the start of the stream */
     uint64_t number;       /* position in the stream, counted from 1 */
+    uint64_t size;         /* bytes of the stream it takes; more than raw.size only for NTR_E_MESSAGE_LONG */
     ntr_bytes raw;         /* the message's bytes; owned by whoever made the message */
     uint8_t tcode;         /* ntr_tcode, or any other value 0..63 */
     uint8_t defect_field;  /* ntr_field the defect was met at, or NTR_FIELD_NONE */
@@ -57,13 +55,15 @@ typedef struct ntr_message {
         };
         uint64_t value[NTR_FIELD_COUNT]; /* by ntr_field */
     };
-    uint16_t width[NTR_FIELD_COUNT]; /* bits sent (decoding), minimum bits to send or 0 (encoding) */
+    uint16_t width[NTR_FIELD_COUNT]; /* bits sent (decoding); bits to send at least, or 0 (encoding) */
 } ntr_message;
 
 /* Decode the message that is exactly `raw` (first byte after idle up to and including MSEO 11).
  *
- * Fills everything but `offset` and `number`. Returns NTR_OK, or the defect (also stored in the message
- * with the field it was met at): the fields before the defect are present and right.
+ * Fills everything but `offset` and `number`. Values are as sent: address extension is left to
+ * ntr_message_address. Members that are not present are left alone, but for optional fields (ECODE): these
+ * read 0. Returns NTR_OK, or the first defect (also stored in the message with the field it was met at): the
+ * fields before it are present and right. After NTR_E_FIELD_LONG (the low 64 bits are kept) decoding goes on.
  * Defects: NTR_E_TRUNCATED, NTR_E_MSEO_RESERVED, NTR_E_FIELD_MISSING, NTR_E_FIELD_SPLIT,
  * NTR_E_FIELD_EXTRA, NTR_E_FIELD_LONG, NTR_E_FIELD_VALUE, NTR_E_HIST_STOP_BIT. */
 NTR_API ntr_status ntr_message_decode(const ntr_params *params, ntr_bytes raw, ntr_message *message);
@@ -71,7 +71,8 @@ NTR_API ntr_status ntr_message_decode(const ntr_params *params, ntr_bytes raw, n
 /* Encode the message's present fields; at most `capacity` bytes go to `out`.
  *
  * `width` of a variable field asks for at least so many bits (0: the minimum); TSTAMP is written when
- * present. With params->extend_addr addresses are shortened (section 7.1).
+ * present. With params->extend_addr an address of width 0 is taken for the whole address and shortened
+ * (section 7.1); one that has a width is sent as it is, so what was decoded encodes to the same bytes.
  * Returns the number of bytes, or a negative ntr_status: NTR_E_SPACE, NTR_E_FIELD_MISSING,
  * NTR_E_FIELD_VALUE (a fixed field does not fit), NTR_E_INVALID (no such message). */
 NTR_API int ntr_message_encode(const ntr_params *params, const ntr_message *message, uint8_t *out, size_t capacity);
@@ -102,7 +103,7 @@ typedef struct ntr_field_info {
     uint8_t base;  /* ntr_base */
 } ntr_field_info;
 
-#define NTR_MESSAGE_FIELDS_MAX 5
+#define NTR_MESSAGE_FIELDS_MAX 5 /* longest list in messages.def */
 
 typedef struct ntr_message_field {
     uint8_t field;      /* ntr_field; NTR_FIELD_NONE ends the list */
@@ -115,7 +116,7 @@ typedef struct ntr_message_info {
     const char *name;
     uint8_t tcode;
     uint8_t messages; /* NTR_MESSAGES_* set of dialects that know it */
-    ntr_message_field fields[NTR_MESSAGE_FIELDS_MAX];
+    ntr_message_field fields[NTR_MESSAGE_FIELDS_MAX + 1];
 } ntr_message_info;
 
 /* NULL for a value that is no field. */

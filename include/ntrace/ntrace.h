@@ -8,6 +8,7 @@
 #include <ntrace/dialect.h>
 #include <ntrace/encoder.h>
 #include <ntrace/event.h>
+#include <ntrace/framer.h>
 #include <ntrace/ingress.h>
 #include <ntrace/isa.h>
 #include <ntrace/message.h>

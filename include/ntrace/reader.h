@@ -1,12 +1,13 @@
 /* Reader: a byte stream in, messages out. Framing of N-Trace 1.0 section 2.
  *
  * The caller feeds spans of any size (a whole mapped file, or what a pipe just gave) and pulls messages
- * until NTR_NEED_MORE. Nothing is allocated; a message cut by the end of a span is kept inside the reader.
- * Bad framing comes out in stream order as a message with `defect` set; the reader then continues at the
- * next start of a message. Every byte is idle, part of one message, or part of one defect. */
+ * until NTR_NEED_MORE. Nothing is allocated; a message cut by the end of a span is kept inside the framer.
+ * Bad framing (framer.h tells what) comes out in stream order as a message with `defect` set; the reader then
+ * continues at the next start of a message. Every byte is idle or part of exactly one message. */
 #ifndef NTRACE_READER_H
 #define NTRACE_READER_H
 
+#include <ntrace/framer.h>
 #include <ntrace/message.h>
 
 #ifdef __cplusplus
@@ -15,16 +16,8 @@ extern "C" {
 
 typedef struct ntr_reader {
     ntr_params params;
-    const uint8_t *data; /* the span being read */
-    size_t size, at;
-    uint64_t base;        /* stream offset of data[0] */
-    uint64_t number;      /* messages given out so far */
-    uint64_t idle;        /* idle bytes skipped so far */
-    uint64_t held_offset; /* stream offset of held[0] */
-    uint32_t held_size;
-    uint8_t mode;         /* where framing stands; private */
-    bool last;            /* no further span will come */
-    uint8_t held[NTR_MESSAGE_BYTES_MAX];
+    ntr_framer framer;
+    uint64_t number; /* messages given out so far, defects included */
 } ntr_reader;
 
 /* Start at the beginning of a stream. `params` is copied; NULL is the plain N-Trace 1.0 stream.
@@ -46,6 +39,9 @@ NTR_API ntr_status ntr_reader_next(ntr_reader *reader, ntr_message *message);
 
 /* Bytes of the stream that have been passed, idle included. */
 NTR_API uint64_t ntr_reader_offset(const ntr_reader *reader);
+
+/* How many of them were idle. */
+NTR_API uint64_t ntr_reader_idle(const ntr_reader *reader);
 
 #ifdef __cplusplus
 }

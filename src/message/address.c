@@ -1,0 +1,37 @@
+#include "message/address.h"
+
+#include "wire/mdo.h"
+
+/* Bits of F-ADDR: an address without its bit 0. */
+static unsigned field_bits(const ntr_params *params) { return (params->xlen == 32 ? 32u : 64u) - 1; }
+
+static uint64_t low_bits(uint64_t value, unsigned bits) {
+    return bits < 64 ? value & ((UINT64_C(1) << bits) - 1) : value;
+}
+
+/* The receiver's side: the top bit sent stands for all those above it. */
+static uint64_t extend(const ntr_params *params, uint64_t value, unsigned sent) {
+    unsigned all = field_bits(params);
+    if (sent == 0 || sent >= all || !(value >> (sent - 1) & 1)) return value;
+    return value | (low_bits(UINT64_MAX, all) & ~low_bits(UINT64_MAX, sent));
+}
+
+unsigned ntr_address_bits(const ntr_params *params, uint64_t value) {
+    unsigned bits = NTR_MDO_BITS;
+    while (bits < 64 && extend(params, low_bits(value, bits), bits) != value) bits += NTR_MDO_BITS;
+    return bits;
+}
+
+static uint64_t sign_extend(uint64_t value, unsigned bits) {
+    uint64_t sign = UINT64_C(1) << (bits - 1);
+    return (low_bits(value, bits) ^ sign) - sign;
+}
+
+uint64_t ntr_message_address(const ntr_params *params, const ntr_message *message, ntr_field field) {
+    uint64_t value = message->value[field];
+    if (params->extend_addr) value = extend(params, value, message->width[field]);
+    uint64_t address = value << 1;
+    unsigned fixed = params->dialect ? params->dialect->addr_bits : 0;
+    if (fixed) address = sign_extend(address, fixed);
+    return params->xlen == 32 ? low_bits(address, 32) : address;
+}

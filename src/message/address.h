@@ -1,0 +1,10 @@
+/* MSB extension of addresses. N-Trace 1.0 section 7.1. */
+#ifndef NTR_MESSAGE_ADDRESS_H
+#define NTR_MESSAGE_ADDRESS_H
+
+#include <ntrace/message.h>
+
+/* Fewest bits, a multiple of 6, that a receiver extends to this F-ADDR or U-ADDR again. */
+unsigned ntr_address_bits(const ntr_params *params, uint64_t value);
+
+#endif

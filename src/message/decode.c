@@ -1,0 +1,173 @@
+/* Bytes to fields. A message is cut by MSEO into segments: some fixed fields, then the one variable field
+ * that takes the rest. So a segment is gathered whole and its fields are shifted out from below. */
+#include "message/table.h"
+#include "wire/mdo.h"
+
+enum { WORD_BITS = 64, GATHERED = 8 * NTR_MDO_BITS /* bits that eight bytes give */ };
+
+typedef struct segment {
+    const uint8_t *at, *end; /* bytes after this segment */
+    uint64_t low, high;      /* MDO bits not yet taken; the fixed fields leave at least 64 of 128 to the variable */
+    uint64_t over;           /* ones above them */
+    unsigned bits;           /* how many there are, zeros included */
+    ntr_mseo mseo;           /* of the last byte; MORE: the bytes ran out */
+    bool open;               /* its variable field has not been taken */
+} segment;
+
+/* Bits come in at position `at`. */
+static void add_bits(segment *s, uint64_t bits, unsigned at) {
+    if (at < WORD_BITS) {
+        s->low |= bits << at;
+        if (at) s->high |= bits >> (WORD_BITS - at);
+    } else if (at < 2 * WORD_BITS) {
+        s->high |= bits << (at - WORD_BITS);
+        if (at > WORD_BITS) s->over |= bits >> (2 * WORD_BITS - at);
+    } else {
+        s->over |= bits;
+    }
+}
+
+/* Gather the bytes up to the next one that ends a field. */
+static void next_segment(segment *s) {
+    s->low = s->high = s->over = 0;
+    s->bits = 0;
+    s->mseo = NTR_MSEO_MORE;
+    s->open = true;
+    while (s->at < s->end && s->mseo == NTR_MSEO_MORE) {
+        size_t left = (size_t)(s->end - s->at);
+        uint64_t word = left >= 8 ? ntr_load8(s->at) : ntr_load_upto8(s->at, left);
+        uint64_t ends = ntr_ends(word);
+        unsigned count = ends ? (unsigned)__builtin_ctzll(ends) / 8 + 1 : left < 8 ? (unsigned)left : 8;
+        if (count < 8) word &= (UINT64_C(1) << 8 * count) - 1;
+        add_bits(s, ntr_gather_mdo(word), s->bits);
+        s->bits += count * NTR_MDO_BITS;
+        s->at += count;
+        s->mseo = ntr_mseo_of(s->at[-1]);
+    }
+}
+
+/* What is wrong when a field needs more bits than its segment has. */
+static ntr_status shortage(const segment *s) {
+    switch (s->mseo) {
+    case NTR_MSEO_MORE: return NTR_E_TRUNCATED;
+    case NTR_MSEO_RESERVED: return NTR_E_MSEO_RESERVED;
+    case NTR_MSEO_MESSAGE: return s->bits ? NTR_E_FIELD_SPLIT : NTR_E_FIELD_MISSING;
+    default: return NTR_E_FIELD_SPLIT;
+    }
+}
+
+/* Be in the segment that the next field is in. */
+static ntr_status enter(segment *s) {
+    if (s->open) return NTR_OK;
+    if (s->mseo == NTR_MSEO_MESSAGE) return NTR_E_FIELD_MISSING;
+    next_segment(s);
+    return s->bits ? NTR_OK : shortage(s);
+}
+
+static ntr_status take_fixed(segment *s, unsigned bits, uint64_t *value) {
+    ntr_status status = enter(s);
+    if (status != NTR_OK) return status;
+    if (s->bits < bits) return shortage(s);
+    *value = s->low & ((UINT64_C(1) << bits) - 1);
+    s->low = s->low >> bits | s->high << (WORD_BITS - bits);
+    s->high >>= bits;
+    s->bits -= bits;
+    return NTR_OK;
+}
+
+static ntr_status take_variable(segment *s, uint64_t *value, uint16_t *width) {
+    ntr_status status = enter(s);
+    if (status != NTR_OK) return status;
+    if (!s->bits || s->mseo == NTR_MSEO_MORE || s->mseo == NTR_MSEO_RESERVED) return shortage(s);
+    *value = s->low;
+    *width = (uint16_t)s->bits;
+    s->bits = 0;
+    s->open = false;
+    return s->high | s->over ? NTR_E_FIELD_LONG : NTR_OK;
+}
+
+/* Whether the message, or the field before, ends without a bit for an optional field. */
+static bool left_out(const segment *s) {
+    return s->open ? !s->bits && (s->mseo == NTR_MSEO_FIELD || s->mseo == NTR_MSEO_MESSAGE)
+                   : s->mseo == NTR_MSEO_MESSAGE;
+}
+
+static void note(ntr_message *m, ntr_status defect, unsigned field) {
+    if (m->defect != NTR_OK) return;
+    m->defect = (int16_t)defect;
+    m->defect_field = (uint8_t)field;
+}
+
+/* Read one field; whether reading can go on. */
+static bool read_field(const ntr_params *params, segment *s, ntr_message *m, unsigned field) {
+    const ntr_field_info *info = &ntr_field_table[field];
+    ntr_status status;
+    if (info->shape == NTR_SHAPE_FIXED || info->shape == NTR_SHAPE_CONFIG) {
+        unsigned bits = info->shape == NTR_SHAPE_FIXED ? info->bits : params->src_bits;
+        status = take_fixed(s, bits, &m->value[field]);
+        m->width[field] = (uint16_t)bits;
+    } else {
+        status = take_variable(s, &m->value[field], &m->width[field]);
+    }
+    if (status != NTR_OK) note(m, status, field);
+    if (status != NTR_OK && status != NTR_E_FIELD_LONG) return false;
+    m->present |= NTR_FIELD_BIT(field);
+    status = ntr_field_check(params->dialect, m, (ntr_field)field);
+    if (status != NTR_OK) note(m, status, field);
+    return status == NTR_OK;
+}
+
+static bool read_payload(const ntr_params *params, segment *s, ntr_message *m, const ntr_message_info *row) {
+    for (const ntr_message_field *entry = row->fields; entry->field != NTR_FIELD_NONE; entry++) {
+        if (!ntr_field_applies(entry, m)) continue;
+        if (entry->optional && left_out(s)) {
+            m->value[entry->field] = 0;
+            m->width[entry->field] = 0;
+            s->open = false;
+        } else if (!read_field(params, s, m, entry->field)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whatever follows the payload is TSTAMP, and nothing follows that (OQ-22). */
+static void read_end(const ntr_params *params, segment *s, ntr_message *m) {
+    if (s->mseo == NTR_MSEO_FIELD) {
+        if (params->timestamps == NTR_TIMESTAMPS_OFF) {
+            note(m, NTR_E_FIELD_EXTRA, NTR_FIELD_TSTAMP);
+            return;
+        }
+        if (!read_field(params, s, m, NTR_FIELD_TSTAMP)) return;
+    }
+    if (s->mseo != NTR_MSEO_MESSAGE || s->at != s->end) note(m, NTR_E_FIELD_EXTRA, NTR_FIELD_NONE);
+}
+
+/* Vendor defined and reserved messages: only the framing can be told. */
+static void check_opaque(segment *s, ntr_message *m) {
+    while (s->mseo == NTR_MSEO_FIELD) next_segment(s);
+    if (s->mseo != NTR_MSEO_MESSAGE) note(m, shortage(s), NTR_FIELD_NONE);
+    else if (s->at != s->end) note(m, NTR_E_FIELD_EXTRA, NTR_FIELD_NONE);
+}
+
+ntr_status ntr_message_decode(const ntr_params *params, ntr_bytes raw, ntr_message *m) {
+    segment s = {.at = raw.data, .end = raw.data + raw.size};
+    uint64_t tcode;
+    m->raw = raw;
+    m->size = raw.size;
+    m->present = 0;
+    m->defect = NTR_OK;
+    m->defect_field = NTR_FIELD_NONE;
+    m->tcode = NTR_TCODE_NONE;
+    ntr_status status = take_fixed(&s, NTR_TCODE_BITS, &tcode);
+    if (status != NTR_OK) {
+        note(m, status, NTR_FIELD_NONE);
+        return status;
+    }
+    m->tcode = (uint8_t)tcode;
+    if (params->src_bits && !read_field(params, &s, m, NTR_FIELD_SRC)) return m->defect;
+    const ntr_message_info *row = ntr_message_get(params->dialect, m->tcode);
+    if (!row) check_opaque(&s, m);
+    else if (read_payload(params, &s, m, row)) read_end(params, &s, m);
+    return m->defect;
+}

@@ -1,0 +1,53 @@
+#include <ntrace/reader.h>
+
+#include "message/table.h"
+
+ntr_status ntr_reader_init(ntr_reader *reader, const ntr_params *params) {
+    if (params) {
+        ntr_status status = ntr_params_check(params);
+        if (status != NTR_OK) return status;
+        reader->params = *params;
+    } else {
+        ntr_params_init(&reader->params, NULL);
+    }
+    const ntr_dialect *dialect = reader->params.dialect;
+    ntr_framer_init(&reader->framer, dialect && dialect->zero_idle);
+    reader->number = 0;
+    return NTR_OK;
+}
+
+void ntr_reader_seek_start(ntr_reader *reader) { ntr_framer_seek_start(&reader->framer); }
+
+ntr_status ntr_reader_feed(ntr_reader *reader, const uint8_t *data, size_t size, bool last) {
+    return ntr_framer_feed(&reader->framer, data, size, last);
+}
+
+uint64_t ntr_reader_offset(const ntr_reader *reader) { return ntr_framer_offset(&reader->framer); }
+
+uint64_t ntr_reader_idle(const ntr_reader *reader) { return reader->framer.idle; }
+
+/* Bytes that cannot start a message have no fields. */
+static void no_message(const ntr_slice *slice, ntr_message *message) {
+    message->raw = slice->raw;
+    message->tcode = NTR_TCODE_NONE;
+    message->present = 0;
+    message->defect = (int16_t)slice->defect;
+    message->defect_field = NTR_FIELD_NONE;
+}
+
+ntr_status ntr_reader_next(ntr_reader *reader, ntr_message *message) {
+    ntr_slice slice;
+    ntr_status status = ntr_framer_next(&reader->framer, &slice);
+    if (status != NTR_OK) return status;
+    message->offset = slice.offset;
+    message->number = ++reader->number;
+    switch (slice.defect) {
+    case NTR_E_IDLE:
+    case NTR_E_MSEO_SEQUENCE:
+    case NTR_E_MSEO_RESERVED: no_message(&slice, message); break;
+    default: ntr_message_decode(&reader->params, slice.raw, message);
+    }
+    if (slice.defect == NTR_E_MESSAGE_LONG) message->defect = NTR_E_MESSAGE_LONG;
+    message->size = slice.size;
+    return NTR_OK;
+}

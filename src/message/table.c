@@ -1,0 +1,117 @@
+#include "message/table.h"
+
+/* ---- fields ------------------------------------------------------------------------------------ */
+
+#define NTR_FIELD(id, member, text, shape, bits, base) \
+    [NTR_FIELD_##id] = {text, NTR_SHAPE_##shape, bits, NTR_BASE_##base},
+const ntr_field_info ntr_field_table[NTR_FIELD_COUNT] = {
+#include <ntrace/fields.def>
+};
+#undef NTR_FIELD
+
+_Static_assert(NTR_FIELD_COUNT <= 8 * sizeof(ntr_fields), "a set of fields is one word");
+
+const ntr_field_info *ntr_field_get(ntr_field field) {
+    return (unsigned)field < NTR_FIELD_COUNT ? &ntr_field_table[field] : NULL;
+}
+
+const char *ntr_field_name(ntr_field field) {
+    return (unsigned)field < NTR_FIELD_COUNT ? ntr_field_table[field].name : NULL;
+}
+
+/* ---- messages ---------------------------------------------------------------------------------- */
+
+#define F(x) {NTR_FIELD_##x, NTR_FIELD_NONE, 0, false}
+#define IF(x, c, v) {NTR_FIELD_##x, NTR_FIELD_##c, v, false}
+#define OPT(x) {NTR_FIELD_##x, NTR_FIELD_NONE, 0, true}
+#define LAST {NTR_FIELD_NONE, NTR_FIELD_NONE, 0, false}
+
+#define NTR_MESSAGE(id, tcode, text, set, ...) {text, tcode, NTR_MESSAGES_##set, {__VA_ARGS__, LAST}},
+static const ntr_message_info messages[] = {
+#include <ntrace/messages.def>
+};
+#undef NTR_MESSAGE
+
+enum { MESSAGES = sizeof messages / sizeof messages[0] };
+
+/* 1 + the row of each TCODE; 0 for those without. The rows are numbered by an enum of their own. */
+enum {
+#define NTR_MESSAGE(id, tcode, text, set, ...) ROW_##id,
+#include <ntrace/messages.def>
+#undef NTR_MESSAGE
+};
+
+#define NTR_MESSAGE(id, tcode, text, set, ...) [tcode] = 1 + ROW_##id,
+static const uint8_t row_of[NTR_TCODES] = {
+#include <ntrace/messages.def>
+};
+#undef NTR_MESSAGE
+
+const ntr_message_info *ntr_message_get(const ntr_dialect *dialect, unsigned tcode) {
+    if (tcode >= NTR_TCODES || !row_of[tcode]) return NULL;
+    const ntr_message_info *row = &messages[row_of[tcode] - 1];
+    return row->messages & ntr_dialect_messages(dialect) ? row : NULL;
+}
+
+const ntr_message_info *ntr_message_at(size_t index) { return index < MESSAGES ? &messages[index] : NULL; }
+
+bool ntr_tcode_is_sync(unsigned tcode) {
+    switch (tcode) {
+    case NTR_TCODE_PROG_TRACE_SYNC:
+    case NTR_TCODE_DIRECT_BRANCH_SYNC:
+    case NTR_TCODE_INDIRECT_BRANCH_SYNC:
+    case NTR_TCODE_INDIRECT_BRANCH_HIST_SYNC: return true;
+    default: return false;
+    }
+}
+
+/* Names of the TCODEs without row, by number. */
+static const char *const unnamed[NTR_TCODES] = {
+    "Reserved0",  "Reserved1",  "Reserved2",  "Reserved3",  "Reserved4",  "Reserved5",  "Reserved6",  "Reserved7",
+    "Reserved8",  "Reserved9",  "Reserved10", "Reserved11", "Reserved12", "Reserved13", "Reserved14", "Reserved15",
+    "Reserved16", "Reserved17", "Reserved18", "Reserved19", "Reserved20", "Reserved21", "Reserved22", "Reserved23",
+    "Reserved24", "Reserved25", "Reserved26", "Reserved27", "Reserved28", "Reserved29", "Reserved30", "Reserved31",
+    "Reserved32", "Reserved33", "Reserved34", "Reserved35", "Reserved36", "Reserved37", "Reserved38", "Reserved39",
+    "Reserved40", "Reserved41", "Reserved42", "Reserved43", "Reserved44", "Reserved45", "Reserved46", "Reserved47",
+    "Reserved48", "Reserved49", "Reserved50", "Reserved51", "Reserved52", "Reserved53", "Reserved54", "Reserved55",
+    "Vendor56",   "Vendor57",   "Vendor58",   "Vendor59",   "Vendor60",   "Vendor61",   "Vendor62",   "Reserved63",
+};
+
+const char *ntr_tcode_name(const ntr_dialect *dialect, unsigned tcode) {
+    if (tcode >= NTR_TCODES) return "Malformed";
+    const ntr_message_info *row = ntr_message_get(dialect, tcode);
+    return row ? row->name : unnamed[tcode];
+}
+
+/* ---- rules ------------------------------------------------------------------------------------- */
+
+typedef struct rule {
+    uint8_t field, condition, when, messages;
+    int16_t defect;
+    uint64_t low, high;
+} rule;
+
+#define NTR_RULE(field, condition, when, low, high, set, defect) \
+    {NTR_FIELD_##field, NTR_FIELD_##condition, when, NTR_MESSAGES_##set, NTR_##defect, low, high},
+static const rule rules[] = {
+#include "message/rules.def"
+};
+#undef NTR_RULE
+
+#define NTR_RULE(field, condition, when, low, high, set, defect) | NTR_FIELD_BIT(NTR_FIELD_##field)
+static const ntr_fields ruled = 0
+#include "message/rules.def"
+    ;
+#undef NTR_RULE
+
+ntr_status ntr_field_check(const ntr_dialect *dialect, const ntr_message *message, ntr_field field) {
+    if (!(ruled & NTR_FIELD_BIT(field))) return NTR_OK;
+    uint64_t value = message->value[field];
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        const rule *r = &rules[i];
+        if (r->field != field || !(r->messages & ntr_dialect_messages(dialect))) continue;
+        if (r->condition != NTR_FIELD_NONE && message->value[r->condition] != r->when) continue;
+        if (value < r->low || value > r->high) return r->defect;
+    }
+    return NTR_OK;
+}

@@ -1,0 +1,25 @@
+/* The tables of fields and messages as the engines see them. */
+#ifndef NTR_MESSAGE_TABLE_H
+#define NTR_MESSAGE_TABLE_H
+
+#include <ntrace/message.h>
+
+enum { NTR_TCODE_BITS = 6, NTR_TCODES = 1 << NTR_TCODE_BITS };
+
+extern const ntr_field_info ntr_field_table[NTR_FIELD_COUNT];
+
+#define NTR_FIELD_BIT(field) ((ntr_fields)1 << (field))
+
+static inline unsigned ntr_dialect_messages(const ntr_dialect *dialect) {
+    return dialect ? dialect->messages : (unsigned)NTR_MESSAGES_1_0;
+}
+
+/* Whether the table has `entry` in this message, given the fields before it. */
+static inline bool ntr_field_applies(const ntr_message_field *entry, const ntr_message *message) {
+    return entry->condition == NTR_FIELD_NONE || message->value[entry->condition] == entry->when;
+}
+
+/* NTR_OK, or the defect that makes the value of this present field impossible (rules.def). */
+ntr_status ntr_field_check(const ntr_dialect *dialect, const ntr_message *message, ntr_field field);
+
+#endif

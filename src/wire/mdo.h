@@ -1,0 +1,51 @@
+/* One byte on the wire: 6 MDO bits over 2 MSEO bits; and eight of them at a time. N-Trace 1.0 section 2. */
+#ifndef NTR_WIRE_MDO_H
+#define NTR_WIRE_MDO_H
+
+#include <endian.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { NTR_MDO_BITS = 6, NTR_MSEO_BITS = 2 };
+
+typedef enum ntr_mseo {
+    NTR_MSEO_MORE = 0,     /* start of message, fixed-field byte, or inside a variable field */
+    NTR_MSEO_FIELD = 1,    /* last byte of a variable field */
+    NTR_MSEO_RESERVED = 2,
+    NTR_MSEO_MESSAGE = 3,  /* last byte of a message */
+} ntr_mseo;
+
+#define NTR_IDLE 0xff
+
+/* Bit 0 of each byte of a word. */
+#define NTR_BYTES_LOW UINT64_C(0x0101010101010101)
+
+static inline ntr_mseo ntr_mseo_of(uint8_t byte) { return (ntr_mseo)(byte & 3); }
+
+/* Eight bytes, the first in the low bits. */
+static inline uint64_t ntr_load8(const uint8_t *bytes) {
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
+    return le64toh(word);
+}
+
+/* The same for `size` bytes (up to 8) where no more may be touched; the rest reads 0. */
+static inline uint64_t ntr_load_upto8(const uint8_t *bytes, size_t size) {
+    uint64_t word = 0;
+    for (size_t i = 0; i < size && i < 8; i++) word |= (uint64_t)bytes[i] << (8 * i);
+    return word;
+}
+
+/* The MDO bits of eight bytes, packed: 48 bits. Neighbours are joined: 6, 12, 24, 48. */
+static inline uint64_t ntr_gather_mdo(uint64_t word) {
+    uint64_t x = (word >> 2) & UINT64_C(0x3f3f3f3f3f3f3f3f);
+    x = (x & UINT64_C(0x003f003f003f003f)) | ((x & UINT64_C(0x3f003f003f003f00)) >> 2);
+    x = (x & UINT64_C(0x00000fff00000fff)) | ((x & UINT64_C(0x0fff00000fff0000)) >> 4);
+    return (x & UINT64_C(0xffffff)) | ((x >> 8) & UINT64_C(0xffffff000000));
+}
+
+/* Bit 0 of each byte whose MSEO says that a field or message ends there (or is reserved). */
+static inline uint64_t ntr_ends(uint64_t word) { return (word | word >> 1) & NTR_BYTES_LOW; }
+
+#endif
