@@ -18,7 +18,7 @@ static const struct cli_option table[] = {
     {0},
 };
 
-static const struct cli_group groups[] = {{"options", table, 0}, {0}};
+static const struct cli_group groups[] = {CLI_OWN("options", table), {0}};
 
 static int help_run(const void *options, char **operands) {
     const struct help_options *o = options;

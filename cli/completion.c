@@ -27,7 +27,7 @@ typedef void (*visit_option)(const char *command, const struct cli_option *o, FI
 
 static void each_option(const struct cli_entry *entry, visit_option visit, FILE *out) {
     for (const struct cli_group *g = entry->command->groups; g->title; g++) {
-        for (const struct cli_option *o = g->options; o->kind != CLI_END; o++) visit(entry->name, o, out);
+        for (const struct cli_option *o = cli_group_rows(g); o->kind != CLI_END; o++) visit(entry->name, o, out);
     }
 }
 

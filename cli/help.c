@@ -55,9 +55,12 @@ static void paragraphs(const char *text, FILE *out) {
 static void option_line(const struct cli_option *o, FILE *out) {
     char left[80];
     int size = o->letter ? snprintf(left, sizeof left, "  -%c, --%s", o->letter, o->name)
-                         : snprintf(left, sizeof left, "      --%s", o->name);
+                         : snprintf(left, sizeof left, "      --%s%s",
+                                    o->argument == CLI_ARGUMENT_SWITCH ? "[no-]" : "", o->name);
 
-    if (o->value) size += snprintf(left + size, sizeof left - (size_t)size, " %s", o->value);
+    if (o->value)
+        size += snprintf(left + size, sizeof left - (size_t)size,
+                         o->argument == CLI_ARGUMENT_OPTIONAL ? "[=%s]" : " %s", o->value);
     fputs(left, out);
     if (size >= HELP_COLUMN - 1) {
         fputc('\n', out);
@@ -90,7 +93,7 @@ void cli_help_command(const struct cli_entry *entry, FILE *out) {
     }
     for (const struct cli_group *g = c->groups; g->title; g++) {
         fprintf(out, "\n%s:\n", g->title);
-        for (const struct cli_option *o = g->options; o->kind != CLI_END; o++) option_line(o, out);
+        for (const struct cli_option *o = cli_group_rows(g); o->kind != CLI_END; o++) option_line(o, out);
     }
     if (c->examples) fprintf(out, "\nexamples:\n%s\n", c->examples);
 }

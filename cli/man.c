@@ -55,13 +55,14 @@ static void paragraphs(const char *text, FILE *out) {
 static void option(const struct cli_option *o, FILE *out) {
     fputs(".TP\n", out);
     if (o->letter) fprintf(out, "\\fB\\-%c\\fR, ", o->letter);
-    fputs("\\fB\\-\\-", out);
+    fputs(o->argument == CLI_ARGUMENT_SWITCH ? "\\fB\\-\\-[no\\-]" : "\\fB\\-\\-", out);
     plain(o->name, out);
     fputs("\\fR", out);
     if (o->value) {
-        fputs(" \\fI", out);
+        bool optional = o->argument == CLI_ARGUMENT_OPTIONAL;
+        fputs(optional ? "[=\\fI" : " \\fI", out);
         plain(o->value, out);
-        fputs("\\fR", out);
+        fputs(optional ? "\\fR]" : "\\fR", out);
     }
     fputc('\n', out);
     plain(o->help, out);
@@ -87,7 +88,7 @@ void cli_man_command(const struct cli_entry *entry, FILE *out) {
     if (c->groups->title) fputs(".SH OPTIONS\n", out);
     for (const struct cli_group *g = c->groups; g->title; g++) {
         fprintf(out, ".SS %s\n", g->title);
-        for (const struct cli_option *o = g->options; o->kind != CLI_END; o++) option(o, out);
+        for (const struct cli_option *o = cli_group_rows(g); o->kind != CLI_END; o++) option(o, out);
     }
     if (c->examples) {
         fputs(".SH EXAMPLES\n", out);

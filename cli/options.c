@@ -47,6 +47,10 @@ static void *member_of(const struct slot *slot) {
     return (char *)slot->base + slot->option->member;
 }
 
+const struct cli_option *cli_group_rows(const struct cli_group *group) {
+    return group->options ? group->options : group->rows();
+}
+
 /* Walks every option of every group; at the end slot->option is NULL. */
 struct walk {
     const struct cli_group *group;
@@ -56,7 +60,7 @@ struct walk {
 static bool walk_next(struct walk *walk, void *options, struct slot *slot) {
     if (walk->option) walk->option++;
     while (walk->group->title) {
-        if (!walk->option) walk->option = walk->group->options;
+        if (!walk->option) walk->option = cli_group_rows(walk->group);
         if (walk->option->kind != CLI_END) {
             slot->option = walk->option;
             slot->base = (char *)options + walk->group->offset;
@@ -187,10 +191,12 @@ static unsigned distance(const char *a, const char *b, unsigned limit) {
 }
 
 bool cli_looks_like(const char *word, const char *meant) {
-    return distance(word, meant, 2) <= 2;
+    unsigned limit = strlen(meant) > 4 ? 2 : 1;
+
+    return distance(word, meant, limit) <= limit;
 }
 
-static void tell_unknown(const struct cli_group *groups, const char *argument) {
+static void tell_unknown(const struct cli_group *groups, void *options, const char *argument) {
     struct walk walk = {groups, NULL};
     struct slot slot;
     char name[64];
@@ -199,7 +205,7 @@ static void tell_unknown(const struct cli_group *groups, const char *argument) {
     if (argument[1] == '-' && length - 2 < sizeof name) {
         memcpy(name, argument + 2, length - 2);
         name[length - 2] = 0;
-        while (walk_next(&walk, NULL, &slot)) {
+        while (walk_next(&walk, options, &slot)) {
             if (!cli_looks_like(name, slot.option->name)) continue;
             cli_note("unknown option '%.*s'; did you mean '--%s'?", (int)length, argument, slot.option->name);
             return;
@@ -208,41 +214,63 @@ static void tell_unknown(const struct cli_group *groups, const char *argument) {
     cli_note("unknown option '%.*s'", (int)length, argument);
 }
 
+/* One option as the user gave it. */
+struct given {
+    struct slot slot;
+    const char *value; /* written in the same word, or NULL */
+    bool negated;      /* --no-name */
+};
+
+static void find_given(const struct cli_group *groups, void *options, const char *argument, struct given *given) {
+    size_t length = 2;
+
+    if (argument[1] == '-') {
+        length += strcspn(argument + 2, "=");
+        find_long(groups, options, argument + 2, length - 2, &given->slot);
+        if (!given->slot.option && strncmp(argument, "--no-", 5) == 0) {
+            find_long(groups, options, argument + 5, length - 5, &given->slot);
+            given->negated = true;
+            if (given->slot.option && given->slot.option->argument != CLI_ARGUMENT_SWITCH) given->slot.option = NULL;
+        }
+        if (argument[length]) given->value = argument + length + 1;
+    } else {
+        find_letter(groups, options, argument[1], &given->slot);
+        if (argument[2]) given->value = argument + 2;
+    }
+    snprintf(given->slot.spelled, sizeof given->slot.spelled, "%.*s", (int)length, argument);
+}
+
+/* An option that takes no value. */
+static bool set_switch(const struct given *given) {
+    const struct slot *slot = &given->slot;
+
+    if (given->value) {
+        cli_note("%s takes no value", slot->spelled);
+        return false;
+    }
+    if (slot->option->kind == CLI_KIND_LIST) return append(slot, given->negated ? "off" : NULL);
+    *(int *)member_of(slot) = (int)slot->option->constant;
+    return true;
+}
+
 /* Handle the option argv[0], which starts with '-'. Returns how many arguments it used, or 0 after telling
  * what is wrong. */
 static int parse_one(const struct cli_group *groups, void *options, char **argv) {
-    const char *argument = argv[0], *value = NULL;
-    struct slot slot = {0};
+    struct given given = {0};
 
-    if (argument[1] == '-') {
-        size_t length = strcspn(argument + 2, "=");
-        find_long(groups, options, argument + 2, length, &slot);
-        if (argument[2 + length]) value = argument + 2 + length + 1;
-    } else {
-        find_letter(groups, options, argument[1], &slot);
-        if (argument[2]) value = argument + 2;
-    }
-    if (!slot.option) {
-        tell_unknown(groups, argument);
+    find_given(groups, options, argv[0], &given);
+    const struct cli_option *o = given.slot.option;
+    if (!o) {
+        tell_unknown(groups, options, argv[0]);
         return 0;
     }
-    size_t length = argument[1] == '-' ? strlen(slot.option->name) + 2 : 2;
-    snprintf(slot.spelled, sizeof slot.spelled, "%.*s", (int)length, argument);
-
-    if (slot.option->kind == CLI_KIND_SET) {
-        if (value) {
-            cli_note("%s takes no value", slot.spelled);
-            return 0;
-        }
-        *(int *)member_of(&slot) = (int)slot.option->constant;
-        return 1;
-    }
-    if (value) return set_value(&slot, value) ? 1 : 0;
+    if (o->kind == CLI_KIND_SET || o->argument == CLI_ARGUMENT_SWITCH) return set_switch(&given) ? 1 : 0;
+    if (given.value || o->argument == CLI_ARGUMENT_OPTIONAL) return set_value(&given.slot, given.value) ? 1 : 0;
     if (!argv[1]) {
-        cli_note("%s needs a value (%s)", slot.spelled, slot.option->value);
+        cli_note("%s needs a value (%s)", given.slot.spelled, o->value);
         return 0;
     }
-    return set_value(&slot, argv[1]) ? 2 : 0;
+    return set_value(&given.slot, argv[1]) ? 2 : 0;
 }
 
 int cli_options_parse(const struct cli_group *groups, void *options, int argc, char **argv, bool stop_at_operand,

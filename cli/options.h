@@ -19,8 +19,15 @@ enum cli_kind {
     CLI_KIND_LIST,   /* struct cli_list: append {name, value} */
 };
 
+enum cli_argument {
+    CLI_ARGUMENT_VALUE = 0, /* --name VALUE, --name=VALUE */
+    CLI_ARGUMENT_OPTIONAL,  /* LIST: --name or --name=VALUE; without value the item's is NULL */
+    CLI_ARGUMENT_SWITCH,    /* LIST: --name (value NULL) or --no-name (value "off") */
+};
+
 struct cli_option {
     uint8_t kind;      /* enum cli_kind */
+    uint8_t argument;  /* enum cli_argument */
     char letter;       /* short name, or 0 */
     const char *name;  /* long name without "--" */
     const char *value; /* what help calls the value ("N", "FILE"); a choice lists its names, "btm|htm" */
@@ -64,10 +71,21 @@ struct cli_list {
 };
 
 struct cli_group {
-    const char *title;                /* heading in help; NULL ends the list of groups */
-    const struct cli_option *options; /* ends with a zero row */
-    size_t offset;                    /* of the group's struct in the command's */
+    const char *title;                      /* heading in help; NULL ends the list of groups */
+    const struct cli_option *options;       /* ends with a zero row */
+    size_t offset;                          /* of the group's struct in the command's */
+    const struct cli_option *(*rows)(void); /* `options` NULL: a table that is made when it is needed */
 };
+
+/* Groups of a command: over the member `m` of its struct `S`, or over all of it. */
+#define CLI_GROUP(name, table, S, m)                                                                                   \
+    { .title = name, .options = table, .offset = offsetof(S, m) }
+#define CLI_GROUP_ROWS(name, function, S, m)                                                                           \
+    { .title = name, .rows = function, .offset = offsetof(S, m) }
+#define CLI_OWN(name, table)                                                                                           \
+    { .title = name, .options = table }
+
+const struct cli_option *cli_group_rows(const struct cli_group *group);
 
 /* Give every member its initial value; `options` is zero-filled. */
 void cli_options_init(const struct cli_group *groups, void *options);
