@@ -34,26 +34,42 @@ typedef struct ntr_image_options {
     uint64_t scontext, hcontext;
     uint64_t from, until;    /* valid from this stream offset (inclusive) until that one (exclusive); until 0: no end */
     const char *name;        /* shown to people; NULL: the path */
+    bool has_isa, has_jvt;   /* raw images: tell what an ELF file says itself */
+    unsigned isa;            /* NTR_ISA_* set; its XLEN must be the program's */
+    uint64_t jvt;            /* where the jump table of CM.JT and CM.JALT lies (`__jvt_base$`), bias included */
 } ntr_image_options;
 
-/* Errors: NULL when out of memory. `allocator` may be NULL. */
+/* A position for those who do not care when: images match whatever they are bound to in time. */
+#define NTR_POSITION_ANY UINT64_MAX
+
+/* Errors: NULL when out of memory. `allocator` is copied; it may be NULL. */
 NTR_API ntr_program *ntr_program_new(const ntr_allocator *allocator);
 NTR_API void ntr_program_free(ntr_program *program);
 
 /* Add the loadable segments, symbols and ISA attributes of an ELF file. Images added later win where two
- * overlap in the same context. Errors: NTR_E_IO, NTR_E_FORMAT (not ELF, not RISC-V, damaged, other XLEN
- * than the program's), NTR_E_MEMORY; ntr_program_error tells the details. */
+ * overlap in the same context; inside a file the later segment does. The file is mapped: it must not change
+ * while the program lives. `options` NULL: everywhere, always, at its own addresses.
+ * Errors: NTR_E_IO, NTR_E_FORMAT (not ELF, not RISC-V, damaged, other XLEN than the program's), NTR_E_INVALID
+ * (options), NTR_E_MEMORY; ntr_program_error tells the details. */
 NTR_API ntr_status ntr_program_add_elf(ntr_program *program, const char *path, const ntr_image_options *options);
 
-/* Add plain bytes at options->bias. The bytes are copied. */
+/* Add plain bytes at options->bias. The bytes are copied. Errors: NTR_E_INVALID (no bytes, options),
+ * NTR_E_RANGE (does not fit into the address space), NTR_E_MEMORY. */
 NTR_API ntr_status ntr_program_add_raw(ntr_program *program, ntr_bytes bytes, const ntr_image_options *options);
 
 /* Read up to `size` bytes of target memory at `address`; returns how many there were. */
 typedef size_t (*ntr_read_memory)(void *user, const ntr_context *context, uint64_t position, uint64_t address,
                                   uint8_t *out, size_t size);
 
-/* Ask `read` where no image has the bytes. */
+/* Ask `read` where no image has the bytes; NULL: nobody. What it told is kept by those who cache code until
+ * this is called again (with the same arguments if need be). `read` may be called from every thread that
+ * reads the program. */
 NTR_API ntr_status ntr_program_set_reader(ntr_program *program, ntr_read_memory read, void *user);
+
+/* What code outside ELF files is (raw images without `has_isa`, memory from a reader): a set of NTR_ISA_*.
+ * Without this call it is plain RV32 or RV64 as the ELF files say. Errors: NTR_E_INVALID when the XLEN is not
+ * that of the images. */
+NTR_API ntr_status ntr_program_set_isa(ntr_program *program, unsigned isa);
 
 /* One line about the last failure of an add, e.g. "hello: not a RISC-V ELF (machine 62)". */
 NTR_API const char *ntr_program_error(const ntr_program *program);
@@ -63,7 +79,7 @@ typedef struct ntr_image_info {
     const char *name;
     const char *path; /* of the ELF file; NULL for raw images */
     uint64_t bias;
-    uint64_t low, high; /* lowest address and the one after the highest, bias included */
+    uint64_t low, high; /* lowest address and the one after the highest, bias included; both 0: only names */
     ntr_image_options options;
 } ntr_image_info;
 
@@ -85,8 +101,9 @@ NTR_API unsigned ntr_program_isa(const ntr_program *program, const ntr_context *
 NTR_API size_t ntr_program_read(const ntr_program *program, const ntr_context *context, uint64_t position,
                                 uint64_t address, uint8_t *out, size_t size);
 
-/* Decode the instruction at `address`. Table jumps are resolved through the image's jump table
- * (__jvt_base$). Errors: NTR_E_NO_IMAGE. */
+/* Decode the instruction at `address`. Table jumps are resolved through the jump table of the image that holds
+ * them (`__jvt_base$`), else of the newest image that has one. Errors: NTR_E_NO_IMAGE (also when the jump table
+ * is missing; `insn` is filled then but for its target). */
 NTR_API ntr_status ntr_program_insn(const ntr_program *program, const ntr_context *context, uint64_t position,
                                     uint64_t address, ntr_insn *insn);
 
@@ -98,12 +115,14 @@ typedef struct ntr_symbol {
     bool function;
 } ntr_symbol;
 
-/* The symbol that covers `address` (by its size, else the nearest one below in the same section).
- * Errors: NTR_END when there is none. */
+/* The symbol that covers `address`: the innermost function, else the innermost other symbol with a size, else
+ * the nearest one below in the same section. Of several with the same start: functions before others, global
+ * before weak before local, then the longest, then by name. Errors: NTR_END when there is none. */
 NTR_API ntr_status ntr_program_symbol(const ntr_program *program, const ntr_context *context, uint64_t address,
                                       ntr_symbol *symbol);
 
-/* Address of the symbol of this name. Errors: NTR_END. */
+/* The symbol of this name, in the image added last that has one; inside an image, functions and global symbols
+ * first. Errors: NTR_END. */
 NTR_API ntr_status ntr_program_find(const ntr_program *program, const char *name, ntr_symbol *symbol);
 
 #ifdef __cplusplus

@@ -1,0 +1,197 @@
+/* Reading a program: who sees what where. Nothing here changes it, so any number of threads may. */
+#include "program/program.h"
+
+#include <string.h>
+
+/* No instruction is longer; see ntr_insn_length. */
+#define INSN_BYTES_MAX 22
+
+static bool known_and_other(bool bound, bool known, uint64_t want, uint64_t have) {
+    return bound && known && want != have;
+}
+
+bool ntr_image_matches(const ntr_image *image, const ntr_context *context) {
+    const ntr_image_options *bound = &image->options;
+    if (!context) return true;
+    if (known_and_other(bound->has_scontext, context->has_scontext, bound->scontext, context->scontext)) return false;
+    if (known_and_other(bound->has_hcontext, context->has_hcontext, bound->hcontext, context->hcontext)) return false;
+    return !bound->has_prv || context->prv == NTR_PRV_UNKNOWN ||
+           (bound->prv == context->prv && bound->v == context->v);
+}
+
+static bool holds_at(const ntr_segment *segment, uint64_t position) {
+    if (position == NTR_POSITION_ANY) return true;
+    return position >= segment->from && (segment->until == 0 || position < segment->until);
+}
+
+static const ntr_segment *visible(const ntr_program *program, const ntr_context *context, uint64_t position,
+                                  uint32_t layer) {
+    while (layer != NTR_SPANS_NONE) {
+        const ntr_segment *segment = &program->segments[program->layers[layer].segment];
+        if (holds_at(segment, position) && ntr_image_matches(&program->images[segment->image], context))
+            return segment;
+        layer = program->layers[layer].below;
+    }
+    return NULL;
+}
+
+bool ntr_program_window(const ntr_program *program, const ntr_context *context, uint64_t position, uint64_t address,
+                        ntr_window *window) {
+    const ntr_span *span = ntr_spans_find(&program->map, ntr_program_cut(program, address));
+    const ntr_segment *segment = span ? visible(program, context, position, span->value) : NULL;
+    if (!segment) return false;
+    *window = (ntr_window){
+        .first = span->first,
+        .bytes = segment->bytes + (span->first - segment->first),
+        .size = span->last - span->first + 1,
+        .image = segment->image,
+    };
+    return true;
+}
+
+ntr_status ntr_program_image_at(const ntr_program *program, const ntr_context *context, uint64_t position,
+                                uint64_t address, size_t *index) {
+    ntr_window window;
+    if (!ntr_program_window(program, context, position, address, &window)) return NTR_END;
+    *index = window.image;
+    return NTR_OK;
+}
+
+unsigned ntr_image_isa(const ntr_program *program, const ntr_image *image) {
+    if (image && image->has_isa) return image->isa;
+    if (program->has_isa) return program->isa;
+    return program->xlen == 32 ? NTR_ISA_RV32 : 0;
+}
+
+unsigned ntr_program_isa(const ntr_program *program, const ntr_context *context, uint64_t address) {
+    ntr_window window;
+    bool found = ntr_program_window(program, context, NTR_POSITION_ANY, address, &window);
+    return ntr_image_isa(program, found ? &program->images[window.image] : NULL);
+}
+
+/* Ask the reader for what no image has: at most up to the next span of the map. */
+static size_t read_gap(const ntr_program *program, const ntr_context *context, uint64_t position, uint64_t address,
+                       uint8_t *out, size_t size) {
+    if (!program->read) return 0;
+    const ntr_spans *map = &program->map;
+    size_t next = ntr_spans_seek(map, address);
+    if (next < map->count && map->items[next].first <= address) {
+        uint64_t rest = map->items[next].last - address; /* covered, but not for this looker */
+        if (rest < size) size = (size_t)rest + 1;
+    } else if (next < map->count && map->items[next].first - address < size) {
+        size = (size_t)(map->items[next].first - address);
+    }
+    if (program->xlen == 32 && UINT32_MAX - address < size) size = (size_t)(UINT32_MAX - address) + 1;
+    size_t got = program->read(program->read_user, context, position, address, out, size);
+    return got < size ? got : size;
+}
+
+size_t ntr_program_read(const ntr_program *program, const ntr_context *context, uint64_t position, uint64_t address,
+                        uint8_t *out, size_t size) {
+    size_t done = 0;
+    while (done < size) {
+        uint64_t at = ntr_program_cut(program, address + done);
+        ntr_window window;
+        size_t part;
+        if (ntr_program_window(program, context, position, at, &window)) {
+            uint64_t left = window.size - (at - window.first);
+            part = left < size - done ? (size_t)left : size - done;
+            memcpy(out + done, window.bytes + (at - window.first), part);
+        } else {
+            part = read_gap(program, context, position, at, out + done, size - done);
+            if (part == 0) break;
+        }
+        done += part;
+    }
+    return done;
+}
+
+/* The jump table that code of this image uses: its own, else that of the newest image that has one. */
+static const ntr_image *table_of(const ntr_program *program, const ntr_context *context, const ntr_image *image) {
+    if (image && image->has_jvt) return image;
+    for (size_t i = program->image_count; i-- > 0;)
+        if (program->images[i].has_jvt && ntr_image_matches(&program->images[i], context)) return &program->images[i];
+    return NULL;
+}
+
+/* Zcmt: the table holds XLEN-bit addresses. */
+static ntr_status resolve_table_jump(const ntr_program *program, const ntr_context *context, uint64_t position,
+                                     const ntr_image *image, ntr_insn *insn) {
+    const ntr_image *owner = table_of(program, context, image);
+    unsigned size = ntr_image_isa(program, image) & NTR_ISA_RV32 ? 4 : 8;
+    uint8_t entry[8];
+    if (!owner) return NTR_E_NO_IMAGE;
+    uint64_t address = owner->jvt + (uint64_t)insn->immediate * size;
+    if (ntr_program_read(program, context, position, address, entry, size) != size) return NTR_E_NO_IMAGE;
+    for (unsigned i = 0; i < size; i++) insn->target |= (uint64_t)entry[i] << (8 * i);
+    insn->target &= ~UINT64_C(1);
+    return NTR_OK;
+}
+
+ntr_status ntr_program_decode(const ntr_program *program, const ntr_context *context, uint64_t position,
+                              const ntr_window *window, uint64_t address, ntr_insn *insn) {
+    const ntr_image *image = window ? &program->images[window->image] : NULL;
+    unsigned isa = ntr_image_isa(program, image);
+    ntr_status status = NTR_E_SPACE;
+    if (window) {
+        uint64_t offset = address - window->first, left = window->size - offset;
+        status = ntr_insn_decode(window->bytes + offset, left < INSN_BYTES_MAX ? (size_t)left : INSN_BYTES_MAX, address,
+                                 isa, insn);
+    }
+    if (status == NTR_E_SPACE) { /* it goes on in another image, or only a reader knows it */
+        uint8_t bytes[INSN_BYTES_MAX];
+        size_t size = ntr_program_read(program, context, position, address, bytes, 2);
+        if (size == 2) {
+            size_t want = ntr_insn_length((uint16_t)(bytes[0] | bytes[1] << 8));
+            size += ntr_program_read(program, context, position, address + 2, bytes + 2, want - 2);
+        }
+        status = ntr_insn_decode(bytes, size, address, isa, insn);
+    }
+    if (status != NTR_OK) return NTR_E_NO_IMAGE;
+    return insn->table_jump ? resolve_table_jump(program, context, position, image, insn) : NTR_OK;
+}
+
+ntr_status ntr_program_insn(const ntr_program *program, const ntr_context *context, uint64_t position,
+                            uint64_t address, ntr_insn *insn) {
+    ntr_window window;
+    address = ntr_program_cut(program, address);
+    bool found = ntr_program_window(program, context, position, address, &window);
+    return ntr_program_decode(program, context, position, found ? &window : NULL, address, insn);
+}
+
+static ntr_status tell_symbol(const ntr_image *image, const ntr_name *name, ntr_symbol *symbol) {
+    *symbol = (ntr_symbol){
+        .name = name->name,
+        .image = image->name,
+        .address = name->address,
+        .size = name->size,
+        .function = name->function,
+    };
+    return NTR_OK;
+}
+
+ntr_status ntr_program_symbol(const ntr_program *program, const ntr_context *context, uint64_t address,
+                              ntr_symbol *symbol) {
+    ntr_window window;
+    address = ntr_program_cut(program, address);
+    if (ntr_program_window(program, context, NTR_POSITION_ANY, address, &window)) {
+        const ntr_image *image = &program->images[window.image];
+        const ntr_name *name = ntr_symbols_at(&image->symbols, address);
+        if (name) return tell_symbol(image, name, symbol);
+    }
+    for (size_t i = program->image_count; i-- > 0;) { /* those that tell nothing but names */
+        const ntr_image *image = &program->images[i];
+        if (image->has_segments || !ntr_image_matches(image, context)) continue;
+        const ntr_name *name = ntr_symbols_at(&image->symbols, address);
+        if (name) return tell_symbol(image, name, symbol);
+    }
+    return NTR_END;
+}
+
+ntr_status ntr_program_find(const ntr_program *program, const char *name, ntr_symbol *symbol) {
+    for (size_t i = program->image_count; i-- > 0;) {
+        const ntr_name *found = ntr_symbols_named(&program->images[i].symbols, name);
+        if (found) return tell_symbol(&program->images[i], found, symbol);
+    }
+    return NTR_END;
+}

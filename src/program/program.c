@@ -1,0 +1,229 @@
+#include "program/program.h"
+
+#include "base/allocator.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+ntr_program *ntr_program_new(const ntr_allocator *allocator) {
+    ntr_program *program = ntr_alloc(allocator, 1, sizeof *program);
+    if (program && allocator) {
+        program->allocator_copy = *allocator;
+        program->allocator = &program->allocator_copy;
+    }
+    return program;
+}
+
+void ntr_program_free(ntr_program *program) {
+    if (!program) return;
+    while (program->image_count) ntr_program_drop_image(program);
+    ntr_spans_release(&program->map, program->allocator);
+    ntr_dealloc(program->allocator, program->images);
+    ntr_dealloc(program->allocator, program->segments);
+    ntr_dealloc(program->allocator, program->layers);
+    ntr_allocator copy = program->allocator_copy; /* `program` must not be read while it is freed */
+    ntr_dealloc(program->allocator ? &copy : NULL, program);
+}
+
+ntr_status ntr_program_fail(ntr_program *program, ntr_status status, const char *path, const char *format, ...) {
+    char reason[160];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+    snprintf(program->error, sizeof program->error, "%.340s: %s", path, reason);
+    for (char *c = program->error; *c; c++)
+        if ((unsigned char)*c < ' ') *c = '?'; /* one line, whatever the path */
+    return status;
+}
+
+const char *ntr_program_error(const ntr_program *program) {
+    return program->error;
+}
+
+static char *duplicate(const ntr_allocator *allocator, const char *text) {
+    size_t size = strlen(text) + 1;
+    char *copy = ntr_alloc(allocator, size, 1);
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+/* Callers built against an older header give a shorter struct. */
+static bool take_options(const ntr_image_options *from, ntr_image_options *to) {
+    *to = (ntr_image_options){.size = sizeof *to};
+    if (!from) return true;
+    if (from->size < offsetof(ntr_image_options, name) || from->size > sizeof *to) return false;
+    memcpy(to, from, from->size);
+    return to->until == 0 || to->from < to->until;
+}
+
+ntr_status ntr_program_add_image(ntr_program *program, const char *path, const ntr_image_options *options) {
+    ntr_image image = {0};
+    const char *shown = path ? path : "raw image";
+    if (!take_options(options, &image.options))
+        return ntr_program_fail(program, NTR_E_INVALID, shown, "invalid image options");
+    if (image.options.name) shown = image.options.name;
+    image.has_isa = image.options.has_isa;
+    image.isa = image.options.isa;
+    image.has_jvt = image.options.has_jvt;
+    image.jvt = image.options.jvt;
+    image.name = duplicate(program->allocator, shown);
+    image.path = path ? duplicate(program->allocator, path) : NULL;
+    if (!image.name || (path && !image.path) || program->image_count >= UINT32_MAX ||
+        ntr_reserve(program->allocator, (void **)&program->images, &program->image_capacity, program->image_count + 1,
+                    sizeof image)) {
+        ntr_dealloc(program->allocator, image.name);
+        ntr_dealloc(program->allocator, image.path);
+        return ntr_program_fail(program, NTR_E_MEMORY, shown, "out of memory");
+    }
+    image.options.name = image.name;
+    program->images[program->image_count++] = image;
+    return NTR_OK;
+}
+
+void ntr_program_drop_image(ntr_program *program) {
+    ntr_image *image = &program->images[--program->image_count];
+    ntr_symbols_release(&image->symbols, program->allocator);
+    ntr_program_unmap_file(image->mapping, image->mapping_size);
+    ntr_dealloc(program->allocator, image->copy);
+    ntr_dealloc(program->allocator, image->name);
+    ntr_dealloc(program->allocator, image->path);
+}
+
+/* Laying a segment over a span: see lay_segment. */
+typedef struct overlay {
+    ntr_program *program;
+    uint32_t segment;
+    uint32_t below, layer; /* the layer made for the span before; equal tails share one */
+    bool any;
+} overlay;
+
+/* Bound to nothing: whatever lies below is never seen again. */
+static bool hides_all(const ntr_program *program, const ntr_segment *segment) {
+    const ntr_image_options *options = &program->images[segment->image].options;
+    return !options->has_scontext && !options->has_hcontext && !options->has_prv && segment->from == 0 &&
+           segment->until == 0;
+}
+
+/* Whoever sees `top` instead of `under` would have seen `under`: same image, same time. */
+static bool replaces(const ntr_segment *top, const ntr_segment *under) {
+    return top->image == under->image && top->from == under->from && top->until == under->until;
+}
+
+static uint32_t lay_segment(void *user, uint32_t below) {
+    overlay *state = user;
+    ntr_program *program = state->program;
+    const ntr_segment *segment = &program->segments[state->segment];
+
+    if (hides_all(program, segment)) below = NTR_SPANS_NONE;
+    while (below != NTR_SPANS_NONE && replaces(segment, &program->segments[program->layers[below].segment]))
+        below = program->layers[below].below;
+    if (state->any && state->below == below) return state->layer;
+
+    if (program->layer_count >= NTR_SPANS_NONE ||
+        ntr_reserve(program->allocator, (void **)&program->layers, &program->layer_capacity, program->layer_count + 1,
+                    sizeof *program->layers))
+        return NTR_SPANS_NONE;
+    program->layers[program->layer_count] = (ntr_layer){state->segment, below};
+    state->any = true;
+    state->below = below;
+    state->layer = (uint32_t)program->layer_count;
+    return (uint32_t)program->layer_count++;
+}
+
+static ntr_status lay(ntr_program *program, ntr_segment segment) {
+    ntr_image *image = &program->images[segment.image];
+    if (program->segment_count >= NTR_SPANS_NONE ||
+        ntr_reserve(program->allocator, (void **)&program->segments, &program->segment_capacity,
+                    program->segment_count + 1, sizeof segment))
+        return ntr_program_fail(program, NTR_E_MEMORY, image->name, "out of memory");
+    program->segments[program->segment_count] = segment;
+    overlay state = {.program = program, .segment = (uint32_t)program->segment_count};
+    size_t layers = program->layer_count;
+    if (ntr_spans_overlay(&program->map, program->allocator, segment.first, segment.last, lay_segment, &state)) {
+        program->layer_count = layers; /* the map is unchanged: nothing names the new ones */
+        return ntr_program_fail(program, NTR_E_MEMORY, image->name, "out of memory");
+    }
+    program->segment_count++;
+    if (!image->has_segments || segment.first < image->low) image->low = segment.first;
+    if (!image->has_segments || segment.last > image->last) image->last = segment.last;
+    image->has_segments = true;
+    return NTR_OK;
+}
+
+ntr_status ntr_program_add_segment(ntr_program *program, uint64_t address, const uint8_t *bytes, uint64_t size,
+                                   uint64_t from, uint64_t until) {
+    uint64_t end = program->xlen == 32 ? UINT32_MAX : UINT64_MAX;
+    ntr_segment segment = {.bytes = bytes, .from = from, .until = until, .image = (uint32_t)program->image_count - 1};
+    if (size == 0) return NTR_OK;
+
+    segment.first = ntr_program_cut(program, address);
+    uint64_t room = end - segment.first; /* bytes behind the first one */
+    if (size - 1 <= room) {
+        segment.last = segment.first + size - 1;
+        return lay(program, segment);
+    }
+    segment.last = end;
+    ntr_status status = lay(program, segment);
+    if (status != NTR_OK) return status;
+    return ntr_program_add_segment(program, 0, bytes + room + 1, size - room - 1, from, until);
+}
+
+ntr_status ntr_program_add_raw(ntr_program *program, ntr_bytes bytes, const ntr_image_options *options) {
+    ntr_status status = ntr_program_add_image(program, NULL, options);
+    if (status != NTR_OK) return status;
+
+    ntr_image *image = &program->images[program->image_count - 1];
+    unsigned xlen = image->isa & NTR_ISA_RV32 ? 32 : 64;
+    if (bytes.size == 0)
+        status = ntr_program_fail(program, NTR_E_INVALID, image->name, "image without bytes");
+    else if (image->has_isa && program->xlen && program->xlen != xlen)
+        status = ntr_program_fail(program, NTR_E_INVALID, image->name, "RV%u code in an RV%u program", xlen,
+                                  program->xlen);
+    else if (program->xlen == 32 && bytes.size > UINT64_C(1) << 32)
+        status = ntr_program_fail(program, NTR_E_RANGE, image->name, "larger than the address space");
+    else if (!(image->copy = ntr_alloc(program->allocator, bytes.size, 1)))
+        status = ntr_program_fail(program, NTR_E_MEMORY, image->name, "out of memory");
+    if (status != NTR_OK) {
+        ntr_program_drop_image(program);
+        return status;
+    }
+    if (image->has_isa) program->xlen = xlen;
+    memcpy(image->copy, bytes.data, bytes.size);
+    return ntr_program_add_segment(program, image->options.bias, image->copy, bytes.size, image->options.from,
+                                   image->options.until);
+}
+
+ntr_status ntr_program_set_reader(ntr_program *program, ntr_read_memory read, void *user) {
+    program->read = read;
+    program->read_user = user;
+    program->readers++;
+    return NTR_OK;
+}
+
+ntr_status ntr_program_set_isa(ntr_program *program, unsigned isa) {
+    unsigned xlen = isa & NTR_ISA_RV32 ? 32 : 64;
+    if (program->xlen && program->xlen != xlen) return NTR_E_INVALID;
+    program->xlen = xlen;
+    program->isa = isa;
+    program->has_isa = true;
+    return NTR_OK;
+}
+
+unsigned ntr_program_xlen(const ntr_program *program) {
+    return program->xlen;
+}
+
+ntr_status ntr_program_image(const ntr_program *program, size_t index, ntr_image_info *info) {
+    if (index >= program->image_count) return NTR_END;
+    const ntr_image *image = &program->images[index];
+    *info = (ntr_image_info){
+        .name = image->name,
+        .path = image->path,
+        .bias = image->options.bias,
+        .low = image->low,
+        .high = image->has_segments ? image->last + 1 : 0,
+        .options = image->options,
+    };
+    return NTR_OK;
+}

@@ -1,0 +1,49 @@
+/* The names of one image, by address. */
+#ifndef NTR_PROGRAM_SYMBOLS_H
+#define NTR_PROGRAM_SYMBOLS_H
+
+#include "program/spans.h"
+
+#include <ntrace/allocator.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How well a symbol stands for an address, low to high. */
+typedef enum ntr_binding { NTR_BINDING_LOCAL, NTR_BINDING_WEAK, NTR_BINDING_GLOBAL } ntr_binding;
+
+typedef struct ntr_name {
+    const char *name;  /* owned by the image's file */
+    uint64_t address;  /* bias included */
+    uint64_t size;     /* 0: not told */
+    uint64_t limit;    /* last address of its section */
+    uint8_t binding;   /* ntr_binding */
+    bool function;
+    bool code;         /* false: findable by name only (absolute, undefined section) */
+} ntr_name;
+
+/* Three maps from address to name, asked one after the other. */
+enum { NTR_NAMES_FUNCTION, NTR_NAMES_SIZED, NTR_NAMES_BELOW, NTR_NAMES_MAPS };
+
+typedef struct ntr_symbols {
+    ntr_name *names;
+    size_t count, capacity;
+    ntr_spans maps[NTR_NAMES_MAPS];
+} ntr_symbols;
+
+/* Collect; then settle once. 0, or -1 when out of memory. */
+int ntr_symbols_add(ntr_symbols *symbols, const ntr_allocator *allocator, const ntr_name *name);
+int ntr_symbols_settle(ntr_symbols *symbols, const ntr_allocator *allocator);
+
+/* Instead: names told one after the other, where the later wins wherever two overlap (JIT code). */
+int ntr_symbols_lay(ntr_symbols *symbols, const ntr_allocator *allocator, const ntr_name *name);
+
+/* The name for an address, or NULL. */
+const ntr_name *ntr_symbols_at(const ntr_symbols *symbols, uint64_t address);
+
+/* The best symbol of this name, or NULL. */
+const ntr_name *ntr_symbols_named(const ntr_symbols *symbols, const char *name);
+
+void ntr_symbols_release(ntr_symbols *symbols, const ntr_allocator *allocator);
+
+#endif
