@@ -4,6 +4,8 @@
 
 #include <ntrace/allocator.h>
 #include <ntrace/bytes.h>
+#include <ntrace/callstack.h>
+#include <ntrace/calltree.h>
 #include <ntrace/decoder.h>
 #include <ntrace/dialect.h>
 #include <ntrace/encoder.h>
@@ -15,6 +17,8 @@
 #include <ntrace/params.h>
 #include <ntrace/program.h>
 #include <ntrace/reader.h>
+#include <ntrace/source.h>
 #include <ntrace/status.h>
+#include <ntrace/tally.h>
 
 #endif

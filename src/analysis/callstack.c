@@ -1,0 +1,284 @@
+#include <ntrace/callstack.h>
+
+#include "base/allocator.h"
+
+#include <string.h>
+
+/* Frames deeper than this are dropped from the bottom: runaway recursion must not eat the machine. */
+enum { DEPTH_MAX = 1 << 16 };
+
+/* The stack of one context of one source. */
+typedef struct stack {
+    uint16_t src;
+    ntr_context context;
+    ntr_stack_frame *frames;
+    size_t depth, capacity;
+} stack;
+
+/* A source: which stack is current, and where its code goes on. */
+typedef struct hart {
+    uint16_t src;
+    size_t current; /* index into stacks */
+    ntr_context context;
+} hart;
+
+struct ntr_callstack {
+    ntr_functions *functions;
+    ntr_stack_listener listener;
+    const ntr_allocator *allocator;
+    stack *stacks;
+    size_t stack_count, stack_capacity;
+    hart *harts;
+    size_t hart_count, hart_capacity, last_hart;
+};
+
+ntr_callstack *ntr_callstack_new(ntr_functions *functions, const ntr_stack_listener *listener,
+                                 const ntr_allocator *allocator) {
+    ntr_callstack *cs = ntr_alloc(allocator, 1, sizeof *cs);
+    if (!cs) return NULL;
+    cs->functions = functions;
+    cs->allocator = allocator;
+    if (listener) cs->listener = *listener;
+    return cs;
+}
+
+void ntr_callstack_free(ntr_callstack *cs) {
+    if (!cs) return;
+    for (size_t i = 0; i < cs->stack_count; i++) ntr_dealloc(cs->allocator, cs->stacks[i].frames);
+    ntr_dealloc(cs->allocator, cs->stacks);
+    ntr_dealloc(cs->allocator, cs->harts);
+    ntr_dealloc(cs->allocator, cs);
+}
+
+/* ---- which stack ------------------------------------------------------------------------------- */
+
+/* A stack belongs to a process on a hart, not to a privilege: a trap handler runs on top of what it
+ * interrupted. */
+static bool same_process(const ntr_context *a, const ntr_context *b) {
+    return a->scontext == b->scontext && a->hcontext == b->hcontext && a->has_scontext == b->has_scontext &&
+           a->has_hcontext == b->has_hcontext;
+}
+
+static size_t stack_of(ntr_callstack *cs, uint16_t src, const ntr_context *context) {
+    for (size_t i = 0; i < cs->stack_count; i++)
+        if (cs->stacks[i].src == src && same_process(&cs->stacks[i].context, context)) return i;
+    if (ntr_reserve(cs->allocator, (void **)&cs->stacks, &cs->stack_capacity, cs->stack_count + 1,
+                    sizeof *cs->stacks))
+        return SIZE_MAX;
+    cs->stacks[cs->stack_count] = (stack){.src = src, .context = *context};
+    return cs->stack_count++;
+}
+
+static hart *hart_of(ntr_callstack *cs, uint16_t src) {
+    if (cs->last_hart < cs->hart_count && cs->harts[cs->last_hart].src == src) return &cs->harts[cs->last_hart];
+    for (cs->last_hart = 0; cs->last_hart < cs->hart_count; cs->last_hart++)
+        if (cs->harts[cs->last_hart].src == src) return &cs->harts[cs->last_hart];
+    if (ntr_reserve(cs->allocator, (void **)&cs->harts, &cs->hart_capacity, cs->hart_count + 1, sizeof *cs->harts))
+        return NULL;
+    hart fresh = {.src = src, .context = {.prv = NTR_PRV_UNKNOWN}};
+    fresh.current = stack_of(cs, src, &fresh.context);
+    if (fresh.current == SIZE_MAX) return NULL;
+    cs->harts[cs->hart_count] = fresh;
+    return &cs->harts[cs->hart_count++];
+}
+
+/* ---- changes ----------------------------------------------------------------------------------- */
+
+typedef struct change {
+    ntr_callstack *cs;
+    hart *hart;
+    stack *stack;
+    const ntr_event *event;
+} change;
+
+static ntr_stack_moment moment_of(const change *c) {
+    return (ntr_stack_moment){
+        .event = c->event,
+        .src = c->hart->src,
+        .context = &c->hart->context,
+        .parent = c->stack->depth ? &c->stack->frames[c->stack->depth - 1] : NULL,
+    };
+}
+
+static ntr_status push(change *c, ntr_stack_frame frame, bool tail) {
+    stack *s = c->stack;
+    if (frame.function == UINT32_MAX) return NTR_E_MEMORY;
+    if (s->depth == DEPTH_MAX) {
+        memmove(s->frames, s->frames + DEPTH_MAX / 2, DEPTH_MAX / 2 * sizeof *s->frames);
+        s->depth = DEPTH_MAX / 2;
+    }
+    if (ntr_reserve(c->cs->allocator, (void **)&s->frames, &s->capacity, s->depth + 1, sizeof *s->frames))
+        return NTR_E_MEMORY;
+    if (c->cs->listener.enter) {
+        ntr_stack_moment moment = moment_of(c);
+        frame.handle = c->cs->listener.enter(c->cs->listener.user, &moment, &frame, tail);
+    }
+    s->frames[s->depth++] = frame;
+    return NTR_OK;
+}
+
+/* Leave frames until `depth` are left. */
+static void pop_to(change *c, size_t depth, bool lost) {
+    stack *s = c->stack;
+    while (s->depth > depth) {
+        ntr_stack_frame frame = s->frames[--s->depth];
+        if (!c->cs->listener.leave) continue;
+        ntr_stack_moment moment = moment_of(c);
+        c->cs->listener.leave(c->cs->listener.user, &moment, &frame, lost);
+    }
+}
+
+static uint32_t function_at(const change *c, uint64_t address) {
+    return ntr_functions_at(c->cs->functions, &c->hart->context, address);
+}
+
+static ntr_stack_frame frame_at(const change *c, ntr_frame_kind kind, uint64_t address, uint64_t site,
+                                uint64_t return_to) {
+    return (ntr_stack_frame){
+        .function = function_at(c, address),
+        .kind = (uint8_t)kind,
+        .site = site,
+        .return_to = return_to,
+    };
+}
+
+static ntr_stack_frame *top(const change *c) {
+    return c->stack->depth ? &c->stack->frames[c->stack->depth - 1] : NULL;
+}
+
+/* Control is in another function on the same level: the frame keeps what it returns to. */
+static ntr_status replace_top(change *c, uint64_t address) {
+    ntr_stack_frame frame = *top(c);
+    uint32_t function = function_at(c, address);
+    if (function == frame.function) return NTR_OK;
+    pop_to(c, c->stack->depth - 1, false);
+    frame.function = function;
+    return push(c, frame, true);
+}
+
+/* Control came back to `address` in some frame below: find the nearest that it can be. */
+static ntr_status unwind(change *c, uint64_t address, bool exact) {
+    stack *s = c->stack;
+    for (size_t depth = s->depth; exact && depth > 1; depth--)
+        if (s->frames[depth - 1].kind == NTR_FRAME_CALL && s->frames[depth - 1].return_to == address) {
+            pop_to(c, depth - 1, false);
+            return NTR_OK;
+        }
+    uint32_t function = function_at(c, address);
+    for (size_t depth = s->depth; depth > 0; depth--) /* longjmp, a landing pad, a signal frame gone */
+        if (s->frames[depth - 1].function == function) {
+            pop_to(c, depth, false);
+            return NTR_OK;
+        }
+    if (s->depth == 0) return NTR_OK;
+    pop_to(c, 1, false); /* it returns from where we came in */
+    return replace_top(c, address);
+}
+
+static ntr_status trap_return(change *c, uint64_t address) {
+    stack *s = c->stack;
+    for (size_t depth = s->depth; depth > 0; depth--)
+        if (s->frames[depth - 1].kind >= NTR_FRAME_EXCEPTION) {
+            pop_to(c, depth - 1, false);
+            break;
+        }
+    if (s->depth == 0) return NTR_OK;
+    return top(c)->function == function_at(c, address) ? NTR_OK : unwind(c, address, false);
+}
+
+static ntr_status end_span(change *c) {
+    const ntr_event *e = c->event;
+    if (e->flags & NTR_EVENT_TARGET_UNKNOWN) {
+        if (e->end != NTR_END_CUT && e->end != NTR_END_NOT_TAKEN) pop_to(c, 0, true);
+        return NTR_OK;
+    }
+    uint64_t next = e->address + 2 * (uint64_t)e->halfwords;
+    switch ((ntr_end)e->end) {
+    case NTR_END_CALL:
+    case NTR_END_INDIRECT_CALL:
+        return push(c, frame_at(c, NTR_FRAME_CALL, e->target, e->last, next), false);
+    case NTR_END_CO_SWAP:
+    case NTR_END_RETURN:
+        return unwind(c, e->target, true);
+    case NTR_END_TRAP_RETURN:
+        return trap_return(c, e->target);
+    case NTR_END_EXCEPTION:
+    case NTR_END_TRAP:
+        return push(c, frame_at(c, NTR_FRAME_EXCEPTION, e->target, next, next), false);
+    case NTR_END_INTERRUPT:
+        return push(c, frame_at(c, NTR_FRAME_INTERRUPT, e->target, next, next), false);
+    case NTR_END_JUMP:
+    case NTR_END_INDIRECT_JUMP:
+    case NTR_END_TAKEN:
+        return replace_top(c, e->target);
+    case NTR_END_NOT_TAKEN:
+    case NTR_END_CUT:
+    case NTR_END_KINDS:
+        break;
+    }
+    return NTR_OK;
+}
+
+static bool begin(change *c, ntr_callstack *cs, const ntr_event *event) {
+    *c = (change){.cs = cs, .event = event, .hart = hart_of(cs, event->src)};
+    if (!c->hart) return false;
+    c->stack = &cs->stacks[c->hart->current];
+    return true;
+}
+
+static ntr_status ensure_root(change *c, uint64_t address) {
+    if (c->stack->depth) return NTR_OK;
+    return push(c, frame_at(c, NTR_FRAME_ROOT, address, 0, 0), false);
+}
+
+const ntr_stack_frame *ntr_callstack_frame(ntr_callstack *cs, const ntr_event *event) {
+    change c;
+    if (!begin(&c, cs, event) || ensure_root(&c, event->address) != NTR_OK) return NULL;
+    return top(&c);
+}
+
+ntr_status ntr_callstack_feed(ntr_callstack *cs, const ntr_event *event) {
+    change c;
+    if (!begin(&c, cs, event)) return NTR_E_MEMORY;
+    ntr_status status = NTR_OK;
+    switch ((ntr_event_kind)event->kind) {
+    case NTR_EVENT_SPAN:
+        status = ensure_root(&c, event->address);
+        return status ? status : end_span(&c);
+    case NTR_EVENT_SYNC: /* after a stop, execution may go on anywhere; otherwise this agrees with the flow */
+        return c.stack->depth && top(&c)->function != function_at(&c, event->address)
+                   ? unwind(&c, event->address, false)
+                   : NTR_OK;
+    case NTR_EVENT_CONTEXT:
+        c.hart->context = event->context;
+        c.hart->current = stack_of(cs, event->src, &event->context);
+        if (c.hart->current == SIZE_MAX) {
+            c.hart->current = 0;
+            return NTR_E_MEMORY;
+        }
+        return NTR_OK;
+    case NTR_EVENT_GAP:
+        pop_to(&c, 0, true);
+        return NTR_OK;
+    default:
+        return NTR_OK;
+    }
+}
+
+const ntr_stack_frame *ntr_callstack_frames(const ntr_callstack *cs, uint16_t src, size_t *count) {
+    *count = 0;
+    for (size_t i = 0; i < cs->hart_count; i++)
+        if (cs->harts[i].src == src) {
+            *count = cs->stacks[cs->harts[i].current].depth;
+            return cs->stacks[cs->harts[i].current].frames;
+        }
+    return NULL;
+}
+
+void ntr_callstack_finish(ntr_callstack *cs, const ntr_event *last) {
+    for (size_t i = 0; i < cs->stack_count; i++) {
+        hart *h = hart_of(cs, cs->stacks[i].src);
+        change c = {.cs = cs, .hart = h, .stack = &cs->stacks[i], .event = last};
+        if (h) pop_to(&c, 0, true);
+    }
+}

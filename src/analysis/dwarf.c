@@ -1,0 +1,190 @@
+#include "analysis/dwarf.h"
+
+#include "analysis/dwarf_unit.h"
+#include "base/allocator.h"
+
+#include <elfutils/libdwfl.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* [low, high) of a unit; units are sorted by it and may overlap in damaged files only. */
+typedef struct unit_range {
+    uint64_t low, high;
+    uint32_t unit;
+} unit_range;
+
+typedef struct lazy_unit {
+    Dwarf_Die die;
+    bool loaded;
+    ntr_unit tables;
+} lazy_unit;
+
+struct ntr_dwarf {
+    const ntr_allocator *allocator;
+    Dwfl_Callbacks callbacks;
+    char *debug_path;
+    Dwfl *dwfl;
+    uint64_t bias; /* libdw's addresses to the file's */
+    lazy_unit *units;
+    size_t unit_count, unit_capacity;
+    unit_range *ranges;
+    size_t range_count, range_capacity;
+    ntr_line_row *rows; /* of all units, once somebody asks */
+    size_t row_count;
+    bool rows_made;
+};
+
+static int range_compare(const void *a, const void *b) {
+    const unit_range *x = a, *y = b;
+    return x->low < y->low ? -1 : x->low > y->low;
+}
+
+static ntr_status add_unit(ntr_dwarf *d, Dwarf_Die *die) {
+    if (ntr_reserve(d->allocator, (void **)&d->units, &d->unit_capacity, d->unit_count + 1, sizeof *d->units))
+        return NTR_E_MEMORY;
+    d->units[d->unit_count] = (lazy_unit){.die = *die};
+    Dwarf_Addr base = 0, low, high;
+    for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &low, &high)) > 0;) {
+        if (ntr_reserve(d->allocator, (void **)&d->ranges, &d->range_capacity, d->range_count + 1, sizeof *d->ranges))
+            return NTR_E_MEMORY;
+        d->ranges[d->range_count++] = (unit_range){low + d->bias, high + d->bias, (uint32_t)d->unit_count};
+    }
+    d->unit_count++;
+    return NTR_OK;
+}
+
+static ntr_status list_units(ntr_dwarf *d, Dwarf *dw) {
+    Dwarf_CU *cu = NULL;
+    Dwarf_Die die;
+    uint8_t type;
+    while (dwarf_get_units(dw, cu, &cu, NULL, &type, &die, NULL) == 0) {
+        ntr_status status = add_unit(d, &die);
+        if (status) return status;
+    }
+    qsort(d->ranges, d->range_count, sizeof *d->ranges, range_compare);
+    return NTR_OK;
+}
+
+static Dwarf *open_module(ntr_dwarf *d, const char *path) {
+    d->dwfl = dwfl_begin(&d->callbacks);
+    if (!d->dwfl) return NULL;
+    Dwfl_Module *module = dwfl_report_elf(d->dwfl, path, path, -1, 0, true);
+    if (!module || dwfl_report_end(d->dwfl, NULL, NULL) != 0) return NULL;
+    Dwarf_Addr bias = 0;
+    Dwarf *dw = dwfl_module_getdwarf(module, &bias);
+    d->bias = bias;
+    return dw;
+}
+
+ntr_dwarf *ntr_dwarf_open(const char *path, const char *debug_path, const ntr_allocator *allocator) {
+    ntr_dwarf *d = ntr_alloc(allocator, 1, sizeof *d);
+    if (!d) return NULL;
+    d->allocator = allocator;
+    if (debug_path) {
+        size_t size = strlen(debug_path) + 1;
+        d->debug_path = ntr_alloc(allocator, size, 1);
+        if (d->debug_path) memcpy(d->debug_path, debug_path, size);
+    }
+    d->callbacks = (Dwfl_Callbacks){
+        .find_elf = dwfl_build_id_find_elf,
+        .find_debuginfo = dwfl_standard_find_debuginfo,
+        .section_address = dwfl_offline_section_address,
+        .debuginfo_path = d->debug_path ? &d->debug_path : NULL,
+    };
+    Dwarf *dw = open_module(d, path);
+    if (dw && list_units(d, dw) == NTR_OK) return d;
+    ntr_dwarf_close(d);
+    return NULL;
+}
+
+void ntr_dwarf_close(ntr_dwarf *d) {
+    if (!d) return;
+    for (size_t i = 0; i < d->unit_count; i++)
+        if (d->units[i].loaded) ntr_unit_release(&d->units[i].tables);
+    ntr_dealloc(d->allocator, d->units);
+    ntr_dealloc(d->allocator, d->ranges);
+    ntr_dealloc(d->allocator, d->rows);
+    ntr_dealloc(d->allocator, d->debug_path);
+    if (d->dwfl) dwfl_end(d->dwfl);
+    ntr_dealloc(d->allocator, d);
+}
+
+static ntr_unit *load(ntr_dwarf *d, uint32_t index) {
+    lazy_unit *u = &d->units[index];
+    if (!u->loaded) {
+        if (ntr_unit_load(&u->tables, &u->die, d->bias, d->allocator) != NTR_OK) return NULL;
+        u->loaded = true;
+    }
+    return &u->tables;
+}
+
+static ntr_unit *unit_at(ntr_dwarf *d, uint64_t address) {
+    size_t low = 0, high = d->range_count;
+    while (low < high) { /* the last range that starts at or below the address */
+        size_t middle = low + (high - low) / 2;
+        if (d->ranges[middle].low <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || address >= d->ranges[low - 1].high) return NULL;
+    return load(d, d->ranges[low - 1].unit);
+}
+
+static ntr_frame frame_of(const ntr_scope *scope) {
+    return (ntr_frame){
+        .function = scope->name,
+        .linkage = scope->linkage,
+        .declared_in = scope->declared_file,
+        .declared_line = scope->declared_line,
+        .entry = scope->entry,
+        .size = scope->size,
+        .inlined = scope->parent != NTR_SCOPE_NONE,
+    };
+}
+
+size_t ntr_dwarf_frames(ntr_dwarf *d, uint64_t address, ntr_frame *frames, size_t capacity) {
+    ntr_unit *unit = unit_at(d, address);
+    if (!unit) return 0;
+    const ntr_line_row *row = ntr_unit_row_at(unit, address);
+    const char *file = row ? row->file : NULL;
+    uint32_t line = row ? row->line : 0, column = row ? row->column : 0;
+    size_t count = 0;
+    for (uint32_t at = ntr_unit_scope_at(unit, address); at != NTR_SCOPE_NONE && count < capacity;) {
+        const ntr_scope *scope = &unit->scopes[at];
+        frames[count] = frame_of(scope);
+        frames[count].file = file;
+        frames[count].line = line;
+        frames[count].column = column;
+        if (count == 0 && row) frames[count].discriminator = row->discriminator;
+        count++;
+        file = scope->call_file;
+        line = scope->call_line;
+        column = scope->call_column;
+        at = scope->parent;
+    }
+    return count;
+}
+
+static ntr_status make_rows(ntr_dwarf *d) {
+    size_t capacity = 0;
+    for (uint32_t i = 0; i < d->unit_count; i++) {
+        const ntr_unit *unit = load(d, i);
+        if (!unit) return NTR_E_MEMORY;
+        if (unit->row_count == 0) continue;
+        if (ntr_reserve(d->allocator, (void **)&d->rows, &capacity, d->row_count + unit->row_count, sizeof *d->rows))
+            return NTR_E_MEMORY;
+        memcpy(d->rows + d->row_count, unit->rows, unit->row_count * sizeof *d->rows);
+        d->row_count += unit->row_count;
+    }
+    qsort(d->rows, d->row_count, sizeof *d->rows, ntr_line_row_compare);
+    d->rows_made = true;
+    return NTR_OK;
+}
+
+ntr_status ntr_dwarf_lines(ntr_dwarf *d, const ntr_line_row **rows, size_t *count) {
+    ntr_status status = d->rows_made ? NTR_OK : make_rows(d);
+    *rows = d->rows;
+    *count = status ? 0 : d->row_count;
+    return status;
+}

@@ -1,0 +1,28 @@
+/* A build without libdw: names come from the symbol table, lines are not known. */
+#include "analysis/dwarf.h"
+
+ntr_dwarf *ntr_dwarf_open(const char *path, const char *debug_path, const ntr_allocator *allocator) {
+    (void)path;
+    (void)debug_path;
+    (void)allocator;
+    return NULL;
+}
+
+void ntr_dwarf_close(ntr_dwarf *dwarf) {
+    (void)dwarf;
+}
+
+size_t ntr_dwarf_frames(ntr_dwarf *dwarf, uint64_t address, ntr_frame *frames, size_t capacity) {
+    (void)dwarf;
+    (void)address;
+    (void)frames;
+    (void)capacity;
+    return 0;
+}
+
+ntr_status ntr_dwarf_lines(ntr_dwarf *dwarf, const ntr_line_row **rows, size_t *count) {
+    (void)dwarf;
+    *rows = NULL;
+    *count = 0;
+    return NTR_OK;
+}

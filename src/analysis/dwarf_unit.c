@@ -1,0 +1,235 @@
+#include "analysis/dwarf_unit.h"
+
+#include "base/allocator.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+
+enum { SCOPE_DEPTH_MAX = 256 };
+
+/* ---- attributes -------------------------------------------------------------------------------- */
+
+static uint32_t number(Dwarf_Die *die, unsigned name) {
+    Dwarf_Attribute attribute;
+    Dwarf_Word value;
+    if (!dwarf_attr_integrate(die, name, &attribute) || dwarf_formudata(&attribute, &value) != 0) return 0;
+    return value > UINT32_MAX ? 0 : (uint32_t)value;
+}
+
+static const char *string(Dwarf_Die *die, unsigned name) {
+    Dwarf_Attribute attribute;
+    return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
+}
+
+static const char *call_file(Dwarf_Die *unit, Dwarf_Die *die) {
+    Dwarf_Attribute attribute;
+    Dwarf_Word index;
+    Dwarf_Files *files;
+    size_t count;
+    if (!dwarf_attr(die, DW_AT_call_file, &attribute) || dwarf_formudata(&attribute, &index) != 0) return NULL;
+    if (dwarf_getsrcfiles(unit, &files, &count) != 0 || index >= count) return NULL;
+    return dwarf_filesrc(files, index, NULL, NULL);
+}
+
+/* ---- scopes ------------------------------------------------------------------------------------ */
+
+typedef struct walk {
+    ntr_unit *unit;
+    Dwarf_Die *unit_die;
+    uint64_t bias;
+} walk;
+
+static ntr_status add_range(walk *w, uint64_t low, uint64_t high, uint32_t scope, uint32_t depth) {
+    ntr_unit *u = w->unit;
+    if (high <= low) return NTR_OK;
+    if (ntr_reserve(u->allocator, (void **)&u->ranges, &u->range_capacity, u->range_count + 1, sizeof *u->ranges))
+        return NTR_E_MEMORY;
+    u->ranges[u->range_count++] = (ntr_scope_range){low + w->bias, high + w->bias, scope, depth};
+    ntr_scope *s = &u->scopes[scope];
+    if (s->size == 0 || low + w->bias < s->entry) {
+        s->entry = low + w->bias;
+        s->size = high - low;
+    }
+    return NTR_OK;
+}
+
+static ntr_status add_scope(walk *w, Dwarf_Die *die, uint32_t parent, uint32_t depth, uint32_t *index) {
+    ntr_unit *u = w->unit;
+    if (ntr_reserve(u->allocator, (void **)&u->scopes, &u->scope_capacity, u->scope_count + 1, sizeof *u->scopes))
+        return NTR_E_MEMORY;
+    *index = (uint32_t)u->scope_count++;
+    const char *linkage = string(die, DW_AT_linkage_name);
+    if (!linkage) linkage = string(die, DW_AT_MIPS_linkage_name);
+    const char *name = dwarf_diename(die);
+    u->scopes[*index] = (ntr_scope){
+        .parent = parent,
+        .name = name,
+        .linkage = linkage ? linkage : name,
+        .declared_file = dwarf_decl_file(die),
+        .declared_line = number(die, DW_AT_decl_line),
+    };
+    if (parent != NTR_SCOPE_NONE) {
+        u->scopes[*index].call_file = call_file(w->unit_die, die);
+        u->scopes[*index].call_line = number(die, DW_AT_call_line);
+        u->scopes[*index].call_column = number(die, DW_AT_call_column);
+    }
+    Dwarf_Addr base = 0, low, high;
+    for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &low, &high)) > 0;) {
+        ntr_status status = add_range(w, low, high, *index, depth);
+        if (status) return status;
+    }
+    return NTR_OK;
+}
+
+static bool is_concrete(Dwarf_Die *die, int tag) {
+    if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine) return false;
+    return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
+}
+
+static ntr_status walk_children(walk *w, Dwarf_Die *parent_die, uint32_t parent, uint32_t depth) {
+    Dwarf_Die die;
+    if (depth > SCOPE_DEPTH_MAX || dwarf_child(parent_die, &die) != 0) return NTR_OK;
+    do {
+        uint32_t scope = parent;
+        int tag = dwarf_tag(&die);
+        ntr_status status = NTR_OK;
+        if (is_concrete(&die, tag))
+            status = add_scope(w, &die, tag == DW_TAG_subprogram ? NTR_SCOPE_NONE : parent, depth, &scope);
+        if (!status && dwarf_haschildren(&die)) status = walk_children(w, &die, scope, depth + 1);
+        if (status) return status;
+    } while (dwarf_siblingof(&die, &die) == 0);
+    return NTR_OK;
+}
+
+/* Outer ranges before the ones nested in them. */
+static int range_compare(const void *a, const void *b) {
+    const ntr_scope_range *x = a, *y = b;
+    if (x->low != y->low) return x->low < y->low ? -1 : 1;
+    if (x->high != y->high) return x->high > y->high ? -1 : 1;
+    return x->depth < y->depth ? -1 : x->depth > y->depth;
+}
+
+/* Nested ranges become disjoint ones: the innermost scope wins its addresses. */
+static ntr_status flatten(ntr_unit *u) {
+    ntr_scope_range *flat = NULL, *stack = NULL;
+    size_t count = 0, capacity = 0, depth = 0, stack_capacity = 0;
+    uint64_t at = 0;
+    ntr_status status = NTR_E_MEMORY;
+    qsort(u->ranges, u->range_count, sizeof *u->ranges, range_compare);
+    for (size_t i = 0; i <= u->range_count; i++) {
+        const ntr_scope_range *next = i < u->range_count ? &u->ranges[i] : NULL;
+        while (depth && (!next || stack[depth - 1].high <= next->low)) {
+            ntr_scope_range *top = &stack[--depth];
+            if (top->high <= at) continue;
+            if (ntr_reserve(u->allocator, (void **)&flat, &capacity, count + 1, sizeof *flat)) goto out;
+            flat[count++] = (ntr_scope_range){at, top->high, top->scope, top->depth};
+            at = top->high;
+        }
+        if (!next) break;
+        if (depth && at < next->low) {
+            if (ntr_reserve(u->allocator, (void **)&flat, &capacity, count + 1, sizeof *flat)) goto out;
+            flat[count++] = (ntr_scope_range){at, next->low, stack[depth - 1].scope, stack[depth - 1].depth};
+        }
+        if (at < next->low) at = next->low;
+        if (ntr_reserve(u->allocator, (void **)&stack, &stack_capacity, depth + 1, sizeof *stack)) goto out;
+        stack[depth++] = *next;
+    }
+    status = NTR_OK;
+out:
+    ntr_dealloc(u->allocator, stack);
+    if (status) {
+        ntr_dealloc(u->allocator, flat);
+        return status;
+    }
+    ntr_dealloc(u->allocator, u->ranges);
+    u->ranges = flat;
+    u->range_count = count;
+    u->range_capacity = capacity;
+    return NTR_OK;
+}
+
+/* ---- lines ------------------------------------------------------------------------------------- */
+
+int ntr_line_row_compare(const void *a, const void *b) {
+    const ntr_line_row *x = a, *y = b;
+    return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static ntr_status load_lines(ntr_unit *u, Dwarf_Die *die, uint64_t bias) {
+    Dwarf_Lines *lines;
+    size_t count;
+    if (dwarf_getsrclines(die, &lines, &count) != 0) return NTR_OK;
+    for (size_t i = 0; i + 1 < count; i++) {
+        Dwarf_Line *line = dwarf_onesrcline(lines, i), *after = dwarf_onesrcline(lines, i + 1);
+        Dwarf_Addr low, high;
+        bool end = true, statement = false;
+        int number_ = 0, column = 0;
+        unsigned discriminator = 0;
+        if (dwarf_lineaddr(line, &low) || dwarf_lineaddr(after, &high) || dwarf_lineendsequence(line, &end)) continue;
+        if (end || high <= low) continue;
+        dwarf_lineno(line, &number_);
+        dwarf_linecol(line, &column);
+        dwarf_linebeginstatement(line, &statement);
+        dwarf_linediscriminator(line, &discriminator);
+        if (ntr_reserve(u->allocator, (void **)&u->rows, &u->row_capacity, u->row_count + 1, sizeof *u->rows))
+            return NTR_E_MEMORY;
+        u->rows[u->row_count++] = (ntr_line_row){
+            .address = low + bias,
+            .size = high - low,
+            .file = dwarf_linesrc(line, NULL, NULL),
+            .line = number_ > 0 ? (uint32_t)number_ : 0,
+            .column = column > 0 ? (uint32_t)column : 0,
+            .discriminator = discriminator,
+            .is_statement = statement,
+        };
+    }
+    qsort(u->rows, u->row_count, sizeof *u->rows, ntr_line_row_compare);
+    return NTR_OK;
+}
+
+ntr_status ntr_unit_load(ntr_unit *unit, Dwarf_Die *die, uint64_t bias, const ntr_allocator *allocator) {
+    walk w = {unit, die, bias};
+    *unit = (ntr_unit){.allocator = allocator};
+    ntr_status status = load_lines(unit, die, bias);
+    if (!status) status = walk_children(&w, die, NTR_SCOPE_NONE, 0);
+    if (!status) status = flatten(unit);
+    if (status) ntr_unit_release(unit);
+    return status;
+}
+
+void ntr_unit_release(ntr_unit *unit) {
+    ntr_dealloc(unit->allocator, unit->scopes);
+    ntr_dealloc(unit->allocator, unit->ranges);
+    ntr_dealloc(unit->allocator, unit->rows);
+    *unit = (ntr_unit){.allocator = unit->allocator};
+}
+
+uint32_t ntr_unit_scope_at(const ntr_unit *unit, uint64_t address) {
+    size_t low = 0, high = unit->range_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const ntr_scope_range *range = &unit->ranges[middle];
+        if (address < range->low)
+            high = middle;
+        else if (address >= range->high)
+            low = middle + 1;
+        else
+            return range->scope;
+    }
+    return NTR_SCOPE_NONE;
+}
+
+const ntr_line_row *ntr_unit_row_at(const ntr_unit *unit, uint64_t address) {
+    size_t low = 0, high = unit->row_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const ntr_line_row *row = &unit->rows[middle];
+        if (address < row->address)
+            high = middle;
+        else if (address - row->address >= row->size)
+            low = middle + 1;
+        else
+            return row;
+    }
+    return NULL;
+}

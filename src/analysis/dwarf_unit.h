@@ -1,0 +1,50 @@
+/* One compilation unit's tables; see dwarf.h. */
+#ifndef NTR_ANALYSIS_DWARF_UNIT_H
+#define NTR_ANALYSIS_DWARF_UNIT_H
+
+#include <ntrace/allocator.h>
+#include <ntrace/source.h>
+
+#include <elfutils/libdw.h>
+
+/* A function, or a function inlined into its parent. */
+typedef struct ntr_scope {
+    uint32_t parent; /* index of the enclosing scope, or NTR_SCOPE_NONE for a function */
+    uint32_t call_line, call_column, declared_line;
+    const char *call_file, *declared_file;
+    const char *name, *linkage;
+    uint64_t entry, size;
+} ntr_scope;
+#define NTR_SCOPE_NONE UINT32_MAX
+
+/* [low, high) belongs to `scope`; after flattening ranges are disjoint and sorted. */
+typedef struct ntr_scope_range {
+    uint64_t low, high;
+    uint32_t scope, depth;
+} ntr_scope_range;
+
+typedef struct ntr_unit {
+    const ntr_allocator *allocator;
+    ntr_scope *scopes;
+    size_t scope_count, scope_capacity;
+    ntr_scope_range *ranges; /* as found: nested; see ntr_unit_scope_at */
+    size_t range_count, range_capacity;
+    ntr_line_row *rows;
+    size_t row_count, row_capacity;
+} ntr_unit;
+
+/* Read the unit's lines and scopes; `bias` is added to libdw's addresses. NTR_E_MEMORY, else NTR_OK: damaged
+ * parts are left out. */
+ntr_status ntr_unit_load(ntr_unit *unit, Dwarf_Die *die, uint64_t bias, const ntr_allocator *allocator);
+void ntr_unit_release(ntr_unit *unit);
+
+/* The innermost scope at `address`, or NTR_SCOPE_NONE. */
+uint32_t ntr_unit_scope_at(const ntr_unit *unit, uint64_t address);
+
+/* The row that covers `address`, or NULL. */
+const ntr_line_row *ntr_unit_row_at(const ntr_unit *unit, uint64_t address);
+
+/* Order for qsort: by address. */
+int ntr_line_row_compare(const void *a, const void *b);
+
+#endif

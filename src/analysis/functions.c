@@ -1,0 +1,152 @@
+#include <ntrace/callstack.h>
+
+#include "base/allocator.h"
+
+#include <string.h>
+
+/* Functions by number, and sorted indexes of the code that belongs to them. */
+typedef struct index_entry {
+    uint64_t low, high;
+    uint32_t number;
+} index_entry;
+
+/* A view of the address space: one index per (scontext, hcontext, prv, v) that was seen. */
+typedef struct view {
+    ntr_context context;
+    index_entry *entries; /* sorted by low, disjoint */
+    size_t count, capacity;
+    size_t last;          /* entry of the last hit */
+} view;
+
+struct ntr_functions {
+    ntr_source *source;
+    const ntr_allocator *allocator;
+    ntr_function *items;
+    size_t count, capacity;
+    view *views;
+    size_t view_count, view_capacity, last_view;
+};
+
+ntr_functions *ntr_functions_new(ntr_source *source, const ntr_allocator *allocator) {
+    ntr_functions *f = ntr_alloc(allocator, 1, sizeof *f);
+    if (!f) return NULL;
+    f->source = source;
+    f->allocator = allocator;
+    return f;
+}
+
+void ntr_functions_free(ntr_functions *f) {
+    if (!f) return;
+    for (size_t i = 0; i < f->view_count; i++) ntr_dealloc(f->allocator, f->views[i].entries);
+    ntr_dealloc(f->allocator, f->views);
+    ntr_dealloc(f->allocator, f->items);
+    ntr_dealloc(f->allocator, f);
+}
+
+static bool same_context(const ntr_context *a, const ntr_context *b) {
+    return a->scontext == b->scontext && a->hcontext == b->hcontext && a->prv == b->prv && a->v == b->v &&
+           a->has_scontext == b->has_scontext && a->has_hcontext == b->has_hcontext;
+}
+
+static view *view_of(ntr_functions *f, const ntr_context *context) {
+    static const ntr_context anywhere = {.prv = NTR_PRV_UNKNOWN};
+    if (!context) context = &anywhere;
+    if (f->last_view < f->view_count && same_context(&f->views[f->last_view].context, context))
+        return &f->views[f->last_view];
+    for (size_t i = 0; i < f->view_count; i++)
+        if (same_context(&f->views[i].context, context)) {
+            f->last_view = i;
+            return &f->views[i];
+        }
+    if (ntr_reserve(f->allocator, (void **)&f->views, &f->view_capacity, f->view_count + 1, sizeof *f->views))
+        return NULL;
+    f->last_view = f->view_count++;
+    f->views[f->last_view] = (view){.context = *context};
+    return &f->views[f->last_view];
+}
+
+/* The place in the index where `address` is or would be. */
+static size_t place_of(const view *v, uint64_t address) {
+    size_t low = 0, high = v->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (v->entries[middle].high <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* What lies at `address`, cut so that it does not overlap its neighbours in the index. Code without a name
+ * is one function an image, learned in small pieces so that named functions between them are still found. */
+static ntr_function describe(ntr_functions *f, const view *v, size_t place, const ntr_context *context,
+                             uint64_t address) {
+    enum { PIECE = 16 };
+    ntr_frame frame = {0};
+    ntr_function function = {.name = "[unknown]", .low = address & ~(uint64_t)(PIECE - 1)};
+    function.high = function.low + PIECE;
+    if (ntr_source_function(f->source, context, address, &frame) == NTR_OK) {
+        function.name = frame.function;
+        function.linkage = frame.linkage;
+        function.file = frame.declared_in ? frame.declared_in : frame.file;
+        function.line = frame.declared_line;
+        bool inside = address >= frame.entry && address - frame.entry < frame.size;
+        function.low = inside ? frame.entry : address; /* else a symbol without size, or a distant part */
+        function.high = inside ? frame.entry + frame.size : address + 2;
+    }
+    function.image = frame.image;
+    if (place > 0 && function.low < v->entries[place - 1].high) function.low = v->entries[place - 1].high;
+    if (place < v->count && function.high > v->entries[place].low) function.high = v->entries[place].low;
+    return function;
+}
+
+static bool same_text(const char *a, const char *b) {
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* The same function may be met again by another part of its code, or from another context. */
+static uint32_t number_of(const ntr_functions *f, const ntr_function *function) {
+    for (size_t i = 0; i < f->count; i++) {
+        const ntr_function *other = &f->items[i];
+        if (other->line == function->line && same_text(other->linkage, function->linkage) &&
+            same_text(other->image, function->image) && same_text(other->file, function->file))
+            return (uint32_t)i;
+    }
+    return UINT32_MAX;
+}
+
+static uint32_t learn(ntr_functions *f, view *v, size_t place, const ntr_context *context, uint64_t address) {
+    ntr_function function = describe(f, v, place, context, address);
+    uint32_t number = number_of(f, &function);
+    if (ntr_reserve(f->allocator, (void **)&v->entries, &v->capacity, v->count + 1, sizeof *v->entries))
+        return UINT32_MAX;
+    if (number == UINT32_MAX) {
+        if (ntr_reserve(f->allocator, (void **)&f->items, &f->capacity, f->count + 1, sizeof *f->items))
+            return UINT32_MAX;
+        number = (uint32_t)f->count++;
+        f->items[number] = function;
+    }
+    memmove(v->entries + place + 1, v->entries + place, (v->count - place) * sizeof *v->entries);
+    v->entries[place] = (index_entry){function.low, function.high, number};
+    v->count++;
+    v->last = place;
+    return number;
+}
+
+uint32_t ntr_functions_at(ntr_functions *f, const ntr_context *context, uint64_t address) {
+    view *v = view_of(f, context);
+    if (!v) return UINT32_MAX;
+    if (v->last < v->count && address >= v->entries[v->last].low && address < v->entries[v->last].high)
+        return v->entries[v->last].number;
+    size_t place = place_of(v, address);
+    if (place < v->count && address >= v->entries[place].low) {
+        v->last = place;
+        return v->entries[place].number;
+    }
+    return learn(f, v, place, context, address);
+}
+
+const ntr_function *ntr_functions_get(const ntr_functions *f, uint32_t number) {
+    return number < f->count ? &f->items[number] : NULL;
+}

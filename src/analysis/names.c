@@ -1,0 +1,49 @@
+#include "analysis/names.h"
+
+#include "analysis/demangle.h"
+#include "base/allocator.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t hash(const char *text) {
+    uint64_t value = 0xcbf29ce484222325u;
+    for (; *text; text++) value = (value ^ (unsigned char)*text) * 0x100000001b3u;
+    return (size_t)(value ^ value >> 32);
+}
+
+static ntr_name *slot_of(ntr_name *slots, size_t capacity, const char *linkage) {
+    size_t at = hash(linkage) & (capacity - 1);
+    while (slots[at].linkage && strcmp(slots[at].linkage, linkage) != 0) at = (at + 1) & (capacity - 1);
+    return &slots[at];
+}
+
+static int grow(ntr_names *names) {
+    size_t capacity = names->capacity ? names->capacity * 2 : 256;
+    ntr_name *slots = ntr_alloc(names->allocator, capacity, sizeof *slots);
+    if (!slots) return -1;
+    for (size_t i = 0; i < names->capacity; i++)
+        if (names->slots[i].linkage) *slot_of(slots, capacity, names->slots[i].linkage) = names->slots[i];
+    ntr_dealloc(names->allocator, names->slots);
+    names->slots = slots;
+    names->capacity = capacity;
+    return 0;
+}
+
+const char *ntr_names_get(ntr_names *names, const char *linkage) {
+    if (!linkage || linkage[0] != '_') return linkage;
+    if (names->count * 2 >= names->capacity && grow(names) != 0) return linkage;
+    ntr_name *slot = slot_of(names->slots, names->capacity, linkage);
+    if (!slot->linkage) {
+        *slot = (ntr_name){linkage, ntr_demangle(linkage)};
+        names->count++;
+    }
+    return slot->text ? slot->text : linkage;
+}
+
+void ntr_names_release(ntr_names *names) {
+    for (size_t i = 0; i < names->capacity; i++) free(names->slots[i].text);
+    ntr_dealloc(names->allocator, names->slots);
+    *names = (ntr_names){.allocator = names->allocator};
+}

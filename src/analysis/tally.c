@@ -1,0 +1,262 @@
+#include <ntrace/tally.h>
+
+#include "base/allocator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct ntr_tally {
+    const ntr_allocator *allocator;
+    ntr_tally_row *rows;
+    size_t count, capacity;
+    uint32_t *slots; /* open addressing: row + 1, 0 when free */
+    size_t slot_count;
+    bool sorted;     /* then the slots are stale */
+    ntr_context *contexts;
+    size_t context_count, context_capacity;
+    uint32_t *views; /* current view by source */
+    size_t view_count, view_capacity;
+    uint64_t gaps;
+};
+
+ntr_tally *ntr_tally_new(const ntr_allocator *allocator) {
+    ntr_tally *t = ntr_alloc(allocator, 1, sizeof *t);
+    if (!t) return NULL;
+    t->allocator = allocator;
+    if (ntr_reserve(allocator, (void **)&t->contexts, &t->context_capacity, 1, sizeof *t->contexts)) {
+        ntr_tally_free(t);
+        return NULL;
+    }
+    t->contexts[t->context_count++] = (ntr_context){.prv = NTR_PRV_UNKNOWN};
+    return t;
+}
+
+void ntr_tally_free(ntr_tally *t) {
+    if (!t) return;
+    ntr_dealloc(t->allocator, t->rows);
+    ntr_dealloc(t->allocator, t->slots);
+    ntr_dealloc(t->allocator, t->contexts);
+    ntr_dealloc(t->allocator, t->views);
+    ntr_dealloc(t->allocator, t);
+}
+
+/* ---- contexts ---------------------------------------------------------------------------------- */
+
+static bool same_context(const ntr_context *a, const ntr_context *b) {
+    return a->scontext == b->scontext && a->hcontext == b->hcontext && a->prv == b->prv && a->v == b->v &&
+           a->has_scontext == b->has_scontext && a->has_hcontext == b->has_hcontext;
+}
+
+static ntr_status view_of(ntr_tally *t, const ntr_context *context, uint32_t *view) {
+    for (size_t i = t->context_count; i-- > 0;)
+        if (same_context(&t->contexts[i], context)) {
+            *view = (uint32_t)i;
+            return NTR_OK;
+        }
+    if (ntr_reserve(t->allocator, (void **)&t->contexts, &t->context_capacity, t->context_count + 1,
+                    sizeof *t->contexts))
+        return NTR_E_MEMORY;
+    *view = (uint32_t)t->context_count;
+    t->contexts[t->context_count++] = *context;
+    return NTR_OK;
+}
+
+static ntr_status set_view(ntr_tally *t, const ntr_event *event) {
+    size_t need = (size_t)event->src + 1;
+    if (ntr_reserve(t->allocator, (void **)&t->views, &t->view_capacity, need, sizeof *t->views)) return NTR_E_MEMORY;
+    while (t->view_count < need) t->views[t->view_count++] = 0;
+    return view_of(t, &event->context, &t->views[event->src]);
+}
+
+const ntr_context *ntr_tally_context(const ntr_tally *t, uint32_t view) {
+    return view < t->context_count ? &t->contexts[view] : NULL;
+}
+
+/* ---- rows -------------------------------------------------------------------------------------- */
+
+static size_t hash(const ntr_tally_row *row) {
+    uint64_t value = row->address * 0x9e3779b97f4a7c15u;
+    value ^= (row->target + row->end) * 0xc2b2ae3d27d4eb4fu;
+    value ^= (row->last + row->view) * 0x165667b19e3779f9u;
+    return (size_t)(value ^ value >> 29);
+}
+
+static bool same_row(const ntr_tally_row *a, const ntr_tally_row *b) {
+    return a->address == b->address && a->target == b->target && a->last == b->last &&
+           a->instructions == b->instructions && a->end == b->end && a->view == b->view &&
+           a->target_unknown == b->target_unknown;
+}
+
+static uint32_t *slot_of(ntr_tally *t, const ntr_tally_row *row) {
+    size_t mask = t->slot_count - 1, at = hash(row) & mask;
+    while (t->slots[at] && !same_row(&t->rows[t->slots[at] - 1], row)) at = (at + 1) & mask;
+    return &t->slots[at];
+}
+
+static ntr_status rehash(ntr_tally *t) {
+    enum { SLOTS_MIN = 1024 };
+    size_t slot_count = t->slot_count ? t->slot_count : SLOTS_MIN;
+    while (slot_count < t->count * 2 + 2) slot_count *= 2;
+    if (slot_count != t->slot_count) {
+        uint32_t *slots = ntr_realloc(t->allocator, t->slots, slot_count, sizeof *slots);
+        if (!slots) return NTR_E_MEMORY;
+        t->slots = slots;
+        t->slot_count = slot_count;
+    }
+    memset(t->slots, 0, t->slot_count * sizeof *t->slots);
+    for (size_t i = 0; i < t->count; i++) *slot_of(t, &t->rows[i]) = (uint32_t)i + 1;
+    t->sorted = false;
+    return NTR_OK;
+}
+
+static ntr_status add(ntr_tally *t, const ntr_tally_row *row) {
+    if (t->sorted || t->count * 2 >= t->slot_count) {
+        ntr_status status = rehash(t);
+        if (status) return status;
+    }
+    uint32_t *slot = slot_of(t, row);
+    if (*slot) {
+        t->rows[*slot - 1].count += row->count;
+        return NTR_OK;
+    }
+    if (t->count == UINT32_MAX - 1) return NTR_E_LIMIT;
+    if (ntr_reserve(t->allocator, (void **)&t->rows, &t->capacity, t->count + 1, sizeof *t->rows)) return NTR_E_MEMORY;
+    t->rows[t->count++] = *row;
+    *slot = (uint32_t)t->count;
+    return NTR_OK;
+}
+
+ntr_status ntr_tally_add(ntr_tally *t, const ntr_context *context, const ntr_tally_row *row) {
+    ntr_tally_row copy = *row;
+    ntr_status status = context ? view_of(t, context, &copy.view) : NTR_OK;
+    return status ? status : add(t, &copy);
+}
+
+ntr_status ntr_tally_feed(ntr_tally *t, const ntr_event *events, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const ntr_event *event = &events[i];
+        ntr_status status = NTR_OK;
+        if (event->kind == NTR_EVENT_SPAN) {
+            bool unknown = (event->flags & NTR_EVENT_TARGET_UNKNOWN) != 0;
+            status = add(t, &(ntr_tally_row){
+                                .address = event->address,
+                                .last = event->last,
+                                .target = unknown ? 0 : event->target,
+                                .count = 1,
+                                .instructions = event->instructions,
+                                .halfwords = event->halfwords,
+                                .view = event->src < t->view_count ? t->views[event->src] : 0,
+                                .end = event->end,
+                                .target_unknown = unknown,
+                            });
+        } else if (event->kind == NTR_EVENT_CONTEXT) {
+            status = set_view(t, event);
+        } else if (event->kind == NTR_EVENT_GAP) {
+            t->gaps++;
+        }
+        if (status) return status;
+    }
+    return NTR_OK;
+}
+
+#define ORDER(member) \
+    if (x->member != y->member) return x->member < y->member ? -1 : 1
+static int compare(const void *a, const void *b) {
+    const ntr_tally_row *x = a, *y = b;
+    ORDER(view);
+    ORDER(address);
+    ORDER(last);
+    ORDER(end);
+    ORDER(target);
+    ORDER(instructions);
+    return 0;
+}
+
+const ntr_tally_row *ntr_tally_rows(ntr_tally *t, size_t *count) {
+    if (!t->sorted) {
+        if (t->count) qsort(t->rows, t->count, sizeof *t->rows, compare);
+        t->sorted = true;
+    }
+    *count = t->count;
+    return t->rows;
+}
+
+uint64_t ntr_tally_gaps(const ntr_tally *t) {
+    return t->gaps;
+}
+
+/* ---- per instruction --------------------------------------------------------------------------- */
+
+typedef struct count_table {
+    ntr_insn_count *items;
+    size_t count, capacity;
+} count_table;
+
+/* Expand one row into its instructions. */
+static ntr_status expand(ntr_tally *t, const ntr_program *program, const ntr_tally_row *row, count_table *table) {
+    uint64_t address = row->address;
+    for (uint32_t i = 0; i < row->instructions; i++) {
+        ntr_insn insn;
+        if (ntr_program_insn(program, &t->contexts[row->view], 0, address, &insn) != NTR_OK) return NTR_OK;
+        if (ntr_reserve(t->allocator, (void **)&table->items, &table->capacity, table->count + 1,
+                        sizeof *table->items))
+            return NTR_E_MEMORY;
+        bool is_last = address == row->last;
+        table->items[table->count++] = (ntr_insn_count){
+            .address = address,
+            .executed = row->count,
+            .taken = is_last && row->end == NTR_END_TAKEN ? row->count : 0,
+            .not_taken = is_last && row->end == NTR_END_NOT_TAKEN ? row->count : 0,
+            .size = insn.size,
+            .flow = insn.flow,
+        };
+        address += insn.size;
+    }
+    return NTR_OK;
+}
+
+static int compare_counts(const void *a, const void *b) {
+    const ntr_insn_count *x = a, *y = b;
+    ORDER(address);
+    return 0;
+}
+
+/* Sorted items of equal address become one. */
+static void merge(count_table *table) {
+    size_t kept = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const ntr_insn_count *item = &table->items[i];
+        if (kept && table->items[kept - 1].address == item->address) {
+            table->items[kept - 1].executed += item->executed;
+            table->items[kept - 1].taken += item->taken;
+            table->items[kept - 1].not_taken += item->not_taken;
+        } else {
+            table->items[kept++] = *item;
+        }
+    }
+    table->count = kept;
+}
+
+ntr_status ntr_tally_instructions(ntr_tally *t, const ntr_program *program, uint32_t view, ntr_insn_count **counts,
+                                  size_t *count) {
+    count_table table = {0};
+    size_t rows;
+    const ntr_tally_row *row = ntr_tally_rows(t, &rows);
+    for (size_t i = 0; i < rows; i++) {
+        if (view != UINT32_MAX && row[i].view != view) continue;
+        ntr_status status = expand(t, program, &row[i], &table);
+        if (status) {
+            ntr_dealloc(t->allocator, table.items);
+            return status;
+        }
+    }
+    if (table.count) qsort(table.items, table.count, sizeof *table.items, compare_counts);
+    merge(&table);
+    *counts = table.items;
+    *count = table.count;
+    return NTR_OK;
+}
+
+void ntr_tally_free_counts(const ntr_tally *t, ntr_insn_count *counts) {
+    ntr_dealloc(t->allocator, counts);
+}
