@@ -1,0 +1,22 @@
+/* What is wrong with a trace, told on standard error: file, byte offset, message, field, what was expected
+ * and what was found. The first ones are told one by one, the rest as a number. */
+#ifndef CLI_DEFECT_H
+#define CLI_DEFECT_H
+
+#include <ntrace/message.h>
+
+struct cli_defects {
+    const char *file;
+    uint64_t count;
+};
+
+/* Count the message's defect and tell it. */
+void cli_defect_add(struct cli_defects *defects, const ntr_params *params, const ntr_message *message);
+
+/* Whether one more is to be told; counts it. For defects that are not a message's. */
+bool cli_defect_count(struct cli_defects *defects);
+
+/* Tell how many were not told one by one. Returns CLI_DEFECTS when there were any, else CLI_OK. */
+int cli_defect_summary(const struct cli_defects *defects);
+
+#endif

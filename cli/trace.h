@@ -1,0 +1,26 @@
+/* A trace to read: the input, and what the options (or the bundle) say of it. */
+#ifndef CLI_TRACE_H
+#define CLI_TRACE_H
+
+#include "input.h"
+#include "stream.h"
+
+#include <ntrace/reader.h>
+
+struct cli_trace {
+    struct cli_input input;
+    ntr_params params;
+    ntr_reader reader;
+    bool failed; /* the input could not be read to its end; it has been told */
+};
+
+/* Returns CLI_OK, or CLI_FAILED after telling why. */
+int cli_trace_open(struct cli_trace *trace, const char *path, const struct cli_stream *stream);
+
+/* The next message: NTR_OK, or NTR_END at the end of the input (or where it could not be read on: `failed`).
+ * Its bytes live until the next call. */
+ntr_status cli_trace_message(struct cli_trace *trace, ntr_message *message);
+
+void cli_trace_close(struct cli_trace *trace);
+
+#endif
