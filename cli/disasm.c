@@ -12,9 +12,9 @@
 #define VERSION_NEWEST 24 /* tried first */
 #define VERSION_OLDEST 13
 
-#define ISA_SETS 8 /* NTR_ISA_RV32, _ZCMP, _ZCMT */
+#define ISA_SETS   8 /* NTR_ISA_RV32, _ZCMP, _ZCMT */
 #define CACHE_SIZE 4096u
-#define TEXT_SIZE 112
+#define TEXT_SIZE  112
 
 /* The part of llvm-c/Disassembler.h that is used. */
 typedef void *(*create_function)(const char *triple, const char *cpu, const char *features, void *user, int tag,
