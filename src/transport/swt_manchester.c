@@ -1,0 +1,132 @@
+/* Serial wire, Manchester, idle low: a start bit, the bits of one whole message, a stop bit, two phases
+ * each (trace-control section 8.4). A beat is one phase. */
+#include "transport/finder.h"
+#include "transport/messages.h"
+#include "transport/places.h"
+
+/* FIRST: before a bit; SECOND_x: its first phase was x. */
+enum place { IDLE, START, FIRST, SECOND_0, SECOND_1, DEAD };
+
+enum { LEAD_IN = 8 };
+
+typedef struct manchester_reader {
+    ntr_transport_reader base;
+    uint32_t places;
+    uint8_t byte, bits;
+    bool whole; /* the message was seen from its start bit */
+    message_finder finder;
+} manchester_reader;
+
+typedef struct manchester_writer {
+    ntr_transport_writer base;
+    bool inside;
+} manchester_writer;
+
+static unsigned next(unsigned place, unsigned phase) {
+    switch (place) {
+    case IDLE: return phase ? START : IDLE;
+    case START: return phase ? DEAD : FIRST;
+    case FIRST: return phase ? SECOND_1 : SECOND_0;
+    case SECOND_0: return phase ? FIRST : IDLE; /* 00 stops */
+    default: return phase ? DEAD : FIRST;
+    }
+}
+
+static void search(manchester_reader *reader) {
+    reader->places = PLACE(DEAD) - 1;
+    reader->whole = false;
+}
+
+static ntr_status read_start(ntr_transport_reader *base) {
+    manchester_reader *reader = (manchester_reader *)base;
+    search(reader);
+    if (base->options.begin == NTR_BEGIN_ALIGNED) reader->places = PLACE(IDLE);
+    finder_start(&reader->finder, 8, NTR_BEGIN_ALIGNED, CALIBRATION_8, 32);
+    return NTR_OK;
+}
+
+static ntr_status take_bit(manchester_reader *reader, unsigned bit) {
+    reader->byte = (uint8_t)(reader->byte | bit << reader->bits);
+    if (++reader->bits < 8) return NTR_OK;
+    const uint8_t byte = reader->byte;
+    reader->byte = reader->bits = 0;
+    return finder_beat(&reader->finder, &reader->base, byte, reader->base.position - 15);
+}
+
+/* Start and stop bits say that a message ends here, whatever was believed before. */
+static void at_boundary(manchester_reader *reader, bool starts) {
+    finder_boundary(&reader->finder, &reader->base, reader->whole && reader->bits);
+    reader->byte = reader->bits = 0;
+    reader->whole = starts;
+}
+
+static ntr_status read_beat(ntr_transport_reader *base, unsigned phase) {
+    manchester_reader *reader = (manchester_reader *)base;
+    const uint32_t before = reader->places;
+    reader->places = places_step(before, phase, next, DEAD);
+    if (!reader->places) {
+        finder_break(&reader->finder, base, NTR_E_FORMAT, base->position);
+        search(reader);
+    } else if (before == PLACE(IDLE) && phase) {
+        at_boundary(reader, true);
+    } else if (before != PLACE(IDLE) && reader->places == PLACE(IDLE)) {
+        at_boundary(reader, false);
+    } else if (reader->whole && reader->places == PLACE(FIRST) && before != PLACE(START)) {
+        return take_bit(reader, before == PLACE(SECOND_1));
+    }
+    return NTR_OK;
+}
+
+static ntr_status read_end(ntr_transport_reader *base) {
+    finder_end(&((manchester_reader *)base)->finder, base);
+    return NTR_OK;
+}
+
+static ntr_status put_bit(ntr_transport_writer *base, unsigned bit) {
+    TRY(writer_give(base, bit));
+    return writer_give(base, !bit);
+}
+
+static ntr_status put_byte(ntr_transport_writer *base, unsigned byte) {
+    for (unsigned i = 0; i < 8; i++) TRY(put_bit(base, byte >> i & 1));
+    return NTR_OK;
+}
+
+static ntr_status write_start(ntr_transport_writer *base) {
+    return writer_give_many(base, 0, LEAD_IN);
+}
+
+static ntr_status write_byte(ntr_transport_writer *base, unsigned id, uint8_t byte) {
+    manchester_writer *writer = (manchester_writer *)base;
+    (void)id;
+    const byte_role role = message_byte(&writer->inside, byte);
+    if (role == BYTE_IDLE) return NTR_OK;
+    if (role == BYTE_FIRST) TRY(put_bit(base, 1));
+    TRY(put_byte(base, byte));
+    return writer->inside ? NTR_OK : writer_give_many(base, 0, 2);
+}
+
+static ntr_status write_idle(ntr_transport_writer *base, uint32_t count) {
+    if (((manchester_writer *)base)->inside) return NTR_E_STATE;
+    return writer_give_many(base, 0, count);
+}
+
+static ntr_status write_calibration(ntr_transport_writer *base, uint32_t times) {
+    if (((manchester_writer *)base)->inside) return NTR_E_STATE;
+    if (times) TRY(put_bit(base, 1));
+    for (; times; times--)
+        for (unsigned at = 0; at < 32; at += 8) TRY(put_byte(base, CALIBRATION_8 >> at & 0xff));
+    return writer_give_many(base, 0, 2);
+}
+
+const transport_ops ntr_swt_manchester_ops = {
+    .reader_size = sizeof(manchester_reader),
+    .writer_size = sizeof(manchester_writer),
+    .read_start = read_start,
+    .read_beat = read_beat,
+    .read_end = read_end,
+    .write_start = write_start,
+    .write_byte = write_byte,
+    .write_idle = write_idle,
+    .write_calibration = write_calibration,
+};
