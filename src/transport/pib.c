@@ -109,7 +109,7 @@ static ntr_status write_calibration(ntr_transport_writer *base, uint32_t times) 
     TRY(fill_beat(writer));
     for (; times; times--)
         for (unsigned at = 0; at < pattern_bits_of(bits); at += bits)
-            TRY(writer_give(base, pattern_of(bits) >> at & rest_beat(base)));
+            TRY(writer_give(base, (unsigned)(pattern_of(bits) >> at) & rest_beat(base)));
     return NTR_OK;
 }
 

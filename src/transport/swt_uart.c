@@ -6,7 +6,6 @@
 /* DATA + k: k of eight data bits seen. */
 enum place { IDLE, DATA, STOP = DATA + 8, DEAD };
 
-/* Bit times of rest before the first byte: a whole frame, so that no reader takes data for a start bit. */
 enum { LEAD_IN = 16, FRAME_BITS = 10 };
 
 typedef struct uart_reader {
@@ -66,14 +65,17 @@ static ntr_status read_end(ntr_transport_reader *base) {
     return NTR_OK;
 }
 
-static ntr_status write_start(ntr_transport_writer *base) {
-    return writer_give_many(base, 1, LEAD_IN);
-}
-
 static ntr_status put_byte(ntr_transport_writer *base, unsigned byte) {
     const unsigned frame = 0x200 | byte << 1; /* stop bit, data, start bit */
     for (unsigned i = 0; i < FRAME_BITS; i++) TRY(writer_give(base, frame >> i & 1));
     return NTR_OK;
+}
+
+/* A rest settles where bytes begin, but may stand inside a message: only a last byte, or an idle one,
+ * settles where messages do. */
+static ntr_status write_start(ntr_transport_writer *base) {
+    TRY(writer_give_many(base, 1, LEAD_IN));
+    return put_byte(base, 0xff);
 }
 
 static ntr_status write_byte(ntr_transport_writer *base, unsigned id, uint8_t byte) {
