@@ -128,22 +128,69 @@ NTR_API const ntr_message_info *ntr_message_get(const ntr_dialect *dialect, unsi
 /* The index-th row of the table, NULL past the last. */
 NTR_API const ntr_message_info *ntr_message_at(size_t index);
 
-/* ---- text form (ntrace dump, ntrace assemble) -------------------------------------------------- */
+/* ---- layout ------------------------------------------------------------------------------------ */
 
-/* Longest line ntr_message_format can make, with the terminating NUL. */
-#define NTR_MESSAGE_TEXT_MAX (4 * NTR_MESSAGE_BYTES_MAX)
+/* Most fields one message can have: SRC, those of its row, TSTAMP. */
+#define NTR_FIELDS_MAX (NTR_MESSAGE_FIELDS_MAX + 2)
+
+/* List the present fields in transmission order; returns how many. */
+NTR_API size_t ntr_message_list(const ntr_params *params, const ntr_message *message,
+                                ntr_field fields[NTR_FIELDS_MAX]);
+
+/* Whether a decoded field was sent with more bits than an encoder would use (`width` tells how many), or, with
+ * params->extend_addr, differently from how an encoder would send this value as a whole address. */
+NTR_API bool ntr_message_is_padded(const ntr_params *params, const ntr_message *message, ntr_field field);
+
+/* One byte of a decoded message's `raw`. */
+typedef struct ntr_message_byte {
+    uint8_t mdo, mseo;
+    bool tcode;       /* TCODE ends here */
+    bool data;        /* a nameless field of a vendor defined or reserved message ends here */
+    ntr_fields ends;  /* fields that end here */
+} ntr_message_byte;
+
+/* Errors: NTR_E_RANGE when `index` is past the end of `raw`. */
+NTR_API ntr_status ntr_message_byte_at(const ntr_params *params, const ntr_message *message, size_t index,
+                                       ntr_message_byte *byte);
+
+/* ---- text forms (ntrace dump, ntrace assemble) ------------------------------------------------- */
+
+/* Longest line any of these makes, with the terminating NUL. With less `capacity` they still work when the
+ * line fits, only slower. */
+#define NTR_MESSAGE_TEXT_MAX (8 * NTR_MESSAGE_BYTES_MAX)
 
 /* "#12 @0x1f IndirectBranchHist BTYPE=0 ICNT=125 UADDR=0x7 HIST=0xffe", no line feed.
  *
- * A field sent with more bits than it needs shows them, "ICNT=125:18"; the payload of vendor and reserved
- * messages is "DATA=0x1f:12,0x0:6"; a defective message ends in "BYTES=... !reason". So the text always
- * gives back the same bytes. Returns the length, or NTR_E_SPACE. */
+ * A field that ntr_message_is_padded shows its bits, "ICNT=125:18"; the payload of vendor defined and reserved
+ * messages is "DATA=0x1f:12,0x0:6", bits after each value; a defective message ends in
+ * "BYTES=70d01f !UADDR: message ends before this mandatory field". So the text always gives back the same
+ * bytes; only NTR_E_MESSAGE_LONG shows its SIZE instead. Returns the length, or NTR_E_SPACE. */
 NTR_API int ntr_message_format(const ntr_params *params, const ntr_message *message, char *out, size_t capacity);
 
-/* Parse one line of that form ("#12 @0x1f" may be missing) straight into bytes.
+/* The same as a JSON object (one of JSON Lines), no line feed:
  *
- * Returns the number of bytes written to `out` (0: blank or comment line), or a negative ntr_status;
- * then `*column` (may be NULL) is the 0-based place of the mistake. */
+ *   {"number":12,"offset":31,"size":6,"name":"IndirectBranchHist","tcode":28,
+ *    "fields":{"BTYPE":0,"ICNT":125,"UADDR":7,"HIST":4094},"defect":null}
+ *
+ * Values above 2^53-1 are strings, "0x7fffffffffffffff", since few readers keep such numbers exact. Where
+ * needed there are "widths":{"ICNT":18}, "data":"0x1f:12,0x0:6", "bytes":"70d01f";
+ * "defect":{"code":"NTR_E_FIELD_MISSING","field":"UADDR","text":"message ends..."}; "tcode" is null for bytes that
+ * are no message. Returns as above. */
+NTR_API int ntr_message_format_json(const ntr_params *params, const ntr_message *message, char *out, size_t capacity);
+
+/* The same as a CSV row (RFC 4180 without its CR): number,offset,size,tcode,name, every field of fields.def,
+ * data,defect. `message` NULL: the row of column names. Returns as above. */
+NTR_API int ntr_message_format_csv(const ntr_params *params, const ntr_message *message, char *out, size_t capacity);
+
+/* Parse one line of the text or JSON form straight into bytes.
+ *
+ * Text: "#12 @0x1f" may be missing; names in any case, RDATA and HREPEAT for RDATA0 and RDATA1, hyphens allowed
+ * (I-CNT); numbers decimal or 0x; BYTES overrules everything else; "!" and what follows is ignored. Blank lines and
+ * lines of "#" without number are comments. JSON: as above, "tcode" overrules "name"; unknown members are ignored.
+ * Returns the number of bytes written to `out` (0: blank or comment), or a negative ntr_status; then `*column`
+ * (may be NULL) is the 0-based place of the mistake. Errors: NTR_E_SYNTAX, NTR_E_NAME (no such message or field),
+ * NTR_E_FIELD_NAME (not in this message), NTR_E_FIELD_MISSING, NTR_E_FIELD_VALUE (does not fit), NTR_E_RANGE (no
+ * 64-bit number), NTR_E_MESSAGE_LONG, NTR_E_SPACE; JSON also NTR_E_MEMORY. */
 NTR_API int ntr_message_assemble(const ntr_params *params, const char *line, uint8_t *out, size_t capacity,
                                  size_t *column);
 

@@ -1,16 +1,14 @@
 /* Fields to bytes: the mirror of decode.c. */
-#include "message/address.h"
+#include "message/layout.h"
 #include "message/table.h"
 #include "message/writer.h"
 
-static unsigned significant_bits(uint64_t value) { return value ? 64 - (unsigned)__builtin_clzll(value) : 1; }
-
-/* How many bits of a variable field are sent: all that count, more where asked for. */
-static unsigned bits_to_send(const ntr_params *params, const ntr_message *m, unsigned field) {
+/* How many bits of a variable field are sent: all that count, more where asked for. An address that has a
+ * width is sent as it is, not shortened. */
+static unsigned bits_to_send(const ntr_params *params, const ntr_message *m, ntr_field field) {
     unsigned asked = m->width[field];
-    if (ntr_field_table[field].shape == NTR_SHAPE_ADDRESS && params->extend_addr && !asked)
-        return ntr_address_bits(params, m->value[field]);
-    unsigned needed = significant_bits(m->value[field]);
+    if (!asked) return ntr_field_bits(params, field, m->value[field]);
+    unsigned needed = ntr_significant_bits(m->value[field]);
     return asked > needed ? asked : needed;
 }
 
@@ -22,7 +20,7 @@ static ntr_status write_field(const ntr_params *params, ntr_writer *w, const ntr
         if (m->value[field] >> bits) return NTR_E_FIELD_VALUE;
         ntr_writer_put(w, m->value[field], bits);
     } else {
-        ntr_writer_put(w, m->value[field], bits_to_send(params, m, field));
+        ntr_writer_put(w, m->value[field], bits_to_send(params, m, (ntr_field)field));
         ntr_writer_end_field(w);
     }
     return NTR_OK;

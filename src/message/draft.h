@@ -1,0 +1,38 @@
+/* Draft: what a line of text or JSON says of a message, on its way to bytes. */
+#ifndef NTR_MESSAGE_DRAFT_H
+#define NTR_MESSAGE_DRAFT_H
+
+#include <ntrace/message.h>
+
+/* A run of characters of the line, and its place. */
+typedef struct ntr_words {
+    const char *text; /* NULL: the line has none */
+    size_t size, column;
+} ntr_words;
+
+typedef struct ntr_draft {
+    ntr_message message;
+    ntr_words payload; /* DATA */
+    ntr_words bytes;   /* BYTES: overrules everything else */
+    size_t column[NTR_FIELD_COUNT]; /* of each present field's value */
+    size_t end;                     /* where the name ends: the place of what is missing */
+} ntr_draft;
+
+/* The TCODE of this name in any case, NTR_TCODE_NONE for "Malformed", or -1. */
+int ntr_tcode_called(const ntr_dialect *dialect, const char *name, size_t size);
+
+/* The field of this name in any case, hyphens aside, or NTR_FIELD_NONE. */
+ntr_field ntr_field_called(const char *name, size_t size);
+
+/* Decimal or 0x. Errors: NTR_E_SYNTAX, NTR_E_RANGE (over 64 bits). */
+ntr_status ntr_parse_number(const char *text, size_t size, uint64_t *value);
+
+/* Turn the draft into bytes; returns as ntr_message_assemble. */
+int ntr_draft_encode(const ntr_params *params, const ntr_draft *draft, uint8_t *out, size_t capacity,
+                     size_t *column);
+
+/* The two readers of a line; they return as ntr_message_assemble and always set *column on failure. */
+int ntr_assemble_text(const ntr_params *params, const char *line, uint8_t *out, size_t capacity, size_t *column);
+int ntr_assemble_json(const ntr_params *params, const char *line, uint8_t *out, size_t capacity, size_t *column);
+
+#endif

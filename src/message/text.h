@@ -1,0 +1,37 @@
+/* Making text quickly: each call writes at `at` and returns where it ended. The caller has made room. */
+#ifndef NTR_MESSAGE_TEXT_H
+#define NTR_MESSAGE_TEXT_H
+
+#include <ntrace/message.h>
+#include <string.h>
+
+static inline char *ntr_text_bytes(char *at, const char *text, size_t size) {
+    memcpy(at, text, size);
+    return at + size;
+}
+
+static inline char *ntr_text(char *at, const char *text) { return ntr_text_bytes(at, text, strlen(text)); }
+
+char *ntr_text_dec(char *at, uint64_t value);
+
+/* Without "0x", lower case. */
+char *ntr_text_hex(char *at, uint64_t value);
+
+char *ntr_text_number(char *at, ntr_field field, uint64_t value); /* in the field's own base, with 0x */
+
+char *ntr_text_hex_bytes(char *at, ntr_bytes bytes); /* "70d01f" */
+
+/* The payload of a vendor defined or reserved message, "0x1f:12,0x0:6"; nothing when there is none. */
+char *ntr_text_payload(char *at, const ntr_params *params, const ntr_message *message);
+
+/* Whether that would write anything. */
+bool ntr_has_payload(const ntr_params *params, const ntr_message *message);
+
+/* A form of one line: writes it at `at`, where there is room for NTR_MESSAGE_TEXT_MAX, without NUL. */
+typedef char *(*ntr_text_form)(const ntr_params *params, const ntr_message *message, char *at);
+
+/* Run a form into a buffer of any size; returns the length or NTR_E_SPACE. */
+int ntr_text_make(ntr_text_form form, const ntr_params *params, const ntr_message *message, char *out,
+                  size_t capacity);
+
+#endif
