@@ -13,13 +13,14 @@ typedef struct ntr_calltree ntr_calltree;
 #define NTR_CALLTREE_ROOT 0u              /* the node that every root frame is a child of */
 #define NTR_CALLTREE_NONE UINT32_MAX
 #define NTR_CALLTREE_DEPTH_MAX 4096       /* deeper calls count on the deepest node */
+#define NTR_CALLTREE_NODES_MAX (1u << 24) /* further calling contexts count on their parent */
 
 typedef struct ntr_call_node {
     uint32_t parent, child, sibling; /* nodes; NTR_CALLTREE_NONE ends a list */
     uint32_t function;               /* of ntr_functions; UINT32_MAX for the root */
     uint16_t depth;
     uint8_t kind;                    /* ntr_frame_kind */
-    uint64_t site;                   /* where it was first called from */
+    uint64_t site;                   /* where it is called from; one node a call site */
     uint64_t calls;                  /* times it was entered */
     uint64_t instructions;           /* retired in the node itself */
     uint64_t ticks;                  /* time spent in the node itself, as far as timestamps tell */
@@ -47,8 +48,6 @@ typedef struct ntr_call_sum {
 
 /* Fill `sums`, one for each function number below `capacity`. */
 NTR_API void ntr_calltree_sums(const ntr_calltree *tree, ntr_call_sum *sums, size_t capacity);
-
-/* Instructions that belong to no stack because the trace had a gap there are not in the tree. */
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,7 @@
 #include <ntrace/dialect.h>
 #include <ntrace/encoder.h>
 #include <ntrace/event.h>
+#include <ntrace/export.h>
 #include <ntrace/framer.h>
 #include <ntrace/ingress.h>
 #include <ntrace/isa.h>

@@ -15,7 +15,7 @@ struct ntr_calltree {
     ntr_callstack *stacks;
     ntr_call_node *nodes;
     size_t count, capacity;
-    uint32_t *slots; /* open addressing by (parent, function, kind): node numbers, NONE when free */
+    uint32_t *slots; /* open addressing by node_key: node numbers, NONE when free */
     size_t slot_count;
     clock_of *clocks; /* by source */
     size_t clock_count, clock_capacity;
@@ -24,18 +24,33 @@ struct ntr_calltree {
 
 /* ---- nodes ------------------------------------------------------------------------------------- */
 
-static size_t hash(uint32_t parent, uint32_t function, uint8_t kind) {
-    uint64_t value = ((uint64_t)parent << 32 | function) + (uint64_t)kind * 0x51ed27u;
-    value *= 0x9e3779b97f4a7c15u;
-    return (size_t)(value >> 20);
+/* What makes a node: called from the same node, at the same place, the same function, in the same way. */
+typedef struct node_key {
+    uint64_t site;
+    uint32_t parent, function;
+    uint8_t kind;
+} node_key;
+
+static node_key key_of(const ntr_call_node *node) {
+    return (node_key){node->site, node->parent, node->function, node->kind};
 }
 
-static uint32_t *slot_of(ntr_calltree *t, uint32_t parent, uint32_t function, uint8_t kind) {
-    size_t mask = t->slot_count - 1, at = hash(parent, function, kind) & mask;
+static size_t hash(const node_key *key) {
+    uint64_t value = ((uint64_t)key->parent << 32 | key->function) * 0x9e3779b97f4a7c15u;
+    value ^= (key->site + key->kind) * 0xc2b2ae3d27d4eb4fu;
+    return (size_t)(value ^ value >> 29);
+}
+
+static bool same_key(const node_key *a, const node_key *b) {
+    return a->site == b->site && a->parent == b->parent && a->function == b->function && a->kind == b->kind;
+}
+
+static uint32_t *slot_of(ntr_calltree *t, const node_key *key) {
+    size_t mask = t->slot_count - 1, at = hash(key) & mask;
     for (;; at = (at + 1) & mask) {
         if (t->slots[at] == NTR_CALLTREE_NONE) return &t->slots[at];
-        const ntr_call_node *node = &t->nodes[t->slots[at]];
-        if (node->parent == parent && node->function == function && node->kind == kind) return &t->slots[at];
+        const node_key other = key_of(&t->nodes[t->slots[at]]);
+        if (same_key(&other, key)) return &t->slots[at];
     }
 }
 
@@ -46,17 +61,19 @@ static bool rehash(ntr_calltree *t, size_t slot_count) {
     ntr_dealloc(t->allocator, t->slots);
     t->slots = slots;
     t->slot_count = slot_count;
-    for (uint32_t i = 1; i < t->count; i++)
-        *slot_of(t, t->nodes[i].parent, t->nodes[i].function, t->nodes[i].kind) = i;
+    for (uint32_t i = 1; i < t->count; i++) {
+        const node_key key = key_of(&t->nodes[i]);
+        *slot_of(t, &key) = i;
+    }
     return true;
 }
 
 static uint32_t child_of(ntr_calltree *t, uint32_t parent, const ntr_stack_frame *frame) {
-    if (t->nodes[parent].depth == NTR_CALLTREE_DEPTH_MAX) return parent;
-    uint32_t *slot = slot_of(t, parent, frame->function, frame->kind);
-    if (*slot != NTR_CALLTREE_NONE) return *slot;
-    if (t->count == NTR_CALLTREE_NONE ||
-        ntr_reserve(t->allocator, (void **)&t->nodes, &t->capacity, t->count + 1, sizeof *t->nodes) ||
+    const node_key key = {frame->site, parent, frame->function, frame->kind};
+    uint32_t found = *slot_of(t, &key);
+    if (found != NTR_CALLTREE_NONE) return found;
+    if (t->nodes[parent].depth == NTR_CALLTREE_DEPTH_MAX || t->count == NTR_CALLTREE_NODES_MAX) return parent;
+    if (ntr_reserve(t->allocator, (void **)&t->nodes, &t->capacity, t->count + 1, sizeof *t->nodes) ||
         (t->count * 2 >= t->slot_count && !rehash(t, t->slot_count * 2))) {
         t->failed = NTR_E_MEMORY;
         return parent;
@@ -72,7 +89,7 @@ static uint32_t child_of(ntr_calltree *t, uint32_t parent, const ntr_stack_frame
         .site = frame->site,
     };
     t->nodes[parent].child = number;
-    *slot_of(t, parent, frame->function, frame->kind) = number;
+    *slot_of(t, &key) = number;
     return number;
 }
 

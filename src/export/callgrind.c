@@ -1,0 +1,174 @@
+/* callgrind.out: costs by instruction and line, calls with inclusive costs, conditional jumps. */
+#include "export/arcs.h"
+
+#include "base/allocator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One instruction and where it belongs. */
+typedef struct cost {
+    ntr_insn_count count;
+    uint64_t target;  /* of a conditional branch */
+    uint32_t function, line;
+    const char *file;
+} cost;
+
+typedef struct writer {
+    ntr_export *x;
+    cost *costs; /* sorted by (function, address) */
+    size_t cost_count;
+    ntr_arcs arcs;
+    bool *named;  /* functions whose name was written with its number */
+    size_t functions;
+} writer;
+
+static int compare_costs(const void *a, const void *b) {
+    const cost *x = a, *y = b;
+    if (x->function != y->function) return x->function < y->function ? -1 : 1;
+    return x->count.address < y->count.address ? -1 : x->count.address > y->count.address;
+}
+
+static uint32_t line_at(ntr_export *x, uint64_t address, const char **file) {
+    ntr_frame frames[NTR_FRAMES_MAX];
+    size_t count = ntr_source_frames(x->answers.source, NULL, address, frames, NTR_FRAMES_MAX);
+    *file = count ? frames[0].file : NULL;
+    return count ? frames[0].line : 0;
+}
+
+static ntr_status collect(writer *w) {
+    ntr_export *x = w->x;
+    ntr_insn_count *counts;
+    ntr_status status =
+        ntr_tally_instructions(x->answers.tally, x->answers.program, UINT32_MAX, &counts, &w->cost_count);
+    if (status) return status;
+    w->costs = ntr_alloc(x->allocator, w->cost_count, sizeof *w->costs);
+    for (size_t i = 0; w->costs && i < w->cost_count; i++) {
+        cost *c = &w->costs[i];
+        ntr_insn insn;
+        c->count = counts[i];
+        c->function = ntr_functions_at(x->answers.functions, NULL, counts[i].address);
+        c->line = line_at(x, counts[i].address, &c->file);
+        if (counts[i].flow == NTR_FLOW_BRANCH &&
+            ntr_program_insn(x->answers.program, NULL, 0, counts[i].address, &insn) == NTR_OK)
+            c->target = insn.target;
+    }
+    ntr_tally_free_counts(x->answers.tally, counts);
+    if (!w->costs) return NTR_E_MEMORY;
+    if (w->cost_count) qsort(w->costs, w->cost_count, sizeof *w->costs, compare_costs);
+    while (ntr_functions_get(x->answers.functions, (uint32_t)w->functions)) w->functions++;
+    w->named = ntr_alloc(x->allocator, w->functions, sizeof *w->named);
+    return w->named ? ntr_arcs_make(&w->arcs, x) : NTR_E_MEMORY;
+}
+
+/* Names are compressed to numbers; the first use in the file carries the name. */
+static void write_function(writer *w, const char *key, uint32_t function) {
+    ntr_out_format(&w->x->out, "%s=(%u)", key, function + 1);
+    if (!w->named[function]) {
+        ntr_out_char(&w->x->out, ' ');
+        ntr_out_text(&w->x->out, ntr_functions_get(w->x->answers.functions, function)->name);
+        w->named[function] = true;
+    }
+    ntr_out_char(&w->x->out, '\n');
+}
+
+static void write_file(writer *w, const char *key, const char *file) {
+    ntr_out_format(&w->x->out, "%s=", key);
+    ntr_out_text(&w->x->out, file ? file : "???");
+    ntr_out_char(&w->x->out, '\n');
+}
+
+static void write_object(writer *w, const char *key, uint32_t function) {
+    const char *image = ntr_functions_get(w->x->answers.functions, function)->image;
+    ntr_out_format(&w->x->out, "%s=", key);
+    ntr_out_text(&w->x->out, image ? image : "???");
+    ntr_out_char(&w->x->out, '\n');
+}
+
+static void write_position(writer *w, uint64_t address, uint32_t line) {
+    ntr_out_text(&w->x->out, "0x");
+    ntr_out_hex(&w->x->out, address);
+    ntr_out_char(&w->x->out, ' ');
+    ntr_out_dec(&w->x->out, line);
+}
+
+static void write_jump(writer *w, const cost *c) {
+    const char *file;
+    if (c->count.taken == 0) return;
+    ntr_out_format(&w->x->out, "jcnd=%llu/%llu ", (unsigned long long)c->count.taken,
+                   (unsigned long long)c->count.executed);
+    write_position(w, c->target, line_at(w->x, c->target, &file));
+    ntr_out_char(&w->x->out, '\n');
+    write_position(w, c->count.address, c->line);
+    ntr_out_char(&w->x->out, '\n');
+}
+
+static void write_call(writer *w, const ntr_arc *arc, uint32_t line) {
+    const ntr_function *callee = ntr_functions_get(w->x->answers.functions, arc->callee);
+    write_object(w, "cob", arc->callee);
+    write_file(w, "cfi", callee->file);
+    write_function(w, "cfn", arc->callee);
+    ntr_out_format(&w->x->out, "calls=%llu ", (unsigned long long)arc->calls);
+    write_position(w, callee->low, callee->line);
+    ntr_out_char(&w->x->out, '\n');
+    write_position(w, arc->site, line);
+    ntr_out_char(&w->x->out, ' ');
+    ntr_out_dec(&w->x->out, arc->inclusive);
+    ntr_out_char(&w->x->out, '\n');
+}
+
+/* The calls made by one function; its own costs came before. */
+static void write_calls(writer *w, uint32_t function) {
+    for (size_t i = 0; i < w->arcs.count; i++) {
+        const char *file;
+        if (w->arcs.items[i].caller != function || w->arcs.items[i].calls == 0) continue;
+        write_call(w, &w->arcs.items[i], line_at(w->x, w->arcs.items[i].site, &file));
+    }
+}
+
+static void write_costs(writer *w, size_t from, size_t until) {
+    const char *file = ntr_functions_get(w->x->answers.functions, w->costs[from].function)->file;
+    for (size_t i = from; i < until; i++) {
+        const cost *c = &w->costs[i];
+        bool elsewhere = c->file && (!file || strcmp(c->file, file) != 0);
+        if (elsewhere) write_file(w, "fi", c->file);
+        if (elsewhere) file = c->file;
+        write_position(w, c->count.address, c->line);
+        ntr_out_char(&w->x->out, ' ');
+        ntr_out_dec(&w->x->out, c->count.executed);
+        ntr_out_char(&w->x->out, '\n');
+        write_jump(w, c);
+    }
+}
+
+static ntr_status end(ntr_export *x) {
+    writer w = {.x = x};
+    ntr_status status = collect(&w);
+    if (!status) {
+        ntr_out_text(&x->out, "# callgrind format\nversion: 1\ncreator: ntrace\ncmd: ");
+        ntr_out_text(&x->out, x->answers.title ? x->answers.title : "trace");
+        ntr_out_text(&x->out, "\npositions: instr line\nevent: Ir : Instructions retired\nevents: Ir\n");
+        for (size_t i = 0, next; i < w.cost_count; i = next) {
+            uint32_t function = w.costs[i].function;
+            for (next = i; next < w.cost_count && w.costs[next].function == function;) next++;
+            ntr_out_char(&x->out, '\n');
+            write_object(&w, "ob", function);
+            write_file(&w, "fl", ntr_functions_get(x->answers.functions, function)->file);
+            write_function(&w, "fn", function);
+            write_costs(&w, i, next);
+            write_calls(&w, function);
+        }
+        ntr_arcs_release(&w.arcs);
+    }
+    ntr_dealloc(x->allocator, w.costs);
+    ntr_dealloc(x->allocator, w.named);
+    return status;
+}
+
+const ntr_exporter ntr_exporter_callgrind = {
+    .name = "callgrind",
+    .family = "export",
+    .summary = "callgrind.out (KCachegrind, callgrind_annotate)",
+    .needs = NTR_NEEDS_TALLY | NTR_NEEDS_TREE,
+    .end = end,
+};

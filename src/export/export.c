@@ -1,0 +1,105 @@
+#include "export/export.h"
+
+#include "base/allocator.h"
+
+#include <string.h>
+
+#define NTR_EXPORTER(symbol) extern const ntr_exporter ntr_exporter_##symbol;
+#include "export/exporters.def"
+#undef NTR_EXPORTER
+
+static const ntr_exporter *const exporters[] = {
+#define NTR_EXPORTER(symbol) &ntr_exporter_##symbol,
+#include "export/exporters.def"
+#undef NTR_EXPORTER
+};
+
+const ntr_exporter *ntr_exporter_at(size_t index) {
+    return index < sizeof exporters / sizeof exporters[0] ? exporters[index] : NULL;
+}
+
+const ntr_exporter *ntr_exporter_find(const char *family, const char *name) {
+    for (size_t i = 0; i < sizeof exporters / sizeof exporters[0]; i++)
+        if (strcmp(exporters[i]->family, family) == 0 && strcmp(exporters[i]->name, name) == 0) return exporters[i];
+    return NULL;
+}
+
+const char *ntr_exporter_name(const ntr_exporter *exporter) {
+    return exporter->name;
+}
+
+const char *ntr_exporter_summary(const ntr_exporter *exporter) {
+    return exporter->summary;
+}
+
+const char *ntr_exporter_family(const ntr_exporter *exporter) {
+    return exporter->family;
+}
+
+unsigned ntr_exporter_needs(const ntr_exporter *exporter) {
+    return exporter->needs;
+}
+
+static bool complete(const ntr_exporter *exporter, const ntr_answers *answers, const ntr_output *output) {
+    if (answers->size != sizeof *answers || !answers->program || !answers->source || !answers->functions) return false;
+    if ((exporter->needs & NTR_NEEDS_TALLY) && !answers->tally) return false;
+    if ((exporter->needs & NTR_NEEDS_TREE) && !answers->tree) return false;
+    return exporter->needs & NTR_NEEDS_FILE ? output->path != NULL : output->write != NULL;
+}
+
+/* The image that single-binary formats are about. */
+static ntr_status choose_image(ntr_export *x) {
+    if (x->answers.has_image) return ntr_program_image(x->answers.program, x->answers.image, &x->image);
+    for (size_t i = 0; ntr_program_image(x->answers.program, i, &x->image) == NTR_OK; i++)
+        if (x->image.path) return NTR_OK;
+    return NTR_E_NO_IMAGE;
+}
+
+static ntr_status start(ntr_export *x) {
+    if (x->exporter->needs & NTR_NEEDS_IMAGE) {
+        ntr_status status = choose_image(x);
+        if (status) return status == NTR_END ? NTR_E_NO_IMAGE : status;
+    }
+    if (x->exporter->state_size) {
+        x->state = ntr_alloc(x->allocator, 1, x->exporter->state_size);
+        if (!x->state) return NTR_E_MEMORY;
+    }
+    ntr_status status = x->exporter->begin ? x->exporter->begin(x) : NTR_OK;
+    return status ? status : x->out.status;
+}
+
+ntr_export *ntr_export_new(const ntr_exporter *exporter, const ntr_answers *answers, const ntr_output *output,
+                           ntr_status *status) {
+    ntr_status ignored;
+    if (!status) status = &ignored;
+    *status = NTR_E_INVALID;
+    if (!complete(exporter, answers, output)) return NULL;
+    ntr_export *x = ntr_alloc(NULL, 1, sizeof *x);
+    *status = NTR_E_MEMORY;
+    if (!x) return NULL;
+    x->exporter = exporter;
+    x->answers = *answers;
+    x->path = output->path;
+    x->out.output = *output;
+    *status = start(x);
+    if (*status == NTR_OK) return x;
+    ntr_export_free(x);
+    return NULL;
+}
+
+ntr_status ntr_export_feed(ntr_export *x, const ntr_event *events, size_t count) {
+    ntr_status status = x->exporter->events ? x->exporter->events(x, events, count) : NTR_OK;
+    return status ? status : x->out.status;
+}
+
+ntr_status ntr_export_finish(ntr_export *x) {
+    ntr_status status = x->exporter->end ? x->exporter->end(x) : NTR_OK;
+    return status ? status : ntr_out_flush(&x->out);
+}
+
+void ntr_export_free(ntr_export *x) {
+    if (!x) return;
+    if (x->exporter->release && x->state) x->exporter->release(x);
+    ntr_dealloc(x->allocator, x->state);
+    ntr_dealloc(x->allocator, x);
+}

@@ -1,0 +1,91 @@
+#include "export/out.h"
+
+#include <stdio.h>
+#include <string.h>
+
+ntr_status ntr_out_flush(ntr_out *out) {
+    if (!out->status && out->used) out->status = out->output.write(out->output.user, out->buffer, out->used);
+    out->used = 0;
+    return out->status;
+}
+
+void ntr_out_bytes(ntr_out *out, const void *bytes, size_t size) {
+    const char *from = bytes;
+    while (size && !out->status) {
+        size_t room = sizeof out->buffer - out->used, part = size < room ? size : room;
+        memcpy(out->buffer + out->used, from, part);
+        out->used += part;
+        from += part;
+        size -= part;
+        if (out->used == sizeof out->buffer) ntr_out_flush(out);
+    }
+}
+
+void ntr_out_text(ntr_out *out, const char *text) {
+    ntr_out_bytes(out, text, strlen(text));
+}
+
+void ntr_out_char(ntr_out *out, char c) {
+    out->buffer[out->used++] = c;
+    if (out->used == sizeof out->buffer) ntr_out_flush(out);
+}
+
+static void number(ntr_out *out, uint64_t value, unsigned base) {
+    char digits[20], *at = digits + sizeof digits;
+    do {
+        *--at = "0123456789abcdef"[value % base];
+        value /= base;
+    } while (value);
+    ntr_out_bytes(out, at, (size_t)(digits + sizeof digits - at));
+}
+
+void ntr_out_hex(ntr_out *out, uint64_t value) {
+    number(out, value, 16);
+}
+
+void ntr_out_dec(ntr_out *out, uint64_t value) {
+    number(out, value, 10);
+}
+
+void ntr_out_format(ntr_out *out, const char *format, ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (size < 0 || (size_t)size >= sizeof text) {
+        if (!out->status) out->status = NTR_E_SPACE;
+        return;
+    }
+    ntr_out_bytes(out, text, (size_t)size);
+}
+
+void ntr_out_json(ntr_out *out, const char *text) {
+    if (!text) {
+        ntr_out_text(out, "null");
+        return;
+    }
+    ntr_out_char(out, '"');
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            ntr_out_format(out, "\\%c", c);
+        else if (c < 0x20)
+            ntr_out_format(out, "\\u%04x", c);
+        else
+            ntr_out_char(out, (char)c);
+    }
+    ntr_out_char(out, '"');
+}
+
+void ntr_out_xml(ntr_out *out, const char *text) {
+    for (; *text; text++) {
+        switch (*text) {
+        case '&': ntr_out_text(out, "&amp;"); break;
+        case '<': ntr_out_text(out, "&lt;"); break;
+        case '>': ntr_out_text(out, "&gt;"); break;
+        case '"': ntr_out_text(out, "&quot;"); break;
+        default: ntr_out_char(out, (unsigned char)*text < 0x20 ? ' ' : *text);
+        }
+    }
+}

@@ -1,0 +1,22 @@
+/* A tally as compilers want it: executed ranges and taken branches of one image, at its linked addresses. */
+#ifndef NTR_EXPORT_RANGES_H
+#define NTR_EXPORT_RANGES_H
+
+#include "export/export.h"
+
+typedef struct ntr_range {
+    uint64_t from, to; /* first and last instruction executed, or source and target of a branch */
+    uint64_t count;
+} ntr_range;
+
+typedef struct ntr_ranges {
+    const ntr_allocator *allocator;
+    ntr_range *runs, *branches; /* each sorted by (from, to), no two alike */
+    size_t run_count, branch_count;
+} ntr_ranges;
+
+/* Sources and targets outside the image are 0. Errors: NTR_E_MEMORY. */
+ntr_status ntr_ranges_make(ntr_ranges *ranges, const ntr_export *x);
+void ntr_ranges_release(ntr_ranges *ranges);
+
+#endif

@@ -1,0 +1,59 @@
+#include "export/stacks.h"
+
+#include "base/allocator.h"
+
+/* The child of `parent` that is the same function in the same way; added when there is none. `heads` and
+ * `next` hold the lists of children. */
+typedef struct lists {
+    uint32_t *heads, *next;
+} lists;
+
+static uint32_t child_of(ntr_stacks *s, lists *l, uint32_t parent, const ntr_call_node *node) {
+    for (uint32_t at = l->heads[parent]; at; at = l->next[at])
+        if (s->nodes[at].function == node->function && s->nodes[at].kind == node->kind) return at;
+    uint32_t at = (uint32_t)s->count++;
+    s->nodes[at] = (ntr_stack_node){.parent = parent, .function = node->function, .kind = node->kind};
+    l->next[at] = l->heads[parent];
+    l->heads[parent] = at;
+    return at;
+}
+
+ntr_status ntr_stacks_make(ntr_stacks *s, const ntr_export *x) {
+    size_t count;
+    const ntr_call_node *tree = ntr_calltree_nodes(x->answers.tree, &count);
+    const ntr_allocator *a = x->allocator;
+    *s = (ntr_stacks){.allocator = a, .nodes = ntr_alloc(a, count, sizeof *s->nodes), .count = 1};
+    lists l = {ntr_alloc(a, count, sizeof *l.heads), ntr_alloc(a, count, sizeof *l.next)};
+    uint32_t *merged = ntr_alloc(a, count, sizeof *merged); /* tree node to stack node */
+    ntr_status status = s->nodes && l.heads && l.next && merged ? NTR_OK : NTR_E_MEMORY;
+    for (size_t i = 1; !status && i < count; i++) {
+        uint32_t at = child_of(s, &l, merged[tree[i].parent], &tree[i]);
+        merged[i] = at;
+        s->nodes[at].calls += tree[i].calls;
+        s->nodes[at].self += tree[i].instructions;
+        s->nodes[at].total += tree[i].instructions;
+    }
+    for (size_t i = s->count; !status && i-- > 1;) s->nodes[s->nodes[i].parent].total += s->nodes[i].total;
+    ntr_dealloc(a, merged);
+    ntr_dealloc(a, l.heads);
+    ntr_dealloc(a, l.next);
+    if (status) ntr_stacks_release(s);
+    return status;
+}
+
+void ntr_stacks_release(ntr_stacks *s) {
+    ntr_dealloc(s->allocator, s->nodes);
+    s->nodes = NULL;
+    s->count = 0;
+}
+
+size_t ntr_stacks_path(const ntr_stacks *s, uint32_t node, uint32_t *path) {
+    size_t depth = 0;
+    for (; node; node = s->nodes[node].parent) path[depth++] = node;
+    return depth;
+}
+
+const char *ntr_stacks_name(const ntr_export *x, const ntr_stack_node *node) {
+    const ntr_function *function = ntr_functions_get(x->answers.functions, node->function);
+    return function ? function->name : "[all]";
+}
