@@ -44,7 +44,7 @@ static const struct wording *wording_of(ntr_status status) {
 /* The value met: the field's, or the first byte where there is no field. */
 static void format_found(const ntr_message *m, char *text, size_t size) {
     if (m->defect_field < NTR_FIELD_COUNT)
-        snprintf(text, size, "%#" PRIx64, m->value[m->defect_field]);
+        snprintf(text, size, "0x%" PRIx64, m->value[m->defect_field]);
     else if (m->raw.size)
         snprintf(text, size, "0x%02x", m->raw.data[0]);
     else
@@ -58,7 +58,7 @@ void cli_defect_add(struct cli_defects *defects, const ntr_params *params, const
 
     if (!cli_defect_count(defects)) return;
     format_found(m, found, sizeof found);
-    cli_note("%s: byte %#" PRIx64 ", message #%" PRIu64 " %s%s%s: expected %s, found %s", defects->file, m->offset,
+    cli_note("%s: byte 0x%" PRIx64 ", message #%" PRIu64 " %s%s%s: expected %s, found %s", defects->file, m->offset,
              m->number, ntr_tcode_name(params->dialect, m->tcode), field ? ", field " : "", field ? field : "",
              wording ? wording->expected : "a sound message",
              wording && wording->found ? wording->found

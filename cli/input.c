@@ -20,7 +20,7 @@ static ssize_t read_some(struct cli_input *input, uint8_t *to, size_t room) {
             return got;
         }
         if (errno == EINTR) continue;
-        cli_note("%s: byte %#llx: cannot be read: %s", input->name, (unsigned long long)input->consumed,
+        cli_note("%s: byte 0x%llx: cannot be read: %s", input->name, (unsigned long long)input->consumed,
                  strerror(errno));
         return -1;
     }

@@ -57,7 +57,7 @@ int cli_zstd_next(struct cli_zstd *z, ntr_bytes *span) {
     while (out.pos < out.size && (z->in.pos < z->in.size || z->full)) {
         z->wanted = ZSTD_decompressStream(z->context, &out, &z->in);
         if (ZSTD_isError(z->wanted))
-            return cli_fail("%s: compressed byte %#llx: expected zstd data, found damage: %s", z->name,
+            return cli_fail("%s: compressed byte 0x%llx: expected zstd data, found damage: %s", z->name,
                             (unsigned long long)(z->passed + z->in.pos), ZSTD_getErrorName(z->wanted));
         z->full = out.pos == out.size;
         if (!z->full && z->in.pos == z->in.size) break;
@@ -68,7 +68,7 @@ int cli_zstd_next(struct cli_zstd *z, ntr_bytes *span) {
 
 int cli_zstd_finish(const struct cli_zstd *z, uint64_t size) {
     if (z->wanted == 0) return CLI_OK;
-    return cli_fail("%s: compressed byte %#llx: expected the rest of a zstd frame, found the end of the file", z->name,
+    return cli_fail("%s: compressed byte 0x%llx: expected the rest of a zstd frame, found the end of the file", z->name,
                     (unsigned long long)size);
 }
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CLI_OUTPUT_ROOM 8192 /* the most that one reserve may ask for */
+#define CLI_OUTPUT_ROOM 16384 /* the most that one reserve may ask for */
 
 struct cli_output {
     char *buffer;

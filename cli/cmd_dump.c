@@ -1,0 +1,102 @@
+#include "command.h"
+#include "defect.h"
+#include "message_writer.h"
+#include "output.h"
+#include "report.h"
+#include "result.h"
+#include "selection.h"
+#include "trace.h"
+
+#include <string.h>
+
+struct dump_options {
+    struct cli_stream stream;
+    struct cli_selection selection;
+    struct cli_result result;
+    int bytes;
+};
+
+static const struct cli_option dump_table[] = {
+    CLI_CHOICE(0, "format", "text|jsonl|csv|none", struct dump_options, result.format, CLI_FORMAT_TEXT,
+               "form of the output; none: parse and validate only"),
+    CLI_FLAG(0, "bytes", struct dump_options, bytes,
+             "text: show below each message its bytes, their MDO and MSEO bits and the field that each one completes"),
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    CLI_OWN("options", dump_table),
+    CLI_GROUP("output", cli_path_options, struct dump_options, result),
+    CLI_GROUP("part of the trace", cli_selection_options, struct dump_options, selection),
+    CLI_GROUP("the stream", cli_stream_options, struct dump_options, stream),
+    {0},
+};
+
+/* Whether the message belongs to the selected part. Sets *behind when nothing more will. */
+static bool selected(const struct cli_window *window, const ntr_message *m, bool *behind) {
+    /* A time window needs the decoder's clock; a dump sees the messages' own field only. */
+    enum cli_place place = cli_window_place(window, m->number, m->offset, NULL);
+
+    *behind = place == CLI_BEHIND;
+    if (place != CLI_INSIDE) return false;
+    return !window->one_source || !NTR_HAS(m, SRC) || m->src == window->source;
+}
+
+static int dump_messages(struct cli_trace *trace, const struct cli_window *window, struct cli_message_writer *writer) {
+    struct cli_defects defects = {trace->input.name, 0};
+    ntr_message message;
+    bool behind = false;
+
+    while (!writer->out->done && !behind && cli_trace_message(trace, &message) == NTR_OK) {
+        if (!selected(window, &message, &behind)) continue;
+        if (message.defect) cli_defect_add(&defects, &trace->params, &message);
+        cli_message_write(writer, &message);
+    }
+    if (trace->failed) return CLI_FAILED;
+    if (trace->reader.number == 0 && ntr_reader_offset(&trace->reader) == 0) {
+        cli_note("%s: byte 0x0: expected messages, found an empty file", trace->input.name);
+        return CLI_DEFECTS;
+    }
+    return cli_defect_summary(&defects);
+}
+
+static int dump_run(const void *options, char **operands) {
+    const struct dump_options *o = options;
+    struct cli_trace trace;
+    struct cli_output out;
+    struct cli_window window;
+
+    if (cli_selection_window(&o->selection, &window) != CLI_OK) return CLI_FAILED;
+    if (window.from.unit == CLI_UNIT_TIME || window.to.unit == CLI_UNIT_TIME)
+        return cli_fail("--from, --to: a dump knows messages and bytes, not times; 'ntrace decode' knows times");
+    if (o->bytes && o->result.format != CLI_MESSAGE_TEXT) return cli_fail("--bytes goes with --format text only");
+    if (cli_trace_open(&trace, operands[0], &o->stream) != CLI_OK) return CLI_FAILED;
+    int status = cli_output_open(&out, o->result.path);
+    if (status == CLI_OK) {
+        struct cli_message_writer writer;
+        cli_message_writer_init(&writer, &out, &trace.params, (enum cli_message_form)o->result.format, o->bytes != 0);
+        status = cli_output_close(&out, dump_messages(&trace, &window, &writer));
+    }
+    cli_trace_close(&trace);
+    return status;
+}
+
+const struct cli_command cli_dump = {
+    .operands = "TRACE",
+    .least = 1,
+    .most = 1,
+    .groups = groups,
+    .size = sizeof(struct dump_options),
+    .run = dump_run,
+    .about =
+        "Prints one line a message: its number, its byte offset in the stream, its name and its fields:\n"
+        "\n"
+        "  #12 @0x1f IndirectBranchHist BTYPE=0 ICNT=125 UADDR=0x7 HIST=0xffe\n"
+        "\n"
+        "A field that was sent with more bits than it needs shows how many, 'ICNT=125:18'. A message with a defect\n"
+        "ends in its bytes and the reason; the defect is also told on standard error, and the exit status is 1.\n"
+        "'ntrace assemble' makes the same bytes from this text again.",
+    .examples = "  ntrace dump trace.nex\n"
+                "  ntrace dump --src-bits 4 --src 2 --format jsonl capture.nex.zst\n"
+                "  ntrace dump --format none trace.nex && echo sound",
+};
