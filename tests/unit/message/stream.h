@@ -1,0 +1,83 @@
+/* Reading a whole stream, fed in spans of `step` bytes, and checking what must hold for any stream. */
+#ifndef NTR_TEST_STREAM_H
+#define NTR_TEST_STREAM_H
+
+#include <ntrace/reader.h>
+#include <string.h>
+
+typedef struct totals {
+    uint64_t messages, defects, bytes, idle;
+    uint64_t hash; /* of everything that was read */
+} totals;
+
+/* See each message; `user` is the caller's. */
+typedef void (*on_message)(void *user, const ntr_params *params, const ntr_message *message);
+
+static inline uint64_t mix(uint64_t hash, uint64_t value) {
+    hash = (hash ^ value) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ hash >> 29;
+}
+
+static inline uint64_t hash_message(uint64_t hash, const ntr_message *m) {
+    hash = mix(hash, m->number);
+    hash = mix(hash, m->offset);
+    hash = mix(hash, m->size);
+    hash = mix(hash, m->tcode | (uint64_t)(uint16_t)m->defect << 8 | (uint64_t)m->defect_field << 32);
+    hash = mix(hash, m->present);
+    for (unsigned f = 0; f < NTR_FIELD_COUNT; f++)
+        if (m->present >> f & 1) hash = mix(mix(hash, m->value[f]), m->width[f]);
+    for (size_t i = 0; i < m->raw.size; i++) hash = mix(hash, m->raw.data[i]);
+    return hash;
+}
+
+static inline totals read_stream(const ntr_params *params, const uint8_t *bytes, size_t size, size_t step,
+                                 on_message each, void *user) {
+    static ntr_reader reader;
+    static ntr_message message;
+    totals t = {0};
+    assert_int_equal(ntr_reader_init(&reader, params), NTR_OK);
+    ntr_status status = NTR_NEED_MORE;
+    for (size_t at = 0; status != NTR_END;) {
+        size_t here = size - at < step ? size - at : step;
+        assert_int_equal(ntr_reader_feed(&reader, bytes + at, here, at + here == size), NTR_OK);
+        at += here;
+        while ((status = ntr_reader_next(&reader, &message)) == NTR_OK) {
+            assert_int_equal(message.number, ++t.messages);
+            t.defects += message.defect != NTR_OK;
+            t.bytes += message.size;
+            t.hash = hash_message(t.hash, &message);
+            if (each) each(user, params, &message);
+        }
+    }
+    t.idle = ntr_reader_idle(&reader);
+    assert_int_equal(t.bytes + t.idle, size);
+    assert_int_equal(ntr_reader_offset(&reader), size);
+    return t;
+}
+
+/* The text and the JSON line of every message give its bytes back. */
+static inline void check_round_trip(void *user, const ntr_params *params, const ntr_message *m) {
+    static char line[NTR_MESSAGE_TEXT_MAX];
+    static uint8_t bytes[NTR_MESSAGE_BYTES_MAX];
+    (void)user;
+    if (m->defect == NTR_E_MESSAGE_LONG) return;
+    assert_true(ntr_message_format(params, m, line, sizeof line) > 0);
+    int size = ntr_message_assemble(params, line, bytes, sizeof bytes, NULL);
+    if (size != (int)m->raw.size || memcmp(bytes, m->raw.data, m->raw.size)) fail_msg("%s: %d", line, size);
+    assert_true(ntr_message_format_json(params, m, line, sizeof line) > 0);
+    size = ntr_message_assemble(params, line, bytes, sizeof bytes, NULL);
+    if (size != (int)m->raw.size || memcmp(bytes, m->raw.data, m->raw.size)) fail_msg("%s: %d", line, size);
+    if (m->defect != NTR_OK || !ntr_message_get(params->dialect, m->tcode)) return;
+    size = ntr_message_encode(params, m, bytes, sizeof bytes);
+    if (size != (int)m->raw.size || memcmp(bytes, m->raw.data, m->raw.size)) fail_msg("encoding %s: %d", line, size);
+}
+
+/* splitmix64 */
+static inline uint64_t next_random(uint64_t *state) {
+    uint64_t x = *state += UINT64_C(0x9E3779B97F4A7C15);
+    x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+    return x ^ x >> 31;
+}
+
+#endif
