@@ -102,7 +102,7 @@ static ntr_function describe(ntr_functions *f, const view *v, size_t place, cons
 }
 
 static bool same_text(const char *a, const char *b) {
-    return a == b || (a && b && strcmp(a, b) == 0);
+    return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
 /* The same function may be met again by another part of its code, or from another context. */
