@@ -40,7 +40,7 @@ char *ntr_text_hex_bytes(char *at, ntr_bytes bytes) {
 /* ---- payload of vendor defined and reserved messages ------------------------------------------- */
 
 static unsigned mdo_bit(ntr_bytes raw, size_t at) {
-    return raw.data[at / NTR_MDO_BITS] >> (NTR_MSEO_BITS + at % NTR_MDO_BITS) & 1u;
+    return (unsigned)raw.data[at / NTR_MDO_BITS] >> (NTR_MSEO_BITS + at % NTR_MDO_BITS) & 1u;
 }
 
 /* The MDO bits first..end of a message as one hexadecimal number of any length. */
