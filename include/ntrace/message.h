@@ -27,7 +27,7 @@ typedef enum ntr_tcode {
 } ntr_tcode;
 
 typedef enum ntr_field {
-#define NTR_FIELD(id, member, text, shape, bits, base) NTR_FIELD_##id,
+#define NTR_FIELD(id, member, text, shape, bits, base, about) NTR_FIELD_##id,
 #include <ntrace/fields.def>
 #undef NTR_FIELD
     NTR_FIELD_COUNT,
@@ -49,7 +49,7 @@ typedef struct ntr_message {
     ntr_fields present;    /* which members below mean something */
     union {
         struct {
-#define NTR_FIELD(id, member, text, shape, bits, base) uint64_t member;
+#define NTR_FIELD(id, member, text, shape, bits, base, about) uint64_t member;
 #include <ntrace/fields.def>
 #undef NTR_FIELD
         };
@@ -98,6 +98,7 @@ typedef enum ntr_base { NTR_BASE_DEC, NTR_BASE_HEX } ntr_base;
 
 typedef struct ntr_field_info {
     const char *name;
+    const char *about; /* one phrase for people */
     uint8_t shape; /* ntr_shape */
     uint8_t bits;  /* width when FIXED, the specification's maximum otherwise */
     uint8_t base;  /* ntr_base */
@@ -114,6 +115,7 @@ typedef struct ntr_message_field {
 
 typedef struct ntr_message_info {
     const char *name;
+    const char *about;
     uint8_t tcode;
     uint8_t messages; /* NTR_MESSAGES_* set of dialects that know it */
     ntr_message_field fields[NTR_MESSAGE_FIELDS_MAX + 1];
@@ -127,6 +129,11 @@ NTR_API const ntr_message_info *ntr_message_get(const ntr_dialect *dialect, unsi
 
 /* The index-th row of the table, NULL past the last. */
 NTR_API const ntr_message_info *ntr_message_at(size_t index);
+
+/* What a value of SYNC, BTYPE, ETYPE, RCODE, EVCODE, CDF, CKSRC means, e.g. "periodic"; "reserved" or
+ * "vendor defined" where the specification says no more; NULL for fields whose values have no names. `dialect`
+ * may be NULL. Static storage. */
+NTR_API const char *ntr_value_name(const ntr_dialect *dialect, ntr_field field, uint64_t value);
 
 /* ---- layout ------------------------------------------------------------------------------------ */
 

@@ -8,7 +8,7 @@ typedef struct label {
     uint8_t size;
 } label;
 
-#define NTR_FIELD(id, member, text, shape, bits, base) [NTR_FIELD_##id] = {" " text "=", sizeof(" " text "=") - 1},
+#define NTR_FIELD(id, member, text, shape, bits, base, about) [NTR_FIELD_##id] = {" " text "=", sizeof(" " text "=") - 1},
 static const label labels[NTR_FIELD_COUNT] = {
 #include <ntrace/fields.def>
 };

@@ -2,7 +2,7 @@
 #include "message/text.h"
 
 static const char head[] = "number,offset,size,tcode,name"
-#define NTR_FIELD(id, member, text, shape, bits, base) "," text
+#define NTR_FIELD(id, member, text, shape, bits, base, about) "," text
 #include <ntrace/fields.def>
 #undef NTR_FIELD
                            ",data,defect";

@@ -2,8 +2,8 @@
 
 /* ---- fields ------------------------------------------------------------------------------------ */
 
-#define NTR_FIELD(id, member, text, shape, bits, base) \
-    [NTR_FIELD_##id] = {text, NTR_SHAPE_##shape, bits, NTR_BASE_##base},
+#define NTR_FIELD(id, member, text, shape, bits, base, about) \
+    [NTR_FIELD_##id] = {text, about, NTR_SHAPE_##shape, bits, NTR_BASE_##base},
 const ntr_field_info ntr_field_table[NTR_FIELD_COUNT] = {
 #include <ntrace/fields.def>
 };
@@ -26,7 +26,7 @@ const char *ntr_field_name(ntr_field field) {
 #define OPT(x) {NTR_FIELD_##x, NTR_FIELD_NONE, 0, true}
 #define LAST {NTR_FIELD_NONE, NTR_FIELD_NONE, 0, false}
 
-#define NTR_MESSAGE(id, tcode, text, set, ...) {text, tcode, NTR_MESSAGES_##set, {__VA_ARGS__, LAST}},
+#define NTR_MESSAGE(id, tcode, text, set, about, ...) {text, about, tcode, NTR_MESSAGES_##set, {__VA_ARGS__, LAST}},
 static const ntr_message_info messages[] = {
 #include <ntrace/messages.def>
 };
@@ -81,37 +81,4 @@ const char *ntr_tcode_name(const ntr_dialect *dialect, unsigned tcode) {
     if (tcode >= NTR_TCODES) return "Malformed";
     const ntr_message_info *row = ntr_message_get(dialect, tcode);
     return row ? row->name : unnamed[tcode];
-}
-
-/* ---- rules ------------------------------------------------------------------------------------- */
-
-typedef struct rule {
-    uint8_t field, condition, when, messages;
-    int16_t defect;
-    uint64_t low, high;
-} rule;
-
-#define NTR_RULE(field, condition, when, low, high, set, defect) \
-    {NTR_FIELD_##field, NTR_FIELD_##condition, when, NTR_MESSAGES_##set, NTR_##defect, low, high},
-static const rule rules[] = {
-#include "message/rules.def"
-};
-#undef NTR_RULE
-
-#define NTR_RULE(field, condition, when, low, high, set, defect) | NTR_FIELD_BIT(NTR_FIELD_##field)
-static const ntr_fields ruled = 0
-#include "message/rules.def"
-    ;
-#undef NTR_RULE
-
-ntr_status ntr_field_check(const ntr_dialect *dialect, const ntr_message *message, ntr_field field) {
-    if (!(ruled & NTR_FIELD_BIT(field))) return NTR_OK;
-    uint64_t value = message->value[field];
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-        const rule *r = &rules[i];
-        if (r->field != field || !(r->messages & ntr_dialect_messages(dialect))) continue;
-        if (r->condition != NTR_FIELD_NONE && message->value[r->condition] != r->when) continue;
-        if (value < r->low || value > r->high) return r->defect;
-    }
-    return NTR_OK;
 }

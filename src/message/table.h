@@ -19,7 +19,4 @@ static inline bool ntr_field_applies(const ntr_message_field *entry, const ntr_m
     return entry->condition == NTR_FIELD_NONE || message->value[entry->condition] == entry->when;
 }
 
-/* NTR_OK, or the defect that makes the value of this present field impossible (rules.def). */
-ntr_status ntr_field_check(const ntr_dialect *dialect, const ntr_message *message, ntr_field field);
-
 #endif

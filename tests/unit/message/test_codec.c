@@ -291,6 +291,19 @@ static void names_and_rows(void **state) {
     assert_int_equal(ntr_field_get(NTR_FIELD_HIST)->bits, 32);
 }
 
+static void values_have_names(void **state) {
+    (void)state;
+    const ntr_dialect *sifive = ntr_dialect_find("sifive-pre1.0");
+    assert_string_equal(ntr_value_name(NULL, NTR_FIELD_SYNC, 2), "periodic");
+    assert_string_equal(ntr_value_name(NULL, NTR_FIELD_SYNC, 8), "reserved");
+    assert_string_equal(ntr_value_name(NULL, NTR_FIELD_SYNC, 15), "vendor defined");
+    assert_string_equal(ntr_value_name(sifive, NTR_FIELD_SYNC, 15), "PC sample");
+    assert_string_equal(ntr_value_name(sifive, NTR_FIELD_SYNC, 2), "periodic");
+    assert_string_equal(ntr_value_name(NULL, NTR_FIELD_RCODE, 9), "vendor defined");
+    assert_string_equal(ntr_value_name(NULL, NTR_FIELD_CKSRC, 0), "reserved");
+    assert_null(ntr_value_name(NULL, NTR_FIELD_ICNT, 1));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(vectors_decode_to_their_fields),
@@ -303,6 +316,7 @@ int main(void) {
         TEST(ecode_left_out_reads_zero_and_stays_out),
         TEST(encoding_refuses_what_cannot_be_sent),
         TEST(names_and_rows),
+        TEST(values_have_names),
     };
     return cmocka_run_group_tests_name("codec", tests, NULL, NULL);
 }

@@ -1,0 +1,105 @@
+/* Prints docs/messages.md: every message, field, value and rule of the tables. */
+#include "message/rules.h"
+#include "message/values.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const char *const shapes[] = {
+    [NTR_SHAPE_CONFIG] = "as the stream is set up, at most",
+    [NTR_SHAPE_FIXED] = "fixed",
+    [NTR_SHAPE_VARIABLE] = "variable, at most",
+    [NTR_SHAPE_ADDRESS] = "variable (address), at most",
+};
+
+/* What stands behind a field's name: "[4]", "[Var]". */
+static void print_shape(const ntr_field_info *info) {
+    if (info->shape == NTR_SHAPE_FIXED) printf("[%u]", info->bits);
+    else printf("[Var]");
+}
+
+static void print_entry(const ntr_message_field *entry) {
+    const ntr_field_info *info = ntr_field_get((ntr_field)entry->field);
+    printf("%s", info->name);
+    print_shape(info);
+    if (entry->condition != NTR_FIELD_NONE)
+        printf(" (if %s = %u)", ntr_field_name((ntr_field)entry->condition), entry->when);
+    if (entry->optional) printf(" (may be missing: 0)");
+}
+
+static void print_messages(unsigned set) {
+    const ntr_message_info *row;
+    printf("| TCODE | message | fields after TCODE[6] and SRC | |\n|---|---|---|---|\n");
+    for (size_t i = 0; (row = ntr_message_at(i)); i++) {
+        if (row->messages != set) continue;
+        printf("| %u | %s%s | ", row->tcode, row->name, ntr_tcode_is_sync(row->tcode) ? " (sync)" : "");
+        for (const ntr_message_field *entry = row->fields; entry->field != NTR_FIELD_NONE; entry++) {
+            if (entry != row->fields) printf(", ");
+            print_entry(entry);
+        }
+        printf(" | %s |\n", row->about);
+    }
+    printf("\n");
+}
+
+static void print_fields(void) {
+    printf("| field | bits | shown in | what it holds |\n|---|---|---|---|\n");
+    for (unsigned f = 0; f < NTR_FIELD_COUNT; f++) {
+        const ntr_field_info *info = ntr_field_get((ntr_field)f);
+        printf("| %s | %s %u | %s | %s |\n", info->name, shapes[info->shape], info->bits,
+               info->base == NTR_BASE_DEC ? "decimal" : "hexadecimal", info->about);
+    }
+    printf("\n");
+}
+
+static void print_values(void) {
+    const ntr_value_info *row;
+    printf("| field | value | meaning | where |\n|---|---|---|---|\n");
+    for (size_t i = 0; (row = ntr_value_at(i)); i++) {
+        printf("| %s | %u", ntr_field_name((ntr_field)row->field), row->first);
+        if (row->last != row->first) printf("..%u", row->last);
+        printf(" | %s | %s |\n", row->text, row->messages & NTR_MESSAGES_1_0 ? "N-Trace 1.0" : "SiFive dialects");
+    }
+    printf("\n");
+}
+
+static void print_range(const ntr_rule *rule) {
+    if (rule->high == UINT64_MAX) printf("%" PRIu64 " or more", rule->low);
+    else printf("%" PRIu64 "..%" PRIu64, rule->low, rule->high);
+}
+
+static void print_rules(void) {
+    const ntr_rule *rule;
+    printf("| field | when | must be | else | where |\n|---|---|---|---|---|\n");
+    for (size_t i = 0; (rule = ntr_rule_at(i)); i++) {
+        printf("| %s | ", ntr_field_name((ntr_field)rule->field));
+        if (rule->condition == NTR_FIELD_NONE) printf("always");
+        else printf("%s = %u", ntr_field_name((ntr_field)rule->condition), rule->when);
+        printf(" | ");
+        print_range(rule);
+        printf(" | %s | %s |\n", ntr_status_text((ntr_status)rule->defect),
+               rule->messages & NTR_MESSAGES_1_0 ? "N-Trace 1.0" : "SiFive dialects");
+    }
+}
+
+int main(void) {
+    printf("# Messages\n\n"
+           "Made by `make docs` from `include/ntrace/messages.def`, `include/ntrace/fields.def`,\n"
+           "`src/message/values.def` and `src/message/rules.def`, the tables that the decoder, the encoder, `ntrace dump`\n"
+           "and `ntrace assemble` read. Do not edit this page.\n\n"
+           "Every message begins with TCODE[6], then SRC where the stream has SRC bits, and may end with TSTAMP[Var].\n"
+           "`[n]` is a field of n bits; `[Var]` has as many as its MSEO bits say and ends on a byte boundary. TCODEs\n"
+           "56..62 are vendor defined, those without a row reserved; both are passed through as they are.\n\n"
+           "## N-Trace 1.0\n\n");
+    print_messages(NTR_MESSAGES_1_0);
+    printf("## SiFive dialects (`sifive-pre1.0`, `p550`) only\n\n");
+    print_messages(NTR_MESSAGES_SIFIVE);
+    printf("## Fields\n\n"
+           "The widths bound what an encoder sends; a decoder takes up to 64 significant bits of any variable field.\n\n");
+    print_fields();
+    printf("## Values\n\nWhat is not listed for one of these fields is reserved.\n\n");
+    print_values();
+    printf("## Rules\n\nA message that breaks one of these is malformed.\n\n");
+    print_rules();
+    return 0;
+}
