@@ -129,10 +129,7 @@ static ntr_status add_symbol(elf_file *file, const GElf_Sym *symbol, size_t sect
         .code = section_limit(file, symbol, section, &limit),
     };
     name.limit = ntr_program_cut(file->program, limit + bias);
-    if (strcmp(text, "__jvt_base$") == 0) {
-        file->image->has_jvt = true;
-        file->image->jvt = name.address;
-    }
+    if (strcmp(text, "__jvt_base$") == 0) ntr_program_set_table(file->program, name.address);
     if (ntr_symbols_add(&file->image->symbols, file->program->allocator, &name))
         return FAIL(file, NTR_E_MEMORY, "out of memory");
     return NTR_OK;
@@ -201,10 +198,10 @@ static ntr_status read_file(elf_file *file) {
     if (status != NTR_OK) return status;
 
     unsigned before = file->program->xlen;
-    file->program->xlen = gelf_getclass(file->elf) == ELFCLASS32 ? 32 : 64; /* addresses are cut from here on */
+    ntr_program_set_xlen(file->program, file->image->isa & NTR_ISA_RV32 ? 32 : 64); /* addresses are cut from here on */
     status = read_sections(file);
     if (status == NTR_OK) return add_segments(file, segments);
-    file->program->xlen = before;
+    ntr_program_set_xlen(file->program, before);
     return status;
 }
 

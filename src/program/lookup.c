@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-/* No instruction is longer; see ntr_insn_length. */
-#define INSN_BYTES_MAX 22
-
 static bool known_and_other(bool bound, bool known, uint64_t want, uint64_t have) {
     return bound && known && want != have;
 }
@@ -135,11 +132,11 @@ ntr_status ntr_program_decode(const ntr_program *program, const ntr_context *con
     ntr_status status = NTR_E_SPACE;
     if (window) {
         uint64_t offset = address - window->first, left = window->size - offset;
-        status = ntr_insn_decode(window->bytes + offset, left < INSN_BYTES_MAX ? (size_t)left : INSN_BYTES_MAX, address,
+        status = ntr_insn_decode(window->bytes + offset, left < NTR_INSN_BYTES_MAX ? (size_t)left : NTR_INSN_BYTES_MAX, address,
                                  isa, insn);
     }
     if (status == NTR_E_SPACE) { /* it goes on in another image, or only a reader knows it */
-        uint8_t bytes[INSN_BYTES_MAX];
+        uint8_t bytes[NTR_INSN_BYTES_MAX];
         size_t size = ntr_program_read(program, context, position, address, bytes, 2);
         if (size == 2) {
             size_t want = ntr_insn_length((uint16_t)(bytes[0] | bytes[1] << 8));

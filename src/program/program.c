@@ -42,6 +42,24 @@ const char *ntr_program_error(const ntr_program *program) {
     return program->error;
 }
 
+static void changed_anywhere(ntr_program *program) {
+    program->revision++;
+    program->remade++;
+}
+
+void ntr_program_set_table(ntr_program *program, uint64_t jvt) {
+    ntr_image *image = &program->images[program->image_count - 1];
+    program->tables += !image->has_jvt;
+    image->has_jvt = true;
+    image->jvt = ntr_program_cut(program, jvt);
+    changed_anywhere(program);
+}
+
+void ntr_program_set_xlen(ntr_program *program, unsigned xlen) {
+    if (program->xlen != xlen) changed_anywhere(program);
+    program->xlen = xlen;
+}
+
 static char *duplicate(const ntr_allocator *allocator, const char *text) {
     size_t size = strlen(text) + 1;
     char *copy = ntr_alloc(allocator, size, 1);
@@ -65,8 +83,6 @@ ntr_status ntr_program_add_image(ntr_program *program, const char *path, const n
     if (image.options.name) shown = image.options.name;
     image.has_isa = image.options.has_isa;
     image.isa = image.options.isa;
-    image.has_jvt = image.options.has_jvt;
-    image.jvt = image.options.jvt;
     image.name = duplicate(program->allocator, shown);
     image.path = path ? duplicate(program->allocator, path) : NULL;
     if (!image.name || (path && !image.path) || program->image_count >= UINT32_MAX ||
@@ -78,11 +94,14 @@ ntr_status ntr_program_add_image(ntr_program *program, const char *path, const n
     }
     image.options.name = image.name;
     program->images[program->image_count++] = image;
+    program->revision++;
+    if (image.options.has_jvt) ntr_program_set_table(program, image.options.jvt);
     return NTR_OK;
 }
 
 void ntr_program_drop_image(ntr_program *program) {
     ntr_image *image = &program->images[--program->image_count];
+    program->tables -= image->has_jvt;
     ntr_symbols_release(&image->symbols, program->allocator);
     ntr_program_unmap_file(image->mapping, image->mapping_size);
     ntr_dealloc(program->allocator, image->copy);
@@ -145,6 +164,7 @@ static ntr_status lay(ntr_program *program, ntr_segment segment) {
         return ntr_program_fail(program, NTR_E_MEMORY, image->name, "out of memory");
     }
     program->segment_count++;
+    program->revision++;
     if (!image->has_segments || segment.first < image->low) image->low = segment.first;
     if (!image->has_segments || segment.last > image->last) image->last = segment.last;
     image->has_segments = true;
@@ -188,7 +208,7 @@ ntr_status ntr_program_add_raw(ntr_program *program, ntr_bytes bytes, const ntr_
         ntr_program_drop_image(program);
         return status;
     }
-    if (image->has_isa) program->xlen = xlen;
+    if (image->has_isa) ntr_program_set_xlen(program, xlen);
     memcpy(image->copy, bytes.data, bytes.size);
     return ntr_program_add_segment(program, image->options.bias, image->copy, bytes.size, image->options.from,
                                    image->options.until);
@@ -197,16 +217,17 @@ ntr_status ntr_program_add_raw(ntr_program *program, ntr_bytes bytes, const ntr_
 ntr_status ntr_program_set_reader(ntr_program *program, ntr_read_memory read, void *user) {
     program->read = read;
     program->read_user = user;
-    program->readers++;
+    changed_anywhere(program);
     return NTR_OK;
 }
 
 ntr_status ntr_program_set_isa(ntr_program *program, unsigned isa) {
     unsigned xlen = isa & NTR_ISA_RV32 ? 32 : 64;
     if (program->xlen && program->xlen != xlen) return NTR_E_INVALID;
-    program->xlen = xlen;
+    ntr_program_set_xlen(program, xlen);
     program->isa = isa;
     program->has_isa = true;
+    changed_anywhere(program);
     return NTR_OK;
 }
 

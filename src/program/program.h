@@ -7,6 +7,12 @@
 
 #include <ntrace/program.h>
 
+/* No instruction is longer; see ntr_insn_length. */
+#define NTR_INSN_BYTES_MAX 22
+
+/* Zcmt: at most 256 entries of XLEN bits. */
+#define NTR_JUMP_TABLE_BYTES 2048
+
 /* A file or a run of raw bytes, with what was told when it was added. */
 typedef struct ntr_image {
     ntr_image_options options; /* `name` points to `name` below */
@@ -49,7 +55,9 @@ struct ntr_program {
     ntr_spans map;
     ntr_read_memory read;
     void *read_user;
-    unsigned readers;      /* how often a reader was set */
+    uint64_t revision;     /* counts every change */
+    uint64_t remade;       /* counts the changes that may alter code anywhere */
+    size_t tables;         /* images with a jump table */
     unsigned xlen;         /* 0: not known yet */
     bool has_isa;
     unsigned isa;          /* of code outside ELF files, when has_isa */
@@ -92,6 +100,12 @@ ntr_status ntr_program_add_image(ntr_program *program, const char *path, const n
 
 /* Give up the image just started. Nothing may have been laid into the map. */
 void ntr_program_drop_image(ntr_program *program);
+
+/* Where the jump table of the last image lies. */
+void ntr_program_set_table(ntr_program *program, uint64_t jvt);
+
+/* 0: not known (any more). */
+void ntr_program_set_xlen(ntr_program *program, unsigned xlen);
 
 /* Lay bytes of the last image over the map; they must live as long as it does. An address space that ends
  * inside is wrapped around. */

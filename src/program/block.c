@@ -1,0 +1,108 @@
+#include "program/block.h"
+
+/* The longest register jump: what may follow a LUI or AUIPC. */
+#define JUMP_HALFWORDS 2
+
+/* Instructions one after the other, from one window of bytes as long as it lasts. */
+typedef struct walk {
+    const ntr_program *program;
+    const ntr_context *context;
+    uint64_t position, pc;
+    ntr_window window;
+    bool has_window;
+} walk;
+
+static ntr_status decode(walk *at, ntr_insn *insn) {
+    if (!at->has_window || at->pc - at->window.first >= at->window.size)
+        at->has_window = ntr_program_window(at->program, at->context, at->position, at->pc, &at->window);
+    return ntr_program_decode(at->program, at->context, at->position, at->has_window ? &at->window : NULL, at->pc,
+                              insn);
+}
+
+static bool fits(const ntr_block *block, const ntr_insn *insn) {
+    unsigned room = NTR_BLOCK_HALFWORDS_MAX - block->halfwords, size = insn->size / 2u;
+    return size + (insn->sets_constant ? JUMP_HALFWORDS : 0) <= room;
+}
+
+static void append(ntr_block *block, const ntr_insn *insn) {
+    block->starts[block->halfwords / 64] |= UINT64_C(1) << block->halfwords % 64;
+    block->halfwords = (uint8_t)(block->halfwords + insn->size / 2);
+    block->instructions++;
+    block->last_halfwords = (uint8_t)(insn->size / 2);
+}
+
+/* Section 11.1: register jumps but returns, with the constant from the instruction directly before. */
+static bool is_sequential(const ntr_insn *constant, const ntr_insn *jump) {
+    bool kind = jump->flow == NTR_FLOW_INDIRECT_JUMP || jump->flow == NTR_FLOW_INDIRECT_CALL ||
+                jump->flow == NTR_FLOW_CO_SWAP;
+    return kind && constant->sets_constant && constant->rd == jump->rs1;
+}
+
+static void finish(ntr_block *block, const ntr_program *program, const ntr_insn *before, const ntr_insn *last) {
+    block->flow = last->flow;
+    block->itype = last->itype;
+    block->target = last->target;
+    if (is_sequential(before, last)) {
+        block->flags |= NTR_BLOCK_SEQUENTIAL;
+        block->target = ntr_program_cut(program, before->target + (uint64_t)last->immediate) & ~UINT64_C(1);
+    }
+}
+
+void ntr_block_make(ntr_block *block, const ntr_program *program, const ntr_context *context, uint64_t position,
+                    uint64_t address) {
+    walk at = {.program = program, .context = context, .position = position, .pc = address};
+    ntr_insn before = {0}, insn = {0};
+    block->start = block->key = address;
+    for (;;) {
+        before = insn;
+        ntr_status status = decode(&at, &insn);
+        bool no_table = status != NTR_OK && insn.table_jump;
+        if (status != NTR_OK && !no_table) {
+            block->flags |= NTR_BLOCK_CUT | NTR_BLOCK_NO_IMAGE;
+            break;
+        }
+        if (!fits(block, &insn)) {
+            block->flags |= NTR_BLOCK_CUT;
+            break;
+        }
+        append(block, &insn);
+        at.pc = ntr_program_cut(program, at.pc + insn.size);
+        if (no_table) block->flags |= NTR_BLOCK_NO_TARGET;
+        if (insn.flow != NTR_FLOW_LINEAR) {
+            finish(block, program, &before, &insn);
+            break;
+        }
+    }
+    block->next = at.pc;
+}
+
+/* All modulo the address space: a block may go around its end. */
+bool ntr_block_depends(const ntr_block *block, const ntr_program *program, uint64_t first, uint64_t last) {
+    uint64_t reach = 2u * block->halfwords + (block->flags & NTR_BLOCK_NO_IMAGE ? NTR_INSN_BYTES_MAX : 0u);
+    return ntr_program_cut(program, first - block->start) < reach ||
+           ntr_program_cut(program, block->start - first) <= last - first;
+}
+
+unsigned ntr_block_count(const ntr_block *block, unsigned halfwords) {
+    unsigned count = 0;
+    for (unsigned i = 0; i < NTR_BLOCK_WORDS && halfwords > 64 * i; i++) {
+        uint64_t word = block->starts[i];
+        if (halfwords < 64 * (i + 1)) word &= (UINT64_C(1) << halfwords % 64) - 1;
+        count += (unsigned)__builtin_popcountll(word);
+    }
+    return count;
+}
+
+unsigned ntr_block_after(const ntr_block *block, unsigned halfwords) {
+    for (unsigned at = halfwords + 1; at < block->halfwords; at = at / 64 * 64 + 64) {
+        uint64_t word = block->starts[at / 64] >> at % 64;
+        if (word) return at + (unsigned)__builtin_ctzll(word);
+    }
+    return block->halfwords;
+}
+
+unsigned ntr_block_before(const ntr_block *block, unsigned halfwords) {
+    while (halfwords-- > 0)
+        if (block->starts[halfwords / 64] >> halfwords % 64 & 1) break; /* a step or two: few are longer */
+    return halfwords;
+}

@@ -1,0 +1,160 @@
+/* Block cache: straight runs of code, classified once, and where they lead.
+ *
+ * For those who walk code: decoder, encoder, counting consumers. A block runs from an address up to and
+ * including the first instruction that is not linear, or is cut before that (NTR_BLOCK_CUT, flow linear) at
+ * NTR_BLOCK_HALFWORDS_MAX or where no image has the next instruction. It lies in one view: what one set of
+ * contexts sees. A LUI or AUIPC and the register jump behind it are never cut apart.
+ *
+ *     if (ntr_blocks_full(blocks)) ... settle counters, then ntr_blocks_flush(blocks);
+ *     ntr_blocks_seek(blocks, offset);                        before each message: images come and go
+ *     if (generation != blocks->generation) view = ntr_blocks_view(blocks, &context);
+ *     ntr_block *block = ntr_blocks_get(blocks, view, pc);    anywhere
+ *     ... block->halfwords == 0: nothing there, ntr_block_status tells why
+ *     block = ntr_blocks_fall(blocks, block);                 a pointer, once known
+ *     block = ntr_blocks_jump(blocks, block, address);        the same, for direct and for register jumps
+ *
+ * Blocks stay where they are until ntr_blocks_flush; nothing else frees one. A block whose code changed dies
+ * in ntr_blocks_seek: no link and no look-up leads to it any more, but it can still be read. `epoch` changes
+ * whenever blocks died, `generation` whenever all views became void.
+ * One thread at a time; each thread has a cache of its own over the same program. */
+#ifndef NTR_PROGRAM_BLOCKS_H
+#define NTR_PROGRAM_BLOCKS_H
+
+#include "program/program.h"
+
+#define NTR_BLOCK_HALFWORDS_MAX 255
+#define NTR_BLOCK_WORDS ((NTR_BLOCK_HALFWORDS_MAX + 63) / 64)
+
+/* Block flags. */
+enum {
+    NTR_BLOCK_CUT = 1u << 0,        /* the last instruction is linear */
+    NTR_BLOCK_NO_IMAGE = 1u << 1,   /* nothing is known of the instruction at `next` */
+    NTR_BLOCK_SEQUENTIAL = 1u << 2, /* register jump; the LUI or AUIPC directly before it makes `target` */
+    NTR_BLOCK_NO_TARGET = 1u << 3,  /* CM.JT or CM.JALT whose jump table no image has */
+    NTR_BLOCK_PART = 1u << 4,       /* made by ntr_blocks_part */
+    NTR_BLOCK_NO_MEMORY = 1u << 5,  /* no block: see ntr_block_status */
+    NTR_BLOCK_LIMIT = 1u << 6,      /* likewise */
+};
+
+/* Two cache lines; a walk needs the first one only. */
+typedef struct ntr_block ntr_block;
+struct ntr_block {
+    uint64_t key;           /* `start`; NTR_BLOCK_DEAD when the code changed */
+    ntr_block *taken;       /* where ntr_blocks_jump led last; private */
+    ntr_block *fall;        /* the same for ntr_blocks_fall; private */
+    uint64_t executed;      /* the walker's counters: walks to the end of the block, */
+    uint64_t jumped;        /*   and those of them that jumped there (branch: taken) */
+    uint64_t next;          /* address behind the last instruction */
+    uint64_t target;        /* of a branch, a direct jump or call, a sequential jump */
+    uint16_t view;
+    uint8_t halfwords;
+    uint8_t instructions;
+    uint8_t last_halfwords; /* size of the last instruction */
+    uint8_t flow;           /* ntr_flow of the last instruction. A trap is in the block, but never retires */
+    uint8_t itype;          /* ntr_itype; NTR_ITYPE_NOT_TAKEN for a branch */
+    uint8_t flags;          /* NTR_BLOCK_* */
+
+    uint64_t start;
+    uint64_t starts[NTR_BLOCK_WORDS]; /* bit k: an instruction starts k halfwords behind `start` */
+    ntr_block *neighbour;   /* private */
+    void *user;             /* the walker's; NULL at first */
+    uint64_t number;        /* 0, 1, ... in the order of making, since the last flush */
+};
+#define NTR_BLOCK_DEAD UINT64_C(1) /* odd: no address of code */
+
+typedef struct ntr_blocks {
+    ntr_block **table; /* open addressing */
+    unsigned shift;    /* 64 - log2 of its size */
+    uint64_t generation, epoch;
+
+    /* While the program is at `revision` and the position in [calm_from, calm_until], nothing changes. */
+    const ntr_program *program;
+    uint64_t revision, calm_from, calm_until;
+
+    size_t count, limit;
+    struct ntr_blocks_rest *rest; /* private */
+    ntr_block none, no_memory, full; /* given out where there is no block */
+} ntr_blocks;
+
+/* A view that shows nothing: there were too many contexts since the last flush (NTR_E_LIMIT). */
+#define NTR_VIEW_NONE 0x7fffu
+
+/* `program` must outlive the cache. `limit`: ntr_blocks_full tells so from this many blocks (128 bytes each)
+ * on; 0: 512 Ki. A walk that goes on to four times as many gets NTR_E_LIMIT. NULL: out of memory. */
+ntr_blocks *ntr_blocks_new(const ntr_program *program, const ntr_allocator *allocator, size_t limit);
+void ntr_blocks_free(ntr_blocks *blocks);
+
+/* What this context sees, as a small number (NULL: unknown context). */
+uint32_t ntr_blocks_view(ntr_blocks *blocks, const ntr_context *context);
+
+/* Time to settle counters and flush. */
+bool ntr_blocks_full(const ntr_blocks *blocks);
+
+/* Forget and free everything. */
+void ntr_blocks_flush(ntr_blocks *blocks);
+
+/* The number-th block since the last flush, dead ones and parts included; number < blocks->count. */
+ntr_block *ntr_blocks_at(const ntr_blocks *blocks, size_t number);
+
+/* A block for the first `halfwords` halfwords of `block`, which must end where an instruction ends: to count
+ * walks that stopped inside. Or no block, as ntr_blocks_get. */
+ntr_block *ntr_blocks_part(ntr_blocks *blocks, const ntr_block *block, unsigned halfwords);
+
+/* What the inline functions below do when they do not know. */
+void ntr_blocks_catch_up(ntr_blocks *blocks, uint64_t position);
+ntr_block *ntr_blocks_find(ntr_blocks *blocks, uint32_t view, uint64_t address);
+ntr_block *ntr_blocks_link(ntr_blocks *blocks, ntr_block *from, ntr_block **link, uint64_t address);
+
+/* The walk goes on at this stream offset; it may lie before the last one. */
+static inline void ntr_blocks_seek(ntr_blocks *blocks, uint64_t position) {
+    if (position < blocks->calm_from || position > blocks->calm_until || blocks->revision != blocks->program->revision)
+        ntr_blocks_catch_up(blocks, position);
+}
+
+static inline size_t ntr_blocks_hash(const ntr_blocks *blocks, uint32_t view, uint64_t address) {
+    return (size_t)(((address >> 1) + ((uint64_t)view << 40)) * UINT64_C(0x9e3779b97f4a7c15) >> blocks->shift);
+}
+
+/* The block that starts at `address`. Never NULL. */
+static inline ntr_block *ntr_blocks_get(ntr_blocks *blocks, uint32_t view, uint64_t address) {
+    ntr_block *block = blocks->table[ntr_blocks_hash(blocks, view, address)];
+    return block && block->key == address && block->view == view ? block : ntr_blocks_find(blocks, view, address);
+}
+
+/* The block behind this one, in the same view. */
+static inline ntr_block *ntr_blocks_fall(ntr_blocks *blocks, ntr_block *block) {
+    return block->fall->key == block->next ? block->fall : ntr_blocks_link(blocks, block, &block->fall, block->next);
+}
+
+/* The block at `address`, to which this one jumped; in the same view. */
+static inline ntr_block *ntr_blocks_jump(ntr_blocks *blocks, ntr_block *block, uint64_t address) {
+    return block->taken->key == address ? block->taken : ntr_blocks_link(blocks, block, &block->taken, address);
+}
+
+/* NTR_OK for a block; else NTR_E_NO_IMAGE, NTR_E_MEMORY, NTR_E_LIMIT. */
+static inline ntr_status ntr_block_status(const ntr_block *block) {
+    if (block->halfwords) return NTR_OK;
+    return block->flags & NTR_BLOCK_NO_MEMORY ? NTR_E_MEMORY : block->flags & NTR_BLOCK_LIMIT ? NTR_E_LIMIT : NTR_E_NO_IMAGE;
+}
+
+/* Address of the last instruction (of a 32-bit program: before it is cut to XLEN, should it have wrapped). */
+static inline uint64_t ntr_block_last(const ntr_block *block) {
+    return block->start + 2u * (unsigned)(block->halfwords - block->last_halfwords);
+}
+
+/* Does an instruction start (or the block end) `halfwords` behind its start? */
+static inline bool ntr_block_boundary(const ntr_block *block, unsigned halfwords) {
+    if (halfwords >= block->halfwords) return halfwords == block->halfwords;
+    return block->starts[halfwords / 64] >> halfwords % 64 & 1;
+}
+
+/* Instructions that start in the first `halfwords` halfwords. */
+unsigned ntr_block_count(const ntr_block *block, unsigned halfwords);
+
+/* Where the instruction after the one at `halfwords` starts: the next boundary; at most block->halfwords. */
+unsigned ntr_block_after(const ntr_block *block, unsigned halfwords);
+
+/* Where the instruction before `halfwords` (> 0) starts. */
+unsigned ntr_block_before(const ntr_block *block, unsigned halfwords);
+
+#endif
