@@ -16,10 +16,12 @@
 #include <ntrace/isa.h>
 #include <ntrace/message.h>
 #include <ntrace/params.h>
+#include <ntrace/pins.h>
 #include <ntrace/program.h>
 #include <ntrace/reader.h>
 #include <ntrace/source.h>
 #include <ntrace/status.h>
 #include <ntrace/tally.h>
+#include <ntrace/transport.h>
 
 #endif

@@ -15,8 +15,9 @@ typedef struct pib_writer {
     bool holds;
 } pib_writer;
 
-/* Beats of rest before the first message: enough for any reader to find its place. */
-enum { LEAD_IN = 64 };
+/* Beats of rest before the first message: enough for any reader to find its place, also when a recording
+ * misses the first few. */
+enum { LEAD_IN = 80 };
 
 static uint64_t pattern_of(unsigned beat_bits) {
     switch (beat_bits) {

@@ -471,6 +471,47 @@ static void ram_there_and_back(void **state) {
     }
 }
 
+/* ---- losses are told, with their place and reason */
+
+static void losses(void **state) {
+    (void)state;
+    static const uint16_t reserved[] = {0x0c, 0x0f, 0x0c, 0xaa, 0xff, 0x0c, 0x0f, 0x0c};
+    uint64_t seed = 1;
+    read_beats(new_reader("pib8", NTR_BEGIN_ALIGNED, NULL), reserved, 8, &seed);
+    assert_int_equal(got->note_count, 4);
+    assert_int_equal(got->notes[0].kind, NTR_NOTE_ALIGNED);
+    assert_int_equal(got->notes[0].position, 0);
+    assert_int_equal(got->notes[1].kind, NTR_NOTE_LOST);
+    assert_int_equal(got->notes[1].reason, NTR_E_MSEO_RESERVED);
+    assert_int_equal(got->notes[1].position, 3);
+    assert_int_equal(got->notes[2].kind, NTR_NOTE_ALIGNED);
+    assert_int_equal(got->notes[2].position, 5);
+    assert_int_equal(got->notes[3].reason, NTR_E_TRUNCATED);
+    assert_int_equal(got->notes[3].position, 7);
+    assert_int_equal(got->size[0], 4);
+}
+
+/* A transfer full of 0x7f is no alignment mark. */
+static void atb_marks(void **state) {
+    (void)state;
+    beats all = {0};
+    uint8_t bytes[16];
+    memset(bytes, 0x7f, sizeof bytes);
+    ntr_writer_options options = {.size = sizeof options, .sink = take_beats, .user = &all, .atb_bytes = 16};
+    ntr_transport_writer *writer = ntr_transport_writer_new(ntr_transport_find("atb"), &options, NULL);
+    for (unsigned i = 0; i < 4; i++) assert_int_equal(ntr_transport_writer_put(writer, 1, bytes, 16), NTR_OK);
+    assert_int_equal(ntr_transport_writer_end(writer), NTR_OK);
+    ntr_transport_writer_free(writer);
+    uint64_t seed = 1;
+    read_beats(new_reader("atb", NTR_BEGIN_ANYWHERE, NULL), all.data, all.count, &seed);
+    assert_int_equal(got->size[1], 64);
+    assert_int_equal(count_notes(got, NTR_NOTE_LOST), 0);
+
+    read_beats(new_reader("atb", NTR_BEGIN_ANYWHERE, NULL), all.data + 4, all.count - 4, &seed);
+    assert_int_equal(got->size[1], 0); /* 16 bytes of the mark are not enough */
+    free(all.data);
+}
+
 /* ---- the rest */
 
 static void raw_strips_idle(void **state) {
@@ -549,7 +590,7 @@ int main(void) {
         TEST(pib2_cut),          TEST(pib4_cut),          TEST(pib8_cut),               TEST(pib16_cut),
         TEST(uart_cut),          TEST(manchester_cut),    TEST(damage),                 TEST(calibration_patterns),
         TEST(calibration_recognised), TEST(atb_streams),  TEST(coresight_streams),      TEST(coresight_frame),
-        TEST(coresight_notes),   TEST(ram_window),        TEST(ram_there_and_back),     TEST(raw_strips_idle),
+        TEST(coresight_notes),   TEST(losses),            TEST(atb_marks),                TEST(ram_window),        TEST(ram_there_and_back),     TEST(raw_strips_idle),
         TEST(packing),           TEST(misuse),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

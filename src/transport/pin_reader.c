@@ -1,0 +1,65 @@
+#include "transport/pin_reader.h"
+
+#include "base/allocator.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+ntr_pin_reader *ntr_pin_reader_new(const ntr_transport *transport, const ntr_pin_options *options,
+                                   ntr_status *status) {
+    ntr_status ignored, *out = status ? status : &ignored;
+    *out = NTR_E_INVALID;
+    if (!transport || transport->lines == NTR_LINES_NONE) return NULL;
+    if (!options || options->size != sizeof *options || !options->sink) return NULL;
+    *out = NTR_E_RANGE;
+    if (options->beat_time > UINT32_MAX) return NULL;
+    *out = NTR_E_MEMORY;
+    ntr_pin_reader *reader = ntr_alloc(options->allocator, 1, sizeof *reader);
+    if (!reader) return NULL;
+    reader->transport = transport;
+    reader->options = *options;
+    sampler_start(&reader->pins, transport->lines == NTR_LINES_SERIAL, options->clock_center, options->beat_time,
+                  options->sink, options->user);
+    *out = NTR_OK;
+    if (options->format == NTR_PINS_VCD)
+        vcd_start(reader);
+    else
+        *out = samples_start(reader);
+    if (*out == NTR_OK) return reader;
+    ntr_pin_reader_free(reader);
+    return NULL;
+}
+
+void ntr_pin_reader_free(ntr_pin_reader *reader) {
+    if (reader) ntr_dealloc(reader->options.allocator, reader);
+}
+
+ntr_status pin_reader_fail(ntr_pin_reader *reader, ntr_status status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reader->error, sizeof reader->error, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+const char *ntr_pin_reader_error(const ntr_pin_reader *reader) {
+    return reader->error;
+}
+
+uint64_t ntr_pin_reader_beat_time(const ntr_pin_reader *reader) {
+    return reader->pins.beats ? reader->pins.ticks * 256 / reader->pins.beats : 0;
+}
+
+ntr_status pin_reader_levels(ntr_pin_reader *reader, uint64_t time) {
+    return sampler_levels(&reader->pins, time, reader->levels >> CLOCK_BIT & 1, (uint16_t)reader->levels);
+}
+
+ntr_status ntr_pin_reader_push(ntr_pin_reader *reader, const uint8_t *data, size_t size) {
+    const bool vcd = reader->options.format == NTR_PINS_VCD;
+    for (size_t i = 0; i < size; i++) TRY(vcd ? vcd_byte(reader, (char)data[i]) : samples_byte(reader, data[i]));
+    return NTR_OK;
+}
+
+ntr_status ntr_pin_reader_end(ntr_pin_reader *reader) {
+    return reader->options.format == NTR_PINS_VCD ? vcd_end(reader) : samples_end(reader);
+}

@@ -1,0 +1,75 @@
+/* Inside of the pin reader: the two file formats feed one sampler. */
+#ifndef NTR_TRANSPORT_PIN_READER_H
+#define NTR_TRANSPORT_PIN_READER_H
+
+#include "transport/sampler.h"
+
+#include <ntrace/pins.h>
+
+enum {
+    TOKEN_MAX = 512, /* longer ones hold nothing a trace has */
+    ID_MAX = 16,
+    CLOCK_BIT = NTR_PINS_MAX,
+    WIRES_MAX = NTR_PINS_MAX + 1,
+};
+
+/* A wire of the recording: its lowest bit is bit `target` of the levels. */
+typedef struct wire {
+    char id[ID_MAX];
+    uint8_t target, width;
+} wire;
+
+typedef struct vcd_parser {
+    uint8_t state;       /* enum in vcd_read.c */
+    uint64_t line;
+    uint8_t var_tokens;  /* of the declaration being read */
+    uint64_t var_width;
+    char var_id[ID_MAX];
+    char var_name[TOKEN_MAX];
+    wire wires[WIRES_MAX];
+    size_t wire_count;
+    unsigned declared;   /* wires of the recording, ours or not */
+    uint32_t vector;     /* value that waits for its identifier */
+    bool value_waits;
+    char only_id[ID_MAX];
+    uint64_t time;
+    bool timed;
+    size_t token_size;
+    char token[TOKEN_MAX];
+} vcd_parser;
+
+typedef struct sample_parser {
+    uint64_t at;      /* number of the sample */
+    uint64_t value;
+    uint8_t byte, bytes;
+    uint8_t channel[WIRES_MAX]; /* of each bit of the levels */
+    bool started;
+} sample_parser;
+
+struct ntr_pin_reader {
+    const ntr_transport *transport;
+    ntr_pin_options options;
+    sampler pins;
+    uint32_t levels; /* bit CLOCK_BIT: the clock */
+    union {
+        vcd_parser vcd;
+        sample_parser samples;
+    };
+    char error[160];
+};
+
+ntr_status pin_reader_fail(ntr_pin_reader *reader, ntr_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The levels that stand until now change to `reader->levels` at `time`. */
+ntr_status pin_reader_levels(ntr_pin_reader *reader, uint64_t time);
+
+void vcd_start(ntr_pin_reader *reader);
+ntr_status vcd_byte(ntr_pin_reader *reader, char byte);
+ntr_status vcd_end(ntr_pin_reader *reader);
+
+ntr_status samples_start(ntr_pin_reader *reader);
+ntr_status samples_byte(ntr_pin_reader *reader, uint8_t byte);
+ntr_status samples_end(ntr_pin_reader *reader);
+
+#endif
