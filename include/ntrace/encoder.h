@@ -140,7 +140,7 @@ typedef struct ntr_encoder_config {
     bool trigger_enable;      /* trTeInstTrigEnable: triggers may change trTeInstTracing */
     bool stall;               /* trTeInstStallEna: FIFO full stalls the hart instead of losing messages */
     uint32_t fifo_bytes;      /* 0: no FIFO, messages go straight to the sink; else 76 and more */
-    uint32_t fifo_restart;    /* after a loss wait until at most so many bytes are left */
+    uint32_t fifo_restart;    /* after a loss wait until at most so many bytes are left; 0: until it is empty */
     uint32_t drain_bytes, drain_cycles; /* the FIFO gives `drain_bytes` every `drain_cycles` cycles; 0 bytes: all at once */
 
     uint8_t filter_count;     /* 0: trace everything; else what any of the filters lets pass */
@@ -166,7 +166,7 @@ typedef enum ntr_option_argument {
 
 typedef struct ntr_encoder_option {
     const char *name;    /* "icnt-bits" */
-    const char *value;   /* how usage shows the value: "N", "btm|htm"; NULL for a flag */
+    const char *value;   /* how usage shows the value: "N", "btm|htm"; a flag's are "off|on" */
     const char *help;    /* one line */
     uint8_t argument;    /* ntr_option_argument */
     bool numeric;
