@@ -43,7 +43,8 @@ static void restart(ntr_encoder *e) {
 
 static ntr_status make_parts(ntr_encoder *e) {
     ntr_status status = ntr_enc_fifo_new(e);
-    if (status == NTR_OK && e->config.short_patterns) status = ntr_enc_patterns_new(e);
+    bool split = e->htm && e->config.repeated_history && !e->config.whole_repeats;
+    if (status == NTR_OK && split) status = ntr_enc_patterns_new(e);
     return status;
 }
 

@@ -93,7 +93,6 @@ static ntr_status check_conflicts(const ntr_encoder_config *c, const char **why)
          "src-id does not fit into src-bits"},
         {c->itype_width == 3 && c->params.implicit_return != NTR_RETURN_OFF, "implicit-return needs itype-width 4"},
         {htm && c->icnt_full_sync, "icnt-full sync needs mode btm"},
-        {c->short_patterns && !(htm && c->repeated_history), "short-patterns needs mode htm and repeated-history"},
     };
     for (size_t i = 0; i < sizeof conflicts / sizeof *conflicts; i++)
         if (conflicts[i].holds) {

@@ -71,7 +71,8 @@ static ntr_status set_best(ntr_encoder_config *config, const char *value) {
     config->params.implicit_return = NTR_RETURN_FULL;
     config->params.return_stack = RETURN_STACK_MAX;
     config->params.sequential_jump = true;
-    config->repeated_history = config->short_patterns = config->repeat_branch = true;
+    config->repeated_history = config->repeat_branch = true;
+    config->whole_repeats = false;
     return NTR_OK;
 }
 

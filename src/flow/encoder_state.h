@@ -101,7 +101,7 @@ struct ntr_encoder {
     last_branch last;
     held_history held;
     return_stack stack;
-    patterns *patterns;     /* NULL unless short_patterns */
+    patterns *patterns;     /* NULL unless history is split for size */
     uint32_t filter_depth[NTR_FILTERS_MAX];
 
     /* context last told, and of the block at hand */

@@ -7,7 +7,7 @@
 static void correlate(ntr_encoder *e, unsigned evcode, uint64_t icnt, uint64_t hist) {
     ntr_message *m = ntr_enc_message(e, NTR_TCODE_PROG_TRACE_CORRELATION);
     NTR_SET(m, EVCODE, evcode, evcode);
-    NTR_SET(m, CDF, cdf, e->htm); /* 1 in HTM even without history (OQ-10) */
+    NTR_SET(m, CDF, cdf, e->htm && !(hist == HIST_EMPTY && e->config.empty_cdf_0));
     NTR_SET(m, ICNT, icnt, icnt);
     NTR_SET(m, HIST, hist, hist);
     ntr_enc_send(e, m, e->now);
