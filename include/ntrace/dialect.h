@@ -37,6 +37,8 @@ typedef struct ntr_dialect {
     bool swap_is_call;           /* co-routine swap: always explicit, push only */
     bool branch_on_jump;         /* BTM DirectBranch may end on a direct jump */
     bool jalr_to_next_silent;    /* BTM: no message for JALR to the next instruction */
+    bool history_whole;          /* HTM: a branch after the end of HIST is of unknown outcome, not "not taken" */
+    bool trap_counts;            /* ECALL and EBREAK count as retired; their trap is sent like an indirect jump */
     bool sync_branch_from_faddr; /* TCODE 29: outcome of the very last branch may be missing from HIST */
 } ntr_dialect;
 

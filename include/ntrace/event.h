@@ -22,6 +22,7 @@ typedef enum ntr_event_kind {
     NTR_EVENT_ICT,       /* in-circuit trace (dialects): `code` = CKSRC, `address`, `data` */
     NTR_EVENT_NOTE,      /* a harmless defect; decoding went on: `reason` */
     NTR_EVENT_VENDOR,    /* vendor or reserved message passed through: `code` = TCODE */
+    NTR_EVENT_BLIND,     /* code that no image has: `halfwords` ran from `address` on, then flow went to `target` */
     NTR_EVENT_KINDS,
 } ntr_event_kind;
 
@@ -47,10 +48,16 @@ enum {
     NTR_EVENT_TIME = 1u << 0,          /* `time` is known */
     NTR_EVENT_IMPLICIT = 1u << 1,      /* the span's end was inferred (return stack, sequential jump) */
     NTR_EVENT_TARGET_UNKNOWN = 1u << 2,/* `target` is not known */
+    NTR_EVENT_ADDRESS_UNKNOWN = 1u << 3,/* `address` is not known */
 };
 
 /* A span holds `instructions` (>= 0) retired instructions of `halfwords` halfwords from `address` on; the
- * last one starts at `last`. A trap may end a span of zero instructions. Control then went to `target`. */
+ * last one starts at `last`. A trap may end a span of zero instructions. Control then went to `target`.
+ *
+ * A blind span is what messages tell of code without image: how many halfwords, and how it ended as far as
+ * that shows (NTR_END_INDIRECT_JUMP for every uninferable jump). Its `instructions` and `last` mean nothing.
+ *
+ * `time` is the source's clock after the message that told the event. */
 typedef struct ntr_event {
     uint8_t kind;   /* ntr_event_kind */
     uint8_t end;    /* span: ntr_end */
@@ -62,7 +69,7 @@ typedef struct ntr_event {
     uint64_t message;      /* its number */
     uint64_t time;         /* in ticks of the source's clock; see NTR_EVENT_TIME */
     union {
-        struct { /* SPAN; `address` also SYNC, STOP, ICT, NOTE */
+        struct { /* SPAN, BLIND; `address` also SYNC, STOP, ICT, NOTE */
             uint64_t address, last, target;
             uint32_t instructions, halfwords;
         };
@@ -70,10 +77,11 @@ typedef struct ntr_event {
             uint64_t from_address; /* last sure address; see `from_known` */
             uint64_t until, until_message;
             uint64_t to_address;   /* where decoding went on */
-            bool from_known, to_known;
             uint64_t from_time, to_time;
+            bool from_known, to_known, from_timed, to_timed;
         } gap;
-        struct { /* DATA, OVERFLOW, ICT */
+        struct { /* DATA, OVERFLOW, ICT (address 0 with NTR_EVENT_ADDRESS_UNKNOWN when it carries none; `data` is
+                  * CKDATA1, for a call or return where it went; `tag` CKDATA0 when that is no address) */
             uint64_t data_address; /* = address */
             uint64_t tag, data;
             uint8_t data_size;

@@ -1,0 +1,33 @@
+#include "flow/clock.h"
+
+/* 2^width, or 0 when the counter never wraps within 64 bits. */
+static uint64_t period(const ntr_params *params) {
+    unsigned width = params->ts_width;
+    return width == 0 || width >= 64 ? 0 : UINT64_C(1) << width;
+}
+
+void ntr_clock_sync(ntr_clock *clock, const ntr_params *params, bool has_tstamp, uint64_t tstamp) {
+    bool xor = params->dialect && params->dialect->ts_xor;
+    if (!has_tstamp) {
+        if (!xor) clock->known = false; /* OQ-22 */
+        return;
+    }
+    uint64_t wrap = period(params);
+    uint64_t epoch = wrap ? clock->time & ~(wrap - 1) : 0;
+    uint64_t time = tstamp + epoch;
+    if (time < clock->time) time += wrap;
+    clock->time = time;
+    clock->known = !xor || time != 0;
+}
+
+void ntr_clock_advance(ntr_clock *clock, const ntr_params *params, uint64_t tstamp) {
+    if (!clock->known) return;
+    if (!params->dialect || !params->dialect->ts_xor) {
+        clock->time += tstamp;
+        return;
+    }
+    uint64_t time = clock->time ^ tstamp;
+    if (time < clock->time) time += period(params);
+    clock->time = time;
+    clock->known = time != 0;
+}

@@ -1,0 +1,32 @@
+/* Walking without events: totals only. */
+#include "flow/walk.h"
+
+static void count(ntr_counts *counts, const ntr_block *b, const ntr_step *step) {
+    counts->spans += step->end != NTR_END_CUT;
+    counts->instructions += b->instructions;
+    counts->halfwords += b->halfwords;
+    counts->branches += step->end == NTR_END_TAKEN || step->end == NTR_END_NOT_TAKEN;
+    counts->taken += step->end == NTR_END_TAKEN;
+    counts->calls += step->end == NTR_END_CALL || step->end == NTR_END_INDIRECT_CALL;
+    counts->returns += step->end == NTR_END_RETURN;
+}
+
+ntr_status ntr_walk_counts(ntr_decoder *d) {
+    if (d->order.left == 0) return NTR_END;
+    ntr_place p = ntr_place_take(d);
+    ntr_status status;
+    for (;;) {
+        const ntr_block *b = p.block;
+        if (!b || b->halfwords == 0 || b->halfwords >= p.left - p.leash) {
+            status = ntr_place_end(d, &p);
+            break;
+        }
+        ntr_step step;
+        status = ntr_place_step(d, &p, &step);
+        if (status < 0) break;
+        count(d->counts, b, &step);
+        if (status == NTR_END) break;
+    }
+    ntr_place_put(d, &p);
+    return status;
+}

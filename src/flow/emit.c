@@ -1,0 +1,46 @@
+/* Where events go: to the queue, from which ntr_decoder_read takes them, or into totals. */
+#include "flow/decoder_state.h"
+
+#include <assert.h>
+
+ntr_event ntr_event_make(const ntr_decoder *d, const ntr_source *s, ntr_event_kind kind) {
+    ntr_event e = d->header;
+    e.kind = (uint8_t)kind;
+    if (s) e.src = s->id;
+    return e;
+}
+
+static void count_span(ntr_counts *counts, const ntr_event *e) {
+    counts->spans++;
+    counts->instructions += e->instructions;
+    counts->halfwords += e->halfwords;
+    switch (e->end) {
+    case NTR_END_TAKEN: counts->taken++; counts->branches++; break;
+    case NTR_END_NOT_TAKEN: counts->branches++; break;
+    case NTR_END_CALL:
+    case NTR_END_INDIRECT_CALL: counts->calls++; break;
+    case NTR_END_RETURN: counts->returns++; break;
+    case NTR_END_EXCEPTION:
+    case NTR_END_TRAP: counts->exceptions++; break;
+    case NTR_END_INTERRUPT: counts->interrupts++; break;
+    default: break;
+    }
+}
+
+void ntr_event_emit(ntr_decoder *d, const ntr_event *event) {
+    if (d->counts) {
+        if (event->kind == NTR_EVENT_SPAN) count_span(d->counts, event);
+        if (event->kind == NTR_EVENT_GAP) d->counts->gaps++;
+        return;
+    }
+    assert(d->queue_count < NTR_QUEUE_ROOM);
+    d->queue[d->queue_count++] = *event;
+}
+
+void ntr_event_note(ntr_decoder *d, const ntr_source *s, ntr_status reason) {
+    ntr_event e = ntr_event_make(d, s, NTR_EVENT_NOTE);
+    e.reason = (int16_t)reason;
+    if (s) e.address = s->pc;
+    ntr_event_emit(d, &e);
+    if (d->config.strict && d->failed == NTR_OK) d->failed = reason;
+}

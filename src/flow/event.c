@@ -1,0 +1,34 @@
+#include <ntrace/event.h>
+
+#include <stddef.h>
+
+static const char *const kind_names[NTR_EVENT_KINDS] = {
+    [NTR_EVENT_SPAN] = "span",         [NTR_EVENT_SYNC] = "sync", [NTR_EVENT_CONTEXT] = "context",
+    [NTR_EVENT_GAP] = "gap",           [NTR_EVENT_STOP] = "stop", [NTR_EVENT_OVERFLOW] = "overflow",
+    [NTR_EVENT_DATA] = "data",         [NTR_EVENT_ICT] = "ict",   [NTR_EVENT_NOTE] = "note",
+    [NTR_EVENT_VENDOR] = "vendor",     [NTR_EVENT_BLIND] = "blind",
+};
+
+static const char *const end_names[NTR_END_KINDS] = {
+    [NTR_END_CUT] = "cut",
+    [NTR_END_NOT_TAKEN] = "not-taken",
+    [NTR_END_TAKEN] = "taken",
+    [NTR_END_JUMP] = "jump",
+    [NTR_END_CALL] = "call",
+    [NTR_END_INDIRECT_JUMP] = "indirect-jump",
+    [NTR_END_INDIRECT_CALL] = "indirect-call",
+    [NTR_END_CO_SWAP] = "co-swap",
+    [NTR_END_RETURN] = "return",
+    [NTR_END_TRAP_RETURN] = "trap-return",
+    [NTR_END_EXCEPTION] = "exception",
+    [NTR_END_INTERRUPT] = "interrupt",
+    [NTR_END_TRAP] = "trap",
+};
+
+const char *ntr_event_kind_name(unsigned kind) {
+    return kind < NTR_EVENT_KINDS ? kind_names[kind] : NULL;
+}
+
+const char *ntr_end_name(unsigned end) {
+    return end < NTR_END_KINDS ? end_names[end] : NULL;
+}

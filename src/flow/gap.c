@@ -1,0 +1,74 @@
+/* What cannot be known: one event from where flow was last sure to where it is sure again. */
+#include "flow/decoder_state.h"
+
+static ntr_open_gap gap_here(ntr_decoder *d, ntr_status reason) {
+    if (d->config.strict && d->failed == NTR_OK) d->failed = reason;
+    return (ntr_open_gap){.open = true, .reason = (int16_t)reason,
+                          .offset = d->message.offset, .message = d->message.number};
+}
+
+/* Whether every message so far can be trusted, so that the chain of addresses still holds. */
+static bool messages_are_sound(const ntr_source *s, ntr_status reason) {
+    return reason == NTR_E_NO_IMAGE || (reason == NTR_E_RETURN_STACK && s->stack_incomplete);
+}
+
+static void forget(ntr_source *s) {
+    ntr_return_stack_clear(&s->stack);
+    s->stack_incomplete = true;
+    s->last_branch.valid = false;
+}
+
+void ntr_gap_flush(ntr_decoder *d, ntr_source *s) {
+    s->debt += ntr_landing_flush(d, s, s->icnt > s->debt ? s->icnt - s->debt : 0);
+}
+
+void ntr_gap_open(ntr_decoder *d, ntr_source *s, ntr_status reason) {
+    ntr_gap_flush(d, s);
+    bool sound = messages_are_sound(s, reason);
+    if (!s->gap.open) {
+        s->gap = gap_here(d, reason);
+        s->gap.from = s->pc;
+        s->gap.from_known = s->state == NTR_SOURCE_FOLLOWING && s->pc_known;
+        s->gap.from_time = s->clock.time;
+        s->gap.from_timed = s->clock.known;
+    }
+    forget(s);
+    if (sound) {
+        s->state = NTR_SOURCE_BLIND;
+        return;
+    }
+    s->state = NTR_SOURCE_LOST;
+    s->icnt = s->debt = 0;
+    /* A synchronizing message that fails on the way still brings an absolute time. */
+    if (d->message.defect != NTR_OK || !ntr_tcode_is_sync(d->message.tcode)) ntr_clock_lose(&s->clock);
+}
+
+void ntr_gap_open_all(ntr_decoder *d, ntr_status reason) {
+    if (!d->listed && !d->orphan.open && d->source_count == 0) d->orphan = gap_here(d, reason);
+    while (d->listed) {
+        ntr_source *s = d->listed;
+        d->listed = s->next_listed;
+        s->listed = false;
+        ntr_gap_open(d, s, reason);
+    }
+}
+
+void ntr_gap_close(ntr_decoder *d, ntr_source *s, const uint64_t *to) {
+    if (!s->gap.open) return;
+    ntr_event e = ntr_event_make(d, s, NTR_EVENT_GAP);
+    e.reason = s->gap.reason;
+    e.offset = s->gap.offset;
+    e.message = s->gap.message;
+    e.gap.until = d->message.offset;
+    e.gap.until_message = d->message.number;
+    e.gap.from_address = s->gap.from;
+    e.gap.from_known = s->gap.from_known;
+    e.gap.from_time = s->gap.from_time;
+    e.gap.from_timed = s->gap.from_timed;
+    e.gap.to_address = to ? *to : 0;
+    e.gap.to_known = to != NULL;
+    e.gap.to_time = s->clock.time;
+    e.gap.to_timed = s->clock.known;
+    s->gap.open = false;
+    ntr_event_emit(d, &e);
+}

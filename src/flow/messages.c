@@ -1,0 +1,334 @@
+/* From each message to what it means: an event, a change of state, or an order to walk.
+ *
+ * N-Trace 1.0 section 14; one handler a TCODE, chosen by the table at the end. */
+#include "flow/decoder_state.h"
+
+typedef ntr_status (*handler)(ntr_decoder *d, ntr_source *s);
+
+/* ---- orders */
+
+static ntr_status fail(ntr_decoder *d, ntr_source *s, ntr_status reason) {
+    if (reason == NTR_E_MEMORY) return reason;
+    ntr_gap_open(d, s, reason);
+    return NTR_OK;
+}
+
+/* Halfwords between where the source stands and where the message's I-CNT ends. */
+static ntr_status halfwords_to_walk(ntr_source *s, uint64_t icnt, uint64_t *total) {
+    if (__builtin_add_overflow(s->icnt, icnt, total)) return NTR_E_FIELD_VALUE;
+    if (*total < s->debt) return NTR_E_HIST_LEFT; /* history led further than I-CNT */
+    *total -= s->debt;
+    s->icnt = s->debt = 0;
+    return NTR_OK;
+}
+
+static ntr_order order_of(ntr_source *s, ntr_goal goal, uint64_t left, ntr_history history) {
+    return (ntr_order){.source = s, .goal = (uint8_t)goal, .left = left, .history = history, .total = left, .whole = history};
+}
+
+/* Whether flow messages of this source mean something; if nothing came before, that is a gap. */
+static bool listens(ntr_decoder *d, ntr_source *s) {
+    if (s->state == NTR_SOURCE_STOPPED) ntr_gap_open(d, s, NTR_E_NOT_SYNCED);
+    return s->state != NTR_SOURCE_LOST;
+}
+
+/* A message with I-CNT that ends a walk. */
+static ntr_status order_walk(ntr_decoder *d, ntr_source *s, ntr_goal goal, uint64_t address) {
+    const ntr_message *m = &d->message;
+    uint64_t total;
+    ntr_status status = halfwords_to_walk(s, m->icnt, &total);
+    ntr_history history = NTR_HAS(m, HIST) ? ntr_history_of(m->hist, 1) : (ntr_history){0};
+    if (NTR_HAS(m, HIST)) s->mode = NTR_MODE_HTM;
+    d->order = order_of(s, goal, total, history);
+    d->order.btype = (uint8_t)m->btype;
+    d->order.address = address;
+    return status == NTR_OK ? NTR_OK : fail(d, s, status);
+}
+
+/* ---- branches */
+
+static ntr_status on_direct_branch(ntr_decoder *d, ntr_source *s) {
+    if (!listens(d, s)) return NTR_OK;
+    s->mode = NTR_MODE_BTM;
+    return order_walk(d, s, NTR_GOAL_TAKEN, 0);
+}
+
+static ntr_status on_indirect_branch(ntr_decoder *d, ntr_source *s) {
+    if (!listens(d, s)) return NTR_OK;
+    s->ref ^= ntr_message_address(&d->params, &d->message, NTR_FIELD_UADDR);
+    return order_walk(d, s, d->message.btype ? NTR_GOAL_TRAP : NTR_GOAL_ADDRESS, s->ref);
+}
+
+static ntr_status on_repeat(ntr_decoder *d, ntr_source *s) {
+    const ntr_repeatable *last = &s->last_branch;
+    if (!listens(d, s)) return NTR_OK;
+    if (!last->valid) return fail(d, s, NTR_E_REPEAT);
+    if (d->message.bcnt == 0) { /* OQ-2: harmless */
+        ntr_event_note(d, s, NTR_E_FIELD_VALUE);
+        return NTR_OK;
+    }
+    ntr_history history = last->hist ? ntr_history_of(last->hist, 1) : (ntr_history){0};
+    d->order = order_of(s, last->goal, last->icnt, history);
+    d->order.btype = last->btype;
+    d->order.address = s->pc; /* OQ-1: the same target each time */
+    d->order.again = d->message.bcnt - 1;
+    return NTR_OK;
+}
+
+/* ---- synchronization */
+
+enum { SYNC_RESET = 1, SYNC_DEBUG_EXIT = 3, SYNC_ENABLE = 5, SYNC_OVERRUN = 7, SYNC_POWER_UP = 9 };
+
+/* Reasons that explain an address that does not follow from what ran before. */
+static bool is_restart(unsigned sync) {
+    return sync == SYNC_RESET || sync == SYNC_DEBUG_EXIT || sync == SYNC_ENABLE || sync == SYNC_OVERRUN ||
+           sync == SYNC_POWER_UP;
+}
+
+static void sync_reached(ntr_decoder *d, ntr_source *s) {
+    uint64_t address = d->order.address;
+    unsigned sync = (unsigned)d->message.sync;
+    if (s->state == NTR_SOURCE_FOLLOWING && s->pc_known && s->pc != address && !is_restart(sync))
+        ntr_gap_open(d, s, NTR_E_ADDRESS_MISMATCH);
+    if (s->state == NTR_SOURCE_STOPPED || s->state == NTR_SOURCE_LOST) s->mode = NTR_MODE_UNKNOWN;
+    ntr_source_goto(s, address);
+    if (s->state != NTR_SOURCE_BLIND) {
+        ntr_gap_close(d, s, &address);
+        s->state = NTR_SOURCE_FOLLOWING;
+    }
+    ntr_source_list(d, s);
+    ntr_return_stack_clear(&s->stack);
+    s->stack_incomplete = false;
+    s->icnt = s->debt = 0;
+
+    ntr_event e = ntr_event_make(d, s, NTR_EVENT_SYNC);
+    e.address = address;
+    e.code = (uint8_t)sync;
+    ntr_event_emit(d, &e);
+}
+
+static ntr_status on_sync(ntr_decoder *d, ntr_source *s) {
+    const ntr_message *m = &d->message;
+    s->ref = ntr_message_address(&d->params, m, NTR_FIELD_FADDR);
+    bool flowing = s->state == NTR_SOURCE_FOLLOWING || s->state == NTR_SOURCE_BLIND;
+    if (flowing && m->sync == SYNC_OVERRUN) { /* the Error message itself was lost */
+        ntr_gap_open(d, s, NTR_E_OVERFLOW);
+        flowing = false;
+    }
+    if (!flowing) {
+        d->order = order_of(s, NTR_GOAL_NOTIFY, 0, (ntr_history){0});
+        d->order.address = s->ref;
+        return NTR_OK;
+    }
+    ntr_goal goal = !NTR_HAS(m, BTYPE) ? NTR_GOAL_NOTIFY : m->btype ? NTR_GOAL_TRAP : NTR_GOAL_SYNC;
+    return order_walk(d, s, goal, s->ref);
+}
+
+static void stop_reached(ntr_decoder *d, ntr_source *s) {
+    bool known = s->state != NTR_SOURCE_BLIND && s->state != NTR_SOURCE_LOST && s->pc_known;
+    /* The message itself is sound, unless older damage makes everything doubtful. */
+    bool sound = s->state != NTR_SOURCE_LOST || s->gap.message == d->message.number;
+    if (sound) {
+        ntr_gap_close(d, s, NULL);
+        s->state = NTR_SOURCE_STOPPED;
+    }
+    ntr_event e = ntr_event_make(d, s, NTR_EVENT_STOP);
+    e.code = (uint8_t)d->message.evcode;
+    e.address = known ? s->pc : 0;
+    if (!known) e.flags |= NTR_EVENT_ADDRESS_UNKNOWN;
+    ntr_event_emit(d, &e);
+}
+
+static ntr_status on_stop(ntr_decoder *d, ntr_source *s) {
+    if (s->state == NTR_SOURCE_FOLLOWING || s->state == NTR_SOURCE_BLIND) return order_walk(d, s, NTR_GOAL_STOP, 0);
+    stop_reached(d, s);
+    return NTR_OK;
+}
+
+static ntr_status on_error(ntr_decoder *d, ntr_source *s) {
+    ntr_event e = ntr_event_make(d, s, NTR_EVENT_OVERFLOW);
+    e.code = (uint8_t)d->message.etype;
+    e.data = d->message.ecode;
+    ntr_event_emit(d, &e);
+    ntr_gap_open(d, s, NTR_E_OVERFLOW);
+    return NTR_OK;
+}
+
+/* ---- resources */
+
+enum { RCODE_ICNT = 0, RCODE_HIST = 1, RCODE_HIST_REPEATED = 2, RCODE_NOT_TAKEN = 8, RCODE_TAKEN = 9 };
+
+/* The outcomes a ResourceFull stands for; false: nobody knows what it means. */
+static bool resource_history(const ntr_decoder *d, ntr_history *history) {
+    const ntr_message *m = &d->message;
+    bool runs = d->params.dialect->rcode_counts;
+    switch (m->rcode) {
+    case RCODE_HIST: *history = ntr_history_of(m->rdata0, 1); return true;
+    case RCODE_HIST_REPEATED: *history = ntr_history_of(m->rdata0, m->rdata1); return true;
+    case RCODE_NOT_TAKEN: *history = ntr_history_run(false, m->rdata0); return runs;
+    case RCODE_TAKEN: *history = ntr_history_run(true, m->rdata0); return runs;
+    default: return false;
+    }
+}
+
+static ntr_status on_resource(ntr_decoder *d, ntr_source *s) {
+    if (!listens(d, s)) return NTR_OK;
+    if (d->message.rcode == RCODE_ICNT) {
+        if (__builtin_add_overflow(s->icnt, d->message.rdata0, &s->icnt)) return fail(d, s, NTR_E_FIELD_VALUE);
+        if (s->icnt > s->debt) d->order = order_of(s, NTR_GOAL_COUNT, s->icnt - s->debt, (ntr_history){0});
+        return NTR_OK;
+    }
+    ntr_history history;
+    if (!resource_history(d, &history)) return fail(d, s, NTR_E_FIELD_VALUE); /* OQ-33: counts are lost */
+    if (ntr_history_empty(&history)) {                                      /* OQ-5 */
+        ntr_event_note(d, s, NTR_E_FIELD_VALUE);
+        return NTR_OK;
+    }
+    s->mode = NTR_MODE_HTM;
+    d->order = order_of(s, NTR_GOAL_HISTORY, NTR_NO_ICNT, history);
+    return NTR_OK;
+}
+
+/* ---- context */
+
+enum { FORMAT_PRIVILEGE = 0, FORMAT_SCONTEXT = 2, FORMAT_HCONTEXT = 3 };
+
+static ntr_status on_ownership(ntr_decoder *d, ntr_source *s) {
+    uint64_t process = d->message.process;
+    unsigned format = process & 3;
+    ntr_context *c = &s->context;
+    if (format == FORMAT_SCONTEXT) {
+        c->scontext = process >> 5;
+        c->has_scontext = true;
+    } else if (format == FORMAT_HCONTEXT) {
+        c->hcontext = process >> 5;
+        c->has_hcontext = true;
+    } else if (format != FORMAT_PRIVILEGE) {
+        ntr_event_note(d, s, NTR_E_FIELD_VALUE);
+        return NTR_OK;
+    }
+    c->prv = process >> 2 & 3;
+    c->v = process >> 4 & 1;
+    ntr_landing_flush(d, s, 0);
+    ntr_source_forget_view(s);
+
+    ntr_event e = ntr_event_make(d, s, NTR_EVENT_CONTEXT);
+    e.code = (uint8_t)format;
+    e.context = *c;
+    ntr_event_emit(d, &e);
+    return NTR_OK;
+}
+
+/* ---- messages that do not steer flow */
+
+static ntr_status on_data(ntr_decoder *d, ntr_source *s) {
+    static const uint8_t sizes[] = {4, 1, 2, 1}; /* by the low bits of IDTAG, dialects.md section 2.1 */
+    ntr_event e = ntr_event_make(d, s, NTR_EVENT_DATA);
+    e.tag = d->message.idtag;
+    e.data = d->message.dqdata;
+    e.data_size = sizes[e.tag & 3];
+    ntr_event_emit(d, &e);
+    return NTR_OK;
+}
+
+static ntr_status on_other(ntr_decoder *d, ntr_source *s) {
+    ntr_event e = ntr_event_make(d, s, NTR_EVENT_VENDOR);
+    e.code = d->message.tcode;
+    ntr_event_emit(d, &e);
+    return NTR_OK;
+}
+
+/* ---- the table */
+
+static const handler handlers[NTR_TCODE_VENDOR_LAST + 2] = {
+    [NTR_TCODE_OWNERSHIP] = on_ownership,
+    [NTR_TCODE_DIRECT_BRANCH] = on_direct_branch,
+    [NTR_TCODE_INDIRECT_BRANCH] = on_indirect_branch,
+    [NTR_TCODE_ERROR] = on_error,
+    [NTR_TCODE_PROG_TRACE_SYNC] = on_sync,
+    [NTR_TCODE_DIRECT_BRANCH_SYNC] = on_sync,
+    [NTR_TCODE_INDIRECT_BRANCH_SYNC] = on_sync,
+    [NTR_TCODE_RESOURCE_FULL] = on_resource,
+    [NTR_TCODE_INDIRECT_BRANCH_HIST] = on_indirect_branch,
+    [NTR_TCODE_INDIRECT_BRANCH_HIST_SYNC] = on_sync,
+    [NTR_TCODE_REPEAT_BRANCH] = on_repeat,
+    [NTR_TCODE_PROG_TRACE_CORRELATION] = on_stop,
+    [NTR_TCODE_DATA_ACQUISITION] = on_data,
+    [NTR_TCODE_AUX_ACCESS_WRITE] = on_data,
+    [NTR_TCODE_ICT] = ntr_ict_take,
+    [NTR_TCODE_ICT_WS] = ntr_ict_take,
+};
+
+static handler handler_of(const ntr_decoder *d, unsigned tcode) {
+    bool known = ntr_message_get(d->params.dialect, tcode) != NULL;
+    return known && handlers[tcode] ? handlers[tcode] : on_other;
+}
+
+/* Bytes whose framing is broken may have been anybody's; a message with a bad field was its source's. */
+static ntr_status on_defect(ntr_decoder *d) {
+    const ntr_message *m = &d->message;
+    bool framing = m->defect == NTR_E_MSEO_RESERVED || m->defect == NTR_E_MSEO_SEQUENCE || m->defect == NTR_E_IDLE ||
+                   m->defect == NTR_E_MESSAGE_LONG;
+    bool whose = !framing && (d->params.src_bits == 0 || NTR_HAS(m, SRC));
+    if (!whose) {
+        ntr_gap_open_all(d, m->defect);
+        return NTR_OK;
+    }
+    if (d->config.one_source && m->src != d->config.source) return NTR_OK;
+    ntr_source *s = ntr_source_get(d, (uint16_t)m->src);
+    if (!s) return NTR_E_MEMORY;
+    ntr_gap_open(d, s, m->defect);
+    return NTR_OK;
+}
+
+static void advance_clock(ntr_decoder *d, ntr_source *s) {
+    const ntr_message *m = &d->message;
+    bool tstamp = NTR_HAS(m, TSTAMP);
+    bool absolute = ntr_tcode_is_sync(m->tcode) || (m->tcode == NTR_TCODE_ICT_WS && d->params.dialect->ts_xor);
+    if (absolute)
+        ntr_clock_sync(&s->clock, &d->params, tstamp, m->tstamp);
+    else if (tstamp)
+        ntr_clock_advance(&s->clock, &d->params, m->tstamp);
+    if (absolute && !tstamp && d->params.timestamps == NTR_TIMESTAMPS_ON) ntr_event_note(d, s, NTR_E_FIELD_MISSING);
+}
+
+static void stamp_header(ntr_decoder *d, const ntr_source *s) {
+    d->header.src = s->id;
+    d->header.time = s->clock.time;
+    d->header.flags = s->clock.known ? NTR_EVENT_TIME : 0;
+}
+
+ntr_status ntr_message_take(ntr_decoder *d) {
+    const ntr_message *m = &d->message;
+    d->header = (ntr_event){.offset = m->offset, .message = m->number};
+    if (m->defect != NTR_OK && m->defect != NTR_E_FIELD_EXTRA) return on_defect(d);
+
+    uint16_t id = d->params.src_bits ? (uint16_t)m->src : 0;
+    if (d->config.one_source && id != d->config.source) return NTR_OK;
+    ntr_source *s = ntr_source_get(d, id);
+    if (!s) return NTR_E_MEMORY;
+
+    /* What RepeatBranch repeats ran before the time it carries (OQ-23). */
+    bool repeat = m->tcode == NTR_TCODE_REPEAT_BRANCH;
+    if (repeat) stamp_header(d, s);
+    advance_clock(d, s);
+    if (!repeat) stamp_header(d, s);
+    if (!repeat) s->last_branch.valid = false;
+
+    if (m->defect == NTR_E_FIELD_EXTRA) ntr_event_note(d, s, NTR_E_FIELD_EXTRA); /* OQ-22 */
+    return handler_of(d, m->tcode)(d, s);
+}
+
+void ntr_message_finish(ntr_decoder *d) {
+    const ntr_message *m = &d->message;
+    ntr_source *s = d->order.source;
+    if (d->order.no_outcome && s->mode == NTR_MODE_HTM) ntr_event_note(d, s, NTR_E_HIST_SHORT);
+    if (ntr_tcode_is_sync(m->tcode)) {
+        sync_reached(d, s);
+    } else if (m->tcode == NTR_TCODE_PROG_TRACE_CORRELATION) {
+        stop_reached(d, s);
+    } else if (m->tcode != NTR_TCODE_RESOURCE_FULL && m->tcode != NTR_TCODE_REPEAT_BRANCH) {
+        s->last_branch = (ntr_repeatable){.valid = s->state == NTR_SOURCE_FOLLOWING, .goal = d->order.goal,
+                                          .btype = d->order.btype, .icnt = m->icnt, .hist = NTR_HAS(m, HIST) ? m->hist : 0};
+    }
+}

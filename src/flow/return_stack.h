@@ -1,0 +1,63 @@
+/* The return addresses of one source, for implicit returns. N-Trace 1.0 section 11.2, OQ-18. */
+#ifndef NTR_FLOW_RETURN_STACK_H
+#define NTR_FLOW_RETURN_STACK_H
+
+#include <ntrace/allocator.h>
+#include <ntrace/status.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* As deep as any program nests that is not running away. */
+#define NTR_RETURN_STACK_MAX (UINT32_C(1) << 20)
+
+/* Where a call returns to. `call` is the block that called, a short cut to the block after it, good as long
+ * as the source's stamp is `stamp`. */
+typedef struct ntr_return {
+    uint64_t address;
+    struct ntr_block *call;
+    uint32_t stamp;
+} ntr_return;
+
+/* A ring that grows until `limit`; from then on a push drops the oldest entry. Until it drops, entry i of
+ * `count` is at index i, so growing never has to unroll the ring. */
+typedef struct ntr_return_stack {
+    ntr_return *entries;
+    uint32_t mask;  /* room - 1, room a power of two; 0 while there is none */
+    uint32_t top;   /* index after the newest, not masked */
+    uint32_t count;
+    uint32_t limit;
+} ntr_return_stack;
+
+/* `depth` 0: as deep as needed. */
+void ntr_return_stack_init(ntr_return_stack *stack, uint32_t depth);
+void ntr_return_stack_release(ntr_return_stack *stack, const ntr_allocator *allocator);
+
+static inline void ntr_return_stack_clear(ntr_return_stack *stack) {
+    stack->top = stack->count = 0;
+}
+
+/* Make room for one more; for ntr_return_stack_push. Errors: NTR_E_MEMORY. */
+ntr_status ntr_return_stack_grow(ntr_return_stack *stack, const ntr_allocator *allocator);
+
+/* Errors: NTR_E_MEMORY. */
+static inline ntr_status ntr_return_stack_push(ntr_return_stack *stack, const ntr_allocator *allocator,
+                                               ntr_return entry) {
+    if (stack->count == stack->limit) stack->count--;
+    if (!stack->entries || (stack->count > stack->mask)) {
+        ntr_status status = ntr_return_stack_grow(stack, allocator);
+        if (status != NTR_OK) return status;
+    }
+    stack->entries[stack->top++ & stack->mask] = entry;
+    stack->count++;
+    return NTR_OK;
+}
+
+/* False when it is empty. */
+static inline bool ntr_return_stack_pop(ntr_return_stack *stack, ntr_return *entry) {
+    if (stack->count == 0) return false;
+    stack->count--;
+    *entry = stack->entries[--stack->top & stack->mask];
+    return true;
+}
+
+#endif

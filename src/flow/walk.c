@@ -1,0 +1,51 @@
+/* Walking with events: one span event a block. */
+#include "flow/walk.h"
+
+ntr_status ntr_place_end(const ntr_decoder *d, const ntr_place *p) {
+    if (!p->block) return NTR_E_NO_IMAGE;
+    if (p->block->halfwords == 0) return ntr_block_status(p->block);
+    return d->order.goal == NTR_GOAL_HISTORY ? NTR_E_LOOP : NTR_END;
+}
+
+/* The span that ends with block `b`; it starts where straight code before `b` did. */
+static inline void fill(ntr_event *e, const ntr_event *header, ntr_place *p, const ntr_block *b, const ntr_step *step) {
+    *e = *header;
+    e->end = step->end;
+    e->flags = (uint8_t)(e->flags | step->flags);
+    e->address = b->start - 2 * (uint64_t)p->run.halfwords;
+    e->last = ntr_block_last(b);
+    e->target = step->target;
+    e->instructions = p->run.instructions + b->instructions;
+    e->halfwords = p->run.halfwords + b->halfwords;
+    p->run.instructions = p->run.halfwords = 0;
+}
+
+ntr_status ntr_walk_events(ntr_decoder *d, ntr_event **at, const ntr_event *end) {
+    const ntr_event header = d->header; /* its kind is NTR_EVENT_SPAN */
+    ntr_event *e = *at;
+    if (d->order.left == 0) return NTR_END;
+
+    ntr_status status = NTR_OK;
+    ntr_place p = ntr_place_take(d);
+    while (e < end) {
+        const ntr_block *b = p.block;
+        if (!b || b->halfwords == 0 || b->halfwords >= p.left - p.leash) {
+            status = ntr_place_end(d, &p);
+            break;
+        }
+        ntr_step step;
+        status = ntr_place_step(d, &p, &step);
+        if (status < 0) break;
+        if (step.end == NTR_END_CUT) {
+            p.run.instructions += b->instructions;
+            p.run.halfwords += b->halfwords;
+            p.run.last = ntr_block_last(b);
+            continue;
+        }
+        fill(e++, &header, &p, b, &step);
+        if (status == NTR_END) break;
+    }
+    ntr_place_put(d, &p);
+    *at = e;
+    return status;
+}
