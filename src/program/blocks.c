@@ -206,9 +206,7 @@ ntr_block *ntr_blocks_find(ntr_blocks *blocks, uint32_t view, uint64_t address) 
 }
 
 ntr_block *ntr_blocks_link(ntr_blocks *blocks, ntr_block *from, ntr_block **link, uint64_t address) {
-    ntr_block *to = ntr_blocks_get(blocks, from->view & ~PART_VIEW, address);
-    if (to->halfwords) *link = to;
-    return to;
+    return *link = ntr_blocks_get(blocks, from->view & ~PART_VIEW, address);
 }
 
 ntr_block *ntr_blocks_part(ntr_blocks *blocks, const ntr_block *block, unsigned halfwords) {

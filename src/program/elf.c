@@ -12,6 +12,9 @@
 #define SHT_RISCV_ATTRIBUTES 0x70000003
 #endif
 
+/* More than Linux maps into a process. */
+#define SEGMENTS_MAX 65536
+
 /* One file being read into the last image of the program. */
 typedef struct elf_file {
     ntr_program *program;
@@ -33,7 +36,7 @@ static ntr_status check_header(elf_file *file) {
     if (file->size < SELFMAG || memcmp(file->bytes, ELFMAG, SELFMAG) != 0)
         return FAIL(file, NTR_E_FORMAT, "not an ELF file");
     if (elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &file->header))
-        return FAIL(file, NTR_E_FORMAT, "damaged ELF header (%s)", elf_errmsg(-1));
+        return FAIL(file, NTR_E_FORMAT, "damaged ELF header");
     if (file->header.e_ident[EI_DATA] != ELFDATA2LSB) return FAIL(file, NTR_E_FORMAT, "not a little-endian ELF");
     if (file->header.e_machine != EM_RISCV)
         return FAIL(file, NTR_E_FORMAT, "not a RISC-V ELF (machine %u)", file->header.e_machine);
@@ -46,35 +49,62 @@ static ntr_status check_header(elf_file *file) {
     return NTR_OK;
 }
 
-/* Everything about the segments that can be wrong, before any of them is laid. */
-static ntr_status check_segments(elf_file *file, size_t *count) {
-    bool any = false;
+static ntr_status count_segments(elf_file *file, size_t *count) {
+    const GElf_Ehdr *header = &file->header;
+    size_t size = gelf_fsize(file->elf, ELF_T_PHDR, 1, EV_CURRENT);
+    if (header->e_phnum && header->e_phentsize != size)
+        return FAIL(file, NTR_E_FORMAT, "program headers of %u bytes instead of %zu", header->e_phentsize, size);
+    if (!inside(file, header->e_phoff, header->e_phnum == PN_XNUM ? 0 : header->e_phnum * size))
+        return FAIL(file, NTR_E_FORMAT, "program headers: %zu bytes at 0x%llx, but the file ends at 0x%zx",
+                    header->e_phnum * size, (unsigned long long)header->e_phoff, file->size);
     if (elf_getphdrnum(file->elf, count)) return FAIL(file, NTR_E_FORMAT, "program headers: %s", elf_errmsg(-1));
-    for (size_t i = 0; i < *count; i++) {
+    if (*count > SEGMENTS_MAX) return FAIL(file, NTR_E_FORMAT, "%zu program headers", *count);
+    return NTR_OK;
+}
+
+static ntr_status check_segment(elf_file *file, size_t index, const GElf_Phdr *segment) {
+    uint64_t top = file->image->isa & NTR_ISA_RV32 ? UINT32_MAX : UINT64_MAX;
+    if (!inside(file, segment->p_offset, segment->p_filesz))
+        return FAIL(file, NTR_E_FORMAT, "program header %zu: 0x%llx bytes at 0x%llx, but the file ends at 0x%zx", index,
+                    (unsigned long long)segment->p_filesz, (unsigned long long)segment->p_offset, file->size);
+    if (segment->p_filesz > segment->p_memsz)
+        return FAIL(file, NTR_E_FORMAT, "program header %zu: 0x%llx bytes in the file, but 0x%llx in memory", index,
+                    (unsigned long long)segment->p_filesz, (unsigned long long)segment->p_memsz);
+    if (segment->p_filesz - 1 > top - segment->p_vaddr)
+        return FAIL(file, NTR_E_FORMAT, "program header %zu: 0x%llx bytes for address 0x%llx, beyond the last one",
+                    index, (unsigned long long)segment->p_filesz, (unsigned long long)segment->p_vaddr);
+    return NTR_OK;
+}
+
+/* Find which segment has which address in `spans`: the later one where they overlap. Only bytes of the file
+ * count: what lies behind them in memory (.bss) is no code. */
+static ntr_status read_segments(elf_file *file, ntr_spans *spans) {
+    size_t count;
+    ntr_status status = count_segments(file, &count);
+    for (size_t i = 0; status == NTR_OK && i < count; i++) {
         GElf_Phdr segment;
         if (!gelf_getphdr(file->elf, (int)i, &segment))
             return FAIL(file, NTR_E_FORMAT, "program header %zu: %s", i, elf_errmsg(-1));
         if (segment.p_type != PT_LOAD || segment.p_filesz == 0) continue;
-        if (!inside(file, segment.p_offset, segment.p_filesz))
-            return FAIL(file, NTR_E_FORMAT, "program header %zu: 0x%llx bytes at 0x%llx, but the file ends at 0x%zx", i,
-                        (unsigned long long)segment.p_filesz, (unsigned long long)segment.p_offset, file->size);
-        if (segment.p_filesz > segment.p_memsz)
-            return FAIL(file, NTR_E_FORMAT, "program header %zu: 0x%llx bytes in the file, but 0x%llx in memory", i,
-                        (unsigned long long)segment.p_filesz, (unsigned long long)segment.p_memsz);
-        any = true;
+        status = check_segment(file, i, &segment);
+        if (status == NTR_OK &&
+            ntr_spans_paint(spans, file->program->allocator, segment.p_vaddr, segment.p_vaddr + segment.p_filesz - 1,
+                            (uint32_t)i))
+            return FAIL(file, NTR_E_MEMORY, "out of memory");
     }
-    return any ? NTR_OK : FAIL(file, NTR_E_FORMAT, "no loadable segment");
+    if (status == NTR_OK && !spans->count) return FAIL(file, NTR_E_FORMAT, "no loadable segment");
+    return status;
 }
 
-/* Only bytes of the file: what lies behind them in memory (.bss) is no code. */
-static ntr_status add_segments(elf_file *file, size_t count) {
+static ntr_status add_segments(elf_file *file, const ntr_spans *spans) {
     const ntr_image_options *options = &file->image->options;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < spans->count; i++) {
+        const ntr_span *span = &spans->items[i];
         GElf_Phdr segment;
-        if (!gelf_getphdr(file->elf, (int)i, &segment) || segment.p_type != PT_LOAD) continue;
-        ntr_status status =
-            ntr_program_add_segment(file->program, segment.p_vaddr + options->bias, file->bytes + segment.p_offset,
-                                    segment.p_filesz, options->from, options->until);
+        gelf_getphdr(file->elf, (int)span->value, &segment);
+        const uint8_t *bytes = file->bytes + segment.p_offset + (span->first - segment.p_vaddr);
+        ntr_status status = ntr_program_add_segment(file->program, span->first + options->bias, bytes,
+                                                    span->last - span->first + 1, options->from, options->until);
         if (status != NTR_OK) return status;
     }
     return NTR_OK;
@@ -192,16 +222,19 @@ static ntr_status read_sections(elf_file *file) {
 }
 
 static ntr_status read_file(elf_file *file) {
-    size_t segments = 0;
-    ntr_status status = check_header(file);
-    if (status == NTR_OK) status = check_segments(file, &segments);
-    if (status != NTR_OK) return status;
-
+    ntr_spans spans = {0};
     unsigned before = file->program->xlen;
-    ntr_program_set_xlen(file->program, file->image->isa & NTR_ISA_RV32 ? 32 : 64); /* addresses are cut from here on */
-    status = read_sections(file);
-    if (status == NTR_OK) return add_segments(file, segments);
-    ntr_program_set_xlen(file->program, before);
+    ntr_status status = check_header(file);
+    if (status == NTR_OK) status = read_segments(file, &spans);
+    if (status == NTR_OK) {
+        ntr_program_set_xlen(file->program, file->image->isa & NTR_ISA_RV32 ? 32 : 64);
+        status = read_sections(file);
+        if (status == NTR_OK)
+            status = add_segments(file, &spans);
+        else
+            ntr_program_set_xlen(file->program, before);
+    }
+    ntr_spans_release(&spans, file->program->allocator);
     return status;
 }
 

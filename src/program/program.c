@@ -124,19 +124,12 @@ static bool hides_all(const ntr_program *program, const ntr_segment *segment) {
            segment->until == 0;
 }
 
-/* Whoever sees `top` instead of `under` would have seen `under`: same image, same time. */
-static bool replaces(const ntr_segment *top, const ntr_segment *under) {
-    return top->image == under->image && top->from == under->from && top->until == under->until;
-}
-
 static uint32_t lay_segment(void *user, uint32_t below) {
     overlay *state = user;
     ntr_program *program = state->program;
     const ntr_segment *segment = &program->segments[state->segment];
 
     if (hides_all(program, segment)) below = NTR_SPANS_NONE;
-    while (below != NTR_SPANS_NONE && replaces(segment, &program->segments[program->layers[below].segment]))
-        below = program->layers[below].below;
     if (state->any && state->below == below) return state->layer;
 
     if (program->layer_count >= NTR_SPANS_NONE ||

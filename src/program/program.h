@@ -107,8 +107,8 @@ void ntr_program_set_table(ntr_program *program, uint64_t jvt);
 /* 0: not known (any more). */
 void ntr_program_set_xlen(ntr_program *program, unsigned xlen);
 
-/* Lay bytes of the last image over the map; they must live as long as it does. An address space that ends
- * inside is wrapped around. */
+/* Lay bytes of the last image over the map; they must live as long as it does. Where the address space ends
+ * inside, they go on at its beginning. */
 ntr_status ntr_program_add_segment(ntr_program *program, uint64_t address, const uint8_t *bytes, uint64_t size,
                                    uint64_t from, uint64_t until);
 

@@ -21,9 +21,10 @@ const ntr_span *ntr_spans_find(const ntr_spans *spans, uint64_t address) {
     return i < spans->count && spans->items[i].first <= address ? &spans->items[i] : NULL;
 }
 
+/* Spans are made without gaps between them. */
 static void append(ntr_span *out, size_t *count, ntr_span span) {
     ntr_span *before = *count ? &out[*count - 1] : NULL;
-    if (before && before->value == span.value && before->last + 1 == span.first)
+    if (before && before->value == span.value)
         before->last = span.last;
     else
         out[(*count)++] = span;

@@ -8,7 +8,7 @@
 
 /* 16-bit instructions, to write code as text:
  * '.' c.nop, 'w' a 32-bit nop, 'b' c.beqz +8, 'j' c.j +8, 'r' c.jr ra, 'e' c.ebreak, 'U' lui a5, 0x12345, 'J' jr -2(a5),
- * 'A' auipc a5, 1, 'C' jalr ra, 16(a5), 'T' cm.jt 0 */
+ * 'A' auipc a5, 1, 'C' jalr ra, 16(a5), 'T' cm.jt 0, 'K' c.jr a4 */
 static size_t assemble(const char *text, uint8_t *out) {
     size_t size = 0;
     for (; *text; text++) {
@@ -24,6 +24,7 @@ static size_t assemble(const char *text, uint8_t *out) {
         case 'A': word = 0x00001797; break;
         case 'J': word = 0xffe78067; break;
         case 'C': word = 0x010780e7; break;
+        case 'K': word = 0x8702; break;
         case 'T': word = 0xa002; break;
         default: fail();
         }
@@ -142,7 +143,8 @@ static void sequential_jumps_know_their_target(void **state) {
     add(BASE, "UJ");
     add(BASE + 0x100, ".AC");
     add(BASE + 0x200, "U.J");  /* not directly before */
-    add(BASE + 0x300, "Ur");   /* another register, and a return */
+    add(BASE + 0x300, "Ur");   /* a return */
+    add(BASE + 0x400, "UK");   /* another register */
     start();
     assert_int_equal(get(BASE)->flags, NTR_BLOCK_SEQUENTIAL);
     assert_int_equal(get(BASE)->target, 0x12344ffe);
@@ -152,6 +154,7 @@ static void sequential_jumps_know_their_target(void **state) {
     assert_int_equal(get(BASE + 4)->flags, 0); /* jumped right to the second */
     assert_int_equal(get(BASE + 0x200)->flags, 0);
     assert_int_equal(get(BASE + 0x300)->flags, 0);
+    assert_int_equal(get(BASE + 0x400)->flags, 0);
 }
 
 static void sequential_jumps_are_never_cut_apart(void **state) {
@@ -277,7 +280,7 @@ static void too_many_views_are_a_limit(void **state) {
         ntr_image_options mine = at(BASE);
         mine.has_scontext = true;
         mine.scontext = i;
-        add_with(mine, "r");
+        add_with(mine, i % 2 ? "r" : "j");
     }
     start();
     ntr_context context = {.has_scontext = true};
@@ -285,7 +288,8 @@ static void too_many_views_are_a_limit(void **state) {
     for (; context.scontext < 1100; context.scontext++) {
         view = ntr_blocks_view(blocks, &context);
         if (view == NTR_VIEW_NONE) break;
-        assert_int_equal(ntr_blocks_get(blocks, view, BASE)->halfwords, 1);
+        assert_int_equal(ntr_blocks_get(blocks, view, BASE)->flow,
+                         context.scontext % 2 ? NTR_FLOW_RETURN : NTR_FLOW_DIRECT_JUMP);
         assert_int_equal(ntr_blocks_full(blocks), context.scontext >= 512);
     }
     assert_int_equal(context.scontext, 1024);
@@ -326,6 +330,21 @@ static void flushing_starts_anew(void **state) {
     assert_int_not_equal(blocks->generation, generation);
     assert_int_equal(blocks->count, 0);
     assert_int_equal(get(BASE)->executed, 0);
+}
+
+static void blocks_stay_where_they_are(void **state) {
+    (void)state;
+    char text[2001] = "";
+    memset(text, 'r', 2000);
+    add(BASE, text);
+    start();
+    ntr_block *blocks_made[2000];
+    for (unsigned i = 0; i < 2000; i++) blocks_made[i] = get(BASE + 2 * i);
+    for (unsigned i = 0; i < 2000; i++) {
+        assert_ptr_equal(get(BASE + 2 * i), blocks_made[i]);
+        assert_ptr_equal(ntr_blocks_at(blocks, i), blocks_made[i]);
+    }
+    assert_int_equal(blocks->count, 2000);
 }
 
 static void memory_is_bounded(void **state) {
@@ -521,6 +540,7 @@ int main(void) {
         CASE(too_many_views_are_a_limit),
         CASE(parts_count_walks_that_stopped_inside),
         CASE(flushing_starts_anew),
+        CASE(blocks_stay_where_they_are),
         CASE(memory_is_bounded),
         CASE(readers_are_asked_per_context),
         CASE(changed_jump_tables_are_seen),

@@ -282,10 +282,11 @@ static void readers_are_asked_where_no_image_is(void **state) {
     elsewhere.from = 10;
     add(at(0x1002), 'i', 2);
     add(elsewhere, 'e', 1);
+    add(at(0x1007), 'f', 1);
     assert_int_equal(ntr_program_read(program, NULL, 0, 0x1000, out, 16), 8);
-    assert_memory_equal(out, "rriirrrr", 8);
+    assert_memory_equal(out, "rriirrrf", 8);
     assert_int_equal(ntr_program_read(program, NULL, 10, 0x1000, out, 16), 8);
-    assert_memory_equal(out, "rriirrer", 8);
+    assert_memory_equal(out, "rriirref", 8);
     asked = 0;
     assert_int_equal(ntr_program_read(program, NULL, 0, 0x1002, out, 2), 2);
     assert_int_equal(asked, 0);
