@@ -52,12 +52,7 @@ static int dump_messages(struct cli_trace *trace, const struct cli_window *windo
         if (message.defect) cli_defect_add(&defects, &trace->params, &message);
         cli_message_write(writer, &message);
     }
-    if (trace->failed) return CLI_FAILED;
-    if (trace->reader.number == 0 && ntr_reader_offset(&trace->reader) == 0) {
-        cli_note("%s: byte 0x0: expected messages, found an empty file", trace->input.name);
-        return CLI_DEFECTS;
-    }
-    return cli_defect_summary(&defects);
+    return cli_trace_status(trace, trace->reader.number != 0, cli_defect_summary(&defects));
 }
 
 static int dump_run(const void *options, char **operands) {

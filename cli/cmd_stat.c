@@ -34,7 +34,7 @@ static int count_messages(struct cli_trace *trace, struct cli_statistics *statis
         if (message.defect) cli_defect_add(&defects, &trace->params, &message);
         cli_statistics_add(statistics, &message);
     }
-    return trace->failed ? CLI_FAILED : cli_defect_summary(&defects);
+    return cli_trace_status(trace, statistics->messages != 0, cli_defect_summary(&defects));
 }
 
 static int stat_trace(struct cli_trace *trace, struct cli_rows *rows) {

@@ -58,23 +58,26 @@ int cli_input_open(struct cli_input *input, const char *path) {
     return status;
 }
 
+/* The stream ends here, because of damage if `status` says so. */
+static int end_compressed(struct cli_input *input, int status, bool *last) {
+    input->damaged = status != CLI_OK;
+    *last = true;
+    return CLI_OK;
+}
+
 static int next_compressed(struct cli_input *input, ntr_bytes *span, bool *last) {
+    *last = false;
     for (;;) {
         int status = cli_zstd_next(input->zstd, span);
-        if (status != CLI_OK || span->size) {
-            *last = false;
-            return status;
-        }
+        if (status != CLI_OK) return end_compressed(input, status, last);
+        if (span->size) return CLI_OK;
         if (input->held == 0 && !input->ended) {
             ssize_t got = read_some(input, input->buffer, SPAN_SIZE);
             if (got < 0) return CLI_FAILED;
             if (got == 0) input->ended = true;
             input->held = (size_t)got;
         }
-        if (input->held == 0) {
-            *last = true;
-            return cli_zstd_finish(input->zstd, input->consumed);
-        }
+        if (input->held == 0) return end_compressed(input, cli_zstd_finish(input->zstd, input->consumed), last);
         cli_zstd_give(input->zstd, input->buffer, input->held);
         input->held = 0;
     }
@@ -100,33 +103,41 @@ void cli_input_close(struct cli_input *input) {
     *input = (struct cli_input){.fd = -1};
 }
 
+/* Add a span to a text; false when there is no memory (the text is then freed). */
+static bool append(char **text, size_t *used, ntr_bytes span) {
+    char *grown = realloc(*text, *used + span.size + 1);
+
+    if (!grown) {
+        free(*text);
+        *text = NULL;
+        return false;
+    }
+    if (span.size) memcpy(grown + *used, span.data, span.size);
+    *used += span.size;
+    grown[*used] = 0;
+    *text = grown;
+    return true;
+}
+
 char *cli_input_whole(const char *path, size_t *size) {
     struct cli_input input;
     ntr_bytes span;
     bool last = false;
     char *text = NULL;
-    size_t used = 0;
 
+    *size = 0;
     if (cli_input_open(&input, path) != CLI_OK) return NULL;
     while (!last) {
-        if (cli_input_next(&input, &span, &last) != CLI_OK) {
+        if (cli_input_next(&input, &span, &last) != CLI_OK || input.damaged) {
             free(text);
             text = NULL;
             break;
         }
-        char *grown = realloc(text, used + span.size + 1);
-        if (!grown) {
+        if (!append(&text, size, span)) {
             cli_note("%s: out of memory", input.name);
-            free(text);
-            text = NULL;
             break;
         }
-        text = grown;
-        if (span.size) memcpy(text + used, span.data, span.size);
-        used += span.size;
-        text[used] = 0;
     }
     cli_input_close(&input);
-    *size = used;
     return text;
 }

@@ -19,12 +19,14 @@ struct cli_input {
     uint64_t consumed;     /* bytes read from the file or pipe so far */
     struct cli_zstd *zstd; /* NULL: plain */
     bool ended;
+    bool damaged; /* compressed data was damaged or cut; it has been told, and what came before was given out */
 };
 
 /* "-" is standard input. Returns CLI_OK, or CLI_FAILED after telling why. */
 int cli_input_open(struct cli_input *input, const char *path);
 
-/* The next span; it lives until the next call. `*last` tells that nothing follows (the span may be empty).
+/* The next span; it lives until the next call. `*last` tells that nothing follows (the span may be empty), or
+ * nothing that could be decompressed (`damaged`).
  * Returns CLI_OK, or CLI_FAILED after telling why. */
 int cli_input_next(struct cli_input *input, ntr_bytes *span, bool *last);
 

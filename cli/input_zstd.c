@@ -53,17 +53,17 @@ void cli_zstd_give(struct cli_zstd *zstd, const uint8_t *data, size_t size) {
 
 int cli_zstd_next(struct cli_zstd *z, ntr_bytes *span) {
     ZSTD_outBuffer out = {z->buffer, z->capacity, 0};
+    bool more = true;
 
-    while (out.pos < out.size && (z->in.pos < z->in.size || z->full)) {
+    while (more && out.pos < out.size && (z->in.pos < z->in.size || z->full)) {
         z->wanted = ZSTD_decompressStream(z->context, &out, &z->in);
-        if (ZSTD_isError(z->wanted))
-            return cli_fail("%s: compressed byte 0x%llx: expected zstd data, found damage: %s", z->name,
-                            (unsigned long long)(z->passed + z->in.pos), ZSTD_getErrorName(z->wanted));
         z->full = out.pos == out.size;
-        if (!z->full && z->in.pos == z->in.size) break;
+        more = !ZSTD_isError(z->wanted);
     }
     *span = (ntr_bytes){z->buffer, out.pos};
-    return CLI_OK;
+    if (more) return CLI_OK;
+    return cli_fail("%s: compressed byte 0x%llx: expected zstd data, found damage: %s", z->name,
+                    (unsigned long long)(z->passed + z->in.pos), ZSTD_getErrorName(z->wanted));
 }
 
 int cli_zstd_finish(const struct cli_zstd *z, uint64_t size) {

@@ -41,10 +41,9 @@ char *cli_lines_next(struct cli_lines *lines) {
             if (lines->used == 0) return NULL;
             break;
         }
-        if (cli_input_next(&lines->input, &lines->span, &lines->last) != CLI_OK) {
-            lines->failed = true;
-            return NULL;
-        }
+        int status = cli_input_next(&lines->input, &lines->span, &lines->last);
+        lines->failed = status != CLI_OK || lines->input.damaged;
+        if (lines->failed) return NULL;
     }
     if (lines->used && lines->kept[lines->used - 1] == '\r') lines->used--;
     lines->kept[lines->used] = 0;

@@ -149,23 +149,47 @@ void cli_output_print(struct cli_output *out, const char *format, ...) {
     if (size > 0) cli_output_write(out, line, (size_t)size < sizeof line ? (size_t)size : sizeof line - 1);
 }
 
-void cli_output_json(struct cli_output *out, const char *text) {
+/* One character as it stands inside a JSON string; returns the end. */
+static char *put_escaped(char *at, unsigned char c) {
     static const char hex[] = "0123456789abcdef";
 
+    if (c < 0x20) {
+        memcpy(at, "\\u00", 4);
+        at[4] = hex[c >> 4];
+        at[5] = hex[c & 15];
+        return at + 6;
+    }
+    if (c == '"' || c == '\\') *at++ = '\\';
+    *at++ = (char)c;
+    return at;
+}
+
+void cli_output_json(struct cli_output *out, const char *text) {
     cli_output_write(out, "\"", 1);
     for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\') {
-            char pair[2] = {'\\', (char)c};
-            cli_output_write(out, pair, 2);
-        } else if (c < 0x20) {
-            char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
-            cli_output_write(out, escape, 6);
-        } else {
-            cli_output_write(out, &c, 1);
-        }
+        char escaped[6];
+        cli_output_write(out, escaped, (size_t)(put_escaped(escaped, (unsigned char)*text) - escaped));
     }
     cli_output_write(out, "\"", 1);
+}
+
+char *cli_put_json(char *at, const char *text) {
+    *at++ = '"';
+    for (; *text; text++) at = put_escaped(at, (unsigned char)*text);
+    *at++ = '"';
+    return at;
+}
+
+char *cli_put_csv(char *at, const char *text) {
+    bool quote = strpbrk(text, ",\"\r\n") != NULL;
+
+    if (quote) *at++ = '"';
+    for (; *text; text++) {
+        if (*text == '"') *at++ = '"';
+        *at++ = *text;
+    }
+    if (quote) *at++ = '"';
+    return at;
 }
 
 char *cli_put_hex(char *at, uint64_t value) {

@@ -50,6 +50,12 @@ void cli_output_print(struct cli_output *out, const char *format, ...) __attribu
 /* A JSON string, quotes included. */
 void cli_output_json(struct cli_output *out, const char *text);
 
+/* The same into a buffer; returns the end, at most 6 characters for each of the text's and 2 on. */
+char *cli_put_json(char *at, const char *text);
+
+/* A CSV cell, quoted where it must be (RFC 4180); returns the end, at most twice the text and 2 on. */
+char *cli_put_csv(char *at, const char *text);
+
 /* Lower-case hexadecimal without padding, no 0x; returns the end. At most 16 characters. */
 char *cli_put_hex(char *at, uint64_t value);
 

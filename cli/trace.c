@@ -30,6 +30,15 @@ ntr_status cli_trace_message(struct cli_trace *trace, ntr_message *message) {
     }
 }
 
+int cli_trace_status(const struct cli_trace *trace, bool any, int status) {
+    if (trace->failed) return CLI_FAILED;
+    if (status != CLI_OK) return status;
+    if (!any)
+        cli_note("%s: byte 0x0: expected messages, found %s", trace->input.name,
+                 trace->input.consumed ? "idle bytes only" : "an empty file");
+    return any && !trace->input.damaged ? CLI_OK : CLI_DEFECTS;
+}
+
 void cli_trace_close(struct cli_trace *trace) {
     cli_input_close(&trace->input);
 }

@@ -21,6 +21,9 @@ int cli_trace_open(struct cli_trace *trace, const char *path, const struct cli_s
  * Its bytes live until the next call. */
 ntr_status cli_trace_message(struct cli_trace *trace, ntr_message *message);
 
+/* The exit status, given what the command found: no better than the input was. `any`: there were messages. */
+int cli_trace_status(const struct cli_trace *trace, bool any, int status);
+
 void cli_trace_close(struct cli_trace *trace);
 
 #endif

@@ -120,12 +120,13 @@ typedef struct ntr_encoder_config {
     bool inhibit_src;         /* trTeInhibitSrc */
     bool btype_detail;        /* B-TYPE 2 and 3; else 1 for both */
     bool repeated_history;    /* RCODE 2 in HTM, RepeatBranch in BTM */
-    bool short_patterns;      /* split the history for size: RCODE 1 and 2 of any length (needs repeated_history) */
+    bool whole_repeats;       /* RCODE 2 for equal full registers only; else history is split wherever it gets smaller */
     bool repeat_branch;       /* RepeatBranch in HTM too (OQ-3) */
     bool icnt_full_sync;      /* BTM: SYNC=4 when I-CNT is full, instead of ResourceFull */
     bool full_after;          /* ResourceFull holds the instruction that filled the counter, too */
     bool hist_first;          /* both full at once: RCODE 1 before RCODE 0 (OQ-4) */
     bool empty_hist;          /* HTM without history: TCODE 28 / 29 with HIST=1, instead of 4 / 12 */
+    bool empty_cdf_0;         /* HTM, correlation without history: CDF=0, as some silicon does (OQ-10) */
     bool announce;            /* send the correlation messages that are optional (sections 9, 10) */
     bool sync_exact;          /* periodic sync right at the event, on whatever code (case 6a); else 6b */
     uint8_t sync_mode;        /* ntr_sync_mode */
@@ -140,7 +141,7 @@ typedef struct ntr_encoder_config {
     bool trigger_enable;      /* trTeInstTrigEnable: triggers may change trTeInstTracing */
     bool stall;               /* trTeInstStallEna: FIFO full stalls the hart instead of losing messages */
     uint32_t fifo_bytes;      /* 0: no FIFO, messages go straight to the sink; else 76 and more */
-    uint32_t fifo_restart;    /* after a loss wait until at most so many bytes are left */
+    uint32_t fifo_restart;    /* after a loss wait until at most so many bytes are left; 0: until it is empty */
     uint32_t drain_bytes, drain_cycles; /* the FIFO gives `drain_bytes` every `drain_cycles` cycles; 0 bytes: all at once */
 
     uint8_t filter_count;     /* 0: trace everything; else what any of the filters lets pass */
@@ -166,7 +167,7 @@ typedef enum ntr_option_argument {
 
 typedef struct ntr_encoder_option {
     const char *name;    /* "icnt-bits" */
-    const char *value;   /* how usage shows the value: "N", "btm|htm"; NULL for a flag */
+    const char *value;   /* how usage shows the value: "N", "btm|htm"; a flag's are "off|on" */
     const char *help;    /* one line */
     uint8_t argument;    /* ntr_option_argument */
     bool numeric;

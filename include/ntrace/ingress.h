@@ -147,7 +147,7 @@ typedef struct ntr_hart_state {
     uint64_t time;
 } ntr_hart_state;
 
-NTR_API void ntr_classifier_set_state(ntr_classifier *classifier, const ntr_hart_state *state);
+NTR_API ntr_status ntr_classifier_set_state(ntr_classifier *classifier, const ntr_hart_state *state);
 
 /* The next instructions executed are exactly those of `block` (copied; the caller may reuse it). It comes
  * out as ingress when what follows is known. A block that does not follow the one before means a trap in between. */

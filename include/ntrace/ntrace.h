@@ -3,6 +3,7 @@
 #define NTRACE_NTRACE_H
 
 #include <ntrace/allocator.h>
+#include <ntrace/bundle.h>
 #include <ntrace/bytes.h>
 #include <ntrace/callstack.h>
 #include <ntrace/calltree.h>

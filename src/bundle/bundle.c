@@ -1,0 +1,84 @@
+#include "bundle/bundle.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+ntr_bundle *ntr_bundle_new(const ntr_allocator *allocator) {
+    ntr_bundle *bundle = ntr_alloc(allocator, 1, sizeof *bundle);
+    if (!bundle || !allocator) return bundle;
+    bundle->allocator_copy = *allocator;
+    bundle->allocator = &bundle->allocator_copy;
+    return bundle;
+}
+
+void ntr_bundle_clear(ntr_bundle *bundle) {
+    if (bundle->final) ntr_bundle_remove(bundle->folder);
+    ntr_capture_release(&bundle->arrays, bundle->allocator);
+    json_decref(bundle->root);
+    for (size_t i = 0; i < bundle->name_count; i++) ntr_dealloc(bundle->allocator, bundle->names[i]);
+    ntr_dealloc(bundle->allocator, bundle->names);
+    ntr_dealloc(bundle->allocator, bundle->folder);
+    ntr_dealloc(bundle->allocator, bundle->final);
+    ntr_dealloc(bundle->allocator, bundle->stream);
+    bundle->root = NULL;
+    bundle->names = NULL;
+    bundle->name_count = bundle->name_capacity = 0;
+    bundle->folder = bundle->final = bundle->stream = NULL;
+    memset(&bundle->capture, 0, sizeof bundle->capture);
+}
+
+void ntr_bundle_free(ntr_bundle *bundle) {
+    if (!bundle) return;
+    ntr_bundle_clear(bundle);
+    ntr_allocator copy = bundle->allocator_copy;
+    ntr_dealloc(bundle->allocator ? &copy : NULL, bundle);
+}
+
+ntr_status ntr_bundle_fail(ntr_bundle *bundle, ntr_status status, const char *format, ...) {
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(bundle->error, sizeof bundle->error, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+ntr_status ntr_bundle_fail_memory(ntr_bundle *bundle) {
+    return ntr_bundle_fail(bundle, NTR_E_MEMORY, "out of memory");
+}
+
+ntr_status ntr_bundle_fail_errno(ntr_bundle *bundle, const char *path) {
+    return ntr_bundle_fail(bundle, NTR_E_IO, "%s: %s", path, strerror(errno));
+}
+
+char *ntr_bundle_join(const ntr_bundle *bundle, const char *folder, const char *file) {
+    size_t size = strlen(folder) + strlen(file) + 2;
+    char *path = ntr_alloc(bundle->allocator, size, 1);
+    if (path) snprintf(path, size, "%s/%s", folder, file);
+    return path;
+}
+
+char *ntr_bundle_text(const ntr_bundle *bundle, const char *text) {
+    size_t size = strlen(text) + 1;
+    char *copy = ntr_alloc(bundle->allocator, size, 1);
+    if (copy) memcpy(copy, text, size);
+    return copy;
+}
+
+const char *ntr_bundle_error(const ntr_bundle *bundle) {
+    return bundle->error;
+}
+
+const ntr_capture *ntr_bundle_capture(const ntr_bundle *bundle) {
+    return &bundle->capture;
+}
+
+const char *ntr_bundle_stream(const ntr_bundle *bundle) {
+    return bundle->stream;
+}
+
+const char *ntr_bundle_folder(const ntr_bundle *bundle) {
+    return bundle->folder;
+}

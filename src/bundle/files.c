@@ -1,0 +1,86 @@
+/* Names and files of a bundle: what capture.json says must not lead outside its folder. */
+#include "bundle/bundle.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool ntr_bundle_name_is_safe(const char *file) {
+    for (;;) {
+        size_t length = strcspn(file, "/");
+        if (length == 0 || (file[0] == '.' && (length == 1 || (length == 2 && file[1] == '.')))) return false;
+        if (!file[length]) return true;
+        file += length + 1;
+    }
+}
+
+bool ntr_bundle_seen(const char *path) {
+    char file[PATH_MAX];
+    struct stat about;
+
+    int n = snprintf(file, sizeof file, "%s/" NTR_CAPTURE_FILE, path);
+    return n > 0 && (size_t)n < sizeof file && stat(file, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+/* Where links end must be a regular file below `folder`, links resolved as well. */
+static ntr_status check_inside(ntr_bundle *bundle, const char *folder, const char *real, const char *file) {
+    size_t length = strlen(folder);
+    struct stat about;
+
+    if (strncmp(real, folder, length) != 0 || real[length] != '/')
+        return ntr_bundle_fail(bundle, NTR_E_FORMAT, "%s: '%s' leads outside the bundle", bundle->folder, file);
+    if (stat(real, &about)) return ntr_bundle_fail_errno(bundle, real);
+    if (!S_ISREG(about.st_mode))
+        return ntr_bundle_fail(bundle, NTR_E_FORMAT, "%s: '%s' is not a regular file", bundle->folder, file);
+    return NTR_OK;
+}
+
+ntr_status ntr_bundle_resolve(ntr_bundle *bundle, const char *file, char **path) {
+    char folder[PATH_MAX], real[PATH_MAX];
+
+    if (!ntr_bundle_name_is_safe(file))
+        return ntr_bundle_fail(bundle, NTR_E_FORMAT, "%s/" NTR_CAPTURE_FILE ": '%s' is no name inside the bundle",
+                               bundle->folder, file);
+    if (!realpath(bundle->folder, folder)) return ntr_bundle_fail_errno(bundle, bundle->folder);
+    *path = ntr_bundle_join(bundle, bundle->folder, file);
+    if (!*path) return ntr_bundle_fail_memory(bundle);
+    ntr_status status = realpath(*path, real) ? check_inside(bundle, folder, real, file)
+                                              : ntr_bundle_fail_errno(bundle, *path);
+    if (status != NTR_OK) {
+        ntr_dealloc(bundle->allocator, *path);
+        *path = NULL;
+    }
+    return status;
+}
+
+static void remove_entry(int folder, const char *name, int depth);
+
+static void remove_entries(int folder, int depth) {
+    DIR *entries = fdopendir(folder);
+    if (!entries) {
+        close(folder);
+        return;
+    }
+    for (struct dirent *entry; (entry = readdir(entries));) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            remove_entry(dirfd(entries), entry->d_name, depth);
+    }
+    closedir(entries);
+}
+
+static void remove_entry(int folder, const char *name, int depth) {
+    if (unlinkat(folder, name, 0) == 0 || depth == 0) return;
+    int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (inner < 0) return;
+    remove_entries(inner, depth - 1);
+    unlinkat(folder, name, AT_REMOVEDIR);
+}
+
+void ntr_bundle_remove(const char *folder) {
+    remove_entry(AT_FDCWD, folder, 2);
+}

@@ -1,0 +1,163 @@
+/* Opening a bundle. */
+#include "bundle/bundle.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CAPTURE_MAX (64u << 20) /* bytes of capture.json */
+
+/* The whole file, mapped; *size may be 0 (then nothing is mapped). */
+static ntr_status map_file(ntr_bundle *bundle, const char *path, const uint8_t **data, size_t *size) {
+    struct stat about;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    *data = NULL;
+    *size = 0;
+    if (file < 0) return ntr_bundle_fail_errno(bundle, path);
+    ntr_status status = fstat(file, &about) ? ntr_bundle_fail_errno(bundle, path) : NTR_OK;
+    if (status == NTR_OK && about.st_size > 0) {
+        void *mapping = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+        if (mapping == MAP_FAILED) {
+            status = ntr_bundle_fail_errno(bundle, path);
+        } else {
+            *data = mapping;
+            *size = (size_t)about.st_size;
+        }
+    }
+    close(file);
+    return status;
+}
+
+static void unmap_file(const uint8_t *data, size_t size) {
+    if (data) munmap((void *)(uintptr_t)data, size);
+}
+
+static ntr_status parse_json(ntr_bundle *bundle, const char *path) {
+    const uint8_t *data;
+    size_t size;
+    json_error_t error;
+
+    ntr_status status = map_file(bundle, path, &data, &size);
+    if (status != NTR_OK) return status;
+    if (size > CAPTURE_MAX) {
+        status = ntr_bundle_fail(bundle, NTR_E_LIMIT, "%s: larger than %u bytes", path, CAPTURE_MAX);
+    } else {
+        bundle->root = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, &error);
+        if (!bundle->root)
+            status = ntr_bundle_fail(bundle, NTR_E_FORMAT, "%s:%d:%d: %s", path, error.line, error.column, error.text);
+    }
+    unmap_file(data, size);
+    return status;
+}
+
+static ntr_status check_names(ntr_bundle *bundle) {
+    const ntr_capture *capture = &bundle->capture;
+
+    for (size_t i = 0; i < capture->image_count; i++) {
+        if (!ntr_bundle_name_is_safe(capture->images[i].file))
+            return ntr_bundle_fail(bundle, NTR_E_FORMAT, "%s/" NTR_CAPTURE_FILE
+                                   ": images[%zu].file: '%s' is no name inside the bundle",
+                                   bundle->folder, i, capture->images[i].file);
+    }
+    return ntr_bundle_resolve(bundle, capture->stream, &bundle->stream);
+}
+
+static ntr_status open_folder(ntr_bundle *bundle, const char *folder) {
+    struct ntr_key_error error;
+
+    bundle->folder = ntr_bundle_text(bundle, folder);
+    char *path = ntr_bundle_join(bundle, folder, NTR_CAPTURE_FILE);
+    if (!path || !bundle->folder) {
+        ntr_dealloc(bundle->allocator, path);
+        return ntr_bundle_fail_memory(bundle);
+    }
+    ntr_status status = parse_json(bundle, path);
+    if (status == NTR_OK) {
+        status = ntr_capture_read(bundle->root, bundle->allocator, &bundle->capture, &bundle->arrays, &error);
+        if (status != NTR_OK) ntr_bundle_fail(bundle, status, "%s: %s", path, error.text);
+    }
+    ntr_dealloc(bundle->allocator, path);
+    return status == NTR_OK ? check_names(bundle) : status;
+}
+
+ntr_status ntr_bundle_open(ntr_bundle *bundle, const char *folder) {
+    if (!bundle || !folder) return NTR_E_INVALID;
+    ntr_bundle_clear(bundle);
+    ntr_status status = open_folder(bundle, folder);
+    if (status != NTR_OK) ntr_bundle_clear(bundle);
+    return status;
+}
+
+/* ---- images ------------------------------------------------------------------------------------- */
+
+/* Many raw images are parts of one file: the last one stays mapped. */
+struct mapped {
+    const char *file;
+    char *path;
+    const uint8_t *data;
+    size_t size;
+};
+
+static void mapped_release(ntr_bundle *bundle, struct mapped *mapped) {
+    unmap_file(mapped->data, mapped->size);
+    ntr_dealloc(bundle->allocator, mapped->path);
+    *mapped = (struct mapped){0};
+}
+
+static ntr_status mapped_open(ntr_bundle *bundle, struct mapped *mapped, const char *file) {
+    if (mapped->file && strcmp(mapped->file, file) == 0) return NTR_OK;
+    mapped_release(bundle, mapped);
+    ntr_status status = ntr_bundle_resolve(bundle, file, &mapped->path);
+    if (status == NTR_OK) status = map_file(bundle, mapped->path, &mapped->data, &mapped->size);
+    if (status == NTR_OK) mapped->file = file;
+    return status;
+}
+
+static ntr_status load_raw(ntr_bundle *bundle, const ntr_bundle_image *image, struct mapped *mapped,
+                           ntr_program *program) {
+    ntr_status status = mapped_open(bundle, mapped, image->file);
+
+    if (status != NTR_OK) return status;
+    if (image->offset > mapped->size || image->length > mapped->size - image->offset)
+        return ntr_bundle_fail(bundle, NTR_E_FORMAT, "%s: expected at least %" PRIu64 " bytes at offset %" PRIu64
+                               ", found %zu in all",
+                               mapped->path, image->length, image->offset, mapped->size);
+    size_t length = image->length ? (size_t)image->length : mapped->size - (size_t)image->offset;
+    if (length == 0) return NTR_OK;
+    status = ntr_program_add_raw(program, (ntr_bytes){mapped->data + image->offset, length}, &image->options);
+    if (status != NTR_OK)
+        ntr_bundle_fail(bundle, status, "%s: %s: %s", mapped->path, ntr_status_text(status),
+                        ntr_program_error(program));
+    return status;
+}
+
+static ntr_status load_elf(ntr_bundle *bundle, const ntr_bundle_image *image, ntr_program *program) {
+    char *path;
+    ntr_status status = ntr_bundle_resolve(bundle, image->file, &path);
+
+    if (status != NTR_OK) return status;
+    status = ntr_program_add_elf(program, path, &image->options);
+    if (status != NTR_OK) ntr_bundle_fail(bundle, status, "%s", ntr_program_error(program));
+    ntr_dealloc(bundle->allocator, path);
+    return status;
+}
+
+ntr_status ntr_bundle_load(ntr_bundle *bundle, ntr_program *program) {
+    struct mapped mapped = {0};
+    ntr_status status = NTR_OK;
+
+    if (!bundle->stream) return NTR_E_STATE;
+    for (size_t i = 0; i < bundle->capture.image_count && status == NTR_OK; i++) {
+        const ntr_bundle_image *image = &bundle->capture.images[i];
+        status = image->kind == NTR_BUNDLE_RAW ? load_raw(bundle, image, &mapped, program)
+                                               : load_elf(bundle, image, program);
+    }
+    mapped_release(bundle, &mapped);
+    return status;
+}

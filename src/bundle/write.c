@@ -1,0 +1,187 @@
+/* Writing a bundle: everything goes to a folder under a temporary name, which gets its name at the end. */
+#include "bundle/bundle.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static ntr_status set_names(ntr_bundle *bundle, const char *folder) {
+    static const char suffix[] = ".XXXXXX";
+    size_t length = strlen(folder);
+
+    while (length > 1 && folder[length - 1] == '/') length--;
+    bundle->final = ntr_alloc(bundle->allocator, length + 1, 1);
+    bundle->folder = ntr_alloc(bundle->allocator, length + sizeof suffix, 1);
+    if (!bundle->final || !bundle->folder) return ntr_bundle_fail_memory(bundle);
+    memcpy(bundle->final, folder, length);
+    snprintf(bundle->folder, length + sizeof suffix, "%s%s", bundle->final, suffix);
+    return NTR_OK;
+}
+
+/* The folder as the user's umask wants it: mkdtemp makes it private. */
+static ntr_status make_folder(ntr_bundle *bundle) {
+    if (!mkdtemp(bundle->folder)) return ntr_bundle_fail_errno(bundle, bundle->final);
+    char *images = ntr_bundle_join(bundle, bundle->folder, "images");
+    if (!images) return ntr_bundle_fail_memory(bundle);
+    struct stat about;
+    bool made = mkdir(images, 0777) == 0 && stat(images, &about) == 0 &&
+                chmod(bundle->folder, about.st_mode & 0777) == 0;
+    ntr_dealloc(bundle->allocator, images);
+    return made ? NTR_OK : ntr_bundle_fail_errno(bundle, bundle->folder);
+}
+
+ntr_status ntr_bundle_create(ntr_bundle *bundle, const char *folder) {
+    struct stat about;
+
+    if (!bundle || !folder || !*folder) return NTR_E_INVALID;
+    ntr_bundle_clear(bundle);
+    if (lstat(folder, &about) == 0 && !ntr_bundle_seen(folder))
+        return ntr_bundle_fail(bundle, NTR_E_INVALID, "%s: exists and is no bundle", folder);
+    ntr_status status = set_names(bundle, folder);
+    if (status != NTR_OK) {
+        ntr_dealloc(bundle->allocator, bundle->final); /* nothing on the disk yet */
+        bundle->final = NULL;
+    } else {
+        status = make_folder(bundle);
+    }
+    if (status != NTR_OK) ntr_bundle_clear(bundle);
+    return status;
+}
+
+/* ---- copies ------------------------------------------------------------------------------------- */
+
+/* Remember a string until the bundle is cleared; takes it over. */
+static ntr_status keep(ntr_bundle *bundle, char *text) {
+    if (text && ntr_reserve(bundle->allocator, (void **)&bundle->names, &bundle->name_capacity,
+                            bundle->name_count + 1, sizeof *bundle->names) == 0) {
+        bundle->names[bundle->name_count++] = text;
+        return NTR_OK;
+    }
+    ntr_dealloc(bundle->allocator, text);
+    return ntr_bundle_fail_memory(bundle);
+}
+
+static bool name_is_used(const ntr_bundle *bundle, const char *name) {
+    for (size_t i = 0; i < bundle->name_count; i++) {
+        if (strcmp(bundle->names[i], name) == 0) return true;
+    }
+    return false;
+}
+
+/* "images/libc.so.6", or "images/libc.so.6-2" when that is taken. */
+static ntr_status new_name(ntr_bundle *bundle, const char *path, const char **file) {
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t size = strlen(base) + sizeof "images/" + 12;
+    char *name = ntr_alloc(bundle->allocator, size, 1);
+
+    if (!name) return ntr_bundle_fail_memory(bundle);
+    snprintf(name, size, "images/%s", *base ? base : "image");
+    for (unsigned n = 2; name_is_used(bundle, name); n++) snprintf(name, size, "images/%s-%u", base, n);
+    *file = name;
+    return keep(bundle, name);
+}
+
+static bool write_all(int file, const char *data, size_t size) {
+    while (size) {
+        ssize_t n = write(file, data, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return false;
+        data += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+static bool copy_bytes(int from, int to) {
+    char buffer[65536];
+
+    for (;;) {
+        ssize_t n = read(from, buffer, sizeof buffer);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return n == 0;
+        if (!write_all(to, buffer, (size_t)n)) return false;
+    }
+}
+
+static ntr_status copy_file(ntr_bundle *bundle, const char *path, const char *target) {
+    int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (from < 0) return ntr_bundle_fail_errno(bundle, path);
+    int to = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    bool copied = to >= 0 && copy_bytes(from, to);
+    ntr_status status = copied ? NTR_OK : ntr_bundle_fail_errno(bundle, target);
+    if (to >= 0 && close(to)) status = ntr_bundle_fail_errno(bundle, target);
+    close(from);
+    return status;
+}
+
+ntr_status ntr_bundle_copy(ntr_bundle *bundle, const char *path, ntr_bundle_image *image) {
+    if (!bundle->final) return NTR_E_STATE;
+    ntr_status status = new_name(bundle, path, &image->file);
+    if (status != NTR_OK) return status;
+    char *target = ntr_bundle_join(bundle, bundle->folder, image->file);
+    if (!target) return ntr_bundle_fail_memory(bundle);
+    status = copy_file(bundle, path, target);
+    char *build_id = status == NTR_OK ? ntr_bundle_build_id(bundle, target) : NULL;
+    ntr_dealloc(bundle->allocator, target);
+    image->build_id = build_id;
+    return status == NTR_OK && build_id ? keep(bundle, build_id) : status;
+}
+
+/* ---- the end ------------------------------------------------------------------------------------ */
+
+static ntr_status write_json(ntr_bundle *bundle, const json_t *root) {
+    char *path = ntr_bundle_join(bundle, bundle->folder, NTR_CAPTURE_FILE);
+    if (!path) return ntr_bundle_fail_memory(bundle);
+    ntr_status status = NTR_OK;
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool written = file >= 0 && json_dumpfd(root, file, JSON_INDENT(1)) == 0 && write_all(file, "\n", 1);
+    if (!written) status = ntr_bundle_fail_errno(bundle, path);
+    if (file >= 0 && close(file)) status = ntr_bundle_fail_errno(bundle, path);
+    ntr_dealloc(bundle->allocator, path);
+    return status;
+}
+
+/* Give the folder its name. A bundle that has it steps aside first and is put back when that fails. */
+static ntr_status rename_folder(ntr_bundle *bundle) {
+    char *old = NULL;
+
+    if (ntr_bundle_seen(bundle->final)) {
+        old = ntr_bundle_join(bundle, bundle->folder, "replaced");
+        if (!old) return ntr_bundle_fail_memory(bundle);
+        if (rename(bundle->final, old)) {
+            ntr_dealloc(bundle->allocator, old);
+            return ntr_bundle_fail_errno(bundle, bundle->final);
+        }
+    }
+    ntr_status status = NTR_OK;
+    if (rename(bundle->folder, bundle->final)) {
+        status = ntr_bundle_fail_errno(bundle, bundle->final);
+        if (old) rename(old, bundle->final);
+    }
+    ntr_dealloc(bundle->allocator, old);
+    return status;
+}
+
+ntr_status ntr_bundle_finish(ntr_bundle *bundle, const ntr_capture *capture) {
+    struct ntr_key_error error;
+    ntr_status status;
+
+    if (!bundle->final) return NTR_E_STATE;
+    json_t *root = ntr_capture_write(capture, &error, &status);
+    if (!root) return ntr_bundle_fail(bundle, status, "%s/" NTR_CAPTURE_FILE ": %s", bundle->final, error.text);
+    status = write_json(bundle, root);
+    json_decref(root);
+    if (status == NTR_OK) status = rename_folder(bundle);
+    if (status != NTR_OK) return status;
+    char *replaced = ntr_bundle_join(bundle, bundle->final, "replaced");
+    if (replaced) ntr_bundle_remove(replaced);
+    ntr_dealloc(bundle->allocator, replaced);
+    ntr_dealloc(bundle->allocator, bundle->folder);
+    bundle->folder = bundle->final;
+    bundle->final = NULL;
+    return NTR_OK;
+}

@@ -1,0 +1,56 @@
+/* HIST: the register, and equal registers in a row as one message. N-Trace 1.0 sections 7.2 and 11.3. */
+#include "flow/encoder_state.h"
+
+#define HIST_EMPTY 1u /* the stop-bit alone */
+
+void ntr_enc_history_send(ntr_encoder *e, uint64_t rdata, uint32_t count, uint64_t time) {
+    ntr_message *m = ntr_enc_message(e, NTR_TCODE_RESOURCE_FULL);
+    NTR_SET(m, RCODE, rcode, count == 1 ? 1 : 2);
+    NTR_SET(m, RDATA0, rdata0, rdata);
+    if (count > 1) NTR_SET(m, RDATA1, rdata1, count);
+    ntr_enc_send(e, m, time);
+}
+
+void ntr_enc_history_flush(ntr_encoder *e) {
+    held_history held = e->held;
+    e->held.count = 0;
+    if (held.count) ntr_enc_history_send(e, held.rdata, held.count, held.time);
+}
+
+/* The register is full: send it, or hold it back while the same comes again. */
+static void spill(ntr_encoder *e) {
+    uint64_t rdata = e->hist;
+    e->hist = HIST_EMPTY;
+    if (!e->config.repeated_history) {
+        ntr_enc_history_send(e, rdata, 1, e->now);
+        return;
+    }
+    if (e->held.count && e->held.rdata != rdata) ntr_enc_history_flush(e);
+    e->held.rdata = rdata;
+    e->held.time = e->now;
+    if (++e->held.count == (1u << e->config.hrepeat_bits) - 1) ntr_enc_history_flush(e);
+}
+
+void ntr_enc_history_append(ntr_encoder *e, unsigned taken) {
+    if (e->patterns) {
+        ntr_enc_patterns_append(e, taken);
+        return;
+    }
+    if (e->hist >= e->hist_full) spill(e); /* "before": it waits, full, for the branch that does not fit */
+    e->hist = e->hist << 1 | taken;
+    if (e->config.full_after && e->hist >= e->hist_full) spill(e);
+}
+
+uint64_t ntr_enc_history_take(ntr_encoder *e) {
+    if (e->patterns) return ntr_enc_patterns_take(e);
+    ntr_enc_history_flush(e);
+    uint64_t hist = e->hist;
+    e->hist = HIST_EMPTY;
+    return hist;
+}
+
+void ntr_enc_history_clear(ntr_encoder *e) {
+    e->hist = HIST_EMPTY;
+    e->held.count = 0;
+    if (e->patterns) ntr_enc_patterns_clear(e);
+}
