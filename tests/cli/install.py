@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""What `meson install` gives: the command, the library in both forms, headers, man pages, completion.
+
+Arguments: the command, the build folder, the C compiler, the sanitizers of this build ("none" or a list).
+"""
+import glob
+import os
+import shutil
+import subprocess
+import sys
+
+from harness import Run, case, check, equal, main, scratch, skip
+
+BUILD, COMPILER, SANITIZERS = sys.argv[2], sys.argv[3].split(), sys.argv[4]
+SANITIZE = [] if SANITIZERS == "none" else [f"-fsanitize={SANITIZERS}"]
+PROGRAM = r"""
+#include <ntrace/ntrace.h>
+#include <stdio.h>
+
+int main(void) {
+    static const uint8_t stream[] = {0x24, 0x0d, 0x00, 0x0b, 0x0c, 0x0f};
+    ntr_reader reader;
+    ntr_message message;
+    char line[NTR_MESSAGE_TEXT_MAX];
+
+    if (ntr_reader_init(&reader, NULL) != NTR_OK) return 1;
+    if (ntr_reader_feed(&reader, stream, sizeof stream, true) != NTR_OK) return 1;
+    while (ntr_reader_next(&reader, &message) == NTR_OK) {
+        if (ntr_message_format(&reader.params, &message, line, sizeof line) < 0) return 1;
+        puts(line);
+    }
+    return 0;
+}
+"""
+EXPECTED = "#1 @0x0 ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\n#2 @0x4 DirectBranch ICNT=3\n"
+
+
+def run(*command, env=None):
+    done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, **(env or {})), cwd=scratch())
+    check(done.returncode == 0, f"{' '.join(command)}: {done.stderr[-1500:]}")
+    return done.stdout
+
+
+def tree():
+    """The installed tree; installs on first use."""
+    folder = os.path.join(scratch(), "root")
+    if not os.path.exists(folder):
+        run("meson", "install", "-C", BUILD, "--no-rebuild", "--destdir", folder)
+    return folder
+
+
+def find(pattern):
+    found = glob.glob(os.path.join(tree(), "**", pattern), recursive=True)
+    check(found, f"{pattern} is not installed")
+    return found[0]
+
+
+def flags(*options):
+    """pkg-config's answer, its paths inside the tree."""
+    if not shutil.which("pkg-config"):
+        skip("no pkg-config")
+    where = os.path.dirname(find("libntrace.pc"))
+    return run("pkg-config", *options, "libntrace",
+               env={"PKG_CONFIG_LIBDIR": where + ":" + system_folders(), "PKG_CONFIG_SYSROOT_DIR": ""}).split()
+
+
+def system_folders():
+    return run("pkg-config", "--variable", "pc_path", "pkg-config").strip()
+
+
+def moved(words):
+    """-I and -L of the prefix, with DESTDIR put before them."""
+    result = []
+    for word in words:
+        path = word[2:]
+        inside = word[:2] in ("-I", "-L") and os.path.exists(tree() + path)
+        result.append(word[:2] + tree() + path if inside else word)
+    return result
+
+
+def build(name, *words):
+    source = os.path.join(scratch(), "program.c")
+    with open(source, "w") as file:
+        file.write(PROGRAM)
+    path = os.path.join(scratch(), name)
+    run(*COMPILER, "-Wall", "-Werror", *SANITIZE, "-o", path, source, *words)
+    return path
+
+
+@case("command, man pages and completion are installed and the command runs")
+def files():
+    command = find("bin/ntrace")
+    equal(run(command, "--version"), Run("--version").out, "version")
+    for name in ("man1/ntrace.1", "man1/ntrace-dump.1", "bash-completion/completions/ntrace", "include/ntrace/ntrace.h",
+                 "libntrace.so", "libntrace.a"):
+        find(name)
+
+
+@case("every public header is installed and compiles alone")
+def headers():
+    folder = os.path.dirname(find("include/ntrace/ntrace.h"))
+    ours = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "include", "ntrace")
+    for name in sorted(os.listdir(ours)):
+        if name.endswith((".h", ".def")):
+            check(os.path.exists(os.path.join(folder, name)), f"{name} is not installed")
+        if name.endswith(".h"):
+            run(*COMPILER, "-fsyntax-only", "-Wall", "-Werror", "-I", os.path.dirname(folder), "-x", "c",
+                os.path.join(folder, name))
+
+
+@case("a program builds against the shared library by pkg-config, and runs")
+def shared_library():
+    path = build("with-shared", *moved(flags("--cflags", "--libs")))
+    library = os.path.dirname(find("libntrace.so"))
+    equal(run(path, env={"LD_LIBRARY_PATH": library}), EXPECTED, "output")
+
+
+@case("a program builds against the static library by pkg-config, and runs")
+def static_library():
+    words = moved(flags("--static", "--cflags", "--libs"))
+    static = [find("libntrace.a") if word == "-lntrace" else word for word in words]
+    equal(run(build("with-static", *static)), EXPECTED, "output")
+
+
+if __name__ == "__main__":
+    main()
