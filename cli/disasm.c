@@ -134,19 +134,13 @@ static void *context_of(struct cli_disasm *d, unsigned isa) {
     return d->contexts[isa];
 }
 
-/* LLVM's "\tmnemonic\toperands" as "mnemonic operands", the operands in a column. */
+/* LLVM's "\tmnemonic\toperands" as "mnemonic operands". */
 static void tidy(const char *from, char *to, size_t capacity) {
     size_t used = 0;
 
     while (*from == '\t' || *from == ' ') from++;
-    for (; *from && used + 1 < capacity; from++) {
-        if (*from == '\t') {
-            do to[used++] = ' ';
-            while (used < 8 && used + 1 < capacity);
-        } else {
-            to[used++] = *from;
-        }
-    }
+    for (; *from && used + 1 < capacity; from++) to[used++] = *from == '\t' ? ' ' : *from;
+    while (used && to[used - 1] == ' ') used--;
     to[used] = 0;
 }
 

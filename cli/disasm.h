@@ -14,7 +14,7 @@ struct cli_disasm;
 struct cli_disasm *cli_disasm_open(const char **why);
 void cli_disasm_close(struct cli_disasm *disasm);
 
-/* "addi    sp, sp, -16"; "" for bytes that are no instruction LLVM knows. `isa` is a set of NTR_ISA_*
+/* "addi sp, sp, -16"; "" for bytes that are no instruction LLVM knows. `isa` is a set of NTR_ISA_*
  * (ntrace/isa.h). The text lives until the next call. */
 const char *cli_disasm_text(struct cli_disasm *disasm, const uint8_t *bytes, size_t size, unsigned isa);
 

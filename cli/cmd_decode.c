@@ -1,0 +1,254 @@
+#include "command.h"
+#include "decode_output.h"
+#include "defect.h"
+#include "event_text.h"
+#include "images.h"
+#include "report.h"
+#include "selection.h"
+#include "trace.h"
+
+#include <inttypes.h>
+#include <ntrace/decoder.h>
+
+#define EVENTS_AT_ONCE 512
+
+struct decode_options {
+    struct cli_stream stream;
+    struct cli_images images;
+    struct cli_selection selection;
+    struct cli_result result;
+    int output, strict, mid_stream;
+    int64_t channel;
+};
+
+#define S struct decode_options
+static const struct cli_option decode_table[] = {
+    CLI_CHOICE(
+        0, "output", CLI_SHOW_NAMES, S, output, CLI_SHOW_SPAN,
+        "what to show: program counters, instructions, branches, spans of straight code, calls, totals only, the "
+        "text of an instrumentation channel, every event (as JSON lines), or nothing"),
+    CLI_NUMBER(0, "channel", "N", S, channel, 0, 63, 0, "with --output itc: the channel, 0 to 63 (default 0)"),
+    CLI_FLAG(0, "strict", S, strict, "stop at the first defect"),
+    CLI_FLAG(0, "mid-stream", S, mid_stream, "the stream starts in the middle of a message (a wrapped buffer)"),
+    {0},
+};
+#undef S
+
+static const struct cli_group groups[] = {
+    CLI_OWN("options", decode_table),
+    CLI_GROUP("program", cli_image_options, struct decode_options, images),
+    CLI_GROUP("output", cli_result_options, struct decode_options, result),
+    CLI_GROUP("part of the trace", cli_selection_options, struct decode_options, selection),
+    CLI_GROUP("the stream", cli_stream_options, struct decode_options, stream),
+    {0},
+};
+
+/* Everything one run works with. */
+struct decode {
+    const struct decode_options *options;
+    struct cli_trace trace;
+    struct cli_window window;
+    struct cli_output out;
+    struct cli_defects defects;
+    ntr_program *program;
+    ntr_decoder *decoder;
+    bool any; /* something was decoded */
+};
+
+/* ---- opening */
+
+static bool needs_program(const struct decode_options *o) {
+    return o->output != CLI_SHOW_EVENT && o->output != CLI_SHOW_ITC;
+}
+
+static int open_program(struct decode *d) {
+    d->program = ntr_program_new(NULL);
+    if (!d->program) return cli_fail("out of memory");
+    if (cli_images_load(&d->options->images, d->program) != CLI_OK) return CLI_FAILED;
+    if (d->options->images.list.count == 0 && needs_program(d->options))
+        return cli_fail(
+            "no program: name its ELF file with -e (without one: --output event, --output itc, 'ntrace dump')");
+    if (d->options->stream.xlen < 0 && ntr_program_xlen(d->program))
+        d->trace.params.xlen = (uint8_t)ntr_program_xlen(d->program);
+    return CLI_OK;
+}
+
+static int open_decoder(struct decode *d) {
+    ntr_decoder_config config = {
+        .size = sizeof config,
+        .params = d->trace.params,
+        .program = d->program,
+        .one_source = d->window.one_source,
+        .source = d->window.source,
+        .strict = d->options->strict != 0,
+        .mid_stream = d->options->mid_stream != 0,
+    };
+    ntr_status status = NTR_OK;
+
+    d->decoder = ntr_decoder_new(&config, &status);
+    return d->decoder ? CLI_OK : cli_fail("%s: %s", d->trace.input.name, ntr_status_text(status));
+}
+
+/* ---- decoding */
+
+/* Give the decoder the next span of the input. */
+static bool feed(struct decode *d) {
+    ntr_bytes span;
+    bool last;
+
+    if (cli_input_next(&d->trace.input, &span, &last) != CLI_OK) {
+        d->trace.failed = true;
+        return false;
+    }
+    return ntr_decoder_feed(d->decoder, span.data, span.size, last) == NTR_OK;
+}
+
+static void tell_gap(struct decode *d, const ntr_event *gap) {
+    if (cli_defect_count(&d->defects))
+        cli_note("%s: byte 0x%" PRIx64 ", message #%" PRIu64 ": %s", d->trace.input.name, gap->offset, gap->message,
+                 cli_gap_words(gap));
+}
+
+/* Hand one event on. Returns whether more is wanted. */
+static bool take_event(struct decode *d, struct cli_decode_output *output, const ntr_event *event) {
+    const uint64_t *time = event->flags & NTR_EVENT_TIME ? &event->time : NULL;
+    enum cli_place place = cli_window_place(&d->window, event->message, event->offset, time);
+
+    if (place == CLI_INSIDE) {
+        if (event->kind == NTR_EVENT_GAP) tell_gap(d, event);
+        cli_decode_output_event(output, event);
+    }
+    /* Several sources may not be in order: only one source can be behind for good. */
+    return place != CLI_BEHIND || !d->window.one_source;
+}
+
+static int tell_status(struct decode *d, ntr_status status) {
+    if (status == NTR_E_MEMORY) return cli_fail("%s: out of memory", d->trace.input.name);
+    cli_note("%s: stopped at the first defect: %s", d->trace.input.name, ntr_status_text(status));
+    return CLI_DEFECTS;
+}
+
+static int decode_events(struct decode *d, struct cli_decode_output *output) {
+    ntr_event events[EVENTS_AT_ONCE];
+    ntr_status status = NTR_OK;
+    bool wanted = true;
+
+    while (wanted && !d->out.done && status != NTR_END) {
+        size_t count = 0;
+        status = ntr_decoder_read(d->decoder, events, EVENTS_AT_ONCE, &count);
+        if (count) d->any = true;
+        for (size_t i = 0; i < count && wanted; i++) wanted = take_event(d, output, &events[i]);
+        if (status < 0) return tell_status(d, status);
+        if (status == NTR_NEED_MORE && !feed(d)) return CLI_FAILED;
+    }
+    return CLI_OK;
+}
+
+static int show_events(struct decode *d) {
+    struct cli_decode_settings settings = {
+        .show = (enum cli_show)d->options->output,
+        .format = (enum cli_format)d->options->result.format,
+        .program = d->program,
+        .by_source = d->trace.params.src_bits && !d->window.one_source,
+        .channel = (unsigned)d->options->channel,
+    };
+    struct cli_decode_output *output = cli_decode_output_open(&settings, &d->out);
+
+    if (!output) return CLI_FAILED;
+    int status = decode_events(d, output);
+    uint64_t missing = cli_decode_output_missing(output);
+    if (missing) cli_note("%s: %" PRIu64 " spans have no code in any image", d->trace.input.name, missing);
+    cli_decode_output_close(output);
+    return status == CLI_OK && missing ? CLI_DEFECTS : status;
+}
+
+/* ---- totals */
+
+static void write_count(struct cli_output *out, enum cli_format format, bool first, const char *name, uint64_t value) {
+    static const char *const forms[] = {"%s%s %" PRIu64 "\n", "%s\"%s\":%" PRIu64, "%s%s,%" PRIu64 "\n"};
+
+    cli_output_print(out, forms[format], format != CLI_FORMAT_JSONL ? "" : first ? "{" : ",", name, value);
+}
+
+static void write_counts(struct cli_output *out, enum cli_format format, const ntr_counts *c) {
+    const struct {
+        const char *name;
+        uint64_t value;
+    } rows[] = {
+        {"instructions", c->instructions},
+        {"halfwords", c->halfwords},
+        {"spans", c->spans},
+        {"branches", c->branches},
+        {"taken", c->taken},
+        {"calls", c->calls},
+        {"returns", c->returns},
+        {"exceptions", c->exceptions},
+        {"interrupts", c->interrupts},
+        {"gaps", c->gaps},
+        {"messages", c->messages},
+        {"bytes", c->bytes},
+    };
+
+    if (format == CLI_FORMAT_CSV) cli_output_text(out, "name,value\n");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        write_count(out, format, i == 0, rows[i].name, rows[i].value);
+    if (format == CLI_FORMAT_JSONL) cli_output_text(out, "}\n");
+}
+
+static int show_counts(struct decode *d) {
+    ntr_counts counts = {0};
+    ntr_status status = NTR_NEED_MORE;
+
+    if (d->window.from.unit || d->window.to.unit) return cli_fail("--output count counts all: no --from, no --to");
+    while (status != NTR_END) {
+        if (!feed(d)) return CLI_FAILED;
+        status = ntr_decoder_count(d->decoder, &counts);
+        if (status < 0) break;
+    }
+    d->any = counts.messages != 0;
+    write_counts(&d->out, (enum cli_format)d->options->result.format, &counts);
+    if (status < 0) return tell_status(d, status);
+    if (counts.gaps)
+        cli_note("%s: %" PRIu64 " gaps; 'ntrace decode --output none' tells where", d->trace.input.name, counts.gaps);
+    return counts.gaps ? CLI_DEFECTS : CLI_OK;
+}
+
+/* ---- */
+
+static int decode_trace(struct decode *d) {
+    if (open_program(d) != CLI_OK || open_decoder(d) != CLI_OK) return CLI_FAILED;
+    if (cli_output_open(&d->out, d->options->result.path) != CLI_OK) return CLI_FAILED;
+    int status = d->options->output == CLI_SHOW_COUNT ? show_counts(d) : show_events(d);
+    int defects = cli_defect_summary(&d->defects);
+    return cli_output_close(&d->out, cli_trace_status(&d->trace, d->any, status == CLI_OK ? defects : status));
+}
+
+static int decode_run(const void *options, char **operands) {
+    struct decode d = {.options = options, .defects.file = operands[0]};
+
+    if (cli_selection_window(&d.options->selection, &d.window) != CLI_OK) return CLI_FAILED;
+    if (cli_trace_open(&d.trace, operands[0], &d.options->stream) != CLI_OK) return CLI_FAILED;
+    int status = decode_trace(&d);
+    ntr_decoder_free(d.decoder);
+    ntr_program_free(d.program);
+    cli_trace_close(&d.trace);
+    return status;
+}
+
+const struct cli_command cli_decode = {
+    .operands = "TRACE",
+    .least = 1,
+    .most = 1,
+    .groups = groups,
+    .size = sizeof(struct decode_options),
+    .run = decode_run,
+    .about = "Reconstructs what was executed, from the trace and the program's image.\n"
+             "\n"
+             "What the trace does not tell (lost or damaged messages, code without image) is a gap: it is told on\n"
+             "standard error with its place and reason, decoding goes on at the next place that is sure, and the exit\n"
+             "status is 1. docs/output.md describes every form of the output.",
+    .examples = "  ntrace decode trace.nex -e program.elf --output insn\n"
+                "  ntrace decode - -e program.elf --output pc <trace.nex.zst\n"
+                "  ntrace decode capture.nex -e vmlinux -e app:ctx=738 --src-bits 2 --src 1 --output call\n"
+                "  ntrace decode trace.nex -e libfoo.so@0x4000801000 -e app --output count",
+};

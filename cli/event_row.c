@@ -1,0 +1,189 @@
+#include "event_row.h"
+#include "names.h"
+
+#include <ntrace/message.h>
+#include <string.h>
+
+enum column {
+#define CLI_COLUMN(id, name, shape) COLUMN_##id,
+#include "columns.def"
+#undef CLI_COLUMN
+    COLUMNS,
+};
+
+enum shape { SHAPE_TEXT, SHAPE_DEC, SHAPE_HEX };
+
+static const struct {
+    const char *name;
+    enum shape shape;
+} columns[COLUMNS] = {
+#define CLI_COLUMN(id, name, shape) {#name, SHAPE_##shape},
+#include "columns.def"
+#undef CLI_COLUMN
+};
+
+/* One event's values; `present` is a set of columns. */
+struct row {
+    uint32_t present;
+    uint64_t number[COLUMNS];
+    const char *text[COLUMNS];
+};
+
+_Static_assert(COLUMNS <= 32, "a set of columns fits 32 bits");
+
+static void set(struct row *row, enum column column, uint64_t value) {
+    row->present |= 1u << column;
+    row->number[column] = value;
+}
+
+static void set_text(struct row *row, enum column column, const char *text) {
+    row->present |= 1u << column;
+    row->text[column] = text ? text : "";
+}
+
+/* ---- what each kind of event says */
+
+static void fill_span(struct row *row, const ntr_event *e) {
+    set(row, COLUMN_ADDRESS, e->address);
+    if (e->kind == NTR_EVENT_SPAN) {
+        if (e->instructions) set(row, COLUMN_LAST, e->last);
+        set(row, COLUMN_INSTRUCTIONS, e->instructions);
+    }
+    set(row, COLUMN_HALFWORDS, e->halfwords);
+    set_text(row, COLUMN_END, ntr_end_name(e->end));
+    if (!(e->flags & NTR_EVENT_TARGET_UNKNOWN)) set(row, COLUMN_TARGET, e->target);
+    if (e->flags & NTR_EVENT_IMPLICIT) set(row, COLUMN_IMPLICIT, 1);
+}
+
+static void fill_address(struct row *row, const ntr_event *e) {
+    if (!(e->flags & NTR_EVENT_ADDRESS_UNKNOWN)) set(row, COLUMN_ADDRESS, e->address);
+}
+
+static void fill_sync(struct row *row, const ntr_event *e) {
+    fill_address(row, e);
+    set(row, COLUMN_CODE, e->code);
+    set_text(row, COLUMN_NAME, cli_sync_name(e->code));
+}
+
+static void fill_stop(struct row *row, const ntr_event *e) {
+    fill_address(row, e);
+    set(row, COLUMN_CODE, e->code);
+    set_text(row, COLUMN_NAME, cli_evcode_name(e->code));
+}
+
+static void fill_context(struct row *row, const ntr_event *e) {
+    set(row, COLUMN_CODE, e->code);
+    if (e->context.prv != NTR_PRV_UNKNOWN) {
+        set(row, COLUMN_PRV, e->context.prv);
+        set(row, COLUMN_V, e->context.v);
+    }
+    if (e->context.has_scontext) set(row, COLUMN_SCONTEXT, e->context.scontext);
+    if (e->context.has_hcontext) set(row, COLUMN_HCONTEXT, e->context.hcontext);
+}
+
+static void fill_gap(struct row *row, const ntr_event *e) {
+    set_text(row, COLUMN_NAME, ntr_status_name((ntr_status)e->reason));
+    set_text(row, COLUMN_REASON, ntr_status_text((ntr_status)e->reason));
+    set(row, COLUMN_UNTIL, e->gap.until);
+    set(row, COLUMN_UNTIL_MESSAGE, e->gap.until_message);
+    if (e->gap.from_known) set(row, COLUMN_FROM_ADDRESS, e->gap.from_address);
+    if (e->gap.to_known) set(row, COLUMN_TO_ADDRESS, e->gap.to_address);
+    if (e->gap.from_timed) set(row, COLUMN_FROM_TIME, e->gap.from_time);
+    if (e->gap.to_timed) set(row, COLUMN_TO_TIME, e->gap.to_time);
+}
+
+static void fill_data(struct row *row, const ntr_event *e) {
+    set(row, COLUMN_CODE, e->code);
+    if (e->kind != NTR_EVENT_OVERFLOW) set(row, COLUMN_TAG, e->tag);
+    set(row, COLUMN_DATA, e->data);
+    if (e->kind == NTR_EVENT_DATA) set(row, COLUMN_DATA_SIZE, e->data_size);
+    if (e->kind == NTR_EVENT_ICT) fill_address(row, e);
+}
+
+static void fill_note(struct row *row, const ntr_event *e) {
+    fill_address(row, e);
+    set_text(row, COLUMN_NAME, ntr_status_name((ntr_status)e->reason));
+    set_text(row, COLUMN_REASON, ntr_status_text((ntr_status)e->reason));
+}
+
+static void fill_vendor(struct row *row, const ntr_event *e) {
+    set(row, COLUMN_CODE, e->code);
+    set_text(row, COLUMN_NAME, ntr_tcode_name(NULL, e->code));
+}
+
+typedef void (*fill_function)(struct row *row, const ntr_event *event);
+
+static const fill_function fills[NTR_EVENT_KINDS] = {
+    [NTR_EVENT_SPAN] = fill_span,       [NTR_EVENT_BLIND] = fill_span,    [NTR_EVENT_SYNC] = fill_sync,
+    [NTR_EVENT_CONTEXT] = fill_context, [NTR_EVENT_GAP] = fill_gap,       [NTR_EVENT_STOP] = fill_stop,
+    [NTR_EVENT_OVERFLOW] = fill_data,   [NTR_EVENT_DATA] = fill_data,     [NTR_EVENT_ICT] = fill_data,
+    [NTR_EVENT_NOTE] = fill_note,       [NTR_EVENT_VENDOR] = fill_vendor,
+};
+
+static void fill(struct row *row, const ntr_event *e) {
+    row->present = 0;
+    set_text(row, COLUMN_KIND, ntr_event_kind_name(e->kind));
+    set(row, COLUMN_SRC, e->src);
+    set(row, COLUMN_OFFSET, e->offset);
+    set(row, COLUMN_MESSAGE, e->message);
+    if (e->flags & NTR_EVENT_TIME) set(row, COLUMN_TIME, e->time);
+    if (e->kind < NTR_EVENT_KINDS && fills[e->kind]) fills[e->kind](row, e);
+}
+
+/* ---- writing */
+
+#define VALUE_MAX 128 /* room for any value: texts are the library's words */
+
+static char *put_text(char *at, const char *text) {
+    size_t size = strlen(text);
+
+    memcpy(at, text, size);
+    return at + size;
+}
+
+static char *put_value(char *at, const struct row *row, unsigned column) {
+    switch (columns[column].shape) {
+    case SHAPE_TEXT:
+        return put_text(at, row->text[column]);
+    case SHAPE_DEC:
+        return cli_put_decimal(at, row->number[column]);
+    default:
+        return cli_put_hex(put_text(at, "0x"), row->number[column]);
+    }
+}
+
+void cli_event_json(const ntr_event *event, struct cli_output *out) {
+    struct row row;
+    char *start = cli_output_reserve(out, COLUMNS * VALUE_MAX), *at = start;
+
+    fill(&row, event);
+    for (unsigned column = 0; column < COLUMNS; column++) {
+        if (!(row.present >> column & 1u)) continue;
+        const char *quote = columns[column].shape == SHAPE_DEC ? "" : "\"";
+        *at++ = column == 0 ? '{' : ',';
+        *at++ = '"';
+        at = put_text(at, columns[column].name);
+        at = put_text(at, "\":");
+        at = put_text(at, quote);
+        at = put_value(at, &row, column);
+        at = put_text(at, quote);
+    }
+    at = put_text(at, "}\n");
+    cli_output_commit(out, (size_t)(at - start));
+}
+
+void cli_event_csv(const ntr_event *event, struct cli_output *out) {
+    struct row row;
+    char *start = cli_output_reserve(out, COLUMNS * VALUE_MAX), *at = start;
+
+    if (event) fill(&row, event);
+    for (unsigned column = 0; column < COLUMNS; column++) {
+        if (column) *at++ = ',';
+        if (!event)
+            at = put_text(at, columns[column].name);
+        else if (row.present >> column & 1u)
+            at = put_value(at, &row, column);
+    }
+    *at++ = '\n';
+    cli_output_commit(out, (size_t)(at - start));
+}

@@ -1,0 +1,30 @@
+/* Renderers of one executed instruction for cli_expand: the program counter alone, or all that is known. */
+#ifndef CLI_INSN_LINE_H
+#define CLI_INSN_LINE_H
+
+#include "disasm.h"
+#include "expand.h"
+#include "result.h"
+
+#include <ntrace/source.h>
+
+/* "0x80000000", {"src":0,"address":"0x80000000"}, 0,0x80000000 */
+size_t cli_pc_line(void *user, const struct cli_insn *insn, char *out);
+size_t cli_pc_json(void *user, const struct cli_insn *insn, char *out);
+size_t cli_pc_csv(void *user, const struct cli_insn *insn, char *out);
+
+struct cli_insn_lines {
+    struct cli_disasm *disasm; /* NULL: no text */
+    ntr_source *source;        /* NULL: no file and line */
+    bool by_source;
+};
+
+/* `user` is a struct cli_insn_lines. */
+size_t cli_insn_text(void *user, const struct cli_insn *insn, char *out);
+size_t cli_insn_json(void *user, const struct cli_insn *insn, char *out);
+size_t cli_insn_csv(void *user, const struct cli_insn *insn, char *out);
+
+/* The row of CSV column names, with line feed. */
+extern const char cli_insn_csv_heading[];
+
+#endif
