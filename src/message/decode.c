@@ -1,5 +1,7 @@
 /* Bytes to fields. A message is cut by MSEO into segments: some fixed fields, then the one variable field
  * that takes the rest. So a segment is gathered whole and its fields are shifted out from below. */
+#include "message/decode.h"
+#include "message/quick.h"
 #include "message/rules.h"
 #include "message/table.h"
 #include "wire/mdo.h"
@@ -151,7 +153,7 @@ static void check_opaque(segment *s, ntr_message *m) {
     else if (s->at != s->end) note(m, NTR_E_FIELD_EXTRA, NTR_FIELD_NONE);
 }
 
-ntr_status ntr_message_decode(const ntr_params *params, ntr_bytes raw, ntr_message *m) {
+ntr_status ntr_message_decode_exactly(const ntr_params *params, ntr_bytes raw, ntr_message *m) {
     segment s = {.at = raw.data, .end = raw.data + raw.size};
     uint64_t tcode;
     m->raw = raw;
@@ -171,4 +173,18 @@ ntr_status ntr_message_decode(const ntr_params *params, ntr_bytes raw, ntr_messa
     if (!row) check_opaque(&s, m);
     else if (read_payload(params, &s, m, row)) read_end(params, &s, m);
     return m->defect;
+}
+
+/* Whether the message is a perfect one, and has been decoded. */
+static bool is_perfect(const ntr_params *params, ntr_bytes raw, ntr_message *m) {
+    uint8_t padded[NTR_QUICK_READABLE] = {0};
+    if (raw.size > NTR_QUICK_LONGEST) return false;
+    if (raw.size) memcpy(padded, raw.data, raw.size);
+    if (ntr_quick_decode(params, padded, m) != raw.size) return false;
+    m->raw = raw;
+    return raw.size != 0;
+}
+
+ntr_status ntr_message_decode(const ntr_params *params, ntr_bytes raw, ntr_message *m) {
+    return is_perfect(params, raw, m) ? NTR_OK : ntr_message_decode_exactly(params, raw, m);
 }

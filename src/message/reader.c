@@ -1,6 +1,7 @@
 #include <ntrace/reader.h>
 
-#include "message/table.h"
+#include "message/quick.h"
+#include "wire/framing.h"
 
 ntr_status ntr_reader_init(ntr_reader *reader, const ntr_params *params) {
     if (params) {
@@ -35,12 +36,11 @@ static void no_message(const ntr_slice *slice, ntr_message *message) {
     message->defect_field = NTR_FIELD_NONE;
 }
 
-ntr_status ntr_reader_next(ntr_reader *reader, ntr_message *message) {
+/* The long way: slices, one defect or message each. */
+static ntr_status next_slice(ntr_reader *reader, ntr_message *message) {
     ntr_slice slice;
     ntr_status status = ntr_framer_next(&reader->framer, &slice);
     if (status != NTR_OK) return status;
-    message->offset = slice.offset;
-    message->number = ++reader->number;
     switch (slice.defect) {
     case NTR_E_IDLE:
     case NTR_E_MSEO_SEQUENCE:
@@ -48,6 +48,49 @@ ntr_status ntr_reader_next(ntr_reader *reader, ntr_message *message) {
     default: ntr_message_decode(&reader->params, slice.raw, message);
     }
     if (slice.defect == NTR_E_MESSAGE_LONG) message->defect = NTR_E_MESSAGE_LONG;
+    message->offset = slice.offset;
+    message->number = ++reader->number;
     message->size = slice.size;
     return NTR_OK;
+}
+
+/* Whether a message may be taken straight from the span. */
+static bool can_be_quick(ntr_framer *framer) {
+    return framer->mode == NTR_FRAMER_BETWEEN && ntr_framer_skip_idle(framer) >= NTR_QUICK_READABLE;
+}
+
+ntr_status ntr_reader_next(ntr_reader *reader, ntr_message *message) {
+    ntr_framer *framer = &reader->framer;
+    if (can_be_quick(framer)) {
+        size_t size = ntr_quick_decode(&reader->params, framer->data + framer->at, message);
+        if (size) {
+            message->offset = framer->base + framer->at;
+            message->number = ++reader->number;
+            framer->at += size;
+            return NTR_OK;
+        }
+    }
+    return next_slice(reader, message);
+}
+
+static void add_to_mix(ntr_message_mix *mix, unsigned tcode, uint64_t size) {
+    mix->messages[tcode]++;
+    mix->bytes[tcode] += size;
+}
+
+ntr_status ntr_reader_check(ntr_reader *reader, ntr_message_mix *mix, ntr_message *message) {
+    ntr_framer *framer = &reader->framer;
+    for (;;) {
+        while (can_be_quick(framer)) {
+            const uint8_t *bytes = framer->data + framer->at;
+            size_t size = ntr_quick_check(&reader->params, bytes);
+            if (!size) break;
+            add_to_mix(mix, bytes[0] >> NTR_MSEO_BITS, size);
+            framer->at += size;
+            reader->number++;
+        }
+        ntr_status status = next_slice(reader, message);
+        if (status != NTR_OK || message->defect != NTR_OK) return status;
+        add_to_mix(mix, message->tcode, message->size);
+    }
 }

@@ -1,34 +1,25 @@
 #include <ntrace/framer.h>
 
-#include "wire/mdo.h"
+#include "wire/framing.h"
 #include "wire/scan.h"
 
 #include <string.h>
 
-/* Where framing stands. Everything above INSIDE is inside a slice that will be a defect. */
-enum {
-    BETWEEN, /* after MSEO 11 or at the start: idle, or the first byte of a message */
-    SEEKING, /* looking for the first MSEO 11 of a stream that was cut in front */
-    INSIDE,
-    BAD_SEQUENCE,
-    BAD_RESERVED,
-};
-
 /* What became of a slice of this mode whose end was found. */
 static const ntr_status outcomes[] = {
-    [INSIDE] = NTR_OK,
-    [BAD_SEQUENCE] = NTR_E_MSEO_SEQUENCE,
-    [BAD_RESERVED] = NTR_E_MSEO_RESERVED,
+    [NTR_FRAMER_INSIDE] = NTR_OK,
+    [NTR_FRAMER_BAD_SEQUENCE] = NTR_E_MSEO_SEQUENCE,
+    [NTR_FRAMER_BAD_RESERVED] = NTR_E_MSEO_RESERVED,
 };
 
 void ntr_framer_init(ntr_framer *framer, bool zero_idle) {
     memset(framer, 0, offsetof(ntr_framer, held));
     framer->data = framer->held;
-    framer->mode = BETWEEN;
+    framer->mode = NTR_FRAMER_BETWEEN;
     framer->zero_idle = zero_idle;
 }
 
-void ntr_framer_seek_start(ntr_framer *framer) { framer->mode = SEEKING; }
+void ntr_framer_seek_start(ntr_framer *framer) { framer->mode = NTR_FRAMER_SEEKING; }
 
 ntr_status ntr_framer_feed(ntr_framer *framer, const uint8_t *data, size_t size, bool last) {
     if (framer->last || framer->at != framer->size) return NTR_E_STATE;
@@ -46,23 +37,24 @@ static void seek(ntr_framer *f) {
     size_t end = ntr_scan_end(f->data + f->at, f->size - f->at);
     if (f->at + end < f->size) {
         end++;
-        f->mode = BETWEEN;
+        f->mode = NTR_FRAMER_BETWEEN;
     }
     f->skipped += end;
     f->at += end;
 }
 
 static void skip_idle(ntr_framer *f) {
-    size_t start = f->at;
-    while (f->at < f->size && (f->data[f->at] == NTR_IDLE || (f->data[f->at] == 0 && f->zero_idle))) f->at++;
-    f->idle += f->at - start;
+    while (ntr_framer_skip_idle(f) && f->zero_idle && f->data[f->at] == 0) {
+        f->at++;
+        f->idle++;
+    }
 }
 
 static uint8_t mode_after_first(uint8_t byte) {
     switch (ntr_mseo_of(byte)) {
-    case NTR_MSEO_FIELD: return BAD_SEQUENCE;
-    case NTR_MSEO_RESERVED: return BAD_RESERVED;
-    default: return INSIDE;
+    case NTR_MSEO_FIELD: return NTR_FRAMER_BAD_SEQUENCE;
+    case NTR_MSEO_RESERVED: return NTR_FRAMER_BAD_RESERVED;
+    default: return NTR_FRAMER_INSIDE;
     }
 }
 
@@ -76,7 +68,7 @@ static ntr_status give(ntr_framer *f, ntr_slice *slice, size_t here, ntr_status 
     f->at += here;
     f->slice_size = 0;
     f->held_size = 0;
-    f->mode = BETWEEN;
+    f->mode = NTR_FRAMER_BETWEEN;
     return NTR_OK;
 }
 
@@ -96,21 +88,21 @@ static ntr_status finish(ntr_framer *f, ntr_slice *slice) {
     size_t here = ended ? end + 1 : left;
     if (f->slice_size || !(ended || f->last)) hold(f, here);
     if (ended) return give(f, slice, here, outcomes[f->mode]);
-    if (f->last) return give(f, slice, here, f->mode == INSIDE ? NTR_E_TRUNCATED : outcomes[f->mode]);
+    if (f->last) return give(f, slice, here, f->mode == NTR_FRAMER_INSIDE ? NTR_E_TRUNCATED : outcomes[f->mode]);
     f->slice_size += here;
     f->at = f->size;
     return NTR_NEED_MORE;
 }
 
 ntr_status ntr_framer_next(ntr_framer *f, ntr_slice *slice) {
-    if (f->mode == SEEKING) seek(f);
-    if (f->mode == BETWEEN) {
+    if (f->mode == NTR_FRAMER_SEEKING) seek(f);
+    if (f->mode == NTR_FRAMER_BETWEEN) {
         skip_idle(f);
         if (f->at < f->size) {
             if (ntr_mseo_of(f->data[f->at]) == NTR_MSEO_MESSAGE) return give(f, slice, 1, NTR_E_IDLE);
             f->mode = mode_after_first(f->data[f->at]);
         }
     }
-    if (f->mode >= INSIDE) return finish(f, slice);
+    if (f->mode >= NTR_FRAMER_INSIDE) return finish(f, slice);
     return f->last ? NTR_END : NTR_NEED_MORE;
 }

@@ -1,0 +1,89 @@
+/* The quick way agrees with the exact one on every input. */
+#include "../test.h"
+#include "vectors.h"
+
+#include "stream.h"
+
+#include "message/decode.h"
+#include "message/quick.h"
+
+static void check_agreement(const ntr_params *params, const uint8_t *bytes, const ntr_message *quick, size_t size) {
+    ntr_message exact;
+    assert_int_equal(ntr_quick_check(params, bytes), size);
+    if (!size) return;
+    assert_int_equal(ntr_message_decode_exactly(params, (ntr_bytes){bytes, size}, &exact), NTR_OK);
+    assert_int_equal(quick->tcode, exact.tcode);
+    assert_int_equal(quick->present, exact.present);
+    assert_int_equal(quick->size, exact.size);
+    assert_int_equal(quick->defect, NTR_OK);
+    assert_int_equal(quick->defect_field, NTR_FIELD_NONE);
+    assert_ptr_equal(quick->raw.data, bytes);
+    assert_int_equal(quick->raw.size, size);
+    for (unsigned f = 0; f < NTR_FIELD_COUNT; f++) {
+        if (!(exact.present >> f & 1)) continue;
+        assert_int_equal(quick->value[f], exact.value[f]);
+        assert_int_equal(quick->width[f], exact.width[f]);
+    }
+    if (exact.tcode == NTR_TCODE_ERROR) assert_int_equal(quick->ecode, exact.ecode);
+}
+
+/* What the quick way must not refuse: it would be right, but slow. */
+static bool is_common(const ntr_params *params, const uint8_t *bytes, size_t size, const ntr_message *m) {
+    unsigned run = 0;
+    if (size > NTR_QUICK_LONGEST || !ntr_message_get(params->dialect, m->tcode)) return false;
+    for (size_t i = 0; i < size; i++) {
+        run = bytes[i] & 3 ? 0 : run + 1;
+        if (run >= 10) return false;
+    }
+    return true;
+}
+
+static void random_bytes(void **state) {
+    (void)state;
+    unsigned perfect = 0;
+    for (uint64_t seed = 0; seed < 400000; seed++) {
+        uint64_t random = seed;
+        uint8_t bytes[NTR_QUICK_READABLE];
+        for (size_t i = 0; i < sizeof bytes; i++) {
+            uint64_t x = next_random(&random);
+            bytes[i] = (uint8_t)x;
+            if ((seed & 16 || x >> 8 & 7) && (x & 3) == 2) bytes[i] ^= 2; /* MSEO 10 is rare, ends are not */
+            if (seed & 32 && x >> 16 & 3) bytes[i] &= 0xfc;
+        }
+        ntr_params params;
+        ntr_params_init(&params, ntr_dialect_at(seed / 2 % 4));
+        params.src_bits = seed & 8 ? 0 : (uint8_t)(next_random(&random) % 13);
+        params.timestamps = (uint8_t)(next_random(&random) % 3);
+        const ntr_message_info *row = ntr_message_at(next_random(&random) % 16);
+        if (seed & 4) bytes[0] = (uint8_t)(row->tcode << 2);
+        ntr_message quick = {.ecode = 77};
+        size_t size = ntr_quick_decode(&params, bytes, &quick);
+        check_agreement(&params, bytes, &quick, size);
+        perfect += size != 0;
+    }
+    print_message("# %u perfect\n", perfect);
+    assert_true(perfect > 40000); /* else this tests nothing */
+}
+
+static void common_messages_are_not_refused(void **state) {
+    (void)state;
+    for (size_t i = 0; i < VECTORS; i++) {
+        ntr_params params = vector_params(&vectors[i]);
+        uint8_t bytes[64] = {0};
+        size_t size = from_hex(vectors[i].bytes, bytes, sizeof bytes);
+        ntr_message exact, quick;
+        ntr_message_decode_exactly(&params, (ntr_bytes){bytes, size}, &exact);
+        memset(bytes + size, 0xff, sizeof bytes - size);
+        size_t got = ntr_quick_decode(&params, bytes, &quick);
+        check_agreement(&params, bytes, &quick, got);
+        if (got != size && (got || is_common(&params, bytes, size, &exact))) fail_msg("%s: %zu", vectors[i].bytes, got);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(random_bytes),
+        TEST(common_messages_are_not_refused),
+    };
+    return cmocka_run_group_tests_name("quick", tests, NULL, NULL);
+}
