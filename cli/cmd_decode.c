@@ -103,10 +103,14 @@ static bool feed(struct decode *d) {
     return ntr_decoder_feed(d->decoder, span.data, span.size, last) == NTR_OK;
 }
 
-static void tell_gap(struct decode *d, const ntr_event *gap) {
-    if (cli_defect_count(&d->defects))
-        cli_note("%s: byte 0x%" PRIx64 ", message #%" PRIu64 ": %s", d->trace.input.name, gap->offset, gap->message,
-                 cli_gap_words(gap));
+static void tell_gap(struct decode *d, const ntr_event *e) {
+    const char *field = ntr_field_name((ntr_field)e->gap.field), *expected = cli_defect_expected((ntr_status)e->reason);
+
+    if (!cli_defect_count(&d->defects)) return;
+    cli_note("%s: byte 0x%" PRIx64 ", message #%" PRIu64 " %s%s%s: %s%s%s%s", d->trace.input.name, e->offset,
+             e->message, ntr_tcode_name(d->trace.params.dialect, e->gap.tcode), field ? ", field " : "",
+             field ? field : "", expected ? "expected " : "", expected ? expected : "", expected ? ", found: " : "",
+             cli_gap_words(e));
 }
 
 /* Hand one event on. Returns whether more is wanted. */

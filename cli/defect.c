@@ -41,6 +41,12 @@ static const struct wording *wording_of(ntr_status status) {
     return NULL;
 }
 
+const char *cli_defect_expected(ntr_status status) {
+    const struct wording *wording = wording_of(status);
+
+    return wording ? wording->expected : NULL;
+}
+
 /* The value met: the field's, or the first byte where there is no field. */
 static void format_found(const ntr_message *m, char *text, size_t size) {
     if (m->defect_field < NTR_FIELD_COUNT)

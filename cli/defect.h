@@ -16,6 +16,9 @@ void cli_defect_add(struct cli_defects *defects, const ntr_params *params, const
 /* Whether one more is to be told; counts it. For defects that are not a message's. */
 bool cli_defect_count(struct cli_defects *defects);
 
+/* What a message with this defect should have had; NULL for a defect that is not a message's. */
+const char *cli_defect_expected(ntr_status status);
+
 /* Tell how many were not told one by one. Returns CLI_DEFECTS when there were any, else CLI_OK. */
 int cli_defect_summary(const struct cli_defects *defects);
 

@@ -79,6 +79,8 @@ typedef struct ntr_event {
             uint64_t to_address;   /* where decoding went on */
             uint64_t from_time, to_time;
             bool from_known, to_known, from_timed, to_timed;
+            uint8_t tcode; /* of the message it begins at; NTR_TCODE_NONE: bytes that are none */
+            uint8_t field; /* ntr_field that is wrong in that message, or NTR_FIELD_NONE */
         } gap;
         struct { /* DATA, OVERFLOW, ICT (address 0 with NTR_EVENT_ADDRESS_UNKNOWN when it carries none; `data` is
                   * CKDATA1, for a call or return where it went; `tag` CKDATA0 when that is no address) */

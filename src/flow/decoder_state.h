@@ -46,6 +46,7 @@ typedef struct ntr_repeatable {
 typedef struct ntr_open_gap {
     bool open, from_known, from_timed;
     int16_t reason;
+    uint8_t tcode, field; /* of the message it begins at: see ntr_event.gap */
     uint64_t offset, message;
     uint64_t from, from_time;
 } ntr_open_gap;

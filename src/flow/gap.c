@@ -4,7 +4,8 @@
 static ntr_open_gap gap_here(ntr_decoder *d, ntr_status reason) {
     if (d->config.strict && d->failed == NTR_OK) d->failed = reason;
     return (ntr_open_gap){.open = true, .reason = (int16_t)reason,
-                          .offset = d->message.offset, .message = d->message.number};
+                          .offset = d->message.offset, .message = d->message.number, .tcode = d->message.tcode,
+                          .field = d->message.defect ? d->message.defect_field : NTR_FIELD_NONE};
 }
 
 /* Whether every message so far can be trusted, so that the chain of addresses still holds. */
@@ -59,6 +60,8 @@ void ntr_gap_close(ntr_decoder *d, ntr_source *s, const uint64_t *to) {
     e.reason = s->gap.reason;
     e.offset = s->gap.offset;
     e.message = s->gap.message;
+    e.gap.tcode = s->gap.tcode;
+    e.gap.field = s->gap.field;
     e.gap.until = d->message.offset;
     e.gap.until_message = d->message.number;
     e.gap.from_address = s->gap.from;
