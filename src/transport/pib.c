@@ -111,7 +111,7 @@ static ntr_status write_calibration(ntr_transport_writer *base, uint32_t times) 
     for (; times; times--)
         for (unsigned at = 0; at < pattern_bits_of(bits); at += bits)
             TRY(writer_give(base, (unsigned)(pattern_of(bits) >> at) & rest_beat(base)));
-    return NTR_OK;
+    return writer_give_many(base, rest_beat(base), LEAD_IN); /* readers look for their place again */
 }
 
 static ntr_status write_end(ntr_transport_writer *base) {

@@ -42,6 +42,7 @@ typedef struct sample_parser {
     uint64_t at;      /* number of the sample */
     uint64_t value;
     uint8_t byte, bytes;
+    uint8_t prefix;   /* bytes of sigrok's first line seen so far */
     uint8_t channel[WIRES_MAX]; /* of each bit of the levels */
     bool started;
 } sample_parser;

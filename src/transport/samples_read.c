@@ -37,7 +37,7 @@ static ntr_status take_sample(ntr_pin_reader *reader, uint64_t value) {
     return pin_reader_levels(reader, parser->at);
 }
 
-ntr_status samples_byte(ntr_pin_reader *reader, uint8_t byte) {
+static ntr_status data_byte(ntr_pin_reader *reader, uint8_t byte) {
     sample_parser *parser = &reader->samples;
     parser->value |= (uint64_t)byte << (8 * parser->byte);
     if (++parser->byte < parser->bytes) return NTR_OK;
@@ -48,6 +48,34 @@ ntr_status samples_byte(ntr_pin_reader *reader, uint8_t byte) {
     return NTR_OK;
 }
 
+/* "META samplerate: N" and a line feed, which sigrok-cli puts before the samples. */
+static const char meta[] = "META samplerate: ";
+enum { META = sizeof meta - 1, NO_META = META + 1 };
+
+/* The first bytes turned out to be samples after all. */
+static ntr_status give_prefix(ntr_pin_reader *reader) {
+    const unsigned size = reader->samples.prefix;
+    reader->samples.prefix = NO_META;
+    for (unsigned i = 0; i < size; i++) TRY(data_byte(reader, (uint8_t)meta[i]));
+    return NTR_OK;
+}
+
+ntr_status samples_byte(ntr_pin_reader *reader, uint8_t byte) {
+    sample_parser *parser = &reader->samples;
+    if (parser->prefix == NO_META) return data_byte(reader, byte);
+    if (parser->prefix == META) {
+        if (byte == '\n') parser->prefix = NO_META;
+        return NTR_OK;
+    }
+    if (byte == meta[parser->prefix]) {
+        parser->prefix++;
+        return NTR_OK;
+    }
+    TRY(give_prefix(reader));
+    return data_byte(reader, byte);
+}
+
 ntr_status samples_end(ntr_pin_reader *reader) {
+    if (reader->samples.prefix < META) TRY(give_prefix(reader));
     return sampler_end(&reader->pins, reader->samples.at);
 }

@@ -113,10 +113,12 @@ static ntr_status write_idle(ntr_transport_writer *base, uint32_t count) {
 
 static ntr_status write_calibration(ntr_transport_writer *base, uint32_t times) {
     if (((manchester_writer *)base)->inside) return NTR_E_STATE;
-    if (times) TRY(put_bit(base, 1));
-    for (; times; times--)
+    for (; times; times--) {
+        TRY(put_bit(base, 1));
         for (unsigned at = 0; at < 32; at += 8) TRY(put_byte(base, CALIBRATION_8 >> at & 0xff));
-    return writer_give_many(base, 0, 2);
+        TRY(writer_give_many(base, 0, 2));
+    }
+    return NTR_OK;
 }
 
 const transport_ops ntr_swt_manchester_ops = {

@@ -92,7 +92,7 @@ static ntr_status write_calibration(ntr_transport_writer *base, uint32_t times) 
     if (((uart_writer *)base)->inside) return NTR_E_STATE;
     for (; times; times--)
         for (unsigned at = 0; at < 32; at += 8) TRY(put_byte(base, CALIBRATION_8 >> at & 0xff));
-    return NTR_OK;
+    return write_start(base); /* readers look for their place again */
 }
 
 const transport_ops ntr_swt_uart_ops = {

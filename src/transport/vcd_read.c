@@ -12,6 +12,7 @@ enum state {
     BODY_END, /* $enddefinitions up to $end */
     BODY,
     SKIP_BODY, /* a comment among the values */
+    SKIP_LINE, /* "META samplerate: N", which sigrok-cli puts before the file */
 };
 
 void vcd_start(ntr_pin_reader *reader) {
@@ -133,8 +134,10 @@ static ntr_status header_token(ntr_pin_reader *reader, const char *token) {
         parser->var_tokens = 0;
     } else if (strcmp(token, "$enddefinitions") == 0) {
         parser->state = BODY_END;
-    } else if (token[0] == '$') {
+    } else if (token[0] == '$' && token[1] >= 'a' && token[1] <= 'z') {
         parser->state = SKIP;
+    } else if (strcmp(token, "META") == 0) {
+        parser->state = SKIP_LINE;
     } else {
         return pin_reader_fail(reader, NTR_E_FORMAT, "line %llu: not a VCD file", (unsigned long long)parser->line);
     }
@@ -217,6 +220,7 @@ static ntr_status take_token(ntr_pin_reader *reader, const char *token) {
         if (!end) return NTR_OK;
         parser->state = BODY;
         return check_wires(reader);
+    case SKIP_LINE: return NTR_OK;
     default:
         if (end) parser->state = parser->state == SKIP ? HEADER : BODY;
         return NTR_OK;
@@ -236,6 +240,7 @@ ntr_status vcd_byte(ntr_pin_reader *reader, char byte) {
     if (byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n') {
         TRY(end_token(reader));
         parser->line += byte == '\n';
+        if (byte == '\n' && parser->state == SKIP_LINE) parser->state = HEADER;
         return NTR_OK;
     }
     if (parser->token_size + 1 < TOKEN_MAX) {

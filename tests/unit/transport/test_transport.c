@@ -265,15 +265,16 @@ static void calibration_patterns(void **state) {
         const size_t count = parse_beats(patterns[i].beats, expected);
         beats all = {0};
         ntr_transport_writer *writer = new_writer(patterns[i].name, &all);
-        const size_t lead = all.count;
+        const size_t lead = 80; /* rest, which ended up in the sink with the first call */
         assert_int_equal(ntr_transport_writer_calibrate(writer, 1), NTR_OK);
-        const size_t begin = all.count - count;
-        assert_true(begin >= lead);
-        assert_memory_equal(all.data + begin, expected, count * sizeof expected[0]);
+        assert_true(all.count >= lead + count);
+        assert_memory_equal(all.data + lead, expected, count * sizeof expected[0]);
         ntr_transport_writer_free(writer);
         free(all.data);
     }
 }
+
+static const unsigned periods[] = {32, 16, 8, 4, 4, 40, 68}; /* of line_transports, in beats */
 
 /* Recognised wherever the recording begins; no message comes of it, and those after it are read. */
 static void calibration_recognised(void **state) {
@@ -284,26 +285,22 @@ static void calibration_recognised(void **state) {
             beats all = {0};
             ntr_transport_writer *writer = new_writer(line_transports[i], &all);
             const unsigned times = 4 + random_below(&random, 20);
+            assert_int_equal(ntr_transport_writer_idle(writer, 1), NTR_OK);
             const size_t before = all.count;
             assert_int_equal(ntr_transport_writer_calibrate(writer, times), NTR_OK);
-            const size_t period = (all.count - before) / times;
             assert_int_equal(ntr_transport_writer_idle(writer, 100), NTR_OK);
             assert_int_equal(ntr_transport_writer_put(writer, 0, example, sizeof example), NTR_OK);
             assert_int_equal(ntr_transport_writer_end(writer), NTR_OK);
             ntr_transport_writer_free(writer);
 
-            const size_t cut = random_below(&random, (unsigned)(before + period));
+            const size_t cut = random_below(&random, (unsigned)(before + periods[i]));
             ntr_transport_reader *reader = new_reader(line_transports[i], NTR_BEGIN_DEFAULT, NULL);
             read_beats(reader, all.data + cut, all.count - cut, &random);
             assert_int_equal(got->size[0], sizeof example);
             assert_memory_equal(got->data[0], example, sizeof example);
-            const bool manchester = strcmp(line_transports[i], "swt-manchester") == 0;
-            if (!manchester || cut < before) { /* a Manchester line cut after its start bit tells nothing */
-                assert_int_equal(count_notes(got, NTR_NOTE_CALIBRATION), 1);
-                for (size_t n = 0; n < got->note_count; n++)
-                    if (got->notes[n].kind == NTR_NOTE_CALIBRATION)
-                        assert_in_range(got->notes[n].value, times - 2, times);
-            }
+            assert_int_equal(count_notes(got, NTR_NOTE_CALIBRATION), 1);
+            for (size_t n = 0; n < got->note_count; n++)
+                if (got->notes[n].kind == NTR_NOTE_CALIBRATION) assert_in_range(got->notes[n].value, times - 2, times);
             free(all.data);
         }
 }
