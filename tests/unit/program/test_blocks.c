@@ -484,7 +484,7 @@ static void add_random_image(unsigned room) {
 static void any_walk_is_a_plain_walk(void **state) {
     (void)state;
     const unsigned room = 1500;
-    for (seed = 1; seed < 1000; seed = seed < 100 ? seed + 1 : 1000) {
+    for (seed = 1; seed <= 40; seed++) {
         uint64_t this_seed = seed;
         make(NULL);
         for (unsigned i = 0; i < 5; i++) add_random_image(room);

@@ -358,7 +358,7 @@ static void one_program_has_one_xlen(void **state) {
 static void random_damage_is_survived(void **state) {
     (void)state;
     uint64_t random = 7;
-    for (unsigned round = 0; round < 3000; round++) {
+    for (unsigned round = 0; round < 1000; round++) {
         elf_builder elf;
         simple(&elf, round & 1);
         elf_symbol(&elf, "main", GLOBAL_FUNC, 1, TEXT_ADDRESS, 16);

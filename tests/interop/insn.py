@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Length, class and target of instructions as disassemblers tell them, against the library's.
+
+usage: insn.py CLASSIFY
+
+Every 16-bit encoding, and some fifty thousand longer ones, for RV32 and RV64, by llvm-objdump and by GNU
+objdump. The disassembler's text is turned into what classify.c prints; the rules of N-Trace 1.0 section 1.3
+are written down here once more. TAP on standard output."""
+import os
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+BASE = 0x7ffff000  # targets before, behind and, on RV32, around the sign bit
+LINK = ("x1", "x5")
+# Encodings that change the flow but that a disassembler does not know.
+UNKNOWN = {"70200073": "itype 3", "00200073": "itype 3"}
+
+
+def number(text):
+    return int(text, 0)
+
+
+def jal(rd, target):
+    return f"itype {9 if rd in LINK else 11 if rd == 'x0' else 15} {rd} {target:x}"
+
+
+def jalr(rd, rs1, offset):
+    if rs1 in LINK and rd != rs1:
+        itype = 12 if rd in LINK else 13
+    else:
+        itype = 8 if rd in LINK else 10 if rd == "x0" else 14
+    return f"itype {itype} {rd} {rs1} {offset}"
+
+
+def constant(rd, value, xlen):
+    return "linear" if rd == "x0" else f"{rd}={value % 2**xlen:x}"
+
+
+def upper(text):
+    value = number(text) & 0xfffff
+    return (value - (value >> 19 << 20)) << 12
+
+
+def classify(pc, encoding, mnemonic, operands, xlen):
+    """What classify.c has to print for this line of disassembly."""
+    o = [x.strip() for x in re.sub(r"\s*[<#].*", "", operands).split(",")] if operands else []
+    base = mnemonic[2:] if mnemonic.startswith("c.") else mnemonic
+    if base in ("beq", "bne", "blt", "bge", "bltu", "bgeu", "beqz", "bnez"):
+        return f"branch {int(o[-1], 16) % 2**xlen:x}"
+    if mnemonic in ("jal", "c.j", "c.jal"):
+        return jal({"jal": o[0], "c.j": "x0", "c.jal": "x1"}[mnemonic], int(o[-1], 16) % 2**xlen)
+    if mnemonic == "jalr":
+        offset, rs1 = re.fullmatch(r"(-?\w+)\((\w+)\)", o[1]).groups()
+        return jalr(o[0], rs1, number(offset))
+    if mnemonic in ("c.jr", "c.jalr"):
+        return jalr("x1" if mnemonic == "c.jalr" else "x0", o[0], 0)
+    if base == "lui" and not (mnemonic == "c.lui" and number(o[1]) == 0):  # reserved, though LLVM prints it
+        return constant(o[0], upper(o[1]), xlen)
+    if base == "auipc":
+        return constant(o[0], pc + upper(o[1]), xlen)
+    if base in ("ecall", "ebreak"):
+        return "itype 1"
+    if mnemonic in ("mret", "sret", "uret", "dret", "mnret"):
+        return "itype 3"
+    if mnemonic in ("cm.popret", "cm.popretz"):
+        return "itype 13 x0 x1 0"
+    if mnemonic in ("cm.jt", "cm.jalt"):
+        return f"itype {11 if mnemonic == 'cm.jt' else 9} table {number(o[0])}"
+    return UNKNOWN.get(encoding, "linear")
+
+
+def halves():
+    return [struct.pack("<H", x) for x in range(0x10000) if x & 3 != 3]
+
+
+def words(rng):
+    registers = (0, 1, 2, 5, 6, 10, 31)
+    for opcode in (0x63, 0x6f, 0x67, 0x37, 0x17, 0x73):
+        for funct3 in range(8):
+            for rd in registers:
+                for rs1 in registers:
+                    for top in (0, 0x800, 0x7ff, rng.getrandbits(12)):
+                        yield top << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | opcode
+    for _ in range(10000):
+        yield rng.getrandbits(25) << 7 | rng.choice((0x63, 0x6f, 0x67, 0x37, 0x17))
+    for _ in range(20000):
+        yield rng.getrandbits(27) << 5 | rng.randrange(7) << 2 | 3
+    yield from (0x73, 0x100073, 0x30200073, 0x10200073, 0x00200073, 0x70200073, 0x7b200073, 0x10500073, 0x12000073)
+
+
+def longer(rng):
+    """48 and more bits: the first halfword tells how many."""
+    for _ in range(2000):
+        yield struct.pack("<H", rng.getrandbits(10) << 6 | 0x1f) + rng.randbytes(4)
+        yield struct.pack("<H", rng.getrandbits(9) << 7 | 0x3f) + rng.randbytes(6)
+        n = rng.randrange(7)
+        yield struct.pack("<H", rng.getrandbits(1) << 15 | n << 12 | rng.getrandbits(5) << 7 | 0x7f) + \
+            rng.randbytes(8 + 2 * n)
+
+
+def elf(code, xlen):
+    """An ELF object with nothing but .text."""
+    wide = xlen == 64
+    word = "Q" if wide else "I"
+    head, names = (64 if wide else 52), b"\0.text\0.shstrtab\0"
+    sections_at = (head + len(code) + len(names) + 7) // 8 * 8
+
+    def section(name, kind, flags, address, offset, size):
+        return struct.pack("<II" + word * 4 + "II" + word * 2, name, kind, flags, address, offset, size, 0, 0, 2, 0)
+
+    table = section(0, 0, 0, 0, 0, 0) + section(1, 1, 6, BASE, head, len(code)) + \
+        section(7, 3, 0, 0, head + len(code), len(names))
+    header = b"\x7fELF" + bytes([2 if wide else 1, 1, 1]) + bytes(9) + \
+        struct.pack("<HHI" + word * 3 + "I6H", 2, 243, 1, 0, 0, sections_at, 0, head, 0, 0, 64 if wide else 40, 3, 2)
+    return (header + code + names).ljust(sections_at, b"\0") + table
+
+
+def run(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+LINE = re.compile(r"\s*([0-9a-f]+):\s+((?:[0-9a-f]{4,8} )*[0-9a-f]{4,8})\s+(\S+)(?:\s+(.*))?$")
+
+
+def disassembly(tool, extensions, code, xlen, folder):
+    """(address, size, class) of each instruction."""
+    path = os.path.join(folder, "code")
+    with open(path, "wb") as out:
+        out.write(elf(code, xlen))
+    command = [tool, "-d", "-M", "no-aliases", "-M", "numeric"]
+    if "llvm" in tool:
+        command += ["--mattr=" + extensions]
+    behind = 0
+    for line in run(*command, path).splitlines():
+        found = LINE.match(line)
+        if not found:
+            continue
+        address, encoding, mnemonic, operands = found.groups()
+        pc, size = int(address, 16), len(encoding.replace(" ", "")) // 2
+        if pc < behind:  # GNU objdump continues long encodings on a second line
+            continue
+        if mnemonic == ".byte":
+            size = operands.count(",") + 1
+        behind = pc + size
+        yield pc, size, classify(pc, encoding, mnemonic, operands or "", xlen)
+
+
+def compare(name, classifier, tool, extensions, isa, code, folder):
+    path = os.path.join(folder, "flat")
+    with open(path, "wb") as out:
+        out.write(code)
+    ours = run(classifier, path, hex(BASE), isa).splitlines()
+    xlen = int(isa[2:4])
+    count, bad = 0, []
+    for line, (pc, size, want) in zip(ours, disassembly(tool, extensions, code, xlen, folder)):
+        count += 1
+        if line != f"{pc:x} {size} {want}":
+            at = pc - BASE
+            bad.append(f"{code[at:at + size].hex()}: {tool} says {pc:x} {size} {want}, we say {line}")
+    if count != len(ours):
+        bad.append(f"{count} of {len(ours)} instructions compared")
+    for line in bad[:20]:
+        print("# " + line)
+    return f"{'not ok' if bad else 'ok'} - {name}: {count} instructions"
+
+
+C = "+m,+a,+f,+d,+c,+v,+zcb,+zba,+zbb,+zbs,+svinval"
+ZCM = "+m,+a,+zca,+zcb,+zcmp,+zcmt"
+
+
+def main():
+    classifier = sys.argv[1]
+    rng = random.Random(1)
+    short = b"".join(halves())
+    long = b"".join([struct.pack("<I", w) for w in words(rng)] + list(longer(rng)))
+    tests = []
+    for tool in ("llvm-objdump-19", "riscv64-linux-gnu-objdump"):
+        for xlen in (32, 64):
+            tests.append((f"{tool}: every 16-bit encoding of RV{xlen}", tool, C, f"rv{xlen}", short))
+            tests.append((f"{tool}: longer encodings of RV{xlen}", tool, C, f"rv{xlen}", long))
+            if "llvm" in tool:
+                tests.append((f"{tool}: RV{xlen} with Zcmp and Zcmt", tool, ZCM, f"rv{xlen}+zcmp+zcmt", short))
+    print(f"1..{len(tests)}")
+    with tempfile.TemporaryDirectory() as folder:
+        for test in tests:
+            if shutil.which(test[1]):
+                print(compare(test[0], classifier, *test[1:], folder), flush=True)
+            else:
+                print(f"ok - {test[0]} # SKIP no {test[1]}")
+
+
+main()
