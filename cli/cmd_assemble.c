@@ -41,9 +41,13 @@ static int assemble_line(const ntr_params *params, const struct cli_lines *lines
 }
 
 static int assemble_lines(const ntr_params *params, struct cli_lines *lines, struct cli_output *out) {
-    char *line;
+    char line[CLI_LINE_MAX + 1];
+    const char *text;
+    size_t length;
 
-    while (!out->done && (line = cli_lines_next(lines))) {
+    while (!out->done && cli_lines_next(lines, &text, &length)) {
+        memcpy(line, text, length);
+        line[length] = 0;
         int status = assemble_line(params, lines, line, out);
         if (status != CLI_OK) return status;
     }

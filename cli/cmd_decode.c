@@ -50,7 +50,6 @@ struct decode {
     struct cli_window window;
     struct cli_output out;
     struct cli_defects defects;
-    ntr_program *program;
     ntr_decoder *decoder;
     bool any; /* something was decoded */
 };
@@ -61,23 +60,11 @@ static bool needs_program(const struct decode_options *o) {
     return o->output != CLI_SHOW_EVENT && o->output != CLI_SHOW_ITC;
 }
 
-static int open_program(struct decode *d) {
-    d->program = ntr_program_new(NULL);
-    if (!d->program) return cli_fail("out of memory");
-    if (cli_images_load(&d->options->images, d->program) != CLI_OK) return CLI_FAILED;
-    if (d->options->images.list.count == 0 && needs_program(d->options))
-        return cli_fail(
-            "no program: name its ELF file with -e (without one: --output event, --output itc, 'ntrace dump')");
-    if (d->options->stream.xlen < 0 && ntr_program_xlen(d->program))
-        d->trace.params.xlen = (uint8_t)ntr_program_xlen(d->program);
-    return CLI_OK;
-}
-
 static int open_decoder(struct decode *d) {
     ntr_decoder_config config = {
         .size = sizeof config,
         .params = d->trace.params,
-        .program = d->program,
+        .program = d->trace.program,
         .one_source = d->window.one_source,
         .source = d->window.source,
         .strict = d->options->strict != 0,
@@ -152,7 +139,7 @@ static int show_events(struct decode *d) {
     struct cli_decode_settings settings = {
         .show = (enum cli_show)d->options->output,
         .format = (enum cli_format)d->options->result.format,
-        .program = d->program,
+        .program = d->trace.program,
         .by_source = d->trace.params.src_bits && !d->window.one_source,
         .channel = (unsigned)d->options->channel,
     };
@@ -220,7 +207,10 @@ static int show_counts(struct decode *d) {
 /* ---- */
 
 static int decode_trace(struct decode *d) {
-    if (open_program(d) != CLI_OK || open_decoder(d) != CLI_OK) return CLI_FAILED;
+    const struct decode_options *o = d->options;
+
+    if (cli_trace_program(&d->trace, &o->images, &o->stream, needs_program(o)) != CLI_OK) return CLI_FAILED;
+    if (open_decoder(d) != CLI_OK) return CLI_FAILED;
     if (cli_output_open(&d->out, d->options->result.path) != CLI_OK) return CLI_FAILED;
     int status = d->options->output == CLI_SHOW_COUNT ? show_counts(d) : show_events(d);
     int defects = cli_defect_summary(&d->defects);
@@ -234,7 +224,6 @@ static int decode_run(const void *options, char **operands) {
     if (cli_trace_open(&d.trace, operands[0], &d.options->stream) != CLI_OK) return CLI_FAILED;
     int status = decode_trace(&d);
     ntr_decoder_free(d.decoder);
-    ntr_program_free(d.program);
     cli_trace_close(&d.trace);
     return status;
 }

@@ -6,48 +6,65 @@
 #include <string.h>
 
 int cli_lines_open(struct cli_lines *lines, const char *path) {
-    *lines = (struct cli_lines){.kept = malloc(CLI_LINE_MAX + 1)};
+    *lines = (struct cli_lines){.kept = malloc(CLI_LINE_MAX)};
     if (!lines->kept) return cli_fail("out of memory");
     int status = cli_input_open(&lines->input, path);
     if (status != CLI_OK) free(lines->kept);
     return status;
 }
 
-/* Move bytes of the span to the line, up to a line feed. Returns whether the line is complete. */
-static bool take(struct cli_lines *lines) {
-    const uint8_t *feed = lines->span.size ? memchr(lines->span.data, '\n', lines->span.size) : NULL;
-    size_t size = feed ? (size_t)(feed - lines->span.data) : lines->span.size;
-    size_t passed = feed ? size + 1 : size;
+/* Pass the rest of the line in the span. Returns whether its end is there. */
+static bool take(struct cli_lines *lines, const char **text, size_t *length) {
+    const uint8_t *start = lines->span.data;
+    const uint8_t *feed = lines->span.size ? memchr(start, '\n', lines->span.size) : NULL;
+    size_t size = feed ? (size_t)(feed - start) : lines->span.size;
 
-    if (size > CLI_LINE_MAX - lines->used) {
+    lines->span.data += size + (feed != NULL);
+    lines->span.size -= size + (feed != NULL);
+    *text = (const char *)start;
+    *length = size;
+    return feed != NULL;
+}
+
+/* Add a part to the line that was begun in an earlier span. */
+static bool keep(struct cli_lines *lines, size_t *used, const char *text, size_t length) {
+    if (length > CLI_LINE_MAX - *used) {
         cli_note("%s: line %" PRIu64 ": expected at most %u characters, found more", lines->input.name, lines->number,
                  CLI_LINE_MAX);
         lines->failed = true;
         return false;
     }
-    if (size) memcpy(lines->kept + lines->used, lines->span.data, size);
-    lines->used += size;
-    lines->span.data += passed;
-    lines->span.size -= passed;
-    return feed != NULL;
+    if (length) memcpy(lines->kept + *used, text, length);
+    *used += length;
+    return true;
 }
 
-char *cli_lines_next(struct cli_lines *lines) {
+static bool refill(struct cli_lines *lines) {
+    int status = cli_input_next(&lines->input, &lines->span, &lines->last);
+
+    lines->failed = status != CLI_OK || lines->input.damaged;
+    return !lines->failed;
+}
+
+bool cli_lines_next(struct cli_lines *lines, const char **text, size_t *length) {
+    size_t used = 0;
+
     lines->number++;
-    lines->used = 0;
-    while (!take(lines)) {
-        if (lines->failed) return NULL;
-        if (lines->last) {
-            if (lines->used == 0) return NULL;
-            break;
-        }
-        int status = cli_input_next(&lines->input, &lines->span, &lines->last);
-        lines->failed = status != CLI_OK || lines->input.damaged;
-        if (lines->failed) return NULL;
+    while (!take(lines, text, length)) {
+        if (!keep(lines, &used, *text, *length)) return false;
+        *length = 0;
+        if (lines->last) break;
+        if (!refill(lines)) return false;
     }
-    if (lines->used && lines->kept[lines->used - 1] == '\r') lines->used--;
-    lines->kept[lines->used] = 0;
-    return lines->kept;
+    bool whole = used == 0 && *length <= CLI_LINE_MAX;
+    if (!whole) {
+        if (!keep(lines, &used, *text, *length)) return false;
+        *text = lines->kept;
+        *length = used;
+    }
+    bool ended = lines->last && lines->span.size == 0 && *length == 0;
+    if (*length && (*text)[*length - 1] == '\r') --*length;
+    return !ended;
 }
 
 void cli_lines_close(struct cli_lines *lines) {

@@ -10,17 +10,16 @@ struct cli_lines {
     struct cli_input input;
     ntr_bytes span;
     uint64_t number; /* of the line given out last, from 1 */
-    char *kept;      /* the line being put together */
-    size_t used;
+    char *kept;      /* a line that was cut by the end of a span is put together here */
     bool last, failed;
 };
 
 /* Returns CLI_OK, or CLI_FAILED after telling why. */
 int cli_lines_open(struct cli_lines *lines, const char *path);
 
-/* The next line without its end (LF or CR LF), NUL-terminated, to be changed at will until the next call;
- * NULL at the end, or with `failed` set after telling why. */
-char *cli_lines_next(struct cli_lines *lines);
+/* The next line without its end (LF or CR LF); it lives until the next call. False at the end, or with `failed` set
+ * after telling why. */
+bool cli_lines_next(struct cli_lines *lines, const char **text, size_t *length);
 
 void cli_lines_close(struct cli_lines *lines);
 

@@ -1,14 +1,59 @@
 #include "trace.h"
 #include "report.h"
 
-int cli_trace_open(struct cli_trace *trace, const char *path, const struct cli_stream *stream) {
-    *trace = (struct cli_trace){.input.fd = -1};
-    if (cli_stream_params(stream, NULL, &trace->params) != CLI_OK) return CLI_FAILED;
+/* Open the stream at `path`, which is described by `base` (NULL: by the options alone). */
+static int open_stream(struct cli_trace *trace, const char *path, const struct cli_stream *stream,
+                       const ntr_params *base) {
+    if (cli_stream_params(stream, base, &trace->params) != CLI_OK) return CLI_FAILED;
     if (cli_input_open(&trace->input, path) != CLI_OK) return CLI_FAILED;
     ntr_status status = ntr_reader_init(&trace->reader, &trace->params);
-    if (status == NTR_OK) return CLI_OK;
-    cli_trace_close(trace);
-    return cli_fail("%s: %s", path, ntr_status_text(status));
+    return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", path, ntr_status_text(status));
+}
+
+static int tell_bundle(const struct cli_trace *trace, const char *path, ntr_status status) {
+    const char *why = ntr_bundle_error(trace->bundle);
+
+    return why && *why ? cli_fail("%s", why) : cli_fail("%s: %s", path, ntr_status_text(status));
+}
+
+static int open_bundle(struct cli_trace *trace, const char *path, const struct cli_stream *stream) {
+    trace->bundle = ntr_bundle_new(NULL);
+    if (!trace->bundle) return cli_fail("out of memory");
+    ntr_status status = ntr_bundle_open(trace->bundle, path);
+    if (status != NTR_OK) return tell_bundle(trace, path, status);
+    return open_stream(trace, ntr_bundle_stream(trace->bundle), stream, &ntr_bundle_capture(trace->bundle)->params);
+}
+
+int cli_trace_open(struct cli_trace *trace, const char *path, const struct cli_stream *stream) {
+    *trace = (struct cli_trace){.input.fd = -1};
+    int status = ntr_bundle_seen(path) ? open_bundle(trace, path, stream) : open_stream(trace, path, stream, NULL);
+    if (status != CLI_OK) cli_trace_close(trace);
+    return status;
+}
+
+/* Things that happened and are not in the stream. */
+static void tell_losses(const struct cli_trace *trace) {
+    const ntr_capture *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
+
+    for (size_t i = 0; capture && i < capture->loss_count; i++)
+        cli_note("%s: not in the trace: %s", trace->input.name, capture->losses[i].what);
+}
+
+int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, const struct cli_stream *stream,
+                      bool required) {
+    ntr_image_info first;
+
+    trace->program = ntr_program_new(NULL);
+    if (!trace->program) return cli_fail("out of memory");
+    ntr_status status = trace->bundle ? ntr_bundle_load(trace->bundle, trace->program) : NTR_OK;
+    if (status != NTR_OK) return tell_bundle(trace, trace->input.name, status);
+    if (cli_images_load(images, trace->program) != CLI_OK) return CLI_FAILED;
+    if (required && ntr_program_image(trace->program, 0, &first) != NTR_OK)
+        return cli_fail("no program: name its ELF file with -e");
+    tell_losses(trace);
+    if (stream->xlen < 0 && ntr_program_xlen(trace->program))
+        trace->params.xlen = (uint8_t)ntr_program_xlen(trace->program);
+    return CLI_OK;
 }
 
 static bool feed(struct cli_trace *trace) {
@@ -41,4 +86,8 @@ int cli_trace_status(const struct cli_trace *trace, bool any, int status) {
 
 void cli_trace_close(struct cli_trace *trace) {
     cli_input_close(&trace->input);
+    ntr_program_free(trace->program);
+    ntr_bundle_free(trace->bundle);
+    trace->program = NULL;
+    trace->bundle = NULL;
 }

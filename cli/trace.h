@@ -2,20 +2,30 @@
 #ifndef CLI_TRACE_H
 #define CLI_TRACE_H
 
+#include "images.h"
 #include "input.h"
 #include "stream.h"
 
+#include <ntrace/bundle.h>
 #include <ntrace/reader.h>
 
 struct cli_trace {
     struct cli_input input;
+    ntr_bundle *bundle;   /* NULL: a raw stream */
+    ntr_program *program; /* after cli_trace_program */
     ntr_params params;
     ntr_reader reader;
     bool failed; /* the input could not be read to its end; it has been told */
 };
 
-/* Returns CLI_OK, or CLI_FAILED after telling why. */
+/* `path`: a file, "-", or a bundle's folder, whose parameters hold where the options say nothing. Returns CLI_OK,
+ * or CLI_FAILED after telling why. */
 int cli_trace_open(struct cli_trace *trace, const char *path, const struct cli_stream *stream);
+
+/* Load the bundle's images, then those of the options; params.xlen follows. `required`: complain when there are
+ * none. Returns as above. */
+int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, const struct cli_stream *stream,
+                      bool required);
 
 /* The next message: NTR_OK, or NTR_END at the end of the input (or where it could not be read on: `failed`).
  * Its bytes live until the next call. */
