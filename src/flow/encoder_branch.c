@@ -22,26 +22,39 @@ static void send_sync(ntr_encoder *e, unsigned tcode, uint64_t hist, uint64_t ad
     ntr_enc_sync_done(e, address);
 }
 
+static bool same_event(const last_branch *a, const last_branch *b) {
+    return a->btype == b->btype && a->icnt == b->icnt && a->target == b->target;
+}
+
 /* RepeatBranch stands for messages that are the same bit by bit; both readings of "repeat" then agree (OQ-1). */
-static bool repeats(const last_branch *last, const last_branch *now) {
-    return last->valid && last->tcode == now->tcode && last->btype == now->btype && last->icnt == now->icnt &&
-           last->hist == now->hist && last->target == now->target && !last->uaddr && !now->uaddr;
+static bool is_repeat(const last_branch *last, const last_branch *now) {
+    return last->valid && last->tcode == now->tcode && last->hist == now->hist && same_event(last, now) &&
+           !last->uaddr && !now->uaddr;
+}
+
+/* The history as the branch message will have it. What happens a second time in a row goes into HIST as a whole,
+ * even if a split would be shorter: a third time is then a repeat. */
+static uint64_t take_history(ntr_encoder *e, last_branch *now) {
+    now->whole = e->repeat_branch ? ntr_enc_history_whole(e) : 0;
+    if (!now->whole || now->whole != e->last.whole || !same_event(&e->last, now)) return ntr_enc_history_take(e);
+    ntr_enc_history_clear(e);
+    return now->whole;
 }
 
 /* Count it as a repeat of the last one if it is, else send it. */
-static void send_branch(ntr_encoder *e, uint64_t hist, uint64_t address) {
+static void send_branch(ntr_encoder *e, uint64_t address) {
     bool direct = e->pending.kind == PENDING_DIRECT;
     last_branch now = {
         .valid = e->repeat_branch && address != NTR_ADDRESS_UNKNOWN,
-        .tcode = (uint8_t)branch_tcode(e, false, hist),
         .btype = e->pending.btype,
         .icnt = e->icnt,
-        .hist = hist,
         .target = address,
         .uaddr = direct ? 0 : (address ^ e->ref) >> 1,
     };
+    now.hist = take_history(e, &now);
+    now.tcode = (uint8_t)branch_tcode(e, false, now.hist);
     e->icnt = 0;
-    if (now.valid && repeats(&e->last, &now)) {
+    if (now.valid && is_repeat(&e->last, &now)) {
         e->last.time = e->pending.time;
         if (++e->last.repeats == (1u << e->config.bcnt_bits) - 1) ntr_enc_repeat_flush(e);
         return;
@@ -50,7 +63,7 @@ static void send_branch(ntr_encoder *e, uint64_t hist, uint64_t address) {
     NTR_SET(m, BTYPE, btype, now.btype);
     NTR_SET(m, ICNT, icnt, now.icnt);
     NTR_SET(m, UADDR, uaddr, now.uaddr);
-    NTR_SET(m, HIST, hist, hist);
+    NTR_SET(m, HIST, hist, now.hist);
     ntr_enc_send(e, m, e->pending.time);
     e->last = now;
     if (!direct) e->ref = address;
@@ -73,14 +86,14 @@ bool ntr_enc_resolve(ntr_encoder *e, uint64_t next) {
         unsigned tcode = counter ? NTR_TCODE_PROG_TRACE_SYNC : branch_tcode(e, true, hist);
         send_sync(e, tcode, hist, next, branch ? e->pending.time : e->now);
     } else if (branch) {
-        send_branch(e, ntr_enc_history_take(e), next);
+        send_branch(e, next);
     }
     e->pending = (pending_branch){0};
     return sync;
 }
 
 void ntr_enc_resolve_blind(ntr_encoder *e) {
-    if (e->pending.kind == PENDING_DIRECT) send_branch(e, ntr_enc_history_take(e), NTR_ADDRESS_UNKNOWN);
+    if (e->pending.kind == PENDING_DIRECT) send_branch(e, NTR_ADDRESS_UNKNOWN);
     e->pending = (pending_branch){0};
 }
 

@@ -8,6 +8,7 @@ void ntr_enc_history_send(ntr_encoder *e, uint64_t rdata, uint32_t count, uint64
     NTR_SET(m, RCODE, rcode, count == 1 ? 1 : 2);
     NTR_SET(m, RDATA0, rdata0, rdata);
     if (count > 1) NTR_SET(m, RDATA1, rdata1, count);
+    e->history_sent = true;
     ntr_enc_send(e, m, time);
 }
 
@@ -41,15 +42,22 @@ void ntr_enc_history_append(ntr_encoder *e, unsigned taken) {
     if (e->config.full_after && e->hist >= e->hist_full) spill(e);
 }
 
+uint64_t ntr_enc_history_whole(const ntr_encoder *e) {
+    if (e->history_sent) return 0;
+    if (e->patterns) return ntr_enc_patterns_whole(e);
+    return e->held.count ? 0 : e->hist;
+}
+
 uint64_t ntr_enc_history_take(ntr_encoder *e) {
-    if (e->patterns) return ntr_enc_patterns_take(e);
-    ntr_enc_history_flush(e);
     uint64_t hist = e->hist;
-    e->hist = HIST_EMPTY;
+    if (e->patterns) hist = ntr_enc_patterns_take(e);
+    else ntr_enc_history_flush(e);
+    ntr_enc_history_clear(e);
     return hist;
 }
 
 void ntr_enc_history_clear(ntr_encoder *e) {
+    e->history_sent = false;
     e->hist = HIST_EMPTY;
     e->held.count = 0;
     if (e->patterns) ntr_enc_patterns_clear(e);

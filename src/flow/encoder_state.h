@@ -41,6 +41,7 @@ typedef struct last_branch {
     uint8_t tcode, btype;
     uint32_t repeats; /* not sent yet */
     uint64_t icnt, hist, target, uaddr;
+    uint64_t whole;   /* all history since the branch message before, if one HIST can hold it; else 0 */
     uint64_t time;    /* of the last repeat */
 } last_branch;
 
@@ -100,6 +101,7 @@ struct ntr_encoder {
     pending_branch pending;
     last_branch last;
     held_history held;
+    bool history_sent;      /* some of the history since the last branch message has been sent already */
     return_stack stack;
     patterns *patterns;     /* NULL unless history is split for size */
     uint32_t filter_depth[NTR_FILTERS_MAX];
@@ -158,6 +160,7 @@ unsigned ntr_enc_trap_btype(const ntr_encoder *e, unsigned itype);
 
 /* encoder_history.c */
 void ntr_enc_history_append(ntr_encoder *e, unsigned taken);
+uint64_t ntr_enc_history_whole(const ntr_encoder *e); /* all there is, in one HIST; 0: it needs more messages */
 uint64_t ntr_enc_history_take(ntr_encoder *e); /* send all but the last part, give that back, start anew */
 void ntr_enc_history_flush(ntr_encoder *e);    /* send repeats that are held back */
 void ntr_enc_history_clear(ntr_encoder *e);
@@ -167,6 +170,7 @@ void ntr_enc_history_send(ntr_encoder *e, uint64_t rdata, uint32_t count, uint64
 ntr_status ntr_enc_patterns_new(ntr_encoder *e);
 void ntr_enc_patterns_free(ntr_encoder *e);
 void ntr_enc_patterns_append(ntr_encoder *e, unsigned taken);
+uint64_t ntr_enc_patterns_whole(const ntr_encoder *e);
 uint64_t ntr_enc_patterns_take(ntr_encoder *e);
 void ntr_enc_patterns_clear(ntr_encoder *e);
 

@@ -29,7 +29,7 @@ void ntr_enc_sync_done(ntr_encoder *e, uint64_t address) {
     e->sync_count = 0;
     e->ref = address;
     e->icnt = 0;
-    e->last.valid = false;
+    e->last = (last_branch){0};
     ntr_enc_history_clear(e);
     ntr_enc_stack_clear(e);
     e->stats.syncs++;
