@@ -63,15 +63,19 @@ static const struct cli_option ram_table[] = {
 };
 
 static const struct cli_group groups[] = {
-    CLI_OWN("options", what_table), CLI_OWN("pins", pin_table), CLI_OWN("trace IDs", id_table),
-    CLI_OWN("the buffer of a RAM sink", ram_table), {0},
+    CLI_OWN("options", what_table),
+    CLI_OWN("pins", pin_table),
+    CLI_OWN("trace IDs", id_table),
+    CLI_OWN("the buffer of a RAM sink", ram_table),
+    {0},
 };
 
 static const ntr_transport *find(const char *option, const char *name) {
     const ntr_transport *transport = ntr_transport_find(name ? name : "raw");
     if (transport) return transport;
     cli_note("%s %s: expected one of:", option, name);
-    for (size_t i = 0; (transport = ntr_transport_at(i)); i++) cli_note("  %-15s %s", transport->name, transport->summary);
+    for (size_t i = 0; (transport = ntr_transport_at(i)); i++)
+        cli_note("  %-15s %s", transport->name, transport->summary);
     return NULL;
 }
 
@@ -86,7 +90,8 @@ static unsigned id_of(const struct convert_options *o, size_t index) {
     char *end;
     const unsigned long id = list ? strtoul(list, &end, 0) : 0;
     if (list && end != list && (!*end || *end == ',') && id > 0 && id < NTR_ATB_ID_RESERVED) return (unsigned)id;
-    cli_fail("--ids: expected a number from 1 to 0x6f for each input, found '%s' for input %zu", list ? list : "", index + 1);
+    cli_fail("--ids: expected a number from 1 to 0x6f for each input, found '%s' for input %zu", list ? list : "",
+             index + 1);
     return 0;
 }
 
@@ -97,9 +102,11 @@ static int check(const struct convert_options *o, const ntr_transport *from, con
     if (pins_in && !from->lines && !(o->vcd && to->lines)) return cli_fail("--from %s has no pins", from->name);
     if (pins_out && !to->lines && !(o->vcd && from->lines)) return cli_fail("--to %s has no pins", to->name);
     if (inputs > 1 && (from->ids || !to->ids))
-        return cli_fail("several inputs: expected inputs without trace IDs and an output with them, found --from %s --to %s",
-                        from->name, to->name);
-    if (!o->path && !pins_out && isatty(STDOUT_FILENO)) return cli_fail("bytes are not for a terminal; name a file with -o");
+        return cli_fail(
+            "several inputs: expected inputs without trace IDs and an output with them, found --from %s --to %s",
+            from->name, to->name);
+    if (!o->path && !pins_out && isatty(STDOUT_FILENO))
+        return cli_fail("bytes are not for a terminal; name a file with -o");
     return CLI_OK;
 }
 
@@ -123,8 +130,9 @@ static int convert_files(const struct convert_options *o, const ntr_transport *f
     size_t opened = 0;
     for (; status == CLI_OK && opened < count; opened++) {
         const unsigned id = output->transport->ids ? id_of(o, opened) : 0;
-        status = output->transport->ids && !id ? CLI_FAILED
-                                               : convert_input_open(&inputs[opened], o, from, paths[opened], id, output);
+        status = output->transport->ids && !id
+                     ? CLI_FAILED
+                     : convert_input_open(&inputs[opened], o, from, paths[opened], id, output);
         if (status != CLI_OK) break;
     }
     if (status == CLI_OK) status = convert_all(inputs, count);

@@ -40,8 +40,8 @@ struct convert_sink {
 struct convert_output {
     const struct convert_options *options;
     const ntr_transport *transport;
-    bool each; /* the path has a % for the ID */
-    int only;  /* the one ID that has come so far; -1: none */
+    bool each;                               /* the path has a % for the ID */
+    int only;                                /* the one ID that has come so far; -1: none */
     struct convert_sink *sinks[CONVERT_IDS]; /* all but the first only with `each` */
 };
 
@@ -62,13 +62,13 @@ struct convert_input {
     struct cli_input file;
     ntr_pin_reader *pins; /* NULL: the file holds packed beats */
     ntr_transport_reader *reader;
-    int held; /* half a 16-bit beat */
-    unsigned id;  /* given to a stream without one */
-    int64_t only; /* the only one taken of several; -1: all */
+    int held;       /* half a 16-bit beat */
+    unsigned id;    /* given to a stream without one */
+    int64_t only;   /* the only one taken of several; -1: all */
     ntr_bytes span; /* read and not yet converted */
     bool last;      /* no span follows this one */
     bool ended;
-    char *names;    /* of the data pins */
+    char *names;       /* of the data pins */
     uint64_t notes[8]; /* how many of each kind came */
     struct convert_output *output;
 };

@@ -17,12 +17,23 @@ static void tell(const struct convert_input *input, const ntr_transport_note *no
                  note->reason == NTR_E_NOT_SYNCED ? "no alignment found" : "alignment lost",
                  ntr_status_text((ntr_status)note->reason));
         break;
-    case NTR_NOTE_CALIBRATION: cli_note("%s: beat %llu: end of %llu calibration patterns", name, at, value); break;
-    case NTR_NOTE_TRIGGER: cli_note("%s: beat %llu: trigger of trace ID 0x%02llx", name, at, value); break;
-    case NTR_NOTE_FLUSH: cli_note("%s: beat %llu: flush completed", name, at); break;
-    case NTR_NOTE_ID: cli_note("%s: beat %llu: data with the reserved trace ID 0x%02llx passed over", name, at, value); break;
-    case NTR_NOTE_UNKNOWN_ID: cli_note("%s: beat %llu: %llu bytes before the first trace ID passed over", name, at, value); break;
-    default: break;
+    case NTR_NOTE_CALIBRATION:
+        cli_note("%s: beat %llu: end of %llu calibration patterns", name, at, value);
+        break;
+    case NTR_NOTE_TRIGGER:
+        cli_note("%s: beat %llu: trigger of trace ID 0x%02llx", name, at, value);
+        break;
+    case NTR_NOTE_FLUSH:
+        cli_note("%s: beat %llu: flush completed", name, at);
+        break;
+    case NTR_NOTE_ID:
+        cli_note("%s: beat %llu: data with the reserved trace ID 0x%02llx passed over", name, at, value);
+        break;
+    case NTR_NOTE_UNKNOWN_ID:
+        cli_note("%s: beat %llu: %llu bytes before the first trace ID passed over", name, at, value);
+        break;
+    default:
+        break;
     }
 }
 
@@ -85,7 +96,8 @@ static int open_pins(struct convert_input *input, const struct convert_options *
                             input->transport->name, count);
     }
     input->pins = ntr_pin_reader_new(input->transport, &options, &status);
-    if (status == NTR_E_NAME) return cli_fail("--samples %lld: the clock or a data pin is no channel of it", (long long)o->samples);
+    if (status == NTR_E_NAME)
+        return cli_fail("--samples %lld: the clock or a data pin is no channel of it", (long long)o->samples);
     return status == NTR_OK ? CLI_OK : cli_fail("--from %s: %s", input->transport->name, ntr_status_text(status));
 }
 
@@ -125,7 +137,8 @@ static void release(struct convert_input *input) {
 
 int convert_input_open(struct convert_input *input, const struct convert_options *options,
                        const ntr_transport *transport, const char *path, unsigned id, struct convert_output *output) {
-    *input = (struct convert_input){.transport = transport, .held = -1, .id = id, .only = options->id, .output = output};
+    *input =
+        (struct convert_input){.transport = transport, .held = -1, .id = id, .only = options->id, .output = output};
     if (cli_input_open(&input->file, path) != CLI_OK) return CLI_FAILED;
     const bool pins = options->vcd || options->vcd_in || options->samples;
     int status = open_reader(input, options);

@@ -127,7 +127,8 @@ ntr_status convert_output_put(struct convert_output *output, unsigned id, const 
     struct convert_sink *sink = sink_of(output, id);
     if (!sink) return NTR_E_STATE;
     ntr_status status = ntr_transport_writer_put(sink->writer, id, bytes, size);
-    if (status != NTR_OK) cli_fail("--to %s: trace ID 0x%02x: %s", output->transport->name, id, ntr_status_text(status));
+    if (status != NTR_OK)
+        cli_fail("--to %s: trace ID 0x%02x: %s", output->transport->name, id, ntr_status_text(status));
     return status;
 }
 
