@@ -120,8 +120,7 @@ static void recover(ntr_encoder *e, bool force) {
     if (!e->loss.owed) return;
     ntr_enc_recover(e, force);
     if (e->loss.owed) return;
-    e->stats.lost_halfwords += e->icnt + e->last.repeats * e->last.icnt;
-    e->last.repeats = 0;
+    e->stats.lost_halfwords += e->icnt;
     e->icnt = 0;
     e->active = e->closing = false;
     e->sync_wanted |= 1u << NTR_SYNC_OVERRUN;
@@ -153,6 +152,7 @@ static void trace_block(ntr_encoder *e, const ntr_ingress *b, bool notify) {
         ntr_enc_count(e, b);
     } else if (e->active) {
         ntr_enc_interrupt(e, ntr_enc_trap_btype(e, b->itype));
+        ntr_enc_ownership_change(e, b);
     }
     if (notify || b->trigger & NTR_TRIGGER_NOTIFY) e->sync_wanted |= 1u << NTR_SYNC_TRACE_EVENT;
 }

@@ -91,6 +91,8 @@ void ntr_enc_recover(ntr_encoder *e, bool force) {
     if (!e->loss.owed) return;
     uint32_t used = e->fifo.used;
     if (!force && (used > e->config.fifo_restart || !ntr_enc_fifo_room(e, recovery_bytes(e))) && used) return;
+    e->stats.lost_halfwords += e->last.repeats * e->last.icnt; /* repeats of what may be lost, too */
+    e->last.repeats = 0;
     e->stats.losing = false;
     e->loss.owed = false;
     ntr_message *m = ntr_enc_message(e, NTR_TCODE_ERROR);
