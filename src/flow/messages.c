@@ -125,7 +125,7 @@ static ntr_status on_sync(ntr_decoder *d, ntr_source *s) {
 }
 
 static void stop_reached(ntr_decoder *d, ntr_source *s) {
-    bool known = s->state != NTR_SOURCE_BLIND && s->state != NTR_SOURCE_LOST && s->pc_known;
+    bool known = s->state == NTR_SOURCE_FOLLOWING && s->pc_known; /* stopped already: it may have run on untraced */
     /* The message itself is sound, unless older damage makes everything doubtful. */
     bool sound = s->state != NTR_SOURCE_LOST || s->gap.message == d->message.number;
     if (sound) {
@@ -146,6 +146,7 @@ static ntr_status on_stop(ntr_decoder *d, ntr_source *s) {
 }
 
 static ntr_status on_error(ntr_decoder *d, ntr_source *s) {
+    ntr_gap_flush(d, s); /* what ran before the loss is told before it */
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_OVERFLOW);
     e.code = (uint8_t)d->message.etype;
     e.data = d->message.ecode;

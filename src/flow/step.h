@@ -34,7 +34,7 @@ static inline ntr_status ntr_step_outcome(const ntr_decoder *d, ntr_order *o, nt
 }
 
 static inline bool ntr_jumps_have_outcomes(const ntr_decoder *d, const ntr_source *s) {
-    return d->params.all_jumps && s->mode == NTR_MODE_HTM;
+    return d->params.all_jumps && s->mode != NTR_MODE_BTM;
 }
 
 /* How a span ends that ends with an instruction of this ntr_flow; a branch: when not taken. */
