@@ -65,7 +65,7 @@ static void forget_flow(source *s)
 static void lose(oracle *o, source *s, ntr_status reason)
 {
     if (s->synced)
-        tell(o, s, (oracle_event){.kind = ORACLE_LOST, .reason = reason, .known = true, .pc = s->pc});
+        tell(o, s, (oracle_event){.kind = ORACLE_LOST, .reason = reason, .known = true, .pc = s->pc, .pool = s->icnt});
     s->synced = false;
     forget_flow(s);
 }

@@ -31,6 +31,7 @@ typedef struct oracle_event {
     uint64_t time;   /* after the message that told it */
     uint64_t offset; /* of that message */
     ntr_context context;
+    uint64_t pool; /* LOST: halfwords that ResourceFull had told and that nothing can be made of now */
 } oracle_event;
 
 typedef struct oracle_options {

@@ -1,0 +1,48 @@
+/* A small generator of pseudo-random numbers: the same seed, the same run, everywhere. */
+#ifndef NTRACE_TESTS_PRNG_H
+#define NTRACE_TESTS_PRNG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct prng {
+    uint64_t state;
+} prng;
+
+/* splitmix64 */
+static inline uint64_t prng_next(prng *p)
+{
+    uint64_t z = p->state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* A generator of its own for each purpose, so that a new question in one does not change the others. */
+static inline prng prng_fork(prng *p)
+{
+    return (prng){prng_next(p)};
+}
+
+/* 0 .. limit - 1 */
+static inline unsigned prng_below(prng *p, unsigned limit)
+{
+    return (unsigned)((prng_next(p) >> 32) * limit >> 32);
+}
+
+/* from .. to, both included */
+static inline unsigned prng_range(prng *p, unsigned from, unsigned to)
+{
+    return from + prng_below(p, to - from + 1);
+}
+
+static inline bool prng_chance(prng *p, unsigned in_thousand)
+{
+    return prng_below(p, 1000) < in_thousand;
+}
+
+/* One of an array's elements. */
+#define PRNG_PICK(p, array) ((array)[prng_below((p), sizeof(array) / sizeof *(array))])
+
+#endif

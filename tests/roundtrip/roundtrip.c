@@ -1,0 +1,242 @@
+/* roundtrip [-s SEED] [-n COUNT] [-l INSTRUCTIONS] [-f FILE] [-o NAME] [-v]: random programs through the encoder and
+ * back through two decoders; both must tell what was executed.
+ *
+ *   -s SEED   first seed (1)              -l COUNT  instructions in every run (as the seed likes)
+ *   -n COUNT  how many seeds (1)          -f FILE   seeds that once failed, one a line, before the others
+ *   -v        print one run: settings, ingress, what was told
+ *   -o NAME   write its stream to NAME.nex and its code to NAME-ADDRESS.bin
+ *
+ * Speaks TAP, 100 seeds a test. A failing seed prints the command that repeats it. */
+#include "judge.h"
+#include "setup.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SEEDS_PER_TEST 100
+
+typedef struct options {
+    uint64_t seed, count;
+    setup_wish wish;
+    bool verbose;
+    const char *output;
+} options;
+
+typedef struct totals {
+    uint64_t instructions, bytes, syncs, losses;
+} tally;
+
+static const char *const kind_name[] = {"pc", "trap", "sync", "stop", "context", "overflow", "lost", "note"};
+
+static void print_config(const setup *s)
+{
+    const ntr_encoder_option *option;
+    char value[256];
+    printf("# xlen %u, %u regions, %u functions, %u harts\n#", s->graph->options.xlen, s->graph->regions, s->graph->functions,
+           s->harts);
+    for (size_t i = 0; (option = ntr_encoder_option_at(i)); i++)
+        if (ntr_encoder_option_get(&s->hart[0].config, option->name, value, sizeof value) >= 0)
+            printf(" %s=%s", option->name, value);
+    putchar('\n');
+}
+
+static void print_run(const gen_run *run)
+{
+    static const char *const name[] = {"block", "tracing", "trigger", "sync", "tick"};
+    for (size_t i = 0; i < run->ops; i++) {
+        const gen_op *op = &run->op[i];
+        const ntr_ingress *b = &op->block;
+        if (op->kind == GEN_OP_BLOCK)
+            printf("#  %zu 0x%" PRIx64 "%s +%u itype %u last %u priv %u context %" PRIu64 " %" PRIu64 " ctype %u time %" PRIu64
+                   " trigger %u%s%s%s%s%s next 0x%" PRIx64 "\n",
+                   i, b->iaddr, b->no_iaddr ? "?" : "", b->iretire, b->itype, b->ilastsize, b->priv, b->scontext, b->hcontext,
+                   b->ctype, b->time, b->trigger, b->cycle ? " cycle" : "", b->sijump ? " sijump" : "",
+                   b->halted ? " halted" : "", b->reset ? " reset" : "", op->qualified ? "" : " filtered", op->next);
+        else
+            printf("#  %zu %s %u\n", i, name[op->kind], op->value);
+    }
+}
+
+static void print_told(const transcript *t, const char *who)
+{
+    for (size_t i = 0; i < t->events; i++) {
+        const oracle_event *e = &t->event[i];
+        printf("#  %s %zu: src %u byte %" PRIu64 " %s %s0x%" PRIx64 " code %u time %" PRIu64 " %s\n", who, i, e->src, e->offset,
+               kind_name[e->kind], e->known ? "" : "?", e->pc, e->code, e->has_time ? e->time : 0,
+               e->reason ? ntr_status_name(e->reason) : "");
+    }
+}
+
+static void write_file(const char *name, const char *suffix, uint64_t address, const uint8_t *bytes, size_t size)
+{
+    char path[512];
+    if (address)
+        snprintf(path, sizeof path, "%s-0x%" PRIx64 "%s", name, address, suffix);
+    else
+        snprintf(path, sizeof path, "%s%s", name, suffix);
+    FILE *file = fopen(path, "wb");
+    if (!file || fwrite(bytes, 1, size, file) != size || fclose(file))
+        perror(path);
+}
+
+static void write_all(const char *name, const setup *s, const setup_stream *stream)
+{
+    write_file(name, ".nex", 0, stream->bytes, stream->size);
+    for (unsigned i = 0; i < s->graph->regions; i++)
+        write_file(name, ".bin", s->graph->region[i].base, s->graph->region[i].bytes, s->graph->region[i].size);
+}
+
+/* The counting decode must come to the same totals as the events. */
+static verdict judge_counts(const setup *s, const transcript *told, ntr_bytes stream, prng *random)
+{
+    ntr_counts counts;
+    uint64_t instructions = 0;
+    verdict v = {.good = false};
+    for (size_t i = 0; i < told->events; i++)
+        instructions += told->event[i].kind == ORACLE_PC;
+    if (!told_counts(&s->params, s->program, stream, random, &counts))
+        snprintf(v.why, sizeof v.why, "the counting decode fails");
+    else if (counts.instructions != instructions)
+        snprintf(v.why, sizeof v.why, "counted %" PRIu64 " instructions, told %" PRIu64, counts.instructions, instructions);
+    else
+        v.good = true;
+    return v;
+}
+
+/* The library classifies instructions as the generator meant them. */
+static verdict judge_image(const setup *s)
+{
+    verdict v = {.good = true};
+    for (uint32_t i = 0; i < s->graph->insns && v.good; i++) {
+        const gen_insn *g = &s->graph->insn[i];
+        ntr_insn insn = {0};
+        ntr_status status = ntr_program_insn(s->program, NULL, 0, g->pc, &insn);
+        bool direct = g->kind == GEN_BRANCH || g->kind == GEN_JUMP || g->kind == GEN_CALL || g->kind == GEN_JUMP_LINK;
+        v.good = !status && insn.size == g->size && insn.itype == gen_itype[g->kind] && (!direct || insn.target == g->target) &&
+                 insn.sets_constant == (g->kind == GEN_SET);
+        snprintf(v.why, sizeof v.why, "instruction at 0x%" PRIx64 " of kind %u reads as flow %u, itype %u, target 0x%" PRIx64,
+                 g->pc, g->kind, insn.flow, insn.itype, insn.target);
+    }
+    return v;
+}
+
+/* What the encoder says it lost is what is missing. */
+static verdict judge_loss(const setup_stream *stream, const gen_truth *truth, uint64_t told)
+{
+    verdict v = {.good = stream->status.lost_halfwords == truth->halfwords - told};
+    snprintf(v.why, sizeof v.why, "%" PRIu64 " halfwords executed, %" PRIu64 " told, but %" PRIu64 " counted as lost",
+             truth->halfwords, told, stream->status.lost_halfwords);
+    return v;
+}
+
+static verdict judge_all(const setup *s, setup_stream *const *streams, ntr_bytes stream, const transcript *oracle,
+                         const transcript *decoder, prng *random)
+{
+    verdict v = {.good = true};
+    for (unsigned i = 0; i < s->harts && v.good; i++) {
+        v = judge_truth(oracle, i, s->hart[i].truth, &s->hart[i].config, false);
+        if (v.good)
+            v = judge_loss(streams[i], s->hart[i].truth, v.halfwords);
+        if (v.good)
+            v = judge_same(oracle, decoder, i);
+        if (v.good)
+            v = judge_truth(decoder, i, s->hart[i].truth, &s->hart[i].config, true);
+    }
+    return v.good ? judge_counts(s, decoder, stream, random) : v;
+}
+
+static bool run_seed(const options *o, uint64_t seed, tally *totals)
+{
+    setup *s = setup_new(seed, &o->wish);
+    setup_stream *streams[SETUP_HARTS_MAX] = {NULL}, *all = NULL;
+    transcript *oracle = NULL, *decoder = NULL;
+    verdict v = judge_image(s);
+    if (o->verbose)
+        print_config(s);
+    for (unsigned i = 0; i < s->harts; i++) {
+        if (o->verbose)
+            print_run(s->hart[i].run);
+        streams[i] = setup_encode(&s->hart[i], &s->random);
+        if (streams[i]->wrong[0] && v.good) {
+            v.good = false;
+            snprintf(v.why, sizeof v.why, "%s", streams[i]->wrong);
+        }
+        totals->instructions += s->hart[i].run->pcs;
+        totals->syncs += streams[i]->status.syncs;
+        totals->losses += streams[i]->status.overflows;
+    }
+    if (v.good) {
+        all = setup_merge(streams, s->harts, &s->random);
+        ntr_bytes stream = {all->bytes, all->size};
+        totals->bytes += all->size;
+        if (o->output)
+            write_all(o->output, s, all);
+        oracle = told_by_oracle(&s->params, s->program, stream);
+        decoder = told_by_decoder(&s->params, s->program, stream, &s->random);
+        v = judge_all(s, streams, stream, oracle, decoder, &s->random);
+        if (o->verbose) {
+            print_told(oracle, "oracle");
+            if (!judge_same(oracle, decoder, 0).good)
+                print_told(decoder, "decoder");
+        }
+    }
+    if (!v.good)
+        printf("# seed %" PRIu64 ": %s\n# repeat with: roundtrip -s %" PRIu64 " -v\n", seed, v.why, seed);
+    told_free(oracle);
+    told_free(decoder);
+    setup_stream_free(all);
+    for (unsigned i = 0; i < s->harts; i++)
+        setup_stream_free(streams[i]);
+    setup_free(s);
+    return v.good;
+}
+
+static size_t read_seeds(const char *path, uint64_t *seeds, size_t room)
+{
+    FILE *file = fopen(path, "r");
+    char line[200];
+    size_t count = 0;
+    while (file && count < room && fgets(line, sizeof line, file))
+        if (line[0] >= '0' && line[0] <= '9')
+            seeds[count++] = strtoull(line, NULL, 10);
+    if (file)
+        fclose(file);
+    return count;
+}
+
+int main(int argc, char **argv)
+{
+    options o = {.seed = 1, .count = 1};
+    uint64_t kept[1000];
+    size_t keeps = 0, failed = 0;
+    tally totals = {0};
+    int option;
+    while ((option = getopt(argc, argv, "s:n:l:f:o:v")) != -1) {
+        switch (option) {
+        case 's': o.seed = strtoull(optarg, NULL, 10); break;
+        case 'n': o.count = strtoull(optarg, NULL, 10); break;
+        case 'l': o.wish.instructions = (unsigned)strtoul(optarg, NULL, 10); break;
+        case 'f': keeps = read_seeds(optarg, kept, sizeof kept / sizeof *kept); break;
+        case 'o': o.output = optarg; break;
+        case 'v': o.verbose = true; break;
+        default: return 2;
+        }
+    }
+    uint64_t runs = keeps + o.count;
+    printf("1..%" PRIu64 "\n", (runs + SEEDS_PER_TEST - 1) / SEEDS_PER_TEST);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    size_t bad = 0;
+    for (uint64_t i = 0; i < runs; i++) {
+        bad += !run_seed(&o, i < keeps ? kept[i] : o.seed + i - keeps, &totals);
+        if ((i + 1) % SEEDS_PER_TEST && i + 1 < runs)
+            continue;
+        printf("%s %" PRIu64 " runs up to %" PRIu64 "\n", bad ? "not ok" : "ok", i / SEEDS_PER_TEST + 1, i + 1);
+        failed += bad;
+        bad = 0;
+    }
+    printf("# %" PRIu64 " runs, %zu failed; %" PRIu64 " instructions, %" PRIu64 " bytes, %" PRIu64 " syncs, %" PRIu64
+           " overflows\n", runs, failed, totals.instructions, totals.bytes, totals.syncs, totals.losses);
+    return failed ? 1 : 0;
+}

@@ -1,0 +1,51 @@
+/* Everything one random run needs, from one number. */
+#ifndef NTRACE_TESTS_SETUP_H
+#define NTRACE_TESTS_SETUP_H
+
+#include "gen/truth.h"
+#include <ntrace/encoder.h>
+#include <ntrace/program.h>
+
+#define SETUP_HARTS_MAX 4
+
+typedef struct setup_hart {
+    gen_run *run;
+    gen_truth *truth;
+    ntr_encoder_config config; /* sink not set */
+} setup_hart;
+
+typedef struct setup {
+    prng random; /* for what comes after: feeding, merging */
+    gen_graph *graph;
+    ntr_program *program;
+    unsigned harts;
+    setup_hart hart[SETUP_HARTS_MAX];
+    ntr_params params;   /* what a reader has to know */
+} setup;
+
+typedef struct setup_wish {
+    unsigned instructions; /* retired by each hart; 0: as the seed likes */
+    bool steady;           /* one hart, nothing lost in the encoder, syncs every few hundred messages at the most */
+} setup_wish;
+
+setup *setup_new(uint64_t seed, const setup_wish *wish);
+void setup_free(setup *setup);
+
+/* Bytes that a hart's encoder makes of its run, and where its messages start. */
+typedef struct setup_stream {
+    uint8_t *bytes;
+    size_t size, room;
+    size_t *message; /* start of each */
+    size_t messages;
+    char wrong[200]; /* why the encoder did not do it; "" otherwise */
+    ntr_encoder_status status; /* at the end */
+} setup_stream;
+
+/* Encode one hart's run. */
+setup_stream *setup_encode(const setup_hart *hart, prng *random);
+void setup_stream_free(setup_stream *stream);
+
+/* All harts' streams in one, messages interleaved at random, with idle bytes between some. */
+setup_stream *setup_merge(setup_stream *const *streams, unsigned count, prng *random);
+
+#endif

@@ -1,0 +1,126 @@
+/* Runs through the encoder, and streams of several harts into one. */
+#include "setup.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static setup_stream *new_stream(void)
+{
+    setup_stream *s = calloc(1, sizeof *s);
+    if (!s)
+        abort();
+    return s;
+}
+
+void setup_stream_free(setup_stream *s)
+{
+    if (s) {
+        free(s->bytes);
+        free(s->message);
+    }
+    free(s);
+}
+
+static void add_bytes(setup_stream *s, const uint8_t *bytes, size_t size)
+{
+    while (s->size + size > s->room) {
+        s->room = s->room ? 2 * s->room : 4096;
+        s->bytes = realloc(s->bytes, s->room);
+        if (!s->bytes)
+            abort();
+    }
+    memcpy(s->bytes + s->size, bytes, size);
+    s->size += size;
+}
+
+static void add_message(setup_stream *s, const uint8_t *bytes, size_t size)
+{
+    size_t n = s->messages;
+    if (n < 64 || (n & (n - 1)) == 0)
+        s->message = realloc(s->message, (n < 64 ? 64 : 2 * n) * sizeof *s->message);
+    if (!s->message)
+        abort();
+    s->message[s->messages++] = s->size;
+    add_bytes(s, bytes, size);
+}
+
+static ntr_status take_message(void *user, const uint8_t *bytes, size_t size)
+{
+    add_message(user, bytes, size);
+    return NTR_OK;
+}
+
+/* The external filter lets pass what the record says. */
+static unsigned qualify(void *user, const ntr_ingress *block)
+{
+    (void)block;
+    return *(const bool *)user ? NTR_QUALIFY_TRACE : 0;
+}
+
+static ntr_status play(ntr_encoder *encoder, const gen_op *op)
+{
+    switch (op->kind) {
+    case GEN_OP_BLOCK: return ntr_encoder_push(encoder, &op->block);
+    case GEN_OP_TRACING: return ntr_encoder_set_tracing(encoder, op->value);
+    case GEN_OP_TRIGGER: return ntr_encoder_trigger(encoder, op->value);
+    case GEN_OP_SYNC: return ntr_encoder_request_sync(encoder, op->value);
+    case GEN_OP_TICK: return ntr_encoder_tick(encoder, op->value);
+    }
+    return NTR_E_INVALID;
+}
+
+setup_stream *setup_encode(const setup_hart *hart, prng *random)
+{
+    (void)random;
+    setup_stream *s = new_stream();
+    bool qualified = true;
+    ntr_encoder_config config = hart->config;
+    config.sink = take_message;
+    config.sink_user = s;
+    config.qualify = qualify;
+    config.qualify_user = &qualified;
+    ntr_status status;
+    ntr_encoder *encoder = ntr_encoder_new(&config, &status);
+    if (!encoder) {
+        const char *why = "";
+        ntr_encoder_config_check(&config, &why);
+        snprintf(s->wrong, sizeof s->wrong, "no encoder: %s: %s", ntr_status_name(status), why ? why : "");
+        return s;
+    }
+    for (size_t i = 0; i < hart->run->ops && !s->wrong[0]; i++) {
+        const gen_op *op = &hart->run->op[i];
+        qualified = op->qualified;
+        status = play(encoder, op);
+        if (status)
+            snprintf(s->wrong, sizeof s->wrong, "op %zu: %s: %s", i, ntr_status_name(status), ntr_encoder_error(encoder));
+    }
+    if (!s->wrong[0] && ((status = ntr_encoder_stop(encoder, hart->run->end, config.stop_evcode)) ||
+                         (status = ntr_encoder_flush(encoder))))
+        snprintf(s->wrong, sizeof s->wrong, "stop: %s", ntr_status_name(status));
+    ntr_encoder_status_get(encoder, &s->status);
+    ntr_encoder_free(encoder);
+    return s;
+}
+
+setup_stream *setup_merge(setup_stream *const *streams, unsigned count, prng *random)
+{
+    static const uint8_t idle[8] = {255, 255, 255, 255, 255, 255, 255, 255};
+    setup_stream *all = new_stream();
+    size_t next[SETUP_HARTS_MAX] = {0}, left = 0;
+    bool idles = prng_below(random, 4) == 0;
+    for (unsigned i = 0; i < count; i++)
+        left += streams[i]->messages;
+    while (left > 0) {
+        unsigned i = prng_below(random, count);
+        const setup_stream *s = streams[i];
+        if (next[i] == s->messages)
+            continue;
+        size_t start = s->message[next[i]++];
+        size_t end = next[i] < s->messages ? s->message[next[i]] : s->size;
+        if (idles && prng_below(random, 8) == 0)
+            add_bytes(all, idle, prng_range(random, 1, sizeof idle));
+        add_message(all, s->bytes + start, end - start);
+        left--;
+    }
+    return all;
+}
