@@ -57,6 +57,22 @@ NTR_API ntr_status ntr_program_add_elf(ntr_program *program, const char *path, c
  * NTR_E_RANGE (does not fit into the address space), NTR_E_MEMORY. */
 NTR_API ntr_status ntr_program_add_raw(ntr_program *program, ntr_bytes bytes, const ntr_image_options *options);
 
+/* Add the names of code made at run time from Linux's perf-PID.map ("START SIZE NAME" a line, both numbers
+ * hexadecimal); where two overlap, the later line wins. They name addresses that no image has a symbol for. Of
+ * `options`, times are not used. A last line that is cut off is left out: its process died.
+ * Errors: NTR_E_IO, NTR_E_FORMAT (another line that is none), NTR_E_INVALID, NTR_E_MEMORY. */
+NTR_API ntr_status ntr_program_add_perf_map(ntr_program *program, const char *path, const ntr_image_options *options);
+
+/* Where the stream was (byte offset) at a time of CLOCK_MONOTONIC in nanoseconds. */
+typedef uint64_t (*ntr_position_of_time)(void *user, uint64_t time);
+
+/* Add code made at run time, and its names, from a jitdump file (jit-PID.dump). Code is valid from where `when`
+ * says the stream was when it was loaded or moved, until other code is loaded over it; without `when` (NULL) the
+ * last code at an address is taken to have been there always. A file that ends inside a record is taken as far as it goes.
+ * Errors: NTR_E_IO, NTR_E_FORMAT (not a jitdump, not RISC-V, a damaged record), NTR_E_INVALID, NTR_E_MEMORY. */
+NTR_API ntr_status ntr_program_add_jitdump(ntr_program *program, const char *path, const ntr_image_options *options,
+                                           ntr_position_of_time when, void *user);
+
 /* Read up to `size` bytes of target memory at `address`; returns how many there were. */
 typedef size_t (*ntr_read_memory)(void *user, const ntr_context *context, uint64_t position, uint64_t address,
                                   uint8_t *out, size_t size);

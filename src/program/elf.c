@@ -1,4 +1,5 @@
 /* ELF files through libelf. Sizes and offsets are checked here against the file before anything is used. */
+#include "base/allocator.h"
 #include "program/attributes.h"
 #include "program/program.h"
 
@@ -76,23 +77,33 @@ static ntr_status check_segment(elf_file *file, size_t index, const GElf_Phdr *s
     return NTR_OK;
 }
 
-/* Find which segment has which address in `spans`: the later one where they overlap. Only bytes of the file
- * count: what lies behind them in memory (.bss) is no code. */
-static ntr_status read_segments(elf_file *file, ntr_spans *spans) {
-    size_t count;
-    ntr_status status = count_segments(file, &count);
-    for (size_t i = 0; status == NTR_OK && i < count; i++) {
+/* The loadable segments. Only bytes of the file count: what lies behind them in memory (.bss) is no code. */
+static ntr_status read_segments(elf_file *file, size_t count, ntr_span *laid, size_t *used) {
+    for (size_t i = 0; i < count; i++) {
         GElf_Phdr segment;
         if (!gelf_getphdr(file->elf, (int)i, &segment))
             return FAIL(file, NTR_E_FORMAT, "program header %zu: %s", i, elf_errmsg(-1));
         if (segment.p_type != PT_LOAD || segment.p_filesz == 0) continue;
-        status = check_segment(file, i, &segment);
-        if (status == NTR_OK &&
-            ntr_spans_paint(spans, file->program->allocator, segment.p_vaddr, segment.p_vaddr + segment.p_filesz - 1,
-                            (uint32_t)i))
-            return FAIL(file, NTR_E_MEMORY, "out of memory");
+        ntr_status status = check_segment(file, i, &segment);
+        if (status != NTR_OK) return status;
+        laid[(*used)++] = (ntr_span){
+            .first = segment.p_vaddr, .last = segment.p_vaddr + segment.p_filesz - 1, .value = (uint32_t)i};
     }
-    if (status == NTR_OK && !spans->count) return FAIL(file, NTR_E_FORMAT, "no loadable segment");
+    return *used ? NTR_OK : FAIL(file, NTR_E_FORMAT, "no loadable segment");
+}
+
+/* Which segment has which address: the later one where they overlap. */
+static ntr_status lay_out_segments(elf_file *file, ntr_spans *spans) {
+    const ntr_allocator *allocator = file->program->allocator;
+    size_t count, used = 0;
+    ntr_status status = count_segments(file, &count);
+    if (status != NTR_OK) return status;
+    ntr_span *laid = ntr_alloc(allocator, count, sizeof *laid);
+    if (!laid) return FAIL(file, NTR_E_MEMORY, "out of memory");
+    status = read_segments(file, count, laid, &used);
+    if (status == NTR_OK && ntr_spans_flatten(spans, allocator, laid, used))
+        status = FAIL(file, NTR_E_MEMORY, "out of memory");
+    ntr_dealloc(allocator, laid);
     return status;
 }
 
@@ -225,7 +236,7 @@ static ntr_status read_file(elf_file *file) {
     ntr_spans spans = {0};
     unsigned before = file->program->xlen;
     ntr_status status = check_header(file);
-    if (status == NTR_OK) status = read_segments(file, &spans);
+    if (status == NTR_OK) status = lay_out_segments(file, &spans);
     if (status == NTR_OK) {
         ntr_program_set_xlen(file->program, file->image->isa & NTR_ISA_RV32 ? 32 : 64);
         status = read_sections(file);

@@ -2,6 +2,7 @@
 
 #include "base/allocator.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 size_t ntr_spans_seek(const ntr_spans *spans, uint64_t address) {
@@ -38,22 +39,25 @@ static size_t lay(const ntr_span *old, size_t n, uint64_t first, uint64_t last, 
     uint64_t at = first;
     bool done = false; /* `at` cannot tell it: it wraps behind the last address */
 
-    if (n && old[0].first < first) append(out, &count, (ntr_span){old[0].first, first - 1, old[0].value});
+    if (n && old[0].first < first)
+        append(out, &count, (ntr_span){.first = old[0].first, .last = first - 1, .value = old[0].value});
     for (size_t i = 0; i <= n && !done; i++) {
         uint64_t covered = i < n && old[i].first > first ? old[i].first : first;
         if (i == n || at < covered) {
-            ntr_span gap = {at, i < n ? covered - 1 : last, combine(user, NTR_SPANS_NONE)};
+            ntr_span gap = {.first = at, .last = i < n ? covered - 1 : last, .value = combine(user, NTR_SPANS_NONE)};
             if (gap.value == NTR_SPANS_NONE) return 0;
             append(out, &count, gap);
             if (i == n) break;
         }
-        ntr_span over = {covered, old[i].last < last ? old[i].last : last, combine(user, old[i].value)};
+        ntr_span over = {.first = covered, .last = old[i].last < last ? old[i].last : last};
+        over.value = combine(user, old[i].value);
         if (over.value == NTR_SPANS_NONE) return 0;
         append(out, &count, over);
         at = over.last + 1;
         done = over.last == last;
     }
-    if (n && old[n - 1].last > last) append(out, &count, (ntr_span){last + 1, old[n - 1].last, old[n - 1].value});
+    if (n && old[n - 1].last > last)
+        append(out, &count, (ntr_span){.first = last + 1, .last = old[n - 1].last, .value = old[n - 1].value});
     return count;
 }
 
@@ -79,13 +83,85 @@ int ntr_spans_overlay(ntr_spans *spans, const ntr_allocator *allocator, uint64_t
     return failed;
 }
 
-static uint32_t always(void *user, uint32_t below) {
-    (void)below;
-    return *(const uint32_t *)user;
+/* The ranges that are open at one place of a sweep; the one that was laid last is at the top. */
+typedef struct heap {
+    uint32_t *items; /* indices into `laid` */
+    size_t count;
+    const ntr_span *laid;
+} heap;
+
+static bool above(const heap *open, size_t a, size_t b) {
+    return open->laid[open->items[a]].rank > open->laid[open->items[b]].rank;
 }
 
-int ntr_spans_paint(ntr_spans *spans, const ntr_allocator *allocator, uint64_t first, uint64_t last, uint32_t value) {
-    return ntr_spans_overlay(spans, allocator, first, last, always, &value);
+static void swap(heap *open, size_t a, size_t b) {
+    uint32_t item = open->items[a];
+    open->items[a] = open->items[b];
+    open->items[b] = item;
+}
+
+static void push(heap *open, uint32_t item) {
+    size_t at = open->count++;
+    open->items[at] = item;
+    for (; at && above(open, at, (at - 1) / 2); at = (at - 1) / 2) swap(open, at, (at - 1) / 2);
+}
+
+static void pop(heap *open) {
+    open->items[0] = open->items[--open->count];
+    for (size_t at = 0;;) {
+        size_t best = at;
+        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < open->count; child++)
+            if (above(open, child, best)) best = child;
+        if (best == at) return;
+        swap(open, at, best);
+        at = best;
+    }
+}
+
+static int by_start(const void *left, const void *right) {
+    const ntr_span *a = left, *b = right;
+    if (a->first != b->first) return a->first < b->first ? -1 : 1;
+    return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+/* From one place to the next where a range starts or the top one ends: at most 2 * count spans. */
+static size_t sweep(heap *open, size_t count, ntr_span *out) {
+    const ntr_span *laid = open->laid;
+    size_t made = 0;
+    for (uint64_t at = laid[0].first, next = 0;;) {
+        while (next < count && laid[next].first == at) push(open, (uint32_t)next++);
+        while (open->count && laid[open->items[0]].last < at) pop(open);
+        if (open->count == 0) {
+            if (next == count) return made;
+            at = laid[next].first;
+            continue;
+        }
+        ntr_span span = laid[open->items[0]];
+        span.first = at;
+        if (next < count && laid[next].first <= span.last) span.last = laid[next].first - 1;
+        if (made && out[made - 1].value == span.value && out[made - 1].last + 1 == at)
+            out[made - 1].last = span.last;
+        else
+            out[made++] = span;
+        if (span.last == UINT64_MAX) return made;
+        at = span.last + 1;
+    }
+}
+
+int ntr_spans_flatten(ntr_spans *spans, const ntr_allocator *allocator, ntr_span *laid, size_t count) {
+    if (count == 0) return 0;
+    heap open = {.items = ntr_alloc(allocator, count, sizeof *open.items), .laid = laid};
+    spans->items = ntr_alloc(allocator, count, 2 * sizeof *spans->items);
+    if (!open.items || !spans->items) {
+        ntr_dealloc(allocator, open.items);
+        return -1;
+    }
+    spans->capacity = 2 * count;
+    for (size_t i = 0; i < count; i++) laid[i].rank = (uint32_t)i;
+    qsort(laid, count, sizeof *laid, by_start);
+    spans->count = sweep(&open, count, spans->items);
+    ntr_dealloc(allocator, open.items);
+    return 0;
 }
 
 void ntr_spans_release(ntr_spans *spans, const ntr_allocator *allocator) {

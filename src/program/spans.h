@@ -1,6 +1,6 @@
 /* A sorted array of disjoint address ranges, each with one value: who covers this address?
  *
- * Both the map of the images and the symbol tables are made by laying ranges over one another. Ranges are
+ * Both the map of the images and the symbol tables are made by laying ranges over one another, one at a time or all at once. Ranges are
  * inclusive, so that one may reach the very last address. */
 #ifndef NTR_PROGRAM_SPANS_H
 #define NTR_PROGRAM_SPANS_H
@@ -15,6 +15,7 @@
 typedef struct ntr_span {
     uint64_t first, last;
     uint32_t value;
+    uint32_t rank; /* for ntr_spans_flatten only */
 } ntr_span;
 
 typedef struct ntr_spans {
@@ -30,8 +31,9 @@ typedef uint32_t (*ntr_spans_combine)(void *user, uint32_t below);
 int ntr_spans_overlay(ntr_spans *spans, const ntr_allocator *allocator, uint64_t first, uint64_t last,
                       ntr_spans_combine combine, void *user);
 
-/* The same with one value whatever was below. */
-int ntr_spans_paint(ntr_spans *spans, const ntr_allocator *allocator, uint64_t first, uint64_t last, uint32_t value);
+/* Make empty `spans` out of `count` ranges laid one over the other: where they overlap the later one wins.
+ * `laid` is sorted by this. 0, or -1 when out of memory. */
+int ntr_spans_flatten(ntr_spans *spans, const ntr_allocator *allocator, ntr_span *laid, size_t count);
 
 /* Index of the first span that ends at or after `address`; `count` when there is none. */
 size_t ntr_spans_seek(const ntr_spans *spans, uint64_t address);

@@ -7,7 +7,7 @@
 
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* By start; of several there the best comes last, because later ones are painted over earlier ones. */
+/* By start; of several there the best comes last, because later ones are laid over earlier ones. */
 static int by_address(const void *left, const void *right) {
     const ntr_name *a = left, *b = right;
     int order = ORDER(a->address, b->address);
@@ -30,33 +30,42 @@ static uint64_t last_of(uint64_t first, uint64_t size) {
     return size - 1 > UINT64_MAX - first ? UINT64_MAX : first + size - 1;
 }
 
-/* An inner symbol starts later than the one around it, so painting in order of start makes the innermost win. */
-static int paint_sized(ntr_symbols *symbols, const ntr_allocator *allocator, uint32_t index) {
-    const ntr_name *name = &symbols->names[index];
-    if (name->size == 0) return 0;
-    return ntr_spans_paint(&symbols->maps[name->function ? NTR_NAMES_FUNCTION : NTR_NAMES_SIZED], allocator,
-                           name->address, last_of(name->address, name->size), index);
+/* The addresses a symbol has in one of the maps; false: none. */
+static bool range_of(const ntr_name *name, unsigned map, ntr_span *range) {
+    range->first = name->address;
+    if (!name->code) return false;
+    if (map == NTR_NAMES_BELOW) { /* to the end of its section, until the next one is laid over it */
+        range->last = name->limit;
+        return name->limit >= name->address;
+    }
+    range->last = last_of(name->address, name->size);
+    return name->size && name->function == (map == NTR_NAMES_FUNCTION);
 }
 
-/* Each reaches to the end of its section, until the next one is painted over it. */
-static int paint_below(ntr_symbols *symbols, const ntr_allocator *allocator, uint32_t index) {
-    const ntr_name *name = &symbols->names[index];
-    if (name->limit < name->address) return 0;
-    return ntr_spans_paint(&symbols->maps[NTR_NAMES_BELOW], allocator, name->address, name->limit, index);
+/* Lay the names over one another in the order they have. */
+static int fill(ntr_symbols *symbols, const ntr_allocator *allocator, unsigned map) {
+    ntr_span *laid = ntr_alloc(allocator, symbols->count, sizeof *laid);
+    size_t count = 0;
+    if (!laid) return -1;
+    for (size_t i = 0; i < symbols->count; i++) {
+        laid[count].value = (uint32_t)i;
+        count += range_of(&symbols->names[i], map, &laid[count]);
+    }
+    int failed = ntr_spans_flatten(&symbols->maps[map], allocator, laid, count);
+    ntr_dealloc(allocator, laid);
+    return failed;
 }
 
+/* An inner symbol starts later than the one around it: laid in the order of their starts, the innermost wins. */
 int ntr_symbols_settle(ntr_symbols *symbols, const ntr_allocator *allocator) {
     if (symbols->count) qsort(symbols->names, symbols->count, sizeof *symbols->names, by_address);
-    for (size_t i = 0; i < symbols->count; i++) {
-        if (!symbols->names[i].code) continue;
-        if (paint_sized(symbols, allocator, (uint32_t)i) || paint_below(symbols, allocator, (uint32_t)i)) return -1;
-    }
+    for (unsigned map = 0; map < NTR_NAMES_MAPS; map++)
+        if (fill(symbols, allocator, map)) return -1;
     return 0;
 }
 
-int ntr_symbols_lay(ntr_symbols *symbols, const ntr_allocator *allocator, const ntr_name *name) {
-    if (ntr_symbols_add(symbols, allocator, name)) return -1;
-    return paint_sized(symbols, allocator, (uint32_t)(symbols->count - 1));
+int ntr_symbols_settle_in_order(ntr_symbols *symbols, const ntr_allocator *allocator) {
+    return fill(symbols, allocator, NTR_NAMES_FUNCTION);
 }
 
 const ntr_name *ntr_symbols_at(const ntr_symbols *symbols, uint64_t address) {

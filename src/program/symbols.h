@@ -31,12 +31,14 @@ typedef struct ntr_symbols {
     ntr_spans maps[NTR_NAMES_MAPS];
 } ntr_symbols;
 
-/* Collect; then settle once. 0, or -1 when out of memory. */
+/* Collect; then settle once, in one of two ways. 0, or -1 when out of memory. */
 int ntr_symbols_add(ntr_symbols *symbols, const ntr_allocator *allocator, const ntr_name *name);
+
+/* As a linker made them: the innermost wins, and what has no size reaches to the next one. */
 int ntr_symbols_settle(ntr_symbols *symbols, const ntr_allocator *allocator);
 
-/* Instead: names told one after the other, where the later wins wherever two overlap (JIT code). */
-int ntr_symbols_lay(ntr_symbols *symbols, const ntr_allocator *allocator, const ntr_name *name);
+/* As they came into being, one after the other (JIT code): the later one wins. */
+int ntr_symbols_settle_in_order(ntr_symbols *symbols, const ntr_allocator *allocator);
 
 /* The name for an address, or NULL. */
 const ntr_name *ntr_symbols_at(const ntr_symbols *symbols, uint64_t address);

@@ -237,6 +237,18 @@ static void symbols_cover_addresses(void **state) {
     assert_int_equal(ntr_program_find(program, "file.c", &symbol), NTR_END);
 }
 
+static void empty_sections_name_nothing(void **state) {
+    (void)state;
+    elf_builder elf;
+    ntr_symbol symbol;
+    elf_begin(&elf, true);
+    elf_segment(&elf, 1, CODE_AT, 0, 0x100, 0x100);
+    elf_section(&elf, 2, 8, 3, 0, 0, 0, 0, 0);
+    elf_symbol(&elf, "nothing", GLOBAL_NOTYPE, 2, 0, 0);
+    assert_int_equal(add(&elf, NULL), NTR_OK);
+    assert_int_equal(ntr_program_symbol(program, NULL, 0x10, &symbol), NTR_END);
+}
+
 static void contexts_have_their_own_names(void **state) {
     (void)state;
     elf_builder elf;
@@ -432,6 +444,7 @@ int main(void) {
         CASE(damaged_attributes_are_ignored),
         CASE(table_jumps_find_their_table),
         CASE(symbols_cover_addresses),
+        CASE(empty_sections_name_nothing),
         CASE(contexts_have_their_own_names),
         TEST(damage_is_explained),
         CASE(files_cut_anywhere_are_refused),
