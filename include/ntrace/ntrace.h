@@ -20,6 +20,7 @@
 #include <ntrace/pins.h>
 #include <ntrace/program.h>
 #include <ntrace/reader.h>
+#include <ntrace/registers.h>
 #include <ntrace/source.h>
 #include <ntrace/status.h>
 #include <ntrace/tally.h>
