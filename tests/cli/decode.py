@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""decode and encode: every output in every form, on a program known by heart."""
+import csv
+import io
+import json
+import os
+import random
+import re
+import subprocess
+
+import tiny
+from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, scratch, skip, write
+
+PC_TEXT = "".join(f"0x{pc:x}\n" for pc in tiny.PCS)
+
+
+def program():
+    return write("tiny.elf", tiny.elf())
+
+
+def trace(text=tiny.BTM):
+    return write("trace.nex", bytes_of(text))
+
+
+def decode(*options, text=tiny.BTM, status=0):
+    return Run("decode", trace(text), "-e", program(), *options, status=status)
+
+
+@case("program counters, in BTM and HTM, from ELF and from raw memory, from file and from pipe")
+def program_counters():
+    for text in (tiny.BTM, tiny.HTM):
+        equal(decode("--output", "pc", text=text).out, PC_TEXT, "ELF")
+        raw = write("image", tiny.image())
+        equal(Run("decode", trace(text), "--raw", f"{raw}@0x100", "--output", "pc").out, PC_TEXT, "raw")
+        equal(Run("decode", "-", "-e", program(), "--output", "pc", stdin=bytes_of(text)).out, PC_TEXT, "pipe")
+
+
+@case("an ELF file at another address")
+def loaded_elsewhere():
+    text = tiny.BTM.replace("FADDR=0x80", "FADDR=0x2080")
+    expected = "".join(f"0x{pc + 0x4000:x}\n" for pc in tiny.PCS)
+    equal(Run("decode", trace(text), "-e", program() + "@0x4000", "--output", "pc").out, expected, "load address")
+
+
+@case("spans, branches and calls as text")
+def text_forms():
+    sync = "# sync 3 (exit from debug) at 0x100 <start> [message 1, byte 0x0]\n"
+    stop = "# stop 0 (entry into debug) at 0x304 <right+0x4> [message 3, byte 0x6]\n"
+    equal(decode().out, sync + "0x100..0x102 2 insns not-taken -> 0x106 <start+0x6>\n"
+          "0x106..0x10a 2 insns taken -> 0x300 <right>\n"
+          "0x300..0x300 1 insn cut -> 0x304 <right+0x4>\n" + stop, "span")
+    equal(decode("--output", "branch").out, sync + "0x102 not-taken -> 0x106 <start+0x6>\n"
+          "0x10a taken -> 0x300 <right>\n" + stop, "branch")
+    equal(decode("--output", "call").out, sync + stop, "call")
+    equal(decode("--output", "none").out, "", "none")
+
+
+@case("instructions: address, opcode, disassembly, symbol")
+def instructions():
+    run = decode("--output", "insn")
+    if "no disassembly" in run.err:
+        matches("built without LLVM|no libLLVM found", run.err, "reason")
+        skip("no LLVM")
+    equal([" ".join(line.split()) for line in run.lines() if not line.startswith("#")],
+          ["0x100 908a add ra, ra, sp <start>", "0x102 0e000f63 beqz zero, 0x200 <start+0x2>",
+           "0x106 003100b3 add ra, sp, gp <start+0x6>", "0x10a 1e000b63 beqz zero, 0x300 <start+0xa>",
+           "0x300 003100b3 add ra, sp, gp <right>"], "lines")
+    rows = [json.loads(line) for line in decode("--output", "insn", "--format", "jsonl").lines()]
+    equal(rows[1], {"src": 0, "address": "0x102", "opcode": "0e000f63", "text": "beqz zero, 0x200", "symbol": "start+0x2"},
+          "JSON")
+    table = list(csv.DictReader(io.StringIO(decode("--output", "insn", "--format", "csv").out)))
+    equal([row["address"] for row in table], [f"0x{pc:x}" for pc in tiny.PCS], "CSV")
+    equal(table[1]["text"], "beqz zero, 0x200", "CSV text")
+
+
+@case("totals")
+def totals():
+    expected = {"instructions": 5, "halfwords": 9, "spans": 3, "branches": 2, "taken": 1, "calls": 0, "returns": 0,
+                "exceptions": 0, "interrupts": 0, "gaps": 0, "messages": 3, "bytes": 9}
+    equal(decode("--output", "count").out, "".join(f"{name} {value}\n" for name, value in expected.items()), "text")
+    equal(json.loads(decode("--output", "count", "--format", "jsonl").out), expected, "JSON")
+
+
+@case("events as JSON lines and CSV say the same")
+def events():
+    rows = [json.loads(line) for line in decode("--output", "event").lines()]
+    equal([row["kind"] for row in rows], ["sync", "span", "span", "span", "stop"], "kinds")
+    equal(rows[2], {"kind": "span", "src": 0, "offset": 4, "message": 2, "address": "0x106", "last": "0x10a",
+                    "instructions": 2, "halfwords": 4, "end": "taken", "target": "0x300"}, "span")
+    table = list(csv.DictReader(io.StringIO(decode("--output", "event", "--format", "csv").out)))
+    for row, cells in zip(rows, table):
+        equal({name: str(value) for name, value in row.items()}, {k: v for k, v in cells.items() if v}, "CSV")
+
+
+@case("a part: by message, byte and time")
+def parts():
+    equal(decode("--output", "pc", "--from", "3").out, "0x300\n", "from message 3")
+    equal(decode("--output", "pc", "--to", "@0x4").out, "0x100\n0x102\n0x106\n0x10a\n", "to byte 4")
+    timed = (tiny.START[:-1] + " TSTAMP=1000\nDirectBranch ICNT=7 TSTAMP=5\n"
+             "ProgTraceCorrelation EVCODE=0 CDF=0 ICNT=2 TSTAMP=5\n")
+    equal(decode("--output", "pc", "--from", "t:1006", text=timed).out, "0x300\n", "from a time")
+    equal(decode("--output", "pc", "--to", "t:1005", text=timed).out, "0x100\n0x102\n0x106\n0x10a\n", "to a time")
+
+
+@case("sources: lines name them, --src keeps one")
+def sources():
+    text = "".join(line.replace(" ", f" SRC={n} ", 1) + "\n" for line in tiny.BTM.splitlines() for n in (1, 2))
+    stream = write("two.nex", Run("assemble", "--src-bits", "2", "-", stdin=text.encode()).bytes)
+    options = ["--src-bits", "2", "-e", program()]
+    lines = Run("decode", stream, *options).lines()
+    equal(len([line for line in lines if line.startswith("1: ")]), len(lines) // 2, "lines of source 1")
+    one, two = (re.sub(r" \[.*\]", "", Run("decode", stream, *options, "--src", n).out) for n in (1, 2))
+    equal(two, one, "one source")
+    equal(one, re.sub(r" \[.*\]", "", decode().out), "as without SRC")
+    equal(sorted(Run("decode", stream, *options, "--output", "pc").lines()), sorted(2 * PC_TEXT.split()), "both")
+    split = os.path.join(scratch(), "part")
+    Run("split", "--src-bits", "2", stream, "-o", split)
+    equal(Run("decode", split + "-src1.nex", *options, "--output", "pc").out, PC_TEXT, "split")
+
+
+@case("a gap costs what is damaged, is told in one line, and the status is 1")
+def gaps():
+    damaged = bytes_of(tiny.BTM) + bytes.fromhex("84800103") + bytes_of(tiny.HTM)
+    path = write("damaged.nex", damaged)
+    run = Run("decode", path, "-e", program(), "--output", "pc", status=1)
+    equal(run.out, 2 * PC_TEXT, "what is sure")
+    equal(len(run.err.splitlines()), 1, "lines")
+    matches(r"^ntrace decode: \S+damaged.nex: byte 0x9, message #4 ProgTraceCorrelation, field CDF: expected .*, found",
+            run.err, "words")
+    equal(Run("decode", path, "-e", program(), "--output", "count", status=1).lines()[9], "gaps 1", "count")
+    strict = Run("decode", path, "-e", program(), "--output", "pc", "--strict", status=1)
+    equal(strict.out, PC_TEXT, "strict")
+    matches("stopped at the first defect", strict.err, "strict")
+
+
+@case("an address outside every image")
+def no_image():
+    run = decode("--output", "pc", text=tiny.BTM.replace("0x80", "0x8000"), status=1)
+    matches(r"message #2 DirectBranch: no program image at this address; execution unknown after 0x10000", run.err, "words")
+    equal(run.out, "", "output")
+
+
+@case("programs that cannot be used")
+def programs():
+    stream = trace()
+    for options, words in [
+        ([], "no program: name its ELF file with -e"),
+        (["-e", "/nonexistent"], "/nonexistent: No such file or directory"),
+        (["-e", write("x86.elf", tiny.elf(machine=62))], "x86.elf: not a RISC-V ELF"),
+        (["-e", stream], "not an ELF file"),
+        (["-e", program() + ":ctx=x"], "expected a number after ':ctx=', found 'x'"),
+        (["--raw", program()], "expected FILE@ADDR, found no address"),
+    ]:
+        run = Run("decode", stream, *options, status=2)
+        check(words in run.err, f"{options}: {run.err}")
+        equal(run.out, "", "output")
+
+
+@case("in-circuit trace and channel text need no program")
+def without_program():
+    stream = write("itc.nex", bytes.fromhex("1C01205418 6CB007 1C0984A3 1C0D2B"))
+    equal(Run("decode", "--dialect", "sifive-pre1.0", "--output", "itc", stream).out, "Hell!\n\n", "text")
+    equal(Run("decode", "--dialect", "sifive-pre1.0", "--output", "itc", "--channel", "3", stream).out, "", "other channel")
+
+
+@case("encode and decode give the list back, in both modes")
+def round_trip():
+    pcs = write("list.txt", PC_TEXT.encode())
+    for options in (["--mode", "btm"], ["--mode", "htm"], ["--best"], ["--timestamps"],
+                    ["--src-bits", "4", "--src-id", "3"], ["--sync-mode", "halfwords", "--sync-max", "0"]):
+        stream = write("encoded.nex", Run("encode", "-e", program(), "--pc", pcs, *options).bytes)
+        back = ["--src-bits", "4", "--src", "3"] if "--src-bits" in options else []
+        equal(Run("decode", stream, "-e", program(), "--output", "pc", *back).out, PC_TEXT, f"{options}")
+    raw = write("image", tiny.image())
+    stream = write("encoded.nex", Run("encode", "--raw", f"{raw}@0x100", "--pc", "-", stdin=PC_TEXT.encode()).bytes)
+    equal(Run("decode", stream, "-e", program(), "--output", "pc").out, PC_TEXT, "raw image, list by pipe")
+
+
+@case("what encode refuses")
+def encode_refuses():
+    target = os.path.join(scratch(), "never.nex")
+    for options, stdin, words in [
+        ([], "", "expected --pc|expected one of --pc"),
+        (["--pc", "-"], PC_TEXT, "no program: --pc needs its ELF file"),
+        (["-e", program(), "--pc", "-"], "0x100\n0x102\nhello\n", "line 3: expected a program counter .*, found 'hello'"),
+        (["-e", program(), "--pc", "-"], "", "expected program counters .*, found none"),
+        (["-e", program(), "--pc", "-"], "0x100\n0x9000\n", "no program image"),
+        (["-e", program(), "--pc", "-", "--icnt-bits", "23"], PC_TEXT, "--icnt-bits: expected a number from 2 to 22, found '23'"),
+        (["-e", program(), "--pc", "-", "--mode", "xyz"], PC_TEXT, "--mode: expected btm|htm, found 'xyz'"),
+        (["-e", program(), "--pc", "-", "--best=1"], PC_TEXT, "--best takes no value"),
+    ]:
+        run = Run("encode", *options, "-o", target, stdin=stdin.encode(), status=2)
+        matches(words.replace("btm|htm", r"btm\|htm"), run.err, f"{options}")
+        check(not os.path.exists(target), "a file was left")
+
+
+@case("a broken stream never breaks the decoder: 300 seeds, every output")
+def random_streams():
+    outputs = ["pc", "insn", "branch", "span", "call", "count", "itc", "event", "none"]
+    sound = bytes_of(tiny.BTM + tiny.HTM)
+    for seed in range(300):
+        generator = random.Random(seed)
+        data = bytearray(sound * 3)
+        for _ in range(generator.randrange(1, 6)):
+            data[generator.randrange(len(data))] = generator.randrange(256)
+        if seed % 3 == 0:
+            data = generator.randbytes(200)
+        run = Run("decode", "-", "-e", program(), "--output", outputs[seed % 9], "--dialect",
+                  generator.choice(["ntrace-1.0", "sifive-pre1.0", "refcode"]), stdin=bytes(data), status=None)
+        check(run.status in (0, 1), f"seed {seed}: status {run.status}: {run.err}")
+        check(run.status == 0 or "byte 0x" in run.err or "gaps" in run.err, f"seed {seed}: {run.err}")
+
+
+@case("a closed pipe is quiet")
+def closed_pipe():
+    path = write("loop.nex", bytes_of(tiny.BTM) * 20000)
+    done = subprocess.run(f"'{NTRACE}' decode '{path}' -e '{program()}' --output pc | head -2; echo ${{PIPESTATUS[0]}}",
+                          shell=True, text=True, executable="/bin/bash", capture_output=True)
+    equal(done.stdout, "0x100\n0x102\n0\n", "output and status")
+    equal(done.stderr, "", "standard error")
+
+
+if __name__ == "__main__":
+    main()
