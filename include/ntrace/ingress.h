@@ -67,8 +67,8 @@ typedef struct ntr_ingress {
 
 /* ---- text form: comma-separated, docs/ingress.md ------------------------------------------------- */
 
-#define NTR_INGRESS_COLUMNS 18
-#define NTR_INGRESS_TEXT_MAX 256 /* longest line ntr_ingress_format can make, with NUL */
+#define NTR_INGRESS_COLUMNS 17
+#define NTR_INGRESS_TEXT_MAX 320 /* longest line ntr_ingress_format can make, with NUL */
 
 /* Reads lines; the first one that is neither blank nor comment names the columns. */
 typedef struct ntr_ingress_reader {
@@ -140,11 +140,11 @@ NTR_API void ntr_classifier_config_init(ntr_classifier_config *config);
 NTR_API ntr_classifier *ntr_classifier_new(const ntr_classifier_config *config, ntr_status *status);
 NTR_API void ntr_classifier_free(ntr_classifier *classifier);
 
-/* What holds from the next instruction on. Starts as M mode, contexts 0, time 0. */
+/* What holds from the next instruction on. Starts as M mode, contexts 0. */
 typedef struct ntr_hart_state {
     uint8_t priv;  /* ntr_priv */
     uint64_t scontext, hcontext; /* a change is reported with ctype 1 */
-    uint64_t time;
+    uint64_t time; /* 0: not told; time goes on by one a retired halfword */
 } ntr_hart_state;
 
 NTR_API ntr_status ntr_classifier_set_state(ntr_classifier *classifier, const ntr_hart_state *state);

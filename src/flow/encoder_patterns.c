@@ -100,7 +100,7 @@ static void offer_repeat(patterns *s, uint32_t column, uint32_t p) {
     offer(s, column, run->base + s->pattern_cost[p] + count_cost(run->count), p, run->count, false);
 }
 
-/* A multiple of a pattern that has repeated as long is never cheaper than the pattern. */
+/* A multiple of a pattern that has repeated as long is never cheaper than the pattern, if HREPEAT can count it. */
 static void offer_repeats(patterns *s, uint32_t column) {
     uint32_t longest[PATTERN_MAX + 1] = {0};
     uint8_t taken = s->taken[column - 1];
@@ -110,7 +110,8 @@ static void offer_repeats(patterns *s, uint32_t column) {
             continue;
         }
         if (++s->matches[p] < p || s->count_max < 2 || longest[p] >= s->matches[p] + p) continue;
-        for (uint32_t multiple = 2 * p; multiple <= s->longest; multiple += p) longest[multiple] = s->matches[p] + p;
+        uint32_t length = s->matches[p] + p;
+        for (uint32_t k = 2 * p; k <= s->longest && length / p <= s->count_max; k += p) longest[k] = length;
         offer_repeat(s, column, p);
     }
 }

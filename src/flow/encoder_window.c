@@ -11,6 +11,7 @@ static void correlate(ntr_encoder *e, unsigned evcode, uint64_t icnt, uint64_t h
     NTR_SET(m, ICNT, icnt, icnt);
     NTR_SET(m, HIST, hist, hist);
     ntr_enc_send(e, m, e->now);
+    e->started = true;
 }
 
 void ntr_enc_announce(ntr_encoder *e, unsigned evcode) {

@@ -83,7 +83,28 @@ static inline void rig_stop(rig *r, uint64_t next) {
 
 static inline void rig_expect(rig *r, const char *text) {
     assert_string_equal(r->text, text);
-    r->length = 0;
+    r->size = r->length = 0;
+    r->text[0] = 0;
+}
+
+/* The stream since the last expectation as "Name FIELD=value ..." lines joined by "; ". */
+static inline void rig_expect_messages(rig *r, const char *text) {
+    char got[8192] = "";
+    size_t used = 0;
+    ntr_params params = r->config.params;
+    if (r->config.inhibit_src) params.src_bits = 0;
+    for (size_t at = 0, end; at < r->size; at = end) {
+        for (end = at; (r->stream[end] & 3) != 3; end++) assert_true(end < r->size);
+        end++;
+        ntr_message m;
+        char line[NTR_MESSAGE_TEXT_MAX];
+        assert_int_equal(ntr_message_decode(&params, (ntr_bytes){r->stream + at, end - at}, &m), NTR_OK);
+        assert_true(ntr_message_format(&params, &m, line, sizeof line) > 0);
+        const char *name = strchr(strchr(line, ' ') + 1, ' ') + 1; /* behind "#N @0xOFFSET" */
+        used += (size_t)snprintf(got + used, sizeof got - used, used ? "; %s" : "%s", name);
+    }
+    assert_string_equal(got, text);
+    r->size = r->length = 0;
     r->text[0] = 0;
 }
 

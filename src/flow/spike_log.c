@@ -1,0 +1,211 @@
+/* Spike's logs as a source of execution: -l, --log-commits, or both.
+ *
+ * An -l line says that an instruction is about to execute; that it retired follows from what comes next: another
+ * instruction, or an exception that names another epc. Where there are commit lines they alone say what retired.
+ * -l prints an instruction that repeats at once only the first time; how often it ran comes later, perhaps
+ * behind an exception, so both are kept until the next instruction. */
+#include "base/allocator.h"
+#include "base/number.h"
+
+#include <ntrace/ingress.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A self-loop that is said to have run longer is damage. */
+#define REPEATS_MAX (1ull << 32)
+
+typedef struct listed {
+    uint64_t pc, opcode;
+} listed;
+
+typedef struct told_trap {
+    bool waits;
+    uint8_t itype;
+    uint64_t epc, cause, tval;
+} told_trap;
+
+struct ntr_spike_log {
+    ntr_classifier *classifier;
+    const ntr_allocator *allocator;
+    unsigned hart, xlen;
+    bool commits;    /* there are commit lines */
+    bool holds;      /* `last` is an -l line of which is not known yet whether it retires */
+    listed last;
+    uint64_t times;  /* that `last` executed */
+    told_trap trap;
+    ntr_hart_state state;
+    uint64_t line;
+    char error[120];
+};
+
+ntr_spike_log *ntr_spike_log_new(ntr_classifier *classifier, unsigned hart, unsigned xlen, const ntr_allocator *allocator) {
+    ntr_spike_log *log = ntr_alloc(allocator, 1, sizeof *log);
+    if (!log) return NULL;
+    log->classifier = classifier;
+    log->allocator = allocator;
+    log->hart = hart;
+    log->xlen = xlen;
+    log->state.priv = NTR_PRIV_M;
+    return log;
+}
+
+void ntr_spike_log_free(ntr_spike_log *log) {
+    if (log) ntr_dealloc(log->allocator, log);
+}
+
+const char *ntr_spike_log_error(const ntr_spike_log *log) { return log->error; }
+
+/* ---- reading a line ---------------------------------------------------------------------------------- */
+
+typedef struct cursor {
+    const char *at, *end;
+} cursor;
+
+static void skip_blanks(cursor *c) {
+    while (c->at < c->end && (*c->at == ' ' || *c->at == '\t')) c->at++;
+}
+
+static bool take(cursor *c, const char *text) {
+    size_t length = strlen(text);
+    if ((size_t)(c->end - c->at) < length || memcmp(c->at, text, length)) return false;
+    c->at += length;
+    skip_blanks(c);
+    return true;
+}
+
+static bool take_number(cursor *c, uint64_t *value) {
+    const char *end = ntr_read_number(c->at, c->end, value);
+    if (!end) return false;
+    c->at = end;
+    skip_blanks(c);
+    return true;
+}
+
+static ntr_status refuse(ntr_spike_log *log, const char *what) {
+    snprintf(log->error, sizeof log->error, "line %" PRIu64 ": %s", log->line, what);
+    return NTR_E_SYNTAX;
+}
+
+/* ---- what happened ------------------------------------------------------------------------------------ */
+
+static ntr_status retire(ntr_spike_log *log, const listed *insn) {
+    uint8_t bytes[8];
+    for (unsigned i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(insn->opcode >> 8 * i);
+    ntr_code_block block;
+    ntr_status status =
+        ntr_code_block_scan(bytes, sizeof bytes, insn->pc, log->xlen == 32 ? NTR_ISA_RV32 : 0, 1, &block);
+    return status == NTR_OK ? ntr_classifier_enter(log->classifier, &block) : refuse(log, "opcode is longer than 64 bits");
+}
+
+/* The trap is certain now. One that the last instruction raised kept it from retiring. */
+static ntr_status settle(ntr_spike_log *log) {
+    ntr_status status = NTR_OK;
+    uint64_t times = log->holds && !log->commits ? log->times : 0;
+    bool raised = log->trap.waits && log->trap.itype == NTR_ITYPE_EXCEPTION && log->trap.epc == log->last.pc;
+    if (times && raised) times--;
+    for (; times && status == NTR_OK; times--) status = retire(log, &log->last);
+    if (status == NTR_OK && log->trap.waits)
+        status = ntr_classifier_trap(log->classifier, log->trap.itype, log->trap.epc, log->trap.cause, log->trap.tval);
+    log->holds = log->trap.waits = false;
+    return status;
+}
+
+static ntr_status executed(ntr_spike_log *log, const listed *insn) {
+    ntr_status status = settle(log);
+    log->holds = true;
+    log->times = 1;
+    log->last = *insn;
+    return status;
+}
+
+static ntr_status committed(ntr_spike_log *log, const listed *insn, uint64_t priv) {
+    log->commits = true;
+    ntr_status status = settle(log);
+    if (status == NTR_OK && priv != log->state.priv) {
+        log->state.priv = (uint8_t)priv;
+        status = ntr_classifier_set_state(log->classifier, &log->state);
+    }
+    return status == NTR_OK ? retire(log, insn) : status;
+}
+
+/* ---- the kinds of lines ------------------------------------------------------------------------------- */
+
+/* 0xPC (0xOPCODE) */
+static bool take_insn(ntr_spike_log *log, cursor *c, listed *insn) {
+    const char *start = c->at;
+    if (!take_number(c, &insn->pc)) return false;
+    if (!log->xlen) {
+        size_t digits = strcspn(start, " ") - strlen("0x");
+        log->xlen = digits <= 8 ? 32 : 64;
+    }
+    return take(c, "(") && take_number(c, &insn->opcode) && take(c, ")");
+}
+
+/* Exception names by cause; the empty ones are reserved. */
+static const char *const CAUSES[] = {
+    "instruction_address_misaligned", "instruction_access_fault", "illegal_instruction", "breakpoint",
+    "load_address_misaligned", "load_access_fault", "store_address_misaligned", "store_access_fault",
+    "user_ecall", "supervisor_ecall", "virtual_supervisor_ecall", "machine_ecall",
+    "instruction_page_fault", "load_page_fault", "", "store_page_fault",
+    "double_trap", "", "software_check", "hardware_error",
+    "instruction_guest_page_fault", "load_guest_page_fault", "virtual_instruction", "store_guest_page_fault",
+};
+
+static uint64_t cause_of(const char *name, size_t length) {
+    for (size_t i = 0; i < sizeof CAUSES / sizeof *CAUSES; i++)
+        if (strlen(CAUSES[i]) == length && !memcmp(CAUSES[i], name, length)) return i;
+    return UINT64_MAX;
+}
+
+/* trap_NAME, epc 0x...   or   interrupt #N, epc 0x... */
+static ntr_status exception_line(ntr_spike_log *log, cursor c) {
+    told_trap trap = {.waits = true, .itype = NTR_ITYPE_EXCEPTION};
+    if (take(&c, "interrupt")) {
+        trap.itype = NTR_ITYPE_INTERRUPT;
+        if (!take(&c, "#") || !take_number(&c, &trap.cause)) return refuse(log, "interrupt number expected");
+    } else if (take(&c, "trap_")) {
+        const char *name = c.at;
+        while (c.at < c.end && *c.at != ',') c.at++;
+        trap.cause = cause_of(name, (size_t)(c.at - name));
+    } else {
+        return refuse(log, "kind of exception expected");
+    }
+    if (!take(&c, ",") || !take(&c, "epc") || !take_number(&c, &trap.epc)) return refuse(log, "epc expected");
+    ntr_status status = log->trap.waits ? settle(log) : NTR_OK;
+    log->trap = trap;
+    return status;
+}
+
+static ntr_status times_line(ntr_spike_log *log, cursor c) {
+    uint64_t times;
+    if (!take_number(&c, &times) || !times || times > REPEATS_MAX) return refuse(log, "number of times expected");
+    log->times = times;
+    return NTR_OK;
+}
+
+static ntr_status insn_line(ntr_spike_log *log, cursor c) {
+    listed insn;
+    uint64_t priv = 0;
+    bool commit = c.end - c.at > 1 && c.at[1] == ' ';
+    if (commit && (!take_number(&c, &priv) || priv > NTR_PRIV_M || priv == 2)) return refuse(log, "privilege 0, 1 or 3 expected");
+    if (!take_insn(log, &c, &insn)) return refuse(log, "pc and opcode in parentheses expected");
+    if (insn.pc & 1) return refuse(log, "pc is odd");
+    return commit ? committed(log, &insn, priv) : executed(log, &insn);
+}
+
+ntr_status ntr_spike_log_line(ntr_spike_log *log, const char *line, size_t length) {
+    cursor c = {line, line + length};
+    uint64_t hart;
+    log->line++;
+    while (c.at < c.end && (c.end[-1] == '\r' || c.end[-1] == '\n')) c.end--;
+    if (!take(&c, "core") || !take_number(&c, &hart) || !take(&c, ":") || hart != log->hart) return NTR_OK;
+    if (take(&c, ">>>>")) return NTR_OK;
+    if (take(&c, "exception")) return exception_line(log, c);
+    if (take(&c, "Executed")) return times_line(log, c);
+    if (take(&c, "tval")) return take_number(&c, &log->trap.tval) ? NTR_OK : refuse(log, "trap value expected");
+    return insn_line(log, c);
+}
+
+ntr_status ntr_spike_log_finish(ntr_spike_log *log) { return settle(log); }
