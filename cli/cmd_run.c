@@ -1,0 +1,181 @@
+#include "command.h"
+#include "encoder_options.h"
+#include "report.h"
+#include "run_bundle.h"
+#include "run_elf.h"
+#include "run_guest.h"
+#include "run_harts.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+struct run_options {
+    struct cli_encoder encoder;
+    struct run_guest_options guest;
+    const char *bundle;
+};
+
+static const struct cli_option run_table[] = {
+    CLI_STRING('o', "output", "BUNDLE", struct run_options, bundle, "where the capture goes (default PROGRAM.ntrace)"),
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    CLI_OWN("options", run_table),
+    CLI_GROUP("the program", run_guest_rows, struct run_options, guest),
+    CLI_GROUP_ROWS("encoder", cli_encoder_rows, struct run_options, encoder),
+    {0},
+};
+
+/* Everything one run works with. */
+struct run {
+    const struct run_options *options;
+    char **command;
+    struct run_elf elf;
+    ntr_encoder_config config;
+    char bundle_name[PATH_MAX], stream_path[PATH_MAX];
+    ntr_bundle *bundle;
+    struct run_stream *stream;
+    struct channel *channel;
+    int channel_file;
+    struct run_harts harts;
+    struct run_guest guest;
+};
+
+/* ---- before ----------------------------------------------------------------------------------------------- */
+
+static int inspect(struct run *run) {
+    const char *path = run->command[0];
+
+    if (!run_elf_read(path, &run->elf))
+        return cli_fail("%s: %s", path, errno ? strerror(errno) : "expected a RISC-V ELF program");
+    if (!run->elf.is_riscv) return cli_fail("%s: expected a RISC-V program, found one for another machine", path);
+    return CLI_OK;
+}
+
+static int configure(struct run *run) {
+    ntr_encoder_config_init(&run->config);
+    run->config.params.src_bits = 8; /* room for threads */
+    run->config.sink = run_stream_put;
+    run->config.sink_user = run->stream;
+    if (cli_encoder_configure(&run->options->encoder, &run->config) != CLI_OK) return CLI_FAILED;
+    run->config.params.xlen = (uint8_t)run->elf.xlen;
+    return CLI_OK;
+}
+
+static int create_bundle(struct run *run) {
+    const char *slash = strrchr(run->command[0], '/'), *base = slash ? slash + 1 : run->command[0];
+
+    snprintf(run->bundle_name, sizeof run->bundle_name, run->options->bundle ? "%s" : "%s.ntrace",
+             run->options->bundle ? run->options->bundle : base);
+    run->bundle = ntr_bundle_new(NULL);
+    if (!run->bundle) return cli_fail("out of memory");
+    if (ntr_bundle_create(run->bundle, run->bundle_name) != NTR_OK) return cli_fail("%s", ntr_bundle_error(run->bundle));
+    snprintf(run->stream_path, sizeof run->stream_path, "%s/trace.nex", ntr_bundle_folder(run->bundle));
+    return run_stream_open(run->stream, run->stream_path);
+}
+
+static int make_channel(struct run *run) {
+    run->channel_file = memfd_create("ntrace", MFD_CLOEXEC);
+    if (run->channel_file < 0 || ftruncate(run->channel_file, sizeof *run->channel))
+        return cli_fail("shared memory: %s", strerror(errno));
+    void *memory = mmap(NULL, sizeof *run->channel, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                        run->channel_file, 0);
+    if (memory == MAP_FAILED) return cli_fail("shared memory: %s", strerror(errno));
+    run->channel = memory;
+    run->channel->head = (struct channel_head){.magic = CHANNEL_MAGIC, .size = sizeof *run->channel,
+                                               .reader = (uint32_t)getpid(), .blocks = 1};
+    return run_harts_init(&run->harts, run->channel, &run->config, run->stream) == NTR_OK ? CLI_OK
+                                                                                       : cli_fail("out of memory");
+}
+
+/* ---- during ------------------------------------------------------------------------------------------------ */
+
+static void watch(struct run *run) {
+    const struct timespec nap = {.tv_nsec = 200000};
+
+    while (!run->guest.ended) {
+        if (run_harts_drain(&run->harts)) continue;
+        run_guest_poll(&run->guest);
+        if (!run->guest.ended) nanosleep(&nap, NULL);
+    }
+    while (run_harts_drain(&run->harts)) continue;
+}
+
+static bool is_fault(int signal) {
+    return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGTRAP;
+}
+
+/* ---- after ----------------------------------------------------------------------------------------------------- */
+
+static int check_capture(const struct run *run) {
+    if (!atomic_load(&run->channel->head.attached)) return cli_fail("QEMU ended without the capture plugin");
+    if (run->harts.failure != NTR_OK) return cli_fail("encoding failed: %s", ntr_status_text(run->harts.failure));
+    return CLI_OK;
+}
+
+static int finish(struct run *run) {
+    struct run_report report = {&run->harts, &run->guest, &run->harts.code, run->command, run->command[0], run->elf.xlen};
+
+    run_harts_finish(&run->harts, is_fault(run->guest.signal));
+    if (run_stream_close(run->stream) != CLI_OK) return CLI_FAILED;
+    if (check_capture(run) != CLI_OK) return CLI_FAILED;
+    if (!run_code_finish(&run->harts.code)) return cli_fail("out of memory");
+    return run_bundle_finish(run->bundle, &report);
+}
+
+static int run_program(struct run *run) {
+    if (inspect(run) != CLI_OK || configure(run) != CLI_OK) return CLI_FAILED;
+    if (create_bundle(run) != CLI_OK || make_channel(run) != CLI_OK) return CLI_FAILED;
+    if (run_guest_start(&run->guest, &run->options->guest, run->command, run->elf.xlen, run->elf.is_dynamic,
+                        run->channel_file) != CLI_OK)
+        return CLI_FAILED;
+    watch(run);
+    return finish(run) == CLI_OK ? run->guest.status : CLI_FAILED;
+}
+
+static int run_run(const void *options, char **operands) {
+    struct run run = {.options = options, .command = operands, .channel_file = -1};
+
+    run.stream = calloc(1, sizeof *run.stream);
+    int status = run.stream ? run_program(&run) : cli_fail("out of memory");
+    if (run.channel) {
+        run_harts_release(&run.harts);
+        munmap(run.channel, sizeof *run.channel);
+    }
+    if (run.channel_file >= 0) close(run.channel_file);
+    ntr_bundle_free(run.bundle);
+    free(run.stream);
+    return status;
+}
+
+const struct cli_command cli_run = {
+    .operands = "PROGRAM [ARGUMENT]...",
+    .least = 1,
+    .most = -1,
+    .stop_at_operand = true,
+    .groups = groups,
+    .size = sizeof(struct run_options),
+    .run = run_run,
+    .about =
+        "Run a RISC-V Linux program under QEMU user mode and trace it: static or dynamic, RV32 or RV64, with threads\n"
+        "and signals. Every thread is a hart with a SRC of its own. The result is a bundle that holds the stream, its\n"
+        "parameters, the program's files and the code bytes that ran, so it decodes anywhere.\n"
+        "\n"
+        "The trace is that of user mode: at each system call tracing stops (ProgTraceCorrelation, EVCODE=4) and starts\n"
+        "again behind it (ProgTraceSync, SYNC=5). A signal handler appears as an exception or interrupt that leads\n"
+        "straight to it. With --timestamps, a tick is one instruction retired by that hart.\n"
+        "\n"
+        "The exit status is the program's, as a shell tells it (128 + N when signal N killed it); 2 when there is no\n"
+        "trace.",
+    .examples = "  ntrace run ./hello\n"
+                "  ntrace run --best -o sort.ntrace -- ./sort -n 1000\n"
+                "  ntrace decode sort.ntrace --output branch",
+};

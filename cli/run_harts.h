@@ -1,0 +1,44 @@
+/* From what the guest's vCPUs executed to one N-Trace stream: each is a hart with an encoder of its own. */
+#ifndef CLI_RUN_HARTS_H
+#define CLI_RUN_HARTS_H
+
+#include "run_code.h"
+#include "run_stream.h"
+
+#include "../plugins/qemu/channel.h"
+
+#include <ntrace/encoder.h>
+
+struct run_block;
+struct run_hart;
+
+struct run_harts {
+    struct channel *channel;
+    const ntr_encoder_config *config; /* of every encoder, but for src_id */
+    struct run_stream *stream;
+    struct run_code code;
+    struct run_block *blocks; /* by number */
+    uint32_t block_capacity;
+    struct run_hart *harts;   /* by vCPU index; CHANNEL_LANES of them */
+    uint32_t traced;          /* at most so many: SRC has room for no more */
+    bool lost;                /* a table of the channel was full */
+    bool untraced;            /* there were more threads than `traced` */
+    ntr_status failure;       /* of an encoder, or out of memory */
+};
+
+/* Errors: NTR_E_MEMORY. */
+ntr_status run_harts_init(struct run_harts *harts, struct channel *channel, const ntr_encoder_config *config,
+                          struct run_stream *stream);
+void run_harts_release(struct run_harts *harts);
+
+/* Encode what is in the rings now. Returns whether there was anything. */
+bool run_harts_drain(struct run_harts *harts);
+
+/* The guest has ended, and everything is drained. `by_fault`: by a signal that an instruction raises. */
+void run_harts_finish(struct run_harts *harts, bool by_fault);
+
+/* How many vCPUs executed something, and whether the index-th one did. */
+uint32_t run_harts_count(const struct run_harts *harts);
+bool run_harts_ran(const struct run_harts *harts, uint32_t index);
+
+#endif

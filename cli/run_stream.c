@@ -1,0 +1,42 @@
+#include "run_stream.h"
+#include "report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+int run_stream_open(struct run_stream *stream, const char *path) {
+    stream->path = path;
+    stream->offset = stream->used = 0;
+    stream->error = 0;
+    stream->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return stream->fd >= 0 ? CLI_OK : cli_fail("%s: %s", path, strerror(errno));
+}
+
+static void flush(struct run_stream *stream) {
+    for (size_t at = 0; at < stream->used && !stream->error;) {
+        ssize_t n = write(stream->fd, stream->buffer + at, stream->used - at);
+        if (n >= 0)
+            at += (size_t)n;
+        else if (errno != EINTR)
+            stream->error = errno;
+    }
+    stream->used = 0;
+}
+
+ntr_status run_stream_put(void *user, const uint8_t *bytes, size_t size) {
+    struct run_stream *stream = user;
+
+    if (size > sizeof stream->buffer - stream->used) flush(stream);
+    memcpy(stream->buffer + stream->used, bytes, size);
+    stream->used += size;
+    stream->offset += size;
+    return NTR_OK;
+}
+
+int run_stream_close(struct run_stream *stream) {
+    flush(stream);
+    if (close(stream->fd) && !stream->error) stream->error = errno;
+    return stream->error ? cli_fail("%s: %s", stream->path, strerror(stream->error)) : CLI_OK;
+}

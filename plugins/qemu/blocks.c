@@ -1,0 +1,140 @@
+/* The table of blocks. Whoever calls holds plugin_lock. */
+#include "plugin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Address to the newest entry of a chain; entries have `next` fields elsewhere. Open addressing, at most half full. */
+struct index {
+    struct slot {
+        uint64_t address;
+        uint32_t entry; /* 0: free */
+    } *slots;
+    uint32_t used, size; /* a power of two */
+};
+
+static struct index by_address, loops_by_end;
+static uint32_t *older_block, *older_loop; /* chains; private twins of channel->blocks, channel->loops */
+static uint32_t older_block_size, older_loop_size;
+
+static struct slot *find_slot(const struct index *index, uint64_t address) {
+    uint32_t at = (uint32_t)(address * 0x9e3779b97f4a7c15u >> 32);
+    for (;; at++) {
+        struct slot *slot = &index->slots[at & (index->size - 1)];
+        if (!slot->entry || slot->address == address) return slot;
+    }
+}
+
+static uint32_t newest(const struct index *index, uint64_t address) {
+    return index->size ? find_slot(index, address)->entry : 0;
+}
+
+static bool grow(struct index *index) {
+    struct index larger = {.used = index->used, .size = index->size ? 2 * index->size : 4096};
+
+    larger.slots = calloc(larger.size, sizeof *larger.slots);
+    if (!larger.slots) return false;
+    for (uint32_t i = 0; i < index->size; i++) {
+        if (index->slots[i].entry) *find_slot(&larger, index->slots[i].address) = index->slots[i];
+    }
+    free(index->slots);
+    *index = larger;
+    return true;
+}
+
+/* Put `entry` in front of the address's chain; *older gets the entry that was there. */
+static bool chain(struct index *index, uint64_t address, uint32_t entry, uint32_t **older, uint32_t *older_size) {
+    if (2 * (index->used + 1) > index->size && !grow(index)) return false;
+    if (entry >= *older_size) {
+        uint32_t size = *older_size ? 2 * *older_size : 4096;
+        uint32_t *larger = realloc(*older, size * sizeof *larger);
+        if (!larger) return false;
+        *older = larger;
+        *older_size = size;
+    }
+    struct slot *slot = find_slot(index, address);
+    if (!slot->entry) index->used++;
+    (*older)[entry] = slot->entry;
+    *slot = (struct slot){address, entry};
+    return true;
+}
+
+bool blocks_known(uint64_t address) {
+    return newest(&by_address, address) != 0;
+}
+
+static bool is_same(const struct channel_block *block, const struct translation *t) {
+    return block->size == t->size && block->flags == t->flags && block->instructions == t->instructions &&
+           memcmp(channel->code + block->code, t->bytes, t->size) == 0;
+}
+
+static uint32_t find_block(const struct translation *t) {
+    uint32_t number = newest(&by_address, t->address);
+    while (number && !is_same(&channel->blocks[number], t)) number = older_block[number];
+    return number;
+}
+
+/* Fill the entry behind the last one; it counts when `blocks` is stored. */
+static bool fill(uint32_t number, const struct translation *t) {
+    struct channel_head *head = &channel->head;
+    struct channel_block *block = &channel->blocks[number];
+    uint64_t code = (atomic_load(&head->code) + 1) & ~(uint64_t)1, counters = atomic_load(&head->counters);
+    uint64_t code_end = code + ((t->size + 1u) & ~1u) + 2u * t->marks;
+    uint64_t counters_end = counters + (t->flags & CHANNEL_BLOCK_LOOP ? 1 : 0) + (t->marks ? t->marks + 1u : 0);
+
+    if (code_end > CHANNEL_CODE || counters_end > CHANNEL_COUNTERS) return false;
+    *block = (struct channel_block){.address = t->address, .code = code, .size = t->size,
+                                    .counters = (uint32_t)counters, .instructions = t->instructions,
+                                    .marks = t->marks, .flags = t->flags};
+    memcpy(channel->code + code, t->bytes, t->size);
+    memcpy((void *)(uintptr_t)channel_marks(channel, block), t->mark_at, 2u * t->marks);
+    atomic_store(&head->code, code_end);
+    atomic_store(&head->counters, counters_end);
+    return true;
+}
+
+static bool add_loop(uint32_t number, const struct translation *t) {
+    uint32_t loop = atomic_load(&channel->head.loops);
+
+    if (loop >= CHANNEL_LOOPS) return false;
+    if (!chain(&loops_by_end, t->address + t->size, loop + 1, &older_loop, &older_loop_size)) return false;
+    channel->loops[loop] = number;
+    atomic_store(&channel->head.loops, loop + 1);
+    return true;
+}
+
+uint32_t blocks_number(const struct translation *t) {
+    uint32_t number = find_block(t);
+
+    if (number) return number;
+    number = atomic_load(&channel->head.blocks);
+    if (number >= CHANNEL_BLOCKS || !fill(number, t) ||
+        (t->flags & CHANNEL_BLOCK_LOOP && !add_loop(number, t)) ||
+        !chain(&by_address, t->address, number, &older_block, &older_block_size))
+        return 0;
+    atomic_store_explicit(&channel->head.blocks, number + 1, memory_order_release);
+    return number;
+}
+
+uint64_t *blocks_passes(uint32_t number) {
+    const struct channel_block *block = &channel->blocks[number];
+    return &channel->counters[block->counters + (block->flags & CHANNEL_BLOCK_LOOP ? 1 : 0)];
+}
+
+/* Every block that begins behind the loop has to tell of it: those translated before the loop was known do not.
+ * And nothing else may have to be told at the loop's own start. */
+bool blocks_loop_allowed(const struct translation *loop) {
+    if (newest(&loops_by_end, loop->address) || syscalls_handler(loop->address)) return false;
+    return find_block(loop) || !blocks_known(loop->address + loop->size);
+}
+
+uint32_t *blocks_loops_ending(uint64_t address, uint32_t *count) {
+    uint32_t *numbers = NULL, first = newest(&loops_by_end, address);
+
+    *count = 0;
+    for (uint32_t loop = first; loop; loop = older_loop[loop]) ++*count;
+    if (*count) numbers = malloc(*count * sizeof *numbers);
+    if (!numbers) *count = 0;
+    for (uint32_t loop = first, i = 0; numbers && loop; loop = older_loop[loop]) numbers[i++] = channel->loops[loop - 1];
+    return numbers;
+}

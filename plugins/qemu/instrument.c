@@ -1,0 +1,146 @@
+/* What is put into each translated block.
+ *
+ * At its start, its number goes into the ring (record.c). Behind every instruction that may trap stands a mark,
+ * so that it is known how many retired when a trap ends the block early.
+ *
+ * While the guest has one thread, marks are counters that the translated code increments itself, and a block
+ * that branches to itself is counted as well instead of being told again and again: whoever runs behind it tells the
+ * count. Counters are not made for several threads, so before the second one starts everything is translated
+ * anew: marks are then calls that note the last mark passed, for each vCPU. */
+#include "plugin.h"
+#include "riscv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t instruction_at(const struct qemu_plugin_tb *tb, size_t i) {
+    const struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, i);
+    uint32_t word = 0;
+    size_t size = qemu_plugin_insn_size(instruction);
+    memcpy(&word, qemu_plugin_insn_data(instruction), size < sizeof word ? size : sizeof word);
+    return word;
+}
+
+/* A mark behind instruction i, or nothing. The last instruction has nothing behind it: only for plain accesses,
+ * QEMU can tell that it is done. */
+static void describe_traps(const struct qemu_plugin_tb *tb, struct translation *t) {
+    for (size_t i = 0; i < t->instructions; i++) {
+        uint32_t word = instruction_at(tb, i);
+        if (riscv_is_harmless(word)) continue;
+        if (i + 1 < t->instructions || riscv_is_load(word) || riscv_is_store(word))
+            t->mark_at[t->marks++] = (uint16_t)(i + 1);
+        else
+            t->flags |= CHANNEL_BLOCK_LAST_TRAPS;
+    }
+}
+
+static bool describe(const struct qemu_plugin_tb *tb, struct translation *t) {
+    size_t n = qemu_plugin_tb_n_insns(tb);
+
+    *t = (struct translation){.address = qemu_plugin_tb_vaddr(tb), .instructions = (uint16_t)n};
+    for (size_t i = 0; i < n; i++) {
+        const struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, i);
+        size_t size = qemu_plugin_insn_size(instruction);
+        if (t->size + size > sizeof t->bytes) return false;
+        memcpy(t->bytes + t->size, qemu_plugin_insn_data(instruction), size);
+        t->size += (uint32_t)size;
+    }
+    describe_traps(tb, t);
+    return n > 0;
+}
+
+static bool is_shared(void) {
+    return atomic_load_explicit(&channel->head.shared, memory_order_relaxed);
+}
+
+static bool branches_to_itself(const struct qemu_plugin_tb *tb, const struct translation *t) {
+    uint32_t last = instruction_at(tb, t->instructions - 1u);
+    int64_t offset;
+    return riscv_is_branch(last, &offset) && offset == (riscv_is_short(last) ? 2 : 4) - (int64_t)t->size;
+}
+
+/* Whether the block ends in a system call that makes a thread, as far as one can see. */
+static bool may_clone(const struct qemu_plugin_tb *tb, const struct translation *t) {
+    int64_t number = -1;
+
+    if (instruction_at(tb, t->instructions - 1u) != RISCV_ECALL) return false;
+    for (size_t i = 0; i + 1 < t->instructions; i++) riscv_sets_a7(instruction_at(tb, i), &number);
+    return number == -1 || number == RISCV_SYS_CLONE || number == RISCV_SYS_CLONE3;
+}
+
+/* The marks: what to do behind instruction mark_at[i] - 1. */
+static void put_mark(struct qemu_plugin_tb *tb, const struct translation *t, uint64_t *passes, uint16_t i) {
+    bool behind_last = t->mark_at[i] == t->instructions;
+    struct qemu_plugin_insn *place = qemu_plugin_tb_get_insn(tb, t->mark_at[i] - (behind_last ? 1u : 0u));
+    enum qemu_plugin_mem_rw access = QEMU_PLUGIN_MEM_RW;
+    void *passed = (void *)(uintptr_t)(i + 1u);
+
+    if (is_shared() && behind_last)
+        qemu_plugin_register_vcpu_mem_cb(place, record_access_mark, QEMU_PLUGIN_CB_NO_REGS, access, passed);
+    else if (is_shared())
+        qemu_plugin_register_vcpu_insn_exec_cb(place, record_mark, QEMU_PLUGIN_CB_NO_REGS, passed);
+    else if (behind_last)
+        qemu_plugin_register_vcpu_mem_inline(place, access, QEMU_PLUGIN_INLINE_ADD_U64, &passes[i + 1], 1);
+    else
+        qemu_plugin_register_vcpu_insn_exec_inline(place, QEMU_PLUGIN_INLINE_ADD_U64, &passes[i + 1], 1);
+}
+
+static void put_marks(struct qemu_plugin_tb *tb, const struct translation *t, uint32_t number) {
+    uint64_t *passes = blocks_passes(number);
+
+    if (!t->marks) return;
+    if (!is_shared()) qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &passes[0], 1);
+    for (uint16_t i = 0; i < t->marks; i++) put_mark(tb, t, passes, i);
+}
+
+/* QEMU does not say when it drops a translation, so what is made here is never freed. */
+static struct special *make_special(const struct qemu_plugin_tb *tb, const struct translation *t, uint32_t number) {
+    struct special is = {.number = number, .clones = !is_shared() && may_clone(tb, t),
+                         .handler = syscalls_handler(t->address)};
+
+    if (!is_shared()) is.loops = blocks_loops_ending(t->address, &is.loop_count);
+    if (!is.clones && !is.handler && !is.loop_count) return NULL;
+    struct special *special = malloc(sizeof *special);
+    if (special) *special = is;
+    return special;
+}
+
+static void put_record(struct qemu_plugin_tb *tb, const struct translation *t, uint32_t number) {
+    struct special *special = make_special(tb, t, number);
+    qemu_plugin_vcpu_udata_cb_t record = special               ? record_special
+                                         : !is_shared()        ? record_block_solo
+                                         : t->marks            ? record_marked_block
+                                                               : record_block;
+    void *argument = special ? (void *)special : (void *)(uintptr_t)number;
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, record, QEMU_PLUGIN_CB_NO_REGS, argument);
+}
+
+/* Tell where the translation is and what is done there. */
+static void put_all(struct qemu_plugin_tb *tb, struct translation *t) {
+    if (!is_shared() && branches_to_itself(tb, t)) {
+        t->flags |= CHANNEL_BLOCK_LOOP;
+        if (!blocks_loop_allowed(t)) t->flags &= (uint8_t)~CHANNEL_BLOCK_LOOP;
+    }
+    uint32_t number = blocks_number(t);
+    if (!number) {
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, record_lost, QEMU_PLUGIN_CB_NO_REGS, NULL);
+        return;
+    }
+    put_marks(tb, t, number);
+    if (t->flags & CHANNEL_BLOCK_LOOP)
+        qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64,
+                                                 &channel->counters[channel->blocks[number].counters], 1);
+    else
+        put_record(tb, t, number);
+}
+
+void instrument(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
+    static struct translation t; /* large, and one at a time */
+
+    (void)id;
+    if (plugin_detached) return;
+    plugin_lock();
+    maps_begin(tb);
+    if (describe(tb, &t)) put_all(tb, &t);
+    plugin_unlock();
+}

@@ -1,0 +1,162 @@
+/* The hot path: block numbers into the ring of their vCPU. */
+#include "plugin.h"
+
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Where vCPUs beyond CHANNEL_LANES, and those of a detached process, write. */
+static uint32_t nowhere[CHANNEL_BATCH];
+
+static bool is_traced(const struct channel_lane *lane) {
+    return lane->ring != nowhere;
+}
+
+static void use_ring(struct channel_lane *lane, uint32_t *ring) {
+    lane->ring = ring;
+    lane->limit = ring + CHANNEL_BATCH;
+    atomic_store_explicit(&lane->at, ring, memory_order_release);
+}
+
+void record_init_lane(unsigned vcpu) {
+    struct channel_lane *lane = &channel->lanes[vcpu];
+
+    if (lane->ring) return; /* the thread that had this index is gone; its ring goes on */
+    use_ring(lane, vcpu >= CHANNEL_LANES || plugin_detached ? nowhere : channel->rings[vcpu]);
+    if (vcpu >= atomic_load(&channel->head.lanes)) atomic_store(&channel->head.lanes, vcpu + 1);
+}
+
+/* Wait until the reader has left the batch that is to be overwritten, and the one behind it. */
+static void wait_for_reader(struct channel_lane *lane) {
+    const struct timespec nap = {.tv_nsec = 50000};
+
+    while (lane->batch - atomic_load_explicit(&lane->consumed, memory_order_acquire) > CHANNEL_BATCHES - 2) {
+        nanosleep(&nap, NULL);
+        if ((uint32_t)getppid() != channel->head.reader) {
+            plugin_detached = true;
+            use_ring(lane, nowhere);
+            return;
+        }
+    }
+}
+
+static COLD void next_batch(struct channel_lane *lane) {
+    if (is_traced(lane)) {
+        lane->batch++;
+        wait_for_reader(lane);
+    }
+    if (!is_traced(lane)) {
+        use_ring(lane, nowhere);
+    } else if (lane->limit == lane->ring + CHANNEL_RING) {
+        use_ring(lane, lane->ring);
+    } else {
+        lane->limit += CHANNEL_BATCH;
+    }
+}
+
+static inline __attribute__((always_inline)) void push(struct channel_lane *lane, uint32_t word) {
+    uint32_t *at = atomic_load_explicit(&lane->at, memory_order_relaxed);
+    *at++ = word;
+    atomic_store_explicit(&lane->at, at, memory_order_release);
+    if (!LIKELY(at != lane->limit)) next_batch(lane);
+}
+
+static inline uint32_t number_of(void *argument) {
+    return (uint32_t)(uintptr_t)argument;
+}
+
+void record_block_solo(unsigned vcpu, void *number) {
+    (void)vcpu;
+    push(&channel->lanes[0], number_of(number));
+}
+
+void record_block(unsigned vcpu, void *number) {
+    push(&channel->lanes[vcpu], number_of(number));
+}
+
+void record_marked_block(unsigned vcpu, void *number) {
+    struct channel_lane *lane = &channel->lanes[vcpu];
+    atomic_store_explicit(&lane->reached, 0, memory_order_relaxed);
+    push(lane, number_of(number));
+}
+
+void record_mark(unsigned vcpu, void *passed) {
+    atomic_store_explicit(&channel->lanes[vcpu].reached, number_of(passed), memory_order_relaxed);
+}
+
+void record_access_mark(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *passed) {
+    (void)info, (void)address;
+    record_mark(vcpu, passed);
+}
+
+/* ---- blocks at which more is told ------------------------------------------------------------------ */
+
+/* Tell the executions of a loop that have not been told. Returns whether there were any. */
+static bool flush_loop(struct channel_lane *lane, uint32_t number) {
+    struct channel_block *block = &channel->blocks[number];
+    uint64_t count = channel_pending(channel, block);
+
+    if (!count) return false;
+    block->seen += count;
+    push(lane, CHANNEL_LOOP);
+    push(lane, number);
+    push(lane, (uint32_t)count);
+    push(lane, (uint32_t)(count >> 32));
+    return true;
+}
+
+/* Number of the block that ran last: what was told last, or the loop that ran since. */
+static uint32_t flush_loops(struct channel_lane *lane) {
+    uint32_t *at = atomic_load_explicit(&lane->at, memory_order_relaxed);
+    uint32_t last = at == lane->ring ? lane->ring[CHANNEL_RING - 1] : at[-1];
+
+    if (atomic_load(&channel->head.shared)) return last;
+    for (uint32_t i = 0; i < atomic_load(&channel->head.loops); i++) {
+        if (flush_loop(lane, channel->loops[i])) return channel->loops[i];
+    }
+    return last;
+}
+
+/* The marks that were not passed count as passed from now on. */
+static void level_passes(const struct channel_block *block) {
+    uint64_t *passes = &channel->counters[block->counters + (block->flags & CHANNEL_BLOCK_LOOP ? 1 : 0)];
+    for (unsigned i = 1; i <= block->marks; i++) passes[i] = passes[0];
+}
+
+/* At the first block of a signal handler: where did the signal come? */
+static void tell_entry(struct channel_lane *lane, const struct handler *handler) {
+    static const uint64_t raised = 1u << (SIGILL - 1) | 1u << (SIGTRAP - 1) | 1u << (SIGBUS - 1) |
+                                   1u << (SIGFPE - 1) | 1u << (SIGSEGV - 1); /* the guest numbers them alike */
+    uint32_t last = flush_loops(lane), record = CHANNEL_ENTRY | CHANNEL_ALL;
+
+    if (last && last < atomic_load(&channel->head.blocks)) {
+        const struct channel_block *block = &channel->blocks[last];
+        record = CHANNEL_ENTRY | channel_retired(channel, lane, block);
+        if (block->marks && !atomic_load(&channel->head.shared)) level_passes(block);
+    }
+    if (handler->signals & raised) record |= CHANNEL_ENTRY_FAULT;
+    push(lane, record);
+}
+
+void record_lost(unsigned vcpu, void *nothing) {
+    struct channel_lane *lane = &channel->lanes[vcpu];
+
+    (void)nothing;
+    if (!is_traced(lane)) return;
+    flush_loops(lane);
+    push(lane, CHANNEL_LOST);
+}
+
+void record_special(unsigned vcpu, void *argument) {
+    const struct special *special = argument;
+    struct channel_lane *lane = &channel->lanes[vcpu];
+
+    if (is_traced(lane)) {
+        for (uint32_t i = 0; i < special->loop_count; i++) flush_loop(lane, special->loops[i]);
+        if (special->handler) tell_entry(lane, special->handler);
+        if (special->clones) plugin_become_shared();
+    }
+    atomic_store_explicit(&lane->reached, 0, memory_order_relaxed);
+    push(lane, special->number);
+}

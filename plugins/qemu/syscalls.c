@@ -1,0 +1,101 @@
+/* System calls that change what has to be known: signal handlers, files mapped for execution, execve. */
+#include "plugin.h"
+#include "riscv.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { SIGNALS = 65, DEFAULT_OR_IGNORE = 1 };
+
+/* The call that this thread is in: its arguments are not told when it returns. */
+static __thread uint64_t argument[6];
+
+/* ---- signal handlers ------------------------------------------------------------------------------ */
+
+/* Never removed: a handler is one by its address, whatever signals it still serves. */
+static struct handler *handlers;
+static uint64_t handler_of[SIGNALS];
+
+static struct handler *find_handler(uint64_t address) {
+    struct handler *handler = handlers;
+    while (handler && handler->address != address) handler = handler->next;
+    return handler;
+}
+
+const struct handler *syscalls_handler(uint64_t address) {
+    return find_handler(address);
+}
+
+static struct handler *add_handler(uint64_t address) {
+    struct handler *handler = malloc(sizeof *handler);
+
+    if (!handler) return NULL;
+    *handler = (struct handler){.address = address, .next = handlers};
+    handlers = handler;
+    if (blocks_known(address)) plugin_translate_anew();
+    return handler;
+}
+
+static void set_handler(unsigned signal, uint64_t address) {
+    uint64_t bit = 1ull << (signal - 1);
+    struct handler *handler = find_handler(handler_of[signal]);
+
+    if (handler) handler->signals &= ~bit;
+    handler_of[signal] = address;
+    if (address <= DEFAULT_OR_IGNORE) return;
+    handler = find_handler(address);
+    if (!handler) handler = add_handler(address);
+    if (handler) handler->signals |= bit;
+}
+
+/* rt_sigaction(signal, action, ...): the handler's address is the first member of the structure. It has just been
+ * read by QEMU, so it is there. */
+static void sigaction_returned(void) {
+    const char *action = (const char *)(uintptr_t)(channel->head.guest_base + argument[1]);
+    uint64_t address = 0;
+
+    if (!argument[1] || argument[0] < 1 || argument[0] >= SIGNALS) return;
+    memcpy(&address, action, channel->head.xlen / 8); /* both sides are little endian */
+    plugin_lock();
+    set_handler((unsigned)argument[0], address);
+    plugin_unlock();
+}
+
+/* ---- the calls ------------------------------------------------------------------------------------ */
+
+/* mmap(address, length, protection, flags, file, offset) */
+static void mmap_returned(uint64_t start) {
+    uint64_t offset = argument[5] * (channel->head.xlen == 32 ? 4096 : 1);
+
+    if (!(argument[2] & PROT_EXEC) || argument[3] & MAP_ANONYMOUS) return;
+    plugin_lock();
+    maps_add(start, argument[1], (int)argument[4], offset);
+    plugin_unlock();
+}
+
+void syscalls_before(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
+                     uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8) {
+    (void)id, (void)vcpu, (void)a7, (void)a8;
+    if (plugin_detached) return;
+    const uint64_t given[6] = {a1, a2, a3, a4, a5, a6};
+    uint64_t mask = channel->head.xlen == 32 ? UINT32_MAX : UINT64_MAX;
+    for (int i = 0; i < 6; i++) argument[i] = given[i] & mask;
+    if (number == RISCV_SYS_EXECVE || number == RISCV_SYS_EXECVEAT) atomic_store(&channel->head.executing, 1);
+}
+
+void syscalls_after(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result) {
+    (void)id, (void)vcpu;
+    if (plugin_detached) return;
+    bool failed = result < 0 && result >= -4095;
+    switch (number) {
+    case RISCV_SYS_RT_SIGACTION:
+        if (!failed) sigaction_returned();
+        break;
+    case RISCV_SYS_MMAP:
+        if (!failed) mmap_returned((uint64_t)result);
+        break;
+    case RISCV_SYS_EXECVE: case RISCV_SYS_EXECVEAT: atomic_store(&channel->head.executing, 0); break;
+    default: break;
+    }
+}

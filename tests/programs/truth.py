@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Each program runs twice: plainly, with QEMU's own execution log, and under `ntrace run`. The program counters that
+`ntrace decode` gives must be those of the log, one by one, whatever the encoder's options.
+
+usage: truth.py NTRACE FOLDER [NAME...]      FOLDER holds the programs that tests/programs/build made
+"""
+import difflib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import qemu_log
+
+NTRACE, FOLDER, NAMES = sys.argv[1], sys.argv[2], sys.argv[3:]
+MODES = {"htm": ["--mode", "htm"], "btm": ["--mode", "btm"]}
+MORE_MODES = {"best": ["--best"], "btm, implicit returns": ["--mode", "btm", "--implicit-return", "full"]}
+SYSROOT = "/usr/riscv64-linux-gnu"
+ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/"}
+SEED = "1"  # of the random bytes that the kernel gives
+
+
+def xlen_of(path):
+    with open(path, "rb") as file:
+        return 32 if file.read(5)[4] == 1 else 64
+
+
+def run(command, **more):
+    return subprocess.run(command, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, **more)
+
+
+def plain_run(program, log):
+    qemu = [f"qemu-riscv{xlen_of(program)}", "-L", SYSROOT, "-seed", SEED]
+    done = run(qemu + ["-singlestep", "-d", "exec,nochain,in_asm,strace", "-D", log, program])
+    return done.returncode if done.returncode >= 0 else 128 - done.returncode, done.stdout
+
+
+def traced_run(program, bundle, options):
+    command = [NTRACE, "run", "-L", SYSROOT, "--qemu-option=-seed", f"--qemu-option={SEED}", "-o", bundle] + options
+    done = run(command + ["--", program])
+    return done.returncode, done.stdout, done.stderr.decode()
+
+
+def decoded(bundle, hart):
+    done = run([NTRACE, "decode", bundle, "--src", str(hart), "--output", "pc"])
+    return [int(line, 16) for line in done.stdout.split()], done.returncode, done.stderr.decode()
+
+
+def first_difference(expected, found):
+    n = min(len(expected), len(found))
+    at = next((i for i in range(n) if expected[i] != found[i]), n)
+    around = slice(max(0, at - 3), at + 4)
+    return (f"instruction {at}: expected {[hex(x) for x in expected[around]]}, found {[hex(x) for x in found[around]]}"
+            f" ({len(expected)} and {len(found)} in all)")
+
+
+def compare(program, options, truth, folder):
+    """None, or what is wrong."""
+    status, output, log = truth
+    bundle = os.path.join(folder, "t.ntrace")
+    got_status, got_output, errors = traced_run(program, bundle, options)
+    if (got_status, got_output) != (status, output):
+        return f"status {got_status}, expected {status}; output {got_output!r}, expected {output!r}\n{errors}"
+    for hart, expected in sorted(log.items()):
+        found, decode_status, errors = decoded(bundle, hart)
+        if found != expected:
+            return f"hart {hart}: {first_difference(expected, found)}\n{errors}"
+        if decode_status:
+            return f"hart {hart}: decode ended with status {decode_status}\n{errors}"
+    return None
+
+
+def main():
+    names = NAMES or sorted(name for name in os.listdir(FOLDER) if "." not in name)
+    count = failed = 0
+    for name in names:
+        program = os.path.join(FOLDER, name)
+        with tempfile.TemporaryDirectory() as folder:
+            log_file = os.path.join(folder, "log")
+            status, output = plain_run(program, log_file)
+            truth = status, output, qemu_log.programs_counters(log_file)
+            instructions = sum(map(len, truth[2].values()))
+            for mode, options in {**MODES, **MORE_MODES}.items():
+                count += 1
+                wrong = compare(program, options, truth, folder)
+                print(f"{'not ok' if wrong else 'ok'} {count} {name}: {instructions} instructions, {mode}", flush=True)
+                if wrong:
+                    failed += 1
+                    print("# " + wrong.replace("\n", "\n# "))
+    print(f"1..{count}")
+    sys.exit(failed > 0)
+
+
+main()
