@@ -61,7 +61,7 @@ typedef struct ntr_message {
 /* Decode the message that is exactly `raw` (first byte after idle up to and including MSEO 11).
  *
  * Fills everything but `offset` and `number`. Values are as sent: address extension is left to
- * ntr_message_address. Members that are not present are left alone, but for optional fields (ECODE): these
+ * ntr_message_address. Members that are not present mean nothing, but for optional fields (ECODE): these
  * read 0. Returns NTR_OK, or the first defect (also stored in the message with the field it was met at): the
  * fields before it are present and right. After NTR_E_FIELD_LONG (the low 64 bits are kept) decoding goes on.
  * Defects: NTR_E_TRUNCATED, NTR_E_MSEO_RESERVED, NTR_E_FIELD_MISSING, NTR_E_FIELD_SPLIT,

@@ -2,7 +2,7 @@
 #ifndef NTR_MESSAGE_QUICK_H
 #define NTR_MESSAGE_QUICK_H
 
-#include <ntrace/message.h>
+#include <ntrace/reader.h>
 
 /* This many bytes from the first one on must be readable, whatever they are. */
 enum { NTR_QUICK_READABLE = 48, NTR_QUICK_LONGEST = 32 };
@@ -12,7 +12,8 @@ enum { NTR_QUICK_READABLE = 48, NTR_QUICK_LONGEST = 32 };
  * ntr_message_decode fills. */
 size_t ntr_quick_decode(const ntr_params *params, const uint8_t *bytes, ntr_message *message);
 
-/* The same without giving the message out. */
-size_t ntr_quick_check(const ntr_params *params, const uint8_t *bytes);
+/* Pass over such messages, back to back, and count them in *mix and *count. Returns how many bytes were passed. */
+size_t ntr_quick_check(const ntr_params *params, const uint8_t *bytes, size_t size, ntr_message_mix *mix,
+                       uint64_t *count);
 
 #endif

@@ -1,6 +1,6 @@
 #include <ntrace/reader.h>
 
-#include "message/quick.h"
+#include "message/quick_run.h"
 #include "wire/framing.h"
 
 ntr_status ntr_reader_init(ntr_reader *reader, const ntr_params *params) {
@@ -62,7 +62,8 @@ static bool can_be_quick(ntr_framer *framer) {
 ntr_status ntr_reader_next(ntr_reader *reader, ntr_message *message) {
     ntr_framer *framer = &reader->framer;
     if (can_be_quick(framer)) {
-        size_t size = ntr_quick_decode(&reader->params, framer->data + framer->at, message);
+        unsigned known = ntr_dialect_messages(reader->params.dialect);
+        size_t size = ntr_quick_run(&reader->params, known, framer->data + framer->at, message);
         if (size) {
             message->offset = framer->base + framer->at;
             message->number = ++reader->number;
@@ -73,24 +74,15 @@ ntr_status ntr_reader_next(ntr_reader *reader, ntr_message *message) {
     return next_slice(reader, message);
 }
 
-static void add_to_mix(ntr_message_mix *mix, unsigned tcode, uint64_t size) {
-    mix->messages[tcode]++;
-    mix->bytes[tcode] += size;
-}
-
 ntr_status ntr_reader_check(ntr_reader *reader, ntr_message_mix *mix, ntr_message *message) {
     ntr_framer *framer = &reader->framer;
     for (;;) {
-        while (can_be_quick(framer)) {
-            const uint8_t *bytes = framer->data + framer->at;
-            size_t size = ntr_quick_check(&reader->params, bytes);
-            if (!size) break;
-            add_to_mix(mix, bytes[0] >> NTR_MSEO_BITS, size);
-            framer->at += size;
-            reader->number++;
-        }
+        if (can_be_quick(framer))
+            framer->at += ntr_quick_check(&reader->params, framer->data + framer->at, framer->size - framer->at, mix,
+                                          &reader->number);
         ntr_status status = next_slice(reader, message);
         if (status != NTR_OK || message->defect != NTR_OK) return status;
-        add_to_mix(mix, message->tcode, message->size);
+        mix->messages[message->tcode]++;
+        mix->bytes[message->tcode] += message->size;
     }
 }

@@ -9,7 +9,13 @@
 
 static void check_agreement(const ntr_params *params, const uint8_t *bytes, const ntr_message *quick, size_t size) {
     ntr_message exact;
-    assert_int_equal(ntr_quick_check(params, bytes), size);
+    ntr_message_mix mix = {0};
+    uint64_t count = 0;
+    size_t passed = ntr_quick_check(params, bytes, NTR_QUICK_READABLE, &mix, &count);
+    assert_int_equal(passed, size);
+    assert_int_equal(count, size != 0);
+    assert_int_equal(mix.messages[bytes[0] >> 2], size != 0);
+    assert_int_equal(mix.bytes[bytes[0] >> 2], size);
     if (!size) return;
     assert_int_equal(ntr_message_decode_exactly(params, (ntr_bytes){bytes, size}, &exact), NTR_OK);
     assert_int_equal(quick->tcode, exact.tcode);

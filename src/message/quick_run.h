@@ -1,0 +1,196 @@
+/* The engine of quick.h, to be inlined into the loops that run it.
+ *
+ * Each message of messages.def becomes a straight line of code: the row's F, IF and OPT expand to calls that are
+ * inlined with constant arguments. Where fields end is known beforehand, from the MSEO bits of a whole window, so
+ * that nothing waits for anything. Whatever is not as it should be ends the line early and is left to decode.c,
+ * which knows the reasons. */
+#ifndef NTR_MESSAGE_QUICK_RUN_H
+#define NTR_MESSAGE_QUICK_RUN_H
+
+#include "message/quick.h"
+#include "message/table.h"
+#include "wire/window.h"
+
+#define NTR_INLINE static inline __attribute__((always_inline))
+#define NTR_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* fields.def as constants. */
+enum {
+#define NTR_FIELD(id, member, text, shape, bits, base, about) NTR_SHAPE_OF_##id = NTR_SHAPE_##shape, NTR_BITS_OF_##id = (bits),
+#include <ntrace/fields.def>
+#undef NTR_FIELD
+};
+
+typedef struct ntr_quick {
+    const uint8_t *bytes;
+    ntr_message *message; /* NULL: nobody wants to see it */
+    uint32_t ends;        /* bit i: byte i ends a field that has not been taken */
+    uint32_t at;          /* first byte after the last field taken */
+    uint32_t size;        /* of the message */
+    uint64_t word;        /* the first segment's bytes; its MDO bits are gathered where somebody looks at them */
+    uint32_t used, bits;  /* how many of these bits have been taken, of how many */
+    bool open;            /* still in the first segment */
+    ntr_fields present;
+    uint64_t value[NTR_FIELD_COUNT + 1]; /* one more for NTR_FIELD_NONE */
+} ntr_quick;
+
+typedef struct ntr_gathered {
+    uint64_t bits;
+    uint64_t over; /* ones above the 64 */
+} ntr_gathered;
+
+/* A field of 9 to 16 bytes. By value: an address taken would keep all of ntr_quick in memory. */
+ntr_gathered ntr_gather_long(const uint8_t *bytes, unsigned count);
+
+/* The first `count` bytes, up to 8. */
+NTR_INLINE uint64_t ntr_load_some(const uint8_t *bytes, unsigned count) {
+    unsigned unused = (64 - 8 * count) & 63;
+    return ntr_load8(bytes) << unused >> unused;
+}
+
+NTR_INLINE void ntr_quick_keep(ntr_quick *q, unsigned field, uint64_t value, unsigned bits) {
+    q->value[field] = value;
+    q->present |= NTR_FIELD_BIT(field);
+    if (!q->message) return;
+    q->message->value[field] = value;
+    q->message->width[field] = (uint16_t)bits;
+}
+
+/* The engine's steps return false when the message has to be looked at exactly. */
+
+/* Fixed fields are in the first segment; that they fit shows when its variable field is taken. */
+NTR_INLINE void ntr_quick_take_fixed(ntr_quick *q, unsigned field, unsigned bits) {
+    uint64_t value = ntr_gather_mdo(q->word) >> q->used & ((UINT64_C(1) << bits) - 1);
+    ntr_quick_keep(q, field, value, bits);
+    q->used += bits;
+}
+
+/* The variable field of the first segment: what the fixed ones have left. */
+NTR_INLINE bool ntr_quick_take_rest(ntr_quick *q, unsigned field) {
+    if (NTR_UNLIKELY(q->used >= q->bits)) return false;
+    ntr_quick_keep(q, field, ntr_gather_mdo(q->word) >> q->used, q->bits - q->used);
+    q->open = false;
+    return true;
+}
+
+/* A variable field that has its bytes to itself. */
+NTR_INLINE bool ntr_quick_take_next(ntr_quick *q, unsigned field) {
+    if (NTR_UNLIKELY(!q->ends)) return false;
+    const uint8_t *bytes = q->bytes + q->at;
+    unsigned last = (unsigned)__builtin_ctz(q->ends), count = last + 1 - q->at;
+    q->at = last + 1;
+    q->ends &= q->ends - 1;
+    if (NTR_UNLIKELY(count > 8)) {
+        ntr_gathered all = ntr_gather_long(bytes, count);
+        ntr_quick_keep(q, field, all.bits, NTR_MDO_BITS * count);
+        return all.over == 0;
+    }
+    ntr_quick_keep(q, field, ntr_gather_mdo(ntr_load_some(bytes, count)), NTR_MDO_BITS * count);
+    return true;
+}
+
+/* In any dialect: the exact decoder knows which. */
+NTR_INLINE bool ntr_quick_keeps_rules(const ntr_quick *q, unsigned field) {
+#define SLOT(field) (NTR_FIELD_##field == NTR_FIELD_NONE ? (unsigned)NTR_FIELD_COUNT : (unsigned)NTR_FIELD_##field)
+#define NTR_RULE(id, condition, when, low, high, set, defect)                                                     \
+    if (field == NTR_FIELD_##id && (SLOT(condition) == NTR_FIELD_COUNT || q->value[SLOT(condition)] == (when)) && \
+        NTR_UNLIKELY(q->value[field] - (low) > (high) - (uint64_t)(low)))                                         \
+        return false;
+#include "message/rules.def"
+#undef NTR_RULE
+#undef SLOT
+    return true;
+}
+
+NTR_INLINE bool ntr_quick_take(ntr_quick *q, unsigned field, unsigned shape, unsigned bits) {
+    if (shape == NTR_SHAPE_FIXED) ntr_quick_take_fixed(q, field, bits);
+    else if (!(q->open ? ntr_quick_take_rest(q, field) : ntr_quick_take_next(q, field))) return false;
+    return ntr_quick_keeps_rules(q, field);
+}
+
+/* Nothing of it is there, neither here nor in a byte of its own. */
+NTR_INLINE bool ntr_quick_leave_out(ntr_quick *q, unsigned field) {
+    q->open = false;
+    if (q->message) q->message->value[field] = q->message->width[field] = 0;
+    return true;
+}
+
+/* The rows of messages.def; each entry returns from the function it stands in when it fails. */
+#define TAKE(x) ntr_quick_take(q, NTR_FIELD_##x, NTR_SHAPE_OF_##x, NTR_BITS_OF_##x)
+#define OR_RETURN(entry) __extension__({ if (!(entry)) return false; })
+#define F(x) OR_RETURN(TAKE(x))
+#define IF(x, c, v) OR_RETURN(q->value[NTR_FIELD_##c] != (v) || TAKE(x))
+#define OPT(x) OR_RETURN((q->open ? q->used == q->bits : q->ends == 0) ? ntr_quick_leave_out(q, NTR_FIELD_##x) : TAKE(x))
+
+NTR_INLINE void ntr_quick_source(ntr_quick *q, unsigned src_bits) {
+    ntr_quick_take_fixed(q, NTR_FIELD_SRC, src_bits);
+    q->present = src_bits ? NTR_FIELD_BIT(NTR_FIELD_SRC) : 0;
+}
+
+/* SRC is taken in every case anew, so that the compiler sees which cases look at the first segment at all. */
+NTR_INLINE bool ntr_quick_payload(ntr_quick *q, unsigned tcode, unsigned src_bits, unsigned known) {
+    switch (tcode) {
+#define NTR_MESSAGE(id, tcode, text, set, about, ...)       \
+    case tcode:                                             \
+        if (!(known & NTR_MESSAGES_##set)) return false;    \
+        ntr_quick_source(q, src_bits);                      \
+        __VA_ARGS__;                                        \
+        return true;
+#include <ntrace/messages.def>
+#undef NTR_MESSAGE
+    default: return false;
+    }
+}
+
+#undef TAKE
+#undef OR_RETURN
+#undef F
+#undef IF
+#undef OPT
+
+/* See where the fields of the message end, and take its first segment. */
+NTR_INLINE bool ntr_quick_frame(ntr_quick *q) {
+    ntr_window window = ntr_window_of(q->bytes);
+    uint32_t ends = window.low & window.high;
+    if (NTR_UNLIKELY(!ends)) {
+        ntr_window more = ntr_window_of(q->bytes + NTR_WINDOW);
+        window.low |= more.low << NTR_WINDOW;
+        window.high |= more.high << NTR_WINDOW;
+        ends = window.low & window.high;
+        if (!ends) return false;
+    }
+    uint32_t within = ends ^ (ends - 1); /* up to the first end */
+    q->size = (uint32_t)__builtin_ctz(ends) + 1; /* at once: the next message waits for this alone */
+    if (NTR_UNLIKELY(window.high & ~window.low & within)) return false;
+    q->ends = window.low & within;
+    q->at = (uint32_t)__builtin_ctz(q->ends) + 1;
+    q->ends &= q->ends - 1;
+    q->word = ntr_load_some(q->bytes, q->at);
+    q->bits = NTR_MDO_BITS * q->at;
+    q->open = true;
+    return q->at <= 8;
+}
+
+/* `known`: the dialect's set of messages. */
+NTR_INLINE size_t ntr_quick_run(const ntr_params *params, unsigned known, const uint8_t *bytes, ntr_message *message) {
+    ntr_quick state = {.bytes = bytes, .message = message}, *q = &state;
+    unsigned tcode = bytes[0] >> NTR_MSEO_BITS;
+    if (!ntr_quick_frame(q)) return 0;
+    q->used = NTR_TCODE_BITS;
+    if (!ntr_quick_payload(q, tcode, params->src_bits, known)) return 0;
+    if (q->ends) {
+        if (params->timestamps == NTR_TIMESTAMPS_OFF) return 0;
+        if (!ntr_quick_take_next(q, NTR_FIELD_TSTAMP) || q->ends) return 0;
+    }
+    if (message) {
+        message->raw = (ntr_bytes){bytes, q->size};
+        message->size = q->size;
+        message->tcode = (uint8_t)tcode;
+        message->defect = NTR_OK;
+        message->defect_field = NTR_FIELD_NONE;
+        message->present = q->present;
+    }
+    return q->size;
+}
+
+#endif
