@@ -68,19 +68,18 @@ int ntr_spans_overlay(ntr_spans *spans, const ntr_allocator *allocator, uint64_t
 
     ntr_span few[16], *out = few;
     size_t most = 2 * (end - begin) + 3;
+    if (ntr_reserve(allocator, (void **)&spans->items, &spans->capacity, spans->count + most, sizeof *spans->items))
+        return -1;
     if (most > sizeof few / sizeof few[0] && !(out = ntr_realloc(allocator, NULL, most, sizeof *out))) return -1;
 
-    int failed = -1;
     size_t count = lay(spans->items + begin, end - begin, first, last, combine, user, out);
-    if (count && ntr_reserve(allocator, (void **)&spans->items, &spans->capacity, spans->count + count,
-                             sizeof *spans->items) == 0) {
+    if (count) {
         memmove(spans->items + begin + count, spans->items + end, (spans->count - end) * sizeof *spans->items);
         memcpy(spans->items + begin, out, count * sizeof *out);
         spans->count = spans->count - (end - begin) + count;
-        failed = 0;
     }
     if (out != few) ntr_dealloc(allocator, out);
-    return failed;
+    return count ? 0 : -1;
 }
 
 /* The ranges that are open at one place of a sweep; the one that was laid last is at the top. */
