@@ -1,0 +1,136 @@
+#include "answers.h"
+#include "progress.h"
+#include "report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define EVENTS_AT_ONCE 1024
+
+#define S struct cli_answers_options
+const struct cli_option cli_answers_options[] = {
+    CLI_NUMBER(0, "src", "N", S, src, 0, 4095, -1, "only this source"),
+    CLI_STRING(0, "debug-path", "DIRS", S, debug_path,
+               "where separate debug files are, folders divided by colons (default /usr/lib/debug)"),
+    {0},
+};
+#undef S
+
+/* ---- opening */
+
+static int out_of_memory(const struct cli_answers *a) {
+    return cli_fail("%s: out of memory", a->path);
+}
+
+static const char *title_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static int open_decoder(struct cli_answers *a) {
+    const ntr_decoder_config config = {
+        .size = sizeof config,
+        .params = a->trace.params,
+        .program = a->trace.program,
+        .one_source = a->options->src >= 0,
+        .source = (uint16_t)(a->options->src >= 0 ? a->options->src : 0),
+    };
+    ntr_status status = NTR_OK;
+
+    a->decoder = ntr_decoder_new(&config, &status);
+    return a->decoder ? CLI_OK : cli_fail("%s: %s", a->path, ntr_status_text(status));
+}
+
+int cli_answers_open(struct cli_answers *a, const char *path, const struct cli_answers_options *options) {
+    *a = (struct cli_answers){.options = options, .path = path, .defects.file = path};
+    if (cli_trace_open(&a->trace, path, &options->stream) != CLI_OK) return CLI_FAILED;
+    if (cli_trace_program(&a->trace, &options->images, &options->stream, true) != CLI_OK) return CLI_FAILED;
+    a->answers = (ntr_answers){
+        .size = sizeof a->answers,
+        .program = a->trace.program,
+        .source = ntr_source_new(a->trace.program, NULL),
+        .title = title_of(path),
+    };
+    if (!a->answers.source) return out_of_memory(a);
+    if (options->debug_path) ntr_source_set_debug_path(a->answers.source, options->debug_path);
+    a->answers.functions = ntr_functions_new(a->answers.source, NULL);
+    return a->answers.functions ? open_decoder(a) : out_of_memory(a);
+}
+
+/* ---- decoding */
+
+static bool feed(struct cli_answers *a) {
+    ntr_bytes span;
+    bool last;
+
+    if (cli_input_next(&a->trace.input, &span, &last) != CLI_OK) {
+        a->trace.failed = true;
+        return false;
+    }
+    return ntr_decoder_feed(a->decoder, span.data, span.size, last) == NTR_OK;
+}
+
+static void tell(struct cli_answers *a, const ntr_event *events, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (events[i].kind == NTR_EVENT_SPAN) a->instructions += events[i].instructions;
+        if (events[i].kind != NTR_EVENT_GAP) continue;
+        a->gaps++;
+        if (cli_defect_count(&a->defects))
+            cli_note("%s: byte 0x%" PRIx64 ", message #%" PRIu64 ": gap: %s", a->path, events[i].offset,
+                     events[i].message, ntr_status_text((ntr_status)events[i].reason));
+    }
+}
+
+static ntr_status hand_on(struct cli_answers *a, const ntr_event *events, size_t count, cli_take_events take,
+                          void *user) {
+    ntr_status status = NTR_OK;
+
+    if (a->answers.tally) status = ntr_tally_feed(a->answers.tally, events, count);
+    if (!status && a->answers.tree) status = ntr_calltree_feed(a->answers.tree, events, count);
+    if (!status && take) status = take(user, events, count);
+    return status;
+}
+
+static int decode(struct cli_answers *a, cli_take_events take, void *user) {
+    ntr_event events[EVENTS_AT_ONCE];
+    struct cli_progress progress;
+    ntr_status status = NTR_OK;
+
+    cli_progress_begin(&progress, title_of(a->path), a->trace.input.size_hint);
+    while (status != NTR_END && !cli_progress_stopped()) {
+        size_t count = 0;
+        status = ntr_decoder_read(a->decoder, events, EVENTS_AT_ONCE, &count);
+        if (count) a->any = true;
+        tell(a, events, count);
+        ntr_status taken = hand_on(a, events, count, take, user);
+        if (status < 0 || taken < 0) {
+            cli_progress_end(&progress);
+            return cli_fail("%s: %s", a->path, ntr_status_text(status < 0 ? status : taken));
+        }
+        if (status == NTR_NEED_MORE && !feed(a)) break;
+        cli_progress_step(&progress, a->trace.input.consumed);
+    }
+    cli_progress_end(&progress);
+    if (cli_progress_stopped()) cli_note("%s: interrupted: this is what was seen so far", a->path);
+    return a->trace.failed ? CLI_FAILED : cli_progress_stopped() ? CLI_DEFECTS : CLI_OK;
+}
+
+int cli_answers_run(struct cli_answers *a, unsigned needs, cli_take_events take, void *user) {
+    if (needs & NTR_NEEDS_TALLY && !(a->answers.tally = ntr_tally_new(NULL))) return out_of_memory(a);
+    if (needs & NTR_NEEDS_TREE && !(a->answers.tree = ntr_calltree_new(a->answers.functions, NULL)))
+        return out_of_memory(a);
+    int status = decode(a, take, user);
+    if (status == CLI_FAILED) return status;
+    if (a->answers.tree) ntr_calltree_finish(a->answers.tree);
+    int defects = cli_defect_summary(&a->defects);
+    return cli_trace_status(&a->trace, a->any, status == CLI_OK ? defects : status);
+}
+
+void cli_answers_close(struct cli_answers *a) {
+    ntr_decoder_free(a->decoder);
+    ntr_calltree_free(a->answers.tree);
+    ntr_tally_free(a->answers.tally);
+    ntr_functions_free(a->answers.functions);
+    ntr_source_free(a->answers.source);
+    cli_trace_close(&a->trace);
+}

@@ -1,0 +1,43 @@
+/* What a trace answers: decoded once, into what the caller needs of it. */
+#ifndef CLI_ANSWERS_H
+#define CLI_ANSWERS_H
+
+#include "defect.h"
+#include "selection.h"
+#include "trace.h"
+
+#include <ntrace/decoder.h>
+#include <ntrace/export.h>
+
+struct cli_answers_options {
+    struct cli_stream stream;
+    struct cli_images images;
+    int64_t src; /* -1: every source */
+    const char *debug_path;
+};
+extern const struct cli_option cli_answers_options[];
+
+struct cli_answers {
+    const struct cli_answers_options *options;
+    const char *path;
+    struct cli_trace trace;
+    struct cli_defects defects;
+    ntr_decoder *decoder;
+    ntr_answers answers; /* owns what it points to, but for the program */
+    uint64_t instructions, gaps;
+    bool any;
+};
+
+/* Takes events in stream order; anything but NTR_OK stops the decoding. */
+typedef ntr_status (*cli_take_events)(void *user, const ntr_event *events, size_t count);
+
+/* Open the trace and its program. Returns CLI_OK, or CLI_FAILED after telling why. */
+int cli_answers_open(struct cli_answers *a, const char *path, const struct cli_answers_options *options);
+
+/* Decode to the end, or to Ctrl-C: the members of a->answers that `needs` (NTR_NEEDS_*) names are made; events
+ * go to `take` (may be NULL). Progress on a terminal. Returns the exit status so far. */
+int cli_answers_run(struct cli_answers *a, unsigned needs, cli_take_events take, void *user);
+
+void cli_answers_close(struct cli_answers *a);
+
+#endif

@@ -1,0 +1,103 @@
+#include "exporting.h"
+#include "output.h"
+#include "report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define S struct cli_exporting_options
+const struct cli_option cli_exporting_options[] = {
+    CLI_STRING(0, "to", "FORMAT", S, to, "the format to write; --to list tells which there are"),
+    CLI_STRING('o', "output", "FILE", S, path, "write there instead of standard output"),
+    {0},
+};
+#undef S
+
+static void list(const char *family) {
+    const ntr_exporter *exporter;
+
+    for (size_t i = 0; (exporter = ntr_exporter_at(i)); i++)
+        if (strcmp(ntr_exporter_family(exporter), family) == 0)
+            printf("%-18s %s\n", ntr_exporter_name(exporter), ntr_exporter_summary(exporter));
+}
+
+static const ntr_exporter *choose(const char *family, const char *name) {
+    const ntr_exporter *exporter = NULL;
+
+    if (name) return ntr_exporter_find(family, name);
+    for (size_t i = 0; (exporter = ntr_exporter_at(i)); i++)
+        if (strcmp(ntr_exporter_family(exporter), family) == 0) break;
+    return exporter;
+}
+
+struct writing {
+    struct cli_answers answers;
+    struct cli_output out;
+    ntr_output output;
+    ntr_export *export_;
+};
+
+static ntr_status write_bytes(void *user, const void *bytes, size_t size) {
+    struct cli_output *out = user;
+
+    cli_output_write(out, bytes, size);
+    return out->failed ? NTR_E_IO : NTR_OK;
+}
+
+static ntr_status take_events(void *user, const ntr_event *events, size_t count) {
+    return ntr_export_feed(user, events, count);
+}
+
+static int begin(struct writing *w, const ntr_exporter *exporter) {
+    ntr_status status;
+
+    w->export_ = ntr_export_new(exporter, &w->answers.answers, &w->output, &status);
+    if (w->export_) return CLI_OK;
+    if (status == NTR_E_NO_IMAGE)
+        return cli_fail("%s: %s is about one ELF file, and there is none (-e)", w->answers.path,
+                        ntr_exporter_name(exporter));
+    return cli_fail("%s: %s: %s", w->answers.path, ntr_exporter_name(exporter), ntr_status_text(status));
+}
+
+static int finish(struct writing *w, const ntr_exporter *exporter) {
+    ntr_status status = ntr_export_finish(w->export_);
+
+    if (status >= 0 || w->out.failed) return CLI_OK;
+    return cli_fail("%s: %s: %s", w->answers.path, ntr_exporter_name(exporter), ntr_status_text(status));
+}
+
+/* Exporters of events begin before the decoding, those of sums after it. */
+static int write_all(struct writing *w, const ntr_exporter *exporter) {
+    unsigned needs = ntr_exporter_needs(exporter);
+    int status = CLI_OK;
+
+    if (needs & NTR_NEEDS_EVENTS && begin(w, exporter) != CLI_OK) return CLI_FAILED;
+    status = cli_answers_run(&w->answers, needs, w->export_ ? take_events : NULL, w->export_);
+    if (status == CLI_FAILED) return status;
+    if (!w->export_ && begin(w, exporter) != CLI_OK) return CLI_FAILED;
+    return finish(w, exporter) == CLI_OK ? status : CLI_FAILED;
+}
+
+int cli_exporting_run(const char *family, const struct cli_exporting_options *options, const char *trace) {
+    if (options->to && strcmp(options->to, "list") == 0) {
+        list(family);
+        return CLI_OK;
+    }
+    const ntr_exporter *exporter = choose(family, options->to);
+    if (!exporter)
+        return cli_fail("--to %s: no such format; --to list tells which there are", options->to);
+    if (!trace) return cli_fail("which trace?");
+    bool own_file = (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE) != 0;
+    if (own_file && !options->path) return cli_fail("--to %s needs -o FILE", ntr_exporter_name(exporter));
+
+    struct writing w = {.output = {.write = write_bytes, .user = &w.out, .path = options->path}};
+    int status = cli_answers_open(&w.answers, trace, &options->answers);
+    if (status == CLI_OK && !own_file) status = cli_output_open(&w.out, options->path);
+    if (status == CLI_OK) {
+        status = write_all(&w, exporter);
+        if (!own_file) status = cli_output_close(&w.out, status);
+    }
+    ntr_export_free(w.export_);
+    cli_answers_close(&w.answers);
+    return status;
+}

@@ -1,0 +1,16 @@
+/* What flame, export, coverage and timeline share: choose an exporter of a family, decode once, write. */
+#ifndef CLI_EXPORTING_H
+#define CLI_EXPORTING_H
+
+#include "answers.h"
+
+struct cli_exporting_options {
+    struct cli_answers_options answers;
+    const char *to;   /* name of the exporter; NULL: the family's first */
+    const char *path; /* -o */
+};
+extern const struct cli_option cli_exporting_options[]; /* --to, -o */
+
+int cli_exporting_run(const char *family, const struct cli_exporting_options *options, const char *trace);
+
+#endif

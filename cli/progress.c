@@ -1,0 +1,53 @@
+#include "progress.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { QUIET_MS = 1000, INTERVAL_MS = 100, STEPS_A_LOOK = 64 };
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int number) {
+    stopped = 1;
+    (void)number;
+}
+
+bool cli_progress_stopped(void) {
+    return stopped != 0;
+}
+
+static uint64_t now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+void cli_progress_begin(struct cli_progress *p, const char *name, uint64_t whole) {
+    struct sigaction action;
+
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    action.sa_flags = (int)SA_RESETHAND;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    *p = (struct cli_progress){.name = name, .whole = whole, .started = now_ms(), .visible = isatty(STDERR_FILENO)};
+}
+
+void cli_progress_step(struct cli_progress *p, uint64_t done) {
+    if (!p->visible || p->steps++ % STEPS_A_LOOK) return;
+    uint64_t now = now_ms();
+    if (now - p->started < QUIET_MS || now - p->shown < INTERVAL_MS) return;
+    p->shown = now;
+    if (p->whole)
+        fprintf(stderr, "\r%s: %" PRIu64 " %%", p->name, done * 100 / p->whole);
+    else
+        fprintf(stderr, "\r%s: %" PRIu64 " MB", p->name, done / 1000000);
+}
+
+void cli_progress_end(struct cli_progress *p) {
+    if (p->shown) fprintf(stderr, "\r\033[K");
+}
