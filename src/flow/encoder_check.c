@@ -7,6 +7,7 @@
 
 /* A block is bounded so that I-CNT can never pass its 22 bits by more than one block. */
 #define IRETIRE_MAX (1u << 20)
+#define CONTEXT_BITS 59u /* what PROCESS has room for */
 
 enum { PRIV_VALID = 1u << NTR_PRIV_U | 1u << NTR_PRIV_S | 1u << NTR_PRIV_M | 1u << NTR_PRIV_D | 1u << NTR_PRIV_VU |
                     1u << NTR_PRIV_VS };
@@ -37,6 +38,8 @@ static ntr_status check_values(ntr_encoder *e, const ntr_ingress *b) {
     if (!b->no_iaddr && b->iaddr & 1) return refuse(e, "iaddr 0x%" PRIx64 " is odd", b->iaddr);
     if (!b->no_iaddr && e->params.xlen == 32 && b->iaddr >> 32)
         return refuse(e, "iaddr 0x%" PRIx64 " has more than 32 bits", b->iaddr);
+    if (e->config.ownership && (b->scontext | b->hcontext) >> CONTEXT_BITS)
+        return refuse(e, "scontext and hcontext have at most %u bits", CONTEXT_BITS);
     return NTR_OK;
 }
 

@@ -1,0 +1,143 @@
+/* Options by name, and the limits of a configuration. */
+#include "../test.h"
+
+#include <ntrace/encoder.h>
+#include <stdio.h>
+#include <string.h>
+
+static ntr_status drop(void *user, const uint8_t *bytes, size_t size) {
+    (void)user, (void)bytes, (void)size;
+    return NTR_OK;
+}
+
+/* Each option takes back the text it gives, and its limits hold. */
+static void every_option(void **state) {
+    (void)state;
+    ntr_encoder_config config;
+    ntr_encoder_config_init(&config);
+    size_t count = 0;
+    for (const ntr_encoder_option *o; (o = ntr_encoder_option_at(count)); count++) {
+        char text[128], again[128];
+        assert_true(strlen(o->help) > 0);
+        int length = ntr_encoder_option_get(&config, o->name, text, sizeof text);
+        if (length == NTR_E_NAME) continue; /* best, filter */
+        if (length < 0) fail_msg("%s: %d", o->name, length);
+        assert_int_equal(ntr_encoder_option_set(&config, o->name, text), NTR_OK);
+        ntr_encoder_option_get(&config, o->name, again, sizeof again);
+        assert_string_equal(text, again);
+        assert_int_equal(ntr_encoder_option_get(&config, o->name, again, 1), NTR_E_SPACE);
+        if (!o->numeric) assert_int_equal(ntr_encoder_option_set(&config, o->name, "nonsense"), NTR_E_SYNTAX);
+        if (!o->numeric) continue;
+        snprintf(text, sizeof text, "%llu", (unsigned long long)o->most + 1);
+        assert_int_equal(ntr_encoder_option_set(&config, o->name, text), NTR_E_RANGE);
+        assert_int_equal(ntr_encoder_option_set(&config, o->name, "1x"), NTR_E_SYNTAX);
+        snprintf(text, sizeof text, "%llu", (unsigned long long)o->most);
+        assert_int_equal(ntr_encoder_option_set(&config, o->name, text), NTR_OK);
+        ntr_encoder_option_get(&config, o->name, again, sizeof again);
+        assert_string_equal(text, again);
+    }
+    assert_true(count > 40);
+    assert_int_equal(ntr_encoder_option_set(&config, "no-such", "1"), NTR_E_NAME);
+    assert_int_equal(ntr_encoder_option_set(&config, "mode", NULL), NTR_E_SYNTAX);
+}
+
+static void options_reach_the_configuration(void **state) {
+    (void)state;
+    ntr_encoder_config c;
+    ntr_encoder_config_init(&c);
+    static const char *const SET[][2] = {
+        {"mode", "btm"}, {"implicit-return", "partial"}, {"repeated-history", NULL}, {"context", NULL}, {"src-id", "0x123"},
+        {"ts-messages", "branch+error"}, {"drain", "3/7"}, {"fifo", "100000"}, {"filter", "addr=2-4"}, {"timestamps", "on"},
+        {"btype-detail", "off"}, {"sync-mode", "halfwords"},
+    };
+    for (size_t i = 0; i < sizeof SET / sizeof *SET; i++)
+        assert_int_equal(ntr_encoder_option_set(&c, SET[i][0], SET[i][1]), NTR_OK);
+    assert_true(c.mode == NTR_INST_MODE_BTM && c.params.implicit_return == NTR_RETURN_PARTIAL && c.repeated_history);
+    assert_true(c.ownership == NTR_OWNERSHIP_SCONTEXT && c.src_id == 0x123 && c.ts_messages == (NTR_TS_BRANCH | NTR_TS_ERROR));
+    assert_true(c.drain_bytes == 3 && c.drain_cycles == 7 && c.fifo_bytes == 100000 && c.filter_count == 1);
+    assert_true(c.params.timestamps == NTR_TIMESTAMPS_ON && !c.btype_detail && c.sync_mode == NTR_SYNC_MODE_HALFWORDS);
+    for (unsigned i = 1; i < NTR_FILTERS_MAX; i++) assert_int_equal(ntr_encoder_option_set(&c, "filter", "priv=m"), NTR_OK);
+    assert_int_equal(ntr_encoder_option_set(&c, "filter", "priv=m"), NTR_E_LIMIT);
+    assert_int_equal(ntr_encoder_option_set(&c, "drain", "1/0"), NTR_E_RANGE);
+    assert_int_equal(ntr_encoder_option_set(&c, "best", NULL), NTR_OK);
+    assert_true(c.mode == NTR_INST_MODE_HTM && c.params.implicit_return == NTR_RETURN_FULL && c.repeat_branch);
+}
+
+static void limits_and_conflicts_are_told(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *value, *name2, *value2;
+        ntr_status status;
+        const char *why;
+    } BAD[] = {
+        {"fifo", "75", NULL, NULL, NTR_E_RANGE, "fifo must be 0, or 76 bytes to 1 GiB"},
+        {"src-bits", "2", "src-id", "4", NTR_E_INVALID, "src-id does not fit into src-bits"},
+        {"itype-width", "3", "implicit-return", "full", NTR_E_INVALID, "implicit-return needs itype-width 4"},
+        {"icnt-full", "sync", NULL, NULL, NTR_E_INVALID, "icnt-full sync needs mode btm"},
+        {"fifo", "100", "fifo-restart", "101", NTR_E_RANGE, "fifo-restart must be at most the FIFO's size"},
+        {"xlen", "48", NULL, NULL, NTR_E_RANGE, "a stream parameter is outside its limits"},
+    };
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+        ntr_encoder_config c;
+        const char *why;
+        ntr_encoder_config_init(&c);
+        c.sink = drop;
+        assert_int_equal(ntr_encoder_config_check(&c, &why), NTR_OK);
+        assert_int_equal(ntr_encoder_option_set(&c, BAD[i].name, BAD[i].value), NTR_OK);
+        if (BAD[i].name2) assert_int_equal(ntr_encoder_option_set(&c, BAD[i].name2, BAD[i].value2), NTR_OK);
+        assert_int_equal(ntr_encoder_config_check(&c, &why), BAD[i].status);
+        assert_string_equal(why, BAD[i].why);
+        ntr_status status;
+        assert_null(ntr_encoder_new(&c, &status));
+        assert_int_equal(status, BAD[i].status);
+    }
+}
+
+/* A zero-filled configuration with its size set has the specification's widths. */
+static void zero_stands_for_the_default(void **state) {
+    (void)state;
+    ntr_encoder_config c = {.size = sizeof c, .mode = NTR_INST_MODE_HTM, .sink = drop};
+    c.params.size = sizeof c.params;
+    ntr_status status;
+    ntr_encoder *e = ntr_encoder_new(&c, &status);
+    assert_int_equal(status, NTR_OK);
+    ntr_encoder_free(e);
+    c.size--;
+    assert_null(ntr_encoder_new(&c, &status));
+    assert_int_equal(status, NTR_E_INVALID);
+}
+
+static void reconfigured_while_disabled(void **state) {
+    (void)state;
+    ntr_encoder_config c;
+    ntr_encoder_config_init(&c);
+    c.sink = drop;
+    ntr_encoder *e = ntr_encoder_new(&c, NULL);
+    ntr_ingress b = {.iaddr = 0x100, .iretire = 2, .ilastsize = 1, .itype = NTR_ITYPE_TAKEN, .cycle = true};
+    assert_int_equal(ntr_encoder_push(e, &b), NTR_OK);
+    c.mode = NTR_INST_MODE_BTM;
+    assert_int_equal(ntr_encoder_reconfigure(e, &c), NTR_E_STATE);
+    assert_int_equal(ntr_encoder_set_enable(e, false), NTR_OK);
+    assert_int_equal(ntr_encoder_set_tracing(e, true), NTR_E_STATE);
+    assert_int_equal(ntr_encoder_reconfigure(e, &c), NTR_OK);
+    assert_int_equal(ntr_encoder_set_enable(e, true), NTR_OK);
+    ntr_encoder_status s;
+    ntr_encoder_status_get(e, &s);
+    assert_true(s.enabled && !s.tracing && s.messages == 2);
+    assert_int_equal(ntr_encoder_set_tracing(e, true), NTR_OK);
+    for (int i = 0; i < 3; i++) assert_int_equal(ntr_encoder_push(e, &b), NTR_OK);
+    ntr_encoder_status_get(e, &s);
+    assert_int_equal(s.messages, 5); /* BTM now: start, two branches */
+    ntr_encoder_free(e);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(every_option),
+        TEST(options_reach_the_configuration),
+        TEST(limits_and_conflicts_are_told),
+        TEST(zero_stands_for_the_default),
+        TEST(reconfigured_while_disabled),
+    };
+    return cmocka_run_group_tests_name("encoder options", tests, NULL, NULL);
+}
