@@ -37,9 +37,7 @@ ntr_status ntr_walk_events(ntr_decoder *d, ntr_event **at, const ntr_event *end)
         status = ntr_place_step(d, &p, &step);
         if (status < 0) break;
         if (step.end == NTR_END_CUT) {
-            p.run.instructions += b->instructions;
-            p.run.halfwords += b->halfwords;
-            p.run.last = ntr_block_last(b);
+            ntr_place_run(&p, b);
             continue;
         }
         fill(e++, &header, &p, b, &step);

@@ -15,7 +15,7 @@ typedef struct ntr_place {
 
 /* How far apart two branches can be. I-CNT ends every other walk; one that only history ends would never
  * leave a loop without branches. */
-#define NTR_BRANCH_REACH (UINT64_C(1) << 26)
+#define NTR_BRANCH_REACH (UINT64_C(1) << 24)
 
 static inline ntr_place ntr_place_take(ntr_decoder *d) {
     const ntr_order *o = &d->order;
@@ -48,8 +48,16 @@ static inline ntr_status ntr_place_step(ntr_decoder *d, ntr_place *p, ntr_step *
     p->pc = step->target;
     p->block = ntr_step_block(d, step);
     if (o->goal != NTR_GOAL_HISTORY) return NTR_OK;
-    p->leash = p->left - NTR_BRANCH_REACH;
+    bool branch = step->end == NTR_END_TAKEN || step->end == NTR_END_NOT_TAKEN;
+    if (branch || ntr_jumps_have_outcomes(d, o->source)) p->leash = p->left - NTR_BRANCH_REACH;
     return ntr_history_empty(&p->history) ? NTR_END : NTR_OK;
+}
+
+/* Block `b` was straight code: what follows belongs to the same span. */
+static inline void ntr_place_run(ntr_place *p, const ntr_block *b) {
+    p->run.instructions += b->instructions;
+    p->run.halfwords += b->halfwords;
+    p->run.last = ntr_block_last(b);
 }
 
 /* Why a block of no halfwords is none, or why this one is the walk's last. */

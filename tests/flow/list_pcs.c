@@ -1,9 +1,11 @@
-/* list_pcs [options] TRACE ELF[@BIAS]...: every program counter that a trace tells, one a line; gaps and notes to
+/* list_pcs [options] TRACE ELF[@BIAS][,SCONTEXT]...: every program counter that a trace tells, one a line; gaps and notes to
  * standard error. A tool for the corpus tests: it goes through the library alone.
  *
  *   -d DIALECT  -s SRC_BITS  -r IMPLICIT_RETURN  -i SOURCE (this one only)
  *   -b N (events a read)  -c (totals only)  -e (all events to standard error)  -q (no program counters)
- *   -t (addresses of in-circuit trace too) */
+ *   -t (addresses of in-circuit trace too)  -v (fail when the counting decode has other totals) */
+#include "totals.h"
+
 #include <ntrace/ntrace.h>
 
 #include <inttypes.h>
@@ -65,7 +67,7 @@ static void print_event(const ntr_event *e) {
 typedef struct options {
     ntr_decoder_config config;
     size_t capacity;
-    bool quiet, totals, events, ict;
+    bool quiet, totals, events, ict, verify;
 } options;
 
 enum { CAPACITY_MAX = 4096 };
@@ -74,7 +76,7 @@ static bool parse(options *o, int argc, char **argv) {
     const char *dialect = NULL;
     int src_bits = -1, returns = -1;
     *o = (options){.config.size = sizeof o->config, .capacity = CAPACITY_MAX};
-    for (int c; (c = getopt(argc, argv, "d:s:r:i:b:qcet")) != -1;) {
+    for (int c; (c = getopt(argc, argv, "d:s:r:i:b:qcetv")) != -1;) {
         switch (c) {
         case 'd': dialect = optarg; break;
         case 's': src_bits = atoi(optarg); break;
@@ -88,6 +90,7 @@ static bool parse(options *o, int argc, char **argv) {
         case 'c': o->totals = true; break;
         case 'e': o->events = true; break;
         case 't': o->ict = true; break;
+        case 'v': o->verify = true; break;
         default: return false;
         }
     }
@@ -100,7 +103,12 @@ static bool parse(options *o, int argc, char **argv) {
 
 static bool add_image(ntr_program *program, char *file) {
     ntr_image_options image = {.size = sizeof image};
-    char *at = strchr(file, '@');
+    char *context = strchr(file, ','), *at = strchr(file, '@');
+    if (context) {
+        *context = 0;
+        image.has_scontext = true;
+        image.scontext = strtoull(context + 1, NULL, 0);
+    }
     if (at) {
         *at = 0;
         image.bias = strtoull(at + 1, NULL, 0);
@@ -127,21 +135,37 @@ static bool tell(const options *o, const ntr_program *program, ntr_context *cont
     }
 }
 
-static ntr_status list(const options *o, ntr_decoder *decoder, const ntr_program *program, bool *trouble) {
+static ntr_status list(const options *o, ntr_decoder *decoder, const ntr_program *program, bool *trouble,
+                       ntr_counts *totals) {
     static ntr_event events[CAPACITY_MAX];
     ntr_context context = {.prv = NTR_PRV_UNKNOWN};
     ntr_status status;
     do {
         size_t count;
         status = ntr_decoder_read(decoder, events, o->capacity, &count);
-        for (size_t i = 0; i < count; i++) *trouble |= tell(o, program, &context, &events[i]);
+        for (size_t i = 0; i < count; i++) {
+            *trouble |= tell(o, program, &context, &events[i]);
+            totals_add(totals, &events[i]);
+        }
     } while (status == NTR_OK);
     return status;
 }
 
+/* Whether the counting decode finds the same. */
+static bool counts_agree(const options *o, const uint8_t *data, size_t size, const ntr_counts *totals) {
+    ntr_decoder *decoder = ntr_decoder_new(&o->config, NULL);
+    ntr_counts counts = {0};
+    if (!decoder) return false;
+    ntr_decoder_feed(decoder, data, size, true);
+    ntr_decoder_count(decoder, &counts);
+    ntr_decoder_free(decoder);
+    counts.messages = counts.bytes = 0;
+    return memcmp(&counts, totals, sizeof counts) == 0;
+}
+
 int main(int argc, char **argv) {
     options o;
-    if (!parse(&o, argc, argv)) return fail("usage", "list_pcs [options] TRACE ELF[@BIAS]...");
+    if (!parse(&o, argc, argv)) return fail("usage", "list_pcs [options] TRACE ELF[@BIAS][,SCONTEXT]...");
     ntr_program *program = ntr_program_new(NULL);
     o.config.program = program;
     for (int i = optind + 1; i < argc; i++)
@@ -160,7 +184,12 @@ int main(int argc, char **argv) {
         status = ntr_decoder_count(decoder, &counts);
         print_counts(&counts);
     } else {
-        status = list(&o, decoder, program, &trouble);
+        ntr_counts totals = {0};
+        status = list(&o, decoder, program, &trouble, &totals);
+        if (o.verify && !counts_agree(&o, data, size, &totals)) {
+            ntr_decoder_free(decoder);
+            return fail("counting decode", "totals differ");
+        }
     }
     ntr_decoder_free(decoder);
     ntr_program_free(program);

@@ -2,6 +2,7 @@
 #ifndef NTR_TEST_SCENE_H
 #define NTR_TEST_SCENE_H
 
+#include "../../flow/totals.h"
 #include "../test.h"
 
 #include <ntrace/ntrace.h>
@@ -157,8 +158,8 @@ static inline size_t event_text(char *out, size_t room, const ntr_event *e) {
 
 #define SCENE_TEXT (1 << 16)
 
-/* Decode; events to `out`. Returns what the last read did. */
-static inline ntr_status decode_stream(const scene *s, const stream *in, char *out) {
+/* Decode; events to `out`, their totals to `totals`. Returns what the last read did. */
+static inline ntr_status decode_stream(const scene *s, const stream *in, char *out, ntr_counts *totals) {
     static ntr_event events[64];
     size_t capacity = s->capacity ? s->capacity : 64, at = 0;
     ntr_status status;
@@ -172,7 +173,10 @@ static inline ntr_status decode_stream(const scene *s, const stream *in, char *o
         do {
             size_t count;
             status = ntr_decoder_read(d, events, capacity, &count);
-            for (size_t i = 0; i < count; i++) at += event_text(out + at, SCENE_TEXT - at, &events[i]);
+            for (size_t i = 0; i < count; i++) {
+                at += event_text(out + at, SCENE_TEXT - at, &events[i]);
+                totals_add(totals, &events[i]);
+            }
         } while (status == NTR_OK);
         if (status != NTR_NEED_MORE) break;
     }
@@ -180,12 +184,27 @@ static inline ntr_status decode_stream(const scene *s, const stream *in, char *o
     return status;
 }
 
+/* The counting decode must find the same totals. */
+static inline void counts_to(const scene *s, const stream *in, const ntr_counts *events) {
+    ntr_status status;
+    ntr_counts counts = {0};
+    ntr_decoder *d = ntr_decoder_new(&s->config, &status);
+    assert_int_equal(ntr_decoder_feed(d, in->bytes, in->size, true), NTR_OK);
+    assert_int_equal(ntr_decoder_count(d, &counts), NTR_END);
+    ntr_decoder_free(d);
+    assert_int_equal(counts.bytes, in->size);
+    counts.bytes = counts.messages = 0;
+    assert_memory_equal(&counts, events, sizeof counts);
+}
+
 static inline void decodes_to(const scene *s, const char *messages, const char *events) {
     static char text[SCENE_TEXT];
     stream in = {.size = 0};
     assemble(&in, &s->config.params, messages);
-    assert_int_equal(decode_stream(s, &in, text), NTR_END);
+    ntr_counts totals = {0};
+    assert_int_equal(decode_stream(s, &in, text, &totals), NTR_END);
     assert_string_equal(text, events);
+    counts_to(s, &in, &totals);
 }
 
 #endif

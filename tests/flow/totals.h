@@ -1,0 +1,21 @@
+/* Totals of events, to compare with those of the counting decode. */
+#ifndef NTR_TEST_TOTALS_H
+#define NTR_TEST_TOTALS_H
+
+#include <ntrace/decoder.h>
+
+static inline void totals_add(ntr_counts *c, const ntr_event *e) {
+    c->gaps += e->kind == NTR_EVENT_GAP;
+    if (e->kind != NTR_EVENT_SPAN) return;
+    c->spans++;
+    c->instructions += e->instructions;
+    c->halfwords += e->halfwords;
+    c->branches += e->end == NTR_END_TAKEN || e->end == NTR_END_NOT_TAKEN;
+    c->taken += e->end == NTR_END_TAKEN;
+    c->calls += e->end == NTR_END_CALL || e->end == NTR_END_INDIRECT_CALL;
+    c->returns += e->end == NTR_END_RETURN;
+    c->exceptions += e->end == NTR_END_EXCEPTION || e->end == NTR_END_TRAP;
+    c->interrupts += e->end == NTR_END_INTERRUPT;
+}
+
+#endif
