@@ -33,14 +33,19 @@ struct printer {
 /* ---- one field */
 
 static void reset_text(const ntr_bits_info *bits, char *out, size_t size) {
-    if (bits->reset == NTR_RESET_U) snprintf(out, size, "U");
-    else if (bits->reset == NTR_RESET_SD) snprintf(out, size, "SD");
-    else snprintf(out, size, "%d", bits->reset);
+    if (bits->reset == NTR_RESET_U)
+        snprintf(out, size, "U");
+    else if (bits->reset == NTR_RESET_SD)
+        snprintf(out, size, "SD");
+    else
+        snprintf(out, size, "%d", bits->reset);
 }
 
 static void range_text(const ntr_bits_info *bits, char *out, size_t size) {
-    if (bits->high == bits->low) snprintf(out, size, "%u", bits->low);
-    else snprintf(out, size, "%u:%u", bits->high, bits->low);
+    if (bits->high == bits->low)
+        snprintf(out, size, "%u", bits->low);
+    else
+        snprintf(out, size, "%u:%u", bits->high, bits->low);
 }
 
 static void print_values(const struct printer *to, ntr_bits bits) {
@@ -54,8 +59,8 @@ static void print_bits_text(const struct printer *to, ntr_bits bits) {
     char range[NAME_MAX_SIZE], reset[NAME_MAX_SIZE];
     range_text(info, range, sizeof range);
     reset_text(info, reset, sizeof reset);
-    cli_output_print(to->out, "  %5s  %-30s  %-4s  %-2s  %s%s\n", range, info->name, ntr_access_name(info->access), reset,
-                     info->meaning, info->compliance == NTR_ABSENT ? " (absent in N-Trace 1.0)" : "");
+    cli_output_print(to->out, "  %5s  %-30s  %-4s  %-2s  %s%s\n", range, info->name, ntr_access_name(info->access),
+                     reset, info->meaning, info->compliance == NTR_ABSENT ? " (absent in N-Trace 1.0)" : "");
     print_values(to, bits);
 }
 
@@ -63,9 +68,11 @@ static void print_bits_json(const struct printer *to, ntr_bits bits) {
     const ntr_bits_info *info = ntr_bits_get(bits);
     char reset[NAME_MAX_SIZE];
     reset_text(info, reset, sizeof reset);
-    cli_output_print(to->out, "{\"type\":\"field\",\"register\":\"%s\",\"name\":\"%s\",\"high\":%u,\"low\":%u,\"access\":\"%s\","
-                     "\"reset\":\"%s\",\"compliance\":\"%s\",\"meaning\":", ntr_register_get(info->reg)->name, info->name,
-                     info->high, info->low, ntr_access_name(info->access), reset, ntr_compliance_name(info->compliance));
+    cli_output_print(to->out,
+                     "{\"type\":\"field\",\"register\":\"%s\",\"name\":\"%s\",\"high\":%u,\"low\":%u,\"access\":\"%s\","
+                     "\"reset\":\"%s\",\"compliance\":\"%s\",\"meaning\":",
+                     ntr_register_get(info->reg)->name, info->name, info->high, info->low,
+                     ntr_access_name(info->access), reset, ntr_compliance_name(info->compliance));
     cli_output_json(to->out, info->meaning);
     cli_output_text(to->out, "}\n");
 }
@@ -75,9 +82,11 @@ static void print_bits_json(const struct printer *to, ntr_bits bits) {
 static void print_register_line(const struct printer *to, ntr_register reg) {
     const ntr_register_info *row = ntr_register_get(reg);
     if (to->json) {
-        cli_output_print(to->out, "{\"type\":\"register\",\"component\":\"%s\",\"name\":\"%s\",\"offset\":%u,\"count\":%u,"
-                         "\"stride\":%u,\"compliance\":\"%s\"}\n", ntr_component_get(row->component)->name, row->name,
-                         row->offset, row->count, row->stride, ntr_compliance_name(row->compliance));
+        cli_output_print(to->out,
+                         "{\"type\":\"register\",\"component\":\"%s\",\"name\":\"%s\",\"offset\":%u,\"count\":%u,"
+                         "\"stride\":%u,\"compliance\":\"%s\"}\n",
+                         ntr_component_get(row->component)->name, row->name, row->offset, row->count, row->stride,
+                         ntr_compliance_name(row->compliance));
         return;
     }
     cli_output_print(to->out, "0x%03x  %-32s  %s", row->offset, row->name, ntr_compliance_name(row->compliance));
@@ -120,8 +129,8 @@ static void print_value(const struct printer *to, ntr_bits bits, uint32_t value)
         return;
     }
     range_text(info, range, sizeof range);
-    cli_output_print(to->out, "  %5s  %-30s  0x%-8x  %s%s%s\n", range, info->name, value, info->meaning, word ? ": " : "",
-                     word ? word : "");
+    cli_output_print(to->out, "  %5s  %-30s  0x%-8x  %s%s%s\n", range, info->name, value, info->meaning,
+                     word ? ": " : "", word ? word : "");
 }
 
 /* Bits that no field holds. Returns the exit status: set ones are against the specification. */
@@ -192,10 +201,14 @@ static int print_named(const struct printer *to, const char *name) {
     const ntr_component component = find_component(name);
     const ntr_register reg = find_register(name);
     const ntr_bits bits = ntr_bits_find(name);
-    if (component != NTR_COMPONENT_COUNT) print_component(to, component, true);
-    else if (reg != NTR_REGISTER_COUNT) print_register(to, reg);
-    else if (bits != NTR_BITS_COUNT) (to->json ? print_bits_json : print_bits_text)(to, bits);
-    else return unknown(name);
+    if (component != NTR_COMPONENT_COUNT)
+        print_component(to, component, true);
+    else if (reg != NTR_REGISTER_COUNT)
+        print_register(to, reg);
+    else if (bits != NTR_BITS_COUNT)
+        (to->json ? print_bits_json : print_bits_text)(to, bits);
+    else
+        return unknown(name);
     return CLI_OK;
 }
 
@@ -230,10 +243,11 @@ const struct cli_command cli_regs = {
     .groups = groups,
     .size = sizeof(struct regs_options),
     .run = regs_run,
-    .about = "The registers of RISC-V Trace Control 1.0. Without operand: all of them; with a component (encoder,\n"
-             "timestamp, ram, funnel, pib, atb), a register or a field: everything about it; with a value: what it means.\n"
-             "Reserved bits that are set in a value are told, and the exit status is 1.\n\n"
-             "A field shows its bits, access, value after reset (U undefined, SD system dependent) and meaning.",
+    .about =
+        "The registers of RISC-V Trace Control 1.0. Without operand: all of them; with a component (encoder,\n"
+        "timestamp, ram, funnel, pib, atb), a register or a field: everything about it; with a value: what it means.\n"
+        "Reserved bits that are set in a value are told, and the exit status is 1.\n\n"
+        "A field shows its bits, access, value after reset (U undefined, SD system dependent) and meaning.",
     .examples = "  ntrace regs trTeControl=0x61\n"
                 "  ntrace regs ram\n"
                 "  ntrace regs trTeInstMode=6",

@@ -6,10 +6,13 @@
 #include "statistics.h"
 #include "trace.h"
 
+#include <inttypes.h>
+#include <ntrace/decoder.h>
 #include <stdlib.h>
 
 struct stat_options {
     struct cli_stream stream;
+    struct cli_images images;
     struct cli_result result;
 };
 
@@ -21,10 +24,45 @@ static const struct cli_option stat_table[] = {
 
 static const struct cli_group groups[] = {
     CLI_OWN("options", stat_table),
+    CLI_GROUP("program", cli_image_options, struct stat_options, images),
     CLI_GROUP("output", cli_path_options, struct stat_options, result),
     CLI_GROUP("the stream", cli_stream_options, struct stat_options, stream),
     {0},
 };
+
+/* A decoder that counts the same bytes, when there is a program. */
+struct execution {
+    ntr_decoder *decoder;
+    ntr_counts counts;
+    ntr_status status;
+};
+
+static void count_execution(void *user, ntr_bytes span, bool last) {
+    struct execution *e = user;
+
+    if (e->status < 0 || ntr_decoder_feed(e->decoder, span.data, span.size, last) != NTR_OK) return;
+    do e->status = ntr_decoder_count(e->decoder, &e->counts);
+    while (e->status == NTR_OK);
+}
+
+static int open_execution(struct execution *e, struct cli_trace *trace) {
+    ntr_decoder_config config = {.size = sizeof config, .params = trace->params, .program = trace->program};
+
+    e->decoder = ntr_decoder_new(&config, &e->status);
+    if (!e->decoder) return cli_fail("%s: %s", trace->input.name, ntr_status_text(e->status));
+    trace->tap = count_execution;
+    trace->tap_user = e;
+    return CLI_OK;
+}
+
+static int write_execution(const struct execution *e, const struct cli_trace *trace, struct cli_rows *rows) {
+    if (!e->decoder) return CLI_OK;
+    if (e->status < 0) return cli_fail("%s: %s", trace->input.name, ntr_status_text(e->status));
+    cli_statistics_write_execution(&e->counts, rows);
+    if (!e->counts.gaps) return CLI_OK;
+    cli_note("%s: %" PRIu64 " gaps; 'ntrace decode --output none' tells where", trace->input.name, e->counts.gaps);
+    return CLI_DEFECTS;
+}
 
 static int count_messages(struct cli_trace *trace, struct cli_statistics *statistics) {
     struct cli_defects defects = {trace->input.name, 0};
@@ -37,29 +75,44 @@ static int count_messages(struct cli_trace *trace, struct cli_statistics *statis
     return cli_trace_status(trace, statistics->messages != 0, cli_defect_summary(&defects));
 }
 
-static int stat_trace(struct cli_trace *trace, struct cli_rows *rows) {
+static int stat_trace(struct cli_trace *trace, struct execution *execution, struct cli_rows *rows) {
     struct cli_statistics *statistics = calloc(1, sizeof *statistics);
 
     if (!statistics) return cli_fail("out of memory");
     int status = count_messages(trace, statistics);
-    if (status != CLI_FAILED)
+    if (status != CLI_FAILED) {
         cli_statistics_write(statistics, trace->params.dialect, trace->input.name, ntr_reader_idle(&trace->reader),
                              rows);
+        int executed = write_execution(execution, trace, rows);
+        if (executed > status) status = executed;
+    }
     free(statistics);
     return status;
+}
+
+/* The program is loaded when the options or a bundle have one. */
+static int open_program(struct cli_trace *trace, const struct stat_options *o, struct execution *execution) {
+    ntr_image_info first;
+
+    if (cli_trace_program(trace, &o->images, &o->stream, false) != CLI_OK) return CLI_FAILED;
+    if (ntr_program_image(trace->program, 0, &first) != NTR_OK) return CLI_OK;
+    return open_execution(execution, trace);
 }
 
 static int stat_run(const void *options, char **operands) {
     const struct stat_options *o = options;
     struct cli_trace trace;
     struct cli_output out;
+    struct execution execution = {0};
 
     if (cli_trace_open(&trace, operands[0], &o->stream) != CLI_OK) return CLI_FAILED;
-    int status = cli_output_open(&out, o->result.path);
+    int status = open_program(&trace, o, &execution);
+    if (status == CLI_OK) status = cli_output_open(&out, o->result.path);
     if (status == CLI_OK) {
         struct cli_rows rows = {&out, (enum cli_format)o->result.format, NULL};
-        status = cli_output_close(&out, stat_trace(&trace, &rows));
+        status = cli_output_close(&out, stat_trace(&trace, &execution, &rows));
     }
+    ntr_decoder_free(execution.decoder);
     cli_trace_close(&trace);
     return status;
 }
@@ -73,7 +126,9 @@ const struct cli_command cli_stat = {
     .run = stat_run,
     .about =
         "Sizes of the stream, its mix of messages and fields, why it synchronizes and stops, and the share of each\n"
-        "source. 'longest gap' is the longest run of bytes without a synchronizing message.",
+        "source. 'longest gap' is the longest run of bytes without a synchronizing message. With a program also what "
+        "was\n"
+        "executed, and how many bits of trace an instruction took.",
     .examples = "  ntrace stat trace.nex\n"
                 "  ntrace stat --src-bits 2 --format jsonl capture.nex.zst",
 };

@@ -10,6 +10,9 @@ static void count_sync(struct cli_statistics *s, const ntr_message *m) {
     s->last_sync = m->offset;
     s->sync_count++;
     s->syncs[m->sync & 15]++;
+    if (!NTR_HAS(m, TSTAMP)) return;
+    if (!s->last_time) s->first_time = m->tstamp;
+    if (m->tstamp > s->last_time) s->last_time = m->tstamp;
 }
 
 static void count_fields(struct cli_statistics *s, const ntr_message *m) {
@@ -55,6 +58,11 @@ static void write_total(const struct cli_statistics *s, const char *file, uint64
                            CLI_REAL("bytes each", ratio((double)s->bytes, s->messages), 2),
                            CLI_COUNT("defects", s->defects), CLI_COUNT("with TSTAMP", s->stamped),
                            CLI_COUNT("syncs", s->sync_count), CLI_COUNT("longest gap", s->longest_without_sync)}};
+    uint64_t ticks = s->last_time - s->first_time;
+    if (ticks) {
+        row.cells[8] = (struct cli_cell)CLI_COUNT("ticks", ticks);
+        row.cells[9] = (struct cli_cell)CLI_REAL("bytes per 1000 ticks", ratio(1000.0 * (double)s->bytes, ticks), 3);
+    }
     cli_row_write(rows, &row);
 }
 
@@ -123,4 +131,18 @@ void cli_statistics_write(const struct cli_statistics *s, const ntr_dialect *dia
     write_codes("SYNC", s->syncs, cli_sync_name, rows);
     write_codes("EVCODE", s->stops, cli_evcode_name, rows);
     write_sources(s, rows);
+}
+
+void cli_statistics_write_execution(const ntr_counts *c, struct cli_rows *rows) {
+    struct cli_row row = {"execution",
+                          "",
+                          true,
+                          {CLI_COUNT("instructions", c->instructions), CLI_COUNT("halfwords", c->halfwords),
+                           CLI_REAL("bits per instruction", ratio(8.0 * (double)c->bytes, c->instructions), 4),
+                           CLI_REAL("instructions each message", ratio((double)c->instructions, c->messages), 1),
+                           CLI_COUNT("spans", c->spans), CLI_COUNT("branches", c->branches),
+                           CLI_COUNT("taken", c->taken), CLI_COUNT("calls", c->calls), CLI_COUNT("returns", c->returns),
+                           CLI_COUNT("exceptions", c->exceptions), CLI_COUNT("interrupts", c->interrupts),
+                           CLI_COUNT("gaps", c->gaps)}};
+    cli_row_write(rows, &row);
 }

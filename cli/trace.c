@@ -64,6 +64,7 @@ static bool feed(struct cli_trace *trace) {
         trace->failed = true;
         return false;
     }
+    if (trace->tap) trace->tap(trace->tap_user, span, last);
     return ntr_reader_feed(&trace->reader, span.data, span.size, last) == NTR_OK;
 }
 

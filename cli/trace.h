@@ -15,7 +15,9 @@ struct cli_trace {
     ntr_program *program; /* after cli_trace_program */
     ntr_params params;
     ntr_reader reader;
-    bool failed; /* the input could not be read to its end; it has been told */
+    bool failed;                                        /* the input could not be read to its end; it has been told */
+    void (*tap)(void *user, ntr_bytes span, bool last); /* NULL, or who else wants the bytes that messages come from */
+    void *tap_user;
 };
 
 /* `path`: a file, "-", or a bundle's folder, whose parameters hold where the options say nothing. Returns CLI_OK,

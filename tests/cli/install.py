@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-from harness import Run, case, check, equal, main, scratch, skip
+from harness import Run, case, check, equal, main, scratch, skip, write
 
 BUILD, COMPILER, SANITIZERS = sys.argv[2], sys.argv[3].split(), sys.argv[4]
 SANITIZE = [] if SANITIZERS == "none" else [f"-fsanitize={SANITIZERS}"]
@@ -96,7 +96,7 @@ def files():
         find(name)
 
 
-@case("every public header is installed and compiles alone")
+@case("every public header is installed and compiles alone, in C and C++")
 def headers():
     folder = os.path.dirname(find("include/ntrace/ntrace.h"))
     ours = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "include", "ntrace")
@@ -104,8 +104,10 @@ def headers():
         if name.endswith((".h", ".def")):
             check(os.path.exists(os.path.join(folder, name)), f"{name} is not installed")
         if name.endswith(".h"):
-            run(*COMPILER, "-fsyntax-only", "-Wall", "-Werror", "-I", os.path.dirname(folder), "-x", "c",
-                os.path.join(folder, name))
+            source = write("header.c", f"#include <ntrace/{name}>\n".encode())
+            run(*COMPILER, "-fsyntax-only", "-Wall", "-Werror", "-I", os.path.dirname(folder), source)
+            if shutil.which("c++"):
+                run("c++", "-fsyntax-only", "-Wall", "-Werror", "-I", os.path.dirname(folder), "-x", "c++", source)
 
 
 @case("a program builds against the shared library by pkg-config, and runs")
