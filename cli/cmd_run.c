@@ -77,7 +77,8 @@ static int create_bundle(struct run *run) {
              run->options->bundle ? run->options->bundle : base);
     run->bundle = ntr_bundle_new(NULL);
     if (!run->bundle) return cli_fail("out of memory");
-    if (ntr_bundle_create(run->bundle, run->bundle_name) != NTR_OK) return cli_fail("%s", ntr_bundle_error(run->bundle));
+    if (ntr_bundle_create(run->bundle, run->bundle_name) != NTR_OK)
+        return cli_fail("%s", ntr_bundle_error(run->bundle));
     snprintf(run->stream_path, sizeof run->stream_path, "%s/trace.nex", ntr_bundle_folder(run->bundle));
     return run_stream_open(run->stream, run->stream_path);
 }
@@ -86,14 +87,14 @@ static int make_channel(struct run *run) {
     run->channel_file = memfd_create("ntrace", MFD_CLOEXEC);
     if (run->channel_file < 0 || ftruncate(run->channel_file, sizeof *run->channel))
         return cli_fail("shared memory: %s", strerror(errno));
-    void *memory = mmap(NULL, sizeof *run->channel, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                        run->channel_file, 0);
+    void *memory =
+        mmap(NULL, sizeof *run->channel, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, run->channel_file, 0);
     if (memory == MAP_FAILED) return cli_fail("shared memory: %s", strerror(errno));
     run->channel = memory;
-    run->channel->head = (struct channel_head){.magic = CHANNEL_MAGIC, .size = sizeof *run->channel,
-                                               .reader = (uint32_t)getpid(), .blocks = 1};
+    run->channel->head = (struct channel_head){
+        .magic = CHANNEL_MAGIC, .size = sizeof *run->channel, .reader = (uint32_t)getpid(), .blocks = 1};
     return run_harts_init(&run->harts, run->channel, &run->config, run->stream) == NTR_OK ? CLI_OK
-                                                                                       : cli_fail("out of memory");
+                                                                                          : cli_fail("out of memory");
 }
 
 /* ---- during ------------------------------------------------------------------------------------------------ */
@@ -122,7 +123,8 @@ static int check_capture(const struct run *run) {
 }
 
 static int finish(struct run *run) {
-    struct run_report report = {&run->harts, &run->guest, &run->harts.code, run->command, run->command[0], run->elf.xlen};
+    struct run_report report = {&run->harts,  &run->guest,     &run->harts.code,
+                                run->command, run->command[0], run->elf.xlen};
 
     run_harts_finish(&run->harts, is_fault(run->guest.signal));
     if (run_stream_close(run->stream) != CLI_OK) return CLI_FAILED;
@@ -169,7 +171,8 @@ const struct cli_command cli_run = {
         "and signals. Every thread is a hart with a SRC of its own. The result is a bundle that holds the stream, its\n"
         "parameters, the program's files and the code bytes that ran, so it decodes anywhere.\n"
         "\n"
-        "The trace is that of user mode: at each system call tracing stops (ProgTraceCorrelation, EVCODE=4) and starts\n"
+        "The trace is that of user mode: at each system call tracing stops (ProgTraceCorrelation, EVCODE=4) and "
+        "starts\n"
         "again behind it (ProgTraceSync, SYNC=5). A signal handler appears as an exception or interrupt that leads\n"
         "straight to it. With --timestamps, a tick is one instruction retired by that hart.\n"
         "\n"

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define SPAN_SIZE (256u * 1024u) /* stays in the second-level cache from read to decode */
+#define SPAN_LEAST 64u
 
 /* Read once, at least one byte unless at the end. Returns -1 after telling. */
 static ssize_t read_some(struct cli_input *input, uint8_t *to, size_t room) {
@@ -38,6 +39,11 @@ static int look(struct cli_input *input) {
     return cli_zstd_open(&input->zstd, input->name);
 }
 
+/* Small files need no large buffer: 'ntrace merge' may have thousands of them open. */
+static size_t capacity_for(uint64_t size) {
+    return size == 0 || size >= SPAN_SIZE ? SPAN_SIZE : size < SPAN_LEAST ? SPAN_LEAST : (size_t)size + 1;
+}
+
 int cli_input_open(struct cli_input *input, const char *path) {
     struct stat info;
     bool standard = strcmp(path, "-") == 0;
@@ -52,7 +58,8 @@ int cli_input_open(struct cli_input *input, const char *path) {
         }
         if (S_ISREG(info.st_mode)) input->size_hint = (uint64_t)info.st_size;
     }
-    input->buffer = malloc(SPAN_SIZE);
+    input->capacity = capacity_for(input->size_hint);
+    input->buffer = malloc(input->capacity);
     int status = input->buffer ? look(input) : cli_fail("out of memory");
     if (status != CLI_OK) cli_input_close(input);
     return status;
@@ -72,7 +79,7 @@ static int next_compressed(struct cli_input *input, ntr_bytes *span, bool *last)
         if (status != CLI_OK) return end_compressed(input, status, last);
         if (span->size) return CLI_OK;
         if (input->held == 0 && !input->ended) {
-            ssize_t got = read_some(input, input->buffer, SPAN_SIZE);
+            ssize_t got = read_some(input, input->buffer, input->capacity);
             if (got < 0) return CLI_FAILED;
             if (got == 0) input->ended = true;
             input->held = (size_t)got;
@@ -87,7 +94,7 @@ int cli_input_next(struct cli_input *input, ntr_bytes *span, bool *last) {
     if (input->zstd) return next_compressed(input, span, last);
 
     ssize_t got = 0;
-    if (!input->ended) got = read_some(input, input->buffer + input->held, SPAN_SIZE - input->held);
+    if (!input->ended) got = read_some(input, input->buffer + input->held, input->capacity - input->held);
     if (got < 0) return CLI_FAILED;
     if (got == 0) input->ended = true;
     *span = (ntr_bytes){input->buffer, input->held + (size_t)got};

@@ -14,6 +14,7 @@ struct cli_input {
     const char *name; /* as shown to people: the path, or "standard input" */
     int fd;
     uint8_t *buffer;
+    size_t capacity;
     size_t held;           /* bytes in the buffer that were read ahead */
     uint64_t size_hint;    /* size of the file; 0: not known */
     uint64_t consumed;     /* bytes read from the file or pipe so far */

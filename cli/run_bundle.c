@@ -172,10 +172,13 @@ static void add_losses(struct content *content) {
     const struct channel_head *head = &harts->channel->head;
 
     add_loss(content, atomic_load(&head->forks), "the program forked; its child processes were not traced");
-    add_loss(content, atomic_load(&head->executing), "the program executed another program (execve), which was not traced");
-    add_loss(content, harts->untraced, "SRC is too narrow for all threads; the last ones were not traced (see --src-bits)");
+    add_loss(content, atomic_load(&head->executing),
+             "the program executed another program (execve), which was not traced");
+    add_loss(content, harts->untraced,
+             "SRC is too narrow for all threads; the last ones were not traced (see --src-bits)");
     add_loss(content, harts->lost, "the program has more code than can be told; the trace ends early");
-    add_loss(content, atomic_load(&head->lanes) > CHANNEL_LANES, "more than 4096 threads at once; the last ones were not traced");
+    add_loss(content, atomic_load(&head->lanes) > CHANNEL_LANES,
+             "more than 4096 threads at once; the last ones were not traced");
 }
 
 static int describe(struct content *content) {

@@ -8,9 +8,9 @@
 #define RUN_ELF_SEGMENTS 16
 
 struct run_elf {
-    unsigned xlen;         /* 32 or 64 */
+    unsigned xlen;             /* 32 or 64 */
     bool is_riscv, is_dynamic; /* dynamic: it names an interpreter */
-    unsigned count;        /* loadable segments */
+    unsigned count;            /* loadable segments */
     struct {
         uint64_t offset, address;
     } segments[RUN_ELF_SEGMENTS];

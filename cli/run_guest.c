@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define SYSROOT "/usr/riscv64-linux-gnu" /* where Debian's cross packages put RISC-V libraries */
-#define PLUGIN "ntrace-qemu.so"
+#define PLUGIN  "ntrace-qemu.so"
 
 #ifndef NTRACE_PLUGIN_DIR
 #define NTRACE_PLUGIN_DIR "/usr/local/lib/ntrace"
@@ -73,7 +73,8 @@ static int find_plugin(const char *given, char *path, size_t size) {
     }
     if (plugin_in(path, size, NTRACE_PLUGIN_DIR)) return CLI_OK;
     return cli_fail("the capture plugin " PLUGIN " is neither in %s nor in " NTRACE_PLUGIN_DIR
-                    " (was ntrace built with -Dqemu-plugin=enabled?)", n > 0 ? folder : "the folder of ntrace");
+                    " (was ntrace built with -Dqemu-plugin=enabled?)",
+                    n > 0 ? folder : "the folder of ntrace");
 }
 
 /* ---- starting -------------------------------------------------------------------------------------------- */
@@ -147,8 +148,10 @@ int run_guest_start(struct run_guest *guest, const struct run_guest_options *opt
     snprintf(guest->qemu, sizeof guest->qemu, "qemu-riscv%u", xlen);
     snprintf(argument, sizeof argument, "%s,channel=/proc/%d/fd/%d", plugin, (int)getpid(), channel);
     add(&words, options->qemu ? options->qemu : guest->qemu);
-    add_pair(&words, "-L", options->sysroot ? options->sysroot
-                           : is_dynamic && access(SYSROOT, X_OK) == 0 ? SYSROOT : NULL);
+    add_pair(&words, "-L",
+             options->sysroot                           ? options->sysroot
+             : is_dynamic && access(SYSROOT, X_OK) == 0 ? SYSROOT
+                                                        : NULL);
     add_pair(&words, "-cpu", options->cpu);
     for (size_t i = 0; i < options->qemu_options.count; i++) add(&words, options->qemu_options.items[i].value);
     add_pair(&words, "-plugin", argument);

@@ -15,8 +15,8 @@ struct run_guest_options {
 struct run_guest {
     pid_t pid;
     bool ended;
-    int status; /* as a shell would say */
-    int signal; /* that ended it; 0: none */
+    int status;    /* as a shell would say */
+    int signal;    /* that ended it; 0: none */
     char qemu[64]; /* "qemu-riscv64" */
 };
 

@@ -20,7 +20,7 @@ struct run_hart {
     uint32_t last;     /* block being executed; what it did is known when the next one begins. 0: none */
     uint8_t fill;      /* words of a record that are here */
     uint32_t record[4];
-    uint32_t entry;    /* CHANNEL_ENTRY record that belongs to the next block, or 0 */
+    uint32_t entry; /* CHANNEL_ENTRY record that belongs to the next block, or 0 */
     bool ended;
 };
 
@@ -92,7 +92,8 @@ static void prepare(struct run_harts *harts, uint32_t number, struct run_block *
     ntr_bytes bytes = code_of(harts, number);
 
     note(harts, ntr_code_block_scan(bytes.data, bytes.size, shared->address, isa_of(harts), 0, &block->code));
-    block->is_ecall = bytes.size >= sizeof ecall && memcmp(bytes.data + bytes.size - sizeof ecall, ecall, sizeof ecall) == 0;
+    block->is_ecall =
+        bytes.size >= sizeof ecall && memcmp(bytes.data + bytes.size - sizeof ecall, ecall, sizeof ecall) == 0;
     block->last_traps = shared->flags & CHANNEL_BLOCK_LAST_TRAPS;
 }
 
@@ -250,7 +251,9 @@ static void take_record(struct run_harts *harts, struct run_hart *hart, uint32_t
         if (hart->fill < LOOP_WORDS) return;
         begin_loop(harts, hart, hart->record[1], (uint64_t)hart->record[3] << 32 | hart->record[2]);
         break;
-    case CHANNEL_ENTRY: hart->entry = word; break;
+    case CHANNEL_ENTRY:
+        hart->entry = word;
+        break;
     default: /* CHANNEL_LOST */
         if (hart->last) complete(harts, hart);
         close_window(harts, hart, NTR_ADDRESS_UNKNOWN);
@@ -314,7 +317,8 @@ bool run_harts_drain(struct run_harts *harts) {
     return any;
 }
 
-/* ---- the end -------------------------------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------------------------------
+ */
 
 /* The loop that ran since the last word, if any: the guest had no time to tell. */
 static void take_pending_loop(struct run_harts *harts) {

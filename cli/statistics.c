@@ -135,7 +135,7 @@ void cli_statistics_write(const struct cli_statistics *s, const ntr_dialect *dia
 
 void cli_statistics_write_execution(const ntr_counts *c, struct cli_rows *rows) {
     struct cli_row row = {"execution",
-                          "",
+                          "all sources",
                           true,
                           {CLI_COUNT("instructions", c->instructions), CLI_COUNT("halfwords", c->halfwords),
                            CLI_REAL("bits per instruction", ratio(8.0 * (double)c->bytes, c->instructions), 4),

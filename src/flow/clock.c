@@ -1,4 +1,5 @@
-#include "flow/clock.h"
+/* OQ-22, OQ-23; XOR rule: dialects.md section 1.1. */
+#include <ntrace/clock.h>
 
 /* 2^width, or 0 when the counter never wraps within 64 bits. */
 static uint64_t period(const ntr_params *params) {
@@ -6,7 +7,7 @@ static uint64_t period(const ntr_params *params) {
     return width == 0 || width >= 64 ? 0 : UINT64_C(1) << width;
 }
 
-void ntr_clock_sync(ntr_clock *clock, const ntr_params *params, bool has_tstamp, uint64_t tstamp) {
+static void set_absolute(ntr_clock *clock, const ntr_params *params, bool has_tstamp, uint64_t tstamp) {
     bool xor = params->dialect && params->dialect->ts_xor;
     if (!has_tstamp) {
         if (!xor) clock->known = false; /* OQ-22 */
@@ -20,7 +21,7 @@ void ntr_clock_sync(ntr_clock *clock, const ntr_params *params, bool has_tstamp,
     clock->known = !xor || time != 0;
 }
 
-void ntr_clock_advance(ntr_clock *clock, const ntr_params *params, uint64_t tstamp) {
+static void advance(ntr_clock *clock, const ntr_params *params, uint64_t tstamp) {
     if (!clock->known) return;
     if (!params->dialect || !params->dialect->ts_xor) {
         clock->time += tstamp;
@@ -30,4 +31,16 @@ void ntr_clock_advance(ntr_clock *clock, const ntr_params *params, uint64_t tsta
     if (time < clock->time) time += period(params);
     clock->time = time;
     clock->known = time != 0;
+}
+
+bool ntr_clock_follow(ntr_clock *clock, const ntr_params *params, const ntr_message *m) {
+    bool xor = params->dialect && params->dialect->ts_xor;
+    bool absolute = ntr_tcode_is_sync(m->tcode) || (m->tcode == NTR_TCODE_ICT_WS && xor);
+    if (absolute) set_absolute(clock, params, NTR_HAS(m, TSTAMP), m->tstamp);
+    else if (NTR_HAS(m, TSTAMP)) advance(clock, params, m->tstamp);
+    return absolute;
+}
+
+void ntr_clock_lose(ntr_clock *clock) {
+    clock->known = false;
 }

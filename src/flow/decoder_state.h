@@ -5,10 +5,10 @@
 #ifndef NTR_FLOW_DECODER_STATE_H
 #define NTR_FLOW_DECODER_STATE_H
 
+#include <ntrace/clock.h>
 #include <ntrace/decoder.h>
 #include <ntrace/reader.h>
 
-#include "flow/clock.h"
 #include "flow/history.h"
 #include "flow/return_stack.h"
 #include "program/blocks.h"

@@ -283,14 +283,9 @@ static ntr_status on_defect(ntr_decoder *d) {
 }
 
 static void advance_clock(ntr_decoder *d, ntr_source *s) {
-    const ntr_message *m = &d->message;
-    bool tstamp = NTR_HAS(m, TSTAMP);
-    bool absolute = ntr_tcode_is_sync(m->tcode) || (m->tcode == NTR_TCODE_ICT_WS && d->params.dialect->ts_xor);
-    if (absolute)
-        ntr_clock_sync(&s->clock, &d->params, tstamp, m->tstamp);
-    else if (tstamp)
-        ntr_clock_advance(&s->clock, &d->params, m->tstamp);
-    if (absolute && !tstamp && d->params.timestamps == NTR_TIMESTAMPS_ON) ntr_event_note(d, s, NTR_E_FIELD_MISSING);
+    bool absolute = ntr_clock_follow(&s->clock, &d->params, &d->message);
+    if (absolute && !NTR_HAS(&d->message, TSTAMP) && d->params.timestamps == NTR_TIMESTAMPS_ON)
+        ntr_event_note(d, s, NTR_E_FIELD_MISSING);
 }
 
 static void stamp_header(ntr_decoder *d, const ntr_source *s) {
