@@ -119,7 +119,7 @@ static void choose_config(prng *r, ntr_encoder_config *c, bool steady)
     choose_time(r, c);
     choose_fifo(r, c);
     if (steady) {
-        c->fifo_bytes = 0;
+        c->fifo_bytes = c->fifo_restart = c->drain_bytes = c->drain_cycles = 0;
         c->stall = false;
         c->sync_mode = coin(r) ? NTR_SYNC_MODE_MESSAGES : NTR_SYNC_MODE_HALFWORDS;
         c->sync_max = (uint8_t)(c->sync_mode == NTR_SYNC_MODE_MESSAGES ? prng_below(r, 4) : prng_range(r, 3, 7));

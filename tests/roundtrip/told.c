@@ -134,15 +134,16 @@ transcript *told_by_decoder(const ntr_params *params, const ntr_program *program
         return t;
     }
     ntr_status status = NTR_NEED_MORE;
-    while (status == NTR_OK || (status == NTR_NEED_MORE && !f.done)) {
+    while ((status == NTR_OK || (status == NTR_NEED_MORE && !f.done)) && !t->endless) {
         if (status == NTR_NEED_MORE && feed(&f))
             break;
         size_t count = 0;
         status = ntr_decoder_read(f.decoder, events, prng_range(random, 1, 256), &count);
         for (size_t i = 0; i < count; i++)
             hear_event(t, program, &events[i]);
+        t->endless = t->events > TOLD_MAX;
     }
-    if (status != NTR_END)
+    if (status != NTR_END && !t->endless)
         snprintf(t->wrong, sizeof t->wrong, "decoder ends with %s", ntr_status_name(status));
     ntr_decoder_free(f.decoder);
     return t;

@@ -6,10 +6,14 @@
 #include "oracle.h"
 #include <ntrace/decoder.h>
 
+/* A damaged count can stand for more instructions than anybody wants to hear of. */
+#define TOLD_MAX 4000000u
+
 typedef struct transcript {
     oracle_event *event;
     size_t events;
     ntr_context *context; /* now, by source; the decoder's only */
+    bool endless; /* more than TOLD_MAX events: the rest is missing */
     char wrong[200]; /* the decoder broke its own rules; "" otherwise */
 } transcript;
 
