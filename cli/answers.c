@@ -63,11 +63,8 @@ static bool feed(struct cli_answers *a) {
     ntr_bytes span;
     bool last;
 
-    if (cli_input_next(&a->trace.input, &span, &last) != CLI_OK) {
-        a->trace.failed = true;
-        return false;
-    }
-    return ntr_decoder_feed(a->decoder, span.data, span.size, last) == NTR_OK;
+    return cli_trace_feed(&a->trace, &span, &last) &&
+           ntr_decoder_feed(a->decoder, span.data, span.size, last) == NTR_OK;
 }
 
 static void tell(struct cli_answers *a, const ntr_event *events, size_t count) {
@@ -93,24 +90,19 @@ static ntr_status hand_on(struct cli_answers *a, const ntr_event *events, size_t
 
 static int decode(struct cli_answers *a, cli_take_events take, void *user) {
     ntr_event events[EVENTS_AT_ONCE];
-    struct cli_progress progress;
     ntr_status status = NTR_OK;
 
-    cli_progress_begin(&progress, title_of(a->path), a->trace.input.size_hint);
+    cli_progress_catch_stop();
     while (status != NTR_END && !cli_progress_stopped()) {
         size_t count = 0;
         status = ntr_decoder_read(a->decoder, events, EVENTS_AT_ONCE, &count);
         if (count) a->any = true;
         tell(a, events, count);
         ntr_status taken = hand_on(a, events, count, take, user);
-        if (status < 0 || taken < 0) {
-            cli_progress_end(&progress);
+        if (status < 0 || taken < 0)
             return cli_fail("%s: %s", a->path, ntr_status_text(status < 0 ? status : taken));
-        }
         if (status == NTR_NEED_MORE && !feed(a)) break;
-        cli_progress_step(&progress, a->trace.input.consumed);
     }
-    cli_progress_end(&progress);
     if (cli_progress_stopped()) cli_note("%s: interrupted: this is what was seen so far", a->path);
     return a->trace.failed ? CLI_FAILED : cli_progress_stopped() ? CLI_DEFECTS : CLI_OK;
 }

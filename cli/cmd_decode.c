@@ -83,11 +83,8 @@ static bool feed(struct decode *d) {
     ntr_bytes span;
     bool last;
 
-    if (cli_input_next(&d->trace.input, &span, &last) != CLI_OK) {
-        d->trace.failed = true;
-        return false;
-    }
-    return ntr_decoder_feed(d->decoder, span.data, span.size, last) == NTR_OK;
+    return cli_trace_feed(&d->trace, &span, &last) &&
+           ntr_decoder_feed(d->decoder, span.data, span.size, last) == NTR_OK;
 }
 
 static void tell_gap(struct decode *d, const ntr_event *e) {
@@ -140,7 +137,7 @@ static int show_events(struct decode *d) {
         .show = (enum cli_show)d->options->output,
         .format = (enum cli_format)d->options->result.format,
         .program = d->trace.program,
-        .by_source = d->trace.params.src_bits && !d->window.one_source,
+        .by_source = cli_trace_many_sources(&d->trace) && !d->window.one_source,
         .channel = (unsigned)d->options->channel,
     };
     struct cli_decode_output *output = cli_decode_output_open(&settings, &d->out);

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+/* The cursor stays at the beginning of the line, so that whatever is told next writes over it. */
 enum { QUIET_MS = 1000, INTERVAL_MS = 100, STEPS_A_LOOK = 64 };
 
 static volatile sig_atomic_t stopped;
@@ -26,7 +27,7 @@ static uint64_t now_ms(void) {
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-void cli_progress_begin(struct cli_progress *p, const char *name, uint64_t whole) {
+void cli_progress_catch_stop(void) {
     struct sigaction action;
 
     memset(&action, 0, sizeof action);
@@ -34,6 +35,9 @@ void cli_progress_begin(struct cli_progress *p, const char *name, uint64_t whole
     action.sa_flags = (int)SA_RESETHAND;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+}
+
+void cli_progress_begin(struct cli_progress *p, const char *name, uint64_t whole) {
     *p = (struct cli_progress){.name = name, .whole = whole, .started = now_ms(), .visible = isatty(STDERR_FILENO)};
 }
 
@@ -43,11 +47,11 @@ void cli_progress_step(struct cli_progress *p, uint64_t done) {
     if (now - p->started < QUIET_MS || now - p->shown < INTERVAL_MS) return;
     p->shown = now;
     if (p->whole)
-        fprintf(stderr, "\r%s: %" PRIu64 " %%", p->name, done * 100 / p->whole);
+        fprintf(stderr, "%s: %" PRIu64 " %%\r", p->name, done * 100 / p->whole);
     else
-        fprintf(stderr, "\r%s: %" PRIu64 " MB", p->name, done / 1000000);
+        fprintf(stderr, "%s: %" PRIu64 " MB\r", p->name, done / 1000000);
 }
 
-void cli_progress_end(struct cli_progress *p) {
-    if (p->shown) fprintf(stderr, "\r\033[K");
+void cli_progress_end(const struct cli_progress *p) {
+    if (p->shown) fputs("\033[K", stderr);
 }

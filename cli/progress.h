@@ -14,10 +14,12 @@ struct cli_progress {
 };
 
 /* From now on SIGINT and SIGTERM only ask to stop; a second one ends the program at once. */
+void cli_progress_catch_stop(void);
+
 void cli_progress_begin(struct cli_progress *progress, const char *name, uint64_t whole);
 /* Cheap; draws at most ten times a second, and only after the first second. */
 void cli_progress_step(struct cli_progress *progress, uint64_t done);
-void cli_progress_end(struct cli_progress *progress);
+void cli_progress_end(const struct cli_progress *progress);
 
 /* Whether somebody asked to stop. */
 bool cli_progress_stopped(void);

@@ -6,6 +6,7 @@ static int open_stream(struct cli_trace *trace, const char *path, const struct c
                        const ntr_params *base) {
     if (cli_stream_params(stream, base, &trace->params) != CLI_OK) return CLI_FAILED;
     if (cli_input_open(&trace->input, path) != CLI_OK) return CLI_FAILED;
+    cli_progress_begin(&trace->progress, trace->input.name, trace->input.size_hint);
     ntr_status status = ntr_reader_init(&trace->reader, &trace->params);
     return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", path, ntr_status_text(status));
 }
@@ -56,14 +57,17 @@ int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, 
     return CLI_OK;
 }
 
+bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last) {
+    cli_progress_step(&trace->progress, trace->input.consumed);
+    trace->failed = cli_input_next(&trace->input, span, last) != CLI_OK;
+    return !trace->failed;
+}
+
 static bool feed(struct cli_trace *trace) {
     ntr_bytes span;
     bool last;
 
-    if (cli_input_next(&trace->input, &span, &last) != CLI_OK) {
-        trace->failed = true;
-        return false;
-    }
+    if (!cli_trace_feed(trace, &span, &last)) return false;
     if (trace->tap) trace->tap(trace->tap_user, span, last);
     return ntr_reader_feed(&trace->reader, span.data, span.size, last) == NTR_OK;
 }
@@ -76,6 +80,10 @@ ntr_status cli_trace_message(struct cli_trace *trace, ntr_message *message) {
     }
 }
 
+bool cli_trace_many_sources(const struct cli_trace *trace) {
+    return trace->params.src_bits && !(trace->bundle && ntr_bundle_capture(trace->bundle)->source_count == 1);
+}
+
 int cli_trace_status(const struct cli_trace *trace, bool any, int status) {
     if (trace->failed) return CLI_FAILED;
     if (status != CLI_OK) return status;
@@ -86,6 +94,7 @@ int cli_trace_status(const struct cli_trace *trace, bool any, int status) {
 }
 
 void cli_trace_close(struct cli_trace *trace) {
+    cli_progress_end(&trace->progress);
     cli_input_close(&trace->input);
     ntr_program_free(trace->program);
     ntr_bundle_free(trace->bundle);

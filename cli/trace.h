@@ -4,6 +4,7 @@
 
 #include "images.h"
 #include "input.h"
+#include "progress.h"
 #include "stream.h"
 
 #include <ntrace/bundle.h>
@@ -11,6 +12,7 @@
 
 struct cli_trace {
     struct cli_input input;
+    struct cli_progress progress;
     ntr_bundle *bundle;   /* NULL: a raw stream */
     ntr_program *program; /* after cli_trace_program */
     ntr_params params;
@@ -29,9 +31,15 @@ int cli_trace_open(struct cli_trace *trace, const char *path, const struct cli_s
 int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, const struct cli_stream *stream,
                       bool required);
 
+/* The next bytes, for those who want no messages (cli_input_next). False with `failed` set, after telling why. */
+bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last);
+
 /* The next message: NTR_OK, or NTR_END at the end of the input (or where it could not be read on: `failed`).
  * Its bytes live until the next call. */
 ntr_status cli_trace_message(struct cli_trace *trace, ntr_message *message);
+
+/* Whether messages of more than one source may come. */
+bool cli_trace_many_sources(const struct cli_trace *trace);
 
 /* The exit status, given what the command found: no better than the input was. `any`: there were messages. */
 int cli_trace_status(const struct cli_trace *trace, bool any, int status);
