@@ -130,6 +130,7 @@ static ntr_status next_message(ntr_decoder *d) {
     if (status == NTR_END) return tell_open_gaps(d);
     if (status != NTR_OK) return status;
     if (d->counts) d->counts->messages++;
+    if (ntr_blocks_full(d->blocks)) ntr_blocks_flush(d->blocks);
     return ntr_message_take(d);
 }
 

@@ -9,6 +9,7 @@
 #include <ntrace/decoder.h>
 #include <ntrace/reader.h>
 
+#include "flow/contexts.h"
 #include "flow/history.h"
 #include "flow/return_stack.h"
 #include "program/blocks.h"
@@ -73,6 +74,7 @@ typedef struct ntr_source {
     uint64_t debt;    /* halfwords walked on history alone */
     ntr_run run;
     ntr_return_stack stack;
+    ntr_context_stacks other_stacks; /* of contexts that do not run now; return counting only */
     ntr_repeatable last_branch;
     ntr_clock clock;
 

@@ -194,30 +194,43 @@ static ntr_status on_resource(ntr_decoder *d, ntr_source *s) {
 
 enum { FORMAT_PRIVILEGE = 0, FORMAT_SCONTEXT = 2, FORMAT_HCONTEXT = 3 };
 
+/* An encoder that only counts infers the returns of whatever task runs now. */
+static ntr_status switch_stacks(ntr_decoder *d, ntr_source *s, const ntr_context *after) {
+    const ntr_context *before = &s->context;
+    if (d->params.implicit_return != NTR_RETURN_COUNT) return NTR_OK;
+    if (before->scontext == after->scontext && before->hcontext == after->hcontext) return NTR_OK;
+    bool known;
+    ntr_status status = ntr_context_stacks_switch(&s->other_stacks, d->allocator, &s->stack, before, after, &known);
+    s->stack_incomplete |= !known;
+    return status;
+}
+
 static ntr_status on_ownership(ntr_decoder *d, ntr_source *s) {
     uint64_t process = d->message.process;
     unsigned format = process & 3;
-    ntr_context *c = &s->context;
+    ntr_context after = s->context;
     if (format == FORMAT_SCONTEXT) {
-        c->scontext = process >> 5;
-        c->has_scontext = true;
+        after.scontext = process >> 5;
+        after.has_scontext = true;
     } else if (format == FORMAT_HCONTEXT) {
-        c->hcontext = process >> 5;
-        c->has_hcontext = true;
+        after.hcontext = process >> 5;
+        after.has_hcontext = true;
     } else if (format != FORMAT_PRIVILEGE) {
         ntr_event_note(d, s, NTR_E_FIELD_VALUE);
         return NTR_OK;
     }
-    c->prv = process >> 2 & 3;
-    c->v = process >> 4 & 1;
+    after.prv = process >> 2 & 3;
+    after.v = process >> 4 & 1;
     ntr_landing_flush(d, s, 0);
+    ntr_status status = switch_stacks(d, s, &after);
+    s->context = after;
     ntr_source_forget_view(s);
 
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_CONTEXT);
     e.code = (uint8_t)format;
-    e.context = *c;
+    e.context = after;
     ntr_event_emit(d, &e);
-    return NTR_OK;
+    return status;
 }
 
 /* ---- messages that do not steer flow */

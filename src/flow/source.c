@@ -25,6 +25,7 @@ void ntr_sources_release(ntr_decoder *d) {
     for (uint32_t i = 0; i < d->source_room; i++) {
         if (!d->sources[i]) continue;
         ntr_return_stack_release(&d->sources[i]->stack, d->allocator);
+        ntr_context_stacks_release(&d->sources[i]->other_stacks, d->allocator);
         ntr_dealloc(d->allocator, d->sources[i]);
     }
     ntr_dealloc(d->allocator, d->sources);
@@ -55,6 +56,10 @@ void ntr_source_look(ntr_decoder *d, ntr_source *s) {
     bool view_known = s->view_known && s->generation == blocks->generation;
     if (view_known && s->epoch == blocks->epoch) return;
     if (!view_known) s->view = ntr_blocks_view(blocks, &s->context);
+    if (s->view == NTR_VIEW_NONE) { /* too many contexts since the last flush */
+        ntr_blocks_flush(blocks);
+        s->view = ntr_blocks_view(blocks, &s->context);
+    }
     s->view_known = true;
     s->generation = blocks->generation;
     s->epoch = blocks->epoch;
