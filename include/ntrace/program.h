@@ -68,7 +68,8 @@ typedef uint64_t (*ntr_position_of_time)(void *user, uint64_t time);
 
 /* Add code made at run time, and its names, from a jitdump file (jit-PID.dump). Code is valid from where `when`
  * says the stream was when it was loaded or moved, until other code is loaded over it; without `when` (NULL) the
- * last code at an address is taken to have been there always. A file that ends inside a record is taken as far as it goes.
+ * last code at an address is taken to have been there always. A file that ends inside a record is taken as far
+ * as it goes.
  * Errors: NTR_E_IO, NTR_E_FORMAT (not a jitdump, not RISC-V, a damaged record), NTR_E_INVALID, NTR_E_MEMORY. */
 NTR_API ntr_status ntr_program_add_jitdump(ntr_program *program, const char *path, const ntr_image_options *options,
                                            ntr_position_of_time when, void *user);

@@ -1,9 +1,8 @@
-#include "program/blocks.h"
+/* The cache itself: blocks in chunks that never move, found through a table. */
+#include "program/blocks_rest.h"
 
 #include "base/allocator.h"
 #include "program/block.h"
-#include "program/timeline.h"
-#include "program/views.h"
 
 #include <string.h>
 
@@ -11,20 +10,8 @@
 #define HARD_LIMIT 4 /* times the limit */
 #define CHUNK 1024   /* blocks allocated at once */
 #define TABLE_BITS_MIN 10
-#define PAGE_BITS 12
 #define CACHE_LINE 64
 #define PART_VIEW 0x8000u /* added to the view of a part, so that no look-up for a block finds it */
-
-struct ntr_blocks_rest {
-    const ntr_allocator *allocator;
-    ntr_views views;
-    ntr_timeline timeline;
-    uint64_t position, remade; /* where, and of which program, the cache is true */
-    void **chunks;             /* CHUNK blocks each, and room to align them */
-    size_t chunk_count, chunk_capacity;
-    ntr_block **pages;         /* the newest block that starts in each page; hashed, as large as the table */
-    size_t taken;              /* slots of the table that are not empty */
-};
 
 _Static_assert(sizeof(ntr_block) == 2 * CACHE_LINE, "a block is two cache lines");
 _Static_assert(offsetof(ntr_block, start) == CACHE_LINE, "a walk needs the first line only");
@@ -37,8 +24,8 @@ static void make_sentinel(ntr_blocks *blocks, ntr_block *sentinel, uint8_t flags
 /* Tables of 2^bits slots, both empty. Keeps the old ones when out of memory. */
 static int make_tables(ntr_blocks *blocks, unsigned bits) {
     struct ntr_blocks_rest *rest = blocks->rest;
-    ntr_block **table = ntr_alloc(rest->allocator, (size_t)1 << bits, sizeof *table);
-    ntr_block **pages = ntr_alloc(rest->allocator, (size_t)1 << bits, sizeof *pages);
+    ntr_block **table = ntr_alloc(rest->allocator, (size_t)1 << bits, sizeof(ntr_block *));
+    ntr_block **pages = ntr_alloc(rest->allocator, (size_t)1 << bits, sizeof(ntr_block *));
     if (!table || !pages) {
         ntr_dealloc(rest->allocator, table);
         ntr_dealloc(rest->allocator, pages);
@@ -98,15 +85,15 @@ bool ntr_blocks_full(const ntr_blocks *blocks) {
     return blocks->count >= blocks->limit || blocks->rest->views.count > NTR_VIEWS_MAX / 2;
 }
 
-static void empty_tables(ntr_blocks *blocks) {
+void ntr_blocks_empty(ntr_blocks *blocks) {
     size_t size = (size_t)1 << (64 - blocks->shift);
-    memset(blocks->table, 0, size * sizeof *blocks->table);
-    memset(blocks->rest->pages, 0, size * sizeof *blocks->rest->pages);
+    memset(blocks->table, 0, size * sizeof(ntr_block *));
+    memset(blocks->rest->pages, 0, size * sizeof(ntr_block *));
     blocks->rest->taken = 0;
 }
 
 void ntr_blocks_flush(ntr_blocks *blocks) {
-    if (make_tables(blocks, TABLE_BITS_MIN)) empty_tables(blocks); /* large, but as good */
+    if (make_tables(blocks, TABLE_BITS_MIN)) ntr_blocks_empty(blocks); /* large, but as good */
     free_chunks(blocks->rest);
     blocks->count = 0;
     ntr_views_clear(&blocks->rest->views);
@@ -127,11 +114,11 @@ ntr_block *ntr_blocks_at(const ntr_blocks *blocks, size_t number) {
 
 /* ---- the tables ---- */
 
-static ntr_block **page_slot(const ntr_blocks *blocks, uint64_t address) {
+ntr_block **ntr_blocks_page(const ntr_blocks *blocks, uint64_t address) {
     ntr_block **pages = blocks->rest->pages;
     size_t mask = ((size_t)1 << (64 - blocks->shift)) - 1;
-    size_t i = ntr_blocks_hash(blocks, 0, address >> PAGE_BITS << 1);
-    while (pages[i] && pages[i]->start >> PAGE_BITS != address >> PAGE_BITS) i = (i + 1) & mask;
+    size_t i = ntr_blocks_hash(blocks, 0, address >> NTR_PAGE_BITS << 1);
+    while (pages[i] && pages[i]->start >> NTR_PAGE_BITS != address >> NTR_PAGE_BITS) i = (i + 1) & mask;
     return &pages[i];
 }
 
@@ -148,7 +135,7 @@ static void insert(ntr_blocks *blocks, ntr_block *block) {
     unsigned halfwords = block->flags & NTR_BLOCK_PART ? block->halfwords : 0;
     *table_slot(blocks, block->view, block->start, halfwords) = block;
     blocks->rest->taken++;
-    ntr_block **page = page_slot(blocks, block->start);
+    ntr_block **page = ntr_blocks_page(blocks, block->start);
     block->neighbour = *page;
     *page = block;
 }
@@ -224,92 +211,4 @@ ntr_block *ntr_blocks_part(ntr_blocks *blocks, const ntr_block *block, unsigned 
     part->next = ntr_program_cut(blocks->program, block->start + 2 * halfwords);
     for (unsigned k = 0; k < halfwords; k = ntr_block_after(block, k)) part->starts[k / 64] |= UINT64_C(1) << k % 64;
     return keep(blocks, part);
-}
-
-/* ---- code that changes ---- */
-
-static void kill(ntr_blocks *blocks, ntr_block *block) {
-    block->key = NTR_BLOCK_DEAD;
-    blocks->epoch++;
-}
-
-static void kill_all(ntr_blocks *blocks) {
-    for (size_t i = 0; i < blocks->count; i++) kill(blocks, ntr_blocks_at(blocks, i));
-    empty_tables(blocks);
-    blocks->epoch++;
-}
-
-/* Jump tables are read through code, so a change of one may show anywhere. */
-static bool holds_jump_table(const ntr_program *program, uint64_t first, uint64_t last) {
-    for (size_t i = 0; program->tables && i < program->image_count; i++) {
-        const ntr_image *image = &program->images[i];
-        if (image->has_jvt && image->jvt <= last && first <= image->jvt + NTR_JUMP_TABLE_BYTES - 1) return true;
-    }
-    return false;
-}
-
-static void kill_page(ntr_blocks *blocks, uint64_t page, uint64_t first, uint64_t last) {
-    for (ntr_block *block = *page_slot(blocks, page); block; block = block->neighbour)
-        if (block->key != NTR_BLOCK_DEAD && ntr_block_depends(block, blocks->program, first, last)) kill(blocks, block);
-}
-
-static void kill_range(ntr_blocks *blocks, uint64_t first, uint64_t last) {
-    const ntr_program *program = blocks->program;
-    if (holds_jump_table(program, first, last)) {
-        kill_all(blocks);
-        return;
-    }
-    uint64_t from = (first - NTR_BLOCK_REACH) >> PAGE_BITS << PAGE_BITS;
-    uint64_t pages = ((last - from) >> PAGE_BITS) + 1;
-    if (pages > blocks->count) {
-        for (size_t i = 0; i < blocks->count; i++) {
-            ntr_block *block = ntr_blocks_at(blocks, i);
-            if (block->key != NTR_BLOCK_DEAD && ntr_block_depends(block, program, first, last)) kill(blocks, block);
-        }
-        return;
-    }
-    for (uint64_t i = 0; i < pages; i++)
-        kill_page(blocks, ntr_program_cut(program, from + (i << PAGE_BITS)), first, last);
-}
-
-static void kill_segment(ntr_blocks *blocks, size_t segment) {
-    kill_range(blocks, blocks->program->segments[segment].first, blocks->program->segments[segment].last);
-}
-
-static void kill_crossed(ntr_blocks *blocks, uint64_t position) {
-    ntr_timeline *timeline = &blocks->rest->timeline;
-    size_t passed = ntr_timeline_passed(timeline, position);
-    size_t low = passed < timeline->passed ? passed : timeline->passed;
-    size_t high = passed < timeline->passed ? timeline->passed : passed;
-    for (size_t i = low; i < high; i++) kill_segment(blocks, timeline->edges[i].segment);
-    timeline->passed = passed;
-    blocks->calm_from = passed ? timeline->edges[passed - 1].position : 0;
-    blocks->calm_until = passed < timeline->count ? timeline->edges[passed].position - 1 : UINT64_MAX;
-}
-
-/* Take in what the program got since. */
-static void learn(ntr_blocks *blocks) {
-    struct ntr_blocks_rest *rest = blocks->rest;
-    const ntr_program *program = blocks->program;
-    size_t seen = rest->timeline.segments_seen;
-    int finer = ntr_views_update(&rest->views, program, rest->allocator);
-    int timed = ntr_timeline_update(&rest->timeline, program, rest->allocator);
-    /* Without memory to know better, nothing is as it was, and the next seek tries again. */
-    bool lacking = finer < 0 || timed < 0;
-    if (finer || timed || rest->remade != program->remade) {
-        kill_all(blocks);
-        ntr_views_clear(&rest->views);
-        blocks->generation++;
-    } else {
-        for (size_t i = seen; i < program->segment_count; i++) kill_segment(blocks, i);
-    }
-    rest->timeline.passed = ntr_timeline_passed(&rest->timeline, rest->position);
-    rest->remade = program->remade;
-    blocks->revision = lacking ? program->revision - 1 : program->revision;
-}
-
-void ntr_blocks_catch_up(ntr_blocks *blocks, uint64_t position) {
-    if (blocks->revision != blocks->program->revision) learn(blocks);
-    kill_crossed(blocks, position);
-    blocks->rest->position = position;
 }

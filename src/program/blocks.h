@@ -134,7 +134,8 @@ static inline ntr_block *ntr_blocks_jump(ntr_blocks *blocks, ntr_block *block, u
 /* NTR_OK for a block; else NTR_E_NO_IMAGE, NTR_E_MEMORY, NTR_E_LIMIT. */
 static inline ntr_status ntr_block_status(const ntr_block *block) {
     if (block->halfwords) return NTR_OK;
-    return block->flags & NTR_BLOCK_NO_MEMORY ? NTR_E_MEMORY : block->flags & NTR_BLOCK_LIMIT ? NTR_E_LIMIT : NTR_E_NO_IMAGE;
+    if (block->flags & NTR_BLOCK_NO_MEMORY) return NTR_E_MEMORY;
+    return block->flags & NTR_BLOCK_LIMIT ? NTR_E_LIMIT : NTR_E_NO_IMAGE;
 }
 
 /* Address of the last instruction (of a 32-bit program: before it is cut to XLEN, should it have wrapped). */

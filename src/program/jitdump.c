@@ -52,7 +52,8 @@ static ntr_status check_header(const jit_file *file, size_t *first) {
     if (magic == MAGIC_SWAPPED) return FAIL(file, NTR_E_FORMAT, "not a little-endian jitdump");
     if (magic != MAGIC) return FAIL(file, NTR_E_FORMAT, "not a jitdump file");
     if (u32(file, 4) != 1) return FAIL(file, NTR_E_FORMAT, "jitdump of version %u", u32(file, 4));
-    if (u32(file, 12) != MACHINE_RISCV) return FAIL(file, NTR_E_FORMAT, "not a RISC-V jitdump (machine %u)", u32(file, 12));
+    if (u32(file, 12) != MACHINE_RISCV)
+        return FAIL(file, NTR_E_FORMAT, "not a RISC-V jitdump (machine %u)", u32(file, 12));
     *first = u32(file, 8);
     if (*first < HEADER_SIZE) return FAIL(file, NTR_E_FORMAT, "jitdump header of %zu bytes", *first);
     return NTR_OK;
@@ -63,7 +64,8 @@ static ntr_status record_size(const jit_file *file, size_t at, size_t *size) {
     *size = 0;
     if (at > file->size || file->size - at < PREFIX_SIZE) return NTR_OK;
     size_t told = u32(file, at + 4);
-    if (told < PREFIX_SIZE) return FAIL(file, NTR_E_FORMAT, "record at 0x%zx: %zu bytes are less than its prefix", at, told);
+    if (told < PREFIX_SIZE)
+        return FAIL(file, NTR_E_FORMAT, "record at 0x%zx: %zu bytes are less than its prefix", at, told);
     if (told <= file->size - at) *size = told;
     return NTR_OK;
 }
@@ -73,8 +75,8 @@ static ntr_status check_load(const jit_file *file, size_t at, size_t size) {
     if (size < LOAD_SIZE) return FAIL(file, NTR_E_FORMAT, "record at 0x%zx: a load of %zu bytes", at, size);
     uint64_t code = u64(file, at + 40);
     if (code > size - LOAD_SIZE || !memchr(file->bytes + at + LOAD_SIZE, 0, size - LOAD_SIZE - (size_t)code))
-        return FAIL(file, NTR_E_FORMAT, "record at 0x%zx: 0x%llx bytes of code and a name do not fit into %zu bytes", at,
-                    (unsigned long long)code, size);
+        return FAIL(file, NTR_E_FORMAT, "record at 0x%zx: 0x%llx bytes of code and a name do not fit into %zu bytes",
+                    at, (unsigned long long)code, size);
     return NTR_OK;
 }
 

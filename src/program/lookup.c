@@ -132,8 +132,8 @@ ntr_status ntr_program_decode(const ntr_program *program, const ntr_context *con
     ntr_status status = NTR_E_SPACE;
     if (window) {
         uint64_t offset = address - window->first, left = window->size - offset;
-        status = ntr_insn_decode(window->bytes + offset, left < NTR_INSN_BYTES_MAX ? (size_t)left : NTR_INSN_BYTES_MAX, address,
-                                 isa, insn);
+        size_t size = left < NTR_INSN_BYTES_MAX ? (size_t)left : NTR_INSN_BYTES_MAX;
+        status = ntr_insn_decode(window->bytes + offset, size, address, isa, insn);
     }
     if (status == NTR_E_SPACE) { /* it goes on in another image, or only a reader knows it */
         uint8_t bytes[NTR_INSN_BYTES_MAX];

@@ -26,8 +26,7 @@ static bool parse(char *line, uint64_t bias, ntr_name *name) {
     char *rest = take_number(line, &start);
     if (rest) rest = take_number(rest, &size);
     if (!rest || !*rest) return false;
-    *name = (ntr_name){
-        .name = rest, .address = start + bias, .size = size, .binding = NTR_BINDING_LOCAL, .function = true, .code = true};
+    *name = (ntr_name){.name = rest, .address = start + bias, .size = size, .function = true, .code = true};
     return true;
 }
 

@@ -182,29 +182,32 @@ ntr_status ntr_program_add_segment(ntr_program *program, uint64_t address, const
     return ntr_program_add_segment(program, 0, bytes + room + 1, size - room - 1, from, until);
 }
 
+/* Give the last image a copy of its bytes. */
+static ntr_status take_bytes(ntr_program *program, ntr_image *image, ntr_bytes bytes) {
+    unsigned xlen = !image->has_isa ? program->xlen : image->isa & NTR_ISA_RV32 ? 32 : 64;
+    if (bytes.size == 0) return ntr_program_fail(program, NTR_E_INVALID, image->name, "image without bytes");
+    if (program->xlen && program->xlen != xlen)
+        return ntr_program_fail(program, NTR_E_INVALID, image->name, "RV%u code in an RV%u program", xlen,
+                                program->xlen);
+    if (xlen == 32 && bytes.size > UINT64_C(1) << 32)
+        return ntr_program_fail(program, NTR_E_RANGE, image->name, "larger than the address space");
+    image->copy = ntr_realloc(program->allocator, NULL, bytes.size, 1);
+    if (!image->copy) return ntr_program_fail(program, NTR_E_MEMORY, image->name, "out of memory");
+    memcpy(image->copy, bytes.data, bytes.size);
+    if (image->has_isa) ntr_program_set_xlen(program, xlen);
+    return NTR_OK;
+}
+
 ntr_status ntr_program_add_raw(ntr_program *program, ntr_bytes bytes, const ntr_image_options *options) {
     ntr_status status = ntr_program_add_image(program, NULL, options);
     if (status != NTR_OK) return status;
-
     ntr_image *image = &program->images[program->image_count - 1];
-    unsigned xlen = image->isa & NTR_ISA_RV32 ? 32 : 64;
-    if (bytes.size == 0)
-        status = ntr_program_fail(program, NTR_E_INVALID, image->name, "image without bytes");
-    else if (image->has_isa && program->xlen && program->xlen != xlen)
-        status = ntr_program_fail(program, NTR_E_INVALID, image->name, "RV%u code in an RV%u program", xlen,
-                                  program->xlen);
-    else if (program->xlen == 32 && bytes.size > UINT64_C(1) << 32)
-        status = ntr_program_fail(program, NTR_E_RANGE, image->name, "larger than the address space");
-    else if (!(image->copy = ntr_alloc(program->allocator, bytes.size, 1)))
-        status = ntr_program_fail(program, NTR_E_MEMORY, image->name, "out of memory");
-    if (status != NTR_OK) {
-        ntr_program_drop_image(program);
-        return status;
-    }
-    if (image->has_isa) ntr_program_set_xlen(program, xlen);
-    memcpy(image->copy, bytes.data, bytes.size);
-    return ntr_program_add_segment(program, image->options.bias, image->copy, bytes.size, image->options.from,
-                                   image->options.until);
+    status = take_bytes(program, image, bytes);
+    if (status == NTR_OK)
+        return ntr_program_add_segment(program, image->options.bias, image->copy, bytes.size, image->options.from,
+                                       image->options.until);
+    ntr_program_drop_image(program);
+    return status;
 }
 
 ntr_status ntr_program_set_reader(ntr_program *program, ntr_read_memory read, void *user) {

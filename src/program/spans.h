@@ -1,7 +1,7 @@
 /* A sorted array of disjoint address ranges, each with one value: who covers this address?
  *
- * Both the map of the images and the symbol tables are made by laying ranges over one another, one at a time or all at once. Ranges are
- * inclusive, so that one may reach the very last address. */
+ * Both the map of the images and the symbol tables are made by laying ranges over one another, one at a time or
+ * all at once. Ranges are inclusive, so that one may reach the very last address. */
 #ifndef NTR_PROGRAM_SPANS_H
 #define NTR_PROGRAM_SPANS_H
 

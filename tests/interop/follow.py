@@ -33,7 +33,8 @@ def main():
     for name, path in found:
         with subprocess.Popen(["zstd", "-dc", path], stdout=subprocess.PIPE) as source:
             elf = os.path.join(os.path.dirname(path), "program.elf")
-            told = subprocess.run([sys.argv[1], elf], stdin=source.stdout, capture_output=True, text=True).stdout.strip()
+            told = subprocess.run([sys.argv[1], elf], stdin=source.stdout, capture_output=True, text=True).stdout
+        told = told.strip()
         counts = re.fullmatch(r"instructions (\d+) traps (\d+)", told)
         good = counts and int(counts[1]) > 0 and int(counts[2]) == TRAPS.get(name, 0)
         print(f"{'ok' if good else 'not ok'} - {name}: {told}")

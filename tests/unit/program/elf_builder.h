@@ -43,8 +43,8 @@ static void elf_put(elf_builder *elf, size_t at, unsigned width, uint64_t value)
 /* Offsets of fields: in the 64-bit layout, else in the 32-bit one. */
 #define ELF_PICK(elf, wide_at, narrow_at) ((elf)->wide ? (size_t)(wide_at) : (size_t)(narrow_at))
 
-static void elf_section(elf_builder *elf, unsigned index, unsigned type, uint64_t flags, uint64_t address, size_t offset,
-                        size_t size, unsigned link, size_t entry) {
+static void elf_section(elf_builder *elf, unsigned index, unsigned type, uint64_t flags, uint64_t address,
+                        size_t offset, size_t size, unsigned link, size_t entry) {
     unsigned word = elf->wide ? 8 : 4;
     size_t at = SECTIONS_AT + index * ELF_PICK(elf, 64, 40);
     const uint64_t fields[] = {0, type, flags, address, offset, size, link, index == 3 ? 1 : 0, 1, entry};

@@ -6,9 +6,8 @@
 
 #define BASE UINT64_C(0x80000000)
 
-/* 16-bit instructions, to write code as text:
- * '.' c.nop, 'w' a 32-bit nop, 'b' c.beqz +8, 'j' c.j +8, 'r' c.jr ra, 'e' c.ebreak, 'U' lui a5, 0x12345, 'J' jr -2(a5),
- * 'A' auipc a5, 1, 'C' jalr ra, 16(a5), 'T' cm.jt 0, 'K' c.jr a4 */
+/* Instructions, to write code as text: '.' c.nop, 'w' a 32-bit nop, 'b' c.beqz +8, 'j' c.j +8, 'r' c.jr ra,
+ * 'e' c.ebreak, 'U' lui a5, 0x12345, 'J' jr -2(a5), 'A' auipc a5, 1, 'C' jalr ra, 16(a5), 'T' cm.jt 0, 'K' c.jr a4 */
 static size_t assemble(const char *text, uint8_t *out) {
     size_t size = 0;
     for (; *text; text++) {
@@ -452,7 +451,8 @@ static void check(const ntr_block *block, const ntr_context *context, uint64_t p
         assert_int_equal(ntr_program_insn(program, context, position, pc, &insn), NTR_OK);
         pc += insn.size;
         assert_int_equal(ntr_block_after(block, k), k + insn.size / 2u);
-        assert_int_equal(insn.flow == NTR_FLOW_LINEAR, k + insn.size / 2u < block->halfwords || block->flags & NTR_BLOCK_CUT);
+        bool inside = k + insn.size / 2u < block->halfwords;
+        assert_int_equal(insn.flow == NTR_FLOW_LINEAR, inside || block->flags & NTR_BLOCK_CUT);
     }
     if (block->halfwords) {
         assert_int_equal(block->next, pc);

@@ -1,0 +1,29 @@
+/* An ELF file being read into the last image of a program. */
+#ifndef NTR_PROGRAM_ELF_H
+#define NTR_PROGRAM_ELF_H
+
+#include "program/program.h"
+
+#include <gelf.h>
+
+typedef struct ntr_elf {
+    ntr_program *program;
+    ntr_image *image;
+    const char *path;
+    const uint8_t *bytes;
+    size_t size;
+    Elf *elf;
+    GElf_Ehdr header;
+} ntr_elf;
+
+#define ELF_FAIL(file, status, ...) ntr_program_fail((file)->program, status, (file)->path, __VA_ARGS__)
+
+/* Does the file have these bytes? */
+static inline bool ntr_elf_inside(const ntr_elf *file, uint64_t offset, uint64_t size) {
+    return offset <= file->size && size <= file->size - offset;
+}
+
+/* Symbols (.symtab, else .dynsym) and attributes. A file without sections has none of them, and that is no fault. */
+ntr_status ntr_elf_read_sections(ntr_elf *file);
+
+#endif

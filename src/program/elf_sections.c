@@ -1,0 +1,120 @@
+/* What the sections of an ELF file tell: symbols and extensions. */
+#include "program/attributes.h"
+#include "program/elf.h"
+
+#include <string.h>
+
+#ifndef SHT_RISCV_ATTRIBUTES
+#define SHT_RISCV_ATTRIBUTES 0x70000003
+#endif
+
+/* The string at `offset` of section `index`, or NULL when it is not wholly inside the file. */
+static const char *string_at(const ntr_elf *file, size_t index, uint64_t offset) {
+    GElf_Shdr section;
+    Elf_Scn *scn = elf_getscn(file->elf, index);
+    if (!scn || !gelf_getshdr(scn, &section) || section.sh_type == SHT_NOBITS) return NULL;
+    if (!ntr_elf_inside(file, section.sh_offset, section.sh_size) || offset >= section.sh_size) return NULL;
+    const char *text = (const char *)file->bytes + section.sh_offset + offset;
+    return memchr(text, 0, section.sh_size - offset) ? text : NULL;
+}
+
+/* Names for people: no file or section names, no marks of the toolchain ($x, $d, .L..). */
+static bool is_name(const GElf_Sym *symbol, const char *name) {
+    static const bool wanted[16] = {
+        [STT_NOTYPE] = true, [STT_OBJECT] = true, [STT_FUNC] = true, [STT_GNU_IFUNC] = true};
+    if (!wanted[GELF_ST_TYPE(symbol->st_info)] || symbol->st_shndx == SHN_UNDEF || !name || !*name) return false;
+    bool mapping = name[0] == '$' && (name[1] == 'x' || name[1] == 'd');
+    return !mapping && strncmp(name, ".L", 2) != 0;
+}
+
+static ntr_binding binding_of(const GElf_Sym *symbol) {
+    switch (GELF_ST_BIND(symbol->st_info)) {
+    case STB_LOCAL: return NTR_BINDING_LOCAL;
+    case STB_WEAK: return NTR_BINDING_WEAK;
+    default: return NTR_BINDING_GLOBAL;
+    }
+}
+
+/* Last address of the section the symbol is in, if it is in one that takes room in memory. */
+static bool section_limit(const ntr_elf *file, const GElf_Sym *symbol, size_t section, uint64_t *limit) {
+    GElf_Shdr header;
+    Elf_Scn *scn = section ? elf_getscn(file->elf, section) : NULL;
+    if (!scn || !gelf_getshdr(scn, &header) || !(header.sh_flags & SHF_ALLOC) || header.sh_size == 0)
+        return false;
+    if (symbol->st_value < header.sh_addr || symbol->st_value - header.sh_addr > header.sh_size) return false;
+    *limit = header.sh_addr + header.sh_size - 1;
+    return true;
+}
+
+static ntr_status add_symbol(ntr_elf *file, const GElf_Sym *symbol, size_t section, const char *text) {
+    uint64_t bias = file->image->options.bias, limit = 0;
+    unsigned type = GELF_ST_TYPE(symbol->st_info);
+    ntr_name name = {
+        .name = text,
+        .address = ntr_program_cut(file->program, symbol->st_value + bias),
+        .size = symbol->st_size,
+        .binding = (uint8_t)binding_of(symbol),
+        .function = type == STT_FUNC || type == STT_GNU_IFUNC,
+        .code = section_limit(file, symbol, section, &limit),
+    };
+    name.limit = ntr_program_cut(file->program, limit + bias);
+    if (strcmp(text, "__jvt_base$") == 0) ntr_program_set_table(file->program, name.address);
+    if (ntr_symbols_add(&file->image->symbols, file->program->allocator, &name))
+        return ELF_FAIL(file, NTR_E_MEMORY, "out of memory");
+    return NTR_OK;
+}
+
+/* Section indices from 0xff00 on are kept in a section of their own. */
+static Elf_Data *extended_indices(const ntr_elf *file, size_t table) {
+    Elf_Scn *scn = NULL;
+    while ((scn = elf_nextscn(file->elf, scn))) {
+        GElf_Shdr section;
+        if (gelf_getshdr(scn, &section) && section.sh_type == SHT_SYMTAB_SHNDX && section.sh_link == table)
+            return elf_getdata(scn, NULL);
+    }
+    return NULL;
+}
+
+static ntr_status add_symbols(ntr_elf *file, Elf_Scn *scn, const GElf_Shdr *section) {
+    if (!ntr_elf_inside(file, section->sh_offset, section->sh_size))
+        return ELF_FAIL(file, NTR_E_FORMAT, "symbol table: 0x%llx bytes at 0x%llx, but the file ends at 0x%zx",
+                    (unsigned long long)section->sh_size, (unsigned long long)section->sh_offset, file->size);
+    Elf_Data *data = elf_getdata(scn, NULL), *extended = extended_indices(file, elf_ndxscn(scn));
+    if (!data) return ELF_FAIL(file, NTR_E_FORMAT, "symbol table: %s", elf_errmsg(-1));
+
+    size_t count = data->d_size / gelf_fsize(file->elf, ELF_T_SYM, 1, EV_CURRENT);
+    for (size_t i = 1; i < count; i++) {
+        GElf_Sym symbol;
+        Elf32_Word index = 0;
+        if (!gelf_getsymshndx(data, extended, (int)i, &symbol, &index))
+            return ELF_FAIL(file, NTR_E_FORMAT, "symbol %zu: %s", i, elf_errmsg(-1));
+        const char *text = string_at(file, section->sh_link, symbol.st_name);
+        if (!text) return ELF_FAIL(file, NTR_E_FORMAT, "symbol %zu: its name is outside the string table", i);
+        if (!is_name(&symbol, text)) continue;
+        size_t in = symbol.st_shndx == SHN_XINDEX ? index : symbol.st_shndx < SHN_LORESERVE ? symbol.st_shndx : 0;
+        ntr_status status = add_symbol(file, &symbol, in, text);
+        if (status != NTR_OK) return status;
+    }
+    if (ntr_symbols_settle(&file->image->symbols, file->program->allocator))
+        return ELF_FAIL(file, NTR_E_MEMORY, "out of memory");
+    return NTR_OK;
+}
+
+static void read_attributes(ntr_elf *file, const GElf_Shdr *section) {
+    if (!ntr_elf_inside(file, section->sh_offset, section->sh_size)) return;
+    file->image->isa |= ntr_attributes_isa((ntr_bytes){file->bytes + section->sh_offset, section->sh_size});
+}
+
+ntr_status ntr_elf_read_sections(ntr_elf *file) {
+    Elf_Scn *scn = NULL, *table = NULL;
+    GElf_Shdr section, best = {0};
+    while ((scn = elf_nextscn(file->elf, scn))) {
+        if (!gelf_getshdr(scn, &section)) return ELF_FAIL(file, NTR_E_FORMAT, "section header: %s", elf_errmsg(-1));
+        if (section.sh_type == SHT_RISCV_ATTRIBUTES) read_attributes(file, &section);
+        if (section.sh_type == SHT_SYMTAB || (section.sh_type == SHT_DYNSYM && !table)) {
+            table = scn;
+            best = section;
+        }
+    }
+    return table ? add_symbols(file, table, &best) : NTR_OK;
+}
