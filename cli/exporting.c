@@ -78,20 +78,50 @@ static int write_all(struct writing *w, const ntr_exporter *exporter) {
     return finish(w, exporter) == CLI_OK ? status : CLI_FAILED;
 }
 
-int cli_exporting_run(const char *family, const struct cli_exporting_options *options, const char *trace) {
+/* The exporter that the options name; NULL when there is nothing to write, with *status the reason. */
+static const ntr_exporter *chosen(const char *family, const struct cli_exporting_options *options, bool has_input,
+                                  int *status) {
     if (options->to && strcmp(options->to, "list") == 0) {
         list(family);
-        return CLI_OK;
+        *status = CLI_OK;
+        return NULL;
     }
     const ntr_exporter *exporter = choose(family, options->to);
-    if (!exporter)
-        return cli_fail("--to %s: no such format; --to list tells which there are", options->to);
-    if (!trace) return cli_fail("which trace?");
-    bool own_file = (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE) != 0;
-    if (own_file && !options->path) return cli_fail("--to %s needs -o FILE", ntr_exporter_name(exporter));
+    *status = CLI_FAILED;
+    if (!exporter) {
+        cli_note("--to %s: no such format; --to list tells which there are", options->to);
+    } else if (!has_input) {
+        cli_note("which trace?");
+        return NULL;
+    } else if (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE && !options->path) {
+        cli_note("--to %s needs -o FILE", ntr_exporter_name(exporter));
+        return NULL;
+    }
+    return exporter;
+}
 
+int cli_exporting_coverage(const struct cli_exporting_options *options, ntr_coverage *coverage, int status) {
+    int refused;
+    const ntr_exporter *exporter = chosen("coverage", options, coverage != NULL, &refused);
+    if (!exporter) return refused;
+
+    struct writing w = {.output = {.write = write_bytes, .user = &w.out}};
+    w.answers.path = "coverage";
+    w.answers.answers = (ntr_answers){.size = sizeof(ntr_answers), .coverage = coverage};
+    if (cli_output_open(&w.out, options->path) != CLI_OK) return CLI_FAILED;
+    if (begin(&w, exporter) != CLI_OK || finish(&w, exporter) != CLI_OK) status = CLI_FAILED;
+    ntr_export_free(w.export_);
+    return cli_output_close(&w.out, status);
+}
+
+int cli_exporting_run(const char *family, const struct cli_exporting_options *options, const char *trace) {
+    int status;
+    const ntr_exporter *exporter = chosen(family, options, trace != NULL, &status);
+    if (!exporter) return status;
+
+    bool own_file = (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE) != 0;
     struct writing w = {.output = {.write = write_bytes, .user = &w.out, .path = options->path}};
-    int status = cli_answers_open(&w.answers, trace, &options->answers);
+    status = cli_answers_open(&w.answers, trace, &options->answers);
     if (status == CLI_OK && !own_file) status = cli_output_open(&w.out, options->path);
     if (status == CLI_OK) {
         status = write_all(&w, exporter);

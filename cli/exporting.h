@@ -11,6 +11,9 @@ struct cli_exporting_options {
 };
 extern const struct cli_option cli_exporting_options[]; /* --to, -o */
 
+/* Write a coverage; `coverage` NULL: only --to list makes sense. Returns `status`, or CLI_FAILED. */
+int cli_exporting_coverage(const struct cli_exporting_options *options, ntr_coverage *coverage, int status);
+
 int cli_exporting_run(const char *family, const struct cli_exporting_options *options, const char *trace);
 
 #endif

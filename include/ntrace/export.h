@@ -6,6 +6,7 @@
 #define NTRACE_EXPORT_H
 
 #include <ntrace/calltree.h>
+#include <ntrace/coverage.h>
 #include <ntrace/tally.h>
 
 #ifdef __cplusplus
@@ -20,6 +21,7 @@ typedef struct ntr_answers {
     ntr_functions *functions;
     ntr_tally *tally;
     ntr_calltree *tree;         /* finished */
+    ntr_coverage *coverage;
     const char *title;          /* the traced program's or the stream's name */
     uint64_t ticks_per_second;  /* of event times; 0: not known */
     bool has_image;             /* `image` is chosen; else the first ELF image counts as the program */
@@ -39,6 +41,7 @@ enum {
     NTR_NEEDS_EVENTS = 1u << 2,
     NTR_NEEDS_FILE = 1u << 3,  /* writes output->path itself */
     NTR_NEEDS_IMAGE = 1u << 4, /* is about one ELF file */
+    NTR_NEEDS_COVERAGE = 1u << 5, /* and nothing else: neither program nor source */
 };
 
 typedef struct ntr_exporter ntr_exporter; /* private but for: */

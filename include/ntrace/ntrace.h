@@ -8,6 +8,7 @@
 #include <ntrace/callstack.h>
 #include <ntrace/calltree.h>
 #include <ntrace/clock.h>
+#include <ntrace/coverage.h>
 #include <ntrace/decoder.h>
 #include <ntrace/dialect.h>
 #include <ntrace/encoder.h>

@@ -59,6 +59,12 @@ typedef struct ntr_line_row {
 } ntr_line_row;
 NTR_API ntr_status ntr_source_lines(ntr_source *source, size_t index, const ntr_line_row **rows, size_t *count);
 
+/* Each function of image `index` that has code of its own, executed or not. `visit` is called with frames
+ * whose strings live as long as the source; anything but NTR_OK stops and is given back. NTR_END past the
+ * last image. */
+NTR_API ntr_status ntr_source_functions(ntr_source *source, size_t index,
+                                        ntr_status (*visit)(void *user, const ntr_frame *function), void *user);
+
 #ifdef __cplusplus
 }
 #endif

@@ -166,6 +166,20 @@ size_t ntr_dwarf_frames(ntr_dwarf *d, uint64_t address, ntr_frame *frames, size_
     return count;
 }
 
+ntr_status ntr_dwarf_functions(ntr_dwarf *d, ntr_status (*visit)(void *user, const ntr_frame *function),
+                               void *user) {
+    for (uint32_t i = 0; i < d->unit_count; i++) {
+        const ntr_unit *unit = load(d, i);
+        if (!unit) return NTR_E_MEMORY;
+        for (size_t k = 0; k < unit->scope_count; k++) {
+            const ntr_frame frame = frame_of(&unit->scopes[k]);
+            ntr_status status = frame.inlined || !frame.size ? NTR_OK : visit(user, &frame);
+            if (status) return status;
+        }
+    }
+    return NTR_OK;
+}
+
 static ntr_status make_rows(ntr_dwarf *d) {
     size_t capacity = 0;
     for (uint32_t i = 0; i < d->unit_count; i++) {

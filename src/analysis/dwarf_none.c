@@ -20,6 +20,14 @@ size_t ntr_dwarf_frames(ntr_dwarf *dwarf, uint64_t address, ntr_frame *frames, s
     return 0;
 }
 
+ntr_status ntr_dwarf_functions(ntr_dwarf *dwarf, ntr_status (*visit)(void *user, const ntr_frame *function),
+                               void *user) {
+    (void)dwarf;
+    (void)visit;
+    (void)user;
+    return NTR_OK;
+}
+
 ntr_status ntr_dwarf_lines(ntr_dwarf *dwarf, const ntr_line_row **rows, size_t *count) {
     (void)dwarf;
     *rows = NULL;

@@ -103,18 +103,20 @@ static ntr_frame symbol_frame(ntr_source *source, const ntr_context *context, co
     return frame;
 }
 
+/* What DWARF says of a frame, for the place the image was loaded at and for people. */
+static void finish_frame(ntr_source *source, const source_image *image, ntr_frame *frame) {
+    frame->image = image->info.name;
+    if (frame->size) frame->entry += image->info.bias;
+    /* An inlined C++ function has no linkage name of its own in some compilers' output. */
+    const char *text = ntr_names_get(&source->names, frame->linkage);
+    if (text != frame->linkage || !frame->function) frame->function = text;
+}
+
 static size_t dwarf_frames(ntr_source *source, const source_image *image, uint64_t address, ntr_frame *frames,
                            size_t capacity) {
     if (!image->dwarf) return 0;
     size_t count = ntr_dwarf_frames(image->dwarf, address - image->info.bias, frames, capacity);
-    for (size_t i = 0; i < count; i++) {
-        ntr_frame *frame = &frames[i];
-        frame->image = image->info.name;
-        if (frame->size) frame->entry += image->info.bias;
-        /* An inlined C++ function has no linkage name of its own in some compilers' output. */
-        const char *text = ntr_names_get(&source->names, frame->linkage);
-        if (text != frame->linkage || !frame->function) frame->function = text;
-    }
+    for (size_t i = 0; i < count; i++) finish_frame(source, image, &frames[i]);
     return count;
 }
 
@@ -165,4 +167,28 @@ ntr_status ntr_source_lines(ntr_source *source, size_t index, const ntr_line_row
     *rows = image->rows;
     *count = image->row_count;
     return status;
+}
+
+typedef struct visit_state {
+    ntr_source *source;
+    const source_image *image;
+    ntr_status (*visit)(void *user, const ntr_frame *function);
+    void *user;
+} visit_state;
+
+static ntr_status visit_function(void *user, const ntr_frame *function) {
+    const visit_state *state = user;
+    ntr_frame frame = *function;
+    finish_frame(state->source, state->image, &frame);
+    return state->visit(state->user, &frame);
+}
+
+ntr_status ntr_source_functions(ntr_source *source, size_t index,
+                                ntr_status (*visit)(void *user, const ntr_frame *function), void *user) {
+    ntr_image_info info;
+    if (ntr_program_image(source->program, index, &info) != NTR_OK) return NTR_END;
+    source_image *image = image_at(source, index);
+    if (!image) return NTR_E_MEMORY;
+    visit_state state = {source, image, visit, user};
+    return image->dwarf ? ntr_dwarf_functions(image->dwarf, visit_function, &state) : NTR_OK;
 }

@@ -41,7 +41,9 @@ unsigned ntr_exporter_needs(const ntr_exporter *exporter) {
 }
 
 static bool complete(const ntr_exporter *exporter, const ntr_answers *answers, const ntr_output *output) {
-    if (answers->size != sizeof *answers || !answers->program || !answers->source || !answers->functions) return false;
+    if (answers->size != sizeof *answers) return false;
+    if (exporter->needs & NTR_NEEDS_COVERAGE) return answers->coverage && output->write;
+    if (!answers->program || !answers->source || !answers->functions) return false;
     if ((exporter->needs & NTR_NEEDS_TALLY) && !answers->tally) return false;
     if ((exporter->needs & NTR_NEEDS_TREE) && !answers->tree) return false;
     return exporter->needs & NTR_NEEDS_FILE ? output->path != NULL : output->write != NULL;

@@ -1,0 +1,19 @@
+/* Each source file of a coverage once. */
+#ifndef NTR_EXPORT_COVER_FILES_H
+#define NTR_EXPORT_COVER_FILES_H
+
+#include "export/export.h"
+
+#include <string.h>
+
+/* The next file after line `*at`, or NULL; `*at` starts at 0. */
+static inline const char *ntr_cover_next_file(ntr_coverage *coverage, size_t *at) {
+    size_t count;
+    const ntr_cover_line *lines = ntr_coverage_lines(coverage, &count);
+    if (*at >= count) return NULL;
+    const char *file = lines[*at].file;
+    while (*at < count && strcmp(lines[*at].file, file) == 0) ++*at;
+    return file;
+}
+
+#endif

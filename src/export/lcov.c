@@ -1,0 +1,82 @@
+/* lcov tracefile, in the form that 1.16 and 2.x both read without loss. */
+#include "export/export.h"
+
+#include <string.h>
+
+static bool same_file(const char *a, const char *b) {
+    return a == b || strcmp(a, b) == 0;
+}
+
+/* FN and FNDA of the functions from `at` on that are in `file`; returns the next one. */
+static size_t write_functions(ntr_out *out, const ntr_cover_function *functions, size_t count, size_t at,
+                              const char *file) {
+    size_t first = at, hit = 0;
+    for (; at < count && same_file(functions[at].file, file); at++)
+        ntr_out_format(out, "FN:%u,%.900s\n", functions[at].line, functions[at].linkage);
+    for (size_t i = first; i < at; i++) {
+        ntr_out_format(out, "FNDA:%llu,%.900s\n", (unsigned long long)functions[i].count, functions[i].linkage);
+        hit += functions[i].count != 0;
+    }
+    ntr_out_format(out, "FNF:%zu\nFNH:%zu\n", at - first, hit);
+    return at;
+}
+
+/* An outcome of a line that never ran was not evaluated: '-', not 0. */
+static void write_outcome(ntr_out *out, const ntr_cover_line *line, size_t branch, uint64_t count) {
+    ntr_out_format(out, "BRDA:%u,0,%zu,", line->line, branch);
+    if (line->count)
+        ntr_out_dec(out, count);
+    else
+        ntr_out_char(out, '-');
+    ntr_out_char(out, '\n');
+}
+
+static void write_branches(ntr_out *out, const ntr_cover_line *lines, size_t count, const ntr_cover_branch *branches) {
+    size_t found = 0, hit = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < lines[i].branches; k++) {
+            const ntr_cover_branch *branch = &branches[lines[i].first_branch + k];
+            write_outcome(out, &lines[i], 2 * k, branch->not_taken);
+            write_outcome(out, &lines[i], 2 * k + 1, branch->taken);
+            found += 2;
+            if (lines[i].count) hit += (size_t)(branch->taken != 0) + (branch->not_taken != 0);
+        }
+    if (found) ntr_out_format(out, "BRF:%zu\nBRH:%zu\n", found, hit);
+}
+
+static void write_lines(ntr_out *out, const ntr_cover_line *lines, size_t count) {
+    size_t hit = 0;
+    for (size_t i = 0; i < count; i++) {
+        ntr_out_format(out, "DA:%u,%llu\n", lines[i].line, (unsigned long long)lines[i].count);
+        hit += lines[i].count != 0;
+    }
+    ntr_out_format(out, "LF:%zu\nLH:%zu\n", count, hit);
+}
+
+static ntr_status end(ntr_export *x) {
+    size_t line_count, branch_count, function_count, function = 0;
+    const ntr_cover_line *lines = ntr_coverage_lines(x->answers.coverage, &line_count);
+    const ntr_cover_branch *branches = ntr_coverage_branches(x->answers.coverage, &branch_count);
+    const ntr_cover_function *functions = ntr_coverage_functions(x->answers.coverage, &function_count);
+    for (size_t i = 0, next; i < line_count; i = next) {
+        const char *file = lines[i].file;
+        for (next = i; next < line_count && same_file(lines[next].file, file);) next++;
+        while (function < function_count && strcmp(functions[function].file, file) < 0) function++;
+        ntr_out_text(&x->out, "TN:\nSF:");
+        ntr_out_text(&x->out, file);
+        ntr_out_char(&x->out, '\n');
+        function = write_functions(&x->out, functions, function_count, function, file);
+        write_branches(&x->out, lines + i, next - i, branches);
+        write_lines(&x->out, lines + i, next - i);
+        ntr_out_text(&x->out, "end_of_record\n");
+    }
+    return NTR_OK;
+}
+
+const ntr_exporter ntr_exporter_lcov = {
+    .name = "lcov",
+    .family = "coverage",
+    .summary = "lcov tracefile (genhtml)",
+    .needs = NTR_NEEDS_COVERAGE,
+    .end = end,
+};
