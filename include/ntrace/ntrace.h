@@ -26,6 +26,7 @@
 #include <ntrace/source.h>
 #include <ntrace/status.h>
 #include <ntrace/tally.h>
+#include <ntrace/system.h>
 #include <ntrace/transport.h>
 
 #endif

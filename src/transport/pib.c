@@ -13,6 +13,7 @@ typedef struct pib_writer {
     uint32_t since_idle;  /* bytes since the last idle byte */
     uint16_t held;        /* 16-bit mode: the byte on the lower half */
     bool holds;
+    bool rest_due;        /* before the next message */
 } pib_writer;
 
 /* Beats of rest before the first message: enough for any reader to find its place, also when a recording
@@ -88,6 +89,8 @@ static ntr_status write_byte(ntr_transport_writer *base, unsigned id, uint8_t by
     (void)id;
     const byte_role role = message_byte(&writer->inside, byte);
     if (role == BYTE_IDLE) return NTR_OK;
+    if (writer->rest_due) TRY(writer_give_many(base, rest_beat(base), LEAD_IN));
+    writer->rest_due = false;
     if (role == BYTE_FIRST && wants_idle(writer, byte)) {
         TRY(put_byte(writer, 0xff));
         writer->since_idle = 0;
@@ -111,7 +114,8 @@ static ntr_status write_calibration(ntr_transport_writer *base, uint32_t times) 
     for (; times; times--)
         for (unsigned at = 0; at < pattern_bits_of(bits); at += bits)
             TRY(writer_give(base, (unsigned)(pattern_of(bits) >> at) & rest_beat(base)));
-    return writer_give_many(base, rest_beat(base), LEAD_IN); /* readers look for their place again */
+    writer->rest_due = true; /* readers look for their place again */
+    return NTR_OK;
 }
 
 static ntr_status write_end(ntr_transport_writer *base) {

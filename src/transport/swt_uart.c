@@ -19,6 +19,7 @@ typedef struct uart_reader {
 typedef struct uart_writer {
     ntr_transport_writer base;
     bool inside;
+    bool rest_due; /* before the next message */
 } uart_writer;
 
 static unsigned next(unsigned place, unsigned bit) {
@@ -79,8 +80,11 @@ static ntr_status write_start(ntr_transport_writer *base) {
 }
 
 static ntr_status write_byte(ntr_transport_writer *base, unsigned id, uint8_t byte) {
+    uart_writer *writer = (uart_writer *)base;
     (void)id;
-    if (message_byte(&((uart_writer *)base)->inside, byte) == BYTE_IDLE) return NTR_OK;
+    if (message_byte(&writer->inside, byte) == BYTE_IDLE) return NTR_OK;
+    if (writer->rest_due) TRY(write_start(base));
+    writer->rest_due = false;
     return put_byte(base, byte);
 }
 
@@ -92,7 +96,8 @@ static ntr_status write_calibration(ntr_transport_writer *base, uint32_t times) 
     if (((uart_writer *)base)->inside) return NTR_E_STATE;
     for (; times; times--)
         for (unsigned at = 0; at < 32; at += 8) TRY(put_byte(base, CALIBRATION_8 >> at & 0xff));
-    return write_start(base); /* readers look for their place again */
+    ((uart_writer *)base)->rest_due = true; /* readers look for their place again */
+    return NTR_OK;
 }
 
 const transport_ops ntr_swt_uart_ops = {

@@ -1,0 +1,162 @@
+#include "system/filters.h"
+
+enum { EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, SIX, ALWAYS };
+enum { INPUT_IADDR, INPUT_CONTEXT, INPUT_TVAL };
+enum { MODE_PRIMARY, MODE_BOTH, MODE_NOT_BOTH, MODE_LATCH };
+
+#define AT(page, id, number) page_get_at(page, NTR_BITS_##id, number)
+
+/* ---- comparators */
+
+/* The values that a block offers to a comparison: one, or all addresses from `first` to `last`. */
+typedef struct value_range {
+    uint64_t first, last;
+    bool valid;
+} value_range;
+
+static value_range input_of(unsigned input, const ntr_ingress *b) {
+    switch (input) {
+    case INPUT_CONTEXT: return (value_range){b->scontext, b->scontext, true};
+    case INPUT_TVAL: return (value_range){b->tval, b->tval, b->itype == NTR_ITYPE_EXCEPTION};
+    default: break;
+    }
+    const uint64_t halfwords = b->iretire ? b->iretire - (1ull << b->ilastsize) : 0;
+    return (value_range){b->iaddr, b->iaddr + 2 * halfwords, !b->no_iaddr};
+}
+
+static bool compare(unsigned function, value_range input, uint64_t match) {
+    if (!input.valid) return false;
+    switch (function) {
+    case EQUAL: return input.first <= match && match <= input.last;
+    case NOT_EQUAL: return input.first != match || input.last != match;
+    case LESS: return input.first < match;
+    case LESS_EQUAL: return input.first <= match;
+    case GREATER: return input.last > match;
+    default: return input.last >= match;
+    }
+}
+
+static uint64_t value_of(const register_page *page, ntr_bits low, ntr_bits high, unsigned number) {
+    return page_get_at(page, low, number) | (uint64_t)page_get_at(page, high, number) << 32;
+}
+
+static bool secondary_matches(const register_page *page, unsigned n, const ntr_ingress *b) {
+    const unsigned function = AT(page, TE_COMP_S_FUNCTION, n);
+    if (function == SIX || function == ALWAYS) return true;
+    return compare(function, input_of(AT(page, TE_COMP_S_INPUT, n), b),
+                   value_of(page, NTR_BITS_TE_COMP_S_LOW, NTR_BITS_TE_COMP_S_HIGH, n));
+}
+
+static bool primary_matches(const register_page *page, unsigned n, const ntr_ingress *b) {
+    const unsigned function = AT(page, TE_COMP_P_FUNCTION, n);
+    if (function == SIX) return false;
+    if (function == ALWAYS) return true;
+    value_range input = input_of(AT(page, TE_COMP_P_INPUT, n), b);
+    uint64_t match = value_of(page, NTR_BITS_TE_COMP_P_LOW, NTR_BITS_TE_COMP_P_HIGH, n);
+    if (AT(page, TE_COMP_S_FUNCTION, n) == SIX) {
+        const uint64_t mask = value_of(page, NTR_BITS_TE_COMP_S_LOW, NTR_BITS_TE_COMP_S_HIGH, n);
+        input.first &= mask;
+        input.last &= mask;
+        match &= mask;
+        if (input.last < input.first) input.last = mask; /* the masked addresses went round */
+    }
+    return compare(function, input, match);
+}
+
+static bool from_to(bool *latched, bool primary, bool secondary) {
+    const bool inside = *latched || primary;
+    *latched = inside && !secondary;
+    return inside;
+}
+
+static bool combine(filter_state *filters, const register_page *page, unsigned n, bool primary, bool secondary) {
+    switch (AT(page, TE_COMP_MATCH_MODE, n)) {
+    case MODE_PRIMARY: return primary;
+    case MODE_BOTH: return primary && secondary;
+    case MODE_NOT_BOTH: return !(primary && secondary);
+    default: return from_to(&filters->latched[n], primary, secondary);
+    }
+}
+
+/* Bit n: comparator n is true. `*notify`: one of them asks for a report. */
+static unsigned judge_comparators(filter_state *filters, const register_page *page, const ntr_ingress *b, bool *notify) {
+    unsigned set = 0;
+    for (unsigned n = 0; n < page->comparators; n++) {
+        const bool primary = primary_matches(page, n, b), secondary = secondary_matches(page, n, b);
+        if (combine(filters, page, n, primary, secondary)) set |= 1u << n;
+        *notify |= primary && AT(page, TE_COMP_P_NOTIFY, n) && AT(page, TE_COMP_P_INPUT, n) == INPUT_IADDR;
+        *notify |= secondary && AT(page, TE_COMP_S_NOTIFY, n) && AT(page, TE_COMP_S_INPUT, n) == INPUT_IADDR;
+    }
+    return set;
+}
+
+void filters_comparator_written(filter_state *filters, const register_page *page, unsigned number) {
+    filters->latched[number] =
+        AT(page, TE_COMP_MATCH_MODE, number) == MODE_LATCH && AT(page, TE_COMP_P_FUNCTION, number) == SIX;
+}
+
+/* ---- filters */
+
+static bool is_trap(const ntr_ingress *b) {
+    return b->itype == NTR_ITYPE_EXCEPTION || b->itype == NTR_ITYPE_INTERRUPT;
+}
+
+/* Whether the trap that ends this block opens the filter's window. */
+static bool opens(const register_page *page, unsigned n, const ntr_ingress *b) {
+    const bool interrupts = AT(page, TE_FILTER_MATCH_VALUE_INTERRUPT, n);
+    bool match = is_trap(b);
+    if (AT(page, TE_FILTER_MATCH_INTERRUPT, n))
+        match &= b->itype == (interrupts ? NTR_ITYPE_INTERRUPT : NTR_ITYPE_EXCEPTION);
+    if (AT(page, TE_FILTER_MATCH_ECAUSE, n)) {
+        const uint64_t causes = value_of(page, NTR_BITS_TE_FILTER_MATCH_CHOICE_ECAUSE_LOW,
+                                         NTR_BITS_TE_FILTER_MATCH_CHOICE_ECAUSE_HIGH, n);
+        match &= b->itype == NTR_ITYPE_EXCEPTION || AT(page, TE_FILTER_MATCH_INTERRUPT, n);
+        match &= b->cause < 64 && (causes >> b->cause & 1);
+    }
+    return match;
+}
+
+/* From the block that the trap ends to the one that its return ends. A counter that is full makes the window
+ * close early. */
+static bool in_window(filter_state *filters, const register_page *page, unsigned n, unsigned trap_depth, const ntr_ingress *b) {
+    uint16_t *depth = &filters->depth[n];
+    if (!*depth) {
+        *depth = opens(page, n, b);
+        return *depth != 0;
+    }
+    if (is_trap(b) && *depth < trap_depth) ++*depth;
+    else if (b->itype == NTR_ITYPE_TRAP_RETURN) --*depth;
+    return true;
+}
+
+static bool comparators_match(const register_page *page, unsigned n, unsigned comparators) {
+    const struct { ntr_bits match, which; } parts[] = {
+        {NTR_BITS_TE_FILTER_MATCH_COMP1, NTR_BITS_TE_FILTER_COMP1},
+        {NTR_BITS_TE_FILTER_MATCH_COMP2, NTR_BITS_TE_FILTER_COMP2},
+        {NTR_BITS_TE_FILTER_MATCH_COMP3, NTR_BITS_TE_FILTER_COMP3},
+    };
+    for (unsigned i = 0; i < 3; i++)
+        if (page_get_at(page, parts[i].match, n) && !(comparators >> page_get_at(page, parts[i].which, n) & 1))
+            return false;
+    return true;
+}
+
+static bool matches(filter_state *filters, const register_page *page, unsigned n, unsigned trap_depth, unsigned comparators,
+                    const ntr_ingress *b) {
+    const bool window = AT(page, TE_FILTER_MATCH_ECAUSE, n) || AT(page, TE_FILTER_MATCH_INTERRUPT, n);
+    bool match = AT(page, TE_FILTER_ENABLE, n);
+    if (window) match &= in_window(filters, page, n, trap_depth, b);
+    if (AT(page, TE_FILTER_MATCH_PRIVILEGE, n)) match &= AT(page, TE_FILTER_MATCH_CHOICE_PRIVILEGE, n) >> b->priv & 1;
+    if (AT(page, TE_FILTER_MATCH_IMPDEF, n))
+        match &= !((b->impdef ^ AT(page, TE_FILTER_VALUE_IMPDEF, n)) & AT(page, TE_FILTER_MASK_IMPDEF, n));
+    return match && comparators_match(page, n, comparators);
+}
+
+unsigned filters_judge(filter_state *filters, const register_page *page, unsigned trap_depth, const ntr_ingress *block) {
+    const uint32_t selected = GET(page, TE_INST_FILTERS_SET);
+    bool notify = false, pass = !selected;
+    const unsigned comparators = judge_comparators(filters, page, block, &notify);
+    for (unsigned n = 0; n < page->filters; n++)
+        if (selected >> n & 1) pass |= matches(filters, page, n, trap_depth, comparators, block);
+    return (pass ? NTR_QUALIFY_TRACE : 0u) | (notify ? NTR_QUALIFY_NOTIFY : 0u);
+}

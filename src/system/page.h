@@ -1,0 +1,65 @@
+/* A component's registers: what is stored, and what a write may change.
+ *
+ * The register table says where fields are and how they are accessed; a rule for each field says what this
+ * component implements of it. A field without rule is hard 0. Writing the page applies the rules, so
+ * discovery by write and read-back tells exactly what is implemented. */
+#ifndef NTR_SYSTEM_PAGE_H
+#define NTR_SYSTEM_PAGE_H
+
+#include <ntrace/registers.h>
+#include <stdbool.h>
+
+enum { PAGE_BYTES = 0x700, PAGE_WORDS = PAGE_BYTES / 4 };
+
+typedef enum rule_kind {
+    RULE_FIXED = 0, /* always `legal` */
+    RULE_MASK,      /* any value; only the bits of `legal` are stored, the others are those of `fixed` */
+    RULE_SET,       /* value n is legal when bit n of `legal` is set */
+} rule_kind;
+
+typedef struct field_rule {
+    uint8_t kind;
+    uint32_t legal, fixed;
+    uint32_t reset;
+} field_rule;
+
+typedef struct register_page {
+    uint8_t component; /* ntr_component */
+    uint8_t filters, comparators;
+    bool timestamps;   /* there is a timestamp unit */
+    field_rule rules[NTR_BITS_COUNT];
+    uint32_t words[PAGE_WORDS];
+} register_page;
+
+/* Everything hard 0. */
+void page_init(register_page *page, ntr_component component);
+
+/* Rules; `reset` is what the model puts there where the specification leaves it open. */
+void page_fix(register_page *page, ntr_bits bits, uint32_t value);
+void page_allow(register_page *page, ntr_bits bits, uint32_t mask, uint32_t reset);
+void page_choose(register_page *page, ntr_bits bits, uint32_t set, uint32_t reset);
+
+/* Give a field of one bit, or of all its bits, when `there`. */
+void page_flag(register_page *page, ntr_bits bits, bool there);
+
+/* All fields to their reset values. */
+void page_reset(register_page *page);
+
+/* Whether the register exists here (it may still be hard 0). */
+bool page_has(const register_page *page, ntr_register reg, unsigned number);
+
+uint32_t page_read(const register_page *page, uint32_t offset);
+
+/* Store what the rules let through; RO and W1 fields stay, RW1C fields are cleared by ones. */
+void page_write(register_page *page, ntr_register reg, unsigned number, uint32_t word);
+
+/* A field as the hardware sees and sets it. */
+uint32_t page_get_at(const register_page *page, ntr_bits bits, unsigned number);
+void page_put_at(register_page *page, ntr_bits bits, unsigned number, uint32_t value);
+static inline uint32_t page_get(const register_page *page, ntr_bits bits) { return page_get_at(page, bits, 0); }
+static inline void page_put(register_page *page, ntr_bits bits, uint32_t value) { page_put_at(page, bits, 0, value); }
+
+#define GET(page, id) page_get(page, NTR_BITS_##id)
+#define PUT(page, id, value) page_put(page, NTR_BITS_##id, value)
+
+#endif

@@ -1,0 +1,375 @@
+/* RAM sink: trace in dedicated or in system memory (Trace Control section 6). */
+#include "system/component.h"
+#include "system/system.h"
+
+#include "base/allocator.h"
+
+#include <string.h>
+
+enum { MODE_SRAM = 0, MODE_SMEM = 1, WORD = 4, ACCESS_MAX = 64, IDLE_BYTE = 0xff };
+
+typedef struct ram_sink {
+    trace_component base;
+    uint32_t mode;
+    message_queue queue;
+    uint64_t credit, allowed;
+    uint8_t word[ACCESS_MAX]; /* what is written at once */
+    uint32_t word_size;       /* bytes of it so far */
+    bool full;                /* stopped on wrap */
+    uint8_t *sram;
+} ram_sink;
+
+static ram_sink *self(trace_component *component) {
+    return (ram_sink *)component;
+}
+
+static uint64_t access_of(const trace_component *component) {
+    return OPTION(&component->options, ACCESS);
+}
+
+/* ---- addresses: pairs of registers */
+
+typedef enum ram_pointer { START, LIMIT, WP, RP, POINTERS } ram_pointer;
+
+static const struct { ntr_bits low, high; } pointer_bits[POINTERS] = {
+    [START] = {NTR_BITS_RAM_START, NTR_BITS_RAM_START_63_32},
+    [LIMIT] = {NTR_BITS_RAM_LIMIT, NTR_BITS_RAM_LIMIT_63_32},
+    [WP] = {NTR_BITS_RAM_WP, NTR_BITS_RAM_WP_63_32},
+    [RP] = {NTR_BITS_RAM_RP, NTR_BITS_RAM_RP_63_32},
+};
+
+static uint64_t get_pointer(const trace_component *component, ram_pointer which) {
+    return (uint64_t)page_get(&component->page, pointer_bits[which].low) << 2 |
+           (uint64_t)page_get(&component->page, pointer_bits[which].high) << 32;
+}
+
+static void put_pointer(trace_component *component, ram_pointer which, uint64_t address) {
+    page_put(&component->page, pointer_bits[which].low, (uint32_t)(address & UINT32_MAX) >> 2);
+    page_put(&component->page, pointer_bits[which].high, (uint32_t)(address >> 32));
+}
+
+/* What a pointer can be: first, first + align, .. last. */
+typedef struct value_range {
+    uint64_t first, last, align;
+} value_range;
+
+static uint64_t highest_address(const option_values *o) {
+    const uint64_t bits = OPTION(o, ADDRESS_BITS);
+    return bits == 64 ? UINT64_MAX : (1ull << bits) - 1;
+}
+
+/* The words a buffer can be made of. */
+static value_range words_of(const ram_sink *sink) {
+    const option_values *o = &sink->base.options;
+    const uint64_t access = OPTION(o, ACCESS), fixed = OPTION(o, SMEM_START);
+    if (sink->mode == MODE_SRAM) return (value_range){0, OPTION(o, SRAM) - access, access};
+    if (fixed != OPTION_NONE) return (value_range){fixed, fixed + OPTION(o, SMEM_SIZE) - access, access};
+    return (value_range){0, highest_address(o) & ~(access - 1), access};
+}
+
+static bool can_be_read(const ram_sink *sink) {
+    return sink->mode == MODE_SRAM || OPTION(&sink->base.options, SMEM_READ);
+}
+
+static value_range range_of(const ram_sink *sink, ram_pointer which) {
+    const option_values *o = &sink->base.options;
+    const value_range words = words_of(sink);
+    const bool start_fixed = sink->mode == MODE_SRAM || OPTION(o, SMEM_START) != OPTION_NONE;
+    switch (which) {
+    case START:
+        if (start_fixed) return (value_range){words.first, words.first, words.align};
+        return (value_range){0, highest_address(o) & ~(OPTION(o, START_ALIGN) - 1), OPTION(o, START_ALIGN)};
+    case LIMIT: return OPTION(o, LIMIT_FIXED) ? (value_range){words.last, words.last, words.align} : words;
+    case RP: return can_be_read(sink) ? (value_range){words.first, words.last + words.align - WORD, WORD} : (value_range){0, 0, WORD};
+    default: return words;
+    }
+}
+
+static uint32_t clamp(uint32_t value, uint32_t first, uint32_t last) {
+    return value < first ? first : value > last ? last : value;
+}
+
+/* Each half by itself, as software writes them one after the other. */
+static void legalise(ram_sink *sink, ram_pointer which) {
+    const value_range range = range_of(sink, which);
+    const uint64_t address = get_pointer(&sink->base, which) & ~(range.align - 1);
+    const uint32_t first_high = (uint32_t)(range.first >> 32), last_high = (uint32_t)(range.last >> 32);
+    const uint32_t high = clamp((uint32_t)(address >> 32), first_high, last_high);
+    uint32_t low = (uint32_t)address;
+    if (first_high == last_high) low = clamp(low, (uint32_t)range.first, (uint32_t)range.last);
+    put_pointer(&sink->base, which, (uint64_t)high << 32 | low);
+}
+
+/* The largest buffer there is, empty. */
+static void set_mode(ram_sink *sink, uint32_t mode) {
+    sink->mode = mode;
+    PUT(&sink->base.page, RAM_MODE, mode);
+    put_pointer(&sink->base, START, range_of(sink, START).first);
+    put_pointer(&sink->base, LIMIT, range_of(sink, LIMIT).last);
+    put_pointer(&sink->base, WP, range_of(sink, WP).first);
+    put_pointer(&sink->base, RP, range_of(sink, RP).first);
+    PUT(&sink->base.page, RAM_WRAP, 0);
+}
+
+/* ---- life */
+
+static uint32_t first_mode(const trace_component *component) {
+    return OPTION(&component->options, SRAM) ? MODE_SRAM : MODE_SMEM;
+}
+
+static void rules(trace_component *component) {
+    const option_values *o = &component->options;
+    register_page *page = &component->page;
+    const uint32_t modes = (OPTION(o, SRAM) ? 1u << MODE_SRAM : 0) | (OPTION(o, SMEM) ? 1u << MODE_SMEM : 0);
+    const bool readable = OPTION(o, SRAM) || OPTION(o, SMEM_READ);
+    page_fix(page, NTR_BITS_RAM_HAS_SRAM, OPTION(o, SRAM) != 0);
+    page_fix(page, NTR_BITS_RAM_HAS_SMEM, OPTION(o, SMEM) != 0);
+    page_choose(page, NTR_BITS_RAM_MODE, modes, first_mode(component));
+    page_flag(page, NTR_BITS_RAM_STOP_ON_WRAP, OPTION(o, STOP_ON_WRAP));
+    page_flag(page, NTR_BITS_RAM_WRAP, true);
+    for (unsigned which = 0; which < (readable ? POINTERS : RP); which++) {
+        page_flag(page, pointer_bits[which].low, true);
+        page_flag(page, pointer_bits[which].high, true);
+    }
+    page_flag(page, NTR_BITS_RAM_DATA_WORD, readable);
+}
+
+static ntr_status start(trace_component *component) {
+    const option_values *o = &component->options;
+    ram_sink *sink = self(component);
+    const ntr_allocator *allocator = component->system->config.allocator;
+    rules(component);
+    page_reset(&component->page);
+    set_mode(sink, first_mode(component));
+    if (OPTION(o, SRAM)) {
+        sink->sram = ntr_alloc(allocator, (size_t)OPTION(o, SRAM), 1);
+        if (!sink->sram) return NTR_E_MEMORY;
+    }
+    return queue_init(&sink->queue, (uint32_t)OPTION(o, FIFO), allocator) ? NTR_E_MEMORY : NTR_OK;
+}
+
+static void release(trace_component *component) {
+    queue_release(&self(component)->queue, component->system->config.allocator);
+    ntr_dealloc(component->system->config.allocator, self(component)->sram);
+}
+
+static void reset(trace_component *component) {
+    component_discard_queue(component, &self(component)->queue);
+    self(component)->word_size = 0;
+    self(component)->full = false;
+    self(component)->credit = self(component)->allowed = 0;
+}
+
+static void after_reset(trace_component *component) {
+    set_mode(self(component), first_mode(component));
+}
+
+static bool empty(const trace_component *component) {
+    const ram_sink *sink = (const ram_sink *)component;
+    return queue_empty(&sink->queue) && !sink->word_size;
+}
+
+/* ---- memory */
+
+static bool write_memory(ram_sink *sink, uint64_t address, const uint8_t *bytes, size_t size) {
+    const ntr_system_config *config = &sink->base.system->config;
+    if (sink->mode == MODE_SMEM)
+        return config->memory_write && config->memory_write(config->user, address, bytes, size);
+    memcpy(sink->sram + address, bytes, size);
+    return true;
+}
+
+static uint32_t read_memory(ram_sink *sink, uint64_t address) {
+    const ntr_system_config *config = &sink->base.system->config;
+    uint8_t bytes[WORD] = {0};
+    if (sink->mode == MODE_SRAM) memcpy(bytes, sink->sram + address, sizeof bytes);
+    else if (config->memory_read && !config->memory_read(config->user, address, bytes, sizeof bytes)) return 0;
+    return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+}
+
+/* The buffer is full (TC-3): WP stands at Start, Wrap is 1, nothing more is taken. */
+static void stop(ram_sink *sink) {
+    sink->full = true;
+    sink->base.enabled = false;
+    component_discard_queue(&sink->base, &sink->queue);
+}
+
+static void store_word(ram_sink *sink) {
+    trace_component *component = &sink->base;
+    const uint64_t wp = get_pointer(component, WP);
+    if (!write_memory(sink, wp, sink->word, sink->word_size)) component_lose(component, sink->word_size);
+    sink->word_size = 0;
+    if (wp < get_pointer(component, LIMIT)) {
+        put_pointer(component, WP, wp + access_of(component));
+        return;
+    }
+    put_pointer(component, WP, get_pointer(component, START));
+    PUT(&component->page, RAM_WRAP, 1);
+    if (GET(&component->page, RAM_STOP_ON_WRAP)) stop(sink);
+}
+
+static void put_byte(ram_sink *sink, uint8_t byte) {
+    sink->word[sink->word_size++] = byte;
+    if (sink->word_size == access_of(&sink->base)) store_word(sink);
+}
+
+/* ---- messages */
+
+/* Store the oldest message. A buffer that is full in the middle of it keeps the beginning. */
+static void store_message(ram_sink *sink, const uint8_t *bytes, uint32_t size) {
+    queue_pop(&sink->queue);
+    for (uint32_t i = 0; i < size; i++) {
+        if (sink->full) {
+            component_lose(&sink->base, size - i);
+            return;
+        }
+        put_byte(sink, bytes[i]);
+    }
+}
+
+static void store(ram_sink *sink) {
+    uint8_t bytes[QUEUE_MESSAGE_MAX];
+    for (uint32_t size; (size = queue_peek(&sink->queue, bytes)) > 0;) {
+        if (size > sink->allowed) return;
+        if (sink->allowed != UINT64_MAX) sink->allowed -= size;
+        store_message(sink, bytes, size);
+    }
+}
+
+static void pump(trace_component *component) {
+    ram_sink *sink = self(component);
+    const uint64_t allowed = sink->allowed;
+    if (OPTION(&component->options, RATE) && component->enabled) return;
+    sink->allowed = UINT64_MAX;
+    store(sink);
+    sink->allowed = allowed;
+    while (!component->enabled && sink->word_size) put_byte(sink, IDLE_BYTE);
+}
+
+static bool accepts(const trace_component *component, unsigned input) {
+    (void)input;
+    return component->enabled;
+}
+
+static bool room(const trace_component *component, unsigned input, uint32_t size) {
+    (void)input;
+    return queue_room(&((const ram_sink *)component)->queue, size);
+}
+
+static void take(trace_component *component, unsigned input, const uint8_t *bytes, uint32_t size) {
+    (void)input;
+    queue_put(&self(component)->queue, bytes, size);
+    pump(component);
+}
+
+static void step(trace_component *component, uint64_t cycles) {
+    ram_sink *sink = self(component);
+    const uint64_t more = component_allowance(component, cycles, &sink->credit);
+    if (more != UINT64_MAX && component->enabled) {
+        sink->allowed = queue_empty(&sink->queue) ? 0 : sink->allowed + more;
+        store(sink);
+    }
+    pump(component);
+}
+
+/* A buffer that contradicts itself is refused: Enable reads back 0. */
+static void enable(trace_component *component) {
+    const uint64_t first = get_pointer(component, START), limit = get_pointer(component, LIMIT);
+    const uint64_t wp = get_pointer(component, WP);
+    const value_range words = words_of(self(component));
+    component->enabled = first <= wp && wp <= limit && first >= words.first && limit <= words.last;
+    self(component)->full = false;
+}
+
+static void disable(trace_component *component) {
+    component->enabled = false;
+    pump(component);
+}
+
+/* ---- registers */
+
+static bool is_busy(const trace_component *component) {
+    return component->enabled || !empty(component);
+}
+
+static bool may_read(const trace_component *component) {
+    return can_be_read((const ram_sink *)component) &&
+           (!is_busy(component) || OPTION(&component->options, READ_ACTIVE));
+}
+
+static bool may_write(const trace_component *component, ntr_register reg) {
+    switch (reg) {
+    case NTR_REGISTER_RAM_START_LOW: case NTR_REGISTER_RAM_START_HIGH:
+    case NTR_REGISTER_RAM_LIMIT_LOW: case NTR_REGISTER_RAM_LIMIT_HIGH:
+    case NTR_REGISTER_RAM_WP_LOW: case NTR_REGISTER_RAM_WP_HIGH: return !is_busy(component);
+    case NTR_REGISTER_RAM_RP_LOW: case NTR_REGISTER_RAM_RP_HIGH:
+    case NTR_REGISTER_RAM_DATA: return may_read(component);
+    default: return true;
+    }
+}
+
+static void refresh(trace_component *component) {
+    if (!can_be_read(self(component))) return;
+    PUT(&component->page, RAM_DATA_WORD,
+        may_read(component) ? read_memory(self(component), get_pointer(component, RP)) : 0);
+}
+
+static void advance_rp(trace_component *component) {
+    const uint64_t rp = get_pointer(component, RP);
+    const uint64_t last = get_pointer(component, LIMIT) + access_of(component) - WORD;
+    put_pointer(component, RP, rp == last ? get_pointer(component, START) : rp + WORD);
+    legalise(self(component), RP);
+}
+
+static void after_read(trace_component *component, ntr_register reg) {
+    if (reg == NTR_REGISTER_RAM_DATA && may_read(component)) advance_rp(component);
+}
+
+static void wrote_data(trace_component *component, uint32_t word) {
+    const uint8_t bytes[WORD] = {(uint8_t)word, (uint8_t)(word >> 8), (uint8_t)(word >> 16), (uint8_t)(word >> 24)};
+    write_memory(self(component), get_pointer(component, RP), bytes, sizeof bytes);
+    advance_rp(component);
+}
+
+/* The mode of a sink that is at work stays. */
+static void wrote_control(ram_sink *sink) {
+    const uint32_t mode = GET(&sink->base.page, RAM_MODE);
+    if (mode == sink->mode) return;
+    if (is_busy(&sink->base)) PUT(&sink->base.page, RAM_MODE, sink->mode);
+    else set_mode(sink, mode);
+}
+
+static void wrote(trace_component *component, ntr_register reg, unsigned number, uint32_t word) {
+    ram_sink *sink = self(component);
+    (void)number;
+    switch (reg) {
+    case NTR_REGISTER_RAM_CONTROL: wrote_control(sink); break;
+    case NTR_REGISTER_RAM_START_LOW: case NTR_REGISTER_RAM_START_HIGH: legalise(sink, START); break;
+    case NTR_REGISTER_RAM_LIMIT_LOW: case NTR_REGISTER_RAM_LIMIT_HIGH: legalise(sink, LIMIT); break;
+    case NTR_REGISTER_RAM_WP_LOW: case NTR_REGISTER_RAM_WP_HIGH: legalise(sink, WP); break;
+    case NTR_REGISTER_RAM_RP_LOW: case NTR_REGISTER_RAM_RP_HIGH: legalise(sink, RP); break;
+    case NTR_REGISTER_RAM_DATA: wrote_data(component, word); break;
+    default: break;
+    }
+}
+
+const component_ops ntr_ram_component = {
+    .kind = NTR_COMPONENT_RAM,
+    .size = sizeof(ram_sink),
+    .start = start,
+    .release = release,
+    .reset = reset,
+    .after_reset = after_reset,
+    .enable = enable,
+    .disable = disable,
+    .pump = pump,
+    .step = step,
+    .empty = empty,
+    .accepts = accepts,
+    .room = room,
+    .take = take,
+    .refresh = refresh,
+    .read = after_read,
+    .may_write = may_write,
+    .wrote = wrote,
+};

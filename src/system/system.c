@@ -1,0 +1,183 @@
+#include "system/system.h"
+
+#include "system/timestamp.h"
+#include "system/trace_encoder.h"
+
+#include "base/allocator.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const component_ops *const all_ops[] = {
+    &ntr_encoder_component, &ntr_funnel_component, &ntr_ram_component, &ntr_pib_component, &ntr_atb_component,
+};
+
+static const component_ops *ops_of(ntr_component kind) {
+    for (size_t i = 0; i < sizeof all_ops / sizeof all_ops[0]; i++)
+        if (all_ops[i]->kind == kind) return all_ops[i];
+    return NULL;
+}
+
+/* ---- life */
+
+ntr_status system_add(ntr_system *system, ntr_component kind, const char *name, uint64_t base, const option_values *options,
+                      trace_component **added) {
+    const ntr_allocator *allocator = system->config.allocator;
+    const component_ops *ops = ops_of(kind);
+    trace_component *component = ntr_alloc(allocator, 1, ops->size);
+    if (!component) return NTR_E_MEMORY;
+    system->components[system->count] = component;
+    component->ops = ops;
+    component->system = system;
+    component->index = (unsigned)system->count++;
+    component->base = base;
+    component->options = *options;
+    page_init(&component->page, kind);
+    component->name = ntr_alloc(allocator, strlen(name) + 1, 1);
+    if (!component->name) return NTR_E_MEMORY;
+    memcpy(component->name, name, strlen(name) + 1);
+    *added = component;
+    return NTR_OK;
+}
+
+/* The fields that are alike in all components. */
+static void common_rules(trace_component *component) {
+    const common_bits *bits = component_bits(component->ops->kind);
+    page_fix(&component->page, bits->major, 1);
+    page_fix(&component->page, bits->type, ntr_component_get(component->ops->kind)->type);
+    page_fix(&component->page, bits->vendor, (uint32_t)OPTION(&component->options, VENDOR));
+}
+
+static ntr_status start_components(ntr_system *system) {
+    ntr_status status = NTR_OK;
+    for (size_t i = 0; i < system->count && status == NTR_OK; i++) {
+        common_rules(system->components[i]);
+        status = system->components[i]->ops->start(system->components[i]);
+    }
+    return status;
+}
+
+ntr_system *ntr_system_new(const ntr_system_config *config, ntr_status *status) {
+    ntr_status ignored, *out = status ? status : &ignored;
+    *out = NTR_E_INVALID;
+    if (!config || config->size != sizeof *config || !config->topology.data) return NULL;
+    if (config->error && config->error_size) config->error[0] = 0;
+    ntr_system *system = ntr_alloc(config->allocator, 1, sizeof *system);
+    *out = NTR_E_MEMORY;
+    if (!system) return NULL;
+    system->config = *config;
+    *out = topology_read(system);
+    if (*out == NTR_OK) *out = start_components(system);
+    if (*out == NTR_OK) return system;
+    ntr_system_free(system);
+    return NULL;
+}
+
+void ntr_system_free(ntr_system *system) {
+    if (!system) return;
+    const ntr_allocator *allocator = system->config.allocator;
+    for (size_t i = 0; i < system->count; i++) {
+        trace_component *component = system->components[i];
+        component->ops->release(component);
+        ntr_dealloc(allocator, component->outputs);
+        ntr_dealloc(allocator, component->name);
+        ntr_dealloc(allocator, component);
+    }
+    ntr_dealloc(allocator, system->settings);
+    ntr_dealloc(allocator, system);
+}
+
+/* ---- time and messages */
+
+/* Receivers first, so that what they pass on makes room for their senders. */
+static void pump(ntr_system *system) {
+    for (size_t i = 0; i < system->count; i++) system->downstream[i]->ops->pump(system->downstream[i]);
+}
+
+ntr_status ntr_system_step(ntr_system *system, uint64_t cycles) {
+    for (; cycles; cycles--) {
+        for (size_t i = 0; i < system->count; i++) system->downstream[i]->ops->step(system->downstream[i], 1);
+    }
+    return NTR_OK;
+}
+
+const timestamp_unit *component_timestamp(const trace_component *component) {
+    if (component->ops->kind == NTR_COMPONENT_ENCODER) return &((const trace_encoder *)component)->time;
+    return component->ops->kind == NTR_COMPONENT_FUNNEL ? funnel_timestamp(component) : NULL;
+}
+
+/* ---- registers */
+
+static trace_component *component_at(const ntr_system *system, uint64_t address) {
+    for (size_t i = 0; i < system->count; i++)
+        if (system->components[i]->base == (address & ~(uint64_t)(NTR_COMPONENT_BYTES - 1))) return system->components[i];
+    return NULL;
+}
+
+ntr_status ntr_system_read32(ntr_system *system, uint64_t address, uint32_t *value) {
+    *value = 0;
+    if (address % 4) return NTR_E_INVALID;
+    trace_component *component = component_at(system, address);
+    if (!component) return NTR_E_RANGE;
+    *value = component_read(component, (uint32_t)(address % NTR_COMPONENT_BYTES));
+    return NTR_OK;
+}
+
+ntr_status ntr_system_write32(ntr_system *system, uint64_t address, uint32_t value) {
+    if (address % 4) return NTR_E_INVALID;
+    trace_component *component = component_at(system, address);
+    if (!component) return NTR_E_RANGE;
+    component_write(component, (uint32_t)(address % NTR_COMPONENT_BYTES), value);
+    pump(system);
+    return NTR_OK;
+}
+
+/* ---- harts */
+
+static trace_encoder *encoder_of(const ntr_system *system, unsigned hart) {
+    return hart < HARTS_MAX ? (trace_encoder *)system->of_hart[hart] : NULL;
+}
+
+ntr_status ntr_system_push(ntr_system *system, unsigned hart, const ntr_ingress *block) {
+    trace_encoder *encoder = encoder_of(system, hart);
+    if (!encoder) return NTR_OK;
+    const ntr_status status = trace_encoder_push(encoder, block);
+    system->error[0] = 0;
+    if (status < 0)
+        snprintf(system->error, sizeof system->error, "hart %u: %s", hart, ntr_encoder_error(encoder->encoder));
+    return status;
+}
+
+ntr_status ntr_system_trigger(ntr_system *system, unsigned hart, unsigned input) {
+    trace_encoder *encoder = encoder_of(system, hart);
+    return encoder ? trace_encoder_trigger(encoder, input) : NTR_E_RANGE;
+}
+
+void ntr_system_set_time(ntr_system *system, uint64_t time) {
+    for (size_t i = 0; i < system->count; i++) {
+        timestamp_unit *unit = (timestamp_unit *)(uintptr_t)component_timestamp(system->components[i]);
+        if (unit) unit->external = time;
+    }
+}
+
+const char *ntr_system_error(const ntr_system *system) {
+    return system->error;
+}
+
+/* ---- what there is */
+
+ntr_status ntr_system_component_get(const ntr_system *system, size_t index, ntr_system_component *info) {
+    if (index >= system->count) return NTR_END;
+    const trace_component *component = system->components[index];
+    *info = (ntr_system_component){.name = component->name, .kind = component->ops->kind, .base = component->base,
+                                   .hart = -1, .counts = component->counts};
+    if (component->ops->kind != NTR_COMPONENT_ENCODER) return NTR_OK;
+    ntr_encoder_status_get(((const trace_encoder *)component)->encoder, &info->encoder);
+    info->hart = (int)OPTION(&component->options, HART);
+    info->counts.messages = info->encoder.messages;
+    info->counts.bytes = info->encoder.bytes;
+    info->counts.lost_messages += info->encoder.lost_messages;
+    info->counts.lost_bytes += info->encoder.lost_bytes;
+    info->counts.stall_cycles = info->encoder.stall_cycles;
+    return NTR_OK;
+}

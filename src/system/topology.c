@@ -1,0 +1,288 @@
+/* A topology's components, their names, places and connections. docs/system.md describes the JSON. */
+#include "system/topology.h"
+
+#include "base/allocator.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        ntr_status try_status_ = (call);                                                                               \
+        if (try_status_ != NTR_OK) return try_status_;                                                                 \
+    } while (0)
+
+static ntr_status fail_file(const ntr_system *system, ntr_status status, const char *what) {
+    if (system->config.error) snprintf(system->config.error, system->config.error_size, "%s", what);
+    return status;
+}
+
+/* ---- what a component is */
+
+static ntr_status text_of(const json_place *place, const json_t *object, const char *key, const char **text) {
+    struct json_place here = *place;
+    char found[64];
+    const json_t *value = json_object_get(object, key);
+    here.key = key;
+    *text = json_string_value(value);
+    if (*text && **text) return NTR_OK;
+    if (!value) return topology_fail(&here, NTR_E_FORMAT, "is needed");
+    return topology_fail(&here, NTR_E_FORMAT, "expected text, found %s", topology_found(value, found, sizeof found));
+}
+
+static ntr_status kind_of(const json_place *place, const json_t *object, ntr_component *kind) {
+    struct json_place here = *place;
+    const char *text;
+    here.key = "type";
+    TRY(text_of(place, object, "type", &text));
+    for (unsigned i = 0; i < NTR_COMPONENT_COUNT; i++) {
+        *kind = (ntr_component)i;
+        if (ntr_component_get(i)->type && strcmp(ntr_component_get(i)->name, text) == 0) return NTR_OK;
+    }
+    return topology_fail(&here, NTR_E_FORMAT, "expected encoder, funnel, ram, pib or atb, found \"%.40s\"", text);
+}
+
+static trace_component *find_name(const ntr_system *system, const char *name, size_t length) {
+    for (size_t i = 0; i < system->count; i++) {
+        trace_component *one = system->components[i];
+        if (strlen(one->name) == length && memcmp(one->name, name, length) == 0) return one;
+    }
+    return NULL;
+}
+
+static ntr_status base_of(const json_place *place, const json_t *object, uint64_t *base) {
+    struct json_place here = *place;
+    char found[64];
+    const json_t *value = json_object_get(object, "base");
+    here.key = "base";
+    if (!value) return topology_fail(&here, NTR_E_FORMAT, "is needed");
+    if (!topology_number(value, base) || *base % NTR_COMPONENT_BYTES)
+        return topology_fail(&here, NTR_E_FORMAT, "expected a multiple of 0x%x, found %s", NTR_COMPONENT_BYTES,
+                             topology_found(value, found, sizeof found));
+    for (size_t i = 0; i < place->system->count; i++)
+        if (place->system->components[i]->base == *base)
+            return topology_fail(&here, NTR_E_FORMAT, "0x%" PRIx64 " is the place of \"%.40s\"", *base,
+                                 place->system->components[i]->name);
+    return NTR_OK;
+}
+
+static ntr_status add_hart(const json_place *place, trace_component *encoder) {
+    struct json_place here = *place;
+    const uint64_t hart = OPTION(&encoder->options, HART);
+    here.key = "hart";
+    if (place->system->of_hart[hart])
+        return topology_fail(&here, NTR_E_FORMAT, "hart %" PRIu64 " is traced by \"%.40s\"", hart,
+                             place->system->of_hart[hart]->name);
+    place->system->of_hart[hart] = encoder;
+    return NTR_OK;
+}
+
+static ntr_status add_component(const json_place *place, const json_t *object) {
+    struct json_place here = *place;
+    const char *name;
+    uint64_t base;
+    ntr_component kind;
+    option_values options;
+    trace_component *added;
+    if (!json_is_object(object)) return topology_fail(place, NTR_E_FORMAT, "expected an object");
+    TRY(text_of(place, object, "name", &name));
+    here.key = "name";
+    if (strchr(name, ':')) return topology_fail(&here, NTR_E_FORMAT, "\"%.40s\": a name has no colon", name);
+    if (find_name(place->system, name, strlen(name)))
+        return topology_fail(&here, NTR_E_FORMAT, "\"%.40s\" is there already", name);
+    TRY(kind_of(place, object, &kind));
+    TRY(base_of(place, object, &base));
+    TRY(topology_options(place, object, kind, &options));
+    TRY(system_add(place->system, kind, name, base, &options, &added));
+    return kind == NTR_COMPONENT_ENCODER ? add_hart(place, added) : NTR_OK;
+}
+
+/* ---- connections */
+
+/* Whether something is connected to this input already. */
+static bool input_taken(const ntr_system *system, const trace_component *to, uint64_t input) {
+    for (size_t i = 0; i < system->count; i++)
+        for (size_t k = 0; k < system->components[i]->output_count; k++)
+            if (system->components[i]->outputs[k].to == to && system->components[i]->outputs[k].input == input)
+                return true;
+    return false;
+}
+
+static uint64_t input_count(const trace_component *component) {
+    return component->ops->kind == NTR_COMPONENT_FUNNEL ? OPTION(&component->options, INPUTS)
+           : component->ops->kind == NTR_COMPONENT_ENCODER ? 0 : 1;
+}
+
+/* "funnel0:3": its input 3; "funnel0": its first free input. */
+static ntr_status find_input(const json_place *place, const char *text, output_link *out) {
+    const ntr_system *system = place->system;
+    const char *colon = strchr(text, ':');
+    const size_t length = colon ? (size_t)(colon - text) : strlen(text);
+    uint64_t input = 0;
+    out->to = find_name(system, text, length);
+    if (!out->to) return topology_fail(place, NTR_E_FORMAT, "no component \"%.*s\"", length < 40 ? (int)length : 40, text);
+    const uint64_t inputs = input_count(out->to);
+    if (!inputs) return topology_fail(place, NTR_E_FORMAT, "\"%.40s\" takes no trace: it is an encoder", text);
+    if (colon) {
+        json_t *number = json_string(colon + 1);
+        const bool good = number && topology_number(number, &input) && input < inputs;
+        json_decref(number);
+        if (!good) return topology_fail(place, NTR_E_FORMAT, "\"%.40s\": expected an input from 0 to %" PRIu64, text, inputs - 1);
+    } else {
+        while (input + 1 < inputs && input_taken(system, out->to, input)) input++;
+    }
+    if (input_taken(system, out->to, input))
+        return topology_fail(place, NTR_E_FORMAT, "\"%.40s\": input %" PRIu64 " is connected already; several senders need a funnel",
+                             text, input);
+    out->input = (unsigned)input;
+    return NTR_OK;
+}
+
+static ntr_status connect(const json_place *place, trace_component *from, const json_t *value) {
+    char found[64];
+    if (!json_is_string(value))
+        return topology_fail(place, NTR_E_FORMAT, "expected the name of a component, found %s",
+                             topology_found(value, found, sizeof found));
+    output_link *links = ntr_realloc(place->system->config.allocator, from->outputs, from->output_count + 1, sizeof *links);
+    if (!links) return NTR_E_MEMORY;
+    from->outputs = links;
+    TRY(find_input(place, json_string_value(value), &links[from->output_count]));
+    from->output_count++;
+    return NTR_OK;
+}
+
+static ntr_status connect_all(const json_place *place, const json_t *object) {
+    struct json_place here = *place;
+    trace_component *from = place->system->components[place->index];
+    const json_t *to = json_object_get(object, "to");
+    const bool sends = from->ops->kind == NTR_COMPONENT_ENCODER || from->ops->kind == NTR_COMPONENT_FUNNEL;
+    size_t i;
+    json_t *item;
+    here.key = "to";
+    if (!sends) return to ? topology_fail(&here, NTR_E_FORMAT, "a sink sends to no component") : NTR_OK;
+    if (!to || (json_is_array(to) && !json_array_size(to)))
+        return topology_fail(&here, NTR_E_FORMAT, "is needed: where its trace goes");
+    if (!json_is_array(to)) return connect(&here, from, to);
+    json_array_foreach(to, i, item) TRY(connect(&here, from, item));
+    return NTR_OK;
+}
+
+static ntr_status find_ts_source(const json_place *place, const json_t *object) {
+    struct json_place here = *place;
+    trace_component *component = place->system->components[place->index];
+    const json_t *value = json_object_get(object, "ts_source");
+    here.key = "ts_source";
+    if (!value) return NTR_OK;
+    const char *name = json_string_value(value);
+    component->ts_source = name ? find_name(place->system, name, strlen(name)) : NULL;
+    if (!component->ts_source || !OPTION(&component->ts_source->options, TS_WIDTH) ||
+        component->ts_source->ops->kind > NTR_COMPONENT_FUNNEL)
+        return topology_fail(&here, NTR_E_FORMAT, "expected the name of an encoder or funnel with a timestamp unit");
+    for (const struct trace_component *at = component->ts_source; at; at = at->ts_source)
+        if (at == component) return topology_fail(&here, NTR_E_FORMAT, "the time would come from itself");
+    return NTR_OK;
+}
+
+/* ---- values to start with */
+
+static ntr_status add_setting(const json_place *place, const char *name, const json_t *value) {
+    ntr_system *system = place->system;
+    trace_component *component = system->components[place->index];
+    char found[64];
+    uint64_t number;
+    const ntr_bits bits = ntr_bits_find(name);
+    const ntr_bits_info *info = ntr_bits_get(bits);
+    unsigned ignored;
+    if (!info || ntr_register_at(component->ops->kind, ntr_register_get(info->reg)->offset, &ignored) != info->reg)
+        return topology_fail(place, NTR_E_FORMAT, "\"%.40s\" is no field of this component", name);
+    const uint32_t most = ntr_bits_mask(info) >> info->low;
+    if (!topology_number(value, &number) || number > most)
+        return topology_fail(place, NTR_E_FORMAT, "%s: expected a number from 0 to %" PRIu32 ", found %s", name, most,
+                             topology_found(value, found, sizeof found));
+    if (ntr_reserve(system->config.allocator, (void **)&system->settings, &system->setting_capacity,
+                    system->setting_count + 1, sizeof system->settings[0]))
+        return NTR_E_MEMORY;
+    system->settings[system->setting_count++] = (setting){component, bits, (uint32_t)number};
+    return NTR_OK;
+}
+
+static ntr_status add_settings(const json_place *place, const json_t *object) {
+    struct json_place here = *place;
+    json_t *set = json_object_get(object, "set"), *value;
+    const char *name;
+    here.key = "set";
+    if (set && !json_is_object(set)) return topology_fail(&here, NTR_E_FORMAT, "expected an object of fields and values");
+    json_object_foreach(set, name, value) TRY(add_setting(&here, name, value));
+    return NTR_OK;
+}
+
+/* ---- order: receivers before senders */
+
+static bool is_ordered(const ntr_system *system, size_t done, const trace_component *component) {
+    for (size_t i = 0; i < done; i++)
+        if (system->downstream[i] == component) return true;
+    return false;
+}
+
+static bool receivers_ordered(const ntr_system *system, size_t done, const trace_component *component) {
+    for (size_t k = 0; k < component->output_count; k++)
+        if (!is_ordered(system, done, component->outputs[k].to)) return false;
+    return true;
+}
+
+static ntr_status order(ntr_system *system) {
+    size_t done = 0, before;
+    do {
+        before = done;
+        for (size_t i = 0; i < system->count; i++) {
+            trace_component *one = system->components[i];
+            if (!is_ordered(system, done, one) && receivers_ordered(system, done, one)) system->downstream[done++] = one;
+        }
+    } while (done != before && done < system->count);
+    return done == system->count ? NTR_OK : fail_file(system, NTR_E_FORMAT, "funnels are connected in a circle");
+}
+
+/* ---- the file */
+
+typedef ntr_status (*reading_pass)(const json_place *place, const json_t *object);
+
+static ntr_status read_components(ntr_system *system, const json_t *list) {
+    static const reading_pass passes[] = {add_component, connect_all, find_ts_source, add_settings};
+    for (size_t pass = 0; pass < sizeof passes / sizeof passes[0]; pass++)
+        for (size_t i = 0; i < json_array_size(list); i++) {
+            const json_place place = {system, i, NULL};
+            TRY(passes[pass](&place, json_array_get(list, i)));
+        }
+    return order(system);
+}
+
+static ntr_status read_root(ntr_system *system, const json_t *root) {
+    const char *key;
+    json_t *value;
+    const json_t *list = json_object_get(root, "components");
+    if (!json_is_object(root)) return fail_file(system, NTR_E_FORMAT, "expected an object");
+    json_object_foreach((json_t *)(uintptr_t)root, key, value)
+        if (strcmp(key, "components") != 0 && strcmp(key, "about") != 0)
+            return fail_file(system, NTR_E_FORMAT, "expected the keys components and about only");
+    if (!json_is_array(list) || !json_array_size(list))
+        return fail_file(system, NTR_E_FORMAT, "components: expected a list of one component at least");
+    if (json_array_size(list) > COMPONENTS_MAX)
+        return fail_file(system, NTR_E_LIMIT, "components: more than 256");
+    return read_components(system, list);
+}
+
+ntr_status topology_read(ntr_system *system) {
+    const ntr_bytes text = system->config.topology;
+    json_error_t error;
+    json_t *root = json_loadb((const char *)text.data, text.size, JSON_REJECT_DUPLICATES, &error);
+    if (!root) {
+        if (system->config.error)
+            snprintf(system->config.error, system->config.error_size, "line %d, column %d: %s", error.line, error.column,
+                     error.text);
+        return NTR_E_SYNTAX;
+    }
+    const ntr_status status = read_root(system, root);
+    json_decref(root);
+    return status;
+}
