@@ -51,24 +51,19 @@ static bool same_line(const ntr_line_insn *a, const ntr_line_insn *b) {
     return a->line == b->line && a->function == b->function && a->file == b->file;
 }
 
-/* How often control went from `a` to the instruction right after it; a call comes back there. */
-static uint64_t passed_on(const ntr_line_insn *a, const ntr_line_insn *next) {
-    switch ((ntr_flow)a->count.flow) {
-    case NTR_FLOW_BRANCH: return a->count.not_taken;
-    case NTR_FLOW_DIRECT_CALL:
-    case NTR_FLOW_INDIRECT_CALL:
-    case NTR_FLOW_TRAP: return a->count.executed < next->count.executed ? a->count.executed : next->count.executed;
-    case NTR_FLOW_LINEAR: return a->count.executed;
-    default: return 0;
-    }
+/* The instruction right before, when it is of the same line. */
+static const ntr_line_insn *before(const ntr_line_flow *f, const ntr_line_insn *insn) {
+    const ntr_line_insn *b = insn - 1;
+    if (insn == f->insns || b->count.address + b->count.size != insn->count.address) return NULL;
+    return same_line(b, insn) ? b : NULL;
 }
 
 static void add_straight_flow(ntr_line_flow *f) {
-    for (size_t i = 1; i < f->count; i++) {
-        ntr_line_insn *insn = &f->insns[i];
-        const ntr_line_insn *before = insn - 1;
-        if (before->count.address + before->count.size == insn->count.address && same_line(before, insn))
-            insn->inside += passed_on(before, insn);
+    for (size_t i = 0; i < f->count; i++) {
+        const ntr_line_insn *b = before(f, &f->insns[i]);
+        if (!b) continue;
+        if (b->count.flow == NTR_FLOW_LINEAR) f->insns[i].inside += b->count.executed;
+        if (b->count.flow == NTR_FLOW_BRANCH) f->insns[i].inside += b->count.not_taken;
     }
 }
 
@@ -84,17 +79,30 @@ static ntr_line_insn *find(const ntr_line_flow *f, uint64_t address) {
     return low < f->count && f->insns[low].count.address == address ? &f->insns[low] : NULL;
 }
 
-/* A jump forward within a line is part of the same pass over it; one backward is a new pass. */
+/* Whether the row ends in a pass over the same line: a jump forward within it, or the return of a call made
+ * there (also a second one, as after setjmp). A jump backward is a new pass. */
+static bool stays(const ntr_line_flow *f, const ntr_tally_row *row, const ntr_line_insn *to) {
+    const ntr_line_insn *from;
+    switch ((ntr_end)row->end) {
+    case NTR_END_TAKEN:
+    case NTR_END_JUMP:
+    case NTR_END_INDIRECT_JUMP:
+        from = find(f, row->last);
+        return row->target > row->last && from && same_line(from, to);
+    case NTR_END_RETURN:
+    case NTR_END_CO_SWAP:
+        from = before(f, to);
+        return from && (from->count.flow == NTR_FLOW_DIRECT_CALL || from->count.flow == NTR_FLOW_INDIRECT_CALL);
+    default: return false;
+    }
+}
+
 static void add_jumps(ntr_line_flow *f, ntr_tally *tally) {
     size_t count;
     const ntr_tally_row *rows = ntr_tally_rows(tally, &count);
     for (size_t i = 0; i < count; i++) {
-        if (rows[i].end != NTR_END_TAKEN && rows[i].end != NTR_END_JUMP && rows[i].end != NTR_END_INDIRECT_JUMP)
-            continue;
-        if (rows[i].target_unknown || rows[i].target <= rows[i].last) continue;
-        const ntr_line_insn *from = find(f, rows[i].last);
-        ntr_line_insn *to = find(f, rows[i].target);
-        if (from && to && same_line(from, to)) to->inside += rows[i].count;
+        ntr_line_insn *to = rows[i].target_unknown ? NULL : find(f, rows[i].target);
+        if (to && stays(f, &rows[i], to)) to->inside += rows[i].count;
     }
 }
 
