@@ -3,12 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A block of the channel, as the classifier wants it. */
+/* A block of the channel, ready to be encoded. */
 struct run_block {
     ntr_code_block code;
     uint32_t generation; /* of run_code when its bytes were last seen to agree; 0: not prepared yet */
     bool is_ecall;
     bool last_traps;
+};
+
+/* The same for the quick way: what it adds to a run when a block follows that it leads to by itself. */
+struct run_step {
+    uint32_t next[2]; /* numbers of such blocks, the second where a branch is taken to; 0: not known */
+    uint16_t halfwords, instructions;
+    uint8_t branches; /* 0 or 1 */
 };
 
 struct run_hart {
@@ -18,6 +25,7 @@ struct run_hart {
     uint64_t consumed; /* batches */
     uint64_t time;     /* instructions retired */
     uint32_t last;     /* block being executed; what it did is known when the next one begins. 0: none */
+    ntr_run run;       /* what was executed and not given to the encoder yet; it ends where `last` begins */
     uint8_t fill;      /* words of a record that are here */
     uint32_t record[4];
     uint32_t entry; /* CHANNEL_ENTRY record that belongs to the next block, or 0 */
@@ -43,6 +51,7 @@ void run_harts_release(struct run_harts *harts) {
     }
     free(harts->harts);
     free(harts->blocks);
+    free(harts->steps);
     run_code_release(&harts->code);
 }
 
@@ -61,6 +70,7 @@ static bool start_hart(struct run_harts *harts, uint32_t index) {
     hart->encoder = ntr_encoder_new(&config, &status);
     note(harts, status);
     if (!hart->encoder) return false;
+    harts->in_runs = ntr_encoder_takes_runs(hart->encoder);
     ntr_classifier_config_init(&classifier);
     classifier.encoder = hart->encoder;
     classifier.itype_width = config.itype_width;
@@ -97,25 +107,57 @@ static void prepare(struct run_harts *harts, uint32_t number, struct run_block *
     block->last_traps = shared->flags & CHANNEL_BLOCK_LAST_TRAPS;
 }
 
+static bool resize(void **items, size_t size, uint32_t count, uint32_t larger) {
+    void *moved = realloc(*items, larger * size);
+
+    if (!moved) return false;
+    memset((char *)moved + count * size, 0, (larger - count) * size);
+    *items = moved;
+    return true;
+}
+
 static bool grow_blocks(struct run_harts *harts, uint32_t number) {
     uint32_t larger = harts->block_capacity ? harts->block_capacity : 1024;
 
     while (larger <= number) larger *= 2;
-    struct run_block *moved = realloc(harts->blocks, larger * sizeof *moved);
-    if (!moved) {
+    if (!resize((void **)&harts->blocks, sizeof *harts->blocks, harts->block_capacity, larger) ||
+        !resize((void **)&harts->steps, sizeof *harts->steps, harts->block_capacity, larger)) {
         note(harts, NTR_E_MEMORY);
         return false;
     }
-    memset(moved + harts->block_capacity, 0, (larger - harts->block_capacity) * sizeof *moved);
-    harts->blocks = moved;
     harts->block_capacity = larger;
     return true;
+}
+
+/* ---- runs ------------------------------------------------------------------------------------------------- */
+
+enum { RUN_HALFWORDS = 1 << 14, RUN_BRANCHES = 64 }; /* a run with so many is given to the encoder */
+
+/* Give the run to the encoder; it ends behind `code` (NULL: in nothing special) like this. */
+static void push_run(struct run_harts *harts, struct run_hart *hart, const ntr_code_block *code, unsigned itype) {
+    ntr_run *run = &hart->run;
+
+    if (!run->iretire) return;
+    run->itype = (uint8_t)itype;
+    run->time = hart->time;
+    if (code) {
+        run->end = code->start + 2u * code->halfwords;
+        run->sijump =
+            code->constant_register && code->instructions > 1 && code->constant_register == code->jump_register;
+    }
+    note(harts, ntr_encoder_push_run(hart->encoder, run));
+    *run = (ntr_run){0};
+}
+
+static void flush_run(struct run_harts *harts, struct run_hart *hart) {
+    push_run(harts, hart, NULL, NTR_ITYPE_NONE);
 }
 
 /* The hart's window closes at address `next`: what is pending is told, then that tracing stopped. */
 static void close_window(struct run_harts *harts, struct run_hart *hart, uint64_t next) {
     uint64_t told;
 
+    flush_run(harts, hart);
     note(harts, ntr_classifier_finish(hart->classifier, &told));
     note(harts, ntr_encoder_stop(hart->encoder, next != NTR_ADDRESS_UNKNOWN ? next : told, harts->config->stop_evcode));
 }
@@ -140,6 +182,7 @@ static void verify(struct run_harts *harts, uint32_t number, struct run_block *b
     if (!run_code_agrees(&harts->code, address, bytes, &failed) && !failed) {
         close_windows(harts);
         failed = !run_code_change(&harts->code, address, bytes, harts->stream->offset);
+        for (uint32_t i = 0; i < harts->block_capacity; i++) harts->steps[i].next[0] = harts->steps[i].next[1] = 0;
     }
     if (failed) note(harts, NTR_E_MEMORY);
     block->generation = harts->code.generation;
@@ -155,18 +198,85 @@ static struct run_block *block_at(struct run_harts *harts, uint32_t number) {
 
 /* ---- what a hart did ----------------------------------------------------------------------------------------- */
 
-static void enter(struct run_harts *harts, struct run_hart *hart, const ntr_code_block *code) {
+static void pass_time(struct run_harts *harts, struct run_hart *hart, const ntr_code_block *code) {
     if (harts->config->params.timestamps == NTR_TIMESTAMPS_ON)
         ntr_classifier_set_state(hart->classifier, &(ntr_hart_state){.priv = NTR_PRIV_U, .time = hart->time});
     hart->time += code->instructions;
+}
+
+/* By itself, outside of any run. */
+static void enter(struct run_harts *harts, struct run_hart *hart, const ntr_code_block *code) {
+    flush_run(harts, hart);
+    pass_time(harts, hart, code);
     note(harts, ntr_classifier_enter(hart->classifier, code));
 }
 
-/* The last block ran to its end. */
-static void complete(struct run_harts *harts, struct run_hart *hart) {
+static bool is_register_jump(const ntr_code_block *code) {
+    return code->flow >= NTR_FLOW_INDIRECT_JUMP && code->flow <= NTR_FLOW_RETURN;
+}
+
+/* Where the block goes by itself; a branch as if not taken. */
+static uint64_t successor(const ntr_code_block *code) {
+    if (is_register_jump(code)) return NTR_ADDRESS_UNKNOWN;
+    if (code->flow == NTR_FLOW_DIRECT_JUMP || code->flow == NTR_FLOW_DIRECT_CALL) return code->target;
+    return code->start + 2u * code->halfwords;
+}
+
+static bool is_taken(const ntr_code_block *code, uint64_t next) {
+    return code->flow == NTR_FLOW_BRANCH && next == code->target && next != successor(code);
+}
+
+static bool leads_to(const ntr_code_block *code, uint64_t next) {
+    return successor(code) == next || is_taken(code, next);
+}
+
+/* Whether the encoder has nothing to tell of the block when it leads to `next`. */
+static bool is_silent(const struct run_harts *harts, const ntr_code_block *code, uint64_t next) {
+    if (!leads_to(code, next)) return false;
+    if (code->flow == NTR_FLOW_DIRECT_CALL) return harts->config->params.implicit_return == NTR_RETURN_OFF;
+    return !is_taken(code, next) || harts->config->mode == NTR_INST_MODE_HTM;
+}
+
+static void make_step(struct run_harts *harts, uint32_t number, const struct run_block *block) {
+    harts->steps[number].halfwords = (uint16_t)block->code.halfwords;
+    harts->steps[number].instructions = (uint16_t)block->code.instructions;
+    harts->steps[number].branches = block->code.flow == NTR_FLOW_BRANCH;
+}
+
+/* The last block into the run; it went on to block `number`. */
+static void run_on(struct run_harts *harts, struct run_hart *hart, const struct run_block *block, uint32_t number) {
+    const ntr_code_block *code = &block->code;
+    uint64_t next = shared_block(harts, number)->address;
+    ntr_run *run = &hart->run;
+    bool taken = is_taken(code, next);
+
+    if (run->branches == RUN_BRANCHES || run->iretire > RUN_HALFWORDS) flush_run(harts, hart);
+    if (!run->iretire) run->iaddr = code->start;
+    run->iretire += code->halfwords;
+    hart->time += code->instructions;
+    if (!is_silent(harts, code, next)) {
+        push_run(harts, hart, code, taken ? NTR_ITYPE_TAKEN : code->itype);
+        return;
+    }
+    if (code->flow == NTR_FLOW_BRANCH) {
+        run->outcomes = run->outcomes << 1 | taken;
+        run->branches++;
+    }
+    make_step(harts, hart->last, block);
+    harts->steps[hart->last].next[taken] = number;
+}
+
+/* The last block ran to its end; `number` begins (0: nobody knows what). */
+static void complete(struct run_harts *harts, struct run_hart *hart, uint32_t number) {
     struct run_block *block = block_at(harts, hart->last);
 
     if (!block) return;
+    bool goes_on =
+        number && (is_register_jump(&block->code) || leads_to(&block->code, shared_block(harts, number)->address));
+    if (harts->in_runs && goes_on && !block->is_ecall && block->code.halfwords) {
+        run_on(harts, hart, block, number);
+        return;
+    }
     enter(harts, hart, &block->code);
     /* The kernel's part is outside of a U-mode trace: ECALL ends the window, the next block begins a new one. */
     if (block->is_ecall) close_window(harts, hart, NTR_ADDRESS_UNKNOWN);
@@ -187,60 +297,61 @@ static uint64_t complete_part(struct run_harts *harts, struct run_hart *hart, un
 
 /* ---- signals: the handler is shown as if the hart had trapped straight to it ----------------------------------- */
 
-static bool is_register_jump(const ntr_code_block *code) {
-    return code->flow >= NTR_FLOW_INDIRECT_JUMP && code->flow <= NTR_FLOW_RETURN;
-}
-
-/* Where the block goes by itself; a branch as if not taken. */
-static uint64_t successor(const ntr_code_block *code) {
-    if (is_register_jump(code)) return NTR_ADDRESS_UNKNOWN;
-    if (code->flow == NTR_FLOW_DIRECT_JUMP || code->flow == NTR_FLOW_DIRECT_CALL) return code->target;
-    return code->start + 2u * code->halfwords;
-}
-
-static bool leads_to(const ntr_code_block *code, uint64_t next) {
-    return successor(code) == next || (code->flow == NTR_FLOW_BRANCH && code->target == next);
-}
-
-/* The block that begins at `next` is a signal handler. The last block was interrupted, raised the signal itself,
- * or called the handler like any function. */
-static void complete_before_handler(struct run_harts *harts, struct run_hart *hart, uint32_t entry, uint64_t next) {
+/* Block `number` is where a signal handler begins. The last block was interrupted, raised the signal itself, or
+ * called the handler like any function. */
+static void complete_before_handler(struct run_harts *harts, struct run_hart *hart, uint32_t entry, uint32_t number) {
     struct run_block *block = block_at(harts, hart->last);
     bool is_fault = entry & CHANNEL_ENTRY_FAULT;
     unsigned retired = entry & CHANNEL_ALL;
 
     if (!block) return;
-    if (block->is_ecall) {
-        complete(harts, hart);
-        return;
-    }
     if (retired == CHANNEL_ALL && is_fault && block->last_traps)
         retired = shared_block(harts, hart->last)->instructions - 1u;
-    if (retired != CHANNEL_ALL) {
-        uint64_t epc = complete_part(harts, hart, retired);
-        note(harts, ntr_classifier_trap(hart->classifier, NTR_ITYPE_EXCEPTION, epc, 0, 0));
+    if (block->is_ecall || (retired == CHANNEL_ALL && leads_to(&block->code, shared_block(harts, number)->address))) {
+        complete(harts, hart, number);
         return;
     }
-    enter(harts, hart, &block->code);
-    if (leads_to(&block->code, next)) return;
-    unsigned itype = is_fault ? NTR_ITYPE_EXCEPTION : NTR_ITYPE_INTERRUPT;
-    note(harts, ntr_classifier_trap(hart->classifier, itype, successor(&block->code), 0, 0));
+    uint64_t epc = retired == CHANNEL_ALL ? successor(&block->code) : complete_part(harts, hart, retired);
+    if (retired == CHANNEL_ALL) enter(harts, hart, &block->code);
+    unsigned itype = is_fault || retired != CHANNEL_ALL ? NTR_ITYPE_EXCEPTION : NTR_ITYPE_INTERRUPT;
+    note(harts, ntr_classifier_trap(hart->classifier, itype, epc, 0, 0));
 }
 
 /* ---- words of the rings ------------------------------------------------------------------------------------------ */
 
 static void begin(struct run_harts *harts, struct run_hart *hart, uint32_t number) {
     if (hart->last && hart->entry)
-        complete_before_handler(harts, hart, hart->entry, shared_block(harts, number)->address);
+        complete_before_handler(harts, hart, hart->entry, number);
     else if (hart->last)
-        complete(harts, hart);
+        complete(harts, hart, number);
     hart->entry = 0;
     hart->last = number;
 }
 
+/* Steps of the last block to itself, `count` of them at most, that fit the run. Returns how many were made. */
+static uint64_t repeat(struct run_hart *hart, const struct run_step *step, uint64_t count) {
+    ntr_run *run = &hart->run;
+    uint64_t n = (RUN_HALFWORDS - run->iretire) / step->halfwords + 1, room = RUN_BRANCHES - (uint64_t)run->branches;
+
+    if (n > room) n = room;
+    if (n > count) n = count;
+    if (n) run->outcomes = (n < 64 ? run->outcomes << n : 0) | UINT64_MAX >> (64 - n);
+    run->branches = (uint8_t)(run->branches + n);
+    run->iretire += (uint32_t)n * step->halfwords;
+    hart->time += n * step->instructions;
+    return n;
+}
+
+/* The block runs, and branches to itself until it has run `count` times. */
 static void begin_loop(struct run_harts *harts, struct run_hart *hart, uint32_t number, uint64_t count) {
     begin(harts, hart, number);
-    while (--count) complete(harts, hart);
+    for (count--; count && harts->failure == NTR_OK;) {
+        const struct run_step *step = number < harts->block_capacity ? &harts->steps[number] : NULL;
+        bool quick = step && step->next[1] == number && hart->run.iretire && hart->run.iretire <= RUN_HALFWORDS;
+        uint64_t n = quick ? repeat(hart, step, count) : 0;
+        if (!n) complete(harts, hart, number);
+        count -= n ? n : 1;
+    }
 }
 
 /* A word of a record. */
@@ -255,7 +366,7 @@ static void take_record(struct run_harts *harts, struct run_hart *hart, uint32_t
         hart->entry = word;
         break;
     default: /* CHANNEL_LOST */
-        if (hart->last) complete(harts, hart);
+        if (hart->last) complete(harts, hart, 0);
         close_window(harts, hart, NTR_ADDRESS_UNKNOWN);
         hart->last = 0;
         hart->ended = harts->lost = true;
@@ -264,12 +375,43 @@ static void take_record(struct run_harts *harts, struct run_hart *hart, uint32_t
     hart->fill = 0;
 }
 
+/* The quick way: as long as each block is one that the block before is known to lead to. Returns the first word
+ * that is not. */
+static const uint32_t *take_steps(struct run_harts *harts, struct run_hart *hart, const uint32_t *words,
+                                  const uint32_t *end) {
+    const struct run_step *steps = harts->steps, *step;
+    uint32_t last = hart->last, halfwords = hart->run.iretire;
+    unsigned branches = hart->run.branches;
+    uint64_t outcomes = hart->run.outcomes, instructions = 0;
+
+    if (!halfwords || end - words > RUN_BRANCHES - (int)branches)
+        end = words + (halfwords ? RUN_BRANCHES - branches : 0);
+    for (; words < end && halfwords <= RUN_HALFWORDS; words++, last = *(words - 1)) {
+        step = &steps[last];
+        bool taken = *words == step->next[1];
+        if (!taken && *words != step->next[0]) break;
+        outcomes = outcomes << step->branches | taken;
+        branches += step->branches;
+        halfwords += step->halfwords;
+        instructions += step->instructions;
+    }
+    hart->last = last;
+    hart->run.iretire = halfwords;
+    hart->run.branches = (uint8_t)branches;
+    hart->run.outcomes = outcomes;
+    hart->time += instructions;
+    return words;
+}
+
 static void take(struct run_harts *harts, struct run_hart *hart, const uint32_t *words, const uint32_t *end) {
-    for (; words < end && !hart->ended; words++) {
+    while (words < end && !hart->ended) {
+        if (!hart->fill && !hart->entry) words = take_steps(harts, hart, words, end);
+        if (words == end) break;
         if (hart->fill || *words & CHANNEL_RECORD)
             take_record(harts, hart, *words);
         else
             begin(harts, hart, *words);
+        words++;
     }
 }
 
@@ -343,7 +485,7 @@ static void finish_hart(struct run_harts *harts, uint32_t index, bool by_fault) 
     unsigned retired = channel_retired(harts->channel, &harts->channel->lanes[index], shared);
     if (retired == CHANNEL_ALL && by_fault && block->last_traps) retired = shared->instructions - 1u;
     if (block->is_ecall || retired == CHANNEL_ALL) {
-        complete(harts, hart);
+        complete(harts, hart, 0);
         close_window(harts, hart, NTR_ADDRESS_UNKNOWN);
     } else {
         close_window(harts, hart, complete_part(harts, hart, retired));

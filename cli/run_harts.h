@@ -18,9 +18,11 @@ struct run_harts {
     struct run_stream *stream;
     struct run_code code;
     struct run_block *blocks; /* by number */
+    struct run_step *steps;
     uint32_t block_capacity;
     struct run_hart *harts; /* by vCPU index; CHANNEL_LANES of them */
     uint32_t traced;        /* at most so many: SRC has room for no more */
+    bool in_runs;           /* the encoders take runs of blocks */
     bool lost;              /* a table of the channel was full */
     bool untraced;          /* there were more threads than `traced` */
     ntr_status failure;     /* of an encoder, or out of memory */

@@ -196,6 +196,29 @@ NTR_API void ntr_encoder_free(ntr_encoder *encoder);
  * ntr_encoder_error tells why), the sink's. */
 NTR_API ntr_status ntr_encoder_push(ntr_encoder *encoder, const ntr_ingress *block);
 
+/* Many blocks at once, for those who know where code leads (block caches): one run holds blocks that need no
+ * message of their own, up to and including one that may. */
+typedef struct ntr_run {
+    uint64_t iaddr;    /* first instruction */
+    uint64_t end;      /* behind the last instruction: where a call returns to */
+    uint32_t iretire;  /* halfwords, 1 .. 2^15 - 1 */
+    uint8_t ilastsize; /* last instruction is 2^ilastsize halfwords */
+    uint8_t itype;     /* how it ends, 4-bit form */
+    bool sijump;       /* as in ntr_ingress */
+    uint8_t branches;  /* conditional branches retired in it, not counting one that is told by itype; up to 64 */
+    uint64_t outcomes; /* of those, 1: taken (never in BTM), the newest in bit 0 */
+    uint64_t time;     /* ticks at its end */
+} ntr_run;
+
+/* Whether this configuration allows runs: no FIFO, no filter, no Ownership, no all-jumps, no 3-bit itype, I-CNT of
+ * 16 bits at least that is told by ResourceFull, no periodic sync by cycles or at the exact block. */
+NTR_API bool ntr_encoder_takes_runs(const ntr_encoder *encoder);
+
+/* Feed a run: the messages are those of its blocks pushed one by one (but for where exactly ResourceFull tells an
+ * I-CNT, and for time, which is that of the run's end). The hart is neither halted nor in reset. Errors:
+ * NTR_E_STATE (runs are not allowed), NTR_E_INGRESS, the sink's. */
+NTR_API ntr_status ntr_encoder_push_run(ntr_encoder *encoder, const ntr_run *run);
+
 /* "record 17: itype 7 is reserved": why the last push was refused; "" when none was. Records count from 1. */
 NTR_API const char *ntr_encoder_error(const ntr_encoder *encoder);
 

@@ -9,7 +9,7 @@ struct index {
     struct slot {
         uint64_t address;
         uint32_t entry; /* 0: free */
-    } *slots;
+    } * slots;
     uint32_t used, size; /* a power of two */
 };
 
@@ -83,9 +83,13 @@ static bool fill(uint32_t number, const struct translation *t) {
     uint64_t counters_end = counters + (t->flags & CHANNEL_BLOCK_LOOP ? 1 : 0) + (t->marks ? t->marks + 1u : 0);
 
     if (code_end > CHANNEL_CODE || counters_end > CHANNEL_COUNTERS) return false;
-    *block = (struct channel_block){.address = t->address, .code = code, .size = t->size,
-                                    .counters = (uint32_t)counters, .instructions = t->instructions,
-                                    .marks = t->marks, .flags = t->flags};
+    *block = (struct channel_block){.address = t->address,
+                                    .code = code,
+                                    .size = t->size,
+                                    .counters = (uint32_t)counters,
+                                    .instructions = t->instructions,
+                                    .marks = t->marks,
+                                    .flags = t->flags};
     memcpy(channel->code + code, t->bytes, t->size);
     memcpy((void *)(uintptr_t)channel_marks(channel, block), t->mark_at, 2u * t->marks);
     atomic_store(&head->code, code_end);
@@ -108,8 +112,7 @@ uint32_t blocks_number(const struct translation *t) {
 
     if (number) return number;
     number = atomic_load(&channel->head.blocks);
-    if (number >= CHANNEL_BLOCKS || !fill(number, t) ||
-        (t->flags & CHANNEL_BLOCK_LOOP && !add_loop(number, t)) ||
+    if (number >= CHANNEL_BLOCKS || !fill(number, t) || (t->flags & CHANNEL_BLOCK_LOOP && !add_loop(number, t)) ||
         !chain(&by_address, t->address, number, &older_block, &older_block_size))
         return 0;
     atomic_store_explicit(&channel->head.blocks, number + 1, memory_order_release);
@@ -135,6 +138,7 @@ uint32_t *blocks_loops_ending(uint64_t address, uint32_t *count) {
     for (uint32_t loop = first; loop; loop = older_loop[loop]) ++*count;
     if (*count) numbers = malloc(*count * sizeof *numbers);
     if (!numbers) *count = 0;
-    for (uint32_t loop = first, i = 0; numbers && loop; loop = older_loop[loop]) numbers[i++] = channel->loops[loop - 1];
+    for (uint32_t loop = first, i = 0; numbers && loop; loop = older_loop[loop])
+        numbers[i++] = channel->loops[loop - 1];
     return numbers;
 }

@@ -16,16 +16,16 @@
 
 #define CHANNEL_MAGIC 0x30316c6e6e616863 /* changes with the layout */
 
-#define CHANNEL_THREADS (1u << 22) /* vCPU indexes there can be: Linux has no more threads */
-#define CHANNEL_LANES 4096u        /* vCPUs that are traced: SRC has 12 bits */
-#define CHANNEL_BATCH (1u << 14)   /* words published to the reader's bookkeeping at once */
-#define CHANNEL_BATCHES 16u        /* in a ring; one is always left free, so that full and empty differ */
-#define CHANNEL_RING (CHANNEL_BATCH * CHANNEL_BATCHES)
-#define CHANNEL_BLOCKS (1u << 24)
-#define CHANNEL_LOOPS (1u << 20)
+#define CHANNEL_THREADS  (1u << 22) /* vCPU indexes there can be: Linux has no more threads */
+#define CHANNEL_LANES    4096u      /* vCPUs that are traced: SRC has 12 bits */
+#define CHANNEL_BATCH    (1u << 14) /* words published to the reader's bookkeeping at once */
+#define CHANNEL_BATCHES  16u        /* in a ring; one is always left free, so that full and empty differ */
+#define CHANNEL_RING     (CHANNEL_BATCH * CHANNEL_BATCHES)
+#define CHANNEL_BLOCKS   (1u << 24)
+#define CHANNEL_LOOPS    (1u << 20)
 #define CHANNEL_COUNTERS (1u << 27)
-#define CHANNEL_CODE (1ull << 31)
-#define CHANNEL_MAPS (1u << 24)
+#define CHANNEL_CODE     (1ull << 31)
+#define CHANNEL_MAPS     (1u << 24)
 
 /* Words of a ring: a block number (1 .. CHANNEL_BLOCKS - 1), or a record. */
 enum {
@@ -41,8 +41,8 @@ enum {
 };
 
 enum {
-    CHANNEL_BLOCK_LOOP = 1u << 0,      /* branches to itself; its executions are counted, not told one by one */
-    CHANNEL_BLOCK_LAST_TRAPS = 1u << 1,/* the last instruction may trap, and no mark tells whether it did */
+    CHANNEL_BLOCK_LOOP = 1u << 0,       /* branches to itself; its executions are counted, not told one by one */
+    CHANNEL_BLOCK_LAST_TRAPS = 1u << 1, /* the last instruction may trap, and no mark tells whether it did */
 };
 
 /* One translated block: straight code. A mark stands behind every instruction that may trap: marks[i] is the
@@ -54,7 +54,7 @@ struct channel_block {
     uint32_t size;     /* bytes */
     uint32_t counters; /* in `counters`: executions, then passes of each mark; loops: their executions before it */
     uint16_t instructions, marks;
-    uint8_t flags;     /* CHANNEL_BLOCK_* */
+    uint8_t flags; /* CHANNEL_BLOCK_* */
 };
 
 struct channel_lane {
@@ -62,7 +62,7 @@ struct channel_lane {
     _Atomic(uint32_t *) at; /* next word, an address in the writer's mapping */
     uint32_t *limit;        /* end of the batch */
     uint32_t *ring;
-    uint64_t batch;         /* batches begun */
+    uint64_t batch;           /* batches begun */
     _Atomic uint32_t reached; /* several harts: marks passed in the block being executed */
     /* the reader's */
     alignas(64) _Atomic uint64_t consumed; /* batches read to their end */
@@ -70,18 +70,18 @@ struct channel_lane {
 
 struct channel_head {
     uint64_t magic, size;
-    uint64_t base;          /* of the writer's mapping */
-    uint64_t guest_base;    /* host address of guest address 0 */
-    uint32_t reader;        /* process id */
+    uint64_t base;       /* of the writer's mapping */
+    uint64_t guest_base; /* host address of guest address 0 */
+    uint32_t reader;     /* process id */
     uint32_t xlen;
     _Atomic uint32_t attached;
-    _Atomic uint32_t blocks;  /* numbers below this are in use; 0 is none */
+    _Atomic uint32_t blocks; /* numbers below this are in use; 0 is none */
     _Atomic uint32_t loops;
-    _Atomic uint32_t lanes;   /* vCPU indexes below this have been used */
-    _Atomic uint32_t forks;   /* processes that left */
-    _Atomic uint32_t executing; /* inside execve */
+    _Atomic uint32_t lanes;                /* vCPU indexes below this have been used */
+    _Atomic uint32_t forks;                /* processes that left */
+    _Atomic uint32_t executing;            /* inside execve */
     _Atomic uint64_t counters, code, maps; /* used */
-    _Atomic uint32_t shared;  /* several harts: marks are told by `reached`, loops are not counted */
+    _Atomic uint32_t shared;               /* several harts: marks are told by `reached`, loops are not counted */
 };
 
 struct channel {
@@ -92,7 +92,8 @@ struct channel {
     uint32_t loops[CHANNEL_LOOPS]; /* their block numbers */
     uint64_t counters[CHANNEL_COUNTERS];
     uint8_t code[CHANNEL_CODE];
-    char maps[CHANNEL_MAPS]; /* "START LENGTH OFFSET PATH\n": files mapped for execution, guest addresses, hexadecimal */
+    char
+        maps[CHANNEL_MAPS]; /* "START LENGTH OFFSET PATH\n": files mapped for execution, guest addresses, hexadecimal */
 };
 
 static inline const uint16_t *channel_marks(const struct channel *channel, const struct channel_block *block) {

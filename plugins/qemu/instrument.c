@@ -95,8 +95,8 @@ static void put_marks(struct qemu_plugin_tb *tb, const struct translation *t, ui
 
 /* QEMU does not say when it drops a translation, so what is made here is never freed. */
 static struct special *make_special(const struct qemu_plugin_tb *tb, const struct translation *t, uint32_t number) {
-    struct special is = {.number = number, .clones = !is_shared() && may_clone(tb, t),
-                         .handler = syscalls_handler(t->address)};
+    struct special is = {
+        .number = number, .clones = !is_shared() && may_clone(tb, t), .handler = syscalls_handler(t->address)};
 
     if (!is_shared()) is.loops = blocks_loops_ending(t->address, &is.loop_count);
     if (!is.clones && !is.handler && !is.loop_count) return NULL;
@@ -107,10 +107,10 @@ static struct special *make_special(const struct qemu_plugin_tb *tb, const struc
 
 static void put_record(struct qemu_plugin_tb *tb, const struct translation *t, uint32_t number) {
     struct special *special = make_special(tb, t, number);
-    qemu_plugin_vcpu_udata_cb_t record = special               ? record_special
-                                         : !is_shared()        ? record_block_solo
-                                         : t->marks            ? record_marked_block
-                                                               : record_block;
+    qemu_plugin_vcpu_udata_cb_t record = special        ? record_special
+                                         : !is_shared() ? record_block_solo
+                                         : t->marks     ? record_marked_block
+                                                        : record_block;
     void *argument = special ? (void *)special : (void *)(uintptr_t)number;
     qemu_plugin_register_vcpu_tb_exec_cb(tb, record, QEMU_PLUGIN_CB_NO_REGS, argument);
 }

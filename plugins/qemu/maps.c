@@ -12,8 +12,10 @@ static void add_line(uint64_t start, uint64_t length, uint64_t offset, const cha
     uint64_t used = atomic_load(&channel->head.maps), room = CHANNEL_MAPS - used;
 
     if (strchr(path, '\n')) return;
-    int n = snprintf(channel->maps + used, room, "%" PRIx64 " %" PRIx64 " %" PRIx64 " %s\n", start, length, offset, path);
-    if (n > 0 && (uint64_t)n < room) atomic_store_explicit(&channel->head.maps, used + (uint64_t)n, memory_order_release);
+    int n =
+        snprintf(channel->maps + used, room, "%" PRIx64 " %" PRIx64 " %" PRIx64 " %s\n", start, length, offset, path);
+    if (n > 0 && (uint64_t)n < room)
+        atomic_store_explicit(&channel->head.maps, used + (uint64_t)n, memory_order_release);
 }
 
 void maps_add(uint64_t start, uint64_t length, int fd, uint64_t offset) {

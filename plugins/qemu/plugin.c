@@ -63,8 +63,8 @@ static void in_child(void) {
     uint32_t lanes = atomic_load(&channel->head.lanes);
 
     plugin_detached = true;
-    if (mmap(channel, sizeof *channel, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+    if (mmap(channel, sizeof *channel, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+             -1, 0) == MAP_FAILED)
         _exit(127); /* or the parent's trace would be damaged */
     for (uint32_t i = 0; i < lanes; i++) record_init_lane(i);
 }
@@ -94,7 +94,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
         return refuse("this is not QEMU's RISC-V user mode");
     if (argc != 1 || strncmp(argv[0], option, strlen(option)) != 0)
         return refuse("expected channel=PATH; this plugin works inside `ntrace run`");
-    if (!map_channel(argv[0] + strlen(option))) return refuse("the channel does not fit: is this another version's plugin?");
+    if (!map_channel(argv[0] + strlen(option)))
+        return refuse("the channel does not fit: is this another version's plugin?");
     plugin_id = id;
     channel->head.base = (uintptr_t)channel;
     channel->head.xlen = is_64 ? 64 : 32;

@@ -5,7 +5,7 @@
 #include "api.h"
 #include "channel.h"
 
-#define COLD __attribute__((cold, noinline))
+#define COLD      __attribute__((cold, noinline))
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 
 extern struct channel *channel;

@@ -126,8 +126,8 @@ static void level_passes(const struct channel_block *block) {
 
 /* At the first block of a signal handler: where did the signal come? */
 static void tell_entry(struct channel_lane *lane, const struct handler *handler) {
-    static const uint64_t raised = 1u << (SIGILL - 1) | 1u << (SIGTRAP - 1) | 1u << (SIGBUS - 1) |
-                                   1u << (SIGFPE - 1) | 1u << (SIGSEGV - 1); /* the guest numbers them alike */
+    static const uint64_t raised = 1u << (SIGILL - 1) | 1u << (SIGTRAP - 1) | 1u << (SIGBUS - 1) | 1u << (SIGFPE - 1) |
+                                   1u << (SIGSEGV - 1); /* the guest numbers them alike */
     uint32_t last = flush_loops(lane), record = CHANNEL_ENTRY | CHANNEL_ALL;
 
     if (last && last < atomic_load(&channel->head.blocks)) {

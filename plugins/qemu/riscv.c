@@ -10,24 +10,24 @@ static int64_t sign(uint32_t value, unsigned width) {
 }
 
 enum { /* opcodes: bits 6:0 */
-    LOAD = 0x03,
-    LOAD_FP = 0x07,
-    OP_IMM = 0x13,
-    AUIPC = 0x17,
-    OP_IMM_32 = 0x1b,
-    STORE = 0x23,
-    STORE_FP = 0x27,
-    OP = 0x33,
-    LUI = 0x37,
-    OP_32 = 0x3b,
-    MADD = 0x43,
-    MSUB = 0x47,
-    NMSUB = 0x4b,
-    NMADD = 0x4f,
-    OP_FP = 0x53,
-    BRANCH = 0x63,
-    JALR = 0x67,
-    JAL = 0x6f,
+       LOAD = 0x03,
+       LOAD_FP = 0x07,
+       OP_IMM = 0x13,
+       AUIPC = 0x17,
+       OP_IMM_32 = 0x1b,
+       STORE = 0x23,
+       STORE_FP = 0x27,
+       OP = 0x33,
+       LUI = 0x37,
+       OP_32 = 0x3b,
+       MADD = 0x43,
+       MSUB = 0x47,
+       NMSUB = 0x4b,
+       NMADD = 0x4f,
+       OP_FP = 0x53,
+       BRANCH = 0x63,
+       JALR = 0x67,
+       JAL = 0x6f,
 };
 
 /* FP arithmetic traps when its rounding mode is not valid: static 5 and 6; the dynamic one is taken on trust. */
@@ -37,10 +37,24 @@ static bool rounds_validly(uint32_t instruction) {
 
 static bool long_is_harmless(uint32_t instruction) {
     switch (instruction & 0x7f) {
-    case OP_IMM: case AUIPC: case OP_IMM_32: case OP: case LUI: case OP_32: case BRANCH: case JALR: case JAL:
+    case OP_IMM:
+    case AUIPC:
+    case OP_IMM_32:
+    case OP:
+    case LUI:
+    case OP_32:
+    case BRANCH:
+    case JALR:
+    case JAL:
         return true;
-    case MADD: case MSUB: case NMSUB: case NMADD: case OP_FP: return rounds_validly(instruction);
-    default: return false;
+    case MADD:
+    case MSUB:
+    case NMSUB:
+    case NMADD:
+    case OP_FP:
+        return rounds_validly(instruction);
+    default:
+        return false;
     }
 }
 
@@ -48,10 +62,14 @@ bool riscv_is_harmless(uint32_t instruction) {
     uint32_t function = bits(instruction, 15, 13);
 
     switch (instruction & 3) {
-    case 0: return function == 0;                                /* c.addi4spn; else loads and stores */
-    case 1: return true;                                         /* arithmetic, jumps, branches */
-    case 2: return function == 0 || (function == 4 && (instruction & 0xffff) != 0x9002); /* c.ebreak */
-    default: return long_is_harmless(instruction);
+    case 0:
+        return function == 0; /* c.addi4spn; else loads and stores */
+    case 1:
+        return true; /* arithmetic, jumps, branches */
+    case 2:
+        return function == 0 || (function == 4 && (instruction & 0xffff) != 0x9002); /* c.ebreak */
+    default:
+        return long_is_harmless(instruction);
     }
 }
 
@@ -59,20 +77,21 @@ bool riscv_is_load(uint32_t instruction) {
     uint32_t function = bits(instruction, 15, 13);
 
     if (riscv_is_short(instruction)) return (instruction & 3) != 1 && function >= 1 && function <= 3;
-    return (instruction & 0x7f) == LOAD || ((instruction & 0x7f) == LOAD_FP && bits(instruction, 14, 12) <= 4 &&
-                                            bits(instruction, 14, 12) > 0);
+    return (instruction & 0x7f) == LOAD ||
+           ((instruction & 0x7f) == LOAD_FP && bits(instruction, 14, 12) <= 4 && bits(instruction, 14, 12) > 0);
 }
 
 bool riscv_is_store(uint32_t instruction) {
     uint32_t function = bits(instruction, 15, 13);
 
     if (riscv_is_short(instruction)) return (instruction & 3) != 1 && function >= 5;
-    return (instruction & 0x7f) == STORE || ((instruction & 0x7f) == STORE_FP && bits(instruction, 14, 12) <= 4 &&
-                                             bits(instruction, 14, 12) > 0);
+    return (instruction & 0x7f) == STORE ||
+           ((instruction & 0x7f) == STORE_FP && bits(instruction, 14, 12) <= 4 && bits(instruction, 14, 12) > 0);
 }
 
 static int64_t short_branch_offset(uint32_t i) {
-    return sign(bits(i, 12, 12) << 8 | bits(i, 6, 5) << 6 | bits(i, 2, 2) << 5 | bits(i, 11, 10) << 3 | bits(i, 4, 3) << 1, 9);
+    return sign(
+        bits(i, 12, 12) << 8 | bits(i, 6, 5) << 6 | bits(i, 2, 2) << 5 | bits(i, 11, 10) << 3 | bits(i, 4, 3) << 1, 9);
 }
 
 static int64_t long_branch_offset(uint32_t i) {

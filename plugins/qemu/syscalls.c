@@ -95,7 +95,11 @@ void syscalls_after(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t 
     case RISCV_SYS_MMAP:
         if (!failed) mmap_returned((uint64_t)result);
         break;
-    case RISCV_SYS_EXECVE: case RISCV_SYS_EXECVEAT: atomic_store(&channel->head.executing, 0); break;
-    default: break;
+    case RISCV_SYS_EXECVE:
+    case RISCV_SYS_EXECVEAT:
+        atomic_store(&channel->head.executing, 0);
+        break;
+    default:
+        break;
     }
 }

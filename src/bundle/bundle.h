@@ -16,7 +16,7 @@ struct ntr_bundle {
     json_t *root;                   /* owns the strings of `capture` */
     ntr_capture capture;
     struct ntr_capture_arrays arrays;
-    char **names;                   /* files copied to images/, and their build ids */
+    char **names; /* files copied to images/, and their build ids */
     size_t name_count, name_capacity;
     char error[512];
 };

@@ -33,8 +33,13 @@ struct document {
 
 static const struct ntr_key document_keys[] = {
     REQUIRED("format", NTR_KEY_TEXT, struct document, format),
-    {.name = "version", .kind = NTR_KEY_NUMBER, .width = sizeof(uint32_t), .required = true, .most = UINT32_MAX,
-     .member = offsetof(struct document, version), .has = NTR_KEY_ALWAYS},
+    {.name = "version",
+     .kind = NTR_KEY_NUMBER,
+     .width = sizeof(uint32_t),
+     .required = true,
+     .most = UINT32_MAX,
+     .member = offsetof(struct document, version),
+     .has = NTR_KEY_ALWAYS},
     REQUIRED("stream", NTR_KEY_TEXT, struct document, capture.stream),
     PLAIN("mode", NTR_KEY_TEXT, struct document, capture.mode),
     PLAIN("tool", NTR_KEY_TEXT, struct document, capture.tool),
@@ -61,16 +66,25 @@ static const struct ntr_key params_keys[] = {
 };
 
 static const struct ntr_key source_keys[] = {
-    {.name = "src", .kind = NTR_KEY_NUMBER, .width = sizeof(uint16_t), .required = true, .most = MOST_SRC,
-     .member = offsetof(ntr_bundle_source, src), .has = NTR_KEY_ALWAYS},
+    {.name = "src",
+     .kind = NTR_KEY_NUMBER,
+     .width = sizeof(uint16_t),
+     .required = true,
+     .most = MOST_SRC,
+     .member = offsetof(ntr_bundle_source, src),
+     .has = NTR_KEY_ALWAYS},
     NUMBER("hart", ntr_bundle_source, hart, MOST_HART),
     PLAIN("name", NTR_KEY_TEXT, ntr_bundle_source, name),
     {0},
 };
 
 static const struct ntr_key image_keys[] = {
-    {.name = "kind", .kind = NTR_KEY_CHOICE, .required = true, .member = offsetof(ntr_bundle_image, kind),
-     .has = NTR_KEY_ALWAYS, .words = "elf|raw"},
+    {.name = "kind",
+     .kind = NTR_KEY_CHOICE,
+     .required = true,
+     .member = offsetof(ntr_bundle_image, kind),
+     .has = NTR_KEY_ALWAYS,
+     .words = "elf|raw"},
     REQUIRED("file", NTR_KEY_TEXT, ntr_bundle_image, file),
     PLAIN("name", NTR_KEY_TEXT, ntr_bundle_image, options.name),
     PLAIN("build_id", NTR_KEY_HEX, ntr_bundle_image, build_id),
@@ -81,11 +95,18 @@ static const struct ntr_key image_keys[] = {
     NUMBER("until", ntr_bundle_image, options.until, MOST_OFFSET),
     WHEN("scontext", NTR_KEY_ADDRESS, ntr_bundle_image, options.scontext, options.has_scontext),
     WHEN("hcontext", NTR_KEY_ADDRESS, ntr_bundle_image, options.hcontext, options.has_hcontext),
-    {.name = "prv", .kind = NTR_KEY_NUMBER, .width = 1, .most = 3, .member = offsetof(ntr_bundle_image, options.prv),
+    {.name = "prv",
+     .kind = NTR_KEY_NUMBER,
+     .width = 1,
+     .most = 3,
+     .member = offsetof(ntr_bundle_image, options.prv),
      .has = offsetof(ntr_bundle_image, options.has_prv)},
     NUMBER("v", ntr_bundle_image, options.v, 1),
-    {.name = "isa", .kind = NTR_KEY_SET, .member = offsetof(ntr_bundle_image, options.isa),
-     .has = offsetof(ntr_bundle_image, options.has_isa), .words = "rv64|rv32|zcmp|zcmt"},
+    {.name = "isa",
+     .kind = NTR_KEY_SET,
+     .member = offsetof(ntr_bundle_image, options.isa),
+     .has = offsetof(ntr_bundle_image, options.has_isa),
+     .words = "rv64|rv32|zcmp|zcmt"},
     WHEN("jvt", NTR_KEY_ADDRESS, ntr_bundle_image, options.jvt, options.has_jvt),
     {0},
 };
@@ -250,7 +271,8 @@ static ntr_status write_command(json_t *root, const ntr_capture *capture, struct
     for (size_t i = 0; i < capture->command_count; i++) {
         /* Arguments are bytes, JSON is UTF-8: what is not is left out rather than the bundle. */
         json_t *text = json_string(capture->command[i]);
-        if (json_array_append_new(array, text ? text : json_string("?"))) return fail(error, NTR_E_MEMORY, "out of memory");
+        if (json_array_append_new(array, text ? text : json_string("?")))
+            return fail(error, NTR_E_MEMORY, "out of memory");
     }
     return NTR_OK;
 }
@@ -265,11 +287,11 @@ static ntr_status write_root(json_t *root, const ntr_capture *capture, struct nt
         status = write_array(root, "sources", source_keys, capture->sources, sizeof *capture->sources,
                              capture->source_count, error);
     if (status == NTR_OK)
-        status = write_array(root, "images", image_keys, capture->images, sizeof *capture->images,
-                             capture->image_count, error);
+        status = write_array(root, "images", image_keys, capture->images, sizeof *capture->images, capture->image_count,
+                             error);
     if (status == NTR_OK)
-        status = write_array(root, "losses", loss_keys, capture->losses, sizeof *capture->losses,
-                             capture->loss_count, error);
+        status = write_array(root, "losses", loss_keys, capture->losses, sizeof *capture->losses, capture->loss_count,
+                             error);
     return status;
 }
 

@@ -49,8 +49,8 @@ ntr_status ntr_bundle_resolve(ntr_bundle *bundle, const char *file, char **path)
     if (!realpath(bundle->folder, folder)) return ntr_bundle_fail_errno(bundle, bundle->folder);
     *path = ntr_bundle_join(bundle, bundle->folder, file);
     if (!*path) return ntr_bundle_fail_memory(bundle);
-    ntr_status status = realpath(*path, real) ? check_inside(bundle, folder, real, file)
-                                              : ntr_bundle_fail_errno(bundle, *path);
+    ntr_status status =
+        realpath(*path, real) ? check_inside(bundle, folder, real, file) : ntr_bundle_fail_errno(bundle, *path);
     if (status != NTR_OK) {
         ntr_dealloc(bundle->allocator, *path);
         *path = NULL;

@@ -45,19 +45,31 @@ static const char *word_at(const char *words, unsigned index, size_t *length) {
 
 static void put_number(void *member, unsigned width, uint64_t value) {
     switch (width) {
-    case 1: *(uint8_t *)member = (uint8_t)value; break;
-    case 2: *(uint16_t *)member = (uint16_t)value; break;
-    case 4: *(uint32_t *)member = (uint32_t)value; break;
-    default: *(uint64_t *)member = value; break;
+    case 1:
+        *(uint8_t *)member = (uint8_t)value;
+        break;
+    case 2:
+        *(uint16_t *)member = (uint16_t)value;
+        break;
+    case 4:
+        *(uint32_t *)member = (uint32_t)value;
+        break;
+    default:
+        *(uint64_t *)member = value;
+        break;
     }
 }
 
 static uint64_t get_number(const void *member, unsigned width) {
     switch (width) {
-    case 1: return *(const uint8_t *)member;
-    case 2: return *(const uint16_t *)member;
-    case 4: return *(const uint32_t *)member;
-    default: return *(const uint64_t *)member;
+    case 1:
+        return *(const uint8_t *)member;
+    case 2:
+        return *(const uint16_t *)member;
+    case 4:
+        return *(const uint32_t *)member;
+    default:
+        return *(const uint64_t *)member;
     }
 }
 
@@ -116,7 +128,8 @@ static ntr_status read_text(const struct ntr_key *key, const char *text, const c
             return fail(error, NTR_E_FORMAT, where, key->name, "expected pairs of hexadecimal digits, found \"%s\"",
                         text);
         break;
-    default: break;
+    default:
+        break;
     }
     *(const char **)member = text;
     return NTR_OK;
@@ -132,8 +145,8 @@ static ntr_status read_number(const struct ntr_key *key, json_int_t value, const
 }
 
 static const char *kind_of(const json_t *value) {
-    static const char *const names[] = {"an object", "an array", "a string", "an integer",
-                                        "a fraction", "true",    "false",    "null"};
+    static const char *const names[] = {"an object",  "an array", "a string", "an integer",
+                                        "a fraction", "true",     "false",    "null"};
     return names[json_typeof(value)];
 }
 
@@ -208,12 +221,18 @@ static json_t *address_text(uint64_t address) {
 
 static bool is_default(const struct ntr_key *key, const void *member) {
     switch (key->kind) {
-    case NTR_KEY_NUMBER: return get_number(member, key->width) == 0;
-    case NTR_KEY_ADDRESS: return *(const uint64_t *)member == 0;
-    case NTR_KEY_FLAG: return !*(const bool *)member;
-    case NTR_KEY_CHOICE: return *(const uint8_t *)member == 0;
-    case NTR_KEY_SET: return false;
-    default: return *(const char *const *)member == NULL;
+    case NTR_KEY_NUMBER:
+        return get_number(member, key->width) == 0;
+    case NTR_KEY_ADDRESS:
+        return *(const uint64_t *)member == 0;
+    case NTR_KEY_FLAG:
+        return !*(const bool *)member;
+    case NTR_KEY_CHOICE:
+        return *(const uint8_t *)member == 0;
+    case NTR_KEY_SET:
+        return false;
+    default:
+        return *(const char *const *)member == NULL;
     }
 }
 
@@ -227,16 +246,21 @@ static json_t *write_value(const struct ntr_key *key, const void *member) {
     case NTR_KEY_NUMBER:
         number = get_number(member, key->width);
         return number <= key->most && number <= INT64_MAX ? json_integer((json_int_t)number) : NULL;
-    case NTR_KEY_ADDRESS: return address_text(*(const uint64_t *)member);
-    case NTR_KEY_FLAG: return json_boolean(*(const bool *)member);
+    case NTR_KEY_ADDRESS:
+        return address_text(*(const uint64_t *)member);
+    case NTR_KEY_FLAG:
+        return json_boolean(*(const bool *)member);
     case NTR_KEY_CHOICE:
         word = word_at(key->words, *(const uint8_t *)member, &length);
         return word ? json_stringn(word, length) : NULL;
-    case NTR_KEY_SET: return set_text(key, *(const unsigned *)member);
+    case NTR_KEY_SET:
+        return set_text(key, *(const unsigned *)member);
     case NTR_KEY_DIALECT:
         dialect = *(const ntr_dialect *const *)member;
         return json_string((dialect ? dialect : ntr_dialect_at(0))->name);
-    default: word = *(const char *const *)member; return word ? json_string(word) : NULL;
+    default:
+        word = *(const char *const *)member;
+        return word ? json_string(word) : NULL;
     }
 }
 
@@ -244,11 +268,13 @@ ntr_status ntr_keys_write(const struct ntr_key *keys, const void *in, const char
                           struct ntr_key_error *error) {
     for (const struct ntr_key *key = keys; key->name; key++) {
         const void *member = (const char *)in + key->member;
-        bool there = key->has == NTR_KEY_ALWAYS ? !is_default(key, member) : *(const bool *)((const char *)in + key->has);
+        bool there =
+            key->has == NTR_KEY_ALWAYS ? !is_default(key, member) : *(const bool *)((const char *)in + key->has);
         if (!there && !key->required) continue;
         json_t *value = write_value(key, member);
         if (!value) return fail(error, NTR_E_INVALID, where, key->name, "value is out of its limits or missing");
-        if (json_object_set_new(object, key->name, value)) return fail(error, NTR_E_MEMORY, where, key->name, "out of memory");
+        if (json_object_set_new(object, key->name, value))
+            return fail(error, NTR_E_MEMORY, where, key->name, "out of memory");
     }
     return NTR_OK;
 }

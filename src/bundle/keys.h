@@ -23,9 +23,9 @@ enum ntr_key_kind {
 #define NTR_KEY_ALWAYS SIZE_MAX /* `has`: no such member */
 
 struct ntr_key {
-    const char *name;  /* NULL ends a table */
-    uint8_t kind;      /* enum ntr_key_kind */
-    uint8_t width;     /* NUMBER: bytes of the member */
+    const char *name; /* NULL ends a table */
+    uint8_t kind;     /* enum ntr_key_kind */
+    uint8_t width;    /* NUMBER: bytes of the member */
     bool required;
     uint64_t most;     /* NUMBER */
     size_t member;     /* its offset */

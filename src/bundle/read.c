@@ -61,8 +61,8 @@ static ntr_status check_names(ntr_bundle *bundle) {
 
     for (size_t i = 0; i < capture->image_count; i++) {
         if (!ntr_bundle_name_is_safe(capture->images[i].file))
-            return ntr_bundle_fail(bundle, NTR_E_FORMAT, "%s/" NTR_CAPTURE_FILE
-                                   ": images[%zu].file: '%s' is no name inside the bundle",
+            return ntr_bundle_fail(bundle, NTR_E_FORMAT,
+                                   "%s/" NTR_CAPTURE_FILE ": images[%zu].file: '%s' is no name inside the bundle",
                                    bundle->folder, i, capture->images[i].file);
     }
     return ntr_bundle_resolve(bundle, capture->stream, &bundle->stream);
@@ -125,8 +125,8 @@ static ntr_status load_raw(ntr_bundle *bundle, const ntr_bundle_image *image, st
 
     if (status != NTR_OK) return status;
     if (image->offset > mapped->size || image->length > mapped->size - image->offset)
-        return ntr_bundle_fail(bundle, NTR_E_FORMAT, "%s: expected at least %" PRIu64 " bytes at offset %" PRIu64
-                               ", found %zu in all",
+        return ntr_bundle_fail(bundle, NTR_E_FORMAT,
+                               "%s: expected at least %" PRIu64 " bytes at offset %" PRIu64 ", found %zu in all",
                                mapped->path, image->length, image->offset, mapped->size);
     size_t length = image->length ? (size_t)image->length : mapped->size - (size_t)image->offset;
     if (length == 0) return NTR_OK;

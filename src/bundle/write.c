@@ -28,8 +28,8 @@ static ntr_status make_folder(ntr_bundle *bundle) {
     char *images = ntr_bundle_join(bundle, bundle->folder, "images");
     if (!images) return ntr_bundle_fail_memory(bundle);
     struct stat about;
-    bool made = mkdir(images, 0777) == 0 && stat(images, &about) == 0 &&
-                chmod(bundle->folder, about.st_mode & 0777) == 0;
+    bool made =
+        mkdir(images, 0777) == 0 && stat(images, &about) == 0 && chmod(bundle->folder, about.st_mode & 0777) == 0;
     ntr_dealloc(bundle->allocator, images);
     return made ? NTR_OK : ntr_bundle_fail_errno(bundle, bundle->folder);
 }
@@ -56,8 +56,8 @@ ntr_status ntr_bundle_create(ntr_bundle *bundle, const char *folder) {
 
 /* Remember a string until the bundle is cleared; takes it over. */
 static ntr_status keep(ntr_bundle *bundle, char *text) {
-    if (text && ntr_reserve(bundle->allocator, (void **)&bundle->names, &bundle->name_capacity,
-                            bundle->name_count + 1, sizeof *bundle->names) == 0) {
+    if (text && ntr_reserve(bundle->allocator, (void **)&bundle->names, &bundle->name_capacity, bundle->name_count + 1,
+                            sizeof *bundle->names) == 0) {
         bundle->names[bundle->name_count++] = text;
         return NTR_OK;
     }

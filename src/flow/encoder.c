@@ -1,6 +1,5 @@
 /* The encoder: one block through all its parts, and its life. */
 #include "base/allocator.h"
-#include "flow/encoder_quick.h"
 #include "flow/encoder_state.h"
 
 #include <string.h>
@@ -25,8 +24,6 @@ static void adopt(ntr_encoder *e, const ntr_encoder_config *config) {
     e->compare_mask = c->params.implicit_return == NTR_RETURN_PARTIAL ? ((1ull << c->compare_bits) - 1) << 1 : UINT64_MAX;
     if (c->params.xlen == 32) e->compare_mask &= UINT32_MAX;
     e->sync_period = 1ull << (c->sync_max + 4);
-    e->simple = e->htm && !e->timestamps && !e->filtered && !c->fifo_bytes && !c->full_after &&
-                c->sync_mode <= NTR_SYNC_MODE_MESSAGES;
 }
 
 /* State of an encoder that has just been switched on; counters of what was sent go on. */
@@ -113,7 +110,6 @@ ntr_status ntr_encoder_reconfigure(ntr_encoder *e, const ntr_encoder_config *con
 /* ---- one block -------------------------------------------------------------------------------------- */
 
 static ntr_status result(ntr_encoder *e) {
-    e->quiet = ntr_enc_is_quiet(e);
     ntr_status failure = e->failure;
     e->failure = NTR_OK;
     return failure;
@@ -163,8 +159,9 @@ static void trace_block(ntr_encoder *e, const ntr_ingress *b, bool notify) {
 
 ntr_status ntr_encoder_push(ntr_encoder *e, const ntr_ingress *b) {
     if (e->config.stall && ntr_enc_fifo_blocked(e)) return NTR_NEED_MORE;
+    e->record++;
     ntr_status status = ntr_enc_check(e, b);
-    if (status != NTR_OK) return e->refused++, status;
+    if (status != NTR_OK) return status;
     e->stats.blocks++;
     if (e->timestamps) ntr_enc_clock_set(e, b->time);
     if (b->cycle) pass_cycles(e, 1);
@@ -225,16 +222,16 @@ ntr_status ntr_encoder_set_tracing(ntr_encoder *e, bool on) {
 
 ntr_status ntr_encoder_trigger(ntr_encoder *e, unsigned actions) {
     if (actions & NTR_TRIGGER_NOTIFY && e->active) e->sync_wanted |= 1u << NTR_SYNC_EXTERNAL_TRIGGER;
-    bool switches = e->config.trigger_enable && e->enabled;
-    if (switches && actions & NTR_TRIGGER_ON) return ntr_encoder_set_tracing(e, true);
-    if (switches && actions & NTR_TRIGGER_OFF) return ntr_encoder_set_tracing(e, false);
-    return result(e);
+    if (!e->config.trigger_enable || !e->enabled) return NTR_OK;
+    if (actions & NTR_TRIGGER_ON) return ntr_encoder_set_tracing(e, true);
+    if (actions & NTR_TRIGGER_OFF) return ntr_encoder_set_tracing(e, false);
+    return NTR_OK;
 }
 
 ntr_status ntr_encoder_request_sync(ntr_encoder *e, unsigned reason) {
     if (reason > 15) return NTR_E_RANGE;
     if (e->active) e->sync_wanted |= 1u << reason;
-    return result(e);
+    return NTR_OK;
 }
 
 ntr_status ntr_encoder_tick(ntr_encoder *e, uint64_t cycles) {

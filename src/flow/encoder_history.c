@@ -48,6 +48,20 @@ uint64_t ntr_enc_history_whole(const ntr_encoder *e) {
     return e->held.count ? 0 : e->hist;
 }
 
+void ntr_enc_history_append_many(ntr_encoder *e, uint64_t outcomes, unsigned count) {
+    if (e->patterns || e->config.full_after) {
+        while (count--) ntr_enc_history_append(e, outcomes >> count & 1);
+        return;
+    }
+    while (count) {
+        if (e->hist >= e->hist_full) spill(e);
+        unsigned room = (unsigned)(__builtin_clzll(e->hist) - __builtin_clzll(e->hist_full));
+        unsigned taken = count < room ? count : room;
+        count -= taken;
+        e->hist = e->hist << taken | (outcomes >> count & ((1ull << taken) - 1));
+    }
+}
+
 uint64_t ntr_enc_history_take(ntr_encoder *e) {
     uint64_t hist = e->hist;
     if (e->patterns) hist = ntr_enc_patterns_take(e);

@@ -78,14 +78,12 @@ struct ntr_encoder {
     ntr_encoder_config config; /* normalized: no zero stands for a default */
     ntr_params params;         /* as the message room needs them */
     bool htm, repeat_branch, timestamps, filtered;
-    bool simple;               /* HTM, and nothing configured that a plain block could set off */
     uint64_t icnt_full;        /* I-CNT reaching this is full */
     uint64_t hist_full;        /* HIST reaching this is full */
     uint64_t compare_mask;     /* bits of return addresses that are compared */
     uint64_t sync_period;      /* 0: no periodic sync */
 
     /* control */
-    bool quiet;             /* see encoder_quick.h; false is always right */
     bool enabled, tracing;  /* trTeEnable, trTeInstTracing */
     bool active;            /* a window is open */
     bool closing;           /* it closes as soon as the pending jump's target is known */
@@ -129,7 +127,7 @@ struct ntr_encoder {
     ntr_status failure;     /* first failure of the sink in this call */
     ntr_message message;    /* being built; `width` stays 0 */
     ntr_encoder_status stats;
-    uint64_t refused;       /* blocks; with those accepted, the record's number for errors */
+    uint64_t record;        /* pushed so far, for errors */
     char error[160];
 };
 
@@ -163,6 +161,7 @@ unsigned ntr_enc_trap_btype(const ntr_encoder *e, unsigned itype);
 /* encoder_history.c */
 void ntr_enc_history_append(ntr_encoder *e, unsigned taken);
 uint64_t ntr_enc_history_whole(const ntr_encoder *e); /* all there is, in one HIST; 0: it needs more messages */
+void ntr_enc_history_append_many(ntr_encoder *e, uint64_t outcomes, unsigned count); /* the newest in bit 0 */
 uint64_t ntr_enc_history_take(ntr_encoder *e); /* send all but the last part, give that back, start anew */
 void ntr_enc_history_flush(ntr_encoder *e);    /* send repeats that are held back */
 void ntr_enc_history_clear(ntr_encoder *e);

@@ -7,10 +7,12 @@
 #include <ntrace/status.h>
 #include <stdbool.h>
 
+enum { NTR_WRITER_WORD = 8 * NTR_MDO_BITS }; /* bits that become bytes at once */
+
 typedef struct ntr_writer {
     uint8_t *out;
     size_t capacity, size;
-    unsigned part;      /* bits not yet written, fewer than one MDO group */
+    uint64_t part;      /* bits not yet written, fewer than one MDO group */
     unsigned part_bits;
     bool full;          /* something did not fit */
 } ntr_writer;
@@ -19,28 +21,43 @@ static inline void ntr_writer_init(ntr_writer *w, uint8_t *out, size_t capacity)
     *w = (ntr_writer){.out = out, .capacity = capacity};
 }
 
-static inline void ntr_writer_byte(ntr_writer *w, unsigned mdo) {
-    if (w->size < w->capacity) w->out[w->size++] = (uint8_t)(mdo << NTR_MSEO_BITS);
-    else w->full = true;
+/* The first `groups` (up to 8) of these MDO groups as bytes. */
+static inline void ntr_writer_groups(ntr_writer *w, uint64_t mdo, unsigned groups) {
+    uint64_t word = ntr_scatter_mdo(mdo);
+    if (w->capacity - w->size >= sizeof word) {
+        ntr_store8(w->out + w->size, word);
+    } else if (w->capacity - w->size >= groups) {
+        for (unsigned i = 0; i < groups; i++) w->out[w->size + i] = (uint8_t)(word >> (8 * i));
+    } else {
+        w->full = true;
+        return;
+    }
+    w->size += groups;
+}
+
+/* Append `bits` (up to one word) bits; `value` has no others. */
+static inline void ntr_writer_word(ntr_writer *w, uint64_t value, unsigned bits) {
+    w->part |= value << w->part_bits;
+    w->part_bits += bits;
+    unsigned groups = w->part_bits / NTR_MDO_BITS;
+    if (!groups) return;
+    ntr_writer_groups(w, w->part, groups);
+    w->part >>= groups * NTR_MDO_BITS;
+    w->part_bits -= groups * NTR_MDO_BITS;
 }
 
 /* Append the low `bits` bits of `value` (zeros above its 64). */
 static inline void ntr_writer_put(ntr_writer *w, uint64_t value, unsigned bits) {
-    while (w->part_bits + bits >= NTR_MDO_BITS && !w->full) {
-        unsigned taken = NTR_MDO_BITS - w->part_bits;
-        ntr_writer_byte(w, (w->part | (unsigned)value << w->part_bits) & 0x3f);
-        value >>= taken;
-        bits -= taken;
-        w->part = w->part_bits = 0;
+    for (; bits > NTR_WRITER_WORD && !w->full; bits -= NTR_WRITER_WORD) {
+        ntr_writer_word(w, value & ((UINT64_C(1) << NTR_WRITER_WORD) - 1), NTR_WRITER_WORD);
+        value >>= NTR_WRITER_WORD;
     }
-    if (w->full) return;
-    w->part |= ((unsigned)value & ((1u << bits) - 1)) << w->part_bits;
-    w->part_bits += bits;
+    if (!w->full) ntr_writer_word(w, value & ((UINT64_C(1) << bits) - 1), bits);
 }
 
 /* End the variable field: fill its last byte. */
 static inline void ntr_writer_end_field(ntr_writer *w) {
-    if (w->part_bits) ntr_writer_byte(w, w->part);
+    if (w->part_bits && !w->full) ntr_writer_groups(w, w->part, 1);
     w->part = w->part_bits = 0;
     if (w->size && !w->full) w->out[w->size - 1] |= NTR_MSEO_FIELD;
 }

@@ -45,6 +45,19 @@ static inline uint64_t ntr_gather_mdo(uint64_t word) {
     return (x & UINT64_C(0xffffff)) | ((x >> 8) & UINT64_C(0xffffff000000));
 }
 
+/* The inverse: 48 bits as the MDO of eight bytes whose MSEO is 00. */
+static inline uint64_t ntr_scatter_mdo(uint64_t mdo) {
+    uint64_t x = (mdo & UINT64_C(0xffffff)) | ((mdo & UINT64_C(0xffffff000000)) << 8);
+    x = (x & UINT64_C(0x00000fff00000fff)) | ((x & UINT64_C(0x00fff00000fff000)) << 4);
+    x = (x & UINT64_C(0x003f003f003f003f)) | ((x & UINT64_C(0x0fc00fc00fc00fc0)) << 2);
+    return x << NTR_MSEO_BITS;
+}
+
+static inline void ntr_store8(uint8_t *bytes, uint64_t word) {
+    word = htole64(word);
+    memcpy(bytes, &word, sizeof word);
+}
+
 /* Bit 0 of each byte whose MSEO says that a field or message ends there (or is reserved). */
 static inline uint64_t ntr_ends(uint64_t word) { return (word | word >> 1) & NTR_BYTES_LOW; }
 

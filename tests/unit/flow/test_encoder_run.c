@@ -1,0 +1,196 @@
+/* Runs make the messages that their blocks make one by one. */
+#include "../test.h"
+
+#include <ntrace/encoder.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct stream {
+    uint8_t bytes[1 << 20];
+    size_t size;
+} stream;
+
+static ntr_status put(void *user, const uint8_t *bytes, size_t size) {
+    stream *s = user;
+    assert_true(s->size + size <= sizeof s->bytes);
+    memcpy(s->bytes + s->size, bytes, size);
+    s->size += size;
+    return NTR_OK;
+}
+
+static uint32_t next_random(uint32_t *state) {
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    return *state ^= *state << 5;
+}
+
+enum { BLOCKS = 20000 };
+
+typedef struct block {
+    uint64_t start;
+    uint32_t halfwords;
+    uint8_t itype, last_size;
+} block;
+
+/* An execution over code that is made up as it is walked; returns go back to where calls came from, mostly. */
+static void make_blocks(block *blocks, unsigned seed) {
+    static const uint8_t kinds[] = {NTR_ITYPE_NONE, NTR_ITYPE_NOT_TAKEN, NTR_ITYPE_TAKEN, NTR_ITYPE_NOT_TAKEN,
+                                    NTR_ITYPE_TAKEN, NTR_ITYPE_DIRECT_JUMP, NTR_ITYPE_DIRECT_CALL,
+                                    NTR_ITYPE_INDIRECT_CALL, NTR_ITYPE_RETURN, NTR_ITYPE_RETURN,
+                                    NTR_ITYPE_OTHER_INDIRECT, NTR_ITYPE_TAKEN, NTR_ITYPE_CO_SWAP};
+    uint32_t random = seed;
+    uint64_t pc = 0x1000, stack[64] = {0};
+    unsigned depth = 0;
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        block *b = &blocks[i];
+        b->start = pc;
+        b->last_size = (uint8_t)(next_random(&random) % 2);
+        b->halfwords = (b->last_size + 1u) + next_random(&random) % 40;
+        b->itype = kinds[next_random(&random) % sizeof kinds];
+        uint64_t end = pc + 2 * b->halfwords;
+        bool straight = b->itype == NTR_ITYPE_NONE || b->itype == NTR_ITYPE_NOT_TAKEN;
+        bool call = b->itype == NTR_ITYPE_DIRECT_CALL || b->itype == NTR_ITYPE_INDIRECT_CALL;
+        if (call) stack[depth++ % 64] = end;
+        pc = straight ? end : 0x1000 + 2 * (next_random(&random) % 5000);
+        if (b->itype == NTR_ITYPE_RETURN && depth && next_random(&random) % 8) pc = stack[--depth % 64];
+    }
+}
+
+static ntr_encoder *make_encoder(const char *const *options, stream *out) {
+    ntr_encoder_config config;
+    ntr_encoder_config_init(&config);
+    for (; options[0]; options += 2) assert_int_equal(ntr_encoder_option_set(&config, options[0], options[1]), NTR_OK);
+    config.sink = put;
+    config.sink_user = out;
+    out->size = 0;
+    ntr_encoder *encoder = ntr_encoder_new(&config, NULL);
+    assert_non_null(encoder);
+    return encoder;
+}
+
+static void push_blocks(ntr_encoder *encoder, const block *blocks, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const block *b = &blocks[i];
+        ntr_ingress in = {.iaddr = b->start, .iretire = b->halfwords, .itype = b->itype, .ilastsize = b->last_size,
+                          .priv = NTR_PRIV_U, .cycle = true};
+        assert_int_equal(ntr_encoder_push(encoder, &in), NTR_OK);
+    }
+}
+
+static bool continues(const block *b, bool htm, bool calls_matter) {
+    switch (b->itype) {
+    case NTR_ITYPE_NONE: case NTR_ITYPE_NOT_TAKEN: case NTR_ITYPE_DIRECT_JUMP: return true;
+    case NTR_ITYPE_TAKEN: return htm;
+    case NTR_ITYPE_DIRECT_CALL: return !calls_matter;
+    default: return false;
+    }
+}
+
+/* The same in runs, of at most `most` blocks. Returns how many were used. */
+static size_t push_run(ntr_encoder *encoder, const block *blocks, size_t count, size_t most, bool htm, bool calls) {
+    ntr_run run = {.iaddr = blocks[0].start};
+    size_t n = 0;
+    for (; n < count; n++) {
+        const block *b = &blocks[n];
+        run.iretire += b->halfwords;
+        run.end = b->start + 2 * b->halfwords;
+        run.ilastsize = b->last_size;
+        bool branch = b->itype == NTR_ITYPE_TAKEN || b->itype == NTR_ITYPE_NOT_TAKEN;
+        bool last = n + 1 == count || n + 1 == most || run.branches == 60;
+        if (!continues(b, htm, calls) || (last && !branch)) {
+            run.itype = b->itype;
+            n++;
+            break;
+        }
+        if (branch) {
+            run.outcomes = run.outcomes << 1 | (b->itype == NTR_ITYPE_TAKEN);
+            run.branches++;
+        }
+        if (last) {
+            n++;
+            break;
+        }
+    }
+    assert_int_equal(ntr_encoder_push_run(encoder, &run), NTR_OK);
+    return n;
+}
+
+static const char *const configurations[][9] = {
+    {NULL},
+    {"mode", "btm", NULL},
+    {"hist-bits", "2", NULL},
+    {"hist-bits", "7", "repeated-history", "on", "history-repeats", "whole", NULL},
+    {"repeated-history", "on", NULL},
+    {"full", "after", "hist-bits", "5", NULL},
+    {"implicit-return", "full", "return-stack", "4", NULL},
+    {"implicit-return", "count", "mode", "btm", NULL},
+    {"repeated-history", "on", "mode", "btm", "src-bits", "4", NULL},
+    {"sync-mode", "messages", "sync-max", "2", NULL},
+    {"best", NULL, NULL},
+};
+
+static void runs_are_blocks(void **state) {
+    (void)state;
+    static stream one, other;
+    static block blocks[BLOCKS];
+    for (size_t c = 0; c < sizeof configurations / sizeof configurations[0]; c++) {
+        const char *const *options = configurations[c];
+        bool htm = true, calls = options[0] && strcmp(options[0], "best") == 0;
+        for (size_t i = 0; options[i]; i += 2) {
+            if (options[i + 1] && strcmp(options[i + 1], "btm") == 0) htm = false;
+            if (strcmp(options[i], "implicit-return") == 0) calls = true;
+        }
+        for (unsigned seed = 1; seed <= 6; seed++) {
+            make_blocks(blocks, seed * 77);
+            ntr_encoder *e = make_encoder(options, &one), *f = make_encoder(options, &other);
+            assert_true(ntr_encoder_takes_runs(f));
+            push_blocks(e, blocks, BLOCKS);
+            uint32_t random = seed;
+            for (size_t at = 0; at < BLOCKS;) {
+                /* now and then single blocks in between */
+                if (next_random(&random) % 8 == 0) push_blocks(f, &blocks[at++], 1);
+                else at += push_run(f, blocks + at, BLOCKS - at, 1 + next_random(&random) % 90, htm, calls);
+            }
+            assert_int_equal(ntr_encoder_stop(e, 0x4000, 4), NTR_OK);
+            assert_int_equal(ntr_encoder_stop(f, 0x4000, 4), NTR_OK);
+            if (one.size != other.size || memcmp(one.bytes, other.bytes, one.size) != 0)
+                fail_msg("configuration %zu, seed %u: %zu and %zu bytes", c, seed, one.size, other.size);
+            ntr_encoder_free(e);
+            ntr_encoder_free(f);
+        }
+    }
+}
+
+static void what_runs_cannot_tell_is_refused(void **state) {
+    (void)state;
+    static stream out;
+    static const char *const none[] = {NULL};
+    static const char *const no[][3] = {{"fifo", "200"}, {"filter", "priv=u"}, {"context", "scontext"},
+                                        {"all-jumps", "on"}, {"itype-width", "3"}, {"sync-mode", "cycles"},
+                                        {"icnt-bits", "15"}, {"sync-form", "exact"}};
+    const ntr_run good = {.iaddr = 0x100, .end = 0x104, .iretire = 2, .ilastsize = 1};
+    for (size_t i = 0; i < sizeof no / sizeof no[0]; i++) {
+        ntr_encoder *e = make_encoder(no[i], &out);
+        assert_false(ntr_encoder_takes_runs(e));
+        assert_int_equal(ntr_encoder_push_run(e, &good), NTR_E_STATE);
+        ntr_encoder_free(e);
+    }
+    ntr_encoder *e = make_encoder(none, &out);
+    ntr_run bad[6] = {good, good, good, good, good, good};
+    bad[0].iaddr = 1;
+    bad[1].iretire = 0;
+    bad[2].iretire = 1 << 15;
+    bad[3].itype = NTR_ITYPE_EXCEPTION;
+    bad[4].branches = 65;
+    bad[5].itype = 7;
+    for (size_t i = 0; i < 6; i++) assert_int_equal(ntr_encoder_push_run(e, &bad[i]), NTR_E_INGRESS);
+    assert_int_equal(ntr_encoder_push_run(e, &good), NTR_OK);
+    ntr_encoder_free(e);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {TEST(runs_are_blocks), TEST(what_runs_cannot_tell_is_refused)};
+    return cmocka_run_group_tests_name("encoder runs", tests, NULL, NULL);
+}
