@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Program counters of ../shared/corpus/refcode, encoded in every setting and decoded again, come back the same.
+
+ECALL and EBREAK are left out: the simulator lists them, but they do not retire.
+
+refcode.py NTRACE [--large]   --large: the lists that are left out otherwise, in fewer settings
+"""
+import os
+import re
+import struct
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SHARED = os.environ.get("NTRACE_SHARED", os.path.join(ROOT, "..", "shared"))
+LARGE = 2_000_000  # bytes of stream in BTM
+
+# what the encoder is told, what the decoder has to be told
+COMMON = [
+    ("--mode btm", ""),
+    ("--mode htm", ""),
+    ("--best", "--implicit-return full --sequential-jump"),
+]
+SETTINGS = COMMON + [
+    ("--repeated-history", ""),
+    ("--repeated-history --history-repeats whole", ""),
+    ("--repeated-history --hist-bits 9 --hrepeat-bits 3", ""),
+    ("--implicit-return full --return-stack 8", "--implicit-return full --return-stack 8"),
+    ("--implicit-return full --return-stack 1 --repeated-history", "--implicit-return full"),
+    ("--implicit-return partial --compare-bits 20", "--implicit-return partial"),
+    ("--implicit-return count", "--implicit-return count"),
+    ("--mode btm --implicit-return full --repeated-history", "--implicit-return full"),
+    ("--mode btm --all-jumps", "--all-jumps"),
+    ("--mode htm --all-jumps --repeat-branch", "--all-jumps"),
+    ("--mode htm --itype-width 3", ""),
+    ("--mode htm --sequential-jump --extend-addr", "--sequential-jump --extend-addr"),
+    ("--mode htm --icnt-bits 6 --hist-bits 5", ""),
+    ("--mode htm --icnt-bits 6 --hist-bits 5 --full after --full-first hist", ""),
+    ("--mode btm --icnt-bits 5 --icnt-full sync", ""),
+    ("--mode btm --icnt-bits 5 --icnt-full sync --full after", ""),
+    ("--mode htm --empty-hist send --empty-cdf 0", ""),
+    ("--mode btm --sync-mode messages --sync-max 1", ""),
+    ("--mode htm --sync-mode halfwords --sync-max 4 --sync-form exact", ""),
+    ("--mode btm --sync-mode cycles --sync-max 3 --sync-form exact", ""),
+    ("--best --sync-mode halfwords --sync-max 6", "--implicit-return full --sequential-jump"),
+    ("--best --timestamps --context --src-bits 3 --src-id 5", "--implicit-return full --sequential-jump --src-bits 3 --timestamps"),
+    ("--mode htm --timestamps --ts-width 16 --ts-prescale 1 --ts-messages branch", "--timestamps"),
+    ("--mode htm --fifo 100000 --drain 0", ""),
+    ("--mode btm --fifo 76 --drain 2 --stall", ""),
+]
+
+
+def environment_calls(elf):
+    """Addresses of all that may be an ECALL, EBREAK or C.EBREAK in a 64-bit ELF."""
+    data = open(elf, "rb").read()
+    offset, size, count = struct.unpack_from("<Q", data, 32) + struct.unpack_from("<HH", data, 54)
+    found = []
+    for i in range(count):
+        kind, flags, at, address, _, length = struct.unpack_from("<IIQQQQ", data, offset + i * size)
+        if kind == 1 and flags & 1:
+            found += [address + m.start() for m in re.finditer(rb"\x73\0[\0\x10]\0|\x02\x90", data[at:at + length])
+                      if m.start() % 2 == 0]
+    return found
+
+
+def same(ntrace, folder, encode, decode):
+    elf = f"{folder}/program.elf"
+    left_out = "|".join(hex(a) for a in environment_calls(elf)) or "none"
+    command = (f"{ntrace} encode -e {elf} --pc {folder}/pc.txt.zst {encode} | "
+               f"{ntrace} decode - -e {elf} --output pc {decode} | "
+               f"cmp - <(zstd -dc {folder}/pc.txt.zst | grep -vxE '{left_out}')")
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return done.returncode == 0, done.stdout
+
+
+def main():
+    ntrace, large = sys.argv[1], "--large" in sys.argv
+    top = os.path.join(SHARED, "corpus", "refcode")
+    programs = sorted(n for n in os.listdir(top) if os.path.isdir(os.path.join(top, n))) if os.path.isdir(top) else []
+    if not programs:
+        print("1..1\nok 1 # SKIP ../shared is missing")
+        return
+    is_large = {"coremark", "embench-crc32", "embench-nettle-sha256", "embench-statemate"}
+    rows = [(p, s) for p in programs if (p in is_large) == large for s in (COMMON if large else SETTINGS)]
+    print(f"1..{len(rows)}")
+    failed = 0
+    for number, (program, (encode, decode)) in enumerate(rows, 1):
+        good, text = same(ntrace, os.path.join(top, program), encode, decode)
+        failed += not good
+        print(f"{'ok' if good else 'not ok'} {number} {program} {encode}", flush=True)
+        if not good:
+            print("# " + text.strip().replace("\n", "\n# "))
+    sys.exit(1 if failed else 0)
+
+
+main()
