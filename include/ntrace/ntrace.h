@@ -20,6 +20,7 @@
 #include <ntrace/message.h>
 #include <ntrace/params.h>
 #include <ntrace/pins.h>
+#include <ntrace/profile.h>
 #include <ntrace/program.h>
 #include <ntrace/reader.h>
 #include <ntrace/registers.h>

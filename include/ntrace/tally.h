@@ -18,7 +18,7 @@ typedef struct ntr_tally_row {
     uint64_t target;        /* where control went; meaningless when `target_unknown` */
     uint64_t count;
     uint32_t instructions, halfwords;
-    uint32_t view;          /* number of the context it ran in: ntr_tally_context */
+    uint32_t view;          /* where it ran, a source in a context: ntr_tally_view */
     uint8_t end;            /* ntr_end */
     bool target_unknown;
 } ntr_tally_row;
@@ -30,14 +30,21 @@ NTR_API void ntr_tally_free(ntr_tally *tally);
 /* Count events. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_tally_feed(ntr_tally *tally, const ntr_event *events, size_t count);
 
-/* Add `row->count` executions; `context` as for events, NULL: row->view is set. Errors: NTR_E_MEMORY. */
-NTR_API ntr_status ntr_tally_add(ntr_tally *tally, const ntr_context *context, const ntr_tally_row *row);
+/* Add `row->count` executions of a source in a context; row->view is ignored. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_tally_add(ntr_tally *tally, uint16_t src, const ntr_context *context,
+                                 const ntr_tally_row *row);
 
 /* The rows in order of (view, address, last, end, target). The pointer holds until the next change. */
 NTR_API const ntr_tally_row *ntr_tally_rows(ntr_tally *tally, size_t *count);
 
-/* The context of a view, NULL past the last. View 0 is the context before the first Ownership. */
-NTR_API const ntr_context *ntr_tally_context(const ntr_tally *tally, uint32_t view);
+/* A source in a context. */
+typedef struct ntr_tally_view_info {
+    uint16_t src;
+    ntr_context context;
+} ntr_tally_view_info;
+
+/* NULL past the last. */
+NTR_API const ntr_tally_view_info *ntr_tally_view(const ntr_tally *tally, uint32_t view);
 
 /* Gaps that were met: something that is not in the rows may have been executed. */
 NTR_API uint64_t ntr_tally_gaps(const ntr_tally *tally);

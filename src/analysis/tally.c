@@ -12,22 +12,18 @@ struct ntr_tally {
     uint32_t *slots; /* open addressing: row + 1, 0 when free */
     size_t slot_count;
     bool sorted;     /* then the slots are stale */
-    ntr_context *contexts;
-    size_t context_count, context_capacity;
-    uint32_t *views; /* current view by source */
+    ntr_tally_view_info *views;
     size_t view_count, view_capacity;
+    uint32_t *current; /* view by source; NO_VIEW: not known yet */
+    size_t source_count, source_capacity;
     uint64_t gaps;
 };
 
+#define NO_VIEW UINT32_MAX
+
 ntr_tally *ntr_tally_new(const ntr_allocator *allocator) {
     ntr_tally *t = ntr_alloc(allocator, 1, sizeof *t);
-    if (!t) return NULL;
-    t->allocator = allocator;
-    if (ntr_reserve(allocator, (void **)&t->contexts, &t->context_capacity, 1, sizeof *t->contexts)) {
-        ntr_tally_free(t);
-        return NULL;
-    }
-    t->contexts[t->context_count++] = (ntr_context){.prv = NTR_PRV_UNKNOWN};
+    if (t) t->allocator = allocator;
     return t;
 }
 
@@ -35,8 +31,8 @@ void ntr_tally_free(ntr_tally *t) {
     if (!t) return;
     ntr_dealloc(t->allocator, t->rows);
     ntr_dealloc(t->allocator, t->slots);
-    ntr_dealloc(t->allocator, t->contexts);
     ntr_dealloc(t->allocator, t->views);
+    ntr_dealloc(t->allocator, t->current);
     ntr_dealloc(t->allocator, t);
 }
 
@@ -47,29 +43,40 @@ static bool same_context(const ntr_context *a, const ntr_context *b) {
            a->has_scontext == b->has_scontext && a->has_hcontext == b->has_hcontext;
 }
 
-static ntr_status view_of(ntr_tally *t, const ntr_context *context, uint32_t *view) {
-    for (size_t i = t->context_count; i-- > 0;)
-        if (same_context(&t->contexts[i], context)) {
+static ntr_status view_of(ntr_tally *t, uint16_t src, const ntr_context *context, uint32_t *view) {
+    for (size_t i = t->view_count; i-- > 0;)
+        if (t->views[i].src == src && same_context(&t->views[i].context, context)) {
             *view = (uint32_t)i;
             return NTR_OK;
         }
-    if (ntr_reserve(t->allocator, (void **)&t->contexts, &t->context_capacity, t->context_count + 1,
-                    sizeof *t->contexts))
+    if (ntr_reserve(t->allocator, (void **)&t->views, &t->view_capacity, t->view_count + 1, sizeof *t->views))
         return NTR_E_MEMORY;
-    *view = (uint32_t)t->context_count;
-    t->contexts[t->context_count++] = *context;
+    *view = (uint32_t)t->view_count;
+    t->views[t->view_count++] = (ntr_tally_view_info){src, *context};
     return NTR_OK;
 }
 
-static ntr_status set_view(ntr_tally *t, const ntr_event *event) {
-    size_t need = (size_t)event->src + 1;
-    if (ntr_reserve(t->allocator, (void **)&t->views, &t->view_capacity, need, sizeof *t->views)) return NTR_E_MEMORY;
-    while (t->view_count < need) t->views[t->view_count++] = 0;
-    return view_of(t, &event->context, &t->views[event->src]);
+static ntr_status set_view(ntr_tally *t, uint16_t src, const ntr_context *context) {
+    size_t need = (size_t)src + 1;
+    if (ntr_reserve(t->allocator, (void **)&t->current, &t->source_capacity, need, sizeof *t->current))
+        return NTR_E_MEMORY;
+    while (t->source_count < need) t->current[t->source_count++] = NO_VIEW;
+    return view_of(t, src, context, &t->current[src]);
 }
 
-const ntr_context *ntr_tally_context(const ntr_tally *t, uint32_t view) {
-    return view < t->context_count ? &t->contexts[view] : NULL;
+/* The view that a source runs in now; before its first Ownership, one without any knowledge. */
+static ntr_status current_view(ntr_tally *t, uint16_t src, uint32_t *view) {
+    static const ntr_context nothing = {.prv = NTR_PRV_UNKNOWN};
+    if (src >= t->source_count || t->current[src] == NO_VIEW) {
+        ntr_status status = set_view(t, src, &nothing);
+        if (status) return status;
+    }
+    *view = t->current[src];
+    return NTR_OK;
+}
+
+const ntr_tally_view_info *ntr_tally_view(const ntr_tally *t, uint32_t view) {
+    return view < t->view_count ? &t->views[view] : NULL;
 }
 
 /* ---- rows -------------------------------------------------------------------------------------- */
@@ -126,34 +133,38 @@ static ntr_status add(ntr_tally *t, const ntr_tally_row *row) {
     return NTR_OK;
 }
 
-ntr_status ntr_tally_add(ntr_tally *t, const ntr_context *context, const ntr_tally_row *row) {
+ntr_status ntr_tally_add(ntr_tally *t, uint16_t src, const ntr_context *context, const ntr_tally_row *row) {
     ntr_tally_row copy = *row;
-    ntr_status status = context ? view_of(t, context, &copy.view) : NTR_OK;
+    ntr_status status = view_of(t, src, context, &copy.view);
     return status ? status : add(t, &copy);
+}
+
+static ntr_status add_span(ntr_tally *t, const ntr_event *event) {
+    bool unknown = (event->flags & NTR_EVENT_TARGET_UNKNOWN) != 0;
+    ntr_tally_row row = {
+        .address = event->address,
+        .last = event->last,
+        .target = unknown ? 0 : event->target,
+        .count = 1,
+        .instructions = event->instructions,
+        .halfwords = event->halfwords,
+        .end = event->end,
+        .target_unknown = unknown,
+    };
+    ntr_status status = current_view(t, event->src, &row.view);
+    return status ? status : add(t, &row);
 }
 
 ntr_status ntr_tally_feed(ntr_tally *t, const ntr_event *events, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const ntr_event *event = &events[i];
         ntr_status status = NTR_OK;
-        if (event->kind == NTR_EVENT_SPAN) {
-            bool unknown = (event->flags & NTR_EVENT_TARGET_UNKNOWN) != 0;
-            status = add(t, &(ntr_tally_row){
-                                .address = event->address,
-                                .last = event->last,
-                                .target = unknown ? 0 : event->target,
-                                .count = 1,
-                                .instructions = event->instructions,
-                                .halfwords = event->halfwords,
-                                .view = event->src < t->view_count ? t->views[event->src] : 0,
-                                .end = event->end,
-                                .target_unknown = unknown,
-                            });
-        } else if (event->kind == NTR_EVENT_CONTEXT) {
-            status = set_view(t, event);
-        } else if (event->kind == NTR_EVENT_GAP) {
+        if (event->kind == NTR_EVENT_SPAN)
+            status = add_span(t, event);
+        else if (event->kind == NTR_EVENT_CONTEXT)
+            status = set_view(t, event->src, &event->context);
+        else if (event->kind == NTR_EVENT_GAP)
             t->gaps++;
-        }
         if (status) return status;
     }
     return NTR_OK;
@@ -197,7 +208,7 @@ static ntr_status expand(ntr_tally *t, const ntr_program *program, const ntr_tal
     uint64_t address = row->address;
     for (uint32_t i = 0; i < row->instructions; i++) {
         ntr_insn insn;
-        if (ntr_program_insn(program, &t->contexts[row->view], 0, address, &insn) != NTR_OK) return NTR_OK;
+        if (ntr_program_insn(program, &t->views[row->view].context, 0, address, &insn) != NTR_OK) return NTR_OK;
         if (ntr_reserve(t->allocator, (void **)&table->items, &table->capacity, table->count + 1,
                         sizeof *table->items))
             return NTR_E_MEMORY;

@@ -1,0 +1,180 @@
+#include <ntrace/profile.h>
+
+#include "base/allocator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What rows are made from. */
+typedef struct maker {
+    ntr_profile *profile;
+    size_t capacity;
+    const ntr_program *program;
+    ntr_source *source;
+    ntr_functions *functions;
+    const ntr_calltree *tree;
+    ntr_tally *tally;
+} maker;
+
+static ntr_profile_row *add(maker *m) {
+    ntr_profile *p = m->profile;
+    if (ntr_reserve(p->allocator, (void **)&p->rows, &m->capacity, p->count + 1, sizeof *p->rows)) return NULL;
+    ntr_profile_row *row = &p->rows[p->count++];
+    memset(row, 0, sizeof *row);
+    return row;
+}
+
+static ntr_status by_function(maker *m) {
+    size_t count = 0;
+    while (ntr_functions_get(m->functions, (uint32_t)count)) count++;
+    ntr_call_sum *sums = ntr_alloc(m->profile->allocator, count, sizeof *sums);
+    if (!sums) return NTR_E_MEMORY;
+    ntr_calltree_sums(m->tree, sums, count);
+    ntr_status status = NTR_OK;
+    for (size_t i = 0; i < count; i++) {
+        if (sums[i].calls == 0 && sums[i].self_instructions == 0) continue;
+        const ntr_function *function = ntr_functions_get(m->functions, (uint32_t)i);
+        ntr_profile_row *row = add(m);
+        if (!row) {
+            status = NTR_E_MEMORY;
+            break;
+        }
+        *row = (ntr_profile_row){
+            .name = function->name,
+            .file = function->file,
+            .image = function->image,
+            .line = function->line,
+            .address = function->low,
+            .self = sums[i].self_instructions,
+            .total = sums[i].total_instructions,
+            .self_ticks = sums[i].self_ticks,
+            .total_ticks = sums[i].total_ticks,
+            .calls = sums[i].calls,
+        };
+    }
+    ntr_dealloc(m->profile->allocator, sums);
+    return status;
+}
+
+static ntr_status by_instruction(maker *m) {
+    ntr_insn_count *counts = NULL;
+    size_t count = 0;
+    ntr_status status = ntr_tally_instructions(m->tally, m->program, UINT32_MAX, &counts, &count);
+    for (size_t i = 0; !status && i < count; i++) {
+        ntr_frame frames[NTR_FRAMES_MAX];
+        size_t depth = ntr_source_frames(m->source, NULL, counts[i].address, frames, NTR_FRAMES_MAX);
+        ntr_profile_row *row = add(m);
+        if (!row) {
+            status = NTR_E_MEMORY;
+            break;
+        }
+        *row = (ntr_profile_row){
+            .address = counts[i].address,
+            .self = counts[i].executed,
+            .total = counts[i].executed,
+            .calls = counts[i].executed,
+        };
+        if (depth == 0) continue;
+        row->name = frames[0].function;
+        row->file = frames[0].file;
+        row->line = frames[0].line;
+        row->image = frames[0].image;
+    }
+    ntr_tally_free_counts(m->tally, counts);
+    return status;
+}
+
+static int order_text(const char *a, const char *b) {
+    if (!a || !b) return (a != NULL) - (b != NULL);
+    return strcmp(a, b);
+}
+
+static int compare_lines(const void *a, const void *b) {
+    const ntr_profile_row *x = a, *y = b;
+    int order = order_text(x->file, y->file);
+    if (order) return order;
+    if (x->line != y->line) return x->line < y->line ? -1 : 1;
+    return order_text(x->name, y->name);
+}
+
+/* Instructions of one line and function become one row. */
+static ntr_status by_line(maker *m) {
+    ntr_status status = by_instruction(m);
+    if (status) return status;
+    ntr_profile *p = m->profile;
+    size_t kept = 0;
+    if (p->count) qsort(p->rows, p->count, sizeof *p->rows, compare_lines);
+    for (size_t i = 0; i < p->count; i++) {
+        if (kept && compare_lines(&p->rows[kept - 1], &p->rows[i]) == 0) {
+            p->rows[kept - 1].self += p->rows[i].self;
+            p->rows[kept - 1].total += p->rows[i].total;
+        } else {
+            p->rows[kept] = p->rows[i];
+            p->rows[kept++].calls = 0;
+        }
+    }
+    p->count = kept;
+    return NTR_OK;
+}
+
+/* One row a view, or one a source. */
+static ntr_status by_view(maker *m, bool per_context) {
+    size_t count;
+    const ntr_tally_row *rows = ntr_tally_rows(m->tally, &count);
+    ntr_profile *p = m->profile;
+    for (size_t i = 0; i < count; i++) {
+        const ntr_tally_view_info *view = ntr_tally_view(m->tally, rows[i].view);
+        size_t at = 0;
+        while (at < p->count && (p->rows[at].src != view->src || (per_context && p->rows[at].address != rows[i].view)))
+            at++;
+        if (at == p->count) {
+            if (!add(m)) return NTR_E_MEMORY;
+            p->rows[at].src = view->src;
+            p->rows[at].context = view->context;
+            p->rows[at].address = rows[i].view;
+        }
+        p->rows[at].self += rows[i].count * rows[i].instructions;
+        p->rows[at].total = p->rows[at].self;
+    }
+    for (size_t i = 0; i < p->count; i++) p->rows[i].address = 0;
+    return NTR_OK;
+}
+
+static int compare_self(const void *a, const void *b) {
+    const ntr_profile_row *x = a, *y = b;
+    if (x->self != y->self) return x->self > y->self ? -1 : 1;
+    if (x->total != y->total) return x->total > y->total ? -1 : 1;
+    return x->address < y->address ? -1 : x->address > y->address;
+}
+
+ntr_status ntr_profile_make(ntr_profile *profile, ntr_profile_by by, const ntr_program *program, ntr_source *source,
+                            ntr_functions *functions, const ntr_calltree *tree, ntr_tally *tally,
+                            const ntr_allocator *allocator) {
+    maker m = {.profile = profile, .program = program, .source = source, .functions = functions, .tree = tree,
+               .tally = tally};
+    ntr_status status = NTR_E_INVALID;
+    *profile = (ntr_profile){.allocator = allocator};
+    if (by == NTR_PROFILE_FUNCTION ? !tree : !tally) return NTR_E_INVALID;
+    switch (by) {
+    case NTR_PROFILE_FUNCTION: status = by_function(&m); break;
+    case NTR_PROFILE_LINE: status = by_line(&m); break;
+    case NTR_PROFILE_INSTRUCTION: status = by_instruction(&m); break;
+    case NTR_PROFILE_HART: status = by_view(&m, false); break;
+    case NTR_PROFILE_CONTEXT: status = by_view(&m, true); break;
+    }
+    if (status) {
+        ntr_profile_release(profile);
+        return status;
+    }
+    for (size_t i = 0; i < profile->count; i++) {
+        profile->instructions += profile->rows[i].self;
+        profile->ticks += profile->rows[i].self_ticks;
+    }
+    if (profile->count) qsort(profile->rows, profile->count, sizeof *profile->rows, compare_self);
+    return NTR_OK;
+}
+
+void ntr_profile_release(ntr_profile *profile) {
+    ntr_dealloc(profile->allocator, profile->rows);
+    *profile = (ntr_profile){.allocator = profile->allocator};
+}
