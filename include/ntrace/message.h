@@ -140,9 +140,8 @@ NTR_API const char *ntr_value_name(const ntr_dialect *dialect, ntr_field field, 
 /* Most fields one message can have: SRC, those of its row, TSTAMP. */
 #define NTR_FIELDS_MAX (NTR_MESSAGE_FIELDS_MAX + 2)
 
-/* List the present fields in transmission order; returns how many. */
-NTR_API size_t ntr_message_list(const ntr_params *params, const ntr_message *message,
-                                ntr_field fields[NTR_FIELDS_MAX]);
+/* List the present fields in transmission order (that of fields.def); returns how many. */
+NTR_API size_t ntr_message_list(const ntr_message *message, ntr_field fields[NTR_FIELDS_MAX]);
 
 /* Whether a decoded field was sent with more bits than an encoder would use (`width` tells how many), or, with
  * params->extend_addr, differently from how an encoder would send this value as a whole address. */

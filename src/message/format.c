@@ -1,27 +1,43 @@
 /* The text form of a message: what `ntrace dump` prints. */
-#include "message/table.h"
+#include "message/layout.h"
 #include "message/text.h"
 
-/* " ICNT=", with its length: copying a fixed size is quicker than looking for the end. */
+/* Text with its length: a fixed size is copied and what is too much overwritten, which is quicker than looking for
+ * the end. */
 typedef struct label {
-    char text[15];
+    char text[23];
     uint8_t size;
 } label;
 
-#define NTR_FIELD(id, member, text, shape, bits, base, about) [NTR_FIELD_##id] = {" " text "=", sizeof(" " text "=") - 1},
-static const label labels[NTR_FIELD_COUNT] = {
+#define LABEL(text) {text, sizeof(text) - 1}
+
+static inline char *add_label(char *at, const label *l) {
+    memcpy(at, l->text, sizeof l->text);
+    return at + l->size;
+}
+
+#define NTR_FIELD(id, member, text, shape, bits, base, about) [NTR_FIELD_##id] = LABEL(" " text "="),
+static const label field_labels[NTR_FIELD_COUNT] = {
 #include <ntrace/fields.def>
 };
 #undef NTR_FIELD
 
+#define NTR_MESSAGE(id, tcode, text, set, about, ...) [tcode] = LABEL(text),
+static const label message_labels[NTR_TCODES] = {
+#include <ntrace/messages.def>
+};
+#undef NTR_MESSAGE
+
+static char *add_name(char *at, const ntr_dialect *dialect, unsigned tcode) {
+    if (ntr_message_get(dialect, tcode)) return add_label(at, &message_labels[tcode]);
+    return ntr_text(at, ntr_tcode_name(dialect, tcode));
+}
+
 static char *add_field(char *at, const ntr_params *params, const ntr_message *m, ntr_field field) {
-    memcpy(at, labels[field].text, sizeof labels[field].text);
-    at = ntr_text_number(at + labels[field].size, field, m->value[field]);
-    if (ntr_message_is_padded(params, m, field)) {
-        *at++ = ':';
-        at = ntr_text_dec(at, m->width[field]);
-    }
-    return at;
+    at = ntr_text_number(add_label(at, &field_labels[field]), field, m->value[field]);
+    if (!ntr_is_padded(params, m, field)) return at;
+    *at++ = ':';
+    return ntr_text_dec(at, m->width[field]);
 }
 
 static char *add_defect(char *at, const ntr_message *m) {
@@ -37,13 +53,11 @@ static char *add_defect(char *at, const ntr_message *m) {
 }
 
 static char *line(const ntr_params *params, const ntr_message *m, char *at) {
-    ntr_field fields[NTR_FIELDS_MAX];
     *at++ = '#';
-    at = ntr_text_hex(ntr_text_bytes(ntr_text_dec(at, m->number), " @0x", 4), m->offset);
+    at = ntr_text_hex(ntr_text(ntr_text_dec(at, m->number), " @0x"), m->offset);
     *at++ = ' ';
-    at = ntr_text(at, ntr_tcode_name(params->dialect, m->tcode));
-    size_t count = ntr_message_list(params, m, fields);
-    for (size_t i = 0; i < count; i++) at = add_field(at, params, m, fields[i]);
+    at = add_name(at, params->dialect, m->tcode);
+    for (ntr_fields left = m->present; left; left &= left - 1) at = add_field(at, params, m, ntr_first_field(left));
     if (m->defect != NTR_OK) return add_defect(at, m);
     if (ntr_has_payload(params, m)) at = ntr_text_payload(ntr_text(at, " DATA="), params, m);
     return at;

@@ -1,5 +1,6 @@
 /* The JSON Lines form of a message. Every string in it is made of the tables' plain characters: nothing needs
  * escaping. */
+#include "message/layout.h"
 #include "message/text.h"
 
 #define EXACT_MAX ((UINT64_C(1) << 53) - 1) /* RFC 8259 section 6: whole numbers that every reader keeps exact */
@@ -25,23 +26,24 @@ static char *add_number(char *at, uint64_t value) {
     return at;
 }
 
-static char *add_fields(char *at, const ntr_message *m, const ntr_field *fields, size_t count) {
+static char *add_fields(char *at, const ntr_message *m) {
     at = ntr_text(at, ",\"fields\":{");
-    for (size_t i = 0; i < count; i++) {
-        if (i) *at++ = ',';
-        at = add_number(add_key(at, ntr_field_name(fields[i])), m->value[fields[i]]);
+    for (ntr_fields left = m->present; left; left &= left - 1) {
+        ntr_field field = ntr_first_field(left);
+        if (left != m->present) *at++ = ',';
+        at = add_number(add_key(at, ntr_field_name(field)), m->value[field]);
     }
     *at++ = '}';
     return at;
 }
 
-static char *add_widths(char *at, const ntr_params *params, const ntr_message *m, const ntr_field *fields,
-                        size_t count) {
+static char *add_widths(char *at, const ntr_params *params, const ntr_message *m) {
     bool any = false;
-    for (size_t i = 0; i < count; i++) {
-        if (!ntr_message_is_padded(params, m, fields[i])) continue;
+    for (ntr_fields left = m->present; left; left &= left - 1) {
+        ntr_field field = ntr_first_field(left);
+        if (!ntr_is_padded(params, m, field)) continue;
         at = any ? ntr_text(at, ",") : ntr_text(at, ",\"widths\":{");
-        at = ntr_text_dec(add_key(at, ntr_field_name(fields[i])), m->width[fields[i]]);
+        at = ntr_text_dec(add_key(at, ntr_field_name(field)), m->width[field]);
         any = true;
     }
     return any ? ntr_text(at, "}") : at;
@@ -62,16 +64,14 @@ static char *add_defect(char *at, const ntr_message *m) {
 }
 
 static char *object(const ntr_params *params, const ntr_message *m, char *at) {
-    ntr_field fields[NTR_FIELDS_MAX];
-    size_t count = ntr_message_list(params, m, fields);
     at = ntr_text_dec(ntr_text(at, "{\"number\":"), m->number);
     at = ntr_text_dec(ntr_text(at, ",\"offset\":"), m->offset);
     at = ntr_text_dec(ntr_text(at, ",\"size\":"), m->size);
     at = add_string(ntr_text(at, ","), "name", ntr_tcode_name(params->dialect, m->tcode));
     at = ntr_text(at, ",\"tcode\":");
     at = m->tcode == NTR_TCODE_NONE ? ntr_text(at, "null") : ntr_text_dec(at, m->tcode);
-    at = add_fields(at, m, fields, count);
-    at = add_widths(at, params, m, fields, count);
+    at = add_fields(at, m);
+    at = add_widths(at, params, m);
     if (m->defect == NTR_OK && ntr_has_payload(params, m))
         at = ntr_text(ntr_text_payload(ntr_text(at, ",\"data\":\""), params, m), "\"");
     return ntr_text(add_defect(at, m), "}");

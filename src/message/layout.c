@@ -5,13 +5,10 @@
 #include "message/table.h"
 #include "wire/mdo.h"
 
-size_t ntr_message_list(const ntr_params *params, const ntr_message *m, ntr_field fields[NTR_FIELDS_MAX]) {
+size_t ntr_message_list(const ntr_message *m, ntr_field fields[NTR_FIELDS_MAX]) {
     size_t count = 0;
-    const ntr_message_info *row = ntr_message_get(params->dialect, m->tcode);
-    if (NTR_HAS(m, SRC)) fields[count++] = NTR_FIELD_SRC;
-    for (const ntr_message_field *entry = row ? row->fields : NULL; entry && entry->field != NTR_FIELD_NONE; entry++)
-        if (m->present >> entry->field & 1) fields[count++] = (ntr_field)entry->field;
-    if (NTR_HAS(m, TSTAMP)) fields[count++] = NTR_FIELD_TSTAMP;
+    for (ntr_fields left = m->present; left && count < NTR_FIELDS_MAX; left &= left - 1)
+        fields[count++] = ntr_first_field(left);
     return count;
 }
 
@@ -23,21 +20,18 @@ unsigned ntr_field_bits(const ntr_params *params, ntr_field field, uint64_t valu
     return ntr_significant_bits(value);
 }
 
-/* A decoded width fills its last byte, so a surplus of less than one byte is the rounding up. */
 bool ntr_message_is_padded(const ntr_params *params, const ntr_message *m, ntr_field field) {
-    unsigned sent = m->width[field], needed = ntr_field_bits(params, field, m->value[field]);
-    return sent && (sent < needed || sent - needed >= NTR_MDO_BITS);
+    return ntr_is_padded(params, m, field);
 }
 
 /* Mark what ends in the byte whose MDO bits begin at `first`. */
-static void mark_fields(const ntr_params *params, const ntr_message *m, unsigned first, ntr_message_byte *byte) {
-    ntr_field fields[NTR_FIELDS_MAX];
-    size_t count = ntr_message_list(params, m, fields);
+static void mark_fields(const ntr_message *m, unsigned first, ntr_message_byte *byte) {
     unsigned at = NTR_TCODE_BITS;
-    for (size_t i = 0; i < count; i++) {
-        if (!m->width[fields[i]]) continue;
-        at += m->width[fields[i]];
-        if (at > first && at <= first + NTR_MDO_BITS) byte->ends |= NTR_FIELD_BIT(fields[i]);
+    for (ntr_fields left = m->present; left; left &= left - 1) {
+        ntr_field field = ntr_first_field(left);
+        if (!m->width[field]) continue;
+        at += m->width[field];
+        if (at > first && at <= first + NTR_MDO_BITS) byte->ends |= NTR_FIELD_BIT(field);
     }
 }
 
@@ -47,7 +41,7 @@ ntr_status ntr_message_byte_at(const ntr_params *params, const ntr_message *m, s
     *byte = (ntr_message_byte){.mdo = raw >> NTR_MSEO_BITS, .mseo = (uint8_t)ntr_mseo_of(raw)};
     if (m->tcode == NTR_TCODE_NONE) return NTR_OK;
     byte->tcode = index == 0;
-    mark_fields(params, m, (unsigned)index * NTR_MDO_BITS, byte);
+    mark_fields(m, (unsigned)index * NTR_MDO_BITS, byte);
     if (!ntr_message_get(params->dialect, m->tcode))
         byte->data = (index + 1) * NTR_MDO_BITS > (size_t)(NTR_TCODE_BITS + params->src_bits) &&
                      (byte->mseo == NTR_MSEO_FIELD || byte->mseo == NTR_MSEO_MESSAGE);

@@ -10,6 +10,17 @@ extern const ntr_field_info ntr_field_table[NTR_FIELD_COUNT];
 
 #define NTR_FIELD_BIT(field) ((ntr_fields)1 << (field))
 
+/* Fields whose width the message tells. */
+#define NTR_FIELD(id, member, text, shape, bits, base, about) \
+    | (NTR_SHAPE_##shape >= NTR_SHAPE_VARIABLE ? NTR_FIELD_BIT(NTR_FIELD_##id) : 0)
+static const ntr_fields NTR_VARIABLE_FIELDS = 0
+#include <ntrace/fields.def>
+    ;
+#undef NTR_FIELD
+
+/* The fields of a set, one after the other: `for (ntr_fields left = set; left; left &= left - 1)`. */
+static inline ntr_field ntr_first_field(ntr_fields set) { return (ntr_field)__builtin_ctz(set); }
+
 static inline unsigned ntr_dialect_messages(const ntr_dialect *dialect) {
     return dialect ? dialect->messages : (unsigned)NTR_MESSAGES_1_0;
 }
