@@ -1,7 +1,7 @@
 /* Bytes to fields. A message is cut by MSEO into segments: some fixed fields, then the one variable field
  * that takes the rest. So a segment is gathered whole and its fields are shifted out from below. */
 #include "message/decode.h"
-#include "message/quick.h"
+#include "message/quick_variants.h"
 #include "message/rules.h"
 #include "message/table.h"
 #include "wire/mdo.h"
@@ -180,7 +180,7 @@ static bool is_perfect(const ntr_params *params, ntr_bytes raw, ntr_message *m) 
     uint8_t padded[NTR_QUICK_READABLE] = {0};
     if (raw.size > NTR_QUICK_LONGEST) return false;
     if (raw.size) memcpy(padded, raw.data, raw.size);
-    if (ntr_quick_decode(params, padded, m) != raw.size) return false;
+    if (ntr_quick_native.decode(params, padded, m) != raw.size) return false;
     m->raw = raw;
     return raw.size != 0;
 }

@@ -1,28 +1,29 @@
-#include "message/quick_run.h"
+#include "message/quick.h"
 
-ntr_gathered ntr_gather_long(const uint8_t *bytes, unsigned count) {
-    if (count > 16) return (ntr_gathered){.over = 1};
-    uint64_t rest = ntr_gather_mdo(ntr_load8(bytes + 8) << 8 * (16 - count) >> 8 * (16 - count));
-    return (ntr_gathered){ntr_gather_mdo(ntr_load8(bytes)) | rest << 48, rest >> 16};
+#include "message/quick_variants.h"
+
+#if defined(NTR_HAVE_WIDE)
+/* AMD before Zen 3 has the instruction that gathers bits, but in microcode: slower than doing without. */
+static const ntr_quick *wide(void) {
+    __builtin_cpu_init();
+    bool slow = __builtin_cpu_is("znver1") || __builtin_cpu_is("znver2");
+    bool able = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+    return able && !slow ? &ntr_quick_wide : NULL;
 }
+#else
+static const ntr_quick *wide(void) { return NULL; }
+#endif
 
-size_t ntr_quick_decode(const ntr_params *params, const uint8_t *bytes, ntr_message *message) {
-    return ntr_quick_run(params, ntr_dialect_messages(params->dialect), bytes, message);
-}
-
-size_t ntr_quick_check(const ntr_params *params, const uint8_t *bytes, size_t size, ntr_message_mix *mix,
-                       uint64_t *count) {
-    const ntr_params own = *params; /* nobody else can change it: what is loaded once stays loaded */
-    unsigned known = ntr_dialect_messages(own.dialect);
-    size_t at = 0, here;
-    uint64_t passed = 0;
-    for (; size - at >= NTR_QUICK_READABLE; at += here, passed++) {
-        here = ntr_quick_run(&own, known, bytes + at, NULL);
-        if (!here) break;
-        unsigned tcode = bytes[at] >> NTR_MSEO_BITS;
-        mix->messages[tcode]++;
-        mix->bytes[tcode] += here;
+const ntr_quick *ntr_quick_at(unsigned index) {
+    switch (index) {
+    case 0: return &ntr_quick_portable;
+    case 1: return &ntr_quick_native;
+    case 2: return wide();
+    default: return NULL;
     }
-    *count += passed;
-    return at;
+}
+
+const ntr_quick *ntr_quick_best(void) {
+    const ntr_quick *best = wide();
+    return best ? best : &ntr_quick_native;
 }

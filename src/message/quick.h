@@ -1,19 +1,37 @@
-/* The quick way through the well-formed messages that nearly every stream is made of. */
+/* The quick way through the well-formed messages that nearly every stream is made of, in as many variants as the
+ * processor's family has instructions for. All give the same answers. */
 #ifndef NTR_MESSAGE_QUICK_H
 #define NTR_MESSAGE_QUICK_H
 
 #include <ntrace/reader.h>
 
-/* This many bytes from the first one on must be readable, whatever they are. */
+/* NTR_QUICK_READABLE bytes from the first one on must be readable, whatever they are. */
 enum { NTR_QUICK_READABLE = 48, NTR_QUICK_LONGEST = 32 };
 
-/* Decode the message that begins at `bytes`. Returns its size; 0 when it is longer than NTR_QUICK_LONGEST, vendor
- * defined, reserved or anything but perfect: then decode.c has to look, and `message` is undefined. Fills what
- * ntr_message_decode fills. */
-size_t ntr_quick_decode(const ntr_params *params, const uint8_t *bytes, ntr_message *message);
+/* How far a check came. */
+typedef struct ntr_quick_progress {
+    size_t at; /* bytes passed */
+    uint64_t idle, messages;
+} ntr_quick_progress;
 
-/* Pass over such messages, back to back, and count them in *mix and *count. Returns how many bytes were passed. */
-size_t ntr_quick_check(const ntr_params *params, const uint8_t *bytes, size_t size, ntr_message_mix *mix,
-                       uint64_t *count);
+typedef struct ntr_quick {
+    const char *name;
+
+    /* Decode the message that begins at `bytes`. Returns its size; 0 when it is longer than NTR_QUICK_LONGEST,
+     * vendor defined, reserved or anything but perfect: then decode.c has to look, and `message` is undefined.
+     * Fills what ntr_message_decode fills. */
+    size_t (*decode)(const ntr_params *params, const uint8_t *bytes, ntr_message *message);
+
+    /* Pass over such messages and the idle bytes between them as far as they go; add the messages to *mix. */
+    ntr_quick_progress (*check)(const ntr_params *params, const uint8_t *bytes, size_t size, ntr_message_mix *mix);
+} ntr_quick;
+
+/* The variant of this number; NULL past the last, NULL too for one that this processor cannot run well.
+ * 0 is portable C, 1 what the build may assume of every processor (SSE2, NEON), 2 AVX2 with BMI2. */
+const ntr_quick *ntr_quick_at(unsigned index);
+enum { NTR_QUICK_VARIANTS = 3 };
+
+/* The best one here. */
+const ntr_quick *ntr_quick_best(void);
 
 #endif

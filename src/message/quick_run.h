@@ -21,7 +21,7 @@ enum {
 #undef NTR_FIELD
 };
 
-typedef struct ntr_quick {
+typedef struct ntr_line {
     const uint8_t *bytes;
     ntr_message *message; /* NULL: nobody wants to see it */
     uint32_t ends;        /* bit i: byte i ends a field that has not been taken */
@@ -32,15 +32,19 @@ typedef struct ntr_quick {
     bool open;            /* still in the first segment */
     ntr_fields present;
     uint64_t value[NTR_FIELD_COUNT + 1]; /* one more for NTR_FIELD_NONE */
-} ntr_quick;
+} ntr_line;
 
 typedef struct ntr_gathered {
     uint64_t bits;
     uint64_t over; /* ones above the 64 */
 } ntr_gathered;
 
-/* A field of 9 to 16 bytes. By value: an address taken would keep all of ntr_quick in memory. */
-ntr_gathered ntr_gather_long(const uint8_t *bytes, unsigned count);
+/* A field of 9 to 16 bytes. By value: an address taken would keep all of ntr_line in memory. */
+static __attribute__((noinline)) ntr_gathered ntr_gather_long(const uint8_t *bytes, unsigned count) {
+    if (count > 16) return (ntr_gathered){.over = 1};
+    uint64_t rest = ntr_gather_mdo(ntr_load8(bytes + 8) << 8 * (16 - count) >> 8 * (16 - count));
+    return (ntr_gathered){ntr_gather_mdo(ntr_load8(bytes)) | rest << 48, rest >> 16};
+}
 
 /* The first `count` bytes, up to 8. */
 NTR_INLINE uint64_t ntr_load_some(const uint8_t *bytes, unsigned count) {
@@ -48,7 +52,7 @@ NTR_INLINE uint64_t ntr_load_some(const uint8_t *bytes, unsigned count) {
     return ntr_load8(bytes) << unused >> unused;
 }
 
-NTR_INLINE void ntr_quick_keep(ntr_quick *q, unsigned field, uint64_t value, unsigned bits) {
+NTR_INLINE void ntr_quick_keep(ntr_line *q, unsigned field, uint64_t value, unsigned bits) {
     q->value[field] = value;
     q->present |= NTR_FIELD_BIT(field);
     if (!q->message) return;
@@ -59,14 +63,14 @@ NTR_INLINE void ntr_quick_keep(ntr_quick *q, unsigned field, uint64_t value, uns
 /* The engine's steps return false when the message has to be looked at exactly. */
 
 /* Fixed fields are in the first segment; that they fit shows when its variable field is taken. */
-NTR_INLINE void ntr_quick_take_fixed(ntr_quick *q, unsigned field, unsigned bits) {
+NTR_INLINE void ntr_quick_take_fixed(ntr_line *q, unsigned field, unsigned bits) {
     uint64_t value = ntr_gather_mdo(q->word) >> q->used & ((UINT64_C(1) << bits) - 1);
     ntr_quick_keep(q, field, value, bits);
     q->used += bits;
 }
 
 /* The variable field of the first segment: what the fixed ones have left. */
-NTR_INLINE bool ntr_quick_take_rest(ntr_quick *q, unsigned field) {
+NTR_INLINE bool ntr_quick_take_rest(ntr_line *q, unsigned field) {
     if (NTR_UNLIKELY(q->used >= q->bits)) return false;
     ntr_quick_keep(q, field, ntr_gather_mdo(q->word) >> q->used, q->bits - q->used);
     q->open = false;
@@ -74,7 +78,7 @@ NTR_INLINE bool ntr_quick_take_rest(ntr_quick *q, unsigned field) {
 }
 
 /* A variable field that has its bytes to itself. */
-NTR_INLINE bool ntr_quick_take_next(ntr_quick *q, unsigned field) {
+NTR_INLINE bool ntr_quick_take_next(ntr_line *q, unsigned field) {
     if (NTR_UNLIKELY(!q->ends)) return false;
     const uint8_t *bytes = q->bytes + q->at;
     unsigned last = (unsigned)__builtin_ctz(q->ends), count = last + 1 - q->at;
@@ -90,7 +94,7 @@ NTR_INLINE bool ntr_quick_take_next(ntr_quick *q, unsigned field) {
 }
 
 /* In any dialect: the exact decoder knows which. */
-NTR_INLINE bool ntr_quick_keeps_rules(const ntr_quick *q, unsigned field) {
+NTR_INLINE bool ntr_quick_keeps_rules(const ntr_line *q, unsigned field) {
 #define SLOT(field) (NTR_FIELD_##field == NTR_FIELD_NONE ? (unsigned)NTR_FIELD_COUNT : (unsigned)NTR_FIELD_##field)
 #define NTR_RULE(id, condition, when, low, high, set, defect)                                                     \
     if (field == NTR_FIELD_##id && (SLOT(condition) == NTR_FIELD_COUNT || q->value[SLOT(condition)] == (when)) && \
@@ -102,14 +106,14 @@ NTR_INLINE bool ntr_quick_keeps_rules(const ntr_quick *q, unsigned field) {
     return true;
 }
 
-NTR_INLINE bool ntr_quick_take(ntr_quick *q, unsigned field, unsigned shape, unsigned bits) {
+NTR_INLINE bool ntr_quick_take(ntr_line *q, unsigned field, unsigned shape, unsigned bits) {
     if (shape == NTR_SHAPE_FIXED) ntr_quick_take_fixed(q, field, bits);
     else if (!(q->open ? ntr_quick_take_rest(q, field) : ntr_quick_take_next(q, field))) return false;
     return ntr_quick_keeps_rules(q, field);
 }
 
 /* Nothing of it is there, neither here nor in a byte of its own. */
-NTR_INLINE bool ntr_quick_leave_out(ntr_quick *q, unsigned field) {
+NTR_INLINE bool ntr_quick_leave_out(ntr_line *q, unsigned field) {
     q->open = false;
     if (q->message) q->message->value[field] = q->message->width[field] = 0;
     return true;
@@ -122,13 +126,13 @@ NTR_INLINE bool ntr_quick_leave_out(ntr_quick *q, unsigned field) {
 #define IF(x, c, v) OR_RETURN(q->value[NTR_FIELD_##c] != (v) || TAKE(x))
 #define OPT(x) OR_RETURN((q->open ? q->used == q->bits : q->ends == 0) ? ntr_quick_leave_out(q, NTR_FIELD_##x) : TAKE(x))
 
-NTR_INLINE void ntr_quick_source(ntr_quick *q, unsigned src_bits) {
+NTR_INLINE void ntr_quick_source(ntr_line *q, unsigned src_bits) {
     ntr_quick_take_fixed(q, NTR_FIELD_SRC, src_bits);
     q->present = src_bits ? NTR_FIELD_BIT(NTR_FIELD_SRC) : 0;
 }
 
 /* SRC is taken in every case anew, so that the compiler sees which cases look at the first segment at all. */
-NTR_INLINE bool ntr_quick_payload(ntr_quick *q, unsigned tcode, unsigned src_bits, unsigned known) {
+NTR_INLINE bool ntr_quick_payload(ntr_line *q, unsigned tcode, unsigned src_bits, unsigned known) {
     switch (tcode) {
 #define NTR_MESSAGE(id, tcode, text, set, about, ...)       \
     case tcode:                                             \
@@ -148,17 +152,10 @@ NTR_INLINE bool ntr_quick_payload(ntr_quick *q, unsigned tcode, unsigned src_bit
 #undef IF
 #undef OPT
 
-/* See where the fields of the message end, and take its first segment. */
-NTR_INLINE bool ntr_quick_frame(ntr_quick *q) {
-    ntr_window window = ntr_window_of(q->bytes);
+/* See where the fields of the message end, and take its first segment. `window` begins with the message. */
+NTR_INLINE bool ntr_quick_frame(ntr_line *q, ntr_window window) {
     uint32_t ends = window.low & window.high;
-    if (NTR_UNLIKELY(!ends)) {
-        ntr_window more = ntr_window_of(q->bytes + NTR_WINDOW);
-        window.low |= more.low << NTR_WINDOW;
-        window.high |= more.high << NTR_WINDOW;
-        ends = window.low & window.high;
-        if (!ends) return false;
-    }
+    if (NTR_UNLIKELY(!ends)) return false;
     uint32_t within = ends ^ (ends - 1); /* up to the first end */
     q->size = (uint32_t)__builtin_ctz(ends) + 1; /* at once: the next message waits for this alone */
     if (NTR_UNLIKELY(window.high & ~window.low & within)) return false;
@@ -172,10 +169,11 @@ NTR_INLINE bool ntr_quick_frame(ntr_quick *q) {
 }
 
 /* `known`: the dialect's set of messages. */
-NTR_INLINE size_t ntr_quick_run(const ntr_params *params, unsigned known, const uint8_t *bytes, ntr_message *message) {
-    ntr_quick state = {.bytes = bytes, .message = message}, *q = &state;
+NTR_INLINE size_t ntr_quick_run(const ntr_params *params, unsigned known, const uint8_t *bytes, ntr_window window,
+                                ntr_message *message) {
+    ntr_line state = {.bytes = bytes, .message = message}, *q = &state;
     unsigned tcode = bytes[0] >> NTR_MSEO_BITS;
-    if (!ntr_quick_frame(q)) return 0;
+    if (!ntr_quick_frame(q, window)) return 0;
     q->used = NTR_TCODE_BITS;
     if (!ntr_quick_payload(q, tcode, params->src_bits, known)) return 0;
     if (q->ends) {

@@ -1,6 +1,6 @@
 #include <ntrace/reader.h>
 
-#include "message/quick_run.h"
+#include "message/quick.h"
 #include "wire/framing.h"
 
 ntr_status ntr_reader_init(ntr_reader *reader, const ntr_params *params) {
@@ -14,6 +14,7 @@ ntr_status ntr_reader_init(ntr_reader *reader, const ntr_params *params) {
     const ntr_dialect *dialect = reader->params.dialect;
     ntr_framer_init(&reader->framer, dialect && dialect->zero_idle);
     reader->number = 0;
+    reader->quick = ntr_quick_best();
     return NTR_OK;
 }
 
@@ -62,8 +63,7 @@ static bool can_be_quick(ntr_framer *framer) {
 ntr_status ntr_reader_next(ntr_reader *reader, ntr_message *message) {
     ntr_framer *framer = &reader->framer;
     if (can_be_quick(framer)) {
-        unsigned known = ntr_dialect_messages(reader->params.dialect);
-        size_t size = ntr_quick_run(&reader->params, known, framer->data + framer->at, message);
+        size_t size = reader->quick->decode(&reader->params, framer->data + framer->at, message);
         if (size) {
             message->offset = framer->base + framer->at;
             message->number = ++reader->number;
@@ -74,12 +74,20 @@ ntr_status ntr_reader_next(ntr_reader *reader, ntr_message *message) {
     return next_slice(reader, message);
 }
 
-ntr_status ntr_reader_check(ntr_reader *reader, ntr_message_mix *mix, ntr_message *message) {
+/* Pass over what is perfect. */
+static void check_quickly(ntr_reader *reader, ntr_message_mix *mix) {
     ntr_framer *framer = &reader->framer;
+    if (framer->mode != NTR_FRAMER_BETWEEN) return;
+    ntr_quick_progress passed =
+        reader->quick->check(&reader->params, framer->data + framer->at, framer->size - framer->at, mix);
+    framer->at += passed.at;
+    framer->idle += passed.idle;
+    reader->number += passed.messages;
+}
+
+ntr_status ntr_reader_check(ntr_reader *reader, ntr_message_mix *mix, ntr_message *message) {
     for (;;) {
-        if (can_be_quick(framer))
-            framer->at += ntr_quick_check(&reader->params, framer->data + framer->at, framer->size - framer->at, mix,
-                                          &reader->number);
+        check_quickly(reader, mix);
         ntr_status status = next_slice(reader, message);
         if (status != NTR_OK || message->defect != NTR_OK) return status;
         mix->messages[message->tcode]++;

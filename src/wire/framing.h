@@ -17,9 +17,10 @@ enum {
 
 /* Pass 0xff between messages; returns how many bytes of the span are left then. */
 static inline size_t ntr_framer_skip_idle(ntr_framer *framer) {
-    size_t start = framer->at;
-    while (framer->at < framer->size && framer->data[framer->at] == NTR_IDLE) framer->at++;
-    framer->idle += framer->at - start;
+    while (framer->at < framer->size && framer->data[framer->at] == NTR_IDLE) {
+        framer->at++;
+        framer->idle++;
+    }
     return framer->size - framer->at;
 }
 

@@ -7,6 +7,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#if defined(__BMI2__)
+#include <immintrin.h>
+#endif
+
 enum { NTR_MDO_BITS = 6, NTR_MSEO_BITS = 2 };
 
 typedef enum ntr_mseo {
@@ -38,11 +42,19 @@ static inline uint64_t ntr_load_upto8(const uint8_t *bytes, size_t size) {
 }
 
 /* The MDO bits of eight bytes, packed: 48 bits. Neighbours are joined: 6, 12, 24, 48. */
-static inline uint64_t ntr_gather_mdo(uint64_t word) {
+static inline uint64_t ntr_gather_mdo_portable(uint64_t word) {
     uint64_t x = (word >> 2) & UINT64_C(0x3f3f3f3f3f3f3f3f);
     x = (x & UINT64_C(0x003f003f003f003f)) | ((x & UINT64_C(0x3f003f003f003f00)) >> 2);
     x = (x & UINT64_C(0x00000fff00000fff)) | ((x & UINT64_C(0x0fff00000fff0000)) >> 4);
     return (x & UINT64_C(0xffffff)) | ((x >> 8) & UINT64_C(0xffffff000000));
+}
+
+static inline uint64_t ntr_gather_mdo(uint64_t word) {
+#if defined(__BMI2__) && !defined(NTR_PORTABLE)
+    return _pext_u64(word, UINT64_C(0xfcfcfcfcfcfcfcfc));
+#else
+    return ntr_gather_mdo_portable(word);
+#endif
 }
 
 /* The inverse: 48 bits as the MDO of eight bytes whose MSEO is 00. */

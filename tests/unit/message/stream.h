@@ -30,6 +30,36 @@ static inline uint64_t hash_message(uint64_t hash, const ntr_message *m) {
     return hash;
 }
 
+/* ntr_reader_check tells the same of a stream as reading it. */
+static inline void check_stream(const ntr_params *params, const uint8_t *bytes, size_t size, size_t step,
+                                const totals *want) {
+    static ntr_reader reader;
+    static ntr_message message;
+    ntr_message_mix mix = {0};
+    uint64_t defects = 0, good = 0, good_bytes = 0;
+    assert_int_equal(ntr_reader_init(&reader, params), NTR_OK);
+    ntr_status status = NTR_NEED_MORE;
+    for (size_t at = 0; status != NTR_END;) {
+        size_t here = size - at < step ? size - at : step;
+        assert_int_equal(ntr_reader_feed(&reader, bytes + at, here, at + here == size), NTR_OK);
+        at += here;
+        while ((status = ntr_reader_check(&reader, &mix, &message)) == NTR_OK) {
+            assert_int_not_equal(message.defect, NTR_OK);
+            defects++;
+            good_bytes += message.size;
+        }
+    }
+    for (unsigned t = 0; t < 64; t++) {
+        good += mix.messages[t];
+        good_bytes += mix.bytes[t];
+    }
+    assert_int_equal(defects, want->defects);
+    assert_int_equal(good + defects, want->messages);
+    assert_int_equal(good_bytes, want->bytes);
+    assert_int_equal(reader.number, want->messages);
+    assert_int_equal(ntr_reader_idle(&reader), want->idle);
+}
+
 static inline totals read_stream(const ntr_params *params, const uint8_t *bytes, size_t size, size_t step,
                                  on_message each, void *user) {
     static ntr_reader reader;
@@ -52,6 +82,7 @@ static inline totals read_stream(const ntr_params *params, const uint8_t *bytes,
     t.idle = ntr_reader_idle(&reader);
     assert_int_equal(t.bytes + t.idle, size);
     assert_int_equal(ntr_reader_offset(&reader), size);
+    check_stream(params, bytes, size, step, &t);
     return t;
 }
 
