@@ -1,0 +1,79 @@
+#include "export/flame_layout.h"
+
+#include "base/allocator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A node with what it is sorted by. */
+typedef struct sibling {
+    uint32_t parent, node;
+    const char *name;
+} sibling;
+
+static int compare(const void *a, const void *b) {
+    const sibling *x = a, *y = b;
+    if (x->parent != y->parent) return x->parent < y->parent ? -1 : 1;
+    int order = strcmp(x->name, y->name);
+    return order ? order : x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* First place in `siblings` whose parent is not below `parent`. */
+static size_t first_child(const sibling *siblings, size_t count, uint32_t parent) {
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (siblings[middle].parent < parent)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Boxes are their own queue: each one puts its children behind the last. */
+static void place(ntr_flame *f, const sibling *siblings, size_t count, uint64_t parts) {
+    const ntr_stack_node *nodes = f->stacks.nodes;
+    uint64_t least = nodes[0].total / parts;
+    f->boxes[f->count++] = (ntr_flame_box){0, 0, 0};
+    for (size_t i = 0; i < f->count; i++) {
+        uint64_t from = f->boxes[i].from;
+        uint32_t parent = f->boxes[i].node, depth = f->boxes[i].depth + 1;
+        for (size_t k = first_child(siblings, count, parent); k < count && siblings[k].parent == parent; k++) {
+            uint64_t total = nodes[siblings[k].node].total;
+            if (total && total >= least) {
+                f->boxes[f->count++] = (ntr_flame_box){siblings[k].node, depth, from};
+                if (depth > f->depth) f->depth = depth;
+            }
+            from += total;
+        }
+    }
+}
+
+ntr_status ntr_flame_make(ntr_flame *f, const ntr_export *x, uint64_t parts) {
+    *f = (ntr_flame){0};
+    ntr_status status = ntr_stacks_make(&f->stacks, x);
+    if (status) return status;
+    size_t count = f->stacks.count - 1;
+    sibling *siblings = ntr_alloc(x->allocator, count, sizeof *siblings);
+    f->boxes = ntr_alloc(x->allocator, f->stacks.count, sizeof *f->boxes);
+    if (siblings && f->boxes) {
+        for (size_t i = 0; i < count; i++) {
+            const ntr_stack_node *node = &f->stacks.nodes[i + 1];
+            siblings[i] = (sibling){node->parent, (uint32_t)i + 1, ntr_stacks_name(x, node)};
+        }
+        if (count) qsort(siblings, count, sizeof *siblings, compare);
+        place(f, siblings, count, parts);
+    } else {
+        status = NTR_E_MEMORY;
+    }
+    ntr_dealloc(x->allocator, siblings);
+    if (status) ntr_flame_release(f);
+    return status;
+}
+
+void ntr_flame_release(ntr_flame *f) {
+    ntr_dealloc(f->stacks.allocator, f->boxes);
+    ntr_stacks_release(&f->stacks);
+    *f = (ntr_flame){0};
+}

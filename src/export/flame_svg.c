@@ -1,0 +1,88 @@
+/* A flame graph as one SVG file: opens in any browser from file://, zooms and searches by its own script. */
+#include "export/flame_layout.h"
+
+static const char script[] = {
+#include "flame.js.inc"
+    , 0};
+
+enum { WIDTH = 1200, PAD = 10, ROW = 17, TOP = 58, PARTS = 12000 };
+
+static const char style[] =
+    "text{font:12px ui-monospace,Menlo,Consolas,monospace;fill:#1a1a1a;pointer-events:none}"
+    "svg{background:#fdfdfb}.frame{cursor:pointer}.frame:focus{outline:none}"
+    ".frame:hover rect,.frame:focus rect{stroke:#000;stroke-width:1}"
+    ".above{opacity:.55}.match rect{fill:#b45cff}"
+    "#title{font-size:16px;font-weight:bold}.button{cursor:pointer;text-decoration:underline;pointer-events:auto}"
+    "@media(prefers-color-scheme:dark){svg{background:#16181c}#title,#status,.button{fill:#e6e6e6}}";
+
+/* Warm colours, the same for the same name; traps are blue. */
+static void write_colour(ntr_out *out, const ntr_stack_node *node, const char *name) {
+    unsigned hash = 5381;
+    for (; *name; name++) hash = hash * 33 ^ (unsigned char)*name;
+    if (node->kind >= NTR_FRAME_EXCEPTION)
+        ntr_out_format(out, "hsl(%u,70%%,72%%)", 200 + hash % 25);
+    else
+        ntr_out_format(out, "hsl(%u,%u%%,%u%%)", 12 + hash % 40, 72 + hash / 64 % 20, 62 + hash / 2048 % 12);
+}
+
+static void write_box(ntr_export *x, const ntr_flame *f, const ntr_flame_box *box) {
+    const ntr_stack_node *node = &f->stacks.nodes[box->node];
+    const char *name = box->node ? ntr_stacks_name(x, node) : "all";
+    double whole = (double)f->stacks.nodes[0].total;
+    unsigned y = TOP + (f->depth - box->depth) * ROW;
+    ntr_out_format(&x->out, "<g class=\"frame\" role=\"button\" data-x=\"%.9g\" data-w=\"%.9g\" data-name=\"",
+                   (double)box->from / whole, (double)node->total / whole);
+    ntr_out_xml(&x->out, name);
+    ntr_out_text(&x->out, "\"><title>");
+    ntr_out_xml(&x->out, name);
+    ntr_out_format(&x->out, ": %llu instructions, %.2f %%", (unsigned long long)node->total,
+                   100 * (double)node->total / whole);
+    if (box->node)
+        ntr_out_format(&x->out, "; itself %llu; entered %llu times", (unsigned long long)node->self,
+                       (unsigned long long)node->calls);
+    ntr_out_format(&x->out, "</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\" rx=\"2\" fill=\"",
+                   PAD + (double)box->from / whole * WIDTH, y, (double)node->total / whole * WIDTH, ROW - 1);
+    write_colour(&x->out, node, name);
+    ntr_out_format(&x->out, "\"/><text x=\"0\" y=\"%u\"/></g>\n", y + 12);
+}
+
+static void write_head(ntr_export *x, const ntr_flame *f) {
+    unsigned height = TOP + (f->depth + 1) * ROW + PAD;
+    ntr_out_format(&x->out,
+                   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
+                   "viewBox=\"0 0 %d %u\" width=\"100%%\" data-width=\"%d\" data-pad=\"%d\" role=\"img\">\n<title>",
+                   WIDTH + 2 * PAD, height, WIDTH, PAD);
+    ntr_out_xml(&x->out, x->answers.title ? x->answers.title : "trace");
+    ntr_out_text(&x->out, "</title>\n<style>");
+    ntr_out_text(&x->out, style);
+    ntr_out_format(&x->out, "</style>\n<text id=\"title\" x=\"%d\" y=\"22\">", PAD);
+    ntr_out_xml(&x->out, x->answers.title ? x->answers.title : "trace");
+    ntr_out_format(&x->out, ": %llu instructions</text>\n<text id=\"status\" x=\"%d\" y=\"44\" aria-live=\"polite\"/>\n",
+                   (unsigned long long)f->stacks.nodes[0].total, PAD);
+    ntr_out_format(&x->out,
+                   "<text id=\"search\" class=\"button\" role=\"button\" tabindex=\"0\" x=\"%d\" y=\"22\">search</text>\n"
+                   "<text id=\"reset\" class=\"button\" role=\"button\" tabindex=\"0\" x=\"%d\" y=\"22\" "
+                   "style=\"display:none\">reset zoom</text>\n",
+                   WIDTH - 50, WIDTH - 160);
+}
+
+static ntr_status end(ntr_export *x) {
+    ntr_flame flame;
+    ntr_status status = ntr_flame_make(&flame, x, PARTS);
+    if (status) return status;
+    write_head(x, &flame);
+    for (size_t i = 0; flame.stacks.nodes[0].total && i < flame.count; i++) write_box(x, &flame, &flame.boxes[i]);
+    ntr_out_text(&x->out, "<script><![CDATA[\n");
+    ntr_out_text(&x->out, script);
+    ntr_out_text(&x->out, "]]></script>\n</svg>\n");
+    ntr_flame_release(&flame);
+    return NTR_OK;
+}
+
+const ntr_exporter ntr_exporter_flame_svg = {
+    .name = "svg",
+    .family = "flame",
+    .summary = "an SVG file that zooms and searches in a browser",
+    .needs = NTR_NEEDS_TREE,
+    .end = end,
+};
