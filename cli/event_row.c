@@ -15,9 +15,10 @@ enum shape { SHAPE_TEXT, SHAPE_DEC, SHAPE_HEX };
 
 static const struct {
     const char *name;
-    enum shape shape;
+    const char *key; /* as JSON writes it */
+    uint8_t key_size, shape;
 } columns[COLUMNS] = {
-#define CLI_COLUMN(id, name, shape) {#name, SHAPE_##shape},
+#define CLI_COLUMN(id, name, shape) {#name, "\"" #name "\":", sizeof #name + 2, SHAPE_##shape},
 #include "columns.def"
 #undef CLI_COLUMN
 };
@@ -159,14 +160,13 @@ void cli_event_json(const ntr_event *event, struct cli_output *out) {
     fill(&row, event);
     for (unsigned column = 0; column < COLUMNS; column++) {
         if (!(row.present >> column & 1u)) continue;
-        const char *quote = columns[column].shape == SHAPE_DEC ? "" : "\"";
+        bool quoted = columns[column].shape != SHAPE_DEC;
         *at++ = column == 0 ? '{' : ',';
-        *at++ = '"';
-        at = put_text(at, columns[column].name);
-        at = put_text(at, "\":");
-        at = put_text(at, quote);
+        memcpy(at, columns[column].key, columns[column].key_size);
+        at += columns[column].key_size;
+        if (quoted) *at++ = '"';
         at = put_value(at, &row, column);
-        at = put_text(at, quote);
+        if (quoted) *at++ = '"';
     }
     at = put_text(at, "}\n");
     cli_output_commit(out, (size_t)(at - start));
