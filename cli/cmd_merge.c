@@ -118,8 +118,8 @@ static int open_parts(struct merge *m, const struct merge_options *o, char **ope
     size_t count = 0;
 
     while (operands[count]) count++;
-    m->parts = calloc(count, sizeof *m->parts);
-    m->heap = calloc(count, sizeof(struct part *));
+    m->parts = calloc(count + 1, sizeof *m->parts);
+    m->heap = calloc(count + 1, sizeof(struct part *));
     if (!m->parts || !m->heap) return cli_fail("out of memory");
     for (size_t i = 0; i < count; i++) {
         if (open_part(m, o, operands[i]) != CLI_OK) return CLI_FAILED;

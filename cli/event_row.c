@@ -122,7 +122,6 @@ static const fill_function fills[NTR_EVENT_KINDS] = {
 };
 
 static void fill(struct row *row, const ntr_event *e) {
-    row->present = 0;
     set_text(row, COLUMN_KIND, ntr_event_kind_name(e->kind));
     set(row, COLUMN_SRC, e->src);
     set(row, COLUMN_OFFSET, e->offset);
@@ -135,26 +134,19 @@ static void fill(struct row *row, const ntr_event *e) {
 
 #define VALUE_MAX 128 /* room for any value: texts are the library's words */
 
-static char *put_text(char *at, const char *text) {
-    size_t size = strlen(text);
-
-    memcpy(at, text, size);
-    return at + size;
-}
-
 static char *put_value(char *at, const struct row *row, unsigned column) {
     switch (columns[column].shape) {
     case SHAPE_TEXT:
-        return put_text(at, row->text[column]);
+        return cli_put_text(at, row->text[column]);
     case SHAPE_DEC:
         return cli_put_decimal(at, row->number[column]);
     default:
-        return cli_put_hex(put_text(at, "0x"), row->number[column]);
+        return cli_put_hex(cli_put_text(at, "0x"), row->number[column]);
     }
 }
 
 void cli_event_json(const ntr_event *event, struct cli_output *out) {
-    struct row row;
+    struct row row = {0};
     char *start = cli_output_reserve(out, COLUMNS * VALUE_MAX), *at = start;
 
     fill(&row, event);
@@ -168,19 +160,19 @@ void cli_event_json(const ntr_event *event, struct cli_output *out) {
         at = put_value(at, &row, column);
         if (quoted) *at++ = '"';
     }
-    at = put_text(at, "}\n");
+    at = cli_put_text(at, "}\n");
     cli_output_commit(out, (size_t)(at - start));
 }
 
 void cli_event_csv(const ntr_event *event, struct cli_output *out) {
-    struct row row;
+    struct row row = {0};
     char *start = cli_output_reserve(out, COLUMNS * VALUE_MAX), *at = start;
 
     if (event) fill(&row, event);
     for (unsigned column = 0; column < COLUMNS; column++) {
         if (column) *at++ = ',';
         if (!event)
-            at = put_text(at, columns[column].name);
+            at = cli_put_text(at, columns[column].name);
         else if (row.present >> column & 1u)
             at = put_value(at, &row, column);
     }

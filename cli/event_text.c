@@ -12,20 +12,13 @@
 
 /* ---- pieces of a line */
 
-static char *put(char *at, const char *text) {
-    size_t size = strlen(text);
-
-    memcpy(at, text, size);
-    return at + size;
-}
-
 static char *put_address(char *at, uint64_t address) {
-    return cli_put_hex(put(at, "0x"), address);
+    return cli_put_hex(cli_put_text(at, "0x"), address);
 }
 
 static char *put_source(char *at, const struct cli_event_text *t, const ntr_event *e) {
     if (!t->by_source) return at;
-    return put(cli_put_decimal(at, e->src), ": ");
+    return cli_put_text(cli_put_decimal(at, e->src), ": ");
 }
 
 static char *put_place(char *at, const struct cli_event_text *t, const ntr_event *e, uint64_t address) {
@@ -34,11 +27,11 @@ static char *put_place(char *at, const struct cli_event_text *t, const ntr_event
 
 /* "taken -> 0x80000020 <main+0x20> (inferred) t=17" and the line feed. */
 static char *put_end(char *at, const struct cli_event_text *t, const ntr_event *e) {
-    at = put(put(at, ntr_end_name(e->end)), " -> ");
-    at = e->flags & NTR_EVENT_TARGET_UNKNOWN ? put(at, "?") : put_place(at, t, e, e->target);
-    if (e->flags & NTR_EVENT_IMPLICIT) at = put(at, " (inferred)");
-    if (e->flags & NTR_EVENT_TIME) at = cli_put_decimal(put(at, " t="), e->time);
-    return put(at, "\n");
+    at = cli_put_text(cli_put_text(at, ntr_end_name(e->end)), " -> ");
+    at = e->flags & NTR_EVENT_TARGET_UNKNOWN ? cli_put_text(at, "?") : put_place(at, t, e, e->target);
+    if (e->flags & NTR_EVENT_IMPLICIT) at = cli_put_text(at, " (inferred)");
+    if (e->flags & NTR_EVENT_TIME) at = cli_put_decimal(cli_put_text(at, " t="), e->time);
+    return cli_put_text(at, "\n");
 }
 
 static char *begin(struct cli_event_text *t, const ntr_event *e) {
@@ -55,10 +48,11 @@ void cli_text_span(struct cli_event_text *t, const ntr_event *e) {
     char *at = put_address(begin(t, e), e->address);
 
     if (e->kind == NTR_EVENT_BLIND) {
-        at = put(cli_put_decimal(put(at, " "), e->halfwords), " halfwords without image ");
+        at = cli_put_text(cli_put_decimal(cli_put_text(at, " "), e->halfwords), " halfwords without image ");
     } else {
-        if (e->instructions) at = put_address(put(at, ".."), e->last);
-        at = put(cli_put_decimal(put(at, " "), e->instructions), e->instructions == 1 ? " insn " : " insns ");
+        if (e->instructions) at = put_address(cli_put_text(at, ".."), e->last);
+        at = cli_put_text(cli_put_decimal(cli_put_text(at, " "), e->instructions),
+                          e->instructions == 1 ? " insn " : " insns ");
     }
     finish(t, put_end(at, t, e));
 }
@@ -70,13 +64,13 @@ static uint64_t end_address(const ntr_event *e) {
 
 void cli_text_branch(struct cli_event_text *t, const ntr_event *e) {
     if (e->end == NTR_END_CUT) return;
-    finish(t, put_end(put(put_address(begin(t, e), end_address(e)), " "), t, e));
+    finish(t, put_end(cli_put_text(put_address(begin(t, e), end_address(e)), " "), t, e));
 }
 
 /* ---- calls */
 
 /* By how much each end makes the tree of calls deeper. */
-static const int8_t deeper[NTR_END_KINDS] = {
+static const int deeper[NTR_END_KINDS] = {
     [NTR_END_CALL] = 1,      [NTR_END_INDIRECT_CALL] = 1, [NTR_END_RETURN] = -1, [NTR_END_TRAP_RETURN] = -1,
     [NTR_END_EXCEPTION] = 1, [NTR_END_INTERRUPT] = 1,     [NTR_END_TRAP] = 1,
 };
@@ -90,7 +84,7 @@ void cli_text_call(struct cli_event_text *t, const ntr_event *e) {
     char *at = begin(t, e);
     unsigned indent = 2u * (*depth < DEPTH_SHOWN ? *depth : DEPTH_SHOWN);
     memset(at, ' ', indent);
-    finish(t, put_end(put(put_address(at + indent, end_address(e)), " "), t, e));
+    finish(t, put_end(cli_put_text(put_address(at + indent, end_address(e)), " "), t, e));
     if (step > 0 && *depth < UINT16_MAX) ++*depth;
 }
 
@@ -155,12 +149,12 @@ static bool has_address(const ntr_event *e) {
 }
 
 void cli_text_remark(struct cli_event_text *t, const ntr_event *e) {
-    char *at = put(begin(t, e), "# ");
+    char *at = cli_put_text(begin(t, e), "# ");
 
     at += remark_words(e, at, 400);
-    if (has_address(e)) at = put_place(put(at, " at "), t, e, e->address);
+    if (has_address(e)) at = put_place(cli_put_text(at, " at "), t, e, e->address);
     at += snprintf(at, 100, " [message %" PRIu64 ", byte 0x%" PRIx64 "]", e->message, e->offset);
-    if (e->flags & NTR_EVENT_TIME) at = cli_put_decimal(put(at, " t="), e->time);
-    finish(t, put(at, "\n"));
+    if (e->flags & NTR_EVENT_TIME) at = cli_put_decimal(cli_put_text(at, " t="), e->time);
+    finish(t, cli_put_text(at, "\n"));
     if (e->kind == NTR_EVENT_GAP && t->depths) t->depths[e->src] = 0;
 }

@@ -119,7 +119,7 @@ static bool append(char **text, size_t *used, ntr_bytes span) {
         *text = NULL;
         return false;
     }
-    if (span.size) memcpy(grown + *used, span.data, span.size);
+    if (span.data) memcpy(grown + *used, span.data, span.size);
     *used += span.size;
     grown[*used] = 0;
     *text = grown;

@@ -10,8 +10,7 @@
 
 size_t cli_pc_line(void *user, const struct cli_insn *insn, char *out) {
     (void)user;
-    memcpy(out, "0x", 2);
-    char *at = cli_put_hex(out + 2, insn->address);
+    char *at = cli_put_hex(cli_put_text(out, "0x"), insn->address);
     *at++ = '\n';
     return (size_t)(at - out);
 }
@@ -96,13 +95,6 @@ size_t cli_insn_text(void *user, const struct cli_insn *insn, char *out) {
     return (size_t)used;
 }
 
-static char *put(char *at, const char *text) {
-    size_t size = strlen(text);
-
-    memcpy(at, text, size);
-    return at + size;
-}
-
 size_t cli_insn_json(void *user, const struct cli_insn *insn, char *out) {
     struct facts f;
     char *at = out;
@@ -110,13 +102,13 @@ size_t cli_insn_json(void *user, const struct cli_insn *insn, char *out) {
     find_facts(user, insn, &f);
     at += snprintf(at, 128, "{\"src\":%u,\"address\":\"0x%" PRIx64 "\",\"opcode\":\"%s\"", insn->source, insn->address,
                    f.opcode);
-    if (f.text[0]) at = cli_put_json(put(at, ",\"text\":"), f.text);
-    if (f.symbol[0]) at = cli_put_json(put(at, ",\"symbol\":"), f.symbol);
+    if (f.text[0]) at = cli_put_json(cli_put_text(at, ",\"text\":"), f.text);
+    if (f.symbol[0]) at = cli_put_json(cli_put_text(at, ",\"symbol\":"), f.symbol);
     if (f.file) {
-        at = cli_put_json(put(at, ",\"file\":"), shown_file(f.file));
-        at = cli_put_decimal(put(at, ",\"line\":"), f.line);
+        at = cli_put_json(cli_put_text(at, ",\"file\":"), shown_file(f.file));
+        at = cli_put_decimal(cli_put_text(at, ",\"line\":"), f.line);
     }
-    return (size_t)(put(at, "}\n") - out);
+    return (size_t)(cli_put_text(at, "}\n") - out);
 }
 
 const char cli_insn_csv_heading[] = "src,address,opcode,text,symbol,file,line\n";
@@ -127,12 +119,12 @@ size_t cli_insn_csv(void *user, const struct cli_insn *insn, char *out) {
 
     find_facts(user, insn, &f);
     at += snprintf(at, 128, "%u,0x%" PRIx64 ",%s,", insn->source, insn->address, f.opcode);
-    at = put(cli_put_csv(at, f.text), ",");
-    at = put(cli_put_csv(at, f.symbol), ",");
+    at = cli_put_text(cli_put_csv(at, f.text), ",");
+    at = cli_put_text(cli_put_csv(at, f.symbol), ",");
     if (f.file) at = cli_put_csv(at, shown_file(f.file));
-    at = put(at, ",");
+    at = cli_put_text(at, ",");
     if (f.file) at = cli_put_decimal(at, f.line);
-    return (size_t)(put(at, "\n") - out);
+    return (size_t)(cli_put_text(at, "\n") - out);
 }
 
 size_t cli_pc_json(void *user, const struct cli_insn *insn, char *out) {

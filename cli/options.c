@@ -265,7 +265,8 @@ static int parse_one(const struct cli_group *groups, void *options, char **argv)
         return 0;
     }
     if (o->kind == CLI_KIND_SET || o->argument == CLI_ARGUMENT_SWITCH) return set_switch(&given) ? 1 : 0;
-    if (given.value || o->argument == CLI_ARGUMENT_OPTIONAL) return set_value(&given.slot, given.value) ? 1 : 0;
+    if (o->argument == CLI_ARGUMENT_OPTIONAL) return append(&given.slot, given.value) ? 1 : 0;
+    if (given.value) return set_value(&given.slot, given.value) ? 1 : 0;
     if (!argv[1]) {
         cli_note("%s needs a value (%s)", given.slot.spelled, o->value);
         return 0;

@@ -154,10 +154,10 @@ static char *put_escaped(char *at, unsigned char c) {
     static const char hex[] = "0123456789abcdef";
 
     if (c < 0x20) {
-        memcpy(at, "\\u00", 4);
-        at[4] = hex[c >> 4];
-        at[5] = hex[c & 15];
-        return at + 6;
+        at = cli_put_text(at, "\\u00");
+        *at++ = hex[c >> 4];
+        *at++ = hex[c & 15];
+        return at;
     }
     if (c == '"' || c == '\\') *at++ = '\\';
     *at++ = (char)c;
@@ -189,6 +189,11 @@ char *cli_put_csv(char *at, const char *text) {
         *at++ = *text;
     }
     if (quote) *at++ = '"';
+    return at;
+}
+
+char *cli_put_text(char *at, const char *text) {
+    while (*text) *at++ = *text++;
     return at;
 }
 

@@ -56,6 +56,9 @@ char *cli_put_json(char *at, const char *text);
 /* A CSV cell, quoted where it must be (RFC 4180); returns the end, at most twice the text and 2 on. */
 char *cli_put_csv(char *at, const char *text);
 
+/* The text without its NUL; returns the end. */
+char *cli_put_text(char *at, const char *text);
+
 /* Lower-case hexadecimal without padding, no 0x; returns the end. At most 16 characters. */
 char *cli_put_hex(char *at, uint64_t value);
 
