@@ -107,10 +107,16 @@ static int decode(struct cli_answers *a, cli_take_events take, void *user) {
     return a->trace.failed ? CLI_FAILED : cli_progress_stopped() ? CLI_DEFECTS : CLI_OK;
 }
 
-int cli_answers_run(struct cli_answers *a, unsigned needs, cli_take_events take, void *user) {
-    if (needs & NTR_NEEDS_TALLY && !(a->answers.tally = ntr_tally_new(NULL))) return out_of_memory(a);
-    if (needs & NTR_NEEDS_TREE && !(a->answers.tree = ntr_calltree_new(a->answers.functions, NULL)))
+int cli_answers_need(struct cli_answers *a, unsigned needs) {
+    if (needs & NTR_NEEDS_TALLY && !a->answers.tally && !(a->answers.tally = ntr_tally_new(NULL)))
         return out_of_memory(a);
+    if (needs & NTR_NEEDS_TREE && !a->answers.tree &&
+        !(a->answers.tree = ntr_calltree_new(a->answers.functions, NULL)))
+        return out_of_memory(a);
+    return CLI_OK;
+}
+
+int cli_answers_run(struct cli_answers *a, cli_take_events take, void *user) {
     int status = decode(a, take, user);
     if (status == CLI_FAILED) return status;
     if (a->answers.tree) ntr_calltree_finish(a->answers.tree);

@@ -34,9 +34,12 @@ typedef ntr_status (*cli_take_events)(void *user, const ntr_event *events, size_
 /* Open the trace and its program. Returns CLI_OK, or CLI_FAILED after telling why. */
 int cli_answers_open(struct cli_answers *a, const char *path, const struct cli_answers_options *options);
 
-/* Decode to the end, or to Ctrl-C: the members of a->answers that `needs` (NTR_NEEDS_*) names are made; events
- * go to `take` (may be NULL). Progress on a terminal. Returns the exit status so far. */
-int cli_answers_run(struct cli_answers *a, unsigned needs, cli_take_events take, void *user);
+/* Have the members of a->answers made that `needs` (NTR_NEEDS_*) names. Returns as above. */
+int cli_answers_need(struct cli_answers *a, unsigned needs);
+
+/* Decode to the end, or to Ctrl-C, into what is needed; events also go to `take` (may be NULL). Progress on a
+ * terminal. Returns the exit status so far. */
+int cli_answers_run(struct cli_answers *a, cli_take_events take, void *user);
 
 void cli_answers_close(struct cli_answers *a);
 

@@ -30,7 +30,8 @@ static int add_trace(ntr_coverage *coverage, const struct cli_answers_options *o
     struct cli_answers a;
     int status = cli_answers_open(&a, path, options);
 
-    if (status == CLI_OK) status = cli_answers_run(&a, NTR_NEEDS_TALLY, NULL, NULL);
+    if (status == CLI_OK) status = cli_answers_need(&a, NTR_NEEDS_TALLY);
+    if (status == CLI_OK) status = cli_answers_run(&a, NULL, NULL);
     if (status != CLI_FAILED &&
         ntr_coverage_add(coverage, a.answers.program, a.answers.source, a.answers.tally) != NTR_OK)
         status = cli_fail("%s: out of memory", path);

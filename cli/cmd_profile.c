@@ -191,7 +191,8 @@ static int profile_run(const void *options, char **operands) {
     int status = cli_answers_open(&a, operands[0], &o->answers);
 
     if (status == CLI_OK)
-        status = cli_answers_run(&a, o->by == NTR_PROFILE_FUNCTION ? NTR_NEEDS_TREE : NTR_NEEDS_TALLY, NULL, NULL);
+        status = cli_answers_need(&a, o->by == NTR_PROFILE_FUNCTION ? NTR_NEEDS_TREE : NTR_NEEDS_TALLY);
+    if (status == CLI_OK) status = cli_answers_run(&a, NULL, NULL);
     if (status != CLI_FAILED) status = show(&a, o, status);
     cli_answers_close(&a);
     return status;

@@ -2,6 +2,8 @@
 #include "output.h"
 #include "report.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,8 +73,9 @@ static int write_all(struct writing *w, const ntr_exporter *exporter) {
     unsigned needs = ntr_exporter_needs(exporter);
     int status = CLI_OK;
 
+    if (cli_answers_need(&w->answers, needs) != CLI_OK) return CLI_FAILED;
     if (needs & NTR_NEEDS_EVENTS && begin(w, exporter) != CLI_OK) return CLI_FAILED;
-    status = cli_answers_run(&w->answers, needs, w->export_ ? take_events : NULL, w->export_);
+    status = cli_answers_run(&w->answers, w->export_ ? take_events : NULL, w->export_);
     if (status == CLI_FAILED) return status;
     if (!w->export_ && begin(w, exporter) != CLI_OK) return CLI_FAILED;
     return finish(w, exporter) == CLI_OK ? status : CLI_FAILED;
@@ -114,18 +117,33 @@ int cli_exporting_coverage(const struct cli_exporting_options *options, ntr_cove
     return cli_output_close(&w.out, status);
 }
 
+/* Formats that write their file themselves get a temporary name, too. */
+static int write_own_file(struct writing *w, const ntr_exporter *exporter, const char *path) {
+    char temporary[PATH_MAX];
+
+    if (snprintf(temporary, sizeof temporary, "%s.part", path) >= (int)sizeof temporary)
+        return cli_fail("%s: name too long", path);
+    w->output.path = temporary;
+    int status = write_all(w, exporter);
+    ntr_export_free(w->export_);
+    w->export_ = NULL;
+    if (status != CLI_FAILED && rename(temporary, path) != 0) status = cli_fail("%s: %s", path, strerror(errno));
+    if (status == CLI_FAILED) remove(temporary);
+    return status;
+}
+
 int cli_exporting_run(const char *family, const struct cli_exporting_options *options, const char *trace) {
     int status;
     const ntr_exporter *exporter = chosen(family, options, trace != NULL, &status);
     if (!exporter) return status;
 
     bool own_file = (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE) != 0;
-    struct writing w = {.output = {.write = write_bytes, .user = &w.out, .path = options->path}};
+    struct writing w = {.output = {.write = write_bytes, .user = &w.out}};
     status = cli_answers_open(&w.answers, trace, &options->answers);
-    if (status == CLI_OK && !own_file) status = cli_output_open(&w.out, options->path);
-    if (status == CLI_OK) {
-        status = write_all(&w, exporter);
-        if (!own_file) status = cli_output_close(&w.out, status);
+    if (status == CLI_OK && own_file) {
+        status = write_own_file(&w, exporter, options->path);
+    } else if (status == CLI_OK && (status = cli_output_open(&w.out, options->path)) == CLI_OK) {
+        status = cli_output_close(&w.out, write_all(&w, exporter));
     }
     ntr_export_free(w.export_);
     cli_answers_close(&w.answers);

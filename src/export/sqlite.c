@@ -1,0 +1,230 @@
+/* Everything that was counted, as tables of one SQLite file; docs/exports.md has the schema and queries. */
+#include "export/arcs.h"
+
+#include "base/allocator.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+
+static const char schema[] =
+    "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA user_version=1; BEGIN;"
+    "CREATE TABLE trace(title TEXT, instructions INTEGER, ticks_per_second INTEGER);"
+    "CREATE TABLE functions(id INTEGER PRIMARY KEY, name TEXT, linkage TEXT, file TEXT, line INTEGER, image TEXT,"
+    " address INTEGER, calls INTEGER, self INTEGER, total INTEGER, self_ticks INTEGER, total_ticks INTEGER);"
+    "CREATE TABLE calls(caller INTEGER REFERENCES functions(id), callee INTEGER REFERENCES functions(id),"
+    " site INTEGER, count INTEGER, inclusive INTEGER);"
+    "CREATE TABLE edges(src INTEGER, address INTEGER, last INTEGER, target INTEGER, end TEXT, count INTEGER,"
+    " instructions INTEGER);"
+    "CREATE TABLE instructions(address INTEGER PRIMARY KEY, executed INTEGER, taken INTEGER, not_taken INTEGER,"
+    " function INTEGER REFERENCES functions(id), file TEXT, line INTEGER);"
+    "CREATE TABLE gaps(src INTEGER, offset INTEGER, until INTEGER, message INTEGER, reason TEXT, from_address INTEGER,"
+    " to_address INTEGER);";
+
+static const char closing[] =
+    "CREATE VIEW lines AS SELECT file, line, SUM(executed) AS instructions, MAX(executed) AS executed"
+    " FROM instructions WHERE file IS NOT NULL GROUP BY file, line;"
+    "CREATE INDEX functions_name ON functions(name); CREATE INDEX calls_caller ON calls(caller);"
+    "CREATE INDEX calls_callee ON calls(callee); CREATE INDEX edges_last ON edges(last);"
+    "CREATE INDEX edges_target ON edges(target); CREATE INDEX instructions_place ON instructions(file, line);"
+    "COMMIT;";
+
+typedef struct database {
+    sqlite3 *handle;
+    sqlite3_stmt *gaps;
+    bool failed;
+} database;
+
+/* ---- one value after the other into a prepared row --------------------------------------------- */
+
+typedef struct row {
+    database *db;
+    sqlite3_stmt *statement;
+    int column;
+} row;
+
+static sqlite3_stmt *prepare(database *db, const char *sql) {
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL) != SQLITE_OK) db->failed = true;
+    return statement;
+}
+
+/* SQLite's integers are signed: upper-half addresses come out negative, with the same bits. */
+static void put(row *r, uint64_t value) {
+    sqlite3_bind_int64(r->statement, ++r->column, (sqlite3_int64)value);
+}
+
+static void put_text(row *r, const char *text) {
+    if (text)
+        sqlite3_bind_text(r->statement, ++r->column, text, -1, SQLITE_TRANSIENT);
+    else
+        sqlite3_bind_null(r->statement, ++r->column);
+}
+
+static void put_row(row *r) {
+    if (sqlite3_step(r->statement) != SQLITE_DONE) r->db->failed = true;
+    sqlite3_reset(r->statement);
+    r->column = 0;
+}
+
+/* ---- tables ------------------------------------------------------------------------------------ */
+
+static ntr_status write_functions(ntr_export *x, database *db) {
+    size_t count = 0;
+    while (ntr_functions_get(x->answers.functions, (uint32_t)count)) count++;
+    ntr_call_sum *sums = ntr_alloc(x->allocator, count, sizeof *sums);
+    if (!sums) return NTR_E_MEMORY;
+    ntr_calltree_sums(x->answers.tree, sums, count);
+    row r = {db, prepare(db, "INSERT INTO functions VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"), 0};
+    for (size_t i = 0; i < count && !db->failed; i++) {
+        const ntr_function *f = ntr_functions_get(x->answers.functions, (uint32_t)i);
+        put(&r, i);
+        put_text(&r, f->name);
+        put_text(&r, f->linkage);
+        put_text(&r, f->file);
+        put(&r, f->line);
+        put_text(&r, f->image);
+        put(&r, f->low);
+        put(&r, sums[i].calls);
+        put(&r, sums[i].self_instructions);
+        put(&r, sums[i].total_instructions);
+        put(&r, sums[i].self_ticks);
+        put(&r, sums[i].total_ticks);
+        put_row(&r);
+    }
+    sqlite3_finalize(r.statement);
+    ntr_dealloc(x->allocator, sums);
+    return NTR_OK;
+}
+
+static ntr_status write_calls(ntr_export *x, database *db) {
+    ntr_arcs arcs;
+    ntr_status status = ntr_arcs_make(&arcs, x);
+    if (status) return status;
+    row r = {db, prepare(db, "INSERT INTO calls VALUES(?,?,?,?,?)"), 0};
+    for (size_t i = 0; i < arcs.count && !db->failed; i++) {
+        if (arcs.items[i].caller == UINT32_MAX) continue;
+        put(&r, arcs.items[i].caller);
+        put(&r, arcs.items[i].callee);
+        put(&r, arcs.items[i].site);
+        put(&r, arcs.items[i].calls);
+        put(&r, arcs.items[i].inclusive);
+        put_row(&r);
+    }
+    sqlite3_finalize(r.statement);
+    ntr_arcs_release(&arcs);
+    return NTR_OK;
+}
+
+static void write_edges(ntr_export *x, database *db) {
+    size_t count;
+    const ntr_tally_row *rows = ntr_tally_rows(x->answers.tally, &count);
+    row r = {db, prepare(db, "INSERT INTO edges VALUES(?,?,?,?,?,?,?)"), 0};
+    for (size_t i = 0; i < count && !db->failed; i++) {
+        put(&r, ntr_tally_view(x->answers.tally, rows[i].view)->src);
+        put(&r, rows[i].address);
+        put(&r, rows[i].last);
+        if (rows[i].target_unknown)
+            put_text(&r, NULL);
+        else
+            put(&r, rows[i].target);
+        put_text(&r, ntr_end_name(rows[i].end));
+        put(&r, rows[i].count);
+        put(&r, rows[i].instructions);
+        put_row(&r);
+    }
+    sqlite3_finalize(r.statement);
+}
+
+static ntr_status write_instructions(ntr_export *x, database *db) {
+    ntr_insn_count *counts;
+    size_t count;
+    ntr_status status =
+        ntr_tally_instructions(x->answers.tally, x->answers.program, UINT32_MAX, &counts, &count);
+    if (status) return status;
+    row r = {db, prepare(db, "INSERT INTO instructions VALUES(?,?,?,?,?,?,?)"), 0};
+    for (size_t i = 0; i < count && !db->failed; i++) {
+        ntr_frame frames[NTR_FRAMES_MAX];
+        size_t depth = ntr_source_frames(x->answers.source, NULL, counts[i].address, frames, NTR_FRAMES_MAX);
+        put(&r, counts[i].address);
+        put(&r, counts[i].executed);
+        put(&r, counts[i].taken);
+        put(&r, counts[i].not_taken);
+        put(&r, ntr_functions_at(x->answers.functions, NULL, counts[i].address));
+        put_text(&r, depth ? frames[0].file : NULL);
+        put(&r, depth ? frames[0].line : 0);
+        put_row(&r);
+    }
+    sqlite3_finalize(r.statement);
+    ntr_tally_free_counts(x->answers.tally, counts);
+    return NTR_OK;
+}
+
+static void write_trace(ntr_export *x, database *db) {
+    size_t count;
+    const ntr_call_node *nodes = ntr_calltree_nodes(x->answers.tree, &count);
+    row r = {db, prepare(db, "INSERT INTO trace VALUES(?,?,?)"), 0};
+    put_text(&r, x->answers.title);
+    put(&r, nodes[0].total_instructions);
+    put(&r, x->answers.ticks_per_second);
+    put_row(&r);
+    sqlite3_finalize(r.statement);
+}
+
+/* ---- life -------------------------------------------------------------------------------------- */
+
+static ntr_status begin(ntr_export *x) {
+    database *db = x->state;
+    remove(x->path);
+    if (sqlite3_open(x->path, &db->handle) != SQLITE_OK ||
+        sqlite3_exec(db->handle, schema, NULL, NULL, NULL) != SQLITE_OK)
+        return NTR_E_IO;
+    db->gaps = prepare(db, "INSERT INTO gaps VALUES(?,?,?,?,?,?,?)");
+    return db->failed ? NTR_E_IO : NTR_OK;
+}
+
+static ntr_status events(ntr_export *x, const ntr_event *events_, size_t count) {
+    database *db = x->state;
+    row r = {db, db->gaps, 0};
+    for (size_t i = 0; i < count; i++) {
+        const ntr_event *e = &events_[i];
+        if (e->kind != NTR_EVENT_GAP) continue;
+        put(&r, e->src);
+        put(&r, e->offset);
+        put(&r, e->gap.until);
+        put(&r, e->message);
+        put_text(&r, ntr_status_text((ntr_status)e->reason));
+        put(&r, e->gap.from_known ? e->gap.from_address : 0);
+        put(&r, e->gap.to_known ? e->gap.to_address : 0);
+        put_row(&r);
+    }
+    return db->failed ? NTR_E_IO : NTR_OK;
+}
+
+static ntr_status end(ntr_export *x) {
+    database *db = x->state;
+    write_trace(x, db);
+    write_edges(x, db);
+    ntr_status status = write_instructions(x, db);
+    if (!status) status = write_functions(x, db); /* after all that may number functions */
+    if (!status) status = write_calls(x, db);
+    if (!status && !db->failed && sqlite3_exec(db->handle, closing, NULL, NULL, NULL) != SQLITE_OK) db->failed = true;
+    return db->failed ? NTR_E_IO : status;
+}
+
+static void release(ntr_export *x) {
+    database *db = x->state;
+    sqlite3_finalize(db->gaps);
+    sqlite3_close(db->handle);
+}
+
+const ntr_exporter ntr_exporter_sqlite = {
+    .name = "sqlite",
+    .family = "export",
+    .summary = "SQLite file: functions, calls, edges, instructions, lines, gaps",
+    .needs = NTR_NEEDS_TALLY | NTR_NEEDS_TREE | NTR_NEEDS_EVENTS | NTR_NEEDS_FILE,
+    .state_size = sizeof(database),
+    .begin = begin,
+    .events = events,
+    .end = end,
+    .release = release,
+};
