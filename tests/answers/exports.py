@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""Every exported file, opened by the tool that it is for. TAP on standard output.
+
+usage: exports.py NTRACE
+
+One small program is traced; the totals that a tool gives back are compared with what `ntrace profile` and the
+program itself say: fib(15) is entered 1973 times, mix 50 times.
+"""
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ET
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FIB, MIX = 1973, 50
+
+
+class Skip(Exception):
+    pass
+
+
+class Bench:
+    def __init__(self, ntrace, folder):
+        self.ntrace, self.folder = ntrace, folder
+        self.run("riscv64-linux-gnu-gcc", "-O1", "-g", "-static", os.path.join(HERE, "work.c"), "-o", "work")
+        self.run(ntrace, "run", "-o", "work.ntrace", "--", "./work")
+        rows = self.run(ntrace, "profile", "--format", "jsonl", "work.ntrace").splitlines()
+        self.profile = {row["function"]: row for row in map(json.loads, rows) if row.get("function")}
+        self.instructions = sum(json.loads(row)["self"] for row in rows)
+
+    def run(self, *command, text=True):
+        done = subprocess.run(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=text)
+        if done.returncode:
+            raise AssertionError(f"{command[0]} {command[1]}: {done.returncode}: {str(done.stderr)[-300:]}")
+        return done.stdout
+
+    def tool(self, *names):
+        for name in names:
+            if shutil.which(name):
+                return name
+        raise Skip(f"no {names[0]}")
+
+    def write(self, command, name):
+        file = f"{command}.{name}"
+        self.run(self.ntrace, command, "--to", name, "-o", file, "work.ntrace")
+        return file, open(os.path.join(self.folder, file), "rb").read()
+
+
+def profile_counts(b):
+    counted = dict(line.split() for line in b.run(b.ntrace, "decode", "--output", "count", "work.ntrace").splitlines())
+    assert int(counted["instructions"]) == b.instructions
+    assert b.profile["fib"]["calls"] == FIB and b.profile["mix"]["calls"] == MIX
+    assert b.profile["main"]["total"] >= b.profile["fib"]["total"] + b.profile["mix"]["total"]
+
+
+def folded(b):
+    _, data = b.write("flame", "folded")
+    lines = [line.rsplit(" ", 1) for line in data.decode().splitlines()]
+    assert sum(int(count) for _, count in lines) == b.instructions
+    own = sum(int(count) for stack, count in lines if stack.split(";")[-1] == "fib")
+    assert own == b.profile["fib"]["self"]
+
+
+def speedscope(b):
+    _, data = b.write("flame", "speedscope")
+    profile = json.loads(data)["profiles"][0]
+    assert len(profile["samples"]) == len(profile["weights"])
+    assert sum(profile["weights"]) == profile["endValue"] == b.instructions
+
+
+def svg(b):
+    _, data = b.write("flame", "svg")
+    root = ET.fromstring(data)
+    frames = [g for g in root.iter("{http://www.w3.org/2000/svg}g") if g.get("class") == "frame"]
+    whole = [g for g in frames if g.get("data-name") == "all"]
+    assert len(whole) == 1 and float(whole[0].get("data-w")) == 1
+    mix = sum(float(g.get("data-w")) for g in frames if g.get("data-name") == "mix")
+    assert abs(mix - b.profile["mix"]["total"] / b.instructions) < 1e-6
+
+
+def callgrind(b):
+    tool = b.tool("callgrind_annotate")
+    file, _ = b.write("export", "callgrind")
+    text = b.run(tool, "--threshold=100", file)
+    totals = int(re.search(r"([\d,]+) \(100.0%\)\s+PROGRAM TOTALS", text).group(1).replace(",", ""))
+    assert totals == b.instructions
+    fib = int(re.search(r"([\d,]+) \([^)]*\)\s+\S*work.c:fib ", text).group(1).replace(",", ""))
+    assert fib == b.profile["fib"]["self"]
+
+
+def dot(b):
+    tool = b.tool("dot")
+    file, data = b.write("export", "dot")
+    assert b.run(tool, "-Tplain", file).startswith("graph")
+    name = re.search(r'(f\d+) \[label="fib"', data.decode()).group(1)
+    calls = sum(int(n) for n in re.findall(rf'-> {name} \[label="(\d+)"', data.decode()))
+    assert calls == FIB
+
+
+def sqlite(b):
+    tool = b.tool("sqlite3")
+    file, _ = b.write("export", "sqlite")
+
+    def ask(query):
+        return b.run(tool, file, query).strip()
+
+    assert ask("PRAGMA integrity_check") == "ok"
+    assert ask("SELECT SUM(executed) FROM instructions") == str(b.instructions)
+    assert ask("SELECT SUM(count * instructions) FROM edges") == str(b.instructions)
+    assert ask("SELECT calls FROM functions WHERE name='fib'") == str(FIB)
+    assert ask("SELECT COUNT(*) FROM gaps") == "0"
+
+
+def llvm(b):
+    tool, _ = b.tool("llvm-profgen-19"), b.tool("llvm-profdata-19")
+    file, _ = b.write("export", "llvm-unsymbolized")
+    b.run(tool, "--binary=work", f"--unsymbolized-profile={file}", "--use-offset=0", "--format=text", "-o", "work.prof")
+    text = b.run("llvm-profdata-19", "show", "--sample", "work.prof")
+    assert re.search(rf"Function: mix: \d+, {MIX},", text), text[:300]
+    assert re.search(rf"Function: fib: \d+, {FIB},", text), text[:300]
+
+
+def perf_script(b):
+    tool = b.tool("llvm-profgen-19")
+    file, _ = b.write("export", "perf-script")
+    b.run(tool, "--binary=work", f"--perfscript={file}", "--format=text", "-o", "script.prof")
+    assert "\nmix:" in "\n" + open(os.path.join(b.folder, "script.prof"), encoding="utf-8").read()
+
+
+def sections(text, count):
+    """The counted sections of an AutoFDO-like file as lists of (from, to, count)."""
+    lines, at, found = text.split("\n"), 0, []
+    for _ in range(count):
+        size = int(lines[at])
+        found.append([re.split(r"->|-|:", line) for line in lines[at + 1:at + 1 + size]])
+        at += 1 + size
+    assert lines[at:] == [""]
+    return found
+
+
+def autofdo(b):
+    _, data = b.write("export", "autofdo")
+    runs, samples, branches = sections(data.decode(), 3)
+    assert runs and branches and not samples
+    assert all(int(low, 16) <= int(high, 16) and int(n) > 0 for low, high, n in runs)
+
+
+def bolt(b):
+    tool = next((p for p in ("/usr/lib/llvm-19/bin/perf2bolt",) if os.path.exists(p)), None)
+    _, data = b.write("export", "bolt")
+    for line in data.decode().splitlines():
+        assert re.fullmatch(r"B [0-9a-f]+ [0-9a-f]+ \d+ 0|[Ff] [0-9a-f]+ [0-9a-f]+ \d+", line), line
+    if not tool:
+        raise Skip("no perf2bolt (its form was checked)")
+    b.run("riscv64-linux-gnu-gcc", "-O1", "-g", "-static", "-Wl,-q", os.path.join(HERE, "work.c"), "-o", "bolted")
+    b.run(b.ntrace, "run", "-o", "bolted.ntrace", "--", "./bolted")
+    b.run(b.ntrace, "export", "--to", "bolt", "-o", "bolted.txt", "bolted.ntrace")
+    b.run(tool, "-p", "bolted.txt", "-pa", "-o", "bolted.fdata", "bolted")
+    fdata = open(os.path.join(b.folder, "bolted.fdata"), encoding="utf-8").read()
+    calls = [int(line.split()[-1]) for line in fdata.splitlines() if re.search(r" 1 mix(/\d+)? 0 ", line)]
+    assert sum(calls) == MIX, calls
+
+
+def drcov(b):
+    _, data = b.write("export", "drcov")
+    head, count = re.match(rb"(DRCOV VERSION: 2\n.*?BB Table: (\d+) bbs\n)", data, re.S).groups()
+    table = data[len(head):]
+    assert len(table) == 8 * int(count) > 0
+    for start, size, module in struct.iter_unpack("<IHH", table):
+        assert size > 0 and module == 0
+
+
+def ctxp(b):
+    _, data = b.write("export", "ctxp")
+    lines = data.decode().splitlines()
+    assert lines[0] == "HDR:format=accemic//ctxp-txt,ver=1"
+    form = re.compile(r"#\d+:(SYNC::0x[0-9a-f]+|OVERFLOW::|[A-Z_]+:0x[0-9a-f]+:0x[0-9a-f]+)( @ \d+)?")
+    assert all(form.fullmatch(line) for line in lines[1:])
+    counted = dict(line.split() for line in b.run(b.ntrace, "decode", "--output", "count", "work.ntrace").splitlines())
+    assert sum(":CALL:" in line for line in lines) == int(counted["calls"])
+    assert sum(":RETURN:" in line for line in lines) == int(counted["returns"])
+
+
+CASES = [profile_counts, folded, speedscope, svg, callgrind, dot, sqlite, llvm, perf_script, autofdo, bolt, drcov, ctxp]
+
+
+def main():
+    ntrace = os.path.abspath(sys.argv[1])
+    print(f"1..{len(CASES)}")
+    missing = [t for t in ("riscv64-linux-gnu-gcc", "qemu-riscv64") if not shutil.which(t)]
+    with tempfile.TemporaryDirectory() as folder:
+        bench = None if missing else Bench(ntrace, folder)
+        for number, case in enumerate(CASES, 1):
+            try:
+                if missing:
+                    raise Skip(f"no {missing[0]}")
+                case(bench)
+                print(f"ok {number} - {case.__name__}")
+            except Skip as reason:
+                print(f"ok {number} - {case.__name__} # SKIP {reason}")
+            except Exception as error:  # a wrong file breaks a case in many ways
+                print(f"not ok {number} - {case.__name__}\n# {type(error).__name__}: {error}")
+
+
+main()
