@@ -80,6 +80,14 @@ ntr_status cli_trace_message(struct cli_trace *trace, ntr_message *message) {
     }
 }
 
+ntr_status cli_trace_defect(struct cli_trace *trace, ntr_message_mix *mix, ntr_message *message) {
+    for (;;) {
+        ntr_status status = ntr_reader_check(&trace->reader, mix, message);
+        if (status != NTR_NEED_MORE) return status;
+        if (!feed(trace)) return NTR_END;
+    }
+}
+
 bool cli_trace_many_sources(const struct cli_trace *trace) {
     return trace->params.src_bits && !(trace->bundle && ntr_bundle_capture(trace->bundle)->source_count == 1);
 }

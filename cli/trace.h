@@ -38,6 +38,9 @@ bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last);
  * Its bytes live until the next call. */
 ntr_status cli_trace_message(struct cli_trace *trace, ntr_message *message);
 
+/* The next message with a defect; the good ones before it are only counted (ntr_reader_check). Returns as above. */
+ntr_status cli_trace_defect(struct cli_trace *trace, ntr_message_mix *mix, ntr_message *message);
+
 /* Whether messages of more than one source may come. */
 bool cli_trace_many_sources(const struct cli_trace *trace);
 

@@ -28,11 +28,6 @@ static const label message_labels[NTR_TCODES] = {
 };
 #undef NTR_MESSAGE
 
-static char *add_name(char *at, const ntr_dialect *dialect, unsigned tcode) {
-    if (ntr_message_get(dialect, tcode)) return add_label(at, &message_labels[tcode]);
-    return ntr_text(at, ntr_tcode_name(dialect, tcode));
-}
-
 static char *add_field(char *at, const ntr_params *params, const ntr_message *m, ntr_field field) {
     at = ntr_text_number(add_label(at, &field_labels[field]), field, m->value[field]);
     if (!ntr_is_padded(params, m, field)) return at;
@@ -52,15 +47,27 @@ static char *add_defect(char *at, const ntr_message *m) {
     return ntr_text(at, ntr_status_text(m->defect));
 }
 
+/* Vendor defined and reserved messages, and bytes that are no message. */
+static char *add_opaque(char *at, const ntr_params *params, const ntr_message *m) {
+    at = ntr_text(at, ntr_tcode_name(params->dialect, m->tcode));
+    if (NTR_HAS(m, SRC)) at = add_field(at, params, m, NTR_FIELD_SRC);
+    if (m->defect != NTR_OK || !ntr_has_payload(params, m)) return at;
+    return ntr_text_payload(ntr_text(at, " DATA="), params, m);
+}
+
+static char *add_known(char *at, const ntr_params *params, const ntr_message *m) {
+    at = add_label(at, &message_labels[m->tcode]);
+    for (ntr_fields left = m->present; left; left &= left - 1) at = add_field(at, params, m, ntr_first_field(left));
+    return at;
+}
+
 static char *line(const ntr_params *params, const ntr_message *m, char *at) {
     *at++ = '#';
     at = ntr_text_hex(ntr_text(ntr_text_dec(at, m->number), " @0x"), m->offset);
     *at++ = ' ';
-    at = add_name(at, params->dialect, m->tcode);
-    for (ntr_fields left = m->present; left; left &= left - 1) at = add_field(at, params, m, ntr_first_field(left));
-    if (m->defect != NTR_OK) return add_defect(at, m);
-    if (ntr_has_payload(params, m)) at = ntr_text_payload(ntr_text(at, " DATA="), params, m);
-    return at;
+    bool known = ntr_message_get(params->dialect, m->tcode) != NULL;
+    at = known ? add_known(at, params, m) : add_opaque(at, params, m);
+    return m->defect == NTR_OK ? at : add_defect(at, m);
 }
 
 int ntr_message_format(const ntr_params *params, const ntr_message *message, char *out, size_t capacity) {

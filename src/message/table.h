@@ -18,6 +18,14 @@ static const ntr_fields NTR_VARIABLE_FIELDS = 0
     ;
 #undef NTR_FIELD
 
+/* Fields that text shows in hexadecimal. */
+#define NTR_FIELD(id, member, text, shape, bits, base, about) \
+    | (NTR_BASE_##base == NTR_BASE_HEX ? NTR_FIELD_BIT(NTR_FIELD_##id) : 0)
+static const ntr_fields NTR_HEX_FIELDS = 0
+#include <ntrace/fields.def>
+    ;
+#undef NTR_FIELD
+
 /* The fields of a set, one after the other: `for (ntr_fields left = set; left; left &= left - 1)`. */
 static inline ntr_field ntr_first_field(ntr_fields set) { return (ntr_field)__builtin_ctz(set); }
 

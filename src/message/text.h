@@ -2,7 +2,9 @@
 #ifndef NTR_MESSAGE_TEXT_H
 #define NTR_MESSAGE_TEXT_H
 
-#include <ntrace/message.h>
+#include "message/digits.h"
+#include "message/table.h"
+
 #include <string.h>
 
 static inline char *ntr_text_bytes(char *at, const char *text, size_t size) {
@@ -12,12 +14,12 @@ static inline char *ntr_text_bytes(char *at, const char *text, size_t size) {
 
 static inline char *ntr_text(char *at, const char *text) { return ntr_text_bytes(at, text, strlen(text)); }
 
-char *ntr_text_dec(char *at, uint64_t value);
-
-/* Without "0x", lower case. */
-char *ntr_text_hex(char *at, uint64_t value);
-
-char *ntr_text_number(char *at, ntr_field field, uint64_t value); /* in the field's own base, with 0x */
+/* In the field's own base, with 0x. */
+static inline char *ntr_text_number(char *at, ntr_field field, uint64_t value) {
+    if (!(NTR_HEX_FIELDS >> field & 1)) return ntr_text_dec(at, value);
+    memcpy(at, "0x", 2);
+    return ntr_text_hex(at + 2, value);
+}
 
 char *ntr_text_hex_bytes(char *at, ntr_bytes bytes); /* "70d01f" */
 

@@ -1,0 +1,72 @@
+/* Numbers as digits, quickly. Each call writes at `at`, may write up to 8 characters more than it says, and returns
+ * where the number ends. */
+#ifndef NTR_MESSAGE_DIGITS_H
+#define NTR_MESSAGE_DIGITS_H
+
+#include "wire/mdo.h"
+
+static const char ntr_pairs[] = "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
+                            "5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+/* How many decimal digits: a guess by the number of bits, put right by one comparison. */
+static inline unsigned ntr_dec_digits(uint64_t value) {
+    static const uint64_t powers[] = {
+        UINT64_C(0), /* one digit, also for 0 */
+        UINT64_C(10),
+        UINT64_C(100),
+        UINT64_C(1000),
+        UINT64_C(10000),
+        UINT64_C(100000),
+        UINT64_C(1000000),
+        UINT64_C(10000000),
+        UINT64_C(100000000),
+        UINT64_C(1000000000),
+        UINT64_C(10000000000),
+        UINT64_C(100000000000),
+        UINT64_C(1000000000000),
+        UINT64_C(10000000000000),
+        UINT64_C(100000000000000),
+        UINT64_C(1000000000000000),
+        UINT64_C(10000000000000000),
+        UINT64_C(100000000000000000),
+        UINT64_C(1000000000000000000),
+        UINT64_C(10000000000000000000),
+    };
+    unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
+    unsigned guess = bits * 1233 >> 12; /* log10(2) */
+    return guess + (value >= powers[guess]);
+}
+
+static inline char *ntr_text_dec(char *at, uint64_t value) {
+    char *end = at + ntr_dec_digits(value), *first = end;
+    for (; value >= 100; value /= 100) memcpy(first -= 2, ntr_pairs + 2 * (value % 100), 2);
+    if (value >= 10) memcpy(first - 2, ntr_pairs + 2 * value, 2);
+    else first[-1] = (char)('0' + value);
+    return end;
+}
+
+/* Eight digits of a 32-bit number, the first in the lowest byte: nibbles are spread, then each becomes '0'..'9' or
+ * 'a'..'f'. */
+static inline uint64_t ntr_hex_of(uint32_t value) {
+    uint64_t x = __builtin_bswap32(value);
+    x = (x | x << 16) & UINT64_C(0x0000ffff0000ffff);
+    x = (x | x << 8) & UINT64_C(0x00ff00ff00ff00ff);
+    x = (x >> 4 | x << 8) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    uint64_t letters = (x + UINT64_C(0x0606060606060606)) >> 4 & NTR_BYTES_LOW;
+    return x + UINT64_C(0x3030303030303030) + letters * ('a' - '0' - 10);
+}
+
+/* Without "0x", lower case. */
+static inline char *ntr_text_hex(char *at, uint64_t value) {
+    if (value >> 32) {
+        at = ntr_text_hex(at, value >> 32);
+        uint64_t low = htole64(ntr_hex_of((uint32_t)value));
+        memcpy(at, &low, sizeof low);
+        return at + sizeof low;
+    }
+    unsigned digits = (35 - (unsigned)__builtin_clz((uint32_t)value | 1)) / 4;
+    uint64_t text = htole64(ntr_hex_of((uint32_t)value << (32 - 4 * digits)));
+    memcpy(at, &text, sizeof text); /* the rest is overwritten by what follows */
+    return at + digits;
+}
+
+#endif
