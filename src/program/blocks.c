@@ -122,19 +122,30 @@ ntr_block **ntr_blocks_page(const ntr_blocks *blocks, uint64_t address) {
     return &pages[i];
 }
 
-/* The slot of a live block, or the one to put it into. Parts differ by their length as well. */
+/* The slot of a live block, or the one to put it into: empty, or of a dead one (code that is rewritten again and
+ * again must not fill the table). Parts differ by their length as well. */
 static ntr_block **table_slot(const ntr_blocks *blocks, uint32_t view, uint64_t address, unsigned halfwords) {
     size_t mask = ((size_t)1 << (64 - blocks->shift)) - 1;
     size_t i = ntr_blocks_hash(blocks, view, address);
-    for (ntr_block *block; (block = blocks->table[i]); i = (i + 1) & mask)
-        if (block->key == address && block->view == view && (!halfwords || block->halfwords == halfwords)) break;
-    return &blocks->table[i];
+    ntr_block **dead = NULL;
+    for (ntr_block *block; (block = blocks->table[i]); i = (i + 1) & mask) {
+        if (block->key == address && block->view == view && (!halfwords || block->halfwords == halfwords))
+            return &blocks->table[i];
+        if (block->key == NTR_BLOCK_DEAD && !dead) dead = &blocks->table[i];
+    }
+    return dead ? dead : &blocks->table[i];
+}
+
+static ntr_block *look_up(const ntr_blocks *blocks, uint32_t view, uint64_t address, unsigned halfwords) {
+    ntr_block *block = *table_slot(blocks, view, address, halfwords);
+    return block && block->key != NTR_BLOCK_DEAD ? block : NULL;
 }
 
 static void insert(ntr_blocks *blocks, ntr_block *block) {
     unsigned halfwords = block->flags & NTR_BLOCK_PART ? block->halfwords : 0;
-    *table_slot(blocks, block->view, block->start, halfwords) = block;
-    blocks->rest->taken++;
+    ntr_block **slot = table_slot(blocks, block->view, block->start, halfwords);
+    blocks->rest->taken += !*slot;
+    *slot = block;
     ntr_block **page = ntr_blocks_page(blocks, block->start);
     block->neighbour = *page;
     *page = block;
@@ -183,7 +194,7 @@ ntr_block *ntr_blocks_find(ntr_blocks *blocks, uint32_t view, uint64_t address) 
     if (address & 1) return &blocks->none;
     if (view >= blocks->rest->views.count) return &blocks->full; /* NTR_VIEW_NONE */
     address = ntr_program_cut(blocks->program, address);
-    ntr_block *block = *table_slot(blocks, view, address, 0);
+    ntr_block *block = look_up(blocks, view, address, 0);
     if (block) return block;
     if ((block = lack(blocks))) return block;
     if (!(block = fresh(blocks))) return &blocks->no_memory;
@@ -198,7 +209,7 @@ ntr_block *ntr_blocks_link(ntr_blocks *blocks, ntr_block *from, ntr_block **link
 
 ntr_block *ntr_blocks_part(ntr_blocks *blocks, const ntr_block *block, unsigned halfwords) {
     uint32_t view = block->view | PART_VIEW;
-    ntr_block *part = *table_slot(blocks, view, block->start, halfwords);
+    ntr_block *part = look_up(blocks, view, block->start, halfwords);
     if (part) return part;
     if ((part = lack(blocks))) return part;
     if (!(part = fresh(blocks))) return &blocks->no_memory;

@@ -23,9 +23,21 @@ static bool holds_jump_table(const ntr_program *program, uint64_t first, uint64_
     return false;
 }
 
-static void kill_page(ntr_blocks *blocks, uint64_t page, uint64_t first, uint64_t last) {
-    for (ntr_block *block = *ntr_blocks_page(blocks, page); block; block = block->neighbour)
-        if (block->key != NTR_BLOCK_DEAD && ntr_block_depends(block, blocks->program, first, last)) kill(blocks, block);
+static void kill_if_changed(ntr_blocks *blocks, ntr_block *block, uint64_t first, uint64_t last) {
+    if (block->key != NTR_BLOCK_DEAD && ntr_block_depends(block, blocks->program, first, last)) kill(blocks, block);
+}
+
+/* The dead leave the list of their page, but for its head: an empty slot would break the table's chain. */
+static void kill_in_page(ntr_blocks *blocks, uint64_t page, uint64_t first, uint64_t last) {
+    ntr_block *block = *ntr_blocks_page(blocks, page);
+    if (block) kill_if_changed(blocks, block, first, last);
+    while (block && block->neighbour) {
+        kill_if_changed(blocks, block->neighbour, first, last);
+        if (block->neighbour->key == NTR_BLOCK_DEAD)
+            block->neighbour = block->neighbour->neighbour;
+        else
+            block = block->neighbour;
+    }
 }
 
 static void kill_range(ntr_blocks *blocks, uint64_t first, uint64_t last) {
@@ -37,14 +49,11 @@ static void kill_range(ntr_blocks *blocks, uint64_t first, uint64_t last) {
     uint64_t from = (first - NTR_BLOCK_REACH) >> NTR_PAGE_BITS << NTR_PAGE_BITS;
     uint64_t pages = ((last - from) >> NTR_PAGE_BITS) + 1;
     if (pages > blocks->count) {
-        for (size_t i = 0; i < blocks->count; i++) {
-            ntr_block *block = ntr_blocks_at(blocks, i);
-            if (block->key != NTR_BLOCK_DEAD && ntr_block_depends(block, program, first, last)) kill(blocks, block);
-        }
+        for (size_t i = 0; i < blocks->count; i++) kill_if_changed(blocks, ntr_blocks_at(blocks, i), first, last);
         return;
     }
     for (uint64_t i = 0; i < pages; i++)
-        kill_page(blocks, ntr_program_cut(program, from + (i << NTR_PAGE_BITS)), first, last);
+        kill_in_page(blocks, ntr_program_cut(program, from + (i << NTR_PAGE_BITS)), first, last);
 }
 
 static void kill_segment(ntr_blocks *blocks, size_t segment) {

@@ -24,10 +24,15 @@ static bool holds_at(const ntr_segment *segment, uint64_t position) {
 static const ntr_segment *visible(const ntr_program *program, const ntr_context *context, uint64_t position,
                                   uint32_t layer) {
     while (layer != NTR_SPANS_NONE) {
-        const ntr_segment *segment = &program->segments[program->layers[layer].segment];
+        const ntr_layer *top = &program->layers[layer];
+        if (position < top->earliest) {
+            layer = top->jump;
+            continue;
+        }
+        const ntr_segment *segment = &program->segments[top->segment];
         if (holds_at(segment, position) && ntr_image_matches(&program->images[segment->image], context))
             return segment;
-        layer = program->layers[layer].below;
+        layer = top->below;
     }
     return NULL;
 }

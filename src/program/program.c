@@ -124,6 +124,25 @@ static bool hides_all(const ntr_program *program, const ntr_segment *segment) {
            segment->until == 0;
 }
 
+static uint64_t earlier(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+static ntr_layer make_layer(const ntr_program *program, uint32_t segment, uint32_t below) {
+    ntr_layer made = {segment, below, below, 1, program->segments[segment].from};
+    if (below == NTR_SPANS_NONE) return made;
+    const ntr_layer *under = &program->layers[below];
+    made.depth = under->depth + 1;
+    if (under->jump == NTR_SPANS_NONE) return made;
+    const ntr_layer *far = &program->layers[under->jump];
+    uint32_t rest = far->jump == NTR_SPANS_NONE ? 0 : program->layers[far->jump].depth;
+    if (under->depth - far->depth == far->depth - rest) { /* two jumps of one length: both at once */
+        made.jump = far->jump;
+        made.earliest = earlier(made.earliest, earlier(under->earliest, far->earliest));
+    }
+    return made;
+}
+
 static uint32_t lay_segment(void *user, uint32_t below) {
     overlay *state = user;
     ntr_program *program = state->program;
@@ -136,7 +155,7 @@ static uint32_t lay_segment(void *user, uint32_t below) {
         ntr_reserve(program->allocator, (void **)&program->layers, &program->layer_capacity, program->layer_count + 1,
                     sizeof *program->layers))
         return NTR_SPANS_NONE;
-    program->layers[program->layer_count] = (ntr_layer){state->segment, below};
+    program->layers[program->layer_count] = make_layer(program, state->segment, below);
     state->any = true;
     state->below = below;
     state->layer = (uint32_t)program->layer_count;

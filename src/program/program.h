@@ -37,10 +37,14 @@ typedef struct ntr_segment {
 } ntr_segment;
 
 /* A segment on top of others. The map's spans hold the index of their top layer; a layer that is not visible
- * to who is looking gives the word to the one below. Layers are never changed, so tails are shared. */
+ * to who is looking gives the word to the one below. Layers are never changed, so tails are shared.
+ * Code that is rewritten again and again piles up thousands of layers; `jump` leads further down (skew-binary
+ * jump pointers), past layers that all come into being after `earliest`. NTR_SPANS_NONE: nothing below. */
 typedef struct ntr_layer {
     uint32_t segment;
-    uint32_t below; /* NTR_SPANS_NONE: nothing */
+    uint32_t below, jump;
+    uint32_t depth;    /* layers from here down */
+    uint64_t earliest; /* the least `from` of the layers from this one down to, but without, `jump` */
 } ntr_layer;
 
 struct ntr_program {

@@ -294,6 +294,31 @@ static void readers_are_asked_where_no_image_is(void **state) {
     assert_int_equal(ntr_program_read(program, NULL, 0, 0x1000, out, 16), 0);
 }
 
+/* A thousand versions of the same code, most of them in the order of time, against the plain rule. */
+static void code_rewritten_again_and_again(void **state) {
+    (void)state;
+    enum { VERSIONS = 1000 };
+    static uint64_t from[VERSIONS], until[VERSIONS];
+    uint64_t random = 11;
+    for (unsigned i = 0; i < VERSIONS; i++) {
+        random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        ntr_image_options options = at(0x1000);
+        options.from = from[i] = 1 + (random >> 60 ? i * 10u : random >> 32 & 0x1fff);
+        options.until = until[i] = random >> 50 & 3 ? 0 : options.from + (random >> 40 & 0x3ff) + 1;
+        uint16_t bytes = (uint16_t)(i + 1);
+        assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){(const uint8_t *)&bytes, 2}, &options), NTR_OK);
+    }
+    for (uint64_t position = 0; position < 12000; position += 7) {
+        unsigned newest = VERSIONS;
+        while (newest && !(from[newest - 1] <= position && (!until[newest - 1] || position < until[newest - 1])))
+            newest--;
+        uint16_t seen = 0;
+        size_t size = ntr_program_read(program, NULL, position, 0x1000, (uint8_t *)&seen, 2);
+        assert_int_equal(size, newest ? 2 : 0);
+        assert_int_equal(seen, newest);
+    }
+}
+
 /* Random images over 256 addresses against an array of bytes for each of four (context, time) looks. */
 static void any_pile_of_images_reads_as_a_simple_model(void **state) {
     (void)state;
@@ -347,6 +372,7 @@ int main(void) {
         CASE(raw_images_are_what_they_are_told),
         CASE(table_jumps_go_through_the_table),
         CASE(readers_are_asked_where_no_image_is),
+        CASE(code_rewritten_again_and_again),
         TEST(any_pile_of_images_reads_as_a_simple_model),
     };
     return cmocka_run_group_tests_name("program", tests, NULL, NULL);
