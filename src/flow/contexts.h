@@ -1,4 +1,4 @@
-/* One return stack a context, for return counting: dialects.md section 1.3, N-Trace 1.0 section 11.2 mode 1.
+/* One return stack a context, for silicon that always counts returns: dialects.md section 1.3.
  *
  * An encoder that only counts calls infers returns without looking where they go, so after a task switch the
  * addresses are those of the other task. Encoders that compare addresses have one stack whatever runs; theirs is

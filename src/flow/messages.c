@@ -194,10 +194,11 @@ static ntr_status on_resource(ntr_decoder *d, ntr_source *s) {
 
 enum { FORMAT_PRIVILEGE = 0, FORMAT_SCONTEXT = 2, FORMAT_HCONTEXT = 3 };
 
-/* An encoder that only counts infers the returns of whatever task runs now. */
+/* N-Trace 1.0 section 11.2 knows one stack a source, whatever runs. Silicon that always counts infers the returns
+ * of whatever task runs now (dialects.md section 1.3). */
 static ntr_status switch_stacks(ntr_decoder *d, ntr_source *s, const ntr_context *after) {
     const ntr_context *before = &s->context;
-    if (d->params.implicit_return != NTR_RETURN_COUNT) return NTR_OK;
+    if (d->params.implicit_return != NTR_RETURN_COUNT || !d->params.dialect->stack_per_context) return NTR_OK;
     if (before->scontext == after->scontext && before->hcontext == after->hcontext) return NTR_OK;
     bool known;
     ntr_status status = ntr_context_stacks_switch(&s->other_stacks, d->allocator, &s->stack, before, after, &known);
