@@ -2,13 +2,13 @@
  *
  *   encode_pcs ELF [--NAME=VALUE ...] [-o STREAM] [-n TIMES] < LIST
  *
- * LIST has one 0x... a line. Prints: instructions, bytes, messages, best seconds of TIMES runs, peak KiB. */
+ * LIST has one 0x... a line. Prints: instructions, bytes, messages, median processor seconds of TIMES runs, and the most bytes
+ * that encoder and classifier held. */
 #include <ntrace/ntrace.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
 typedef struct totals {
@@ -25,6 +25,33 @@ static ntr_status take(void *user, const uint8_t *bytes, size_t size) {
 __attribute__((noreturn)) static void fail(const char *what, const char *why) {
     fprintf(stderr, "encode_pcs: %s: %s\n", what, why);
     exit(2);
+}
+
+/* An allocator that knows how much is held. */
+typedef union block {
+    size_t size;
+    max_align_t align;
+} block;
+
+typedef struct account {
+    size_t held, peak;
+} account;
+
+static void *counted(void *user, void *old, size_t size) {
+    account *a = user;
+    block *b = old ? (block *)old - 1 : NULL;
+    size_t before = b ? b->size : 0;
+    if (!size) {
+        a->held -= before;
+        free(b);
+        return NULL;
+    }
+    block *grown = realloc(b, sizeof *grown + size);
+    if (!grown) return NULL;
+    grown->size = size;
+    a->held += size - before;
+    if (a->held > a->peak) a->peak = a->held;
+    return grown + 1;
 }
 
 static uint64_t *read_list(size_t *count) {
@@ -52,7 +79,7 @@ static void set_option(ntr_encoder_config *config, const char *text) {
 
 static double now(void) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* other load does not count */
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
@@ -69,6 +96,7 @@ static double run(const ntr_program *program, const ntr_encoder_config *config, 
     how.program = program;
     how.encoder = encoder;
     how.itype_width = config->itype_width;
+    how.allocator = config->allocator;
     ntr_classifier *classifier = ntr_classifier_new(&how, &status);
     if (!classifier) fail("classifier", ntr_status_text(status));
     double start = now();
@@ -88,12 +116,22 @@ static double run(const ntr_program *program, const ntr_encoder_config *config, 
     return seconds;
 }
 
+static int by_size(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
 int main(int argc, char **argv) {
+    enum { TIMES_MAX = 1000 };
     totals all = {0};
+    account memory = {0};
+    const ntr_allocator allocator = {counted, &memory};
+    double seconds[TIMES_MAX];
     ntr_encoder_config config;
     ntr_encoder_config_init(&config);
     config.sink = take;
     config.sink_user = &all;
+    config.allocator = &allocator;
     const char *elf = NULL;
     int times = 1;
     for (int i = 1; i < argc; i++) {
@@ -108,17 +146,15 @@ int main(int argc, char **argv) {
     size_t count;
     uint64_t *pcs = read_list(&count);
     ntr_encoder_status done = {0};
-    double best = 0;
+    if (times < 1 || times > TIMES_MAX) fail("-n", "1 to 1000");
     for (int i = 0; i < times; i++) {
-        double seconds = run(program, &config, pcs, count, &done);
-        if (!i || seconds < best) best = seconds;
+        seconds[i] = run(program, &config, pcs, count, &done);
         if (all.out) fclose(all.out);
         all.out = NULL;
     }
-    struct rusage use;
-    getrusage(RUSAGE_SELF, &use);
-    printf("%zu %llu %llu %.6f %ld\n", count, (unsigned long long)done.bytes, (unsigned long long)done.messages, best,
-           use.ru_maxrss);
+    qsort(seconds, (size_t)times, sizeof *seconds, by_size);
+    printf("%zu %llu %llu %.6f %zu\n", count, (unsigned long long)done.bytes, (unsigned long long)done.messages,
+           seconds[times / 2], memory.peak);
     free(pcs);
     ntr_program_free(program);
     return 0;

@@ -14,11 +14,20 @@ struct encode_options {
     struct cli_images images;
     struct cli_result result;
     struct cli_list inputs;
+    int64_t hart;
+    int show;
 };
+
+enum { SHOW_MESSAGES, SHOW_INGRESS };
 
 #define S struct encode_options
 static const struct cli_option encode_table[] = {
     CLI_LIST(0, "pc", "FILE", S, inputs, "the execution as program counters, one a line, 0x...; needs the program"),
+    CLI_LIST(0, "ingress", "FILE", S, inputs, "the execution as records of the trace ingress port (docs/ingress.md)"),
+    CLI_LIST(0, "spike-log", "FILE", S, inputs, "the execution as a log of Spike (-l, --log-commits, or both)"),
+    CLI_NUMBER(0, "hart", "N", S, hart, 0, UINT32_MAX, 0, "with --spike-log: the hart to follow (default 0)"),
+    CLI_CHOICE(0, "output", "messages|ingress", S, show, SHOW_MESSAGES,
+               "messages, or what the encoder is fed: ingress records as text"),
     {0},
 };
 #undef S
@@ -37,6 +46,8 @@ static const struct source {
     bool program; /* cannot do without */
 } sources[] = {
     {"pc", cli_encode_pcs, true},
+    {"ingress", cli_encode_ingress, false},
+    {"spike-log", cli_encode_spike, false},
 };
 
 static const struct source *find_source(const char *name) {
@@ -60,6 +71,17 @@ struct run {
 
 static ntr_status take_message(void *user, const uint8_t *bytes, size_t size) {
     cli_output_write(user, bytes, size);
+    return NTR_OK;
+}
+
+static ntr_status take_block(void *user, const ntr_ingress *block) {
+    struct cli_output *out = user;
+    char *line = cli_output_reserve(out, NTR_INGRESS_TEXT_MAX);
+    int size = ntr_ingress_format(block, line, NTR_INGRESS_TEXT_MAX);
+
+    if (size < 0) return (ntr_status)size;
+    line[size] = '\n';
+    cli_output_commit(out, (size_t)size + 1);
     return NTR_OK;
 }
 
@@ -109,7 +131,12 @@ static int open_classifier(struct run *r) {
     config.all_jumps = r->config.params.all_jumps;
     config.cut_count = filter_bounds(&r->config, bounds);
     config.cuts = bounds;
-    config.encoder = r->encode.encoder;
+    if (r->options->show == SHOW_MESSAGES) {
+        config.encoder = r->encode.encoder;
+    } else {
+        config.sink = take_block;
+        config.sink_user = &r->out;
+    }
     r->encode.classifier = ntr_classifier_new(&config, &status);
     return r->encode.classifier ? CLI_OK : cli_fail("%s", ntr_status_text(status));
 }
@@ -121,7 +148,7 @@ static int finish(struct run *r) {
     uint64_t next = NTR_ADDRESS_UNKNOWN;
     ntr_status status = ntr_classifier_finish(r->encode.classifier, &next);
 
-    if (status == NTR_OK) {
+    if (status == NTR_OK && r->options->show == SHOW_MESSAGES) {
         status = ntr_encoder_stop(r->encode.encoder, next, r->config.stop_evcode);
         if (status == NTR_OK) status = ntr_encoder_flush(r->encode.encoder);
     }
@@ -143,9 +170,10 @@ static void tell_losses(const struct run *r) {
 
 static int encode_input(struct run *r) {
     if (open_program(r) != CLI_OK || open_encoder(r) != CLI_OK || open_classifier(r) != CLI_OK) return CLI_FAILED;
+    r->encode.hart = (unsigned)r->options->hart;
     r->encode.xlen = ntr_program_xlen(r->program);
-    r->encode.stamped = r->config.params.timestamps == NTR_TIMESTAMPS_ON;
     r->encode.out = &r->out;
+    if (r->options->show == SHOW_INGRESS) cli_output_print(&r->out, "%s\n", ntr_ingress_header());
     if (r->source->read(&r->encode, r->options->inputs.items[0].value) != CLI_OK) return CLI_FAILED;
     if (finish(r) != CLI_OK) return CLI_FAILED;
     tell_losses(r);
@@ -154,8 +182,12 @@ static int encode_input(struct run *r) {
 
 static int check_usage(const struct encode_options *o) {
     if (o->inputs.count != 1)
-        return cli_fail("expected --pc once, found it %s", o->inputs.count ? "more often" : "not at all");
-    if (!o->result.path && isatty(STDOUT_FILENO)) return cli_fail("bytes are not for a terminal; name a file with -o");
+        return cli_fail("expected one of --pc, --ingress and --spike-log, found %s",
+                        o->inputs.count ? "several" : "none");
+    if (o->show == SHOW_INGRESS && strcmp(o->inputs.items[0].name, "ingress") == 0)
+        return cli_fail("--output ingress: the input already is");
+    if (o->show == SHOW_MESSAGES && !o->result.path && isatty(STDOUT_FILENO))
+        return cli_fail("bytes are not for a terminal; name a file with -o");
     return CLI_OK;
 }
 
@@ -180,9 +212,12 @@ const struct cli_command cli_encode = {
     .groups = groups,
     .size = sizeof(struct encode_options),
     .run = encode_run,
-    .about = "Encodes an execution as a hart's trace encoder would. With --timestamps a list of program\n"
-             "counters has the number of instructions before it as time.",
+    .about =
+        "Encodes an execution as a hart's trace encoder would. The execution is a list of program counters, the\n"
+        "records of a trace ingress port, or a log of the simulator Spike. Where the input has no time, a retired\n"
+        "halfword takes one tick (--timestamps).",
     .examples =
         "  ntrace encode -e program.elf --pc list.txt --best -o trace.nex\n"
-        "  ntrace encode -e program.elf --pc list.txt --mode btm --sync-mode messages --sync-max 4 -o trace.nex\n",
+        "  ntrace encode -e program.elf --pc list.txt --mode btm --sync-mode messages --sync-max 4 -o trace.nex\n"
+        "  ntrace encode --spike-log spike.log -o trace.nex",
 };

@@ -5,6 +5,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* Why the library refused, in the words of whoever did. */
+static int tell(const struct cli_lines *lines, const char *detail, ntr_status status) {
+    return cli_fail("%s: line %" PRIu64 ": %s", lines->input.name, lines->number,
+                    detail && *detail ? detail : ntr_status_text(status));
+}
+
 /* ---- program counters */
 
 #define PCS_AT_ONCE 4096
@@ -25,22 +31,8 @@ static bool parse_pc(const char *text, size_t length, uint64_t *pc) {
     return true;
 }
 
-/* The time of an instruction is how many came before it. */
-static ntr_status push_stamped(struct cli_encode *e, const uint64_t *pcs, size_t count, uint64_t before) {
-    ntr_status status = NTR_OK;
-
-    for (size_t i = 0; i < count && status == NTR_OK; i++) {
-        ntr_hart_state state = {.priv = NTR_PRIV_M, .time = before + i};
-        ntr_classifier_set_state(e->classifier, &state);
-        status = ntr_classifier_push(e->classifier, pcs[i]);
-    }
-    return status;
-}
-
-static int push(struct cli_encode *e, const struct cli_lines *lines, const uint64_t *pcs, size_t count,
-                uint64_t before) {
-    ntr_status status =
-        e->stamped ? push_stamped(e, pcs, count, before) : ntr_classifier_push_many(e->classifier, pcs, count);
+static int push(struct cli_encode *e, const struct cli_lines *lines, const uint64_t *pcs, size_t count) {
+    ntr_status status = ntr_classifier_push_many(e->classifier, pcs, count);
 
     if (status == NTR_OK) return CLI_OK;
     const char *detail = ntr_classifier_error(e->classifier);
@@ -48,9 +40,10 @@ static int push(struct cli_encode *e, const struct cli_lines *lines, const uint6
 }
 
 static int push_lines(struct cli_encode *e, struct cli_lines *lines) {
-    uint64_t pcs[PCS_AT_ONCE], total = 0;
+    uint64_t pcs[PCS_AT_ONCE];
     const char *text;
     size_t length, count = 0;
+    bool any = false;
 
     while (!e->out->done && cli_lines_next(lines, &text, &length)) {
         if (length == 0 || *text == '#') continue;
@@ -58,14 +51,14 @@ static int push_lines(struct cli_encode *e, struct cli_lines *lines) {
             return cli_fail("%s: line %" PRIu64 ": expected a program counter (0x...), found '%.*s'", lines->input.name,
                             lines->number, length > 40 ? 40 : (int)length, text);
         if (++count < PCS_AT_ONCE) continue;
-        if (push(e, lines, pcs, count, total) != CLI_OK) return CLI_FAILED;
-        total += count;
+        if (push(e, lines, pcs, count) != CLI_OK) return CLI_FAILED;
+        any = true;
         count = 0;
     }
     if (lines->failed) return CLI_FAILED;
-    if (total + count == 0)
+    if (!any && count == 0)
         return cli_fail("%s: expected program counters (0x..., one a line), found none", lines->input.name);
-    return push(e, lines, pcs, count, total);
+    return push(e, lines, pcs, count);
 }
 
 int cli_encode_pcs(struct cli_encode *e, const char *path) {
@@ -73,6 +66,74 @@ int cli_encode_pcs(struct cli_encode *e, const char *path) {
 
     if (cli_lines_open(&lines, path) != CLI_OK) return CLI_FAILED;
     int status = push_lines(e, &lines);
+    cli_lines_close(&lines);
+    return status;
+}
+
+/* ---- ingress records */
+
+static int push_records(struct cli_encode *e, struct cli_lines *lines) {
+    ntr_ingress_reader reader;
+    ntr_ingress block;
+    const char *text;
+    size_t length;
+
+    ntr_ingress_reader_init(&reader);
+    while (!e->out->done && cli_lines_next(lines, &text, &length)) {
+        ntr_status status = ntr_ingress_read(&reader, text, length, &block);
+        if (status == NTR_NEED_MORE) continue;
+        if (status != NTR_OK) return tell(lines, reader.error, status);
+        status = ntr_encoder_push(e->encoder, &block);
+        if (status != NTR_OK) return tell(lines, ntr_encoder_error(e->encoder), status);
+    }
+    if (lines->failed) return CLI_FAILED;
+    return reader.record ? CLI_OK : cli_fail("%s: expected ingress records, found none", lines->input.name);
+}
+
+int cli_encode_ingress(struct cli_encode *e, const char *path) {
+    struct cli_lines lines;
+
+    if (cli_lines_open(&lines, path) != CLI_OK) return CLI_FAILED;
+    int status = push_records(e, &lines);
+    cli_lines_close(&lines);
+    return status;
+}
+
+/* ---- Spike logs */
+
+/* The log's own words begin with the line, the classifier's do not. */
+static int tell_log(const struct cli_encode *e, const struct cli_lines *lines, const ntr_spike_log *log,
+                    ntr_status status) {
+    const char *detail = ntr_spike_log_error(log);
+
+    return *detail ? cli_fail("%s: %s", lines->input.name, detail)
+                   : tell(lines, ntr_classifier_error(e->classifier), status);
+}
+
+static int push_log(struct cli_encode *e, struct cli_lines *lines, ntr_spike_log *log) {
+    const char *text;
+    size_t length;
+
+    while (!e->out->done && cli_lines_next(lines, &text, &length)) {
+        ntr_status status = ntr_spike_log_line(log, text, length);
+        if (status != NTR_OK) return tell_log(e, lines, log, status);
+    }
+    if (lines->failed) return CLI_FAILED;
+    ntr_status status = ntr_spike_log_finish(log);
+    return status == NTR_OK ? CLI_OK : tell_log(e, lines, log, status);
+}
+
+int cli_encode_spike(struct cli_encode *e, const char *path) {
+    struct cli_lines lines;
+    int status = CLI_FAILED;
+
+    if (cli_lines_open(&lines, path) != CLI_OK) return CLI_FAILED;
+    ntr_spike_log *log = ntr_spike_log_new(e->classifier, e->hart, e->xlen, NULL);
+    if (log)
+        status = push_log(e, &lines, log);
+    else
+        cli_note("out of memory");
+    ntr_spike_log_free(log);
     cli_lines_close(&lines);
     return status;
 }

@@ -14,12 +14,13 @@ struct cli_encode {
     struct cli_output *out;     /* of the encoder; tells when to stop early */
     unsigned hart;              /* Spike logs */
     unsigned xlen;              /* 32, 64; 0: not known */
-    bool stamped;               /* program counters: time counts instructions */
 };
 
 /* Read the whole file. Returns CLI_OK, or CLI_FAILED after telling why. */
 typedef int (*cli_encode_source)(struct cli_encode *encode, const char *path);
 
 int cli_encode_pcs(struct cli_encode *encode, const char *path);
+int cli_encode_ingress(struct cli_encode *encode, const char *path);
+int cli_encode_spike(struct cli_encode *encode, const char *path);
 
 #endif

@@ -161,6 +161,7 @@ ntr_status ntr_classifier_set_state(ntr_classifier *c, const ntr_hart_state *sta
 }
 
 ntr_status ntr_classifier_enter(ntr_classifier *c, const ntr_code_block *block) {
+    if (ntr_classifier_enter_quickly(c, block)) return NTR_OK;
     ntr_status status = c->holds ? settle_for_next(c, block->start) : NTR_OK;
     adopt_state(c);
     c->held = *block;

@@ -2,8 +2,8 @@
 #ifndef NTR_FLOW_CLASSIFIER_H
 #define NTR_FLOW_CLASSIFIER_H
 
-#include <ntrace/encoder.h>
-#include <ntrace/ingress.h>
+#include "flow/code_block.h"
+#include "flow/encoder_quick.h"
 
 typedef struct pc_list pc_list;
 
@@ -24,5 +24,30 @@ ntr_status ntr_pc_list_new(ntr_classifier *c);
 void ntr_pc_list_free(ntr_classifier *c);
 ntr_status ntr_pc_list_finish(ntr_classifier *c); /* enter the block that was met only in part */
 void ntr_pc_list_forget(ntr_classifier *c);       /* the code may look different now */
+
+/* Enter `block` if the held one led straight to it and the encoder has nothing to do but count. */
+static inline bool ntr_classifier_enter_quickly(ntr_classifier *c, const ntr_code_block *block) {
+    const ntr_code_block *held = &c->held;
+    ntr_encoder *e = c->config.encoder;
+    if (!e || !c->holds || c->state_changed) return false;
+    bool straight = block->start == ntr_code_block_end(held);
+    bool to_target = block->start == held->target;
+    switch (held->flow) {
+    case NTR_FLOW_BRANCH:
+        if (!(straight || to_target) || !ntr_enc_quick(e, held->halfwords, !straight)) return false;
+        break;
+    case NTR_FLOW_LINEAR:
+        if (!straight || !ntr_enc_quick(e, held->halfwords, -1)) return false;
+        break;
+    case NTR_FLOW_DIRECT_JUMP:
+        if (!to_target || e->params.all_jumps || !ntr_enc_quick(e, held->halfwords, -1)) return false;
+        break;
+    default: return false;
+    }
+    c->constant = held->flow == NTR_FLOW_LINEAR ? held->constant_register : 0;
+    c->record.time += held->halfwords;
+    c->held = *block;
+    return true;
+}
 
 #endif

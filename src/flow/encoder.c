@@ -1,5 +1,6 @@
 /* The encoder: one block through all its parts, and its life. */
 #include "base/allocator.h"
+#include "flow/encoder_quick.h"
 #include "flow/encoder_state.h"
 
 #include <string.h>
@@ -24,6 +25,8 @@ static void adopt(ntr_encoder *e, const ntr_encoder_config *config) {
     e->compare_mask = c->params.implicit_return == NTR_RETURN_PARTIAL ? ((1ull << c->compare_bits) - 1) << 1 : UINT64_MAX;
     if (c->params.xlen == 32) e->compare_mask &= UINT32_MAX;
     e->sync_period = 1ull << (c->sync_max + 4);
+    e->simple = e->htm && !e->timestamps && !e->filtered && !c->fifo_bytes && !c->full_after &&
+                c->sync_mode <= NTR_SYNC_MODE_MESSAGES;
 }
 
 /* State of an encoder that has just been switched on; counters of what was sent go on. */
@@ -109,7 +112,8 @@ ntr_status ntr_encoder_reconfigure(ntr_encoder *e, const ntr_encoder_config *con
 
 /* ---- one block -------------------------------------------------------------------------------------- */
 
-static ntr_status result(ntr_encoder *e) {
+ntr_status ntr_enc_result(ntr_encoder *e) {
+    e->quiet = ntr_enc_is_quiet(e);
     ntr_status failure = e->failure;
     e->failure = NTR_OK;
     return failure;
@@ -159,29 +163,28 @@ static void trace_block(ntr_encoder *e, const ntr_ingress *b, bool notify) {
 
 ntr_status ntr_encoder_push(ntr_encoder *e, const ntr_ingress *b) {
     if (e->config.stall && ntr_enc_fifo_blocked(e)) return NTR_NEED_MORE;
-    e->record++;
     ntr_status status = ntr_enc_check(e, b);
-    if (status != NTR_OK) return status;
+    if (status != NTR_OK) return e->refused++, status;
     e->stats.blocks++;
     if (e->timestamps) ntr_enc_clock_set(e, b->time);
     if (b->cycle) pass_cycles(e, 1);
     unsigned qualified = e->filtered ? ntr_enc_qualify(e, b) : NTR_QUALIFY_TRACE;
     if (ntr_enc_window(e, b, qualified & NTR_QUALIFY_TRACE)) trace_block(e, b, qualified & NTR_QUALIFY_NOTIFY);
-    return result(e);
+    return ntr_enc_result(e);
 }
 
 ntr_status ntr_encoder_stop(ntr_encoder *e, uint64_t next, unsigned evcode) {
     if (evcode > 15 || (next & 1 && next != NTR_ADDRESS_UNKNOWN)) return NTR_E_RANGE;
     if (e->active) ntr_enc_close(e, next, evcode);
     e->follow_known = false;
-    return result(e);
+    return ntr_enc_result(e);
 }
 
 ntr_status ntr_encoder_flush(ntr_encoder *e) {
     ntr_enc_fifo_drain(e);
     recover(e, true);
     ntr_enc_fifo_drain(e);
-    return result(e);
+    return ntr_enc_result(e);
 }
 
 const char *ntr_encoder_error(const ntr_encoder *e) { return e->error; }
@@ -204,7 +207,7 @@ ntr_status ntr_encoder_set_enable(ntr_encoder *e, bool on) {
         switched_off(e);
     }
     e->enabled = on;
-    return result(e);
+    return ntr_enc_result(e);
 }
 
 ntr_status ntr_encoder_set_tracing(ntr_encoder *e, bool on) {
@@ -217,26 +220,26 @@ ntr_status ntr_encoder_set_tracing(ntr_encoder *e, bool on) {
         ntr_enc_announce(e, NTR_EVCODE_DEBUG);
         e->announced = true;
     }
-    return result(e);
+    return ntr_enc_result(e);
 }
 
 ntr_status ntr_encoder_trigger(ntr_encoder *e, unsigned actions) {
     if (actions & NTR_TRIGGER_NOTIFY && e->active) e->sync_wanted |= 1u << NTR_SYNC_EXTERNAL_TRIGGER;
-    if (!e->config.trigger_enable || !e->enabled) return NTR_OK;
-    if (actions & NTR_TRIGGER_ON) return ntr_encoder_set_tracing(e, true);
-    if (actions & NTR_TRIGGER_OFF) return ntr_encoder_set_tracing(e, false);
-    return NTR_OK;
+    bool switches = e->config.trigger_enable && e->enabled;
+    if (switches && actions & NTR_TRIGGER_ON) return ntr_encoder_set_tracing(e, true);
+    if (switches && actions & NTR_TRIGGER_OFF) return ntr_encoder_set_tracing(e, false);
+    return ntr_enc_result(e);
 }
 
 ntr_status ntr_encoder_request_sync(ntr_encoder *e, unsigned reason) {
     if (reason > 15) return NTR_E_RANGE;
     if (e->active) e->sync_wanted |= 1u << reason;
-    return NTR_OK;
+    return ntr_enc_result(e);
 }
 
 ntr_status ntr_encoder_tick(ntr_encoder *e, uint64_t cycles) {
     pass_cycles(e, cycles);
-    return result(e);
+    return ntr_enc_result(e);
 }
 
 void ntr_encoder_status_get(const ntr_encoder *e, ntr_encoder_status *status) {

@@ -16,7 +16,7 @@ enum { TRIGGERS = NTR_TRIGGER_ON | NTR_TRIGGER_OFF | NTR_TRIGGER_NOTIFY };
 
 __attribute__((format(printf, 2, 3), cold, noinline))
 static ntr_status refuse(ntr_encoder *e, const char *format, ...) {
-    int used = snprintf(e->error, sizeof e->error, "record %" PRIu64 ": ", e->record);
+    int used = snprintf(e->error, sizeof e->error, "record %" PRIu64 ": ", e->stats.blocks + e->refused + 1);
     va_list list;
     va_start(list, format);
     vsnprintf(e->error + used, sizeof e->error - (size_t)used, format, list);

@@ -24,8 +24,7 @@ static bool is_consistent(const ntr_encoder *e, const ntr_run *r) {
 
 ntr_status ntr_encoder_push_run(ntr_encoder *e, const ntr_run *r) {
     if (!ntr_encoder_takes_runs(e)) return NTR_E_STATE;
-    if (!is_consistent(e, r)) return NTR_E_INGRESS;
-    e->record++;
+    if (!is_consistent(e, r)) return e->refused++, NTR_E_INGRESS;
     e->stats.blocks++;
     if (!e->enabled || !e->tracing) return NTR_OK;
     if (e->timestamps) ntr_enc_clock_set(e, r->time);
@@ -43,7 +42,5 @@ ntr_status ntr_encoder_push_run(ntr_encoder *e, const ntr_run *r) {
                               .ilastsize = r->ilastsize,
                               .sijump = r->sijump};
     ntr_enc_count(e, &last);
-    ntr_status failure = e->failure;
-    e->failure = NTR_OK;
-    return failure;
+    return ntr_enc_result(e);
 }

@@ -78,12 +78,14 @@ struct ntr_encoder {
     ntr_encoder_config config; /* normalized: no zero stands for a default */
     ntr_params params;         /* as the message room needs them */
     bool htm, repeat_branch, timestamps, filtered;
+    bool simple;               /* HTM, and nothing configured that a plain block could set off */
     uint64_t icnt_full;        /* I-CNT reaching this is full */
     uint64_t hist_full;        /* HIST reaching this is full */
     uint64_t compare_mask;     /* bits of return addresses that are compared */
     uint64_t sync_period;      /* 0: no periodic sync */
 
     /* control */
+    bool quiet;             /* see encoder_quick.h; false is always right */
     bool enabled, tracing;  /* trTeEnable, trTeInstTracing */
     bool active;            /* a window is open */
     bool closing;           /* it closes as soon as the pending jump's target is known */
@@ -127,13 +129,16 @@ struct ntr_encoder {
     ntr_status failure;     /* first failure of the sink in this call */
     ntr_message message;    /* being built; `width` stays 0 */
     ntr_encoder_status stats;
-    uint64_t record;        /* pushed so far, for errors */
+    uint64_t refused;       /* blocks; with those accepted, the record's number for errors */
     char error[160];
 };
 
 static inline bool ntr_enc_has_address(const ntr_ingress *block) {
     return block->itype != NTR_ITYPE_NONE || block->iretire ? !block->no_iaddr : false;
 }
+
+/* encoder.c: what a call gives back; to be the last thing it does. */
+ntr_status ntr_enc_result(ntr_encoder *e);
 
 /* encoder_check.c: NTR_OK, or NTR_E_INGRESS with e->error told. */
 ntr_status ntr_enc_check(ntr_encoder *e, const ntr_ingress *block);

@@ -20,12 +20,18 @@ enum {
     SUCCESSORS = 2,
 };
 
+/* Where execution went from a block before; here, so that the wrong one need not be looked at. */
+typedef struct successor {
+    uint64_t start; /* NTR_ADDRESS_UNKNOWN: none */
+    struct listed_block *block;
+} successor;
+
 typedef struct listed_block {
     ntr_code_block code;
     uint64_t *pcs;      /* of its instructions, an ECALL or EBREAK at its end included */
     uint32_t count;
     uint8_t oldest;     /* of `next`, to be replaced */
-    struct listed_block *next[SUCCESSORS];
+    successor next[SUCCESSORS];
 } listed_block;
 
 typedef struct chunk {
@@ -174,6 +180,7 @@ static ntr_status add_block(ntr_classifier *c, uint64_t pc, listed_block **block
     if (!*block) return NTR_E_MEMORY;
     memcpy(kept, pcs, count * sizeof *kept);
     **block = (listed_block){.code = code, .pcs = kept, .count = count};
+    for (unsigned i = 0; i < SUCCESSORS; i++) (*block)->next[i].start = NTR_ADDRESS_UNKNOWN;
     put_slot(list, *block);
     return NTR_OK;
 }
@@ -193,25 +200,24 @@ static ntr_status find_block(ntr_classifier *c, uint64_t pc, listed_block **bloc
 
 static ntr_status go_to(ntr_classifier *c, uint64_t pc) {
     pc_list *list = c->pcs;
-    list->at = 0;
     listed_block *last = list->last;
+    list->at = 0;
     for (unsigned i = 0; last && i < SUCCESSORS; i++)
-        if (last->next[i] && last->next[i]->code.start == pc) {
-            list->now = last->next[i];
+        if (last->next[i].start == pc) {
+            list->now = last->next[i].block;
             return NTR_OK;
         }
     ntr_status status = find_block(c, pc, &list->now);
     if (status == NTR_OK && list->last) { /* still there: nothing was forgotten meanwhile */
-        last->next[last->oldest] = list->now;
+        last->next[last->oldest] = (successor){pc, list->now};
         last->oldest = (uint8_t)((last->oldest + 1) % SUCCESSORS);
     }
     return status;
 }
 
 static uint32_t common_length(const uint64_t *a, const uint64_t *b, uint32_t count) {
-    if (!memcmp(a, b, count * sizeof *a)) return count;
     uint32_t i = 0;
-    while (a[i] == b[i]) i++;
+    while (i < count && a[i] == b[i]) i++;
     return i;
 }
 
@@ -242,7 +248,7 @@ ntr_status ntr_classifier_push_many(ntr_classifier *c, const uint64_t *pcs, size
         if (list->at == now->count) {
             list->last = now;
             list->now = NULL;
-            status = ntr_classifier_enter(c, &now->code);
+            if (!ntr_classifier_enter_quickly(c, &now->code)) status = ntr_classifier_enter(c, &now->code);
         } else if (met < most) {
             status = ntr_pc_list_finish(c);
         }

@@ -45,8 +45,8 @@ static ntr_status count_segments(ntr_elf *file, size_t *count) {
 static ntr_status check_segment(ntr_elf *file, size_t index, const GElf_Phdr *segment) {
     uint64_t top = file->image->isa & NTR_ISA_RV32 ? UINT32_MAX : UINT64_MAX;
     if (!ntr_elf_inside(file, segment->p_offset, segment->p_filesz))
-        return ELF_FAIL(file, NTR_E_FORMAT, "program header %zu: 0x%llx bytes at 0x%llx, but the file ends at 0x%zx", index,
-                    (unsigned long long)segment->p_filesz, (unsigned long long)segment->p_offset, file->size);
+        return ELF_FAIL(file, NTR_E_FORMAT, "program header %zu: 0x%llx bytes at 0x%llx, but the file ends at 0x%zx",
+                        index, (unsigned long long)segment->p_filesz, (unsigned long long)segment->p_offset, file->size);
     if (segment->p_filesz > segment->p_memsz)
         return ELF_FAIL(file, NTR_E_FORMAT, "program header %zu: 0x%llx bytes in the file, but 0x%llx in memory", index,
                     (unsigned long long)segment->p_filesz, (unsigned long long)segment->p_memsz);

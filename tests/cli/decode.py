@@ -176,12 +176,40 @@ def round_trip():
     equal(Run("decode", stream, "-e", program(), "--output", "pc").out, PC_TEXT, "raw image, list by pipe")
 
 
+@case("ingress records: what a list of program counters makes, and back to the same stream")
+def ingress():
+    options = ["-e", program(), "--pc", write("list.txt", PC_TEXT.encode())]
+    records = Run("encode", *options, "--output", "ingress").bytes
+    equal(len(records.splitlines()), 4, "records: a heading and three blocks")
+    equal(Run("encode", "--ingress", "-", stdin=records).bytes, Run("encode", *options).bytes, "stream")
+
+
+@case("a log of Spike, both forms and together")
+def spike_log():
+    code = tiny.image()
+    commit, trace_lines, both = [], [], []
+    for pc in tiny.PCS:
+        size = 4 if code[pc - tiny.BASE] & 3 == 3 else 2
+        opcode = int.from_bytes(code[pc - tiny.BASE:pc - tiny.BASE + size], "little")
+        commit.append(f"core   0: 3 0x{pc:016x} (0x{opcode:0{2 * size}x})")
+        trace_lines.append(f"core   0: 0x{pc:016x} (0x{opcode:08x}) some text")
+        both += [trace_lines[-1], commit[-1]]
+    for lines in (commit, trace_lines, both):
+        stream = Run("encode", "--spike-log", "-", stdin="".join(line + "\n" for line in lines).encode()).bytes
+        equal(Run("decode", "-", "-e", program(), "--output", "pc", stdin=stream).out, PC_TEXT, lines[0])
+
+
 @case("what encode refuses")
 def encode_refuses():
     target = os.path.join(scratch(), "never.nex")
     for options, stdin, words in [
-        ([], "", "expected --pc|expected one of --pc"),
+        ([], "", "expected one of --pc, --ingress and --spike-log, found none"),
         (["--pc", "-"], PC_TEXT, "no program: --pc needs its ELF file"),
+        (["--pc", "a", "--spike-log", "b"], "", "expected one of .*, found several"),
+        (["--ingress", "-"], "iaddr,foo\n", "standard input: line 1: there is no column \"foo\""),
+        (["--ingress", "-"], "iaddr,iretire,itype\n0x100,1,7\n", "line 2: record 1: itype 7 is reserved"),
+        (["--spike-log", "-"], "core   0: 3 0xzz\n", "standard input: line 1: "),
+        (["--ingress", "-", "--output", "ingress"], "", "the input already is"),
         (["-e", program(), "--pc", "-"], "0x100\n0x102\nhello\n", "line 3: expected a program counter .*, found 'hello'"),
         (["-e", program(), "--pc", "-"], "", "expected program counters .*, found none"),
         (["-e", program(), "--pc", "-"], "0x100\n0x9000\n", "no program image"),
