@@ -82,7 +82,6 @@ static void choose_fifo(prng *r, ntr_encoder_config *c)
 static gen_port_options choose_port(prng *r, const ntr_encoder_config *c, unsigned instructions)
 {
     gen_port_options o = {.itype_width = c->itype_width, .all_jumps = c->params.all_jumps,
-                          .sync_contexts = c->params.implicit_return == NTR_RETURN_COUNT,
                           .retires = prng_range(r, 1, coin(r) ? 2 : 12), .blocks = prng_range(r, 1, coin(r) ? 1 : 4)};
     unsigned length = one_in(r, 12) ? 30000 : one_in(r, 4) ? 4000 : prng_range(r, 1, 600);
     o.instructions = instructions ? instructions : length;

@@ -78,8 +78,7 @@ static void emit(port *p, gen_op op)
     b->hcontext = p->hcontext;
     b->time = p->time;
     b->trigger = p->trigger;
-    bool switched = p->hart->scontext != p->scontext || p->hart->hcontext != p->hcontext;
-    if (b->iretire && (chance(p, p->options->notifies) || (switched && p->options->sync_contexts)))
+    if (chance(p, p->options->notifies) && b->iretire)
         b->trigger |= NTR_TRIGGER_NOTIFY;
     if (b->iretire || b->itype) {
         bool changed = p->told_scontext != p->scontext || p->told_hcontext != p->hcontext;

@@ -12,7 +12,6 @@ typedef struct gen_port_options {
     unsigned retires;      /* at most so many instructions ... */
     unsigned blocks;       /* ... and blocks a cycle */
     unsigned instructions; /* length of the run */
-    bool sync_contexts;    /* every context switch is reported by a trace-notify (needed by return counting) */
     /* Chances in a thousand, for each instruction or cycle. */
     unsigned exceptions, interrupts, no_iaddr;
     unsigned triggers, notifies, external, switches, requests, halts, resets, idles, ticks;
