@@ -1,39 +1,96 @@
 /* Runs: many blocks through the encoder's parts at once. What a run cannot hold (a trap, a halt, a change of
  * context) comes as blocks. */
 #include "flow/encoder_state.h"
+#include "message/layout.h"
+#include "message/writer.h"
 
 enum {
     IRETIRE_MAX = 1 << 15,
     ICNT_BITS_MIN = 16,
     BRANCHES_MAX = 64,
-    TRAPS = 1 << NTR_ITYPE_EXCEPTION | 1 << NTR_ITYPE_INTERRUPT
+    HIST_EMPTY = 1,
+    TCODE_BITS = 6,
+    BTYPE_BITS = 2,
 };
 
-bool ntr_encoder_takes_runs(const ntr_encoder *e) {
+/* Sets of itypes. */
+enum {
+    TRAPS = 1 << NTR_ITYPE_EXCEPTION | 1 << NTR_ITYPE_INTERRUPT,
+    BRANCHES = 1 << NTR_ITYPE_NOT_TAKEN | 1 << NTR_ITYPE_TAKEN,
+    DIRECT = 1 << NTR_ITYPE_NONE | 1 << NTR_ITYPE_DIRECT_CALL | 1 << NTR_ITYPE_DIRECT_JUMP | 1 << NTR_ITYPE_OTHER_DIRECT,
+    NOT_4_BIT = 1 << NTR_ITYPE_INDIRECT | 1 << 7,
+};
+
+static bool is_in(unsigned itype, unsigned set) { return set >> itype & 1; }
+
+void ntr_enc_runs_adopt(ntr_encoder *e) {
     const ntr_encoder_config *c = &e->config;
-    return !c->fifo_bytes && !e->filtered && !c->ownership && !c->params.all_jumps && c->itype_width == 4 &&
-           !c->icnt_full_sync && c->icnt_bits >= ICNT_BITS_MIN && !c->sync_exact &&
-           c->sync_mode != NTR_SYNC_MODE_CYCLES;
+    e->takes_runs = !c->fifo_bytes && !e->filtered && !c->ownership && !c->params.all_jumps && c->itype_width == 4 &&
+                    !c->icnt_full_sync && c->icnt_bits >= ICNT_BITS_MIN && !c->sync_exact &&
+                    c->sync_mode != NTR_SYNC_MODE_CYCLES;
+    e->quick_runs = e->takes_runs && e->htm && !e->timestamps && !c->repeated_history && !e->repeat_branch &&
+                    !c->params.implicit_return && !c->params.sequential_jump && !c->params.extend_addr &&
+                    !c->full_after && !c->empty_hist;
 }
+
+bool ntr_encoder_takes_runs(const ntr_encoder *e) { return e->takes_runs; }
 
 static bool is_consistent(const ntr_encoder *e, const ntr_run *r) {
     return !(r->iaddr & 1) && r->iretire && r->iretire < IRETIRE_MAX && r->itype < 16 &&
-           r->itype != NTR_ITYPE_INDIRECT && r->itype != 7 && !(1u << r->itype & TRAPS) &&
-           r->branches <= BRANCHES_MAX && (e->htm || !r->outcomes);
+           !is_in(r->itype, NOT_4_BIT | TRAPS) && r->branches <= BRANCHES_MAX && (e->htm || !r->outcomes);
 }
 
-ntr_status ntr_encoder_push_run(ntr_encoder *e, const ntr_run *r) {
-    if (!ntr_encoder_takes_runs(e)) return NTR_E_STATE;
-    if (!is_consistent(e, r)) return e->refused++, NTR_E_INGRESS;
-    e->stats.blocks++;
-    if (!e->enabled || !e->tracing) return NTR_OK;
+/* ---- the quick way: the same messages with less ado ------------------------------------------------------------ */
+
+static bool is_quick(const ntr_encoder *e, const ntr_run *r) {
+    return e->quick_runs && e->active && !e->sync_wanted && !e->periodic_due && e->pending.kind <= PENDING_INDIRECT &&
+           e->icnt + r->iretire < e->icnt_full;
+}
+
+/* IndirectBranch or IndirectBranchHist, whose target is known now. */
+static void quick_branch(ntr_encoder *e, uint64_t target) {
+    uint8_t bytes[NTR_QUICK_ROOM];
+    ntr_quick_writer w = {.at = bytes};
+    bool has_history = e->hist != HIST_EMPTY;
+    unsigned tcode = has_history ? NTR_TCODE_INDIRECT_BRANCH_HIST : NTR_TCODE_INDIRECT_BRANCH;
+    ntr_quick_put(&w, tcode, TCODE_BITS);
+    ntr_quick_put(&w, e->params.src_bits ? e->config.src_id : 0, e->params.src_bits);
+    ntr_quick_put(&w, e->pending.btype, BTYPE_BITS);
+    ntr_quick_put(&w, e->icnt, ntr_significant_bits(e->icnt));
+    ntr_quick_end_field(&w, NTR_MSEO_FIELD);
+    uint64_t uaddr = (target ^ e->ref) >> 1;
+    ntr_quick_put(&w, uaddr, ntr_significant_bits(uaddr));
+    ntr_quick_end_field(&w, has_history ? NTR_MSEO_FIELD : NTR_MSEO_MESSAGE);
+    if (has_history) {
+        ntr_quick_put(&w, e->hist, ntr_significant_bits(e->hist));
+        ntr_quick_end_field(&w, NTR_MSEO_MESSAGE);
+    }
+    uint32_t size = (uint32_t)(w.at - bytes);
+    e->hist = HIST_EMPTY;
+    e->icnt = 0;
+    e->ref = target;
+    e->pending.kind = PENDING_NONE;
+    ntr_enc_keep(e, tcode, bytes, size);
+}
+
+static void quick_run(ntr_encoder *e, const ntr_run *r) {
+    if (e->pending.kind) quick_branch(e, r->iaddr);
+    if (r->branches) ntr_enc_history_append_many(e, r->outcomes, r->branches);
+    if (is_in(r->itype, BRANCHES)) ntr_enc_history_append(e, r->itype == NTR_ITYPE_TAKEN);
+    else if (!is_in(r->itype, DIRECT)) e->pending = (pending_branch){.kind = PENDING_INDIRECT};
+    e->icnt += r->iretire;
+    e->stats.halfwords += r->iretire;
+    ntr_enc_sync_progress(e, NTR_SYNC_MODE_HALFWORDS, r->iretire);
+}
+
+/* ---- the careful way -------------------------------------------------------------------------------------------- */
+
+static void careful_run(ntr_encoder *e, const ntr_run *r) {
     if (e->timestamps) ntr_enc_clock_set(e, r->time);
-    if (e->active)
-        ntr_enc_resolve(e, r->iaddr);
-    else
-        ntr_enc_start(e, r->iaddr);
+    if (e->active) ntr_enc_resolve(e, r->iaddr);
+    else ntr_enc_start(e, r->iaddr);
     e->started = true;
-    e->down = e->in_debug = e->follow_known = false;
+    e->down = e->in_debug = false;
     if (e->htm && r->branches) ntr_enc_history_append_many(e, r->outcomes, r->branches);
     /* To the counters the run is its last block, grown backwards. */
     const ntr_ingress last = {.iaddr = r->end - 2 * (uint64_t)r->iretire,
@@ -42,5 +99,15 @@ ntr_status ntr_encoder_push_run(ntr_encoder *e, const ntr_run *r) {
                               .ilastsize = r->ilastsize,
                               .sijump = r->sijump};
     ntr_enc_count(e, &last);
+}
+
+ntr_status ntr_encoder_push_run(ntr_encoder *e, const ntr_run *r) {
+    if (!e->takes_runs) return NTR_E_STATE;
+    if (!is_consistent(e, r)) return e->refused++, NTR_E_INGRESS;
+    e->stats.blocks++;
+    if (!e->enabled || !e->tracing) return NTR_OK;
+    e->follow_known = false;
+    if (is_quick(e, r)) quick_run(e, r);
+    else careful_run(e, r);
     return ntr_enc_result(e);
 }

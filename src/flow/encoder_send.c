@@ -32,10 +32,10 @@ static void lose(ntr_encoder *e, const ntr_message *m, uint32_t size, uint64_t t
     e->stats.lost_halfwords += told_halfwords(e, m);
 }
 
-static void keep(ntr_encoder *e, const ntr_message *m, const uint8_t *bytes, uint32_t size) {
+void ntr_enc_keep(ntr_encoder *e, unsigned tcode, const uint8_t *bytes, uint32_t size) {
     e->stats.messages++;
     e->stats.bytes += size;
-    if (!ntr_tcode_is_sync(m->tcode) && m->tcode != NTR_TCODE_OWNERSHIP)
+    if (!ntr_tcode_is_sync(tcode) && tcode != NTR_TCODE_OWNERSHIP)
         ntr_enc_sync_progress(e, NTR_SYNC_MODE_MESSAGES, 1);
     if (ntr_enc_fifo_exists(e)) {
         ntr_enc_fifo_put(e, bytes, size);
@@ -65,7 +65,7 @@ void ntr_enc_send(ntr_encoder *e, ntr_message *m, uint64_t time) {
     if (size < 0) {
         if (e->failure == NTR_OK) e->failure = (ntr_status)size;
     } else if (!e->stats.losing && has_room(e, (uint32_t)size)) {
-        keep(e, m, bytes, (uint32_t)size);
+        ntr_enc_keep(e, m->tcode, bytes, (uint32_t)size);
     } else {
         e->reported = reported;
         lose(e, m, (uint32_t)size, time);

@@ -18,7 +18,7 @@
 #include <ntrace/message.h>
 
 #define RETURN_STACK_MAX 32
-#define MESSAGE_MAX 64 /* bytes; the longest standard message has 36 (OQ-11) */
+#define MESSAGE_MAX 96 /* bytes; the longest standard message has 36 (OQ-11), the rest lets it be written in words */
 
 /* The message that the last block made, as far as it is known without the next address. */
 typedef enum pending_kind {
@@ -78,6 +78,8 @@ struct ntr_encoder {
     ntr_encoder_config config; /* normalized: no zero stands for a default */
     ntr_params params;         /* as the message room needs them */
     bool htm, repeat_branch, timestamps, filtered;
+    bool takes_runs;           /* ntr_encoder_push_run is allowed */
+    bool quick_runs;           /* and each of their messages follows from I-CNT, HIST and REF alone */
     bool simple;               /* HTM, and nothing configured that a plain block could set off */
     uint64_t icnt_full;        /* I-CNT reaching this is full */
     uint64_t hist_full;        /* HIST reaching this is full */
@@ -202,6 +204,7 @@ void ntr_enc_clock_stamp(ntr_encoder *e, ntr_message *m, uint64_t time);
 /* encoder_send.c */
 ntr_message *ntr_enc_message(ntr_encoder *e, unsigned tcode); /* empty message to fill and send */
 void ntr_enc_send(ntr_encoder *e, ntr_message *m, uint64_t time);
+void ntr_enc_keep(ntr_encoder *e, unsigned tcode, const uint8_t *bytes, uint32_t size); /* it is not lost */
 void ntr_enc_repeat_flush(ntr_encoder *e);
 void ntr_enc_recover(ntr_encoder *e, bool force); /* send the Error that is owed, if there is room */
 #define NTR_SET(m, id, member, v) ((m)->present |= 1u << NTR_FIELD_##id, (m)->member = (v))
@@ -216,6 +219,9 @@ bool ntr_enc_fifo_stall(ntr_encoder *e, uint32_t bytes); /* wait until there is 
 void ntr_enc_fifo_drain(ntr_encoder *e);                 /* everything, at once */
 bool ntr_enc_fifo_blocked(ntr_encoder *e);               /* no room for a block's messages, and the sink takes none */
 static inline bool ntr_enc_fifo_exists(const ntr_encoder *e) { return e->config.fifo_bytes != 0; }
+
+/* encoder_run.c */
+void ntr_enc_runs_adopt(ntr_encoder *e); /* set takes_runs and quick_runs */
 
 /* encoder_config.c */
 void ntr_encoder_config_normalize(ntr_encoder_config *config);

@@ -40,9 +40,8 @@ static ntr_status write_payload(const ntr_params *params, ntr_writer *w, const n
     return NTR_OK;
 }
 
-int ntr_message_encode(const ntr_params *params, const ntr_message *message, uint8_t *out, size_t capacity) {
-    const ntr_message_info *row = ntr_message_get(params->dialect, message->tcode);
-    if (!row) return NTR_E_INVALID;
+static int careful_encode(const ntr_params *params, const ntr_message *message, const ntr_message_info *row, uint8_t *out,
+                          size_t capacity) {
     ntr_writer w;
     ntr_writer_init(&w, out, capacity);
     ntr_writer_put(&w, message->tcode, NTR_TCODE_BITS);
@@ -51,4 +50,40 @@ int ntr_message_encode(const ntr_params *params, const ntr_message *message, uin
     if (status == NTR_OK) status = write_payload(params, &w, message, row);
     if (status == NTR_OK && NTR_HAS(message, TSTAMP)) status = write_field(params, &w, message, NTR_FIELD_TSTAMP);
     return status == NTR_OK ? ntr_writer_end_message(&w) : status;
+}
+
+/* ---- the quick way: messages as encoders make them, into ample room ----------------------------------------- */
+
+static inline bool quick_field(const ntr_params *params, ntr_quick_writer *q, const ntr_message *m, unsigned field) {
+    const ntr_field_info *info = &ntr_field_table[field];
+    uint64_t value = m->value[field];
+    bool fixed = info->shape == NTR_SHAPE_FIXED;
+    if (!(m->present & NTR_FIELD_BIT(field)) || m->width[field]) return false;
+    if (info->shape == NTR_SHAPE_ADDRESS && params->extend_addr) return false;
+    unsigned bits = fixed ? info->bits : ntr_significant_bits(value);
+    if (q->bits + bits > 64 || (fixed && value >> bits)) return false;
+    ntr_quick_put(q, value, bits);
+    if (!fixed) ntr_quick_end_field(q, NTR_MSEO_FIELD);
+    return true;
+}
+
+/* The message's size, or 0: the careful way is needed. */
+static int quick_encode(const ntr_params *params, const ntr_message *m, const ntr_message_info *row, uint8_t *out) {
+    ntr_quick_writer q = {.at = out, .part = m->tcode | m->src << NTR_TCODE_BITS, .bits = NTR_TCODE_BITS + params->src_bits};
+    if (params->src_bits ? !NTR_HAS(m, SRC) || m->src >> params->src_bits : false) return 0;
+    if (!params->src_bits) q.part = m->tcode;
+    for (const ntr_message_field *entry = row->fields; entry->field != NTR_FIELD_NONE; entry++) {
+        if (ntr_field_applies(entry, m) && !quick_field(params, &q, m, entry->field)) return 0;
+    }
+    if (NTR_HAS(m, TSTAMP) && !quick_field(params, &q, m, NTR_FIELD_TSTAMP)) return 0;
+    if (q.bits) return 0;
+    q.at[-1] |= NTR_MSEO_MESSAGE;
+    return (int)(q.at - out);
+}
+
+int ntr_message_encode(const ntr_params *params, const ntr_message *message, uint8_t *out, size_t capacity) {
+    const ntr_message_info *row = ntr_message_get(params->dialect, message->tcode);
+    if (!row) return NTR_E_INVALID;
+    int size = capacity >= NTR_QUICK_ROOM ? quick_encode(params, message, row, out) : 0;
+    return size ? size : careful_encode(params, message, row, out, capacity);
 }

@@ -70,4 +70,34 @@ static inline int ntr_writer_end_message(ntr_writer *w) {
     return (int)w->size;
 }
 
+/* ---- the same into ample room, for messages whose fields are known to fit ------------------------------------ */
+
+enum { NTR_QUICK_ROOM = 80 }; /* bytes: TCODE and SRC, then no field needs more than two words */
+
+typedef struct ntr_quick_writer {
+    uint8_t *at;
+    uint64_t part; /* bits not yet written */
+    unsigned bits; /* how many, at most 64 */
+} ntr_quick_writer;
+
+static inline void ntr_quick_put(ntr_quick_writer *w, uint64_t value, unsigned bits) {
+    w->part |= value << w->bits;
+    w->bits += bits;
+}
+
+/* Everything that waits becomes bytes; the last one has this MSEO. It is set before the bytes are stored: reading a
+ * byte back right behind a wider store would be slow. */
+static inline void ntr_quick_end_field(ntr_quick_writer *w, ntr_mseo mseo) {
+    unsigned groups = (w->bits + NTR_MDO_BITS - 1) / NTR_MDO_BITS;
+    uint64_t word = ntr_scatter_mdo(w->part), last = mseo;
+    if (groups <= 8) {
+        ntr_store8(w->at, word | last << (8 * (groups - 1)));
+    } else {
+        ntr_store8(w->at, word);
+        ntr_store8(w->at + 8, ntr_scatter_mdo(w->part >> NTR_WRITER_WORD) | last << (8 * (groups - 9)));
+    }
+    w->at += groups;
+    w->part = w->bits = 0;
+}
+
 #endif
