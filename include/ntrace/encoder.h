@@ -192,7 +192,8 @@ NTR_API int ntr_encoder_option_get(const ntr_encoder_config *config, const char 
 NTR_API ntr_encoder *ntr_encoder_new(const ntr_encoder_config *config, ntr_status *status);
 NTR_API void ntr_encoder_free(ntr_encoder *encoder);
 
-/* Feed one block. Errors: NTR_E_INGRESS (inconsistent; the encoder's state is unchanged and
+/* Feed one block. NTR_NEED_MORE: with `stall`, the FIFO is full and the sink has no room; the hart waits, push the
+ * same block again. Errors: NTR_E_INGRESS (inconsistent; the encoder's state is unchanged and
  * ntr_encoder_error tells why), the sink's. */
 NTR_API ntr_status ntr_encoder_push(ntr_encoder *encoder, const ntr_ingress *block);
 

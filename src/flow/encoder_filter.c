@@ -48,7 +48,7 @@ typedef struct cursor {
 
 static bool take(cursor *c, const char *text) {
     size_t length = strlen(text);
-    if ((size_t)(c->end - c->at) < length || memcmp(c->at, text, length)) return false;
+    if ((size_t)(c->end - c->at) < length || memcmp(c->at, text, length) != 0) return false;
     c->at += length;
     return true;
 }

@@ -44,6 +44,7 @@ static bool is_switch(const char *value, bool *on) {
 }
 
 static ntr_status parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *value) {
+    if (!text) return NTR_E_SYNTAX;
     const char *end = text + strlen(text);
     if (ntr_read_number(text, end, value) != end) return NTR_E_SYNTAX;
     return *value < least || *value > most ? NTR_E_RANGE : NTR_OK;

@@ -74,6 +74,7 @@ typedef struct loss {
 
 typedef struct patterns patterns;
 
+/* Members are in order of duty, not of size. NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
 struct ntr_encoder {
     ntr_encoder_config config; /* normalized: no zero stands for a default */
     ntr_params params;         /* as the message room needs them */

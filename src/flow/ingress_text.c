@@ -82,7 +82,7 @@ static ntr_status read_header(ntr_ingress_reader *r, const char *line, const cha
     while (next_cell(&line, end, &c)) {
         unsigned i = 0;
         size_t length = (size_t)(c.end - c.at);
-        while (i < NTR_INGRESS_COLUMNS && (strlen(COLUMNS[i].name) != length || memcmp(COLUMNS[i].name, c.at, length))) i++;
+        while (i < NTR_INGRESS_COLUMNS && (strlen(COLUMNS[i].name) != length || memcmp(COLUMNS[i].name, c.at, length) != 0)) i++;
         if (i == NTR_INGRESS_COLUMNS)
             return r->count = 0, refuse(r, NTR_E_NAME, "there is no column \"%.*s\"", shown(c), c.at);
         if (memchr(r->columns, (int)i, r->count))

@@ -85,7 +85,7 @@ static void forget(const ntr_allocator *allocator, pc_list *list) {
     list->block_count = 0;
     list->pcs_used = CHUNK_PCS;
     list->last = NULL;
-    if (list->slots) memset(list->slots, 0, list->slot_count * sizeof *list->slots);
+    for (size_t i = 0; i < list->slot_count; i++) list->slots[i] = NULL;
 }
 
 static listed_block *new_block(const ntr_allocator *allocator, pc_list *list) {
@@ -198,21 +198,20 @@ static ntr_status find_block(ntr_classifier *c, uint64_t pc, listed_block **bloc
 
 /* ---- following the list ------------------------------------------------------------------------------- */
 
-static ntr_status go_to(ntr_classifier *c, uint64_t pc) {
+/* The block that execution comes to at `pc`; NULL: *status tells why. */
+static listed_block *go_to(ntr_classifier *c, uint64_t pc, ntr_status *status) {
     pc_list *list = c->pcs;
-    listed_block *last = list->last;
+    listed_block *last = list->last, *found = NULL;
     list->at = 0;
     for (unsigned i = 0; last && i < SUCCESSORS; i++)
-        if (last->next[i].start == pc) {
-            list->now = last->next[i].block;
-            return NTR_OK;
-        }
-    ntr_status status = find_block(c, pc, &list->now);
-    if (status == NTR_OK && list->last) { /* still there: nothing was forgotten meanwhile */
-        last->next[last->oldest] = (successor){pc, list->now};
+        if (last->next[i].start == pc) return last->next[i].block;
+    *status = find_block(c, pc, &found);
+    if (*status != NTR_OK) return NULL;
+    if (last && list->last == last) { /* nothing was forgotten meanwhile */
+        last->next[last->oldest] = (successor){pc, found};
         last->oldest = (uint8_t)((last->oldest + 1) % SUCCESSORS);
     }
-    return status;
+    return found;
 }
 
 static uint32_t common_length(const uint64_t *a, const uint64_t *b, uint32_t count) {
@@ -237,8 +236,9 @@ ntr_status ntr_classifier_push_many(ntr_classifier *c, const uint64_t *pcs, size
     if (!list) return NTR_E_STATE;
     ntr_status status = NTR_OK;
     for (const uint64_t *end = pcs + count; pcs < end && status == NTR_OK;) {
-        if (!list->now && (status = go_to(c, *pcs)) != NTR_OK) break;
-        listed_block *now = list->now;
+        listed_block *now = list->now ? list->now : go_to(c, *pcs, &status);
+        if (!now) break;
+        list->now = now;
         uint32_t left = now->count - list->at;
         uint32_t most = (size_t)(end - pcs) < left ? (uint32_t)(end - pcs) : left;
         uint32_t met = common_length(pcs, now->pcs + list->at, most);

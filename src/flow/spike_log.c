@@ -69,7 +69,7 @@ static void skip_blanks(cursor *c) {
 
 static bool take(cursor *c, const char *text) {
     size_t length = strlen(text);
-    if ((size_t)(c->end - c->at) < length || memcmp(c->at, text, length)) return false;
+    if ((size_t)(c->end - c->at) < length || memcmp(c->at, text, length) != 0) return false;
     c->at += length;
     skip_blanks(c);
     return true;
