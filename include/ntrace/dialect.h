@@ -36,7 +36,6 @@ typedef struct ntr_dialect {
     bool zero_idle;              /* 0x00 between messages is skipped like idle */
     bool swap_is_call;           /* co-routine swap: always explicit, push only */
     bool branch_on_jump;         /* BTM DirectBranch may end on a direct jump */
-    bool stack_per_context;      /* return counting over task switches: each context returns to its own callers */
     bool jalr_to_next_silent;    /* BTM: no message for JALR to the next instruction */
     bool history_whole;          /* HTM: a branch after the end of HIST is of unknown outcome, not "not taken" */
     bool trap_counts;            /* ECALL and EBREAK count as retired; their trap is sent like an indirect jump */

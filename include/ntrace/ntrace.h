@@ -15,6 +15,7 @@
 #include <ntrace/event.h>
 #include <ntrace/export.h>
 #include <ntrace/framer.h>
+#include <ntrace/infer.h>
 #include <ntrace/ingress.h>
 #include <ntrace/isa.h>
 #include <ntrace/message.h>

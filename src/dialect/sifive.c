@@ -7,7 +7,7 @@
     .ts_width = 40, .implicit_return = NTR_RETURN_COUNT, .return_stack = 1023,                 \
     .messages = NTR_MESSAGES_1_0 | NTR_MESSAGES_SIFIVE, .ts_xor = true, .rcode_counts = true,  \
     .zero_idle = true, .branch_on_jump = true, .jalr_to_next_silent = true, .sync_branch_from_faddr = true,   \
-    .history_whole = true, .stack_per_context = true
+    .history_whole = true
 
 const ntr_dialect ntr_dialect_sifive = {
     .name = "sifive-pre1.0",

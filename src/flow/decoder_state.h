@@ -9,7 +9,6 @@
 #include <ntrace/decoder.h>
 #include <ntrace/reader.h>
 
-#include "flow/contexts.h"
 #include "flow/history.h"
 #include "flow/return_stack.h"
 #include "program/blocks.h"
@@ -65,6 +64,7 @@ typedef struct ntr_source {
     bool pc_known;
     bool listed;           /* in the decoder's list of sources that have something to lose */
     bool stack_incomplete; /* calls happened that the stack does not hold */
+    bool stack_doubtful;   /* the task changed, and the encoder infers returns without looking where they go */
     bool view_known;       /* `view` fits `context` */
 
     uint64_t pc;      /* of the next instruction */
@@ -74,7 +74,6 @@ typedef struct ntr_source {
     uint64_t debt;    /* halfwords walked on history alone */
     ntr_run run;
     ntr_return_stack stack;
-    ntr_context_stacks other_stacks; /* of contexts that do not run now; return counting only */
     ntr_repeatable last_branch;
     ntr_clock clock;
 

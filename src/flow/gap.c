@@ -8,9 +8,17 @@ static ntr_open_gap gap_here(ntr_decoder *d, ntr_status reason) {
                           .field = d->message.defect ? d->message.defect_field : NTR_FIELD_NONE};
 }
 
+/* Whether a walk may fail for this reason because a return was inferred wrongly. */
+static bool may_be_wrong_return(ntr_status reason) {
+    return reason == NTR_E_RETURN_STACK || reason == NTR_E_UNEXPECTED_INDIRECT || reason == NTR_E_ICNT_SPLITS ||
+           reason == NTR_E_NO_LANDING || reason == NTR_E_HIST_LEFT || reason == NTR_E_HIST_SHORT;
+}
+
 /* Whether every message so far can be trusted, so that the chain of addresses still holds. */
 static bool messages_are_sound(const ntr_source *s, ntr_status reason) {
-    return reason == NTR_E_NO_IMAGE || (reason == NTR_E_RETURN_STACK && s->stack_incomplete);
+    if (reason == NTR_E_NO_IMAGE) return true;
+    if (s->stack_doubtful) return may_be_wrong_return(reason);
+    return s->stack_incomplete && reason == NTR_E_RETURN_STACK;
 }
 
 static void forget(ntr_source *s) {

@@ -98,7 +98,7 @@ static void sync_reached(ntr_decoder *d, ntr_source *s) {
     }
     ntr_source_list(d, s);
     ntr_return_stack_clear(&s->stack);
-    s->stack_incomplete = false;
+    s->stack_incomplete = s->stack_doubtful = false;
     s->icnt = s->debt = 0;
 
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_SYNC);
@@ -194,18 +194,6 @@ static ntr_status on_resource(ntr_decoder *d, ntr_source *s) {
 
 enum { FORMAT_PRIVILEGE = 0, FORMAT_SCONTEXT = 2, FORMAT_HCONTEXT = 3 };
 
-/* N-Trace 1.0 section 11.2 knows one stack a source, whatever runs. Silicon that always counts infers the returns
- * of whatever task runs now (dialects.md section 1.3). */
-static ntr_status switch_stacks(ntr_decoder *d, ntr_source *s, const ntr_context *after) {
-    const ntr_context *before = &s->context;
-    if (d->params.implicit_return != NTR_RETURN_COUNT || !d->params.dialect->stack_per_context) return NTR_OK;
-    if (before->scontext == after->scontext && before->hcontext == after->hcontext) return NTR_OK;
-    bool known;
-    ntr_status status = ntr_context_stacks_switch(&s->other_stacks, d->allocator, &s->stack, before, after, &known);
-    s->stack_incomplete |= !known;
-    return status;
-}
-
 static ntr_status on_ownership(ntr_decoder *d, ntr_source *s) {
     uint64_t process = d->message.process;
     unsigned format = process & 3;
@@ -223,7 +211,8 @@ static ntr_status on_ownership(ntr_decoder *d, ntr_source *s) {
     after.prv = process >> 2 & 3;
     after.v = process >> 4 & 1;
     ntr_landing_flush(d, s, 0);
-    ntr_status status = switch_stacks(d, s, &after);
+    bool other_task = s->context.scontext != after.scontext || s->context.hcontext != after.hcontext;
+    s->stack_doubtful |= other_task && d->params.implicit_return == NTR_RETURN_COUNT;
     s->context = after;
     ntr_source_forget_view(s);
 
@@ -231,7 +220,7 @@ static ntr_status on_ownership(ntr_decoder *d, ntr_source *s) {
     e.code = (uint8_t)format;
     e.context = after;
     ntr_event_emit(d, &e);
-    return status;
+    return NTR_OK;
 }
 
 /* ---- messages that do not steer flow */

@@ -25,7 +25,6 @@ void ntr_sources_release(ntr_decoder *d) {
     for (uint32_t i = 0; i < d->source_room; i++) {
         if (!d->sources[i]) continue;
         ntr_return_stack_release(&d->sources[i]->stack, d->allocator);
-        ntr_context_stacks_release(&d->sources[i]->other_stacks, d->allocator);
         ntr_dealloc(d->allocator, d->sources[i]);
     }
     ntr_dealloc(d->allocator, d->sources);

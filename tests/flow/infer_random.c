@@ -1,0 +1,121 @@
+/* infer_random [-s SEED] [-n COUNT] [-l INSTRUCTIONS] [-d FLIPS] [-v]: random programs and encoder settings; what
+ * ntr_infer says of their streams. Speaks TAP: no sure choice is wrong, and the inferred parameters decode like the
+ * right ones in at least 99 of 100 runs. With -d so many bits of each stream are wrong, and only the first holds. */
+#include "setup.h"
+
+#include <ntrace/ntrace.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static uint64_t mix(uint64_t hash, uint64_t value) {
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+/* A number for all that a decode tells, times included. */
+static uint64_t decode(const setup *s, const ntr_params *params, const setup_stream *stream) {
+    static ntr_event events[512];
+    ntr_decoder_config config = {.size = sizeof config, .params = *params, .program = s->program};
+    ntr_decoder *d = ntr_decoder_new(&config, NULL);
+    uint64_t hash = 0;
+    ntr_status status = NTR_E_INVALID;
+    if (!d) return 0;
+    ntr_decoder_feed(d, stream->bytes, stream->size, true);
+    do {
+        size_t count;
+        status = ntr_decoder_read(d, events, 512, &count);
+        for (size_t i = 0; i < count; i++) {
+            const ntr_event *e = &events[i];
+            hash = mix(mix(hash, (uint64_t)e->kind << 32 | (uint64_t)e->end << 16 | e->src), e->flags & NTR_EVENT_TIME ? e->time : 0);
+            if (e->kind == NTR_EVENT_SPAN) hash = mix(mix(hash, e->address), (uint64_t)e->halfwords << 32 ^ e->target);
+        }
+    } while (status == NTR_OK);
+    ntr_decoder_free(d);
+    return hash;
+}
+
+/* Whether a sure choice contradicts what the encoder was told. */
+static bool sure_and_wrong(const ntr_inference *got, const ntr_params *want, ntr_parameter p) {
+    if (got->choices[p].sureness != NTR_SURENESS_SURE) return false;
+    switch (p) {
+    case NTR_PARAMETER_DIALECT: return strcmp(got->params.dialect->name, "ntrace-1.0") != 0;
+    case NTR_PARAMETER_SRC_BITS: return got->params.src_bits != want->src_bits;
+    case NTR_PARAMETER_IMPLICIT_RETURN: return !got->params.implicit_return != !want->implicit_return;
+    case NTR_PARAMETER_SEQUENTIAL_JUMP: return got->params.sequential_jump != want->sequential_jump;
+    case NTR_PARAMETER_EXTEND_ADDR: return got->params.extend_addr != want->extend_addr;
+    case NTR_PARAMETER_ALL_JUMPS: return got->params.all_jumps != want->all_jumps;
+    default: return false;
+    }
+}
+
+typedef struct tally {
+    unsigned runs, wrong, unlike;
+    uint64_t bytes;
+} tally;
+
+static void print(const ntr_inference *got, const ntr_params *want) {
+    printf("# truth: src %u returns %u sequential %u extend %u jumps %u timestamps %u width %u\n", want->src_bits,
+           want->implicit_return, want->sequential_jump, want->extend_addr, want->all_jumps, want->timestamps, want->ts_width);
+    for (unsigned p = 0; p < NTR_PARAMETERS; p++)
+        printf("#   %s: %s, %s: %s\n", ntr_parameter_name(p), got->choices[p].value,
+               ntr_sureness_name(got->choices[p].sureness), got->choices[p].evidence);
+}
+
+static void damage(setup_stream *stream, unsigned flips, prng *random) {
+    for (unsigned i = 0; i < flips && stream->size; i++)
+        stream->bytes[prng_range(random, 0, (uint32_t)stream->size - 1)] ^= (uint8_t)(1u << prng_range(random, 0, 7));
+}
+
+static void run(uint64_t seed, const setup_wish *wish, unsigned flips, bool verbose, tally *t) {
+    setup *s = setup_new(seed, wish);
+    setup_stream *streams[SETUP_HARTS_MAX];
+    for (unsigned i = 0; i < s->harts; i++) streams[i] = setup_encode(&s->hart[i], &s->random);
+    setup_stream *stream = setup_merge(streams, s->harts, &s->random);
+    damage(stream, flips, &s->random);
+    ntr_infer_config config = {.size = sizeof config, .program = s->program};
+    ntr_inference got;
+    ntr_status status = ntr_infer(&config, (ntr_bytes){stream->bytes, stream->size}, &got);
+    bool wrong = status != NTR_OK;
+    for (unsigned p = 0; p < NTR_PARAMETERS && !wrong; p++) {
+        wrong = sure_and_wrong(&got, &s->params, p);
+        if (wrong) printf("# seed %" PRIu64 ": %s is wrong\n", seed, ntr_parameter_name(p));
+    }
+    bool unlike = !flips && decode(s, &got.params, stream) != decode(s, &s->params, stream);
+    if (unlike) printf("# seed %" PRIu64 ": decodes otherwise (%zu bytes)\n", seed, stream->size);
+    if (verbose || wrong || unlike) print(&got, &s->params);
+    t->runs++;
+    t->wrong += wrong;
+    t->unlike += unlike;
+    t->bytes += stream->size;
+    for (unsigned i = 0; i < s->harts; i++) setup_stream_free(streams[i]);
+    setup_stream_free(stream);
+    setup_free(s);
+}
+
+int main(int argc, char **argv) {
+    uint64_t seed = 1, count = 100;
+    setup_wish wish = {.instructions = 20000};
+    unsigned flips = 0;
+    bool verbose = false;
+    for (int c; (c = getopt(argc, argv, "s:n:l:d:v")) != -1;) {
+        switch (c) {
+        case 's': seed = strtoull(optarg, NULL, 0); break;
+        case 'n': count = strtoull(optarg, NULL, 0); break;
+        case 'l': wish.instructions = (unsigned)strtoul(optarg, NULL, 0); break;
+        case 'd': flips = (unsigned)strtoul(optarg, NULL, 0); break;
+        case 'v': verbose = true; break;
+        default: return 2;
+        }
+    }
+    tally t = {0};
+    for (uint64_t i = 0; i < count; i++) run(seed + i, &wish, flips, verbose, &t);
+    printf("1..2\n%s 1 - no sure choice is wrong (%u of %u)\n", t.wrong ? "not ok" : "ok", t.wrong, t.runs);
+    bool alike = 100 * (uint64_t)t.unlike <= t.runs;
+    printf("%s 2 - inferred parameters decode like the right ones (%u of %u do not, %" PRIu64 " bytes a stream)\n",
+           alike ? "ok" : "not ok", t.unlike, t.runs, t.bytes / (t.runs ? t.runs : 1));
+    return t.wrong || !alike;
+}
