@@ -60,6 +60,7 @@ static int assemble_run(const void *options, char **operands) {
     struct cli_output out;
     ntr_params params;
 
+    if (o->stream.infer) return cli_fail("--auto: there is no stream to find it out from");
     if (cli_stream_params(&o->stream, NULL, &params) != CLI_OK) return CLI_FAILED;
     if (!o->result.path && isatty(STDOUT_FILENO)) return cli_fail("bytes are not for a terminal; name a file with -o");
     if (cli_lines_open(&lines, operands[0]) != CLI_OK) return CLI_FAILED;

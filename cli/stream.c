@@ -23,6 +23,9 @@ const struct cli_option cli_stream_options[] = {
     CLI_FLAG(0, "extend-addr", S, extend_addr, "addresses are sent without repeated top bits (trTeInstExtendAddrMSB)"),
     CLI_FLAG(0, "all-jumps", S, all_jumps, "direct jumps are traced like taken branches (trTeInstEnAllJumps)"),
     CLI_CHOICE(0, "xlen", "32|64", S, xlen, -1, "width of the hart (default: as the ELF says, else 64)"),
+    CLI_FLAG(
+        0, "auto", S, infer,
+        "find out from the stream (and the program) what no option tells, and say what was found and how sure that is"),
     {0},
 };
 #undef S

@@ -10,6 +10,7 @@ struct cli_stream {
     int64_t src_bits, return_stack, ts_width; /* -1: not given */
     int timestamps, implicit_return, xlen;    /* -1: not given */
     int sequential_jump, extend_addr, all_jumps;
+    int infer; /* --auto */
     const char *dialect;
 };
 

@@ -1,5 +1,9 @@
 #include "trace.h"
+#include "auto.h"
 #include "report.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 /* Open the stream at `path`, which is described by `base` (NULL: by the options alone). */
 static int open_stream(struct cli_trace *trace, const char *path, const struct cli_stream *stream,
@@ -7,8 +11,7 @@ static int open_stream(struct cli_trace *trace, const char *path, const struct c
     if (cli_stream_params(stream, base, &trace->params) != CLI_OK) return CLI_FAILED;
     if (cli_input_open(&trace->input, path) != CLI_OK) return CLI_FAILED;
     cli_progress_begin(&trace->progress, trace->input.name, trace->input.size_hint);
-    ntr_status status = ntr_reader_init(&trace->reader, &trace->params);
-    return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", path, ntr_status_text(status));
+    return CLI_OK;
 }
 
 static int tell_bundle(const struct cli_trace *trace, const char *path, ntr_status status) {
@@ -26,11 +29,46 @@ static int open_bundle(struct cli_trace *trace, const char *path, const struct c
 }
 
 int cli_trace_open(struct cli_trace *trace, const char *path, const struct cli_stream *stream) {
-    *trace = (struct cli_trace){.input.fd = -1};
+    *trace = (struct cli_trace){.input.fd = -1, .stream = stream};
     int status = ntr_bundle_seen(path) ? open_bundle(trace, path, stream) : open_stream(trace, path, stream, NULL);
     if (status != CLI_OK) cli_trace_close(trace);
     return status;
 }
+
+/* ---- --auto */
+
+/* Read the beginning of the stream ahead. */
+static int read_ahead(struct cli_trace *trace) {
+    ntr_bytes span;
+
+    trace->ahead = malloc(CLI_AUTO_BYTES);
+    if (!trace->ahead) return cli_fail("out of memory");
+    while (!trace->ahead_last && trace->ahead_size < CLI_AUTO_BYTES) {
+        if (cli_input_next(&trace->input, &span, &trace->ahead_last) != CLI_OK) return CLI_FAILED;
+        uint8_t *grown = realloc(trace->ahead, trace->ahead_size + span.size + 1);
+        if (!grown) return cli_fail("out of memory");
+        if (span.size) memcpy(grown + trace->ahead_size, span.data, span.size);
+        trace->ahead = grown;
+        trace->ahead_size += span.size;
+    }
+    return CLI_OK;
+}
+
+/* Make the parameters final. A bundle tells them all. */
+static int settle(struct cli_trace *trace) {
+    if (trace->settled) return CLI_OK;
+    if (trace->stream->infer && !trace->bundle) {
+        if (read_ahead(trace) != CLI_OK) return CLI_FAILED;
+        ntr_bytes beginning = {trace->ahead, trace->ahead_size};
+        if (cli_auto_params(trace->stream, trace->input.name, beginning, trace->program, &trace->params) != CLI_OK)
+            return CLI_FAILED;
+    }
+    trace->settled = true;
+    ntr_status status = ntr_reader_init(&trace->reader, &trace->params);
+    return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", trace->input.name, ntr_status_text(status));
+}
+
+/* ---- the program */
 
 /* Things that happened and are not in the stream. */
 static void tell_losses(const struct cli_trace *trace) {
@@ -54,11 +92,19 @@ int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, 
     tell_losses(trace);
     if (stream->xlen < 0 && ntr_program_xlen(trace->program))
         trace->params.xlen = (uint8_t)ntr_program_xlen(trace->program);
-    return CLI_OK;
+    return settle(trace);
 }
+
+/* ---- reading */
 
 bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last) {
     cli_progress_step(&trace->progress, trace->input.consumed);
+    if (trace->ahead_size) {
+        *span = (ntr_bytes){trace->ahead, trace->ahead_size};
+        *last = trace->ahead_last;
+        trace->ahead_size = 0;
+        return true;
+    }
     trace->failed = cli_input_next(&trace->input, span, last) != CLI_OK;
     return !trace->failed;
 }
@@ -73,6 +119,10 @@ static bool feed(struct cli_trace *trace) {
 }
 
 ntr_status cli_trace_message(struct cli_trace *trace, ntr_message *message) {
+    if (!trace->settled && settle(trace) != CLI_OK) {
+        trace->failed = true;
+        return NTR_END;
+    }
     for (;;) {
         ntr_status status = ntr_reader_next(&trace->reader, message);
         if (status != NTR_NEED_MORE) return status;
@@ -106,6 +156,8 @@ void cli_trace_close(struct cli_trace *trace) {
     cli_input_close(&trace->input);
     ntr_program_free(trace->program);
     ntr_bundle_free(trace->bundle);
+    free(trace->ahead);
+    trace->ahead = NULL;
     trace->program = NULL;
     trace->bundle = NULL;
 }

@@ -13,10 +13,15 @@
 struct cli_trace {
     struct cli_input input;
     struct cli_progress progress;
-    ntr_bundle *bundle;   /* NULL: a raw stream */
-    ntr_program *program; /* after cli_trace_program */
-    ntr_params params;
+    ntr_bundle *bundle;              /* NULL: a raw stream */
+    ntr_program *program;            /* after cli_trace_program */
+    const struct cli_stream *stream; /* the options */
+    ntr_params params; /* final after cli_trace_program or the first message: --auto looks at the stream first */
     ntr_reader reader;
+    bool settled;   /* `params` are final, `reader` is ready */
+    uint8_t *ahead; /* the beginning of the stream, read ahead for --auto and not given out yet */
+    size_t ahead_size;
+    bool ahead_last;
     bool failed;                                        /* the input could not be read to its end; it has been told */
     void (*tap)(void *user, ntr_bytes span, bool last); /* NULL, or who else wants the bytes that messages come from */
     void *tap_user;

@@ -199,6 +199,19 @@ def spike_log():
         equal(Run("decode", "-", "-e", program(), "--output", "pc", stdin=stream).out, PC_TEXT, lines[0])
 
 
+@case("--auto finds what no option tells, says so, and is overruled by options and of no use to assemble")
+def automatic():
+    stream = write("auto.nex", Run("encode", "-e", program(), "--pc", "-", "--src-bits", 4, "--src-id", 9, "--timestamps",
+                                   stdin=PC_TEXT.encode()).bytes)
+    run = Run("decode", "--auto", "--src-bits", 4, stream, "-e", program(), "--output", "pc")
+    equal(run.out, PC_TEXT, "program counters")
+    matches(r"auto.nex: auto: timestamps on, (sure|likely): ", run.err, "what was found")
+    check("src-bits" not in run.err, "what was given is not looked for")
+    lines = Run("dump", "--auto", "--src-bits", 4, "-", stdin=open(stream, "rb").read()).lines()
+    matches("#1 @0x0 ProgTraceSync SRC=9 .* TSTAMP=", lines[0], "dump from a pipe")
+    matches("no stream to find it out from", Run("assemble", "--auto", "-", status=2).err, "assemble")
+
+
 @case("what encode refuses")
 def encode_refuses():
     target = os.path.join(scratch(), "never.nex")
