@@ -1,7 +1,7 @@
 /* Registers: the map of RISC-V Trace Control 1.0 as tables, for software that talks to trace hardware, for the
  * model and for people. Everything comes from registers.def.
  *
- * For a driver: NTR_TE_CONTROL is a register's offset, NTR_TE_ACTIVE_MASK and NTR_TE_ACTIVE_SHIFT a field. */
+ * For a driver: NTR_TE_CONTROL is a register's offset; NTR_TE_ACTIVE_OFFSET, _MASK and _SHIFT are a field. */
 #ifndef NTRACE_REGISTERS_H
 #define NTRACE_REGISTERS_H
 
@@ -45,7 +45,7 @@ typedef enum ntr_bits {
     NTR_BITS_COUNT,
 } ntr_bits;
 
-/* Offsets of registers in their component, masks and shifts of fields. */
+/* Offsets of registers in their component; masks, shifts and offsets (of the register) of fields. */
 enum {
 #define NTR_REGISTER(component, id, name, offset, ...) NTR_##id = (offset),
 #define NTR_BITS(...)
@@ -56,7 +56,7 @@ enum {
 #define NTR_REGISTER(...)
 #define NTR_BITS(reg, id, name, high, low, ...)                                                                        \
     static const uint32_t NTR_##id##_MASK = ((0xffffffffu >> (31 - (high) + (low))) << (low));                          \
-    enum { NTR_##id##_SHIFT = (low) };
+    enum { NTR_##id##_SHIFT = (low), NTR_##id##_OFFSET = NTR_##reg };
 #include <ntrace/registers.def>
 #undef NTR_COMPONENT
 #undef NTR_REGISTER

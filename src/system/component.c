@@ -75,7 +75,7 @@ uint32_t component_read(trace_component *component, uint32_t offset) {
     if (reg == NTR_REGISTER_COUNT || !page_has(&component->page, reg, number)) return 0;
     if (!component->active && reg != component_bits(component->ops->kind)->control) return 0;
     refresh_control(component);
-    if (component->ops->refresh) component->ops->refresh(component);
+    if (component->ops->refresh) component->ops->refresh(component, reg);
     const uint32_t word = page_read(&component->page, offset);
     if (component->ops->read) component->ops->read(component, reg);
     return word;
@@ -96,7 +96,7 @@ static void write_control(trace_component *component, uint32_t word) {
     }
     component->active = true;
     refresh_control(component);
-    if (component->ops->refresh) component->ops->refresh(component);
+    if (component->ops->refresh) component->ops->refresh(component, bits->control);
     page_write(&component->page, bits->control, 0, word);
     if (enable && !component->enabled) {
         component->ops->enable(component);
@@ -114,6 +114,7 @@ void component_write(trace_component *component, uint32_t offset, uint32_t word)
         write_control(component, word);
     } else if (component->active && reg != NTR_REGISTER_COUNT && page_has(&component->page, reg, number)) {
         if (component->ops->may_write && !component->ops->may_write(component, reg)) return;
+        if (component->ops->refresh) component->ops->refresh(component, reg);
         page_write(&component->page, reg, number, word);
         if (component->ops->wrote) component->ops->wrote(component, reg, number, word);
     }

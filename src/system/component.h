@@ -31,7 +31,7 @@ typedef struct component_ops {
     bool (*room)(const trace_component *component, unsigned input, uint32_t size);
     void (*take)(trace_component *component, unsigned input, const uint8_t *bytes, uint32_t size);
 
-    void (*refresh)(trace_component *component);      /* fields that hardware changes, before a read */
+    void (*refresh)(trace_component *component, ntr_register reg); /* fields that hardware changes */
     void (*read)(trace_component *component, ntr_register reg);                                  /* after a read */
     bool (*may_write)(const trace_component *component, ntr_register reg);                       /* NULL: always */
     void (*wrote)(trace_component *component, ntr_register reg, unsigned number, uint32_t word); /* after a write */

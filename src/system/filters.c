@@ -4,7 +4,9 @@ enum { EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, SIX, ALWAYS }
 enum { INPUT_IADDR, INPUT_CONTEXT, INPUT_TVAL };
 enum { MODE_PRIMARY, MODE_BOTH, MODE_NOT_BOTH, MODE_LATCH };
 
-#define AT(page, id, number) page_get_at(page, NTR_BITS_##id, number)
+/* A field of filter or comparator `number`. */
+#define AT(page, id, number) GET_AT(page, id, NTR_##id##_OFFSET + 0x20 * (number))
+#define VALUE_AT(page, low, high, number) (AT(page, low, number) | (uint64_t)AT(page, high, number) << 32)
 
 /* ---- comparators */
 
@@ -36,15 +38,11 @@ static bool compare(unsigned function, value_range input, uint64_t match) {
     }
 }
 
-static uint64_t value_of(const register_page *page, ntr_bits low, ntr_bits high, unsigned number) {
-    return page_get_at(page, low, number) | (uint64_t)page_get_at(page, high, number) << 32;
-}
-
 static bool secondary_matches(const register_page *page, unsigned n, const ntr_ingress *b) {
     const unsigned function = AT(page, TE_COMP_S_FUNCTION, n);
     if (function == SIX || function == ALWAYS) return true;
     return compare(function, input_of(AT(page, TE_COMP_S_INPUT, n), b),
-                   value_of(page, NTR_BITS_TE_COMP_S_LOW, NTR_BITS_TE_COMP_S_HIGH, n));
+                   VALUE_AT(page, TE_COMP_S_LOW, TE_COMP_S_HIGH, n));
 }
 
 static bool primary_matches(const register_page *page, unsigned n, const ntr_ingress *b) {
@@ -52,9 +50,9 @@ static bool primary_matches(const register_page *page, unsigned n, const ntr_ing
     if (function == SIX) return false;
     if (function == ALWAYS) return true;
     value_range input = input_of(AT(page, TE_COMP_P_INPUT, n), b);
-    uint64_t match = value_of(page, NTR_BITS_TE_COMP_P_LOW, NTR_BITS_TE_COMP_P_HIGH, n);
+    uint64_t match = VALUE_AT(page, TE_COMP_P_LOW, TE_COMP_P_HIGH, n);
     if (AT(page, TE_COMP_S_FUNCTION, n) == SIX) {
-        const uint64_t mask = value_of(page, NTR_BITS_TE_COMP_S_LOW, NTR_BITS_TE_COMP_S_HIGH, n);
+        const uint64_t mask = VALUE_AT(page, TE_COMP_S_LOW, TE_COMP_S_HIGH, n);
         input.first &= mask;
         input.last &= mask;
         match &= mask;
@@ -108,8 +106,7 @@ static bool opens(const register_page *page, unsigned n, const ntr_ingress *b) {
     if (AT(page, TE_FILTER_MATCH_INTERRUPT, n))
         match &= b->itype == (interrupts ? NTR_ITYPE_INTERRUPT : NTR_ITYPE_EXCEPTION);
     if (AT(page, TE_FILTER_MATCH_ECAUSE, n)) {
-        const uint64_t causes = value_of(page, NTR_BITS_TE_FILTER_MATCH_CHOICE_ECAUSE_LOW,
-                                         NTR_BITS_TE_FILTER_MATCH_CHOICE_ECAUSE_HIGH, n);
+        const uint64_t causes = VALUE_AT(page, TE_FILTER_MATCH_CHOICE_ECAUSE_LOW, TE_FILTER_MATCH_CHOICE_ECAUSE_HIGH, n);
         match &= b->itype == NTR_ITYPE_EXCEPTION || AT(page, TE_FILTER_MATCH_INTERRUPT, n);
         match &= b->cause < 64 && (causes >> b->cause & 1);
     }
@@ -130,15 +127,9 @@ static bool in_window(filter_state *filters, const register_page *page, unsigned
 }
 
 static bool comparators_match(const register_page *page, unsigned n, unsigned comparators) {
-    const struct { ntr_bits match, which; } parts[] = {
-        {NTR_BITS_TE_FILTER_MATCH_COMP1, NTR_BITS_TE_FILTER_COMP1},
-        {NTR_BITS_TE_FILTER_MATCH_COMP2, NTR_BITS_TE_FILTER_COMP2},
-        {NTR_BITS_TE_FILTER_MATCH_COMP3, NTR_BITS_TE_FILTER_COMP3},
-    };
-    for (unsigned i = 0; i < 3; i++)
-        if (page_get_at(page, parts[i].match, n) && !(comparators >> page_get_at(page, parts[i].which, n) & 1))
-            return false;
-    return true;
+    if (AT(page, TE_FILTER_MATCH_COMP1, n) && !(comparators >> AT(page, TE_FILTER_COMP1, n) & 1)) return false;
+    if (AT(page, TE_FILTER_MATCH_COMP2, n) && !(comparators >> AT(page, TE_FILTER_COMP2, n) & 1)) return false;
+    return !AT(page, TE_FILTER_MATCH_COMP3, n) || (comparators >> AT(page, TE_FILTER_COMP3, n) & 1);
 }
 
 static bool matches(filter_state *filters, const register_page *page, unsigned n, unsigned trap_depth, unsigned comparators,

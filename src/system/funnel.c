@@ -126,7 +126,8 @@ static void disable(trace_component *component) {
     pump(component);
 }
 
-static void refresh(trace_component *component) {
+static void refresh(trace_component *component, ntr_register reg) {
+    (void)reg;
     timestamp_refresh(component, &((trace_funnel *)component)->time);
 }
 

@@ -59,7 +59,11 @@ void page_put_at(register_page *page, ntr_bits bits, unsigned number, uint32_t v
 static inline uint32_t page_get(const register_page *page, ntr_bits bits) { return page_get_at(page, bits, 0); }
 static inline void page_put(register_page *page, ntr_bits bits, uint32_t value) { page_put_at(page, bits, 0, value); }
 
-#define GET(page, id) page_get(page, NTR_BITS_##id)
-#define PUT(page, id, value) page_put(page, NTR_BITS_##id, value)
+/* The same for a field known by name, at the cost of a shift. */
+#define GET_AT(page, id, at) (((page)->words[(at) / 4] & NTR_##id##_MASK) >> NTR_##id##_SHIFT)
+#define GET(page, id) GET_AT(page, id, NTR_##id##_OFFSET)
+#define PUT(page, id, value)                                                                                           \
+    ((page)->words[NTR_##id##_OFFSET / 4] = ((page)->words[NTR_##id##_OFFSET / 4] & ~NTR_##id##_MASK) |                 \
+                                            ((uint32_t)(value) << NTR_##id##_SHIFT & NTR_##id##_MASK))
 
 #endif

@@ -8,9 +8,13 @@
 
 enum { MODE_SRAM = 0, MODE_SMEM = 1, WORD = 4, ACCESS_MAX = 64, IDLE_BYTE = 0xff };
 
+typedef enum ram_pointer { START, LIMIT, WP, RP, POINTERS } ram_pointer;
+
 typedef struct ram_sink {
     trace_component base;
     uint32_t mode;
+    uint64_t at[POINTERS];
+    bool wrapped;
     message_queue queue;
     uint64_t credit, allowed;
     uint8_t word[ACCESS_MAX]; /* what is written at once */
@@ -29,8 +33,6 @@ static uint64_t access_of(const trace_component *component) {
 
 /* ---- addresses: pairs of registers */
 
-typedef enum ram_pointer { START, LIMIT, WP, RP, POINTERS } ram_pointer;
-
 static const struct { ntr_bits low, high; } pointer_bits[POINTERS] = {
     [START] = {NTR_BITS_RAM_START, NTR_BITS_RAM_START_63_32},
     [LIMIT] = {NTR_BITS_RAM_LIMIT, NTR_BITS_RAM_LIMIT_63_32},
@@ -38,14 +40,17 @@ static const struct { ntr_bits low, high; } pointer_bits[POINTERS] = {
     [RP] = {NTR_BITS_RAM_RP, NTR_BITS_RAM_RP_63_32},
 };
 
-static uint64_t get_pointer(const trace_component *component, ram_pointer which) {
-    return (uint64_t)page_get(&component->page, pointer_bits[which].low) << 2 |
-           (uint64_t)page_get(&component->page, pointer_bits[which].high) << 32;
+static void show_pointers(ram_sink *sink) {
+    for (unsigned which = 0; which < POINTERS; which++) {
+        page_put(&sink->base.page, pointer_bits[which].low, (uint32_t)(sink->at[which] & UINT32_MAX) >> 2);
+        page_put(&sink->base.page, pointer_bits[which].high, (uint32_t)(sink->at[which] >> 32));
+    }
+    PUT(&sink->base.page, RAM_WRAP, sink->wrapped);
 }
 
-static void put_pointer(trace_component *component, ram_pointer which, uint64_t address) {
-    page_put(&component->page, pointer_bits[which].low, (uint32_t)(address & UINT32_MAX) >> 2);
-    page_put(&component->page, pointer_bits[which].high, (uint32_t)(address >> 32));
+static uint64_t written_pointer(const ram_sink *sink, ram_pointer which) {
+    return (uint64_t)page_get(&sink->base.page, pointer_bits[which].low) << 2 |
+           (uint64_t)page_get(&sink->base.page, pointer_bits[which].high) << 32;
 }
 
 /* What a pointer can be: first, first + align, .. last. */
@@ -90,25 +95,27 @@ static uint32_t clamp(uint32_t value, uint32_t first, uint32_t last) {
 }
 
 /* Each half by itself, as software writes them one after the other. */
-static void legalise(ram_sink *sink, ram_pointer which) {
+static uint64_t legal_pointer(const ram_sink *sink, ram_pointer which, uint64_t written) {
     const value_range range = range_of(sink, which);
-    const uint64_t address = get_pointer(&sink->base, which) & ~(range.align - 1);
+    const uint64_t address = written & ~(range.align - 1);
     const uint32_t first_high = (uint32_t)(range.first >> 32), last_high = (uint32_t)(range.last >> 32);
     const uint32_t high = clamp((uint32_t)(address >> 32), first_high, last_high);
     uint32_t low = (uint32_t)address;
     if (first_high == last_high) low = clamp(low, (uint32_t)range.first, (uint32_t)range.last);
-    put_pointer(&sink->base, which, (uint64_t)high << 32 | low);
+    return (uint64_t)high << 32 | low;
+}
+
+static void take_pointer(ram_sink *sink, ram_pointer which) {
+    sink->at[which] = legal_pointer(sink, which, written_pointer(sink, which));
 }
 
 /* The largest buffer there is, empty. */
 static void set_mode(ram_sink *sink, uint32_t mode) {
     sink->mode = mode;
     PUT(&sink->base.page, RAM_MODE, mode);
-    put_pointer(&sink->base, START, range_of(sink, START).first);
-    put_pointer(&sink->base, LIMIT, range_of(sink, LIMIT).last);
-    put_pointer(&sink->base, WP, range_of(sink, WP).first);
-    put_pointer(&sink->base, RP, range_of(sink, RP).first);
-    PUT(&sink->base.page, RAM_WRAP, 0);
+    for (unsigned which = 0; which < POINTERS; which++) sink->at[which] = range_of(sink, (ram_pointer)which).first;
+    sink->at[LIMIT] = range_of(sink, LIMIT).last;
+    sink->wrapped = false;
 }
 
 /* ---- life */
@@ -195,17 +202,15 @@ static void stop(ram_sink *sink) {
 }
 
 static void store_word(ram_sink *sink) {
-    trace_component *component = &sink->base;
-    const uint64_t wp = get_pointer(component, WP);
-    if (!write_memory(sink, wp, sink->word, sink->word_size)) component_lose(component, sink->word_size);
+    if (!write_memory(sink, sink->at[WP], sink->word, sink->word_size)) component_lose(&sink->base, sink->word_size);
     sink->word_size = 0;
-    if (wp < get_pointer(component, LIMIT)) {
-        put_pointer(component, WP, wp + access_of(component));
+    if (sink->at[WP] < sink->at[LIMIT]) {
+        sink->at[WP] += access_of(&sink->base);
         return;
     }
-    put_pointer(component, WP, get_pointer(component, START));
-    PUT(&component->page, RAM_WRAP, 1);
-    if (GET(&component->page, RAM_STOP_ON_WRAP)) stop(sink);
+    sink->at[WP] = sink->at[START];
+    sink->wrapped = true;
+    if (GET(&sink->base.page, RAM_STOP_ON_WRAP)) stop(sink);
 }
 
 static void put_byte(ram_sink *sink, uint8_t byte) {
@@ -274,11 +279,11 @@ static void step(trace_component *component, uint64_t cycles) {
 
 /* A buffer that contradicts itself is refused: Enable reads back 0. */
 static void enable(trace_component *component) {
-    const uint64_t first = get_pointer(component, START), limit = get_pointer(component, LIMIT);
-    const uint64_t wp = get_pointer(component, WP);
-    const value_range words = words_of(self(component));
-    component->enabled = first <= wp && wp <= limit && first >= words.first && limit <= words.last;
-    self(component)->full = false;
+    ram_sink *sink = self(component);
+    const value_range words = words_of(sink);
+    component->enabled = sink->at[START] <= sink->at[WP] && sink->at[WP] <= sink->at[LIMIT] &&
+                         sink->at[START] >= words.first && sink->at[LIMIT] <= words.last;
+    sink->full = false;
 }
 
 static void disable(trace_component *component) {
@@ -308,27 +313,26 @@ static bool may_write(const trace_component *component, ntr_register reg) {
     }
 }
 
-static void refresh(trace_component *component) {
-    if (!can_be_read(self(component))) return;
-    PUT(&component->page, RAM_DATA_WORD,
-        may_read(component) ? read_memory(self(component), get_pointer(component, RP)) : 0);
+static void refresh(trace_component *component, ntr_register reg) {
+    ram_sink *sink = self(component);
+    show_pointers(sink);
+    if (reg == NTR_REGISTER_RAM_DATA)
+        PUT(&component->page, RAM_DATA_WORD, may_read(component) ? read_memory(sink, sink->at[RP]) : 0);
 }
 
-static void advance_rp(trace_component *component) {
-    const uint64_t rp = get_pointer(component, RP);
-    const uint64_t last = get_pointer(component, LIMIT) + access_of(component) - WORD;
-    put_pointer(component, RP, rp == last ? get_pointer(component, START) : rp + WORD);
-    legalise(self(component), RP);
+static void advance_rp(ram_sink *sink) {
+    const uint64_t last = sink->at[LIMIT] + access_of(&sink->base) - WORD;
+    sink->at[RP] = legal_pointer(sink, RP, sink->at[RP] == last ? sink->at[START] : sink->at[RP] + WORD);
 }
 
 static void after_read(trace_component *component, ntr_register reg) {
-    if (reg == NTR_REGISTER_RAM_DATA && may_read(component)) advance_rp(component);
+    if (reg == NTR_REGISTER_RAM_DATA && may_read(component)) advance_rp(self(component));
 }
 
-static void wrote_data(trace_component *component, uint32_t word) {
+static void wrote_data(ram_sink *sink, uint32_t word) {
     const uint8_t bytes[WORD] = {(uint8_t)word, (uint8_t)(word >> 8), (uint8_t)(word >> 16), (uint8_t)(word >> 24)};
-    write_memory(self(component), get_pointer(component, RP), bytes, sizeof bytes);
-    advance_rp(component);
+    write_memory(sink, sink->at[RP], bytes, sizeof bytes);
+    advance_rp(sink);
 }
 
 /* The mode of a sink that is at work stays. */
@@ -344,11 +348,12 @@ static void wrote(trace_component *component, ntr_register reg, unsigned number,
     (void)number;
     switch (reg) {
     case NTR_REGISTER_RAM_CONTROL: wrote_control(sink); break;
-    case NTR_REGISTER_RAM_START_LOW: case NTR_REGISTER_RAM_START_HIGH: legalise(sink, START); break;
-    case NTR_REGISTER_RAM_LIMIT_LOW: case NTR_REGISTER_RAM_LIMIT_HIGH: legalise(sink, LIMIT); break;
-    case NTR_REGISTER_RAM_WP_LOW: case NTR_REGISTER_RAM_WP_HIGH: legalise(sink, WP); break;
-    case NTR_REGISTER_RAM_RP_LOW: case NTR_REGISTER_RAM_RP_HIGH: legalise(sink, RP); break;
-    case NTR_REGISTER_RAM_DATA: wrote_data(component, word); break;
+    case NTR_REGISTER_RAM_START_LOW: case NTR_REGISTER_RAM_START_HIGH: take_pointer(sink, START); break;
+    case NTR_REGISTER_RAM_LIMIT_LOW: case NTR_REGISTER_RAM_LIMIT_HIGH: take_pointer(sink, LIMIT); break;
+    case NTR_REGISTER_RAM_WP_LOW: sink->wrapped = GET(&component->page, RAM_WRAP); take_pointer(sink, WP); break;
+    case NTR_REGISTER_RAM_WP_HIGH: take_pointer(sink, WP); break;
+    case NTR_REGISTER_RAM_RP_LOW: case NTR_REGISTER_RAM_RP_HIGH: take_pointer(sink, RP); break;
+    case NTR_REGISTER_RAM_DATA: wrote_data(sink, word); break;
     default: break;
     }
 }

@@ -168,6 +168,11 @@ static ntr_status connect_all(const json_place *place, const json_t *object) {
     return NTR_OK;
 }
 
+static bool has_time(const trace_component *component) {
+    const ntr_component kind = component->ops->kind;
+    return (kind == NTR_COMPONENT_ENCODER || kind == NTR_COMPONENT_FUNNEL) && OPTION(&component->options, TS_WIDTH);
+}
+
 static ntr_status find_ts_source(const json_place *place, const json_t *object) {
     struct json_place here = *place;
     trace_component *component = place->system->components[place->index];
@@ -176,8 +181,7 @@ static ntr_status find_ts_source(const json_place *place, const json_t *object) 
     if (!value) return NTR_OK;
     const char *name = json_string_value(value);
     component->ts_source = name ? find_name(place->system, name, strlen(name)) : NULL;
-    if (!component->ts_source || !OPTION(&component->ts_source->options, TS_WIDTH) ||
-        component->ts_source->ops->kind > NTR_COMPONENT_FUNNEL)
+    if (!component->ts_source || !has_time(component->ts_source))
         return topology_fail(&here, NTR_E_FORMAT, "expected the name of an encoder or funnel with a timestamp unit");
     for (const struct trace_component *at = component->ts_source; at; at = at->ts_source)
         if (at == component) return topology_fail(&here, NTR_E_FORMAT, "the time would come from itself");

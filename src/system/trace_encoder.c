@@ -273,7 +273,8 @@ static bool empty(const trace_component *component) {
 
 /* ---- registers */
 
-static void refresh(trace_component *component) {
+static void refresh(trace_component *component, ntr_register reg) {
+    (void)reg;
     trace_encoder *e = self(component);
     const ntr_encoder_status now = status_of(e);
     PUT(&component->page, TE_INST_TRACING, now.enabled && now.tracing);
