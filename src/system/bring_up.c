@@ -100,6 +100,18 @@ static void configure_encoder(trace_component *component) {
         write_field(component, NTR_BITS_TE_SRC_ID, (uint32_t)OPTION(&component->options, HART));
 }
 
+/* The 4-bit mode is the one that most probes know (section 11). */
+static void configure_pib(trace_component *component) {
+    static const uint32_t modes[] = {10, 11, 9, 8, 12, 5, 4};
+    try_values(component, NTR_BITS_PIB_MODE, modes, 7);
+}
+
+/* Bridges of one system get different trace IDs. */
+static void configure_atb(trace_component *component) {
+    const uint32_t id = 0x10 + component->index % 0x60;
+    try_values(component, NTR_BITS_ATB_ID, &id, 1);
+}
+
 /* The buffer begins empty. */
 static void configure_ram(trace_component *component) {
     write_register(component, NTR_REGISTER_RAM_WP_HIGH, read_register(component, NTR_REGISTER_RAM_START_HIGH));
@@ -116,8 +128,13 @@ static ntr_status configure(trace_component *component) {
                  ntr_bits_get(one->bits)->name, one->value);
         return NTR_E_STATE;
     }
-    if (component->ops->kind == NTR_COMPONENT_ENCODER) configure_encoder(component);
-    if (component->ops->kind == NTR_COMPONENT_RAM) configure_ram(component);
+    switch (component->ops->kind) {
+    case NTR_COMPONENT_ENCODER: configure_encoder(component); break;
+    case NTR_COMPONENT_RAM: configure_ram(component); break;
+    case NTR_COMPONENT_PIB: configure_pib(component); break;
+    case NTR_COMPONENT_ATB: configure_atb(component); break;
+    default: break;
+    }
     return NTR_OK;
 }
 
