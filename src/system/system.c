@@ -141,7 +141,9 @@ static trace_encoder *encoder_of(const ntr_system *system, unsigned hart) {
 ntr_status ntr_system_push(ntr_system *system, unsigned hart, const ntr_ingress *block) {
     trace_encoder *encoder = encoder_of(system, hart);
     if (!encoder) return NTR_OK;
+    encoder->stalled = 0;
     const ntr_status status = trace_encoder_push(encoder, block);
+    ntr_system_step(system, encoder->stalled); /* the others went on meanwhile */
     system->error[0] = 0;
     if (status < 0)
         snprintf(system->error, sizeof system->error, "hart %u: %s", hart, ntr_encoder_error(encoder->encoder));

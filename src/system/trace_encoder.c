@@ -303,10 +303,12 @@ ntr_status trace_encoder_push(trace_encoder *e, const ntr_ingress *block) {
     if (!e->base.active) return NTR_OK;
     e->time.external = block->time;
     copy.time = timestamp_now(&e->base, &e->time);
+    const uint64_t stalled = status_of(e).stall_cycles;
     const ntr_status status = ntr_encoder_push(e->encoder, &copy);
     if (status != NTR_OK) return status;
     e->hart_halted = block->halted || block->priv == NTR_PRIV_D;
-    e->cycles_pushed += block->cycle;
+    e->stalled = status_of(e).stall_cycles - stalled;
+    e->cycles_pushed += block->cycle + e->stalled;
     e->closing = 0;
     if (!e->base.enabled) ntr_encoder_flush(e->encoder);
     watch_tracing(e);

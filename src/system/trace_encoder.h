@@ -15,6 +15,7 @@ typedef struct trace_encoder {
     bool tracing_seen;      /* trTeInstTracing when external outputs were last looked at */
     bool hart_halted;
     uint64_t cycles_pushed; /* by ingress, and not yet by the system's clock */
+    uint64_t stalled;       /* cycles that the last block waited inside the encoder */
     uint64_t closing;        /* cycles since tracing ended while a jump still waits for its target */
 } trace_encoder;
 

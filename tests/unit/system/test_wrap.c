@@ -60,8 +60,8 @@ static plan make_plan(uint64_t *random, memory *m) {
         p.start = m->base;
         p.limit += m->base;
     }
-    const unsigned most = 8 * p.sram, quick = 6000; /* the large ones only now and then */
-    p.instructions = 20 + random_below(random, most > quick && random_below(random, 25) ? quick : most);
+    const unsigned most = 8 * p.sram, quick = 3000; /* the large ones only now and then */
+    p.instructions = 20 + random_below(random, most > quick && random_below(random, 40) ? quick : most);
     return p;
 }
 

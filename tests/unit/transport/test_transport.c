@@ -2,7 +2,7 @@
 #include "../test.h"
 #include "recorder.h"
 
-enum { SEEDS = 1000, MESSAGES = 60, MESSAGE_MAX = 40 };
+enum { SEEDS = 1000, MESSAGES = 36, MESSAGE_MAX = 30 };
 
 static streams *got; /* large: one for all tests */
 
