@@ -183,7 +183,7 @@ ntr_status ntr_encoder_stop(ntr_encoder *e, uint64_t next, unsigned evcode) {
 
 ntr_status ntr_encoder_flush(ntr_encoder *e) {
     ntr_enc_fifo_drain(e);
-    recover(e, true);
+    recover(e, e->fifo.head == e->fifo.tail); /* a sink that takes nothing now is asked again */
     ntr_enc_fifo_drain(e);
     return ntr_enc_result(e);
 }

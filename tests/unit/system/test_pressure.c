@@ -79,7 +79,7 @@ static void run(narrow place, unsigned cycles, bool stall, uint64_t *lost, uint6
     ntr_system *s = make_system(place, cycles, stall, &config);
     traced_hart harts[2];
     if (ntr_system_start(s) != NTR_OK) fail_msg("%s", ntr_system_error(s));
-    for (unsigned h = 0; h < 2; h++) traced_init(&harts[h], s, h, 20 + h + place, 4);
+    for (unsigned h = 0; h < 2; h++) traced_init(&harts[h], s, h, 77 + h + place, 4);
     for (unsigned turn = 0; turn < 1500; turn++) {
         for (unsigned h = 0; h < 2; h++) traced_run(&harts[h], 1, false);
         ntr_system_step(s, 1);
