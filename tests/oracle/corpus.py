@@ -1,37 +1,49 @@
 #!/usr/bin/env python3
-"""The oracle tells every reference stream's program counters, first to last.   corpus.py ORACLE"""
+"""The oracle tells the program counters of every reference stream and silicon capture, first to last.   corpus.py ORACLE"""
 import os
 import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SHARED = os.environ.get("NTRACE_SHARED", os.path.join(ROOT, "..", "shared"))
+CAPTURES = {"dv-650": "-s 4", "dv-850": "", "dv-uaddr1": "", "e31_coremark_release": "", "e31_hello_debug": "", "eol": "",
+            "itc_printf": "", "timestamp": ""}
 SETTINGS = {"btm": [], "htm": [], "htm-repeat": [], "htm-stack": ["-r", "3"], "htm-stack-repeat": ["-r", "3"]}
 
 
-def same(oracle, options, folder, setting):
-    """Compare what the oracle tells with pc.txt, without holding either in memory."""
-    command = (f"cmp <(zstd -dc {folder}/{setting}.nex.zst | {oracle} -d refcode {' '.join(options)} {folder}/program.elf)"
-               f" <(zstd -dc {folder}/pc.txt.zst)")
+def same(stream, oracle, image, pcs):
+    """Compare what the oracle tells with a list, without holding either in memory."""
+    command = f"cmp <({stream} | {oracle} {image}) <(zstd -dc {pcs})"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return done.returncode == 0, done.stdout
 
 
+def cases(oracle, top):
+    refcode, silicon = os.path.join(top, "refcode"), os.path.join(top, "silicon")
+    for program in sorted(os.listdir(refcode)):
+        folder = os.path.join(refcode, program)
+        for setting, options in SETTINGS.items() if os.path.isdir(folder) else ():
+            yield f"{program} {setting}", (f"zstd -dc {folder}/{setting}.nex.zst", f"{oracle} -d refcode {' '.join(options)}",
+                                           f"{folder}/program.elf", f"{folder}/pc.txt.zst")
+    for capture, options in CAPTURES.items():
+        folder = os.path.join(silicon, capture)
+        yield capture, (f"cat {folder}/trace.rtd", f"{oracle} -d sifive-pre1.0 {options}", f"{folder}/program.elf",
+                        f"{folder}/src0.pc.zst")
+
+
 def main():
-    oracle, top = sys.argv[1], os.path.join(SHARED, "corpus", "refcode")
-    programs = sorted(n for n in os.listdir(top) if os.path.isdir(os.path.join(top, n))) if os.path.isdir(top) else []
-    print(f"1..{len(programs) * len(SETTINGS) or 1}")
-    if not programs:
-        print("ok 1 # SKIP ../shared is missing")
-    number = failed = 0
-    for program in programs:
-        for setting, options in SETTINGS.items():
-            number += 1
-            good, text = same(oracle, options, os.path.join(top, program), setting)
-            failed += not good
-            print(f"{'ok' if good else 'not ok'} {number} {program} {setting}")
-            if not good:
-                print("# " + text.replace("\n", "\n# "))
+    top = os.path.join(SHARED, "corpus")
+    if not os.path.isdir(top):
+        print("1..1\nok 1 # SKIP ../shared is missing")
+        return
+    failed, found = 0, list(cases(sys.argv[1], top))
+    print(f"1..{len(found)}")
+    for number, (name, arguments) in enumerate(found, 1):
+        good, text = same(*arguments)
+        failed += not good
+        print(f"{'ok' if good else 'not ok'} {number} {name}")
+        if not good:
+            print("# " + text.replace("\n", "\n# "))
     sys.exit(1 if failed else 0)
 
 

@@ -6,8 +6,7 @@
 /* Longest run of halfwords believed in one message, so that damage cannot keep us busy for ever. */
 #define HALFWORDS_MAX (UINT64_C(1) << 34)
 
-/* `count` branch outcomes, oldest in the highest bit, `times` over. */
-typedef struct run {
+typedef struct run { /* `count` branch outcomes, oldest in the highest bit, `times` over */
     uint64_t outcomes, times;
     unsigned count;
 } run;
@@ -15,7 +14,7 @@ typedef struct run {
 /* Everything known of one source. Section 14, "State per SRC". */
 typedef struct source {
     unsigned id;
-    bool synced;
+    bool synced, htm; /* htm: history has been seen */
     uint64_t pc, ref;
     uint64_t icnt; /* pool of ResourceFull RCODE 0 */
     run *runs; /* pending history; the next outcome is bit `run_bit` of repetition `run_time` of runs[run_at] */
@@ -84,6 +83,7 @@ static void add_run(source *s, uint64_t outcomes, unsigned count, uint64_t times
 {
     if (count == 0)
         return;
+    s->htm = true;
     s->runs = grow(s->runs, s->run_count, sizeof *s->runs);
     s->runs[s->run_count++] = (run){outcomes, times, count};
 }
@@ -97,13 +97,11 @@ static bool take_outcome(source *s)
 {
     const run *r = &s->runs[s->run_at];
     bool taken = r->outcomes >> (r->count - 1 - s->run_bit) & 1u;
-    if (++s->run_bit == r->count) {
-        s->run_bit = 0;
-        if (++s->run_time == r->times) {
-            s->run_time = 0;
-            s->run_at++;
-        }
-    }
+    if (++s->run_bit < r->count)
+        return taken;
+    s->run_bit = 0;
+    s->run_time = (s->run_time + 1) % r->times;
+    s->run_at += s->run_time == 0;
     return taken;
 }
 
@@ -116,8 +114,6 @@ static void push(oracle *o, source *s, uint64_t address)
     s->stack = grow(s->stack, s->depth, sizeof *s->stack);
     s->stack[s->depth++] = address;
 }
-
-/* ---- step 3: walk ------------------------------------------------------------------------------- */
 
 /* Where a walk has got to. */
 typedef struct walk {
@@ -132,13 +128,17 @@ typedef struct walk {
     int constant_rd;    /* ... into this register; -1: nothing */
 } walk;
 
-static bool branch_taken(source *s, walk *w)
+/* 1.0: without outcome a branch is not taken (OQ-9); other encoders always send it. */
+static ntr_status branch(oracle *o, source *s, walk *w, uint64_t target, uint64_t *next)
 {
+    bool told = s->run_at < s->run_count;
     w->branched = w->last;
-    if (s->run_at < s->run_count)
-        return take_outcome(s);
-    w->guessed = w->last;
-    return w->last && w->direct_branch;
+    w->guessed = w->last && !told;
+    if (!told && s->htm && o->dialect->history_whole && !(w->last && w->addressed))
+        return NTR_E_HIST_SHORT;
+    if (told ? take_outcome(s) : w->last && w->direct_branch)
+        *next = target;
+    return NTR_OK;
 }
 
 static ntr_status direct_jump(oracle *o, source *s, walk *w, uint64_t target, uint64_t *next)
@@ -181,8 +181,6 @@ static ntr_status step(oracle *o, source *s, walk *w)
         return NTR_E_ICNT_SPLITS;
     w->left -= insn.size / 2u;
     w->last = w->left == 0;
-    tell(o, s, (oracle_event){.kind = ORACLE_PC, .known = true, .pc = s->pc});
-
     uint64_t link = s->pc + insn.size, next = link, popped = 0;
     bool swap = insn.flow == NTR_FLOW_CO_SWAP && !o->dialect->swap_is_call;
     bool pops = o->params->implicit_return && (insn.flow == NTR_FLOW_RETURN || swap);
@@ -193,11 +191,13 @@ static ntr_status step(oracle *o, source *s, walk *w)
         push(o, s, link);
 
     if (insn.flow == NTR_FLOW_BRANCH)
-        next = branch_taken(s, w) ? insn.target : link;
+        status = branch(o, s, w, insn.target, &next);
     else if (insn.flow == NTR_FLOW_DIRECT_JUMP || insn.flow == NTR_FLOW_DIRECT_CALL)
         status = direct_jump(o, s, w, insn.target, &next);
     else if (insn.flow != NTR_FLOW_LINEAR && insn.flow != NTR_FLOW_TRAP)
         status = register_jump(o, w, &insn, has_popped ? &popped : NULL, pops, &next);
+    if (status != NTR_E_HIST_SHORT)
+        tell(o, s, (oracle_event){.kind = ORACLE_PC, .known = true, .pc = s->pc});
     w->constant = insn.target;
     w->constant_rd = insn.sets_constant ? insn.rd : -1;
     s->pc = o->params->xlen == 32 ? (uint32_t)next : next;
@@ -226,14 +226,24 @@ static ntr_status walk_icnt(oracle *o, source *s, const oracle_message *m, walk 
     return NTR_OK;
 }
 
-/* ---- steps 1 to 6: one message ------------------------------------------------------------------ */
+/* The stream breaks off: what its last ResourceFull messages tell is all there is. */
+static void walk_rest(oracle *o, source *s)
+{
+    walk w = {.constant_rd = -1};
+    uint64_t left = s->icnt, most = HALFWORDS_MAX;
+    while (s->synced && (left || s->run_at < s->run_count)) {
+        uint64_t now = w.left = s->run_at < s->run_count ? most : left; /* history counts even beyond I-CNT */
+        if (step(o, s, &w))
+            return;
+        left -= left < now - w.left ? left : now - w.left;
+    }
+}
 
 /* Dialects with a fixed address width extend the whole address (section 1 of the dialects). */
 static uint64_t full_address(const oracle *o, uint64_t address)
 {
-    unsigned bits = o->dialect->addr_bits;
-    if (bits && bits < 64 && (address >> (bits - 1) & 1))
-        address |= ~UINT64_C(0) << bits;
+    unsigned unused = o->dialect->addr_bits ? 64u - o->dialect->addr_bits : 0;
+    address = (uint64_t)((int64_t)(address << unused) >> unused);
     return o->params->xlen == 32 ? (uint32_t)address : address;
 }
 
@@ -241,10 +251,8 @@ static void on_branch(oracle *o, source *s, const oracle_message *m)
 {
     walk w;
     ntr_status status = walk_icnt(o, s, m, &w);
-    if (!status && m->tcode == 3 && !w.branched)
-        status = NTR_E_NO_LANDING;
-    if (status) {
-        lose(o, s, status);
+    if (status || (m->tcode == 3 && !w.branched)) {
+        lose(o, s, status ? status : NTR_E_NO_LANDING);
         return;
     }
     if (m->field['b'])
@@ -336,8 +344,7 @@ static void on_ownership(oracle *o, source *s, const oracle_message *m)
 /* In-circuit trace moves the address reference (dialects, section 2.3). */
 static void on_ict(oracle *o, source *s, const oracle_message *m)
 {
-    bool control_only = m->field['k'] == 0 && m->field['l'] == 0;
-    if (!control_only && m->field['k'] != 12)
+    if ((m->field['k'] || m->field['l']) && m->field['k'] != 12) /* else it carries no address */
         s->ref = full_address(o, m->tcode == 35 ? m->field['y'] : s->ref ^ m->field['y']);
 }
 
@@ -347,15 +354,14 @@ static void take_time(const oracle *o, source *s, const oracle_message *m)
     bool sync = m->has['s'] || m->tcode == 35;
     unsigned width = o->params->ts_width;
     bool wraps = width && width < 64;
-    bool xored = o->dialect->ts_xor;
     uint64_t stamp = m->field['t'], old = s->has_time ? s->time : 0, high = wraps ? old >> width << width : 0;
     if (!m->has['t']) {
-        s->has_time = s->has_time && (!sync || xored);
+        s->has_time = s->has_time && (!sync || o->dialect->ts_xor);
         return;
     }
     if (!sync && !s->has_time)
         return;
-    s->time = sync ? high + stamp : xored ? old ^ stamp : old + stamp;
+    s->time = sync ? high + stamp : o->dialect->ts_xor ? old ^ stamp : old + stamp;
     s->has_time = true;
     if (wraps && s->time < old)
         s->time += UINT64_C(1) << width;
@@ -363,8 +369,8 @@ static void take_time(const oracle *o, source *s, const oracle_message *m)
 
 static void on_message(oracle *o, source *s, const oracle_message *m)
 {
-    bool branch = m->tcode == 3 || m->tcode == 4 || m->tcode == 28;
-    if (m->tcode != 30) /* a RepeatBranch's own time passes after its repetitions (OQ-23) */
+    bool branch = m->tcode == 3 || m->has['u'];
+    if (m->tcode != 30) /* its own time passes after its repetitions (OQ-23) */
         take_time(o, s, m);
     if (s->synced && (m->has['h'] || m->has['H']))
         add_hist(s, m->field['h'] | m->field['H'], 1);
@@ -375,7 +381,7 @@ static void on_message(oracle *o, source *s, const oracle_message *m)
         lose(o, s, NTR_E_OVERFLOW);
         break;
     case 33: on_stop(o, s, m); break;
-    case 34: on_ict(o, s, m); break;
+    case 34: /* fallthrough */
     case 35: on_ict(o, s, m); break;
     default:
         if (m->has['s'])
@@ -389,9 +395,7 @@ static void on_message(oracle *o, source *s, const oracle_message *m)
     }
     if (m->tcode == 30)
         take_time(o, s, m);
-    else
-        s->can_repeat = branch && s->synced;
-    if (branch)
+    else if ((s->can_repeat = branch && s->synced))
         s->branch = *m;
 }
 
@@ -411,8 +415,11 @@ void oracle_decode(const oracle_options *options, ntr_bytes stream)
         if (!m.defect)
             on_message(&o, &o.sources[m.src], &m);
         else /* no telling whose message it was, nor how many */
-            for (size_t i = 0; i < count; i++)
+            for (size_t i = 0; i < count; i++) {
+                if (m.defect == NTR_E_TRUNCATED)
+                    walk_rest(&o, &o.sources[i]);
                 lose(&o, &o.sources[i], m.defect);
+            }
     }
     for (size_t i = 0; i < count; i++) {
         free(o.sources[i].runs);

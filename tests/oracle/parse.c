@@ -1,7 +1,8 @@
 #include "parse.h"
 #include <string.h>
 
-enum { END_FIELD = 1, RESERVED = 2, END_MESSAGE = 3 }; /* MSEO */
+enum { END_FIELD = 1, RESERVED = 2, END_MESSAGE = 3 }; /* MSEO: bits 1:0 of a byte */
+#define mseo(byte) ((byte) & 3u)
 #define IDLE 0xff
 
 /* The fields after TCODE and SRC, by letter, in the order of section 3. A capital letter is sent on a
@@ -33,11 +34,6 @@ typedef struct cursor {
     unsigned used; /* MDO bits of *at taken */
     ntr_status defect;
 } cursor;
-
-static unsigned mseo(uint8_t byte)
-{
-    return byte & 3u;
-}
 
 /* Make sure *at has a bit to give to a field that has not ended. */
 static bool more(cursor *c)
