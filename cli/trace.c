@@ -118,11 +118,14 @@ static bool feed(struct cli_trace *trace) {
     return ntr_reader_feed(&trace->reader, span.data, span.size, last) == NTR_OK;
 }
 
+/* The parameters are final and the reader is there; else `failed` is set. */
+static bool ready(struct cli_trace *trace) {
+    if (settle(trace) != CLI_OK) trace->failed = true;
+    return !trace->failed;
+}
+
 ntr_status cli_trace_message(struct cli_trace *trace, ntr_message *message) {
-    if (!trace->settled && settle(trace) != CLI_OK) {
-        trace->failed = true;
-        return NTR_END;
-    }
+    if (!ready(trace)) return NTR_END;
     for (;;) {
         ntr_status status = ntr_reader_next(&trace->reader, message);
         if (status != NTR_NEED_MORE) return status;
@@ -131,6 +134,7 @@ ntr_status cli_trace_message(struct cli_trace *trace, ntr_message *message) {
 }
 
 ntr_status cli_trace_defect(struct cli_trace *trace, ntr_message_mix *mix, ntr_message *message) {
+    if (!ready(trace)) return NTR_END;
     for (;;) {
         ntr_status status = ntr_reader_check(&trace->reader, mix, message);
         if (status != NTR_NEED_MORE) return status;
