@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <ntrace/profile.h>
 #include <stdio.h>
+#include <string.h>
 
 struct profile_options {
     struct cli_answers_options answers;
@@ -47,8 +48,14 @@ static double percent(uint64_t part, uint64_t whole) {
 
 /* ---- text */
 
+/* File and line, or at least the image. */
 static void write_place(struct cli_output *out, const ntr_profile_row *row) {
-    if (row->file) cli_output_print(out, "  %s:%" PRIu32, row->file, row->line);
+    const char *slash = row->image ? strrchr(row->image, '/') : NULL;
+
+    if (row->file)
+        cli_output_print(out, "  %s:%" PRIu32, row->file, row->line);
+    else if (row->image)
+        cli_output_print(out, "  (%s)", slash ? slash + 1 : row->image);
 }
 
 static void write_context(struct cli_output *out, const ntr_profile_row *row) {

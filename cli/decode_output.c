@@ -35,8 +35,8 @@ static void event_without_flow(struct cli_decode_output *o, const ntr_event *e) 
 }
 
 static void expand_event(struct cli_decode_output *o, const ntr_event *e) {
+    if (e->kind == NTR_EVENT_SPAN || e->kind == NTR_EVENT_SYNC) o->flowing[e->src % SOURCES] = true;
     if (e->kind == NTR_EVENT_SPAN) {
-        o->flowing[e->src % SOURCES] = true;
         if (!cli_expand_span(o->expand, e, o->out)) o->missing++;
     } else if (o->settings.show == CLI_SHOW_PC) {
         event_without_flow(o, e);

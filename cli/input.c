@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SPAN_SIZE (256u * 1024u) /* stays in the second-level cache from read to decode */
+#define SPAN_SIZE  (256u * 1024u) /* stays in the second-level cache from read to decode */
 #define SPAN_LEAST 64u
 
 /* Read once, at least one byte unless at the end. Returns -1 after telling. */

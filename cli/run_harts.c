@@ -13,12 +13,9 @@ struct run_block {
 
 /* The same for the quick way: what it adds to a run when a block follows that it leads to by itself. */
 struct run_step {
-    uint64_t address;
     uint32_t next[2]; /* numbers of such blocks, the second where a branch is taken to; 0: not known */
     uint16_t halfwords, instructions;
     uint8_t branches; /* 0 or 1 */
-    uint8_t jump;     /* itype of a register jump: any block may follow, the run ends; 0: it is none */
-    bool known;       /* `address` is set */
 };
 
 struct run_hart {
@@ -136,11 +133,6 @@ static bool grow_blocks(struct run_harts *harts, uint32_t number) {
 
 enum { RUN_HALFWORDS = 1 << 14, RUN_BRANCHES = 64 }; /* a run with so many is given to the encoder */
 
-/* The instruction before a register jump made its target. */
-static bool is_constant_jump(const ntr_code_block *code) {
-    return code->instructions > 1 && code->constant_register && code->constant_register == code->jump_register;
-}
-
 /* Give the run to the encoder; it ends behind `code` (NULL: in nothing special) like this. */
 static void push_run(struct run_harts *harts, struct run_hart *hart, const ntr_code_block *code, unsigned itype) {
     ntr_run *run = &hart->run;
@@ -150,7 +142,8 @@ static void push_run(struct run_harts *harts, struct run_hart *hart, const ntr_c
     run->time = hart->time;
     if (code) {
         run->end = code->start + 2u * code->halfwords;
-        run->sijump = is_constant_jump(code);
+        run->sijump =
+            code->constant_register && code->instructions > 1 && code->constant_register == code->jump_register;
     }
     note(harts, ntr_encoder_push_run(hart->encoder, run));
     *run = (ntr_run){0};
@@ -189,7 +182,7 @@ static void verify(struct run_harts *harts, uint32_t number, struct run_block *b
     if (!run_code_agrees(&harts->code, address, bytes, &failed) && !failed) {
         close_windows(harts);
         failed = !run_code_change(&harts->code, address, bytes, harts->stream->offset);
-        memset(harts->steps, 0, harts->block_capacity * sizeof *harts->steps);
+        for (uint32_t i = 0; i < harts->block_capacity; i++) harts->steps[i].next[0] = harts->steps[i].next[1] = 0;
     }
     if (failed) note(harts, NTR_E_MEMORY);
     block->generation = harts->code.generation;
@@ -244,20 +237,10 @@ static bool is_silent(const struct run_harts *harts, const ntr_code_block *code,
     return !is_taken(code, next) || harts->config->mode == NTR_INST_MODE_HTM;
 }
 
-/* The block was seen to agree with memory: from now on the quick way may take it. */
-static void make_step(struct run_harts *harts, uint32_t number, const ntr_code_block *code) {
-    struct run_step *step = &harts->steps[number];
-
-    step->address = code->start;
-    step->halfwords = (uint16_t)code->halfwords;
-    step->instructions = (uint16_t)code->instructions;
-    step->branches = code->flow == NTR_FLOW_BRANCH;
-    step->jump = is_register_jump(code) && !is_constant_jump(code) ? code->itype : 0;
-    step->known = true;
-}
-
-static bool is_full(const ntr_run *run) {
-    return run->branches == RUN_BRANCHES || run->iretire > RUN_HALFWORDS;
+static void make_step(struct run_harts *harts, uint32_t number, const struct run_block *block) {
+    harts->steps[number].halfwords = (uint16_t)block->code.halfwords;
+    harts->steps[number].instructions = (uint16_t)block->code.instructions;
+    harts->steps[number].branches = block->code.flow == NTR_FLOW_BRANCH;
 }
 
 /* The last block into the run; it went on to block `number`. */
@@ -267,8 +250,7 @@ static void run_on(struct run_harts *harts, struct run_hart *hart, const struct 
     ntr_run *run = &hart->run;
     bool taken = is_taken(code, next);
 
-    if (is_full(run)) flush_run(harts, hart);
-    make_step(harts, hart->last, code);
+    if (run->branches == RUN_BRANCHES || run->iretire > RUN_HALFWORDS) flush_run(harts, hart);
     if (!run->iretire) run->iaddr = code->start;
     run->iretire += code->halfwords;
     hart->time += code->instructions;
@@ -280,6 +262,7 @@ static void run_on(struct run_harts *harts, struct run_hart *hart, const struct 
         run->outcomes = run->outcomes << 1 | taken;
         run->branches++;
     }
+    make_step(harts, hart->last, block);
     harts->steps[hart->last].next[taken] = number;
 }
 
@@ -396,37 +379,33 @@ static void take_record(struct run_harts *harts, struct run_hart *hart, uint32_t
  * that is not. */
 static const uint32_t *take_steps(struct run_harts *harts, struct run_hart *hart, const uint32_t *words,
                                   const uint32_t *end) {
-    const struct run_step *steps = harts->steps, *step = &steps[hart->last];
-    ntr_run run = hart->run;
-    uint64_t time = hart->time;
+    const struct run_step *steps = harts->steps, *step;
+    uint32_t last = hart->last, halfwords = hart->run.iretire;
+    unsigned branches = hart->run.branches;
+    uint64_t outcomes = hart->run.outcomes, instructions = 0;
 
-    for (; words < end && !is_full(&run); words++) {
-        uint32_t number = *words;
-        bool taken = number == step->next[1], silent = taken || number == step->next[0];
-        if (!silent && !(step->jump && number < harts->block_capacity && steps[number].known)) break;
-        if (!run.iretire) run.iaddr = step->address;
-        run.outcomes = run.outcomes << step->branches | taken;
-        run.branches = (uint8_t)(run.branches + step->branches);
-        run.iretire += step->halfwords;
-        time += step->instructions;
-        if (!silent) {
-            run.itype = step->jump;
-            run.end = step->address + 2u * step->halfwords;
-            run.time = time;
-            note(harts, ntr_encoder_push_run(hart->encoder, &run));
-            run = (ntr_run){0};
-        }
-        step = &steps[number];
+    if (!halfwords || end - words > RUN_BRANCHES - (int)branches)
+        end = words + (halfwords ? RUN_BRANCHES - branches : 0);
+    for (; words < end && halfwords <= RUN_HALFWORDS; words++, last = *(words - 1)) {
+        step = &steps[last];
+        bool taken = *words == step->next[1];
+        if (!taken && *words != step->next[0]) break;
+        outcomes = outcomes << step->branches | taken;
+        branches += step->branches;
+        halfwords += step->halfwords;
+        instructions += step->instructions;
     }
-    hart->last = (uint32_t)(step - steps);
-    hart->run = run;
-    hart->time = time;
+    hart->last = last;
+    hart->run.iretire = halfwords;
+    hart->run.branches = (uint8_t)branches;
+    hart->run.outcomes = outcomes;
+    hart->time += instructions;
     return words;
 }
 
 static void take(struct run_harts *harts, struct run_hart *hart, const uint32_t *words, const uint32_t *end) {
     while (words < end && !hart->ended) {
-        if (!hart->fill && !hart->entry && hart->last < harts->block_capacity) words = take_steps(harts, hart, words, end);
+        if (!hart->fill && !hart->entry) words = take_steps(harts, hart, words, end);
         if (words == end) break;
         if (hart->fill || *words & CHANNEL_RECORD)
             take_record(harts, hart, *words);

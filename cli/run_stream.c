@@ -25,21 +25,11 @@ static void flush(struct run_stream *stream) {
     stream->used = 0;
 }
 
-/* memcpy for the sizes that messages have. */
-static inline void copy_small(uint8_t *to, const uint8_t *from, size_t size) {
-    if (size >= 8 && size <= 16) {
-        memcpy(to, from, 8);
-        memcpy(to + size - 8, from + size - 8, 8);
-    } else {
-        memcpy(to, from, size);
-    }
-}
-
 ntr_status run_stream_put(void *user, const uint8_t *bytes, size_t size) {
     struct run_stream *stream = user;
 
     if (size > sizeof stream->buffer - stream->used) flush(stream);
-    copy_small(stream->buffer + stream->used, bytes, size);
+    memcpy(stream->buffer + stream->used, bytes, size);
     stream->used += size;
     stream->offset += size;
     return NTR_OK;

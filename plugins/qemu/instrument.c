@@ -5,8 +5,8 @@
  *
  * While the guest has one thread, marks are counters that the translated code increments itself, and a block
  * that branches to itself is counted as well instead of being told again and again: whoever runs behind it tells the
- * count. Counters are not made for several threads, so when the second one starts everything is translated anew:
- * marks are then calls that note the last mark passed, for each vCPU. */
+ * count. Counters are not made for several threads, so before the second one starts everything is translated
+ * anew: marks are then calls that note the last mark passed, for each vCPU. */
 #include "plugin.h"
 #include "riscv.h"
 
@@ -59,6 +59,15 @@ static bool branches_to_itself(const struct qemu_plugin_tb *tb, const struct tra
     return riscv_is_branch(last, &offset) && offset == (riscv_is_short(last) ? 2 : 4) - (int64_t)t->size;
 }
 
+/* Whether the block ends in a system call that makes a thread, as far as one can see. */
+static bool may_clone(const struct qemu_plugin_tb *tb, const struct translation *t) {
+    int64_t number = -1;
+
+    if (instruction_at(tb, t->instructions - 1u) != RISCV_ECALL) return false;
+    for (size_t i = 0; i + 1 < t->instructions; i++) riscv_sets_a7(instruction_at(tb, i), &number);
+    return number == -1 || number == RISCV_SYS_CLONE || number == RISCV_SYS_CLONE3;
+}
+
 /* The marks: what to do behind instruction mark_at[i] - 1. */
 static void put_mark(struct qemu_plugin_tb *tb, const struct translation *t, uint64_t *passes, uint16_t i) {
     bool behind_last = t->mark_at[i] == t->instructions;
@@ -85,25 +94,24 @@ static void put_marks(struct qemu_plugin_tb *tb, const struct translation *t, ui
 }
 
 /* QEMU does not say when it drops a translation, so what is made here is never freed. */
-static struct special *make_special(const struct translation *t, uint32_t number) {
-    struct special is = {.number = number, .handler = syscalls_handler(t->address)};
+static struct special *make_special(const struct qemu_plugin_tb *tb, const struct translation *t, uint32_t number) {
+    struct special is = {
+        .number = number, .clones = !is_shared() && may_clone(tb, t), .handler = syscalls_handler(t->address)};
 
     if (!is_shared()) is.loops = blocks_loops_ending(t->address, &is.loop_count);
-    if (!is.handler && !is.loop_count) return NULL;
+    if (!is.clones && !is.handler && !is.loop_count) return NULL;
     struct special *special = malloc(sizeof *special);
     if (special) *special = is;
     return special;
 }
 
 static void put_record(struct qemu_plugin_tb *tb, const struct translation *t, uint32_t number) {
-    struct special *special = make_special(t, number);
+    struct special *special = make_special(tb, t, number);
+    qemu_plugin_vcpu_udata_cb_t record = special        ? record_special
+                                         : !is_shared() ? record_block_solo
+                                         : t->marks     ? record_marked_block
+                                                        : record_block;
     void *argument = special ? (void *)special : (void *)(uintptr_t)number;
-    qemu_plugin_vcpu_udata_cb_t record = record_block;
-
-    if (special)
-        record = record_special;
-    else if (is_shared() && t->marks)
-        record = record_marked_block;
     qemu_plugin_register_vcpu_tb_exec_cb(tb, record, QEMU_PLUGIN_CB_NO_REGS, argument);
 }
 

@@ -26,18 +26,14 @@ static void register_all(qemu_plugin_id_t id) {
     qemu_plugin_register_vcpu_syscall_ret_cb(id, syscalls_after);
 }
 
-/* All vCPUs stand still and no translation is left. The thread that made the other one was in its system call
- * all the time, so what was counted since is the new thread's. All marks were passed, in the old way of counting. */
+/* All vCPUs stand still and no translation is left. The block that led here ended in a system call: all its
+ * marks were passed, in the old way of counting. */
 static void go_on_shared(qemu_plugin_id_t id) {
-    uint32_t lanes = atomic_load(&channel->head.lanes);
-
-    record_flush_loops(&channel->lanes[lanes - 1]);
-    for (uint32_t i = 0; i < lanes; i++) atomic_store(&channel->lanes[i].reached, UINT32_MAX);
+    atomic_store(&channel->lanes[0].reached, UINT32_MAX);
     atomic_store(&channel->head.shared, 1);
     register_all(id);
 }
 
-/* Takes effect before the caller executes anything else: QEMU leaves translated code to make a system call. */
 void plugin_become_shared(void) {
     if (!atomic_load(&channel->head.shared)) qemu_plugin_reset(plugin_id, go_on_shared);
 }

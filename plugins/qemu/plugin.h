@@ -14,7 +14,7 @@ extern qemu_plugin_id_t plugin_id;
 /* Nothing is traced any more: another process after fork, no reader, or no room. Callbacks still run. */
 extern bool plugin_detached;
 
-/* The system call that the guest is in makes its second thread. */
+/* The guest is about to have a second thread. Takes effect before its next system call. */
 void plugin_become_shared(void);
 
 /* Translate everything anew: what was put into the blocks no longer suffices. */
@@ -28,10 +28,8 @@ void plugin_unlock(void);
 
 void record_init_lane(unsigned vcpu);
 
-/* Tell of loops that have not been told. Returns the number of the block that ran last. */
-uint32_t record_flush_loops(struct channel_lane *lane);
-
 /* Callbacks at the start of a block. The argument is the block's number, but for record_special. */
+void record_block_solo(unsigned vcpu, void *number);
 void record_block(unsigned vcpu, void *number);
 void record_marked_block(unsigned vcpu, void *number); /* and no mark has been passed yet */
 void record_special(unsigned vcpu, void *special);
@@ -45,6 +43,7 @@ void record_access_mark(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
 /* A block at which more than its number may have to be told. */
 struct special {
     uint32_t number;
+    bool clones;                   /* ends in a system call that may make a thread */
     const struct handler *handler; /* signal handler that begins here, or NULL */
     uint32_t loop_count;           /* loops that end here */
     uint32_t *loops;

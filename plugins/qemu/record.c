@@ -66,6 +66,11 @@ static inline uint32_t number_of(void *argument) {
     return (uint32_t)(uintptr_t)argument;
 }
 
+void record_block_solo(unsigned vcpu, void *number) {
+    (void)vcpu;
+    push(&channel->lanes[0], number_of(number));
+}
+
 void record_block(unsigned vcpu, void *number) {
     push(&channel->lanes[vcpu], number_of(number));
 }
@@ -101,8 +106,8 @@ static bool flush_loop(struct channel_lane *lane, uint32_t number) {
     return true;
 }
 
-/* What ran last is what was told last, or the loop that ran since. */
-uint32_t record_flush_loops(struct channel_lane *lane) {
+/* Number of the block that ran last: what was told last, or the loop that ran since. */
+static uint32_t flush_loops(struct channel_lane *lane) {
     uint32_t *at = atomic_load_explicit(&lane->at, memory_order_relaxed);
     uint32_t last = at == lane->ring ? lane->ring[CHANNEL_RING - 1] : at[-1];
 
@@ -123,7 +128,7 @@ static void level_passes(const struct channel_block *block) {
 static void tell_entry(struct channel_lane *lane, const struct handler *handler) {
     static const uint64_t raised = 1u << (SIGILL - 1) | 1u << (SIGTRAP - 1) | 1u << (SIGBUS - 1) | 1u << (SIGFPE - 1) |
                                    1u << (SIGSEGV - 1); /* the guest numbers them alike */
-    uint32_t last = record_flush_loops(lane), record = CHANNEL_ENTRY | CHANNEL_ALL;
+    uint32_t last = flush_loops(lane), record = CHANNEL_ENTRY | CHANNEL_ALL;
 
     if (last && last < atomic_load(&channel->head.blocks)) {
         const struct channel_block *block = &channel->blocks[last];
@@ -139,7 +144,7 @@ void record_lost(unsigned vcpu, void *nothing) {
 
     (void)nothing;
     if (!is_traced(lane)) return;
-    record_flush_loops(lane);
+    flush_loops(lane);
     push(lane, CHANNEL_LOST);
 }
 
@@ -150,6 +155,7 @@ void record_special(unsigned vcpu, void *argument) {
     if (is_traced(lane)) {
         for (uint32_t i = 0; i < special->loop_count; i++) flush_loop(lane, special->loops[i]);
         if (special->handler) tell_entry(lane, special->handler);
+        if (special->clones) plugin_become_shared();
     }
     atomic_store_explicit(&lane->reached, 0, memory_order_relaxed);
     push(lane, special->number);

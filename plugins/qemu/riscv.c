@@ -106,3 +106,17 @@ bool riscv_is_branch(uint32_t instruction, int64_t *offset) {
     *offset = long_branch_offset(instruction);
     return (instruction & 0x7f) == BRANCH;
 }
+
+/* li is addi a7, zero, N or c.li a7, N. Any other instruction with a7 in the place of rd is taken for one that
+ * writes it; stores and branches have something else there, which errs on the safe side. */
+bool riscv_sets_a7(uint32_t instruction, int64_t *number) {
+    enum { A7 = 17 };
+
+    if (bits(instruction, 11, 7) != A7) return false;
+    *number = -1;
+    if ((instruction & 0x7f) == OP_IMM && bits(instruction, 19, 12) == 0)
+        *number = sign(bits(instruction, 31, 20), 12);
+    else if ((instruction & 3) == 1 && bits(instruction, 15, 13) == 2)
+        *number = sign(bits(instruction, 12, 12) << 5 | bits(instruction, 6, 2), 6);
+    return true;
+}

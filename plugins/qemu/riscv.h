@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define RISCV_ECALL 0x00000073u
+
 /* System calls; the numbers are the same in RV32 and RV64. */
 enum {
     RISCV_SYS_RT_SIGACTION = 134,
@@ -28,5 +30,9 @@ bool riscv_is_store(uint32_t instruction);
 
 /* Whether it is a conditional branch by *offset. */
 bool riscv_is_branch(uint32_t instruction, int64_t *offset);
+
+/* The value that `li a7` puts into the system call register: *number. Returns false when the instruction leaves a7
+ * alone; sets *number to -1 when a7 gets another value. */
+bool riscv_sets_a7(uint32_t instruction, int64_t *number);
 
 #endif

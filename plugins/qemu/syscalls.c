@@ -2,7 +2,6 @@
 #include "plugin.h"
 #include "riscv.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -82,7 +81,6 @@ void syscalls_before(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_
     const uint64_t given[6] = {a1, a2, a3, a4, a5, a6};
     uint64_t mask = channel->head.xlen == 32 ? UINT32_MAX : UINT64_MAX;
     for (int i = 0; i < 6; i++) argument[i] = given[i] & mask;
-    if (number == RISCV_SYS_CLONE3 || (number == RISCV_SYS_CLONE && (argument[0] & (CLONE_VM | CLONE_VFORK)) == CLONE_VM)) plugin_become_shared();
     if (number == RISCV_SYS_EXECVE || number == RISCV_SYS_EXECVEAT) atomic_store(&channel->head.executing, 1);
 }
 

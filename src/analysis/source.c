@@ -95,6 +95,8 @@ static ntr_frame symbol_frame(ntr_source *source, const ntr_context *context, co
     ntr_symbol symbol;
     ntr_frame frame = {.image = image->info.name};
     if (ntr_program_symbol(source->program, context, address, &symbol) != NTR_OK) return frame;
+    /* Code behind the end of a function is not that function: a stripped library exports only some. */
+    if (symbol.size && address - symbol.address >= symbol.size) return frame;
     frame.linkage = symbol.name;
     frame.function = ntr_names_get(&source->names, symbol.name);
     frame.image = symbol.image;

@@ -6,7 +6,7 @@
 #include "message/table.h"
 #include "wire/mdo.h"
 
-enum { WORD_BITS = 64, GATHERED = 8 * NTR_MDO_BITS /* bits that eight bytes give */ };
+enum { WORD_BITS = 64 };
 
 typedef struct segment {
     const uint8_t *at, *end; /* bytes after this segment */

@@ -17,8 +17,9 @@ static inline char *ntr_text(char *at, const char *text) { return ntr_text_bytes
 /* In the field's own base, with 0x. */
 static inline char *ntr_text_number(char *at, ntr_field field, uint64_t value) {
     if (!(NTR_HEX_FIELDS >> field & 1)) return ntr_text_dec(at, value);
-    memcpy(at, "0x", 2);
-    return ntr_text_hex(at + 2, value);
+    *at++ = '0';
+    *at++ = 'x';
+    return ntr_text_hex(at, value);
 }
 
 char *ntr_text_hex_bytes(char *at, ntr_bytes bytes); /* "70d01f" */

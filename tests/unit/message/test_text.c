@@ -251,6 +251,14 @@ static const form_case forms[] = {
      "{\"number\":12,\"offset\":31,\"size\":13,\"name\":\"ProgTraceSync\",\"tcode\":9,"
      "\"fields\":{\"SYNC\":5,\"ICNT\":0,\"FADDR\":\"0x7fffffffc00018fa\"},\"defect\":null}",
      NULL},
+    {"08 FC FC FC FC FC FC FC FC 7F",
+     "{\"number\":12,\"offset\":31,\"size\":10,\"name\":\"Ownership\",\"tcode\":2,"
+     "\"fields\":{\"PROCESS\":9007199254740991},\"defect\":null}",
+     NULL},
+    {"08 00 00 00 00 00 00 00 00 83",
+     "{\"number\":12,\"offset\":31,\"size\":10,\"name\":\"Ownership\",\"tcode\":2,"
+     "\"fields\":{\"PROCESS\":\"0x20000000000000\"},\"defect\":null}",
+     NULL},
     {"0C 0C 03",
      "{\"number\":12,\"offset\":31,\"size\":3,\"name\":\"DirectBranch\",\"tcode\":3,\"fields\":{\"ICNT\":3},"
      "\"widths\":{\"ICNT\":12},\"defect\":null}",
