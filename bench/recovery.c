@@ -282,7 +282,7 @@ static void add(tally *t, const tally *one)
 static bool run_seed(uint64_t seed, const kind *how, tally *t)
 {
     setup *s = setup_new(seed, &(setup_wish){.instructions = INSTRUCTIONS, .steady = true});
-    setup_stream *stream = setup_encode(&s->hart[0], &s->random);
+    setup_stream *stream = setup_encode(&s->hart[0]);
     transcript *sound = told_by_decoder(&s->params, s->program, (ntr_bytes){stream->bytes, stream->size}, &s->random);
     verdict v = judge_truth(sound, 0, s->hart[0].truth, &s->hart[0].config, true);
     damaged d = hurt(stream, how, &s->random);

@@ -73,7 +73,7 @@ static void damage(setup_stream *stream, unsigned flips, prng *random) {
 static void run(uint64_t seed, const setup_wish *wish, unsigned flips, bool verbose, tally *t) {
     setup *s = setup_new(seed, wish);
     setup_stream *streams[SETUP_HARTS_MAX];
-    for (unsigned i = 0; i < s->harts; i++) streams[i] = setup_encode(&s->hart[i], &s->random);
+    for (unsigned i = 0; i < s->harts; i++) streams[i] = setup_encode(&s->hart[i]);
     setup_stream *stream = setup_merge(streams, s->harts, &s->random);
     damage(stream, flips, &s->random);
     ntr_infer_config config = {.size = sizeof config, .program = s->program};

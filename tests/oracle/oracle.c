@@ -297,17 +297,18 @@ static void on_resource_full(oracle *o, source *s, const oracle_message *m)
 
 static void on_repeat(oracle *o, source *s, const oracle_message *m)
 {
-    if (!s->can_repeat) {
+    if (!s->can_repeat)
         lose(o, s, NTR_E_REPEAT);
-        return;
-    }
     oracle_message again = s->branch;
+    uint64_t target = s->pc; /* "same I-CNT, HIST and target address" */
     if (again.has['u'])
         again.field['u'] = 0; /* the same target each time (OQ-1) */
     for (uint64_t i = 0; i < m->field['n'] && s->synced; i++) {
         if (again.has['h'])
             add_hist(s, again.field['h'], 1);
         on_branch(o, s, &again);
+        if (s->synced && s->pc != target)
+            lose(o, s, NTR_E_ADDRESS_MISMATCH);
     }
 }
 

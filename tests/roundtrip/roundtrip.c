@@ -158,7 +158,7 @@ static bool run_seed(const options *o, uint64_t seed, tally *totals)
     for (unsigned i = 0; i < s->harts; i++) {
         if (o->verbose)
             print_run(s->hart[i].run);
-        streams[i] = setup_encode(&s->hart[i], &s->random);
+        streams[i] = setup_encode(&s->hart[i]);
         if (streams[i]->wrong[0] && v.good) {
             v.good = false;
             snprintf(v.why, sizeof v.why, "%s", streams[i]->wrong);

@@ -38,7 +38,7 @@ static void choose_optimizations(prng *r, ntr_encoder_config *c)
 static void choose_widths(prng *r, ntr_encoder_config *c)
 {
     c->icnt_bits = one_in(r, 3) ? (uint8_t)prng_range(r, 4, 22) : 0;
-    c->hist_bits = one_in(r, 3) ? (uint8_t)prng_range(r, 2, 32) : 0;
+    c->hist_bits = coin(r) ? (uint8_t)prng_range(r, 2, coin(r) ? 8 : 32) : 0;
     c->hrepeat_bits = one_in(r, 3) ? (uint8_t)prng_range(r, 2, 18) : 0;
     c->bcnt_bits = one_in(r, 3) ? (uint8_t)prng_range(r, 2, 18) : 0;
 }

@@ -42,7 +42,7 @@ typedef struct setup_stream {
 } setup_stream;
 
 /* Encode one hart's run. */
-setup_stream *setup_encode(const setup_hart *hart, prng *random);
+setup_stream *setup_encode(const setup_hart *hart);
 void setup_stream_free(setup_stream *stream);
 
 /* All harts' streams in one, messages interleaved at random, with idle bytes between some. */

@@ -69,9 +69,8 @@ static ntr_status play(ntr_encoder *encoder, const gen_op *op)
     return NTR_E_INVALID;
 }
 
-setup_stream *setup_encode(const setup_hart *hart, prng *random)
+setup_stream *setup_encode(const setup_hart *hart)
 {
-    (void)random;
     setup_stream *s = new_stream();
     bool qualified = true;
     ntr_encoder_config config = hart->config;

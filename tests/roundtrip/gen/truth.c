@@ -55,30 +55,29 @@ static void close_window(builder *b, uint64_t pc, bool unsure, uint32_t evcodes)
     if (!b->open)
         return;
     b->open = false;
-    add(b, (truth_item){.kind = TRUTH_STOP, .pc = pc, .unsure = unsure, .codes = evcodes, .from = b->time,
-                        .until = UINT64_MAX});
+    add(b, (truth_item){.kind = TRUTH_STOP, .pc = pc, .unsure = unsure, .codes = evcodes, .from = b->time});
     b->due = 0;
 }
 
-static void open_window(builder *b, const gen_op *op, uint64_t pc)
+static void open_window(builder *b, uint64_t pc)
 {
     b->open = true;
-    add(b, (truth_item){.kind = TRUTH_START, .pc = pc, .codes = b->start | b->due, .from = b->time, .until = op->block.time});
+    add(b, (truth_item){.kind = TRUTH_START, .pc = pc, .codes = b->start | b->due, .from = b->time});
     b->due = 0;
     b->start = 1u << SYNC_ENABLE;
 }
 
-static void sync_due(builder *b, const gen_op *op, uint64_t pc)
+static void sync_due(builder *b, uint64_t pc)
 {
     if (b->due)
-        add(b, (truth_item){.kind = TRUTH_SYNC, .pc = pc, .codes = b->due, .from = b->time, .until = op->block.time});
+        add(b, (truth_item){.kind = TRUTH_SYNC, .pc = pc, .codes = b->due, .from = b->time});
     b->due = 0;
 }
 
 static void retire_block(builder *b, const gen_op *op)
 {
     for (uint32_t i = op->first; i < op->first + op->count; i++) {
-        add(b, (truth_item){.kind = TRUTH_PC, .pc = b->run->pc[i], .from = op->block.time, .until = op->block.time,
+        add(b, (truth_item){.kind = TRUTH_PC, .pc = b->run->pc[i], .from = op->block.time,
                             .uninferable = b->run->uninferable[i], .halfwords = b->run->halfwords[i]});
         b->t->halfwords += b->run->halfwords[i];
     }
@@ -92,7 +91,7 @@ static void trap(builder *b, const gen_op *op, bool known)
         last->codes |= 1u << op->block.itype;
     else
         add(b, (truth_item){.kind = TRUTH_TRAP, .pc = op->next, .codes = 1u << op->block.itype, .unsure = !known,
-                            .from = op->block.time, .until = UINT64_MAX});
+                            .from = op->block.time});
 }
 
 /* Stands still: what is open ends here. */
@@ -135,9 +134,9 @@ static void on_block(builder *b, const gen_op *op)
     }
     see_context(b, in);
     if (!b->open && known)
-        open_window(b, op, in->iaddr);
+        open_window(b, in->iaddr);
     else if (b->open && known)
-        sync_due(b, op, in->iaddr);
+        sync_due(b, in->iaddr);
     retire_block(b, op);
     b->time = in->time;
     if (b->open && (in->itype == NTR_ITYPE_EXCEPTION || in->itype == NTR_ITYPE_INTERRUPT))

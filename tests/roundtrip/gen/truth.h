@@ -21,7 +21,7 @@ typedef struct truth_item {
     bool unsure;        /* `pc` need not be known to a decoder */
     bool uninferable;   /* PC: a register jump or trap return */
     uint8_t halfwords;  /* PC */
-    uint64_t from, until; /* time of it: between these */
+    uint64_t from;      /* not before this time */
     uint32_t context;   /* index of the context it ran in */
     uint32_t op;        /* of the run: what made it */
 } truth_item;
