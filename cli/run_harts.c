@@ -314,6 +314,7 @@ static void complete_before_handler(struct run_harts *harts, struct run_hart *ha
     uint64_t epc = retired == CHANNEL_ALL ? successor(&block->code) : complete_part(harts, hart, retired);
     if (retired == CHANNEL_ALL) enter(harts, hart, &block->code);
     unsigned itype = is_fault || retired != CHANNEL_ALL ? NTR_ITYPE_EXCEPTION : NTR_ITYPE_INTERRUPT;
+    flush_run(harts, hart); /* nothing of the last block may have retired */
     note(harts, ntr_classifier_trap(hart->classifier, itype, epc, 0, 0));
 }
 

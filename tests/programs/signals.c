@@ -48,7 +48,7 @@ int main(void) {
         touch(buffer, i & 1 ? nowhere : buffer, i & 2 ? nowhere : buffer);
     }
     for (int i = 0; i < 3; i++) {
-        __asm__ volatile(".word 0xffffffff");
+        __asm__ volatile(".word 0x0000000b"); /* custom-0 */
         raise(SIGUSR1);
     }
     on_user(0);
