@@ -7,7 +7,7 @@ instruction raised, when it is one that can); and one that QEMU says it stopped 
 """
 import re
 
-TRACE = re.compile(r"^Trace (\d+): 0x[0-9a-f]+ \[[0-9a-f]+/([0-9a-f]+)/")
+TRACE = re.compile(r"Trace (\d+): 0x[0-9a-f]+ \[[0-9a-f]+/([0-9a-f]+)/")
 STOPPED = re.compile(r"^Stopped execution of TB chain before 0x[0-9a-f]+ \[([0-9a-f]+)\]")
 ASM = re.compile(r"^0x([0-9a-f]+):\s+([0-9a-f]+)\s+(\S+)")
 SIGNAL = re.compile(r"^--- (SIGSEGV|SIGBUS|SIGILL|SIGFPE) \{.*si_code=(-?\w+)")
@@ -15,35 +15,56 @@ NEVER_RETIRE = {"ecall", "ebreak", "c.ebreak"}
 CANNOT_FAULT = re.compile(r"^(c\.)?(j|jr|jal|jalr|ret|b\w+|add\w*|sub\w*|li|lui|auipc|mv|and\w*|or\w*|xor\w*|s[lr][la]\w*|mul\w*|div\w*|rem\w*|nop|call|tail)$")
 
 
-def programs_counters(path):
-    """The program counters that retired, by CPU index."""
-    mnemonic, harts, last = {}, {}, None
-    with open(path, encoding="latin-1") as log:
-        for line in log:
-            if line.startswith("Trace"):
-                found = TRACE.match(line)
-                cpu, pc = int(found[1]), int(found[2], 16)
-                last = (cpu, pc)
-                if mnemonic.get(pc) not in NEVER_RETIRE:
-                    harts.setdefault(cpu, []).append(pc)
-            elif line.startswith("0x"):
-                found = ASM.match(line)
-                if found:
-                    mnemonic[int(found[1], 16)] = found[3]
-            elif line.startswith("Stopped"):
-                found = STOPPED.match(line)
-                # another thread's line may stand in between: take the last one of this address
-                for pcs in harts.values():
-                    if pcs and pcs[-1] == int(found[1], 16):
-                        pcs.pop()
-                        break
-            elif line.startswith("---"):
-                found = SIGNAL.match(line)
-                if found and raised(found[2]) and last:
-                    cpu, pc = last
-                    if mnemonic.get(pc) not in NEVER_RETIRE and not CANNOT_FAULT.match(mnemonic.get(pc, "")):
-                        harts[cpu].pop()
-    return harts
+class Log:
+    """`harts`: the program counters that retired, by CPU index; `lines`: all that were logged."""
+
+    def __init__(self, path):
+        self.harts, self.lines = {}, {}
+        self.mnemonic, self.last = {}, None
+        self.stopped = []  # [address, CPUs that it may have been]
+        with open(path, encoding="latin-1") as log:
+            for line in log:
+                self.take(line)
+
+    def take(self, line):
+        # Several threads write: a line may begin behind the start of another's system call.
+        for found in TRACE.finditer(line) if "Trace" in line else ():
+            self.execute(int(found[1]), int(found[2], 16))
+        if line.startswith("0x"):
+            found = ASM.match(line)
+            if found:
+                self.mnemonic[int(found[1], 16)] = found[3]
+        elif line.startswith("Stopped"):
+            address = int(STOPPED.match(line)[1], 16)
+            self.settle([address, {cpu for cpu, pcs in self.harts.items() if pcs and pcs[-1] == address}])
+        elif line.startswith("---"):
+            found = SIGNAL.match(line)
+            if found and raised(found[2]) and self.last:
+                cpu, pc = self.last
+                if self.mnemonic.get(pc) not in NEVER_RETIRE and not CANNOT_FAULT.match(self.mnemonic.get(pc, "")):
+                    self.harts[cpu].pop()
+
+    def execute(self, cpu, pc):
+        self.last = (cpu, pc)
+        if self.mnemonic.get(pc) in NEVER_RETIRE:
+            return
+        self.lines.setdefault(cpu, []).append(pc)
+        pcs = self.harts.setdefault(cpu, [])
+        for entry in [entry for entry in self.stopped if cpu in entry[1]]:
+            self.stopped.remove(entry)
+            if pcs and pcs[-1] == pc:  # it comes again: this was the one that had been stopped
+                return
+            self.settle([entry[0], entry[1] - {cpu}])
+        pcs.append(pc)
+
+    def settle(self, entry):
+        """The line does not say which thread was stopped; when only one can be meant, its last line did not run."""
+        address, cpus = entry
+        if len(cpus) > 1:
+            self.stopped.append(entry)
+        for cpu in cpus if len(cpus) == 1 else ():
+            if self.harts[cpu] and self.harts[cpu][-1] == address:
+                self.harts[cpu].pop()
 
 
 def raised(code):

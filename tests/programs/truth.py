@@ -28,7 +28,7 @@ def xlen_of(path):
 
 def run(command, **more):
     return subprocess.run(command, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, **more)
+                          stderr=subprocess.PIPE, timeout=60, **more)
 
 
 def plain_run(program, log):
@@ -56,6 +56,17 @@ def first_difference(expected, found):
             f" ({len(expected)} and {len(found)} in all)")
 
 
+def in_own_code(program, pcs):
+    """What ran in `work` and `main`. With threads, the C library waits or does not wait as the two runs have it, and
+    the log does not say which thread QEMU stopped before an instruction: so only the program's own code is the same
+    in both runs, and an instruction that was stopped and logged again counts once."""
+    listed = run(["riscv64-linux-gnu-nm", "-S", program]).stdout.decode().split("\n")
+    rows = [line.split() for line in listed if line.endswith((" work", " main"))]
+    ranges = [(int(row[0], 16), int(row[0], 16) + int(row[1], 16)) for row in rows]
+    kept = [pc for pc in pcs if any(low <= pc < high for low, high in ranges)]
+    return [pc for at, pc in enumerate(kept) if at == 0 or kept[at - 1] != pc]
+
+
 def compare(program, options, truth, folder):
     """None, or what is wrong."""
     status, output, log = truth
@@ -63,13 +74,17 @@ def compare(program, options, truth, folder):
     got_status, got_output, errors = traced_run(program, bundle, options)
     if (got_status, got_output) != (status, output):
         return f"status {got_status}, expected {status}; output {got_output!r}, expected {output!r}\n{errors}"
-    for hart, expected in sorted(log.items()):
+    for hart, expected in sorted(log.harts.items()):
         found, decode_status, errors = decoded(bundle, hart)
         if "forked" in errors:
             # The log holds the child's instructions as well, under the same CPU: what was traced is in it, in order.
-            rest = iter(expected)
-            if len(found) > len(expected) / 2 and all(pc in rest for pc in found):
+            rest = iter(log.lines[hart])
+            if len(found) > len(expected) / 3 and all(pc in rest for pc in found):
                 continue
+        if program.endswith("threads"):
+            found, expected = in_own_code(program, found), in_own_code(program, log.lines[hart])
+            if not expected:
+                return f"hart {hart}: nothing of the program's own code ran"
         if found != expected:
             return f"hart {hart}: {first_difference(expected, found)}\n{errors}"
         if decode_status:
@@ -85,8 +100,8 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             log_file = os.path.join(folder, "log")
             status, output = plain_run(program, log_file)
-            truth = status, output, qemu_log.programs_counters(log_file)
-            instructions = sum(map(len, truth[2].values()))
+            truth = status, output, qemu_log.Log(log_file)
+            instructions = sum(map(len, truth[2].harts.values()))
             modes = {**MODES, **MORE_MODES} if name in ("algorithms", "signals") else MODES
             for mode, options in modes.items():
                 count += 1
