@@ -96,6 +96,7 @@ static ntr_function describe(ntr_functions *f, const view *v, size_t place, cons
         function.high = inside ? frame.entry + frame.size : address + 2;
     }
     function.image = frame.image;
+    if (!v->entries) return function;
     if (place > 0 && function.low < v->entries[place - 1].high) function.low = v->entries[place - 1].high;
     if (place < v->count && function.high > v->entries[place].low) function.high = v->entries[place].low;
     return function;

@@ -60,7 +60,8 @@ __attribute__((format(printf, 5, 6))) static void choose(search *s, ntr_paramete
     snprintf(choice->value, sizeof choice->value, "%s", value);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(choice->evidence, sizeof choice->evidence, is_given(s, p) ? "" : format, arguments);
+    choice->evidence[0] = 0;
+    if (!is_given(s, p)) vsnprintf(choice->evidence, sizeof choice->evidence, format, arguments);
     va_end(arguments);
 }
 

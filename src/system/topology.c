@@ -81,7 +81,7 @@ static ntr_status add_hart(const json_place *place, trace_component *encoder) {
 static ntr_status add_component(const json_place *place, const json_t *object) {
     struct json_place here = *place;
     const char *name;
-    uint64_t base;
+    uint64_t base = 0;
     ntr_component kind;
     option_values options;
     trace_component *added;

@@ -59,7 +59,7 @@ static ntr_status take_set(const json_place *place, const json_t *value, const o
                              topology_found(value, found, sizeof found));
     *set = 0;
     json_array_foreach(value, i, item) {
-        uint64_t number;
+        uint64_t number = 0;
         ntr_status status = take_number(place, item, info, &number);
         if (status != NTR_OK) return status;
         *set |= 1ull << number;

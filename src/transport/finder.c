@@ -33,6 +33,7 @@ static unsigned next(unsigned place, unsigned bit) {
 /* Everywhere that a beat can begin. */
 static uint32_t all_places(unsigned width) {
     uint32_t places = PLACE(BETWEEN) | PLACE(INSIDE);
+    if (!width) return places;
     if (width == 1) places |= PLACE(STARTED) | PLACE(INSIDE_0) | PLACE(INSIDE_1);
     for (unsigned mdo = 0; mdo < 6; mdo++)
         if ((2 + mdo) % width == 0) places |= PLACE(MORE + mdo) | PLACE(LAST + mdo);

@@ -67,7 +67,7 @@ ntr_status samples_byte(ntr_pin_reader *reader, uint8_t byte) {
         if (byte == '\n') parser->prefix = NO_META;
         return NTR_OK;
     }
-    if (byte == meta[parser->prefix]) {
+    if (byte == (uint8_t)meta[parser->prefix]) {
         parser->prefix++;
         return NTR_OK;
     }
