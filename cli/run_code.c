@@ -103,6 +103,7 @@ static bool add_piece(struct run_code *code, uint64_t address, const uint8_t *by
     }
     if (!make_room((void **)&code->pieces, &code->piece_capacity, code->piece_count, sizeof *code->pieces))
         return false;
+    if (!code->pieces) return false;
     code->pieces[code->piece_count++] = (struct run_code_piece){address, length, place, from, until};
     return true;
 }

@@ -33,7 +33,7 @@ ntr_status ntr_walk_events(ntr_decoder *d, ntr_event **at, const ntr_event *end)
             status = ntr_place_end(d, &p);
             break;
         }
-        ntr_step step;
+        ntr_step step = {0};
         status = ntr_place_step(d, &p, &step);
         if (status < 0) break;
         if (step.end == NTR_END_CUT) {
