@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 MESON_OPTIONS ?=
 
-.PHONY: all help deps demo test test-quick soak lint bench bench-check fuzz docs install clean
+.PHONY: all help deps demo test test-quick soak lint docs install clean
 
 all: $(BUILD)/build.ninja ## release build into build/ (the command is build/ntrace)
 	@ninja -C $(BUILD) -j $(JOBS)
@@ -38,15 +38,6 @@ soak: ## the long runs: random programs, mutants
 
 lint: ## clang-tidy, layers, formatting
 	@tools/lint
-
-bench: all ## measure everything, print one table
-	@bench/run
-
-bench-check: all ## fail when a hot path executes more instructions than recorded
-	@bench/check
-
-fuzz: ## run the fuzzers (TIME=seconds for each)
-	@fuzz/run $(TIME)
 
 docs: all ## regenerate docs/messages.md and docs/registers.md from the tables
 	@tools/make_docs
