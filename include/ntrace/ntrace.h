@@ -28,6 +28,7 @@
 #include <ntrace/source.h>
 #include <ntrace/status.h>
 #include <ntrace/tally.h>
+#include <ntrace/timeline.h>
 #include <ntrace/system.h>
 #include <ntrace/transport.h>
 

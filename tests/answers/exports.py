@@ -186,7 +186,34 @@ def ctxp(b):
     assert sum(":RETURN:" in line for line in lines) == int(counted["returns"])
 
 
-CASES = [profile_counts, folded, speedscope, svg, callgrind, dot, sqlite, llvm, perf_script, autofdo, bolt, drcov, ctxp]
+def perfetto(b):
+    tool = b.tool("protoc")
+    schema = os.path.join(HERE, "..", "..", "src", "export")
+    b.write("timeline", "perfetto")
+    with open(os.path.join(b.folder, "timeline.perfetto"), "rb") as file:
+        text = subprocess.run([tool, "--decode=ntr.perfetto.Trace", "-I", schema, "perfetto.proto"], stdin=file,
+                              stdout=subprocess.PIPE, text=True, check=True).stdout
+    names = dict(re.findall(r'event_names \{\s*iid: (\d+)\s*name: "([^"]*)"', text))
+    calls, lasted, stack = {}, {}, []
+    for packet in text.split("packet {")[1:]:
+        kind = re.search(r"type: ([12])", packet)
+        if not kind:
+            continue
+        time = int(re.search(r"timestamp: (\d+)", packet).group(1))
+        if kind.group(1) == "1":
+            stack.append((names[re.search(r"name_iid: (\d+)", packet).group(1)], time))
+            calls[stack[-1][0]] = calls.get(stack[-1][0], 0) + 1
+            continue
+        name, begin = stack.pop()
+        if name not in [open_name for open_name, _ in stack]:
+            lasted[name] = lasted.get(name, 0) + time - begin
+    assert not stack and calls["fib"] == FIB and calls["mix"] == MIX
+    for name in ("main", "fib", "mix"):
+        assert lasted[name] == b.profile[name]["total"], name
+
+
+CASES = [profile_counts, folded, speedscope, svg, callgrind, dot, sqlite, llvm, perf_script, autofdo, bolt, drcov, ctxp,
+         perfetto]
 
 
 def main():

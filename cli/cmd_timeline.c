@@ -1,0 +1,31 @@
+#include "command.h"
+#include "exporting.h"
+
+static const struct cli_group groups[] = {
+    CLI_OWN("options", cli_exporting_options),
+    CLI_GROUP("trace", cli_answers_options, struct cli_exporting_options, answers),
+    CLI_GROUP("program", cli_image_options, struct cli_exporting_options, answers.images),
+    CLI_GROUP("the stream", cli_stream_options, struct cli_exporting_options, answers.stream),
+    {0},
+};
+
+static int timeline_run(const void *options, char **operands) {
+    return cli_exporting_run("timeline", options, operands[0]);
+}
+
+const struct cli_command cli_timeline = {
+    .operands = "TRACE",
+    .least = 0,
+    .most = 1,
+    .groups = groups,
+    .size = sizeof(struct cli_exporting_options),
+    .run = timeline_run,
+    .about = "Writes what each hart was in, from when to when: functions nested as they were called, traps, contexts\n"
+             "and gaps, for Perfetto's viewer (ui.perfetto.dev, \"Open trace file\").\n"
+             "\n"
+             "Time is the trace's own where it has timestamps; without, one instruction of a hart counts as one\n"
+             "nanosecond. A long trace is cut by level of detail: at most 200,000 slices are kept, the shortest\n"
+             "functions go first, over the whole trace alike; the process track's description tells from which\n"
+             "length on all are there.",
+    .examples = "  ntrace timeline -o hello.pftrace hello.ntrace",
+};

@@ -1,0 +1,246 @@
+/* Perfetto's trace format: a process with a thread a hart; functions on the thread, traps, contexts and gaps on
+ * tracks beside it. A slice is a packet that begins it and one that ends it, nested on its track. */
+#include "export/export.h"
+
+#include "perfetto.pb-c.h"
+
+#include <ntrace/timeline.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SEQUENCE     1 /* one packet sequence for the whole file */
+#define PROCESS_UUID 1
+enum { BEGIN = 1, END = 2 };              /* TrackEvent.type */
+enum { CLEARED = 1, NEEDS_INTERNED = 2 }; /* TracePacket.sequence_flags */
+enum { MERGE_NONE = 2 };
+
+struct perfetto {
+    ntr_timeline *timeline;
+    uint64_t track; /* uuid of the newest; 1 is the process */
+    uint64_t per_second;
+    const ntr_timeslice **open; /* of the current track */
+    size_t depth, capacity;
+};
+
+/* ---- packets */
+
+static ntr_status put(ntr_export *x, Ntr__Perfetto__TracePacket *packet) {
+    Ntr__Perfetto__Trace trace = NTR__PERFETTO__TRACE__INIT;
+
+    packet->has_trusted_packet_sequence_id = 1;
+    packet->trusted_packet_sequence_id = SEQUENCE;
+    trace.n_packet = 1;
+    trace.packet = &packet;
+    size_t size = ntr__perfetto__trace__get_packed_size(&trace);
+    uint8_t small[512], *bytes = size <= sizeof small ? small : malloc(size);
+    if (!bytes) return NTR_E_MEMORY;
+    ntr__perfetto__trace__pack(&trace, bytes);
+    ntr_out_bytes(&x->out, bytes, size);
+    if (bytes != small) free(bytes);
+    return x->out.status;
+}
+
+static void put_track(ntr_export *x, Ntr__Perfetto__TrackDescriptor *track, uint64_t uuid) {
+    Ntr__Perfetto__TracePacket packet = NTR__PERFETTO__TRACE_PACKET__INIT;
+
+    track->has_uuid = 1;
+    track->uuid = uuid;
+    packet.track_descriptor = track;
+    put(x, &packet);
+}
+
+static void put_process(ntr_export *x) {
+    struct perfetto *p = x->state;
+    Ntr__Perfetto__TrackDescriptor track = NTR__PERFETTO__TRACK_DESCRIPTOR__INIT;
+    Ntr__Perfetto__ProcessDescriptor process = NTR__PERFETTO__PROCESS_DESCRIPTOR__INIT;
+    char about[160];
+    const uint64_t shortest = ntr_timeline_shortest(p->timeline);
+
+    snprintf(about, sizeof about, "time: %s; functions and traps shorter than %llu are %s",
+             !ntr_timeline_timed(p->timeline) ? "instructions of the hart as ns"
+             : p->per_second                  ? "ns"
+                                              : "ticks of the trace as ns",
+             (unsigned long long)shortest, shortest ? "left out" : "not left out");
+    process.has_pid = 1;
+    process.pid = 1;
+    process.process_name = (char *)(uintptr_t)(x->answers.title ? x->answers.title : "trace");
+    track.process = &process;
+    track.description = about;
+    put_track(x, &track, PROCESS_UUID);
+}
+
+/* Every function's name, once: slices refer to it by number + 1. */
+static ntr_status put_names(ntr_export *x) {
+    Ntr__Perfetto__TracePacket packet = NTR__PERFETTO__TRACE_PACKET__INIT;
+    Ntr__Perfetto__InternedData interned = NTR__PERFETTO__INTERNED_DATA__INIT;
+    size_t count = 0;
+
+    while (ntr_functions_get(x->answers.functions, (uint32_t)count)) count++;
+    Ntr__Perfetto__EventName *names = calloc(count + 1, sizeof *names), **list = calloc(count + 1, sizeof(void *));
+    for (size_t i = 0; names && list && i < count; i++) {
+        ntr__perfetto__event_name__init(&names[i]);
+        names[i].has_iid = 1;
+        names[i].iid = i + 1;
+        names[i].name = (char *)(uintptr_t)ntr_functions_get(x->answers.functions, (uint32_t)i)->name;
+        list[i] = &names[i];
+    }
+    interned.n_event_names = count;
+    interned.event_names = list;
+    packet.interned_data = &interned;
+    packet.has_sequence_flags = packet.has_first_packet_on_sequence = 1;
+    packet.sequence_flags = CLEARED;
+    packet.first_packet_on_sequence = 1;
+    ntr_status status = names && list ? put(x, &packet) : NTR_E_MEMORY;
+    free(names);
+    free(list);
+    return status;
+}
+
+/* ---- slices */
+
+static uint64_t nanoseconds(const struct perfetto *p, uint64_t time) {
+    if (!p->per_second || !ntr_timeline_timed(p->timeline)) return time;
+    return time / p->per_second * 1000000000u + time % p->per_second * 1000000000u / p->per_second;
+}
+
+static void put_event(ntr_export *x, int type, uint64_t time, const ntr_timeslice *slice) {
+    const struct perfetto *p = x->state;
+    Ntr__Perfetto__TracePacket packet = NTR__PERFETTO__TRACE_PACKET__INIT;
+    Ntr__Perfetto__TrackEvent event = NTR__PERFETTO__TRACK_EVENT__INIT;
+    char name[96];
+
+    packet.has_timestamp = packet.has_sequence_flags = event.has_type = event.has_track_uuid = 1;
+    packet.timestamp = nanoseconds(p, time);
+    packet.sequence_flags = NEEDS_INTERNED;
+    packet.track_event = &event;
+    event.type = type;
+    event.track_uuid = p->track;
+    if (type == BEGIN && slice->kind == NTR_SLICE_CONTEXT) {
+        snprintf(name, sizeof name, "context 0x%llx", (unsigned long long)slice->value);
+        event.name = name;
+    } else if (type == BEGIN && slice->kind == NTR_SLICE_GAP) {
+        snprintf(name, sizeof name, "gap: %s", ntr_status_text((ntr_status) - (int)slice->value));
+        event.name = name;
+    } else if (type == BEGIN) {
+        event.has_name_iid = 1;
+        event.name_iid = slice->value + 1;
+    }
+    put(x, &packet);
+}
+
+/* End what is over at `time`. */
+static void end_until(ntr_export *x, uint64_t time) {
+    struct perfetto *p = x->state;
+
+    while (p->depth && p->open[p->depth - 1]->end <= time) {
+        const ntr_timeslice *slice = p->open[--p->depth];
+        put_event(x, END, slice->end, slice);
+    }
+}
+
+static ntr_status begin_slice(ntr_export *x, const ntr_timeslice *slice) {
+    struct perfetto *p = x->state;
+
+    end_until(x, slice->begin);
+    if (p->depth == p->capacity) {
+        size_t capacity = p->capacity ? p->capacity * 2 : 64;
+        const ntr_timeslice **open = realloc(p->open, capacity * sizeof *open);
+        if (!open) return NTR_E_MEMORY;
+        p->open = open;
+        p->capacity = capacity;
+    }
+    put_event(x, BEGIN, slice->begin, slice);
+    p->open[p->depth++] = slice;
+    return x->out.status;
+}
+
+/* Function tracks are the hart's thread in its first context; the others lie beside it. */
+static void begin_track(ntr_export *x, const ntr_timeslice *slice, bool first_of_hart) {
+    static const char *const kinds[] = {"functions", "traps", "contexts", "gaps"};
+    struct perfetto *p = x->state;
+    Ntr__Perfetto__TrackDescriptor track = NTR__PERFETTO__TRACK_DESCRIPTOR__INIT;
+    Ntr__Perfetto__ThreadDescriptor thread = NTR__PERFETTO__THREAD_DESCRIPTOR__INIT;
+    char name[64];
+
+    p->track++;
+    snprintf(name, sizeof name, slice->context ? "hart %u %s, context 0x%llx" : "hart %u %s", slice->src,
+             kinds[slice->kind], (unsigned long long)slice->context);
+    if (first_of_hart && slice->kind == NTR_SLICE_FUNCTION) {
+        thread.has_pid = thread.has_tid = 1;
+        thread.pid = 1;
+        thread.tid = slice->src + 2;
+        thread.thread_name = name;
+        track.thread = &thread;
+    } else {
+        track.has_parent_uuid = track.has_sibling_merge_behavior = 1;
+        track.parent_uuid = PROCESS_UUID;
+        track.sibling_merge_behavior = MERGE_NONE;
+        track.name = name;
+    }
+    put_track(x, &track, p->track);
+}
+
+static ntr_status put_slices(ntr_export *x) {
+    size_t count;
+    struct perfetto *p = x->state;
+    const ntr_timeslice *slices = ntr_timeline_slices(p->timeline, &count), *before = NULL;
+    ntr_status status = NTR_OK;
+
+    for (size_t i = 0; i < count && !status; before = &slices[i++]) {
+        const ntr_timeslice *s = &slices[i];
+        bool same_hart = before && before->src == s->src;
+        if (!same_hart || before->kind != s->kind || before->context != s->context) {
+            end_until(x, UINT64_MAX);
+            begin_track(x, s, !same_hart);
+        }
+        status = begin_slice(x, s);
+    }
+    end_until(x, UINT64_MAX);
+    return status ? status : x->out.status;
+}
+
+/* ---- */
+
+static ntr_status begin(ntr_export *x) {
+    struct perfetto *p = x->state;
+
+    p->timeline = ntr_timeline_new(x->answers.functions, 0, x->allocator);
+    p->track = PROCESS_UUID;
+    p->per_second = x->answers.ticks_per_second;
+    return p->timeline ? NTR_OK : NTR_E_MEMORY;
+}
+
+static ntr_status events(ntr_export *x, const ntr_event *list, size_t count) {
+    struct perfetto *p = x->state;
+
+    return ntr_timeline_feed(p->timeline, list, count);
+}
+
+static ntr_status end(ntr_export *x) {
+    struct perfetto *p = x->state;
+    ntr_status status = ntr_timeline_finish(p->timeline);
+
+    if (!status) status = put_names(x);
+    if (status) return status;
+    put_process(x);
+    return put_slices(x);
+}
+
+static void release(ntr_export *x) {
+    struct perfetto *p = x->state;
+
+    ntr_timeline_free(p->timeline);
+    free(p->open);
+}
+
+const ntr_exporter ntr_exporter_perfetto = {
+    .name = "perfetto",
+    .family = "timeline",
+    .summary = "Perfetto's trace format (ui.perfetto.dev)",
+    .needs = NTR_NEEDS_EVENTS,
+    .state_size = sizeof(struct perfetto),
+    .begin = begin,
+    .events = events,
+    .end = end,
+    .release = release,
+};
