@@ -194,12 +194,14 @@ def perfetto(b):
         text = subprocess.run([tool, "--decode=ntr.perfetto.Trace", "-I", schema, "perfetto.proto"], stdin=file,
                               stdout=subprocess.PIPE, text=True, check=True).stdout
     names = dict(re.findall(r'event_names \{\s*iid: (\d+)\s*name: "([^"]*)"', text))
-    calls, lasted, stack = {}, {}, []
+    calls, lasted, stack, now = {}, {}, [], 0
     for packet in text.split("packet {")[1:]:
         kind = re.search(r"type: ([12])", packet)
         if not kind:
             continue
         time = int(re.search(r"timestamp: (\d+)", packet).group(1))
+        assert time >= now, "in order"
+        now = time
         if kind.group(1) == "1":
             stack.append((names[re.search(r"name_iid: (\d+)", packet).group(1)], time))
             calls[stack[-1][0]] = calls.get(stack[-1][0], 0) + 1
