@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <ntrace/decoder.h>
+#include <ntrace/order.h>
 
 #define EVENTS_AT_ONCE 512
 
@@ -51,7 +52,8 @@ struct decode {
     struct cli_output out;
     struct cli_defects defects;
     ntr_decoder *decoder;
-    bool any; /* something was decoded */
+    ntr_order *order; /* NULL: events come out as the stream has them */
+    bool any;         /* something was decoded */
 };
 
 /* ---- opening */
@@ -97,6 +99,28 @@ static void tell_gap(struct decode *d, const ntr_event *e) {
              cli_gap_words(e));
 }
 
+/* Sources are told in the order of time, where they have one. */
+static int open_order(struct decode *d) {
+    if (!cli_trace_many_sources(&d->trace) || d->window.one_source) return CLI_OK;
+    d->order = ntr_order_new(0, NULL);
+    return d->order ? CLI_OK : cli_fail("%s: out of memory", d->trace.input.name);
+}
+
+static void show_ordered(struct decode *d, struct cli_decode_output *output, bool all) {
+    ntr_event event;
+
+    while (d->order && ntr_order_take(d->order, all, &event)) cli_decode_output_event(output, &event);
+}
+
+static void show_event(struct decode *d, struct cli_decode_output *output, const ntr_event *event) {
+    if (d->order) {
+        ntr_order_put(d->order, event);
+        show_ordered(d, output, false);
+    } else {
+        cli_decode_output_event(output, event);
+    }
+}
+
 /* Hand one event on. Returns whether more is wanted. */
 static bool take_event(struct decode *d, struct cli_decode_output *output, const ntr_event *event) {
     const uint64_t *time = event->flags & NTR_EVENT_TIME ? &event->time : NULL;
@@ -104,7 +128,7 @@ static bool take_event(struct decode *d, struct cli_decode_output *output, const
 
     if (place == CLI_INSIDE) {
         if (event->kind == NTR_EVENT_GAP) tell_gap(d, event);
-        cli_decode_output_event(output, event);
+        show_event(d, output, event);
     }
     /* Several sources may not be in order: only one source can be behind for good. */
     return place != CLI_BEHIND || !d->window.one_source;
@@ -143,7 +167,9 @@ static int show_events(struct decode *d) {
     struct cli_decode_output *output = cli_decode_output_open(&settings, &d->out);
 
     if (!output) return CLI_FAILED;
-    int status = decode_events(d, output);
+    int status = open_order(d);
+    if (status == CLI_OK) status = decode_events(d, output);
+    show_ordered(d, output, true);
     uint64_t missing = cli_decode_output_missing(output);
     if (missing) cli_note("%s: %" PRIu64 " spans have no code in any image", d->trace.input.name, missing);
     cli_decode_output_close(output);
@@ -221,6 +247,7 @@ static int decode_run(const void *options, char **operands) {
     if (cli_trace_open(&d.trace, operands[0], &d.options->stream) != CLI_OK) return CLI_FAILED;
     int status = decode_trace(&d);
     ntr_decoder_free(d.decoder);
+    ntr_order_free(d.order);
     cli_trace_close(&d.trace);
     return status;
 }

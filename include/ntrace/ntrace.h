@@ -19,6 +19,7 @@
 #include <ntrace/ingress.h>
 #include <ntrace/isa.h>
 #include <ntrace/message.h>
+#include <ntrace/order.h>
 #include <ntrace/params.h>
 #include <ntrace/pins.h>
 #include <ntrace/profile.h>

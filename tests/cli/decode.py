@@ -118,6 +118,21 @@ def sources():
     equal(Run("decode", split + "-src1.nex", *options, "--output", "pc").out, PC_TEXT, "split")
 
 
+@case("sources with time come in the order of time")
+def ordered():
+    def lines(source, times):
+        texts = [f"ProgTraceSync SRC={source} SYNC=3 ICNT=0 FADDR=0x80 TSTAMP={times[0]}", f"DirectBranch SRC={source} ICNT=7 TSTAMP={times[1]}",
+                 f"ProgTraceCorrelation SRC={source} EVCODE=0 CDF=0 ICNT=2 TSTAMP=5"]
+        return "\n".join(texts) + "\n"
+
+    stream = write("times.nex", Run("assemble", "--src-bits", "1", "--timestamps", "-",
+                                    stdin=(lines(0, (2000, 5)) + lines(1, (1000, 1003))).encode()).bytes)
+    rows = Run("decode", stream, "--src-bits", "1", "--timestamps", "-e", program(), "--output", "event", "--format", "jsonl").lines()
+    events = [(row["time"], row["src"]) for row in map(json.loads, rows) if row["kind"] == "span"]
+    equal(events, sorted(events), "order of time")
+    equal({source for _, source in events}, {0, 1}, "both sources")
+
+
 @case("a gap costs what is damaged, is told in one line, and the status is 1")
 def gaps():
     damaged = bytes_of(tiny.BTM) + bytes.fromhex("84800103") + bytes_of(tiny.HTM)
