@@ -9,6 +9,8 @@ typedef struct callers {
     uint64_t address[CALLERS];
     unsigned top, count;
     uint16_t src;
+    bool leaf;         /* the latest of them was called and nothing else since: the smallest stack has it */
+    uint64_t needless; /* the message of the latest needless return, from 1 */
 } callers;
 
 /* A few sources at a time; one that shares a place with another forgets. */
@@ -21,12 +23,30 @@ static callers *callers_of(callers *all, uint16_t src) {
 static void push(callers *c, uint64_t address) {
     c->address[c->top++ % CALLERS] = address;
     if (c->count < CALLERS) c->count++;
+    c->leaf = true;
 }
 
+/* Whether it is where a call came from to which any return stack leads back. */
 static bool pops(callers *c, uint64_t target) {
+    bool leaf = c->leaf;
+    c->leaf = false;
     if (c->count == 0) return false;
     c->count--;
-    return c->address[--c->top % CALLERS] == target;
+    return c->address[--c->top % CALLERS] == target && leaf;
+}
+
+static void returns(ntr_trial *trial, callers *c, const ntr_event *e, bool implicit) {
+    trial->implicit_returns += implicit;
+    if (!pops(c, e->target) || implicit) return;
+    trial->needless_returns++;
+    c->needless = e->message + 1;
+}
+
+/* Synchronizing forgets all calls, and a return that told of it needed its message. */
+static void synchronize(ntr_trial *trial, callers *c, const ntr_event *e) {
+    if (c->needless == e->message + 1) trial->needless_returns--;
+    c->needless = 0;
+    c->count = 0;
 }
 
 static void follow_calls(ntr_trial *trial, callers *c, const ntr_event *e) {
@@ -35,10 +55,7 @@ static void follow_calls(ntr_trial *trial, callers *c, const ntr_event *e) {
     case NTR_END_INDIRECT_CALL: trial->implicit_jumps += implicit; push(c, e->address + 2 * (uint64_t)e->halfwords); break;
     case NTR_END_CALL: push(c, e->address + 2 * (uint64_t)e->halfwords); break;
     case NTR_END_INDIRECT_JUMP: trial->implicit_jumps += implicit; break;
-    case NTR_END_RETURN:
-        trial->implicit_returns += implicit;
-        trial->needless_returns += pops(c, e->target) && !implicit;
-        break;
+    case NTR_END_RETURN: returns(trial, c, e, implicit); break;
     default: break;
     }
 }
@@ -59,7 +76,7 @@ static void add(ntr_trial *trial, callers *all, const ntr_event *e) {
     callers *c = callers_of(all, e->src);
     switch (e->kind) {
     case NTR_EVENT_SPAN: add_span(trial, c, e); break;
-    case NTR_EVENT_SYNC:
+    case NTR_EVENT_SYNC: synchronize(trial, c, e); break;
     case NTR_EVENT_CONTEXT: c->count = 0; break;
     case NTR_EVENT_GAP:
         c->count = 0;
