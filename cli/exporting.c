@@ -13,6 +13,14 @@ const struct cli_option cli_exporting_options[] = {
     CLI_STRING('o', "output", "FILE", S, path, "write there instead of standard output"),
     {0},
 };
+
+const struct cli_group cli_exporting_groups[] = {
+    CLI_OWN("options", cli_exporting_options),
+    CLI_GROUP("trace", cli_answers_options, S, answers),
+    CLI_GROUP("program", cli_image_options, S, answers.images),
+    CLI_GROUP("the stream", cli_stream_options, S, answers.stream),
+    {0},
+};
 #undef S
 
 static void list(const char *family) {

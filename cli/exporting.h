@@ -10,6 +10,7 @@ struct cli_exporting_options {
     const char *path; /* -o */
 };
 extern const struct cli_option cli_exporting_options[]; /* --to, -o */
+extern const struct cli_group cli_exporting_groups[];   /* of a command whose options are these */
 
 /* Write a coverage; `coverage` NULL: only --to list makes sense. Returns `status`, or CLI_FAILED. */
 int cli_exporting_coverage(const struct cli_exporting_options *options, ntr_coverage *coverage, int status);

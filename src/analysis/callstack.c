@@ -20,6 +20,8 @@ typedef struct hart {
     uint16_t src;
     size_t current; /* index into stacks */
     ntr_context context;
+    uint64_t stopped_at;
+    bool stopped; /* nothing ran since a stop */
 } hart;
 
 struct ntr_callstack {
@@ -156,34 +158,95 @@ static ntr_status replace_top(change *c, uint64_t address) {
     return push(c, frame, true);
 }
 
-/* Control came back to `address` in some frame below: find the nearest that it can be. */
-static ntr_status unwind(change *c, uint64_t address, bool exact) {
+static bool is_trap(const ntr_stack_frame *frame) {
+    return frame->kind >= NTR_FRAME_EXCEPTION;
+}
+
+/* Depth of the nearest frame of `function` at `depth` or below; 0: there is none. */
+static size_t depth_of(const stack *s, size_t depth, uint32_t function) {
+    while (depth > 0 && s->frames[depth - 1].function != function) depth--;
+    return depth;
+}
+
+static size_t depth_of_trap(const stack *s) {
+    size_t depth = s->depth;
+    while (depth > 0 && !is_trap(&s->frames[depth - 1])) depth--;
+    return depth;
+}
+
+/* The unwinder goes on from a clean-up in some frame, and never back into that frame: of a recursion, the one
+ * below is meant. */
+static size_t below_resumer(const change *c, size_t depth, uint32_t function) {
+    if (depth == 0 || depth == c->stack->depth) return depth;
+    const ntr_function *callee = ntr_functions_get(c->cs->functions, c->stack->frames[depth].function);
+    if (!callee || !callee->linkage || strcmp(callee->linkage, "_Unwind_Resume") != 0) return depth;
+    size_t below = depth_of(c->stack, depth - 1, function);
+    return below ? below : depth;
+}
+
+/* Control is at `address`, where no call returns to: a longjmp, a landing pad, a signal frame gone. It is in the
+ * nearest frame of that function; else a trap handler went on to the code that ends it; else it came to where we
+ * came in. All code without a name being one function, it proves nothing about frames below a trap. */
+static ntr_status land(change *c, uint64_t address) {
+    uint32_t function = function_at(c, address);
+    const ntr_function *landed = ntr_functions_get(c->cs->functions, function);
+    size_t trap = depth_of_trap(c->stack);
+    size_t depth = below_resumer(c, depth_of(c->stack, c->stack->depth, function), function);
+    if (c->stack->depth == 0) return NTR_OK;
+    if (depth && (depth >= trap || (landed && landed->linkage))) {
+        pop_to(c, depth, false);
+        return NTR_OK;
+    }
+    pop_to(c, trap ? trap : 1, false);
+    return replace_top(c, address);
+}
+
+/* A return to `address`: by the nearest call that comes back there. */
+static ntr_status unwind(change *c, uint64_t address) {
     stack *s = c->stack;
-    for (size_t depth = s->depth; exact && depth > 1; depth--)
+    for (size_t depth = s->depth; depth > 1; depth--)
         if (s->frames[depth - 1].kind == NTR_FRAME_CALL && s->frames[depth - 1].return_to == address) {
             pop_to(c, depth - 1, false);
             return NTR_OK;
         }
-    uint32_t function = function_at(c, address);
-    for (size_t depth = s->depth; depth > 0; depth--) /* longjmp, a landing pad, a signal frame gone */
-        if (s->frames[depth - 1].function == function) {
-            pop_to(c, depth, false);
-            return NTR_OK;
-        }
-    if (s->depth == 0) return NTR_OK;
-    pop_to(c, 1, false); /* it returns from where we came in */
-    return replace_top(c, address);
+    return land(c, address);
 }
 
 static ntr_status trap_return(change *c, uint64_t address) {
+    size_t depth = depth_of_trap(c->stack);
+    if (depth) pop_to(c, depth - 1, false);
+    if (c->stack->depth == 0) return NTR_OK;
+    return top(c)->function == function_at(c, address) ? NTR_OK : land(c, address);
+}
+
+/* Tracing stopped for a system call (or whatever ran untraced) and goes on elsewhere than behind it: a handler of
+ * a signal begins, or ends; else it is another story, of which this stack tells nothing. */
+static ntr_status resume_elsewhere(change *c, uint64_t address) {
+    enum { ECALL = 4 };
     stack *s = c->stack;
-    for (size_t depth = s->depth; depth > 0; depth--)
-        if (s->frames[depth - 1].kind >= NTR_FRAME_EXCEPTION) {
-            pop_to(c, depth - 1, false);
-            break;
-        }
-    if (s->depth == 0) return NTR_OK;
-    return top(c)->function == function_at(c, address) ? NTR_OK : unwind(c, address, false);
+    uint64_t back = c->hart->stopped_at + ECALL;
+    for (size_t depth = s->depth; depth > 0; depth--) {
+        const ntr_stack_frame *frame = &s->frames[depth - 1];
+        if (!is_trap(frame) || (frame->return_to != address && frame->return_to != address + ECALL)) continue;
+        pop_to(c, depth - 1, false);
+        return NTR_OK;
+    }
+    uint32_t function = function_at(c, address);
+    const ntr_function *entered = ntr_functions_get(c->cs->functions, function);
+    if (entered && entered->linkage && entered->low == address)
+        return push(c, frame_at(c, NTR_FRAME_INTERRUPT, address, back, back), false);
+    if (depth_of(s, s->depth, function)) return land(c, address);
+    pop_to(c, 0, true);
+    return NTR_OK;
+}
+
+/* Execution may go on anywhere after a stop; otherwise a sync agrees with the flow. */
+static ntr_status sync(change *c, uint64_t address) {
+    enum { ECALL = 4 };
+    if (c->stack->depth == 0) return NTR_OK;
+    bool elsewhere = c->hart->stopped && address != c->hart->stopped_at && address != c->hart->stopped_at + ECALL;
+    if (elsewhere) return resume_elsewhere(c, address);
+    return top(c)->function == function_at(c, address) ? NTR_OK : land(c, address);
 }
 
 static ntr_status end_span(change *c) {
@@ -199,7 +262,7 @@ static ntr_status end_span(change *c) {
         return push(c, frame_at(c, NTR_FRAME_CALL, e->target, e->last, next), false);
     case NTR_END_CO_SWAP:
     case NTR_END_RETURN:
-        return unwind(c, e->target, true);
+        return unwind(c, e->target);
     case NTR_END_TRAP_RETURN:
         return trap_return(c, e->target);
     case NTR_END_EXCEPTION:
@@ -243,12 +306,15 @@ ntr_status ntr_callstack_feed(ntr_callstack *cs, const ntr_event *event) {
     ntr_status status = NTR_OK;
     switch ((ntr_event_kind)event->kind) {
     case NTR_EVENT_SPAN:
+        c.hart->stopped = false;
         status = ensure_root(&c, event->address);
         return status ? status : end_span(&c);
-    case NTR_EVENT_SYNC: /* after a stop, execution may go on anywhere; otherwise this agrees with the flow */
-        return c.stack->depth && top(&c)->function != function_at(&c, event->address)
-                   ? unwind(&c, event->address, false)
-                   : NTR_OK;
+    case NTR_EVENT_STOP:
+        c.hart->stopped = (event->flags & NTR_EVENT_ADDRESS_UNKNOWN) == 0;
+        c.hart->stopped_at = event->address;
+        return NTR_OK;
+    case NTR_EVENT_SYNC:
+        return sync(&c, event->address);
     case NTR_EVENT_CONTEXT:
         c.hart->context = event->context;
         c.hart->current = stack_of(cs, event->src, &event->context);

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""The call tree against a record that the program makes itself. TAP on standard output.
+
+usage: calltree.py NTRACE
+
+Each program is built twice: with -finstrument-functions and calls/record.c, which writes down who entered whom,
+and plain, which is traced. Compared is how often each function of the program was entered below each stack of
+functions of the program; what libraries do between them is left out, the record cannot see it. The two differ
+by tail calls (Bench.tail_calls), and as EXPLAINED tells.
+"""
+import collections
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "calls")
+COMMON = ["-g", "-pthread", "-fno-inline", "-fno-ipa-icf", "-fno-ipa-cp", "-fno-ipa-sra", "-fno-partial-inlining"]
+
+# Through a pointer; the direct ones are read off the disassembly.
+INDIRECT_TAIL_CALLS = {("indirect", "hop"), ("indirect", "skip"), ("indirect", "land")}
+
+# {program: {stack: (recorded, traced)}}
+EXPLAINED = {
+    # The branch into the handler tells the function, not which call of it: the nearest is taken. The trace is right
+    # again as soon as that call returns. Only the unwinder's tables know that the innermost has no handler there.
+    "unwind.cc": {("main", "thrower", "thrower", "note"): (1, 0),
+                  ("main", "thrower", "thrower", "thrower", "note"): (0, 1)},
+}
+
+
+def plain_name(name):
+    """Without parameters: DWARF of static C++ functions does not tell them."""
+    return name.split("(")[0].split(" ")[0]
+
+
+class Bench:
+    def __init__(self, ntrace, folder):
+        self.ntrace, self.folder = ntrace, folder
+        self.run("riscv64-linux-gnu-gcc", "-O2", "-c", os.path.join(HERE, "record.c"))
+
+    def run(self, *command, **options):
+        done = subprocess.run(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              timeout=120, **options)
+        if done.returncode:
+            raise AssertionError(f"{' '.join(command[:3])}: {done.returncode}: {done.stderr[-300:]}")
+        return done.stdout
+
+    def build(self, source, flags):
+        compiler = "riscv64-linux-gnu-g++" if source.endswith(".cc") else "riscv64-linux-gnu-gcc"
+        common = [compiler, *COMMON, *flags, os.path.join(HERE, source)]
+        self.run(*common, "-o", "plain")
+        self.run(*common, "-finstrument-functions", "-fno-omit-frame-pointer",
+                 "-fno-optimize-sibling-calls", "record.o", "-static", "-o", "recorded")
+
+    def tail_calls(self, names):
+        """{(caller, callee)}: functions of the program that jump to the beginning of another one.
+
+        The plain program jumps, so the callee takes the caller's place. In the instrumented one the caller still
+        has to say that it is left, so it stays below the callee.
+        """
+        found, function = set(), None
+        for line in self.run("riscv64-linux-gnu-objdump", "-dC", "--no-show-raw-insn", "plain").splitlines():
+            begins = re.match(r"[0-9a-f]+ <(.*)>:$", line)
+            jumps = re.search(r"\t(?:j|b\w+)\t.*<([^+]*)>$", line)
+            if begins:
+                function = plain_name(begins.group(1))
+            elif jumps and {function, plain_name(jumps.group(1))} <= names:
+                found.add((function, plain_name(jumps.group(1))))
+        return {pair for pair in found | (INDIRECT_TAIL_CALLS if found else set()) if pair[0] != pair[1]}
+
+    def recorded(self):
+        """{stack of functions: times entered} as the instrumented program tells."""
+        self.run("sh", "-c", "qemu-riscv64 ./recorded 3>record.txt")
+        symbols = {int(line.split()[0], 16): plain_name(line.split(" ", 2)[2])
+                   for line in self.run("nm", "-C", "recorded").splitlines()
+                   if re.match(r"[0-9a-f]+ [tTwW] [^$.]", line)}
+        stacks, calls = {0: ()}, collections.Counter()
+        for line in open(os.path.join(self.folder, "record.txt"), encoding="utf-8"):
+            number, parent, address, count = line.split()
+            stacks[int(number)] = stacks[int(parent)] + (symbols[int(address, 16)],)
+            calls[stacks[int(number)]] += int(count)
+        return calls
+
+    def traced(self, names):
+        """The same of the trace; functions not in `names` are looked through."""
+        self.run(self.ntrace, "run", "-o", "plain.ntrace", "--", "./plain")
+        stacks, calls = {0: ()}, collections.Counter()
+        for line in self.run(self.ntrace, "export", "--to", "calltree", "plain.ntrace").splitlines():
+            node = json.loads(line)
+            name = plain_name(node["function"])
+            own = name in names
+            stacks[node["id"]] = stacks[node["parent"]] + ((name,) if own else ())
+            if own:
+                calls[stacks[node["id"]]] += node["calls"]
+        return calls
+
+
+def without_tail_callers(calls, tail_calls):
+    """Take callers that jumped away out of the stacks above what they jumped to."""
+    lifted = collections.Counter()
+    for stack, count in calls.items():
+        kept = [f for f, above in zip(stack, stack[1:] + (None,)) if (f, above) not in tail_calls]
+        lifted[tuple(kept)] += count
+    return lifted
+
+
+def difference(expected, seen, explained):
+    lines = []
+    for stack in sorted(expected.keys() | seen.keys()):
+        if explained.get(stack, (expected[stack], expected[stack])) != (expected[stack], seen[stack]):
+            lines.append(f"{' > '.join(stack)}: recorded {expected[stack]}, traced {seen[stack]}")
+    return lines
+
+
+def compare(bench, source, flags):
+    bench.build(source, flags)
+    recorded = bench.recorded()
+    names = {stack[-1] for stack in recorded}
+    seen = bench.traced(names)
+    tail_calls = bench.tail_calls(names)
+    assert bool(tail_calls) == ("-O2" in flags), tail_calls
+    expected = without_tail_callers(recorded, tail_calls)
+    lines = difference(expected, seen, EXPLAINED.get(source, {}))
+    assert not lines, f"{len(lines)} of {len(expected)} differ\n# " + "\n# ".join(lines[:8])
+    return f"{len(expected)} stacks, {sum(expected.values())} calls"
+
+
+CASES = [(source, flags) for source in ("flow.c", "unwind.cc") for flags in (["-O2", "-static"], ["-O0", "-static"],
+                                                                             ["-O2"])]
+
+
+def main():
+    ntrace = os.path.abspath(sys.argv[1])
+    print(f"1..{len(CASES)}")
+    missing = [t for t in ("riscv64-linux-gnu-gcc", "riscv64-linux-gnu-g++", "qemu-riscv64") if not shutil.which(t)]
+    for number, (source, flags) in enumerate(CASES, 1):
+        name = f"{number} - {source} {' '.join(flags)}"
+        if missing:
+            print(f"ok {name} # SKIP no {missing[0]}")
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                print(f"ok {name}: {compare(Bench(ntrace, folder), source, flags)}")
+            except (AssertionError, KeyError, ValueError, subprocess.TimeoutExpired) as error:
+                print(f"not ok {name}\n# {type(error).__name__}: {error}")
+
+
+main()
