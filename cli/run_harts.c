@@ -361,7 +361,7 @@ static void take_record(struct run_harts *harts, struct run_hart *hart, uint32_t
     switch (hart->record[0] & 0xff000000u) {
     case CHANNEL_LOOP:
         if (hart->fill < LOOP_WORDS) return;
-        begin_loop(harts, hart, hart->record[1], (uint64_t)hart->record[3] << 32 | hart->record[2]);
+        begin_loop(harts, hart, hart->record[1], (uint64_t)(hart->record[3] & ~(uint32_t)CHANNEL_RECORD) << 32 | hart->record[2]);
         break;
     case CHANNEL_ENTRY:
         hart->entry = word;

@@ -80,7 +80,8 @@ static bool fill(uint32_t number, const struct translation *t) {
     struct channel_block *block = &channel->blocks[number];
     uint64_t code = (atomic_load(&head->code) + 1) & ~(uint64_t)1, counters = atomic_load(&head->counters);
     uint64_t code_end = code + ((t->size + 1u) & ~1u) + 2u * t->marks;
-    uint64_t counters_end = counters + (t->flags & CHANNEL_BLOCK_LOOP ? 1 : 0) + (t->marks ? t->marks + 1u : 0);
+    bool counts = t->flags & CHANNEL_BLOCK_LOOP || t->marks;
+    uint64_t counters_end = counters + (counts ? t->marks + 1u : 0);
 
     if (code_end > CHANNEL_CODE || counters_end > CHANNEL_COUNTERS) return false;
     *block = (struct channel_block){.address = t->address,
@@ -119,9 +120,8 @@ uint32_t blocks_number(const struct translation *t) {
     return number;
 }
 
-uint64_t *blocks_passes(uint32_t number) {
-    const struct channel_block *block = &channel->blocks[number];
-    return &channel->counters[block->counters + (block->flags & CHANNEL_BLOCK_LOOP ? 1 : 0)];
+uint64_t *blocks_counters(uint32_t number) {
+    return &channel->counters[channel->blocks[number].counters];
 }
 
 /* Every block that begins behind the loop has to tell of it: those translated before the loop was known do not.

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CHANNEL_MAGIC 0x30316c6e6e616863 /* changes with the layout */
+#define CHANNEL_MAGIC 0x31316c6e6e616863 /* changes with the layout */
 
 #define CHANNEL_THREADS  (1u << 22) /* vCPU indexes there can be: Linux has no more threads */
 #define CHANNEL_LANES    4096u      /* vCPUs that are traced: SRC has 12 bits */
@@ -30,7 +30,8 @@
 /* Words of a ring: a block number (1 .. CHANNEL_BLOCKS - 1), or a record. */
 enum {
     CHANNEL_RECORD = 0x40000000, /* what all records have */
-    /* Then three words: block number, count (low, high): that block ran so many times, one after the other. */
+    /* Then three words: block number, count (low 32 bits, high ones with CHANNEL_RECORD): that block ran so many
+     * times, one after the other. */
     CHANNEL_LOOP = 0x40000000,
     /* The next block is where a signal handler begins. Low 16 bits: how many instructions of the block before
      * retired, or CHANNEL_ALL. */
@@ -52,7 +53,7 @@ struct channel_block {
     uint64_t code;     /* place of its bytes in `code`; the marks (uint16_t) follow, aligned */
     uint64_t seen;     /* loops: executions told so far */
     uint32_t size;     /* bytes */
-    uint32_t counters; /* in `counters`: executions, then passes of each mark; loops: their executions before it */
+    uint32_t counters; /* in `counters`, if it has marks or is a loop: executions, then passes of each mark */
     uint16_t instructions, marks;
     uint8_t flags; /* CHANNEL_BLOCK_* */
 };
@@ -110,7 +111,7 @@ static inline unsigned channel_marks_passed(const struct channel *channel, const
                                             const struct channel_block *block) {
     if (atomic_load_explicit(&channel->head.shared, memory_order_relaxed))
         return atomic_load_explicit(&lane->reached, memory_order_relaxed);
-    const uint64_t *passes = channel->counters + block->counters + (block->flags & CHANNEL_BLOCK_LOOP ? 1 : 0);
+    const uint64_t *passes = channel->counters + block->counters;
     unsigned n = 0;
     while (n < block->marks && passes[n + 1] == passes[0]) n++;
     return n;

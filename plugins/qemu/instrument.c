@@ -59,15 +59,6 @@ static bool branches_to_itself(const struct qemu_plugin_tb *tb, const struct tra
     return riscv_is_branch(last, &offset) && offset == (riscv_is_short(last) ? 2 : 4) - (int64_t)t->size;
 }
 
-/* Whether the block ends in a system call that makes a thread, as far as one can see. */
-static bool may_clone(const struct qemu_plugin_tb *tb, const struct translation *t) {
-    int64_t number = -1;
-
-    if (instruction_at(tb, t->instructions - 1u) != RISCV_ECALL) return false;
-    for (size_t i = 0; i + 1 < t->instructions; i++) riscv_sets_a7(instruction_at(tb, i), &number);
-    return number == -1 || number == RISCV_SYS_CLONE || number == RISCV_SYS_CLONE3;
-}
-
 /* The marks: what to do behind instruction mark_at[i] - 1. */
 static void put_mark(struct qemu_plugin_tb *tb, const struct translation *t, uint64_t *passes, uint16_t i) {
     bool behind_last = t->mark_at[i] == t->instructions;
@@ -86,27 +77,27 @@ static void put_mark(struct qemu_plugin_tb *tb, const struct translation *t, uin
 }
 
 static void put_marks(struct qemu_plugin_tb *tb, const struct translation *t, uint32_t number) {
-    uint64_t *passes = blocks_passes(number);
+    bool counts = !is_shared() && (t->marks || t->flags & CHANNEL_BLOCK_LOOP);
+    uint64_t *passes = blocks_counters(number);
 
-    if (!t->marks) return;
-    if (!is_shared()) qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &passes[0], 1);
+    if (counts) qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &passes[0], 1);
     for (uint16_t i = 0; i < t->marks; i++) put_mark(tb, t, passes, i);
 }
 
 /* QEMU does not say when it drops a translation, so what is made here is never freed. */
-static struct special *make_special(const struct qemu_plugin_tb *tb, const struct translation *t, uint32_t number) {
+static struct special *make_special(const struct translation *t, uint32_t number) {
     struct special is = {
-        .number = number, .clones = !is_shared() && may_clone(tb, t), .handler = syscalls_handler(t->address)};
+        .number = number, .may_clone = !is_shared() && calls_may_clone(t->bytes, t->size), .handler = syscalls_handler(t->address)};
 
     if (!is_shared()) is.loops = blocks_loops_ending(t->address, &is.loop_count);
-    if (!is.clones && !is.handler && !is.loop_count) return NULL;
+    if (!is.may_clone && !is.handler && !is.loop_count) return NULL;
     struct special *special = malloc(sizeof *special);
     if (special) *special = is;
     return special;
 }
 
 static void put_record(struct qemu_plugin_tb *tb, const struct translation *t, uint32_t number) {
-    struct special *special = make_special(tb, t, number);
+    struct special *special = make_special(t, number);
     qemu_plugin_vcpu_udata_cb_t record = special        ? record_special
                                          : !is_shared() ? record_block_solo
                                          : t->marks     ? record_marked_block
@@ -127,11 +118,7 @@ static void put_all(struct qemu_plugin_tb *tb, struct translation *t) {
         return;
     }
     put_marks(tb, t, number);
-    if (t->flags & CHANNEL_BLOCK_LOOP)
-        qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64,
-                                                 &channel->counters[channel->blocks[number].counters], 1);
-    else
-        put_record(tb, t, number);
+    if (!(t->flags & CHANNEL_BLOCK_LOOP)) put_record(tb, t, number);
 }
 
 void instrument(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {

@@ -43,7 +43,7 @@ void record_access_mark(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
 /* A block at which more than its number may have to be told. */
 struct special {
     uint32_t number;
-    bool clones;                   /* ends in a system call that may make a thread */
+    bool may_clone;                /* ends in a system call that may make a thread, as far as the block tells */
     const struct handler *handler; /* signal handler that begins here, or NULL */
     uint32_t loop_count;           /* loops that end here */
     uint32_t *loops;
@@ -67,14 +67,24 @@ uint32_t blocks_number(const struct translation *translation);
 /* Whether any block that begins at this address was translated before. */
 bool blocks_known(uint64_t address);
 
-/* Where the passes of the block's marks are counted. */
-uint64_t *blocks_passes(uint32_t number);
+/* Of a block with marks, or a loop: where its executions are counted, and then the passes of its marks. */
+uint64_t *blocks_counters(uint32_t number);
 
 /* Whether this block that branches to itself (and is flagged so) may be counted instead of told. */
 bool blocks_loop_allowed(const struct translation *loop);
 
 /* The loops that end at `address`, as a new array. */
 uint32_t *blocks_loops_ending(uint64_t address, uint32_t *count);
+
+/* ---- calls.c: system calls before they are made --------------------------------------------------- */
+
+bool calls_is_clone(int64_t number);
+
+/* Whether this code ends in a system call that may make a thread or a process, for all that it says itself. */
+bool calls_may_clone(const uint8_t *code, uint32_t size);
+
+/* The same for block `number`, which is about to run behind what the lane tells. When in doubt: yes. */
+bool calls_clones_now(const struct channel_lane *lane, uint32_t number);
 
 /* ---- instrument.c, syscalls.c --------------------------------------------------------------------- */
 

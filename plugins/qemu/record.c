@@ -102,7 +102,7 @@ static bool flush_loop(struct channel_lane *lane, uint32_t number) {
     push(lane, CHANNEL_LOOP);
     push(lane, number);
     push(lane, (uint32_t)count);
-    push(lane, (uint32_t)(count >> 32));
+    push(lane, CHANNEL_RECORD | (uint32_t)(count >> 32));
     return true;
 }
 
@@ -120,7 +120,7 @@ static uint32_t flush_loops(struct channel_lane *lane) {
 
 /* The marks that were not passed count as passed from now on. */
 static void level_passes(const struct channel_block *block) {
-    uint64_t *passes = &channel->counters[block->counters + (block->flags & CHANNEL_BLOCK_LOOP ? 1 : 0)];
+    uint64_t *passes = &channel->counters[block->counters];
     for (unsigned i = 1; i <= block->marks; i++) passes[i] = passes[0];
 }
 
@@ -155,7 +155,7 @@ void record_special(unsigned vcpu, void *argument) {
     if (is_traced(lane)) {
         for (uint32_t i = 0; i < special->loop_count; i++) flush_loop(lane, special->loops[i]);
         if (special->handler) tell_entry(lane, special->handler);
-        if (special->clones) plugin_become_shared();
+        if (special->may_clone && calls_clones_now(lane, special->number)) plugin_become_shared();
     }
     atomic_store_explicit(&lane->reached, 0, memory_order_relaxed);
     push(lane, special->number);

@@ -107,16 +107,70 @@ bool riscv_is_branch(uint32_t instruction, int64_t *offset) {
     return (instruction & 0x7f) == BRANCH;
 }
 
-/* li is addi a7, zero, N or c.li a7, N. Any other instruction with a7 in the place of rd is taken for one that
- * writes it; stores and branches have something else there, which errs on the safe side. */
-bool riscv_sets_a7(uint32_t instruction, int64_t *number) {
-    enum { A7 = 17 };
+/* ---- values: constants and moves are followed, anything else is unknown ------------------------------------ */
 
-    if (bits(instruction, 11, 7) != A7) return false;
-    *number = -1;
-    if ((instruction & 0x7f) == OP_IMM && bits(instruction, 19, 12) == 0)
-        *number = sign(bits(instruction, 31, 20), 12);
-    else if ((instruction & 3) == 1 && bits(instruction, 15, 13) == 2)
-        *number = sign(bits(instruction, 12, 12) << 5 | bits(instruction, 6, 2), 6);
-    return true;
+enum {
+    RA = 1u << 1,
+    ALL_BUT_A2_TO_A7_AND_T = 0x0ffc0f06u, /* what Zcmp and Zcmt may write: ra, sp, s0-s11, a0, a1 */
+};
+
+static uint32_t short_register(uint32_t i, unsigned low) {
+    return 1u << (8 + (i >> low & 7));
+}
+
+/* Registers that it may write, as bits; rather too many than too few. */
+static uint32_t short_writes(uint32_t i) {
+    uint32_t function = bits(i, 15, 13), rd = 1u << bits(i, 11, 7);
+
+    switch (i & 3) {
+    case 0:
+        return function <= 4 ? short_register(i, 2) : 0;
+    case 1:
+        return function < 4 ? rd | RA : function == 4 ? short_register(i, 7) : 0;
+    default:
+        return function <= 4 ? rd | RA : function == 5 ? ALL_BUT_A2_TO_A7_AND_T : 0;
+    }
+}
+
+static uint32_t writes(uint32_t i) {
+    if (riscv_is_short(i)) return short_writes(i);
+    switch (i & 0x7f) {
+    case STORE:
+    case STORE_FP:
+    case BRANCH:
+        return 0;
+    default:
+        return 1u << bits(i, 11, 7);
+    }
+}
+
+void riscv_values_init(struct riscv_value values[32]) {
+    for (unsigned i = 0; i < 32; i++) values[i] = (struct riscv_value){RISCV_OF_REGISTER, i};
+    values[0] = (struct riscv_value){RISCV_CONSTANT, 0};
+}
+
+/* addi rd, rs, N; c.li rd, N; c.mv rd, rs */
+static struct riscv_value result(const struct riscv_value values[32], uint32_t i) {
+    const struct riscv_value unknown = {RISCV_UNKNOWN, 0};
+    uint32_t function = bits(i, 15, 12);
+
+    if ((i & 0x7f) == OP_IMM && bits(i, 14, 12) == 0) {
+        struct riscv_value value = values[bits(i, 19, 15)];
+        int64_t more = sign(bits(i, 31, 20), 12);
+        if (value.kind == RISCV_CONSTANT) value.number += more;
+        return value.kind == RISCV_CONSTANT || !more ? value : unknown;
+    }
+    if ((i & 3) == 1 && function >> 1 == 2)
+        return (struct riscv_value){RISCV_CONSTANT, sign(bits(i, 12, 12) << 5 | bits(i, 6, 2), 6)};
+    return (i & 3) == 2 && function == 8 && bits(i, 6, 2) ? values[bits(i, 6, 2)] : unknown;
+}
+
+void riscv_values_step(struct riscv_value values[32], uint32_t instruction) {
+    uint32_t rd = bits(instruction, 11, 7), written = writes(instruction);
+    struct riscv_value value = result(values, instruction);
+
+    for (unsigned i = 1; i < 32; i++) {
+        if (written >> i & 1) values[i] = (struct riscv_value){RISCV_UNKNOWN, 0};
+    }
+    if (rd && written >> rd & 1) values[rd] = value;
 }

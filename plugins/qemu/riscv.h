@@ -10,6 +10,7 @@
 /* System calls; the numbers are the same in RV32 and RV64. */
 enum {
     RISCV_SYS_RT_SIGACTION = 134,
+    RISCV_SYS_RT_SIGRETURN = 139,
     RISCV_SYS_CLONE = 220,
     RISCV_SYS_EXECVE = 221,
     RISCV_SYS_MMAP = 222,
@@ -31,8 +32,18 @@ bool riscv_is_store(uint32_t instruction);
 /* Whether it is a conditional branch by *offset. */
 bool riscv_is_branch(uint32_t instruction, int64_t *offset);
 
-/* The value that `li a7` puts into the system call register: *number. Returns false when the instruction leaves a7
- * alone; sets *number to -1 when a7 gets another value. */
-bool riscv_sets_a7(uint32_t instruction, int64_t *number);
+enum { RISCV_A7 = 17 };
+
+/* What is known of a register behind some instructions. */
+struct riscv_value {
+    enum { RISCV_OF_REGISTER, RISCV_CONSTANT, RISCV_UNKNOWN } kind;
+    int64_t number; /* constant, or the register that had the value in front of them */
+};
+
+/* In front of any instruction: each register has its own value. */
+void riscv_values_init(struct riscv_value values[32]);
+
+/* Behind one more. */
+void riscv_values_step(struct riscv_value values[32], uint32_t instruction);
 
 #endif
