@@ -50,6 +50,7 @@ int cli_answers_open(struct cli_answers *a, const char *path, const struct cli_a
         .program = a->trace.program,
         .source = ntr_source_new(a->trace.program, NULL),
         .title = title_of(path),
+        .ticks_per_second = a->trace.bundle ? ntr_bundle_capture(a->trace.bundle)->ticks_per_second : 0,
     };
     if (!a->answers.source) return out_of_memory(a);
     if (options->debug_path) ntr_source_set_debug_path(a->answers.source, options->debug_path);

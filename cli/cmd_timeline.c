@@ -18,6 +18,10 @@ const struct cli_command cli_timeline = {
              "Time is the trace's own where it has timestamps; without, one instruction of a hart counts as one\n"
              "nanosecond. A long trace is cut by level of detail: at most 200,000 slices are kept, the shortest\n"
              "functions go first, over the whole trace alike; the process track's description tells from which\n"
-             "length on all are there.",
-    .examples = "  ntrace timeline -o hello.pftrace hello.ntrace",
+             "length on all are there.\n"
+             "\n"
+             "`--to summary` and `--to json` tell how often each handler of interrupts and exceptions ran, how long it\n"
+             "took, and what the timestamps tell of its latency (docs/answers.md).",
+    .examples = "  ntrace timeline -o hello.pftrace hello.ntrace\n"
+                "  ntrace timeline --to summary hello.ntrace",
 };

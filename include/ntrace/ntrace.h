@@ -17,6 +17,7 @@
 #include <ntrace/framer.h>
 #include <ntrace/infer.h>
 #include <ntrace/ingress.h>
+#include <ntrace/interrupts.h>
 #include <ntrace/isa.h>
 #include <ntrace/message.h>
 #include <ntrace/order.h>

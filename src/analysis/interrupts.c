@@ -1,0 +1,238 @@
+#include <ntrace/interrupts.h>
+
+#include "base/allocator.h"
+
+#include <stdlib.h>
+
+#define SOURCES 4096
+#define NONE    UINT32_MAX
+#define VECTOR  4 /* instructions that a vector takes at most to get to its handler */
+
+/* What a hart knows of itself. */
+struct hart {
+    uint64_t instructions;
+    uint64_t time, before; /* stamps of the current message and of the one before */
+    uint64_t message;
+    uint32_t entered; /* handler whose trap the current message told; NONE: none */
+    uint32_t running; /* handlers */
+    bool timed, before_timed;
+};
+
+/* A handler that runs; `next` chains the free ones. */
+struct running {
+    uint32_t handler, next;
+    uint64_t instructions, time;
+    bool timed;
+};
+
+/* A frame that was left: over, unless the next thing told is that it went on as another function. */
+struct ended {
+    uint32_t index;
+    uint16_t src;
+    bool lost;
+};
+
+struct ntr_interrupts {
+    const ntr_allocator *allocator;
+    ntr_callstack *stack;
+    struct hart *harts;
+    struct running *running;
+    size_t running_capacity;
+    uint32_t running_used, running_free; /* running_free: index + 1, 0 none */
+    ntr_interrupt **list;
+    size_t count, capacity;
+    uint64_t left_out;
+    struct ended ended; /* index NONE: nothing */
+    ntr_event last;
+    bool failed;
+};
+
+static bool is_trap(const ntr_stack_frame *frame) {
+    return frame->kind == NTR_FRAME_EXCEPTION || frame->kind == NTR_FRAME_INTERRUPT;
+}
+
+/* ---- handlers */
+
+static uint8_t end_of(const ntr_stack_moment *moment, const ntr_stack_frame *frame) {
+    const ntr_event *e = moment->event;
+    if (e->kind == NTR_EVENT_SPAN && e->end == NTR_END_TRAP) return NTR_END_TRAP;
+    return frame->kind == NTR_FRAME_INTERRUPT ? NTR_END_INTERRUPT : NTR_END_EXCEPTION;
+}
+
+static uint32_t handler_of(ntr_interrupts *x, const ntr_stack_moment *moment, const ntr_stack_frame *frame) {
+    uint64_t address = moment->event->kind == NTR_EVENT_SPAN ? moment->event->target : moment->event->address;
+    uint8_t end = end_of(moment, frame);
+    for (uint32_t i = 0; i < x->count; i++)
+        if (x->list[i]->address == address && x->list[i]->src == moment->src && x->list[i]->end == end) return i;
+    if (x->count == NTR_INTERRUPTS_MAX) {
+        x->left_out++;
+        return NONE;
+    }
+    ntr_interrupt *fresh = ntr_alloc(x->allocator, 1, sizeof *fresh);
+    void *block = x->list;
+    if (!fresh || ntr_reserve(x->allocator, &block, &x->capacity, x->count + 1, sizeof *x->list)) {
+        ntr_dealloc(x->allocator, fresh);
+        x->failed = true;
+        return NONE;
+    }
+    x->list = block;
+    fresh->address = address;
+    fresh->function = fresh->handler = frame->function;
+    fresh->src = moment->src;
+    fresh->end = end;
+    x->list[x->count] = fresh;
+    return (uint32_t)x->count++;
+}
+
+static uint32_t start_running(ntr_interrupts *x) {
+    if (x->running_free) {
+        uint32_t index = x->running_free - 1;
+        x->running_free = x->running[index].next;
+        return index;
+    }
+    void *block = x->running;
+    if (ntr_reserve(x->allocator, &block, &x->running_capacity, (size_t)x->running_used + 1, sizeof *x->running)) {
+        x->failed = true;
+        return NONE;
+    }
+    x->running = block;
+    return x->running_used++;
+}
+
+/* ---- frames */
+
+/* Count the frame that was left as over. */
+static void settle(ntr_interrupts *x) {
+    if (x->ended.index == NONE) return;
+    struct running *r = &x->running[x->ended.index];
+    struct hart *h = &x->harts[x->ended.src];
+    ntr_interrupt *i = x->list[r->handler];
+    if (h->running) h->running--;
+    if (x->ended.lost) {
+        i->unfinished++;
+    } else {
+        ntr_spread_add(&i->instructions, h->instructions - r->instructions);
+        if (r->timed && h->timed && h->time >= r->time) ntr_spread_add(&i->ticks, h->time - r->time);
+    }
+    r->next = x->running_free;
+    x->running_free = x->ended.index + 1;
+    x->ended.index = NONE;
+}
+
+static uint32_t enter(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool tail) {
+    ntr_interrupts *x = user;
+    if (!is_trap(frame)) {
+        settle(x);
+        return NONE;
+    }
+    if (tail) { /* a vector's jump to the handler, or the handler's to its end: the same trap */
+        uint32_t index = x->ended.index;
+        x->ended.index = NONE;
+        if (index == NONE) return NONE;
+        ntr_interrupt *i = x->list[x->running[index].handler];
+        bool vector = x->harts[moment->src].instructions - x->running[index].instructions <= VECTOR;
+        if (vector && i->handler == i->function) i->handler = frame->function;
+        return index;
+    }
+    settle(x);
+    struct hart *h = &x->harts[moment->src];
+    uint32_t handler = handler_of(x, moment, frame);
+    uint32_t index = handler == NONE ? NONE : start_running(x);
+    if (index == NONE) return NONE;
+    ntr_interrupt *i = x->list[handler];
+    i->count++;
+    if (h->running++) i->nested++;
+    if (h->timed && h->before_timed && h->time >= h->before) ntr_spread_add(&i->before, h->time - h->before);
+    h->entered = handler;
+    x->running[index] = (struct running){handler, 0, h->instructions, h->time, h->timed};
+    return index;
+}
+
+static void leave(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool lost) {
+    ntr_interrupts *x = user;
+    settle(x);
+    if (is_trap(frame) && frame->handle != NONE) x->ended = (struct ended){frame->handle, moment->src, lost};
+}
+
+/* ---- events */
+
+static void look_at_clock(ntr_interrupts *x, struct hart *h, const ntr_event *e) {
+    bool timed = (e->flags & NTR_EVENT_TIME) != 0;
+    if (e->message != h->message) {
+        bool sure = h->timed && timed && e->kind != NTR_EVENT_GAP && e->time >= h->time;
+        if (h->entered != NONE && sure) ntr_spread_add(&x->list[h->entered]->after, e->time - h->time);
+        h->entered = NONE;
+        h->before = h->time;
+        h->before_timed = h->timed && e->kind != NTR_EVENT_GAP;
+        h->message = e->message;
+    }
+    h->time = e->time;
+    h->timed = timed;
+}
+
+static ntr_status take(ntr_interrupts *x, const ntr_event *e) {
+    if (e->src >= SOURCES) return NTR_OK;
+    struct hart *h = &x->harts[e->src];
+    look_at_clock(x, h, e);
+    if (e->kind == NTR_EVENT_SPAN) {
+        if (!ntr_callstack_frame(x->stack, e)) return NTR_E_MEMORY;
+        h->instructions += e->instructions;
+    }
+    ntr_status status = ntr_callstack_feed(x->stack, e);
+    settle(x);
+    return x->failed ? NTR_E_MEMORY : status;
+}
+
+ntr_status ntr_interrupts_feed(ntr_interrupts *x, const ntr_event *events, size_t count) {
+    ntr_status status = NTR_OK;
+    for (size_t i = 0; i < count && !status; i++) status = take(x, &events[i]);
+    if (count) x->last = events[count - 1];
+    return status;
+}
+
+static int by_place(const void *left, const void *right) {
+    const ntr_interrupt *a = *(ntr_interrupt *const *)left, *b = *(ntr_interrupt *const *)right;
+    if (a->src != b->src) return a->src < b->src ? -1 : 1;
+    if (a->end != b->end) return a->end < b->end ? -1 : 1;
+    return a->address < b->address ? -1 : a->address > b->address;
+}
+
+ntr_status ntr_interrupts_finish(ntr_interrupts *x) {
+    ntr_callstack_finish(x->stack, &x->last);
+    settle(x);
+    if (x->count) qsort(x->list, x->count, sizeof *x->list, by_place);
+    return x->failed ? NTR_E_MEMORY : NTR_OK;
+}
+
+const ntr_interrupt *const *ntr_interrupts_list(const ntr_interrupts *x, size_t *count) {
+    *count = x->count;
+    return (const ntr_interrupt *const *)x->list;
+}
+
+uint64_t ntr_interrupts_left_out(const ntr_interrupts *x) {
+    return x->left_out;
+}
+
+ntr_interrupts *ntr_interrupts_new(ntr_functions *functions, const ntr_allocator *allocator) {
+    ntr_interrupts *x = ntr_alloc(allocator, 1, sizeof *x);
+    if (!x) return NULL;
+    x->allocator = allocator;
+    x->ended.index = NONE;
+    const ntr_stack_listener listener = {enter, leave, x};
+    x->stack = ntr_callstack_new(functions, &listener, allocator);
+    x->harts = ntr_alloc(allocator, SOURCES, sizeof *x->harts);
+    for (size_t i = 0; x->harts && i < SOURCES; i++) x->harts[i].entered = NONE;
+    if (x->stack && x->harts) return x;
+    ntr_interrupts_free(x);
+    return NULL;
+}
+
+void ntr_interrupts_free(ntr_interrupts *x) {
+    if (!x) return;
+    ntr_callstack_free(x->stack);
+    for (size_t i = 0; i < x->count; i++) ntr_dealloc(x->allocator, x->list[i]);
+    ntr_dealloc(x->allocator, x->list);
+    ntr_dealloc(x->allocator, x->running);
+    ntr_dealloc(x->allocator, x->harts);
+    ntr_dealloc(x->allocator, x);
+}

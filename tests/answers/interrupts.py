@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""Interrupt statistics against a schedule that is known: what a hart does is made up here, record by record with its
+time, encoded, and the statistics are compared with a count of their own. TAP on standard output.
+
+usage: interrupts.py NTRACE
+"""
+import collections
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+LOOP, QUICK, SLOW, VECTOR, FAULT = 0x1000, 0x2000, 0x2100, 0x3000, 0x2200
+NOP, MRET = b"\x01\x00", b"\x73\x00\x20\x30"
+BNEZ_BACK_2 = b"\x7d\xfd"  # c.bnez a0, -2
+J_BACK_16 = b"\xc5\xbf"    # c.j -16
+
+
+def jal_x0(offset):
+    bits = offset & 0x1FFFFF
+    return ((bits >> 20 & 1) << 31 | (bits >> 1 & 0x3FF) << 21 | (bits >> 11 & 1) << 20 | (bits >> 12 & 0xFF) << 12
+            | 0x6F).to_bytes(4, "little")
+
+
+ITYPE = {"none": 0, "exception": 1, "interrupt": 2, "return": 3, "not taken": 4, "taken": 5, "jump": 15}
+IMAGES = {
+    LOOP: NOP * 8 + J_BACK_16,
+    QUICK: NOP * 3 + MRET,
+    SLOW: NOP * 2 + BNEZ_BACK_2 + MRET,
+    FAULT: NOP + MRET,
+    VECTOR: jal_x0(QUICK - VECTOR),
+}
+
+
+class Hart:
+    """Makes up what happens; `traps` holds, for each handler, what the statistics should find.
+
+    A message bears the time of the block that it tells of: the first one, a trap, a trap return, and in branch trace
+    a taken branch.
+    """
+
+    def __init__(self, seed, branch_trace):
+        self.random, self.branch_trace = random.Random(seed), branch_trace
+        self.time, self.records, self.retired, self.running = 0, [], 0, 0
+        self.told, self.told_by = None, None  # time of the last message; the trap that it told
+        self.traps = collections.defaultdict(lambda: collections.defaultdict(list))
+
+    def message(self, trap=None):
+        if self.told_by is not None:
+            self.told_by["after"].append(self.time - self.told)
+        if trap is not None:
+            trap["before"].append(self.time - self.told)
+        self.told, self.told_by = self.time, trap
+
+    def block(self, address, halfwords, instructions, end, lastsize=0):
+        self.time += self.random.choice((1, 2, 3, 5, 40))
+        self.retired += instructions
+        self.records.append(f"1,{address:#x},{halfwords},{lastsize},{ITYPE[end]},3,{self.time}")
+        if len(self.records) == 1 or end == "return" or end == "taken" and self.branch_trace:
+            self.message()
+
+    def trap(self, handler, end, at):
+        """Instead of the instruction at `at`."""
+        found = self.traps[(end, handler)]
+        found["nested"].append(self.running > 0)
+        self.records.append(f"1,{at:#x},0,0,{ITYPE[end]},3,{self.time}")
+        self.message(found)
+        self.running += 1
+        since, retired = self.time, self.retired
+        self.handler(handler)
+        found["ticks"].append(self.time - since)
+        found["instructions"].append(self.retired - retired)
+        self.running -= 1
+
+    def handler(self, address):
+        if address == VECTOR:
+            self.block(VECTOR, 2, 1, "jump", 1)
+            address = QUICK
+        if address == QUICK:
+            self.block(QUICK, 5, 4, "return", 1)
+        elif address == FAULT:
+            self.block(FAULT, 3, 2, "return", 1)
+        else:
+            self.slow()
+
+    def slow(self):
+        turns = self.random.randrange(0, 25)
+        start, halfwords = SLOW, 3
+        for turn in range(turns + 1):
+            self.block(start, halfwords, halfwords, "taken" if turn < turns else "not taken")
+            start, halfwords = SLOW + 2, 2
+            if turn == 5 < turns and self.running < 3:
+                self.trap(VECTOR, "interrupt", SLOW + 2)
+        self.block(SLOW + 6, 2, 1, "return", 1)
+
+    def run(self, turns):
+        for _ in range(turns):
+            self.block(LOOP, 9, 9, "jump")
+            chance = self.random.random()
+            if chance < 0.2:
+                self.trap(self.random.choice((VECTOR, SLOW, QUICK)), "interrupt", LOOP)
+            elif chance < 0.25:
+                self.time += 7
+                self.trap(FAULT, "exception", LOOP)
+        self.block(LOOP, 9, 9, "jump")
+        return "cycle,iaddr,iretire,ilastsize,itype,priv,time\n" + "\n".join(self.records) + "\n"
+
+
+def ordered(values, percent):
+    return sorted(values)[math.ceil(len(values) * percent / 100) - 1]
+
+
+def check_spread(name, spread, values, places):
+    if not values:
+        assert spread is None, f"{name}: {spread}"
+        return
+    assert spread["count"] == len(values), f"{name}: {spread['count']} instead of {len(values)}"
+    assert (spread["min"], spread["max"]) == (min(values), max(values)), f"{name}: {spread} {min(values)} {max(values)}"
+    assert abs(spread["mean"] - sum(values) / len(values)) < 0.001, name
+    for key, percent in (("median", 50), ("p99", 99)):
+        exact = ordered(values, percent)
+        assert exact <= spread[key] <= exact + exact // 32, f"{name} {key}: {spread[key]} instead of {exact}"
+        places.append(exact < 64 and spread[key] == exact)
+    octaves = collections.Counter(max(value.bit_length() - 1, 0) for value in values)
+    assert {(h["from"].bit_length() - 1 if h["from"] else 0): h["count"] for h in spread["histogram"]} == octaves, name
+
+
+def check(ntrace, folder, seed, timed, options):
+    hart, files = Hart(seed, "btm" in options), []
+    with open(os.path.join(folder, "ingress"), "w", encoding="ascii") as out:
+        out.write(hart.run(400))
+    for address, code in IMAGES.items():
+        with open(os.path.join(folder, f"{address:x}"), "wb") as out:
+            out.write(code)
+        files += ["--raw", f"{address:x}@{address:#x}"]
+
+    def run(*command):
+        done = subprocess.run([ntrace, *command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert done.returncode == 0, f"{command[0]}: {done.returncode}: {done.stderr[-300:]}"
+        return done.stdout
+
+    run("encode", "--ingress", "ingress", *files, *options, *["--timestamps"] * timed, "-o", "t.nex")
+    reading = ["t.nex", *files, "--timestamps" if timed else "--no-timestamps"]
+    told = json.loads(run("timeline", "--to", "json", *reading))
+    seen = {(h["kind"], int(h["address"], 16)): h for h in told["handlers"]}
+    assert seen.keys() == hart.traps.keys(), f"handlers {seen.keys()} instead of {hart.traps.keys()}"
+    exact = []
+    for key, expected in hart.traps.items():
+        name = f"{key[0]} {key[1]:#x}"
+        assert seen[key]["count"] == len(expected["ticks"]), name
+        assert seen[key]["nested"] == sum(expected["nested"]), f"{name}: nested"
+        assert seen[key]["unfinished"] == 0, name
+        for spread in ("instructions", "ticks", "before", "after"):
+            values = expected[spread] if timed or spread == "instructions" else []
+            check_spread(f"{name} {spread}", seen[key].get(spread), values, exact)
+    assert any(exact)
+    text = run("timeline", "--to", "summary", *reading)
+    total = sum(len(expected["ticks"]) for expected in hart.traps.values())
+    assert text.startswith(f"{total} traps, {len(seen)} handlers\n"), text[:60]
+    return f"{total} traps, {len(seen)} handlers"
+
+
+CASES = [(1, True, []), (2, True, []), (3, True, ["--mode", "btm"]), (4, False, [])]
+
+
+def main():
+    ntrace = os.path.abspath(sys.argv[1])
+    print(f"1..{len(CASES)}")
+    for number, (seed, timed, options) in enumerate(CASES, 1):
+        name = f"{number} - schedule {seed}, {'timed' if timed else 'not timed'} {' '.join(options)}"
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                print(f"ok {name}: {check(ntrace, folder, seed, timed, options)}")
+            except (AssertionError, KeyError, ValueError) as error:
+                print(f"not ok {name}\n# {type(error).__name__}: {error}")
+
+
+main()
