@@ -12,6 +12,8 @@ const struct cli_option cli_answers_options[] = {
     CLI_NUMBER(0, "src", "N", S, src, 0, 4095, -1, "only this source"),
     CLI_STRING(0, "debug-path", "DIRS", S, debug_path,
                "where separate debug files are, folders divided by colons (default /usr/lib/debug)"),
+    CLI_STRING(0, "source-path", "DIRS", S, source_path,
+               "where source files are that are not where they were compiled, folders divided by colons"),
     {0},
 };
 #undef S
@@ -51,7 +53,11 @@ int cli_answers_open(struct cli_answers *a, const char *path, const struct cli_a
         .source = ntr_source_new(a->trace.program, NULL),
         .title = title_of(path),
         .ticks_per_second = a->trace.bundle ? ntr_bundle_capture(a->trace.bundle)->ticks_per_second : 0,
+        .read_source = cli_source_text_read,
+        .read_source_user = &a->text,
     };
+    a->text.folders = options->source_path;
+    cli_trace_facts_find(&a->facts, &a->trace, &a->answers);
     if (!a->answers.source) return out_of_memory(a);
     if (options->debug_path) ntr_source_set_debug_path(a->answers.source, options->debug_path);
     a->answers.functions = ntr_functions_new(a->answers.source, NULL);
@@ -131,5 +137,7 @@ void cli_answers_close(struct cli_answers *a) {
     ntr_tally_free(a->answers.tally);
     ntr_functions_free(a->answers.functions);
     ntr_source_free(a->answers.source);
+    cli_trace_facts_release(&a->facts);
+    cli_source_text_release(&a->text);
     cli_trace_close(&a->trace);
 }

@@ -4,7 +4,9 @@
 
 #include "defect.h"
 #include "selection.h"
+#include "source_text.h"
 #include "trace.h"
+#include "trace_facts.h"
 
 #include <ntrace/decoder.h>
 #include <ntrace/export.h>
@@ -14,6 +16,7 @@ struct cli_answers_options {
     struct cli_images images;
     int64_t src; /* -1: every source */
     const char *debug_path;
+    const char *source_path;
 };
 extern const struct cli_option cli_answers_options[];
 
@@ -23,6 +26,8 @@ struct cli_answers {
     struct cli_trace trace;
     struct cli_defects defects;
     ntr_decoder *decoder;
+    struct cli_source_text text;
+    struct cli_trace_facts facts;
     ntr_answers answers; /* owns what it points to, but for the program */
     uint64_t instructions, gaps;
     bool any;

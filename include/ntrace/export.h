@@ -13,6 +13,15 @@
 extern "C" {
 #endif
 
+/* Something to tell people of a trace, as label and value: "made by", "ntrace 0.1.0". */
+typedef struct ntr_fact {
+    const char *label, *value;
+} ntr_fact;
+
+/* The text of a source file, of which debug information told the name. False: there is none. It lives until the
+ * next call. */
+typedef bool (*ntr_read_source)(void *user, const char *file, ntr_bytes *text);
+
 /* Everything an exporter may ask. Members that the exporter does not need may be NULL. */
 typedef struct ntr_answers {
     size_t size; /* sizeof(ntr_answers) */
@@ -26,6 +35,12 @@ typedef struct ntr_answers {
     uint64_t ticks_per_second;  /* of event times; 0: not known */
     bool has_image;             /* `image` is chosen; else the first ELF image counts as the program */
     size_t image;               /* the image that single-binary formats are about */
+    ntr_read_source read_source; /* NULL: no source text */
+    void *read_source_user;
+    const ntr_fact *facts;      /* what the report tells of the trace's origin */
+    size_t fact_count;
+    const char *const *losses;  /* what happened but is not in the trace, one line each */
+    size_t loss_count;
 } ntr_answers;
 
 /* Takes bytes in order; anything but NTR_OK stops the export and is given back by it. */
@@ -47,7 +62,7 @@ enum {
 typedef struct ntr_exporter ntr_exporter; /* private but for: */
 NTR_API const char *ntr_exporter_name(const ntr_exporter *exporter);
 NTR_API const char *ntr_exporter_summary(const ntr_exporter *exporter); /* one line for people */
-NTR_API const char *ntr_exporter_family(const ntr_exporter *exporter);  /* "export", "flame", "coverage", "timeline" */
+NTR_API const char *ntr_exporter_family(const ntr_exporter *exporter);  /* "export", "flame", "coverage", "timeline", "report" */
 NTR_API unsigned ntr_exporter_needs(const ntr_exporter *exporter);      /* NTR_NEEDS_* set */
 
 /* The index-th exporter, NULL past the last; the exporter of a family by name, NULL when there is none. */

@@ -31,10 +31,28 @@ static size_t first_child(const sibling *siblings, size_t count, uint32_t parent
     return low;
 }
 
+static int by_falling_total(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* The total from which on a node gets a box. A node's total is no less than its children's: boxes stay connected. */
+static ntr_status find_least(const ntr_flame *f, uint64_t parts, size_t most, uint64_t *least) {
+    const ntr_stacks *s = &f->stacks;
+    *least = s->nodes[0].total / parts;
+    if (s->count <= most) return NTR_OK;
+    uint64_t *totals = ntr_alloc(s->allocator, s->count, sizeof *totals);
+    if (!totals) return NTR_E_MEMORY;
+    for (size_t i = 0; i < s->count; i++) totals[i] = s->nodes[i].total;
+    qsort(totals, s->count, sizeof *totals, by_falling_total);
+    if (totals[most] >= *least) *least = totals[most] + 1;
+    ntr_dealloc(s->allocator, totals);
+    return NTR_OK;
+}
+
 /* Boxes are their own queue: each one puts its children behind the last. */
-static void place(ntr_flame *f, const sibling *siblings, size_t count, uint64_t parts) {
+static void place(ntr_flame *f, const sibling *siblings, size_t count, uint64_t least) {
     const ntr_stack_node *nodes = f->stacks.nodes;
-    uint64_t least = nodes[0].total / parts;
     f->boxes[f->count++] = (ntr_flame_box){0, 0, 0};
     for (size_t i = 0; i < f->count; i++) {
         uint64_t from = f->boxes[i].from;
@@ -50,22 +68,22 @@ static void place(ntr_flame *f, const sibling *siblings, size_t count, uint64_t 
     }
 }
 
-ntr_status ntr_flame_make(ntr_flame *f, const ntr_export *x, uint64_t parts) {
+ntr_status ntr_flame_make(ntr_flame *f, const ntr_export *x, uint64_t parts, size_t most) {
     *f = (ntr_flame){0};
+    uint64_t least;
     ntr_status status = ntr_stacks_make(&f->stacks, x);
     if (status) return status;
     size_t count = f->stacks.count - 1;
     sibling *siblings = ntr_alloc(x->allocator, count, sizeof *siblings);
     f->boxes = ntr_alloc(x->allocator, f->stacks.count, sizeof *f->boxes);
-    if (siblings && f->boxes) {
+    status = siblings && f->boxes ? find_least(f, parts, most, &least) : NTR_E_MEMORY;
+    if (!status) {
         for (size_t i = 0; i < count; i++) {
             const ntr_stack_node *node = &f->stacks.nodes[i + 1];
             siblings[i] = (sibling){node->parent, (uint32_t)i + 1, ntr_stacks_name(x, node)};
         }
         if (count) qsort(siblings, count, sizeof *siblings, compare);
-        place(f, siblings, count, parts);
-    } else {
-        status = NTR_E_MEMORY;
+        place(f, siblings, count, least);
     }
     ntr_dealloc(x->allocator, siblings);
     if (status) ntr_flame_release(f);

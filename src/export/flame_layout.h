@@ -17,8 +17,12 @@ typedef struct ntr_flame {
     uint32_t depth;       /* deepest box */
 } ntr_flame;
 
-/* Boxes narrower than one part in `parts` of the whole are left out. Errors: NTR_E_MEMORY. */
-ntr_status ntr_flame_make(ntr_flame *flame, const ntr_export *x, uint64_t parts);
+/* Boxes narrower than one part in `parts` of the whole are left out, and of the others the narrowest when there are
+ * more than `most`. Errors: NTR_E_MEMORY. */
+ntr_status ntr_flame_make(ntr_flame *flame, const ntr_export *x, uint64_t parts, size_t most);
 void ntr_flame_release(ntr_flame *flame);
+
+/* The interactive graph as an <svg> element with its style and script; `alone`: as a file of its own. */
+void ntr_flame_write_svg(ntr_export *x, const ntr_flame *flame, bool alone);
 
 #endif

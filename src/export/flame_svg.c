@@ -1,19 +1,24 @@
-/* A flame graph as one SVG file: opens in any browser from file://, zooms and searches by its own script. */
+/* A flame graph as an SVG element that zooms and searches by its own script; as a file it opens in any browser from
+ * file://. In a page, everything in it keeps to itself: styles and the script look below the element only. */
 #include "export/flame_layout.h"
 
 static const char script[] = {
 #include "flame.js.inc"
     , 0};
 
-enum { WIDTH = 1200, PAD = 10, ROW = 17, TOP = 58, PARTS = 12000 };
+enum { WIDTH = 1200, PAD = 10, ROW = 17, TOP = 58, PARTS = 12000, MOST = 40000 };
 
 static const char style[] =
-    "text{font:12px ui-monospace,Menlo,Consolas,monospace;fill:#1a1a1a;pointer-events:none}"
-    "svg{background:#fdfdfb}.frame{cursor:pointer}.frame:focus{outline:none}"
-    ".frame:hover rect,.frame:focus rect{stroke:#000;stroke-width:1}"
-    ".above{opacity:.55}.match rect{fill:#b45cff}"
-    "#title{font-size:16px;font-weight:bold}.button{cursor:pointer;text-decoration:underline;pointer-events:auto}"
-    "@media(prefers-color-scheme:dark){svg{background:#16181c}#title,#status,.button{fill:#e6e6e6}}";
+    ".ntrace-flame{background:#fdfdfb}"
+    ".ntrace-flame text{font:12px ui-monospace,Menlo,Consolas,monospace;fill:#1a1a1a;pointer-events:none}"
+    ".ntrace-flame .frame{cursor:pointer}.ntrace-flame .frame:focus{outline:none}"
+    ".ntrace-flame .frame:hover rect,.ntrace-flame .frame:focus rect{stroke:#000;stroke-width:1.5}"
+    ".ntrace-flame .above{opacity:.55}.ntrace-flame .match rect{fill:#b45cff}"
+    ".ntrace-flame .title{font-size:16px;font-weight:bold}"
+    ".ntrace-flame .button{cursor:pointer;text-decoration:underline;pointer-events:auto}"
+    "@media(prefers-color-scheme:dark){.ntrace-flame{background:#16181c}"
+    ".ntrace-flame .title,.ntrace-flame .status,.ntrace-flame .button{fill:#e6e6e6}"
+    ".ntrace-flame .frame:hover rect,.ntrace-flame .frame:focus rect{stroke:#fff}}";
 
 /* Warm colours, the same for the same name; traps are blue. */
 static void write_colour(ntr_out *out, const ntr_stack_node *node, const char *name) {
@@ -27,7 +32,8 @@ static void write_colour(ntr_out *out, const ntr_stack_node *node, const char *n
 
 static void write_box(ntr_export *x, const ntr_flame *f, const ntr_flame_box *box) {
     const ntr_stack_node *node = &f->stacks.nodes[box->node];
-    const char *name = box->node ? ntr_stacks_name(x, node) : "all";
+    char copy[NTR_OUT_SHORT + 4];
+    const char *name = box->node ? ntr_out_shorten(ntr_stacks_name(x, node), copy) : "all";
     double whole = (double)f->stacks.nodes[0].total;
     unsigned y = TOP + (f->depth - box->depth) * ROW;
     ntr_out_format(&x->out, "<g class=\"frame\" role=\"button\" data-x=\"%.9g\" data-w=\"%.9g\" data-name=\"",
@@ -46,35 +52,41 @@ static void write_box(ntr_export *x, const ntr_flame *f, const ntr_flame_box *bo
     ntr_out_format(&x->out, "\"/><text x=\"0\" y=\"%u\"/></g>\n", y + 12);
 }
 
-static void write_head(ntr_export *x, const ntr_flame *f) {
+static void write_head(ntr_export *x, const ntr_flame *f, bool alone) {
     unsigned height = TOP + (f->depth + 1) * ROW + PAD;
+    if (alone) ntr_out_text(&x->out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     ntr_out_format(&x->out,
-                   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
-                   "viewBox=\"0 0 %d %u\" width=\"100%%\" data-width=\"%d\" data-pad=\"%d\" role=\"img\">\n<title>",
+                   "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ntrace-flame\" viewBox=\"0 0 %d %u\" "
+                   "width=\"100%%\" data-width=\"%d\" data-pad=\"%d\" role=\"group\" aria-label=\"flame graph\">\n<title>",
                    WIDTH + 2 * PAD, height, WIDTH, PAD);
     ntr_out_xml(&x->out, x->answers.title ? x->answers.title : "trace");
     ntr_out_text(&x->out, "</title>\n<style>");
     ntr_out_text(&x->out, style);
-    ntr_out_format(&x->out, "</style>\n<text id=\"title\" x=\"%d\" y=\"22\">", PAD);
+    ntr_out_format(&x->out, "</style>\n<text class=\"title\" x=\"%d\" y=\"22\">", PAD);
     ntr_out_xml(&x->out, x->answers.title ? x->answers.title : "trace");
-    ntr_out_format(&x->out, ": %llu instructions</text>\n<text id=\"status\" x=\"%d\" y=\"44\" aria-live=\"polite\"/>\n",
+    ntr_out_format(&x->out,
+                   ": %llu instructions</text>\n<text class=\"status\" x=\"%d\" y=\"44\" aria-live=\"polite\"/>\n",
                    (unsigned long long)f->stacks.nodes[0].total, PAD);
     ntr_out_format(&x->out,
-                   "<text id=\"search\" class=\"button\" role=\"button\" tabindex=\"0\" x=\"%d\" y=\"22\">search</text>\n"
-                   "<text id=\"reset\" class=\"button\" role=\"button\" tabindex=\"0\" x=\"%d\" y=\"22\" "
+                   "<text class=\"button search\" role=\"button\" tabindex=\"0\" x=\"%d\" y=\"22\">search</text>\n"
+                   "<text class=\"button reset\" role=\"button\" tabindex=\"0\" x=\"%d\" y=\"22\" "
                    "style=\"display:none\">reset zoom</text>\n",
                    WIDTH - 50, WIDTH - 160);
 }
 
-static ntr_status end(ntr_export *x) {
-    ntr_flame flame;
-    ntr_status status = ntr_flame_make(&flame, x, PARTS);
-    if (status) return status;
-    write_head(x, &flame);
-    for (size_t i = 0; flame.stacks.nodes[0].total && i < flame.count; i++) write_box(x, &flame, &flame.boxes[i]);
+void ntr_flame_write_svg(ntr_export *x, const ntr_flame *f, bool alone) {
+    write_head(x, f, alone);
+    for (size_t i = 0; f->stacks.nodes[0].total && i < f->count; i++) write_box(x, f, &f->boxes[i]);
     ntr_out_text(&x->out, "<script><![CDATA[\n");
     ntr_out_text(&x->out, script);
     ntr_out_text(&x->out, "]]></script>\n</svg>\n");
+}
+
+static ntr_status end(ntr_export *x) {
+    ntr_flame flame;
+    ntr_status status = ntr_flame_make(&flame, x, PARTS, MOST);
+    if (status) return status;
+    ntr_flame_write_svg(x, &flame, true);
     ntr_flame_release(&flame);
     return NTR_OK;
 }

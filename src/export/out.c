@@ -60,22 +60,35 @@ void ntr_out_format(ntr_out *out, const char *format, ...) {
     ntr_out_bytes(out, text, (size_t)size);
 }
 
-void ntr_out_json(ntr_out *out, const char *text) {
-    if (!text) {
-        ntr_out_text(out, "null");
-        return;
-    }
+void ntr_out_json_bytes(ntr_out *out, const char *text, size_t size) {
     ntr_out_char(out, '"');
-    for (; *text; text++) {
+    for (const char *end = text + size; text < end; text++) {
         unsigned char c = (unsigned char)*text;
         if (c == '"' || c == '\\')
             ntr_out_format(out, "\\%c", c);
-        else if (c < 0x20)
+        else if (c < 0x20 || (c == '<' && out->in_script))
             ntr_out_format(out, "\\u%04x", c);
         else
             ntr_out_char(out, (char)c);
     }
     ntr_out_char(out, '"');
+}
+
+void ntr_out_json(ntr_out *out, const char *text) {
+    if (text)
+        ntr_out_json_bytes(out, text, strlen(text));
+    else
+        ntr_out_text(out, "null");
+}
+
+const char *ntr_out_shorten(const char *text, char copy[NTR_OUT_SHORT + 4]) {
+    size_t size = strlen(text);
+    if (size <= NTR_OUT_SHORT) return text;
+    size = NTR_OUT_SHORT;
+    while (size && ((unsigned char)text[size] & 0xc0) == 0x80) size--; /* not inside a character */
+    memcpy(copy, text, size);
+    memcpy(copy + size, "\xe2\x80\xa6", 4);
+    return copy;
 }
 
 void ntr_out_xml(ntr_out *out, const char *text) {

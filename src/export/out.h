@@ -8,6 +8,7 @@
 typedef struct ntr_out {
     ntr_output output;
     ntr_status status;
+    bool in_script; /* JSON stands inside a <script>: no '<' in it */
     size_t used;
     char buffer[1 << 16];
 } ntr_out;
@@ -21,8 +22,14 @@ void ntr_out_dec(ntr_out *out, uint64_t value);
 void ntr_out_format(ntr_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* "text" with quotes, escaped as JSON wants; NULL gives null. */
 void ntr_out_json(ntr_out *out, const char *text);
+void ntr_out_json_bytes(ntr_out *out, const char *text, size_t size);
 /* Escaped for XML text and attributes; control characters become blanks. */
 void ntr_out_xml(ntr_out *out, const char *text);
+
+/* `text`, or a copy that is cut to fit and ends in an ellipsis: C++ names can have thousands of characters. */
+#define NTR_OUT_SHORT 240
+const char *ntr_out_shorten(const char *text, char copy[NTR_OUT_SHORT + 4]);
+
 ntr_status ntr_out_flush(ntr_out *out);
 
 #endif

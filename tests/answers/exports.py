@@ -236,4 +236,5 @@ def main():
                 print(f"not ok {number} - {case.__name__}\n# {type(error).__name__}: {error}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,27 +1,31 @@
 (function () {
   "use strict";
-  var svg = document.documentElement, NS = svg.namespaceURI;
+  /* The graph is a file of its own, or one element of a page: then it stays inside that element. */
+  var script = document.currentScript, svg = script ? script.closest("svg") : document.documentElement;
+  var alone = svg === document.documentElement;
   var frames = Array.prototype.slice.call(svg.querySelectorAll("g.frame"));
-  var status = svg.getElementById("status"), box = svg.getElementById("search");
+  var status = svg.querySelector(".status"), box = svg.querySelector(".search"), reset = svg.querySelector(".reset");
   var width = +svg.getAttribute("data-width"), pad = +svg.getAttribute("data-pad");
-  var zoomed = null, term = "";
+  var zoomed = null, term = "", current = frames[0];
 
   function number(g, key) { return +g.getAttribute("data-" + key); }
+  function row(g) { return +g.querySelector("rect").getAttribute("y"); }
+  function shown(g) { return g.style.display !== "none"; }
 
   /* Put every frame where it belongs when [from, from + span) of the whole fills the width. */
   function layout(from, span) {
     frames.forEach(function (g) {
       var x = (number(g, "x") - from) / span, w = number(g, "w") / span;
       var above = x <= 1e-9 && x + w >= 1 - 1e-9;
-      var left = Math.max(x, 0), right = Math.min(x + w, 1), shown = (right - left) * width;
-      g.style.display = right > left && shown >= 0.3 ? "" : "none";
+      var left = Math.max(x, 0), right = Math.min(x + w, 1), wide = (right - left) * width;
+      g.style.display = right > left && wide >= 0.3 ? "" : "none";
       g.classList.toggle("above", above && zoomed !== null && g !== zoomed && number(g, "w") > number(zoomed, "w"));
       if (right <= left) return;
       var rect = g.querySelector("rect"), text = g.querySelector("text");
       rect.setAttribute("x", pad + left * width);
-      rect.setAttribute("width", Math.max(shown - 0.4, 0.1));
+      rect.setAttribute("width", Math.max(wide - 0.4, 0.1));
       text.setAttribute("x", pad + left * width + 3);
-      var room = Math.floor((shown - 6) / 6.6), name = g.getAttribute("data-name");
+      var room = Math.floor((wide - 6) / 7.3), name = g.getAttribute("data-name");
       text.textContent = room < 3 ? "" : name.length <= room ? name : name.slice(0, room - 1) + "\u2026";
     });
   }
@@ -31,26 +35,27 @@
 
   function zoom(g) {
     zoomed = g && number(g, "w") < 1 ? g : null;
-    layout(zoomed ? number(g, "x") : 0, zoomed ? number(g, "w") : 1);
-    svg.getElementById("reset").style.display = zoomed ? "" : "none";
+    layout(zoomed ? number(zoomed, "x") : 0, zoomed ? number(zoomed, "w") : 1);
+    reset.style.display = zoomed ? "" : "none";
   }
 
   /* Colour what matches; tell which part of the whole lies below a match, each stack once. */
   function search(text) {
-    var part = 0, covered = [], matches = 0;
+    var part = 0, end = -1, matches = [];
     term = text;
     frames.forEach(function (g) {
       var hit = term !== "" && g.getAttribute("data-name").toLowerCase().indexOf(term.toLowerCase()) >= 0;
       g.classList.toggle("match", hit);
-      if (!hit) return;
-      matches++;
-      var x = number(g, "x"), w = number(g, "w");
-      if (!covered.some(function (c) { return x >= c[0] - 1e-12 && x + w <= c[1] + 1e-12; })) {
-        covered.push([x, x + w]);
-        part += w;
-      }
+      if (hit) matches.push([number(g, "x"), number(g, "w")]);
     });
-    say(term === "" ? "" : matches + " frames match \u201c" + term + "\u201d: " + (100 * part).toFixed(2) + " %");
+    /* From left to right, wide ones first: what begins before the end of the last one counted lies above it. */
+    matches.sort(function (a, b) { return a[0] - b[0] || b[1] - a[1]; });
+    matches.forEach(function (m) {
+      if (m[0] < end - 1e-12) return;
+      part += m[1];
+      end = m[0] + m[1];
+    });
+    say(term === "" ? "" : matches.length + " frames match \u201c" + term + "\u201d: " + (100 * part).toFixed(2) + " %");
     return part;
   }
 
@@ -59,19 +64,57 @@
     if (text !== null) search(text);
   }
 
-  frames.forEach(function (g) {
+  /* One frame at a time can be tabbed to; arrows go up, down and sideways from there. */
+  function focus(g) {
+    if (!g) return;
+    current.setAttribute("tabindex", "-1");
+    current = g;
     g.setAttribute("tabindex", "0");
+    g.focus();
+  }
+
+  function nearest(test) {
+    var x = number(current, "x"), best = null;
+    frames.forEach(function (g) {
+      if (shown(g) && test(row(g) - row(current), number(g, "x") - x) &&
+          (!best || Math.abs(number(g, "x") - x) < Math.abs(number(best, "x") - x))) best = g;
+    });
+    return best;
+  }
+
+  var step = number(frames[0] || svg, "w") ? 17 : 0;
+  var moves = {
+    ArrowUp: function (dy, dx) { return dy === -step && dx >= -1e-12 && dx < number(current, "w"); },
+    ArrowDown: function (dy, dx) { return dy === step && dx <= 1e-12; },
+    ArrowLeft: function (dy, dx) { return dy === 0 && dx < 0; },
+    ArrowRight: function (dy, dx) { return dy === 0 && dx > 0; }
+  };
+
+  function pressed(e) {
+    if (e.key === "Enter" || e.key === " ") zoom(this);
+    else if (moves[e.key]) focus(nearest(moves[e.key]));
+    else return;
+    e.preventDefault();
+  }
+
+  frames.forEach(function (g) {
+    g.setAttribute("tabindex", g === current ? "0" : "-1");
     g.addEventListener("click", function () { zoom(g); });
     g.addEventListener("focus", function () { say(describe(g)); });
     g.addEventListener("mouseover", function () { say(describe(g)); });
-    g.addEventListener("keydown", function (e) { if (e.key === "Enter" || e.key === " ") { zoom(g); e.preventDefault(); } });
+    g.addEventListener("keydown", pressed);
   });
-  svg.getElementById("reset").addEventListener("click", function () { zoom(null); });
-  box.addEventListener("click", ask);
-  window.addEventListener("keydown", function (e) {
+
+  function button(element, act) {
+    element.addEventListener("click", act);
+    element.addEventListener("keydown", function (e) { if (e.key === "Enter" || e.key === " ") { act(); e.preventDefault(); } });
+  }
+  button(reset, function () { zoom(null); });
+  button(box, ask);
+  (alone ? window : svg).addEventListener("keydown", function (e) {
     if (e.key === "Escape") { zoom(null); search(""); }
-    if ((e.ctrlKey && e.key === "f") || e.key === "/" || e.key === "F3") { e.preventDefault(); ask(); }
+    if (e.key === "/" || (alone && ((e.ctrlKey && e.key === "f") || e.key === "F3"))) { e.preventDefault(); ask(); }
   });
   layout(0, 1);
-  window.ntrace = { zoom: zoom, search: search, frames: frames };
+  window.ntraceFlame = { zoom: zoom, search: search, frames: frames, focus: focus };
 })();

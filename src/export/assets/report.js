@@ -1,0 +1,462 @@
+(function () {
+  "use strict";
+  var data = JSON.parse(document.getElementById("data").textContent);
+  var summary = data.summary;
+
+  /* ---- small helpers */
+
+  function id(name) { return document.getElementById(name); }
+  function count(n) { return n.toLocaleString("en-US"); }
+  function plural(n, one, many) { return count(n) + " " + (n === 1 ? one : many || one + "s"); }
+  function share(part, whole) { return whole ? 100 * part / whole : 0; }
+  function percent(part, whole) { return share(part, whole).toFixed(2) + " %"; }
+  function base(path) { return path.slice(path.lastIndexOf("/") + 1); }
+
+  function make(tag, attributes, content) {
+    var element = document.createElement(tag);
+    Object.keys(attributes || {}).forEach(function (key) { element.setAttribute(key, attributes[key]); });
+    [].concat(content === undefined ? [] : content).forEach(function (child) {
+      element.appendChild(typeof child === "object" ? child : document.createTextNode(child));
+    });
+    return element;
+  }
+
+  function put(parent, children) { [].concat(children).forEach(function (c) { parent.appendChild(c); }); return parent; }
+  function cell(content, kind) { return make("td", kind ? { "class": kind } : {}, content); }
+
+  function heading(columns) {
+    return make("thead", {}, make("tr", {}, columns.map(function (c) {
+      return make("th", { scope: "col", "class": c.text ? "text" : "" }, make("span", {}, c.title));
+    })));
+  }
+
+  function time(ticks) {
+    var rate = summary.ticksPerSecond, ns;
+    if (!data.timeline.timed) return plural(Math.round(ticks), "instruction");
+    if (!rate) return plural(Math.round(ticks), "tick");
+    ns = ticks / rate * 1e9;
+    return ns < 1e3 ? ns.toFixed(0) + " ns" : ns < 1e6 ? (ns / 1e3).toFixed(2) + " \u00b5s" :
+      ns < 1e9 ? (ns / 1e6).toFixed(3) + " ms" : (ns / 1e9).toFixed(4) + " s";
+  }
+
+  /* ---- summary */
+
+  function card(title, value, note, part) {
+    var dd = make("dd", {}, [value]);
+    if (note) dd.appendChild(make("small", {}, note));
+    var box = make("div", {}, [make("dt", {}, title), dd]);
+    if (part !== undefined) {
+      var bar = make("i");
+      bar.style.width = part + "%";
+      dd.appendChild(put(make("div", { "class": "meter", "aria-hidden": "true" }), bar));
+    }
+    return box;
+  }
+
+  function covered(title, sums, unit) {
+    var note = count(sums[1]) + " of " + plural(sums[0], unit);
+    if (sums[2]) note += ", " + count(sums[2]) + " not known";
+    return card(title, sums[0] ? percent(sums[1], sums[0]) : "\u2013", sums[0] ? note : "no debug information",
+      sums[0] ? share(sums[1], sums[0]) : undefined);
+  }
+
+  function showSummary() {
+    var gaps = data.gaps.count;
+    var whole = data.timeline.timed ? "over " + time(data.timeline.length) + ", " : "";
+    id("lead").textContent = plural(summary.instructions, "instruction") + ", " + whole +
+      "on " + plural(summary.harts.length, "hart") + "; " + (gaps ? plural(gaps, "gap") : "no gaps") + ".";
+    put(id("cards"), [
+      card("Instructions", count(summary.instructions), summary.harts.length > 1 ? "on " + plural(summary.harts.length, "hart") : ""),
+      card("Functions that ran", count(data.functions.count), data.functions.rows.length ? "hottest: " + data.functions.rows[0][0] : ""),
+      covered("Lines covered", summary.lines, "line"),
+      covered("Branch outcomes seen", summary.branches, "outcome"),
+      covered("Functions covered", summary.functions, "function")
+    ]);
+    summary.facts.concat(summary.harts.length < 2 ? [] : summary.harts.map(function (h) {
+      return ["source " + h[0], plural(h[1], "instruction")];
+    })).forEach(function (f) { put(id("facts"), [make("dt", {}, f[0]), make("dd", {}, f[1])]); });
+  }
+
+  /* ---- gaps and losses */
+
+  function showGaps() {
+    var g = data.gaps, body = id("gaps-body"), lost = g.count + g.losses.length;
+    if (!lost && !g.overflows && !g.blind) {
+      put(body, make("p", { "class": "notice good" }, "Nothing is missing: every instruction of the trace is in this report."));
+      return;
+    }
+    id("gaps-badge").textContent = count(lost);
+    id("gaps-badge").classList.toggle("on", lost > 0);
+    if (g.count) {
+      put(body, make("p", { "class": "notice bad" }, plural(g.count, "gap") + " in the trace, " + plural(g.bytes, "byte") +
+        " without meaning: what ran there is in no number below, and lines that they may hide are \u201cnot known\u201d."));
+      put(body, make("ul", {}, g.reasons.map(function (r) { return make("li", {}, count(r[1]) + " \u00d7 " + r[0]); })));
+    }
+    if (g.overflows) put(body, make("p", { "class": "notice bad" }, "The encoder lost messages " + plural(g.overflows, "time") + " (overflow)."));
+    if (g.blind) put(body, make("p", { "class": "notice" }, plural(g.blind, "run") + " through code that no image has: followed, but not counted."));
+    if (g.losses.length) put(body, [make("h3", {}, "Losses told by the capture"), make("ul", {}, g.losses.map(function (l) { return make("li", {}, l); }))]);
+    if (!g.rows.length) return;
+    var table = make("table", {}, [heading([{ title: "source" }, { title: "bytes from" }, { title: "to" }, { title: "message" },
+      { title: "why", text: 1 }, { title: "last sure address", text: 1 }, { title: "goes on at", text: 1 }]),
+    make("tbody", {}, g.rows.map(function (r) {
+      return make("tr", {}, [cell(r[0]), cell("0x" + r[1].toString(16)), cell("0x" + r[2].toString(16)), cell("#" + r[3]),
+        cell(r[4], "text"), cell(r[5] || "\u2013", "name"), cell(r[6] || "\u2013", "name")]);
+    }))]);
+    put(body, make("div", { "class": "scroll", tabindex: "0", role: "region", "aria-label": "Gaps" }, table));
+    if (g.count > g.rows.length) put(body, make("p", { "class": "hint" }, "The first " + count(g.rows.length) + " gaps are shown."));
+  }
+
+  /* ---- functions */
+
+  var NAME = 0, FILE = 1, LINE = 2, SELF = 3, TOTAL = 4, CALLS = 5, SELF_TICKS = 6, TOTAL_TICKS = 7, STEP = 100;
+  var functions = { sort: SELF, down: true, term: "", shown: STEP };
+
+  function functionColumns() {
+    var columns = [{ key: NAME, title: "Function", text: 1 }, { key: SELF, title: "Self" }, { key: TOTAL, title: "Total" },
+      { key: CALLS, title: "Calls" }];
+    if (data.functions.ticks) columns.push({ key: SELF_TICKS, title: "Self time" }, { key: TOTAL_TICKS, title: "Total time" });
+    return columns.concat([{ key: FILE, title: "File", text: 1 }]);
+  }
+
+  function bar(n, whole) {
+    var td = cell([count(n) + " ", make("small", {}, percent(n, whole))], "bar");
+    td.style.backgroundSize = (share(n, whole) * 0.94).toFixed(2) + "% 76%";
+    return td;
+  }
+
+  function place(row) {
+    if (!row[FILE]) return cell("", "place");
+    var text = base(row[FILE]) + ":" + row[LINE], known = files[row[FILE]] !== undefined;
+    var td = cell(known ? make("button", { type: "button", "class": "link", title: row[FILE] }, text) : make("bdi", { title: row[FILE] }, text), "place");
+    if (known) td.firstChild.addEventListener("click", function () { openSource(row[FILE], row[LINE], true); });
+    return td;
+  }
+
+  function functionRow(row) {
+    var whole = data.functions.instructions, cells = [cell(row[NAME], "name"), bar(row[SELF], whole), bar(row[TOTAL], whole), cell(count(row[CALLS]))];
+    cells[0].title = row[NAME] + " at " + row[8];
+    if (data.functions.ticks) cells.push(cell(time(row[SELF_TICKS])), cell(time(row[TOTAL_TICKS])));
+    return make("tr", {}, cells.concat([place(row)]));
+  }
+
+  function compare(a, b) { return typeof a === "number" ? a - b : (a || "").localeCompare(b || ""); }
+
+  function foundFunctions() {
+    var term = functions.term.toLowerCase(), sign = functions.down ? -1 : 1;
+    return data.functions.rows.filter(function (r) {
+      return !term || r[NAME].toLowerCase().indexOf(term) >= 0 || (r[FILE] || "").toLowerCase().indexOf(term) >= 0;
+    }).sort(function (a, b) { return sign * compare(a[functions.sort], b[functions.sort]) || b[SELF] - a[SELF]; });
+  }
+
+  function showFunctions() {
+    var found = foundFunctions(), table = id("functions-table"), self = 0, body = table.tBodies[0];
+    found.forEach(function (r) { self += r[SELF]; });
+    body.replaceChildren.apply(body, found.slice(0, functions.shown).map(functionRow));
+    id("functions-more").hidden = found.length <= functions.shown;
+    id("functions-status").textContent = plural(found.length, "function") + ", " + percent(self, data.functions.instructions) +
+      " of the instructions" + (data.functions.count > data.functions.rows.length ? "; the " + count(data.functions.rows.length) + " hottest are here" : "");
+    Array.prototype.forEach.call(table.tHead.rows[0].cells, function (th) {
+      th.setAttribute("aria-sort", +th.dataset.key !== functions.sort ? "none" : functions.down ? "descending" : "ascending");
+    });
+  }
+
+  function sortBy(key) {
+    functions.down = functions.sort === key ? !functions.down : key !== NAME && key !== FILE;
+    functions.sort = key;
+    showFunctions();
+  }
+
+  function setUpFunctions() {
+    var head = make("tr", {}, functionColumns().map(function (c) {
+      var button = make("button", { type: "button" }, c.title);
+      button.addEventListener("click", function () { sortBy(c.key); });
+      return make("th", { scope: "col", "data-key": c.key, "class": c.text ? "text" : "" }, button);
+    }));
+    put(id("functions-table"), [make("thead", {}, head), make("tbody")]);
+    id("functions-search").addEventListener("input", function () { functions.term = this.value; functions.shown = STEP; showFunctions(); });
+    id("functions-more").addEventListener("click", function () { functions.shown += 5 * STEP; showFunctions(); });
+    showFunctions();
+  }
+
+  /* ---- flame graph: it brings its own script */
+
+  function setUpFlame() {
+    id("flame-search").addEventListener("input", function () {
+      var part = window.ntraceFlame.search(this.value);
+      id("flame-status").textContent = this.value ? (100 * part).toFixed(2) + " % of the instructions" : "";
+    });
+  }
+
+  /* ---- source */
+
+  var files = {}, ROWS = 5;
+  data.source.files.forEach(function (f, i) { files[f[0]] = i; });
+
+  function outcome(branch) {
+    var none = !branch[0] && !branch[1], one = !branch[0] !== !branch[1];
+    var what = none ? "never reached" : one ? (branch[0] ? "always taken" : "never taken") : "both ways";
+    return make("span", { "class": "branch" + (none ? " none" : one ? " one" : ""), title: what + ", branch at " + branch[2] },
+      "taken " + count(branch[0]) + ", not " + count(branch[1]));
+  }
+
+  function sourceRow(l, most) {
+    var times = l[2] === undefined ? "" : l[2] < 0 ? "?" : count(l[2]), instructions = l[3] ? count(l[3]) : "";
+    var row = make("tr", { "data-line": l[0], "class": l[2] === 0 ? "zero" : l[2] < 0 ? "unknown" : "" }, [
+      cell(times), cell(instructions), cell(String(l[0]), "n"),
+      cell(l[1] === null ? "" : l[1], "src"), cell((l[4] || []).map(outcome), "out")]);
+    if (l[3]) row.cells[0].style.background = row.cells[1].style.background =
+      "rgba(var(--heat)," + (0.05 + 0.5 * Math.sqrt(l[3] / most)).toFixed(3) + ")";
+    if (l[2] < 0) row.cells[0].title = "not known: a gap may hide it";
+    return row;
+  }
+
+  function sourceBody(lines) {
+    var most = 1, body = make("tbody"), before = 0;
+    lines.forEach(function (l) { most = Math.max(most, l[3] || 0); });
+    lines.forEach(function (l) {
+      if (l[0] !== before + 1) put(body, make("tr", { "class": "cut" }, make("td", { colspan: "5" }, "\u22ef")));
+      put(body, sourceRow(l, most));
+      before = l[0];
+    });
+    return body;
+  }
+
+  function sourceNote(f) {
+    if (!f[ROWS]) return f[1] ? "There was no room for this file in the report." : "No instruction of this file ran.";
+    return plural(f[1], "instruction") + "; " + (f[4] ? "" : "the source text was not found, counts alone; ") + count(f[2][1]) + " of " +
+      plural(f[2][0], "line") + " ran" + (f[2][2] ? ", " + count(f[2][2]) + " not known" : "") +
+      (f[3][0] ? "; " + count(f[3][1]) + " of " + plural(f[3][0], "branch outcome") + " seen" : "");
+  }
+
+  function openSource(file, line, jump) {
+    var f = data.source.files[files[file]], table = id("source-table");
+    id("source-file").value = file;
+    id("source-status").textContent = sourceNote(f);
+    id("source-scroll").hidden = !f[ROWS];
+    table.replaceChildren();
+    if (f[ROWS]) put(table, [heading([{ title: "times" }, { title: "instructions" }, { title: "line" }, { title: "source", text: 1 },
+      { title: "branches", text: 1 }]), sourceBody(f[ROWS])]);
+    var row = line && table.querySelector("tr[data-line='" + line + "']");
+    if (row) row.classList.add("here");
+    if (jump) id("source").scrollIntoView();
+    id("source-scroll").scrollTop = row ? Math.max(0, row.offsetTop - 120) : 0;
+    if (jump) id("source-scroll").focus({ preventScroll: true });
+  }
+
+  function fileRow(f) {
+    return make("tr", {}, [cell(f[0], "name"), cell(count(f[1])), cell(f[2][1] + " / " + f[2][0]), cell(percent(f[2][1], f[2][0])),
+      cell(count(f[2][2])), cell(f[3][1] + " / " + f[3][0])]);
+  }
+
+  function setUpSource() {
+    var list = data.source.files, hot = null;
+    if (!list.length) {
+      id("source-status").textContent = "The program has no debug information that tells files and lines (compile with -g).";
+      id("source-file").disabled = true;
+      id("source-scroll").hidden = true;
+      return;
+    }
+    list.forEach(function (f) {
+      put(id("source-file"), make("option", { value: f[0] }, base(f[0]) + " \u2013 " + percent(f[1], summary.instructions)));
+      if (!hot && f[ROWS]) hot = f;
+    });
+    put(id("files-table"), [heading([{ title: "file", text: 1 }, { title: "instructions" }, { title: "lines" }, { title: "covered" },
+      { title: "not known" }, { title: "branch outcomes" }]), make("tbody", {}, list.map(fileRow))]);
+    id("source-file").addEventListener("change", function () { openSource(this.value); });
+    openSource((hot || list[0])[0], hottestLine(hot));
+  }
+
+  function hottestLine(f) {
+    var best = null;
+    ((f && f[ROWS]) || []).forEach(function (l) { if (l[3] && (!best || l[3] > best[3])) best = l; });
+    return best && best[0];
+  }
+
+  /* ---- timeline: canvas, with as much detail as there are pixels */
+
+  var ROW = 17, GAP = 14, LABEL = 16, AXIS = 22, MAX_DEPTH = 24;
+  var view = { from: 0, span: Math.max(data.timeline.length, 1), tracks: [], height: 0, hover: null };
+
+  function colour(name, kind) {
+    var hash = 5381, i;
+    if (kind === "gaps") return "#c9362c";
+    if (kind === "contexts") return "#8f9bb3";
+    for (i = 0; i < name.length; i++) hash = (hash * 33 ^ name.charCodeAt(i)) >>> 0;
+    return kind === "traps" ? "hsl(" + (200 + hash % 25) + ",70%,72%)" :
+      "hsl(" + (12 + hash % 40) + "," + (72 + (hash >>> 6) % 20) + "%," + (62 + (hash >>> 11) % 12) + "%)";
+  }
+
+  /* Slices come in the order they begin, the outer one first: a stack of ends gives their depth. */
+  function layOut(track) {
+    var ends = [], deepest = 0;
+    var slices = track.slices.map(function (s) {
+      while (ends.length && ends[ends.length - 1] <= s[0]) ends.pop();
+      var name = typeof s[2] === "number" ? data.timeline.names[s[2] - 1] || "[other]" : s[2], depth = Math.min(ends.length, MAX_DEPTH);
+      ends.push(s[0] + s[1]);
+      deepest = Math.max(deepest, depth);
+      return { begin: s[0], length: s[1], name: name, depth: depth, colour: colour(name, track.kind) };
+    });
+    var title = "source " + track.src + " \u00b7 " + track.kind + (track.context !== "0" ? " \u00b7 context 0x" + track.context : "");
+    return { title: title, slices: slices, depth: deepest + 1, top: 0 };
+  }
+
+  function niceStep(span, most) {
+    var step = Math.pow(10, Math.floor(Math.log10(span / most)));
+    return [1, 2, 5, 10].map(function (n) { return n * step; }).find(function (s) { return span / s <= most; });
+  }
+
+  function ink(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
+
+  function drawAxis(g, width, height) {
+    var step = Math.max(niceStep(view.span, 8), 1), at = Math.ceil(view.from / step) * step;
+    g.fillStyle = ink("--soft");
+    g.strokeStyle = ink("--line");
+    for (; at <= view.from + view.span; at += step) {
+      var x = (at - view.from) / view.span * width;
+      g.beginPath(); g.moveTo(x + 0.5, AXIS - 6); g.lineTo(x + 0.5, height); g.stroke();
+      g.fillText(time(at), Math.min(x + 3, width - 90), 12);
+    }
+  }
+
+  function drawTrack(g, track, width) {
+    var filled = []; /* by depth: the pixel up to which something was drawn */
+    g.fillStyle = ink("--soft");
+    g.fillText(track.title, 2, track.top - 4);
+    track.slices.forEach(function (s) {
+      var x = (s.begin - view.from) / view.span * width, w = s.length / view.span * width, right = Math.min(x + w, width);
+      if (right < 0 || x > width || (w < 1 && Math.floor(x) === filled[s.depth])) return;
+      filled[s.depth] = Math.floor(x);
+      x = Math.max(x, 0);
+      w = Math.max(right - x, 1);
+      g.fillStyle = s.colour;
+      g.fillRect(x, track.top + s.depth * ROW, w > 2 ? w - 0.6 : w, ROW - 1);
+      if (s === view.hover) { g.strokeStyle = ink("--ink"); g.strokeRect(x + 0.5, track.top + s.depth * ROW + 0.5, Math.max(w - 1, 1), ROW - 2); }
+      var room = Math.floor((w - 6) / 6.7);
+      if (room < 3) return;
+      g.fillStyle = "#1a1a1a";
+      g.fillText(s.name.length <= room ? s.name : s.name.slice(0, room - 1) + "\u2026", x + 3, track.top + s.depth * ROW + 12);
+    });
+  }
+
+  function draw() {
+    var canvas = id("time-canvas"), width = canvas.clientWidth, scale = window.devicePixelRatio || 1, g = canvas.getContext("2d");
+    canvas.width = Math.round(width * scale);
+    canvas.height = Math.round(view.height * scale);
+    canvas.style.height = view.height + "px";
+    g.setTransform(scale, 0, 0, scale, 0, 0);
+    g.clearRect(0, 0, width, view.height);
+    g.font = "11px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
+    drawAxis(g, width, view.height);
+    view.tracks.forEach(function (t) { drawTrack(g, t, width); });
+    id("time-status").textContent = time(view.from) + " to " + time(view.from + view.span);
+  }
+
+  function look(from, span) {
+    view.span = Math.min(Math.max(span, Math.min(10, data.timeline.length || 1)), Math.max(data.timeline.length, 1));
+    view.from = Math.min(Math.max(from, 0), Math.max(data.timeline.length - view.span, 0));
+    draw();
+  }
+
+  function zoom(factor, around) {
+    var at = around === undefined ? 0.5 : around;
+    look(view.from + view.span * at * (1 - factor), view.span * factor);
+  }
+
+  function sliceAt(x, y) {
+    var at = view.from + x * view.span, near = view.span / 600, found = null;
+    view.tracks.forEach(function (t) {
+      t.slices.forEach(function (s) {
+        var top = t.top + s.depth * ROW;
+        if (y >= top && y < top + ROW && at >= s.begin - near && at <= s.begin + s.length + near &&
+            (!found || Math.abs(s.begin + s.length / 2 - at) < Math.abs(found.begin + found.length / 2 - at))) found = s;
+      });
+    });
+    return found;
+  }
+
+  function hover(s) {
+    if (s === view.hover) return;
+    view.hover = s;
+    id("time-hover").textContent = s ? s.name + ": " + time(s.length) + ", from " + time(s.begin) : "\u00a0";
+    draw();
+  }
+
+  function timeKeys(e) {
+    var keys = { "+": [0.5], "=": [0.5], "-": [2], ArrowLeft: [1, -0.2], ArrowRight: [1, 0.2], Home: null, Escape: null };
+    if (!(e.key in keys) || e.ctrlKey || e.metaKey) return;
+    e.preventDefault();
+    if (!keys[e.key]) look(0, data.timeline.length);
+    else if (keys[e.key].length === 1) zoom(keys[e.key][0]);
+    else look(view.from + view.span * keys[e.key][1], view.span);
+  }
+
+  function setUpPointer(canvas) {
+    var grabbed = null;
+    function spot(e) {
+      var box = canvas.getBoundingClientRect();
+      return { x: (e.clientX - box.left) / box.width, y: e.clientY - box.top };
+    }
+    canvas.addEventListener("pointerdown", function (e) { grabbed = { x: spot(e).x, from: view.from }; canvas.setPointerCapture(e.pointerId); });
+    canvas.addEventListener("pointerup", function () { grabbed = null; });
+    canvas.addEventListener("pointerleave", function () { hover(null); });
+    canvas.addEventListener("pointermove", function (e) {
+      var at = spot(e);
+      if (grabbed) look(grabbed.from - (at.x - grabbed.x) * view.span, view.span);
+      else hover(sliceAt(at.x, at.y));
+    });
+    canvas.addEventListener("dblclick", function (e) { var s = sliceAt(spot(e).x, spot(e).y); if (s) look(s.begin, s.length); });
+    canvas.addEventListener("wheel", function (e) {
+      if (!e.ctrlKey && !e.shiftKey) return;
+      e.preventDefault();
+      zoom(e.deltaY > 0 ? 1.25 : 0.8, spot(e).x);
+    }, { passive: false });
+  }
+
+  function setUpTimeline() {
+    var t = data.timeline, top = AXIS, canvas = id("time-canvas");
+    view.tracks = t.tracks.map(layOut);
+    view.tracks.forEach(function (track) { track.top = top + LABEL; top = track.top + track.depth * ROW + GAP; });
+    view.height = Math.max(top, 60);
+    canvas.setAttribute("aria-label", "Timeline of " + plural(t.tracks.length, "track") + " over " + time(t.length));
+    id("time-about").textContent = (t.timed ? "Time is the trace's own. " : "The trace has no timestamps: time is counted in instructions of each hart. ") +
+      (t.shortest ? "What is shorter than " + time(t.shortest) + " is left out. " : "") +
+      "Plus and minus zoom, arrows move, Home shows all; Ctrl with the wheel zooms, dragging moves, a double click shows one slice.";
+    id("time-in").addEventListener("click", function () { zoom(0.5); });
+    id("time-out").addEventListener("click", function () { zoom(2); });
+    id("time-left").addEventListener("click", function () { look(view.from - view.span / 4, view.span); });
+    id("time-right").addEventListener("click", function () { look(view.from + view.span / 4, view.span); });
+    id("time-all").addEventListener("click", function () { look(0, t.length); });
+    canvas.addEventListener("keydown", timeKeys);
+    setUpPointer(canvas);
+    window.addEventListener("resize", draw);
+    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+    look(0, t.length);
+  }
+
+  /* ---- interrupts and exceptions */
+
+  function showTraps() {
+    var body = id("traps-body"), timed = data.functions.ticks;
+    if (!data.traps.length) {
+      put(body, make("p", { "class": "notice" }, "No interrupt and no exception was taken."));
+      return;
+    }
+    var rows = data.traps.slice().sort(function (a, b) { return b[2] - a[2]; }).map(function (t) {
+      var cells = [cell(t[0], "name"), cell(t[1], "text"), cell(count(t[2])), cell(count(t[3])), cell((t[3] / t[2]).toFixed(1)), cell(percent(t[3], summary.instructions))];
+      return make("tr", {}, timed ? cells.concat([cell(time(t[4])), cell(time(t[4] / t[2]))]) : cells);
+    });
+    var columns = [{ title: "handler", text: 1 }, { title: "kind", text: 1 }, { title: "times" }, { title: "instructions" }, { title: "each, on average" }, { title: "of all" }];
+    if (timed) columns.push({ title: "time" }, { title: "each, on average" });
+    put(body, make("div", { "class": "scroll", tabindex: "0", role: "region", "aria-labelledby": "h-traps" },
+      make("table", {}, [heading(columns), make("tbody", {}, rows)])));
+  }
+
+  showSummary();
+  showGaps();
+  setUpFunctions();
+  setUpFlame();
+  setUpSource();
+  setUpTimeline();
+  showTraps();
+  window.ntraceReport = { data: data, view: view, look: look, sortBy: sortBy, openSource: openSource };
+})();

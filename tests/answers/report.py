@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+"""The report and the flame graph as a person meets them: in a browser, from file://. TAP on standard output.
+
+usage: report.py NTRACE
+
+What the pages show is compared with what `ntrace profile` and `ntrace coverage` print; keys are pressed and text is
+written as a person would. Nothing may be asked of a network, and the browser may have nothing to complain about.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from browser import Browser
+from exports import FIB, MIX, Bench
+
+KEYS = {"Enter": 13, "Escape": 27, "Home": 36, "ArrowUp": 38, "ArrowLeft": 37, "ArrowRight": 39, "ArrowDown": 40, "+": 187, "-": 189}
+REPORT = "report.html"
+TOO_BIG = 5 * 1000 * 1000
+
+
+def press(page, key):
+    page.press(key, text="\r" if key == "Enter" else None, code=KEYS[key])
+
+
+def show(b, page, name=REPORT, **more):
+    """Open a file of the bench, and complain of what the browser complains of."""
+    path = os.path.join(b.folder, name)
+    page.open(path, **more)
+    assert not page.problems, page.problems
+    assert all(url.startswith("file://") or url.startswith("data:") for url in page.requests), page.requests
+    assert len([url for url in page.requests if url.startswith("file://")]) == 1, page.requests
+
+
+def data(page, member):
+    return page.run(f"ntraceReport.data.{member}")
+
+
+def loads(b, page):
+    for dark in (False, True):
+        show(b, page, dark=dark)
+    assert page.run("document.querySelector('h1').textContent") == "work.ntrace"
+    assert f"{b.instructions:,}" in page.run("document.getElementById('cards').textContent")
+    assert os.path.getsize(os.path.join(b.folder, REPORT)) < TOO_BIG
+
+
+def functions_equal_profile(b, page):
+    show(b, page)
+    rows = [json.loads(row) for row in b.run(b.ntrace, "profile", "--format", "jsonl", "work.ntrace").splitlines()]
+    shown = data(page, "functions")
+    assert shown["instructions"] == data(page, "summary.instructions") == b.instructions
+    assert shown["count"] == len(rows) == len(shown["rows"])
+    for row, found in zip(rows, shown["rows"]):
+        expected = [row.get("function", "[unknown]"), row.get("file"), row.get("line", 0), row["self"], row["total"], row["calls"]]
+        assert found[:6] == expected, (found, expected)
+    cells = page.run("Array.from(document.querySelectorAll('#functions-table tbody tr'), "
+                     "r => Array.from(r.cells, c => c.textContent))")
+    fib = next(row for row in cells if row[0] == "fib")
+    assert fib[1].startswith(f"{b.profile['fib']['self']:,} ") and fib[3] == f"{FIB:,}", fib
+
+
+def functions_sort_and_search(b, page):
+    show(b, page)
+    page.run("document.querySelector('#functions-table th[data-key=\"5\"] button').click()")
+    calls = page.run("Array.from(document.querySelectorAll('#functions-table tbody tr'), r => r.cells[3].textContent)")
+    calls = [int(text.replace(",", "")) for text in calls]
+    assert calls == sorted(calls, reverse=True) and calls[0] == FIB
+    assert page.run("document.querySelector('#functions-table th[data-key=\"5\"]').getAttribute('aria-sort')") == "descending"
+    page.run("document.getElementById('functions-search').focus()")
+    page.write("mix")
+    assert page.run("Array.from(document.querySelectorAll('#functions-table tbody tr'), r => r.cells[0].textContent)") == ["mix"]
+    assert page.run("document.getElementById('functions-status').textContent").startswith("1 function,")
+
+
+def frame_of(page, name):
+    return page.run(f"ntraceFlame.frames.findIndex(g => g.dataset.name === '{name}')")
+
+
+def flame_zooms(b, page):
+    """By keys alone: Enter on a frame fills the width with it, Escape brings the whole back."""
+    whole = page.run("+ntraceFlame.frames[0].querySelector('rect').getAttribute('width')")
+    mix = frame_of(page, "mix")
+    wide = f"+ntraceFlame.frames[{mix}].querySelector('rect').getAttribute('width')"
+    part = page.run(wide) / whole
+    assert abs(part - b.profile["mix"]["total"] / b.instructions) < 0.01, part
+    page.run(f"ntraceFlame.focus(ntraceFlame.frames[{mix}])")
+    press(page, "Enter")
+    assert abs(page.run(wide) - whole) < 1
+    assert page.run(f"ntraceFlame.frames[{frame_of(page, 'fib')}].style.display") == "none"
+    press(page, "Escape")
+    assert abs(page.run(wide) / whole - part) < 0.001
+    press(page, "ArrowDown")
+    assert page.run("document.activeElement.dataset.name") == "main"
+
+
+def flame_in_report(b, page):
+    show(b, page)
+    page.run("document.getElementById('flame-search').focus()")
+    page.write("mix")
+    said = page.run("document.getElementById('flame-status').textContent")
+    assert said.startswith(f"{100 * b.profile['mix']['total'] / b.instructions:.2f} %"), said
+    assert page.run("document.querySelectorAll('.frame.match').length") == 1
+    flame_zooms(b, page)
+
+
+def flame_svg(b, page):
+    b.write("flame", "svg")
+    os.rename(os.path.join(b.folder, "flame.svg"), os.path.join(b.folder, "graph.svg"))
+    for dark in (False, True):
+        show(b, page, "graph.svg", dark=dark)
+    part = page.run("ntraceFlame.search('mix')")
+    assert abs(part - b.profile["mix"]["total"] / b.instructions) < 1e-6
+    assert f"{100 * part:.2f} %" in page.run("document.querySelector('.status').textContent")
+    assert page.run("ntraceFlame.search('fib')") < 1  # recursive: each stack counts once
+    assert abs(page.run("ntraceFlame.search('fib')") - b.profile["fib"]["total"] / b.instructions) < 1e-6
+    flame_zooms(b, page)
+
+
+def source_equals_coverage(b, page):
+    show(b, page)
+    counts, file = {}, None
+    for line in b.run(b.ntrace, "coverage", "--to", "lcov", "work.ntrace").splitlines():
+        if line.startswith("SF:"):
+            file = line[3:]
+        elif line.startswith("DA:") and file.endswith("/work.c"):
+            number, times = line[3:].split(",")[:2]
+            counts[int(number)] = int(times)
+    shown = next(f for f in data(page, "source.files") if f[0].endswith("/work.c"))
+    assert {row[0]: row[2] for row in shown[5] if len(row) > 2} == counts
+    with open(shown[0], encoding="utf-8") as text:
+        lines = text.read().split("\n")
+    assert all(row[1] == lines[row[0] - 1] for row in shown[5])
+    by_line = {}
+    for row in map(json.loads, b.run(b.ntrace, "profile", "--by", "line", "--format", "jsonl", "work.ntrace").splitlines()):
+        if row.get("file") == shown[0]:
+            by_line[row["line"]] = by_line.get(row["line"], 0) + row["self"]
+    assert {row[0]: row[3] for row in shown[5] if len(row) > 3 and row[3]} == by_line
+    assert shown[1] == sum(by_line.values())
+    loop = next(row for row in shown[5] if row[1] and "mix(60 + i)" in row[1])
+    assert [sorted(branch[:2]) for branch in loop[4]] == [[1, MIX - 1]], loop
+    assert "taken 49, not 1" in page.run("document.getElementById('source-table').textContent")
+    page.run(f"ntraceReport.openSource({json.dumps(shown[0])}, {loop[0]}, true)")
+    assert page.run("document.querySelector('#source-table tr.here td.n').textContent") == str(loop[0])
+
+
+def timeline_zooms(b, page):
+    show(b, page)
+    timeline = data(page, "timeline")
+    slices = [s for track in timeline["tracks"] for s in track["slices"]]
+    names = [timeline["names"][s[2] - 1] for s in slices if isinstance(s[2], int)]
+    assert timeline["length"] == b.instructions and not timeline["timed"]
+    assert timeline["shortest"] or (names.count("fib") == FIB and names.count("mix") == MIX)
+    assert sum(s[1] for s in slices if timeline["names"][s[2] - 1] == "main") == b.profile["main"]["total"]
+    page.run("document.getElementById('time-canvas').focus()")
+    press(page, "+")
+    assert page.run("ntraceReport.view.span") == b.instructions / 2
+    press(page, "ArrowLeft")
+    assert page.run("ntraceReport.view.from") < b.instructions / 4
+    press(page, "Home")
+    assert page.run("ntraceReport.view.span") == b.instructions
+    drawn = page.run("(() => { const c = document.getElementById('time-canvas');"
+                     "return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some(v => v); })()")
+    assert drawn
+
+
+def damaged(b):
+    """The stream with a hole in it, beside the program."""
+    with open(os.path.join(b.folder, "work.ntrace", "trace.nex"), "rb") as file:
+        stream = file.read()
+    third = len(stream) // 3
+    with open(os.path.join(b.folder, "hole.nex"), "wb") as file:
+        file.write(stream[:third] + b"\x00" * 7 + stream[third + 2000:])
+    with open(os.path.join(b.folder, "work.ntrace", "capture.json"), encoding="utf-8") as file:
+        params = json.load(file)["params"]
+    done = subprocess.run([b.ntrace, "report", "-o", "hole.html", "--src-bits", str(params["src_bits"]), "--return-stack", "32",
+                           "-e", "work", "hole.nex"], cwd=b.folder, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1 and "gap" in done.stderr, done
+
+
+def gaps_come_first(b, page):
+    damaged(b)
+    show(b, page, "hole.html")
+    gaps = data(page, "gaps")
+    assert gaps["count"] >= 1 and gaps["bytes"] > 0 and len(gaps["rows"]) == gaps["count"]
+    assert page.run("document.getElementById('gaps-badge').textContent") == str(gaps["count"])
+    assert f"{gaps['count']} gap" in page.run("document.getElementById('gaps-body').textContent")
+    assert data(page, "summary.lines")[2] > 0  # not seen is not known, not "did not run"
+    assert page.run("document.querySelectorAll('#source-table tr.unknown').length") > 0
+    assert page.run("document.querySelectorAll('#source-table tr.zero').length") == 0
+
+
+def names_stay_names(b, page):
+    """A name that looks like a page's own text is text."""
+    evil = "</script><img src=x onerror=document.title='gone'>{{data}}"
+    evil_file = evil.replace("/", "-") + ".ntrace"
+    os.symlink("work.ntrace", os.path.join(b.folder, evil_file))
+    with open(os.path.join(b.folder, "evil.s"), "w", encoding="utf-8") as file:
+        file.write('.globl _start\n_start: jal "</script><!--<script>"\nli a7, 93\nli a0, 0\necall\n'
+                   '.type "</script><!--<script>", @function\n"</script><!--<script>": ret\n'
+                   '.size "</script><!--<script>", . - "</script><!--<script>"\n')
+    b.run("riscv64-linux-gnu-gcc", "-nostdlib", "-static", "evil.s", "-o", "evil")
+    b.run(b.ntrace, "run", "-o", "evil.ntrace", "--", "./evil")
+    b.run(b.ntrace, "report", "-o", "evil.html", "evil.ntrace")
+    show(b, page, "evil.html")
+    assert "</script><!--<script>" in [row[0] for row in data(page, "functions.rows")]
+    b.run(b.ntrace, "report", "-o", "evil2.html", evil_file)
+    show(b, page, "evil2.html")
+    assert page.run("document.querySelector('h1').textContent") == evil_file
+    assert page.run("document.images.length") == 0
+
+
+def everyone_can_use_it(b, page):
+    """Each control has a name, tables have heads, and landmarks tell the parts; the tab key reaches every section."""
+    show(b, page)
+    page.ask("Accessibility.enable")
+    nodes = page.ask("Accessibility.getFullAXTree")["nodes"]
+    roles = {}
+    for node in nodes:
+        if node.get("ignored"):
+            continue
+        role = node.get("role", {}).get("value")
+        roles.setdefault(role, []).append(node.get("name", {}).get("value", ""))
+    for role in ("button", "link", "searchbox", "combobox", "table", "region", "image"):
+        assert role == "table" or all(roles.get(role, [""])), (role, roles.get(role))
+    for role in ("main", "navigation", "banner", "contentinfo", "heading", "columnheader", "status"):
+        assert roles.get(role), role
+    assert page.run("document.querySelectorAll('[tabindex=\"0\"].frame').length") == 1
+    assert page.run("Array.from(document.querySelectorAll('nav a')).every(a => document.querySelector(a.getAttribute('href') + ' h2'))")
+
+
+def prints_list(b, _page):
+    assert b.run(b.ntrace, "report", "--to", "list").split()[0] == "html"
+
+
+CASES = [loads, functions_equal_profile, functions_sort_and_search, flame_in_report, flame_svg, source_equals_coverage,
+         timeline_zooms, gaps_come_first, names_stay_names, everyone_can_use_it, prints_list]
+
+
+def main():
+    ntrace = os.path.abspath(sys.argv[1])
+    print(f"1..{len(CASES)}")
+    missing = [t for t in ("riscv64-linux-gnu-gcc", "qemu-riscv64") if not shutil.which(t)]
+    missing += [] if Browser.command() else ["chromium"]
+    if missing:
+        for number, case in enumerate(CASES, 1):
+            print(f"ok {number} - {case.__name__} # SKIP no {missing[0]}")
+        return
+    with tempfile.TemporaryDirectory() as folder, Browser() as page:
+        bench = Bench(ntrace, folder)
+        bench.run(ntrace, "report", "-o", REPORT, "work.ntrace")
+        for number, case in enumerate(CASES, 1):
+            try:
+                case(bench, page)
+                print(f"ok {number} - {case.__name__}", flush=True)
+            except (AssertionError, KeyError, StopIteration, TimeoutError, TypeError, OSError) as error:
+                print(f"not ok {number} - {case.__name__}: {type(error).__name__} {str(error)[:600]!r}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
