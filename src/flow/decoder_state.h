@@ -95,6 +95,7 @@ typedef struct ntr_order {
     uint8_t btype;
     bool no_outcome;      /* a branch was met after the history had run out (OQ-9) */
     uint64_t left;        /* halfwords still to walk */
+    uint64_t leash;       /* ... below which a walk on history has run away; 0: not measured yet */
     ntr_history history;  /* outcomes still to take */
     uint64_t address;     /* that the message carries */
     uint64_t again;       /* RepeatBranch: times to start over, */

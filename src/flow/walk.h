@@ -15,13 +15,13 @@ typedef struct ntr_place {
 
 /* How far apart two branches can be. I-CNT ends every other walk; one that only history ends would never
  * leave a loop without branches. */
-#define NTR_BRANCH_REACH (UINT64_C(1) << 24)
+#define NTR_BRANCH_REACH (UINT64_C(1) << 20)
 
 static inline ntr_place ntr_place_take(ntr_decoder *d) {
     const ntr_order *o = &d->order;
     const ntr_source *s = o->source;
     ntr_place p = {.block = s->block, .pc = s->pc, .left = o->left, .history = o->history, .run = s->run};
-    if (o->goal == NTR_GOAL_HISTORY) p.leash = p.left - NTR_BRANCH_REACH;
+    if (o->goal == NTR_GOAL_HISTORY) p.leash = o->leash ? o->leash : p.left - NTR_BRANCH_REACH;
     if (!p.block && s->pc_known) p.block = ntr_blocks_get(d->blocks, s->view, p.pc);
     return p;
 }
@@ -31,6 +31,7 @@ static inline void ntr_place_put(ntr_decoder *d, const ntr_place *p) {
     ntr_source *s = o->source;
     if (ntr_order_pays(o)) s->debt += o->left - p->left;
     o->left = p->left;
+    o->leash = p->leash;
     o->history = p->history;
     s->run = p->run;
     s->pc = p->pc;

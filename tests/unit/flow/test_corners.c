@@ -183,6 +183,30 @@ static void endless_loops_without_branches_end(void **state) {
     scene_end(&s);
 }
 
+/* However few events are read at a time. */
+static void a_loop_without_branches_ends(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    code(&s, 0x100, jal(0, 0));
+    stream in = {.size = 0};
+    assemble(&in, &s.config.params, START "ResourceFull RCODE=1 RDATA0=0x2\n");
+    ntr_status status;
+    ntr_decoder *d = ntr_decoder_new(&s.config, &status);
+    ntr_event events[256];
+    size_t count, reads = 0;
+    assert_int_equal(ntr_decoder_feed(d, in.bytes, in.size, true), NTR_OK);
+    do {
+        assert_true(++reads < 10000);
+        status = ntr_decoder_read(d, events, 256, &count);
+    } while (status == NTR_OK);
+    assert_int_equal(status, NTR_END);
+    assert_int_equal(events[count - 1].kind, NTR_EVENT_GAP);
+    assert_int_equal(events[count - 1].reason, NTR_E_LOOP);
+    ntr_decoder_free(d);
+    scene_end(&s);
+}
+
 /* OQ-5 */
 static void repeated_history_counts_all_occurrences(void **state) {
     (void)state;
@@ -314,6 +338,7 @@ int main(void) {
         TEST(branches_beyond_the_history_are_not_taken),
         TEST(history_that_is_left_is_a_gap),
         TEST(endless_loops_without_branches_end),
+        TEST(a_loop_without_branches_ends),
         TEST(repeated_history_counts_all_occurrences),
         TEST(repeats_go_to_the_same_target),
         TEST(repeats_of_nothing_are_errors),
