@@ -7,6 +7,7 @@
 #include <ntrace/bytes.h>
 #include <ntrace/callstack.h>
 #include <ntrace/calltree.h>
+#include <ntrace/check.h>
 #include <ntrace/clock.h>
 #include <ntrace/coverage.h>
 #include <ntrace/decoder.h>

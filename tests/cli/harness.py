@@ -3,6 +3,7 @@
 A script defines functions with @case("what it shows") and ends with main(). A case passes when it returns;
 it fails by an exception (use check and expect), and is skipped by skip("why").
 """
+import json
 import os
 import re
 import subprocess
@@ -88,6 +89,10 @@ class Run:
 
     def lines(self):
         return self.out.splitlines()
+
+    def rows(self):
+        """JSON Lines."""
+        return [json.loads(line) for line in self.lines()]
 
 
 def scratch():

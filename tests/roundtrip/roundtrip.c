@@ -10,6 +10,7 @@
 #include "judge.h"
 #include "setup.h"
 #include <inttypes.h>
+#include <ntrace/check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,6 +106,40 @@ static verdict judge_counts(const setup *s, const transcript *told, ntr_bytes st
     return v;
 }
 
+typedef struct inspection {
+    const ntr_encoder_config *config;
+    verdict verdict;
+} inspection;
+
+/* Encoders that were told to leave CDF 0 do so. */
+static bool is_wanted(const inspection *i, const ntr_finding *f)
+{
+    return strcmp(f->rule->id, "cdf-htm") == 0 && i->config->empty_cdf_0;
+}
+
+static void find_fault(void *user, const ntr_finding *f)
+{
+    inspection *i = user;
+    verdict *v = &i->verdict;
+    if (f->severity != NTR_SEVERITY_ERROR || !v->good || is_wanted(i, f))
+        return;
+    v->good = false;
+    snprintf(v->why, sizeof v->why, "message %" PRIu64 " at byte %" PRIu64 " breaks %s: %s", f->message, f->offset, f->rule->id,
+             f->rule->about);
+}
+
+/* The stream breaks no rule of the specification. */
+static verdict judge_rules(const setup *s, ntr_bytes stream)
+{
+    inspection i = {.config = &s->hart[0].config, .verdict.good = true};
+    ntr_check_config config = {.size = sizeof config, .params = s->params, .program = s->program, .found = find_fault, .user = &i};
+    ntr_check *check = ntr_check_new(&config, NULL);
+    if (!check || ntr_check_feed(check, stream.data, stream.size, true) != NTR_OK)
+        i.verdict = (verdict){.good = false, .why = "the check fails"};
+    ntr_check_free(check);
+    return i.verdict;
+}
+
 /* The library classifies instructions as the generator meant them. */
 static verdict judge_image(const setup *s)
 {
@@ -144,6 +179,8 @@ static verdict judge_all(const setup *s, setup_stream *const *streams, ntr_bytes
         if (v.good)
             v = judge_truth(decoder, i, s->hart[i].truth, &s->hart[i].config, true);
     }
+    if (v.good)
+        v = judge_rules(s, stream);
     return v.good ? judge_counts(s, decoder, stream, random) : v;
 }
 

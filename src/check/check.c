@@ -1,0 +1,173 @@
+/* The catalogue, and the way of a stream through it. */
+#include <ntrace/check.h>
+
+#include "base/allocator.h"
+#include "check/check_state.h"
+#include "check/flow_rules.h"
+
+#include <ntrace/reader.h>
+#include <string.h>
+
+enum { SOURCES = 4096 };
+
+enum { HABIT_NONE = false, HABIT_REFCODE = true };
+
+static const ntr_check_row rows[] = {
+#define NTR_CHECK(id, severity, habit, section, test, field, argument, about, breaking)                                \
+    {{id, section, about, breaking, NTR_SEVERITY_##severity, NTR_FIELD_##field},                                       \
+     HABIT_##habit,                                                                                                    \
+     ntr_rule_##test,                                                                                                  \
+     argument},
+#include "check/rules.def"
+#undef NTR_CHECK
+};
+
+#define ROWS (sizeof rows / sizeof rows[0])
+
+struct ntr_check {
+    ntr_check_config config;
+    ntr_reader reader;
+    ntr_check_source *sources[SOURCES]; /* as they come */
+    ntr_check_flow *flow;               /* NULL without program */
+};
+
+/* These rules are the decoder's; see report_flow. */
+bool ntr_rule_flow(const ntr_check_view *view, const ntr_check_row *row) {
+    (void)view, (void)row;
+    return false;
+}
+
+bool ntr_rule_flow_predictable(const ntr_check_view *view, const ntr_check_row *row) {
+    (void)view, (void)row;
+    return false;
+}
+
+const ntr_check_rule *ntr_check_rule_at(size_t index) {
+    return index < ROWS ? &rows[index].rule : NULL;
+}
+
+const char *ntr_severity_name(ntr_severity severity) {
+    static const char *const names[] = {"note", "warning", "error"};
+    return (unsigned)severity < 3 ? names[severity] : NULL;
+}
+
+/* ---- findings */
+
+static bool is_refcode(const ntr_params *params) {
+    return params->dialect && strcmp(params->dialect->name, "refcode") == 0;
+}
+
+static ntr_finding finding_of(const ntr_check *c, const ntr_check_row *row) {
+    const bool habit = row->refcode && is_refcode(&c->config.params);
+    return (ntr_finding){.rule = &row->rule,
+                         .index = (size_t)(row - rows),
+                         .field = row->rule.field,
+                         .tcode = NTR_TCODE_NONE,
+                         .severity = habit ? NTR_SEVERITY_NOTE : row->rule.severity};
+}
+
+static void report_message(const ntr_check *c, const ntr_check_row *row, const ntr_message *m) {
+    ntr_finding f = finding_of(c, row);
+    if (f.field == NTR_FIELD_NONE && m->defect) f.field = m->defect_field;
+    f.tcode = m->tcode;
+    f.has_source = NTR_HAS(m, SRC);
+    f.src = f.has_source ? (uint16_t)m->src : 0;
+    f.offset = m->offset;
+    f.size = m->size;
+    f.message = m->number;
+    f.at = m;
+    c->config.found(c->config.user, &f);
+}
+
+static bool tells(const ntr_check_row *row, int reason) {
+    return reason == NTR_OK ? row->test == ntr_rule_flow_predictable
+                            : row->test == ntr_rule_flow && row->argument == reason;
+}
+
+static void report_flow(const ntr_check *c, const ntr_flow_finding *found) {
+    for (size_t i = 0; i < ROWS; i++) {
+        if (!tells(&rows[i], found->reason)) continue;
+        ntr_finding f = finding_of(c, &rows[i]);
+        f.has_source = c->config.params.src_bits != 0;
+        f.src = found->src;
+        f.offset = found->offset;
+        f.message = found->message;
+        f.address = found->address;
+        f.has_address = found->has_address;
+        c->config.found(c->config.user, &f);
+    }
+}
+
+/* ---- messages */
+
+static void judge(const ntr_check *c, const ntr_message *m, const ntr_check_source *s) {
+    const ntr_check_view view = {&c->config, m, s, m->defect ? NTR_MODE_UNTOLD : ntr_check_mode_of(s, m)};
+    for (size_t i = 0; i < ROWS; i++)
+        if (rows[i].test(&view, &rows[i])) report_message(c, &rows[i], m);
+}
+
+/* Rules about order see nothing in a message with a defect. */
+static void judge_defect(ntr_check *c, const ntr_message *m) {
+    const ntr_check_source lost = {.phase = NTR_PHASE_LOST, .last.tcode = NTR_TCODE_NONE};
+    judge(c, m, &lost);
+    for (size_t i = 0; i < SOURCES; i++)
+        if (c->sources[i]) ntr_check_lose(c->sources[i]);
+}
+
+static ntr_status take(ntr_check *c, const ntr_message *m) {
+    if (m->defect) {
+        judge_defect(c, m);
+        return NTR_OK;
+    }
+    ntr_check_source **place = &c->sources[NTR_HAS(m, SRC) ? m->src % SOURCES : 0];
+    if (!*place) *place = ntr_alloc(c->config.allocator, 1, sizeof **place);
+    if (!*place) return NTR_E_MEMORY;
+    judge(c, m, *place);
+    ntr_check_follow(*place, &c->config.params, m);
+    return NTR_OK;
+}
+
+static void take_flow(const ntr_check *c, uint64_t message) {
+    ntr_flow_finding found;
+    while (c->flow && ntr_check_flow_next(c->flow, message, &found)) report_flow(c, &found);
+}
+
+/* ---- */
+
+ntr_check *ntr_check_new(const ntr_check_config *config, ntr_status *status) {
+    ntr_status ignored;
+    ntr_check *c = config->found ? ntr_alloc(config->allocator, 1, sizeof *c) : NULL;
+    if (!status) status = &ignored;
+    *status = config->found ? NTR_E_MEMORY : NTR_E_INVALID;
+    if (!c) return NULL;
+    c->config = *config;
+    *status = ntr_reader_init(&c->reader, &config->params);
+    if (config->mid_stream) ntr_reader_seek_start(&c->reader);
+    if (*status == NTR_OK && config->program) c->flow = ntr_check_flow_new(config, status);
+    if (*status == NTR_OK) return c;
+    ntr_check_free(c);
+    return NULL;
+}
+
+void ntr_check_free(ntr_check *c) {
+    if (!c) return;
+    for (size_t i = 0; i < SOURCES; i++) ntr_dealloc(c->config.allocator, c->sources[i]);
+    ntr_check_flow_free(c->flow);
+    ntr_dealloc(c->config.allocator, c);
+}
+
+ntr_status ntr_check_feed(ntr_check *c, const uint8_t *data, size_t size, bool last) {
+    ntr_message message;
+    ntr_status status = ntr_reader_feed(&c->reader, data, size, last);
+    if (status == NTR_OK && c->flow) status = ntr_check_flow_feed(c->flow, data, size, last);
+    while (status == NTR_OK && ntr_reader_next(&c->reader, &message) == NTR_OK) {
+        status = take(c, &message);
+        take_flow(c, message.number);
+    }
+    take_flow(c, UINT64_MAX);
+    return status == NTR_OK && c->flow ? ntr_check_flow_status(c->flow) : status;
+}
+
+uint64_t ntr_check_messages(const ntr_check *c) {
+    return c->reader.number;
+}

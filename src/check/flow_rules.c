@@ -1,0 +1,163 @@
+/* What messages say of the execution, with the program: the decoder's defects, under their rules' names. */
+#include "check/flow_rules.h"
+
+#include "base/allocator.h"
+
+#include <ntrace/decoder.h>
+
+enum { EVENTS = 256, SOURCES = 4096, CALLERS = 32 };
+
+/* Return addresses of one source: the deepest stack an encoder may have. */
+struct callers {
+    uint64_t address[CALLERS];
+    uint32_t top, count;
+    uint64_t told; /* the message, from 1, of a return that was told although its caller was known */
+    bool leaf;     /* nothing happened since the latest call: the smallest stack has it */
+};
+
+struct ntr_check_flow {
+    ntr_decoder *decoder;
+    const ntr_allocator *allocator;
+    bool implicit_return;
+    struct callers *sources[SOURCES];
+    ntr_event events[EVENTS];
+    size_t next, count;
+    ntr_status status;
+    bool told; /* a finding is ready */
+    ntr_flow_finding finding;
+};
+
+ntr_check_flow *ntr_check_flow_new(const ntr_check_config *config, ntr_status *status) {
+    ntr_check_flow *f = ntr_alloc(config->allocator, 1, sizeof *f);
+    ntr_decoder_config decoder = {.size = sizeof decoder,
+                                  .params = config->params,
+                                  .program = config->program,
+                                  .allocator = config->allocator,
+                                  .mid_stream = config->mid_stream};
+    if (!f) {
+        *status = NTR_E_MEMORY;
+        return NULL;
+    }
+    f->allocator = config->allocator;
+    f->implicit_return = config->params.implicit_return != NTR_RETURN_OFF;
+    f->decoder = ntr_decoder_new(&decoder, status);
+    if (f->decoder) return f;
+    ntr_dealloc(config->allocator, f);
+    return NULL;
+}
+
+void ntr_check_flow_free(ntr_check_flow *f) {
+    if (!f) return;
+    for (size_t i = 0; i < SOURCES; i++) ntr_dealloc(f->allocator, f->sources[i]);
+    ntr_decoder_free(f->decoder);
+    ntr_dealloc(f->allocator, f);
+}
+
+ntr_status ntr_check_flow_feed(ntr_check_flow *f, const uint8_t *data, size_t size, bool last) {
+    f->status = NTR_OK;
+    return ntr_decoder_feed(f->decoder, data, size, last);
+}
+
+/* ---- returns that had no need of a message */
+
+static struct callers *callers_of(ntr_check_flow *f, uint16_t src) {
+    struct callers **place = &f->sources[src % SOURCES];
+    if (!*place) *place = ntr_alloc(f->allocator, 1, sizeof **place);
+    return *place;
+}
+
+static void call(struct callers *c, uint64_t back) {
+    c->address[c->top++ % CALLERS] = back;
+    if (c->count < CALLERS) c->count++;
+    c->leaf = true;
+}
+
+/* Whether it is where a call came from to which any stack leads back. */
+static bool returns(struct callers *c, uint64_t target) {
+    const bool leaf = c->leaf;
+    c->leaf = false;
+    if (c->count == 0) return false;
+    c->count--;
+    return c->address[--c->top % CALLERS] == target && leaf;
+}
+
+static bool follow_span(struct callers *c, const ntr_event *e) {
+    switch (e->end) {
+    case NTR_END_CALL:
+    case NTR_END_INDIRECT_CALL:
+        call(c, e->address + 2 * (uint64_t)e->halfwords);
+        return false;
+    case NTR_END_RETURN:
+        return returns(c, e->target) && !(e->flags & NTR_EVENT_IMPLICIT);
+    case NTR_END_CO_SWAP:
+        c->count = 0;
+        return false;
+    default:
+        return false;
+    }
+}
+
+/* ---- events */
+
+static void tell(ntr_check_flow *f, const ntr_event *e, int reason, uint64_t address, bool known) {
+    f->told = true;
+    f->finding = (ntr_flow_finding){.reason = reason,
+                                    .src = e->src,
+                                    .offset = e->offset,
+                                    .message = e->message,
+                                    .address = address,
+                                    .has_address = known};
+}
+
+/* A return that its synchronizing message told needed that message: its finding waits for what comes next. */
+static void settle_return(ntr_check_flow *f, struct callers *c, const ntr_event *e) {
+    if (c->told && !(e->kind == NTR_EVENT_SYNC && e->message + 1 == c->told)) {
+        ntr_event at = *e;
+        at.message = c->told - 1;
+        tell(f, &at, NTR_OK, 0, false);
+    }
+    c->told = 0;
+}
+
+static void take(ntr_check_flow *f, const ntr_event *e) {
+    struct callers *c = callers_of(f, e->src);
+    if (!c) return;
+    if (f->implicit_return && e->kind != NTR_EVENT_CONTEXT) settle_return(f, c, e);
+    switch (e->kind) {
+    case NTR_EVENT_SPAN:
+        if (follow_span(c, e)) c->told = e->message + 1;
+        break;
+    case NTR_EVENT_SYNC:
+        c->count = 0;
+        break;
+    case NTR_EVENT_GAP:
+        c->count = 0;
+        tell(f, e, e->reason, e->gap.from_address, e->gap.from_known);
+        break;
+    case NTR_EVENT_NOTE:
+        tell(f, e, e->reason, e->address, !(e->flags & NTR_EVENT_ADDRESS_UNKNOWN));
+        break;
+    default:
+        break;
+    }
+}
+
+static bool refill(ntr_check_flow *f) {
+    while (f->next == f->count && f->status == NTR_OK) {
+        f->next = 0;
+        f->status = ntr_decoder_read(f->decoder, f->events, EVENTS, &f->count);
+    }
+    return f->next < f->count;
+}
+
+bool ntr_check_flow_next(ntr_check_flow *f, uint64_t message, ntr_flow_finding *finding) {
+    while (!f->told && refill(f) && f->events[f->next].message <= message) take(f, &f->events[f->next++]);
+    if (!f->told) return false;
+    f->told = false;
+    *finding = f->finding;
+    return true;
+}
+
+ntr_status ntr_check_flow_status(const ntr_check_flow *f) {
+    return f->status < 0 ? f->status : NTR_OK;
+}

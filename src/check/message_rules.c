@@ -1,0 +1,125 @@
+/* What one message shows by itself. */
+#include "check/check_state.h"
+
+#include <string.h>
+
+static bool has(const ntr_message *m, unsigned field) {
+    return (m->present >> field) & 1u;
+}
+
+/* ---- what the reader met */
+
+/* The argument is the defect, anywhere or at the rule's field. */
+bool ntr_rule_defect(const ntr_check_view *v, const ntr_check_row *row) {
+    if (v->message->defect != row->argument) return false;
+    return row->rule.field == NTR_FIELD_NONE || row->rule.field == v->message->defect_field;
+}
+
+bool ntr_rule_padded(const ntr_check_view *v, const ntr_check_row *row) {
+    ntr_field fields[NTR_FIELDS_MAX];
+    (void)row;
+    if (v->message->defect) return false;
+    size_t count = ntr_message_list(v->message, fields);
+    for (size_t i = 0; i < count; i++)
+        if (ntr_message_is_padded(&v->config->params, v->message, fields[i])) return true;
+    return false;
+}
+
+/* The argument is the TCODE of the message that may leave it out. */
+bool ntr_rule_left_out(const ntr_check_view *v, const ntr_check_row *row) {
+    return !v->message->defect && v->message->tcode == row->argument && !has(v->message, row->rule.field);
+}
+
+/* ---- values */
+
+static bool named(const ntr_check_view *v, unsigned field, const char *name) {
+    if (!has(v->message, field)) return false;
+    const char *value = ntr_value_name(v->config->params.dialect, (ntr_field)field, v->message->value[field]);
+    return value && strcmp(value, name) == 0;
+}
+
+bool ntr_rule_reserved(const ntr_check_view *v, const ntr_check_row *row) {
+    return named(v, row->rule.field, "reserved");
+}
+
+bool ntr_rule_vendor(const ntr_check_view *v, const ntr_check_row *row) {
+    return named(v, row->rule.field, "vendor defined");
+}
+
+static bool unknown(const ntr_check_view *v) {
+    return v->message->tcode != NTR_TCODE_NONE && !ntr_message_get(v->config->params.dialect, v->message->tcode);
+}
+
+static bool is_vendor(unsigned tcode) {
+    return tcode >= NTR_TCODE_VENDOR_FIRST && tcode <= NTR_TCODE_VENDOR_LAST;
+}
+
+bool ntr_rule_tcode_reserved(const ntr_check_view *v, const ntr_check_row *row) {
+    (void)row;
+    return unknown(v) && !is_vendor(v->message->tcode);
+}
+
+bool ntr_rule_tcode_vendor(const ntr_check_view *v, const ntr_check_row *row) {
+    (void)row;
+    return unknown(v) && is_vendor(v->message->tcode);
+}
+
+bool ntr_rule_zero(const ntr_check_view *v, const ntr_check_row *row) {
+    return has(v->message, row->rule.field) && v->message->value[row->rule.field] == 0;
+}
+
+/* The argument is the set of bits that are to be 0. */
+bool ntr_rule_bits(const ntr_check_view *v, const ntr_check_row *row) {
+    return has(v->message, row->rule.field) && v->message->value[row->rule.field] & (uint64_t)row->argument;
+}
+
+/* The argument is the most bits that the value may have. */
+bool ntr_rule_above(const ntr_check_view *v, const ntr_check_row *row) {
+    return has(v->message, row->rule.field) && v->message->value[row->rule.field] >> row->argument;
+}
+
+/* ---- ResourceFull */
+
+static bool is_resource(const ntr_check_view *v, bool history) {
+    const ntr_message *m = v->message;
+    if (m->tcode != NTR_TCODE_RESOURCE_FULL || !NTR_HAS(m, RDATA0)) return false;
+    return history ? m->rcode == 1 || m->rcode == 2 : m->rcode == 0;
+}
+
+bool ntr_rule_resource_icnt(const ntr_check_view *v, const ntr_check_row *row) {
+    return is_resource(v, false) && ntr_rule_above(v, row);
+}
+
+bool ntr_rule_resource_hist(const ntr_check_view *v, const ntr_check_row *row) {
+    return is_resource(v, true) && ntr_rule_above(v, row);
+}
+
+bool ntr_rule_empty_history(const ntr_check_view *v, const ntr_check_row *row) {
+    (void)row;
+    return is_resource(v, true) && v->message->rdata0 == 1;
+}
+
+/* ---- addresses */
+
+bool ntr_rule_address_limit(const ntr_check_view *v, const ntr_check_row *row) {
+    unsigned bits = v->config->params.xlen == 32 ? 31 : 63;
+    return ntr_rule_above(v, &(ntr_check_row){.rule.field = row->rule.field, .argument = (int)bits});
+}
+
+/* ---- Ownership */
+
+bool ntr_rule_process_format(const ntr_check_view *v, const ntr_check_row *row) {
+    (void)row;
+    return NTR_HAS(v->message, PROCESS) && (v->message->process & 3) == 1;
+}
+
+bool ntr_rule_process_privilege(const ntr_check_view *v, const ntr_check_row *row) {
+    unsigned prv = v->message->process >> 2 & 3, virtual = v->message->process >> 4 & 1;
+    (void)row;
+    return NTR_HAS(v->message, PROCESS) && (prv == 2 || (virtual && prv == 3));
+}
+
+bool ntr_rule_process_context(const ntr_check_view *v, const ntr_check_row *row) {
+    (void)row;
+    return NTR_HAS(v->message, PROCESS) && (v->message->process & 3) == 0 && v->message->process >> 5;
+}

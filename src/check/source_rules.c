@@ -1,0 +1,320 @@
+/* What the messages of one source show in their order. */
+#include "check/check_state.h"
+
+typedef const ntr_check_view *view;
+typedef const ntr_check_row *row;
+
+/* ---- kinds of messages */
+
+enum {
+    KIND_SYNC = 1,    /* carries F-ADDR */
+    KIND_FLOW = 2,    /* tells of execution: nothing that may come before a sync */
+    KIND_BRANCH = 4,  /* a branch message without SYNC: RepeatBranch may follow */
+    KIND_HIST = 8,    /* takes up the history before it */
+    KIND_COUNTS = 16, /* carries I-CNT */
+};
+
+static unsigned kind(const ntr_message *m) {
+    switch (m->tcode) {
+    case NTR_TCODE_DIRECT_BRANCH:
+        return KIND_FLOW | KIND_BRANCH | KIND_COUNTS;
+    case NTR_TCODE_INDIRECT_BRANCH:
+        return KIND_FLOW | KIND_BRANCH | KIND_COUNTS | KIND_HIST;
+    case NTR_TCODE_INDIRECT_BRANCH_HIST:
+        return KIND_FLOW | KIND_BRANCH | KIND_COUNTS | KIND_HIST;
+    case NTR_TCODE_RESOURCE_FULL:
+    case NTR_TCODE_REPEAT_BRANCH:
+        return KIND_FLOW;
+    case NTR_TCODE_PROG_TRACE_SYNC:
+    case NTR_TCODE_DIRECT_BRANCH_SYNC:
+        return KIND_SYNC | KIND_COUNTS;
+    case NTR_TCODE_INDIRECT_BRANCH_SYNC:
+    case NTR_TCODE_INDIRECT_BRANCH_HIST_SYNC:
+        return KIND_SYNC | KIND_COUNTS | KIND_HIST;
+    case NTR_TCODE_PROG_TRACE_CORRELATION:
+        return KIND_COUNTS | KIND_HIST;
+    default:
+        return 0;
+    }
+}
+
+static bool is(view v, unsigned kinds) {
+    return kind(v->message) & kinds;
+}
+
+static bool traced(view v) {
+    return v->source->phase == NTR_PHASE_TRACED;
+}
+
+unsigned ntr_check_branches(uint64_t hist) {
+    unsigned bits = 0;
+    while (hist >>= 1) bits++;
+    return bits;
+}
+
+/* ---- start, stop, loss */
+
+bool ntr_rule_before_sync(view v, row r) {
+    (void)r;
+    return v->source->phase == NTR_PHASE_START && !v->config->mid_stream && is(v, KIND_FLOW);
+}
+
+bool ntr_rule_after_stop(view v, row r) {
+    (void)r;
+    return v->source->phase == NTR_PHASE_STOPPED && is(v, KIND_FLOW);
+}
+
+static bool untraced(view v) {
+    return v->source->phase == NTR_PHASE_STOPPED || (v->source->phase == NTR_PHASE_START && !v->config->mid_stream);
+}
+
+bool ntr_rule_stop_counts(view v, row r) {
+    const ntr_message *m = v->message;
+    (void)r;
+    if (m->tcode != NTR_TCODE_PROG_TRACE_CORRELATION || !untraced(v)) return false;
+    return m->icnt || (NTR_HAS(m, HIST) && m->hist != 1);
+}
+
+/* SYNC 1 and 9 may tell where execution was before the reset. */
+bool ntr_rule_start_counts(view v, row r) {
+    const ntr_message *m = v->message;
+    (void)r;
+    if (m->tcode != NTR_TCODE_PROG_TRACE_SYNC || !m->icnt || m->sync == 1 || m->sync == 9) return false;
+    return untraced(v) || v->source->error_before || m->sync == 3 || m->sync == 5 || m->sync == 7;
+}
+
+bool ntr_rule_start_reason(view v, row r) {
+    const uint64_t sync = v->message->sync;
+    (void)r;
+    return v->source->phase == NTR_PHASE_STOPPED && is(v, KIND_SYNC) &&
+           (sync == 0 || sync == 2 || sync == 4 || sync == 6);
+}
+
+bool ntr_rule_error_without_sync(view v, row r) {
+    (void)r;
+    return v->source->error_before && !is(v, KIND_SYNC) && v->message->tcode != NTR_TCODE_PROG_TRACE_CORRELATION;
+}
+
+bool ntr_rule_error_reason(view v, row r) {
+    (void)r;
+    return v->source->error_before && is(v, KIND_SYNC) && v->message->sync != 7;
+}
+
+bool ntr_rule_overrun_without_error(view v, row r) {
+    const bool judged = traced(v) || v->source->phase == NTR_PHASE_STOPPED;
+    (void)r;
+    return judged && is(v, KIND_SYNC) && v->message->sync == 7 && !v->source->loss;
+}
+
+/* ---- modes */
+
+bool ntr_rule_btype_mixed(view v, row r) {
+    (void)r;
+    if (!NTR_HAS(v->message, BTYPE)) return false;
+    return v->message->btype == 1 ? v->source->two : v->message->btype >= 2 && v->source->one;
+}
+
+ntr_check_mode ntr_check_mode_of(const ntr_check_source *s, const ntr_message *m) {
+    const bool counter = NTR_HAS(m, SYNC) && m->sync == 4;
+    if (s->mode != NTR_MODE_UNTOLD) return s->mode;
+    if (m->tcode == NTR_TCODE_DIRECT_BRANCH || m->tcode == NTR_TCODE_DIRECT_BRANCH_SYNC || counter) return NTR_MODE_BTM;
+    if (NTR_HAS(m, HIST)) return NTR_MODE_HTM;
+    if (m->tcode == NTR_TCODE_RESOURCE_FULL && (m->rcode == 1 || m->rcode == 2)) return NTR_MODE_HTM;
+    return NTR_MODE_UNTOLD;
+}
+
+bool ntr_rule_direct_in_htm(view v, row r) {
+    const unsigned tcode = v->message->tcode;
+    (void)r;
+    return v->mode == NTR_MODE_HTM && (tcode == NTR_TCODE_DIRECT_BRANCH || tcode == NTR_TCODE_DIRECT_BRANCH_SYNC);
+}
+
+bool ntr_rule_hist_in_btm(view v, row r) {
+    const ntr_message *m = v->message;
+    (void)r;
+    if (v->mode != NTR_MODE_BTM || m->tcode == NTR_TCODE_PROG_TRACE_CORRELATION) return false;
+    return NTR_HAS(m, HIST) || (m->tcode == NTR_TCODE_RESOURCE_FULL && (m->rcode == 1 || m->rcode == 2));
+}
+
+bool ntr_rule_cdf_htm(view v, row r) {
+    (void)r;
+    return v->mode == NTR_MODE_HTM && NTR_HAS(v->message, CDF) && v->message->cdf == 0;
+}
+
+bool ntr_rule_cdf_btm(view v, row r) {
+    (void)r;
+    return v->mode == NTR_MODE_BTM && NTR_HAS(v->message, CDF) && v->message->cdf == 1;
+}
+
+bool ntr_rule_counter_htm(view v, row r) {
+    (void)r;
+    return v->mode == NTR_MODE_HTM && NTR_HAS(v->message, SYNC) && v->message->sync == 4;
+}
+
+bool ntr_rule_hist_dropped(view v, row r) {
+    const unsigned k = kind(v->message);
+    (void)r;
+    return traced(v) && v->source->pool_branches && k & KIND_COUNTS && !(k & KIND_HIST);
+}
+
+/* ---- repeats */
+
+bool ntr_rule_repeat_place(view v, row r) {
+    const ntr_message *last = &v->source->last;
+    (void)r;
+    if (v->message->tcode != NTR_TCODE_REPEAT_BRANCH || !traced(v)) return false;
+    return !(kind(last) & KIND_BRANCH) && last->tcode != NTR_TCODE_REPEAT_BRANCH;
+}
+
+bool ntr_rule_repeat_address(view v, row r) {
+    const ntr_message *last = &v->source->last;
+    (void)r;
+    return v->message->tcode == NTR_TCODE_REPEAT_BRANCH && traced(v) && kind(last) & KIND_BRANCH &&
+           NTR_HAS(last, UADDR) && last->uaddr;
+}
+
+enum { REPEATS_MAX = (1 << 18) - 1 };
+
+bool ntr_rule_repeat_split(view v, row r) {
+    const ntr_message *last = &v->source->last;
+    (void)r;
+    return v->message->tcode == NTR_TCODE_REPEAT_BRANCH && traced(v) && last->tcode == NTR_TCODE_REPEAT_BRANCH &&
+           last->bcnt < REPEATS_MAX;
+}
+
+static bool is_repeated_history(const ntr_message *m) {
+    return m->tcode == NTR_TCODE_RESOURCE_FULL && m->rcode == 2;
+}
+
+bool ntr_rule_hrepeat_split(view v, row r) {
+    const ntr_message *last = &v->source->last;
+    (void)r;
+    return traced(v) && is_repeated_history(v->message) && is_repeated_history(last) &&
+           last->rdata0 == v->message->rdata0 && last->rdata1 < REPEATS_MAX;
+}
+
+/* ---- counts */
+
+/* The argument is the TCODE. */
+bool ntr_rule_counts_nothing(view v, row r) {
+    const ntr_message *m = v->message;
+    return traced(v) && m->tcode == r->argument && m->icnt + v->source->pool_icnt == 0;
+}
+
+/* A message that synchronizes with B-TYPE 0 may be no jump. */
+bool ntr_rule_jump_counts_nothing(view v, row r) {
+    const ntr_message *m = v->message;
+    (void)r;
+    return traced(v) && is(v, KIND_BRANCH) && NTR_HAS(m, BTYPE) && m->btype == 0 && m->icnt + v->source->pool_icnt == 0;
+}
+
+/* Every branch is at least one halfword. */
+bool ntr_rule_hist_over_icnt(view v, row r) {
+    const ntr_message *m = v->message;
+    (void)r;
+    if (!traced(v) || !is(v, KIND_HIST)) return false;
+    uint64_t branches = v->source->pool_branches + (NTR_HAS(m, HIST) ? ntr_check_branches(m->hist) : 0);
+    return branches > v->source->pool_icnt + m->icnt;
+}
+
+bool ntr_rule_sync_late(view v, row r) {
+    (void)r;
+    return v->config->sync_period && traced(v) && is(v, KIND_BRANCH) && v->source->since_sync > v->config->sync_period;
+}
+
+/* ---- Ownership */
+
+/* It may have been what an overflow took. */
+bool ntr_rule_ownership_missing(view v, row r) {
+    const unsigned tcode = v->message->tcode;
+    (void)r;
+    return v->source->sync_before && v->source->contexts && tcode != NTR_TCODE_OWNERSHIP && tcode != NTR_TCODE_ERROR;
+}
+
+bool ntr_rule_ownership_format(view v, row r) {
+    (void)r;
+    return v->source->sync_before && NTR_HAS(v->message, PROCESS) && (v->message->process & 3) == 0;
+}
+
+bool ntr_rule_ownership_order(view v, row r) {
+    (void)r;
+    return NTR_HAS(v->message, PROCESS) && (v->message->process & 3) == 3 && v->source->format == 2;
+}
+
+/* ---- time */
+
+bool ntr_rule_tstamp_missing(view v, row r) {
+    (void)r;
+    return is(v, KIND_SYNC) && !NTR_HAS(v->message, TSTAMP) &&
+           (v->source->timed || v->config->params.timestamps == NTR_TIMESTAMPS_ON);
+}
+
+/* A counter narrower than 64 bits comes round. */
+bool ntr_rule_tstamp_back(view v, row r) {
+    const unsigned width = v->config->params.ts_width;
+    (void)r;
+    return is(v, KIND_SYNC) && NTR_HAS(v->message, TSTAMP) && v->source->clock.known && (width == 0 || width >= 64) &&
+           v->message->tstamp < v->source->clock.time;
+}
+
+/* ---- following */
+
+static void pool(ntr_check_source *s, const ntr_message *m) {
+    if (m->tcode == NTR_TCODE_RESOURCE_FULL) {
+        if (m->rcode == 0) s->pool_icnt += m->rdata0;
+        if (m->rcode == 1) s->pool_branches += ntr_check_branches(m->rdata0);
+        if (m->rcode == 2) s->pool_branches += ntr_check_branches(m->rdata0) * m->rdata1;
+    } else if (kind(m) & KIND_COUNTS) {
+        s->pool_icnt = s->pool_branches = 0;
+    }
+}
+
+static void change_phase(ntr_check_source *s, const ntr_message *m) {
+    if (kind(m) & KIND_SYNC) {
+        s->phase = NTR_PHASE_TRACED;
+    } else if (m->tcode == NTR_TCODE_PROG_TRACE_CORRELATION) {
+        s->phase = NTR_PHASE_STOPPED;
+        s->mode = NTR_MODE_UNTOLD;
+    } else if (m->tcode == NTR_TCODE_ERROR) {
+        ntr_check_lose(s);
+    } else if (s->phase == NTR_PHASE_START && kind(m) & KIND_FLOW) {
+        s->phase = NTR_PHASE_LOST; /* one finding for the missing start is enough */
+    } else if (s->phase == NTR_PHASE_STOPPED && kind(m) & KIND_FLOW) {
+        s->phase = NTR_PHASE_LOST;
+    }
+}
+
+static void count_for_period(ntr_check_source *s, const ntr_message *m) {
+    if (kind(m) & KIND_SYNC)
+        s->since_sync = 0;
+    else if (m->tcode != NTR_TCODE_OWNERSHIP) /* TC-9 */
+        s->since_sync++;
+}
+
+void ntr_check_follow(ntr_check_source *s, const ntr_params *params, const ntr_message *m) {
+    s->mode = ntr_check_mode_of(s, m);
+    change_phase(s, m);
+    pool(s, m);
+    count_for_period(s, m);
+    ntr_clock_follow(&s->clock, params, m);
+    s->timed |= kind(m) & KIND_SYNC && NTR_HAS(m, TSTAMP);
+    s->one |= NTR_HAS(m, BTYPE) && m->btype == 1;
+    s->two |= NTR_HAS(m, BTYPE) && m->btype >= 2;
+    s->contexts |= m->tcode == NTR_TCODE_OWNERSHIP;
+    s->format = NTR_HAS(m, PROCESS) ? m->process & 3 : 0;
+    s->sync_before = kind(m) & KIND_SYNC;
+    s->error_before = m->tcode == NTR_TCODE_ERROR;
+    s->loss = !s->sync_before && (s->loss || s->error_before);
+    s->last = *m;
+}
+
+void ntr_check_lose(ntr_check_source *s) {
+    s->phase = NTR_PHASE_LOST;
+    s->mode = NTR_MODE_UNTOLD;
+    s->pool_icnt = s->pool_branches = 0;
+    s->since_sync = 0;
+    s->sync_before = s->error_before = false;
+    s->format = 0;
+    s->last = (ntr_message){.tcode = NTR_TCODE_NONE};
+    ntr_clock_lose(&s->clock);
+}

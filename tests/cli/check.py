@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""ntrace check: each rule has a stream in tests/corpus/check that breaks it alone, and one that keeps it.
+
+A scene: "options:" for the command, "program" when it is about the program below, then two streams, "bad:" and
+"good:", as lines for ntrace assemble; "bytes 0e 00" stands for itself.
+"""
+import json
+import os
+import xml.etree.ElementTree as ElementTree
+
+import tiny
+from harness import ROOT, Run, bytes_of, case, check, equal, main, shared, write
+
+SCENES = os.path.join(ROOT, "tests", "corpus", "check")
+
+# Beside tiny's program: 0x400 jal 0x500, 0x404 c.jr a5; 0x500 c.add, 0x502 c.ret; 0x600 c.j 0x600
+MORE = {0x400: (0x100000ef, 4), 0x404: (0x8782, 2), 0x406: (0x9002, 2), 0x500: (0x908a, 2), 0x502: (0x8082, 2), 0x600: (0xa001, 2)}
+
+
+def program():
+    data = bytearray(tiny.image()) + bytes(0x510)
+    for pc, (opcode, size) in MORE.items():
+        data[pc - tiny.BASE:pc - tiny.BASE + size] = opcode.to_bytes(size, "little")
+    return write("program.bin", bytes(data)) + "@0x100"
+
+
+def stream(name, lines, src_bits):
+    data = b""
+    for line in lines:
+        if line.startswith("bytes "):
+            data += bytes.fromhex(line[6:])
+        else:
+            data += Run("assemble", *src_bits, "-", stdin=line.encode() + b"\n").bytes
+    return write(name, data)
+
+
+class Scene:
+    def __init__(self, rule):
+        self.rule, self.options, self.streams = rule, [], {"bad": [], "good": []}
+        part = None
+        with open(os.path.join(SCENES, rule + ".txt"), encoding="ascii") as file:
+            for line in file.read().splitlines():
+                if line.startswith("options: "):
+                    self.options = line[9:].split()
+                elif line == "program":
+                    self.options += ["--raw", program()]
+                elif line in ("bad:", "good:"):
+                    part = line[:-1]
+                else:
+                    self.streams[part].append(line)
+
+    def findings(self, part):
+        src_bits = self.options if "--src-bits" in self.options else []
+        path = stream(f"{self.rule}.{part}.nex", self.streams[part], src_bits)
+        return Run("check", path, *self.options, "--format", "jsonl", status=None).rows()
+
+
+def rules():
+    return [json.loads(line) for line in Run("check", "--list-rules", "--format", "jsonl").lines()]
+
+
+@case("every rule has a scene, and every scene a rule; at least 60")
+def catalogue():
+    names = [rule["rule"] for rule in rules()]
+    equal(sorted(names), sorted(name[:-4] for name in os.listdir(SCENES)), "scenes")
+    check(len(set(names)) == len(names) >= 60, f"{len(names)} rules")
+    equal(len(Run("check", "--list-rules").lines()), len(names), "lines of --list-rules")
+    for rule in rules():
+        check(rule["severity"] in ("note", "warning", "error") and rule["section"] and rule["about"] and rule["breaking"], rule)
+
+
+@case("each rule is broken by its bad stream, alone, and by nothing in its good one")
+def each():
+    wrong = []
+    for rule in rules():
+        scene = Scene(rule["rule"])
+        bad = [finding["rule"] for finding in scene.findings("bad")]
+        good = [finding["rule"] for finding in scene.findings("good")]
+        if bad != [rule["rule"]]:
+            wrong.append(f"{rule['rule']}: bad breaks {bad}")
+        if good:
+            wrong.append(f"{rule['rule']}: good breaks {good}")
+    equal(wrong, [], "scenes")
+
+
+@case("nothing our encoder makes breaks a rule; what the reference makes breaks none that is not its habit")
+def encoded():
+    pcs = "".join(f"{pc:#x}\n" for pc in tiny.PCS)
+    for options in (["--mode", "btm"], ["--mode", "htm"], ["--timestamps"], ["--src-bits", "4", "--src-id", "3"], ["--best"]):
+        path = write("encoded.nex", Run("encode", "-e", program_elf(), "--pc", "-", *options, stdin=pcs.encode()).bytes)
+        reading = [option for option in options if option.startswith("--src-bits") or option == "4"] 
+        run = Run("check", path, "-e", program_elf(), *reading)
+        check(" 0 errors, 0 warnings, " in run.out, f"{options}: {run.out}")
+
+
+def program_elf():
+    return write("tiny.elf", tiny.elf())
+
+
+@case("the reference encoder's streams: no errors in its dialect")
+def reference():
+    folder = os.path.dirname(shared("corpus", "refcode", "published.csv"))
+    for name in sorted(os.listdir(folder))[:4]:
+        for kind in ("btm", "htm", "htm-repeat", "htm-stack", "htm-stack-repeat"):
+            path = os.path.join(folder, name, kind + ".nex.zst")
+            if not os.path.exists(path):
+                continue
+            stack = ["--implicit-return", "full"] if "stack" in kind else []
+            run = Run("check", path, "--dialect", "refcode", "-e", os.path.join(folder, name, "program.elf"), *stack)
+            check(" 0 errors, 0 warnings, " in run.out, f"{name} {kind}: {run.out[-600:]}")
+
+
+BAD = tiny.START + "DirectBranch ICNT=0\nProgTraceCorrelation EVCODE=0 CDF=0 ICNT=2\nDirectBranch ICNT=4:18\n"
+BROKEN = ["branch-icnt", "field-padded", "after-stop"]
+
+
+@case("the exit status goes by severity")
+def status():
+    padded = write("padded.nex", bytes_of(tiny.START + "DirectBranch ICNT=4:18\n"))
+    cut = write("cut.nex", bytes_of(tiny.START) + b"\x0c")
+    for path, options, expected in ((padded, [], 0), (padded, ["--fail-on", "note"], 1), (cut, [], 0), (cut, ["--fail-on", "warning"], 1),
+                                    (write("bad.nex", bytes_of(BAD)), [], 1), (write("bad.nex", bytes_of(BAD)), ["--fail-on", "never"], 0),
+                                    ("no-such-file", [], 2), (write("empty.nex", b""), [], 1)):
+        Run("check", path, *options, status=expected)
+    check("no rule 'icnt'" in Run("check", padded, "--rules", "icnt", status=2).err, "an unknown rule")
+    check("expected TRACE" in Run("check", status=2).err, "no trace")
+
+
+@case("text: file, byte, message, field, rule, what was found")
+def text():
+    run = Run("check", write("bad.nex", bytes_of(BAD)), status=1)
+    check("bad.nex: byte 0x4, message #2 DirectBranch, field ICNT: error: a DirectBranch counts the branch itself "
+          "[branch-icnt, section 6.2], found ICNT=0" in run.out, run.out)
+    check("4 messages, 2 errors, 0 warnings, 1 notes" in run.out, run.out)
+    equal([row["rule"] for row in Run("check", write("bad.nex", bytes_of(BAD)), "--rules", "after-stop,first-sync", "--format", "jsonl",
+                                      status=1).rows()], ["after-stop"], "--rules")
+
+
+@case("each rule tells its first findings and counts the others")
+def most():
+    path = write("many.nex", bytes_of(tiny.START + "DirectBranch ICNT=0\n" * 25))
+    run = Run("check", path, "--max", "3", status=1)
+    equal(run.out.count("[branch-icnt,"), 3, "told")
+    check("22 more of branch-icnt" in run.out and "25 errors" in run.out, run.out)
+
+
+@case("SARIF: what its schema requires, rules by index")
+def sarif():
+    log = json.loads(Run("check", write("a bad.nex", bytes_of(BAD)), "--format", "sarif", status=1).out)
+    equal(log["version"], "2.1.0", "version")
+    run = log["runs"][0]
+    described = run["tool"]["driver"]["rules"]
+    equal([described[result["ruleIndex"]]["id"] for result in run["results"]], [result["ruleId"] for result in run["results"]], "indices")
+    equal(sorted(result["ruleId"] for result in run["results"]), sorted(BROKEN), "results")
+    place = run["results"][0]["locations"][0]["physicalLocation"]
+    check(place["artifactLocation"]["uri"].endswith("a%20bad.nex"), place)
+    equal(place["region"], {"byteOffset": 4, "byteLength": 2}, "region")
+    equal(run["invocations"], [{"executionSuccessful": True, "exitCode": 1}], "invocation")
+    good = json.loads(Run("check", write("good.nex", bytes_of(tiny.BTM)), "--format", "sarif").out)
+    equal(good["runs"][0]["results"], [], "no results")
+
+
+@case("JUnit: a test case a rule, a failure where it is broken")
+def junit():
+    root = ElementTree.fromstring(Run("check", write("bad.nex", bytes_of(BAD)), "--format", "junit", status=1).out)
+    cases = root.findall("testsuite/testcase")
+    equal(len(cases), len(rules()), "cases")
+    equal([one.get("name") for one in cases if one.find("failure") is not None], ["after-stop", "branch-icnt"], "failures")
+    equal((root.get("tests"), root.get("failures")), (str(len(cases)), "2"), "totals")
+
+
+@case("damage is one finding, and what follows is judged again after a sync")
+def damage():
+    data = bytes_of(tiny.START) + b"\x0e\x00\x0f" + bytes_of("DirectBranch ICNT=0\n" + tiny.START + "DirectBranch ICNT=0\n")
+    rows = Run("check", write("damaged.nex", data), "--format", "jsonl", status=1).rows()
+    equal([(row["rule"], row["message"]) for row in rows], [("mseo-reserved", 2), ("branch-icnt", 5)], "findings")
+
+
+main()
