@@ -1,5 +1,4 @@
 #include "decode_output.h"
-#include "event_row.h"
 #include "event_text.h"
 #include "expand.h"
 #include "insn_line.h"
@@ -61,12 +60,16 @@ static bool is_shown(enum cli_show show, const ntr_event *e) {
     return show == CLI_SHOW_CALL ? is_call(e) : show == CLI_SHOW_BRANCH ? e->end != NTR_END_CUT : true;
 }
 
+static void put_event(struct cli_decode_output *o, size_t (*put)(const ntr_event *, char *), const ntr_event *e) {
+    cli_output_commit(o->out, put(e, cli_output_reserve(o->out, NTR_EVENT_TEXT_MAX)));
+}
+
 static void json_event(struct cli_decode_output *o, const ntr_event *e) {
-    if (is_shown(o->settings.show, e)) cli_event_json(e, o->out);
+    if (is_shown(o->settings.show, e)) put_event(o, ntr_event_json, e);
 }
 
 static void csv_event(struct cli_decode_output *o, const ntr_event *e) {
-    if (is_shown(o->settings.show, e)) cli_event_csv(e, o->out);
+    if (is_shown(o->settings.show, e)) put_event(o, ntr_event_csv, e);
 }
 
 static void span_event(struct cli_decode_output *o, const ntr_event *e) {
@@ -123,7 +126,7 @@ static void write_heading(struct cli_decode_output *o) {
     if (heading)
         cli_output_text(o->out, heading);
     else
-        cli_event_csv(NULL, o->out);
+        put_event(o, ntr_event_csv, NULL);
 }
 
 /* Disassembly and source lines are extras: what is missing is said once. */

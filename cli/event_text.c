@@ -1,5 +1,4 @@
 #include "event_text.h"
-#include "names.h"
 #include "symbol_text.h"
 
 #include <inttypes.h>
@@ -118,9 +117,9 @@ static int context_words(const ntr_context *c, char *text, size_t size) {
 static int remark_words(const ntr_event *e, char *text, size_t size) {
     switch (e->kind) {
     case NTR_EVENT_SYNC:
-        return snprintf(text, size, "sync %u (%s)", e->code, cli_sync_name(e->code));
+        return snprintf(text, size, "sync %u (%s)", e->code, ntr_sync_name(e->code));
     case NTR_EVENT_STOP:
-        return snprintf(text, size, "stop %u (%s)", e->code, cli_evcode_name(e->code));
+        return snprintf(text, size, "stop %u (%s)", e->code, ntr_evcode_name(e->code));
     case NTR_EVENT_CONTEXT: {
         int used = snprintf(text, size, "context ");
         return used + context_words(&e->context, text + used, size - (size_t)used);

@@ -23,12 +23,19 @@ const struct cli_group cli_exporting_groups[] = {
 };
 #undef S
 
+static void list_one(const ntr_exporter *exporter) {
+    const char *alias;
+
+    printf("%-18s %s", ntr_exporter_name(exporter), ntr_exporter_summary(exporter));
+    for (size_t i = 0; (alias = ntr_exporter_alias(exporter, i)); i++) printf("%s%s", i ? ", " : "; also: ", alias);
+    putchar('\n');
+}
+
 static void list(const char *family) {
     const ntr_exporter *exporter;
 
     for (size_t i = 0; (exporter = ntr_exporter_at(i)); i++)
-        if (strcmp(ntr_exporter_family(exporter), family) == 0)
-            printf("%-18s %s\n", ntr_exporter_name(exporter), ntr_exporter_summary(exporter));
+        if (strcmp(ntr_exporter_family(exporter), family) == 0) list_one(exporter);
 }
 
 static const ntr_exporter *choose(const char *family, const char *name) {

@@ -1,5 +1,4 @@
 #include "statistics.h"
-#include "names.h"
 
 #include <stdio.h>
 
@@ -128,8 +127,8 @@ void cli_statistics_write(const struct cli_statistics *s, const ntr_dialect *dia
     write_total(s, file, idle, rows);
     write_messages(s, dialect, rows);
     write_fields(s, rows);
-    write_codes("SYNC", s->syncs, cli_sync_name, rows);
-    write_codes("EVCODE", s->stops, cli_evcode_name, rows);
+    write_codes("SYNC", s->syncs, ntr_sync_name, rows);
+    write_codes("EVCODE", s->stops, ntr_evcode_name, rows);
     write_sources(s, rows);
 }
 

@@ -96,6 +96,12 @@ typedef struct ntr_event {
 NTR_API const char *ntr_event_kind_name(unsigned kind);
 NTR_API const char *ntr_end_name(unsigned end);
 
+/* An event as an object of JSON or a row of CSV (docs/output.md, "Events"), line feed included, no NUL. `text` has
+ * room for NTR_EVENT_TEXT_MAX bytes; returns how many were written. CSV of NULL: the row of column names. */
+#define NTR_EVENT_TEXT_MAX 4096
+NTR_API size_t ntr_event_json(const ntr_event *event, char *text);
+NTR_API size_t ntr_event_csv(const ntr_event *event, char *text);
+
 #ifdef __cplusplus
 }
 #endif

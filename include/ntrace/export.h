@@ -61,11 +61,13 @@ enum {
 
 typedef struct ntr_exporter ntr_exporter; /* private but for: */
 NTR_API const char *ntr_exporter_name(const ntr_exporter *exporter);
+/* Its index-th other name, NULL past the last. */
+NTR_API const char *ntr_exporter_alias(const ntr_exporter *exporter, size_t index);
 NTR_API const char *ntr_exporter_summary(const ntr_exporter *exporter); /* one line for people */
 NTR_API const char *ntr_exporter_family(const ntr_exporter *exporter);  /* "export", "flame", "coverage", "timeline", "report" */
 NTR_API unsigned ntr_exporter_needs(const ntr_exporter *exporter);      /* NTR_NEEDS_* set */
 
-/* The index-th exporter, NULL past the last; the exporter of a family by name, NULL when there is none. */
+/* The index-th exporter, NULL past the last; the exporter of a family by name or alias, NULL when there is none. */
 NTR_API const ntr_exporter *ntr_exporter_at(size_t index);
 NTR_API const ntr_exporter *ntr_exporter_find(const char *family, const char *name);
 

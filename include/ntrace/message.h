@@ -88,6 +88,10 @@ NTR_API bool ntr_tcode_is_sync(unsigned tcode);
  * Static storage. */
 NTR_API const char *ntr_tcode_name(const ntr_dialect *dialect, unsigned tcode);
 
+/* "periodic" for SYNC 2, "entry into debug" for EVCODE 0; "reserved" and "vendor" where the specification says so. */
+NTR_API const char *ntr_sync_name(unsigned code);
+NTR_API const char *ntr_evcode_name(unsigned code);
+
 /* "ICNT"; NULL for a value that is no field. Static storage. */
 NTR_API const char *ntr_field_name(ntr_field field);
 

@@ -27,6 +27,7 @@ const ntr_exporter ntr_exporter_bolt = {
     .name = "bolt",
     .family = "export",
     .summary = "BOLT pre-aggregated profile (perf2bolt -pa)",
+    .aliases = {"perf2bolt"},
     .needs = NTR_NEEDS_TALLY | NTR_NEEDS_IMAGE,
     .end = end,
 };

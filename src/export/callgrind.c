@@ -169,6 +169,7 @@ const ntr_exporter ntr_exporter_callgrind = {
     .name = "callgrind",
     .family = "export",
     .summary = "callgrind.out (KCachegrind, callgrind_annotate)",
+    .aliases = {"kcachegrind"},
     .needs = NTR_NEEDS_TALLY | NTR_NEEDS_TREE,
     .end = end,
 };

@@ -46,6 +46,7 @@ const ntr_exporter ntr_exporter_calltree = {
     .name = "calltree",
     .family = "export",
     .summary = "JSON lines: who was called from where, below which stack, how often",
+    .aliases = {"tree"},
     .needs = NTR_NEEDS_TREE,
     .end = end,
 };

@@ -44,6 +44,7 @@ const ntr_exporter ntr_exporter_cover_summary = {
     .name = "summary",
     .family = "coverage",
     .summary = "a table, a row a file",
+    .aliases = {"text"},
     .needs = NTR_NEEDS_COVERAGE,
     .end = end,
 };

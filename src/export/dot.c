@@ -65,6 +65,7 @@ const ntr_exporter ntr_exporter_dot = {
     .name = "dot",
     .family = "export",
     .summary = "call graph for Graphviz",
+    .aliases = {"graphviz"},
     .needs = NTR_NEEDS_TREE,
     .end = end,
 };

@@ -18,9 +18,23 @@ const ntr_exporter *ntr_exporter_at(size_t index) {
     return index < sizeof exporters / sizeof exporters[0] ? exporters[index] : NULL;
 }
 
+enum { ALIASES = sizeof ((ntr_exporter *)NULL)->aliases / sizeof(char *) };
+
+const char *ntr_exporter_alias(const ntr_exporter *exporter, size_t index) {
+    return index < ALIASES ? exporter->aliases[index] : NULL;
+}
+
+static bool is_called(const ntr_exporter *exporter, const char *name) {
+    const char *alias;
+    if (strcmp(exporter->name, name) == 0) return true;
+    for (size_t i = 0; (alias = ntr_exporter_alias(exporter, i)); i++)
+        if (strcmp(alias, name) == 0) return true;
+    return false;
+}
+
 const ntr_exporter *ntr_exporter_find(const char *family, const char *name) {
     for (size_t i = 0; i < sizeof exporters / sizeof exporters[0]; i++)
-        if (strcmp(exporters[i]->family, family) == 0 && strcmp(exporters[i]->name, name) == 0) return exporters[i];
+        if (strcmp(exporters[i]->family, family) == 0 && is_called(exporters[i], name)) return exporters[i];
     return NULL;
 }
 

@@ -8,6 +8,7 @@
 
 struct ntr_exporter {
     const char *name, *family, *summary;
+    const char *aliases[3]; /* other names that users expect; NULL ends them */
     unsigned needs;
     size_t state_size; /* zeroed memory at export->state */
     /* Any of these may be NULL. They write to `out`, whose status is looked at afterwards. */

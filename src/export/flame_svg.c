@@ -95,6 +95,7 @@ const ntr_exporter ntr_exporter_flame_svg = {
     .name = "svg",
     .family = "flame",
     .summary = "an SVG file that zooms and searches in a browser",
+    .aliases = {"flamegraph"},
     .needs = NTR_NEEDS_TREE,
     .end = end,
 };

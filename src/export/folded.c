@@ -34,6 +34,7 @@ const ntr_exporter ntr_exporter_folded = {
     .name = "folded",
     .family = "flame",
     .summary = "folded stacks, a line each (flamegraph.pl, inferno)",
+    .aliases = {"collapsed"},
     .needs = NTR_NEEDS_TREE,
     .end = end,
 };

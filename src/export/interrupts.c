@@ -183,6 +183,7 @@ const ntr_exporter ntr_exporter_interrupts = {
     .name = "summary",
     .family = "timeline",
     .summary = "interrupts and exceptions for people: how often, how long, how soon",
+    .aliases = {"interrupts", "text"},
     .needs = NTR_NEEDS_EVENTS,
     .state_size = sizeof(struct state),
     .begin = begin,

@@ -77,6 +77,7 @@ const ntr_exporter ntr_exporter_lcov = {
     .name = "lcov",
     .family = "coverage",
     .summary = "lcov tracefile (genhtml)",
+    .aliases = {"info", "genhtml"},
     .needs = NTR_NEEDS_COVERAGE,
     .end = end,
 };

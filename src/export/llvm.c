@@ -31,6 +31,7 @@ const ntr_exporter ntr_exporter_llvm = {
     .name = "llvm-unsymbolized",
     .family = "export",
     .summary = "llvm-profgen --unsymbolized-profile (with --use-offset=0)",
+    .aliases = {"llvm", "unsymbolized"},
     .needs = NTR_NEEDS_TALLY | NTR_NEEDS_IMAGE,
     .end = end,
 };

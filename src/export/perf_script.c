@@ -70,6 +70,7 @@ const ntr_exporter ntr_exporter_perf_script = {
     .name = "perf-script",
     .family = "export",
     .summary = "branch stacks as perf script prints them (llvm-profgen --perfscript)",
+    .aliases = {"perf", "lbr"},
     .needs = NTR_NEEDS_EVENTS | NTR_NEEDS_IMAGE,
     .state_size = sizeof(perf_state),
     .events = events,

@@ -237,6 +237,7 @@ const ntr_exporter ntr_exporter_perfetto = {
     .name = "perfetto",
     .family = "timeline",
     .summary = "Perfetto's trace format (ui.perfetto.dev)",
+    .aliases = {"pftrace"},
     .needs = NTR_NEEDS_EVENTS,
     .state_size = sizeof(struct perfetto),
     .begin = begin,

@@ -221,6 +221,7 @@ const ntr_exporter ntr_exporter_sqlite = {
     .name = "sqlite",
     .family = "export",
     .summary = "SQLite file: functions, calls, edges, instructions, lines, gaps",
+    .aliases = {"db", "sqlite3"},
     .needs = NTR_NEEDS_TALLY | NTR_NEEDS_TREE | NTR_NEEDS_EVENTS | NTR_NEEDS_FILE,
     .state_size = sizeof(database),
     .begin = begin,

@@ -114,6 +114,12 @@ def sqlite(b):
     assert ask("SELECT SUM(count * instructions) FROM edges") == str(b.instructions)
     assert ask("SELECT calls FROM functions WHERE name='fib'") == str(FIB)
     assert ask("SELECT COUNT(*) FROM gaps") == "0"
+    documented = open(os.path.join(HERE, "..", "..", "docs", "answers.md"), encoding="utf-8").read()
+    queries = re.sub("--.*", "", re.search(r"```sql\n(.*?)```", documented, re.S).group(1)).split(";\n")[:-1]
+    assert len(queries) >= 6
+    for query in queries:
+        assert ask(query.replace("malloc", "mix")), query
+    assert ask(queries[-1]).startswith("fib|"), "who calls itself"
 
 
 def llvm(b):
@@ -186,6 +192,32 @@ def ctxp(b):
     assert sum(":RETURN:" in line for line in lines) == int(counted["returns"])
 
 
+def jsonl(b):
+    _, data = b.write("export", "jsonl")
+    assert data.decode() == b.run(b.ntrace, "decode", "--output", "event", "work.ntrace")
+    spans = [e for e in map(json.loads, data.decode().splitlines()) if e["kind"] == "span"]
+    assert sum(e["instructions"] for e in spans) == b.instructions
+
+
+def calltree(b):
+    _, data = b.write("export", "calltree")
+    nodes = [json.loads(line) for line in data.decode().splitlines()]
+    assert sum(n["self"] for n in nodes) == b.instructions
+    assert sum(n["calls"] for n in nodes if n["function"] == "fib") == FIB
+    assert max(n["depth"] for n in nodes if n["function"] == "fib") > 15
+    for n in nodes:
+        assert n["total"] == n["self"] + sum(c["total"] for c in nodes if c["parent"] == n["id"])
+
+
+def aliases(b):
+    for command, name, alias in (("export", "callgrind", "kcachegrind"), ("flame", "folded", "collapsed"),
+                                 ("export", "dot", "graphviz")):
+        _, data = b.write(command, name)
+        assert b.write(command, alias)[1] == data, alias
+        listed = b.run(b.ntrace, command, "--to", "list")
+        assert re.search(rf"^{name} .*; also: .*\b{alias}\b", listed, re.M), alias
+
+
 def perfetto(b):
     tool = b.tool("protoc")
     schema = os.path.join(HERE, "..", "..", "src", "export")
@@ -215,7 +247,7 @@ def perfetto(b):
 
 
 CASES = [profile_counts, folded, speedscope, svg, callgrind, dot, sqlite, llvm, perf_script, autofdo, bolt, drcov, ctxp,
-         perfetto]
+         perfetto, jsonl, calltree, aliases]
 
 
 def main():

@@ -1,6 +1,4 @@
-#include "names.h"
-
-#include <stddef.h>
+#include <ntrace/message.h>
 
 /* N-Trace 1.0 section 8. */
 static const char *const syncs[16] = {
@@ -16,10 +14,10 @@ static const char *const stops[16] = {
     [4] = "trace disabled",
 };
 
-const char *cli_sync_name(unsigned code) {
+const char *ntr_sync_name(unsigned code) {
     return code < 16 && syncs[code] ? syncs[code] : code == 14 || code == 15 ? "vendor" : "reserved";
 }
 
-const char *cli_evcode_name(unsigned code) {
+const char *ntr_evcode_name(unsigned code) {
     return code < 16 && stops[code] ? stops[code] : code >= 8 ? "vendor" : "reserved";
 }

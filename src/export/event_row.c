@@ -1,13 +1,11 @@
-#include "event_row.h"
-#include "names.h"
-
+#include <ntrace/event.h>
 #include <ntrace/message.h>
 #include <string.h>
 
 enum column {
-#define CLI_COLUMN(id, name, shape) COLUMN_##id,
-#include "columns.def"
-#undef CLI_COLUMN
+#define NTR_COLUMN(id, name, shape) COLUMN_##id,
+#include "export/columns.def"
+#undef NTR_COLUMN
     COLUMNS,
 };
 
@@ -18,9 +16,9 @@ static const struct {
     const char *key; /* as JSON writes it */
     uint8_t key_size, shape;
 } columns[COLUMNS] = {
-#define CLI_COLUMN(id, name, shape) {#name, "\"" #name "\":", sizeof #name + 2, SHAPE_##shape},
-#include "columns.def"
-#undef CLI_COLUMN
+#define NTR_COLUMN(id, name, shape) {#name, "\"" #name "\":", sizeof #name + 2, SHAPE_##shape},
+#include "export/columns.def"
+#undef NTR_COLUMN
 };
 
 /* One event's values; `present` is a set of columns. */
@@ -63,13 +61,13 @@ static void fill_address(struct row *row, const ntr_event *e) {
 static void fill_sync(struct row *row, const ntr_event *e) {
     fill_address(row, e);
     set(row, COLUMN_CODE, e->code);
-    set_text(row, COLUMN_NAME, cli_sync_name(e->code));
+    set_text(row, COLUMN_NAME, ntr_sync_name(e->code));
 }
 
 static void fill_stop(struct row *row, const ntr_event *e) {
     fill_address(row, e);
     set(row, COLUMN_CODE, e->code);
-    set_text(row, COLUMN_NAME, cli_evcode_name(e->code));
+    set_text(row, COLUMN_NAME, ntr_evcode_name(e->code));
 }
 
 static void fill_context(struct row *row, const ntr_event *e) {
@@ -132,22 +130,48 @@ static void fill(struct row *row, const ntr_event *e) {
 
 /* ---- writing */
 
-#define VALUE_MAX 128 /* room for any value: texts are the library's words */
+#define VALUE_MAX 128 /* room for any column's name and value: texts are the library's words */
+_Static_assert(COLUMNS * VALUE_MAX <= NTR_EVENT_TEXT_MAX, "any event fits");
+
+static char *put_text(char *at, const char *text) {
+    size_t size = strlen(text);
+    memcpy(at, text, size);
+    return at + size;
+}
+
+static char *put_decimal(char *at, uint64_t value) {
+    char digits[20];
+    unsigned count = 0;
+
+    do {
+        digits[count++] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    while (count) *at++ = digits[--count];
+    return at;
+}
+
+static char *put_hex(char *at, uint64_t value) {
+    unsigned digits = value ? (67 - (unsigned)__builtin_clzll(value)) / 4 : 1;
+
+    while (digits--) *at++ = "0123456789abcdef"[value >> 4 * digits & 15];
+    return at;
+}
 
 static char *put_value(char *at, const struct row *row, unsigned column) {
     switch (columns[column].shape) {
     case SHAPE_TEXT:
-        return cli_put_text(at, row->text[column]);
+        return put_text(at, row->text[column]);
     case SHAPE_DEC:
-        return cli_put_decimal(at, row->number[column]);
+        return put_decimal(at, row->number[column]);
     default:
-        return cli_put_hex(cli_put_text(at, "0x"), row->number[column]);
+        return put_hex(put_text(at, "0x"), row->number[column]);
     }
 }
 
-void cli_event_json(const ntr_event *event, struct cli_output *out) {
+size_t ntr_event_json(const ntr_event *event, char *text) {
     struct row row = {0};
-    char *start = cli_output_reserve(out, COLUMNS * VALUE_MAX), *at = start;
+    char *at = text;
 
     fill(&row, event);
     for (unsigned column = 0; column < COLUMNS; column++) {
@@ -160,22 +184,22 @@ void cli_event_json(const ntr_event *event, struct cli_output *out) {
         at = put_value(at, &row, column);
         if (quoted) *at++ = '"';
     }
-    at = cli_put_text(at, "}\n");
-    cli_output_commit(out, (size_t)(at - start));
+    at = put_text(at, "}\n");
+    return (size_t)(at - text);
 }
 
-void cli_event_csv(const ntr_event *event, struct cli_output *out) {
+size_t ntr_event_csv(const ntr_event *event, char *text) {
     struct row row = {0};
-    char *start = cli_output_reserve(out, COLUMNS * VALUE_MAX), *at = start;
+    char *at = text;
 
     if (event) fill(&row, event);
     for (unsigned column = 0; column < COLUMNS; column++) {
         if (column) *at++ = ',';
         if (!event)
-            at = cli_put_text(at, columns[column].name);
+            at = put_text(at, columns[column].name);
         else if (row.present >> column & 1u)
             at = put_value(at, &row, column);
     }
     *at++ = '\n';
-    cli_output_commit(out, (size_t)(at - start));
+    return (size_t)(at - text);
 }
