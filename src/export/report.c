@@ -210,8 +210,9 @@ static ntr_status write_page(ntr_export *x) {
 static ntr_status begin(ntr_export *x) {
     struct ntr_report *r = x->state;
     r->timeline = ntr_timeline_new(x->answers.functions, NTR_REPORT_SLICES, x->allocator);
+    r->interrupts = ntr_interrupts_new(x->answers.functions, x->allocator);
     r->coverage = ntr_coverage_new(x->allocator);
-    return r->timeline && r->coverage ? NTR_OK : NTR_E_MEMORY;
+    return r->timeline && r->interrupts && r->coverage ? NTR_OK : NTR_E_MEMORY;
 }
 
 static void take_gap(struct ntr_report *r, const ntr_event *gap) {
@@ -230,13 +231,15 @@ static ntr_status events(ntr_export *x, const ntr_event *list, size_t count) {
         r->overflows += list[i].kind == NTR_EVENT_OVERFLOW;
         r->blind += list[i].kind == NTR_EVENT_BLIND;
     }
-    return ntr_timeline_feed(r->timeline, list, count);
+    ntr_status status = ntr_timeline_feed(r->timeline, list, count);
+    return status ? status : ntr_interrupts_feed(r->interrupts, list, count);
 }
 
 static ntr_status end(ntr_export *x) {
     struct ntr_report *r = x->state;
     const ntr_answers *a = &x->answers;
     ntr_status status = ntr_timeline_finish(r->timeline);
+    if (!status) status = ntr_interrupts_finish(r->interrupts);
     if (!status) status = ntr_coverage_add(r->coverage, a->program, a->source, a->tally);
     return status ? status : write_page(x);
 }
@@ -244,6 +247,7 @@ static ntr_status end(ntr_export *x) {
 static void release(ntr_export *x) {
     struct ntr_report *r = x->state;
     ntr_timeline_free(r->timeline);
+    ntr_interrupts_free(r->interrupts);
     ntr_coverage_free(r->coverage);
 }
 

@@ -4,6 +4,7 @@
 
 #include "export/export.h"
 
+#include <ntrace/interrupts.h>
 #include <ntrace/timeline.h>
 
 /* What keeps a report small, however long the trace: about 5 MB when all of them are reached. */
@@ -20,6 +21,7 @@ enum {
 
 struct ntr_report {
     ntr_timeline *timeline;
+    ntr_interrupts *interrupts;
     ntr_coverage *coverage;
     ntr_event gaps[NTR_REPORT_GAPS];
     uint64_t gap_count, gap_bytes, overflows, blind;

@@ -91,42 +91,48 @@ ntr_status ntr_report_timeline(ntr_export *x) {
     return status;
 }
 
-/* ---- handlers: [name, "interrupt" or "exception", times, instructions, ticks], what they called included */
+/* ---- handlers: {name, kind, src, address, count, nested, unfinished, a spread for each of `spreads`} */
 
-typedef struct handler {
-    uint64_t calls, instructions, ticks;
-} handler;
+/* [count, sum, least, median, p99, most, how many by powers of two] */
+static void write_spread(ntr_export *x, const char *name, const ntr_spread *spread) {
+    unsigned octaves = 0;
+    if (!spread->count) return;
+    ntr_out_format(&x->out, ",\"%s\":[%llu,%llu,%llu,%llu,%llu,%llu,[", name, (unsigned long long)spread->count,
+                   (unsigned long long)spread->sum, (unsigned long long)spread->least,
+                   (unsigned long long)ntr_spread_percentile(spread, 50),
+                   (unsigned long long)ntr_spread_percentile(spread, 99), (unsigned long long)spread->most);
+    while (octaves < 63 && spread->most >> (octaves + 1)) octaves++;
+    for (unsigned i = 0; i <= octaves; i++)
+        ntr_out_format(&x->out, "%s%llu", i ? "," : "", (unsigned long long)ntr_spread_octave(spread, i));
+    ntr_out_text(&x->out, "]]");
+}
 
-static void write_handler(ntr_export *x, size_t function, bool interrupt, const handler *h) {
+static void write_handler(ntr_export *x, const ntr_interrupt *trap) {
     char copy[NTR_OUT_SHORT + 4];
-    ntr_out_char(&x->out, '[');
-    ntr_out_json(&x->out, ntr_out_shorten(ntr_functions_get(x->answers.functions, (uint32_t)function)->name, copy));
-    ntr_out_format(&x->out, ",\"%s\",%llu,%llu,%llu]", interrupt ? "interrupt" : "exception",
-                   (unsigned long long)h->calls, (unsigned long long)h->instructions, (unsigned long long)h->ticks);
+    const ntr_function *function = ntr_functions_get(x->answers.functions, trap->handler);
+    ntr_out_text(&x->out, "{\"name\":");
+    ntr_out_json(&x->out, function ? ntr_out_shorten(function->name, copy) : "[unknown]");
+    ntr_out_format(&x->out,
+                   ",\"kind\":\"%s\",\"src\":%u,\"address\":\"0x%llx\",\"count\":%llu,\"nested\":%llu,\"unfinished\":%llu",
+                   ntr_end_name(trap->end), trap->src, (unsigned long long)trap->address,
+                   (unsigned long long)trap->count, (unsigned long long)trap->nested,
+                   (unsigned long long)trap->unfinished);
+    write_spread(x, "instructions", &trap->instructions);
+    write_spread(x, "ticks", &trap->ticks);
+    write_spread(x, "before", &trap->before);
+    write_spread(x, "after", &trap->after);
+    ntr_out_char(&x->out, '}');
 }
 
 ntr_status ntr_report_traps(ntr_export *x) {
-    size_t nodes, functions = function_count(x);
-    const ntr_call_node *tree = ntr_calltree_nodes(x->answers.tree, &nodes);
-    handler *handlers = ntr_alloc(x->allocator, functions, 2 * sizeof *handlers);
-    const char *comma = "";
-    if (!handlers && functions) return NTR_E_MEMORY;
-    for (size_t i = 0; i < nodes; i++) {
-        const ntr_call_node *node = &tree[i];
-        if (node->kind < NTR_FRAME_EXCEPTION || node->function >= functions) continue;
-        handler *h = &handlers[2 * node->function + (node->kind == NTR_FRAME_INTERRUPT)];
-        h->calls += node->calls;
-        h->instructions += node->total_instructions;
-        h->ticks += node->total_ticks;
+    size_t count;
+    const struct ntr_report *r = x->state;
+    const ntr_interrupt *const *list = ntr_interrupts_list(r->interrupts, &count);
+    ntr_out_format(&x->out, "{\"leftOut\":%llu,\"rows\":[", (unsigned long long)ntr_interrupts_left_out(r->interrupts));
+    for (size_t i = 0; i < count; i++) {
+        if (i) ntr_out_text(&x->out, ",\n");
+        write_handler(x, list[i]);
     }
-    ntr_out_char(&x->out, '[');
-    for (size_t i = 0; i < 2 * functions; i++) {
-        if (!handlers[i].calls) continue;
-        ntr_out_text(&x->out, comma);
-        write_handler(x, i / 2, i % 2, &handlers[i]);
-        comma = ",\n";
-    }
-    ntr_out_char(&x->out, ']');
-    ntr_dealloc(x->allocator, handlers);
+    ntr_out_text(&x->out, "]}");
     return NTR_OK;
 }

@@ -17,6 +17,7 @@ from browser import Browser
 from exports import FIB, MIX, Bench
 
 KEYS = {"Enter": 13, "Escape": 27, "Home": 36, "ArrowUp": 38, "ArrowLeft": 37, "ArrowRight": 39, "ArrowDown": 40, "+": 187, "-": 189}
+PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "programs")
 REPORT = "report.html"
 TOO_BIG = 5 * 1000 * 1000
 
@@ -211,6 +212,24 @@ def names_stay_names(b, page):
     assert page.run("document.images.length") == 0
 
 
+def traps_equal_summary(b, page):
+    """Signals lead to handlers: told as by `ntrace timeline --to json`."""
+    b.run("riscv64-linux-gnu-gcc", "-O1", "-g", "-static", os.path.join(PROGRAMS, "signals.c"), "-o", "signals")
+    b.run(b.ntrace, "run", "--timestamps", "-o", "signals.ntrace", "--", "./signals")
+    b.run(b.ntrace, "report", "-o", "signals.html", "signals.ntrace")
+    show(b, page, "signals.html")
+    shown = data(page, "traps.rows")
+    told = json.loads(b.run(b.ntrace, "timeline", "--to", "json", "signals.ntrace"))["handlers"]
+    assert len(shown) == len(told) > 0
+    for row, other in zip(shown, told):
+        assert (row["name"], row["kind"], row["count"]) == (other["handler"], other["kind"], other["count"]), (row, other)
+        for what in ("instructions", "ticks", "before", "after"):
+            spread = other[what]
+            assert row[what][2:6] == [spread["min"], spread["median"], spread["p99"], spread["max"]], (what, row, other)
+            assert sum(row[what][6]) == row[what][0]
+    assert page.run("document.querySelectorAll('#traps-body svg.spread').length") == 4 * len(shown)
+
+
 def everyone_can_use_it(b, page):
     """Each control has a name, tables have heads, and landmarks tell the parts; the tab key reaches every section."""
     show(b, page)
@@ -235,7 +254,8 @@ def prints_list(b, _page):
 
 
 CASES = [loads, functions_equal_profile, functions_sort_and_search, flame_in_report, flame_svg, source_equals_coverage,
-         timeline_zooms, gaps_come_first, names_stay_names, everyone_can_use_it, prints_list]
+         timeline_zooms, gaps_come_first, names_stay_names, traps_equal_summary,
+         everyone_can_use_it, prints_list]
 
 
 def main():
