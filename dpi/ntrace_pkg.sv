@@ -1,0 +1,186 @@
+// The golden model of N-Trace encoders, for testbenches: the imported functions (dpi/ntrace_dpi.h tells what they
+// do) and a scoreboard over them. docs/dpi.md tells how to build and use it.
+package ntrace_pkg;
+
+  import "DPI-C" function chandle ntr_dpi_encoder_new(input string options);
+  import "DPI-C" function void ntr_dpi_encoder_free(input chandle encoder);
+  import "DPI-C" function string ntr_dpi_encoder_error(input chandle encoder);
+  import "DPI-C" function int ntr_dpi_encoder_push(input chandle encoder, input longint unsigned iaddr,
+      input int unsigned iretire, input int unsigned ilastsize, input int unsigned itype, input int unsigned privilege,
+      input int unsigned flags, input longint unsigned stamp);
+  import "DPI-C" function int ntr_dpi_encoder_context(input chandle encoder, input int unsigned ctype,
+      input longint unsigned scontext, input longint unsigned hcontext);
+  import "DPI-C" function int ntr_dpi_encoder_tracing(input chandle encoder, input int unsigned on);
+  import "DPI-C" function int ntr_dpi_encoder_request_sync(input chandle encoder, input int unsigned sync);
+  import "DPI-C" function int ntr_dpi_encoder_stop(input chandle encoder, input longint unsigned next,
+      input int unsigned evcode);
+  import "DPI-C" function int ntr_dpi_encoder_take(input chandle encoder);
+  import "DPI-C" function string ntr_dpi_encoder_describe(input chandle encoder, input string bytes);
+
+  import "DPI-C" function chandle ntr_dpi_compare_new(input string program_file, input string options,
+      input string model_options);
+  import "DPI-C" function void ntr_dpi_compare_free(input chandle compare);
+  import "DPI-C" function string ntr_dpi_compare_error(input chandle compare);
+  import "DPI-C" function int ntr_dpi_compare_byte(input chandle compare, input int unsigned side,
+      input int unsigned value);
+  import "DPI-C" function int ntr_dpi_compare_finish(input chandle compare);
+  import "DPI-C" function string ntr_dpi_compare_difference(input chandle compare);
+
+  import "DPI-C" function chandle ntr_dpi_replay_new(input string path);
+  import "DPI-C" function void ntr_dpi_replay_free(input chandle replay);
+  import "DPI-C" function string ntr_dpi_replay_error(input chandle replay);
+  import "DPI-C" function int ntr_dpi_replay_next(input chandle replay, output longint unsigned iaddr,
+      output int unsigned iretire, output int unsigned ilastsize, output int unsigned itype,
+      output int unsigned privilege, output int unsigned flags, output longint unsigned stamp);
+
+  // `flags` of a block.
+  localparam int unsigned SIJUMP = 1, HALTED = 2, RESET = 4, NO_IADDR = 8, SAME_CYCLE = 16;
+
+  // The design's stream against the model's. Give it every block that the design takes, and every byte that the
+  // design sends. Two comparisons:
+  //   exact     the same messages, byte for byte (idle bytes aside); checked as they come
+  //   semantic  the same execution, however it was cut into messages; checked at the end, needs the program
+  // The model works with the options it is given. A design that is right but chooses otherwise where the
+  // specification leaves a choice passes the semantic comparison alone.
+  class ntrace_scoreboard;
+    typedef bit [7:0] byte_queue[$];
+
+    int unsigned messages;    // whole messages from the design
+    int unsigned mismatches;  // messages that are not the model's
+    bit different;            // another execution
+    string problem;           // the first problem, "" when there is none
+    bit tell = 1;             // print problems
+
+    local chandle model, comparison;
+    local bit exact;
+    local byte_queue message, expected;
+    local bit last_idle = 1;
+
+    // `bytes`: compare exactly. `program_file`: ELF; "" leaves out the semantic one. `design_options`: where the design
+    // has other ones than the model (for reading its stream).
+    function new(string options, string program_file = "", bit bytes = 1,
+                 string design_options = "");
+      exact = bytes;
+      model = ntr_dpi_encoder_new(options);
+      if (ntr_dpi_encoder_error(model) != "") fail(ntr_dpi_encoder_error(model));
+      if (program_file == "") return;
+      comparison = ntr_dpi_compare_new(program_file, design_options == "" ? options : design_options, options);
+      if (ntr_dpi_compare_error(comparison) != "") fail(ntr_dpi_compare_error(comparison));
+    endfunction
+
+    // Members as in docs/ingress.md.
+    function void block(longint unsigned iaddr, int unsigned iretire, int unsigned ilastsize, int unsigned itype,
+                        int unsigned privilege = 3, int unsigned flags = 0, longint unsigned stamp = 0);
+      judge(ntr_dpi_encoder_push(model, iaddr, iretire, ilastsize, itype, privilege, flags, stamp));
+    endfunction
+
+    // Of the next block.
+    function void hart_context(int unsigned ctype, longint unsigned scontext, longint unsigned hcontext = 0);
+      judge(ntr_dpi_encoder_context(model, ctype, scontext, hcontext));
+    endfunction
+
+    // trTeInstTracing, from the next block on.
+    function void tracing(bit on);
+      judge(ntr_dpi_encoder_tracing(model, int'(on)));
+    endfunction
+
+    function void request_sync(bit [3:0] sync);
+      judge(ntr_dpi_encoder_request_sync(model, int'(sync)));
+    endfunction
+
+    // Tracing ends, at `next`.
+    function void stop(longint unsigned next, bit [3:0] evcode);
+      judge(ntr_dpi_encoder_stop(model, next, int'(evcode)));
+    endfunction
+
+    // A byte of the design's stream.
+    function void sent(bit [7:0] value);
+      if (comparison != null) void'(ntr_dpi_compare_byte(comparison, 0, int'(value)));
+      if (last_idle && value == 8'hff) return;
+      message.push_back(value);
+      last_idle = value[1:0] == 2'b11;
+      if (!last_idle) return;
+      messages++;
+      if (exact) compare_message();
+      message.delete();
+    endfunction
+
+    // Nothing follows. Returns whether everything was right.
+    function bit finish();
+      fetch();
+      if (message.size() != 0) mismatch({"ends inside a message: ", hex(message)});
+      else if (exact && expected.size() != 0) begin
+        take_expected();
+        mismatch({"does not send ", describe(message)});
+      end
+      while (expected.size() != 0) take_expected();
+      if (comparison != null) compare_execution();
+      ntr_dpi_encoder_free(model);
+      ntr_dpi_compare_free(comparison);
+      return problem == "";
+    endfunction
+
+    local function void fail(string what);
+      if (problem == "") problem = what;
+      if (tell) $display("%0t: ntrace: %s", $time, what);
+    endfunction
+
+    local function void mismatch(string what);
+      mismatches++;
+      if (mismatches == 1) fail({"the design ", what});
+    endfunction
+
+    local function void judge(int status);
+      if (status < 0) fail(ntr_dpi_encoder_error(model));
+    endfunction
+
+    // What the model has sent meanwhile.
+    local function void fetch();
+      int value = ntr_dpi_encoder_take(model);
+      while (value >= 0) begin
+        if (comparison != null) void'(ntr_dpi_compare_byte(comparison, 1, value));
+        expected.push_back(value[7:0]);
+        value = ntr_dpi_encoder_take(model);
+      end
+    endfunction
+
+    // The model's next message, into `message`.
+    local function void take_expected();
+      bit [7:0] value;
+      message.delete();
+      do begin
+        value = expected.pop_front();
+        message.push_back(value);
+      end while (value[1:0] != 2'b11 && expected.size() != 0);
+    endfunction
+
+    local function void compare_message();
+      byte_queue actual = message;
+      fetch();
+      if (expected.size() == 0) begin
+        mismatch($sformatf("sends message %0d, %s; the model none", messages, describe(actual)));
+        return;
+      end
+      take_expected();
+      if (hex(actual) != hex(message))
+        mismatch($sformatf("sends message %0d as %s; the model as %s", messages, describe(actual), describe(message)));
+    endfunction
+
+    local function void compare_execution();
+      int result = ntr_dpi_compare_finish(comparison);
+      if (result < 0) fail({"comparison: ", ntr_dpi_compare_error(comparison)});
+      different = result != 0;
+      if (result > 0) fail(ntr_dpi_compare_difference(comparison));
+    endfunction
+
+    local function string hex(byte_queue bytes);
+      hex = "";
+      foreach (bytes[i]) hex = {hex, $sformatf("%02x", bytes[i])};
+    endfunction
+
+    local function string describe(byte_queue bytes);
+      return {ntr_dpi_encoder_describe(model, hex(bytes)), " (", hex(bytes), ")"};
+    endfunction
+  endclass
+
+endpackage

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""The golden model in a simulator: the example encoder in SystemVerilog agrees with the model, and each of the defects
+seeded into it is found.
+
+usage: dpi.py NTRACE LIBRARY
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from dpi_program import Program
+
+NTRACE, LIBRARY = sys.argv[1:]
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LENGTH = 10000
+ENVIRONMENTS = [("btm", 0, 1), ("htm", 0, 1), ("htm", 7, 9), ("btm", 7, 9), ("htm", 1, 1)]  # mode, window, slow
+
+# What each seeded defect breaks, and which comparisons must find it.
+BOTH, EXACT = ("exact", "semantic"), ("exact",)
+DEFECTS = {
+    1: ("a field of value 0 behind full bytes is left out", BOTH),
+    2: ("a field that just fills its last byte does not end", BOTH),
+    3: ("ResourceFull does not reset I-CNT", BOTH),
+    4: ("the branch that finds HIST full is lost", BOTH),
+    5: ("a sync does not set the reference of U-ADDR", BOTH),
+    6: ("U-ADDR keeps bit 0", BOTH),
+    7: ("B-TYPE: exception and interrupt exchanged", BOTH),
+    8: ("what trapped counts as retired", BOTH),
+    9: ("correlation without HIST in HTM", BOTH),
+    10: ("the jump that waits is forgotten when tracing stops", BOTH),
+    11: ("a sync does not clear HIST", BOTH),
+    12: ("I-CNT counts instructions of 16 bits twice", BOTH),
+    13: ("debug mode left with SYNC=5", EXACT),
+    14: ("a periodic sync tells an old address", BOTH),
+    15: ("a full FIFO does not stall", BOTH),
+}
+results = []
+
+
+def check(name, good, why=""):
+    results.append(good)
+    print(f"{'ok' if good else 'not ok'} {len(results)} - {name}", flush=True)
+    if not good and why:
+        print("# " + str(why).strip().replace("\n", "\n# "))
+
+
+def run(*command, **options):
+    return subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          **options)
+
+
+def halts(text):
+    """Records with the hart halted now and then, and at the end in the place of the last one."""
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    names = lines[0].split(",")
+    out = [lines[0]]
+
+    def halted(row):
+        cells = dict.fromkeys(names, "0") | {"cycle": "1", "iaddr": row["iaddr"], "halted": "1", "priv": row["priv"]}
+        return ",".join(cells[name] for name in names)
+
+    rows = [dict(zip(names, line.split(","))) for line in lines[1:]]
+    for number, (line, row) in enumerate(zip(lines[1:], rows)):
+        if number % 151 == 150 and row["iaddr"]:
+            out += [halted(row)] * 2
+        out.append(line)
+    out[-1] = halted(rows[-1])
+    return "\n".join(out) + "\n"
+
+
+class Bench:
+    def __init__(self, folder):
+        self.folder = folder
+        self.simulation = os.path.join(folder, "sim", "testbench")
+        self.stimuli = [self.stimulus(seed, calm) for seed, calm in ((1, False), (2, True))]
+
+    def build(self):
+        return run(os.path.join(ROOT, "dpi", "example", "build"), os.path.join(self.folder, "sim"), LIBRARY,
+                   "-DSEEDED_DEFECTS")
+
+    def stimulus(self, seed, calm):
+        program = Program(seed, calm)
+        elf, pcs, blocks = (os.path.join(self.folder, f"{seed}.{kind}") for kind in ("elf", "pc", "csv"))
+        with open(elf, "wb") as file:
+            file.write(program.elf())
+        with open(pcs, "w", encoding="ascii") as file:
+            file.writelines(f"{pc:#x}\n" for pc in program.walk(seed, LENGTH))
+        done = run(NTRACE, "encode", "-e", elf, "--pc", pcs, "--output", "ingress")
+        assert done.returncode == 0, done.stdout
+        with open(blocks, "w", encoding="ascii") as file:
+            file.write(halts(done.stdout))
+        return elf, blocks
+
+    def simulate(self, stimulus, environment, *arguments):
+        """The last line, and everything before it."""
+        elf, blocks = stimulus
+        mode, window, slow = environment
+        done = run(self.simulation, f"+program={elf}", f"+blocks={blocks}", f"+mode={mode}", f"+window={window}",
+                   f"+slow={slow}", *arguments, timeout=60)
+        lines = [line for line in done.stdout.splitlines() if line.startswith(("PASS", "FAIL"))]
+        return lines[-1] if lines else "none", done.stdout
+
+    def hunt(self, number):
+        """Comparisons that find this defect in any run."""
+        found = set()
+        for environment in ENVIRONMENTS:
+            for stimulus in self.stimuli:
+                last, _ = self.simulate(stimulus, environment, f"+seeded={number}")
+                found |= {part.split("=")[0] for part in last.split()[1:] if "=" in part and not part.endswith("=0")}
+        return found
+
+
+def main():
+    if not shutil.which("verilator"):
+        print("1..1\nok 1 # SKIP verilator is not installed")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(folder)
+        built = bench.build()
+        check("testbench builds without warnings", built.returncode == 0, built.stdout[-3000:])
+        if built.returncode == 0:
+            judge(bench)
+    print(f"1..{len(results)}")
+    sys.exit(not all(results))
+
+
+def judge(bench):
+    for environment in ENVIRONMENTS:
+        for stimulus in bench.stimuli:
+            last, output = bench.simulate(stimulus, environment)
+            check(f"the example agrees with the model: {environment}", last.startswith("PASS"), output)
+    for number, (what, comparisons) in DEFECTS.items():
+        found = bench.hunt(number)
+        check(f"defect found: {what}", found >= set(comparisons), f"only by {sorted(found)}")
+    same = bench.simulate(bench.stimuli[0], ENVIRONMENTS[1], "+empty_hist", "+exact=0")
+    check("another way to say the same: equal by execution", same[0].startswith("PASS"), same[1])
+    bytewise = bench.simulate(bench.stimuli[0], ENVIRONMENTS[1], "+empty_hist")
+    check("another way to say the same: not equal by bytes", "semantic=0" in bytewise[0] and "FAIL" in bytewise[0],
+          bytewise[1])
+
+
+main()
