@@ -11,11 +11,13 @@ struct run_block {
     bool last_traps;
 };
 
-/* The same for the quick way: what it adds to a run when a block follows that it leads to by itself. */
+/* The same for the quick way: what it adds to a run. */
 struct run_step {
-    uint32_t next[2]; /* numbers of such blocks, the second where a branch is taken to; 0: not known */
-    uint16_t halfwords, instructions;
-    uint8_t branches; /* 0 or 1 */
+    uint32_t next[2]; /* numbers of blocks that it leads to by itself, the second if it branches there; 0: not known */
+    uint16_t halfwords, instructions; /* 0: nothing is known */
+    uint8_t branches;                 /* 0 or 1 */
+    uint8_t ends;                     /* itype of the register jump that ends it, and any run; 0: another end */
+    uint64_t start;
 };
 
 struct run_hart {
@@ -182,7 +184,7 @@ static void verify(struct run_harts *harts, uint32_t number, struct run_block *b
     if (!run_code_agrees(&harts->code, address, bytes, &failed) && !failed) {
         close_windows(harts);
         failed = !run_code_change(&harts->code, address, bytes, harts->stream->offset);
-        for (uint32_t i = 0; i < harts->block_capacity; i++) harts->steps[i].next[0] = harts->steps[i].next[1] = 0;
+        memset(harts->steps, 0, harts->block_capacity * sizeof *harts->steps);
     }
     if (failed) note(harts, NTR_E_MEMORY);
     block->generation = harts->code.generation;
@@ -237,10 +239,15 @@ static bool is_silent(const struct run_harts *harts, const ntr_code_block *code,
     return !is_taken(code, next) || harts->config->mode == NTR_INST_MODE_HTM;
 }
 
-static void make_step(struct run_harts *harts, uint32_t number, const struct run_block *block) {
-    harts->steps[number].halfwords = (uint16_t)block->code.halfwords;
-    harts->steps[number].instructions = (uint16_t)block->code.instructions;
-    harts->steps[number].branches = block->code.flow == NTR_FLOW_BRANCH;
+static struct run_step *make_step(struct run_harts *harts, uint32_t number, const struct run_block *block) {
+    struct run_step *step = &harts->steps[number];
+
+    step->start = block->code.start;
+    step->halfwords = (uint16_t)block->code.halfwords;
+    step->instructions = (uint16_t)block->code.instructions;
+    step->branches = block->code.flow == NTR_FLOW_BRANCH;
+    step->ends = is_register_jump(&block->code) ? block->code.itype : 0;
+    return step;
 }
 
 /* The last block into the run; it went on to block `number`. */
@@ -254,6 +261,7 @@ static void run_on(struct run_harts *harts, struct run_hart *hart, const struct 
     if (!run->iretire) run->iaddr = code->start;
     run->iretire += code->halfwords;
     hart->time += code->instructions;
+    struct run_step *step = make_step(harts, hart->last, block);
     if (!is_silent(harts, code, next)) {
         push_run(harts, hart, code, taken ? NTR_ITYPE_TAKEN : code->itype);
         return;
@@ -262,8 +270,7 @@ static void run_on(struct run_harts *harts, struct run_hart *hart, const struct 
         run->outcomes = run->outcomes << 1 | taken;
         run->branches++;
     }
-    make_step(harts, hart->last, block);
-    harts->steps[hart->last].next[taken] = number;
+    step->next[taken] = number;
 }
 
 /* The last block ran to its end; `number` begins (0: nobody knows what). */
@@ -378,19 +385,20 @@ static void take_record(struct run_harts *harts, struct run_hart *hart, uint32_t
 
 /* The quick way: as long as each block is one that the block before is known to lead to. Returns the first word
  * that is not. */
-static const uint32_t *take_steps(struct run_harts *harts, struct run_hart *hart, const uint32_t *words,
-                                  const uint32_t *end) {
-    const struct run_step *steps = harts->steps, *step;
+static const uint32_t *follow_steps(const struct run_step *steps, struct run_hart *hart, const uint32_t *words,
+                                    const uint32_t *end) {
     uint32_t last = hart->last, halfwords = hart->run.iretire;
     unsigned branches = hart->run.branches;
     uint64_t outcomes = hart->run.outcomes, instructions = 0;
 
-    if (!halfwords || end - words > RUN_BRANCHES - (int)branches)
-        end = words + (halfwords ? RUN_BRANCHES - branches : 0);
-    for (; words < end && halfwords <= RUN_HALFWORDS; words++, last = *(words - 1)) {
-        step = &steps[last];
-        bool taken = *words == step->next[1];
-        if (!taken && *words != step->next[0]) break;
+    if (!halfwords) hart->run.iaddr = steps[last].start;
+    if (end - words > RUN_BRANCHES - (int)branches) end = words + (RUN_BRANCHES - branches);
+    for (; words < end && halfwords <= RUN_HALFWORDS; words++) {
+        const struct run_step *step = &steps[last];
+        uint32_t word = *words;
+        bool taken = word == step->next[1];
+        if (!(taken | (word == step->next[0]))) break;
+        last = word;
         outcomes = outcomes << step->branches | taken;
         branches += step->branches;
         halfwords += step->halfwords;
@@ -401,6 +409,35 @@ static const uint32_t *take_steps(struct run_harts *harts, struct run_hart *hart
     hart->run.branches = (uint8_t)branches;
     hart->run.outcomes = outcomes;
     hart->time += instructions;
+    return words;
+}
+
+/* The last block ends in a register jump, to the block that `word` tells. Returns false when that is not so. */
+static bool jump_on(struct run_harts *harts, struct run_hart *hart, uint32_t word) {
+    const struct run_step *step = &harts->steps[hart->last];
+
+    if (!step->ends || !word || word & CHANNEL_RECORD) return false;
+    if (!hart->run.iretire) hart->run.iaddr = step->start;
+    hart->run.iretire += step->halfwords;
+    hart->time += step->instructions;
+    push_run(harts, hart, &harts->blocks[hart->last].code, step->ends);
+    hart->last = word;
+    return true;
+}
+
+/* Whether the quick way knows the last block. */
+static bool is_stepping(const struct run_harts *harts, const struct run_hart *hart) {
+    return hart->last < harts->block_capacity && harts->steps[hart->last].halfwords;
+}
+
+/* Returns the first word that the quick way does not know how to take. */
+static const uint32_t *take_steps(struct run_harts *harts, struct run_hart *hart, const uint32_t *words,
+                                  const uint32_t *end) {
+    while (words < end && is_stepping(harts, hart)) {
+        words = follow_steps(harts->steps, hart, words, end);
+        if (words == end || !jump_on(harts, hart, *words)) break;
+        words++;
+    }
     return words;
 }
 

@@ -11,6 +11,8 @@ enum {
     HIST_EMPTY = 1,
     TCODE_BITS = 6,
     BTYPE_BITS = 2,
+    RCODE_BITS = 4,
+    RCODE_HIST = 1,
 };
 
 /* Sets of itypes. */
@@ -47,40 +49,95 @@ static bool is_quick(const ntr_encoder *e, const ntr_run *r) {
            e->icnt + r->iretire < e->icnt_full;
 }
 
-/* IndirectBranch or IndirectBranchHist, whose target is known now. */
-static void quick_branch(ntr_encoder *e, uint64_t target) {
+/* To the sink; most counters are not of interest in this way. */
+static void quick_send(ntr_encoder *e, const uint8_t *bytes, size_t size) {
+    e->stats.messages++;
+    e->stats.bytes += size;
+    if (e->config.sync_mode == NTR_SYNC_MODE_MESSAGES) ntr_enc_sync_progress(e, NTR_SYNC_MODE_MESSAGES, 1);
+    ntr_status status = e->config.sink(e->config.sink_user, bytes, size);
+    if (status != NTR_OK && e->failure == NTR_OK) e->failure = status;
+}
+
+/* TCODE, SRC and the fixed field behind them, which has `more_bits`. */
+static uint64_t quick_head(const ntr_encoder *e, unsigned tcode, unsigned more, unsigned more_bits, unsigned *bits) {
+    unsigned src_bits = e->params.src_bits;
+    *bits = TCODE_BITS + src_bits + more_bits;
+    return tcode | (src_bits ? (uint64_t)e->config.src_id << TCODE_BITS : 0) | (uint64_t)more << (TCODE_BITS + src_bits);
+}
+
+static void long_branch(ntr_encoder *e, uint64_t head, unsigned head_bits, uint64_t uaddr) {
     uint8_t bytes[NTR_QUICK_ROOM];
     ntr_quick_writer w = {.at = bytes};
     bool has_history = e->hist != HIST_EMPTY;
-    unsigned tcode = has_history ? NTR_TCODE_INDIRECT_BRANCH_HIST : NTR_TCODE_INDIRECT_BRANCH;
-    ntr_quick_put(&w, tcode, TCODE_BITS);
-    ntr_quick_put(&w, e->params.src_bits ? e->config.src_id : 0, e->params.src_bits);
-    ntr_quick_put(&w, e->pending.btype, BTYPE_BITS);
-    ntr_quick_put(&w, e->icnt, ntr_significant_bits(e->icnt));
+    ntr_quick_put(&w, head, head_bits);
     ntr_quick_end_field(&w, NTR_MSEO_FIELD);
-    uint64_t uaddr = (target ^ e->ref) >> 1;
     ntr_quick_put(&w, uaddr, ntr_significant_bits(uaddr));
     ntr_quick_end_field(&w, has_history ? NTR_MSEO_FIELD : NTR_MSEO_MESSAGE);
     if (has_history) {
         ntr_quick_put(&w, e->hist, ntr_significant_bits(e->hist));
         ntr_quick_end_field(&w, NTR_MSEO_MESSAGE);
     }
-    uint32_t size = (uint32_t)(w.at - bytes);
+    quick_send(e, bytes, (size_t)(w.at - bytes));
+}
+
+/* IndirectBranch or IndirectBranchHist, whose target is known now. */
+static void quick_branch(ntr_encoder *e, uint64_t target) {
+    bool has_history = e->hist != HIST_EMPTY;
+    unsigned tcode = has_history ? NTR_TCODE_INDIRECT_BRANCH_HIST : NTR_TCODE_INDIRECT_BRANCH, head_bits;
+    uint64_t head = quick_head(e, tcode, e->pending.btype, BTYPE_BITS, &head_bits), uaddr = (target ^ e->ref) >> 1;
+    head |= e->icnt << head_bits;
+    head_bits += ntr_significant_bits(e->icnt);
+    ntr_short_writer w = {0};
+    ntr_short_put(&w, head, head_bits, NTR_MSEO_FIELD);
+    ntr_short_put(&w, uaddr, ntr_significant_bits(uaddr), has_history ? NTR_MSEO_FIELD : NTR_MSEO_MESSAGE);
+    if (has_history) ntr_short_put(&w, e->hist, ntr_significant_bits(e->hist), NTR_MSEO_MESSAGE);
+    if (w.groups <= 8) {
+        uint8_t bytes[8];
+        ntr_short_store(&w, bytes);
+        quick_send(e, bytes, w.groups);
+    } else {
+        long_branch(e, head, head_bits, uaddr);
+    }
     e->hist = HIST_EMPTY;
+    e->history_sent = false;
     e->icnt = 0;
     e->ref = target;
     e->pending.kind = PENDING_NONE;
-    ntr_enc_keep(e, tcode, bytes, size);
+}
+
+/* ResourceFull: HIST is full and one more branch comes. */
+static void quick_full(ntr_encoder *e) {
+    unsigned head_bits;
+    uint64_t head = quick_head(e, NTR_TCODE_RESOURCE_FULL, RCODE_HIST, RCODE_BITS, &head_bits);
+    uint8_t bytes[NTR_QUICK_ROOM];
+    ntr_quick_writer w = {.at = bytes};
+    ntr_quick_put(&w, head, head_bits);
+    ntr_quick_put(&w, e->hist, ntr_significant_bits(e->hist));
+    ntr_quick_end_field(&w, NTR_MSEO_MESSAGE);
+    e->hist = HIST_EMPTY;
+    e->history_sent = true;
+    quick_send(e, bytes, (size_t)(w.at - bytes));
+}
+
+static void quick_history(ntr_encoder *e, uint64_t outcomes, unsigned count) {
+    while (count) {
+        if (e->hist >= e->hist_full) quick_full(e);
+        unsigned room = (unsigned)(__builtin_clzll(e->hist) - __builtin_clzll(e->hist_full));
+        unsigned taken = count < room ? count : room;
+        count -= taken;
+        e->hist = e->hist << taken | (outcomes >> count & ((1ull << taken) - 1));
+    }
 }
 
 static void quick_run(ntr_encoder *e, const ntr_run *r) {
     if (e->pending.kind) quick_branch(e, r->iaddr);
-    if (r->branches) ntr_enc_history_append_many(e, r->outcomes, r->branches);
-    if (is_in(r->itype, BRANCHES)) ntr_enc_history_append(e, r->itype == NTR_ITYPE_TAKEN);
+    if (r->branches) quick_history(e, r->outcomes, r->branches);
+    if (is_in(r->itype, BRANCHES)) quick_history(e, r->itype == NTR_ITYPE_TAKEN, 1);
     else if (!is_in(r->itype, DIRECT)) e->pending = (pending_branch){.kind = PENDING_INDIRECT};
     e->icnt += r->iretire;
     e->stats.halfwords += r->iretire;
     ntr_enc_sync_progress(e, NTR_SYNC_MODE_HALFWORDS, r->iretire);
+    e->quiet = false;
 }
 
 /* ---- the careful way -------------------------------------------------------------------------------------------- */

@@ -100,4 +100,22 @@ static inline void ntr_quick_end_field(ntr_quick_writer *w, ntr_mseo mseo) {
     w->part = w->bits = 0;
 }
 
+/* ---- and for a message of eight bytes at most, as most are: all its fields become bytes at once --------------- */
+
+typedef struct ntr_short_writer {
+    uint64_t mdo, mseo;
+    unsigned groups; /* more than 8: it is not that short, and what is here is nonsense */
+} ntr_short_writer;
+
+/* The fields of `value` are `bits` (1 .. 48) wide together, the last one ends like this. */
+static inline void ntr_short_put(ntr_short_writer *w, uint64_t value, unsigned bits, ntr_mseo mseo) {
+    w->mdo |= value << (w->groups * NTR_MDO_BITS & 63);
+    w->groups += (bits + NTR_MDO_BITS - 1) / NTR_MDO_BITS;
+    w->mseo |= (uint64_t)mseo << ((w->groups - 1) * 8 & 63);
+}
+
+static inline void ntr_short_store(const ntr_short_writer *w, uint8_t bytes[8]) {
+    ntr_store8(bytes, ntr_scatter_mdo(w->mdo) | w->mseo);
+}
+
 #endif
