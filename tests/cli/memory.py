@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Memory does not grow with the trace: a long one needs what a short one needs, within a tenth.
+
+memory.py NTRACE [SHORT LONG]: sizes in MiB, 2 and 24 unless told.
+"""
+import os
+import subprocess
+import sys
+
+import tiny
+from harness import NTRACE, bytes_of, case, check, main, scratch, write
+
+SHORT, LONG = (int(size) for size in (sys.argv[2:4] or ("2", "24")))
+BOTH = bytes_of(tiny.BTM + tiny.HTM + "ProgTraceSync SYNC=5 ICNT=0 FADDR=0x80\nDirectBranch ICNT=7\nRepeatBranch BCNT=2\n" + tiny.HTM)
+
+
+def traces():
+    """The same runs again and again."""
+    for name, size in (("short.nex", SHORT), ("long.nex", LONG)):
+        path = os.path.join(scratch(), name)
+        if not os.path.exists(path):
+            block = BOTH * (2 ** 20 // len(BOTH))
+            with open(path, "wb") as file:
+                for _ in range(size):
+                    file.write(block)
+        yield path
+
+
+def peak(*command):
+    """KiB, as the system counts them."""
+    with open(os.devnull, "wb") as nowhere:
+        process = subprocess.Popen([NTRACE, *command], stdout=nowhere, stderr=nowhere)
+        _, status, usage = os.wait4(process.pid, 0)
+    check(os.WIFEXITED(status) and os.WEXITSTATUS(status) in (0, 1), f"{command}: {status}")
+    return usage.ru_maxrss
+
+
+COMMANDS = {
+    "dump": [], "stat": [], "check": ["--max=1", "-e"], "decode": ["-e"], "decode --output=count": ["-e"], "decode --output=none": ["-e"],
+    "profile": ["-e"], "coverage": ["-e"], "flame": ["-e"], "timeline": ["-e"],
+}
+
+
+def add(name, options):
+    @case(name)
+    def one():
+        program = [write("program.elf", tiny.elf())] if "-e" in options else []
+        short, long = (peak(*name.split(), path, *options, *program) for path in traces())
+        check(long <= short * 1.1, f"{SHORT} MiB: {short} KiB, {LONG} MiB: {long} KiB")
+
+
+for command in COMMANDS.items():
+    add(*command)
+main()
