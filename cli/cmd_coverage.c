@@ -1,6 +1,7 @@
 #include "command.h"
 #include "exporting.h"
 #include "output.h"
+#include "progress.h"
 #include "report.h"
 
 #include <stdlib.h>
@@ -67,7 +68,7 @@ static int coverage_run(const void *options, char **operands) {
     if (!percent(o->fail_under, &least)) return cli_fail("--fail-under %s: not a percentage", o->fail_under);
     if (!operands[0]) return cli_exporting_coverage(&o->exporting, NULL, CLI_OK);
     if (!(coverage = ntr_coverage_new(NULL))) return cli_fail("out of memory");
-    for (int i = 0; operands[i] && status != CLI_FAILED; i++) {
+    for (int i = 0; operands[i] && status != CLI_FAILED && !cli_progress_stopped(); i++) {
         int added = add_trace(coverage, &o->exporting.answers, operands[i]);
         if (added != CLI_OK) status = added;
     }

@@ -1,5 +1,6 @@
 #include "input.h"
 #include "input_zstd.h"
+#include "progress.h"
 #include "report.h"
 
 #include <errno.h>
@@ -20,6 +21,7 @@ static ssize_t read_some(struct cli_input *input, uint8_t *to, size_t room) {
             input->consumed += (uint64_t)got;
             return got;
         }
+        if (errno == EINTR && cli_progress_stopped()) return 0;
         if (errno == EINTR) continue;
         cli_note("%s: byte 0x%llx: cannot be read: %s", input->name, (unsigned long long)input->consumed,
                  strerror(errno));
@@ -84,6 +86,7 @@ static int next_compressed(struct cli_input *input, ntr_bytes *span, bool *last)
             if (got == 0) input->ended = true;
             input->held = (size_t)got;
         }
+        if (cli_progress_stopped()) return end_compressed(input, CLI_OK, last);
         if (input->held == 0) return end_compressed(input, cli_zstd_finish(input->zstd, input->consumed), last);
         cli_zstd_give(input->zstd, input->buffer, input->held);
         input->held = 0;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* The cursor stays at the beginning of the line, so that whatever is told next writes over it. */
-enum { QUIET_MS = 1000, INTERVAL_MS = 100, STEPS_A_LOOK = 64 };
+enum { QUIET_MS = 1000, INTERVAL_MS = 100 };
 
 static volatile sig_atomic_t stopped;
 
@@ -42,7 +42,7 @@ void cli_progress_begin(struct cli_progress *p, const char *name, uint64_t whole
 }
 
 void cli_progress_step(struct cli_progress *p, uint64_t done) {
-    if (!p->visible || p->steps++ % STEPS_A_LOOK) return;
+    if (!p->visible) return;
     uint64_t now = now_ms();
     if (now - p->started < QUIET_MS || now - p->shown < INTERVAL_MS) return;
     p->shown = now;

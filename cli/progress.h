@@ -9,15 +9,15 @@ struct cli_progress {
     const char *name;
     uint64_t whole;   /* 0: not known */
     uint64_t started, shown; /* milliseconds */
-    unsigned steps;
     bool visible;
 };
 
-/* From now on SIGINT and SIGTERM only ask to stop; a second one ends the program at once. */
+/* From now on SIGINT and SIGTERM only ask to stop, and input that is waited for counts as over; a second one ends the
+ * program at once. */
 void cli_progress_catch_stop(void);
 
 void cli_progress_begin(struct cli_progress *progress, const char *name, uint64_t whole);
-/* Cheap; draws at most ten times a second, and only after the first second. */
+/* For each piece of input; draws at most ten times a second, and only after the first second. */
 void cli_progress_step(struct cli_progress *progress, uint64_t done);
 void cli_progress_end(const struct cli_progress *progress);
 

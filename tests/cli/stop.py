@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Progress on a terminal, and a clean stop by a signal, for every command that answers. TAP on standard output."""
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import threading
+import time
+
+from harness import NTRACE, Run, case, check, equal, main, scratch, write
+
+TURNS = 20000
+
+
+def stream():
+    """A loop of two instructions in branch trace: a message a turn."""
+    code = write("code", b"\x01\x00\x7d\xfd") + "@0x1000"  # c.nop; c.bnez a0, -2
+    steps = write("pc", b"0x1000\n0x1002\n" * TURNS)
+    return code, Run("encode", "--mode", "btm", "--pc", steps, "--raw", code).bytes
+
+
+def until(terminal, text, seconds):
+    """What the terminal shows, until `text` is there."""
+    shown, end = b"", time.monotonic() + seconds
+    while text not in shown and time.monotonic() < end:
+        if select.select([terminal], [], [], 0.1)[0]:
+            try:
+                shown += os.read(terminal, 4096)
+            except OSError:  # nobody has it open any more
+                break
+    return shown.decode()
+
+
+def stopped(command, *options, by=signal.SIGINT):
+    """Feed half of a trace slowly, stop the command while it waits for more. Returns its output and what it told."""
+    code, data = stream()
+    half, rest = data[:len(data) // 2], data[len(data) // 2:]
+    terminal, end = pty.openpty()
+    done = subprocess.Popen([NTRACE, command, "-", "--raw", code, *options], cwd=scratch(), stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, stderr=end)
+    os.close(end)
+    shown = ""
+    done.stdin.write(half)
+    for place in range(0, 300):  # until there is progress to see, which takes a second
+        done.stdin.write(rest[place:place + 1])
+        done.stdin.flush()
+        shown += until(terminal, b"MB\r", 0.02)
+        if " MB\r" in shown:
+            break
+    check(" MB\r" in shown, f"progress, found {shown!r}")
+    limit = threading.Timer(10, done.kill)
+    limit.start()
+    done.send_signal(by)
+    shown += until(terminal, b"seen so far", 10)
+    output = done.stdout.read()
+    limit.cancel()
+    equal(done.wait(timeout=10), 1, "exit status")
+    done.stdin.close()
+    check("-: interrupted: this is what was seen so far" in shown, f"the word, found {shown!r}")
+    os.close(terminal)
+    return output
+
+
+def half_of_it(instructions):
+    check(TURNS * 0.9 < instructions < TURNS * 1.1, f"half of {2 * TURNS} instructions, found {instructions}")
+
+
+@case("profile stops with what it has")
+def profile():
+    rows = stopped("profile", "--by", "hart", "--format", "jsonl").splitlines()
+    half_of_it(sum(json.loads(row)["self"] for row in rows))
+
+
+@case("coverage stops, and leaves out the traces behind")
+def coverage():
+    output = stopped("coverage", "--to", "json", "missing.nex")
+    check("files" in json.loads(output), "a whole document")
+
+
+@case("flame stops with what it has")
+def flame():
+    half_of_it(sum(int(line.split()[-1]) for line in stopped("flame", "--to", "folded").splitlines()))
+
+
+@case("timeline stops with what it has")
+def timeline():
+    check("handlers" in json.loads(stopped("timeline", "--to", "json")), "a whole document")
+
+
+@case("export stops with what it has, also into a file, also by SIGTERM")
+def export():
+    stopped("export", "--to", "calltree", "-o", "tree.jsonl", by=signal.SIGTERM)
+    with open(os.path.join(scratch(), "tree.jsonl"), encoding="utf-8") as lines:
+        half_of_it(sum(json.loads(line)["self"] for line in lines))
+    check(not [name for name in os.listdir(scratch()) if "part" in name or "tmp" in name], "no temporary file")
+
+
+main()
