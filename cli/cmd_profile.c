@@ -1,3 +1,4 @@
+#include "annotate.h"
 #include "answers.h"
 #include "command.h"
 #include "output.h"
@@ -14,13 +15,19 @@ struct profile_options {
     struct cli_result result;
     int by;
     int64_t top;
+    struct cli_list annotate;
 };
 
 #define S struct profile_options
 static const struct cli_option profile_table[] = {
     CLI_CHOICE(0, "by", "function|line|instruction|hart|context", S, by, NTR_PROFILE_FUNCTION,
                "what a row stands for"),
-    CLI_NUMBER(0, "top", "N", S, top, 0, INT64_MAX, -1, "only the N rows with the most instructions (text: 40)"),
+    CLI_NUMBER(0, "top", "N", S, top, 0, INT64_MAX, -1, "only the N rows with the most instructions (text: 40; functions of --annotate: 10)"),
+    {
+        .kind = CLI_KIND_LIST, .argument = CLI_ARGUMENT_OPTIONAL, .name = "annotate", .value = "FUNCTION",
+        .member = offsetof(S, annotate),
+        .help = "source and disassembly with counts and branch outcomes: of this function (repeatable), or of the hottest",
+    },
     {0},
 };
 #undef S
@@ -192,15 +199,32 @@ static int show(struct cli_answers *a, const struct profile_options *o, int stat
     return status;
 }
 
+static unsigned needs(const struct profile_options *o) {
+    if (o->annotate.count) return NTR_NEEDS_TALLY;
+    return o->by == NTR_PROFILE_FUNCTION ? NTR_NEEDS_TREE : NTR_NEEDS_TALLY;
+}
+
+static int annotate(struct cli_answers *a, const struct profile_options *o, int status) {
+    const struct cli_annotate_options how = {
+        .functions = &o->annotate,
+        .format = (enum cli_format)o->result.format,
+        .top = o->top,
+    };
+    struct cli_output out;
+
+    if (cli_output_open(&out, o->result.path) != CLI_OK) return CLI_FAILED;
+    int wrote = cli_annotate(&a->answers, &how, &out);
+    return cli_output_close(&out, wrote == CLI_OK ? status : wrote);
+}
+
 static int profile_run(const void *options, char **operands) {
     const struct profile_options *o = options;
     struct cli_answers a;
     int status = cli_answers_open(&a, operands[0], &o->answers);
 
-    if (status == CLI_OK)
-        status = cli_answers_need(&a, o->by == NTR_PROFILE_FUNCTION ? NTR_NEEDS_TREE : NTR_NEEDS_TALLY);
+    if (status == CLI_OK) status = cli_answers_need(&a, needs(o));
     if (status == CLI_OK) status = cli_answers_run(&a, NULL, NULL);
-    if (status != CLI_FAILED) status = show(&a, o, status);
+    if (status != CLI_FAILED) status = (o->annotate.count ? annotate : show)(&a, o, status);
     cli_answers_close(&a);
     return status;
 }
@@ -216,8 +240,12 @@ const struct cli_command cli_profile = {
              "executed in a row's own code, total also what it called (a recursive function once), calls how often it\n"
              "was entered. With timestamps in the trace, ticks tell the time.\n"
              "\n"
+             "--annotate shows functions instruction by instruction below their source lines, with the times each was\n"
+             "executed and, for conditional branches, how often they were taken and not; also what never ran.\n"
+             "\n"
              "Gaps in the trace are told on standard error; what they hide is not in the numbers.",
     .examples = "  ntrace profile hello.ntrace\n"
                 "  ntrace profile --by line --top 20 trace.nex -e firmware.elf --src-bits 2\n"
+                "  ntrace profile --annotate=main hello.ntrace\n"
                 "  ntrace profile --format csv -o profile.csv hello.ntrace",
 };

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #define FILE_SHOWN 200
-#define TEXT_SHOWN 112
 
 size_t cli_pc_line(void *user, const struct cli_insn *insn, char *out) {
     (void)user;
@@ -17,16 +16,15 @@ size_t cli_pc_line(void *user, const struct cli_insn *insn, char *out) {
 
 /* All that is known of one instruction, as text. */
 struct facts {
-    char opcode[2 * 32 + 1];
-    char text[TEXT_SHOWN + 24];
+    struct cli_insn_words words;
     char symbol[CLI_SYMBOL_MAX + 1];
     const char *file; /* NULL: not known */
     uint32_t line;
 };
 
 /* Parcels of 16 bits are stored low first; an opcode is read with the high ones first. */
-static void find_opcode(const struct cli_insn *insn, struct facts *facts) {
-    char *at = facts->opcode;
+static void find_opcode(const struct cli_insn *insn, struct cli_insn_words *words) {
+    char *at = words->opcode;
 
     for (unsigned i = insn->size; i-- > 0;) at += snprintf(at, 3, "%02x", insn->bytes[i]);
 }
@@ -43,15 +41,18 @@ static void show_target(const struct cli_insn *insn, unsigned isa, char *text) {
     snprintf(operand + 1, 24, "0x%" PRIx64, decoded.target);
 }
 
-static void find_text(const struct cli_insn_lines *lines, const struct cli_insn *insn, struct facts *facts) {
-    facts->text[0] = 0;
-    if (!lines->disasm) return;
+void cli_insn_words(struct cli_disasm *disasm, const struct cli_insn *insn, struct cli_insn_words *words) {
+    enum { TARGET_ROOM = 24 };
+
+    find_opcode(insn, words);
+    words->text[0] = 0;
+    if (!disasm) return;
     unsigned isa = ntr_program_isa(insn->program, insn->context, insn->address);
-    snprintf(facts->text, sizeof facts->text - 24, "%s", cli_disasm_text(lines->disasm, insn->bytes, insn->size, isa));
-    if (facts->text[0])
-        show_target(insn, isa, facts->text);
+    snprintf(words->text, sizeof words->text - TARGET_ROOM, "%s", cli_disasm_text(disasm, insn->bytes, insn->size, isa));
+    if (words->text[0])
+        show_target(insn, isa, words->text);
     else
-        snprintf(facts->text, sizeof facts->text, ".insn 0x%s", facts->opcode);
+        snprintf(words->text, sizeof words->text, ".insn 0x%s", words->opcode);
 }
 
 static void find_line(const struct cli_insn_lines *lines, const struct cli_insn *insn, struct facts *facts) {
@@ -64,8 +65,7 @@ static void find_line(const struct cli_insn_lines *lines, const struct cli_insn 
 }
 
 static void find_facts(const struct cli_insn_lines *lines, const struct cli_insn *insn, struct facts *facts) {
-    find_opcode(insn, facts);
-    find_text(lines, insn, facts);
+    cli_insn_words(lines->disasm, insn, &facts->words);
     *cli_put_symbol(facts->symbol, "", "", insn->program, insn->context, insn->address) = 0;
     find_line(lines, insn, facts);
 }
@@ -83,10 +83,10 @@ size_t cli_insn_text(void *user, const struct cli_insn *insn, char *out) {
     int used = 0;
 
     find_facts(lines, insn, &f);
-    int mnemonic = (int)strcspn(f.text, " ");
-    const char *operands = f.text + mnemonic + (f.text[mnemonic] == ' ');
+    int mnemonic = (int)strcspn(f.words.text, " ");
+    const char *operands = f.words.text + mnemonic + (f.words.text[mnemonic] == ' ');
     if (lines->by_source) used += snprintf(out, 16, "%u: ", insn->source);
-    used += snprintf(out + used, 400, "0x%" PRIx64 "  %-8s  %-8.*s %-24s", insn->address, f.opcode, mnemonic, f.text,
+    used += snprintf(out + used, 400, "0x%" PRIx64 "  %-8s  %-8.*s %-24s", insn->address, f.words.opcode, mnemonic, f.words.text,
                      operands);
     if (f.symbol[0]) used += snprintf(out + used, CLI_SYMBOL_MAX + 8, "  <%s>", f.symbol);
     if (f.file) used += snprintf(out + used, FILE_SHOWN + 16, "  %s:%" PRIu32, shown_file(f.file), f.line);
@@ -101,8 +101,8 @@ size_t cli_insn_json(void *user, const struct cli_insn *insn, char *out) {
 
     find_facts(user, insn, &f);
     at += snprintf(at, 128, "{\"src\":%u,\"address\":\"0x%" PRIx64 "\",\"opcode\":\"%s\"", insn->source, insn->address,
-                   f.opcode);
-    if (f.text[0]) at = cli_put_json(cli_put_text(at, ",\"text\":"), f.text);
+                   f.words.opcode);
+    if (f.words.text[0]) at = cli_put_json(cli_put_text(at, ",\"text\":"), f.words.text);
     if (f.symbol[0]) at = cli_put_json(cli_put_text(at, ",\"symbol\":"), f.symbol);
     if (f.file) {
         at = cli_put_json(cli_put_text(at, ",\"file\":"), shown_file(f.file));
@@ -118,8 +118,8 @@ size_t cli_insn_csv(void *user, const struct cli_insn *insn, char *out) {
     char *at = out;
 
     find_facts(user, insn, &f);
-    at += snprintf(at, 128, "%u,0x%" PRIx64 ",%s,", insn->source, insn->address, f.opcode);
-    at = cli_put_text(cli_put_csv(at, f.text), ",");
+    at += snprintf(at, 128, "%u,0x%" PRIx64 ",%s,", insn->source, insn->address, f.words.opcode);
+    at = cli_put_text(cli_put_csv(at, f.words.text), ",");
     at = cli_put_text(cli_put_csv(at, f.symbol), ",");
     if (f.file) at = cli_put_csv(at, shown_file(f.file));
     at = cli_put_text(at, ",");

@@ -13,6 +13,13 @@ size_t cli_pc_line(void *user, const struct cli_insn *insn, char *out);
 size_t cli_pc_json(void *user, const struct cli_insn *insn, char *out);
 size_t cli_pc_csv(void *user, const struct cli_insn *insn, char *out);
 
+/* An instruction in words: "00a7d463" and "bge a5, a0, 0x10672". */
+struct cli_insn_words {
+    char opcode[2 * 32 + 1]; /* high parcel first */
+    char text[136];          /* "" without a disassembler */
+};
+void cli_insn_words(struct cli_disasm *disasm, const struct cli_insn *insn, struct cli_insn_words *words);
+
 struct cli_insn_lines {
     struct cli_disasm *disasm; /* NULL: no text */
     ntr_source *source;        /* NULL: no file and line */

@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""Names and lines: annotated functions, inlined frames, demangling, separate debug files. TAP on standard output.
+
+usage: source.py NTRACE
+
+shapes.cc calls outermost 70 times, a tenth of it with a multiple of seven; area loops 20 times; never never runs.
+"""
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOOLS = "riscv64-linux-gnu-"
+
+
+class Skip(Exception):
+    pass
+
+
+class Bench:
+    def __init__(self, ntrace, folder):
+        self.ntrace, self.folder = ntrace, folder
+        shutil.copy(os.path.join(HERE, "source", "shapes.cc"), folder)
+        self.run(TOOLS + "g++", "-O1", "-g", "-static", "-Wl,--build-id", "shapes.cc", "-o", "shapes")
+        self.run(ntrace, "run", "-o", "shapes.ntrace", "--", "./shapes")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run(self, *command):
+        done = subprocess.run(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode:
+            raise AssertionError(f"{command[0]} {command[1]}: {done.returncode}: {done.stderr[-300:]}")
+        return done.stdout
+
+    def profile(self, *options, trace="shapes.ntrace"):
+        return self.run(self.ntrace, "profile", *options, trace)
+
+    def rows(self, *options, trace="shapes.ntrace"):
+        return [json.loads(row) for row in self.profile("--format", "jsonl", *options, trace=trace).splitlines()]
+
+
+# ---- profile --annotate
+
+def annotate_counts_all(b):
+    """Every executed instruction is there once, with the count of `profile --by instruction`."""
+    expected = {row["address"]: row["self"] for row in b.rows("--by", "instruction")}
+    found = {}
+    for row in b.rows("--annotate"):
+        if row["executed"]:
+            assert row["address"] not in found, row
+            found[row["address"]] = row["executed"]
+    assert found == expected
+
+
+def annotate_function(b):
+    rows = b.rows("--annotate=outermost")
+    assert {row["function"] for row in rows} == {"outermost"} and rows[0]["executed"] == 70
+    addresses = [int(row["address"], 16) for row in rows]
+    dump = b.run(TOOLS + "objdump", "-d", "--disassemble=outermost", "shapes")
+    assert addresses == [int(at, 16) for at in re.findall(r"^\s+([0-9a-f]+):\t", dump, re.M)]
+    branches = [(row["taken"], row["not_taken"]) for row in rows if "taken" in row]
+    assert branches and all(sorted(both) == [10, 60] for both in branches), branches
+    assert all(row["executed"] == row["taken"] + row["not_taken"] for row in rows if "taken" in row)
+
+
+def annotate_text(b):
+    text = b.profile("--annotate=outermost")
+    with open(b.path("shapes.cc"), encoding="utf-8") as file:
+        declared = next(number for number, line in enumerate(file, 1) if " outermost(" in line)
+    assert re.search(rf"^# outermost  \S*shapes.cc:{declared}$", text, re.M), text
+    assert "return n % 7 == 0 ? n * 3 : n + 1; // seven" in text
+    assert re.search(r"^ +70  +[0-9a-f]+  \S+ .* taken (10, not 60|60, not 10)$", text, re.M), text
+    instructions = int(re.search(r"^# (\d+) instructions, \d", text, re.M).group(1))
+    assert instructions == sum(int(n) for n in re.findall(r"^ +(\d+) +[0-9a-f]+  [0-9a-f]{4,8}(?:  |$)", text, re.M))
+
+
+def annotate_csv(b):
+    rows = list(csv.DictReader(io.StringIO(b.profile("--format", "csv", "--annotate=outermost"))))
+    other = b.rows("--annotate=outermost")
+    assert len(rows) == len(other)
+    for row, same in zip(rows, other):
+        for key, value in row.items():
+            assert str(same.get(key, "")) == value or (key == "line" and value == "0"), (key, row, same)
+
+
+def annotate_never(b):
+    rows = b.rows("--annotate=never")
+    assert rows and all(row["executed"] == 0 for row in rows)
+    done = subprocess.run([b.ntrace, "profile", "--annotate=nobody", "shapes.ntrace"], cwd=b.folder, stderr=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2 and "nobody" in done.stderr, done
+
+
+def annotate_hottest(b):
+    self_of = {row["function"]: row["self"] for row in b.rows() if "function" in row}
+    text = b.profile("--annotate", "--top", "3")
+    found = re.findall(r"^# (\S.*?)(?:  \S+)?\n# (\d+) instructions, ", text, re.M)
+    assert len(found) == 3 and all(self_of[name] == int(n) for name, n in found), found
+    assert [int(n) for _, n in found] == sorted(self_of.values(), reverse=True)[:3]
+    assert re.search(r"^# and \d+ more functions", text, re.M)
+
+
+# ---- frames and names
+
+def inlined_frames(b):
+    """Code of an inlined function counts for its own lines, and is told as inlined."""
+    rows = [row for row in b.rows("--annotate=outermost") if "inlined" in row]
+    names = {row["inlined"] for row in rows}
+    assert {"shapes::innermost(int)", "shapes::middle(int)"} <= names, names
+    with open(b.path("shapes.cc"), encoding="utf-8") as file:
+        seven = next(number for number, line in enumerate(file, 1) if "// seven" in line)
+    assert seven in [row["line"] for row in rows if row["inlined"].startswith("shapes::innermost")]
+    lines = [row for row in b.rows("--by", "line") if row.get("line") == seven and row["file"].endswith("shapes.cc")]
+    assert lines and lines[0]["function"] == "shapes::innermost(int)" and lines[0]["self"] >= 70
+
+
+def cxx_names(b):
+    """With the parameters, without them, and as linked."""
+    one = b.rows("--annotate=shapes::Box<int>::area(int) const")
+    assert one and one[0]["executed"] == 1 and one[0]["function"] == "shapes::Box<int>::area(int) const"
+    assert b.rows("--annotate=shapes::Box<int>::area") == one
+    assert b.rows("--annotate=_ZNK6shapes3BoxIiE4areaEi") == one
+    assert {row["function"]: row["calls"] for row in b.rows() if "function" in row}["shapes::Box<int>::area(int) const"] == 1
+
+
+RUST = {
+    "_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE": "core::fmt::Write::write_fmt",
+    "_RNvNtCs1234_7mycrate3foo3bar": "mycrate::foo::bar",
+}
+
+
+def rust_names(b):
+    with open(b.path("rust.s"), "w", encoding="utf-8") as file:
+        file.write(".globl _start\n_start:\n" + "".join(f"jal {name}\n" for name in RUST) + "li a7, 93\nli a0, 0\necall\n")
+        for name in RUST:
+            file.write(f".type {name}, @function\n{name}: ret\n.size {name}, . - {name}\n")
+    b.run(TOOLS + "gcc", "-nostdlib", "-static", "rust.s", "-o", "rust")
+    b.run(b.ntrace, "run", "-o", "rust.ntrace", "--", "./rust")
+    names = [row.get("function", "") for row in b.rows(trace="rust.ntrace")]
+    for linked, wanted in RUST.items():
+        if linked.startswith("_R") and linked in names:
+            raise Skip("no LLVM that knows Rust's v0 names")
+        assert wanted in names, names
+
+
+# ---- separate debug files
+
+def stripped(b, name):
+    """The program without debug information, and that in NAME.debug."""
+    b.run(TOOLS + "objcopy", "--only-keep-debug", "shapes", name + ".debug")
+    b.run(TOOLS + "objcopy", "--strip-all", "shapes", name)
+
+
+def lines_of(b, elf, *more):
+    """Lines of outermost as a raw stream and a program tell them, whatever the bundle says."""
+    with open(b.path("shapes.ntrace/capture.json"), encoding="utf-8") as file:
+        params = json.load(file)["params"]
+    stream = ["--src-bits", str(params["src_bits"]), "--return-stack", str(params["return_stack"]), "-e", elf]
+    rows = b.rows(*stream, *more, "--by", "line", trace="shapes.ntrace/trace.nex")
+    return {row["line"] for row in rows if row.get("file", "").endswith("shapes.cc")}
+
+
+def without_debug_file(b):
+    stripped(b, "bare")
+    os.remove(b.path("bare.debug"))
+    assert lines_of(b, "shapes") and not lines_of(b, "bare")
+
+
+def debug_link(b):
+    """.gnu_debuglink: beside the program, and in .debug/ there."""
+    stripped(b, "linked")
+    b.run(TOOLS + "objcopy", "--add-gnu-debuglink=linked.debug", "linked")
+    b.run(TOOLS + "objcopy", "--remove-section=.note.gnu.build-id", "linked")
+    assert lines_of(b, "linked") == lines_of(b, "shapes")
+    os.makedirs(b.path(".debug"))
+    os.rename(b.path("linked.debug"), b.path(".debug/linked.debug"))
+    assert lines_of(b, "linked") == lines_of(b, "shapes")
+    os.remove(b.path(".debug/linked.debug"))
+    assert not lines_of(b, "linked")
+
+
+def debug_link_of_another(b):
+    """A debug file whose checksum is not the one that the program names is not taken."""
+    stripped(b, "other")
+    b.run(TOOLS + "objcopy", "--add-gnu-debuglink=other.debug", "other")
+    b.run(TOOLS + "objcopy", "--remove-section=.note.gnu.build-id", "other")
+    with open(b.path("other.debug"), "ab") as file:
+        file.write(b"changed")
+    assert not lines_of(b, "other")
+
+
+def build_id(b):
+    """.build-id/xx/yyyy.debug below --debug-path."""
+    stripped(b, "numbered")
+    notes = b.run(TOOLS + "readelf", "-n", "shapes")
+    digits = re.search(r"Build ID: ([0-9a-f]+)", notes).group(1)
+    os.makedirs(b.path(f"debug/.build-id/{digits[:2]}"))
+    os.rename(b.path("numbered.debug"), b.path(f"debug/.build-id/{digits[:2]}/{digits[2:]}.debug"))
+    assert not lines_of(b, "numbered")
+    assert lines_of(b, "numbered", "--debug-path", "nowhere:" + b.path("debug")) == lines_of(b, "shapes")
+
+
+def source_elsewhere(b):
+    """The text of the source is found below --source-path when it moved."""
+    os.makedirs(b.path("moved"))
+    os.rename(b.path("shapes.cc"), b.path("moved/shapes.cc"))
+    try:
+        assert "// seven" not in b.profile("--annotate=outermost")
+        assert "// seven" in b.profile("--annotate=outermost", "--source-path", "nowhere:moved")
+    finally:
+        os.rename(b.path("moved/shapes.cc"), b.path("shapes.cc"))
+
+
+CASES = [annotate_counts_all, annotate_function, annotate_text, annotate_csv, annotate_never, annotate_hottest, inlined_frames,
+         cxx_names, rust_names, without_debug_file, debug_link, debug_link_of_another, build_id, source_elsewhere]
+
+
+def main():
+    ntrace = os.path.abspath(sys.argv[1])
+    print(f"1..{len(CASES)}")
+    missing = [t for t in (TOOLS + "g++", TOOLS + "objcopy", "qemu-riscv64") if not shutil.which(t)]
+    with tempfile.TemporaryDirectory() as folder:
+        bench = None if missing else Bench(ntrace, folder)
+        for number, case in enumerate(CASES, 1):
+            try:
+                if missing:
+                    raise Skip(f"no {missing[0]}")
+                case(bench)
+                print(f"ok {number} - {case.__name__}")
+            except Skip as reason:
+                print(f"ok {number} - {case.__name__} # SKIP {reason}")
+            except Exception as error:
+                print(f"not ok {number} - {case.__name__}\n# {type(error).__name__}: {str(error)[:500]}")
+
+
+if __name__ == "__main__":
+    main()
