@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 MESON_OPTIONS ?=
 
-.PHONY: all help deps demo test test-quick soak lint docs install clean
+.PHONY: all help deps demo test test-quick soak fuzz fuzz-report lint docs install clean
 
 all: $(BUILD)/build.ninja ## release build into build/ (the command is build/ntrace)
 	@ninja -C $(BUILD) -j $(JOBS)
@@ -35,6 +35,17 @@ test-quick: all ## the tests of this build only
 soak: ## the long runs: random programs, mutants
 	@tools/deps all
 	@tools/run_tests soak
+
+TIME ?= 60
+HARNESS ?=
+
+fuzz: all ## each fuzzing harness for TIME=seconds, or only HARNESS="name..."
+	@tools/deps all
+	@tools/fuzz $(TIME) $(HARNESS)
+
+fuzz-report: all ## executions of the fuzzers and what of src/ their corpora reach
+	@tools/deps all
+	@tools/fuzz report
 
 lint: ## clang-tidy, layers, formatting
 	@tools/lint

@@ -137,8 +137,9 @@ static bool take_insn(ntr_spike_log *log, cursor *c, listed *insn) {
     const char *start = c->at;
     if (!take_number(c, &insn->pc)) return false;
     if (!log->xlen) {
-        size_t digits = strcspn(start, " ") - strlen("0x");
-        log->xlen = digits <= 8 ? 32 : 64;
+        const char *end = start;
+        while (end < c->end && *end != ' ') end++;
+        log->xlen = (size_t)(end - start) <= strlen("0x01234567") ? 32 : 64;
     }
     return take(c, "(") && take_number(c, &insn->opcode) && take(c, ")");
 }

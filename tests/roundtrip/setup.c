@@ -164,7 +164,7 @@ setup *setup_new(uint64_t seed, const setup_wish *wish)
     ntr_encoder_config config;
     if (!s)
         abort();
-    s->random = (prng){seed * UINT64_C(0x2545f4914f6cdd1d) + 1};
+    s->random = (prng){seed * UINT64_C(0x2545f4914f6cdd1d) + 1, wish->tape};
     prng *r = &s->random;
     choose_config(r, &config, wish->steady);
     gen_graph_options graph = {.xlen = one_in(r, 3) ? 32 : 64, .compressed = !one_in(r, 4), .far = coin(r),

@@ -25,6 +25,7 @@ typedef struct setup {
 
 typedef struct setup_wish {
     unsigned instructions; /* retired by each hart; 0: as the seed likes */
+    prng_tape *tape;       /* decides before the seed does; may be NULL */
     bool steady;           /* one hart, nothing lost in the encoder, syncs every few hundred messages at the most */
 } setup_wish;
 

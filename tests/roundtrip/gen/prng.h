@@ -6,13 +6,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Answers that are given: a fuzzer's input decides until it is used up. */
+typedef struct prng_tape {
+    const uint8_t *bytes;
+    size_t size, at;
+} prng_tape;
+
 typedef struct prng {
     uint64_t state;
+    prng_tape *tape; /* NULL: none */
 } prng;
+
+/* Two bytes of the tape, in every part of the number: whatever is asked, they decide it. */
+static inline uint64_t prng_given(prng_tape *tape)
+{
+    const uint8_t *b = tape->bytes + tape->at;
+    tape->at += 2;
+    return (uint64_t)(b[0] | b[1] << 8) * UINT64_C(0x0001000100010001);
+}
 
 /* splitmix64 */
 static inline uint64_t prng_next(prng *p)
 {
+    if (p->tape && p->tape->size - p->tape->at >= 2)
+        return prng_given(p->tape);
     uint64_t z = p->state += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
@@ -22,7 +39,7 @@ static inline uint64_t prng_next(prng *p)
 /* A generator of its own for each purpose, so that a new question in one does not change the others. */
 static inline prng prng_fork(prng *p)
 {
-    return (prng){prng_next(p)};
+    return (prng){prng_next(p), p->tape};
 }
 
 /* 0 .. limit - 1 */

@@ -1,0 +1,85 @@
+/* Decoding: any stream, options and program; the counting decode and pieces of any size go through the same. */
+#include "fuzz.h"
+
+#include <ntrace/order.h>
+
+#define HEAD (FUZZ_PARAMS_BYTES + 4)
+
+enum { READS = 400, COUNTED_BYTES_MAX = 4096 };
+
+size_t fuzz_stream_at(const uint8_t *data, size_t size) {
+    if (size < HEAD + 3) return HEAD + 3;
+    size_t code = (data[HEAD + 1] | data[HEAD + 2] << 8) & 0xfff;
+    return HEAD + 3 + code;
+}
+
+/* Events in the order of time are the same events. */
+static void order(const ntr_decoder_config *config, ntr_bytes stream, size_t window) {
+    ntr_event events[16], out;
+    size_t count, in = 0, left = 0, reads = 64;
+    ntr_decoder *decoder = ntr_decoder_new(config, NULL);
+    ntr_order *order = ntr_order_new(window, NULL);
+    ntr_status status = NTR_OK;
+    if (decoder && order) {
+        ntr_decoder_feed(decoder, stream.data, stream.size, true);
+        while (status == NTR_OK && reads--) {
+            status = ntr_decoder_read(decoder, events, sizeof events / sizeof *events, &count);
+            for (size_t i = 0; i < count; i++, in++) {
+                ntr_order_put(order, &events[i]);
+                while (ntr_order_take(order, false, &out)) left++;
+            }
+        }
+        while (ntr_order_take(order, true, &out)) left++;
+        fuzz_must(in == left, "what is put in order comes out");
+    }
+    ntr_order_free(order);
+    ntr_decoder_free(decoder);
+}
+
+/* A hostile count can stand for any number of instructions: a message's worth of work is not bounded by its bytes, so
+ * this looks at streams whose counts were read in bounded time before. */
+static void count(const ntr_decoder_config *config, ntr_bytes stream) {
+    ntr_counts counts = {0};
+    ntr_decoder *decoder = ntr_decoder_new(config, NULL);
+    if (!decoder) return;
+    ntr_decoder_feed(decoder, stream.data, stream.size, true);
+    ntr_decoder_count(decoder, &counts);
+    fuzz_must(counts.bytes <= stream.size, "no more bytes than there are");
+    ntr_decoder_free(decoder);
+}
+
+/* Whether all is told by READS reads. */
+static bool short_told(const ntr_decoder_config *config, ntr_bytes stream, ntr_counts *told) {
+    ntr_event events[32];
+    size_t n, reads = READS;
+    ntr_decoder *decoder = ntr_decoder_new(config, NULL);
+    ntr_status status = NTR_OK;
+    if (!decoder) return false;
+    ntr_decoder_feed(decoder, stream.data, stream.size, true);
+    while (status == NTR_OK && reads--) {
+        status = ntr_decoder_read(decoder, events, 32, &n);
+        for (size_t i = 0; i < n; i++) told->instructions += events[i].kind == NTR_EVENT_SPAN ? events[i].instructions : 0;
+    }
+    ntr_decoder_free(decoder);
+    return status == NTR_END;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    fuzz_tape tape = {data, size, 0};
+    ntr_decoder_config config = {.size = sizeof config, .params = fuzz_params(&tape)};
+    ntr_counts told = {0};
+    uint8_t how = fuzz_byte(&tape), source = fuzz_byte(&tape);
+    size_t piece = fuzz_number(&tape, 2);
+    ntr_program *program = fuzz_program(&tape, config.params.xlen);
+    ntr_bytes stream = fuzz_rest(&tape);
+    config.program = how & 8 ? NULL : program;
+    config.strict = how & 1;
+    config.mid_stream = how & 2;
+    config.one_source = how & 4;
+    config.source = source;
+    fuzz_decode(&config, stream, piece, READS);
+    if (how & 16) order(&config, stream, (size_t)source + 1);
+    if (short_told(&config, stream, &told)) count(&config, stream);
+    ntr_program_free(program);
+    return 0;
+}

@@ -1,0 +1,38 @@
+/* ELF files: damaged in any way they are refused or read, and what was read can be asked. */
+#include "fuzz.h"
+
+#include <ntrace/source.h>
+#include <unistd.h>
+
+size_t fuzz_stream_at(const uint8_t *data, size_t size) {
+    (void)data, (void)size;
+    return SIZE_MAX;
+}
+
+static void ask(const ntr_program *program, uint64_t address) {
+    ntr_insn insn;
+    ntr_symbol symbol;
+    uint8_t bytes[16];
+    ntr_program_read(program, NULL, NTR_POSITION_ANY, address, bytes, sizeof bytes);
+    ntr_program_insn(program, NULL, NTR_POSITION_ANY, address, &insn);
+    if (ntr_program_symbol(program, NULL, address, &symbol) == NTR_OK)
+        ntr_program_find(program, symbol.name, &symbol);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    int fd;
+    const char *path = fuzz_file((ntr_bytes){data, size}, &fd);
+    ntr_program *program = ntr_program_new(NULL);
+    ntr_image_info info;
+    if (!program) return 0;
+    if (ntr_program_add_elf(program, path, NULL) == NTR_OK && ntr_program_image(program, 0, &info) == NTR_OK) {
+        for (uint64_t i = 0; i < 64; i++) ask(program, info.low + i * ((info.high - info.low) / 64));
+        ask(program, info.high);
+        ask(program, info.low - 1);
+    } else {
+        fuzz_must(ntr_program_error(program)[0] != 0, "a refused file is told why");
+    }
+    ntr_program_free(program);
+    close(fd);
+    return 0;
+}

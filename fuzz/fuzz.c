@@ -1,0 +1,154 @@
+#include "fuzz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+void fuzz_must(bool holds, const char *what) {
+    if (holds) return;
+    fprintf(stderr, "fuzz: broken promise: %s\n", what);
+    abort();
+}
+
+uint8_t fuzz_byte(fuzz_tape *tape) {
+    return tape->at < tape->size ? tape->bytes[tape->at++] : 0;
+}
+
+uint64_t fuzz_number(fuzz_tape *tape, unsigned bytes) {
+    uint64_t value = 0;
+    for (unsigned i = 0; i < bytes; i++) value |= (uint64_t)fuzz_byte(tape) << (8 * i);
+    return value;
+}
+
+ntr_bytes fuzz_part(fuzz_tape *tape, size_t size) {
+    size_t left = tape->size - tape->at;
+    if (left == 0) return (ntr_bytes){NULL, 0};
+    ntr_bytes part = {tape->bytes + tape->at, size < left ? size : left};
+    tape->at += part.size;
+    return part;
+}
+
+ntr_bytes fuzz_rest(fuzz_tape *tape) {
+    return fuzz_part(tape, SIZE_MAX);
+}
+
+static const ntr_dialect *dialect_of(unsigned number) {
+    unsigned count = 0;
+    while (ntr_dialect_at(count)) count++;
+    return ntr_dialect_at(number % count);
+}
+
+ntr_params fuzz_params(fuzz_tape *tape) {
+    ntr_params params;
+    const ntr_dialect *dialect = dialect_of(fuzz_byte(tape));
+    ntr_params_init(&params, dialect);
+    uint8_t src = fuzz_byte(tape), time = fuzz_byte(tape), modes = fuzz_byte(tape), more = fuzz_byte(tape);
+    if (src & 0x80) params.src_bits = (src & 0x7f) % 13;
+    params.timestamps = time % 3;
+    if (time & 0x80) params.ts_width = time & 0x3f;
+    if (modes & 4) params.implicit_return = modes & 3;
+    params.xlen = modes & 8 ? 32 : 64;
+    params.sequential_jump = modes & 16;
+    params.extend_addr = modes & 32;
+    params.all_jumps = modes & 64;
+    params.return_stack = fuzz_byte(tape);
+    if (more & 1) params.return_stack = 0;
+    if (ntr_params_check(&params)) params.ts_width = 0;
+    if (ntr_params_check(&params)) ntr_params_init(&params, dialect);
+    fuzz_must(ntr_params_check(&params) == NTR_OK, "a dialect's own parameters are good");
+    return params;
+}
+
+uint64_t fuzz_program_base(uint8_t kind, unsigned xlen) {
+    static const uint64_t bases[] = {0x80000000, 0, 0xfffffffffffff000, 0x7ffffffff000, 0xffffffff80000000, 0xfffff000,
+                                     0x1000, 0x8000000000000000};
+    uint64_t base = bases[kind & 7];
+    return xlen == 32 ? base & 0xffffffff : base;
+}
+
+ntr_program *fuzz_program(fuzz_tape *tape, unsigned xlen) {
+    ntr_program *program = ntr_program_new(NULL);
+    uint8_t kind = fuzz_byte(tape);
+    ntr_bytes code = fuzz_part(tape, fuzz_number(tape, 2) & 0xfff);
+    ntr_image_options options = {.size = sizeof options, .name = "code", .has_isa = true};
+    if (!program) abort();
+    options.bias = fuzz_program_base(kind, xlen);
+    options.isa = (xlen == 32 ? NTR_ISA_RV32 : 0) | (kind & 8 ? NTR_ISA_ZCMP : 0) | (kind & 16 ? NTR_ISA_ZCMT : 0);
+    options.has_jvt = kind & 16;
+    options.jvt = options.bias;
+    if (code.size) ntr_program_add_raw(program, code, &options);
+    return program;
+}
+
+bool fuzz_line(fuzz_tape *tape, const char **line, size_t *length) {
+    if (tape->at >= tape->size) return false;
+    const uint8_t *start = tape->bytes + tape->at, *end = memchr(start, '\n', tape->size - tape->at);
+    *line = (const char *)start;
+    *length = end ? (size_t)(end - start) : tape->size - tape->at;
+    tape->at += *length + (end ? 1 : 0);
+    return true;
+}
+
+void fuzz_encoder_options(fuzz_tape *tape, ntr_encoder_config *config) {
+    const char *line;
+    size_t length;
+    while (fuzz_line(tape, &line, &length)) {
+        char text[160];
+        if (!memchr(line, '=', length)) return;
+        if (length >= sizeof text) continue;
+        memcpy(text, line, length);
+        text[length] = 0;
+        char *value = strchr(text, '=');
+        if (!value) continue;
+        *value++ = 0;
+        ntr_encoder_option_set(config, text, value);
+    }
+}
+
+void fuzz_add(fuzz_bytes *bytes, const void *data, size_t size) {
+    if (bytes->size + size > bytes->room) {
+        bytes->room = 2 * (bytes->size + size);
+        bytes->data = realloc(bytes->data, bytes->room);
+        if (!bytes->data) abort();
+    }
+    if (size) memcpy(bytes->data + bytes->size, data, size);
+    bytes->size += size;
+}
+
+ntr_status fuzz_take_message(void *user, const uint8_t *bytes, size_t size) {
+    fuzz_must(size > 0 && (bytes[size - 1] & 3) == 3, "messages come whole");
+    fuzz_add(user, bytes, size);
+    return NTR_OK;
+}
+
+void fuzz_decode(const ntr_decoder_config *config, ntr_bytes stream, size_t piece, size_t reads) {
+    ntr_event events[32];
+    size_t at = 0, count;
+    ntr_decoder *decoder = ntr_decoder_new(config, NULL);
+    ntr_status status = NTR_NEED_MORE;
+    if (!decoder) return;
+    for (; reads && (status == NTR_NEED_MORE || status == NTR_OK); reads--) {
+        if (status == NTR_NEED_MORE) {
+            size_t size = piece && piece < stream.size - at ? piece : stream.size - at;
+            ntr_decoder_feed(decoder, stream.data ? stream.data + at : NULL, size, at + size == stream.size);
+            at += size;
+        }
+        status = ntr_decoder_read(decoder, events, sizeof events / sizeof *events, &count);
+        fuzz_must(count <= sizeof events / sizeof *events, "no more events than there is room for");
+        for (size_t i = 0; i < count; i++)
+            fuzz_must(events[i].kind < NTR_EVENT_KINDS && events[i].offset <= stream.size, "events are of this stream");
+    }
+    fuzz_must(!reads || status == NTR_END || config->strict || status == NTR_E_MEMORY || status == NTR_E_LIMIT,
+              "a decoder reads to the end");
+    ntr_decoder_free(decoder);
+}
+
+const char *fuzz_file(ntr_bytes bytes, int *fd) {
+    static char path[40];
+    *fd = memfd_create("fuzz", MFD_CLOEXEC);
+    if (*fd < 0 || (bytes.size && write(*fd, bytes.data, bytes.size) != (ssize_t)bytes.size)) abort();
+    snprintf(path, sizeof path, "/proc/self/fd/%d", *fd);
+    return path;
+}

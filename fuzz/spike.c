@@ -1,0 +1,46 @@
+/* Spike's logs: option lines, then the log. */
+#include "fuzz.h"
+
+#include <stdlib.h>
+
+size_t fuzz_stream_at(const uint8_t *data, size_t size) {
+    (void)data, (void)size;
+    return SIZE_MAX;
+}
+
+/* A log may say that a loop ran four thousand million times; that much is not waited for here. */
+static ntr_status take(void *user, const uint8_t *bytes, size_t size) {
+    fuzz_bytes *out = user;
+    if (out->size > 1 << 20) return NTR_E_IO;
+    return fuzz_take_message(out, bytes, size);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    fuzz_tape tape = {data, size, 0};
+    fuzz_bytes out = {NULL, 0, 0};
+    ntr_encoder_config config;
+    ntr_encoder_config_init(&config);
+    fuzz_encoder_options(&tape, &config);
+    config.sink = take;
+    config.sink_user = &out;
+    ntr_encoder *encoder = ntr_encoder_new(&config, NULL);
+    ntr_classifier_config how;
+    ntr_classifier_config_init(&how);
+    how.encoder = encoder;
+    how.itype_width = config.itype_width;
+    how.all_jumps = config.params.all_jumps;
+    ntr_classifier *classifier = encoder ? ntr_classifier_new(&how, NULL) : NULL;
+    ntr_spike_log *log = classifier ? ntr_spike_log_new(classifier, 0, 0, NULL) : NULL;
+    ntr_status status = NTR_OK;
+    const char *line;
+    size_t length;
+    while (log && status == NTR_OK && fuzz_line(&tape, &line, &length)) status = ntr_spike_log_line(log, line, length);
+    if (status == NTR_E_SYNTAX) fuzz_must(ntr_spike_log_error(log)[0] != 0, "a refused line is told why");
+    if (log && status == NTR_OK && ntr_spike_log_finish(log) == NTR_OK) ntr_classifier_finish(classifier, NULL);
+    if (encoder) ntr_encoder_stop(encoder, NTR_ADDRESS_UNKNOWN, 4);
+    ntr_spike_log_free(log);
+    ntr_classifier_free(classifier);
+    ntr_encoder_free(encoder);
+    free(out.data);
+    return 0;
+}
