@@ -57,6 +57,21 @@ NTR_API int ntr_dpi_compare_byte(void *compare, unsigned side, unsigned byte);
 NTR_API int ntr_dpi_compare_finish(void *compare);
 NTR_API const char *ntr_dpi_compare_difference(void *compare);
 
+/* ---- checker: rules of the specification that a stream breaks (docs/check.md) */
+
+/* `program`: the ELF file, or "" to judge messages alone. `options`: of the encoder that made the stream. */
+NTR_API void *ntr_dpi_check_new(const char *program, const char *options);
+NTR_API void ntr_dpi_check_free(void *check);
+NTR_API const char *ntr_dpi_check_error(void *check);
+
+/* The next byte; the stream's end. Errors: NTR_E_STATE, NTR_E_MEMORY. */
+NTR_API int ntr_dpi_check_byte(void *check, unsigned byte);
+NTR_API int ntr_dpi_check_finish(void *check);
+
+/* The next finding and its severity (0 note, 1 warning, 2 error), "" when there is none: "sync-reserved: message 12
+ * @0x1f ProgTraceSync SYNC: SYNC has no reserved value (section 8)". */
+NTR_API const char *ntr_dpi_check_take(void *check, unsigned *severity);
+
 /* ---- replay: recorded blocks as stimulus */
 
 /* `path`: ingress records as text (docs/ingress.md). */

@@ -26,6 +26,13 @@ package ntrace_pkg;
   import "DPI-C" function int ntr_dpi_compare_finish(input chandle compare);
   import "DPI-C" function string ntr_dpi_compare_difference(input chandle compare);
 
+  import "DPI-C" function chandle ntr_dpi_check_new(input string program_file, input string options);
+  import "DPI-C" function void ntr_dpi_check_free(input chandle check);
+  import "DPI-C" function string ntr_dpi_check_error(input chandle check);
+  import "DPI-C" function int ntr_dpi_check_byte(input chandle check, input int unsigned value);
+  import "DPI-C" function int ntr_dpi_check_finish(input chandle check);
+  import "DPI-C" function string ntr_dpi_check_take(input chandle check, output int unsigned severity);
+
   import "DPI-C" function chandle ntr_dpi_replay_new(input string path);
   import "DPI-C" function void ntr_dpi_replay_free(input chandle replay);
   import "DPI-C" function string ntr_dpi_replay_error(input chandle replay);
@@ -36,22 +43,26 @@ package ntrace_pkg;
   // `flags` of a block.
   localparam int unsigned SIJUMP = 1, HALTED = 2, RESET = 4, NO_IADDR = 8, SAME_CYCLE = 16;
 
-  // The design's stream against the model's. Give it every block that the design takes, and every byte that the
-  // design sends. Two comparisons:
+  localparam int unsigned SEVERITY_NOTE = 0, SEVERITY_WARNING = 1, SEVERITY_ERROR = 2;
+
+  // The design's stream against the model's and against the specification. Give it every block that the design takes,
+  // and every byte that the design sends. Three judgements:
   //   exact     the same messages, byte for byte (idle bytes aside); checked as they come
   //   semantic  the same execution, however it was cut into messages; checked at the end, needs the program
+  //   rules     no rule of the specification is broken (`ntrace check`); with the program also those about execution
   // The model works with the options it is given. A design that is right but chooses otherwise where the
-  // specification leaves a choice passes the semantic comparison alone.
+  // specification leaves a choice passes all but the exact comparison.
   class ntrace_scoreboard;
     typedef bit [7:0] byte_queue[$];
 
     int unsigned messages;    // whole messages from the design
     int unsigned mismatches;  // messages that are not the model's
     bit different;            // another execution
+    int unsigned errors;      // rules broken, times
     string problem;           // the first problem, "" when there is none
     bit tell = 1;             // print problems
 
-    local chandle model, comparison;
+    local chandle model, comparison, conformance;
     local bit exact;
     local byte_queue message, expected;
     local bit last_idle = 1;
@@ -63,8 +74,11 @@ package ntrace_pkg;
       exact = bytes;
       model = ntr_dpi_encoder_new(options);
       if (ntr_dpi_encoder_error(model) != "") fail(ntr_dpi_encoder_error(model));
+      if (design_options == "") design_options = options;
+      conformance = ntr_dpi_check_new(program_file, design_options);
+      if (ntr_dpi_check_error(conformance) != "") fail(ntr_dpi_check_error(conformance));
       if (program_file == "") return;
-      comparison = ntr_dpi_compare_new(program_file, design_options == "" ? options : design_options, options);
+      comparison = ntr_dpi_compare_new(program_file, design_options, options);
       if (ntr_dpi_compare_error(comparison) != "") fail(ntr_dpi_compare_error(comparison));
     endfunction
 
@@ -96,12 +110,14 @@ package ntrace_pkg;
     // A byte of the design's stream.
     function void sent(bit [7:0] value);
       if (comparison != null) void'(ntr_dpi_compare_byte(comparison, 0, int'(value)));
+      void'(ntr_dpi_check_byte(conformance, int'(value)));
       if (last_idle && value == 8'hff) return;
       message.push_back(value);
       last_idle = value[1:0] == 2'b11;
       if (!last_idle) return;
       messages++;
       if (exact) compare_message();
+      take_findings();
       message.delete();
     endfunction
 
@@ -114,7 +130,10 @@ package ntrace_pkg;
         mismatch({"does not send ", describe(message)});
       end
       while (expected.size() != 0) take_expected();
+      void'(ntr_dpi_check_finish(conformance));
+      take_findings();
       if (comparison != null) compare_execution();
+      ntr_dpi_check_free(conformance);
       ntr_dpi_encoder_free(model);
       ntr_dpi_compare_free(comparison);
       return problem == "";
@@ -164,6 +183,18 @@ package ntrace_pkg;
       take_expected();
       if (hex(actual) != hex(message))
         mismatch($sformatf("sends message %0d as %s; the model as %s", messages, describe(actual), describe(message)));
+    endfunction
+
+    local function void take_findings();
+      int unsigned severity;
+      string finding = ntr_dpi_check_take(conformance, severity);
+      while (finding != "") begin
+        if (severity == SEVERITY_ERROR) begin
+          errors++;
+          if (errors == 1) fail({"the design breaks ", finding});
+        end
+        finding = ntr_dpi_check_take(conformance, severity);
+      end
     endfunction
 
     local function void compare_execution();

@@ -6,7 +6,8 @@
 //   +window=N       tracing is off for N blocks of every 4 N
 //   +slow=N         the sink takes a byte every N cycles
 //   +seeded=N       the design has this defect
-// The last line is "PASS" or "FAIL exact=M semantic=D", with what each comparison found.
+// The last line is "PASS" or "FAIL exact=M semantic=D rules=E", with what each judgement
+// found.
 module testbench;
   import ntrace_pkg::*;
 
@@ -103,7 +104,7 @@ module testbench;
     while (!empty) @(negedge clk);
     right = score.finish();
     if (right) $display("PASS %0d messages", score.messages);
-    else $display("FAIL exact=%0d semantic=%0d", score.mismatches, score.different);
+    else $display("FAIL exact=%0d semantic=%0d rules=%0d", score.mismatches, score.different, score.errors);
     $finish;
   end
 
