@@ -6,39 +6,101 @@
 #include <string.h>
 
 const struct cli_option cli_image_options[] = {
-    CLI_LIST('e', "elf", "FILE[@ADDR][:ctx=N]", struct cli_images, list,
-             "program image; @ADDR: loaded there (PIE, shared library), :ctx=N: seen in context N only; repeatable"),
-    CLI_LIST(0, "raw", "FILE@ADDR[:ctx=N]", struct cli_images, list,
+    CLI_LIST('e', "elf", "FILE[@ADDR][:BINDING...]", struct cli_images, list,
+             "program image; @ADDR: loaded there (PIE, shared library); repeatable. Bindings: :ctx=N (scontext), "
+             ":hctx=N (hcontext), :prv=U|S|M, :v=0|1: seen there only; :from=N, :until=N: between these bytes of "
+             "the stream"),
+    CLI_LIST(0, "raw", "FILE@ADDR[:BINDING...]", struct cli_images, list,
              "plain memory image that starts at ADDR; repeatable"),
+    CLI_LIST(0, "jitdump", "FILE[:BINDING...]", struct cli_images, list,
+             "code made at run time and its names, as Linux's jit-PID.dump holds them; repeatable"),
+    CLI_LIST(0, "perf-map", "FILE[:BINDING...]", struct cli_images, list,
+             "names of code made at run time, as Linux's perf-PID.map holds them; repeatable"),
     {0},
 };
 
-/* "FILE[@ADDR][:ctx=N]", taken apart from its end, so that paths may hold '@' and ':'. */
+/* "FILE[@ADDR][:BINDING...]", taken apart from its end, so that paths may hold '@' and ':'. */
 struct image {
     char *path; /* to be freed */
-    bool has_address, has_context;
-    uint64_t address, context;
+    bool has_address;
+    ntr_image_options options;
 };
 
-static int image_parse(const struct cli_item *item, struct image *image) {
-    char *path = strdup(item->value), *mark;
+static bool set_scontext(ntr_image_options *o, const char *text) {
+    return o->has_scontext = cli_parse_number(text, &o->scontext);
+}
 
-    *image = (struct image){.path = path};
-    if (!path) return cli_fail("out of memory");
-    mark = strstr(path, ":ctx=");
-    if (mark) {
-        if (!cli_parse_number(mark + 5, &image->context))
-            return cli_fail("--%s: '%s': expected a number after ':ctx=', found '%s'", item->name, item->value,
-                            mark + 5);
-        image->has_context = true;
+static bool set_hcontext(ntr_image_options *o, const char *text) {
+    return o->has_hcontext = cli_parse_number(text, &o->hcontext);
+}
+
+/* The virtual modes are :prv=U:v=1 and :prv=S:v=1. */
+static bool set_privilege(ntr_image_options *o, const char *text) {
+    static const char letters[] = "US?M";
+    const char *found = *text && !text[1] && *text != '?' ? strchr(letters, *text) : NULL;
+
+    if (found) o->prv = (uint8_t)(found - letters);
+    return o->has_prv = found != NULL;
+}
+
+static bool set_virtual(ntr_image_options *o, const char *text) {
+    uint64_t v = 2;
+
+    if (!cli_parse_number(text, &v) || v > 1) return false;
+    o->v = (uint8_t)v;
+    return true;
+}
+
+static bool set_from(ntr_image_options *o, const char *text) {
+    return cli_parse_number(text, &o->from);
+}
+
+static bool set_until(ntr_image_options *o, const char *text) {
+    return cli_parse_number(text, &o->until) && o->until;
+}
+
+static const struct binding {
+    const char *key;
+    bool (*set)(ntr_image_options *options, const char *text);
+    const char *expected;
+} bindings[] = {
+    {":ctx=", set_scontext, "a number"},   {":hctx=", set_hcontext, "a number"},
+    {":prv=", set_privilege, "U, S or M"}, {":v=", set_virtual, "0 or 1"},
+    {":from=", set_from, "a byte offset"}, {":until=", set_until, "a byte offset above 0"},
+};
+
+static const struct binding *binding_at(const char *mark) {
+    for (size_t i = 0; i < sizeof bindings / sizeof bindings[0]; i++)
+        if (strncmp(mark, bindings[i].key, strlen(bindings[i].key)) == 0) return &bindings[i];
+    return NULL;
+}
+
+static int bind(const struct cli_item *item, struct image *image) {
+    const struct binding *b;
+    char *mark;
+
+    while ((mark = strrchr(image->path, ':')) && (b = binding_at(mark))) {
+        const char *value = mark + strlen(b->key);
+        if (!b->set(&image->options, value))
+            return cli_fail("--%s: '%s': expected %s after '%s', found '%s'", item->name, item->value, b->expected,
+                            b->key, value);
         *mark = 0;
     }
-    mark = strrchr(path, '@');
-    if (mark && cli_parse_number(mark + 1, &image->address)) {
+    if (image->options.v && !image->options.has_prv)
+        return cli_fail("--%s: '%s': :v=1 needs :prv=U or :prv=S", item->name, item->value);
+    return CLI_OK;
+}
+
+static int image_parse(const struct cli_item *item, struct image *image) {
+    *image = (struct image){.path = strdup(item->value), .options.size = sizeof image->options};
+    if (!image->path) return cli_fail("out of memory");
+    if (bind(item, image) != CLI_OK) return CLI_FAILED;
+    char *mark = strrchr(image->path, '@');
+    if (mark && cli_parse_number(mark + 1, &image->options.bias)) {
         image->has_address = true;
         *mark = 0;
     }
-    if (!*path) return cli_fail("--%s: '%s': expected a file name", item->name, item->value);
+    if (!*image->path) return cli_fail("--%s: '%s': expected a file name", item->name, item->value);
     return CLI_OK;
 }
 
@@ -64,39 +126,48 @@ static int lowest_address(const char *path, uint64_t *low) {
     return result;
 }
 
-static int add_elf(const struct image *image, ntr_image_options *options, ntr_program *program) {
+static int add_elf(struct image *image, ntr_program *program) {
     uint64_t low = 0;
 
     if (image->has_address && lowest_address(image->path, &low) != CLI_OK) return CLI_FAILED;
-    options->bias = image->has_address ? image->address - low : 0;
-    ntr_status status = ntr_program_add_elf(program, image->path, options);
+    image->options.bias -= low;
+    ntr_status status = ntr_program_add_elf(program, image->path, &image->options);
     return status == NTR_OK ? CLI_OK : tell_refused(image->path, program, status);
 }
 
-static int add_raw(const struct image *image, ntr_image_options *options, ntr_program *program) {
+static int add_raw(struct image *image, ntr_program *program) {
     size_t size;
 
     if (!image->has_address) return cli_fail("--raw: '%s': expected FILE@ADDR, found no address", image->path);
     char *bytes = cli_input_whole(image->path, &size);
     if (!bytes) return CLI_FAILED;
-    ntr_status status = ntr_program_add_raw(program, (ntr_bytes){(const uint8_t *)bytes, size}, options);
+    ntr_status status = ntr_program_add_raw(program, (ntr_bytes){(const uint8_t *)bytes, size}, &image->options);
     free(bytes);
     return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", image->path, ntr_status_text(status));
 }
+
+/* Nothing here tells which time of the system a byte of the stream belongs to: the last code at an address holds. */
+static int add_jitdump(struct image *image, ntr_program *program) {
+    ntr_status status = ntr_program_add_jitdump(program, image->path, &image->options, NULL, NULL);
+    return status == NTR_OK ? CLI_OK : tell_refused(image->path, program, status);
+}
+
+static int add_perf_map(struct image *image, ntr_program *program) {
+    ntr_status status = ntr_program_add_perf_map(program, image->path, &image->options);
+    return status == NTR_OK ? CLI_OK : tell_refused(image->path, program, status);
+}
+
+static const struct {
+    const char *option;
+    int (*add)(struct image *image, ntr_program *program);
+} kinds[] = {{"elf", add_elf}, {"raw", add_raw}, {"jitdump", add_jitdump}, {"perf-map", add_perf_map}};
 
 static int add_image(const struct cli_item *item, ntr_program *program) {
     struct image image;
     int status = image_parse(item, &image);
 
-    if (status == CLI_OK) {
-        ntr_image_options options = {
-            .size = sizeof options,
-            .bias = image.address,
-            .has_scontext = image.has_context,
-            .scontext = image.context,
-        };
-        status = (strcmp(item->name, "raw") == 0 ? add_raw : add_elf)(&image, &options, program);
-    }
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && status == CLI_OK; i++)
+        if (strcmp(item->name, kinds[i].option) == 0) status = kinds[i].add(&image, program);
     free(image.path);
     return status;
 }

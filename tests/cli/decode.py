@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import struct
 import subprocess
 
 import tiny
@@ -164,11 +165,64 @@ def programs():
         (["-e", write("x86.elf", tiny.elf(machine=62))], "x86.elf: not a RISC-V ELF"),
         (["-e", stream], "not an ELF file"),
         (["-e", program() + ":ctx=x"], "expected a number after ':ctx=', found 'x'"),
+        (["-e", program() + ":prv=X:ctx=1"], "expected U, S or M after ':prv=', found 'X'"),
+        (["-e", program() + ":v=1"], ":v=1 needs :prv=U or :prv=S"),
+        (["-e", program() + ":until=0"], "expected a byte offset above 0 after ':until=', found '0'"),
+        (["--jitdump", program()], "not a jitdump"),
+        (["--perf-map", write("no.map", b"this is no map\n9000 8 name\n")], "no.map"),
         (["--raw", program()], "expected FILE@ADDR, found no address"),
     ]:
         run = Run("decode", stream, *options, status=2)
         check(words in run.err, f"{options}: {run.err}")
         equal(run.out, "", "output")
+
+
+@case("images are bound to contexts, privilege and harts: a kernel, two processes at the same addresses, one on both harts")
+def operating_system():
+    one = write("one.bin", tiny.image()) + "@0x100:ctx=5:prv=U"
+    two = write("two.bin", bytes.fromhex("0100") * 8) + "@0x100:ctx=7:prv=U"      # c.nop
+    kernel = write("kernel.bin", bytes.fromhex("8a9073002010")) + "@0x1000:prv=S"  # c.add, sret
+    module = write("module.bin", bytes.fromhex("0100") * 4) + "@0x1100:prv=S"
+    text = """\
+ProgTraceSync SRC=0 SYNC=3 ICNT=0 FADDR=0x80
+Ownership SRC=0 PROCESS=0xa2
+DirectBranch SRC=0 ICNT=3
+IndirectBranch SRC=0 BTYPE=2 ICNT=1 UADDR=0x880
+Ownership SRC=0 PROCESS=0x4
+ProgTraceSync SRC=1 SYNC=3 ICNT=0 FADDR=0x80
+Ownership SRC=1 PROCESS=0xa2
+DirectBranch SRC=1 ICNT=7
+IndirectBranch SRC=0 BTYPE=0 ICNT=3 UADDR=0x880
+Ownership SRC=0 PROCESS=0xe2
+IndirectBranch SRC=0 BTYPE=3 ICNT=2 UADDR=0x800
+Ownership SRC=0 PROCESS=0x4
+ProgTraceCorrelation SRC=0 EVCODE=4 CDF=0 ICNT=2
+ProgTraceCorrelation SRC=1 EVCODE=4 CDF=0 ICNT=2
+"""
+    stream = write("os.nex", Run("assemble", "--src-bits", "1", "-", stdin=text.encode()).bytes)
+    options = [stream, "--src-bits", "1", "--raw", one, "--raw", two, "--raw", kernel, "--raw", module, "--output", "pc"]
+    equal(Run("decode", *options, "--src", "0").out.split(), "0x100 0x102 0x200 0x1000 0x1002 0x100 0x102 0x1100 0x1102".split(), "hart 0")
+    equal(Run("decode", *options, "--src", "1").out.split(), "0x100 0x102 0x106 0x10a 0x300".split(), "hart 1")
+    equal(Run("decode", stream, "--src-bits", "1", "--raw", one, "--output", "pc", "--src", "0", status=1).out.split(),
+          "0x100 0x102 0x200".split(), "without the kernel")
+
+
+@case("code made at run time: jitdump for its bytes and names, perf map for names, :from and :until for its time")
+def made_at_run_time():
+    code, name = bytes.fromhex("0100") * 4, b"jitted\0"
+    load = struct.pack("<IIQQQQ", 1, 1, 0x9000, 0x9000, len(code), 1) + name + code
+    load = struct.pack("<IIQQ", 0, 24 + len(load) - 8, 1, 0)[:16] + load
+    dump = struct.pack("<IIIIIIQQ", 0x4a695444, 1, 40, 243, 0, 9, 0, 0) + load
+    text = "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x4800\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT=3\n"
+    stream = write("jit.nex", bytes_of(text * 2))
+    run = Run("decode", stream, "--jitdump", write("jit.dump", dump), "--output", "insn")
+    equal(sum("jitted" in line for line in run.lines() if line[0] != "#"), 6, "names in " + run.out)
+    names = write("perf-9.map", b"9000 8 mapped by hand\n")
+    run = Run("decode", stream, "--raw", write("jit.bin", code) + "@0x9000", "--perf-map", names, "--output", "insn")
+    equal(sum("mapped by hand" in line for line in run.lines() if line[0] != "#"), 6, "names in " + run.out)
+    second = len(bytes_of(text))
+    run = Run("decode", stream, "--raw", f"{write('jit.bin', code)}@0x9000:from={second}", "--output", "pc", status=1)
+    equal(run.out.split(), ["0x9000", "0x9002", "0x9004"], "the second run alone")
 
 
 @case("in-circuit trace and channel text need no program")
