@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -83,10 +84,26 @@ static int create_bundle(struct run *run) {
     return run_stream_open(run->stream, run->stream_path);
 }
 
+/* A limit to the size of files (ulimit -f) counts for memory as well, however little of it is used: it must not be in
+ * the way where it need not be. */
+static int resize_channel(const struct run *run) {
+    struct rlimit limit, lifted;
+    bool limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < sizeof *run->channel;
+
+    lifted = (struct rlimit){limit.rlim_max, limit.rlim_max};
+    if (limited) setrlimit(RLIMIT_FSIZE, &lifted);
+    int failed = ftruncate(run->channel_file, sizeof *run->channel);
+    int why = errno;
+    if (limited) setrlimit(RLIMIT_FSIZE, &limit);
+    errno = why;
+    return failed;
+}
+
 static int make_channel(struct run *run) {
     run->channel_file = memfd_create("ntrace", MFD_CLOEXEC);
-    if (run->channel_file < 0 || ftruncate(run->channel_file, sizeof *run->channel))
-        return cli_fail("shared memory: %s", strerror(errno));
+    if (run->channel_file < 0 || resize_channel(run))
+        return cli_fail("shared memory of %zu MiB, most of it never used: %s", sizeof *run->channel >> 20,
+                        strerror(errno));
     void *memory =
         mmap(NULL, sizeof *run->channel, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, run->channel_file, 0);
     if (memory == MAP_FAILED) return cli_fail("shared memory: %s", strerror(errno));

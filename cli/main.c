@@ -79,8 +79,9 @@ static int dispatch(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    /* A reader that leaves is met as EPIPE by whoever writes, quietly. A command that starts other programs gives
-     * them back SIG_DFL. */
+    /* A reader that leaves is met as EPIPE by whoever writes, quietly; a limit to the size of files as EFBIG, and
+     * told. A command that starts other programs gives them back SIG_DFL. */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     return dispatch(argc, argv);
 }

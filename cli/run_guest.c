@@ -113,6 +113,7 @@ static char **join(const struct words *words, char **operands) {
 static void become(char **command, int report) {
     for (size_t i = 0; i < PASSED_ON; i++) signal(passed_on[i], SIG_DFL);
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     execvp(command[0], command);
     int why = errno;
     if (write(report, &why, sizeof why) < 0) _exit(126);

@@ -1,0 +1,14 @@
+/* A library that comes while the program runs, and goes, and comes again. */
+#include <dlfcn.h>
+#include <stdio.h>
+
+int main(void) {
+    for (int round = 0; round < 2; round++) {
+        void *math = dlopen("libm.so.6", RTLD_NOW);
+        double (*root)(double) = math ? (double (*)(double))dlsym(math, "cbrt") : NULL;
+        if (!root) return puts(dlerror()), 1;
+        printf("%.3f\n", root(27.0 + round));
+        dlclose(math);
+    }
+    return 0;
+}

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""`ntrace run` where two runs are never the same, and where something goes wrong: timers, threads at the same time,
+libraries that come and go, another program, Ctrl-C, limits, full disks.
+
+QEMU writes its execution log in the very run that is traced, so that what was decoded can be compared with it.
+
+usage: live.py NTRACE FOLDER      FOLDER holds the programs that tests/programs/build made
+"""
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+from harness import NTRACE, Run, case, check, equal, main, matches, scratch, skip  # noqa: E402
+
+import qemu_log  # noqa: E402
+
+FOLDER = sys.argv[2]
+LOG_LIMIT = 256 << 20  # bytes that a log may have
+IN_BLOCK = re.compile(r"^0x([0-9a-f]+):\s+[0-9a-f]+\s+(\S+)")
+
+
+class BlockLog:
+    """The same as qemu_log.Log for a log without -singlestep, of one thread and without faults: a Trace line is a block,
+    and its instructions are those listed when it was translated."""
+
+    def __init__(self, path):
+        blocks, block, pcs = {}, None, []
+        with open(path, encoding="latin-1") as log:
+            for line in log:
+                found = IN_BLOCK.match(line)
+                if line.startswith("IN:"):
+                    block = None
+                elif found:
+                    pc = int(found[1], 16)
+                    if block is None:
+                        block = blocks[pc] = []
+                    if found[2] not in qemu_log.NEVER_RETIRE:
+                        block.append(pc)
+                elif line.startswith("Stopped"):
+                    pcs = pcs[:-len(blocks[int(qemu_log.STOPPED.match(line)[1], 16)])]
+                else:
+                    for found in qemu_log.TRACE.finditer(line):
+                        pcs += blocks[int(found[2], 16)]
+        self.harts = {0: pcs}
+
+
+def path_of(name):
+    return os.path.join(scratch(), name)
+
+
+def command(name, *options, bundle="live.ntrace", operands=()):
+    return [NTRACE, "run", *options, "-o", path_of(bundle), "--", os.path.join(FOLDER, name), *operands]
+
+
+def limit_files():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LOG_LIMIT, resource.RLIM_INFINITY))
+
+
+def logged_run(name, *options, status=0, singlestep=True):
+    log = path_of("log")
+    if os.path.exists(log):
+        os.unlink(log)
+    qemu = (["-singlestep"] if singlestep else []) + ["-d", "exec,nochain,in_asm,strace", "-D", log]
+    done = subprocess.run(command(name, *[f"--qemu-option={word}" for word in qemu], *options), capture_output=True,
+                          timeout=120)
+    equal(done.returncode, status, f"exit status ({done.stderr.decode()})")
+    check(os.path.getsize(log) < LOG_LIMIT, "the log is not complete")
+    return (qemu_log.Log if singlestep else BlockLog)(log), done.stderr.decode()
+
+
+def decoded(hart=0, bundle="live.ntrace", status=0):
+    return [int(line, 16) for line in Run("decode", path_of(bundle), "--src", hart, "--output", "pc", status=status).lines()]
+
+
+def same(found, expected, what):
+    check(expected, f"{what}: nothing was logged")
+    n = min(len(found), len(expected))
+    at = next((i for i in range(n) if found[i] != expected[i]), n)
+    check(found == expected, f"{what}: instruction {at} of {len(expected)}: expected "
+          f"{[hex(pc) for pc in expected[max(0, at - 3):at + 4]]}, found {[hex(pc) for pc in found[max(0, at - 3):at + 4]]}")
+
+
+def own_code(name, pcs):
+    listed = subprocess.run(["riscv64-linux-gnu-nm", "-S", os.path.join(FOLDER, name)], capture_output=True, text=True,
+                            check=True).stdout.splitlines()
+    rows = [line.split() for line in listed if line.endswith((" work", " main"))]
+    ranges = [(int(row[0], 16), int(row[0], 16) + int(row[1], 16)) for row in rows]
+    return [pc for pc in pcs if any(low <= pc < high for low, high in ranges)]
+
+
+@case("a timer's signals, one instruction a block")
+def timer_by_instructions():
+    log, _ = logged_run("timer")
+    same(decoded(), log.harts[0], "timer")
+
+
+@case("a timer's signals, between blocks")
+def timer_by_blocks():
+    for mode in "htm", "btm":
+        log, _ = logged_run("timer", "--mode", mode, singlestep=False)
+        same(decoded(), log.harts[0], f"timer, {mode}")
+
+
+@case("a timer's signals are interrupts that lead to the handler")
+def timer_events():
+    subprocess.run(command("timer"), check=True, timeout=60)
+    rows = Run("decode", path_of("live.ntrace"), "--output", "insn").lines()
+    check(sum("<on_tick>" in row for row in rows) >= 20, "the handler ran less than twenty times")
+
+
+@case("threads that run at the same time")
+def parallel():
+    log, _ = logged_run("parallel")
+    equal(sorted(log.harts), [0, 1, 2, 3, 4], "harts")
+    for hart in log.harts:
+        same(own_code("parallel", decoded(hart)), own_code("parallel", log.harts[hart]), f"hart {hart}")
+    subprocess.run(command("parallel"), check=True, timeout=60, stdout=subprocess.DEVNULL)
+    for hart in log.harts:  # in blocks, on all cores there are: the program's own code is the same
+        same(own_code("parallel", decoded(hart)), own_code("parallel", log.harts[hart]), f"hart {hart}, in blocks")
+
+
+@case("a library that is loaded while the program runs")
+def library():
+    log, _ = logged_run("library")
+    same(decoded(), log.harts[0], "library")
+    rows = Run("decode", path_of("live.ntrace"), "--output", "insn").out
+    matches(r"<cbrt", rows, "the library's symbols")
+
+
+@case("a program that becomes another one: traced up to there, and said")
+def replaced():
+    log, told = logged_run("replaced", status=7)
+    same(decoded(), log.harts[0], "replaced")
+    matches("execve", told, "what `run` says")
+    matches("execve", Run("decode", path_of("live.ntrace"), "--output", "none").err, "what `decode` says")
+
+
+@case("--timestamps: a tick is an instruction")
+def timestamps():
+    log, _ = logged_run("timer", "--timestamps")
+    same(decoded(), log.harts[0], "timer")
+    times = [row["time"] for row in Run("decode", path_of("live.ntrace"), "--format", "jsonl").rows() if "time" in row]
+    check(times == sorted(times) and len(times) > 20, "times go back, or are missing")
+    check(0 <= len(log.harts[0]) - times[-1] < 64, f"{len(log.harts[0])} instructions, the last time is {times[-1]}")
+
+
+def interrupted(operands, number=signal.SIGINT, **more):
+    """Exit status and what was said, of a program that runs until it gets the signal."""
+    process = subprocess.Popen(command("endless", operands=operands), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               start_new_session=True, **more)
+    try:
+        equal(process.stdout.readline(), b"ready\n", "the program's output")
+        process.send_signal(number)
+        _, told = process.communicate(timeout=60)
+        return process.returncode, told.decode()
+    finally:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # nothing of it is left
+
+
+@case("SIGINT and SIGTERM go to the program; the bundle is whole")
+def interrupt():
+    equal(interrupted([])[0], 128 + signal.SIGINT, "exit status, SIGINT kills")
+    check(len(decoded()) > 1000, "the trace is short")
+    equal(interrupted([], signal.SIGTERM)[0], 128 + signal.SIGTERM, "exit status, SIGTERM kills")
+    equal(interrupted(["on"])[0], 42, "exit status, SIGINT is caught")
+    matches("<on_signal>", Run("decode", path_of("live.ntrace"), "--output", "insn").out, "the handler")
+
+
+def failed_run(why, bundle="live.ntrace", **more):
+    shutil.rmtree(path_of("live.ntrace"), ignore_errors=True)
+    done = subprocess.run(command("algorithms", bundle=bundle), capture_output=True, text=True, timeout=60, **more)
+    equal(done.returncode, 2, f"exit status ({done.stderr})")
+    matches(why, done.stderr, "what is said")
+    left = [name for name in os.listdir(os.path.dirname(path_of(bundle))) if "live.ntrace" in name]
+    equal(left, [], "what is left")
+
+
+@case("a limit to the size of files: said, not died of")
+def file_size():
+    for hard in resource.RLIM_INFINITY, 4096:
+        failed_run("File too large", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard)))
+    stream_only = 1 << 20, resource.RLIM_INFINITY  # the program's own file is smaller
+    status, told = interrupted(["on"], preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, stream_only))
+    equal(status, 2, "exit status")
+    matches("trace.nex: File too large", told, "what is said")
+
+
+@case("a full disk: said, and nothing is left")
+def full_disk():
+    small = path_of("small")
+    os.makedirs(small, exist_ok=True)
+    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", small], capture_output=True)
+    if mount.returncode:
+        skip("needs to mount a small file system")
+    try:
+        failed_run("No space left", bundle=os.path.join("small", "live.ntrace"))
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+
+@case("a program that is not there, or not for this machine")
+def not_there():
+    for program in path_of("none"), "/bin/sh", __file__:
+        Run("run", "-o", path_of("live.ntrace"), "--", program, status=2)
+
+
+limit_files()
+main()

@@ -1,0 +1,12 @@
+/* A program that becomes another one. */
+#include <stdio.h>
+#include <unistd.h>
+
+int main(void) {
+    char *const words[] = {"sh", "-c", "exit 7", NULL};
+    volatile int sum = 0;
+    for (int i = 0; i < 50; i++) sum += i;
+    execv("/bin/none", words);
+    execv("/bin/sh", words);
+    return 1;
+}
