@@ -1,4 +1,5 @@
-/* lcov tracefile, in the form that 1.16 and 2.x both read without loss. */
+/* lcov tracefile, in the form that 1.16 and 2.x both read without loss. It has no word for "not known": what a gap may
+ * hide is left out, since 0 would say that it did not run. */
 #include "export/export.h"
 
 #include <string.h>
@@ -10,14 +11,16 @@ static bool same_file(const char *a, const char *b) {
 /* FN and FNDA of the functions from `at` on that are in `file`; returns the next one. */
 static size_t write_functions(ntr_out *out, const ntr_cover_function *functions, size_t count, size_t at,
                               const char *file) {
-    size_t first = at, hit = 0;
+    size_t first = at, found = 0, hit = 0;
     for (; at < count && same_file(functions[at].file, file); at++)
-        ntr_out_format(out, "FN:%u,%.900s\n", functions[at].line, functions[at].linkage);
+        if (functions[at].known) ntr_out_format(out, "FN:%u,%.900s\n", functions[at].line, functions[at].linkage);
     for (size_t i = first; i < at; i++) {
+        if (!functions[i].known) continue;
         ntr_out_format(out, "FNDA:%llu,%.900s\n", (unsigned long long)functions[i].count, functions[i].linkage);
+        found++;
         hit += functions[i].count != 0;
     }
-    ntr_out_format(out, "FNF:%zu\nFNH:%zu\n", at - first, hit);
+    ntr_out_format(out, "FNF:%zu\nFNH:%zu\n", found, hit);
     return at;
 }
 
@@ -34,7 +37,7 @@ static void write_outcome(ntr_out *out, const ntr_cover_line *line, size_t branc
 static void write_branches(ntr_out *out, const ntr_cover_line *lines, size_t count, const ntr_cover_branch *branches) {
     size_t found = 0, hit = 0;
     for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < lines[i].branches; k++) {
+        for (size_t k = 0; lines[i].known && k < lines[i].branches; k++) {
             const ntr_cover_branch *branch = &branches[lines[i].first_branch + k];
             write_outcome(out, &lines[i], 2 * k, branch->not_taken);
             write_outcome(out, &lines[i], 2 * k + 1, branch->taken);
@@ -45,12 +48,14 @@ static void write_branches(ntr_out *out, const ntr_cover_line *lines, size_t cou
 }
 
 static void write_lines(ntr_out *out, const ntr_cover_line *lines, size_t count) {
-    size_t hit = 0;
+    size_t found = 0, hit = 0;
     for (size_t i = 0; i < count; i++) {
+        if (!lines[i].known) continue;
         ntr_out_format(out, "DA:%u,%llu\n", lines[i].line, (unsigned long long)lines[i].count);
+        found++;
         hit += lines[i].count != 0;
     }
-    ntr_out_format(out, "LF:%zu\nLH:%zu\n", count, hit);
+    ntr_out_format(out, "LF:%zu\nLH:%zu\n", found, hit);
 }
 
 static ntr_status end(ntr_export *x) {
