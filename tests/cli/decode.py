@@ -182,6 +182,7 @@ def operating_system():
     one = write("one.bin", tiny.image()) + "@0x100:ctx=5:prv=U"
     two = write("two.bin", bytes.fromhex("0100") * 8) + "@0x100:ctx=7:prv=U"      # c.nop
     kernel = write("kernel.bin", bytes.fromhex("8a9073002010")) + "@0x1000:prv=S"  # c.add, sret
+    user = write("user.bin", bytes.fromhex("0100") * 4) + "@0x1000:prv=U"  # where the kernel is, for S
     module = write("module.bin", bytes.fromhex("0100") * 4) + "@0x1100:prv=S"
     text = """\
 ProgTraceSync SRC=0 SYNC=3 ICNT=0 FADDR=0x80
@@ -200,7 +201,7 @@ ProgTraceCorrelation SRC=0 EVCODE=4 CDF=0 ICNT=2
 ProgTraceCorrelation SRC=1 EVCODE=4 CDF=0 ICNT=2
 """
     stream = write("os.nex", Run("assemble", "--src-bits", "1", "-", stdin=text.encode()).bytes)
-    options = [stream, "--src-bits", "1", "--raw", one, "--raw", two, "--raw", kernel, "--raw", module, "--output", "pc"]
+    options = [stream, "--src-bits", "1", "--raw", one, "--raw", two, "--raw", kernel, "--raw", module, "--raw", user, "--output", "pc"]
     equal(Run("decode", *options, "--src", "0").out.split(), "0x100 0x102 0x200 0x1000 0x1002 0x100 0x102 0x1100 0x1102".split(), "hart 0")
     equal(Run("decode", *options, "--src", "1").out.split(), "0x100 0x102 0x106 0x10a 0x300".split(), "hart 1")
     equal(Run("decode", stream, "--src-bits", "1", "--raw", one, "--output", "pc", "--src", "0", status=1).out.split(),
