@@ -11,6 +11,7 @@ int main(int argc, char **argv) {
     (void)argv;
     if (argc > 1) signal(SIGINT, on_signal);
     if (write(1, "ready\n", 6) != 6) return 1;
-    while (!told) sum += 3;
+    while (!told)
+        if ((sum += 3) & 4) sum ^= 9; /* no two rounds in a row are equal: the trace grows all the time */
     return 42;
 }

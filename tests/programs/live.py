@@ -6,6 +6,7 @@ QEMU writes its execution log in the very run that is traced, so that what was d
 
 usage: live.py NTRACE FOLDER      FOLDER holds the programs that tests/programs/build made
 """
+import glob
 import os
 import re
 import resource
@@ -149,12 +150,21 @@ def timestamps():
     check(0 <= len(log.harts[0]) - times[-1] < 64, f"{len(log.harts[0])} instructions, the last time is {times[-1]}")
 
 
-def interrupted(operands, number=signal.SIGINT, **more):
-    """Exit status and what was said, of a program that runs until it gets the signal."""
+def wait_for(size, process):
+    """Until the stream has that many bytes."""
+    while process.poll() is None:
+        for stream in glob.glob(path_of("live.ntrace.*/trace.nex")):
+            if os.path.getsize(stream) >= size:
+                return
+
+
+def interrupted(operands, number=signal.SIGINT, size=0, **more):
+    """Exit status and what was said, of a program that runs until it gets the signal: when the stream has that size."""
     process = subprocess.Popen(command("endless", operands=operands), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                start_new_session=True, **more)
     try:
         equal(process.stdout.readline(), b"ready\n", "the program's output")
+        wait_for(size, process)
         process.send_signal(number)
         _, told = process.communicate(timeout=60)
         return process.returncode, told.decode()
@@ -187,8 +197,9 @@ def failed_run(why, bundle="live.ntrace", **more):
 def file_size():
     for hard in resource.RLIM_INFINITY, 4096:
         failed_run("File too large", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard)))
-    stream_only = 1 << 20, resource.RLIM_INFINITY  # the program's own file is smaller
-    status, told = interrupted(["on"], preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, stream_only))
+    stream_only = 1 << 20  # the program's own file is smaller
+    status, told = interrupted(["on"], size=stream_only, preexec_fn=lambda: resource.setrlimit(
+        resource.RLIMIT_FSIZE, (stream_only, resource.RLIM_INFINITY)))
     equal(status, 2, "exit status")
     matches("trace.nex: File too large", told, "what is said")
 
