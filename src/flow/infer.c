@@ -4,32 +4,13 @@
  * combination. What only lets a decoder infer more (implicit returns, sequential jumps) is on meanwhile: a decoder that
  * may infer still takes the address where the message has one. Then each parameter is judged by the best trial that
  * has another value of it. */
-#include <ntrace/infer.h>
+#include "flow/infer_search.h"
 
 #include "base/allocator.h"
-#include "flow/infer_scan.h"
-#include "flow/infer_trial.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Enough to contradict most wrong values, little enough to try a hundred combinations; and how much is looked at in
- * all, with what was not contradicted. */
-#define FIRST_WINDOW ((size_t)32 * 1024)
-#define WHOLE_WINDOW ((size_t)1024 * 1024)
-
-enum { SRC_BITS_MAX = 12, TRIALS_MAX = 128 };
-
-typedef struct search {
-    const ntr_infer_config *config;
-    ntr_bytes window;
-    bool whole; /* the window is the whole stream */
-    ntr_trial trials[TRIALS_MAX];
-    size_t count, best;
-    ntr_scan scan; /* with the best parameters */
-    ntr_inference *out;
-} search;
 
 static const char *const names[NTR_PARAMETERS] = {
     [NTR_PARAMETER_DIALECT] = "dialect",
@@ -51,9 +32,9 @@ const char *ntr_sureness_name(unsigned sureness) {
     return sureness < sizeof texts / sizeof texts[0] ? texts[sureness] : NULL;
 }
 
-static bool is_given(const search *s, ntr_parameter p) { return s->config->given >> p & 1; }
+static bool is_given(const ntr_search *s, ntr_parameter p) { return s->config->given >> p & 1; }
 
-__attribute__((format(printf, 5, 6))) static void choose(search *s, ntr_parameter p, ntr_sureness sureness,
+__attribute__((format(printf, 5, 6))) static void choose(ntr_search *s, ntr_parameter p, ntr_sureness sureness,
                                                          const char *value, const char *format, ...) {
     ntr_choice *choice = &s->out->choices[p];
     choice->sureness = (uint8_t)(is_given(s, p) ? NTR_SURENESS_GIVEN : sureness);
@@ -65,141 +46,7 @@ __attribute__((format(printf, 5, 6))) static void choose(search *s, ntr_paramete
     va_end(arguments);
 }
 
-/* ---- the search */
-
-static ntr_decoder_config decoder_config(const search *s, const ntr_params *params) {
-    return (ntr_decoder_config){.size = sizeof(ntr_decoder_config),
-                                .params = *params,
-                                .program = s->config->program,
-                                .allocator = s->config->allocator,
-                                .mid_stream = s->config->mid_stream};
-}
-
-static ntr_status try(const search *s, const ntr_params *params, ntr_trial *trial) {
-    ntr_decoder_config config = decoder_config(s, params);
-    return ntr_trial_run(&config, s->window, trial);
-}
-
-/* The parameters of one trial, as far as they are not given. */
-static ntr_params trial_params(const search *s, const ntr_dialect *dialect, unsigned src_bits, bool extend, bool jumps) {
-    const ntr_params *given = &s->config->params;
-    ntr_params p;
-    ntr_params_init(&p, dialect);
-    p.src_bits = (uint8_t)src_bits;
-    p.extend_addr = extend;
-    p.all_jumps = jumps;
-    p.implicit_return = is_given(s, NTR_PARAMETER_IMPLICIT_RETURN) ? given->implicit_return
-                        : dialect->implicit_return                  ? dialect->implicit_return
-                                                                    : NTR_RETURN_FULL;
-    p.sequential_jump = is_given(s, NTR_PARAMETER_SEQUENTIAL_JUMP) ? given->sequential_jump : true;
-    if (is_given(s, NTR_PARAMETER_TIMESTAMPS)) p.timestamps = given->timestamps;
-    if (is_given(s, NTR_PARAMETER_TS_WIDTH)) p.ts_width = given->ts_width;
-    if (is_given(s, NTR_PARAMETER_XLEN)) p.xlen = given->xlen;
-    p.return_stack = given->return_stack;
-    return p;
-}
-
-/* Whether a value of a parameter is to be tried. */
-static bool may_be(const search *s, ntr_parameter p, unsigned given, unsigned value) {
-    return !is_given(s, p) || given == value;
-}
-
-static ntr_status add_trial(search *s, const ntr_dialect *dialect, unsigned src_bits, bool extend, bool jumps) {
-    const ntr_params *given = &s->config->params;
-    /* Older silicon has neither. */
-    if ((extend || jumps) && dialect->messages != NTR_MESSAGES_1_0) return NTR_OK;
-    if (!may_be(s, NTR_PARAMETER_EXTEND_ADDR, given->extend_addr, extend)) return NTR_OK;
-    if (!may_be(s, NTR_PARAMETER_ALL_JUMPS, given->all_jumps, jumps)) return NTR_OK;
-    if (!may_be(s, NTR_PARAMETER_SRC_BITS, given->src_bits, src_bits)) return NTR_OK;
-    ntr_params params = trial_params(s, dialect, src_bits, extend, jumps);
-    ntr_status status = try(s, &params, &s->trials[s->count]);
-    if (status != NTR_OK) return status;
-    if (ntr_trial_better(&s->trials[s->count], &s->trials[s->best])) s->best = s->count;
-    s->count++;
-    return NTR_OK;
-}
-
-static ntr_status try_dialect(search *s, const ntr_dialect *dialect) {
-    ntr_status status = NTR_OK;
-    for (unsigned src_bits = 0; src_bits <= SRC_BITS_MAX && status == NTR_OK; src_bits++)
-        for (unsigned form = 0; form < 4 && status == NTR_OK; form++)
-            status = add_trial(s, dialect, src_bits, form & 1, form & 2);
-    return status;
-}
-
-/* Simplest first: of equals the first one stays the best. */
-static ntr_status try_all(search *s) {
-    static const char *const dialects[] = {"ntrace-1.0", "sifive-pre1.0", "p550"};
-    if (!s->config->program) return add_trial(s, s->config->params.dialect, s->config->params.src_bits, false, false);
-    if (is_given(s, NTR_PARAMETER_DIALECT)) return try_dialect(s, s->config->params.dialect);
-    for (size_t i = 0; i < sizeof dialects / sizeof dialects[0]; i++) {
-        ntr_status status = try_dialect(s, ntr_dialect_find(dialects[i]));
-        if (status != NTR_OK) return status;
-    }
-    return NTR_OK;
-}
-
-/* Look at more of the stream with all that is not worse than the best so far. */
-static ntr_status try_more(search *s, ntr_bytes stream) {
-    if (s->window.size == stream.size) return NTR_OK;
-    s->whole = stream.size <= WHOLE_WINDOW;
-    s->window.size = s->whole ? stream.size : WHOLE_WINDOW;
-    uint64_t least = ntr_trial_trouble(&s->trials[s->best]);
-    for (size_t i = 0; i < s->count; i++) {
-        ntr_trial *t = &s->trials[i];
-        if (t->ran_away || ntr_trial_trouble(t) > least) continue;
-        ntr_params params = t->params;
-        ntr_status status = try(s, &params, t);
-        if (status != NTR_OK) return status;
-    }
-    for (size_t i = 0; i < s->count; i++)
-        if (ntr_trial_better(&s->trials[i], &s->trials[s->best])) s->best = i;
-    return NTR_OK;
-}
-
-static bool program_speaks(const search *s) {
-    return s->trials[s->best].followed > 0;
-}
-
-/* ---- judging one parameter by the trials that have another value of it */
-
-typedef struct verdict {
-    ntr_sureness sureness;
-    const ntr_trial *other; /* the best of them */
-} verdict;
-
-static unsigned value_of(const ntr_trial *t, ntr_parameter p) {
-    switch (p) {
-    case NTR_PARAMETER_DIALECT: return t->params.dialect->messages; /* the family */
-    case NTR_PARAMETER_SRC_BITS: return t->params.src_bits;
-    case NTR_PARAMETER_EXTEND_ADDR: return t->params.extend_addr;
-    default: return t->params.all_jumps;
-    }
-}
-
-static ntr_sureness compare(const ntr_trial *best, const ntr_trial *other) {
-    if (ntr_trial_same(best, other)) return NTR_SURENESS_NO_MATTER;
-    bool absurd = other->ran_away && !best->ran_away; /* few messages, endless execution */
-    if (ntr_trial_trouble(best) == 0) return ntr_trial_trouble(other) || absurd ? NTR_SURENESS_SURE : NTR_SURENESS_UNTOLD;
-    enum { FEW = 32 }; /* one contradiction in so many messages may be damage */
-    bool clean = best->contradictions * FEW <= best->followed;
-    bool poor = other->followed / (other->contradictions + 1) < best->followed / (best->contradictions + 1) / 4;
-    return clean && poor ? NTR_SURENESS_SURE : NTR_SURENESS_LIKELY;
-}
-
-static verdict judge(const search *s, ntr_parameter p) {
-    const ntr_trial *best = &s->trials[s->best], *other = NULL;
-    for (size_t i = 0; i < s->count; i++) {
-        const ntr_trial *t = &s->trials[i];
-        if (value_of(t, p) == value_of(best, p)) continue;
-        /* What reads the same is no rival, unless nothing else is there. */
-        if (!other || ntr_trial_better(t, other)) other = t;
-    }
-    if (!other) return (verdict){NTR_SURENESS_NO_MATTER, best};
-    return (verdict){program_speaks(s) ? compare(best, other) : NTR_SURENESS_UNTOLD, other};
-}
-
-static void choose_by_trial(search *s, ntr_parameter p, verdict v, const char *value) {
+static void choose_by_trial(ntr_search *s, ntr_parameter p, ntr_verdict v, const char *value) {
     const ntr_trial *best = &s->trials[s->best];
     if (v.sureness == NTR_SURENESS_NO_MATTER)
         choose(s, p, v.sureness, value, "the stream decodes to the same execution either way");
@@ -215,9 +62,9 @@ static void choose_by_trial(search *s, ntr_parameter p, verdict v, const char *v
 /* ---- parameter by parameter */
 
 /* Without a program: the width with the fewest odd values. */
-static ntr_sureness scan_src_bits(search *s, unsigned *src_bits, uint64_t *oddities) {
+static ntr_sureness scan_src_bits(ntr_search *s, unsigned *src_bits, uint64_t *oddities) {
     uint64_t least = UINT64_MAX, second = UINT64_MAX;
-    for (unsigned bits = 0; bits <= SRC_BITS_MAX; bits++) {
+    for (unsigned bits = 0; bits <= NTR_SEARCH_SRC_BITS; bits++) {
         ntr_params params;
         ntr_scan scan;
         ntr_params_init(&params, ntr_dialect_find("sifive-pre1.0"));
@@ -237,11 +84,11 @@ static ntr_sureness scan_src_bits(search *s, unsigned *src_bits, uint64_t *oddit
     return second >= least + MARGIN && second >= 2 * least ? NTR_SURENESS_LIKELY : NTR_SURENESS_UNTOLD;
 }
 
-static void infer_src_bits(search *s) {
+static void infer_src_bits(ntr_search *s) {
     ntr_params *p = &s->out->params;
     char value[8];
-    verdict v = judge(s, NTR_PARAMETER_SRC_BITS);
-    if (is_given(s, NTR_PARAMETER_SRC_BITS) || program_speaks(s)) {
+    ntr_verdict v = ntr_search_judge(s, NTR_PARAMETER_SRC_BITS);
+    if (is_given(s, NTR_PARAMETER_SRC_BITS) || ntr_search_program_speaks(s)) {
         snprintf(value, sizeof value, "%u", p->src_bits);
         choose_by_trial(s, NTR_PARAMETER_SRC_BITS, v, value);
         return;
@@ -263,7 +110,7 @@ typedef struct signs {
     uint64_t runs;
 } signs;
 
-static signs look_for_signs(const search *s) {
+static signs look_for_signs(const ntr_search *s) {
     ntr_params params = s->out->params;
     ntr_scan scan;
     params.dialect = ntr_dialect_find("sifive-pre1.0");
@@ -287,20 +134,20 @@ static times tell_times(const ntr_scan *scan) {
 }
 
 /* Take over a dialect and what follows from its name. */
-static void adopt_dialect(search *s, const ntr_dialect *dialect) {
+static void adopt_dialect(ntr_search *s, const ntr_dialect *dialect) {
     ntr_params *p = &s->out->params;
     p->dialect = dialect;
     if (!is_given(s, NTR_PARAMETER_TS_WIDTH)) p->ts_width = dialect->ts_width;
     if (!is_given(s, NTR_PARAMETER_IMPLICIT_RETURN) && dialect->implicit_return) p->implicit_return = dialect->implicit_return;
 }
 
-static void set_dialect(search *s, const char *name, ntr_sureness sureness, const char *evidence) {
+static void set_dialect(ntr_search *s, const char *name, ntr_sureness sureness, const char *evidence) {
     adopt_dialect(s, ntr_dialect_find(name));
     choose(s, NTR_PARAMETER_DIALECT, sureness, name, "%s", evidence);
 }
 
 /* Both families read this stream alike, or nothing could be decoded: what do the messages show? */
-static void infer_dialect_by_signs(search *s) {
+static void infer_dialect_by_signs(ntr_search *s) {
     signs seen = look_for_signs(s);
     const ntr_scan *scan = &s->scan;
     times times_are = tell_times(scan);
@@ -313,19 +160,19 @@ static void infer_dialect_by_signs(search *s) {
         set_dialect(s, "ntrace-1.0", NTR_SURENESS_UNTOLD, "too few times to tell differences from exclusive ors; give --dialect");
     else if (scan->wide_icnt || s->trials[s->best].counted_traps)
         set_dialect(s, "refcode", NTR_SURENESS_LIKELY, "I-CNT is wider than N-Trace 1.0 allows, or counts ECALL");
-    else if (program_speaks(s))
+    else if (ntr_search_program_speaks(s))
         set_dialect(s, "ntrace-1.0", NTR_SURENESS_NO_MATTER, "the stream decodes to the same execution either way");
     else
         set_dialect(s, "ntrace-1.0", NTR_SURENESS_UNTOLD, "nothing in it is of another dialect");
 }
 
-static void infer_dialect(search *s) {
+static void infer_dialect(ntr_search *s) {
     const ntr_dialect *best = s->trials[s->best].params.dialect;
     if (is_given(s, NTR_PARAMETER_DIALECT)) {
         choose(s, NTR_PARAMETER_DIALECT, NTR_SURENESS_GIVEN, s->out->params.dialect->name, "%s", "");
         return;
     }
-    verdict v = judge(s, NTR_PARAMETER_DIALECT);
+    ntr_verdict v = ntr_search_judge(s, NTR_PARAMETER_DIALECT);
     bool told = v.sureness == NTR_SURENESS_SURE || v.sureness == NTR_SURENESS_LIKELY;
     if (!told || (best->messages == NTR_MESSAGES_1_0 && (s->scan.wide_icnt || s->trials[s->best].counted_traps))) {
         infer_dialect_by_signs(s);
@@ -338,10 +185,10 @@ static void infer_dialect(search *s) {
 static const char *on_off(bool on) { return on ? "on" : "off"; }
 
 /* How sure it is that the stream needs a decoder that infers what `without` does not: UNTOLD when it does not. */
-static ntr_status need(const search *s, const ntr_params *without, ntr_sureness *sureness) {
+static ntr_status need(const ntr_search *s, const ntr_params *without, ntr_sureness *sureness) {
     const ntr_trial *best = &s->trials[s->best];
     ntr_trial trial;
-    ntr_status status = try(s, without, &trial);
+    ntr_status status = ntr_search_try(s, without, &trial);
     uint64_t with = ntr_trial_trouble(best), less = ntr_trial_trouble(&trial);
     *sureness = (with == 0 && less) || less > 4 * with + 4 ? NTR_SURENESS_SURE
                 : less > with + with / 2                   ? NTR_SURENESS_LIKELY
@@ -349,7 +196,7 @@ static ntr_status need(const search *s, const ntr_params *without, ntr_sureness 
     return status;
 }
 
-static ntr_status infer_implicit_return(search *s) {
+static ntr_status infer_implicit_return(ntr_search *s) {
     static const char *const values[] = {"off", "count", "partial", "full"};
     const ntr_trial *best = &s->trials[s->best];
     ntr_params *p = &s->out->params, without = best->params;
@@ -371,13 +218,13 @@ static ntr_status infer_implicit_return(search *s) {
     } else {
         /* To expect them harms nothing: keep it for what was not looked at. */
         if (s->whole) p->implicit_return = NTR_RETURN_OFF;
-        choose(s, NTR_PARAMETER_IMPLICIT_RETURN, program_speaks(s) ? NTR_SURENESS_NO_MATTER : NTR_SURENESS_UNTOLD,
+        choose(s, NTR_PARAMETER_IMPLICIT_RETURN, ntr_search_program_speaks(s) ? NTR_SURENESS_NO_MATTER : NTR_SURENESS_UNTOLD,
                values[p->implicit_return], "no return that would show it%s", s->whole ? "" : " in the part looked at");
     }
     return NTR_OK;
 }
 
-static ntr_status infer_sequential_jump(search *s) {
+static ntr_status infer_sequential_jump(ntr_search *s) {
     const ntr_trial *best = &s->trials[s->best];
     bool *value = &s->out->params.sequential_jump;
     ntr_params without = best->params;
@@ -391,16 +238,16 @@ static ntr_status infer_sequential_jump(search *s) {
         return NTR_OK;
     }
     if (s->whole && !is_given(s, NTR_PARAMETER_SEQUENTIAL_JUMP)) *value = false;
-    choose(s, NTR_PARAMETER_SEQUENTIAL_JUMP, program_speaks(s) ? NTR_SURENESS_NO_MATTER : NTR_SURENESS_UNTOLD, on_off(*value),
+    choose(s, NTR_PARAMETER_SEQUENTIAL_JUMP, ntr_search_program_speaks(s) ? NTR_SURENESS_NO_MATTER : NTR_SURENESS_UNTOLD, on_off(*value),
            "every register jump%s has its message", s->whole ? "" : " in the part looked at");
     return NTR_OK;
 }
 
-static void infer_extend_addr(search *s) {
+static void infer_extend_addr(ntr_search *s) {
     const ntr_scan *scan = &s->scan;
     bool *value = &s->out->params.extend_addr;
-    verdict v = judge(s, NTR_PARAMETER_EXTEND_ADDR);
-    if (program_speaks(s) || is_given(s, NTR_PARAMETER_EXTEND_ADDR)) {
+    ntr_verdict v = ntr_search_judge(s, NTR_PARAMETER_EXTEND_ADDR);
+    if (ntr_search_program_speaks(s) || is_given(s, NTR_PARAMETER_EXTEND_ADDR)) {
         choose_by_trial(s, NTR_PARAMETER_EXTEND_ADDR, v, on_off(*value));
         return;
     }
@@ -414,13 +261,13 @@ static void infer_extend_addr(search *s) {
                "%llu addresses end in a set bit, none in zeros behind it", (unsigned long long)scan->open_signs);
 }
 
-static void infer_all_jumps(search *s) {
+static void infer_all_jumps(ntr_search *s) {
     bool value = s->out->params.all_jumps;
-    verdict v = judge(s, NTR_PARAMETER_ALL_JUMPS);
+    ntr_verdict v = ntr_search_judge(s, NTR_PARAMETER_ALL_JUMPS);
     choose_by_trial(s, NTR_PARAMETER_ALL_JUMPS, v, on_off(value));
 }
 
-static void infer_timestamps(search *s) {
+static void infer_timestamps(ntr_search *s) {
     const ntr_scan *scan = &s->scan;
     uint64_t stamped = scan->stamped_syncs + scan->stamped_others;
     bool proven = s->out->choices[NTR_PARAMETER_SRC_BITS].sureness <= NTR_SURENESS_SURE;
@@ -433,7 +280,7 @@ static void infer_timestamps(search *s) {
            (unsigned long long)stamped, (unsigned long long)scan->messages);
 }
 
-static void infer_ts_width(search *s) {
+static void infer_ts_width(ntr_search *s) {
     ntr_params *p = &s->out->params;
     bool wraps = s->scan.backward_sums && !p->dialect->ts_xor && !is_given(s, NTR_PARAMETER_TS_WIDTH);
     char value[8];
@@ -446,7 +293,7 @@ static void infer_ts_width(search *s) {
         choose(s, NTR_PARAMETER_TS_WIDTH, NTR_SURENESS_NO_MATTER, value, "no time wraps in the part looked at");
 }
 
-static void infer_mode(search *s) {
+static void infer_mode(ntr_search *s) {
     const ntr_scan *scan = &s->scan;
     uint64_t btm = scan->tcode[NTR_TCODE_DIRECT_BRANCH] + scan->tcode[NTR_TCODE_DIRECT_BRANCH_SYNC];
     const char *value = btm && scan->history ? "btm+htm" : btm ? "btm" : scan->history ? "htm" : "either";
@@ -454,7 +301,7 @@ static void infer_mode(search *s) {
            "%llu messages that only BTM has, %llu that only HTM has", (unsigned long long)btm, (unsigned long long)scan->history);
 }
 
-static void infer_xlen(search *s) {
+static void infer_xlen(ntr_search *s) {
     unsigned told = s->config->program ? ntr_program_xlen(s->config->program) : 0;
     ntr_params *p = &s->out->params;
     if (!is_given(s, NTR_PARAMETER_XLEN)) p->xlen = (uint8_t)told;
@@ -467,7 +314,7 @@ static void infer_xlen(search *s) {
         choose(s, NTR_PARAMETER_XLEN, NTR_SURENESS_UNTOLD, value, "no address needs more than 32 bits");
 }
 
-static ntr_status infer_each(search *s) {
+static ntr_status infer_each(ntr_search *s) {
     s->out->params = s->trials[s->best].params;
     infer_src_bits(s);
     ntr_scan_stream(&s->out->params, s->window, s->config->mid_stream, &s->scan);
@@ -486,7 +333,7 @@ static ntr_status infer_each(search *s) {
 
 ntr_status ntr_infer(const ntr_infer_config *config, ntr_bytes stream, ntr_inference *inference) {
     if (!config || config->size != sizeof *config || !inference) return NTR_E_INVALID;
-    search *s = ntr_alloc(config->allocator, 1, sizeof *s);
+    ntr_search *s = ntr_alloc(config->allocator, 1, sizeof *s);
     ntr_program *none = config->program ? NULL : ntr_program_new(config->allocator);
     ntr_status status = NTR_E_MEMORY;
     if (s && (config->program || none)) {
@@ -494,12 +341,9 @@ ntr_status ntr_infer(const ntr_infer_config *config, ntr_bytes stream, ntr_infer
         if (!used.program) used.program = none;
         if (!used.params.dialect) used.params.dialect = ntr_dialect_at(0);
         s->config = &used;
-        s->whole = stream.size <= FIRST_WINDOW;
-        s->window = (ntr_bytes){stream.data, s->whole ? stream.size : FIRST_WINDOW};
         s->out = inference;
         memset(inference, 0, sizeof *inference);
-        status = try_all(s);
-        if (status == NTR_OK) status = try_more(s, stream);
+        status = ntr_search_run(s, stream);
         if (status == NTR_OK) status = infer_each(s);
     }
     ntr_program_free(none);
