@@ -1,4 +1,5 @@
 #include "answers.h"
+#include "memory.h"
 #include "progress.h"
 #include "report.h"
 
@@ -50,7 +51,7 @@ int cli_answers_open(struct cli_answers *a, const char *path, const struct cli_a
     a->answers = (ntr_answers){
         .size = sizeof a->answers,
         .program = a->trace.program,
-        .source = ntr_source_new(a->trace.program, NULL),
+        .source = ntr_source_new(a->trace.program, &cli_memory),
         .title = title_of(path),
         .ticks_per_second = a->trace.bundle ? ntr_bundle_capture(a->trace.bundle)->ticks_per_second : 0,
         .read_source = cli_source_text_read,
@@ -60,7 +61,7 @@ int cli_answers_open(struct cli_answers *a, const char *path, const struct cli_a
     cli_trace_facts_find(&a->facts, &a->trace, &a->answers);
     if (!a->answers.source) return out_of_memory(a);
     if (options->debug_path) ntr_source_set_debug_path(a->answers.source, options->debug_path);
-    a->answers.functions = ntr_functions_new(a->answers.source, NULL);
+    a->answers.functions = ntr_functions_new(a->answers.source, &cli_memory);
     return a->answers.functions ? open_decoder(a) : out_of_memory(a);
 }
 

@@ -142,6 +142,7 @@ static int judge_all(struct run *r, ntr_check *check) {
     cli_findings_begin(&r->findings, format);
     int status = judge(r, check);
     if (status == CLI_OK) status = verdict(r);
+    if (status == CLI_FAILED) return status; /* it has been told; an end would say that this is all */
     cli_findings_end(&r->findings, format, ntr_check_messages(check), status);
     return cli_trace_status(&r->trace, ntr_check_messages(check) != 0, status);
 }

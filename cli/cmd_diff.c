@@ -1,5 +1,6 @@
 #include "command.h"
 #include "diff_side.h"
+#include "memory.h"
 #include "output.h"
 #include "report.h"
 #include "result.h"
@@ -219,6 +220,7 @@ static void compare(struct diff *d) {
         const struct cli_step *a = peek(&d->a, 0), *b = peek(&d->b, 0);
         const char *kind = kind_of_difference(d, a, b);
 
+        if (d->a.side.failed || d->b.side.failed) return; /* an end that is none */
         if (!kind && a->kind == CLI_STEP_END) return;
         if (kind && b->kind == CLI_STEP_PC && does_not_retire(d, b->address)) {
             drop(&d->b, 1);
@@ -244,7 +246,7 @@ static int open_sides(struct diff *d) {
     d->b = (struct ahead){.side.context.prv = NTR_PRV_UNKNOWN};
     int status = cli_side_open(&d->a.side, d->paths[0], &o->stream, &o->images, d->hart);
     if (status != CLI_OK) return status;
-    d->source = ntr_source_new(d->a.side.trace.program, NULL);
+    d->source = ntr_source_new(d->a.side.trace.program, &cli_memory);
     return o->pc ? cli_side_open_list(&d->b.side, d->paths[1])
                  : cli_side_open(&d->b.side, d->paths[1], &o->stream, &o->images, d->hart);
 }

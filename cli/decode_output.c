@@ -2,6 +2,7 @@
 #include "event_text.h"
 #include "expand.h"
 #include "insn_line.h"
+#include "memory.h"
 #include "report.h"
 
 #include <stdlib.h>
@@ -135,7 +136,7 @@ static void open_extras(struct cli_decode_output *o) {
 
     o->lines.disasm = cli_disasm_open(&why);
     if (!o->lines.disasm) cli_note("no disassembly: %s", why);
-    o->lines.source = ntr_source_new(o->settings.program, NULL);
+    o->lines.source = ntr_source_new(o->settings.program, &cli_memory);
     o->lines.by_source = o->settings.by_source;
 }
 

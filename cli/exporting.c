@@ -1,5 +1,6 @@
 #include "exporting.h"
 #include "output.h"
+#include "memory.h"
 #include "report.h"
 
 #include <errno.h>
@@ -142,6 +143,7 @@ static int write_own_file(struct writing *w, const ntr_exporter *exporter, const
     int status = write_all(w, exporter);
     ntr_export_free(w->export_);
     w->export_ = NULL;
+    if (status != CLI_FAILED && cli_memory_short()) status = cli_fail("out of memory");
     if (status != CLI_FAILED && rename(temporary, path) != 0) status = cli_fail("%s: %s", path, strerror(errno));
     if (status == CLI_FAILED) remove(temporary);
     return status;

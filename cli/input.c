@@ -78,6 +78,7 @@ static int next_compressed(struct cli_input *input, ntr_bytes *span, bool *last)
     *last = false;
     for (;;) {
         int status = cli_zstd_next(input->zstd, span);
+        if (status == CLI_FAILED) return status;
         if (status != CLI_OK) return end_compressed(input, status, last);
         if (span->size) return CLI_OK;
         if (input->held == 0 && !input->ended) {

@@ -13,6 +13,7 @@ bool cli_zstd_seen(const uint8_t *data, size_t size) {
 
 #include <stdlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #define WINDOW_LOG_MAX                                                                                                 \
     27 /* 128 MiB: what `zstd` without --ultra and --long writes; a hostile frame cannot ask for more */
@@ -62,8 +63,10 @@ int cli_zstd_next(struct cli_zstd *z, ntr_bytes *span) {
     }
     *span = (ntr_bytes){z->buffer, out.pos};
     if (more) return CLI_OK;
-    return cli_fail("%s: compressed byte 0x%llx: expected zstd data, found damage: %s", z->name,
-                    (unsigned long long)(z->passed + z->in.pos), ZSTD_getErrorName(z->wanted));
+    if (ZSTD_getErrorCode(z->wanted) == ZSTD_error_memory_allocation) return cli_fail("%s: out of memory", z->name);
+    cli_note("%s: compressed byte 0x%llx: expected zstd data, found damage: %s", z->name,
+             (unsigned long long)(z->passed + z->in.pos), ZSTD_getErrorName(z->wanted));
+    return CLI_DEFECTS;
 }
 
 int cli_zstd_finish(const struct cli_zstd *z, uint64_t size) {

@@ -18,8 +18,8 @@ int cli_zstd_open(struct cli_zstd **zstd, const char *name);
 /* Give compressed bytes; those before must have been used up (an empty span from next). */
 void cli_zstd_give(struct cli_zstd *zstd, const uint8_t *data, size_t size);
 
-/* Next decompressed span; empty: more compressed bytes are needed. CLI_FAILED after telling of damage; the span
- * then holds what came before it. */
+/* Next decompressed span; empty: more compressed bytes are needed. CLI_DEFECTS after telling of damage; the span
+ * then holds what came before it. CLI_FAILED: out of memory, told. */
 int cli_zstd_next(struct cli_zstd *zstd, ntr_bytes *span);
 
 /* At the end of the file, `size` bytes long: CLI_FAILED after telling when a frame is not complete. */

@@ -1,4 +1,5 @@
 #include "output.h"
+#include "memory.h"
 #include "report.h"
 
 #include <errno.h>
@@ -86,6 +87,10 @@ int cli_output_open(struct cli_output *out, const char *path) {
 }
 
 int cli_output_close(struct cli_output *out, int status) {
+    if (cli_memory_short() && status != CLI_FAILED) {
+        status = cli_fail("out of memory");
+        out->used = 0;
+    }
     cli_output_flush(out);
     if (out->fd != STDOUT_FILENO && close(out->fd) != 0 && !out->failed) {
         cli_note("%s: %s", out->path, strerror(errno));

@@ -32,7 +32,8 @@ typedef struct ntr_frame {
 /* Deepest chain of inlined functions that is told apart. */
 #define NTR_FRAMES_MAX 64
 
-/* NULL when out of memory. `program` must outlive it. */
+/* NULL when out of memory. `program` must outlive it. Later lack of memory leaves names and lines out; an allocator of
+ * the caller's own hears of it. */
 NTR_API ntr_source *ntr_source_new(const ntr_program *program, const ntr_allocator *allocator);
 NTR_API void ntr_source_free(ntr_source *source);
 

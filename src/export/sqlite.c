@@ -50,14 +50,14 @@ static sqlite3_stmt *prepare(database *db, const char *sql) {
 
 /* SQLite's integers are signed: upper-half addresses come out negative, with the same bits. */
 static void put(row *r, uint64_t value) {
-    sqlite3_bind_int64(r->statement, ++r->column, (sqlite3_int64)value);
+    if (sqlite3_bind_int64(r->statement, ++r->column, (sqlite3_int64)value) != SQLITE_OK) r->db->failed = true;
 }
 
+/* SQLite copies the text: a column would stay empty, and the row be written, were there no memory for that. */
 static void put_text(row *r, const char *text) {
-    if (text)
-        sqlite3_bind_text(r->statement, ++r->column, text, -1, SQLITE_TRANSIENT);
-    else
-        sqlite3_bind_null(r->statement, ++r->column);
+    int status = text ? sqlite3_bind_text(r->statement, ++r->column, text, -1, SQLITE_TRANSIENT)
+                      : sqlite3_bind_null(r->statement, ++r->column);
+    if (status != SQLITE_OK) r->db->failed = true;
 }
 
 static void put_row(row *r) {

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Memory, disk and signals fail at the worst moment: faults.py NTRACE INJECTOR [--all]
+
+Whatever fails, a command ends by itself; it either answers exactly as if nothing had failed, or says why not with
+status 2; and no file is left that looks whole and is not. With --all every single allocation, write and read fails
+once, otherwise some of them. TAP on standard output.
+"""
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+import tiny  # noqa: E402
+from harness import NTRACE, case, check, main, scratch, skip, write  # noqa: E402
+
+INJECTOR = os.path.abspath(sys.argv[2])
+ALL = "--all" in sys.argv[3:]
+SAMPLES = 12
+
+# name, arguments; "@..." are the inputs below, "%" a file to write
+COMMANDS = [
+    ("dump", ["dump", "@trace"]),
+    ("dump to a file", ["dump", "--format", "jsonl", "-o", "%", "@trace"]),
+    ("assemble", ["assemble", "-o", "%", "@text"]),
+    ("decode", ["decode", "-e", "@elf", "--format", "jsonl", "@trace"]),
+    ("decode to a file", ["decode", "--raw", "@image@0x100", "-o", "%", "@trace"]),
+    ("decode compressed", ["decode", "-e", "@elf", "@packed"]),
+    ("encode", ["encode", "-e", "@elf", "--pc", "@pcs", "-o", "%"]),
+    ("stat", ["stat", "@trace"]),
+    ("merge", ["merge", "-o", "%", "@trace", "@trace"]),
+    ("split", ["split", "--src-bits", "2", "-o", "%", "@sources"]),
+    ("convert", ["convert", "--to", "pib4", "--vcd-out", "-o", "%", "@trace"]),
+    ("convert back", ["convert", "--from", "pib4", "--vcd-in", "-o", "%", "@vcd"]),
+    ("regs", ["regs"]),
+    ("profile", ["profile", "-e", "@elf", "@trace"]),
+    ("coverage", ["coverage", "-e", "@elf", "@trace"]),
+    ("flame", ["flame", "-e", "@elf", "-o", "%", "@trace"]),
+    ("export callgrind", ["export", "--to", "callgrind", "-e", "@elf", "-o", "%", "@trace"]),
+    ("export sqlite", ["export", "--to", "sqlite", "-e", "@elf", "-o", "%", "@trace"]),
+    ("timeline", ["timeline", "-e", "@elf", "-o", "%", "@trace"]),
+    ("diff", ["diff", "-e", "@elf", "@trace", "@trace"]),
+    ("check", ["check", "-e", "@elf", "@trace"]),
+    ("help", ["help", "decode"]),
+]
+
+
+def prepare():
+    """The inputs, by name."""
+    paths = {"elf": write("tiny.elf", tiny.elf()), "image": write("tiny.bin", tiny.image()),
+             "text": write("text", tiny.HTM.encode()), "pcs": write("pcs", "".join(f"{pc:#x}\n" for pc in tiny.PCS).encode())}
+    plain("assemble", "-o", os.path.join(scratch(), "trace"), paths["text"])
+    paths["trace"] = os.path.join(scratch(), "trace")
+    sources = write("sources.text", "".join(f"{line} SRC={i % 3}\n" for i, line in enumerate(tiny.BTM.splitlines())).encode())
+    paths["sources"] = os.path.join(scratch(), "sources")
+    plain("assemble", "--src-bits", "2", "-o", paths["sources"], sources)
+    paths["vcd"] = os.path.join(scratch(), "vcd")
+    plain("convert", "--to", "pib4", "--vcd-out", "-o", paths["vcd"], paths["trace"])
+    paths["packed"] = paths["trace"] + ".zst"
+    if subprocess.run(["zstd", "-q", "-f", paths["trace"], "-o", paths["packed"]], check=False).returncode:
+        paths["packed"] = paths["trace"]
+    return paths
+
+
+def plain(*arguments):
+    subprocess.run([NTRACE, *arguments], check=True, stdout=subprocess.DEVNULL)
+
+
+class Result:
+    """What a command did: status, output, what it told, and the files it left."""
+
+    def __init__(self, arguments, paths, faults):
+        self.folder = os.path.join(scratch(), "out")
+        os.makedirs(self.folder, exist_ok=True)
+        for name in os.listdir(self.folder):
+            os.remove(os.path.join(self.folder, name))
+        counts = os.path.join(scratch(), "counts")
+        if os.path.exists(counts):
+            os.remove(counts)
+        env = dict(os.environ, LD_PRELOAD=INJECTOR, FAULTS=faults, FAULTS_COUNT=counts)
+        done = subprocess.run([NTRACE] + [self.fill(a, paths) for a in arguments], env=env, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False)
+        self.status, self.output, self.told = done.returncode, done.stdout, done.stderr.decode(errors="replace")
+        self.files = {}
+        for name in os.listdir(self.folder):
+            with open(os.path.join(self.folder, name), "rb") as file:
+                self.files[name] = file.read()
+        self.counts = [0, 0, 0]
+        if os.path.exists(counts):
+            with open(counts, encoding="ascii") as file:
+                self.counts = [int(word) for word in file.read().split()]
+
+    def fill(self, argument, paths):
+        if argument == "%":
+            return os.path.join(self.folder, "answer")
+        if not argument.startswith("@"):
+            return argument
+        name, _, rest = argument[1:].partition("@")
+        return paths[name] + ("@" + rest if rest else "")
+
+
+def contents(files):
+    """Databases by what they say: how pages lie in the file depends on the memory there was."""
+    return {name: dumped(data) if data.startswith(b"SQLite format") else data for name, data in files.items()}
+
+
+def dumped(data):
+    with sqlite3.connect(write("database", data)) as database:
+        return list(database.iterdump())
+
+
+def judge(hurt, sound, what):
+    """Either the same answer or status 2 with a reason and no file that is not whole."""
+    check(hurt.status >= 0, f"{what}: died of signal {-hurt.status}: {hurt.told[-300:]}")
+    if hurt.status == sound.status:
+        check(hurt.output == sound.output, f"{what}: status {hurt.status}, but another output: {hurt.told[-300:]}")
+        check(contents(hurt.files) == contents(sound.files),
+              f"{what}: status {hurt.status}, but other files: {sorted(hurt.files)} {hurt.told[-300:]}")
+        return
+    check(hurt.status == 2, f"{what}: status {hurt.status} instead of {sound.status} or 2: {hurt.told[-300:]}")
+    check(hurt.told.strip(), f"{what}: status 2 without a reason")
+    check(sound.output.startswith(hurt.output), f"{what}: wrong output before it failed")
+    for name, content in hurt.files.items():
+        check(sound.files.get(name) == content, f"{what}: left {name} behind, which is not whole")
+
+
+def numbers(count):
+    if ALL or count <= SAMPLES:
+        return range(1, count + 1)
+    return sorted(random.Random(count).sample(range(1, count + 1), SAMPLES))
+
+
+PATHS = {}
+
+
+def hurt_command(name, arguments):
+    """One case: everything that can be asked to fail, at every place or some."""
+    if not PATHS:
+        PATHS.update(prepare())
+    sound = Result(arguments, PATHS, "count")
+    if sound.status == 2 and "not " in sound.told:
+        skip(sound.told.strip().splitlines()[-1])
+    check(sound.status == 0 and sound.counts[0] > 0, f"{name}: status {sound.status} {sound.counts}: {sound.told[-300:]}")
+    for faults in ("short", "eintr"):
+        same = Result(arguments, PATHS, faults)
+        judge(same, sound, faults)
+        check(same.status == sound.status, f"{faults}: {same.told[-300:]}")
+    wrong = []
+    for kind, count in zip(("alloc", "write", "read"), sound.counts):
+        for n in numbers(count):
+            try:
+                judge(Result(arguments, PATHS, f"{kind}:{n}"), sound, f"{kind}:{n} of {count}")
+            except Exception as reason:  # all of them at once are worth more than the first
+                wrong.append(str(reason))
+    check(not wrong, f"{len(wrong)} of {sum(sound.counts)}:\n" + "\n".join(wrong[:8]))
+
+
+for command_name, command_arguments in COMMANDS:
+    @case(command_name)
+    def _(name=command_name, arguments=command_arguments):
+        hurt_command(name, arguments)
+
+main()
