@@ -52,7 +52,7 @@ def run(*command, **options):
 
 
 def halts(text):
-    """Records with the hart halted now and then, and at the end in the place of the last one."""
+    """Records with the hart halted now and then, and at the end in the place of the last one; some interrupts tell no address."""
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     names = lines[0].split(",")
     out = [lines[0]]
@@ -61,8 +61,14 @@ def halts(text):
         cells = dict.fromkeys(names, "0") | {"cycle": "1", "iaddr": row["iaddr"], "halted": "1", "priv": row["priv"]}
         return ",".join(cells[name] for name in names)
 
+    def blind(row):
+        """An interrupt that tells no address."""
+        return ",".join("" if name == "iaddr" else row[name] for name in names)
+
     rows = [dict(zip(names, line.split(","))) for line in lines[1:]]
     for number, (line, row) in enumerate(zip(lines[1:], rows)):
+        if row["itype"] == "2" and row["iretire"] == "0" and number % 2:
+            line = blind(row)
         if number % 151 == 150 and row["iaddr"]:
             out += [halted(row)] * 2
         out.append(line)
