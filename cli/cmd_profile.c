@@ -15,6 +15,7 @@ struct profile_options {
     struct cli_result result;
     int by;
     int64_t top;
+    int sort;
     struct cli_list annotate;
 };
 
@@ -22,6 +23,8 @@ struct profile_options {
 static const struct cli_option profile_table[] = {
     CLI_CHOICE(0, "by", "function|line|instruction|hart|context", S, by, NTR_PROFILE_FUNCTION,
                "what a row stands for"),
+    CLI_CHOICE(0, "sort", "self|total|calls|ticks|total-ticks", S, sort, NTR_PROFILE_KEY_SELF,
+               "what rows are ordered by: instructions, calls, or time where the trace has timestamps"),
     CLI_NUMBER(0, "top", "N", S, top, 0, INT64_MAX, -1, "only the N rows with the most instructions (text: 40; functions of --annotate: 10)"),
     {
         .kind = CLI_KIND_LIST, .argument = CLI_ARGUMENT_OPTIONAL, .name = "annotate", .value = "FUNCTION",
@@ -188,6 +191,7 @@ static int show(struct cli_answers *a, const struct profile_options *o, int stat
 
     if (ntr_profile_make(&profile, by, x->program, x->source, x->functions, x->tree, x->tally, NULL) != NTR_OK)
         return cli_fail("%s: out of memory", a->path);
+    ntr_profile_sort(&profile, (ntr_profile_key)o->sort);
     if (cli_output_open(&out, o->result.path) != CLI_OK) {
         status = CLI_FAILED;
     } else {

@@ -1,14 +1,6 @@
 #include "command.h"
 #include "exporting.h"
 
-static const struct cli_group groups[] = {
-    CLI_OWN("options", cli_exporting_options),
-    CLI_GROUP("trace", cli_answers_options, struct cli_exporting_options, answers),
-    CLI_GROUP("program", cli_image_options, struct cli_exporting_options, answers.images),
-    CLI_GROUP("the stream", cli_stream_options, struct cli_exporting_options, answers.stream),
-    {0},
-};
-
 static int report_run(const void *options, char **operands) {
     return cli_exporting_run("report", options, operands[0]);
 }
@@ -17,7 +9,7 @@ const struct cli_command cli_report = {
     .operands = "TRACE",
     .least = 0,
     .most = 1,
-    .groups = groups,
+    .groups = cli_exporting_groups,
     .size = sizeof(struct cli_exporting_options),
     .run = report_run,
     .about = "Writes one HTML page that tells all that the other answers tell: a summary, what is missing from the\n"

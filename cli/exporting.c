@@ -15,13 +15,22 @@ const struct cli_option cli_exporting_options[] = {
     {0},
 };
 
-const struct cli_group cli_exporting_groups[] = {
-    CLI_OWN("options", cli_exporting_options),
-    CLI_GROUP("trace", cli_answers_options, S, answers),
-    CLI_GROUP("program", cli_image_options, S, answers.images),
-    CLI_GROUP("the stream", cli_stream_options, S, answers.stream),
+const struct cli_option cli_exporting_tree_options[] = {
+    CLI_CHOICE(0, "per", "trace|hart|context", S, per, NTR_CALLTREE_TOGETHER,
+               "call trees: one for all, or one for each hart, or for each context of each hart"),
     {0},
 };
+
+#define READING                                                                                                        \
+    CLI_GROUP("trace", cli_answers_options, S, answers), CLI_GROUP("program", cli_image_options, S, answers.images),   \
+        CLI_GROUP("the stream", cli_stream_options, S, answers.stream), {0}
+const struct cli_group cli_exporting_groups[] = {CLI_OWN("options", cli_exporting_options), READING};
+const struct cli_group cli_exporting_tree_groups[] = {
+    CLI_OWN("options", cli_exporting_options),
+    CLI_OWN("call trees", cli_exporting_tree_options),
+    READING,
+};
+#undef READING
 #undef S
 
 static void list_one(const ntr_exporter *exporter) {
@@ -53,6 +62,7 @@ struct writing {
     struct cli_output out;
     ntr_output output;
     ntr_export *export_;
+    ntr_calltree_split per;
 };
 
 static ntr_status write_bytes(void *user, const void *bytes, size_t size) {
@@ -90,6 +100,7 @@ static int write_all(struct writing *w, const ntr_exporter *exporter) {
     int status = CLI_OK;
 
     if (cli_answers_need(&w->answers, needs) != CLI_OK) return CLI_FAILED;
+    if (w->answers.answers.tree) ntr_calltree_divide(w->answers.answers.tree, w->per);
     if (needs & NTR_NEEDS_EVENTS && begin(w, exporter) != CLI_OK) return CLI_FAILED;
     status = cli_answers_run(&w->answers, w->export_ ? take_events : NULL, w->export_);
     if (status == CLI_FAILED) return status;
@@ -155,7 +166,7 @@ int cli_exporting_run(const char *family, const struct cli_exporting_options *op
     if (!exporter) return status;
 
     bool own_file = (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE) != 0;
-    struct writing w = {.output = {.write = write_bytes, .user = &w.out}};
+    struct writing w = {.output = {.write = write_bytes, .user = &w.out}, .per = (ntr_calltree_split)options->per};
     status = cli_answers_open(&w.answers, trace, &options->answers);
     if (status == CLI_OK && own_file) {
         status = write_own_file(&w, exporter, options->path);

@@ -34,6 +34,9 @@ NTR_API void ntr_functions_free(ntr_functions *functions);
 /* Number of the function at `address`, counted from 0 in the order of first use. */
 NTR_API uint32_t ntr_functions_at(ntr_functions *functions, const ntr_context *context, uint64_t address);
 
+/* Number of a function that is only a name (copied), made when there is none. UINT32_MAX when out of memory. */
+NTR_API uint32_t ntr_functions_named(ntr_functions *functions, const char *name);
+
 /* NULL past the last. The pointer holds until the next ntr_functions_at. */
 NTR_API const ntr_function *ntr_functions_get(const ntr_functions *functions, uint32_t number);
 

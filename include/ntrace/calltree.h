@@ -23,13 +23,23 @@ typedef struct ntr_call_node {
     uint64_t site;                   /* where it is called from; one node a call site */
     uint64_t calls;                  /* times it was entered */
     uint64_t instructions;           /* retired in the node itself */
-    uint64_t ticks;                  /* time spent in the node itself, as far as timestamps tell */
+    uint64_t ticks;                  /* time spent in the node itself: that between two stamps is shared by
+                                      * instructions among all that ran there */
     uint64_t total_instructions, total_ticks; /* with everything below; after ntr_calltree_finish */
 } ntr_call_node;
 
 /* Builds its own stacks. NULL when out of memory. */
 NTR_API ntr_calltree *ntr_calltree_new(ntr_functions *functions, const ntr_allocator *allocator);
 NTR_API void ntr_calltree_free(ntr_calltree *tree);
+
+typedef enum ntr_calltree_split {
+    NTR_CALLTREE_TOGETHER, /* what ran on different harts and in different contexts is one tree */
+    NTR_CALLTREE_HARTS,    /* a tree a hart: below a node that is called "hart 0" */
+    NTR_CALLTREE_CONTEXTS, /* and a context: "hart 0 scontext 0x5" */
+} ntr_calltree_split;
+
+/* Before the first event. Not called: together. */
+NTR_API void ntr_calltree_divide(ntr_calltree *tree, ntr_calltree_split split);
 
 /* Take `count` events in stream order. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_calltree_feed(ntr_calltree *tree, const ntr_event *events, size_t count);

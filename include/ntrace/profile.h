@@ -42,6 +42,18 @@ typedef struct ntr_profile {
 NTR_API ntr_status ntr_profile_make(ntr_profile *profile, ntr_profile_by by, const ntr_program *program,
                                     ntr_source *source, ntr_functions *functions, const ntr_calltree *tree,
                                     ntr_tally *tally, const ntr_allocator *allocator);
+
+typedef enum ntr_profile_key {
+    NTR_PROFILE_KEY_SELF,
+    NTR_PROFILE_KEY_TOTAL,
+    NTR_PROFILE_KEY_CALLS,
+    NTR_PROFILE_KEY_TICKS,       /* self_ticks */
+    NTR_PROFILE_KEY_TOTAL_TICKS,
+} ntr_profile_key;
+
+/* Order the rows by `key`, descending; rows that have it alike, by self. */
+NTR_API void ntr_profile_sort(ntr_profile *profile, ntr_profile_key key);
+
 NTR_API void ntr_profile_release(ntr_profile *profile);
 
 #ifdef __cplusplus

@@ -1,14 +1,10 @@
 #include <ntrace/calltree.h>
 
+#include "analysis/shares.h"
 #include "base/allocator.h"
 
+#include <stdio.h>
 #include <string.h>
-
-/* Time last seen on a source, and the node that it runs in. */
-typedef struct clock_of {
-    uint64_t time;
-    bool known;
-} clock_of;
 
 struct ntr_calltree {
     const ntr_allocator *allocator;
@@ -17,8 +13,10 @@ struct ntr_calltree {
     size_t count, capacity;
     uint32_t *slots; /* open addressing by node_key: node numbers, NONE when free */
     size_t slot_count;
-    clock_of *clocks; /* by source */
-    size_t clock_count, clock_capacity;
+    ntr_functions *functions;
+    ntr_calltree_split split;
+    ntr_shares *shares; /* of time, by source */
+    size_t share_count, share_capacity;
     ntr_status failed;
 };
 
@@ -93,10 +91,30 @@ static uint32_t child_of(ntr_calltree *t, uint32_t parent, const ntr_stack_frame
     return number;
 }
 
+/* The node that stands for the hart, or its context, above all that ran there. */
+static uint32_t place_of(ntr_calltree *t, const ntr_stack_moment *moment) {
+    const ntr_context *context = moment->context;
+    char name[96];
+    if (t->split == NTR_CALLTREE_TOGETHER) return NTR_CALLTREE_ROOT;
+    int used = snprintf(name, sizeof name, "hart %u", moment->src);
+    if (t->split == NTR_CALLTREE_CONTEXTS && context->has_scontext)
+        used += snprintf(name + used, sizeof name - (size_t)used, " scontext 0x%llx", (unsigned long long)context->scontext);
+    if (t->split == NTR_CALLTREE_CONTEXTS && context->has_hcontext)
+        snprintf(name + used, sizeof name - (size_t)used, " hcontext 0x%llx", (unsigned long long)context->hcontext);
+    const ntr_stack_frame place = {.function = ntr_functions_named(t->functions, name), .kind = NTR_FRAME_ROOT};
+    if (place.function == UINT32_MAX) {
+        t->failed = NTR_E_MEMORY;
+        return NTR_CALLTREE_ROOT;
+    }
+    uint32_t node = child_of(t, NTR_CALLTREE_ROOT, &place);
+    if (!t->nodes[node].calls) t->nodes[node].calls = 1;
+    return node;
+}
+
 static uint32_t on_enter(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool tail) {
     ntr_calltree *t = user;
     (void)tail;
-    uint32_t node = child_of(t, moment->parent ? moment->parent->handle : NTR_CALLTREE_ROOT, frame);
+    uint32_t node = child_of(t, moment->parent ? moment->parent->handle : place_of(t, moment), frame);
     t->nodes[node].calls++;
     return node;
 }
@@ -108,6 +126,7 @@ ntr_calltree *ntr_calltree_new(ntr_functions *functions, const ntr_allocator *al
     ntr_calltree *t = ntr_alloc(allocator, 1, sizeof *t);
     if (!t) return NULL;
     t->allocator = allocator;
+    t->functions = functions;
     const ntr_stack_listener listener = {.enter = on_enter, .user = t};
     t->stacks = ntr_callstack_new(functions, &listener, allocator);
     if (!t->stacks || ntr_reserve(allocator, (void **)&t->nodes, &t->capacity, 1, sizeof *t->nodes) ||
@@ -120,41 +139,49 @@ ntr_calltree *ntr_calltree_new(ntr_functions *functions, const ntr_allocator *al
     return t;
 }
 
+void ntr_calltree_divide(ntr_calltree *t, ntr_calltree_split split) {
+    t->split = split;
+}
+
 void ntr_calltree_free(ntr_calltree *t) {
     if (!t) return;
     ntr_callstack_free(t->stacks);
     ntr_dealloc(t->allocator, t->nodes);
     ntr_dealloc(t->allocator, t->slots);
-    ntr_dealloc(t->allocator, t->clocks);
+    for (size_t i = 0; i < t->share_count; i++) ntr_shares_release(&t->shares[i], t->allocator);
+    ntr_dealloc(t->allocator, t->shares);
     ntr_dealloc(t->allocator, t);
 }
 
 /* ---- counting ---------------------------------------------------------------------------------- */
 
-/* Ticks that passed on the event's source since the event before; 0 when unknown. */
-static uint64_t elapsed(ntr_calltree *t, const ntr_event *event) {
-    size_t need = (size_t)event->src + 1;
-    if (need > t->clock_count) {
-        if (ntr_reserve(t->allocator, (void **)&t->clocks, &t->clock_capacity, need, sizeof *t->clocks)) return 0;
-        memset(t->clocks + t->clock_count, 0, (need - t->clock_count) * sizeof *t->clocks);
-        t->clock_count = need;
-    }
-    clock_of *clock = &t->clocks[event->src], before = *clock;
-    clock->known = (event->flags & NTR_EVENT_TIME) != 0;
-    clock->time = event->time;
-    return before.known && clock->known && event->time > before.time ? event->time - before.time : 0;
+static void take_ticks(void *user, uint32_t node, uint64_t ticks) {
+    ntr_calltree *t = user;
+    t->nodes[node].ticks += ticks;
+}
+
+/* NULL when out of memory. */
+static ntr_shares *shares_of(ntr_calltree *t, uint16_t src) {
+    size_t need = (size_t)src + 1;
+    if (need <= t->share_count) return &t->shares[src];
+    if (ntr_reserve(t->allocator, (void **)&t->shares, &t->share_capacity, need, sizeof *t->shares)) return NULL;
+    memset(t->shares + t->share_count, 0, (need - t->share_count) * sizeof *t->shares);
+    t->share_count = need;
+    return &t->shares[src];
 }
 
 ntr_status ntr_calltree_feed(ntr_calltree *t, const ntr_event *events, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const ntr_event *event = &events[i];
-        uint64_t ticks = elapsed(t, event);
+        ntr_shares *shares = shares_of(t, event->src);
+        if (!shares) return NTR_E_MEMORY;
+        ntr_shares_event(shares, event, take_ticks, t);
         if (event->kind == NTR_EVENT_SPAN) {
             const ntr_stack_frame *frame = ntr_callstack_frame(t->stacks, event);
             if (!frame) return NTR_E_MEMORY;
             ntr_call_node *node = &t->nodes[frame->handle];
             node->instructions += event->instructions;
-            node->ticks += ticks;
+            if (ntr_shares_add(shares, frame->handle, event->instructions, t->allocator)) return NTR_E_MEMORY;
             if (event->end == NTR_END_NOT_TAKEN || event->end == NTR_END_CUT) continue;
         }
         ntr_status status = ntr_callstack_feed(t->stacks, event);
@@ -164,6 +191,7 @@ ntr_status ntr_calltree_feed(ntr_calltree *t, const ntr_event *events, size_t co
 }
 
 void ntr_calltree_finish(ntr_calltree *t) {
+    for (size_t i = 0; i < t->share_count; i++) ntr_shares_settle(&t->shares[i], take_ticks, t);
     for (size_t i = 0; i < t->count; i++) {
         t->nodes[i].total_instructions = t->nodes[i].instructions;
         t->nodes[i].total_ticks = t->nodes[i].ticks;

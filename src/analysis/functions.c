@@ -25,6 +25,13 @@ struct ntr_functions {
     size_t count, capacity;
     view *views;
     size_t view_count, view_capacity, last_view;
+    struct own_name *names; /* of functions that are only names */
+};
+
+struct own_name {
+    struct own_name *next;
+    uint32_t number;
+    char text[];
 };
 
 ntr_functions *ntr_functions_new(ntr_source *source, const ntr_allocator *allocator) {
@@ -38,6 +45,10 @@ ntr_functions *ntr_functions_new(ntr_source *source, const ntr_allocator *alloca
 void ntr_functions_free(ntr_functions *f) {
     if (!f) return;
     for (size_t i = 0; i < f->view_count; i++) ntr_dealloc(f->allocator, f->views[i].entries);
+    for (struct own_name *name = f->names, *next; name; name = next) {
+        next = name->next;
+        ntr_dealloc(f->allocator, name);
+    }
     ntr_dealloc(f->allocator, f->views);
     ntr_dealloc(f->allocator, f->items);
     ntr_dealloc(f->allocator, f);
@@ -110,8 +121,9 @@ static bool same_text(const char *a, const char *b) {
 static uint32_t number_of(const ntr_functions *f, const ntr_function *function) {
     for (size_t i = 0; i < f->count; i++) {
         const ntr_function *other = &f->items[i];
-        if (other->line == function->line && same_text(other->linkage, function->linkage) &&
-            same_text(other->image, function->image) && same_text(other->file, function->file))
+        if (other->line == function->line && same_text(other->name, function->name) &&
+            same_text(other->linkage, function->linkage) && same_text(other->image, function->image) &&
+            same_text(other->file, function->file))
             return (uint32_t)i;
     }
     return UINT32_MAX;
@@ -146,6 +158,24 @@ uint32_t ntr_functions_at(ntr_functions *f, const ntr_context *context, uint64_t
         return v->entries[place].number;
     }
     return learn(f, v, place, context, address);
+}
+
+uint32_t ntr_functions_named(ntr_functions *f, const char *text) {
+    size_t size = strlen(text) + 1;
+    for (struct own_name *name = f->names; name; name = name->next)
+        if (strcmp(name->text, text) == 0) return name->number;
+    struct own_name *name = ntr_alloc(f->allocator, 1, sizeof *name + size);
+    if (!name) return UINT32_MAX;
+    if (ntr_reserve(f->allocator, (void **)&f->items, &f->capacity, f->count + 1, sizeof *f->items)) {
+        ntr_dealloc(f->allocator, name);
+        return UINT32_MAX;
+    }
+    memcpy(name->text, text, size);
+    name->number = (uint32_t)f->count++;
+    name->next = f->names;
+    f->names = name;
+    f->items[name->number] = (ntr_function){.name = name->text};
+    return name->number;
 }
 
 const ntr_function *ntr_functions_get(const ntr_functions *f, uint32_t number) {

@@ -140,11 +140,31 @@ static ntr_status by_view(maker *m, bool per_context) {
     return NTR_OK;
 }
 
-static int compare_self(const void *a, const void *b) {
-    const ntr_profile_row *x = a, *y = b;
+static int compare_self(const ntr_profile_row *x, const ntr_profile_row *y) {
     if (x->self != y->self) return x->self > y->self ? -1 : 1;
     if (x->total != y->total) return x->total > y->total ? -1 : 1;
     return x->address < y->address ? -1 : x->address > y->address;
+}
+
+#define BY(key, member)                                                                                                \
+    static int by_##key(const void *a, const void *b) {                                                                \
+        const ntr_profile_row *x = a, *y = b;                                                                          \
+        return x->member != y->member ? (x->member > y->member ? -1 : 1) : compare_self(x, y);                         \
+    }
+BY(self, self)
+BY(total, total)
+BY(calls, calls)
+BY(ticks, self_ticks)
+BY(total_ticks, total_ticks)
+#undef BY
+
+void ntr_profile_sort(ntr_profile *profile, ntr_profile_key key) {
+    static int (*const orders[])(const void *, const void *) = {
+        [NTR_PROFILE_KEY_SELF] = by_self,   [NTR_PROFILE_KEY_TOTAL] = by_total,
+        [NTR_PROFILE_KEY_CALLS] = by_calls, [NTR_PROFILE_KEY_TICKS] = by_ticks,
+        [NTR_PROFILE_KEY_TOTAL_TICKS] = by_total_ticks,
+    };
+    if (profile->count) qsort(profile->rows, profile->count, sizeof *profile->rows, orders[key]);
 }
 
 ntr_status ntr_profile_make(ntr_profile *profile, ntr_profile_by by, const ntr_program *program, ntr_source *source,
@@ -170,7 +190,7 @@ ntr_status ntr_profile_make(ntr_profile *profile, ntr_profile_by by, const ntr_p
         profile->instructions += profile->rows[i].self;
         profile->ticks += profile->rows[i].self_ticks;
     }
-    if (profile->count) qsort(profile->rows, profile->count, sizeof *profile->rows, compare_self);
+    ntr_profile_sort(profile, NTR_PROFILE_KEY_SELF);
     return NTR_OK;
 }
 

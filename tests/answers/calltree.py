@@ -129,8 +129,32 @@ def compare(bench, source, flags):
     return f"{len(expected)} stacks, {sum(expected.values())} calls"
 
 
+def per_hart(bench):
+    """A tree a hart: the instructions of that hart alone, and together the tree without the option."""
+    def tree(*options):
+        lines = bench.run(bench.ntrace, "export", "--to", "calltree", *options, "plain.ntrace").splitlines()
+        return [json.loads(line) for line in lines]
+
+    bench.build("flow.c", ["-O2", "-static"])
+    bench.run(bench.ntrace, "run", "-o", "plain.ntrace", "--", "./plain")
+    harts = {node["function"]: node["total"] for node in tree("--per", "hart") if node["parent"] == 0}
+    assert len(harts) > 1, harts
+    for name, total in harts.items():
+        src = re.fullmatch(r"hart (\d+)", name).group(1)
+        counted = bench.run(bench.ntrace, "decode", "--output", "count", "--src", src, "plain.ntrace")
+        assert f"instructions {total}\n" in counted, name
+    calls = collections.Counter()
+    for sign, nodes in ((1, tree()), (-1, tree("--per", "hart"))):
+        for node in nodes:
+            if not node["function"].startswith("hart "):
+                calls[(node["function"], node["kind"])] += sign * node["calls"]
+    assert not any(calls.values()), {name: count for name, count in calls.items() if count}
+    return f"{len(harts)} harts"
+
+
 CASES = [(source, flags) for source in ("flow.c", "unwind.cc") for flags in (["-O2", "-static"], ["-O0", "-static"],
                                                                              ["-O2"])]
+CASES.append(("flow.c, a tree a hart", None))
 
 
 def main():
@@ -138,13 +162,14 @@ def main():
     print(f"1..{len(CASES)}")
     missing = [t for t in ("riscv64-linux-gnu-gcc", "riscv64-linux-gnu-g++", "qemu-riscv64") if not shutil.which(t)]
     for number, (source, flags) in enumerate(CASES, 1):
-        name = f"{number} - {source} {' '.join(flags)}"
+        name = f"{number} - {source} {' '.join(flags or [])}"
         if missing:
             print(f"ok {name} # SKIP no {missing[0]}")
             continue
         with tempfile.TemporaryDirectory() as folder:
             try:
-                print(f"ok {name}: {compare(Bench(ntrace, folder), source, flags)}")
+                bench = Bench(ntrace, folder)
+                print(f"ok {name}: {compare(bench, source, flags) if flags else per_hart(bench)}")
             except (AssertionError, KeyError, ValueError, subprocess.TimeoutExpired) as error:
                 print(f"not ok {name}\n# {type(error).__name__}: {error}")
 

@@ -58,6 +58,18 @@ def profile_counts(b):
     assert b.profile["main"]["total"] >= b.profile["fib"]["total"] + b.profile["mix"]["total"]
 
 
+def ticks(b):
+    """A tick of `run --timestamps` is an instruction: the time of every function is its instructions."""
+    b.run(b.ntrace, "run", "--timestamps", "-o", "timed.ntrace", "--", "./work")
+    lines = b.run(b.ntrace, "profile", "--format", "jsonl", "--sort", "ticks", "timed.ntrace").splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert [row["self_ticks"] for row in rows] == sorted((row["self_ticks"] for row in rows), reverse=True)
+    assert abs(sum(row["self_ticks"] for row in rows) - b.instructions) < b.instructions * 0.01
+    for row in rows:
+        if row["self"] > 1000:
+            assert abs(row["self_ticks"] - row["self"]) < row["self"] * 0.03, row
+
+
 def folded(b):
     _, data = b.write("flame", "folded")
     lines = [line.rsplit(" ", 1) for line in data.decode().splitlines()]
@@ -246,7 +258,7 @@ def perfetto(b):
         assert lasted[name] == b.profile[name]["total"], name
 
 
-CASES = [profile_counts, folded, speedscope, svg, callgrind, dot, sqlite, llvm, perf_script, autofdo, bolt, drcov, ctxp,
+CASES = [profile_counts, ticks, folded, speedscope, svg, callgrind, dot, sqlite, llvm, perf_script, autofdo, bolt, drcov, ctxp,
          perfetto, jsonl, calltree, aliases]
 
 

@@ -1,0 +1,71 @@
+#include "analysis/shares.h"
+
+#include "base/allocator.h"
+
+#define SHARES_MOST 65536 /* a message may tell of any number of spans */
+
+/* `whole` * `part` / `of` without overflow, for part <= of; exact up to 32 bits. */
+static uint64_t portion(uint64_t whole, uint64_t part, uint64_t of) {
+    if (part == of) return whole;
+    uint64_t each = whole / of, rest = whole % of;
+    unsigned shift = of >> 32 ? 32 - (unsigned)__builtin_clzll(of) : 0;
+    return each * part + (((rest >> shift) * (part >> shift) / (of >> shift)) << shift);
+}
+
+void ntr_shares_settle(ntr_shares *s, ntr_share_taker take, void *user) {
+    uint64_t all = 0, before = 0, given = 0;
+    if (s->count == 0) return; /* time that the next message's spans took, too */
+    for (size_t i = 0; i < s->count; i++) all += s->items[i].instructions;
+    if (all == 0) all = s->items[0].instructions = 1; /* a trap, say */
+    for (size_t i = 0; i < s->count && s->ticks; i++) {
+        before += s->items[i].instructions;
+        uint64_t until = portion(s->ticks, before, all);
+        if (until > given) take(user, s->items[i].owner, until - given);
+        if (until > given) given = until;
+    }
+    s->count = 0;
+    s->ticks = 0;
+}
+
+void ntr_shares_event(ntr_shares *s, const ntr_event *e, ntr_share_taker take, void *user) {
+    bool timed = (e->flags & NTR_EVENT_TIME) != 0;
+    if (e->message != s->message || timed != s->timed) {
+        ntr_shares_settle(s, take, user);
+        s->message = e->message;
+        if (s->timed && timed && e->time > s->time) s->ticks += e->time - s->time;
+        s->time = e->time;
+        s->timed = timed;
+    }
+    if (e->kind != NTR_EVENT_STOP && e->kind != NTR_EVENT_GAP) return;
+    ntr_shares_settle(s, take, user); /* what passes from here on is no time of what ran here */
+    s->ticks = 0;
+    s->timed = false;
+}
+
+/* Make room: neighbours share. */
+static void join(ntr_shares *s) {
+    for (size_t i = 0; i < s->count / 2; i++) {
+        s->items[i] = s->items[2 * i];
+        s->items[i].instructions += s->items[2 * i + 1].instructions;
+    }
+    s->count /= 2;
+}
+
+ntr_status ntr_shares_add(ntr_shares *s, uint32_t owner, uint64_t instructions, const ntr_allocator *allocator) {
+    if (!s->timed) return NTR_OK;
+    if (s->count && s->items[s->count - 1].owner == owner) {
+        s->items[s->count - 1].instructions += instructions;
+        return NTR_OK;
+    }
+    if (s->count == SHARES_MOST) join(s);
+    void *block = s->items;
+    if (ntr_reserve(allocator, &block, &s->capacity, s->count + 1, sizeof *s->items)) return NTR_E_MEMORY;
+    s->items = block;
+    s->items[s->count++] = (ntr_share){owner, instructions};
+    return NTR_OK;
+}
+
+void ntr_shares_release(ntr_shares *s, const ntr_allocator *allocator) {
+    ntr_dealloc(allocator, s->items);
+    *s = (ntr_shares){0};
+}
