@@ -5,6 +5,7 @@
 #include "run_elf.h"
 #include "run_guest.h"
 #include "run_harts.h"
+#include "run_system.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -20,6 +21,7 @@
 struct run_options {
     struct cli_encoder encoder;
     struct run_guest_options guest;
+    struct run_system_options system;
     const char *bundle;
 };
 
@@ -31,6 +33,7 @@ static const struct cli_option run_table[] = {
 static const struct cli_group groups[] = {
     CLI_OWN("options", run_table),
     CLI_GROUP("the program", run_guest_rows, struct run_options, guest),
+    CLI_GROUP("trace system", run_system_rows, struct run_options, system),
     CLI_GROUP_ROWS("encoder", cli_encoder_rows, struct run_options, encoder),
     {0},
 };
@@ -44,6 +47,7 @@ struct run {
     char bundle_name[PATH_MAX], stream_path[PATH_MAX];
     ntr_bundle *bundle;
     struct run_stream *stream;
+    struct run_system *system; /* or NULL */
     struct channel *channel;
     int channel_file;
     struct run_harts harts;
@@ -61,8 +65,20 @@ static int inspect(struct run *run) {
     return CLI_OK;
 }
 
+/* The system's registers say how its encoders work. */
+static int configure_system(struct run *run) {
+    const struct cli_list *given = &run->options->encoder.list;
+
+    if (given->count)
+        return cli_fail("--%s: with --system, the topology says how encoders work (\"set\")", given->items[0].name);
+    run->system = run_system_new(&run->options->system, run->elf.xlen, run->stream, &run->config);
+    return run->system ? CLI_OK : CLI_FAILED;
+}
+
 static int configure(struct run *run) {
     ntr_encoder_config_init(&run->config);
+    if (run->options->system.topology) return configure_system(run);
+    if (run->options->system.sink) return cli_fail("--sink: only with --system");
     run->config.params.src_bits = 8; /* room for threads */
     run->config.sink = run_stream_put;
     run->config.sink_user = run->stream;
@@ -110,8 +126,9 @@ static int make_channel(struct run *run) {
     run->channel = memory;
     run->channel->head = (struct channel_head){
         .magic = CHANNEL_MAGIC, .size = sizeof *run->channel, .reader = (uint32_t)getpid(), .blocks = 1};
-    return run_harts_init(&run->harts, run->channel, &run->config, run->stream) == NTR_OK ? CLI_OK
-                                                                                          : cli_fail("out of memory");
+    return run_harts_init(&run->harts, run->channel, &run->config, run->stream, run->system) == NTR_OK
+               ? CLI_OK
+               : cli_fail("out of memory");
 }
 
 /* ---- during ------------------------------------------------------------------------------------------------ */
@@ -121,6 +138,7 @@ static void watch(struct run *run) {
 
     while (!run->guest.ended) {
         if (run_harts_drain(&run->harts)) continue;
+        if (run->harts.failure != NTR_OK) run_guest_kill(&run->guest);
         run_guest_poll(&run->guest);
         if (!run->guest.ended) nanosleep(&nap, NULL);
     }
@@ -135,6 +153,8 @@ static bool is_fault(int signal) {
 
 static int check_capture(const struct run *run) {
     if (!atomic_load(&run->channel->head.attached)) return cli_fail("QEMU ended without the capture plugin");
+    if (run->harts.failure != NTR_OK && run->system && *run_system_error(run->system))
+        return cli_fail("%s", run_system_error(run->system));
     if (run->harts.failure != NTR_OK) return cli_fail("encoding failed: %s", ntr_status_text(run->harts.failure));
     return CLI_OK;
 }
@@ -144,7 +164,8 @@ static int finish(struct run *run) {
                                 run->command, run->command[0], run->elf.xlen};
 
     run_harts_finish(&run->harts, is_fault(run->guest.signal));
-    if (run_stream_close(run->stream) != CLI_OK) return CLI_FAILED;
+    int status = run->system ? run_system_finish(run->system) : CLI_OK;
+    if (run_stream_close(run->stream) != CLI_OK || status != CLI_OK) return CLI_FAILED;
     if (check_capture(run) != CLI_OK) return CLI_FAILED;
     if (!run_code_finish(&run->harts.code)) return cli_fail("out of memory");
     return run_bundle_finish(run->bundle, &report);
@@ -170,6 +191,7 @@ static int run_run(const void *options, char **operands) {
         munmap(run.channel, sizeof *run.channel);
     }
     if (run.channel_file >= 0) close(run.channel_file);
+    run_system_free(run.system);
     ntr_bundle_free(run.bundle);
     free(run.stream);
     return status;
@@ -193,9 +215,14 @@ const struct cli_command cli_run = {
         "again behind it (ProgTraceSync, SYNC=5). A signal handler appears as an exception or interrupt that leads\n"
         "straight to it. With --timestamps, a tick is one instruction retired by that hart.\n"
         "\n"
+        "With --system, the harts' trace goes through a modelled trace system (docs/system.md) and the bundle holds what\n"
+        "arrives in its sinks: the last bytes of a buffer that wrapped, gaps where a message buffer overflowed. A cycle\n"
+        "of the system is one instruction of any hart.\n"
+        "\n"
         "The exit status is the program's, as a shell tells it (128 + N when signal N killed it); 2 when there is no\n"
         "trace.",
     .examples = "  ntrace run ./hello\n"
                 "  ntrace run --best -o sort.ntrace -- ./sort -n 1000\n"
+                "  ntrace run --system soc.json -o soc.ntrace ./server\n"
                 "  ntrace decode sort.ntrace --output branch",
 };

@@ -12,6 +12,8 @@
 
 #define CODE_FILE "images/code"
 
+enum { LOSSES = 300 }; /* more than a system tells, and our own */
+
 /* What is put together for capture.json. */
 struct content {
     ntr_bundle *bundle;
@@ -21,7 +23,7 @@ struct content {
     size_t image_count;
     ntr_bundle_source *sources;
     size_t source_count;
-    ntr_bundle_loss losses[8];
+    ntr_bundle_loss losses[LOSSES];
     size_t loss_count;
 };
 
@@ -155,8 +157,9 @@ static int add_sources(struct content *content) {
     content->sources = calloc(count ? count : 1, sizeof *content->sources);
     if (!content->sources) return cli_fail("out of memory");
     for (uint32_t i = 0; i < count; i++) {
-        if (!run_harts_ran(harts, i)) continue;
-        content->sources[content->source_count++] = (ntr_bundle_source){.src = (uint16_t)i, .hart = i};
+        uint16_t src;
+        if (!run_harts_source(harts, i, &src)) continue;
+        content->sources[content->source_count++] = (ntr_bundle_source){.src = src, .hart = i};
     }
     return CLI_OK;
 }
@@ -179,6 +182,9 @@ static void add_losses(struct content *content) {
     add_loss(content, harts->lost, "the program has more code than can be told; the trace ends early");
     add_loss(content, atomic_load(&head->lanes) > CHANNEL_LANES,
              "more than 4096 threads at once; the last ones were not traced");
+    add_loss(content, harts->rewritten, "code changed while the program ran; the bundle has the newest version only");
+    for (size_t i = 0; harts->system && run_system_loss(harts->system, i); i++)
+        add_loss(content, content->loss_count < LOSSES, run_system_loss(harts->system, i));
 }
 
 static int describe(struct content *content) {
@@ -200,7 +206,9 @@ static int describe(struct content *content) {
         .date = date,
         .command = (const char *const *)report->command,
         .status = (uint64_t)report->guest->status,
-        .tick = config->params.timestamps == NTR_TIMESTAMPS_ON ? "instruction" : NULL,
+        .tick = report->harts->system                          ? run_system_tick(report->harts->system)
+                : config->params.timestamps == NTR_TIMESTAMPS_ON ? "instruction"
+                                                                 : NULL,
         .sources = content->sources,
         .source_count = content->source_count,
         .images = content->images,

@@ -175,6 +175,10 @@ void run_guest_poll(struct run_guest *guest) {
     guest->status = guest->signal ? 128 + guest->signal : WEXITSTATUS(status);
 }
 
+void run_guest_kill(struct run_guest *guest) {
+    if (!guest->ended) kill(guest->pid, SIGKILL);
+}
+
 void run_guest_version(const char *qemu, char *out, size_t size) {
     char command[PATH_MAX + 32];
 

@@ -30,6 +30,9 @@ int run_guest_start(struct run_guest *guest, const struct run_guest_options *opt
 /* Look whether it has ended. */
 void run_guest_poll(struct run_guest *guest);
 
+/* Nobody takes what it tells any more: it must not wait for that. */
+void run_guest_kill(struct run_guest *guest);
+
 /* "qemu-riscv64 version 7.2.22 (...)", from QEMU itself; "" when it does not tell. */
 void run_guest_version(const char *qemu, char *out, size_t size);
 

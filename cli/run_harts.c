@@ -37,12 +37,12 @@ struct run_hart {
 enum { LOOP_WORDS = 4 };
 
 ntr_status run_harts_init(struct run_harts *harts, struct channel *channel, const ntr_encoder_config *config,
-                          struct run_stream *stream) {
-    *harts = (struct run_harts){.channel = channel, .config = config, .stream = stream};
+                          struct run_stream *stream, struct run_system *system) {
+    *harts = (struct run_harts){.channel = channel, .config = config, .stream = stream, .system = system};
     run_code_init(&harts->code);
     harts->harts = calloc(CHANNEL_LANES, sizeof *harts->harts);
     harts->traced = 1u << config->params.src_bits;
-    if (harts->traced > CHANNEL_LANES) harts->traced = CHANNEL_LANES;
+    if (harts->traced > CHANNEL_LANES || system) harts->traced = CHANNEL_LANES;
     return harts->harts ? NTR_OK : NTR_E_MEMORY;
 }
 
@@ -61,22 +61,31 @@ static void note(struct run_harts *harts, ntr_status status) {
     if (status != NTR_OK && harts->failure == NTR_OK) harts->failure = status;
 }
 
+static bool make_encoder(struct run_harts *harts, uint32_t index, ntr_classifier_config *classifier) {
+    ntr_encoder_config config = *harts->config;
+    ntr_status status;
+
+    config.src_id = (uint16_t)index;
+    classifier->encoder = harts->harts[index].encoder = ntr_encoder_new(&config, &status);
+    note(harts, status);
+    if (!classifier->encoder) return false;
+    harts->in_runs = ntr_encoder_takes_runs(classifier->encoder);
+    return true;
+}
+
 static bool start_hart(struct run_harts *harts, uint32_t index) {
     struct run_hart *hart = &harts->harts[index];
-    ntr_encoder_config config = *harts->config;
     ntr_classifier_config classifier;
     ntr_status status;
 
     hart->at = harts->channel->rings[index];
-    config.src_id = (uint16_t)index;
-    hart->encoder = ntr_encoder_new(&config, &status);
-    note(harts, status);
-    if (!hart->encoder) return false;
-    harts->in_runs = ntr_encoder_takes_runs(hart->encoder);
     ntr_classifier_config_init(&classifier);
-    classifier.encoder = hart->encoder;
-    classifier.itype_width = config.itype_width;
-    classifier.all_jumps = config.params.all_jumps;
+    classifier.itype_width = harts->config->itype_width;
+    classifier.all_jumps = harts->config->params.all_jumps;
+    if (harts->system)
+        run_system_attach(harts->system, index, &classifier);
+    else if (!make_encoder(harts, index, &classifier))
+        return false;
     hart->classifier = ntr_classifier_new(&classifier, &status);
     note(harts, status);
     if (hart->classifier) ntr_classifier_set_state(hart->classifier, &(ntr_hart_state){.priv = NTR_PRIV_U});
@@ -161,7 +170,9 @@ static void close_window(struct run_harts *harts, struct run_hart *hart, uint64_
 
     flush_run(harts, hart);
     note(harts, ntr_classifier_finish(hart->classifier, &told));
-    note(harts, ntr_encoder_stop(hart->encoder, next != NTR_ADDRESS_UNKNOWN ? next : told, harts->config->stop_evcode));
+    if (next == NTR_ADDRESS_UNKNOWN) next = told;
+    note(harts, harts->system ? run_system_leave(harts->system, (unsigned)(hart - harts->harts), next)
+                              : ntr_encoder_stop(hart->encoder, next, harts->config->stop_evcode));
 }
 
 /* Memory is about to change: whatever ran before must be told in messages of its own. */
@@ -183,7 +194,9 @@ static void verify(struct run_harts *harts, uint32_t number, struct run_block *b
     if (!block->generation) prepare(harts, number, block);
     if (!run_code_agrees(&harts->code, address, bytes, &failed) && !failed) {
         close_windows(harts);
-        failed = !run_code_change(&harts->code, address, bytes, harts->stream->offset);
+        /* in a system, what was told may still be on its way: the newest code stands for all */
+        failed = !run_code_change(&harts->code, address, bytes, harts->system ? 0 : harts->stream->offset);
+        harts->rewritten = harts->system != NULL;
         memset(harts->steps, 0, harts->block_capacity * sizeof *harts->steps);
     }
     if (failed) note(harts, NTR_E_MEMORY);
@@ -201,8 +214,11 @@ static struct run_block *block_at(struct run_harts *harts, uint32_t number) {
 /* ---- what a hart did ----------------------------------------------------------------------------------------- */
 
 static void pass_time(struct run_harts *harts, struct run_hart *hart, const ntr_code_block *code) {
+    uint64_t now = harts->system ? run_system_now(harts->system) : hart->time;
+
     if (harts->config->params.timestamps == NTR_TIMESTAMPS_ON)
-        ntr_classifier_set_state(hart->classifier, &(ntr_hart_state){.priv = NTR_PRIV_U, .time = hart->time});
+        ntr_classifier_set_state(hart->classifier, &(ntr_hart_state){.priv = NTR_PRIV_U, .time = now});
+    if (harts->system) note(harts, run_system_step(harts->system, code->instructions));
     hart->time += code->instructions;
 }
 
@@ -467,7 +483,7 @@ static bool drain(struct run_harts *harts, uint32_t index) {
     struct run_hart *hart = &harts->harts[index];
     uint32_t *ring = harts->channel->rings[index], *end = writer_at(harts, index);
 
-    if (!end || harts->failure != NTR_OK || (!hart->encoder && !start_hart(harts, index))) return false;
+    if (!end || harts->failure != NTR_OK || (!hart->at && !start_hart(harts, index))) return false;
     if (hart->at == end) return false;
     while (hart->at != end) {
         uint32_t *batch_end = ring + ((hart->at - ring) / CHANNEL_BATCH + 1) * CHANNEL_BATCH;
@@ -487,8 +503,10 @@ uint32_t run_harts_count(const struct run_harts *harts) {
     return n < CHANNEL_LANES ? n : CHANNEL_LANES;
 }
 
-bool run_harts_ran(const struct run_harts *harts, uint32_t index) {
-    return index < harts->traced && harts->harts[index].time;
+bool run_harts_source(const struct run_harts *harts, uint32_t index, uint16_t *src) {
+    if (index >= harts->traced || !harts->harts[index].time) return false;
+    *src = (uint16_t)index;
+    return !harts->system || run_system_source(harts->system, index, src);
 }
 
 bool run_harts_drain(struct run_harts *harts) {
@@ -504,7 +522,7 @@ bool run_harts_drain(struct run_harts *harts) {
 static void take_pending_loop(struct run_harts *harts) {
     struct channel *channel = harts->channel;
 
-    if (atomic_load(&channel->head.shared) || !harts->harts[0].encoder || harts->harts[0].ended) return;
+    if (atomic_load(&channel->head.shared) || !harts->harts[0].at || harts->harts[0].ended) return;
     for (uint32_t i = 0; i < atomic_load(&channel->head.loops); i++) {
         struct channel_block *block = &channel->blocks[channel->loops[i]];
         uint64_t count = channel_pending(channel, block);

@@ -1,9 +1,11 @@
-/* From what the guest's vCPUs executed to one N-Trace stream: each is a hart with an encoder of its own. */
+/* From what the guest's vCPUs executed to one N-Trace stream: each is a hart with an encoder of its own, or a hart of
+ * a modelled system. */
 #ifndef CLI_RUN_HARTS_H
 #define CLI_RUN_HARTS_H
 
 #include "run_code.h"
 #include "run_stream.h"
+#include "run_system.h"
 
 #include "../plugins/qemu/channel.h"
 
@@ -16,6 +18,7 @@ struct run_harts {
     struct channel *channel;
     const ntr_encoder_config *config; /* of every encoder, but for src_id */
     struct run_stream *stream;
+    struct run_system *system; /* or NULL: then `config` makes an encoder for each hart */
     struct run_code code;
     struct run_block *blocks; /* by number */
     struct run_step *steps;
@@ -23,6 +26,7 @@ struct run_harts {
     struct run_hart *harts; /* by vCPU index; CHANNEL_LANES of them */
     uint32_t traced;        /* at most so many: SRC has room for no more */
     bool in_runs;           /* the encoders take runs of blocks */
+    bool rewritten;         /* code changed, and nobody knows where in the stream */
     bool lost;              /* a table of the channel was full */
     bool untraced;          /* there were more threads than `traced` */
     ntr_status failure;     /* of an encoder, or out of memory */
@@ -30,7 +34,7 @@ struct run_harts {
 
 /* Errors: NTR_E_MEMORY. */
 ntr_status run_harts_init(struct run_harts *harts, struct channel *channel, const ntr_encoder_config *config,
-                          struct run_stream *stream);
+                          struct run_stream *stream, struct run_system *system);
 void run_harts_release(struct run_harts *harts);
 
 /* Encode what is in the rings now. Returns whether there was anything. */
@@ -39,8 +43,8 @@ bool run_harts_drain(struct run_harts *harts);
 /* The guest has ended, and everything is drained. `by_fault`: by a signal that an instruction raises. */
 void run_harts_finish(struct run_harts *harts, bool by_fault);
 
-/* How many vCPUs executed something, and whether the index-th one did. */
+/* How many vCPUs executed something, and whether the index-th one did and is in the stream; with which SRC. */
 uint32_t run_harts_count(const struct run_harts *harts);
-bool run_harts_ran(const struct run_harts *harts, uint32_t index);
+bool run_harts_source(const struct run_harts *harts, uint32_t index, uint16_t *src);
 
 #endif

@@ -268,7 +268,8 @@ typedef struct ntr_encoder_status {
     uint64_t messages, bytes, syncs;      /* made and kept */
     uint64_t overflows;                   /* times that messages began to be lost */
     uint64_t lost_messages, lost_bytes;   /* made and dropped */
-    uint64_t lost_halfwords;              /* retired in traced windows, told by no message */
+    uint64_t lost_halfwords;              /* retired in traced windows, in no I-CNT that was kept; a ResourceFull with
+                                             history that was kept may lead through some of them */
 } ntr_encoder_status;
 
 NTR_API void ntr_encoder_status_get(const ntr_encoder *encoder, ntr_encoder_status *status);

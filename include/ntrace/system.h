@@ -58,6 +58,11 @@ NTR_API ntr_status ntr_system_write32(ntr_system *system, uint64_t address, uint
  * A hart without encoder is not traced. Errors: NTR_E_INGRESS (ntr_system_error tells why). */
 NTR_API ntr_status ntr_system_push(ntr_system *system, unsigned hart, const ntr_ingress *block);
 
+/* What the hart does from now on is not seen at its ingress port, until the next push (a simulator of user mode does
+ * not execute the system call): its trace ends here as at a filter, EVCODE=4. `next` is the address where it left,
+ * or NTR_ADDRESS_UNKNOWN. Errors: NTR_E_RANGE (an odd address). */
+NTR_API ntr_status ntr_system_leave(ntr_system *system, unsigned hart, uint64_t next);
+
 /* Time goes by: buffers drain at their rates, pins move, counters count. A cycle that a hart's ingress marked
  * has already passed for that hart's encoder. A system without rates works without a single step. */
 NTR_API ntr_status ntr_system_step(ntr_system *system, uint64_t cycles);
@@ -84,12 +89,16 @@ typedef struct ntr_system_component {
     ntr_component kind;
     uint64_t base;
     int hart; /* encoder; else -1 */
+    unsigned itype_width; /* encoder: of its ingress port, 3 or 4 */
     ntr_component_counts counts;
     ntr_encoder_status encoder; /* encoder only */
 } ntr_system_component;
 
 /* NTR_END past the last. Strings live as long as the system. */
 NTR_API ntr_status ntr_system_component_get(const ntr_system *system, size_t index, ntr_system_component *info);
+
+/* Whether trace goes from one component to another, straight or through others (while all are enabled). */
+NTR_API bool ntr_system_leads(const ntr_system *system, size_t from, size_t to);
 
 /* ---- what a debugger does with it, through the registers alone (Trace Control sections 6.4 and 10) */
 
@@ -105,8 +114,8 @@ NTR_API ntr_status ntr_system_stop(ntr_system *system);
 NTR_API ntr_status ntr_system_params(ntr_system *system, unsigned hart, ntr_params *params);
 
 /* The trace in a RAM sink (index of the component), oldest byte first, from its memory through trRamData or from
- * system memory. `*cut` (may be NULL): it begins inside a message. Errors: NTR_E_INVALID (no RAM sink),
- * NTR_E_STATE (enabled or not empty), NTR_E_IO (memory cannot be read), the sink's. */
+ * system memory. `*cut` (may be NULL): it begins inside a message; known before the first byte comes. Errors:
+ * NTR_E_INVALID (no RAM sink), NTR_E_STATE (enabled or not empty), NTR_E_IO (memory cannot be read), the sink's. */
 NTR_API ntr_status ntr_system_read_ram(ntr_system *system, size_t index, ntr_stream_sink sink, void *user, bool *cut);
 
 #ifdef __cplusplus

@@ -150,6 +150,11 @@ ntr_status ntr_system_push(ntr_system *system, unsigned hart, const ntr_ingress 
     return status;
 }
 
+ntr_status ntr_system_leave(ntr_system *system, unsigned hart, uint64_t next) {
+    trace_encoder *encoder = encoder_of(system, hart);
+    return encoder ? trace_encoder_leave(encoder, next) : NTR_OK;
+}
+
 ntr_status ntr_system_trigger(ntr_system *system, unsigned hart, unsigned input) {
     trace_encoder *encoder = encoder_of(system, hart);
     return encoder ? trace_encoder_trigger(encoder, input) : NTR_E_RANGE;
@@ -176,10 +181,22 @@ ntr_status ntr_system_component_get(const ntr_system *system, size_t index, ntr_
     if (component->ops->kind != NTR_COMPONENT_ENCODER) return NTR_OK;
     ntr_encoder_status_get(((const trace_encoder *)component)->encoder, &info->encoder);
     info->hart = (int)OPTION(&component->options, HART);
+    info->itype_width = (unsigned)OPTION(&component->options, ITYPE_WIDTH);
     info->counts.messages = info->encoder.messages;
     info->counts.bytes = info->encoder.bytes;
     info->counts.lost_messages += info->encoder.lost_messages;
     info->counts.lost_bytes += info->encoder.lost_bytes;
     info->counts.stall_cycles = info->encoder.stall_cycles;
     return NTR_OK;
+}
+
+/* Connections make no circle. */
+bool ntr_system_leads(const ntr_system *system, size_t from, size_t to) {
+    if (from >= system->count || to >= system->count) return false;
+    const trace_component *component = system->components[from];
+    for (size_t i = 0; i < component->output_count; i++) {
+        const unsigned next = component->outputs[i].to->index;
+        if (next == to || ntr_system_leads(system, next, to)) return true;
+    }
+    return false;
 }

@@ -315,6 +315,10 @@ ntr_status trace_encoder_push(trace_encoder *e, const ntr_ingress *block) {
     return NTR_OK;
 }
 
+ntr_status trace_encoder_leave(trace_encoder *e, uint64_t next) {
+    return e->base.active ? ntr_encoder_stop(e->encoder, next, NTR_EVCODE_DISABLED) : NTR_OK;
+}
+
 ntr_status trace_encoder_trigger(trace_encoder *e, unsigned input) {
     static const uint8_t actions[16] = {
         [ACTION_ON] = NTR_TRIGGER_ON, [ACTION_OFF] = NTR_TRIGGER_OFF, [ACTION_NOTIFY] = NTR_TRIGGER_NOTIFY};

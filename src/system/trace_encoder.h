@@ -22,6 +22,9 @@ typedef struct trace_encoder {
 /* One block of the hart. */
 ntr_status trace_encoder_push(trace_encoder *encoder, const ntr_ingress *block);
 
+/* The hart goes where its ingress port does not see it. */
+ntr_status trace_encoder_leave(trace_encoder *encoder, uint64_t next);
+
 /* A pulse on an external trigger input. */
 ntr_status trace_encoder_trigger(trace_encoder *encoder, unsigned input);
 

@@ -36,7 +36,8 @@ ntr_status ntr_ram_parts(const ntr_ram_window *ram, ntr_ram_part parts[2]) {
     const unsigned access = access_of(ram);
     if (access < ACCESS_MIN || access > ACCESS_MAX || (access & (access - 1))) return NTR_E_RANGE;
     if ((ram->start | ram->limit | ram->wp) & (ACCESS_MIN - 1)) return NTR_E_RANGE;
-    if (ram->wp < ram->start || ram->wp > ram->limit || ram->limit - ram->start >= BUFFER_MAX) return NTR_E_RANGE;
+    if (ram->wp < ram->start || ram->wp > ram->limit) return NTR_E_RANGE;
+    if ((ram->wrapped ? ram->limit : ram->wp) - ram->start >= BUFFER_MAX) return NTR_E_RANGE;
     const uint64_t written = ram->wp - ram->start, size = ram->limit - ram->start + access;
     parts[0] = ram->wrapped ? (ntr_ram_part){written, size - written} : (ntr_ram_part){0, written};
     parts[1] = ram->wrapped ? (ntr_ram_part){0, written} : (ntr_ram_part){0, 0};
@@ -96,6 +97,7 @@ static ntr_status write_start(ntr_transport_writer *base) {
     const ntr_ram_window *ram = &base->options.ram;
     ntr_ram_part parts[2];
     TRY(ntr_ram_parts(ram, parts));
+    if (ram->limit - ram->start >= BUFFER_MAX) return NTR_E_RANGE;
     writer->access = (uint8_t)access_of(ram);
     writer->at = ram->wp - ram->start;
     writer->size = ram->limit - ram->start + writer->access;

@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""`ntrace run --system`: programs traced through modelled systems. What the sinks hold must be what the program did,
+as far as it fits. tests/programs/truth.py shows that a plain `ntrace run` agrees with QEMU; here it is the yardstick.
+
+usage: system.py NTRACE FOLDER      FOLDER holds the programs that tests/programs/build made
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+from harness import Run, case, check, equal, main, matches, scratch, write  # noqa: E402
+
+FOLDER = sys.argv[2]
+BARE = 87  # exit status of bare64
+SEED = ["--qemu-option=-seed", "--qemu-option=1"]
+
+
+def encoder(hart, to, **more):
+    return {"name": f"te{hart}", "type": "encoder", "base": 0x1000 * hart, "hart": hart, "to": to, **more}
+
+
+def component(name, kind, number, **more):
+    return {"name": name, "type": kind, "base": 0x100000 + 0x1000 * number, **more}
+
+
+def through(components, program, *options, status=0):
+    """Run a program through a system; the run, and its bundle."""
+    topology = write("system.json", json.dumps({"components": components}).encode())
+    bundle = os.path.join(scratch(), "s.ntrace")
+    return run(program, bundle, "--system", topology, *options, status=status), bundle
+
+
+def run(program, bundle, *options, status=0):
+    return Run("run", *SEED, *options, "-o", bundle, "--", os.path.join(FOLDER, program), status=status)
+
+
+def plain(program, status=0):
+    bundle = os.path.join(scratch(), "plain.ntrace")
+    if not os.path.exists(bundle + program):
+        run(program, bundle + program, status=status)
+    return pcs_of(bundle + program)[0]
+
+
+def pcs_of(bundle, *options, status=0):
+    decoded = Run("decode", bundle, "--output", "pc", *options, status=status)
+    return [int(line, 16) for line in decoded.lines()], decoded.err
+
+
+def own_code(program, pcs):
+    """What ran in `work` and `main`: how often the C library waits for other threads differs from run to run."""
+    listed = subprocess.run(["riscv64-linux-gnu-nm", "-S", os.path.join(FOLDER, program)], capture_output=True, text=True)
+    rows = [line.split() for line in listed.stdout.split("\n") if line.endswith((" work", " main"))]
+    ranges = [(int(row[0], 16), int(row[0], 16) + int(row[1], 16)) for row in rows]
+    check(len(ranges) == 2, "two functions")
+    return [pc for pc in pcs if any(low <= pc < high for low, high in ranges)]
+
+
+def sizes_of(program):
+    """Halfwords of each instruction, by address."""
+    listed = subprocess.run(["riscv64-linux-gnu-objdump", "-d", os.path.join(FOLDER, program)], capture_output=True, text=True)
+    return {int(at, 16): len(code) // 4 for at, code in re.findall(r"^ +([0-9a-f]+):\t([0-9a-f]+) ", listed.stdout, re.M)}
+
+
+def losses_of(bundle):
+    with open(os.path.join(bundle, "capture.json")) as file:
+        return [loss["what"] for loss in json.load(file).get("losses", [])]
+
+
+@case("one hart, one large buffer: the whole execution")
+def whole():
+    for mode in 3, 6:
+        _, bundle = through([encoder(0, "ram", set={"trTeInstMode": mode}), component("ram", "ram", 0, sram=1 << 22)], "algorithms")
+        equal(pcs_of(bundle)[0], plain("algorithms"), f"instructions in mode {mode}")
+        equal(losses_of(bundle), [], "losses")
+
+
+@case("threads through a funnel: the own code of every hart, in one stream")
+def threads():
+    system = [encoder(0, "f"), encoder(1, "f"), component("f", "funnel", 0, to="ram"), component("ram", "ram", 1, sram=1 << 20)]
+    _, bundle = through(system, "threads")
+    direct = os.path.join(scratch(), "direct.ntrace")
+    run("threads", direct)
+    for hart in 0, 1:
+        expected = own_code("threads", pcs_of(direct, "--src", hart)[0])
+        check(len(expected) > 10, f"hart {hart} does something")
+        equal(own_code("threads", pcs_of(bundle, "--src", hart)[0]), expected, f"hart {hart}")
+
+
+@case("a hart without encoder is said, and the others are traced")
+def untraced():
+    done, bundle = through([encoder(0, "ram"), component("ram", "ram", 0, sram=1 << 20)], "threads")
+    matches("more threads than the system has encoders", done.err, "note")
+    check(len(own_code("threads", pcs_of(bundle)[0])) > 10, "hart 0 is traced")
+
+
+@case("a buffer that wrapped: the end of the execution, from the first synchronization on")
+def wrapped():
+    expected = plain("algorithms")
+    found_before = 0
+    for size in 256, 1024, 4096, 16384:
+        set_sync = {"trTeInstSyncMode": 3, "trTeInstSyncMax": 3}
+        _, bundle = through([encoder(0, "ram", set=set_sync), component("ram", "ram", 0, sram=size)], "algorithms")
+        found, _ = pcs_of(bundle, status=None)
+        equal(losses_of(bundle), [f"ram: wrapped; it holds the last {size} bytes"], "losses")
+        check(os.path.getsize(os.path.join(bundle, "trace.nex")) > size - 76, "all of the buffer but a cut message")
+        check(len(found) > found_before, f"{size} bytes hold more than fewer do")
+        equal(found, expected[-len(found):], f"instructions in {size} bytes")
+        found_before = len(found)
+
+
+@case("stop on wrap: the beginning, whole messages, and the loss is said")
+def stopped():
+    expected = plain("algorithms")
+    _, bundle = through([encoder(0, "ram"), component("ram", "ram", 0, sram=1024, set={"trRamStopOnWrap": 1})], "algorithms")
+    found, _ = pcs_of(bundle, status=None)
+    check(len(found) > 100, "something")
+    equal(found, expected[:len(found)], "instructions")
+    equal(Run("dump", bundle, status=None).err.count("defect"), 0, "defects")
+    check(any("ram" in loss or "te0" in loss for loss in losses_of(bundle)), f"losses: {losses_of(bundle)}")
+
+
+@case("a starving buffer: gaps, and exactly the instructions that the encoder counts are missing")
+def overflow():
+    expected, sizes = plain("algorithms"), sizes_of("algorithms")
+    lost_before = 0
+    for cycles, mode in (2, 3), (4, 3), (8, 6), (12, 3), (20, 3), (20, 6), (100, 3), (100, 6):
+        slow = encoder(0, "ram", fifo=160, fifo_restart=40, rate=1, rate_cycles=cycles, set={"trTeInstMode": mode})
+        _, bundle = through([slow, component("ram", "ram", 0, sram=1 << 22)], "algorithms")
+        found, _ = pcs_of(bundle, status=None)
+        rest = iter(expected)
+        check(all(pc in rest for pc in found), "in order")
+        lost = sum(map(sizes.get, expected)) - sum(map(sizes.get, found))
+        told = sum(int(n) for n in re.findall(r"(\d+) halfwords", " ".join(losses_of(bundle))))
+        if mode == 3:
+            equal(lost, told, f"halfwords lost, 1 byte in {cycles} cycles")
+            check(lost > lost_before, "slower loses more")
+            lost_before = lost
+        else:  # history that was sent in time is walked, although the count behind it is lost
+            check(told - 20000 < lost <= told, f"{lost} halfwords lost of {told}, 1 byte in {cycles} cycles")
+
+
+@case("a hart that stalls loses nothing")
+def stalled():
+    slow = encoder(0, "ram", fifo=160, rate=1, rate_cycles=10, set={"trTeInstStallEna": 1})
+    _, bundle = through([slow, component("ram", "ram", 0, sram=1 << 22)], "algorithms")
+    equal(pcs_of(bundle)[0], plain("algorithms"), "instructions")
+
+
+@case("a hart that stalls at a sink that stopped is told, not waited for")
+def stalled_for_good():
+    stuck = [encoder(0, "ram", set={"trTeInstStallEna": 1}), component("ram", "ram", 0, sram=256, set={"trRamStopOnWrap": 1})]
+    done, bundle = through(stuck, "algorithms", status=2)
+    matches("hart 0 is stalled for good", done.err, "message")
+
+
+@case("pins, the ATB and system memory are sinks as well")
+def sinks():
+    for sink in (component("s", "pib", 0), component("s", "atb", 0),
+                 component("s", "ram", 0, sram=0, smem=True, address_bits=40, limit_fixed=False)):
+        _, bundle = through([encoder(0, "s", set={"trTeInstStallEna": 1}), sink], "bare64", status=BARE)
+        equal(pcs_of(bundle)[0], plain("bare64", status=BARE), f"instructions at the {sink['type']} sink")
+        equal(losses_of(bundle), [], "losses")
+
+
+@case("several sinks: their streams behind each other, or one of them")
+def several():
+    system = [encoder(0, "a"), encoder(1, "b"), component("a", "ram", 0, sram=512), component("b", "ram", 1, sram=1 << 20)]
+    _, bundle = through(system, "threads")
+    check(len(own_code("threads", pcs_of(bundle, "--src", 1, status=None)[0])) > 1000, "hart 1 is whole")
+    check(pcs_of(bundle, "--src", 0, status=None)[0], "hart 0 is there")
+    _, bundle = through(system, "threads", "--sink", "b")
+    equal(pcs_of(bundle, "--src", 0, status=1)[0], [], "hart 0 is not in b")
+    check(len(own_code("threads", pcs_of(bundle, "--src", 1)[0])) > 1000, "hart 1 is in b")
+
+
+@case("timestamps are those of the system's clock, one for all harts")
+def time():
+    on = {"trTsActive": 1, "trTsCount": 1, "trTsEnable": 1, "trTsMode": 2}
+    for prescale, tick in (0, "cycle"), (2, "16 cycles"):
+        on["trTsPrescale"] = prescale
+        system = [encoder(0, "f", preset="maximal", set=on), encoder(1, "f", preset="maximal", set=on),
+                  component("f", "funnel", 0, to="ram"), component("ram", "ram", 1, sram=1 << 20)]
+        _, bundle = through(system, "threads")
+        with open(os.path.join(bundle, "capture.json")) as file:
+            equal(json.load(file)["tick"], tick, "tick")
+        instructions = sum(len(pcs_of(bundle, "--src", hart)[0]) for hart in (0, 1))
+        rows = [json.loads(line) for line in Run("decode", bundle, "--output", "event").lines()]
+        times = [row["time"] for row in rows if row.get("kind") == "sync" and "time" in row]
+        check(len(times) > 5 and times == sorted(times), f"times go on: {times[:20]}")
+        check(0.9 * instructions < times[-1] << 2 * prescale <= instructions, f"{times[-1]} for {instructions} instructions")
+
+
+@case("what does not fit is refused with the reason, before the program runs")
+def refused():
+    ram, pib = component("ram", "ram", 0), component("pib", "pib", 1)
+    for components, options, pattern in (
+            ([encoder(0, ["ram", "pib"]), ram, pib], [], r"te0: its trace goes to 2 sinks; choose one of them with --sink"),
+            ([encoder(0, "ram"), ram], ["--sink", "pib"], r"--sink: expected the name of a sink .* found 'pib'"),
+            ([encoder(0, "ram"), ram], ["--best"], r"--best: with --system, the topology says"),
+            ([encoder(0, "ram", xlen=32), ram], [], r'te0: expected "xlen": 64 as in the program, found 32'),
+            ([encoder(0, "ram", rat=1), ram], [], r"system.json: components\[0\].rat"),
+            ([encoder(0, "ram", set={"trTeInstMode": 5}), ram], [], r"system.json: te0: trTeInstMode does not take"),
+            ([encoder(0, "ram", set={"trTeSrcBits": 1}), encoder(1, "ram2", set={"trTeSrcBits": 1, "trTeSrcID": 0}), ram,
+              component("ram2", "ram", 2)], [], r"te1: its source ID is that of another encoder"),
+            ([encoder(0, "ram"), encoder(1, "ram2", set={"trTeInstExtendAddrMSB": 1}), ram, component("ram2", "ram", 2)], [],
+             r"te1: it is configured otherwise"),
+            ([ram], [], r"no encoder that leads to a sink")):
+        done, bundle = through(components, "algorithms", *options, status=2)
+        matches(pattern, done.err, "message")
+        equal(done.out, "", "output of the program")
+    equal(Run("run", "--sink", "a", os.path.join(FOLDER, "bare64"), status=2).err.strip(), "ntrace run: --sink: only with --system", "message")
+
+
+@case("code that changes while it runs: the newest stands in the bundle, and that is said")
+def rewritten():
+    done, bundle = through([encoder(0, "ram"), component("ram", "ram", 0, sram=1 << 20)], "selfmade")
+    matches("code changed while the program ran", done.err, "note")
+
+
+main()
