@@ -16,7 +16,7 @@ struct check_options {
     struct cli_images images;
     struct cli_result result;
     struct cli_list rules;
-    int64_t most, period;
+    int64_t most, period, src;
     int list, fail_on, mid_stream;
 };
 
@@ -26,6 +26,7 @@ static const struct cli_option check_table[] = {
     CLI_LIST(0, "rules", "ID[,ID...]", S, rules, "judge only these rules"),
     CLI_CHOICE(0, "fail-on", "error|warning|note|never", S, fail_on, FAIL_ERROR,
                "exit status 1 from which severity on (default: error)"),
+    CLI_NUMBER(0, "src", "N", S, src, 0, 4095, -1, "tell only of this source, and of what belongs to none"),
     CLI_NUMBER(0, "sync-period", "N", S, period, 0, UINT32_MAX, 0,
                "messages from one synchronization to the next at most: 2^(trTeInstSyncMax + 4) (default: not judged)"),
     CLI_NUMBER(0, "max", "N", S, most, 1, 1000000, 10,
@@ -109,6 +110,7 @@ static int choose_rules(struct run *r) {
 static void found(void *user, const ntr_finding *finding) {
     struct run *r = user;
 
+    if (r->options->src >= 0 && finding->has_source && finding->src != r->options->src) return;
     if (r->wanted[finding->index])
         cli_findings_add(&r->findings, (enum cli_findings_format)r->options->result.format, finding);
 }

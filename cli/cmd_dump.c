@@ -32,23 +32,13 @@ static const struct cli_group groups[] = {
     {0},
 };
 
-/* Whether the message belongs to the selected part. Sets *behind when nothing more will. */
-static bool selected(const struct cli_window *window, const ntr_message *m, bool *behind) {
-    /* A time window needs the decoder's clock; a dump sees the messages' own field only. */
-    enum cli_place place = cli_window_place(window, m->number, m->offset, NULL);
-
-    *behind = place == CLI_BEHIND;
-    if (place != CLI_INSIDE) return false;
-    return !window->one_source || !NTR_HAS(m, SRC) || m->src == window->source;
-}
-
 static int dump_messages(struct cli_trace *trace, const struct cli_window *window, struct cli_message_writer *writer) {
     struct cli_defects defects = {trace->input.name, 0};
     ntr_message message;
     bool behind = false;
 
     while (!writer->out->done && !behind && cli_trace_message(trace, &message) == NTR_OK) {
-        if (!selected(window, &message, &behind)) continue;
+        if (!cli_window_message(window, &message, &behind)) continue;
         if (message.defect) cli_defect_add(&defects, &trace->params, &message);
         cli_message_write(writer, &message);
     }
@@ -65,26 +55,20 @@ static int check_messages(struct cli_trace *trace) {
     return cli_trace_status(trace, trace->reader.number != 0, cli_defect_summary(&defects));
 }
 
-static bool is_whole(const struct cli_window *window) {
-    return !window->from.unit && !window->to.unit && !window->one_source;
-}
-
 static int dump_run(const void *options, char **operands) {
     const struct dump_options *o = options;
     struct cli_trace trace;
     struct cli_output out;
     struct cli_window window;
 
-    if (cli_selection_window(&o->selection, &window) != CLI_OK) return CLI_FAILED;
-    if (window.from.unit == CLI_UNIT_TIME || window.to.unit == CLI_UNIT_TIME)
-        return cli_fail("--from, --to: a dump knows messages and bytes, not times; 'ntrace decode' knows times");
+    if (cli_selection_messages(&o->selection, &window) != CLI_OK) return CLI_FAILED;
     if (o->bytes && o->result.format != CLI_MESSAGE_TEXT) return cli_fail("--bytes goes with --format text only");
     if (cli_trace_open(&trace, operands[0], &o->stream) != CLI_OK) return CLI_FAILED;
     int status = cli_output_open(&out, o->result.path);
     if (status == CLI_OK) {
         struct cli_message_writer writer;
         cli_message_writer_init(&writer, &out, &trace.params, (enum cli_message_form)o->result.format, o->bytes != 0);
-        bool check = writer.form == CLI_MESSAGE_NONE && is_whole(&window);
+        bool check = writer.form == CLI_MESSAGE_NONE && cli_window_is_whole(&window);
         status = cli_output_close(&out, check ? check_messages(&trace) : dump_messages(&trace, &window, &writer));
     }
     cli_trace_close(&trace);

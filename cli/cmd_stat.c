@@ -3,6 +3,7 @@
 #include "output.h"
 #include "report.h"
 #include "result.h"
+#include "selection.h"
 #include "statistics.h"
 #include "trace.h"
 
@@ -13,6 +14,7 @@
 struct stat_options {
     struct cli_stream stream;
     struct cli_images images;
+    struct cli_selection selection;
     struct cli_result result;
 };
 
@@ -26,6 +28,7 @@ static const struct cli_group groups[] = {
     CLI_OWN("options", stat_table),
     CLI_GROUP("program", cli_image_options, struct stat_options, images),
     CLI_GROUP("output", cli_path_options, struct stat_options, result),
+    CLI_GROUP("part of the trace", cli_selection_options, struct stat_options, selection),
     CLI_GROUP("the stream", cli_stream_options, struct stat_options, stream),
     {0},
 };
@@ -45,8 +48,12 @@ static void count_execution(void *user, ntr_bytes span, bool last) {
     while (e->status == NTR_OK);
 }
 
-static int open_execution(struct execution *e, struct cli_trace *trace) {
-    ntr_decoder_config config = {.size = sizeof config, .params = trace->params, .program = trace->program};
+static int open_execution(struct execution *e, struct cli_trace *trace, const struct cli_window *window) {
+    ntr_decoder_config config = {.size = sizeof config,
+                                 .params = trace->params,
+                                 .program = trace->program,
+                                 .one_source = window->one_source,
+                                 .source = window->source};
 
     e->decoder = ntr_decoder_new(&config, &e->status);
     if (!e->decoder) return cli_fail("%s: %s", trace->input.name, ntr_status_text(e->status));
@@ -64,22 +71,26 @@ static int write_execution(const struct execution *e, const struct cli_trace *tr
     return CLI_DEFECTS;
 }
 
-static int count_messages(struct cli_trace *trace, struct cli_statistics *statistics) {
+static int count_messages(struct cli_trace *trace, const struct cli_window *window,
+                          struct cli_statistics *statistics) {
     struct cli_defects defects = {trace->input.name, 0};
     ntr_message message;
+    bool behind = false;
 
-    while (cli_trace_message(trace, &message) == NTR_OK) {
+    while (!behind && cli_trace_message(trace, &message) == NTR_OK) {
+        if (!cli_window_message(window, &message, &behind)) continue;
         if (message.defect) cli_defect_add(&defects, &trace->params, &message);
         cli_statistics_add(statistics, &message);
     }
-    return cli_trace_status(trace, statistics->messages != 0, cli_defect_summary(&defects));
+    return cli_trace_status(trace, trace->reader.number != 0, cli_defect_summary(&defects));
 }
 
-static int stat_trace(struct cli_trace *trace, struct execution *execution, struct cli_rows *rows) {
+static int stat_trace(struct cli_trace *trace, const struct cli_window *window, struct execution *execution,
+                      struct cli_rows *rows) {
     struct cli_statistics *statistics = calloc(1, sizeof *statistics);
 
     if (!statistics) return cli_fail("out of memory");
-    int status = count_messages(trace, statistics);
+    int status = count_messages(trace, window, statistics);
     if (status != CLI_FAILED) {
         cli_statistics_write(statistics, trace->params.dialect, trace->input.name, ntr_reader_idle(&trace->reader),
                              rows);
@@ -90,27 +101,32 @@ static int stat_trace(struct cli_trace *trace, struct execution *execution, stru
     return status;
 }
 
-/* The program is loaded when the options or a bundle have one. */
-static int open_program(struct cli_trace *trace, const struct stat_options *o, struct execution *execution) {
+/* The program is loaded when the options or a bundle have one. What ran is told of all the trace only: where a part
+ * begins nothing is known of the execution yet. */
+static int open_program(struct cli_trace *trace, const struct stat_options *o, const struct cli_window *window,
+                        struct execution *execution) {
     ntr_image_info first;
 
+    if (window->from.unit || window->to.unit) return CLI_OK;
     if (cli_trace_program(trace, &o->images, &o->stream, false) != CLI_OK) return CLI_FAILED;
     if (ntr_program_image(trace->program, 0, &first) != NTR_OK) return CLI_OK;
-    return open_execution(execution, trace);
+    return open_execution(execution, trace, window);
 }
 
 static int stat_run(const void *options, char **operands) {
     const struct stat_options *o = options;
     struct cli_trace trace;
     struct cli_output out;
+    struct cli_window window;
     struct execution execution = {0};
 
+    if (cli_selection_messages(&o->selection, &window) != CLI_OK) return CLI_FAILED;
     if (cli_trace_open(&trace, operands[0], &o->stream) != CLI_OK) return CLI_FAILED;
-    int status = open_program(&trace, o, &execution);
+    int status = open_program(&trace, o, &window, &execution);
     if (status == CLI_OK) status = cli_output_open(&out, o->result.path);
     if (status == CLI_OK) {
         struct cli_rows rows = {&out, (enum cli_format)o->result.format, NULL};
-        status = cli_output_close(&out, stat_trace(&trace, &execution, &rows));
+        status = cli_output_close(&out, stat_trace(&trace, &window, &execution, &rows));
     }
     ntr_decoder_free(execution.decoder);
     cli_trace_close(&trace);

@@ -40,6 +40,16 @@ int cli_selection_window(const struct cli_selection *selection, struct cli_windo
     return point_parse("to", selection->to, &window->to);
 }
 
+int cli_selection_messages(const struct cli_selection *selection, struct cli_window *window) {
+    if (cli_selection_window(selection, window) != CLI_OK) return CLI_FAILED;
+    if (window->from.unit != CLI_UNIT_TIME && window->to.unit != CLI_UNIT_TIME) return CLI_OK;
+    return cli_fail("--from, --to: messages and bytes are known here, not times; 'ntrace decode' knows times");
+}
+
+bool cli_window_is_whole(const struct cli_window *window) {
+    return !window->from.unit && !window->to.unit && !window->one_source;
+}
+
 /* -1, 0, 1 as the thing lies before, at or behind the point; 0 when that cannot be told. */
 static int compare(const struct cli_point *point, uint64_t message, uint64_t offset, const uint64_t *time) {
     uint64_t value = point->unit == CLI_UNIT_MESSAGE ? message
@@ -54,4 +64,12 @@ enum cli_place cli_window_place(const struct cli_window *window, uint64_t messag
     if (window->from.unit && compare(&window->from, message, offset, time) < 0) return CLI_BEFORE;
     if (window->to.unit && compare(&window->to, message, offset, time) > 0) return CLI_BEHIND;
     return CLI_INSIDE;
+}
+
+bool cli_window_message(const struct cli_window *window, const ntr_message *m, bool *behind) {
+    enum cli_place place = cli_window_place(window, m->number, m->offset, NULL);
+
+    *behind = place == CLI_BEHIND;
+    if (place != CLI_INSIDE) return false;
+    return !window->one_source || !NTR_HAS(m, SRC) || m->src == window->source;
 }

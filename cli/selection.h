@@ -4,6 +4,8 @@
 
 #include "options.h"
 
+#include <ntrace/message.h>
+
 struct cli_selection {
     int64_t source; /* -1: all */
     const char *from, *to;
@@ -27,10 +29,18 @@ struct cli_window {
 /* Returns CLI_OK, or CLI_FAILED after telling why. */
 int cli_selection_window(const struct cli_selection *selection, struct cli_window *window);
 
+/* The same for those that see messages only, without the decoder's clock: limits by time are refused. */
+int cli_selection_messages(const struct cli_selection *selection, struct cli_window *window);
+
+bool cli_window_is_whole(const struct cli_window *window);
+
 /* Where something with this message number, byte offset and time lies: before the window, in it, behind it.
  * `time` NULL: not known; then a limit by time does not exclude it. */
 enum cli_place { CLI_BEFORE = -1, CLI_INSIDE = 0, CLI_BEHIND = 1 };
 enum cli_place cli_window_place(const struct cli_window *window, uint64_t message, uint64_t offset,
                                 const uint64_t *time);
+
+/* Whether the message belongs to the window. Sets *behind when nothing more will. */
+bool cli_window_message(const struct cli_window *window, const ntr_message *message, bool *behind);
 
 #endif

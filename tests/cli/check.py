@@ -144,6 +144,20 @@ def most():
     check("22 more of branch-icnt" in run.out and "25 errors" in run.out, run.out)
 
 
+@case("--src: findings of one source")
+def one_source():
+    bad = bytes_of("DirectBranch SRC=1 ICNT=3\nDirectBranch SRC=2 ICNT=3\n", "--src-bits", "2")
+    path = write("sources.nex", bad)
+
+    def sources(*options):
+        rows = Run("check", path, "--src-bits", "2", "--format", "jsonl", *options, status=None).rows()
+        return {row["src"] for row in rows if "src" in row}
+
+    equal(sources(), {1, 2}, "all")
+    equal(sources("--src", "2"), {2}, "one")
+    equal(sources("--src", "3"), set(), "none")
+
+
 @case("SARIF: what its schema requires, rules by index")
 def sarif():
     log = json.loads(Run("check", write("a bad.nex", bytes_of(BAD)), "--format", "sarif", status=1).out)

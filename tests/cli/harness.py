@@ -111,9 +111,9 @@ def write(name, content):
     return path
 
 
-def bytes_of(text):
+def bytes_of(text, *options):
     """Messages as text to bytes, by 'ntrace assemble'."""
-    return Run("assemble", "-", stdin=text.encode()).bytes
+    return Run("assemble", *options, "-", stdin=text.encode()).bytes
 
 
 def shared(*parts):

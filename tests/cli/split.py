@@ -112,5 +112,23 @@ def statistics():
     matches(r"(?m)^  instructions +5$", Run("stat", stream, "-e", elf).out, "text")
 
 
+@case("stat of one source, or of a part")
+def part_statistics():
+    stream = write("two.nex", bytes_of("""ProgTraceSync SRC=1 SYNC=3 ICNT=0 FADDR=0x80
+DirectBranch SRC=2 ICNT=4
+DirectBranch SRC=1 ICNT=2
+DirectBranch SRC=1 ICNT=6
+""", "--src-bits", "2"))
+
+    def count(*options):
+        rows = Run("stat", "--src-bits", "2", "--format", "jsonl", *options, stream).rows()
+        return {row["name"]: row["count"] for row in rows if row["kind"] == "message"}
+
+    equal(count("--src", "1"), {"ProgTraceSync": 1, "DirectBranch": 2}, "--src")
+    equal(count("--from", "2", "--to", "3"), {"DirectBranch": 2}, "--from, --to")
+    equal(count("--src", "3"), {}, "a source that is not there")
+    matches("not times", Run("stat", "--from", "t:5", stream, status=2).err, "a time")
+
+
 if __name__ == "__main__":
     main()
