@@ -23,10 +23,12 @@ struct run_options {
     struct run_guest_options guest;
     struct run_system_options system;
     const char *bundle;
+    int compress;
 };
 
 static const struct cli_option run_table[] = {
     CLI_STRING('o', "output", "BUNDLE", struct run_options, bundle, "where the capture goes (default PROGRAM.ntrace)"),
+    CLI_FLAG(0, "compress", struct run_options, compress, "compress the stream: trace.nex.zst"),
     {0},
 };
 
@@ -87,6 +89,10 @@ static int configure(struct run *run) {
     return CLI_OK;
 }
 
+static const char *stream_name(const struct run *run) {
+    return run->options->compress ? "trace.nex.zst" : "trace.nex";
+}
+
 static int create_bundle(struct run *run) {
     const char *slash = strrchr(run->command[0], '/'), *base = slash ? slash + 1 : run->command[0];
 
@@ -96,8 +102,8 @@ static int create_bundle(struct run *run) {
     if (!run->bundle) return cli_fail("out of memory");
     if (ntr_bundle_create(run->bundle, run->bundle_name) != NTR_OK)
         return cli_fail("%s", ntr_bundle_error(run->bundle));
-    snprintf(run->stream_path, sizeof run->stream_path, "%s/trace.nex", ntr_bundle_folder(run->bundle));
-    return run_stream_open(run->stream, run->stream_path);
+    snprintf(run->stream_path, sizeof run->stream_path, "%s/%s", ntr_bundle_folder(run->bundle), stream_name(run));
+    return run_stream_open(run->stream, run->stream_path, run->options->compress);
 }
 
 /* A limit to the size of files (ulimit -f) counts for memory as well, however little of it is used: it must not be in
@@ -161,7 +167,7 @@ static int check_capture(const struct run *run) {
 
 static int finish(struct run *run) {
     struct run_report report = {&run->harts,  &run->guest,     &run->harts.code,
-                                run->command, run->command[0], run->elf.xlen};
+                                run->command, run->command[0], stream_name(run), run->elf.xlen};
 
     run_harts_finish(&run->harts, is_fault(run->guest.signal));
     int status = run->system ? run_system_finish(run->system) : CLI_OK;
@@ -193,6 +199,7 @@ static int run_run(const void *options, char **operands) {
     if (run.channel_file >= 0) close(run.channel_file);
     run_system_free(run.system);
     ntr_bundle_free(run.bundle);
+    if (run.stream) run_stream_release(run.stream);
     free(run.stream);
     return status;
 }

@@ -198,7 +198,7 @@ static int describe(struct content *content) {
     run_guest_version(report->guest->qemu, target, sizeof target);
     ntr_capture capture = {
         .size = sizeof capture,
-        .stream = "trace.nex",
+        .stream = report->stream,
         .params = config->params,
         .mode = config->mode == NTR_INST_MODE_BTM ? "btm" : "htm",
         .tool = "ntrace " NTRACE_VERSION,

@@ -13,6 +13,7 @@ struct run_report {
     const struct run_code *code; /* finished */
     char *const *command;        /* ends with NULL */
     const char *program;         /* path of the ELF file */
+    const char *stream;          /* file in the bundle */
     unsigned xlen;
 };
 

@@ -6,29 +6,39 @@
 #include <string.h>
 #include <unistd.h>
 
-int run_stream_open(struct run_stream *stream, const char *path) {
-    stream->path = path;
-    stream->offset = stream->used = 0;
-    stream->error = 0;
-    stream->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return stream->fd >= 0 ? CLI_OK : cli_fail("%s: %s", path, strerror(errno));
-}
+static void write_all(void *user, const uint8_t *bytes, size_t size) {
+    struct run_stream *stream = user;
 
-static void flush(struct run_stream *stream) {
-    for (size_t at = 0; at < stream->used && !stream->error;) {
-        ssize_t n = write(stream->fd, stream->buffer + at, stream->used - at);
+    for (size_t at = 0; at < size && !stream->error;) {
+        ssize_t n = write(stream->fd, bytes + at, size - at);
         if (n >= 0)
             at += (size_t)n;
         else if (errno != EINTR)
             stream->error = errno;
     }
+}
+
+int run_stream_open(struct run_stream *stream, const char *path, bool compress) {
+    stream->path = path;
+    stream->offset = stream->used = 0;
+    stream->error = 0;
+    if (compress && cli_compressor_open(&stream->compressor, write_all, stream) != CLI_OK) return CLI_FAILED;
+    stream->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return stream->fd >= 0 ? CLI_OK : cli_fail("%s: %s", path, strerror(errno));
+}
+
+static void flush(struct run_stream *stream, bool last) {
+    if (!stream->compressor)
+        write_all(stream, stream->buffer, stream->used);
+    else if (!stream->error && !cli_compressor_put(stream->compressor, stream->buffer, stream->used, last))
+        stream->error = ENOMEM;
     stream->used = 0;
 }
 
 ntr_status run_stream_put(void *user, const uint8_t *bytes, size_t size) {
     struct run_stream *stream = user;
 
-    if (size > sizeof stream->buffer - stream->used) flush(stream);
+    if (size > sizeof stream->buffer - stream->used) flush(stream, false);
     memcpy(stream->buffer + stream->used, bytes, size);
     stream->used += size;
     stream->offset += size;
@@ -36,7 +46,11 @@ ntr_status run_stream_put(void *user, const uint8_t *bytes, size_t size) {
 }
 
 int run_stream_close(struct run_stream *stream) {
-    flush(stream);
+    flush(stream, true);
     if (close(stream->fd) && !stream->error) stream->error = errno;
     return stream->error ? cli_fail("%s: %s", stream->path, strerror(stream->error)) : CLI_OK;
+}
+
+void run_stream_release(struct run_stream *stream) {
+    cli_compressor_close(stream->compressor);
 }

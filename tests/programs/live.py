@@ -204,6 +204,24 @@ def file_size():
     matches("trace.nex: File too large", told, "what is said")
 
 
+@case("--compress: the same trace, smaller")
+def compressed():
+    subprocess.run(command("algorithms"), check=True, timeout=60, stdout=subprocess.DEVNULL)
+    plain = decoded()
+    done = subprocess.run(command("algorithms", "--compress", bundle="small.ntrace"), capture_output=True, text=True,
+                          timeout=60)
+    if "without zstd" in done.stderr:
+        skip("built without zstd")
+    equal(done.returncode, 0, "exit status")
+    packed = os.path.join(path_of("small.ntrace"), "trace.nex.zst")
+    check(os.path.getsize(packed) < os.path.getsize(os.path.join(path_of("live.ntrace"), "trace.nex")), "not smaller")
+    same(decoded(bundle="small.ntrace"), plain, "algorithms")
+    with open(packed, "rb") as stream:  # the stream alone serves as well
+        elf = os.path.join(FOLDER, "algorithms")
+        lines = Run("decode", "-", "--src-bits", 8, "-e", elf, "--output", "pc", stdin=stream.read()).lines()
+    same([int(line, 16) for line in lines], plain, "the raw stream")
+
+
 @case("a full disk: said, and nothing is left")
 def full_disk():
     small = path_of("small")
