@@ -2,11 +2,11 @@
 #include "output.h"
 #include "memory.h"
 #include "report.h"
+#include "unfinished.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define S struct cli_exporting_options
 const struct cli_option cli_exporting_options[] = {
@@ -146,18 +146,17 @@ int cli_exporting_coverage(const struct cli_exporting_options *options, ntr_cove
 
 /* Formats that write their file themselves get a temporary name, too. */
 static int write_own_file(struct writing *w, const ntr_exporter *exporter, const char *path) {
-    char temporary[PATH_MAX];
+    struct cli_unfinished *file;
+    int fd, status;
 
-    if (snprintf(temporary, sizeof temporary, "%s.part", path) >= (int)sizeof temporary)
-        return cli_fail("%s: name too long", path);
-    w->output.path = temporary;
-    int status = write_all(w, exporter);
+    if (cli_unfinished_open(&file, path, &fd) != CLI_OK) return CLI_FAILED;
+    close(fd);
+    w->output.path = cli_unfinished_name(file);
+    status = write_all(w, exporter);
     ntr_export_free(w->export_);
     w->export_ = NULL;
     if (status != CLI_FAILED && cli_memory_short()) status = cli_fail("out of memory");
-    if (status != CLI_FAILED && rename(temporary, path) != 0) status = cli_fail("%s: %s", path, strerror(errno));
-    if (status == CLI_FAILED) remove(temporary);
-    return status;
+    return cli_unfinished_settle(file, status);
 }
 
 int cli_exporting_run(const char *family, const struct cli_exporting_options *options, const char *trace) {

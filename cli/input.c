@@ -118,17 +118,15 @@ void cli_input_close(struct cli_input *input) {
 static bool append(char **text, size_t *used, ntr_bytes span) {
     char *grown = realloc(*text, *used + span.size + 1);
 
-    if (!grown) {
-        free(*text);
-        *text = NULL;
-        return false;
-    }
+    if (!grown) return false;
     if (span.data) memcpy(grown + *used, span.data, span.size);
     *used += span.size;
     grown[*used] = 0;
     *text = grown;
     return true;
 }
+
+#define WHOLE_MAX (UINT64_C(1) << 32) /* more than any image has; /dev/zero has */
 
 char *cli_input_whole(const char *path, size_t *size) {
     struct cli_input input;
@@ -144,8 +142,11 @@ char *cli_input_whole(const char *path, size_t *size) {
             text = NULL;
             break;
         }
-        if (!append(&text, size, span)) {
-            cli_note("%s: out of memory", input.name);
+        const bool fits = span.size <= WHOLE_MAX - *size;
+        if (!fits || !append(&text, size, span)) {
+            cli_note(fits ? "%s: out of memory" : "%s: more than 4 GiB", input.name);
+            free(text);
+            text = NULL;
             break;
         }
     }

@@ -15,16 +15,21 @@ bool cli_zstd_seen(const uint8_t *data, size_t size) {
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#define WINDOW_LOG_MAX                                                                                                 \
-    27 /* 128 MiB: what `zstd` without --ultra and --long writes; a hostile frame cannot ask for more */
+/* 128 MiB: what `zstd` without --ultra and --long writes; a hostile frame cannot ask for more. */
+#define WINDOW_LOG_MAX 27
+
+/* A few bytes that become more than this much are no trace: zstd can make 32,000 bytes out of one. */
+#define FREE_SIZE (UINT64_C(1) << 30)
+#define RATIO_MAX 1000
 
 struct cli_zstd {
     const char *name;
     ZSTD_DCtx *context;
     ZSTD_inBuffer in;
     uint64_t passed; /* compressed bytes before `in` */
-    size_t wanted;   /* ZSTD_decompressStream's hint: 0 at the end of a frame */
-    bool full;       /* the last call filled the buffer: more may be waiting inside */
+    uint64_t made;
+    size_t wanted; /* ZSTD_decompressStream's hint: 0 at the end of a frame */
+    bool full;     /* the last call filled the buffer: more may be waiting inside */
     size_t capacity;
     uint8_t *buffer;
 };
@@ -52,6 +57,14 @@ void cli_zstd_give(struct cli_zstd *zstd, const uint8_t *data, size_t size) {
     zstd->in = (ZSTD_inBuffer){data, size, 0};
 }
 
+static int check_ratio(const struct cli_zstd *z) {
+    if (z->made <= FREE_SIZE || (z->made - FREE_SIZE) / RATIO_MAX <= z->passed + z->in.pos) return CLI_OK;
+    return cli_fail(
+        "%s: compressed byte 0x%llx: more than %u bytes out of each; if this is wanted, decompress it first "
+        "(zstd -d)",
+        z->name, (unsigned long long)(z->passed + z->in.pos), RATIO_MAX);
+}
+
 int cli_zstd_next(struct cli_zstd *z, ntr_bytes *span) {
     ZSTD_outBuffer out = {z->buffer, z->capacity, 0};
     bool more = true;
@@ -62,7 +75,8 @@ int cli_zstd_next(struct cli_zstd *z, ntr_bytes *span) {
         more = !ZSTD_isError(z->wanted);
     }
     *span = (ntr_bytes){z->buffer, out.pos};
-    if (more) return CLI_OK;
+    z->made += out.pos;
+    if (more) return check_ratio(z);
     if (ZSTD_getErrorCode(z->wanted) == ZSTD_error_memory_allocation) return cli_fail("%s: out of memory", z->name);
     cli_note("%s: compressed byte 0x%llx: expected zstd data, found damage: %s", z->name,
              (unsigned long long)(z->passed + z->in.pos), ZSTD_getErrorName(z->wanted));

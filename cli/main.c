@@ -2,7 +2,9 @@
 #include "help.h"
 #include "report.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,10 +80,18 @@ static int dispatch(int argc, char **argv) {
     return unknown_command(argv[1]);
 }
 
+/* What went through stdio (help texts and lists) has arrived, or it is told that it has not. */
+static int close_standard_output(int status) {
+    bool failed = ferror(stdout) != 0;
+
+    if (fflush(stdout) == 0 && !failed) return status;
+    return errno == EPIPE ? status : cli_fail("standard output: %s", strerror(errno));
+}
+
 int main(int argc, char **argv) {
     /* A reader that leaves is met as EPIPE by whoever writes, quietly; a limit to the size of files as EFBIG, and
      * told. A command that starts other programs gives them back SIG_DFL. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-    return dispatch(argc, argv);
+    return close_standard_output(dispatch(argc, argv));
 }

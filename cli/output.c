@@ -1,10 +1,11 @@
 #include "output.h"
 #include "memory.h"
 #include "report.h"
+#include "unfinished.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,52 +15,24 @@
 
 #define BUFFER_SIZE (256u * 1024u)
 
-/* ---- a temporary file never outlives the command, however it ends */
-
-static char pending[4096]; /* the temporary file that a signal has to take away; empty: none */
-
-static void on_signal(int number) {
-    if (pending[0]) unlink(pending);
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-static void watch(const char *temporary) {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-
-    if (strlen(temporary) >= sizeof pending) return;
-    memcpy(pending, temporary, strlen(temporary) + 1);
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
-        struct sigaction old;
-        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL) signal(signals[i], on_signal);
-    }
-}
-
 /* ---- opening and closing */
 
-/* Whether the path can be replaced by rename: a plain file, or nothing yet. Devices, pipes and symbolic
- * links (/dev/stdout) are written in place. */
-static bool replaceable(const char *path) {
+/* What to replace by rename: a plain file, or nothing yet. A link to a plain file stays a link: what it leads to is
+ * replaced. NULL: written in place, as devices, pipes and descriptors (/dev/stdout) are. `real` has room for a path. */
+static const char *replaceable(const char *path, char *real) {
     struct stat info;
 
-    if (lstat(path, &info) != 0) return errno == ENOENT;
-    return S_ISREG(info.st_mode);
-}
-
-static int open_temporary(struct cli_output *out) {
-    size_t size = strlen(out->path) + 32;
-
-    out->temporary = malloc(size);
-    if (!out->temporary) return cli_fail("out of memory");
-    snprintf(out->temporary, size, "%s.%ld.tmp", out->path, (long)getpid());
-    out->fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (out->fd < 0) return cli_fail("%s: cannot be written: %s", out->path, strerror(errno));
-    watch(out->temporary);
-    return CLI_OK;
+    if (lstat(path, &info) != 0) return errno == ENOENT ? path : NULL;
+    if (S_ISREG(info.st_mode)) return path;
+    if (!S_ISLNK(info.st_mode) || strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0) return NULL;
+    return realpath(path, real) && lstat(real, &info) == 0 && S_ISREG(info.st_mode) ? real : NULL;
 }
 
 static int open_file(struct cli_output *out) {
-    if (replaceable(out->path)) return open_temporary(out);
+    char real[PATH_MAX];
+    const char *path = replaceable(out->path, real);
+
+    if (path) return cli_unfinished_open(&out->unfinished, path, &out->fd);
     out->fd = open(out->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
     if (out->fd < 0) return cli_fail("%s: cannot be written: %s", out->path, strerror(errno));
     return CLI_OK;
@@ -67,8 +40,6 @@ static int open_file(struct cli_output *out) {
 
 static void give_up(struct cli_output *out) {
     free(out->buffer);
-    free(out->temporary);
-    pending[0] = 0;
     *out = (struct cli_output){.fd = -1};
 }
 
@@ -97,12 +68,7 @@ int cli_output_close(struct cli_output *out, int status) {
         out->failed = true;
     }
     if (out->failed) status = CLI_FAILED;
-    if (out->temporary) {
-        if (status == CLI_FAILED)
-            unlink(out->temporary);
-        else if (rename(out->temporary, out->path) != 0)
-            status = cli_fail("%s: %s", out->path, strerror(errno));
-    }
+    status = cli_unfinished_settle(out->unfinished, status);
     give_up(out);
     return status;
 }

@@ -6,6 +6,8 @@
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
 
+#include "unfinished.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,9 +17,9 @@
 struct cli_output {
     char *buffer;
     size_t used, capacity;
-    uint64_t total;   /* bytes flushed so far */
-    const char *path; /* as shown to people */
-    char *temporary;  /* NULL: written in place */
+    uint64_t total;                    /* bytes flushed so far */
+    const char *path;                  /* as shown to people */
+    struct cli_unfinished *unfinished; /* NULL: written in place */
     int fd;
     bool done; /* stop early: nobody reads, or writing failed */
     bool failed;

@@ -1,5 +1,6 @@
 #include "pieces.h"
 #include "report.h"
+#include "unfinished.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +11,9 @@
 
 #define BUFFER_SIZE 16384u
 
-/* A piece is written under a temporary name, which is opened for each flush only. */
+/* A piece is a file that is open during each flush only. */
 struct piece {
+    struct cli_unfinished *file;
     char *path;      /* NULL: not begun */
     uint8_t *buffer; /* NULL: finished */
     size_t used;
@@ -33,13 +35,6 @@ struct cli_pieces *cli_pieces_open(const char *prefix) {
     return p;
 }
 
-/* The temporary name of a piece; false when it is too long. */
-static bool temporary_name(const struct piece *piece, char name[4096]) {
-    int size = snprintf(name, 4096, "%s.%ld.tmp", piece->path, (long)getpid());
-
-    return size > 0 && size < 4096;
-}
-
 static int write_all(int fd, const uint8_t *data, size_t size) {
     while (size) {
         ssize_t put = write(fd, data, size);
@@ -52,14 +47,19 @@ static int write_all(int fd, const uint8_t *data, size_t size) {
     return 0;
 }
 
-static int flush(struct piece *piece) {
-    char name[4096];
+static int open_again(const struct piece *piece, int *fd) {
+    *fd = open(cli_unfinished_name(piece->file), O_WRONLY | O_APPEND | O_CLOEXEC);
+    return *fd >= 0 ? CLI_OK : cli_fail("%s: cannot be written: %s", piece->path, strerror(errno));
+}
 
-    if (!temporary_name(piece, name)) return cli_fail("%s: name too long", piece->path);
-    int fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    int failed = fd < 0 || write_all(fd, piece->buffer, piece->used) != 0;
+static int flush(struct piece *piece) {
+    int fd;
+
+    if ((piece->file ? open_again(piece, &fd) : cli_unfinished_open(&piece->file, piece->path, &fd)) != CLI_OK)
+        return CLI_FAILED;
+    int failed = write_all(fd, piece->buffer, piece->used) != 0;
     int reason = errno;
-    if (fd >= 0 && close(fd) != 0 && !failed) {
+    if (close(fd) != 0 && !failed) {
         failed = 1;
         reason = errno;
     }
@@ -114,24 +114,12 @@ int cli_pieces_finish(struct cli_pieces *p, uint32_t index) {
     return status;
 }
 
-/* Give the piece its name, or take it away. */
-static int settle(const struct piece *piece, int status) {
-    char name[4096];
-
-    if (!piece->path || !temporary_name(piece, name)) return status;
-    if (status == CLI_FAILED) {
-        unlink(name);
-        return status;
-    }
-    return rename(name, piece->path) == 0 ? status : cli_fail("%s: %s", piece->path, strerror(errno));
-}
-
 int cli_pieces_close(struct cli_pieces *p, int status) {
     for (uint32_t i = 0; i < p->count; i++) {
         if (status != CLI_FAILED && cli_pieces_finish(p, i) != CLI_OK) status = CLI_FAILED;
     }
     for (uint32_t i = 0; i < p->count; i++) {
-        status = settle(&p->pieces[i], status);
+        status = cli_unfinished_settle(p->pieces[i].file, status);
         free(p->pieces[i].path);
         free(p->pieces[i].buffer);
     }

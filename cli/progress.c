@@ -1,4 +1,5 @@
 #include "progress.h"
+#include "unfinished.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -12,9 +13,10 @@ enum { QUIET_MS = 1000, INTERVAL_MS = 100 };
 
 static volatile sig_atomic_t stopped;
 
+/* The first one asks for an end, the next one does not ask. */
 static void on_signal(int number) {
+    if (stopped) cli_unfinished_die(number);
     stopped = 1;
-    (void)number;
 }
 
 bool cli_progress_stopped(void) {
@@ -32,7 +34,6 @@ void cli_progress_catch_stop(void) {
 
     memset(&action, 0, sizeof action);
     action.sa_handler = on_signal;
-    action.sa_flags = (int)SA_RESETHAND;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }

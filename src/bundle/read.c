@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CAPTURE_MAX (64u << 20) /* bytes of capture.json */
+#define CAPTURE_MAX (16u << 20) /* bytes of capture.json; read, they can take 40 times as much memory */
 
 /* The whole file, mapped; *size may be 0 (then nothing is mapped). */
 static ntr_status map_file(ntr_bundle *bundle, const char *path, const uint8_t **data, size_t *size) {
@@ -47,6 +47,8 @@ static ntr_status parse_json(ntr_bundle *bundle, const char *path) {
     if (status != NTR_OK) return status;
     if (size > CAPTURE_MAX) {
         status = ntr_bundle_fail(bundle, NTR_E_LIMIT, "%s: larger than %u bytes", path, CAPTURE_MAX);
+    } else if (!size) {
+        status = ntr_bundle_fail(bundle, NTR_E_FORMAT, "%s: empty", path);
     } else {
         bundle->root = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, &error);
         if (!bundle->root)
@@ -72,12 +74,11 @@ static ntr_status open_folder(ntr_bundle *bundle, const char *folder) {
     struct ntr_key_error error;
 
     bundle->folder = ntr_bundle_text(bundle, folder);
-    char *path = ntr_bundle_join(bundle, folder, NTR_CAPTURE_FILE);
-    if (!path || !bundle->folder) {
-        ntr_dealloc(bundle->allocator, path);
-        return ntr_bundle_fail_memory(bundle);
-    }
-    ntr_status status = parse_json(bundle, path);
+    if (!bundle->folder) return ntr_bundle_fail_memory(bundle);
+    char *path;
+    ntr_status status = ntr_bundle_resolve(bundle, NTR_CAPTURE_FILE, &path);
+    if (status != NTR_OK) return status;
+    status = parse_json(bundle, path);
     if (status == NTR_OK) {
         status = ntr_capture_read(bundle->root, bundle->allocator, &bundle->capture, &bundle->arrays, &error);
         if (status != NTR_OK) ntr_bundle_fail(bundle, status, "%s: %s", path, error.text);

@@ -8,14 +8,20 @@
 #define SHT_RISCV_ATTRIBUTES 0x70000003
 #endif
 
-/* The string at `offset` of section `index`, or NULL when it is not wholly inside the file. */
+/* Longer names are left out. Without a limit the names of a small file could be one long string from its middle to
+ * its end, a million times. */
+#define NAME_LENGTH_MAX 65535u
+
+/* The string at `offset` of section `index`: "" when it is too long, NULL when it is not wholly inside the file. */
 static const char *string_at(const ntr_elf *file, size_t index, uint64_t offset) {
     GElf_Shdr section;
     Elf_Scn *scn = elf_getscn(file->elf, index);
     if (!scn || !gelf_getshdr(scn, &section) || section.sh_type == SHT_NOBITS) return NULL;
     if (!ntr_elf_inside(file, section.sh_offset, section.sh_size) || offset >= section.sh_size) return NULL;
     const char *text = (const char *)file->bytes + section.sh_offset + offset;
-    return memchr(text, 0, section.sh_size - offset) ? text : NULL;
+    size_t room = section.sh_size - offset;
+    if (memchr(text, 0, room <= NAME_LENGTH_MAX ? room : NAME_LENGTH_MAX + 1)) return text;
+    return room <= NAME_LENGTH_MAX ? NULL : "";
 }
 
 /* Names for people: no file or section names, no marks of the toolchain ($x, $d, .L..). */

@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""Files made to do harm: whatever they claim, the command ends soon, in little memory, and says why.
+
+hostile.py NTRACE SANITIZER; with a sanitizer ("none": without) memory is not measured. TAP on standard output.
+"""
+import os
+import struct
+import subprocess
+import sys
+
+import tiny
+from harness import NTRACE, case, check, main, matches, scratch, write
+
+SANITIZER = sys.argv[2] if len(sys.argv) > 2 else "none"
+SECONDS = 5 if SANITIZER == "none" else 40  # of CPU
+MEGABYTES = 200
+ANSWERS = (["profile"], ["coverage"], ["flame"], ["decode"], ["report", "-o", "answer"])
+
+
+def bounded(*arguments, status=(0, 1, 2), tells="", megabytes=MEGABYTES):
+    """Run the command; it must stay within the limits, end by itself and tell what is expected."""
+    line = " ".join(map(str, arguments))[-200:]
+    log = os.path.join(scratch(), "log")
+    with open(log, "wb") as told:
+        child = subprocess.Popen([NTRACE, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=told,
+                                 cwd=scratch(), preexec_fn=limit)
+        _, ended, used = os.wait4(child.pid, 0)
+    child.returncode = 0
+    with open(log, "rb") as file:
+        told = file.read().decode(errors="replace")
+    code = os.waitstatus_to_exitcode(ended)
+    check("Sanitizer" not in told and "runtime error:" not in told, f"{line}: {told[-1500:]}")
+    check(code in status, f"{line}: status {code}, expected {status}: {told[-600:]}")
+    if SANITIZER == "none":
+        check(used.ru_maxrss < megabytes << 10, f"{line}: took {used.ru_maxrss >> 10} MiB: {told[-300:]}")
+    matches(tells, told, line)
+
+
+def limit():
+    import resource
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+
+
+def trace():
+    text = write("text", tiny.HTM.encode())
+    subprocess.run([NTRACE, "assemble", "-o", os.path.join(scratch(), "trace"), text], check=True)
+    return os.path.join(scratch(), "trace")
+
+
+# ---- ELF
+
+def elf_of(segments, parts, sections=b"", count=0, phnum=None, shnum=None, shoff=None):
+    """ELF64 of (offset in parts, size, address) segments; `sections` are headers at the end."""
+    phnum = len(segments) if phnum is None else phnum
+    at = 64 + 56 * len(segments)
+    headers = b"".join(struct.pack("<IIQQQQQQ", 1, 5, at + offset, address, address, size, size, 2)
+                       for offset, size, address in segments)
+    end = at + len(parts)
+    shnum = count if shnum is None else shnum
+    shoff = (end if sections else 0) if shoff is None else shoff
+    header = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 2, 243, 1, 0x100, 64, shoff, 1, 64, 56, phnum, 64, shnum, 0)
+    return header + headers + parts + sections
+
+
+def section(kind, flags, address, offset, size, link=0, info=0, entry=0):
+    return struct.pack("<IIQQQQIIQQ", 0, kind, flags, address, offset, size, link, info, 1, entry)
+
+
+def answers(elf, **expected):
+    path = write("hostile.elf", elf)
+    for command in ANSWERS:
+        bounded(*command, "-e", path, trace(), **expected)
+
+
+@case("ELF: 65,000 segments at one address")
+def _():
+    answers(elf_of([(0, 0x206, 0x100)] * 65000, tiny.image()))
+
+
+@case("ELF: 65,000 segments, each one byte further")
+def _():
+    answers(elf_of([(0, 0x206, 0x100 + i) for i in range(65000)], tiny.image()))
+
+
+@case("ELF: a thousand segments of the same 4 MiB: 4 GiB of code in a small file")
+def _():
+    size = 4 << 20
+    answers(elf_of([(0, size, 0x100 + i * size) for i in range(1000)], tiny.image() + bytes(size)))
+
+
+@case("ELF: counts that are not there")
+def _():
+    answers(elf_of([(0, 0x206, 0x100)], tiny.image(), phnum=0xfffe), status=(2,), tells="program headers")
+    zero = section(0, 0, 0, 0, 1 << 40, info=0xffffffff)
+    answers(elf_of([(0, 0x206, 0x100)], tiny.image(), zero, 1, phnum=0xffff), status=(2,), tells="program header")
+    answers(elf_of([(0, 0x206, 0x100)], tiny.image(), zero, 0))
+    answers(elf_of([(0, 0x206, 0x100)], tiny.image(), zero, shnum=0xfeff))
+    answers(elf_of([(0, 0x206, 0x100)], tiny.image(), shoff=(1 << 64) - 1, shnum=3))
+
+
+def symbols(count, names, place, size):
+    """A program with `count` symbols of that size; `names` is the string table."""
+    segments, code = [(0, 0x206, 0x100)], tiny.image()
+    at = 64 + 56
+    table = bytes(24) + b"".join(struct.pack("<IBBHQQ", 1 + i % (len(names) - 1), 0x12, 0, 1, place(i), size) for i in range(count))
+    headers = (section(0, 0, 0, 0, 0) + section(1, 6, 0x100, at, 0x206) + section(2, 0, 0, at + 0x206, len(table), 3, 1, 24)
+               + section(3, 0, 0, at + 0x206 + len(table), len(names)))
+    return elf_of(segments, code + table + names, headers, 4)
+
+
+@case("ELF: 100,000 symbols whose names are one string of 4 MiB")
+def _():
+    answers(symbols(100000, bytes([0]) + b"a" * (4 << 20) + bytes([0]), lambda i: 0x100 + i % 0x200, 2))
+
+
+@case("ELF: 100,000 symbols at one address, each as large as memory")
+def _():
+    answers(symbols(100000, b"\0name\0", lambda i: 0x100, (1 << 64) - 1))
+    answers(symbols(100000, b"\0name\0", lambda i: i, 1 << 63))
+
+
+# ---- JSON and bundles
+
+CAPTURE = '{"format":"ntrace-bundle","version":1,"stream":"trace.nex","params":{}%s}'
+
+
+def bundle(name, capture, stream=b"\x24\x0d\x00\x0b"):
+    folder = os.path.join(scratch(), name)
+    os.makedirs(folder, exist_ok=True)
+    for file, content in (("capture.json", capture), ("trace.nex", stream)):
+        path = os.path.join(folder, file)
+        if content is None or os.path.lexists(path):
+            continue
+        with open(path, "wb") as out:
+            out.write(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+@case("bundle: what is sound is read")
+def _():
+    bounded("dump", bundle("sound", CAPTURE % ""), status=(0,))
+
+
+@case("JSON: a million brackets, long numbers, keys twice, bytes that are no text")
+def _():
+    for name, text, tells in (("deep", "[" * 1000000, "depth"), ("deeper", '{"a":' * 1000000, "depth"),
+                              ("number", CAPTURE % (',"x":1' + "0" * 400), "number|big|range"),
+                              ("exponent", CAPTURE % ',"x":1e999999', "real|number|overflow"),
+                              ("twice", CAPTURE % ',"version":1', "duplicate"),
+                              ("bytes", b'{"\xff":1}', "unable to decode"), ("end", "{", "end of file"), ("none", b"", "empty")):
+        bounded("dump", bundle(name, text), status=(2,), tells=tells)
+
+
+@case("JSON: 16 MB of the smallest values; more is refused")
+def _():
+    bounded("dump", bundle("wide", CAPTURE % (',"x":[' + "[]," * 5000000 + "0]")), status=(0, 2), megabytes=900)
+    bounded("dump", bundle("wider", CAPTURE % (',"x":"' + "a" * (17 << 20) + '"')), status=(2,), tells="larger than")
+
+
+@case("bundle: 100,000 images")
+def _():
+    images = ",".join('{"kind":"raw","file":"trace.nex","bias":"0x%x"}' % (i * 8) for i in range(100000))
+    bounded("decode", bundle("images", CAPTURE % f',"images":[{images}]'))
+
+
+@case("bundle: names that lead elsewhere are refused, as text and by links")
+def _():
+    secret = write("secret", b'{"token": x')
+    named = '{"format":"ntrace-bundle","version":1,"stream":"%s","params":{}}'
+    for number, name in enumerate(("/etc/passwd", "../secret", "a/../../secret", ".", "", "a//b", "trace.nex/", "./trace.nex")):
+        bounded("dump", bundle(f"name{number}", named % name), status=(2,), tells="no name inside|expected")
+    for name, files in (("stream", [("trace.nex", secret)]), ("capture", [("capture.json", secret)]),
+                        ("device", [("trace.nex", "/dev/zero")]), ("loop", [("trace.nex", "trace.nex")])):
+        folder = os.path.join(scratch(), "link-" + name)
+        os.makedirs(folder)
+        for link, target in files:
+            os.symlink(target, os.path.join(folder, link))
+        bundle("link-" + name, CAPTURE % "")
+        bounded("dump", folder, status=(2,), tells="outside|levels of symbolic links|no such|not a regular")
+    outer = bundle("outer", CAPTURE % ',"images":[{"kind":"raw","file":"folder/secret","bias":"0x100"}]')
+    os.symlink(scratch(), os.path.join(outer, "folder"))
+    bounded("decode", outer, status=(2,), tells="outside")
+
+
+@case("bundle: a pipe that nobody writes to")
+def _():
+    folder = bundle("pipe", CAPTURE % "", None)
+    os.mkfifo(os.path.join(folder, "trace.nex"))
+    bounded("dump", folder, status=(2,), tells="not a regular file")
+    folder = os.path.join(scratch(), "pipe2")
+    os.makedirs(folder)
+    os.mkfifo(os.path.join(folder, "capture.json"))
+    bounded("dump", folder, status=(2,))
+
+
+# ---- zstd
+
+def frame(blocks, window=0x58):
+    """A zstd frame: magic, a header with a window, blocks of one byte repeated 128 KiB, an empty last block."""
+    block = struct.pack("<I", 1 << 1 | (128 << 10) << 3)[:3]
+    return b"\x28\xb5\x2f\xfd\x00" + bytes([window]) + (block + b"\xff") * blocks + b"\x01\x00\x00"
+
+
+@case("zstd: 128 KiB out of each 4 bytes, for ever")
+def _():
+    bounded("dump", write("bomb.zst", frame(100000)), status=(2,), tells="bytes out of each|without zstd")
+
+
+@case("zstd: a window of a terabyte")
+def _():
+    bounded("dump", write("window.zst", frame(1, window=0xf8)), tells="memory|without zstd", status=(1, 2))
+
+
+# ---- text
+
+@case("text: one line of 8 MB, a million short ones, no line at all")
+def _():
+    for content in (b"a" * (8 << 20), b"\n" * 1000000, b"0x" * 1000, bytes(1 << 20), b"[" * 60000, b"{\"a\":" * 12000):
+        path = write("lines", content)
+        bounded("assemble", "-o", "answer", path)
+        code = write("code", tiny.image()) + "@0x100"
+        for option in ("--pc", "--spike-log", "--ingress"):
+            bounded("encode", "--raw", code, "-o", "answer", option, path)
+        for kind in ("jitdump", "perf-map"):
+            bounded("decode", "--" + kind, path, trace())
+
+
+@case("VCD: widths, times and names out of all bounds")
+def _():
+    head = "$timescale 1 ns $end\n$scope module top $end\n"
+    for body in ("$var wire 4294967295 ! TRC_DATA $end\n$enddefinitions $end\n#0\nb" + "1" * 1000000 + " !\n",
+                 "$var wire 4 ! TRC_DATA $end\n$enddefinitions $end\n" + "#18446744073709551615\nb1 !\n#0\nb0 !\n" * 1000,
+                 "$var wire 4 " + "!" * 1000000 + " TRC_DATA $end\n$enddefinitions $end\n",
+                 "".join(f"$var wire 1 {i} N{i} $end\n" for i in range(20000)) + "$enddefinitions $end\n"):
+        bounded("convert", "--from", "pib4", "--vcd-in", "-o", "answer", write("vcd", (head + body).encode()))
+
+
+# ---- images of programs that write themselves
+
+@case("jitdump: 10,000 pieces of code, each moved over all others")
+def _():
+    def record(kind, body):
+        return struct.pack("<IIQ", kind, 16 + len(body), 0) + body
+    code = tiny.image() * 200
+    load = b"".join(record(0, struct.pack("<IIQQQQ", 1, 1, 0x100, 0x100 + i, len(code) if i == 0 else 2, i) + b"f\0"
+                           + (code if i == 0 else b"\x01\x00")) for i in range(10000))
+    moves = b"".join(record(1, struct.pack("<IIQQQQQ", 1, 1, 0x100, 0x100, 0x100 + i, len(code), 0)[:48]) for i in range(10000))
+    head = struct.pack("<IIIIIIQQ", 0x4a695444, 1, 40, 243, 0, 1, 0, 0)
+    path = write("jit.dump", head + load + moves)
+    for command in ANSWERS:
+        bounded(*command, "--jitdump", path, trace())
+
+
+main()

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Files appear whole or not at all, whatever ends the command. TAP on standard output."""
+import os
+import signal
+import subprocess
+import time
+
+import tiny
+from harness import MESSAGES, NTRACE, Run, case, check, equal, main, scratch, write
+
+OLD = b"what was there before"
+
+
+def folder(name):
+    path = os.path.join(scratch(), name)
+    os.makedirs(path)
+    return path
+
+
+def holds(path, expected):
+    """The folder holds these files (name: content; None: any) and no other."""
+    equal(sorted(os.listdir(path)), sorted(expected), "files")
+    for name, content in expected.items():
+        if content is not None:
+            with open(os.path.join(path, name), "rb") as file:
+                equal(file.read(), content, name)
+
+
+def old(path, name):
+    with open(os.path.join(path, name), "wb") as file:
+        file.write(OLD)
+    return os.path.join(path, name)
+
+
+def interrupted(number, place, begun, stdin, *arguments):
+    """Give half an input, wait until `begun` says that there is half an output, send the signal."""
+    child = subprocess.Popen([NTRACE, *arguments], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    child.stdin.write(stdin)
+    child.stdin.flush()
+    end = time.monotonic() + 20
+    while not begun(os.listdir(place)) and time.monotonic() < end:
+        time.sleep(0.01)
+    check(begun(os.listdir(place)), f"half an output, found {os.listdir(place)}")
+    child.send_signal(number)
+    told = child.communicate(timeout=20)[1]
+    return child.returncode, told
+
+
+def temporary(names):
+    return any(name.endswith(".tmp") for name in names)
+
+
+@case("a command that fails leaves the old file alone")
+def _():
+    place = folder("fails")
+    answer = old(place, "answer")
+    bad = write("bad", (MESSAGES + "NoMessage\n").encode())
+    Run("assemble", "-o", answer, bad, status=2)
+    holds(place, {"answer": OLD})
+
+
+@case("one that ends by a signal, too")
+def _():
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        place = folder(f"signal{number}")
+        answer = old(place, "answer")
+        status, _ = interrupted(number, place, temporary, MESSAGES.encode() * 100, "assemble", "-o", answer, "-")
+        equal(status, -number, "ended by")
+        holds(place, {"answer": OLD})
+
+
+@case("several files at once: all of them, or none")
+def _():
+    text = "".join(f"DirectBranch ICNT=3 SRC={i % 3}\n" for i in range(90000)).encode()
+    trace = Run("assemble", "--src-bits", "2", "-", stdin=text).bytes
+    place = folder("split")
+    three = lambda names: sum(name.endswith(".tmp") for name in names) == 3
+    status, told = interrupted(signal.SIGTERM, place, three, trace, "split", "--src-bits", "2", "-o", os.path.join(place, "part"), "-")
+    check(status in (-signal.SIGTERM, 1), f"status {status}: {told}")
+    if status == 1:  # what was seen so far, and it is told so
+        check(b"so far" in told, f"{told}")
+    check(not temporary(os.listdir(place)), f"left {os.listdir(place)}")
+
+
+@case("a link stays a link, and what it leads to is whole")
+def _():
+    place = folder("link")
+    target, link = old(place, "target"), os.path.join(place, "link")
+    os.symlink("target", link)
+    bad = write("bad", (MESSAGES + "NoMessage\n").encode())
+    Run("assemble", "-o", link, bad, status=2)
+    holds(place, {"target": OLD, "link": OLD})
+    good = write("good", MESSAGES.encode())
+    Run("assemble", "-o", link, good)
+    check(os.path.islink(link), "a link")
+    holds(place, {"target": Run("assemble", good).bytes, "link": None})
+
+
+@case("standard output under its name is written in place")
+def _():
+    good = write("good", MESSAGES.encode())
+    place = folder("stdout")
+    with open(os.path.join(place, "answer"), "wb") as out:
+        subprocess.run([NTRACE, "assemble", "-o", "/dev/stdout", good], stdout=out, check=True)
+    holds(place, {"answer": Run("assemble", good).bytes})
+
+
+@case("a full disk is told")
+def _():
+    good, elf = write("good", tiny.HTM.encode()), write("tiny.elf", tiny.elf())
+    trace = os.path.join(scratch(), "trace")
+    Run("assemble", "-o", trace, good)
+    for command in (["assemble", good], ["dump", trace], ["decode", "-e", elf, trace], ["profile", "-e", elf, trace], ["regs"],
+                    ["stat", trace], ["report", "-e", elf, trace], ["check", "-e", elf, trace], ["--version"], ["help", "decode"]):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([NTRACE, *command], stdout=full, stderr=subprocess.PIPE, check=False)
+        equal(done.returncode, 2, f"{command[0]}: status")
+        check(b"space" in done.stderr, f"{command[0]}: {done.stderr}")
+
+
+@case("a reader that leaves is no error")
+def _():
+    text = write("many", MESSAGES.encode() * 20000)
+    child = subprocess.Popen([NTRACE, "assemble", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    child.stdout.read(1)
+    child.stdout.close()
+    equal((child.wait(timeout=60), child.stderr.read()), (0, b""), "status and what is told")
+
+
+main()
