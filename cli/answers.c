@@ -128,6 +128,7 @@ int cli_answers_run(struct cli_answers *a, cli_take_events take, void *user) {
     int status = decode(a, take, user);
     if (status == CLI_FAILED) return status;
     if (a->answers.tree) ntr_calltree_finish(a->answers.tree);
+    a->defects.hint = cli_trace_hint(&a->trace);
     int defects = cli_defect_summary(&a->defects);
     return cli_trace_status(&a->trace, a->any, status == CLI_OK ? defects : status);
 }

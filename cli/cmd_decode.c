@@ -223,7 +223,8 @@ static int show_counts(struct decode *d) {
     write_counts(&d->out, (enum cli_format)d->options->result.format, &counts);
     if (status < 0) return tell_status(d, status);
     if (counts.gaps)
-        cli_note("%s: %" PRIu64 " gaps; 'ntrace decode --output none' tells where", d->trace.input.name, counts.gaps);
+        cli_note("%s: %" PRIu64 " gaps; 'ntrace decode --output none' tells where%s", d->trace.input.name, counts.gaps,
+                 cli_trace_hint(&d->trace));
     return counts.gaps ? CLI_DEFECTS : CLI_OK;
 }
 
@@ -236,6 +237,7 @@ static int decode_trace(struct decode *d) {
     if (open_decoder(d) != CLI_OK) return CLI_FAILED;
     if (cli_output_open(&d->out, d->options->result.path) != CLI_OK) return CLI_FAILED;
     int status = d->options->output == CLI_SHOW_COUNT ? show_counts(d) : show_events(d);
+    d->defects.hint = cli_trace_hint(&d->trace);
     int defects = cli_defect_summary(&d->defects);
     return cli_output_close(&d->out, cli_trace_status(&d->trace, d->any, status == CLI_OK ? defects : status));
 }

@@ -33,7 +33,7 @@ static const struct cli_group groups[] = {
 };
 
 static int dump_messages(struct cli_trace *trace, const struct cli_window *window, struct cli_message_writer *writer) {
-    struct cli_defects defects = {trace->input.name, 0};
+    struct cli_defects defects = {.file = trace->input.name};
     ntr_message message;
     bool behind = false;
 
@@ -47,7 +47,7 @@ static int dump_messages(struct cli_trace *trace, const struct cli_window *windo
 
 /* Nothing is shown and nothing left out: the quickest way through. */
 static int check_messages(struct cli_trace *trace) {
-    struct cli_defects defects = {trace->input.name, 0};
+    struct cli_defects defects = {.file = trace->input.name};
     ntr_message_mix mix = {0};
     ntr_message message;
 

@@ -57,7 +57,7 @@ static int write_by_sync(struct split *s, const ntr_message *m) {
 
 /* Bytes that are no sound message belong to nobody: they are told and left out. */
 static int split_messages(struct split *s, struct cli_trace *trace) {
-    struct cli_defects defects = {trace->input.name, 0};
+    struct cli_defects defects = {.file = trace->input.name};
     ntr_message message;
 
     while (cli_trace_message(trace, &message) == NTR_OK) {

@@ -67,13 +67,14 @@ static int write_execution(const struct execution *e, const struct cli_trace *tr
     if (e->status < 0) return cli_fail("%s: %s", trace->input.name, ntr_status_text(e->status));
     cli_statistics_write_execution(&e->counts, rows);
     if (!e->counts.gaps) return CLI_OK;
-    cli_note("%s: %" PRIu64 " gaps; 'ntrace decode --output none' tells where", trace->input.name, e->counts.gaps);
+    cli_note("%s: %" PRIu64 " gaps; 'ntrace decode --output none' tells where%s", trace->input.name, e->counts.gaps,
+             cli_trace_hint(trace));
     return CLI_DEFECTS;
 }
 
 static int count_messages(struct cli_trace *trace, const struct cli_window *window,
                           struct cli_statistics *statistics) {
-    struct cli_defects defects = {trace->input.name, 0};
+    struct cli_defects defects = {.file = trace->input.name};
     ntr_message message;
     bool behind = false;
 

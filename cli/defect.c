@@ -12,7 +12,8 @@ bool cli_defect_count(struct cli_defects *defects) {
 
 int cli_defect_summary(const struct cli_defects *defects) {
     if (defects->count > TOLD_ONE_BY_ONE)
-        cli_note("%s: %" PRIu64 " defects in all, %d of them shown", defects->file, defects->count, TOLD_ONE_BY_ONE);
+        cli_note("%s: %" PRIu64 " defects in all, %d of them shown%s", defects->file, defects->count, TOLD_ONE_BY_ONE,
+                 defects->hint ? defects->hint : "");
     return defects->count ? CLI_DEFECTS : CLI_OK;
 }
 

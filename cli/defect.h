@@ -8,6 +8,7 @@
 struct cli_defects {
     const char *file;
     uint64_t count;
+    const char *hint; /* NULL, or the end of the line that tells of many */
 };
 
 /* Count the message's defect and tell it. */

@@ -146,12 +146,20 @@ bool cli_trace_many_sources(const struct cli_trace *trace) {
     return trace->params.src_bits && !(trace->bundle && ntr_bundle_capture(trace->bundle)->source_count == 1);
 }
 
+const char *cli_trace_hint(const struct cli_trace *trace) {
+    const struct cli_stream *o = trace->stream;
+    const bool told = trace->bundle || o->infer || o->dialect || o->src_bits >= 0 || o->timestamps >= 0 ||
+                      o->implicit_return >= 0 || o->sequential_jump || o->extend_addr || o->all_jumps;
+
+    return told ? "" : "; no option tells the stream's parameters, --auto finds them out";
+}
+
 int cli_trace_status(const struct cli_trace *trace, bool any, int status) {
     if (trace->failed) return CLI_FAILED;
     if (status != CLI_OK) return status;
     if (!any)
         cli_note("%s: byte 0x0: expected messages, found %s", trace->input.name,
-                 trace->input.consumed ? "idle bytes only" : "an empty file");
+                 trace->input.consumed ? "none" : "an empty file");
     return any && !trace->input.damaged ? CLI_OK : CLI_DEFECTS;
 }
 

@@ -49,6 +49,9 @@ ntr_status cli_trace_defect(struct cli_trace *trace, ntr_message_mix *mix, ntr_m
 /* Whether messages of more than one source may come. */
 bool cli_trace_many_sources(const struct cli_trace *trace);
 
+/* For the end of a line that tells of many gaps: what else may be wrong, or "". */
+const char *cli_trace_hint(const struct cli_trace *trace);
+
 /* The exit status, given what the command found: no better than the input was. `any`: there were messages. */
 int cli_trace_status(const struct cli_trace *trace, bool any, int status);
 

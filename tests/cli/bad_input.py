@@ -40,7 +40,7 @@ def constant():
         path = write("zeros.nex", bytes(size))
         told(Run("dump", path, status=1), path)
         path = write("ones.nex", b"\xff" * size)
-        matches("found idle bytes only", told(Run("dump", path, status=1), path), "words")
+        matches("found none", told(Run("dump", path, status=1), path), "words")
 
 
 @case("every message cut after each of its bytes: the field is named")
