@@ -13,9 +13,23 @@ static ntr_status fail(ntr_decoder *d, ntr_source *s, ntr_status reason) {
     return NTR_OK;
 }
 
+/* The most halfwords or outcomes that one message is believed to stand for. The standard's counters end at 22 bits and
+ * some encoders have no limit, but nobody waits for the 2^52 halfwords that a damaged message tells. */
+#define MESSAGE_REACH (UINT64_C(1) << 28)
+
+static bool believable(uint64_t count, uint64_t times) {
+    uint64_t all;
+    return !__builtin_mul_overflow(count, times, &all) && all <= MESSAGE_REACH;
+}
+
+/* Whether an I-CNT leads no further from where history has led already. */
+static bool icnt_believable(const ntr_source *s, uint64_t icnt) {
+    return icnt <= s->debt || believable(icnt - s->debt, 1);
+}
+
 /* Halfwords between where the source stands and where the message's I-CNT ends. */
 static ntr_status halfwords_to_walk(ntr_source *s, uint64_t icnt, uint64_t *total) {
-    if (__builtin_add_overflow(s->icnt, icnt, total)) return NTR_E_FIELD_VALUE;
+    if (!icnt_believable(s, icnt) || __builtin_add_overflow(s->icnt, icnt, total)) return NTR_E_FIELD_VALUE;
     if (*total < s->debt) return NTR_E_HIST_LEFT; /* history led further than I-CNT */
     *total -= s->debt;
     s->icnt = s->debt = 0;
@@ -35,7 +49,7 @@ static bool listens(ntr_decoder *d, ntr_source *s) {
 /* A message with I-CNT that ends a walk. */
 static ntr_status order_walk(ntr_decoder *d, ntr_source *s, ntr_goal goal, uint64_t address) {
     const ntr_message *m = &d->message;
-    uint64_t total;
+    uint64_t total = 0;
     ntr_status status = halfwords_to_walk(s, m->icnt, &total);
     ntr_history history = NTR_HAS(m, HIST) ? ntr_history_of(m->hist, 1) : (ntr_history){0};
     if (NTR_HAS(m, HIST)) s->mode = NTR_MODE_HTM;
@@ -67,6 +81,7 @@ static ntr_status on_repeat(ntr_decoder *d, ntr_source *s) {
         ntr_event_note(d, s, NTR_E_FIELD_VALUE);
         return NTR_OK;
     }
+    if (!believable(d->message.bcnt, last->icnt ? last->icnt : 1)) return fail(d, s, NTR_E_FIELD_VALUE);
     ntr_history history = last->hist ? ntr_history_of(last->hist, 1) : (ntr_history){0};
     d->order = order_of(s, last->goal, last->icnt, history);
     d->order.btype = last->btype;
@@ -159,15 +174,17 @@ static ntr_status on_error(ntr_decoder *d, ntr_source *s) {
 
 enum { RCODE_ICNT = 0, RCODE_HIST = 1, RCODE_HIST_REPEATED = 2, RCODE_NOT_TAKEN = 8, RCODE_TAKEN = 9 };
 
-/* The outcomes a ResourceFull stands for; false: nobody knows what it means. */
+/* The outcomes a ResourceFull stands for; false: nobody knows what it means, or there can not be as many. */
 static bool resource_history(const ntr_decoder *d, ntr_history *history) {
     const ntr_message *m = &d->message;
     bool runs = d->params.dialect->rcode_counts;
     switch (m->rcode) {
     case RCODE_HIST: *history = ntr_history_of(m->rdata0, 1); return true;
-    case RCODE_HIST_REPEATED: *history = ntr_history_of(m->rdata0, m->rdata1); return true;
-    case RCODE_NOT_TAKEN: *history = ntr_history_run(false, m->rdata0); return runs;
-    case RCODE_TAKEN: *history = ntr_history_run(true, m->rdata0); return runs;
+    case RCODE_HIST_REPEATED:
+        *history = ntr_history_of(m->rdata0, m->rdata1);
+        return believable(history->length, m->rdata1);
+    case RCODE_NOT_TAKEN: *history = ntr_history_run(false, m->rdata0); return runs && believable(m->rdata0, 1);
+    case RCODE_TAKEN: *history = ntr_history_run(true, m->rdata0); return runs && believable(m->rdata0, 1);
     default: return false;
     }
 }
@@ -175,7 +192,9 @@ static bool resource_history(const ntr_decoder *d, ntr_history *history) {
 static ntr_status on_resource(ntr_decoder *d, ntr_source *s) {
     if (!listens(d, s)) return NTR_OK;
     if (d->message.rcode == RCODE_ICNT) {
-        if (__builtin_add_overflow(s->icnt, d->message.rdata0, &s->icnt)) return fail(d, s, NTR_E_FIELD_VALUE);
+        uint64_t icnt = d->message.rdata0;
+        if (!icnt_believable(s, icnt) || __builtin_add_overflow(s->icnt, icnt, &s->icnt))
+            return fail(d, s, NTR_E_FIELD_VALUE);
         if (s->icnt > s->debt) d->order = order_of(s, NTR_GOAL_COUNT, s->icnt - s->debt, (ntr_history){0});
         return NTR_OK;
     }

@@ -269,6 +269,29 @@ static void repeats_of_nothing_are_errors(void **state) {
 
 /* ---- impossible landings */
 
+/* Numbers that only damage makes: to walk so far would take years. */
+static void counts_beyond_belief_are_gaps(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    code(&s, 0x100, jal(0, 0));
+    decodes_to(&s, START "DirectBranch ICNT=0x1e8c0000000000\n", "sync 3 100\ngap FIELD_VALUE #2-#3 @4-@14 100 to ?\n");
+    decodes_to(&s, START "ResourceFull RCODE=0 RDATA0=0x1e8c0000000000\n",
+               "sync 3 100\ngap FIELD_VALUE #2-#3 @4-@15 100 to ?\n");
+    scene_end(&s);
+    scene_start(&s, NULL);
+    code(&s, 0x100, branch(0));
+    decodes_to(&s, START "ResourceFull RCODE=2 RDATA0=0x3 RDATA1=0x10000000000\n",
+               "sync 3 100\ngap FIELD_VALUE #2-#3 @4-@13 100 to ?\n");
+    decodes_to(&s, START "DirectBranch ICNT=2\nRepeatBranch BCNT=0x8000001\n",
+               "sync 3 100\nspan 100+1/2 taken 100\ngap FIELD_VALUE #3-#4 @6-@12 100 to ?\n");
+    scene_end(&s);
+    scene_start(&s, "sifive-pre1.0");
+    code(&s, 0x100, branch(0));
+    decodes_to(&s, START "ResourceFull RCODE=9 RDATA0=0x10000001\n", "sync 3 100\ngap FIELD_VALUE #2-#3 @4-@11 100 to ?\n");
+    scene_end(&s);
+}
+
 static void impossible_landings_are_gaps(void **state) {
     (void)state;
     static const struct {
@@ -342,6 +365,7 @@ int main(void) {
         TEST(repeated_history_counts_all_occurrences),
         TEST(repeats_go_to_the_same_target),
         TEST(repeats_of_nothing_are_errors),
+        TEST(counts_beyond_belief_are_gaps),
         TEST(impossible_landings_are_gaps),
         TEST(environment_calls_end_a_run_before_them),
         TEST(traps_may_hide_the_target_of_a_jump),
