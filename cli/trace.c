@@ -85,7 +85,9 @@ int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, 
     trace->program = ntr_program_new(NULL);
     if (!trace->program) return cli_fail("out of memory");
     ntr_status status = trace->bundle ? ntr_bundle_load(trace->bundle, trace->program) : NTR_OK;
-    if (status != NTR_OK) return tell_bundle(trace, trace->input.name, status);
+    if (status == NTR_E_IO)
+        cli_note("%s; what ran there is a gap unless -e brings it", ntr_bundle_error(trace->bundle));
+    else if (status != NTR_OK) return tell_bundle(trace, trace->input.name, status);
     if (cli_images_load(images, trace->program) != CLI_OK) return CLI_FAILED;
     if (required && ntr_program_image(trace->program, 0, &first) != NTR_OK)
         return cli_fail("no program: name its ELF file with -e");

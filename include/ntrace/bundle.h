@@ -96,7 +96,8 @@ NTR_API const ntr_capture *ntr_bundle_capture(const ntr_bundle *bundle);
 NTR_API const char *ntr_bundle_stream(const ntr_bundle *bundle);
 
 /* Add every image, in order, to `program`. Errors: as ntr_program_add_elf and ntr_program_add_raw; NTR_E_FORMAT
- * also when a file is not inside the bundle or is shorter than capture.json says. */
+ * also when a file is not inside the bundle or is shorter than capture.json says. NTR_E_IO: a file cannot be read; all
+ * others were added. */
 NTR_API ntr_status ntr_bundle_load(ntr_bundle *bundle, ntr_program *program);
 
 /* ---- writing ------------------------------------------------------------------------------------ */

@@ -151,14 +151,17 @@ static ntr_status load_elf(ntr_bundle *bundle, const ntr_bundle_image *image, nt
 
 ntr_status ntr_bundle_load(ntr_bundle *bundle, ntr_program *program) {
     struct mapped mapped = {0};
-    ntr_status status = NTR_OK;
+    ntr_status status = NTR_OK, unread = NTR_OK;
 
     if (!bundle->stream) return NTR_E_STATE;
     for (size_t i = 0; i < bundle->capture.image_count && status == NTR_OK; i++) {
         const ntr_bundle_image *image = &bundle->capture.images[i];
         status = image->kind == NTR_BUNDLE_RAW ? load_raw(bundle, image, &mapped, program)
                                                : load_elf(bundle, image, program);
+        if (status != NTR_E_IO) continue;
+        unread = status; /* what the others have still decodes */
+        status = NTR_OK;
     }
     mapped_release(bundle, &mapped);
-    return status;
+    return status == NTR_OK ? unread : status;
 }

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import shutil
 import struct
 import subprocess
 
@@ -154,6 +155,24 @@ def no_image():
     run = decode("--output", "pc", text=tiny.BTM.replace("0x80", "0x8000"), status=1)
     matches(r"message #2 DirectBranch: no program image at this address; execution unknown after 0x10000", run.err, "words")
     equal(run.out, "", "output")
+
+
+@case("a bundle whose image is not there decodes with -e, and without it says what is missing")
+def image_missing():
+    folder = os.path.join(scratch(), "bare.ntrace")
+    os.makedirs(folder)
+    with open(os.path.join(folder, "capture.json"), "w", encoding="ascii") as file:
+        json.dump({"format": "ntrace-bundle", "version": 1, "stream": "trace.nex", "params": {},
+                   "images": [{"kind": "elf", "file": "images/gone"}, {"kind": "raw", "file": "image", "bias": "0x100"}]}, file)
+    shutil.copy(trace(), folder)
+    missing = "No such file or directory; what ran there is a gap unless -e brings it"
+    run = Run("decode", folder, "-e", program(), "--output", "pc")
+    matches(missing, run.err, "both are missing")
+    equal(run.out, PC_TEXT, "-e brings it")
+    shutil.copy(write("image", tiny.image()), folder)
+    run = Run("decode", folder, "--output", "pc")
+    matches("images/gone: " + missing, run.err, "one is missing")
+    equal(run.out, PC_TEXT, "the other one is there")
 
 
 @case("programs that cannot be used")
