@@ -39,6 +39,11 @@ class Bench:
             raise AssertionError(f"{command[0]} {command[1]}: {done.returncode}: {str(done.stderr)[-300:]}")
         return done.stdout
 
+    def executed(self):
+        """{address: how often}, by every instruction of the program."""
+        rows = self.run(self.ntrace, "profile", "--by", "instruction", "--format", "jsonl", "work.ntrace").splitlines()
+        return {int(row["address"], 16): row["self"] for row in map(json.loads, rows)}
+
     def tool(self, *names):
         for name in names:
             if shutil.which(name):
@@ -70,19 +75,61 @@ def ticks(b):
             assert abs(row["self_ticks"] - row["self"]) < row["self"] * 0.03, row
 
 
+def same_counts(b, ranges):
+    """Ranges of straight code (from, to the last instruction, count) tell of each instruction how often it ran."""
+    executed, ranges = b.executed(), [(low, high, count) for low, high, count in ranges]
+    assert all(low in executed and high in executed and low <= high and count > 0 for low, high, count in ranges)
+    change = {}
+    for low, high, count in ranges:
+        change[low] = change.get(low, 0) + count
+        change[high + 1] = change.get(high + 1, 0) - count
+    edges, covered, at = sorted(change), 0, 0
+    for address in sorted(executed):
+        while at < len(edges) and edges[at] <= address:
+            covered += change[edges[at]]
+            at += 1
+        assert covered == executed[address], (hex(address), covered, executed[address])
+
+
 def folded(b):
+    """flamegraph.pl takes all before the last blank for the stack, and semicolons for frames' ends."""
     _, data = b.write("flame", "folded")
+    assert all(re.fullmatch(r"[^;]+(;[^;]+)* [1-9]\d*", line) for line in data.decode().splitlines())
     lines = [line.rsplit(" ", 1) for line in data.decode().splitlines()]
     assert sum(int(count) for _, count in lines) == b.instructions
     own = sum(int(count) for stack, count in lines if stack.split(";")[-1] == "fib")
     assert own == b.profile["fib"]["self"]
 
 
+def speedscope_schema(file):
+    """What www.speedscope.app/file-format-schema.json asks of a file with sampled profiles."""
+    assert file["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+    assert set(file) <= {"$schema", "profiles", "shared", "name", "activeProfileIndex", "exporter"}
+    assert isinstance(file["name"], str) and 0 <= file["activeProfileIndex"] < len(file["profiles"])
+    frames = file["shared"]["frames"]
+    for frame in frames:
+        assert set(frame) <= {"name", "file", "line", "col"} and isinstance(frame["name"], str) and frame["name"]
+        assert isinstance(frame.get("file", ""), str) and frame.get("line", 1) >= 0
+    for profile in file["profiles"]:
+        assert set(profile) == {"type", "name", "unit", "startValue", "endValue", "samples", "weights"}
+        assert profile["type"] == "sampled" and isinstance(profile["name"], str)
+        assert profile["unit"] in ("none", "nanoseconds", "microseconds", "milliseconds", "seconds", "bytes")
+        assert len(profile["samples"]) == len(profile["weights"]) > 0
+        assert profile["startValue"] <= profile["endValue"]
+        for stack, weight in zip(profile["samples"], profile["weights"]):
+            assert stack and all(isinstance(f, int) and 0 <= f < len(frames) for f in stack) and weight >= 0
+
+
 def speedscope(b):
     _, data = b.write("flame", "speedscope")
-    profile = json.loads(data)["profiles"][0]
-    assert len(profile["samples"]) == len(profile["weights"])
+    file = json.loads(data)
+    speedscope_schema(file)
+    profile = file["profiles"][0]
     assert sum(profile["weights"]) == profile["endValue"] == b.instructions
+    names = [frame["name"] for frame in file["shared"]["frames"]]
+    own = sum(w for stack, w in zip(profile["samples"], profile["weights"]) if names[stack[-1]] == "fib")
+    assert own == b.profile["fib"]["self"]
+    assert any([names[frame] for frame in stack][-2:] == ["main", "mix"] for stack in profile["samples"]), "root first"
 
 
 def svg(b):
@@ -135,8 +182,9 @@ def sqlite(b):
 
 
 def llvm(b):
+    file, data = b.write("export", "llvm-unsymbolized")
+    same_counts(b, [(int(low, 16), int(high, 16), int(n)) for low, high, n in sections(data.decode(), 2)[0]])
     tool, _ = b.tool("llvm-profgen-19"), b.tool("llvm-profdata-19")
-    file, _ = b.write("export", "llvm-unsymbolized")
     b.run(tool, "--binary=work", f"--unsymbolized-profile={file}", "--use-offset=0", "--format=text", "-o", "work.prof")
     text = b.run("llvm-profdata-19", "show", "--sample", "work.prof")
     assert re.search(rf"Function: mix: \d+, {MIX},", text), text[:300]
@@ -162,10 +210,23 @@ def sections(text, count):
 
 
 def autofdo(b):
+    """Addresses count from the first segment; the tool knows DWARF 4 only."""
     _, data = b.write("export", "autofdo")
     runs, samples, branches = sections(data.decode(), 3)
     assert runs and branches and not samples
-    assert all(int(low, 16) <= int(high, 16) and int(n) > 0 for low, high, n in runs)
+    first = int(re.search(r"^  LOAD +\S+ 0x(\S+)", b.run("riscv64-linux-gnu-readelf", "-lW", "work"), re.M).group(1), 16)
+    same_counts(b, [(int(low, 16) + first, int(high, 16) + first, int(n)) for low, high, n in runs])
+    tool, _ = b.tool("create_llvm_prof"), b.tool("llvm-profdata-19")
+    b.run("riscv64-linux-gnu-gcc", "-O1", "-gdwarf-4", "-static", os.path.join(HERE, "work.c"), "-o", "work4")
+    b.run(b.ntrace, "run", "-o", "work4.ntrace", "--", "./work4")
+    b.run(b.ntrace, "export", "--to", "autofdo", "-o", "work4.txt", "work4.ntrace")
+    b.run(tool, "--profiler=text", "--profile=work4.txt", "--binary=work4", "--out=work4.prof")
+    text = b.run("llvm-profdata-19", "show", "--sample", "work4.prof")
+    assert re.search(rf"Function: mix: \d+, {MIX},", text) and f"calls: mix:{MIX}" in text, text[:300]
+    assert re.search(rf"Function: fib: \d+, {FIB},", text), text[:300]
+    b.run("create_gcov", "--profiler=text", "--profile=work4.txt", "--binary=work4", "--gcov=work4.afdo", "--gcov_version=2")
+    text = b.run("dump_gcov", "--gcov_version=2", "work4.afdo")
+    assert "mix total:" in text and re.search(rf"^fib total:\d+ head:{FIB}$", text, re.M), text[:300]
 
 
 def bolt(b):
@@ -173,6 +234,8 @@ def bolt(b):
     _, data = b.write("export", "bolt")
     for line in data.decode().splitlines():
         assert re.fullmatch(r"B [0-9a-f]+ [0-9a-f]+ \d+ 0|[Ff] [0-9a-f]+ [0-9a-f]+ \d+", line), line
+    runs = [line.split()[1:] for line in data.decode().splitlines() if line[0] in "Ff"]
+    same_counts(b, [(int(low, 16), int(high, 16), int(n)) for low, high, n in runs])
     if not tool:
         raise Skip("no perf2bolt (its form was checked)")
     b.run("riscv64-linux-gnu-gcc", "-O1", "-g", "-static", "-Wl,-q", os.path.join(HERE, "work.c"), "-o", "bolted")
@@ -185,23 +248,46 @@ def bolt(b):
 
 
 def drcov(b):
+    """No reader is in Debian: the table's bytes are those of the executed instructions, no more and no less."""
     _, data = b.write("export", "drcov")
-    head, count = re.match(rb"(DRCOV VERSION: 2\n.*?BB Table: (\d+) bbs\n)", data, re.S).groups()
-    table = data[len(head):]
-    assert len(table) == 8 * int(count) > 0
+    form = (rb"DRCOV VERSION: 2\nDRCOV FLAVOR: \w+\nModule Table: version 2, count 1\nColumns: id, base, end, entry, path\n"
+            rb"  0, 0x([0-9a-f]{16}), 0x([0-9a-f]{16}), 0x[0-9a-f]{16}, \S.*\nBB Table: (\d+) bbs\n")
+    head = re.match(form, data)
+    base, end, count = int(head.group(1), 16), int(head.group(2), 16), int(head.group(3))
+    table = data[head.end():]
+    assert len(table) == 8 * count > 0
+    executed, covered = b.executed(), set()
     for start, size, module in struct.iter_unpack("<IHH", table):
-        assert size > 0 and module == 0
+        assert size > 0 and module == 0 and base + start in executed and base + start + size <= end
+        covered.update(range(base + start, base + start + size, 2))
+    assert covered >= executed.keys()
+    assert all(address in executed or address - 2 in executed for address in covered)
+
+
+CTXP = {"SYNC": (False, True), "OVERFLOW": (False, False), **dict.fromkeys(
+    ("BRANCH_TAKEN", "BRANCH_NOTTAKEN", "INTERRUPT", "RFI", "CALL", "RETURN"), (True, True))}
 
 
 def ctxp(b):
+    """Each type has the values that it must have, and each event begins where the one before led to."""
     _, data = b.write("export", "ctxp")
     lines = data.decode().splitlines()
-    assert lines[0] == "HDR:format=accemic//ctxp-txt,ver=1"
-    form = re.compile(r"#\d+:(SYNC::0x[0-9a-f]+|OVERFLOW::|[A-Z_]+:0x[0-9a-f]+:0x[0-9a-f]+)( @ \d+)?")
-    assert all(form.fullmatch(line) for line in lines[1:])
+    assert lines[0] == "HDR:format=accemic//ctxp-txt,ver=1" and data.endswith(b"\n")
+    form = re.compile(r"#(\d+):([A-Z_]+):(0x[0-9a-f]+)?:(0x[0-9a-f]+)?( @ \d+)?")
+    executed, at = b.executed(), None
+    for line in lines[1:]:
+        source, kind, origin, target, cycle = form.fullmatch(line).groups()
+        assert int(source) <= 255 and (origin is not None, target is not None) == CTXP[kind], line
+        assert not cycle, "the trace has no time"
+        if kind == "SYNC":
+            assert at is None, line
+        elif kind != "OVERFLOW":
+            assert int(origin, 16) in executed and at <= int(origin, 16) <= at + 4 * len(executed), line
+        at = int(target, 16) if target else None
     counted = dict(line.split() for line in b.run(b.ntrace, "decode", "--output", "count", "work.ntrace").splitlines())
     assert sum(":CALL:" in line for line in lines) == int(counted["calls"])
     assert sum(":RETURN:" in line for line in lines) == int(counted["returns"])
+    assert sum(":BRANCH_NOTTAKEN:" in line for line in lines) == int(counted["branches"]) - int(counted["taken"])
 
 
 def jsonl(b):
