@@ -30,6 +30,9 @@ NTR_API void ntr_tally_free(ntr_tally *tally);
 /* Count events. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_tally_feed(ntr_tally *tally, const ntr_event *events, size_t count);
 
+/* The same of counting (ntr_decoder_tell, with the tally as its `user`): an event, `times` times. */
+NTR_API ntr_status ntr_tally_told(void *tally, const ntr_event *event, const ntr_context *context, uint64_t times);
+
 /* Add `row->count` executions of a source in a context; row->view is ignored. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_tally_add(ntr_tally *tally, uint16_t src, const ntr_context *context,
                                  const ntr_tally_row *row);

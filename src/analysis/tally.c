@@ -139,18 +139,30 @@ ntr_status ntr_tally_add(ntr_tally *t, uint16_t src, const ntr_context *context,
     return status ? status : add(t, &copy);
 }
 
-static ntr_status add_span(ntr_tally *t, const ntr_event *event) {
+static ntr_tally_row row_of(const ntr_event *event, uint64_t times) {
     bool unknown = (event->flags & NTR_EVENT_TARGET_UNKNOWN) != 0;
-    ntr_tally_row row = {
+    return (ntr_tally_row){
         .address = event->address,
         .last = event->last,
         .target = unknown ? 0 : event->target,
-        .count = 1,
+        .count = times,
         .instructions = event->instructions,
         .halfwords = event->halfwords,
         .end = event->end,
         .target_unknown = unknown,
     };
+}
+
+ntr_status ntr_tally_told(void *tally, const ntr_event *event, const ntr_context *context, uint64_t times) {
+    ntr_tally *t = tally;
+    if (event->kind == NTR_EVENT_GAP) t->gaps++;
+    if (event->kind != NTR_EVENT_SPAN) return NTR_OK;
+    ntr_tally_row row = row_of(event, times);
+    return ntr_tally_add(t, event->src, context, &row);
+}
+
+static ntr_status add_span(ntr_tally *t, const ntr_event *event) {
+    ntr_tally_row row = row_of(event, 1);
     ntr_status status = current_view(t, event->src, &row.view);
     return status ? status : add(t, &row);
 }

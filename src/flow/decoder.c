@@ -1,5 +1,5 @@
 /* The decoder's interface: bytes in, events out. */
-#include "flow/decoder_state.h"
+#include "flow/stride.h"
 
 #include "base/allocator.h"
 
@@ -15,6 +15,8 @@ static ntr_status set_up(ntr_decoder *d, const ntr_decoder_config *config) {
     d->params = config->params;
     d->allocator = config->allocator;
     if (!d->params.dialect) d->params.dialect = ntr_dialect_at(0);
+    d->times = 1;
+    d->known = ntr_messages_known(d->params.dialect);
     if (!d->params.xlen) d->params.xlen = (uint8_t)ntr_program_xlen(config->program);
     ntr_status status = ntr_reader_init(&d->reader, &d->params);
     if (status != NTR_OK) return status;
@@ -39,6 +41,7 @@ ntr_decoder *ntr_decoder_new(const ntr_decoder_config *config, ntr_status *statu
 
 void ntr_decoder_free(ntr_decoder *d) {
     if (!d) return;
+    ntr_strides_release(&d->strides, d->allocator);
     ntr_sources_release(d);
     ntr_blocks_free(d->blocks);
     ntr_dealloc(d->allocator, d);
@@ -98,17 +101,30 @@ static void give_up(ntr_decoder *d, ntr_status reason) {
     ntr_gap_open(d, s, reason);
 }
 
+/* RepeatBranch starts over. When only totals matter and it has come back to where it began, once stands for all
+ * the times that are left. */
+static void start_over(ntr_decoder *d, ntr_order *o) {
+    ntr_source *s = o->source;
+    bool circle = d->counts && s->pc_known && s->pc == o->from && s->run.halfwords == 0 &&
+                  ntr_return_stack_is_back(&s->stack, o->depth);
+    d->times = circle ? o->again : 1;
+    o->again -= d->times;
+    o->left = o->total;
+    o->history = o->whole;
+    o->from = s->pc;
+    o->depth = ntr_return_stack_mark(&s->stack);
+}
+
 /* The order is carried out, or cannot be. */
 static ntr_status end_order(ntr_decoder *d, ntr_status status) {
     ntr_order *o = &d->order;
     ntr_source *s = o->source;
     if (status == NTR_E_MEMORY) return status;
     if (status == NTR_OK && o->again && s->state == NTR_SOURCE_FOLLOWING) {
-        o->again--;
-        o->left = o->total;
-        o->history = o->whole;
+        start_over(d, o);
         return NTR_OK;
     }
+    d->times = 1;
     if (o->goal == NTR_GOAL_COUNT && status == NTR_E_HIST_SHORT) status = NTR_OK; /* waits for the history */
     if (status != NTR_OK) give_up(d, status);
     if (s->state == NTR_SOURCE_BLIND && !ntr_order_pays(o)) ntr_landing_blind(d);
@@ -130,7 +146,10 @@ static ntr_status next_message(ntr_decoder *d) {
     if (status == NTR_END) return tell_open_gaps(d);
     if (status != NTR_OK) return status;
     if (d->counts) d->counts->messages++;
-    if (ntr_blocks_full(d->blocks)) ntr_blocks_flush(d->blocks);
+    if (ntr_blocks_full(d->blocks)) {
+        ntr_told_settle_all(d);
+        ntr_blocks_flush(d->blocks);
+    }
     return ntr_message_take(d);
 }
 
@@ -155,7 +174,19 @@ ntr_status ntr_decoder_count(ntr_decoder *d, ntr_counts *counts) {
     ntr_status status = NTR_OK;
     d->counts = counts;
     while (status == NTR_OK) status = step(d, &none);
+    if (status == NTR_END) ntr_told_settle_all(d);
     d->counts = NULL;
+    if (d->failed != NTR_OK) status = d->failed;
     counts->bytes += ntr_reader_offset(&d->reader) - before;
     return status;
+}
+
+void ntr_decoder_tell(ntr_decoder *d, ntr_told *told, void *user) {
+    d->told = told;
+    d->told_user = user;
+}
+
+ntr_status ntr_decoder_settle(ntr_decoder *d) {
+    ntr_told_settle_all(d);
+    return d->failed;
 }

@@ -98,9 +98,11 @@ typedef struct ntr_order {
     uint64_t leash;       /* ... below which a walk on history has run away; 0: not measured yet */
     ntr_history history;  /* outcomes still to take */
     uint64_t address;     /* that the message carries */
-    uint64_t again;       /* RepeatBranch: times to start over, */
-    uint64_t total;       /* with so many halfwords */
-    ntr_history whole;    /* and this history */
+    uint64_t again;       /* RepeatBranch: times to start over; */
+    uint64_t total;       /*   then, each time with so many halfwords */
+    ntr_history whole;    /*   and this history, */
+    uint64_t from;        /*   from this address on */
+    uint32_t depth;       /*   with the return stack so deep */
 } ntr_order;
 
 /* Whether the order walks ahead of its I-CNT, so that what it walks is a debt. */
@@ -111,10 +113,19 @@ static inline bool ntr_order_pays(const ntr_order *o) {
 /* Most events that one step may add before the queue is drained. */
 #define NTR_QUEUE_ROOM 16
 
+/* stride.h */
+typedef struct ntr_strides {
+    struct ntr_stride *table;
+    size_t count;
+    unsigned shift;
+    uint64_t epoch; /* of the blocks that it leads through */
+} ntr_strides;
+
 struct ntr_decoder {
     ntr_decoder_config config;
     ntr_params params;
     const ntr_allocator *allocator;
+    uint64_t known; /* bit t: TCODE t means something to the decoder in this dialect */
     ntr_reader reader;
     ntr_blocks *blocks;
 
@@ -132,6 +143,10 @@ struct ntr_decoder {
     uint8_t queue_at, queue_count;
 
     ntr_counts *counts;   /* counting decode: where to; else NULL */
+    uint64_t times;       /* counting decode: what is walked stands for so many times the same */
+    ntr_strides strides;
+    ntr_told *told;       /* counting decode: who is told what ran; NULL: nobody */
+    void *told_user;
     ntr_status failed;    /* sticky: strict defect, out of memory */
 };
 
@@ -162,7 +177,14 @@ void ntr_source_list(ntr_decoder *d, ntr_source *s);
 /* A zeroed event with the header of the message in hand. */
 ntr_event ntr_event_make(const ntr_decoder *d, const ntr_source *s, ntr_event_kind kind);
 void ntr_event_emit(ntr_decoder *d, const ntr_event *event);
+void ntr_span_count(const ntr_decoder *d, unsigned end, uint64_t instructions, uint64_t halfwords);
 void ntr_event_note(ntr_decoder *d, const ntr_source *s, ntr_status reason);
+
+/* ---- told.c */
+
+/* Hand an event on; everything that was kept back. */
+void ntr_told_event(ntr_decoder *d, const ntr_event *event);
+void ntr_told_settle_all(ntr_decoder *d);
 
 /* ---- gap.c */
 
@@ -186,6 +208,9 @@ ntr_status ntr_message_take(ntr_decoder *d);
 
 /* d->order is done, or has failed. */
 void ntr_message_finish(ntr_decoder *d);
+
+/* For ntr_decoder.known. */
+uint64_t ntr_messages_known(const ntr_dialect *dialect);
 
 /* ---- ict.c */
 ntr_status ntr_ict_take(ntr_decoder *d, ntr_source *s);

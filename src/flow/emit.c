@@ -10,27 +10,30 @@ ntr_event ntr_event_make(const ntr_decoder *d, const ntr_source *s, ntr_event_ki
     return e;
 }
 
-static void count_span(ntr_counts *counts, const ntr_event *e) {
-    counts->spans++;
-    counts->instructions += e->instructions;
-    counts->halfwords += e->halfwords;
-    switch (e->end) {
-    case NTR_END_TAKEN: counts->taken++; counts->branches++; break;
-    case NTR_END_NOT_TAKEN: counts->branches++; break;
+void ntr_span_count(const ntr_decoder *d, unsigned end, uint64_t instructions, uint64_t halfwords) {
+    ntr_counts *counts = d->counts;
+    uint64_t times = d->times;
+    counts->spans += times;
+    counts->instructions += times * instructions;
+    counts->halfwords += times * halfwords;
+    switch (end) {
+    case NTR_END_TAKEN: counts->taken += times; counts->branches += times; break;
+    case NTR_END_NOT_TAKEN: counts->branches += times; break;
     case NTR_END_CALL:
-    case NTR_END_INDIRECT_CALL: counts->calls++; break;
-    case NTR_END_RETURN: counts->returns++; break;
+    case NTR_END_INDIRECT_CALL: counts->calls += times; break;
+    case NTR_END_RETURN: counts->returns += times; break;
     case NTR_END_EXCEPTION:
-    case NTR_END_TRAP: counts->exceptions++; break;
-    case NTR_END_INTERRUPT: counts->interrupts++; break;
+    case NTR_END_TRAP: counts->exceptions += times; break;
+    case NTR_END_INTERRUPT: counts->interrupts += times; break;
     default: break;
     }
 }
 
 void ntr_event_emit(ntr_decoder *d, const ntr_event *event) {
     if (d->counts) {
-        if (event->kind == NTR_EVENT_SPAN) count_span(d->counts, event);
+        if (event->kind == NTR_EVENT_SPAN) ntr_span_count(d, event->end, event->instructions, event->halfwords);
         if (event->kind == NTR_EVENT_GAP) d->counts->gaps++;
+        if (d->told) ntr_told_event(d, event);
         return;
     }
     assert(d->queue_count < NTR_QUEUE_ROOM);

@@ -10,10 +10,10 @@
 
 typedef struct ntr_history {
     uint64_t bits;    /* next outcome in bit 63 */
+    uint64_t left;    /* outcomes in `bits` */
     uint64_t pattern; /* what `bits` is refilled with */
+    uint64_t length;  /* outcomes in `pattern` */
     uint64_t again;   /* how many times */
-    uint8_t left;     /* outcomes in `bits` */
-    uint8_t length;   /* outcomes in `pattern` */
 } ntr_history;
 
 /* The history of a HIST value (with stop-bit, not 0), `times` times. */
@@ -21,14 +21,14 @@ static inline ntr_history ntr_history_of(uint64_t hist, uint64_t times) {
     unsigned stop = 63u - (unsigned)__builtin_clzll(hist);
     if (stop == 0 || times == 0) return (ntr_history){0};
     uint64_t bits = hist << (64 - stop);
-    return (ntr_history){bits, bits, times - 1, (uint8_t)stop, (uint8_t)stop};
+    return (ntr_history){bits, stop, bits, stop, times - 1};
 }
 
 /* The same outcome `times` times. */
 static inline ntr_history ntr_history_run(bool taken, uint64_t times) {
     uint64_t bits = taken ? UINT64_MAX : 0;
     unsigned rest = times % 64;
-    return (ntr_history){bits, bits, times / 64, (uint8_t)rest, 64};
+    return (ntr_history){bits, rest, bits, 64, times / 64};
 }
 
 /* Have an outcome in bit 63 if there is one at all. */

@@ -67,6 +67,10 @@ static bool history_fits(const ntr_decoder *d, const ntr_order *o, unsigned flow
 
 static void emit_span(ntr_decoder *d, ntr_source *s, const stretch *r, unsigned end, uint64_t target, unsigned flags) {
     s->run = (ntr_run){0};
+    if (d->counts && !d->told) {
+        ntr_span_count(d, end, r->instructions, r->halfwords);
+        return;
+    }
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_SPAN);
     e.end = (uint8_t)end;
     e.flags |= (uint8_t)flags;

@@ -36,8 +36,18 @@ static ntr_status halfwords_to_walk(ntr_source *s, uint64_t icnt, uint64_t *tota
     return NTR_OK;
 }
 
-static ntr_order order_of(ntr_source *s, ntr_goal goal, uint64_t left, ntr_history history) {
-    return (ntr_order){.source = s, .goal = (uint8_t)goal, .left = left, .history = history, .total = left, .whole = history};
+/* Member by member, into its place: made elsewhere and copied, the walk would wait for it. */
+static inline ntr_order *order(ntr_decoder *d, ntr_source *s, ntr_goal goal, uint64_t left, ntr_history history) {
+    ntr_order *o = &d->order;
+    o->source = s;
+    o->goal = (uint8_t)goal;
+    o->btype = 0;
+    o->no_outcome = false;
+    o->left = left;
+    o->history = history;
+    o->address = 0;
+    o->again = 0;
+    return o;
 }
 
 /* Whether flow messages of this source mean something; if nothing came before, that is a gap. */
@@ -53,9 +63,9 @@ static ntr_status order_walk(ntr_decoder *d, ntr_source *s, ntr_goal goal, uint6
     ntr_status status = halfwords_to_walk(s, m->icnt, &total);
     ntr_history history = NTR_HAS(m, HIST) ? ntr_history_of(m->hist, 1) : (ntr_history){0};
     if (NTR_HAS(m, HIST)) s->mode = NTR_MODE_HTM;
-    d->order = order_of(s, goal, total, history);
-    d->order.btype = (uint8_t)m->btype;
-    d->order.address = address;
+    ntr_order *o = order(d, s, goal, total, history);
+    o->btype = (uint8_t)m->btype;
+    o->address = address;
     return status == NTR_OK ? NTR_OK : fail(d, s, status);
 }
 
@@ -83,10 +93,14 @@ static ntr_status on_repeat(ntr_decoder *d, ntr_source *s) {
     }
     if (!believable(d->message.bcnt, last->icnt ? last->icnt : 1)) return fail(d, s, NTR_E_FIELD_VALUE);
     ntr_history history = last->hist ? ntr_history_of(last->hist, 1) : (ntr_history){0};
-    d->order = order_of(s, last->goal, last->icnt, history);
-    d->order.btype = last->btype;
-    d->order.address = s->pc; /* OQ-1: the same target each time */
-    d->order.again = d->message.bcnt - 1;
+    ntr_order *o = order(d, s, last->goal, last->icnt, history);
+    o->btype = last->btype;
+    o->address = s->pc; /* OQ-1: the same target each time */
+    o->again = d->message.bcnt - 1;
+    o->total = last->icnt;
+    o->whole = history;
+    o->from = s->pc;
+    o->depth = ntr_return_stack_mark(&s->stack);
     return NTR_OK;
 }
 
@@ -131,8 +145,7 @@ static ntr_status on_sync(ntr_decoder *d, ntr_source *s) {
         flowing = false;
     }
     if (!flowing) {
-        d->order = order_of(s, NTR_GOAL_NOTIFY, 0, (ntr_history){0});
-        d->order.address = s->ref;
+        order(d, s, NTR_GOAL_NOTIFY, 0, (ntr_history){0})->address = s->ref;
         return NTR_OK;
     }
     ntr_goal goal = !NTR_HAS(m, BTYPE) ? NTR_GOAL_NOTIFY : m->btype ? NTR_GOAL_TRAP : NTR_GOAL_SYNC;
@@ -195,7 +208,7 @@ static ntr_status on_resource(ntr_decoder *d, ntr_source *s) {
         uint64_t icnt = d->message.rdata0;
         if (!icnt_believable(s, icnt) || __builtin_add_overflow(s->icnt, icnt, &s->icnt))
             return fail(d, s, NTR_E_FIELD_VALUE);
-        if (s->icnt > s->debt) d->order = order_of(s, NTR_GOAL_COUNT, s->icnt - s->debt, (ntr_history){0});
+        if (s->icnt > s->debt) order(d, s, NTR_GOAL_COUNT, s->icnt - s->debt, (ntr_history){0});
         return NTR_OK;
     }
     ntr_history history;
@@ -205,7 +218,7 @@ static ntr_status on_resource(ntr_decoder *d, ntr_source *s) {
         return NTR_OK;
     }
     s->mode = NTR_MODE_HTM;
-    d->order = order_of(s, NTR_GOAL_HISTORY, NTR_NO_ICNT, history);
+    order(d, s, NTR_GOAL_HISTORY, NTR_NO_ICNT, history);
     return NTR_OK;
 }
 
@@ -282,9 +295,15 @@ static const handler handlers[NTR_TCODE_VENDOR_LAST + 2] = {
     [NTR_TCODE_ICT_WS] = ntr_ict_take,
 };
 
+uint64_t ntr_messages_known(const ntr_dialect *dialect) {
+    uint64_t known = 0;
+    for (unsigned tcode = 0; tcode < sizeof handlers / sizeof *handlers; tcode++)
+        if (handlers[tcode] && ntr_message_get(dialect, tcode)) known |= UINT64_C(1) << tcode;
+    return known;
+}
+
 static handler handler_of(const ntr_decoder *d, unsigned tcode) {
-    bool known = ntr_message_get(d->params.dialect, tcode) != NULL;
-    return known && handlers[tcode] ? handlers[tcode] : on_other;
+    return d->known >> tcode & 1 ? handlers[tcode] : on_other;
 }
 
 /* Bytes whose framing is broken may have been anybody's; a message with a bad field was its source's. */
@@ -318,8 +337,12 @@ static void stamp_header(ntr_decoder *d, const ntr_source *s) {
 
 ntr_status ntr_message_take(ntr_decoder *d) {
     const ntr_message *m = &d->message;
-    d->header = (ntr_event){.offset = m->offset, .message = m->number};
-    if (m->defect != NTR_OK && m->defect != NTR_E_FIELD_EXTRA) return on_defect(d);
+    if (m->defect != NTR_OK && m->defect != NTR_E_FIELD_EXTRA) {
+        d->header = (ntr_event){.offset = m->offset, .message = m->number};
+        return on_defect(d);
+    }
+    d->header.offset = m->offset; /* the rest is stamped below, or always 0 */
+    d->header.message = m->number;
 
     uint16_t id = d->params.src_bits ? (uint16_t)m->src : 0;
     if (d->config.one_source && id != d->config.source) return NTR_OK;

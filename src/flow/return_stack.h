@@ -26,6 +26,7 @@ typedef struct ntr_return_stack {
     uint32_t top;   /* index after the newest, not masked */
     uint32_t count;
     uint32_t limit;
+    uint32_t low;   /* least `count` since ntr_return_stack_mark; 0 too when an entry was dropped */
 } ntr_return_stack;
 
 /* `depth` 0: as deep as needed. */
@@ -33,7 +34,7 @@ void ntr_return_stack_init(ntr_return_stack *stack, uint32_t depth);
 void ntr_return_stack_release(ntr_return_stack *stack, const ntr_allocator *allocator);
 
 static inline void ntr_return_stack_clear(ntr_return_stack *stack) {
-    stack->top = stack->count = 0;
+    stack->top = stack->count = stack->low = 0;
 }
 
 /* Make room for one more; for ntr_return_stack_push. Errors: NTR_E_MEMORY. */
@@ -42,7 +43,10 @@ ntr_status ntr_return_stack_grow(ntr_return_stack *stack, const ntr_allocator *a
 /* Errors: NTR_E_MEMORY. */
 static inline ntr_status ntr_return_stack_push(ntr_return_stack *stack, const ntr_allocator *allocator,
                                                ntr_return entry) {
-    if (stack->count == stack->limit) stack->count--;
+    if (stack->count == stack->limit) {
+        stack->count--;
+        stack->low = 0;
+    }
     if (!stack->entries || (stack->count > stack->mask)) {
         ntr_status status = ntr_return_stack_grow(stack, allocator);
         if (status != NTR_OK) return status;
@@ -56,8 +60,19 @@ static inline ntr_status ntr_return_stack_push(ntr_return_stack *stack, const nt
 static inline bool ntr_return_stack_pop(ntr_return_stack *stack, ntr_return *entry) {
     if (stack->count == 0) return false;
     stack->count--;
+    if (stack->count < stack->low) stack->low = stack->count;
     *entry = stack->entries[--stack->top & stack->mask];
     return true;
+}
+
+/* Remember how deep the stack is now. */
+static inline uint32_t ntr_return_stack_mark(ntr_return_stack *stack) {
+    return stack->low = stack->count;
+}
+
+/* Whether it holds what it held when `mark` was given: it is as deep, and nothing below was touched. */
+static inline bool ntr_return_stack_is_back(const ntr_return_stack *stack, uint32_t mark) {
+    return stack->count == mark && stack->low == mark;
 }
 
 #endif

@@ -101,9 +101,23 @@ void ntr_blocks_flush(ntr_blocks *blocks) {
     blocks->epoch++;
 }
 
-uint32_t ntr_blocks_view(ntr_blocks *blocks, const ntr_context *context) {
-    uint32_t view = ntr_views_get(&blocks->rest->views, blocks->program, context);
+static uint32_t view_for(ntr_blocks *blocks, uint32_t owner, const ntr_context *context) {
+    uint32_t view = ntr_views_get(&blocks->rest->views, blocks->program, owner, context);
     return view < NTR_VIEWS_MAX ? view : NTR_VIEW_NONE;
+}
+
+uint32_t ntr_blocks_view(ntr_blocks *blocks, const ntr_context *context) {
+    return view_for(blocks, NTR_VIEW_SHARED, context);
+}
+
+uint32_t ntr_blocks_own_view(ntr_blocks *blocks, uint16_t src, const ntr_context *context) {
+    return view_for(blocks, src, context);
+}
+
+const ntr_context *ntr_blocks_owner(const ntr_blocks *blocks, uint32_t view, uint16_t *src) {
+    const ntr_views *views = &blocks->rest->views;
+    *src = (uint16_t)views->owners[view & ~PART_VIEW];
+    return &views->contexts[view & ~PART_VIEW];
 }
 
 ntr_block *ntr_blocks_at(const ntr_blocks *blocks, size_t number) {

@@ -87,6 +87,10 @@ void ntr_blocks_free(ntr_blocks *blocks);
 /* What this context sees, as a small number (NULL: unknown context). */
 uint32_t ntr_blocks_view(ntr_blocks *blocks, const ntr_context *context);
 
+/* A view that nobody else has, for those whose counters are not to be mixed; and whose it is. */
+uint32_t ntr_blocks_own_view(ntr_blocks *blocks, uint16_t src, const ntr_context *context);
+const ntr_context *ntr_blocks_owner(const ntr_blocks *blocks, uint32_t view, uint16_t *src);
+
 /* Time to settle counters and flush. */
 bool ntr_blocks_full(const ntr_blocks *blocks);
 
@@ -105,10 +109,15 @@ void ntr_blocks_catch_up(ntr_blocks *blocks, uint64_t position);
 ntr_block *ntr_blocks_find(ntr_blocks *blocks, uint32_t view, uint64_t address);
 ntr_block *ntr_blocks_link(ntr_blocks *blocks, ntr_block *from, ntr_block **link, uint64_t address);
 
+/* Whether nothing changes when the walk goes on at this stream offset. */
+static inline bool ntr_blocks_is_calm(const ntr_blocks *blocks, uint64_t position) {
+    return position >= blocks->calm_from && position <= blocks->calm_until &&
+           blocks->revision == blocks->program->revision;
+}
+
 /* The walk goes on at this stream offset; it may lie before the last one. */
 static inline void ntr_blocks_seek(ntr_blocks *blocks, uint64_t position) {
-    if (position < blocks->calm_from || position > blocks->calm_until || blocks->revision != blocks->program->revision)
-        ntr_blocks_catch_up(blocks, position);
+    if (!ntr_blocks_is_calm(blocks, position)) ntr_blocks_catch_up(blocks, position);
 }
 
 static inline size_t ntr_blocks_hash(const ntr_blocks *blocks, uint32_t view, uint64_t address) {

@@ -53,28 +53,41 @@ static bool see_the_same(const ntr_views *views, const ntr_program *program, con
     return true;
 }
 
-static uint32_t find(ntr_views *views, const ntr_program *program, const ntr_context *context) {
+static bool fits(const ntr_views *views, const ntr_program *program, uint32_t view, uint32_t owner,
+                 const ntr_context *context) {
+    if (views->owners[view] != owner) return false;
+    if (owner != NTR_VIEW_SHARED) return same_context(&views->contexts[view], context);
+    return see_the_same(views, program, &views->contexts[view], context);
+}
+
+static uint32_t find(ntr_views *views, const ntr_program *program, uint32_t owner, const ntr_context *context) {
     uint32_t view = 0;
-    while (view < views->count && !see_the_same(views, program, &views->contexts[view], context)) view++;
-    if (view == views->count && view < NTR_VIEWS_MAX) views->contexts[views->count++] = *context;
+    while (view < views->count && !fits(views, program, view, owner, context)) view++;
+    if (view == views->count && view < NTR_VIEWS_MAX) {
+        views->contexts[view] = *context;
+        views->owners[view] = owner;
+        views->count++;
+    }
     return view;
 }
 
-static unsigned recent_slot(const ntr_context *context) {
-    uint64_t mix = (context->has_scontext ? context->scontext : 0) * 31 +
+static unsigned recent_slot(uint32_t owner, const ntr_context *context) {
+    uint64_t mix = owner * 127u + (context->has_scontext ? context->scontext : 0) * 31 +
                    (context->has_hcontext ? context->hcontext : 0) * 7 + context->prv * 2u + context->v;
     return (unsigned)(mix * UINT64_C(0x9e3779b97f4a7c15) >> 32) % NTR_VIEWS_RECENT;
 }
 
-uint32_t ntr_views_get(ntr_views *views, const ntr_program *program, const ntr_context *context) {
+uint32_t ntr_views_get(ntr_views *views, const ntr_program *program, uint32_t owner, const ntr_context *context) {
     static const ntr_context unknown = {.prv = NTR_PRV_UNKNOWN};
     if (!context) context = &unknown;
-    unsigned slot = recent_slot(context);
-    if (views->recent[slot].view && same_context(&views->recent[slot].context, context))
+    unsigned slot = recent_slot(owner, context);
+    if (views->recent[slot].view && views->recent[slot].owner == owner &&
+        same_context(&views->recent[slot].context, context))
         return views->recent[slot].view - 1;
-    uint32_t view = find(views, program, context);
+    uint32_t view = find(views, program, owner, context);
     if (view == NTR_VIEWS_MAX) return view;
     views->recent[slot].context = *context;
+    views->recent[slot].owner = owner;
     views->recent[slot].view = view + 1;
     return view;
 }

@@ -11,9 +11,11 @@
 
 typedef struct ntr_views {
     ntr_context contexts[NTR_VIEWS_MAX]; /* one that stands for each view */
+    uint32_t owners[NTR_VIEWS_MAX];      /* the source that has the view for itself, or NTR_VIEW_SHARED */
     uint32_t count;
     struct {
         ntr_context context;
+        uint32_t owner;
         uint32_t view; /* index + 1; 0: empty */
     } recent[NTR_VIEWS_RECENT];
     uint32_t *bindings; /* one image for each different thing that images are bound to */
@@ -25,8 +27,11 @@ typedef struct ntr_views {
  * when out of memory. */
 int ntr_views_update(ntr_views *views, const ntr_program *program, const ntr_allocator *allocator);
 
-/* The view of this context, or NTR_VIEWS_MAX when there are too many. */
-uint32_t ntr_views_get(ntr_views *views, const ntr_program *program, const ntr_context *context);
+#define NTR_VIEW_SHARED UINT32_MAX
+
+/* The view of this context, or NTR_VIEWS_MAX when there are too many. With an `owner`, of this context and nobody
+ * else. */
+uint32_t ntr_views_get(ntr_views *views, const ntr_program *program, uint32_t owner, const ntr_context *context);
 
 void ntr_views_clear(ntr_views *views);
 void ntr_views_release(ntr_views *views, const ntr_allocator *allocator);

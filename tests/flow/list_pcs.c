@@ -4,7 +4,7 @@
  *   -d DIALECT  -s SRC_BITS  -r IMPLICIT_RETURN  -i SOURCE (this one only)
  *   -b N (events a read)  -c (totals only)  -e (all events to standard error)  -q (no program counters)
  *   -t (addresses of in-circuit trace too)  -v (fail when the counting decode has other totals) */
-#include "totals.h"
+#include "tallies.h"
 
 #include <ntrace/ntrace.h>
 
@@ -151,18 +151,6 @@ static ntr_status list(const options *o, ntr_decoder *decoder, const ntr_program
     return status;
 }
 
-/* Whether the counting decode finds the same. */
-static bool counts_agree(const options *o, const uint8_t *data, size_t size, const ntr_counts *totals) {
-    ntr_decoder *decoder = ntr_decoder_new(&o->config, NULL);
-    ntr_counts counts = {0};
-    if (!decoder) return false;
-    ntr_decoder_feed(decoder, data, size, true);
-    ntr_decoder_count(decoder, &counts);
-    ntr_decoder_free(decoder);
-    counts.messages = counts.bytes = 0;
-    return memcmp(&counts, totals, sizeof counts) == 0;
-}
-
 int main(int argc, char **argv) {
     options o;
     if (!parse(&o, argc, argv)) return fail("usage", "list_pcs [options] TRACE ELF[@BIAS][,SCONTEXT]...");
@@ -186,9 +174,10 @@ int main(int argc, char **argv) {
     } else {
         ntr_counts totals = {0};
         status = list(&o, decoder, program, &trouble, &totals);
-        if (o.verify && !counts_agree(&o, data, size, &totals)) {
+        const char *differs = o.verify ? tallies_differ(&o.config, (ntr_bytes){data, size}) : NULL;
+        if (differs) {
             ntr_decoder_free(decoder);
-            return fail("counting decode", "totals differ");
+            return fail("counting decode", differs);
         }
     }
     ntr_decoder_free(decoder);

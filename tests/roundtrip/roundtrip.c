@@ -7,6 +7,7 @@
  *   -o NAME   write its stream to NAME.nex and its code to NAME-ADDRESS.bin
  *
  * Speaks TAP, 100 seeds a test. A failing seed prints the command that repeats it. */
+#include "../flow/tallies.h"
 #include "judge.h"
 #include "setup.h"
 #include <inttypes.h>
@@ -140,6 +141,26 @@ static verdict judge_rules(const setup *s, ntr_bytes stream)
     return i.verdict;
 }
 
+/* Counting tells the same spans as events, of the stream and of a damaged copy. */
+static verdict judge_tallies(const setup *s, ntr_bytes stream, prng *random)
+{
+    const ntr_decoder_config config = {.size = sizeof config, .params = s->params, .program = s->program};
+    uint8_t *damaged = malloc(stream.size + 1);
+    memcpy(damaged, stream.data, stream.size);
+    for (uint64_t i = prng_range(random, 1, 4); stream.size && i--;)
+        damaged[prng_range(random, 0, (uint32_t)stream.size - 1)] ^= (uint8_t)(1u << prng_range(random, 0, 7));
+    const char *why = tallies_differ(&config, stream), *how = "";
+    if (!why) {
+        why = tallies_differ(&config, (ntr_bytes){damaged, stream.size});
+        how = ", when damaged";
+    }
+    verdict v = {.good = !why};
+    if (why)
+        snprintf(v.why, sizeof v.why, "%s%s", why, how);
+    free(damaged);
+    return v;
+}
+
 /* The library classifies instructions as the generator meant them. */
 static verdict judge_image(const setup *s)
 {
@@ -181,7 +202,9 @@ static verdict judge_all(const setup *s, setup_stream *const *streams, ntr_bytes
     }
     if (v.good)
         v = judge_rules(s, stream);
-    return v.good ? judge_counts(s, decoder, stream, random) : v;
+    if (v.good)
+        v = judge_counts(s, decoder, stream, random);
+    return v.good ? judge_tallies(s, stream, random) : v;
 }
 
 static bool run_seed(const options *o, uint64_t seed, tally *totals)

@@ -2,7 +2,7 @@
 #ifndef NTR_TEST_SCENE_H
 #define NTR_TEST_SCENE_H
 
-#include "../../flow/totals.h"
+#include "../../flow/tallies.h"
 #include "../test.h"
 
 #include <ntrace/ntrace.h>
@@ -195,6 +195,8 @@ static inline void counts_to(const scene *s, const stream *in, const ntr_counts 
     assert_int_equal(counts.bytes, in->size);
     counts.bytes = counts.messages = 0;
     assert_memory_equal(&counts, events, sizeof counts);
+    const char *differs = tallies_differ(&s->config, (ntr_bytes){in->bytes, in->size});
+    if (differs) fail_msg("%s", differs);
 }
 
 static inline void decodes_to(const scene *s, const char *messages, const char *events) {

@@ -1,0 +1,112 @@
+/* Whether counting tells what events tell: the same totals, the same spans as often, each source in each context. */
+#ifndef NTR_TEST_TALLIES_H
+#define NTR_TEST_TALLIES_H
+
+#include <ntrace/decoder.h>
+#include <ntrace/tally.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "totals.h"
+
+/* A damaged count can stand for more than anybody wants to hear of: NTR_E_LIMIT. */
+enum { TALLIES_EVENTS_MAX = 1 << 20 };
+
+static inline ntr_status tallies_by_events(const ntr_decoder_config *config, ntr_bytes in, ntr_tally *tally,
+                                           ntr_counts *totals) {
+    ntr_event events[256];
+    ntr_decoder *d = ntr_decoder_new(config, NULL);
+    ntr_status status = NTR_OK;
+    size_t told = 0;
+    ntr_decoder_feed(d, in.data, in.size, true);
+    while (status == NTR_OK) {
+        size_t count = 0;
+        status = ntr_decoder_read(d, events, 256, &count);
+        ntr_tally_feed(tally, events, count);
+        for (size_t i = 0; i < count; i++) totals_add(totals, &events[i]);
+        told += count;
+        if (told > TALLIES_EVENTS_MAX && status == NTR_OK) status = NTR_E_LIMIT;
+    }
+    ntr_decoder_free(d);
+    return status;
+}
+
+/* In two pieces, the first one settled on its own. */
+static inline ntr_status tallies_by_counting(const ntr_decoder_config *config, ntr_bytes in, ntr_tally *tally,
+                                             ntr_counts *counts) {
+    ntr_decoder *d = ntr_decoder_new(config, NULL);
+    ntr_decoder_tell(d, ntr_tally_told, tally);
+    ntr_decoder_feed(d, in.data, in.size / 2, false);
+    ntr_status status = ntr_decoder_count(d, counts);
+    if (status == NTR_NEED_MORE) status = ntr_decoder_settle(d);
+    if (status == NTR_OK) {
+        ntr_decoder_feed(d, in.data + in.size / 2, in.size - in.size / 2, true);
+        status = ntr_decoder_count(d, counts);
+    }
+    ntr_decoder_free(d);
+    counts->messages = counts->bytes = 0;
+    return status;
+}
+
+/* A row that says itself whose it is. Zeroed first: compared as bytes. */
+typedef struct tallies_row {
+    ntr_context context;
+    uint64_t address, last, target, count, src, end, instructions, halfwords, target_unknown;
+} tallies_row;
+
+static inline int tallies_compare(const void *a, const void *b) {
+    return memcmp(a, b, sizeof(tallies_row));
+}
+
+static inline tallies_row *tallies_rows(ntr_tally *tally, size_t *count) {
+    const ntr_tally_row *rows = ntr_tally_rows(tally, count);
+    tallies_row *out = calloc(*count + 1, sizeof *out);
+    for (size_t i = 0; i < *count; i++) {
+        const ntr_tally_row *r = &rows[i];
+        const ntr_tally_view_info *view = ntr_tally_view(tally, r->view);
+        tallies_row *o = &out[i];
+        o->context.scontext = view->context.scontext;
+        o->context.hcontext = view->context.hcontext;
+        o->context.prv = view->context.prv;
+        o->context.v = view->context.v;
+        o->src = view->src;
+        o->address = r->address;
+        o->last = r->last;
+        o->target = r->target;
+        o->count = r->count;
+        o->end = r->end;
+        o->instructions = r->instructions;
+        o->halfwords = r->halfwords;
+        o->target_unknown = r->target_unknown;
+    }
+    qsort(out, *count, sizeof *out, tallies_compare);
+    return out;
+}
+
+static inline bool tallies_equal(ntr_tally *a, ntr_tally *b) {
+    size_t count_a, count_b;
+    tallies_row *rows_a = tallies_rows(a, &count_a), *rows_b = tallies_rows(b, &count_b);
+    bool equal = count_a == count_b && memcmp(rows_a, rows_b, count_a * sizeof *rows_a) == 0 &&
+                 ntr_tally_gaps(a) == ntr_tally_gaps(b);
+    free(rows_a);
+    free(rows_b);
+    return equal;
+}
+
+/* NULL, or what differs. */
+static inline const char *tallies_differ(const ntr_decoder_config *config, ntr_bytes in) {
+    ntr_tally *events = ntr_tally_new(NULL), *counting = ntr_tally_new(NULL);
+    ntr_counts totals = {0}, counts = {0};
+    ntr_status one = tallies_by_events(config, in, events, &totals);
+    ntr_status other = tallies_by_counting(config, in, counting, &counts);
+    const char *what = NULL;
+    if (one == NTR_E_LIMIT) what = NULL;
+    else if (one != other) what = "counting ends with another status than events";
+    else if (one == NTR_END && memcmp(&totals, &counts, sizeof counts)) what = "counting has other totals than events";
+    else if (one == NTR_END && !tallies_equal(events, counting)) what = "counting tells other spans than events";
+    ntr_tally_free(events);
+    ntr_tally_free(counting);
+    return what;
+}
+
+#endif

@@ -1,0 +1,145 @@
+/* The counting decode: repeats cost what one costs, and who listens is told everything. */
+#include "scene.h"
+
+#define START "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\n"
+
+/* A loop of two branches, with a call in it. */
+static void loop(scene *s) {
+    code(s, 0x100, branch(8), ADD, jal(1, 0x0f8), branch(-12), JR_A5);
+    code(s, 0x200, ADD, RET);
+}
+
+static ntr_counts count(const scene *s, const char *messages, ntr_tally *tally) {
+    stream in = {.size = 0};
+    ntr_counts counts = {0};
+    ntr_status status;
+    assemble(&in, &s->config.params, messages);
+    ntr_decoder *d = ntr_decoder_new(&s->config, &status);
+    ntr_decoder_tell(d, ntr_tally_told, tally);
+    assert_int_equal(ntr_decoder_feed(d, in.bytes, in.size, true), NTR_OK);
+    assert_int_equal(ntr_decoder_count(d, &counts), NTR_END);
+    ntr_decoder_free(d);
+    return counts;
+}
+
+static uint64_t times(ntr_tally *tally, uint64_t address, unsigned end) {
+    size_t rows;
+    const ntr_tally_row *row = ntr_tally_rows(tally, &rows);
+    for (size_t i = 0; i < rows; i++)
+        if (row[i].address == address && row[i].end == end) return row[i].count;
+    return 0;
+}
+
+#define MANY 1000000000000 /* one by one: hours */
+
+static void repeated_branches_are_multiplied(void **state) {
+    (void)state;
+    scene s;
+    ntr_tally *tally = ntr_tally_new(NULL);
+    scene_start(&s, NULL);
+    code(&s, 0x100, ADD, branch(-4));
+    ntr_counts c = count(&s, START "DirectBranch ICNT=4\nRepeatBranch BCNT=1000000000000\n", tally);
+    assert_int_equal(c.taken, MANY + 1);
+    assert_int_equal(c.branches, MANY + 1);
+    assert_int_equal(c.spans, MANY + 1);
+    assert_int_equal(c.instructions, 2 * (MANY + 1));
+    assert_int_equal(c.gaps, 0);
+    assert_int_equal(times(tally, 0x100, NTR_END_TAKEN), MANY + 1);
+    ntr_tally_free(tally);
+    scene_end(&s);
+}
+
+/* Calls and returns in the loop; the return is left out of the trace. */
+static void repeated_history_is_multiplied(void **state) {
+    (void)state;
+    scene s;
+    ntr_tally *tally = ntr_tally_new(NULL);
+    scene_start(&s, NULL);
+    s.config.params.implicit_return = NTR_RETURN_FULL;
+    loop(&s);
+    ntr_counts c = count(&s, START "ResourceFull RCODE=2 RDATA0=0x5 RDATA1=1000000000000\n", tally);
+    assert_int_equal(c.branches, 2 * (uint64_t)MANY);
+    assert_int_equal(c.taken, MANY);
+    assert_int_equal(c.calls, MANY);
+    assert_int_equal(c.returns, MANY);
+    assert_int_equal(c.instructions, 6 * (uint64_t)MANY);
+    assert_int_equal(times(tally, 0x100, NTR_END_NOT_TAKEN), MANY);
+    assert_int_equal(times(tally, 0x10c, NTR_END_TAKEN), MANY);
+    assert_int_equal(times(tally, 0x200, NTR_END_RETURN), MANY);
+    ntr_tally_free(tally);
+    scene_end(&s);
+}
+
+/* The pattern is one outcome, the loop has three branches. */
+static void circles_may_take_several_passes(void **state) {
+    (void)state;
+    scene s;
+    ntr_tally *tally = ntr_tally_new(NULL);
+    scene_start(&s, NULL);
+    code(&s, 0x100, branch(8), ADD, branch(12), ADD, ADD, branch(-20), JR_A5);
+    ntr_counts c = count(&s, START "ResourceFull RCODE=2 RDATA0=0x3 RDATA1=1000000000000\n", tally);
+    assert_int_equal(c.taken, MANY);
+    assert_int_equal(c.instructions, MANY);
+    assert_int_equal(times(tally, 0x100, NTR_END_TAKEN), MANY / 3 + 1);
+    assert_int_equal(times(tally, 0x108, NTR_END_TAKEN), MANY / 3);
+    assert_int_equal(times(tally, 0x114, NTR_END_TAKEN), MANY / 3);
+    ntr_tally_free(tally);
+    tally = ntr_tally_new(NULL);
+    /* a way in that is not part of the circle */
+    code(&s, 0x200, branch(8), ADD, branch(-0x108));
+    c = count(&s, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x100\nResourceFull RCODE=2 RDATA0=0x3 RDATA1=1000000000001\n", tally);
+    assert_int_equal(c.taken, (uint64_t)MANY + 1);
+    assert_int_equal(times(tally, 0x200, NTR_END_TAKEN), 1);
+    assert_int_equal(times(tally, 0x208, NTR_END_TAKEN), 1);
+    assert_int_equal(times(tally, 0x114, NTR_END_TAKEN), (MANY - 1) / 3);
+    ntr_tally_free(tally);
+    scene_end(&s);
+}
+
+/* A stack that overflowed within the loop is not what it was, though it is as deep. */
+static void a_stack_that_forgets_is_no_circle(void **state) {
+    (void)state;
+    scene s;
+    ntr_tally *tally = ntr_tally_new(NULL);
+    scene_start(&s, NULL);
+    s.config.params.implicit_return = NTR_RETURN_FULL;
+    s.config.params.return_stack = 2;
+    /* every turn calls once and never returns */
+    code(&s, 0x100, branch(8), ADD, jal(1, -8), JR_A5);
+    ntr_counts c = count(&s, START "ResourceFull RCODE=2 RDATA0=0x2 RDATA1=1000\n", tally);
+    assert_int_equal(c.branches, 1000);
+    assert_int_equal(c.calls, 999);
+    ntr_tally_free(tally);
+    scene_end(&s);
+}
+
+static ntr_status refuse(void *user, const ntr_event *event, const ntr_context *context, uint64_t number) {
+    (void)user, (void)event, (void)context, (void)number;
+    return NTR_E_LIMIT;
+}
+
+static void who_listens_can_end_it(void **state) {
+    (void)state;
+    scene s;
+    ntr_status status;
+    ntr_counts counts = {0};
+    stream in = {.size = 0};
+    scene_start(&s, NULL);
+    loop(&s);
+    assemble(&in, &s.config.params, START "ResourceFull RCODE=1 RDATA0=0x2\n");
+    ntr_decoder *d = ntr_decoder_new(&s.config, &status);
+    ntr_decoder_tell(d, refuse, NULL);
+    assert_int_equal(ntr_decoder_feed(d, in.bytes, in.size, true), NTR_OK);
+    assert_int_equal(ntr_decoder_count(d, &counts), NTR_E_LIMIT);
+    ntr_decoder_free(d);
+    scene_end(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(repeated_branches_are_multiplied), cmocka_unit_test(repeated_history_is_multiplied),
+        cmocka_unit_test(circles_may_take_several_passes), cmocka_unit_test(a_stack_that_forgets_is_no_circle),
+        cmocka_unit_test(who_listens_can_end_it),
+    };
+    return cmocka_run_group_tests_name("counting", tests, NULL, NULL);
+}
