@@ -111,7 +111,7 @@ static void repeat(ntr_decoder *d, ntr_place *p, circle *c) {
 static ntr_stride *stride_at(ntr_decoder *d, const ntr_place *p) {
     if (!p->history.left || (d->told && p->run.halfwords)) return NULL; /* what is told has the run in its first span */
     ntr_stride *stride = ntr_stride_get(d, p);
-    return stride->used && stride->halfwords < UINT64_MAX ? stride : NULL;
+    return stride->used && stride->halfwords < p->left - p->leash ? stride : NULL;
 }
 
 ntr_status ntr_walk_counts(ntr_decoder *d) {

@@ -44,6 +44,7 @@ static inline ntr_order *order(ntr_decoder *d, ntr_source *s, ntr_goal goal, uin
     o->btype = 0;
     o->no_outcome = false;
     o->left = left;
+    o->leash = 0;
     o->history = history;
     o->address = 0;
     o->again = 0;
