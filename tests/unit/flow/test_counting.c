@@ -30,7 +30,7 @@ static uint64_t times(ntr_tally *tally, uint64_t address, unsigned end) {
     return 0;
 }
 
-#define MANY 1000000000000 /* one by one: hours */
+#define MANY 61000000 /* near the most that one message may stand for */
 
 static void repeated_branches_are_multiplied(void **state) {
     (void)state;
@@ -38,7 +38,7 @@ static void repeated_branches_are_multiplied(void **state) {
     ntr_tally *tally = ntr_tally_new(NULL);
     scene_start(&s, NULL);
     code(&s, 0x100, ADD, branch(-4));
-    ntr_counts c = count(&s, START "DirectBranch ICNT=4\nRepeatBranch BCNT=1000000000000\n", tally);
+    ntr_counts c = count(&s, START "DirectBranch ICNT=4\nRepeatBranch BCNT=61000000\n", tally);
     assert_int_equal(c.taken, MANY + 1);
     assert_int_equal(c.branches, MANY + 1);
     assert_int_equal(c.spans, MANY + 1);
@@ -57,7 +57,7 @@ static void repeated_history_is_multiplied(void **state) {
     scene_start(&s, NULL);
     s.config.params.implicit_return = NTR_RETURN_FULL;
     loop(&s);
-    ntr_counts c = count(&s, START "ResourceFull RCODE=2 RDATA0=0x5 RDATA1=1000000000000\n", tally);
+    ntr_counts c = count(&s, START "ResourceFull RCODE=2 RDATA0=0x5 RDATA1=61000000\n", tally);
     assert_int_equal(c.branches, 2 * (uint64_t)MANY);
     assert_int_equal(c.taken, MANY);
     assert_int_equal(c.calls, MANY);
@@ -77,7 +77,7 @@ static void circles_may_take_several_passes(void **state) {
     ntr_tally *tally = ntr_tally_new(NULL);
     scene_start(&s, NULL);
     code(&s, 0x100, branch(8), ADD, branch(12), ADD, ADD, branch(-20), JR_A5);
-    ntr_counts c = count(&s, START "ResourceFull RCODE=2 RDATA0=0x3 RDATA1=1000000000000\n", tally);
+    ntr_counts c = count(&s, START "ResourceFull RCODE=2 RDATA0=0x3 RDATA1=61000000\n", tally);
     assert_int_equal(c.taken, MANY);
     assert_int_equal(c.instructions, MANY);
     assert_int_equal(times(tally, 0x100, NTR_END_TAKEN), MANY / 3 + 1);
@@ -87,7 +87,7 @@ static void circles_may_take_several_passes(void **state) {
     tally = ntr_tally_new(NULL);
     /* a way in that is not part of the circle */
     code(&s, 0x200, branch(8), ADD, branch(-0x108));
-    c = count(&s, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x100\nResourceFull RCODE=2 RDATA0=0x3 RDATA1=1000000000001\n", tally);
+    c = count(&s, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x100\nResourceFull RCODE=2 RDATA0=0x3 RDATA1=61000001\n", tally);
     assert_int_equal(c.taken, (uint64_t)MANY + 1);
     assert_int_equal(times(tally, 0x200, NTR_END_TAKEN), 1);
     assert_int_equal(times(tally, 0x208, NTR_END_TAKEN), 1);
@@ -135,11 +135,82 @@ static void who_listens_can_end_it(void **state) {
     scene_end(&s);
 }
 
+static void counts_as_events_tell(const scene *s, const char *messages) {
+    stream in = {.size = 0};
+    assemble(&in, &s->config.params, messages);
+    const char *differs = tallies_differ(&s->config, (ntr_bytes){in.bytes, in.size});
+    if (differs) fail_msg("%s of\n%s", differs, messages);
+}
+
+static void nops(scene *s, uint64_t address, unsigned count) {
+    uint32_t code[201];
+    for (unsigned i = 0; i < count; i++) code[i] = C_NOP;
+    code[count] = CODE_END;
+    add_code_for(s, address, code, NULL);
+}
+
+/* Straight code is cut at 255 halfwords; what follows is one span with it. */
+static void long_straight_code_stays_one_span(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    nops(&s, 0x100, 200);
+    nops(&s, 0x290, 200);
+    code(&s, 0x420, branch(-0x320), branch(-0x324), JR_A5);
+    counts_as_events_tell(&s, START "ResourceFull RCODE=0 RDATA0=300\nResourceFull RCODE=1 RDATA0=0x37\nResourceFull RCODE=2 RDATA0=0x7 RDATA1=9\n");
+    scene_end(&s);
+}
+
+/* History that leads further than I-CNT, or not as far. */
+static void history_does_not_lead_past_icnt(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    code(&s, 0x100, branch(8), ADD, branch(-8), JR_A5);
+    for (unsigned icnt = 0; icnt < 24; icnt++) {
+        char messages[200];
+        snprintf(messages, sizeof messages, START "IndirectBranchHist BTYPE=0 ICNT=%u UADDR=0x80 HIST=0x1f\n" START, icnt);
+        counts_as_events_tell(&s, messages);
+    }
+    scene_end(&s);
+}
+
+/* The same message, yet the branches are two. */
+static void a_repeated_branch_may_move(void **state) {
+    (void)state;
+    scene s;
+    ntr_tally *tally = ntr_tally_new(NULL);
+    scene_start(&s, NULL);
+    code(&s, 0x100, branch(8), ADD, branch(-8));
+    count(&s, START "DirectBranch ICNT=2\nRepeatBranch BCNT=100\n", tally);
+    assert_int_equal(times(tally, 0x100, NTR_END_TAKEN), 51);
+    assert_int_equal(times(tally, 0x108, NTR_END_TAKEN), 50);
+    ntr_tally_free(tally);
+    scene_end(&s);
+}
+
+/* Other code is at the same address from some place in the stream on: what ran before counts for the old one. */
+static void code_that_changes_is_counted_as_it_was(void **state) {
+    (void)state;
+    scene s;
+    const ntr_image_options early = {.until = 16}, late = {.from = 16};
+    scene_start(&s, NULL);
+    add_code_for(&s, 0x100, (const uint32_t[]){ADD, branch(-4), JR_A5, CODE_END}, &early);
+    add_code_for(&s, 0x100, (const uint32_t[]){branch(8), ADD, branch(-8), JR_A5, CODE_END}, &late);
+    /* 4 + 4 * 3 bytes of the old code, more than half of the stream */
+    counts_as_events_tell(&s, START "ResourceFull RCODE=1 RDATA0=0xf\nResourceFull RCODE=1 RDATA0=0xf\n"
+                                    "ResourceFull RCODE=1 RDATA0=0xf\nResourceFull RCODE=1 RDATA0=0xf\n" START
+                                    "ResourceFull RCODE=1 RDATA0=0x1f\n");
+    scene_end(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(repeated_branches_are_multiplied), cmocka_unit_test(repeated_history_is_multiplied),
         cmocka_unit_test(circles_may_take_several_passes), cmocka_unit_test(a_stack_that_forgets_is_no_circle),
-        cmocka_unit_test(who_listens_can_end_it),
+        cmocka_unit_test(who_listens_can_end_it), cmocka_unit_test(long_straight_code_stays_one_span),
+        cmocka_unit_test(history_does_not_lead_past_icnt), cmocka_unit_test(a_repeated_branch_may_move),
+        cmocka_unit_test(code_that_changes_is_counted_as_it_was),
     };
     return cmocka_run_group_tests_name("counting", tests, NULL, NULL);
 }
