@@ -45,20 +45,24 @@ static bool secondary_matches(const register_page *page, unsigned n, const ntr_i
                    VALUE_AT(page, TE_COMP_S_LOW, TE_COMP_S_HIGH, n));
 }
 
+/* Masked addresses of a block are no range: one after the other. */
+static bool compare_masked(unsigned function, value_range input, uint64_t match, uint64_t mask) {
+    if (!input.valid) return false;
+    for (uint64_t value = input.first;; value += 2) {
+        const value_range one = {value & mask, value & mask, true};
+        if (compare(function, one, match & mask)) return true;
+        if (value >= input.last) return false;
+    }
+}
+
 static bool primary_matches(const register_page *page, unsigned n, const ntr_ingress *b) {
     const unsigned function = AT(page, TE_COMP_P_FUNCTION, n);
     if (function == SIX) return false;
     if (function == ALWAYS) return true;
-    value_range input = input_of(AT(page, TE_COMP_P_INPUT, n), b);
-    uint64_t match = VALUE_AT(page, TE_COMP_P_LOW, TE_COMP_P_HIGH, n);
-    if (AT(page, TE_COMP_S_FUNCTION, n) == SIX) {
-        const uint64_t mask = VALUE_AT(page, TE_COMP_S_LOW, TE_COMP_S_HIGH, n);
-        input.first &= mask;
-        input.last &= mask;
-        match &= mask;
-        if (input.last < input.first) input.last = mask; /* the masked addresses went round */
-    }
-    return compare(function, input, match);
+    const value_range input = input_of(AT(page, TE_COMP_P_INPUT, n), b);
+    const uint64_t match = VALUE_AT(page, TE_COMP_P_LOW, TE_COMP_P_HIGH, n);
+    if (AT(page, TE_COMP_S_FUNCTION, n) != SIX) return compare(function, input, match);
+    return compare_masked(function, input, match, VALUE_AT(page, TE_COMP_S_LOW, TE_COMP_S_HIGH, n));
 }
 
 static bool from_to(bool *latched, bool primary, bool secondary) {
