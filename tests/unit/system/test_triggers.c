@@ -1,0 +1,139 @@
+/* Triggers of the debug module, external inputs and outputs (Trace Control section 4). */
+#include "../test.h"
+#include "rig.h"
+
+enum { ON = 2, OFF = 3, NOTIFY = 4, BEGINS = 1, ENDS = 2 };
+
+static bool is_tracing(rig *r) {
+    return read32(r->system, TE) & TRACING;
+}
+
+/* Blocks with debug triggers: + on, - off, ! notify, . none; 'x' for those in the trace. */
+static void debug_walk(rig *r, const char *triggers, const char *expected) {
+    char got[64] = "";
+    for (size_t i = 0; triggers[i]; i++) {
+        ntr_ingress b = rig_block(0x1000 + 2 * i, 1);
+        if (triggers[i] == '+') b.trigger = NTR_TRIGGER_ON;
+        if (triggers[i] == '-') b.trigger = NTR_TRIGGER_OFF;
+        if (triggers[i] == '!') b.trigger = NTR_TRIGGER_NOTIFY;
+        got[i] = rig_push(r, &b) ? 'x' : '.';
+    }
+    assert_string_equal(got, expected);
+}
+
+/* On acts from the oldest instruction of its cycle, off behind the newest. */
+static void debug_triggers(void **state) {
+    static rig r;
+    (void)state;
+    rig_open(&r, "");
+    rig_trace(&r, TRIG_ENABLE);
+    debug_walk(&r, "..-..+.-+.-.", "xxx..xxxxxx.");
+    assert_false(is_tracing(&r));
+    debug_walk(&r, "+.", "xx");
+    assert_true(is_tracing(&r));
+    assert_int_equal(rig_syncs(&r, NTR_SYNC_TRACE_ENABLE), 3);
+    debug_walk(&r, ".!.-!.", "xxxx.."); /* a report only while there is trace */
+    assert_int_equal(rig_syncs(&r, NTR_SYNC_TRACE_EVENT), 1);
+    rig_close(&r);
+}
+
+/* Without trTeInstTrigEnable nothing changes tracing; reports come all the same. */
+static void not_enabled(void **state) {
+    static rig r;
+    (void)state;
+    rig_open(&r, "");
+    write32(r.system, TE + 0x54, ON | OFF << 4 | NOTIFY << 8);
+    rig_trace(&r, 0);
+    debug_walk(&r, ".-.!.", "xxxxx");
+    assert_int_equal(ntr_system_trigger(r.system, 0, 1), NTR_OK);
+    assert_true(is_tracing(&r));
+    assert_int_equal(ntr_system_trigger(r.system, 0, 2), NTR_OK);
+    debug_walk(&r, "..", "xx");
+    assert_int_equal(rig_syncs(&r, NTR_SYNC_TRACE_EVENT), 1);
+    assert_int_equal(rig_syncs(&r, NTR_SYNC_EXTERNAL_TRIGGER), 1);
+    write32(r.system, TE, read32(r.system, TE) & ~(uint32_t)TRACING);
+    debug_walk(&r, ".+.", "...");
+    assert_int_equal(ntr_system_trigger(r.system, 0, 0), NTR_OK);
+    assert_false(is_tracing(&r));
+    rig_close(&r);
+}
+
+static void external_inputs(void **state) {
+    static rig r;
+    (void)state;
+    rig_open(&r, "");
+    for (unsigned input = 0; input < 8; input++) {
+        write32(r.system, TE + 0x54, (uint32_t)ON << 4 * input);
+        rig_trace(&r, TRIG_ENABLE);
+        r.size = 0;
+        write32(r.system, TE, read32(r.system, TE) & ~(uint32_t)TRACING);
+        debug_walk(&r, "..", "..");
+        for (unsigned other = 0; other < 8; other++) { /* action 0 does nothing */
+            if (other == input) continue;
+            assert_int_equal(ntr_system_trigger(r.system, 0, other), NTR_OK);
+            assert_false(is_tracing(&r));
+        }
+        assert_int_equal(ntr_system_trigger(r.system, 0, input), NTR_OK);
+        assert_true(is_tracing(&r));
+        debug_walk(&r, "..", "xx");
+        assert_int_equal(rig_syncs(&r, NTR_SYNC_TRACE_ENABLE), 1);
+        write32(r.system, TE + 0x54, (uint32_t)NOTIFY << 4 * input);
+        assert_int_equal(ntr_system_trigger(r.system, 0, input), NTR_OK);
+        debug_walk(&r, "..", "xx");
+        assert_int_equal(rig_syncs(&r, NTR_SYNC_EXTERNAL_TRIGGER), 1);
+        write32(r.system, TE + 0x54, (uint32_t)OFF << 4 * input);
+        assert_int_equal(ntr_system_trigger(r.system, 0, input), NTR_OK);
+        assert_false(is_tracing(&r));
+        debug_walk(&r, "..", "..");
+        rig_stop(&r);
+    }
+    assert_int_equal(ntr_system_trigger(r.system, 0, 8), NTR_E_RANGE);
+    assert_int_equal(ntr_system_trigger(r.system, 1, 0), NTR_E_RANGE);
+    write32(r.system, TE + 0x54, ON); /* a disabled encoder does not begin to trace */
+    assert_int_equal(ntr_system_trigger(r.system, 0, 0), NTR_OK);
+    assert_false(is_tracing(&r));
+    rig_close(&r);
+}
+
+static void expect_fired(rig *r, const char *expected) {
+    char got[9] = "";
+    for (unsigned i = 0; i < 8; i++) {
+        got[i] = (char)('0' + r->fired[i]);
+        r->fired[i] = 0;
+    }
+    assert_string_equal(got, expected);
+}
+
+/* Outputs 0, 3, 6 tell the beginning, 1, 4, 7 the end, 2 both, 5 nothing; whatever the cause. */
+static void external_outputs(void **state) {
+    static rig r;
+    (void)state;
+    rig_open(&r, "");
+    write32(r.system, TE + 0x54, ON | OFF << 4);
+    write32(r.system, TE + 0x58, 0x21021321);
+    assert_int_equal(read32(r.system, TE + 0x58), 0x21021321);
+    rig_trace(&r, TRIG_ENABLE); /* by software */
+    expect_fired(&r, "10110010");
+    debug_walk(&r, "..", "xx");
+    expect_fired(&r, "00000000");
+    debug_walk(&r, "-.", "x.");
+    expect_fired(&r, "01101001");
+    debug_walk(&r, "-.", "..");
+    expect_fired(&r, "00000000");
+    debug_walk(&r, "+.", "xx");
+    expect_fired(&r, "10110010");
+    ntr_system_trigger(r.system, 0, 0); /* on already */
+    expect_fired(&r, "00000000");
+    ntr_system_trigger(r.system, 0, 1);
+    expect_fired(&r, "01101001");
+    ntr_system_trigger(r.system, 0, 0);
+    expect_fired(&r, "10110010");
+    write32(r.system, TE, read32(r.system, TE) & ~(uint32_t)ENABLE);
+    expect_fired(&r, "01101001");
+    rig_close(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {TEST(debug_triggers), TEST(not_enabled), TEST(external_inputs), TEST(external_outputs)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
