@@ -1,11 +1,14 @@
-#include <ntrace/callstack.h>
+#include "analysis/callstack.h"
 
+#include "analysis/functions.h"
 #include "base/allocator.h"
 
 #include <string.h>
 
 /* Frames deeper than this are dropped from the bottom: runaway recursion must not eat the machine. */
 enum { DEPTH_MAX = 1 << 16 };
+
+enum { LATELY = 64, LATELY_BITS = 4 };
 
 /* The stack of one context of one source. */
 typedef struct stack {
@@ -20,6 +23,7 @@ typedef struct hart {
     uint16_t src;
     size_t current; /* index into stacks */
     ntr_context context;
+    ntr_function_range lately[LATELY]; /* code of the context that was looked up, by address */
     uint64_t stopped_at;
     bool stopped; /* nothing ran since a stop */
 } hart;
@@ -131,7 +135,10 @@ static void pop_to(change *c, size_t depth, bool lost) {
 }
 
 static uint32_t function_at(const change *c, uint64_t address) {
-    return ntr_functions_at(c->cs->functions, &c->hart->context, address);
+    ntr_function_range *range = &c->hart->lately[address >> LATELY_BITS & (LATELY - 1)];
+    if (address < range->low || address >= range->high)
+        *range = ntr_functions_range(c->cs->functions, &c->hart->context, address);
+    return range->number;
 }
 
 static ntr_stack_frame frame_at(const change *c, ntr_frame_kind kind, uint64_t address, uint64_t site,
@@ -300,15 +307,26 @@ const ntr_stack_frame *ntr_callstack_frame(ntr_callstack *cs, const ntr_event *e
     return top(&c);
 }
 
+static ntr_status take_span(change *c) {
+    c->hart->stopped = false;
+    return end_span(c);
+}
+
+ntr_status ntr_callstack_span(ntr_callstack *cs, const ntr_event *event, uint32_t *handle) {
+    change c;
+    if (!begin(&c, cs, event) || ensure_root(&c, event->address) != NTR_OK) return NTR_E_MEMORY;
+    *handle = top(&c)->handle;
+    return take_span(&c);
+}
+
 ntr_status ntr_callstack_feed(ntr_callstack *cs, const ntr_event *event) {
     change c;
     if (!begin(&c, cs, event)) return NTR_E_MEMORY;
     ntr_status status = NTR_OK;
     switch ((ntr_event_kind)event->kind) {
     case NTR_EVENT_SPAN:
-        c.hart->stopped = false;
         status = ensure_root(&c, event->address);
-        return status ? status : end_span(&c);
+        return status ? status : take_span(&c);
     case NTR_EVENT_STOP:
         c.hart->stopped = (event->flags & NTR_EVENT_ADDRESS_UNKNOWN) == 0;
         c.hart->stopped_at = event->address;
@@ -317,6 +335,7 @@ ntr_status ntr_callstack_feed(ntr_callstack *cs, const ntr_event *event) {
         return sync(&c, event->address);
     case NTR_EVENT_CONTEXT:
         c.hart->context = event->context;
+        memset(c.hart->lately, 0, sizeof c.hart->lately);
         c.hart->current = stack_of(cs, event->src, &event->context);
         if (c.hart->current == SIZE_MAX) {
             c.hart->current = 0;

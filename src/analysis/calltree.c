@@ -1,16 +1,25 @@
 #include <ntrace/calltree.h>
 
+#include "analysis/callstack.h"
 #include "analysis/shares.h"
 #include "base/allocator.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* Calls come in the order they came in before: which child of a node was entered last, and which sibling after
+ * a child. Trees of recursive programs are larger than caches; a right guess spares the way through the slots. */
+struct guess {
+    uint32_t last, next;
+};
+
 struct ntr_calltree {
     const ntr_allocator *allocator;
     ntr_callstack *stacks;
     ntr_call_node *nodes;
     size_t count, capacity;
+    struct guess *guesses; /* by node */
+    size_t guess_capacity;
     uint32_t *slots; /* open addressing by node_key: node numbers, NONE when free */
     size_t slot_count;
     ntr_functions *functions;
@@ -66,12 +75,10 @@ static bool rehash(ntr_calltree *t, size_t slot_count) {
     return true;
 }
 
-static uint32_t child_of(ntr_calltree *t, uint32_t parent, const ntr_stack_frame *frame) {
-    const node_key key = {frame->site, parent, frame->function, frame->kind};
-    uint32_t found = *slot_of(t, &key);
-    if (found != NTR_CALLTREE_NONE) return found;
+static uint32_t new_child(ntr_calltree *t, uint32_t parent, const ntr_stack_frame *frame, const node_key *key) {
     if (t->nodes[parent].depth == NTR_CALLTREE_DEPTH_MAX || t->count == NTR_CALLTREE_NODES_MAX) return parent;
     if (ntr_reserve(t->allocator, (void **)&t->nodes, &t->capacity, t->count + 1, sizeof *t->nodes) ||
+        ntr_reserve(t->allocator, (void **)&t->guesses, &t->guess_capacity, t->count + 1, sizeof *t->guesses) ||
         (t->count * 2 >= t->slot_count && !rehash(t, t->slot_count * 2))) {
         t->failed = NTR_E_MEMORY;
         return parent;
@@ -87,8 +94,25 @@ static uint32_t child_of(ntr_calltree *t, uint32_t parent, const ntr_stack_frame
         .site = frame->site,
     };
     t->nodes[parent].child = number;
-    *slot_of(t, &key) = number;
+    t->guesses[number] = (struct guess){0};
+    *slot_of(t, key) = number;
     return number;
+}
+
+static bool is_child(const ntr_calltree *t, uint32_t number, const node_key *key) {
+    const node_key other = key_of(&t->nodes[number]);
+    return same_key(&other, key);
+}
+
+static uint32_t child_of(ntr_calltree *t, uint32_t parent, const ntr_stack_frame *frame) {
+    const node_key key = {frame->site, parent, frame->function, frame->kind};
+    uint32_t last = t->guesses[parent].last, found = t->guesses[last].next;
+    if (last && is_child(t, last, &key)) return last;
+    if (!found || !is_child(t, found, &key)) found = *slot_of(t, &key);
+    if (found == NTR_CALLTREE_NONE) found = new_child(t, parent, frame, &key);
+    if (last) t->guesses[last].next = found;
+    t->guesses[parent].last = found;
+    return found;
 }
 
 /* The node that stands for the hart, or its context, above all that ran there. */
@@ -130,10 +154,12 @@ ntr_calltree *ntr_calltree_new(ntr_functions *functions, const ntr_allocator *al
     const ntr_stack_listener listener = {.enter = on_enter, .user = t};
     t->stacks = ntr_callstack_new(functions, &listener, allocator);
     if (!t->stacks || ntr_reserve(allocator, (void **)&t->nodes, &t->capacity, 1, sizeof *t->nodes) ||
+        ntr_reserve(allocator, (void **)&t->guesses, &t->guess_capacity, 1, sizeof *t->guesses) ||
         !rehash(t, SLOTS)) {
         ntr_calltree_free(t);
         return NULL;
     }
+    t->guesses[0] = (struct guess){0};
     t->nodes[t->count++] = (ntr_call_node){.parent = NTR_CALLTREE_NONE, .child = NTR_CALLTREE_NONE,
                                            .sibling = NTR_CALLTREE_NONE, .function = UINT32_MAX};
     return t;
@@ -148,6 +174,7 @@ void ntr_calltree_free(ntr_calltree *t) {
     ntr_callstack_free(t->stacks);
     ntr_dealloc(t->allocator, t->nodes);
     ntr_dealloc(t->allocator, t->slots);
+    ntr_dealloc(t->allocator, t->guesses);
     for (size_t i = 0; i < t->share_count; i++) ntr_shares_release(&t->shares[i], t->allocator);
     ntr_dealloc(t->allocator, t->shares);
     ntr_dealloc(t->allocator, t);
@@ -162,12 +189,20 @@ static void take_ticks(void *user, uint32_t node, uint64_t ticks) {
 
 /* NULL when out of memory. */
 static ntr_shares *shares_of(ntr_calltree *t, uint16_t src) {
+    if (src < t->share_count) return &t->shares[src];
     size_t need = (size_t)src + 1;
-    if (need <= t->share_count) return &t->shares[src];
     if (ntr_reserve(t->allocator, (void **)&t->shares, &t->share_capacity, need, sizeof *t->shares)) return NULL;
     memset(t->shares + t->share_count, 0, (need - t->share_count) * sizeof *t->shares);
     t->share_count = need;
     return &t->shares[src];
+}
+
+static ntr_status take_span(ntr_calltree *t, ntr_shares *shares, const ntr_event *event) {
+    uint32_t node;
+    ntr_status status = ntr_callstack_span(t->stacks, event, &node);
+    if (status) return status;
+    t->nodes[node].instructions += event->instructions;
+    return ntr_shares_add(shares, node, event->instructions, t->allocator);
 }
 
 ntr_status ntr_calltree_feed(ntr_calltree *t, const ntr_event *events, size_t count) {
@@ -175,16 +210,9 @@ ntr_status ntr_calltree_feed(ntr_calltree *t, const ntr_event *events, size_t co
         const ntr_event *event = &events[i];
         ntr_shares *shares = shares_of(t, event->src);
         if (!shares) return NTR_E_MEMORY;
-        ntr_shares_event(shares, event, take_ticks, t);
-        if (event->kind == NTR_EVENT_SPAN) {
-            const ntr_stack_frame *frame = ntr_callstack_frame(t->stacks, event);
-            if (!frame) return NTR_E_MEMORY;
-            ntr_call_node *node = &t->nodes[frame->handle];
-            node->instructions += event->instructions;
-            if (ntr_shares_add(shares, frame->handle, event->instructions, t->allocator)) return NTR_E_MEMORY;
-            if (event->end == NTR_END_NOT_TAKEN || event->end == NTR_END_CUT) continue;
-        }
-        ntr_status status = ntr_callstack_feed(t->stacks, event);
+        if (shares->timed || event->flags & NTR_EVENT_TIME) ntr_shares_event(shares, event, take_ticks, t);
+        ntr_status status = event->kind == NTR_EVENT_SPAN ? take_span(t, shares, event)
+                                                          : ntr_callstack_feed(t->stacks, event);
         if (status) return status;
     }
     return t->failed;

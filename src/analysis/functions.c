@@ -1,19 +1,13 @@
-#include <ntrace/callstack.h>
+#include "analysis/functions.h"
 
 #include "base/allocator.h"
 
 #include <string.h>
 
-/* Functions by number, and sorted indexes of the code that belongs to them. */
-typedef struct index_entry {
-    uint64_t low, high;
-    uint32_t number;
-} index_entry;
-
 /* A view of the address space: one index per (scontext, hcontext, prv, v) that was seen. */
 typedef struct view {
     ntr_context context;
-    index_entry *entries; /* sorted by low, disjoint */
+    ntr_function_range *entries; /* sorted by low, disjoint */
     size_t count, capacity;
     size_t last;          /* entry of the last hit */
 } view;
@@ -129,35 +123,42 @@ static uint32_t number_of(const ntr_functions *f, const ntr_function *function) 
     return UINT32_MAX;
 }
 
-static uint32_t learn(ntr_functions *f, view *v, size_t place, const ntr_context *context, uint64_t address) {
+static const ntr_function_range no_range = {.number = UINT32_MAX};
+
+static ntr_function_range learn(ntr_functions *f, view *v, size_t place, const ntr_context *context,
+                                uint64_t address) {
     ntr_function function = describe(f, v, place, context, address);
     uint32_t number = number_of(f, &function);
     if (ntr_reserve(f->allocator, (void **)&v->entries, &v->capacity, v->count + 1, sizeof *v->entries))
-        return UINT32_MAX;
+        return no_range;
     if (number == UINT32_MAX) {
         if (ntr_reserve(f->allocator, (void **)&f->items, &f->capacity, f->count + 1, sizeof *f->items))
-            return UINT32_MAX;
+            return no_range;
         number = (uint32_t)f->count++;
         f->items[number] = function;
     }
     memmove(v->entries + place + 1, v->entries + place, (v->count - place) * sizeof *v->entries);
-    v->entries[place] = (index_entry){function.low, function.high, number};
+    v->entries[place] = (ntr_function_range){function.low, function.high, number};
     v->count++;
     v->last = place;
-    return number;
+    return v->entries[place];
 }
 
-uint32_t ntr_functions_at(ntr_functions *f, const ntr_context *context, uint64_t address) {
+ntr_function_range ntr_functions_range(ntr_functions *f, const ntr_context *context, uint64_t address) {
     view *v = view_of(f, context);
-    if (!v) return UINT32_MAX;
+    if (!v) return no_range;
     if (v->last < v->count && address >= v->entries[v->last].low && address < v->entries[v->last].high)
-        return v->entries[v->last].number;
+        return v->entries[v->last];
     size_t place = place_of(v, address);
     if (place < v->count && address >= v->entries[place].low) {
         v->last = place;
-        return v->entries[place].number;
+        return v->entries[place];
     }
     return learn(f, v, place, context, address);
+}
+
+uint32_t ntr_functions_at(ntr_functions *f, const ntr_context *context, uint64_t address) {
+    return ntr_functions_range(f, context, address).number;
 }
 
 uint32_t ntr_functions_named(ntr_functions *f, const char *text) {

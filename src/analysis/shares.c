@@ -35,6 +35,7 @@ void ntr_shares_event(ntr_shares *s, const ntr_event *e, ntr_share_taker take, v
         if (s->timed && timed && e->time > s->time) s->ticks += e->time - s->time;
         s->time = e->time;
         s->timed = timed;
+        if (!timed) s->ticks = 0; /* nobody can tell whose */
     }
     if (e->kind != NTR_EVENT_STOP && e->kind != NTR_EVENT_GAP) return;
     ntr_shares_settle(s, take, user); /* what passes from here on is no time of what ran here */
