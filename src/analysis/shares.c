@@ -2,6 +2,8 @@
 
 #include "base/allocator.h"
 
+#include <stdlib.h>
+
 #define SHARES_MOST 65536 /* a message may tell of any number of spans */
 
 /* `whole` * `part` / `of` without overflow, for part <= of; exact up to 32 bits. */
@@ -43,13 +45,28 @@ void ntr_shares_event(ntr_shares *s, const ntr_event *e, ntr_share_taker take, v
     s->timed = false;
 }
 
-/* Make room: neighbours share. */
+static int by_owner(const void *a, const void *b) {
+    const ntr_share *x = a, *y = b;
+    return x->owner < y->owner ? -1 : x->owner > y->owner;
+}
+
+/* Make room: one item an owner; of very many owners, neighbours share. */
 static void join(ntr_shares *s) {
+    size_t kept = 0;
+    qsort(s->items, s->count, sizeof *s->items, by_owner);
+    for (size_t i = 1; i < s->count; i++) {
+        if (s->items[i].owner == s->items[kept].owner)
+            s->items[kept].instructions += s->items[i].instructions;
+        else
+            s->items[++kept] = s->items[i];
+    }
+    s->count = kept + 1;
+    if (s->count <= SHARES_MOST / 2) return;
     for (size_t i = 0; i < s->count / 2; i++) {
         s->items[i] = s->items[2 * i];
         s->items[i].instructions += s->items[2 * i + 1].instructions;
     }
-    s->count /= 2;
+    s->count /= 2; /* the odd one keeps nothing: there are 32,768 others */
 }
 
 ntr_status ntr_shares_add(ntr_shares *s, uint32_t owner, uint64_t instructions, const ntr_allocator *allocator) {

@@ -6,6 +6,7 @@ usage: exports.py NTRACE
 One small program is traced; the totals that a tool gives back are compared with what `ntrace profile` and the
 program itself say: fib(15) is entered 1973 times, mix 50 times.
 """
+import collections
 import json
 import os
 import re
@@ -99,6 +100,14 @@ def folded(b):
     assert sum(int(count) for _, count in lines) == b.instructions
     own = sum(int(count) for stack, count in lines if stack.split(";")[-1] == "fib")
     assert own == b.profile["fib"]["self"]
+    kinds = {"interrupt": " [interrupt]", "exception": " [exception]"}
+    path, expected = {0: []}, collections.Counter()
+    for node in map(json.loads, b.write("export", "calltree")[1].decode().splitlines()):
+        if node["parent"] is None:
+            continue
+        path[node["id"]] = path[node["parent"]] + [node["function"] + kinds.get(node["kind"], "")]
+        expected[";".join(path[node["id"]])] += node["self"]
+    assert {stack: int(count) for stack, count in lines} == {stack: count for stack, count in expected.items() if count}
 
 
 def speedscope_schema(file):
@@ -172,6 +181,9 @@ def sqlite(b):
     assert ask("SELECT SUM(executed) FROM instructions") == str(b.instructions)
     assert ask("SELECT SUM(count * instructions) FROM edges") == str(b.instructions)
     assert ask("SELECT calls FROM functions WHERE name='fib'") == str(FIB)
+    sites = ask("SELECT COUNT(*), SUM(c.count = executed) FROM calls c JOIN functions f ON f.id = callee"
+                " JOIN instructions i ON i.address = site WHERE f.name IN ('fib', 'mix')")
+    assert re.fullmatch(r"([3-9])\|\1", sites), f"a call is executed as often as it calls: {sites}"
     assert ask("SELECT COUNT(*) FROM gaps") == "0"
     documented = open(os.path.join(HERE, "..", "..", "docs", "answers.md"), encoding="utf-8").read()
     queries = re.sub("--.*", "", re.search(r"```sql\n(.*?)```", documented, re.S).group(1)).split(";\n")[:-1]

@@ -9,6 +9,7 @@ import json
 import math
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,11 @@ LOOP, QUICK, SLOW, VECTOR, FAULT = 0x1000, 0x2000, 0x2100, 0x3000, 0x2200
 NOP, MRET = b"\x01\x00", b"\x73\x00\x20\x30"
 BNEZ_BACK_2 = b"\x7d\xfd"  # c.bnez a0, -2
 J_BACK_16 = b"\xc5\xbf"    # c.j -16
+
+
+NAMES = {LOOP: "loop", QUICK: "quick", SLOW: "slow", VECTOR: "vector", FAULT: "fault"}
+# Where control went first, and what handles it.
+HANDLERS = {QUICK: ("quick", "quick"), SLOW: ("slow", "slow"), VECTOR: ("vector", "quick"), FAULT: ("fault", "fault")}
 
 
 def jal_x0(offset):
@@ -62,12 +68,16 @@ class Hart:
         if len(self.records) == 1 or end == "return" or end == "taken" and self.branch_trace:
             self.message()
 
-    def trap(self, handler, end, at):
-        """Instead of the instruction at `at`."""
+    def enter(self, handler, end, at):
         found = self.traps[(end, handler)]
         found["nested"].append(self.running > 0)
         self.records.append(f"1,{at:#x},0,0,{ITYPE[end]},3,{self.time}")
         self.message(found)
+        return found
+
+    def trap(self, handler, end, at):
+        """Instead of the instruction at `at`."""
+        found = self.enter(handler, end, at)
         self.running += 1
         since, retired = self.time, self.retired
         self.handler(handler)
@@ -106,6 +116,9 @@ class Hart:
                 self.time += 7
                 self.trap(FAULT, "exception", LOOP)
         self.block(LOOP, 9, 9, "jump")
+        self.enter(SLOW, "interrupt", LOOP)["unfinished"].append(True)
+        self.block(SLOW, 2, 2, "none")
+        self.message()
         return "cycle,iaddr,iretire,ilastsize,itype,priv,time\n" + "\n".join(self.records) + "\n"
 
 
@@ -128,7 +141,21 @@ def check_spread(name, spread, values, places):
     assert {(h["from"].bit_length() - 1 if h["from"] else 0): h["count"] for h in spread["histogram"]} == octaves, name
 
 
+def link(folder):
+    """The images as a program with names."""
+    source = "".join(f".section .{name},\"ax\"\n.globl {name}\n.type {name}, @function\n{name}: .incbin \"{address:x}\"\n"
+                     f".size {name}, . - {name}\n" for address, name in NAMES.items())
+    subprocess.run(["riscv64-linux-gnu-as", "-march=rv64gc", "-o", "t.o", "-"], input=source, text=True, cwd=folder,
+                   check=True)
+    places = [f"--section-start=.{name}={address:#x}" for address, name in NAMES.items()]
+    subprocess.run(["riscv64-linux-gnu-ld", "-o", "t.elf", "-e", "loop", *places, "t.o"],
+                   cwd=folder, check=True)
+    return ["-e", "t.elf"]
+
+
 def check(ntrace, folder, seed, timed, options):
+    named = options[:1] == ["named"]
+    options = options[named:]
     hart, files = Hart(seed, "btm" in options), []
     with open(os.path.join(folder, "ingress"), "w", encoding="ascii") as out:
         out.write(hart.run(400))
@@ -136,6 +163,8 @@ def check(ntrace, folder, seed, timed, options):
         with open(os.path.join(folder, f"{address:x}"), "wb") as out:
             out.write(code)
         files += ["--raw", f"{address:x}@{address:#x}"]
+    if named:
+        files = link(folder)
 
     def run(*command):
         done = subprocess.run([ntrace, *command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -150,20 +179,23 @@ def check(ntrace, folder, seed, timed, options):
     exact = []
     for key, expected in hart.traps.items():
         name = f"{key[0]} {key[1]:#x}"
-        assert seen[key]["count"] == len(expected["ticks"]), name
+        assert seen[key]["count"] == len(expected["nested"]), name
         assert seen[key]["nested"] == sum(expected["nested"]), f"{name}: nested"
-        assert seen[key]["unfinished"] == 0, name
+        assert seen[key]["unfinished"] == len(expected["unfinished"]), f"{name}: unfinished"
+        names = HANDLERS[key[1]] if named else ("[unknown]", "[unknown]")
+        assert (seen[key]["function"], seen[key]["handler"]) == names, name
         for spread in ("instructions", "ticks", "before", "after"):
             values = expected[spread] if timed or spread == "instructions" else []
             check_spread(f"{name} {spread}", seen[key].get(spread), values, exact)
     assert any(exact)
     text = run("timeline", "--to", "summary", *reading)
-    total = sum(len(expected["ticks"]) for expected in hart.traps.values())
+    total = sum(len(expected["nested"]) for expected in hart.traps.values())
     assert text.startswith(f"{total} traps, {len(seen)} handlers\n"), text[:60]
     return f"{total} traps, {len(seen)} handlers"
 
 
-CASES = [(1, True, []), (2, True, []), (3, True, ["--mode", "btm"]), (4, False, [])]
+CASES = [(1, True, []), (2, True, []), (3, True, ["--mode", "btm"]), (4, False, []),
+         (5, True, ["named"])]
 
 
 def main():
@@ -171,6 +203,9 @@ def main():
     print(f"1..{len(CASES)}")
     for number, (seed, timed, options) in enumerate(CASES, 1):
         name = f"{number} - schedule {seed}, {'timed' if timed else 'not timed'} {' '.join(options)}"
+        if "named" in options and not shutil.which("riscv64-linux-gnu-ld"):
+            print(f"ok {name} # SKIP no riscv64-linux-gnu-ld")
+            continue
         with tempfile.TemporaryDirectory() as folder:
             try:
                 print(f"ok {name}: {check(ntrace, folder, seed, timed, options)}")

@@ -1,0 +1,152 @@
+#include "../test.h"
+
+#include "analysis/shares.h"
+
+#include <string.h>
+
+enum { OWNERS = 3, A = 0, B, C };
+
+typedef struct world {
+    ntr_shares shares;
+    uint64_t ticks[OWNERS];
+} world;
+
+static void take(void *user, uint32_t owner, uint64_t ticks) {
+    world *w = user;
+    w->ticks[owner] += ticks;
+}
+
+static void tell(world *w, ntr_event_kind kind, uint64_t message, uint64_t time) {
+    ntr_event event = {.kind = (uint8_t)kind, .message = message, .time = time};
+    event.flags = time ? NTR_EVENT_TIME : 0;
+    ntr_shares_event(&w->shares, &event, take, w);
+}
+
+static void span(world *w, uint64_t message, uint64_t time, uint32_t owner, uint64_t instructions) {
+    tell(w, NTR_EVENT_SPAN, message, time);
+    assert_int_equal(ntr_shares_add(&w->shares, owner, instructions, NULL), NTR_OK);
+}
+
+static void expect(world *w, uint64_t a, uint64_t b, uint64_t c) {
+    ntr_shares_settle(&w->shares, take, w);
+    assert_int_equal(w->ticks[A], a);
+    assert_int_equal(w->ticks[B], b);
+    assert_int_equal(w->ticks[C], c);
+    ntr_shares_release(&w->shares, NULL);
+}
+
+static void by_instructions(void **state) {
+    (void)state;
+    world w = {0};
+    span(&w, 1, 1000, C, 7); /* since when nobody knows */
+    span(&w, 2, 1040, A, 10);
+    span(&w, 2, 1040, B, 10);
+    span(&w, 2, 1040, A, 20);
+    span(&w, 3, 1042, B, 1);
+    span(&w, 4, 1042, C, 100);
+    expect(&w, 30, 12, 0);
+}
+
+static void a_message_without_spans_leaves_its_time_to_the_next(void **state) {
+    (void)state;
+    world w = {0};
+    tell(&w, NTR_EVENT_SYNC, 1, 100);
+    tell(&w, NTR_EVENT_CONTEXT, 2, 110);
+    span(&w, 3, 130, B, 5);
+    expect(&w, 0, 30, 0);
+}
+
+static void a_trap_takes_time_without_instructions(void **state) {
+    (void)state;
+    world w = {0};
+    tell(&w, NTR_EVENT_SYNC, 1, 100);
+    span(&w, 2, 109, A, 0);
+    expect(&w, 9, 0, 0);
+}
+
+static void stopped_time_is_nobodys(void **state) {
+    (void)state;
+    static const ntr_event_kind kinds[] = {NTR_EVENT_STOP, NTR_EVENT_GAP};
+    for (size_t i = 0; i < 2; i++) {
+        world w = {0};
+        tell(&w, NTR_EVENT_SYNC, 1, 100);
+        span(&w, 2, 110, A, 4);
+        tell(&w, kinds[i], 2, 110);
+        tell(&w, NTR_EVENT_SYNC, 3, 500);
+        span(&w, 4, 520, B, 4);
+        expect(&w, 10, 20, 0);
+    }
+}
+
+static void unknown_time_is_nobodys(void **state) {
+    (void)state;
+    world w = {0};
+    tell(&w, NTR_EVENT_SYNC, 1, 100);
+    tell(&w, NTR_EVENT_SYNC, 2, 110); /* ten ticks that no span takes */
+    span(&w, 3, 0, A, 4);
+    span(&w, 4, 200, B, 4);
+    span(&w, 5, 190, B, 4); /* backwards */
+    span(&w, 6, 195, C, 4);
+    expect(&w, 0, 0, 5);
+}
+
+/* A message tells of any number of spans. */
+static void very_many(void **state) {
+    (void)state;
+    enum { SPANS = 300000, TICKS = 1200000 };
+    world w = {0};
+    tell(&w, NTR_EVENT_SYNC, 1, 1);
+    for (unsigned i = 0; i < SPANS / 2; i++) {
+        span(&w, 2, 1 + TICKS, i % 2 ? A : B, 1);
+        span(&w, 2, 1 + TICKS, C, 3);
+    }
+    assert_true(w.shares.capacity <= 1 << 17);
+    expect(&w, TICKS / 8, TICKS / 8, TICKS / 4 * 3);
+}
+
+/* As many owners at once are not kept apart, but no time gets lost. */
+static void add_up(void *user, uint32_t owner, uint64_t ticks) {
+    (void)owner;
+    *(uint64_t *)user += ticks;
+}
+
+static void very_many_owners(void **state) {
+    (void)state;
+    enum { OWNERS_ALL = 150001, TICKS = 777777 };
+    ntr_shares shares = {0};
+    uint64_t sum = 0;
+    ntr_event event = {.kind = NTR_EVENT_SYNC, .flags = NTR_EVENT_TIME, .message = 1, .time = 1};
+    ntr_shares_event(&shares, &event, add_up, &sum);
+    event = (ntr_event){.kind = NTR_EVENT_SPAN, .flags = NTR_EVENT_TIME, .message = 2, .time = 1 + TICKS};
+    for (uint32_t i = 0; i < OWNERS_ALL; i++) {
+        ntr_shares_event(&shares, &event, add_up, &sum);
+        assert_int_equal(ntr_shares_add(&shares, i, 1 + i % 3, NULL), NTR_OK);
+    }
+    assert_true(shares.capacity <= 1 << 17);
+    ntr_shares_settle(&shares, add_up, &sum);
+    assert_int_equal(sum, TICKS);
+    ntr_shares_release(&shares, NULL);
+}
+
+static void huge(void **state) {
+    (void)state;
+    world w = {0};
+    tell(&w, NTR_EVENT_SYNC, 1, 1);
+    span(&w, 2, 1 + ((uint64_t)1 << 62), A, (uint64_t)1 << 60);
+    span(&w, 2, 1 + ((uint64_t)1 << 62), B, (uint64_t)3 << 60);
+    expect(&w, (uint64_t)1 << 60, (uint64_t)3 << 60, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(by_instructions),
+        cmocka_unit_test(a_message_without_spans_leaves_its_time_to_the_next),
+        cmocka_unit_test(a_trap_takes_time_without_instructions),
+        cmocka_unit_test(stopped_time_is_nobodys),
+        cmocka_unit_test(unknown_time_is_nobodys),
+        cmocka_unit_test(very_many),
+        cmocka_unit_test(very_many_owners),
+        cmocka_unit_test(huge),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
