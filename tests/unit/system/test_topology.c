@@ -107,6 +107,20 @@ static void damaged(void **state) {
         }
 }
 
+/* The reader of JSON takes many times as much memory as the text: the text has a limit. */
+static void too_long(void **state) {
+    (void)state;
+    static uint8_t text[(1 << 20) + 1];
+    char error[256];
+    ntr_status status;
+    const ntr_system_config config = {.size = sizeof config, .error = error, .error_size = sizeof error,
+                                      .topology = {text, sizeof text}};
+    memset(text, '[', sizeof text);
+    assert_null(ntr_system_new(&config, &status));
+    assert_int_equal(status, NTR_E_LIMIT);
+    assert_string_equal(error, "a topology is 1 MiB long at most");
+}
+
 static void inventory(void **state) {
     (void)state;
     ntr_system_config config = {0};
@@ -128,6 +142,6 @@ static void inventory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(errors), TEST(settings), TEST(damaged), TEST(inventory)};
+    const struct CMUnitTest tests[] = {TEST(errors), TEST(settings), TEST(damaged), TEST(too_long), TEST(inventory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
