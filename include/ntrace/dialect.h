@@ -30,7 +30,7 @@ typedef struct ntr_dialect {
 
     /* Differences from N-Trace 1.0. */
     uint8_t messages;            /* NTR_MESSAGES_* set */
-    uint8_t addr_bits;           /* addresses are sent with this many bits and sign-extended; 0: as in 1.0 */
+    uint8_t addr_bits;           /* addresses have this many bits and are sign-extended, without extend_addr; 0: 1.0 */
     bool ts_xor;                 /* TSTAMP of non-sync messages is an XOR, not a difference */
     bool rcode_counts;           /* ResourceFull RCODE 8 / 9: so many not-taken / taken branches */
     bool zero_idle;              /* 0x00 between messages is skipped like idle */

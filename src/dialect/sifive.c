@@ -3,11 +3,10 @@
 #include <ntrace/params.h>
 
 /* dialects.md section 1: everything both share. Return counting is hard-wired in the encoder. */
-#define SIFIVE_DIFFERENCES                                                                     \
-    .ts_width = 40, .implicit_return = NTR_RETURN_COUNT, .return_stack = 1023,                 \
-    .messages = NTR_MESSAGES_1_0 | NTR_MESSAGES_SIFIVE, .ts_xor = true, .rcode_counts = true,  \
-    .zero_idle = true, .branch_on_jump = true, .jalr_to_next_silent = true, .sync_branch_from_faddr = true,   \
-    .history_whole = true
+#define SIFIVE_DIFFERENCES                                                                                             \
+    .addr_bits = 48, .ts_width = 40, .implicit_return = NTR_RETURN_COUNT, .return_stack = 1023,                        \
+    .messages = NTR_MESSAGES_1_0 | NTR_MESSAGES_SIFIVE, .ts_xor = true, .rcode_counts = true, .zero_idle = true,       \
+    .branch_on_jump = true, .jalr_to_next_silent = true, .sync_branch_from_faddr = true, .history_whole = true
 
 const ntr_dialect ntr_dialect_sifive = {
     .name = "sifive-pre1.0",
@@ -20,7 +19,6 @@ const ntr_dialect ntr_dialect_p550 = {
     .summary = "HiFive Premier P550 / EIC7700X",
     SIFIVE_DIFFERENCES,
     .src_bits = 2,
-    .addr_bits = 48,
     .timestamps = NTR_TIMESTAMPS_SEEN,
     .swap_is_call = true,
 };

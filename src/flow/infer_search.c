@@ -48,6 +48,8 @@ static bool may_be(const ntr_search *s, ntr_parameter p, unsigned given, unsigne
 
 static ntr_status add_trial(ntr_search *s, const ntr_dialect *dialect, unsigned src_bits, bool extend, bool jumps) {
     const ntr_params *given = &s->config->params;
+    /* A dialect that is one chip's is tried with that chip's width only. */
+    if (dialect->src_bits && dialect->src_bits != src_bits && !is_given(s, NTR_PARAMETER_DIALECT)) return NTR_OK;
     /* Older silicon has neither. */
     if ((extend || jumps) && dialect->messages != NTR_MESSAGES_1_0) return NTR_OK;
     if (!may_be(s, NTR_PARAMETER_EXTEND_ADDR, given->extend_addr, extend)) return NTR_OK;
@@ -71,7 +73,7 @@ static ntr_status try_dialect(ntr_search *s, const ntr_dialect *dialect) {
 
 /* Simplest first: of equals the first one stays the best. */
 static ntr_status try_all(ntr_search *s) {
-    static const char *const dialects[] = {"ntrace-1.0", "sifive-pre1.0", "p550"};
+    static const char *const dialects[] = {"ntrace-1.0", "p550", "sifive-pre1.0"};
     if (!s->config->program) return add_trial(s, s->config->params.dialect, s->config->params.src_bits, false, false);
     if (is_given(s, NTR_PARAMETER_DIALECT)) return try_dialect(s, s->config->params.dialect);
     for (size_t i = 0; i < sizeof dialects / sizeof dialects[0]; i++) {

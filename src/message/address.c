@@ -3,7 +3,9 @@
 #include "wire/mdo.h"
 
 /* Bits of F-ADDR: an address without its bit 0. */
-static unsigned field_bits(const ntr_params *params) { return (params->xlen == 32 ? 32u : 64u) - 1; }
+static unsigned field_bits(const ntr_params *params) {
+    return (params->xlen == 32 ? 32u : 64u) - 1;
+}
 
 static uint64_t low_bits(uint64_t value, unsigned bits) {
     return bits < 64 ? value & ((UINT64_C(1) << bits) - 1) : value;
@@ -28,10 +30,11 @@ static uint64_t sign_extend(uint64_t value, unsigned bits) {
 }
 
 uint64_t ntr_message_address(const ntr_params *params, const ntr_message *message, ntr_field field) {
-    uint64_t value = message->value[field];
-    if (params->extend_addr) value = extend(params, value, message->width[field]);
-    uint64_t address = value << 1;
     unsigned fixed = params->dialect ? params->dialect->addr_bits : 0;
-    if (fixed) address = sign_extend(address, fixed);
+    uint64_t address = message->value[field] << 1;
+    if (params->extend_addr)
+        address = extend(params, message->value[field], message->width[field]) << 1;
+    else if (fixed)
+        address = sign_extend(address, fixed);
     return params->xlen == 32 ? low_bits(address, 32) : address;
 }

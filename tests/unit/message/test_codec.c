@@ -134,15 +134,18 @@ static void extension_reads_back(void **state) {
     }
 }
 
-static void p550_addresses_are_sign_extended(void **state) {
+static void sifive_addresses_are_sign_extended(void **state) {
     (void)state;
-    ntr_params params;
-    ntr_params_init(&params, ntr_dialect_find("p550"));
-    ntr_message m = {.faddr = 0xFFFFC0015E6B, .uaddr = 0xC00007E82AA2};
-    assert_int_equal(ntr_message_address(&params, &m, NTR_FIELD_FADDR), 0xFFFFFFFF8002BCD6);
-    assert_int_equal(ntr_message_address(&params, &m, NTR_FIELD_UADDR) ^ 0x7FFF8FD0608C, 0xFFFFFFFF800035C8);
-    m.faddr = 0x2AAAC3FE8BA8;
-    assert_int_equal(ntr_message_address(&params, &m, NTR_FIELD_FADDR), 0x555587FD1750);
+    static const char *const dialects[] = {"p550", "sifive-pre1.0"};
+    for (size_t i = 0; i < 2; i++) {
+        ntr_params params;
+        ntr_params_init(&params, ntr_dialect_find(dialects[i]));
+        ntr_message m = {.faddr = 0xFFFFC0015E6B, .uaddr = 0xC00007E82AA2};
+        assert_int_equal(ntr_message_address(&params, &m, NTR_FIELD_FADDR), 0xFFFFFFFF8002BCD6);
+        assert_int_equal(ntr_message_address(&params, &m, NTR_FIELD_UADDR) ^ 0x7FFF8FD0608C, 0xFFFFFFFF800035C8);
+        m.faddr = 0x2AAAC3FE8BA8;
+        assert_int_equal(ntr_message_address(&params, &m, NTR_FIELD_FADDR), 0x555587FD1750);
+    }
 }
 
 /* ---- defects ----------------------------------------------------------------------------------- */
@@ -313,7 +316,7 @@ int main(void) {
         TEST(vectors_encode_to_their_bytes),
         TEST(addresses_are_extended),
         TEST(extension_reads_back),
-        TEST(p550_addresses_are_sign_extended),
+        TEST(sifive_addresses_are_sign_extended),
         TEST(defects_are_told_with_their_field),
         TEST(timestamps_off_means_none),
         TEST(ecode_left_out_reads_zero_and_stays_out),
