@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
 #define FUNCTION __attribute__((noinline, noclone))
@@ -120,6 +121,26 @@ FUNCTION static void step_over(void) {
     __asm__ volatile(".word 0x0000000b"); /* custom-0 */
     count_it(1);
 }
+
+/* The store is done again after the handler, which stores somewhere itself. */
+static char *page;
+FUNCTION static void store(char *where) {
+    *(volatile char *)where = 1;
+    count_it(4);
+}
+FUNCTION static void on_protected(int number) {
+    char other;
+
+    mprotect(page, 4096, PROT_READ | PROT_WRITE);
+    store(&other);
+    count_it(number);
+}
+FUNCTION static void mended(void) {
+    page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    signal(SIGSEGV, on_protected);
+    store(page);
+    count_it(5);
+}
 FUNCTION static void signals(void) {
     struct sigaction action = {.sa_sigaction = on_illegal, .sa_flags = SA_SIGINFO};
 
@@ -129,6 +150,7 @@ FUNCTION static void signals(void) {
     sigaction(SIGILL, &action, NULL);
     for (int i = 0; i < 5; i++) guarded(i);
     for (int i = 0; i < 3; i++) step_over();
+    mended();
     raise(SIGUSR1);
     raise(SIGUSR2);
     count_it(0);
