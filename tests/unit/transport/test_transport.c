@@ -418,6 +418,14 @@ static void ram_window(void **state) {
     assert_int_equal(parts[0].size, 0xc0);
     assert_int_equal(parts[1].offset, 0);
     assert_int_equal(parts[1].size, 0x40);
+    ram.limit = 1ull << 40; /* much room in system memory is fine, much of trace is not */
+    assert_int_equal(ntr_ram_parts(&ram, parts), NTR_E_RANGE);
+    ram.wrapped = false;
+    assert_int_equal(ntr_ram_parts(&ram, parts), NTR_OK);
+    assert_int_equal(parts[0].size, 0x40);
+    ram.wp += 1ull << 32;
+    assert_int_equal(ntr_ram_parts(&ram, parts), NTR_E_RANGE);
+    ram.limit = 0x10fc;
     ram.wp = 0x1100;
     assert_int_equal(ntr_ram_parts(&ram, parts), NTR_E_RANGE);
     ram.wp = 0x1001;
