@@ -75,42 +75,63 @@ static bool feed(struct cli_answers *a) {
            ntr_decoder_feed(a->decoder, span.data, span.size, last) == NTR_OK;
 }
 
-static void tell(struct cli_answers *a, const ntr_event *events, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (events[i].kind == NTR_EVENT_SPAN) a->instructions += events[i].instructions;
-        if (events[i].kind != NTR_EVENT_GAP) continue;
-        a->gaps++;
-        if (cli_defect_count(&a->defects))
-            cli_note("%s: byte 0x%" PRIx64 ", message #%" PRIu64 ": gap: %s", a->path, events[i].offset,
-                     events[i].message, ntr_status_text((ntr_status)events[i].reason));
-    }
+static void tell_gap(struct cli_answers *a, const ntr_event *gap) {
+    a->gaps++;
+    if (cli_defect_count(&a->defects))
+        cli_note("%s: byte 0x%" PRIx64 ", message #%" PRIu64 ": gap: %s", a->path, gap->offset, gap->message,
+                 ntr_status_text((ntr_status)gap->reason));
 }
 
 static ntr_status hand_on(struct cli_answers *a, const ntr_event *events, size_t count, cli_take_events take,
                           void *user) {
     ntr_status status = NTR_OK;
 
+    if (count) a->any = true;
+    for (size_t i = 0; i < count; i++)
+        if (events[i].kind == NTR_EVENT_GAP) tell_gap(a, &events[i]);
     if (a->answers.tally) status = ntr_tally_feed(a->answers.tally, events, count);
     if (!status && a->answers.tree) status = ntr_calltree_feed(a->answers.tree, events, count);
     if (!status && take) status = take(user, events, count);
     return status;
 }
 
-static int decode(struct cli_answers *a, cli_take_events take, void *user) {
+static ntr_status read_events(struct cli_answers *a, cli_take_events take, void *user) {
     ntr_event events[EVENTS_AT_ONCE];
+    size_t count = 0;
+    ntr_status status = ntr_decoder_read(a->decoder, events, EVENTS_AT_ONCE, &count);
+    ntr_status taken = hand_on(a, events, count, take, user);
+
+    return status < 0 || taken >= 0 ? status : taken;
+}
+
+/* What the counting decode tells. */
+static ntr_status take_count(void *user, const ntr_event *event, const ntr_context *context, uint64_t times) {
+    struct cli_answers *a = user;
+
+    a->any = true;
+    if (event->kind == NTR_EVENT_GAP) tell_gap(a, event);
+    return ntr_tally_told(a->answers.tally, event, context, times);
+}
+
+/* Nothing asks for the order of what ran: counting is enough, and many times as fast. */
+static bool counts_only(const struct cli_answers *a, cli_take_events take) {
+    return a->answers.tally && !a->answers.tree && !take;
+}
+
+static int decode(struct cli_answers *a, cli_take_events take, void *user) {
+    const bool counting = counts_only(a, take);
+    ntr_counts counts = {0};
     ntr_status status = NTR_OK;
 
     cli_progress_catch_stop();
+    if (counting) ntr_decoder_tell(a->decoder, take_count, a);
     while (status != NTR_END && !cli_progress_stopped()) {
-        size_t count = 0;
-        status = ntr_decoder_read(a->decoder, events, EVENTS_AT_ONCE, &count);
-        if (count) a->any = true;
-        tell(a, events, count);
-        ntr_status taken = hand_on(a, events, count, take, user);
-        if (status < 0 || taken < 0)
-            return cli_fail("%s: %s", a->path, ntr_status_text(status < 0 ? status : taken));
+        status = counting ? ntr_decoder_count(a->decoder, &counts) : read_events(a, take, user);
         if (status == NTR_NEED_MORE && !feed(a)) break;
+        if (status < 0) break;
     }
+    if (counting && status >= 0 && status != NTR_END) status = ntr_decoder_settle(a->decoder);
+    if (status < 0) return cli_fail("%s: %s", a->path, ntr_status_text(status));
     if (cli_progress_stopped()) cli_note("%s: interrupted: this is what was seen so far", a->path);
     return a->trace.failed ? CLI_FAILED : cli_progress_stopped() ? CLI_DEFECTS : CLI_OK;
 }

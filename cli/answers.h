@@ -29,7 +29,7 @@ struct cli_answers {
     struct cli_source_text text;
     struct cli_trace_facts facts;
     ntr_answers answers; /* owns what it points to, but for the program */
-    uint64_t instructions, gaps;
+    uint64_t gaps;
     bool any;
 };
 

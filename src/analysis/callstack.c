@@ -134,11 +134,15 @@ static void pop_to(change *c, size_t depth, bool lost) {
     }
 }
 
-static uint32_t function_at(const change *c, uint64_t address) {
+static const ntr_function_range *range_at(const change *c, uint64_t address) {
     ntr_function_range *range = &c->hart->lately[address >> LATELY_BITS & (LATELY - 1)];
     if (address < range->low || address >= range->high)
         *range = ntr_functions_range(c->cs->functions, &c->hart->context, address);
-    return range->number;
+    return range;
+}
+
+static uint32_t function_at(const change *c, uint64_t address) {
+    return range_at(c, address)->number;
 }
 
 static ntr_stack_frame frame_at(const change *c, ntr_frame_kind kind, uint64_t address, uint64_t site,
@@ -317,6 +321,14 @@ ntr_status ntr_callstack_span(ntr_callstack *cs, const ntr_event *event, uint32_
     if (!begin(&c, cs, event) || ensure_root(&c, event->address) != NTR_OK) return NTR_E_MEMORY;
     *handle = top(&c)->handle;
     return take_span(&c);
+}
+
+bool ntr_callstack_stays(ntr_callstack *cs, const ntr_event *event, ntr_function_range *code, uint32_t *handle) {
+    change c;
+    if (event->flags & NTR_EVENT_TARGET_UNKNOWN || !begin(&c, cs, event) || !top(&c)) return false;
+    *code = *range_at(&c, event->target);
+    *handle = top(&c)->handle;
+    return code->number == top(&c)->function;
 }
 
 ntr_status ntr_callstack_feed(ntr_callstack *cs, const ntr_event *event) {

@@ -13,6 +13,14 @@ struct guess {
     uint32_t last, next;
 };
 
+/* Most spans change nothing but a count: they go on in the function they are in. */
+struct source {
+    ntr_shares shares; /* of time */
+    bool stays;        /* the stack is as the last span left it, and will be while that goes on */
+    uint32_t node;     /* of the frame on top */
+    ntr_function_range code; /* in */
+};
+
 struct ntr_calltree {
     const ntr_allocator *allocator;
     ntr_callstack *stacks;
@@ -24,8 +32,8 @@ struct ntr_calltree {
     size_t slot_count;
     ntr_functions *functions;
     ntr_calltree_split split;
-    ntr_shares *shares; /* of time, by source */
-    size_t share_count, share_capacity;
+    struct source *sources;
+    size_t source_count, source_capacity;
     ntr_status failed;
 };
 
@@ -175,8 +183,8 @@ void ntr_calltree_free(ntr_calltree *t) {
     ntr_dealloc(t->allocator, t->nodes);
     ntr_dealloc(t->allocator, t->slots);
     ntr_dealloc(t->allocator, t->guesses);
-    for (size_t i = 0; i < t->share_count; i++) ntr_shares_release(&t->shares[i], t->allocator);
-    ntr_dealloc(t->allocator, t->shares);
+    for (size_t i = 0; i < t->source_count; i++) ntr_shares_release(&t->sources[i].shares, t->allocator);
+    ntr_dealloc(t->allocator, t->sources);
     ntr_dealloc(t->allocator, t);
 }
 
@@ -188,38 +196,72 @@ static void take_ticks(void *user, uint32_t node, uint64_t ticks) {
 }
 
 /* NULL when out of memory. */
-static ntr_shares *shares_of(ntr_calltree *t, uint16_t src) {
-    if (src < t->share_count) return &t->shares[src];
+static struct source *source_of(ntr_calltree *t, uint16_t src) {
+    if (src < t->source_count) return &t->sources[src];
     size_t need = (size_t)src + 1;
-    if (ntr_reserve(t->allocator, (void **)&t->shares, &t->share_capacity, need, sizeof *t->shares)) return NULL;
-    memset(t->shares + t->share_count, 0, (need - t->share_count) * sizeof *t->shares);
-    t->share_count = need;
-    return &t->shares[src];
+    if (ntr_reserve(t->allocator, (void **)&t->sources, &t->source_capacity, need, sizeof *t->sources)) return NULL;
+    memset(t->sources + t->source_count, 0, (need - t->source_count) * sizeof *t->sources);
+    t->source_count = need;
+    return &t->sources[src];
 }
 
-static ntr_status take_span(ntr_calltree *t, ntr_shares *shares, const ntr_event *event) {
+static bool stays(const struct source *s, const ntr_event *event) {
+    enum { ANYWHERE = 1u << NTR_END_CUT | 1u << NTR_END_NOT_TAKEN,
+           INSIDE = 1u << NTR_END_TAKEN | 1u << NTR_END_JUMP | 1u << NTR_END_INDIRECT_JUMP };
+    unsigned end = 1u << event->end;
+    if (!s->stays || event->kind != NTR_EVENT_SPAN || event->flags & NTR_EVENT_TARGET_UNKNOWN) return false;
+    if (end & ANYWHERE) return true;
+    return end & INSIDE && event->target - s->code.low < s->code.high - s->code.low;
+}
+
+static ntr_status count_span(ntr_calltree *t, struct source *s, uint32_t node, uint32_t instructions) {
+    t->nodes[node].instructions += instructions;
+    return s->shares.timed ? ntr_shares_add(&s->shares, node, instructions, t->allocator) : NTR_OK;
+}
+
+static ntr_status take_span(ntr_calltree *t, struct source *s, const ntr_event *event) {
     uint32_t node;
     ntr_status status = ntr_callstack_span(t->stacks, event, &node);
-    if (status) return status;
-    t->nodes[node].instructions += event->instructions;
-    return ntr_shares_add(shares, node, event->instructions, t->allocator);
+    s->stays = !status && ntr_callstack_stays(t->stacks, event, &s->code, &s->node);
+    return status ? status : count_span(t, s, node, event->instructions);
+}
+
+static ntr_status take(ntr_calltree *t, const ntr_event *event) {
+    struct source *s = source_of(t, event->src);
+    if (!s) return NTR_E_MEMORY;
+    if (s->shares.timed || event->flags & NTR_EVENT_TIME) ntr_shares_event(&s->shares, event, take_ticks, t);
+    if (stays(s, event)) return count_span(t, s, s->node, event->instructions);
+    if (event->kind == NTR_EVENT_SPAN) return take_span(t, s, event);
+    s->stays = false;
+    return ntr_callstack_feed(t->stacks, event);
+}
+
+/* Take the spans that change nothing but a count; tells how many those are. */
+static size_t take_quiet(ntr_calltree *t, const ntr_event *events, size_t count) {
+    size_t taken = 0;
+    uint64_t instructions = 0;
+    if (count == 0 || events->src >= t->source_count) return 0;
+    const struct source s = t->sources[events->src];
+    if (!s.stays || s.shares.timed) return 0;
+    for (; taken < count && events[taken].src == events->src && stays(&s, &events[taken]); taken++) {
+        if (events[taken].flags & NTR_EVENT_TIME) break;
+        instructions += events[taken].instructions;
+    }
+    t->nodes[s.node].instructions += instructions;
+    return taken;
 }
 
 ntr_status ntr_calltree_feed(ntr_calltree *t, const ntr_event *events, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        const ntr_event *event = &events[i];
-        ntr_shares *shares = shares_of(t, event->src);
-        if (!shares) return NTR_E_MEMORY;
-        if (shares->timed || event->flags & NTR_EVENT_TIME) ntr_shares_event(shares, event, take_ticks, t);
-        ntr_status status = event->kind == NTR_EVENT_SPAN ? take_span(t, shares, event)
-                                                          : ntr_callstack_feed(t->stacks, event);
-        if (status) return status;
+    ntr_status status = NTR_OK;
+    for (size_t i = 0; i < count && !status; i++) {
+        i += take_quiet(t, events + i, count - i);
+        if (i < count) status = take(t, &events[i]);
     }
-    return t->failed;
+    return status ? status : t->failed;
 }
 
 void ntr_calltree_finish(ntr_calltree *t) {
-    for (size_t i = 0; i < t->share_count; i++) ntr_shares_settle(&t->shares[i], take_ticks, t);
+    for (size_t i = 0; i < t->source_count; i++) ntr_shares_settle(&t->sources[i].shares, take_ticks, t);
     for (size_t i = 0; i < t->count; i++) {
         t->nodes[i].total_instructions = t->nodes[i].instructions;
         t->nodes[i].total_ticks = t->nodes[i].ticks;
