@@ -4,6 +4,7 @@
 #include "event_text.h"
 #include "images.h"
 #include "report.h"
+#include "seek.h"
 #include "selection.h"
 #include "trace.h"
 
@@ -75,7 +76,9 @@ static int open_decoder(struct decode *d) {
     ntr_status status = NTR_OK;
 
     d->decoder = ntr_decoder_new(&config, &status);
-    return d->decoder ? CLI_OK : cli_fail("%s: %s", d->trace.input.name, ntr_status_text(status));
+    if (!d->decoder) return cli_fail("%s: %s", d->trace.input.name, ntr_status_text(status));
+    bool from_the_start = config.strict || config.mid_stream; /* defects before the window count, offsets are others */
+    return from_the_start ? CLI_OK : cli_seek(&d->trace, &d->window, d->decoder);
 }
 
 /* ---- decoding */
@@ -131,7 +134,7 @@ static bool take_event(struct decode *d, struct cli_decode_output *output, const
         show_event(d, output, event);
     }
     /* Several sources may not be in order: only one source can be behind for good. */
-    return place != CLI_BEHIND || !d->window.one_source;
+    return place != CLI_BEHIND || d->order;
 }
 
 static int tell_status(struct decode *d, ntr_status status) {

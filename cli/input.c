@@ -107,6 +107,14 @@ int cli_input_next(struct cli_input *input, ntr_bytes *span, bool *last) {
     return CLI_OK;
 }
 
+bool cli_input_skip(struct cli_input *input, uint64_t bytes) {
+    if (input->zstd || bytes > input->size_hint || lseek(input->fd, (off_t)bytes, SEEK_SET) < 0) return false;
+    input->held = 0;
+    input->consumed = bytes;
+    input->ended = false;
+    return true;
+}
+
 void cli_input_close(struct cli_input *input) {
     if (input->fd > STDIN_FILENO) close(input->fd);
     free(input->buffer);

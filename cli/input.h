@@ -26,6 +26,10 @@ struct cli_input {
 /* "-" is standard input. Returns CLI_OK, or CLI_FAILED after telling why. */
 int cli_input_open(struct cli_input *input, const char *path);
 
+/* Leave out the first bytes of the stream, if that is done without reading them: before any was read, from a file that
+ * is not compressed. Returns whether it was. */
+bool cli_input_skip(struct cli_input *input, uint64_t bytes);
+
 /* The next span; it lives until the next call. `*last` tells that nothing follows (the span may be empty), or
  * nothing that could be decompressed (`damaged`).
  * Returns CLI_OK, or CLI_FAILED after telling why. */

@@ -21,6 +21,7 @@ static int tell_bundle(const struct cli_trace *trace, const char *path, ntr_stat
 }
 
 static int open_bundle(struct cli_trace *trace, const char *path, const struct cli_stream *stream) {
+    trace->folder = path;
     trace->bundle = ntr_bundle_new(NULL);
     if (!trace->bundle) return cli_fail("out of memory");
     ntr_status status = ntr_bundle_open(trace->bundle, path);
@@ -99,6 +100,24 @@ int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, 
 
 /* ---- reading */
 
+void cli_trace_skip(struct cli_trace *trace, uint64_t bytes) {
+    trace->skip = cli_input_skip(&trace->input, bytes) ? 0 : bytes;
+}
+
+/* The next bytes that are not to be left out. */
+static int next_span(struct cli_trace *trace, ntr_bytes *span, bool *last) {
+    int status = cli_input_next(&trace->input, span, last);
+
+    while (status == CLI_OK && !*last && trace->skip >= span->size) {
+        trace->skip -= span->size;
+        status = cli_input_next(&trace->input, span, last);
+    }
+    size_t out = trace->skip < span->size ? (size_t)trace->skip : span->size;
+    trace->skip = 0;
+    if (out) *span = (ntr_bytes){span->data + out, span->size - out};
+    return status;
+}
+
 bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last) {
     cli_progress_step(&trace->progress, trace->input.consumed);
     if (trace->ahead_size) {
@@ -107,7 +126,7 @@ bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last) {
         trace->ahead_size = 0;
         return true;
     }
-    trace->failed = cli_input_next(&trace->input, span, last) != CLI_OK;
+    trace->failed = next_span(trace, span, last) != CLI_OK;
     return !trace->failed;
 }
 

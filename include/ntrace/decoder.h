@@ -8,6 +8,7 @@
 
 #include <ntrace/allocator.h>
 #include <ntrace/event.h>
+#include <ntrace/index.h>
 #include <ntrace/params.h>
 #include <ntrace/program.h>
 #include <ntrace/status.h>
@@ -32,6 +33,10 @@ typedef struct ntr_decoder_config {
 /* Errors (*status, may be NULL): NTR_E_MEMORY, NTR_E_INVALID, NTR_E_RANGE. */
 NTR_API ntr_decoder *ntr_decoder_new(const ntr_decoder_config *config, ntr_status *status);
 NTR_API void ntr_decoder_free(ntr_decoder *decoder);
+
+/* Before anything is fed: begin at these points (ntr_index_find), one a source; what is fed is then the stream from the
+ * least of their offsets on. Sources without a point are told from there on. Errors: NTR_E_INVALID, NTR_E_MEMORY. */
+NTR_API ntr_status ntr_decoder_begin(ntr_decoder *decoder, const ntr_point *points, size_t count);
 
 /* Give the next span of the stream; the one before must have been read to NTR_NEED_MORE. The bytes stay
  * the caller's and must live until then. `last`: nothing follows. Errors: NTR_E_STATE. */

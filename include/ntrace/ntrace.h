@@ -16,6 +16,7 @@
 #include <ntrace/event.h>
 #include <ntrace/export.h>
 #include <ntrace/framer.h>
+#include <ntrace/index.h>
 #include <ntrace/infer.h>
 #include <ntrace/ingress.h>
 #include <ntrace/interrupts.h>

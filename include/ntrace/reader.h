@@ -29,6 +29,9 @@ NTR_API ntr_status ntr_reader_init(ntr_reader *reader, const ntr_params *params)
  * including the first byte with MSEO 11 is skipped without being called a defect. */
 NTR_API void ntr_reader_seek_start(ntr_reader *reader);
 
+/* Tell, before anything is fed, that what is fed begins at this offset of the stream, with this message. */
+NTR_API void ntr_reader_begin(ntr_reader *reader, uint64_t offset, uint64_t message);
+
 /* Give the next span; the one before must have been read to its end (NTR_NEED_MORE). `last` tells that
  * nothing follows. The bytes stay the caller's and must live until the span is read.
  * Errors: NTR_E_STATE. */

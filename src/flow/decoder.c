@@ -47,6 +47,26 @@ void ntr_decoder_free(ntr_decoder *d) {
     ntr_dealloc(d->allocator, d);
 }
 
+ntr_status ntr_decoder_begin(ntr_decoder *d, const ntr_point *points, size_t count) {
+    if (!count || d->reader.number || ntr_reader_offset(&d->reader)) return NTR_E_INVALID;
+    const ntr_point *start = points;
+    for (size_t i = 0; i < count; i++) {
+        const ntr_point *point = &points[i];
+        if (point->src >= d->source_room || point->mode > NTR_MODE_HTM || !point->message) return NTR_E_INVALID;
+        if (point->message < start->message) start = point;
+        ntr_source *s = ntr_source_get(d, point->src);
+        if (!s) return NTR_E_MEMORY;
+        s->first = point->message;
+        s->clock = point->clock;
+        s->context = point->context;
+        s->mode = point->mode;
+        ntr_source_forget_view(s);
+        if (point->kind == NTR_POINT_STOPPED) ntr_source_list(d, s);
+    }
+    ntr_reader_begin(&d->reader, start->offset, start->message);
+    return NTR_OK;
+}
+
 ntr_status ntr_decoder_feed(ntr_decoder *d, const uint8_t *data, size_t size, bool last) {
     return ntr_reader_feed(&d->reader, data, size, last);
 }

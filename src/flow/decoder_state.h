@@ -10,6 +10,7 @@
 #include <ntrace/reader.h>
 
 #include "flow/history.h"
+#include "flow/mode.h"
 #include "flow/return_stack.h"
 #include "program/blocks.h"
 
@@ -19,9 +20,6 @@ typedef enum ntr_source_state {
     NTR_SOURCE_BLIND,       /* a gap is open because code is missing; messages are all there, any address ends it */
     NTR_SOURCE_FOLLOWING,
 } ntr_source_state;
-
-/* Which trace mode the messages seen since the last start give away. */
-typedef enum ntr_mode { NTR_MODE_UNKNOWN, NTR_MODE_BTM, NTR_MODE_HTM } ntr_mode;
 
 /* How a walk ends. */
 typedef enum ntr_goal {
@@ -59,8 +57,9 @@ typedef struct ntr_run {
 
 typedef struct ntr_source {
     uint16_t id;
-    uint8_t state; /* ntr_source_state */
-    uint8_t mode;  /* ntr_mode */
+    uint64_t first; /* number of the first message that counts */
+    uint8_t state;  /* ntr_source_state */
+    uint8_t mode;   /* ntr_mode */
     bool pc_known;
     bool listed;           /* in the decoder's list of sources that have something to lose */
     bool stack_incomplete; /* calls happened that the stack does not hold */

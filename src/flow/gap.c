@@ -54,11 +54,16 @@ void ntr_gap_open(ntr_decoder *d, ntr_source *s, ntr_status reason) {
 
 void ntr_gap_open_all(ntr_decoder *d, ntr_status reason) {
     if (!d->listed && !d->orphan.open && d->source_count == 0) d->orphan = gap_here(d, reason);
-    while (d->listed) {
-        ntr_source *s = d->listed;
-        d->listed = s->next_listed;
+    ntr_source *next = d->listed;
+    d->listed = NULL;
+    while (next) {
+        ntr_source *s = next;
+        next = s->next_listed;
         s->listed = false;
-        ntr_gap_open(d, s, reason);
+        if (d->message.number < s->first)
+            ntr_source_list(d, s); /* not begun yet */
+        else
+            ntr_gap_open(d, s, reason);
     }
 }
 

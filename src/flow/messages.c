@@ -2,6 +2,7 @@
  *
  * N-Trace 1.0 section 14; one handler a TCODE, chosen by the table at the end. */
 #include "flow/decoder_state.h"
+#include "flow/ownership.h"
 
 typedef ntr_status (*handler)(ntr_decoder *d, ntr_source *s);
 
@@ -120,7 +121,8 @@ static void sync_reached(ntr_decoder *d, ntr_source *s) {
     unsigned sync = (unsigned)d->message.sync;
     if (s->state == NTR_SOURCE_FOLLOWING && s->pc_known && s->pc != address && !is_restart(sync))
         ntr_gap_open(d, s, NTR_E_ADDRESS_MISMATCH);
-    if (s->state == NTR_SOURCE_STOPPED || s->state == NTR_SOURCE_LOST) s->mode = NTR_MODE_UNKNOWN;
+    bool anew = s->state == NTR_SOURCE_STOPPED || s->state == NTR_SOURCE_LOST;
+    if (anew && d->message.number != s->first) s->mode = NTR_MODE_UNKNOWN;
     ntr_source_goto(s, address);
     if (s->state != NTR_SOURCE_BLIND) {
         ntr_gap_close(d, s, &address);
@@ -225,24 +227,12 @@ static ntr_status on_resource(ntr_decoder *d, ntr_source *s) {
 
 /* ---- context */
 
-enum { FORMAT_PRIVILEGE = 0, FORMAT_SCONTEXT = 2, FORMAT_HCONTEXT = 3 };
-
 static ntr_status on_ownership(ntr_decoder *d, ntr_source *s) {
-    uint64_t process = d->message.process;
-    unsigned format = process & 3;
     ntr_context after = s->context;
-    if (format == FORMAT_SCONTEXT) {
-        after.scontext = process >> 5;
-        after.has_scontext = true;
-    } else if (format == FORMAT_HCONTEXT) {
-        after.hcontext = process >> 5;
-        after.has_hcontext = true;
-    } else if (format != FORMAT_PRIVILEGE) {
+    if (!ntr_ownership_follow(&after, d->message.process)) {
         ntr_event_note(d, s, NTR_E_FIELD_VALUE);
         return NTR_OK;
     }
-    after.prv = process >> 2 & 3;
-    after.v = process >> 4 & 1;
     ntr_landing_flush(d, s, 0);
     bool other_task = s->context.scontext != after.scontext || s->context.hcontext != after.hcontext;
     s->stack_doubtful |= other_task && d->params.implicit_return == NTR_RETURN_COUNT;
@@ -250,7 +240,7 @@ static ntr_status on_ownership(ntr_decoder *d, ntr_source *s) {
     ntr_source_forget_view(s);
 
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_CONTEXT);
-    e.code = (uint8_t)format;
+    e.code = (uint8_t)ntr_ownership_format(d->message.process);
     e.context = after;
     ntr_event_emit(d, &e);
     return NTR_OK;
@@ -320,7 +310,7 @@ static ntr_status on_defect(ntr_decoder *d) {
     if (d->config.one_source && m->src != d->config.source) return NTR_OK;
     ntr_source *s = ntr_source_get(d, (uint16_t)m->src);
     if (!s) return NTR_E_MEMORY;
-    ntr_gap_open(d, s, m->defect);
+    if (m->number >= s->first) ntr_gap_open(d, s, m->defect);
     return NTR_OK;
 }
 
@@ -349,6 +339,7 @@ ntr_status ntr_message_take(ntr_decoder *d) {
     if (d->config.one_source && id != d->config.source) return NTR_OK;
     ntr_source *s = ntr_source_get(d, id);
     if (!s) return NTR_E_MEMORY;
+    if (m->number < s->first) return NTR_OK;
 
     /* What RepeatBranch repeats ran before the time it carries (OQ-23). */
     bool repeat = m->tcode == NTR_TCODE_REPEAT_BRANCH;

@@ -20,6 +20,11 @@ ntr_status ntr_reader_init(ntr_reader *reader, const ntr_params *params) {
 
 void ntr_reader_seek_start(ntr_reader *reader) { ntr_framer_seek_start(&reader->framer); }
 
+void ntr_reader_begin(ntr_reader *reader, uint64_t offset, uint64_t message) {
+    reader->framer.base = offset;
+    reader->number = message - 1;
+}
+
 ntr_status ntr_reader_feed(ntr_reader *reader, const uint8_t *data, size_t size, bool last) {
     return ntr_framer_feed(&reader->framer, data, size, last);
 }

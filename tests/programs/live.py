@@ -224,6 +224,42 @@ def compressed():
     same([int(line, 16) for line in lines], log.harts[0], "the raw stream")
 
 
+def window(*options):
+    return Run("decode", path_of("live.ntrace"), "--output", "event", *options).out
+
+
+@case("the index: a part of the trace tells what the whole tells there, whatever became of the index")
+def index():
+    sync = "--sync-mode", "messages", "--sync-form", "exact", "--sync-max", 2
+    for more in [], ["--compress"]:
+        done = subprocess.run(command("algorithms", "--timestamps", *map(str, sync), *more), capture_output=True, text=True,
+                              timeout=60)
+        if "without zstd" in done.stderr:
+            break
+        equal(done.returncode, 0, f"exit status ({done.stderr})")
+        path = path_of("live.ntrace/index")
+        last = Run("decode", path_of("live.ntrace"), "--format", "jsonl", "--output", "event").rows()[-1]
+        check(not os.path.exists(path), "an index that nobody needed")
+        places = [("", last["message"]), ("@", last["offset"]), ("t:", last["time"])]
+        windows = [("--from", f"{unit}{size * part // 8}", "--to", f"{unit}{size * part // 8 + 100}")
+                   for unit, size in places for part in range(8)]
+        # --strict reads from the start: there is nothing wrong, so that it tells the same.
+        whole = [window(*part, "--strict") for part in windows]
+        check(not os.path.exists(path), "--strict must see all")
+        check(sum(map(len, whole)) > 10000, "the windows are empty")
+        equal([window(*part) for part in windows], whole, "by the index")
+        with open(path, encoding="ascii") as file:
+            good = file.read()
+        check(good.count("\nsync 0 ") > 0 and good.endswith("end\n"), f"the index:\n{good}")
+        damages = [("end\n", ""), (" 0x", " 0y"), ("sync", "sink"), (good, ""), ("stream ", "stream 1")]
+        for damage in [good.replace(*change, 1) for change in damages]:
+            with open(path, "w", encoding="ascii") as file:
+                file.write(damage)
+            equal(window(*windows[6]), whole[6], "with a damaged index")
+            with open(path, encoding="ascii") as file:
+                equal(file.read(), good, "the index, mended")
+
+
 @case("a full disk: said, and nothing is left")
 def full_disk():
     small = path_of("small")

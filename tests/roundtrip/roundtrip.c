@@ -9,6 +9,7 @@
  * Speaks TAP, 100 seeds a test. A failing seed prints the command that repeats it. */
 #include "../flow/tallies.h"
 #include "judge.h"
+#include "middle.h"
 #include "setup.h"
 #include <inttypes.h>
 #include <ntrace/check.h>
@@ -204,7 +205,9 @@ static verdict judge_all(const setup *s, setup_stream *const *streams, ntr_bytes
         v = judge_rules(s, stream);
     if (v.good)
         v = judge_counts(s, decoder, stream, random);
-    return v.good ? judge_tallies(s, stream, random) : v;
+    if (v.good)
+        v = judge_tallies(s, stream, random);
+    return v.good ? judge_middle(&s->params, s->program, stream, random) : v;
 }
 
 static bool run_seed(const options *o, uint64_t seed, tally *totals)
