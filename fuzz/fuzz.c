@@ -45,7 +45,7 @@ ntr_params fuzz_params(fuzz_tape *tape) {
     const ntr_dialect *dialect = dialect_of(fuzz_byte(tape));
     ntr_params_init(&params, dialect);
     uint8_t src = fuzz_byte(tape), time = fuzz_byte(tape), modes = fuzz_byte(tape), more = fuzz_byte(tape);
-    if (src & 0x80) params.src_bits = (src & 0x7f) % 13;
+    if (src & 0x80) params.src_bits = (uint8_t)((src & 0x7f) % 13);
     params.timestamps = time % 3;
     if (time & 0x80) params.ts_width = time & 0x3f;
     if (modes & 4) params.implicit_return = modes & 3;

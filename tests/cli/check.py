@@ -6,6 +6,7 @@ A scene: "options:" for the command, "program" when it is about the program belo
 """
 import json
 import os
+import subprocess
 import xml.etree.ElementTree as ElementTree
 
 import tiny
@@ -106,7 +107,8 @@ def reference():
             if not os.path.exists(path):
                 continue
             stack = ["--implicit-return", "full"] if "stack" in kind else []
-            run = Run("check", path, "--dialect", "refcode", "-e", os.path.join(folder, name, "program.elf"), *stack)
+            plain = subprocess.run(["zstd", "-dcq", path], stdout=subprocess.PIPE, check=True).stdout
+            run = Run("check", write("plain.nex", plain), "--dialect", "refcode", "-e", os.path.join(folder, name, "program.elf"), *stack)
             check(" 0 errors, 0 warnings, " in run.out, f"{name} {kind}: {run.out[-600:]}")
 
 
