@@ -24,8 +24,8 @@ typedef struct ntr_frame {
     uint32_t line, column;  /* of the address in this frame (for a caller: of the call); 0: not known */
     uint32_t discriminator; /* DWARF line-table discriminator */
     uint32_t declared_line; /* of the function; 0: not known */
-    uint64_t entry;         /* lowest address of the function (not inlined) */
-    uint64_t size;          /* bytes of its contiguous range; 0: not known */
+    uint64_t entry;         /* where control enters the function, or this inlined copy of it */
+    uint64_t size;          /* bytes from there to the end of its contiguous range; 0: not known */
     bool inlined;           /* was inlined into the next frame */
 } ntr_frame;
 
@@ -60,9 +60,9 @@ typedef struct ntr_line_row {
 } ntr_line_row;
 NTR_API ntr_status ntr_source_lines(ntr_source *source, size_t index, const ntr_line_row **rows, size_t *count);
 
-/* Each function of image `index` that has code of its own, executed or not. `visit` is called with frames
- * whose strings live as long as the source; anything but NTR_OK stops and is given back. NTR_END past the
- * last image. */
+/* Each function of image `index` that has code of its own, and each copy inlined into another (`inlined`), executed or
+ * not. `visit` is called with frames whose strings live as long as the source; anything but NTR_OK stops and is given
+ * back. NTR_END past the last image. */
 NTR_API ntr_status ntr_source_functions(ntr_source *source, size_t index,
                                         ntr_status (*visit)(void *user, const ntr_frame *function), void *user);
 

@@ -1,71 +1,57 @@
 #include <ntrace/coverage.h>
 
 #include "analysis/line_flow.h"
+#include "analysis/texts.h"
 #include "base/allocator.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct text {
-    struct text *next;
-    char characters[];
-} text;
+/* An inlined function of which some instruction ran. */
+typedef struct ran_inline {
+    const char *file, *linkage;
+    uint32_t line;
+} ran_inline;
 
 struct ntr_coverage {
     const ntr_allocator *allocator;
-    text *texts; /* file and function names, each once */
+    ntr_texts texts; /* file and function names */
     ntr_cover_line *lines;
     size_t line_count, line_capacity;
     ntr_cover_branch *branches;
     size_t branch_count, branch_capacity;
     ntr_cover_function *functions;
     size_t function_count, function_capacity;
+    ntr_cover_function *listed; /* those functions that have lines */
+    size_t listed_count, listed_capacity;
+    ran_inline *ran; /* of the run that is being added */
+    size_t ran_count, ran_capacity;
     uint64_t gaps;
-    const char *last_given, *last_kept; /* names come in runs */
 };
 
 ntr_coverage *ntr_coverage_new(const ntr_allocator *allocator) {
     ntr_coverage *c = ntr_alloc(allocator, 1, sizeof *c);
-    if (c) c->allocator = allocator;
+    if (!c) return NULL;
+    c->allocator = allocator;
+    c->texts.allocator = allocator;
     return c;
 }
 
 void ntr_coverage_free(ntr_coverage *c) {
     if (!c) return;
-    while (c->texts) {
-        text *t = c->texts;
-        c->texts = t->next;
-        ntr_dealloc(c->allocator, t);
-    }
+    ntr_texts_release(&c->texts);
     ntr_dealloc(c->allocator, c->lines);
     ntr_dealloc(c->allocator, c->branches);
     ntr_dealloc(c->allocator, c->functions);
+    ntr_dealloc(c->allocator, c->listed);
+    ntr_dealloc(c->allocator, c->ran);
     ntr_dealloc(c->allocator, c);
-}
-
-/* The coverage's own copy of a name, or NULL. */
-static const char *keep(ntr_coverage *c, const char *name) {
-    if (!name) name = "";
-    if (c->last_given == name) return c->last_kept;
-    text *t = c->texts;
-    while (t && strcmp(t->characters, name) != 0) t = t->next;
-    if (!t) {
-        size_t size = strlen(name) + 1;
-        t = ntr_alloc(c->allocator, 1, sizeof *t + size);
-        if (!t) return NULL;
-        memcpy(t->characters, name, size);
-        t->next = c->texts;
-        c->texts = t;
-    }
-    c->last_given = name;
-    c->last_kept = t->characters;
-    return t->characters;
 }
 
 /* ---- adding a run ------------------------------------------------------------------------------ */
 
 static ntr_status add_line(ntr_coverage *c, const ntr_line_insn *insn, bool known) {
-    const char *file = keep(c, insn->file);
+    const char *file = ntr_texts_keep(&c->texts, insn->file);
     if (!file || ntr_reserve(c->allocator, (void **)&c->lines, &c->line_capacity, c->line_count + 1, sizeof *c->lines))
         return NTR_E_MEMORY;
     uint64_t executed = insn->count.executed;
@@ -79,7 +65,7 @@ static ntr_status add_line(ntr_coverage *c, const ntr_line_insn *insn, bool know
 }
 
 static ntr_status add_branch(ntr_coverage *c, const ntr_line_insn *insn, uint64_t bias) {
-    const char *file = keep(c, insn->file);
+    const char *file = ntr_texts_keep(&c->texts, insn->file);
     if (!file || ntr_reserve(c->allocator, (void **)&c->branches, &c->branch_capacity, c->branch_count + 1,
                              sizeof *c->branches))
         return NTR_E_MEMORY;
@@ -115,8 +101,9 @@ static ntr_status add_function(void *user, const ntr_frame *frame) {
     const function_adder *adder = user;
     ntr_coverage *c = adder->coverage;
     if (!frame->declared_in || !frame->declared_line) return NTR_OK;
-    const char *file = keep(c, frame->declared_in), *name = keep(c, frame->function);
-    const char *linkage = keep(c, frame->linkage);
+    const char *file = ntr_texts_keep(&c->texts, frame->declared_in);
+    const char *name = ntr_texts_keep(&c->texts, frame->function);
+    const char *linkage = ntr_texts_keep(&c->texts, frame->linkage);
     if (!file || !name || !linkage ||
         ntr_reserve(c->allocator, (void **)&c->functions, &c->function_capacity, c->function_count + 1,
                     sizeof *c->functions))
@@ -133,6 +120,25 @@ static ntr_status add_function(void *user, const ntr_frame *frame) {
     return NTR_OK;
 }
 
+/* Remember the inlined functions at an instruction that ran. */
+static ntr_status add_ran(ntr_coverage *c, ntr_source *source, uint64_t address) {
+    ntr_frame frames[NTR_FRAMES_MAX];
+    size_t count = ntr_source_frames(source, NULL, address, frames, NTR_FRAMES_MAX);
+    for (size_t i = 0; i + 1 < count; i++) {
+        const ntr_frame *frame = &frames[i];
+        if (!frame->inlined || !frame->declared_in || !frame->declared_line) continue;
+        const ran_inline ran = {ntr_texts_keep(&c->texts, frame->declared_in), ntr_texts_keep(&c->texts, frame->linkage),
+                                frame->declared_line};
+        const ran_inline *last = c->ran_count ? &c->ran[c->ran_count - 1] : NULL;
+        if (last && last->file == ran.file && last->linkage == ran.linkage && last->line == ran.line) continue;
+        if (!ran.file || !ran.linkage ||
+            ntr_reserve(c->allocator, (void **)&c->ran, &c->ran_capacity, c->ran_count + 1, sizeof *c->ran))
+            return NTR_E_MEMORY;
+        c->ran[c->ran_count++] = ran;
+    }
+    return NTR_OK;
+}
+
 static ntr_status add_image(ntr_coverage *c, const ntr_program *program, ntr_source *source, ntr_tally *tally,
                             size_t index) {
     ntr_line_flow flow;
@@ -144,6 +150,7 @@ static ntr_status add_image(ntr_coverage *c, const ntr_program *program, ntr_sou
     for (size_t i = 0; !status && i < flow.count; i++) {
         status = add_line(c, &flow.insns[i], known);
         if (!status && flow.insns[i].count.flow == NTR_FLOW_BRANCH) status = add_branch(c, &flow.insns[i], info.bias);
+        if (!status && flow.insns[i].count.executed) status = add_ran(c, source, flow.insns[i].count.address);
     }
     function_adder adder = {c, &flow, known};
     if (!status) status = ntr_source_functions(source, index, add_function, &adder);
@@ -221,6 +228,46 @@ static void merge_function(void *to, const void *from) {
     x->known = x->count || (x->known && y->known);
 }
 
+/* An optimizer copies inlined code, and where control enters a copy is not told: what ran was entered. */
+static void settle_ran(ntr_coverage *c) {
+    for (size_t i = 0; i < c->ran_count; i++) {
+        const ran_inline *ran = &c->ran[i];
+        const ntr_cover_function key = {.file = ran->file, .linkage = ran->linkage, .line = ran->line};
+        ntr_cover_function *found =
+            c->function_count ? bsearch(&key, c->functions, c->function_count, sizeof key, compare_functions) : NULL;
+        if (!found) continue;
+        found->known = true;
+        if (found->count == 0) found->count = 1;
+    }
+    c->ran_count = 0;
+}
+
+static int compare_places(const char *file, uint32_t line, const ntr_cover_line *other) {
+    int order = file == other->file ? 0 : strcmp(file, other->file);
+    return order ? order : line < other->line ? -1 : line > other->line;
+}
+
+/* List the functions that have a line before the next function begins: an optimizer leaves nothing of a function that only
+ * calls others. Functions of one place (a template's) stand together. */
+static ntr_status list_functions(ntr_coverage *c) {
+    size_t line = 0;
+    if (ntr_reserve(c->allocator, (void **)&c->listed, &c->listed_capacity, c->function_count, sizeof *c->listed))
+        return NTR_E_MEMORY;
+    c->listed_count = 0;
+    for (size_t i = 0, next; i < c->function_count; i = next) {
+        const ntr_cover_function *f = &c->functions[i];
+        for (next = i; next < c->function_count && c->functions[next].file == f->file && c->functions[next].line == f->line;)
+            next++;
+        while (line < c->line_count && compare_places(f->file, f->line, &c->lines[line]) > 0) line++;
+        if (line == c->line_count || c->lines[line].file != f->file) continue;
+        bool last = next == c->function_count || c->functions[next].file != f->file;
+        if (!last && c->lines[line].line >= c->functions[next].line) continue;
+        memcpy(c->listed + c->listed_count, f, (next - i) * sizeof *f);
+        c->listed_count += next - i;
+    }
+    return NTR_OK;
+}
+
 static void join_branches(ntr_coverage *c) {
     size_t at = 0;
     for (size_t i = 0; i < c->line_count; i++) {
@@ -234,13 +281,14 @@ static void join_branches(ntr_coverage *c) {
 ntr_status ntr_coverage_add(ntr_coverage *c, const ntr_program *program, ntr_source *source, ntr_tally *tally) {
     ntr_status status = NTR_OK;
     for (size_t i = 0; status == NTR_OK; i++) status = add_image(c, program, source, tally, i);
-    c->last_given = NULL; /* it pointed into the source */
     c->gaps += ntr_tally_gaps(tally);
     c->line_count = merge(c->lines, c->line_count, sizeof *c->lines, compare_lines, merge_line);
     c->branch_count = merge(c->branches, c->branch_count, sizeof *c->branches, compare_branches, merge_branch);
     c->function_count = merge(c->functions, c->function_count, sizeof *c->functions, compare_functions, merge_function);
+    settle_ran(c);
     join_branches(c);
-    return status == NTR_END ? NTR_OK : status;
+    ntr_status listed = list_functions(c);
+    return status == NTR_END ? listed : status;
 }
 
 /* ---- answers ----------------------------------------------------------------------------------- */
@@ -256,8 +304,8 @@ const ntr_cover_branch *ntr_coverage_branches(ntr_coverage *c, size_t *count) {
 }
 
 const ntr_cover_function *ntr_coverage_functions(ntr_coverage *c, size_t *count) {
-    *count = c->function_count;
-    return c->functions;
+    *count = c->listed_count;
+    return c->listed;
 }
 
 uint64_t ntr_coverage_gaps(const ntr_coverage *c) {
@@ -281,10 +329,10 @@ void ntr_coverage_sums(ntr_coverage *c, const char *file, ntr_cover_sums *sums) 
         sums->branches += 2;
         sums->branches_hit += (uint64_t)(c->branches[i].taken != 0) + (c->branches[i].not_taken != 0);
     }
-    for (size_t i = 0; i < c->function_count; i++) {
-        if (!of_file(c->functions[i].file, file)) continue;
+    for (size_t i = 0; i < c->listed_count; i++) {
+        if (!of_file(c->listed[i].file, file)) continue;
         sums->functions++;
-        sums->functions_hit += c->functions[i].count != 0;
-        sums->functions_unknown += !c->functions[i].known;
+        sums->functions_hit += c->listed[i].count != 0;
+        sums->functions_unknown += !c->listed[i].known;
     }
 }

@@ -173,7 +173,7 @@ ntr_status ntr_dwarf_functions(ntr_dwarf *d, ntr_status (*visit)(void *user, con
         if (!unit) return NTR_E_MEMORY;
         for (size_t k = 0; k < unit->scope_count; k++) {
             const ntr_frame frame = frame_of(&unit->scopes[k]);
-            ntr_status status = frame.inlined || !frame.size ? NTR_OK : visit(user, &frame);
+            ntr_status status = frame.size ? visit(user, &frame) : NTR_OK;
             if (status) return status;
         }
     }

@@ -17,8 +17,8 @@ void ntr_dwarf_close(ntr_dwarf *dwarf);
 /* Fill frames innermost first (`image` is left alone, function names are linkage names); 0 when unknown. */
 size_t ntr_dwarf_frames(ntr_dwarf *dwarf, uint64_t address, ntr_frame *frames, size_t capacity);
 
-/* Each function that has code of its own (not inlined), linkage name in the frame; stops at the first call that
- * does not give NTR_OK and gives that back. */
+/* Each function that has code of its own and each inlined copy of one, linkage name in the frame; stops at the first
+ * call that does not give NTR_OK and gives that back. */
 ntr_status ntr_dwarf_functions(ntr_dwarf *dwarf, ntr_status (*visit)(void *user, const ntr_frame *function),
                                void *user);
 

@@ -31,6 +31,21 @@ static const char *call_file(Dwarf_Die *unit, Dwarf_Die *die) {
     return dwarf_filesrc(files, index, NULL, NULL);
 }
 
+/* libdw takes file 0 for none, which it is no longer in DWARF 5. */
+static const char *declared_file(Dwarf_Die *die) {
+    Dwarf_Attribute attribute;
+    Dwarf_Word index;
+    Dwarf_Die unit;
+    Dwarf_Half version;
+    Dwarf_Files *files;
+    size_t count;
+    const char *file = dwarf_decl_file(die);
+    if (file) return file;
+    if (!dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) || dwarf_formudata(&attribute, &index) != 0) return NULL;
+    if (!dwarf_cu_die(attribute.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) || index != 0 || version < 5) return NULL;
+    return dwarf_getsrcfiles(&unit, &files, &count) == 0 && count ? dwarf_filesrc(files, 0, NULL, NULL) : NULL;
+}
+
 /* ---- scopes ------------------------------------------------------------------------------------ */
 
 typedef struct walk {
@@ -39,16 +54,38 @@ typedef struct walk {
     uint64_t bias;
 } walk;
 
+/* Where control enters a scope, in libdw's addresses: `first` is its first byte; DWARF 5 may count from there. */
+static Dwarf_Addr entry_of(Dwarf_Die *die, Dwarf_Addr first) {
+    Dwarf_Attribute attribute;
+    Dwarf_Addr address;
+    Dwarf_Word offset;
+    if (!dwarf_attr(die, DW_AT_entry_pc, &attribute)) return first;
+    if (dwarf_formaddr(&attribute, &address) == 0) return address;
+    return dwarf_formudata(&attribute, &offset) == 0 ? first + offset : first;
+}
+
 static ntr_status add_range(walk *w, uint64_t low, uint64_t high, uint32_t scope, uint32_t depth) {
     ntr_unit *u = w->unit;
     if (high <= low) return NTR_OK;
     if (ntr_reserve(u->allocator, (void **)&u->ranges, &u->range_capacity, u->range_count + 1, sizeof *u->ranges))
         return NTR_E_MEMORY;
     u->ranges[u->range_count++] = (ntr_scope_range){low + w->bias, high + w->bias, scope, depth};
-    ntr_scope *s = &u->scopes[scope];
-    if (s->size == 0 || low + w->bias < s->entry) {
-        s->entry = low + w->bias;
-        s->size = high - low;
+    return NTR_OK;
+}
+
+/* The entry need not be in the lowest part; the scope's size is that of the part with the entry. */
+static ntr_status add_ranges(walk *w, Dwarf_Die *die, uint32_t scope, uint32_t depth) {
+    ntr_scope *s = &w->unit->scopes[scope];
+    Dwarf_Addr base = 0, low, high, entry = 0;
+    for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &low, &high)) > 0;) {
+        ntr_status status = add_range(w, low, high, scope, depth);
+        if (status) return status;
+        bool first = s->size == 0;
+        if (first) entry = entry_of(die, low);
+        bool has_entry = entry >= low && entry < high;
+        if (!first && !has_entry) continue;
+        s->entry = (has_entry ? entry : low) + w->bias;
+        s->size = high + w->bias - s->entry;
     }
     return NTR_OK;
 }
@@ -65,7 +102,7 @@ static ntr_status add_scope(walk *w, Dwarf_Die *die, uint32_t parent, uint32_t d
         .parent = parent,
         .name = name,
         .linkage = linkage ? linkage : name,
-        .declared_file = dwarf_decl_file(die),
+        .declared_file = declared_file(die),
         .declared_line = number(die, DW_AT_decl_line),
     };
     if (parent != NTR_SCOPE_NONE) {
@@ -73,12 +110,7 @@ static ntr_status add_scope(walk *w, Dwarf_Die *die, uint32_t parent, uint32_t d
         u->scopes[*index].call_line = number(die, DW_AT_call_line);
         u->scopes[*index].call_column = number(die, DW_AT_call_column);
     }
-    Dwarf_Addr base = 0, low, high;
-    for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &low, &high)) > 0;) {
-        ntr_status status = add_range(w, low, high, *index, depth);
-        if (status) return status;
-    }
-    return NTR_OK;
+    return add_ranges(w, die, *index, depth);
 }
 
 static bool is_concrete(Dwarf_Die *die, int tag) {

@@ -13,7 +13,7 @@ typedef struct ntr_scope {
     uint32_t call_line, call_column, declared_line;
     const char *call_file, *declared_file;
     const char *name, *linkage;
-    uint64_t entry, size;
+    uint64_t entry, size; /* where control enters; bytes from there to the end of that range */
 } ntr_scope;
 #define NTR_SCOPE_NONE UINT32_MAX
 

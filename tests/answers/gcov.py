@@ -9,6 +9,8 @@ The same source is built twice: with --coverage, run under plain QEMU, counted b
     code of its own: lines of only braces, and lines with a function's head, stand in one list only.
   * a case label has a count in gcov and no instruction in the binary.
   * gcov counts a switch by its cases; the binary has the compare instructions that the compiler made of it.
+Optimized, lines and branches are others, gcov does not count functions that were inlined early, and a copy of an inlined
+function has no entry to count: there only which functions ran is compared, with what gcov says without optimization.
 """
 import json
 import os
@@ -21,6 +23,9 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOOLS = ("riscv64-linux-gnu-gcc", "riscv64-linux-gnu-gcov", "qemu-riscv64")
 CASES = [(source, level) for source in ("coverage.c",) for level in ("-O0",)]
+GCC, CLANG = ("riscv64-linux-gnu-gcc",), ("clang-19", "--target=riscv64-linux-gnu", "-fuse-ld=lld-19")
+BUILDS = [(*GCC, "-O0"), (*GCC, "-O1"), (*GCC, "-O2"), (*GCC, "-O3"), (*CLANG, "-O0", "-gdwarf-5"), (*CLANG, "-O2", "-gdwarf-5"),
+          (*CLANG, "-O2", "-gdwarf-4")]
 
 
 def run(*command, cwd):
@@ -31,7 +36,7 @@ def from_gcov(source, level, folder):
     run("riscv64-linux-gnu-gcc", level, "-g", "--coverage", "-static", source, "-o", "counted", cwd=folder)
     run("qemu-riscv64", "./counted", cwd=folder)
     data = [name for name in os.listdir(folder) if name.endswith(".gcda")][0]
-    lines, branches = {}, {}
+    lines, branches, functions = {}, {}, {}
     for file in json.loads(run("riscv64-linux-gnu-gcov", "--json-format", "--stdout", "-b", data, cwd=folder))["files"]:
         if not file["file"].endswith(source):
             continue
@@ -39,20 +44,23 @@ def from_gcov(source, level, folder):
             number = line["line_number"]
             lines[number] = lines.get(number, 0) + line["count"]
             branches.setdefault(number, []).extend(branch["count"] for branch in line["branches"])
-    return lines, branches
+        functions.update({function["name"]: function["execution_count"] for function in file["functions"]})
+    os.remove(os.path.join(folder, data))
+    return lines, branches, functions
 
 
-def from_trace(ntrace, source, level, folder):
-    run("riscv64-linux-gnu-gcc", level, "-g", "-static", source, "-o", "plain", cwd=folder)
+def from_trace(ntrace, source, compiler, folder):
+    run(*compiler, "-g", "-static", source, "-o", "plain", cwd=folder)
     run(ntrace, "run", "-o", "plain.ntrace", "--", "./plain", cwd=folder)
-    lines, branches = {}, {}
+    lines, branches, functions = {}, {}, {}
     for file in json.loads(run(ntrace, "coverage", "--to", "json", "plain.ntrace", cwd=folder))["files"]:
         if not file["file"].endswith(source):
             continue
         for line in file["lines"]:
             lines[line["line"]] = line["count"]
             branches[line["line"]] = [b[way] for b in line.get("branches", []) for way in ("taken", "not_taken")]
-    return lines, branches
+        functions.update({function["linkage"]: function["count"] for function in file["functions"]})
+    return lines, branches, functions
 
 
 def may_stand_alone(text):
@@ -63,8 +71,10 @@ def may_stand_alone(text):
 
 def compare(text, ours, theirs):
     """Complaints, and how many lines were compared."""
-    (our_lines, our_branches), (their_lines, their_branches) = ours, theirs
+    (our_lines, our_branches, our_functions), (their_lines, their_branches, their_functions) = ours, theirs
     complaints, compared = [], 0
+    if our_functions != their_functions:
+        complaints.append(f"functions {our_functions}, gcov {their_functions}")
     for number in sorted(set(our_lines) | set(their_lines)):
         line = text[number - 1]
         if number not in our_lines or number not in their_lines:
@@ -79,25 +89,85 @@ def compare(text, ours, theirs):
     return complaints, compared
 
 
+def consistent(record):
+    """What lcov 2 asks of a record: complaints."""
+    counts = {int(n): int(c) for n, c in re.findall(r"^DA:(\d+),(\d+)", record, re.M)}
+    names = re.findall(r"^FN:(\d+),(.*)$", record, re.M)
+    hits = {name: int(c) for c, name in re.findall(r"^FNDA:(\d+),(.*)$", record, re.M)}
+    complaints = [] if {name for _, name in names} == set(hits) else ["FN and FNDA of other functions"]
+    begins = sorted({int(n) for n, _ in names})
+    for begin, end in zip(begins, begins[1:] + [1 << 32]):
+        here = {name: hits[name] for n, name in names if int(n) == begin}  # of a template: several
+        lines = [counts[n] for n in counts if begin <= n < end]
+        if not lines or any(here.values()) != any(lines):
+            complaints.append(f"functions {here}, their lines {lines}")
+    for line, taken in re.findall(r"^BRDA:(\d+),\d+,\d+,(.*)$", record, re.M):
+        if int(line) not in counts or (taken == "-") != (counts[int(line)] == 0):
+            complaints.append(f"branch {taken} on line {line}")
+    for name, found in (("LF", len(counts)), ("LH", sum(c > 0 for c in counts.values())), ("FNF", len(hits)),
+                        ("FNH", sum(c > 0 for c in hits.values()))):
+        if re.findall(rf"^{name}:(\d+)$", record, re.M) != [str(found)]:
+            complaints.append(f"{name} is not {found}")
+    return complaints
+
+
+def inlined(ntrace, folder, number, build):
+    """Which functions ran, those that were inlined among them; and no count contradicts another."""
+    source = "inlined.c"
+    shutil.copy(os.path.join(HERE, "source", source), folder)
+    if not shutil.which(build[0]):
+        print(f"ok {number} # SKIP no {build[0]}")
+        return
+    ours, theirs = from_trace(ntrace, source, build, folder)[2], from_gcov(source, "-O0", folder)[2]
+    complaints = [f"{name}: {ours.get(name)}, gcov {count}" for name, count in theirs.items()
+                  if (ours.get(name, 0) > 0) != (count > 0) or ("-O0" in build and ours.get(name) != count)]
+    info = run(ntrace, "coverage", "--to", "lcov", "plain.ntrace", cwd=folder).decode()
+    record = next(r for r in info.split("end_of_record\n") if source in r)
+    complaints += consistent(record)
+    for complaint in complaints:
+        print("#", complaint)
+    good = not complaints and len(theirs) == 7 and theirs["unused"] == theirs["unwanted"] == 0 and "unused" in ours
+    print(f"{'ok' if good else 'not ok'} {number} - {source} {build[0]} {' '.join(build[-2:])}: functions as gcov "
+          "knows them")
+
+
+def templates(ntrace, folder, number):
+    """Of a file's functions, those and only those ran of which lines ran."""
+    shutil.copy(os.path.join(HERE, "source", "templates.cc"), folder)
+    run("riscv64-linux-gnu-g++", "-std=c++17", "-O3", "-g", "-static", "templates.cc", "-o", "templates", cwd=folder)
+    run(ntrace, "run", "-o", "templates.ntrace", "--", "./templates", cwd=folder)
+    info = run(ntrace, "coverage", "--to", "lcov", "templates.ntrace", cwd=folder).decode()
+    records = [record for record in info.split("end_of_record\n") if "SF:" in record]
+    complaints = [complaint for record in records for complaint in consistent(record)]
+    for complaint in complaints:
+        print("#", complaint)
+    good = not complaints and len(records) > 10 and info.count("\nFN:") > 50
+    print(f"{'ok' if good else 'not ok'} {number} - templates.cc -O3: functions and lines agree")
+
+
 def main():
     ntrace = os.path.abspath(sys.argv[1])
     missing = [tool for tool in TOOLS if not shutil.which(tool)]
-    print(f"1..{len(CASES) + 1}")
+    last = len(CASES) + len(BUILDS) + 2
+    print(f"1..{last}")
     if missing:
-        for number in range(1, len(CASES) + 2):
+        for number in range(1, last + 1):
             print(f"ok {number} # SKIP no {missing[0]}")
         return
     with tempfile.TemporaryDirectory() as folder:
         for number, (source, level) in enumerate(CASES, 1):
             shutil.copy(os.path.join(HERE, source), folder)
             text = open(os.path.join(folder, source), encoding="utf-8").read().split("\n")
-            complaints, compared = compare(text, from_trace(ntrace, source, level, folder),
+            complaints, compared = compare(text, from_trace(ntrace, source, (*GCC, level), folder),
                                            from_gcov(source, level, folder))
             for complaint in complaints:
                 print("#", complaint)
             good = not complaints and compared > 40
             print(f"{'ok' if good else 'not ok'} {number} - {source} {level}: {compared} lines as gcov counts them")
-        genhtml(ntrace, folder, len(CASES) + 1)
+        for number, build in enumerate(BUILDS, len(CASES) + 1):
+            inlined(ntrace, folder, number, build)
+        templates(ntrace, folder, last - 1)
+        genhtml(ntrace, folder, last)
 
 
 def genhtml(ntrace, folder, number):
