@@ -165,8 +165,18 @@ def fail_under(b):
     assert better.returncode == 0, better
 
 
+def without_lines(b):
+    """Nothing to count against is said, not shown as an empty success."""
+    b.run("riscv64-linux-gnu-gcc", "-s", "-static", "paths.c", "-o", "bare")
+    b.run(b.ntrace, "run", "-o", "bare.ntrace", "--", "./bare")
+    done = b.call(b.ntrace, "coverage", "bare.ntrace")
+    assert done.returncode == 0 and "no line is known" in done.stderr and "-g" in done.stderr, done
+    assert b.call(b.ntrace, "coverage", "--fail-under", "1", "bare.ntrace").returncode == 1
+    assert not b.call(b.ntrace, "coverage", "forward.ntrace").stderr
+
+
 CASES = [runs_add_up, lcov_adds_alike, genhtml_renders, two_builds_of_a_source, not_known_is_not_unexecuted, gap_in_one_of_two,
-         fail_under]
+         fail_under, without_lines]
 
 
 def main():
