@@ -69,29 +69,48 @@ static bool parse_words(char *const words[COLUMNS], ntr_point *point) {
     return true;
 }
 
-static bool parse_line(char *line, ntr_point *point) {
-    char *words[COLUMNS], *rest;
+/* Whether the line has just `count` words. */
+static bool split(char *line, char *words[], size_t count) {
     size_t n = 0;
+    char *rest;
 
-    *point = (ntr_point){0};
     for (char *word = strtok_r(line, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest)) {
-        if (n == COLUMNS) return false;
+        if (n == count) return false;
         words[n++] = word;
     }
-    return n == COLUMNS && parse_words(words, point);
+    return n == count;
+}
+
+static bool parse_line(char *line, ntr_point *point) {
+    char *words[COLUMNS];
+
+    *point = (ntr_point){0};
+    return split(line, words, COLUMNS) && parse_words(words, point);
+}
+
+/* Whether the header is that of an index of a stream of this size. */
+static bool parse_header(char *line, uint64_t size, uint64_t *timed) {
+    static const char *const expected[] = {"ntrace-index", "1", "stream", NULL, "timed", NULL};
+    enum { WORDS = sizeof expected / sizeof expected[0] };
+    char *words[WORDS];
+    uint64_t described;
+
+    if (!split(line, words, WORDS)) return false;
+    for (size_t i = 0; i < WORDS; i++)
+        if (expected[i] && strcmp(words[i], expected[i]) != 0) return false;
+    return cli_parse_number(words[3], &described) && described == size && cli_parse_number(words[5], timed);
 }
 
 static bool read_points(FILE *file, ntr_index *index, uint64_t size) {
     char line[512];
-    uint64_t described;
-    unsigned timed;
+    uint64_t timed;
     ntr_point point;
 
-    if (!fgets(line, sizeof line, file) || sscanf(line, HEADER, &described, &timed) != 2) return false;
-    if (described != size || !fgets(line, sizeof line, file) || strcmp(line, TITLE) != 0) return false;
+    if (!fgets(line, sizeof line, file) || !parse_header(line, size, &timed)) return false;
+    if (!fgets(line, sizeof line, file) || strcmp(line, TITLE) != 0) return false;
     while (fgets(line, sizeof line, file)) {
         if (strcmp(line, "end\n") == 0) {
-            ntr_index_set_timed(index, timed == 1);
+            ntr_index_set_timed(index, timed != 0);
             return true;
         }
         if (!parse_line(line, &point) || ntr_index_add(index, &point) != NTR_OK) return false;
