@@ -80,16 +80,18 @@ void ntr_enc_fifo_pass(ntr_encoder *e, uint64_t cycles) {
     leave(e, due / e->config.drain_cycles);
 }
 
+/* The oldest message has left, as far as its rate is concerned, and the sink does not take it. */
+static bool is_refused(const fifo *f) {
+    return f->head != f->tail && f->drained == f->ring[f->head];
+}
+
 bool ntr_enc_fifo_stall(ntr_encoder *e, uint32_t bytes) {
     e->stall_or_overflow = true;
     while (!ntr_enc_fifo_room(e, bytes)) {
-        uint32_t before = e->fifo.used + e->fifo.drained;
-        uint64_t remainder = e->fifo.remainder;
         ntr_enc_fifo_pass(e, 1);
         e->stats.cycles++;
         e->stats.stall_cycles++;
-        bool moved = e->fifo.used + e->fifo.drained != before || e->fifo.remainder != remainder;
-        if (!moved && e->fifo.head != e->fifo.tail && e->fifo.drained == e->fifo.ring[e->fifo.head]) return false;
+        if (is_refused(&e->fifo)) return false;
     }
     return true;
 }
@@ -100,5 +102,5 @@ bool ntr_enc_fifo_blocked(ntr_encoder *e) {
     enum { BLOCK_BYTES = 128 }; /* as much as the messages of one block may well take */
     uint32_t need = e->config.fifo_bytes < BLOCK_BYTES ? e->config.fifo_bytes : BLOCK_BYTES;
     if (!ntr_enc_fifo_exists(e) || ntr_enc_fifo_room(e, need)) return false;
-    return !leave(e, 0);
+    return !ntr_enc_fifo_stall(e, need);
 }

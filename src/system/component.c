@@ -1,5 +1,9 @@
 #include "system/component.h"
 
+#include "system/system.h"
+
+#include "base/allocator.h"
+
 static const common_bits bits_of[NTR_COMPONENT_COUNT] = {
 #define COMMON(kind, prefix)                                                                                           \
     [NTR_COMPONENT_##kind] = {NTR_BITS_##prefix##_ACTIVE,    NTR_BITS_##prefix##_ENABLE,    NTR_BITS_##prefix##_EMPTY,  \
@@ -13,23 +17,95 @@ const common_bits *component_bits(ntr_component kind) {
     return &bits_of[kind];
 }
 
+/* ---- life */
+
+static const ntr_allocator *allocator_of(const trace_component *component) {
+    return component->system->config.allocator;
+}
+
+ntr_status component_start(trace_component *component) {
+    const component_ops *ops = component->ops;
+    const uint32_t fifo = component->input_count ? (uint32_t)OPTION(&component->options, FIFO) : 0;
+    component->inputs = ntr_alloc(allocator_of(component), component->input_count + 1u, sizeof component->inputs[0]);
+    if (!component->inputs) return NTR_E_MEMORY;
+    for (unsigned i = 0; i < component->input_count; i++)
+        if (queue_init(&component->inputs[i], fifo, allocator_of(component))) return NTR_E_MEMORY;
+    ops->rules(component);
+    page_reset(&component->page);
+    if (ops->after_reset) ops->after_reset(component);
+    return ops->start ? ops->start(component) : NTR_OK;
+}
+
+void component_release(trace_component *component) {
+    if (component->ops->release) component->ops->release(component);
+    for (unsigned i = 0; component->inputs && i < component->input_count; i++)
+        queue_release(&component->inputs[i], allocator_of(component));
+    ntr_dealloc(allocator_of(component), component->inputs);
+}
+
+/* Back to how it is after power-up. */
+static void reset(trace_component *component) {
+    component->active = component->enabled = false;
+    component_discard(component);
+    component->credit = component->allowed = 0;
+    if (component->ops->reset) component->ops->reset(component);
+    page_reset(&component->page);
+    if (component->ops->after_reset) component->ops->after_reset(component);
+}
+
+static void enable(trace_component *component) {
+    if (component->ops->enable) component->ops->enable(component);
+    else component->enabled = true;
+}
+
+/* What cannot leave yet stays queued. */
+static void disable(trace_component *component) {
+    component->enabled = false;
+    if (component->ops->disable) component->ops->disable(component);
+    component_pump(component);
+}
+
 /* ---- messages */
+
+static bool nothing_waits(const trace_component *component) {
+    for (unsigned i = 0; i < component->input_count; i++)
+        if (!queue_empty(&component->inputs[i])) return false;
+    return true;
+}
+
+bool component_empty(const trace_component *component) {
+    return nothing_waits(component) && !(component->ops->busy && component->ops->busy(component));
+}
+
+static bool discards(const output_link *out) {
+    return out->to->ops->discards && out->to->ops->discards(out->to, out->input);
+}
+
+static bool accepts(const output_link *out) {
+    return out->to->enabled || discards(out);
+}
+
+static void take(const output_link *out, const uint8_t *bytes, uint32_t size) {
+    out->to->counts.messages++;
+    out->to->counts.bytes += size;
+    if (discards(out)) {
+        component_lose(out->to, size);
+        return;
+    }
+    queue_put(&out->to->inputs[out->input], bytes, size);
+    component_pump(out->to);
+}
 
 bool component_send(trace_component *component, const uint8_t *bytes, uint32_t size) {
     unsigned takers = 0;
     for (size_t i = 0; i < component->output_count; i++) {
         const output_link *out = &component->outputs[i];
-        if (!out->to->ops->accepts(out->to, out->input)) continue;
-        if (!out->to->ops->room(out->to, out->input, size)) return false;
+        if (!accepts(out)) continue;
+        if (!discards(out) && !queue_room(&out->to->inputs[out->input], size)) return false;
         takers++;
     }
-    for (size_t i = 0; takers && i < component->output_count; i++) {
-        const output_link *out = &component->outputs[i];
-        if (!out->to->ops->accepts(out->to, out->input)) continue;
-        out->to->counts.messages++;
-        out->to->counts.bytes += size;
-        out->to->ops->take(out->to, out->input, bytes, size);
-    }
+    for (size_t i = 0; takers && i < component->output_count; i++)
+        if (accepts(&component->outputs[i])) take(&component->outputs[i], bytes, size);
     return takers != 0;
 }
 
@@ -38,35 +114,64 @@ void component_lose(trace_component *component, uint32_t size) {
     component->counts.lost_bytes += size;
 }
 
-void component_discard_queue(trace_component *component, message_queue *queue) {
+void component_discard(trace_component *component) {
     uint8_t bytes[QUEUE_MESSAGE_MAX];
-    for (uint32_t size; (size = queue_peek(queue, bytes)) > 0; queue_pop(queue)) component_lose(component, size);
+    for (unsigned i = 0; i < component->input_count; i++)
+        for (uint32_t size; (size = queue_peek(&component->inputs[i], bytes)) > 0; queue_pop(&component->inputs[i]))
+            component_lose(component, size);
 }
 
-uint64_t component_allowance(const trace_component *component, uint64_t cycles, uint64_t *credit) {
-    const uint64_t rate = OPTION(&component->options, RATE), every = OPTION(&component->options, RATE_CYCLES);
-    if (!rate) return UINT64_MAX;
-    uint64_t due;
-    if (__builtin_mul_overflow(cycles, rate, &due) || __builtin_add_overflow(due, *credit, &due)) due = UINT64_MAX;
-    *credit = due % every;
-    return due / every;
+/* ---- pace */
+
+uint32_t component_peek(const trace_component *component, unsigned input, uint8_t bytes[QUEUE_MESSAGE_MAX]) {
+    const uint32_t size = queue_peek(&component->inputs[input], bytes);
+    return size > component->allowed ? 0 : size;
+}
+
+void component_spend(trace_component *component, uint32_t size) {
+    if (component->allowed != UINT64_MAX) component->allowed -= size;
+}
+
+static bool has_rate(const trace_component *component) {
+    return component->enabled && OPTION(&component->options, RATE);
+}
+
+/* Without a rate, and when flushing, nothing waits for time to go by. */
+void component_pump(trace_component *component) {
+    if (component->ops->pump) {
+        component->ops->pump(component);
+        return;
+    }
+    if (has_rate(component)) return;
+    const uint64_t allowed = component->allowed;
+    component->allowed = UINT64_MAX;
+    component->ops->pass(component);
+    component->allowed = allowed;
+}
+
+/* What is not used while nothing waits is gone; what is too little for a message is kept. */
+static void pass_at_rate(trace_component *component) {
+    const uint64_t every = OPTION(&component->options, RATE_CYCLES);
+    component->credit += OPTION(&component->options, RATE);
+    component->allowed = nothing_waits(component) ? 0 : component->allowed + component->credit / every;
+    component->credit %= every;
+    component->ops->pass(component);
+}
+
+void component_step(trace_component *component) {
+    if (component->ops->tick) component->ops->tick(component);
+    if (!component->ops->pump && has_rate(component)) pass_at_rate(component);
+    else component_pump(component);
 }
 
 /* ---- registers */
-
-void component_reset(trace_component *component) {
-    component->active = component->enabled = false;
-    component->ops->reset(component);
-    page_reset(&component->page);
-    if (component->ops->after_reset) component->ops->after_reset(component);
-}
 
 /* The fields of Control that the component's life is in. */
 static void refresh_control(trace_component *component) {
     const common_bits *bits = component_bits(component->ops->kind);
     page_put(&component->page, bits->active, component->active);
     page_put(&component->page, bits->enable, component->enabled);
-    page_put(&component->page, bits->empty, component->ops->empty(component));
+    page_put(&component->page, bits->empty, component_empty(component));
 }
 
 uint32_t component_read(trace_component *component, uint32_t offset) {
@@ -82,14 +187,13 @@ uint32_t component_read(trace_component *component, uint32_t offset) {
 }
 
 static void switch_off(trace_component *component) {
-    if (component->enabled) component->ops->disable(component);
-    component->enabled = false;
-    component_reset(component);
+    if (component->enabled) disable(component);
+    reset(component);
 }
 
 static void write_control(trace_component *component, uint32_t word) {
     const common_bits *bits = component_bits(component->ops->kind);
-    const bool enable = ntr_bits_value(ntr_bits_get(bits->enable), word);
+    const bool wants = ntr_bits_value(ntr_bits_get(bits->enable), word);
     if (!ntr_bits_value(ntr_bits_get(bits->active), word)) {
         switch_off(component);
         return;
@@ -98,12 +202,8 @@ static void write_control(trace_component *component, uint32_t word) {
     refresh_control(component);
     if (component->ops->refresh) component->ops->refresh(component, bits->control);
     page_write(&component->page, bits->control, 0, word);
-    if (enable && !component->enabled) {
-        component->ops->enable(component);
-    } else if (!enable && component->enabled) {
-        component->ops->disable(component);
-        component->enabled = false;
-    }
+    if (wants && !component->enabled) enable(component);
+    if (!wants && component->enabled) disable(component);
     if (component->ops->wrote) component->ops->wrote(component, bits->control, 0, word);
 }
 

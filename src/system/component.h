@@ -14,26 +14,26 @@
 
 typedef struct trace_component trace_component;
 
+/* What is special about a kind. NULL: nothing. */
 typedef struct component_ops {
     ntr_component kind;
     size_t size; /* of the struct that begins with `component` */
-    ntr_status (*start)(trace_component *component);  /* options are set: make parts, write rules */
+    void (*rules)(trace_component *component);        /* options are set: what the registers can be */
+    ntr_status (*start)(trace_component *component);  /* registers have their reset values: make parts */
     void (*release)(trace_component *component);
-    void (*reset)(trace_component *component);        /* Active went to 0: what is held is gone */
-    void (*after_reset)(trace_component *component);  /* registers have their reset values; NULL: nothing to do */
-    void (*enable)(trace_component *component);       /* may refuse: leaves `enabled` as it is */
-    void (*disable)(trace_component *component);      /* flush; what cannot leave yet stays queued */
-    void (*pump)(trace_component *component);         /* pass on what may leave without time going by */
-    void (*step)(trace_component *component, uint64_t cycles);
-    bool (*empty)(const trace_component *component);
-
-    bool (*accepts)(const trace_component *component, unsigned input); /* enabled, as far as a sender is concerned */
-    bool (*room)(const trace_component *component, unsigned input, uint32_t size);
-    void (*take)(trace_component *component, unsigned input, const uint8_t *bytes, uint32_t size);
+    void (*reset)(trace_component *component);        /* Active went to 0: what is held outside of the inputs is gone */
+    void (*after_reset)(trace_component *component);  /* registers have their reset values again */
+    void (*enable)(trace_component *component);       /* instead of setting `enabled`; may refuse */
+    void (*disable)(trace_component *component);      /* `enabled` is false already; then it is pumped */
+    void (*pass)(trace_component *component);         /* take from the inputs what `allowed` lets through */
+    void (*pump)(trace_component *component);         /* instead of `pass` and a rate: what leaves by itself */
+    void (*tick)(trace_component *component);         /* a cycle has gone by */
+    bool (*busy)(const trace_component *component);   /* something is held outside of the inputs */
+    bool (*discards)(const trace_component *component, unsigned input);
 
     void (*refresh)(trace_component *component, ntr_register reg); /* fields that hardware changes */
     void (*read)(trace_component *component, ntr_register reg);                                  /* after a read */
-    bool (*may_write)(const trace_component *component, ntr_register reg);                       /* NULL: always */
+    bool (*may_write)(const trace_component *component, ntr_register reg);
     void (*wrote)(trace_component *component, ntr_register reg, unsigned number, uint32_t word); /* after a write */
 } component_ops;
 
@@ -51,6 +51,9 @@ struct trace_component {
     option_values options;
     register_page page;
     bool active, enabled;
+    message_queue *inputs; /* messages that were taken and wait */
+    unsigned input_count;
+    uint64_t credit, allowed; /* rate: what is left of a division; bytes that may leave now */
     output_link *outputs;
     size_t output_count;
     trace_component *ts_source; /* shared timestamps come from there; or NULL */
@@ -73,19 +76,28 @@ const common_bits *component_bits(ntr_component kind);
 uint32_t component_read(trace_component *component, uint32_t offset);
 void component_write(trace_component *component, uint32_t offset, uint32_t word);
 
-/* Back to how it is after power-up. */
-void component_reset(trace_component *component);
+/* Errors: NTR_E_MEMORY. */
+ntr_status component_start(trace_component *component);
+void component_release(trace_component *component);
+
+/* Without time going by; a cycle of it. */
+void component_pump(trace_component *component);
+void component_step(trace_component *component);
+
+/* Nothing is held. */
+bool component_empty(const trace_component *component);
 
 /* Give a message to the receivers; false when it has to wait. */
 bool component_send(trace_component *component, const uint8_t *bytes, uint32_t size);
 
-/* A message that was taken is gone. */
+/* The oldest message that waits at an input, of which `allowed` must let all through: its size, else 0. */
+uint32_t component_peek(const trace_component *component, unsigned input, uint8_t bytes[QUEUE_MESSAGE_MAX]);
+
+/* So many bytes leave. */
+void component_spend(trace_component *component, uint32_t size);
+
+/* A message that was taken is gone; all that wait are. */
 void component_lose(trace_component *component, uint32_t size);
-
-/* All that waits is gone. */
-void component_discard_queue(trace_component *component, message_queue *queue);
-
-/* So many bytes may leave now: `rate` in `rate_cycles`; `*credit` keeps what was not used. */
-uint64_t component_allowance(const trace_component *component, uint64_t cycles, uint64_t *credit);
+void component_discard(trace_component *component);
 
 #endif

@@ -18,7 +18,6 @@ static const char *const transports[MODES] = {
 typedef struct pib_sink {
     trace_component base;
     uint32_t mode;
-    message_queue queue;
     ntr_transport_writer *writer; /* of the mode */
     uint64_t cycles;              /* of the present beat that have passed */
     size_t waiting_at, waiting_count;
@@ -33,7 +32,7 @@ static pib_sink *self(trace_component *component) {
 
 /* ---- life */
 
-static ntr_status start(trace_component *component) {
+static void rules(trace_component *component) {
     const option_values *o = &component->options;
     register_page *page = &component->page;
     const uint32_t modes = (uint32_t)OPTION(o, PIB_MODES), parallel = modes >> MODE_PARALLEL;
@@ -42,26 +41,21 @@ static ntr_status start(trace_component *component) {
     page_flag(page, NTR_BITS_PIB_CALIBRATE, OPTION(o, CALIBRATE));
     page_allow(page, NTR_BITS_PIB_DIVIDER, (1u << OPTION(o, DIVIDER_BITS)) - 1,
                (uint32_t)OPTION(o, DIVIDER_RESET) & ((1u << OPTION(o, DIVIDER_BITS)) - 1));
-    page_reset(page);
-    return queue_init(&self(component)->queue, (uint32_t)OPTION(o, FIFO), component->system->config.allocator)
-               ? NTR_E_MEMORY : NTR_OK;
 }
 
 static void release(trace_component *component) {
-    queue_release(&self(component)->queue, component->system->config.allocator);
     ntr_transport_writer_free(self(component)->writer);
 }
 
 static void reset(trace_component *component) {
     pib_sink *sink = self(component);
-    component_discard_queue(component, &sink->queue);
     sink->waiting_at = sink->waiting_count = 0;
     sink->cycles = 0;
 }
 
-static bool empty(const trace_component *component) {
+static bool busy(const trace_component *component) {
     const pib_sink *sink = (const pib_sink *)component;
-    return queue_empty(&sink->queue) && sink->waiting_at == sink->waiting_count;
+    return sink->waiting_at != sink->waiting_count;
 }
 
 /* ---- beats */
@@ -99,11 +93,12 @@ static ntr_status open_writer(pib_sink *sink) {
 static void convert_message(pib_sink *sink) {
     const ntr_system_config *config = &sink->base.system->config;
     uint8_t bytes[QUEUE_MESSAGE_MAX];
-    const uint32_t size = queue_peek(&sink->queue, bytes);
-    queue_pop(&sink->queue);
+    message_queue *queue = &sink->base.inputs[0];
+    const uint32_t size = queue_peek(queue, bytes);
+    queue_pop(queue);
     if (config->outputs.message) config->outputs.message(config->user, sink->base.index, bytes, size);
     ntr_transport_writer_put(sink->writer, 0, bytes, size);
-    if (queue_empty(&sink->queue)) ntr_transport_writer_idle(sink->writer, 0);
+    if (queue_empty(queue)) ntr_transport_writer_idle(sink->writer, 0);
 }
 
 /* Find something to send; false: the pins rest. */
@@ -111,7 +106,7 @@ static bool fill(pib_sink *sink) {
     if (sink->waiting_at < sink->waiting_count) return true;
     sink->waiting_at = sink->waiting_count = 0;
     if (GET(&sink->base.page, PIB_CALIBRATE) && sink->base.enabled) ntr_transport_writer_calibrate(sink->writer, 1);
-    else if (!queue_empty(&sink->queue)) convert_message(sink);
+    else if (!queue_empty(&sink->base.inputs[0])) convert_message(sink);
     return sink->waiting_count != 0;
 }
 
@@ -124,44 +119,20 @@ static uint64_t cycles_per_beat(const trace_component *component) {
     return (GET(&component->page, PIB_DIVIDER) + 1ull) << GET(&component->page, PIB_CLK_CENTER);
 }
 
-static void step(trace_component *component, uint64_t cycles) {
+static void tick(trace_component *component) {
     pib_sink *sink = self(component);
-    if (!component->enabled) return;
-    const uint64_t period = cycles_per_beat(component), total = sink->cycles + cycles;
-    const uint16_t rest = rest_beat(sink);
-    sink->cycles = total % period;
-    for (uint64_t beats = total / period; beats; beats--) {
-        if (fill(sink)) give_beat(sink, sink->waiting[sink->waiting_at++]);
-        else if (component->system->config.outputs.beats) give_beat(sink, rest);
-        else break; /* nobody sees the pins rest */
-    }
-    flush_out(sink);
-}
-
-static void flush(pib_sink *sink) {
-    while (fill(sink)) give_beat(sink, sink->waiting[sink->waiting_at++]);
+    if (!component->enabled || ++sink->cycles < cycles_per_beat(component)) return;
+    sink->cycles = 0;
+    if (fill(sink)) give_beat(sink, sink->waiting[sink->waiting_at++]);
+    else give_beat(sink, rest_beat(sink));
     flush_out(sink);
 }
 
 static void pump(trace_component *component) {
-    if (!component->enabled && !empty(component)) flush(self(component));
-}
-
-/* ---- messages */
-
-static bool accepts(const trace_component *component, unsigned input) {
-    (void)input;
-    return component->enabled;
-}
-
-static bool room(const trace_component *component, unsigned input, uint32_t size) {
-    (void)input;
-    return queue_room(&((const pib_sink *)component)->queue, size);
-}
-
-static void take(trace_component *component, unsigned input, const uint8_t *bytes, uint32_t size) {
-    (void)input;
-    queue_put(&self(component)->queue, bytes, size);
+    pib_sink *sink = self(component);
+    if (component->enabled) return;
+    while (fill(sink)) give_beat(sink, sink->waiting[sink->waiting_at++]);
+    flush_out(sink);
 }
 
 /* Mode 0 drives no pins: there is nothing to enable. */
@@ -171,18 +142,13 @@ static void enable(trace_component *component) {
     component->enabled = sink->mode && open_writer(sink) == NTR_OK;
 }
 
-static void disable(trace_component *component) {
-    component->enabled = false;
-    flush(self(component));
-}
-
 /* Only parallel modes have a clock that could be centered; the mode of a sink that is at work stays. */
 static void wrote(trace_component *component, ntr_register reg, unsigned number, uint32_t word) {
     pib_sink *sink = self(component);
     (void)number;
     (void)word;
     if (reg != NTR_REGISTER_PIB_CONTROL) return;
-    if (component->enabled || !empty(component)) PUT(&component->page, PIB_MODE, sink->mode);
+    if (component->enabled || !component_empty(component)) PUT(&component->page, PIB_MODE, sink->mode);
     else sink->mode = GET(&component->page, PIB_MODE);
     if (sink->mode < MODE_PARALLEL) PUT(&component->page, PIB_CLK_CENTER, 0);
 }
@@ -190,16 +156,12 @@ static void wrote(trace_component *component, ntr_register reg, unsigned number,
 const component_ops ntr_pib_component = {
     .kind = NTR_COMPONENT_PIB,
     .size = sizeof(pib_sink),
-    .start = start,
+    .rules = rules,
     .release = release,
     .reset = reset,
     .enable = enable,
-    .disable = disable,
     .pump = pump,
-    .step = step,
-    .empty = empty,
-    .accepts = accepts,
-    .room = room,
-    .take = take,
+    .tick = tick,
+    .busy = busy,
     .wrote = wrote,
 };

@@ -17,10 +17,6 @@ void queue_release(message_queue *queue, const ntr_allocator *allocator) {
     queue->ring = NULL;
 }
 
-void queue_clear(message_queue *queue) {
-    queue->head = queue->tail = queue->used = 0;
-}
-
 static uint32_t next(const message_queue *queue, uint32_t at) {
     return at + 1 == queue->size ? 0 : at + 1;
 }

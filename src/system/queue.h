@@ -19,7 +19,6 @@ typedef struct message_queue {
 /* 0, or -1 when out of memory. */
 int queue_init(message_queue *queue, uint32_t capacity, const ntr_allocator *allocator);
 void queue_release(message_queue *queue, const ntr_allocator *allocator);
-void queue_clear(message_queue *queue);
 
 static inline bool queue_empty(const message_queue *queue) { return queue->head == queue->tail; }
 

@@ -15,8 +15,6 @@ typedef struct ram_sink {
     uint32_t mode;
     uint64_t at[POINTERS];
     bool wrapped;
-    message_queue queue;
-    uint64_t credit, allowed;
     uint8_t word[ACCESS_MAX]; /* what is written at once */
     uint32_t word_size;       /* bytes of it so far */
     bool full;                /* stopped on wrap */
@@ -142,38 +140,27 @@ static void rules(trace_component *component) {
 }
 
 static ntr_status start(trace_component *component) {
-    const option_values *o = &component->options;
-    ram_sink *sink = self(component);
-    const ntr_allocator *allocator = component->system->config.allocator;
-    rules(component);
-    page_reset(&component->page);
-    set_mode(sink, first_mode(component));
-    if (OPTION(o, SRAM)) {
-        sink->sram = ntr_alloc(allocator, (size_t)OPTION(o, SRAM), 1);
-        if (!sink->sram) return NTR_E_MEMORY;
-    }
-    return queue_init(&sink->queue, (uint32_t)OPTION(o, FIFO), allocator) ? NTR_E_MEMORY : NTR_OK;
+    const uint64_t size = OPTION(&component->options, SRAM);
+    if (!size) return NTR_OK;
+    self(component)->sram = ntr_alloc(component->system->config.allocator, (size_t)size, 1);
+    return self(component)->sram ? NTR_OK : NTR_E_MEMORY;
 }
 
 static void release(trace_component *component) {
-    queue_release(&self(component)->queue, component->system->config.allocator);
     ntr_dealloc(component->system->config.allocator, self(component)->sram);
 }
 
 static void reset(trace_component *component) {
-    component_discard_queue(component, &self(component)->queue);
     self(component)->word_size = 0;
     self(component)->full = false;
-    self(component)->credit = self(component)->allowed = 0;
 }
 
 static void after_reset(trace_component *component) {
     set_mode(self(component), first_mode(component));
 }
 
-static bool empty(const trace_component *component) {
-    const ram_sink *sink = (const ram_sink *)component;
-    return queue_empty(&sink->queue) && !sink->word_size;
+static bool busy(const trace_component *component) {
+    return ((const ram_sink *)component)->word_size != 0;
 }
 
 /* ---- memory */
@@ -198,7 +185,7 @@ static uint32_t read_memory(ram_sink *sink, uint64_t address) {
 static void stop(ram_sink *sink) {
     sink->full = true;
     sink->base.enabled = false;
-    component_discard_queue(&sink->base, &sink->queue);
+    component_discard(&sink->base);
 }
 
 static void store_word(ram_sink *sink) {
@@ -222,7 +209,7 @@ static void put_byte(ram_sink *sink, uint8_t byte) {
 
 /* Store the oldest message. A buffer that is full in the middle of it keeps the beginning. */
 static void store_message(ram_sink *sink, const uint8_t *bytes, uint32_t size) {
-    queue_pop(&sink->queue);
+    queue_pop(&sink->base.inputs[0]);
     for (uint32_t i = 0; i < size; i++) {
         if (sink->full) {
             component_lose(&sink->base, size - i);
@@ -232,49 +219,15 @@ static void store_message(ram_sink *sink, const uint8_t *bytes, uint32_t size) {
     }
 }
 
-static void store(ram_sink *sink) {
+/* What is switched off fills its last word. */
+static void pass(trace_component *component) {
+    ram_sink *sink = self(component);
     uint8_t bytes[QUEUE_MESSAGE_MAX];
-    for (uint32_t size; (size = queue_peek(&sink->queue, bytes)) > 0;) {
-        if (size > sink->allowed) return;
-        if (sink->allowed != UINT64_MAX) sink->allowed -= size;
+    for (uint32_t size; (size = component_peek(component, 0, bytes)) > 0;) {
+        component_spend(component, size);
         store_message(sink, bytes, size);
     }
-}
-
-static void pump(trace_component *component) {
-    ram_sink *sink = self(component);
-    const uint64_t allowed = sink->allowed;
-    if (OPTION(&component->options, RATE) && component->enabled) return;
-    sink->allowed = UINT64_MAX;
-    store(sink);
-    sink->allowed = allowed;
     while (!component->enabled && sink->word_size) put_byte(sink, IDLE_BYTE);
-}
-
-static bool accepts(const trace_component *component, unsigned input) {
-    (void)input;
-    return component->enabled;
-}
-
-static bool room(const trace_component *component, unsigned input, uint32_t size) {
-    (void)input;
-    return queue_room(&((const ram_sink *)component)->queue, size);
-}
-
-static void take(trace_component *component, unsigned input, const uint8_t *bytes, uint32_t size) {
-    (void)input;
-    queue_put(&self(component)->queue, bytes, size);
-    pump(component);
-}
-
-static void step(trace_component *component, uint64_t cycles) {
-    ram_sink *sink = self(component);
-    const uint64_t more = component_allowance(component, cycles, &sink->credit);
-    if (more != UINT64_MAX && component->enabled) {
-        sink->allowed = queue_empty(&sink->queue) ? 0 : sink->allowed + more;
-        store(sink);
-    }
-    pump(component);
 }
 
 /* A buffer that contradicts itself is refused: Enable reads back 0. */
@@ -286,15 +239,10 @@ static void enable(trace_component *component) {
     sink->full = false;
 }
 
-static void disable(trace_component *component) {
-    component->enabled = false;
-    pump(component);
-}
-
 /* ---- registers */
 
 static bool is_busy(const trace_component *component) {
-    return component->enabled || !empty(component);
+    return component->enabled || !component_empty(component);
 }
 
 static bool may_read(const trace_component *component) {
@@ -361,18 +309,14 @@ static void wrote(trace_component *component, ntr_register reg, unsigned number,
 const component_ops ntr_ram_component = {
     .kind = NTR_COMPONENT_RAM,
     .size = sizeof(ram_sink),
+    .rules = rules,
     .start = start,
     .release = release,
     .reset = reset,
     .after_reset = after_reset,
     .enable = enable,
-    .disable = disable,
-    .pump = pump,
-    .step = step,
-    .empty = empty,
-    .accepts = accepts,
-    .room = room,
-    .take = take,
+    .pass = pass,
+    .busy = busy,
     .refresh = refresh,
     .read = after_read,
     .may_write = may_write,

@@ -20,6 +20,11 @@ static const component_ops *ops_of(ntr_component kind) {
 
 /* ---- life */
 
+static unsigned inputs_of(ntr_component kind, const option_values *options) {
+    if (kind == NTR_COMPONENT_FUNNEL) return (unsigned)OPTION(options, INPUTS);
+    return kind != NTR_COMPONENT_ENCODER;
+}
+
 ntr_status system_add(ntr_system *system, ntr_component kind, const char *name, uint64_t base, const option_values *options,
                       trace_component **added) {
     const ntr_allocator *allocator = system->config.allocator;
@@ -32,6 +37,7 @@ ntr_status system_add(ntr_system *system, ntr_component kind, const char *name, 
     component->index = (unsigned)system->count++;
     component->base = base;
     component->options = *options;
+    component->input_count = inputs_of(kind, options);
     page_init(&component->page, kind);
     component->name = ntr_alloc(allocator, strlen(name) + 1, 1);
     if (!component->name) return NTR_E_MEMORY;
@@ -52,7 +58,7 @@ static ntr_status start_components(ntr_system *system) {
     ntr_status status = NTR_OK;
     for (size_t i = 0; i < system->count && status == NTR_OK; i++) {
         common_rules(system->components[i]);
-        status = system->components[i]->ops->start(system->components[i]);
+        status = component_start(system->components[i]);
     }
     return status;
 }
@@ -78,7 +84,7 @@ void ntr_system_free(ntr_system *system) {
     const ntr_allocator *allocator = system->config.allocator;
     for (size_t i = 0; i < system->count; i++) {
         trace_component *component = system->components[i];
-        component->ops->release(component);
+        component_release(component);
         ntr_dealloc(allocator, component->outputs);
         ntr_dealloc(allocator, component->name);
         ntr_dealloc(allocator, component);
@@ -91,13 +97,12 @@ void ntr_system_free(ntr_system *system) {
 
 /* Receivers first, so that what they pass on makes room for their senders. */
 static void pump(ntr_system *system) {
-    for (size_t i = 0; i < system->count; i++) system->downstream[i]->ops->pump(system->downstream[i]);
+    for (size_t i = 0; i < system->count; i++) component_pump(system->downstream[i]);
 }
 
 ntr_status ntr_system_step(ntr_system *system, uint64_t cycles) {
-    for (; cycles; cycles--) {
-        for (size_t i = 0; i < system->count; i++) system->downstream[i]->ops->step(system->downstream[i], 1);
-    }
+    for (; cycles; cycles--)
+        for (size_t i = 0; i < system->count; i++) component_step(system->downstream[i]);
     return NTR_OK;
 }
 

@@ -2,7 +2,7 @@
 
 enum { MODE_NONE, MODE_EXTERNAL, MODE_SYSTEM, MODE_CORE, MODE_SHARED };
 
-void timestamp_start(trace_component *component) {
+void timestamp_rules(trace_component *component) {
     register_page *page = &component->page;
     const option_values *o = &component->options;
     const bool encoder = component->ops->kind == NTR_COMPONENT_ENCODER;
@@ -33,13 +33,10 @@ static bool is_active(const trace_component *component) {
     return !OPTION(&component->options, TS_RESET) || GET(&component->page, TS_ACTIVE);
 }
 
-void timestamp_step(trace_component *component, timestamp_unit *unit, uint64_t system_cycles, uint64_t core_cycles) {
+void timestamp_tick(trace_component *component, timestamp_unit *unit, bool core_stopped) {
     if (!is_active(component) || !GET(&component->page, TS_COUNT)) return;
-    switch (GET(&component->page, TS_MODE)) {
-    case MODE_SYSTEM: unit->clocks += system_cycles; break;
-    case MODE_CORE: unit->clocks += core_cycles; break;
-    default: break;
-    }
+    const uint32_t mode = GET(&component->page, TS_MODE);
+    if (mode == MODE_SYSTEM || (mode == MODE_CORE && !core_stopped)) unit->clocks++;
 }
 
 static uint64_t full_time(const trace_component *component, const timestamp_unit *unit) {

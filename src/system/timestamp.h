@@ -10,12 +10,12 @@ typedef struct timestamp_unit {
 } timestamp_unit;
 
 /* Rules of the unit's registers. */
-void timestamp_start(trace_component *component);
+void timestamp_rules(trace_component *component);
 
 void timestamp_reset(timestamp_unit *unit);
 
 /* Cycles of the system's and of the core's clock went by. */
-void timestamp_step(trace_component *component, timestamp_unit *unit, uint64_t system_cycles, uint64_t core_cycles);
+void timestamp_tick(trace_component *component, timestamp_unit *unit, bool core_stopped);
 
 /* What it shows now. */
 uint64_t timestamp_now(const trace_component *component, const timestamp_unit *unit);

@@ -111,11 +111,6 @@ static bool input_taken(const ntr_system *system, const trace_component *to, uin
     return false;
 }
 
-static uint64_t input_count(const trace_component *component) {
-    return component->ops->kind == NTR_COMPONENT_FUNNEL ? OPTION(&component->options, INPUTS)
-           : component->ops->kind == NTR_COMPONENT_ENCODER ? 0 : 1;
-}
-
 /* "funnel0:3": its input 3; "funnel0": its first free input. */
 static ntr_status find_input(const json_place *place, const char *text, output_link *out) {
     const ntr_system *system = place->system;
@@ -124,13 +119,13 @@ static ntr_status find_input(const json_place *place, const char *text, output_l
     uint64_t input = 0;
     out->to = find_name(system, text, length);
     if (!out->to) return topology_fail(place, NTR_E_FORMAT, "no component \"%.*s\"", length < 40 ? (int)length : 40, text);
-    const uint64_t inputs = input_count(out->to);
+    const unsigned inputs = out->to->input_count;
     if (!inputs) return topology_fail(place, NTR_E_FORMAT, "\"%.40s\" takes no trace: it is an encoder", text);
     if (colon) {
         json_t *number = json_string(colon + 1);
         const bool good = number && topology_number(number, &input) && input < inputs;
         json_decref(number);
-        if (!good) return topology_fail(place, NTR_E_FORMAT, "\"%.40s\": expected an input from 0 to %" PRIu64, text, inputs - 1);
+        if (!good) return topology_fail(place, NTR_E_FORMAT, "\"%.40s\": expected an input from 0 to %u", text, inputs - 1);
     } else {
         while (input + 1 < inputs && input_taken(system, out->to, input)) input++;
     }

@@ -185,15 +185,17 @@ static ntr_status make_encoder(trace_encoder *e) {
     return status == NTR_OK ? ntr_encoder_set_enable(e->encoder, false) : status;
 }
 
-static ntr_status start(trace_component *component) {
+static void rules(trace_component *component) {
     const option_values *o = &component->options;
     rules_of_control(&component->page, o);
     rules_of_features(&component->page, o);
     rules_of_triggers(&component->page, o);
     rules_of_filters(&component->page, o);
     rules_of_comparators(&component->page, o);
-    timestamp_start(component);
-    page_reset(&component->page);
+    timestamp_rules(component);
+}
+
+static ntr_status start(trace_component *component) {
     return make_encoder(self(component));
 }
 
@@ -242,11 +244,10 @@ static void disable(trace_component *component) {
 }
 
 /* A jump without target that nobody will tell any more: tracing ends at the jump. */
-static void close_run(trace_encoder *e, uint64_t cycles) {
+static void close_run(trace_encoder *e) {
     const ntr_encoder_status now = status_of(e);
     if (!now.active || (now.enabled && now.tracing)) return;
-    e->closing += cycles;
-    if (e->closing >= CLOSE_AFTER) ntr_encoder_stop(e->encoder, NTR_ADDRESS_UNKNOWN, NTR_EVCODE_DISABLED);
+    if (++e->closing >= CLOSE_AFTER) ntr_encoder_stop(e->encoder, NTR_ADDRESS_UNKNOWN, NTR_EVCODE_DISABLED);
 }
 
 static void pump(trace_component *component) {
@@ -256,19 +257,16 @@ static void pump(trace_component *component) {
     try_enable(e);
 }
 
-static void step(trace_component *component, uint64_t cycles) {
+static void tick(trace_component *component) {
     trace_encoder *e = self(component);
-    const uint64_t passed = e->cycles_pushed < cycles ? e->cycles_pushed : cycles;
-    const bool stopped = e->hart_halted && !GET(&component->page, TS_RUN_IN_DEBUG);
-    e->cycles_pushed -= passed;
-    timestamp_step(component, &e->time, cycles, stopped ? 0 : cycles);
-    ntr_encoder_tick(e->encoder, cycles - passed);
-    close_run(e, cycles);
-    pump(component);
+    timestamp_tick(component, &e->time, e->hart_halted && !GET(&component->page, TS_RUN_IN_DEBUG));
+    if (e->cycles_pushed) e->cycles_pushed--; /* it has passed already */
+    else ntr_encoder_tick(e->encoder, 1);
+    close_run(e);
 }
 
-static bool empty(const trace_component *component) {
-    return status_of(self_const(component)).empty;
+static bool busy(const trace_component *component) {
+    return !status_of(self_const(component)).empty;
 }
 
 /* ---- registers */
@@ -332,14 +330,15 @@ ntr_status trace_encoder_trigger(trace_encoder *e, unsigned input) {
 const component_ops ntr_encoder_component = {
     .kind = NTR_COMPONENT_ENCODER,
     .size = sizeof(trace_encoder),
+    .rules = rules,
     .start = start,
     .release = release,
     .reset = reset,
     .enable = enable,
     .disable = disable,
     .pump = pump,
-    .step = step,
-    .empty = empty,
+    .tick = tick,
+    .busy = busy,
     .refresh = refresh,
     .wrote = wrote,
 };

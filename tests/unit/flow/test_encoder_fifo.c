@@ -148,6 +148,28 @@ static void blocked_sink(void **state) {
     rig_close(&r);
 }
 
+/* A slow FIFO in front of a sink that now and then takes nothing: the hart waits, and nothing is lost. */
+static void slow_and_refused(void **state) {
+    (void)state;
+    rig r;
+    unsigned waits = 0;
+    rig_open(&r, "fifo=128 drain=1/3 stall");
+    for (unsigned taken = 0; taken < 600; taken++) {
+        const uint64_t iaddr = taken % 2 ? 0x100 : 0x7ffffffffffffff0;
+        ntr_ingress b = {.cycle = true, .iretire = 2, .ilastsize = 1, .itype = JR, .iaddr = iaddr};
+        ntr_status status;
+        r.refuse = taken % 7 < 3 ? NTR_E_SPACE : NTR_OK;
+        for (; (status = ntr_encoder_push(r.encoder, &b)) == NTR_NEED_MORE; waits++) r.refuse = NTR_OK;
+        assert_int_equal(status, NTR_OK);
+        r.size = r.length = 0;
+    }
+    r.refuse = NTR_OK;
+    rig_stop(&r, 0x100);
+    assert_int_equal(status_of(&r).lost_messages, 0);
+    assert_true(waits > 50 && status_of(&r).stall_cycles > 600);
+    rig_close(&r);
+}
+
 static void failure_of_the_sink_comes_back(void **state) {
     (void)state;
     rig r;
@@ -251,7 +273,7 @@ int main(void) {
         TEST(error_alone_when_tracing_ends),
         TEST(only_ownership_lost),
         TEST(stall_instead_of_loss),
-        TEST(blocked_sink),
+        TEST(blocked_sink), TEST(slow_and_refused),
         TEST(failure_of_the_sink_comes_back),
         TEST(absolute_and_relative),
         TEST(only_some_messages),
