@@ -115,7 +115,7 @@ static ntr_status take_count(void *user, const ntr_event *event, const ntr_conte
 
 /* Nothing asks for the order of what ran: counting is enough, and many times as fast. */
 static bool counts_only(const struct cli_answers *a, cli_take_events take) {
-    return a->answers.tally && !a->answers.tree && !take;
+    return a->answers.tally && !ntr_tally_keeps_time(a->answers.tally) && !a->answers.tree && !take;
 }
 
 static int decode(struct cli_answers *a, cli_take_events take, void *user) {

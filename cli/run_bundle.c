@@ -216,6 +216,8 @@ static int describe(struct content *content) {
         .losses = content->losses,
         .loss_count = content->loss_count,
     };
+    /* Who reads it need not look for any. */
+    if (!report->harts->system && !capture.tick) capture.params.timestamps = NTR_TIMESTAMPS_OFF;
     while (report->command[capture.command_count]) capture.command_count++;
     return ntr_bundle_finish(content->bundle, &capture) == NTR_OK ? CLI_OK : refuse(content);
 }

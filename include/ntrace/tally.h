@@ -17,6 +17,7 @@ typedef struct ntr_tally_row {
     uint64_t address, last; /* first and last instruction */
     uint64_t target;        /* where control went; meaningless when `target_unknown` */
     uint64_t count;
+    uint64_t ticks;         /* time spent in it; 0 without ntr_tally_keep_time */
     uint32_t instructions, halfwords;
     uint32_t view;          /* where it ran, a source in a context: ntr_tally_view */
     uint8_t end;            /* ntr_end */
@@ -26,6 +27,11 @@ typedef struct ntr_tally_row {
 /* NULL when out of memory. */
 NTR_API ntr_tally *ntr_tally_new(const ntr_allocator *allocator);
 NTR_API void ntr_tally_free(ntr_tally *tally);
+
+/* Before the first event: keep time, too, as far as timestamps tell; that between two stamps is shared by instructions
+ * among all that ran there. Counting (ntr_tally_told) knows no time. */
+NTR_API void ntr_tally_keep_time(ntr_tally *tally);
+NTR_API bool ntr_tally_keeps_time(const ntr_tally *tally);
 
 /* Count events. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_tally_feed(ntr_tally *tally, const ntr_event *events, size_t count);
@@ -58,6 +64,7 @@ NTR_API uint64_t ntr_tally_gaps(const ntr_tally *tally);
 typedef struct ntr_insn_count {
     uint64_t address;
     uint64_t executed;
+    uint64_t ticks; /* of those of its runs, an equal part */
     uint64_t taken, not_taken; /* conditional branches only */
     uint8_t size;              /* bytes */
     uint8_t flow;              /* ntr_flow */

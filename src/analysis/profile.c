@@ -72,6 +72,8 @@ static ntr_status by_instruction(maker *m) {
             .address = counts[i].address,
             .self = counts[i].executed,
             .total = counts[i].executed,
+            .self_ticks = counts[i].ticks,
+            .total_ticks = counts[i].ticks,
             .calls = counts[i].executed,
         };
         if (depth == 0) continue;
@@ -108,6 +110,8 @@ static ntr_status by_line(maker *m) {
         if (kept && compare_lines(&p->rows[kept - 1], &p->rows[i]) == 0) {
             p->rows[kept - 1].self += p->rows[i].self;
             p->rows[kept - 1].total += p->rows[i].total;
+            p->rows[kept - 1].self_ticks += p->rows[i].self_ticks;
+            p->rows[kept - 1].total_ticks += p->rows[i].total_ticks;
         } else {
             p->rows[kept] = p->rows[i];
             p->rows[kept++].calls = 0;
@@ -135,6 +139,8 @@ static ntr_status by_view(maker *m, bool per_context) {
         }
         p->rows[at].self += rows[i].count * rows[i].instructions;
         p->rows[at].total = p->rows[at].self;
+        p->rows[at].self_ticks += rows[i].ticks;
+        p->rows[at].total_ticks = p->rows[at].self_ticks;
     }
     for (size_t i = 0; i < p->count; i++) p->rows[i].address = 0;
     return NTR_OK;

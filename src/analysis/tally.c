@@ -1,5 +1,6 @@
 #include <ntrace/tally.h>
 
+#include "analysis/shares.h"
 #include "base/allocator.h"
 
 #include <stdlib.h>
@@ -16,6 +17,9 @@ struct ntr_tally {
     size_t view_count, view_capacity;
     uint32_t *current; /* view by source; NO_VIEW: not known yet */
     size_t source_count, source_capacity;
+    bool keeps_time;
+    ntr_shares *shares; /* by source; owners are rows */
+    size_t share_count, share_capacity;
     uint64_t gaps;
 };
 
@@ -33,6 +37,8 @@ void ntr_tally_free(ntr_tally *t) {
     ntr_dealloc(t->allocator, t->slots);
     ntr_dealloc(t->allocator, t->views);
     ntr_dealloc(t->allocator, t->current);
+    for (size_t i = 0; i < t->share_count; i++) ntr_shares_release(&t->shares[i], t->allocator);
+    ntr_dealloc(t->allocator, t->shares);
     ntr_dealloc(t->allocator, t);
 }
 
@@ -116,18 +122,20 @@ static ntr_status rehash(ntr_tally *t) {
     return NTR_OK;
 }
 
-static ntr_status add(ntr_tally *t, const ntr_tally_row *row) {
+static ntr_status add(ntr_tally *t, const ntr_tally_row *row, uint32_t *number) {
     if (t->sorted || t->count * 2 >= t->slot_count) {
         ntr_status status = rehash(t);
         if (status) return status;
     }
     uint32_t *slot = slot_of(t, row);
     if (*slot) {
-        t->rows[*slot - 1].count += row->count;
+        *number = *slot - 1;
+        t->rows[*number].count += row->count;
         return NTR_OK;
     }
     if (t->count == UINT32_MAX - 1) return NTR_E_LIMIT;
     if (ntr_reserve(t->allocator, (void **)&t->rows, &t->capacity, t->count + 1, sizeof *t->rows)) return NTR_E_MEMORY;
+    *number = (uint32_t)t->count;
     t->rows[t->count++] = *row;
     *slot = (uint32_t)t->count;
     return NTR_OK;
@@ -135,8 +143,9 @@ static ntr_status add(ntr_tally *t, const ntr_tally_row *row) {
 
 ntr_status ntr_tally_add(ntr_tally *t, uint16_t src, const ntr_context *context, const ntr_tally_row *row) {
     ntr_tally_row copy = *row;
+    uint32_t number;
     ntr_status status = view_of(t, src, context, &copy.view);
-    return status ? status : add(t, &copy);
+    return status ? status : add(t, &copy, &number);
 }
 
 static ntr_tally_row row_of(const ntr_event *event, uint64_t times) {
@@ -161,16 +170,58 @@ ntr_status ntr_tally_told(void *tally, const ntr_event *event, const ntr_context
     return ntr_tally_add(t, event->src, context, &row);
 }
 
+/* ---- time -------------------------------------------------------------------------------------- */
+
+static void take_ticks(void *user, uint32_t row, uint64_t ticks) {
+    ntr_tally *t = user;
+    t->rows[row].ticks += ticks;
+}
+
+static void settle_time(ntr_tally *t) {
+    for (size_t i = 0; i < t->share_count; i++) ntr_shares_settle(&t->shares[i], take_ticks, t);
+}
+
+/* NULL when out of memory. */
+static ntr_shares *shares_of(ntr_tally *t, uint16_t src) {
+    if (src < t->share_count) return &t->shares[src];
+    size_t need = (size_t)src + 1;
+    if (ntr_reserve(t->allocator, (void **)&t->shares, &t->share_capacity, need, sizeof *t->shares)) return NULL;
+    memset(t->shares + t->share_count, 0, (need - t->share_count) * sizeof *t->shares);
+    t->share_count = need;
+    return &t->shares[src];
+}
+
+void ntr_tally_keep_time(ntr_tally *t) {
+    t->keeps_time = true;
+}
+
+bool ntr_tally_keeps_time(const ntr_tally *t) {
+    return t->keeps_time;
+}
+
+static ntr_status pass_time(ntr_tally *t, const ntr_event *event) {
+    ntr_shares *shares = shares_of(t, event->src);
+    if (!shares) return NTR_E_MEMORY;
+    ntr_shares_event(shares, event, take_ticks, t);
+    return NTR_OK;
+}
+
+/* ---- events ------------------------------------------------------------------------------------ */
+
 static ntr_status add_span(ntr_tally *t, const ntr_event *event) {
     ntr_tally_row row = row_of(event, 1);
+    uint32_t number;
     ntr_status status = current_view(t, event->src, &row.view);
-    return status ? status : add(t, &row);
+    if (!status) status = add(t, &row, &number);
+    if (status || !t->keeps_time) return status;
+    return ntr_shares_add(&t->shares[event->src], number, event->instructions, t->allocator);
 }
 
 ntr_status ntr_tally_feed(ntr_tally *t, const ntr_event *events, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const ntr_event *event = &events[i];
-        ntr_status status = NTR_OK;
+        ntr_status status = t->keeps_time ? pass_time(t, event) : NTR_OK;
+        if (status) return status;
         if (event->kind == NTR_EVENT_SPAN)
             status = add_span(t, event);
         else if (event->kind == NTR_EVENT_CONTEXT)
@@ -196,6 +247,7 @@ static int compare(const void *a, const void *b) {
 }
 
 const ntr_tally_row *ntr_tally_rows(ntr_tally *t, size_t *count) {
+    settle_time(t);
     if (!t->sorted) {
         if (t->count) qsort(t->rows, t->count, sizeof *t->rows, compare);
         t->sorted = true;
@@ -217,7 +269,7 @@ typedef struct count_table {
 
 /* Expand one row into its instructions. */
 static ntr_status expand(ntr_tally *t, const ntr_program *program, const ntr_tally_row *row, count_table *table) {
-    uint64_t address = row->address;
+    uint64_t address = row->address, ticks = 0;
     for (uint32_t i = 0; i < row->instructions; i++) {
         ntr_insn insn;
         if (ntr_program_insn(program, &t->views[row->view].context, 0, address, &insn) != NTR_OK) return NTR_OK;
@@ -225,15 +277,19 @@ static ntr_status expand(ntr_tally *t, const ntr_program *program, const ntr_tal
                         sizeof *table->items))
             return NTR_E_MEMORY;
         bool is_last = address == row->last;
+        uint64_t part = row->ticks / row->instructions, rest = row->ticks % row->instructions;
+        uint64_t until = part * (i + 1) + rest * (i + 1) / row->instructions;
         table->items[table->count++] = (ntr_insn_count){
             .address = address,
             .executed = row->count,
+            .ticks = until - ticks,
             .taken = is_last && row->end == NTR_END_TAKEN ? row->count : 0,
             .not_taken = is_last && row->end == NTR_END_NOT_TAKEN ? row->count : 0,
             .size = insn.size,
             .flow = insn.flow,
         };
         address += insn.size;
+        ticks = until;
     }
     return NTR_OK;
 }
@@ -251,6 +307,7 @@ static void merge(count_table *table) {
         const ntr_insn_count *item = &table->items[i];
         if (kept && table->items[kept - 1].address == item->address) {
             table->items[kept - 1].executed += item->executed;
+            table->items[kept - 1].ticks += item->ticks;
             table->items[kept - 1].taken += item->taken;
             table->items[kept - 1].not_taken += item->not_taken;
         } else {

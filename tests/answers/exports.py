@@ -65,15 +65,18 @@ def profile_counts(b):
 
 
 def ticks(b):
-    """A tick of `run --timestamps` is an instruction: the time of every function is its instructions."""
+    """A tick of `run --timestamps` is an instruction: the time of every row is its instructions."""
     b.run(b.ntrace, "run", "--timestamps", "-o", "timed.ntrace", "--", "./work")
-    lines = b.run(b.ntrace, "profile", "--format", "jsonl", "--sort", "ticks", "timed.ntrace").splitlines()
-    rows = [json.loads(line) for line in lines]
-    assert [row["self_ticks"] for row in rows] == sorted((row["self_ticks"] for row in rows), reverse=True)
-    assert abs(sum(row["self_ticks"] for row in rows) - b.instructions) < b.instructions * 0.01
-    for row in rows:
-        if row["self"] > 1000:
-            assert abs(row["self_ticks"] - row["self"]) < row["self"] * 0.03, row
+    sums = set()
+    for by in ("function", "line", "instruction", "hart", "context"):
+        lines = b.run(b.ntrace, "profile", "--by", by, "--format", "jsonl", "--sort", "ticks", "timed.ntrace").splitlines()
+        rows = [json.loads(line) for line in lines]
+        assert [row["self_ticks"] for row in rows] == sorted((row["self_ticks"] for row in rows), reverse=True)
+        sums.add(sum(row["self_ticks"] for row in rows))
+        for row in rows: # nobody knows where in a message's time one function ends and the next begins
+            assert abs(row["self_ticks"] - row["self"]) < 800 + row["self"] * 0.03, (by, row)
+    assert len(sums) == 1, sums
+    assert abs(sums.pop() - b.instructions) < b.instructions * 0.01
 
 
 def same_counts(b, ranges):

@@ -65,6 +65,46 @@ static void equal_spans_are_one_row_and_counts_add_up(void **state) {
     ntr_program_free(program);
 }
 
+static ntr_event at_time(ntr_event event, uint64_t message, uint64_t time) {
+    event.message = message;
+    event.time = time;
+    event.flags |= NTR_EVENT_TIME;
+    return event;
+}
+
+static void time_is_of_rows_and_their_instructions(void **state) {
+    (void)state;
+    ntr_program *program = ntr_program_new(NULL);
+    ntr_image_options at = {.size = sizeof at, .bias = 0x100};
+    assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){CODE, sizeof CODE}, &at), NTR_OK);
+    ntr_tally *tally = ntr_tally_new(NULL);
+    ntr_tally_keep_time(tally);
+    ntr_event events[] = {
+        at_time(span(0x100, 0x106, 3, 5, NTR_END_TAKEN, 0x10e), 1, 1000), /* since when nobody knows */
+        at_time(span(0x10a, 0x10c, 2, 2, NTR_END_JUMP, 0x100), 2, 1050),
+        at_time(span(0x100, 0x106, 3, 5, NTR_END_TAKEN, 0x10e), 2, 1050),
+    };
+    assert_int_equal(ntr_tally_feed(tally, events, 3), NTR_OK);
+    size_t rows;
+    const ntr_tally_row *row = ntr_tally_rows(tally, &rows);
+    assert_int_equal(rows, 2);
+    assert_int_equal(row[0].ticks, 30);
+    assert_int_equal(row[1].ticks, 20);
+
+    /* Rows were put in order meanwhile. */
+    events[0] = at_time(span(0x104, 0x106, 2, 3, NTR_END_NOT_TAKEN, 0x10a), 3, 1065);
+    assert_int_equal(ntr_tally_feed(tally, events, 1), NTR_OK);
+    ntr_insn_count *counts;
+    size_t count;
+    assert_int_equal(ntr_tally_instructions(tally, program, UINT32_MAX, &counts, &count), NTR_OK);
+    assert_int_equal(count, 5);
+    const uint64_t ticks[] = {10, 10 + 7, 10 + 8, 10, 10};
+    for (size_t i = 0; i < count; i++) assert_int_equal(counts[i].ticks, ticks[i]);
+    ntr_tally_free_counts(tally, counts);
+    ntr_tally_free(tally);
+    ntr_program_free(program);
+}
+
 static void many_rows_are_told_apart(void **state) {
     (void)state;
     ntr_tally *tally = ntr_tally_new(NULL);
@@ -86,6 +126,7 @@ static void many_rows_are_told_apart(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(equal_spans_are_one_row_and_counts_add_up),
+        TEST(time_is_of_rows_and_their_instructions),
         TEST(many_rows_are_told_apart),
     };
     return cmocka_run_group_tests_name("tally", tests, NULL, NULL);
