@@ -106,6 +106,22 @@ def flame_in_report(b, page):
     flame_zooms(b, page)
 
 
+def flame_shows_its_root(b, page):
+    """Deep stacks need scrolling: the box begins with the root in sight."""
+    with open(os.path.join(b.folder, "deep.c"), "w", encoding="utf-8") as file:
+        file.write("__attribute__((noinline)) static int deep(volatile int n) { return n ? deep(n - 1) + n : 0; }\n"
+                   "int main(void) { int sum = 0; for (int i = 0; i < 200; i++) sum += deep(90); return sum == 0; }\n")
+    b.run("riscv64-linux-gnu-gcc", "-O1", "-static", "deep.c", "-o", "deep")
+    b.run(b.ntrace, "run", "-o", "deep.ntrace", "--", "./deep")
+    b.run(b.ntrace, "report", "-o", "deep.html", "deep.ntrace")
+    show(b, page, "deep.html")
+    scrolls, root_seen = page.run(
+        "(() => { const box = document.querySelector('.flame-box'), b = box.getBoundingClientRect(),"
+        "r = ntraceFlame.frames[0].querySelector('rect').getBoundingClientRect();"
+        "return [box.scrollHeight > box.clientHeight, r.top >= b.top && r.bottom <= b.bottom + 1]; })()")
+    assert scrolls and root_seen
+
+
 def flame_svg(b, page):
     b.write("flame", "svg")
     os.rename(os.path.join(b.folder, "flame.svg"), os.path.join(b.folder, "graph.svg"))
@@ -253,7 +269,7 @@ def prints_list(b, _page):
     assert b.run(b.ntrace, "report", "--to", "list").split()[0] == "html"
 
 
-CASES = [loads, functions_equal_profile, functions_sort_and_search, flame_in_report, flame_svg, source_equals_coverage,
+CASES = [loads, functions_equal_profile, functions_sort_and_search, flame_in_report, flame_shows_its_root, flame_svg, source_equals_coverage,
          timeline_zooms, gaps_come_first, names_stay_names, traps_equal_summary,
          everyone_can_use_it, prints_list]
 

@@ -181,6 +181,8 @@
   /* ---- flame graph: it brings its own script */
 
   function setUpFlame() {
+    var box = document.querySelector(".flame-box");
+    box.scrollTop = box.scrollHeight; /* the root is at the bottom */
     id("flame-search").addEventListener("input", function () {
       var part = window.ntraceFlame.search(this.value);
       id("flame-status").textContent = this.value ? (100 * part).toFixed(2) + " % of the instructions" : "";
