@@ -23,6 +23,7 @@
 #include <ntrace/isa.h>
 #include <ntrace/message.h>
 #include <ntrace/order.h>
+#include <ntrace/parallel.h>
 #include <ntrace/params.h>
 #include <ntrace/pins.h>
 #include <ntrace/profile.h>

@@ -33,6 +33,9 @@ typedef struct ntr_return_stack {
 void ntr_return_stack_init(ntr_return_stack *stack, uint32_t depth);
 void ntr_return_stack_release(ntr_return_stack *stack, const ntr_allocator *allocator);
 
+/* `to`, which holds nothing, has the same entries. Errors: NTR_E_MEMORY. */
+ntr_status ntr_return_stack_copy(ntr_return_stack *to, const ntr_return_stack *from, const ntr_allocator *allocator);
+
 static inline void ntr_return_stack_clear(ntr_return_stack *stack) {
     stack->top = stack->count = stack->low = 0;
 }

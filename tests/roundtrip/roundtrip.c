@@ -7,7 +7,7 @@
  *   -o NAME   write its stream to NAME.nex and its code to NAME-ADDRESS.bin
  *
  * Speaks TAP, 100 seeds a test. A failing seed prints the command that repeats it. */
-#include "../flow/tallies.h"
+#include "../flow/parallels.h"
 #include "judge.h"
 #include "middle.h"
 #include "setup.h"
@@ -142,19 +142,27 @@ static verdict judge_rules(const setup *s, ntr_bytes stream)
     return i.verdict;
 }
 
-/* Counting tells the same spans as events, of the stream and of a damaged copy. */
-static verdict judge_tallies(const setup *s, ntr_bytes stream, prng *random)
+/* Counting tells the same spans as events, and many threads tell what one tells, of the stream and of a damaged copy. */
+static verdict judge_ways(const setup *s, ntr_bytes stream, prng *random)
 {
     const ntr_decoder_config config = {.size = sizeof config, .params = s->params, .program = s->program};
     uint8_t *damaged = malloc(stream.size + 1);
     memcpy(damaged, stream.data, stream.size);
     for (uint64_t i = prng_range(random, 1, 4); stream.size && i--;)
         damaged[prng_range(random, 0, (uint32_t)stream.size - 1)] ^= (uint8_t)(1u << prng_range(random, 0, 7));
+    const ntr_bytes spoilt = {damaged, stream.size};
+    const size_t piece = prng_range(random, 8, 2000);
+    const unsigned threads = prng_range(random, 1, 4);
+    ntr_parallel_stats stats;
     const char *why = tallies_differ(&config, stream), *how = "";
+    if (!why)
+        why = parallels_differ(&config, stream, threads, piece, &stats);
     if (!why) {
-        why = tallies_differ(&config, (ntr_bytes){damaged, stream.size});
+        why = tallies_differ(&config, spoilt);
         how = ", when damaged";
     }
+    if (!why)
+        why = parallels_differ(&config, spoilt, threads, piece, &stats);
     verdict v = {.good = !why};
     if (why)
         snprintf(v.why, sizeof v.why, "%s%s", why, how);
@@ -206,7 +214,7 @@ static verdict judge_all(const setup *s, setup_stream *const *streams, ntr_bytes
     if (v.good)
         v = judge_counts(s, decoder, stream, random);
     if (v.good)
-        v = judge_tallies(s, stream, random);
+        v = judge_ways(s, stream, random);
     return v.good ? judge_middle(&s->params, s->program, stream, random) : v;
 }
 

@@ -1,0 +1,85 @@
+/* The inside of ntr_parallel: a ring of pieces, threads that decode them, and the caller's thread, which cuts the
+ * stream (cutter.h), compares guesses with truth, and delivers. */
+#ifndef NTR_PARALLEL_PARALLEL_H
+#define NTR_PARALLEL_PARALLEL_H
+
+#include <ntrace/parallel.h>
+#include <pthread.h>
+
+#include "flow/baton.h"
+#include "parallel/cutter.h"
+#include "parallel/made.h"
+
+typedef enum ntr_piece_state {
+    NTR_PIECE_WAITING = 0, /* for a thread, or to know where it starts */
+    NTR_PIECE_RUNNING,
+    NTR_PIECE_DONE,
+} ntr_piece_state;
+
+struct ntr_piece {
+    ntr_parallel *parallel;
+    uint8_t *data;
+    size_t size, room;
+    bool last;      /* of the stream */
+    bool guessed;   /* `start` was a guess, when the piece was cut */
+    bool many;      /* it could not be, because there are several sources */
+    uint64_t shift; /* of the cutter, then */
+
+    /* Under the lock. */
+    uint8_t state;  /* ntr_piece_state */
+    bool unwanted;  /* the guess was wrong: give up */
+    bool head;      /* everything before has been delivered */
+    bool ahead;     /* was begun before it was the head */
+    ntr_baton *start, *end;
+    ntr_made made;  /* to be delivered */
+    ntr_status status;
+
+    /* The thread's own while it runs. */
+    ntr_made making;
+    ntr_counts counts;
+    ntr_status refused; /* by ntr_piece_put */
+};
+
+typedef struct ntr_worker {
+    ntr_parallel *parallel;
+    ntr_decoder *decoder;
+    void *maker;
+    pthread_t thread;
+    bool runs;
+} ntr_worker;
+
+struct ntr_parallel {
+    ntr_parallel_config config;
+    ntr_cutter cutter;
+    size_t looked;    /* bytes of the piece being filled that the cutter has seen */
+    size_t least;     /* bytes of a piece */
+    size_t most_made; /* bytes that a piece may hold before its turn */
+
+    ntr_worker *workers;
+    unsigned worker_count;
+
+    ntr_piece *ring;
+    size_t ring_size;
+    uint64_t head, tail; /* pieces [head, tail) are in the ring; `tail` is being filled */
+
+    pthread_mutex_t lock;
+    pthread_cond_t work;  /* for threads: a piece can be begun, or is the head now, or all is over */
+    pthread_cond_t news;  /* for the caller: a thread is done, or has made something for the head */
+    bool over;
+
+    ntr_counts counts;
+    ntr_parallel_stats stats;
+    ntr_status status; /* sticky */
+};
+
+static inline ntr_piece *ntr_piece_at(const ntr_parallel *p, uint64_t number) {
+    return &p->ring[number % p->ring_size];
+}
+
+/* ---- worker.c */
+
+/* Errors: as ntr_decoder_new, NTR_E_LIMIT. */
+ntr_status ntr_workers_start(ntr_parallel *p);
+void ntr_workers_end(ntr_parallel *p);
+
+#endif

@@ -1,0 +1,171 @@
+/* What the threads do: take the first piece whose start is known, or guessed, and decode it. */
+#include "parallel/parallel.h"
+
+#include <signal.h>
+
+enum { EVENTS_AT_ONCE = 512, HAND_OVER = 1 << 18 };
+
+/* ---- what was made */
+
+/* Hand over what was made; wait for its turn if that is too much. */
+static ntr_status hand_over(ntr_piece *piece) {
+    ntr_parallel *p = piece->parallel;
+    pthread_mutex_lock(&p->lock);
+    ntr_made_move(&piece->made, &piece->making);
+    if (piece->head) pthread_cond_signal(&p->news);
+    while (piece->made.size > p->most_made && !piece->unwanted && !p->over) pthread_cond_wait(&p->work, &p->lock);
+    ntr_status status = piece->unwanted || p->over ? NTR_E_STATE : NTR_OK;
+    pthread_mutex_unlock(&p->lock);
+    return status;
+}
+
+ntr_status ntr_piece_put(ntr_piece *piece, unsigned what, const void *data, size_t size) {
+    if (piece->refused != NTR_OK) return piece->refused;
+    piece->refused = ntr_made_put(&piece->making, piece->parallel->config.decoder.allocator, what, data, size);
+    if (piece->refused == NTR_OK && piece->making.size >= HAND_OVER) piece->refused = hand_over(piece);
+    return piece->refused;
+}
+
+/* ---- decoding */
+
+static bool is_unwanted(ntr_piece *piece) {
+    ntr_parallel *p = piece->parallel;
+    pthread_mutex_lock(&p->lock);
+    bool unwanted = piece->unwanted || p->over;
+    pthread_mutex_unlock(&p->lock);
+    return unwanted;
+}
+
+static ntr_status read_events(ntr_worker *w, ntr_piece *piece) {
+    const ntr_parallel_work *work = &w->parallel->config.work;
+    ntr_event events[EVENTS_AT_ONCE];
+    ntr_status status = NTR_OK, taken = NTR_OK;
+    for (unsigned turn = 0; status == NTR_OK; turn++) {
+        size_t count = 0;
+        status = ntr_decoder_read(w->decoder, events, EVENTS_AT_ONCE, &count);
+        if (count && work->events) taken = work->events(w->maker, piece, events, count);
+        if (taken != NTR_OK) return taken;
+        if (turn % 16 == 15 && is_unwanted(piece)) return NTR_E_STATE;
+    }
+    return status;
+}
+
+static ntr_status told(void *user, const ntr_event *event, const ntr_context *context, uint64_t times) {
+    ntr_worker *w = user;
+    return w->parallel->config.work.told(w->maker, event, context, times);
+}
+
+static ntr_status count(ntr_worker *w, ntr_piece *piece) {
+    ntr_status status = ntr_decoder_count(w->decoder, &piece->counts);
+    if (status < 0 || !w->parallel->config.work.told) return status;
+    ntr_status settled = ntr_decoder_settle(w->decoder);
+    return settled == NTR_OK ? status : settled;
+}
+
+static void tell_sources(const ntr_worker *w, const ntr_baton *start) {
+    uint16_t src;
+    ntr_context context;
+    for (size_t i = 0; ntr_baton_source(start, i, &src, &context); i++)
+        w->parallel->config.work.source(w->maker, src, &context);
+}
+
+static ntr_status decode(ntr_worker *w, ntr_piece *piece, const ntr_baton *start) {
+    const ntr_parallel_work *work = &w->parallel->config.work;
+    ntr_status status = ntr_baton_give(w->decoder, start);
+    if (status != NTR_OK) return status;
+    if (work->begin) work->begin(w->maker, piece);
+    if (work->source) tell_sources(w, start);
+    status = ntr_decoder_feed(w->decoder, piece->data, piece->size, piece->last);
+    if (status == NTR_OK) status = w->parallel->config.counting ? count(w, piece) : read_events(w, piece);
+    ntr_status ended = work->end ? work->end(w->maker, piece) : NTR_OK;
+    return status >= 0 && ended != NTR_OK ? ended : status;
+}
+
+/* ---- threads */
+
+static ntr_piece *find_piece(const ntr_parallel *p) {
+    for (uint64_t i = p->head; i < p->tail; i++) {
+        ntr_piece *piece = ntr_piece_at(p, i);
+        if (piece->state == NTR_PIECE_WAITING && piece->start) return piece;
+    }
+    return NULL;
+}
+
+/* Called, and returns, with the lock held. */
+static void work_on(ntr_worker *w, ntr_piece *piece) {
+    ntr_parallel *p = w->parallel;
+    piece->state = NTR_PIECE_RUNNING;
+    piece->ahead = !piece->head;
+    piece->counts = (ntr_counts){0};
+    piece->refused = NTR_OK;
+    const ntr_baton *start = piece->start;
+    pthread_mutex_unlock(&p->lock);
+
+    ntr_status status = decode(w, piece, start);
+    ntr_baton *end = status >= 0 ? ntr_baton_take(w->decoder) : NULL;
+    if (status >= 0 && !end) status = NTR_E_MEMORY;
+
+    pthread_mutex_lock(&p->lock);
+    ntr_made_move(&piece->made, &piece->making);
+    piece->end = end;
+    piece->status = status;
+    piece->state = NTR_PIECE_DONE;
+    pthread_cond_signal(&p->news);
+}
+
+static void *run(void *user) {
+    ntr_worker *w = user;
+    ntr_parallel *p = w->parallel;
+    pthread_mutex_lock(&p->lock);
+    while (!p->over) {
+        ntr_piece *piece = find_piece(p);
+        if (piece)
+            work_on(w, piece);
+        else
+            pthread_cond_wait(&p->work, &p->lock);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+/* Signals are for the caller's thread. */
+static bool start_thread(ntr_worker *w) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    w->runs = pthread_create(&w->thread, NULL, run, w) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return w->runs;
+}
+
+static ntr_status start(ntr_parallel *p, ntr_worker *w) {
+    const ntr_parallel_work *work = &p->config.work;
+    ntr_status status;
+    w->parallel = p;
+    w->decoder = ntr_decoder_new(&p->config.decoder, &status);
+    if (!w->decoder) return status;
+    w->maker = work->maker_new ? work->maker_new(work->user) : work->user;
+    if (work->maker_new && !w->maker) return NTR_E_MEMORY;
+    if (p->config.counting && work->told) ntr_decoder_tell(w->decoder, told, w);
+    return start_thread(w) ? NTR_OK : NTR_E_LIMIT;
+}
+
+ntr_status ntr_workers_start(ntr_parallel *p) {
+    ntr_status status = NTR_OK;
+    unsigned i;
+    for (i = 0; i < p->worker_count && status == NTR_OK; i++) status = start(p, &p->workers[i]);
+    return status == NTR_E_LIMIT && i > 1 ? NTR_OK : status; /* some are enough */
+}
+
+void ntr_workers_end(ntr_parallel *p) {
+    pthread_mutex_lock(&p->lock);
+    p->over = true;
+    pthread_cond_broadcast(&p->work);
+    pthread_mutex_unlock(&p->lock);
+    for (unsigned i = 0; i < p->worker_count; i++) {
+        ntr_worker *w = &p->workers[i];
+        if (w->runs) pthread_join(w->thread, NULL);
+        ntr_decoder_free(w->decoder);
+        if (w->maker && p->config.work.maker_free) p->config.work.maker_free(w->maker);
+    }
+}
