@@ -1,5 +1,6 @@
 #include "command.h"
 #include "decode_output.h"
+#include "decode_threads.h"
 #include "defect.h"
 #include "event_text.h"
 #include "images.h"
@@ -20,7 +21,7 @@ struct decode_options {
     struct cli_selection selection;
     struct cli_result result;
     int output, strict, mid_stream;
-    int64_t channel;
+    int64_t channel, jobs;
 };
 
 #define S struct decode_options
@@ -30,6 +31,8 @@ static const struct cli_option decode_table[] = {
         "what to show: program counters, instructions, branches, spans of straight code, calls, totals only, the "
         "text of an instrumentation channel, every event (as JSON lines), or nothing"),
     CLI_NUMBER(0, "channel", "N", S, channel, 0, 63, 0, "with --output itc: the channel, 0 to 63 (default 0)"),
+    CLI_NUMBER('j', "jobs", "N", S, jobs, 1, 256, 0,
+               "how many threads decode (default: for large files, as many as there are processors)"),
     CLI_FLAG(0, "strict", S, strict, "stop at the first defect"),
     CLI_FLAG(0, "mid-stream", S, mid_stream, "the stream starts in the middle of a message (a wrapped buffer)"),
     {0},
@@ -52,7 +55,9 @@ struct decode {
     struct cli_window window;
     struct cli_output out;
     struct cli_defects defects;
+    ntr_decoder_config config;
     ntr_decoder *decoder;
+    unsigned jobs;
     ntr_order *order; /* NULL: events come out as the stream has them */
     bool any;         /* something was decoded */
 };
@@ -63,9 +68,16 @@ static bool needs_program(const struct decode_options *o) {
     return o->output != CLI_SHOW_EVENT && o->output != CLI_SHOW_ITC;
 }
 
+/* Parts of the trace and the order of time want one thread. */
+static bool can_share(const struct decode *d) {
+    bool part = d->window.from.unit || d->window.to.unit;
+
+    return !part && (d->options->output == CLI_SHOW_COUNT || d->window.one_source || !cli_trace_many_sources(&d->trace));
+}
+
 static int open_decoder(struct decode *d) {
-    ntr_decoder_config config = {
-        .size = sizeof config,
+    d->config = (ntr_decoder_config){
+        .size = sizeof d->config,
         .params = d->trace.params,
         .program = d->trace.program,
         .one_source = d->window.one_source,
@@ -75,9 +87,10 @@ static int open_decoder(struct decode *d) {
     };
     ntr_status status = NTR_OK;
 
-    d->decoder = ntr_decoder_new(&config, &status);
+    d->jobs = can_share(d) ? cli_threads_number(&d->trace, d->options->jobs) : 1;
+    d->decoder = ntr_decoder_new(&d->config, &status);
     if (!d->decoder) return cli_fail("%s: %s", d->trace.input.name, ntr_status_text(status));
-    bool from_the_start = config.strict || config.mid_stream; /* defects before the window count, offsets are others */
+    bool from_the_start = d->config.strict || d->config.mid_stream || d->jobs > 1; /* defects before the window count, offsets are others, or there is none */
     return from_the_start ? CLI_OK : cli_seek(&d->trace, &d->window, d->decoder);
 }
 
@@ -159,6 +172,40 @@ static int decode_events(struct decode *d, struct cli_decode_output *output) {
     return CLI_OK;
 }
 
+/* ---- with many threads */
+
+struct sharing {
+    struct decode *decode;
+    struct cli_decode_output *output;
+};
+
+static void take_shared(void *user, const ntr_event *event) {
+    struct sharing *s = user;
+
+    s->decode->any = true;
+    take_event(s->decode, s->output, event);
+}
+
+static int end_sharing(struct decode *d, const struct cli_threads *threads, ntr_status status) {
+    if (status == NTR_NEED_MORE) return CLI_FAILED;
+    if (status < 0) return tell_status(d, status);
+    if (d->options->jobs > 1) cli_threads_tell(threads);
+    return CLI_OK;
+}
+
+static int share_events(struct decode *d, const struct cli_decode_settings *settings, struct cli_decode_output *output,
+                        uint64_t *missing) {
+    struct sharing sharing = {d, output};
+    struct cli_threads threads = {
+        .settings = settings, .trace = &d->trace, .out = &d->out, .event = take_shared, .user = &sharing};
+    ntr_status status = cli_threads_read(&threads, &d->config, d->jobs);
+
+    *missing = threads.missing;
+    return end_sharing(d, &threads, status);
+}
+
+/* ---- */
+
 static int show_events(struct decode *d) {
     struct cli_decode_settings settings = {
         .show = (enum cli_show)d->options->output,
@@ -169,11 +216,14 @@ static int show_events(struct decode *d) {
     };
     struct cli_decode_output *output = cli_decode_output_open(&settings, &d->out);
 
+    uint64_t missing = 0;
+
     if (!output) return CLI_FAILED;
     int status = open_order(d);
-    if (status == CLI_OK) status = decode_events(d, output);
+    if (status == CLI_OK)
+        status = d->jobs > 1 ? share_events(d, &settings, output, &missing) : decode_events(d, output);
     show_ordered(d, output, true);
-    uint64_t missing = cli_decode_output_missing(output);
+    missing += cli_decode_output_missing(output);
     if (missing) cli_note("%s: %" PRIu64 " spans have no code in any image", d->trace.input.name, missing);
     cli_decode_output_close(output);
     return status == CLI_OK && missing ? CLI_DEFECTS : status;
@@ -212,16 +262,27 @@ static void write_counts(struct cli_output *out, enum cli_format format, const n
     if (format == CLI_FORMAT_JSONL) cli_output_text(out, "}\n");
 }
 
-static int show_counts(struct decode *d) {
-    ntr_counts counts = {0};
+static ntr_status count_alone(struct decode *d, ntr_counts *counts) {
     ntr_status status = NTR_NEED_MORE;
 
+    while (status == NTR_NEED_MORE && feed(d)) status = ntr_decoder_count(d->decoder, counts);
+    return status;
+}
+
+static ntr_status count_shared(struct decode *d, ntr_counts *counts) {
+    struct cli_threads threads = {.trace = &d->trace, .out = &d->out};
+    ntr_status status = cli_threads_count(&threads, &d->config, d->jobs, counts);
+
+    if (d->options->jobs > 1) cli_threads_tell(&threads);
+    return status;
+}
+
+static int show_counts(struct decode *d) {
+    ntr_counts counts = {0};
+
     if (d->window.from.unit || d->window.to.unit) return cli_fail("--output count counts all: no --from, no --to");
-    while (status != NTR_END) {
-        if (!feed(d)) return CLI_FAILED;
-        status = ntr_decoder_count(d->decoder, &counts);
-        if (status < 0) break;
-    }
+    ntr_status status = d->jobs > 1 ? count_shared(d, &counts) : count_alone(d, &counts);
+    if (status == NTR_NEED_MORE) return CLI_FAILED;
     d->any = counts.messages != 0;
     write_counts(&d->out, (enum cli_format)d->options->result.format, &counts);
     if (status < 0) return tell_status(d, status);

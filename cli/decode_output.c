@@ -123,7 +123,7 @@ static const struct {
 static void write_heading(struct cli_decode_output *o) {
     const char *heading = shows[o->settings.show].csv_heading;
 
-    if (o->settings.format != CLI_FORMAT_CSV) return;
+    if (o->settings.format != CLI_FORMAT_CSV || o->settings.part) return;
     if (heading)
         cli_output_text(o->out, heading);
     else
@@ -192,6 +192,24 @@ void cli_decode_output_event(struct cli_decode_output *o, const ntr_event *event
     o->event(o, event);
 }
 
+void cli_decode_output_forget(struct cli_decode_output *o) {
+    cli_views_forget(o->views);
+}
+
+void cli_decode_output_context(struct cli_decode_output *o, const ntr_event *context) {
+    cli_views_follow(o->views, context);
+}
+
 uint64_t cli_decode_output_missing(const struct cli_decode_output *o) {
     return o->missing;
+}
+
+enum cli_span_place cli_decode_output_spans(enum cli_show show) {
+    switch (show) {
+    case CLI_SHOW_INSN:
+    case CLI_SHOW_CALL: return CLI_SPANS_IN_ORDER;
+    case CLI_SHOW_ITC:
+    case CLI_SHOW_NONE: return CLI_SPANS_NOWHERE;
+    default: return CLI_SPANS_APART;
+    }
 }

@@ -27,7 +27,16 @@ struct cli_decode_settings {
     const ntr_program *program;
     bool by_source;   /* several sources may come: text lines start with the source */
     unsigned channel; /* itc */
+    bool part;        /* of an output: no heading */
 };
+
+/* Who may see the spans, when many threads decode. */
+enum cli_span_place {
+    CLI_SPANS_IN_ORDER, /* the output depends on the spans before, or on what only one thread may use */
+    CLI_SPANS_APART,    /* any output, opened as part and told of contexts */
+    CLI_SPANS_NOWHERE,  /* nobody wants them */
+};
+enum cli_span_place cli_decode_output_spans(enum cli_show show);
 
 struct cli_decode_output;
 
@@ -36,6 +45,10 @@ struct cli_decode_output *cli_decode_output_open(const struct cli_decode_setting
 void cli_decode_output_close(struct cli_decode_output *output);
 
 void cli_decode_output_event(struct cli_decode_output *output, const ntr_event *event);
+
+/* A part begins elsewhere: forget what the events before said; and be told where a source is. */
+void cli_decode_output_forget(struct cli_decode_output *output);
+void cli_decode_output_context(struct cli_decode_output *output, const ntr_event *context);
 
 /* Spans whose code could not be read again for pc and insn. */
 uint64_t cli_decode_output_missing(const struct cli_decode_output *output);

@@ -57,6 +57,17 @@ int cli_output_open(struct cli_output *out, const char *path) {
     return CLI_OK;
 }
 
+int cli_output_open_for(struct cli_output *out, void (*taker)(void *user, const char *data, size_t size), void *user) {
+    int status = cli_output_open(out, NULL);
+    out->taker = taker;
+    out->taker_user = user;
+    return status;
+}
+
+void cli_output_end(struct cli_output *out) {
+    give_up(out);
+}
+
 int cli_output_close(struct cli_output *out, int status) {
     if (cli_memory_short() && status != CLI_FAILED) {
         status = cli_fail("out of memory");
@@ -76,6 +87,10 @@ int cli_output_close(struct cli_output *out, int status) {
 /* ---- writing */
 
 static void put_all(struct cli_output *out, const char *data, size_t size) {
+    if (out->taker) {
+        if (size) out->taker(out->taker_user, data, size);
+        return;
+    }
     while (size && !out->done) {
         ssize_t put = write(out->fd, data, size);
         if (put >= 0) {

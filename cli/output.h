@@ -23,10 +23,16 @@ struct cli_output {
     int fd;
     bool done; /* stop early: nobody reads, or writing failed */
     bool failed;
+    void (*taker)(void *user, const char *data, size_t size); /* NULL, or who takes everything instead of `fd` */
+    void *taker_user;
 };
 
 /* `path` NULL or "-": standard output. Returns CLI_OK, or CLI_FAILED after telling why. */
 int cli_output_open(struct cli_output *out, const char *path);
+
+/* Everything goes to `taker`. It is closed by cli_output_end, not by cli_output_close. */
+int cli_output_open_for(struct cli_output *out, void (*taker)(void *user, const char *data, size_t size), void *user);
+void cli_output_end(struct cli_output *out);
 
 /* Write out what is buffered. */
 void cli_output_flush(struct cli_output *out);

@@ -8,10 +8,14 @@ struct cli_views {
     ntr_context contexts[SOURCES];
 };
 
+void cli_views_forget(struct cli_views *views) {
+    for (size_t i = 0; i < SOURCES; i++) views->contexts[i] = (ntr_context){.prv = NTR_PRV_UNKNOWN};
+}
+
 struct cli_views *cli_views_new(void) {
     struct cli_views *views = calloc(1, sizeof *views);
 
-    for (size_t i = 0; views && i < SOURCES; i++) views->contexts[i].prv = NTR_PRV_UNKNOWN;
+    if (views) cli_views_forget(views);
     return views;
 }
 

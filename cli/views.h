@@ -13,6 +13,9 @@ void cli_views_free(struct cli_views *views);
 /* Follow an event; only NTR_EVENT_CONTEXT changes anything. */
 void cli_views_follow(struct cli_views *views, const ntr_event *event);
 
+/* Nothing is known any more. */
+void cli_views_forget(struct cli_views *views);
+
 const ntr_context *cli_views_get(const struct cli_views *views, uint16_t source);
 
 #endif
