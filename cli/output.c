@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define BUFFER_SIZE (256u * 1024u)
+#define PART_SIZE   (2u * CLI_OUTPUT_ROOM) /* what is copied anyway had better be in the first cache */
 
 /* ---- opening and closing */
 
@@ -58,10 +59,9 @@ int cli_output_open(struct cli_output *out, const char *path) {
 }
 
 int cli_output_open_for(struct cli_output *out, void (*taker)(void *user, const char *data, size_t size), void *user) {
-    int status = cli_output_open(out, NULL);
-    out->taker = taker;
-    out->taker_user = user;
-    return status;
+    *out = (struct cli_output){.fd = -1, .capacity = PART_SIZE, .taker = taker, .taker_user = user};
+    out->buffer = malloc(PART_SIZE);
+    return out->buffer ? CLI_OK : cli_fail("out of memory");
 }
 
 void cli_output_end(struct cli_output *out) {

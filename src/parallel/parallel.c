@@ -10,7 +10,7 @@
 enum { PIECE_READING = 64 << 10, PIECE_COUNTING = 512 << 10 };
 
 /* A piece without synchronizing message is cut somewhere, at so many times its least size. */
-enum { PIECE_MOST = 4 };
+enum { PIECE_MOST = 16 };
 
 enum { THREADS_MOST = 256, MADE_MOST = 256 << 20, MADE_LEAST = 1 << 20 };
 
@@ -51,6 +51,7 @@ ntr_parallel *ntr_parallel_new(const ntr_parallel_config *config, ntr_status *st
     ntr_parallel *p = ntr_alloc(config->decoder.allocator, 1, sizeof *p);
     *status = NTR_E_MEMORY;
     if (!p) return NULL;
+    ntr_parts_begin(&p->parts, config->decoder.allocator);
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);
     pthread_cond_init(&p->news, NULL);
@@ -65,8 +66,8 @@ static void clear(ntr_piece *piece) {
     const ntr_allocator *allocator = piece->parallel->config.decoder.allocator;
     ntr_baton_free(piece->start, allocator);
     ntr_baton_free(piece->end, allocator);
-    ntr_made_drop(&piece->made, allocator);
-    ntr_made_drop(&piece->making, allocator);
+    ntr_made_drop(&piece->made, &piece->parallel->parts);
+    ntr_made_drop(&piece->making, &piece->parallel->parts);
     *piece = (ntr_piece){.parallel = piece->parallel, .data = piece->data, .room = piece->room};
 }
 
@@ -78,6 +79,7 @@ void ntr_parallel_free(ntr_parallel *p) {
         clear(&p->ring[i]);
         ntr_dealloc(allocator, p->ring[i].data);
     }
+    ntr_parts_end(&p->parts);
     ntr_cutter_end(&p->cutter);
     ntr_dealloc(allocator, p->workers);
     ntr_dealloc(allocator, p->ring);
@@ -103,7 +105,7 @@ static void compare(ntr_parallel *p, ntr_piece *next, ntr_baton **truth) {
     }
     ntr_baton_free(next->start, allocator);
     ntr_baton_free(next->end, allocator);
-    ntr_made_drop(&next->made, allocator);
+    ntr_made_drop(&next->made, &p->parts);
     next->unwanted = false;
     next->ahead = false;
     next->state = NTR_PIECE_WAITING;
@@ -124,7 +126,7 @@ static ntr_status deliver(ntr_parallel *p, ntr_piece *head) {
     pthread_mutex_unlock(&p->lock);
     for (ntr_part *part; (part = ntr_made_take(&made));) {
         if (status == NTR_OK) status = work->deliver(work->user, part->what, part->bytes, part->used);
-        ntr_dealloc(p->config.decoder.allocator, part);
+        ntr_parts_free(&p->parts, part);
     }
     pthread_mutex_lock(&p->lock);
     return status;

@@ -55,6 +55,7 @@ struct ntr_parallel {
     size_t least;     /* bytes of a piece */
     size_t most_made; /* bytes that a piece may hold before its turn */
 
+    ntr_parts parts;
     ntr_worker *workers;
     unsigned worker_count;
 

@@ -21,7 +21,7 @@ static ntr_status hand_over(ntr_piece *piece) {
 
 ntr_status ntr_piece_put(ntr_piece *piece, unsigned what, const void *data, size_t size) {
     if (piece->refused != NTR_OK) return piece->refused;
-    piece->refused = ntr_made_put(&piece->making, piece->parallel->config.decoder.allocator, what, data, size);
+    piece->refused = ntr_made_put(&piece->making, &piece->parallel->parts, what, data, size);
     if (piece->refused == NTR_OK && piece->making.size >= HAND_OVER) piece->refused = hand_over(piece);
     return piece->refused;
 }

@@ -37,6 +37,7 @@ def peak(*command):
 
 COMMANDS = {
     "dump": [], "stat": [], "check": ["--max=1", "-e"], "decode": ["-e"], "decode --output=count": ["-e"], "decode --output=none": ["-e"],
+    "decode --jobs=1": ["-e"], "decode --jobs=2": ["-e"], "decode --jobs=2 --output=count": ["-e"],
     "profile": ["-e"], "coverage": ["-e"], "flame": ["-e"], "timeline": ["-e"],
 }
 

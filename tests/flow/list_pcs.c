@@ -3,8 +3,8 @@
  *
  *   -d DIALECT  -s SRC_BITS  -r IMPLICIT_RETURN  -i SOURCE (this one only)
  *   -b N (events a read)  -c (totals only)  -e (all events to standard error)  -q (no program counters)
- *   -t (addresses of in-circuit trace too)  -v (fail when the counting decode has other totals) */
-#include "tallies.h"
+ *   -t (addresses of in-circuit trace too)  -v (fail when counting, or many threads, tell otherwise) */
+#include "parallels.h"
 
 #include <ntrace/ntrace.h>
 
@@ -175,9 +175,11 @@ int main(int argc, char **argv) {
         ntr_counts totals = {0};
         status = list(&o, decoder, program, &trouble, &totals);
         const char *differs = o.verify ? tallies_differ(&o.config, (ntr_bytes){data, size}) : NULL;
+        ntr_parallel_stats stats;
+        if (o.verify && !differs) differs = parallels_differ(&o.config, (ntr_bytes){data, size}, 2, 4096, &stats);
         if (differs) {
             ntr_decoder_free(decoder);
-            return fail("counting decode", differs);
+            return fail("another way to decode", differs);
         }
     }
     ntr_decoder_free(decoder);
