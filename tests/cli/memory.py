@@ -36,10 +36,18 @@ def peak(*command):
 
 
 COMMANDS = {
-    "dump": [], "stat": [], "check": ["--max=1", "-e"], "decode": ["-e"], "decode --output=count": ["-e"], "decode --output=none": ["-e"],
-    "decode --jobs=1": ["-e"], "decode --jobs=2": ["-e"], "decode --jobs=2 --output=count": ["-e"],
+    "dump": [], "stat": [], "check": ["--max=1", "-e"], "decode --jobs=1": ["-e"], "decode --output=count --jobs=1": ["-e"],
+    "decode --output=none --jobs=1": ["-e"],
     "profile": ["-e"], "coverage": ["-e"], "flame": ["-e"], "timeline": ["-e"],
 }
+
+
+@case("decode --jobs=2 holds back no more than it may")
+def threads():
+    program = write("program.elf", tiny.elf())
+    for path in traces():
+        used = peak("decode", "--jobs=2", path, "-e", program)
+        check(used < 400 << 10, f"{path}: {used} KiB")
 
 
 def add(name, options):
