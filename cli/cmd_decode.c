@@ -90,7 +90,8 @@ static int open_decoder(struct decode *d) {
     d->jobs = can_share(d) ? cli_threads_number(&d->trace, d->options->jobs) : 1;
     d->decoder = ntr_decoder_new(&d->config, &status);
     if (!d->decoder) return cli_fail("%s: %s", d->trace.input.name, ntr_status_text(status));
-    bool from_the_start = d->config.strict || d->config.mid_stream || d->jobs > 1; /* defects before the window count, offsets are others, or there is none */
+    /* Defects before the window count, offsets are others, or there is no window. */
+    bool from_the_start = d->config.strict || d->config.mid_stream || d->jobs > 1;
     return from_the_start ? CLI_OK : cli_seek(&d->trace, &d->window, d->decoder);
 }
 
