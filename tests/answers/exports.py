@@ -79,9 +79,9 @@ def ticks(b):
     assert abs(sums.pop() - b.instructions) < b.instructions * 0.01
 
 
-def same_counts(b, ranges):
+def same_counts(b, ranges, executed=None):
     """Ranges of straight code (from, to the last instruction, count) tell of each instruction how often it ran."""
-    executed, ranges = b.executed(), [(low, high, count) for low, high, count in ranges]
+    executed, ranges = executed or b.executed(), [(low, high, count) for low, high, count in ranges]
     assert all(low in executed and high in executed and low <= high and count > 0 for low, high, count in ranges)
     change = {}
     for low, high, count in ranges:
@@ -279,6 +279,34 @@ def drcov(b):
     assert all(address in executed or address - 2 in executed for address in covered)
 
 
+def loaded_elsewhere(b):
+    """A position-independent program with libraries: profiles are of the program, its addresses as linked."""
+    if not os.path.isdir("/usr/riscv64-linux-gnu/lib"):
+        raise Skip("no libraries for the target")
+    b.run("riscv64-linux-gnu-gcc", "-O1", "-g", "-pie", os.path.join(HERE, "work.c"), "-o", "pie")
+    os.environ["QEMU_LD_PREFIX"] = "/usr/riscv64-linux-gnu"
+    b.run(b.ntrace, "run", "-o", "pie.ntrace", "--", "./pie")
+    rows = map(json.loads, b.run(b.ntrace, "profile", "--by", "instruction", "--format", "jsonl", "pie.ntrace").splitlines())
+    ran = {int(row["address"], 16): row["self"] for row in rows if (row.get("image") or "").endswith("/pie")}
+    module = b.run(b.ntrace, "export", "--to", "drcov", "pie.ntrace", text=False).split(b"\n")[4].decode().split(", ")
+    bias = int(module[1], 16)
+    assert bias and module[4].endswith("/pie") and bias <= min(ran) <= max(ran) < int(module[2], 16)
+    linked = {address - bias: count for address, count in ran.items()}
+    for name, count in (("llvm-unsymbolized", 2), ("autofdo", 3)):
+        runs = sections(b.run(b.ntrace, "export", "--to", name, "pie.ntrace"), count)[0]
+        same_counts(b, [(int(low, 16), int(high, 16), int(n)) for low, high, n in runs], linked)
+    runs = [line.split()[1:] for line in b.run(b.ntrace, "export", "--to", "bolt", "pie.ntrace").splitlines() if line[0] in "Ff"]
+    same_counts(b, [(int(low, 16), int(high, 16), int(n)) for low, high, n in runs], linked)
+    profile = {row["function"]: row for row in map(json.loads, b.run(b.ntrace, "profile", "--format", "jsonl", "pie.ntrace")
+                                                   .splitlines()) if row.get("function")}
+    assert profile["fib"]["calls"] == FIB and profile["mix"]["calls"] == MIX
+    b.run(b.ntrace, "export", "--to", "llvm", "-o", "pie.txt", "pie.ntrace")
+    b.run(b.tool("llvm-profgen-19"), "--binary=pie", "--unsymbolized-profile=pie.txt", "--use-offset=0", "--format=text",
+          "-o", "pie.prof")
+    text = b.run(b.tool("llvm-profdata-19"), "show", "--sample", "pie.prof")
+    assert re.search(rf"Function: mix: \d+, {MIX},", text) and re.search(rf"Function: fib: \d+, {FIB},", text), text[:300]
+
+
 CTXP = {"SYNC": (False, True), "OVERFLOW": (False, False), **dict.fromkeys(
     ("BRANCH_TAKEN", "BRANCH_NOTTAKEN", "INTERRUPT", "RFI", "CALL", "RETURN"), (True, True))}
 
@@ -360,7 +388,7 @@ def perfetto(b):
 
 
 CASES = [profile_counts, ticks, folded, speedscope, svg, callgrind, dot, sqlite, llvm, perf_script, autofdo, bolt, drcov, ctxp,
-         perfetto, jsonl, calltree, aliases]
+         perfetto, jsonl, calltree, aliases, loaded_elsewhere]
 
 
 def main():
