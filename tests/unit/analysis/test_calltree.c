@@ -1,0 +1,165 @@
+#include "../test.h"
+
+#include "../program/elf_builder.h"
+
+#include <ntrace/calltree.h>
+
+/* Functions main, work and handler; what is executed there is told event by event. */
+enum { MAIN = TEXT_ADDRESS, WORK = TEXT_ADDRESS + 0x40, HANDLER = TEXT_ADDRESS + 0x80, FUNCTION_SIZE = 0x40 };
+
+static elf_builder elf;
+
+typedef struct world {
+    ntr_program *program;
+    ntr_source *source;
+    ntr_functions *functions;
+    ntr_calltree *tree;
+} world;
+
+static int begin(void **state) {
+    static world w;
+    static const struct {
+        const char *name;
+        uint64_t address;
+    } functions[] = {{"main", MAIN}, {"work", WORK}, {"handler", HANDLER}};
+    elf_begin(&elf, true);
+    elf_segment(&elf, 1, CODE_AT, TEXT_ADDRESS, CODE_MAX, CODE_MAX);
+    for (size_t i = 0; i < 3; i++) elf_symbol(&elf, functions[i].name, 0x12, 1, functions[i].address, FUNCTION_SIZE);
+    elf_arch(&elf, "rv64gc");
+    if (elf_write(&elf)) return -1;
+    w.program = ntr_program_new(NULL);
+    if (ntr_program_add_elf(w.program, elf.path, NULL) != NTR_OK) return -1;
+    w.source = ntr_source_new(w.program, NULL);
+    w.functions = ntr_functions_new(w.source, NULL);
+    w.tree = ntr_calltree_new(w.functions, NULL);
+    *state = &w;
+    return w.tree ? 0 : -1;
+}
+
+static int end(void **state) {
+    world *w = *state;
+    ntr_calltree_free(w->tree);
+    ntr_functions_free(w->functions);
+    ntr_source_free(w->source);
+    ntr_program_free(w->program);
+    elf_end(&elf);
+    return 0;
+}
+
+/* ---- telling ----------------------------------------------------------------------------------- */
+
+/* Ten instructions of two bytes. */
+static ntr_event span(uint16_t src, uint64_t address, ntr_end how, uint64_t target) {
+    return (ntr_event){.kind = NTR_EVENT_SPAN, .src = src, .end = (uint8_t)how, .address = address, .last = address + 18,
+                       .target = target, .instructions = 10, .halfwords = 10};
+}
+
+static ntr_event context(uint16_t src, uint64_t scontext) {
+    return (ntr_event){.kind = NTR_EVENT_CONTEXT, .src = src,
+                       .context = {.prv = 1, .scontext = scontext, .has_scontext = true}};
+}
+
+static ntr_event gap(uint16_t src) {
+    return (ntr_event){.kind = NTR_EVENT_GAP, .src = src};
+}
+
+/* ---- expecting --------------------------------------------------------------------------------- */
+
+typedef struct expected {
+    const char *path;
+    uint64_t calls, instructions;
+} expected;
+
+static void path_of(world *w, const ntr_call_node *nodes, uint32_t node, char *text, size_t room) {
+    if (nodes[node].parent != NTR_CALLTREE_ROOT) {
+        path_of(w, nodes, nodes[node].parent, text, room);
+        strncat(text, "/", room - strlen(text) - 1);
+    }
+    strncat(text, ntr_functions_get(w->functions, nodes[node].function)->name, room - strlen(text) - 1);
+}
+
+/* All nodes, in the order that they were entered in. */
+static void expect(world *w, const ntr_event *events, size_t event_count, const expected *paths, size_t count) {
+    size_t nodes_count;
+    assert_int_equal(ntr_calltree_feed(w->tree, events, event_count), NTR_OK);
+    ntr_calltree_finish(w->tree);
+    const ntr_call_node *nodes = ntr_calltree_nodes(w->tree, &nodes_count);
+    for (uint32_t i = 1; i < nodes_count && i <= count; i++) {
+        char path[256] = "";
+        path_of(w, nodes, i, path, sizeof path);
+        assert_string_equal(path, paths[i - 1].path);
+        assert_int_equal(nodes[i].calls, paths[i - 1].calls);
+        assert_int_equal(nodes[i].instructions, paths[i - 1].instructions);
+    }
+    assert_int_equal(nodes_count, count + 1);
+}
+#define EXPECT(w, events, paths) \
+    expect(w, events, sizeof(events) / sizeof *(events), paths, sizeof(paths) / sizeof *(paths))
+
+/* ---- tests ------------------------------------------------------------------------------------- */
+
+static void harts_by_turns(void **state) {
+    world *w = *state;
+    ntr_calltree_divide(w->tree, NTR_CALLTREE_HARTS);
+    const ntr_event events[] = {
+        span(0, MAIN, NTR_END_CALL, WORK),          span(1, MAIN, NTR_END_JUMP, MAIN),
+        span(0, WORK, NTR_END_TAKEN, WORK),         span(1, MAIN, NTR_END_NOT_TAKEN, MAIN + 20),
+        span(0, WORK, NTR_END_NOT_TAKEN, WORK + 20), span(1, MAIN, NTR_END_CALL, WORK),
+        span(0, WORK, NTR_END_RETURN, MAIN + 20),   span(0, MAIN + 20, NTR_END_NOT_TAKEN, MAIN + 40),
+        span(1, WORK, NTR_END_NOT_TAKEN, WORK + 20), span(1, WORK, NTR_END_TAKEN, WORK),
+    };
+    const expected paths[] = {{"hart 0", 1, 0},      {"hart 0/main", 1, 20}, {"hart 0/main/work", 1, 30},
+                              {"hart 1", 1, 0},      {"hart 1/main", 1, 30}, {"hart 1/main/work", 1, 20}};
+    EXPECT(w, events, paths);
+}
+
+static void contexts_have_stacks_of_their_own(void **state) {
+    world *w = *state;
+    ntr_calltree_divide(w->tree, NTR_CALLTREE_CONTEXTS);
+    const ntr_event events[] = {
+        context(0, 5), span(0, MAIN, NTR_END_CALL, WORK), span(0, WORK, NTR_END_NOT_TAKEN, WORK + 20),
+        context(0, 6), span(0, HANDLER, NTR_END_NOT_TAKEN, HANDLER + 20),
+        context(0, 5), span(0, WORK + 20, NTR_END_RETURN, MAIN + 20), span(0, MAIN + 20, NTR_END_NOT_TAKEN, MAIN + 40),
+    };
+    const expected paths[] = {{"hart 0 scontext 0x5", 1, 0},      {"hart 0 scontext 0x5/main", 1, 20},
+                              {"hart 0 scontext 0x5/main/work", 1, 20}, {"hart 0 scontext 0x6", 1, 0},
+                              {"hart 0 scontext 0x6/handler", 1, 10}};
+    EXPECT(w, events, paths);
+}
+
+/* What is below is not known any more; other harts know theirs. */
+static void a_gap_closes_the_frames_of_its_hart(void **state) {
+    world *w = *state;
+    ntr_calltree_divide(w->tree, NTR_CALLTREE_HARTS);
+    const ntr_event events[] = {
+        span(0, MAIN, NTR_END_CALL, WORK), span(1, MAIN, NTR_END_CALL, WORK), span(0, WORK, NTR_END_NOT_TAKEN, WORK + 20),
+        gap(0),                            span(0, WORK, NTR_END_TAKEN, WORK), span(1, WORK, NTR_END_TAKEN, WORK),
+    };
+    const expected paths[] = {{"hart 0", 1, 0},      {"hart 0/main", 1, 10}, {"hart 0/main/work", 1, 10},
+                              {"hart 1", 1, 0},      {"hart 1/main", 1, 10}, {"hart 1/main/work", 1, 10},
+                              {"hart 0/work", 1, 10}};
+    EXPECT(w, events, paths);
+}
+
+/* A handler runs on what it interrupted, also where that is quiet. */
+static void a_trap_comes_and_goes(void **state) {
+    world *w = *state;
+    const ntr_event events[] = {
+        span(0, MAIN, NTR_END_TAKEN, MAIN),           span(0, MAIN, NTR_END_INTERRUPT, HANDLER),
+        span(0, HANDLER, NTR_END_CALL, WORK),         span(0, WORK, NTR_END_RETURN, HANDLER + 20),
+        span(0, HANDLER, NTR_END_TRAP_RETURN, MAIN + 20), span(0, MAIN + 20, NTR_END_NOT_TAKEN, MAIN + 40),
+        span(0, MAIN, NTR_END_JUMP, WORK),            span(0, WORK, NTR_END_TAKEN, WORK),
+    };
+    const expected paths[] = {{"main", 1, 40}, {"main/handler", 1, 20}, {"main/handler/work", 1, 10}, {"work", 1, 10}};
+    EXPECT(w, events, paths);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(harts_by_turns, begin, end),
+        cmocka_unit_test_setup_teardown(contexts_have_stacks_of_their_own, begin, end),
+        cmocka_unit_test_setup_teardown(a_gap_closes_the_frames_of_its_hart, begin, end),
+        cmocka_unit_test_setup_teardown(a_trap_comes_and_goes, begin, end),
+    };
+    return cmocka_run_group_tests_name("calltree", tests, NULL, NULL);
+}
