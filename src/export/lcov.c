@@ -8,15 +8,25 @@ static bool same_file(const char *a, const char *b) {
     return a == b || strcmp(a, b) == 0;
 }
 
+/* A comma would end the name in lcov 1.16. Names without linkage, as of a template of a lambda, have some. */
+static void write_name(ntr_out *out, const char *name) {
+    for (; *name; name++) ntr_out_char(out, *name == ',' ? ';' : *name);
+    ntr_out_char(out, '\n');
+}
+
 /* FN and FNDA of the functions from `at` on that are in `file`; returns the next one. */
 static size_t write_functions(ntr_out *out, const ntr_cover_function *functions, size_t count, size_t at,
                               const char *file) {
     size_t first = at, found = 0, hit = 0;
-    for (; at < count && same_file(functions[at].file, file); at++)
-        if (functions[at].known) ntr_out_format(out, "FN:%u,%.900s\n", functions[at].line, functions[at].linkage);
+    for (; at < count && same_file(functions[at].file, file); at++) {
+        if (!functions[at].known) continue;
+        ntr_out_format(out, "FN:%u,", functions[at].line);
+        write_name(out, functions[at].linkage);
+    }
     for (size_t i = first; i < at; i++) {
         if (!functions[i].known) continue;
-        ntr_out_format(out, "FNDA:%llu,%.900s\n", (unsigned long long)functions[i].count, functions[i].linkage);
+        ntr_out_format(out, "FNDA:%llu,", (unsigned long long)functions[i].count);
+        write_name(out, functions[i].linkage);
         found++;
         hit += functions[i].count != 0;
     }

@@ -132,13 +132,20 @@ def inlined(ntrace, folder, number, build):
 
 
 def templates(ntrace, folder, number):
-    """Of a file's functions, those and only those ran of which lines ran."""
+    """Of a file's functions, those and only those ran of which lines ran; lcov reads the names as they are."""
     shutil.copy(os.path.join(HERE, "source", "templates.cc"), folder)
     run("riscv64-linux-gnu-g++", "-std=c++17", "-O3", "-g", "-static", "templates.cc", "-o", "templates", cwd=folder)
     run(ntrace, "run", "-o", "templates.ntrace", "--", "./templates", cwd=folder)
     info = run(ntrace, "coverage", "--to", "lcov", "templates.ntrace", cwd=folder).decode()
     records = [record for record in info.split("end_of_record\n") if "SF:" in record]
     complaints = [complaint for record in records for complaint in consistent(record)]
+    if shutil.which("lcov"):
+        with open(os.path.join(folder, "templates.info"), "w", encoding="utf-8") as file:
+            file.write(info)
+        summary = run("lcov", "--summary", "templates.info", cwd=folder).decode()
+        hit, whole = re.search(r"functions\.*: [\d.]+% \((\d+) of (\d+)", summary).groups()
+        told = run(ntrace, "coverage", "templates.ntrace", cwd=folder).decode().splitlines()[-1]
+        complaints += [] if f" {hit}/{whole} " in told else [f"lcov knows {hit} of {whole} functions, not {told}"]
     for complaint in complaints:
         print("#", complaint)
     good = not complaints and len(records) > 10 and info.count("\nFN:") > 50
