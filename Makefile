@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 MESON_OPTIONS ?=
 
-.PHONY: all help deps demo test test-quick soak fuzz fuzz-report lint docs install clean
+.PHONY: all help deps demo test test-quick soak sanitize-more coverage-self fuzz fuzz-report lint docs install clean
 
 all: $(BUILD)/build.ninja ## release build into build/ (the command is build/ntrace)
 	@ninja -C $(BUILD) -j $(JOBS)
@@ -35,6 +35,14 @@ test-quick: all ## the tests of this build only
 soak: ## the long runs: random programs, mutants
 	@tools/deps all
 	@tools/run_tests soak
+
+sanitize-more: all ## the tests under MemorySanitizer, ThreadSanitizer and valgrind
+	@tools/deps all
+	@tools/run_tests sanitize-more
+
+coverage-self: ## what of src/ the project's own tests reach, and every line that none reaches
+	@tools/deps all
+	@tools/coverage_self
 
 TIME ?= 60
 HARNESS ?=

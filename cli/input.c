@@ -47,7 +47,7 @@ static size_t capacity_for(uint64_t size) {
 }
 
 int cli_input_open(struct cli_input *input, const char *path) {
-    struct stat info;
+    struct stat info = {0};
     bool standard = strcmp(path, "-") == 0;
 
     *input = (struct cli_input){.name = standard ? "standard input" : path, .fd = STDIN_FILENO};

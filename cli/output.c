@@ -21,7 +21,7 @@
 /* What to replace by rename: a plain file, or nothing yet. A link to a plain file stays a link: what it leads to is
  * replaced. NULL: written in place, as devices, pipes and descriptors (/dev/stdout) are. `real` has room for a path. */
 static const char *replaceable(const char *path, char *real) {
-    struct stat info;
+    struct stat info = {0};
 
     if (lstat(path, &info) != 0) return errno == ENOENT ? path : NULL;
     if (S_ISREG(info.st_mode)) return path;

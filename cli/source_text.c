@@ -21,7 +21,7 @@ static size_t read_all(int fd, char *text, size_t size) {
 
 /* The name comes from the traced program: only plain files of text are read, and no device is waited for. */
 static bool load(struct cli_source_text *source, const char *path, ntr_bytes *text) {
-    struct stat about;
+    struct stat about = {0};
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
     if (fd < 0) return false;

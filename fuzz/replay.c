@@ -24,7 +24,7 @@ static void replay_file(const char *path, size_t size) {
 }
 
 static void replay(const char *path) {
-    struct stat about;
+    struct stat about = {0};
     if (stat(path, &about)) {
         fprintf(stderr, "%s: is not there\n", path);
         exit(1);

@@ -14,10 +14,10 @@ static bool note_is_build_id(const Elf_Data *data, size_t name, const GElf_Nhdr 
 
 static char *find_build_id(const ntr_bundle *bundle, Elf *elf) {
     for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
-        GElf_Shdr header;
+        GElf_Shdr header = {0};
         if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE) continue;
         Elf_Data *data = elf_getdata(section, NULL);
-        GElf_Nhdr note;
+        GElf_Nhdr note = {0};
         size_t name, description, next;
         for (size_t at = 0; data && (next = gelf_getnote(data, at, &note, &name, &description)); at = next) {
             if (!note_is_build_id(data, name, &note)) continue;

@@ -21,7 +21,7 @@ bool ntr_bundle_name_is_safe(const char *file) {
 
 bool ntr_bundle_seen(const char *path) {
     char file[PATH_MAX];
-    struct stat about;
+    struct stat about = {0};
 
     int n = snprintf(file, sizeof file, "%s/" NTR_CAPTURE_FILE, path);
     return n > 0 && (size_t)n < sizeof file && stat(file, &about) == 0 && S_ISREG(about.st_mode);
@@ -30,7 +30,7 @@ bool ntr_bundle_seen(const char *path) {
 /* Where links end must be a regular file below `folder`, links resolved as well. */
 static ntr_status check_inside(ntr_bundle *bundle, const char *folder, const char *real, const char *file) {
     size_t length = strlen(folder);
-    struct stat about;
+    struct stat about = {0};
 
     if (strncmp(real, folder, length) != 0 || real[length] != '/')
         return ntr_bundle_fail(bundle, NTR_E_FORMAT, "%s: '%s' leads outside the bundle", bundle->folder, file);

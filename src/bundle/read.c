@@ -14,7 +14,7 @@
 
 /* The whole file, mapped; *size may be 0 (then nothing is mapped). */
 static ntr_status map_file(ntr_bundle *bundle, const char *path, const uint8_t **data, size_t *size) {
-    struct stat about;
+    struct stat about = {0};
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
     *data = NULL;
@@ -41,7 +41,7 @@ static void unmap_file(const uint8_t *data, size_t size) {
 static ntr_status parse_json(ntr_bundle *bundle, const char *path) {
     const uint8_t *data;
     size_t size;
-    json_error_t error;
+    json_error_t error = {0};
 
     ntr_status status = map_file(bundle, path, &data, &size);
     if (status != NTR_OK) return status;

@@ -27,7 +27,7 @@ static ntr_status make_folder(ntr_bundle *bundle) {
     if (!mkdtemp(bundle->folder)) return ntr_bundle_fail_errno(bundle, bundle->final);
     char *images = ntr_bundle_join(bundle, bundle->folder, "images");
     if (!images) return ntr_bundle_fail_memory(bundle);
-    struct stat about;
+    struct stat about = {0};
     bool made =
         mkdir(images, 0777) == 0 && stat(images, &about) == 0 && chmod(bundle->folder, about.st_mode & 0777) == 0;
     ntr_dealloc(bundle->allocator, images);
@@ -35,7 +35,7 @@ static ntr_status make_folder(ntr_bundle *bundle) {
 }
 
 ntr_status ntr_bundle_create(ntr_bundle *bundle, const char *folder) {
-    struct stat about;
+    struct stat about = {0};
 
     if (!bundle || !folder || !*folder) return NTR_E_INVALID;
     ntr_bundle_clear(bundle);

@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A self-loop that is said to have run longer is damage. */
-#define REPEATS_MAX (1ull << 32)
+/* A self-loop that is said to have run longer is damage; this often takes seconds. */
+#define REPEATS_MAX (1ull << 28)
 
 typedef struct listed {
     uint64_t pc, opcode;

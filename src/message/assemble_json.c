@@ -92,7 +92,7 @@ static bool was_too_long(const json_t *object) {
 
 int ntr_assemble_json(const ntr_params *params, const char *line, uint8_t *out, size_t capacity, size_t *column) {
     ntr_draft draft;
-    json_error_t error;
+    json_error_t error = {0};
     json_t *object = json_loads(line, JSON_REJECT_DUPLICATES, &error);
     if (!object) {
         *column = error.position > 0 ? (size_t)error.position - 1 : 0;

@@ -59,7 +59,7 @@ static ntr_status check_segment(ntr_elf *file, size_t index, const GElf_Phdr *se
 /* The loadable segments. Only bytes of the file count: what lies behind them in memory (.bss) is no code. */
 static ntr_status read_segments(ntr_elf *file, size_t count, ntr_span *laid, size_t *used) {
     for (size_t i = 0; i < count; i++) {
-        GElf_Phdr segment;
+        GElf_Phdr segment = {0};
         if (!gelf_getphdr(file->elf, (int)i, &segment))
             return ELF_FAIL(file, NTR_E_FORMAT, "program header %zu: %s", i, elf_errmsg(-1));
         if (segment.p_type != PT_LOAD || segment.p_filesz == 0) continue;
@@ -90,7 +90,7 @@ static ntr_status add_segments(ntr_elf *file, const ntr_spans *spans) {
     const ntr_image_options *options = &file->image->options;
     for (size_t i = 0; i < spans->count; i++) {
         const ntr_span *span = &spans->items[i];
-        GElf_Phdr segment;
+        GElf_Phdr segment = {0};
         gelf_getphdr(file->elf, (int)span->value, &segment);
         const uint8_t *bytes = file->bytes + segment.p_offset + (span->first - segment.p_vaddr);
         ntr_status status = ntr_program_add_segment(file->program, span->first + options->bias, bytes,

@@ -14,7 +14,7 @@
 
 /* The string at `offset` of section `index`: "" when it is too long, NULL when it is not wholly inside the file. */
 static const char *string_at(const ntr_elf *file, size_t index, uint64_t offset) {
-    GElf_Shdr section;
+    GElf_Shdr section = {0};
     Elf_Scn *scn = elf_getscn(file->elf, index);
     if (!scn || !gelf_getshdr(scn, &section) || section.sh_type == SHT_NOBITS) return NULL;
     if (!ntr_elf_inside(file, section.sh_offset, section.sh_size) || offset >= section.sh_size) return NULL;
@@ -43,7 +43,7 @@ static ntr_binding binding_of(const GElf_Sym *symbol) {
 
 /* Last address of the section the symbol is in, if it is in one that takes room in memory. */
 static bool section_limit(const ntr_elf *file, const GElf_Sym *symbol, size_t section, uint64_t *limit) {
-    GElf_Shdr header;
+    GElf_Shdr header = {0};
     Elf_Scn *scn = section ? elf_getscn(file->elf, section) : NULL;
     if (!scn || !gelf_getshdr(scn, &header) || !(header.sh_flags & SHF_ALLOC) || header.sh_size == 0)
         return false;
@@ -74,7 +74,7 @@ static ntr_status add_symbol(ntr_elf *file, const GElf_Sym *symbol, size_t secti
 static Elf_Data *extended_indices(const ntr_elf *file, size_t table) {
     Elf_Scn *scn = NULL;
     while ((scn = elf_nextscn(file->elf, scn))) {
-        GElf_Shdr section;
+        GElf_Shdr section = {0};
         if (gelf_getshdr(scn, &section) && section.sh_type == SHT_SYMTAB_SHNDX && section.sh_link == table)
             return elf_getdata(scn, NULL);
     }
@@ -90,7 +90,7 @@ static ntr_status add_symbols(ntr_elf *file, Elf_Scn *scn, const GElf_Shdr *sect
 
     size_t count = data->d_size / gelf_fsize(file->elf, ELF_T_SYM, 1, EV_CURRENT);
     for (size_t i = 1; i < count; i++) {
-        GElf_Sym symbol;
+        GElf_Sym symbol = {0};
         Elf32_Word index = 0;
         if (!gelf_getsymshndx(data, extended, (int)i, &symbol, &index))
             return ELF_FAIL(file, NTR_E_FORMAT, "symbol %zu: %s", i, elf_errmsg(-1));
@@ -113,7 +113,7 @@ static void read_attributes(ntr_elf *file, const GElf_Shdr *section) {
 
 ntr_status ntr_elf_read_sections(ntr_elf *file) {
     Elf_Scn *scn = NULL, *table = NULL;
-    GElf_Shdr section, best = {0};
+    GElf_Shdr section = {0}, best = {0};
     while ((scn = elf_nextscn(file->elf, scn))) {
         if (!gelf_getshdr(scn, &section)) return ELF_FAIL(file, NTR_E_FORMAT, "section header: %s", elf_errmsg(-1));
         if (section.sh_type == SHT_RISCV_ATTRIBUTES) read_attributes(file, &section);

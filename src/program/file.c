@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 static ntr_status map(ntr_program *program, const char *path, int file, void **mapping, size_t *size) {
-    struct stat about;
+    struct stat about = {0};
     if (fstat(file, &about)) return ntr_program_fail(program, NTR_E_IO, path, "%s", strerror(errno));
     if (!S_ISREG(about.st_mode)) return ntr_program_fail(program, NTR_E_IO, path, "not a regular file");
     if (about.st_size == 0) return ntr_program_fail(program, NTR_E_FORMAT, path, "empty file");

@@ -275,7 +275,7 @@ static ntr_status read_root(ntr_system *system, const json_t *root) {
 
 ntr_status topology_read(ntr_system *system) {
     const ntr_bytes text = system->config.topology;
-    json_error_t error;
+    json_error_t error = {0};
     if (text.size > TOPOLOGY_MAX) return fail_file(system, NTR_E_LIMIT, "a topology is 1 MiB long at most");
     json_t *root = json_loadb((const char *)text.data, text.size, JSON_REJECT_DUPLICATES, &error);
     if (!root) {

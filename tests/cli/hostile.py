@@ -12,7 +12,7 @@ import tiny
 from harness import NTRACE, case, check, main, matches, scratch, write
 
 SANITIZER = sys.argv[2] if len(sys.argv) > 2 else "none"
-SECONDS = 5 if SANITIZER == "none" else 40  # of CPU
+SECONDS = 15 if SANITIZER == "none" else 60  # of CPU
 MEGABYTES = 200
 ANSWERS = (["profile"], ["coverage"], ["flame"], ["decode"], ["report", "-o", "answer"])
 

@@ -12,60 +12,12 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-import tiny  # noqa: E402
 from harness import NTRACE, case, check, main, scratch, skip, write  # noqa: E402
+from commands import COMMANDS, fill, prepare  # noqa: E402
 
 INJECTOR = os.path.abspath(sys.argv[2])
 ALL = "--all" in sys.argv[3:]
 SAMPLES = 12
-
-# name, arguments; "@..." are the inputs below, "%" a file to write
-COMMANDS = [
-    ("dump", ["dump", "@trace"]),
-    ("dump to a file", ["dump", "--format", "jsonl", "-o", "%", "@trace"]),
-    ("assemble", ["assemble", "-o", "%", "@text"]),
-    ("decode", ["decode", "-e", "@elf", "--format", "jsonl", "@trace"]),
-    ("decode to a file", ["decode", "--raw", "@image@0x100", "-o", "%", "@trace"]),
-    ("decode compressed", ["decode", "-e", "@elf", "@packed"]),
-    ("encode", ["encode", "-e", "@elf", "--pc", "@pcs", "-o", "%"]),
-    ("stat", ["stat", "@trace"]),
-    ("merge", ["merge", "-o", "%", "@trace", "@trace"]),
-    ("split", ["split", "--src-bits", "2", "-o", "%", "@sources"]),
-    ("convert", ["convert", "--to", "pib4", "--vcd-out", "-o", "%", "@trace"]),
-    ("convert back", ["convert", "--from", "pib4", "--vcd-in", "-o", "%", "@vcd"]),
-    ("regs", ["regs"]),
-    ("profile", ["profile", "-e", "@elf", "@trace"]),
-    ("coverage", ["coverage", "-e", "@elf", "@trace"]),
-    ("flame", ["flame", "-e", "@elf", "-o", "%", "@trace"]),
-    ("export callgrind", ["export", "--to", "callgrind", "-e", "@elf", "-o", "%", "@trace"]),
-    ("export sqlite", ["export", "--to", "sqlite", "-e", "@elf", "-o", "%", "@trace"]),
-    ("timeline", ["timeline", "-e", "@elf", "-o", "%", "@trace"]),
-    ("diff", ["diff", "-e", "@elf", "@trace", "@trace"]),
-    ("check", ["check", "-e", "@elf", "@trace"]),
-    ("help", ["help", "decode"]),
-]
-
-
-def prepare():
-    """The inputs, by name."""
-    paths = {"elf": write("tiny.elf", tiny.elf()), "image": write("tiny.bin", tiny.image()),
-             "text": write("text", tiny.HTM.encode()), "pcs": write("pcs", "".join(f"{pc:#x}\n" for pc in tiny.PCS).encode())}
-    plain("assemble", "-o", os.path.join(scratch(), "trace"), paths["text"])
-    paths["trace"] = os.path.join(scratch(), "trace")
-    sources = write("sources.text", "".join(f"{line} SRC={i % 3}\n" for i, line in enumerate(tiny.BTM.splitlines())).encode())
-    paths["sources"] = os.path.join(scratch(), "sources")
-    plain("assemble", "--src-bits", "2", "-o", paths["sources"], sources)
-    paths["vcd"] = os.path.join(scratch(), "vcd")
-    plain("convert", "--to", "pib4", "--vcd-out", "-o", paths["vcd"], paths["trace"])
-    paths["packed"] = paths["trace"] + ".zst"
-    if subprocess.run(["zstd", "-q", "-f", paths["trace"], "-o", paths["packed"]], check=False).returncode:
-        paths["packed"] = paths["trace"]
-    return paths
-
-
-def plain(*arguments):
-    subprocess.run([NTRACE, *arguments], check=True, stdout=subprocess.DEVNULL)
-
 
 class Result:
     """What a command did: status, output, what it told, and the files it left."""
@@ -79,7 +31,7 @@ class Result:
         if os.path.exists(counts):
             os.remove(counts)
         env = dict(os.environ, LD_PRELOAD=INJECTOR, FAULTS=faults, FAULTS_COUNT=counts)
-        done = subprocess.run([NTRACE] + [self.fill(a, paths) for a in arguments], env=env, stdin=subprocess.DEVNULL,
+        done = subprocess.run([NTRACE] + [fill(a, paths, os.path.join(self.folder, "answer")) for a in arguments], env=env, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False)
         self.status, self.output, self.told = done.returncode, done.stdout, done.stderr.decode(errors="replace")
         self.files = {}
@@ -90,14 +42,6 @@ class Result:
         if os.path.exists(counts):
             with open(counts, encoding="ascii") as file:
                 self.counts = [int(word) for word in file.read().split()]
-
-    def fill(self, argument, paths):
-        if argument == "%":
-            return os.path.join(self.folder, "answer")
-        if not argument.startswith("@"):
-            return argument
-        name, _, rest = argument[1:].partition("@")
-        return paths[name] + ("@" + rest if rest else "")
 
 
 def contents(files):

@@ -96,7 +96,7 @@ static inline void rig_expect_messages(rig *r, const char *text) {
     for (size_t at = 0, end; at < r->size; at = end) {
         for (end = at; (r->stream[end] & 3) != 3; end++) assert_true(end < r->size);
         end++;
-        ntr_message m;
+        ntr_message m = {.number = 1, .offset = at};
         char line[NTR_MESSAGE_TEXT_MAX];
         assert_int_equal(ntr_message_decode(&params, (ntr_bytes){r->stream + at, end - at}, &m), NTR_OK);
         assert_true(ntr_message_format(&params, &m, line, sizeof line) > 0);
