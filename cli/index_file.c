@@ -27,7 +27,7 @@ static bool is_current(const struct cli_indexed *of, const char *path, uint64_t 
     snprintf(capture, sizeof capture, "%s/capture.json", of->folder);
     if (stat(of->stream, &stream) || stat(capture, &description)) return false;
     *size = (uint64_t)stream.st_size;
-    if (stat(path, &index)) return false;
+    if (stat(path, &index) || !S_ISREG(index.st_mode)) return false;
     return index.st_mtime >= stream.st_mtime && index.st_mtime >= description.st_mtime;
 }
 

@@ -33,20 +33,22 @@ typedef struct ntr_point {
 
 #define NTR_INDEX_SPACING_DEFAULT 65536 /* bytes */
 
+#define NTR_INDEX_POINTS_MAX (UINT32_C(1) << 20)
+
 typedef struct ntr_index ntr_index;
 
 /* `spacing`: bytes of the stream between two points of a source, at least (0: every point there is); it bounds the
- * memory. NULL when out of memory. */
+ * memory, with NTR_INDEX_POINTS_MAX. NULL when out of memory. */
 NTR_API ntr_index *ntr_index_new(const ntr_params *params, uint64_t spacing, const ntr_allocator *allocator);
 NTR_API void ntr_index_free(ntr_index *index);
 
-/* Take in the stream's next message, defects included. Errors: NTR_E_MEMORY. */
+/* Take in the stream's next message, defects included. Errors: NTR_E_MEMORY, NTR_E_LIMIT. */
 NTR_API ntr_status ntr_index_message(ntr_index *index, const ntr_message *message);
 
-/* The stream has ended. Errors: NTR_E_MEMORY. */
+/* The stream has ended. Errors: as above. */
 NTR_API ntr_status ntr_index_end(ntr_index *index);
 
-/* Take in a point that was found earlier; those of one source in the order of the stream. Errors: NTR_E_MEMORY,
+/* Take in a point that was found earlier; those of one source in the order of the stream. Errors: as above,
  * NTR_E_INVALID. */
 NTR_API ntr_status ntr_index_add(ntr_index *index, const ntr_point *point);
 

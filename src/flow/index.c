@@ -59,6 +59,7 @@ ntr_status ntr_index_add(ntr_index *index, const ntr_point *point) {
     if (point->src >> index->params.src_bits || point->kind > NTR_POINT_STOPPED || point->mode > NTR_MODE_HTM || !point->message) return NTR_E_INVALID;
     struct indexed *source = &index->sources[point->src];
     if (source->has_kept && point->offset < source->kept) return NTR_E_INVALID;
+    if (index->count == NTR_INDEX_POINTS_MAX) return NTR_E_LIMIT;
     if (ntr_reserve(index->allocator, (void **)&index->points, &index->capacity, index->count + 1,
                     sizeof *index->points))
         return NTR_E_MEMORY;
