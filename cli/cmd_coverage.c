@@ -53,7 +53,8 @@ static int judge(ntr_coverage *coverage, const char *text, double least, int sta
     ntr_cover_sums sums;
 
     ntr_coverage_sums(coverage, NULL, &sums);
-    if (sums.lines == 0) cli_note("no line is known: build the program with -g, or name its debug files with --debug-path");
+    if (sums.lines == 0)
+        cli_note("no line is known: build the program with -g, or name its debug files with --debug-path");
     double share = sums.lines ? 100.0 * (double)sums.lines_hit / (double)sums.lines : 0;
     if (!text || share >= least) return status;
     cli_note("%.2f %% of the lines ran, wanted are %s %%", share, text);

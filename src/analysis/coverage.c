@@ -127,8 +127,11 @@ static ntr_status add_ran(ntr_coverage *c, ntr_source *source, uint64_t address)
     for (size_t i = 0; i + 1 < count; i++) {
         const ntr_frame *frame = &frames[i];
         if (!frame->inlined || !frame->declared_in || !frame->declared_line) continue;
-        const ran_inline ran = {ntr_texts_keep(&c->texts, frame->declared_in), ntr_texts_keep(&c->texts, frame->linkage),
-                                frame->declared_line};
+        const ran_inline ran = {
+            .file = ntr_texts_keep(&c->texts, frame->declared_in),
+            .linkage = ntr_texts_keep(&c->texts, frame->linkage),
+            .line = frame->declared_line,
+        };
         const ran_inline *last = c->ran_count ? &c->ran[c->ran_count - 1] : NULL;
         if (last && last->file == ran.file && last->linkage == ran.linkage && last->line == ran.line) continue;
         if (!ran.file || !ran.linkage ||
@@ -247,8 +250,12 @@ static int compare_places(const char *file, uint32_t line, const ntr_cover_line 
     return order ? order : line < other->line ? -1 : line > other->line;
 }
 
-/* List the functions that have a line before the next function begins: an optimizer leaves nothing of a function that only
- * calls others. Functions of one place (a template's) stand together. */
+static bool same_place(const ntr_cover_function *a, const ntr_cover_function *b) {
+    return a->file == b->file && a->line == b->line;
+}
+
+/* List the functions that have a line before the next function begins: an optimizer leaves nothing of a function
+ * that only calls others. Functions of one place (a template's) stand together. */
 static ntr_status list_functions(ntr_coverage *c) {
     size_t line = 0;
     if (ntr_reserve(c->allocator, (void **)&c->listed, &c->listed_capacity, c->function_count, sizeof *c->listed))
@@ -256,8 +263,7 @@ static ntr_status list_functions(ntr_coverage *c) {
     c->listed_count = 0;
     for (size_t i = 0, next; i < c->function_count; i = next) {
         const ntr_cover_function *f = &c->functions[i];
-        for (next = i; next < c->function_count && c->functions[next].file == f->file && c->functions[next].line == f->line;)
-            next++;
+        for (next = i + 1; next < c->function_count && same_place(&c->functions[next], f);) next++;
         while (line < c->line_count && compare_places(f->file, f->line, &c->lines[line]) > 0) line++;
         if (line == c->line_count || c->lines[line].file != f->file) continue;
         bool last = next == c->function_count || c->functions[next].file != f->file;

@@ -41,8 +41,9 @@ static const char *declared_file(Dwarf_Die *die) {
     size_t count;
     const char *file = dwarf_decl_file(die);
     if (file) return file;
-    if (!dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) || dwarf_formudata(&attribute, &index) != 0) return NULL;
-    if (!dwarf_cu_die(attribute.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) || index != 0 || version < 5) return NULL;
+    if (!dwarf_attr_integrate(die, DW_AT_decl_file, &attribute)) return NULL;
+    if (dwarf_formudata(&attribute, &index) != 0 || index != 0) return NULL;
+    if (!dwarf_cu_die(attribute.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) || version < 5) return NULL;
     return dwarf_getsrcfiles(&unit, &files, &count) == 0 && count ? dwarf_filesrc(files, 0, NULL, NULL) : NULL;
 }
 
