@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""bench: the rates of a trace, in text and as JSON lines."""
+import json
+import subprocess
+
+import tiny
+from harness import NTRACE, bytes_of, case, check, equal, main, write
+
+
+def bench(stream, *options, status=0):
+    done = subprocess.run([NTRACE, "bench", write("t.nex", stream), "-e", write("program.elf", tiny.elf()), *options],
+                          capture_output=True, text=True)
+    equal(done.returncode, status, f"exit status ({done.stderr})")
+    return done.stdout
+
+
+def rows(text):
+    return {(row.pop("kind"), row.pop("name")): row for row in map(json.loads, text.splitlines())}
+
+
+@case("every stage has its time and its rates")
+def stages():
+    block = bytes_of(tiny.BTM + tiny.HTM)
+    table = rows(bench(block * 2000, "--rounds", "3", "--format", "jsonl"))
+    trace = next(row for key, row in table.items() if key[0] == "trace")
+    equal(trace, {"bytes": len(block) * 2000, "messages": 5 * 2000, "instructions": 2 * len(tiny.PCS) * 2000, "gaps": 0}, "trace")
+    for key in ("messages", "check"), ("messages", "read"), ("execution", "count"), ("execution", "events"):
+        row = table[key]
+        check(all(value > 0 for value in row.values()), f"{key}: {row}")
+        equal(round(row["ns/message"] * trace["messages"] / 1e6 / row["ms"], 1), 1.0, f"{key}: time a message")
+        equal(round(row["MB/s"] * row["ms"] / 1e3 / trace["bytes"] * 1e6, 1), 1.0, f"{key}: bytes a second")
+    check(table["execution", "count"]["M_instr/s"] > 0, "instructions a second")
+    equal({key[1] for key in table if key[0] == "time"}, {"messages", "flow", "telling every span"}, "shares")
+
+
+@case("only the beginning, when asked")
+def beginning():
+    block = bytes_of(tiny.BTM)
+    table = rows(bench(block * (2 ** 20 // len(block) + 1000), "--rounds", "1", "--size", "1", "--format", "jsonl"))
+    equal(next(row for key, row in table.items() if key[0] == "trace")["bytes"], 2 ** 20, "bytes")
+
+
+@case("an empty trace is told as everywhere")
+def empty():
+    bench(b"", "--rounds", "1", status=1)
+
+
+@case("text has the same rows")
+def text():
+    found = bench(bytes_of(tiny.HTM), "--rounds", "1")
+    for word in ("check", "read", "count", "events", "ns/message", "M instr/s"):
+        check(word in found, f"no {word}")
+
+
+main()
