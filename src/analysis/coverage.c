@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An inlined function of which some instruction ran. */
-typedef struct ran_inline {
+/* A function of which some instruction ran. */
+typedef struct ran_function {
     const char *file, *linkage;
     uint32_t line;
-} ran_inline;
+} ran_function;
 
 struct ntr_coverage {
     const ntr_allocator *allocator;
@@ -24,7 +24,7 @@ struct ntr_coverage {
     size_t function_count, function_capacity;
     ntr_cover_function *listed; /* those functions that have lines */
     size_t listed_count, listed_capacity;
-    ran_inline *ran; /* of the run that is being added */
+    ran_function *ran; /* of the run that is being added */
     size_t ran_count, ran_capacity;
     uint64_t gaps;
 };
@@ -120,19 +120,19 @@ static ntr_status add_function(void *user, const ntr_frame *frame) {
     return NTR_OK;
 }
 
-/* Remember the inlined functions at an instruction that ran. */
-static ntr_status add_ran(ntr_coverage *c, ntr_source *source, uint64_t address) {
+/* Remember the functions at an instruction that ran: the inlined ones, and unless `known` the one they are in. */
+static ntr_status add_ran(ntr_coverage *c, ntr_source *source, uint64_t address, bool known) {
     ntr_frame frames[NTR_FRAMES_MAX];
     size_t count = ntr_source_frames(source, NULL, address, frames, NTR_FRAMES_MAX);
-    for (size_t i = 0; i + 1 < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const ntr_frame *frame = &frames[i];
-        if (!frame->inlined || !frame->declared_in || !frame->declared_line) continue;
-        const ran_inline ran = {
+        if ((known && !frame->inlined) || !frame->declared_in || !frame->declared_line) continue;
+        const ran_function ran = {
             .file = ntr_texts_keep(&c->texts, frame->declared_in),
             .linkage = ntr_texts_keep(&c->texts, frame->linkage),
             .line = frame->declared_line,
         };
-        const ran_inline *last = c->ran_count ? &c->ran[c->ran_count - 1] : NULL;
+        const ran_function *last = c->ran_count ? &c->ran[c->ran_count - 1] : NULL;
         if (last && last->file == ran.file && last->linkage == ran.linkage && last->line == ran.line) continue;
         if (!ran.file || !ran.linkage ||
             ntr_reserve(c->allocator, (void **)&c->ran, &c->ran_capacity, c->ran_count + 1, sizeof *c->ran))
@@ -140,6 +140,19 @@ static ntr_status add_ran(ntr_coverage *c, ntr_source *source, uint64_t address)
         c->ran[c->ran_count++] = ran;
     }
     return NTR_OK;
+}
+
+/* Instructions come by address, so those of a function mostly stand together. */
+static ntr_status add_all_ran(ntr_coverage *c, ntr_source *source, const ntr_line_flow *flow) {
+    const ntr_line_insn *last = NULL;
+    ntr_status status = NTR_OK;
+    for (size_t i = 0; !status && i < flow->count; i++) {
+        const ntr_line_insn *insn = &flow->insns[i];
+        if (!insn->count.executed) continue;
+        status = add_ran(c, source, insn->count.address, last && last->function == insn->function);
+        last = insn;
+    }
+    return status;
 }
 
 static ntr_status add_image(ntr_coverage *c, const ntr_program *program, ntr_source *source, ntr_tally *tally,
@@ -153,8 +166,8 @@ static ntr_status add_image(ntr_coverage *c, const ntr_program *program, ntr_sou
     for (size_t i = 0; !status && i < flow.count; i++) {
         status = add_line(c, &flow.insns[i], known);
         if (!status && flow.insns[i].count.flow == NTR_FLOW_BRANCH) status = add_branch(c, &flow.insns[i], info.bias);
-        if (!status && flow.insns[i].count.executed) status = add_ran(c, source, flow.insns[i].count.address);
     }
+    if (!status) status = add_all_ran(c, source, &flow);
     function_adder adder = {c, &flow, known};
     if (!status) status = ntr_source_functions(source, index, add_function, &adder);
     ntr_line_flow_release(&flow);
@@ -231,10 +244,11 @@ static void merge_function(void *to, const void *from) {
     x->known = x->count || (x->known && y->known);
 }
 
-/* An optimizer copies inlined code, and where control enters a copy is not told: what ran was entered. */
+/* What ran was entered, even if not seen to be: the trace began later, or the optimizer copied inlined code and where
+ * control enters a copy is not told. */
 static void settle_ran(ntr_coverage *c) {
     for (size_t i = 0; i < c->ran_count; i++) {
-        const ran_inline *ran = &c->ran[i];
+        const ran_function *ran = &c->ran[i];
         const ntr_cover_function key = {.file = ran->file, .linkage = ran->linkage, .line = ran->line};
         ntr_cover_function *found =
             c->function_count ? bsearch(&key, c->functions, c->function_count, sizeof key, compare_functions) : NULL;

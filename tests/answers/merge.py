@@ -140,6 +140,20 @@ def not_known_is_not_unexecuted(b):
     assert not any(line.startswith("FNDA:0,") or line.startswith("DA:") and line.endswith(",0") for line in record)
 
 
+def joined_late(b):
+    """A function of which only the end was seen did run."""
+    with open(b.path("forward.ntrace/trace.nex"), "rb") as file:
+        stream = file.read()
+    with open(b.path("late.nex"), "wb") as file:
+        file.write(stream[5 * len(stream) // 6:])
+    with open(b.path("forward.ntrace/capture.json"), encoding="utf-8") as file:
+        params = json.load(file)["params"]
+    counts, _, functions, _, _ = b.coverage("--src-bits", str(params["src_bits"]), "--return-stack", str(params["return_stack"]),
+                                            "-e", "paths", "late.nex", status=1)
+    assert counts[b.line("int main(")] == 0 and counts[b.line("return 0;")] == 1, counts
+    assert functions == {"main": 1, "forward": 0, "backward": 0, "nowhere": 0}, functions
+
+
 def gap_in_one_of_two(b):
     """What either run executed is known; what neither did is not, since one of them has a gap."""
     damage(b)
@@ -175,8 +189,8 @@ def without_lines(b):
     assert not b.call(b.ntrace, "coverage", "forward.ntrace").stderr
 
 
-CASES = [runs_add_up, lcov_adds_alike, genhtml_renders, two_builds_of_a_source, not_known_is_not_unexecuted, gap_in_one_of_two,
-         fail_under, without_lines]
+CASES = [runs_add_up, lcov_adds_alike, genhtml_renders, two_builds_of_a_source, not_known_is_not_unexecuted, joined_late,
+         gap_in_one_of_two, fail_under, without_lines]
 
 
 def main():
