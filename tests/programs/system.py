@@ -144,9 +144,11 @@ def overflow():
 
 @case("a hart that stalls loses nothing")
 def stalled():
-    slow = encoder(0, "ram", fifo=160, rate=1, rate_cycles=10, set={"trTeInstStallEna": 1})
-    _, bundle = through([slow, component("ram", "ram", 0, sram=1 << 22)], "algorithms")
-    equal(pcs_of(bundle)[0], plain("algorithms"), "instructions")
+    slow = {"fifo": 160, "rate": 1, "rate_cycles": 10}
+    for at_encoder, at_sink in (slow, {}), ({"fifo": 160}, slow):
+        system = [encoder(0, "ram", set={"trTeInstStallEna": 1}, **at_encoder), component("ram", "ram", 0, sram=1 << 22, **at_sink)]
+        _, bundle = through(system, "algorithms")
+        equal(pcs_of(bundle)[0], plain("algorithms"), "instructions")
 
 
 @case("a hart that stalls at a sink that stopped is told, not waited for")
@@ -176,11 +178,21 @@ def several():
     check(len(own_code("threads", pcs_of(bundle, "--src", 1)[0])) > 1000, "hart 1 is in b")
 
 
+@case("a message that a full buffer cut does not spoil what another sink holds")
+def cut():
+    for size in 64, 128, 256:
+        full = component("a", "ram", 0, sram=size, set={"trRamStopOnWrap": 1})
+        _, bundle = through([encoder(0, "a"), encoder(1, "b"), full, component("b", "ram", 1, sram=1 << 20)], "threads")
+        found, told = pcs_of(bundle, "--src", 1, status=None)
+        check(len(own_code("threads", found)) > 1000, "hart 1 is whole")
+        check(not re.search("defect|field|message is", told), f"no defects: {told}")
+
+
 @case("timestamps are those of the system's clock, one for all harts")
 def time():
-    on = {"trTsActive": 1, "trTsCount": 1, "trTsEnable": 1, "trTsMode": 2}
-    for prescale, tick in (0, "cycle"), (2, "16 cycles"):
-        on["trTsPrescale"] = prescale
+    on = {"trTsActive": 1, "trTsCount": 1, "trTsEnable": 1}
+    for mode, prescale, tick in (2, 0, "cycle"), (2, 2, "16 cycles"), (1, 0, "cycle"):
+        on.update(trTsMode=mode, trTsPrescale=prescale)
         system = [encoder(0, "f", preset="maximal", set=on), encoder(1, "f", preset="maximal", set=on),
                   component("f", "funnel", 0, to="ram"), component("ram", "ram", 1, sram=1 << 20)]
         _, bundle = through(system, "threads")
