@@ -44,6 +44,14 @@ coverage-self: ## what of src/ the project's own tests reach, and every line tha
 	@tools/deps all
 	@tools/coverage_self
 
+SIZE ?= 1024
+
+bench: all ## how fast everything is, in one table (SIZE=MiB of the long stream)
+	@bench/run $(BUILD) --size $(SIZE)
+
+bench-check: all ## instructions executed for fixed inputs, against bench/baseline.json
+	@bench/check $(BUILD)
+
 TIME ?= 60
 HARNESS ?=
 
