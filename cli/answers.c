@@ -119,11 +119,12 @@ static bool counts_only(const struct cli_answers *a, cli_take_events take) {
 }
 
 static int decode(struct cli_answers *a, cli_take_events take, void *user) {
-    const bool counting = counts_only(a, take);
     ntr_counts counts = {0};
     ntr_status status = NTR_OK;
 
     cli_progress_catch_stop();
+    if (a->keep_time && cli_trace_stamped(&a->trace)) ntr_tally_keep_time(a->answers.tally);
+    const bool counting = counts_only(a, take);
     if (counting) ntr_decoder_tell(a->decoder, take_count, a);
     while (status != NTR_END && !cli_progress_stopped()) {
         status = counting ? ntr_decoder_count(a->decoder, &counts) : read_events(a, take, user);

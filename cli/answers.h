@@ -31,6 +31,7 @@ struct cli_answers {
     ntr_answers answers; /* owns what it points to, but for the program */
     uint64_t gaps;
     bool any;
+    bool keep_time; /* in the tally, if messages bear any; to be set before cli_answers_run */
 };
 
 /* Takes events in stream order; anything but NTR_OK stops the decoding. */

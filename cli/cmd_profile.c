@@ -209,8 +209,8 @@ static unsigned needs(const struct profile_options *o) {
 }
 
 /* Whether rows are to tell the time, which a call tree does by itself. */
-static bool wants_time(const struct cli_answers *a, const struct profile_options *o) {
-    return !(needs(o) & NTR_NEEDS_TREE) && !o->annotate.count && a->trace.params.timestamps != NTR_TIMESTAMPS_OFF;
+static bool wants_time(const struct profile_options *o) {
+    return !(needs(o) & NTR_NEEDS_TREE) && !o->annotate.count;
 }
 
 static int annotate(struct cli_answers *a, const struct profile_options *o, int status) {
@@ -232,7 +232,7 @@ static int profile_run(const void *options, char **operands) {
     int status = cli_answers_open(&a, operands[0], &o->answers);
 
     if (status == CLI_OK) status = cli_answers_need(&a, needs(o));
-    if (status == CLI_OK && wants_time(&a, o)) ntr_tally_keep_time(a.answers.tally);
+    a.keep_time = wants_time(o);
     if (status == CLI_OK) status = cli_answers_run(&a, NULL, NULL);
     if (status != CLI_FAILED) status = (o->annotate.count ? annotate : show)(&a, o, status);
     cli_answers_close(&a);

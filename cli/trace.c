@@ -130,6 +130,35 @@ bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last) {
     return !trace->failed;
 }
 
+/* Keep the next bytes for the next cli_trace_feed. */
+static bool look_ahead(struct cli_trace *trace) {
+    ntr_bytes span;
+
+    if (trace->ahead_size) return true;
+    if (!cli_trace_feed(trace, &span, &trace->ahead_last)) return false;
+    uint8_t *grown = realloc(trace->ahead, span.size + 1);
+    if (!grown) {
+        trace->failed = cli_fail("out of memory") != CLI_OK;
+        return false;
+    }
+    if (span.size) memcpy(grown, span.data, span.size);
+    trace->ahead = grown;
+    trace->ahead_size = span.size;
+    return true;
+}
+
+bool cli_trace_stamped(struct cli_trace *trace) {
+    ntr_reader reader;
+    ntr_message message;
+    bool stamped = false;
+
+    if (trace->params.timestamps != NTR_TIMESTAMPS_SEEN) return trace->params.timestamps == NTR_TIMESTAMPS_ON;
+    if (!look_ahead(trace) || ntr_reader_init(&reader, &trace->params) != NTR_OK) return false;
+    if (ntr_reader_feed(&reader, trace->ahead, trace->ahead_size, trace->ahead_last) != NTR_OK) return false;
+    while (!stamped && ntr_reader_next(&reader, &message) == NTR_OK) stamped = NTR_HAS(&message, TSTAMP);
+    return stamped;
+}
+
 static bool feed(struct cli_trace *trace) {
     ntr_bytes span;
     bool last;

@@ -21,7 +21,7 @@ struct cli_trace {
     ntr_reader reader;
     bool settled;   /* `params` are final, `reader` is ready */
     uint64_t skip;  /* bytes still to be left out */
-    uint8_t *ahead; /* the beginning of the stream, read ahead for --auto and not given out yet */
+    uint8_t *ahead; /* of the stream, read ahead and not given out yet */
     size_t ahead_size;
     bool ahead_last;
     bool failed;                                        /* the input could not be read to its end; it has been told */
@@ -43,6 +43,10 @@ void cli_trace_skip(struct cli_trace *trace, uint64_t bytes);
 
 /* The next bytes, for those who want no messages (cli_input_next). False with `failed` set, after telling why. */
 bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last);
+
+/* Whether messages bear times. What neither options nor a bundle tell, the stream's next bytes do; they stay the next.
+ * False also with `failed` set. Not between messages. */
+bool cli_trace_stamped(struct cli_trace *trace);
 
 /* The next message: NTR_OK, or NTR_END at the end of the input (or where it could not be read on: `failed`).
  * Its bytes live until the next call. */

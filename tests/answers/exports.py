@@ -73,10 +73,15 @@ def ticks(b):
         rows = [json.loads(line) for line in lines]
         assert [row["self_ticks"] for row in rows] == sorted((row["self_ticks"] for row in rows), reverse=True)
         sums.add(sum(row["self_ticks"] for row in rows))
-        for row in rows: # nobody knows where in a message's time one function ends and the next begins
+        for row in rows:  # nobody knows where in a message's time one function ends and the next begins
             assert abs(row["self_ticks"] - row["self"]) < 800 + row["self"] * 0.03, (by, row)
     assert len(sums) == 1, sums
-    assert abs(sums.pop() - b.instructions) < b.instructions * 0.01
+    total = sums.pop()
+    assert abs(total - b.instructions) < b.instructions * 0.01
+    stream = ["timed.ntrace/trace.nex", "-e", "work", "--src-bits", "8", "--return-stack", "32"]
+    for by in ("function", "line"):  # nobody tells of stamps
+        rows = b.run(b.ntrace, "profile", "--by", by, "--format", "jsonl", *stream).splitlines()
+        assert sum(json.loads(row)["self_ticks"] for row in rows) == total, by
 
 
 def same_counts(b, ranges, executed=None):
