@@ -160,7 +160,7 @@ static inline size_t event_text(char *out, size_t room, const ntr_event *e) {
 
 /* Decode; events to `out`, their totals to `totals`. Returns what the last read did. */
 static inline ntr_status decode_stream(const scene *s, const stream *in, char *out, ntr_counts *totals) {
-    static ntr_event events[64];
+    static _Thread_local ntr_event events[64];
     size_t capacity = s->capacity ? s->capacity : 64, at = 0;
     ntr_status status;
     ntr_decoder *d = ntr_decoder_new(&s->config, &status);
@@ -200,7 +200,7 @@ static inline void counts_to(const scene *s, const stream *in, const ntr_counts 
 }
 
 static inline void decodes_to(const scene *s, const char *messages, const char *events) {
-    static char text[SCENE_TEXT];
+    static _Thread_local char text[SCENE_TEXT];
     stream in = {.size = 0};
     assemble(&in, &s->config.params, messages);
     ntr_counts totals = {0};
