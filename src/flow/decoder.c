@@ -53,7 +53,7 @@ ntr_status ntr_decoder_begin(ntr_decoder *d, const ntr_point *points, size_t cou
     for (size_t i = 0; i < count; i++) {
         const ntr_point *point = &points[i];
         if (point->src >= d->source_room || point->mode > NTR_MODE_HTM || !point->message) return NTR_E_INVALID;
-        if (point->message < start->message) start = point;
+        if (point->offset < start->offset) start = point;
         ntr_source *s = ntr_source_get(d, point->src);
         if (!s) return NTR_E_MEMORY;
         s->first = point->message;

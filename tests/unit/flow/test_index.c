@@ -1,0 +1,107 @@
+/* Points where decoding begins: from each of them the rest of a stream is told as if all before had been decoded. */
+#include "scene.h"
+
+#include <ntrace/index.h>
+
+enum { EVENTS = 64 };
+
+/* Two sources in turn; idle bytes lie between the stop of one and the synchronizing message of the other. */
+static void start(scene *s, stream *in) {
+    scene_start(s, "ntrace-1.0");
+    s->config.params.src_bits = 2;
+    code(s, 0x1000, ADD, branch(-4), jal(0, -8));
+    *in = (stream){.size = 0};
+    assemble(in, &s->config.params,
+             "ProgTraceSync SRC=0 SYNC=5 ICNT=0 FADDR=0x800\n"
+             "ProgTraceSync SRC=1 SYNC=5 ICNT=0 FADDR=0x800\n"
+             "DirectBranch SRC=0 ICNT=4\n"
+             "ProgTraceCorrelation SRC=1 EVCODE=4 CDF=0 ICNT=2\n"
+             "raw ff ff ff\n"
+             "DirectBranchSync SRC=0 SYNC=2 ICNT=4 FADDR=0x800\n"
+             "DirectBranch SRC=0 ICNT=4\n"
+             "raw ff ff\n"
+             "ProgTraceSync SRC=1 SYNC=5 ICNT=0 FADDR=0x800\n"
+             "ProgTraceCorrelation SRC=1 EVCODE=4 CDF=0 ICNT=4\n"
+             "ProgTraceCorrelation SRC=0 EVCODE=4 CDF=0 ICNT=2\n");
+}
+
+static ntr_index *index_of(const scene *s, const stream *in) {
+    ntr_index *index = ntr_index_new(&s->config.params, 0, NULL);
+    ntr_reader reader;
+    ntr_message m;
+    ntr_reader_init(&reader, &s->config.params);
+    assert_int_equal(ntr_reader_feed(&reader, in->bytes, in->size, true), NTR_OK);
+    while (ntr_reader_next(&reader, &m) == NTR_OK) assert_int_equal(ntr_index_message(index, &m), NTR_OK);
+    assert_int_equal(ntr_index_end(index), NTR_OK);
+    return index;
+}
+
+/* The events of messages from `first` on, decoding from these points (none: from the beginning). */
+static size_t events_from(const scene *s, const stream *in, const ntr_point *points, size_t count, uint64_t first,
+                          ntr_event *out) {
+    ntr_decoder *d = ntr_decoder_new(&s->config, NULL);
+    uint64_t offset = count ? UINT64_MAX : 0;
+    for (size_t i = 0; i < count; i++)
+        if (points[i].offset < offset) offset = points[i].offset;
+    if (count) assert_int_equal(ntr_decoder_begin(d, points, count), NTR_OK);
+    assert_int_equal(ntr_decoder_feed(d, in->bytes + offset, in->size - offset, true), NTR_OK);
+    size_t all = 0, kept = 0;
+    assert_int_equal(ntr_decoder_read(d, out, EVENTS, &all), NTR_END);
+    for (size_t i = 0; i < all; i++)
+        if (out[i].message >= first) out[kept++] = out[i];
+    ntr_decoder_free(d);
+    return kept;
+}
+
+static void every_place_is_told_as_from_the_beginning(void **state) {
+    (void)state;
+    scene s;
+    stream in;
+    start(&s, &in);
+    ntr_index *index = index_of(&s, &in);
+    size_t begun_later = 0;
+    for (uint64_t first = 1; first <= 9; first++) {
+        static ntr_event whole[EVENTS], part[EVENTS];
+        const ntr_point *points;
+        size_t count;
+        if (ntr_index_find(index, NTR_UNIT_MESSAGE, first, NULL, &points, &count) != NTR_OK) continue;
+        size_t expected = events_from(&s, &in, NULL, 0, first, whole);
+        size_t found = events_from(&s, &in, points, count, first, part);
+        assert_int_equal(found, expected);
+        for (size_t i = 0; i < found; i++) {
+            char one[NTR_EVENT_TEXT_MAX], other[NTR_EVENT_TEXT_MAX];
+            size_t size = ntr_event_json(&whole[i], one);
+            assert_int_equal(ntr_event_json(&part[i], other), size);
+            assert_memory_equal(one, other, size);
+        }
+        begun_later += points[0].offset > 0;
+    }
+    assert_true(begun_later > 3);
+    ntr_index_free(index);
+    scene_end(&s);
+}
+
+/* A stop's point and the next message's have one message number, but not one offset. */
+static void the_least_offset_is_the_beginning(void **state) {
+    (void)state;
+    scene s;
+    stream in;
+    start(&s, &in);
+    ntr_index *index = index_of(&s, &in);
+    const ntr_point *points;
+    size_t count;
+    assert_int_equal(ntr_index_find(index, NTR_UNIT_MESSAGE, 6, NULL, &points, &count), NTR_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(points[0].message, points[1].message);
+    assert_int_equal(points[0].offset, points[1].offset + 3);
+    ntr_index_free(index);
+    scene_end(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(every_place_is_told_as_from_the_beginning),
+        TEST(the_least_offset_is_the_beginning),
+    };
+    return cmocka_run_group_tests_name("index", tests, NULL, NULL);
+}
