@@ -178,7 +178,83 @@ static void reserved_ids(void **state) {
     }
 }
 
+/* ---- pace, and several receivers */
+
+typedef struct bridges {
+    bool ready[3]; /* by component */
+    size_t size[3];
+    uint8_t bytes[3][BYTES];
+} bridges;
+
+static bool take_bytes(void *user, unsigned component, unsigned id, const uint8_t *bytes, size_t size) {
+    bridges *b = user;
+    (void)id;
+    if (!b->ready[component]) return false;
+    assert_true(b->size[component] + size <= BYTES);
+    memcpy(b->bytes[component] + b->size[component], bytes, size);
+    b->size[component] += size;
+    return true;
+}
+
+/* An encoder that sends to two bridges; `options` are JSON of both. */
+static ntr_system *make_two(bridges *b, const char *options) {
+    static ntr_system_config config;
+    char json[512];
+    *b = (bridges){.ready = {true, true, true}};
+    config = (ntr_system_config){.user = b, .outputs = {.transfer = take_bytes}};
+    snprintf(json, sizeof json,
+             "{\"components\":[{\"name\":\"te\",\"type\":\"encoder\",\"base\":0,\"hart\":0,\"to\":[\"a\",\"b\"]},"
+             "{\"name\":\"a\",\"type\":\"atb\",\"base\":4096,%s},{\"name\":\"b\",\"type\":\"atb\",\"base\":8192,%s}]}",
+             options, options);
+    ntr_system *s = new_system(json, &config);
+    assert_int_equal(ntr_system_start(s), NTR_OK);
+    return s;
+}
+
+static void jump(ntr_system *s, unsigned blocks) {
+    for (; blocks; blocks--) {
+        const ntr_ingress b = {.iaddr = blocks % 2 ? 0x100 : 0x7ffffff0, .iretire = 1, .itype = NTR_ITYPE_OTHER_INDIRECT,
+                               .cycle = true, .priv = NTR_PRIV_M};
+        assert_int_equal(ntr_system_push(s, 0, &b), NTR_OK);
+    }
+}
+
+/* A byte in four cycles, however long there was nothing to send. */
+static void rate(void **state) {
+    static bridges b;
+    (void)state;
+    ntr_system *s = make_two(&b, "\"width\":1,\"rate\":1,\"rate_cycles\":4");
+    ntr_system_step(s, 1000);
+    jump(s, 20);
+    assert_int_equal(b.size[1], 0);
+    for (unsigned cycles = 1; cycles <= 200; cycles++) {
+        ntr_system_step(s, 1);
+        assert_int_equal(b.size[1], cycles / 4);
+        assert_int_equal(b.size[2], cycles / 4);
+    }
+    ntr_system_free(s);
+}
+
+/* Both get every message: who is full keeps the other waiting. */
+static void two_receivers(void **state) {
+    static bridges b;
+    (void)state;
+    ntr_system *s = make_two(&b, "\"width\":4,\"fifo\":128");
+    b.ready[2] = false;
+    jump(s, 300);
+    assert_in_range(b.size[1], 64, 128);
+    assert_int_equal(b.size[2], 0);
+    b.ready[2] = true;
+    ntr_system_step(s, 1);
+    jump(s, 300);
+    assert_int_equal(ntr_system_stop(s), NTR_OK);
+    assert_int_equal(b.size[1], info(s, 0).counts.bytes);
+    assert_int_equal(b.size[2], b.size[1]);
+    assert_memory_equal(b.bytes[2], b.bytes[1], b.size[1]);
+    ntr_system_free(s);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(handshake), TEST(overflow), TEST(stall), TEST(reserved_ids)};
+    const struct CMUnitTest tests[] = {TEST(handshake), TEST(overflow), TEST(stall), TEST(reserved_ids), TEST(rate), TEST(two_receivers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
