@@ -136,13 +136,14 @@ static bool look_ahead(struct cli_trace *trace) {
 
     if (trace->ahead_size) return true;
     if (!cli_trace_feed(trace, &span, &trace->ahead_last)) return false;
-    uint8_t *grown = realloc(trace->ahead, span.size + 1);
-    if (!grown) {
+    uint8_t *kept = malloc(span.size + 1);
+    if (!kept) {
         trace->failed = cli_fail("out of memory") != CLI_OK;
         return false;
     }
-    if (span.size) memcpy(grown, span.data, span.size);
-    trace->ahead = grown;
+    if (span.size) memcpy(kept, span.data, span.size);
+    free(trace->ahead);
+    trace->ahead = kept;
     trace->ahead_size = span.size;
     return true;
 }
