@@ -12,7 +12,7 @@ enum { TE_ON = NTR_TE_CONTROL, ACTIVE = 1, ENABLE = 2, TRACING = 4, MODE_BTM = 3
 typedef struct rig {
     ntr_system_config config;
     ntr_system *system;
-    size_t size; /* of the stream */
+    size_t size;       /* of the stream */
     unsigned fired[8]; /* external trigger outputs */
     uint8_t stream[RIG_STREAM];
 } rig;
@@ -72,7 +72,8 @@ static inline ntr_encoder_status rig_status(rig *r) {
 
 /* A block that may be followed by any other: it ends in a jump that cannot be inferred. */
 static inline ntr_ingress rig_block(uint64_t iaddr, unsigned halfwords) {
-    return (ntr_ingress){.iaddr = iaddr, .iretire = halfwords, .itype = NTR_ITYPE_OTHER_INDIRECT, .cycle = true, .priv = NTR_PRIV_M};
+    return (ntr_ingress){
+        .iaddr = iaddr, .iretire = halfwords, .itype = NTR_ITYPE_OTHER_INDIRECT, .cycle = true, .priv = NTR_PRIV_M};
 }
 
 /* Whether the block is in the trace, as the encoder counts. */

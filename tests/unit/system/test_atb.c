@@ -7,10 +7,10 @@ enum { TE = 0, ATB = 0x1000, BYTES = 1 << 16, ACTIVE = 1, ENABLE = 2, EMPTY = 8 
 
 typedef struct receiver {
     uint64_t seed;
-    unsigned ready;    /* in percent */
+    unsigned ready; /* in percent */
     unsigned width, id;
     unsigned refused;
-    bool waiting;      /* the last transfer was refused, and must come again */
+    bool waiting; /* the last transfer was refused, and must come again */
     uint8_t offer[16];
     size_t offer_size;
     uint8_t bytes[BYTES], messages[BYTES];
@@ -50,9 +50,11 @@ static ntr_system *make(receiver *r, unsigned width, unsigned ready, bool stall)
     char json[512];
     config = (ntr_system_config){.user = r, .outputs = {.transfer = take_transfer, .message = take_message}};
     *r = (receiver){.seed = width + ready, .ready = ready, .width = width, .id = 0x2a};
-    snprintf(json, sizeof json,
-             "{\"components\":[{\"name\":\"te\",\"type\":\"encoder\",\"base\":0,\"hart\":0,\"to\":\"atb\",\"fifo\":256},"
-             "{\"name\":\"atb\",\"type\":\"atb\",\"base\":4096,\"width\":%u,\"fifo\":128}]}", width);
+    snprintf(
+        json, sizeof json,
+        "{\"components\":[{\"name\":\"te\",\"type\":\"encoder\",\"base\":0,\"hart\":0,\"to\":\"atb\",\"fifo\":256},"
+        "{\"name\":\"atb\",\"type\":\"atb\",\"base\":4096,\"width\":%u,\"fifo\":128}]}",
+        width);
     ntr_system *s = new_system(json, &config);
     write32(s, ATB, ACTIVE);
     write32(s, ATB, ACTIVE | ENABLE | 0x2a << 8);
@@ -67,8 +69,11 @@ static ntr_system *make(receiver *r, unsigned width, unsigned ready, bool stall)
 static unsigned trace(ntr_system *s, unsigned blocks) {
     uint64_t seed = blocks;
     for (unsigned n = 0; n < blocks; n++) {
-        const ntr_ingress b = {.iaddr = 2 * random_below(&seed, 1 << 20), .iretire = 1, .itype = NTR_ITYPE_OTHER_INDIRECT,
-                               .cycle = true, .priv = NTR_PRIV_M};
+        const ntr_ingress b = {.iaddr = 2 * random_below(&seed, 1 << 20),
+                               .iretire = 1,
+                               .itype = NTR_ITYPE_OTHER_INDIRECT,
+                               .cycle = true,
+                               .priv = NTR_PRIV_M};
         const ntr_status status = ntr_system_push(s, 0, &b);
         if (status == NTR_NEED_MORE) return n;
         assert_int_equal(status, NTR_OK);
@@ -213,8 +218,11 @@ static ntr_system *make_two(bridges *b, const char *options) {
 
 static void jump(ntr_system *s, unsigned blocks) {
     for (; blocks; blocks--) {
-        const ntr_ingress b = {.iaddr = blocks % 2 ? 0x100 : 0x7ffffff0, .iretire = 1, .itype = NTR_ITYPE_OTHER_INDIRECT,
-                               .cycle = true, .priv = NTR_PRIV_M};
+        const ntr_ingress b = {.iaddr = blocks % 2 ? 0x100 : 0x7ffffff0,
+                               .iretire = 1,
+                               .itype = NTR_ITYPE_OTHER_INDIRECT,
+                               .cycle = true,
+                               .priv = NTR_PRIV_M};
         assert_int_equal(ntr_system_push(s, 0, &b), NTR_OK);
     }
 }
@@ -255,6 +263,7 @@ static void two_receivers(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(handshake), TEST(overflow), TEST(stall), TEST(reserved_ids), TEST(rate), TEST(two_receivers)};
+    const struct CMUnitTest tests[] = {TEST(handshake),    TEST(overflow), TEST(stall),
+                                       TEST(reserved_ids), TEST(rate),     TEST(two_receivers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

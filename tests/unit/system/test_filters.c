@@ -164,7 +164,8 @@ static void masks(void **state) {
     set_comparator(&r, 0, sides(IADDR, LESS, IADDR, SIX, BOTH), 0x2fff, 0xf000);
     rig_walk(&r, addresses, "x.xxx");
     set_comparator(&r, 0, sides(IADDR, EQUAL, IADDR, SIX, PRIMARY), 0x04, 0xff);
-    const ntr_ingress round = rig_block(0x10f0, 16), straight = rig_block(0x1100, 2); /* 0x10f0.. 0x110e, 0x1100.. 0x1102 */
+    const ntr_ingress round = rig_block(0x10f0, 16),
+                      straight = rig_block(0x1100, 2); /* 0x10f0.. 0x110e, 0x1100.. 0x1102 */
     assert_true(rig_push(&r, &round));
     assert_false(rig_push(&r, &straight));
     set_comparator(&r, 0, sides(IADDR, EQUAL, IADDR, SIX, PRIMARY), 0x04, 0x14);
@@ -198,7 +199,8 @@ static void contexts_and_trap_values(void **state) {
     rig_close(&r);
 }
 
-/* All conditions of a filter, any of the filters; none selected is all, one that is selected but not enabled nothing. */
+/* All conditions of a filter, any of the filters; none selected is all, one that is selected but not enabled nothing.
+ */
 static void and_or(void **state) {
     static rig r;
     static const uint64_t addresses[] = {0x1000, 0x1002, 0x1004, 0x1006, 0x1008, 0};
@@ -256,7 +258,8 @@ static void privilege_and_impdef(void **state) {
     rig_close(&r);
 }
 
-/* itypes as letters: e exception, i interrupt, r trap return, . another jump; one character each of what is expected. */
+/* itypes as letters: e exception, i interrupt, r trap return, . another jump; one character each of what is expected.
+ */
 static void trap_walk(rig *r, unsigned cause, const char *itypes, const char *expected) {
     char got[64] = "";
     for (size_t n = 0; itypes[n]; n++) {
@@ -369,7 +372,8 @@ static bool compares(unsigned input, unsigned function, uint64_t match, uint64_t
 static bool comparator_is_true(comparator *c, const ntr_ingress *b) {
     const uint64_t mask = c->s_function == SIX ? c->s : UINT64_MAX;
     const bool s = c->s_function >= SIX || compares(c->s_input, c->s_function, c->s, UINT64_MAX, b);
-    const bool p = c->p_function == ALWAYS || (c->p_function != SIX && compares(c->p_input, c->p_function, c->p, mask, b));
+    const bool p =
+        c->p_function == ALWAYS || (c->p_function != SIX && compares(c->p_input, c->p_function, c->p, mask, b));
     if (c->mode == PRIMARY) return p;
     if (c->mode == BOTH) return p && s;
     if (c->mode == NOT_BOTH) return !(p && s);
@@ -408,8 +412,14 @@ static bool filter_matches(filter *f, unsigned comparators, const ntr_ingress *b
 
 static void random_comparator(rig *r, unsigned j, comparator *c, uint64_t *seed) {
     static const uint64_t masks[] = {UINT64_MAX, 0xff, ~7ull, 0x16, 0x1000, 0};
-    *c = (comparator){random_below(seed, 3), random_below(seed, 3), random_below(seed, 8), random_below(seed, 8),
-                      random_below(seed, 4), 0x10f0 + 2 * random_below(seed, 20), 0x10f0 + 2 * random_below(seed, 20), false};
+    *c = (comparator){random_below(seed, 3),
+                      random_below(seed, 3),
+                      random_below(seed, 8),
+                      random_below(seed, 8),
+                      random_below(seed, 4),
+                      0x10f0 + 2 * random_below(seed, 20),
+                      0x10f0 + 2 * random_below(seed, 20),
+                      false};
     if (c->p_input) c->p = random_below(seed, 4);
     if (c->s_input) c->s = random_below(seed, 4);
     if (c->s_function == SIX) c->s = masks[random_below(seed, 6)];
@@ -418,7 +428,8 @@ static void random_comparator(rig *r, unsigned j, comparator *c, uint64_t *seed)
 }
 
 static void random_filter(rig *r, unsigned i, filter *f, uint64_t *seed) {
-    *f = (filter){.privileges = random_below(seed, 256), .interrupt = random_below(seed, 2), .causes = random_next(seed)};
+    *f = (filter){
+        .privileges = random_below(seed, 256), .interrupt = random_below(seed, 2), .causes = random_next(seed)};
     f->control = random_below(seed, 8) ? F_ENABLE : 0;
     for (unsigned condition = 1; condition <= 3; condition++)
         if (random_below(seed, 3) == 0) f->control |= comparator_bits(condition, random_below(seed, COMPARATORS));
@@ -433,7 +444,8 @@ static void random_filter(rig *r, unsigned i, filter *f, uint64_t *seed) {
 
 static ntr_ingress random_block(uint64_t *seed) {
     static const uint8_t levels[] = {NTR_PRIV_U, NTR_PRIV_S, NTR_PRIV_M, NTR_PRIV_VU, NTR_PRIV_VS};
-    static const uint8_t itypes[] = {14, 14, 14, 14, NTR_ITYPE_EXCEPTION, NTR_ITYPE_INTERRUPT, NTR_ITYPE_TRAP_RETURN, NTR_ITYPE_TRAP_RETURN};
+    static const uint8_t itypes[] = {
+        14, 14, 14, 14, NTR_ITYPE_EXCEPTION, NTR_ITYPE_INTERRUPT, NTR_ITYPE_TRAP_RETURN, NTR_ITYPE_TRAP_RETURN};
     ntr_ingress b = rig_block(0x10f0 + 2 * random_below(seed, 20), 1 + random_below(seed, 12));
     b.itype = itypes[random_below(seed, 8)];
     b.priv = levels[random_below(seed, 5)];
@@ -449,8 +461,10 @@ static uint64_t told(rig *r) {
     ntr_message m;
     uint64_t sum = 0;
     for (size_t at = 0; rig_next(r, &params, &at, &m);) {
-        if (m.tcode == NTR_TCODE_RESOURCE_FULL) sum += m.rdata0;
-        else if (NTR_HAS(&m, ICNT)) sum += m.icnt;
+        if (m.tcode == NTR_TCODE_RESOURCE_FULL)
+            sum += m.rdata0;
+        else if (NTR_HAS(&m, ICNT))
+            sum += m.icnt;
     }
     return sum;
 }
@@ -472,7 +486,8 @@ static void everything(void **state) {
             const ntr_ingress b = random_block(&seed);
             unsigned true_ones = 0;
             bool expected = !selected;
-            for (unsigned j = 0; j < COMPARATORS; j++) true_ones |= (unsigned)comparator_is_true(&comparators[j], &b) << j;
+            for (unsigned j = 0; j < COMPARATORS; j++)
+                true_ones |= (unsigned)comparator_is_true(&comparators[j], &b) << j;
             for (unsigned i = 0; i < FILTERS; i++)
                 if (selected >> i & 1) expected |= filter_matches(&filters[i], true_ones, &b);
             if (rig_push(&r, &b) != expected) fail_msg("seed %d, block %u: expected %d", (int)start, n, expected);
@@ -485,9 +500,18 @@ static void everything(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(functions), TEST(wide_values), TEST(narrow_values), TEST(modes), TEST(latch), TEST(masks),
-        TEST(contexts_and_trap_values), TEST(and_or), TEST(privilege_and_impdef), TEST(traps), TEST(deep_traps),
-        TEST(notification), TEST(everything)};
+    const struct CMUnitTest tests[] = {TEST(functions),
+                                       TEST(wide_values),
+                                       TEST(narrow_values),
+                                       TEST(modes),
+                                       TEST(latch),
+                                       TEST(masks),
+                                       TEST(contexts_and_trap_values),
+                                       TEST(and_or),
+                                       TEST(privilege_and_impdef),
+                                       TEST(traps),
+                                       TEST(deep_traps),
+                                       TEST(notification),
+                                       TEST(everything)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

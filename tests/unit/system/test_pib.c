@@ -4,7 +4,17 @@
 #include "topologies.h"
 
 enum { TE = 0, PIB = 0x1000, BEATS = 1 << 20, BYTES = 1 << 16 };
-enum { ACTIVE = 1, ENABLE = 2, EMPTY = 8, CENTER = 1 << 8, CALIBRATE = 1 << 9, MANCHESTER = 4, UART = 5, PARALLEL = 8, MODES = 13 };
+enum {
+    ACTIVE = 1,
+    ENABLE = 2,
+    EMPTY = 8,
+    CENTER = 1 << 8,
+    CALIBRATE = 1 << 9,
+    MANCHESTER = 4,
+    UART = 5,
+    PARALLEL = 8,
+    MODES = 13
+};
 
 typedef struct pins {
     uint16_t beats[BEATS];
@@ -35,9 +45,10 @@ static ntr_system *make(void) {
     static ntr_system_config config;
     config = (ntr_system_config){.outputs = {.beats = take_beats, .message = take_message}};
     out.beat_count = out.size = 0;
-    ntr_system *s = new_system(
-        "{\"components\":[{\"name\":\"te\",\"type\":\"encoder\",\"base\":0,\"hart\":0,\"to\":\"pib\"},"
-        "{\"name\":\"pib\",\"type\":\"pib\",\"base\":4096,\"preset\":\"maximal\"}]}", &config);
+    ntr_system *s =
+        new_system("{\"components\":[{\"name\":\"te\",\"type\":\"encoder\",\"base\":0,\"hart\":0,\"to\":\"pib\"},"
+                   "{\"name\":\"pib\",\"type\":\"pib\",\"base\":4096,\"preset\":\"maximal\"}]}",
+                   &config);
     write32(s, PIB, ACTIVE);
     write32(s, TE, ACTIVE);
     return s;
@@ -53,8 +64,11 @@ static void trace(ntr_system *s, unsigned blocks, unsigned cycles) {
     write32(s, TE, ACTIVE | 3 << 4 | ENABLE);
     write32(s, TE, ACTIVE | 3 << 4 | ENABLE | 4);
     for (; blocks; blocks--) {
-        const ntr_ingress b = {.iaddr = 2 * random_below(&seed, 1 << (1 + random_below(&seed, 20))), .iretire = 1,
-                               .itype = NTR_ITYPE_OTHER_INDIRECT, .cycle = true, .priv = NTR_PRIV_M};
+        const ntr_ingress b = {.iaddr = 2 * random_below(&seed, 1 << (1 + random_below(&seed, 20))),
+                               .iretire = 1,
+                               .itype = NTR_ITYPE_OTHER_INDIRECT,
+                               .cycle = true,
+                               .priv = NTR_PRIV_M};
         assert_int_equal(ntr_system_push(s, 0, &b), NTR_OK);
         ntr_system_step(s, cycles);
     }
@@ -130,9 +144,12 @@ static void check_received(unsigned mode) {
     static received r;
     r.size = 0;
     r.inside = false;
-    if (mode == UART) receive_uart(&r);
-    else if (mode == MANCHESTER) receive_manchester(&r);
-    else receive_parallel(&r, 1u << (mode - PARALLEL));
+    if (mode == UART)
+        receive_uart(&r);
+    else if (mode == MANCHESTER)
+        receive_manchester(&r);
+    else
+        receive_parallel(&r, 1u << (mode - PARALLEL));
     assert_true(out.size > 100);
     assert_int_equal(r.size, out.size);
     assert_memory_equal(r.bytes, out.bytes, out.size);
@@ -196,10 +213,14 @@ static void flush(void **state) {
 
 /* Section 8.6, repeated behind some rest; messages wait meanwhile. */
 static void calibration(void **state) {
-    static const struct { unsigned mode, rest; uint16_t beats[32]; size_t count; } patterns[] = {
-        {8, 1, {0,1,0,1,0,1,0,1, 1,0,1,0,1,0,1,0, 0,0,0,0,0,0,0,0, 1,1,1,1,1,1,1,1}, 32},
-        {9, 3, {2,1,2,1, 2,1,2,1, 0,3,0,3, 3,0,3,0}, 16},
-        {10, 15, {0xa,5,0xa,5, 0,0xf,0xf,0}, 8},
+    static const struct {
+        unsigned mode, rest;
+        uint16_t beats[32];
+        size_t count;
+    } patterns[] = {
+        {8, 1, {0, 1, 0, 1, 0, 1, 0, 1, 1, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1}, 32},
+        {9, 3, {2, 1, 2, 1, 2, 1, 2, 1, 0, 3, 0, 3, 3, 0, 3, 0}, 16},
+        {10, 15, {0xa, 5, 0xa, 5, 0, 0xf, 0xf, 0}, 8},
         {11, 0xff, {0xaa, 0x55, 0, 0xff}, 4},
         {12, 0xffff, {0xaaaa, 0x5555, 0, 0xffff}, 4},
     };
@@ -237,8 +258,10 @@ static void settings(void **state) {
         const bool exists = !mode || mode == MANCHESTER || mode == UART || (mode >= PARALLEL && mode < MODES);
         write32(s, PIB, setting(8, false, 0));
         write32(s, PIB, setting(mode, true, 0));
-        if (exists) assert_int_equal(read32(s, PIB), setting(mode, mode >= PARALLEL, 0) | EMPTY);
-        else assert_int_equal(read32(s, PIB) >> 4 & 15, 8);
+        if (exists)
+            assert_int_equal(read32(s, PIB), setting(mode, mode >= PARALLEL, 0) | EMPTY);
+        else
+            assert_int_equal(read32(s, PIB) >> 4 & 15, 8);
     }
     write32(s, PIB, setting(11, false, 0) | ENABLE);
     write32(s, PIB, setting(9, false, 5) | ENABLE);

@@ -32,7 +32,8 @@ static ntr_system *make(const char *options, memory *m) {
     ntr_system_config config = {.memory_read = read_memory, .memory_write = write_memory, .user = m};
     snprintf(json, sizeof json,
              "{\"components\":[{\"name\":\"te\",\"type\":\"encoder\",\"base\":0,\"hart\":0,\"to\":\"ram\"},"
-             "{\"name\":\"ram\",\"type\":\"ram\",\"base\":4096,%s}]}", options);
+             "{\"name\":\"ram\",\"type\":\"ram\",\"base\":4096,%s}]}",
+             options);
     ntr_system *s = new_system(json, &config);
     write32(s, RAM, ACTIVE);
     write32(s, TE, ACTIVE);
@@ -60,7 +61,11 @@ static uint64_t made(ntr_system *s) {
 static void make_trace(ntr_system *s, uint64_t bytes) {
     uint64_t seed = bytes + 1;
     for (const uint64_t last = made(s) + bytes; made(s) < last;) {
-        const ntr_ingress b = {.iaddr = 2 * random_below(&seed, 1 << 20), .iretire = 1, .itype = NTR_ITYPE_OTHER_INDIRECT, .cycle = true, .priv = NTR_PRIV_M};
+        const ntr_ingress b = {.iaddr = 2 * random_below(&seed, 1 << 20),
+                               .iretire = 1,
+                               .itype = NTR_ITYPE_OTHER_INDIRECT,
+                               .cycle = true,
+                               .priv = NTR_PRIV_M};
         assert_int_equal(ntr_system_push(s, 0, &b), NTR_OK);
     }
 }
@@ -213,7 +218,8 @@ static void system_memory(void **state) {
     (void)state;
     m = (memory){.base = 0x123450000};
     ntr_system *s = make("\"sram\":0,\"smem\":true,\"address_bits\":40,\"start_align\":256,\"limit_fixed\":false,"
-                         "\"access\":16", &m);
+                         "\"access\":16",
+                         &m);
     write32(s, RAM, ACTIVE | 1 << 4);
     write32(s, START + 4, 1);
     write32(s, START, 0x234500ff); /* aligned down */
@@ -238,13 +244,14 @@ static void system_memory(void **state) {
     const uint32_t wp = read32(s, WP) & 0xffe;
     assert_int_equal(wp % 16, 0);
     assert_int_equal(m.bytes[wp - 1] & 3, 3); /* padded with idle behind the last message */
-    write32(s, START, 0x23450800); /* Start behind WP: refused */
+    write32(s, START, 0x23450800);            /* Start behind WP: refused */
     write32(s, RAM, ACTIVE | 1 << 4 | ENABLE);
     assert_int_equal(read32(s, RAM) & ENABLE, 0);
     ntr_system_free(s);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(wrap_bit), TEST(read_back), TEST(stop_and_go_on), TEST(cut_message), TEST(system_memory)};
+    const struct CMUnitTest tests[] = {TEST(wrap_bit), TEST(read_back), TEST(stop_and_go_on), TEST(cut_message),
+                                       TEST(system_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,7 +120,11 @@ static void shared(void **state) {
 /* Whole times in synchronizing messages, differences in the others, modulo the width; none without trTsEnable. */
 static void in_messages(void **state) {
     static rig r;
-    static const struct { uint32_t bits; const char *options; uint64_t first, second; } cases[] = {
+    static const struct {
+        uint32_t bits;
+        const char *options;
+        uint64_t first, second;
+    } cases[] = {
         {TS_ENABLE | EXTERNAL, "", 0x12345, 0x0},
         {TS_ENABLE | EXTERNAL, "\"ts_width\":8", 0x45, 0x0},
         {TS_ENABLE | TS_COUNT | SYSTEM, "", 1000, 500},
@@ -146,7 +150,8 @@ static void in_messages(void **state) {
         ntr_message first, second, third;
         size_t at = 0;
         ntr_system_step(r.system, 1);
-        assert_true(rig_next(&r, &params, &at, &first) && rig_next(&r, &params, &at, &second) && rig_next(&r, &params, &at, &third));
+        assert_true(rig_next(&r, &params, &at, &first) && rig_next(&r, &params, &at, &second) &&
+                    rig_next(&r, &params, &at, &third));
         assert_true(NTR_HAS(&first, TSTAMP) && NTR_HAS(&third, TSTAMP));
         assert_int_equal(first.tstamp, cases[i].first);
         assert_int_equal(second.tstamp + third.tstamp, cases[i].second);
@@ -158,7 +163,8 @@ static void in_messages(void **state) {
         rig_open(&r, "");
         control(&r, TE, TS_ACTIVE | TS_COUNT | bits);
         rig_trace(&r, 0);
-        for (unsigned n = 0; n < 3; n++) rig_push(&r, &(ntr_ingress){.iaddr = 0x1000, .iretire = 1, .itype = 14, .cycle = true});
+        for (unsigned n = 0; n < 3; n++)
+            rig_push(&r, &(ntr_ingress){.iaddr = 0x1000, .iretire = 1, .itype = 14, .cycle = true});
         const ntr_params params = rig_params(&r);
         while (rig_next(&r, &params, &at, &m)) assert_false(NTR_HAS(&m, TSTAMP));
         assert_true(at > 0);
@@ -167,6 +173,7 @@ static void in_messages(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(external), TEST(internal_system), TEST(internal_core), TEST(shared), TEST(in_messages)};
+    const struct CMUnitTest tests[] = {TEST(external), TEST(internal_system), TEST(internal_core), TEST(shared),
+                                       TEST(in_messages)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

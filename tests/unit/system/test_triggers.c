@@ -134,6 +134,7 @@ static void external_outputs(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(debug_triggers), TEST(not_enabled), TEST(external_inputs), TEST(external_outputs)};
+    const struct CMUnitTest tests[] = {TEST(debug_triggers), TEST(not_enabled), TEST(external_inputs),
+                                       TEST(external_outputs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
