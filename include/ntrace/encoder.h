@@ -139,7 +139,7 @@ typedef struct ntr_encoder_config {
     bool scontext_first;      /* after a sync: FORMAT 2, then FORMAT 3 (OQ-16) */
 
     bool trigger_enable;      /* trTeInstTrigEnable: triggers may change trTeInstTracing */
-    bool stall;               /* trTeInstStallEna: without room for 128 bytes the hart waits, and no message is lost */
+    bool stall;               /* trTeInstStallEna: the hart waits for room (128 bytes) instead of losing messages */
     uint32_t fifo_bytes;      /* 0: no FIFO, messages go straight to the sink; else 76 and more */
     uint32_t fifo_restart;    /* after a loss wait until at most so many bytes are left; 0: until it is empty */
     uint32_t drain_bytes, drain_cycles; /* the FIFO gives `drain_bytes` every `drain_cycles` cycles; 0 bytes: all at once */
