@@ -76,6 +76,14 @@ static void arrive(ntr_stride *stride, const trip *t) {
     stride->used = (uint8_t)t->used;
 }
 
+/* The stride took all the outcomes it was given: it might take more. */
+static void reach_further(ntr_block *from, unsigned count) {
+    unsigned reach = from->reach ? from->reach : NTR_STRIDE_FIRST;
+    if (count < reach) return; /* there were no more */
+    reach *= 2;
+    from->reach = (uint8_t)(reach < NTR_STRIDE_OUTCOMES ? reach : NTR_STRIDE_OUTCOMES);
+}
+
 void ntr_stride_learn(ntr_decoder *d, ntr_stride *place, ntr_block *from, uint64_t bits, unsigned count) {
     ntr_told_settle(d, place);
     *place = (ntr_stride){.from = from, .outcomes = (uint32_t)(bits >> (64 - count)) | UINT32_C(1) << count};
@@ -86,6 +94,7 @@ void ntr_stride_learn(ntr_decoder *d, ntr_stride *place, ntr_block *from, uint64
         if (t.block->halfwords == 0 || t.halfwords > UINT16_MAX || t.spans > UINT8_MAX) break;
         if (branch) arrive(place, &t);
     }
+    if (place->used == count) reach_further(from, count);
 }
 
 void ntr_stride_follow(ntr_decoder *d, const ntr_stride *stride, ntr_stride_visit *visit, void *user) {

@@ -11,6 +11,10 @@
 /* Outcomes that a stride is looked up by, at most: with a stop-bit they fill 32 bits. */
 #define NTR_STRIDE_OUTCOMES 31
 
+/* So many at first: a block's strides are looked up by no more outcomes than one of them ever took (ntr_block.reach),
+ * or there would be many for the same way. */
+#define NTR_STRIDE_FIRST 4
+
 /* Two of them a cache line. */
 typedef struct ntr_stride {
     ntr_block *from;   /* NULL: free */
@@ -46,7 +50,8 @@ void ntr_told_settle(ntr_decoder *d, ntr_stride *stride);
 
 /* The next outcomes' stride, learned if new. There must be an outcome. */
 static inline ntr_stride *ntr_stride_get(ntr_decoder *d, const ntr_place *p) {
-    unsigned count = p->history.left < NTR_STRIDE_OUTCOMES ? (unsigned)p->history.left : NTR_STRIDE_OUTCOMES;
+    unsigned reach = p->block->reach ? p->block->reach : NTR_STRIDE_FIRST;
+    unsigned count = p->history.left < reach ? (unsigned)p->history.left : reach;
     uint32_t outcomes = (uint32_t)(p->history.bits >> (64 - count)) | UINT32_C(1) << count;
     uint64_t hash = ((uint64_t)(uintptr_t)p->block >> 7 << 32 ^ outcomes) * UINT64_C(0x9e3779b97f4a7c15);
     ntr_stride *place = &d->strides.table[hash >> d->strides.shift];

@@ -189,7 +189,7 @@ static ntr_block *fresh(ntr_blocks *blocks) {
         rest->chunks[rest->chunk_count++] = chunk;
     }
     ntr_block *block = ntr_blocks_at(blocks, blocks->count);
-    *block = (ntr_block){.number = blocks->count, .taken = &blocks->none, .fall = &blocks->none};
+    *block = (ntr_block){.number = (uint32_t)blocks->count, .taken = &blocks->none, .fall = &blocks->none};
     return block;
 }
 

@@ -51,14 +51,15 @@ struct ntr_block {
     uint8_t instructions;
     uint8_t last_halfwords; /* size of the last instruction */
     uint8_t flow;           /* ntr_flow of the last instruction. A trap is in the block, but never retires */
-    uint8_t itype;          /* ntr_itype; NTR_ITYPE_NOT_TAKEN for a branch */
+    uint8_t reach;          /* the walker's; 0 at first */
     uint8_t flags;          /* NTR_BLOCK_* */
 
     uint64_t start;
     uint64_t starts[NTR_BLOCK_WORDS]; /* bit k: an instruction starts k halfwords behind `start` */
     ntr_block *neighbour;   /* private */
     void *user;             /* the walker's; NULL at first */
-    uint64_t number;        /* 0, 1, ... in the order of making, since the last flush */
+    uint8_t itype;          /* ntr_itype; NTR_ITYPE_NOT_TAKEN for a branch */
+    uint32_t number;        /* 0, 1, ... in the order of making, since the last flush */
 };
 #define NTR_BLOCK_DEAD UINT64_C(1) /* odd: no address of code */
 
