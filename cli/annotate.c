@@ -237,17 +237,18 @@ static void write_heading(struct annotate *n, const struct function *f) {
 
 /* From the function's entry to its end, whether executed or not; then what was executed of it elsewhere. */
 static void write_function(struct annotate *n, const struct function *f) {
-    size_t at = f->first;
+    struct counted *at = n->counts + f->first, *const end = n->counts + f->end;
 
     write_heading(n, f);
-    while (at < f->end && n->counts[at].count.address < f->entry) write_insn(n, f, &n->counts[at++].count);
+    for (; at < end && at->count.address < f->entry; at++) write_insn(n, f, &at->count);
     for (uint64_t address = f->entry; address - f->entry < f->size && !n->out->done;) {
-        ntr_insn_count none = {.address = address}, *c = &none;
-        if (at < f->end && n->counts[at].count.address == address) c = &n->counts[at++].count;
-        address += write_insn(n, f, c);
-        while (at < f->end && n->counts[at].count.address < address) at++; /* into the middle of an instruction: never */
+        ntr_insn_count none = {.address = address};
+        bool ran = at < end && at->count.address == address;
+        address += write_insn(n, f, ran ? &at->count : &none);
+        while (at < end && at->count.address < address) at++; /* past it; never into the middle of an instruction */
     }
-    while (at < f->end) write_insn(n, f, &n->counts[at++].count);
+    for (; at < end; at++) write_insn(n, f, &at->count);
+    /* cli_annotate() frees n->counts. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
     if (n->format == CLI_FORMAT_TEXT) cli_output_text(n->out, "\n");
 }
 

@@ -3,9 +3,11 @@
 
 #include <ntrace/order.h>
 
+#include <string.h>
+
 #define HEAD (FUZZ_PARAMS_BYTES + 4)
 
-enum { READS = 400, COUNTED_BYTES_MAX = 4096 };
+enum { READS = 400 };
 
 size_t fuzz_stream_at(const uint8_t *data, size_t size) {
     if (size < HEAD + 3) return HEAD + 3;
@@ -38,18 +40,36 @@ static void order(const ntr_decoder_config *config, ntr_bytes stream, size_t win
 
 /* A hostile count can stand for any number of instructions: a message's worth of work is not bounded by its bytes, so
  * this looks at streams whose counts were read in bounded time before. */
-static void count(const ntr_decoder_config *config, ntr_bytes stream) {
-    ntr_counts counts = {0};
+static void count(const ntr_decoder_config *config, ntr_bytes stream, ntr_told *told, ntr_counts *counts, uint64_t *sum) {
     ntr_decoder *decoder = ntr_decoder_new(config, NULL);
     if (!decoder) return;
+    if (told) ntr_decoder_tell(decoder, told, sum);
     ntr_decoder_feed(decoder, stream.data, stream.size, true);
-    ntr_decoder_count(decoder, &counts);
-    fuzz_must(counts.bytes <= stream.size, "no more bytes than there are");
+    ntr_decoder_count(decoder, counts);
+    fuzz_must(counts->bytes <= stream.size, "no more bytes than there are");
     ntr_decoder_free(decoder);
 }
 
+static ntr_status add(void *user, const ntr_event *event, const ntr_context *context, uint64_t times) {
+    uint64_t *sum = user;
+    (void)context;
+    if (event->kind == NTR_EVENT_SPAN) *sum += event->instructions * times;
+    return NTR_OK;
+}
+
+/* Events, totals, and totals that tell of what ran are of one mind. */
+static void compare(const ntr_decoder_config *config, ntr_bytes stream, uint64_t instructions) {
+    ntr_counts counts = {0}, also = {0};
+    uint64_t sum = 0;
+    count(config, stream, NULL, &counts, NULL);
+    count(config, stream, add, &also, &sum);
+    fuzz_must(counts.instructions == instructions, "totals are those of the events");
+    fuzz_must(memcmp(&counts, &also, sizeof counts) == 0, "telling does not change totals");
+    fuzz_must(sum == instructions, "what is told sums up to the totals");
+}
+
 /* Whether all is told by READS reads. */
-static bool short_told(const ntr_decoder_config *config, ntr_bytes stream, ntr_counts *told) {
+static bool short_told(const ntr_decoder_config *config, ntr_bytes stream, uint64_t *instructions) {
     ntr_event events[32];
     size_t n, reads = READS;
     ntr_decoder *decoder = ntr_decoder_new(config, NULL);
@@ -58,7 +78,7 @@ static bool short_told(const ntr_decoder_config *config, ntr_bytes stream, ntr_c
     ntr_decoder_feed(decoder, stream.data, stream.size, true);
     while (status == NTR_OK && reads--) {
         status = ntr_decoder_read(decoder, events, 32, &n);
-        for (size_t i = 0; i < n; i++) told->instructions += events[i].kind == NTR_EVENT_SPAN ? events[i].instructions : 0;
+        for (size_t i = 0; i < n; i++) *instructions += events[i].kind == NTR_EVENT_SPAN ? events[i].instructions : 0;
     }
     ntr_decoder_free(decoder);
     return status == NTR_END;
@@ -67,7 +87,7 @@ static bool short_told(const ntr_decoder_config *config, ntr_bytes stream, ntr_c
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fuzz_tape tape = {data, size, 0};
     ntr_decoder_config config = {.size = sizeof config, .params = fuzz_params(&tape)};
-    ntr_counts told = {0};
+    uint64_t instructions = 0;
     uint8_t how = fuzz_byte(&tape), source = fuzz_byte(&tape);
     size_t piece = fuzz_number(&tape, 2);
     ntr_program *program = fuzz_program(&tape, config.params.xlen);
@@ -79,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     config.source = source;
     fuzz_decode(&config, stream, piece, READS);
     if (how & 16) order(&config, stream, (size_t)source + 1);
-    if (short_told(&config, stream, &told)) count(&config, stream);
+    if (short_told(&config, stream, &instructions)) compare(&config, stream, instructions);
     ntr_program_free(program);
     return 0;
 }

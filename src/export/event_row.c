@@ -134,9 +134,8 @@ static void fill(struct row *row, const ntr_event *e) {
 _Static_assert(COLUMNS * VALUE_MAX <= NTR_EVENT_TEXT_MAX, "any event fits");
 
 static char *put_text(char *at, const char *text) {
-    size_t size = strlen(text);
-    memcpy(at, text, size);
-    return at + size;
+    for (; text && *text; text++) *at++ = *text;
+    return at;
 }
 
 static char *put_decimal(char *at, uint64_t value) {

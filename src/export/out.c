@@ -86,8 +86,7 @@ const char *ntr_out_shorten(const char *text, char copy[NTR_OUT_SHORT + 4]) {
     if (size <= NTR_OUT_SHORT) return text;
     size = NTR_OUT_SHORT;
     while (size && ((unsigned char)text[size] & 0xc0) == 0x80) size--; /* not inside a character */
-    memcpy(copy, text, size);
-    memcpy(copy + size, "\xe2\x80\xa6", 4);
+    snprintf(copy, NTR_OUT_SHORT + 4, "%.*s\xe2\x80\xa6", (int)size, text);
     return copy;
 }
 

@@ -70,7 +70,7 @@ static ntr_status gather(source *s) {
     s->files = ntr_alloc(s->x->allocator, s->line_count, sizeof *s->files);
     if (!s->files && s->line_count) return NTR_E_MEMORY;
     while (s->line_count && (!s->file_count || s->files[s->file_count - 1].line_end < s->line_count)) add_file(s, &row);
-    if (s->file_count) qsort(s->files, s->file_count, sizeof *s->files, compare_files);
+    if (s->files && s->file_count) qsort(s->files, s->file_count, sizeof *s->files, compare_files);
     return NTR_OK;
 }
 
