@@ -193,9 +193,9 @@ void cli_threads_tell(const struct cli_threads *t) {
         {s->guessed_wrong, "there is damage, or contexts or times are not known, before them"},
     };
 
-    if (s->pieces < 4 || s->ahead >= s->pieces / 2) return;
+    if (s->pieces < 4) return;
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
-        if (reasons[i].pieces >= s->pieces / 4)
+        if (reasons[i].pieces >= s->pieces / 2)
             cli_note("%s: %" PRIu64 " of %" PRIu64 " pieces were decoded by one thread after the other: %s",
                      t->trace->input.name, reasons[i].pieces, s->pieces, reasons[i].why);
 }
