@@ -78,7 +78,7 @@ def why():
     long = bytes_of(tiny.START) + bytes_of("Ownership PROCESS=0x3b2\n") * 2000000
     done = decode(2, write("long.nex", long), "--output", "none")
     check("there is no synchronizing message" in done.stderr, done.stderr)
-    done = decode(2, write("good.nex", stream(3000000)), "--output", "none")
+    done = decode(2, write("good.nex", bytes_of(tiny.HTM) * 300000), "--output", "none")
     equal(done.stderr.count("pieces"), 0, "notes")
 
 
