@@ -68,6 +68,12 @@ uint64_t fuzz_program_base(uint8_t kind, unsigned xlen) {
     return xlen == 32 ? base & 0xffffffff : base;
 }
 
+const ntr_transport *fuzz_transport(fuzz_tape *tape) {
+    unsigned count = 0;
+    while (ntr_transport_at(count)) count++;
+    return ntr_transport_at(fuzz_byte(tape) % count);
+}
+
 ntr_program *fuzz_program(fuzz_tape *tape, unsigned xlen) {
     ntr_program *program = ntr_program_new(NULL);
     uint8_t kind = fuzz_byte(tape);

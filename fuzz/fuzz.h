@@ -7,6 +7,7 @@
 #include <ntrace/encoder.h>
 #include <ntrace/params.h>
 #include <ntrace/program.h>
+#include <ntrace/transport.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,6 +34,9 @@ ntr_bytes fuzz_part(fuzz_tape *tape, size_t size);
 /* Parameters of a stream: 6 bytes. Always such as ntr_params_check takes. */
 #define FUZZ_PARAMS_BYTES 6
 ntr_params fuzz_params(fuzz_tape *tape);
+
+/* One of the transports: 1 byte. */
+const ntr_transport *fuzz_transport(fuzz_tape *tape);
 
 /* A small program: the place and kind (1 byte), the size (2 bytes), the code. */
 ntr_program *fuzz_program(fuzz_tape *tape, unsigned xlen);

@@ -9,12 +9,6 @@ size_t fuzz_stream_at(const uint8_t *data, size_t size) {
     return SIZE_MAX;
 }
 
-static const ntr_transport *transport_of(unsigned number) {
-    unsigned count = 0;
-    while (ntr_transport_at(count)) count++;
-    return ntr_transport_at(number % count);
-}
-
 static ntr_status take(void *user, const uint16_t *beats, size_t count) {
     size_t *total = user;
     (void)beats;
@@ -25,7 +19,7 @@ static ntr_status take(void *user, const uint16_t *beats, size_t count) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fuzz_tape tape = {data, size, 0};
     size_t total = 0;
-    const ntr_transport *transport = transport_of(fuzz_byte(&tape));
+    const ntr_transport *transport = fuzz_transport(&tape);
     uint8_t how = fuzz_byte(&tape), channels = fuzz_byte(&tape);
     ntr_pin_options options = {.size = sizeof options, .format = how & 1 ? NTR_PINS_SAMPLES : NTR_PINS_VCD, .sink = take,
                                .user = &total, .clock_center = how & 2, .channels = (uint8_t)(1 + channels % 64),

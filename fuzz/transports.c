@@ -12,12 +12,6 @@ size_t fuzz_stream_at(const uint8_t *data, size_t size) {
     return SIZE_MAX;
 }
 
-static const ntr_transport *transport_of(unsigned number) {
-    unsigned count = 0;
-    while (ntr_transport_at(count)) count++;
-    return ntr_transport_at(number % count);
-}
-
 static ntr_ram_window window(fuzz_tape *tape) {
     ntr_ram_window ram = {.access = (uint8_t)(1u << (fuzz_byte(tape) & 7))};
     ram.start = fuzz_number(tape, 2) & ~3ull;
@@ -111,7 +105,7 @@ static void there_and_back(const ntr_transport *transport, ntr_reader_options *o
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fuzz_tape tape = {data, size, 0};
-    const ntr_transport *transport = transport_of(fuzz_byte(&tape));
+    const ntr_transport *transport = fuzz_transport(&tape);
     uint8_t how = fuzz_byte(&tape), extra = fuzz_byte(&tape);
     ntr_ram_window ram = window(&tape);
     ntr_reader_options options = {.size = sizeof options, .begin = (how >> 1) % 3, .ram = ram, .sink = take, .note = note};

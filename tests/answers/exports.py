@@ -13,16 +13,12 @@ import re
 import shutil
 import struct
 import subprocess
-import sys
-import tempfile
 import xml.etree.ElementTree as ET
+
+import cases
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIB, MIX = 1973, 50
-
-
-class Skip(Exception):
-    pass
 
 
 class Bench:
@@ -49,7 +45,7 @@ class Bench:
         for name in names:
             if shutil.which(name):
                 return name
-        raise Skip(f"no {names[0]}")
+        raise cases.Skip(f"no {names[0]}")
 
     def write(self, command, name):
         file = f"{command}.{name}"
@@ -257,7 +253,7 @@ def bolt(b):
     runs = [line.split()[1:] for line in data.decode().splitlines() if line[0] in "Ff"]
     same_counts(b, [(int(low, 16), int(high, 16), int(n)) for low, high, n in runs])
     if not tool:
-        raise Skip("no perf2bolt (its form was checked)")
+        raise cases.Skip("no perf2bolt (its form was checked)")
     b.run("riscv64-linux-gnu-gcc", "-O1", "-g", "-static", "-Wl,-q", os.path.join(HERE, "work.c"), "-o", "bolted")
     b.run(b.ntrace, "run", "-o", "bolted.ntrace", "--", "./bolted")
     b.run(b.ntrace, "export", "--to", "bolt", "-o", "bolted.txt", "bolted.ntrace")
@@ -287,7 +283,7 @@ def drcov(b):
 def loaded_elsewhere(b):
     """A position-independent program with libraries: profiles are of the program, its addresses as linked."""
     if not os.path.isdir("/usr/riscv64-linux-gnu/lib"):
-        raise Skip("no libraries for the target")
+        raise cases.Skip("no libraries for the target")
     b.run("riscv64-linux-gnu-gcc", "-O1", "-g", "-pie", os.path.join(HERE, "work.c"), "-o", "pie")
     os.environ["QEMU_LD_PREFIX"] = "/usr/riscv64-linux-gnu"
     b.run(b.ntrace, "run", "-o", "pie.ntrace", "--", "./pie")
@@ -396,23 +392,5 @@ CASES = [profile_counts, ticks, folded, speedscope, svg, callgrind, dot, sqlite,
          perfetto, jsonl, calltree, aliases, loaded_elsewhere]
 
 
-def main():
-    ntrace = os.path.abspath(sys.argv[1])
-    print(f"1..{len(CASES)}")
-    missing = [t for t in ("riscv64-linux-gnu-gcc", "qemu-riscv64") if not shutil.which(t)]
-    with tempfile.TemporaryDirectory() as folder:
-        bench = None if missing else Bench(ntrace, folder)
-        for number, case in enumerate(CASES, 1):
-            try:
-                if missing:
-                    raise Skip(f"no {missing[0]}")
-                case(bench)
-                print(f"ok {number} - {case.__name__}")
-            except Skip as reason:
-                print(f"ok {number} - {case.__name__} # SKIP {reason}")
-            except Exception as error:  # a wrong file breaks a case in many ways
-                print(f"not ok {number} - {case.__name__}\n# {type(error).__name__}: {error}")
-
-
 if __name__ == "__main__":
-    main()
+    cases.main(CASES, Bench, ("riscv64-linux-gnu-gcc", "qemu-riscv64"))

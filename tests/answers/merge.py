@@ -11,15 +11,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
-import tempfile
+
+import cases
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RUNS = ("forward", "backward")
-
-
-class Skip(Exception):
-    pass
 
 
 class Bench:
@@ -79,7 +75,7 @@ def records(text):
 
 def lcov_adds_alike(b):
     if not shutil.which("lcov"):
-        raise Skip("no lcov")
+        raise cases.Skip("no lcov")
     b.run(b.ntrace, "coverage", "--to", "lcov", "-o", "both.info", "forward.ntrace", "backward.ntrace")
     b.run("lcov", "--rc", "lcov_branch_coverage=1", "-a", "forward.info", "-a", "backward.info", "-o", "added.info")
     texts = []
@@ -91,7 +87,7 @@ def lcov_adds_alike(b):
 
 def genhtml_renders(b):
     if not shutil.which("genhtml"):
-        raise Skip("no genhtml")
+        raise cases.Skip("no genhtml")
     b.run(b.ntrace, "coverage", "--to", "lcov", "-o", "both.info", "forward.ntrace", "backward.ntrace")
     text = b.run("genhtml", "--branch-coverage", "--legend", "-o", "html", "both.info")
     summary = b.run(b.ntrace, "coverage", "forward.ntrace", "backward.ntrace").splitlines()[-1]
@@ -193,23 +189,5 @@ CASES = [runs_add_up, lcov_adds_alike, genhtml_renders, two_builds_of_a_source, 
          gap_in_one_of_two, fail_under, without_lines]
 
 
-def main():
-    ntrace = os.path.abspath(sys.argv[1])
-    print(f"1..{len(CASES)}")
-    missing = [t for t in ("riscv64-linux-gnu-gcc", "qemu-riscv64") if not shutil.which(t)]
-    with tempfile.TemporaryDirectory() as folder:
-        bench = None if missing else Bench(ntrace, folder)
-        for number, case in enumerate(CASES, 1):
-            try:
-                if missing:
-                    raise Skip(f"no {missing[0]}")
-                case(bench)
-                print(f"ok {number} - {case.__name__}")
-            except Skip as reason:
-                print(f"ok {number} - {case.__name__} # SKIP {reason}")
-            except Exception as error:
-                print(f"not ok {number} - {case.__name__}\n# {type(error).__name__}: {str(error)[:500]}")
-
-
 if __name__ == "__main__":
-    main()
+    cases.main(CASES, Bench, ("riscv64-linux-gnu-gcc", "qemu-riscv64"))

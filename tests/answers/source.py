@@ -12,15 +12,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
-import tempfile
+
+import cases
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOOLS = "riscv64-linux-gnu-"
-
-
-class Skip(Exception):
-    pass
 
 
 class Bench:
@@ -146,7 +142,7 @@ def rust_names(b):
     names = [row.get("function", "") for row in b.rows(trace="rust.ntrace")]
     for linked, wanted in RUST.items():
         if linked.startswith("_R") and linked in names:
-            raise Skip("no LLVM that knows Rust's v0 names")
+            raise cases.Skip("no LLVM that knows Rust's v0 names")
         assert wanted in names, names
 
 
@@ -222,23 +218,5 @@ CASES = [annotate_counts_all, annotate_function, annotate_text, annotate_csv, an
          cxx_names, rust_names, without_debug_file, debug_link, debug_link_of_another, build_id, source_elsewhere]
 
 
-def main():
-    ntrace = os.path.abspath(sys.argv[1])
-    print(f"1..{len(CASES)}")
-    missing = [t for t in (TOOLS + "g++", TOOLS + "objcopy", "qemu-riscv64") if not shutil.which(t)]
-    with tempfile.TemporaryDirectory() as folder:
-        bench = None if missing else Bench(ntrace, folder)
-        for number, case in enumerate(CASES, 1):
-            try:
-                if missing:
-                    raise Skip(f"no {missing[0]}")
-                case(bench)
-                print(f"ok {number} - {case.__name__}")
-            except Skip as reason:
-                print(f"ok {number} - {case.__name__} # SKIP {reason}")
-            except Exception as error:
-                print(f"not ok {number} - {case.__name__}\n# {type(error).__name__}: {str(error)[:500]}")
-
-
 if __name__ == "__main__":
-    main()
+    cases.main(CASES, Bench, (TOOLS + "g++", TOOLS + "objcopy", "qemu-riscv64"))

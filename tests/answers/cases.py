@@ -1,0 +1,27 @@
+"""Cases that share one bench, told as TAP."""
+import os
+import shutil
+import sys
+import tempfile
+
+
+class Skip(Exception):
+    pass
+
+
+def main(cases, bench, tools):
+    """Call each case with bench(NTRACE, FOLDER); all are skipped where one of the tools is missing."""
+    print(f"1..{len(cases)}")
+    missing = [tool for tool in tools if not shutil.which(tool)]
+    with tempfile.TemporaryDirectory() as folder:
+        shared = None if missing else bench(os.path.abspath(sys.argv[1]), folder)
+        for number, case in enumerate(cases, 1):
+            try:
+                if missing:
+                    raise Skip(f"no {missing[0]}")
+                case(shared)
+                print(f"ok {number} - {case.__name__}")
+            except Skip as reason:
+                print(f"ok {number} - {case.__name__} # SKIP {reason}")
+            except Exception as error:  # a wrong answer breaks a case in many ways
+                print(f"not ok {number} - {case.__name__}\n# {type(error).__name__}: {str(error)[:500]}")
