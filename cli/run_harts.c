@@ -28,6 +28,7 @@ struct run_hart {
     uint64_t time;     /* instructions retired */
     uint32_t last;     /* block being executed; what it did is known when the next one begins. 0: none */
     ntr_run run;       /* what was executed and not given to the encoder yet; it ends where `last` begins */
+    uint8_t branches;  /* a run with so many is given to the encoder */
     uint8_t fill;      /* words of a record that are here */
     uint32_t record[4];
     uint32_t entry; /* CHANNEL_ENTRY record that belongs to the next block, or 0 */
@@ -142,7 +143,11 @@ static bool grow_blocks(struct run_harts *harts, uint32_t number) {
 
 /* ---- runs ------------------------------------------------------------------------------------------------- */
 
-enum { RUN_HALFWORDS = 1 << 14, RUN_BRANCHES = 64 }; /* a run with so many is given to the encoder */
+enum { RUN_HALFWORDS = 1 << 14 }; /* a run with so many is given to the encoder */
+
+static unsigned branches_left(const struct run_hart *hart) {
+    return hart->run.branches < hart->branches ? (unsigned)hart->branches - hart->run.branches : 0;
+}
 
 /* Give the run to the encoder; it ends behind `code` (NULL: in nothing special) like this. */
 static void push_run(struct run_harts *harts, struct run_hart *hart, const ntr_code_block *code, unsigned itype) {
@@ -158,6 +163,7 @@ static void push_run(struct run_harts *harts, struct run_hart *hart, const ntr_c
     }
     note(harts, ntr_encoder_push_run(hart->encoder, run));
     *run = (ntr_run){0};
+    hart->branches = (uint8_t)ntr_encoder_run_branches(hart->encoder);
 }
 
 static void flush_run(struct run_harts *harts, struct run_hart *hart) {
@@ -171,8 +177,12 @@ static void close_window(struct run_harts *harts, struct run_hart *hart, uint64_
     flush_run(harts, hart);
     note(harts, ntr_classifier_finish(hart->classifier, &told));
     if (next == NTR_ADDRESS_UNKNOWN) next = told;
-    note(harts, harts->system ? run_system_leave(harts->system, (unsigned)(hart - harts->harts), next)
-                              : ntr_encoder_stop(hart->encoder, next, harts->config->stop_evcode));
+    if (harts->system) {
+        note(harts, run_system_leave(harts->system, (unsigned)(hart - harts->harts), next));
+    } else {
+        note(harts, ntr_encoder_stop(hart->encoder, next, harts->config->stop_evcode));
+        hart->branches = (uint8_t)ntr_encoder_run_branches(hart->encoder);
+    }
 }
 
 /* Memory is about to change: whatever ran before must be told in messages of its own. */
@@ -214,7 +224,7 @@ static struct run_block *block_at(struct run_harts *harts, uint32_t number) {
 /* ---- what a hart did ----------------------------------------------------------------------------------------- */
 
 static void pass_time(struct run_harts *harts, struct run_hart *hart, const ntr_code_block *code) {
-    uint64_t now = harts->system ? run_system_now(harts->system) : hart->time;
+    uint64_t now = harts->system ? run_system_now(harts->system) : hart->time + code->instructions;
 
     if (harts->config->params.timestamps == NTR_TIMESTAMPS_ON)
         ntr_classifier_set_state(hart->classifier, &(ntr_hart_state){.priv = NTR_PRIV_U, .time = now});
@@ -273,7 +283,7 @@ static void run_on(struct run_harts *harts, struct run_hart *hart, const struct 
     ntr_run *run = &hart->run;
     bool taken = is_taken(code, next);
 
-    if (run->branches == RUN_BRANCHES || run->iretire > RUN_HALFWORDS) flush_run(harts, hart);
+    if (!branches_left(hart) || run->iretire > RUN_HALFWORDS) flush_run(harts, hart);
     if (!run->iretire) run->iaddr = code->start;
     run->iretire += code->halfwords;
     hart->time += code->instructions;
@@ -355,9 +365,9 @@ static void begin(struct run_harts *harts, struct run_hart *hart, uint32_t numbe
 /* Steps of the last block to itself, `count` of them at most, that fit the run. Returns how many were made. */
 static uint64_t repeat(struct run_hart *hart, const struct run_step *step, uint64_t count) {
     ntr_run *run = &hart->run;
-    uint64_t n = (RUN_HALFWORDS - run->iretire) / step->halfwords + 1, room = RUN_BRANCHES - (uint64_t)run->branches;
+    uint64_t n = (RUN_HALFWORDS - run->iretire) / step->halfwords + 1;
 
-    if (n > room) n = room;
+    if (n > branches_left(hart)) n = branches_left(hart);
     if (n > count) n = count;
     if (n) run->outcomes = (n < 64 ? run->outcomes << n : 0) | UINT64_MAX >> (64 - n);
     run->branches = (uint8_t)(run->branches + n);
@@ -408,7 +418,7 @@ static const uint32_t *follow_steps(const struct run_step *steps, struct run_har
     uint64_t outcomes = hart->run.outcomes, instructions = 0;
 
     if (!halfwords) hart->run.iaddr = steps[last].start;
-    if (end - words > RUN_BRANCHES - (int)branches) end = words + (RUN_BRANCHES - branches);
+    if (end - words > (ptrdiff_t)branches_left(hart)) end = words + branches_left(hart);
     for (; words < end && halfwords <= RUN_HALFWORDS; words++) {
         const struct run_step *step = &steps[last];
         uint32_t word = *words;
@@ -432,7 +442,7 @@ static const uint32_t *follow_steps(const struct run_step *steps, struct run_har
 static bool jump_on(struct run_harts *harts, struct run_hart *hart, uint32_t word) {
     const struct run_step *step = &harts->steps[hart->last];
 
-    if (!step->ends || !word || word & CHANNEL_RECORD) return false;
+    if (!step->ends || !branches_left(hart) || !word || word & CHANNEL_RECORD) return false;
     if (!hart->run.iretire) hart->run.iaddr = step->start;
     hart->run.iretire += step->halfwords;
     hart->time += step->instructions;

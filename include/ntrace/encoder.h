@@ -220,6 +220,11 @@ NTR_API bool ntr_encoder_takes_runs(const ntr_encoder *encoder);
  * NTR_E_STATE (runs are not allowed), NTR_E_INGRESS, the sink's. */
 NTR_API ntr_status ntr_encoder_push_run(ntr_encoder *encoder, const ntr_run *run);
 
+/* With how many branches the next run had better end, 0..64, so that the messages bear the time of the block that
+ * made the encoder send them; 0: a block by itself. Without timestamps 64. A register of history that is told
+ * together with others (repeated_history) and I-CNT are not looked at. */
+NTR_API unsigned ntr_encoder_run_branches(const ntr_encoder *encoder);
+
 /* "record 17: itype 7 is reserved": why the last push was refused; "" when none was. Records count from 1. */
 NTR_API const char *ntr_encoder_error(const ntr_encoder *encoder);
 

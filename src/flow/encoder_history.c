@@ -55,8 +55,7 @@ void ntr_enc_history_append_many(ntr_encoder *e, uint64_t outcomes, unsigned cou
     }
     while (count) {
         if (e->hist >= e->hist_full) spill(e);
-        unsigned room = (unsigned)(__builtin_clzll(e->hist) - __builtin_clzll(e->hist_full));
-        unsigned taken = count < room ? count : room;
+        unsigned room = ntr_enc_history_room(e), taken = count < room ? count : room;
         count -= taken;
         e->hist = e->hist << taken | (outcomes >> count & ((1ull << taken) - 1));
     }

@@ -37,6 +37,12 @@ void ntr_enc_runs_adopt(ntr_encoder *e) {
 
 bool ntr_encoder_takes_runs(const ntr_encoder *e) { return e->takes_runs; }
 
+unsigned ntr_encoder_run_branches(const ntr_encoder *e) {
+    if (!e->timestamps) return BRANCHES_MAX;
+    if (!e->active || e->sync_wanted || e->periodic_due) return 0;
+    return e->htm ? ntr_enc_history_room(e) + !e->config.full_after : BRANCHES_MAX;
+}
+
 static bool is_consistent(const ntr_encoder *e, const ntr_run *r) {
     return !(r->iaddr & 1) && r->iretire && r->iretire < IRETIRE_MAX && r->itype < 16 &&
            !is_in(r->itype, NOT_4_BIT | TRAPS) && r->branches <= BRANCHES_MAX && (e->htm || !r->outcomes);
@@ -122,8 +128,7 @@ static void quick_full(ntr_encoder *e) {
 static void quick_history(ntr_encoder *e, uint64_t outcomes, unsigned count) {
     while (count) {
         if (e->hist >= e->hist_full) quick_full(e);
-        unsigned room = (unsigned)(__builtin_clzll(e->hist) - __builtin_clzll(e->hist_full));
-        unsigned taken = count < room ? count : room;
+        unsigned room = ntr_enc_history_room(e), taken = count < room ? count : room;
         count -= taken;
         e->hist = e->hist << taken | (outcomes >> count & ((1ull << taken) - 1));
     }

@@ -169,6 +169,11 @@ unsigned ntr_enc_trap_btype(const ntr_encoder *e, unsigned itype);
 /* encoder_history.c */
 void ntr_enc_history_append(ntr_encoder *e, unsigned taken);
 uint64_t ntr_enc_history_whole(const ntr_encoder *e); /* all there is, in one HIST; 0: it needs more messages */
+/* Branches that fit the register yet. */
+static inline unsigned ntr_enc_history_room(const ntr_encoder *e) {
+    return (unsigned)(__builtin_clzll(e->hist) - __builtin_clzll(e->hist_full));
+}
+
 void ntr_enc_history_append_many(ntr_encoder *e, uint64_t outcomes, unsigned count); /* the newest in bit 0 */
 uint64_t ntr_enc_history_take(ntr_encoder *e); /* send all but the last part, give that back, start anew */
 void ntr_enc_history_flush(ntr_encoder *e);    /* send repeats that are held back */

@@ -32,6 +32,7 @@ typedef struct block {
     uint64_t start;
     uint32_t halfwords;
     uint8_t itype, last_size;
+    uint64_t time; /* at its end */
 } block;
 
 /* An execution over code that is made up as it is walked; returns go back to where calls came from, mostly. */
@@ -41,7 +42,7 @@ static void make_blocks(block *blocks, unsigned seed) {
                                     NTR_ITYPE_INDIRECT_CALL, NTR_ITYPE_RETURN, NTR_ITYPE_RETURN,
                                     NTR_ITYPE_OTHER_INDIRECT, NTR_ITYPE_TAKEN, NTR_ITYPE_CO_SWAP};
     uint32_t random = seed;
-    uint64_t pc = 0x1000, stack[64] = {0};
+    uint64_t pc = 0x1000, stack[64] = {0}, time = 0;
     unsigned depth = 0;
     for (unsigned i = 0; i < BLOCKS; i++) {
         block *b = &blocks[i];
@@ -49,6 +50,7 @@ static void make_blocks(block *blocks, unsigned seed) {
         b->last_size = (uint8_t)(next_random(&random) % 2);
         b->halfwords = (b->last_size + 1u) + next_random(&random) % 40;
         b->itype = kinds[next_random(&random) % sizeof kinds];
+        b->time = time += b->halfwords;
         uint64_t end = pc + 2 * b->halfwords;
         bool straight = b->itype == NTR_ITYPE_NONE || b->itype == NTR_ITYPE_NOT_TAKEN;
         bool call = b->itype == NTR_ITYPE_DIRECT_CALL || b->itype == NTR_ITYPE_INDIRECT_CALL;
@@ -74,7 +76,7 @@ static void push_blocks(ntr_encoder *encoder, const block *blocks, size_t count)
     for (size_t i = 0; i < count; i++) {
         const block *b = &blocks[i];
         ntr_ingress in = {.iaddr = b->start, .iretire = b->halfwords, .itype = b->itype, .ilastsize = b->last_size,
-                          .priv = NTR_PRIV_U, .cycle = true};
+                          .priv = NTR_PRIV_U, .cycle = true, .time = b->time};
         assert_int_equal(ntr_encoder_push(encoder, &in), NTR_OK);
     }
 }
@@ -90,6 +92,7 @@ static bool continues(const block *b, bool htm, bool calls_matter) {
 
 /* The same in runs, of at most `most` blocks. Returns how many were used. */
 static size_t push_run(ntr_encoder *encoder, const block *blocks, size_t count, size_t most, bool htm, bool calls) {
+    int branches = (int)ntr_encoder_run_branches(encoder);
     ntr_run run = {.iaddr = blocks[0].start};
     size_t n = 0;
     for (; n < count; n++) {
@@ -97,8 +100,9 @@ static size_t push_run(ntr_encoder *encoder, const block *blocks, size_t count, 
         run.iretire += b->halfwords;
         run.end = b->start + 2 * b->halfwords;
         run.ilastsize = b->last_size;
+        run.time = b->time;
         bool branch = b->itype == NTR_ITYPE_TAKEN || b->itype == NTR_ITYPE_NOT_TAKEN;
-        bool last = n + 1 == count || n + 1 == most || run.branches == 60;
+        bool last = n + 1 == count || n + 1 == most || run.branches + branch >= branches;
         if (!continues(b, htm, calls) || (last && !branch)) {
             run.itype = b->itype;
             n++;
@@ -129,6 +133,10 @@ static const char *const configurations[][9] = {
     {"repeated-history", "on", "mode", "btm", "src-bits", "4", NULL},
     {"sync-mode", "messages", "sync-max", "2", NULL},
     {"best", NULL, NULL},
+    {"timestamps", "on", NULL},
+    {"timestamps", "on", "mode", "btm", NULL},
+    {"timestamps", "on", "hist-bits", "7", "full", "after", NULL},
+    {"timestamps", "on", "sync-mode", "messages", "sync-max", "1", NULL},
 };
 
 static void runs_are_blocks(void **state) {
