@@ -15,10 +15,10 @@ enum { WORTH_IT = 4 << 20 };
 /* One thread's: text goes to the piece in hand. */
 struct maker {
     const struct cli_threads *threads;
-    struct cli_output out;
+    struct cli_output out; /* its buffer is room in the piece */
+    char waste[CLI_OUTPUT_ROOM]; /* ... or this, when there is none */
     struct cli_decode_output *output; /* NULL: no spans here */
     ntr_piece *piece;
-    ntr_status status;
     uint64_t missing; /* until the last piece */
     bool told;        /* of a context of `source` */
     uint16_t source;
@@ -26,17 +26,36 @@ struct maker {
 
 /* ---- in the threads */
 
-static void take_text(void *user, const char *data, size_t size) {
-    struct maker *m = user;
+/* Text so far is put. */
+static void put_text(struct maker *m) {
+    if (m->out.used && m->out.buffer != m->waste) ntr_piece_used(m->piece, m->out.used);
+    m->out.buffer += m->out.used;
+    m->out.capacity -= m->out.used;
+    m->out.used = 0;
+}
 
-    if (m->status == NTR_OK) m->status = ntr_piece_put(m->piece, TEXT, data, size);
+/* The same; the next text needs room. */
+static void close_text(struct maker *m) {
+    put_text(m);
+    m->out.capacity = 0;
+}
+
+static void give_room(void *user) {
+    struct maker *m = user;
+    size_t room;
+
+    close_text(m);
+    m->out.buffer = ntr_piece_room(m->piece, TEXT, CLI_OUTPUT_ROOM, &room);
+    m->out.capacity = room;
+    if (m->out.buffer) return;
+    m->out.buffer = m->waste;
+    m->out.capacity = sizeof m->waste;
 }
 
 static void maker_free(void *user) {
     struct maker *m = user;
 
     cli_decode_output_close(m->output);
-    cli_output_end(&m->out);
     free(m);
 }
 
@@ -48,11 +67,10 @@ static void *maker_new(void *user) {
     if (!m) return NULL;
     m->threads = t;
     settings.part = true;
-    if (cli_output_open_for(&m->out, take_text, m) == CLI_OK) {
-        if (cli_decode_output_spans(settings.show) != CLI_SPANS_APART) return m;
-        m->output = cli_decode_output_open(&settings, &m->out);
-        if (m->output) return m;
-    }
+    cli_output_open_into(&m->out, give_room, m);
+    if (cli_decode_output_spans(settings.show) != CLI_SPANS_APART) return m;
+    m->output = cli_decode_output_open(&settings, &m->out);
+    if (m->output) return m;
     maker_free(m);
     return NULL;
 }
@@ -67,8 +85,7 @@ static void begin(void *user, ntr_piece *piece) {
     struct maker *m = user;
 
     m->piece = piece;
-    m->status = NTR_OK;
-    m->out.used = 0; /* of a piece that was given up */
+    m->out.used = m->out.capacity = 0; /* of a piece that was given up */
     if (m->output) {
         m->missing = cli_decode_output_missing(m->output);
         cli_decode_output_forget(m->output);
@@ -79,33 +96,35 @@ static void source(void *user, uint16_t src, const ntr_context *context) {
     tell_context(user, src, context);
 }
 
-static void hand_on(struct maker *m, const ntr_event *event) {
-    cli_output_flush(&m->out);
-    if (m->status == NTR_OK) m->status = ntr_piece_put(m->piece, EVENTS, event, sizeof *event);
+static ntr_status hand_on(struct maker *m, const ntr_event *event) {
+    close_text(m);
+    return ntr_piece_put(m->piece, EVENTS, event, sizeof *event);
 }
 
 static ntr_status take_events(void *user, ntr_piece *piece, const ntr_event *events, size_t count) {
     struct maker *m = user;
     const enum cli_span_place place = cli_decode_output_spans(m->threads->settings->show);
 
-    (void)piece;
-    for (size_t i = 0; i < count && m->status == NTR_OK; i++) {
+    ntr_status status = NTR_OK;
+
+    for (size_t i = 0; i < count && status == NTR_OK; i++) {
         const ntr_event *e = &events[i];
         if (e->kind == NTR_EVENT_SPAN && place == CLI_SPANS_APART) {
             cli_decode_output_event(m->output, e);
         } else if (e->kind != NTR_EVENT_SPAN || place == CLI_SPANS_IN_ORDER) {
             if (e->kind == NTR_EVENT_CONTEXT) tell_context(m, e->src, &e->context);
-            hand_on(m, e);
+            status = hand_on(m, e);
         }
     }
-    return m->status;
+    put_text(m);
+    return ntr_piece_status(piece);
 }
 
 static ntr_status end(void *user, ntr_piece *piece) {
     struct maker *m = user;
 
-    cli_output_flush(&m->out);
-    if (!m->output || m->status != NTR_OK) return m->status;
+    close_text(m);
+    if (!m->output || ntr_piece_status(piece) != NTR_OK) return ntr_piece_status(piece);
     uint64_t missing = cli_decode_output_missing(m->output) - m->missing;
     return missing ? ntr_piece_put(piece, MISSING, &missing, sizeof missing) : NTR_OK;
 }

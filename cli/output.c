@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #define BUFFER_SIZE (256u * 1024u)
-#define PART_SIZE   (2u * CLI_OUTPUT_ROOM) /* what is copied anyway had better be in the first cache */
 
 /* ---- opening and closing */
 
@@ -58,14 +57,8 @@ int cli_output_open(struct cli_output *out, const char *path) {
     return CLI_OK;
 }
 
-int cli_output_open_for(struct cli_output *out, void (*taker)(void *user, const char *data, size_t size), void *user) {
-    *out = (struct cli_output){.fd = -1, .capacity = PART_SIZE, .taker = taker, .taker_user = user};
-    out->buffer = malloc(PART_SIZE);
-    return out->buffer ? CLI_OK : cli_fail("out of memory");
-}
-
-void cli_output_end(struct cli_output *out) {
-    give_up(out);
+void cli_output_open_into(struct cli_output *out, void (*turn)(void *user), void *user) {
+    *out = (struct cli_output){.fd = -1, .turn = turn, .turn_user = user};
 }
 
 int cli_output_close(struct cli_output *out, int status) {
@@ -87,10 +80,6 @@ int cli_output_close(struct cli_output *out, int status) {
 /* ---- writing */
 
 static void put_all(struct cli_output *out, const char *data, size_t size) {
-    if (out->taker) {
-        if (size) out->taker(out->taker_user, data, size);
-        return;
-    }
     while (size && !out->done) {
         ssize_t put = write(out->fd, data, size);
         if (put >= 0) {
@@ -107,8 +96,26 @@ static void put_all(struct cli_output *out, const char *data, size_t size) {
 }
 
 void cli_output_flush(struct cli_output *out) {
+    if (out->turn) {
+        out->turn(out->turn_user);
+        return;
+    }
     put_all(out, out->buffer, out->used);
     out->used = 0;
+}
+
+/* What is more than a reserve may ask for. */
+static void put_large(struct cli_output *out, const char *data, size_t size) {
+    if (!out->turn) {
+        cli_output_flush(out);
+        put_all(out, data, size);
+        return;
+    }
+    for (size_t some; size; data += some, size -= some) {
+        some = size < CLI_OUTPUT_ROOM ? size : CLI_OUTPUT_ROOM;
+        memcpy(cli_output_reserve(out, some), data, some);
+        cli_output_commit(out, some);
+    }
 }
 
 void cli_output_write(struct cli_output *out, const void *data, size_t size) {
@@ -116,8 +123,7 @@ void cli_output_write(struct cli_output *out, const void *data, size_t size) {
         memcpy(cli_output_reserve(out, size), data, size);
         cli_output_commit(out, size);
     } else {
-        cli_output_flush(out);
-        put_all(out, data, size);
+        put_large(out, data, size);
     }
 }
 

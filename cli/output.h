@@ -23,16 +23,16 @@ struct cli_output {
     int fd;
     bool done; /* stop early: nobody reads, or writing failed */
     bool failed;
-    void (*taker)(void *user, const char *data, size_t size); /* NULL, or who takes everything instead of `fd` */
-    void *taker_user;
+    void (*turn)(void *user); /* NULL, or who takes what is buffered instead of `fd` */
+    void *turn_user;
 };
 
 /* `path` NULL or "-": standard output. Returns CLI_OK, or CLI_FAILED after telling why. */
 int cli_output_open(struct cli_output *out, const char *path);
 
-/* Everything goes to `taker`. It is closed by cli_output_end, not by cli_output_close. */
-int cli_output_open_for(struct cli_output *out, void (*taker)(void *user, const char *data, size_t size), void *user);
-void cli_output_end(struct cli_output *out);
+/* The buffer is somebody else's: whenever it is full, `turn` takes what is used and gives room for CLI_OUTPUT_ROOM bytes
+ * at least, here or elsewhere. Nothing is to be closed. */
+void cli_output_open_into(struct cli_output *out, void (*turn)(void *user), void *user);
 
 /* Write out what is buffered. */
 void cli_output_flush(struct cli_output *out);

@@ -69,6 +69,13 @@ NTR_API const ntr_counts *ntr_parallel_counts(const ntr_parallel *parallel);
  * piece is not wanted any more. Return them. */
 NTR_API ntr_status ntr_piece_put(ntr_piece *piece, unsigned what, const void *data, size_t size);
 
+/* The same without a copy: room for what is to be put, at least `least` bytes, *room of them; it stays one part. NULL:
+ * nothing can be put any more, for the reason that ntr_piece_status tells. ntr_piece_used puts so many of them: before
+ * anything else is put, and before the callback returns. */
+NTR_API void *ntr_piece_room(ntr_piece *piece, unsigned what, size_t least, size_t *room);
+NTR_API void ntr_piece_used(ntr_piece *piece, size_t size);
+NTR_API ntr_status ntr_piece_status(const ntr_piece *piece);
+
 /* How it went. */
 typedef struct ntr_parallel_stats {
     unsigned threads;

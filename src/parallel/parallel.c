@@ -116,6 +116,14 @@ static void compare(ntr_parallel *p, ntr_piece *next, ntr_baton **truth) {
 
 /* ---- delivering */
 
+static ntr_status deliver_part(const ntr_parallel_work *work, const ntr_part *part) {
+    ntr_status status = NTR_OK;
+    const ntr_run_head *run;
+    for (size_t at = 0; status == NTR_OK && (run = ntr_part_run(part, &at));)
+        if (run->size) status = work->deliver(work->user, run->what, run + 1, run->size);
+    return status;
+}
+
 /* Hand on what there is. The lock is held, but not meanwhile. */
 static ntr_status deliver(ntr_parallel *p, ntr_piece *head) {
     const ntr_parallel_work *work = &p->config.work;
@@ -125,7 +133,7 @@ static ntr_status deliver(ntr_parallel *p, ntr_piece *head) {
     pthread_cond_broadcast(&p->work); /* there is room again */
     pthread_mutex_unlock(&p->lock);
     for (ntr_part *part; (part = ntr_made_take(&made));) {
-        if (status == NTR_OK) status = work->deliver(work->user, part->what, part->bytes, part->used);
+        if (status == NTR_OK) status = deliver_part(work, part);
         ntr_parts_free(&p->parts, part);
     }
     pthread_mutex_lock(&p->lock);

@@ -2,16 +2,17 @@
 #include "parallel/parallel.h"
 
 #include <signal.h>
+#include <string.h>
 
-enum { EVENTS_AT_ONCE = 512, HAND_OVER = 1 << 18 };
+enum { EVENTS_AT_ONCE = 512 };
 
 /* ---- what was made */
 
-/* Hand over what was made; wait for its turn if that is too much. */
+/* Hand over what is full; wait for its turn if that is too much. */
 static ntr_status hand_over(ntr_piece *piece) {
     ntr_parallel *p = piece->parallel;
     pthread_mutex_lock(&p->lock);
-    ntr_made_move(&piece->made, &piece->making);
+    ntr_made_move_full(&piece->made, &piece->making);
     if (piece->head) pthread_cond_signal(&p->news);
     while (piece->made.size > p->most_made && !piece->unwanted && !p->over) pthread_cond_wait(&p->work, &p->lock);
     ntr_status status = piece->unwanted || p->over ? NTR_E_STATE : NTR_OK;
@@ -19,10 +20,31 @@ static ntr_status hand_over(ntr_piece *piece) {
     return status;
 }
 
+void *ntr_piece_room(ntr_piece *piece, unsigned what, size_t least, size_t *room) {
+    if (piece->refused != NTR_OK) return NULL;
+    void *to = ntr_made_room(&piece->making, &piece->parallel->parts, what, least, room);
+    if (!to)
+        piece->refused = NTR_E_MEMORY;
+    else if (piece->making.first != piece->making.last)
+        piece->refused = hand_over(piece);
+    return piece->refused == NTR_OK ? to : NULL;
+}
+
+void ntr_piece_used(ntr_piece *piece, size_t size) {
+    if (piece->refused == NTR_OK) ntr_made_used(&piece->making, size);
+}
+
 ntr_status ntr_piece_put(ntr_piece *piece, unsigned what, const void *data, size_t size) {
-    if (piece->refused != NTR_OK) return piece->refused;
-    piece->refused = ntr_made_put(&piece->making, &piece->parallel->parts, what, data, size);
-    if (piece->refused == NTR_OK && piece->making.size >= HAND_OVER) piece->refused = hand_over(piece);
+    size_t room;
+    if (size == 0) return piece->refused;
+    void *to = ntr_piece_room(piece, what, size, &room);
+    if (!to) return piece->refused;
+    memcpy(to, data, size);
+    ntr_piece_used(piece, size);
+    return NTR_OK;
+}
+
+ntr_status ntr_piece_status(const ntr_piece *piece) {
     return piece->refused;
 }
 
