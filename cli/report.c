@@ -9,12 +9,15 @@ void cli_report_command(const char *name) {
     command = name;
 }
 
+/* A line stays whole, whatever other threads tell. */
 static void tell(const char *format, va_list arguments) {
+    flockfile(stderr);
     fputs("ntrace", stderr);
     if (command) fprintf(stderr, " %s", command);
     fputs(": ", stderr);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
+    funlockfile(stderr);
 }
 
 void cli_note(const char *format, ...) {

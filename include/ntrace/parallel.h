@@ -6,8 +6,7 @@
  * guessed wrong is decoded again. So the outcome is that of one thread, whatever the stream holds; how much of it was
  * decoded side by side, ntr_parallel_stats tells.
  *
- * What threads make of events is put into their piece, and handed on in the order of the stream by the caller's
- * thread. Memory is bounded: so many pieces are in work, and a thread that has made too much waits for its turn. */
+ * What threads make of events is put into their piece, and handed on in the order of the stream. Memory is bounded: so many pieces are in work, and a thread that has made too much waits for its turn. */
 #ifndef NTRACE_PARALLEL_H
 #define NTRACE_PARALLEL_H
 
@@ -38,8 +37,8 @@ typedef struct ntr_parallel_work {
     /* The piece ends; the last chance to put something. May be NULL. */
     ntr_status (*end)(void *maker, ntr_piece *piece);
 
-    /* In the caller's thread: what was put, in the order of the stream and in whole parts as they were put, `count` of
-     * them at once if they have the same `what`. Anything but NTR_OK ends the decoding with it. */
+    /* In one thread at a time, but in any: what was put, in the order of the stream and in whole parts as they were put,
+     * several at once if they have the same `what`. Anything but NTR_OK ends the decoding with it. */
     ntr_status (*deliver)(void *user, unsigned what, const void *data, size_t size);
     void *user;
 } ntr_parallel_work;

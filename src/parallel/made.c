@@ -2,8 +2,8 @@
 
 #include "base/allocator.h"
 
-/* PART: two of them stay in a second-level cache. */
-enum { PART = 128 << 10, ALIGNMENT = 8 };
+/* PART: stays in a second-level cache. */
+enum { PART = 256 << 10, ALIGNMENT = 8 };
 
 void ntr_parts_begin(ntr_parts *parts, const ntr_allocator *allocator) {
     *parts = (ntr_parts){.allocator = allocator};

@@ -1,4 +1,4 @@
-/* The caller's side: cutting, comparing, delivering. */
+/* The caller's side: cutting. */
 #include "parallel/parallel.h"
 
 #include "base/allocator.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* A piece should be worth the handing over; what is made of it should not be held for long. */
-enum { PIECE_READING = 64 << 10, PIECE_COUNTING = 512 << 10 };
+enum { PIECE_READING = 32 << 10, PIECE_COUNTING = 512 << 10 };
 
 /* A piece without synchronizing message is cut somewhere, at so many times its least size. */
 enum { PIECE_MOST = 16 };
@@ -62,7 +62,7 @@ ntr_parallel *ntr_parallel_new(const ntr_parallel_config *config, ntr_status *st
 }
 
 /* Make the piece ready for the ring's next round; its memory is kept. */
-static void clear(ntr_piece *piece) {
+void ntr_piece_clear(ntr_piece *piece) {
     const ntr_allocator *allocator = piece->parallel->config.decoder.allocator;
     ntr_baton_free(piece->start, allocator);
     ntr_baton_free(piece->end, allocator);
@@ -76,7 +76,7 @@ void ntr_parallel_free(ntr_parallel *p) {
     const ntr_allocator *allocator = p->config.decoder.allocator;
     if (p->workers) ntr_workers_end(p);
     for (size_t i = 0; p->ring && i < p->ring_size; i++) {
-        clear(&p->ring[i]);
+        ntr_piece_clear(&p->ring[i]);
         ntr_dealloc(allocator, p->ring[i].data);
     }
     ntr_parts_end(&p->parts);
@@ -87,113 +87,6 @@ void ntr_parallel_free(ntr_parallel *p) {
     pthread_cond_destroy(&p->work);
     pthread_cond_destroy(&p->news);
     ntr_dealloc(allocator, p);
-}
-
-/* ---- guesses */
-
-/* The head has ended with the truth, which `next` starts from: as it guessed, or else once more. Called with the
- * lock held. */
-static void compare(ntr_parallel *p, ntr_piece *next, ntr_baton **truth) {
-    const ntr_allocator *allocator = p->config.decoder.allocator;
-    if (next->guessed && ntr_baton_fits(*truth, next->start)) return;
-    if (next->guessed) {
-        p->stats.guessed_wrong++;
-        p->cutter.shift = next->shift + ntr_baton_number(*truth) - ntr_baton_number(next->start);
-        next->unwanted = true;
-        pthread_cond_broadcast(&p->work);
-        while (next->state == NTR_PIECE_RUNNING) pthread_cond_wait(&p->news, &p->lock);
-    }
-    ntr_baton_free(next->start, allocator);
-    ntr_baton_free(next->end, allocator);
-    ntr_made_drop(&next->made, &p->parts);
-    next->unwanted = false;
-    next->ahead = false;
-    next->state = NTR_PIECE_WAITING;
-    next->end = NULL;
-    next->start = *truth;
-    *truth = NULL;
-}
-
-/* ---- delivering */
-
-static ntr_status deliver_part(const ntr_parallel_work *work, const ntr_part *part) {
-    ntr_status status = NTR_OK;
-    const ntr_run_head *run;
-    for (size_t at = 0; status == NTR_OK && (run = ntr_part_run(part, &at));)
-        if (run->size) status = work->deliver(work->user, run->what, run + 1, run->size);
-    return status;
-}
-
-/* Hand on what there is. The lock is held, but not meanwhile. */
-static ntr_status deliver(ntr_parallel *p, ntr_piece *head) {
-    const ntr_parallel_work *work = &p->config.work;
-    ntr_made made = {0};
-    ntr_status status = NTR_OK;
-    ntr_made_move(&made, &head->made);
-    pthread_cond_broadcast(&p->work); /* there is room again */
-    pthread_mutex_unlock(&p->lock);
-    for (ntr_part *part; (part = ntr_made_take(&made));) {
-        if (status == NTR_OK) status = deliver_part(work, part);
-        ntr_parts_free(&p->parts, part);
-    }
-    pthread_mutex_lock(&p->lock);
-    return status;
-}
-
-static void add_counts(ntr_counts *to, const ntr_counts *from) {
-    uint64_t *sum = (uint64_t *)to;
-    const uint64_t *more = (const uint64_t *)from;
-    for (size_t i = 0; i < sizeof *to / sizeof *sum; i++) sum[i] += more[i];
-}
-
-static void add_stats(ntr_parallel_stats *stats, const ntr_piece *head) {
-    stats->pieces++;
-    stats->ahead += head->ahead;
-    stats->many_sources += head->many;
-    stats->without_sync += !head->guessed && !head->many && stats->pieces > 1;
-}
-
-/* The head is done and delivered: the next one takes its place. */
-static void retire(ntr_parallel *p, ntr_piece *head) {
-    ntr_baton *truth = head->end;
-    head->end = NULL;
-    add_counts(&p->counts, &head->counts);
-    add_stats(&p->stats, head);
-    bool last = head->last;
-    clear(head);
-    p->head++;
-    ntr_piece *next = ntr_piece_at(p, p->head);
-    if (!last) compare(p, next, &truth);
-    next->head = true;
-    ntr_baton_free(truth, p->config.decoder.allocator);
-    pthread_cond_broadcast(&p->work);
-}
-
-static bool is_ready(const ntr_piece *head) {
-    return head->state == NTR_PIECE_DONE || head->made.first;
-}
-
-/* Deliver what the head has. The lock is held. */
-static void deliver_head(ntr_parallel *p, ntr_piece *head) {
-    bool done = head->state == NTR_PIECE_DONE;
-    p->status = deliver(p, head);
-    if (p->status != NTR_OK || !done) return;
-    p->status = head->status < 0 ? head->status : NTR_OK;
-    if (p->status == NTR_OK)
-        retire(p, head);
-    else
-        add_counts(&p->counts, &head->counts);
-}
-
-/* Deliver what is ready; wait while more than `left` pieces are in the ring. The lock is held. */
-static ntr_status deliver_until(ntr_parallel *p, uint64_t left) {
-    while (p->status == NTR_OK && p->tail > p->head) {
-        ntr_piece *head = ntr_piece_at(p, p->head);
-        if (!is_ready(head) && p->tail - p->head <= left) break;
-        while (!is_ready(head)) pthread_cond_wait(&p->news, &p->lock);
-        deliver_head(p, head);
-    }
-    return p->status;
 }
 
 /* ---- cutting */
@@ -210,11 +103,11 @@ static ntr_status append(ntr_parallel *p, ntr_piece *piece, const uint8_t *data,
  * lock is held. */
 static ntr_status send_locked(ntr_parallel *p, size_t used, ntr_baton *guess, bool last) {
     ntr_piece *piece = ntr_piece_at(p, p->tail), *next = ntr_piece_at(p, p->tail + 1);
-    ntr_status status = deliver_until(p, p->ring_size - 2); /* so that the next one is free */
+    ntr_status status = ntr_deliver_until(p, p->ring_size - 2); /* so that the next one is free */
     if (status == NTR_OK) status = append(p, next, piece->data + used, piece->size - used);
     if (status != NTR_OK) {
         ntr_baton_free(guess, p->config.decoder.allocator);
-        return p->status = status;
+        return status;
     }
     piece->size = used;
     piece->last = last;
@@ -243,7 +136,7 @@ static ntr_status cut(ntr_parallel *p) {
         ntr_status status = NTR_OK;
         size_t least = p->least > p->looked ? p->least - p->looked : 0;
         p->looked += ntr_cutter_look(&p->cutter, piece->data + p->looked, piece->size - p->looked, least, &guess, &status);
-        if (status != NTR_OK) return p->status = status;
+        if (status != NTR_OK) return status;
         if (!guess && piece->size < PIECE_MOST * p->least) return NTR_OK;
         if (!guess && p->looked == 0) { /* a message without end */
             ntr_cutter_pass(&p->cutter, piece->size);
@@ -254,28 +147,41 @@ static ntr_status cut(ntr_parallel *p) {
     }
 }
 
-static ntr_status finish(ntr_parallel *p) {
-    ntr_status status = send(p, ntr_piece_at(p, p->tail)->size, NULL, true);
-    pthread_mutex_lock(&p->lock);
-    if (status == NTR_OK) status = deliver_until(p, 0);
-    pthread_mutex_unlock(&p->lock);
-    return p->status = status == NTR_OK ? NTR_END : status;
-}
-
-ntr_status ntr_parallel_feed(ntr_parallel *p, const uint8_t *data, size_t size, bool last) {
-    while (p->status == NTR_OK && size) {
+static ntr_status take(ntr_parallel *p, const uint8_t *data, size_t size) {
+    ntr_status status = NTR_OK;
+    while (status == NTR_OK && size) {
         size_t some = size < p->least ? size : p->least;
-        p->status = append(p, ntr_piece_at(p, p->tail), data, some);
-        if (p->status == NTR_OK) cut(p);
+        status = append(p, ntr_piece_at(p, p->tail), data, some);
+        if (status == NTR_OK) status = cut(p);
         data += some;
         size -= some;
     }
-    if (p->status != NTR_OK) return p->status;
-    if (last) return finish(p);
+    return status;
+}
+
+static ntr_status deliver(ntr_parallel *p, bool all) {
     pthread_mutex_lock(&p->lock);
-    ntr_status status = deliver_until(p, p->ring_size);
+    ntr_status status = ntr_deliver_until(p, all ? 0 : p->ring_size);
     pthread_mutex_unlock(&p->lock);
-    return status == NTR_OK ? NTR_NEED_MORE : status;
+    return status;
+}
+
+/* It is over: nobody delivers any more. */
+static ntr_status stop(ntr_parallel *p, ntr_status status) {
+    pthread_mutex_lock(&p->lock);
+    p->status = status;
+    while (p->delivering) pthread_cond_wait(&p->news, &p->lock);
+    pthread_mutex_unlock(&p->lock);
+    return p->ended = status;
+}
+
+ntr_status ntr_parallel_feed(ntr_parallel *p, const uint8_t *data, size_t size, bool last) {
+    if (p->ended != NTR_OK) return p->ended;
+    ntr_status status = take(p, data, size);
+    if (status == NTR_OK && last) status = send(p, ntr_piece_at(p, p->tail)->size, NULL, true);
+    if (status == NTR_OK) status = deliver(p, last);
+    if (status != NTR_OK || last) return stop(p, status == NTR_OK ? NTR_END : status);
+    return NTR_NEED_MORE;
 }
 
 const ntr_counts *ntr_parallel_counts(const ntr_parallel *p) {

@@ -1,5 +1,6 @@
 /* The inside of ntr_parallel: a ring of pieces, threads that decode them, and the caller's thread, which cuts the
- * stream (cutter.h), compares guesses with truth, and delivers. */
+ * stream (cutter.h) and compares guesses with truth. The thread that decodes the head, the first piece that is not
+ * delivered yet, delivers what it makes; the caller's delivers what was made before. */
 #ifndef NTR_PARALLEL_PARALLEL_H
 #define NTR_PARALLEL_PARALLEL_H
 
@@ -70,12 +71,25 @@ struct ntr_parallel {
 
     ntr_counts counts;
     ntr_parallel_stats stats;
-    ntr_status status; /* sticky */
+    bool delivering;   /* somebody is, without the lock */
+    ntr_status status; /* sticky: why no more is delivered */
+    ntr_status ended;  /* the caller's: the same, told */
 };
 
 static inline ntr_piece *ntr_piece_at(const ntr_parallel *p, uint64_t number) {
     return &p->ring[number % p->ring_size];
 }
+
+/* Make the piece ready for the ring's next round; its memory is kept. */
+void ntr_piece_clear(ntr_piece *piece);
+
+/* ---- deliver.c: all with the lock held */
+
+/* Hand on what the head has made, without the lock. */
+void ntr_deliver(ntr_parallel *p, ntr_piece *head);
+
+/* In the caller's thread: deliver what is ready; wait while more than `left` pieces are in the ring. */
+ntr_status ntr_deliver_until(ntr_parallel *p, uint64_t left);
 
 /* ---- worker.c */
 

@@ -8,14 +8,15 @@ enum { EVENTS_AT_ONCE = 512 };
 
 /* ---- what was made */
 
-/* Hand over what is full; wait for its turn if that is too much. */
+/* Hand over what is full, or wait for its turn if that is too much. */
 static ntr_status hand_over(ntr_piece *piece) {
     ntr_parallel *p = piece->parallel;
     pthread_mutex_lock(&p->lock);
     ntr_made_move_full(&piece->made, &piece->making);
-    if (piece->head) pthread_cond_signal(&p->news);
+    if (piece->head && !p->delivering) ntr_deliver(p, piece);
     while (piece->made.size > p->most_made && !piece->unwanted && !p->over) pthread_cond_wait(&p->work, &p->lock);
-    ntr_status status = piece->unwanted || p->over ? NTR_E_STATE : NTR_OK;
+    ntr_status status = piece->unwanted || p->over || p->status != NTR_OK ? NTR_E_STATE : NTR_OK;
+    if (p->status != NTR_OK) pthread_cond_signal(&p->news);
     pthread_mutex_unlock(&p->lock);
     return status;
 }

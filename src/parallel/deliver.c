@@ -1,0 +1,106 @@
+/* Comparing guesses with truth, and handing on in the order of the stream. */
+#include "parallel/parallel.h"
+
+/* ---- guesses */
+
+/* The head has ended with the truth, which `next` starts from: as it guessed, or else once more. Called with the
+ * lock held. */
+static void compare(ntr_parallel *p, ntr_piece *next, ntr_baton **truth) {
+    const ntr_allocator *allocator = p->config.decoder.allocator;
+    if (next->guessed && ntr_baton_fits(*truth, next->start)) return;
+    if (next->guessed) {
+        p->stats.guessed_wrong++;
+        p->cutter.shift = next->shift + ntr_baton_number(*truth) - ntr_baton_number(next->start);
+        next->unwanted = true;
+        pthread_cond_broadcast(&p->work);
+        while (next->state == NTR_PIECE_RUNNING) pthread_cond_wait(&p->news, &p->lock);
+    }
+    ntr_baton_free(next->start, allocator);
+    ntr_baton_free(next->end, allocator);
+    ntr_made_drop(&next->made, &p->parts);
+    next->unwanted = false;
+    next->ahead = false;
+    next->state = NTR_PIECE_WAITING;
+    next->end = NULL;
+    next->start = *truth;
+    *truth = NULL;
+}
+
+/* ---- delivering */
+
+static ntr_status deliver_part(const ntr_parallel_work *work, const ntr_part *part) {
+    ntr_status status = NTR_OK;
+    const ntr_run_head *run;
+    for (size_t at = 0; status == NTR_OK && (run = ntr_part_run(part, &at));)
+        if (run->size) status = work->deliver(work->user, run->what, run + 1, run->size);
+    return status;
+}
+
+void ntr_deliver(ntr_parallel *p, ntr_piece *head) {
+    p->delivering = true;
+    for (ntr_part *part; p->status == NTR_OK && (part = ntr_made_take(&head->made));) {
+        pthread_mutex_unlock(&p->lock);
+        ntr_status status = deliver_part(&p->config.work, part);
+        ntr_parts_free(&p->parts, part);
+        pthread_mutex_lock(&p->lock);
+        p->status = status;
+    }
+    p->delivering = false;
+}
+
+static void add_counts(ntr_counts *to, const ntr_counts *from) {
+    uint64_t *sum = (uint64_t *)to;
+    const uint64_t *more = (const uint64_t *)from;
+    for (size_t i = 0; i < sizeof *to / sizeof *sum; i++) sum[i] += more[i];
+}
+
+static void add_stats(ntr_parallel_stats *stats, const ntr_piece *head) {
+    stats->pieces++;
+    stats->ahead += head->ahead;
+    stats->many_sources += head->many;
+    stats->without_sync += !head->guessed && !head->many && stats->pieces > 1;
+}
+
+/* The head is done and delivered: the next one takes its place. */
+static void retire(ntr_parallel *p, ntr_piece *head) {
+    ntr_baton *truth = head->end;
+    head->end = NULL;
+    add_counts(&p->counts, &head->counts);
+    add_stats(&p->stats, head);
+    bool last = head->last;
+    ntr_piece_clear(head);
+    p->head++;
+    ntr_piece *next = ntr_piece_at(p, p->head);
+    if (!last) compare(p, next, &truth);
+    next->head = true;
+    ntr_baton_free(truth, p->config.decoder.allocator);
+    pthread_cond_broadcast(&p->work);
+}
+
+/* Whether the head needs the caller: it is done, or was not delivering itself when it came to be the head. */
+static bool is_ready(const ntr_parallel *p, const ntr_piece *head) {
+    return p->status != NTR_OK || (!p->delivering && (head->state == NTR_PIECE_DONE || head->made.first));
+}
+
+/* Deliver what the head has. The lock is held. */
+static void deliver_head(ntr_parallel *p, ntr_piece *head) {
+    bool done = head->state == NTR_PIECE_DONE;
+    ntr_deliver(p, head);
+    pthread_cond_broadcast(&p->work); /* there is room again */
+    if (p->status != NTR_OK || !done) return;
+    p->status = head->status < 0 ? head->status : NTR_OK;
+    if (p->status == NTR_OK)
+        retire(p, head);
+    else
+        add_counts(&p->counts, &head->counts);
+}
+
+ntr_status ntr_deliver_until(ntr_parallel *p, uint64_t left) {
+    while (p->status == NTR_OK && p->tail > p->head) {
+        ntr_piece *head = ntr_piece_at(p, p->head);
+        if (!is_ready(p, head) && p->tail - p->head <= left) break;
+        while (!is_ready(p, head)) pthread_cond_wait(&p->news, &p->lock);
+        if (p->status == NTR_OK) deliver_head(p, head);
+    }
+    return p->status;
+}
