@@ -25,7 +25,8 @@ static const struct cli_option profile_table[] = {
                "what a row stands for"),
     CLI_CHOICE(0, "sort", "self|total|calls|ticks|total-ticks", S, sort, NTR_PROFILE_KEY_SELF,
                "what rows are ordered by: instructions, calls, or time where the trace has timestamps"),
-    CLI_NUMBER(0, "top", "N", S, top, 0, INT64_MAX, -1, "only the N rows with the most instructions (text: 40; functions of --annotate: 10)"),
+    CLI_NUMBER(0, "top", "N", S, top, 0, INT64_MAX, -1,
+               "only the N rows with the most instructions (text: 40; functions of --annotate: 10)"),
     {
         .kind = CLI_KIND_LIST, .argument = CLI_ARGUMENT_OPTIONAL, .name = "annotate", .value = "FUNCTION",
         .member = offsetof(S, annotate),
@@ -229,8 +230,10 @@ static int annotate(struct cli_answers *a, const struct profile_options *o, int 
 static int profile_run(const void *options, char **operands) {
     const struct profile_options *o = options;
     struct cli_answers a;
-    int status = cli_answers_open(&a, operands[0], &o->answers);
 
+    if (o->annotate.count && (o->by != NTR_PROFILE_FUNCTION || o->sort != NTR_PROFILE_KEY_SELF))
+        return cli_fail("--annotate shows functions by instructions; --by and --sort do not go with it");
+    int status = cli_answers_open(&a, operands[0], &o->answers);
     if (status == CLI_OK) status = cli_answers_need(&a, needs(o));
     a.keep_time = wants_time(o);
     if (status == CLI_OK) status = cli_answers_run(&a, NULL, NULL);

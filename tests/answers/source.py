@@ -89,9 +89,11 @@ def annotate_csv(b):
 def annotate_never(b):
     rows = b.rows("--annotate=never")
     assert rows and all(row["executed"] == 0 for row in rows)
-    done = subprocess.run([b.ntrace, "profile", "--annotate=nobody", "shapes.ntrace"], cwd=b.folder, stderr=subprocess.PIPE,
-                          stdout=subprocess.PIPE, text=True, check=False)
-    assert done.returncode == 2 and "nobody" in done.stderr, done
+    for options, word in (["--annotate=nobody"], "nobody"), (["--annotate", "--by", "line"], "--by"), \
+                         (["--annotate", "--sort", "total"], "--sort"):
+        done = subprocess.run([b.ntrace, "profile", *options, "shapes.ntrace"], cwd=b.folder, capture_output=True, text=True,
+                              check=False)
+        assert done.returncode == 2 and word in done.stderr, done
 
 
 def annotate_hottest(b):

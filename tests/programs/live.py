@@ -155,7 +155,7 @@ def lateness(rows):
 @case("--timestamps: a tick is an instruction, a message has the time of the block that made it")
 def timestamps():
     # a trap is told with the handler's first instruction, a full history with the branch that does not fit
-    for mode, latest in ("btm", 1), ("htm", 16):
+    for mode, latest in ("btm", 1), ("htm", 64):
         log, _ = logged_run("timer", "--timestamps", "--mode", mode)
         same(decoded(), log.harts[0], "timer")
         late = lateness(Run("decode", path_of("live.ntrace"), "--format", "jsonl").rows())
