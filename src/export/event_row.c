@@ -1,3 +1,5 @@
+#include "base/digits.h"
+
 #include <ntrace/event.h>
 #include <ntrace/message.h>
 #include <string.h>
@@ -138,33 +140,14 @@ static char *put_text(char *at, const char *text) {
     return at;
 }
 
-static char *put_decimal(char *at, uint64_t value) {
-    char digits[20];
-    unsigned count = 0;
-
-    do {
-        digits[count++] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value);
-    while (count) *at++ = digits[--count];
-    return at;
-}
-
-static char *put_hex(char *at, uint64_t value) {
-    unsigned digits = value ? (67 - (unsigned)__builtin_clzll(value)) / 4 : 1;
-
-    while (digits--) *at++ = "0123456789abcdef"[value >> 4 * digits & 15];
-    return at;
-}
-
 static char *put_value(char *at, const struct row *row, unsigned column) {
     switch (columns[column].shape) {
     case SHAPE_TEXT:
         return put_text(at, row->text[column]);
     case SHAPE_DEC:
-        return put_decimal(at, row->number[column]);
+        return ntr_text_dec(at, row->number[column]);
     default:
-        return put_hex(put_text(at, "0x"), row->number[column]);
+        return ntr_text_hex(put_text(at, "0x"), row->number[column]);
     }
 }
 

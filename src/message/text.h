@@ -2,7 +2,7 @@
 #ifndef NTR_MESSAGE_TEXT_H
 #define NTR_MESSAGE_TEXT_H
 
-#include "message/digits.h"
+#include "base/digits.h"
 #include "message/table.h"
 
 #include <string.h>

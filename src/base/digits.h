@@ -1,9 +1,11 @@
 /* Numbers as digits, quickly. Each call writes at `at`, may write up to 8 characters more than it says, and returns
  * where the number ends. */
-#ifndef NTR_MESSAGE_DIGITS_H
-#define NTR_MESSAGE_DIGITS_H
+#ifndef NTR_BASE_DIGITS_H
+#define NTR_BASE_DIGITS_H
 
-#include "wire/mdo.h"
+#include <endian.h>
+#include <stdint.h>
+#include <string.h>
 
 static const char ntr_pairs[] = "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
                             "5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
@@ -51,7 +53,7 @@ static inline uint64_t ntr_hex_of(uint32_t value) {
     x = (x | x << 16) & UINT64_C(0x0000ffff0000ffff);
     x = (x | x << 8) & UINT64_C(0x00ff00ff00ff00ff);
     x = (x >> 4 | x << 8) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-    uint64_t letters = (x + UINT64_C(0x0606060606060606)) >> 4 & NTR_BYTES_LOW;
+    uint64_t letters = (x + UINT64_C(0x0606060606060606)) >> 4 & UINT64_C(0x0101010101010101);
     return x + UINT64_C(0x3030303030303030) + letters * ('a' - '0' - 10);
 }
 
