@@ -1,8 +1,9 @@
 /* Framing: slices, idle and what was skipped are the stream, byte for byte, however it is cut into spans. */
 #include "fuzz.h"
 
+#include "wire/window.h"
+
 #include <ntrace/framer.h>
-#include <stdlib.h>
 
 size_t fuzz_stream_at(const uint8_t *data, size_t size) {
     (void)data, (void)size;
@@ -33,6 +34,14 @@ static uint64_t frame(ntr_bytes stream, bool zero_idle, bool seek, size_t piece)
     return sum + framer.idle;
 }
 
+/* The processor's own way to gather MSEO, and the one that any processor has. */
+static void both_ways(ntr_bytes stream) {
+    for (size_t at = 0; at + NTR_WINDOW <= stream.size; at += NTR_WINDOW) {
+        ntr_window own = ntr_window_of(stream.data + at), any = ntr_window_portable(stream.data + at);
+        fuzz_must(own.low == any.low && own.high == any.high, "every variant gathers the same");
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fuzz_tape tape = {data, size, 0};
     fuzz_params(&tape);
@@ -40,5 +49,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ntr_bytes stream = fuzz_rest(&tape);
     if (!stream.size) return 0;
     fuzz_must(frame(stream, how & 1, how & 2, 0) == frame(stream, how & 1, how & 2, piece + 1u), "cuts change nothing");
+    both_ways(stream);
     return 0;
 }

@@ -129,6 +129,15 @@ ntr_status fuzz_take_message(void *user, const uint8_t *bytes, size_t size) {
     return NTR_OK;
 }
 
+/* What is told of an event fits its room, and is a line. */
+static void write_down(const ntr_event *event) {
+    char text[NTR_EVENT_TEXT_MAX];
+    size_t json = ntr_event_json(event, text);
+    fuzz_must(json && json <= sizeof text && text[json - 1] == '\n' && text[0] == '{', "an event is a line of JSON");
+    size_t csv = ntr_event_csv(event, text);
+    fuzz_must(csv && csv <= sizeof text && text[csv - 1] == '\n', "an event is a row");
+}
+
 void fuzz_decode(const ntr_decoder_config *config, ntr_bytes stream, size_t piece, size_t reads) {
     ntr_event events[32];
     size_t at = 0, count;
@@ -145,6 +154,7 @@ void fuzz_decode(const ntr_decoder_config *config, ntr_bytes stream, size_t piec
         fuzz_must(count <= sizeof events / sizeof *events, "no more events than there is room for");
         for (size_t i = 0; i < count; i++)
             fuzz_must(events[i].kind < NTR_EVENT_KINDS && events[i].offset <= stream.size, "events are of this stream");
+        if (count && reads % 16 == 0) write_down(&events[reads / 16 % count]);
     }
     fuzz_must(!reads || status == NTR_END || config->strict || status == NTR_E_MEMORY || status == NTR_E_LIMIT,
               "a decoder reads to the end");

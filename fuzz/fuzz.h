@@ -5,6 +5,7 @@
 
 #include <ntrace/decoder.h>
 #include <ntrace/encoder.h>
+#include <ntrace/event.h>
 #include <ntrace/params.h>
 #include <ntrace/program.h>
 #include <ntrace/transport.h>

@@ -181,7 +181,8 @@ static ntr_status exception_line(ntr_spike_log *log, cursor c) {
 
 static ntr_status times_line(ntr_spike_log *log, cursor c) {
     uint64_t times;
-    if (!take_number(&c, &times) || !times || times > REPEATS_MAX) return refuse(log, "number of times expected");
+    if (!take_number(&c, &times) || !times || times > REPEATS_MAX || !take(&c, "times") || c.at < c.end)
+        return refuse(log, "number of times expected");
     log->times = times;
     return NTR_OK;
 }

@@ -349,6 +349,8 @@ static void spike_damage(void **state) {
         {"core   0: exception trap_x, pc 0x0", "line 1: epc expected"},
         {"core   0: Executed 0 times", "line 1: number of times expected"},
         {"core   0: Executed 99999999999 times", "line 1: number of times expected"},
+        {"core   0: Executed0008 (0x13)", "line 1: number of times expected"},
+        {"core   0: Executed 8 times more", "line 1: number of times expected"},
         {"core   0: tval x", "line 1: trap value expected"},
         {"core   0: 0x80000001 (0x1)", "line 1: pc is odd"},
     };

@@ -1,0 +1,123 @@
+/* Index: from every point of any stream decoding begins, and spans behind it are those of the whole stream. */
+#include "fuzz.h"
+
+#include <ntrace/index.h>
+#include <ntrace/reader.h>
+#include <stdio.h>
+
+#define HEAD (FUZZ_PARAMS_BYTES + 4)
+
+enum { SPANS_MAX = 2000, READS = 400 };
+
+size_t fuzz_stream_at(const uint8_t *data, size_t size) {
+    if (size < HEAD + 3) return HEAD + 3;
+    return HEAD + 3 + ((data[HEAD + 1] | data[HEAD + 2] << 8) & 0xfff);
+}
+
+typedef struct spans {
+    ntr_event at[SPANS_MAX];
+    size_t count;
+} spans;
+
+static ntr_index *index_of(const ntr_params *params, ntr_bytes stream, uint64_t spacing) {
+    ntr_index *index = ntr_index_new(params, spacing, NULL);
+    ntr_reader reader;
+    ntr_message message;
+    if (!index) return NULL;
+    ntr_reader_init(&reader, params);
+    ntr_reader_feed(&reader, stream.data, stream.size, true);
+    while (ntr_reader_next(&reader, &message) == NTR_OK)
+        fuzz_must(ntr_index_message(index, &message) == NTR_OK, "every message is taken in");
+    fuzz_must(ntr_index_end(index) == NTR_OK, "the end is taken in");
+    return index;
+}
+
+/* What was indexed is what a file of the points says. */
+static void again(const ntr_params *params, ntr_index *index) {
+    size_t count, copied;
+    const ntr_point *points = ntr_index_points(index, &count);
+    ntr_index *copy = ntr_index_new(params, 0, NULL);
+    for (size_t i = 0; copy && i < count; i++) fuzz_must(ntr_index_add(copy, &points[i]) == NTR_OK, "a point is taken in again");
+    if (copy) {
+        ntr_index_set_timed(copy, ntr_index_is_timed(index));
+        ntr_index_points(copy, &copied);
+        fuzz_must(copied == count, "no point is lost");
+    }
+    ntr_index_free(copy);
+}
+
+/* Spans of messages from `first` on. False: there are too many to look at. */
+static bool spans_from(const ntr_decoder_config *config, ntr_bytes stream, const ntr_point *points, size_t count,
+                       uint64_t first, spans *out) {
+    ntr_event events[32];
+    size_t n, reads = READS;
+    uint64_t offset = count ? UINT64_MAX : 0;
+    ntr_status status = NTR_OK;
+    ntr_decoder *decoder = ntr_decoder_new(config, NULL);
+    out->count = 0;
+    if (!decoder) return false;
+    for (size_t i = 0; i < count; i++)
+        if (points[i].offset < offset) offset = points[i].offset;
+    fuzz_must(offset <= stream.size, "points are of this stream");
+    if (count) fuzz_must(ntr_decoder_begin(decoder, points, count) == NTR_OK, "decoding begins at points");
+    ntr_decoder_feed(decoder, stream.data + offset, stream.size - offset, true);
+    while (status == NTR_OK && reads--) {
+        status = ntr_decoder_read(decoder, events, 32, &n);
+        for (size_t i = 0; i < n; i++) {
+            if (events[i].kind != NTR_EVENT_SPAN || events[i].message < first || events[i].offset < offset) continue;
+            if (out->count == SPANS_MAX) status = NTR_E_LIMIT;
+            else out->at[out->count++] = events[i];
+        }
+    }
+    ntr_decoder_free(decoder);
+    return status == NTR_END;
+}
+
+static bool same(const ntr_event *a, const ntr_event *b) {
+    return a->message == b->message && a->offset == b->offset && a->src == b->src && a->address == b->address &&
+           a->last == b->last && a->target == b->target && a->end == b->end && a->instructions == b->instructions && a->halfwords == b->halfwords && a->flags == b->flags &&
+           (!(a->flags & NTR_EVENT_TIME) || a->time == b->time);
+}
+
+static void compare(const spans *whole, const spans *part) {
+    for (size_t i = 0; i < whole->count && i < part->count; i++) {
+        if (same(&whole->at[i], &part->at[i])) continue;
+        char text[NTR_EVENT_TEXT_MAX];
+        fprintf(stderr, "whole: %.*s", (int)ntr_event_json(&whole->at[i], text), text);
+        fprintf(stderr, "part:  %.*s", (int)ntr_event_json(&part->at[i], text), text);
+        fuzz_must(false, "behind a point spans are the same");
+    }
+    fuzz_must(whole->count == part->count, "behind a point there is the same execution");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static spans whole, part;
+    fuzz_tape tape = {data, size, 0};
+    ntr_decoder_config config = {.size = sizeof config, .params = fuzz_params(&tape)};
+    uint8_t unit = fuzz_byte(&tape), spacing = fuzz_byte(&tape);
+    uint64_t place = fuzz_number(&tape, 2);
+    ntr_program *program = fuzz_program(&tape, config.params.xlen);
+    ntr_bytes stream = fuzz_rest(&tape);
+    ntr_index *index = stream.size ? index_of(&config.params, stream, spacing) : NULL;
+    const ntr_point *points;
+    const uint16_t source = unit >> 4;
+    size_t count;
+    config.program = program;
+    config.one_source = unit & 8;
+    config.source = source;
+    if (index) again(&config.params, index);
+    if (index && ntr_index_find(index, (ntr_unit)(unit % 3), place, unit & 8 ? &source : NULL, &points, &count) == NTR_OK) {
+        uint64_t first = 0;
+        for (size_t i = 0; i < count; i++)
+            if (points[i].message > first) first = points[i].message;
+        if (unit % 3 == NTR_UNIT_MESSAGE && spans_from(&config, stream, NULL, 0, place, &whole) &&
+            spans_from(&config, stream, points, count, place, &part)) {
+            compare(&whole, &part);
+        } else {
+            spans_from(&config, stream, points, count, first, &part);
+        }
+    }
+    ntr_index_free(index);
+    ntr_program_free(program);
+    return 0;
+}
