@@ -1,4 +1,5 @@
 /* The decoder's interface: bytes in, events out. */
+#include "flow/passage.h"
 #include "flow/stride.h"
 
 #include "base/allocator.h"
@@ -42,6 +43,7 @@ ntr_decoder *ntr_decoder_new(const ntr_decoder_config *config, ntr_status *statu
 void ntr_decoder_free(ntr_decoder *d) {
     if (!d) return;
     ntr_strides_release(&d->strides, d->allocator);
+    ntr_passages_release(&d->passages, d->allocator);
     ntr_sources_release(d);
     ntr_blocks_free(d->blocks);
     ntr_dealloc(d->allocator, d);
@@ -193,7 +195,13 @@ ntr_status ntr_decoder_count(ntr_decoder *d, ntr_counts *counts) {
     uint64_t before = ntr_reader_offset(&d->reader);
     ntr_status status = NTR_OK;
     d->counts = counts;
-    while (status == NTR_OK) status = step(d, &none);
+    while (status == NTR_OK) {
+        ntr_trial trial;
+        bool learn = !d->told && !d->order.source && ntr_passages_follow(d, &trial);
+        do status = step(d, &none);
+        while (status == NTR_OK && d->order.source);
+        if (learn && status == NTR_OK) ntr_passage_learn(d, &trial);
+    }
     if (status == NTR_END) ntr_told_settle_all(d);
     d->counts = NULL;
     if (d->failed != NTR_OK) status = d->failed;

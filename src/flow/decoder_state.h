@@ -74,6 +74,7 @@ typedef struct ntr_source {
     ntr_run run;
     ntr_return_stack stack;
     ntr_repeatable last_branch;
+    uint64_t passed[2]; /* bytes of the last message, if it was a known passage: then `last_branch` has yet to be told */
     ntr_clock clock;
 
     ntr_context context;
@@ -120,6 +121,14 @@ typedef struct ntr_strides {
     uint64_t epoch; /* of the blocks that it leads through */
 } ntr_strides;
 
+/* passage.h */
+typedef struct ntr_passages {
+    struct ntr_passage *table;
+    unsigned bits, wide; /* log2 of how many there are, and of the lines that one takes */
+    uint32_t learned;
+    uint64_t epoch;      /* of the blocks that they lead through */
+} ntr_passages;
+
 struct ntr_decoder {
     ntr_decoder_config config;
     ntr_params params;
@@ -144,6 +153,7 @@ struct ntr_decoder {
     ntr_counts *counts;   /* counting decode: where to; else NULL */
     uint64_t times;       /* counting decode: what is walked stands for so many times the same */
     ntr_strides strides;
+    ntr_passages passages;
     ntr_told *told;       /* counting decode: who is told what ran; NULL: nobody */
     void *told_user;
     ntr_status failed;    /* sticky: strict defect, out of memory */
@@ -164,6 +174,12 @@ void ntr_source_goto(ntr_source *s, uint64_t pc);
 
 /* Have `view` fit the context and the place in the stream, and no pointer to a block that died. */
 void ntr_source_look(ntr_decoder *d, ntr_source *s);
+
+/* There is nothing that RepeatBranch could repeat. */
+static inline void ntr_source_forget_branch(ntr_source *s) {
+    s->last_branch.valid = false;
+    s->passed[0] = 0;
+}
 
 /* The context changed. */
 void ntr_source_forget_view(ntr_source *s);

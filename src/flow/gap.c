@@ -24,7 +24,7 @@ static bool messages_are_sound(const ntr_source *s, ntr_status reason) {
 static void forget(ntr_source *s) {
     ntr_return_stack_clear(&s->stack);
     s->stack_incomplete = true;
-    s->last_branch.valid = false;
+    ntr_source_forget_branch(s);
 }
 
 void ntr_gap_flush(ntr_decoder *d, ntr_source *s) {

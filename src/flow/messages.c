@@ -3,6 +3,7 @@
  * N-Trace 1.0 section 14; one handler a TCODE, chosen by the table at the end. */
 #include "flow/decoder_state.h"
 #include "flow/ownership.h"
+#include "wire/mdo.h"
 
 typedef ntr_status (*handler)(ntr_decoder *d, ntr_source *s);
 
@@ -73,20 +74,43 @@ static ntr_status order_walk(ntr_decoder *d, ntr_source *s, ntr_goal goal, uint6
 
 /* ---- branches */
 
+static ntr_goal goal_of(const ntr_message *m) {
+    if (m->tcode == NTR_TCODE_DIRECT_BRANCH) return NTR_GOAL_TAKEN;
+    return m->btype ? NTR_GOAL_TRAP : NTR_GOAL_ADDRESS;
+}
+
+static ntr_repeatable repeatable(const ntr_message *m) {
+    uint64_t btype = NTR_HAS(m, BTYPE) ? m->btype : 0;
+    return (ntr_repeatable){true, (uint8_t)goal_of(m), (uint8_t)btype, m->icnt, NTR_HAS(m, HIST) ? m->hist : 0};
+}
+
+/* The last message was a known passage: tell `last_branch` now. */
+static void recall_branch(const ntr_decoder *d, ntr_source *s) {
+    ntr_message m = {0};
+    uint8_t bytes[sizeof s->passed];
+    for (unsigned i = 0; i < 2; i++) ntr_store8(bytes + 8 * i, s->passed[i]);
+    s->passed[0] = 0;
+    size_t size = sizeof bytes;
+    while (bytes[size - 1] == 0) size--;
+    ntr_message_decode(&d->params, (ntr_bytes){bytes, size}, &m);
+    if (m.tcode != NTR_TCODE_RESOURCE_FULL) s->last_branch = repeatable(&m);
+}
+
 static ntr_status on_direct_branch(ntr_decoder *d, ntr_source *s) {
     if (!listens(d, s)) return NTR_OK;
     s->mode = NTR_MODE_BTM;
-    return order_walk(d, s, NTR_GOAL_TAKEN, 0);
+    return order_walk(d, s, goal_of(&d->message), 0);
 }
 
 static ntr_status on_indirect_branch(ntr_decoder *d, ntr_source *s) {
     if (!listens(d, s)) return NTR_OK;
     s->ref ^= ntr_message_address(&d->params, &d->message, NTR_FIELD_UADDR);
-    return order_walk(d, s, d->message.btype ? NTR_GOAL_TRAP : NTR_GOAL_ADDRESS, s->ref);
+    return order_walk(d, s, goal_of(&d->message), s->ref);
 }
 
 static ntr_status on_repeat(ntr_decoder *d, ntr_source *s) {
     const ntr_repeatable *last = &s->last_branch;
+    if (s->passed[0]) recall_branch(d, s);
     if (!listens(d, s)) return NTR_OK;
     if (!last->valid) return fail(d, s, NTR_E_REPEAT);
     if (d->message.bcnt == 0) { /* OQ-2: harmless */
@@ -346,7 +370,7 @@ ntr_status ntr_message_take(ntr_decoder *d) {
     if (repeat) stamp_header(d, s);
     advance_clock(d, s);
     if (!repeat) stamp_header(d, s);
-    if (!repeat) s->last_branch.valid = false;
+    if (!repeat) ntr_source_forget_branch(s);
 
     if (m->defect == NTR_E_FIELD_EXTRA) ntr_event_note(d, s, NTR_E_FIELD_EXTRA); /* OQ-22 */
     return handler_of(d, m->tcode)(d, s);
@@ -361,7 +385,7 @@ void ntr_message_finish(ntr_decoder *d) {
     } else if (m->tcode == NTR_TCODE_PROG_TRACE_CORRELATION) {
         stop_reached(d, s);
     } else if (m->tcode != NTR_TCODE_RESOURCE_FULL && m->tcode != NTR_TCODE_REPEAT_BRANCH) {
-        s->last_branch = (ntr_repeatable){.valid = s->state == NTR_SOURCE_FOLLOWING, .goal = d->order.goal,
-                                          .btype = d->order.btype, .icnt = m->icnt, .hist = NTR_HAS(m, HIST) ? m->hist : 0};
+        s->last_branch = repeatable(m);
+        s->last_branch.valid = s->state == NTR_SOURCE_FOLLOWING;
     }
 }

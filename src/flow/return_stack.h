@@ -27,6 +27,7 @@ typedef struct ntr_return_stack {
     uint32_t count;
     uint32_t limit;
     uint32_t low;   /* least `count` since ntr_return_stack_mark; 0 too when an entry was dropped */
+    uint32_t least, most; /* the same since ntr_return_stack_watch; `most` is UINT32_MAX when an entry was dropped */
 } ntr_return_stack;
 
 /* `depth` 0: as deep as needed. */
@@ -37,7 +38,7 @@ void ntr_return_stack_release(ntr_return_stack *stack, const ntr_allocator *allo
 ntr_status ntr_return_stack_copy(ntr_return_stack *to, const ntr_return_stack *from, const ntr_allocator *allocator);
 
 static inline void ntr_return_stack_clear(ntr_return_stack *stack) {
-    stack->top = stack->count = stack->low = 0;
+    stack->top = stack->count = stack->low = stack->least = 0;
 }
 
 /* Make room for one more; for ntr_return_stack_push. Errors: NTR_E_MEMORY. */
@@ -49,13 +50,14 @@ static inline ntr_status ntr_return_stack_push(ntr_return_stack *stack, const nt
     if (stack->count == stack->limit) {
         stack->count--;
         stack->low = 0;
+        stack->most = UINT32_MAX;
     }
     if (!stack->entries || (stack->count > stack->mask)) {
         ntr_status status = ntr_return_stack_grow(stack, allocator);
         if (status != NTR_OK) return status;
     }
     stack->entries[stack->top++ & stack->mask] = entry;
-    stack->count++;
+    if (++stack->count > stack->most) stack->most = stack->count;
     return NTR_OK;
 }
 
@@ -64,8 +66,19 @@ static inline bool ntr_return_stack_pop(ntr_return_stack *stack, ntr_return *ent
     if (stack->count == 0) return false;
     stack->count--;
     if (stack->count < stack->low) stack->low = stack->count;
+    if (stack->count < stack->least) stack->least = stack->count;
     *entry = stack->entries[--stack->top & stack->mask];
     return true;
+}
+
+/* The address of the number-th newest entry; 0 when there is none. */
+static inline uint64_t ntr_return_stack_peek(const ntr_return_stack *stack, uint32_t number) {
+    return number < stack->count ? stack->entries[(stack->top - 1 - number) & stack->mask].address : 0;
+}
+
+/* Measure from now on how the stack falls and rises. */
+static inline void ntr_return_stack_watch(ntr_return_stack *stack) {
+    stack->least = stack->most = stack->count;
 }
 
 /* Remember how deep the stack is now. */

@@ -1,0 +1,214 @@
+/* Messages that are known are not walked again: the totals and the decoder must be as if they had been. */
+#include "scene.h"
+
+#define START "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\n"
+
+/* Events that are told of the second piece, the first one only counted or told as well. */
+static void told_behind(const scene *s, const stream *in, size_t cut, bool counted, char *out) {
+    ntr_event events[64];
+    ntr_counts counts = {0};
+    size_t count, at = 0;
+    ntr_status status;
+    ntr_decoder *d = ntr_decoder_new(&s->config, &status);
+    assert_int_equal(ntr_decoder_feed(d, in->bytes, cut, false), NTR_OK);
+    if (counted)
+        status = ntr_decoder_count(d, &counts);
+    else
+        do status = ntr_decoder_read(d, events, 64, &count);
+        while (status == NTR_OK);
+    assert_int_equal(status, NTR_NEED_MORE);
+    assert_int_equal(ntr_decoder_feed(d, in->bytes + cut, in->size - cut, true), NTR_OK);
+    *out = 0;
+    do {
+        status = ntr_decoder_read(d, events, 64, &count);
+        for (size_t i = 0; i < count; i++) at += event_text(out + at, SCENE_TEXT - at, &events[i]);
+    } while (status == NTR_OK);
+    assert_int_equal(status, NTR_END);
+    ntr_decoder_free(d);
+}
+
+/* The first of these messages are counted, the last ones told. */
+static void is_as_if_walked(const scene *s, const char *messages) {
+    static char walked[SCENE_TEXT], known[SCENE_TEXT];
+    stream in = {.size = 0};
+    assemble(&in, &s->config.params, messages);
+    const char *differs = tallies_differ(&s->config, (ntr_bytes){in.bytes, in.size});
+    if (differs) fail_msg("%s of\n%s", differs, messages);
+    for (size_t cut = 0; cut < in.size; cut++) {
+        told_behind(s, &in, cut, false, walked);
+        told_behind(s, &in, cut, true, known);
+        if (strcmp(walked, known)) fail_msg("behind byte %zu of\n%s%s\nand not\n%s", cut, messages, known, walked);
+    }
+}
+
+/* The same message behind other history: its I-CNT has another way to go. */
+static void the_debt_matters(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    code(&s, 0x100, ADD, branch(-4), JR_A5);
+    is_as_if_walked(&s, START "ResourceFull RCODE=1 RDATA0=0x3\nResourceFull RCODE=1 RDATA0=0x7\n"
+                              "IndirectBranchHist BTYPE=0 ICNT=18 UADDR=0 HIST=0x2\n" START
+                              "ResourceFull RCODE=1 RDATA0=0x3\n"
+                              "IndirectBranchHist BTYPE=0 ICNT=18 UADDR=0 HIST=0x2\n" START
+                              "ResourceFull RCODE=1 RDATA0=0x7\n");
+    scene_end(&s);
+}
+
+/* The same message behind another address. */
+static void the_reference_matters(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    code(&s, 0x100, branch(0x100));
+    code(&s, 0x200, JR_A5);
+    code(&s, 0x300, branch(-0x100));
+#define JUMP "ResourceFull RCODE=1 RDATA0=0x3\nIndirectBranchHist BTYPE=0 ICNT=4 UADDR=0 HIST=0x1\n"
+    is_as_if_walked(&s, START JUMP JUMP JUMP "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x180\n"
+                              JUMP JUMP JUMP JUMP JUMP);
+    scene_end(&s);
+}
+
+/* The same way home, yet the caller's caller is another. */
+static void all_callers_matter(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    s.config.params.implicit_return = NTR_RETURN_FULL;
+    code(&s, 0x100, jal(1, 0x100), ADD, branch(8), jal(1, 0xf4), branch(-16), jal(0, -0x14));
+    code(&s, 0x200, jal(1, 0x100), RET);
+    code(&s, 0x300, branch(8), ADD, RET);
+#define ROUND "ResourceFull RCODE=1 RDATA0=0x3\nResourceFull RCODE=1 RDATA0=0x2\n"
+    is_as_if_walked(&s, START ROUND ROUND ROUND ROUND ROUND "ResourceFull RCODE=1 RDATA0=0x3\n");
+    scene_end(&s);
+}
+
+/* A call on the way makes a full stack forget, where one that was not full did not. */
+static void room_on_the_stack_matters(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    s.config.params.implicit_return = NTR_RETURN_FULL;
+    s.config.params.return_stack = 2;
+    code(&s, 0x100, branch(16), jal(1, 0xfc), branch(-8), JR_A5, jal(0, 0xf0));
+    code(&s, 0x200, jal(1, 0x100), branch(8), branch(-0x108), RET);
+    code(&s, 0x300, branch(8), jal(1, 0xfc), branch(8), RET);
+    code(&s, 0x400, ADD, RET);
+#define SHALLOW "ResourceFull RCODE=1 RDATA0=0x6\nResourceFull RCODE=1 RDATA0=0x2\nResourceFull RCODE=1 RDATA0=0x5\n"
+#define DEEP "ResourceFull RCODE=1 RDATA0=0x4\nResourceFull RCODE=1 RDATA0=0x2\nResourceFull RCODE=1 RDATA0=0x7\n"
+    is_as_if_walked(&s, START SHALLOW SHALLOW SHALLOW DEEP START SHALLOW);
+    scene_end(&s);
+}
+
+/* What RepeatBranch repeats may have been known, or what came after it. */
+static void repeat_branch_knows_what_came_before(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    code(&s, 0x100, branch(8), JR_A5, branch(-8));
+#define BACK "ResourceFull RCODE=1 RDATA0=0x7\n"
+#define AGAIN "IndirectBranchHist BTYPE=0 ICNT=4 UADDR=0 HIST=0x2\n"
+    is_as_if_walked(&s, START BACK BACK BACK "IndirectBranchHist BTYPE=0 ICNT=16 UADDR=0 HIST=0x2\n" BACK "RepeatBranch BCNT=3\n");
+    is_as_if_walked(&s, START AGAIN AGAIN AGAIN "RepeatBranch BCNT=3\n" AGAIN BACK START AGAIN "RepeatBranch BCNT=2\n");
+    code(&s, 0x400, ADD, branch(-4));
+#define LOOP "DirectBranch ICNT=4\n"
+    is_as_if_walked(&s, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x200\n" LOOP LOOP LOOP "RepeatBranch BCNT=7\n" LOOP LOOP);
+    is_as_if_walked(&s, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x200\n" LOOP LOOP LOOP "raw 02\nRepeatBranch BCNT=7\n");
+    scene_end(&s);
+}
+
+/* The first history after a start tells the mode besides: with HTM known, history may not end early here. */
+static void the_mode_is_learned_each_time(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, "sifive-pre1.0");
+    code(&s, 0x100, branch(8), ADD, branch(-8), JR_A5);
+#define SHORT START "ResourceFull RCODE=1 RDATA0=0x3\nIndirectBranch BTYPE=0 ICNT=6 UADDR=0\n"
+    is_as_if_walked(&s, SHORT "ProgTraceCorrelation EVCODE=0 CDF=0 ICNT=0\n" SHORT "Error ETYPE=0\n" SHORT);
+    scene_end(&s);
+}
+
+/* A part of the way is other code from some place in the stream on. */
+static void code_that_changes_is_not_known(void **state) {
+    (void)state;
+    scene s;
+    for (unsigned at = 5; at < 30; at++) {
+        const ntr_image_options early = {.until = at}, late = {.from = at};
+        scene_start(&s, NULL);
+        code(&s, 0x100, branch(0x100));
+        add_code_for(&s, 0x200, (const uint32_t[]){ADD, branch(-0x104), CODE_END}, &early);
+        add_code_for(&s, 0x200, (const uint32_t[]){branch(-0x100), CODE_END}, &late);
+        is_as_if_walked(&s, START BACK BACK BACK BACK BACK BACK BACK BACK BACK BACK);
+        scene_end(&s);
+    }
+}
+
+static void nothing_is_known_where_no_code_is(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    code(&s, 0x100, branch(0x100));
+#define OUT START "ResourceFull RCODE=1 RDATA0=0x3\n"
+    is_as_if_walked(&s, OUT OUT OUT OUT OUT OUT "IndirectBranchHist BTYPE=0 ICNT=4 UADDR=0 HIST=0x1\n");
+    scene_end(&s);
+}
+
+static void time_goes_on(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    code(&s, 0x100, ADD, branch(-4));
+#define LATER "ResourceFull RCODE=1 RDATA0=0x3 TSTAMP=5\n"
+    is_as_if_walked(&s, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80 TSTAMP=100\n" LATER LATER LATER LATER LATER LATER LATER LATER LATER);
+    scene_end(&s);
+}
+
+/* Each source is where it is. */
+static void sources_are_apart(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    s.config.params.src_bits = 8;
+    code(&s, 0x100, ADD, branch(-4), branch(-8));
+#define ONE "ResourceFull SRC=1 RCODE=1 RDATA0=0x3\n"
+#define OTHER "ResourceFull SRC=65 RCODE=1 RDATA0=0x2\n"
+#define BACK_AGAIN "ResourceFull SRC=65 RCODE=1 RDATA0=0x3\n"
+    is_as_if_walked(&s, "ProgTraceSync SRC=1 SYNC=3 ICNT=0 FADDR=0x80\nProgTraceSync SRC=65 SYNC=3 ICNT=0 FADDR=0x80\n"
+                        ONE ONE OTHER BACK_AGAIN ONE OTHER BACK_AGAIN OTHER ONE ONE BACK_AGAIN ONE ONE
+                        ONE OTHER ONE BACK_AGAIN ONE ONE OTHER BACK_AGAIN ONE);
+    scene_end(&s);
+}
+
+/* More than can be summed up at once. */
+static void many_are_summed_up(void **state) {
+    (void)state;
+    scene s;
+    stream in = {.size = 0};
+    ntr_counts counts = {0};
+    ntr_status status;
+    scene_start(&s, NULL);
+    code(&s, 0x100, branch(8), ADD, ADD, branch(-12));
+    assemble(&in, &s.config.params, START);
+    for (unsigned i = 0; i < 6000; i++)
+        assemble(&in, &s.config.params, i % 2 ? "ResourceFull RCODE=1 RDATA0=0x5555\n" : "ResourceFull RCODE=1 RDATA0=0x7fff\n");
+    ntr_decoder *d = ntr_decoder_new(&s.config, &status);
+    assert_int_equal(ntr_decoder_feed(d, in.bytes, in.size, true), NTR_OK);
+    assert_int_equal(ntr_decoder_count(d, &counts), NTR_END);
+    ntr_decoder_free(d);
+    assert_int_equal(counts.messages, 6001);
+    assert_int_equal(counts.branches, 6000 * 14);
+    assert_int_equal(counts.taken, 3000 * (14 + 7));
+    scene_end(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_debt_matters), cmocka_unit_test(the_reference_matters),
+        cmocka_unit_test(all_callers_matter), cmocka_unit_test(room_on_the_stack_matters),
+        cmocka_unit_test(repeat_branch_knows_what_came_before), cmocka_unit_test(the_mode_is_learned_each_time),
+        cmocka_unit_test(code_that_changes_is_not_known), cmocka_unit_test(time_goes_on),
+        cmocka_unit_test(sources_are_apart), cmocka_unit_test(nothing_is_known_where_no_code_is),
+        cmocka_unit_test(many_are_summed_up),
+    };
+    return cmocka_run_group_tests_name("passages", tests, NULL, NULL);
+}
