@@ -148,8 +148,8 @@ static void nothing_is_known_where_no_code_is(void **state) {
     scene s;
     scene_start(&s, NULL);
     code(&s, 0x100, branch(0x100));
-#define OUT START "ResourceFull RCODE=1 RDATA0=0x3\n"
-    is_as_if_walked(&s, OUT OUT OUT OUT OUT OUT "IndirectBranchHist BTYPE=0 ICNT=4 UADDR=0 HIST=0x1\n");
+#define OUT "ResourceFull RCODE=1 RDATA0=0x3\nProgTraceSync SYNC=3 ICNT=2 FADDR=0x80\n"
+    is_as_if_walked(&s, START OUT OUT OUT OUT OUT OUT "IndirectBranchHist BTYPE=0 ICNT=4 UADDR=0 HIST=0x1\n");
     scene_end(&s);
 }
 
