@@ -149,7 +149,9 @@ static void nothing_is_known_where_no_code_is(void **state) {
     scene_start(&s, NULL);
     code(&s, 0x100, branch(0x100));
 #define OUT "ResourceFull RCODE=1 RDATA0=0x3\nProgTraceSync SYNC=3 ICNT=2 FADDR=0x80\n"
-    is_as_if_walked(&s, START OUT OUT OUT OUT OUT OUT "IndirectBranchHist BTYPE=0 ICNT=4 UADDR=0 HIST=0x1\n");
+    is_as_if_walked(&s, START OUT OUT OUT OUT OUT OUT "ResourceFull RCODE=1 RDATA0=0x3\n"
+                              "IndirectBranchHist BTYPE=0 ICNT=4 UADDR=0x40 HIST=0x1\n"
+                              "raw ff ff ff ff ff ff ff ff ff ff ff ff ff ff ff ff\n" START);
     scene_end(&s);
 }
 
