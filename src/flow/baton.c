@@ -126,7 +126,7 @@ static bool same_context(const ntr_context *a, const ntr_context *b) {
 /* Nothing pending, as right behind a synchronizing message. */
 static bool is_settled(const ntr_source *s) {
     return !s->gap.open && s->icnt == 0 && s->debt == 0 && s->run.halfwords == 0 && s->stack.count == 0 &&
-           !s->stack_incomplete && !s->stack_doubtful && !s->last_branch.valid && !s->passed[0];
+           !s->stack_incomplete && !s->stack_doubtful && !s->last_branch.valid && !s->passed.word[0];
 }
 
 static bool same_source(const ntr_source *a, const ntr_source *b) {

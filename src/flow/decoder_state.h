@@ -12,6 +12,7 @@
 #include "flow/history.h"
 #include "flow/mode.h"
 #include "flow/return_stack.h"
+#include "message/words.h"
 #include "program/blocks.h"
 
 typedef enum ntr_source_state {
@@ -74,7 +75,7 @@ typedef struct ntr_source {
     ntr_run run;
     ntr_return_stack stack;
     ntr_repeatable last_branch;
-    uint64_t passed[2]; /* bytes of the last message, if it was a known passage: then `last_branch` has yet to be told */
+    ntr_words passed; /* the last message, if it was a known passage: then `last_branch` has yet to be told; else zeros */
     ntr_clock clock;
 
     ntr_context context;
@@ -178,7 +179,7 @@ void ntr_source_look(ntr_decoder *d, ntr_source *s);
 /* There is nothing that RepeatBranch could repeat. */
 static inline void ntr_source_forget_branch(ntr_source *s) {
     s->last_branch.valid = false;
-    s->passed[0] = 0;
+    s->passed = (ntr_words){0};
 }
 
 /* The context changed. */

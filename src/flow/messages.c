@@ -3,7 +3,6 @@
  * N-Trace 1.0 section 14; one handler a TCODE, chosen by the table at the end. */
 #include "flow/decoder_state.h"
 #include "flow/ownership.h"
-#include "wire/mdo.h"
 
 typedef ntr_status (*handler)(ntr_decoder *d, ntr_source *s);
 
@@ -87,12 +86,8 @@ static ntr_repeatable repeatable(const ntr_message *m) {
 /* The last message was a known passage: tell `last_branch` now. */
 static void recall_branch(const ntr_decoder *d, ntr_source *s) {
     ntr_message m = {0};
-    uint8_t bytes[sizeof s->passed];
-    for (unsigned i = 0; i < 2; i++) ntr_store8(bytes + 8 * i, s->passed[i]);
-    s->passed[0] = 0;
-    size_t size = sizeof bytes;
-    while (bytes[size - 1] == 0) size--;
-    ntr_message_decode(&d->params, (ntr_bytes){bytes, size}, &m);
+    ntr_words_decode(&d->params, &s->passed, &m);
+    s->passed = (ntr_words){0};
     if (m.tcode != NTR_TCODE_RESOURCE_FULL) s->last_branch = repeatable(&m);
 }
 
@@ -110,7 +105,7 @@ static ntr_status on_indirect_branch(ntr_decoder *d, ntr_source *s) {
 
 static ntr_status on_repeat(ntr_decoder *d, ntr_source *s) {
     const ntr_repeatable *last = &s->last_branch;
-    if (s->passed[0]) recall_branch(d, s);
+    if (s->passed.word[0]) recall_branch(d, s);
     if (!listens(d, s)) return NTR_OK;
     if (!last->valid) return fail(d, s, NTR_E_REPEAT);
     if (d->message.bcnt == 0) { /* OQ-2: harmless */

@@ -1,7 +1,6 @@
 #include "flow/passage.h"
 
 #include "base/allocator.h"
-#include "wire/framing.h"
 
 #include <string.h>
 
@@ -56,45 +55,13 @@ static void put(const ntr_passages *all, size_t slot, const ntr_passage *p, cons
     (UINT64_C(1) << NTR_TCODE_DIRECT_BRANCH | UINT64_C(1) << NTR_TCODE_INDIRECT_BRANCH | \
      UINT64_C(1) << NTR_TCODE_RESOURCE_FULL | UINT64_C(1) << NTR_TCODE_INDIRECT_BRANCH_HIST)
 
-enum { MESSAGE_BYTES = sizeof((ntr_passage){0}.words) };
-
-static inline unsigned tcode_of(const uint64_t words[2]) {
-    return words[0] >> NTR_MSEO_BITS & ((1u << NTR_MDO_BITS) - 1);
-}
-
 /* Whether its I-CNT pays for what history has walked. */
-static inline bool pays_debt(const uint64_t words[2]) {
-    return tcode_of(words) != NTR_TCODE_RESOURCE_FULL;
+static inline bool pays_debt(const ntr_words *message) {
+    return ntr_words_tcode(message->word[0]) != NTR_TCODE_RESOURCE_FULL;
 }
 
-/* Bit 0 of each byte that ends a message. */
-static inline uint64_t message_ends(uint64_t word) {
-    return word & word >> 1 & NTR_BYTES_LOW;
-}
-
-/* The bytes up to and including the one that `ends` names first. */
-static inline uint64_t up_to(uint64_t word, uint64_t ends) {
-    return word & (((ends & -ends) << 8) - 1);
-}
-
-static inline unsigned bytes_up_to(uint64_t ends) {
-    return (unsigned)__builtin_ctzll(ends) / 8 + 1;
-}
-
-/* The message that begins here. Returns its size; 0: it is too long. */
-static inline unsigned load(const uint8_t *bytes, uint64_t words[2]) {
-    uint64_t word = ntr_load8(bytes), ends = message_ends(word);
-    words[0] = word;
-    words[1] = 0;
-    if (ends) {
-        words[0] = up_to(word, ends);
-        return bytes_up_to(ends);
-    }
-    word = ntr_load8(bytes + 8);
-    ends = message_ends(word);
-    if (!ends) return 0;
-    words[1] = up_to(word, ends);
-    return 8 + bytes_up_to(ends);
+static inline bool is_relative(const ntr_words *message) {
+    return pays_debt(message) && ntr_words_tcode(message->word[0]) != NTR_TCODE_DIRECT_BRANCH;
 }
 
 /* ---- where a walk stands between two messages */
@@ -108,15 +75,6 @@ typedef struct stand {
     uint64_t src, src_bits; /* its SRC in a message's first word, and the bits where SRC is */
 } stand;
 
-/* Bytes 1 and 2 of a message hold SRC: TCODE fills byte 0. */
-static uint64_t spread_src(unsigned src) {
-    return ntr_scatter_mdo((uint64_t)src << NTR_MDO_BITS);
-}
-
-static unsigned src_of(const ntr_decoder *d, uint64_t word) {
-    return (unsigned)(ntr_gather_mdo(word) >> NTR_MDO_BITS) & ((1u << d->params.src_bits) - 1);
-}
-
 /* Whether nothing of the source matters but its stand: outside a sum of I-CNTs there is no run either. */
 static bool is_plain(const ntr_decoder *d, const ntr_source *s) {
     return s->state == NTR_SOURCE_FOLLOWING && s->pc_known && s->icnt == 0 && s->view_known &&
@@ -129,28 +87,29 @@ static ntr_block *block_of(ntr_decoder *d, const ntr_source *s) {
 }
 
 static bool take_stand(ntr_decoder *d, uint64_t word, stand *at) {
-    unsigned id = src_of(d, word);
+    unsigned src_bits = d->params.src_bits, id = ntr_words_src(word, src_bits);
     ntr_source *s = d->sources[id];
     if (!s || !is_plain(d, s)) return false;
-    *at = (stand){s, block_of(d, s), s->mode, s->debt, s->ref, spread_src(id), spread_src((1u << d->params.src_bits) - 1)};
+    *at = (stand){s, block_of(d, s), s->mode, s->debt, s->ref, ntr_words_place_src(id),
+                  ntr_words_place_src((1u << src_bits) - 1)};
     return at->block->halfwords != 0;
 }
 
-static inline bool can_be_known(const stand *at, const uint64_t words[2]) {
-    if ((words[0] & at->src_bits) != at->src || !(MESSAGES >> tcode_of(words) & 1)) return false;
-    return at->debt <= UINT32_MAX || !pays_debt(words);
+static inline bool can_be_known(const stand *at, const ntr_words *message) {
+    uint64_t first = message->word[0];
+    if ((first & at->src_bits) != at->src || !(MESSAGES >> ntr_words_tcode(first) & 1)) return false;
+    return at->debt <= UINT32_MAX || !pays_debt(message);
 }
 
 /* What the message depends on. Returns where a passage for it lies. */
-static inline size_t make_key(const ntr_passages *all, const stand *at, const uint64_t words[2], ntr_passage *key) {
-    bool pays = pays_debt(words);
+static inline size_t make_key(const ntr_passages *all, const stand *at, const ntr_words *message, ntr_passage *key) {
+    const uint64_t *word = message->word;
     key->from = (uintptr_t)at->block | at->mode;
-    key->words[0] = words[0];
-    key->words[1] = words[1];
-    key->debt = pays ? (uint32_t)at->debt : 0;
-    key->ref = pays && tcode_of(words) != NTR_TCODE_DIRECT_BRANCH ? at->ref : 0;
+    key->message = *message;
+    key->debt = pays_debt(message) ? (uint32_t)at->debt : 0;
+    key->ref = is_relative(message) ? at->ref : 0;
     uint64_t caller = all->wide ? ntr_return_stack_peek(&at->source->stack, 0) : 0;
-    uint64_t hash = (words[0] + (words[1] << 17 | words[1] >> 47)) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = (word[0] + (word[1] << 17 | word[1] >> 47)) * UINT64_C(0x9e3779b97f4a7c15);
     hash += (key->ref + key->debt + caller) * UINT64_C(0xc2b2ae3d27d4eb4f);
     return ((hash >> 32 ^ hash) + (key->from >> 6)) * UINT64_C(0xd6e8feb86659fd93) >> (64 - all->bits);
 }
@@ -186,8 +145,9 @@ static void stack_follow(ntr_source *s, ntr_passage *p) {
 /* ---- following */
 
 static inline bool fits(const ntr_passages *all, const stand *at, ntr_passage *p, const ntr_passage *key) {
-    bool same = p->from == key->from && p->words[0] == key->words[0] && p->words[1] == key->words[1] &&
-                p->ref == key->ref && p->debt == key->debt;
+    const uint64_t *mine = p->message.word, *wanted = key->message.word;
+    bool same = p->from == key->from && mine[0] == wanted[0] && mine[1] == wanted[1] && p->ref == key->ref &&
+                p->debt == key->debt;
     return same && (!all->wide || !p->small[NTR_PASSAGE_STACK] || stack_fits(&at->source->stack, p));
 }
 
@@ -223,9 +183,7 @@ static uint64_t small_sum(const sums *sum, unsigned number) {
     return sum->small[number % 2] >> 16 * (number / 2) & UINT16_MAX;
 }
 
-static void settle(ntr_decoder *d, sums *sum) {
-    ntr_counts *counts = d->counts;
-    d->reader.number += sum->messages;
+static void settle(ntr_counts *counts, sums *sum) {
     counts->messages += sum->messages;
     counts->halfwords += sum->halfwords;
     counts->instructions += sum->instructions;
@@ -235,27 +193,25 @@ static void settle(ntr_decoder *d, sums *sum) {
     *sum = (sums){0};
 }
 
-/* The last place that a message may begin at; NULL: the span ends soon, or the images change. */
-static const uint8_t *horizon(const ntr_decoder *d) {
-    const ntr_framer *f = &d->reader.framer;
-    uint64_t offset = ntr_framer_offset(f), calm = d->blocks->calm_until - offset;
-    if (f->mode != NTR_FRAMER_BETWEEN || f->size - f->at < MESSAGE_BYTES || !ntr_blocks_is_calm(d->blocks, offset))
-        return NULL;
-    size_t left = f->size - f->at - MESSAGE_BYTES;
-    return f->data + f->at + (left < calm ? left : (size_t)calm);
+/* The next message, and the last place that one may begin at. False: the span ends soon, or the images change. */
+static bool look_ahead(const ntr_decoder *d, const uint8_t **bytes, const uint8_t **end) {
+    size_t size;
+    uint64_t offset = ntr_reader_offset(&d->reader), calm = d->blocks->calm_until - offset;
+    *bytes = ntr_words_ahead(&d->reader, &size);
+    if (!*bytes || size < NTR_WORDS_BYTES || !ntr_blocks_is_calm(d->blocks, offset)) return false;
+    *end = *bytes + (size - NTR_WORDS_BYTES < calm ? size - NTR_WORDS_BYTES : (size_t)calm);
+    return true;
 }
 
-/* The source stands where the message `last` led. */
-static void leave(ntr_decoder *d, const stand *at, const uint8_t *bytes, const uint64_t last[2]) {
+/* The source stands where its last message led. */
+static void leave(const stand *at, const ntr_words *last) {
     ntr_source *s = at->source;
-    d->reader.framer.at = (size_t)(bytes - d->reader.framer.data);
-    if (!last[0]) return;
     s->block = at->block;
     s->pc = at->block->start;
     s->debt = at->debt;
     s->ref = at->ref;
     s->last_branch.valid = false;
-    memcpy(s->passed, last, sizeof s->passed);
+    s->passed = *last;
 }
 
 static void begin_trial(const ntr_decoder *d, ntr_source *s, ntr_trial *trial) {
@@ -270,20 +226,21 @@ static void begin_trial(const ntr_decoder *d, ntr_source *s, ntr_trial *trial) {
 }
 
 bool ntr_passages_follow(ntr_decoder *d, ntr_trial *trial) {
-    if (d->failed != NTR_OK) return false;
-    const uint8_t *end = horizon(d), *bytes = d->reader.framer.data + d->reader.framer.at;
+    const uint8_t *bytes, *end;
     stand at;
-    if (!end || !take_stand(d, ntr_load8(bytes), &at) || !look(d)) return false;
+    if (d->failed != NTR_OK || !look_ahead(d, &bytes, &end)) return false;
+    if (!take_stand(d, ntr_load8(bytes), &at) || !look(d)) return false;
 
     const ntr_passages all = d->passages;
-    uint64_t words[2], last[2] = {0};
+    ntr_words message, last = {0};
+    uint64_t before = d->counts->messages;
     sums sum = {0};
     bool unknown = false;
     while (bytes <= end) {
-        unsigned size = load(bytes, words);
-        if (!size || !can_be_known(&at, words)) break;
+        unsigned size = ntr_words_load(&message, bytes);
+        if (!size || !can_be_known(&at, &message)) break;
         ntr_passage key = {0};
-        size_t slot = make_key(&all, &at, words, &key);
+        size_t slot = make_key(&all, &at, &message, &key);
         ntr_passage *p = find(&all, &at, slot, &key);
         if (!p) {
             trial->key = key;
@@ -293,15 +250,16 @@ bool ntr_passages_follow(ntr_decoder *d, ntr_trial *trial) {
         }
         if (all.wide && p->small[NTR_PASSAGE_STACK]) stack_follow(at.source, p);
         add(&sum, p);
-        if (sum.messages == SUMS_MOST) settle(d, &sum);
+        if (sum.messages == SUMS_MOST) settle(d->counts, &sum);
         at.block = p->to;
-        at.debt = pays_debt(words) ? 0 : at.debt + p->halfwords;
+        at.debt = pays_debt(&message) ? 0 : at.debt + p->halfwords;
         at.ref ^= p->turn;
-        memcpy(last, words, sizeof last);
+        last = message;
         bytes += size;
     }
-    settle(d, &sum);
-    leave(d, &at, bytes, last);
+    settle(d->counts, &sum);
+    ntr_words_pass(&d->reader, d->counts->messages - before, bytes);
+    if (last.word[0]) leave(&at, &last);
     if (unknown) begin_trial(d, at.source, trial);
     return unknown;
 }
@@ -344,7 +302,7 @@ void ntr_passage_learn(ntr_decoder *d, const ntr_trial *t) {
     ntr_passage p = t->key;
     ntr_passage_calls calls = {0};
     if (!went_well(d, t) || !learn_counts(&p, &t->before, d->counts)) return;
-    if (s->debt != (pays_debt(p.words) ? 0 : t->debt + p.halfwords)) return;
+    if (s->debt != (pays_debt(&p.message) ? 0 : t->debt + p.halfwords)) return;
     if (d->passages.wide && !learn_stack(&p, &calls, t)) return;
     p.turn = t->ref ^ s->ref;
     p.to = block_of(d, s);

@@ -16,7 +16,7 @@ enum { NTR_PASSAGE_STACK = 7, NTR_PASSAGE_SMALL = 8 };
 /* One cache line. */
 typedef struct ntr_passage {
     uint64_t from;     /* block and mode; 0: free */
-    uint64_t words[2]; /* the message, then zeros */
+    ntr_words message;
     uint64_t ref;      /* reference of U-ADDR before, where the message is relative to it; else 0 */
     uint64_t turn;     /* what is XORed to it */
     ntr_block *to;

@@ -1,0 +1,74 @@
+/* Short messages as they lie in the stream, two words of bytes: for those who know them again without reading them. */
+#ifndef NTR_MESSAGE_WORDS_H
+#define NTR_MESSAGE_WORDS_H
+
+#include <ntrace/reader.h>
+
+#include "wire/framing.h"
+
+enum { NTR_WORDS_BYTES = 16 };
+
+/* A message of up to 16 bytes, the first in the low bits of word[0]; zeros behind it. Never all zeros. */
+typedef struct ntr_words {
+    uint64_t word[2];
+} ntr_words;
+
+/* Bit 0 of each byte that ends a message. */
+static inline uint64_t ntr_words_ends(uint64_t word) { return word & word >> 1 & NTR_BYTES_LOW; }
+
+/* The bytes up to and including the one that `ends` names first. */
+static inline uint64_t ntr_words_up_to(uint64_t word, uint64_t ends) { return word & (((ends & -ends) << 8) - 1); }
+
+static inline unsigned ntr_words_bytes(uint64_t ends) { return (unsigned)__builtin_ctzll(ends) / 8 + 1; }
+
+/* The message that begins here; 16 bytes must be readable. Returns its size; 0: it is longer. */
+static inline unsigned ntr_words_load(ntr_words *w, const uint8_t *bytes) {
+    uint64_t word = ntr_load8(bytes), ends = ntr_words_ends(word);
+    w->word[0] = word;
+    w->word[1] = 0;
+    if (ends) {
+        w->word[0] = ntr_words_up_to(word, ends);
+        return ntr_words_bytes(ends);
+    }
+    word = ntr_load8(bytes + 8);
+    ends = ntr_words_ends(word);
+    if (!ends) return 0;
+    w->word[1] = ntr_words_up_to(word, ends);
+    return 8 + ntr_words_bytes(ends);
+}
+
+/* Whatever message it is: what would be its TCODE, and its SRC, from the first word alone. */
+static inline unsigned ntr_words_tcode(uint64_t first) {
+    return first >> NTR_MSEO_BITS & ((1u << NTR_MDO_BITS) - 1);
+}
+
+static inline unsigned ntr_words_src(uint64_t first, unsigned src_bits) {
+    return (unsigned)(ntr_gather_mdo(first) >> NTR_MDO_BITS) & ((1u << src_bits) - 1);
+}
+
+/* This SRC as it lies in the first word, behind TCODE in its first byte. */
+static inline uint64_t ntr_words_place_src(unsigned src) { return ntr_scatter_mdo((uint64_t)src << NTR_MDO_BITS); }
+
+/* Decode them after all. */
+static inline ntr_status ntr_words_decode(const ntr_params *params, const ntr_words *w, ntr_message *message) {
+    uint8_t bytes[NTR_WORDS_BYTES];
+    ntr_words again;
+    ntr_store8(bytes, w->word[0]);
+    ntr_store8(bytes + 8, w->word[1]);
+    return ntr_message_decode(params, (ntr_bytes){bytes, ntr_words_load(&again, bytes)}, message);
+}
+
+/* The bytes that come next in the reader's span, if a message may begin there, and how many; else NULL. */
+static inline const uint8_t *ntr_words_ahead(const ntr_reader *reader, size_t *size) {
+    const ntr_framer *framer = &reader->framer;
+    *size = framer->size - framer->at;
+    return framer->mode == NTR_FRAMER_BETWEEN ? framer->data + framer->at : NULL;
+}
+
+/* These messages have been passed; the next one begins at `bytes`. */
+static inline void ntr_words_pass(ntr_reader *reader, uint64_t messages, const uint8_t *bytes) {
+    reader->number += messages;
+    reader->framer.at = (size_t)(bytes - reader->framer.data);
+}
+
+#endif
