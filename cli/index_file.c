@@ -22,7 +22,7 @@ static const char *const kinds[] = {[NTR_POINT_FIRST] = "first", [NTR_POINT_SYNC
 /* Sets *size to the stream's. False: the index would be of something else. */
 static bool is_current(const struct cli_indexed *of, const char *path, uint64_t *size) {
     char capture[4096];
-    struct stat index, stream, description;
+    struct stat index = {0}, stream = {0}, description = {0};
 
     snprintf(capture, sizeof capture, "%s/capture.json", of->folder);
     if (stat(of->stream, &stream) || stat(capture, &description)) return false;

@@ -12,7 +12,7 @@ size_t fuzz_stream_at(const uint8_t *data, size_t size) {
 static void assemble(const ntr_params *params, const char *line) {
     uint8_t bytes[NTR_MESSAGE_BYTES_MAX], again[NTR_MESSAGE_BYTES_MAX];
     char text[NTR_MESSAGE_TEXT_MAX];
-    ntr_message message;
+    ntr_message message = {0};
     size_t column = 0;
     int size = ntr_message_assemble(params, line, bytes, sizeof bytes, &column);
     if (size < 0) {
