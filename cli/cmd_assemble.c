@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <ntrace/message.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -46,6 +47,10 @@ static int assemble_lines(const ntr_params *params, struct cli_lines *lines, str
     size_t length;
 
     while (!out->done && cli_lines_next(lines, &text, &length)) {
+        const char *nul = memchr(text, 0, length);
+        if (nul)
+            return cli_fail("%s: line %" PRIu64 ", column %td: expected text, found a zero byte", lines->input.name, lines->number,
+                            nul - text + 1);
         memcpy(line, text, length);
         line[length] = 0;
         int status = assemble_line(params, lines, line, out);

@@ -68,6 +68,7 @@ struct convert_input {
     ntr_bytes span; /* read and not yet converted */
     bool last;      /* no span follows this one */
     bool ended;
+    uint64_t taken;    /* bytes of messages that came out of it */
     char *names;       /* of the data pins */
     uint64_t notes[8]; /* how many of each kind came */
     struct convert_output *output;

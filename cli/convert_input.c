@@ -53,9 +53,10 @@ static void tell_rest(const struct convert_input *input) {
 
 static ntr_status take_bytes(void *user, unsigned id, const uint8_t *bytes, size_t size) {
     struct convert_input *input = user;
-    if (!input->transport->ids) return convert_output_put(input->output, input->id, bytes, size);
-    if (input->only >= 0 && id != (unsigned)input->only) return NTR_OK;
-    return convert_output_put(input->output, id, bytes, size);
+    const bool ids = input->transport->ids;
+    if (ids && input->only >= 0 && id != (unsigned)input->only) return NTR_OK;
+    input->taken += size;
+    return convert_output_put(input->output, ids ? id : input->id, bytes, size);
 }
 
 static ntr_status take_beats(void *user, const uint16_t *beats, size_t count) {
@@ -173,6 +174,12 @@ int convert_input_step(struct convert_input *input) {
     return status == NTR_OK ? CLI_OK : complain(input, status);
 }
 
+/* Not the transport that it is said to be, or nothing but idle. */
+static int tell_none(const struct convert_input *input) {
+    cli_note("%s: expected messages over %s, found none", input->file.name, input->transport->name);
+    return CLI_DEFECTS;
+}
+
 int convert_input_close(struct convert_input *input) {
     ntr_status status = NTR_OK;
     if (input->ended && input->pins) status = ntr_pin_reader_end(input->pins);
@@ -180,6 +187,7 @@ int convert_input_close(struct convert_input *input) {
     int result = status == NTR_OK ? CLI_OK : complain(input, status);
     tell_rest(input);
     if (result == CLI_OK && input->notes[NTR_NOTE_LOST]) result = CLI_DEFECTS;
+    if (result == CLI_OK && input->ended && !input->taken) result = tell_none(input);
     release(input);
     return result;
 }

@@ -26,8 +26,8 @@ int cli_side_open(struct cli_side *side, const char *path, const struct cli_stre
 }
 
 void cli_side_close(struct cli_side *side) {
-    if (side->list) {
-        fclose(side->list);
+    if (side->is_list) {
+        cli_lines_close(&side->list);
         return;
     }
     ntr_decoder_free(side->decoder);
@@ -156,29 +156,29 @@ static struct cli_step next_instruction(struct cli_side *side) {
 
 int cli_side_open_list(struct cli_side *side, const char *path) {
     side->path = path;
+    if (cli_lines_open(&side->list, path) != CLI_OK) return CLI_FAILED;
     side->is_list = true;
-    side->list = fopen(path, "r");
-    return side->list ? CLI_OK : cli_fail("%s: cannot be opened", path);
+    return CLI_OK;
 }
 
 static struct cli_step next_line(struct cli_side *side) {
     struct cli_step step = {.kind = CLI_STEP_END};
-    char line[64], *end;
+    const char *text;
+    size_t length;
 
-    while (!side->failed && fgets(line, sizeof line, side->list)) {
-        side->line++;
-        line[strcspn(line, "\r\n")] = 0;
-        if (!line[0] || line[0] == '#') continue;
-        step.address = strtoull(line, &end, 16);
-        if (end == line || *end) {
-            cli_note("%s: line %" PRIu64 ": expected a program counter, found '%s'", side->path, side->line, line);
+    while (!side->failed && cli_lines_next(&side->list, &text, &length)) {
+        if (!length || *text == '#') continue;
+        if (!cli_line_pc(text, length, &step.address)) {
+            cli_note("%s: line %" PRIu64 ": expected a program counter, found '%.*s'", side->path, side->list.number,
+                     length > 40 ? 40 : (int)length, text);
             side->failed = true;
             break;
         }
         step.kind = CLI_STEP_PC;
-        step.message = side->line;
+        step.message = side->list.number;
         return step;
     }
+    side->failed |= side->list.failed;
     return step;
 }
 

@@ -6,10 +6,10 @@
 #define CLI_DIFF_SIDE_H
 
 #include "images.h"
+#include "lines.h"
 #include "trace.h"
 
 #include <ntrace/decoder.h>
-#include <stdio.h>
 
 struct cli_step {
     enum cli_step_kind { CLI_STEP_RUN, CLI_STEP_GAP, CLI_STEP_STOP, CLI_STEP_PC, CLI_STEP_END } kind;
@@ -24,8 +24,7 @@ struct cli_side {
     const char *path;
     bool is_list, expand; /* a list of program counters; a trace that is compared with one */
     struct cli_trace trace;
-    FILE *list;
-    uint64_t line;
+    struct cli_lines list;
     ntr_decoder *decoder;
     ntr_event events[256];
     size_t at, count;

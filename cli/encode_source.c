@@ -15,22 +15,6 @@ static int tell(const struct cli_lines *lines, const char *detail, ntr_status st
 
 #define PCS_AT_ONCE 4096
 
-/* "0x80000000", blanks around it. */
-static bool parse_pc(const char *text, size_t length, uint64_t *pc) {
-    uint64_t value = 0;
-
-    while (length && (*text == ' ' || *text == '\t')) text++, length--;
-    while (length && (text[length - 1] == ' ' || text[length - 1] == '\t')) length--;
-    if (length < 3 || length > 18 || text[0] != '0' || (text[1] | 0x20) != 'x') return false;
-    for (size_t i = 2; i < length; i++) {
-        unsigned digit = (unsigned char)text[i] - '0', letter = ((unsigned char)text[i] | 0x20u) - 'a';
-        if (digit > 9 && letter > 5) return false;
-        value = value << 4 | (digit <= 9 ? digit : letter + 10);
-    }
-    *pc = value;
-    return true;
-}
-
 static int push(struct cli_encode *e, const struct cli_lines *lines, const uint64_t *pcs, size_t count) {
     ntr_status status = ntr_classifier_push_many(e->classifier, pcs, count);
 
@@ -47,7 +31,7 @@ static int push_lines(struct cli_encode *e, struct cli_lines *lines) {
 
     while (!e->out->done && cli_lines_next(lines, &text, &length)) {
         if (length == 0 || *text == '#') continue;
-        if (!parse_pc(text, length, &pcs[count]))
+        if (!memchr(text, 'x', length) || !cli_line_pc(text, length, &pcs[count])) /* 10 alone could be ten */
             return cli_fail("%s: line %" PRIu64 ": expected a program counter (0x...), found '%.*s'", lines->input.name,
                             lines->number, length > 40 ? 40 : (int)length, text);
         if (++count < PCS_AT_ONCE) continue;
@@ -120,7 +104,9 @@ static int push_log(struct cli_encode *e, struct cli_lines *lines, ntr_spike_log
     }
     if (lines->failed) return CLI_FAILED;
     ntr_status status = ntr_spike_log_finish(log);
-    return status == NTR_OK ? CLI_OK : tell_log(e, lines, log, status);
+    if (status != NTR_OK) return tell_log(e, lines, log, status);
+    return ntr_spike_log_count(log) ? CLI_OK
+                                    : cli_fail("%s: expected instructions of 'core %3u:', found none", lines->input.name, e->hart);
 }
 
 int cli_encode_spike(struct cli_encode *e, const char *path) {

@@ -1,5 +1,6 @@
 #include "images.h"
 #include "input.h"
+#include "origins.h"
 #include "report.h"
 
 #include <stdlib.h>
@@ -135,11 +136,13 @@ static int add_elf(struct image *image, ntr_program *program) {
     return status == NTR_OK ? CLI_OK : tell_refused(image->path, program, status);
 }
 
+#define RAW_MAX (UINT64_C(1) << 32) /* more than any image has; /dev/zero has */
+
 static int add_raw(struct image *image, ntr_program *program) {
     size_t size;
 
     if (!image->has_address) return cli_fail("--raw: '%s': expected FILE@ADDR, found no address", image->path);
-    char *bytes = cli_input_whole(image->path, &size);
+    char *bytes = cli_input_whole(image->path, RAW_MAX, &size);
     if (!bytes) return CLI_FAILED;
     ntr_status status = ntr_program_add_raw(program, (ntr_bytes){(const uint8_t *)bytes, size}, &image->options);
     free(bytes);
@@ -166,6 +169,7 @@ static int add_image(const struct cli_item *item, ntr_program *program) {
     struct image image;
     int status = image_parse(item, &image);
 
+    if (status == CLI_OK) cli_origin_add(image.path);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && status == CLI_OK; i++)
         if (strcmp(item->name, kinds[i].option) == 0) status = kinds[i].add(&image, program);
     free(image.path);

@@ -1,5 +1,6 @@
 #include "input.h"
 #include "input_zstd.h"
+#include "origins.h"
 #include "progress.h"
 #include "report.h"
 
@@ -46,13 +47,18 @@ static size_t capacity_for(uint64_t size) {
     return size == 0 || size >= SPAN_SIZE ? SPAN_SIZE : size < SPAN_LEAST ? SPAN_LEAST : (size_t)size + 1;
 }
 
+static bool standard_taken;
+
 int cli_input_open(struct cli_input *input, const char *path) {
     struct stat info = {0};
     bool standard = strcmp(path, "-") == 0;
 
     *input = (struct cli_input){.name = standard ? "standard input" : path, .fd = STDIN_FILENO};
+    if (standard && standard_taken) return cli_fail("-: standard input can be read only once");
+    standard_taken |= standard;
     if (!standard) input->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (input->fd < 0) return cli_fail("%s: cannot be opened: %s", path, strerror(errno));
+    if (!standard) cli_origin_add(path);
     if (fstat(input->fd, &info) == 0) {
         if (S_ISDIR(info.st_mode)) {
             cli_input_close(input);
@@ -134,9 +140,7 @@ static bool append(char **text, size_t *used, ntr_bytes span) {
     return true;
 }
 
-#define WHOLE_MAX (UINT64_C(1) << 32) /* more than any image has; /dev/zero has */
-
-char *cli_input_whole(const char *path, size_t *size) {
+char *cli_input_whole(const char *path, uint64_t most, size_t *size) {
     struct cli_input input;
     ntr_bytes span;
     bool last = false;
@@ -150,9 +154,10 @@ char *cli_input_whole(const char *path, size_t *size) {
             text = NULL;
             break;
         }
-        const bool fits = span.size <= WHOLE_MAX - *size;
+        const bool fits = span.size <= most - *size;
         if (!fits || !append(&text, size, span)) {
-            cli_note(fits ? "%s: out of memory" : "%s: more than 4 GiB", input.name);
+            if (fits) cli_note("%s: out of memory", input.name);
+            else cli_note("%s: expected at most %llu bytes, found more", input.name, (unsigned long long)most);
             free(text);
             text = NULL;
             break;

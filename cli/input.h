@@ -37,7 +37,7 @@ int cli_input_next(struct cli_input *input, ntr_bytes *span, bool *last);
 
 void cli_input_close(struct cli_input *input);
 
-/* The whole file as text with a terminating NUL (to be freed), or NULL after telling why. */
-char *cli_input_whole(const char *path, size_t *size);
+/* The whole file, of at most so many bytes, as text with a terminating NUL (to be freed), or NULL after telling why. */
+char *cli_input_whole(const char *path, uint64_t most, size_t *size);
 
 #endif

@@ -21,6 +21,9 @@ int cli_lines_open(struct cli_lines *lines, const char *path);
  * after telling why. */
 bool cli_lines_next(struct cli_lines *lines, const char **text, size_t *length);
 
+/* The program counter in a line, hexadecimal with or without 0x, blanks around it. */
+bool cli_line_pc(const char *text, size_t length, uint64_t *pc);
+
 void cli_lines_close(struct cli_lines *lines);
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HARTS = 4096, LOSSES = 256, PATIENCE = 1 << 20 }; /* cycles that a hart may be stalled */
+enum { TOPOLOGY_MAX = 1 << 20, HARTS = 4096, LOSSES = 256, PATIENCE = 1 << 20 }; /* cycles that a hart may be stalled */
 
 /* Where a classifier's blocks go. */
 struct entrance {
@@ -173,7 +173,7 @@ static int build(struct run_system *s, const char *path) {
                                 .error = why,
                                 .error_size = sizeof why};
     size_t size;
-    char *text = cli_input_whole(path, &size);
+    char *text = cli_input_whole(path, TOPOLOGY_MAX, &size);
 
     if (!text) return CLI_FAILED;
     config.topology = (ntr_bytes){(const uint8_t *)text, size};

@@ -37,7 +37,9 @@ static int point_parse(const char *option, const char *text, struct cli_point *p
 int cli_selection_window(const struct cli_selection *selection, struct cli_window *window) {
     *window = (struct cli_window){.one_source = selection->source >= 0, .source = (uint16_t)selection->source};
     if (point_parse("from", selection->from, &window->from) != CLI_OK) return CLI_FAILED;
-    return point_parse("to", selection->to, &window->to);
+    if (point_parse("to", selection->to, &window->to) != CLI_OK) return CLI_FAILED;
+    if (window->from.unit != window->to.unit || window->from.value <= window->to.value) return CLI_OK;
+    return cli_fail("--from %s --to %s: expected an end that is not before the beginning", selection->from, selection->to);
 }
 
 int cli_selection_messages(const struct cli_selection *selection, struct cli_window *window) {

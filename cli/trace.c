@@ -1,7 +1,10 @@
 #include "trace.h"
 #include "auto.h"
+#include "origins.h"
 #include "report.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +82,18 @@ static void tell_losses(const struct cli_trace *trace) {
         cli_note("%s: not in the trace: %s", trace->input.name, capture->losses[i].what);
 }
 
+/* The stream is one already. */
+static void add_origins(const struct cli_trace *trace) {
+    char capture[PATH_MAX];
+    ntr_image_info image;
+
+    if (!trace->bundle) return;
+    for (size_t i = 0; ntr_program_image(trace->program, i, &image) == NTR_OK; i++)
+        if (image.path) cli_origin_add(image.path);
+    int length = snprintf(capture, sizeof capture, "%s/capture.json", ntr_bundle_folder(trace->bundle));
+    if (length > 0 && (size_t)length < sizeof capture) cli_origin_add(capture);
+}
+
 int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, const struct cli_stream *stream,
                       bool required) {
     ntr_image_info first;
@@ -89,6 +104,7 @@ int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, 
     if (status == NTR_E_IO)
         cli_note("%s; what ran there is a gap unless -e brings it", ntr_bundle_error(trace->bundle));
     else if (status != NTR_OK) return tell_bundle(trace, trace->input.name, status);
+    add_origins(trace);
     if (cli_images_load(images, trace->program) != CLI_OK) return CLI_FAILED;
     if (required && ntr_program_image(trace->program, 0, &first) != NTR_OK)
         return cli_fail("no program: name its ELF file with -e");

@@ -1,4 +1,5 @@
 #include "unfinished.h"
+#include "origins.h"
 #include "report.h"
 
 #include <errno.h>
@@ -65,12 +66,21 @@ static struct cli_unfinished *make(const char *path) {
     return file;
 }
 
+/* Some files are only read after the output was begun: this is asked for at both ends. */
+static int refused(const char *path) {
+    return cli_origin_is(path) ? cli_fail("%s: is read by this command; expected another file to write", path) : CLI_OK;
+}
+
 int cli_unfinished_open(struct cli_unfinished **result, const char *path, int *fd) {
     struct cli_unfinished *file = make(path);
     sigset_t before;
 
     *result = NULL;
     if (!file) return cli_fail("out of memory");
+    if (refused(path) != CLI_OK) {
+        release(file);
+        return CLI_FAILED;
+    }
     watch();
     hold(true, &before);
     *fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -105,6 +115,7 @@ int cli_unfinished_settle(struct cli_unfinished *file, int status) {
 
     if (!file) return status;
     hold(true, &before);
+    if (status != CLI_FAILED && refused(file->path) != CLI_OK) status = CLI_FAILED;
     if (status != CLI_FAILED && rename(file->temporary, file->path) != 0)
         status = cli_fail("%s: %s", file->path, strerror(errno));
     if (status == CLI_FAILED) unlink(file->temporary);

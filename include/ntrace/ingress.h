@@ -181,6 +181,9 @@ NTR_API ntr_spike_log *ntr_spike_log_new(ntr_classifier *classifier, unsigned ha
                                          const ntr_allocator *allocator);
 NTR_API void ntr_spike_log_free(ntr_spike_log *log);
 
+/* How many lines told an instruction of the hart. */
+NTR_API uint64_t ntr_spike_log_count(const ntr_spike_log *log);
+
 /* One line, without its line feed. Lines that are none of Spike's are skipped. Errors: NTR_E_SYNTAX (a line of
  * Spike's that is damaged; ntr_spike_log_error), the classifier's. */
 NTR_API ntr_status ntr_spike_log_line(ntr_spike_log *log, const char *line, size_t length);

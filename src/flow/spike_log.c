@@ -36,7 +36,7 @@ struct ntr_spike_log {
     uint64_t times;  /* that `last` executed */
     told_trap trap;
     ntr_hart_state state;
-    uint64_t line;
+    uint64_t line, count; /* instructions */
     char error[120];
 };
 
@@ -56,6 +56,8 @@ void ntr_spike_log_free(ntr_spike_log *log) {
 }
 
 const char *ntr_spike_log_error(const ntr_spike_log *log) { return log->error; }
+
+uint64_t ntr_spike_log_count(const ntr_spike_log *log) { return log->count; }
 
 /* ---- reading a line ---------------------------------------------------------------------------------- */
 
@@ -194,6 +196,7 @@ static ntr_status insn_line(ntr_spike_log *log, cursor c) {
     if (commit && (!take_number(&c, &priv) || priv > NTR_PRIV_M || priv == 2)) return refuse(log, "privilege 0, 1 or 3 expected");
     if (!take_insn(log, &c, &insn)) return refuse(log, "pc and opcode in parentheses expected");
     if (insn.pc & 1) return refuse(log, "pc is odd");
+    log->count++;
     return commit ? committed(log, &insn, priv) : executed(log, &insn);
 }
 

@@ -116,5 +116,42 @@ def missing():
     matches("found a directory", Run("dump", scratch(), status=2).err, "folder")
 
 
+@case("standard input twice, a window that ends before it begins")
+def twice():
+    good = write("good", Run("assemble", "-", stdin=TEXT.encode()).bytes)
+    matches("can be read only once", Run("merge", "-", "-", stdin=b"", status=2).err, "merge")
+    matches("not before the beginning", Run("dump", good, "--from", "5", "--to", "4", status=2).err, "dump")
+    equal(Run("dump", good, "--from", "5", "--to", "5").out.count("\n"), 1, "one message")
+
+
+@case("what is none of the expected format says so, and is not an empty answer")
+def none_of_it():
+    told = Run("encode", "--spike-log", write("words", b"hello\n"), status=2).err
+    matches("expected instructions of 'core   0:', found none", told, "encode")
+    noise = write("noise", bytes(range(256)) * 40)
+    for transport in ("swt-uart", "coresight"):
+        told = Run("convert", "--from", transport, noise if transport == "swt-uart" else write("zeros", bytes(5120)), status=1).err
+        matches(f"expected messages over {transport}, found none", told, transport)
+    told = Run("assemble", write("zero", b"DirectBranch ICNT=3\nDirectBranch\0 ICNT=3\n"), status=2).err
+    matches("line 2, column 13: expected text, found a zero byte", told, "assemble")
+
+
+@case("lists of program counters: what is none, zero bytes, endless lines, folders, long comments")
+def lists():
+    stream = write("t.nex", Run("assemble", "-", stdin=b"ProgTraceSync SYNC=5 ICNT=0 FADDR=0x800\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT=2\n").bytes)
+    image = ("--raw", write("code", b"\x13\0\0\0" * 4) + "@0x1000")
+    def diff(name, content, status):
+        return Run("diff", stream, *image, "--pc", write(name, content), status=status).err
+
+    diff("good", b"# " + b"x" * 200 + b"\n0x1000\n", 0)
+    diff("bare", b"1000\r\n", 0)
+    matches("line 2: expected a program counter, found 'hello'", diff("word", b"0x1000\nhello\n", 2), "word")
+    matches("line 1: expected a program counter, found '-1000'", diff("minus", b"-1000\n", 2), "minus")
+    matches("line 1: expected a program counter", diff("long", b"0x11112222333344445\n", 2), "seventeen digits")
+    matches("line 1: expected", diff("zero", bytes(200), 2), "zero bytes")
+    matches("at most 65535 characters", Run("diff", stream, *image, "--pc", "/dev/zero", status=2).err, "endless")
+    matches("a directory", Run("diff", stream, *image, "--pc", scratch(), status=2).err, "folder")
+
+
 if __name__ == "__main__":
     main()

@@ -247,6 +247,13 @@ def _():
             bounded("decode", "--" + kind, path, trace())
 
 
+@case("run: a topology without end")
+def _():
+    guest = write("guest.elf", tiny.elf())
+    bounded("run", "--system", "/dev/zero", "-o", os.path.join(scratch(), "never.ntrace"), "--", guest, status=(2,),
+            tells="expected at most 1048576 bytes|plugin|qemu")
+
+
 @case("VCD: widths, times and names out of all bounds")
 def _():
     head = "$timescale 1 ns $end\n$scope module top $end\n"

@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import tiny
-from harness import MESSAGES, NTRACE, Run, case, check, equal, main, scratch, write
+from harness import MESSAGES, NTRACE, Run, case, check, equal, main, matches, scratch, write
 
 OLD = b"what was there before"
 
@@ -80,6 +80,26 @@ def _():
     if status == 1:  # what was seen so far, and it is told so
         check(b"so far" in told, f"{told}")
     check(not temporary(os.listdir(place)), f"left {os.listdir(place)}")
+
+
+@case("what is read is not written over: traces, links to them, programs, files of bundles")
+def _():
+    place = folder("read")
+    stream = Run("assemble", write("messages", MESSAGES.encode())).bytes
+    names = {"trace": stream, "program": tiny.elf(), "capture.json": b'{"format":"ntrace-bundle","version":1,"stream":"trace","params":{"dialect":"ntrace-1.0"}}'}
+    for name, content in names.items():
+        with open(os.path.join(place, name), "wb") as file:
+            file.write(content)
+    trace, program = os.path.join(place, "trace"), os.path.join(place, "program")
+    link = os.path.join(scratch(), "to-trace")
+    os.symlink(trace, link)
+    for arguments in (("dump", trace, "-o", trace), ("dump", trace, "-o", link), ("dump", link, "-o", trace),
+                      ("merge", trace, trace, "-o", trace), ("convert", "--to", "pib4", trace, "-o", trace),
+                      ("decode", trace, "-e", program, "-o", program), ("decode", place, "-e", program, "-o", trace),
+                      ("flame", place, "-e", program, "-o", os.path.join(place, "capture.json"))):
+        run = Run(*arguments, status=2)
+        matches("is read by this command", run.err, " ".join(arguments))
+        holds(place, names)
 
 
 @case("a link stays a link, and what it leads to is whole")
