@@ -18,11 +18,32 @@ static int by_address(const void *left, const void *right) {
     return order;
 }
 
+static bool is_control(char c) { return (unsigned char)c < 0x20 || c == 0x7f; }
+
+/* The name, or a copy that may be shown; NULL when out of memory. */
+static const char *clean(ntr_symbols *symbols, const ntr_allocator *allocator, const char *name) {
+    size_t length = strnlen(name, NTR_NAME_MAX + 1), good = 0;
+    while (good < length && !is_control(name[good])) good++;
+    if (good == length && length <= NTR_NAME_MAX) return name;
+    if (length > NTR_NAME_CLEANED_MAX) length = NTR_NAME_CLEANED_MAX;
+    if (symbols->cleaned_bytes + length > NTR_NAMES_CLEANED_BYTES) return "?";
+    if (ntr_reserve(allocator, (void **)&symbols->cleaned, &symbols->cleaned_room, symbols->cleaned_count + 1, sizeof(char *)))
+        return NULL;
+    char *copy = ntr_alloc(allocator, length + 1, 1);
+    if (!copy) return NULL;
+    for (size_t i = 0; i < length; i++) copy[i] = is_control(name[i]) ? '?' : name[i];
+    symbols->cleaned_bytes += length;
+    return symbols->cleaned[symbols->cleaned_count++] = copy;
+}
+
 int ntr_symbols_add(ntr_symbols *symbols, const ntr_allocator *allocator, const ntr_name *name) {
     if (symbols->count >= NTR_SPANS_NONE ||
         ntr_reserve(allocator, (void **)&symbols->names, &symbols->capacity, symbols->count + 1, sizeof *name))
         return -1;
-    symbols->names[symbols->count++] = *name;
+    const char *shown = clean(symbols, allocator, name->name);
+    if (!shown) return -1;
+    symbols->names[symbols->count] = *name;
+    symbols->names[symbols->count++].name = shown;
     return 0;
 }
 
@@ -91,6 +112,8 @@ const ntr_name *ntr_symbols_named(const ntr_symbols *symbols, const char *name) 
 }
 
 void ntr_symbols_release(ntr_symbols *symbols, const ntr_allocator *allocator) {
+    for (size_t i = 0; i < symbols->cleaned_count; i++) ntr_dealloc(allocator, symbols->cleaned[i]);
+    ntr_dealloc(allocator, symbols->cleaned);
     ntr_dealloc(allocator, symbols->names);
     for (size_t i = 0; i < NTR_NAMES_MAPS; i++) ntr_spans_release(&symbols->maps[i], allocator);
     *symbols = (ntr_symbols){0};

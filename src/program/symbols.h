@@ -13,7 +13,7 @@
 typedef enum ntr_binding { NTR_BINDING_LOCAL, NTR_BINDING_WEAK, NTR_BINDING_GLOBAL } ntr_binding;
 
 typedef struct ntr_name {
-    const char *name;  /* owned by the image's file */
+    const char *name;  /* owned by the image's file, or by the symbols */
     uint64_t address;  /* bias included */
     uint64_t size;     /* 0: not told */
     uint64_t limit;    /* last address of its section */
@@ -28,8 +28,14 @@ enum { NTR_NAMES_FUNCTION, NTR_NAMES_SIZED, NTR_NAMES_BELOW, NTR_NAMES_MAPS };
 typedef struct ntr_symbols {
     ntr_name *names;
     size_t count, capacity;
+    char **cleaned; /* names that could not stay as they were */
+    size_t cleaned_count, cleaned_room, cleaned_bytes;
     ntr_spans maps[NTR_NAMES_MAPS];
 } ntr_symbols;
+
+/* Control characters of a name would end lines of an answer, or speak to a terminal: each becomes '?'. Such a name, and
+ * one of more than NTR_NAME_MAX characters, is cut at NTR_NAME_CLEANED_MAX; when there are too many, they are all "?". */
+enum { NTR_NAME_MAX = 4096, NTR_NAME_CLEANED_MAX = 1023, NTR_NAMES_CLEANED_BYTES = 16 << 20 };
 
 /* Collect; then settle once, in one of two ways. 0, or -1 when out of memory. */
 int ntr_symbols_add(ntr_symbols *symbols, const ntr_allocator *allocator, const ntr_name *name);

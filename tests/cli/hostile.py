@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import tiny
-from harness import NTRACE, case, check, main, matches, scratch, write
+from harness import NTRACE, Run, case, check, main, matches, scratch, write
 
 SANITIZER = sys.argv[2] if len(sys.argv) > 2 else "none"
 SECONDS = 15 if SANITIZER == "none" else 60  # of CPU
@@ -134,6 +134,19 @@ def bundle(name, capture, stream=b"\x24\x0d\x00\x0b"):
         with open(path, "wb") as out:
             out.write(content if isinstance(content, bytes) else content.encode())
     return folder
+
+
+@case("names that end lines and speak to terminals: each such character is a question mark")
+def _():
+    names = ("fn=(1) evil\nfn=(2) worse\r", "\x1b[2J\x07gone\x7f", "plain")
+    elf = write("names.elf", tiny.elf(symbols=tuple((name, *place) for name, place in zip(names, ((0x100, 0x16), (0x200, 4), (0x300, 6))))))
+    for arguments in (("profile",), ("flame", "--to", "folded"), ("export", "--to", "callgrind"), ("decode", "--output", "insn"),
+                      ("decode", "--output", "call"), ("coverage",)):
+        shown = Run(*arguments, trace(), "-e", elf, status=None).bytes
+        check(not any(byte in shown for byte in b"\x1b\x07\x7f\r") and b"\nfn=(2) worse" not in shown, " ".join(arguments))
+    shown = Run("decode", "--output", "insn", trace(), "-e", elf).out
+    matches(r"fn=\(1\) evil\?fn=\(2\) worse\?", shown, "the name")
+    matches("<?plain", shown, "another name")
 
 
 @case("bundle: what is sound is read")

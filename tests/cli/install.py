@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What `meson install` gives: the command, the library in both forms, headers, man pages, completion.
 
-Arguments: the command, the build folder, the C compiler, the sanitizers of this build ("none" or a list).
+Arguments: the command, the build folder, the C compiler, the sanitizers of this build ("none" or a list), whether it
+counts what its tests reach ("true").
 """
 import glob
 import os
@@ -13,6 +14,7 @@ from harness import Run, case, check, equal, main, scratch, skip, write
 
 BUILD, COMPILER, SANITIZERS = sys.argv[2], sys.argv[3].split(), sys.argv[4]
 SANITIZE = [] if SANITIZERS == "none" else [f"-fsanitize={SANITIZERS}"]
+SANITIZE += ["--coverage"] if sys.argv[5:] == ["true"] else []
 PROGRAM = r"""
 #include <ntrace/ntrace.h>
 #include <stdio.h>
