@@ -68,11 +68,9 @@ static bool needs_program(const struct decode_options *o) {
     return o->output != CLI_SHOW_EVENT && o->output != CLI_SHOW_ITC;
 }
 
-/* Parts of the trace and the order of time want one thread. */
+/* Parts of the trace want one thread. */
 static bool can_share(const struct decode *d) {
-    bool part = d->window.from.unit || d->window.to.unit;
-
-    return !part && (d->options->output == CLI_SHOW_COUNT || d->window.one_source || !cli_trace_many_sources(&d->trace));
+    return !d->window.from.unit && !d->window.to.unit;
 }
 
 static int open_decoder(struct decode *d) {
@@ -118,7 +116,9 @@ static void tell_gap(struct decode *d, const ntr_event *e) {
 
 /* Sources are told in the order of time, where they have one. */
 static int open_order(struct decode *d) {
-    if (!cli_trace_many_sources(&d->trace) || d->window.one_source) return CLI_OK;
+    bool many = cli_trace_many_sources(&d->trace) && !d->window.one_source;
+
+    if (!many || d->trace.params.timestamps == NTR_TIMESTAMPS_OFF) return CLI_OK;
     d->order = ntr_order_new(0, NULL);
     return d->order ? CLI_OK : cli_fail("%s: out of memory", d->trace.input.name);
 }
@@ -197,8 +197,15 @@ static int end_sharing(struct decode *d, const struct cli_threads *threads, ntr_
 static int share_events(struct decode *d, const struct cli_decode_settings *settings, struct cli_decode_output *output,
                         uint64_t *missing) {
     struct sharing sharing = {d, output};
+    enum cli_span_place spans = cli_decode_output_spans(settings->show);
     struct cli_threads threads = {
-        .settings = settings, .trace = &d->trace, .out = &d->out, .event = take_shared, .user = &sharing};
+        .settings = settings,
+        .spans = d->order && spans == CLI_SPANS_APART ? CLI_SPANS_IN_ORDER : spans,
+        .trace = &d->trace,
+        .out = &d->out,
+        .event = take_shared,
+        .user = &sharing,
+    };
     ntr_status status = cli_threads_read(&threads, &d->config, d->jobs);
 
     *missing = threads.missing;

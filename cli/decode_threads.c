@@ -26,18 +26,10 @@ struct maker {
 
 /* ---- in the threads */
 
-/* Text so far is put. */
-static void put_text(struct maker *m) {
-    if (m->out.used && m->out.buffer != m->waste) ntr_piece_used(m->piece, m->out.used);
-    m->out.buffer += m->out.used;
-    m->out.capacity -= m->out.used;
-    m->out.used = 0;
-}
-
-/* The same; the next text needs room. */
+/* Text so far is put; the next needs room. */
 static void close_text(struct maker *m) {
-    put_text(m);
-    m->out.capacity = 0;
+    if (m->out.used && m->out.buffer != m->waste) ntr_piece_used(m->piece, m->out.used);
+    m->out.used = m->out.capacity = 0;
 }
 
 static void give_room(void *user) {
@@ -68,7 +60,7 @@ static void *maker_new(void *user) {
     m->threads = t;
     settings.part = true;
     cli_output_open_into(&m->out, give_room, m);
-    if (cli_decode_output_spans(settings.show) != CLI_SPANS_APART) return m;
+    if (t->spans != CLI_SPANS_APART) return m;
     m->output = cli_decode_output_open(&settings, &m->out);
     if (m->output) return m;
     maker_free(m);
@@ -103,7 +95,7 @@ static ntr_status hand_on(struct maker *m, const ntr_event *event) {
 
 static ntr_status take_events(void *user, ntr_piece *piece, const ntr_event *events, size_t count) {
     struct maker *m = user;
-    const enum cli_span_place place = cli_decode_output_spans(m->threads->settings->show);
+    const enum cli_span_place place = m->threads->spans;
 
     ntr_status status = NTR_OK;
 
@@ -116,7 +108,7 @@ static ntr_status take_events(void *user, ntr_piece *piece, const ntr_event *eve
             status = hand_on(m, e);
         }
     }
-    put_text(m);
+    close_text(m);
     return ntr_piece_status(piece);
 }
 
@@ -126,6 +118,7 @@ static ntr_status end(void *user, ntr_piece *piece) {
     close_text(m);
     if (!m->output || ntr_piece_status(piece) != NTR_OK) return ntr_piece_status(piece);
     uint64_t missing = cli_decode_output_missing(m->output) - m->missing;
+    m->missing += missing; /* its seam may follow */
     return missing ? ntr_piece_put(piece, MISSING, &missing, sizeof missing) : NTR_OK;
 }
 
@@ -197,7 +190,7 @@ unsigned cli_threads_number(const struct cli_trace *trace, int64_t asked) {
     cpu_set_t set;
 
     if (asked) return (unsigned)asked;
-    if (trace->input.size_hint < WORTH_IT || cli_trace_many_sources(trace)) return 1;
+    if (trace->input.size_hint < WORTH_IT) return 1;
     return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
 }
 
@@ -207,7 +200,7 @@ void cli_threads_tell(const struct cli_threads *t) {
         uint64_t pieces;
         const char *why;
     } reasons[] = {
-        {s->many_sources, "there are several sources in the stream; --src N takes one"},
+        {s->many_sources, "not every source has a synchronizing message in them"},
         {s->without_sync, "there is no synchronizing message"},
         {s->guessed_wrong, "there is damage, or contexts or times are not known, before them"},
     };

@@ -9,6 +9,7 @@
 
 struct cli_threads {
     const struct cli_decode_settings *settings;
+    enum cli_span_place spans;
     struct cli_trace *trace;
     struct cli_output *out;                            /* where text goes */
     void (*event)(void *user, const ntr_event *event); /* in order; spans only where they must be */

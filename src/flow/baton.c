@@ -8,6 +8,7 @@
 struct ntr_baton {
     ntr_reader reader;
     ntr_open_gap orphan;
+    uint32_t silent; /* a guess: sources that are known besides */
     size_t count;
     ntr_source *sources; /* in the order of their numbers, each with a stack of its own */
 };
@@ -16,10 +17,14 @@ const ntr_params *ntr_baton_params(const ntr_decoder *d) {
     return &d->params;
 }
 
-void ntr_baton_free(ntr_baton *b, const ntr_allocator *allocator) {
-    if (!b) return;
+static void release_sources(ntr_baton *b, const ntr_allocator *allocator) {
     for (size_t i = 0; i < b->count; i++) ntr_return_stack_release(&b->sources[i].stack, allocator);
     ntr_dealloc(allocator, b->sources);
+}
+
+void ntr_baton_free(ntr_baton *b, const ntr_allocator *allocator) {
+    if (!b) return;
+    release_sources(b, allocator);
     ntr_dealloc(allocator, b);
 }
 
@@ -99,23 +104,36 @@ ntr_status ntr_baton_give(ntr_decoder *d, const ntr_baton *b) {
 
 /* ---- guessing */
 
-ntr_baton *ntr_baton_guessed(ntr_decoder *d, const ntr_message *sync, const ntr_baton_guess *guess) {
-    drop_sources(d);
-    ntr_source *s = ntr_source_get(d, d->params.src_bits ? (uint16_t)sync->src : 0);
-    if (!s) return NULL;
-    s->state = NTR_SOURCE_FOLLOWING;
-    s->mode = guess->mode;
-    s->context = guess->context;
-    s->clock = guess->clock;
-    s->ref = ntr_message_address(&d->params, sync, NTR_FIELD_FADDR);
-    ntr_source_goto(s, s->ref);
-    ntr_source_list(d, s);
+void ntr_baton_move(ntr_decoder *d, const ntr_baton_place *place) {
     ntr_framer *framer = &d->reader.framer;
     rest(framer);
     framer->mode = 0;
-    framer->base = sync->offset + sync->size;
-    d->reader.number = guess->number;
-    return ntr_baton_take(d);
+    framer->base = place->offset;
+    d->reader.number = place->number;
+}
+
+static ntr_status guess_source(ntr_decoder *d, const ntr_baton_guess *guess) {
+    ntr_source *s = ntr_source_get(d, guess->src);
+    if (!s) return NTR_E_MEMORY;
+    s->state = NTR_SOURCE_FOLLOWING;
+    s->first = guess->first;
+    s->mode = guess->mode;
+    s->context = guess->context;
+    s->clock = guess->clock;
+    s->ref = guess->address;
+    ntr_source_goto(s, s->ref);
+    ntr_source_list(d, s);
+    return NTR_OK;
+}
+
+ntr_baton *ntr_baton_guessed(ntr_decoder *d, const ntr_baton_place *place, const ntr_baton_guess *guesses, size_t count) {
+    drop_sources(d);
+    for (size_t i = 0; i < count; i++)
+        if (guess_source(d, &guesses[i]) != NTR_OK) return NULL;
+    ntr_baton_move(d, place);
+    ntr_baton *b = ntr_baton_take(d);
+    if (b) b->silent = place->silent;
+    return b;
 }
 
 static bool same_context(const ntr_context *a, const ntr_context *b) {
@@ -140,9 +158,57 @@ static bool same_reader(const ntr_reader *a, const ntr_reader *b) {
            a->framer.slice_size == b->framer.slice_size;
 }
 
-bool ntr_baton_fits(const ntr_baton *truth, const ntr_baton *guess) {
-    return truth->count == 1 && guess->count == 1 && !truth->orphan.open && same_reader(&truth->reader, &guess->reader) &&
-           same_source(truth->sources, guess->sources);
+/* Sources are in the order of their numbers. */
+static const ntr_source *find(const ntr_baton *b, uint16_t id) {
+    size_t low = 0, high = b->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (b->sources[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < b->count && b->sources[low].id == id ? &b->sources[low] : NULL;
+}
+
+bool ntr_baton_fits(const ntr_baton *truth, const ntr_baton *joined, const ntr_baton *guess) {
+    if (truth->orphan.open || truth->count != guess->count + guess->silent) return false;
+    if (!same_reader(&truth->reader, &guess->reader)) return false;
+    for (size_t i = 0; i < guess->count; i++) {
+        const ntr_source *s = find(joined, guess->sources[i].id);
+        if (!s || !same_source(s, &guess->sources[i])) return false;
+    }
+    return true;
+}
+
+/* Put copies of both sides' sources into `all`, in order. */
+static ntr_status merge_sources(ntr_baton *all, const ntr_baton *a, const ntr_baton *b, const ntr_baton *leave_out,
+                                const ntr_allocator *allocator) {
+    ntr_status status = NTR_OK;
+    for (size_t i = 0, j = 0; status == NTR_OK && (i < a->count || j < b->count);) {
+        bool from_a = j == b->count || (i < a->count && a->sources[i].id <= b->sources[j].id);
+        const ntr_source *s = from_a ? &a->sources[i++] : &b->sources[j++];
+        if (!from_a && find(leave_out, s->id)) continue;
+        if (all->count && all->sources[all->count - 1].id == s->id) return NTR_E_STATE;
+        status = copy_source(&all->sources[all->count++], s, allocator);
+    }
+    return status;
+}
+
+ntr_status ntr_baton_carry(ntr_baton *end, const ntr_baton *before, const ntr_baton *guess, const ntr_allocator *allocator) {
+    ntr_baton all = *end;
+    if (before->count == guess->count) return NTR_OK;
+    all.count = 0;
+    all.sources = ntr_alloc(allocator, end->count + before->count, sizeof *all.sources);
+    if (!all.sources) return NTR_E_MEMORY;
+    ntr_status status = merge_sources(&all, end, before, guess, allocator);
+    release_sources(status == NTR_OK ? end : &all, allocator);
+    if (status == NTR_OK) *end = all;
+    return status;
+}
+
+uint64_t ntr_baton_offset(const ntr_baton *b) {
+    return ntr_reader_offset(&b->reader);
 }
 
 uint64_t ntr_baton_number(const ntr_baton *b) {

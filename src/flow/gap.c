@@ -52,9 +52,32 @@ void ntr_gap_open(ntr_decoder *d, ntr_source *s, ntr_status reason) {
     if (d->message.defect != NTR_OK || !ntr_tcode_is_sync(d->message.tcode)) ntr_clock_lose(&s->clock);
 }
 
+static ntr_source *merge(ntr_source *a, ntr_source *b) {
+    ntr_source *first = NULL, **end = &first;
+    while (a && b) {
+        ntr_source **less = a->id < b->id ? &a : &b;
+        *end = *less;
+        end = &(*less)->next_listed;
+        *less = *end;
+    }
+    *end = a ? a : b;
+    return first;
+}
+
+/* In the order of their numbers, whatever order they were listed in. */
+static ntr_source *sort(ntr_source *list) {
+    if (!list || !list->next_listed) return list;
+    ntr_source *middle = list, *behind;
+    for (ntr_source *end = list->next_listed; end && end->next_listed; end = end->next_listed->next_listed)
+        middle = middle->next_listed;
+    behind = middle->next_listed;
+    middle->next_listed = NULL;
+    return merge(sort(list), sort(behind));
+}
+
 void ntr_gap_open_all(ntr_decoder *d, ntr_status reason) {
     if (!d->listed && !d->orphan.open && d->source_count == 0) d->orphan = gap_here(d, reason);
-    ntr_source *next = d->listed;
+    ntr_source *next = sort(d->listed);
     d->listed = NULL;
     while (next) {
         ntr_source *s = next;

@@ -1,9 +1,12 @@
 #include "parallel/cutter.h"
 
-#include "flow/decoder_state.h"
+#include "base/allocator.h"
+#include "flow/mode.h"
 #include "flow/ownership.h"
 #include "wire/mdo.h"
 #include "wire/scan.h"
+
+#include <ntrace/framer.h>
 
 /* What a message of this TCODE is to the cutter. */
 enum { PLAIN, BTM, HTM, HISTORY, OWNERSHIP, STOP, SYNC, HTM_SYNC };
@@ -21,76 +24,164 @@ static const uint8_t kinds[64] = {
     [NTR_TCODE_INDIRECT_BRANCH_HIST_SYNC] = HTM_SYNC,
 };
 
+/* Messages of a seam at most: it is decoded by one thread. */
+enum { SEAM_MOST = 1 << 16 };
+
 ntr_status ntr_cutter_start(ntr_cutter *c, const ntr_decoder_config *config) {
     ntr_status status;
-    *c = (ntr_cutter){.config = config, .inside = config->mid_stream, .seeking = config->mid_stream, .stopped = true};
-    c->known.context.prv = NTR_PRV_UNKNOWN;
+    *c = (ntr_cutter){.config = config, .inside = config->mid_stream, .seeking = config->mid_stream};
     c->scratch = ntr_decoder_new(config, &status);
-    if (c->scratch) c->params = *ntr_baton_params(c->scratch);
-    return status;
+    if (!c->scratch) return status;
+    c->params = *ntr_baton_params(c->scratch);
+    c->sources = ntr_alloc(config->allocator, (size_t)1 << c->params.src_bits, sizeof *c->sources);
+    c->seen = ntr_alloc(config->allocator, (size_t)1 << c->params.src_bits, sizeof *c->seen);
+    return c->sources && c->seen ? NTR_OK : NTR_E_MEMORY;
 }
 
 void ntr_cutter_end(ntr_cutter *c) {
+    if (!c->config) return;
+    const ntr_allocator *allocator = c->config->allocator;
+    for (uint32_t i = 0; i < c->seen_count; i++) ntr_dealloc(allocator, c->sources[c->seen[i]]);
+    ntr_dealloc(allocator, c->sources);
+    ntr_dealloc(allocator, c->seen);
+    ntr_dealloc(allocator, c->seam.messages);
     ntr_decoder_free(c->scratch);
+}
+
+/* ---- sources */
+
+static ntr_cut_source *add_source(ntr_cutter *c, uint16_t src) {
+    ntr_cut_source *s = ntr_alloc(c->config->allocator, 1, sizeof *s);
+    if (!s) return NULL;
+    *s = (ntr_cut_source){.known = {.src = src, .context.prv = NTR_PRV_UNKNOWN}, .stopped = true, .touched = true};
+    c->seen[c->seen_count++] = src;
+    return c->sources[src] = s;
+}
+
+static ntr_cut_source *touch(ntr_cutter *c, uint16_t src) {
+    ntr_cut_source *s = c->sources[src];
+    if (!s) return add_source(c, src);
+    c->waiting += s->old && !s->touched;
+    s->touched = true;
+    return s;
+}
+
+/* The message's SRC, or -1 when it has none. */
+static int32_t source_of(const ntr_cutter *c, const uint8_t *data, size_t size) {
+    unsigned bits = c->params.src_bits, at = 1;
+    uint32_t src = 0;
+    for (unsigned done = 0; done < bits; done += NTR_MDO_BITS, at++) {
+        if (at >= size || ntr_mseo_of(data[at - 1]) != NTR_MSEO_MORE) return -1;
+        src |= (uint32_t)(data[at] >> NTR_MSEO_BITS) << done;
+    }
+    return (int32_t)(src & ((1u << bits) - 1));
 }
 
 /* ---- messages that matter */
 
-/* Whether the message is the one source's that is looked at. */
-static bool is_ours(ntr_cutter *c, const ntr_message *m) {
-    uint16_t src = c->params.src_bits ? (uint16_t)m->src : 0;
-    if (c->config->one_source) return src == c->config->source;
-    if (c->has_source && src != c->source) c->many = true;
-    c->has_source = true;
-    c->source = src;
-    return true;
+static void learn_sync(ntr_cutter *c, ntr_cut_source *s, const ntr_message *m, unsigned kind) {
+    if (s->stopped) s->known.mode = NTR_MODE_UNKNOWN;
+    else if (kind == HTM_SYNC) s->known.mode = NTR_MODE_HTM;
+    s->stopped = false;
+    s->known.address = ntr_message_address(&c->params, m, NTR_FIELD_FADDR);
+    s->known.first = c->number + 1;
+    ntr_clock_follow(&s->known.clock, &c->params, m);
 }
 
-static void learn_sync(ntr_cutter *c, const ntr_message *m, unsigned kind) {
-    if (c->stopped) c->known.mode = NTR_MODE_UNKNOWN;
-    else if (kind == HTM_SYNC) c->known.mode = NTR_MODE_HTM;
-    c->stopped = false;
-    ntr_clock_follow(&c->known.clock, &c->params, m);
-}
-
-/* Learn from a message. Returns whether it is a synchronizing one behind which the stream may be cut. */
-static bool learn(ntr_cutter *c, const uint8_t *data, size_t size, unsigned kind, ntr_message *m) {
-    if (ntr_message_decode(&c->params, (ntr_bytes){data, size}, m) != NTR_OK) return false;
-    if (!is_ours(c, m)) return false;
+/* Learn from a message. Returns whether it is a synchronizing one. */
+static bool learn(ntr_cutter *c, ntr_cut_source *s, const uint8_t *data, size_t size, unsigned kind) {
+    ntr_message m;
+    if (ntr_message_decode(&c->params, (ntr_bytes){data, size}, &m) != NTR_OK) return false;
     switch (kind) {
     case HISTORY:
-        if (m->rcode != 0) c->known.mode = NTR_MODE_HTM;
+        if (m.rcode != 0) s->known.mode = NTR_MODE_HTM;
         return false;
-    case OWNERSHIP: ntr_ownership_follow(&c->known.context, m->process); return false;
-    case STOP: c->stopped = true; return false;
-    default: learn_sync(c, m, kind); return true;
+    case OWNERSHIP: ntr_ownership_follow(&s->known.context, m.process); return false;
+    case STOP: s->stopped = true; return false;
+    default: learn_sync(c, s, &m, kind); return true;
     }
 }
 
 /* What is to be known of the mode, of this message. Returns whether it has to be looked into. */
-static bool glance(ntr_cutter *c, unsigned kind) {
-    if (kind == BTM) c->known.mode = NTR_MODE_BTM;
-    if (kind == HTM) c->known.mode = NTR_MODE_HTM;
-    return kind > HISTORY || (kind == HISTORY && c->known.mode != NTR_MODE_HTM);
+static bool glance(ntr_cut_source *s, unsigned kind) {
+    if (kind == BTM) s->known.mode = NTR_MODE_BTM;
+    if (kind == HTM) s->known.mode = NTR_MODE_HTM;
+    return kind > HISTORY || (kind == HISTORY && s->known.mode != NTR_MODE_HTM);
+}
+
+/* It has begun anew, and all that is left to know is known. */
+static void join(ntr_cut_source *s) {
+    s->joined = true;
+    s->join = s->known;
+}
+
+static ntr_status add_to_seam(ntr_cutter *c, ntr_cut_source *s, uint64_t offset, size_t size) {
+    ntr_seam *seam = &c->seam;
+    s->late = true;
+    c->too_much |= seam->count == SEAM_MOST;
+    if (c->too_much) return NTR_OK;
+    if (ntr_reserve(c->config->allocator, (void **)&seam->messages, &seam->room, seam->count + 1, sizeof *seam->messages))
+        return NTR_E_MEMORY;
+    seam->messages[seam->count++] =
+        (ntr_seam_message){.number = c->number, .offset = (size_t)(offset - c->begin), .size = size};
+    return NTR_OK;
+}
+
+static void be_odd(ntr_cutter *c, uint64_t offset) {
+    if (!c->odd) c->odd_at = offset;
+    c->odd = true;
+}
+
+/* Take in the message at `data`. Returns whether it is a synchronizing one. */
+static bool take(ntr_cutter *c, uint64_t offset, const uint8_t *data, size_t size, bool broken, ntr_status *status) {
+    int32_t src = source_of(c, data, size);
+    if (broken || src < 0) {
+        be_odd(c, offset);
+        return false;
+    }
+    if (c->config->one_source && src != c->config->source) return false;
+    ntr_cut_source *s = touch(c, (uint16_t)src);
+    if (!s) {
+        *status = NTR_E_MEMORY;
+        return false;
+    }
+    unsigned kind = kinds[data[0] >> NTR_MSEO_BITS];
+    if (s->old && !s->joined) *status = add_to_seam(c, s, offset, size);
+    if (!glance(s, kind) || !learn(c, s, data, size, kind)) return false;
+    c->latest = s;
+    if (!s->old || s->joined) return true;
+    c->waiting--;
+    join(s);
+    return true;
 }
 
 /* ---- framing */
 
-/* Most messages are short. Index of the first byte with MSEO 11, or `size`. */
-static inline size_t find_end(const uint8_t *data, size_t size) {
+/* Most messages are short. Index of the first byte with MSEO 11, or `size`; *broken: one before has the reserved MSEO. */
+static inline size_t find_end(const uint8_t *data, size_t size, bool *broken) {
     enum { NEAR = 16 };
     size_t near = size < NEAR ? size : NEAR;
-    for (size_t i = 0; i < near; i++)
-        if ((data[i] & 3) == NTR_MSEO_MESSAGE) return i;
-    return near + ntr_scan_end(data + near, size - near);
+    bool reserved = false;
+    for (size_t i = 0; i < near; i++) {
+        ntr_mseo mseo = ntr_mseo_of(data[i]);
+        reserved |= mseo == NTR_MSEO_RESERVED;
+        if (mseo != NTR_MSEO_MESSAGE) continue;
+        *broken = reserved;
+        return i;
+    }
+    size_t end = near + ntr_scan_end(data + near, size - near);
+    for (size_t i = near; i < end && !reserved; i++) reserved = ntr_mseo_of(data[i]) == NTR_MSEO_RESERVED;
+    *broken = reserved || end >= NTR_MESSAGE_BYTES_MAX;
+    return end;
 }
 
 /* Get out of a message that was cut. */
 static size_t leave(ntr_cutter *c, const uint8_t *data, size_t size) {
-    size_t end = find_end(data, size);
+    bool broken;
+    size_t end = find_end(data, size, &broken);
     if (end == size) return size;
     c->inside = false;
-    if (!c->seeking) c->known.number++;
+    if (!c->seeking) c->number++;
     c->seeking = false;
     return end + 1;
 }
@@ -99,37 +190,92 @@ static bool is_idle(const ntr_cutter *c, uint8_t byte) {
     return byte == NTR_IDLE || (byte == 0 && c->params.dialect->zero_idle);
 }
 
-size_t ntr_cutter_look(ntr_cutter *c, const uint8_t *data, size_t size, size_t least, ntr_baton **guess,
-                       ntr_status *status) {
-    ntr_message m;
-    bool sync = false;
-    *guess = NULL;
+size_t ntr_cutter_look(ntr_cutter *c, const uint8_t *data, size_t size, size_t least, bool *found, ntr_status *status) {
+    *found = false;
+    c->latest = NULL;
     size_t at = c->inside ? leave(c, data, size) : 0;
-    while (at < size && !sync) {
+    while (at < size && !*found && *status == NTR_OK) {
         if (is_idle(c, data[at])) {
             at++;
             continue;
         }
-        size_t end = at + find_end(data + at, size - at);
+        bool broken;
+        size_t end = at + find_end(data + at, size - at, &broken);
         if (end == size) break;
-        unsigned kind = kinds[data[at] >> 2];
-        c->known.number++;
-        bool matters = glance(c, kind) && learn(c, data + at, end + 1 - at, kind, &m);
-        m.offset = c->offset + at;
-        m.size = end + 1 - at;
+        broken |= ntr_mseo_of(data[at]) != NTR_MSEO_MORE;
+        c->number++;
+        bool sync = take(c, c->offset + at, data + at, end + 1 - at, broken, status);
         at = end + 1;
-        sync = matters && at >= least && !c->many;
+        *found = sync && at >= least && !c->waiting;
     }
+    if (!*found) c->latest = NULL;
     c->offset += at;
-    if (!sync) return at;
-    ntr_baton_guess known = c->known;
-    known.number += c->shift;
-    *guess = ntr_baton_guessed(c->scratch, &m, &known);
-    if (!*guess) *status = NTR_E_MEMORY;
     return at;
 }
 
 void ntr_cutter_pass(ntr_cutter *c, size_t size) {
     c->offset += size;
     c->inside = true;
+    c->latest = NULL;
+}
+
+/* ---- guesses */
+
+/* What the piece in front does not know of a source that is late: it was silent there. */
+static bool is_strange(const ntr_cut_source *s, bool guessed) {
+    return guessed && s->late && !s->before;
+}
+
+/* Whether spoilt bytes leave the guess alone: they may be anybody's, whoever decodes them must know all sources. */
+static bool survives(const ntr_cutter *c, uint32_t silent) {
+    const ntr_seam_message *last = c->seam.messages + c->seam.count;
+    if (!c->odd) return true;
+    return !silent && (!c->seam.count || c->odd_at > c->begin + last[-1].offset);
+}
+
+/* The sources that join. Returns how many, or 0 when the piece cannot be begun with them. */
+static size_t joining(const ntr_cutter *c, bool guessed, bool last, ntr_baton_guess *joins, uint32_t *silent) {
+    size_t count = 0;
+    *silent = 0;
+    for (uint32_t i = 0; i < c->seen_count; i++) {
+        const ntr_cut_source *s = c->sources[c->seen[i]];
+        *silent += s->old && !s->touched;
+        if (!s->joined) continue;
+        if (is_strange(s, guessed)) return 0;
+        joins[count] = s->join;
+        joins[count++].first += c->shift;
+    }
+    if (last && *silent) return 0; /* they may have something to tell at the end of the stream */
+    return survives(c, *silent) ? count : 0;
+}
+
+ntr_status ntr_cutter_guess(ntr_cutter *c, bool guessed, bool last, ntr_baton **guess) {
+    *guess = NULL;
+    bool early = c->config->strict && c->seam.count; /* the first defect may be in it */
+    if (!c->whole || c->waiting || c->too_much || early || !c->seen_count) return NTR_OK;
+    ntr_baton_guess *joins = ntr_alloc(c->config->allocator, c->seen_count, sizeof *joins);
+    if (!joins) return NTR_E_MEMORY;
+    ntr_baton_place place = {.offset = c->begin, .number = c->begin_number + c->shift};
+    size_t count = joining(c, guessed, last, joins, &place.silent);
+    if (count) *guess = ntr_baton_guessed(c->scratch, &place, joins, count);
+    ntr_dealloc(c->config->allocator, joins);
+    return count && !*guess ? NTR_E_MEMORY : NTR_OK;
+}
+
+void ntr_cutter_turn(ntr_cutter *c) {
+    for (uint32_t i = 0; i < c->seen_count; i++) {
+        ntr_cut_source *s = c->sources[c->seen[i]];
+        s->before = s->touched;
+        s->old = true;
+        s->touched = s->joined = s->late = false;
+    }
+    c->begin = c->offset;
+    c->begin_number = c->number;
+    c->whole = !c->inside;
+    c->odd = c->too_much = false;
+    c->waiting = 0;
+    c->seam.count = 0;
+    if (!c->latest) return;
+    c->latest->touched = true;
+    join(c->latest);
 }

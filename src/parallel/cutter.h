@@ -1,4 +1,10 @@
-/* Where a stream can be cut: a look at each message's first byte, and into those that later pieces depend on. */
+/* Where a stream can be cut, and what is known there: a look at each message's first bytes, and into those that later
+ * pieces depend on.
+ *
+ * A piece can be begun before the one in front of it has ended when, of every source that has messages in it, one is
+ * synchronizing: there the source joins. What a source that was seen before says until then is the *seam*: the piece in
+ * front decodes it, too, and so learns what is true where the source joins. Sources that are silent in the piece are
+ * carried over it. */
 #ifndef NTR_PARALLEL_CUTTER_H
 #define NTR_PARALLEL_CUTTER_H
 
@@ -7,32 +13,66 @@
 
 #include "flow/baton.h"
 
+typedef struct ntr_seam_message {
+    uint64_t number; /* of the stream; offset: of the piece */
+    size_t offset, size;
+} ntr_seam_message;
+
+typedef struct ntr_seam {
+    ntr_seam_message *messages;
+    size_t count, room;
+} ntr_seam;
+
+/* What is known of a source. */
+typedef struct ntr_cut_source {
+    ntr_baton_guess known, join; /* behind the latest message, and where it joined the piece */
+    bool stopped;                /* it starts anew with the next synchronizing message */
+    bool old;                    /* was seen before the piece */
+    bool before, touched;        /* has messages in the piece before, in this one */
+    bool joined, late;           /* ... this one, and some of them before that */
+} ntr_cut_source;
+
 typedef struct ntr_cutter {
     const ntr_decoder_config *config;
     ntr_params params;
-    ntr_decoder *scratch; /* for making guesses */
-    uint64_t offset;      /* of the stream, behind the last look */
-    bool inside;          /* in the middle of a message, or of what is none */
-    bool seeking;         /* ... that the stream begins with (mid_stream) */
-    bool stopped;         /* the source starts anew with the next synchronizing message */
-    bool many;            /* sources; nothing can be guessed */
-    bool has_source;
-    uint16_t source;
-    ntr_baton_guess known;
-    uint64_t shift;       /* messages that there were besides those it saw */
+    ntr_decoder *scratch;   /* for making guesses */
+    ntr_cut_source **sources; /* by SRC, made when first seen */
+    uint16_t *seen;         /* their numbers */
+    uint32_t seen_count;
+    uint64_t offset;        /* of the stream, behind the last look */
+    uint64_t number;        /* messages up to there */
+    uint64_t shift;         /* messages that there were besides those it saw */
+    bool inside;            /* in the middle of a message, or of what is none */
+    bool seeking;           /* ... that the stream begins with (mid_stream) */
+
+    /* Of the piece in hand. */
+    uint64_t begin, begin_number;
+    ntr_cut_source *latest; /* whose synchronizing message the last look ended behind, or NULL */
+    bool whole;             /* it begins with a message */
+    bool odd;               /* bytes of it may be anybody's, */
+    uint64_t odd_at;        /* ... from there on */
+    bool too_much;          /* for the seam */
+    uint32_t waiting;       /* old sources with messages, that have not joined yet */
+    ntr_seam seam;
 } ntr_cutter;
 
 /* Errors: as ntr_decoder_new. */
 ntr_status ntr_cutter_start(ntr_cutter *cutter, const ntr_decoder_config *config);
 void ntr_cutter_end(ntr_cutter *cutter);
 
-/* Look at what follows, up to the end of the first synchronizing message that ends at data[least] or later, if there
- * is one. Returns how far it looked; the rest is the beginning of a message. *guess is what is known behind the
- * synchronizing message; NULL when there was none or nothing can be guessed. Errors (*status): NTR_E_MEMORY. */
-size_t ntr_cutter_look(ntr_cutter *cutter, const uint8_t *data, size_t size, size_t least, ntr_baton **guess,
-                       ntr_status *status);
+/* Look at what follows, up to the end of the first synchronizing message that ends at data[least] or later and behind
+ * which the stream may be cut, if there is one (*found). Returns how far it looked; the rest is the beginning of a
+ * message. Errors (*status): NTR_E_MEMORY. */
+size_t ntr_cutter_look(ntr_cutter *cutter, const uint8_t *data, size_t size, size_t least, bool *found, ntr_status *status);
 
 /* Pass bytes without looking: the stream is cut in the middle of a message. */
 void ntr_cutter_pass(ntr_cutter *cutter, size_t size);
+
+/* The piece ends here. *guess is what it can be begun with, NULL when it cannot; the seam is cutter->seam then.
+ * `guessed`: the piece in front was begun with a guess; `last`: nothing follows. Errors: NTR_E_MEMORY. */
+ntr_status ntr_cutter_guess(ntr_cutter *cutter, bool guessed, bool last, ntr_baton **guess);
+
+/* The next piece begins here. */
+void ntr_cutter_turn(ntr_cutter *cutter);
 
 #endif

@@ -3,55 +3,107 @@
 
 /* ---- guesses */
 
-/* The head has ended with the truth, which `next` starts from: as it guessed, or else once more. Called with the
- * lock held. */
-static void compare(ntr_parallel *p, ntr_piece *next, ntr_baton **truth) {
+/* Decode it from the truth, once more if it has been. The lock is held. */
+static void begin_anew(ntr_parallel *p, ntr_piece *next, ntr_baton *truth) {
     const ntr_allocator *allocator = p->config.decoder.allocator;
-    if (next->guessed && ntr_baton_fits(*truth, next->start)) return;
-    if (next->guessed) {
-        p->stats.guessed_wrong++;
-        p->cutter.shift = next->shift + ntr_baton_number(*truth) - ntr_baton_number(next->start);
-        next->unwanted = true;
-        pthread_cond_broadcast(&p->work);
-        while (next->state == NTR_PIECE_RUNNING) pthread_cond_wait(&p->news, &p->lock);
-    }
+    next->unwanted = true;
+    pthread_cond_broadcast(&p->work);
+    while (next->state == NTR_PIECE_RUNNING) pthread_cond_wait(&p->news, &p->lock);
     ntr_baton_free(next->start, allocator);
     ntr_baton_free(next->end, allocator);
+    ntr_baton_free(next->joined, allocator);
     ntr_made_drop(&next->made, &p->parts);
+    ntr_made_drop(&next->seamed, &p->parts);
     next->unwanted = false;
     next->ahead = false;
     next->state = NTR_PIECE_WAITING;
-    next->end = NULL;
-    next->start = *truth;
-    *truth = NULL;
-}
-
-/* ---- delivering */
-
-static ntr_status deliver_part(const ntr_parallel_work *work, const ntr_part *part) {
-    ntr_status status = NTR_OK;
-    const ntr_run_head *run;
-    for (size_t at = 0; status == NTR_OK && (run = ntr_part_run(part, &at));)
-        if (run->size) status = work->deliver(work->user, run->what, run + 1, run->size);
-    return status;
-}
-
-void ntr_deliver(ntr_parallel *p, ntr_piece *head) {
-    p->delivering = true;
-    for (ntr_part *part; p->status == NTR_OK && (part = ntr_made_take(&head->made));) {
-        pthread_mutex_unlock(&p->lock);
-        ntr_status status = deliver_part(&p->config.work, part);
-        ntr_parts_free(&p->parts, part);
-        pthread_mutex_lock(&p->lock);
-        p->status = status;
-    }
-    p->delivering = false;
+    next->end = next->joined = NULL;
+    next->seam.count = 0;
+    next->start = truth;
 }
 
 static void add_counts(ntr_counts *to, const ntr_counts *from) {
     uint64_t *sum = (uint64_t *)to;
     const uint64_t *more = (const uint64_t *)from;
     for (size_t i = 0; i < sizeof *to / sizeof *sum; i++) sum[i] += more[i];
+}
+
+/* The head has ended with the truth, which `next` starts from: as it guessed, or else once more. Called with the
+ * lock held. */
+static void compare(ntr_parallel *p, ntr_piece *head, ntr_piece *next, ntr_baton *truth) {
+    if (next->guessed && ntr_baton_fits(truth, head->joined ? head->joined : truth, next->start)) {
+        next->before = truth;
+        add_counts(&p->counts, &head->seam_counts);
+        ntr_made_move(&p->seam, &head->seamed);
+        return;
+    }
+    if (next->guessed) {
+        p->stats.guessed_wrong++;
+        p->cutter.shift = next->shift + ntr_baton_number(truth) - ntr_baton_number(next->start);
+    }
+    begin_anew(p, next, truth);
+}
+
+/* ---- delivering */
+
+static ntr_status deliver_run(const ntr_parallel *p, const ntr_run_head *run) {
+    const ntr_parallel_work *work = &p->config.work;
+    return run->size ? work->deliver(work->user, run->what, run + 1, run->size) : NTR_OK;
+}
+
+/* The seam's next run, or NULL. */
+static const ntr_run_head *seam_run(ntr_parallel *p) {
+    for (;;) {
+        const ntr_run_head *run = p->seam_part ? ntr_part_run(p->seam_part, &p->seam_at) : NULL;
+        if (run) return run;
+        if (p->seam_part) ntr_parts_free(&p->parts, p->seam_part);
+        p->seam_part = ntr_made_take(&p->seam);
+        p->seam_at = 0;
+        if (!p->seam_part) return NULL;
+    }
+}
+
+/* What lies in the seam before `key`. */
+static ntr_status deliver_seam(ntr_parallel *p, uint32_t key) {
+    ntr_status status = NTR_OK;
+    while (status == NTR_OK && (p->seam_part || p->seam.first)) {
+        const ntr_run_head *run = seam_run(p);
+        if (!run) break;
+        if (run->key >= key) {
+            p->seam_at = (size_t)((const unsigned char *)run - p->seam_part->bytes); /* once more, later */
+            break;
+        }
+        status = deliver_run(p, run);
+    }
+    return status;
+}
+
+static ntr_status deliver_part(ntr_parallel *p, const ntr_part *part) {
+    ntr_status status = NTR_OK;
+    const ntr_run_head *run;
+    for (size_t at = 0; status == NTR_OK && (run = ntr_part_run(part, &at));) {
+        status = deliver_seam(p, run->key);
+        if (status == NTR_OK) status = deliver_run(p, run);
+    }
+    return status;
+}
+
+void ntr_deliver(ntr_parallel *p, ntr_piece *head, bool all) {
+    p->delivering = true;
+    for (ntr_part *part; p->status == NTR_OK && (part = ntr_made_take(&head->made));) {
+        pthread_mutex_unlock(&p->lock);
+        ntr_status status = deliver_part(p, part);
+        ntr_parts_free(&p->parts, part);
+        pthread_mutex_lock(&p->lock);
+        if (p->status == NTR_OK) p->status = status;
+    }
+    if (p->status == NTR_OK && all) {
+        pthread_mutex_unlock(&p->lock);
+        ntr_status status = deliver_seam(p, UINT32_MAX);
+        pthread_mutex_lock(&p->lock);
+        p->status = status;
+    }
+    p->delivering = false;
 }
 
 static void add_stats(ntr_parallel_stats *stats, const ntr_piece *head) {
@@ -64,16 +116,20 @@ static void add_stats(ntr_parallel_stats *stats, const ntr_piece *head) {
 /* The head is done and delivered: the next one takes its place. */
 static void retire(ntr_parallel *p, ntr_piece *head) {
     ntr_baton *truth = head->end;
+    if (head->before)
+        p->status = ntr_baton_carry(truth, head->before, head->start, p->config.decoder.allocator);
+    if (p->status != NTR_OK) return;
     head->end = NULL;
     add_counts(&p->counts, &head->counts);
     add_stats(&p->stats, head);
-    bool last = head->last;
+    ntr_piece *next = ntr_piece_at(p, p->head + 1);
+    if (head->last)
+        ntr_baton_free(truth, p->config.decoder.allocator);
+    else
+        compare(p, head, next, truth);
+    next->head = true;
     ntr_piece_clear(head);
     p->head++;
-    ntr_piece *next = ntr_piece_at(p, p->head);
-    if (!last) compare(p, next, &truth);
-    next->head = true;
-    ntr_baton_free(truth, p->config.decoder.allocator);
     pthread_cond_broadcast(&p->work);
 }
 
@@ -85,7 +141,7 @@ static bool is_ready(const ntr_parallel *p, const ntr_piece *head) {
 /* Deliver what the head has. The lock is held. */
 static void deliver_head(ntr_parallel *p, ntr_piece *head) {
     bool done = head->state == NTR_PIECE_DONE;
-    ntr_deliver(p, head);
+    ntr_deliver(p, head, done);
     pthread_cond_broadcast(&p->work); /* there is room again */
     if (p->status != NTR_OK || !done) return;
     p->status = head->status < 0 ? head->status : NTR_OK;
@@ -96,9 +152,9 @@ static void deliver_head(ntr_parallel *p, ntr_piece *head) {
 }
 
 ntr_status ntr_deliver_until(ntr_parallel *p, uint64_t left) {
-    while (p->status == NTR_OK && p->tail > p->head) {
+    while (p->status == NTR_OK && p->sent > p->head) {
         ntr_piece *head = ntr_piece_at(p, p->head);
-        if (!is_ready(p, head) && p->tail - p->head <= left) break;
+        if (!is_ready(p, head) && p->sent - p->head <= left) break;
         while (!is_ready(p, head)) pthread_cond_wait(&p->news, &p->lock);
         if (p->status == NTR_OK) deliver_head(p, head);
     }

@@ -58,7 +58,7 @@ static void append(ntr_made *made, ntr_part *part) {
 static void begin_run(ntr_made *made, unsigned what) {
     ntr_part *part = made->last;
     made->open = (ntr_run_head *)(void *)(part->bytes + part->used);
-    *made->open = (ntr_run_head){.what = what};
+    *made->open = (ntr_run_head){.what = what, .key = made->key};
     part->used += sizeof *made->open;
     made->size += sizeof *made->open;
 }
@@ -77,7 +77,7 @@ static size_t left(const ntr_part *part) {
 
 void *ntr_made_room(ntr_made *made, ntr_parts *parts, unsigned what, size_t least, size_t *room) {
     size_t head = sizeof(ntr_run_head);
-    if (made->open && made->open->what != what) end_run(made);
+    if (made->open && (made->open->what != what || made->open->key != made->key)) end_run(made);
     if (left(made->last) < (made->open ? least : head + least)) {
         if (least > SIZE_MAX - head - ALIGNMENT) return NULL;
         ntr_part *part = get(parts, head + least + ALIGNMENT > PART ? head + least + ALIGNMENT : PART);
@@ -100,7 +100,7 @@ void ntr_made_move(ntr_made *to, ntr_made *from) {
     append(to, from->first);
     to->last = from->last;
     to->size += from->size;
-    *from = (ntr_made){0};
+    *from = (ntr_made){.key = from->key};
 }
 
 void ntr_made_move_full(ntr_made *to, ntr_made *from) {

@@ -27,6 +27,7 @@ void ntr_parts_end(ntr_parts *parts);
 
 typedef struct ntr_run_head {
     size_t size; /* bytes that follow */
+    uint32_t key;
     unsigned what;
 } ntr_run_head;
 
@@ -35,6 +36,7 @@ typedef struct ntr_made {
     ntr_part *first, *last;
     size_t size;        /* bytes of its parts that are in use */
     ntr_run_head *open; /* the run that goes on, in the last part, or NULL */
+    uint32_t key;       /* of what is put now: runs of two of them can be told in one order */
 } ntr_made;
 
 /* Room to append to: at least `least` bytes, *room of them. What is appended with one call stays in one piece. NULL: out

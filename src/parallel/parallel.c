@@ -29,7 +29,7 @@ static ntr_status set_up(ntr_parallel *p, const ntr_parallel_config *config) {
     unsigned threads = config->threads ? config->threads : processors();
     p->worker_count = threads > THREADS_MOST ? THREADS_MOST : threads;
     p->least = config->piece ? config->piece : config->counting ? PIECE_COUNTING : PIECE_READING;
-    p->ring_size = 2 * (size_t)p->worker_count + 2;
+    p->ring_size = 2 * (size_t)p->worker_count + 3;
     p->most_made = larger(MADE_MOST / p->ring_size, MADE_LEAST);
     p->stats.threads = p->worker_count;
     p->ring = ntr_alloc(allocator, p->ring_size, sizeof *p->ring);
@@ -66,9 +66,13 @@ void ntr_piece_clear(ntr_piece *piece) {
     const ntr_allocator *allocator = piece->parallel->config.decoder.allocator;
     ntr_baton_free(piece->start, allocator);
     ntr_baton_free(piece->end, allocator);
+    ntr_baton_free(piece->joined, allocator);
+    ntr_baton_free(piece->before, allocator);
     ntr_made_drop(&piece->made, &piece->parallel->parts);
     ntr_made_drop(&piece->making, &piece->parallel->parts);
-    *piece = (ntr_piece){.parallel = piece->parallel, .data = piece->data, .room = piece->room};
+    ntr_made_drop(&piece->seamed, &piece->parallel->parts);
+    const ntr_seam empty = {.messages = piece->seam.messages, .room = piece->seam.room};
+    *piece = (ntr_piece){.parallel = piece->parallel, .data = piece->data, .room = piece->room, .seam = empty};
 }
 
 void ntr_parallel_free(ntr_parallel *p) {
@@ -78,7 +82,10 @@ void ntr_parallel_free(ntr_parallel *p) {
     for (size_t i = 0; p->ring && i < p->ring_size; i++) {
         ntr_piece_clear(&p->ring[i]);
         ntr_dealloc(allocator, p->ring[i].data);
+        ntr_dealloc(allocator, p->ring[i].seam.messages);
     }
+    if (p->seam_part) ntr_parts_free(&p->parts, p->seam_part);
+    ntr_made_drop(&p->seam, &p->parts);
     ntr_parts_end(&p->parts);
     ntr_cutter_end(&p->cutter);
     ntr_dealloc(allocator, p->workers);
@@ -99,50 +106,69 @@ static ntr_status append(ntr_parallel *p, ntr_piece *piece, const uint8_t *data,
     return NTR_OK;
 }
 
-/* The piece that was filled goes to the threads. The next one begins with what lies behind `used`, and as guessed. The
- * lock is held. */
-static ntr_status send_locked(ntr_parallel *p, size_t used, ntr_baton *guess, bool last) {
+/* Have the piece in hand begin as guessed, if it can be; the seam is its own then. */
+static ntr_status guess(ntr_parallel *p, bool last) {
+    ntr_piece *piece = ntr_piece_at(p, p->tail);
+    ntr_cutter *c = &p->cutter;
+    if (p->tail == 0) return NTR_OK; /* its start is known */
+    ntr_status status = ntr_cutter_guess(c, ntr_piece_at(p, p->tail - 1)->guessed, last, &piece->start);
+    piece->guessed = piece->start != NULL;
+    piece->many = !piece->guessed && c->seen_count > 1;
+    piece->shift = c->shift;
+    piece->seam.count = 0;
+    if (!piece->guessed) return status;
+    ntr_seam seam = piece->seam;
+    piece->seam = c->seam;
+    c->seam = seam;
+    for (size_t i = 0; i < piece->seam.count; i++) piece->seam.messages[i].number += c->shift;
+    return status;
+}
+
+/* The piece in hand ends after `used` bytes; the next one begins with the rest. With it, the one before can be sent to
+ * the threads. The lock is held. */
+static ntr_status turn_locked(ntr_parallel *p, size_t used, bool last) {
     ntr_piece *piece = ntr_piece_at(p, p->tail), *next = ntr_piece_at(p, p->tail + 1);
-    ntr_status status = ntr_deliver_until(p, p->ring_size - 2); /* so that the next one is free */
+    ntr_status status = ntr_deliver_until(p, p->ring_size - 3); /* so that the next one is free */
     if (status == NTR_OK) status = append(p, next, piece->data + used, piece->size - used);
-    if (status != NTR_OK) {
-        ntr_baton_free(guess, p->config.decoder.allocator);
-        return status;
-    }
+    if (status == NTR_OK) status = guess(p, last);
+    if (status != NTR_OK) return status;
     piece->size = used;
     piece->last = last;
-    next->start = guess;
-    next->guessed = guess != NULL;
-    next->many = p->cutter.many;
-    next->shift = p->cutter.shift;
     p->tail++;
-    pthread_cond_signal(&p->work);
+    p->sent = last ? p->tail : p->tail - 1;
+    pthread_cond_broadcast(&p->work);
     return NTR_OK;
 }
 
-static ntr_status send(ntr_parallel *p, size_t used, ntr_baton *guess, bool last) {
+static ntr_status turn(ntr_parallel *p, size_t used, bool last) {
     pthread_mutex_lock(&p->lock);
-    ntr_status status = send_locked(p, used, guess, last);
+    ntr_status status = turn_locked(p, used, last);
     pthread_mutex_unlock(&p->lock);
+    ntr_cutter_turn(&p->cutter);
     p->looked = 0;
     return status;
+}
+
+/* Sources that come together need longer pieces. */
+static size_t most(const ntr_parallel *p) {
+    return p->least * PIECE_MOST * (p->cutter.seen_count > 1 ? 4 : 1);
 }
 
 /* Cut what is there. */
 static ntr_status cut(ntr_parallel *p) {
     for (;;) {
         ntr_piece *piece = ntr_piece_at(p, p->tail);
-        ntr_baton *guess;
         ntr_status status = NTR_OK;
+        bool found;
         size_t least = p->least > p->looked ? p->least - p->looked : 0;
-        p->looked += ntr_cutter_look(&p->cutter, piece->data + p->looked, piece->size - p->looked, least, &guess, &status);
+        p->looked += ntr_cutter_look(&p->cutter, piece->data + p->looked, piece->size - p->looked, least, &found, &status);
         if (status != NTR_OK) return status;
-        if (!guess && piece->size < PIECE_MOST * p->least) return NTR_OK;
-        if (!guess && p->looked == 0) { /* a message without end */
+        if (!found && piece->size < most(p)) return NTR_OK;
+        if (!found && p->looked == 0) { /* a message without end */
             ntr_cutter_pass(&p->cutter, piece->size);
             p->looked = piece->size;
         }
-        status = send(p, p->looked, guess, false);
+        status = turn(p, p->looked, false);
         if (status != NTR_OK) return status;
     }
 }
@@ -178,7 +204,7 @@ static ntr_status stop(ntr_parallel *p, ntr_status status) {
 ntr_status ntr_parallel_feed(ntr_parallel *p, const uint8_t *data, size_t size, bool last) {
     if (p->ended != NTR_OK) return p->ended;
     ntr_status status = take(p, data, size);
-    if (status == NTR_OK && last) status = send(p, ntr_piece_at(p, p->tail)->size, NULL, true);
+    if (status == NTR_OK && last) status = turn(p, ntr_piece_at(p, p->tail)->size, true);
     if (status == NTR_OK) status = deliver(p, last);
     if (status != NTR_OK || last) return stop(p, status == NTR_OK ? NTR_END : status);
     return NTR_NEED_MORE;

@@ -25,6 +25,7 @@ struct ntr_piece {
     bool guessed;   /* `start` was a guess, when the piece was cut */
     bool many;      /* it could not be, because there are several sources */
     uint64_t shift; /* of the cutter, then */
+    ntr_seam seam;  /* messages of it that the piece before decodes; none if that is of no use */
 
     /* Under the lock. */
     uint8_t state;  /* ntr_piece_state */
@@ -32,12 +33,16 @@ struct ntr_piece {
     bool head;      /* everything before has been delivered */
     bool ahead;     /* was begun before it was the head */
     ntr_baton *start, *end;
-    ntr_made made;  /* to be delivered */
+    ntr_baton *joined; /* what is known where sources join the next piece; NULL: that is `end` */
+    ntr_baton *before; /* the truth, when `start` was a guess that fitted it */
+    ntr_made made;     /* to be delivered */
     ntr_status status;
 
     /* The thread's own while it runs. */
     ntr_made making;
-    ntr_counts counts;
+    ntr_made seamed;    /* of the next piece's seam */
+    ntr_made *into;     /* one of the two */
+    ntr_counts counts, seam_counts;
     ntr_status refused; /* by ntr_piece_put */
 };
 
@@ -62,7 +67,8 @@ struct ntr_parallel {
 
     ntr_piece *ring;
     size_t ring_size;
-    uint64_t head, tail; /* pieces [head, tail) are in the ring; `tail` is being filled */
+    uint64_t head, sent, tail; /* pieces [head, sent) are for the threads; `tail` is being filled; the one before waits
+                                * for its end, if it was not sent: they have a seam */
 
     pthread_mutex_t lock;
     pthread_cond_t work;  /* for threads: a piece can be begun, or is the head now, or all is over */
@@ -71,6 +77,9 @@ struct ntr_parallel {
 
     ntr_counts counts;
     ntr_parallel_stats stats;
+    ntr_made seam;     /* made of the head's seam, to be delivered between what the head made, */
+    ntr_part *seam_part; /* ... this part of it first, from here on */
+    size_t seam_at;
     bool delivering;   /* somebody is, without the lock */
     ntr_status status; /* sticky: why no more is delivered */
     ntr_status ended;  /* the caller's: the same, told */
@@ -80,13 +89,19 @@ static inline ntr_piece *ntr_piece_at(const ntr_parallel *p, uint64_t number) {
     return &p->ring[number % p->ring_size];
 }
 
+/* The piece behind it in the stream. */
+static inline ntr_piece *ntr_piece_behind(const ntr_piece *piece) {
+    const ntr_parallel *p = piece->parallel;
+    return &p->ring[((size_t)(piece - p->ring) + 1) % p->ring_size];
+}
+
 /* Make the piece ready for the ring's next round; its memory is kept. */
 void ntr_piece_clear(ntr_piece *piece);
 
 /* ---- deliver.c: all with the lock held */
 
-/* Hand on what the head has made, without the lock. */
-void ntr_deliver(ntr_parallel *p, ntr_piece *head);
+/* Hand on what the head has made, without the lock; `all`: it makes no more. */
+void ntr_deliver(ntr_parallel *p, ntr_piece *head, bool all);
 
 /* In the caller's thread: deliver what is ready; wait while more than `left` pieces are in the ring. */
 ntr_status ntr_deliver_until(ntr_parallel *p, uint64_t left);

@@ -13,7 +13,7 @@ static ntr_status hand_over(ntr_piece *piece) {
     ntr_parallel *p = piece->parallel;
     pthread_mutex_lock(&p->lock);
     ntr_made_move_full(&piece->made, &piece->making);
-    if (piece->head && !p->delivering) ntr_deliver(p, piece);
+    if (piece->head && !p->delivering) ntr_deliver(p, piece, false);
     while (piece->made.size > p->most_made && !piece->unwanted && !p->over) pthread_cond_wait(&p->work, &p->lock);
     ntr_status status = piece->unwanted || p->over || p->status != NTR_OK ? NTR_E_STATE : NTR_OK;
     if (p->status != NTR_OK) pthread_cond_signal(&p->news);
@@ -23,16 +23,16 @@ static ntr_status hand_over(ntr_piece *piece) {
 
 void *ntr_piece_room(ntr_piece *piece, unsigned what, size_t least, size_t *room) {
     if (piece->refused != NTR_OK) return NULL;
-    void *to = ntr_made_room(&piece->making, &piece->parallel->parts, what, least, room);
+    void *to = ntr_made_room(piece->into, &piece->parallel->parts, what, least, room);
     if (!to)
         piece->refused = NTR_E_MEMORY;
-    else if (piece->making.first != piece->making.last)
+    else if (piece->making.first != piece->making.last && piece->into == &piece->making)
         piece->refused = hand_over(piece);
     return piece->refused == NTR_OK ? to : NULL;
 }
 
 void ntr_piece_used(ntr_piece *piece, size_t size) {
-    if (piece->refused == NTR_OK) ntr_made_used(&piece->making, size);
+    if (piece->refused == NTR_OK) ntr_made_used(piece->into, size);
 }
 
 ntr_status ntr_piece_put(ntr_piece *piece, unsigned what, const void *data, size_t size) {
@@ -78,10 +78,48 @@ static ntr_status told(void *user, const ntr_event *event, const ntr_context *co
     return w->parallel->config.work.told(w->maker, event, context, times);
 }
 
-static ntr_status count(ntr_worker *w, ntr_piece *piece) {
-    ntr_status status = ntr_decoder_count(w->decoder, &piece->counts);
-    if (status < 0 || !w->parallel->config.work.told) return status;
-    ntr_status settled = ntr_decoder_settle(w->decoder);
+static ntr_status settle(ntr_worker *w) {
+    bool told = w->parallel->config.counting && w->parallel->config.work.told;
+    return told ? ntr_decoder_settle(w->decoder) : NTR_OK;
+}
+
+/* Decode what lies between two places of the piece, which end with messages or the piece. */
+static ntr_status read_some(ntr_worker *w, ntr_piece *piece, const uint8_t *data, size_t size, bool last, ntr_counts *counts) {
+    ntr_status status = ntr_decoder_feed(w->decoder, data, size, last);
+    if (status != NTR_OK) return status;
+    return w->parallel->config.counting ? ntr_decoder_count(w->decoder, counts) : read_events(w, piece);
+}
+
+/* The piece; its keys tell what lies between the messages of the seam. */
+static ntr_status read_piece(ntr_worker *w, ntr_piece *piece) {
+    ntr_status status = NTR_NEED_MORE;
+    size_t at = 0;
+    for (size_t i = 0; i < piece->seam.count && status == NTR_NEED_MORE; i++) {
+        size_t to = piece->seam.messages[i].offset;
+        piece->into->key = 2 * (uint32_t)i;
+        status = read_some(w, piece, piece->data + at, to - at, false, &piece->counts);
+        at = to;
+    }
+    if (status != NTR_NEED_MORE) return status;
+    piece->into->key = 2 * (uint32_t)piece->seam.count;
+    status = read_some(w, piece, piece->data + at, piece->size - at, piece->last, &piece->counts);
+    ntr_status settled = status < 0 ? NTR_OK : settle(w);
+    return settled == NTR_OK ? status : settled;
+}
+
+/* The next piece's seam: its messages alone. Their bytes are counted in the piece they lie in. */
+static ntr_status read_seam(ntr_worker *w, ntr_piece *piece, const ntr_piece *next) {
+    ntr_status status = NTR_NEED_MORE;
+    uint64_t begin = ntr_baton_offset(next->start);
+    for (size_t i = 0; i < next->seam.count && status == NTR_NEED_MORE; i++) {
+        const ntr_seam_message *m = &next->seam.messages[i];
+        const ntr_baton_place place = {.offset = begin + m->offset, .number = m->number - 1};
+        ntr_baton_move(w->decoder, &place);
+        piece->into->key = 2 * (uint32_t)i + 1;
+        status = read_some(w, piece, next->data + m->offset, m->size, false, &piece->seam_counts);
+    }
+    piece->seam_counts.messages = piece->seam_counts.bytes = 0;
+    ntr_status settled = status < 0 ? NTR_OK : settle(w);
     return settled == NTR_OK ? status : settled;
 }
 
@@ -92,22 +130,38 @@ static void tell_sources(const ntr_worker *w, const ntr_baton *start) {
         w->parallel->config.work.source(w->maker, src, &context);
 }
 
+static ntr_status end(ntr_worker *w, ntr_piece *piece, ntr_status status) {
+    const ntr_parallel_work *work = &w->parallel->config.work;
+    ntr_status ended = work->end ? work->end(w->maker, piece) : NTR_OK;
+    return status >= 0 && ended != NTR_OK ? ended : status;
+}
+
 static ntr_status decode(ntr_worker *w, ntr_piece *piece, const ntr_baton *start) {
     const ntr_parallel_work *work = &w->parallel->config.work;
     ntr_status status = ntr_baton_give(w->decoder, start);
     if (status != NTR_OK) return status;
     if (work->begin) work->begin(w->maker, piece);
     if (work->source) tell_sources(w, start);
-    status = ntr_decoder_feed(w->decoder, piece->data, piece->size, piece->last);
-    if (status == NTR_OK) status = w->parallel->config.counting ? count(w, piece) : read_events(w, piece);
-    ntr_status ended = work->end ? work->end(w->maker, piece) : NTR_OK;
-    return status >= 0 && ended != NTR_OK ? ended : status;
+    return end(w, piece, read_piece(w, piece));
+}
+
+/* What is known at the end of the piece, and where sources join the next. */
+static ntr_status look_behind(ntr_worker *w, ntr_piece *piece, ntr_baton **end_, ntr_baton **joined) {
+    const ntr_piece *next = ntr_piece_behind(piece);
+    *end_ = ntr_baton_take(w->decoder);
+    if (!*end_) return NTR_E_MEMORY;
+    if (piece->last || !next->seam.count) return NTR_OK;
+    piece->into = &piece->seamed;
+    ntr_status status = end(w, piece, read_seam(w, piece, next));
+    if (status < 0) return status;
+    *joined = ntr_baton_take(w->decoder);
+    return *joined ? NTR_OK : NTR_E_MEMORY;
 }
 
 /* ---- threads */
 
 static ntr_piece *find_piece(const ntr_parallel *p) {
-    for (uint64_t i = p->head; i < p->tail; i++) {
+    for (uint64_t i = p->head; i < p->sent; i++) {
         ntr_piece *piece = ntr_piece_at(p, i);
         if (piece->state == NTR_PIECE_WAITING && piece->start) return piece;
     }
@@ -119,18 +173,20 @@ static void work_on(ntr_worker *w, ntr_piece *piece) {
     ntr_parallel *p = w->parallel;
     piece->state = NTR_PIECE_RUNNING;
     piece->ahead = !piece->head;
-    piece->counts = (ntr_counts){0};
+    piece->counts = piece->seam_counts = (ntr_counts){0};
     piece->refused = NTR_OK;
+    piece->into = &piece->making;
     const ntr_baton *start = piece->start;
     pthread_mutex_unlock(&p->lock);
 
     ntr_status status = decode(w, piece, start);
-    ntr_baton *end = status >= 0 ? ntr_baton_take(w->decoder) : NULL;
-    if (status >= 0 && !end) status = NTR_E_MEMORY;
+    ntr_baton *behind = NULL, *joined = NULL;
+    if (status >= 0) status = look_behind(w, piece, &behind, &joined);
 
     pthread_mutex_lock(&p->lock);
     ntr_made_move(&piece->made, &piece->making);
-    piece->end = end;
+    piece->end = behind;
+    piece->joined = joined;
     piece->status = status;
     piece->state = NTR_PIECE_DONE;
     pthread_cond_signal(&p->news);
