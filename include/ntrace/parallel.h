@@ -1,12 +1,13 @@
 /* Decoding one stream with many threads.
  *
- * The stream is cut in pieces, behind synchronizing messages where there are any. Behind one, all that is left to
- * know of a source (contexts, time) is guessed from what the messages before it say, so that its piece can be decoded
- * before the pieces in front of it are. When those are, the guess is compared with what is true then; a piece that was
- * guessed wrong is decoded again. So the outcome is that of one thread, whatever the stream holds; how much of it was
- * decoded side by side, ntr_parallel_stats tells.
+ * The stream is cut in pieces, behind synchronizing messages where there are any; of several sources each has to have
+ * one. Behind it, all that is left to know of a source (contexts, time) is guessed from what the messages before it say,
+ * so that its piece can be decoded before the pieces in front of it are. When those are, the guess is compared with what
+ * is true then; a piece that was guessed wrong is decoded again. So the outcome is that of one thread, whatever the
+ * stream holds; how much of it was decoded side by side, ntr_parallel_stats tells.
  *
- * What threads make of events is put into their piece, and handed on in the order of the stream. Memory is bounded: so many pieces are in work, and a thread that has made too much waits for its turn. */
+ * What threads make of events is put into their piece, and handed on in the order of the stream. Memory is bounded: so
+ * many pieces are in work, and a thread that has made too much waits for its turn. */
 #ifndef NTRACE_PARALLEL_H
 #define NTRACE_PARALLEL_H
 
@@ -25,7 +26,8 @@ typedef struct ntr_parallel_work {
     void *(*maker_new)(void *user); /* NULL: out of memory */
     void (*maker_free)(void *maker);
 
-    /* A piece begins; then it is told which sources are known already, and where they are. May be NULL. */
+    /* A piece begins; then it is told which sources are known already, and where they are. May be NULL. When it has
+     * ended, what several sources say in the next one may follow, and end, too. */
     void (*begin)(void *maker, ntr_piece *piece);
     void (*source)(void *maker, uint16_t src, const ntr_context *context);
 
@@ -81,7 +83,7 @@ typedef struct ntr_parallel_stats {
     uint64_t pieces;       /* delivered, the first one included */
     uint64_t ahead;        /* of them, were decoded before the piece in front of them was */
     uint64_t without_sync; /* could not, for want of a synchronizing message */
-    uint64_t many_sources; /* could not, because several sources are in the stream */
+    uint64_t many_sources; /* could not, because not every source of the stream has one there */
     uint64_t guessed_wrong;
 } ntr_parallel_stats;
 

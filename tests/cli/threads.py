@@ -23,6 +23,45 @@ def stream(size, damage=0):
     return bytes(data)
 
 
+LOOP = ["DirectBranch ICNT=7", "IndirectBranch BTYPE=2 ICNT=2 UADDR=0"]
+TURNS = {  # what a source may do between two turns of the loop, and how often
+    "on": ([], 40),
+    "sync": (["ProgTraceSync SYNC=5 ICNT=0 FADDR=0x80"], 3),
+    "move": (["Ownership PROCESS=0x122"], 1),
+    "stop": (["ProgTraceCorrelation EVCODE=0 CDF=0 ICNT=0", tiny.START.strip()], 1),
+}
+SOURCES = 3
+
+
+def messages(lines, source, times):
+    """Each line's bytes. Times are absolute in synchronizing messages, else since the last."""
+    if times:
+        lines = [line + f" TSTAMP={1000 * number if 'Sync' in line else 7}" for number, line in enumerate(lines)]
+    lines = [line + f" SRC={source}" for line in lines]
+    data = bytes_of("\n".join(lines) + "\n", "--src-bits", "2")
+    ends = [at + 1 for at, byte in enumerate(data) if byte & 3 == 3]
+    return [data[begin:end] for begin, end in zip([0, *ends], ends)]
+
+
+def several(size, times=False, damage=0):
+    """Sources in bursts, some of them long, in the middle of their flow when others begin."""
+    chance, bursts, parts = random.Random(2), [], []
+    for source in range(SOURCES):
+        turns = chance.choices(list(TURNS), [often for _, often in TURNS.values()], k=300)
+        lines = [tiny.START.strip()] + [line for turn in turns for line in LOOP + TURNS[turn][0]]
+        parts.append(messages(lines, source, times))
+    at = [0] * SOURCES
+    while sum(map(len, bursts)) < size:
+        source = chance.randrange(SOURCES)
+        for _ in range(chance.choice((1, 3, 20, 400))):
+            bursts.append(parts[source][at[source] % len(parts[source])])
+            at[source] += 1
+    data = bytearray(b"".join(bursts))
+    for _ in range(damage):
+        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    return bytes(data)
+
+
 def decode(jobs, trace, *options):
     command = [NTRACE, "decode", trace, "-e", write("program.elf", tiny.elf()), "-j", str(jobs), *options]
     done = subprocess.run(command, capture_output=True)
@@ -38,10 +77,10 @@ def compare(trace, *options):
     check(many.stdout == one.stdout, f"{options}: other output")
 
 
-def compare_all(trace):
+def compare_all(trace, *options):
     for output, form in FORMS:
-        compare(trace, "--output", output, "--format", form)
-    compare(trace, "--output", "count")
+        compare(trace, "--output", output, "--format", form, *options)
+    compare(trace, "--output", "count", *options)
 
 
 @case("every form of a good stream")
@@ -52,6 +91,34 @@ def good():
 @case("every form of a damaged stream")
 def damaged():
     compare_all(write("damaged.nex", stream(300000, 40)))
+
+
+@case("several sources")
+def sources():
+    compare_all(write("several.nex", several(150000)), "--src-bits", "2", "--no-timestamps")
+
+
+@case("several sources in the order of time")
+def times():
+    trace = write("times.nex", several(200000, times=True))
+    for output in ("pc", "span", "call"):
+        compare(trace, "--output", output, "--src-bits", "2", "--timestamps")
+
+
+@case("several sources, damaged")
+def several_damaged():
+    for damage in (3, 40):
+        trace = write("spoilt.nex", several(200000, times=True, damage=damage))
+        for output in ("pc", "event"):
+            compare(trace, "--output", output, "--src-bits", "2")
+    compare(trace, "--src-bits", "2", "--src", "1")
+    compare(trace, "--src-bits", "2", "--strict")
+
+
+@case("several sources, counted")
+def several_counted():
+    for damage in (0, 10):
+        compare(write("counted.nex", several(200000, damage=damage) * 10), "--output", "count", "--src-bits", "2")
 
 
 @case("a stream that starts in the middle of a message")
