@@ -13,7 +13,7 @@
 #include <ntrace/decoder.h>
 #include <ntrace/order.h>
 
-#define EVENTS_AT_ONCE 512
+#define EVENTS_AT_ONCE 256 /* they stay in the nearest cache */
 
 struct decode_options {
     struct cli_stream stream;
@@ -60,17 +60,13 @@ struct decode {
     unsigned jobs;
     ntr_order *order; /* NULL: events come out as the stream has them */
     bool any;         /* something was decoded */
+    bool part;        /* of the trace only */
 };
 
 /* ---- opening */
 
 static bool needs_program(const struct decode_options *o) {
     return o->output != CLI_SHOW_EVENT && o->output != CLI_SHOW_ITC;
-}
-
-/* Parts of the trace want one thread. */
-static bool can_share(const struct decode *d) {
-    return !d->window.from.unit && !d->window.to.unit;
 }
 
 static int open_decoder(struct decode *d) {
@@ -85,7 +81,8 @@ static int open_decoder(struct decode *d) {
     };
     ntr_status status = NTR_OK;
 
-    d->jobs = can_share(d) ? cli_threads_number(&d->trace, d->options->jobs) : 1;
+    d->part = d->window.from.unit || d->window.to.unit;
+    d->jobs = d->part ? 1 : cli_threads_number(&d->trace, d->options->jobs); /* parts want one thread */
     d->decoder = ntr_decoder_new(&d->config, &status);
     if (!d->decoder) return cli_fail("%s: %s", d->trace.input.name, ntr_status_text(status));
     /* Defects before the window count, offsets are others, or there is no window. */
@@ -139,9 +136,9 @@ static void show_event(struct decode *d, struct cli_decode_output *output, const
 }
 
 /* Hand one event on. Returns whether more is wanted. */
-static bool take_event(struct decode *d, struct cli_decode_output *output, const ntr_event *event) {
+static inline bool take_event(struct decode *d, struct cli_decode_output *output, const ntr_event *event) {
     const uint64_t *time = event->flags & NTR_EVENT_TIME ? &event->time : NULL;
-    enum cli_place place = cli_window_place(&d->window, event->message, event->offset, time);
+    enum cli_place place = d->part ? cli_window_place(&d->window, event->message, event->offset, time) : CLI_INSIDE;
 
     if (place == CLI_INSIDE) {
         if (event->kind == NTR_EVENT_GAP) tell_gap(d, event);
@@ -288,7 +285,7 @@ static ntr_status count_shared(struct decode *d, ntr_counts *counts) {
 static int show_counts(struct decode *d) {
     ntr_counts counts = {0};
 
-    if (d->window.from.unit || d->window.to.unit) return cli_fail("--output count counts all: no --from, no --to");
+    if (d->part) return cli_fail("--output count counts all: no --from, no --to");
     ntr_status status = d->jobs > 1 ? count_shared(d, &counts) : count_alone(d, &counts);
     if (status == NTR_NEED_MORE) return CLI_FAILED;
     d->any = counts.messages != 0;

@@ -141,6 +141,13 @@ static inline ntr_block *ntr_blocks_jump(ntr_blocks *blocks, ntr_block *block, u
     return block->taken->key == address ? block->taken : ntr_blocks_link(blocks, block, &block->taken, address);
 }
 
+/* The block behind this one's branch; no jump depends on which way it went. */
+static inline ntr_block *ntr_blocks_branch(ntr_blocks *blocks, ntr_block *block, bool taken) {
+    ntr_block **link = taken ? &block->taken : &block->fall, *to = *link;
+    uint64_t address = taken ? block->target : block->next;
+    return to->key == address ? to : ntr_blocks_link(blocks, block, link, address);
+}
+
 /* NTR_OK for a block; else NTR_E_NO_IMAGE, NTR_E_MEMORY, NTR_E_LIMIT. */
 static inline ntr_status ntr_block_status(const ntr_block *block) {
     if (block->halfwords) return NTR_OK;
