@@ -32,11 +32,11 @@ test: ## install what is missing, build every way, run every test
 test-quick: all ## the tests of this build only
 	@tools/run_tests quick
 
-soak: ## the long runs: random programs, mutants
+soak: ## the long runs: random programs, mutants, every fault, 1 GiB (under an hour)
 	@tools/deps all
 	@tools/run_tests soak
 
-sanitize-more: all ## the tests under MemorySanitizer, ThreadSanitizer and valgrind
+sanitize-more: all ## the tests under MemorySanitizer, ThreadSanitizer and valgrind (about an hour)
 	@tools/deps all
 	@tools/run_tests sanitize-more
 

@@ -4,8 +4,10 @@ import concurrent.futures
 import os
 import random
 import re
+import sqlite3
 
-from harness import MESSAGES as TEXT, Run, bytes_of, case, check, equal, main, matches, scratch, write
+import tiny
+from harness import MESSAGES as TEXT, Run, bytes_of, case, check, equal, main, matches, scratch, skip, write
 
 WORKERS = os.cpu_count() or 2
 
@@ -134,6 +136,25 @@ def none_of_it():
         matches(f"expected messages over {transport}, found none", told, transport)
     told = Run("assemble", write("zero", b"DirectBranch ICNT=3\nDirectBranch\0 ICNT=3\n"), status=2).err
     matches("line 2, column 13: expected text, found a zero byte", told, "assemble")
+
+
+@case("a database of a damaged trace tells of its gaps")
+def gaps():
+    sound = bytes_of(tiny.HTM)
+    trace, path = write("hole.nex", sound[:9] + b"\x67" * 3 + sound[9:] + sound), os.path.join(scratch(), "hole.db")
+    told = Run("export", "--to", "sqlite", trace, "-e", write("tiny.elf", tiny.elf()), "-o", path, status=None)
+    if "no such format" in told.err:
+        skip("not part of this build")
+    equal(told.status, 1, told.err)
+    with sqlite3.connect(path) as database:
+        rows = database.execute("SELECT src, offset, until, message, reason FROM gaps").fetchall()
+    check(rows and all(row[1] < row[2] <= 2 * len(sound) + 3 and row[4] for row in rows), f"gaps: {rows}")
+
+
+@case("raw to raw: idle bytes are left out, messages stay")
+def raw():
+    sound = bytes_of(TEXT)
+    equal(Run("convert", write("idle.nex", b"\xff\xff" + sound + b"\xff" + sound)).bytes, sound + sound, "bytes")
 
 
 @case("lists of program counters: what is none, zero bytes, endless lines, folders, long comments")

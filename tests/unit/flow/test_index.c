@@ -98,10 +98,38 @@ static void the_least_offset_is_the_beginning(void **state) {
     scene_end(&s);
 }
 
+/* Bytes that may have been anybody's: no time is sure, and a stop behind them is no place to begin at. */
+static void behind_damage_only_synchronizing_messages_are_points(void **state) {
+    (void)state;
+    scene s;
+    stream in = {.size = 0};
+    scene_start(&s, "ntrace-1.0");
+    s.config.params.src_bits = 2;
+    assemble(&in, &s.config.params,
+             "ProgTraceSync SRC=0 SYNC=5 ICNT=0 FADDR=0x800\n"
+             "DirectBranch SRC=0 ICNT=4\n"
+             "raw 67\n" /* between messages neither idle nor a start */
+             "DirectBranch SRC=0 ICNT=4\n"
+             "ProgTraceCorrelation SRC=0 EVCODE=4 CDF=0 ICNT=2\n"
+             "DirectBranch SRC=1 ICNT=4\n"
+             "ProgTraceSync SRC=1 SYNC=5 ICNT=0 FADDR=0x800\n"
+             "ProgTraceSync SRC=0 SYNC=5 ICNT=0 FADDR=0x800\n");
+    ntr_index *index = index_of(&s, &in);
+    size_t count;
+    const ntr_point *points = ntr_index_points(index, &count);
+    assert_false(ntr_index_is_timed(index));
+    assert_true(count > 1);
+    for (size_t i = 0; i < count; i++)
+        assert_true(points[i].kind == NTR_POINT_FIRST || (points[i].kind == NTR_POINT_SYNC && points[i].message > 6));
+    ntr_index_free(index);
+    scene_end(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(every_place_is_told_as_from_the_beginning),
         TEST(the_least_offset_is_the_beginning),
+        TEST(behind_damage_only_synchronizing_messages_are_points),
     };
     return cmocka_run_group_tests_name("index", tests, NULL, NULL);
 }
