@@ -38,10 +38,9 @@ static int open_decoder(struct cli_answers *a) {
         .one_source = a->options->src >= 0,
         .source = (uint16_t)(a->options->src >= 0 ? a->options->src : 0),
     };
-    ntr_status status = NTR_OK;
 
-    a->decoder = ntr_decoder_new(&config, &status);
-    return a->decoder ? CLI_OK : cli_fail("%s: %s", a->path, ntr_status_text(status));
+    a->decoder = cli_trace_decoder(&a->trace, &config);
+    return a->decoder ? CLI_OK : CLI_FAILED;
 }
 
 int cli_answers_open(struct cli_answers *a, const char *path, const struct cli_answers_options *options) {

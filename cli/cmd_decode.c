@@ -79,12 +79,11 @@ static int open_decoder(struct decode *d) {
         .strict = d->options->strict != 0,
         .mid_stream = d->options->mid_stream != 0,
     };
-    ntr_status status = NTR_OK;
 
     d->part = d->window.from.unit || d->window.to.unit;
     d->jobs = d->part ? 1 : cli_threads_number(&d->trace, d->options->jobs); /* parts want one thread */
-    d->decoder = ntr_decoder_new(&d->config, &status);
-    if (!d->decoder) return cli_fail("%s: %s", d->trace.input.name, ntr_status_text(status));
+    d->decoder = cli_trace_decoder(&d->trace, &d->config);
+    if (!d->decoder) return CLI_FAILED;
     /* Defects before the window count, offsets are others, or there is no window. */
     bool from_the_start = d->config.strict || d->config.mid_stream || d->jobs > 1;
     return from_the_start ? CLI_OK : cli_seek(&d->trace, &d->window, d->decoder);
@@ -308,7 +307,8 @@ static int decode_trace(struct decode *d) {
     int status = d->options->output == CLI_SHOW_COUNT ? show_counts(d) : show_events(d);
     d->defects.hint = cli_trace_hint(&d->trace);
     int defects = cli_defect_summary(&d->defects);
-    return cli_output_close(&d->out, cli_trace_status(&d->trace, d->any, status == CLI_OK ? defects : status));
+    bool any = d->any || d->window.from.unit; /* all may lie before the window */
+    return cli_output_close(&d->out, cli_trace_status(&d->trace, any, status == CLI_OK ? defects : status));
 }
 
 static int decode_run(const void *options, char **operands) {

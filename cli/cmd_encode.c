@@ -153,8 +153,9 @@ static int finish(struct run *r) {
         if (status == NTR_OK) status = ntr_encoder_flush(r->encode.encoder);
     }
     if (status == NTR_OK) return CLI_OK;
-    const char *detail = ntr_classifier_error(r->encode.classifier);
-    return cli_fail("%s", *detail ? detail : ntr_status_text(status));
+    const char *detail = ntr_classifier_error(r->encode.classifier), *path = r->options->inputs.items[0].value;
+    if (!*detail) detail = ntr_encoder_error(r->encode.encoder);
+    return cli_fail("%s: at its end: %s", path, *detail ? detail : ntr_status_text(status));
 }
 
 static void tell_losses(const struct run *r) {

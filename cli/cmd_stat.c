@@ -55,8 +55,8 @@ static int open_execution(struct execution *e, struct cli_trace *trace, const st
                                  .one_source = window->one_source,
                                  .source = window->source};
 
-    e->decoder = ntr_decoder_new(&config, &e->status);
-    if (!e->decoder) return cli_fail("%s: %s", trace->input.name, ntr_status_text(e->status));
+    e->decoder = cli_trace_decoder(trace, &config);
+    if (!e->decoder) return CLI_FAILED;
     trace->tap = count_execution;
     trace->tap_user = e;
     return CLI_OK;

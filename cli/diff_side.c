@@ -21,8 +21,8 @@ int cli_side_open(struct cli_side *side, const char *path, const struct cli_stre
         .one_source = source >= 0,
         .source = (uint16_t)(source >= 0 ? source : 0),
     };
-    side->decoder = ntr_decoder_new(&config, &side->status);
-    return side->decoder ? CLI_OK : cli_fail("%s: %s", path, ntr_status_text(side->status));
+    side->decoder = cli_trace_decoder(&side->trace, &config);
+    return side->decoder ? CLI_OK : CLI_FAILED;
 }
 
 void cli_side_close(struct cli_side *side) {

@@ -34,6 +34,9 @@ static int push_lines(struct cli_encode *e, struct cli_lines *lines) {
         if (!memchr(text, 'x', length) || !cli_line_pc(text, length, &pcs[count])) /* 10 alone could be ten */
             return cli_fail("%s: line %" PRIu64 ": expected a program counter (0x...), found '%.*s'", lines->input.name,
                             lines->number, length > 40 ? 40 : (int)length, text);
+        if (pcs[count] & 1)
+            return cli_fail("%s: line %" PRIu64 ": expected an even program counter, found 0x%" PRIx64, lines->input.name,
+                            lines->number, pcs[count]);
         if (++count < PCS_AT_ONCE) continue;
         if (push(e, lines, pcs, count) != CLI_OK) return CLI_FAILED;
         any = true;

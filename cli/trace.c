@@ -114,6 +114,20 @@ int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, 
     return settle(trace);
 }
 
+ntr_decoder *cli_trace_decoder(const struct cli_trace *trace, const ntr_decoder_config *config) {
+    const unsigned src_bits = config->params.src_bits;
+    ntr_status status = NTR_OK;
+
+    if (config->one_source && config->source >> src_bits) {
+        cli_note("%s: --src: expected a source of at most %u, as SRC has %u bits, found %u", trace->input.name,
+                 (1u << src_bits) - 1, src_bits, config->source);
+        return NULL;
+    }
+    ntr_decoder *decoder = ntr_decoder_new(config, &status);
+    if (!decoder) cli_note("%s: %s", trace->input.name, ntr_status_text(status));
+    return decoder;
+}
+
 /* ---- reading */
 
 void cli_trace_skip(struct cli_trace *trace, uint64_t bytes) {

@@ -8,6 +8,7 @@
 #include "stream.h"
 
 #include <ntrace/bundle.h>
+#include <ntrace/decoder.h>
 #include <ntrace/reader.h>
 
 struct cli_trace {
@@ -32,6 +33,9 @@ struct cli_trace {
 /* `path`: a file, "-", or a bundle's folder, whose parameters hold where the options say nothing. Returns CLI_OK,
  * or CLI_FAILED after telling why. */
 int cli_trace_open(struct cli_trace *trace, const char *path, const struct cli_stream *stream);
+
+/* A decoder of the trace; NULL after telling why there is none. */
+ntr_decoder *cli_trace_decoder(const struct cli_trace *trace, const ntr_decoder_config *config);
 
 /* Load the bundle's images, then those of the options; params.xlen follows. `required`: complain when there are
  * none. Returns as above. */

@@ -138,6 +138,19 @@ def none_of_it():
     matches("line 2, column 13: expected text, found a zero byte", told, "assemble")
 
 
+@case("sources and places that a stream does not have, a program counter that cannot be")
+def nowhere():
+    good, image = write("two.nex", bytes_of(tiny.HTM)), ("-e", write("two.elf", tiny.elf()))
+    for command in ("decode", "profile", "stat"):
+        told = Run(command, good, *image, "--src", "5", status=2 if command != "stat" else None).err
+        if command != "stat":
+            matches("--src: expected a source of at most 0, as SRC has 0 bits, found 5", told, command)
+    matches("at most 0, as SRC has 0 bits", Run("diff", good, good, *image, "--src", "5", status=2).err, "diff")
+    equal(Run("decode", good, *image, "--from", "99999", "--output", "pc").out, "", "behind the end")
+    told = Run("encode", *image, "--pc", write("odd", b"0x100\n0x101\n"), status=2).err
+    matches("line 2: expected an even program counter, found 0x101", told, "encode")
+
+
 @case("a database of a damaged trace tells of its gaps")
 def gaps():
     sound = bytes_of(tiny.HTM)
