@@ -157,9 +157,20 @@ static bool take(ntr_cutter *c, uint64_t offset, const uint8_t *data, size_t siz
 
 /* ---- framing */
 
+/* Among the next 8 bytes, all at once: as find_end; 8 when there is none. */
+static inline size_t find_near_end(const uint8_t *data, bool *broken) {
+    uint64_t word = ntr_load8(data), ends = word & word >> 1 & NTR_BYTES_LOW;
+    if (!ends) return 8;
+    *broken |= (~word & word >> 1 & NTR_BYTES_LOW & (ends - 1)) != 0;
+    return (size_t)__builtin_ctzll(ends) / 8;
+}
+
 /* Most messages are short. Index of the first byte with MSEO 11, or `size`; *broken: one before has the reserved MSEO. */
 static inline size_t find_end(const uint8_t *data, size_t size, bool *broken) {
     enum { NEAR = 16 };
+    *broken = false;
+    size_t found = size < 8 ? 8 : find_near_end(data, broken);
+    if (found < 8) return found;
     size_t near = size < NEAR ? size : NEAR;
     bool reserved = false;
     for (size_t i = 0; i < near; i++) {
@@ -190,11 +201,40 @@ static bool is_idle(const ntr_cutter *c, uint8_t byte) {
     return byte == NTR_IDLE || (byte == 0 && c->params.dialect->zero_idle);
 }
 
+/* Messages that say nothing new to the cutter, by what it knows of the mode. */
+#define T(id) (UINT64_C(1) << NTR_TCODE_##id)
+static const uint64_t dull[] = {
+    [NTR_MODE_UNKNOWN] = T(INDIRECT_BRANCH) | T(REPEAT_BRANCH),
+    [NTR_MODE_BTM] = T(DIRECT_BRANCH) | T(INDIRECT_BRANCH) | T(REPEAT_BRANCH),
+    [NTR_MODE_HTM] = T(RESOURCE_FULL) | T(INDIRECT_BRANCH) | T(INDIRECT_BRANCH_HIST) | T(REPEAT_BRANCH),
+};
+#undef T
+
+/* Pass over them, as far as they are short and the only source's. Returns how many bytes. */
+static size_t pass_dull(ntr_cutter *c, const uint8_t *data, size_t size) {
+    const ntr_cut_source *s = c->params.src_bits ? NULL : c->sources[0];
+    if (!s || !s->touched || (s->old && !s->joined)) return 0;
+    const uint64_t expected = dull[s->known.mode];
+    size_t at = 0;
+    uint64_t messages = 0;
+    while (size - at >= 8) {
+        bool broken = ntr_mseo_of(data[at]) != NTR_MSEO_MORE;
+        size_t end = find_near_end(data + at, &broken);
+        if (end == 8 || broken || !(expected >> (data[at] >> NTR_MSEO_BITS) & 1)) break;
+        at += end + 1;
+        messages++;
+    }
+    c->number += messages;
+    return at;
+}
+
 size_t ntr_cutter_look(ntr_cutter *c, const uint8_t *data, size_t size, size_t least, bool *found, ntr_status *status) {
     *found = false;
     c->latest = NULL;
     size_t at = c->inside ? leave(c, data, size) : 0;
     while (at < size && !*found && *status == NTR_OK) {
+        at += pass_dull(c, data + at, size - at);
+        if (at == size) break;
         if (is_idle(c, data[at])) {
             at++;
             continue;
