@@ -1,9 +1,11 @@
 #include "answers.h"
+#include "decode_threads.h"
 #include "memory.h"
 #include "progress.h"
 #include "report.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define EVENTS_AT_ONCE 1024
@@ -11,6 +13,8 @@
 #define S struct cli_answers_options
 const struct cli_option cli_answers_options[] = {
     CLI_NUMBER(0, "src", "N", S, src, 0, 4095, -1, "only this source"),
+    CLI_NUMBER('j', "jobs", "N", S, jobs, 1, 256, 0,
+               "how many threads decode (default: for large files, as many as there are processors)"),
     CLI_STRING(0, "debug-path", "DIRS", S, debug_path,
                "where separate debug files are, folders divided by colons (default /usr/lib/debug)"),
     CLI_STRING(0, "source-path", "DIRS", S, source_path,
@@ -31,15 +35,15 @@ static const char *title_of(const char *path) {
 }
 
 static int open_decoder(struct cli_answers *a) {
-    const ntr_decoder_config config = {
-        .size = sizeof config,
+    a->config = (ntr_decoder_config){
+        .size = sizeof a->config,
         .params = a->trace.params,
         .program = a->trace.program,
         .one_source = a->options->src >= 0,
         .source = (uint16_t)(a->options->src >= 0 ? a->options->src : 0),
     };
 
-    a->decoder = cli_trace_decoder(&a->trace, &config);
+    a->decoder = cli_trace_decoder(&a->trace, &a->config);
     return a->decoder ? CLI_OK : CLI_FAILED;
 }
 
@@ -117,13 +121,10 @@ static bool counts_only(const struct cli_answers *a, cli_take_events take) {
     return a->answers.tally && !ntr_tally_keeps_time(a->answers.tally) && !a->answers.tree && !take;
 }
 
-static int decode(struct cli_answers *a, cli_take_events take, void *user) {
+static ntr_status decode_alone(struct cli_answers *a, bool counting, cli_take_events take, void *user) {
     ntr_counts counts = {0};
     ntr_status status = NTR_OK;
 
-    cli_progress_catch_stop();
-    if (a->keep_time && cli_trace_stamped(&a->trace)) ntr_tally_keep_time(a->answers.tally);
-    const bool counting = counts_only(a, take);
     if (counting) ntr_decoder_tell(a->decoder, take_count, a);
     while (status != NTR_END && !cli_progress_stopped()) {
         status = counting ? ntr_decoder_count(a->decoder, &counts) : read_events(a, take, user);
@@ -131,6 +132,99 @@ static int decode(struct cli_answers *a, cli_take_events take, void *user) {
         if (status < 0) break;
     }
     if (counting && status >= 0 && status != NTR_END) status = ntr_decoder_settle(a->decoder);
+    return status;
+}
+
+/* ---- with many threads: they decode, one after the other takes what comes of it in the order of the stream */
+
+struct sharing {
+    struct cli_answers *answers;
+    cli_take_events take;
+    void *user;
+};
+
+struct told {
+    ntr_event event;
+    ntr_context context;
+    uint64_t times;
+};
+
+static ntr_status put_events(void *maker, ntr_piece *piece, const ntr_event *events, size_t count) {
+    (void)maker;
+    return ntr_piece_put(piece, 0, events, count * sizeof *events);
+}
+
+static ntr_status put_told(void *maker, const ntr_event *event, const ntr_context *context, uint64_t times) {
+    ntr_piece *const *piece = maker;
+    const struct told told = {*event, *context, times};
+
+    return ntr_piece_put(*piece, 0, &told, sizeof told);
+}
+
+static ntr_status deliver_events(void *user, unsigned what, const void *data, size_t size) {
+    struct sharing *s = user;
+    ntr_status status = hand_on(s->answers, data, size / sizeof(ntr_event), s->take, s->user);
+
+    (void)what;
+    return status < 0 ? status : NTR_OK;
+}
+
+static ntr_status deliver_told(void *user, unsigned what, const void *data, size_t size) {
+    struct sharing *s = user;
+    ntr_status status = NTR_OK;
+
+    (void)what;
+    for (const struct told *t = data; size && status == NTR_OK; t++, size -= sizeof *t)
+        status = take_count(s->answers, &t->event, &t->context, t->times);
+    return status;
+}
+
+/* What a thread counts with: the piece in hand. */
+static void *maker_new(void *user) {
+    (void)user;
+    return calloc(1, sizeof(ntr_piece *));
+}
+
+static void begin(void *maker, ntr_piece *piece) {
+    *(ntr_piece **)maker = piece;
+}
+
+static ntr_status decode_shared(struct cli_answers *a, unsigned jobs, bool counting, cli_take_events take, void *user) {
+    struct sharing sharing = {a, take, user};
+    const ntr_parallel_config config = {
+        .size = sizeof config,
+        .decoder = a->config,
+        .threads = jobs,
+        .counting = counting,
+        .work = {.maker_new = maker_new,
+                 .maker_free = free,
+                 .begin = begin,
+                 .events = put_events,
+                 .told = counting ? put_told : NULL,
+                 .deliver = counting ? deliver_told : deliver_events,
+                 .user = &sharing},
+    };
+    ntr_status status;
+    ntr_parallel *p = ntr_parallel_new(&config, &status);
+
+    if (!p) return status;
+    for (status = NTR_NEED_MORE; status == NTR_NEED_MORE && !cli_progress_stopped();) {
+        ntr_bytes span;
+        bool last;
+        if (!cli_trace_feed(&a->trace, &span, &last)) break;
+        status = ntr_parallel_feed(p, span.data, span.size, last);
+    }
+    ntr_parallel_free(p);
+    return status;
+}
+
+static int decode(struct cli_answers *a, cli_take_events take, void *user) {
+    cli_progress_catch_stop();
+    if (a->keep_time && cli_trace_stamped(&a->trace)) ntr_tally_keep_time(a->answers.tally);
+    const unsigned jobs = cli_threads_number(&a->trace, a->options->jobs);
+    const bool counting = counts_only(a, take);
+    ntr_status status =
+        jobs > 1 ? decode_shared(a, jobs, counting, take, user) : decode_alone(a, counting, take, user);
     if (status < 0) return cli_fail("%s: %s", a->path, ntr_status_text(status));
     if (cli_progress_stopped()) cli_note("%s: interrupted: this is what was seen so far", a->path);
     return a->trace.failed ? CLI_FAILED : cli_progress_stopped() ? CLI_DEFECTS : CLI_OK;

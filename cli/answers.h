@@ -14,7 +14,8 @@
 struct cli_answers_options {
     struct cli_stream stream;
     struct cli_images images;
-    int64_t src; /* -1: every source */
+    int64_t src;  /* -1: every source */
+    int64_t jobs; /* 0: not told */
     const char *debug_path;
     const char *source_path;
 };
@@ -25,6 +26,7 @@ struct cli_answers {
     const char *path;
     struct cli_trace trace;
     struct cli_defects defects;
+    ntr_decoder_config config;
     ntr_decoder *decoder;
     struct cli_source_text text;
     struct cli_trace_facts facts;

@@ -69,8 +69,15 @@ def decode(jobs, trace, *options):
     return done
 
 
-def compare(trace, *options):
-    one, many = decode(1, trace, *options), decode(3, trace, *options)
+def answer(jobs, trace, command, *options):
+    done = subprocess.run([NTRACE, *command.split(), trace, "-e", write("program.elf", tiny.elf()), "-j", str(jobs), *options],
+                          capture_output=True)
+    done.stderr = done.stderr.decode(errors="replace")
+    return done
+
+
+def compare(trace, *options, run=decode):
+    one, many = run(1, trace, *options), run(3, trace, *options)
     equal(many.returncode, one.returncode, f"{options}: exit status")
     said = [line for line in many.stderr.splitlines() if "pieces were decoded by" not in line]
     equal(said, one.stderr.splitlines(), f"{options}: standard error")
@@ -119,6 +126,16 @@ def several_damaged():
 def several_counted():
     for damage in (0, 10):
         compare(write("counted.nex", several(200000, damage=damage) * 10), "--output", "count", "--src-bits", "2")
+
+
+@case("answers")
+def answers():
+    order = write("order.nex", several(150000, times=True, damage=2))
+    for command in ("profile", "profile --by=hart", "flame --to=folded", "timeline --to=json", "export --to=calltree"):
+        compare(order, command, "--src-bits", "2", run=answer)
+    counted = write("sums.nex", several(200000, damage=2) * 8)
+    for command in ("profile --by=instruction --format=csv", "profile --annotate", "coverage --to=json", "export --to=drcov"):
+        compare(counted, command, "--src-bits", "2", run=answer)
 
 
 @case("a stream that starts in the middle of a message")
