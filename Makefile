@@ -36,7 +36,7 @@ soak: ## the long runs: random programs, mutants, every fault, 1 GiB (under an h
 	@tools/deps all
 	@tools/run_tests soak
 
-sanitize-more: all ## the tests under MemorySanitizer, ThreadSanitizer and valgrind (about an hour)
+sanitize-more: all ## the tests under MemorySanitizer, ThreadSanitizer and valgrind (half an hour)
 	@tools/deps all
 	@tools/run_tests sanitize-more
 
