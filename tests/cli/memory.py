@@ -38,16 +38,17 @@ def peak(*command):
 COMMANDS = {
     "dump": [], "stat": [], "check": ["--max=1", "-e"], "decode --jobs=1": ["-e"], "decode --output=count --jobs=1": ["-e"],
     "decode --output=none --jobs=1": ["-e"],
-    "profile": ["-e"], "coverage": ["-e"], "flame": ["-e"], "timeline": ["-e"],
+    "profile --jobs=1": ["-e"], "coverage --jobs=1": ["-e"], "flame --jobs=1": ["-e"], "timeline --jobs=1": ["-e"],
 }
 
 
-@case("decode --jobs=2 holds back no more than it may")
+@case("--jobs=2 holds back no more than it may")
 def threads():
     program = write("program.elf", tiny.elf())
     for path in traces():
-        used = peak("decode", "--jobs=2", path, "-e", program)
-        check(used < 400 << 10, f"{path}: {used} KiB")
+        for command in ("decode", "coverage", "flame"):
+            used = peak(command, "--jobs=2", path, "-e", program)
+            check(used < 400 << 10, f"{command} {path}: {used} KiB")
 
 
 def add(name, options):
