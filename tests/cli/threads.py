@@ -164,6 +164,9 @@ def why():
     check("there is no synchronizing message" in done.stderr, done.stderr)
     done = decode(2, write("good.nex", bytes_of(tiny.HTM) * 300000), "--output", "none")
     equal(done.stderr.count("pieces"), 0, "notes")
+    turns = bytes_of("\n".join(LOOP * 50 + TURNS["sync"][0]) + "\n")
+    done = decode(2, write("turns.nex", bytes_of(tiny.START) + turns * 20000), "--output", "none")
+    equal(done.stderr, "", "notes of long runs of plain messages")
 
 
 main()
