@@ -124,7 +124,8 @@ typedef struct ntr_strides {
 
 /* passage.h */
 typedef struct ntr_passages {
-    struct ntr_passage *table;
+    void *memory;
+    struct ntr_passage *table; /* in it, from a cache line's begin on */
     unsigned bits, wide; /* log2 of how many there are, and of the lines that one takes */
     uint32_t learned;
     uint64_t epoch;      /* of the blocks that they lead through */

@@ -10,7 +10,7 @@
 enum { BITS_FIRST = 10, BITS_STEP = 3, BITS_MOST = 16 };
 
 void ntr_passages_release(ntr_passages *passages, const ntr_allocator *allocator) {
-    ntr_dealloc(allocator, passages->table);
+    ntr_dealloc(allocator, passages->memory);
     *passages = (ntr_passages){0};
 }
 
@@ -21,8 +21,11 @@ static bool make(ntr_decoder *d, unsigned bits) {
     all->bits = bits;
     all->wide = ntr_implicit_returns(d);
     all->epoch = d->blocks->epoch;
-    all->table = ntr_alloc(d->allocator, (size_t)1 << (all->bits + all->wide), sizeof *all->table);
-    return all->table != NULL;
+    all->memory = ntr_alloc(d->allocator, ((size_t)1 << (all->bits + all->wide)) + 1, sizeof *all->table);
+    if (!all->memory) return false;
+    uintptr_t lines = (uintptr_t)all->memory + sizeof *all->table - 1;
+    all->table = (ntr_passage *)(lines - lines % sizeof *all->table);
+    return true;
 }
 
 /* Have a table with nothing in it that leads through a block that died, and room for more. */
