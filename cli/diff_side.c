@@ -168,7 +168,7 @@ static struct cli_step next_line(struct cli_side *side) {
 
     while (!side->failed && cli_lines_next(&side->list, &text, &length)) {
         if (!length || *text == '#') continue;
-        if (!cli_line_pc(text, length, &step.address)) {
+        if (!cli_line_pc(text, length, true, &step.address)) {
             cli_note("%s: line %" PRIu64 ": expected a program counter, found '%.*s'", side->path, side->list.number,
                      length > 40 ? 40 : (int)length, text);
             side->failed = true;

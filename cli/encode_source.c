@@ -31,7 +31,7 @@ static int push_lines(struct cli_encode *e, struct cli_lines *lines) {
 
     while (!e->out->done && cli_lines_next(lines, &text, &length)) {
         if (length == 0 || *text == '#') continue;
-        if (!memchr(text, 'x', length) || !cli_line_pc(text, length, &pcs[count])) /* 10 alone could be ten */
+        if (!cli_line_pc(text, length, false, &pcs[count])) /* 10 alone could be ten */
             return cli_fail("%s: line %" PRIu64 ": expected a program counter (0x...), found '%.*s'", lines->input.name,
                             lines->number, length > 40 ? 40 : (int)length, text);
         if (pcs[count] & 1)

@@ -67,22 +67,6 @@ bool cli_lines_next(struct cli_lines *lines, const char **text, size_t *length) 
     return !ended;
 }
 
-bool cli_line_pc(const char *text, size_t length, uint64_t *pc) {
-    uint64_t value = 0;
-
-    while (length && (*text == ' ' || *text == '\t')) text++, length--;
-    while (length && (text[length - 1] == ' ' || text[length - 1] == '\t')) length--;
-    if (length > 2 && text[0] == '0' && (text[1] | 0x20) == 'x') text += 2, length -= 2;
-    if (length < 1 || length > 16) return false;
-    for (size_t i = 0; i < length; i++) {
-        unsigned digit = (unsigned char)text[i] - '0', letter = ((unsigned char)text[i] | 0x20u) - 'a';
-        if (digit > 9 && letter > 5) return false;
-        value = value << 4 | (digit <= 9 ? digit : letter + 10);
-    }
-    *pc = value;
-    return true;
-}
-
 void cli_lines_close(struct cli_lines *lines) {
     cli_input_close(&lines->input);
     free(lines->kept);
