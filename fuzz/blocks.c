@@ -124,7 +124,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (in_runs) grow(&g, &block, alone && w.tape->at % alone == 0);
     }
     if (in_runs) send_run(&g);
-    fits = halfwords + 1 < 1ull << config.icnt_bits; /* where a full I-CNT is told differs */
+    fits = halfwords + 1 < 1ull << (config.icnt_bits - config.full_after); /* where a full I-CNT is told differs */
     if (blocks) finish(blocks, &config, w.pc);
     if (in_runs) {
         finish(runs, &config, w.pc);
