@@ -8,7 +8,7 @@
 /* NTR_QUICK_READABLE bytes from the first one on must be readable, whatever they are. */
 enum { NTR_QUICK_READABLE = 48, NTR_QUICK_LONGEST = 32 };
 
-/* How far a check came. */
+/* How far it came. */
 typedef struct ntr_quick_progress {
     size_t at; /* bytes passed */
     uint64_t idle, messages;
@@ -24,6 +24,10 @@ typedef struct ntr_quick {
 
     /* Pass over such messages and the idle bytes between them as far as they go; add the messages to *mix. */
     ntr_quick_progress (*check)(const ntr_params *params, const uint8_t *bytes, size_t size, ntr_message_mix *mix);
+
+    /* Pass over messages that are framed well, whatever else is in them, and have one of these TCODEs (bit i: TCODE i),
+     * and the idle bytes between them. It stops early where few bytes are left or a message is long. */
+    ntr_quick_progress (*pass)(uint64_t tcodes, const uint8_t *bytes, size_t size);
 } ntr_quick;
 
 /* The variant of this number; NULL past the last, NULL too for one that this processor cannot run well.

@@ -33,6 +33,7 @@ ntr_status ntr_cutter_start(ntr_cutter *c, const ntr_decoder_config *config) {
     c->scratch = ntr_decoder_new(config, &status);
     if (!c->scratch) return status;
     c->params = *ntr_baton_params(c->scratch);
+    c->quick = ntr_quick_best();
     c->sources = ntr_alloc(config->allocator, (size_t)1 << c->params.src_bits, sizeof *c->sources);
     c->seen = ntr_alloc(config->allocator, (size_t)1 << c->params.src_bits, sizeof *c->seen);
     return c->sources && c->seen ? NTR_OK : NTR_E_MEMORY;
@@ -214,18 +215,9 @@ static const uint64_t dull[] = {
 static size_t pass_dull(ntr_cutter *c, const uint8_t *data, size_t size) {
     const ntr_cut_source *s = c->params.src_bits ? NULL : c->sources[0];
     if (!s || !s->touched || (s->old && !s->joined)) return 0;
-    const uint64_t expected = dull[s->known.mode];
-    size_t at = 0;
-    uint64_t messages = 0;
-    while (size - at >= 8) {
-        bool broken = ntr_mseo_of(data[at]) != NTR_MSEO_MORE;
-        size_t end = find_near_end(data + at, &broken);
-        if (end == 8 || broken || !(expected >> (data[at] >> NTR_MSEO_BITS) & 1)) break;
-        at += end + 1;
-        messages++;
-    }
-    c->number += messages;
-    return at;
+    ntr_quick_progress passed = c->quick->pass(dull[s->known.mode], data, size);
+    c->number += passed.messages;
+    return passed.at;
 }
 
 size_t ntr_cutter_look(ntr_cutter *c, const uint8_t *data, size_t size, size_t least, bool *found, ntr_status *status) {

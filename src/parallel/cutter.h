@@ -12,6 +12,7 @@
 #include <ntrace/decoder.h>
 
 #include "flow/baton.h"
+#include "message/quick.h"
 
 typedef struct ntr_seam_message {
     uint64_t number; /* of the stream; offset: of the piece */
@@ -35,6 +36,7 @@ typedef struct ntr_cut_source {
 typedef struct ntr_cutter {
     const ntr_decoder_config *config;
     ntr_params params;
+    const ntr_quick *quick;
     ntr_decoder *scratch;   /* for making guesses */
     ntr_cut_source **sources; /* by SRC, made when first seen */
     uint16_t *seen;         /* their numbers */

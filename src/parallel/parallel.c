@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* A piece should be worth the handing over; what is made of it should not be held for long. */
-enum { PIECE_READING = 32 << 10, PIECE_COUNTING = 512 << 10 };
+enum { PIECE_READING = 32 << 10, PIECE_COUNTING = 256 << 10 };
 
 /* A piece without synchronizing message is cut somewhere, at so many times its least size. */
 enum { PIECE_MOST = 16 };
@@ -173,10 +173,17 @@ static ntr_status cut(ntr_parallel *p) {
     }
 }
 
+/* What is behind the cut is copied once more, so little is taken at a time; but an end that does not come is looked for
+ * anew each time. */
+static size_t step(const ntr_parallel *p) {
+    size_t filled = ntr_piece_at(p, p->tail)->size;
+    return filled < p->least ? p->least - filled : larger(p->least / 16 + 1, filled - p->least);
+}
+
 static ntr_status take(ntr_parallel *p, const uint8_t *data, size_t size) {
     ntr_status status = NTR_OK;
     while (status == NTR_OK && size) {
-        size_t some = size < p->least ? size : p->least;
+        size_t wanted = step(p), some = size < wanted ? size : wanted;
         status = append(p, ntr_piece_at(p, p->tail), data, some);
         if (status == NTR_OK) status = cut(p);
         data += some;

@@ -38,6 +38,67 @@ static void variants_check_alike(void **state) {
     assert_true(passed > 200000);
 }
 
+static unsigned variants(void) {
+    unsigned count = 0;
+    for (unsigned i = 0; i < NTR_QUICK_VARIANTS; i++) count += ntr_quick_at(i) != NULL;
+    return count;
+}
+
+/* The message at `bytes`: its size if it may be passed over, or 0. */
+static size_t passable(uint64_t tcodes, const uint8_t *bytes, size_t size) {
+    if ((bytes[0] & 3) != 0 || !(tcodes >> (bytes[0] >> 2) & 1)) return 0;
+    for (size_t i = 1; i < size && (bytes[i] & 3) != 2; i++)
+        if ((bytes[i] & 3) == 3) return i + 1;
+    return 0;
+}
+
+static void check_passed(uint64_t tcodes, const uint8_t *bytes, size_t size, ntr_quick_progress passed) {
+    ntr_quick_progress p = {0};
+    while (p.at < passed.at) {
+        bool idle = bytes[p.at] == 0xff;
+        size_t message = idle ? 1 : passable(tcodes, bytes + p.at, size - p.at);
+        if (!message) fail_msg("%zu passed, but there is something else at %zu", passed.at, p.at);
+        p.idle += idle;
+        p.messages += !idle;
+        p.at += message;
+    }
+    assert_memory_equal(&p, &passed, sizeof p);
+    if (size - p.at < 64) return;
+    size_t next = bytes[p.at] == 0xff ? 1 : passable(tcodes, bytes + p.at, size - p.at);
+    if (next && next < 32) fail_msg("%zu passed, but not the %zu bytes that follow", passed.at, next);
+}
+
+/* They pass over all that may be passed over, and nothing else. */
+static void variants_pass_rightly(void **state) {
+    (void)state;
+    enum { SIZE = 400 };
+    uint64_t passed = 0, stopped = 0;
+    for (uint64_t seed = 0; seed < 20000; seed++) {
+        uint64_t random = seed, tcodes = next_random(&random) | next_random(&random);
+        unsigned noise = 1u << (4 + seed % 7);
+        uint8_t bytes[SIZE];
+        for (size_t size = 0; size < SIZE; size++) {
+            bool inside = size && (bytes[size - 1] & 3) != 3;
+            uint64_t x = next_random(&random);
+            unsigned mseo = !inside ? 0 : x % 4 == 0 ? 3 : x >> 8 & 1;
+            bytes[size] = (uint8_t)((x >> 16 & 0xfc) | mseo);
+            while (!inside && !(tcodes >> (bytes[size] >> 2) & 1)) bytes[size] = (uint8_t)(next_random(&random) & 0xfc);
+            if (!inside && x >> 32 & 1 && seed & 1) bytes[size] = 0xff;
+            if (x >> 40 & 1 && (x >> 48) % noise == 0) bytes[size] = (uint8_t)(x >> 24);
+        }
+        for (unsigned i = 0; i < NTR_QUICK_VARIANTS; i++) {
+            const ntr_quick *variant = ntr_quick_at(i);
+            if (!variant) continue;
+            ntr_quick_progress p = variant->pass(tcodes, bytes, SIZE);
+            check_passed(tcodes, bytes, SIZE, p);
+            passed += p.messages;
+            stopped += SIZE - p.at > 64;
+        }
+    }
+    print_message("# %llu messages passed, %llu streams stopped at\n", (unsigned long long)passed, (unsigned long long)stopped);
+    assert_true(passed > 200000 * variants() && stopped > 2000 * variants());
+}
+
 static void check_agreement(const ntr_params *params, const uint8_t *bytes, const ntr_message *quick, size_t size) {
     ntr_message exact;
     if (!size) return;
@@ -66,12 +127,6 @@ static bool is_common(const ntr_params *params, const uint8_t *bytes, size_t siz
         if (run >= 10) return false;
     }
     return true;
-}
-
-static unsigned variants(void) {
-    unsigned count = 0;
-    for (unsigned i = 0; i < NTR_QUICK_VARIANTS; i++) count += ntr_quick_at(i) != NULL;
-    return count;
 }
 
 static void random_bytes(void **state) {
@@ -126,6 +181,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(random_bytes),
         TEST(variants_check_alike),
+        TEST(variants_pass_rightly),
         TEST(common_messages_are_not_refused),
     };
     return cmocka_run_group_tests_name("quick", tests, NULL, NULL);
