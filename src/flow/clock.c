@@ -14,7 +14,7 @@ static void set_absolute(ntr_clock *clock, const ntr_params *params, bool has_ts
         return;
     }
     uint64_t wrap = period(params);
-    uint64_t epoch = wrap ? clock->time & ~(wrap - 1) : 0;
+    uint64_t epoch = tstamp < wrap ? clock->time & ~(wrap - 1) : 0; /* the counter was wider than they say */
     uint64_t time = tstamp + epoch;
     if (time < clock->time) time += wrap;
     clock->time = time;

@@ -5,6 +5,8 @@
 #include <ntrace/reader.h>
 #include <string.h>
 
+#include "../random.h"
+
 typedef struct totals {
     uint64_t messages, defects, bytes, idle;
     uint64_t hash; /* of everything that was read */
@@ -101,14 +103,6 @@ static inline void check_round_trip(void *user, const ntr_params *params, const 
     if (m->defect != NTR_OK || !ntr_message_get(params->dialect, m->tcode)) return;
     size = ntr_message_encode(params, m, bytes, sizeof bytes);
     if (size != (int)m->raw.size || memcmp(bytes, m->raw.data, m->raw.size)) fail_msg("encoding %s: %d", line, size);
-}
-
-/* splitmix64 */
-static inline uint64_t next_random(uint64_t *state) {
-    uint64_t x = *state += UINT64_C(0x9E3779B97F4A7C15);
-    x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
-    return x ^ x >> 31;
 }
 
 #endif
