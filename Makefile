@@ -36,7 +36,7 @@ soak: ## the long runs: random programs, mutants, every fault, 1 GiB (under an h
 	@tools/deps all
 	@tools/run_tests soak
 
-sanitize-more: all ## the tests under MemorySanitizer, ThreadSanitizer and valgrind (half an hour)
+sanitize-more: all ## the tests under MemorySanitizer, ThreadSanitizer and valgrind, and all of the lint (an hour)
 	@tools/deps all
 	@tools/run_tests sanitize-more
 
@@ -63,7 +63,7 @@ fuzz-report: all ## executions of the fuzzers and what of src/ their corpora rea
 	@tools/deps all
 	@tools/fuzz report
 
-lint: ## clang-tidy, layers, formatting
+lint: ## clang-tidy, layers, banned functions
 	@tools/lint
 
 docs: all ## regenerate docs/messages.md and docs/registers.md from the tables

@@ -84,8 +84,8 @@ def compare(trace, *options, run=decode):
     check(many.stdout == one.stdout, f"{options}: other output")
 
 
-def compare_all(trace, *options):
-    for output, form in FORMS:
+def compare_all(trace, *options, forms=FORMS):
+    for output, form in forms:
         compare(trace, "--output", output, "--format", form, *options)
     compare(trace, "--output", "count", *options)
 
@@ -95,14 +95,14 @@ def good():
     compare_all(write("good.nex", stream(300000)))
 
 
-@case("every form of a damaged stream")
+@case("every output of a damaged stream")
 def damaged():
-    compare_all(write("damaged.nex", stream(300000, 40)))
+    compare_all(write("damaged.nex", stream(300000, 40)), forms=FORMS[::2])
 
 
 @case("several sources")
 def sources():
-    compare_all(write("several.nex", several(150000)), "--src-bits", "2", "--no-timestamps")
+    compare_all(write("several.nex", several(150000)), "--src-bits", "2", "--no-timestamps", forms=FORMS[1::2])
 
 
 @case("several sources in the order of time")
