@@ -333,12 +333,6 @@ static ntr_status on_defect(ntr_decoder *d) {
     return NTR_OK;
 }
 
-static void advance_clock(ntr_decoder *d, ntr_source *s) {
-    bool absolute = ntr_clock_follow(&s->clock, &d->params, &d->message);
-    if (absolute && !NTR_HAS(&d->message, TSTAMP) && d->params.timestamps == NTR_TIMESTAMPS_ON)
-        ntr_event_note(d, s, NTR_E_FIELD_MISSING);
-}
-
 static void stamp_header(ntr_decoder *d, const ntr_source *s) {
     d->header.src = s->id;
     d->header.time = s->clock.time;
@@ -363,10 +357,12 @@ ntr_status ntr_message_take(ntr_decoder *d) {
     /* What RepeatBranch repeats ran before the time it carries (OQ-23). */
     bool repeat = m->tcode == NTR_TCODE_REPEAT_BRANCH;
     if (repeat) stamp_header(d, s);
-    advance_clock(d, s);
+    bool absolute = ntr_clock_follow(&s->clock, &d->params, m);
     if (!repeat) stamp_header(d, s);
     if (!repeat) ntr_source_forget_branch(s);
 
+    if (absolute && !NTR_HAS(m, TSTAMP) && d->params.timestamps == NTR_TIMESTAMPS_ON)
+        ntr_event_note(d, s, NTR_E_FIELD_MISSING);
     if (m->defect == NTR_E_FIELD_EXTRA) ntr_event_note(d, s, NTR_E_FIELD_EXTRA); /* OQ-22 */
     return handler_of(d, m->tcode)(d, s);
 }

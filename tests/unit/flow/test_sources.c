@@ -21,6 +21,20 @@ static void sources_have_their_own_state(void **state) {
     scene_end(&s);
 }
 
+/* A note is its own source's, at its own time. */
+static void missing_times_are_noted_where_they_are(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    s.config.params.src_bits = 1;
+    s.config.params.timestamps = NTR_TIMESTAMPS_ON;
+    code(&s, 0x100, ADD, ADD);
+    decodes_to(&s, "ProgTraceSync SRC=0 SYNC=3 ICNT=0 FADDR=0x80 TSTAMP=9\nProgTraceSync SRC=1 SYNC=3 ICNT=0 FADDR=0x82\n"
+                   "ProgTraceSync SRC=0 SYNC=2 ICNT=0 FADDR=0x80\n",
+               "sync 3 100 t9\nnote FIELD_MISSING src1\nsync 3 104 src1\nnote FIELD_MISSING\nsync 2 100\n");
+    scene_end(&s);
+}
+
 static void broken_framing_may_have_been_anybodys(void **state) {
     (void)state;
     scene s;
@@ -205,6 +219,7 @@ static void gaps_lose_the_time(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(sources_have_their_own_state),
+        TEST(missing_times_are_noted_where_they_are),
         TEST(broken_framing_may_have_been_anybodys),
         TEST(every_source_id_works),
         TEST(contexts_choose_images),
