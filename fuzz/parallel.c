@@ -1,0 +1,175 @@
+/* Many threads: whatever the stream, they tell what one decoder tells, and count what it counts. */
+#include "fuzz.h"
+
+#include <ntrace/parallel.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD (FUZZ_PARAMS_BYTES + 4)
+
+enum { READS = 200, AT_ONCE = 32 };
+
+size_t fuzz_stream_at(const uint8_t *data, size_t size) {
+    if (size < HEAD + 3) return HEAD + 3;
+    return HEAD + 3 + ((data[HEAD + 1] | data[HEAD + 2] << 8) & 0xfff);
+}
+
+/* What came out, and how it ended. */
+typedef struct outcome {
+    fuzz_bytes events;
+    ntr_counts counts;
+    uint64_t told[NTR_EVENT_KINDS], instructions; /* by what is told while counting */
+    ntr_status status;
+} outcome;
+
+static void add_told(outcome *o, const ntr_event *event, uint64_t times) {
+    o->told[event->kind] += times;
+    if (event->kind == NTR_EVENT_SPAN) o->instructions += event->instructions * times;
+}
+
+/* ---- one decoder */
+
+/* False: there is too much to look at. */
+static bool read_alone(const ntr_decoder_config *config, ntr_bytes stream, outcome *o) {
+    ntr_event events[AT_ONCE];
+    size_t n, reads = READS;
+    ntr_decoder *decoder = ntr_decoder_new(config, NULL);
+    if (!decoder) return false;
+    o->status = ntr_decoder_feed(decoder, stream.data, stream.size, true);
+    while (o->status == NTR_OK && reads--) {
+        o->status = ntr_decoder_read(decoder, events, AT_ONCE, &n);
+        fuzz_add(&o->events, events, n * sizeof *events);
+    }
+    ntr_decoder_free(decoder);
+    return o->status != NTR_OK;
+}
+
+static ntr_status told_alone(void *user, const ntr_event *event, const ntr_context *context, uint64_t times) {
+    (void)context;
+    add_told(user, event, times);
+    return NTR_OK;
+}
+
+static void count_alone(const ntr_decoder_config *config, ntr_bytes stream, outcome *o) {
+    ntr_decoder *decoder = ntr_decoder_new(config, NULL);
+    if (!decoder) return;
+    ntr_decoder_tell(decoder, told_alone, o);
+    ntr_decoder_feed(decoder, stream.data, stream.size, true);
+    o->status = ntr_decoder_count(decoder, &o->counts);
+    ntr_decoder_free(decoder);
+}
+
+/* ---- many */
+
+typedef struct maker {
+    ntr_piece *piece;
+} maker;
+
+typedef struct telling {
+    ntr_event event;
+    uint64_t times;
+} telling;
+
+enum { EVENTS, TOLD };
+
+static void *maker_new(void *user) {
+    (void)user;
+    return calloc(1, sizeof(maker));
+}
+
+static void begin(void *user, ntr_piece *piece) {
+    maker *m = user;
+    m->piece = piece;
+}
+
+static ntr_status put_events(void *user, ntr_piece *piece, const ntr_event *events, size_t count) {
+    (void)user;
+    return ntr_piece_put(piece, EVENTS, events, count * sizeof *events);
+}
+
+static ntr_status put_told(void *user, const ntr_event *event, const ntr_context *context, uint64_t times) {
+    maker *m = user;
+    telling t;
+    (void)context;
+    memset(&t, 0, sizeof t);
+    t.event = *event;
+    t.times = times;
+    return ntr_piece_put(m->piece, TOLD, &t, sizeof t);
+}
+
+static ntr_status deliver(void *user, unsigned what, const void *data, size_t size) {
+    outcome *o = user;
+    if (what == EVENTS) fuzz_add(&o->events, data, size);
+    for (const telling *t = data; what == TOLD && size; t++, size -= sizeof *t) add_told(o, &t->event, t->times);
+    return NTR_OK;
+}
+
+static void run(const ntr_decoder_config *decoder, ntr_bytes stream, uint8_t how, size_t span, bool counting, outcome *o) {
+    const ntr_parallel_work work = {maker_new, free, begin, NULL, put_events, counting ? put_told : NULL, NULL, deliver, o};
+    const ntr_parallel_config config = {.size = sizeof config, .decoder = *decoder, .work = work, .threads = 2 + (how & 1),
+                                        .piece = 1 + (how >> 1) % 64, .counting = counting};
+    ntr_parallel *parallel = ntr_parallel_new(&config, NULL);
+    if (!parallel) return;
+    o->status = NTR_NEED_MORE;
+    for (size_t at = 0; o->status == NTR_NEED_MORE; at += span) {
+        size_t left = stream.size - at, some = left < span ? left : span;
+        o->status = ntr_parallel_feed(parallel, stream.data + at, some, some == left);
+    }
+    o->counts = *ntr_parallel_counts(parallel);
+    ntr_parallel_free(parallel);
+}
+
+/* ---- comparing */
+
+/* Bytes of an event that mean nothing may differ. */
+static bool same_event(const ntr_event *a, const ntr_event *b) {
+    char one[NTR_EVENT_TEXT_MAX], many[NTR_EVENT_TEXT_MAX];
+    if (memcmp(a, b, sizeof *a) == 0) return true;
+    size_t size = ntr_event_json(a, one), other = ntr_event_json(b, many);
+    if (size == other && memcmp(one, many, size) == 0) return true;
+    fprintf(stderr, "one:  %.*smany: %.*s", (int)size, one, (int)other, many);
+    return false;
+}
+
+static void compare(const outcome *one, const outcome *many) {
+    const ntr_event *a = (const void *)one->events.data, *b = (const void *)many->events.data;
+    size_t count = one->events.size / sizeof *a, other = many->events.size / sizeof *b;
+    for (size_t i = 0; i < count && i < other; i++) fuzz_must(same_event(&a[i], &b[i]), "many threads tell what one tells");
+    fuzz_must(count == other, "many threads tell as much as one");
+    fuzz_must(one->status == many->status, "many threads end as one ends");
+}
+
+static void compare_counts(const outcome *one, const outcome *many) {
+    fuzz_must(one->status == many->status, "counting ends alike");
+    fuzz_must(memcmp(&one->counts, &many->counts, sizeof one->counts) == 0, "many threads count what one counts");
+    if (one->status != NTR_END) return; /* what costs least is told at the end */
+    fuzz_must(memcmp(one->told, many->told, sizeof one->told) == 0 && one->instructions == many->instructions, "and are told the same");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    fuzz_tape tape = {data, size, 0};
+    ntr_decoder_config config = {.size = sizeof config, .params = fuzz_params(&tape)};
+    uint8_t how = fuzz_byte(&tape), pieces = fuzz_byte(&tape);
+    size_t span = 1 + fuzz_number(&tape, 2);
+    ntr_program *program = fuzz_program(&tape, config.params.xlen);
+    ntr_bytes stream = fuzz_rest(&tape);
+    outcome one = {0}, many = {0}, counted = {0}, counted_by_many = {0};
+    config.program = program;
+    config.strict = how & 1;
+    config.mid_stream = how & 2;
+    config.one_source = how & 4;
+    config.source = how >> 4;
+    if (read_alone(&config, stream, &one)) {
+        run(&config, stream, pieces, span, false, &many);
+        compare(&one, &many);
+        count_alone(&config, stream, &counted);
+        run(&config, stream, pieces, span, true, &counted_by_many);
+        compare_counts(&counted, &counted_by_many);
+    }
+    free(one.events.data);
+    free(many.events.data);
+    ntr_program_free(program);
+    return 0;
+}
