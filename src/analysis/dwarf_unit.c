@@ -1,11 +1,21 @@
 #include "analysis/dwarf_unit.h"
 
 #include "base/allocator.h"
+#include "base/name.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
 
-enum { SCOPE_DEPTH_MAX = 256 };
+enum { SCOPE_DEPTH_MAX = 256, CLEANED_MAX = 1 << 14 };
+
+/* A name of the unit as it may be shown; NULL stays. Equal ones stay equal. */
+static const char *shown(ntr_unit *unit, const char *name) {
+    char cleaned[NTR_NAME_CLEANED_MAX + 1];
+    if (!name || ntr_name_is_clean(name)) return name;
+    ntr_name_clean(name, cleaned);
+    const char *kept = unit->cleaned.count < CLEANED_MAX ? ntr_texts_keep(&unit->cleaned, cleaned) : NULL;
+    return kept ? kept : "?";
+}
 
 /* ---- attributes -------------------------------------------------------------------------------- */
 
@@ -101,13 +111,13 @@ static ntr_status add_scope(walk *w, Dwarf_Die *die, uint32_t parent, uint32_t d
     const char *name = dwarf_diename(die);
     u->scopes[*index] = (ntr_scope){
         .parent = parent,
-        .name = name,
-        .linkage = linkage ? linkage : name,
-        .declared_file = declared_file(die),
+        .name = shown(u, name),
+        .linkage = shown(u, linkage ? linkage : name),
+        .declared_file = shown(u, declared_file(die)),
         .declared_line = number(die, DW_AT_decl_line),
     };
     if (parent != NTR_SCOPE_NONE) {
-        u->scopes[*index].call_file = call_file(w->unit_die, die);
+        u->scopes[*index].call_file = shown(u, call_file(w->unit_die, die));
         u->scopes[*index].call_line = number(die, DW_AT_call_line);
         u->scopes[*index].call_column = number(die, DW_AT_call_column);
     }
@@ -190,6 +200,7 @@ int ntr_line_row_compare(const void *a, const void *b) {
 
 static ntr_status load_lines(ntr_unit *u, Dwarf_Die *die, uint64_t bias) {
     Dwarf_Lines *lines;
+    const char *raw = NULL, *file = NULL;
     size_t count;
     if (dwarf_getsrclines(die, &lines, &count) != 0) return NTR_OK;
     for (size_t i = 0; i + 1 < count; i++) {
@@ -204,12 +215,13 @@ static ntr_status load_lines(ntr_unit *u, Dwarf_Die *die, uint64_t bias) {
         dwarf_linecol(line, &column);
         dwarf_linebeginstatement(line, &statement);
         dwarf_linediscriminator(line, &discriminator);
+        if (dwarf_linesrc(line, NULL, NULL) != raw) file = shown(u, raw = dwarf_linesrc(line, NULL, NULL));
         if (ntr_reserve(u->allocator, (void **)&u->rows, &u->row_capacity, u->row_count + 1, sizeof *u->rows))
             return NTR_E_MEMORY;
         u->rows[u->row_count++] = (ntr_line_row){
             .address = low + bias,
             .size = high - low,
-            .file = dwarf_linesrc(line, NULL, NULL),
+            .file = file,
             .line = number_ > 0 ? (uint32_t)number_ : 0,
             .column = column > 0 ? (uint32_t)column : 0,
             .discriminator = discriminator,
@@ -222,7 +234,7 @@ static ntr_status load_lines(ntr_unit *u, Dwarf_Die *die, uint64_t bias) {
 
 ntr_status ntr_unit_load(ntr_unit *unit, Dwarf_Die *die, uint64_t bias, const ntr_allocator *allocator) {
     walk w = {unit, die, bias};
-    *unit = (ntr_unit){.allocator = allocator};
+    *unit = (ntr_unit){.allocator = allocator, .cleaned = {.allocator = allocator}};
     ntr_status status = load_lines(unit, die, bias);
     if (!status) status = walk_children(&w, die, NTR_SCOPE_NONE, 0);
     if (!status) status = flatten(unit);
@@ -231,6 +243,7 @@ ntr_status ntr_unit_load(ntr_unit *unit, Dwarf_Die *die, uint64_t bias, const nt
 }
 
 void ntr_unit_release(ntr_unit *unit) {
+    ntr_texts_release(&unit->cleaned);
     ntr_dealloc(unit->allocator, unit->scopes);
     ntr_dealloc(unit->allocator, unit->ranges);
     ntr_dealloc(unit->allocator, unit->rows);

@@ -7,6 +7,8 @@
 
 #include <elfutils/libdw.h>
 
+#include "analysis/texts.h"
+
 /* A function, or a function inlined into its parent. */
 typedef struct ntr_scope {
     uint32_t parent; /* index of the enclosing scope, or NTR_SCOPE_NONE for a function */
@@ -31,6 +33,7 @@ typedef struct ntr_unit {
     size_t range_count, range_capacity;
     ntr_line_row *rows;
     size_t row_count, row_capacity;
+    ntr_texts cleaned; /* names that could not be shown as they are */
 } ntr_unit;
 
 /* Read the unit's lines and scopes; `bias` is added to libdw's addresses. NTR_E_MEMORY, else NTR_OK: damaged

@@ -1,6 +1,7 @@
 #include "program/symbols.h"
 
 #include "base/allocator.h"
+#include "base/name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,21 +19,18 @@ static int by_address(const void *left, const void *right) {
     return order;
 }
 
-static bool is_control(char c) { return (unsigned char)c < 0x20 || c == 0x7f; }
-
 /* The name, or a copy that may be shown; NULL when out of memory. */
-static const char *clean(ntr_symbols *symbols, const ntr_allocator *allocator, const char *name) {
-    size_t length = strnlen(name, NTR_NAME_MAX + 1), good = 0;
-    while (good < length && !is_control(name[good])) good++;
-    if (good == length && length <= NTR_NAME_MAX) return name;
-    if (length > NTR_NAME_CLEANED_MAX) length = NTR_NAME_CLEANED_MAX;
-    if (symbols->cleaned_bytes + length > NTR_NAMES_CLEANED_BYTES) return "?";
+static const char *shown(ntr_symbols *symbols, const ntr_allocator *allocator, const char *name) {
+    char cleaned[NTR_NAME_CLEANED_MAX + 1];
+    if (ntr_name_is_clean(name)) return name;
+    size_t size = ntr_name_clean(name, cleaned) + 1;
+    if (symbols->cleaned_bytes + size > NTR_NAMES_CLEANED_BYTES) return "?";
     if (ntr_reserve(allocator, (void **)&symbols->cleaned, &symbols->cleaned_room, symbols->cleaned_count + 1, sizeof(char *)))
         return NULL;
-    char *copy = ntr_alloc(allocator, length + 1, 1);
+    char *copy = ntr_alloc(allocator, size, 1);
     if (!copy) return NULL;
-    for (size_t i = 0; i < length; i++) copy[i] = is_control(name[i]) ? '?' : name[i];
-    symbols->cleaned_bytes += length;
+    memcpy(copy, cleaned, size);
+    symbols->cleaned_bytes += size;
     return symbols->cleaned[symbols->cleaned_count++] = copy;
 }
 
@@ -40,10 +38,10 @@ int ntr_symbols_add(ntr_symbols *symbols, const ntr_allocator *allocator, const 
     if (symbols->count >= NTR_SPANS_NONE ||
         ntr_reserve(allocator, (void **)&symbols->names, &symbols->capacity, symbols->count + 1, sizeof *name))
         return -1;
-    const char *shown = clean(symbols, allocator, name->name);
-    if (!shown) return -1;
+    const char *text = shown(symbols, allocator, name->name);
+    if (!text) return -1;
     symbols->names[symbols->count] = *name;
-    symbols->names[symbols->count++].name = shown;
+    symbols->names[symbols->count++].name = text;
     return 0;
 }
 

@@ -34,8 +34,8 @@ typedef struct ntr_symbols {
 } ntr_symbols;
 
 /* Control characters of a name would end lines of an answer, or speak to a terminal: each becomes '?'. Such a name, and
- * one of more than NTR_NAME_MAX characters, is cut at NTR_NAME_CLEANED_MAX; when there are too many, they are all "?". */
-enum { NTR_NAME_MAX = 4096, NTR_NAME_CLEANED_MAX = 1023, NTR_NAMES_CLEANED_BYTES = 16 << 20 };
+ * one that is too long, is cut (base/name.h); when there are too many, they are all "?". */
+enum { NTR_NAMES_CLEANED_BYTES = 16 << 20 };
 
 /* Collect; then settle once, in one of two ways. 0, or -1 when out of memory. */
 int ntr_symbols_add(ntr_symbols *symbols, const ntr_allocator *allocator, const ntr_name *name);

@@ -148,6 +148,30 @@ def rust_names(b):
         assert wanted in names, names
 
 
+FORGED = {b"evil_name": b"evil\n\x1b[2J", b"evil_file": b"evil\r\x07\x7fle"}
+
+
+def names_that_speak_to_terminals(b):
+    """Debug information, too, may name a function or a file as it likes: control characters become question marks."""
+    with open(b.path("evil_file.c"), "w", encoding="utf-8") as file:
+        file.write("int evil_name(int x) { return x + 1; }\nint main(void) { int n = 0; while (n < 999) n = evil_name(n); return 0; }\n")
+    b.run(TOOLS + "gcc", "-g", "-static", "evil_file.c", "-o", "plain")
+    with open(b.path("plain"), "rb") as file:
+        code = file.read()
+    for name, forged in FORGED.items():
+        code = code.replace(name, forged)
+    with open(b.path("forged"), "wb") as file:
+        file.write(code)
+    os.chmod(b.path("forged"), 0o755)
+    b.run(b.ntrace, "run", "-o", "forged.ntrace", "--", "./forged")
+    for command in (["profile"], ["profile", "--by", "line"], ["coverage"], ["coverage", "--to", "lcov"], ["flame", "--to", "folded"],
+                    ["export", "--to", "callgrind"], ["decode", "--output", "call"], ["decode", "--output", "insn"]):
+        told = subprocess.run([b.ntrace, *command, "forged.ntrace"], cwd=b.folder, stdout=subprocess.PIPE, check=True).stdout
+        assert told and not any(byte in told for byte in b"\x1b\r\x07\x7f"), command
+    assert "evil??[2J" in b.profile(trace="forged.ntrace")
+    assert "evil???le.c" in b.profile("--by", "line", trace="forged.ntrace")
+
+
 # ---- separate debug files
 
 def stripped(b, name):
@@ -217,7 +241,8 @@ def source_elsewhere(b):
 
 
 CASES = [annotate_counts_all, annotate_function, annotate_text, annotate_csv, annotate_never, annotate_hottest, inlined_frames,
-         cxx_names, rust_names, without_debug_file, debug_link, debug_link_of_another, build_id, source_elsewhere]
+         cxx_names, rust_names, names_that_speak_to_terminals, without_debug_file,
+         debug_link, debug_link_of_another, build_id, source_elsewhere]
 
 
 if __name__ == "__main__":
