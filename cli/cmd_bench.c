@@ -202,17 +202,26 @@ static int bench_all(struct bench *b, struct cli_rows *rows) {
     write_trace(b, rows);
     for (size_t i = 0; i < STAGES; i++) write_stage(b, rows, &stages[i], times[i]);
     write_shares(rows, times);
-    return CLI_OK;
+    return cli_trace_gaps(&b->trace, b->counts.gaps);
 }
 
 /* ---- */
+
+/* The stream goes on: end with a message, if there is one. */
+static void drop_part_of_message(ntr_bytes *stream) {
+    size_t size = stream->size;
+
+    while (size && (stream->data[size - 1] & 3) != 3) size--; /* MSEO 11 */
+    if (size) stream->size = size;
+}
 
 /* Have the beginning of the stream in memory: reading files is not what is measured. */
 static int load(struct bench *b) {
     size_t most = (size_t)b->options->size << 20;
     uint8_t *data = NULL;
+    bool last = false;
 
-    for (bool last = false; !last && b->stream.size < most;) {
+    while (!last && b->stream.size < most) {
         ntr_bytes span;
         if (!cli_trace_feed(&b->trace, &span, &last)) return CLI_FAILED;
         if (span.size > most - b->stream.size) span.size = most - b->stream.size;
@@ -221,6 +230,7 @@ static int load(struct bench *b) {
         if (span.size) memcpy(data + b->stream.size, span.data, span.size);
         b->stream = (ntr_bytes){data, b->stream.size + span.size};
     }
+    if (!last) drop_part_of_message(&b->stream);
     return CLI_OK;
 }
 

@@ -290,10 +290,7 @@ static int show_counts(struct decode *d) {
     d->any = counts.messages != 0;
     write_counts(&d->out, (enum cli_format)d->options->result.format, &counts);
     if (status < 0) return tell_status(d, status);
-    if (counts.gaps)
-        cli_note("%s: %" PRIu64 " gaps; 'ntrace decode --output none' tells where%s", d->trace.input.name, counts.gaps,
-                 cli_trace_hint(&d->trace));
-    return counts.gaps ? CLI_DEFECTS : CLI_OK;
+    return cli_trace_gaps(&d->trace, counts.gaps);
 }
 
 /* ---- */

@@ -86,6 +86,7 @@ static int split_run(const void *options, char **operands) {
     struct cli_trace trace;
     char prefix[3072];
 
+    if (s.options->prefix && !*s.options->prefix) return cli_fail("--output-file '': expected how names of files begin, found nothing");
     default_prefix(operands[0], prefix, sizeof prefix);
     if (cli_trace_open(&trace, operands[0], &s.options->stream) != CLI_OK) return CLI_FAILED;
     s.pieces = cli_pieces_open(s.options->prefix ? s.options->prefix : prefix);

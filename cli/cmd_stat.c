@@ -7,7 +7,6 @@
 #include "statistics.h"
 #include "trace.h"
 
-#include <inttypes.h>
 #include <ntrace/decoder.h>
 #include <stdlib.h>
 
@@ -66,10 +65,7 @@ static int write_execution(const struct execution *e, const struct cli_trace *tr
     if (!e->decoder) return CLI_OK;
     if (e->status < 0) return cli_fail("%s: %s", trace->input.name, ntr_status_text(e->status));
     cli_statistics_write_execution(&e->counts, rows);
-    if (!e->counts.gaps) return CLI_OK;
-    cli_note("%s: %" PRIu64 " gaps; 'ntrace decode --output none' tells where%s", trace->input.name, e->counts.gaps,
-             cli_trace_hint(trace));
-    return CLI_DEFECTS;
+    return cli_trace_gaps(trace, e->counts.gaps);
 }
 
 static int count_messages(struct cli_trace *trace, const struct cli_window *window,

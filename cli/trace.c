@@ -3,6 +3,7 @@
 #include "origins.h"
 #include "report.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -233,6 +234,12 @@ const char *cli_trace_hint(const struct cli_trace *trace) {
                       o->implicit_return >= 0 || o->sequential_jump || o->extend_addr || o->all_jumps;
 
     return told ? "" : "; no option tells the stream's parameters, --auto finds them out";
+}
+
+int cli_trace_gaps(const struct cli_trace *trace, uint64_t gaps) {
+    if (!gaps) return CLI_OK;
+    cli_note("%s: %" PRIu64 " gaps; 'ntrace decode --output none' tells where%s", trace->input.name, gaps, cli_trace_hint(trace));
+    return CLI_DEFECTS;
 }
 
 int cli_trace_status(const struct cli_trace *trace, bool any, int status) {

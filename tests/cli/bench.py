@@ -36,13 +36,22 @@ def stages():
 @case("only the beginning, when asked")
 def beginning():
     block = bytes_of(tiny.BTM)
-    table = rows(bench(block * (2 ** 20 // len(block) + 1000), "--rounds", "1", "--size", "1", "--format", "jsonl"))
-    equal(next(row for key, row in table.items() if key[0] == "trace")["bytes"], 2 ** 20, "bytes")
+    for shift in range(len(block)):  # whole messages, wherever the megabyte ends
+        stream = b"\xff" * shift + block * (2 ** 20 // len(block) + 1000)
+        table = rows(bench(stream, "--rounds", "1", "--size", "1", "--format", "jsonl"))
+        size = next(row for key, row in table.items() if key[0] == "trace")["bytes"]
+        check(2 ** 20 - len(block) < size <= 2 ** 20, f"bytes: {size}")
 
 
 @case("an empty trace is told as everywhere")
 def empty():
     bench(b"", "--rounds", "1", status=1)
+
+
+@case("a trace with gaps is measured, and told as everywhere")
+def gaps():
+    table = rows(bench(bytes_of(tiny.BTM) + b"\xfe\x03" + bytes_of(tiny.BTM), "--rounds", "1", "--format", "jsonl", status=1))
+    equal(next(row for key, row in table.items() if key[0] == "trace")["gaps"], 1, "gaps")
 
 
 @case("text has the same rows")

@@ -73,6 +73,12 @@ def by_sync():
     equal(len(pieces("big")), 3, "parts of at least 15 bytes")
 
 
+@case("no names of files is no prefix")
+def nameless():
+    run = Run("split", write("good.nex", bytes_of(tiny.BTM)), "-o", "", status=2)
+    matches("expected how names of files begin", run.err, "an empty prefix")
+
+
 @case("damage is told and left out")
 def damage():
     stream = write("bad.nex", bytes_of(tiny.BTM) + b"\x01\xff" + bytes_of(tiny.BTM))
