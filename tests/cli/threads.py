@@ -169,4 +169,13 @@ def why():
     equal(done.stderr, "", "notes of long runs of plain messages")
 
 
+@case("several sources that synchronize now and then are decoded ahead")
+def ahead():
+    turns = [messages([tiny.START.strip(), *LOOP * 20], source, False) for source in range(SOURCES)]
+    data = b"".join(b"".join(turn) for turn in turns) * 2000
+    for threads in (2, 3):
+        done = decode(threads, write("ahead.nex", data), "--src-bits", "2", "--output", "none")
+        equal(done.stderr, "", "notes")
+
+
 main()
