@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SPAN_SIZE  (256u * 1024u) /* stays in the second-level cache from read to decode */
+#define SPAN_SIZE  (64u * 1024u) /* with what decoding needs beside it, stays in the second-level cache */
 #define SPAN_LEAST 64u
 
 /* Read once, at least one byte unless at the end. Returns -1 after telling. */
