@@ -33,12 +33,13 @@ static const struct cli_group groups[] = {
 };
 
 static int dump_messages(struct cli_trace *trace, const struct cli_window *window, struct cli_message_writer *writer) {
+    const bool whole = cli_window_is_whole(window);
     struct cli_defects defects = {.file = trace->input.name};
     ntr_message message;
     bool behind = false;
 
     while (!writer->out->done && !behind && cli_trace_message(trace, &message) == NTR_OK) {
-        if (!cli_window_message(window, &message, &behind)) continue;
+        if (!whole && !cli_window_message(window, &message, &behind)) continue;
         if (message.defect) cli_defect_add(&defects, &trace->params, &message);
         cli_message_write(writer, &message);
     }

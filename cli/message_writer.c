@@ -12,7 +12,7 @@ static const format_message formats[] = {
 
 static void write_line(struct cli_message_writer *w, const ntr_message *m) {
     char *line = cli_output_reserve(w->out, NTR_MESSAGE_TEXT_MAX + 1);
-    int size = formats[w->form](w->params, m, line, NTR_MESSAGE_TEXT_MAX);
+    int size = formats[w->form](w->params, m, line, NTR_MESSAGE_TEXT_MAX + 1);
 
     if (size < 0) return; /* cannot be: the room is the documented maximum */
     line[size] = '\n';

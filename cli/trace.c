@@ -206,7 +206,7 @@ static bool ready(struct cli_trace *trace) {
     return !trace->failed;
 }
 
-ntr_status cli_trace_message(struct cli_trace *trace, ntr_message *message) {
+ntr_status cli_trace_read_on(struct cli_trace *trace, ntr_message *message) {
     if (!ready(trace)) return NTR_END;
     for (;;) {
         ntr_status status = ntr_reader_next(&trace->reader, message);

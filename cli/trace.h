@@ -52,9 +52,15 @@ bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last);
  * False also with `failed` set. Not between messages. */
 bool cli_trace_stamped(struct cli_trace *trace);
 
+/* Where more of the stream has to be read for it. */
+ntr_status cli_trace_read_on(struct cli_trace *trace, ntr_message *message);
+
 /* The next message: NTR_OK, or NTR_END at the end of the input (or where it could not be read on: `failed`).
  * Its bytes live until the next call. */
-ntr_status cli_trace_message(struct cli_trace *trace, ntr_message *message);
+static inline ntr_status cli_trace_message(struct cli_trace *trace, ntr_message *message) {
+    ntr_status status = trace->settled && !trace->failed ? ntr_reader_next(&trace->reader, message) : NTR_NEED_MORE;
+    return status == NTR_NEED_MORE ? cli_trace_read_on(trace, message) : status;
+}
 
 /* The next message with a defect; the good ones before it are only counted (ntr_reader_check). Returns as above. */
 ntr_status cli_trace_defect(struct cli_trace *trace, ntr_message_mix *mix, ntr_message *message);

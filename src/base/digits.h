@@ -38,9 +38,35 @@ static inline unsigned ntr_dec_digits(uint64_t value) {
     return guess + (value >= powers[guess]);
 }
 
+/* Eight decimal digits of a number below 10^8, the first in the lowest byte: what is parted, is parted at once in all
+ * places. The factors are reciprocals, exact for what they are given. */
+static inline uint64_t ntr_dec_of(uint32_t value) {
+    uint64_t fours = value / 10000 | (uint64_t)(value % 10000) << 32;
+    uint64_t hundreds = fours * 10486 >> 20 & UINT64_C(0x0000007f0000007f);
+    uint64_t pairs = hundreds | (fours - 100 * hundreds) << 16;
+    uint64_t tens = pairs * 103 >> 10 & UINT64_C(0x000f000f000f000f);
+    return (tens | (pairs - 10 * tens) << 8) + UINT64_C(0x3030303030303030);
+}
+
+static inline char *ntr_text_dec_long(char *at, uint64_t value) {
+    enum { EIGHT = 100000000 };
+    unsigned digits = 8;
+    if (value < EIGHT) digits = ntr_dec_digits(value);
+    else at = ntr_text_dec_long(at, value / EIGHT);
+    uint64_t text = htole64(ntr_dec_of((uint32_t)(value % EIGHT)) >> (64 - 8 * digits));
+    memcpy(at, &text, sizeof text); /* the rest is overwritten by what follows */
+    return at + digits;
+}
+
+/* Most numbers are short. */
 static inline char *ntr_text_dec(char *at, uint64_t value) {
-    char *end = at + ntr_dec_digits(value), *first = end;
-    for (; value >= 100; value /= 100) memcpy(first -= 2, ntr_pairs + 2 * (value % 100), 2);
+    if (value >= 10000) return ntr_text_dec_long(at, value);
+    unsigned digits = 1 + (unsigned)(value >= 10) + (unsigned)(value >= 100) + (unsigned)(value >= 1000);
+    char *end = at + digits, *first = end;
+    if (value >= 100) {
+        memcpy(first -= 2, ntr_pairs + 2 * (value % 100), 2);
+        value /= 100;
+    }
     if (value >= 10) memcpy(first - 2, ntr_pairs + 2 * value, 2);
     else first[-1] = (char)('0' + value);
     return end;

@@ -65,7 +65,7 @@ static char *line(const ntr_params *params, const ntr_message *m, char *at) {
     *at++ = '#';
     at = ntr_text_hex(ntr_text(ntr_text_dec(at, m->number), " @0x"), m->offset);
     *at++ = ' ';
-    bool known = ntr_message_get(params->dialect, m->tcode) != NULL;
+    bool known = ntr_is_known(params->dialect, m->tcode);
     at = known ? add_known(at, params, m) : add_opaque(at, params, m);
     return m->defect == NTR_OK ? at : add_defect(at, m);
 }

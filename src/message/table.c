@@ -34,23 +34,27 @@ static const ntr_message_info messages[] = {
 
 enum { MESSAGES = sizeof messages / sizeof messages[0] };
 
-/* 1 + the row of each TCODE; 0 for those without. The rows are numbered by an enum of their own. */
+/* The row of each TCODE that has one. The rows are numbered by an enum of their own. */
 enum {
 #define NTR_MESSAGE(id, tcode, text, set, ...) ROW_##id,
 #include <ntrace/messages.def>
 #undef NTR_MESSAGE
 };
 
-#define NTR_MESSAGE(id, tcode, text, set, ...) [tcode] = 1 + ROW_##id,
+#define NTR_MESSAGE(id, tcode, text, set, ...) [tcode] = ROW_##id,
 static const uint8_t row_of[NTR_TCODES] = {
 #include <ntrace/messages.def>
 };
 #undef NTR_MESSAGE
 
+#define NTR_MESSAGE(id, tcode, text, set, ...) [tcode] = NTR_MESSAGES_##set,
+const uint8_t ntr_tcode_sets[NTR_TCODES] = {
+#include <ntrace/messages.def>
+};
+#undef NTR_MESSAGE
+
 const ntr_message_info *ntr_message_get(const ntr_dialect *dialect, unsigned tcode) {
-    if (tcode >= NTR_TCODES || !row_of[tcode]) return NULL;
-    const ntr_message_info *row = &messages[row_of[tcode] - 1];
-    return row->messages & ntr_dialect_messages(dialect) ? row : NULL;
+    return ntr_is_known(dialect, tcode) ? &messages[row_of[tcode]] : NULL;
 }
 
 const ntr_message_info *ntr_message_at(size_t index) { return index < MESSAGES ? &messages[index] : NULL; }

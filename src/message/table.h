@@ -33,6 +33,13 @@ static inline unsigned ntr_dialect_messages(const ntr_dialect *dialect) {
     return dialect ? dialect->messages : (unsigned)NTR_MESSAGES_1_0;
 }
 
+/* Which dialects know the message of this TCODE: NTR_MESSAGES_*. */
+extern const uint8_t ntr_tcode_sets[NTR_TCODES];
+
+static inline bool ntr_is_known(const ntr_dialect *dialect, unsigned tcode) {
+    return tcode < NTR_TCODES && ntr_tcode_sets[tcode] & ntr_dialect_messages(dialect);
+}
+
 /* Whether the table has `entry` in this message, given the fields before it. */
 static inline bool ntr_field_applies(const ntr_message_field *entry, const ntr_message *message) {
     return entry->condition == NTR_FIELD_NONE || message->value[entry->condition] == entry->when;

@@ -34,7 +34,7 @@ static char *wide_hex(char *at, ntr_bytes raw, size_t first, size_t end) {
 static size_t payload_start(const ntr_params *params) { return NTR_TCODE_BITS + params->src_bits; }
 
 bool ntr_has_payload(const ntr_params *params, const ntr_message *m) {
-    return m->tcode != NTR_TCODE_NONE && !ntr_message_get(params->dialect, m->tcode) &&
+    return m->tcode != NTR_TCODE_NONE && !ntr_is_known(params->dialect, m->tcode) &&
            m->raw.size * NTR_MDO_BITS > payload_start(params);
 }
 
@@ -58,13 +58,12 @@ char *ntr_text_payload(char *at, const ntr_params *params, const ntr_message *m)
 
 /* ------------------------------------------------------------------------------------------------ */
 
-int ntr_text_make(ntr_text_form form, const ntr_params *params, const ntr_message *message, char *out,
+int ntr_text_fit(ntr_text_form form, const ntr_params *params, const ntr_message *message, char *out,
                   size_t capacity) {
     char room[NTR_MESSAGE_TEXT_MAX];
-    char *start = capacity < sizeof room ? room : out;
-    size_t length = (size_t)(form(params, message, start) - start);
+    size_t length = (size_t)(form(params, message, room) - room);
     if (length >= capacity) return NTR_E_SPACE;
-    if (start == room) memcpy(out, room, length);
+    memcpy(out, room, length);
     out[length] = '\0';
     return (int)length;
 }

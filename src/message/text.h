@@ -33,8 +33,16 @@ bool ntr_has_payload(const ntr_params *params, const ntr_message *message);
 /* A form of one line: writes it at `at`, where there is room for NTR_MESSAGE_TEXT_MAX, without NUL. */
 typedef char *(*ntr_text_form)(const ntr_params *params, const ntr_message *message, char *at);
 
-/* Run a form into a buffer of any size; returns the length or NTR_E_SPACE. */
-int ntr_text_make(ntr_text_form form, const ntr_params *params, const ntr_message *message, char *out,
-                  size_t capacity);
+/* Where it may not fit. */
+int ntr_text_fit(ntr_text_form form, const ntr_params *params, const ntr_message *message, char *out, size_t capacity);
+
+/* Run a form into a buffer of any size, with NUL; returns the length or NTR_E_SPACE. */
+static inline int ntr_text_make(ntr_text_form form, const ntr_params *params, const ntr_message *message, char *out,
+                                size_t capacity) {
+    if (capacity <= NTR_MESSAGE_TEXT_MAX) return ntr_text_fit(form, params, message, out, capacity);
+    char *end = form(params, message, out);
+    *end = '\0';
+    return (int)(end - out);
+}
 
 #endif
