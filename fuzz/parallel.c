@@ -109,7 +109,7 @@ static ntr_status deliver(void *user, unsigned what, const void *data, size_t si
 static void run(const ntr_decoder_config *decoder, ntr_bytes stream, uint8_t how, size_t span, bool counting, outcome *o) {
     const ntr_parallel_work work = {maker_new, free, begin, NULL, put_events, counting ? put_told : NULL, NULL, deliver, o};
     const ntr_parallel_config config = {.size = sizeof config, .decoder = *decoder, .work = work, .threads = 2 + (how & 1),
-                                        .piece = 1 + (how >> 1) % 64, .counting = counting};
+                                        .piece = 8u << (how >> 1) % 8, .counting = counting};
     ntr_parallel *parallel = ntr_parallel_new(&config, NULL);
     if (!parallel) return;
     o->status = NTR_NEED_MORE;
