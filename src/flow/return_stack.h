@@ -27,7 +27,7 @@ typedef struct ntr_return_stack {
     uint32_t count;
     uint32_t limit;
     uint32_t low;   /* least `count` since ntr_return_stack_mark; 0 too when an entry was dropped */
-    uint32_t least, most; /* the same since ntr_return_stack_watch; `most` is UINT32_MAX when an entry was dropped */
+    uint32_t least, most; /* `count` since ntr_return_stack_watch; `most` is UINT32_MAX when it met one of its ends */
 } ntr_return_stack;
 
 /* `depth` 0: as deep as needed. */
@@ -63,7 +63,10 @@ static inline ntr_status ntr_return_stack_push(ntr_return_stack *stack, const nt
 
 /* False when it is empty. */
 static inline bool ntr_return_stack_pop(ntr_return_stack *stack, ntr_return *entry) {
-    if (stack->count == 0) return false;
+    if (stack->count == 0) {
+        stack->most = UINT32_MAX;
+        return false;
+    }
     stack->count--;
     if (stack->count < stack->low) stack->low = stack->count;
     if (stack->count < stack->least) stack->least = stack->count;

@@ -100,6 +100,30 @@ static void room_on_the_stack_matters(void **state) {
     scene_end(&s);
 }
 
+/* A return that found nothing on the stack takes something when there is: the address was told, and not that of the call.
+ * What is on the stack has a say in where a passage lies, so the call is made from many places. */
+static void an_empty_stack_matters(void **state) {
+    (void)state;
+    for (uint64_t call = 0x1000; call < 0x1000 + 8 * 1000; call += 8) {
+        char messages[512];
+        stream in = {.size = 0};
+        scene s;
+        scene_start(&s, NULL);
+        s.config.params.implicit_return = NTR_RETURN_PARTIAL;
+        code(&s, 0x200, RET);
+        code(&s, call, JALR_A5, JR_A5);
+#define RETURN "IndirectBranchHist BTYPE=0 ICNT=2 UADDR=0 HIST=0x1\n"
+        snprintf(messages, sizeof messages,
+                 "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x100\n" RETURN RETURN "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x%" PRIx64 "\n"
+                 "IndirectBranchHist BTYPE=0 ICNT=2 UADDR=0x%" PRIx64 " HIST=0x1\n" RETURN
+                 "IndirectBranchHist BTYPE=0 ICNT=4 UADDR=0 HIST=0x1\n", call / 2, call / 2 ^ 0x100);
+        assemble(&in, &s.config.params, messages);
+        const char *differs = tallies_differ(&s.config, (ntr_bytes){in.bytes, in.size});
+        if (differs) fail_msg("%s of\n%s", differs, messages);
+        scene_end(&s);
+    }
+}
+
 /* What RepeatBranch repeats may have been known, or what came after it. */
 static void repeat_branch_knows_what_came_before(void **state) {
     (void)state;
@@ -207,6 +231,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_debt_matters), cmocka_unit_test(the_reference_matters),
         cmocka_unit_test(all_callers_matter), cmocka_unit_test(room_on_the_stack_matters),
+        cmocka_unit_test(an_empty_stack_matters),
         cmocka_unit_test(repeat_branch_knows_what_came_before), cmocka_unit_test(the_mode_is_learned_each_time),
         cmocka_unit_test(code_that_changes_is_not_known), cmocka_unit_test(time_goes_on),
         cmocka_unit_test(sources_are_apart), cmocka_unit_test(nothing_is_known_where_no_code_is),
