@@ -145,9 +145,10 @@ static bool open_parts(struct cli_decode_output *o) {
     cli_render render = shows[show].render[o->settings.format];
 
     o->views = cli_views_new();
+    o->text.places = cli_places_new(o->settings.program);
     o->text.depths = calloc(SOURCES, sizeof *o->text.depths);
     o->flowing = calloc(SOURCES, sizeof *o->flowing);
-    if (!o->views || !o->text.depths || !o->flowing) return false;
+    if (!o->views || !o->text.places || !o->text.depths || !o->flowing) return false;
     if (show == CLI_SHOW_INSN) open_extras(o);
     if (!render) return true;
     bool by_source = o->settings.by_source && render != cli_pc_line;
@@ -169,7 +170,6 @@ struct cli_decode_output *cli_decode_output_open(const struct cli_decode_setting
         return NULL;
     }
     o->text.out = out;
-    o->text.program = settings->program;
     o->text.views = o->views;
     o->text.by_source = settings->by_source;
     write_heading(o);
@@ -182,22 +182,31 @@ void cli_decode_output_close(struct cli_decode_output *o) {
     cli_disasm_close(o->lines.disasm);
     ntr_source_free(o->lines.source);
     cli_views_free(o->views);
+    cli_places_free(o->text.places);
     free(o->text.depths);
     free(o->flowing);
     free(o);
 }
 
-void cli_decode_output_event(struct cli_decode_output *o, const ntr_event *event) {
+/* Contexts decide what a source sees. */
+static void follow_contexts(struct cli_decode_output *o, const ntr_event *event) {
+    if (event->kind != NTR_EVENT_CONTEXT) return;
     cli_views_follow(o->views, event);
+    cli_places_forget(o->text.places);
+}
+
+void cli_decode_output_event(struct cli_decode_output *o, const ntr_event *event) {
+    follow_contexts(o, event);
     o->event(o, event);
 }
 
 void cli_decode_output_forget(struct cli_decode_output *o) {
     cli_views_forget(o->views);
+    cli_places_forget(o->text.places);
 }
 
 void cli_decode_output_context(struct cli_decode_output *o, const ntr_event *context) {
-    cli_views_follow(o->views, context);
+    follow_contexts(o, context);
 }
 
 uint64_t cli_decode_output_missing(const struct cli_decode_output *o) {

@@ -1,5 +1,4 @@
 #include "event_text.h"
-#include "symbol_text.h"
 
 #include <inttypes.h>
 #include <ntrace/message.h>
@@ -21,7 +20,7 @@ static char *put_source(char *at, const struct cli_event_text *t, const ntr_even
 }
 
 static char *put_place(char *at, const struct cli_event_text *t, const ntr_event *e, uint64_t address) {
-    return cli_put_symbol(put_address(at, address), " <", ">", t->program, cli_views_get(t->views, e->src), address);
+    return cli_put_place(at, t->places, e->src, cli_views_get(t->views, e->src), address);
 }
 
 /* "taken -> 0x80000020 <main+0x20> (inferred) t=17" and the line feed. */

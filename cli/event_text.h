@@ -3,11 +3,12 @@
 #define CLI_EVENT_TEXT_H
 
 #include "output.h"
+#include "places.h"
 #include "views.h"
 
 struct cli_event_text {
     struct cli_output *out;
-    const ntr_program *program;
+    struct cli_places *places;
     const struct cli_views *views;
     uint16_t *depths; /* by source, for calls */
     bool by_source;   /* lines start with the source */

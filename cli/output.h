@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define CLI_OUTPUT_ROOM 16384 /* the most that one reserve may ask for */
 
@@ -65,7 +66,12 @@ char *cli_put_json(char *at, const char *text);
 char *cli_put_csv(char *at, const char *text);
 
 /* The text without its NUL; returns the end. */
-char *cli_put_text(char *at, const char *text);
+static inline char *cli_put_text(char *at, const char *text) {
+    size_t size = strlen(text);
+
+    memcpy(at, text, size);
+    return at + size;
+}
 
 /* Lower-case hexadecimal without padding, no 0x; returns the end. At most 16 characters. */
 char *cli_put_hex(char *at, uint64_t value);

@@ -227,6 +227,18 @@ ProgTraceCorrelation SRC=1 EVCODE=4 CDF=0 ICNT=2
           "0x100 0x102 0x200".split(), "without the kernel")
 
 
+@case("one address has the name that its process gives it")
+def names_by_context():
+    images = []
+    for number, name in ((5, "first"), (7, "second")):
+        images += ["-e", write(name + ".elf", tiny.elf(symbols=(("start", 0x100, 0x16), (name, 0x200, 4)))) + f":ctx={number}"]
+    turn = tiny.START + "Ownership PROCESS=0x%x\nDirectBranch ICNT=3\nProgTraceCorrelation EVCODE=0 CDF=0 ICNT=1\n"
+    stream = write("turns.nex", bytes_of("".join(turn % process for process in (0xa2, 0xe2, 0xe2, 0xa2))))
+    for jobs in ("1", "2"):
+        found = re.findall("0x200 <(.*?)>", Run("decode", "-j", jobs, *images, stream, "--output", "branch").out)
+        equal([name for name in found if "+" not in name], ["first", "second", "second", "first"], f"-j {jobs}")
+
+
 @case("code made at run time: jitdump for its bytes and names, perf map for names, :from and :until for its time")
 def made_at_run_time():
     code, name = bytes.fromhex("0100") * 4, b"jitted\0"
