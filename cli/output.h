@@ -65,12 +65,14 @@ char *cli_put_json(char *at, const char *text);
 /* A CSV cell, quoted where it must be (RFC 4180); returns the end, at most twice the text and 2 on. */
 char *cli_put_csv(char *at, const char *text);
 
+static inline char *cli_put_bytes(char *at, const char *bytes, size_t size) {
+    memcpy(at, bytes, size);
+    return at + size;
+}
+
 /* The text without its NUL; returns the end. */
 static inline char *cli_put_text(char *at, const char *text) {
-    size_t size = strlen(text);
-
-    memcpy(at, text, size);
-    return at + size;
+    return cli_put_bytes(at, text, strlen(text));
 }
 
 /* Lower-case hexadecimal without padding, no 0x; returns the end. At most 16 characters. */
