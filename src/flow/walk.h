@@ -13,7 +13,7 @@ typedef struct ntr_place {
     ntr_run run;
 } ntr_place;
 
-/* How far apart two branches can be. I-CNT ends every other walk; one that only history ends would never
+/* How far apart two outcomes can be. I-CNT ends every other walk; one that only history ends would never
  * leave a loop without branches. */
 #define NTR_BRANCH_REACH (UINT64_C(1) << 20)
 
@@ -43,14 +43,15 @@ static inline void ntr_place_put(ntr_decoder *d, const ntr_place *p) {
 static inline ntr_status ntr_place_step(ntr_decoder *d, ntr_place *p, ntr_step *step) {
     ntr_order *o = &d->order;
     ntr_block *b = p->block;
+    const uint64_t outcomes = p->history.left, rounds = p->history.again;
     ntr_status status = ntr_step_own(d, o, &p->history, b, step);
     if (status != NTR_OK) return status;
     p->left -= b->halfwords;
     p->pc = step->target;
     p->block = ntr_step_block(d, step);
     if (o->goal != NTR_GOAL_HISTORY) return NTR_OK;
-    bool branch = step->end == NTR_END_TAKEN || step->end == NTR_END_NOT_TAKEN;
-    if (branch || ntr_jumps_have_outcomes(d, o->source)) p->leash = p->left - NTR_BRANCH_REACH;
+    bool took = p->history.left != outcomes || p->history.again != rounds;
+    if (took) p->leash = p->left - NTR_BRANCH_REACH;
     return ntr_history_empty(&p->history) ? NTR_END : NTR_OK;
 }
 

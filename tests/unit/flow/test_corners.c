@@ -166,45 +166,56 @@ static void history_that_is_left_is_a_gap(void **state) {
     scene_end(&s);
 }
 
+/* A loop without anything that history tells of, one way or the other: a jump to itself, or one that is inferred where
+ * history is of jumps, too. */
+static void start_loop(scene *s, bool inferred) {
+    scene_start(s, NULL);
+    s->config.params.all_jumps = s->config.params.sequential_jump = inferred;
+    if (inferred) code(s, 0x100, LUI_A5(0), JR_A5_PLUS(0x100));
+    else code(s, 0x100, jal(0, 0));
+}
+
 static void endless_loops_without_branches_end(void **state) {
     (void)state;
-    scene s;
-    scene_start(&s, NULL);
-    code(&s, 0x100, jal(0, 0));
-    s.config.strict = true;
-    stream in = {.size = 0};
-    assemble(&in, &s.config.params, START "ResourceFull RCODE=1 RDATA0=0x2\n");
-    ntr_status status;
-    ntr_decoder *d = ntr_decoder_new(&s.config, &status);
-    ntr_counts counts = {0};
-    assert_int_equal(ntr_decoder_feed(d, in.bytes, in.size, true), NTR_OK);
-    assert_int_equal(ntr_decoder_count(d, &counts), NTR_E_LOOP);
-    ntr_decoder_free(d);
-    scene_end(&s);
+    for (int inferred = 0; inferred < 2; inferred++) {
+        scene s;
+        start_loop(&s, inferred);
+        s.config.strict = true;
+        stream in = {.size = 0};
+        assemble(&in, &s.config.params, START "ResourceFull RCODE=1 RDATA0=0x2\n");
+        ntr_status status;
+        ntr_decoder *d = ntr_decoder_new(&s.config, &status);
+        ntr_counts counts = {0};
+        assert_int_equal(ntr_decoder_feed(d, in.bytes, in.size, true), NTR_OK);
+        assert_int_equal(ntr_decoder_count(d, &counts), NTR_E_LOOP);
+        ntr_decoder_free(d);
+        scene_end(&s);
+    }
 }
 
 /* However few events are read at a time. */
 static void a_loop_without_branches_ends(void **state) {
     (void)state;
-    scene s;
-    scene_start(&s, NULL);
-    code(&s, 0x100, jal(0, 0));
-    stream in = {.size = 0};
-    assemble(&in, &s.config.params, START "ResourceFull RCODE=1 RDATA0=0x2\n");
-    ntr_status status;
-    ntr_decoder *d = ntr_decoder_new(&s.config, &status);
-    ntr_event events[256];
-    size_t count, reads = 0;
-    assert_int_equal(ntr_decoder_feed(d, in.bytes, in.size, true), NTR_OK);
-    do {
-        assert_true(++reads < 10000);
-        status = ntr_decoder_read(d, events, 256, &count);
-    } while (status == NTR_OK);
-    assert_int_equal(status, NTR_END);
-    assert_int_equal(events[count - 1].kind, NTR_EVENT_GAP);
-    assert_int_equal(events[count - 1].reason, NTR_E_LOOP);
-    ntr_decoder_free(d);
-    scene_end(&s);
+    for (int inferred = 0; inferred < 2; inferred++) {
+        scene s;
+        start_loop(&s, inferred);
+        stream in = {.size = 0};
+        assemble(&in, &s.config.params, START "ResourceFull RCODE=1 RDATA0=0x2\n");
+        ntr_status status;
+        ntr_decoder *d = ntr_decoder_new(&s.config, &status);
+        ntr_event events[256];
+        size_t count, reads = 0;
+        assert_int_equal(ntr_decoder_feed(d, in.bytes, in.size, true), NTR_OK);
+        do {
+            assert_true(++reads < 10000);
+            status = ntr_decoder_read(d, events, 256, &count);
+        } while (status == NTR_OK);
+        assert_int_equal(status, NTR_END);
+        assert_int_equal(events[count - 1].kind, NTR_EVENT_GAP);
+        assert_int_equal(events[count - 1].reason, NTR_E_LOOP);
+        ntr_decoder_free(d);
+        scene_end(&s);
+    }
 }
 
 /* OQ-5 */
