@@ -184,6 +184,7 @@ static int run_program(struct run *run) {
                         run->channel_file) != CLI_OK)
         return CLI_FAILED;
     watch(run);
+    run_guest_end(&run->guest);
     return finish(run) == CLI_OK ? run->guest.status : CLI_FAILED;
 }
 

@@ -192,17 +192,16 @@ static int describe(struct content *content) {
     const ntr_encoder_config *config = report->harts->config;
     time_t now = time(NULL);
     struct tm utc;
-    char date[32], target[128];
+    char date[32];
 
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    run_guest_version(report->guest->qemu, target, sizeof target);
     ntr_capture capture = {
         .size = sizeof capture,
         .stream = report->stream,
         .params = config->params,
         .mode = config->mode == NTR_INST_MODE_BTM ? "btm" : "htm",
         .tool = "ntrace " NTRACE_VERSION,
-        .target = target,
+        .target = report->guest->version,
         .date = date,
         .command = (const char *const *)report->command,
         .status = (uint64_t)report->guest->status,

@@ -138,6 +138,15 @@ static int spawn(struct run_guest *guest, char **command) {
                          : cli_fail("%s: %s", command[0], strerror(why));
 }
 
+/* QEMU takes its time to answer, so it is asked while the program runs. */
+static FILE *ask_version(const char *qemu) {
+    char command[PATH_MAX + 32];
+
+    if (strpbrk(qemu, "'\\")) return NULL;
+    snprintf(command, sizeof command, "'%s' --version 2>/dev/null", qemu);
+    return popen(command, "re");
+}
+
 int run_guest_start(struct run_guest *guest, const struct run_guest_options *options, char **operands, unsigned xlen,
                     bool is_dynamic, int channel) {
     char plugin[PATH_MAX], argument[PATH_MAX + 64];
@@ -161,6 +170,7 @@ int run_guest_start(struct run_guest *guest, const struct run_guest_options *opt
     if (!command) return cli_fail("out of memory");
     catch_signals();
     int status = spawn(guest, command);
+    if (status == CLI_OK) guest->answer = ask_version(command[0]);
     free(command);
     return status;
 }
@@ -179,15 +189,10 @@ void run_guest_kill(struct run_guest *guest) {
     if (!guest->ended) kill(guest->pid, SIGKILL);
 }
 
-void run_guest_version(const char *qemu, char *out, size_t size) {
-    char command[PATH_MAX + 32];
-
-    out[0] = 0;
-    if (strpbrk(qemu, "'\\")) return;
-    snprintf(command, sizeof command, "'%s' --version 2>/dev/null", qemu);
-    FILE *pipe = popen(command, "re");
-    if (!pipe) return;
-    if (!fgets(out, (int)(size < INT_MAX ? size : INT_MAX), pipe)) out[0] = 0;
-    pclose(pipe);
-    out[strcspn(out, "\n")] = 0;
+void run_guest_end(struct run_guest *guest) {
+    if (!guest->answer) return;
+    if (!fgets(guest->version, sizeof guest->version, guest->answer)) guest->version[0] = 0;
+    pclose(guest->answer);
+    guest->answer = NULL;
+    guest->version[strcspn(guest->version, "\n")] = 0;
 }

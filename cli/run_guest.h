@@ -5,6 +5,7 @@
 #include "options.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 struct run_guest_options {
@@ -18,6 +19,8 @@ struct run_guest {
     int status;    /* as a shell would say */
     int signal;    /* that ended it; 0: none */
     char qemu[64]; /* "qemu-riscv64" */
+    FILE *answer;  /* to the question for QEMU's version, until run_guest_end */
+    char version[128]; /* "qemu-riscv64 version 7.2.22 (...)"; "" when it does not tell */
 };
 
 extern const struct cli_option run_guest_rows[];
@@ -33,7 +36,7 @@ void run_guest_poll(struct run_guest *guest);
 /* Nobody takes what it tells any more: it must not wait for that. */
 void run_guest_kill(struct run_guest *guest);
 
-/* "qemu-riscv64 version 7.2.22 (...)", from QEMU itself; "" when it does not tell. */
-void run_guest_version(const char *qemu, char *out, size_t size);
+/* It has ended, or never began: now `version` is there. */
+void run_guest_end(struct run_guest *guest);
 
 #endif
