@@ -149,15 +149,15 @@ static FILE *ask_version(const char *qemu) {
 
 int run_guest_start(struct run_guest *guest, const struct run_guest_options *options, char **operands, unsigned xlen,
                     bool is_dynamic, int channel) {
-    char plugin[PATH_MAX], argument[PATH_MAX + 64];
+    char plugin[PATH_MAX], argument[PATH_MAX + 64], qemu[16];
     struct words words = {0};
 
     *guest = (struct run_guest){0};
     if (find_plugin(options->plugin, plugin, sizeof plugin) != CLI_OK) return CLI_FAILED;
     if (strchr(plugin, ',')) return cli_fail("%s: QEMU takes no plugin with a comma in its path", plugin);
-    snprintf(guest->qemu, sizeof guest->qemu, "qemu-riscv%u", xlen);
+    snprintf(qemu, sizeof qemu, "qemu-riscv%s", xlen == 32 ? "32" : "64");
     snprintf(argument, sizeof argument, "%s,channel=/proc/%d/fd/%d", plugin, (int)getpid(), channel);
-    add(&words, options->qemu ? options->qemu : guest->qemu);
+    add(&words, options->qemu ? options->qemu : qemu);
     add_pair(&words, "-L",
              options->sysroot                           ? options->sysroot
              : is_dynamic && access(SYSROOT, X_OK) == 0 ? SYSROOT

@@ -16,10 +16,9 @@ struct run_guest_options {
 struct run_guest {
     pid_t pid;
     bool ended;
-    int status;    /* as a shell would say */
-    int signal;    /* that ended it; 0: none */
-    char qemu[64]; /* "qemu-riscv64" */
-    FILE *answer;  /* to the question for QEMU's version, until run_guest_end */
+    int status;   /* as a shell would say */
+    int signal;   /* that ended it; 0: none */
+    FILE *answer; /* to the question for QEMU's version, until run_guest_end */
     char version[128]; /* "qemu-riscv64 version 7.2.22 (...)"; "" when it does not tell */
 };
 
