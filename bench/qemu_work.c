@@ -15,7 +15,7 @@ static long sort(void) {
     enum { N = 200000 };
     static int numbers[N];
     unsigned seed = 1;
-    for (int round = 0; round < 4; round++) {
+    for (int round = 0; round < 8; round++) {
         for (int i = 0; i < N; i++) numbers[i] = (int)(next_random(&seed) & 0xffffff);
         qsort(numbers, N, sizeof numbers[0], by_value);
     }
@@ -26,7 +26,7 @@ static long sieve(void) {
     enum { N = 6000000 };
     static char prime[N];
     long count = 0;
-    for (int round = 0; round < 6; round++) {
+    for (int round = 0; round < 18; round++) {
         memset(prime, 1, N);
         count = 0;
         for (int i = 2; i < N; i++) {
@@ -45,12 +45,12 @@ static __attribute__((noinline)) int ackermann(int m, int n) {
 
 static long calls(void) {
     long sum = 0;
-    for (int i = 0; i < 4; i++) sum += ackermann(3, 8);
+    for (int i = 0; i < 32; i++) sum += ackermann(3, 8);
     return sum;
 }
 
 static long matrix(void) {
-    enum { N = 300 };
+    enum { N = 400 };
     static double a[N][N], b[N][N], c[N][N];
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) a[i][j] = i % 7, b[i][j] = j % 5;
@@ -67,7 +67,7 @@ static long crc(void) {
         for (int k = 0; k < 8; k++) c = c & 1 ? 0xedb88320 ^ c >> 1 : c >> 1;
         table[i] = c;
     }
-    for (unsigned i = 0; i < 150000000; i++) value = table[(value ^ i) & 255] ^ value >> 8;
+    for (unsigned i = 0; i < 300000000; i++) value = table[(value ^ i) & 255] ^ value >> 8;
     return value;
 }
 
@@ -83,13 +83,13 @@ static long list(void) {
         nodes[i] = (struct node){head, i};
         head = &nodes[i];
     }
-    for (int round = 0; round < 200; round++)
+    for (int round = 0; round < 500; round++)
         for (struct node *n = head; n; n = n->next) sum += n->value ^ round;
     return sum;
 }
 
 static long compress(void) {
-    enum { SIZE = 60000, WINDOW = 512 };
+    enum { SIZE = 800000, WINDOW = 512 };
     static char text[SIZE + 20];
     unsigned seed = 3;
     long total = 0;

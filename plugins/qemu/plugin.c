@@ -12,7 +12,7 @@ int qemu_plugin_version = NTRACE_QEMU_API_VERSION;
 
 struct channel *channel;
 qemu_plugin_id_t plugin_id;
-bool plugin_detached;
+bool plugin_detached, plugin_is_readers_child;
 
 static void start_vcpu(qemu_plugin_id_t id, unsigned vcpu) {
     (void)id;
@@ -98,6 +98,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
         return refuse("the channel does not fit: is this another version's plugin?");
     plugin_id = id;
     channel->head.base = (uintptr_t)channel;
+    plugin_is_readers_child = (uint32_t)getppid() == channel->head.reader;
     channel->head.xlen = is_64 ? 64 : 32;
     if (pthread_atfork(NULL, in_parent, in_child)) return refuse("out of memory");
     register_all(id);

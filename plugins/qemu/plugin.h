@@ -14,6 +14,10 @@ extern qemu_plugin_id_t plugin_id;
 /* Nothing is traced any more: another process after fork, no reader, or no room. Callbacks still run. */
 extern bool plugin_detached;
 
+/* QEMU was started by the reader itself: with another parent, the reader is gone, even where its parent has not
+ * taken note yet. */
+extern bool plugin_is_readers_child;
+
 /* The guest is about to have a second thread. Takes effect before its next system call. */
 void plugin_become_shared(void);
 

@@ -1,6 +1,7 @@
 /* The hot path: block numbers into the ring of their vCPU. */
 #include "plugin.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
@@ -27,13 +28,19 @@ void record_init_lane(unsigned vcpu) {
     if (vcpu >= atomic_load(&channel->head.lanes)) atomic_store(&channel->head.lanes, vcpu + 1);
 }
 
+/* QEMU's parent is the reader, or somebody between them. */
+static bool reader_is_there(void) {
+    pid_t reader = (pid_t)channel->head.reader;
+    return getppid() == reader || (!plugin_is_readers_child && (kill(reader, 0) == 0 || errno != ESRCH));
+}
+
 /* Wait until the reader has left the batch that is to be overwritten, and the one behind it. */
 static void wait_for_reader(struct channel_lane *lane) {
     const struct timespec nap = {.tv_nsec = 50000};
 
     while (lane->batch - atomic_load_explicit(&lane->consumed, memory_order_acquire) > CHANNEL_BATCHES - 2) {
         nanosleep(&nap, NULL);
-        if ((uint32_t)getppid() != channel->head.reader) {
+        if (!reader_is_there()) {
             plugin_detached = true;
             use_ring(lane, nowhere);
             return;

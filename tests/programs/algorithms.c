@@ -1,4 +1,5 @@
-/* Sorting, recursion, function pointers, a switch table, qsort's callback, setjmp and longjmp. */
+/* Sorting, recursion, function pointers, a switch table, qsort's callback, setjmp and longjmp. With an argument, so many
+ * rounds of sorting. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,10 +42,11 @@ static __attribute__((noinline)) void descend(int depth) {
     descend(depth - 1);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    int rounds = argc > 1 ? atoi(argv[1]) : 4;
     int (*const orders[])(const void *, const void *) = {ascending, descending};
     long sum = 0;
-    for (int round = 0; round < 4; round++) {
+    for (int round = 0; round < rounds; round++) {
         for (int i = 0; i < N; i++) numbers[i] = next_number();
         qsort(numbers, N, sizeof numbers[0], orders[round % 2]);
         sum = sum * 31 + numbers[N / 3];

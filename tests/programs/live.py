@@ -63,13 +63,13 @@ def limit_files():
     resource.setrlimit(resource.RLIMIT_FSIZE, (LOG_LIMIT, resource.RLIM_INFINITY))
 
 
-def logged_run(name, *options, status=0, singlestep=True):
+def logged_run(name, *options, status=0, singlestep=True, operands=()):
     log = path_of("log")
     if os.path.exists(log):
         os.unlink(log)
     qemu = (["-singlestep"] if singlestep else []) + ["-d", "exec,nochain,in_asm,strace", "-D", log]
-    done = subprocess.run(command(name, *[f"--qemu-option={word}" for word in qemu], *options), capture_output=True,
-                          timeout=120)
+    done = subprocess.run(command(name, *[f"--qemu-option={word}" for word in qemu], *options, operands=operands),
+                          capture_output=True, timeout=120)
     equal(done.returncode, status, f"exit status ({done.stderr.decode()})")
     check(os.path.getsize(log) < LOG_LIMIT, "the log is not complete")
     return (qemu_log.Log if singlestep else BlockLog)(log), done.stderr.decode()
@@ -160,6 +160,54 @@ def timestamps():
         same(decoded(), log.harts[0], "timer")
         late = lateness(Run("decode", path_of("live.ntrace"), "--format", "jsonl").rows())
         check(len(late) > 20 and min(late) == 0 and max(late) <= latest, f"{mode}: times are off by {min(late)} to {max(late)}")
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return [int(word) for word in file.read().split()]
+
+
+def wait_until_asleep(pid):
+    """A program that computes is not found asleep again and again."""
+    asleep = 0
+    while asleep < 20:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            state = file.read().rsplit(")", 1)[1].split()[0]
+        check(state != "Z", "QEMU has ended before its trace was read")
+        asleep = asleep + 1 if state == "S" else 0
+        time.sleep(0.005)
+
+
+@case("more blocks than the plugin can hold back")
+def many_blocks():
+    log, _ = logged_run("algorithms", singlestep=False, operands=["10"])
+    same(decoded(), log.harts[0], "algorithms")
+
+
+@case("a reader that is late, QEMU being started by a script: the program waits")
+def late_reader():
+    script, options = path_of("qemu"), ["--qemu-option=-seed", "--qemu-option=1"]
+    with open(script, "w", encoding="ascii") as file:
+        file.write('#!/bin/sh\necho $$ >>"$0.pids"\nqemu-riscv64 "$@"\nexit $?\n')
+    os.chmod(script, 0o755)
+    subprocess.run(command("algorithms", *options, operands=["100"]), check=True, stdout=subprocess.DEVNULL)
+    expected = Run("stat", path_of("live.ntrace")).out
+    run = subprocess.Popen(command("algorithms", "--qemu", script, *options, operands=["100"]), stdout=subprocess.DEVNULL)
+    try:
+        while not os.path.exists(script + ".pids") and run.poll() is None:
+            time.sleep(0.001)
+        run.send_signal(signal.SIGSTOP)
+        with open(script + ".pids", encoding="ascii") as file:
+            shell = int(file.readline())
+        while not children(shell) and run.poll() is None:
+            time.sleep(0.001)
+        qemu = children(shell)[0]
+        wait_until_asleep(qemu)
+        run.send_signal(signal.SIGCONT)
+        equal(run.wait(timeout=60), 0, "exit status")
+    finally:
+        run.kill()
+    equal(Run("stat", path_of("live.ntrace")).out, expected, "what was traced")
 
 
 def stream_size():
