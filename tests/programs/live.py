@@ -184,21 +184,29 @@ def many_blocks():
     same(decoded(), log.harts[0], "algorithms")
 
 
+def script_that(name, *lines):
+    path = path_of(name)
+    with open(path, "w", encoding="ascii") as file:
+        file.write("\n".join(("#!/bin/sh",) + lines) + "\n")
+    os.chmod(path, 0o755)
+    return path
+
+
 @case("a reader that is late, QEMU being started by a script: the program waits")
 def late_reader():
-    script, options = path_of("qemu"), ["--qemu-option=-seed", "--qemu-option=1"]
-    with open(script, "w", encoding="ascii") as file:
-        file.write('#!/bin/sh\necho $$ >>"$0.pids"\nqemu-riscv64 "$@"\nexit $?\n')
-    os.chmod(script, 0o755)
-    subprocess.run(command("algorithms", *options, operands=["100"]), check=True, stdout=subprocess.DEVNULL)
+    becomes_qemu = script_that("becomes", 'exec qemu-riscv64 "$@"')
+    script = script_that("starts", '[ "$1" = --version ] || echo $$ >"$0.pid"', 'qemu-riscv64 "$@"', "exit $?")
+    options = ["--qemu-option=-seed", "--qemu-option=1"]
+    subprocess.run(command("algorithms", "--qemu", becomes_qemu, *options, operands=["100"]), check=True,
+                   stdout=subprocess.DEVNULL)
     expected = Run("stat", path_of("live.ntrace")).out
     run = subprocess.Popen(command("algorithms", "--qemu", script, *options, operands=["100"]), stdout=subprocess.DEVNULL)
     try:
-        while not os.path.exists(script + ".pids") and run.poll() is None:
+        while not (os.path.exists(script + ".pid") and os.path.getsize(script + ".pid")) and run.poll() is None:
             time.sleep(0.001)
         run.send_signal(signal.SIGSTOP)
-        with open(script + ".pids", encoding="ascii") as file:
-            shell = int(file.readline())
+        with open(script + ".pid", encoding="ascii") as file:
+            shell = int(file.read())
         while not children(shell) and run.poll() is None:
             time.sleep(0.001)
         qemu = children(shell)[0]
