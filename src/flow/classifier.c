@@ -67,8 +67,8 @@ static ntr_status emit(ntr_classifier *c, uint64_t address, uint32_t halfwords, 
     r->iretire = halfwords;
     r->ilastsize = last_size >= 8 ? 2 : last_size >= 4; /* 48 bit have no size of their own on the port */
     r->itype = narrow(c, itype);
+    if (halfwords) ntr_classifier_pass_time(c, halfwords);
     ntr_status status = c->config.sink(c->config.sink_user, r);
-    r->time += halfwords;
     r->ctype = NTR_CTYPE_UNREPORTED;
     r->sijump = false;
     return status;
@@ -149,7 +149,9 @@ static void adopt_state(ntr_classifier *c) {
     r->priv = c->state.priv;
     r->scontext = c->state.scontext;
     r->hcontext = c->state.hcontext;
-    if (c->state.time) r->time = c->state.time;
+    if (!c->state.time) return;
+    r->time = c->state.time;
+    c->passed = 0;
 }
 
 ntr_status ntr_classifier_set_state(ntr_classifier *c, const ntr_hart_state *state) {

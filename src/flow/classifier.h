@@ -11,6 +11,7 @@ struct ntr_classifier {
     ntr_classifier_config config;
     ntr_ingress record;      /* sent again and again, with what changes filled in */
     ntr_code_block held;     /* executed; what followed is not known yet */
+    uint32_t passed;         /* halfwords of the last record, which are not in record.time yet */
     bool holds;
     uint8_t constant;        /* register that the instruction before the held block made constant; 0: none */
     ntr_hart_state state;    /* from the next block on */
@@ -24,6 +25,12 @@ ntr_status ntr_pc_list_new(ntr_classifier *c);
 void ntr_pc_list_free(ntr_classifier *c);
 ntr_status ntr_pc_list_finish(ntr_classifier *c); /* enter the block that was met only in part */
 void ntr_pc_list_forget(ntr_classifier *c);       /* the code may look different now */
+
+/* A record of so many halfwords is next. What has none bears the time of the one before: a trap takes no time. */
+static inline void ntr_classifier_pass_time(ntr_classifier *c, uint32_t halfwords) {
+    c->record.time += c->passed;
+    c->passed = halfwords;
+}
 
 /* Enter `block` if the held one led straight to it and the encoder has nothing to do but count. */
 static inline bool ntr_classifier_enter_quickly(ntr_classifier *c, const ntr_code_block *block) {
@@ -45,7 +52,7 @@ static inline bool ntr_classifier_enter_quickly(ntr_classifier *c, const ntr_cod
     default: return false;
     }
     c->constant = held->flow == NTR_FLOW_LINEAR ? held->constant_register : 0;
-    c->record.time += held->halfwords;
+    ntr_classifier_pass_time(c, held->halfwords);
     c->held = *block;
     return true;
 }

@@ -253,6 +253,19 @@ static void contexts_are_reported(void **state) {
     rig_close(&r);
 }
 
+static void a_trap_takes_no_time(void **state) {
+    (void)state;
+    rig r;
+    rig_open(&r, NULL);
+    ntr_hart_state hart = {.priv = NTR_PRIV_S, .time = 99};
+    assert_int_equal(ntr_classifier_set_state(r.classifier, &hart), NTR_OK);
+    PCS(&r, 0x104); /* a branch has a record of its own */
+    assert_int_equal(ntr_classifier_trap(r.classifier, INT, 0x108, 0, 0), NTR_OK);
+    finish(&r, NTR_ADDRESS_UNKNOWN);
+    expect(&r, "0x104+2:4@99 0x108+0:2@99");
+    rig_close(&r);
+}
+
 /* ---- Spike logs ------------------------------------------------------------------------------------------------ */
 
 static void run_log(rig *r, const char *const *lines) {
@@ -378,6 +391,7 @@ int main(void) {
         TEST(many_blocks),
         TEST(scan),
         TEST(contexts_are_reported),
+        TEST(a_trap_takes_no_time),
         TEST(spike_instructions),
         TEST(spike_commits),
         TEST(spike_both),
