@@ -28,6 +28,7 @@ static void add_segment(struct run_elf *elf, uint32_t type, uint64_t offset, uin
         Elf##bits##_Phdr segment;                                                                                      \
         if (!read_at(file, &header, sizeof header, 0) || header.e_phentsize != sizeof segment) return false;           \
         elf->is_riscv = header.e_machine == EM_RISCV;                                                                  \
+        if (!elf->is_riscv) return true;                                                                               \
         for (unsigned i = 0; i < header.e_phnum; i++) {                                                                \
             if (!read_at(file, &segment, sizeof segment, header.e_phoff + i * sizeof segment)) return false;           \
             add_segment(elf, segment.p_type, segment.p_offset, segment.p_vaddr);                                       \
