@@ -10,9 +10,7 @@
 enum { READS = 400 };
 
 size_t fuzz_stream_at(const uint8_t *data, size_t size) {
-    if (size < HEAD + 3) return HEAD + 3;
-    size_t code = (data[HEAD + 1] | data[HEAD + 2] << 8) & 0xfff;
-    return HEAD + 3 + code;
+    return fuzz_behind_program(data, size, HEAD);
 }
 
 /* Events in the order of time are the same events. */

@@ -74,10 +74,12 @@ const ntr_transport *fuzz_transport(fuzz_tape *tape) {
     return ntr_transport_at(fuzz_byte(tape) % count);
 }
 
+enum { PROGRAM_HEAD = 3, CODE_SIZE_MASK = 0xfff };
+
 ntr_program *fuzz_program(fuzz_tape *tape, unsigned xlen) {
     ntr_program *program = ntr_program_new(NULL);
     uint8_t kind = fuzz_byte(tape);
-    ntr_bytes code = fuzz_part(tape, fuzz_number(tape, 2) & 0xfff);
+    ntr_bytes code = fuzz_part(tape, fuzz_number(tape, 2) & CODE_SIZE_MASK);
     ntr_image_options options = {.size = sizeof options, .name = "code", .has_isa = true};
     if (!program) abort();
     options.bias = fuzz_program_base(kind, xlen);
@@ -86,6 +88,11 @@ ntr_program *fuzz_program(fuzz_tape *tape, unsigned xlen) {
     options.jvt = options.bias;
     if (code.size) ntr_program_add_raw(program, code, &options);
     return program;
+}
+
+size_t fuzz_behind_program(const uint8_t *data, size_t size, size_t place) {
+    if (size < place + PROGRAM_HEAD) return place + PROGRAM_HEAD;
+    return place + PROGRAM_HEAD + ((data[place + 1] | data[place + 2] << 8) & CODE_SIZE_MASK);
 }
 
 bool fuzz_line(fuzz_tape *tape, const char **line, size_t *length) {

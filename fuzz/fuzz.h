@@ -43,6 +43,9 @@ const ntr_transport *fuzz_transport(fuzz_tape *tape);
 ntr_program *fuzz_program(fuzz_tape *tape, unsigned xlen);
 uint64_t fuzz_program_base(uint8_t kind, unsigned xlen);
 
+/* Where the input goes on behind a program that stands at `place`. */
+size_t fuzz_behind_program(const uint8_t *data, size_t size, size_t place);
+
 /* Text of an input as lines. False: no more. */
 bool fuzz_line(fuzz_tape *tape, const char **line, size_t *length);
 

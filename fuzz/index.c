@@ -10,8 +10,7 @@
 enum { SPANS_MAX = 2000, READS = 400 };
 
 size_t fuzz_stream_at(const uint8_t *data, size_t size) {
-    if (size < HEAD + 3) return HEAD + 3;
-    return HEAD + 3 + ((data[HEAD + 1] | data[HEAD + 2] << 8) & 0xfff);
+    return fuzz_behind_program(data, size, HEAD);
 }
 
 typedef struct spans {

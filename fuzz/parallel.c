@@ -12,8 +12,7 @@
 enum { READS = 200, AT_ONCE = 32 };
 
 size_t fuzz_stream_at(const uint8_t *data, size_t size) {
-    if (size < HEAD + 3) return HEAD + 3;
-    return HEAD + 3 + ((data[HEAD + 1] | data[HEAD + 2] << 8) & 0xfff);
+    return fuzz_behind_program(data, size, HEAD);
 }
 
 /* What came out, and how it ended. */

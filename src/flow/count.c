@@ -47,7 +47,7 @@ static ntr_status go_stride(ntr_decoder *d, ntr_place *p, ntr_stride *stride) {
     p->history.bits <<= stride->used;
     p->history.left -= stride->used;
     if (d->order.goal != NTR_GOAL_HISTORY) return NTR_OK;
-    p->leash = p->left - NTR_BRANCH_REACH;
+    p->leash = p->left - NTR_OUTCOME_REACH;
     return ntr_history_empty(&p->history) ? NTR_END : NTR_OK;
 }
 
@@ -68,7 +68,7 @@ typedef struct circle {
 /* The round is walked, or as much of it as there was. */
 static void settle(ntr_decoder *d, ntr_place *p, circle *c) {
     p->left -= (c->rounds - 1) * c->halfwords;
-    p->leash = p->left - NTR_BRANCH_REACH;
+    p->leash = p->left - NTR_OUTCOME_REACH;
     d->times = c->rounds = 1;
 }
 
@@ -82,7 +82,7 @@ static void look_out(const ntr_place *p, circle *c, ntr_return_stack *stack) {
 
 static void walk_for_many(ntr_decoder *d, ntr_place *p, circle *c) {
     c->halfwords = c->left - p->left;
-    uint64_t room = p->left > NTR_BRANCH_REACH ? (p->left - NTR_BRANCH_REACH) / c->halfwords : 0;
+    uint64_t room = p->left > NTR_OUTCOME_REACH ? (p->left - NTR_OUTCOME_REACH) / c->halfwords : 0;
     uint64_t rounds = p->history.again / c->passes;
     if (rounds > room) rounds = room;
     if (rounds < 2) return;

@@ -35,7 +35,7 @@ static inline ntr_event *go_branches(ntr_decoder *d, ntr_place *p, const ntr_eve
         bits <<= 1;
         outcomes--;
         left -= b->halfwords;
-        if (only_history) leash = left - NTR_BRANCH_REACH;
+        if (only_history) leash = left - NTR_OUTCOME_REACH;
         *e = blank;
         e->end = (uint8_t)(NTR_END_NOT_TAKEN + taken);
         e->address = b->start;

@@ -15,13 +15,13 @@ typedef struct ntr_place {
 
 /* How far apart two outcomes can be. I-CNT ends every other walk; one that only history ends would never
  * leave a loop without branches. */
-#define NTR_BRANCH_REACH (UINT64_C(1) << 20)
+#define NTR_OUTCOME_REACH (UINT64_C(1) << 20)
 
 static inline ntr_place ntr_place_take(ntr_decoder *d) {
     const ntr_order *o = &d->order;
     const ntr_source *s = o->source;
     ntr_place p = {.block = s->block, .pc = s->pc, .left = o->left, .history = o->history, .run = s->run};
-    if (o->goal == NTR_GOAL_HISTORY) p.leash = o->leash ? o->leash : p.left - NTR_BRANCH_REACH;
+    if (o->goal == NTR_GOAL_HISTORY) p.leash = o->leash ? o->leash : p.left - NTR_OUTCOME_REACH;
     if (!p.block && s->pc_known) p.block = ntr_blocks_get(d->blocks, s->view, p.pc);
     return p;
 }
@@ -51,7 +51,7 @@ static inline ntr_status ntr_place_step(ntr_decoder *d, ntr_place *p, ntr_step *
     p->block = ntr_step_block(d, step);
     if (o->goal != NTR_GOAL_HISTORY) return NTR_OK;
     bool took = p->history.left != outcomes || p->history.again != rounds;
-    if (took) p->leash = p->left - NTR_BRANCH_REACH;
+    if (took) p->leash = p->left - NTR_OUTCOME_REACH;
     return ntr_history_empty(&p->history) ? NTR_END : NTR_OK;
 }
 
