@@ -180,7 +180,7 @@ def wait_for_naps(pid):
 
 @case("more blocks than the plugin can hold back")
 def many_blocks():
-    log, _ = logged_run("algorithms", singlestep=False, operands=["10"])
+    log, _ = logged_run("algorithms", singlestep=False, operands=["40"])
     same(decoded(), log.harts[0], "algorithms")
 
 
