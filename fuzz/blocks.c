@@ -83,6 +83,10 @@ static void grow(grower *g, const ntr_ingress *block, bool alone) {
     ntr_run *run = &g->run;
     bool full = run->branches == RUN_BRANCHES || run->iretire + block->iretire >= 1u << 15;
     if (run->iretire && (alone || full || !continues(g->config, &g->last))) send_run(g);
+    if (alone) {
+        uint8_t message[8];
+        ntr_encoder_push_next(g->encoder, block->iaddr, message);
+    }
     if (run->iretire && is_branch(&g->last)) {
         run->outcomes = run->outcomes << 1 | (g->last.itype == NTR_ITYPE_TAKEN);
         run->branches++;

@@ -225,6 +225,28 @@ NTR_API ntr_status ntr_encoder_push_run(ntr_encoder *encoder, const ntr_run *run
  * together with others (repeated_history) and I-CNT are not looked at. */
 NTR_API unsigned ntr_encoder_run_branches(const ntr_encoder *encoder);
 
+/* ---- runs that come again: the same way from behind one register jump to behind the next is always told by the same
+ * message, which whoever knows ways (and writes the sink's bytes) may then write instead of pushing the run. */
+
+/* The run just pushed ends in a register jump; it went on at `next`. Returns the size (up to 8) of the message that this
+ * made, and its bytes, if they follow from the run, where it began and `next` alone; else 0: there was none, or it is
+ * no other's. */
+NTR_API unsigned ntr_encoder_push_next(ntr_encoder *encoder, uint64_t next, uint8_t message[8]);
+
+/* How many runs may now be repeated, the first one beginning at `iaddr`: UINT64_MAX, or fewer when periodic syncs are
+ * on; 0: what comes next is more than such messages. */
+NTR_API uint64_t ntr_encoder_repeats(const ntr_encoder *encoder, uint64_t iaddr);
+
+/* So many runs, with messages of so many bytes that ntr_encoder_push_next gave for them, went to where the sink's bytes
+ * go. */
+typedef struct ntr_repeats {
+    uint64_t runs, bytes, halfwords;
+    uint64_t next; /* where the last one went on */
+} ntr_repeats;
+
+/* Tell the encoder of them. Errors: NTR_E_STATE (there cannot be any), what a sink gave back before. */
+NTR_API ntr_status ntr_encoder_push_repeats(ntr_encoder *encoder, const ntr_repeats *repeats);
+
 /* "record 17: itype 7 is reserved": why the last push was refused; "" when none was. Records count from 1. */
 NTR_API const char *ntr_encoder_error(const ntr_encoder *encoder);
 

@@ -86,8 +86,9 @@ static void long_branch(ntr_encoder *e, uint64_t head, unsigned head_bits, uint6
     quick_send(e, bytes, (size_t)(w.at - bytes));
 }
 
-/* IndirectBranch or IndirectBranchHist, whose target is known now. */
-static void quick_branch(ntr_encoder *e, uint64_t target) {
+/* IndirectBranch or IndirectBranchHist, whose target is known now. Returns its size when that is 8 bytes at most, and
+ * these bytes; else 0. */
+static unsigned quick_branch(ntr_encoder *e, uint64_t target, uint8_t bytes[8]) {
     bool has_history = e->hist != HIST_EMPTY;
     unsigned tcode = has_history ? NTR_TCODE_INDIRECT_BRANCH_HIST : NTR_TCODE_INDIRECT_BRANCH, head_bits;
     uint64_t head = quick_head(e, tcode, e->pending.btype, BTYPE_BITS, &head_bits), uaddr = (target ^ e->ref) >> 1;
@@ -97,8 +98,8 @@ static void quick_branch(ntr_encoder *e, uint64_t target) {
     ntr_short_put(&w, head, head_bits, NTR_MSEO_FIELD);
     ntr_short_put(&w, uaddr, ntr_significant_bits(uaddr), has_history ? NTR_MSEO_FIELD : NTR_MSEO_MESSAGE);
     if (has_history) ntr_short_put(&w, e->hist, ntr_significant_bits(e->hist), NTR_MSEO_MESSAGE);
-    if (w.groups <= 8) {
-        uint8_t bytes[8];
+    bool is_short = w.groups <= 8;
+    if (is_short) {
         ntr_short_store(&w, bytes);
         quick_send(e, bytes, w.groups);
     } else {
@@ -109,6 +110,7 @@ static void quick_branch(ntr_encoder *e, uint64_t target) {
     e->icnt = 0;
     e->ref = target;
     e->pending.kind = PENDING_NONE;
+    return is_short ? w.groups : 0;
 }
 
 /* ResourceFull: HIST is full and one more branch comes. */
@@ -134,8 +136,15 @@ static void quick_history(ntr_encoder *e, uint64_t outcomes, unsigned count) {
     }
 }
 
+/* Nothing has been counted since the last message, whose address was this one. */
+static bool is_fresh(const ntr_encoder *e, uint64_t iaddr) {
+    return e->hist == HIST_EMPTY && !e->history_sent && !e->icnt && !e->pending.kind && e->ref == iaddr;
+}
+
 static void quick_run(ntr_encoder *e, const ntr_run *r) {
-    if (e->pending.kind) quick_branch(e, r->iaddr);
+    uint8_t bytes[8];
+    if (e->pending.kind) quick_branch(e, r->iaddr, bytes);
+    if (is_fresh(e, r->iaddr)) e->fresh_run = e->stats.blocks;
     if (r->branches) quick_history(e, r->outcomes, r->branches);
     if (is_in(r->itype, BRANCHES)) quick_history(e, r->itype == NTR_ITYPE_TAKEN, 1);
     else if (!is_in(r->itype, DIRECT)) e->pending = (pending_branch){.kind = PENDING_INDIRECT};
@@ -171,5 +180,41 @@ ntr_status ntr_encoder_push_run(ntr_encoder *e, const ntr_run *r) {
     e->follow_known = false;
     if (is_quick(e, r)) quick_run(e, r);
     else careful_run(e, r);
+    return ntr_enc_result(e);
+}
+
+/* ---- runs that come again --------------------------------------------------------------------------------------- */
+
+static bool may_repeat(const ntr_encoder *e) {
+    return e->quick_runs && e->active && e->enabled && e->tracing && !e->closing && !e->sync_wanted && !e->periodic_due;
+}
+
+unsigned ntr_encoder_push_next(ntr_encoder *e, uint64_t next, uint8_t message[8]) {
+    if (!may_repeat(e) || e->pending.kind != PENDING_INDIRECT || next & 1) return 0;
+    bool whole = e->fresh_run == e->stats.blocks && !e->history_sent;
+    unsigned size = quick_branch(e, next, message);
+    return whole && e->failure == NTR_OK ? size : 0;
+}
+
+uint64_t ntr_encoder_repeats(const ntr_encoder *e, uint64_t iaddr) {
+    if (!may_repeat(e) || !is_fresh(e, iaddr)) return 0;
+    uint64_t left = e->sync_period - e->sync_count;
+    switch (e->config.sync_mode) {
+    case NTR_SYNC_MODE_MESSAGES: return left;
+    case NTR_SYNC_MODE_HALFWORDS: return (left - 1) / (IRETIRE_MAX - 1); /* the run that makes it due is told by it */
+    default: return UINT64_MAX;
+    }
+}
+
+ntr_status ntr_encoder_push_repeats(ntr_encoder *e, const ntr_repeats *r) {
+    if (!e->quick_runs) return NTR_E_STATE;
+    e->stats.blocks += r->runs;
+    e->stats.messages += r->runs;
+    e->stats.bytes += r->bytes;
+    e->stats.halfwords += r->halfwords;
+    ntr_enc_sync_progress(e, NTR_SYNC_MODE_MESSAGES, r->runs);
+    ntr_enc_sync_progress(e, NTR_SYNC_MODE_HALFWORDS, r->halfwords);
+    e->ref = r->next;
+    e->follow_known = false;
     return ntr_enc_result(e);
 }

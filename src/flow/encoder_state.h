@@ -106,6 +106,7 @@ struct ntr_encoder {
     pending_branch pending;
     last_branch last;
     held_history held;
+    uint64_t fresh_run;     /* the last run (stats.blocks) before which nothing had been counted */
     bool history_sent;      /* some of the history since the last branch message has been sent already */
     return_stack stack;
     patterns *patterns;     /* NULL unless history is split for size */

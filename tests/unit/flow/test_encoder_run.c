@@ -171,6 +171,133 @@ static void runs_are_blocks(void **state) {
     }
 }
 
+/* ---- runs that come again */
+
+enum { ROUND = 600, ROUNDS = 20 };
+
+typedef struct told_way {
+    uint8_t message[8];
+    unsigned size;
+    size_t blocks;
+    uint64_t halfwords;
+} told_way;
+
+static bool is_register_jump(const block *b) {
+    switch (b->itype) {
+    case NTR_ITYPE_INDIRECT_CALL: case NTR_ITYPE_RETURN: case NTR_ITYPE_OTHER_INDIRECT: case NTR_ITYPE_CO_SWAP: return true;
+    default: return false;
+    }
+}
+
+/* The same round of blocks again and again; it leads back to where it began. */
+static void make_rounds(block *blocks, unsigned seed) {
+    make_blocks(blocks, seed);
+    blocks[ROUND - 1].itype = NTR_ITYPE_OTHER_INDIRECT;
+    for (size_t i = ROUND; i < ROUND * ROUNDS + 1; i++) blocks[i] = blocks[i - ROUND];
+}
+
+/* Pushes the blocks from `at` on up to behind a register jump, and learns what that came to. */
+static size_t push_way(ntr_encoder *encoder, const block *blocks, bool htm, bool calls, told_way *way) {
+    size_t n = 0;
+    *way = (told_way){0};
+    do n += push_run(encoder, blocks + n, BLOCKS - n, BLOCKS, htm, calls);
+    while (!is_register_jump(&blocks[n - 1]));
+    for (size_t i = 0; i < n; i++) way->halfwords += blocks[i].halfwords;
+    way->size = ntr_encoder_push_next(encoder, blocks[n].start, way->message);
+    way->blocks = n;
+    return n;
+}
+
+/* Writes ways again, as many as are known and allowed, and tells of them at once. Returns how many blocks that were. */
+static size_t repeat_ways(ntr_encoder *encoder, stream *out, const block *blocks, const told_way *ways, size_t at) {
+    uint64_t most = ntr_encoder_repeats(encoder, blocks[at].start);
+    ntr_repeats sum = {0};
+    size_t from = at;
+    while (sum.runs < most && at < ROUND * ROUNDS && ways[at % ROUND].size) {
+        const told_way *way = &ways[at % ROUND];
+        put(out, way->message, way->size);
+        at += way->blocks;
+        sum.runs++;
+        sum.bytes += way->size;
+        sum.halfwords += way->halfwords;
+    }
+    sum.next = blocks[at].start;
+    if (at > from) assert_int_equal(ntr_encoder_push_repeats(encoder, &sum), NTR_OK);
+    return at - from;
+}
+
+static void runs_that_come_again(void **state) {
+    (void)state;
+    static const struct {
+        const char *options[5];
+        bool repeats;
+    } cases[] = {{{NULL}, true},
+                 {{"hist-bits", "3"}, true},
+                 {{"src-bits", "6"}, true},
+                 {{"sync-mode", "messages", "sync-max", "2"}, true},
+                 {{"sync-mode", "halfwords", "sync-max", "13"}, true},
+                 {{"sync-mode", "halfwords", "sync-max", "6"}, false}, /* one run may be longer than the period */
+                 {{"mode", "btm"}, false},
+                 {{"implicit-return", "full"}, false},
+                 {{"timestamps", "on"}, false}};
+    static stream one, other;
+    static block blocks[BLOCKS];
+    static told_way ways[ROUND];
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        const char *option = cases[c].options[0] ? cases[c].options[0] : "";
+        bool htm = strcmp(option, "mode") != 0, calls = strcmp(option, "implicit-return") == 0;
+        size_t repeated = 0;
+        make_rounds(blocks, 5 + (unsigned)c);
+        memset(ways, 0, sizeof ways);
+        ntr_encoder *e = make_encoder(cases[c].options, &one), *f = make_encoder(cases[c].options, &other);
+        push_blocks(e, blocks, ROUND * ROUNDS);
+        for (size_t at = 0; at < ROUND * ROUNDS;) {
+            size_t again = repeat_ways(f, &other, blocks, ways, at);
+            repeated += again;
+            at += again ? again : push_way(f, &blocks[at], htm, calls, &ways[at % ROUND]);
+        }
+        assert_int_equal(ntr_encoder_stop(e, blocks[0].start, 4), NTR_OK);
+        assert_int_equal(ntr_encoder_stop(f, blocks[0].start, 4), NTR_OK);
+        ntr_encoder_status a, b;
+        ntr_encoder_status_get(e, &a);
+        ntr_encoder_status_get(f, &b);
+        if (one.size != other.size || memcmp(one.bytes, other.bytes, one.size) != 0)
+            fail_msg("case %zu: %zu and %zu bytes", c, one.size, other.size);
+        assert_true(a.messages == b.messages && a.bytes == b.bytes && a.halfwords == b.halfwords && a.syncs == b.syncs);
+        assert_int_equal(repeated > 5000, cases[c].repeats);
+        ntr_encoder_free(e);
+        ntr_encoder_free(f);
+    }
+}
+
+/* Another run before the jump's target is known: the message is not that run's alone. */
+static void a_way_begins_behind_a_jump(void **state) {
+    (void)state;
+    static const char *const none[] = {NULL};
+    static stream out;
+    const ntr_run straight = {.iaddr = 0x100, .end = 0x104, .iretire = 2, .ilastsize = 1};
+    const ntr_run jump = {.iaddr = 0x104, .end = 0x108, .iretire = 2, .ilastsize = 1, .itype = NTR_ITYPE_OTHER_INDIRECT};
+    ntr_encoder *e = make_encoder(none, &out);
+    uint8_t message[8];
+    assert_int_equal(ntr_encoder_push_next(e, 0x100, message), 0);
+    assert_int_equal(ntr_encoder_repeats(e, 0x100), 0);
+    assert_int_equal(ntr_encoder_push_run(e, &straight), NTR_OK);
+    assert_int_equal(ntr_encoder_push_next(e, 0x104, message), 0);
+    assert_int_equal(ntr_encoder_push_run(e, &jump), NTR_OK);
+    assert_int_equal(ntr_encoder_repeats(e, 0x104), 0);
+    size_t before = out.size;
+    assert_int_equal(ntr_encoder_push_next(e, 0x104, message), 0); /* told, and not to be told again */
+    assert_true(out.size > before);
+    assert_true(ntr_encoder_repeats(e, 0x104) == UINT64_MAX);
+    assert_int_equal(ntr_encoder_repeats(e, 0x100), 0);
+    assert_int_equal(ntr_encoder_push_run(e, &jump), NTR_OK);
+    before = out.size;
+    unsigned size = ntr_encoder_push_next(e, 0x104, message);
+    assert_int_equal(size, out.size - before);
+    assert_memory_equal(message, out.bytes + before, size);
+    ntr_encoder_free(e);
+}
+
 static void what_runs_cannot_tell_is_refused(void **state) {
     (void)state;
     static stream out;
@@ -199,6 +326,7 @@ static void what_runs_cannot_tell_is_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(runs_are_blocks), TEST(what_runs_cannot_tell_is_refused)};
+    const struct CMUnitTest tests[] = {TEST(runs_are_blocks), TEST(runs_that_come_again), TEST(a_way_begins_behind_a_jump),
+                                       TEST(what_runs_cannot_tell_is_refused)};
     return cmocka_run_group_tests_name("encoder runs", tests, NULL, NULL);
 }
