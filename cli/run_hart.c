@@ -169,8 +169,9 @@ static void run_on(struct run_harts *harts, struct run_hart *hart, const struct 
     if (!run->iretire) run->iaddr = code->start;
     run->iretire += code->halfwords;
     hart->time += code->instructions;
-    struct run_step *step = run_steps_make(harts, hart->last, block);
-    if (!is_silent(harts, code, next)) {
+    bool silent = is_silent(harts, code, next);
+    run_steps_learn(harts, hart->last, block, silent ? number : 0, taken);
+    if (!silent) {
         run_hart_push(harts, hart, code, taken ? NTR_ITYPE_TAKEN : code->itype);
         return;
     }
@@ -178,7 +179,6 @@ static void run_on(struct run_harts *harts, struct run_hart *hart, const struct 
         run->outcomes = run->outcomes << 1 | taken;
         run->branches++;
     }
-    step->next[taken] = number;
 }
 
 void run_hart_complete(struct run_harts *harts, struct run_hart *hart, uint32_t number) {

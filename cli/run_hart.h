@@ -29,6 +29,7 @@ struct run_hart {
     uint64_t time;     /* instructions retired */
     uint32_t last;     /* block being executed; what it did is known when the next one begins. 0: none */
     ntr_run run;       /* what was executed and not given to the encoder yet; it ends where `last` begins */
+    struct run_paths *paths; /* or NULL: out of memory */
     uint8_t branches;  /* a run with so many is given to the encoder */
     uint8_t fill;      /* words of a record that are here */
     uint32_t record[4];
@@ -76,7 +77,8 @@ void run_hart_close(struct run_harts *harts, struct run_hart *hart, uint64_t nex
 
 /* ---- run_steps.c: the quick way, for blocks that are known to lead to each other */
 
-struct run_step *run_steps_make(struct run_harts *harts, uint32_t number, const struct run_block *block);
+/* Block `number` was seen to lead on to block `next` (0: to one that is not to be foreseen). */
+void run_steps_learn(struct run_harts *harts, uint32_t number, const struct run_block *block, uint32_t next, bool taken);
 
 /* Returns the first word that the quick way does not know how to take. */
 const uint32_t *run_steps_take(struct run_harts *harts, struct run_hart *hart, const uint32_t *words,

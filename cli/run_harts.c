@@ -1,4 +1,4 @@
-#include "run_hart.h"
+#include "run_paths.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +19,7 @@ void run_harts_release(struct run_harts *harts) {
     for (uint32_t i = 0; harts->harts && i < CHANNEL_LANES; i++) {
         ntr_classifier_free(harts->harts[i].classifier);
         ntr_encoder_free(harts->harts[i].encoder);
+        run_paths_free(harts->harts[i].paths);
     }
     free(harts->harts);
     free(harts->blocks);
@@ -35,6 +36,7 @@ static bool make_encoder(struct run_harts *harts, uint32_t index, ntr_classifier
     run_hart_note(harts, status);
     if (!classifier->encoder) return false;
     harts->in_runs = ntr_encoder_takes_runs(classifier->encoder);
+    if (harts->in_runs) harts->harts[index].paths = run_paths_new();
     return true;
 }
 

@@ -1,40 +1,43 @@
-#include "run_hart.h"
+#include "run_paths.h"
 
-struct run_step *run_steps_make(struct run_harts *harts, uint32_t number, const struct run_block *block) {
+enum { STEP_HALFWORDS = 128 }; /* larger blocks are not followed: 64 small ones need no look at how long the run is */
+
+void run_steps_learn(struct run_harts *harts, uint32_t number, const struct run_block *block, uint32_t next, bool taken) {
     struct run_step *step = &harts->steps[number];
+    bool branches = block->code.flow == NTR_FLOW_BRANCH;
 
     step->start = block->code.start;
     step->halfwords = (uint16_t)block->code.halfwords;
     step->instructions = (uint16_t)block->code.instructions;
-    step->branches = block->code.flow == NTR_FLOW_BRANCH;
+    step->branches = branches;
     step->ends = run_hart_is_register_jump(&block->code) ? block->code.itype : 0;
-    return step;
+    if (step->halfwords <= STEP_HALFWORDS) step->next[taken] = next;
 }
 
 /* The quick way: as long as each block is one that the block before is known to lead to. Returns the first word
  * that is not. */
 static const uint32_t *follow_steps(const struct run_step *steps, struct run_hart *hart, const uint32_t *words,
                                     const uint32_t *end) {
-    uint32_t last = hart->last, halfwords = hart->run.iretire;
-    unsigned branches = hart->run.branches;
-    uint64_t outcomes = hart->run.outcomes, instructions = 0;
+    uint32_t last = hart->last, halfwords = 0, instructions = 0, branches = 0;
+    uint64_t outcomes = hart->run.outcomes;
 
-    if (!halfwords) hart->run.iaddr = steps[last].start;
+    if (!hart->run.iretire) hart->run.iaddr = steps[last].start;
+    if (hart->run.iretire > RUN_HALFWORDS) return words;
     if (end - words > (ptrdiff_t)run_hart_branches_left(hart)) end = words + run_hart_branches_left(hart);
-    for (; words < end && halfwords <= RUN_HALFWORDS; words++) {
+    for (; words < end; words++) {
         const struct run_step *step = &steps[last];
         uint32_t word = *words;
-        bool taken = word == step->next[1];
-        if (!(taken | (word == step->next[0]))) break;
+        /* One test for both: which of them it is, nobody can foresee. */
+        if ((uint64_t)(word ^ step->next[0]) * (word ^ step->next[1]) != 0) break;
         last = word;
-        outcomes = outcomes << step->branches | taken;
+        outcomes = outcomes << step->branches | (word == step->next[1]);
         branches += step->branches;
         halfwords += step->halfwords;
         instructions += step->instructions;
     }
     hart->last = last;
-    hart->run.iretire = halfwords;
-    hart->run.branches = (uint8_t)branches;
+    hart->run.iretire += halfwords;
+    hart->run.branches = (uint8_t)(hart->run.branches + branches);
     hart->run.outcomes = outcomes;
     hart->time += instructions;
     return words;
@@ -58,12 +61,32 @@ static bool is_stepping(const struct run_harts *harts, const struct run_hart *ha
     return hart->last < harts->block_capacity && harts->steps[hart->last].halfwords;
 }
 
+/* On to behind the next register jump. Returns false, with `words` at the first one that the quick way does not know
+ * how to take, when it does not come so far. */
+static bool take_way(struct run_harts *harts, struct run_hart *hart, const uint32_t **words, const uint32_t *end) {
+    const uint32_t *from = *words;
+    bool whole = hart->paths && !hart->run.iretire;
+    uint32_t start = hart->last;
+    uint64_t time = hart->time;
+
+    *words = follow_steps(harts->steps, hart, from, end);
+    if (*words == end) return false;
+    struct run_path path = {.halfwords = hart->run.iretire + harts->steps[hart->last].halfwords};
+    if (!jump_on(harts, hart, **words)) return false;
+    ++*words;
+    path.instructions = (uint32_t)(hart->time - time);
+    path.size = (uint8_t)ntr_encoder_push_next(hart->encoder, run_hart_shared(harts, hart->last)->address, path.message);
+    if (whole && path.size) run_paths_learn(hart->paths, start, from, *words, &path);
+    return true;
+}
+
 const uint32_t *run_steps_take(struct run_harts *harts, struct run_hart *hart, const uint32_t *words,
                                const uint32_t *end) {
     while (words < end && is_stepping(harts, hart)) {
-        words = follow_steps(harts->steps, hart, words, end);
-        if (words == end || !jump_on(harts, hart, *words)) break;
-        words++;
+        bool fresh = hart->paths && !hart->run.iretire;
+        const uint32_t *behind = fresh ? run_paths_take(harts, hart, words, end) : words;
+        if (behind == words && !take_way(harts, hart, &behind, end)) return behind;
+        words = behind;
     }
     return words;
 }

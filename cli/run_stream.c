@@ -35,13 +35,21 @@ static void flush(struct run_stream *stream, bool last) {
     stream->used = 0;
 }
 
+uint8_t *run_stream_room(struct run_stream *stream, size_t size) {
+    if (size > sizeof stream->buffer - stream->used) flush(stream, false);
+    return stream->buffer + stream->used;
+}
+
+void run_stream_wrote(struct run_stream *stream, size_t size) {
+    stream->used += size;
+    stream->offset += size;
+}
+
 ntr_status run_stream_put(void *user, const uint8_t *bytes, size_t size) {
     struct run_stream *stream = user;
 
-    if (size > sizeof stream->buffer - stream->used) flush(stream, false);
-    memcpy(stream->buffer + stream->used, bytes, size);
-    stream->used += size;
-    stream->offset += size;
+    memcpy(run_stream_room(stream, size), bytes, size);
+    run_stream_wrote(stream, size);
     return NTR_OK;
 }
 

@@ -25,6 +25,10 @@ int run_stream_open(struct run_stream *stream, const char *path, bool compress);
 /* An ntr_message_sink; `user` is the stream. */
 ntr_status run_stream_put(void *user, const uint8_t *bytes, size_t size);
 
+/* Room for so many bytes of messages (far fewer than the buffer has), to be written in place and then told. */
+uint8_t *run_stream_room(struct run_stream *stream, size_t size);
+void run_stream_wrote(struct run_stream *stream, size_t size);
+
 /* Write what is still here. Returns as above. */
 int run_stream_close(struct run_stream *stream);
 
