@@ -139,16 +139,19 @@ static int make_channel(struct run *run) {
 
 /* ---- during ------------------------------------------------------------------------------------------------ */
 
+/* As long as whole batches come, the rest is left alone: lines of memory that both sides use go back and forth. */
 static void watch(struct run *run) {
     const struct timespec nap = {.tv_nsec = 200000};
 
     while (!run->guest.ended) {
-        if (run_harts_drain(&run->harts)) continue;
+        if (run_harts_drain(&run->harts, false)) continue;
+        nanosleep(&nap, NULL);
+        if (run_harts_drain(&run->harts, false)) continue;
+        if (!run_harts_drain(&run->harts, true)) run_harts_look(&run->harts);
         if (run->harts.failure != NTR_OK) run_guest_kill(&run->guest);
         run_guest_poll(&run->guest);
-        if (!run->guest.ended) nanosleep(&nap, NULL);
     }
-    while (run_harts_drain(&run->harts)) continue;
+    while (run_harts_drain(&run->harts, true)) continue;
 }
 
 static bool is_fault(int signal) {

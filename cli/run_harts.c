@@ -73,14 +73,22 @@ static void begin_loop(struct run_harts *harts, struct run_hart *hart, uint32_t 
     }
 }
 
+/* The loop has ended, and ran so often: those executions that were not taken while it ran. */
+static void take_loop(struct run_harts *harts, struct run_hart *hart, uint32_t number, uint64_t count) {
+    uint64_t taken = hart == harts->harts && number == harts->look.number ? harts->look.taken : 0;
+
+    harts->look = (struct run_look){0};
+    if (count > taken) begin_loop(harts, hart, number, count - taken);
+}
+
 /* A word of a record. */
 static void take_record(struct run_harts *harts, struct run_hart *hart, uint32_t word) {
     hart->record[hart->fill++] = word;
     switch (hart->record[0] & 0xff000000u) {
     case CHANNEL_LOOP:
         if (hart->fill < LOOP_WORDS) return;
-        begin_loop(harts, hart, hart->record[1],
-                   (uint64_t)(hart->record[3] & ~(uint32_t)CHANNEL_RECORD) << 32 | hart->record[2]);
+        take_loop(harts, hart, hart->record[1],
+                  (uint64_t)(hart->record[3] & ~(uint32_t)CHANNEL_RECORD) << 32 | hart->record[2]);
         break;
     case CHANNEL_ENTRY:
         hart->entry = word;
@@ -117,14 +125,17 @@ static uint32_t *writer_at(const struct run_harts *harts, uint32_t index) {
     return place <= CHANNEL_RING ? ring + place % CHANNEL_RING : NULL;
 }
 
-static bool drain(struct run_harts *harts, uint32_t index) {
+static ptrdiff_t batch_of(const uint32_t *ring, const uint32_t *at) { return (at - ring) / CHANNEL_BATCH; }
+
+static bool drain(struct run_harts *harts, uint32_t index, bool all) {
     struct run_hart *hart = &harts->harts[index];
     uint32_t *ring = harts->channel->rings[index], *end = writer_at(harts, index);
 
     if (!end || harts->failure != NTR_OK || (!hart->at && !start_hart(harts, index))) return false;
-    if (hart->at == end) return false;
+    if (hart->at == end || (!all && hart->at < end && batch_of(ring, hart->at) == batch_of(ring, end))) return false;
+    if (!all) end = ring + batch_of(ring, end) * CHANNEL_BATCH;
     while (hart->at != end) {
-        uint32_t *batch_end = ring + ((hart->at - ring) / CHANNEL_BATCH + 1) * CHANNEL_BATCH;
+        uint32_t *batch_end = ring + (batch_of(ring, hart->at) + 1) * CHANNEL_BATCH;
         uint32_t *stop = end > hart->at && end < batch_end ? end : batch_end;
         if (index < harts->traced) take(harts, hart, hart->at, stop);
         hart->at = stop;
@@ -147,24 +158,51 @@ bool run_harts_source(const struct run_harts *harts, uint32_t index, uint16_t *s
     return !harts->system || run_system_source(harts->system, index, src);
 }
 
-bool run_harts_drain(struct run_harts *harts) {
+bool run_harts_drain(struct run_harts *harts, bool all) {
     bool any = false;
-    for (uint32_t i = 0; i < run_harts_count(harts); i++) any |= drain(harts, i);
+    for (uint32_t i = 0; i < run_harts_count(harts); i++) any |= drain(harts, i, all);
     return any;
+}
+
+/* ---- loops that run */
+
+/* The loop that ran since the last word, if any. */
+static uint32_t running_loop(const struct run_harts *harts) {
+    const struct channel *channel = harts->channel;
+
+    for (uint32_t i = 0; i < atomic_load(&channel->head.loops); i++)
+        if (channel_pending(channel, &channel->blocks[channel->loops[i]])) return channel->loops[i];
+    return 0;
+}
+
+static bool counts_loops(const struct run_harts *harts) {
+    return !atomic_load(&harts->channel->head.shared) && harts->harts[0].at && !harts->harts[0].ended;
+}
+
+/* What had been counted at the last look came behind all that was told until then, if nothing has been told since: not
+ * even a count that is seen before the words in front of it is a nap ahead of them. */
+void run_harts_look(struct run_harts *harts) {
+    struct run_look *look = &harts->look;
+    struct run_hart *hart = harts->harts;
+
+    if (!counts_loops(harts) || hart->fill || hart->entry || writer_at(harts, 0) != hart->at) return;
+    if (look->at != hart->at) {
+        *look = (struct run_look){.at = hart->at, .number = running_loop(harts)};
+    } else if (look->count) {
+        begin_loop(harts, hart, look->number, look->count);
+        look->taken += look->count;
+    }
+    if (look->number)
+        look->count = channel_pending(harts->channel, run_hart_shared(harts, look->number)) - look->taken;
 }
 
 /* ---- the end */
 
-/* The loop that ran since the last word, if any: the guest had no time to tell. */
+/* The guest had no time to tell. */
 static void take_pending_loop(struct run_harts *harts) {
-    struct channel *channel = harts->channel;
+    uint32_t number = counts_loops(harts) ? running_loop(harts) : 0;
 
-    if (atomic_load(&channel->head.shared) || !harts->harts[0].at || harts->harts[0].ended) return;
-    for (uint32_t i = 0; i < atomic_load(&channel->head.loops); i++) {
-        struct channel_block *block = &channel->blocks[channel->loops[i]];
-        uint64_t count = channel_pending(channel, block);
-        if (count) begin_loop(harts, &harts->harts[0], channel->loops[i], count);
-    }
+    if (number) take_loop(harts, harts->harts, number, channel_pending(harts->channel, run_hart_shared(harts, number)));
 }
 
 /* The last block of a hart may have ended early: by the fault that killed the program, or because another thread

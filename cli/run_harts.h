@@ -14,6 +14,14 @@
 struct run_block;
 struct run_hart;
 
+/* A loop that the guest counts and has not told yet. */
+struct run_look {
+    const uint32_t *at; /* nothing has been told since the ring ended here */
+    uint32_t number;    /* 0: none runs */
+    uint64_t count;     /* executions seen by the last look, without those taken */
+    uint64_t taken;     /* that were encoded already */
+};
+
 struct run_harts {
     struct channel *channel;
     const ntr_encoder_config *config; /* of every encoder, but for src_id */
@@ -24,6 +32,7 @@ struct run_harts {
     struct run_step *steps;
     uint32_t block_capacity;
     struct run_hart *harts; /* by vCPU index; CHANNEL_LANES of them */
+    struct run_look look;
     uint32_t traced;        /* at most so many: SRC has room for no more */
     bool in_runs;           /* the encoders take runs of blocks */
     bool rewritten;         /* code changed, and nobody knows where in the stream */
@@ -37,8 +46,13 @@ ntr_status run_harts_init(struct run_harts *harts, struct channel *channel, cons
                           struct run_stream *stream, struct run_system *system);
 void run_harts_release(struct run_harts *harts);
 
-/* Encode what is in the rings now. Returns whether there was anything. */
-bool run_harts_drain(struct run_harts *harts);
+/* Encode what is in the rings now; if not all, then only batches that the guest has left. Returns whether there was
+ * anything. */
+bool run_harts_drain(struct run_harts *harts, bool all);
+
+/* There was nothing: encode what a loop has run that is only counted, however long it runs. To be called again and again,
+ * with a nap in between. */
+void run_harts_look(struct run_harts *harts);
 
 /* The guest has ended, and everything is drained. `by_fault`: by a signal that an instruction raises. */
 void run_harts_finish(struct run_harts *harts, bool by_fault);

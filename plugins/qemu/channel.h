@@ -103,7 +103,7 @@ static inline const uint16_t *channel_marks(const struct channel *channel, const
 
 /* Executions of a loop that have not been told. */
 static inline uint64_t channel_pending(const struct channel *channel, const struct channel_block *block) {
-    return channel->counters[block->counters] - block->seen;
+    return __atomic_load_n(&channel->counters[block->counters], __ATOMIC_RELAXED) - block->seen;
 }
 
 /* How many marks of the block were passed in its last execution, on this lane. */

@@ -1,6 +1,7 @@
-/* Runs until it is told to stop; with an argument, it catches SIGINT and stops in its own way. One block that branches to
- * itself makes no trace before it ends; with a second argument, there are more blocks than that. */
+/* Runs until it is told to stop; with an argument, it catches SIGINT, says how often it went round and stops in its own
+ * way. It is one block that branches to itself; with a second argument, there are more blocks than that. */
 #include <signal.h>
+#include <stdio.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t told;
@@ -12,7 +13,8 @@ int main(int argc, char **argv) {
     (void)argv;
     if (argc > 1) signal(SIGINT, on_signal);
     if (write(1, "ready\n", 6) != 6) return 1;
-    while (!told && argc < 3) sum += 3;
+    while (!told && argc < 3) sum++;
+    if (argc == 2) printf("%u\n", sum);
     while (!told) {
         sum += 3;
         if (sum & 64) sum += 1;

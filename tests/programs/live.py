@@ -224,7 +224,7 @@ def stream_size():
 
 
 def interrupted(operands, number=signal.SIGINT, size=0, **more):
-    """Exit status and what was said, of a program that gets the signal when the stream has `size` bytes."""
+    """Exit status, messages and output of a program that gets the signal when the stream has `size` bytes."""
     process = subprocess.Popen(command("endless", operands=operands), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                start_new_session=True, **more)
     try:
@@ -234,8 +234,8 @@ def interrupted(operands, number=signal.SIGINT, size=0, **more):
             check(time.monotonic() < deadline, f"the stream has {stream_size()} bytes, not {size}")
             time.sleep(0.01)
         process.send_signal(number)
-        _, told = process.communicate(timeout=60)
-        return process.returncode, told.decode()
+        out, told = process.communicate(timeout=60)
+        return process.returncode, told.decode(), out.decode()
     finally:
         try:
             os.killpg(process.pid, signal.SIGKILL)
@@ -250,6 +250,14 @@ def interrupt():
     equal(interrupted([], signal.SIGTERM)[0], 128 + signal.SIGTERM, "exit status, SIGTERM kills")
     equal(interrupted(["on"])[0], 42, "exit status, SIGINT is caught")
     matches("<on_signal>", Run("decode", path_of("live.ntrace"), "--output", "insn").out, "the handler")
+
+
+@case("one loop that runs on and on is encoded while it runs")
+def long_loop():
+    status, _, out = interrupted(["on"], size=1 << 19)
+    equal(status, 42, "exit status")
+    most = Run("profile", path_of("live.ntrace"), "--by", "instruction", "--top", 1, "--format", "jsonl").rows()[0]["self"]
+    check(most - int(out) in (0, 1), f"the program went round {out.strip()} times, in the trace {most}")
 
 
 def failed_run(why, bundle="live.ntrace", **more):
@@ -267,7 +275,7 @@ def file_size():
         failed_run("File too large", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard)))
     limit = 1 << 20  # the program's own file is smaller
     limits = limit, resource.RLIM_INFINITY
-    status, told = interrupted(["on", "in blocks"], size=limit,
+    status, told, _ = interrupted(["on", "in blocks"], size=limit,
                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits))
     equal(status, 2, "exit status")
     matches("trace.nex: File too large", told, "what is said")
