@@ -14,6 +14,9 @@ static bool is_traced(const struct channel_lane *lane) {
     return lane->ring != nowhere;
 }
 
+/* Of the first vCPU, for as long as it is the only one. */
+static struct channel_lane *solo;
+
 static void use_ring(struct channel_lane *lane, uint32_t *ring) {
     lane->ring = ring;
     lane->limit = ring + CHANNEL_BATCH;
@@ -23,6 +26,7 @@ static void use_ring(struct channel_lane *lane, uint32_t *ring) {
 void record_init_lane(unsigned vcpu) {
     struct channel_lane *lane = &channel->lanes[vcpu];
 
+    solo = &channel->lanes[0];
     if (lane->ring) return; /* the thread that had this index is gone; its ring goes on */
     use_ring(lane, vcpu >= CHANNEL_LANES || plugin_detached ? nowhere : channel->rings[vcpu]);
     if (vcpu >= atomic_load(&channel->head.lanes)) atomic_store(&channel->head.lanes, vcpu + 1);
@@ -85,7 +89,7 @@ static inline uint32_t number_of(void *argument) {
 
 void record_block_solo(unsigned vcpu, void *number) {
     (void)vcpu;
-    push(&channel->lanes[0], number_of(number));
+    push(solo, number_of(number));
 }
 
 void record_block(unsigned vcpu, void *number) {
