@@ -13,8 +13,8 @@ typedef struct ntr_place {
     ntr_run run;
 } ntr_place;
 
-/* How far apart two outcomes can be. I-CNT ends every other walk; one that only history ends would never
- * leave a loop without branches. */
+/* How far apart two outcomes can be. I-CNT ends every other walk; one that only history ends would never leave a loop that
+ * takes no outcome, be its jumps inferred or of no choice. */
 #define NTR_OUTCOME_REACH (UINT64_C(1) << 20)
 
 static inline ntr_place ntr_place_take(ntr_decoder *d) {

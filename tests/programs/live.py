@@ -8,6 +8,7 @@ usage: live.py NTRACE FOLDER      FOLDER holds the programs that tests/programs/
 """
 import glob
 import os
+import pathlib
 import re
 import resource
 import shutil
@@ -218,9 +219,53 @@ def late_reader():
     equal(Run("stat", path_of("live.ntrace")).out, expected, "what was traced")
 
 
-def stream_size():
+def state(pid):
+    """Of a process, as ps tells; its own end counts, not whether anybody has asked for it."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return "Z"
+
+
+def guest_of(pid, program):
+    """The process below `pid` that is QEMU with this program, or None."""
+    for child in children(pid):
+        with open(f"/proc/{child}/cmdline", "rb") as file:
+            words = file.read().split(b"\0")
+        found = child if words[0].endswith(b"qemu-riscv64") and program in words else guest_of(child, program)
+        if found:
+            return found
+    return None
+
+
+@case("a reader that is killed: the program goes on to its end")
+def killed_reader():
+    program = os.path.join(FOLDER, "algorithms").encode()
+    for script in [], ["--qemu", script_that("goes_on", 'qemu-riscv64 "$@"', "exit $?")]:
+        with open(path_of("output"), "wb") as file:
+            run = subprocess.Popen(command("algorithms", *script, bundle="killed.ntrace", operands=["8000"]), stdout=file)
+        while run.poll() is None and stream_size("killed.ntrace") == 0:
+            time.sleep(0.001)
+        guest = guest_of(run.pid, program)
+        run.kill()
+        run.wait()
+        check(guest and os.path.getsize(path_of("output")) == 0, "the program had ended before")
+        deadline = time.monotonic() + 60
+        while state(guest) != "Z" and time.monotonic() < deadline:
+            time.sleep(0.01)
+        at_the_end = state(guest)
+        if at_the_end != "Z":
+            os.kill(guest, signal.SIGKILL)
+        equal(at_the_end, "Z", "the program's state")
+        matches("^[-0-9]", pathlib.Path(path_of("output")).read_text("ascii"), "what the program says at its end")
+        for left in glob.glob(path_of("killed.ntrace.*")):
+            shutil.rmtree(left)
+
+
+def stream_size(bundle="live.ntrace"):
     """Of the bundle that is being written."""
-    return max([os.path.getsize(name) for name in glob.glob(path_of("live.ntrace.*/trace.nex"))], default=0)
+    return max([os.path.getsize(name) for name in glob.glob(path_of(f"{bundle}.*/trace.nex"))], default=0)
 
 
 def interrupted(operands, number=signal.SIGINT, size=0, **more):
