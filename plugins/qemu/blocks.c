@@ -80,8 +80,7 @@ static bool fill(uint32_t number, const struct translation *t) {
     struct channel_block *block = &channel->blocks[number];
     uint64_t code = (atomic_load(&head->code) + 1) & ~(uint64_t)1, counters = atomic_load(&head->counters);
     uint64_t code_end = code + ((t->size + 1u) & ~1u) + 2u * t->marks;
-    bool counts = t->flags & CHANNEL_BLOCK_LOOP || t->marks;
-    uint64_t counters_end = counters + (counts ? t->marks + 1u : 0);
+    uint64_t counters_end = counters + instrument_counters(t);
 
     if (code_end > CHANNEL_CODE || counters_end > CHANNEL_COUNTERS) return false;
     *block = (struct channel_block){.address = t->address,

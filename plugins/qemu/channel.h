@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CHANNEL_MAGIC 0x31316c6e6e616863 /* changes with the layout */
+#define CHANNEL_MAGIC 0x32316c6e6e616863 /* changes with the layout */
 
 #define CHANNEL_THREADS  (1u << 22) /* vCPU indexes there can be: Linux has no more threads */
 #define CHANNEL_LANES    4096u      /* vCPUs that are traced: SRC has 12 bits */
@@ -44,6 +44,7 @@ enum {
 enum {
     CHANNEL_BLOCK_LOOP = 1u << 0,       /* branches to itself; its executions are counted, not told one by one */
     CHANNEL_BLOCK_LAST_TRAPS = 1u << 1, /* the last instruction may trap, and no mark tells whether it did */
+    CHANNEL_BLOCK_LAST_SEEN = 1u << 2,  /* the last mark is not counted: only a fault that is seen keeps it from being passed */
 };
 
 /* One translated block: straight code. A mark stands behind every instruction that may trap: marks[i] is the
@@ -53,7 +54,7 @@ struct channel_block {
     uint64_t code;     /* place of its bytes in `code`; the marks (uint16_t) follow, aligned */
     uint64_t seen;     /* loops: executions told so far */
     uint32_t size;     /* bytes */
-    uint32_t counters; /* in `counters`, if it has marks or is a loop: executions, then passes of each mark */
+    uint32_t counters; /* in `counters`, if it counts marks or is a loop: executions, then passes of each mark */
     uint16_t instructions, marks;
     uint8_t flags; /* CHANNEL_BLOCK_* */
 };
@@ -82,6 +83,7 @@ struct channel_head {
     _Atomic uint32_t forks;                /* processes that left */
     _Atomic uint32_t executing;            /* inside execve */
     _Atomic uint64_t counters, code, maps; /* used */
+    _Atomic uint32_t faulted;              /* one hart: a plain access has, in the block that runs */
     _Atomic uint32_t shared;               /* several harts: marks are told by `reached`, loops are not counted */
 };
 
@@ -106,15 +108,20 @@ static inline uint64_t channel_pending(const struct channel *channel, const stru
     return __atomic_load_n(&channel->counters[block->counters], __ATOMIC_RELAXED) - block->seen;
 }
 
+/* Marks of the block that are counted, while there is one hart. */
+static inline unsigned channel_counted(const struct channel_block *block) {
+    return block->marks - (block->flags & CHANNEL_BLOCK_LAST_SEEN ? 1u : 0u);
+}
+
 /* How many marks of the block were passed in its last execution, on this lane. */
 static inline unsigned channel_marks_passed(const struct channel *channel, const struct channel_lane *lane,
                                             const struct channel_block *block) {
     if (atomic_load_explicit(&channel->head.shared, memory_order_relaxed))
         return atomic_load_explicit(&lane->reached, memory_order_relaxed);
     const uint64_t *passes = channel->counters + block->counters;
-    unsigned n = 0;
-    while (n < block->marks && passes[n + 1] == passes[0]) n++;
-    return n;
+    unsigned n = 0, counted = channel_counted(block);
+    while (n < counted && passes[n + 1] == passes[0]) n++;
+    return n == counted && !atomic_load(&channel->head.faulted) ? block->marks : n;
 }
 
 /* Instructions of the block that retired in its last execution on this lane, or CHANNEL_ALL (the last one of a

@@ -1,7 +1,8 @@
 /* What is put into each translated block.
  *
  * At its start, its number goes into the ring (record.c). Behind every instruction that may trap stands a mark,
- * so that it is known how many retired when a trap ends the block early.
+ * so that it is known how many retired when a trap ends the block early. The last mark of a block need not be counted
+ * where nothing but a fault that is seen (faults.c) could keep it from being passed.
  *
  * While the guest has one thread, marks are counters that the translated code increments itself, and a block
  * that branches to itself is counted as well instead of being told again and again: whoever runs behind it tells the
@@ -34,6 +35,17 @@ static void describe_traps(const struct qemu_plugin_tb *tb, struct translation *
     }
 }
 
+/* Whether the last mark stands behind a plain access, whose faults are seen. */
+static bool last_is_seen(const struct qemu_plugin_tb *tb, const struct translation *t) {
+    return t->marks && riscv_is_sure_access(instruction_at(tb, t->mark_at[t->marks - 1] - 1u), channel->head.xlen) &&
+           faults_are_seen();
+}
+
+unsigned instrument_counters(const struct translation *t) {
+    unsigned counted = t->marks - (t->flags & CHANNEL_BLOCK_LAST_SEEN ? 1u : 0u);
+    return counted || t->flags & CHANNEL_BLOCK_LOOP ? counted + 1 : 0;
+}
+
 static bool describe(const struct qemu_plugin_tb *tb, struct translation *t) {
     size_t n = qemu_plugin_tb_n_insns(tb);
 
@@ -46,6 +58,7 @@ static bool describe(const struct qemu_plugin_tb *tb, struct translation *t) {
         t->size += (uint32_t)size;
     }
     describe_traps(tb, t);
+    if (last_is_seen(tb, t)) t->flags |= CHANNEL_BLOCK_LAST_SEEN;
     return n > 0;
 }
 
@@ -77,11 +90,12 @@ static void put_mark(struct qemu_plugin_tb *tb, const struct translation *t, uin
 }
 
 static void put_marks(struct qemu_plugin_tb *tb, const struct translation *t, uint32_t number) {
-    bool counts = !is_shared() && (t->marks || t->flags & CHANNEL_BLOCK_LOOP);
+    unsigned counters = instrument_counters(t), marks = is_shared() ? t->marks : counters ? counters - 1 : 0;
     uint64_t *passes = blocks_counters(number);
 
-    if (counts) qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &passes[0], 1);
-    for (uint16_t i = 0; i < t->marks; i++) put_mark(tb, t, passes, i);
+    if (counters && !is_shared())
+        qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &passes[0], 1);
+    for (uint16_t i = 0; i < marks; i++) put_mark(tb, t, passes, i);
 }
 
 /* QEMU does not say when it drops a translation, so what is made here is never freed. */

@@ -90,7 +90,16 @@ bool calls_may_clone(const uint8_t *code, uint32_t size);
 /* The same for block `number`, which is about to run behind what the lane tells. When in doubt: yes. */
 bool calls_clones_now(const struct channel_lane *lane, uint32_t number);
 
+/* ---- faults.c ----------------------------------------------------------------------------------------- */
+
+/* Whether channel->head.faulted tells from now on that a plain access has faulted. To be asked when a block is translated:
+ * QEMU has its own handlers by then. */
+bool faults_are_seen(void);
+
 /* ---- instrument.c, syscalls.c --------------------------------------------------------------------- */
+
+/* How many counters the translation has: executions, and the marks that are counted; 0: none of that. */
+unsigned instrument_counters(const struct translation *translation);
 
 void instrument(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 

@@ -142,7 +142,7 @@ static uint32_t flush_loops(struct channel_lane *lane) {
 /* The marks that were not passed count as passed from now on. */
 static void level_passes(const struct channel_block *block) {
     uint64_t *passes = &channel->counters[block->counters];
-    for (unsigned i = 1; i <= block->marks; i++) passes[i] = passes[0];
+    for (unsigned i = channel_counted(block); i; i--) passes[i] = passes[0];
 }
 
 /* At the first block of a signal handler: where did the signal come? */
@@ -155,6 +155,7 @@ static void tell_entry(struct channel_lane *lane, const struct handler *handler)
         const struct channel_block *block = &channel->blocks[last];
         record = CHANNEL_ENTRY | channel_retired(channel, lane, block);
         if (block->marks && !atomic_load(&channel->head.shared)) level_passes(block);
+        atomic_store(&channel->head.faulted, 0);
     }
     if (handler->signals & raised) record |= CHANNEL_ENTRY_FAULT;
     push(lane, record);

@@ -89,6 +89,25 @@ bool riscv_is_store(uint32_t instruction) {
            ((instruction & 0x7f) == STORE_FP && bits(instruction, 14, 12) <= 4 && bits(instruction, 14, 12) > 0);
 }
 
+bool riscv_is_sure_access(uint32_t instruction, unsigned xlen) {
+    enum { C_LOAD = 1 << 2, C_STORE = 1 << 6, C_RV64 = 1 << 3 | 1 << 7 };
+    static const uint32_t loads[] = {[0] = 0x37, [1] = 0x7f}, stores[] = {[0] = 0x07, [1] = 0x0f}; /* by funct3; RV32, RV64 */
+    unsigned function = bits(instruction, riscv_is_short(instruction) ? 15 : 14, riscv_is_short(instruction) ? 13 : 12);
+    unsigned rd = bits(instruction, 11, 7);
+
+    switch (instruction & 3) {
+    case 0:
+        return (C_LOAD | C_STORE | (xlen == 64 ? C_RV64 : 0)) >> function & 1;
+    case 2: /* a load to x0 is reserved */
+        return (C_LOAD | C_STORE | (xlen == 64 ? C_RV64 : 0)) >> function & 1 && (function > 4 || rd);
+    case 3:
+        return ((instruction & 0x7f) == LOAD && loads[xlen == 64] >> function & 1) ||
+               ((instruction & 0x7f) == STORE && stores[xlen == 64] >> function & 1);
+    default:
+        return false;
+    }
+}
+
 static int64_t short_branch_offset(uint32_t i) {
     return sign(
         bits(i, 12, 12) << 8 | bits(i, 6, 5) << 6 | bits(i, 2, 2) << 5 | bits(i, 11, 10) << 3 | bits(i, 4, 3) << 1, 9);

@@ -29,6 +29,9 @@ bool riscv_is_harmless(uint32_t instruction);
 bool riscv_is_load(uint32_t instruction);
 bool riscv_is_store(uint32_t instruction);
 
+/* Whether it is a plain load or store of integers, which never traps but for the memory. */
+bool riscv_is_sure_access(uint32_t instruction, unsigned xlen);
+
 /* Whether it is a conditional branch by *offset. */
 bool riscv_is_branch(uint32_t instruction, int64_t *offset);
 

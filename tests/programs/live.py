@@ -98,15 +98,16 @@ def own_code(name, pcs):
 
 @case("a timer's signals, one instruction a block")
 def timer_by_instructions():
-    log, _ = logged_run("timer")
-    same(decoded(), log.harts[0], "timer")
+    for before in "nothing", "fault":
+        log, _ = logged_run("timer", operands=[before])
+        same(decoded(), log.harts[0], f"timer behind {before}")
 
 
 @case("a timer's signals, between blocks")
 def timer_by_blocks():
-    for mode in "htm", "btm":
-        log, _ = logged_run("timer", "--mode", mode, singlestep=False)
-        same(decoded(), log.harts[0], f"timer, {mode}")
+    for mode, before in ("htm", "nothing"), ("btm", "nothing"), ("htm", "code"):
+        log, _ = logged_run("timer", "--mode", mode, singlestep=False, operands=[before])
+        same(decoded(), log.harts[0], f"timer behind {before}, {mode}")
 
 
 @case("a timer's signals are interrupts that lead to the handler")

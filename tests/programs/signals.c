@@ -36,6 +36,10 @@ static __attribute__((noinline)) void touch(volatile int *a, volatile int *b, vo
     a[2] = 5;
 }
 
+static __attribute__((noinline)) int peek(volatile int *a) { return *a; }
+
+static __attribute__((noinline)) int add(volatile int *a, volatile int *b) { return *a + *b; }
+
 int main(void) {
     int buffer[4] = {0};
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
@@ -46,6 +50,11 @@ int main(void) {
     for (volatile int i = 0; i < 6; i++) {
         if (sigsetjmp(home, 1)) continue;
         touch(buffer, i & 1 ? nowhere : buffer, i & 2 ? nowhere : buffer);
+    }
+    for (volatile int i = 0; i < 12; i++) {
+        if (sigsetjmp(home, 1)) continue;
+        peek(i % 3 ? buffer : nowhere);
+        add(i % 2 ? nowhere : buffer, i % 4 ? buffer : nowhere);
     }
     for (int i = 0; i < 3; i++) {
         __asm__ volatile(".word 0x0000000b"); /* custom-0 */
