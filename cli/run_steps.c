@@ -4,12 +4,11 @@ enum { STEP_HALFWORDS = 128 }; /* larger blocks are not followed: 64 small ones 
 
 void run_steps_learn(struct run_harts *harts, uint32_t number, const struct run_block *block, uint32_t next, bool taken) {
     struct run_step *step = &harts->steps[number];
-    bool branches = block->code.flow == NTR_FLOW_BRANCH;
 
     step->start = block->code.start;
     step->halfwords = (uint16_t)block->code.halfwords;
     step->instructions = (uint16_t)block->code.instructions;
-    step->branches = branches;
+    step->branches = block->code.flow == NTR_FLOW_BRANCH;
     step->ends = run_hart_is_register_jump(&block->code) ? block->code.itype : 0;
     if (step->halfwords <= STEP_HALFWORDS) step->next[taken] = next;
 }

@@ -108,9 +108,9 @@ static inline uint64_t channel_pending(const struct channel *channel, const stru
     return __atomic_load_n(&channel->counters[block->counters], __ATOMIC_RELAXED) - block->seen;
 }
 
-/* Marks of the block that are counted, while there is one hart. */
-static inline unsigned channel_counted(const struct channel_block *block) {
-    return block->marks - (block->flags & CHANNEL_BLOCK_LAST_SEEN ? 1u : 0u);
+/* How many of a block's marks are counted, while there is one hart. */
+static inline unsigned channel_counted(unsigned marks, unsigned flags) {
+    return marks - (flags & CHANNEL_BLOCK_LAST_SEEN ? 1u : 0u);
 }
 
 /* How many marks of the block were passed in its last execution, on this lane. */
@@ -119,7 +119,7 @@ static inline unsigned channel_marks_passed(const struct channel *channel, const
     if (atomic_load_explicit(&channel->head.shared, memory_order_relaxed))
         return atomic_load_explicit(&lane->reached, memory_order_relaxed);
     const uint64_t *passes = channel->counters + block->counters;
-    unsigned n = 0, counted = channel_counted(block);
+    unsigned n = 0, counted = channel_counted(block->marks, block->flags);
     while (n < counted && passes[n + 1] == passes[0]) n++;
     return n == counted && !atomic_load(&channel->head.faulted) ? block->marks : n;
 }

@@ -42,7 +42,7 @@ static bool last_is_seen(const struct qemu_plugin_tb *tb, const struct translati
 }
 
 unsigned instrument_counters(const struct translation *t) {
-    unsigned counted = t->marks - (t->flags & CHANNEL_BLOCK_LAST_SEEN ? 1u : 0u);
+    unsigned counted = channel_counted(t->marks, t->flags);
     return counted || t->flags & CHANNEL_BLOCK_LOOP ? counted + 1 : 0;
 }
 

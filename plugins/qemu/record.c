@@ -142,7 +142,7 @@ static uint32_t flush_loops(struct channel_lane *lane) {
 /* The marks that were not passed count as passed from now on. */
 static void level_passes(const struct channel_block *block) {
     uint64_t *passes = &channel->counters[block->counters];
-    for (unsigned i = channel_counted(block); i; i--) passes[i] = passes[0];
+    for (unsigned i = channel_counted(block->marks, block->flags); i; i--) passes[i] = passes[0];
 }
 
 /* At the first block of a signal handler: where did the signal come? */
