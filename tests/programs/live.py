@@ -186,6 +186,12 @@ def many_blocks():
     same(decoded(), log.harts[0], "algorithms")
 
 
+@case("more ways than are remembered")
+def many_ways():
+    log, _ = logged_run("ways", singlestep=False, operands=["30000"])
+    same(decoded(), log.harts[0], "ways")
+
+
 def script_that(name, *lines):
     path = path_of(name)
     with open(path, "w", encoding="ascii") as file:
