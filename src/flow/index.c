@@ -95,12 +95,6 @@ static ntr_point point_at(const ntr_index *index, const ntr_message *m, ntr_poin
 
 /* ---- messages ------------------------------------------------------------------------------------------------ */
 
-/* Decoders see which trace mode this is by the messages since the trace began. */
-static void follow_mode(struct indexed *source, const ntr_message *m) {
-    if (m->tcode == NTR_TCODE_DIRECT_BRANCH) source->mode = NTR_MODE_BTM;
-    if (NTR_HAS(m, HIST) || (m->tcode == NTR_TCODE_RESOURCE_FULL && m->rcode)) source->mode = NTR_MODE_HTM;
-}
-
 static void spoil(struct indexed *source) {
     source->sound = false;
     ntr_clock_lose(&source->clock);
@@ -134,11 +128,10 @@ static ntr_status on_first(ntr_index *index, struct indexed *source, const ntr_m
 }
 
 static ntr_status on_sync(ntr_index *index, struct indexed *source, const ntr_message *m) {
-    if (!source->sound) source->mode = NTR_MODE_UNKNOWN;
     ntr_point point = point_at(index, m, NTR_POINT_SYNC);
 
     source->sound = true;
-    follow_mode(source, m);
+    source->mode = (uint8_t)ntr_mode_follow(source->mode, m);
     if (source->has_point && source->point.offset == m->offset) return NTR_OK; /* it is the first message */
     point.address = ntr_message_address(&index->params, m, NTR_FIELD_FADDR);
     return put(index, source, &point);
@@ -161,7 +154,7 @@ static ntr_status on_message(ntr_index *index, struct indexed *source, const ntr
     if (m->tcode == NTR_TCODE_PROG_TRACE_CORRELATION) return on_stop(index, source, m);
     if (m->tcode == NTR_TCODE_OWNERSHIP) ntr_ownership_follow(&source->context, m->process);
     if (m->tcode == NTR_TCODE_ERROR) spoil(source);
-    if (source->sound) follow_mode(source, m);
+    source->mode = (uint8_t)ntr_mode_follow(source->mode, m);
     return NTR_OK;
 }
 

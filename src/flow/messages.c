@@ -64,7 +64,6 @@ static ntr_status order_walk(ntr_decoder *d, ntr_source *s, ntr_goal goal, uint6
     uint64_t total = 0;
     ntr_status status = halfwords_to_walk(s, m->icnt, &total);
     ntr_history history = NTR_HAS(m, HIST) ? ntr_history_of(m->hist, 1) : (ntr_history){0};
-    if (NTR_HAS(m, HIST)) s->mode = NTR_MODE_HTM;
     ntr_order *o = order(d, s, goal, total, history);
     o->btype = (uint8_t)m->btype;
     o->address = address;
@@ -93,7 +92,6 @@ static void recall_branch(const ntr_decoder *d, ntr_source *s) {
 
 static ntr_status on_direct_branch(ntr_decoder *d, ntr_source *s) {
     if (!listens(d, s)) return NTR_OK;
-    s->mode = NTR_MODE_BTM;
     return order_walk(d, s, goal_of(&d->message), 0);
 }
 
@@ -140,8 +138,6 @@ static void sync_reached(ntr_decoder *d, ntr_source *s) {
     unsigned sync = (unsigned)d->message.sync;
     if (s->state == NTR_SOURCE_FOLLOWING && s->pc_known && s->pc != address && !is_restart(sync))
         ntr_gap_open(d, s, NTR_E_ADDRESS_MISMATCH);
-    bool anew = s->state == NTR_SOURCE_STOPPED || s->state == NTR_SOURCE_LOST;
-    if (anew && d->message.number != s->first) s->mode = NTR_MODE_UNKNOWN;
     ntr_source_goto(s, address);
     if (s->state != NTR_SOURCE_BLIND) {
         ntr_gap_close(d, s, &address);
@@ -182,6 +178,7 @@ static void stop_reached(ntr_decoder *d, ntr_source *s) {
         ntr_gap_close(d, s, NULL);
         s->state = NTR_SOURCE_STOPPED;
     }
+    s->mode = NTR_MODE_UNKNOWN;
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_STOP);
     e.code = (uint8_t)d->message.evcode;
     e.address = known ? s->pc : 0;
@@ -239,7 +236,6 @@ static ntr_status on_resource(ntr_decoder *d, ntr_source *s) {
         ntr_event_note(d, s, NTR_E_FIELD_VALUE);
         return NTR_OK;
     }
-    s->mode = NTR_MODE_HTM;
     order(d, s, NTR_GOAL_HISTORY, NTR_NO_ICNT, history);
     return NTR_OK;
 }
@@ -360,6 +356,7 @@ ntr_status ntr_message_take(ntr_decoder *d) {
     bool absolute = ntr_clock_follow(&s->clock, &d->params, m);
     if (!repeat) stamp_header(d, s);
     if (!repeat) ntr_source_forget_branch(s);
+    s->mode = ntr_mode_follow(s->mode, m);
 
     if (absolute && !NTR_HAS(m, TSTAMP) && d->params.timestamps == NTR_TIMESTAMPS_ON)
         ntr_event_note(d, s, NTR_E_FIELD_MISSING);

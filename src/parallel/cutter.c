@@ -9,11 +9,10 @@
 #include <ntrace/framer.h>
 
 /* What a message of this TCODE is to the cutter. */
-enum { PLAIN, BTM, HTM, HISTORY, OWNERSHIP, STOP, SYNC, HTM_SYNC };
+enum { PLAIN, BTM, HTM, HISTORY, OWNERSHIP, STOP, SYNC };
 
 static const uint8_t kinds[64] = {
     [NTR_TCODE_OWNERSHIP] = OWNERSHIP,
-    [NTR_TCODE_ERROR] = STOP,
     [NTR_TCODE_PROG_TRACE_CORRELATION] = STOP,
     [NTR_TCODE_DIRECT_BRANCH] = BTM,
     [NTR_TCODE_INDIRECT_BRANCH_HIST] = HTM,
@@ -21,7 +20,7 @@ static const uint8_t kinds[64] = {
     [NTR_TCODE_PROG_TRACE_SYNC] = SYNC,
     [NTR_TCODE_DIRECT_BRANCH_SYNC] = SYNC,
     [NTR_TCODE_INDIRECT_BRANCH_SYNC] = SYNC,
-    [NTR_TCODE_INDIRECT_BRANCH_HIST_SYNC] = HTM_SYNC,
+    [NTR_TCODE_INDIRECT_BRANCH_HIST_SYNC] = SYNC,
 };
 
 /* Messages of a seam at most: it is decoded by one thread. */
@@ -54,7 +53,7 @@ void ntr_cutter_end(ntr_cutter *c) {
 static ntr_cut_source *add_source(ntr_cutter *c, uint16_t src) {
     ntr_cut_source *s = ntr_alloc(c->config->allocator, 1, sizeof *s);
     if (!s) return NULL;
-    *s = (ntr_cut_source){.known = {.src = src, .context.prv = NTR_PRV_UNKNOWN}, .stopped = true, .touched = true};
+    *s = (ntr_cut_source){.known = {.src = src, .context.prv = NTR_PRV_UNKNOWN}, .touched = true};
     c->seen[c->seen_count++] = src;
     return c->sources[src] = s;
 }
@@ -80,10 +79,7 @@ static int32_t source_of(const ntr_cutter *c, const uint8_t *data, size_t size) 
 
 /* ---- messages that matter */
 
-static void learn_sync(ntr_cutter *c, ntr_cut_source *s, const ntr_message *m, unsigned kind) {
-    if (s->stopped) s->known.mode = NTR_MODE_UNKNOWN;
-    else if (kind == HTM_SYNC) s->known.mode = NTR_MODE_HTM;
-    s->stopped = false;
+static void learn_sync(ntr_cutter *c, ntr_cut_source *s, const ntr_message *m) {
     s->known.address = ntr_message_address(&c->params, m, NTR_FIELD_FADDR);
     s->known.first = c->number + 1;
     ntr_clock_follow(&s->known.clock, &c->params, m);
@@ -93,13 +89,12 @@ static void learn_sync(ntr_cutter *c, ntr_cut_source *s, const ntr_message *m, u
 static bool learn(ntr_cutter *c, ntr_cut_source *s, const uint8_t *data, size_t size, unsigned kind) {
     ntr_message m;
     if (ntr_message_decode(&c->params, (ntr_bytes){data, size}, &m) != NTR_OK) return false;
+    s->known.mode = (uint8_t)ntr_mode_follow(s->known.mode, &m);
     switch (kind) {
-    case HISTORY:
-        if (m.rcode != 0) s->known.mode = NTR_MODE_HTM;
-        return false;
+    case HISTORY: return false;
     case OWNERSHIP: ntr_ownership_follow(&s->known.context, m.process); return false;
-    case STOP: s->stopped = true; return false;
-    default: learn_sync(c, s, &m, kind); return true;
+    case STOP: s->known.mode = NTR_MODE_UNKNOWN; return false;
+    default: learn_sync(c, s, &m); return true;
     }
 }
 
@@ -260,9 +255,9 @@ static bool is_strange(const ntr_cut_source *s, bool guessed) {
 
 /* Whether spoilt bytes leave the guess alone: they may be anybody's, whoever decodes them must know all sources. */
 static bool survives(const ntr_cutter *c, uint32_t silent) {
-    const ntr_seam_message *last = c->seam.messages + c->seam.count;
+    const ntr_seam *seam = &c->seam;
     if (!c->odd) return true;
-    return !silent && (!c->seam.count || c->odd_at > c->begin + last[-1].offset);
+    return !silent && (!seam->count || c->odd_at > c->begin + seam->messages[seam->count - 1].offset);
 }
 
 /* The sources that join. Returns how many, or 0 when the piece cannot be begun with them. */

@@ -27,7 +27,6 @@ typedef struct ntr_seam {
 /* What is known of a source. */
 typedef struct ntr_cut_source {
     ntr_baton_guess known, join; /* behind the latest message, and where it joined the piece */
-    bool stopped;                /* it starts anew with the next synchronizing message */
     bool old;                    /* was seen before the piece */
     bool before, touched;        /* has messages in the piece before, in this one */
     bool joined, late;           /* ... this one, and some of them before that */
