@@ -129,7 +129,7 @@ static ntr_status guess(ntr_parallel *p, bool last) {
 static ntr_status turn_locked(ntr_parallel *p, size_t used, bool last) {
     ntr_piece *piece = ntr_piece_at(p, p->tail), *next = ntr_piece_at(p, p->tail + 1);
     ntr_status status = ntr_deliver_until(p, p->ring_size - 3); /* so that the next one is free */
-    if (status == NTR_OK) status = append(p, next, piece->data + used, piece->size - used);
+    if (status == NTR_OK && used < piece->size) status = append(p, next, piece->data + used, piece->size - used);
     if (status == NTR_OK) status = guess(p, last);
     if (status != NTR_OK) return status;
     piece->size = used;
@@ -160,6 +160,7 @@ static ntr_status cut(ntr_parallel *p) {
         ntr_piece *piece = ntr_piece_at(p, p->tail);
         ntr_status status = NTR_OK;
         bool found;
+        if (!piece->size) return NTR_OK;
         size_t least = p->least > p->looked ? p->least - p->looked : 0;
         p->looked += ntr_cutter_look(&p->cutter, piece->data + p->looked, piece->size - p->looked, least, &found, &status);
         if (status != NTR_OK) return status;

@@ -102,7 +102,7 @@ static ntr_status read_piece(ntr_worker *w, ntr_piece *piece) {
     }
     if (status != NTR_NEED_MORE) return status;
     piece->into->key = 2 * (uint32_t)piece->seam.count;
-    status = read_some(w, piece, piece->data + at, piece->size - at, piece->last, &piece->counts);
+    status = read_some(w, piece, piece->size ? piece->data + at : NULL, piece->size - at, piece->last, &piece->counts);
     ntr_status settled = status < 0 ? NTR_OK : settle(w);
     return settled == NTR_OK ? status : settled;
 }
