@@ -4,10 +4,11 @@
 #include <ntrace/index.h>
 #include <ntrace/reader.h>
 #include <stdio.h>
+#include <string.h>
 
 #define HEAD (FUZZ_PARAMS_BYTES + 4)
 
-enum { SPANS_MAX = 2000, READS = 400 };
+enum { SPANS_MAX = 2000, READS = 400, SOURCES_MAX = 1 << 12 };
 
 size_t fuzz_stream_at(const uint8_t *data, size_t size) {
     return fuzz_behind_program(data, size, HEAD);
@@ -16,7 +17,13 @@ size_t fuzz_stream_at(const uint8_t *data, size_t size) {
 typedef struct spans {
     ntr_event at[SPANS_MAX];
     size_t count;
+    uint64_t unknown[SOURCES_MAX]; /* by SRC: messages to which a gap reaches that was open at the first one */
 } spans;
+
+static void add_gap(spans *out, const ntr_event *gap, uint64_t first) {
+    uint64_t *unknown = &out->unknown[gap->src];
+    if (gap->message < first && gap->gap.until_message > *unknown) *unknown = gap->gap.until_message;
+}
 
 static ntr_index *index_of(const ntr_params *params, ntr_bytes stream, uint64_t spacing) {
     ntr_index *index = ntr_index_new(params, spacing, NULL);
@@ -54,6 +61,7 @@ static bool spans_from(const ntr_decoder_config *config, ntr_bytes stream, const
     ntr_status status = NTR_OK;
     ntr_decoder *decoder = ntr_decoder_new(config, NULL);
     out->count = 0;
+    memset(out->unknown, 0, sizeof out->unknown);
     if (!decoder) return false;
     for (size_t i = 0; i < count; i++)
         if (points[i].offset < offset) offset = points[i].offset;
@@ -63,6 +71,7 @@ static bool spans_from(const ntr_decoder_config *config, ntr_bytes stream, const
     while (status == NTR_OK && reads--) {
         status = ntr_decoder_read(decoder, events, 32, &n);
         for (size_t i = 0; i < n; i++) {
+            if (events[i].kind == NTR_EVENT_GAP) add_gap(out, &events[i], first);
             if (events[i].kind != NTR_EVENT_SPAN || events[i].message < first || events[i].offset < offset) continue;
             if (out->count == SPANS_MAX) status = NTR_E_LIMIT;
             else out->at[out->count++] = events[i];
@@ -78,7 +87,17 @@ static bool same(const ntr_event *a, const ntr_event *b) {
            (!(a->flags & NTR_EVENT_TIME) || a->time == b->time);
 }
 
-static void compare(const spans *whole, const spans *part) {
+/* Leave out what a gap covers that was open at the point. */
+static void leave_out_unknown(spans *of, const spans *whole) {
+    size_t kept = 0;
+    for (size_t i = 0; i < of->count; i++)
+        if (of->at[i].message > whole->unknown[of->at[i].src]) of->at[kept++] = of->at[i];
+    of->count = kept;
+}
+
+static void compare(spans *whole, spans *part) {
+    leave_out_unknown(whole, whole);
+    leave_out_unknown(part, whole);
     for (size_t i = 0; i < whole->count && i < part->count; i++) {
         if (same(&whole->at[i], &part->at[i])) continue;
         char text[NTR_EVENT_TEXT_MAX];
