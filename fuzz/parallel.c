@@ -114,7 +114,7 @@ static void run(const ntr_decoder_config *decoder, ntr_bytes stream, uint8_t how
     o->status = NTR_NEED_MORE;
     for (size_t at = 0; o->status == NTR_NEED_MORE; at += span) {
         size_t left = stream.size - at, some = left < span ? left : span;
-        o->status = ntr_parallel_feed(parallel, stream.data + at, some, some == left);
+        o->status = ntr_parallel_feed(parallel, stream.size ? stream.data + at : NULL, some, some == left);
     }
     o->counts = *ntr_parallel_counts(parallel);
     ntr_parallel_free(parallel);

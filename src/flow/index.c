@@ -131,7 +131,7 @@ static ntr_status on_sync(ntr_index *index, struct indexed *source, const ntr_me
     ntr_point point = point_at(index, m, NTR_POINT_SYNC);
 
     source->sound = true;
-    source->mode = (uint8_t)ntr_mode_follow(source->mode, m);
+    source->mode = ntr_mode_follow(source->mode, m);
     if (source->has_point && source->point.offset == m->offset) return NTR_OK; /* it is the first message */
     point.address = ntr_message_address(&index->params, m, NTR_FIELD_FADDR);
     return put(index, source, &point);
@@ -154,7 +154,7 @@ static ntr_status on_message(ntr_index *index, struct indexed *source, const ntr
     if (m->tcode == NTR_TCODE_PROG_TRACE_CORRELATION) return on_stop(index, source, m);
     if (m->tcode == NTR_TCODE_OWNERSHIP) ntr_ownership_follow(&source->context, m->process);
     if (m->tcode == NTR_TCODE_ERROR) spoil(source);
-    source->mode = (uint8_t)ntr_mode_follow(source->mode, m);
+    source->mode = ntr_mode_follow(source->mode, m);
     return NTR_OK;
 }
 

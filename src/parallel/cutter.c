@@ -89,7 +89,7 @@ static void learn_sync(ntr_cutter *c, ntr_cut_source *s, const ntr_message *m) {
 static bool learn(ntr_cutter *c, ntr_cut_source *s, const uint8_t *data, size_t size, unsigned kind) {
     ntr_message m;
     if (ntr_message_decode(&c->params, (ntr_bytes){data, size}, &m) != NTR_OK) return false;
-    s->known.mode = (uint8_t)ntr_mode_follow(s->known.mode, &m);
+    s->known.mode = ntr_mode_follow(s->known.mode, &m);
     switch (kind) {
     case HISTORY: return false;
     case OWNERSHIP: ntr_ownership_follow(&s->known.context, m.process); return false;
