@@ -15,14 +15,13 @@ int cli_lines_open(struct cli_lines *lines, const char *path) {
 
 /* Pass the rest of the line in the span. Returns whether its end is there. */
 static bool take(struct cli_lines *lines, const char **text, size_t *length) {
-    const uint8_t *start = lines->span.data;
-    const uint8_t *feed = lines->span.size ? memchr(start, '\n', lines->span.size) : NULL;
-    size_t size = feed ? (size_t)(feed - start) : lines->span.size;
-
-    lines->span.data += size + (feed != NULL);
-    lines->span.size -= size + (feed != NULL);
-    *text = (const char *)start;
-    *length = size;
+    *text = (const char *)lines->span.data;
+    *length = lines->span.size;
+    const char *feed = *length ? memchr(*text, '\n', *length) : NULL;
+    if (feed) *length = (size_t)(feed - *text);
+    size_t passed = *length + (feed != NULL);
+    if (passed) lines->span.data += passed;
+    lines->span.size -= passed;
     return feed != NULL;
 }
 
