@@ -118,9 +118,10 @@ static ntr_status feed(feeder *f)
     size_t left = f->stream.size - f->at, size = prng_below(f->random, 40) ? prng_range(f->random, 0, 300) : left;
     if (size > left)
         size = left;
+    const uint8_t *data = size ? f->stream.data + f->at : NULL;
     f->at += size;
     f->done = f->at == f->stream.size;
-    return ntr_decoder_feed(f->decoder, f->stream.data + f->at - size, size, f->done);
+    return ntr_decoder_feed(f->decoder, data, size, f->done);
 }
 
 transcript *told_by_decoder(const ntr_params *params, const ntr_program *program, ntr_bytes stream, prng *random)
