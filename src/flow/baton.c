@@ -122,7 +122,7 @@ static ntr_status guess_source(ntr_decoder *d, const ntr_baton_guess *guess) {
     s->clock = guess->clock;
     s->ref = guess->address;
     ntr_source_goto(s, s->ref);
-    ntr_source_list(d, s);
+    ntr_source_begin(d, s);
     return NTR_OK;
 }
 

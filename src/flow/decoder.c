@@ -63,7 +63,7 @@ ntr_status ntr_decoder_begin(ntr_decoder *d, const ntr_point *points, size_t cou
         s->context = point->context;
         s->mode = point->mode;
         ntr_source_forget_view(s);
-        if (point->kind == NTR_POINT_STOPPED) ntr_source_list(d, s);
+        if (point->kind == NTR_POINT_STOPPED) ntr_source_begin(d, s);
     }
     ntr_reader_begin(&d->reader, start->offset, start->message);
     return NTR_OK;

@@ -62,7 +62,8 @@ typedef struct ntr_source {
     uint8_t state;  /* ntr_source_state */
     uint8_t mode;   /* ntr_mode */
     bool pc_known;
-    bool listed;           /* in the decoder's list of sources that have something to lose */
+    bool listed;           /* in the decoder's list of sources that have something to lose: flow, or the time */
+    bool begun;            /* there was flow to lose */
     bool stack_incomplete; /* calls happened that the stack does not hold */
     bool stack_doubtful;   /* the task changed, and the encoder infers returns without looking where they go */
     bool view_known;       /* `view` fits `context` */
@@ -188,6 +189,9 @@ void ntr_source_forget_view(ntr_source *s);
 
 /* Tell that the source has a state that lost bytes would spoil. */
 void ntr_source_list(ntr_decoder *d, ntr_source *s);
+
+/* ... and flow to lose. */
+void ntr_source_begin(ntr_decoder *d, ntr_source *s);
 
 /* ---- emit.c: events go to the queue, or are counted */
 

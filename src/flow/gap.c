@@ -48,8 +48,11 @@ void ntr_gap_open(ntr_decoder *d, ntr_source *s, ntr_status reason) {
     }
     s->state = NTR_SOURCE_LOST;
     s->icnt = s->debt = 0;
-    /* A synchronizing message that fails on the way still brings an absolute time. */
-    if (d->message.defect != NTR_OK || !ntr_tcode_is_sync(d->message.tcode)) ntr_clock_lose(&s->clock);
+}
+
+static void spoil(ntr_decoder *d, ntr_source *s, ntr_status reason) {
+    if (s->begun) ntr_gap_open(d, s, reason);
+    ntr_clock_lose(&s->clock);
 }
 
 static ntr_source *merge(ntr_source *a, ntr_source *b) {
@@ -86,7 +89,7 @@ void ntr_gap_open_all(ntr_decoder *d, ntr_status reason) {
         if (d->message.number < s->first)
             ntr_source_list(d, s); /* not begun yet */
         else
-            ntr_gap_open(d, s, reason);
+            spoil(d, s, reason);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "base/allocator.h"
 #include "flow/mode.h"
 #include "flow/ownership.h"
+#include "flow/whose.h"
 
 /* What is known of one source. */
 struct indexed {
@@ -86,7 +87,7 @@ static ntr_status put(ntr_index *index, struct indexed *source, const ntr_point 
 }
 
 static ntr_point point_at(const ntr_index *index, const ntr_message *m, ntr_point_kind kind) {
-    uint16_t src = index->params.src_bits ? (uint16_t)m->src : 0;
+    uint16_t src = ntr_whose(&index->params, m);
     const struct indexed *source = &index->sources[src];
 
     return (ntr_point){.offset = m->offset, .message = m->number, .clock = source->clock,
@@ -107,8 +108,8 @@ static void spoil_all(ntr_index *index) {
 }
 
 static ntr_status on_defect(ntr_index *index, const ntr_message *m) {
-    if (NTR_HAS(m, SRC))
-        spoil(&index->sources[m->src]);
+    if (ntr_whose_is_known(&index->params, m))
+        spoil(&index->sources[ntr_whose(&index->params, m)]);
     else
         spoil_all(index);
     index->untimed = true;
@@ -160,7 +161,7 @@ static ntr_status on_message(ntr_index *index, struct indexed *source, const ntr
 
 ntr_status ntr_index_message(ntr_index *index, const ntr_message *m) {
     if (m->defect != NTR_OK && m->defect != NTR_E_FIELD_EXTRA) return on_defect(index, m);
-    struct indexed *source = &index->sources[index->params.src_bits ? m->src : 0];
+    struct indexed *source = &index->sources[ntr_whose(&index->params, m)];
     ntr_status status = source->seen ? NTR_OK : on_first(index, source, m);
     if (status != NTR_OK) return status;
     uint64_t before = source->clock.time;

@@ -3,6 +3,7 @@
  * N-Trace 1.0 section 14; one handler a TCODE, chosen by the table at the end. */
 #include "flow/decoder_state.h"
 #include "flow/ownership.h"
+#include "flow/whose.h"
 
 typedef ntr_status (*handler)(ntr_decoder *d, ntr_source *s);
 
@@ -143,7 +144,7 @@ static void sync_reached(ntr_decoder *d, ntr_source *s) {
         ntr_gap_close(d, s, &address);
         s->state = NTR_SOURCE_FOLLOWING;
     }
-    ntr_source_list(d, s);
+    ntr_source_begin(d, s);
     ntr_return_stack_clear(&s->stack);
     s->stack_incomplete = s->stack_doubtful = false;
     s->icnt = s->debt = 0;
@@ -199,6 +200,7 @@ static ntr_status on_error(ntr_decoder *d, ntr_source *s) {
     e.data = d->message.ecode;
     ntr_event_emit(d, &e);
     ntr_gap_open(d, s, NTR_E_OVERFLOW);
+    ntr_clock_lose(&s->clock);
     return NTR_OK;
 }
 
@@ -312,20 +314,19 @@ static handler handler_of(const ntr_decoder *d, unsigned tcode) {
     return d->known >> tcode & 1 ? handlers[tcode] : on_other;
 }
 
-/* Bytes whose framing is broken may have been anybody's; a message with a bad field was its source's. */
 static ntr_status on_defect(ntr_decoder *d) {
     const ntr_message *m = &d->message;
-    bool framing = m->defect == NTR_E_MSEO_RESERVED || m->defect == NTR_E_MSEO_SEQUENCE || m->defect == NTR_E_IDLE ||
-                   m->defect == NTR_E_MESSAGE_LONG;
-    bool whose = !framing && (d->params.src_bits == 0 || NTR_HAS(m, SRC));
-    if (!whose) {
+    uint16_t src = ntr_whose(&d->params, m);
+    if (!ntr_whose_is_known(&d->params, m)) {
         ntr_gap_open_all(d, m->defect);
         return NTR_OK;
     }
-    if (d->config.one_source && m->src != d->config.source) return NTR_OK;
-    ntr_source *s = ntr_source_get(d, (uint16_t)m->src);
+    if (d->config.one_source && src != d->config.source) return NTR_OK;
+    ntr_source *s = ntr_source_get(d, src);
     if (!s) return NTR_E_MEMORY;
-    if (m->number >= s->first) ntr_gap_open(d, s, m->defect);
+    if (m->number < s->first) return NTR_OK;
+    ntr_gap_open(d, s, m->defect);
+    ntr_clock_lose(&s->clock);
     return NTR_OK;
 }
 
@@ -344,7 +345,7 @@ ntr_status ntr_message_take(ntr_decoder *d) {
     d->header.offset = m->offset; /* the rest is stamped below, or always 0 */
     d->header.message = m->number;
 
-    uint16_t id = d->params.src_bits ? (uint16_t)m->src : 0;
+    uint16_t id = ntr_whose(&d->params, m);
     if (d->config.one_source && id != d->config.source) return NTR_OK;
     ntr_source *s = ntr_source_get(d, id);
     if (!s) return NTR_E_MEMORY;
@@ -354,6 +355,7 @@ ntr_status ntr_message_take(ntr_decoder *d) {
     bool repeat = m->tcode == NTR_TCODE_REPEAT_BRANCH;
     if (repeat) stamp_header(d, s);
     bool absolute = ntr_clock_follow(&s->clock, &d->params, m);
+    if (absolute) ntr_source_list(d, s);
     if (!repeat) stamp_header(d, s);
     if (!repeat) ntr_source_forget_branch(s);
     s->mode = ntr_mode_follow(s->mode, m);

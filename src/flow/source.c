@@ -43,6 +43,11 @@ void ntr_source_list(ntr_decoder *d, ntr_source *s) {
     d->listed = s;
 }
 
+void ntr_source_begin(ntr_decoder *d, ntr_source *s) {
+    s->begun = true;
+    ntr_source_list(d, s);
+}
+
 void ntr_source_forget_view(ntr_source *s) {
     s->view_known = false;
     s->block = NULL;
