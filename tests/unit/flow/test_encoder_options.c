@@ -59,6 +59,7 @@ static void options_reach_the_configuration(void **state) {
     for (unsigned i = 1; i < NTR_FILTERS_MAX; i++) assert_int_equal(ntr_encoder_option_set(&c, "filter", "priv=m"), NTR_OK);
     assert_int_equal(ntr_encoder_option_set(&c, "filter", "priv=m"), NTR_E_LIMIT);
     assert_int_equal(ntr_encoder_option_set(&c, "drain", "1/0"), NTR_E_RANGE);
+    assert_int_equal(ntr_encoder_option_set(&c, "fifo", "16777217"), NTR_E_RANGE);
     assert_int_equal(ntr_encoder_option_set(&c, "best", NULL), NTR_OK);
     assert_true(c.mode == NTR_INST_MODE_HTM && c.params.implicit_return == NTR_RETURN_FULL && c.repeat_branch);
 }
@@ -70,7 +71,7 @@ static void limits_and_conflicts_are_told(void **state) {
         ntr_status status;
         const char *why;
     } BAD[] = {
-        {"fifo", "75", NULL, NULL, NTR_E_RANGE, "fifo must be 0, or 76 bytes to 1 GiB"},
+        {"fifo", "75", NULL, NULL, NTR_E_RANGE, "fifo must be 0, or 76 bytes to 16 MiB"},
         {"src-bits", "2", "src-id", "4", NTR_E_INVALID, "src-id does not fit into src-bits"},
         {"itype-width", "3", "implicit-return", "full", NTR_E_INVALID, "implicit-return needs itype-width 4"},
         {"icnt-full", "sync", NULL, NULL, NTR_E_INVALID, "icnt-full sync needs mode btm"},
