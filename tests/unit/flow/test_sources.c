@@ -204,8 +204,8 @@ static void narrow_clocks_wrap(void **state) {
     scene_end(&s);
 }
 
-/* Lost messages may have carried differences. */
-static void gaps_lose_the_time(void **state) {
+/* They may have carried differences. */
+static void lost_messages_lose_the_time(void **state) {
     (void)state;
     scene s;
     scene_start(&s, NULL);
@@ -213,6 +213,22 @@ static void gaps_lose_the_time(void **state) {
     decodes_to(&s, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80 TSTAMP=100\nraw 02 03\nDirectBranch ICNT=4 TSTAMP=3\nOwnership PROCESS=0x0 TSTAMP=1\n"
                    "ProgTraceSync SYNC=2 ICNT=0 FADDR=0x80 TSTAMP=300\n",
                "sync 3 100 t100\ncontext 0 v0 prv0 s0 h0\ngap MSEO_RESERVED #2-#5 @6-@14 100 to 100 t300\nsync 2 100 t300\n");
+    decodes_to(&s, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80 TSTAMP=100\nError ETYPE=0 ECODE=0x4 TSTAMP=2\nOwnership PROCESS=0x0 TSTAMP=1\n"
+                   "ProgTraceSync SYNC=7 ICNT=0 FADDR=0x80 TSTAMP=300\n",
+               "sync 3 100 t100\noverflow 0 4 t102\ncontext 0 v0 prv0 s0 h0\ngap OVERFLOW #2-#4 @6-@13 100 to 100 t300\nsync 7 100 t300\n");
+    scene_end(&s);
+}
+
+/* All messages are there: what they tell of the time holds. */
+static void flow_that_contradicts_keeps_the_time(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    code(&s, 0x100, ADD, branch(-4));
+    decodes_to(&s, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80 TSTAMP=100\nDirectBranch ICNT=3 TSTAMP=2\nOwnership PROCESS=0x0 TSTAMP=1\n"
+                   "raw 02 03\nOwnership PROCESS=0x0 TSTAMP=1\nProgTraceSync SYNC=2 ICNT=0 FADDR=0x80 TSTAMP=300\n",
+               "sync 3 100 t100\ncontext 0 v0 prv0 s0 h0 t103\ncontext 0 v0 prv0 s0 h0\n"
+               "gap ICNT_SPLITS #2-#6 @6-@17 100 to 100 t300\nsync 2 100 t300\n");
     scene_end(&s);
 }
 
@@ -230,7 +246,8 @@ int main(void) {
         TEST(times_add_up),
         TEST(repeats_ran_before_their_time),
         TEST(narrow_clocks_wrap),
-        TEST(gaps_lose_the_time),
+        TEST(lost_messages_lose_the_time),
+        TEST(flow_that_contradicts_keeps_the_time),
     };
     return cmocka_run_group_tests_name("sources", tests, NULL, NULL);
 }
