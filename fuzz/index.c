@@ -1,4 +1,5 @@
-/* Index: from every point of any stream decoding begins, and spans behind it are those of the whole stream. */
+/* Index: from every point of any stream decoding begins, and spans behind it are those of the whole stream, but for a gap that
+ * is open there. */
 #include "fuzz.h"
 
 #include <ntrace/index.h>
