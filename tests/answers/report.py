@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 
+import cases
 from browser import Browser
 from exports import FIB, MIX, Bench
 
@@ -188,7 +189,7 @@ def damaged(b):
         stream = file.read()
     third = len(stream) // 3
     with open(os.path.join(b.folder, "hole.nex"), "wb") as file:
-        file.write(stream[:third] + b"\x00" * 7 + stream[third + 2000:])
+        file.write(cases.hole(stream, third, third + 2000))
     with open(os.path.join(b.folder, "work.ntrace", "capture.json"), encoding="utf-8") as file:
         params = json.load(file)["params"]
     done = subprocess.run([b.ntrace, "report", "-o", "hole.html", "--src-bits", str(params["src_bits"]), "--return-stack", "32",
