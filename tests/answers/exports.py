@@ -161,7 +161,7 @@ def callgrind(b):
     text = b.run(tool, "--threshold=100", file)
     totals = int(re.search(r"([\d,]+) \(100.0%\)\s+PROGRAM TOTALS", text).group(1).replace(",", ""))
     assert totals == b.instructions
-    fib = int(re.search(r"([\d,]+) \([^)]*\)\s+\S*work.c:fib ", text).group(1).replace(",", ""))
+    fib = int(re.search(r"([\d,]+) \([^)]*\)\s+(?:.*/)?work\.c:fib ", text).group(1).replace(",", ""))
     assert fib == b.profile["fib"]["self"]
 
 

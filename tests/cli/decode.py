@@ -359,8 +359,8 @@ def random_streams():
 @case("a closed pipe is quiet")
 def closed_pipe():
     path = write("loop.nex", bytes_of(tiny.BTM) * 20000)
-    done = subprocess.run(f"'{NTRACE}' decode '{path}' -e '{program()}' --output pc | head -2; echo ${{PIPESTATUS[0]}}",
-                          shell=True, text=True, executable="/bin/bash", capture_output=True)
+    done = subprocess.run(["bash", "-c", '"$@" | head -2; echo ${PIPESTATUS[0]}', "bash", NTRACE, "decode", path, "-e", program(),
+                           "--output", "pc"], text=True, capture_output=True)
     equal(done.stdout, "0x100\n0x102\n0\n", "output and status")
     equal(done.stderr, "", "standard error")
 

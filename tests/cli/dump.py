@@ -105,8 +105,8 @@ def output_file():
 @case("a reader that leaves is no error")
 def closed_pipe():
     path = write("long.nex", bytes_of("DirectBranch ICNT=3\n") * 500000)
-    done = subprocess.run(f"'{NTRACE}' dump '{path}' | head -1; echo ${{PIPESTATUS[0]}}", shell=True, text=True,
-                          executable="/bin/bash", capture_output=True)
+    done = subprocess.run(["bash", "-c", '"$@" | head -1; echo ${PIPESTATUS[0]}', "bash", NTRACE, "dump", path], text=True,
+                          capture_output=True)
     equal(done.stdout, "#1 @0x0 DirectBranch ICNT=3\n0\n", "output and status")
     equal(done.stderr, "", "standard error")
 

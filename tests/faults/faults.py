@@ -7,6 +7,7 @@ once, otherwise some of them. TAP on standard output.
 """
 import os
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -15,7 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from harness import NTRACE, case, check, main, scratch, skip, write  # noqa: E402
 from commands import COMMANDS, fill, prepare  # noqa: E402
 
-INJECTOR = os.path.abspath(sys.argv[2])
+INJECTOR = shutil.copy(sys.argv[2], scratch())  # LD_PRELOAD ends a name at a blank
 ALL = "--all" in sys.argv[3:]
 SAMPLES = 12
 

@@ -6,15 +6,16 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SHARED = os.environ.get("NTRACE_SHARED", os.path.join(ROOT, "..", "shared"))
-CAPTURES = {"dv-650": "-s 4", "dv-850": "", "dv-uaddr1": "", "e31_coremark_release": "", "e31_hello_debug": "", "eol": "",
-            "itc_printf": "", "timestamp": ""}
+CAPTURES = {"dv-650": ["-s", "4"], "dv-850": [], "dv-uaddr1": [], "e31_coremark_release": [], "e31_hello_debug": [], "eol": [],
+            "itc_printf": [], "timestamp": []}
 SETTINGS = {"btm": [], "htm": [], "htm-repeat": [], "htm-stack": ["-r", "3"], "htm-stack-repeat": ["-r", "3"]}
 
 
-def same(stream, oracle, image, pcs):
-    """Compare what the oracle tells with a list, without holding either in memory."""
-    command = f"cmp <({stream} | {oracle} {image}) <(zstd -dc {pcs})"
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+def same(stream, pcs, *oracle):
+    """Compare what the oracle tells of a stream with a list, without holding either in memory."""
+    command = 'cmp <(zstd -dcfq "$1" | "${@:3}") <(zstd -dc "$2")'
+    done = subprocess.run(["bash", "-c", command, "bash", stream, pcs, *oracle], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True)
     return done.returncode == 0, done.stdout
 
 
@@ -23,12 +24,12 @@ def cases(oracle, top):
     for program in sorted(os.listdir(refcode)):
         folder = os.path.join(refcode, program)
         for setting, options in SETTINGS.items() if os.path.isdir(folder) else ():
-            yield f"{program} {setting}", (f"zstd -dc {folder}/{setting}.nex.zst", f"{oracle} -d refcode {' '.join(options)}",
-                                           f"{folder}/program.elf", f"{folder}/pc.txt.zst")
+            yield f"{program} {setting}", (f"{folder}/{setting}.nex.zst", f"{folder}/pc.txt.zst", oracle, "-d", "refcode", *options,
+                                           f"{folder}/program.elf")
     for capture, options in CAPTURES.items():
         folder = os.path.join(silicon, capture)
-        yield capture, (f"cat {folder}/trace.rtd", f"{oracle} -d sifive-pre1.0 {options}", f"{folder}/program.elf",
-                        f"{folder}/src0.pc.zst")
+        yield capture, (f"{folder}/trace.rtd", f"{folder}/src0.pc.zst", oracle, "-d", "sifive-pre1.0", *options,
+                        f"{folder}/program.elf")
 
 
 def main():

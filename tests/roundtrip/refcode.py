@@ -72,21 +72,24 @@ def environment_calls(elf):
     return found
 
 
-def same(ntrace, folder, encode, decode):
-    elf = f"{folder}/program.elf"
-    left_out = "|".join(hex(a) for a in environment_calls(elf)) or "none"
-    command = (f"{ntrace} encode -e {elf} --pc {folder}/pc.txt.zst {encode} | "
-               f"{ntrace} decode - -e {elf} --output pc {decode} | "
-               f"cmp - <(zstd -dc {folder}/pc.txt.zst | grep -vxE '{left_out}')")
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+def compare(command, *arguments):
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command, "bash", *arguments], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
     return done.returncode == 0, done.stdout
+
+
+def same(ntrace, folder, encode, decode):
+    left_out = "|".join(hex(a) for a in environment_calls(f"{folder}/program.elf")) or "none"
+    command = (f'"$1" encode -e "$2"/program.elf --pc "$2"/pc.txt.zst {encode} | '
+               f'"$1" decode - -e "$2"/program.elf --output pc {decode} | '
+               'cmp - <(zstd -dc "$2"/pc.txt.zst | grep -vxE "$3")')
+    return compare(command, ntrace, folder, left_out)
 
 
 def identical(ntrace, folder, setting):
-    command = (f"{ntrace} encode -e {folder}/program.elf --pc {folder}/pc.txt.zst {REFERENCE[setting]} {HABITS} | "
-               f"cmp - <(zstd -dc {folder}/{setting}.nex.zst)")
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    return done.returncode == 0, done.stdout
+    command = (f'"$1" encode -e "$2"/program.elf --pc "$2"/pc.txt.zst {REFERENCE[setting]} {HABITS} | '
+               'cmp - <(zstd -dc "$2"/"$3".nex.zst)')
+    return compare(command, ntrace, folder, setting)
 
 
 def main():
