@@ -85,13 +85,17 @@ static void tell_gap(struct cli_answers *a, const ntr_event *gap) {
                  ntr_status_text((ntr_status)gap->reason));
 }
 
+static inline void tell(struct cli_answers *a, const ntr_event *event) {
+    if (event->kind == NTR_EVENT_GAP) tell_gap(a, event);
+    if (event->kind == NTR_EVENT_VENDOR) a->reserved += ntr_tcode_is_reserved(a->trace.params.dialect, event->code);
+}
+
 static ntr_status hand_on(struct cli_answers *a, const ntr_event *events, size_t count, cli_take_events take,
                           void *user) {
     ntr_status status = NTR_OK;
 
     if (count) a->any = true;
-    for (size_t i = 0; i < count; i++)
-        if (events[i].kind == NTR_EVENT_GAP) tell_gap(a, &events[i]);
+    for (size_t i = 0; i < count; i++) tell(a, &events[i]);
     if (a->answers.tally) status = ntr_tally_feed(a->answers.tally, events, count);
     if (!status && a->answers.tree) status = ntr_calltree_feed(a->answers.tree, events, count);
     if (!status && take) status = take(user, events, count);
@@ -112,7 +116,7 @@ static ntr_status take_count(void *user, const ntr_event *event, const ntr_conte
     struct cli_answers *a = user;
 
     a->any = true;
-    if (event->kind == NTR_EVENT_GAP) tell_gap(a, event);
+    tell(a, event);
     return ntr_tally_told(a->answers.tally, event, context, times);
 }
 
@@ -243,6 +247,7 @@ int cli_answers_run(struct cli_answers *a, cli_take_events take, void *user) {
     int status = decode(a, take, user);
     if (status == CLI_FAILED) return status;
     if (a->answers.tree) ntr_calltree_finish(a->answers.tree);
+    cli_trace_reserved(&a->trace, a->reserved);
     a->defects.hint = cli_trace_hint(&a->trace);
     int defects = cli_defect_summary(&a->defects);
     return cli_trace_status(&a->trace, a->any, status == CLI_OK ? defects : status);

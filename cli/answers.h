@@ -31,7 +31,7 @@ struct cli_answers {
     struct cli_source_text text;
     struct cli_trace_facts facts;
     ntr_answers answers; /* owns what it points to, but for the program */
-    uint64_t gaps;
+    uint64_t gaps, reserved; /* of these messages only a number is told */
     bool any;
     bool keep_time; /* in the tally, if messages bear any; to be set before cli_answers_run */
 };

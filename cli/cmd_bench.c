@@ -202,7 +202,7 @@ static int bench_all(struct bench *b, struct cli_rows *rows) {
     write_trace(b, rows);
     for (size_t i = 0; i < STAGES; i++) write_stage(b, rows, &stages[i], times[i]);
     write_shares(rows, times);
-    return cli_trace_gaps(&b->trace, b->counts.gaps);
+    return cli_trace_totals(&b->trace, &b->counts);
 }
 
 /* ---- */

@@ -59,8 +59,9 @@ struct decode {
     ntr_decoder *decoder;
     unsigned jobs;
     ntr_order *order; /* NULL: events come out as the stream has them */
-    bool any;         /* something was decoded */
-    bool part;        /* of the trace only */
+    uint64_t reserved; /* messages */
+    bool any;          /* something was decoded */
+    bool part;         /* of the trace only */
 };
 
 /* ---- opening */
@@ -141,6 +142,7 @@ static inline bool take_event(struct decode *d, struct cli_decode_output *output
 
     if (place == CLI_INSIDE) {
         if (event->kind == NTR_EVENT_GAP) tell_gap(d, event);
+        if (event->kind == NTR_EVENT_VENDOR) d->reserved += ntr_tcode_is_reserved(d->trace.params.dialect, event->code);
         show_event(d, output, event);
     }
     /* Several sources may not be in order: only one source can be behind for good. */
@@ -290,7 +292,7 @@ static int show_counts(struct decode *d) {
     d->any = counts.messages != 0;
     write_counts(&d->out, (enum cli_format)d->options->result.format, &counts);
     if (status < 0) return tell_status(d, status);
-    return cli_trace_gaps(&d->trace, counts.gaps);
+    return cli_trace_totals(&d->trace, &counts);
 }
 
 /* ---- */
@@ -302,6 +304,7 @@ static int decode_trace(struct decode *d) {
     if (open_decoder(d) != CLI_OK) return CLI_FAILED;
     if (cli_output_open(&d->out, d->options->result.path) != CLI_OK) return CLI_FAILED;
     int status = d->options->output == CLI_SHOW_COUNT ? show_counts(d) : show_events(d);
+    cli_trace_reserved(&d->trace, d->reserved);
     d->defects.hint = cli_trace_hint(&d->trace);
     int defects = cli_defect_summary(&d->defects);
     bool any = d->any || d->window.from.unit; /* all may lie before the window */

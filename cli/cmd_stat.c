@@ -65,7 +65,7 @@ static int write_execution(const struct execution *e, const struct cli_trace *tr
     if (!e->decoder) return CLI_OK;
     if (e->status < 0) return cli_fail("%s: %s", trace->input.name, ntr_status_text(e->status));
     cli_statistics_write_execution(&e->counts, rows);
-    return cli_trace_gaps(trace, e->counts.gaps);
+    return cli_trace_totals(trace, &e->counts);
 }
 
 static int count_messages(struct cli_trace *trace, const struct cli_window *window,

@@ -236,9 +236,17 @@ const char *cli_trace_hint(const struct cli_trace *trace) {
     return told ? "" : "; no option tells the stream's parameters, --auto finds them out";
 }
 
-int cli_trace_gaps(const struct cli_trace *trace, uint64_t gaps) {
-    if (!gaps) return CLI_OK;
-    cli_note("%s: %" PRIu64 " gaps; 'ntrace decode --output none' tells where%s", trace->input.name, gaps, cli_trace_hint(trace));
+void cli_trace_reserved(const struct cli_trace *trace, uint64_t reserved) {
+    if (reserved)
+        cli_note("%s: messages with a reserved TCODE: %" PRIu64 "; the stream may be damaged, 'ntrace check' tells where",
+                 trace->input.name, reserved);
+}
+
+int cli_trace_totals(const struct cli_trace *trace, const ntr_counts *counts) {
+    cli_trace_reserved(trace, counts->reserved);
+    if (!counts->gaps) return CLI_OK;
+    cli_note("%s: %" PRIu64 " gaps; 'ntrace decode --output none' tells where%s", trace->input.name, counts->gaps,
+             cli_trace_hint(trace));
     return CLI_DEFECTS;
 }
 

@@ -71,8 +71,11 @@ bool cli_trace_many_sources(const struct cli_trace *trace);
 /* For the end of a line that tells of many gaps: what else may be wrong, or "". */
 const char *cli_trace_hint(const struct cli_trace *trace);
 
-/* What totals of an execution say at their end: how many gaps, if any. The exit status for them. */
-int cli_trace_gaps(const struct cli_trace *trace, uint64_t gaps);
+/* Tell how many messages had a reserved TCODE, if any. */
+void cli_trace_reserved(const struct cli_trace *trace, uint64_t reserved);
+
+/* What totals of an execution say at their end: how many gaps and reserved messages, if any. The exit status for them. */
+int cli_trace_totals(const struct cli_trace *trace, const ntr_counts *counts);
 
 /* The exit status, given what the command found: no better than the input was. `any`: there were messages. */
 int cli_trace_status(const struct cli_trace *trace, bool any, int status);

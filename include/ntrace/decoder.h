@@ -47,10 +47,11 @@ NTR_API ntr_status ntr_decoder_feed(ntr_decoder *decoder, const uint8_t *data, s
  * after the events before it. */
 NTR_API ntr_status ntr_decoder_read(ntr_decoder *decoder, ntr_event *events, size_t capacity, size_t *count);
 
-/* Totals of the counting decode. */
+/* Totals of the counting decode. `reserved`: messages with a reserved TCODE, which flow does not mind but which tell
+ * of damage more often than of a newer encoder. */
 typedef struct ntr_counts {
     uint64_t instructions, halfwords, spans, branches, taken, calls, returns, exceptions, interrupts, gaps,
-        messages, bytes;
+        messages, bytes, reserved;
 } ntr_counts;
 
 /* Decode what was fed without making events; adds to *counts. Returns NTR_NEED_MORE or NTR_END as above. */

@@ -84,6 +84,11 @@ NTR_API uint64_t ntr_message_address(const ntr_params *params, const ntr_message
 /* Whether the TCODE is one of the four synchronizing messages (section 8). */
 NTR_API bool ntr_tcode_is_sync(unsigned tcode);
 
+/* Whether the TCODE is a vendor's to use, and whether it is reserved: neither the dialect's nor a vendor's (section 3).
+ * NTR_TCODE_NONE is neither. `dialect` may be NULL. */
+NTR_API bool ntr_tcode_is_vendor(const ntr_dialect *dialect, unsigned tcode);
+NTR_API bool ntr_tcode_is_reserved(const ntr_dialect *dialect, unsigned tcode);
+
 /* "IndirectBranchHist", "Vendor56", "Reserved1"; "Malformed" for NTR_TCODE_NONE. `dialect` may be NULL.
  * Static storage. */
 NTR_API const char *ntr_tcode_name(const ntr_dialect *dialect, unsigned tcode);

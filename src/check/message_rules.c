@@ -46,22 +46,14 @@ bool ntr_rule_vendor(const ntr_check_view *v, const ntr_check_row *row) {
     return named(v, row->rule.field, "vendor defined");
 }
 
-static bool unknown(const ntr_check_view *v) {
-    return v->message->tcode != NTR_TCODE_NONE && !ntr_message_get(v->config->params.dialect, v->message->tcode);
-}
-
-static bool is_vendor(unsigned tcode) {
-    return tcode >= NTR_TCODE_VENDOR_FIRST && tcode <= NTR_TCODE_VENDOR_LAST;
-}
-
 bool ntr_rule_tcode_reserved(const ntr_check_view *v, const ntr_check_row *row) {
     (void)row;
-    return unknown(v) && !is_vendor(v->message->tcode);
+    return ntr_tcode_is_reserved(v->config->params.dialect, v->message->tcode);
 }
 
 bool ntr_rule_tcode_vendor(const ntr_check_view *v, const ntr_check_row *row) {
     (void)row;
-    return unknown(v) && is_vendor(v->message->tcode);
+    return ntr_tcode_is_vendor(v->config->params.dialect, v->message->tcode);
 }
 
 bool ntr_rule_zero(const ntr_check_view *v, const ntr_check_row *row) {

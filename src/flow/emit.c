@@ -33,6 +33,8 @@ void ntr_event_emit(ntr_decoder *d, const ntr_event *event) {
     if (d->counts) {
         if (event->kind == NTR_EVENT_SPAN) ntr_span_count(d, event->end, event->instructions, event->halfwords);
         if (event->kind == NTR_EVENT_GAP) d->counts->gaps++;
+        if (event->kind == NTR_EVENT_VENDOR)
+            d->counts->reserved += ntr_tcode_is_reserved(d->config.params.dialect, event->code);
         if (d->told) ntr_told_event(d, event);
         return;
     }

@@ -69,6 +69,16 @@ bool ntr_tcode_is_sync(unsigned tcode) {
     }
 }
 
+static bool is_vendors(unsigned tcode) { return tcode >= NTR_TCODE_VENDOR_FIRST && tcode <= NTR_TCODE_VENDOR_LAST; }
+
+bool ntr_tcode_is_vendor(const ntr_dialect *dialect, unsigned tcode) {
+    return is_vendors(tcode) && !ntr_is_known(dialect, tcode);
+}
+
+bool ntr_tcode_is_reserved(const ntr_dialect *dialect, unsigned tcode) {
+    return tcode < NTR_TCODES && !is_vendors(tcode) && !ntr_is_known(dialect, tcode);
+}
+
 /* Names of the TCODEs without row, by number. */
 static const char *const unnamed[NTR_TCODES] = {
     "Reserved0",  "Reserved1",  "Reserved2",  "Reserved3",  "Reserved4",  "Reserved5",  "Reserved6",  "Reserved7",

@@ -150,6 +150,20 @@ def gaps():
     matches("stopped at the first defect", strict.err, "strict")
 
 
+@case("a reserved TCODE is told: what is around it may have been lost")
+def reserved():
+    start, *rest = tiny.BTM.splitlines(keepends=True)
+    path = write("reserved.nex", bytes_of(start) + 3 * bytes.fromhex("0407") + bytes_of("".join(rest)) + bytes.fromhex("e003"))
+    said = rf"^ntrace \w+: {re.escape(path)}: messages with a reserved TCODE: 3; the stream may be damaged, 'ntrace check' tells where$"
+    for command, *options in (("decode", "--output", "pc"), ("decode", "--output", "count"), ("decode", "-j2"), ("stat",),
+                              ("profile",), ("flame", "--to", "folded")):
+        run = Run(command, path, "-e", program(), *options)
+        equal(len(run.err.splitlines()), 1, f"{command} {options}: lines")
+        matches(said, run.err, f"{command} {options}")
+        if "pc" in options:
+            equal(run.out, PC_TEXT, "flow does not mind")
+
+
 @case("an address outside every image")
 def no_image():
     run = decode("--output", "pc", text=tiny.BTM.replace("0x80", "0x8000"), status=1)

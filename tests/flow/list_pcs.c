@@ -145,7 +145,7 @@ static ntr_status list(const options *o, ntr_decoder *decoder, const ntr_program
         status = ntr_decoder_read(decoder, events, o->capacity, &count);
         for (size_t i = 0; i < count; i++) {
             *trouble |= tell(o, program, &context, &events[i]);
-            totals_add(totals, &events[i]);
+            totals_add(totals, &events[i], o->config.params.dialect);
         }
     } while (status == NTR_OK);
     return status;

@@ -23,7 +23,7 @@ static inline ntr_status tallies_by_events(const ntr_decoder_config *config, ntr
         size_t count = 0;
         status = ntr_decoder_read(d, events, 256, &count);
         ntr_tally_feed(tally, events, count);
-        for (size_t i = 0; i < count; i++) totals_add(totals, &events[i]);
+        for (size_t i = 0; i < count; i++) totals_add(totals, &events[i], config->params.dialect);
         told += count;
         if (told > TALLIES_EVENTS_MAX && status == NTR_OK) status = NTR_E_LIMIT;
     }

@@ -3,9 +3,11 @@
 #define NTR_TEST_TOTALS_H
 
 #include <ntrace/decoder.h>
+#include <ntrace/message.h>
 
-static inline void totals_add(ntr_counts *c, const ntr_event *e) {
+static inline void totals_add(ntr_counts *c, const ntr_event *e, const ntr_dialect *dialect) {
     c->gaps += e->kind == NTR_EVENT_GAP;
+    c->reserved += e->kind == NTR_EVENT_VENDOR && ntr_tcode_is_reserved(dialect, e->code);
     if (e->kind != NTR_EVENT_SPAN) return;
     c->spans++;
     c->instructions += e->instructions;

@@ -175,7 +175,7 @@ static inline ntr_status decode_stream(const scene *s, const stream *in, char *o
             status = ntr_decoder_read(d, events, capacity, &count);
             for (size_t i = 0; i < count; i++) {
                 at += event_text(out + at, SCENE_TEXT - at, &events[i]);
-                totals_add(totals, &events[i]);
+                totals_add(totals, &events[i], s->config.params.dialect);
             }
         } while (status == NTR_OK);
         if (status != NTR_NEED_MORE) break;

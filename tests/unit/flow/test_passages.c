@@ -55,6 +55,17 @@ static void the_debt_matters(void **state) {
     scene_end(&s);
 }
 
+/* What flow does not mind is no passage: a reserved TCODE counts each time. */
+static void reserved_messages_count(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    code(&s, 0x100, ADD, branch(-4));
+    is_as_if_walked(&s, START "DirectBranch ICNT=4\nraw 04 07\nDirectBranch ICNT=4\nraw 04 07\nDirectBranch ICNT=4\nraw 04 07\n"
+                              "raw E0 03\nDirectBranch ICNT=4\nraw E0 03\n");
+    scene_end(&s);
+}
+
 /* The same message behind another address. */
 static void the_reference_matters(void **state) {
     (void)state;
@@ -230,7 +241,7 @@ static void many_are_summed_up(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_debt_matters), cmocka_unit_test(the_reference_matters),
-        cmocka_unit_test(all_callers_matter), cmocka_unit_test(room_on_the_stack_matters),
+        cmocka_unit_test(reserved_messages_count), cmocka_unit_test(all_callers_matter), cmocka_unit_test(room_on_the_stack_matters),
         cmocka_unit_test(an_empty_stack_matters),
         cmocka_unit_test(repeat_branch_knows_what_came_before), cmocka_unit_test(the_mode_is_learned_each_time),
         cmocka_unit_test(code_that_changes_is_not_known), cmocka_unit_test(time_goes_on),

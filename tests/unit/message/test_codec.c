@@ -279,8 +279,12 @@ static void names_and_rows(void **state) {
     assert_string_equal(ntr_tcode_name(NULL, 56), "Vendor56");
     assert_string_equal(ntr_tcode_name(NULL, 63), "Reserved63");
     assert_string_equal(ntr_tcode_name(NULL, NTR_TCODE_NONE), "Malformed");
+    assert_true(ntr_tcode_is_reserved(NULL, 7) && !ntr_tcode_is_reserved(ntr_dialect_find("p550"), 7));
+    assert_false(ntr_tcode_is_reserved(NULL, NTR_TCODE_NONE) || ntr_tcode_is_vendor(NULL, NTR_TCODE_NONE));
     for (unsigned t = 0; t < 64; t++) {
         char name[16];
+        assert_int_equal(ntr_tcode_is_vendor(NULL, t), t >= 56 && t <= 62);
+        assert_int_equal(ntr_tcode_is_vendor(NULL, t) + ntr_tcode_is_reserved(NULL, t), !ntr_message_get(NULL, t));
         snprintf(name, sizeof name, "%s%u", t >= 56 && t <= 62 ? "Vendor" : "Reserved", t);
         if (!ntr_message_get(NULL, t)) assert_string_equal(ntr_tcode_name(NULL, t), name);
         assert_int_equal(ntr_tcode_is_sync(t), t == 9 || t == 11 || t == 12 || t == 29);
