@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""What the capture plugin takes for a load, a store, a branch or harmless, against disassemblers.
+
+usage: accesses.py ACCESSES
+
+A block with one sure access has no counter, so none may be missing and none too much: every 16-bit encoding, and all
+that opcodes and functions of 32-bit ones can be, for RV32 and RV64. TAP on standard output."""
+import os
+import random
+import re
+import shutil
+import struct
+import sys
+import tempfile
+
+from insn import BASE, disassembly, halves, run
+
+INTEGER = re.compile(r"(l[bhwd]u?|s[bhwd]|c\.[ls][wd](sp)?)$")
+LOAD = re.compile(r"(l[bhwd]u?|fl[hwdq]|c\.f?l[wd](sp)?)$")
+STORE = re.compile(r"(s[bhwd]|fs[hwdq]|c\.f?s[wd](sp)?)$")
+# What can trap although it was decoded: memory, the environment, privileged registers.
+TRAPS = re.compile(r"(c\.)?(f?[ls][bhwdq]u?(sp)?|ebreak|ecall|amo.*|lr\..*|sc\..*|csr.*|[msud]ret|wfi|sfence.*|cbo\..*|cm\..*|"
+                   r"hlv.*|hsv.*|hfence.*|[su]?inval.*|v.*|mop.*|prefetch.*)$")
+
+
+def words(rng):
+    """Each opcode and funct3, often."""
+    for opcode in range(3, 128, 4):
+        for function in range(8) if opcode & 0x1f != 0x1f else ():
+            for _ in range(60):
+                yield struct.pack("<I", rng.getrandbits(17) << 15 | function << 12 | rng.getrandbits(5) << 7 | opcode)
+
+
+def wrong(said, mnemonic, operands, pc):
+    """What of the plugin's line does not hold for an instruction that a disassembler knows."""
+    flags, *offset = said.split()
+    if (flags[3] == "a") != bool(INTEGER.match(mnemonic)):
+        return "sure access"
+    if (flags[1] == "l") != bool(LOAD.match(mnemonic)):
+        return "load"
+    if (flags[2] == "s") != bool(STORE.match(mnemonic)):
+        return "store"
+    if flags[0] == "h" and TRAPS.match(mnemonic):
+        return "harmless"
+    branch = re.match(r"(c\.)?b(eqz?|nez?|lt|ge|ltu|geu)$", mnemonic)
+    target = int(re.sub(r"\s*[<#].*", "", operands).split(",")[-1], 16) if branch else None
+    return None if bool(branch) == bool(offset) and (not branch or (pc + int(offset[0]) - target) % 2**32 == 0) else "branch"
+
+
+def known(mnemonic, operands):
+    """Disassemblers print bytes for what is reserved, and some reserved hints by name."""
+    return not mnemonic.startswith((".", "unimp", "c.unimp", "<unknown>")) and "unknown" not in operands
+
+
+def compare(accesses, tool, xlen, code, folder):
+    path = os.path.join(folder, "flat")
+    with open(path, "wb") as out:
+        out.write(code)
+    ours = run(accesses, path, f"rv{xlen}").splitlines()
+    extensions = "+m,+a,+f,+d,+c,+v,+zfh,+zba,+zbb,+zbs"
+    count, bad = 0, []
+    for said, (pc, size, _, mnemonic, operands) in zip(ours, disassembly(tool, extensions, code, xlen, folder)):
+        count += 1
+        if known(mnemonic, operands):
+            what = wrong(said, mnemonic, operands, pc)
+        else:
+            what = "sure access of what nobody knows" if said[3] == "a" else None
+        if what:
+            at = pc - BASE
+            bad.append(f"{code[at:at + size].hex()} {mnemonic} {operands}: {what}: {said}")
+    if count != len(ours):
+        bad.append(f"{count} of {len(ours)} instructions compared")
+    for line in bad[:20]:
+        print("# " + line)
+    return f"{'not ok' if bad else 'ok'} - {tool}: RV{xlen}: {count} instructions"
+
+
+def main():
+    code = b"".join(halves()) + b"".join(words(random.Random(1)))
+    tests = [(tool, xlen) for tool in ("llvm-objdump-19", "riscv64-linux-gnu-objdump") for xlen in (32, 64)]
+    print(f"1..{len(tests)}")
+    with tempfile.TemporaryDirectory() as folder:
+        for tool, xlen in tests:
+            if shutil.which(tool):
+                print(compare(sys.argv[1], tool, xlen, code, folder), flush=True)
+            else:
+                print(f"ok - {tool}: RV{xlen} # SKIP no {tool}")
+
+
+main()
