@@ -42,8 +42,13 @@ static void finish(struct cli_event_text *t, const char *end) {
 
 /* ---- spans */
 
+/* The line up to an address of the span, which nobody knows behind some jumps. */
+static char *put_start(char *at, const ntr_event *e, uint64_t address) {
+    return e->flags & NTR_EVENT_ADDRESS_UNKNOWN ? cli_put_text(at, "?") : put_address(at, address);
+}
+
 void cli_text_span(struct cli_event_text *t, const ntr_event *e) {
-    char *at = put_address(begin(t, e), e->address);
+    char *at = put_start(begin(t, e), e, e->address);
 
     if (e->kind == NTR_EVENT_BLIND) {
         at = cli_put_text(cli_put_decimal(cli_put_text(at, " "), e->halfwords), " halfwords without image ");
@@ -62,7 +67,7 @@ static uint64_t end_address(const ntr_event *e) {
 
 void cli_text_branch(struct cli_event_text *t, const ntr_event *e) {
     if (e->end == NTR_END_CUT) return;
-    finish(t, put_end(cli_put_text(put_address(begin(t, e), end_address(e)), " "), t, e));
+    finish(t, put_end(cli_put_text(put_start(begin(t, e), e, end_address(e)), " "), t, e));
 }
 
 /* ---- calls */
@@ -82,7 +87,7 @@ void cli_text_call(struct cli_event_text *t, const ntr_event *e) {
     char *at = begin(t, e);
     unsigned indent = 2u * (*depth < DEPTH_SHOWN ? *depth : DEPTH_SHOWN);
     memset(at, ' ', indent);
-    finish(t, put_end(cli_put_text(put_address(at + indent, end_address(e)), " "), t, e));
+    finish(t, put_end(cli_put_text(put_start(at + indent, e, end_address(e)), " "), t, e));
     if (step > 0 && *depth < UINT16_MAX) ++*depth;
 }
 

@@ -44,8 +44,12 @@ static void set_text(struct row *row, enum column column, const char *text) {
 
 /* ---- what each kind of event says */
 
+static void fill_address(struct row *row, const ntr_event *e) {
+    if (!(e->flags & NTR_EVENT_ADDRESS_UNKNOWN)) set(row, COLUMN_ADDRESS, e->address);
+}
+
 static void fill_span(struct row *row, const ntr_event *e) {
-    set(row, COLUMN_ADDRESS, e->address);
+    fill_address(row, e);
     if (e->kind == NTR_EVENT_SPAN) {
         if (e->instructions) set(row, COLUMN_LAST, e->last);
         set(row, COLUMN_INSTRUCTIONS, e->instructions);
@@ -54,10 +58,6 @@ static void fill_span(struct row *row, const ntr_event *e) {
     set_text(row, COLUMN_END, ntr_end_name(e->end));
     if (!(e->flags & NTR_EVENT_TARGET_UNKNOWN)) set(row, COLUMN_TARGET, e->target);
     if (e->flags & NTR_EVENT_IMPLICIT) set(row, COLUMN_IMPLICIT, 1);
-}
-
-static void fill_address(struct row *row, const ntr_event *e) {
-    if (!(e->flags & NTR_EVENT_ADDRESS_UNKNOWN)) set(row, COLUMN_ADDRESS, e->address);
 }
 
 static void fill_sync(struct row *row, const ntr_event *e) {

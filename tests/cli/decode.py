@@ -150,6 +150,18 @@ def gaps():
     matches("stopped at the first defect", strict.err, "strict")
 
 
+@case("an interrupt right behind a jump: nobody knows where")
+def interrupted_jump():
+    image = ["--raw", write("jump", bytes.fromhex("8287")) + "@0x100"]  # c.jr a5
+    path = trace(tiny.START + "IndirectBranch BTYPE=3 ICNT=1 UADDR=0x180\n")
+    for output, lines in (("span", ["0x100..0x100 1 insn indirect-jump -> ?", "? 0 insns interrupt -> 0x200"]),
+                          ("branch", ["0x100 indirect-jump -> ?", "? interrupt -> 0x200"]), ("call", ["? interrupt -> 0x200"])):
+        shown = Run("decode", path, *image, "--output", output).lines()
+        equal([line for line in shown if line[0] != "#"], lines, output)
+    rows = Run("decode", path, *image, "--output", "span", "--format", "jsonl").rows()
+    equal([(row.get("address"), row.get("target")) for row in rows if row["kind"] == "span"], [("0x100", None), (None, "0x200")], "JSON")
+
+
 @case("a reserved TCODE is told: what is around it may have been lost")
 def reserved():
     start, *rest = tiny.BTM.splitlines(keepends=True)

@@ -114,8 +114,10 @@ def timer_by_blocks():
 def timer_events():
     subprocess.run(command("timer"), check=True, timeout=60)
     rows = Run("decode", path_of("live.ntrace"), "--output", "call").lines()  # not each of a hundred million instructions
-    times = sum("interrupt -> " in row and row.endswith("<on_tick>") for row in rows)
-    check(times >= 20, f"the handler ran {times} times")
+    ways = [re.match(r" *(?:0x\w+|\?) (interrupt) -> \S+ <on_tick>$|# (sync) .* <on_tick> ", row) for row in rows]
+    interrupts, syncs = (sum(way is not None and way[n] is not None for way in ways) for n in (1, 2))
+    # Where ticks come faster than they are handled, the kernel goes from one handler to the next.
+    check(interrupts and interrupts + syncs >= 20, f"the handler ran {interrupts} + {syncs} times")
 
 
 @case("threads that run at the same time")
