@@ -153,6 +153,37 @@ static void branches_beyond_the_history_are_not_taken(void **state) {
     scene_end(&s);
 }
 
+/* Only in HTM a branch without outcome is worth a note, and what the mode is, messages show: not a counter that is full,
+ * but also those that nobody can follow, and not what came before a stop. */
+static void messages_show_the_mode(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    code(&s, 0x100, ADD, branch(-4), JR_A5);
+    const char *behind = "IndirectBranch BTYPE=0 ICNT=6 UADDR=0x0\n";
+    const char *ran = "span 100+2/4 not-taken 108\nspan 108+1/2 indirect-jump 100\n";
+    const struct {
+        const char *before, *told, *note;
+    } scenes[] = {
+        {START, "sync 3 100\n", ""},
+        {START "ResourceFull RCODE=0 RDATA0=0\n", "sync 3 100\n", ""},
+        {START "DirectBranch ICNT=4\n", "sync 3 100\nspan 100+2/4 taken 100\n", ""},
+        {START "IndirectBranchHist BTYPE=0 ICNT=6 UADDR=0x0 HIST=0x2\n",
+         "sync 3 100\nspan 100+2/4 not-taken 108\nspan 108+1/2 indirect-jump 100\n", "note HIST_SHORT\n"},
+        {START "raw 02 03\nIndirectBranchHist BTYPE=0 ICNT=10 UADDR=0x0 HIST=0x2\n" START,
+         "sync 3 100\ngap MSEO_RESERVED #2-#4 @4-@10 100 to 100\nsync 3 100\n", "note HIST_SHORT\n"},
+        {START "ProgTraceCorrelation EVCODE=4 CDF=1 ICNT=4 HIST=0x3\n" START,
+         "sync 3 100\nspan 100+2/4 taken 100\nstop 4 100\nsync 3 100\n", ""},
+    };
+    for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
+        char messages[800], told[800];
+        snprintf(messages, sizeof messages, "%s%s", scenes[i].before, behind);
+        snprintf(told, sizeof told, "%s%s%s", scenes[i].told, ran, scenes[i].note);
+        decodes_to(&s, messages, told);
+    }
+    scene_end(&s);
+}
+
 static void history_that_is_left_is_a_gap(void **state) {
     (void)state;
     scene s;
@@ -370,6 +401,7 @@ int main(void) {
         TEST(history_and_count_come_in_any_order),
         TEST(counts_alone_lead_to_the_next_branch),
         TEST(branches_beyond_the_history_are_not_taken),
+        TEST(messages_show_the_mode),
         TEST(history_that_is_left_is_a_gap),
         TEST(endless_loops_without_branches_end),
         TEST(a_loop_without_branches_ends),
