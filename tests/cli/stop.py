@@ -50,13 +50,13 @@ def stopped(command, *options, by=signal.SIGINT):
         if " MB\r" in shown:
             break
     check(" MB\r" in shown, f"progress, found {shown!r}")
-    limit = threading.Timer(10, done.kill)
+    limit = threading.Timer(60, done.kill)
     limit.start()
     done.send_signal(by)
     shown += until(terminal, b"seen so far", 10)
     output = done.stdout.read()
     limit.cancel()
-    equal(done.wait(timeout=10), 1, "exit status")
+    equal(done.wait(timeout=60), 1, "exit status")
     done.stdin.close()
     check("-: interrupted: this is what was seen so far" in shown, f"the word, found {shown!r}")
     os.close(terminal)

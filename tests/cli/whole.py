@@ -42,7 +42,7 @@ def interrupted(number, place, begun, stdin, *arguments):
         time.sleep(0.01)
     check(begun(os.listdir(place)), f"half an output, found {os.listdir(place)}")
     child.send_signal(number)
-    told = child.communicate(timeout=20)[1]
+    told = child.communicate(timeout=60)[1]
     return child.returncode, told
 
 
