@@ -254,7 +254,11 @@ static int open_sides(struct diff *d) {
 static int compare_source(struct diff *d, int hart) {
     d->hart = hart;
     int status = open_sides(d);
-    if (status == CLI_OK) compare(d);
+    if (status == CLI_OK) {
+        compare(d);
+        cli_side_tell(&d->a.side);
+        cli_side_tell(&d->b.side);
+    }
     if (d->a.side.failed || d->b.side.failed) status = CLI_FAILED;
     ntr_source_free(d->source);
     d->source = NULL;

@@ -25,6 +25,10 @@ int cli_side_open(struct cli_side *side, const char *path, const struct cli_stre
     return side->decoder ? CLI_OK : CLI_FAILED;
 }
 
+void cli_side_tell(const struct cli_side *side) {
+    if (!side->is_list) cli_trace_reserved(&side->trace, side->reserved);
+}
+
 void cli_side_close(struct cli_side *side) {
     if (side->is_list) {
         cli_lines_close(&side->list);
@@ -76,7 +80,6 @@ static struct cli_step step_of(struct cli_side *side, const ntr_event *e) {
 
     step.kind = e->kind == NTR_EVENT_GAP ? CLI_STEP_GAP : e->kind == NTR_EVENT_STOP ? CLI_STEP_STOP : CLI_STEP_RUN;
     if (step.kind == CLI_STEP_GAP) {
-        side->gaps = true;
         step.address = e->gap.from_address;
     } else {
         step.address = e->address;
@@ -114,6 +117,7 @@ static struct cli_step next_run(struct cli_side *side) {
 
     while ((e = next_event(side))) {
         if (e->kind == NTR_EVENT_CONTEXT) side->context = e->context;
+        if (e->kind == NTR_EVENT_VENDOR) side->reserved += ntr_tcode_is_reserved(side->trace.params.dialect, e->code);
         if (!is_step(e)) continue;
         struct cli_step step = step_of(side, e), whole = side->pending;
         if (join(side, &step)) continue;

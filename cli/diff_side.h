@@ -35,13 +35,15 @@ struct cli_side {
     ntr_context context;
     uint64_t pc, left; /* expand: what is left of the run */
     struct cli_step run;
-    bool failed, gaps;
+    uint64_t reserved; /* messages */
+    bool failed;
 };
 
 /* Both return CLI_OK, or CLI_FAILED after telling why. */
 int cli_side_open(struct cli_side *side, const char *path, const struct cli_stream *stream,
                   const struct cli_images *images, int source);
 int cli_side_open_list(struct cli_side *side, const char *path);
+void cli_side_tell(const struct cli_side *side); /* what is odd in the trace, as far as it was read */
 void cli_side_close(struct cli_side *side);
 
 /* The next step; CLI_STEP_END again and again at the end, also after a failure (`failed`, told). `program` gives

@@ -174,6 +174,9 @@ def reserved():
         matches(said, run.err, f"{command} {options}")
         if "pc" in options:
             equal(run.out, PC_TEXT, "flow does not mind")
+    run = Run("diff", path, trace(tiny.BTM), "-e", program())
+    equal(len(run.err.splitlines()), 1, "diff: lines")
+    matches(said, run.err, "diff")
 
 
 @case("an address outside every image")
