@@ -79,11 +79,7 @@ static struct cli_step step_of(struct cli_side *side, const ntr_event *e) {
     struct cli_step step = {.offset = e->offset, .message = e->message, .context = side->context, .time = e->time};
 
     step.kind = e->kind == NTR_EVENT_GAP ? CLI_STEP_GAP : e->kind == NTR_EVENT_STOP ? CLI_STEP_STOP : CLI_STEP_RUN;
-    if (step.kind == CLI_STEP_GAP) {
-        step.address = e->gap.from_address;
-    } else {
-        step.address = e->address;
-    }
+    step.address = e->kind == NTR_EVENT_GAP ? e->gap.from_address : e->address;
     if (step.kind != CLI_STEP_RUN) return step;
     step.end = e->end;
     step.target = e->flags & NTR_EVENT_TARGET_UNKNOWN ? 0 : e->target;

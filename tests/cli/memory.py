@@ -12,7 +12,7 @@ from harness import NTRACE, bytes_of, case, check, main, scratch, write
 
 PEAK = os.path.abspath(sys.argv[2])
 SHORT, LONG = (int(size) for size in (sys.argv[3:5] or ("6", "24")))
-BOTH = bytes_of(tiny.BTM + tiny.HTM + "ProgTraceSync SYNC=5 ICNT=0 FADDR=0x80\nDirectBranch ICNT=7\nRepeatBranch BCNT=2\n" + tiny.HTM)
+BOTH = bytes_of(tiny.BTM + tiny.HTM + tiny.TURNS + tiny.HTM)
 
 
 def traces():

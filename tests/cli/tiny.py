@@ -1,8 +1,9 @@
-"""A program small enough to know by heart, as memory image and as ELF file: specification section 15.4, program A.
+"""A program small enough to know by heart, as memory image and as ELF file: specification section 15.4, program A, and
+a loop.
 
-  0x100 c.add           0x10e c.add           0x200 c.add
-  0x102 beq 0x200       0x110 add             0x202 c.ebreak
-  0x106 add             0x114 c.ebreak        0x300 add
+  0x100 c.add           0x10e c.add           0x200 c.add           0x206 c.add
+  0x102 beq 0x200       0x110 add             0x202 c.ebreak        0x208 beq 0x206
+  0x106 add             0x114 c.ebreak        0x300 add             0x20c c.ebreak
   0x10a beq 0x300                             0x304 c.ebreak
 """
 import struct
@@ -11,6 +12,7 @@ BASE = 0x100
 START = "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\n"
 # Second run of the specification: first branch not taken, second one taken.
 BTM = START + "DirectBranch ICNT=7\nProgTraceCorrelation EVCODE=0 CDF=0 ICNT=2\n"
+TURNS = "ProgTraceSync SYNC=5 ICNT=0 FADDR=0x103\nDirectBranch ICNT=3\nRepeatBranch BCNT=2\n"  # of the loop
 HTM = START + "ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=9 HIST=0x5\n"
 PCS = [0x100, 0x102, 0x106, 0x10a, 0x300]
 
@@ -26,7 +28,7 @@ def image():
     data = bytearray(0x206)
     code = {0x100: (0x908a, 2), 0x102: (branch(0x102, 0x200), 4), 0x106: (0x003100b3, 4), 0x10a: (branch(0x10a, 0x300), 4),
             0x10e: (0x908a, 2), 0x110: (0x003100b3, 4), 0x114: (0x9002, 2), 0x200: (0x908a, 2), 0x202: (0x9002, 2),
-            0x300: (0x003100b3, 4), 0x304: (0x9002, 2)}
+            0x206: (0x908a, 2), 0x208: (branch(0x208, 0x206), 4), 0x20c: (0x9002, 2), 0x300: (0x003100b3, 4), 0x304: (0x9002, 2)}
     for pc, (opcode, size) in code.items():
         data[pc - BASE:pc - BASE + size] = opcode.to_bytes(size, "little")
     return bytes(data)
