@@ -26,7 +26,9 @@ int cli_side_open(struct cli_side *side, const char *path, const struct cli_stre
 }
 
 void cli_side_tell(const struct cli_side *side) {
-    if (!side->is_list) cli_trace_reserved(&side->trace, side->reserved);
+    if (side->is_list) return;
+    cli_trace_reserved(&side->trace, side->reserved);
+    if (side->gaps) cli_note("%s: %" PRIu64 " gaps: what ran there is not compared", side->path, side->gaps);
 }
 
 void cli_side_close(struct cli_side *side) {
@@ -113,6 +115,7 @@ static struct cli_step next_run(struct cli_side *side) {
 
     while ((e = next_event(side))) {
         if (e->kind == NTR_EVENT_CONTEXT) side->context = e->context;
+        if (e->kind == NTR_EVENT_GAP) side->gaps++;
         if (e->kind == NTR_EVENT_VENDOR) side->reserved += ntr_tcode_is_reserved(side->trace.params.dialect, e->code);
         if (!is_step(e)) continue;
         struct cli_step step = step_of(side, e), whole = side->pending;

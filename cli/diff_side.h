@@ -35,7 +35,7 @@ struct cli_side {
     ntr_context context;
     uint64_t pc, left; /* expand: what is left of the run */
     struct cli_step run;
-    uint64_t reserved; /* messages */
+    uint64_t gaps, reserved; /* events, messages */
     bool failed;
 };
 

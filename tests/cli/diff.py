@@ -90,6 +90,16 @@ def sources():
     diff("--src-bits", 1, "--src", 0, straight, one)
 
 
+@case("gaps that both have are told")
+def gaps():
+    with open(stream("h.nex", tiny.HTM), "rb") as file:
+        sound = file.read()
+    run = diff(*(write(name, sound + b"\x02\x03" + sound) for name in ("one.nex", "other.nex")))
+    equal(run.lines(), ["same: 10 instructions"], "output")
+    equal([line.rsplit("/", 1)[1] for line in run.err.splitlines()],
+          [f"{name}: 1 gaps: what ran there is not compared" for name in ("one.nex", "other.nex")], "standard error")
+
+
 @case("what cannot be read: status 2")
 def unreadable():
     check("nothing.nex" in diff("nothing.nex", stream("h.nex", tiny.HTM), status=2).err, "named")
