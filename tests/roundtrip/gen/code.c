@@ -75,7 +75,7 @@ static bool within(int64_t value, unsigned signed_bits)
 static int64_t upper(const gen_code *c)
 {
     int64_t value = c->xlen == 32 ? (int32_t)(uint32_t)c->target : (int64_t)c->target;
-    return ((c->pc_relative ? distance(c) : value) + 0x800) >> 12;
+    return (int64_t)((uint64_t)(c->pc_relative ? distance(c) : value) + 0x800) >> 12;
 }
 
 static uint32_t lower(const gen_code *c)
