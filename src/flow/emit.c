@@ -34,7 +34,7 @@ void ntr_event_emit(ntr_decoder *d, const ntr_event *event) {
         if (event->kind == NTR_EVENT_SPAN) ntr_span_count(d, event->end, event->instructions, event->halfwords);
         if (event->kind == NTR_EVENT_GAP) d->counts->gaps++;
         if (event->kind == NTR_EVENT_VENDOR)
-            d->counts->reserved += ntr_tcode_is_reserved(d->config.params.dialect, event->code);
+            d->counts->reserved += ntr_tcode_is_reserved(d->params.dialect, event->code);
         if (d->told) ntr_told_event(d, event);
         return;
     }

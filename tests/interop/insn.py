@@ -150,24 +150,38 @@ def disassembly(tool, extensions, code, xlen, folder):
         yield pc, size, encoding, mnemonic, operands or ""
 
 
-def compare(name, classifier, tool, extensions, isa, code, folder):
+def flat(code, folder):
     path = os.path.join(folder, "flat")
     with open(path, "wb") as out:
         out.write(code)
-    ours = run(classifier, path, hex(BASE), isa).splitlines()
-    xlen = int(isa[2:4])
+    return path
+
+
+def compare(name, ours, disassembled, code, wrong):
+    """`ours`: what our program says of each instruction. `wrong` tells what of it is not so, or None. A line of TAP."""
     count, bad = 0, []
-    for line, (pc, size, *text) in zip(ours, disassembly(tool, extensions, code, xlen, folder)):
-        want = classify(pc, *text, xlen)
+    for line, (pc, size, *text) in zip(ours, disassembled):
         count += 1
-        if line != f"{pc:x} {size} {want}":
+        what = wrong(line, pc, size, *text)
+        if what:
             at = pc - BASE
-            bad.append(f"{code[at:at + size].hex()}: {tool} says {pc:x} {size} {want}, we say {line}")
+            bad.append(f"{code[at:at + size].hex()} {' '.join(text[1:])}: {what}, we say {line}")
     if count != len(ours):
         bad.append(f"{count} of {len(ours)} instructions compared")
     for line in bad[:20]:
         print("# " + line)
     return f"{'not ok' if bad else 'ok'} - {name}: {count} instructions"
+
+
+def judge(name, classifier, tool, extensions, isa, code, folder):
+    xlen = int(isa[2:4])
+
+    def wrong(line, pc, size, *text):
+        want = f"{pc:x} {size} {classify(pc, *text, xlen)}"
+        return None if line == want else f"{tool} says {want}"
+
+    ours = run(classifier, flat(code, folder), hex(BASE), isa).splitlines()
+    return compare(name, ours, disassembly(tool, extensions, code, xlen, folder), code, wrong)
 
 
 C = "+m,+a,+f,+d,+c,+v,+zcb,+zba,+zbb,+zbs,+svinval"
@@ -190,7 +204,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for test in tests:
             if shutil.which(test[1]):
-                print(compare(test[0], classifier, *test[1:], folder), flush=True)
+                print(judge(test[0], classifier, *test[1:], folder), flush=True)
             else:
                 print(f"ok - {test[0]} # SKIP no {test[1]}")
 
