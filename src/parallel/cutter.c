@@ -1,8 +1,8 @@
 #include "parallel/cutter.h"
 
 #include "base/allocator.h"
-#include "flow/mode.h"
-#include "flow/ownership.h"
+#include "trace/mode.h"
+#include "trace/ownership.h"
 #include "wire/mdo.h"
 #include "wire/scan.h"
 

@@ -11,7 +11,7 @@
 #include <ntrace/clock.h>
 #include <ntrace/decoder.h>
 
-#include "flow/baton.h"
+#include "decoder/snapshot.h"
 #include "message/quick.h"
 
 typedef struct ntr_seam_message {

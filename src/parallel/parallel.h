@@ -7,7 +7,7 @@
 #include <ntrace/parallel.h>
 #include <pthread.h>
 
-#include "flow/baton.h"
+#include "decoder/snapshot.h"
 #include "parallel/cutter.h"
 #include "parallel/made.h"
 

@@ -7,7 +7,7 @@
  *   -o NAME   write its stream to NAME.nex and its code to NAME-ADDRESS.bin
  *
  * Speaks TAP, 100 seeds a test. A failing seed prints the command that repeats it. */
-#include "../flow/parallels.h"
+#include "../streams/parallels.h"
 #include "judge.h"
 #include "middle.h"
 #include "setup.h"

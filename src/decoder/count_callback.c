@@ -1,0 +1,106 @@
+/* What ran while only totals were counted: each block counts for itself, strides count how often they were walked,
+ * and both are told when it suits. Rare spans are told at once. */
+#include "decoder/history_memo.h"
+
+static void tell(ntr_decoder *d, const ntr_event *e, const ntr_context *context, uint64_t times) {
+    ntr_status status = d->told(d->told_user, e, context, times);
+    if (status != NTR_OK && d->failed == NTR_OK) d->failed = status;
+}
+
+void ntr_told_event(ntr_decoder *d, const ntr_event *e) {
+    tell(d, e, &d->sources[e->src]->context, d->times);
+}
+
+/* ---- spans */
+
+/* Of a span of `run` and then block `b`. */
+static ntr_event span_of(uint16_t src, const ntr_run *run, const ntr_block *b, unsigned end, uint64_t target) {
+    return (ntr_event){.kind = NTR_EVENT_SPAN,
+                       .src = src,
+                       .end = (uint8_t)end,
+                       .address = b->start - 2 * (uint64_t)run->halfwords,
+                       .last = ntr_block_last(b),
+                       .target = target,
+                       .instructions = run->instructions + b->instructions,
+                       .halfwords = run->halfwords + b->halfwords};
+}
+
+/* Whether the block itself knows where it leads. */
+static bool has_own_way(const ntr_block *b) {
+    return b->flow == NTR_FLOW_BRANCH || b->flow == NTR_FLOW_DIRECT_JUMP || b->flow == NTR_FLOW_DIRECT_CALL;
+}
+
+void ntr_told_step(ntr_decoder *d, const ntr_place *p, ntr_block *b, const ntr_step *step) {
+    const ntr_source *s = d->order.source;
+    if (has_own_way(b) && p->run.halfwords == 0) {
+        b->executed += d->times;
+        if (step->end == NTR_END_TAKEN) b->jumped += d->times;
+        return;
+    }
+    ntr_event e = span_of(s->id, &p->run, b, step->end, step->target);
+    tell(d, &e, &s->context, d->times);
+}
+
+/* ---- settling */
+
+/* `times` times: this span, in the view of its block. */
+static void tell_block(ntr_decoder *d, const ntr_run *run, const ntr_block *b, unsigned end, uint64_t times) {
+    uint16_t src;
+    if (times == 0) return;
+    const ntr_context *context = ntr_blocks_owner(d->blocks, b->view, &src);
+    ntr_event e = span_of(src, run, b, end, end == NTR_END_NOT_TAKEN ? b->next : b->target);
+    tell(d, &e, context, times);
+}
+
+struct settling {
+    ntr_run run;
+    uint64_t times;
+};
+
+static void settle_block(ntr_decoder *d, void *user, ntr_block *b, bool jumped) {
+    struct settling *s = user;
+    if (b->flow == NTR_FLOW_LINEAR) {
+        s->run.instructions += b->instructions;
+        s->run.halfwords += b->halfwords;
+        return;
+    }
+    bool branch = b->flow == NTR_FLOW_BRANCH;
+    if (s->run.halfwords) {
+        tell_block(d, &s->run, b, branch && jumped ? NTR_END_TAKEN : ntr_flow_ends[b->flow], s->times);
+        s->run = (ntr_run){0};
+        return;
+    }
+    b->executed += s->times;
+    if (branch && jumped) b->jumped += s->times;
+}
+
+static void settle(ntr_decoder *d, const ntr_stride *stride, uint64_t times) {
+    struct settling s = {.times = times};
+    ntr_stride_follow(d, stride, settle_block, &s);
+}
+
+void ntr_told_settle(ntr_decoder *d, ntr_stride *stride) {
+    if (stride->times) settle(d, stride, stride->times);
+    stride->times = 0;
+}
+
+void ntr_told_stride(ntr_decoder *d, ntr_stride *stride) {
+    if (d->times <= UINT32_MAX - stride->times)
+        stride->times += (uint32_t)d->times;
+    else
+        settle(d, stride, d->times);
+}
+
+static void settle_counters(ntr_decoder *d, ntr_block *b) {
+    static const ntr_run none = {0};
+    if (b->executed == 0) return;
+    tell_block(d, &none, b, ntr_flow_ends[b->flow], b->executed - b->jumped);
+    tell_block(d, &none, b, NTR_END_TAKEN, b->jumped);
+    b->executed = b->jumped = 0;
+}
+
+void ntr_told_settle_all(ntr_decoder *d) {
+    if (!d->told) return;
+    for (size_t i = 0; i < d->strides.count; i++) ntr_told_settle(d, &d->strides.table[i]);
+    for (size_t i = 0; i < d->blocks->count; i++) settle_counters(d, ntr_blocks_at(d->blocks, i));
+}

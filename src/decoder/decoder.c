@@ -1,0 +1,220 @@
+/* The decoder's interface: bytes in, events out. */
+#include "decoder/message_memo.h"
+#include "decoder/history_memo.h"
+
+#include "base/allocator.h"
+
+static ntr_status check(const ntr_decoder_config *config) {
+    if (!config || config->size != sizeof *config || !config->program) return NTR_E_INVALID;
+    ntr_status status = ntr_params_check(&config->params);
+    if (status != NTR_OK) return status;
+    return config->one_source && config->source >> config->params.src_bits ? NTR_E_RANGE : NTR_OK;
+}
+
+static ntr_status set_up(ntr_decoder *d, const ntr_decoder_config *config) {
+    d->config = *config;
+    d->params = config->params;
+    d->allocator = config->allocator;
+    if (!d->params.dialect) d->params.dialect = ntr_dialect_at(0);
+    d->times = 1;
+    d->known = ntr_messages_known(d->params.dialect);
+    if (!d->params.xlen) d->params.xlen = (uint8_t)ntr_program_xlen(config->program);
+    ntr_status status = ntr_reader_init(&d->reader, &d->params);
+    if (status != NTR_OK) return status;
+    if (config->mid_stream) ntr_reader_seek_start(&d->reader);
+    d->source_room = 1u << d->params.src_bits;
+    d->sources = ntr_alloc(d->allocator, d->source_room, sizeof *d->sources);
+    d->blocks = ntr_blocks_new(config->program, d->allocator, 0);
+    return d->sources && d->blocks ? NTR_OK : NTR_E_MEMORY;
+}
+
+ntr_decoder *ntr_decoder_new(const ntr_decoder_config *config, ntr_status *status) {
+    ntr_status unused;
+    if (!status) status = &unused;
+    *status = check(config);
+    if (*status != NTR_OK) return NULL;
+    ntr_decoder *d = ntr_alloc(config->allocator, 1, sizeof *d);
+    *status = d ? set_up(d, config) : NTR_E_MEMORY;
+    if (*status == NTR_OK) return d;
+    ntr_decoder_free(d);
+    return NULL;
+}
+
+void ntr_decoder_free(ntr_decoder *d) {
+    if (!d) return;
+    ntr_strides_release(&d->strides, d->allocator);
+    ntr_passages_release(&d->passages, d->allocator);
+    ntr_sources_release(d);
+    ntr_blocks_free(d->blocks);
+    ntr_dealloc(d->allocator, d);
+}
+
+ntr_status ntr_decoder_begin(ntr_decoder *d, const ntr_point *points, size_t count) {
+    if (!count || d->reader.number || ntr_reader_offset(&d->reader)) return NTR_E_INVALID;
+    const ntr_point *start = points;
+    for (size_t i = 0; i < count; i++) {
+        const ntr_point *point = &points[i];
+        if (point->src >= d->source_room || point->mode > NTR_MODE_HTM || !point->message) return NTR_E_INVALID;
+        if (point->offset < start->offset) start = point;
+        ntr_source *s = ntr_source_get(d, point->src);
+        if (!s) return NTR_E_MEMORY;
+        s->first = point->message;
+        s->clock = point->clock;
+        s->context = point->context;
+        s->mode = point->mode;
+        ntr_source_forget_view(s);
+        if (point->kind == NTR_POINT_STOPPED) ntr_source_begin(d, s);
+    }
+    ntr_reader_begin(&d->reader, start->offset, start->message);
+    return NTR_OK;
+}
+
+ntr_status ntr_decoder_feed(ntr_decoder *d, const uint8_t *data, size_t size, bool last) {
+    return ntr_reader_feed(&d->reader, data, size, last);
+}
+
+/* ---- events */
+
+typedef struct output {
+    ntr_event *at, *end;
+} output;
+
+/* Hand over queued events; true when all are. */
+static bool drain(ntr_decoder *d, output *out) {
+    while (d->queue_at < d->queue_count) {
+        if (out->at == out->end) return false;
+        *out->at++ = d->queue[d->queue_at++];
+    }
+    d->queue_at = d->queue_count = 0;
+    return true;
+}
+
+/* The end of the stream: tell the gaps that nothing closed, one a call. */
+static ntr_status tell_open_gaps(ntr_decoder *d) {
+    d->message.offset = ntr_reader_offset(&d->reader);
+    d->message.number = d->reader.number + 1;
+    if (d->orphan.open) { /* no source was ever seen: say it of the first */
+        if (!ntr_source_get(d, d->config.one_source ? d->config.source : 0)) return NTR_E_MEMORY;
+    }
+    for (; d->closing < d->source_room; d->closing++) {
+        ntr_source *s = d->sources[d->closing];
+        if (!s) continue;
+        d->header = (ntr_event){.offset = d->message.offset, .message = d->message.number, .time = s->clock.time,
+                                .flags = s->clock.known ? NTR_EVENT_TIME : 0};
+        ntr_gap_flush(d, s);
+        ntr_gap_close(d, s, NULL);
+        if (d->queue_count == 0) continue;
+        d->closing++;
+        return NTR_OK;
+    }
+    return NTR_END;
+}
+
+/* The walk cannot go on. In the middle of it, the instructions up to the next jump ran for sure. */
+static void give_up(ntr_decoder *d, ntr_status reason) {
+    ntr_order *o = &d->order;
+    ntr_source *s = o->source;
+    bool inside = s->block && o->left > s->block->halfwords;
+    uint64_t told = ntr_landing_flush(d, s, inside ? o->left : 0);
+    if (ntr_order_pays(o))
+        s->debt += told;
+    else
+        o->left -= told;
+    ntr_gap_open(d, s, reason);
+}
+
+/* RepeatBranch starts over. When only totals matter and it has come back to where it began, once stands for all
+ * the times that are left. */
+static void start_over(ntr_decoder *d, ntr_order *o) {
+    ntr_source *s = o->source;
+    bool circle = d->counts && s->pc_known && s->pc == o->from && s->run.halfwords == 0 &&
+                  ntr_return_stack_is_back(&s->stack, o->depth);
+    d->times = circle ? o->again : 1;
+    o->again -= d->times;
+    o->left = o->total;
+    o->history = o->whole;
+    o->from = s->pc;
+    o->depth = ntr_return_stack_mark(&s->stack);
+}
+
+/* The order is carried out, or cannot be. */
+static ntr_status end_order(ntr_decoder *d, ntr_status status) {
+    ntr_order *o = &d->order;
+    ntr_source *s = o->source;
+    if (status == NTR_E_MEMORY) return status;
+    if (status == NTR_OK && o->again && s->state == NTR_SOURCE_FOLLOWING) {
+        start_over(d, o);
+        return NTR_OK;
+    }
+    d->times = 1;
+    if (o->goal == NTR_GOAL_COUNT && status == NTR_E_HIST_SHORT) status = NTR_OK; /* waits for the history */
+    if (status != NTR_OK) give_up(d, status);
+    if (s->state == NTR_SOURCE_BLIND && !ntr_order_pays(o)) ntr_landing_blind(d);
+    ntr_message_finish(d);
+    o->source = NULL;
+    return NTR_OK;
+}
+
+static ntr_status carry_out_order(ntr_decoder *d, output *out) {
+    ntr_source_look(d, d->order.source);
+    if (d->order.source->state != NTR_SOURCE_FOLLOWING) return end_order(d, NTR_OK);
+    ntr_status status = d->counts ? ntr_walk_counts(d) : ntr_walk_events(d, &out->at, out->end);
+    if (status == NTR_OK) return NTR_OK; /* no room */
+    return end_order(d, status == NTR_END ? ntr_landing(d) : status);
+}
+
+static ntr_status next_message(ntr_decoder *d) {
+    ntr_status status = ntr_reader_next(&d->reader, &d->message);
+    if (status == NTR_END) return tell_open_gaps(d);
+    if (status != NTR_OK) return status;
+    if (d->counts) d->counts->messages++;
+    if (ntr_blocks_full(d->blocks)) {
+        ntr_told_settle_all(d);
+        ntr_blocks_flush(d->blocks);
+    }
+    return ntr_message_take(d);
+}
+
+static ntr_status step(ntr_decoder *d, output *out) {
+    if (d->failed != NTR_OK) return d->failed;
+    ntr_status status = d->order.source ? carry_out_order(d, out) : next_message(d);
+    if (status < 0) d->failed = status;
+    return status;
+}
+
+ntr_status ntr_decoder_read(ntr_decoder *d, ntr_event *events, size_t capacity, size_t *count) {
+    output out = {events, events + capacity};
+    ntr_status status = NTR_OK;
+    while (drain(d, &out) && out.at < out.end && status == NTR_OK) status = step(d, &out);
+    *count = (size_t)(out.at - events);
+    return d->queue_at < d->queue_count ? NTR_OK : status;
+}
+
+ntr_status ntr_decoder_count(ntr_decoder *d, ntr_counts *counts) {
+    output none = {NULL, NULL};
+    uint64_t before = ntr_reader_offset(&d->reader);
+    ntr_status status = NTR_OK;
+    d->counts = counts;
+    while (status == NTR_OK) {
+        ntr_trial trial;
+        bool learn = !d->told && !d->order.source && ntr_passages_follow(d, &trial);
+        do status = step(d, &none);
+        while (status == NTR_OK && d->order.source);
+        if (learn && status == NTR_OK) ntr_passage_learn(d, &trial);
+    }
+    if (status == NTR_END) ntr_told_settle_all(d);
+    d->counts = NULL;
+    if (d->failed != NTR_OK) status = d->failed;
+    counts->bytes += ntr_reader_offset(&d->reader) - before;
+    return status;
+}
+
+void ntr_decoder_tell(ntr_decoder *d, ntr_told *told, void *user) {
+    d->told = told;
+    d->told_user = user;
+}
+
+ntr_status ntr_decoder_settle(ntr_decoder *d) {
+    ntr_told_settle_all(d);
+    return d->failed;
+}

@@ -1,0 +1,51 @@
+/* Where events go: to the queue, from which ntr_decoder_read takes them, or into totals. */
+#include "decoder/state.h"
+
+#include <assert.h>
+
+ntr_event ntr_event_make(const ntr_decoder *d, const ntr_source *s, ntr_event_kind kind) {
+    ntr_event e = d->header;
+    e.kind = (uint8_t)kind;
+    if (s) e.src = s->id;
+    return e;
+}
+
+void ntr_span_count(const ntr_decoder *d, unsigned end, uint64_t instructions, uint64_t halfwords) {
+    ntr_counts *counts = d->counts;
+    uint64_t times = d->times;
+    counts->spans += times;
+    counts->instructions += times * instructions;
+    counts->halfwords += times * halfwords;
+    switch (end) {
+    case NTR_END_TAKEN: counts->taken += times; counts->branches += times; break;
+    case NTR_END_NOT_TAKEN: counts->branches += times; break;
+    case NTR_END_CALL:
+    case NTR_END_INDIRECT_CALL: counts->calls += times; break;
+    case NTR_END_RETURN: counts->returns += times; break;
+    case NTR_END_EXCEPTION:
+    case NTR_END_TRAP: counts->exceptions += times; break;
+    case NTR_END_INTERRUPT: counts->interrupts += times; break;
+    default: break;
+    }
+}
+
+void ntr_event_emit(ntr_decoder *d, const ntr_event *event) {
+    if (d->counts) {
+        if (event->kind == NTR_EVENT_SPAN) ntr_span_count(d, event->end, event->instructions, event->halfwords);
+        if (event->kind == NTR_EVENT_GAP) d->counts->gaps++;
+        if (event->kind == NTR_EVENT_VENDOR)
+            d->counts->reserved += ntr_tcode_is_reserved(d->params.dialect, event->code);
+        if (d->told) ntr_told_event(d, event);
+        return;
+    }
+    assert(d->queue_count < NTR_QUEUE_ROOM);
+    d->queue[d->queue_count++] = *event;
+}
+
+void ntr_event_note(ntr_decoder *d, const ntr_source *s, ntr_status reason) {
+    ntr_event e = ntr_event_make(d, s, NTR_EVENT_NOTE);
+    e.reason = (int16_t)reason;
+    if (s) e.address = s->pc;
+    ntr_event_emit(d, &e);
+    if (d->config.strict && d->failed == NTR_OK) d->failed = reason;
+}

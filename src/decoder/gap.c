@@ -1,0 +1,116 @@
+/* What cannot be known: one event from where flow was last sure to where it is sure again. */
+#include "decoder/state.h"
+
+static ntr_open_gap gap_here(ntr_decoder *d, ntr_status reason) {
+    if (d->config.strict && d->failed == NTR_OK) d->failed = reason;
+    return (ntr_open_gap){.open = true, .reason = (int16_t)reason,
+                          .offset = d->message.offset, .message = d->message.number, .tcode = d->message.tcode,
+                          .field = d->message.defect ? d->message.defect_field : NTR_FIELD_NONE};
+}
+
+/* Whether a walk may fail for this reason because a return was inferred wrongly. */
+static bool may_be_wrong_return(ntr_status reason) {
+    return reason == NTR_E_RETURN_STACK || reason == NTR_E_UNEXPECTED_INDIRECT || reason == NTR_E_ICNT_SPLITS ||
+           reason == NTR_E_NO_LANDING || reason == NTR_E_HIST_LEFT || reason == NTR_E_HIST_SHORT;
+}
+
+/* Whether every message so far can be trusted, so that the chain of addresses still holds. */
+static bool messages_are_sound(const ntr_source *s, ntr_status reason) {
+    if (reason == NTR_E_NO_IMAGE) return true;
+    if (s->stack_doubtful) return may_be_wrong_return(reason);
+    return s->stack_incomplete && reason == NTR_E_RETURN_STACK;
+}
+
+static void forget(ntr_source *s) {
+    ntr_return_stack_clear(&s->stack);
+    s->stack_incomplete = true;
+    ntr_source_forget_branch(s);
+}
+
+void ntr_gap_flush(ntr_decoder *d, ntr_source *s) {
+    s->debt += ntr_landing_flush(d, s, s->icnt > s->debt ? s->icnt - s->debt : 0);
+}
+
+void ntr_gap_open(ntr_decoder *d, ntr_source *s, ntr_status reason) {
+    ntr_gap_flush(d, s);
+    bool sound = messages_are_sound(s, reason);
+    if (!s->gap.open) {
+        s->gap = gap_here(d, reason);
+        s->gap.from = s->pc;
+        s->gap.from_known = s->state == NTR_SOURCE_FOLLOWING && s->pc_known;
+        s->gap.from_time = s->clock.time;
+        s->gap.from_timed = s->clock.known;
+    }
+    forget(s);
+    if (sound) {
+        s->state = NTR_SOURCE_BLIND;
+        return;
+    }
+    s->state = NTR_SOURCE_LOST;
+    s->icnt = s->debt = 0;
+}
+
+static void spoil(ntr_decoder *d, ntr_source *s, ntr_status reason) {
+    if (s->begun) ntr_gap_open(d, s, reason);
+    ntr_clock_lose(&s->clock);
+}
+
+static ntr_source *merge(ntr_source *a, ntr_source *b) {
+    ntr_source *first = NULL, **end = &first;
+    while (a && b) {
+        ntr_source **less = a->id < b->id ? &a : &b;
+        *end = *less;
+        end = &(*less)->next_listed;
+        *less = *end;
+    }
+    *end = a ? a : b;
+    return first;
+}
+
+/* In the order of their numbers, whatever order they were listed in. */
+static ntr_source *sort(ntr_source *list) {
+    if (!list || !list->next_listed) return list;
+    ntr_source *middle = list, *behind;
+    for (ntr_source *end = list->next_listed; end && end->next_listed; end = end->next_listed->next_listed)
+        middle = middle->next_listed;
+    behind = middle->next_listed;
+    middle->next_listed = NULL;
+    return merge(sort(list), sort(behind));
+}
+
+void ntr_gap_open_all(ntr_decoder *d, ntr_status reason) {
+    if (!d->listed && !d->orphan.open && d->source_count == 0) d->orphan = gap_here(d, reason);
+    ntr_source *next = sort(d->listed);
+    d->listed = NULL;
+    while (next) {
+        ntr_source *s = next;
+        next = s->next_listed;
+        s->listed = false;
+        if (d->message.number < s->first)
+            ntr_source_list(d, s); /* not begun yet */
+        else
+            spoil(d, s, reason);
+    }
+}
+
+void ntr_gap_close(ntr_decoder *d, ntr_source *s, const uint64_t *to) {
+    if (!s->gap.open) return;
+    ntr_event e = ntr_event_make(d, s, NTR_EVENT_GAP);
+    e.reason = s->gap.reason;
+    e.offset = s->gap.offset;
+    e.message = s->gap.message;
+    e.gap.tcode = s->gap.tcode;
+    e.gap.field = s->gap.field;
+    e.gap.until = d->message.offset;
+    e.gap.until_message = d->message.number;
+    e.gap.from_address = s->gap.from;
+    e.gap.from_known = s->gap.from_known;
+    e.gap.from_time = s->gap.from_time;
+    e.gap.from_timed = s->gap.from_timed;
+    e.gap.to_address = to ? *to : 0;
+    e.gap.to_known = to != NULL;
+    e.gap.to_time = s->clock.time;
+    e.gap.to_timed = s->clock.known;
+    s->gap.open = false;
+    ntr_event_emit(d, &e);
+}

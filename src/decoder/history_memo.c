@@ -1,0 +1,107 @@
+#include "decoder/history_memo.h"
+
+#include "base/allocator.h"
+
+#include <string.h>
+
+/* 32 Ki strides, 1 MiB: what fits the caches. */
+enum { TABLE_BITS = 15 };
+
+/* A way without outcomes may be long, or a circle. */
+enum { BLOCKS_MAX = 256 };
+
+ntr_status ntr_strides_look(ntr_decoder *d) {
+    ntr_strides *strides = &d->strides;
+    if (strides->table && strides->epoch == d->blocks->epoch) return NTR_OK;
+    size_t size = (size_t)1 << TABLE_BITS;
+    if (strides->table)
+        memset(strides->table, 0, size * sizeof *strides->table);
+    else
+        strides->table = ntr_alloc(d->allocator, size, sizeof *strides->table);
+    strides->shift = 64 - TABLE_BITS;
+    strides->count = size;
+    strides->epoch = d->blocks->epoch;
+    return strides->table ? NTR_OK : NTR_E_MEMORY;
+}
+
+void ntr_strides_release(ntr_strides *strides, const ntr_allocator *allocator) {
+    ntr_dealloc(allocator, strides->table);
+    *strides = (ntr_strides){0};
+}
+
+/* Whether what follows `b` depends on the block and the outcomes alone. */
+static bool is_pure(const ntr_decoder *d, const ntr_block *b) {
+    bool own_way = !d->params.all_jumps && !(b->flags & NTR_BLOCK_NO_TARGET);
+    switch (b->flow) {
+    case NTR_FLOW_LINEAR:
+    case NTR_FLOW_BRANCH: return true;
+    case NTR_FLOW_DIRECT_JUMP: return own_way;
+    case NTR_FLOW_DIRECT_CALL: return own_way && !ntr_implicit_returns(d);
+    default: return false;
+    }
+}
+
+/* How far a stride has come. */
+typedef struct trip {
+    ntr_block *block;
+    uint64_t bits; /* the next outcome in bit 63 */
+    uint32_t halfwords, instructions, spans, taken, calls, used;
+} trip;
+
+/* Go over a pure block. Returns whether it jumped. */
+static bool go(ntr_decoder *d, trip *t) {
+    ntr_block *b = t->block;
+    bool branch = b->flow == NTR_FLOW_BRANCH;
+    bool taken = branch && t->bits >> 63;
+    bool falls = b->flow == NTR_FLOW_LINEAR || (branch && !taken);
+    t->halfwords += b->halfwords;
+    t->instructions += b->instructions;
+    t->spans += b->flow != NTR_FLOW_LINEAR;
+    t->calls += b->flow == NTR_FLOW_DIRECT_CALL;
+    t->taken += taken;
+    t->used += branch;
+    t->bits <<= branch;
+    t->block = falls ? ntr_blocks_fall(d->blocks, b) : ntr_blocks_jump(d->blocks, b, b->target);
+    return !falls;
+}
+
+/* The trip took an outcome: the stride may end here. */
+static void arrive(ntr_stride *stride, const trip *t) {
+    stride->to = t->block;
+    stride->halfwords = (uint16_t)t->halfwords;
+    stride->instructions = (uint16_t)t->instructions;
+    stride->spans = (uint8_t)t->spans;
+    stride->taken = (uint8_t)t->taken;
+    stride->calls = (uint8_t)t->calls;
+    stride->used = (uint8_t)t->used;
+}
+
+/* The stride took all the outcomes it was given: it might take more. */
+static void reach_further(ntr_block *from, unsigned count) {
+    unsigned reach = from->reach ? from->reach : NTR_STRIDE_FIRST;
+    if (count < reach) return; /* there were no more */
+    reach *= 2;
+    from->reach = (uint8_t)(reach < NTR_STRIDE_OUTCOMES ? reach : NTR_STRIDE_OUTCOMES);
+}
+
+void ntr_stride_learn(ntr_decoder *d, ntr_stride *place, ntr_block *from, uint64_t bits, unsigned count) {
+    ntr_told_settle(d, place);
+    *place = (ntr_stride){.from = from, .outcomes = (uint32_t)(bits >> (64 - count)) | UINT32_C(1) << count};
+    trip t = {.block = from, .bits = bits};
+    for (unsigned i = 0; i < BLOCKS_MAX && t.used < count && is_pure(d, t.block); i++) {
+        bool branch = t.block->flow == NTR_FLOW_BRANCH;
+        go(d, &t);
+        if (t.block->halfwords == 0 || t.halfwords > UINT16_MAX || t.spans > UINT8_MAX) break;
+        if (branch) arrive(place, &t);
+    }
+    if (place->used == count) reach_further(from, count);
+}
+
+void ntr_stride_follow(ntr_decoder *d, const ntr_stride *stride, ntr_stride_visit *visit, void *user) {
+    unsigned count = 31u - (unsigned)__builtin_clz(stride->outcomes);
+    trip t = {.block = stride->from, .bits = (uint64_t)stride->outcomes << (64 - count)};
+    while (t.used < stride->used) {
+        ntr_block *block = t.block;
+        visit(d, user, block, go(d, &t));
+    }
+}

@@ -1,0 +1,232 @@
+/* Points at which a decoder can begin, found from the messages alone. */
+#include <ntrace/index.h>
+
+#include "base/allocator.h"
+#include "trace/mode.h"
+#include "trace/ownership.h"
+#include "decoder/message_source.h"
+
+/* What is known of one source. */
+struct indexed {
+    bool seen, sound; /* sound: it is being traced, and no message was lost or spoilt since it synchronized */
+    bool has_point;   /* `point` is the latest one, not kept yet */
+    bool has_kept;
+    uint64_t kept; /* offset of the latest point that is kept */
+    uint8_t mode;  /* ntr_mode */
+    ntr_clock clock;
+    ntr_context context;
+    ntr_point point;
+    const ntr_point *best; /* ntr_index_find: where to begin */
+    bool passed;           /* ... and the place has been passed */
+};
+
+struct ntr_index {
+    const ntr_allocator *allocator;
+    ntr_params params;
+    uint64_t spacing;
+    bool untimed; /* there was a message whose time is not known, or is before that of an earlier one of its source */
+    bool spoilt;  /* bytes were lost before the first source was seen: decoders tell that of the first source */
+    bool any;     /* a source was seen */
+    struct indexed *sources; /* by SRC */
+    ntr_point *points, *found;
+    size_t count, capacity;
+};
+
+ntr_index *ntr_index_new(const ntr_params *params, uint64_t spacing, const ntr_allocator *allocator) {
+    ntr_index *index = ntr_alloc(allocator, 1, sizeof *index);
+
+    if (!index) return NULL;
+    index->allocator = allocator;
+    index->params = *params;
+    index->spacing = spacing;
+    index->sources = ntr_alloc(allocator, (size_t)1 << params->src_bits, sizeof *index->sources);
+    index->found = ntr_alloc(allocator, (size_t)1 << params->src_bits, sizeof *index->found);
+    if (index->sources && index->found) return index;
+    ntr_index_free(index);
+    return NULL;
+}
+
+void ntr_index_free(ntr_index *index) {
+    if (!index) return;
+    ntr_dealloc(index->allocator, index->sources);
+    ntr_dealloc(index->allocator, index->points);
+    ntr_dealloc(index->allocator, index->found);
+    ntr_dealloc(index->allocator, index);
+}
+
+/* ---- points ------------------------------------------------------------------------------------------------ */
+
+ntr_status ntr_index_add(ntr_index *index, const ntr_point *point) {
+    if (point->src >> index->params.src_bits || point->kind > NTR_POINT_STOPPED || point->mode > NTR_MODE_HTM || !point->message) return NTR_E_INVALID;
+    struct indexed *source = &index->sources[point->src];
+    if (source->has_kept && point->offset < source->kept) return NTR_E_INVALID;
+    if (index->count == NTR_INDEX_POINTS_MAX) return NTR_E_LIMIT;
+    if (ntr_reserve(index->allocator, (void **)&index->points, &index->capacity, index->count + 1,
+                    sizeof *index->points))
+        return NTR_E_MEMORY;
+    index->points[index->count++] = *point;
+    source->has_kept = true;
+    source->kept = point->offset;
+    return NTR_OK;
+}
+
+static ntr_status keep(ntr_index *index, struct indexed *source) {
+    source->has_point = false;
+    return ntr_index_add(index, &source->point);
+}
+
+/* The latest point waits until it is known how far away the next one is. */
+static ntr_status put(ntr_index *index, struct indexed *source, const ntr_point *point) {
+    ntr_status status = NTR_OK;
+    bool far = !source->has_kept || point->offset - source->kept >= index->spacing;
+
+    if (source->has_point && far) status = keep(index, source);
+    source->point = *point;
+    source->has_point = true;
+    return status;
+}
+
+static ntr_point point_at(const ntr_index *index, const ntr_message *m, ntr_point_kind kind) {
+    uint16_t src = ntr_whose(&index->params, m);
+    const struct indexed *source = &index->sources[src];
+
+    return (ntr_point){.offset = m->offset, .message = m->number, .clock = source->clock,
+                       .context = source->context, .src = src, .kind = (uint8_t)kind, .mode = source->mode};
+}
+
+/* ---- messages ------------------------------------------------------------------------------------------------ */
+
+static void spoil(struct indexed *source) {
+    source->sound = false;
+    ntr_clock_lose(&source->clock);
+}
+
+/* Bytes were lost that may have been anybody's. */
+static void spoil_all(ntr_index *index) {
+    for (uint32_t i = 0; i < 1u << index->params.src_bits; i++) spoil(&index->sources[i]);
+    index->spoilt |= !index->any;
+}
+
+static ntr_status on_defect(ntr_index *index, const ntr_message *m) {
+    if (ntr_whose_is_known(&index->params, m))
+        spoil(&index->sources[ntr_whose(&index->params, m)]);
+    else
+        spoil_all(index);
+    index->untimed = true;
+    return NTR_OK;
+}
+
+/* The first message is a point unless the decoder has something to tell of what came before. */
+static ntr_status on_first(ntr_index *index, struct indexed *source, const ntr_message *m) {
+    bool is_point = index->any || !index->spoilt;
+
+    source->seen = index->any = true;
+    source->context.prv = NTR_PRV_UNKNOWN;
+    if (!is_point) return NTR_OK;
+    ntr_point point = point_at(index, m, NTR_POINT_FIRST);
+    ntr_clock_follow(&point.clock, &index->params, m);
+    return put(index, source, &point);
+}
+
+static ntr_status on_sync(ntr_index *index, struct indexed *source, const ntr_message *m) {
+    ntr_point point = point_at(index, m, NTR_POINT_SYNC);
+
+    source->sound = true;
+    source->mode = ntr_mode_follow(source->mode, m);
+    if (source->has_point && source->point.offset == m->offset) return NTR_OK; /* it is the first message */
+    point.address = ntr_message_address(&index->params, m, NTR_FIELD_FADDR);
+    return put(index, source, &point);
+}
+
+static ntr_status on_stop(ntr_index *index, struct indexed *source, const ntr_message *m) {
+    bool sound = source->sound;
+
+    source->sound = false; /* whatever comes next begins anew */
+    source->mode = NTR_MODE_UNKNOWN;
+    if (!sound) return NTR_OK;
+    ntr_point point = point_at(index, m, NTR_POINT_STOPPED);
+    point.offset += m->raw.size;
+    point.message++;
+    return put(index, source, &point);
+}
+
+static ntr_status on_message(ntr_index *index, struct indexed *source, const ntr_message *m) {
+    if (ntr_tcode_is_sync(m->tcode) && NTR_HAS(m, FADDR)) return on_sync(index, source, m);
+    if (m->tcode == NTR_TCODE_PROG_TRACE_CORRELATION) return on_stop(index, source, m);
+    if (m->tcode == NTR_TCODE_OWNERSHIP) ntr_ownership_follow(&source->context, m->process);
+    if (m->tcode == NTR_TCODE_ERROR) spoil(source);
+    source->mode = ntr_mode_follow(source->mode, m);
+    return NTR_OK;
+}
+
+ntr_status ntr_index_message(ntr_index *index, const ntr_message *m) {
+    if (m->defect != NTR_OK && m->defect != NTR_E_FIELD_EXTRA) return on_defect(index, m);
+    struct indexed *source = &index->sources[ntr_whose(&index->params, m)];
+    ntr_status status = source->seen ? NTR_OK : on_first(index, source, m);
+    if (status != NTR_OK) return status;
+    uint64_t before = source->clock.time;
+    ntr_clock_follow(&source->clock, &index->params, m);
+    index->untimed |= !source->clock.known || source->clock.time < before;
+    return on_message(index, source, m);
+}
+
+ntr_status ntr_index_end(ntr_index *index) {
+    ntr_status status = NTR_OK;
+
+    for (uint32_t i = 0; i < 1u << index->params.src_bits && status == NTR_OK; i++)
+        if (index->sources[i].has_point) status = keep(index, &index->sources[i]);
+    return status;
+}
+
+/* ---- what was found -------------------------------------------------------------------------------------------- */
+
+const ntr_point *ntr_index_points(const ntr_index *index, size_t *count) {
+    *count = index->count;
+    return index->points;
+}
+
+bool ntr_index_is_timed(const ntr_index *index) { return !index->untimed; }
+
+void ntr_index_set_timed(ntr_index *index, bool timed) { index->untimed = !timed; }
+
+static bool is_before(const ntr_point *point, ntr_unit unit, uint64_t place) {
+    switch (unit) {
+    case NTR_UNIT_MESSAGE: return point->message < place;
+    case NTR_UNIT_OFFSET: return point->offset < place;
+    default: return point->clock.known && point->clock.time < place;
+    }
+}
+
+/* Where a decoder of the source would begin, given its next point. False: that is not known. */
+static bool choose(struct indexed *source, const ntr_point *point, bool before) {
+    if (before && !source->passed) source->best = point;
+    source->passed |= !before;
+    if (!source->best && point->kind == NTR_POINT_FIRST) source->best = point; /* the window begins before it */
+    return source->best != NULL;
+}
+
+static bool choose_all(ntr_index *index, ntr_unit unit, uint64_t place, const uint16_t *source) {
+    for (size_t i = 0; i < index->count; i++) {
+        const ntr_point *point = &index->points[i];
+        if (source && point->src != *source) continue;
+        if (!choose(&index->sources[point->src], point, is_before(point, unit, place))) return false;
+    }
+    return true;
+}
+
+ntr_status ntr_index_find(ntr_index *index, ntr_unit unit, uint64_t place, const uint16_t *source,
+                          const ntr_point **points, size_t *count) {
+    uint32_t sources = 1u << index->params.src_bits;
+
+    *points = index->found;
+    *count = 0;
+    if (unit == NTR_UNIT_TIME && index->untimed) return NTR_END;
+    for (uint32_t i = 0; i < sources; i++) {
+        index->sources[i].best = NULL;
+        index->sources[i].passed = false;
+    }
+    if (!choose_all(index, unit, place, source)) return NTR_END;
+    for (uint32_t i = 0; i < sources; i++)
+        if (index->sources[i].best) index->found[(*count)++] = *index->sources[i].best;
+    return *count ? NTR_OK : NTR_END;
+}

@@ -1,0 +1,381 @@
+/* From each message to what it means: an event, a change of state, or an order to walk.
+ *
+ * N-Trace 1.0 section 14; one handler a TCODE, chosen by the table at the end. */
+#include "decoder/state.h"
+#include "trace/ownership.h"
+#include "decoder/message_source.h"
+
+typedef ntr_status (*handler)(ntr_decoder *d, ntr_source *s);
+
+/* ---- orders */
+
+static ntr_status fail(ntr_decoder *d, ntr_source *s, ntr_status reason) {
+    if (reason == NTR_E_MEMORY) return reason;
+    ntr_gap_open(d, s, reason);
+    return NTR_OK;
+}
+
+/* The most halfwords or outcomes that one message is believed to stand for. The standard's counters end at 22 bits and
+ * some encoders have no limit, but nobody waits for the 2^52 halfwords that a damaged message tells. */
+#define MESSAGE_REACH (UINT64_C(1) << 28)
+
+static bool believable(uint64_t count, uint64_t times) {
+    uint64_t all;
+    return !__builtin_mul_overflow(count, times, &all) && all <= MESSAGE_REACH;
+}
+
+/* Whether an I-CNT leads no further from where history has led already. */
+static bool icnt_believable(const ntr_source *s, uint64_t icnt) {
+    return icnt <= s->debt || believable(icnt - s->debt, 1);
+}
+
+/* Halfwords between where the source stands and where the message's I-CNT ends. */
+static ntr_status halfwords_to_walk(ntr_source *s, uint64_t icnt, uint64_t *total) {
+    if (!icnt_believable(s, icnt) || __builtin_add_overflow(s->icnt, icnt, total)) return NTR_E_FIELD_VALUE;
+    if (*total < s->debt) return NTR_E_HIST_LEFT; /* history led further than I-CNT */
+    *total -= s->debt;
+    s->icnt = s->debt = 0;
+    return NTR_OK;
+}
+
+/* Member by member, into its place: made elsewhere and copied, the walk would wait for it. */
+static inline ntr_order *order(ntr_decoder *d, ntr_source *s, ntr_goal goal, uint64_t left, ntr_history history) {
+    ntr_order *o = &d->order;
+    o->source = s;
+    o->goal = (uint8_t)goal;
+    o->btype = 0;
+    o->no_outcome = false;
+    o->left = left;
+    o->leash = 0;
+    o->history = history;
+    o->address = 0;
+    o->again = 0;
+    return o;
+}
+
+/* Whether flow messages of this source mean something; if nothing came before, that is a gap. */
+static bool listens(ntr_decoder *d, ntr_source *s) {
+    if (s->state == NTR_SOURCE_STOPPED) ntr_gap_open(d, s, NTR_E_NOT_SYNCED);
+    return s->state != NTR_SOURCE_LOST;
+}
+
+/* A message with I-CNT that ends a walk. */
+static ntr_status order_walk(ntr_decoder *d, ntr_source *s, ntr_goal goal, uint64_t address) {
+    const ntr_message *m = &d->message;
+    uint64_t total = 0;
+    ntr_status status = halfwords_to_walk(s, m->icnt, &total);
+    ntr_history history = NTR_HAS(m, HIST) ? ntr_history_of(m->hist, 1) : (ntr_history){0};
+    ntr_order *o = order(d, s, goal, total, history);
+    o->btype = (uint8_t)m->btype;
+    o->address = address;
+    return status == NTR_OK ? NTR_OK : fail(d, s, status);
+}
+
+/* ---- branches */
+
+static ntr_goal goal_of(const ntr_message *m) {
+    if (m->tcode == NTR_TCODE_DIRECT_BRANCH) return NTR_GOAL_TAKEN;
+    return m->btype ? NTR_GOAL_TRAP : NTR_GOAL_ADDRESS;
+}
+
+static ntr_repeatable repeatable(const ntr_message *m) {
+    uint64_t btype = NTR_HAS(m, BTYPE) ? m->btype : 0;
+    return (ntr_repeatable){true, (uint8_t)goal_of(m), (uint8_t)btype, m->icnt, NTR_HAS(m, HIST) ? m->hist : 0};
+}
+
+/* The last message was a known passage: tell `last_branch` now. */
+static void recall_branch(const ntr_decoder *d, ntr_source *s) {
+    ntr_message m = {0};
+    ntr_words_decode(&d->params, &s->passed, &m);
+    s->passed = (ntr_words){0};
+    if (m.tcode != NTR_TCODE_RESOURCE_FULL) s->last_branch = repeatable(&m);
+}
+
+static ntr_status on_direct_branch(ntr_decoder *d, ntr_source *s) {
+    if (!listens(d, s)) return NTR_OK;
+    return order_walk(d, s, goal_of(&d->message), 0);
+}
+
+static ntr_status on_indirect_branch(ntr_decoder *d, ntr_source *s) {
+    if (!listens(d, s)) return NTR_OK;
+    s->ref ^= ntr_message_address(&d->params, &d->message, NTR_FIELD_UADDR);
+    return order_walk(d, s, goal_of(&d->message), s->ref);
+}
+
+static ntr_status on_repeat(ntr_decoder *d, ntr_source *s) {
+    const ntr_repeatable *last = &s->last_branch;
+    if (s->passed.word[0]) recall_branch(d, s);
+    if (!listens(d, s)) return NTR_OK;
+    if (!last->valid) return fail(d, s, NTR_E_REPEAT);
+    if (d->message.bcnt == 0) { /* OQ-2: harmless */
+        ntr_event_note(d, s, NTR_E_FIELD_VALUE);
+        return NTR_OK;
+    }
+    if (!believable(d->message.bcnt, last->icnt ? last->icnt : 1)) return fail(d, s, NTR_E_FIELD_VALUE);
+    ntr_history history = last->hist ? ntr_history_of(last->hist, 1) : (ntr_history){0};
+    ntr_order *o = order(d, s, last->goal, last->icnt, history);
+    o->btype = last->btype;
+    o->address = s->pc; /* OQ-1: the same target each time */
+    o->again = d->message.bcnt - 1;
+    o->total = last->icnt;
+    o->whole = history;
+    o->from = s->pc;
+    o->depth = ntr_return_stack_mark(&s->stack);
+    return NTR_OK;
+}
+
+/* ---- synchronization */
+
+enum { SYNC_RESET = 1, SYNC_DEBUG_EXIT = 3, SYNC_ENABLE = 5, SYNC_OVERRUN = 7, SYNC_POWER_UP = 9 };
+
+/* Reasons that explain an address that does not follow from what ran before. */
+static bool is_restart(unsigned sync) {
+    return sync == SYNC_RESET || sync == SYNC_DEBUG_EXIT || sync == SYNC_ENABLE || sync == SYNC_OVERRUN ||
+           sync == SYNC_POWER_UP;
+}
+
+static void sync_reached(ntr_decoder *d, ntr_source *s) {
+    uint64_t address = d->order.address;
+    unsigned sync = (unsigned)d->message.sync;
+    if (s->state == NTR_SOURCE_FOLLOWING && s->pc_known && s->pc != address && !is_restart(sync))
+        ntr_gap_open(d, s, NTR_E_ADDRESS_MISMATCH);
+    ntr_source_goto(s, address);
+    if (s->state != NTR_SOURCE_BLIND) {
+        ntr_gap_close(d, s, &address);
+        s->state = NTR_SOURCE_FOLLOWING;
+    }
+    ntr_source_begin(d, s);
+    ntr_return_stack_clear(&s->stack);
+    s->stack_incomplete = s->stack_doubtful = false;
+    s->icnt = s->debt = 0;
+
+    ntr_event e = ntr_event_make(d, s, NTR_EVENT_SYNC);
+    e.address = address;
+    e.code = (uint8_t)sync;
+    ntr_event_emit(d, &e);
+}
+
+static ntr_status on_sync(ntr_decoder *d, ntr_source *s) {
+    const ntr_message *m = &d->message;
+    s->ref = ntr_message_address(&d->params, m, NTR_FIELD_FADDR);
+    bool flowing = s->state == NTR_SOURCE_FOLLOWING || s->state == NTR_SOURCE_BLIND;
+    if (flowing && m->sync == SYNC_OVERRUN) { /* the Error message itself was lost */
+        ntr_gap_open(d, s, NTR_E_OVERFLOW);
+        flowing = false;
+    }
+    if (!flowing) {
+        order(d, s, NTR_GOAL_NOTIFY, 0, (ntr_history){0})->address = s->ref;
+        return NTR_OK;
+    }
+    ntr_goal goal = !NTR_HAS(m, BTYPE) ? NTR_GOAL_NOTIFY : m->btype ? NTR_GOAL_TRAP : NTR_GOAL_SYNC;
+    return order_walk(d, s, goal, s->ref);
+}
+
+static void stop_reached(ntr_decoder *d, ntr_source *s) {
+    bool known = s->state == NTR_SOURCE_FOLLOWING && s->pc_known; /* stopped already: it may have run on untraced */
+    /* The message itself is sound, unless older damage makes everything doubtful. */
+    bool sound = s->state != NTR_SOURCE_LOST || s->gap.message == d->message.number;
+    if (sound) {
+        ntr_gap_close(d, s, NULL);
+        s->state = NTR_SOURCE_STOPPED;
+    }
+    s->mode = NTR_MODE_UNKNOWN;
+    ntr_event e = ntr_event_make(d, s, NTR_EVENT_STOP);
+    e.code = (uint8_t)d->message.evcode;
+    e.address = known ? s->pc : 0;
+    if (!known) e.flags |= NTR_EVENT_ADDRESS_UNKNOWN;
+    ntr_event_emit(d, &e);
+}
+
+static ntr_status on_stop(ntr_decoder *d, ntr_source *s) {
+    if (s->state == NTR_SOURCE_FOLLOWING || s->state == NTR_SOURCE_BLIND) return order_walk(d, s, NTR_GOAL_STOP, 0);
+    stop_reached(d, s);
+    return NTR_OK;
+}
+
+static ntr_status on_error(ntr_decoder *d, ntr_source *s) {
+    ntr_gap_flush(d, s); /* what ran before the loss is told before it */
+    ntr_event e = ntr_event_make(d, s, NTR_EVENT_OVERFLOW);
+    e.code = (uint8_t)d->message.etype;
+    e.data = d->message.ecode;
+    ntr_event_emit(d, &e);
+    ntr_gap_open(d, s, NTR_E_OVERFLOW);
+    ntr_clock_lose(&s->clock);
+    return NTR_OK;
+}
+
+/* ---- resources */
+
+enum { RCODE_ICNT = 0, RCODE_HIST = 1, RCODE_HIST_REPEATED = 2, RCODE_NOT_TAKEN = 8, RCODE_TAKEN = 9 };
+
+/* The outcomes a ResourceFull stands for; false: nobody knows what it means, or there can not be as many. */
+static bool resource_history(const ntr_decoder *d, ntr_history *history) {
+    const ntr_message *m = &d->message;
+    bool runs = d->params.dialect->rcode_counts;
+    switch (m->rcode) {
+    case RCODE_HIST: *history = ntr_history_of(m->rdata0, 1); return true;
+    case RCODE_HIST_REPEATED:
+        *history = ntr_history_of(m->rdata0, m->rdata1);
+        return believable(history->length, m->rdata1);
+    case RCODE_NOT_TAKEN: *history = ntr_history_run(false, m->rdata0); return runs && believable(m->rdata0, 1);
+    case RCODE_TAKEN: *history = ntr_history_run(true, m->rdata0); return runs && believable(m->rdata0, 1);
+    default: return false;
+    }
+}
+
+static ntr_status on_resource(ntr_decoder *d, ntr_source *s) {
+    if (!listens(d, s)) return NTR_OK;
+    if (d->message.rcode == RCODE_ICNT) {
+        uint64_t icnt = d->message.rdata0;
+        if (!icnt_believable(s, icnt) || __builtin_add_overflow(s->icnt, icnt, &s->icnt))
+            return fail(d, s, NTR_E_FIELD_VALUE);
+        if (s->icnt > s->debt) order(d, s, NTR_GOAL_COUNT, s->icnt - s->debt, (ntr_history){0});
+        return NTR_OK;
+    }
+    ntr_history history;
+    if (!resource_history(d, &history)) return fail(d, s, NTR_E_FIELD_VALUE); /* OQ-33: counts are lost */
+    if (ntr_history_empty(&history)) {                                      /* OQ-5 */
+        ntr_event_note(d, s, NTR_E_FIELD_VALUE);
+        return NTR_OK;
+    }
+    order(d, s, NTR_GOAL_HISTORY, NTR_NO_ICNT, history);
+    return NTR_OK;
+}
+
+/* ---- context */
+
+static ntr_status on_ownership(ntr_decoder *d, ntr_source *s) {
+    ntr_context after = s->context;
+    if (!ntr_ownership_follow(&after, d->message.process)) {
+        ntr_event_note(d, s, NTR_E_FIELD_VALUE);
+        return NTR_OK;
+    }
+    ntr_landing_flush(d, s, 0);
+    bool other_task = s->context.scontext != after.scontext || s->context.hcontext != after.hcontext;
+    s->stack_doubtful |= other_task && d->params.implicit_return == NTR_RETURN_COUNT;
+    s->context = after;
+    ntr_source_forget_view(s);
+
+    ntr_event e = ntr_event_make(d, s, NTR_EVENT_CONTEXT);
+    e.code = (uint8_t)ntr_ownership_format(d->message.process);
+    e.context = after;
+    ntr_event_emit(d, &e);
+    return NTR_OK;
+}
+
+/* ---- messages that do not steer flow */
+
+static ntr_status on_data(ntr_decoder *d, ntr_source *s) {
+    static const uint8_t sizes[] = {4, 1, 2, 1}; /* by the low bits of IDTAG, dialects.md section 2.1 */
+    ntr_event e = ntr_event_make(d, s, NTR_EVENT_DATA);
+    e.tag = d->message.idtag;
+    e.data = d->message.dqdata;
+    e.data_size = sizes[e.tag & 3];
+    ntr_event_emit(d, &e);
+    return NTR_OK;
+}
+
+static ntr_status on_other(ntr_decoder *d, ntr_source *s) {
+    ntr_event e = ntr_event_make(d, s, NTR_EVENT_VENDOR);
+    e.code = d->message.tcode;
+    ntr_event_emit(d, &e);
+    return NTR_OK;
+}
+
+/* ---- the table */
+
+static const handler handlers[NTR_TCODE_VENDOR_LAST + 2] = {
+    [NTR_TCODE_OWNERSHIP] = on_ownership,
+    [NTR_TCODE_DIRECT_BRANCH] = on_direct_branch,
+    [NTR_TCODE_INDIRECT_BRANCH] = on_indirect_branch,
+    [NTR_TCODE_ERROR] = on_error,
+    [NTR_TCODE_PROG_TRACE_SYNC] = on_sync,
+    [NTR_TCODE_DIRECT_BRANCH_SYNC] = on_sync,
+    [NTR_TCODE_INDIRECT_BRANCH_SYNC] = on_sync,
+    [NTR_TCODE_RESOURCE_FULL] = on_resource,
+    [NTR_TCODE_INDIRECT_BRANCH_HIST] = on_indirect_branch,
+    [NTR_TCODE_INDIRECT_BRANCH_HIST_SYNC] = on_sync,
+    [NTR_TCODE_REPEAT_BRANCH] = on_repeat,
+    [NTR_TCODE_PROG_TRACE_CORRELATION] = on_stop,
+    [NTR_TCODE_DATA_ACQUISITION] = on_data,
+    [NTR_TCODE_AUX_ACCESS_WRITE] = on_data,
+    [NTR_TCODE_ICT] = ntr_ict_take,
+    [NTR_TCODE_ICT_WS] = ntr_ict_take,
+};
+
+uint64_t ntr_messages_known(const ntr_dialect *dialect) {
+    uint64_t known = 0;
+    for (unsigned tcode = 0; tcode < sizeof handlers / sizeof *handlers; tcode++)
+        if (handlers[tcode] && ntr_message_get(dialect, tcode)) known |= UINT64_C(1) << tcode;
+    return known;
+}
+
+static handler handler_of(const ntr_decoder *d, unsigned tcode) {
+    return d->known >> tcode & 1 ? handlers[tcode] : on_other;
+}
+
+static ntr_status on_defect(ntr_decoder *d) {
+    const ntr_message *m = &d->message;
+    uint16_t src = ntr_whose(&d->params, m);
+    if (!ntr_whose_is_known(&d->params, m)) {
+        ntr_gap_open_all(d, m->defect);
+        return NTR_OK;
+    }
+    if (d->config.one_source && src != d->config.source) return NTR_OK;
+    ntr_source *s = ntr_source_get(d, src);
+    if (!s) return NTR_E_MEMORY;
+    if (m->number < s->first) return NTR_OK;
+    ntr_gap_open(d, s, m->defect);
+    ntr_clock_lose(&s->clock);
+    return NTR_OK;
+}
+
+static void stamp_header(ntr_decoder *d, const ntr_source *s) {
+    d->header.src = s->id;
+    d->header.time = s->clock.time;
+    d->header.flags = s->clock.known ? NTR_EVENT_TIME : 0;
+}
+
+ntr_status ntr_message_take(ntr_decoder *d) {
+    const ntr_message *m = &d->message;
+    if (m->defect != NTR_OK && m->defect != NTR_E_FIELD_EXTRA) {
+        d->header = (ntr_event){.offset = m->offset, .message = m->number};
+        return on_defect(d);
+    }
+    d->header.offset = m->offset; /* the rest is stamped below, or always 0 */
+    d->header.message = m->number;
+
+    uint16_t id = ntr_whose(&d->params, m);
+    if (d->config.one_source && id != d->config.source) return NTR_OK;
+    ntr_source *s = ntr_source_get(d, id);
+    if (!s) return NTR_E_MEMORY;
+    if (m->number < s->first) return NTR_OK;
+
+    /* What RepeatBranch repeats ran before the time it carries (OQ-23). */
+    bool repeat = m->tcode == NTR_TCODE_REPEAT_BRANCH;
+    if (repeat) stamp_header(d, s);
+    bool absolute = ntr_clock_follow(&s->clock, &d->params, m);
+    if (absolute) ntr_source_list(d, s);
+    if (!repeat) stamp_header(d, s);
+    if (!repeat) ntr_source_forget_branch(s);
+    s->mode = ntr_mode_follow(s->mode, m);
+
+    if (absolute && !NTR_HAS(m, TSTAMP) && d->params.timestamps == NTR_TIMESTAMPS_ON)
+        ntr_event_note(d, s, NTR_E_FIELD_MISSING);
+    if (m->defect == NTR_E_FIELD_EXTRA) ntr_event_note(d, s, NTR_E_FIELD_EXTRA); /* OQ-22 */
+    return handler_of(d, m->tcode)(d, s);
+}
+
+void ntr_message_finish(ntr_decoder *d) {
+    const ntr_message *m = &d->message;
+    ntr_source *s = d->order.source;
+    if (d->order.no_outcome && s->mode == NTR_MODE_HTM) ntr_event_note(d, s, NTR_E_HIST_SHORT);
+    if (ntr_tcode_is_sync(m->tcode)) {
+        sync_reached(d, s);
+    } else if (m->tcode == NTR_TCODE_PROG_TRACE_CORRELATION) {
+        stop_reached(d, s);
+    } else if (m->tcode != NTR_TCODE_RESOURCE_FULL && m->tcode != NTR_TCODE_REPEAT_BRANCH) {
+        s->last_branch = repeatable(m);
+        s->last_branch.valid = s->state == NTR_SOURCE_FOLLOWING;
+    }
+}

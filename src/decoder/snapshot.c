@@ -1,0 +1,223 @@
+#include "decoder/snapshot.h"
+
+#include "base/allocator.h"
+#include "decoder/state.h"
+
+#include <string.h>
+
+struct ntr_baton {
+    ntr_reader reader;
+    ntr_open_gap orphan;
+    uint32_t silent; /* a guess: sources that are known besides */
+    size_t count;
+    ntr_source *sources; /* in the order of their numbers, each with a stack of its own */
+};
+
+const ntr_params *ntr_baton_params(const ntr_decoder *d) {
+    return &d->params;
+}
+
+static void release_sources(ntr_baton *b, const ntr_allocator *allocator) {
+    for (size_t i = 0; i < b->count; i++) ntr_return_stack_release(&b->sources[i].stack, allocator);
+    ntr_dealloc(allocator, b->sources);
+}
+
+void ntr_baton_free(ntr_baton *b, const ntr_allocator *allocator) {
+    if (!b) return;
+    release_sources(b, allocator);
+    ntr_dealloc(allocator, b);
+}
+
+/* `to` is to be what `from` is; pointers into somebody's cache of blocks are left behind. */
+static ntr_status copy_source(ntr_source *to, const ntr_source *from, const ntr_allocator *allocator) {
+    *to = *from;
+    to->block = NULL;
+    to->view_known = false;
+    to->stamp++; /* the stack's short cuts, too */
+    to->next_listed = NULL;
+    return ntr_return_stack_copy(&to->stack, &from->stack, allocator);
+}
+
+static ntr_status take_sources(ntr_baton *b, const ntr_decoder *d) {
+    ntr_status status = NTR_OK;
+    for (uint32_t i = 0; i < d->source_room && status == NTR_OK; i++)
+        if (d->sources[i]) status = copy_source(&b->sources[b->count++], d->sources[i], d->allocator);
+    return status;
+}
+
+ntr_baton *ntr_baton_take(const ntr_decoder *d) {
+    ntr_baton *b = ntr_alloc(d->allocator, 1, sizeof *b);
+    if (!b) return NULL;
+    b->reader = d->reader;
+    b->orphan = d->orphan;
+    b->sources = ntr_alloc(d->allocator, d->source_count + 1, sizeof *b->sources);
+    if (b->sources && take_sources(b, d) == NTR_OK) return b;
+    ntr_baton_free(b, d->allocator);
+    return NULL;
+}
+
+/* ---- going on */
+
+static void drop_sources(ntr_decoder *d) {
+    d->orphan = (ntr_open_gap){0};
+    d->listed = NULL;
+    for (uint32_t i = 0; d->source_count; i++) {
+        if (!d->sources[i]) continue;
+        ntr_return_stack_release(&d->sources[i]->stack, d->allocator);
+        ntr_dealloc(d->allocator, d->sources[i]);
+        d->sources[i] = NULL;
+        d->source_count--;
+    }
+}
+
+static ntr_status add_source(ntr_decoder *d, const ntr_source *from) {
+    ntr_source *s = ntr_source_get(d, from->id);
+    if (!s) return NTR_E_MEMORY;
+    ntr_return_stack_release(&s->stack, d->allocator);
+    ntr_status status = copy_source(s, from, d->allocator);
+    s->listed = false;
+    if (from->listed) ntr_source_list(d, s);
+    return status;
+}
+
+/* A span that has been read to its end; the next one begins here. */
+static void rest(ntr_framer *framer) {
+    framer->base += framer->at;
+    framer->size = framer->at = 0;
+    framer->data = framer->held;
+}
+
+ntr_status ntr_baton_give(ntr_decoder *d, const ntr_baton *b) {
+    ntr_status status = NTR_OK;
+    drop_sources(d);
+    d->reader = b->reader;
+    rest(&d->reader.framer);
+    d->order.source = NULL;
+    d->times = 1;
+    d->queue_at = d->queue_count = 0;
+    d->closing = 0;
+    d->failed = NTR_OK;
+    for (size_t i = 0; i < b->count && status == NTR_OK; i++) status = add_source(d, &b->sources[i]);
+    d->orphan = b->orphan;
+    return status;
+}
+
+/* ---- guessing */
+
+void ntr_baton_move(ntr_decoder *d, const ntr_baton_place *place) {
+    ntr_framer *framer = &d->reader.framer;
+    rest(framer);
+    framer->mode = 0;
+    framer->base = place->offset;
+    d->reader.number = place->number;
+}
+
+static ntr_status guess_source(ntr_decoder *d, const ntr_baton_guess *guess) {
+    ntr_source *s = ntr_source_get(d, guess->src);
+    if (!s) return NTR_E_MEMORY;
+    s->state = NTR_SOURCE_FOLLOWING;
+    s->first = guess->first;
+    s->mode = guess->mode;
+    s->context = guess->context;
+    s->clock = guess->clock;
+    s->ref = guess->address;
+    ntr_source_goto(s, s->ref);
+    ntr_source_begin(d, s);
+    return NTR_OK;
+}
+
+ntr_baton *ntr_baton_guessed(ntr_decoder *d, const ntr_baton_place *place, const ntr_baton_guess *guesses, size_t count) {
+    drop_sources(d);
+    for (size_t i = 0; i < count; i++)
+        if (guess_source(d, &guesses[i]) != NTR_OK) return NULL;
+    ntr_baton_move(d, place);
+    ntr_baton *b = ntr_baton_take(d);
+    if (b) b->silent = place->silent;
+    return b;
+}
+
+static bool same_context(const ntr_context *a, const ntr_context *b) {
+    return a->prv == b->prv && a->v == b->v && a->has_scontext == b->has_scontext &&
+           a->has_hcontext == b->has_hcontext && a->scontext == b->scontext && a->hcontext == b->hcontext;
+}
+
+/* Nothing pending, as right behind a synchronizing message. */
+static bool is_settled(const ntr_source *s) {
+    return !s->gap.open && s->icnt == 0 && s->debt == 0 && s->run.halfwords == 0 && s->stack.count == 0 &&
+           !s->stack_incomplete && !s->stack_doubtful && !s->last_branch.valid && !s->passed.word[0];
+}
+
+static bool same_source(const ntr_source *a, const ntr_source *b) {
+    return is_settled(a) && is_settled(b) && a->id == b->id && a->state == b->state && a->mode == b->mode &&
+           a->listed == b->listed && a->pc_known == b->pc_known && a->pc == b->pc && a->ref == b->ref &&
+           a->clock.known == b->clock.known && a->clock.time == b->clock.time && same_context(&a->context, &b->context);
+}
+
+static bool same_reader(const ntr_reader *a, const ntr_reader *b) {
+    return a->number == b->number && ntr_reader_offset(a) == ntr_reader_offset(b) && a->framer.mode == b->framer.mode &&
+           a->framer.slice_size == b->framer.slice_size;
+}
+
+/* Sources are in the order of their numbers. */
+static const ntr_source *find(const ntr_baton *b, uint16_t id) {
+    size_t low = 0, high = b->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (b->sources[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < b->count && b->sources[low].id == id ? &b->sources[low] : NULL;
+}
+
+bool ntr_baton_fits(const ntr_baton *truth, const ntr_baton *joined, const ntr_baton *guess) {
+    if (truth->orphan.open || truth->count != guess->count + guess->silent) return false;
+    if (!same_reader(&truth->reader, &guess->reader)) return false;
+    for (size_t i = 0; i < guess->count; i++) {
+        const ntr_source *s = find(joined, guess->sources[i].id);
+        if (!s || !same_source(s, &guess->sources[i])) return false;
+    }
+    return true;
+}
+
+/* Put copies of both sides' sources into `all`, in order. */
+static ntr_status merge_sources(ntr_baton *all, const ntr_baton *a, const ntr_baton *b, const ntr_baton *leave_out,
+                                const ntr_allocator *allocator) {
+    ntr_status status = NTR_OK;
+    for (size_t i = 0, j = 0; status == NTR_OK && (i < a->count || j < b->count);) {
+        bool from_a = j == b->count || (i < a->count && a->sources[i].id <= b->sources[j].id);
+        const ntr_source *s = from_a ? &a->sources[i++] : &b->sources[j++];
+        if (!from_a && find(leave_out, s->id)) continue;
+        if (all->count && all->sources[all->count - 1].id == s->id) return NTR_E_STATE;
+        status = copy_source(&all->sources[all->count++], s, allocator);
+    }
+    return status;
+}
+
+ntr_status ntr_baton_carry(ntr_baton *end, const ntr_baton *before, const ntr_baton *guess, const ntr_allocator *allocator) {
+    ntr_baton all = *end;
+    if (before->count == guess->count) return NTR_OK;
+    all.count = 0;
+    all.sources = ntr_alloc(allocator, end->count + before->count, sizeof *all.sources);
+    if (!all.sources) return NTR_E_MEMORY;
+    ntr_status status = merge_sources(&all, end, before, guess, allocator);
+    release_sources(status == NTR_OK ? end : &all, allocator);
+    if (status == NTR_OK) *end = all;
+    return status;
+}
+
+uint64_t ntr_baton_offset(const ntr_baton *b) {
+    return ntr_reader_offset(&b->reader);
+}
+
+uint64_t ntr_baton_number(const ntr_baton *b) {
+    return b->reader.number;
+}
+
+bool ntr_baton_source(const ntr_baton *b, size_t index, uint16_t *src, ntr_context *context) {
+    if (index >= b->count) return false;
+    *src = b->sources[index].id;
+    *context = b->sources[index].context;
+    return true;
+}

@@ -1,0 +1,81 @@
+#include "decoder/state.h"
+
+#include "base/allocator.h"
+
+ntr_source *ntr_source_get(ntr_decoder *d, uint16_t id) {
+    ntr_source *s = d->sources[id];
+    if (s) return s;
+    s = ntr_alloc(d->allocator, 1, sizeof *s);
+    if (!s) return NULL;
+    s->id = id;
+    s->context.prv = NTR_PRV_UNKNOWN;
+    ntr_return_stack_init(&s->stack, d->params.return_stack);
+    if (d->orphan.open) { /* it may have been this source's bytes that were spoilt */
+        s->gap = d->orphan;
+        s->state = NTR_SOURCE_LOST;
+        d->orphan.open = false;
+    }
+    d->sources[id] = s;
+    d->source_count++;
+    return s;
+}
+
+void ntr_sources_release(ntr_decoder *d) {
+    if (!d->sources) return;
+    for (uint32_t i = 0; i < d->source_room; i++) {
+        if (!d->sources[i]) continue;
+        ntr_return_stack_release(&d->sources[i]->stack, d->allocator);
+        ntr_dealloc(d->allocator, d->sources[i]);
+    }
+    ntr_dealloc(d->allocator, d->sources);
+}
+
+void ntr_source_goto(ntr_source *s, uint64_t pc) {
+    s->pc = pc;
+    s->pc_known = true;
+    s->block = NULL;
+}
+
+void ntr_source_list(ntr_decoder *d, ntr_source *s) {
+    if (s->listed) return;
+    s->listed = true;
+    s->next_listed = d->listed;
+    d->listed = s;
+}
+
+void ntr_source_begin(ntr_decoder *d, ntr_source *s) {
+    s->begun = true;
+    ntr_source_list(d, s);
+}
+
+void ntr_source_forget_view(ntr_source *s) {
+    s->view_known = false;
+    s->block = NULL;
+    s->stamp++;
+}
+
+static uint32_t view_of(ntr_decoder *d, const ntr_source *s) {
+    if (d->told) return ntr_blocks_own_view(d->blocks, s->id, &s->context);
+    return ntr_blocks_view(d->blocks, &s->context);
+}
+
+void ntr_source_look(ntr_decoder *d, ntr_source *s) {
+    ntr_blocks *blocks = d->blocks;
+    if (!ntr_blocks_is_calm(blocks, d->message.offset)) {
+        ntr_told_settle_all(d);
+        ntr_blocks_seek(blocks, d->message.offset);
+    }
+    bool view_known = s->view_known && s->generation == blocks->generation;
+    if (view_known && s->epoch == blocks->epoch) return;
+    if (!view_known) s->view = view_of(d, s);
+    if (s->view == NTR_VIEW_NONE) { /* too many contexts since the last flush */
+        ntr_told_settle_all(d);
+        ntr_blocks_flush(blocks);
+        s->view = view_of(d, s);
+    }
+    s->view_known = true;
+    s->generation = blocks->generation;
+    s->epoch = blocks->epoch;
+    s->block = NULL;
+    s->stamp++;
+}

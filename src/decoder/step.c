@@ -1,0 +1,65 @@
+#include "decoder/step.h"
+
+const uint8_t ntr_flow_ends[] = {
+    [NTR_FLOW_LINEAR] = NTR_END_CUT,
+    [NTR_FLOW_BRANCH] = NTR_END_NOT_TAKEN,
+    [NTR_FLOW_DIRECT_JUMP] = NTR_END_JUMP,
+    [NTR_FLOW_DIRECT_CALL] = NTR_END_CALL,
+    [NTR_FLOW_INDIRECT_JUMP] = NTR_END_INDIRECT_JUMP,
+    [NTR_FLOW_INDIRECT_CALL] = NTR_END_INDIRECT_CALL,
+    [NTR_FLOW_CO_SWAP] = NTR_END_CO_SWAP,
+    [NTR_FLOW_RETURN] = NTR_END_RETURN,
+    [NTR_FLOW_TRAP_RETURN] = NTR_END_TRAP_RETURN,
+    [NTR_FLOW_TRAP] = NTR_END_CUT,
+};
+
+static const ntr_dialect *dialect_of(const ntr_decoder *d) {
+    return d->params.dialect;
+}
+
+ntr_status ntr_step_no_outcome(const ntr_decoder *d, ntr_order *o) {
+    unsigned mode = o->source->mode;
+    if (mode == NTR_MODE_BTM) return NTR_OK; /* a taken branch would have had its message */
+    if (o->goal == NTR_GOAL_COUNT) return NTR_E_HIST_SHORT;
+    if (mode == NTR_MODE_HTM && dialect_of(d)->history_whole) return NTR_E_HIST_SHORT;
+    o->no_outcome = true; /* OQ-9 */
+    return NTR_OK;
+}
+
+bool ntr_step_pops(const ntr_decoder *d, const ntr_block *b) {
+    return b->flow == NTR_FLOW_RETURN || (b->flow == NTR_FLOW_CO_SWAP && !dialect_of(d)->swap_is_call);
+}
+
+static bool pushes(const ntr_block *b) {
+    return b->flow == NTR_FLOW_INDIRECT_CALL || b->flow == NTR_FLOW_CO_SWAP;
+}
+
+bool ntr_step_is_inferable(const ntr_decoder *d, const ntr_source *s, const ntr_block *b) {
+    if (ntr_step_is_sequential(d, b)) return true;
+    return ntr_implicit_returns(d) && ntr_step_pops(d, b) && s->stack.count != 0;
+}
+
+ntr_status ntr_step_stack(ntr_decoder *d, ntr_source *s, ntr_block *b, ntr_return *popped) {
+    *popped = (ntr_return){0};
+    if (!ntr_implicit_returns(d)) return NTR_OK;
+    if (ntr_step_pops(d, b)) ntr_return_stack_pop(&s->stack, popped);
+    return pushes(b) ? ntr_step_push(d, s, b) : NTR_OK;
+}
+
+ntr_status ntr_step_indirect(ntr_decoder *d, ntr_source *s, ntr_block *b, ntr_step *step) {
+    bool by_stack = ntr_implicit_returns(d) && ntr_step_pops(d, b) && !ntr_step_is_sequential(d, b);
+    /* BTM of the dialect has no message for a jump to the next instruction. */
+    bool silent = dialect_of(d)->jalr_to_next_silent && s->mode != NTR_MODE_HTM && b->flow != NTR_FLOW_TRAP_RETURN;
+    bool inferable = ntr_step_is_inferable(d, s, b);
+    if (!inferable && !silent) return by_stack ? NTR_E_RETURN_STACK : NTR_E_UNEXPECTED_INDIRECT;
+
+    ntr_return popped;
+    ntr_status status = ntr_step_stack(d, s, b, &popped);
+    *step = (ntr_step){.end = ntr_flow_ends[b->flow], .flags = NTR_EVENT_IMPLICIT};
+    step->target = !inferable ? b->next : by_stack ? popped.address : b->target;
+    /* A return goes to the block behind the call, which the call remembers, whoever else called. */
+    bool known_call = by_stack && popped.call && popped.stamp == s->stamp;
+    step->from = known_call ? popped.call : b;
+    step->falls = known_call || !inferable;
+    return status;
+}

@@ -1,0 +1,117 @@
+/* Branch and synchronizing messages: made one block late, when the address is known.
+ * N-Trace 1.0 sections 6.2 to 6.11, 9 and 13. */
+#include "encoder/state.h"
+
+#define HIST_EMPTY 1u /* the stop-bit alone */
+
+static unsigned branch_tcode(const ntr_encoder *e, bool sync, uint64_t hist) {
+    if (e->htm && (hist != HIST_EMPTY || e->config.empty_hist))
+        return sync ? NTR_TCODE_INDIRECT_BRANCH_HIST_SYNC : NTR_TCODE_INDIRECT_BRANCH_HIST;
+    if (e->pending.kind == PENDING_DIRECT) return sync ? NTR_TCODE_DIRECT_BRANCH_SYNC : NTR_TCODE_DIRECT_BRANCH;
+    return sync ? NTR_TCODE_INDIRECT_BRANCH_SYNC : NTR_TCODE_INDIRECT_BRANCH;
+}
+
+static void send_sync(ntr_encoder *e, unsigned tcode, uint64_t hist, uint64_t address, uint64_t time) {
+    ntr_message *m = ntr_enc_message(e, tcode);
+    NTR_SET(m, SYNC, sync, ntr_enc_sync_reason(e));
+    NTR_SET(m, BTYPE, btype, e->pending.btype);
+    NTR_SET(m, ICNT, icnt, e->icnt);
+    NTR_SET(m, FADDR, faddr, address >> 1);
+    NTR_SET(m, HIST, hist, hist);
+    ntr_enc_send(e, m, time);
+    ntr_enc_sync_done(e, address);
+}
+
+static bool same_event(const last_branch *a, const last_branch *b) {
+    return a->btype == b->btype && a->icnt == b->icnt && a->target == b->target;
+}
+
+/* RepeatBranch stands for messages that are the same bit by bit; both readings of "repeat" then agree (OQ-1). */
+static bool is_repeat(const last_branch *last, const last_branch *now) {
+    return last->valid && last->tcode == now->tcode && last->hist == now->hist && same_event(last, now) &&
+           !last->uaddr && !now->uaddr;
+}
+
+/* The history as the branch message will have it. What happens a second time in a row goes into HIST as a whole,
+ * even if a split would be shorter: a third time is then a repeat. */
+static uint64_t take_history(ntr_encoder *e, last_branch *now) {
+    now->whole = e->repeat_branch ? ntr_enc_history_whole(e) : 0;
+    if (!now->whole || now->whole != e->last.whole || !same_event(&e->last, now)) return ntr_enc_history_take(e);
+    ntr_enc_history_clear(e);
+    return now->whole;
+}
+
+/* Count it as a repeat of the last one if it is, else send it. */
+static void send_branch(ntr_encoder *e, uint64_t address) {
+    bool direct = e->pending.kind == PENDING_DIRECT;
+    last_branch now = {
+        .valid = e->repeat_branch && address != NTR_ADDRESS_UNKNOWN,
+        .btype = e->pending.btype,
+        .icnt = e->icnt,
+        .target = address,
+        .uaddr = direct ? 0 : (address ^ e->ref) >> 1,
+    };
+    now.hist = take_history(e, &now);
+    now.tcode = (uint8_t)branch_tcode(e, false, now.hist);
+    e->icnt = 0;
+    if (now.valid && is_repeat(&e->last, &now)) {
+        e->last.time = e->pending.time;
+        if (++e->last.repeats == (1u << e->config.bcnt_bits) - 1) ntr_enc_repeat_flush(e);
+        return;
+    }
+    ntr_message *m = ntr_enc_message(e, now.tcode);
+    NTR_SET(m, BTYPE, btype, now.btype);
+    NTR_SET(m, ICNT, icnt, now.icnt);
+    NTR_SET(m, UADDR, uaddr, now.uaddr);
+    NTR_SET(m, HIST, hist, now.hist);
+    ntr_enc_send(e, m, e->pending.time);
+    e->last = now;
+    if (!direct) e->ref = address;
+}
+
+/* A return that goes where the call came from needs no message. */
+static void infer_return(ntr_encoder *e, uint64_t next) {
+    if (e->pending.kind != PENDING_RETURN) return;
+    bool inferred = !((next ^ e->pending.expected) & e->compare_mask);
+    e->pending.kind = inferred ? PENDING_NONE : PENDING_INDIRECT;
+}
+
+bool ntr_enc_resolve(ntr_encoder *e, uint64_t next) {
+    infer_return(e, next);
+    bool branch = e->pending.kind != PENDING_NONE;
+    bool sync = ntr_enc_sync_due(e, branch);
+    if (sync) {
+        uint64_t hist = ntr_enc_history_take(e);
+        bool counter = !branch && !e->htm && ntr_enc_sync_reason(e) == NTR_SYNC_ICNT_FULL;
+        unsigned tcode = counter ? NTR_TCODE_PROG_TRACE_SYNC : branch_tcode(e, true, hist);
+        send_sync(e, tcode, hist, next, branch ? e->pending.time : e->now);
+    } else if (branch) {
+        send_branch(e, next);
+    }
+    e->pending = (pending_branch){0};
+    return sync;
+}
+
+void ntr_enc_resolve_blind(ntr_encoder *e) {
+    if (e->pending.kind == PENDING_DIRECT) send_branch(e, NTR_ADDRESS_UNKNOWN);
+    e->pending = (pending_branch){0};
+}
+
+void ntr_enc_interrupt(ntr_encoder *e, unsigned btype) {
+    if (e->pending.btype) return; /* two traps in a row: one message with the handler that is reached */
+    ntr_enc_resolve_blind(e);
+    e->pending = (pending_branch){.kind = PENDING_INDIRECT, .btype = (uint8_t)btype, .time = e->now};
+}
+
+void ntr_enc_start(ntr_encoder *e, uint64_t address) {
+    e->sync_wanted |= 1u << e->start_reason;
+    e->pending = (pending_branch){0};
+    e->icnt = 0;
+    send_sync(e, NTR_TCODE_PROG_TRACE_SYNC, HIST_EMPTY, address, e->now);
+    e->active = true;
+}
+
+void ntr_enc_icnt_sync(ntr_encoder *e, uint64_t address) {
+    e->sync_wanted |= 1u << NTR_SYNC_ICNT_FULL;
+    send_sync(e, NTR_TCODE_PROG_TRACE_SYNC, HIST_EMPTY, address, e->now);
+}

@@ -1,0 +1,118 @@
+/* Defaults and limits of an encoder's configuration. */
+#include "encoder/state.h"
+
+#include <string.h>
+
+enum { ICNT_BITS_MAX = 22, HIST_BITS_MAX = 32, COUNT_BITS_MAX = 18, ADDRESS_BITS = 63, FIFO_LEAST = 76 };
+
+void ntr_encoder_config_init(ntr_encoder_config *config) {
+    memset(config, 0, sizeof *config);
+    config->size = sizeof *config;
+    ntr_params_init(&config->params, NULL);
+    config->mode = NTR_INST_MODE_HTM;
+    config->btype_detail = true;
+    config->announce = true;
+    config->start_sync = NTR_SYNC_TRACE_ENABLE;
+    config->stop_evcode = NTR_EVCODE_DISABLED;
+    config->ts_messages = NTR_TS_ALL;
+    config->trigger_enable = true;
+    config->drain_bytes = 1;
+    config->drain_cycles = 1;
+    ntr_encoder_config_normalize(config);
+}
+
+static void set_default(uint8_t *member, uint8_t value) {
+    if (!*member) *member = value;
+}
+
+void ntr_encoder_config_normalize(ntr_encoder_config *config) {
+    set_default(&config->icnt_bits, ICNT_BITS_MAX);
+    set_default(&config->hist_bits, HIST_BITS_MAX);
+    set_default(&config->hrepeat_bits, COUNT_BITS_MAX);
+    set_default(&config->bcnt_bits, COUNT_BITS_MAX);
+    set_default(&config->itype_width, 4);
+    set_default(&config->compare_bits, 16);
+    set_default(&config->params.xlen, 64);
+    set_default(&config->params.ts_width, 64);
+    if (!config->params.return_stack) config->params.return_stack = RETURN_STACK_MAX;
+    if (!config->drain_cycles) config->drain_cycles = 1;
+}
+
+typedef struct limit {
+    uint64_t value, least, most;
+    const char *why;
+} limit;
+
+static ntr_status outside(const limit *limits, size_t count, const char **why) {
+    for (size_t i = 0; i < count; i++)
+        if (limits[i].value < limits[i].least || limits[i].value > limits[i].most) {
+            *why = limits[i].why;
+            return NTR_E_RANGE;
+        }
+    return NTR_OK;
+}
+
+static ntr_status check_limits(const ntr_encoder_config *c, const char **why) {
+    const limit limits[] = {
+        {c->params.src_bits, 0, 12, "src-bits must be 0 to 12"},
+        {c->src_id, 0, 0xfff, "src-id must be 0 to 4095"},
+        {c->icnt_bits, 2, ICNT_BITS_MAX, "icnt-bits must be 2 to 22"},
+        {c->hist_bits, 2, HIST_BITS_MAX, "hist-bits must be 2 to 32"},
+        {c->hrepeat_bits, 1, COUNT_BITS_MAX, "hrepeat-bits must be 1 to 18"},
+        {c->bcnt_bits, 1, COUNT_BITS_MAX, "bcnt-bits must be 1 to 18"},
+        {c->itype_width, 3, 4, "itype-width must be 3 or 4"},
+        {c->compare_bits, 1, ADDRESS_BITS, "compare-bits must be 1 to 63"},
+        {c->params.return_stack, 1, RETURN_STACK_MAX, "return-stack must be 1 to 32"},
+        {c->params.ts_width, 1, 64, "ts-width must be 1 to 64"},
+        {c->sync_mode, 0, NTR_SYNC_MODE_HALFWORDS, "sync-mode must be off, messages, cycles or halfwords"},
+        {c->sync_max, 0, 15, "sync-max must be 0 to 15"},
+        {c->start_sync, 0, 15, "start-sync must be 0 to 15"},
+        {c->stop_evcode, 0, 15, "stop-evcode must be 0 to 15"},
+        {c->ts_prescale, 0, 3, "ts-prescale must be 0 to 3"},
+        {c->ts_messages, 0, NTR_TS_ALL, "ts-messages has an unknown bit"},
+        {c->ownership, 0, NTR_OWNERSHIP_HCONTEXT, "context must be off, scontext or hcontext"},
+        {c->filter_count, 0, NTR_FILTERS_MAX, "at most 16 filters"},
+        {c->fifo_bytes, c->fifo_bytes ? FIFO_LEAST : 0, 1u << 24, "fifo must be 0, or 76 bytes to 16 MiB"},
+        {c->fifo_restart, 0, c->fifo_bytes, "fifo-restart must be at most the FIFO's size"},
+        {c->drain_bytes, 0, 1u << 30, "drain is too fast"},
+    };
+    return outside(limits, sizeof limits / sizeof *limits, why);
+}
+
+typedef struct conflict {
+    bool holds;
+    const char *why;
+} conflict;
+
+static ntr_status check_conflicts(const ntr_encoder_config *c, const char **why) {
+    bool htm = c->mode == NTR_INST_MODE_HTM;
+    const conflict conflicts[] = {
+        {!htm && c->mode != NTR_INST_MODE_BTM, "mode must be btm or htm"},
+        {c->params.dialect && strcmp(c->params.dialect->name, "ntrace-1.0") != 0, "only dialect ntrace-1.0 can be encoded"},
+        {c->params.src_bits < 16 && c->src_id >> c->params.src_bits && !c->inhibit_src && c->params.src_bits,
+         "src-id does not fit into src-bits"},
+        {c->itype_width == 3 && c->params.implicit_return != NTR_RETURN_OFF, "implicit-return needs itype-width 4"},
+        {htm && c->icnt_full_sync, "icnt-full sync needs mode btm"},
+    };
+    for (size_t i = 0; i < sizeof conflicts / sizeof *conflicts; i++)
+        if (conflicts[i].holds) {
+            *why = conflicts[i].why;
+            return NTR_E_INVALID;
+        }
+    return NTR_OK;
+}
+
+ntr_status ntr_encoder_config_check(const ntr_encoder_config *config, const char **why) {
+    const char *ignored;
+    if (!why) why = &ignored;
+    *why = "config was made for another version of the library";
+    if (!config || config->size != sizeof *config) return NTR_E_INVALID;
+    ntr_encoder_config c = *config;
+    ntr_encoder_config_normalize(&c);
+    *why = "a stream parameter is outside its limits";
+    ntr_status status = ntr_params_check(&c.params);
+    if (status == NTR_OK) status = check_limits(&c, why);
+    if (status == NTR_OK) status = check_conflicts(&c, why);
+    if (status == NTR_OK) *why = "";
+    return status;
+}

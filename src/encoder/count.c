@@ -1,0 +1,97 @@
+/* What a retired block adds: I-CNT, HIST, calls and returns, and the message to wait for.
+ * N-Trace 1.0 sections 1.4, 7.2, 7.3, 11.1 and 11.2. */
+#include "encoder/state.h"
+
+enum action {
+    NOT_TAKEN = 1 << 0,
+    TAKEN = 1 << 1,
+    INDIRECT = 1 << 2,
+    PUSH = 1 << 3,
+    POP = 1 << 4,
+    TRAP = 1 << 5,
+    DIRECT = 1 << 6,   /* inferable jump: nothing, or TAKEN with all-jumps */
+    CONSTANT = 1 << 7, /* sijump means something */
+};
+
+static const uint8_t ACTIONS[16] = {
+    [NTR_ITYPE_EXCEPTION] = TRAP,
+    [NTR_ITYPE_INTERRUPT] = TRAP,
+    [NTR_ITYPE_TRAP_RETURN] = INDIRECT,
+    [NTR_ITYPE_NOT_TAKEN] = NOT_TAKEN,
+    [NTR_ITYPE_TAKEN] = TAKEN,
+    [NTR_ITYPE_INDIRECT] = INDIRECT | CONSTANT,
+    [NTR_ITYPE_INDIRECT_CALL] = INDIRECT | CONSTANT | PUSH,
+    [NTR_ITYPE_DIRECT_CALL] = DIRECT | PUSH,
+    [NTR_ITYPE_INDIRECT_JUMP] = INDIRECT | CONSTANT,
+    [NTR_ITYPE_DIRECT_JUMP] = DIRECT,
+    [NTR_ITYPE_CO_SWAP] = INDIRECT | CONSTANT | POP | PUSH,
+    [NTR_ITYPE_RETURN] = INDIRECT | POP,
+    [NTR_ITYPE_OTHER_INDIRECT] = INDIRECT | CONSTANT,
+    [NTR_ITYPE_OTHER_DIRECT] = DIRECT,
+};
+
+unsigned ntr_enc_trap_btype(const ntr_encoder *e, unsigned itype) {
+    if (!e->config.btype_detail) return 1;
+    return itype == NTR_ITYPE_EXCEPTION ? 2 : 3;
+}
+
+/* I-CNT is full: tell it. In BTM this may be a sync instead. */
+static bool spill_icnt(ntr_encoder *e, uint64_t next) {
+    if (e->config.icnt_full_sync) {
+        ntr_enc_icnt_sync(e, next);
+        return true;
+    }
+    ntr_message *m = ntr_enc_message(e, NTR_TCODE_RESOURCE_FULL);
+    NTR_SET(m, RCODE, rcode, 0);
+    NTR_SET(m, RDATA0, rdata0, e->icnt);
+    e->icnt = 0;
+    ntr_enc_send(e, m, e->now);
+    return false;
+}
+
+/* Count the block; *inside tells whether the instructions before it are in the same span. */
+static void count_halfwords(ntr_encoder *e, const ntr_ingress *b, bool *inside) {
+    if (!e->config.full_after && e->icnt && e->icnt + b->iretire >= e->icnt_full && spill_icnt(e, b->iaddr))
+        ntr_enc_ownership_sync(e, b);
+    *inside = e->icnt != 0;
+    e->icnt += b->iretire;
+    if (!e->config.full_after || e->icnt < e->icnt_full) return;
+    if (e->config.icnt_full_sync) e->sync_wanted |= 1u << NTR_SYNC_ICNT_FULL;
+    else spill_icnt(e, 0);
+}
+
+static void wait_for(ntr_encoder *e, pending_kind kind, unsigned btype, uint64_t expected) {
+    e->pending = (pending_branch){.kind = (uint8_t)kind, .btype = (uint8_t)btype, .expected = expected, .time = e->now};
+}
+
+/* LUI or AUIPC directly before the jump made its target: a reader can infer it, if it sees both in one
+ * span. A co-routine swap is left to the return stack when there is one. */
+static bool is_constant_jump(const ntr_encoder *e, const ntr_ingress *b, unsigned actions, bool inside) {
+    if (!b->sijump || !e->params.sequential_jump || !(actions & CONSTANT)) return false;
+    if (actions & POP && e->params.implicit_return != NTR_RETURN_OFF) return false;
+    return b->iretire > 1u << b->ilastsize || inside;
+}
+
+static void jump(ntr_encoder *e, const ntr_ingress *b, unsigned actions, bool constant) {
+    uint64_t expected = 0;
+    bool stack = e->params.implicit_return != NTR_RETURN_OFF;
+    bool called = stack && actions & POP && ntr_enc_stack_pop(e, &expected);
+    if (stack && actions & PUSH) ntr_enc_stack_push(e, b->iaddr + 2 * (uint64_t)b->iretire);
+    if (constant || !(actions & INDIRECT)) return;
+    if (!called) wait_for(e, PENDING_INDIRECT, 0, 0);
+    else if (e->params.implicit_return != NTR_RETURN_COUNT) wait_for(e, PENDING_RETURN, 0, expected);
+}
+
+void ntr_enc_count(ntr_encoder *e, const ntr_ingress *b) {
+    unsigned actions = ACTIONS[b->itype];
+    if (actions & DIRECT && e->params.all_jumps) actions |= TAKEN;
+    bool branch = actions & (TAKEN | NOT_TAKEN), inside;
+    if (branch && e->htm && e->config.hist_first) ntr_enc_history_append(e, !!(actions & TAKEN));
+    count_halfwords(e, b, &inside);
+    e->stats.halfwords += b->iretire;
+    if (branch && e->htm && !e->config.hist_first) ntr_enc_history_append(e, !!(actions & TAKEN));
+    if (actions & TAKEN && !e->htm) wait_for(e, PENDING_DIRECT, 0, 0);
+    if (actions & TRAP) wait_for(e, PENDING_INDIRECT, ntr_enc_trap_btype(e, b->itype), 0);
+    if (actions & (INDIRECT | PUSH)) jump(e, b, actions, is_constant_jump(e, b, actions, inside));
+    ntr_enc_sync_progress(e, NTR_SYNC_MODE_HALFWORDS, b->iretire);
+}

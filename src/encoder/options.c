@@ -1,0 +1,218 @@
+/* Options by name: one table for command line, plugin and topology files. */
+#include "base/number.h"
+#include "encoder/state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef ntr_status (*option_set)(ntr_encoder_config *config, const char *value);
+typedef int (*option_get)(const ntr_encoder_config *config, char *out, size_t capacity);
+
+typedef struct row {
+    ntr_encoder_option option;
+    size_t offset, size; /* of the member; size 0: `set` and `get` know */
+    option_set set;
+    option_get get;
+} row;
+
+/* ---- words ---------------------------------------------------------------------------------------- */
+
+/* The place of `text` in "first|second|...", or -1. */
+static int word_place(const char *words, const char *text, size_t length) {
+    for (int place = 0;; place++) {
+        size_t end = strcspn(words, "|");
+        if (end == length && !memcmp(words, text, length)) return place;
+        if (!words[end]) return -1;
+        words += end + 1;
+    }
+}
+
+static int word_at(const char *words, uint64_t place, char *out, size_t capacity) {
+    for (; place; place--) {
+        words += strcspn(words, "|");
+        if (!*words) return NTR_E_RANGE;
+        words++;
+    }
+    return snprintf(out, capacity, "%.*s", (int)strcspn(words, "|"), words);
+}
+
+static bool is_switch(const char *value, bool *on) {
+    if (!value) value = "on";
+    int place = word_place("off|on", value, strlen(value));
+    *on = place == 1;
+    return place >= 0;
+}
+
+static ntr_status parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *value) {
+    if (!text) return NTR_E_SYNTAX;
+    const char *end = text + strlen(text);
+    if (ntr_read_number(text, end, value) != end) return NTR_E_SYNTAX;
+    return *value < least || *value > most ? NTR_E_RANGE : NTR_OK;
+}
+
+/* ---- options with code of their own ---------------------------------------------------------------- */
+
+static ntr_status set_mode(ntr_encoder_config *config, const char *value) {
+    int place = word_place("btm|htm", value, strlen(value));
+    if (place < 0) return NTR_E_SYNTAX;
+    config->mode = place ? NTR_INST_MODE_HTM : NTR_INST_MODE_BTM;
+    return NTR_OK;
+}
+
+static int get_mode(const ntr_encoder_config *config, char *out, size_t capacity) {
+    return snprintf(out, capacity, "%s", config->mode == NTR_INST_MODE_HTM ? "htm" : "btm");
+}
+
+static ntr_status set_best(ntr_encoder_config *config, const char *value) {
+    bool on;
+    if (!is_switch(value, &on)) return NTR_E_SYNTAX;
+    if (!on) return NTR_OK;
+    /* Not extend_addr: it costs a byte wherever the top bit sent is a one, and gains little as U-ADDR is an XOR. */
+    config->mode = NTR_INST_MODE_HTM;
+    config->params.implicit_return = NTR_RETURN_FULL;
+    config->params.return_stack = RETURN_STACK_MAX;
+    config->params.sequential_jump = true;
+    config->repeated_history = config->repeat_branch = true;
+    config->whole_repeats = false;
+    return NTR_OK;
+}
+
+static int get_none(const ntr_encoder_config *config, char *out, size_t capacity) {
+    (void)config, (void)out, (void)capacity;
+    return NTR_E_NAME;
+}
+
+static ntr_status set_timestamps(ntr_encoder_config *config, const char *value) {
+    bool on;
+    if (!is_switch(value, &on)) return NTR_E_SYNTAX;
+    config->params.timestamps = on ? NTR_TIMESTAMPS_ON : NTR_TIMESTAMPS_SEEN;
+    return NTR_OK;
+}
+
+static int get_timestamps(const ntr_encoder_config *config, char *out, size_t capacity) {
+    return snprintf(out, capacity, "%s", config->params.timestamps == NTR_TIMESTAMPS_ON ? "on" : "off");
+}
+
+static const char TS_WORDS[] = "branch|resource|ownership|error|correlation"; /* bit n of NTR_TS_* */
+
+static ntr_status set_ts_messages(ntr_encoder_config *config, const char *value) {
+    unsigned set = 0;
+    for (const char *at = value;;) {
+        size_t length = strcspn(at, "+");
+        int place = word_place(TS_WORDS, at, length);
+        if (place >= 0) set |= 1u << place;
+        else if (word_place("all", at, length) == 0) set |= NTR_TS_ALL;
+        else if (word_place("sync", at, length) != 0) return NTR_E_SYNTAX;
+        if (!at[length]) break;
+        at += length + 1;
+    }
+    config->ts_messages = (uint8_t)set;
+    return NTR_OK;
+}
+
+static int get_ts_messages(const ntr_encoder_config *config, char *out, size_t capacity) {
+    int length = snprintf(out, capacity, "sync");
+    for (unsigned place = 0; (1u << place) & NTR_TS_ALL; place++) {
+        if (!(config->ts_messages >> place & 1)) continue;
+        char word[16];
+        word_at(TS_WORDS, place, word, sizeof word);
+        size_t used = (size_t)length < capacity ? (size_t)length : capacity;
+        length += snprintf(out + used, capacity - used, "+%s", word);
+    }
+    return length;
+}
+
+static ntr_status set_filter(ntr_encoder_config *config, const char *value) {
+    if (config->filter_count == NTR_FILTERS_MAX) return NTR_E_LIMIT;
+    ntr_status status = ntr_filter_parse(value, &config->filters[config->filter_count], NULL);
+    if (status == NTR_OK) config->filter_count++;
+    return status;
+}
+
+static ntr_status set_drain(ntr_encoder_config *config, const char *value) {
+    const char *end = value + strlen(value);
+    uint64_t bytes, cycles = 1;
+    const char *at = ntr_read_number(value, end, &bytes);
+    if (at && at < end && *at == '/') at = ntr_read_number(at + 1, end, &cycles);
+    if (at != end) return NTR_E_SYNTAX;
+    if (bytes > 1u << 30 || !cycles || cycles > 1u << 30) return NTR_E_RANGE;
+    config->drain_bytes = (uint32_t)bytes;
+    config->drain_cycles = (uint32_t)cycles;
+    return NTR_OK;
+}
+
+static int get_drain(const ntr_encoder_config *config, char *out, size_t capacity) {
+    return snprintf(out, capacity, "%u/%u", (unsigned)config->drain_bytes, (unsigned)config->drain_cycles);
+}
+
+/* ---- the table ------------------------------------------------------------------------------------- */
+
+#define MEMBER(member) offsetof(ntr_encoder_config, member), sizeof(((ntr_encoder_config *)0)->member)
+#define WORD(name, argument, member, words, help) \
+    {{name, words, help, NTR_OPTION_##argument, false, 0, 0}, MEMBER(member), NULL, NULL},
+#define NUMBER(name, member, least, most, help) \
+    {{name, "N", help, NTR_OPTION_VALUE, true, least, most}, MEMBER(member), NULL, NULL},
+#define OTHER(name, argument, value, set, get, help) \
+    {{name, value, help, NTR_OPTION_##argument, false, 0, 0}, 0, 0, set, get},
+
+static const row ROWS[] = {
+#include "encoder/options.def"
+};
+enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS };
+
+const ntr_encoder_option *ntr_encoder_option_at(size_t index) {
+    return index < ROW_COUNT ? &ROWS[index].option : NULL;
+}
+
+static const row *find(const char *name) {
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        if (!strcmp(ROWS[i].option.name, name)) return &ROWS[i];
+    return NULL;
+}
+
+/* Members are uint8_t, bool, uint16_t or uint32_t. */
+static void store(ntr_encoder_config *config, const row *r, uint64_t value) {
+    char *at = (char *)config + r->offset;
+    uint8_t byte = (uint8_t)value;
+    uint16_t half = (uint16_t)value;
+    uint32_t word = (uint32_t)value;
+    memcpy(at, r->size == 1 ? (void *)&byte : r->size == 2 ? (void *)&half : (void *)&word, r->size);
+}
+
+static uint64_t load(const ntr_encoder_config *config, const row *r) {
+    const char *at = (const char *)config + r->offset;
+    uint8_t byte;
+    uint16_t half;
+    uint32_t word;
+    if (r->size == sizeof byte) return memcpy(&byte, at, sizeof byte), byte;
+    if (r->size == sizeof half) return memcpy(&half, at, sizeof half), half;
+    return memcpy(&word, at, sizeof word), word;
+}
+
+ntr_status ntr_encoder_option_set(ntr_encoder_config *config, const char *name, const char *value) {
+    const row *r = find(name);
+    if (!r) return NTR_E_NAME;
+    if (!value && r->option.argument == NTR_OPTION_VALUE) return NTR_E_SYNTAX;
+    if (r->set) return r->set(config, value);
+    uint64_t number = 1;
+    if (r->option.numeric) {
+        ntr_status status = parse_number(value, r->option.least, r->option.most, &number);
+        if (status != NTR_OK) return status;
+    } else if (value) {
+        int place = word_place(r->option.value, value, strlen(value));
+        if (place < 0) return NTR_E_SYNTAX;
+        number = (uint64_t)place;
+    }
+    store(config, r, number);
+    return NTR_OK;
+}
+
+int ntr_encoder_option_get(const ntr_encoder_config *config, const char *name, char *out, size_t capacity) {
+    const row *r = find(name);
+    if (!r) return NTR_E_NAME;
+    int length;
+    if (r->get) length = r->get(config, out, capacity);
+    else if (r->option.numeric) length = snprintf(out, capacity, "%llu", (unsigned long long)load(config, r));
+    else length = word_at(r->option.value, load(config, r), out, capacity);
+    return length >= 0 && (size_t)length >= capacity ? NTR_E_SPACE : length;
+}

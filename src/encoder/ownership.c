@@ -1,0 +1,51 @@
+/* Ownership messages. N-Trace 1.0 section 6.1. */
+#include "encoder/state.h"
+
+enum { FORMAT_PRIVILEGE = 0, FORMAT_SCONTEXT = 2, FORMAT_HCONTEXT = 3 };
+enum { PRV_SHIFT = 2, V_SHIFT = 4, CONTEXT_SHIFT = 5 };
+
+/* V and PRV by ntr_priv. */
+static const struct {
+    uint8_t v, prv;
+} MODES[8] = {[NTR_PRIV_S] = {0, 1}, [NTR_PRIV_M] = {0, 3}, [NTR_PRIV_VU] = {1, 0}, [NTR_PRIV_VS] = {1, 1}};
+
+static void tell(ntr_encoder *e, const ntr_ingress *b, unsigned format, uint64_t context) {
+    ntr_message *m = ntr_enc_message(e, NTR_TCODE_OWNERSHIP);
+    uint64_t process = format | (unsigned)MODES[b->priv].prv << PRV_SHIFT | (unsigned)MODES[b->priv].v << V_SHIFT |
+                       context << CONTEXT_SHIFT;
+    NTR_SET(m, PROCESS, process, process);
+    ntr_enc_send(e, m, e->now);
+}
+
+static void tell_contexts(ntr_encoder *e, const ntr_ingress *b, bool scontext, bool hcontext) {
+    bool first = e->config.scontext_first;
+    if (scontext && first) tell(e, b, FORMAT_SCONTEXT, b->scontext);
+    if (hcontext) tell(e, b, FORMAT_HCONTEXT, b->hcontext);
+    if (scontext && !first) tell(e, b, FORMAT_SCONTEXT, b->scontext);
+}
+
+static void remember(ntr_encoder *e, const ntr_ingress *b) {
+    e->told_priv = b->priv;
+    e->told_scontext = b->scontext;
+    e->told_hcontext = b->hcontext;
+}
+
+void ntr_enc_ownership_sync(ntr_encoder *e, const ntr_ingress *b) {
+    if (e->config.ownership == NTR_OWNERSHIP_OFF) return;
+    tell_contexts(e, b, true, e->config.ownership == NTR_OWNERSHIP_HCONTEXT);
+    remember(e, b);
+}
+
+/* A reported context that is the same again is told all the same: its CSR was written. */
+void ntr_enc_ownership_change(ntr_encoder *e, const ntr_ingress *b) {
+    if (e->config.ownership == NTR_OWNERSHIP_OFF) return;
+    if (b->ctype == NTR_CTYPE_UNREPORTED) {
+        if (b->priv == e->told_priv) return;
+        tell(e, b, FORMAT_PRIVILEGE, 0);
+        e->told_priv = b->priv;
+        return;
+    }
+    bool hcontext = e->config.ownership == NTR_OWNERSHIP_HCONTEXT && b->hcontext != e->told_hcontext;
+    tell_contexts(e, b, b->scontext != e->told_scontext || !hcontext, hcontext);
+    remember(e, b);
+}

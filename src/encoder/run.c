@@ -1,0 +1,220 @@
+/* Runs: many blocks through the encoder's parts at once. What a run cannot hold (a trap, a halt, a change of
+ * context) comes as blocks. */
+#include "encoder/state.h"
+#include "message/layout.h"
+#include "message/writer.h"
+
+enum {
+    IRETIRE_MAX = 1 << 15,
+    ICNT_BITS_MIN = 16,
+    BRANCHES_MAX = 64,
+    HIST_EMPTY = 1,
+    TCODE_BITS = 6,
+    BTYPE_BITS = 2,
+    RCODE_BITS = 4,
+    RCODE_HIST = 1,
+};
+
+/* Sets of itypes. */
+enum {
+    TRAPS = 1 << NTR_ITYPE_EXCEPTION | 1 << NTR_ITYPE_INTERRUPT,
+    BRANCHES = 1 << NTR_ITYPE_NOT_TAKEN | 1 << NTR_ITYPE_TAKEN,
+    DIRECT = 1 << NTR_ITYPE_NONE | 1 << NTR_ITYPE_DIRECT_CALL | 1 << NTR_ITYPE_DIRECT_JUMP | 1 << NTR_ITYPE_OTHER_DIRECT,
+    NOT_4_BIT = 1 << NTR_ITYPE_INDIRECT | 1 << 7,
+};
+
+static bool is_in(unsigned itype, unsigned set) { return set >> itype & 1; }
+
+void ntr_enc_runs_adopt(ntr_encoder *e) {
+    const ntr_encoder_config *c = &e->config;
+    e->takes_runs = !c->fifo_bytes && !e->filtered && !c->ownership && !c->params.all_jumps && c->itype_width == 4 &&
+                    !c->icnt_full_sync && c->icnt_bits >= ICNT_BITS_MIN && !c->sync_exact &&
+                    c->sync_mode != NTR_SYNC_MODE_CYCLES;
+    e->quick_runs = e->takes_runs && e->htm && !e->timestamps && !c->repeated_history && !e->repeat_branch &&
+                    !c->params.implicit_return && !c->params.sequential_jump && !c->params.extend_addr &&
+                    !c->full_after && !c->empty_hist;
+}
+
+bool ntr_encoder_takes_runs(const ntr_encoder *e) { return e->takes_runs; }
+
+unsigned ntr_encoder_run_branches(const ntr_encoder *e) {
+    if (!e->timestamps) return BRANCHES_MAX;
+    if (!e->active || e->sync_wanted || e->periodic_due) return 0;
+    return e->htm ? ntr_enc_history_room(e) + !e->config.full_after : BRANCHES_MAX;
+}
+
+static bool is_consistent(const ntr_encoder *e, const ntr_run *r) {
+    return !(r->iaddr & 1) && r->iretire && r->iretire < IRETIRE_MAX && r->itype < 16 &&
+           !is_in(r->itype, NOT_4_BIT | TRAPS) && r->branches <= BRANCHES_MAX && (e->htm || !r->outcomes);
+}
+
+/* ---- the quick way: the same messages with less ado ------------------------------------------------------------ */
+
+static bool is_quick(const ntr_encoder *e, const ntr_run *r) {
+    return e->quick_runs && e->active && !e->sync_wanted && !e->periodic_due && e->pending.kind <= PENDING_INDIRECT &&
+           e->icnt + r->iretire < e->icnt_full;
+}
+
+/* To the sink; most counters are not of interest in this way. */
+static void quick_send(ntr_encoder *e, const uint8_t *bytes, size_t size) {
+    e->stats.messages++;
+    e->stats.bytes += size;
+    if (e->config.sync_mode == NTR_SYNC_MODE_MESSAGES) ntr_enc_sync_progress(e, NTR_SYNC_MODE_MESSAGES, 1);
+    ntr_status status = e->config.sink(e->config.sink_user, bytes, size);
+    if (status != NTR_OK && e->failure == NTR_OK) e->failure = status;
+}
+
+/* TCODE, SRC and the fixed field behind them, which has `more_bits`. */
+static uint64_t quick_head(const ntr_encoder *e, unsigned tcode, unsigned more, unsigned more_bits, unsigned *bits) {
+    unsigned src_bits = e->params.src_bits;
+    *bits = TCODE_BITS + src_bits + more_bits;
+    return tcode | (src_bits ? (uint64_t)e->config.src_id << TCODE_BITS : 0) | (uint64_t)more << (TCODE_BITS + src_bits);
+}
+
+static void long_branch(ntr_encoder *e, uint64_t head, unsigned head_bits, uint64_t uaddr) {
+    uint8_t bytes[NTR_QUICK_ROOM];
+    ntr_quick_writer w = {.at = bytes};
+    bool has_history = e->hist != HIST_EMPTY;
+    ntr_quick_put(&w, head, head_bits);
+    ntr_quick_end_field(&w, NTR_MSEO_FIELD);
+    ntr_quick_put(&w, uaddr, ntr_significant_bits(uaddr));
+    ntr_quick_end_field(&w, has_history ? NTR_MSEO_FIELD : NTR_MSEO_MESSAGE);
+    if (has_history) {
+        ntr_quick_put(&w, e->hist, ntr_significant_bits(e->hist));
+        ntr_quick_end_field(&w, NTR_MSEO_MESSAGE);
+    }
+    quick_send(e, bytes, (size_t)(w.at - bytes));
+}
+
+/* IndirectBranch or IndirectBranchHist, whose target is known now. Returns its size when that is 8 bytes at most, and
+ * these bytes; else 0. */
+static unsigned quick_branch(ntr_encoder *e, uint64_t target, uint8_t bytes[8]) {
+    bool has_history = e->hist != HIST_EMPTY;
+    unsigned tcode = has_history ? NTR_TCODE_INDIRECT_BRANCH_HIST : NTR_TCODE_INDIRECT_BRANCH, head_bits;
+    uint64_t head = quick_head(e, tcode, e->pending.btype, BTYPE_BITS, &head_bits), uaddr = (target ^ e->ref) >> 1;
+    head |= e->icnt << head_bits;
+    head_bits += ntr_significant_bits(e->icnt);
+    ntr_short_writer w = {0};
+    ntr_short_put(&w, head, head_bits, NTR_MSEO_FIELD);
+    ntr_short_put(&w, uaddr, ntr_significant_bits(uaddr), has_history ? NTR_MSEO_FIELD : NTR_MSEO_MESSAGE);
+    if (has_history) ntr_short_put(&w, e->hist, ntr_significant_bits(e->hist), NTR_MSEO_MESSAGE);
+    bool is_short = w.groups <= 8;
+    if (is_short) {
+        ntr_short_store(&w, bytes);
+        quick_send(e, bytes, w.groups);
+    } else {
+        long_branch(e, head, head_bits, uaddr);
+    }
+    e->hist = HIST_EMPTY;
+    e->history_sent = false;
+    e->icnt = 0;
+    e->ref = target;
+    e->pending.kind = PENDING_NONE;
+    return is_short ? w.groups : 0;
+}
+
+/* ResourceFull: HIST is full and one more branch comes. */
+static void quick_full(ntr_encoder *e) {
+    unsigned head_bits;
+    uint64_t head = quick_head(e, NTR_TCODE_RESOURCE_FULL, RCODE_HIST, RCODE_BITS, &head_bits);
+    uint8_t bytes[NTR_QUICK_ROOM];
+    ntr_quick_writer w = {.at = bytes};
+    ntr_quick_put(&w, head, head_bits);
+    ntr_quick_put(&w, e->hist, ntr_significant_bits(e->hist));
+    ntr_quick_end_field(&w, NTR_MSEO_MESSAGE);
+    e->hist = HIST_EMPTY;
+    e->history_sent = true;
+    quick_send(e, bytes, (size_t)(w.at - bytes));
+}
+
+static void quick_history(ntr_encoder *e, uint64_t outcomes, unsigned count) {
+    while (count) {
+        if (e->hist >= e->hist_full) quick_full(e);
+        unsigned room = ntr_enc_history_room(e), taken = count < room ? count : room;
+        count -= taken;
+        e->hist = e->hist << taken | (outcomes >> count & ((1ull << taken) - 1));
+    }
+}
+
+/* Nothing has been counted since the last message, whose address was this one. */
+static bool is_fresh(const ntr_encoder *e, uint64_t iaddr) {
+    return e->hist == HIST_EMPTY && !e->history_sent && !e->icnt && !e->pending.kind && e->ref == iaddr;
+}
+
+static void quick_run(ntr_encoder *e, const ntr_run *r) {
+    uint8_t bytes[8];
+    if (e->pending.kind) quick_branch(e, r->iaddr, bytes);
+    if (is_fresh(e, r->iaddr)) e->fresh_run = e->stats.blocks;
+    if (r->branches) quick_history(e, r->outcomes, r->branches);
+    if (is_in(r->itype, BRANCHES)) quick_history(e, r->itype == NTR_ITYPE_TAKEN, 1);
+    else if (!is_in(r->itype, DIRECT)) e->pending = (pending_branch){.kind = PENDING_INDIRECT};
+    e->icnt += r->iretire;
+    e->stats.halfwords += r->iretire;
+    ntr_enc_sync_progress(e, NTR_SYNC_MODE_HALFWORDS, r->iretire);
+    e->quiet = false;
+}
+
+/* ---- the careful way -------------------------------------------------------------------------------------------- */
+
+static void careful_run(ntr_encoder *e, const ntr_run *r) {
+    if (e->timestamps) ntr_enc_clock_set(e, r->time);
+    if (e->active) ntr_enc_resolve(e, r->iaddr);
+    else ntr_enc_start(e, r->iaddr);
+    e->started = true;
+    e->down = e->in_debug = false;
+    if (e->htm && r->branches) ntr_enc_history_append_many(e, r->outcomes, r->branches);
+    /* To the counters the run is its last block, grown backwards. */
+    const ntr_ingress last = {.iaddr = r->end - 2 * (uint64_t)r->iretire,
+                              .iretire = r->iretire,
+                              .itype = r->itype,
+                              .ilastsize = r->ilastsize,
+                              .sijump = r->sijump};
+    ntr_enc_count(e, &last);
+}
+
+ntr_status ntr_encoder_push_run(ntr_encoder *e, const ntr_run *r) {
+    if (!e->takes_runs) return NTR_E_STATE;
+    if (!is_consistent(e, r)) return e->refused++, NTR_E_INGRESS;
+    e->stats.blocks++;
+    if (!e->enabled || !e->tracing) return NTR_OK;
+    e->follow_known = false;
+    if (is_quick(e, r)) quick_run(e, r);
+    else careful_run(e, r);
+    return ntr_enc_result(e);
+}
+
+/* ---- runs that come again --------------------------------------------------------------------------------------- */
+
+static bool may_repeat(const ntr_encoder *e) {
+    return e->quick_runs && e->active && e->enabled && e->tracing && !e->closing && !e->sync_wanted && !e->periodic_due;
+}
+
+unsigned ntr_encoder_push_next(ntr_encoder *e, uint64_t next, uint8_t message[8]) {
+    if (!may_repeat(e) || e->pending.kind != PENDING_INDIRECT || next & 1) return 0;
+    bool whole = e->fresh_run == e->stats.blocks && !e->history_sent;
+    unsigned size = quick_branch(e, next, message);
+    return whole && e->failure == NTR_OK ? size : 0;
+}
+
+uint64_t ntr_encoder_repeats(const ntr_encoder *e, uint64_t iaddr) {
+    if (!may_repeat(e) || !is_fresh(e, iaddr)) return 0;
+    uint64_t left = e->sync_period - e->sync_count;
+    switch (e->config.sync_mode) {
+    case NTR_SYNC_MODE_MESSAGES: return left;
+    case NTR_SYNC_MODE_HALFWORDS: return (left - 1) / (IRETIRE_MAX - 1); /* the run that makes it due is told by it */
+    default: return UINT64_MAX;
+    }
+}
+
+ntr_status ntr_encoder_push_repeats(ntr_encoder *e, const ntr_repeats *r) {
+    if (!e->quick_runs) return NTR_E_STATE;
+    e->stats.blocks += r->runs;
+    e->stats.messages += r->runs;
+    e->stats.bytes += r->bytes;
+    e->stats.halfwords += r->halfwords;
+    ntr_enc_sync_progress(e, NTR_SYNC_MODE_MESSAGES, r->runs);
+    ntr_enc_sync_progress(e, NTR_SYNC_MODE_HALFWORDS, r->halfwords);
+    e->ref = r->next;
+    e->follow_known = false;
+    return ntr_enc_result(e);
+}

@@ -1,0 +1,102 @@
+/* Messages on their way out: SRC and TSTAMP, bytes, loss and recovery, RepeatBranch. */
+#include "encoder/state.h"
+
+/* ECODE: what kind of message was lost (section 6.4). */
+enum { ECODE_PROGRAM_TRACE = 1 << 2, ECODE_OWNERSHIP = 1 << 3 };
+
+ntr_message *ntr_enc_message(ntr_encoder *e, unsigned tcode) {
+    ntr_message *m = &e->message;
+    m->tcode = (uint8_t)tcode;
+    m->present = 0;
+    if (e->params.src_bits) NTR_SET(m, SRC, src, e->config.src_id);
+    return m;
+}
+
+/* Halfwords that only this message tells. */
+static uint64_t told_halfwords(const ntr_encoder *e, const ntr_message *m) {
+    if (m->tcode == NTR_TCODE_REPEAT_BRANCH) return m->bcnt * e->last.icnt;
+    if (m->tcode == NTR_TCODE_RESOURCE_FULL) return m->rcode == 0 ? m->rdata0 : 0;
+    return NTR_HAS(m, ICNT) ? m->icnt : 0;
+}
+
+static void lose(ntr_encoder *e, const ntr_message *m, uint32_t size, uint64_t time) {
+    if (!e->stats.losing) {
+        e->stats.losing = true;
+        e->stats.overflows++;
+        e->stall_or_overflow = true;
+        if (!e->loss.owed) e->loss = (loss){.owed = true, .time = time};
+    }
+    e->loss.ecode |= m->tcode == NTR_TCODE_OWNERSHIP ? ECODE_OWNERSHIP : ECODE_PROGRAM_TRACE;
+    e->stats.lost_messages++;
+    e->stats.lost_bytes += size;
+    e->stats.lost_halfwords += told_halfwords(e, m);
+}
+
+void ntr_enc_keep(ntr_encoder *e, unsigned tcode, const uint8_t *bytes, uint32_t size) {
+    e->stats.messages++;
+    e->stats.bytes += size;
+    if (!ntr_tcode_is_sync(tcode) && tcode != NTR_TCODE_OWNERSHIP)
+        ntr_enc_sync_progress(e, NTR_SYNC_MODE_MESSAGES, 1);
+    if (ntr_enc_fifo_exists(e)) {
+        ntr_enc_fifo_put(e, bytes, size);
+        return;
+    }
+    ntr_status status = e->config.sink(e->config.sink_user, bytes, size);
+    if (status != NTR_OK && e->failure == NTR_OK) e->failure = status;
+}
+
+static bool has_room(ntr_encoder *e, uint32_t size) {
+    if (!ntr_enc_fifo_exists(e) || ntr_enc_fifo_room(e, size)) return true;
+    return e->config.stall && ntr_enc_fifo_stall(e, size);
+}
+
+/* A lost message must not move the time that differences are counted from. */
+void ntr_enc_send(ntr_encoder *e, ntr_message *m, uint64_t time) {
+    if (m->tcode != NTR_TCODE_REPEAT_BRANCH && e->last.repeats) {
+        ntr_message waiting = *m;
+        ntr_enc_repeat_flush(e);
+        *m = waiting;
+    }
+    e->last.valid = false;
+    uint64_t reported = e->reported;
+    uint8_t bytes[MESSAGE_MAX];
+    ntr_enc_clock_stamp(e, m, time);
+    int size = ntr_message_encode(&e->params, m, bytes, sizeof bytes);
+    if (size < 0) {
+        if (e->failure == NTR_OK) e->failure = (ntr_status)size;
+    } else if (!e->stats.losing && has_room(e, (uint32_t)size)) {
+        ntr_enc_keep(e, m->tcode, bytes, (uint32_t)size);
+    } else {
+        e->reported = reported;
+        lose(e, m, (uint32_t)size, time);
+    }
+}
+
+void ntr_enc_repeat_flush(ntr_encoder *e) {
+    if (!e->last.repeats) return;
+    ntr_message *m = ntr_enc_message(e, NTR_TCODE_REPEAT_BRANCH);
+    NTR_SET(m, BCNT, bcnt, e->last.repeats);
+    e->last.repeats = 0;
+    ntr_enc_send(e, m, e->last.time);
+}
+
+/* Bytes that Error, the sync behind it and its Ownership messages may need. */
+static uint32_t recovery_bytes(const ntr_encoder *e) {
+    enum { ERROR_BYTES = 16, SYNC_BYTES = 30, OWNERSHIP_BYTES = 25 };
+    uint32_t need = ERROR_BYTES + SYNC_BYTES + (uint32_t)OWNERSHIP_BYTES * e->config.ownership;
+    return need < e->config.fifo_bytes ? need : e->config.fifo_bytes;
+}
+
+void ntr_enc_recover(ntr_encoder *e, bool force) {
+    if (!e->loss.owed) return;
+    uint32_t used = e->fifo.used;
+    if (!force && (used > e->config.fifo_restart || !ntr_enc_fifo_room(e, recovery_bytes(e))) && used) return;
+    e->stats.lost_halfwords += e->last.repeats * e->last.icnt; /* repeats of what may be lost, too */
+    e->last.repeats = 0;
+    e->stats.losing = false;
+    e->loss.owed = false;
+    ntr_message *m = ntr_enc_message(e, NTR_TCODE_ERROR);
+    NTR_SET(m, ETYPE, etype, 0);
+    NTR_SET(m, ECODE, ecode, e->loss.ecode);
+    ntr_enc_send(e, m, e->loss.time);
+}

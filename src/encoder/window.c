@@ -1,0 +1,90 @@
+/* When tracing starts and stops: enable, triggers, debug mode, reset, filters.
+ * N-Trace 1.0 sections 8 to 10; ingress port section 6. */
+#include "encoder/state.h"
+
+#define HIST_EMPTY 1u
+
+static void correlate(ntr_encoder *e, unsigned evcode, uint64_t icnt, uint64_t hist) {
+    ntr_message *m = ntr_enc_message(e, NTR_TCODE_PROG_TRACE_CORRELATION);
+    NTR_SET(m, EVCODE, evcode, evcode);
+    NTR_SET(m, CDF, cdf, e->htm && !(hist == HIST_EMPTY && e->config.empty_cdf_0));
+    NTR_SET(m, ICNT, icnt, icnt);
+    NTR_SET(m, HIST, hist, hist);
+    ntr_enc_send(e, m, e->now);
+    e->started = true;
+}
+
+void ntr_enc_announce(ntr_encoder *e, unsigned evcode) {
+    if (e->config.announce) correlate(e, evcode, 0, HIST_EMPTY);
+}
+
+void ntr_enc_close(ntr_encoder *e, uint64_t next, unsigned evcode) {
+    e->sync_wanted = 0;
+    e->periodic_due = false;
+    if (next == NTR_ADDRESS_UNKNOWN) ntr_enc_resolve_blind(e);
+    else ntr_enc_resolve(e, next);
+    uint64_t hist = ntr_enc_history_take(e);
+    correlate(e, evcode, e->icnt, hist);
+    e->icnt = 0;
+    e->active = e->closing = false;
+    e->start_reason = evcode == NTR_EVCODE_DEBUG       ? NTR_SYNC_DEBUG_EXIT
+                      : evcode == NTR_EVCODE_LOW_POWER ? NTR_SYNC_POWER_DOWN
+                                                       : NTR_SYNC_TRACE_ENABLE;
+}
+
+bool ntr_enc_needs_address(const ntr_encoder *e) {
+    return e->pending.kind == PENDING_INDIRECT || e->pending.kind == PENDING_RETURN;
+}
+
+/* Trace-on acts from the oldest instruction of its cycle, trace-off behind the newest: off in one cycle and on
+ * in the next is no gap. */
+static void follow_triggers(ntr_encoder *e, const ntr_ingress *b) {
+    if (!e->config.trigger_enable) return;
+    bool on = b->trigger & NTR_TRIGGER_ON;
+    if (e->off_after_cycle && b->cycle) {
+        e->off_after_cycle = false;
+        if (!on) e->tracing = false;
+    }
+    if (on && e->enabled) e->tracing = true;
+    if (b->trigger & NTR_TRIGGER_OFF) e->off_after_cycle = true;
+}
+
+static bool is_idle(const ntr_ingress *b) { return !b->iretire && b->itype == NTR_ITYPE_NONE; }
+
+/* Halted, in debug mode, or in reset. Privilege means nothing in an idle record. */
+static void follow_hart(ntr_encoder *e, const ntr_ingress *b) {
+    if (!is_idle(b)) e->in_debug = b->priv == NTR_PRIV_D;
+    bool debug = b->halted || e->in_debug;
+    bool down = debug || b->reset;
+    if (down && !e->down) {
+        bool untold = !e->active && e->enabled && !e->tracing && debug;
+        if (e->active) {
+            uint64_t next = b->halted && is_idle(b) && !b->no_iaddr ? b->iaddr : NTR_ADDRESS_UNKNOWN;
+            ntr_enc_close(e, next, debug ? NTR_EVCODE_DEBUG : NTR_EVCODE_DISABLED);
+        }
+        if (untold) ntr_enc_announce(e, NTR_EVCODE_DEBUG);
+        e->announced = untold;
+    }
+    if (down) e->start_reason = debug ? NTR_SYNC_DEBUG_EXIT : NTR_SYNC_RESET;
+    e->down = down;
+}
+
+static bool may_trace(const ntr_encoder *e) { return e->enabled && e->tracing && !e->down; }
+
+bool ntr_enc_window(ntr_encoder *e, const ntr_ingress *b, bool qualified) {
+    follow_triggers(e, b);
+    follow_hart(e, b);
+    bool want = may_trace(e) && (qualified || is_idle(b));
+    if (e->active && (!want || e->closing)) {
+        if (ntr_enc_has_address(b)) ntr_enc_close(e, b->iaddr, NTR_EVCODE_DISABLED);
+        else if (!ntr_enc_needs_address(e)) ntr_enc_close(e, NTR_ADDRESS_UNKNOWN, NTR_EVCODE_DISABLED);
+        else e->closing = true;
+    }
+    if (is_idle(b) || e->closing) return false;
+    if (!want && !e->down) {
+        if (!e->started && e->enabled && !e->tracing) ntr_enc_announce(e, NTR_EVCODE_DISABLED);
+        e->start_reason = NTR_SYNC_TRACE_ENABLE;
+    }
+    e->started = true;
+    return want;
+}

@@ -1,0 +1,352 @@
+/* Which parameters does this stream have? Try them, and let the program judge.
+ *
+ * What changes how messages are cut and read (SRC width, dialect, MSB extension, outcomes of jumps) is tried in every
+ * combination. What only lets a decoder infer more (implicit returns, sequential jumps) is on meanwhile: a decoder that
+ * may infer still takes the address where the message has one. Then each parameter is judged by the best trial that
+ * has another value of it. */
+#include "infer/search.h"
+
+#include "base/allocator.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const names[NTR_PARAMETERS] = {
+    [NTR_PARAMETER_DIALECT] = "dialect",
+    [NTR_PARAMETER_SRC_BITS] = "src-bits",
+    [NTR_PARAMETER_TIMESTAMPS] = "timestamps",
+    [NTR_PARAMETER_TS_WIDTH] = "ts-width",
+    [NTR_PARAMETER_MODE] = "mode",
+    [NTR_PARAMETER_IMPLICIT_RETURN] = "implicit-return",
+    [NTR_PARAMETER_SEQUENTIAL_JUMP] = "sequential-jump",
+    [NTR_PARAMETER_EXTEND_ADDR] = "extend-addr",
+    [NTR_PARAMETER_ALL_JUMPS] = "all-jumps",
+    [NTR_PARAMETER_XLEN] = "xlen",
+};
+
+const char *ntr_parameter_name(unsigned parameter) { return parameter < NTR_PARAMETERS ? names[parameter] : NULL; }
+
+const char *ntr_sureness_name(unsigned sureness) {
+    static const char *const texts[] = {"given", "sure", "likely", "does not matter", "not told"};
+    return sureness < sizeof texts / sizeof texts[0] ? texts[sureness] : NULL;
+}
+
+static bool is_given(const ntr_search *s, ntr_parameter p) { return s->config->given >> p & 1; }
+
+__attribute__((format(printf, 5, 6))) static void choose(ntr_search *s, ntr_parameter p, ntr_sureness sureness,
+                                                         const char *value, const char *format, ...) {
+    ntr_choice *choice = &s->out->choices[p];
+    choice->sureness = (uint8_t)(is_given(s, p) ? NTR_SURENESS_GIVEN : sureness);
+    snprintf(choice->value, sizeof choice->value, "%s", value);
+    va_list arguments;
+    va_start(arguments, format);
+    choice->evidence[0] = 0;
+    if (!is_given(s, p)) vsnprintf(choice->evidence, sizeof choice->evidence, format, arguments);
+    va_end(arguments);
+}
+
+static void choose_by_trial(ntr_search *s, ntr_parameter p, ntr_verdict v, const char *value) {
+    const ntr_trial *best = &s->trials[s->best];
+    if (v.sureness == NTR_SURENESS_NO_MATTER)
+        choose(s, p, v.sureness, value, "the stream decodes to the same execution either way");
+    else if (v.sureness == NTR_SURENESS_UNTOLD)
+        choose(s, p, v.sureness, value, "several values decode without contradiction");
+    else
+        choose(s, p, v.sureness, value,
+               "%llu messages followed with %llu contradictions; the next best value: %llu with %llu",
+               (unsigned long long)best->followed, (unsigned long long)ntr_trial_trouble(best),
+               (unsigned long long)v.other->followed, (unsigned long long)ntr_trial_trouble(v.other));
+}
+
+/* ---- parameter by parameter */
+
+/* Without a program: the width with the fewest odd values. */
+static ntr_sureness scan_src_bits(ntr_search *s, unsigned *src_bits, uint64_t *oddities) {
+    uint64_t least = UINT64_MAX, second = UINT64_MAX;
+    for (unsigned bits = 0; bits <= NTR_SEARCH_SRC_BITS; bits++) {
+        ntr_params params;
+        ntr_scan scan;
+        ntr_params_init(&params, ntr_dialect_find("sifive-pre1.0"));
+        params.src_bits = (uint8_t)bits;
+        ntr_scan_stream(&params, s->window, s->config->mid_stream, &scan);
+        uint64_t odd = scan.odd + scan.defects;
+        if (odd < least) {
+            second = least;
+            least = odd;
+            *src_bits = bits;
+        } else if (odd < second) {
+            second = odd;
+        }
+    }
+    enum { MARGIN = 4 };
+    *oddities = least;
+    return second >= least + MARGIN && second >= 2 * least ? NTR_SURENESS_LIKELY : NTR_SURENESS_UNTOLD;
+}
+
+static void infer_src_bits(ntr_search *s) {
+    ntr_params *p = &s->out->params;
+    char value[8];
+    ntr_verdict v = ntr_search_judge(s, NTR_PARAMETER_SRC_BITS);
+    if (is_given(s, NTR_PARAMETER_SRC_BITS) || ntr_search_program_speaks(s)) {
+        snprintf(value, sizeof value, "%u", p->src_bits);
+        choose_by_trial(s, NTR_PARAMETER_SRC_BITS, v, value);
+        return;
+    }
+    unsigned bits = 0;
+    uint64_t oddities = 0;
+    ntr_sureness sureness = scan_src_bits(s, &bits, &oddities);
+    p->src_bits = sureness == NTR_SURENESS_LIKELY ? (uint8_t)bits : 0;
+    snprintf(value, sizeof value, "%u", p->src_bits);
+    choose(s, NTR_PARAMETER_SRC_BITS, sureness, value,
+           sureness == NTR_SURENESS_LIKELY ? "without a program: %llu messages read oddly, more with any other width"
+                                           : "without a program several widths read as well; give --src-bits",
+           (unsigned long long)oddities);
+}
+
+/* Signs of older silicon in the messages themselves. */
+typedef struct signs {
+    uint64_t own_messages; /* in-circuit trace, data acquisition */
+    uint64_t runs;
+} signs;
+
+static signs look_for_signs(const ntr_search *s) {
+    ntr_params params = s->out->params;
+    ntr_scan scan;
+    params.dialect = ntr_dialect_find("sifive-pre1.0");
+    ntr_scan_stream(&params, s->window, s->config->mid_stream, &scan);
+    return (signs){.own_messages = scan.tcode[NTR_TCODE_DATA_ACQUISITION] + scan.tcode[NTR_TCODE_AUX_ACCESS_WRITE] +
+                                   scan.tcode[NTR_TCODE_ICT] + scan.tcode[NTR_TCODE_ICT_WS],
+                   .runs = scan.counts_of_runs};
+}
+
+typedef enum times { TIMES_UNTOLD, TIMES_SUMS, TIMES_XORS } times;
+
+/* Is TSTAMP a difference or an exclusive or? A wrong exclusive or runs backwards every other time; the sum of
+ * exclusive ors runs ahead of the clock. */
+static times tell_times(const ntr_scan *scan) {
+    enum { FEW = 3, ENOUGH = 8 };
+    if (scan->steps == 0) return TIMES_SUMS; /* nothing to misread */
+    if (scan->backward_xors * 8 > scan->steps) return TIMES_SUMS;
+    if (scan->backward_sums * 8 > scan->summed_syncs) return TIMES_XORS;
+    if (scan->summed_syncs >= ENOUGH) return TIMES_SUMS;
+    return scan->summed_syncs == 0 && scan->steps >= FEW ? TIMES_XORS : TIMES_UNTOLD;
+}
+
+/* Take over a dialect and what follows from its name. */
+static void adopt_dialect(ntr_search *s, const ntr_dialect *dialect) {
+    ntr_params *p = &s->out->params;
+    p->dialect = dialect;
+    if (!is_given(s, NTR_PARAMETER_TS_WIDTH)) p->ts_width = dialect->ts_width;
+    if (!is_given(s, NTR_PARAMETER_IMPLICIT_RETURN) && dialect->implicit_return) p->implicit_return = dialect->implicit_return;
+}
+
+static void set_dialect(ntr_search *s, const char *name, ntr_sureness sureness, const char *evidence) {
+    adopt_dialect(s, ntr_dialect_find(name));
+    choose(s, NTR_PARAMETER_DIALECT, sureness, name, "%s", evidence);
+}
+
+/* Both families read this stream alike, or nothing could be decoded: what do the messages show? */
+static void infer_dialect_by_signs(ntr_search *s) {
+    signs seen = look_for_signs(s);
+    const ntr_scan *scan = &s->scan;
+    times times_are = tell_times(scan);
+    const char *older = scan->fixed_48 ? "p550" : "sifive-pre1.0";
+    if (seen.own_messages || seen.runs)
+        set_dialect(s, older, NTR_SURENESS_LIKELY, "it has messages that N-Trace 1.0 does not have");
+    else if (times_are == TIMES_XORS)
+        set_dialect(s, older, NTR_SURENESS_LIKELY, "times run forwards if TSTAMP is an exclusive or");
+    else if (times_are == TIMES_UNTOLD)
+        set_dialect(s, "ntrace-1.0", NTR_SURENESS_UNTOLD, "too few times to tell differences from exclusive ors; give --dialect");
+    else if (scan->wide_icnt || s->trials[s->best].counted_traps)
+        set_dialect(s, "refcode", NTR_SURENESS_LIKELY, "I-CNT is wider than N-Trace 1.0 allows, or counts ECALL");
+    else if (ntr_search_program_speaks(s))
+        set_dialect(s, "ntrace-1.0", NTR_SURENESS_NO_MATTER, "the stream decodes to the same execution either way");
+    else
+        set_dialect(s, "ntrace-1.0", NTR_SURENESS_UNTOLD, "nothing in it is of another dialect");
+}
+
+static void infer_dialect(ntr_search *s) {
+    const ntr_dialect *best = s->trials[s->best].params.dialect;
+    if (is_given(s, NTR_PARAMETER_DIALECT)) {
+        choose(s, NTR_PARAMETER_DIALECT, NTR_SURENESS_GIVEN, s->out->params.dialect->name, "%s", "");
+        return;
+    }
+    ntr_verdict v = ntr_search_judge(s, NTR_PARAMETER_DIALECT);
+    bool told = v.sureness == NTR_SURENESS_SURE || v.sureness == NTR_SURENESS_LIKELY;
+    if (!told || (best->messages == NTR_MESSAGES_1_0 && (s->scan.wide_icnt || s->trials[s->best].counted_traps))) {
+        infer_dialect_by_signs(s);
+        return;
+    }
+    adopt_dialect(s, best);
+    choose_by_trial(s, NTR_PARAMETER_DIALECT, v, best->name);
+}
+
+static const char *on_off(bool on) { return on ? "on" : "off"; }
+
+/* How sure it is that the stream needs a decoder that infers what `without` does not: UNTOLD when it does not. */
+static ntr_status need(const ntr_search *s, const ntr_params *without, ntr_sureness *sureness) {
+    const ntr_trial *best = &s->trials[s->best];
+    ntr_trial trial;
+    ntr_status status = ntr_search_try(s, without, &trial);
+    uint64_t with = ntr_trial_trouble(best), less = ntr_trial_trouble(&trial);
+    *sureness = (with == 0 && less) || less > 4 * with + 4 ? NTR_SURENESS_SURE
+                : less > with + with / 2                   ? NTR_SURENESS_LIKELY
+                                                           : NTR_SURENESS_UNTOLD;
+    return status;
+}
+
+static ntr_status infer_implicit_return(ntr_search *s) {
+    static const char *const values[] = {"off", "count", "partial", "full"};
+    const ntr_trial *best = &s->trials[s->best];
+    ntr_params *p = &s->out->params, without = best->params;
+    if (is_given(s, NTR_PARAMETER_IMPLICIT_RETURN)) {
+        choose(s, NTR_PARAMETER_IMPLICIT_RETURN, NTR_SURENESS_GIVEN, values[p->implicit_return], "%s", "");
+        return NTR_OK;
+    }
+    ntr_sureness needed;
+    without.implicit_return = NTR_RETURN_OFF;
+    ntr_status status = need(s, &without, &needed);
+    if (status != NTR_OK) return status;
+    if (needed != NTR_SURENESS_UNTOLD) {
+        choose(s, NTR_PARAMETER_IMPLICIT_RETURN, needed, values[p->implicit_return], "%llu returns have no message",
+               (unsigned long long)best->implicit_returns);
+    } else if (best->needless_returns) {
+        p->implicit_return = NTR_RETURN_OFF;
+        choose(s, NTR_PARAMETER_IMPLICIT_RETURN, ntr_trial_trouble(best) ? NTR_SURENESS_LIKELY : NTR_SURENESS_SURE, "off",
+               "%llu returns to known callers have a message", (unsigned long long)best->needless_returns);
+    } else {
+        /* To expect them harms nothing: keep it for what was not looked at. */
+        if (s->whole) p->implicit_return = NTR_RETURN_OFF;
+        choose(s, NTR_PARAMETER_IMPLICIT_RETURN, ntr_search_program_speaks(s) ? NTR_SURENESS_NO_MATTER : NTR_SURENESS_UNTOLD,
+               values[p->implicit_return], "no return that would show it%s", s->whole ? "" : " in the part looked at");
+    }
+    return NTR_OK;
+}
+
+static ntr_status infer_sequential_jump(ntr_search *s) {
+    const ntr_trial *best = &s->trials[s->best];
+    bool *value = &s->out->params.sequential_jump;
+    ntr_params without = best->params;
+    ntr_sureness needed;
+    without.sequential_jump = false;
+    ntr_status status = need(s, &without, &needed);
+    if (status != NTR_OK) return status;
+    if (needed != NTR_SURENESS_UNTOLD) {
+        choose(s, NTR_PARAMETER_SEQUENTIAL_JUMP, needed, on_off(*value), "%llu register jumps have no message",
+               (unsigned long long)best->implicit_jumps);
+        return NTR_OK;
+    }
+    if (s->whole && !is_given(s, NTR_PARAMETER_SEQUENTIAL_JUMP)) *value = false;
+    choose(s, NTR_PARAMETER_SEQUENTIAL_JUMP, ntr_search_program_speaks(s) ? NTR_SURENESS_NO_MATTER : NTR_SURENESS_UNTOLD, on_off(*value),
+           "every register jump%s has its message", s->whole ? "" : " in the part looked at");
+    return NTR_OK;
+}
+
+static void infer_extend_addr(ntr_search *s) {
+    const ntr_scan *scan = &s->scan;
+    bool *value = &s->out->params.extend_addr;
+    ntr_verdict v = ntr_search_judge(s, NTR_PARAMETER_EXTEND_ADDR);
+    if (ntr_search_program_speaks(s) || is_given(s, NTR_PARAMETER_EXTEND_ADDR)) {
+        choose_by_trial(s, NTR_PARAMETER_EXTEND_ADDR, v, on_off(*value));
+        return;
+    }
+    enum { SOME = 8 };
+    *value = scan->closed_signs != 0;
+    if (*value)
+        choose(s, NTR_PARAMETER_EXTEND_ADDR, NTR_SURENESS_LIKELY, "on", "%llu addresses end in zeros that only extension needs",
+               (unsigned long long)scan->closed_signs);
+    else
+        choose(s, NTR_PARAMETER_EXTEND_ADDR, scan->open_signs >= SOME ? NTR_SURENESS_LIKELY : NTR_SURENESS_UNTOLD, "off",
+               "%llu addresses end in a set bit, none in zeros behind it", (unsigned long long)scan->open_signs);
+}
+
+static void infer_all_jumps(ntr_search *s) {
+    bool value = s->out->params.all_jumps;
+    ntr_verdict v = ntr_search_judge(s, NTR_PARAMETER_ALL_JUMPS);
+    choose_by_trial(s, NTR_PARAMETER_ALL_JUMPS, v, on_off(value));
+}
+
+static void infer_timestamps(ntr_search *s) {
+    const ntr_scan *scan = &s->scan;
+    uint64_t stamped = scan->stamped_syncs + scan->stamped_others;
+    bool proven = s->out->choices[NTR_PARAMETER_SRC_BITS].sureness <= NTR_SURENESS_SURE;
+    ntr_sureness sureness = proven ? NTR_SURENESS_SURE : NTR_SURENESS_LIKELY;
+    if (!is_given(s, NTR_PARAMETER_TIMESTAMPS))
+        s->out->params.timestamps = !stamped                                     ? NTR_TIMESTAMPS_SEEN
+                                    : scan->stamped_syncs == scan->syncs ? NTR_TIMESTAMPS_ON
+                                                                         : NTR_TIMESTAMPS_SEEN;
+    choose(s, NTR_PARAMETER_TIMESTAMPS, sureness, on_off(stamped != 0), "%llu of %llu messages end in TSTAMP",
+           (unsigned long long)stamped, (unsigned long long)scan->messages);
+}
+
+static void infer_ts_width(ntr_search *s) {
+    ntr_params *p = &s->out->params;
+    bool wraps = s->scan.backward_sums && !p->dialect->ts_xor && !is_given(s, NTR_PARAMETER_TS_WIDTH);
+    char value[8];
+    if (wraps) p->ts_width = (uint8_t)(64 - __builtin_clzll(s->scan.latest | 1));
+    snprintf(value, sizeof value, "%u", p->ts_width ? p->ts_width : 64);
+    if (wraps)
+        choose(s, NTR_PARAMETER_TS_WIDTH, NTR_SURENESS_LIKELY, value, "absolute times run backwards %llu times, none needs more bits",
+               (unsigned long long)s->scan.backward_sums);
+    else
+        choose(s, NTR_PARAMETER_TS_WIDTH, NTR_SURENESS_NO_MATTER, value, "no time wraps in the part looked at");
+}
+
+static void infer_mode(ntr_search *s) {
+    const ntr_scan *scan = &s->scan;
+    uint64_t btm = scan->tcode[NTR_TCODE_DIRECT_BRANCH] + scan->tcode[NTR_TCODE_DIRECT_BRANCH_SYNC];
+    const char *value = btm && scan->history ? "btm+htm" : btm ? "btm" : scan->history ? "htm" : "either";
+    choose(s, NTR_PARAMETER_MODE, btm || scan->history ? NTR_SURENESS_SURE : NTR_SURENESS_UNTOLD, value,
+           "%llu messages that only BTM has, %llu that only HTM has", (unsigned long long)btm, (unsigned long long)scan->history);
+}
+
+static void infer_xlen(ntr_search *s) {
+    unsigned told = s->config->program ? ntr_program_xlen(s->config->program) : 0;
+    ntr_params *p = &s->out->params;
+    if (!is_given(s, NTR_PARAMETER_XLEN)) p->xlen = (uint8_t)told;
+    const char *value = p->xlen == 32 ? "32" : "64";
+    if (told)
+        choose(s, NTR_PARAMETER_XLEN, NTR_SURENESS_SURE, value, "the program says so");
+    else if (s->scan.high_addresses)
+        choose(s, NTR_PARAMETER_XLEN, NTR_SURENESS_LIKELY, value, "%llu addresses need more than 32 bits", (unsigned long long)s->scan.high_addresses);
+    else
+        choose(s, NTR_PARAMETER_XLEN, NTR_SURENESS_UNTOLD, value, "no address needs more than 32 bits");
+}
+
+static ntr_status infer_each(ntr_search *s) {
+    s->out->params = s->trials[s->best].params;
+    infer_src_bits(s);
+    ntr_scan_stream(&s->out->params, s->window, s->config->mid_stream, &s->scan);
+    infer_dialect(s);
+    ntr_scan_stream(&s->out->params, s->window, s->config->mid_stream, &s->scan);
+    ntr_status status = infer_implicit_return(s);
+    if (status == NTR_OK) status = infer_sequential_jump(s);
+    infer_extend_addr(s);
+    infer_all_jumps(s);
+    infer_timestamps(s);
+    infer_ts_width(s);
+    infer_mode(s);
+    infer_xlen(s);
+    return status;
+}
+
+ntr_status ntr_infer(const ntr_infer_config *config, ntr_bytes stream, ntr_inference *inference) {
+    if (!config || config->size != sizeof *config || !inference) return NTR_E_INVALID;
+    ntr_search *s = ntr_alloc(config->allocator, 1, sizeof *s);
+    ntr_program *none = config->program ? NULL : ntr_program_new(config->allocator);
+    ntr_status status = NTR_E_MEMORY;
+    if (s && (config->program || none)) {
+        ntr_infer_config used = *config;
+        if (!used.program) used.program = none;
+        if (!used.params.dialect) used.params.dialect = ntr_dialect_at(0);
+        s->config = &used;
+        s->out = inference;
+        memset(inference, 0, sizeof *inference);
+        status = ntr_search_run(s, stream);
+        if (status == NTR_OK) status = infer_each(s);
+    }
+    ntr_program_free(none);
+    ntr_dealloc(config->allocator, s);
+    return status;
+}

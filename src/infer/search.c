@@ -1,0 +1,146 @@
+#include "infer/search.h"
+
+#include <string.h>
+
+/* Enough to contradict most wrong values, little enough to try a hundred combinations; and how much is looked at in
+ * all, with what was not contradicted. */
+#define FIRST_WINDOW ((size_t)32 * 1024)
+#define WHOLE_WINDOW ((size_t)1024 * 1024)
+
+static bool is_given(const ntr_search *s, ntr_parameter p) { return s->config->given >> p & 1; }
+
+static ntr_decoder_config decoder_config(const ntr_search *s, const ntr_params *params) {
+    return (ntr_decoder_config){.size = sizeof(ntr_decoder_config),
+                                .params = *params,
+                                .program = s->config->program,
+                                .allocator = s->config->allocator,
+                                .mid_stream = s->config->mid_stream};
+}
+
+ntr_status ntr_search_try(const ntr_search *s, const ntr_params *params, ntr_trial *trial) {
+    ntr_decoder_config config = decoder_config(s, params);
+    return ntr_trial_run(&config, s->window, trial);
+}
+
+/* The parameters of one trial, as far as they are not given. */
+static ntr_params trial_params(const ntr_search *s, const ntr_dialect *dialect, unsigned src_bits, bool extend, bool jumps) {
+    const ntr_params *given = &s->config->params;
+    ntr_params p;
+    ntr_params_init(&p, dialect);
+    p.src_bits = (uint8_t)src_bits;
+    p.extend_addr = extend;
+    p.all_jumps = jumps;
+    p.implicit_return = is_given(s, NTR_PARAMETER_IMPLICIT_RETURN) ? given->implicit_return
+                        : dialect->implicit_return                  ? dialect->implicit_return
+                                                                    : NTR_RETURN_FULL;
+    p.sequential_jump = is_given(s, NTR_PARAMETER_SEQUENTIAL_JUMP) ? given->sequential_jump : true;
+    if (is_given(s, NTR_PARAMETER_TIMESTAMPS)) p.timestamps = given->timestamps;
+    if (is_given(s, NTR_PARAMETER_TS_WIDTH)) p.ts_width = given->ts_width;
+    if (is_given(s, NTR_PARAMETER_XLEN)) p.xlen = given->xlen;
+    p.return_stack = given->return_stack;
+    return p;
+}
+
+/* Whether a value of a parameter is to be tried. */
+static bool may_be(const ntr_search *s, ntr_parameter p, unsigned given, unsigned value) {
+    return !is_given(s, p) || given == value;
+}
+
+static ntr_status add_trial(ntr_search *s, const ntr_dialect *dialect, unsigned src_bits, bool extend, bool jumps) {
+    const ntr_params *given = &s->config->params;
+    /* A dialect that is one chip's is tried with that chip's width only. */
+    if (dialect->src_bits && dialect->src_bits != src_bits && !is_given(s, NTR_PARAMETER_DIALECT)) return NTR_OK;
+    /* Older silicon has neither. */
+    if ((extend || jumps) && dialect->messages != NTR_MESSAGES_1_0) return NTR_OK;
+    if (!may_be(s, NTR_PARAMETER_EXTEND_ADDR, given->extend_addr, extend)) return NTR_OK;
+    if (!may_be(s, NTR_PARAMETER_ALL_JUMPS, given->all_jumps, jumps)) return NTR_OK;
+    if (!may_be(s, NTR_PARAMETER_SRC_BITS, given->src_bits, src_bits)) return NTR_OK;
+    ntr_params params = trial_params(s, dialect, src_bits, extend, jumps);
+    ntr_status status = ntr_search_try(s, &params, &s->trials[s->count]);
+    if (status != NTR_OK) return status;
+    if (ntr_trial_better(&s->trials[s->count], &s->trials[s->best])) s->best = s->count;
+    s->count++;
+    return NTR_OK;
+}
+
+static ntr_status try_dialect(ntr_search *s, const ntr_dialect *dialect) {
+    ntr_status status = NTR_OK;
+    for (unsigned src_bits = 0; src_bits <= NTR_SEARCH_SRC_BITS && status == NTR_OK; src_bits++)
+        for (unsigned form = 0; form < 4 && status == NTR_OK; form++)
+            status = add_trial(s, dialect, src_bits, form & 1, form & 2);
+    return status;
+}
+
+/* Simplest first: of equals the first one stays the best. */
+static ntr_status try_all(ntr_search *s) {
+    static const char *const dialects[] = {"ntrace-1.0", "p550", "sifive-pre1.0"};
+    if (!s->config->program) return add_trial(s, s->config->params.dialect, s->config->params.src_bits, false, false);
+    if (is_given(s, NTR_PARAMETER_DIALECT)) return try_dialect(s, s->config->params.dialect);
+    for (size_t i = 0; i < sizeof dialects / sizeof dialects[0]; i++) {
+        ntr_status status = try_dialect(s, ntr_dialect_find(dialects[i]));
+        if (status != NTR_OK) return status;
+    }
+    return NTR_OK;
+}
+
+/* Look at more of the stream with all that is not worse than the best so far. */
+static ntr_status try_more(ntr_search *s, ntr_bytes stream) {
+    if (s->window.size == stream.size) return NTR_OK;
+    s->whole = stream.size <= WHOLE_WINDOW;
+    s->window.size = s->whole ? stream.size : WHOLE_WINDOW;
+    uint64_t least = ntr_trial_trouble(&s->trials[s->best]);
+    for (size_t i = 0; i < s->count; i++) {
+        ntr_trial *t = &s->trials[i];
+        if (t->ran_away || ntr_trial_trouble(t) > least) continue;
+        ntr_params params = t->params;
+        ntr_status status = ntr_search_try(s, &params, t);
+        if (status != NTR_OK) return status;
+    }
+    for (size_t i = 0; i < s->count; i++)
+        if (ntr_trial_better(&s->trials[i], &s->trials[s->best])) s->best = i;
+    return NTR_OK;
+}
+
+bool ntr_search_program_speaks(const ntr_search *s) {
+    return s->trials[s->best].followed > 0;
+}
+
+/* ---- judging one parameter by the trials that have another value of it */
+
+static unsigned value_of(const ntr_trial *t, ntr_parameter p) {
+    switch (p) {
+    case NTR_PARAMETER_DIALECT: return t->params.dialect->messages; /* the family */
+    case NTR_PARAMETER_SRC_BITS: return t->params.src_bits;
+    case NTR_PARAMETER_EXTEND_ADDR: return t->params.extend_addr;
+    default: return t->params.all_jumps;
+    }
+}
+
+static ntr_sureness compare(const ntr_trial *best, const ntr_trial *other) {
+    if (ntr_trial_same(best, other)) return NTR_SURENESS_NO_MATTER;
+    bool absurd = other->ran_away && !best->ran_away; /* few messages, endless execution */
+    if (ntr_trial_trouble(best) == 0) return ntr_trial_trouble(other) || absurd ? NTR_SURENESS_SURE : NTR_SURENESS_UNTOLD;
+    enum { FEW = 32 }; /* one contradiction in so many messages may be damage */
+    bool clean = best->contradictions * FEW <= best->followed;
+    bool poor = other->followed / (other->contradictions + 1) < best->followed / (best->contradictions + 1) / 4;
+    return clean && poor ? NTR_SURENESS_SURE : NTR_SURENESS_LIKELY;
+}
+
+ntr_verdict ntr_search_judge(const ntr_search *s, ntr_parameter p) {
+    const ntr_trial *best = &s->trials[s->best], *other = NULL;
+    for (size_t i = 0; i < s->count; i++) {
+        const ntr_trial *t = &s->trials[i];
+        if (value_of(t, p) == value_of(best, p)) continue;
+        /* What reads the same is no rival, unless nothing else is there. */
+        if (!other || ntr_trial_better(t, other)) other = t;
+    }
+    if (!other) return (ntr_verdict){NTR_SURENESS_NO_MATTER, best};
+    return (ntr_verdict){ntr_search_program_speaks(s) ? compare(best, other) : NTR_SURENESS_UNTOLD, other};
+}
+
+ntr_status ntr_search_run(ntr_search *s, ntr_bytes stream) {
+    s->whole = stream.size <= FIRST_WINDOW;
+    s->window = (ntr_bytes){stream.data, s->whole ? stream.size : FIRST_WINDOW};
+    ntr_status status = try_all(s);
+    return status == NTR_OK ? try_more(s, stream) : status;
+}

@@ -1,0 +1,128 @@
+#include "infer/trial.h"
+
+#include <string.h>
+
+enum { EVENTS = 256, SPANS_MAX = 1 << 20, CALLERS = 64, HARTS = 16 };
+
+/* Return addresses of one source, as far as they are kept. */
+typedef struct callers {
+    uint64_t address[CALLERS];
+    unsigned top, count;
+    uint16_t src;
+    bool leaf;         /* the latest of them was called and nothing else since: the smallest stack has it */
+    uint64_t needless; /* the message of the latest needless return, from 1 */
+} callers;
+
+/* A few sources at a time; one that shares a place with another forgets. */
+static callers *callers_of(callers *all, uint16_t src) {
+    callers *c = &all[src % HARTS];
+    if (c->src != src) *c = (callers){.src = src};
+    return c;
+}
+
+static void push(callers *c, uint64_t address) {
+    c->address[c->top++ % CALLERS] = address;
+    if (c->count < CALLERS) c->count++;
+    c->leaf = true;
+}
+
+/* Whether it is where a call came from to which any return stack leads back. */
+static bool pops(callers *c, uint64_t target) {
+    bool leaf = c->leaf;
+    c->leaf = false;
+    if (c->count == 0) return false;
+    c->count--;
+    return c->address[--c->top % CALLERS] == target && leaf;
+}
+
+static void returns(ntr_trial *trial, callers *c, const ntr_event *e, bool implicit) {
+    trial->implicit_returns += implicit;
+    if (!pops(c, e->target) || implicit) return;
+    trial->needless_returns++;
+    c->needless = e->message + 1;
+}
+
+/* Synchronizing forgets all calls, and a return that told of it needed its message. */
+static void synchronize(ntr_trial *trial, callers *c, const ntr_event *e) {
+    if (c->needless == e->message + 1) trial->needless_returns--;
+    c->needless = 0;
+    c->count = 0;
+}
+
+static void follow_calls(ntr_trial *trial, callers *c, const ntr_event *e) {
+    bool implicit = e->flags & NTR_EVENT_IMPLICIT;
+    switch (e->end) {
+    case NTR_END_INDIRECT_CALL: trial->implicit_jumps += implicit; push(c, e->address + 2 * (uint64_t)e->halfwords); break;
+    case NTR_END_CALL: push(c, e->address + 2 * (uint64_t)e->halfwords); break;
+    case NTR_END_INDIRECT_JUMP: trial->implicit_jumps += implicit; break;
+    case NTR_END_RETURN: returns(trial, c, e, implicit); break;
+    default: break;
+    }
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value) {
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static void add_span(ntr_trial *trial, callers *c, const ntr_event *e) {
+    trial->instructions += e->instructions;
+    trial->spans++;
+    trial->way = mix(mix(mix(trial->way, e->address), e->target), (uint64_t)e->halfwords << 16 | e->src);
+    follow_calls(trial, c, e);
+}
+
+static void add(ntr_trial *trial, callers *all, const ntr_event *e) {
+    callers *c = callers_of(all, e->src);
+    switch (e->kind) {
+    case NTR_EVENT_SPAN: add_span(trial, c, e); break;
+    case NTR_EVENT_SYNC: synchronize(trial, c, e); break;
+    case NTR_EVENT_CONTEXT: c->count = 0; break;
+    case NTR_EVENT_GAP:
+        c->count = 0;
+        if (e->reason == NTR_E_NO_IMAGE)
+            trial->without_image++;
+        else if (e->reason != NTR_E_TRUNCATED && e->reason != NTR_E_OVERFLOW)
+            trial->contradictions++;
+        break;
+    case NTR_EVENT_NOTE:
+        if (e->reason == NTR_E_NO_LANDING)
+            trial->counted_traps++;
+        else
+            trial->contradictions++;
+        break;
+    default: break;
+    }
+}
+
+ntr_status ntr_trial_run(const ntr_decoder_config *config, ntr_bytes stream, ntr_trial *trial) {
+    ntr_event events[EVENTS];
+    uint64_t message = 0;
+    callers all[HARTS] = {0};
+    ntr_status status;
+    memset(trial, 0, sizeof *trial);
+    trial->params = config->params;
+    ntr_decoder *decoder = ntr_decoder_new(config, &status);
+    if (!decoder) return status;
+    ntr_decoder_feed(decoder, stream.data, stream.size, true);
+    do {
+        size_t count;
+        status = ntr_decoder_read(decoder, events, EVENTS, &count);
+        for (size_t i = 0; i < count; i++) {
+            trial->followed += events[i].kind == NTR_EVENT_SPAN && events[i].message != message;
+            message = events[i].message;
+            add(trial, all, &events[i]);
+        }
+    } while (status == NTR_OK && trial->spans < SPANS_MAX);
+    trial->ran_away = status == NTR_OK;
+    ntr_decoder_free(decoder);
+    return status < 0 ? status : NTR_OK;
+}
+
+/* Messages followed from one trouble to the next. Instructions say nothing: one message read wrongly may stand for
+ * millions. Where there is damage, every reading has trouble, and little less of it is no reason to prefer one. */
+bool ntr_trial_better(const ntr_trial *a, const ntr_trial *b) {
+    uint64_t trouble_a = ntr_trial_trouble(a), trouble_b = ntr_trial_trouble(b);
+    if (trouble_a == trouble_b) return a->followed > b->followed;
+    return a->followed * (trouble_b + 1) * 4 > b->followed * (trouble_a + 1) * 5;
+}

@@ -1,0 +1,201 @@
+/* From code executed to ingress blocks: how each block ended follows from where execution went on. */
+#include "ingress/classifier.h"
+
+#include "base/allocator.h"
+#include "ingress/code_block.h"
+
+#include <string.h>
+
+void ntr_classifier_config_init(ntr_classifier_config *config) {
+    memset(config, 0, sizeof *config);
+    config->size = sizeof *config;
+    config->itype_width = 4;
+}
+
+static ntr_status to_encoder(void *user, const ntr_ingress *block) { return ntr_encoder_push(user, block); }
+
+static ntr_status check(const ntr_classifier_config *config) {
+    if (!config || config->size != sizeof *config || (!config->encoder && !config->sink)) return NTR_E_INVALID;
+    if (config->itype_width && config->itype_width != 3 && config->itype_width != 4) return NTR_E_RANGE;
+    return NTR_OK;
+}
+
+ntr_classifier *ntr_classifier_new(const ntr_classifier_config *config, ntr_status *status) {
+    ntr_status ignored;
+    if (!status) status = &ignored;
+    *status = check(config);
+    if (*status != NTR_OK) return NULL;
+    ntr_classifier *c = ntr_alloc(config->allocator, 1, sizeof *c);
+    *status = NTR_E_MEMORY;
+    if (!c) return NULL;
+    c->config = *config;
+    if (!c->config.itype_width) c->config.itype_width = 4;
+    if (config->encoder) {
+        c->config.sink = to_encoder;
+        c->config.sink_user = config->encoder;
+    }
+    c->state.priv = c->record.priv = NTR_PRIV_M;
+    c->record.cycle = true;
+    *status = config->program ? ntr_pc_list_new(c) : NTR_OK;
+    c->config.cuts = NULL; /* copied */
+    if (*status == NTR_OK) return c;
+    ntr_classifier_free(c);
+    return NULL;
+}
+
+void ntr_classifier_free(ntr_classifier *c) {
+    if (!c) return;
+    ntr_pc_list_free(c);
+    ntr_dealloc(c->config.allocator, c);
+}
+
+const char *ntr_classifier_error(const ntr_classifier *c) { return c->error; }
+
+/* ---- records ---------------------------------------------------------------------------------------- */
+
+/* The port's 3-bit itype: register jumps are one kind, direct jumps are not told. */
+static uint8_t narrow(const ntr_classifier *c, uint8_t itype) {
+    if (c->config.itype_width == 4 || itype < NTR_ITYPE_INDIRECT_CALL) return itype;
+    bool direct = itype == NTR_ITYPE_DIRECT_CALL || itype == NTR_ITYPE_DIRECT_JUMP || itype == NTR_ITYPE_OTHER_DIRECT;
+    if (!direct) return NTR_ITYPE_INDIRECT;
+    return c->config.all_jumps ? NTR_ITYPE_TAKEN : NTR_ITYPE_NONE;
+}
+
+static ntr_status emit(ntr_classifier *c, uint64_t address, uint32_t halfwords, unsigned last_size, uint8_t itype) {
+    ntr_ingress *r = &c->record;
+    r->iaddr = address;
+    r->iretire = halfwords;
+    r->ilastsize = last_size >= 8 ? 2 : last_size >= 4; /* 48 bit have no size of their own on the port */
+    r->itype = narrow(c, itype);
+    if (halfwords) ntr_classifier_pass_time(c, halfwords);
+    ntr_status status = c->config.sink(c->config.sink_user, r);
+    r->ctype = NTR_CTYPE_UNREPORTED;
+    r->sijump = false;
+    return status;
+}
+
+static ntr_status emit_trap(ntr_classifier *c, uint8_t itype, uint64_t epc) {
+    c->record.no_iaddr = epc == NTR_ADDRESS_UNKNOWN;
+    if (c->record.no_iaddr) itype = NTR_ITYPE_INTERRUPT; /* an exception must tell its address */
+    ntr_status status = emit(c, c->record.no_iaddr ? 0 : epc, 0, 0, itype);
+    c->record.no_iaddr = false;
+    return status;
+}
+
+static bool is_register_jump(unsigned flow) {
+    return flow == NTR_FLOW_INDIRECT_JUMP || flow == NTR_FLOW_INDIRECT_CALL || flow == NTR_FLOW_CO_SWAP;
+}
+
+/* LUI or AUIPC wrote the jump's register right before it, in this block or at the end of the one before. */
+static bool is_constant_jump(const ntr_classifier *c) {
+    const ntr_code_block *b = &c->held;
+    if (!is_register_jump(b->flow) || !b->jump_register) return false;
+    return (b->instructions > 1 ? b->constant_register : c->constant) == b->jump_register;
+}
+
+static ntr_status emit_held(ntr_classifier *c, uint8_t itype) {
+    const ntr_code_block *b = &c->held;
+    c->holds = false;
+    c->record.sijump = is_constant_jump(c);
+    c->constant = b->flow == NTR_FLOW_LINEAR ? b->constant_register : 0;
+    if (!b->halfwords && itype != NTR_ITYPE_EXCEPTION && itype != NTR_ITYPE_INTERRUPT) return NTR_OK;
+    return emit(c, b->start, b->halfwords, b->last_size, itype);
+}
+
+/* ---- how the held block ended ----------------------------------------------------------------------- */
+
+/* Where it goes on if nothing unusual happens; a branch as if not taken. */
+static uint64_t successor(const ntr_code_block *b) {
+    switch (b->flow) {
+    case NTR_FLOW_DIRECT_JUMP:
+    case NTR_FLOW_DIRECT_CALL: return b->target;
+    case NTR_FLOW_LINEAR:
+    case NTR_FLOW_BRANCH:
+    case NTR_FLOW_TRAP: return ntr_code_block_end(b);
+    default: return NTR_ADDRESS_UNKNOWN;
+    }
+}
+
+/* Give out the held block, knowing that `next` would have been executed behind it. False in *follows: the
+ * block cannot lead there; a branch then counts as not taken. */
+static ntr_status settle(ntr_classifier *c, uint64_t next, bool *follows) {
+    const ntr_code_block *b = &c->held;
+    uint64_t usual = successor(b);
+    bool taken = b->flow == NTR_FLOW_BRANCH && next == b->target && next != usual;
+    *follows = taken || next == usual || usual == NTR_ADDRESS_UNKNOWN;
+    return emit_held(c, taken ? NTR_ITYPE_TAKEN : b->itype);
+}
+
+/* Whether a trap behind the block can be told in the block's own record. */
+static bool takes_trap(const ntr_code_block *b) { return b->flow == NTR_FLOW_LINEAR || b->flow == NTR_FLOW_TRAP; }
+
+static ntr_status settle_for_next(ntr_classifier *c, uint64_t next) {
+    const ntr_code_block *b = &c->held;
+    uint64_t usual = successor(b);
+    if (b->flow == NTR_FLOW_LINEAR && next != usual) return emit_held(c, NTR_ITYPE_INTERRUPT);
+    if (b->flow == NTR_FLOW_TRAP) return emit_held(c, NTR_ITYPE_EXCEPTION);
+    bool follows;
+    ntr_status status = settle(c, next, &follows);
+    if (status != NTR_OK || follows) return status;
+    return emit_trap(c, NTR_ITYPE_INTERRUPT, usual);
+}
+
+static void adopt_state(ntr_classifier *c) {
+    if (!c->state_changed) return;
+    c->state_changed = false;
+    ntr_ingress *r = &c->record;
+    bool context = r->scontext != c->state.scontext || r->hcontext != c->state.hcontext;
+    if (context) r->ctype = NTR_CTYPE_IMPRECISE;
+    r->priv = c->state.priv;
+    r->scontext = c->state.scontext;
+    r->hcontext = c->state.hcontext;
+    if (!c->state.time) return;
+    r->time = c->state.time;
+    c->passed = 0;
+}
+
+ntr_status ntr_classifier_set_state(ntr_classifier *c, const ntr_hart_state *state) {
+    ntr_status status = c->pcs ? ntr_pc_list_finish(c) : NTR_OK;
+    if (c->pcs && (state->scontext != c->state.scontext || state->hcontext != c->state.hcontext)) ntr_pc_list_forget(c);
+    c->state = *state;
+    c->state_changed = true;
+    return status;
+}
+
+ntr_status ntr_classifier_enter(ntr_classifier *c, const ntr_code_block *block) {
+    if (ntr_classifier_enter_quickly(c, block)) return NTR_OK;
+    ntr_status status = c->holds ? settle_for_next(c, block->start) : NTR_OK;
+    adopt_state(c);
+    c->held = *block;
+    c->holds = true;
+    return status;
+}
+
+ntr_status ntr_classifier_trap(ntr_classifier *c, unsigned itype, uint64_t epc, uint64_t cause, uint64_t tval) {
+    if (itype != NTR_ITYPE_EXCEPTION && itype != NTR_ITYPE_INTERRUPT) return NTR_E_INVALID;
+    ntr_status status = c->pcs ? ntr_pc_list_finish(c) : NTR_OK;
+    if (status != NTR_OK) return status;
+    c->record.cause = cause;
+    c->record.tval = tval;
+    if (c->holds && takes_trap(&c->held)) {
+        status = emit_held(c, (uint8_t)itype);
+    } else {
+        bool follows = true;
+        uint64_t usual = c->holds ? successor(&c->held) : NTR_ADDRESS_UNKNOWN;
+        if (c->holds) status = settle(c, epc, &follows);
+        adopt_state(c);
+        if (status == NTR_OK) status = emit_trap(c, (uint8_t)itype, epc == NTR_ADDRESS_UNKNOWN || !follows ? usual : epc);
+    }
+    c->record.cause = c->record.tval = 0;
+    c->constant = 0;
+    return status;
+}
+
+ntr_status ntr_classifier_finish(ntr_classifier *c, uint64_t *next) {
+    ntr_status status = c->pcs ? ntr_pc_list_finish(c) : NTR_OK;
+    if (next) *next = c->holds ? successor(&c->held) : NTR_ADDRESS_UNKNOWN;
+    if (status == NTR_OK && c->holds) status = emit_held(c, c->held.flow == NTR_FLOW_TRAP ? NTR_ITYPE_NONE : c->held.itype);
+    c->holds = false;
+    c->constant = 0;
+    return status;
+}

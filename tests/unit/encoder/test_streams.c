@@ -1,0 +1,206 @@
+/* Whole streams of N-Trace 1.0 sections 15.4 to 15.10, byte for byte. Where the reference encoder has a habit of
+ * its own (CDF=0 in HTM without history) the option for it is given. */
+#include "rig.h"
+
+enum { NONE, EXC, INT, MRET, NT, TK, CALL = 9, JR = 10, ICALL = 8, RET = 13 };
+
+/* ---- program A ---------------------------------------------------------------------------------- */
+
+static void program_a(rig *r, int run) {
+    rig_insn(r, 0x100, 2, NONE);
+    rig_insn(r, 0x102, 4, run == 1 ? TK : NT);
+    if (run == 1) {
+        rig_insn(r, 0x200, 2, NONE);
+        rig_stop(r, 0x202);
+        return;
+    }
+    rig_insn(r, 0x106, 4, NONE);
+    rig_insn(r, 0x10a, 4, run == 2 ? TK : NT);
+    if (run == 2) {
+        rig_insn(r, 0x300, 4, NONE);
+        rig_stop(r, 0x304);
+        return;
+    }
+    rig_insn(r, 0x10e, 2, NONE);
+    rig_insn(r, 0x110, 4, NONE);
+    rig_stop(r, 0x114);
+}
+
+static void section_15_4(void **state) {
+    (void)state;
+    static const char *const EXPECT[2][3] = {
+        {"24 0D 00 0B, 0C 0F, 84 00 07", "24 0D 00 0B, 0C 1F, 84 00 0B", "24 0D 00 0B, 84 00 2B"},
+        {"24 0D 00 0B, 84 40 11 0F", "24 0D 00 0B, 84 40 25 17", "24 0D 00 0B, 84 40 29 13"},
+    };
+    for (int htm = 0; htm < 2; htm++)
+        for (int run = 0; run < 3; run++) {
+            rig r;
+            rig_open(&r, htm ? "mode=htm" : "mode=btm");
+            program_a(&r, run + 1);
+            rig_expect(&r, EXPECT[htm][run]);
+            rig_close(&r);
+        }
+}
+
+/* ---- program B ---------------------------------------------------------------------------------- */
+
+static void program_b(rig *r) {
+    rig_insn(r, 0x100, 2, NONE);
+    rig_insn(r, 0x102, 4, NT);
+    for (unsigned pc = 0x106; pc < 0x11a; pc += 4) rig_insn(r, pc, 4, NONE);
+    rig_insn(r, 0x11a, 2, NONE);
+    rig_stop(r, 0x11c);
+}
+
+static void section_15_5(void **state) {
+    (void)state;
+    rig r;
+    rig_open(&r, "icnt-bits=4 full=after");
+    program_b(&r);
+    rig_expect(&r, "24 0D 00 0B, 6C 40 0B, 84 40 15 0B");
+    rig_close(&r);
+    rig_open(&r, "mode=btm icnt-bits=4 full=after icnt-full=sync");
+    program_b(&r);
+    rig_expect(&r, "24 0D 00 0B, 24 50 09 24 0B, 84 00 17");
+    rig_close(&r);
+}
+
+/* The counter told before the instruction that does not fit: 13 halfwords, then 1. */
+static void full_before_the_instruction(void **state) {
+    (void)state;
+    rig r;
+    rig_open(&r, "icnt-bits=4");
+    for (unsigned i = 0; i < 7; i++) rig_insn(&r, 0x100 + 4 * i, 4, NONE);
+    rig_insn(&r, 0x11c, 4, NONE); /* 14 + 2 do not fit into 4 bits */
+    rig_stop(&r, 0x120);
+    rig_expect(&r, "24 0D 00 0B, 6C 80 0F, 84 40 09 07");
+    rig_close(&r);
+}
+
+/* ---- programs C, D, E --------------------------------------------------------------------------- */
+
+static void program_c(rig *r) {
+    rig_insn(r, 0x100, 4, NONE);
+    rig_insn(r, 0x104, 4, NONE);
+    rig_insn(r, 0x108, 4, JR);
+    for (int i = 0; i < 4; i++) {
+        rig_insn(r, 0x200, 4, NONE);
+        rig_insn(r, 0x204, 4, NT);
+        rig_insn(r, 0x208, 4, NONE);
+        rig_insn(r, 0x20c, 4, JR);
+    }
+    rig_insn(r, 0x200, 4, NONE);
+    rig_insn(r, 0x204, 4, TK);
+    rig_insn(r, 0x210, 4, NONE);
+    rig_insn(r, 0x214, 4, JR);
+    rig_insn(r, 0x100, 4, NONE);
+    rig_insn(r, 0x104, 4, NONE);
+    rig_stop(r, 0x108);
+}
+
+static void program_d(rig *r) {
+    rig_insn(r, 0x100, 4, NONE);
+    rig_insn(r, 0x104, 4, CALL);
+    rig_insn(r, 0x200, 4, NONE);
+    rig_insn(r, 0x204, 2, NT);
+    rig_insn(r, 0x206, 4, NONE);
+    rig_insn(r, 0x20a, 2, RET);
+    rig_insn(r, 0x108, 2, NONE);
+    rig_insn(r, 0x10a, 4, ICALL);
+    rig_insn(r, 0x300, 2, NONE);
+    rig_insn(r, 0x302, 4, CALL);
+    rig_insn(r, 0x200, 4, NONE);
+    rig_insn(r, 0x204, 2, TK);
+    rig_insn(r, 0x20a, 2, RET);
+    rig_insn(r, 0x306, 4, RET);
+    rig_insn(r, 0x10e, 4, NONE);
+    rig_stop(r, 0x112);
+}
+
+static void program_e(rig *r) {
+    for (int i = 0; i < 156; i++) {
+        rig_insn(r, 0x100, 4, NONE);
+        rig_insn(r, 0x104, 4, i < 155 ? TK : NT);
+    }
+    rig_insn(r, 0x108, 4, JR);
+    rig_insn(r, 0x200, 4, NONE);
+    rig_insn(r, 0x204, 4, NONE);
+    rig_stop(r, 0x208);
+}
+
+static void section_15_10(void **state) {
+    (void)state;
+    static const struct {
+        void (*program)(rig *);
+        const char *options, *stream;
+    } CASES[] = {
+        {program_c, "", "24 05 00 0B, 10 61 00 1B, 70 81 01 0B, 70 81 01 0B, 70 81 01 0B, 70 81 01 0B, 70 81 00 19 0F, 84 00 13"},
+        {program_c, "repeat-branch", "24 05 00 0B, 10 61 00 1B, 70 81 01 0B, 78 0F, 70 81 00 19 0F, 84 00 13"},
+        {program_c, "mode=btm", "24 05 00 0B, 10 61 00 1B, 10 81 03, 10 81 03, 10 81 03, 10 81 03, 0C 13, 10 41 00 1B, 84 00 13"},
+        {program_c, "mode=btm repeat-branch", "24 05 00 0B, 10 61 00 1B, 10 81 03, 78 0F, 0C 13, 10 41 00 1B, 84 00 13"},
+        {program_d, "", "24 05 00 0B, 70 A1 11 0B, 10 31 10 13, 70 71 0D 0F, 10 21 10 13, 84 00 0B"},
+        {program_d, "implicit-return=full", "24 05 00 0B, 70 D1 00 11 0B, 84 40 2D 0F"},
+        {program_d, "implicit-return=count", "24 05 00 0B, 70 D1 00 11 0B, 84 40 2D 0F"},
+        {program_d, "implicit-return=partial compare-bits=4", "24 05 00 0B, 70 D1 00 11 0B, 84 40 2D 0F"},
+        {program_d, "mode=btm implicit-return=full", "24 05 00 0B, 10 D1 00 13, 0C 1B, 84 00 17"},
+        {program_e, "", "24 05 00 0B, 6C C4 FC FC FC FC FF, 6C C4 FC FC FC FC FF, 6C C4 FC FC FC FC FF, 6C C4 FC FC FC FC FF, "
+                        "6C C4 FC FC FC FC FF, 70 20 9D 00 19 0B, 84 00 13"},
+        {program_e, "repeated-history history-repeats=whole",
+         "24 05 00 0B, 6C C8 FC FC FC FC FD 17, 70 20 9D 00 19 0B, 84 00 13"},
+        {program_e, "full=after", "24 05 00 0B, 6C C4 FC FC FC FC FF, 6C C4 FC FC FC FC FF, 6C C4 FC FC FC FC FF, "
+                                  "6C C4 FC FC FC FC FF, 6C C4 FC FC FC FC FF, 70 20 9D 00 19 0B, 84 00 13"},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        rig r;
+        char options[128];
+        snprintf(options, sizeof options, "start-sync=1 empty-cdf=0 %s", CASES[i].options);
+        rig_open(&r, options);
+        CASES[i].program(&r);
+        rig_expect(&r, CASES[i].stream);
+        rig_close(&r);
+    }
+}
+
+/* The same instructions in longer blocks make the same stream. */
+static void blocks_of_any_length_are_the_same(void **state) {
+    (void)state;
+    rig r;
+    rig_open(&r, "start-sync=1 empty-cdf=0 implicit-return=full");
+    rig_block(&r, 0x100, 4, 4, CALL);
+    rig_block(&r, 0x200, 3, 2, NT);
+    rig_block(&r, 0x206, 3, 2, RET);
+    rig_block(&r, 0x108, 3, 4, ICALL);
+    rig_block(&r, 0x300, 3, 4, CALL);
+    rig_block(&r, 0x200, 3, 2, TK);
+    rig_block(&r, 0x20a, 1, 2, RET);
+    rig_block(&r, 0x306, 2, 4, RET);
+    rig_block(&r, 0x10e, 2, 4, NONE);
+    rig_stop(&r, 0x112);
+    rig_expect(&r, "24 05 00 0B, 70 D1 00 11 0B, 84 40 2D 0F");
+    rig_close(&r);
+}
+
+/* Ingress port section 7: nine instructions in four cycles. */
+static void ingress_example(void **state) {
+    (void)state;
+    for (int htm = 0; htm < 2; htm++) {
+        rig r;
+        rig_open(&r, htm ? "" : "mode=btm");
+        rig_block(&r, 0x1000, 7, 2, ICALL);
+        rig_block(&r, 0x0940, 3, 2, NT);
+        rig_block(&r, 0x0946, 1, 2, TK);
+        rig_block(&r, 0x0988, 4, 4, NONE);
+        rig_stop(&r, 0x0990);
+        rig_expect(&r, htm ? "24 0D 00 83, 10 71 80 CB, 84 40 21 17"
+                           : "24 0D 00 83, 10 71 80 CB, 0C 13, 84 00 13");
+        rig_close(&r);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(section_15_4),  TEST(section_15_5), TEST(full_before_the_instruction),
+        TEST(section_15_10), TEST(blocks_of_any_length_are_the_same), TEST(ingress_example),
+    };
+    return cmocka_run_group_tests_name("encoder streams", tests, NULL, NULL);
+}
