@@ -1,6 +1,6 @@
 /* Compressed input: any .zst file is read in bounded memory, however much it says it holds. */
 #include "fuzz.h"
-#include "input.h"
+#include "io/input.h"
 
 #include <unistd.h>
 

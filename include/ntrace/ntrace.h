@@ -9,6 +9,7 @@
 #include <ntrace/calltree.h>
 #include <ntrace/check.h>
 #include <ntrace/clock.h>
+#include <ntrace/context.h>
 #include <ntrace/coverage.h>
 #include <ntrace/decoder.h>
 #include <ntrace/dialect.h>

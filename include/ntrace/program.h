@@ -7,6 +7,7 @@
 
 #include <ntrace/allocator.h>
 #include <ntrace/bytes.h>
+#include <ntrace/context.h>
 #include <ntrace/isa.h>
 #include <ntrace/status.h>
 
@@ -15,15 +16,6 @@ extern "C" {
 #endif
 
 typedef struct ntr_program ntr_program;
-
-/* Who is looking: the hart's context and the place in the stream. Images are bound to any of these. */
-typedef struct ntr_context {
-    uint64_t scontext, hcontext;
-    uint8_t prv;   /* 0 U, 1 S, 3 M; NTR_PRV_UNKNOWN before the first Ownership */
-    uint8_t v;     /* 1: VU, VS */
-    bool has_scontext, has_hcontext; /* false: not known yet, matches every image */
-} ntr_context;
-#define NTR_PRV_UNKNOWN 0xff
 
 /* What an image is bound to. Zero-filled with `size` set: everywhere, always, at its own addresses. */
 typedef struct ntr_image_options {

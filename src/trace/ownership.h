@@ -2,7 +2,7 @@
 #ifndef NTR_TRACE_OWNERSHIP_H
 #define NTR_TRACE_OWNERSHIP_H
 
-#include <ntrace/program.h>
+#include <ntrace/context.h>
 
 enum { NTR_OWNERSHIP_PRIVILEGE = 0, NTR_OWNERSHIP_SCONTEXT = 2, NTR_OWNERSHIP_HCONTEXT = 3 };
 

@@ -1,0 +1,265 @@
+#include "commands/analysis.h"
+#include "commands/decode_threads.h"
+#include "io/memory.h"
+#include "io/progress.h"
+#include "options/diagnostics.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EVENTS_AT_ONCE 1024
+
+#define S struct cli_answers_options
+const struct cli_option cli_answers_options[] = {
+    CLI_NUMBER(0, "src", "N", S, src, 0, 4095, -1, "only this source"),
+    CLI_NUMBER('j', "jobs", "N", S, jobs, 1, 256, 0,
+               "how many threads decode (default: for large files, as many as there are processors)"),
+    CLI_STRING(0, "debug-path", "DIRS", S, debug_path,
+               "where separate debug files are, folders divided by colons (default /usr/lib/debug)"),
+    CLI_STRING(0, "source-path", "DIRS", S, source_path,
+               "where source files are that are not where they were compiled, folders divided by colons"),
+    {0},
+};
+#undef S
+
+/* ---- opening */
+
+static int out_of_memory(const struct cli_answers *a) {
+    return cli_fail("%s: out of memory", a->path);
+}
+
+static const char *title_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static int open_decoder(struct cli_answers *a) {
+    a->config = (ntr_decoder_config){
+        .size = sizeof a->config,
+        .params = a->trace.params,
+        .program = a->trace.program,
+        .one_source = a->options->src >= 0,
+        .source = (uint16_t)(a->options->src >= 0 ? a->options->src : 0),
+    };
+
+    a->decoder = cli_trace_decoder(&a->trace, &a->config);
+    return a->decoder ? CLI_OK : CLI_FAILED;
+}
+
+int cli_answers_open(struct cli_answers *a, const char *path, const struct cli_answers_options *options) {
+    *a = (struct cli_answers){.options = options, .path = path, .defects.file = path};
+    if (cli_trace_open(&a->trace, path, &options->stream) != CLI_OK) return CLI_FAILED;
+    if (cli_trace_program(&a->trace, &options->images, &options->stream, true) != CLI_OK) return CLI_FAILED;
+    a->answers = (ntr_answers){
+        .size = sizeof a->answers,
+        .program = a->trace.program,
+        .source = ntr_source_new(a->trace.program, &cli_memory),
+        .title = title_of(path),
+        .ticks_per_second = a->trace.bundle ? ntr_bundle_capture(a->trace.bundle)->ticks_per_second : 0,
+        .read_source = cli_source_text_read,
+        .read_source_user = &a->text,
+    };
+    a->text.folders = options->source_path;
+    cli_trace_facts_find(&a->facts, &a->trace, &a->answers);
+    if (!a->answers.source) return out_of_memory(a);
+    if (options->debug_path) ntr_source_set_debug_path(a->answers.source, options->debug_path);
+    a->answers.functions = ntr_functions_new(a->answers.source, &cli_memory);
+    return a->answers.functions ? open_decoder(a) : out_of_memory(a);
+}
+
+/* ---- decoding */
+
+static bool feed(struct cli_answers *a) {
+    ntr_bytes span;
+    bool last;
+
+    return cli_trace_feed(&a->trace, &span, &last) &&
+           ntr_decoder_feed(a->decoder, span.data, span.size, last) == NTR_OK;
+}
+
+static void tell_gap(struct cli_answers *a, const ntr_event *gap) {
+    a->gaps++;
+    if (cli_defect_count(&a->defects))
+        cli_note("%s: byte 0x%" PRIx64 ", message #%" PRIu64 ": gap: %s", a->path, gap->offset, gap->message,
+                 ntr_status_text((ntr_status)gap->reason));
+}
+
+static inline void tell(struct cli_answers *a, const ntr_event *event) {
+    if (event->kind == NTR_EVENT_GAP) tell_gap(a, event);
+    if (event->kind == NTR_EVENT_VENDOR) a->reserved += ntr_tcode_is_reserved(a->trace.params.dialect, event->code);
+}
+
+static ntr_status hand_on(struct cli_answers *a, const ntr_event *events, size_t count, cli_take_events take,
+                          void *user) {
+    ntr_status status = NTR_OK;
+
+    if (count) a->any = true;
+    for (size_t i = 0; i < count; i++) tell(a, &events[i]);
+    if (a->answers.tally) status = ntr_tally_feed(a->answers.tally, events, count);
+    if (!status && a->answers.tree) status = ntr_calltree_feed(a->answers.tree, events, count);
+    if (!status && take) status = take(user, events, count);
+    return status;
+}
+
+static ntr_status read_events(struct cli_answers *a, cli_take_events take, void *user) {
+    ntr_event events[EVENTS_AT_ONCE];
+    size_t count = 0;
+    ntr_status status = ntr_decoder_read(a->decoder, events, EVENTS_AT_ONCE, &count);
+    ntr_status taken = hand_on(a, events, count, take, user);
+
+    return status < 0 || taken >= 0 ? status : taken;
+}
+
+/* What the counting decode tells. */
+static ntr_status take_count(void *user, const ntr_event *event, const ntr_context *context, uint64_t times) {
+    struct cli_answers *a = user;
+
+    a->any = true;
+    tell(a, event);
+    return ntr_tally_told(a->answers.tally, event, context, times);
+}
+
+/* Nothing asks for the order of what ran: counting is enough, and many times as fast. */
+static bool counts_only(const struct cli_answers *a, cli_take_events take) {
+    return a->answers.tally && !ntr_tally_keeps_time(a->answers.tally) && !a->answers.tree && !take;
+}
+
+static ntr_status decode_alone(struct cli_answers *a, bool counting, cli_take_events take, void *user) {
+    ntr_counts counts = {0};
+    ntr_status status = NTR_OK;
+
+    if (counting) ntr_decoder_tell(a->decoder, take_count, a);
+    while (status != NTR_END && !cli_progress_stopped()) {
+        status = counting ? ntr_decoder_count(a->decoder, &counts) : read_events(a, take, user);
+        if (status == NTR_NEED_MORE && !feed(a)) break;
+        if (status < 0) break;
+    }
+    if (counting && status >= 0 && status != NTR_END) status = ntr_decoder_settle(a->decoder);
+    return status;
+}
+
+/* ---- with many threads: they decode, one after the other takes what comes of it in the order of the stream */
+
+struct sharing {
+    struct cli_answers *answers;
+    cli_take_events take;
+    void *user;
+};
+
+struct told {
+    ntr_event event;
+    ntr_context context;
+    uint64_t times;
+};
+
+static ntr_status put_events(void *maker, ntr_piece *piece, const ntr_event *events, size_t count) {
+    (void)maker;
+    return ntr_piece_put(piece, 0, events, count * sizeof *events);
+}
+
+static ntr_status put_told(void *maker, const ntr_event *event, const ntr_context *context, uint64_t times) {
+    ntr_piece *const *piece = maker;
+    const struct told told = {*event, *context, times};
+
+    return ntr_piece_put(*piece, 0, &told, sizeof told);
+}
+
+static ntr_status deliver_events(void *user, unsigned what, const void *data, size_t size) {
+    struct sharing *s = user;
+    ntr_status status = hand_on(s->answers, data, size / sizeof(ntr_event), s->take, s->user);
+
+    (void)what;
+    return status < 0 ? status : NTR_OK;
+}
+
+static ntr_status deliver_told(void *user, unsigned what, const void *data, size_t size) {
+    struct sharing *s = user;
+    ntr_status status = NTR_OK;
+
+    (void)what;
+    for (const struct told *t = data; size && status == NTR_OK; t++, size -= sizeof *t)
+        status = take_count(s->answers, &t->event, &t->context, t->times);
+    return status;
+}
+
+/* What a thread counts with: the piece in hand. */
+static void *maker_new(void *user) {
+    (void)user;
+    return calloc(1, sizeof(ntr_piece *));
+}
+
+static void begin(void *maker, ntr_piece *piece) {
+    *(ntr_piece **)maker = piece;
+}
+
+static ntr_status decode_shared(struct cli_answers *a, unsigned jobs, bool counting, cli_take_events take, void *user) {
+    struct sharing sharing = {a, take, user};
+    const ntr_parallel_config config = {
+        .size = sizeof config,
+        .decoder = a->config,
+        .threads = jobs,
+        .counting = counting,
+        .work = {.maker_new = maker_new,
+                 .maker_free = free,
+                 .begin = begin,
+                 .events = put_events,
+                 .told = counting ? put_told : NULL,
+                 .deliver = counting ? deliver_told : deliver_events,
+                 .user = &sharing},
+    };
+    ntr_status status;
+    ntr_parallel *p = ntr_parallel_new(&config, &status);
+
+    if (!p) return status;
+    for (status = NTR_NEED_MORE; status == NTR_NEED_MORE && !cli_progress_stopped();) {
+        ntr_bytes span;
+        bool last;
+        if (!cli_trace_feed(&a->trace, &span, &last)) break;
+        status = ntr_parallel_feed(p, span.data, span.size, last);
+    }
+    ntr_parallel_free(p);
+    return status;
+}
+
+static int decode(struct cli_answers *a, cli_take_events take, void *user) {
+    cli_progress_catch_stop();
+    if (a->keep_time && cli_trace_stamped(&a->trace)) ntr_tally_keep_time(a->answers.tally);
+    const unsigned jobs = cli_threads_number(&a->trace, a->options->jobs);
+    const bool counting = counts_only(a, take);
+    ntr_status status =
+        jobs > 1 ? decode_shared(a, jobs, counting, take, user) : decode_alone(a, counting, take, user);
+    if (status < 0) return cli_fail("%s: %s", a->path, ntr_status_text(status));
+    if (cli_progress_stopped()) cli_note("%s: interrupted: this is what was seen so far", a->path);
+    return a->trace.failed ? CLI_FAILED : cli_progress_stopped() ? CLI_DEFECTS : CLI_OK;
+}
+
+int cli_answers_need(struct cli_answers *a, unsigned needs) {
+    if (needs & NTR_NEEDS_TALLY && !a->answers.tally && !(a->answers.tally = ntr_tally_new(NULL)))
+        return out_of_memory(a);
+    if (needs & NTR_NEEDS_TREE && !a->answers.tree &&
+        !(a->answers.tree = ntr_calltree_new(a->answers.functions, NULL)))
+        return out_of_memory(a);
+    return CLI_OK;
+}
+
+int cli_answers_run(struct cli_answers *a, cli_take_events take, void *user) {
+    int status = decode(a, take, user);
+    if (status == CLI_FAILED) return status;
+    if (a->answers.tree) ntr_calltree_finish(a->answers.tree);
+    cli_trace_reserved(&a->trace, a->reserved);
+    a->defects.hint = cli_trace_hint(&a->trace);
+    int defects = cli_defect_summary(&a->defects);
+    return cli_trace_status(&a->trace, a->any, status == CLI_OK ? defects : status);
+}
+
+void cli_answers_close(struct cli_answers *a) {
+    ntr_decoder_free(a->decoder);
+    ntr_calltree_free(a->answers.tree);
+    ntr_tally_free(a->answers.tally);
+    ntr_functions_free(a->answers.functions);
+    ntr_source_free(a->answers.source);
+    cli_trace_facts_release(&a->facts);
+    cli_source_text_release(&a->text);
+    cli_trace_close(&a->trace);
+}

@@ -1,0 +1,90 @@
+#include "options/command.h"
+#include "io/lines.h"
+#include "io/output.h"
+#include "options/diagnostics.h"
+#include "options/result.h"
+#include "options/stream_options.h"
+
+#include <inttypes.h>
+#include <ntrace/message.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+struct assemble_options {
+    struct cli_stream stream;
+    struct cli_result result;
+};
+
+static const struct cli_group groups[] = {
+    CLI_GROUP("output", cli_path_options, struct assemble_options, result),
+    CLI_GROUP("the stream", cli_stream_options, struct assemble_options, stream),
+    {0},
+};
+
+static int tell_mistake(const struct cli_lines *lines, const char *line, size_t column, int status) {
+    const char *word = line + column;
+    int size = (int)strcspn(word, " \t,");
+
+    return cli_fail("%s: line %" PRIu64 ", column %zu: %s, found '%.*s'", lines->input.name, lines->number, column + 1,
+                    ntr_status_text((ntr_status)status), size > 60 ? 60 : size, size ? word : "");
+}
+
+static int assemble_line(const ntr_params *params, const struct cli_lines *lines, const char *line,
+                         struct cli_output *out) {
+    size_t column = 0;
+    uint8_t *bytes = (uint8_t *)cli_output_reserve(out, CLI_OUTPUT_ROOM);
+    int size = ntr_message_assemble(params, line, bytes, CLI_OUTPUT_ROOM, &column);
+
+    if (size < 0) return tell_mistake(lines, line, column, size);
+    cli_output_commit(out, (size_t)size);
+    return CLI_OK;
+}
+
+static int assemble_lines(const ntr_params *params, struct cli_lines *lines, struct cli_output *out) {
+    char line[CLI_LINE_MAX + 1];
+    const char *text;
+    size_t length;
+
+    while (!out->done && cli_lines_next(lines, &text, &length)) {
+        const char *nul = memchr(text, 0, length);
+        if (nul)
+            return cli_fail("%s: line %" PRIu64 ", column %td: expected text, found a zero byte", lines->input.name, lines->number,
+                            nul - text + 1);
+        memcpy(line, text, length);
+        line[length] = 0;
+        int status = assemble_line(params, lines, line, out);
+        if (status != CLI_OK) return status;
+    }
+    return lines->failed ? CLI_FAILED : CLI_OK;
+}
+
+static int assemble_run(const void *options, char **operands) {
+    const struct assemble_options *o = options;
+    struct cli_lines lines;
+    struct cli_output out;
+    ntr_params params;
+
+    if (o->stream.infer) return cli_fail("--auto: there is no stream to find it out from");
+    if (cli_stream_params(&o->stream, NULL, &params) != CLI_OK) return CLI_FAILED;
+    if (!o->result.path && isatty(STDOUT_FILENO)) return cli_fail("bytes are not for a terminal; name a file with -o");
+    if (cli_lines_open(&lines, operands[0]) != CLI_OK) return CLI_FAILED;
+    int status = cli_output_open(&out, o->result.path);
+    if (status == CLI_OK) status = cli_output_close(&out, assemble_lines(&params, &lines, &out));
+    cli_lines_close(&lines);
+    return status;
+}
+
+const struct cli_command cli_assemble = {
+    .operands = "FILE",
+    .least = 1,
+    .most = 1,
+    .groups = groups,
+    .size = sizeof(struct assemble_options),
+    .run = assemble_run,
+    .about = "The inverse of 'ntrace dump': reads messages as text or JSON lines and writes their bytes. Numbers and\n"
+             "offsets ('#12 @0x1f') may be missing; blank lines and comments are skipped. A mistake is told with its\n"
+             "line and column, and nothing is written to the file.",
+    .examples = "  ntrace dump trace.nex | ntrace assemble - -o copy.nex\n"
+                "  printf 'ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\\n' | ntrace assemble - | xxd",
+};

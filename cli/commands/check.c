@@ -1,0 +1,211 @@
+#include "options/command.h"
+#include "text/findings.h"
+#include "io/images.h"
+#include "options/diagnostics.h"
+#include "options/result.h"
+#include "io/trace.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FAIL_ERROR, FAIL_WARNING, FAIL_NOTE, FAIL_NEVER };
+
+struct check_options {
+    struct cli_stream stream;
+    struct cli_images images;
+    struct cli_result result;
+    struct cli_list rules;
+    int64_t most, period, src;
+    int list, fail_on, mid_stream;
+};
+
+#define S struct check_options
+static const struct cli_option check_table[] = {
+    CLI_FLAG(0, "list-rules", S, list, "list the rules, one a line, and do nothing else"),
+    CLI_LIST(0, "rules", "ID[,ID...]", S, rules, "judge only these rules"),
+    CLI_CHOICE(0, "fail-on", "error|warning|note|never", S, fail_on, FAIL_ERROR,
+               "exit status 1 from which severity on (default: error)"),
+    CLI_NUMBER(0, "src", "N", S, src, 0, 4095, -1, "tell only of this source, and of what belongs to none"),
+    CLI_NUMBER(0, "sync-period", "N", S, period, 0, UINT32_MAX, 0,
+               "messages from one synchronization to the next at most: 2^(trTeInstSyncMax + 4) (default: not judged)"),
+    CLI_NUMBER(0, "max", "N", S, most, 1, 1000000, 10,
+               "tell this many findings of each rule, count the others (default 10)"),
+    CLI_FLAG(0, "mid-stream", S, mid_stream, "the stream starts in the middle of a message (a wrapped buffer)"),
+    CLI_CHOICE(0, "format", CLI_FINDINGS_NAMES, S, result.format, CLI_FINDINGS_TEXT, "form of the output"),
+    {0},
+};
+#undef S
+
+static const struct cli_group groups[] = {
+    CLI_OWN("options", check_table),
+    CLI_GROUP("program", cli_image_options, struct check_options, images),
+    CLI_GROUP("output", cli_path_options, struct check_options, result),
+    CLI_GROUP("the stream", cli_stream_options, struct check_options, stream),
+    {0},
+};
+
+struct run {
+    const struct check_options *options;
+    struct cli_trace trace;
+    struct cli_output out;
+    struct cli_findings findings;
+    bool wanted[CLI_RULES_MAX];
+};
+
+/* ---- the catalogue */
+
+static void list_rule(struct cli_output *out, int format, const ntr_check_rule *rule) {
+    const char *severity = ntr_severity_name((ntr_severity)rule->severity);
+
+    if (format == CLI_FINDINGS_TEXT) {
+        cli_output_print(out, "%-20s %-8s section %-5s %s\n", rule->id, severity, rule->section, rule->about);
+        return;
+    }
+    cli_output_print(out, "{\"rule\":\"%s\",\"severity\":\"%s\",\"section\":\"%s\",\"about\":", rule->id, severity,
+                     rule->section);
+    cli_output_json(out, rule->about);
+    cli_output_text(out, ",\"breaking\":");
+    cli_output_json(out, rule->breaking);
+    cli_output_text(out, "}\n");
+}
+
+static int list_rules(const struct check_options *o) {
+    const ntr_check_rule *rule;
+    struct cli_output out;
+
+    if (o->result.format > CLI_FINDINGS_JSONL) return cli_fail("--list-rules has the forms text and jsonl");
+    if (cli_output_open(&out, o->result.path) != CLI_OK) return CLI_FAILED;
+    for (size_t i = 0; (rule = ntr_check_rule_at(i)); i++) list_rule(&out, o->result.format, rule);
+    return cli_output_close(&out, CLI_OK);
+}
+
+static int want(struct run *r, const char *id, size_t length) {
+    const ntr_check_rule *rule;
+
+    for (size_t i = 0; (rule = ntr_check_rule_at(i)); i++) {
+        if (strlen(rule->id) != length || memcmp(rule->id, id, length) != 0) continue;
+        r->wanted[i] = true;
+        return CLI_OK;
+    }
+    return cli_fail("--rules: no rule '%.*s' ('ntrace check --list-rules' lists them)", (int)length, id);
+}
+
+static int choose_rules(struct run *r) {
+    const struct cli_list *list = &r->options->rules;
+
+    if (!list->count) memset(r->wanted, true, sizeof r->wanted);
+    for (size_t i = 0; i < list->count; i++) {
+        for (const char *id = list->items[i].value; id;) {
+            const char *comma = strchr(id, ',');
+            if (want(r, id, comma ? (size_t)(comma - id) : strlen(id)) != CLI_OK) return CLI_FAILED;
+            id = comma ? comma + 1 : NULL;
+        }
+    }
+    return CLI_OK;
+}
+
+/* ---- judging */
+
+static void found(void *user, const ntr_finding *finding) {
+    struct run *r = user;
+
+    if (r->options->src >= 0 && finding->has_source && finding->src != r->options->src) return;
+    if (r->wanted[finding->index])
+        cli_findings_add(&r->findings, (enum cli_findings_format)r->options->result.format, finding);
+}
+
+static int judge(struct run *r, ntr_check *check) {
+    ntr_bytes span;
+    bool last = false;
+
+    while (!last && !r->out.done) {
+        if (!cli_trace_feed(&r->trace, &span, &last)) return CLI_FAILED;
+        ntr_status status = ntr_check_feed(check, span.data, span.size, last);
+        if (status != NTR_OK) return cli_fail("%s: %s", r->trace.input.name, ntr_status_text(status));
+    }
+    return CLI_OK;
+}
+
+static int verdict(const struct run *r) {
+    static const int lowest[] = {[FAIL_ERROR] = NTR_SEVERITY_ERROR,
+                                 [FAIL_WARNING] = NTR_SEVERITY_WARNING,
+                                 [FAIL_NOTE] = NTR_SEVERITY_NOTE,
+                                 [FAIL_NEVER] = NTR_SEVERITY_ERROR + 1};
+
+    for (int s = lowest[r->options->fail_on]; s <= NTR_SEVERITY_ERROR; s++)
+        if (r->findings.by_severity[s]) return CLI_DEFECTS;
+    return CLI_OK;
+}
+
+static int judge_all(struct run *r, ntr_check *check) {
+    const enum cli_findings_format format = (enum cli_findings_format)r->options->result.format;
+
+    cli_findings_begin(&r->findings, format);
+    int status = judge(r, check);
+    if (status == CLI_OK) status = verdict(r);
+    if (status == CLI_FAILED) return status; /* it has been told; an end would say that this is all */
+    cli_findings_end(&r->findings, format, ntr_check_messages(check), status);
+    return cli_trace_status(&r->trace, ntr_check_messages(check) != 0, status);
+}
+
+static int check_trace(struct run *r) {
+    const struct check_options *o = r->options;
+    ntr_image_info first;
+    ntr_status status;
+
+    if (cli_trace_program(&r->trace, &o->images, &o->stream, false) != CLI_OK) return CLI_FAILED;
+    const bool has_images = ntr_program_image(r->trace.program, 0, &first) == NTR_OK;
+    r->findings.params = &r->trace.params;
+    r->findings.program = has_images ? r->trace.program : NULL;
+    ntr_check *check = ntr_check_new(&(ntr_check_config){.size = sizeof(ntr_check_config),
+                                                         .params = r->trace.params,
+                                                         .program = r->findings.program,
+                                                         .found = found,
+                                                         .user = r,
+                                                         .mid_stream = o->mid_stream != 0,
+                                                         .sync_period = (uint32_t)o->period},
+                                     &status);
+    if (!check) return cli_fail("%s: %s", r->trace.input.name, ntr_status_text(status));
+    int result = cli_output_open(&r->out, o->result.path);
+    if (result == CLI_OK) result = cli_output_close(&r->out, judge_all(r, check));
+    ntr_check_free(check);
+    return result;
+}
+
+static int check_run(const void *options, char **operands) {
+    struct run r = {.options = options};
+
+    if (r.options->list) return list_rules(r.options);
+    if (!operands[0]) return cli_fail("expected TRACE; 'ntrace help check' tells more");
+    r.findings = (struct cli_findings){.out = &r.out, .file = operands[0], .most = (uint64_t)r.options->most};
+    if (choose_rules(&r) != CLI_OK) return CLI_FAILED;
+    if (cli_trace_open(&r.trace, operands[0], &r.options->stream) != CLI_OK) return CLI_FAILED;
+    int status = check_trace(&r);
+    cli_findings_free(&r.findings);
+    cli_trace_close(&r.trace);
+    return status;
+}
+
+const struct cli_command cli_check = {
+    .operands = "[TRACE]",
+    .least = 0,
+    .most = 1,
+    .groups = groups,
+    .size = sizeof(struct check_options),
+    .run = check_run,
+    .about =
+        "Judges a stream by the specification, rule by rule: framing, fields and their limits, the order of a "
+        "source's\n"
+        "messages, and, with the program, what they say of the execution. docs/check.md lists the rules.\n"
+        "\n"
+        "An error is what no encoder of N-Trace 1.0 may send; a warning can be read otherwise; a note is legal, but\n"
+        "wasteful, or read differently by different readers. The exit status is 0 when there is no error, 1 when "
+        "there\n"
+        "is one (--fail-on), 2 when the trace cannot be read. After damage the order of messages is not judged until\n"
+        "the source synchronizes again.",
+    .examples = "  ntrace check trace.nex -e program.elf\n"
+                "  ntrace check trace.nex --format sarif -o trace.sarif\n"
+                "  ntrace check trace.nex --rules icnt-limit,hist-limit --fail-on note\n"
+                "  ntrace check --list-rules\n",
+};

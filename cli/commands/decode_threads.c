@@ -1,0 +1,213 @@
+#include "commands/decode_threads.h"
+#include "options/diagnostics.h"
+#include "text/contexts.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
+
+/* Parts of pieces. */
+enum { TEXT, EVENTS, MISSING };
+
+/* Files smaller than this are decoded before threads have started. */
+enum { WORTH_IT = 4 << 20 };
+
+/* One thread's: text goes to the piece in hand. */
+struct maker {
+    const struct cli_threads *threads;
+    struct cli_output out; /* its buffer is room in the piece */
+    char waste[CLI_OUTPUT_ROOM]; /* ... or this, when there is none */
+    struct cli_decode_output *output; /* NULL: no spans here */
+    ntr_piece *piece;
+    uint64_t missing; /* until the last piece */
+    bool told;        /* of a context of `source` */
+    uint16_t source;
+};
+
+/* ---- in the threads */
+
+/* Text so far is put; the next needs room. */
+static void close_text(struct maker *m) {
+    if (m->out.used && m->out.buffer != m->waste) ntr_piece_used(m->piece, m->out.used);
+    m->out.used = m->out.capacity = 0;
+}
+
+static void give_room(void *user) {
+    struct maker *m = user;
+    size_t room;
+
+    close_text(m);
+    m->out.buffer = ntr_piece_room(m->piece, TEXT, CLI_OUTPUT_ROOM, &room);
+    m->out.capacity = room;
+    if (m->out.buffer) return;
+    m->out.buffer = m->waste;
+    m->out.capacity = sizeof m->waste;
+}
+
+static void maker_free(void *user) {
+    struct maker *m = user;
+
+    cli_decode_output_close(m->output);
+    free(m);
+}
+
+static void *maker_new(void *user) {
+    const struct cli_threads *t = user;
+    struct cli_decode_settings settings = *t->settings;
+    struct maker *m = calloc(1, sizeof *m);
+
+    if (!m) return NULL;
+    m->threads = t;
+    settings.part = true;
+    cli_output_open_into(&m->out, give_room, m);
+    if (t->spans != CLI_SPANS_APART) return m;
+    m->output = cli_decode_output_open(&settings, &m->out);
+    if (m->output) return m;
+    maker_free(m);
+    return NULL;
+}
+
+static void tell_context(struct maker *m, uint16_t src, const ntr_context *context) {
+    const ntr_event event = {.kind = NTR_EVENT_CONTEXT, .src = src, .context = *context};
+
+    if (m->output) cli_decode_output_context(m->output, &event);
+}
+
+static void begin(void *user, ntr_piece *piece) {
+    struct maker *m = user;
+
+    m->piece = piece;
+    m->out.used = m->out.capacity = 0; /* of a piece that was given up */
+    if (m->output) {
+        m->missing = cli_decode_output_missing(m->output);
+        cli_decode_output_forget(m->output);
+    }
+}
+
+static void source(void *user, uint16_t src, const ntr_context *context) {
+    tell_context(user, src, context);
+}
+
+static ntr_status hand_on(struct maker *m, const ntr_event *event) {
+    close_text(m);
+    return ntr_piece_put(m->piece, EVENTS, event, sizeof *event);
+}
+
+static ntr_status take_events(void *user, ntr_piece *piece, const ntr_event *events, size_t count) {
+    struct maker *m = user;
+    const enum cli_span_place place = m->threads->spans;
+
+    ntr_status status = NTR_OK;
+
+    for (size_t i = 0; i < count && status == NTR_OK; i++) {
+        const ntr_event *e = &events[i];
+        if (e->kind == NTR_EVENT_SPAN && place == CLI_SPANS_APART) {
+            cli_decode_output_event(m->output, e);
+        } else if (e->kind != NTR_EVENT_SPAN || place == CLI_SPANS_IN_ORDER) {
+            if (e->kind == NTR_EVENT_CONTEXT) tell_context(m, e->src, &e->context);
+            status = hand_on(m, e);
+        }
+    }
+    close_text(m);
+    return ntr_piece_status(piece);
+}
+
+static ntr_status end(void *user, ntr_piece *piece) {
+    struct maker *m = user;
+
+    close_text(m);
+    if (!m->output || ntr_piece_status(piece) != NTR_OK) return ntr_piece_status(piece);
+    uint64_t missing = cli_decode_output_missing(m->output) - m->missing;
+    m->missing += missing; /* its seam may follow */
+    return missing ? ntr_piece_put(piece, MISSING, &missing, sizeof missing) : NTR_OK;
+}
+
+/* ---- in order */
+
+static ntr_status deliver(void *user, unsigned what, const void *data, size_t size) {
+    struct cli_threads *t = user;
+
+    if (what == TEXT) cli_output_write(t->out, data, size);
+    if (what == MISSING) t->missing += *(const uint64_t *)data;
+    for (const ntr_event *e = data; what == EVENTS && size; e++, size -= sizeof *e) t->event(t->user, e);
+    return t->out->done ? NTR_END : NTR_OK; /* nobody reads any more */
+}
+
+/* ---- */
+
+static ntr_status run(struct cli_threads *t, const ntr_parallel_config *config, ntr_counts *counts) {
+    ntr_status status;
+    ntr_parallel *p = ntr_parallel_new(config, &status);
+
+    if (!p) return status;
+    for (status = NTR_NEED_MORE; status == NTR_NEED_MORE;) {
+        ntr_bytes span;
+        bool last;
+        if (!cli_trace_feed(t->trace, &span, &last)) break;
+        status = ntr_parallel_feed(p, span.data, span.size, last);
+    }
+    if (counts) *counts = *ntr_parallel_counts(p);
+    ntr_parallel_get_stats(p, &t->stats);
+    ntr_parallel_free(p);
+    return status;
+}
+
+ntr_status cli_threads_read(struct cli_threads *t, const ntr_decoder_config *decoder, unsigned jobs) {
+    const ntr_parallel_config config = {
+        .size = sizeof config,
+        .decoder = *decoder,
+        .threads = jobs,
+        .work = {.maker_new = maker_new,
+                 .maker_free = maker_free,
+                 .begin = begin,
+                 .source = source,
+                 .events = take_events,
+                 .end = end,
+                 .deliver = deliver,
+                 .user = t},
+    };
+    return run(t, &config, NULL);
+}
+
+static ntr_status deliver_nothing(void *user, unsigned what, const void *data, size_t size) {
+    (void)user, (void)what, (void)data, (void)size;
+    return NTR_OK;
+}
+
+ntr_status cli_threads_count(struct cli_threads *t, const ntr_decoder_config *decoder, unsigned jobs,
+                             ntr_counts *counts) {
+    const ntr_parallel_config config = {
+        .size = sizeof config,
+        .decoder = *decoder,
+        .threads = jobs,
+        .work.deliver = deliver_nothing,
+        .counting = true,
+    };
+    return run(t, &config, counts);
+}
+
+unsigned cli_threads_number(const struct cli_trace *trace, int64_t asked) {
+    cpu_set_t set;
+
+    if (asked) return (unsigned)asked;
+    if (trace->input.size_hint < WORTH_IT) return 1;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+}
+
+void cli_threads_tell(const struct cli_threads *t) {
+    const ntr_parallel_stats *s = &t->stats;
+    const struct {
+        uint64_t pieces;
+        const char *why;
+    } reasons[] = {
+        {s->many_sources, "not every source has a synchronizing message in them"},
+        {s->without_sync, "there is no synchronizing message"},
+        {s->guessed_wrong, "there is damage, or contexts or times are not known, before them"},
+    };
+
+    if (s->pieces < 4) return;
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+        if (reasons[i].pieces >= s->pieces / 2)
+            cli_note("%s: %" PRIu64 " of %" PRIu64 " pieces were decoded by one thread after the other: %s",
+                     t->trace->input.name, reasons[i].pieces, s->pieces, reasons[i].why);
+}

@@ -1,0 +1,97 @@
+#include "options/command.h"
+#include "io/defects.h"
+#include "text/message_writer.h"
+#include "io/output.h"
+#include "options/diagnostics.h"
+#include "options/result.h"
+#include "options/selection.h"
+#include "io/trace.h"
+
+#include <string.h>
+
+struct dump_options {
+    struct cli_stream stream;
+    struct cli_selection selection;
+    struct cli_result result;
+    int bytes;
+};
+
+static const struct cli_option dump_table[] = {
+    CLI_CHOICE(0, "format", "text|jsonl|csv|none", struct dump_options, result.format, CLI_FORMAT_TEXT,
+               "form of the output; none: parse and validate only"),
+    CLI_FLAG(0, "bytes", struct dump_options, bytes,
+             "text: show below each message its bytes, their MDO and MSEO bits and the field that each one completes"),
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    CLI_OWN("options", dump_table),
+    CLI_GROUP("output", cli_path_options, struct dump_options, result),
+    CLI_GROUP("part of the trace", cli_selection_options, struct dump_options, selection),
+    CLI_GROUP("the stream", cli_stream_options, struct dump_options, stream),
+    {0},
+};
+
+static int dump_messages(struct cli_trace *trace, const struct cli_window *window, struct cli_message_writer *writer) {
+    const bool whole = cli_window_is_whole(window);
+    struct cli_defects defects = {.file = trace->input.name};
+    ntr_message message;
+    bool behind = false;
+
+    while (!writer->out->done && !behind && cli_trace_message(trace, &message) == NTR_OK) {
+        if (!whole && !cli_window_message(window, &message, &behind)) continue;
+        if (message.defect) cli_defect_add(&defects, &trace->params, &message);
+        cli_message_write(writer, &message);
+    }
+    return cli_trace_status(trace, trace->reader.number != 0, cli_defect_summary(&defects));
+}
+
+/* Nothing is shown and nothing left out: the quickest way through. */
+static int check_messages(struct cli_trace *trace) {
+    struct cli_defects defects = {.file = trace->input.name};
+    ntr_message_mix mix = {0};
+    ntr_message message;
+
+    while (cli_trace_defect(trace, &mix, &message) == NTR_OK) cli_defect_add(&defects, &trace->params, &message);
+    return cli_trace_status(trace, trace->reader.number != 0, cli_defect_summary(&defects));
+}
+
+static int dump_run(const void *options, char **operands) {
+    const struct dump_options *o = options;
+    struct cli_trace trace;
+    struct cli_output out;
+    struct cli_window window;
+
+    if (cli_selection_messages(&o->selection, &window) != CLI_OK) return CLI_FAILED;
+    if (o->bytes && o->result.format != CLI_MESSAGE_TEXT) return cli_fail("--bytes goes with --format text only");
+    if (cli_trace_open(&trace, operands[0], &o->stream) != CLI_OK) return CLI_FAILED;
+    int status = cli_output_open(&out, o->result.path);
+    if (status == CLI_OK) {
+        struct cli_message_writer writer;
+        cli_message_writer_init(&writer, &out, &trace.params, (enum cli_message_form)o->result.format, o->bytes != 0);
+        bool check = writer.form == CLI_MESSAGE_NONE && cli_window_is_whole(&window);
+        status = cli_output_close(&out, check ? check_messages(&trace) : dump_messages(&trace, &window, &writer));
+    }
+    cli_trace_close(&trace);
+    return status;
+}
+
+const struct cli_command cli_dump = {
+    .operands = "TRACE",
+    .least = 1,
+    .most = 1,
+    .groups = groups,
+    .size = sizeof(struct dump_options),
+    .run = dump_run,
+    .about =
+        "Prints one line a message: its number, its byte offset in the stream, its name and its fields:\n"
+        "\n"
+        "  #12 @0x1f IndirectBranchHist BTYPE=0 ICNT=125 UADDR=0x7 HIST=0xffe\n"
+        "\n"
+        "A field that was sent with more bits than it needs shows how many, 'ICNT=125:18'. A message with a defect\n"
+        "ends in its bytes and the reason; the defect is also told on standard error, and the exit status is 1.\n"
+        "'ntrace assemble' makes the same bytes from this text again.",
+    .examples = "  ntrace dump trace.nex\n"
+                "  ntrace dump --src-bits 4 --src 2 --format jsonl capture.nex.zst\n"
+                "  ntrace dump --format none trace.nex && echo sound",
+};

@@ -1,0 +1,224 @@
+#include "options/command.h"
+#include "io/encode_source.h"
+#include "options/encoder_options.h"
+#include "io/images.h"
+#include "options/diagnostics.h"
+#include "options/result.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+struct encode_options {
+    struct cli_encoder encoder;
+    struct cli_images images;
+    struct cli_result result;
+    struct cli_list inputs;
+    int64_t hart;
+    int show;
+};
+
+enum { SHOW_MESSAGES, SHOW_INGRESS };
+
+#define S struct encode_options
+static const struct cli_option encode_table[] = {
+    CLI_LIST(0, "pc", "FILE", S, inputs, "the execution as program counters, one a line, 0x...; needs the program"),
+    CLI_LIST(0, "ingress", "FILE", S, inputs, "the execution as records of the trace ingress port (docs/ingress.md)"),
+    CLI_LIST(0, "spike-log", "FILE", S, inputs, "the execution as a log of Spike (-l, --log-commits, or both)"),
+    CLI_NUMBER(0, "hart", "N", S, hart, 0, UINT32_MAX, 0, "with --spike-log: the hart to follow (default 0)"),
+    CLI_CHOICE(0, "output", "messages|ingress", S, show, SHOW_MESSAGES,
+               "messages, or what the encoder is fed: ingress records as text"),
+    {0},
+};
+#undef S
+
+static const struct cli_group groups[] = {
+    CLI_OWN("options", encode_table),
+    CLI_GROUP("program", cli_image_options, struct encode_options, images),
+    CLI_GROUP("output", cli_path_options, struct encode_options, result),
+    CLI_GROUP_ROWS("the encoder", cli_encoder_rows, struct encode_options, encoder),
+    {0},
+};
+
+static const struct source {
+    const char *name;
+    cli_encode_source read;
+    bool program; /* cannot do without */
+} sources[] = {
+    {"pc", cli_encode_pcs, true},
+    {"ingress", cli_encode_ingress, false},
+    {"spike-log", cli_encode_spike, false},
+};
+
+static const struct source *find_source(const char *name) {
+    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
+        if (strcmp(sources[i].name, name) == 0) return &sources[i];
+    }
+    return NULL;
+}
+
+/* Everything one run works with. */
+struct run {
+    const struct encode_options *options;
+    const struct source *source;
+    ntr_program *program;
+    ntr_encoder_config config;
+    struct cli_output out;
+    struct cli_encode encode;
+};
+
+/* ---- where encoder and classifier write to */
+
+static ntr_status take_message(void *user, const uint8_t *bytes, size_t size) {
+    cli_output_write(user, bytes, size);
+    return NTR_OK;
+}
+
+static ntr_status take_block(void *user, const ntr_ingress *block) {
+    struct cli_output *out = user;
+    char *line = cli_output_reserve(out, NTR_INGRESS_TEXT_MAX);
+    int size = ntr_ingress_format(block, line, NTR_INGRESS_TEXT_MAX);
+
+    if (size < 0) return (ntr_status)size;
+    line[size] = '\n';
+    cli_output_commit(out, (size_t)size + 1);
+    return NTR_OK;
+}
+
+/* ---- opening */
+
+static int open_program(struct run *r) {
+    r->program = ntr_program_new(NULL);
+    if (!r->program) return cli_fail("out of memory");
+    if (cli_images_load(&r->options->images, r->program) != CLI_OK) return CLI_FAILED;
+    if (r->source->program && r->options->images.list.count == 0)
+        return cli_fail("no program: --%s needs its ELF file (-e)", r->source->name);
+    return CLI_OK;
+}
+
+static int open_encoder(struct run *r) {
+    ntr_status status;
+
+    ntr_encoder_config_init(&r->config);
+    if (ntr_program_xlen(r->program)) r->config.params.xlen = (uint8_t)ntr_program_xlen(r->program);
+    if (cli_encoder_configure(&r->options->encoder, &r->config) != CLI_OK) return CLI_FAILED;
+    r->config.sink = take_message;
+    r->config.sink_user = &r->out;
+    r->encode.encoder = ntr_encoder_new(&r->config, &status);
+    return r->encode.encoder ? CLI_OK : cli_fail("%s", ntr_status_text(status));
+}
+
+/* Blocks must not reach over the bounds of an address filter, which judges a block by its first address. */
+static size_t filter_bounds(const ntr_encoder_config *config, uint64_t bounds[2 * NTR_FILTERS_MAX]) {
+    size_t count = 0;
+
+    for (unsigned i = 0; i < config->filter_count; i++) {
+        if (!config->filters[i].match_address) continue;
+        bounds[count++] = config->filters[i].first;
+        bounds[count++] = config->filters[i].last + 1;
+    }
+    return count;
+}
+
+static int open_classifier(struct run *r) {
+    ntr_classifier_config config;
+    uint64_t bounds[2 * NTR_FILTERS_MAX];
+    ntr_status status;
+
+    ntr_classifier_config_init(&config);
+    config.program = r->program;
+    config.itype_width = r->config.itype_width;
+    config.all_jumps = r->config.params.all_jumps;
+    config.cut_count = filter_bounds(&r->config, bounds);
+    config.cuts = bounds;
+    if (r->options->show == SHOW_MESSAGES) {
+        config.encoder = r->encode.encoder;
+    } else {
+        config.sink = take_block;
+        config.sink_user = &r->out;
+    }
+    r->encode.classifier = ntr_classifier_new(&config, &status);
+    return r->encode.classifier ? CLI_OK : cli_fail("%s", ntr_status_text(status));
+}
+
+/* ---- encoding */
+
+/* The execution has ended: everything pending goes out. */
+static int finish(struct run *r) {
+    uint64_t next = NTR_ADDRESS_UNKNOWN;
+    ntr_status status = ntr_classifier_finish(r->encode.classifier, &next);
+
+    if (status == NTR_OK && r->options->show == SHOW_MESSAGES) {
+        status = ntr_encoder_stop(r->encode.encoder, next, r->config.stop_evcode);
+        if (status == NTR_OK) status = ntr_encoder_flush(r->encode.encoder);
+    }
+    if (status == NTR_OK) return CLI_OK;
+    const char *detail = ntr_classifier_error(r->encode.classifier), *path = r->options->inputs.items[0].value;
+    if (!*detail) detail = ntr_encoder_error(r->encode.encoder);
+    return cli_fail("%s: at its end: %s", path, *detail ? detail : ntr_status_text(status));
+}
+
+static void tell_losses(const struct run *r) {
+    ntr_encoder_status status;
+
+    ntr_encoder_status_get(r->encode.encoder, &status);
+    if (status.overflows)
+        cli_note("FIFO full %" PRIu64 " times: %" PRIu64 " messages (%" PRIu64 " bytes) and %" PRIu64
+                 " halfwords of execution are lost",
+                 status.overflows, status.lost_messages, status.lost_bytes, status.lost_halfwords);
+    if (status.stall_cycles) cli_note("FIFO full: the hart stood still for %" PRIu64 " cycles", status.stall_cycles);
+}
+
+static int encode_input(struct run *r) {
+    if (open_program(r) != CLI_OK || open_encoder(r) != CLI_OK || open_classifier(r) != CLI_OK) return CLI_FAILED;
+    r->encode.hart = (unsigned)r->options->hart;
+    r->encode.xlen = ntr_program_xlen(r->program);
+    r->encode.out = &r->out;
+    if (r->options->show == SHOW_INGRESS) cli_output_print(&r->out, "%s\n", ntr_ingress_header());
+    if (r->source->read(&r->encode, r->options->inputs.items[0].value) != CLI_OK) return CLI_FAILED;
+    if (finish(r) != CLI_OK) return CLI_FAILED;
+    tell_losses(r);
+    return CLI_OK;
+}
+
+static int check_usage(const struct encode_options *o) {
+    if (o->inputs.count != 1)
+        return cli_fail("expected one of --pc, --ingress and --spike-log, found %s",
+                        o->inputs.count ? "several" : "none");
+    if (o->show == SHOW_INGRESS && strcmp(o->inputs.items[0].name, "ingress") == 0)
+        return cli_fail("--output ingress: the input already is");
+    if (o->show == SHOW_MESSAGES && !o->result.path && isatty(STDOUT_FILENO))
+        return cli_fail("bytes are not for a terminal; name a file with -o");
+    return CLI_OK;
+}
+
+static int encode_run(const void *options, char **operands) {
+    struct run r = {.options = options};
+
+    (void)operands;
+    if (check_usage(r.options) != CLI_OK) return CLI_FAILED;
+    r.source = find_source(r.options->inputs.items[0].name);
+    int status = cli_output_open(&r.out, r.options->result.path);
+    if (status == CLI_OK) status = cli_output_close(&r.out, encode_input(&r));
+    ntr_classifier_free(r.encode.classifier);
+    ntr_encoder_free(r.encode.encoder);
+    ntr_program_free(r.program);
+    return status;
+}
+
+const struct cli_command cli_encode = {
+    .operands = "",
+    .least = 0,
+    .most = 0,
+    .groups = groups,
+    .size = sizeof(struct encode_options),
+    .run = encode_run,
+    .about =
+        "Encodes an execution as a hart's trace encoder would. The execution is a list of program counters, the\n"
+        "records of a trace ingress port, or a log of the simulator Spike. Where the input has no time, a retired\n"
+        "halfword takes one tick (--timestamps).",
+    .examples =
+        "  ntrace encode -e program.elf --pc list.txt --best -o trace.nex\n"
+        "  ntrace encode -e program.elf --pc list.txt --mode btm --sync-mode messages --sync-max 4 -o trace.nex\n"
+        "  ntrace encode --spike-log spike.log -o trace.nex",
+};

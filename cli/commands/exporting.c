@@ -1,0 +1,178 @@
+#include "commands/exporting.h"
+#include "io/output.h"
+#include "io/memory.h"
+#include "options/diagnostics.h"
+#include "io/atomic_file.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define S struct cli_exporting_options
+const struct cli_option cli_exporting_options[] = {
+    CLI_STRING(0, "to", "FORMAT", S, to, "the format to write; --to list tells which there are"),
+    CLI_STRING('o', "output", "FILE", S, path, "write there instead of standard output"),
+    {0},
+};
+
+const struct cli_option cli_exporting_tree_options[] = {
+    CLI_CHOICE(0, "per", "trace|hart|context", S, per, NTR_CALLTREE_TOGETHER,
+               "call trees: one for all, or one for each hart, or for each context of each hart"),
+    {0},
+};
+
+#define READING                                                                                                        \
+    CLI_GROUP("trace", cli_answers_options, S, answers), CLI_GROUP("program", cli_image_options, S, answers.images),   \
+        CLI_GROUP("the stream", cli_stream_options, S, answers.stream), {0}
+const struct cli_group cli_exporting_groups[] = {CLI_OWN("options", cli_exporting_options), READING};
+const struct cli_group cli_exporting_tree_groups[] = {
+    CLI_OWN("options", cli_exporting_options),
+    CLI_OWN("call trees", cli_exporting_tree_options),
+    READING,
+};
+#undef READING
+#undef S
+
+static void list_one(const ntr_exporter *exporter) {
+    const char *alias;
+
+    printf("%-18s %s", ntr_exporter_name(exporter), ntr_exporter_summary(exporter));
+    for (size_t i = 0; (alias = ntr_exporter_alias(exporter, i)); i++) printf("%s%s", i ? ", " : "; also: ", alias);
+    putchar('\n');
+}
+
+static void list(const char *family) {
+    const ntr_exporter *exporter;
+
+    for (size_t i = 0; (exporter = ntr_exporter_at(i)); i++)
+        if (strcmp(ntr_exporter_family(exporter), family) == 0) list_one(exporter);
+}
+
+static const ntr_exporter *choose(const char *family, const char *name) {
+    const ntr_exporter *exporter = NULL;
+
+    if (name) return ntr_exporter_find(family, name);
+    for (size_t i = 0; (exporter = ntr_exporter_at(i)); i++)
+        if (strcmp(ntr_exporter_family(exporter), family) == 0) break;
+    return exporter;
+}
+
+struct writing {
+    struct cli_answers answers;
+    struct cli_output out;
+    ntr_output output;
+    ntr_export *export_;
+    ntr_calltree_split per;
+};
+
+static ntr_status write_bytes(void *user, const void *bytes, size_t size) {
+    struct cli_output *out = user;
+
+    cli_output_write(out, bytes, size);
+    return out->failed ? NTR_E_IO : NTR_OK;
+}
+
+static ntr_status take_events(void *user, const ntr_event *events, size_t count) {
+    return ntr_export_feed(user, events, count);
+}
+
+static int begin(struct writing *w, const ntr_exporter *exporter) {
+    ntr_status status;
+
+    w->export_ = ntr_export_new(exporter, &w->answers.answers, &w->output, &status);
+    if (w->export_) return CLI_OK;
+    if (status == NTR_E_NO_IMAGE)
+        return cli_fail("%s: %s is about one ELF file, and there is none (-e)", w->answers.path,
+                        ntr_exporter_name(exporter));
+    return cli_fail("%s: %s: %s", w->answers.path, ntr_exporter_name(exporter), ntr_status_text(status));
+}
+
+static int finish(struct writing *w, const ntr_exporter *exporter) {
+    ntr_status status = ntr_export_finish(w->export_);
+
+    if (status >= 0 || w->out.failed) return CLI_OK;
+    return cli_fail("%s: %s: %s", w->answers.path, ntr_exporter_name(exporter), ntr_status_text(status));
+}
+
+/* Exporters of events begin before the decoding, those of sums after it. */
+static int write_all(struct writing *w, const ntr_exporter *exporter) {
+    unsigned needs = ntr_exporter_needs(exporter);
+    int status = CLI_OK;
+
+    if (cli_answers_need(&w->answers, needs) != CLI_OK) return CLI_FAILED;
+    if (w->answers.answers.tree) ntr_calltree_divide(w->answers.answers.tree, w->per);
+    if (needs & NTR_NEEDS_EVENTS && begin(w, exporter) != CLI_OK) return CLI_FAILED;
+    status = cli_answers_run(&w->answers, w->export_ ? take_events : NULL, w->export_);
+    if (status == CLI_FAILED) return status;
+    if (!w->export_ && begin(w, exporter) != CLI_OK) return CLI_FAILED;
+    return finish(w, exporter) == CLI_OK ? status : CLI_FAILED;
+}
+
+/* The exporter that the options name; NULL when there is nothing to write, with *status the reason. */
+static const ntr_exporter *chosen(const char *family, const struct cli_exporting_options *options, bool has_input,
+                                  int *status) {
+    if (options->to && strcmp(options->to, "list") == 0) {
+        list(family);
+        *status = CLI_OK;
+        return NULL;
+    }
+    const ntr_exporter *exporter = choose(family, options->to);
+    *status = CLI_FAILED;
+    if (!exporter) {
+        cli_note("--to %s: no such format; --to list tells which there are", options->to);
+    } else if (!has_input) {
+        cli_note("which trace?");
+        return NULL;
+    } else if (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE && !options->path) {
+        cli_note("--to %s needs -o FILE", ntr_exporter_name(exporter));
+        return NULL;
+    }
+    return exporter;
+}
+
+int cli_exporting_coverage(const struct cli_exporting_options *options, ntr_coverage *coverage, int status) {
+    int refused;
+    const ntr_exporter *exporter = chosen("coverage", options, coverage != NULL, &refused);
+    if (!exporter) return refused;
+
+    struct writing w = {.output = {.write = write_bytes, .user = &w.out}};
+    w.answers.path = "coverage";
+    w.answers.answers = (ntr_answers){.size = sizeof(ntr_answers), .coverage = coverage};
+    if (cli_output_open(&w.out, options->path) != CLI_OK) return CLI_FAILED;
+    if (begin(&w, exporter) != CLI_OK || finish(&w, exporter) != CLI_OK) status = CLI_FAILED;
+    ntr_export_free(w.export_);
+    return cli_output_close(&w.out, status);
+}
+
+/* Formats that write their file themselves get a temporary name, too. */
+static int write_own_file(struct writing *w, const ntr_exporter *exporter, const char *path) {
+    struct cli_unfinished *file;
+    int fd, status;
+
+    if (cli_unfinished_open(&file, path, &fd) != CLI_OK) return CLI_FAILED;
+    close(fd);
+    w->output.path = cli_unfinished_name(file);
+    status = write_all(w, exporter);
+    ntr_export_free(w->export_);
+    w->export_ = NULL;
+    if (status != CLI_FAILED && cli_memory_short()) status = cli_fail("out of memory");
+    return cli_unfinished_settle(file, status);
+}
+
+int cli_exporting_run(const char *family, const struct cli_exporting_options *options, const char *trace) {
+    int status;
+    const ntr_exporter *exporter = chosen(family, options, trace != NULL, &status);
+    if (!exporter) return status;
+
+    bool own_file = (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE) != 0;
+    struct writing w = {.output = {.write = write_bytes, .user = &w.out}, .per = (ntr_calltree_split)options->per};
+    status = cli_answers_open(&w.answers, trace, &options->answers);
+    if (status == CLI_OK && own_file) {
+        status = write_own_file(&w, exporter, options->path);
+    } else if (status == CLI_OK && (status = cli_output_open(&w.out, options->path)) == CLI_OK) {
+        status = cli_output_close(&w.out, write_all(&w, exporter));
+    }
+    ntr_export_free(w.export_);
+    cli_answers_close(&w.answers);
+    return status;
+}

@@ -1,0 +1,50 @@
+#include "options/command.h"
+#include "options/completion.h"
+#include "options/help.h"
+#include "options/man.h"
+#include "options/diagnostics.h"
+
+#include <string.h>
+
+struct help_options {
+    int as;
+};
+
+enum { AS_TEXT, AS_MAN, AS_BASH };
+
+static const struct cli_option table[] = {
+    CLI_CHOICE(0, "as", "text|man|bash", struct help_options, as, AS_TEXT,
+               "form: text, the source of the man page, or the bash completion of all commands"),
+    {0},
+};
+
+static const struct cli_group groups[] = {CLI_OWN("options", table), {0}};
+
+static int help_run(const void *options, char **operands) {
+    const struct help_options *o = options;
+    const char *topic = operands[0];
+
+    if (o->as == AS_BASH) {
+        cli_bash_completion(stdout);
+    } else if (!topic) {
+        (o->as == AS_MAN ? cli_man_overview : cli_help_overview)(stdout);
+    } else if (strcmp(topic, "dialects") == 0) {
+        cli_help_dialects(stdout);
+    } else {
+        const struct cli_entry *entry = cli_find_command(topic);
+        if (!entry) return cli_fail("no command or topic '%s'; 'ntrace --help' lists them", topic);
+        (o->as == AS_MAN ? cli_man_command : cli_help_command)(entry, stdout);
+    }
+    return CLI_OK;
+}
+
+const struct cli_command cli_help = {
+    .operands = "[COMMAND | dialects]",
+    .least = 0,
+    .most = 1,
+    .groups = groups,
+    .size = sizeof(struct help_options),
+    .run = help_run,
+    .about = "Without operand: the list of commands. With a command: everything about it. 'dialects' lists the names\n"
+             "that --dialect takes.",
+};

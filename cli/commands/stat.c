@@ -1,0 +1,147 @@
+#include "options/command.h"
+#include "io/defects.h"
+#include "io/output.h"
+#include "options/diagnostics.h"
+#include "options/result.h"
+#include "options/selection.h"
+#include "text/statistics.h"
+#include "io/trace.h"
+
+#include <ntrace/decoder.h>
+#include <stdlib.h>
+
+struct stat_options {
+    struct cli_stream stream;
+    struct cli_images images;
+    struct cli_selection selection;
+    struct cli_result result;
+};
+
+static const struct cli_option stat_table[] = {
+    CLI_CHOICE(0, "format", "text|jsonl", struct stat_options, result.format, CLI_FORMAT_TEXT,
+               "form of the output: tables for people, or JSON lines"),
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    CLI_OWN("options", stat_table),
+    CLI_GROUP("program", cli_image_options, struct stat_options, images),
+    CLI_GROUP("output", cli_path_options, struct stat_options, result),
+    CLI_GROUP("part of the trace", cli_selection_options, struct stat_options, selection),
+    CLI_GROUP("the stream", cli_stream_options, struct stat_options, stream),
+    {0},
+};
+
+/* A decoder that counts the same bytes, when there is a program. */
+struct execution {
+    ntr_decoder *decoder;
+    ntr_counts counts;
+    ntr_status status;
+};
+
+static void count_execution(void *user, ntr_bytes span, bool last) {
+    struct execution *e = user;
+
+    if (e->status < 0 || ntr_decoder_feed(e->decoder, span.data, span.size, last) != NTR_OK) return;
+    do e->status = ntr_decoder_count(e->decoder, &e->counts);
+    while (e->status == NTR_OK);
+}
+
+static int open_execution(struct execution *e, struct cli_trace *trace, const struct cli_window *window) {
+    ntr_decoder_config config = {.size = sizeof config,
+                                 .params = trace->params,
+                                 .program = trace->program,
+                                 .one_source = window->one_source,
+                                 .source = window->source};
+
+    e->decoder = cli_trace_decoder(trace, &config);
+    if (!e->decoder) return CLI_FAILED;
+    trace->tap = count_execution;
+    trace->tap_user = e;
+    return CLI_OK;
+}
+
+static int write_execution(const struct execution *e, const struct cli_trace *trace, struct cli_rows *rows) {
+    if (!e->decoder) return CLI_OK;
+    if (e->status < 0) return cli_fail("%s: %s", trace->input.name, ntr_status_text(e->status));
+    cli_statistics_write_execution(&e->counts, rows);
+    return cli_trace_totals(trace, &e->counts);
+}
+
+static int count_messages(struct cli_trace *trace, const struct cli_window *window,
+                          struct cli_statistics *statistics) {
+    struct cli_defects defects = {.file = trace->input.name};
+    ntr_message message;
+    bool behind = false;
+
+    while (!behind && cli_trace_message(trace, &message) == NTR_OK) {
+        if (!cli_window_message(window, &message, &behind)) continue;
+        if (message.defect) cli_defect_add(&defects, &trace->params, &message);
+        cli_statistics_add(statistics, &message);
+    }
+    return cli_trace_status(trace, trace->reader.number != 0, cli_defect_summary(&defects));
+}
+
+static int stat_trace(struct cli_trace *trace, const struct cli_window *window, struct execution *execution,
+                      struct cli_rows *rows) {
+    struct cli_statistics *statistics = calloc(1, sizeof *statistics);
+
+    if (!statistics) return cli_fail("out of memory");
+    int status = count_messages(trace, window, statistics);
+    if (status != CLI_FAILED) {
+        cli_statistics_write(statistics, trace->params.dialect, trace->input.name, ntr_reader_idle(&trace->reader),
+                             rows);
+        int executed = write_execution(execution, trace, rows);
+        if (executed > status) status = executed;
+    }
+    free(statistics);
+    return status;
+}
+
+/* The program is loaded when the options or a bundle have one. What ran is told of all the trace only: where a part
+ * begins nothing is known of the execution yet. */
+static int open_program(struct cli_trace *trace, const struct stat_options *o, const struct cli_window *window,
+                        struct execution *execution) {
+    ntr_image_info first;
+
+    if (window->from.unit || window->to.unit) return CLI_OK;
+    if (cli_trace_program(trace, &o->images, &o->stream, false) != CLI_OK) return CLI_FAILED;
+    if (ntr_program_image(trace->program, 0, &first) != NTR_OK) return CLI_OK;
+    return open_execution(execution, trace, window);
+}
+
+static int stat_run(const void *options, char **operands) {
+    const struct stat_options *o = options;
+    struct cli_trace trace;
+    struct cli_output out;
+    struct cli_window window;
+    struct execution execution = {0};
+
+    if (cli_selection_messages(&o->selection, &window) != CLI_OK) return CLI_FAILED;
+    if (cli_trace_open(&trace, operands[0], &o->stream) != CLI_OK) return CLI_FAILED;
+    int status = open_program(&trace, o, &window, &execution);
+    if (status == CLI_OK) status = cli_output_open(&out, o->result.path);
+    if (status == CLI_OK) {
+        struct cli_rows rows = {&out, (enum cli_format)o->result.format, NULL};
+        status = cli_output_close(&out, stat_trace(&trace, &window, &execution, &rows));
+    }
+    ntr_decoder_free(execution.decoder);
+    cli_trace_close(&trace);
+    return status;
+}
+
+const struct cli_command cli_stat = {
+    .operands = "TRACE",
+    .least = 1,
+    .most = 1,
+    .groups = groups,
+    .size = sizeof(struct stat_options),
+    .run = stat_run,
+    .about =
+        "Sizes of the stream, its mix of messages and fields, why it synchronizes and stops, and the share of each\n"
+        "source. 'longest gap' is the longest run of bytes without a synchronizing message. With a program also what "
+        "was\n"
+        "executed, and how many bits of trace an instruction took.",
+    .examples = "  ntrace stat trace.nex\n"
+                "  ntrace stat --src-bits 2 --format jsonl capture.nex.zst",
+};

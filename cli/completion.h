@@ -1,9 +1,0 @@
-/* Completion for bash, made from the option tables. */
-#ifndef CLI_COMPLETION_H
-#define CLI_COMPLETION_H
-
-#include <stdio.h>
-
-void cli_bash_completion(FILE *out);
-
-#endif

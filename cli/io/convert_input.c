@@ -1,0 +1,193 @@
+#include "io/convert.h"
+#include "options/diagnostics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PART = 4096, NOTES_SHOWN = 8 };
+
+/* ---- notes */
+
+static void tell(const struct convert_input *input, const ntr_transport_note *note) {
+    const char *name = input->file.name;
+    const unsigned long long at = note->position, value = note->value;
+    switch (note->kind) {
+    case NTR_NOTE_LOST:
+        cli_note("%s: beat %llu: %s: %s", name, at,
+                 note->reason == NTR_E_NOT_SYNCED ? "no alignment found" : "alignment lost",
+                 ntr_status_text((ntr_status)note->reason));
+        break;
+    case NTR_NOTE_CALIBRATION:
+        cli_note("%s: beat %llu: end of %llu calibration patterns", name, at, value);
+        break;
+    case NTR_NOTE_TRIGGER:
+        cli_note("%s: beat %llu: trigger of trace ID 0x%02llx", name, at, value);
+        break;
+    case NTR_NOTE_FLUSH:
+        cli_note("%s: beat %llu: flush completed", name, at);
+        break;
+    case NTR_NOTE_ID:
+        cli_note("%s: beat %llu: data with the reserved trace ID 0x%02llx passed over", name, at, value);
+        break;
+    case NTR_NOTE_UNKNOWN_ID:
+        cli_note("%s: beat %llu: %llu bytes before the first trace ID passed over", name, at, value);
+        break;
+    default:
+        break;
+    }
+}
+
+static void take_note(void *user, const ntr_transport_note *note) {
+    struct convert_input *input = user;
+    if (input->notes[note->kind]++ < NOTES_SHOWN) tell(input, note);
+}
+
+static void tell_rest(const struct convert_input *input) {
+    for (unsigned kind = NTR_NOTE_LOST; ntr_note_name(kind); kind++)
+        if (input->notes[kind] > NOTES_SHOWN)
+            cli_note("%s: %llu more notes of this kind: %s", input->file.name,
+                     (unsigned long long)input->notes[kind] - NOTES_SHOWN, ntr_note_name(kind));
+}
+
+/* ---- the chain: file, (pins,) beats, bytes */
+
+static ntr_status take_bytes(void *user, unsigned id, const uint8_t *bytes, size_t size) {
+    struct convert_input *input = user;
+    const bool ids = input->transport->ids;
+    if (ids && input->only >= 0 && id != (unsigned)input->only) return NTR_OK;
+    input->taken += size;
+    return convert_output_put(input->output, ids ? id : input->id, bytes, size);
+}
+
+static ntr_status take_beats(void *user, const uint16_t *beats, size_t count) {
+    return ntr_transport_reader_push(((struct convert_input *)user)->reader, beats, count);
+}
+
+static int complain(struct convert_input *input, ntr_status status) {
+    const char *error = input->pins ? ntr_pin_reader_error(input->pins) : "";
+    if (status == NTR_E_STATE) return CLI_FAILED; /* told by the output */
+    return cli_fail("%s: %s", input->file.name, *error ? error : ntr_status_text(status));
+}
+
+/* "D0,D1,.." to the wires' names, in place; returns how many. */
+static unsigned split_names(char *names, const char **data) {
+    unsigned count = 0;
+    for (char *name = names, *comma; name && count < NTR_PINS_MAX; name = comma) {
+        comma = strchr(name, ',');
+        if (comma) *comma++ = 0;
+        data[count++] = name;
+    }
+    return count;
+}
+
+static int open_pins(struct convert_input *input, const struct convert_options *o) {
+    ntr_pin_options options = {.size = sizeof options, .sink = take_beats, .user = input};
+    ntr_status status;
+    options.format = o->samples ? NTR_PINS_SAMPLES : NTR_PINS_VCD;
+    options.channels = (uint8_t)o->samples;
+    options.clock = o->clock;
+    options.clock_center = o->clock_center;
+    options.beat_time = (uint64_t)o->beat_ticks;
+    if (o->data) {
+        input->names = strdup(o->data);
+        if (!input->names) return cli_fail("out of memory");
+        const unsigned count = split_names(input->names, options.data);
+        if (count != input->transport->beat_bits)
+            return cli_fail("--data: expected %u names for %s, found %u", input->transport->beat_bits,
+                            input->transport->name, count);
+    }
+    input->pins = ntr_pin_reader_new(input->transport, &options, &status);
+    if (status == NTR_E_NAME)
+        return cli_fail("--samples %lld: the clock or a data pin is no channel of it", (long long)o->samples);
+    return status == NTR_OK ? CLI_OK : cli_fail("--from %s: %s", input->transport->name, ntr_status_text(status));
+}
+
+/* Bit 0 of trRamWPLow is trRamWrap, so the register's value may be given as it is. */
+static int ram_window(const struct convert_input *input, const struct convert_options *o, ntr_ram_window *ram) {
+    const uint64_t access = o->access ? (uint64_t)o->access : 4;
+    if (o->wp < 0) return cli_fail("--from ram needs --wp, the value of trRamWP");
+    if (o->limit < 0 && input->file.size_hint < access)
+        return cli_fail("%s: its size is not known: --limit is needed", input->file.name);
+    ram->start = (uint64_t)o->start;
+    ram->limit = o->limit < 0 ? ram->start + input->file.size_hint - access : (uint64_t)o->limit;
+    ram->wp = (uint64_t)o->wp & ~1ull;
+    ram->wrapped = o->wrapped || (o->wp & 1);
+    ram->access = (uint8_t)access;
+    return CLI_OK;
+}
+
+static int open_reader(struct convert_input *input, const struct convert_options *o) {
+    ntr_reader_options options = {.size = sizeof options, .sink = take_bytes, .note = take_note, .user = input};
+    ntr_status status;
+    options.begin = o->aligned ? NTR_BEGIN_ALIGNED : o->cut ? NTR_BEGIN_ANYWHERE : NTR_BEGIN_DEFAULT;
+    if (strcmp(input->transport->name, "ram") == 0 && ram_window(input, o, &options.ram) != CLI_OK) return CLI_FAILED;
+    input->reader = ntr_transport_reader_new(input->transport, &options, &status);
+    if (status == NTR_E_RANGE)
+        return cli_fail("--start 0x%llx --limit 0x%llx --wp 0x%llx: expected words, start <= wp <= limit",
+                        (unsigned long long)options.ram.start, (unsigned long long)options.ram.limit,
+                        (unsigned long long)options.ram.wp);
+    return status == NTR_OK ? CLI_OK : cli_fail("--from %s: %s", input->transport->name, ntr_status_text(status));
+}
+
+static void release(struct convert_input *input) {
+    ntr_pin_reader_free(input->pins);
+    ntr_transport_reader_free(input->reader);
+    free(input->names);
+    cli_input_close(&input->file);
+}
+
+int convert_input_open(struct convert_input *input, const struct convert_options *options,
+                       const ntr_transport *transport, const char *path, unsigned id, struct convert_output *output) {
+    *input =
+        (struct convert_input){.transport = transport, .held = -1, .id = id, .only = options->id, .output = output};
+    if (cli_input_open(&input->file, path) != CLI_OK) return CLI_FAILED;
+    const bool pins = options->vcd || options->vcd_in || options->samples;
+    int status = open_reader(input, options);
+    if (status == CLI_OK && pins && transport->lines) status = open_pins(input, options);
+    if (status != CLI_OK) release(input);
+    return status;
+}
+
+/* ---- running */
+
+static ntr_status take_file_bytes(struct convert_input *input, const uint8_t *bytes, size_t size) {
+    uint16_t beats[PART * 8];
+    if (input->pins) return ntr_pin_reader_push(input->pins, bytes, size);
+    const size_t count = ntr_beats_unpack(input->transport->beat_bits, &input->held, bytes, size, beats);
+    return take_beats(input, beats, count);
+}
+
+int convert_input_step(struct convert_input *input) {
+    if (!input->span.size) {
+        bool last = false;
+        if (input->last) {
+            input->ended = true;
+            return CLI_OK;
+        }
+        if (cli_input_next(&input->file, &input->span, &last) != CLI_OK) return CLI_FAILED;
+        input->last = last;
+    }
+    const size_t part = input->span.size < PART ? input->span.size : PART;
+    const ntr_status status = take_file_bytes(input, input->span.data, part);
+    input->span.data += part;
+    input->span.size -= part;
+    return status == NTR_OK ? CLI_OK : complain(input, status);
+}
+
+/* Not the transport that it is said to be, or nothing but idle. */
+static int tell_none(const struct convert_input *input) {
+    cli_note("%s: expected messages over %s, found none", input->file.name, input->transport->name);
+    return CLI_DEFECTS;
+}
+
+int convert_input_close(struct convert_input *input) {
+    ntr_status status = NTR_OK;
+    if (input->ended && input->pins) status = ntr_pin_reader_end(input->pins);
+    if (input->ended && status == NTR_OK) status = ntr_transport_reader_end(input->reader);
+    int result = status == NTR_OK ? CLI_OK : complain(input, status);
+    tell_rest(input);
+    if (result == CLI_OK && input->notes[NTR_NOTE_LOST]) result = CLI_DEFECTS;
+    if (result == CLI_OK && input->ended && !input->taken) result = tell_none(input);
+    release(input);
+    return result;
+}

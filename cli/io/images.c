@@ -1,0 +1,185 @@
+#include "io/images.h"
+#include "io/input.h"
+#include "io/input_guard.h"
+#include "options/diagnostics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct cli_option cli_image_options[] = {
+    CLI_LIST('e', "elf", "FILE[@ADDR][:BINDING...]", struct cli_images, list,
+             "program image; @ADDR: loaded there (PIE, shared library); repeatable. Bindings: :ctx=N (scontext), "
+             ":hctx=N (hcontext), :prv=U|S|M, :v=0|1: seen there only; :from=N, :until=N: between these bytes of "
+             "the stream"),
+    CLI_LIST(0, "raw", "FILE@ADDR[:BINDING...]", struct cli_images, list,
+             "plain memory image that starts at ADDR; repeatable"),
+    CLI_LIST(0, "jitdump", "FILE[:BINDING...]", struct cli_images, list,
+             "code made at run time and its names, as Linux's jit-PID.dump holds them; repeatable"),
+    CLI_LIST(0, "perf-map", "FILE[:BINDING...]", struct cli_images, list,
+             "names of code made at run time, as Linux's perf-PID.map holds them; repeatable"),
+    {0},
+};
+
+/* "FILE[@ADDR][:BINDING...]", taken apart from its end, so that paths may hold '@' and ':'. */
+struct image {
+    char *path; /* to be freed */
+    bool has_address;
+    ntr_image_options options;
+};
+
+static bool set_scontext(ntr_image_options *o, const char *text) {
+    return o->has_scontext = cli_parse_number(text, &o->scontext);
+}
+
+static bool set_hcontext(ntr_image_options *o, const char *text) {
+    return o->has_hcontext = cli_parse_number(text, &o->hcontext);
+}
+
+/* The virtual modes are :prv=U:v=1 and :prv=S:v=1. */
+static bool set_privilege(ntr_image_options *o, const char *text) {
+    static const char letters[] = "US?M";
+    const char *found = *text && !text[1] && *text != '?' ? strchr(letters, *text) : NULL;
+
+    if (found) o->prv = (uint8_t)(found - letters);
+    return o->has_prv = found != NULL;
+}
+
+static bool set_virtual(ntr_image_options *o, const char *text) {
+    uint64_t v = 2;
+
+    if (!cli_parse_number(text, &v) || v > 1) return false;
+    o->v = (uint8_t)v;
+    return true;
+}
+
+static bool set_from(ntr_image_options *o, const char *text) {
+    return cli_parse_number(text, &o->from);
+}
+
+static bool set_until(ntr_image_options *o, const char *text) {
+    return cli_parse_number(text, &o->until) && o->until;
+}
+
+static const struct binding {
+    const char *key;
+    bool (*set)(ntr_image_options *options, const char *text);
+    const char *expected;
+} bindings[] = {
+    {":ctx=", set_scontext, "a number"},   {":hctx=", set_hcontext, "a number"},
+    {":prv=", set_privilege, "U, S or M"}, {":v=", set_virtual, "0 or 1"},
+    {":from=", set_from, "a byte offset"}, {":until=", set_until, "a byte offset above 0"},
+};
+
+static const struct binding *binding_at(const char *mark) {
+    for (size_t i = 0; i < sizeof bindings / sizeof bindings[0]; i++)
+        if (strncmp(mark, bindings[i].key, strlen(bindings[i].key)) == 0) return &bindings[i];
+    return NULL;
+}
+
+static int bind(const struct cli_item *item, struct image *image) {
+    const struct binding *b;
+    char *mark;
+
+    while ((mark = strrchr(image->path, ':')) && (b = binding_at(mark))) {
+        const char *value = mark + strlen(b->key);
+        if (!b->set(&image->options, value))
+            return cli_fail("--%s: '%s': expected %s after '%s', found '%s'", item->name, item->value, b->expected,
+                            b->key, value);
+        *mark = 0;
+    }
+    if (image->options.v && !image->options.has_prv)
+        return cli_fail("--%s: '%s': :v=1 needs :prv=U or :prv=S", item->name, item->value);
+    return CLI_OK;
+}
+
+static int image_parse(const struct cli_item *item, struct image *image) {
+    *image = (struct image){.path = strdup(item->value), .options.size = sizeof image->options};
+    if (!image->path) return cli_fail("out of memory");
+    if (bind(item, image) != CLI_OK) return CLI_FAILED;
+    char *mark = strrchr(image->path, '@');
+    if (mark && cli_parse_number(mark + 1, &image->options.bias)) {
+        image->has_address = true;
+        *mark = 0;
+    }
+    if (!*image->path) return cli_fail("--%s: '%s': expected a file name", item->name, item->value);
+    return CLI_OK;
+}
+
+static int tell_refused(const char *path, const ntr_program *program, ntr_status status) {
+    const char *why = ntr_program_error(program);
+
+    return why && *why ? cli_fail("%s", why) : cli_fail("%s: %s", path, ntr_status_text(status));
+}
+
+/* Where the file's own addresses begin, cut to a page: what a loader maps to the load address. */
+static int lowest_address(const char *path, uint64_t *low) {
+    ntr_program *alone = ntr_program_new(NULL);
+    ntr_image_info info;
+
+    if (!alone) return cli_fail("out of memory");
+    ntr_status status = ntr_program_add_elf(alone, path, NULL);
+    int result = CLI_OK;
+    if (status != NTR_OK)
+        result = tell_refused(path, alone, status);
+    else if (ntr_program_image(alone, 0, &info) == NTR_OK)
+        *low = info.low & ~(uint64_t)0xfff;
+    ntr_program_free(alone);
+    return result;
+}
+
+static int add_elf(struct image *image, ntr_program *program) {
+    uint64_t low = 0;
+
+    if (image->has_address && lowest_address(image->path, &low) != CLI_OK) return CLI_FAILED;
+    image->options.bias -= low;
+    ntr_status status = ntr_program_add_elf(program, image->path, &image->options);
+    return status == NTR_OK ? CLI_OK : tell_refused(image->path, program, status);
+}
+
+#define RAW_MAX (UINT64_C(1) << 32) /* more than any image has; /dev/zero has */
+
+static int add_raw(struct image *image, ntr_program *program) {
+    size_t size;
+
+    if (!image->has_address) return cli_fail("--raw: '%s': expected FILE@ADDR, found no address", image->path);
+    char *bytes = cli_input_whole(image->path, RAW_MAX, &size);
+    if (!bytes) return CLI_FAILED;
+    ntr_status status = ntr_program_add_raw(program, (ntr_bytes){(const uint8_t *)bytes, size}, &image->options);
+    free(bytes);
+    return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", image->path, ntr_status_text(status));
+}
+
+/* Nothing here tells which time of the system a byte of the stream belongs to: the last code at an address holds. */
+static int add_jitdump(struct image *image, ntr_program *program) {
+    ntr_status status = ntr_program_add_jitdump(program, image->path, &image->options, NULL, NULL);
+    return status == NTR_OK ? CLI_OK : tell_refused(image->path, program, status);
+}
+
+static int add_perf_map(struct image *image, ntr_program *program) {
+    ntr_status status = ntr_program_add_perf_map(program, image->path, &image->options);
+    return status == NTR_OK ? CLI_OK : tell_refused(image->path, program, status);
+}
+
+static const struct {
+    const char *option;
+    int (*add)(struct image *image, ntr_program *program);
+} kinds[] = {{"elf", add_elf}, {"raw", add_raw}, {"jitdump", add_jitdump}, {"perf-map", add_perf_map}};
+
+static int add_image(const struct cli_item *item, ntr_program *program) {
+    struct image image;
+    int status = image_parse(item, &image);
+
+    if (status == CLI_OK) cli_origin_add(image.path);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && status == CLI_OK; i++)
+        if (strcmp(item->name, kinds[i].option) == 0) status = kinds[i].add(&image, program);
+    free(image.path);
+    return status;
+}
+
+int cli_images_load(const struct cli_images *images, ntr_program *program) {
+    for (size_t i = 0; i < images->list.count; i++) {
+        int status = add_image(&images->list.items[i], program);
+        if (status != CLI_OK) return status;
+    }
+    return CLI_OK;
+}

@@ -1,0 +1,73 @@
+#include "io/lines.h"
+#include "options/diagnostics.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+int cli_lines_open(struct cli_lines *lines, const char *path) {
+    *lines = (struct cli_lines){.kept = malloc(CLI_LINE_MAX)};
+    if (!lines->kept) return cli_fail("out of memory");
+    int status = cli_input_open(&lines->input, path);
+    if (status != CLI_OK) free(lines->kept);
+    return status;
+}
+
+/* Pass the rest of the line in the span. Returns whether its end is there. */
+static bool take(struct cli_lines *lines, const char **text, size_t *length) {
+    *text = (const char *)lines->span.data;
+    *length = lines->span.size;
+    const char *feed = *length ? memchr(*text, '\n', *length) : NULL;
+    if (feed) *length = (size_t)(feed - *text);
+    size_t passed = *length + (feed != NULL);
+    if (passed) lines->span.data += passed;
+    lines->span.size -= passed;
+    return feed != NULL;
+}
+
+/* Add a part to the line that was begun in an earlier span. */
+static bool keep(struct cli_lines *lines, size_t *used, const char *text, size_t length) {
+    if (length > CLI_LINE_MAX - *used) {
+        cli_note("%s: line %" PRIu64 ": expected at most %u characters, found more", lines->input.name, lines->number,
+                 CLI_LINE_MAX);
+        lines->failed = true;
+        return false;
+    }
+    if (length) memcpy(lines->kept + *used, text, length);
+    *used += length;
+    return true;
+}
+
+static bool refill(struct cli_lines *lines) {
+    int status = cli_input_next(&lines->input, &lines->span, &lines->last);
+
+    lines->failed = status != CLI_OK || lines->input.damaged;
+    return !lines->failed;
+}
+
+bool cli_lines_next(struct cli_lines *lines, const char **text, size_t *length) {
+    size_t used = 0;
+
+    lines->number++;
+    while (!take(lines, text, length)) {
+        if (!keep(lines, &used, *text, *length)) return false;
+        *length = 0;
+        if (lines->last) break;
+        if (!refill(lines)) return false;
+    }
+    bool whole = used == 0 && *length <= CLI_LINE_MAX;
+    if (!whole) {
+        if (!keep(lines, &used, *text, *length)) return false;
+        *text = lines->kept;
+        *length = used;
+    }
+    bool ended = lines->last && lines->span.size == 0 && *length == 0;
+    if (*length && (*text)[*length - 1] == '\r') --*length;
+    return !ended;
+}
+
+void cli_lines_close(struct cli_lines *lines) {
+    cli_input_close(&lines->input);
+    free(lines->kept);
+    *lines = (struct cli_lines){.input.fd = -1};
+}

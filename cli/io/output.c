@@ -1,0 +1,211 @@
+#include "io/output.h"
+#include "io/memory.h"
+#include "options/diagnostics.h"
+#include "io/atomic_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUFFER_SIZE (256u * 1024u)
+
+/* ---- opening and closing */
+
+/* What to replace by rename: a plain file, or nothing yet. A link to a plain file stays a link: what it leads to is
+ * replaced. NULL: written in place, as devices, pipes and descriptors (/dev/stdout) are. `real` has room for a path. */
+static const char *replaceable(const char *path, char *real) {
+    struct stat info = {0};
+
+    if (lstat(path, &info) != 0) return errno == ENOENT ? path : NULL;
+    if (S_ISREG(info.st_mode)) return path;
+    if (!S_ISLNK(info.st_mode) || strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0) return NULL;
+    return realpath(path, real) && lstat(real, &info) == 0 && S_ISREG(info.st_mode) ? real : NULL;
+}
+
+static int open_file(struct cli_output *out) {
+    char real[PATH_MAX];
+    const char *path = replaceable(out->path, real);
+
+    if (path) return cli_unfinished_open(&out->unfinished, path, &out->fd);
+    out->fd = open(out->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    if (out->fd < 0) return cli_fail("%s: cannot be written: %s", out->path, strerror(errno));
+    return CLI_OK;
+}
+
+static void give_up(struct cli_output *out) {
+    free(out->buffer);
+    *out = (struct cli_output){.fd = -1};
+}
+
+int cli_output_open(struct cli_output *out, const char *path) {
+    *out = (struct cli_output){.fd = STDOUT_FILENO, .path = "standard output", .capacity = BUFFER_SIZE};
+    out->buffer = malloc(BUFFER_SIZE);
+    if (!out->buffer) return cli_fail("out of memory");
+    if (path && strcmp(path, "-") != 0) {
+        out->path = path;
+        if (open_file(out) != CLI_OK) {
+            give_up(out);
+            return CLI_FAILED;
+        }
+    }
+    return CLI_OK;
+}
+
+void cli_output_open_into(struct cli_output *out, void (*turn)(void *user), void *user) {
+    *out = (struct cli_output){.fd = -1, .turn = turn, .turn_user = user};
+}
+
+int cli_output_close(struct cli_output *out, int status) {
+    if (cli_memory_short() && status != CLI_FAILED) {
+        status = cli_fail("out of memory");
+        out->used = 0;
+    }
+    cli_output_flush(out);
+    if (out->fd != STDOUT_FILENO && close(out->fd) != 0 && !out->failed) {
+        cli_note("%s: %s", out->path, strerror(errno));
+        out->failed = true;
+    }
+    if (out->failed) status = CLI_FAILED;
+    status = cli_unfinished_settle(out->unfinished, status);
+    give_up(out);
+    return status;
+}
+
+/* ---- writing */
+
+static void put_all(struct cli_output *out, const char *data, size_t size) {
+    while (size && !out->done) {
+        ssize_t put = write(out->fd, data, size);
+        if (put >= 0) {
+            data += put;
+            size -= (size_t)put;
+            out->total += (uint64_t)put;
+        } else if (errno != EINTR) {
+            out->done = true;
+            if (errno == EPIPE) return;
+            cli_note("%s: %s", out->path, strerror(errno));
+            out->failed = true;
+        }
+    }
+}
+
+void cli_output_flush(struct cli_output *out) {
+    if (out->turn) {
+        out->turn(out->turn_user);
+        return;
+    }
+    put_all(out, out->buffer, out->used);
+    out->used = 0;
+}
+
+/* What is more than a reserve may ask for. */
+static void put_large(struct cli_output *out, const char *data, size_t size) {
+    if (!out->turn) {
+        cli_output_flush(out);
+        put_all(out, data, size);
+        return;
+    }
+    for (size_t some; size; data += some, size -= some) {
+        some = size < CLI_OUTPUT_ROOM ? size : CLI_OUTPUT_ROOM;
+        memcpy(cli_output_reserve(out, some), data, some);
+        cli_output_commit(out, some);
+    }
+}
+
+void cli_output_write(struct cli_output *out, const void *data, size_t size) {
+    if (size <= CLI_OUTPUT_ROOM) {
+        memcpy(cli_output_reserve(out, size), data, size);
+        cli_output_commit(out, size);
+    } else {
+        put_large(out, data, size);
+    }
+}
+
+void cli_output_text(struct cli_output *out, const char *text) {
+    cli_output_write(out, text, strlen(text));
+}
+
+void cli_output_print(struct cli_output *out, const char *format, ...) {
+    char line[CLI_OUTPUT_ROOM];
+    va_list arguments;
+
+    va_start(arguments, format);
+    int size = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (size > 0) cli_output_write(out, line, (size_t)size < sizeof line ? (size_t)size : sizeof line - 1);
+}
+
+/* One character as it stands inside a JSON string; returns the end. */
+static char *put_escaped(char *at, unsigned char c) {
+    static const char hex[] = "0123456789abcdef";
+
+    if (c < 0x20) {
+        at = cli_put_text(at, "\\u00");
+        *at++ = hex[c >> 4];
+        *at++ = hex[c & 15];
+        return at;
+    }
+    if (c == '"' || c == '\\') *at++ = '\\';
+    *at++ = (char)c;
+    return at;
+}
+
+void cli_output_json(struct cli_output *out, const char *text) {
+    cli_output_write(out, "\"", 1);
+    for (; *text; text++) {
+        char escaped[6];
+        cli_output_write(out, escaped, (size_t)(put_escaped(escaped, (unsigned char)*text) - escaped));
+    }
+    cli_output_write(out, "\"", 1);
+}
+
+char *cli_put_json(char *at, const char *text) {
+    *at++ = '"';
+    for (; *text; text++) at = put_escaped(at, (unsigned char)*text);
+    *at++ = '"';
+    return at;
+}
+
+char *cli_put_csv(char *at, const char *text) {
+    bool quote = strpbrk(text, ",\"\r\n") != NULL;
+
+    if (quote) *at++ = '"';
+    for (; *text; text++) {
+        if (*text == '"') *at++ = '"';
+        *at++ = *text;
+    }
+    if (quote) *at++ = '"';
+    return at;
+}
+
+char *cli_put_hex(char *at, uint64_t value) {
+    static const char pairs[] = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f"
+                                "303132333435363738393a3b3c3d3e3f404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f"
+                                "606162636465666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e7f808182838485868788898a8b8c8d8e8f"
+                                "909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebf"
+                                "c0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeef"
+                                "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
+    char *end = at + (67u - (unsigned)__builtin_clzll(value | 1)) / 4u, *first = end;
+
+    for (; first - at >= 2; value >>= 8) memcpy(first -= 2, pairs + 2 * (value & 255), 2);
+    if (first > at) *at = pairs[2 * (value & 15) + 1];
+    return end;
+}
+
+char *cli_put_decimal(char *at, uint64_t value) {
+    char digits[20];
+    unsigned count = 0;
+
+    do {
+        digits[count++] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    while (count) *at++ = digits[--count];
+    return at;
+}

@@ -1,0 +1,58 @@
+#include "io/progress.h"
+#include "io/atomic_file.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The cursor stays at the beginning of the line, so that whatever is told next writes over it. */
+enum { QUIET_MS = 1000, INTERVAL_MS = 100 };
+
+static volatile sig_atomic_t stopped;
+
+/* The first one asks for an end, the next one does not ask. */
+static void on_signal(int number) {
+    if (stopped) cli_unfinished_die(number);
+    stopped = 1;
+}
+
+bool cli_progress_stopped(void) {
+    return stopped != 0;
+}
+
+static uint64_t now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+void cli_progress_catch_stop(void) {
+    struct sigaction action;
+
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+void cli_progress_begin(struct cli_progress *p, const char *name, uint64_t whole) {
+    *p = (struct cli_progress){.name = name, .whole = whole, .started = now_ms(), .visible = isatty(STDERR_FILENO)};
+}
+
+void cli_progress_step(struct cli_progress *p, uint64_t done) {
+    if (!p->visible) return;
+    uint64_t now = now_ms();
+    if (now - p->started < QUIET_MS || now - p->shown < INTERVAL_MS) return;
+    p->shown = now;
+    if (p->whole)
+        fprintf(stderr, "%s: %" PRIu64 " %%\r", p->name, done * 100 / p->whole);
+    else
+        fprintf(stderr, "%s: %" PRIu64 " MB\r", p->name, done / 1000000);
+}
+
+void cli_progress_end(const struct cli_progress *p) {
+    if (p->shown) fputs("\033[K", stderr);
+}

@@ -1,0 +1,69 @@
+#include "io/source_text.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SOURCE_MAX = 16 << 20 };
+
+static size_t read_all(int fd, char *text, size_t size) {
+    size_t have = 0;
+    ssize_t got;
+
+    while (have < size && (got = read(fd, text + have, size - have)) > 0) have += (size_t)got;
+    return have;
+}
+
+/* The name comes from the traced program: only plain files of text are read, and no device is waited for. */
+static bool load(struct cli_source_text *source, const char *path, ntr_bytes *text) {
+    struct stat about = {0};
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+
+    if (fd < 0) return false;
+    if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size <= 0 || about.st_size > SOURCE_MAX) {
+        close(fd);
+        return false;
+    }
+    free(source->text);
+    source->text = malloc((size_t)about.st_size);
+    size_t size = source->text ? read_all(fd, source->text, (size_t)about.st_size) : 0;
+    close(fd);
+    if (!size || memchr(source->text, 0, size)) return false;
+    *text = (ntr_bytes){(const uint8_t *)source->text, size};
+    return true;
+}
+
+/* In a folder: the whole path, then without its first parts, down to the bare name. */
+static bool load_below(struct cli_source_text *source, const char *folder, size_t size, const char *file,
+                       ntr_bytes *text) {
+    char path[PATH_MAX];
+
+    for (const char *rest = file; rest; rest = strchr(rest, '/')) {
+        while (*rest == '/') rest++;
+        int length = snprintf(path, sizeof path, "%.*s/%s", (int)size, folder, rest);
+        if (length > 0 && (size_t)length < sizeof path && load(source, path, text)) return true;
+    }
+    return false;
+}
+
+bool cli_source_text_read(void *user, const char *file, ntr_bytes *text) {
+    struct cli_source_text *source = user;
+
+    if (load(source, file, text)) return true;
+    for (const char *folder = source->folders; folder && *folder;) {
+        size_t size = strcspn(folder, ":");
+        if (size && load_below(source, folder, size, file, text)) return true;
+        folder += size + (folder[size] == ':');
+    }
+    return false;
+}
+
+void cli_source_text_release(struct cli_source_text *source) {
+    free(source->text);
+    source->text = NULL;
+}

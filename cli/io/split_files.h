@@ -1,0 +1,25 @@
+/* Many output files at once, more than file descriptors allow: PREFIX-NAME.nex each. */
+#ifndef CLI_IO_SPLIT_FILES_H
+#define CLI_IO_SPLIT_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cli_pieces;
+
+/* NULL: out of memory (told). `prefix` must outlive it. */
+struct cli_pieces *cli_pieces_open(const char *prefix);
+
+/* Append to piece `index`, whose name is `name` followed by the index ("src" 3: PREFIX-src3.nex). Returns
+ * CLI_OK, or CLI_FAILED after telling why. */
+int cli_pieces_write(struct cli_pieces *pieces, const char *name, uint32_t index, const void *data, size_t size);
+
+/* Nothing more goes to this piece. */
+int cli_pieces_finish(struct cli_pieces *pieces, uint32_t index);
+
+/* Finish with the command's exit status so far: the pieces get their names, or with CLI_FAILED vanish. Returns
+ * the status, or CLI_FAILED after telling why. */
+int cli_pieces_close(struct cli_pieces *pieces, int status);
+
+#endif

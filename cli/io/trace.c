@@ -1,0 +1,271 @@
+#include "io/trace.h"
+#include "options/auto.h"
+#include "io/input_guard.h"
+#include "options/diagnostics.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Open the stream at `path`, which is described by `base` (NULL: by the options alone). */
+static int open_stream(struct cli_trace *trace, const char *path, const struct cli_stream *stream,
+                       const ntr_params *base) {
+    if (cli_stream_params(stream, base, &trace->params) != CLI_OK) return CLI_FAILED;
+    if (cli_input_open(&trace->input, path) != CLI_OK) return CLI_FAILED;
+    cli_progress_begin(&trace->progress, trace->input.name, trace->input.size_hint);
+    return CLI_OK;
+}
+
+static int tell_bundle(const struct cli_trace *trace, const char *path, ntr_status status) {
+    const char *why = ntr_bundle_error(trace->bundle);
+
+    return why && *why ? cli_fail("%s", why) : cli_fail("%s: %s", path, ntr_status_text(status));
+}
+
+static int open_bundle(struct cli_trace *trace, const char *path, const struct cli_stream *stream) {
+    trace->folder = path;
+    trace->bundle = ntr_bundle_new(NULL);
+    if (!trace->bundle) return cli_fail("out of memory");
+    ntr_status status = ntr_bundle_open(trace->bundle, path);
+    if (status != NTR_OK) return tell_bundle(trace, path, status);
+    return open_stream(trace, ntr_bundle_stream(trace->bundle), stream, &ntr_bundle_capture(trace->bundle)->params);
+}
+
+int cli_trace_open(struct cli_trace *trace, const char *path, const struct cli_stream *stream) {
+    *trace = (struct cli_trace){.input.fd = -1, .stream = stream};
+    int status = ntr_bundle_seen(path) ? open_bundle(trace, path, stream) : open_stream(trace, path, stream, NULL);
+    if (status != CLI_OK) cli_trace_close(trace);
+    return status;
+}
+
+/* ---- --auto */
+
+/* Read the beginning of the stream ahead. */
+static int read_ahead(struct cli_trace *trace) {
+    ntr_bytes span;
+
+    trace->ahead = malloc(CLI_AUTO_BYTES);
+    if (!trace->ahead) return cli_fail("out of memory");
+    while (!trace->ahead_last && trace->ahead_size < CLI_AUTO_BYTES) {
+        if (cli_input_next(&trace->input, &span, &trace->ahead_last) != CLI_OK) return CLI_FAILED;
+        uint8_t *grown = realloc(trace->ahead, trace->ahead_size + span.size + 1);
+        if (!grown) return cli_fail("out of memory");
+        if (span.size) memcpy(grown + trace->ahead_size, span.data, span.size);
+        trace->ahead = grown;
+        trace->ahead_size += span.size;
+    }
+    return CLI_OK;
+}
+
+/* Make the parameters final. A bundle tells them all. */
+static int settle(struct cli_trace *trace) {
+    if (trace->settled) return CLI_OK;
+    if (trace->stream->infer && !trace->bundle) {
+        if (read_ahead(trace) != CLI_OK) return CLI_FAILED;
+        ntr_bytes beginning = {trace->ahead, trace->ahead_size};
+        if (cli_auto_params(trace->stream, trace->input.name, beginning, trace->program, &trace->params) != CLI_OK)
+            return CLI_FAILED;
+    }
+    trace->settled = true;
+    ntr_status status = ntr_reader_init(&trace->reader, &trace->params);
+    return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", trace->input.name, ntr_status_text(status));
+}
+
+/* ---- the program */
+
+/* Things that happened and are not in the stream. */
+static void tell_losses(const struct cli_trace *trace) {
+    const ntr_capture *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
+
+    for (size_t i = 0; capture && i < capture->loss_count; i++)
+        cli_note("%s: not in the trace: %s", trace->input.name, capture->losses[i].what);
+}
+
+/* The stream is one already. */
+static void add_origins(const struct cli_trace *trace) {
+    char capture[PATH_MAX];
+    ntr_image_info image;
+
+    if (!trace->bundle) return;
+    for (size_t i = 0; ntr_program_image(trace->program, i, &image) == NTR_OK; i++)
+        if (image.path) cli_origin_add(image.path);
+    int length = snprintf(capture, sizeof capture, "%s/capture.json", ntr_bundle_folder(trace->bundle));
+    if (length > 0 && (size_t)length < sizeof capture) cli_origin_add(capture);
+}
+
+int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, const struct cli_stream *stream,
+                      bool required) {
+    ntr_image_info first;
+
+    trace->program = ntr_program_new(NULL);
+    if (!trace->program) return cli_fail("out of memory");
+    ntr_status status = trace->bundle ? ntr_bundle_load(trace->bundle, trace->program) : NTR_OK;
+    if (status == NTR_E_IO)
+        cli_note("%s; what ran there is a gap unless -e brings it", ntr_bundle_error(trace->bundle));
+    else if (status != NTR_OK) return tell_bundle(trace, trace->input.name, status);
+    add_origins(trace);
+    if (cli_images_load(images, trace->program) != CLI_OK) return CLI_FAILED;
+    if (required && ntr_program_image(trace->program, 0, &first) != NTR_OK)
+        return cli_fail("no program: name its ELF file with -e");
+    tell_losses(trace);
+    if (stream->xlen < 0 && ntr_program_xlen(trace->program))
+        trace->params.xlen = (uint8_t)ntr_program_xlen(trace->program);
+    return settle(trace);
+}
+
+ntr_decoder *cli_trace_decoder(const struct cli_trace *trace, const ntr_decoder_config *config) {
+    const unsigned src_bits = config->params.src_bits;
+    ntr_status status = NTR_OK;
+
+    if (config->one_source && config->source >> src_bits) {
+        cli_note("%s: --src: expected a source of at most %u, as SRC has %u bits, found %u", trace->input.name,
+                 (1u << src_bits) - 1, src_bits, config->source);
+        return NULL;
+    }
+    ntr_decoder *decoder = ntr_decoder_new(config, &status);
+    if (!decoder) cli_note("%s: %s", trace->input.name, ntr_status_text(status));
+    return decoder;
+}
+
+/* ---- reading */
+
+void cli_trace_skip(struct cli_trace *trace, uint64_t bytes) {
+    trace->skip = cli_input_skip(&trace->input, bytes) ? 0 : bytes;
+}
+
+/* The next bytes that are not to be left out. */
+static int next_span(struct cli_trace *trace, ntr_bytes *span, bool *last) {
+    int status = cli_input_next(&trace->input, span, last);
+
+    while (status == CLI_OK && !*last && trace->skip >= span->size) {
+        trace->skip -= span->size;
+        status = cli_input_next(&trace->input, span, last);
+    }
+    size_t out = trace->skip < span->size ? (size_t)trace->skip : span->size;
+    trace->skip = 0;
+    if (out) *span = (ntr_bytes){span->data + out, span->size - out};
+    return status;
+}
+
+bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last) {
+    cli_progress_step(&trace->progress, trace->input.consumed);
+    if (trace->ahead_size) {
+        *span = (ntr_bytes){trace->ahead, trace->ahead_size};
+        *last = trace->ahead_last;
+        trace->ahead_size = 0;
+        return true;
+    }
+    trace->failed = next_span(trace, span, last) != CLI_OK;
+    return !trace->failed;
+}
+
+/* Keep the next bytes for the next cli_trace_feed. */
+static bool look_ahead(struct cli_trace *trace) {
+    ntr_bytes span;
+
+    if (trace->ahead_size) return true;
+    if (!cli_trace_feed(trace, &span, &trace->ahead_last)) return false;
+    uint8_t *kept = malloc(span.size + 1);
+    if (!kept) {
+        trace->failed = cli_fail("out of memory") != CLI_OK;
+        return false;
+    }
+    if (span.size) memcpy(kept, span.data, span.size);
+    free(trace->ahead);
+    trace->ahead = kept;
+    trace->ahead_size = span.size;
+    return true;
+}
+
+bool cli_trace_stamped(struct cli_trace *trace) {
+    ntr_reader reader;
+    ntr_message message;
+    bool stamped = false;
+
+    if (trace->params.timestamps != NTR_TIMESTAMPS_SEEN) return trace->params.timestamps == NTR_TIMESTAMPS_ON;
+    if (!look_ahead(trace) || ntr_reader_init(&reader, &trace->params) != NTR_OK) return false;
+    if (ntr_reader_feed(&reader, trace->ahead, trace->ahead_size, trace->ahead_last) != NTR_OK) return false;
+    while (!stamped && ntr_reader_next(&reader, &message) == NTR_OK) stamped = NTR_HAS(&message, TSTAMP);
+    return stamped;
+}
+
+static bool feed(struct cli_trace *trace) {
+    ntr_bytes span;
+    bool last;
+
+    if (!cli_trace_feed(trace, &span, &last)) return false;
+    if (trace->tap) trace->tap(trace->tap_user, span, last);
+    return ntr_reader_feed(&trace->reader, span.data, span.size, last) == NTR_OK;
+}
+
+/* The parameters are final and the reader is there; else `failed` is set. */
+static bool ready(struct cli_trace *trace) {
+    if (settle(trace) != CLI_OK) trace->failed = true;
+    return !trace->failed;
+}
+
+ntr_status cli_trace_read_on(struct cli_trace *trace, ntr_message *message) {
+    if (!ready(trace)) return NTR_END;
+    for (;;) {
+        ntr_status status = ntr_reader_next(&trace->reader, message);
+        if (status != NTR_NEED_MORE) return status;
+        if (!feed(trace)) return NTR_END;
+    }
+}
+
+ntr_status cli_trace_defect(struct cli_trace *trace, ntr_message_mix *mix, ntr_message *message) {
+    if (!ready(trace)) return NTR_END;
+    for (;;) {
+        ntr_status status = ntr_reader_check(&trace->reader, mix, message);
+        if (status != NTR_NEED_MORE) return status;
+        if (!feed(trace)) return NTR_END;
+    }
+}
+
+bool cli_trace_many_sources(const struct cli_trace *trace) {
+    return trace->params.src_bits && !(trace->bundle && ntr_bundle_capture(trace->bundle)->source_count == 1);
+}
+
+const char *cli_trace_hint(const struct cli_trace *trace) {
+    const struct cli_stream *o = trace->stream;
+    const bool told = trace->bundle || o->infer || o->dialect || o->src_bits >= 0 || o->timestamps >= 0 ||
+                      o->implicit_return >= 0 || o->sequential_jump || o->extend_addr || o->all_jumps;
+
+    return told ? "" : "; no option tells the stream's parameters, --auto finds them out";
+}
+
+void cli_trace_reserved(const struct cli_trace *trace, uint64_t reserved) {
+    if (reserved)
+        cli_note("%s: messages with a reserved TCODE: %" PRIu64 "; the stream may be damaged, 'ntrace check' tells where",
+                 trace->input.name, reserved);
+}
+
+int cli_trace_totals(const struct cli_trace *trace, const ntr_counts *counts) {
+    cli_trace_reserved(trace, counts->reserved);
+    if (!counts->gaps) return CLI_OK;
+    cli_note("%s: %" PRIu64 " gaps; 'ntrace decode --output none' tells where%s", trace->input.name, counts->gaps,
+             cli_trace_hint(trace));
+    return CLI_DEFECTS;
+}
+
+int cli_trace_status(const struct cli_trace *trace, bool any, int status) {
+    if (trace->failed) return CLI_FAILED;
+    if (status != CLI_OK) return status;
+    if (!any)
+        cli_note("%s: byte 0x0: expected messages, found %s", trace->input.name,
+                 trace->input.consumed ? "none" : "an empty file");
+    return any && !trace->input.damaged ? CLI_OK : CLI_DEFECTS;
+}
+
+void cli_trace_close(struct cli_trace *trace) {
+    cli_progress_end(&trace->progress);
+    cli_input_close(&trace->input);
+    ntr_program_free(trace->program);
+    ntr_bundle_free(trace->bundle);
+    free(trace->ahead);
+    trace->ahead = NULL;
+    trace->program = NULL;
+    trace->bundle = NULL;
+}

@@ -1,0 +1,13 @@
+/* Help texts for the terminal, made from the option tables. */
+#ifndef CLI_OPTIONS_HELP_H
+#define CLI_OPTIONS_HELP_H
+
+#include "options/command.h"
+
+#include <stdio.h>
+
+void cli_help_overview(FILE *out);
+void cli_help_command(const struct cli_entry *entry, FILE *out);
+void cli_help_dialects(FILE *out);
+
+#endif

@@ -1,0 +1,304 @@
+#include "options/options.h"
+#include "options/diagnostics.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool cli_parse_number(const char *text, uint64_t *value) {
+    unsigned base = 10;
+    uint64_t number = 0;
+
+    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
+        base = 16;
+        text += 2;
+    }
+    if (!*text) return false;
+    for (; *text; text++) {
+        unsigned digit = *text >= '0' && *text <= '9'   ? (unsigned)(*text - '0')
+                         : *text >= 'a' && *text <= 'f' ? (unsigned)(*text - 'a') + 10
+                         : *text >= 'A' && *text <= 'F' ? (unsigned)(*text - 'A') + 10
+                                                        : 99;
+        if (digit >= base || number > (UINT64_MAX - digit) / base) return false;
+        number = number * base + digit;
+    }
+    *value = number;
+    return true;
+}
+
+int cli_choice_find(const char *choices, const char *text, size_t length) {
+    for (int index = 0;; index++) {
+        size_t size = strcspn(choices, "|");
+        if (size == length && memcmp(choices, text, length) == 0) return index;
+        if (!choices[size]) return -1;
+        choices += size + 1;
+    }
+}
+
+/* An option together with the struct its member is in, and how the user spelled it. */
+struct slot {
+    const struct cli_option *option; /* NULL: no such option */
+    void *base;
+    char spelled[64];
+};
+
+static void *member_of(const struct slot *slot) {
+    return (char *)slot->base + slot->option->member;
+}
+
+const struct cli_option *cli_group_rows(const struct cli_group *group) {
+    return group->options ? group->options : group->rows();
+}
+
+/* Walks every option of every group; at the end slot->option is NULL. */
+struct walk {
+    const struct cli_group *group;
+    const struct cli_option *option;
+};
+
+static bool walk_next(struct walk *walk, void *options, struct slot *slot) {
+    if (walk->option) walk->option++;
+    while (walk->group->title) {
+        if (!walk->option) walk->option = cli_group_rows(walk->group);
+        if (walk->option->kind != CLI_END) {
+            slot->option = walk->option;
+            slot->base = (char *)options + walk->group->offset;
+            return true;
+        }
+        walk->group++;
+        walk->option = NULL;
+    }
+    slot->option = NULL;
+    return false;
+}
+
+void cli_options_init(const struct cli_group *groups, void *options) {
+    struct walk walk = {groups, NULL};
+    struct slot slot;
+
+    while (walk_next(&walk, options, &slot)) {
+        switch (slot.option->kind) {
+        case CLI_KIND_SET:
+        case CLI_KIND_CHOICE:
+            *(int *)member_of(&slot) = (int)slot.option->initial;
+            break;
+        case CLI_KIND_NUMBER:
+            *(int64_t *)member_of(&slot) = slot.option->initial;
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+void cli_options_release(const struct cli_group *groups, void *options) {
+    struct walk walk = {groups, NULL};
+    struct slot slot;
+
+    while (walk_next(&walk, options, &slot)) {
+        if (slot.option->kind != CLI_KIND_LIST) continue;
+        struct cli_list *list = member_of(&slot);
+        free(list->items);
+        *list = (struct cli_list){NULL, 0}; /* options may share a list */
+    }
+}
+
+static void find_long(const struct cli_group *groups, void *options, const char *name, size_t length,
+                      struct slot *slot) {
+    struct walk walk = {groups, NULL};
+
+    while (walk_next(&walk, options, slot)) {
+        if (strlen(slot->option->name) == length && memcmp(slot->option->name, name, length) == 0) return;
+    }
+}
+
+static void find_letter(const struct cli_group *groups, void *options, char letter, struct slot *slot) {
+    struct walk walk = {groups, NULL};
+
+    while (walk_next(&walk, options, slot)) {
+        if (slot->option->letter == letter) return;
+    }
+}
+
+/* Setting a member, by kind. Each returns false after telling what is wrong. */
+
+static bool set_number(const struct slot *slot, const char *text) {
+    const struct cli_option *o = slot->option;
+    uint64_t value;
+
+    if (!cli_parse_number(text, &value) || value > INT64_MAX || (int64_t)value < o->least || (int64_t)value > o->most) {
+        if (o->most == INT64_MAX)
+            cli_note("%s: expected a number from %" PRId64 " on, found '%s'", slot->spelled, o->least, text);
+        else
+            cli_note("%s: expected a number from %" PRId64 " to %" PRId64 ", found '%s'", slot->spelled, o->least,
+                     o->most, text);
+        return false;
+    }
+    *(int64_t *)member_of(slot) = (int64_t)value;
+    return true;
+}
+
+static bool set_choice(const struct slot *slot, const char *text) {
+    int index = cli_choice_find(slot->option->value, text, strlen(text));
+
+    if (index < 0) {
+        cli_note("%s: expected one of %s, found '%s'", slot->spelled, slot->option->value, text);
+        return false;
+    }
+    *(int *)member_of(slot) = index;
+    return true;
+}
+
+static bool append(const struct slot *slot, const char *text) {
+    struct cli_list *list = member_of(slot);
+    struct cli_item *items = realloc(list->items, (list->count + 1) * sizeof *items);
+
+    if (!items) {
+        cli_note("out of memory");
+        return false;
+    }
+    items[list->count] = (struct cli_item){slot->option->name, text};
+    list->items = items;
+    list->count++;
+    return true;
+}
+
+static bool set_value(const struct slot *slot, const char *text) {
+    switch (slot->option->kind) {
+    case CLI_KIND_NUMBER:
+        return set_number(slot, text);
+    case CLI_KIND_CHOICE:
+        return set_choice(slot, text);
+    case CLI_KIND_LIST:
+        return append(slot, text);
+    default:
+        *(const char **)member_of(slot) = text;
+        return true;
+    }
+}
+
+/* Number of single-character edits that turn one word into the other, or more than `limit`. */
+static unsigned distance(const char *a, const char *b, unsigned limit) {
+    if (!*a || !*b) return (unsigned)(strlen(a) + strlen(b));
+    if (*a == *b) return distance(a + 1, b + 1, limit);
+    if (limit == 0) return 1;
+    unsigned best = distance(a + 1, b + 1, limit - 1);
+    unsigned insert = distance(a, b + 1, limit - 1), delete = distance(a + 1, b, limit - 1);
+    if (insert < best) best = insert;
+    if (delete < best) best = delete;
+    return best + 1;
+}
+
+bool cli_looks_like(const char *word, const char *meant) {
+    unsigned limit = strlen(meant) > 4 ? 2 : 1;
+
+    return distance(word, meant, limit) <= limit;
+}
+
+static void tell_unknown(const struct cli_group *groups, void *options, const char *argument) {
+    struct walk walk = {groups, NULL};
+    struct slot slot;
+    char name[64];
+    size_t length = strcspn(argument, "=");
+
+    if (argument[1] == '-' && length - 2 < sizeof name) {
+        memcpy(name, argument + 2, length - 2);
+        name[length - 2] = 0;
+        while (walk_next(&walk, options, &slot)) {
+            if (!cli_looks_like(name, slot.option->name)) continue;
+            cli_note("unknown option '%.*s'; did you mean '--%s'?", (int)length, argument, slot.option->name);
+            return;
+        }
+    }
+    cli_note("unknown option '%.*s'", (int)length, argument);
+}
+
+/* One option as the user gave it. */
+struct given {
+    struct slot slot;
+    const char *value; /* written in the same word, or NULL */
+    bool negated;      /* --no-name */
+};
+
+static void find_given(const struct cli_group *groups, void *options, const char *argument, struct given *given) {
+    size_t length = 2;
+
+    if (argument[1] == '-') {
+        length += strcspn(argument + 2, "=");
+        find_long(groups, options, argument + 2, length - 2, &given->slot);
+        if (!given->slot.option && strncmp(argument, "--no-", 5) == 0) {
+            find_long(groups, options, argument + 5, length - 5, &given->slot);
+            given->negated = true;
+            if (given->slot.option && given->slot.option->argument != CLI_ARGUMENT_SWITCH) given->slot.option = NULL;
+        }
+        if (argument[length]) given->value = argument + length + 1;
+    } else {
+        find_letter(groups, options, argument[1], &given->slot);
+        if (argument[2]) given->value = argument + 2;
+    }
+    snprintf(given->slot.spelled, sizeof given->slot.spelled, "%.*s", (int)length, argument);
+}
+
+/* An option that takes no value. */
+static bool set_switch(const struct given *given) {
+    const struct slot *slot = &given->slot;
+
+    if (given->value) {
+        cli_note("%s takes no value", slot->spelled);
+        return false;
+    }
+    if (slot->option->kind == CLI_KIND_LIST) return append(slot, given->negated ? "off" : NULL);
+    *(int *)member_of(slot) = (int)slot->option->constant;
+    return true;
+}
+
+/* Handle the option argv[0], which starts with '-'. Returns how many arguments it used, or 0 after telling
+ * what is wrong. */
+static int parse_one(const struct cli_group *groups, void *options, char **argv) {
+    struct given given = {0};
+
+    find_given(groups, options, argv[0], &given);
+    const struct cli_option *o = given.slot.option;
+    if (!o) {
+        tell_unknown(groups, options, argv[0]);
+        return 0;
+    }
+    if (o->kind == CLI_KIND_SET || o->argument == CLI_ARGUMENT_SWITCH) return set_switch(&given) ? 1 : 0;
+    if (o->argument == CLI_ARGUMENT_OPTIONAL) return append(&given.slot, given.value) ? 1 : 0;
+    if (given.value) return set_value(&given.slot, given.value) ? 1 : 0;
+    if (!argv[1]) {
+        cli_note("%s needs a value (%s)", given.slot.spelled, o->value);
+        return 0;
+    }
+    return set_value(&given.slot, argv[1]) ? 2 : 0;
+}
+
+int cli_options_parse(const struct cli_group *groups, void *options, int argc, char **argv, bool stop_at_operand,
+                      bool *help) {
+    int operands = 0, at = 0;
+
+    *help = false;
+    while (at < argc) {
+        const char *argument = argv[at];
+        if (strcmp(argument, "--") == 0) {
+            at++;
+            break;
+        }
+        if (argument[0] != '-' || argument[1] == 0) {
+            if (stop_at_operand) break;
+            argv[operands++] = argv[at++];
+            continue;
+        }
+        if (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0) {
+            *help = true;
+            return 0;
+        }
+        int used = parse_one(groups, options, argv + at);
+        if (used == 0) return -1;
+        at += used;
+    }
+    while (at < argc) argv[operands++] = argv[at++];
+    argv[operands] = NULL;
+    return operands;
+}

@@ -1,0 +1,77 @@
+#include "options/selection.h"
+#include "options/diagnostics.h"
+
+#include <string.h>
+
+const struct cli_option cli_selection_options[] = {
+    CLI_NUMBER(0, "src", "N", struct cli_selection, source, 0, 4095, -1, "keep only this source"),
+    CLI_STRING(0, "from", "POINT", struct cli_selection, from,
+               "start there: N or #N a message number, @N a byte offset, t:N a time"),
+    CLI_STRING(0, "to", "POINT", struct cli_selection, to, "end there, that message included"),
+    {0},
+};
+
+static int point_parse(const char *option, const char *text, struct cli_point *point) {
+    static const struct {
+        const char *prefix;
+        enum cli_unit unit;
+    } units[] = {
+        {"#", CLI_UNIT_MESSAGE},
+        {"@", CLI_UNIT_BYTE},
+        {"t:", CLI_UNIT_TIME},
+        {"", CLI_UNIT_MESSAGE},
+    };
+
+    *point = (struct cli_point){CLI_UNIT_NONE, 0};
+    if (!text) return CLI_OK;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        size_t length = strlen(units[i].prefix);
+        if (strncmp(text, units[i].prefix, length) != 0) continue;
+        if (!cli_parse_number(text + length, &point->value)) break;
+        point->unit = units[i].unit;
+        return CLI_OK;
+    }
+    return cli_fail("--%s: expected N or #N (message), @N (byte offset) or t:N (time), found '%s'", option, text);
+}
+
+int cli_selection_window(const struct cli_selection *selection, struct cli_window *window) {
+    *window = (struct cli_window){.one_source = selection->source >= 0, .source = (uint16_t)selection->source};
+    if (point_parse("from", selection->from, &window->from) != CLI_OK) return CLI_FAILED;
+    if (point_parse("to", selection->to, &window->to) != CLI_OK) return CLI_FAILED;
+    if (window->from.unit != window->to.unit || window->from.value <= window->to.value) return CLI_OK;
+    return cli_fail("--from %s --to %s: expected an end that is not before the beginning", selection->from, selection->to);
+}
+
+int cli_selection_messages(const struct cli_selection *selection, struct cli_window *window) {
+    if (cli_selection_window(selection, window) != CLI_OK) return CLI_FAILED;
+    if (window->from.unit != CLI_UNIT_TIME && window->to.unit != CLI_UNIT_TIME) return CLI_OK;
+    return cli_fail("--from, --to: messages and bytes are known here, not times; 'ntrace decode' knows times");
+}
+
+bool cli_window_is_whole(const struct cli_window *window) {
+    return !window->from.unit && !window->to.unit && !window->one_source;
+}
+
+/* -1, 0, 1 as the thing lies before, at or behind the point; 0 when that cannot be told. */
+static int compare(const struct cli_point *point, uint64_t message, uint64_t offset, const uint64_t *time) {
+    uint64_t value = point->unit == CLI_UNIT_MESSAGE ? message
+                     : point->unit == CLI_UNIT_BYTE  ? offset
+                     : time                          ? *time
+                                                     : point->value;
+    return (value > point->value) - (value < point->value);
+}
+
+enum cli_place cli_window_place(const struct cli_window *window, uint64_t message, uint64_t offset,
+                                const uint64_t *time) {
+    if (window->from.unit && compare(&window->from, message, offset, time) < 0) return CLI_BEFORE;
+    if (window->to.unit && compare(&window->to, message, offset, time) > 0) return CLI_BEHIND;
+    return CLI_INSIDE;
+}
+
+bool cli_window_message(const struct cli_window *window, const ntr_message *m, bool *behind) {
+    enum cli_place place = cli_window_place(window, m->number, m->offset, NULL);
+
+    *behind = place == CLI_BEHIND;
+    if (place != CLI_INSIDE) return false;
+    return !window->one_source || !NTR_HAS(m, SRC) || m->src == window->source;
+}

@@ -1,0 +1,324 @@
+#include "text/annotate.h"
+#include "text/insn_line.h"
+#include "options/diagnostics.h"
+#include "text/source_lines.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_FUNCTIONS = 10, INSN_BYTES = 32, LINE_SHOWN = 2000, NAME_SHOWN = 4000 };
+enum { FUNCTION_MOST = 1 << 24 }; /* bytes of one function; debug information may say anything */
+
+/* A function with what was executed of it; code without a name is one function, `name` NULL. */
+struct function {
+    const char *name, *linkage, *file;
+    uint32_t line;
+    uint64_t entry, size;
+    uint64_t instructions; /* executed */
+    size_t first, end;     /* its instructions in annotate.counts */
+};
+
+/* An executed instruction and the entry of its function. */
+struct counted {
+    ntr_insn_count count;
+    uint64_t entry;
+    bool named;
+};
+
+struct annotate {
+    const ntr_answers *answers;
+    enum cli_format format;
+    struct cli_output *out;
+    struct cli_disasm *disasm;
+    struct cli_source_lines *lines;
+    struct counted *counts; /* by function, then address */
+    size_t count;
+    struct function *functions; /* by falling instructions */
+    size_t function_count;
+    uint64_t instructions;
+    const char *file; /* of the instruction before, as text */
+    uint32_t line;
+};
+
+/* ---- what was executed, by function */
+
+static int compare_counted(const void *a, const void *b) {
+    const struct counted *x = a, *y = b;
+
+    if (x->named != y->named) return x->named ? -1 : 1;
+    if (x->entry != y->entry) return x->entry < y->entry ? -1 : 1;
+    return x->count.address < y->count.address ? -1 : x->count.address > y->count.address;
+}
+
+static int compare_functions(const void *a, const void *b) {
+    const struct function *x = a, *y = b;
+
+    if (x->instructions != y->instructions) return x->instructions < y->instructions ? 1 : -1;
+    return x->entry < y->entry ? -1 : x->entry > y->entry;
+}
+
+static void name_function(struct annotate *n, struct function *f, uint64_t address) {
+    ntr_frame frame;
+
+    if (ntr_source_function(n->answers->source, NULL, address, &frame) != NTR_OK) return;
+    *f = (struct function){
+        .name = frame.function,
+        .linkage = frame.linkage,
+        .file = frame.declared_in,
+        .line = frame.declared_line,
+        .entry = frame.entry,
+        .size = frame.size < FUNCTION_MOST ? frame.size : FUNCTION_MOST,
+        .first = f->first,
+    };
+}
+
+static bool gather_counts(struct annotate *n) {
+    ntr_insn_count *counts;
+    ntr_frame frame;
+
+    if (ntr_tally_instructions(n->answers->tally, n->answers->program, UINT32_MAX, &counts, &n->count) != NTR_OK)
+        return false;
+    n->counts = calloc(n->count + 1, sizeof *n->counts);
+    for (size_t i = 0; n->counts && i < n->count; i++) {
+        n->counts[i].count = counts[i];
+        n->instructions += counts[i].executed;
+        n->counts[i].named = ntr_source_function(n->answers->source, NULL, counts[i].address, &frame) == NTR_OK;
+        if (n->counts[i].named) n->counts[i].entry = frame.entry;
+    }
+    ntr_tally_free_counts(n->answers->tally, counts);
+    if (n->counts && n->count) qsort(n->counts, n->count, sizeof *n->counts, compare_counted);
+    return n->counts != NULL;
+}
+
+static bool gather(struct annotate *n) {
+    struct function *f = NULL;
+
+    if (!gather_counts(n)) return false;
+    n->functions = calloc(n->count + 1, sizeof *n->functions);
+    for (size_t i = 0; n->functions && i < n->count; i++) {
+        const struct counted *c = &n->counts[i], *before = i ? c - 1 : NULL;
+        if (!before || before->named != c->named || before->entry != c->entry) {
+            f = &n->functions[n->function_count++];
+            f->first = i;
+            if (c->named) name_function(n, f, c->count.address);
+        }
+        f->end = i + 1;
+        f->instructions += c->count.executed;
+    }
+    if (n->functions && n->function_count)
+        qsort(n->functions, n->function_count, sizeof *n->functions, compare_functions);
+    return n->functions != NULL;
+}
+
+/* ---- writing an instruction */
+
+static void write_source_line(struct annotate *n, const ntr_frame *frame) {
+    size_t size = 0;
+
+    if (frame->file == n->file && frame->line == n->line) return;
+    n->file = frame->file;
+    n->line = frame->line;
+    if (!frame->file || !frame->line) return;
+    const char *text = cli_source_line(n->lines, frame->file, frame->line, &size);
+    const char *slash = strrchr(frame->file, '/');
+    cli_output_print(n->out, "  %s:%" PRIu32, slash ? slash + 1 : frame->file, frame->line);
+    if (frame->inlined) {
+        cli_output_text(n->out, " [");
+        cli_output_text(n->out, frame->function ? frame->function : "inlined");
+        cli_output_text(n->out, "]");
+    }
+    cli_output_text(n->out, "  ");
+    if (text) cli_output_write(n->out, text, size < LINE_SHOWN ? size : LINE_SHOWN);
+    cli_output_text(n->out, "\n");
+}
+
+static bool is_branch(const ntr_insn_count *count) {
+    return count->flow == NTR_FLOW_BRANCH;
+}
+
+static void write_text(struct annotate *n, const ntr_insn_count *c, const struct cli_insn_words *w) {
+    int mnemonic = (int)strcspn(w->text, " ");
+    const char *operands = w->text + mnemonic + (w->text[mnemonic] == ' ');
+
+    cli_output_print(n->out, "%15" PRIu64 "  %8" PRIx64 "  %-8s", c->executed, c->address, w->opcode);
+    if (is_branch(c))
+        cli_output_print(n->out, "  %-8.*s %-24s  taken %" PRIu64 ", not %" PRIu64 "\n", mnemonic, w->text, operands,
+                         c->taken, c->not_taken);
+    else if (*operands)
+        cli_output_print(n->out, "  %-8.*s %s\n", mnemonic, w->text, operands);
+    else
+        cli_output_print(n->out, "  %s\n", w->text);
+}
+
+static void json_member(struct cli_output *out, const char *key, const char *value) {
+    if (!value || !*value) return;
+    cli_output_print(out, ",\"%s\":", key);
+    cli_output_json(out, value);
+}
+
+static void write_json(struct annotate *n, const struct function *f, const ntr_insn_count *c, const ntr_frame *frame,
+                       const struct cli_insn_words *w) {
+    cli_output_print(n->out, "{\"address\":\"0x%" PRIx64 "\",\"executed\":%" PRIu64, c->address, c->executed);
+    if (is_branch(c))
+        cli_output_print(n->out, ",\"taken\":%" PRIu64 ",\"not_taken\":%" PRIu64, c->taken, c->not_taken);
+    json_member(n->out, "opcode", w->opcode);
+    json_member(n->out, "text", w->text);
+    json_member(n->out, "function", f->name);
+    if (frame->inlined) json_member(n->out, "inlined", frame->function);
+    json_member(n->out, "file", frame->file);
+    if (frame->file) cli_output_print(n->out, ",\"line\":%" PRIu32, frame->line);
+    cli_output_text(n->out, "}\n");
+}
+
+static void csv_cell(struct cli_output *out, const char *text) {
+    char name[NAME_SHOWN + 1], cell[2 * NAME_SHOWN + 2];
+
+    snprintf(name, sizeof name, "%s", text ? text : "");
+    cli_output_text(out, ",");
+    cli_output_write(out, cell, (size_t)(cli_put_csv(cell, name) - cell));
+}
+
+static void write_csv(struct annotate *n, const struct function *f, const ntr_insn_count *c, const ntr_frame *frame,
+                      const struct cli_insn_words *w) {
+    cli_output_print(n->out, "0x%" PRIx64 ",%" PRIu64 ",", c->address, c->executed);
+    if (is_branch(c))
+        cli_output_print(n->out, "%" PRIu64 ",%" PRIu64, c->taken, c->not_taken);
+    else
+        cli_output_text(n->out, ",");
+    csv_cell(n->out, w->opcode);
+    csv_cell(n->out, w->text);
+    csv_cell(n->out, f->name);
+    csv_cell(n->out, frame->inlined ? frame->function : "");
+    csv_cell(n->out, frame->file);
+    cli_output_print(n->out, ",%" PRIu32 "\n", frame->line);
+}
+
+/* Returns the size of the instruction. */
+static unsigned write_insn(struct annotate *n, const struct function *f, ntr_insn_count *c) {
+    const ntr_program *program = n->answers->program;
+    struct cli_insn_words words;
+    uint8_t bytes[INSN_BYTES];
+    ntr_frame frame = {0};
+    ntr_insn decoded;
+
+    if (ntr_program_insn(program, NULL, NTR_POSITION_ANY, c->address, &decoded) == NTR_OK) {
+        c->size = decoded.size;
+        c->flow = decoded.flow;
+    }
+    if (c->size == 0 || c->size > INSN_BYTES) c->size = 2; /* data between the instructions */
+    size_t size = ntr_program_read(program, NULL, NTR_POSITION_ANY, c->address, bytes, c->size);
+    const struct cli_insn insn = {.program = program, .position = NTR_POSITION_ANY, .address = c->address,
+                                  .size = (uint8_t)size, .bytes = bytes};
+    cli_insn_words(n->disasm, &insn, &words);
+    ntr_source_frames(n->answers->source, NULL, c->address, &frame, 1);
+    if (n->format == CLI_FORMAT_TEXT) {
+        write_source_line(n, &frame);
+        write_text(n, c, &words);
+    } else {
+        (n->format == CLI_FORMAT_CSV ? write_csv : write_json)(n, f, c, &frame, &words);
+    }
+    return c->size;
+}
+
+/* ---- functions */
+
+static void write_heading(struct annotate *n, const struct function *f) {
+    if (n->format != CLI_FORMAT_TEXT) return;
+    cli_output_text(n->out, "# ");
+    cli_output_text(n->out, f->name ? f->name : "[unknown]");
+    if (f->file) cli_output_print(n->out, "  %s:%" PRIu32, f->file, f->line);
+    cli_output_print(n->out, "\n# %" PRIu64 " instructions, %.2f %%\n", f->instructions,
+                     n->instructions ? 100.0 * (double)f->instructions / (double)n->instructions : 0);
+    n->file = NULL;
+    n->line = 0;
+}
+
+/* From the function's entry to its end, whether executed or not; then what was executed of it elsewhere. */
+static void write_function(struct annotate *n, const struct function *f) {
+    struct counted *at = n->counts + f->first, *const end = n->counts + f->end;
+
+    write_heading(n, f);
+    for (; at < end && at->count.address < f->entry; at++) write_insn(n, f, &at->count);
+    for (uint64_t address = f->entry; address - f->entry < f->size && !n->out->done;) {
+        ntr_insn_count none = {.address = address};
+        bool ran = at < end && at->count.address == address;
+        address += write_insn(n, f, ran ? &at->count : &none);
+        while (at < end && at->count.address < address) at++; /* past it; never into the middle of an instruction */
+    }
+    for (; at < end; at++) write_insn(n, f, &at->count);
+    /* cli_annotate() frees n->counts. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
+    if (n->format == CLI_FORMAT_TEXT) cli_output_text(n->out, "\n");
+}
+
+/* The whole name, the name as linked, or the name without its parameters. */
+static bool is_called(const struct function *f, const char *name) {
+    size_t size = strlen(name);
+
+    if (!f->name) return strcmp(name, "[unknown]") == 0;
+    if (strcmp(f->name, name) == 0 || (f->linkage && strcmp(f->linkage, name) == 0)) return true;
+    return strncmp(f->name, name, size) == 0 && f->name[size] == '(';
+}
+
+/* A function that never ran is shown, too. */
+static int write_called(struct annotate *n, const char *name) {
+    ntr_symbol symbol;
+    bool found = false;
+
+    for (size_t i = 0; i < n->function_count; i++) {
+        if (!is_called(&n->functions[i], name)) continue;
+        write_function(n, &n->functions[i]);
+        found = true;
+    }
+    if (found) return CLI_OK;
+    if (ntr_program_find(n->answers->program, name, &symbol) != NTR_OK || !symbol.function)
+        return cli_fail("--annotate=%s: the program has no function of this name", name);
+    struct function f = {0};
+    name_function(n, &f, symbol.address);
+    write_function(n, &f);
+    return CLI_OK;
+}
+
+static void write_hottest(struct annotate *n, int64_t top) {
+    size_t shown = n->function_count;
+
+    if (top < 0 && n->format == CLI_FORMAT_TEXT) top = TEXT_FUNCTIONS;
+    if (top >= 0 && (uint64_t)top < shown) shown = (size_t)top;
+    for (size_t i = 0; i < shown && !n->out->done; i++) write_function(n, &n->functions[i]);
+    if (n->format == CLI_FORMAT_TEXT && shown < n->function_count)
+        cli_output_print(n->out, "# and %zu more functions (--top)\n", n->function_count - shown);
+}
+
+static int write_all(struct annotate *n, const struct cli_annotate_options *options) {
+    const struct cli_list *list = options->functions;
+    int status = CLI_OK;
+
+    if (n->format == CLI_FORMAT_TEXT)
+        cli_output_print(n->out, "# %" PRIu64 " instructions\n\n", n->instructions);
+    if (n->format == CLI_FORMAT_CSV)
+        cli_output_text(n->out, "address,executed,taken,not_taken,opcode,text,function,inlined,file,line\n");
+    for (size_t i = 0; i < list->count && status == CLI_OK; i++) {
+        if (list->items[i].value)
+            status = write_called(n, list->items[i].value);
+        else
+            write_hottest(n, options->top);
+    }
+    return status;
+}
+
+int cli_annotate(const ntr_answers *answers, const struct cli_annotate_options *options, struct cli_output *out) {
+    const char *why;
+    struct annotate n = {.answers = answers, .format = options->format, .out = out};
+    int status;
+
+    n.disasm = cli_disasm_open(&why);
+    if (!n.disasm) cli_note("no disassembly: %s", why);
+    n.lines = cli_source_lines_open(answers->read_source, answers->read_source_user);
+    status = n.lines && gather(&n) ? write_all(&n, options) : cli_fail("out of memory");
+    free(n.functions);
+    free(n.counts);
+    cli_source_lines_close(n.lines);
+    cli_disasm_close(n.disasm);
+    return status;
+}

@@ -1,0 +1,224 @@
+#include "text/decode_output.h"
+#include "text/event_text.h"
+#include "text/expand.h"
+#include "text/insn_line.h"
+#include "io/memory.h"
+#include "options/diagnostics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SOURCES 4096
+
+typedef void (*event_function)(struct cli_decode_output *o, const ntr_event *event);
+
+struct cli_decode_output {
+    struct cli_decode_settings settings;
+    struct cli_output *out;
+    event_function event;
+    struct cli_views *views;
+    struct cli_expand *expand;   /* pc, insn */
+    struct cli_insn_lines lines; /* insn */
+    struct cli_event_text text;
+    bool *flowing; /* pc, by source: instructions were traced */
+    uint64_t missing;
+};
+
+/* ---- a line an instruction */
+
+/* A trace of events only (ICT) has no flow: then its addresses are the program counters that it tells. */
+static void event_without_flow(struct cli_decode_output *o, const ntr_event *e) {
+    if (e->kind != NTR_EVENT_ICT || o->flowing[e->src % SOURCES] || e->flags & NTR_EVENT_ADDRESS_UNKNOWN) return;
+    struct cli_insn insn = {.address = e->address, .source = e->src};
+    char *line = cli_output_reserve(o->out, CLI_INSN_LINE_MAX);
+    cli_output_commit(o->out, cli_pc_line(NULL, &insn, line));
+}
+
+static void expand_event(struct cli_decode_output *o, const ntr_event *e) {
+    if (e->kind == NTR_EVENT_SPAN || e->kind == NTR_EVENT_SYNC) o->flowing[e->src % SOURCES] = true;
+    if (e->kind == NTR_EVENT_SPAN) {
+        if (!cli_expand_span(o->expand, e, o->out)) o->missing++;
+    } else if (o->settings.show == CLI_SHOW_PC) {
+        event_without_flow(o, e);
+    } else if (o->settings.format == CLI_FORMAT_TEXT && e->kind != NTR_EVENT_BLIND) {
+        cli_text_remark(&o->text, e);
+    }
+}
+
+/* ---- a line an event */
+
+static bool is_span(const ntr_event *e) {
+    return e->kind == NTR_EVENT_SPAN || e->kind == NTR_EVENT_BLIND;
+}
+
+static bool is_call(const ntr_event *e) {
+    return e->end != NTR_END_CUT && e->end != NTR_END_NOT_TAKEN && e->end != NTR_END_TAKEN && e->end != NTR_END_JUMP &&
+           e->end != NTR_END_INDIRECT_JUMP;
+}
+
+static bool is_shown(enum cli_show show, const ntr_event *e) {
+    if (!is_span(e)) return true;
+    return show == CLI_SHOW_CALL ? is_call(e) : show == CLI_SHOW_BRANCH ? e->end != NTR_END_CUT : true;
+}
+
+static void put_event(struct cli_decode_output *o, size_t (*put)(const ntr_event *, char *), const ntr_event *e) {
+    cli_output_commit(o->out, put(e, cli_output_reserve(o->out, NTR_EVENT_TEXT_MAX)));
+}
+
+static void json_event(struct cli_decode_output *o, const ntr_event *e) {
+    if (is_shown(o->settings.show, e)) put_event(o, ntr_event_json, e);
+}
+
+static void csv_event(struct cli_decode_output *o, const ntr_event *e) {
+    if (is_shown(o->settings.show, e)) put_event(o, ntr_event_csv, e);
+}
+
+static void span_event(struct cli_decode_output *o, const ntr_event *e) {
+    (is_span(e) ? cli_text_span : cli_text_remark)(&o->text, e);
+}
+
+static void branch_event(struct cli_decode_output *o, const ntr_event *e) {
+    (is_span(e) ? cli_text_branch : cli_text_remark)(&o->text, e);
+}
+
+static void call_event(struct cli_decode_output *o, const ntr_event *e) {
+    (is_span(e) ? cli_text_call : cli_text_remark)(&o->text, e);
+}
+
+/* ---- text that the program wrote to an instrumentation channel */
+
+static void itc_event(struct cli_decode_output *o, const ntr_event *e) {
+    if (e->kind != NTR_EVENT_DATA || e->tag / 4 != o->settings.channel) return;
+    for (unsigned i = 0; i < e->data_size && i < 8; i++) {
+        char c = (char)(e->data >> (8 * i));
+        if (c) cli_output_write(o->out, &c, 1);
+    }
+}
+
+static void no_event(struct cli_decode_output *o, const ntr_event *e) {
+    (void)o, (void)e;
+}
+
+/* ---- which of them, by --output and --format */
+
+static const struct {
+    event_function event[3]; /* by enum cli_format */
+    cli_render render[3];
+    const char *csv_heading; /* NULL: that of events */
+} shows[] = {
+    [CLI_SHOW_PC] = {{expand_event, expand_event, expand_event},
+                     {cli_pc_line, cli_pc_json, cli_pc_csv},
+                     "src,address\n"},
+    [CLI_SHOW_INSN] = {{expand_event, expand_event, expand_event},
+                       {cli_insn_text, cli_insn_json, cli_insn_csv},
+                       cli_insn_csv_heading},
+    [CLI_SHOW_BRANCH] = {{branch_event, json_event, csv_event}, {0}, NULL},
+    [CLI_SHOW_SPAN] = {{span_event, json_event, csv_event}, {0}, NULL},
+    [CLI_SHOW_CALL] = {{call_event, json_event, csv_event}, {0}, NULL},
+    [CLI_SHOW_ITC] = {{itc_event, itc_event, itc_event}, {0}, ""},
+    [CLI_SHOW_EVENT] = {{json_event, json_event, csv_event}, {0}, NULL},
+    [CLI_SHOW_NONE] = {{no_event, no_event, no_event}, {0}, ""},
+};
+
+static void write_heading(struct cli_decode_output *o) {
+    const char *heading = shows[o->settings.show].csv_heading;
+
+    if (o->settings.format != CLI_FORMAT_CSV || o->settings.part) return;
+    if (heading)
+        cli_output_text(o->out, heading);
+    else
+        put_event(o, ntr_event_csv, NULL);
+}
+
+/* Disassembly and source lines are extras: what is missing is said once. */
+static void open_extras(struct cli_decode_output *o) {
+    const char *why;
+
+    o->lines.disasm = cli_disasm_open(&why);
+    if (!o->lines.disasm) cli_note("no disassembly: %s", why);
+    o->lines.source = ntr_source_new(o->settings.program, &cli_memory);
+    o->lines.by_source = o->settings.by_source;
+}
+
+static bool open_parts(struct cli_decode_output *o) {
+    enum cli_show show = o->settings.show;
+    cli_render render = shows[show].render[o->settings.format];
+
+    o->views = cli_views_new();
+    o->text.places = cli_places_new(o->settings.program);
+    o->text.depths = calloc(SOURCES, sizeof *o->text.depths);
+    o->flowing = calloc(SOURCES, sizeof *o->flowing);
+    if (!o->views || !o->text.places || !o->text.depths || !o->flowing) return false;
+    if (show == CLI_SHOW_INSN) open_extras(o);
+    if (!render) return true;
+    bool by_source = o->settings.by_source && render != cli_pc_line;
+    o->expand = cli_expand_open(o->settings.program, o->views, render, &o->lines, by_source);
+    return o->expand != NULL;
+}
+
+struct cli_decode_output *cli_decode_output_open(const struct cli_decode_settings *settings, struct cli_output *out) {
+    struct cli_decode_output *o = calloc(1, sizeof *o);
+
+    if (o) {
+        o->settings = *settings;
+        o->out = out;
+        o->event = shows[settings->show].event[settings->format];
+    }
+    if (!o || !open_parts(o)) {
+        cli_decode_output_close(o);
+        cli_note("out of memory");
+        return NULL;
+    }
+    o->text.out = out;
+    o->text.views = o->views;
+    o->text.by_source = settings->by_source;
+    write_heading(o);
+    return o;
+}
+
+void cli_decode_output_close(struct cli_decode_output *o) {
+    if (!o) return;
+    cli_expand_close(o->expand);
+    cli_disasm_close(o->lines.disasm);
+    ntr_source_free(o->lines.source);
+    cli_views_free(o->views);
+    cli_places_free(o->text.places);
+    free(o->text.depths);
+    free(o->flowing);
+    free(o);
+}
+
+/* Contexts decide what a source sees. */
+static void follow_contexts(struct cli_decode_output *o, const ntr_event *event) {
+    if (event->kind != NTR_EVENT_CONTEXT) return;
+    cli_views_follow(o->views, event);
+    cli_places_forget(o->text.places);
+}
+
+void cli_decode_output_event(struct cli_decode_output *o, const ntr_event *event) {
+    follow_contexts(o, event);
+    o->event(o, event);
+}
+
+void cli_decode_output_forget(struct cli_decode_output *o) {
+    cli_views_forget(o->views);
+    cli_places_forget(o->text.places);
+}
+
+void cli_decode_output_context(struct cli_decode_output *o, const ntr_event *context) {
+    follow_contexts(o, context);
+}
+
+uint64_t cli_decode_output_missing(const struct cli_decode_output *o) {
+    return o->missing;
+}
+
+enum cli_span_place cli_decode_output_spans(enum cli_show show) {
+    switch (show) {
+    case CLI_SHOW_INSN:
+    case CLI_SHOW_CALL: return CLI_SPANS_IN_ORDER;
+    case CLI_SHOW_ITC:
+    case CLI_SHOW_NONE: return CLI_SPANS_NOWHERE;
+    default: return CLI_SPANS_APART;
+    }
+}

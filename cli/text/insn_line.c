@@ -1,0 +1,138 @@
+#include "text/insn_line.h"
+#include "text/symbol_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FILE_SHOWN 200
+
+size_t cli_pc_line(void *user, const struct cli_insn *insn, char *out) {
+    (void)user;
+    char *at = cli_put_hex(cli_put_text(out, "0x"), insn->address);
+    *at++ = '\n';
+    return (size_t)(at - out);
+}
+
+/* All that is known of one instruction, as text. */
+struct facts {
+    struct cli_insn_words words;
+    char symbol[CLI_SYMBOL_MAX + 1];
+    const char *file; /* NULL: not known */
+    uint32_t line;
+};
+
+/* Parcels of 16 bits are stored low first; an opcode is read with the high ones first. */
+static void find_opcode(const struct cli_insn *insn, struct cli_insn_words *words) {
+    char *at = words->opcode;
+
+    for (unsigned i = insn->size; i-- > 0;) at += snprintf(at, 3, "%02x", insn->bytes[i]);
+}
+
+/* The disassembler writes direct targets relative to the instruction; show the address instead. */
+static void show_target(const struct cli_insn *insn, unsigned isa, char *text) {
+    ntr_insn decoded;
+    char *operand = strrchr(text, ' ');
+
+    if (!operand || ntr_insn_decode(insn->bytes, insn->size, insn->address, isa, &decoded) != NTR_OK) return;
+    if (decoded.table_jump || (decoded.flow != NTR_FLOW_BRANCH && decoded.flow != NTR_FLOW_DIRECT_JUMP &&
+                               decoded.flow != NTR_FLOW_DIRECT_CALL))
+        return;
+    snprintf(operand + 1, 24, "0x%" PRIx64, decoded.target);
+}
+
+void cli_insn_words(struct cli_disasm *disasm, const struct cli_insn *insn, struct cli_insn_words *words) {
+    enum { TARGET_ROOM = 24 };
+
+    find_opcode(insn, words);
+    words->text[0] = 0;
+    if (!disasm) return;
+    unsigned isa = ntr_program_isa(insn->program, insn->context, insn->address);
+    snprintf(words->text, sizeof words->text - TARGET_ROOM, "%s", cli_disasm_text(disasm, insn->bytes, insn->size, isa));
+    if (words->text[0])
+        show_target(insn, isa, words->text);
+    else
+        snprintf(words->text, sizeof words->text, ".insn 0x%s", words->opcode);
+}
+
+static void find_line(const struct cli_insn_lines *lines, const struct cli_insn *insn, struct facts *facts) {
+    ntr_frame frame;
+
+    facts->file = NULL;
+    if (!lines->source || ntr_source_frames(lines->source, insn->context, insn->address, &frame, 1) == 0) return;
+    facts->file = frame.file;
+    facts->line = frame.line;
+}
+
+static void find_facts(const struct cli_insn_lines *lines, const struct cli_insn *insn, struct facts *facts) {
+    cli_insn_words(lines->disasm, insn, &facts->words);
+    *cli_put_symbol(facts->symbol, "", "", insn->program, insn->context, insn->address) = 0;
+    find_line(lines, insn, facts);
+}
+
+/* The end of a long path says more than its beginning. */
+static const char *shown_file(const char *file) {
+    size_t size = strlen(file);
+
+    return size > FILE_SHOWN ? file + size - FILE_SHOWN : file;
+}
+
+size_t cli_insn_text(void *user, const struct cli_insn *insn, char *out) {
+    const struct cli_insn_lines *lines = user;
+    struct facts f;
+    int used = 0;
+
+    find_facts(lines, insn, &f);
+    int mnemonic = (int)strcspn(f.words.text, " ");
+    const char *operands = f.words.text + mnemonic + (f.words.text[mnemonic] == ' ');
+    if (lines->by_source) used += snprintf(out, 16, "%u: ", insn->source);
+    used += snprintf(out + used, 400, "0x%" PRIx64 "  %-8s  %-8.*s %-24s", insn->address, f.words.opcode, mnemonic, f.words.text,
+                     operands);
+    if (f.symbol[0]) used += snprintf(out + used, CLI_SYMBOL_MAX + 8, "  <%s>", f.symbol);
+    if (f.file) used += snprintf(out + used, FILE_SHOWN + 16, "  %s:%" PRIu32, shown_file(f.file), f.line);
+    while (used && out[used - 1] == ' ') used--;
+    out[used++] = '\n';
+    return (size_t)used;
+}
+
+size_t cli_insn_json(void *user, const struct cli_insn *insn, char *out) {
+    struct facts f;
+    char *at = out;
+
+    find_facts(user, insn, &f);
+    at += snprintf(at, 128, "{\"src\":%u,\"address\":\"0x%" PRIx64 "\",\"opcode\":\"%s\"", insn->source, insn->address,
+                   f.words.opcode);
+    if (f.words.text[0]) at = cli_put_json(cli_put_text(at, ",\"text\":"), f.words.text);
+    if (f.symbol[0]) at = cli_put_json(cli_put_text(at, ",\"symbol\":"), f.symbol);
+    if (f.file) {
+        at = cli_put_json(cli_put_text(at, ",\"file\":"), shown_file(f.file));
+        at = cli_put_decimal(cli_put_text(at, ",\"line\":"), f.line);
+    }
+    return (size_t)(cli_put_text(at, "}\n") - out);
+}
+
+const char cli_insn_csv_heading[] = "src,address,opcode,text,symbol,file,line\n";
+
+size_t cli_insn_csv(void *user, const struct cli_insn *insn, char *out) {
+    struct facts f;
+    char *at = out;
+
+    find_facts(user, insn, &f);
+    at += snprintf(at, 128, "%u,0x%" PRIx64 ",%s,", insn->source, insn->address, f.words.opcode);
+    at = cli_put_text(cli_put_csv(at, f.words.text), ",");
+    at = cli_put_text(cli_put_csv(at, f.symbol), ",");
+    if (f.file) at = cli_put_csv(at, shown_file(f.file));
+    at = cli_put_text(at, ",");
+    if (f.file) at = cli_put_decimal(at, f.line);
+    return (size_t)(cli_put_text(at, "\n") - out);
+}
+
+size_t cli_pc_json(void *user, const struct cli_insn *insn, char *out) {
+    (void)user;
+    return (size_t)snprintf(out, 64, "{\"src\":%u,\"address\":\"0x%" PRIx64 "\"}\n", insn->source, insn->address);
+}
+
+size_t cli_pc_csv(void *user, const struct cli_insn *insn, char *out) {
+    (void)user;
+    return (size_t)snprintf(out, 64, "%u,0x%" PRIx64 "\n", insn->source, insn->address);
+}

@@ -1,0 +1,37 @@
+/* Renderers of one executed instruction for cli_expand: the program counter alone, or all that is known. */
+#ifndef CLI_TEXT_INSN_LINE_H
+#define CLI_TEXT_INSN_LINE_H
+
+#include "text/disasm.h"
+#include "text/expand.h"
+#include "options/result.h"
+
+#include <ntrace/source.h>
+
+/* "0x80000000", {"src":0,"address":"0x80000000"}, 0,0x80000000 */
+size_t cli_pc_line(void *user, const struct cli_insn *insn, char *out);
+size_t cli_pc_json(void *user, const struct cli_insn *insn, char *out);
+size_t cli_pc_csv(void *user, const struct cli_insn *insn, char *out);
+
+/* An instruction in words: "00a7d463" and "bge a5, a0, 0x10672". */
+struct cli_insn_words {
+    char opcode[2 * 32 + 1]; /* high parcel first */
+    char text[136];          /* "" without a disassembler */
+};
+void cli_insn_words(struct cli_disasm *disasm, const struct cli_insn *insn, struct cli_insn_words *words);
+
+struct cli_insn_lines {
+    struct cli_disasm *disasm; /* NULL: no text */
+    ntr_source *source;        /* NULL: no file and line */
+    bool by_source;
+};
+
+/* `user` is a struct cli_insn_lines. */
+size_t cli_insn_text(void *user, const struct cli_insn *insn, char *out);
+size_t cli_insn_json(void *user, const struct cli_insn *insn, char *out);
+size_t cli_insn_csv(void *user, const struct cli_insn *insn, char *out);
+
+/* The row of CSV column names, with line feed. */
+extern const char cli_insn_csv_heading[];
+
+#endif

@@ -1,0 +1,37 @@
+/* Rows of named figures, as an aligned table for people or as JSON lines. */
+#ifndef CLI_TEXT_ROWS_H
+#define CLI_TEXT_ROWS_H
+
+#include "io/output.h"
+#include "options/result.h"
+
+#define CLI_CELLS_MAX 12
+
+struct cli_cell {
+    const char *name; /* NULL ends the row */
+    uint64_t value;
+    double real;    /* shown instead of `value` when `digits` > 0 */
+    uint8_t digits; /* after the point */
+};
+
+struct cli_row {
+    const char *kind;  /* "message": rows of one kind follow each other and have the same cells */
+    const char *label; /* "DirectBranch" */
+    bool alone;        /* the only row of its kind: as text, a line a cell */
+    struct cli_cell cells[CLI_CELLS_MAX + 1];
+};
+
+struct cli_rows {
+    struct cli_output *out;
+    enum cli_format format;
+    const char *kind; /* of the last row */
+};
+
+void cli_row_write(struct cli_rows *rows, const struct cli_row *row);
+
+#define CLI_COUNT(title, number)                                                                                       \
+    { .name = title, .value = number }
+#define CLI_REAL(title, number, places)                                                                                \
+    { .name = title, .real = number, .digits = places }
+
+#endif

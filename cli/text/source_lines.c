@@ -1,0 +1,89 @@
+#include "text/source_lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILES = 64 }; /* kept; then all are given up and read again */
+
+struct file {
+    const char *name; /* the caller's: names of debug information live long */
+    char *text;
+    size_t size;
+    size_t *starts; /* of each line, and the end of the last */
+    uint32_t lines;
+};
+
+struct cli_source_lines {
+    ntr_read_source read;
+    void *user;
+    struct file files[FILES];
+    size_t count;
+};
+
+struct cli_source_lines *cli_source_lines_open(ntr_read_source read, void *user) {
+    struct cli_source_lines *lines = calloc(1, sizeof *lines);
+
+    if (lines) {
+        lines->read = read;
+        lines->user = user;
+    }
+    return lines;
+}
+
+static void forget(struct cli_source_lines *lines) {
+    while (lines->count) {
+        struct file *file = &lines->files[--lines->count];
+        free(file->text);
+        free(file->starts);
+    }
+}
+
+void cli_source_lines_close(struct cli_source_lines *lines) {
+    if (!lines) return;
+    forget(lines);
+    free(lines);
+}
+
+static void find_starts(struct file *file) {
+    size_t count = 1;
+
+    for (size_t i = 0; i < file->size; i++) count += file->text[i] == '\n';
+    file->starts = malloc((count + 1) * sizeof *file->starts);
+    if (!file->starts) return;
+    file->starts[file->lines++] = 0;
+    for (size_t i = 0; i < file->size; i++)
+        if (file->text[i] == '\n') file->starts[file->lines++] = i + 1;
+    file->starts[file->lines] = file->size + 1; /* as if a line feed ended the last */
+}
+
+/* A file that is not there is kept as one without lines. */
+static struct file *load(struct cli_source_lines *lines, const char *name) {
+    ntr_bytes text;
+
+    if (lines->count == FILES) forget(lines);
+    struct file *file = &lines->files[lines->count++];
+    *file = (struct file){.name = name};
+    if (!lines->read || !lines->read(lines->user, name, &text)) return file;
+    file->text = malloc(text.size ? text.size : 1);
+    if (!file->text) return file;
+    memcpy(file->text, text.data, text.size);
+    file->size = text.size;
+    find_starts(file);
+    return file;
+}
+
+static struct file *find(struct cli_source_lines *lines, const char *name) {
+    for (size_t i = 0; i < lines->count; i++)
+        if (lines->files[i].name == name || strcmp(lines->files[i].name, name) == 0) return &lines->files[i];
+    return load(lines, name);
+}
+
+const char *cli_source_line(struct cli_source_lines *lines, const char *name, uint32_t number, size_t *size) {
+    const struct file *file = find(lines, name);
+
+    if (number == 0 || number > file->lines) return NULL;
+    const char *line = file->text + file->starts[number - 1];
+    *size = file->starts[number] - file->starts[number - 1] - 1;
+    if (*size && line[*size - 1] == '\r') --*size;
+    return line;
+}

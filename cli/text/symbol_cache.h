@@ -1,0 +1,21 @@
+/* "0x80000020 <main+0x20>": addresses with their symbols, remembered: flow comes to the same places again and again. */
+#ifndef CLI_TEXT_SYMBOL_CACHE_H
+#define CLI_TEXT_SYMBOL_CACHE_H
+
+#include <ntrace/program.h>
+
+#define CLI_PLACE_MAX (20 + 300) /* characters: the address, and CLI_SYMBOL_MAX */
+
+struct cli_places;
+
+/* NULL: out of memory. */
+struct cli_places *cli_places_new(const ntr_program *program);
+void cli_places_free(struct cli_places *places);
+
+/* Contexts changed: other images may be seen. */
+void cli_places_forget(struct cli_places *places);
+
+/* Write the address as `source`, which is in `context`, sees it. Returns the end, at most CLI_PLACE_MAX characters on. */
+char *cli_put_place(char *at, struct cli_places *places, uint16_t source, const ntr_context *context, uint64_t address);
+
+#endif
