@@ -4,7 +4,8 @@
  * decoded. Every event that the undamaged stream tells from the sync after a damage up to the next damage
  * must be told by the damaged one, too, exactly. Printed: how many of the executed instructions were told
  * (right) and not told (lost), and how many of the told ones were not executed (wrong). A damaged count
- * can stand for any number of these: runs it floods are counted by themselves. Exits with 1 when anything was wrong where it must be right. */
+ * can stand for any number of these: runs it floods are counted by themselves. Exits with 1 when anything was wrong
+ * where it must be right. */
 #include "judge.h"
 #include "setup.h"
 #include <inttypes.h>
@@ -85,7 +86,10 @@ typedef struct kind {
 } kind;
 
 static const kind kinds[] = {
-    {"bit flipped", flip_bit}, {"bytes lost", lose_bytes}, {"block duplicated", duplicate_block}, {"blocks swapped", swap_blocks},
+    {"bit flipped", flip_bit},
+    {"bytes lost", lose_bytes},
+    {"block duplicated", duplicate_block},
+    {"blocks swapped", swap_blocks},
 };
 
 static damaged hurt(const setup_stream *s, const kind *how, prng *r)
@@ -166,9 +170,8 @@ static piece reliable(const setup_stream *s, const transcript *sound, const piec
 }
 
 /* Both must tell the same there. */
-static bool judge_reliable(const transcript *sound, const transcript *hurt_one, const piece *r, uint64_t clock, char *why,
-                           size_t size)
-{
+static bool judge_reliable(const transcript *sound, const transcript *hurt_one, const piece *r, uint64_t clock,
+                           char *why, size_t size) {
     range a = events_of(sound, r->from, r->until), b = events_of(hurt_one, r->at, r->at + (r->until - r->from));
     while (a.from < a.until && sound->event[a.from].kind != ORACLE_SYNC) /* what led to the sync is the damage's */
         a.from++;
@@ -186,7 +189,8 @@ static bool judge_reliable(const transcript *sound, const transcript *hurt_one, 
     snprintf(why, size,
              "wrong between the sync at byte %zu (now %zu) and byte %zu: kind %u pc 0x%" PRIx64 " code %u time %" PRIu64
              " at byte %" PRIu64 " became kind %u pc 0x%" PRIx64 " code %u time %" PRIu64 " at byte %" PRIu64,
-             r->from, r->at, r->until, x->kind, x->pc, x->code, x->time, x->offset, y->kind, y->pc, y->code, y->time, y->offset);
+             r->from, r->at, r->until, x->kind, x->pc, x->code, x->time, x->offset, y->kind, y->pc, y->code, y->time,
+             y->offset);
     return false;
 }
 
@@ -236,9 +240,8 @@ static size_t common(const gen_graph *graph, const pc_list *a, const pc_list *b)
     return length;
 }
 
-static void count_instructions(const gen_graph *graph, const transcript *sound, range a, const transcript *hurt_one, range b,
-                               tally *t)
-{
+static void count_instructions(const gen_graph *graph, const transcript *sound, range a, const transcript *hurt_one,
+                               range b, tally *t) {
     pc_list truth = pcs_of(graph, sound, a), told = pcs_of(graph, hurt_one, b);
     size_t right = common(graph, &truth, &told);
     t->all += truth.count;
@@ -250,7 +253,7 @@ static void count_instructions(const gen_graph *graph, const transcript *sound, 
 }
 
 /* Piece by piece: what lies before it is relied on by nobody, it is what the damage cost. */
-static verdict judge_pieces(const setup *s, const setup_stream *stream, const transcript *sound, const damaged *d,
+static verdict judge_chunks(const setup *s, const setup_stream *stream, const transcript *sound, const damaged *d,
                             const transcript *told, tally *t)
 {
     verdict v = {.good = true};
@@ -258,12 +261,15 @@ static verdict judge_pieces(const setup *s, const setup_stream *stream, const tr
     uint64_t clock = width && width < 64 ? (UINT64_C(1) << width) - 1 : UINT64_MAX;
     size_t sound_at = 0, told_at = 0;
     for (unsigned i = 0; i <= d->pieces; i++) {
-        piece end = {stream->size, stream->size, d->size}, r = i < d->pieces ? reliable(stream, sound, &d->piece[i]) : end;
+        piece end = {stream->size, stream->size, d->size},
+              r = i < d->pieces ? reliable(stream, sound, &d->piece[i]) : end;
         if (i < d->pieces && r.from == r.until)
             continue;
         size_t size = r.until - r.from;
-        count_instructions(s->graph, sound, events_of(sound, sound_at, r.from), told, events_of(told, told_at, r.at), t);
-        count_instructions(s->graph, sound, events_of(sound, r.from, r.until), told, events_of(told, r.at, r.at + size), t);
+        count_instructions(s->graph, sound, events_of(sound, sound_at, r.from), told, events_of(told, told_at, r.at),
+                           t);
+        count_instructions(s->graph, sound, events_of(sound, r.from, r.until), told, events_of(told, r.at, r.at + size),
+                           t);
         v.good = v.good && judge_reliable(sound, told, &r, clock, v.why, sizeof v.why);
         sound_at = r.until;
         told_at = r.at + size;
@@ -293,7 +299,7 @@ static bool run_seed(uint64_t seed, const kind *how, tally *t)
         v = (verdict){.good = false, .why = "the decoder breaks its own rules"};
     tally here = {0};
     if (v.good && !told->endless)
-        v = judge_pieces(s, stream, sound, &d, told, &here);
+        v = judge_chunks(s, stream, sound, &d, told, &here);
     if (told->endless || here.right + here.wrong > 10 * here.all)
         t->flooded++;
     else
@@ -325,14 +331,15 @@ int main(int argc, char **argv)
         default: return 2;
         }
     }
-    printf("%-18s %6s %8s %14s %8s %8s %8s   %s\n", "damage", "runs", "flooded", "instructions", "right", "wrong", "lost",
-           "wrong after a sync");
+    printf("%-18s %6s %8s %14s %8s %8s %8s   %s\n", "damage", "runs", "flooded", "instructions", "right", "wrong",
+           "lost", "wrong after a sync");
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         tally t = {0};
         for (uint64_t seed = first; seed < first + count; seed++)
             run_seed(seed, &kinds[k], &t);
-        printf("%-18s %6" PRIu64 " %8" PRIu64 " %14" PRIu64 " %7.3f%% %7.3f%% %7.3f%%   %" PRIu64 "\n", kinds[k].name, count, t.flooded, t.all,
-               percent(t.right, t.all), percent(t.wrong, t.right + t.wrong), percent(t.lost, t.all), t.violations);
+        printf("%-18s %6" PRIu64 " %8" PRIu64 " %14" PRIu64 " %7.3f%% %7.3f%% %7.3f%%   %" PRIu64 "\n", kinds[k].name,
+               count, t.flooded, t.all, percent(t.right, t.all), percent(t.wrong, t.right + t.wrong),
+               percent(t.lost, t.all), t.violations);
         violations += t.violations;
     }
     return violations ? 1 : 0;

@@ -152,7 +152,7 @@ static struct step run_of(struct side *side, const ntr_event *e) {
 static bool to_step(struct side *side, const ntr_event *e, struct step *step) {
     switch (e->kind) {
     case NTR_EVENT_SPAN:
-    case NTR_EVENT_BLIND:
+    case NTR_EVENT_NO_CODE:
         *step = run_of(side, e);
         return true;
     case NTR_EVENT_STOP:
@@ -237,8 +237,8 @@ static int differ(struct compare *compare, uint64_t number, const struct step st
 
     for (int i = 0; i < 2; i++) tell(&steps[i], told[i], sizeof told[i]);
     snprintf(compare->difference, sizeof compare->difference,
-             "step %" PRIu64 ": the design tells %s (message %" PRIu64 " @0x%" PRIx64 "), the model %s (message %" PRIu64
-             " @0x%" PRIx64 ")",
+             "step %" PRIu64 ": the design tells %s (message %" PRIu64 " @0x%" PRIx64
+             "), the model %s (message %" PRIu64 " @0x%" PRIx64 ")",
              number, told[0], steps[0].message, steps[0].offset, told[1], steps[1].message, steps[1].offset);
     return 1;
 }

@@ -1,7 +1,7 @@
 /* Decoding: any stream, options and program; the counting decode and pieces of any size go through the same. */
 #include "fuzz.h"
 
-#include <ntrace/order.h>
+#include <ntrace/event_sorter.h>
 
 #include <string.h>
 
@@ -18,30 +18,31 @@ static void order(const ntr_decoder_config *config, ntr_bytes stream, size_t win
     ntr_event events[16], out;
     size_t count, in = 0, left = 0, reads = 64;
     ntr_decoder *decoder = ntr_decoder_new(config, NULL);
-    ntr_order *order = ntr_order_new(window, NULL);
+    ntr_event_sorter *order = ntr_event_sorter_new(window, NULL);
     ntr_status status = NTR_OK;
     if (decoder && order) {
         ntr_decoder_feed(decoder, stream.data, stream.size, true);
         while (status == NTR_OK && reads--) {
             status = ntr_decoder_read(decoder, events, sizeof events / sizeof *events, &count);
             for (size_t i = 0; i < count; i++, in++) {
-                ntr_order_put(order, &events[i]);
-                while (ntr_order_take(order, false, &out)) left++;
+                ntr_event_sorter_put(order, &events[i]);
+                while (ntr_event_sorter_take(order, false, &out)) left++;
             }
         }
-        while (ntr_order_take(order, true, &out)) left++;
+        while (ntr_event_sorter_take(order, true, &out)) left++;
         fuzz_must(in == left, "what is put in order comes out");
     }
-    ntr_order_free(order);
+    ntr_event_sorter_free(order);
     ntr_decoder_free(decoder);
 }
 
 /* A hostile count can stand for any number of instructions: a message's worth of work is not bounded by its bytes, so
  * this looks at streams whose counts were read in bounded time before. */
-static void count(const ntr_decoder_config *config, ntr_bytes stream, ntr_told *told, ntr_counts *counts, uint64_t *sum) {
+static void count(const ntr_decoder_config *config, ntr_bytes stream, ntr_count_callback *told, ntr_counts *counts,
+                  uint64_t *sum) {
     ntr_decoder *decoder = ntr_decoder_new(config, NULL);
     if (!decoder) return;
-    if (told) ntr_decoder_tell(decoder, told, sum);
+    if (told) ntr_decoder_set_count_callback(decoder, told, sum);
     ntr_decoder_feed(decoder, stream.data, stream.size, true);
     ntr_decoder_count(decoder, counts);
     fuzz_must(counts->bytes <= stream.size, "no more bytes than there are");

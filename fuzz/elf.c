@@ -1,7 +1,7 @@
 /* ELF files: damaged in any way they are refused or read, and what was read can be asked. */
 #include "fuzz.h"
 
-#include <ntrace/source.h>
+#include <ntrace/debug_info.h>
 #include <unistd.h>
 
 size_t fuzz_stream_at(const uint8_t *data, size_t size) {

@@ -54,7 +54,7 @@ static ntr_status told_alone(void *user, const ntr_event *event, const ntr_conte
 static void count_alone(const ntr_decoder_config *config, ntr_bytes stream, outcome *o) {
     ntr_decoder *decoder = ntr_decoder_new(config, NULL);
     if (!decoder) return;
-    ntr_decoder_tell(decoder, told_alone, o);
+    ntr_decoder_set_count_callback(decoder, told_alone, o);
     ntr_decoder_feed(decoder, stream.data, stream.size, true);
     o->status = ntr_decoder_count(decoder, &o->counts);
     ntr_decoder_free(decoder);
@@ -62,9 +62,9 @@ static void count_alone(const ntr_decoder_config *config, ntr_bytes stream, outc
 
 /* ---- many */
 
-typedef struct maker {
-    ntr_piece *piece;
-} maker;
+typedef struct thread_data {
+    ntr_chunk *chunk;
+} thread_data;
 
 typedef struct telling {
     ntr_event event;
@@ -73,29 +73,29 @@ typedef struct telling {
 
 enum { EVENTS, TOLD };
 
-static void *maker_new(void *user) {
+static void *thread_data_new(void *user) {
     (void)user;
-    return calloc(1, sizeof(maker));
+    return calloc(1, sizeof(thread_data));
 }
 
-static void begin(void *user, ntr_piece *piece) {
-    maker *m = user;
-    m->piece = piece;
+static void begin(void *user, ntr_chunk *chunk) {
+    thread_data *m = user;
+    m->chunk = chunk;
 }
 
-static ntr_status put_events(void *user, ntr_piece *piece, const ntr_event *events, size_t count) {
+static ntr_status put_events(void *user, ntr_chunk *chunk, const ntr_event *events, size_t count) {
     (void)user;
-    return ntr_piece_put(piece, EVENTS, events, count * sizeof *events);
+    return ntr_chunk_put(chunk, EVENTS, events, count * sizeof *events);
 }
 
 static ntr_status put_told(void *user, const ntr_event *event, const ntr_context *context, uint64_t times) {
-    maker *m = user;
+    thread_data *m = user;
     telling t;
     (void)context;
     memset(&t, 0, sizeof t);
     t.event = *event;
     t.times = times;
-    return ntr_piece_put(m->piece, TOLD, &t, sizeof t);
+    return ntr_chunk_put(m->chunk, TOLD, &t, sizeof t);
 }
 
 static ntr_status deliver(void *user, unsigned what, const void *data, size_t size) {
@@ -105,10 +105,16 @@ static ntr_status deliver(void *user, unsigned what, const void *data, size_t si
     return NTR_OK;
 }
 
-static void run(const ntr_decoder_config *decoder, ntr_bytes stream, uint8_t how, size_t span, bool counting, outcome *o) {
-    const ntr_parallel_work work = {maker_new, free, begin, NULL, put_events, counting ? put_told : NULL, NULL, deliver, o};
-    const ntr_parallel_config config = {.size = sizeof config, .decoder = *decoder, .work = work, .threads = 2 + (how & 1),
-                                        .piece = 8u << (how >> 1) % 8, .counting = counting};
+static void run(const ntr_decoder_config *decoder, ntr_bytes stream, uint8_t how, size_t span, bool counting,
+                outcome *o) {
+    const ntr_parallel_work work = {thread_data_new, free, begin, NULL, put_events, counting ? put_told : NULL, NULL,
+                                    deliver,         o};
+    const ntr_parallel_config config = {.size = sizeof config,
+                                        .decoder = *decoder,
+                                        .work = work,
+                                        .threads = 2 + (how & 1),
+                                        .chunk = 8u << (how >> 1) % 8,
+                                        .counting = counting};
     ntr_parallel *parallel = ntr_parallel_new(&config, NULL);
     if (!parallel) return;
     o->status = NTR_NEED_MORE;
@@ -135,7 +141,8 @@ static bool same_event(const ntr_event *a, const ntr_event *b) {
 static void compare(const outcome *one, const outcome *many) {
     const ntr_event *a = (const void *)one->events.data, *b = (const void *)many->events.data;
     size_t count = one->events.size / sizeof *a, other = many->events.size / sizeof *b;
-    for (size_t i = 0; i < count && i < other; i++) fuzz_must(same_event(&a[i], &b[i]), "many threads tell what one tells");
+    for (size_t i = 0; i < count && i < other; i++)
+        fuzz_must(same_event(&a[i], &b[i]), "many threads tell what one tells");
     fuzz_must(count == other, "many threads tell as much as one");
     fuzz_must(one->status == many->status, "many threads end as one ends");
 }
@@ -144,13 +151,14 @@ static void compare_counts(const outcome *one, const outcome *many) {
     fuzz_must(one->status == many->status, "counting ends alike");
     fuzz_must(memcmp(&one->counts, &many->counts, sizeof one->counts) == 0, "many threads count what one counts");
     if (one->status != NTR_END) return; /* what costs least is told at the end */
-    fuzz_must(memcmp(one->told, many->told, sizeof one->told) == 0 && one->instructions == many->instructions, "and are told the same");
+    fuzz_must(memcmp(one->told, many->told, sizeof one->told) == 0 && one->instructions == many->instructions,
+              "and are told the same");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fuzz_tape tape = {data, size, 0};
     ntr_decoder_config config = {.size = sizeof config, .params = fuzz_params(&tape)};
-    uint8_t how = fuzz_byte(&tape), pieces = fuzz_byte(&tape);
+    uint8_t how = fuzz_byte(&tape), chunks = fuzz_byte(&tape);
     size_t span = 1 + fuzz_number(&tape, 2);
     ntr_program *program = fuzz_program(&tape, config.params.xlen);
     ntr_bytes stream = fuzz_rest(&tape);
@@ -161,10 +169,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     config.one_source = how & 4;
     config.source = how >> 4;
     if (read_alone(&config, stream, &one)) {
-        run(&config, stream, pieces, span, false, &many);
+        run(&config, stream, chunks, span, false, &many);
         compare(&one, &many);
         count_alone(&config, stream, &counted);
-        run(&config, stream, pieces, span, true, &counted_by_many);
+        run(&config, stream, chunks, span, true, &counted_by_many);
         compare_counts(&counted, &counted_by_many);
     }
     free(one.events.data);

@@ -10,8 +10,8 @@
 
 #define EVENTS_AT_ONCE 1024
 
-#define S struct cli_answers_options
-const struct cli_option cli_answers_options[] = {
+#define S struct cli_analysis_options
+const struct cli_option cli_analysis_options[] = {
     CLI_NUMBER(0, "src", "N", S, src, 0, 4095, -1, "only this source"),
     CLI_NUMBER('j', "jobs", "N", S, jobs, 1, 256, 0,
                "how many threads decode (default: for large files, as many as there are processors)"),
@@ -25,7 +25,7 @@ const struct cli_option cli_answers_options[] = {
 
 /* ---- opening */
 
-static int out_of_memory(const struct cli_answers *a) {
+static int out_of_memory(const struct cli_analysis *a) {
     return cli_fail("%s: out of memory", a->path);
 }
 
@@ -34,7 +34,7 @@ static const char *title_of(const char *path) {
     return slash && slash[1] ? slash + 1 : path;
 }
 
-static int open_decoder(struct cli_answers *a) {
+static int open_decoder(struct cli_analysis *a) {
     a->config = (ntr_decoder_config){
         .size = sizeof a->config,
         .params = a->trace.params,
@@ -47,14 +47,14 @@ static int open_decoder(struct cli_answers *a) {
     return a->decoder ? CLI_OK : CLI_FAILED;
 }
 
-int cli_answers_open(struct cli_answers *a, const char *path, const struct cli_answers_options *options) {
-    *a = (struct cli_answers){.options = options, .path = path, .defects.file = path};
+int cli_analysis_open(struct cli_analysis *a, const char *path, const struct cli_analysis_options *options) {
+    *a = (struct cli_analysis){.options = options, .path = path, .defects.file = path};
     if (cli_trace_open(&a->trace, path, &options->stream) != CLI_OK) return CLI_FAILED;
     if (cli_trace_program(&a->trace, &options->images, &options->stream, true) != CLI_OK) return CLI_FAILED;
-    a->answers = (ntr_answers){
+    a->answers = (ntr_analysis){
         .size = sizeof a->answers,
         .program = a->trace.program,
-        .source = ntr_source_new(a->trace.program, &cli_memory),
+        .source = ntr_debug_info_new(a->trace.program, &cli_memory),
         .title = title_of(path),
         .ticks_per_second = a->trace.bundle ? ntr_bundle_capture(a->trace.bundle)->ticks_per_second : 0,
         .read_source = cli_source_text_read,
@@ -63,14 +63,14 @@ int cli_answers_open(struct cli_answers *a, const char *path, const struct cli_a
     a->text.folders = options->source_path;
     cli_trace_facts_find(&a->facts, &a->trace, &a->answers);
     if (!a->answers.source) return out_of_memory(a);
-    if (options->debug_path) ntr_source_set_debug_path(a->answers.source, options->debug_path);
+    if (options->debug_path) ntr_debug_info_set_path(a->answers.source, options->debug_path);
     a->answers.functions = ntr_functions_new(a->answers.source, &cli_memory);
     return a->answers.functions ? open_decoder(a) : out_of_memory(a);
 }
 
 /* ---- decoding */
 
-static bool feed(struct cli_answers *a) {
+static bool feed(struct cli_analysis *a) {
     ntr_bytes span;
     bool last;
 
@@ -78,19 +78,19 @@ static bool feed(struct cli_answers *a) {
            ntr_decoder_feed(a->decoder, span.data, span.size, last) == NTR_OK;
 }
 
-static void tell_gap(struct cli_answers *a, const ntr_event *gap) {
+static void tell_gap(struct cli_analysis *a, const ntr_event *gap) {
     a->gaps++;
     if (cli_defect_count(&a->defects))
         cli_note("%s: byte 0x%" PRIx64 ", message #%" PRIu64 ": gap: %s", a->path, gap->offset, gap->message,
                  ntr_status_text((ntr_status)gap->reason));
 }
 
-static inline void tell(struct cli_answers *a, const ntr_event *event) {
+static inline void tell(struct cli_analysis *a, const ntr_event *event) {
     if (event->kind == NTR_EVENT_GAP) tell_gap(a, event);
     if (event->kind == NTR_EVENT_VENDOR) a->reserved += ntr_tcode_is_reserved(a->trace.params.dialect, event->code);
 }
 
-static ntr_status hand_on(struct cli_answers *a, const ntr_event *events, size_t count, cli_take_events take,
+static ntr_status hand_on(struct cli_analysis *a, const ntr_event *events, size_t count, cli_take_events take,
                           void *user) {
     ntr_status status = NTR_OK;
 
@@ -102,7 +102,7 @@ static ntr_status hand_on(struct cli_answers *a, const ntr_event *events, size_t
     return status;
 }
 
-static ntr_status read_events(struct cli_answers *a, cli_take_events take, void *user) {
+static ntr_status read_events(struct cli_analysis *a, cli_take_events take, void *user) {
     ntr_event events[EVENTS_AT_ONCE];
     size_t count = 0;
     ntr_status status = ntr_decoder_read(a->decoder, events, EVENTS_AT_ONCE, &count);
@@ -113,36 +113,36 @@ static ntr_status read_events(struct cli_answers *a, cli_take_events take, void 
 
 /* What the counting decode tells. */
 static ntr_status take_count(void *user, const ntr_event *event, const ntr_context *context, uint64_t times) {
-    struct cli_answers *a = user;
+    struct cli_analysis *a = user;
 
     a->any = true;
     tell(a, event);
-    return ntr_tally_told(a->answers.tally, event, context, times);
+    return ntr_tally_count(a->answers.tally, event, context, times);
 }
 
 /* Nothing asks for the order of what ran: counting is enough, and many times as fast. */
-static bool counts_only(const struct cli_answers *a, cli_take_events take) {
+static bool counts_only(const struct cli_analysis *a, cli_take_events take) {
     return a->answers.tally && !ntr_tally_keeps_time(a->answers.tally) && !a->answers.tree && !take;
 }
 
-static ntr_status decode_alone(struct cli_answers *a, bool counting, cli_take_events take, void *user) {
+static ntr_status decode_alone(struct cli_analysis *a, bool counting, cli_take_events take, void *user) {
     ntr_counts counts = {0};
     ntr_status status = NTR_OK;
 
-    if (counting) ntr_decoder_tell(a->decoder, take_count, a);
+    if (counting) ntr_decoder_set_count_callback(a->decoder, take_count, a);
     while (status != NTR_END && !cli_progress_stopped()) {
         status = counting ? ntr_decoder_count(a->decoder, &counts) : read_events(a, take, user);
         if (status == NTR_NEED_MORE && !feed(a)) break;
         if (status < 0) break;
     }
-    if (counting && status >= 0 && status != NTR_END) status = ntr_decoder_settle(a->decoder);
+    if (counting && status >= 0 && status != NTR_END) status = ntr_decoder_flush_counts(a->decoder);
     return status;
 }
 
 /* ---- with many threads: they decode, one after the other takes what comes of it in the order of the stream */
 
 struct sharing {
-    struct cli_answers *answers;
+    struct cli_analysis *answers;
     cli_take_events take;
     void *user;
 };
@@ -153,16 +153,16 @@ struct told {
     uint64_t times;
 };
 
-static ntr_status put_events(void *maker, ntr_piece *piece, const ntr_event *events, size_t count) {
-    (void)maker;
-    return ntr_piece_put(piece, 0, events, count * sizeof *events);
+static ntr_status put_events(void *thread_data, ntr_chunk *piece, const ntr_event *events, size_t count) {
+    (void)thread_data;
+    return ntr_chunk_put(piece, 0, events, count * sizeof *events);
 }
 
-static ntr_status put_told(void *maker, const ntr_event *event, const ntr_context *context, uint64_t times) {
-    ntr_piece *const *piece = maker;
+static ntr_status put_told(void *thread_data, const ntr_event *event, const ntr_context *context, uint64_t times) {
+    ntr_chunk *const *piece = thread_data;
     const struct told told = {*event, *context, times};
 
-    return ntr_piece_put(*piece, 0, &told, sizeof told);
+    return ntr_chunk_put(*piece, 0, &told, sizeof told);
 }
 
 static ntr_status deliver_events(void *user, unsigned what, const void *data, size_t size) {
@@ -184,27 +184,28 @@ static ntr_status deliver_told(void *user, unsigned what, const void *data, size
 }
 
 /* What a thread counts with: the piece in hand. */
-static void *maker_new(void *user) {
+static void *thread_data_new(void *user) {
     (void)user;
-    return calloc(1, sizeof(ntr_piece *));
+    return calloc(1, sizeof(ntr_chunk *));
 }
 
-static void begin(void *maker, ntr_piece *piece) {
-    *(ntr_piece **)maker = piece;
+static void begin(void *thread_data, ntr_chunk *piece) {
+    *(ntr_chunk **)thread_data = piece;
 }
 
-static ntr_status decode_shared(struct cli_answers *a, unsigned jobs, bool counting, cli_take_events take, void *user) {
+static ntr_status decode_shared(struct cli_analysis *a, unsigned jobs, bool counting, cli_take_events take,
+                                void *user) {
     struct sharing sharing = {a, take, user};
     const ntr_parallel_config config = {
         .size = sizeof config,
         .decoder = a->config,
         .threads = jobs,
         .counting = counting,
-        .work = {.maker_new = maker_new,
-                 .maker_free = free,
+        .work = {.thread_data_new = thread_data_new,
+                 .thread_data_free = free,
                  .begin = begin,
                  .events = put_events,
-                 .told = counting ? put_told : NULL,
+                 .count_callback = counting ? put_told : NULL,
                  .deliver = counting ? deliver_told : deliver_events,
                  .user = &sharing},
     };
@@ -222,7 +223,7 @@ static ntr_status decode_shared(struct cli_answers *a, unsigned jobs, bool count
     return status;
 }
 
-static int decode(struct cli_answers *a, cli_take_events take, void *user) {
+static int decode(struct cli_analysis *a, cli_take_events take, void *user) {
     cli_progress_catch_stop();
     if (a->keep_time && cli_trace_stamped(&a->trace)) ntr_tally_keep_time(a->answers.tally);
     const unsigned jobs = cli_threads_number(&a->trace, a->options->jobs);
@@ -234,7 +235,7 @@ static int decode(struct cli_answers *a, cli_take_events take, void *user) {
     return a->trace.failed ? CLI_FAILED : cli_progress_stopped() ? CLI_DEFECTS : CLI_OK;
 }
 
-int cli_answers_need(struct cli_answers *a, unsigned needs) {
+int cli_analysis_need(struct cli_analysis *a, unsigned needs) {
     if (needs & NTR_NEEDS_TALLY && !a->answers.tally && !(a->answers.tally = ntr_tally_new(NULL)))
         return out_of_memory(a);
     if (needs & NTR_NEEDS_TREE && !a->answers.tree &&
@@ -243,7 +244,7 @@ int cli_answers_need(struct cli_answers *a, unsigned needs) {
     return CLI_OK;
 }
 
-int cli_answers_run(struct cli_answers *a, cli_take_events take, void *user) {
+int cli_analysis_run(struct cli_analysis *a, cli_take_events take, void *user) {
     int status = decode(a, take, user);
     if (status == CLI_FAILED) return status;
     if (a->answers.tree) ntr_calltree_finish(a->answers.tree);
@@ -253,12 +254,12 @@ int cli_answers_run(struct cli_answers *a, cli_take_events take, void *user) {
     return cli_trace_status(&a->trace, a->any, status == CLI_OK ? defects : status);
 }
 
-void cli_answers_close(struct cli_answers *a) {
+void cli_analysis_close(struct cli_analysis *a) {
     ntr_decoder_free(a->decoder);
     ntr_calltree_free(a->answers.tree);
     ntr_tally_free(a->answers.tally);
     ntr_functions_free(a->answers.functions);
-    ntr_source_free(a->answers.source);
+    ntr_debug_info_free(a->answers.source);
     cli_trace_facts_release(&a->facts);
     cli_source_text_release(&a->text);
     cli_trace_close(&a->trace);

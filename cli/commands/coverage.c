@@ -21,22 +21,22 @@ static const struct cli_option coverage_table[] = {
 static const struct cli_group groups[] = {
     CLI_OWN("options", coverage_table),
     CLI_GROUP("output", cli_exporting_options, struct coverage_options, exporting),
-    CLI_GROUP("trace", cli_answers_options, struct coverage_options, exporting.answers),
+    CLI_GROUP("trace", cli_analysis_options, struct coverage_options, exporting.answers),
     CLI_GROUP("program", cli_image_options, struct coverage_options, exporting.answers.images),
     CLI_GROUP("the stream", cli_stream_options, struct coverage_options, exporting.answers.stream),
     {0},
 };
 
-static int add_trace(ntr_coverage *coverage, const struct cli_answers_options *options, const char *path) {
-    struct cli_answers a;
-    int status = cli_answers_open(&a, path, options);
+static int add_trace(ntr_coverage *coverage, const struct cli_analysis_options *options, const char *path) {
+    struct cli_analysis a;
+    int status = cli_analysis_open(&a, path, options);
 
-    if (status == CLI_OK) status = cli_answers_need(&a, NTR_NEEDS_TALLY);
-    if (status == CLI_OK) status = cli_answers_run(&a, NULL, NULL);
+    if (status == CLI_OK) status = cli_analysis_need(&a, NTR_NEEDS_TALLY);
+    if (status == CLI_OK) status = cli_analysis_run(&a, NULL, NULL);
     if (status != CLI_FAILED &&
         ntr_coverage_add(coverage, a.answers.program, a.answers.source, a.answers.tally) != NTR_OK)
         status = cli_fail("%s: out of memory", path);
-    cli_answers_close(&a);
+    cli_analysis_close(&a);
     return status;
 }
 
@@ -93,7 +93,8 @@ const struct cli_command cli_coverage = {
              "\n"
              "The count of a line is what gcov gives: how often control came to it from elsewhere, and how often it\n"
              "looped on itself.",
-    .examples = "  ntrace coverage hello.ntrace\n"
-                "  ntrace coverage --to lcov -o all.info run1.ntrace run2.ntrace && genhtml --branch-coverage all.info\n"
-                "  ntrace coverage --fail-under 80 hello.ntrace",
+    .examples =
+        "  ntrace coverage hello.ntrace\n"
+        "  ntrace coverage --to lcov -o all.info run1.ntrace run2.ntrace && genhtml --branch-coverage all.info\n"
+        "  ntrace coverage --fail-under 80 hello.ntrace",
 };

@@ -11,7 +11,7 @@
 
 #include <inttypes.h>
 #include <ntrace/decoder.h>
-#include <ntrace/order.h>
+#include <ntrace/event_sorter.h>
 
 #define EVENTS_AT_ONCE 256 /* they stay in the nearest cache */
 
@@ -58,7 +58,7 @@ struct decode {
     ntr_decoder_config config;
     ntr_decoder *decoder;
     unsigned jobs;
-    ntr_order *order; /* NULL: events come out as the stream has them */
+    ntr_event_sorter *order; /* NULL: events come out as the stream has them */
     uint64_t reserved; /* messages */
     bool any;          /* something was decoded */
     bool part;         /* of the trace only */
@@ -112,23 +112,23 @@ static void tell_gap(struct decode *d, const ntr_event *e) {
 }
 
 /* Sources are told in the order of time, where they have one. */
-static int open_order(struct decode *d) {
+static int open_request(struct decode *d) {
     bool many = cli_trace_many_sources(&d->trace) && !d->window.one_source;
 
     if (!many || d->trace.params.timestamps == NTR_TIMESTAMPS_OFF) return CLI_OK;
-    d->order = ntr_order_new(0, NULL);
+    d->order = ntr_event_sorter_new(0, NULL);
     return d->order ? CLI_OK : cli_fail("%s: out of memory", d->trace.input.name);
 }
 
 static void show_ordered(struct decode *d, struct cli_decode_output *output, bool all) {
     ntr_event event;
 
-    while (d->order && ntr_order_take(d->order, all, &event)) cli_decode_output_event(output, &event);
+    while (d->order && ntr_event_sorter_take(d->order, all, &event)) cli_decode_output_event(output, &event);
 }
 
 static void show_event(struct decode *d, struct cli_decode_output *output, const ntr_event *event) {
     if (d->order) {
-        ntr_order_put(d->order, event);
+        ntr_event_sorter_put(d->order, event);
         show_ordered(d, output, false);
     } else {
         cli_decode_output_event(output, event);
@@ -188,7 +188,7 @@ static void take_shared(void *user, const ntr_event *event) {
 static int end_sharing(struct decode *d, const struct cli_threads *threads, ntr_status status) {
     if (status == NTR_NEED_MORE) return CLI_FAILED;
     if (status < 0) return tell_status(d, status);
-    if (d->options->jobs > 1) cli_threads_tell(threads);
+    if (d->options->jobs > 1) cli_threads_report(threads);
     return CLI_OK;
 }
 
@@ -198,7 +198,7 @@ static int share_events(struct decode *d, const struct cli_decode_settings *sett
     enum cli_span_place spans = cli_decode_output_spans(settings->show);
     struct cli_threads threads = {
         .settings = settings,
-        .spans = d->order && spans == CLI_SPANS_APART ? CLI_SPANS_IN_ORDER : spans,
+        .spans = d->order && spans == CLI_SPANS_INDEPENDENT ? CLI_SPANS_IN_ORDER : spans,
         .trace = &d->trace,
         .out = &d->out,
         .event = take_shared,
@@ -225,7 +225,7 @@ static int show_events(struct decode *d) {
     uint64_t missing = 0;
 
     if (!output) return CLI_FAILED;
-    int status = open_order(d);
+    int status = open_request(d);
     if (status == CLI_OK)
         status = d->jobs > 1 ? share_events(d, &settings, output, &missing) : decode_events(d, output);
     show_ordered(d, output, true);
@@ -279,7 +279,7 @@ static ntr_status count_shared(struct decode *d, ntr_counts *counts) {
     struct cli_threads threads = {.trace = &d->trace, .out = &d->out};
     ntr_status status = cli_threads_count(&threads, &d->config, d->jobs, counts);
 
-    if (d->options->jobs > 1) cli_threads_tell(&threads);
+    if (d->options->jobs > 1) cli_threads_report(&threads);
     return status;
 }
 
@@ -318,7 +318,7 @@ static int decode_run(const void *options, char **operands) {
     if (cli_trace_open(&d.trace, operands[0], &d.options->stream) != CLI_OK) return CLI_FAILED;
     int status = decode_trace(&d);
     ntr_decoder_free(d.decoder);
-    ntr_order_free(d.order);
+    ntr_event_sorter_free(d.order);
     cli_trace_close(&d.trace);
     return status;
 }

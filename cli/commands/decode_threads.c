@@ -13,12 +13,12 @@ enum { TEXT, EVENTS, MISSING };
 enum { WORTH_IT = 4 << 20 };
 
 /* One thread's: text goes to the piece in hand. */
-struct maker {
+struct thread_data {
     const struct cli_threads *threads;
     struct cli_output out; /* its buffer is room in the piece */
     char waste[CLI_OUTPUT_ROOM]; /* ... or this, when there is none */
     struct cli_decode_output *output; /* NULL: no spans here */
-    ntr_piece *piece;
+    ntr_chunk *piece;
     uint64_t missing; /* until the last piece */
     bool told;        /* of a context of `source` */
     uint16_t source;
@@ -27,54 +27,54 @@ struct maker {
 /* ---- in the threads */
 
 /* Text so far is put; the next needs room. */
-static void close_text(struct maker *m) {
-    if (m->out.used && m->out.buffer != m->waste) ntr_piece_used(m->piece, m->out.used);
+static void close_text(struct thread_data *m) {
+    if (m->out.used && m->out.buffer != m->waste) ntr_chunk_used(m->piece, m->out.used);
     m->out.used = m->out.capacity = 0;
 }
 
 static void give_room(void *user) {
-    struct maker *m = user;
+    struct thread_data *m = user;
     size_t room;
 
     close_text(m);
-    m->out.buffer = ntr_piece_room(m->piece, TEXT, CLI_OUTPUT_ROOM, &room);
+    m->out.buffer = ntr_chunk_room(m->piece, TEXT, CLI_OUTPUT_ROOM, &room);
     m->out.capacity = room;
     if (m->out.buffer) return;
     m->out.buffer = m->waste;
     m->out.capacity = sizeof m->waste;
 }
 
-static void maker_free(void *user) {
-    struct maker *m = user;
+static void thread_data_free(void *user) {
+    struct thread_data *m = user;
 
     cli_decode_output_close(m->output);
     free(m);
 }
 
-static void *maker_new(void *user) {
+static void *thread_data_new(void *user) {
     const struct cli_threads *t = user;
     struct cli_decode_settings settings = *t->settings;
-    struct maker *m = calloc(1, sizeof *m);
+    struct thread_data *m = calloc(1, sizeof *m);
 
     if (!m) return NULL;
     m->threads = t;
     settings.part = true;
     cli_output_open_into(&m->out, give_room, m);
-    if (t->spans != CLI_SPANS_APART) return m;
+    if (t->spans != CLI_SPANS_INDEPENDENT) return m;
     m->output = cli_decode_output_open(&settings, &m->out);
     if (m->output) return m;
-    maker_free(m);
+    thread_data_free(m);
     return NULL;
 }
 
-static void tell_context(struct maker *m, uint16_t src, const ntr_context *context) {
+static void tell_context(struct thread_data *m, uint16_t src, const ntr_context *context) {
     const ntr_event event = {.kind = NTR_EVENT_CONTEXT, .src = src, .context = *context};
 
     if (m->output) cli_decode_output_context(m->output, &event);
 }
 
-static void begin(void *user, ntr_piece *piece) {
-    struct maker *m = user;
+static void begin(void *user, ntr_chunk *piece) {
+    struct thread_data *m = user;
 
     m->piece = piece;
     m->out.used = m->out.capacity = 0; /* of a piece that was given up */
@@ -88,20 +88,20 @@ static void source(void *user, uint16_t src, const ntr_context *context) {
     tell_context(user, src, context);
 }
 
-static ntr_status hand_on(struct maker *m, const ntr_event *event) {
+static ntr_status hand_on(struct thread_data *m, const ntr_event *event) {
     close_text(m);
-    return ntr_piece_put(m->piece, EVENTS, event, sizeof *event);
+    return ntr_chunk_put(m->piece, EVENTS, event, sizeof *event);
 }
 
-static ntr_status take_events(void *user, ntr_piece *piece, const ntr_event *events, size_t count) {
-    struct maker *m = user;
+static ntr_status take_events(void *user, ntr_chunk *piece, const ntr_event *events, size_t count) {
+    struct thread_data *m = user;
     const enum cli_span_place place = m->threads->spans;
 
     ntr_status status = NTR_OK;
 
     for (size_t i = 0; i < count && status == NTR_OK; i++) {
         const ntr_event *e = &events[i];
-        if (e->kind == NTR_EVENT_SPAN && place == CLI_SPANS_APART) {
+        if (e->kind == NTR_EVENT_SPAN && place == CLI_SPANS_INDEPENDENT) {
             cli_decode_output_event(m->output, e);
         } else if (e->kind != NTR_EVENT_SPAN || place == CLI_SPANS_IN_ORDER) {
             if (e->kind == NTR_EVENT_CONTEXT) tell_context(m, e->src, &e->context);
@@ -109,17 +109,17 @@ static ntr_status take_events(void *user, ntr_piece *piece, const ntr_event *eve
         }
     }
     close_text(m);
-    return ntr_piece_status(piece);
+    return ntr_chunk_status(piece);
 }
 
-static ntr_status end(void *user, ntr_piece *piece) {
-    struct maker *m = user;
+static ntr_status end(void *user, ntr_chunk *piece) {
+    struct thread_data *m = user;
 
     close_text(m);
-    if (!m->output || ntr_piece_status(piece) != NTR_OK) return ntr_piece_status(piece);
+    if (!m->output || ntr_chunk_status(piece) != NTR_OK) return ntr_chunk_status(piece);
     uint64_t missing = cli_decode_output_missing(m->output) - m->missing;
     m->missing += missing; /* its seam may follow */
-    return missing ? ntr_piece_put(piece, MISSING, &missing, sizeof missing) : NTR_OK;
+    return missing ? ntr_chunk_put(piece, MISSING, &missing, sizeof missing) : NTR_OK;
 }
 
 /* ---- in order */
@@ -157,8 +157,8 @@ ntr_status cli_threads_read(struct cli_threads *t, const ntr_decoder_config *dec
         .size = sizeof config,
         .decoder = *decoder,
         .threads = jobs,
-        .work = {.maker_new = maker_new,
-                 .maker_free = maker_free,
+        .work = {.thread_data_new = thread_data_new,
+                 .thread_data_free = thread_data_free,
                  .begin = begin,
                  .source = source,
                  .events = take_events,
@@ -194,10 +194,10 @@ unsigned cli_threads_number(const struct cli_trace *trace, int64_t asked) {
     return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
 }
 
-void cli_threads_tell(const struct cli_threads *t) {
+void cli_threads_report(const struct cli_threads *t) {
     const ntr_parallel_stats *s = &t->stats;
     const struct {
-        uint64_t pieces;
+        uint64_t chunks;
         const char *why;
     } reasons[] = {
         {s->many_sources, "not every source has a synchronizing message in them"},
@@ -205,9 +205,9 @@ void cli_threads_tell(const struct cli_threads *t) {
         {s->guessed_wrong, "there is damage, or contexts or times are not known, before them"},
     };
 
-    if (s->pieces < 4) return;
+    if (s->chunks < 4) return;
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
-        if (reasons[i].pieces >= s->pieces / 2)
-            cli_note("%s: %" PRIu64 " of %" PRIu64 " pieces were decoded by one thread after the other: %s",
-                     t->trace->input.name, reasons[i].pieces, s->pieces, reasons[i].why);
+        if (reasons[i].chunks >= s->chunks / 2)
+            cli_note("%s: %" PRIu64 " of %" PRIu64 " chunks were decoded by one thread after the other: %s",
+                     t->trace->input.name, reasons[i].chunks, s->chunks, reasons[i].why);
 }

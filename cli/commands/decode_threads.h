@@ -29,6 +29,6 @@ ntr_status cli_threads_count(struct cli_threads *threads, const ntr_decoder_conf
 unsigned cli_threads_number(const struct cli_trace *trace, int64_t asked);
 
 /* When the user asked for many threads and one did most: say why. */
-void cli_threads_tell(const struct cli_threads *threads);
+void cli_threads_report(const struct cli_threads *threads);
 
 #endif

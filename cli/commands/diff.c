@@ -7,7 +7,7 @@
 #include "text/symbol_text.h"
 
 #include <inttypes.h>
-#include <ntrace/source.h>
+#include <ntrace/debug_info.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +54,7 @@ struct diff {
     char **paths;
     struct cli_output out;
     struct ahead a, b;
-    ntr_source *source;
+    ntr_debug_info *source;
     int hart; /* -1: the stream has one */
     uint64_t differences, equal;
 };
@@ -127,7 +127,7 @@ static void tell_place(struct diff *d, const struct cli_step *s, uint64_t addres
 
     char *end = cli_put_symbol(symbol, " <", ">", d->a.side.trace.program, &s->context, address);
     cli_output_print(&d->out, "0x%" PRIx64 "%.*s", address, (int)(end - symbol), symbol);
-    if (d->source && ntr_source_frames(d->source, &s->context, address, &frame, 1) && frame.file)
+    if (d->source && ntr_debug_info_frames(d->source, &s->context, address, &frame, 1) && frame.file)
         cli_output_print(&d->out, " %s:%u", frame.file, (unsigned)frame.line);
 }
 
@@ -246,7 +246,7 @@ static int open_sides(struct diff *d) {
     d->b = (struct ahead){.side.context.prv = NTR_PRV_UNKNOWN};
     int status = cli_side_open(&d->a.side, d->paths[0], &o->stream, &o->images, d->hart);
     if (status != CLI_OK) return status;
-    d->source = ntr_source_new(d->a.side.trace.program, &cli_memory);
+    d->source = ntr_debug_info_new(d->a.side.trace.program, &cli_memory);
     return o->pc ? cli_side_open_list(&d->b.side, d->paths[1])
                  : cli_side_open(&d->b.side, d->paths[1], &o->stream, &o->images, d->hart);
 }
@@ -256,11 +256,11 @@ static int compare_source(struct diff *d, int hart) {
     int status = open_sides(d);
     if (status == CLI_OK) {
         compare(d);
-        cli_side_tell(&d->a.side);
-        cli_side_tell(&d->b.side);
+        cli_side_report(&d->a.side);
+        cli_side_report(&d->b.side);
     }
     if (d->a.side.failed || d->b.side.failed) status = CLI_FAILED;
-    ntr_source_free(d->source);
+    ntr_debug_info_free(d->source);
     d->source = NULL;
     cli_side_close(&d->a.side);
     cli_side_close(&d->b.side);

@@ -13,7 +13,7 @@ const struct cli_command cli_export = {
     .size = sizeof(struct cli_exporting_options),
     .run = export_run,
     .about = "Writes what was executed in the format of another tool: profiles for compilers and linkers, call\n"
-             "graphs, coverage of code, branch by branch. `--to list` tells every format; docs/answers.md\n"
+             "graphs, coverage of code, branch by branch. `--to list` tells every format; docs/analysis.md\n"
              "describes them.",
     .examples = "  ntrace export --to callgrind -o callgrind.out hello.ntrace\n"
                 "  ntrace export --to bolt trace.nex -e firmware.elf --src-bits 2",

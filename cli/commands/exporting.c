@@ -22,8 +22,10 @@ const struct cli_option cli_exporting_tree_options[] = {
 };
 
 #define READING                                                                                                        \
-    CLI_GROUP("trace", cli_answers_options, S, answers), CLI_GROUP("program", cli_image_options, S, answers.images),   \
-        CLI_GROUP("the stream", cli_stream_options, S, answers.stream), {0}
+    CLI_GROUP("trace", cli_analysis_options, S, answers), CLI_GROUP("program", cli_image_options, S, answers.images),  \
+        CLI_GROUP("the stream", cli_stream_options, S, answers.stream), {                                              \
+        0                                                                                                              \
+    }
 const struct cli_group cli_exporting_groups[] = {CLI_OWN("options", cli_exporting_options), READING};
 const struct cli_group cli_exporting_tree_groups[] = {
     CLI_OWN("options", cli_exporting_options),
@@ -58,7 +60,7 @@ static const ntr_exporter *choose(const char *family, const char *name) {
 }
 
 struct writing {
-    struct cli_answers answers;
+    struct cli_analysis answers;
     struct cli_output out;
     ntr_output output;
     ntr_export *export_;
@@ -99,10 +101,10 @@ static int write_all(struct writing *w, const ntr_exporter *exporter) {
     unsigned needs = ntr_exporter_needs(exporter);
     int status = CLI_OK;
 
-    if (cli_answers_need(&w->answers, needs) != CLI_OK) return CLI_FAILED;
+    if (cli_analysis_need(&w->answers, needs) != CLI_OK) return CLI_FAILED;
     if (w->answers.answers.tree) ntr_calltree_divide(w->answers.answers.tree, w->per);
     if (needs & NTR_NEEDS_EVENTS && begin(w, exporter) != CLI_OK) return CLI_FAILED;
-    status = cli_answers_run(&w->answers, w->export_ ? take_events : NULL, w->export_);
+    status = cli_analysis_run(&w->answers, w->export_ ? take_events : NULL, w->export_);
     if (status == CLI_FAILED) return status;
     if (!w->export_ && begin(w, exporter) != CLI_OK) return CLI_FAILED;
     return finish(w, exporter) == CLI_OK ? status : CLI_FAILED;
@@ -137,7 +139,7 @@ int cli_exporting_coverage(const struct cli_exporting_options *options, ntr_cove
 
     struct writing w = {.output = {.write = write_bytes, .user = &w.out}};
     w.answers.path = "coverage";
-    w.answers.answers = (ntr_answers){.size = sizeof(ntr_answers), .coverage = coverage};
+    w.answers.answers = (ntr_analysis){.size = sizeof(ntr_analysis), .coverage = coverage};
     if (cli_output_open(&w.out, options->path) != CLI_OK) return CLI_FAILED;
     if (begin(&w, exporter) != CLI_OK || finish(&w, exporter) != CLI_OK) status = CLI_FAILED;
     ntr_export_free(w.export_);
@@ -146,17 +148,17 @@ int cli_exporting_coverage(const struct cli_exporting_options *options, ntr_cove
 
 /* Formats that write their file themselves get a temporary name, too. */
 static int write_own_file(struct writing *w, const ntr_exporter *exporter, const char *path) {
-    struct cli_unfinished *file;
+    struct cli_atomic_file *file;
     int fd, status;
 
-    if (cli_unfinished_open(&file, path, &fd) != CLI_OK) return CLI_FAILED;
+    if (cli_atomic_file_open(&file, path, &fd) != CLI_OK) return CLI_FAILED;
     close(fd);
-    w->output.path = cli_unfinished_name(file);
+    w->output.path = cli_atomic_file_name(file);
     status = write_all(w, exporter);
     ntr_export_free(w->export_);
     w->export_ = NULL;
     if (status != CLI_FAILED && cli_memory_short()) status = cli_fail("out of memory");
-    return cli_unfinished_settle(file, status);
+    return cli_atomic_file_finish(file, status);
 }
 
 int cli_exporting_run(const char *family, const struct cli_exporting_options *options, const char *trace) {
@@ -166,13 +168,13 @@ int cli_exporting_run(const char *family, const struct cli_exporting_options *op
 
     bool own_file = (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE) != 0;
     struct writing w = {.output = {.write = write_bytes, .user = &w.out}, .per = (ntr_calltree_split)options->per};
-    status = cli_answers_open(&w.answers, trace, &options->answers);
+    status = cli_analysis_open(&w.answers, trace, &options->answers);
     if (status == CLI_OK && own_file) {
         status = write_own_file(&w, exporter, options->path);
     } else if (status == CLI_OK && (status = cli_output_open(&w.out, options->path)) == CLI_OK) {
         status = cli_output_close(&w.out, write_all(&w, exporter));
     }
     ntr_export_free(w.export_);
-    cli_answers_close(&w.answers);
+    cli_analysis_close(&w.answers);
     return status;
 }

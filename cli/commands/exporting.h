@@ -5,7 +5,7 @@
 #include "commands/analysis.h"
 
 struct cli_exporting_options {
-    struct cli_answers_options answers;
+    struct cli_analysis_options answers;
     const char *to;   /* name of the exporter; NULL: the family's first */
     const char *path; /* -o */
     int per;          /* ntr_calltree_split */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct profile_options {
-    struct cli_answers_options answers;
+    struct cli_analysis_options answers;
     struct cli_result result;
     int by;
     int64_t top;
@@ -21,16 +21,19 @@ struct profile_options {
 
 #define S struct profile_options
 static const struct cli_option profile_table[] = {
-    CLI_CHOICE(0, "by", "function|line|instruction|hart|context", S, by, NTR_PROFILE_FUNCTION,
-               "what a row stands for"),
+    CLI_CHOICE(0, "by", "function|line|instruction|hart|context", S, by, NTR_PROFILE_FUNCTION, "what a row stands for"),
     CLI_CHOICE(0, "sort", "self|total|calls|ticks|total-ticks", S, sort, NTR_PROFILE_KEY_SELF,
                "what rows are ordered by: instructions, calls, or time where the trace has timestamps"),
     CLI_NUMBER(0, "top", "N", S, top, 0, INT64_MAX, -1,
                "only the N rows with the most instructions (text: 40; functions of --annotate: 10)"),
     {
-        .kind = CLI_KIND_LIST, .argument = CLI_ARGUMENT_OPTIONAL, .name = "annotate", .value = "FUNCTION",
+        .kind = CLI_KIND_LIST,
+        .argument = CLI_ARGUMENT_OPTIONAL,
+        .name = "annotate",
+        .value = "FUNCTION",
         .member = offsetof(S, annotate),
-        .help = "source and disassembly with counts and branch outcomes: of this function (repeatable), or of the hottest",
+        .help =
+            "source and disassembly with counts and branch outcomes: of this function (repeatable), or of the hottest",
     },
     {0},
 };
@@ -39,7 +42,7 @@ static const struct cli_option profile_table[] = {
 static const struct cli_group groups[] = {
     CLI_OWN("options", profile_table),
     CLI_GROUP("output", cli_result_options, struct profile_options, result),
-    CLI_GROUP("trace", cli_answers_options, struct profile_options, answers),
+    CLI_GROUP("trace", cli_analysis_options, struct profile_options, answers),
     CLI_GROUP("program", cli_image_options, struct profile_options, answers.images),
     CLI_GROUP("the stream", cli_stream_options, struct profile_options, answers.stream),
     {0},
@@ -102,7 +105,8 @@ static void write_text_row(const struct writer *w, const ntr_profile_row *row) {
     if (w->by == NTR_PROFILE_FUNCTION)
         cli_output_print(w->out, " %15" PRIu64 " %6.2f %% %12" PRIu64, row->total,
                          percent(row->total, p->instructions), row->calls);
-    if (p->ticks) cli_output_print(w->out, " %15" PRIu64 " %6.2f %%", row->self_ticks, percent(row->self_ticks, p->ticks));
+    if (p->ticks)
+        cli_output_print(w->out, " %15" PRIu64 " %6.2f %%", row->self_ticks, percent(row->self_ticks, p->ticks));
     cli_output_text(w->out, "  ");
     write_label(w, row);
     cli_output_text(w->out, "\n");
@@ -184,11 +188,11 @@ static void write_rows(const struct writer *w, enum cli_format format, int64_t t
 
 /* ---- */
 
-static int show(struct cli_answers *a, const struct profile_options *o, int status) {
+static int show(struct cli_analysis *a, const struct profile_options *o, int status) {
     struct cli_output out;
     ntr_profile profile;
     const ntr_profile_by by = (ntr_profile_by)o->by;
-    const ntr_answers *x = &a->answers;
+    const ntr_analysis *x = &a->answers;
 
     if (ntr_profile_make(&profile, by, x->program, x->source, x->functions, x->tree, x->tally, NULL) != NTR_OK)
         return cli_fail("%s: out of memory", a->path);
@@ -214,7 +218,7 @@ static bool wants_time(const struct profile_options *o) {
     return !(needs(o) & NTR_NEEDS_TREE) && !o->annotate.count;
 }
 
-static int annotate(struct cli_answers *a, const struct profile_options *o, int status) {
+static int annotate(struct cli_analysis *a, const struct profile_options *o, int status) {
     const struct cli_annotate_options how = {
         .functions = &o->annotate,
         .format = (enum cli_format)o->result.format,
@@ -229,16 +233,16 @@ static int annotate(struct cli_answers *a, const struct profile_options *o, int 
 
 static int profile_run(const void *options, char **operands) {
     const struct profile_options *o = options;
-    struct cli_answers a;
+    struct cli_analysis a;
 
     if (o->annotate.count && (o->by != NTR_PROFILE_FUNCTION || o->sort != NTR_PROFILE_KEY_SELF))
         return cli_fail("--annotate shows functions by instructions; --by and --sort do not go with it");
-    int status = cli_answers_open(&a, operands[0], &o->answers);
-    if (status == CLI_OK) status = cli_answers_need(&a, needs(o));
+    int status = cli_analysis_open(&a, operands[0], &o->answers);
+    if (status == CLI_OK) status = cli_analysis_need(&a, needs(o));
     a.keep_time = wants_time(o);
-    if (status == CLI_OK) status = cli_answers_run(&a, NULL, NULL);
+    if (status == CLI_OK) status = cli_analysis_run(&a, NULL, NULL);
     if (status != CLI_FAILED) status = (o->annotate.count ? annotate : show)(&a, o, status);
-    cli_answers_close(&a);
+    cli_analysis_close(&a);
     return status;
 }
 

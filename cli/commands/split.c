@@ -37,22 +37,22 @@ static const struct cli_group groups[] = {
 
 struct split {
     const struct split_options *options;
-    struct cli_pieces *pieces;
+    struct cli_split_files *pieces;
     uint32_t part; /* by sync: the one being written */
     uint64_t part_size;
 };
 
 static int write_by_source(struct split *s, const ntr_message *m) {
-    return cli_pieces_write(s->pieces, "src", NTR_HAS(m, SRC) ? (uint32_t)m->src : 0, m->raw.data, m->raw.size);
+    return cli_split_files_write(s->pieces, "src", NTR_HAS(m, SRC) ? (uint32_t)m->src : 0, m->raw.data, m->raw.size);
 }
 
 static int write_by_sync(struct split *s, const ntr_message *m) {
     if (ntr_tcode_is_sync(m->tcode) && s->part_size && s->part_size >= (uint64_t)s->options->every) {
-        if (cli_pieces_finish(s->pieces, s->part++) != CLI_OK) return CLI_FAILED;
+        if (cli_split_files_finish(s->pieces, s->part++) != CLI_OK) return CLI_FAILED;
         s->part_size = 0;
     }
     s->part_size += m->raw.size;
-    return cli_pieces_write(s->pieces, "part", s->part, m->raw.data, m->raw.size);
+    return cli_split_files_write(s->pieces, "part", s->part, m->raw.data, m->raw.size);
 }
 
 /* Bytes that are no sound message belong to nobody: they are told and left out. */
@@ -86,11 +86,12 @@ static int split_run(const void *options, char **operands) {
     struct cli_trace trace;
     char prefix[3072];
 
-    if (s.options->prefix && !*s.options->prefix) return cli_fail("--output-file '': expected how names of files begin, found nothing");
+    if (s.options->prefix && !*s.options->prefix)
+        return cli_fail("--output-file '': expected how names of files begin, found nothing");
     default_prefix(operands[0], prefix, sizeof prefix);
     if (cli_trace_open(&trace, operands[0], &s.options->stream) != CLI_OK) return CLI_FAILED;
-    s.pieces = cli_pieces_open(s.options->prefix ? s.options->prefix : prefix);
-    int status = s.pieces ? cli_pieces_close(s.pieces, split_messages(&s, &trace)) : CLI_FAILED;
+    s.pieces = cli_split_files_open(s.options->prefix ? s.options->prefix : prefix);
+    int status = s.pieces ? cli_split_files_close(s.pieces, split_messages(&s, &trace)) : CLI_FAILED;
     cli_trace_close(&trace);
     return status;
 }

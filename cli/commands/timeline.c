@@ -21,7 +21,7 @@ const struct cli_command cli_timeline = {
              "length on all are there.\n"
              "\n"
              "`--to summary` and `--to json` tell how often each handler of interrupts and exceptions ran, how long it\n"
-             "took, and what the timestamps tell of its latency (docs/answers.md).",
+             "took, and what the timestamps tell of its latency (docs/analysis.md).",
     .examples = "  ntrace timeline -o hello.pftrace hello.ntrace\n"
                 "  ntrace timeline --to summary hello.ntrace",
 };

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-struct cli_unfinished {
-    struct cli_unfinished *next;
+struct cli_atomic_file {
+    struct cli_atomic_file *next;
     char *path, *temporary;
 };
 
@@ -21,7 +21,7 @@ static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 enum { SIGNALS = sizeof signals / sizeof signals[0] };
 
 /* All there are, for the signal handler. Changed with the signals held back. */
-static struct cli_unfinished *volatile unfinished;
+static struct cli_atomic_file *volatile unfinished;
 
 static void hold(bool on, sigset_t *before) {
     sigset_t ours;
@@ -31,8 +31,8 @@ static void hold(bool on, sigset_t *before) {
     sigprocmask(on ? SIG_BLOCK : SIG_SETMASK, on ? &ours : before, on ? before : NULL);
 }
 
-void cli_unfinished_die(int number) {
-    for (const struct cli_unfinished *file = unfinished; file; file = file->next) unlink(file->temporary);
+void cli_atomic_file_die(int number) {
+    for (const struct cli_atomic_file *file = unfinished; file; file = file->next) unlink(file->temporary);
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -40,19 +40,20 @@ void cli_unfinished_die(int number) {
 static void watch(void) {
     for (size_t i = 0; i < SIGNALS; i++) {
         struct sigaction old;
-        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL) signal(signals[i], cli_unfinished_die);
+        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+            signal(signals[i], cli_atomic_file_die);
     }
 }
 
-static void release(struct cli_unfinished *file) {
+static void release(struct cli_atomic_file *file) {
     if (!file) return;
     free(file->path);
     free(file->temporary);
     free(file);
 }
 
-static struct cli_unfinished *make(const char *path) {
-    struct cli_unfinished *file = calloc(1, sizeof *file);
+static struct cli_atomic_file *make(const char *path) {
+    struct cli_atomic_file *file = calloc(1, sizeof *file);
     size_t size = strlen(path) + 32;
 
     if (!file) return NULL;
@@ -71,8 +72,8 @@ static int refused(const char *path) {
     return cli_origin_is(path) ? cli_fail("%s: is read by this command; expected another file to write", path) : CLI_OK;
 }
 
-int cli_unfinished_open(struct cli_unfinished **result, const char *path, int *fd) {
-    struct cli_unfinished *file = make(path);
+int cli_atomic_file_open(struct cli_atomic_file **result, const char *path, int *fd) {
+    struct cli_atomic_file *file = make(path);
     sigset_t before;
 
     *result = NULL;
@@ -95,12 +96,12 @@ int cli_unfinished_open(struct cli_unfinished **result, const char *path, int *f
     return cli_fail("%s: cannot be written: %s", path, strerror(reason));
 }
 
-const char *cli_unfinished_name(const struct cli_unfinished *file) {
+const char *cli_atomic_file_name(const struct cli_atomic_file *file) {
     return file->temporary;
 }
 
-static void forget(const struct cli_unfinished *file) {
-    struct cli_unfinished *one = unfinished;
+static void forget(const struct cli_atomic_file *file) {
+    struct cli_atomic_file *one = unfinished;
 
     if (one == file) {
         unfinished = file->next;
@@ -110,7 +111,7 @@ static void forget(const struct cli_unfinished *file) {
     one->next = file->next;
 }
 
-int cli_unfinished_settle(struct cli_unfinished *file, int status) {
+int cli_atomic_file_finish(struct cli_atomic_file *file, int status) {
     sigset_t before;
 
     if (!file) return status;

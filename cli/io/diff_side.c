@@ -25,7 +25,7 @@ int cli_side_open(struct cli_side *side, const char *path, const struct cli_stre
     return side->decoder ? CLI_OK : CLI_FAILED;
 }
 
-void cli_side_tell(const struct cli_side *side) {
+void cli_side_report(const struct cli_side *side) {
     if (side->is_list) return;
     cli_trace_reserved(&side->trace, side->reserved);
     if (side->gaps) cli_note("%s: %" PRIu64 " gaps: what ran there is not compared", side->path, side->gaps);
@@ -85,7 +85,7 @@ static struct cli_step step_of(struct cli_side *side, const ntr_event *e) {
     if (step.kind != CLI_STEP_RUN) return step;
     step.end = e->end;
     step.target = e->flags & NTR_EVENT_TARGET_UNKNOWN ? 0 : e->target;
-    step.instructions = e->kind == NTR_EVENT_BLIND ? e->halfwords : e->instructions;
+    step.instructions = e->kind == NTR_EVENT_NO_CODE ? e->halfwords : e->instructions;
     step.timed = is_timed(side, e);
     return step;
 }
@@ -105,7 +105,7 @@ static bool join(struct cli_side *side, const struct cli_step *step) {
 }
 
 static bool is_step(const ntr_event *e) {
-    return e->kind == NTR_EVENT_SPAN || e->kind == NTR_EVENT_BLIND || e->kind == NTR_EVENT_GAP ||
+    return e->kind == NTR_EVENT_SPAN || e->kind == NTR_EVENT_NO_CODE || e->kind == NTR_EVENT_GAP ||
            e->kind == NTR_EVENT_STOP;
 }
 

@@ -43,7 +43,7 @@ struct cli_side {
 int cli_side_open(struct cli_side *side, const char *path, const struct cli_stream *stream,
                   const struct cli_images *images, int source);
 int cli_side_open_list(struct cli_side *side, const char *path);
-void cli_side_tell(const struct cli_side *side); /* what is odd in the trace, as far as it was read */
+void cli_side_report(const struct cli_side *side); /* what is odd in the trace, as far as it was read */
 void cli_side_close(struct cli_side *side);
 
 /* The next step; CLI_STEP_END again and again at the end, also after a failure (`failed`, told). `program` gives

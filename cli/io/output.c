@@ -32,7 +32,7 @@ static int open_file(struct cli_output *out) {
     char real[PATH_MAX];
     const char *path = replaceable(out->path, real);
 
-    if (path) return cli_unfinished_open(&out->unfinished, path, &out->fd);
+    if (path) return cli_atomic_file_open(&out->unfinished, path, &out->fd);
     out->fd = open(out->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
     if (out->fd < 0) return cli_fail("%s: cannot be written: %s", out->path, strerror(errno));
     return CLI_OK;
@@ -72,7 +72,7 @@ int cli_output_close(struct cli_output *out, int status) {
         out->failed = true;
     }
     if (out->failed) status = CLI_FAILED;
-    status = cli_unfinished_settle(out->unfinished, status);
+    status = cli_atomic_file_finish(out->unfinished, status);
     give_up(out);
     return status;
 }
@@ -185,12 +185,13 @@ char *cli_put_csv(char *at, const char *text) {
 }
 
 char *cli_put_hex(char *at, uint64_t value) {
-    static const char pairs[] = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f"
-                                "303132333435363738393a3b3c3d3e3f404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f"
-                                "606162636465666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e7f808182838485868788898a8b8c8d8e8f"
-                                "909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebf"
-                                "c0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeef"
-                                "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
+    static const char pairs[] =
+        "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f"
+        "303132333435363738393a3b3c3d3e3f404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f"
+        "606162636465666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e7f808182838485868788898a8b8c8d8e8f"
+        "909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebf"
+        "c0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeef"
+        "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
     char *end = at + (67u - (unsigned)__builtin_clzll(value | 1)) / 4u, *first = end;
 
     for (; first - at >= 2; value >>= 8) memcpy(first -= 2, pairs + 2 * (value & 255), 2);

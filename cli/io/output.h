@@ -20,7 +20,7 @@ struct cli_output {
     size_t used, capacity;
     uint64_t total;                    /* bytes flushed so far */
     const char *path;                  /* as shown to people */
-    struct cli_unfinished *unfinished; /* NULL: written in place */
+    struct cli_atomic_file *unfinished; /* NULL: written in place */
     int fd;
     bool done; /* stop early: nobody reads, or writing failed */
     bool failed;
@@ -31,8 +31,8 @@ struct cli_output {
 /* `path` NULL or "-": standard output. Returns CLI_OK, or CLI_FAILED after telling why. */
 int cli_output_open(struct cli_output *out, const char *path);
 
-/* The buffer is somebody else's: whenever it is full, `turn` takes what is used and gives room for CLI_OUTPUT_ROOM bytes
- * at least, here or elsewhere. Nothing is to be closed. */
+/* The buffer is somebody else's: whenever it is full, `turn` takes what is used and gives room for CLI_OUTPUT_ROOM
+ * bytes at least, here or elsewhere. Nothing is to be closed. */
 void cli_output_open_into(struct cli_output *out, void (*turn)(void *user), void *user);
 
 /* Write out what is buffered. */

@@ -15,7 +15,7 @@ static volatile sig_atomic_t stopped;
 
 /* The first one asks for an end, the next one does not ask. */
 static void on_signal(int number) {
-    if (stopped) cli_unfinished_die(number);
+    if (stopped) cli_atomic_file_die(number);
     stopped = 1;
 }
 

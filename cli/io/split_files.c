@@ -13,20 +13,20 @@
 
 /* A piece is a file that is open during each flush only. */
 struct piece {
-    struct cli_unfinished *file;
+    struct cli_atomic_file *file;
     char *path;      /* NULL: not begun */
     uint8_t *buffer; /* NULL: finished */
     size_t used;
 };
 
-struct cli_pieces {
+struct cli_split_files {
     const char *prefix;
     struct piece *pieces;
     uint32_t count;
 };
 
-struct cli_pieces *cli_pieces_open(const char *prefix) {
-    struct cli_pieces *p = calloc(1, sizeof *p);
+struct cli_split_files *cli_split_files_open(const char *prefix) {
+    struct cli_split_files *p = calloc(1, sizeof *p);
 
     if (p)
         p->prefix = prefix;
@@ -48,14 +48,14 @@ static int write_all(int fd, const uint8_t *data, size_t size) {
 }
 
 static int open_again(const struct piece *piece, int *fd) {
-    *fd = open(cli_unfinished_name(piece->file), O_WRONLY | O_APPEND | O_CLOEXEC);
+    *fd = open(cli_atomic_file_name(piece->file), O_WRONLY | O_APPEND | O_CLOEXEC);
     return *fd >= 0 ? CLI_OK : cli_fail("%s: cannot be written: %s", piece->path, strerror(errno));
 }
 
 static int flush(struct piece *piece) {
     int fd;
 
-    if ((piece->file ? open_again(piece, &fd) : cli_unfinished_open(&piece->file, piece->path, &fd)) != CLI_OK)
+    if ((piece->file ? open_again(piece, &fd) : cli_atomic_file_open(&piece->file, piece->path, &fd)) != CLI_OK)
         return CLI_FAILED;
     int failed = write_all(fd, piece->buffer, piece->used) != 0;
     int reason = errno;
@@ -67,7 +67,7 @@ static int flush(struct piece *piece) {
     return failed ? cli_fail("%s: cannot be written: %s", piece->path, strerror(reason)) : CLI_OK;
 }
 
-static struct piece *piece_at(struct cli_pieces *p, uint32_t index) {
+static struct piece *piece_at(struct cli_split_files *p, uint32_t index) {
     if (index >= p->count) {
         uint32_t count = index + 1 > 2 * p->count ? index + 1 : 2 * p->count;
         struct piece *pieces = realloc(p->pieces, count * sizeof *pieces);
@@ -79,7 +79,7 @@ static struct piece *piece_at(struct cli_pieces *p, uint32_t index) {
     return &p->pieces[index];
 }
 
-static bool begin(const struct cli_pieces *p, struct piece *piece, const char *name, uint32_t index) {
+static bool begin(const struct cli_split_files *p, struct piece *piece, const char *name, uint32_t index) {
     size_t size = strlen(p->prefix) + strlen(name) + 32;
 
     piece->path = malloc(size);
@@ -89,7 +89,7 @@ static bool begin(const struct cli_pieces *p, struct piece *piece, const char *n
     return true;
 }
 
-int cli_pieces_write(struct cli_pieces *p, const char *name, uint32_t index, const void *data, size_t size) {
+int cli_split_files_write(struct cli_split_files *p, const char *name, uint32_t index, const void *data, size_t size) {
     struct piece *piece = piece_at(p, index);
 
     if (!piece || (!piece->path && !begin(p, piece, name, index))) return cli_fail("out of memory");
@@ -104,7 +104,7 @@ int cli_pieces_write(struct cli_pieces *p, const char *name, uint32_t index, con
     return CLI_OK;
 }
 
-int cli_pieces_finish(struct cli_pieces *p, uint32_t index) {
+int cli_split_files_finish(struct cli_split_files *p, uint32_t index) {
     struct piece *piece = index < p->count ? &p->pieces[index] : NULL;
 
     if (!piece || !piece->buffer) return CLI_OK;
@@ -114,12 +114,12 @@ int cli_pieces_finish(struct cli_pieces *p, uint32_t index) {
     return status;
 }
 
-int cli_pieces_close(struct cli_pieces *p, int status) {
+int cli_split_files_close(struct cli_split_files *p, int status) {
     for (uint32_t i = 0; i < p->count; i++) {
-        if (status != CLI_FAILED && cli_pieces_finish(p, i) != CLI_OK) status = CLI_FAILED;
+        if (status != CLI_FAILED && cli_split_files_finish(p, i) != CLI_OK) status = CLI_FAILED;
     }
     for (uint32_t i = 0; i < p->count; i++) {
-        status = cli_unfinished_settle(p->pieces[i].file, status);
+        status = cli_atomic_file_finish(p->pieces[i].file, status);
         free(p->pieces[i].path);
         free(p->pieces[i].buffer);
     }

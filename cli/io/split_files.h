@@ -6,20 +6,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct cli_pieces;
+struct cli_split_files;
 
 /* NULL: out of memory (told). `prefix` must outlive it. */
-struct cli_pieces *cli_pieces_open(const char *prefix);
+struct cli_split_files *cli_split_files_open(const char *prefix);
 
 /* Append to piece `index`, whose name is `name` followed by the index ("src" 3: PREFIX-src3.nex). Returns
  * CLI_OK, or CLI_FAILED after telling why. */
-int cli_pieces_write(struct cli_pieces *pieces, const char *name, uint32_t index, const void *data, size_t size);
+int cli_split_files_write(struct cli_split_files *pieces, const char *name, uint32_t index, const void *data,
+                          size_t size);
 
 /* Nothing more goes to this piece. */
-int cli_pieces_finish(struct cli_pieces *pieces, uint32_t index);
+int cli_split_files_finish(struct cli_split_files *pieces, uint32_t index);
 
 /* Finish with the command's exit status so far: the pieces get their names, or with CLI_FAILED vanish. Returns
  * the status, or CLI_FAILED after telling why. */
-int cli_pieces_close(struct cli_pieces *pieces, int status);
+int cli_split_files_close(struct cli_split_files *pieces, int status);
 
 #endif

@@ -11,18 +11,18 @@ static void join(char *text, size_t size, const char *const *words, size_t count
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " " : "", words[i]);
 }
 
-static void add(struct cli_trace_facts *f, ntr_answers *answers, const char *label, const char *value) {
+static void add(struct cli_trace_facts *f, ntr_analysis *answers, const char *label, const char *value) {
     if (value && *value) f->facts[answers->fact_count++] = (ntr_fact){label, value};
 }
 
-static void add_losses(struct cli_trace_facts *f, const ntr_capture *capture, ntr_answers *answers) {
+static void add_losses(struct cli_trace_facts *f, const ntr_capture *capture, ntr_analysis *answers) {
     f->losses = capture->loss_count ? calloc(capture->loss_count, sizeof *f->losses) : NULL;
     for (size_t i = 0; f->losses && i < capture->loss_count; i++) f->losses[i] = capture->losses[i].what;
     answers->losses = f->losses;
     answers->loss_count = f->losses ? capture->loss_count : 0;
 }
 
-void cli_trace_facts_find(struct cli_trace_facts *f, const struct cli_trace *trace, ntr_answers *answers) {
+void cli_trace_facts_find(struct cli_trace_facts *f, const struct cli_trace *trace, ntr_analysis *answers) {
     const ntr_capture *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
 
     answers->facts = f->facts;

@@ -14,7 +14,7 @@ struct cli_trace_facts {
 
 /* Set facts and losses of `answers`; a raw stream has none but its name. They live as long as `facts`
  * and `trace`. */
-void cli_trace_facts_find(struct cli_trace_facts *facts, const struct cli_trace *trace, ntr_answers *answers);
+void cli_trace_facts_find(struct cli_trace_facts *facts, const struct cli_trace *trace, ntr_analysis *answers);
 void cli_trace_facts_release(struct cli_trace_facts *facts);
 
 #endif

@@ -32,7 +32,7 @@ static void tell(const char *name, const ntr_inference *inference) {
         const ntr_choice *c = &inference->choices[p];
         const char *parameter = ntr_parameter_name(p);
         if (c->sureness == NTR_SURENESS_GIVEN) continue;
-        if (c->sureness == NTR_SURENESS_UNTOLD)
+        if (c->sureness == NTR_SURENESS_UNKNOWN)
             cli_note("%s: auto: cannot tell %s, '%s' is assumed: %s", name, parameter, c->value, c->evidence);
         else
             cli_note("%s: auto: %s %s, %s: %s", name, parameter, c->value, ntr_sureness_name(c->sureness), c->evidence);

@@ -15,6 +15,6 @@ struct cli_annotate_options {
 };
 
 /* Needs the tally. Returns CLI_OK, or CLI_FAILED after telling why. */
-int cli_annotate(const ntr_answers *answers, const struct cli_annotate_options *options, struct cli_output *out);
+int cli_annotate(const ntr_analysis *answers, const struct cli_annotate_options *options, struct cli_output *out);
 
 #endif

@@ -4,29 +4,29 @@
 
 #define SOURCES 4096
 
-struct cli_views {
+struct cli_contexts {
     ntr_context contexts[SOURCES];
 };
 
-void cli_views_forget(struct cli_views *views) {
+void cli_contexts_forget(struct cli_contexts *views) {
     for (size_t i = 0; i < SOURCES; i++) views->contexts[i] = (ntr_context){.prv = NTR_PRV_UNKNOWN};
 }
 
-struct cli_views *cli_views_new(void) {
-    struct cli_views *views = calloc(1, sizeof *views);
+struct cli_contexts *cli_contexts_new(void) {
+    struct cli_contexts *views = calloc(1, sizeof *views);
 
-    if (views) cli_views_forget(views);
+    if (views) cli_contexts_forget(views);
     return views;
 }
 
-void cli_views_free(struct cli_views *views) {
+void cli_contexts_free(struct cli_contexts *views) {
     free(views);
 }
 
-void cli_views_follow(struct cli_views *views, const ntr_event *event) {
+void cli_contexts_follow(struct cli_contexts *views, const ntr_event *event) {
     if (event->kind == NTR_EVENT_CONTEXT) views->contexts[event->src % SOURCES] = event->context;
 }
 
-const ntr_context *cli_views_get(const struct cli_views *views, uint16_t source) {
+const ntr_context *cli_contexts_get(const struct cli_contexts *views, uint16_t source) {
     return &views->contexts[source % SOURCES];
 }

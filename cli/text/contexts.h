@@ -4,18 +4,18 @@
 
 #include <ntrace/event.h>
 
-struct cli_views;
+struct cli_contexts;
 
 /* NULL: out of memory. */
-struct cli_views *cli_views_new(void);
-void cli_views_free(struct cli_views *views);
+struct cli_contexts *cli_contexts_new(void);
+void cli_contexts_free(struct cli_contexts *views);
 
 /* Follow an event; only NTR_EVENT_CONTEXT changes anything. */
-void cli_views_follow(struct cli_views *views, const ntr_event *event);
+void cli_contexts_follow(struct cli_contexts *views, const ntr_event *event);
 
 /* Nothing is known any more. */
-void cli_views_forget(struct cli_views *views);
+void cli_contexts_forget(struct cli_contexts *views);
 
-const ntr_context *cli_views_get(const struct cli_views *views, uint16_t source);
+const ntr_context *cli_contexts_get(const struct cli_contexts *views, uint16_t source);
 
 #endif

@@ -16,7 +16,7 @@ struct cli_decode_output {
     struct cli_decode_settings settings;
     struct cli_output *out;
     event_function event;
-    struct cli_views *views;
+    struct cli_contexts *views;
     struct cli_expand *expand;   /* pc, insn */
     struct cli_insn_lines lines; /* insn */
     struct cli_event_text text;
@@ -40,7 +40,7 @@ static void expand_event(struct cli_decode_output *o, const ntr_event *e) {
         if (!cli_expand_span(o->expand, e, o->out)) o->missing++;
     } else if (o->settings.show == CLI_SHOW_PC) {
         event_without_flow(o, e);
-    } else if (o->settings.format == CLI_FORMAT_TEXT && e->kind != NTR_EVENT_BLIND) {
+    } else if (o->settings.format == CLI_FORMAT_TEXT && e->kind != NTR_EVENT_NO_CODE) {
         cli_text_remark(&o->text, e);
     }
 }
@@ -48,7 +48,7 @@ static void expand_event(struct cli_decode_output *o, const ntr_event *e) {
 /* ---- a line an event */
 
 static bool is_span(const ntr_event *e) {
-    return e->kind == NTR_EVENT_SPAN || e->kind == NTR_EVENT_BLIND;
+    return e->kind == NTR_EVENT_SPAN || e->kind == NTR_EVENT_NO_CODE;
 }
 
 static bool is_call(const ntr_event *e) {
@@ -136,7 +136,7 @@ static void open_extras(struct cli_decode_output *o) {
 
     o->lines.disasm = cli_disasm_open(&why);
     if (!o->lines.disasm) cli_note("no disassembly: %s", why);
-    o->lines.source = ntr_source_new(o->settings.program, &cli_memory);
+    o->lines.source = ntr_debug_info_new(o->settings.program, &cli_memory);
     o->lines.by_source = o->settings.by_source;
 }
 
@@ -144,8 +144,8 @@ static bool open_parts(struct cli_decode_output *o) {
     enum cli_show show = o->settings.show;
     cli_render render = shows[show].render[o->settings.format];
 
-    o->views = cli_views_new();
-    o->text.places = cli_places_new(o->settings.program);
+    o->views = cli_contexts_new();
+    o->text.places = cli_symbol_cache_new(o->settings.program);
     o->text.depths = calloc(SOURCES, sizeof *o->text.depths);
     o->flowing = calloc(SOURCES, sizeof *o->flowing);
     if (!o->views || !o->text.places || !o->text.depths || !o->flowing) return false;
@@ -180,9 +180,9 @@ void cli_decode_output_close(struct cli_decode_output *o) {
     if (!o) return;
     cli_expand_close(o->expand);
     cli_disasm_close(o->lines.disasm);
-    ntr_source_free(o->lines.source);
-    cli_views_free(o->views);
-    cli_places_free(o->text.places);
+    ntr_debug_info_free(o->lines.source);
+    cli_contexts_free(o->views);
+    cli_symbol_cache_free(o->text.places);
     free(o->text.depths);
     free(o->flowing);
     free(o);
@@ -191,8 +191,8 @@ void cli_decode_output_close(struct cli_decode_output *o) {
 /* Contexts decide what a source sees. */
 static void follow_contexts(struct cli_decode_output *o, const ntr_event *event) {
     if (event->kind != NTR_EVENT_CONTEXT) return;
-    cli_views_follow(o->views, event);
-    cli_places_forget(o->text.places);
+    cli_contexts_follow(o->views, event);
+    cli_symbol_cache_forget(o->text.places);
 }
 
 void cli_decode_output_event(struct cli_decode_output *o, const ntr_event *event) {
@@ -201,8 +201,8 @@ void cli_decode_output_event(struct cli_decode_output *o, const ntr_event *event
 }
 
 void cli_decode_output_forget(struct cli_decode_output *o) {
-    cli_views_forget(o->views);
-    cli_places_forget(o->text.places);
+    cli_contexts_forget(o->views);
+    cli_symbol_cache_forget(o->text.places);
 }
 
 void cli_decode_output_context(struct cli_decode_output *o, const ntr_event *context) {
@@ -219,6 +219,6 @@ enum cli_span_place cli_decode_output_spans(enum cli_show show) {
     case CLI_SHOW_CALL: return CLI_SPANS_IN_ORDER;
     case CLI_SHOW_ITC:
     case CLI_SHOW_NONE: return CLI_SPANS_NOWHERE;
-    default: return CLI_SPANS_APART;
+    default: return CLI_SPANS_INDEPENDENT;
     }
 }

@@ -33,7 +33,7 @@ struct cli_decode_settings {
 /* Who may see the spans, when many threads decode. */
 enum cli_span_place {
     CLI_SPANS_IN_ORDER, /* the output depends on the spans before, or on what only one thread may use */
-    CLI_SPANS_APART,    /* any output, opened as part and told of contexts */
+    CLI_SPANS_INDEPENDENT,    /* any output, opened as part and told of contexts */
     CLI_SPANS_NOWHERE,  /* nobody wants them */
 };
 enum cli_span_place cli_decode_output_spans(enum cli_show show);

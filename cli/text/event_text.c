@@ -20,7 +20,7 @@ static char *put_source(char *at, const struct cli_event_text *t, const ntr_even
 }
 
 static char *put_place(char *at, const struct cli_event_text *t, const ntr_event *e, uint64_t address) {
-    return cli_put_place(at, t->places, e->src, cli_views_get(t->views, e->src), address);
+    return cli_put_place(at, t->places, e->src, cli_contexts_get(t->views, e->src), address);
 }
 
 /* "taken -> 0x80000020 <main+0x20> (inferred) t=17" and the line feed. */
@@ -50,7 +50,7 @@ static char *put_start(char *at, const ntr_event *e, uint64_t address) {
 void cli_text_span(struct cli_event_text *t, const ntr_event *e) {
     char *at = put_start(begin(t, e), e, e->address);
 
-    if (e->kind == NTR_EVENT_BLIND) {
+    if (e->kind == NTR_EVENT_NO_CODE) {
         at = cli_put_text(cli_put_decimal(cli_put_text(at, " "), e->halfwords), " halfwords without image ");
     } else {
         if (e->instructions) at = put_address(cli_put_text(at, ".."), e->last);

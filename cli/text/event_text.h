@@ -8,8 +8,8 @@
 
 struct cli_event_text {
     struct cli_output *out;
-    struct cli_places *places;
-    const struct cli_views *views;
+    struct cli_symbol_cache *places;
+    const struct cli_contexts *views;
     uint16_t *depths; /* by source, for calls */
     bool by_source;   /* lines start with the source */
 };

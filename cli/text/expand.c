@@ -25,7 +25,7 @@ struct entry {
 
 struct cli_expand {
     const ntr_program *program;
-    const struct cli_views *views;
+    const struct cli_contexts *views;
     cli_render render;
     void *user;
     bool by_source, by_context;
@@ -82,7 +82,7 @@ static void pass_changes(struct cli_expand *x, uint64_t position) {
 
 /* ---- life */
 
-struct cli_expand *cli_expand_open(const ntr_program *program, const struct cli_views *views, cli_render render,
+struct cli_expand *cli_expand_open(const ntr_program *program, const struct cli_contexts *views, cli_render render,
                                    void *user, bool by_source) {
     struct cli_expand *x = calloc(1, sizeof *x);
 
@@ -119,7 +119,7 @@ static bool same_key(const struct key *a, const struct key *b) {
 static struct entry *entry_of(struct cli_expand *x, const ntr_event *span, struct key *key) {
     *key = (struct key){.address = span->address, .instructions = span->instructions};
     if (x->by_source) key->source = span->src;
-    if (x->by_context) key->context = *cli_views_get(x->views, span->src);
+    if (x->by_context) key->context = *cli_contexts_get(x->views, span->src);
     uint64_t mix = (span->address >> 1) + ((uint64_t)span->instructions << 40);
     return &x->entries[(mix * 0x9e3779b97f4a7c15u) >> (64 - CACHE_BITS)];
 }
@@ -152,7 +152,7 @@ static bool fetch(struct cli_insn *insn, uint8_t bytes[32]) {
  * piece by piece. */
 static size_t render_span(struct cli_expand *x, const ntr_event *span, struct cli_output *out, bool *complete) {
     struct cli_insn insn = {.program = x->program,
-                            .context = cli_views_get(x->views, span->src),
+                            .context = cli_contexts_get(x->views, span->src),
                             .position = span->offset,
                             .address = span->address,
                             .source = span->src};

@@ -29,7 +29,7 @@ typedef size_t (*cli_render)(void *user, const struct cli_insn *insn, char *out)
 struct cli_expand;
 
 /* `by_source`: lines differ from source to source. NULL: out of memory. */
-struct cli_expand *cli_expand_open(const ntr_program *program, const struct cli_views *views, cli_render render,
+struct cli_expand *cli_expand_open(const ntr_program *program, const struct cli_contexts *views, cli_render render,
                                    void *user, bool by_source);
 void cli_expand_close(struct cli_expand *expand);
 

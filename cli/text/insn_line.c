@@ -48,7 +48,8 @@ void cli_insn_words(struct cli_disasm *disasm, const struct cli_insn *insn, stru
     words->text[0] = 0;
     if (!disasm) return;
     unsigned isa = ntr_program_isa(insn->program, insn->context, insn->address);
-    snprintf(words->text, sizeof words->text - TARGET_ROOM, "%s", cli_disasm_text(disasm, insn->bytes, insn->size, isa));
+    snprintf(words->text, sizeof words->text - TARGET_ROOM, "%s",
+             cli_disasm_text(disasm, insn->bytes, insn->size, isa));
     if (words->text[0])
         show_target(insn, isa, words->text);
     else
@@ -59,7 +60,7 @@ static void find_line(const struct cli_insn_lines *lines, const struct cli_insn 
     ntr_frame frame;
 
     facts->file = NULL;
-    if (!lines->source || ntr_source_frames(lines->source, insn->context, insn->address, &frame, 1) == 0) return;
+    if (!lines->source || ntr_debug_info_frames(lines->source, insn->context, insn->address, &frame, 1) == 0) return;
     facts->file = frame.file;
     facts->line = frame.line;
 }
@@ -86,8 +87,8 @@ size_t cli_insn_text(void *user, const struct cli_insn *insn, char *out) {
     int mnemonic = (int)strcspn(f.words.text, " ");
     const char *operands = f.words.text + mnemonic + (f.words.text[mnemonic] == ' ');
     if (lines->by_source) used += snprintf(out, 16, "%u: ", insn->source);
-    used += snprintf(out + used, 400, "0x%" PRIx64 "  %-8s  %-8.*s %-24s", insn->address, f.words.opcode, mnemonic, f.words.text,
-                     operands);
+    used += snprintf(out + used, 400, "0x%" PRIx64 "  %-8s  %-8.*s %-24s", insn->address, f.words.opcode, mnemonic,
+                     f.words.text, operands);
     if (f.symbol[0]) used += snprintf(out + used, CLI_SYMBOL_MAX + 8, "  <%s>", f.symbol);
     if (f.file) used += snprintf(out + used, FILE_SHOWN + 16, "  %s:%" PRIu32, shown_file(f.file), f.line);
     while (used && out[used - 1] == ' ') used--;

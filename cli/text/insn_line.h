@@ -6,7 +6,7 @@
 #include "text/expand.h"
 #include "options/result.h"
 
-#include <ntrace/source.h>
+#include <ntrace/debug_info.h>
 
 /* "0x80000000", {"src":0,"address":"0x80000000"}, 0,0x80000000 */
 size_t cli_pc_line(void *user, const struct cli_insn *insn, char *out);
@@ -22,7 +22,7 @@ void cli_insn_words(struct cli_disasm *disasm, const struct cli_insn *insn, stru
 
 struct cli_insn_lines {
     struct cli_disasm *disasm; /* NULL: no text */
-    ntr_source *source;        /* NULL: no file and line */
+    ntr_debug_info *source;        /* NULL: no file and line */
     bool by_source;
 };
 

@@ -20,14 +20,14 @@ struct place {
 
 _Static_assert(sizeof(struct place) == 64, "a place is a cache line");
 
-struct cli_places {
+struct cli_symbol_cache {
     const ntr_program *program;
     uint64_t age; /* since contexts changed last; 0 is no place's */
     struct place table[1 << BITS];
 };
 
-struct cli_places *cli_places_new(const ntr_program *program) {
-    struct cli_places *places = calloc(1, sizeof *places);
+struct cli_symbol_cache *cli_symbol_cache_new(const ntr_program *program) {
+    struct cli_symbol_cache *places = calloc(1, sizeof *places);
 
     if (!places) return NULL;
     places->program = program;
@@ -35,15 +35,15 @@ struct cli_places *cli_places_new(const ntr_program *program) {
     return places;
 }
 
-void cli_places_free(struct cli_places *places) {
+void cli_symbol_cache_free(struct cli_symbol_cache *places) {
     free(places);
 }
 
-void cli_places_forget(struct cli_places *places) {
+void cli_symbol_cache_forget(struct cli_symbol_cache *places) {
     places->age++;
 }
 
-static struct place *place_of(struct cli_places *places, uint16_t source, uint64_t address) {
+static struct place *place_of(struct cli_symbol_cache *places, uint16_t source, uint64_t address) {
     return &places->table[(address ^ source) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BITS)];
 }
 
@@ -51,7 +51,8 @@ static char *make(char *at, const ntr_program *program, const ntr_context *conte
     return cli_put_symbol(cli_put_hex(cli_put_text(at, "0x"), address), " <", ">", program, context, address);
 }
 
-char *cli_put_place(char *at, struct cli_places *places, uint16_t source, const ntr_context *context, uint64_t address) {
+char *cli_put_place(char *at, struct cli_symbol_cache *places, uint16_t source, const ntr_context *context,
+                    uint64_t address) {
     struct place *place = place_of(places, source, address);
 
     if (place->age == places->age && place->address == address && place->source == source) {

@@ -6,16 +6,18 @@
 
 #define CLI_PLACE_MAX (20 + 300) /* characters: the address, and CLI_SYMBOL_MAX */
 
-struct cli_places;
+struct cli_symbol_cache;
 
 /* NULL: out of memory. */
-struct cli_places *cli_places_new(const ntr_program *program);
-void cli_places_free(struct cli_places *places);
+struct cli_symbol_cache *cli_symbol_cache_new(const ntr_program *program);
+void cli_symbol_cache_free(struct cli_symbol_cache *places);
 
 /* Contexts changed: other images may be seen. */
-void cli_places_forget(struct cli_places *places);
+void cli_symbol_cache_forget(struct cli_symbol_cache *places);
 
-/* Write the address as `source`, which is in `context`, sees it. Returns the end, at most CLI_PLACE_MAX characters on. */
-char *cli_put_place(char *at, struct cli_places *places, uint16_t source, const ntr_context *context, uint64_t address);
+/* Write the address as `source`, which is in `context`, sees it. Returns the end, at most CLI_PLACE_MAX characters on.
+ */
+char *cli_put_place(char *at, struct cli_symbol_cache *places, uint16_t source, const ntr_context *context,
+                    uint64_t address);
 
 #endif

@@ -7,7 +7,7 @@
 #define NTRACE_CALLSTACK_H
 
 #include <ntrace/event.h>
-#include <ntrace/source.h>
+#include <ntrace/debug_info.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,7 +28,7 @@ typedef struct ntr_function {
 } ntr_function;
 
 /* `source` must outlive it. NULL when out of memory. */
-NTR_API ntr_functions *ntr_functions_new(ntr_source *source, const ntr_allocator *allocator);
+NTR_API ntr_functions *ntr_functions_new(ntr_debug_info *source, const ntr_allocator *allocator);
 NTR_API void ntr_functions_free(ntr_functions *functions);
 
 /* Number of the function at `address`, counted from 0 in the order of first use. */

@@ -5,7 +5,7 @@
 #ifndef NTRACE_COVERAGE_H
 #define NTRACE_COVERAGE_H
 
-#include <ntrace/source.h>
+#include <ntrace/debug_info.h>
 #include <ntrace/tally.h>
 
 #ifdef __cplusplus
@@ -44,7 +44,7 @@ NTR_API void ntr_coverage_free(ntr_coverage *coverage);
 
 /* Add one run; counts of several runs of the same source add up. Nothing of the arguments is kept.
  * Errors: NTR_E_MEMORY. */
-NTR_API ntr_status ntr_coverage_add(ntr_coverage *coverage, const ntr_program *program, ntr_source *source,
+NTR_API ntr_status ntr_coverage_add(ntr_coverage *coverage, const ntr_program *program, ntr_debug_info *source,
                                     ntr_tally *tally);
 
 /* Sorted by (file, line), by (file, line, address), by (file, line, linkage). The arrays live until the next

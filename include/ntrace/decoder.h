@@ -60,12 +60,12 @@ NTR_API ntr_status ntr_decoder_count(ntr_decoder *decoder, ntr_counts *counts);
 /* Told of what runs while only totals are counted: every span that ntr_decoder_read would give, `times` times, in
  * no order and without message, offset, time and flags but NTR_EVENT_TARGET_UNKNOWN and _ADDRESS_UNKNOWN; every other
  * event once, in order. `context`: where its source was then. Anything but NTR_OK ends the decoding with it. */
-typedef ntr_status ntr_told(void *user, const ntr_event *event, const ntr_context *context, uint64_t times);
+typedef ntr_status ntr_count_callback(void *user, const ntr_event *event, const ntr_context *context, uint64_t times);
 
 /* Have ntr_decoder_count tell; to be called before the first feed. What costs least is told late: at the end all has
- * been told, before it ntr_decoder_settle tells what was counted so far (its errors: as `told`). */
-NTR_API void ntr_decoder_tell(ntr_decoder *decoder, ntr_told *told, void *user);
-NTR_API ntr_status ntr_decoder_settle(ntr_decoder *decoder);
+ * been told, before it ntr_decoder_flush_counts tells what was counted so far (its errors: as `told`). */
+NTR_API void ntr_decoder_set_count_callback(ntr_decoder *decoder, ntr_count_callback *told, void *user);
+NTR_API ntr_status ntr_decoder_flush_counts(ntr_decoder *decoder);
 
 #ifdef __cplusplus
 }

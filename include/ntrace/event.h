@@ -22,7 +22,7 @@ typedef enum ntr_event_kind {
     NTR_EVENT_ICT,       /* in-circuit trace (dialects): `code` = CKSRC, `address`, `data` */
     NTR_EVENT_NOTE,      /* a harmless defect; decoding went on: `reason` */
     NTR_EVENT_VENDOR,    /* vendor or reserved message passed through: `code` = TCODE */
-    NTR_EVENT_BLIND,     /* code that no image has: `halfwords` ran from `address` on, then flow went to `target` */
+    NTR_EVENT_NO_CODE,     /* code that no image has: `halfwords` ran from `address` on, then flow went to `target` */
     NTR_EVENT_KINDS,
 } ntr_event_kind;
 

@@ -23,10 +23,10 @@ typedef struct ntr_fact {
 typedef bool (*ntr_read_source)(void *user, const char *file, ntr_bytes *text);
 
 /* Everything an exporter may ask. Members that the exporter does not need may be NULL. */
-typedef struct ntr_answers {
-    size_t size; /* sizeof(ntr_answers) */
+typedef struct ntr_analysis {
+    size_t size; /* sizeof(ntr_analysis) */
     const ntr_program *program;
-    ntr_source *source;
+    ntr_debug_info *source;
     ntr_functions *functions;
     ntr_tally *tally;
     ntr_calltree *tree;         /* finished */
@@ -41,7 +41,7 @@ typedef struct ntr_answers {
     size_t fact_count;
     const char *const *losses;  /* what happened but is not in the trace, one line each */
     size_t loss_count;
-} ntr_answers;
+} ntr_analysis;
 
 /* Takes bytes in order; anything but NTR_OK stops the export and is given back by it. */
 typedef struct ntr_output {
@@ -64,7 +64,8 @@ NTR_API const char *ntr_exporter_name(const ntr_exporter *exporter);
 /* Its index-th other name, NULL past the last. */
 NTR_API const char *ntr_exporter_alias(const ntr_exporter *exporter, size_t index);
 NTR_API const char *ntr_exporter_summary(const ntr_exporter *exporter); /* one line for people */
-NTR_API const char *ntr_exporter_family(const ntr_exporter *exporter);  /* "export", "flame", "coverage", "timeline", "report" */
+NTR_API const char *
+ntr_exporter_family(const ntr_exporter *exporter); /* "export", "flame", "coverage", "timeline", "report" */
 NTR_API unsigned ntr_exporter_needs(const ntr_exporter *exporter);      /* NTR_NEEDS_* set */
 
 /* The index-th exporter, NULL past the last; the exporter of a family by name or alias, NULL when there is none. */
@@ -75,7 +76,7 @@ typedef struct ntr_export ntr_export;
 
 /* Begin. `answers` and `output` are copied. Errors: NTR_E_MEMORY, NTR_E_INVALID (something needed is
  * missing), NTR_E_NO_IMAGE (NTR_NEEDS_IMAGE and there is no ELF image), the output's. */
-NTR_API ntr_export *ntr_export_new(const ntr_exporter *exporter, const ntr_answers *answers, const ntr_output *output,
+NTR_API ntr_export *ntr_export_new(const ntr_exporter *exporter, const ntr_analysis *answers, const ntr_output *output,
                                    ntr_status *status);
 
 /* NTR_NEEDS_EVENTS: take events in stream order. */

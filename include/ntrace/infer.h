@@ -35,7 +35,7 @@ typedef enum ntr_sureness {
     NTR_SURENESS_SURE,      /* every other value contradicts the stream */
     NTR_SURENESS_LIKELY,
     NTR_SURENESS_NO_MATTER, /* what was looked at reads the same either way */
-    NTR_SURENESS_UNTOLD,    /* the stream does not tell; the value is the default */
+    NTR_SURENESS_UNKNOWN,    /* the stream does not tell; the value is the default */
 } ntr_sureness;
 
 typedef struct ntr_choice {

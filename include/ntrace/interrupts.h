@@ -13,20 +13,20 @@ extern "C" {
 
 /* A distribution in bounded memory: values below 64 are told apart exactly, greater ones to 1/32. */
 #define NTR_SPREAD_BUCKETS 1920
-typedef struct ntr_spread {
+typedef struct ntr_histogram {
     uint64_t count, least, most;
     uint64_t sum; /* stays at UINT64_MAX when it does not fit */
     uint64_t buckets[NTR_SPREAD_BUCKETS];
-} ntr_spread;
+} ntr_histogram;
 
-NTR_API void ntr_spread_add(ntr_spread *spread, uint64_t value);
+NTR_API void ntr_histogram_add(ntr_histogram *spread, uint64_t value);
 
 /* The value that `percent` % (1 to 100) of all do not exceed: at most 1/32 too high, never above `most`. 0 when
  * there are none. */
-NTR_API uint64_t ntr_spread_percentile(const ntr_spread *spread, unsigned percent);
+NTR_API uint64_t ntr_histogram_percentile(const ntr_histogram *spread, unsigned percent);
 
 /* How many values lie in [2^power, 2^(power + 1)), power 0 to 63; 0 itself counts at power 0. */
-NTR_API uint64_t ntr_spread_octave(const ntr_spread *spread, unsigned power);
+NTR_API uint64_t ntr_histogram_octave(const ntr_histogram *spread, unsigned power);
 
 #define NTR_INTERRUPTS_MAX 1024 /* handlers told apart; entries of further ones are only counted */
 
@@ -39,12 +39,12 @@ typedef struct ntr_interrupt {
     uint64_t count;      /* entered */
     uint64_t nested;     /* of these, while another handler ran */
     uint64_t unfinished; /* of these, still running where the trace or knowledge ends: they have no duration */
-    ntr_spread instructions; /* retired from entry to return */
-    ntr_spread ticks;        /* from entry to return; empty without timestamps */
+    ntr_histogram instructions; /* retired from entry to return */
+    ntr_histogram ticks;        /* from entry to return; empty without timestamps */
     /* Stamps around the trap's own message; empty without timestamps. The event happened after the hart's message
      * before, and the handler's first instruction ran before its next one: from one to the other it took at most
      * the sum, and at most `after` with an encoder that stamps a trap when it happens. */
-    ntr_spread before, after;
+    ntr_histogram before, after;
 } ntr_interrupt;
 
 typedef struct ntr_interrupts ntr_interrupts;

@@ -23,7 +23,7 @@
 #include <ntrace/interrupts.h>
 #include <ntrace/isa.h>
 #include <ntrace/message.h>
-#include <ntrace/order.h>
+#include <ntrace/event_sorter.h>
 #include <ntrace/parallel.h>
 #include <ntrace/params.h>
 #include <ntrace/pins.h>
@@ -31,7 +31,7 @@
 #include <ntrace/program.h>
 #include <ntrace/reader.h>
 #include <ntrace/registers.h>
-#include <ntrace/source.h>
+#include <ntrace/debug_info.h>
 #include <ntrace/status.h>
 #include <ntrace/tally.h>
 #include <ntrace/timeline.h>

@@ -1,10 +1,10 @@
 /* Decoding one stream with many threads.
  *
  * The stream is cut in pieces, behind synchronizing messages where there are any; of several sources each has to have
- * one. Behind it, all that is left to know of a source (contexts, time) is guessed from what the messages before it say,
- * so that its piece can be decoded before the pieces in front of it are. When those are, the guess is compared with what
- * is true then; a piece that was guessed wrong is decoded again. So the outcome is that of one thread, whatever the
- * stream holds; how much of it was decoded side by side, ntr_parallel_stats tells.
+ * one. Behind it, all that is left to know of a source (contexts, time) is guessed from what the messages before it
+ * say, so that its piece can be decoded before the pieces in front of it are. When those are, the guess is compared
+ * with what is true then; a piece that was guessed wrong is decoded again. So the outcome is that of one thread,
+ * whatever the stream holds; how much of it was decoded side by side, ntr_parallel_stats tells.
  *
  * What threads make of events is put into their piece, and handed on in the order of the stream. Memory is bounded: so
  * many pieces are in work, and a thread that has made too much waits for its turn. */
@@ -18,29 +18,29 @@ extern "C" {
 #endif
 
 typedef struct ntr_parallel ntr_parallel;
-typedef struct ntr_piece ntr_piece;
+typedef struct ntr_chunk ntr_chunk;
 
 /* What each thread does with events; all but `deliver` is called in threads, with that thread's own `maker`. */
 typedef struct ntr_parallel_work {
     /* In the caller's thread, before and after everything, once a thread. NULL: `user` itself, for all of them. */
-    void *(*maker_new)(void *user); /* NULL: out of memory */
-    void (*maker_free)(void *maker);
+    void *(*thread_data_new)(void *user); /* NULL: out of memory */
+    void (*thread_data_free)(void *thread_data);
 
     /* A piece begins; then it is told which sources are known already, and where they are. May be NULL. When it has
      * ended, what several sources say in the next one may follow, and end, too. */
-    void (*begin)(void *maker, ntr_piece *piece);
-    void (*source)(void *maker, uint16_t src, const ntr_context *context);
+    void (*begin)(void *thread_data, ntr_chunk *chunk);
+    void (*source)(void *thread_data, uint16_t src, const ntr_context *context);
 
     /* Reading (`counting` false): as ntr_decoder_read gave them. */
-    ntr_status (*events)(void *maker, ntr_piece *piece, const ntr_event *events, size_t count);
-    /* Counting: see ntr_decoder_tell; NULL: only totals are wanted. */
-    ntr_told *told;
+    ntr_status (*events)(void *thread_data, ntr_chunk *chunk, const ntr_event *events, size_t count);
+    /* Counting: see ntr_decoder_set_count_callback; NULL: only totals are wanted. */
+    ntr_count_callback *count_callback;
 
     /* The piece ends; the last chance to put something. May be NULL. */
-    ntr_status (*end)(void *maker, ntr_piece *piece);
+    ntr_status (*end)(void *thread_data, ntr_chunk *chunk);
 
-    /* In one thread at a time, but in any: what was put, in the order of the stream and in whole parts as they were put,
-     * several at once if they have the same `what`. Anything but NTR_OK ends the decoding with it. */
+    /* In one thread at a time, but in any: what was put, in the order of the stream and in whole parts as they were
+     * put, several at once if they have the same `what`. Anything but NTR_OK ends the decoding with it. */
     ntr_status (*deliver)(void *user, unsigned what, const void *data, size_t size);
     void *user;
 } ntr_parallel_work;
@@ -50,7 +50,7 @@ typedef struct ntr_parallel_config {
     ntr_decoder_config decoder; /* its program and allocator are used by all threads at once */
     ntr_parallel_work work;
     unsigned threads;           /* 0: as many as there are processors for this process */
-    size_t piece;               /* bytes of a piece at least; 0: what suits */
+    size_t chunk;               /* bytes of a piece at least; 0: what suits */
     bool counting;
 } ntr_parallel_config;
 
@@ -68,19 +68,19 @@ NTR_API const ntr_counts *ntr_parallel_counts(const ntr_parallel *parallel);
 
 /* In a thread: put something into the piece in hand. `what` is the caller's. Errors: NTR_E_MEMORY; NTR_E_STATE: the
  * piece is not wanted any more. Return them. */
-NTR_API ntr_status ntr_piece_put(ntr_piece *piece, unsigned what, const void *data, size_t size);
+NTR_API ntr_status ntr_chunk_put(ntr_chunk *chunk, unsigned what, const void *data, size_t size);
 
 /* The same without a copy: room for what is to be put, at least `least` bytes, *room of them; it stays one part. NULL:
- * nothing can be put any more, for the reason that ntr_piece_status tells. ntr_piece_used puts so many of them: before
+ * nothing can be put any more, for the reason that ntr_chunk_status tells. ntr_chunk_used puts so many of them: before
  * anything else is put, and before the callback returns. */
-NTR_API void *ntr_piece_room(ntr_piece *piece, unsigned what, size_t least, size_t *room);
-NTR_API void ntr_piece_used(ntr_piece *piece, size_t size);
-NTR_API ntr_status ntr_piece_status(const ntr_piece *piece);
+NTR_API void *ntr_chunk_room(ntr_chunk *chunk, unsigned what, size_t least, size_t *room);
+NTR_API void ntr_chunk_used(ntr_chunk *chunk, size_t size);
+NTR_API ntr_status ntr_chunk_status(const ntr_chunk *chunk);
 
 /* How it went. */
 typedef struct ntr_parallel_stats {
     unsigned threads;
-    uint64_t pieces;       /* delivered, the first one included */
+    uint64_t chunks;       /* delivered, the first one included */
     uint64_t ahead;        /* of them, were decoded before the piece in front of them was */
     uint64_t without_sync; /* could not, for want of a synchronizing message */
     uint64_t many_sources; /* could not, because not every source of the stream has one there */

@@ -40,7 +40,7 @@ typedef struct ntr_profile {
 /* `tree` (finished) and `tally`: the one that `by` needs; the other may be NULL. Strings belong to `functions`
  * and `source`. Errors: NTR_E_MEMORY, NTR_E_INVALID. */
 NTR_API ntr_status ntr_profile_make(ntr_profile *profile, ntr_profile_by by, const ntr_program *program,
-                                    ntr_source *source, ntr_functions *functions, const ntr_calltree *tree,
+                                    ntr_debug_info *source, ntr_functions *functions, const ntr_calltree *tree,
                                     ntr_tally *tally, const ntr_allocator *allocator);
 
 typedef enum ntr_profile_key {

@@ -29,15 +29,15 @@ NTR_API ntr_tally *ntr_tally_new(const ntr_allocator *allocator);
 NTR_API void ntr_tally_free(ntr_tally *tally);
 
 /* Before the first event: keep time, too, as far as timestamps tell; that between two stamps is shared by instructions
- * among all that ran there. Counting (ntr_tally_told) knows no time. */
+ * among all that ran there. Counting (ntr_tally_count) knows no time. */
 NTR_API void ntr_tally_keep_time(ntr_tally *tally);
 NTR_API bool ntr_tally_keeps_time(const ntr_tally *tally);
 
 /* Count events. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_tally_feed(ntr_tally *tally, const ntr_event *events, size_t count);
 
-/* The same of counting (ntr_decoder_tell, with the tally as its `user`): an event, `times` times. */
-NTR_API ntr_status ntr_tally_told(void *tally, const ntr_event *event, const ntr_context *context, uint64_t times);
+/* The same of counting (ntr_decoder_set_count_callback, with the tally as its `user`): an event, `times` times. */
+NTR_API ntr_status ntr_tally_count(void *tally, const ntr_event *event, const ntr_context *context, uint64_t times);
 
 /* Add `row->count` executions of a source in a context; row->view is ignored. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_tally_add(ntr_tally *tally, uint16_t src, const ntr_context *context,

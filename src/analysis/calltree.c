@@ -1,7 +1,7 @@
 #include <ntrace/calltree.h>
 
 #include "analysis/callstack.h"
-#include "analysis/shares.h"
+#include "analysis/time_attribution.h"
 #include "base/allocator.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ struct guess {
 
 /* Most spans change nothing but a count: they go on in the function they are in. */
 struct source {
-    ntr_shares shares; /* of time */
+    ntr_time_attribution shares; /* of time */
     bool stays;        /* the stack is as the last span left it, and will be while that goes on */
     uint32_t node;     /* of the frame on top */
     ntr_function_range code; /* in */
@@ -130,7 +130,8 @@ static uint32_t place_of(ntr_calltree *t, const ntr_stack_moment *moment) {
     if (t->split == NTR_CALLTREE_TOGETHER) return NTR_CALLTREE_ROOT;
     int used = snprintf(name, sizeof name, "hart %u", moment->src);
     if (t->split == NTR_CALLTREE_CONTEXTS && context->has_scontext)
-        used += snprintf(name + used, sizeof name - (size_t)used, " scontext 0x%llx", (unsigned long long)context->scontext);
+        used += snprintf(name + used, sizeof name - (size_t)used, " scontext 0x%llx",
+                         (unsigned long long)context->scontext);
     if (t->split == NTR_CALLTREE_CONTEXTS && context->has_hcontext)
         snprintf(name + used, sizeof name - (size_t)used, " hcontext 0x%llx", (unsigned long long)context->hcontext);
     const ntr_stack_frame place = {.function = ntr_functions_named(t->functions, name), .kind = NTR_FRAME_ROOT};
@@ -183,7 +184,7 @@ void ntr_calltree_free(ntr_calltree *t) {
     ntr_dealloc(t->allocator, t->nodes);
     ntr_dealloc(t->allocator, t->slots);
     ntr_dealloc(t->allocator, t->guesses);
-    for (size_t i = 0; i < t->source_count; i++) ntr_shares_release(&t->sources[i].shares, t->allocator);
+    for (size_t i = 0; i < t->source_count; i++) ntr_time_attribution_release(&t->sources[i].shares, t->allocator);
     ntr_dealloc(t->allocator, t->sources);
     ntr_dealloc(t->allocator, t);
 }
@@ -216,7 +217,7 @@ static bool stays(const struct source *s, const ntr_event *event) {
 
 static ntr_status count_span(ntr_calltree *t, struct source *s, uint32_t node, uint32_t instructions) {
     t->nodes[node].instructions += instructions;
-    return s->shares.timed ? ntr_shares_add(&s->shares, node, instructions, t->allocator) : NTR_OK;
+    return s->shares.timed ? ntr_time_attribution_add(&s->shares, node, instructions, t->allocator) : NTR_OK;
 }
 
 static ntr_status take_span(ntr_calltree *t, struct source *s, const ntr_event *event) {
@@ -229,7 +230,7 @@ static ntr_status take_span(ntr_calltree *t, struct source *s, const ntr_event *
 static ntr_status take(ntr_calltree *t, const ntr_event *event) {
     struct source *s = source_of(t, event->src);
     if (!s) return NTR_E_MEMORY;
-    if (s->shares.timed || event->flags & NTR_EVENT_TIME) ntr_shares_event(&s->shares, event, take_ticks, t);
+    if (s->shares.timed || event->flags & NTR_EVENT_TIME) ntr_time_attribution_event(&s->shares, event, take_ticks, t);
     if (stays(s, event)) return count_span(t, s, s->node, event->instructions);
     if (event->kind == NTR_EVENT_SPAN) return take_span(t, s, event);
     s->stays = false;
@@ -261,7 +262,7 @@ ntr_status ntr_calltree_feed(ntr_calltree *t, const ntr_event *events, size_t co
 }
 
 void ntr_calltree_finish(ntr_calltree *t) {
-    for (size_t i = 0; i < t->source_count; i++) ntr_shares_settle(&t->sources[i].shares, take_ticks, t);
+    for (size_t i = 0; i < t->source_count; i++) ntr_time_attribution_flush(&t->sources[i].shares, take_ticks, t);
     for (size_t i = 0; i < t->count; i++) {
         t->nodes[i].total_instructions = t->nodes[i].instructions;
         t->nodes[i].total_ticks = t->nodes[i].ticks;

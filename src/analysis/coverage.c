@@ -121,9 +121,9 @@ static ntr_status add_function(void *user, const ntr_frame *frame) {
 }
 
 /* Remember the functions at an instruction that ran: the inlined ones, and unless `known` the one they are in. */
-static ntr_status add_ran(ntr_coverage *c, ntr_source *source, uint64_t address, bool known) {
+static ntr_status add_ran(ntr_coverage *c, ntr_debug_info *source, uint64_t address, bool known) {
     ntr_frame frames[NTR_FRAMES_MAX];
-    size_t count = ntr_source_frames(source, NULL, address, frames, NTR_FRAMES_MAX);
+    size_t count = ntr_debug_info_frames(source, NULL, address, frames, NTR_FRAMES_MAX);
     for (size_t i = 0; i < count; i++) {
         const ntr_frame *frame = &frames[i];
         if ((known && !frame->inlined) || !frame->declared_in || !frame->declared_line) continue;
@@ -143,7 +143,7 @@ static ntr_status add_ran(ntr_coverage *c, ntr_source *source, uint64_t address,
 }
 
 /* Instructions come by address, so those of a function mostly stand together. */
-static ntr_status add_all_ran(ntr_coverage *c, ntr_source *source, const ntr_line_flow *flow) {
+static ntr_status add_all_ran(ntr_coverage *c, ntr_debug_info *source, const ntr_line_flow *flow) {
     const ntr_line_insn *last = NULL;
     ntr_status status = NTR_OK;
     for (size_t i = 0; !status && i < flow->count; i++) {
@@ -155,7 +155,7 @@ static ntr_status add_all_ran(ntr_coverage *c, ntr_source *source, const ntr_lin
     return status;
 }
 
-static ntr_status add_image(ntr_coverage *c, const ntr_program *program, ntr_source *source, ntr_tally *tally,
+static ntr_status add_image(ntr_coverage *c, const ntr_program *program, ntr_debug_info *source, ntr_tally *tally,
                             size_t index) {
     ntr_line_flow flow;
     ntr_image_info info;
@@ -169,7 +169,7 @@ static ntr_status add_image(ntr_coverage *c, const ntr_program *program, ntr_sou
     }
     if (!status) status = add_all_ran(c, source, &flow);
     function_adder adder = {c, &flow, known};
-    if (!status) status = ntr_source_functions(source, index, add_function, &adder);
+    if (!status) status = ntr_debug_info_functions(source, index, add_function, &adder);
     ntr_line_flow_release(&flow);
     return status;
 }
@@ -298,7 +298,7 @@ static void join_branches(ntr_coverage *c) {
     }
 }
 
-ntr_status ntr_coverage_add(ntr_coverage *c, const ntr_program *program, ntr_source *source, ntr_tally *tally) {
+ntr_status ntr_coverage_add(ntr_coverage *c, const ntr_program *program, ntr_debug_info *source, ntr_tally *tally) {
     ntr_status status = NTR_OK;
     for (size_t i = 0; status == NTR_OK; i++) status = add_image(c, program, source, tally, i);
     c->gaps += ntr_tally_gaps(tally);

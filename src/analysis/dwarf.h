@@ -5,12 +5,12 @@
 #define NTR_ANALYSIS_DWARF_H
 
 #include <ntrace/allocator.h>
-#include <ntrace/source.h>
+#include <ntrace/debug_info.h>
 
 typedef struct ntr_dwarf ntr_dwarf;
 
 /* NULL when the file has no DWARF anywhere, is unreadable, or memory is short: then there is only the
- * symbol table. `debug_path` as for ntr_source_set_debug_path, may be NULL. */
+ * symbol table. `debug_path` as for ntr_debug_info_set_path, may be NULL. */
 ntr_dwarf *ntr_dwarf_open(const char *path, const char *debug_path, const ntr_allocator *allocator);
 void ntr_dwarf_close(ntr_dwarf *dwarf);
 

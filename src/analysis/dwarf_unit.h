@@ -3,7 +3,7 @@
 #define NTR_ANALYSIS_DWARF_UNIT_H
 
 #include <ntrace/allocator.h>
-#include <ntrace/source.h>
+#include <ntrace/debug_info.h>
 
 #include <elfutils/libdw.h>
 

@@ -13,7 +13,7 @@ typedef struct view {
 } view;
 
 struct ntr_functions {
-    ntr_source *source;
+    ntr_debug_info *source;
     const ntr_allocator *allocator;
     ntr_function *items;
     size_t count, capacity;
@@ -28,7 +28,7 @@ struct own_name {
     char text[];
 };
 
-ntr_functions *ntr_functions_new(ntr_source *source, const ntr_allocator *allocator) {
+ntr_functions *ntr_functions_new(ntr_debug_info *source, const ntr_allocator *allocator) {
     ntr_functions *f = ntr_alloc(allocator, 1, sizeof *f);
     if (!f) return NULL;
     f->source = source;
@@ -91,7 +91,7 @@ static ntr_function describe(ntr_functions *f, const view *v, size_t place, cons
     ntr_frame frame = {0};
     ntr_function function = {.name = "[unknown]", .low = address & ~(uint64_t)(PIECE - 1)};
     function.high = function.low + PIECE;
-    if (ntr_source_function(f->source, context, address, &frame) == NTR_OK) {
+    if (ntr_debug_info_function(f->source, context, address, &frame) == NTR_OK) {
         function.name = frame.function;
         function.linkage = frame.linkage;
         function.file = frame.declared_in ? frame.declared_in : frame.file;

@@ -111,8 +111,8 @@ static void settle(ntr_interrupts *x) {
     if (x->ended.lost) {
         i->unfinished++;
     } else {
-        ntr_spread_add(&i->instructions, h->instructions - r->instructions);
-        if (r->timed && h->timed && h->time >= r->time) ntr_spread_add(&i->ticks, h->time - r->time);
+        ntr_histogram_add(&i->instructions, h->instructions - r->instructions);
+        if (r->timed && h->timed && h->time >= r->time) ntr_histogram_add(&i->ticks, h->time - r->time);
     }
     r->next = x->running_free;
     x->running_free = x->ended.index + 1;
@@ -142,7 +142,7 @@ static uint32_t enter(void *user, const ntr_stack_moment *moment, const ntr_stac
     ntr_interrupt *i = x->list[handler];
     i->count++;
     if (h->running++) i->nested++;
-    if (h->timed && h->before_timed && h->time >= h->before) ntr_spread_add(&i->before, h->time - h->before);
+    if (h->timed && h->before_timed && h->time >= h->before) ntr_histogram_add(&i->before, h->time - h->before);
     h->entered = handler;
     x->running[index] = (struct running){handler, 0, h->instructions, h->time, h->timed};
     return index;
@@ -160,7 +160,7 @@ static void look_at_clock(ntr_interrupts *x, struct hart *h, const ntr_event *e)
     bool timed = (e->flags & NTR_EVENT_TIME) != 0;
     if (e->message != h->message) {
         bool sure = h->timed && timed && e->kind != NTR_EVENT_GAP && e->time >= h->time;
-        if (h->entered != NONE && sure) ntr_spread_add(&x->list[h->entered]->after, e->time - h->time);
+        if (h->entered != NONE && sure) ntr_histogram_add(&x->list[h->entered]->after, e->time - h->time);
         h->entered = NONE;
         h->before = h->time;
         h->before_timed = h->timed && e->kind != NTR_EVENT_GAP;

@@ -3,34 +3,34 @@
 #include "base/allocator.h"
 
 /* What make works with. */
-typedef struct maker {
+typedef struct thread_data {
     ntr_line_flow *flow;
     const ntr_program *program;
-    ntr_source *source;
+    ntr_debug_info *source;
     const ntr_insn_count *counts; /* executed instructions by address */
     size_t count_count, count_at;
     uint64_t function_low, function_high; /* of the function last met */
-} maker;
+} thread_data;
 
 /* Rows come in address order, so the counts are walked once. */
-static ntr_insn_count count_at(maker *m, uint64_t address, const ntr_insn *insn) {
+static ntr_insn_count count_at(thread_data *m, uint64_t address, const ntr_insn *insn) {
     while (m->count_at < m->count_count && m->counts[m->count_at].address < address) m->count_at++;
     if (m->count_at < m->count_count && m->counts[m->count_at].address == address) return m->counts[m->count_at];
     return (ntr_insn_count){.address = address, .size = insn->size, .flow = insn->flow};
 }
 
-static uint64_t function_at(maker *m, uint64_t address) {
+static uint64_t function_at(thread_data *m, uint64_t address) {
     ntr_frame frame;
     if (address >= m->function_low && address < m->function_high) return m->function_low;
     m->function_low = m->function_high = 0;
-    if (ntr_source_function(m->source, NULL, address, &frame) != NTR_OK) return 0;
+    if (ntr_debug_info_function(m->source, NULL, address, &frame) != NTR_OK) return 0;
     if (address < frame.entry || address - frame.entry >= frame.size) return frame.entry;
     m->function_low = frame.entry;
     m->function_high = frame.entry + frame.size;
     return frame.entry;
 }
 
-static ntr_status add_row(maker *m, const ntr_line_row *row) {
+static ntr_status add_row(thread_data *m, const ntr_line_row *row) {
     ntr_line_flow *f = m->flow;
     ntr_insn insn;
     for (uint64_t at = row->address; at - row->address < row->size; at += insn.size) {
@@ -106,17 +106,17 @@ static void add_jumps(ntr_line_flow *f, ntr_tally *tally) {
     }
 }
 
-ntr_status ntr_line_flow_make(ntr_line_flow *flow, const ntr_program *program, ntr_source *source, ntr_tally *tally,
+ntr_status ntr_line_flow_make(ntr_line_flow *flow, const ntr_program *program, ntr_debug_info *source, ntr_tally *tally,
                               size_t index, const ntr_allocator *allocator) {
     const ntr_line_row *rows;
     ntr_insn_count *counts;
     size_t row_count, count_count;
     *flow = (ntr_line_flow){.allocator = allocator};
-    ntr_status status = ntr_source_lines(source, index, &rows, &row_count);
+    ntr_status status = ntr_debug_info_lines(source, index, &rows, &row_count);
     if (status) return status;
     status = ntr_tally_instructions(tally, program, UINT32_MAX, &counts, &count_count);
     if (status) return status;
-    maker m = {.flow = flow, .program = program, .source = source, .counts = counts, .count_count = count_count};
+    thread_data m = {.flow = flow, .program = program, .source = source, .counts = counts, .count_count = count_count};
     for (size_t i = 0; !status && i < row_count; i++)
         if (rows[i].line && rows[i].file) status = add_row(&m, &rows[i]);
     ntr_tally_free_counts(tally, counts);

@@ -2,7 +2,7 @@
 #ifndef NTR_ANALYSIS_LINE_FLOW_H
 #define NTR_ANALYSIS_LINE_FLOW_H
 
-#include <ntrace/source.h>
+#include <ntrace/debug_info.h>
 #include <ntrace/tally.h>
 
 /* One instruction that belongs to a line. */
@@ -21,7 +21,7 @@ typedef struct ntr_line_flow {
 } ntr_line_flow;
 
 /* Everything of image `index`. NTR_END past the last image, NTR_E_MEMORY. */
-ntr_status ntr_line_flow_make(ntr_line_flow *flow, const ntr_program *program, ntr_source *source, ntr_tally *tally,
+ntr_status ntr_line_flow_make(ntr_line_flow *flow, const ntr_program *program, ntr_debug_info *source, ntr_tally *tally,
                               size_t index, const ntr_allocator *allocator);
 void ntr_line_flow_release(ntr_line_flow *flow);
 

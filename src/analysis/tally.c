@@ -1,6 +1,6 @@
 #include <ntrace/tally.h>
 
-#include "analysis/shares.h"
+#include "analysis/time_attribution.h"
 #include "base/allocator.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct ntr_tally {
     uint32_t *current; /* view by source; NO_VIEW: not known yet */
     size_t source_count, source_capacity;
     bool keeps_time;
-    ntr_shares *shares; /* by source; owners are rows */
+    ntr_time_attribution *shares; /* by source; owners are rows */
     size_t share_count, share_capacity;
     uint64_t gaps;
 };
@@ -37,7 +37,7 @@ void ntr_tally_free(ntr_tally *t) {
     ntr_dealloc(t->allocator, t->slots);
     ntr_dealloc(t->allocator, t->views);
     ntr_dealloc(t->allocator, t->current);
-    for (size_t i = 0; i < t->share_count; i++) ntr_shares_release(&t->shares[i], t->allocator);
+    for (size_t i = 0; i < t->share_count; i++) ntr_time_attribution_release(&t->shares[i], t->allocator);
     ntr_dealloc(t->allocator, t->shares);
     ntr_dealloc(t->allocator, t);
 }
@@ -162,7 +162,7 @@ static ntr_tally_row row_of(const ntr_event *event, uint64_t times) {
     };
 }
 
-ntr_status ntr_tally_told(void *tally, const ntr_event *event, const ntr_context *context, uint64_t times) {
+ntr_status ntr_tally_count(void *tally, const ntr_event *event, const ntr_context *context, uint64_t times) {
     ntr_tally *t = tally;
     if (event->kind == NTR_EVENT_GAP) t->gaps++;
     if (event->kind != NTR_EVENT_SPAN) return NTR_OK;
@@ -178,11 +178,11 @@ static void take_ticks(void *user, uint32_t row, uint64_t ticks) {
 }
 
 static void settle_time(ntr_tally *t) {
-    for (size_t i = 0; i < t->share_count; i++) ntr_shares_settle(&t->shares[i], take_ticks, t);
+    for (size_t i = 0; i < t->share_count; i++) ntr_time_attribution_flush(&t->shares[i], take_ticks, t);
 }
 
 /* NULL when out of memory. */
-static ntr_shares *shares_of(ntr_tally *t, uint16_t src) {
+static ntr_time_attribution *shares_of(ntr_tally *t, uint16_t src) {
     if (src < t->share_count) return &t->shares[src];
     size_t need = (size_t)src + 1;
     if (ntr_reserve(t->allocator, (void **)&t->shares, &t->share_capacity, need, sizeof *t->shares)) return NULL;
@@ -200,9 +200,9 @@ bool ntr_tally_keeps_time(const ntr_tally *t) {
 }
 
 static ntr_status pass_time(ntr_tally *t, const ntr_event *event) {
-    ntr_shares *shares = shares_of(t, event->src);
+    ntr_time_attribution *shares = shares_of(t, event->src);
     if (!shares) return NTR_E_MEMORY;
-    ntr_shares_event(shares, event, take_ticks, t);
+    ntr_time_attribution_event(shares, event, take_ticks, t);
     return NTR_OK;
 }
 
@@ -214,7 +214,7 @@ static ntr_status add_span(ntr_tally *t, const ntr_event *event) {
     ntr_status status = current_view(t, event->src, &row.view);
     if (!status) status = add(t, &row, &number);
     if (status || !t->keeps_time) return status;
-    return ntr_shares_add(&t->shares[event->src], number, event->instructions, t->allocator);
+    return ntr_time_attribution_add(&t->shares[event->src], number, event->instructions, t->allocator);
 }
 
 ntr_status ntr_tally_feed(ntr_tally *t, const ntr_event *events, size_t count) {

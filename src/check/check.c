@@ -101,7 +101,7 @@ static void report_flow(const ntr_check *c, const ntr_flow_finding *found) {
 /* ---- messages */
 
 static void judge(const ntr_check *c, const ntr_message *m, const ntr_check_source *s) {
-    const ntr_check_view view = {&c->config, m, s, m->defect ? NTR_MODE_UNTOLD : ntr_check_mode_of(s, m)};
+    const ntr_check_view view = {&c->config, m, s, m->defect ? NTR_MODE_NOT_GIVEN : ntr_check_mode_of(s, m)};
     for (size_t i = 0; i < ROWS; i++)
         if (rows[i].test(&view, &rows[i])) report_message(c, &rows[i], m);
 }

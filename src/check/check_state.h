@@ -13,7 +13,7 @@ typedef enum ntr_check_phase {
 } ntr_check_phase;
 
 /* How a run, from one start to its stop, tells branches. */
-typedef enum ntr_check_mode { NTR_MODE_UNTOLD, NTR_MODE_BTM, NTR_MODE_HTM } ntr_check_mode;
+typedef enum ntr_check_mode { NTR_MODE_NOT_GIVEN, NTR_MODE_BTM, NTR_MODE_HTM } ntr_check_mode;
 
 /* One source before the message at hand. */
 typedef struct ntr_check_source {

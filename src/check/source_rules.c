@@ -116,11 +116,11 @@ bool ntr_rule_btype_mixed(view v, row r) {
 
 ntr_check_mode ntr_check_mode_of(const ntr_check_source *s, const ntr_message *m) {
     const bool counter = NTR_HAS(m, SYNC) && m->sync == 4;
-    if (s->mode != NTR_MODE_UNTOLD) return s->mode;
+    if (s->mode != NTR_MODE_NOT_GIVEN) return s->mode;
     if (m->tcode == NTR_TCODE_DIRECT_BRANCH || m->tcode == NTR_TCODE_DIRECT_BRANCH_SYNC || counter) return NTR_MODE_BTM;
     if (NTR_HAS(m, HIST)) return NTR_MODE_HTM;
     if (m->tcode == NTR_TCODE_RESOURCE_FULL && (m->rcode == 1 || m->rcode == 2)) return NTR_MODE_HTM;
-    return NTR_MODE_UNTOLD;
+    return NTR_MODE_NOT_GIVEN;
 }
 
 bool ntr_rule_direct_in_htm(view v, row r) {
@@ -274,7 +274,7 @@ static void change_phase(ntr_check_source *s, const ntr_message *m) {
         s->phase = NTR_PHASE_TRACED;
     } else if (m->tcode == NTR_TCODE_PROG_TRACE_CORRELATION) {
         s->phase = NTR_PHASE_STOPPED;
-        s->mode = NTR_MODE_UNTOLD;
+        s->mode = NTR_MODE_NOT_GIVEN;
     } else if (m->tcode == NTR_TCODE_ERROR) {
         ntr_check_lose(s);
     } else if (s->phase == NTR_PHASE_START && kind(m) & KIND_FLOW) {
@@ -310,7 +310,7 @@ void ntr_check_follow(ntr_check_source *s, const ntr_params *params, const ntr_m
 
 void ntr_check_lose(ntr_check_source *s) {
     s->phase = NTR_PHASE_LOST;
-    s->mode = NTR_MODE_UNTOLD;
+    s->mode = NTR_MODE_NOT_GIVEN;
     s->pool_icnt = s->pool_branches = 0;
     s->since_sync = 0;
     s->sync_before = s->error_before = false;

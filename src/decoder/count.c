@@ -1,7 +1,7 @@
 /* Walking without events: totals only, many outcomes at once, repeats multiplied. */
 #include "decoder/history_memo.h"
 
-static void count(const ntr_decoder *d, ntr_place *p, const ntr_block *b, const ntr_step *step) {
+static void count(const ntr_decoder *d, ntr_walk_state *p, const ntr_block *b, const ntr_step *step) {
     ntr_counts *counts = d->counts;
     uint64_t times = d->times;
     counts->spans += times;
@@ -14,40 +14,40 @@ static void count(const ntr_decoder *d, ntr_place *p, const ntr_block *b, const 
     p->run.instructions = p->run.halfwords = 0;
 }
 
-/* One block further. As ntr_place_step. */
-static ntr_status go_step(ntr_decoder *d, ntr_place *p) {
+/* One block further. As ntr_walk_state_step. */
+static ntr_status go_step(ntr_decoder *d, ntr_walk_state *p) {
     ntr_block *b = p->block;
     ntr_step step = {0};
-    ntr_status status = ntr_place_step(d, p, &step);
+    ntr_status status = ntr_walk_state_step(d, p, &step);
     if (status < 0) return status;
     if (step.end == NTR_END_CUT) {
-        ntr_place_run(p, b);
+        ntr_walk_state_run(p, b);
         return status;
     }
-    if (d->told) ntr_told_step(d, p, b, &step);
+    if (d->count_callback) ntr_count_step(d, p, b, &step);
     count(d, p, b, &step);
     return status;
 }
 
-/* As many outcomes further as the stride has. NTR_END as ntr_place_step. */
-static ntr_status go_stride(ntr_decoder *d, ntr_place *p, ntr_stride *stride) {
+/* As many outcomes further as the stride has. NTR_END as ntr_walk_state_step. */
+static ntr_status go_memo(ntr_decoder *d, ntr_walk_state *p, ntr_history_memo *memo) {
     ntr_counts *counts = d->counts;
     uint64_t times = d->times;
-    counts->spans += times * stride->spans;
-    counts->instructions += times * (p->run.instructions + stride->instructions);
-    counts->halfwords += times * (p->run.halfwords + stride->halfwords);
-    counts->branches += times * stride->used;
-    counts->taken += times * stride->taken;
-    counts->calls += times * stride->calls;
-    if (d->told) ntr_told_stride(d, stride);
+    counts->spans += times * memo->spans;
+    counts->instructions += times * (p->run.instructions + memo->instructions);
+    counts->halfwords += times * (p->run.halfwords + memo->halfwords);
+    counts->branches += times * memo->used;
+    counts->taken += times * memo->taken;
+    counts->calls += times * memo->calls;
+    if (d->count_callback) ntr_count_history_memo(d, memo);
     p->run.instructions = p->run.halfwords = 0;
-    p->left -= stride->halfwords;
-    p->block = stride->to;
+    p->left -= memo->halfwords;
+    p->block = memo->to;
     p->pc = p->block->start;
-    p->history.bits <<= stride->used;
-    p->history.left -= stride->used;
-    if (d->order.goal != NTR_GOAL_HISTORY) return NTR_OK;
-    p->leash = p->left - NTR_OUTCOME_REACH;
+    p->history.bits <<= memo->used;
+    p->history.left -= memo->used;
+    if (d->request.goal != NTR_GOAL_HISTORY) return NTR_OK;
+    p->runaway_limit = p->left - NTR_OUTCOME_REACH;
     return ntr_history_empty(&p->history) ? NTR_END : NTR_OK;
 }
 
@@ -66,13 +66,13 @@ typedef struct circle {
 } circle;
 
 /* The round is walked, or as much of it as there was. */
-static void settle(ntr_decoder *d, ntr_place *p, circle *c) {
+static void settle(ntr_decoder *d, ntr_walk_state *p, circle *c) {
     p->left -= (c->rounds - 1) * c->halfwords;
-    p->leash = p->left - NTR_OUTCOME_REACH;
+    p->runaway_limit = p->left - NTR_OUTCOME_REACH;
     d->times = c->rounds = 1;
 }
 
-static void look_out(const ntr_place *p, circle *c, ntr_return_stack *stack) {
+static void look_out(const ntr_walk_state *p, circle *c, ntr_return_stack *stack) {
     c->block = p->run.halfwords ? NULL : p->block;
     c->left = p->left;
     c->depth = ntr_return_stack_mark(stack);
@@ -80,7 +80,7 @@ static void look_out(const ntr_place *p, circle *c, ntr_return_stack *stack) {
     c->patience = 2 * c->patience + 1;
 }
 
-static void walk_for_many(ntr_decoder *d, ntr_place *p, circle *c) {
+static void walk_for_many(ntr_decoder *d, ntr_walk_state *p, circle *c) {
     c->halfwords = c->left - p->left;
     uint64_t room = p->left > NTR_OUTCOME_REACH ? (p->left - NTR_OUTCOME_REACH) / c->halfwords : 0;
     uint64_t rounds = p->history.again / c->passes;
@@ -92,8 +92,8 @@ static void walk_for_many(ntr_decoder *d, ntr_place *p, circle *c) {
 }
 
 /* The pattern is about to begin again. */
-static void repeat(ntr_decoder *d, ntr_place *p, circle *c) {
-    ntr_return_stack *stack = &d->order.source->stack;
+static void repeat(ntr_decoder *d, ntr_walk_state *p, circle *c) {
+    ntr_return_stack *stack = &d->request.source->stack;
     if (c->rounds > 1) {
         if (--c->round) return;
         settle(d, p, c);
@@ -108,32 +108,33 @@ static void repeat(ntr_decoder *d, ntr_place *p, circle *c) {
 }
 
 /* The stride to take next, if one can be taken whole. */
-static ntr_stride *stride_at(ntr_decoder *d, const ntr_place *p) {
-    if (!p->history.left || (d->told && p->run.halfwords)) return NULL; /* what is told has the run in its first span */
-    ntr_stride *stride = ntr_stride_get(d, p);
-    return stride->used && stride->halfwords < p->left - p->leash ? stride : NULL;
+static ntr_history_memo *memo_at(ntr_decoder *d, const ntr_walk_state *p) {
+    if (!p->history.left || (d->count_callback && p->run.halfwords))
+        return NULL; /* what is told has the run in its first span */
+    ntr_history_memo *memo = ntr_history_memo_get(d, p);
+    return memo->used && memo->halfwords < p->left - p->runaway_limit ? memo : NULL;
 }
 
 ntr_status ntr_walk_counts(ntr_decoder *d) {
-    if (d->order.left == 0) return NTR_END;
-    if (ntr_strides_look(d) != NTR_OK) return NTR_E_MEMORY;
-    ntr_place p = ntr_place_take(d);
+    if (d->request.left == 0) return NTR_END;
+    if (ntr_history_memos_prepare(d) != NTR_OK) return NTR_E_MEMORY;
+    ntr_walk_state p = ntr_walk_state_take(d);
     circle c = {.rounds = 1};
     ntr_status status = NTR_OK;
     while (status == NTR_OK) {
         const ntr_block *b = p.block;
-        if (!b || b->halfwords == 0 || b->halfwords >= p.left - p.leash) {
-            status = ntr_place_end(d, &p);
+        if (!b || b->halfwords == 0 || b->halfwords >= p.left - p.runaway_limit) {
+            status = ntr_walk_state_end(d, &p);
             break;
         }
         if (!p.history.left && p.history.again) {
             repeat(d, &p, &c);
             ntr_history_refill(&p.history);
         }
-        ntr_stride *stride = stride_at(d, &p);
-        status = stride ? go_stride(d, &p, stride) : go_step(d, &p);
+        ntr_history_memo *memo = memo_at(d, &p);
+        status = memo ? go_memo(d, &p, memo) : go_step(d, &p);
     }
     if (c.rounds > 1) settle(d, &p, &c);
-    ntr_place_put(d, &p);
+    ntr_walk_state_put(d, &p);
     return status;
 }

@@ -3,18 +3,18 @@
 #include "decoder/history_memo.h"
 
 static void tell(ntr_decoder *d, const ntr_event *e, const ntr_context *context, uint64_t times) {
-    ntr_status status = d->told(d->told_user, e, context, times);
+    ntr_status status = d->count_callback(d->count_user, e, context, times);
     if (status != NTR_OK && d->failed == NTR_OK) d->failed = status;
 }
 
-void ntr_told_event(ntr_decoder *d, const ntr_event *e) {
+void ntr_count_event(ntr_decoder *d, const ntr_event *e) {
     tell(d, e, &d->sources[e->src]->context, d->times);
 }
 
 /* ---- spans */
 
 /* Of a span of `run` and then block `b`. */
-static ntr_event span_of(uint16_t src, const ntr_run *run, const ntr_block *b, unsigned end, uint64_t target) {
+static ntr_event span_of(uint16_t src, const ntr_open_span *run, const ntr_block *b, unsigned end, uint64_t target) {
     return (ntr_event){.kind = NTR_EVENT_SPAN,
                        .src = src,
                        .end = (uint8_t)end,
@@ -30,8 +30,8 @@ static bool has_own_way(const ntr_block *b) {
     return b->flow == NTR_FLOW_BRANCH || b->flow == NTR_FLOW_DIRECT_JUMP || b->flow == NTR_FLOW_DIRECT_CALL;
 }
 
-void ntr_told_step(ntr_decoder *d, const ntr_place *p, ntr_block *b, const ntr_step *step) {
-    const ntr_source *s = d->order.source;
+void ntr_count_step(ntr_decoder *d, const ntr_walk_state *p, ntr_block *b, const ntr_step *step) {
+    const ntr_source *s = d->request.source;
     if (has_own_way(b) && p->run.halfwords == 0) {
         b->executed += d->times;
         if (step->end == NTR_END_TAKEN) b->jumped += d->times;
@@ -44,7 +44,7 @@ void ntr_told_step(ntr_decoder *d, const ntr_place *p, ntr_block *b, const ntr_s
 /* ---- settling */
 
 /* `times` times: this span, in the view of its block. */
-static void tell_block(ntr_decoder *d, const ntr_run *run, const ntr_block *b, unsigned end, uint64_t times) {
+static void tell_block(ntr_decoder *d, const ntr_open_span *run, const ntr_block *b, unsigned end, uint64_t times) {
     uint16_t src;
     if (times == 0) return;
     const ntr_context *context = ntr_blocks_owner(d->blocks, b->view, &src);
@@ -53,7 +53,7 @@ static void tell_block(ntr_decoder *d, const ntr_run *run, const ntr_block *b, u
 }
 
 struct settling {
-    ntr_run run;
+    ntr_open_span run;
     uint64_t times;
 };
 
@@ -67,40 +67,40 @@ static void settle_block(ntr_decoder *d, void *user, ntr_block *b, bool jumped) 
     bool branch = b->flow == NTR_FLOW_BRANCH;
     if (s->run.halfwords) {
         tell_block(d, &s->run, b, branch && jumped ? NTR_END_TAKEN : ntr_flow_ends[b->flow], s->times);
-        s->run = (ntr_run){0};
+        s->run = (ntr_open_span){0};
         return;
     }
     b->executed += s->times;
     if (branch && jumped) b->jumped += s->times;
 }
 
-static void settle(ntr_decoder *d, const ntr_stride *stride, uint64_t times) {
+static void settle(ntr_decoder *d, const ntr_history_memo *memo, uint64_t times) {
     struct settling s = {.times = times};
-    ntr_stride_follow(d, stride, settle_block, &s);
+    ntr_history_memo_follow(d, memo, settle_block, &s);
 }
 
-void ntr_told_settle(ntr_decoder *d, ntr_stride *stride) {
-    if (stride->times) settle(d, stride, stride->times);
-    stride->times = 0;
+void ntr_count_flush_memo(ntr_decoder *d, ntr_history_memo *memo) {
+    if (memo->times) settle(d, memo, memo->times);
+    memo->times = 0;
 }
 
-void ntr_told_stride(ntr_decoder *d, ntr_stride *stride) {
-    if (d->times <= UINT32_MAX - stride->times)
-        stride->times += (uint32_t)d->times;
+void ntr_count_history_memo(ntr_decoder *d, ntr_history_memo *memo) {
+    if (d->times <= UINT32_MAX - memo->times)
+        memo->times += (uint32_t)d->times;
     else
-        settle(d, stride, d->times);
+        settle(d, memo, d->times);
 }
 
 static void settle_counters(ntr_decoder *d, ntr_block *b) {
-    static const ntr_run none = {0};
+    static const ntr_open_span none = {0};
     if (b->executed == 0) return;
     tell_block(d, &none, b, ntr_flow_ends[b->flow], b->executed - b->jumped);
     tell_block(d, &none, b, NTR_END_TAKEN, b->jumped);
     b->executed = b->jumped = 0;
 }
 
-void ntr_told_settle_all(ntr_decoder *d) {
-    if (!d->told) return;
-    for (size_t i = 0; i < d->strides.count; i++) ntr_told_settle(d, &d->strides.table[i]);
+void ntr_count_flush(ntr_decoder *d) {
+    if (!d->count_callback) return;
+    for (size_t i = 0; i < d->history_memos.count; i++) ntr_count_flush_memo(d, &d->history_memos.table[i]);
     for (size_t i = 0; i < d->blocks->count; i++) settle_counters(d, ntr_blocks_at(d->blocks, i));
 }

@@ -42,8 +42,8 @@ ntr_decoder *ntr_decoder_new(const ntr_decoder_config *config, ntr_status *statu
 
 void ntr_decoder_free(ntr_decoder *d) {
     if (!d) return;
-    ntr_strides_release(&d->strides, d->allocator);
-    ntr_passages_release(&d->passages, d->allocator);
+    ntr_history_memos_release(&d->history_memos, d->allocator);
+    ntr_message_memos_release(&d->message_memos, d->allocator);
     ntr_sources_release(d);
     ntr_blocks_free(d->blocks);
     ntr_dealloc(d->allocator, d);
@@ -112,20 +112,20 @@ static ntr_status tell_open_gaps(ntr_decoder *d) {
 
 /* The walk cannot go on. In the middle of it, the instructions up to the next jump ran for sure. */
 static void give_up(ntr_decoder *d, ntr_status reason) {
-    ntr_order *o = &d->order;
+    ntr_walk_request *o = &d->request;
     ntr_source *s = o->source;
     bool inside = s->block && o->left > s->block->halfwords;
-    uint64_t told = ntr_landing_flush(d, s, inside ? o->left : 0);
-    if (ntr_order_pays(o))
-        s->debt += told;
+    uint64_t count_callback = ntr_walk_end_flush(d, s, inside ? o->left : 0);
+    if (ntr_request_runs_ahead(o))
+        s->halfwords_ahead += count_callback;
     else
-        o->left -= told;
+        o->left -= count_callback;
     ntr_gap_open(d, s, reason);
 }
 
 /* RepeatBranch starts over. When only totals matter and it has come back to where it began, once stands for all
  * the times that are left. */
-static void start_over(ntr_decoder *d, ntr_order *o) {
+static void start_over(ntr_decoder *d, ntr_walk_request *o) {
     ntr_source *s = o->source;
     bool circle = d->counts && s->pc_known && s->pc == o->from && s->run.halfwords == 0 &&
                   ntr_return_stack_is_back(&s->stack, o->depth);
@@ -138,8 +138,8 @@ static void start_over(ntr_decoder *d, ntr_order *o) {
 }
 
 /* The order is carried out, or cannot be. */
-static ntr_status end_order(ntr_decoder *d, ntr_status status) {
-    ntr_order *o = &d->order;
+static ntr_status end_request(ntr_decoder *d, ntr_status status) {
+    ntr_walk_request *o = &d->request;
     ntr_source *s = o->source;
     if (status == NTR_E_MEMORY) return status;
     if (status == NTR_OK && o->again && s->state == NTR_SOURCE_FOLLOWING) {
@@ -149,18 +149,18 @@ static ntr_status end_order(ntr_decoder *d, ntr_status status) {
     d->times = 1;
     if (o->goal == NTR_GOAL_COUNT && status == NTR_E_HIST_SHORT) status = NTR_OK; /* waits for the history */
     if (status != NTR_OK) give_up(d, status);
-    if (s->state == NTR_SOURCE_BLIND && !ntr_order_pays(o)) ntr_landing_blind(d);
+    if (s->state == NTR_SOURCE_NO_CODE && !ntr_request_runs_ahead(o)) ntr_walk_end_no_code(d);
     ntr_message_finish(d);
     o->source = NULL;
     return NTR_OK;
 }
 
-static ntr_status carry_out_order(ntr_decoder *d, output *out) {
-    ntr_source_look(d, d->order.source);
-    if (d->order.source->state != NTR_SOURCE_FOLLOWING) return end_order(d, NTR_OK);
+static ntr_status carry_out_request(ntr_decoder *d, output *out) {
+    ntr_source_look(d, d->request.source);
+    if (d->request.source->state != NTR_SOURCE_FOLLOWING) return end_request(d, NTR_OK);
     ntr_status status = d->counts ? ntr_walk_counts(d) : ntr_walk_events(d, &out->at, out->end);
     if (status == NTR_OK) return NTR_OK; /* no room */
-    return end_order(d, status == NTR_END ? ntr_landing(d) : status);
+    return end_request(d, status == NTR_END ? ntr_walk_end(d) : status);
 }
 
 static ntr_status next_message(ntr_decoder *d) {
@@ -169,7 +169,7 @@ static ntr_status next_message(ntr_decoder *d) {
     if (status != NTR_OK) return status;
     if (d->counts) d->counts->messages++;
     if (ntr_blocks_full(d->blocks)) {
-        ntr_told_settle_all(d);
+        ntr_count_flush(d);
         ntr_blocks_flush(d->blocks);
     }
     return ntr_message_take(d);
@@ -177,7 +177,7 @@ static ntr_status next_message(ntr_decoder *d) {
 
 static ntr_status step(ntr_decoder *d, output *out) {
     if (d->failed != NTR_OK) return d->failed;
-    ntr_status status = d->order.source ? carry_out_order(d, out) : next_message(d);
+    ntr_status status = d->request.source ? carry_out_request(d, out) : next_message(d);
     if (status < 0) d->failed = status;
     return status;
 }
@@ -196,25 +196,25 @@ ntr_status ntr_decoder_count(ntr_decoder *d, ntr_counts *counts) {
     ntr_status status = NTR_OK;
     d->counts = counts;
     while (status == NTR_OK) {
-        ntr_trial trial;
-        bool learn = !d->told && !d->order.source && ntr_passages_follow(d, &trial);
+        ntr_memo_candidate trial;
+        bool learn = !d->count_callback && !d->request.source && ntr_message_memos_follow(d, &trial);
         do status = step(d, &none);
-        while (status == NTR_OK && d->order.source);
-        if (learn && status == NTR_OK) ntr_passage_learn(d, &trial);
+        while (status == NTR_OK && d->request.source);
+        if (learn && status == NTR_OK) ntr_message_memo_learn(d, &trial);
     }
-    if (status == NTR_END) ntr_told_settle_all(d);
+    if (status == NTR_END) ntr_count_flush(d);
     d->counts = NULL;
     if (d->failed != NTR_OK) status = d->failed;
     counts->bytes += ntr_reader_offset(&d->reader) - before;
     return status;
 }
 
-void ntr_decoder_tell(ntr_decoder *d, ntr_told *told, void *user) {
-    d->told = told;
-    d->told_user = user;
+void ntr_decoder_set_count_callback(ntr_decoder *d, ntr_count_callback *count_callback, void *user) {
+    d->count_callback = count_callback;
+    d->count_user = user;
 }
 
-ntr_status ntr_decoder_settle(ntr_decoder *d) {
-    ntr_told_settle_all(d);
+ntr_status ntr_decoder_flush_counts(ntr_decoder *d) {
+    ntr_count_flush(d);
     return d->failed;
 }

@@ -6,7 +6,7 @@ static const char *const kind_names[NTR_EVENT_KINDS] = {
     [NTR_EVENT_SPAN] = "span",         [NTR_EVENT_SYNC] = "sync", [NTR_EVENT_CONTEXT] = "context",
     [NTR_EVENT_GAP] = "gap",           [NTR_EVENT_STOP] = "stop", [NTR_EVENT_OVERFLOW] = "overflow",
     [NTR_EVENT_DATA] = "data",         [NTR_EVENT_ICT] = "ict",   [NTR_EVENT_NOTE] = "note",
-    [NTR_EVENT_VENDOR] = "vendor",     [NTR_EVENT_BLIND] = "blind",
+    [NTR_EVENT_VENDOR] = "vendor",     [NTR_EVENT_NO_CODE] = "blind",
 };
 
 static const char *const end_names[NTR_END_KINDS] = {

@@ -1,4 +1,4 @@
-#include <ntrace/order.h>
+#include <ntrace/event_sorter.h>
 
 #include "base/allocator.h"
 
@@ -15,7 +15,7 @@ struct latest {
     uint64_t time, key, start;
 };
 
-struct ntr_order {
+struct ntr_event_sorter {
     const ntr_allocator *allocator;
     ntr_event *events;  /* by slot; heap[count..window) name the free ones */
     struct place *heap; /* the earliest at 0 */
@@ -32,20 +32,20 @@ static bool before(const struct place *a, const struct place *b) {
     return a->key != b->key ? a->key < b->key : a->number < b->number;
 }
 
-static void swap(ntr_order *o, size_t a, size_t b) {
+static void swap(ntr_event_sorter *o, size_t a, size_t b) {
     struct place moved = o->heap[a];
     o->heap[a] = o->heap[b];
     o->heap[b] = moved;
 }
 
-static void rise(ntr_order *o, size_t at) {
+static void rise(ntr_event_sorter *o, size_t at) {
     while (at && before(&o->heap[at], &o->heap[(at - 1) / 2])) {
         swap(o, at, (at - 1) / 2);
         at = (at - 1) / 2;
     }
 }
 
-static void sink(ntr_order *o, size_t at) {
+static void sink(ntr_event_sorter *o, size_t at) {
     for (;;) {
         size_t first = at;
         for (size_t child = 2 * at + 1; child < 2 * at + 3 && child < o->count; child++)
@@ -58,19 +58,19 @@ static void sink(ntr_order *o, size_t at) {
 
 /* ---- times */
 
-static struct latest *latest_of(ntr_order *o, const ntr_event *e) {
+static struct latest *latest_of(ntr_event_sorter *o, const ntr_event *e) {
     struct latest *latest = &o->sources[e->src % SOURCES];
 
     if (latest->start != o->start) *latest = (struct latest){.start = o->start};
     return latest;
 }
 
-static bool goes_back(ntr_order *o, const ntr_event *e) {
+static bool goes_back(ntr_event_sorter *o, const ntr_event *e) {
     return e->flags & NTR_EVENT_TIME && e->time < latest_of(o, e)->time;
 }
 
 /* Where the event belongs: never before an earlier one of its source. */
-static uint64_t key_of(ntr_order *o, const ntr_event *e) {
+static uint64_t key_of(ntr_event_sorter *o, const ntr_event *e) {
     struct latest *latest = latest_of(o, e);
 
     if (e->flags & NTR_EVENT_TIME) latest->time = e->time;
@@ -81,7 +81,7 @@ static uint64_t key_of(ntr_order *o, const ntr_event *e) {
 
 /* ---- */
 
-static void insert(ntr_order *o, const ntr_event *event) {
+static void insert(ntr_event_sorter *o, const ntr_event *event) {
     struct place *place = &o->heap[o->count];
 
     o->events[place->slot] = *event;
@@ -90,25 +90,25 @@ static void insert(ntr_order *o, const ntr_event *event) {
     rise(o, o->count++);
 }
 
-ntr_order *ntr_order_new(size_t window, const ntr_allocator *allocator) {
-    ntr_order *o = ntr_alloc(allocator, 1, sizeof *o);
+ntr_event_sorter *ntr_event_sorter_new(size_t window, const ntr_allocator *allocator) {
+    ntr_event_sorter *o = ntr_alloc(allocator, 1, sizeof *o);
 
     if (!o) return NULL;
     o->allocator = allocator;
-    o->window = window ? window : NTR_ORDER_WINDOW_DEFAULT;
+    o->window = window ? window : NTR_EVENT_SORTER_WINDOW_DEFAULT;
     o->start = 1;
     o->events = ntr_alloc(allocator, o->window, sizeof *o->events);
     o->heap = ntr_alloc(allocator, o->window, sizeof *o->heap);
     o->sources = ntr_alloc(allocator, SOURCES, sizeof *o->sources);
     if (!o->events || !o->heap || !o->sources) {
-        ntr_order_free(o);
+        ntr_event_sorter_free(o);
         return NULL;
     }
     for (size_t i = 0; i < o->window; i++) o->heap[i].slot = i;
     return o;
 }
 
-void ntr_order_free(ntr_order *o) {
+void ntr_event_sorter_free(ntr_event_sorter *o) {
     if (!o) return;
     ntr_dealloc(o->allocator, o->events);
     ntr_dealloc(o->allocator, o->heap);
@@ -116,7 +116,7 @@ void ntr_order_free(ntr_order *o) {
     ntr_dealloc(o->allocator, o);
 }
 
-void ntr_order_put(ntr_order *o, const ntr_event *event) {
+void ntr_event_sorter_put(ntr_event_sorter *o, const ntr_event *event) {
     if (!goes_back(o, event)) {
         insert(o, event);
         return;
@@ -125,7 +125,7 @@ void ntr_order_put(ntr_order *o, const ntr_event *event) {
     o->restarted = true;
 }
 
-bool ntr_order_take(ntr_order *o, bool all, ntr_event *event) {
+bool ntr_event_sorter_take(ntr_event_sorter *o, bool all, ntr_event *event) {
     if (!o->count && o->restarted) {
         o->restarted = false;
         o->start++;

@@ -28,7 +28,7 @@ static void forget(ntr_source *s) {
 }
 
 void ntr_gap_flush(ntr_decoder *d, ntr_source *s) {
-    s->debt += ntr_landing_flush(d, s, s->icnt > s->debt ? s->icnt - s->debt : 0);
+    s->halfwords_ahead += ntr_walk_end_flush(d, s, s->icnt > s->halfwords_ahead ? s->icnt - s->halfwords_ahead : 0);
 }
 
 void ntr_gap_open(ntr_decoder *d, ntr_source *s, ntr_status reason) {
@@ -43,11 +43,11 @@ void ntr_gap_open(ntr_decoder *d, ntr_source *s, ntr_status reason) {
     }
     forget(s);
     if (sound) {
-        s->state = NTR_SOURCE_BLIND;
+        s->state = NTR_SOURCE_NO_CODE;
         return;
     }
     s->state = NTR_SOURCE_LOST;
-    s->icnt = s->debt = 0;
+    s->icnt = s->halfwords_ahead = 0;
 }
 
 static void spoil(ntr_decoder *d, ntr_source *s, ntr_status reason) {

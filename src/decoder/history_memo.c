@@ -10,23 +10,23 @@ enum { TABLE_BITS = 15 };
 /* A way without outcomes may be long, or a circle. */
 enum { BLOCKS_MAX = 256 };
 
-ntr_status ntr_strides_look(ntr_decoder *d) {
-    ntr_strides *strides = &d->strides;
-    if (strides->table && strides->epoch == d->blocks->epoch) return NTR_OK;
+ntr_status ntr_history_memos_prepare(ntr_decoder *d) {
+    ntr_history_memos *history_memos = &d->history_memos;
+    if (history_memos->table && history_memos->epoch == d->blocks->epoch) return NTR_OK;
     size_t size = (size_t)1 << TABLE_BITS;
-    if (strides->table)
-        memset(strides->table, 0, size * sizeof *strides->table);
+    if (history_memos->table)
+        memset(history_memos->table, 0, size * sizeof *history_memos->table);
     else
-        strides->table = ntr_alloc(d->allocator, size, sizeof *strides->table);
-    strides->shift = 64 - TABLE_BITS;
-    strides->count = size;
-    strides->epoch = d->blocks->epoch;
-    return strides->table ? NTR_OK : NTR_E_MEMORY;
+        history_memos->table = ntr_alloc(d->allocator, size, sizeof *history_memos->table);
+    history_memos->shift = 64 - TABLE_BITS;
+    history_memos->count = size;
+    history_memos->epoch = d->blocks->epoch;
+    return history_memos->table ? NTR_OK : NTR_E_MEMORY;
 }
 
-void ntr_strides_release(ntr_strides *strides, const ntr_allocator *allocator) {
-    ntr_dealloc(allocator, strides->table);
-    *strides = (ntr_strides){0};
+void ntr_history_memos_release(ntr_history_memos *history_memos, const ntr_allocator *allocator) {
+    ntr_dealloc(allocator, history_memos->table);
+    *history_memos = (ntr_history_memos){0};
 }
 
 /* Whether what follows `b` depends on the block and the outcomes alone. */
@@ -66,27 +66,27 @@ static bool go(ntr_decoder *d, trip *t) {
 }
 
 /* The trip took an outcome: the stride may end here. */
-static void arrive(ntr_stride *stride, const trip *t) {
-    stride->to = t->block;
-    stride->halfwords = (uint16_t)t->halfwords;
-    stride->instructions = (uint16_t)t->instructions;
-    stride->spans = (uint8_t)t->spans;
-    stride->taken = (uint8_t)t->taken;
-    stride->calls = (uint8_t)t->calls;
-    stride->used = (uint8_t)t->used;
+static void arrive(ntr_history_memo *memo, const trip *t) {
+    memo->to = t->block;
+    memo->halfwords = (uint16_t)t->halfwords;
+    memo->instructions = (uint16_t)t->instructions;
+    memo->spans = (uint8_t)t->spans;
+    memo->taken = (uint8_t)t->taken;
+    memo->calls = (uint8_t)t->calls;
+    memo->used = (uint8_t)t->used;
 }
 
 /* The stride took all the outcomes it was given: it might take more. */
 static void reach_further(ntr_block *from, unsigned count) {
-    unsigned reach = from->reach ? from->reach : NTR_STRIDE_FIRST;
+    unsigned reach = from->reach ? from->reach : NTR_HISTORY_MEMO_FIRST;
     if (count < reach) return; /* there were no more */
     reach *= 2;
-    from->reach = (uint8_t)(reach < NTR_STRIDE_OUTCOMES ? reach : NTR_STRIDE_OUTCOMES);
+    from->reach = (uint8_t)(reach < NTR_HISTORY_MEMO_OUTCOMES ? reach : NTR_HISTORY_MEMO_OUTCOMES);
 }
 
-void ntr_stride_learn(ntr_decoder *d, ntr_stride *place, ntr_block *from, uint64_t bits, unsigned count) {
-    ntr_told_settle(d, place);
-    *place = (ntr_stride){.from = from, .outcomes = (uint32_t)(bits >> (64 - count)) | UINT32_C(1) << count};
+void ntr_history_memo_learn(ntr_decoder *d, ntr_history_memo *place, ntr_block *from, uint64_t bits, unsigned count) {
+    ntr_count_flush_memo(d, place);
+    *place = (ntr_history_memo){.from = from, .outcomes = (uint32_t)(bits >> (64 - count)) | UINT32_C(1) << count};
     trip t = {.block = from, .bits = bits};
     for (unsigned i = 0; i < BLOCKS_MAX && t.used < count && is_pure(d, t.block); i++) {
         bool branch = t.block->flow == NTR_FLOW_BRANCH;
@@ -97,10 +97,10 @@ void ntr_stride_learn(ntr_decoder *d, ntr_stride *place, ntr_block *from, uint64
     if (place->used == count) reach_further(from, count);
 }
 
-void ntr_stride_follow(ntr_decoder *d, const ntr_stride *stride, ntr_stride_visit *visit, void *user) {
-    unsigned count = 31u - (unsigned)__builtin_clz(stride->outcomes);
-    trip t = {.block = stride->from, .bits = (uint64_t)stride->outcomes << (64 - count)};
-    while (t.used < stride->used) {
+void ntr_history_memo_follow(ntr_decoder *d, const ntr_history_memo *memo, ntr_history_memo_visit *visit, void *user) {
+    unsigned count = 31u - (unsigned)__builtin_clz(memo->outcomes);
+    trip t = {.block = memo->from, .bits = (uint64_t)memo->outcomes << (64 - count)};
+    while (t.used < memo->used) {
         ntr_block *block = t.block;
         visit(d, user, block, go(d, &t));
     }

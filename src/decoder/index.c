@@ -57,7 +57,9 @@ void ntr_index_free(ntr_index *index) {
 /* ---- points ------------------------------------------------------------------------------------------------ */
 
 ntr_status ntr_index_add(ntr_index *index, const ntr_point *point) {
-    if (point->src >> index->params.src_bits || point->kind > NTR_POINT_STOPPED || point->mode > NTR_MODE_HTM || !point->message) return NTR_E_INVALID;
+    if (point->src >> index->params.src_bits || point->kind > NTR_POINT_STOPPED || point->mode > NTR_MODE_HTM ||
+        !point->message)
+        return NTR_E_INVALID;
     struct indexed *source = &index->sources[point->src];
     if (source->has_kept && point->offset < source->kept) return NTR_E_INVALID;
     if (index->count == NTR_INDEX_POINTS_MAX) return NTR_E_LIMIT;
@@ -87,7 +89,7 @@ static ntr_status put(ntr_index *index, struct indexed *source, const ntr_point 
 }
 
 static ntr_point point_at(const ntr_index *index, const ntr_message *m, ntr_point_kind kind) {
-    uint16_t src = ntr_whose(&index->params, m);
+    uint16_t src = ntr_message_source(&index->params, m);
     const struct indexed *source = &index->sources[src];
 
     return (ntr_point){.offset = m->offset, .message = m->number, .clock = source->clock,
@@ -108,8 +110,8 @@ static void spoil_all(ntr_index *index) {
 }
 
 static ntr_status on_defect(ntr_index *index, const ntr_message *m) {
-    if (ntr_whose_is_known(&index->params, m))
-        spoil(&index->sources[ntr_whose(&index->params, m)]);
+    if (ntr_message_source_is_known(&index->params, m))
+        spoil(&index->sources[ntr_message_source(&index->params, m)]);
     else
         spoil_all(index);
     index->untimed = true;
@@ -161,7 +163,7 @@ static ntr_status on_message(ntr_index *index, struct indexed *source, const ntr
 
 ntr_status ntr_index_message(ntr_index *index, const ntr_message *m) {
     if (m->defect != NTR_OK && m->defect != NTR_E_FIELD_EXTRA) return on_defect(index, m);
-    struct indexed *source = &index->sources[ntr_whose(&index->params, m)];
+    struct indexed *source = &index->sources[ntr_message_source(&index->params, m)];
     ntr_status status = source->seen ? NTR_OK : on_first(index, source, m);
     if (status != NTR_OK) return status;
     uint64_t before = source->clock.time;

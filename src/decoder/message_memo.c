@@ -9,43 +9,44 @@
 /* It begins small, since a new one knows nothing, and grows in steps to 4 MiB: what fits the caches. */
 enum { BITS_FIRST = 10, BITS_STEP = 3, BITS_MOST = 16 };
 
-void ntr_passages_release(ntr_passages *passages, const ntr_allocator *allocator) {
-    ntr_dealloc(allocator, passages->memory);
-    *passages = (ntr_passages){0};
+void ntr_message_memos_release(ntr_message_memos *message_memos, const ntr_allocator *allocator) {
+    ntr_dealloc(allocator, message_memos->memory);
+    *message_memos = (ntr_message_memos){0};
 }
 
 /* An empty table; without memory for it the decoder does without. */
 static bool make(ntr_decoder *d, unsigned bits) {
-    ntr_passages *all = &d->passages;
-    ntr_passages_release(all, d->allocator);
+    ntr_message_memos *all = &d->message_memos;
+    ntr_message_memos_release(all, d->allocator);
     all->bits = bits;
     all->wide = ntr_implicit_returns(d);
     all->epoch = d->blocks->epoch;
     all->memory = ntr_alloc(d->allocator, ((size_t)1 << (all->bits + all->wide)) + 1, sizeof *all->table);
     if (!all->memory) return false;
     uintptr_t lines = (uintptr_t)all->memory + sizeof *all->table - 1;
-    all->table = (ntr_passage *)(lines - lines % sizeof *all->table);
+    all->table = (ntr_message_memo *)(lines - lines % sizeof *all->table);
     return true;
 }
 
 /* Have a table with nothing in it that leads through a block that died, and room for more. */
 static bool look(ntr_decoder *d) {
-    const ntr_passages *all = &d->passages;
+    const ntr_message_memos *all = &d->message_memos;
     if (!all->table || all->epoch != d->blocks->epoch) return make(d, BITS_FIRST);
     if (all->bits == BITS_MOST || all->learned < UINT32_C(1) << (all->bits - 1)) return true;
     return make(d, all->bits + BITS_STEP);
 }
 
-static inline ntr_passage *passage_at(const ntr_passages *all, size_t slot) {
+static inline ntr_message_memo *memo_at(const ntr_message_memos *all, size_t slot) {
     return all->table + (slot << all->wide);
 }
 
-static inline ntr_passage_calls *calls_of(ntr_passage *p) {
-    return (ntr_passage_calls *)(p + 1);
+static inline ntr_message_memo_calls *calls_of(ntr_message_memo *p) {
+    return (ntr_message_memo_calls *)(p + 1);
 }
 
-static void put(const ntr_passages *all, size_t slot, const ntr_passage *p, const ntr_passage_calls *calls) {
-    ntr_passage *first = passage_at(all, slot), *second = passage_at(all, slot ^ 1);
+static void put(const ntr_message_memos *all, size_t slot, const ntr_message_memo *p,
+                const ntr_message_memo_calls *calls) {
+    ntr_message_memo *first = memo_at(all, slot), *second = memo_at(all, slot ^ 1);
     memcpy(second, first, sizeof *first << all->wide);
     *first = *p;
     if (all->wide) *calls_of(first) = *calls;
@@ -59,24 +60,24 @@ static void put(const ntr_passages *all, size_t slot, const ntr_passage *p, cons
      UINT64_C(1) << NTR_TCODE_RESOURCE_FULL | UINT64_C(1) << NTR_TCODE_INDIRECT_BRANCH_HIST)
 
 /* Whether its I-CNT pays for what history has walked. */
-static inline bool pays_debt(const ntr_words *message) {
+static inline bool pays_halfwords_ahead(const ntr_message_words *message) {
     return ntr_words_tcode(message->word[0]) != NTR_TCODE_RESOURCE_FULL;
 }
 
-static inline bool is_relative(const ntr_words *message) {
-    return pays_debt(message) && ntr_words_tcode(message->word[0]) != NTR_TCODE_DIRECT_BRANCH;
+static inline bool is_relative(const ntr_message_words *message) {
+    return pays_halfwords_ahead(message) && ntr_words_tcode(message->word[0]) != NTR_TCODE_DIRECT_BRANCH;
 }
 
 /* ---- where a walk stands between two messages */
 
 enum { MODE = 3 }; /* bits of a block's address that hold the mode instead */
 
-typedef struct stand {
+typedef struct memo_position {
     ntr_source *source;
     ntr_block *block;
-    uint64_t mode, debt, ref;
+    uint64_t mode, halfwords_ahead, ref;
     uint64_t src, src_bits; /* its SRC in a message's first word, and the bits where SRC is */
-} stand;
+} memo_position;
 
 /* Whether nothing of the source matters but its stand: outside a sum of I-CNTs there is no run either. */
 static bool is_plain(const ntr_decoder *d, const ntr_source *s) {
@@ -89,80 +90,84 @@ static ntr_block *block_of(ntr_decoder *d, const ntr_source *s) {
     return s->block ? s->block : ntr_blocks_get(d->blocks, s->view, s->pc);
 }
 
-static bool take_stand(ntr_decoder *d, uint64_t word, stand *at) {
+static bool take_memo_position(ntr_decoder *d, uint64_t word, memo_position *at) {
     unsigned src_bits = d->params.src_bits, id = ntr_words_src(word, src_bits);
     ntr_source *s = d->sources[id];
     if (!s || !is_plain(d, s)) return false;
-    *at = (stand){s, block_of(d, s), s->mode, s->debt, s->ref, ntr_words_place_src(id),
+    *at = (memo_position){s, block_of(d, s), s->mode, s->halfwords_ahead, s->ref, ntr_words_place_src(id),
                   ntr_words_place_src((1u << src_bits) - 1)};
     return at->block->halfwords != 0;
 }
 
-static inline bool can_be_known(const stand *at, const ntr_words *message) {
+static inline bool can_be_known(const memo_position *at, const ntr_message_words *message) {
     uint64_t first = message->word[0];
     if ((first & at->src_bits) != at->src || !(MESSAGES >> ntr_words_tcode(first) & 1)) return false;
-    return at->debt <= UINT32_MAX || !pays_debt(message);
+    return at->halfwords_ahead <= UINT32_MAX || !pays_halfwords_ahead(message);
 }
 
 /* What the message depends on. Returns where a passage for it lies. */
-static inline size_t make_key(const ntr_passages *all, const stand *at, const ntr_words *message, ntr_passage *key) {
+static inline size_t make_key(const ntr_message_memos *all, const memo_position *at, const ntr_message_words *message,
+                              ntr_message_memo *key) {
     const uint64_t *word = message->word;
     key->from = (uintptr_t)at->block | at->mode;
     key->message = *message;
-    key->debt = pays_debt(message) ? (uint32_t)at->debt : 0;
+    key->halfwords_ahead = pays_halfwords_ahead(message) ? (uint32_t)at->halfwords_ahead : 0;
     key->ref = is_relative(message) ? at->ref : 0;
     uint64_t caller = all->wide ? ntr_return_stack_peek(&at->source->stack, 0) : 0;
     uint64_t hash = (word[0] + (word[1] << 17 | word[1] >> 47)) * UINT64_C(0x9e3779b97f4a7c15);
-    hash += (key->ref + key->debt + caller) * UINT64_C(0xc2b2ae3d27d4eb4f);
+    hash += (key->ref + key->halfwords_ahead + caller) * UINT64_C(0xc2b2ae3d27d4eb4f);
     return ((hash >> 32 ^ hash) + (key->from >> 6)) * UINT64_C(0xd6e8feb86659fd93) >> (64 - all->bits);
 }
 
 /* ---- the return stack */
 
-static inline ntr_passage_tide tide_of(const ntr_passage *p) {
-    unsigned all = p->small[NTR_PASSAGE_STACK];
-    return (ntr_passage_tide){.pops = all & 3, .pushes = all >> 2 & 7, .rise = all >> 5 & 7};
+static inline ntr_stack_effect stack_effect_of(const ntr_message_memo *p) {
+    unsigned all = p->small[NTR_MESSAGE_MEMO_STACK];
+    return (ntr_stack_effect){.pops = all & 3, .pushes = all >> 2 & 7, .rise = all >> 5 & 7};
 }
 
 /* Whether the passage finds there what it once found, and forgets nothing. */
-static bool stack_fits(const ntr_return_stack *stack, ntr_passage *p) {
-    ntr_passage_tide tide = tide_of(p);
-    if (stack->count < tide.pops || stack->count + tide.rise > stack->limit) return false;
-    if (stack->count - tide.pops + tide.pushes > stack->mask) return false; /* it has to grow */
-    for (unsigned i = 0; i < tide.pops; i++)
+static bool stack_fits(const ntr_return_stack *stack, ntr_message_memo *p) {
+    ntr_stack_effect stack_effect = stack_effect_of(p);
+    if (stack->count < stack_effect.pops || stack->count + stack_effect.rise > stack->limit) return false;
+    if (stack->count - stack_effect.pops + stack_effect.pushes > stack->mask) return false; /* it has to grow */
+    for (unsigned i = 0; i < stack_effect.pops; i++)
         if (ntr_return_stack_peek(stack, i) != calls_of(p)->popped[i]) return false;
     return true;
 }
 
-static void stack_follow(ntr_source *s, ntr_passage *p) {
+static void stack_follow(ntr_source *s, ntr_message_memo *p) {
     ntr_return_stack *stack = &s->stack;
-    ntr_passage_tide tide = tide_of(p);
+    ntr_stack_effect stack_effect = stack_effect_of(p);
     ntr_block *const *pushed = calls_of(p)->pushed;
-    stack->top -= tide.pops;
-    stack->count -= tide.pops;
-    stack->count += tide.pushes;
-    for (unsigned i = 0; i < tide.pushes; i++)
+    stack->top -= stack_effect.pops;
+    stack->count -= stack_effect.pops;
+    stack->count += stack_effect.pushes;
+    for (unsigned i = 0; i < stack_effect.pushes; i++)
         stack->entries[stack->top++ & stack->mask] = (ntr_return){pushed[i]->next, pushed[i], s->stamp};
 }
 
 /* ---- following */
 
-static inline bool fits(const ntr_passages *all, const stand *at, ntr_passage *p, const ntr_passage *key) {
+static inline bool fits(const ntr_message_memos *all, const memo_position *at, ntr_message_memo *p,
+                        const ntr_message_memo *key) {
     const uint64_t *mine = p->message.word, *wanted = key->message.word;
     bool same = p->from == key->from && mine[0] == wanted[0] && mine[1] == wanted[1] && p->ref == key->ref &&
-                p->debt == key->debt;
-    return same && (!all->wide || !p->small[NTR_PASSAGE_STACK] || stack_fits(&at->source->stack, p));
+                p->halfwords_ahead == key->halfwords_ahead;
+    return same && (!all->wide || !p->small[NTR_MESSAGE_MEMO_STACK] || stack_fits(&at->source->stack, p));
 }
 
 /* The passage that is known for the key; NULL: none. */
-static inline ntr_passage *find(const ntr_passages *all, const stand *at, size_t slot, const ntr_passage *key) {
-    ntr_passage *first = passage_at(all, slot);
+static inline ntr_message_memo *find(const ntr_message_memos *all, const memo_position *at, size_t slot,
+                                     const ntr_message_memo *key) {
+    ntr_message_memo *first = memo_at(all, slot);
     if (fits(all, at, first, key)) return first;
-    ntr_passage *second = passage_at(all, slot ^ 1);
+    ntr_message_memo *second = memo_at(all, slot ^ 1);
     return fits(all, at, second, key) ? second : NULL;
 }
 
-/* What messages did that is not in the decoder's totals yet. The small ones are added all at once, in lanes of 16 bits. */
+/* What messages did that is not in the decoder's totals yet. The small ones are added all at once, in lanes of 16 bits.
+ */
 typedef struct sums {
     uint64_t messages, halfwords, instructions;
     uint64_t small[2]; /* those of even and of odd number */
@@ -173,7 +178,7 @@ typedef struct sums {
 /* So many can be added before a lane overflows. */
 enum { SUMS_MOST = UINT16_MAX / UINT8_MAX };
 
-static inline void add(sums *sum, const ntr_passage *p) {
+static inline void add(sums *sum, const ntr_message_memo *p) {
     sum->messages++;
     sum->halfwords += p->halfwords;
     sum->instructions += p->instructions;
@@ -190,9 +195,9 @@ static void settle(ntr_counts *counts, sums *sum) {
     counts->messages += sum->messages;
     counts->halfwords += sum->halfwords;
     counts->instructions += sum->instructions;
-#define NTR_PASSAGE_COUNT(i, name) counts->name += small_sum(sum, i);
-    NTR_PASSAGE_COUNTS(NTR_PASSAGE_COUNT)
-#undef NTR_PASSAGE_COUNT
+#define NTR_MESSAGE_MEMO_COUNT(i, name) counts->name += small_sum(sum, i);
+    NTR_MESSAGE_MEMO_COUNTS(NTR_MESSAGE_MEMO_COUNT)
+#undef NTR_MESSAGE_MEMO_COUNT
     *sum = (sums){0};
 }
 
@@ -207,55 +212,55 @@ static bool look_ahead(const ntr_decoder *d, const uint8_t **bytes, const uint8_
 }
 
 /* The source stands where its last message led. */
-static void leave(const stand *at, const ntr_words *last) {
+static void leave(const memo_position *at, const ntr_message_words *last) {
     ntr_source *s = at->source;
     s->block = at->block;
     s->pc = at->block->start;
-    s->debt = at->debt;
+    s->halfwords_ahead = at->halfwords_ahead;
     s->ref = at->ref;
     s->last_branch.valid = false;
     s->passed = *last;
 }
 
-static void begin_trial(const ntr_decoder *d, ntr_source *s, ntr_trial *trial) {
+static void begin_trial(const ntr_decoder *d, ntr_source *s, ntr_memo_candidate *trial) {
     trial->source = s;
-    trial->debt = s->debt;
+    trial->halfwords_ahead = s->halfwords_ahead;
     trial->ref = s->ref;
     trial->depth = s->stack.count;
     trial->before = *d->counts;
-    if (!d->passages.wide) return;
+    if (!d->message_memos.wide) return;
     ntr_return_stack_watch(&s->stack);
-    for (unsigned i = 0; i < NTR_PASSAGE_POPS; i++) trial->callers[i] = ntr_return_stack_peek(&s->stack, i);
+    for (unsigned i = 0; i < NTR_MESSAGE_MEMO_POPS; i++) trial->callers[i] = ntr_return_stack_peek(&s->stack, i);
 }
 
-bool ntr_passages_follow(ntr_decoder *d, ntr_trial *trial) {
+bool ntr_message_memos_follow(ntr_decoder *d, ntr_memo_candidate *trial) {
     const uint8_t *bytes, *end;
-    stand at;
+    memo_position at;
     if (d->failed != NTR_OK || !look_ahead(d, &bytes, &end)) return false;
-    if (!take_stand(d, ntr_load8(bytes), &at) || !look(d)) return false;
+    if (!take_memo_position(d, ntr_load8(bytes), &at) || !look(d)) return false;
 
-    const ntr_passages all = d->passages;
-    ntr_words message, last = {0};
+    const ntr_message_memos all = d->message_memos;
+    ntr_message_words message, last = {0};
     uint64_t before = d->counts->messages;
     sums sum = {0};
     bool unknown = false;
     while (bytes <= end) {
         unsigned size = ntr_words_load(&message, bytes);
         if (!size || !can_be_known(&at, &message)) break;
-        ntr_passage key = {0};
+        ntr_message_memo key = {0};
         size_t slot = make_key(&all, &at, &message, &key);
-        ntr_passage *p = find(&all, &at, slot, &key);
+        ntr_message_memo *p = find(&all, &at, slot, &key);
         if (!p) {
             trial->key = key;
             trial->slot = slot;
             unknown = true;
             break;
         }
-        if (all.wide && p->small[NTR_PASSAGE_STACK]) stack_follow(at.source, p);
+        if (all.wide && p->small[NTR_MESSAGE_MEMO_STACK]) stack_follow(at.source, p);
         add(&sum, p);
         if (sum.messages == SUMS_MOST) settle(d->counts, &sum);
         at.block = p->to;
-        at.debt = pays_debt(&message) ? 0 : at.debt + p->halfwords;
+        at.halfwords_ahead = pays_halfwords_ahead(&message) ? 0 : at.halfwords_ahead + p->halfwords;
         at.ref ^= p->turn;
         last = message;
         bytes += size;
@@ -270,46 +275,48 @@ bool ntr_passages_follow(ntr_decoder *d, ntr_trial *trial) {
 /* ---- learning */
 
 /* Whether the message on trial did nothing that a passage does not hold. */
-static bool went_well(const ntr_decoder *d, const ntr_trial *t) {
+static bool went_well(const ntr_decoder *d, const ntr_memo_candidate *t) {
     const ntr_message *m = &d->message;
     return m->defect == NTR_OK && !NTR_HAS(m, TSTAMP) && d->failed == NTR_OK && d->counts->gaps == t->before.gaps &&
-           is_plain(d, t->source) && d->passages.epoch == d->blocks->epoch && t->source->mode == (t->key.from & MODE);
+           is_plain(d, t->source) && d->message_memos.epoch == d->blocks->epoch &&
+           t->source->mode == (t->key.from & MODE);
 }
 
-static bool learn_counts(ntr_passage *p, const ntr_counts *before, const ntr_counts *after) {
-    uint64_t halfwords = after->halfwords - before->halfwords, instructions = after->instructions - before->instructions;
+static bool learn_counts(ntr_message_memo *p, const ntr_counts *before, const ntr_counts *after) {
+    uint64_t halfwords = after->halfwords - before->halfwords,
+             instructions = after->instructions - before->instructions;
     bool small = halfwords <= UINT16_MAX && instructions <= UINT16_MAX;
     p->halfwords = (uint16_t)halfwords;
     p->instructions = (uint16_t)instructions;
-#define NTR_PASSAGE_COUNT(i, name)                            \
+#define NTR_MESSAGE_MEMO_COUNT(i, name)                            \
     small = small && after->name - before->name <= UINT8_MAX; \
     p->small[i] = (uint8_t)(after->name - before->name);
-    NTR_PASSAGE_COUNTS(NTR_PASSAGE_COUNT)
-#undef NTR_PASSAGE_COUNT
+    NTR_MESSAGE_MEMO_COUNTS(NTR_MESSAGE_MEMO_COUNT)
+#undef NTR_MESSAGE_MEMO_COUNT
     return small;
 }
 
-static bool learn_stack(ntr_passage *p, ntr_passage_calls *calls, const ntr_trial *t) {
+static bool learn_stack(ntr_message_memo *p, ntr_message_memo_calls *calls, const ntr_memo_candidate *t) {
     const ntr_return_stack *stack = &t->source->stack;
     uint32_t pops = t->depth - stack->least, pushes = stack->count - stack->least, rise = stack->most - t->depth;
-    if (pops > NTR_PASSAGE_POPS || pushes > NTR_PASSAGE_PUSHES || rise > NTR_PASSAGE_RISE) return false;
-    p->small[NTR_PASSAGE_STACK] = (uint8_t)(pops | pushes << 2 | rise << 5);
+    if (pops > NTR_MESSAGE_MEMO_POPS || pushes > NTR_MESSAGE_MEMO_PUSHES || rise > NTR_MESSAGE_MEMO_RISE) return false;
+    p->small[NTR_MESSAGE_MEMO_STACK] = (uint8_t)(pops | pushes << 2 | rise << 5);
     memcpy(calls->popped, t->callers, sizeof calls->popped);
     for (unsigned i = 0; i < pushes; i++)
         calls->pushed[i] = stack->entries[(stack->top - pushes + i) & stack->mask].call;
     return true;
 }
 
-void ntr_passage_learn(ntr_decoder *d, const ntr_trial *t) {
+void ntr_message_memo_learn(ntr_decoder *d, const ntr_memo_candidate *t) {
     ntr_source *s = t->source;
-    ntr_passage p = t->key;
-    ntr_passage_calls calls = {0};
+    ntr_message_memo p = t->key;
+    ntr_message_memo_calls calls = {0};
     if (!went_well(d, t) || !learn_counts(&p, &t->before, d->counts)) return;
-    if (s->debt != (pays_debt(&p.message) ? 0 : t->debt + p.halfwords)) return;
-    if (d->passages.wide && !learn_stack(&p, &calls, t)) return;
+    if (s->halfwords_ahead != (pays_halfwords_ahead(&p.message) ? 0 : t->halfwords_ahead + p.halfwords)) return;
+    if (d->message_memos.wide && !learn_stack(&p, &calls, t)) return;
     p.turn = t->ref ^ s->ref;
     p.to = block_of(d, s);
     if (p.to->halfwords == 0) return;
-    put(&d->passages, t->slot, &p, &calls);
-    d->passages.learned++;
+    put(&d->message_memos, t->slot, &p, &calls);
+    d->message_memos.learned++;
 }

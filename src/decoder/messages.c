@@ -26,27 +26,28 @@ static bool believable(uint64_t count, uint64_t times) {
 
 /* Whether an I-CNT leads no further from where history has led already. */
 static bool icnt_believable(const ntr_source *s, uint64_t icnt) {
-    return icnt <= s->debt || believable(icnt - s->debt, 1);
+    return icnt <= s->halfwords_ahead || believable(icnt - s->halfwords_ahead, 1);
 }
 
 /* Halfwords between where the source stands and where the message's I-CNT ends. */
 static ntr_status halfwords_to_walk(ntr_source *s, uint64_t icnt, uint64_t *total) {
     if (!icnt_believable(s, icnt) || __builtin_add_overflow(s->icnt, icnt, total)) return NTR_E_FIELD_VALUE;
-    if (*total < s->debt) return NTR_E_HIST_LEFT; /* history led further than I-CNT */
-    *total -= s->debt;
-    s->icnt = s->debt = 0;
+    if (*total < s->halfwords_ahead) return NTR_E_HIST_LEFT; /* history led further than I-CNT */
+    *total -= s->halfwords_ahead;
+    s->icnt = s->halfwords_ahead = 0;
     return NTR_OK;
 }
 
 /* Member by member, into its place: made elsewhere and copied, the walk would wait for it. */
-static inline ntr_order *order(ntr_decoder *d, ntr_source *s, ntr_goal goal, uint64_t left, ntr_history history) {
-    ntr_order *o = &d->order;
+static inline ntr_walk_request *request(ntr_decoder *d, ntr_source *s, ntr_goal goal, uint64_t left,
+                                        ntr_history history) {
+    ntr_walk_request *o = &d->request;
     o->source = s;
     o->goal = (uint8_t)goal;
     o->btype = 0;
     o->no_outcome = false;
     o->left = left;
-    o->leash = 0;
+    o->runaway_limit = 0;
     o->history = history;
     o->address = 0;
     o->again = 0;
@@ -60,12 +61,12 @@ static bool listens(ntr_decoder *d, ntr_source *s) {
 }
 
 /* A message with I-CNT that ends a walk. */
-static ntr_status order_walk(ntr_decoder *d, ntr_source *s, ntr_goal goal, uint64_t address) {
+static ntr_status request_walk(ntr_decoder *d, ntr_source *s, ntr_goal goal, uint64_t address) {
     const ntr_message *m = &d->message;
     uint64_t total = 0;
     ntr_status status = halfwords_to_walk(s, m->icnt, &total);
     ntr_history history = NTR_HAS(m, HIST) ? ntr_history_of(m->hist, 1) : (ntr_history){0};
-    ntr_order *o = order(d, s, goal, total, history);
+    ntr_walk_request *o = request(d, s, goal, total, history);
     o->btype = (uint8_t)m->btype;
     o->address = address;
     return status == NTR_OK ? NTR_OK : fail(d, s, status);
@@ -87,19 +88,19 @@ static ntr_repeatable repeatable(const ntr_message *m) {
 static void recall_branch(const ntr_decoder *d, ntr_source *s) {
     ntr_message m = {0};
     ntr_words_decode(&d->params, &s->passed, &m);
-    s->passed = (ntr_words){0};
+    s->passed = (ntr_message_words){0};
     if (m.tcode != NTR_TCODE_RESOURCE_FULL) s->last_branch = repeatable(&m);
 }
 
 static ntr_status on_direct_branch(ntr_decoder *d, ntr_source *s) {
     if (!listens(d, s)) return NTR_OK;
-    return order_walk(d, s, goal_of(&d->message), 0);
+    return request_walk(d, s, goal_of(&d->message), 0);
 }
 
 static ntr_status on_indirect_branch(ntr_decoder *d, ntr_source *s) {
     if (!listens(d, s)) return NTR_OK;
     s->ref ^= ntr_message_address(&d->params, &d->message, NTR_FIELD_UADDR);
-    return order_walk(d, s, goal_of(&d->message), s->ref);
+    return request_walk(d, s, goal_of(&d->message), s->ref);
 }
 
 static ntr_status on_repeat(ntr_decoder *d, ntr_source *s) {
@@ -113,7 +114,7 @@ static ntr_status on_repeat(ntr_decoder *d, ntr_source *s) {
     }
     if (!believable(d->message.bcnt, last->icnt ? last->icnt : 1)) return fail(d, s, NTR_E_FIELD_VALUE);
     ntr_history history = last->hist ? ntr_history_of(last->hist, 1) : (ntr_history){0};
-    ntr_order *o = order(d, s, last->goal, last->icnt, history);
+    ntr_walk_request *o = request(d, s, last->goal, last->icnt, history);
     o->btype = last->btype;
     o->address = s->pc; /* OQ-1: the same target each time */
     o->again = d->message.bcnt - 1;
@@ -135,19 +136,19 @@ static bool is_restart(unsigned sync) {
 }
 
 static void sync_reached(ntr_decoder *d, ntr_source *s) {
-    uint64_t address = d->order.address;
+    uint64_t address = d->request.address;
     unsigned sync = (unsigned)d->message.sync;
     if (s->state == NTR_SOURCE_FOLLOWING && s->pc_known && s->pc != address && !is_restart(sync))
         ntr_gap_open(d, s, NTR_E_ADDRESS_MISMATCH);
     ntr_source_goto(s, address);
-    if (s->state != NTR_SOURCE_BLIND) {
+    if (s->state != NTR_SOURCE_NO_CODE) {
         ntr_gap_close(d, s, &address);
         s->state = NTR_SOURCE_FOLLOWING;
     }
     ntr_source_begin(d, s);
     ntr_return_stack_clear(&s->stack);
     s->stack_incomplete = s->stack_doubtful = false;
-    s->icnt = s->debt = 0;
+    s->icnt = s->halfwords_ahead = 0;
 
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_SYNC);
     e.address = address;
@@ -158,17 +159,17 @@ static void sync_reached(ntr_decoder *d, ntr_source *s) {
 static ntr_status on_sync(ntr_decoder *d, ntr_source *s) {
     const ntr_message *m = &d->message;
     s->ref = ntr_message_address(&d->params, m, NTR_FIELD_FADDR);
-    bool flowing = s->state == NTR_SOURCE_FOLLOWING || s->state == NTR_SOURCE_BLIND;
+    bool flowing = s->state == NTR_SOURCE_FOLLOWING || s->state == NTR_SOURCE_NO_CODE;
     if (flowing && m->sync == SYNC_OVERRUN) { /* the Error message itself was lost */
         ntr_gap_open(d, s, NTR_E_OVERFLOW);
         flowing = false;
     }
     if (!flowing) {
-        order(d, s, NTR_GOAL_NOTIFY, 0, (ntr_history){0})->address = s->ref;
+        request(d, s, NTR_GOAL_NOTIFY, 0, (ntr_history){0})->address = s->ref;
         return NTR_OK;
     }
     ntr_goal goal = !NTR_HAS(m, BTYPE) ? NTR_GOAL_NOTIFY : m->btype ? NTR_GOAL_TRAP : NTR_GOAL_SYNC;
-    return order_walk(d, s, goal, s->ref);
+    return request_walk(d, s, goal, s->ref);
 }
 
 static void stop_reached(ntr_decoder *d, ntr_source *s) {
@@ -188,7 +189,7 @@ static void stop_reached(ntr_decoder *d, ntr_source *s) {
 }
 
 static ntr_status on_stop(ntr_decoder *d, ntr_source *s) {
-    if (s->state == NTR_SOURCE_FOLLOWING || s->state == NTR_SOURCE_BLIND) return order_walk(d, s, NTR_GOAL_STOP, 0);
+    if (s->state == NTR_SOURCE_FOLLOWING || s->state == NTR_SOURCE_NO_CODE) return request_walk(d, s, NTR_GOAL_STOP, 0);
     stop_reached(d, s);
     return NTR_OK;
 }
@@ -229,7 +230,7 @@ static ntr_status on_resource(ntr_decoder *d, ntr_source *s) {
         uint64_t icnt = d->message.rdata0;
         if (!icnt_believable(s, icnt) || __builtin_add_overflow(s->icnt, icnt, &s->icnt))
             return fail(d, s, NTR_E_FIELD_VALUE);
-        if (s->icnt > s->debt) order(d, s, NTR_GOAL_COUNT, s->icnt - s->debt, (ntr_history){0});
+        if (s->icnt > s->halfwords_ahead) request(d, s, NTR_GOAL_COUNT, s->icnt - s->halfwords_ahead, (ntr_history){0});
         return NTR_OK;
     }
     ntr_history history;
@@ -238,7 +239,7 @@ static ntr_status on_resource(ntr_decoder *d, ntr_source *s) {
         ntr_event_note(d, s, NTR_E_FIELD_VALUE);
         return NTR_OK;
     }
-    order(d, s, NTR_GOAL_HISTORY, NTR_NO_ICNT, history);
+    request(d, s, NTR_GOAL_HISTORY, NTR_NO_ICNT, history);
     return NTR_OK;
 }
 
@@ -250,7 +251,7 @@ static ntr_status on_ownership(ntr_decoder *d, ntr_source *s) {
         ntr_event_note(d, s, NTR_E_FIELD_VALUE);
         return NTR_OK;
     }
-    ntr_landing_flush(d, s, 0);
+    ntr_walk_end_flush(d, s, 0);
     bool other_task = s->context.scontext != after.scontext || s->context.hcontext != after.hcontext;
     s->stack_doubtful |= other_task && d->params.implicit_return == NTR_RETURN_COUNT;
     s->context = after;
@@ -316,8 +317,8 @@ static handler handler_of(const ntr_decoder *d, unsigned tcode) {
 
 static ntr_status on_defect(ntr_decoder *d) {
     const ntr_message *m = &d->message;
-    uint16_t src = ntr_whose(&d->params, m);
-    if (!ntr_whose_is_known(&d->params, m)) {
+    uint16_t src = ntr_message_source(&d->params, m);
+    if (!ntr_message_source_is_known(&d->params, m)) {
         ntr_gap_open_all(d, m->defect);
         return NTR_OK;
     }
@@ -345,7 +346,7 @@ ntr_status ntr_message_take(ntr_decoder *d) {
     d->header.offset = m->offset; /* the rest is stamped below, or always 0 */
     d->header.message = m->number;
 
-    uint16_t id = ntr_whose(&d->params, m);
+    uint16_t id = ntr_message_source(&d->params, m);
     if (d->config.one_source && id != d->config.source) return NTR_OK;
     ntr_source *s = ntr_source_get(d, id);
     if (!s) return NTR_E_MEMORY;
@@ -368,8 +369,8 @@ ntr_status ntr_message_take(ntr_decoder *d) {
 
 void ntr_message_finish(ntr_decoder *d) {
     const ntr_message *m = &d->message;
-    ntr_source *s = d->order.source;
-    if (d->order.no_outcome && s->mode == NTR_MODE_HTM) ntr_event_note(d, s, NTR_E_HIST_SHORT);
+    ntr_source *s = d->request.source;
+    if (d->request.no_outcome && s->mode == NTR_MODE_HTM) ntr_event_note(d, s, NTR_E_HIST_SHORT);
     if (ntr_tcode_is_sync(m->tcode)) {
         sync_reached(d, s);
     } else if (m->tcode == NTR_TCODE_PROG_TRACE_CORRELATION) {

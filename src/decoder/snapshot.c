@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-struct ntr_baton {
+struct ntr_snapshot {
     ntr_reader reader;
     ntr_open_gap orphan;
     uint32_t silent; /* a guess: sources that are known besides */
@@ -13,16 +13,16 @@ struct ntr_baton {
     ntr_source *sources; /* in the order of their numbers, each with a stack of its own */
 };
 
-const ntr_params *ntr_baton_params(const ntr_decoder *d) {
+const ntr_params *ntr_snapshot_params(const ntr_decoder *d) {
     return &d->params;
 }
 
-static void release_sources(ntr_baton *b, const ntr_allocator *allocator) {
+static void release_sources(ntr_snapshot *b, const ntr_allocator *allocator) {
     for (size_t i = 0; i < b->count; i++) ntr_return_stack_release(&b->sources[i].stack, allocator);
     ntr_dealloc(allocator, b->sources);
 }
 
-void ntr_baton_free(ntr_baton *b, const ntr_allocator *allocator) {
+void ntr_snapshot_free(ntr_snapshot *b, const ntr_allocator *allocator) {
     if (!b) return;
     release_sources(b, allocator);
     ntr_dealloc(allocator, b);
@@ -38,21 +38,21 @@ static ntr_status copy_source(ntr_source *to, const ntr_source *from, const ntr_
     return ntr_return_stack_copy(&to->stack, &from->stack, allocator);
 }
 
-static ntr_status take_sources(ntr_baton *b, const ntr_decoder *d) {
+static ntr_status take_sources(ntr_snapshot *b, const ntr_decoder *d) {
     ntr_status status = NTR_OK;
     for (uint32_t i = 0; i < d->source_room && status == NTR_OK; i++)
         if (d->sources[i]) status = copy_source(&b->sources[b->count++], d->sources[i], d->allocator);
     return status;
 }
 
-ntr_baton *ntr_baton_take(const ntr_decoder *d) {
-    ntr_baton *b = ntr_alloc(d->allocator, 1, sizeof *b);
+ntr_snapshot *ntr_snapshot_take(const ntr_decoder *d) {
+    ntr_snapshot *b = ntr_alloc(d->allocator, 1, sizeof *b);
     if (!b) return NULL;
     b->reader = d->reader;
     b->orphan = d->orphan;
     b->sources = ntr_alloc(d->allocator, d->source_count + 1, sizeof *b->sources);
     if (b->sources && take_sources(b, d) == NTR_OK) return b;
-    ntr_baton_free(b, d->allocator);
+    ntr_snapshot_free(b, d->allocator);
     return NULL;
 }
 
@@ -87,12 +87,12 @@ static void rest(ntr_framer *framer) {
     framer->data = framer->held;
 }
 
-ntr_status ntr_baton_give(ntr_decoder *d, const ntr_baton *b) {
+ntr_status ntr_snapshot_restore(ntr_decoder *d, const ntr_snapshot *b) {
     ntr_status status = NTR_OK;
     drop_sources(d);
     d->reader = b->reader;
     rest(&d->reader.framer);
-    d->order.source = NULL;
+    d->request.source = NULL;
     d->times = 1;
     d->queue_at = d->queue_count = 0;
     d->closing = 0;
@@ -104,7 +104,7 @@ ntr_status ntr_baton_give(ntr_decoder *d, const ntr_baton *b) {
 
 /* ---- guessing */
 
-void ntr_baton_move(ntr_decoder *d, const ntr_baton_place *place) {
+void ntr_snapshot_move(ntr_decoder *d, const ntr_snapshot_position *place) {
     ntr_framer *framer = &d->reader.framer;
     rest(framer);
     framer->mode = 0;
@@ -112,7 +112,7 @@ void ntr_baton_move(ntr_decoder *d, const ntr_baton_place *place) {
     d->reader.number = place->number;
 }
 
-static ntr_status guess_source(ntr_decoder *d, const ntr_baton_guess *guess) {
+static ntr_status guess_source(ntr_decoder *d, const ntr_snapshot_guess *guess) {
     ntr_source *s = ntr_source_get(d, guess->src);
     if (!s) return NTR_E_MEMORY;
     s->state = NTR_SOURCE_FOLLOWING;
@@ -126,12 +126,13 @@ static ntr_status guess_source(ntr_decoder *d, const ntr_baton_guess *guess) {
     return NTR_OK;
 }
 
-ntr_baton *ntr_baton_guessed(ntr_decoder *d, const ntr_baton_place *place, const ntr_baton_guess *guesses, size_t count) {
+ntr_snapshot *ntr_snapshot_predict(ntr_decoder *d, const ntr_snapshot_position *place,
+                                   const ntr_snapshot_guess *guesses, size_t count) {
     drop_sources(d);
     for (size_t i = 0; i < count; i++)
         if (guess_source(d, &guesses[i]) != NTR_OK) return NULL;
-    ntr_baton_move(d, place);
-    ntr_baton *b = ntr_baton_take(d);
+    ntr_snapshot_move(d, place);
+    ntr_snapshot *b = ntr_snapshot_take(d);
     if (b) b->silent = place->silent;
     return b;
 }
@@ -143,7 +144,7 @@ static bool same_context(const ntr_context *a, const ntr_context *b) {
 
 /* Nothing pending, as right behind a synchronizing message. */
 static bool is_settled(const ntr_source *s) {
-    return !s->gap.open && s->icnt == 0 && s->debt == 0 && s->run.halfwords == 0 && s->stack.count == 0 &&
+    return !s->gap.open && s->icnt == 0 && s->halfwords_ahead == 0 && s->run.halfwords == 0 && s->stack.count == 0 &&
            !s->stack_incomplete && !s->stack_doubtful && !s->last_branch.valid && !s->passed.word[0];
 }
 
@@ -159,7 +160,7 @@ static bool same_reader(const ntr_reader *a, const ntr_reader *b) {
 }
 
 /* Sources are in the order of their numbers. */
-static const ntr_source *find(const ntr_baton *b, uint16_t id) {
+static const ntr_source *find(const ntr_snapshot *b, uint16_t id) {
     size_t low = 0, high = b->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -171,7 +172,7 @@ static const ntr_source *find(const ntr_baton *b, uint16_t id) {
     return low < b->count && b->sources[low].id == id ? &b->sources[low] : NULL;
 }
 
-bool ntr_baton_fits(const ntr_baton *truth, const ntr_baton *joined, const ntr_baton *guess) {
+bool ntr_snapshot_matches(const ntr_snapshot *truth, const ntr_snapshot *joined, const ntr_snapshot *guess) {
     if (truth->orphan.open || truth->count != guess->count + guess->silent) return false;
     if (!same_reader(&truth->reader, &guess->reader)) return false;
     for (size_t i = 0; i < guess->count; i++) {
@@ -182,8 +183,8 @@ bool ntr_baton_fits(const ntr_baton *truth, const ntr_baton *joined, const ntr_b
 }
 
 /* Put copies of both sides' sources into `all`, in order. */
-static ntr_status merge_sources(ntr_baton *all, const ntr_baton *a, const ntr_baton *b, const ntr_baton *leave_out,
-                                const ntr_allocator *allocator) {
+static ntr_status merge_sources(ntr_snapshot *all, const ntr_snapshot *a, const ntr_snapshot *b,
+                                const ntr_snapshot *leave_out, const ntr_allocator *allocator) {
     ntr_status status = NTR_OK;
     for (size_t i = 0, j = 0; status == NTR_OK && (i < a->count || j < b->count);) {
         bool from_a = j == b->count || (i < a->count && a->sources[i].id <= b->sources[j].id);
@@ -195,8 +196,9 @@ static ntr_status merge_sources(ntr_baton *all, const ntr_baton *a, const ntr_ba
     return status;
 }
 
-ntr_status ntr_baton_carry(ntr_baton *end, const ntr_baton *before, const ntr_baton *guess, const ntr_allocator *allocator) {
-    ntr_baton all = *end;
+ntr_status ntr_snapshot_carry(ntr_snapshot *end, const ntr_snapshot *before, const ntr_snapshot *guess,
+                              const ntr_allocator *allocator) {
+    ntr_snapshot all = *end;
     if (before->count == guess->count) return NTR_OK;
     all.count = 0;
     all.sources = ntr_alloc(allocator, end->count + before->count, sizeof *all.sources);
@@ -207,15 +209,15 @@ ntr_status ntr_baton_carry(ntr_baton *end, const ntr_baton *before, const ntr_ba
     return status;
 }
 
-uint64_t ntr_baton_offset(const ntr_baton *b) {
+uint64_t ntr_snapshot_offset(const ntr_snapshot *b) {
     return ntr_reader_offset(&b->reader);
 }
 
-uint64_t ntr_baton_number(const ntr_baton *b) {
+uint64_t ntr_snapshot_number(const ntr_snapshot *b) {
     return b->reader.number;
 }
 
-bool ntr_baton_source(const ntr_baton *b, size_t index, uint16_t *src, ntr_context *context) {
+bool ntr_snapshot_source(const ntr_snapshot *b, size_t index, uint16_t *src, ntr_context *context) {
     if (index >= b->count) return false;
     *src = b->sources[index].id;
     *context = b->sources[index].context;

@@ -55,21 +55,21 @@ void ntr_source_forget_view(ntr_source *s) {
 }
 
 static uint32_t view_of(ntr_decoder *d, const ntr_source *s) {
-    if (d->told) return ntr_blocks_own_view(d->blocks, s->id, &s->context);
+    if (d->count_callback) return ntr_blocks_own_view(d->blocks, s->id, &s->context);
     return ntr_blocks_view(d->blocks, &s->context);
 }
 
 void ntr_source_look(ntr_decoder *d, ntr_source *s) {
     ntr_blocks *blocks = d->blocks;
     if (!ntr_blocks_is_calm(blocks, d->message.offset)) {
-        ntr_told_settle_all(d);
+        ntr_count_flush(d);
         ntr_blocks_seek(blocks, d->message.offset);
     }
     bool view_known = s->view_known && s->generation == blocks->generation;
     if (view_known && s->epoch == blocks->epoch) return;
     if (!view_known) s->view = view_of(d, s);
     if (s->view == NTR_VIEW_NONE) { /* too many contexts since the last flush */
-        ntr_told_settle_all(d);
+        ntr_count_flush(d);
         ntr_blocks_flush(blocks);
         s->view = view_of(d, s);
     }

@@ -18,7 +18,7 @@
 typedef enum ntr_source_state {
     NTR_SOURCE_STOPPED = 0, /* not started yet, or stopped by ProgTraceCorrelation */
     NTR_SOURCE_LOST,        /* a gap is open; only a synchronizing message ends it */
-    NTR_SOURCE_BLIND,       /* a gap is open because code is missing; messages are all there, any address ends it */
+    NTR_SOURCE_NO_CODE,       /* a gap is open because code is missing; messages are all there, any address ends it */
     NTR_SOURCE_FOLLOWING,
 } ntr_source_state;
 
@@ -51,10 +51,10 @@ typedef struct ntr_open_gap {
 } ntr_open_gap;
 
 /* Straight code walked since the last span: its blocks are told as one. */
-typedef struct ntr_run {
+typedef struct ntr_open_span {
     uint32_t instructions, halfwords;
     uint64_t last; /* address of the last instruction, if there is one */
-} ntr_run;
+} ntr_open_span;
 
 typedef struct ntr_source {
     uint16_t id;
@@ -72,11 +72,12 @@ typedef struct ntr_source {
     ntr_block *block; /* that starts there, or NULL */
     uint64_t ref;     /* reference of U-ADDR */
     uint64_t icnt;    /* sum of RCODE 0 values */
-    uint64_t debt;    /* halfwords walked on history alone */
-    ntr_run run;
+    uint64_t halfwords_ahead;    /* halfwords walked on history alone */
+    ntr_open_span run;
     ntr_return_stack stack;
     ntr_repeatable last_branch;
-    ntr_words passed; /* the last message, if it was a known passage: then `last_branch` has yet to be told; else zeros */
+    ntr_message_words
+        passed; /* the last message, if it was a known passage: then `last_branch` has yet to be told; else zeros */
     ntr_clock clock;
 
     ntr_context context;
@@ -91,13 +92,13 @@ typedef struct ntr_source {
 /* `left` of an order that only its history ends. */
 #define NTR_NO_ICNT (UINT64_C(1) << 62)
 
-typedef struct ntr_order {
+typedef struct ntr_walk_request {
     ntr_source *source; /* NULL: no order */
     uint8_t goal;       /* ntr_goal */
     uint8_t btype;
     bool no_outcome;      /* a branch was met after the history had run out (OQ-9) */
     uint64_t left;        /* halfwords still to walk */
-    uint64_t leash;       /* ... below which a walk on history has run away; 0: not measured yet */
+    uint64_t runaway_limit;       /* ... below which a walk on history has run away; 0: not measured yet */
     ntr_history history;  /* outcomes still to take */
     uint64_t address;     /* that the message carries */
     uint64_t again;       /* RepeatBranch: times to start over; */
@@ -105,10 +106,10 @@ typedef struct ntr_order {
     ntr_history whole;    /*   and this history, */
     uint64_t from;        /*   from this address on */
     uint32_t depth;       /*   with the return stack so deep */
-} ntr_order;
+} ntr_walk_request;
 
 /* Whether the order walks ahead of its I-CNT, so that what it walks is a debt. */
-static inline bool ntr_order_pays(const ntr_order *o) {
+static inline bool ntr_request_runs_ahead(const ntr_walk_request *o) {
     return o->goal == NTR_GOAL_HISTORY || o->goal == NTR_GOAL_COUNT;
 }
 
@@ -116,21 +117,21 @@ static inline bool ntr_order_pays(const ntr_order *o) {
 #define NTR_QUEUE_ROOM 16
 
 /* stride.h */
-typedef struct ntr_strides {
-    struct ntr_stride *table;
+typedef struct ntr_history_memos {
+    struct ntr_history_memo *table;
     size_t count;
     unsigned shift;
     uint64_t epoch; /* of the blocks that it leads through */
-} ntr_strides;
+} ntr_history_memos;
 
 /* passage.h */
-typedef struct ntr_passages {
+typedef struct ntr_message_memos {
     void *memory;
-    struct ntr_passage *table; /* in it, from a cache line's begin on */
+    struct ntr_message_memo *table; /* in it, from a cache line's begin on */
     unsigned bits, wide; /* log2 of how many there are, and of the lines that one takes */
     uint32_t learned;
     uint64_t epoch;      /* of the blocks that they lead through */
-} ntr_passages;
+} ntr_message_memos;
 
 struct ntr_decoder {
     ntr_decoder_config config;
@@ -145,7 +146,7 @@ struct ntr_decoder {
     ntr_source *listed;   /* sources with something to lose, at least */
 
     ntr_message message;  /* the one in hand */
-    ntr_order order;
+    ntr_walk_request request;
     ntr_event header;     /* what every event of this message says */
     ntr_open_gap orphan;  /* damage before the first source was seen */
     uint32_t closing;     /* at the end of the stream: next source whose gap is to be told */
@@ -155,10 +156,10 @@ struct ntr_decoder {
 
     ntr_counts *counts;   /* counting decode: where to; else NULL */
     uint64_t times;       /* counting decode: what is walked stands for so many times the same */
-    ntr_strides strides;
-    ntr_passages passages;
-    ntr_told *told;       /* counting decode: who is told what ran; NULL: nobody */
-    void *told_user;
+    ntr_history_memos history_memos;
+    ntr_message_memos message_memos;
+    ntr_count_callback *count_callback;       /* counting decode: who is told what ran; NULL: nobody */
+    void *count_user;
     ntr_status failed;    /* sticky: strict defect, out of memory */
 };
 
@@ -181,7 +182,7 @@ void ntr_source_look(ntr_decoder *d, ntr_source *s);
 /* There is nothing that RepeatBranch could repeat. */
 static inline void ntr_source_forget_branch(ntr_source *s) {
     s->last_branch.valid = false;
-    s->passed = (ntr_words){0};
+    s->passed = (ntr_message_words){0};
 }
 
 /* The context changed. */
@@ -204,8 +205,8 @@ void ntr_event_note(ntr_decoder *d, const ntr_source *s, ntr_status reason);
 /* ---- told.c */
 
 /* Hand an event on; everything that was kept back. */
-void ntr_told_event(ntr_decoder *d, const ntr_event *event);
-void ntr_told_settle_all(ntr_decoder *d);
+void ntr_count_event(ntr_decoder *d, const ntr_event *event);
+void ntr_count_flush(ntr_decoder *d);
 
 /* ---- gap.c */
 
@@ -244,14 +245,14 @@ ntr_status ntr_walk_counts(ntr_decoder *d);
 /* ---- landing.c */
 
 /* The rest of the order. Errors: why the message cannot lead there; NTR_E_MEMORY. */
-ntr_status ntr_landing(ntr_decoder *d);
+ntr_status ntr_walk_end(ntr_decoder *d);
 
 /* Tell what ran for sure and was not told yet: the run, and of the next `sure` halfwords those before the next
  * instruction that can change the flow. Returns how many halfwords of these. */
-uint64_t ntr_landing_flush(ntr_decoder *d, ntr_source *s, uint64_t sure);
+uint64_t ntr_walk_end_flush(ntr_decoder *d, ntr_source *s, uint64_t sure);
 
 /* The order's source is blind: tell and keep what the message says anyway. */
-void ntr_landing_blind(ntr_decoder *d);
+void ntr_walk_end_no_code(ntr_decoder *d);
 
 /* The end of a span that B-TYPE 1 to 3 tells. */
 unsigned ntr_trap_end(unsigned btype);

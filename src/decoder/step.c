@@ -17,7 +17,7 @@ static const ntr_dialect *dialect_of(const ntr_decoder *d) {
     return d->params.dialect;
 }
 
-ntr_status ntr_step_no_outcome(const ntr_decoder *d, ntr_order *o) {
+ntr_status ntr_step_no_outcome(const ntr_decoder *d, ntr_walk_request *o) {
     unsigned mode = o->source->mode;
     if (mode == NTR_MODE_BTM) return NTR_OK; /* a taken branch would have had its message */
     if (o->goal == NTR_GOAL_COUNT) return NTR_E_HIST_SHORT;

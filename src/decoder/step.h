@@ -23,10 +23,11 @@ static inline ntr_status ntr_step_push(ntr_decoder *d, ntr_source *s, ntr_block 
 }
 
 /* A branch was met and there is no history left. NTR_OK: it was not taken. Errors: NTR_E_HIST_SHORT. */
-ntr_status ntr_step_no_outcome(const ntr_decoder *d, ntr_order *o);
+ntr_status ntr_step_no_outcome(const ntr_decoder *d, ntr_walk_request *o);
 
 /* The outcome of a branch, or of a jump that is traced like one. Errors: NTR_E_HIST_SHORT. */
-static inline ntr_status ntr_step_outcome(const ntr_decoder *d, ntr_order *o, ntr_history *history, bool *taken) {
+static inline ntr_status ntr_step_outcome(const ntr_decoder *d, ntr_walk_request *o, ntr_history *history,
+                                          bool *taken) {
     *taken = false;
     if (!ntr_history_refill(history)) return ntr_step_no_outcome(d, o);
     *taken = ntr_history_take(history);
@@ -59,7 +60,8 @@ ntr_status ntr_step_indirect(ntr_decoder *d, ntr_source *s, ntr_block *b, ntr_st
 
 /* The way on after `b`. Errors: as ntr_step_indirect; NTR_E_NO_LANDING, NTR_E_HIST_LEFT, NTR_E_HIST_SHORT,
  * NTR_E_NO_IMAGE. */
-static inline ntr_status ntr_step_own(ntr_decoder *d, ntr_order *o, ntr_history *history, ntr_block *b, ntr_step *step) {
+static inline ntr_status ntr_step_own(ntr_decoder *d, ntr_walk_request *o, ntr_history *history, ntr_block *b,
+                                      ntr_step *step) {
     ntr_source *s = o->source;
     ntr_status status;
     bool taken;

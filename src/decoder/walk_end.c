@@ -58,7 +58,7 @@ static void extend(stretch *r, const ntr_block *b, unsigned halfwords) {
 }
 
 /* Outcomes that a walk has to leave for an instruction of this flow. */
-static bool history_fits(const ntr_decoder *d, const ntr_order *o, unsigned flow) {
+static bool history_fits(const ntr_decoder *d, const ntr_walk_request *o, unsigned flow) {
     if (ntr_history_empty(&o->history)) return true;
     bool takes = flow == NTR_FLOW_BRANCH || ((flow == NTR_FLOW_DIRECT_JUMP || flow == NTR_FLOW_DIRECT_CALL) &&
                                              ntr_jumps_have_outcomes(d, o->source));
@@ -66,8 +66,8 @@ static bool history_fits(const ntr_decoder *d, const ntr_order *o, unsigned flow
 }
 
 static void emit_span(ntr_decoder *d, ntr_source *s, const stretch *r, unsigned end, uint64_t target, unsigned flags) {
-    s->run = (ntr_run){0};
-    if (d->counts && !d->told) {
+    s->run = (ntr_open_span){0};
+    if (d->counts && !d->count_callback) {
         ntr_span_count(d, end, r->instructions, r->halfwords);
         return;
     }
@@ -88,13 +88,13 @@ unsigned ntr_trap_end(unsigned btype) {
 }
 
 /* The trap that follows when the last instruction already ended its span. */
-static void emit_trap(ntr_decoder *d, ntr_source *s, const ntr_order *o) {
+static void emit_trap(ntr_decoder *d, ntr_source *s, const ntr_walk_request *o) {
     stretch none = {.address = s->pc, .last = s->pc};
     emit_span(d, s, &none, ntr_trap_end(o->btype), o->address, s->pc_known ? 0 : NTR_EVENT_ADDRESS_UNKNOWN);
     ntr_source_goto(s, o->address);
 }
 
-static void fall(ntr_decoder *d, ntr_source *s, const ntr_order *o, const stretch *r) {
+static void fall(ntr_decoder *d, ntr_source *s, const ntr_walk_request *o, const stretch *r) {
     bool trap = o->goal == NTR_GOAL_TRAP;
     if (trap)
         emit_span(d, s, r, ntr_trap_end(o->btype), o->address, 0);
@@ -103,7 +103,7 @@ static void fall(ntr_decoder *d, ntr_source *s, const ntr_order *o, const stretc
     ntr_source_goto(s, trap ? o->address : r->next);
 }
 
-static ntr_status go_own_way(ntr_decoder *d, ntr_source *s, ntr_order *o, const stretch *r) {
+static ntr_status go_own_way(ntr_decoder *d, ntr_source *s, ntr_walk_request *o, const stretch *r) {
     ntr_step step;
     ntr_status status = ntr_step_own(d, o, &o->history, s->block, &step);
     if (status != NTR_OK) return status;
@@ -120,14 +120,14 @@ static void go_branch(ntr_decoder *d, ntr_source *s, const stretch *r, bool take
 }
 
 /* A branch whose outcome only the synchronizing message's address tells (OQ-24, dialects.md section 1). */
-static void go_by_address(ntr_decoder *d, ntr_source *s, ntr_order *o, const stretch *r) {
+static void go_by_address(ntr_decoder *d, ntr_source *s, ntr_walk_request *o, const stretch *r) {
     bool branch_message = d->message.tcode == NTR_TCODE_DIRECT_BRANCH_SYNC;
     bool taken = o->address == s->block->target && (branch_message || o->address != r->next);
     o->no_outcome |= !d->params.dialect->sync_branch_from_faddr;
     go_branch(d, s, r, taken);
 }
 
-static ntr_status go_to_address(ntr_decoder *d, ntr_source *s, const ntr_order *o, const stretch *r) {
+static ntr_status go_to_address(ntr_decoder *d, ntr_source *s, const ntr_walk_request *o, const stretch *r) {
     ntr_return popped;
     ntr_status status = ntr_step_stack(d, s, s->block, &popped);
     emit_span(d, s, r, ntr_flow_ends[r->flow], o->address, 0);
@@ -135,7 +135,7 @@ static ntr_status go_to_address(ntr_decoder *d, ntr_source *s, const ntr_order *
     return status;
 }
 
-static ntr_status go_unknown(ntr_decoder *d, ntr_source *s, const ntr_order *o, const stretch *r) {
+static ntr_status go_unknown(ntr_decoder *d, ntr_source *s, const ntr_walk_request *o, const stretch *r) {
     ntr_return popped;
     ntr_status status = ntr_step_stack(d, s, s->block, &popped);
     emit_span(d, s, r, ntr_flow_ends[r->flow], 0, NTR_EVENT_TARGET_UNKNOWN);
@@ -157,21 +157,21 @@ static bool ends_custom(const ntr_decoder *d, const ntr_source *s, const stretch
            ntr_insn_length((uint16_t)(code[0] | code[1] << 8)) > 4;
 }
 
-static ntr_status go_custom(ntr_decoder *d, ntr_source *s, const ntr_order *o, const stretch *r) {
+static ntr_status go_custom(ntr_decoder *d, ntr_source *s, const ntr_walk_request *o, const stretch *r) {
     if (!ends_custom(d, s, r)) return NTR_E_NO_LANDING;
     emit_span(d, s, r, NTR_END_INDIRECT_JUMP, o->address, 0);
     ntr_source_goto(s, o->address);
     return NTR_OK;
 }
 
-static void go_to_handler(ntr_decoder *d, ntr_source *s, const ntr_order *o, const stretch *r) {
+static void go_to_handler(ntr_decoder *d, ntr_source *s, const ntr_walk_request *o, const stretch *r) {
     unsigned end = o->btype ? ntr_trap_end(o->btype) : NTR_END_EXCEPTION;
     emit_span(d, s, r, end, o->address, 0);
     ntr_source_goto(s, o->address);
     if (!d->params.dialect->trap_counts) ntr_event_note(d, s, NTR_E_NO_LANDING); /* OQ-32 */
 }
 
-static action choose(const ntr_decoder *d, const ntr_order *o, const stretch *r) {
+static action choose(const ntr_decoder *d, const ntr_walk_request *o, const stretch *r) {
     const ntr_source *s = o->source;
     action a = actions[r->flow][o->goal];
     switch (a) {
@@ -184,8 +184,8 @@ static action choose(const ntr_decoder *d, const ntr_order *o, const stretch *r)
     }
 }
 
-ntr_status ntr_landing(ntr_decoder *d) {
-    ntr_order *o = &d->order;
+ntr_status ntr_walk_end(ntr_decoder *d) {
+    ntr_walk_request *o = &d->request;
     ntr_source *s = o->source;
     if (o->goal == NTR_GOAL_HISTORY || o->goal == NTR_GOAL_COUNT) return NTR_OK;
 
@@ -220,7 +220,7 @@ static unsigned straight_part(const ntr_block *b, uint64_t most) {
     return ntr_block_boundary(b, (unsigned)most) ? (unsigned)most : ntr_block_before(b, (unsigned)most);
 }
 
-uint64_t ntr_landing_flush(ntr_decoder *d, ntr_source *s, uint64_t sure) {
+uint64_t ntr_walk_end_flush(ntr_decoder *d, ntr_source *s, uint64_t sure) {
     if (s->state != NTR_SOURCE_FOLLOWING || !s->pc_known) return 0;
     ntr_source_look(d, s);
     stretch r = untold(s);
@@ -238,7 +238,7 @@ uint64_t ntr_landing_flush(ntr_decoder *d, ntr_source *s, uint64_t sure) {
 /* ---- without code */
 
 /* How the run ended, as far as the message alone tells. */
-static unsigned blind_end(const ntr_order *o) {
+static unsigned blind_end(const ntr_walk_request *o) {
     switch (o->goal) {
     case NTR_GOAL_TAKEN: return NTR_END_TAKEN;
     case NTR_GOAL_ADDRESS: return NTR_END_INDIRECT_JUMP;
@@ -247,11 +247,11 @@ static unsigned blind_end(const ntr_order *o) {
     }
 }
 
-void ntr_landing_blind(ntr_decoder *d) {
-    ntr_order *o = &d->order;
+void ntr_walk_end_no_code(ntr_decoder *d) {
+    ntr_walk_request *o = &d->request;
     ntr_source *s = o->source;
     bool to_known = o->goal != NTR_GOAL_TAKEN && o->goal != NTR_GOAL_STOP;
-    ntr_event e = ntr_event_make(d, s, NTR_EVENT_BLIND);
+    ntr_event e = ntr_event_make(d, s, NTR_EVENT_NO_CODE);
     e.end = (uint8_t)blind_end(o);
     e.address = s->pc;
     e.target = to_known ? o->address : 0;

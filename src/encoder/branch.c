@@ -92,14 +92,14 @@ bool ntr_enc_resolve(ntr_encoder *e, uint64_t next) {
     return sync;
 }
 
-void ntr_enc_resolve_blind(ntr_encoder *e) {
+void ntr_enc_resolve_unseen(ntr_encoder *e) {
     if (e->pending.kind == PENDING_DIRECT) send_branch(e, NTR_ADDRESS_UNKNOWN);
     e->pending = (pending_branch){0};
 }
 
 void ntr_enc_interrupt(ntr_encoder *e, unsigned btype) {
     if (e->pending.btype) return; /* two traps in a row: one message with the handler that is reached */
-    ntr_enc_resolve_blind(e);
+    ntr_enc_resolve_unseen(e);
     e->pending = (pending_branch){.kind = PENDING_INDIRECT, .btype = (uint8_t)btype, .time = e->now};
 }
 

@@ -21,7 +21,7 @@ void ntr_enc_announce(ntr_encoder *e, unsigned evcode) {
 void ntr_enc_close(ntr_encoder *e, uint64_t next, unsigned evcode) {
     e->sync_wanted = 0;
     e->periodic_due = false;
-    if (next == NTR_ADDRESS_UNKNOWN) ntr_enc_resolve_blind(e);
+    if (next == NTR_ADDRESS_UNKNOWN) ntr_enc_resolve_unseen(e);
     else ntr_enc_resolve(e, next);
     uint64_t hist = ntr_enc_history_take(e);
     correlate(e, evcode, e->icnt, hist);

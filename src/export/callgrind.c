@@ -31,7 +31,7 @@ static int compare_costs(const void *a, const void *b) {
 
 static uint32_t line_at(ntr_export *x, uint64_t address, const char **file) {
     ntr_frame frames[NTR_FRAMES_MAX];
-    size_t count = ntr_source_frames(x->answers.source, NULL, address, frames, NTR_FRAMES_MAX);
+    size_t count = ntr_debug_info_frames(x->answers.source, NULL, address, frames, NTR_FRAMES_MAX);
     *file = count ? frames[0].file : NULL;
     return count ? frames[0].line : 0;
 }

@@ -115,7 +115,7 @@ static void fill_vendor(struct row *row, const ntr_event *e) {
 typedef void (*fill_function)(struct row *row, const ntr_event *event);
 
 static const fill_function fills[NTR_EVENT_KINDS] = {
-    [NTR_EVENT_SPAN] = fill_span,       [NTR_EVENT_BLIND] = fill_span,    [NTR_EVENT_SYNC] = fill_sync,
+    [NTR_EVENT_SPAN] = fill_span,       [NTR_EVENT_NO_CODE] = fill_span,    [NTR_EVENT_SYNC] = fill_sync,
     [NTR_EVENT_CONTEXT] = fill_context, [NTR_EVENT_GAP] = fill_gap,       [NTR_EVENT_STOP] = fill_stop,
     [NTR_EVENT_OVERFLOW] = fill_data,   [NTR_EVENT_DATA] = fill_data,     [NTR_EVENT_ICT] = fill_data,
     [NTR_EVENT_NOTE] = fill_note,       [NTR_EVENT_VENDOR] = fill_vendor,

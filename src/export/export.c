@@ -54,7 +54,7 @@ unsigned ntr_exporter_needs(const ntr_exporter *exporter) {
     return exporter->needs;
 }
 
-static bool complete(const ntr_exporter *exporter, const ntr_answers *answers, const ntr_output *output) {
+static bool complete(const ntr_exporter *exporter, const ntr_analysis *answers, const ntr_output *output) {
     if (answers->size != sizeof *answers) return false;
     if (exporter->needs & NTR_NEEDS_COVERAGE) return answers->coverage && output->write;
     if (!answers->program || !answers->source || !answers->functions) return false;
@@ -84,7 +84,7 @@ static ntr_status start(ntr_export *x) {
     return status ? status : x->out.status;
 }
 
-ntr_export *ntr_export_new(const ntr_exporter *exporter, const ntr_answers *answers, const ntr_output *output,
+ntr_export *ntr_export_new(const ntr_exporter *exporter, const ntr_analysis *answers, const ntr_output *output,
                            ntr_status *status) {
     ntr_status ignored;
     if (!status) status = &ignored;

@@ -20,7 +20,7 @@ struct ntr_exporter {
 
 struct ntr_export {
     const ntr_exporter *exporter;
-    ntr_answers answers;
+    ntr_analysis answers;
     ntr_image_info image; /* with NTR_NEEDS_IMAGE */
     const char *path;
     const ntr_allocator *allocator;

@@ -20,7 +20,7 @@ static const char *name_of(const ntr_export *x, uint32_t function) {
     return f ? f->name : "[unknown]";
 }
 
-static double mean(const ntr_spread *s) {
+static double mean(const ntr_histogram *s) {
     return s->count ? (double)s->sum / (double)s->count : 0;
 }
 
@@ -36,27 +36,27 @@ static const struct {
 };
 #define SPREADS (sizeof spreads / sizeof spreads[0])
 
-static const ntr_spread *spread_of(const ntr_interrupt *i, size_t which) {
-    return (const ntr_spread *)((const char *)i + spreads[which].at);
+static const ntr_histogram *spread_of(const ntr_interrupt *i, size_t which) {
+    return (const ntr_histogram *)((const char *)i + spreads[which].at);
 }
 
 /* ---- text */
 
-static void histogram(ntr_out *out, const ntr_spread *s) {
+static void histogram(ntr_out *out, const ntr_histogram *s) {
     enum { WIDTH = 40 };
     static const char bar[WIDTH + 1] = "########################################";
     uint64_t longest = 1;
     unsigned low = 64, high = 0;
 
     for (unsigned power = 0; power < 64; power++) {
-        uint64_t count = ntr_spread_octave(s, power);
+        uint64_t count = ntr_histogram_octave(s, power);
         if (!count) continue;
         if (low == 64) low = power;
         high = power;
         if (count > longest) longest = count;
     }
     for (unsigned power = low; power <= high; power++) {
-        uint64_t count = ntr_spread_octave(s, power);
+        uint64_t count = ntr_histogram_octave(s, power);
         double share = (double)count / (double)longest * WIDTH;
         ntr_out_format(out, "    %12llu .. %-12llu %10llu  %.*s\n", power ? 1ull << power : 0ull,
                        (2ull << power) - 1, (ull)count, (int)(share + (share > 0 && share < 1)), bar);
@@ -75,13 +75,13 @@ static void write_text(ntr_export *x, const ntr_interrupt *i) {
     ntr_out_format(out, "\n  entered %llu times, %llu of them inside another handler, %llu unfinished\n", (ull)i->count,
                    (ull)i->nested, (ull)i->unfinished);
     for (size_t k = 0; k < SPREADS; k++) {
-        const ntr_spread *s = spread_of(i, k);
+        const ntr_histogram *s = spread_of(i, k);
         if (!s->count) continue;
         ntr_out_format(out, "  %-15s  min %llu  median %llu  p99 %llu  max %llu  mean %.1f %s\n", spreads[k].title,
-                       (ull)s->least, (ull)ntr_spread_percentile(s, 50), (ull)ntr_spread_percentile(s, 99),
+                       (ull)s->least, (ull)ntr_histogram_percentile(s, 50), (ull)ntr_histogram_percentile(s, 99),
                        (ull)s->most, mean(s), spreads[k].unit);
     }
-    const ntr_spread *s = i->ticks.count ? &i->ticks : &i->instructions;
+    const ntr_histogram *s = i->ticks.count ? &i->ticks : &i->instructions;
     if (!s->count) return;
     ntr_out_format(out, "  how often how many %s:\n", i->ticks.count ? "ticks" : "instructions");
     histogram(out, s);
@@ -108,16 +108,16 @@ static ntr_status end_text(ntr_export *x) {
 
 /* ---- JSON */
 
-static void json_spread(ntr_out *out, const char *name, const ntr_spread *s) {
+static void json_spread(ntr_out *out, const char *name, const ntr_histogram *s) {
     bool first = true;
 
     if (!s->count) return;
     ntr_out_format(out, ",\"%s\":{\"count\":%llu,\"min\":%llu,\"median\":%llu,\"p99\":%llu,\"max\":%llu,\"mean\":%.3f",
-                   name, (ull)s->count, (ull)s->least, (ull)ntr_spread_percentile(s, 50),
-                   (ull)ntr_spread_percentile(s, 99), (ull)s->most, mean(s));
+                   name, (ull)s->count, (ull)s->least, (ull)ntr_histogram_percentile(s, 50),
+                   (ull)ntr_histogram_percentile(s, 99), (ull)s->most, mean(s));
     ntr_out_text(out, ",\"histogram\":[");
     for (unsigned power = 0; power < 64; power++) {
-        uint64_t count = ntr_spread_octave(s, power);
+        uint64_t count = ntr_histogram_octave(s, power);
         if (!count) continue;
         ntr_out_format(out, "%s{\"from\":%llu,\"to\":%llu,\"count\":%llu}", first ? "" : ",",
                        power ? 1ull << power : 0ull, (2ull << power) - 1, (ull)count);
@@ -129,8 +129,8 @@ static void json_spread(ntr_out *out, const char *name, const ntr_spread *s) {
 static void write_json(ntr_export *x, const ntr_interrupt *i, bool first) {
     ntr_out *out = &x->out;
 
-    ntr_out_format(out, "%s\n{\"src\":%u,\"kind\":\"%s\",\"address\":\"0x%llx\",\"function\":", first ? "" : ",", i->src,
-                   trap_name(i), (ull)i->address);
+    ntr_out_format(out, "%s\n{\"src\":%u,\"kind\":\"%s\",\"address\":\"0x%llx\",\"function\":", first ? "" : ",",
+                   i->src, trap_name(i), (ull)i->address);
     ntr_out_json(out, name_of(x, i->function));
     ntr_out_text(out, ",\"handler\":");
     ntr_out_json(out, name_of(x, i->handler));

@@ -19,7 +19,7 @@ static const char script[] = {
 /* ---- the trace as a whole */
 
 static ntr_status make_profile(ntr_export *x, ntr_profile *profile, ntr_profile_by by) {
-    const ntr_answers *a = &x->answers;
+    const ntr_analysis *a = &x->answers;
     return ntr_profile_make(profile, by, a->program, a->source, a->functions, a->tree, a->tally, x->allocator);
 }
 
@@ -229,7 +229,7 @@ static ntr_status events(ntr_export *x, const ntr_event *list, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (list[i].kind == NTR_EVENT_GAP) take_gap(r, &list[i]);
         r->overflows += list[i].kind == NTR_EVENT_OVERFLOW;
-        r->blind += list[i].kind == NTR_EVENT_BLIND;
+        r->blind += list[i].kind == NTR_EVENT_NO_CODE;
     }
     ntr_status status = ntr_timeline_feed(r->timeline, list, count);
     return status ? status : ntr_interrupts_feed(r->interrupts, list, count);
@@ -237,7 +237,7 @@ static ntr_status events(ntr_export *x, const ntr_event *list, size_t count) {
 
 static ntr_status end(ntr_export *x) {
     struct ntr_report *r = x->state;
-    const ntr_answers *a = &x->answers;
+    const ntr_analysis *a = &x->answers;
     ntr_status status = ntr_timeline_finish(r->timeline);
     if (!status) status = ntr_interrupts_finish(r->interrupts);
     if (!status) status = ntr_coverage_add(r->coverage, a->program, a->source, a->tally);

@@ -59,7 +59,7 @@ static void add_file(source *s, size_t *row) {
 
 static ntr_status gather(source *s) {
     const struct ntr_report *r = s->x->state;
-    const ntr_answers *a = &s->x->answers;
+    const ntr_analysis *a = &s->x->answers;
     size_t row = 0;
     s->lines = ntr_coverage_lines(r->coverage, &s->line_count);
     s->branches = ntr_coverage_branches(r->coverage, &s->branch_count);
@@ -93,7 +93,8 @@ static uint64_t instructions_of(const source *s, const file *f, size_t *row, uin
     return sum;
 }
 
-static void write_line(source *s, const file *f, uint32_t number, const char *text, size_t size, size_t *at, size_t *row) {
+static void write_line(source *s, const file *f, uint32_t number, const char *text, size_t size, size_t *at,
+                       size_t *row) {
     ntr_out *out = &s->x->out;
     const ntr_cover_line *line = *at < f->line_end && s->lines[*at].line == number ? &s->lines[(*at)++] : NULL;
     ntr_out_format(out, "[%u,", (unsigned)number);

@@ -22,7 +22,8 @@ static uint32_t name_of(naming *n, uint64_t function) {
 }
 
 static void write_slice(ntr_export *x, naming *n, const ntr_timeslice *s, uint64_t base) {
-    ntr_out_format(&x->out, "[%llu,%llu,", (unsigned long long)(s->begin - base), (unsigned long long)(s->end - s->begin));
+    ntr_out_format(&x->out, "[%llu,%llu,", (unsigned long long)(s->begin - base),
+                   (unsigned long long)(s->end - s->begin));
     if (s->kind == NTR_SLICE_FUNCTION || s->kind == NTR_SLICE_TRAP)
         ntr_out_format(&x->out, "%u]", (unsigned)name_of(n, s->value));
     else if (s->kind == NTR_SLICE_GAP) {
@@ -43,8 +44,8 @@ static void write_tracks(ntr_export *x, naming *n, const ntr_timeslice *slices, 
         if (i && same_track(s, &slices[i - 1])) {
             ntr_out_char(&x->out, ',');
         } else {
-            ntr_out_format(&x->out, "%s{\"src\":%u,\"kind\":\"%s\",\"context\":\"%llx\",\"slices\":[", i ? "]},\n" : "", s->src,
-                           kinds[s->kind], (unsigned long long)s->context);
+            ntr_out_format(&x->out, "%s{\"src\":%u,\"kind\":\"%s\",\"context\":\"%llx\",\"slices\":[", i ? "]},\n" : "",
+                           s->src, kinds[s->kind], (unsigned long long)s->context);
         }
         write_slice(x, n, s, base);
     }
@@ -69,7 +70,8 @@ ntr_status ntr_report_timeline(ntr_export *x) {
     const struct ntr_report *r = x->state;
     size_t count, functions = function_count(x);
     const ntr_timeslice *slices = ntr_timeline_slices(r->timeline, &count);
-    naming n = {ntr_alloc(x->allocator, functions, sizeof *n.of), ntr_alloc(x->allocator, functions, sizeof *n.functions), 0};
+    naming n = {ntr_alloc(x->allocator, functions, sizeof *n.of),
+                ntr_alloc(x->allocator, functions, sizeof *n.functions), 0};
     ntr_status status = functions && (!n.of || !n.functions) ? NTR_E_MEMORY : NTR_OK;
     uint64_t low = UINT64_MAX, high = 0;
     for (size_t i = 0; i < count; i++) {
@@ -94,16 +96,16 @@ ntr_status ntr_report_timeline(ntr_export *x) {
 /* ---- handlers: {name, kind, src, address, count, nested, unfinished, a spread for each of `spreads`} */
 
 /* [count, sum, least, median, p99, most, how many by powers of two] */
-static void write_spread(ntr_export *x, const char *name, const ntr_spread *spread) {
+static void write_spread(ntr_export *x, const char *name, const ntr_histogram *spread) {
     unsigned octaves = 0;
     if (!spread->count) return;
     ntr_out_format(&x->out, ",\"%s\":[%llu,%llu,%llu,%llu,%llu,%llu,[", name, (unsigned long long)spread->count,
                    (unsigned long long)spread->sum, (unsigned long long)spread->least,
-                   (unsigned long long)ntr_spread_percentile(spread, 50),
-                   (unsigned long long)ntr_spread_percentile(spread, 99), (unsigned long long)spread->most);
+                   (unsigned long long)ntr_histogram_percentile(spread, 50),
+                   (unsigned long long)ntr_histogram_percentile(spread, 99), (unsigned long long)spread->most);
     while (octaves < 63 && spread->most >> (octaves + 1)) octaves++;
     for (unsigned i = 0; i <= octaves; i++)
-        ntr_out_format(&x->out, "%s%llu", i ? "," : "", (unsigned long long)ntr_spread_octave(spread, i));
+        ntr_out_format(&x->out, "%s%llu", i ? "," : "", (unsigned long long)ntr_histogram_octave(spread, i));
     ntr_out_text(&x->out, "]]");
 }
 
@@ -112,11 +114,11 @@ static void write_handler(ntr_export *x, const ntr_interrupt *trap) {
     const ntr_function *function = ntr_functions_get(x->answers.functions, trap->handler);
     ntr_out_text(&x->out, "{\"name\":");
     ntr_out_json(&x->out, function ? ntr_out_shorten(function->name, copy) : "[unknown]");
-    ntr_out_format(&x->out,
-                   ",\"kind\":\"%s\",\"src\":%u,\"address\":\"0x%llx\",\"count\":%llu,\"nested\":%llu,\"unfinished\":%llu",
-                   ntr_end_name(trap->end), trap->src, (unsigned long long)trap->address,
-                   (unsigned long long)trap->count, (unsigned long long)trap->nested,
-                   (unsigned long long)trap->unfinished);
+    ntr_out_format(
+        &x->out,
+        ",\"kind\":\"%s\",\"src\":%u,\"address\":\"0x%llx\",\"count\":%llu,\"nested\":%llu,\"unfinished\":%llu",
+        ntr_end_name(trap->end), trap->src, (unsigned long long)trap->address, (unsigned long long)trap->count,
+        (unsigned long long)trap->nested, (unsigned long long)trap->unfinished);
     write_spread(x, "instructions", &trap->instructions);
     write_spread(x, "ticks", &trap->ticks);
     write_spread(x, "before", &trap->before);

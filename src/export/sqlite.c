@@ -144,7 +144,7 @@ static ntr_status write_instructions(ntr_export *x, database *db) {
     row r = {db, prepare(db, "INSERT INTO instructions VALUES(?,?,?,?,?,?,?)"), 0};
     for (size_t i = 0; i < count && !db->failed; i++) {
         ntr_frame frames[NTR_FRAMES_MAX];
-        size_t depth = ntr_source_frames(x->answers.source, NULL, counts[i].address, frames, NTR_FRAMES_MAX);
+        size_t depth = ntr_debug_info_frames(x->answers.source, NULL, counts[i].address, frames, NTR_FRAMES_MAX);
         put(&r, counts[i].address);
         put(&r, counts[i].executed);
         put(&r, counts[i].taken);

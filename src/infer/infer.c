@@ -47,16 +47,16 @@ __attribute__((format(printf, 5, 6))) static void choose(ntr_search *s, ntr_para
 }
 
 static void choose_by_trial(ntr_search *s, ntr_parameter p, ntr_verdict v, const char *value) {
-    const ntr_trial *best = &s->trials[s->best];
+    const ntr_infer_trial *best = &s->trials[s->best];
     if (v.sureness == NTR_SURENESS_NO_MATTER)
         choose(s, p, v.sureness, value, "the stream decodes to the same execution either way");
-    else if (v.sureness == NTR_SURENESS_UNTOLD)
+    else if (v.sureness == NTR_SURENESS_UNKNOWN)
         choose(s, p, v.sureness, value, "several values decode without contradiction");
     else
         choose(s, p, v.sureness, value,
                "%llu messages followed with %llu contradictions; the next best value: %llu with %llu",
-               (unsigned long long)best->followed, (unsigned long long)ntr_trial_trouble(best),
-               (unsigned long long)v.other->followed, (unsigned long long)ntr_trial_trouble(v.other));
+               (unsigned long long)best->followed, (unsigned long long)ntr_infer_trouble(best),
+               (unsigned long long)v.other->followed, (unsigned long long)ntr_infer_trouble(v.other));
 }
 
 /* ---- parameter by parameter */
@@ -81,7 +81,7 @@ static ntr_sureness scan_src_bits(ntr_search *s, unsigned *src_bits, uint64_t *o
     }
     enum { MARGIN = 4 };
     *oddities = least;
-    return second >= least + MARGIN && second >= 2 * least ? NTR_SURENESS_LIKELY : NTR_SURENESS_UNTOLD;
+    return second >= least + MARGIN && second >= 2 * least ? NTR_SURENESS_LIKELY : NTR_SURENESS_UNKNOWN;
 }
 
 static void infer_src_bits(ntr_search *s) {
@@ -120,7 +120,7 @@ static signs look_for_signs(const ntr_search *s) {
                    .runs = scan.counts_of_runs};
 }
 
-typedef enum times { TIMES_UNTOLD, TIMES_SUMS, TIMES_XORS } times;
+typedef enum times { TIMES_UNKNOWN, TIMES_SUMS, TIMES_XORS } times;
 
 /* Is TSTAMP a difference or an exclusive or? A wrong exclusive or runs backwards every other time; the sum of
  * exclusive ors runs ahead of the clock. */
@@ -130,7 +130,7 @@ static times tell_times(const ntr_scan *scan) {
     if (scan->backward_xors * 8 > scan->steps) return TIMES_SUMS;
     if (scan->backward_sums * 8 > scan->summed_syncs) return TIMES_XORS;
     if (scan->summed_syncs >= ENOUGH) return TIMES_SUMS;
-    return scan->summed_syncs == 0 && scan->steps >= FEW ? TIMES_XORS : TIMES_UNTOLD;
+    return scan->summed_syncs == 0 && scan->steps >= FEW ? TIMES_XORS : TIMES_UNKNOWN;
 }
 
 /* Take over a dialect and what follows from its name. */
@@ -138,7 +138,8 @@ static void adopt_dialect(ntr_search *s, const ntr_dialect *dialect) {
     ntr_params *p = &s->out->params;
     p->dialect = dialect;
     if (!is_given(s, NTR_PARAMETER_TS_WIDTH)) p->ts_width = dialect->ts_width;
-    if (!is_given(s, NTR_PARAMETER_IMPLICIT_RETURN) && dialect->implicit_return) p->implicit_return = dialect->implicit_return;
+    if (!is_given(s, NTR_PARAMETER_IMPLICIT_RETURN) && dialect->implicit_return)
+        p->implicit_return = dialect->implicit_return;
 }
 
 static void set_dialect(ntr_search *s, const char *name, ntr_sureness sureness, const char *evidence) {
@@ -156,14 +157,15 @@ static void infer_dialect_by_signs(ntr_search *s) {
         set_dialect(s, older, NTR_SURENESS_LIKELY, "it has messages that N-Trace 1.0 does not have");
     else if (times_are == TIMES_XORS)
         set_dialect(s, older, NTR_SURENESS_LIKELY, "times run forwards if TSTAMP is an exclusive or");
-    else if (times_are == TIMES_UNTOLD)
-        set_dialect(s, "ntrace-1.0", NTR_SURENESS_UNTOLD, "too few times to tell differences from exclusive ors; give --dialect");
+    else if (times_are == TIMES_UNKNOWN)
+        set_dialect(s, "ntrace-1.0", NTR_SURENESS_UNKNOWN,
+                    "too few times to tell differences from exclusive ors; give --dialect");
     else if (scan->wide_icnt || s->trials[s->best].counted_traps)
         set_dialect(s, "refcode", NTR_SURENESS_LIKELY, "I-CNT is wider than N-Trace 1.0 allows, or counts ECALL");
     else if (ntr_search_program_speaks(s))
         set_dialect(s, "ntrace-1.0", NTR_SURENESS_NO_MATTER, "the stream decodes to the same execution either way");
     else
-        set_dialect(s, "ntrace-1.0", NTR_SURENESS_UNTOLD, "nothing in it is of another dialect");
+        set_dialect(s, "ntrace-1.0", NTR_SURENESS_UNKNOWN, "nothing in it is of another dialect");
 }
 
 static void infer_dialect(ntr_search *s) {
@@ -186,19 +188,19 @@ static const char *on_off(bool on) { return on ? "on" : "off"; }
 
 /* How sure it is that the stream needs a decoder that infers what `without` does not: UNTOLD when it does not. */
 static ntr_status need(const ntr_search *s, const ntr_params *without, ntr_sureness *sureness) {
-    const ntr_trial *best = &s->trials[s->best];
-    ntr_trial trial;
+    const ntr_infer_trial *best = &s->trials[s->best];
+    ntr_infer_trial trial;
     ntr_status status = ntr_search_try(s, without, &trial);
-    uint64_t with = ntr_trial_trouble(best), less = ntr_trial_trouble(&trial);
+    uint64_t with = ntr_infer_trouble(best), less = ntr_infer_trouble(&trial);
     *sureness = (with == 0 && less) || less > 4 * with + 4 ? NTR_SURENESS_SURE
                 : less > with + with / 2                   ? NTR_SURENESS_LIKELY
-                                                           : NTR_SURENESS_UNTOLD;
+                                                           : NTR_SURENESS_UNKNOWN;
     return status;
 }
 
 static ntr_status infer_implicit_return(ntr_search *s) {
     static const char *const values[] = {"off", "count", "partial", "full"};
-    const ntr_trial *best = &s->trials[s->best];
+    const ntr_infer_trial *best = &s->trials[s->best];
     ntr_params *p = &s->out->params, without = best->params;
     if (is_given(s, NTR_PARAMETER_IMPLICIT_RETURN)) {
         choose(s, NTR_PARAMETER_IMPLICIT_RETURN, NTR_SURENESS_GIVEN, values[p->implicit_return], "%s", "");
@@ -208,37 +210,39 @@ static ntr_status infer_implicit_return(ntr_search *s) {
     without.implicit_return = NTR_RETURN_OFF;
     ntr_status status = need(s, &without, &needed);
     if (status != NTR_OK) return status;
-    if (needed != NTR_SURENESS_UNTOLD) {
+    if (needed != NTR_SURENESS_UNKNOWN) {
         choose(s, NTR_PARAMETER_IMPLICIT_RETURN, needed, values[p->implicit_return], "%llu returns have no message",
                (unsigned long long)best->implicit_returns);
     } else if (best->needless_returns) {
         p->implicit_return = NTR_RETURN_OFF;
-        choose(s, NTR_PARAMETER_IMPLICIT_RETURN, ntr_trial_trouble(best) ? NTR_SURENESS_LIKELY : NTR_SURENESS_SURE, "off",
-               "%llu returns to known callers have a message", (unsigned long long)best->needless_returns);
+        choose(s, NTR_PARAMETER_IMPLICIT_RETURN, ntr_infer_trouble(best) ? NTR_SURENESS_LIKELY : NTR_SURENESS_SURE,
+               "off", "%llu returns to known callers have a message", (unsigned long long)best->needless_returns);
     } else {
         /* To expect them harms nothing: keep it for what was not looked at. */
         if (s->whole) p->implicit_return = NTR_RETURN_OFF;
-        choose(s, NTR_PARAMETER_IMPLICIT_RETURN, ntr_search_program_speaks(s) ? NTR_SURENESS_NO_MATTER : NTR_SURENESS_UNTOLD,
-               values[p->implicit_return], "no return that would show it%s", s->whole ? "" : " in the part looked at");
+        choose(s, NTR_PARAMETER_IMPLICIT_RETURN,
+               ntr_search_program_speaks(s) ? NTR_SURENESS_NO_MATTER : NTR_SURENESS_UNKNOWN, values[p->implicit_return],
+               "no return that would show it%s", s->whole ? "" : " in the part looked at");
     }
     return NTR_OK;
 }
 
 static ntr_status infer_sequential_jump(ntr_search *s) {
-    const ntr_trial *best = &s->trials[s->best];
+    const ntr_infer_trial *best = &s->trials[s->best];
     bool *value = &s->out->params.sequential_jump;
     ntr_params without = best->params;
     ntr_sureness needed;
     without.sequential_jump = false;
     ntr_status status = need(s, &without, &needed);
     if (status != NTR_OK) return status;
-    if (needed != NTR_SURENESS_UNTOLD) {
+    if (needed != NTR_SURENESS_UNKNOWN) {
         choose(s, NTR_PARAMETER_SEQUENTIAL_JUMP, needed, on_off(*value), "%llu register jumps have no message",
                (unsigned long long)best->implicit_jumps);
         return NTR_OK;
     }
     if (s->whole && !is_given(s, NTR_PARAMETER_SEQUENTIAL_JUMP)) *value = false;
-    choose(s, NTR_PARAMETER_SEQUENTIAL_JUMP, ntr_search_program_speaks(s) ? NTR_SURENESS_NO_MATTER : NTR_SURENESS_UNTOLD, on_off(*value),
+    choose(s, NTR_PARAMETER_SEQUENTIAL_JUMP,
+           ntr_search_program_speaks(s) ? NTR_SURENESS_NO_MATTER : NTR_SURENESS_UNKNOWN, on_off(*value),
            "every register jump%s has its message", s->whole ? "" : " in the part looked at");
     return NTR_OK;
 }
@@ -254,11 +258,11 @@ static void infer_extend_addr(ntr_search *s) {
     enum { SOME = 8 };
     *value = scan->closed_signs != 0;
     if (*value)
-        choose(s, NTR_PARAMETER_EXTEND_ADDR, NTR_SURENESS_LIKELY, "on", "%llu addresses end in zeros that only extension needs",
-               (unsigned long long)scan->closed_signs);
+        choose(s, NTR_PARAMETER_EXTEND_ADDR, NTR_SURENESS_LIKELY, "on",
+               "%llu addresses end in zeros that only extension needs", (unsigned long long)scan->closed_signs);
     else
-        choose(s, NTR_PARAMETER_EXTEND_ADDR, scan->open_signs >= SOME ? NTR_SURENESS_LIKELY : NTR_SURENESS_UNTOLD, "off",
-               "%llu addresses end in a set bit, none in zeros behind it", (unsigned long long)scan->open_signs);
+        choose(s, NTR_PARAMETER_EXTEND_ADDR, scan->open_signs >= SOME ? NTR_SURENESS_LIKELY : NTR_SURENESS_UNKNOWN,
+               "off", "%llu addresses end in a set bit, none in zeros behind it", (unsigned long long)scan->open_signs);
 }
 
 static void infer_all_jumps(ntr_search *s) {
@@ -287,7 +291,8 @@ static void infer_ts_width(ntr_search *s) {
     if (wraps) p->ts_width = (uint8_t)(64 - __builtin_clzll(s->scan.latest | 1));
     snprintf(value, sizeof value, "%u", p->ts_width ? p->ts_width : 64);
     if (wraps)
-        choose(s, NTR_PARAMETER_TS_WIDTH, NTR_SURENESS_LIKELY, value, "absolute times run backwards %llu times, none needs more bits",
+        choose(s, NTR_PARAMETER_TS_WIDTH, NTR_SURENESS_LIKELY, value,
+               "absolute times run backwards %llu times, none needs more bits",
                (unsigned long long)s->scan.backward_sums);
     else
         choose(s, NTR_PARAMETER_TS_WIDTH, NTR_SURENESS_NO_MATTER, value, "no time wraps in the part looked at");
@@ -297,8 +302,9 @@ static void infer_mode(ntr_search *s) {
     const ntr_scan *scan = &s->scan;
     uint64_t btm = scan->tcode[NTR_TCODE_DIRECT_BRANCH] + scan->tcode[NTR_TCODE_DIRECT_BRANCH_SYNC];
     const char *value = btm && scan->history ? "btm+htm" : btm ? "btm" : scan->history ? "htm" : "either";
-    choose(s, NTR_PARAMETER_MODE, btm || scan->history ? NTR_SURENESS_SURE : NTR_SURENESS_UNTOLD, value,
-           "%llu messages that only BTM has, %llu that only HTM has", (unsigned long long)btm, (unsigned long long)scan->history);
+    choose(s, NTR_PARAMETER_MODE, btm || scan->history ? NTR_SURENESS_SURE : NTR_SURENESS_UNKNOWN, value,
+           "%llu messages that only BTM has, %llu that only HTM has", (unsigned long long)btm,
+           (unsigned long long)scan->history);
 }
 
 static void infer_xlen(ntr_search *s) {
@@ -309,9 +315,10 @@ static void infer_xlen(ntr_search *s) {
     if (told)
         choose(s, NTR_PARAMETER_XLEN, NTR_SURENESS_SURE, value, "the program says so");
     else if (s->scan.high_addresses)
-        choose(s, NTR_PARAMETER_XLEN, NTR_SURENESS_LIKELY, value, "%llu addresses need more than 32 bits", (unsigned long long)s->scan.high_addresses);
+        choose(s, NTR_PARAMETER_XLEN, NTR_SURENESS_LIKELY, value, "%llu addresses need more than 32 bits",
+               (unsigned long long)s->scan.high_addresses);
     else
-        choose(s, NTR_PARAMETER_XLEN, NTR_SURENESS_UNTOLD, value, "no address needs more than 32 bits");
+        choose(s, NTR_PARAMETER_XLEN, NTR_SURENESS_UNKNOWN, value, "no address needs more than 32 bits");
 }
 
 static ntr_status infer_each(ntr_search *s) {

@@ -17,13 +17,14 @@ static ntr_decoder_config decoder_config(const ntr_search *s, const ntr_params *
                                 .mid_stream = s->config->mid_stream};
 }
 
-ntr_status ntr_search_try(const ntr_search *s, const ntr_params *params, ntr_trial *trial) {
+ntr_status ntr_search_try(const ntr_search *s, const ntr_params *params, ntr_infer_trial *trial) {
     ntr_decoder_config config = decoder_config(s, params);
-    return ntr_trial_run(&config, s->window, trial);
+    return ntr_infer_trial_run(&config, s->window, trial);
 }
 
 /* The parameters of one trial, as far as they are not given. */
-static ntr_params trial_params(const ntr_search *s, const ntr_dialect *dialect, unsigned src_bits, bool extend, bool jumps) {
+static ntr_params trial_params(const ntr_search *s, const ntr_dialect *dialect, unsigned src_bits, bool extend,
+                               bool jumps) {
     const ntr_params *given = &s->config->params;
     ntr_params p;
     ntr_params_init(&p, dialect);
@@ -58,7 +59,7 @@ static ntr_status add_trial(ntr_search *s, const ntr_dialect *dialect, unsigned 
     ntr_params params = trial_params(s, dialect, src_bits, extend, jumps);
     ntr_status status = ntr_search_try(s, &params, &s->trials[s->count]);
     if (status != NTR_OK) return status;
-    if (ntr_trial_better(&s->trials[s->count], &s->trials[s->best])) s->best = s->count;
+    if (ntr_infer_trial_better(&s->trials[s->count], &s->trials[s->best])) s->best = s->count;
     s->count++;
     return NTR_OK;
 }
@@ -88,16 +89,16 @@ static ntr_status try_more(ntr_search *s, ntr_bytes stream) {
     if (s->window.size == stream.size) return NTR_OK;
     s->whole = stream.size <= WHOLE_WINDOW;
     s->window.size = s->whole ? stream.size : WHOLE_WINDOW;
-    uint64_t least = ntr_trial_trouble(&s->trials[s->best]);
+    uint64_t least = ntr_infer_trouble(&s->trials[s->best]);
     for (size_t i = 0; i < s->count; i++) {
-        ntr_trial *t = &s->trials[i];
-        if (t->ran_away || ntr_trial_trouble(t) > least) continue;
+        ntr_infer_trial *t = &s->trials[i];
+        if (t->ran_away || ntr_infer_trouble(t) > least) continue;
         ntr_params params = t->params;
         ntr_status status = ntr_search_try(s, &params, t);
         if (status != NTR_OK) return status;
     }
     for (size_t i = 0; i < s->count; i++)
-        if (ntr_trial_better(&s->trials[i], &s->trials[s->best])) s->best = i;
+        if (ntr_infer_trial_better(&s->trials[i], &s->trials[s->best])) s->best = i;
     return NTR_OK;
 }
 
@@ -107,7 +108,7 @@ bool ntr_search_program_speaks(const ntr_search *s) {
 
 /* ---- judging one parameter by the trials that have another value of it */
 
-static unsigned value_of(const ntr_trial *t, ntr_parameter p) {
+static unsigned value_of(const ntr_infer_trial *t, ntr_parameter p) {
     switch (p) {
     case NTR_PARAMETER_DIALECT: return t->params.dialect->messages; /* the family */
     case NTR_PARAMETER_SRC_BITS: return t->params.src_bits;
@@ -116,10 +117,11 @@ static unsigned value_of(const ntr_trial *t, ntr_parameter p) {
     }
 }
 
-static ntr_sureness compare(const ntr_trial *best, const ntr_trial *other) {
-    if (ntr_trial_same(best, other)) return NTR_SURENESS_NO_MATTER;
+static ntr_sureness compare(const ntr_infer_trial *best, const ntr_infer_trial *other) {
+    if (ntr_infer_trial_same(best, other)) return NTR_SURENESS_NO_MATTER;
     bool absurd = other->ran_away && !best->ran_away; /* few messages, endless execution */
-    if (ntr_trial_trouble(best) == 0) return ntr_trial_trouble(other) || absurd ? NTR_SURENESS_SURE : NTR_SURENESS_UNTOLD;
+    if (ntr_infer_trouble(best) == 0)
+        return ntr_infer_trouble(other) || absurd ? NTR_SURENESS_SURE : NTR_SURENESS_UNKNOWN;
     enum { FEW = 32 }; /* one contradiction in so many messages may be damage */
     bool clean = best->contradictions * FEW <= best->followed;
     bool poor = other->followed / (other->contradictions + 1) < best->followed / (best->contradictions + 1) / 4;
@@ -127,15 +129,15 @@ static ntr_sureness compare(const ntr_trial *best, const ntr_trial *other) {
 }
 
 ntr_verdict ntr_search_judge(const ntr_search *s, ntr_parameter p) {
-    const ntr_trial *best = &s->trials[s->best], *other = NULL;
+    const ntr_infer_trial *best = &s->trials[s->best], *other = NULL;
     for (size_t i = 0; i < s->count; i++) {
-        const ntr_trial *t = &s->trials[i];
+        const ntr_infer_trial *t = &s->trials[i];
         if (value_of(t, p) == value_of(best, p)) continue;
         /* What reads the same is no rival, unless nothing else is there. */
-        if (!other || ntr_trial_better(t, other)) other = t;
+        if (!other || ntr_infer_trial_better(t, other)) other = t;
     }
     if (!other) return (ntr_verdict){NTR_SURENESS_NO_MATTER, best};
-    return (ntr_verdict){ntr_search_program_speaks(s) ? compare(best, other) : NTR_SURENESS_UNTOLD, other};
+    return (ntr_verdict){ntr_search_program_speaks(s) ? compare(best, other) : NTR_SURENESS_UNKNOWN, other};
 }
 
 ntr_status ntr_search_run(ntr_search *s, ntr_bytes stream) {

@@ -13,7 +13,7 @@ typedef struct ntr_search {
     const ntr_infer_config *config;
     ntr_bytes window;
     bool whole; /* the window is the whole stream */
-    ntr_trial trials[NTR_TRIALS_MAX];
+    ntr_infer_trial trials[NTR_TRIALS_MAX];
     size_t count, best;
     ntr_scan scan; /* with the best parameters */
     ntr_inference *out;
@@ -22,14 +22,14 @@ typedef struct ntr_search {
 /* How one parameter's value compares with the others. */
 typedef struct ntr_verdict {
     ntr_sureness sureness;
-    const ntr_trial *other; /* the best trial that has another value */
+    const ntr_infer_trial *other; /* the best trial that has another value */
 } ntr_verdict;
 
 /* Try all combinations on the beginning of the stream, then what was not contradicted on more of it.
  * Errors: NTR_E_MEMORY. */
 ntr_status ntr_search_run(ntr_search *search, ntr_bytes stream);
 
-ntr_status ntr_search_try(const ntr_search *search, const ntr_params *params, ntr_trial *trial);
+ntr_status ntr_search_try(const ntr_search *search, const ntr_params *params, ntr_infer_trial *trial);
 
 /* Whether the program told anything of the stream. */
 bool ntr_search_program_speaks(const ntr_search *search);

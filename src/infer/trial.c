@@ -35,7 +35,7 @@ static bool pops(callers *c, uint64_t target) {
     return c->address[--c->top % CALLERS] == target && leaf;
 }
 
-static void returns(ntr_trial *trial, callers *c, const ntr_event *e, bool implicit) {
+static void returns(ntr_infer_trial *trial, callers *c, const ntr_event *e, bool implicit) {
     trial->implicit_returns += implicit;
     if (!pops(c, e->target) || implicit) return;
     trial->needless_returns++;
@@ -43,16 +43,19 @@ static void returns(ntr_trial *trial, callers *c, const ntr_event *e, bool impli
 }
 
 /* Synchronizing forgets all calls, and a return that told of it needed its message. */
-static void synchronize(ntr_trial *trial, callers *c, const ntr_event *e) {
+static void synchronize(ntr_infer_trial *trial, callers *c, const ntr_event *e) {
     if (c->needless == e->message + 1) trial->needless_returns--;
     c->needless = 0;
     c->count = 0;
 }
 
-static void follow_calls(ntr_trial *trial, callers *c, const ntr_event *e) {
+static void follow_calls(ntr_infer_trial *trial, callers *c, const ntr_event *e) {
     bool implicit = e->flags & NTR_EVENT_IMPLICIT;
     switch (e->end) {
-    case NTR_END_INDIRECT_CALL: trial->implicit_jumps += implicit; push(c, e->address + 2 * (uint64_t)e->halfwords); break;
+    case NTR_END_INDIRECT_CALL:
+        trial->implicit_jumps += implicit;
+        push(c, e->address + 2 * (uint64_t)e->halfwords);
+        break;
     case NTR_END_CALL: push(c, e->address + 2 * (uint64_t)e->halfwords); break;
     case NTR_END_INDIRECT_JUMP: trial->implicit_jumps += implicit; break;
     case NTR_END_RETURN: returns(trial, c, e, implicit); break;
@@ -65,14 +68,14 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
     return hash ^ hash >> 29;
 }
 
-static void add_span(ntr_trial *trial, callers *c, const ntr_event *e) {
+static void add_span(ntr_infer_trial *trial, callers *c, const ntr_event *e) {
     trial->instructions += e->instructions;
     trial->spans++;
     trial->way = mix(mix(mix(trial->way, e->address), e->target), (uint64_t)e->halfwords << 16 | e->src);
     follow_calls(trial, c, e);
 }
 
-static void add(ntr_trial *trial, callers *all, const ntr_event *e) {
+static void add(ntr_infer_trial *trial, callers *all, const ntr_event *e) {
     callers *c = callers_of(all, e->src);
     switch (e->kind) {
     case NTR_EVENT_SPAN: add_span(trial, c, e); break;
@@ -95,7 +98,7 @@ static void add(ntr_trial *trial, callers *all, const ntr_event *e) {
     }
 }
 
-ntr_status ntr_trial_run(const ntr_decoder_config *config, ntr_bytes stream, ntr_trial *trial) {
+ntr_status ntr_infer_trial_run(const ntr_decoder_config *config, ntr_bytes stream, ntr_infer_trial *trial) {
     ntr_event events[EVENTS];
     uint64_t message = 0;
     callers all[HARTS] = {0};
@@ -121,8 +124,8 @@ ntr_status ntr_trial_run(const ntr_decoder_config *config, ntr_bytes stream, ntr
 
 /* Messages followed from one trouble to the next. Instructions say nothing: one message read wrongly may stand for
  * millions. Where there is damage, every reading has trouble, and little less of it is no reason to prefer one. */
-bool ntr_trial_better(const ntr_trial *a, const ntr_trial *b) {
-    uint64_t trouble_a = ntr_trial_trouble(a), trouble_b = ntr_trial_trouble(b);
+bool ntr_infer_trial_better(const ntr_infer_trial *a, const ntr_infer_trial *b) {
+    uint64_t trouble_a = ntr_infer_trouble(a), trouble_b = ntr_infer_trouble(b);
     if (trouble_a == trouble_b) return a->followed > b->followed;
     return a->followed * (trouble_b + 1) * 4 > b->followed * (trouble_a + 1) * 5;
 }

@@ -5,7 +5,7 @@
 #include <ntrace/bytes.h>
 #include <ntrace/decoder.h>
 
-typedef struct ntr_trial {
+typedef struct ntr_infer_trial {
     ntr_params params;
     uint64_t instructions, spans;
     uint64_t followed;       /* messages that led to an execution */
@@ -16,21 +16,21 @@ typedef struct ntr_trial {
     uint64_t needless_returns; /* told by a message although the caller was known */
     uint64_t counted_traps;    /* ECALLs that the encoder counted */
     uint64_t way;              /* hash of all spans: equal for equal executions */
-} ntr_trial;
+} ntr_infer_trial;
 
-/* Decode `stream`. A message cut at its end is no contradiction. Wrong parameters can make a few bytes stand for any number of
- * instructions, so a trial ends after a bounded number of spans. Errors: NTR_E_MEMORY. */
-ntr_status ntr_trial_run(const ntr_decoder_config *config, ntr_bytes stream, ntr_trial *trial);
+/* Decode `stream`. A message cut at its end is no contradiction. Wrong parameters can make a few bytes stand for any
+ * number of instructions, so a trial ends after a bounded number of spans. Errors: NTR_E_MEMORY. */
+ntr_status ntr_infer_trial_run(const ntr_decoder_config *config, ntr_bytes stream, ntr_infer_trial *trial);
 
 /* Whether `a` explains the stream clearly better than `b`. */
-bool ntr_trial_better(const ntr_trial *a, const ntr_trial *b);
+bool ntr_infer_trial_better(const ntr_infer_trial *a, const ntr_infer_trial *b);
 
-static inline uint64_t ntr_trial_trouble(const ntr_trial *t) {
+static inline uint64_t ntr_infer_trouble(const ntr_infer_trial *t) {
     return t->contradictions + t->without_image;
 }
 
 /* Whether both tell the same execution. */
-static inline bool ntr_trial_same(const ntr_trial *a, const ntr_trial *b) {
+static inline bool ntr_infer_trial_same(const ntr_infer_trial *a, const ntr_infer_trial *b) {
     return a->way == b->way && a->instructions == b->instructions && a->contradictions == b->contradictions;
 }
 

@@ -37,7 +37,7 @@ static ntr_status parse_pair(ntr_draft *draft, token pair, const char *line, con
     if (!equals) return NTR_E_SYNTAX;
     size_t key = (size_t)(equals - pair.text);
     token value = {equals + 1, pair.size - key - 1};
-    ntr_words words = {value.text, value.size, (size_t)(value.text - line)};
+    ntr_draft_text words = {value.text, value.size, (size_t)(value.text - line)};
     if (key == 4 && !strncasecmp(pair.text, "DATA", key)) {
         draft->payload = words;
         return NTR_OK;
@@ -67,7 +67,9 @@ static ntr_status skip_place(const char **at, token *t) {
     return t->size ? NTR_OK : NTR_E_SYNTAX;
 }
 
-static bool is_blank(token t) { return !t.size || (*t.text == '#' && (t.size == 1 || t.text[1] < '0' || t.text[1] > '9')); }
+static bool is_blank(token t) {
+    return !t.size || (*t.text == '#' && (t.size == 1 || t.text[1] < '0' || t.text[1] > '9'));
+}
 
 int ntr_assemble_text(const ntr_params *params, const char *line, uint8_t *out, size_t capacity, size_t *column) {
     ntr_draft draft;

@@ -65,10 +65,10 @@ static ntr_status get_widths(json_t *widths, ntr_draft *draft, const char **key)
     return NTR_OK;
 }
 
-static ntr_words get_words(const json_t *object, const char *key, const char *line) {
+static ntr_draft_text get_words(const json_t *object, const char *key, const char *line) {
     const json_t *value = json_object_get(object, key);
-    if (!json_is_string(value)) return (ntr_words){0};
-    return (ntr_words){json_string_value(value), json_string_length(value), column_of(line, key)};
+    if (!json_is_string(value)) return (ntr_draft_text){0};
+    return (ntr_draft_text){json_string_value(value), json_string_length(value), column_of(line, key)};
 }
 
 static ntr_status read_object(const ntr_params *params, json_t *object, ntr_draft *draft, const char *line,

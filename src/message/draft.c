@@ -69,7 +69,7 @@ ntr_status ntr_parse_number(const char *text, size_t size, uint64_t *value) {
 
 /* ---- BYTES ------------------------------------------------------------------------------------- */
 
-static int put_bytes(const ntr_words *words, uint8_t *out, size_t capacity, size_t *column) {
+static int put_bytes(const ntr_draft_text *words, uint8_t *out, size_t capacity, size_t *column) {
     *column = words->column;
     if (words->size % 2 || !words->size) return NTR_E_SYNTAX;
     if (words->size / 2 > capacity) return NTR_E_SPACE;
@@ -120,7 +120,7 @@ static ntr_status put_item(ntr_writer *w, const char *item, size_t size) {
     return status;
 }
 
-static ntr_status put_payload(ntr_writer *w, const ntr_words *words, size_t *column) {
+static ntr_status put_payload(ntr_writer *w, const ntr_draft_text *words, size_t *column) {
     for (size_t at = 0; words->text && at <= words->size;) {
         const char *item = words->text + at;
         const char *comma = memchr(item, ',', words->size - at);

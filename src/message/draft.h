@@ -5,15 +5,15 @@
 #include <ntrace/message.h>
 
 /* A run of characters of the line, and its place. */
-typedef struct ntr_words {
+typedef struct ntr_draft_text {
     const char *text; /* NULL: the line has none */
     size_t size, column;
-} ntr_words;
+} ntr_draft_text;
 
 typedef struct ntr_draft {
     ntr_message message;
-    ntr_words payload; /* DATA */
-    ntr_words bytes;   /* BYTES: overrules everything else */
+    ntr_draft_text payload; /* DATA */
+    ntr_draft_text bytes;   /* BYTES: overrules everything else */
     size_t column[NTR_FIELD_COUNT]; /* of each present field's value */
     size_t end;                     /* where the name ends: the place of what is missing */
 } ntr_draft;

@@ -9,9 +9,9 @@
 enum { NTR_WORDS_BYTES = 16 };
 
 /* A message of up to 16 bytes, the first in the low bits of word[0]; zeros behind it. Never all zeros. */
-typedef struct ntr_words {
+typedef struct ntr_message_words {
     uint64_t word[2];
-} ntr_words;
+} ntr_message_words;
 
 /* Bit 0 of each byte that ends a message. */
 static inline uint64_t ntr_words_ends(uint64_t word) { return word & word >> 1 & NTR_BYTES_LOW; }
@@ -22,7 +22,7 @@ static inline uint64_t ntr_words_up_to(uint64_t word, uint64_t ends) { return wo
 static inline unsigned ntr_words_bytes(uint64_t ends) { return (unsigned)__builtin_ctzll(ends) / 8 + 1; }
 
 /* The message that begins here; 16 bytes must be readable. Returns its size; 0: it is longer. */
-static inline unsigned ntr_words_load(ntr_words *w, const uint8_t *bytes) {
+static inline unsigned ntr_words_load(ntr_message_words *w, const uint8_t *bytes) {
     uint64_t word = ntr_load8(bytes), ends = ntr_words_ends(word);
     w->word[0] = word;
     w->word[1] = 0;
@@ -50,9 +50,9 @@ static inline unsigned ntr_words_src(uint64_t first, unsigned src_bits) {
 static inline uint64_t ntr_words_place_src(unsigned src) { return ntr_scatter_mdo((uint64_t)src << NTR_MDO_BITS); }
 
 /* Decode them after all. */
-static inline ntr_status ntr_words_decode(const ntr_params *params, const ntr_words *w, ntr_message *message) {
+static inline ntr_status ntr_words_decode(const ntr_params *params, const ntr_message_words *w, ntr_message *message) {
     uint8_t bytes[NTR_WORDS_BYTES];
-    ntr_words again;
+    ntr_message_words again;
     ntr_store8(bytes, w->word[0]);
     ntr_store8(bytes + 8, w->word[1]);
     return ntr_message_decode(params, (ntr_bytes){bytes, ntr_words_load(&again, bytes)}, message);

@@ -4,21 +4,21 @@
 /* ---- guesses */
 
 /* Decode it from the truth, once more if it has been. The lock is held. */
-static void begin_anew(ntr_parallel *p, ntr_piece *next, ntr_baton *truth) {
+static void begin_anew(ntr_parallel *p, ntr_chunk *next, ntr_snapshot *truth) {
     const ntr_allocator *allocator = p->config.decoder.allocator;
     next->unwanted = true;
     pthread_cond_broadcast(&p->work);
-    while (next->state == NTR_PIECE_RUNNING) pthread_cond_wait(&p->news, &p->lock);
-    ntr_baton_free(next->start, allocator);
-    ntr_baton_free(next->end, allocator);
-    ntr_baton_free(next->joined, allocator);
-    ntr_made_drop(&next->made, &p->parts);
-    ntr_made_drop(&next->seamed, &p->parts);
+    while (next->state == NTR_CHUNK_RUNNING) pthread_cond_wait(&p->news, &p->lock);
+    ntr_snapshot_free(next->start, allocator);
+    ntr_snapshot_free(next->end, allocator);
+    ntr_snapshot_free(next->joined, allocator);
+    ntr_chunk_output_drop(&next->output, &p->parts);
+    ntr_chunk_output_drop(&next->pre_sync_output, &p->parts);
     next->unwanted = false;
     next->ahead = false;
-    next->state = NTR_PIECE_WAITING;
+    next->state = NTR_CHUNK_WAITING;
     next->end = next->joined = NULL;
-    next->seam.count = 0;
+    next->pre_sync.count = 0;
     next->start = truth;
 }
 
@@ -30,47 +30,47 @@ static void add_counts(ntr_counts *to, const ntr_counts *from) {
 
 /* The head has ended with the truth, which `next` starts from: as it guessed, or else once more. Called with the
  * lock held. */
-static void compare(ntr_parallel *p, ntr_piece *head, ntr_piece *next, ntr_baton *truth) {
-    if (next->guessed && ntr_baton_fits(truth, head->joined ? head->joined : truth, next->start)) {
+static void compare(ntr_parallel *p, ntr_chunk *head, ntr_chunk *next, ntr_snapshot *truth) {
+    if (next->guessed && ntr_snapshot_matches(truth, head->joined ? head->joined : truth, next->start)) {
         next->before = truth;
-        add_counts(&p->counts, &head->seam_counts);
-        ntr_made_move(&p->seam, &head->seamed);
+        add_counts(&p->counts, &head->pre_sync_counts);
+        ntr_chunk_output_move(&p->pre_sync, &head->pre_sync_output);
         return;
     }
     if (next->guessed) {
         p->stats.guessed_wrong++;
-        p->cutter.shift = next->shift + ntr_baton_number(truth) - ntr_baton_number(next->start);
+        p->splitter.shift = next->shift + ntr_snapshot_number(truth) - ntr_snapshot_number(next->start);
     }
     begin_anew(p, next, truth);
 }
 
 /* ---- delivering */
 
-static ntr_status deliver_run(const ntr_parallel *p, const ntr_run_head *run) {
+static ntr_status deliver_run(const ntr_parallel *p, const ntr_output_run *run) {
     const ntr_parallel_work *work = &p->config.work;
     return run->size ? work->deliver(work->user, run->what, run + 1, run->size) : NTR_OK;
 }
 
 /* The seam's next run, or NULL. */
-static const ntr_run_head *seam_run(ntr_parallel *p) {
+static const ntr_output_run *pre_sync_run(ntr_parallel *p) {
     for (;;) {
-        const ntr_run_head *run = p->seam_part ? ntr_part_run(p->seam_part, &p->seam_at) : NULL;
+        const ntr_output_run *run = p->pre_sync_part ? ntr_part_run(p->pre_sync_part, &p->pre_sync_at) : NULL;
         if (run) return run;
-        if (p->seam_part) ntr_parts_free(&p->parts, p->seam_part);
-        p->seam_part = ntr_made_take(&p->seam);
-        p->seam_at = 0;
-        if (!p->seam_part) return NULL;
+        if (p->pre_sync_part) ntr_parts_free(&p->parts, p->pre_sync_part);
+        p->pre_sync_part = ntr_chunk_output_take(&p->pre_sync);
+        p->pre_sync_at = 0;
+        if (!p->pre_sync_part) return NULL;
     }
 }
 
 /* What lies in the seam before `key`. */
-static ntr_status deliver_seam(ntr_parallel *p, uint32_t key) {
+static ntr_status deliver_pre_sync(ntr_parallel *p, uint32_t key) {
     ntr_status status = NTR_OK;
-    while (status == NTR_OK && (p->seam_part || p->seam.first)) {
-        const ntr_run_head *run = seam_run(p);
+    while (status == NTR_OK && (p->pre_sync_part || p->pre_sync.first)) {
+        const ntr_output_run *run = pre_sync_run(p);
         if (!run) break;
         if (run->key >= key) {
-            p->seam_at = (size_t)((const unsigned char *)run - p->seam_part->bytes); /* once more, later */
+            p->pre_sync_at = (size_t)((const unsigned char *)run - p->pre_sync_part->bytes); /* once more, later */
             break;
         }
         status = deliver_run(p, run);
@@ -80,17 +80,17 @@ static ntr_status deliver_seam(ntr_parallel *p, uint32_t key) {
 
 static ntr_status deliver_part(ntr_parallel *p, const ntr_part *part) {
     ntr_status status = NTR_OK;
-    const ntr_run_head *run;
+    const ntr_output_run *run;
     for (size_t at = 0; status == NTR_OK && (run = ntr_part_run(part, &at));) {
-        status = deliver_seam(p, run->key);
+        status = deliver_pre_sync(p, run->key);
         if (status == NTR_OK) status = deliver_run(p, run);
     }
     return status;
 }
 
-void ntr_deliver(ntr_parallel *p, ntr_piece *head, bool all) {
+void ntr_deliver(ntr_parallel *p, ntr_chunk *head, bool all) {
     p->delivering = true;
-    for (ntr_part *part; p->status == NTR_OK && (part = ntr_made_take(&head->made));) {
+    for (ntr_part *part; p->status == NTR_OK && (part = ntr_chunk_output_take(&head->output));) {
         pthread_mutex_unlock(&p->lock);
         ntr_status status = deliver_part(p, part);
         ntr_parts_free(&p->parts, part);
@@ -99,48 +99,48 @@ void ntr_deliver(ntr_parallel *p, ntr_piece *head, bool all) {
     }
     if (p->status == NTR_OK && all) {
         pthread_mutex_unlock(&p->lock);
-        ntr_status status = deliver_seam(p, UINT32_MAX);
+        ntr_status status = deliver_pre_sync(p, UINT32_MAX);
         pthread_mutex_lock(&p->lock);
         p->status = status;
     }
     p->delivering = false;
 }
 
-static void add_stats(ntr_parallel_stats *stats, const ntr_piece *head) {
-    stats->pieces++;
+static void add_stats(ntr_parallel_stats *stats, const ntr_chunk *head) {
+    stats->chunks++;
     stats->ahead += head->ahead;
     stats->many_sources += head->many;
-    stats->without_sync += !head->guessed && !head->many && stats->pieces > 1;
+    stats->without_sync += !head->guessed && !head->many && stats->chunks > 1;
 }
 
 /* The head is done and delivered: the next one takes its place. */
-static void retire(ntr_parallel *p, ntr_piece *head) {
-    ntr_baton *truth = head->end;
+static void retire(ntr_parallel *p, ntr_chunk *head) {
+    ntr_snapshot *truth = head->end;
     if (head->before)
-        p->status = ntr_baton_carry(truth, head->before, head->start, p->config.decoder.allocator);
+        p->status = ntr_snapshot_carry(truth, head->before, head->start, p->config.decoder.allocator);
     if (p->status != NTR_OK) return;
     head->end = NULL;
     add_counts(&p->counts, &head->counts);
     add_stats(&p->stats, head);
-    ntr_piece *next = ntr_piece_at(p, p->head + 1);
+    ntr_chunk *next = ntr_chunk_at(p, p->head + 1);
     if (head->last)
-        ntr_baton_free(truth, p->config.decoder.allocator);
+        ntr_snapshot_free(truth, p->config.decoder.allocator);
     else
         compare(p, head, next, truth);
     next->head = true;
-    ntr_piece_clear(head);
+    ntr_chunk_clear(head);
     p->head++;
     pthread_cond_broadcast(&p->work);
 }
 
 /* Whether the head needs the caller: it is done, or was not delivering itself when it came to be the head. */
-static bool is_ready(const ntr_parallel *p, const ntr_piece *head) {
-    return p->status != NTR_OK || (!p->delivering && (head->state == NTR_PIECE_DONE || head->made.first));
+static bool is_ready(const ntr_parallel *p, const ntr_chunk *head) {
+    return p->status != NTR_OK || (!p->delivering && (head->state == NTR_CHUNK_DONE || head->output.first));
 }
 
 /* Deliver what the head has. The lock is held. */
-static void deliver_head(ntr_parallel *p, ntr_piece *head) {
-    bool done = head->state == NTR_PIECE_DONE;
+static void deliver_head(ntr_parallel *p, ntr_chunk *head) {
+    bool done = head->state == NTR_CHUNK_DONE;
     ntr_deliver(p, head, done);
     pthread_cond_broadcast(&p->work); /* there is room again */
     if (p->status != NTR_OK || !done) return;
@@ -153,7 +153,7 @@ static void deliver_head(ntr_parallel *p, ntr_piece *head) {
 
 ntr_status ntr_deliver_until(ntr_parallel *p, uint64_t left) {
     while (p->status == NTR_OK && p->sent > p->head) {
-        ntr_piece *head = ntr_piece_at(p, p->head);
+        ntr_chunk *head = ntr_chunk_at(p, p->head);
         if (!is_ready(p, head) && p->sent - p->head <= left) break;
         while (!is_ready(p, head)) pthread_cond_wait(&p->news, &p->lock);
         if (p->status == NTR_OK) deliver_head(p, head);

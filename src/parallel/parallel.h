@@ -1,5 +1,5 @@
 /* The inside of ntr_parallel: a ring of pieces, threads that decode them, and the caller's thread, which cuts the
- * stream (cutter.h) and compares guesses with truth. The thread that decodes the head, the first piece that is not
+ * stream (splitter.h) and compares guesses with truth. The thread that decodes the head, the first piece that is not
  * delivered yet, delivers what it makes; the caller's delivers what was made before. */
 #ifndef NTR_PARALLEL_PARALLEL_H
 #define NTR_PARALLEL_PARALLEL_H
@@ -8,16 +8,16 @@
 #include <pthread.h>
 
 #include "decoder/snapshot.h"
-#include "parallel/cutter.h"
-#include "parallel/made.h"
+#include "parallel/splitter.h"
+#include "parallel/chunk_output.h"
 
-typedef enum ntr_piece_state {
-    NTR_PIECE_WAITING = 0, /* for a thread, or to know where it starts */
-    NTR_PIECE_RUNNING,
-    NTR_PIECE_DONE,
-} ntr_piece_state;
+typedef enum ntr_chunk_state {
+    NTR_CHUNK_WAITING = 0, /* for a thread, or to know where it starts */
+    NTR_CHUNK_RUNNING,
+    NTR_CHUNK_DONE,
+} ntr_chunk_state;
 
-struct ntr_piece {
+struct ntr_chunk {
     ntr_parallel *parallel;
     uint8_t *data;
     size_t size, room;
@@ -25,47 +25,47 @@ struct ntr_piece {
     bool guessed;   /* `start` was a guess, when the piece was cut */
     bool many;      /* it could not be, because there are several sources */
     uint64_t shift; /* of the cutter, then */
-    ntr_seam seam;  /* messages of it that the piece before decodes; none if that is of no use */
+    ntr_pre_sync pre_sync;  /* messages of it that the piece before decodes; none if that is of no use */
 
     /* Under the lock. */
-    uint8_t state;  /* ntr_piece_state */
+    uint8_t state;  /* ntr_chunk_state */
     bool unwanted;  /* the guess was wrong: give up */
     bool head;      /* everything before has been delivered */
     bool ahead;     /* was begun before it was the head */
-    ntr_baton *start, *end;
-    ntr_baton *joined; /* what is known where sources join the next piece; NULL: that is `end` */
-    ntr_baton *before; /* the truth, when `start` was a guess that fitted it */
-    ntr_made made;     /* to be delivered */
+    ntr_snapshot *start, *end;
+    ntr_snapshot *joined; /* what is known where sources join the next piece; NULL: that is `end` */
+    ntr_snapshot *before; /* the truth, when `start` was a guess that fitted it */
+    ntr_chunk_output output;     /* to be delivered */
     ntr_status status;
 
     /* The thread's own while it runs. */
-    ntr_made making;
-    ntr_made seamed;    /* of the next piece's seam */
-    ntr_made *into;     /* one of the two */
-    ntr_counts counts, seam_counts;
-    ntr_status refused; /* by ntr_piece_put */
+    ntr_chunk_output making;
+    ntr_chunk_output pre_sync_output;    /* of the next piece's seam */
+    ntr_chunk_output *into;     /* one of the two */
+    ntr_counts counts, pre_sync_counts;
+    ntr_status refused; /* by ntr_chunk_put */
 };
 
 typedef struct ntr_worker {
     ntr_parallel *parallel;
     ntr_decoder *decoder;
-    void *maker;
+    void *thread_data;
     pthread_t thread;
     bool runs;
 } ntr_worker;
 
 struct ntr_parallel {
     ntr_parallel_config config;
-    ntr_cutter cutter;
+    ntr_splitter splitter;
     size_t looked;    /* bytes of the piece being filled that the cutter has seen */
     size_t least;     /* bytes of a piece */
-    size_t most_made; /* bytes that a piece may hold before its turn */
+    size_t most_output; /* bytes that a piece may hold before its turn */
 
     ntr_parts parts;
     ntr_worker *workers;
     unsigned worker_count;
 
-    ntr_piece *ring;
+    ntr_chunk *ring;
     size_t ring_size;
     uint64_t head, sent, tail; /* pieces [head, sent) are for the threads; `tail` is being filled; the one before waits
                                 * for its end, if it was not sent: they have a seam */
@@ -77,31 +77,31 @@ struct ntr_parallel {
 
     ntr_counts counts;
     ntr_parallel_stats stats;
-    ntr_made seam;     /* made of the head's seam, to be delivered between what the head made, */
-    ntr_part *seam_part; /* ... this part of it first, from here on */
-    size_t seam_at;
+    ntr_chunk_output pre_sync;     /* made of the head's seam, to be delivered between what the head made, */
+    ntr_part *pre_sync_part; /* ... this part of it first, from here on */
+    size_t pre_sync_at;
     bool delivering;   /* somebody is, without the lock */
     ntr_status status; /* sticky: why no more is delivered */
     ntr_status ended;  /* the caller's: the same, told */
 };
 
-static inline ntr_piece *ntr_piece_at(const ntr_parallel *p, uint64_t number) {
+static inline ntr_chunk *ntr_chunk_at(const ntr_parallel *p, uint64_t number) {
     return &p->ring[number % p->ring_size];
 }
 
 /* The piece behind it in the stream. */
-static inline ntr_piece *ntr_piece_behind(const ntr_piece *piece) {
-    const ntr_parallel *p = piece->parallel;
-    return &p->ring[((size_t)(piece - p->ring) + 1) % p->ring_size];
+static inline ntr_chunk *ntr_chunk_behind(const ntr_chunk *chunk) {
+    const ntr_parallel *p = chunk->parallel;
+    return &p->ring[((size_t)(chunk - p->ring) + 1) % p->ring_size];
 }
 
 /* Make the piece ready for the ring's next round; its memory is kept. */
-void ntr_piece_clear(ntr_piece *piece);
+void ntr_chunk_clear(ntr_chunk *chunk);
 
 /* ---- deliver.c: all with the lock held */
 
 /* Hand on what the head has made, without the lock; `all`: it makes no more. */
-void ntr_deliver(ntr_parallel *p, ntr_piece *head, bool all);
+void ntr_deliver(ntr_parallel *p, ntr_chunk *head, bool all);
 
 /* In the caller's thread: deliver what is ready; wait while more than `left` pieces are in the ring. */
 ntr_status ntr_deliver_until(ntr_parallel *p, uint64_t left);

@@ -9,186 +9,187 @@ enum { EVENTS_AT_ONCE = 512 };
 /* ---- what was made */
 
 /* Hand over what is full, or wait for its turn if that is too much. */
-static ntr_status hand_over(ntr_piece *piece) {
-    ntr_parallel *p = piece->parallel;
+static ntr_status hand_over(ntr_chunk *chunk) {
+    ntr_parallel *p = chunk->parallel;
     pthread_mutex_lock(&p->lock);
-    ntr_made_move_full(&piece->made, &piece->making);
-    if (piece->head && !p->delivering) ntr_deliver(p, piece, false);
-    while (piece->made.size > p->most_made && !piece->unwanted && !p->over) pthread_cond_wait(&p->work, &p->lock);
-    ntr_status status = piece->unwanted || p->over || p->status != NTR_OK ? NTR_E_STATE : NTR_OK;
+    ntr_chunk_output_move_full(&chunk->output, &chunk->making);
+    if (chunk->head && !p->delivering) ntr_deliver(p, chunk, false);
+    while (chunk->output.size > p->most_output && !chunk->unwanted && !p->over) pthread_cond_wait(&p->work, &p->lock);
+    ntr_status status = chunk->unwanted || p->over || p->status != NTR_OK ? NTR_E_STATE : NTR_OK;
     if (p->status != NTR_OK) pthread_cond_signal(&p->news);
     pthread_mutex_unlock(&p->lock);
     return status;
 }
 
-void *ntr_piece_room(ntr_piece *piece, unsigned what, size_t least, size_t *room) {
-    if (piece->refused != NTR_OK) return NULL;
-    void *to = ntr_made_room(piece->into, &piece->parallel->parts, what, least, room);
+void *ntr_chunk_room(ntr_chunk *chunk, unsigned what, size_t least, size_t *room) {
+    if (chunk->refused != NTR_OK) return NULL;
+    void *to = ntr_chunk_output_room(chunk->into, &chunk->parallel->parts, what, least, room);
     if (!to)
-        piece->refused = NTR_E_MEMORY;
-    else if (piece->making.first != piece->making.last && piece->into == &piece->making)
-        piece->refused = hand_over(piece);
-    return piece->refused == NTR_OK ? to : NULL;
+        chunk->refused = NTR_E_MEMORY;
+    else if (chunk->making.first != chunk->making.last && chunk->into == &chunk->making)
+        chunk->refused = hand_over(chunk);
+    return chunk->refused == NTR_OK ? to : NULL;
 }
 
-void ntr_piece_used(ntr_piece *piece, size_t size) {
-    if (piece->refused == NTR_OK) ntr_made_used(piece->into, size);
+void ntr_chunk_used(ntr_chunk *chunk, size_t size) {
+    if (chunk->refused == NTR_OK) ntr_chunk_output_used(chunk->into, size);
 }
 
-ntr_status ntr_piece_put(ntr_piece *piece, unsigned what, const void *data, size_t size) {
+ntr_status ntr_chunk_put(ntr_chunk *chunk, unsigned what, const void *data, size_t size) {
     size_t room;
-    if (size == 0) return piece->refused;
-    void *to = ntr_piece_room(piece, what, size, &room);
-    if (!to) return piece->refused;
+    if (size == 0) return chunk->refused;
+    void *to = ntr_chunk_room(chunk, what, size, &room);
+    if (!to) return chunk->refused;
     memcpy(to, data, size);
-    ntr_piece_used(piece, size);
+    ntr_chunk_used(chunk, size);
     return NTR_OK;
 }
 
-ntr_status ntr_piece_status(const ntr_piece *piece) {
-    return piece->refused;
+ntr_status ntr_chunk_status(const ntr_chunk *chunk) {
+    return chunk->refused;
 }
 
 /* ---- decoding */
 
-static bool is_unwanted(ntr_piece *piece) {
-    ntr_parallel *p = piece->parallel;
+static bool is_unwanted(ntr_chunk *chunk) {
+    ntr_parallel *p = chunk->parallel;
     pthread_mutex_lock(&p->lock);
-    bool unwanted = piece->unwanted || p->over;
+    bool unwanted = chunk->unwanted || p->over;
     pthread_mutex_unlock(&p->lock);
     return unwanted;
 }
 
-static ntr_status read_events(ntr_worker *w, ntr_piece *piece) {
+static ntr_status read_events(ntr_worker *w, ntr_chunk *chunk) {
     const ntr_parallel_work *work = &w->parallel->config.work;
     ntr_event events[EVENTS_AT_ONCE];
     ntr_status status = NTR_OK, taken = NTR_OK;
     for (unsigned turn = 0; status == NTR_OK; turn++) {
         size_t count = 0;
         status = ntr_decoder_read(w->decoder, events, EVENTS_AT_ONCE, &count);
-        if (count && work->events) taken = work->events(w->maker, piece, events, count);
+        if (count && work->events) taken = work->events(w->thread_data, chunk, events, count);
         if (taken != NTR_OK) return taken;
-        if (turn % 16 == 15 && is_unwanted(piece)) return NTR_E_STATE;
+        if (turn % 16 == 15 && is_unwanted(chunk)) return NTR_E_STATE;
     }
     return status;
 }
 
-static ntr_status told(void *user, const ntr_event *event, const ntr_context *context, uint64_t times) {
+static ntr_status count_callback(void *user, const ntr_event *event, const ntr_context *context, uint64_t times) {
     ntr_worker *w = user;
-    return w->parallel->config.work.told(w->maker, event, context, times);
+    return w->parallel->config.work.count_callback(w->thread_data, event, context, times);
 }
 
 static ntr_status settle(ntr_worker *w) {
-    bool told = w->parallel->config.counting && w->parallel->config.work.told;
-    return told ? ntr_decoder_settle(w->decoder) : NTR_OK;
+    bool count_callback = w->parallel->config.counting && w->parallel->config.work.count_callback;
+    return count_callback ? ntr_decoder_flush_counts(w->decoder) : NTR_OK;
 }
 
 /* Decode what lies between two places of the piece, which end with messages or the piece. */
-static ntr_status read_some(ntr_worker *w, ntr_piece *piece, const uint8_t *data, size_t size, bool last, ntr_counts *counts) {
+static ntr_status read_some(ntr_worker *w, ntr_chunk *chunk, const uint8_t *data, size_t size, bool last,
+                            ntr_counts *counts) {
     ntr_status status = ntr_decoder_feed(w->decoder, data, size, last);
     if (status != NTR_OK) return status;
-    return w->parallel->config.counting ? ntr_decoder_count(w->decoder, counts) : read_events(w, piece);
+    return w->parallel->config.counting ? ntr_decoder_count(w->decoder, counts) : read_events(w, chunk);
 }
 
 /* The piece; its keys tell what lies between the messages of the seam. */
-static ntr_status read_piece(ntr_worker *w, ntr_piece *piece) {
+static ntr_status read_chunk(ntr_worker *w, ntr_chunk *chunk) {
     ntr_status status = NTR_NEED_MORE;
     size_t at = 0;
-    for (size_t i = 0; i < piece->seam.count && status == NTR_NEED_MORE; i++) {
-        size_t to = piece->seam.messages[i].offset;
-        piece->into->key = 2 * (uint32_t)i;
-        status = read_some(w, piece, piece->data + at, to - at, false, &piece->counts);
+    for (size_t i = 0; i < chunk->pre_sync.count && status == NTR_NEED_MORE; i++) {
+        size_t to = chunk->pre_sync.messages[i].offset;
+        chunk->into->key = 2 * (uint32_t)i;
+        status = read_some(w, chunk, chunk->data + at, to - at, false, &chunk->counts);
         at = to;
     }
     if (status != NTR_NEED_MORE) return status;
-    piece->into->key = 2 * (uint32_t)piece->seam.count;
-    status = read_some(w, piece, piece->size ? piece->data + at : NULL, piece->size - at, piece->last, &piece->counts);
+    chunk->into->key = 2 * (uint32_t)chunk->pre_sync.count;
+    status = read_some(w, chunk, chunk->size ? chunk->data + at : NULL, chunk->size - at, chunk->last, &chunk->counts);
     ntr_status settled = status < 0 ? NTR_OK : settle(w);
     return settled == NTR_OK ? status : settled;
 }
 
 /* The next piece's seam: its messages alone. Their bytes are counted in the piece they lie in. */
-static ntr_status read_seam(ntr_worker *w, ntr_piece *piece, const ntr_piece *next) {
+static ntr_status read_pre_sync(ntr_worker *w, ntr_chunk *chunk, const ntr_chunk *next) {
     ntr_status status = NTR_NEED_MORE;
-    uint64_t begin = ntr_baton_offset(next->start);
-    for (size_t i = 0; i < next->seam.count && status == NTR_NEED_MORE; i++) {
-        const ntr_seam_message *m = &next->seam.messages[i];
-        const ntr_baton_place place = {.offset = begin + m->offset, .number = m->number - 1};
-        ntr_baton_move(w->decoder, &place);
-        piece->into->key = 2 * (uint32_t)i + 1;
-        status = read_some(w, piece, next->data + m->offset, m->size, false, &piece->seam_counts);
+    uint64_t begin = ntr_snapshot_offset(next->start);
+    for (size_t i = 0; i < next->pre_sync.count && status == NTR_NEED_MORE; i++) {
+        const ntr_pre_sync_message *m = &next->pre_sync.messages[i];
+        const ntr_snapshot_position place = {.offset = begin + m->offset, .number = m->number - 1};
+        ntr_snapshot_move(w->decoder, &place);
+        chunk->into->key = 2 * (uint32_t)i + 1;
+        status = read_some(w, chunk, next->data + m->offset, m->size, false, &chunk->pre_sync_counts);
     }
-    piece->seam_counts.messages = piece->seam_counts.bytes = 0;
+    chunk->pre_sync_counts.messages = chunk->pre_sync_counts.bytes = 0;
     ntr_status settled = status < 0 ? NTR_OK : settle(w);
     return settled == NTR_OK ? status : settled;
 }
 
-static void tell_sources(const ntr_worker *w, const ntr_baton *start) {
+static void tell_sources(const ntr_worker *w, const ntr_snapshot *start) {
     uint16_t src;
     ntr_context context;
-    for (size_t i = 0; ntr_baton_source(start, i, &src, &context); i++)
-        w->parallel->config.work.source(w->maker, src, &context);
+    for (size_t i = 0; ntr_snapshot_source(start, i, &src, &context); i++)
+        w->parallel->config.work.source(w->thread_data, src, &context);
 }
 
-static ntr_status end(ntr_worker *w, ntr_piece *piece, ntr_status status) {
+static ntr_status end(ntr_worker *w, ntr_chunk *chunk, ntr_status status) {
     const ntr_parallel_work *work = &w->parallel->config.work;
-    ntr_status ended = work->end ? work->end(w->maker, piece) : NTR_OK;
+    ntr_status ended = work->end ? work->end(w->thread_data, chunk) : NTR_OK;
     return status >= 0 && ended != NTR_OK ? ended : status;
 }
 
-static ntr_status decode(ntr_worker *w, ntr_piece *piece, const ntr_baton *start) {
+static ntr_status decode(ntr_worker *w, ntr_chunk *chunk, const ntr_snapshot *start) {
     const ntr_parallel_work *work = &w->parallel->config.work;
-    ntr_status status = ntr_baton_give(w->decoder, start);
+    ntr_status status = ntr_snapshot_restore(w->decoder, start);
     if (status != NTR_OK) return status;
-    if (work->begin) work->begin(w->maker, piece);
+    if (work->begin) work->begin(w->thread_data, chunk);
     if (work->source) tell_sources(w, start);
-    return end(w, piece, read_piece(w, piece));
+    return end(w, chunk, read_chunk(w, chunk));
 }
 
 /* What is known at the end of the piece, and where sources join the next. */
-static ntr_status look_behind(ntr_worker *w, ntr_piece *piece, ntr_baton **end_, ntr_baton **joined) {
-    const ntr_piece *next = ntr_piece_behind(piece);
-    *end_ = ntr_baton_take(w->decoder);
+static ntr_status look_behind(ntr_worker *w, ntr_chunk *chunk, ntr_snapshot **end_, ntr_snapshot **joined) {
+    const ntr_chunk *next = ntr_chunk_behind(chunk);
+    *end_ = ntr_snapshot_take(w->decoder);
     if (!*end_) return NTR_E_MEMORY;
-    if (piece->last || !next->seam.count) return NTR_OK;
-    piece->into = &piece->seamed;
-    ntr_status status = end(w, piece, read_seam(w, piece, next));
+    if (chunk->last || !next->pre_sync.count) return NTR_OK;
+    chunk->into = &chunk->pre_sync_output;
+    ntr_status status = end(w, chunk, read_pre_sync(w, chunk, next));
     if (status < 0) return status;
-    *joined = ntr_baton_take(w->decoder);
+    *joined = ntr_snapshot_take(w->decoder);
     return *joined ? NTR_OK : NTR_E_MEMORY;
 }
 
 /* ---- threads */
 
-static ntr_piece *find_piece(const ntr_parallel *p) {
+static ntr_chunk *find_chunk(const ntr_parallel *p) {
     for (uint64_t i = p->head; i < p->sent; i++) {
-        ntr_piece *piece = ntr_piece_at(p, i);
-        if (piece->state == NTR_PIECE_WAITING && piece->start) return piece;
+        ntr_chunk *chunk = ntr_chunk_at(p, i);
+        if (chunk->state == NTR_CHUNK_WAITING && chunk->start) return chunk;
     }
     return NULL;
 }
 
 /* Called, and returns, with the lock held. */
-static void work_on(ntr_worker *w, ntr_piece *piece) {
+static void work_on(ntr_worker *w, ntr_chunk *chunk) {
     ntr_parallel *p = w->parallel;
-    piece->state = NTR_PIECE_RUNNING;
-    piece->ahead = !piece->head;
-    piece->counts = piece->seam_counts = (ntr_counts){0};
-    piece->refused = NTR_OK;
-    piece->into = &piece->making;
-    const ntr_baton *start = piece->start;
+    chunk->state = NTR_CHUNK_RUNNING;
+    chunk->ahead = !chunk->head;
+    chunk->counts = chunk->pre_sync_counts = (ntr_counts){0};
+    chunk->refused = NTR_OK;
+    chunk->into = &chunk->making;
+    const ntr_snapshot *start = chunk->start;
     pthread_mutex_unlock(&p->lock);
 
-    ntr_status status = decode(w, piece, start);
-    ntr_baton *behind = NULL, *joined = NULL;
-    if (status >= 0) status = look_behind(w, piece, &behind, &joined);
+    ntr_status status = decode(w, chunk, start);
+    ntr_snapshot *behind = NULL, *joined = NULL;
+    if (status >= 0) status = look_behind(w, chunk, &behind, &joined);
 
     pthread_mutex_lock(&p->lock);
-    ntr_made_move(&piece->made, &piece->making);
-    piece->end = behind;
-    piece->joined = joined;
-    piece->status = status;
-    piece->state = NTR_PIECE_DONE;
+    ntr_chunk_output_move(&chunk->output, &chunk->making);
+    chunk->end = behind;
+    chunk->joined = joined;
+    chunk->status = status;
+    chunk->state = NTR_CHUNK_DONE;
     pthread_cond_signal(&p->news);
 }
 
@@ -197,9 +198,9 @@ static void *run(void *user) {
     ntr_parallel *p = w->parallel;
     pthread_mutex_lock(&p->lock);
     while (!p->over) {
-        ntr_piece *piece = find_piece(p);
-        if (piece)
-            work_on(w, piece);
+        ntr_chunk *chunk = find_chunk(p);
+        if (chunk)
+            work_on(w, chunk);
         else
             pthread_cond_wait(&p->work, &p->lock);
     }
@@ -223,9 +224,9 @@ static ntr_status start(ntr_parallel *p, ntr_worker *w) {
     w->parallel = p;
     w->decoder = ntr_decoder_new(&p->config.decoder, &status);
     if (!w->decoder) return status;
-    w->maker = work->maker_new ? work->maker_new(work->user) : work->user;
-    if (work->maker_new && !w->maker) return NTR_E_MEMORY;
-    if (p->config.counting && work->told) ntr_decoder_tell(w->decoder, told, w);
+    w->thread_data = work->thread_data_new ? work->thread_data_new(work->user) : work->user;
+    if (work->thread_data_new && !w->thread_data) return NTR_E_MEMORY;
+    if (p->config.counting && work->count_callback) ntr_decoder_set_count_callback(w->decoder, count_callback, w);
     return start_thread(w) ? NTR_OK : NTR_E_LIMIT;
 }
 
@@ -245,6 +246,6 @@ void ntr_workers_end(ntr_parallel *p) {
         ntr_worker *w = &p->workers[i];
         if (w->runs) pthread_join(w->thread, NULL);
         ntr_decoder_free(w->decoder);
-        if (w->maker && p->config.work.maker_free) p->config.work.maker_free(w->maker);
+        if (w->thread_data && p->config.work.thread_data_free) p->config.work.thread_data_free(w->thread_data);
     }
 }

@@ -8,7 +8,7 @@ typedef struct walk {
     const ntr_program *program;
     const ntr_context *context;
     uint64_t position, pc;
-    ntr_window window;
+    ntr_code_window window;
     bool has_window;
 } walk;
 

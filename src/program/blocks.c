@@ -73,7 +73,7 @@ void ntr_blocks_free(ntr_blocks *blocks) {
     const ntr_allocator *allocator = rest->allocator;
     free_chunks(rest);
     ntr_views_release(&rest->views, allocator);
-    ntr_timeline_release(&rest->timeline, allocator);
+    ntr_image_timeline_release(&rest->timeline, allocator);
     ntr_dealloc(allocator, rest->chunks);
     ntr_dealloc(allocator, rest->pages);
     ntr_dealloc(allocator, blocks->table);

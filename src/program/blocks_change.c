@@ -61,8 +61,8 @@ static void kill_segment(ntr_blocks *blocks, size_t segment) {
 }
 
 static void kill_crossed(ntr_blocks *blocks, uint64_t position) {
-    ntr_timeline *timeline = &blocks->rest->timeline;
-    size_t passed = ntr_timeline_passed(timeline, position);
+    ntr_image_timeline *timeline = &blocks->rest->timeline;
+    size_t passed = ntr_image_timeline_passed(timeline, position);
     size_t low = passed < timeline->passed ? passed : timeline->passed;
     size_t high = passed < timeline->passed ? timeline->passed : passed;
     for (size_t i = low; i < high; i++) kill_segment(blocks, timeline->edges[i].segment);
@@ -77,7 +77,7 @@ static void learn(ntr_blocks *blocks) {
     const ntr_program *program = blocks->program;
     size_t seen = rest->timeline.segments_seen;
     int finer = ntr_views_update(&rest->views, program, rest->allocator);
-    int timed = ntr_timeline_update(&rest->timeline, program, rest->allocator);
+    int timed = ntr_image_timeline_update(&rest->timeline, program, rest->allocator);
     /* Without memory to know better, nothing is as it was, and the next seek tries again. */
     bool lacking = finer < 0 || timed < 0;
     if (finer || timed || rest->remade != program->remade) {
@@ -87,7 +87,7 @@ static void learn(ntr_blocks *blocks) {
     } else {
         for (size_t i = seen; i < program->segment_count; i++) kill_segment(blocks, i);
     }
-    rest->timeline.passed = ntr_timeline_passed(&rest->timeline, rest->position);
+    rest->timeline.passed = ntr_image_timeline_passed(&rest->timeline, rest->position);
     rest->remade = program->remade;
     blocks->revision = lacking ? program->revision - 1 : program->revision;
 }

@@ -3,7 +3,7 @@
 #define NTR_PROGRAM_BLOCKS_REST_H
 
 #include "program/blocks.h"
-#include "program/timeline.h"
+#include "program/image_timeline.h"
 #include "program/views.h"
 
 #define NTR_PAGE_BITS 12
@@ -11,7 +11,7 @@
 struct ntr_blocks_rest {
     const ntr_allocator *allocator;
     ntr_views views;
-    ntr_timeline timeline;
+    ntr_image_timeline timeline;
     uint64_t position, remade; /* where, and of which program, the cache is true */
     void **chunks;             /* CHUNK blocks each, and room to align them */
     size_t chunk_count, chunk_capacity;

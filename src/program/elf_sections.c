@@ -101,7 +101,7 @@ static ntr_status add_symbols(ntr_elf *file, Elf_Scn *scn, const GElf_Shdr *sect
         ntr_status status = add_symbol(file, &symbol, in, text);
         if (status != NTR_OK) return status;
     }
-    if (ntr_symbols_settle(&file->image->symbols, file->program->allocator))
+    if (ntr_symbols_sort(&file->image->symbols, file->program->allocator))
         return ELF_FAIL(file, NTR_E_MEMORY, "out of memory");
     return NTR_OK;
 }

@@ -161,7 +161,7 @@ static ntr_status read_file(jit_file *file) {
     ntr_status status = check_header(file, &first);
     if (status == NTR_OK) status = collect_codes(file, first);
     if (status == NTR_OK) status = lay_all(file, first);
-    if (status == NTR_OK && ntr_symbols_settle_in_order(&file->image->symbols, file->program->allocator))
+    if (status == NTR_OK && ntr_symbols_sort_in_order(&file->image->symbols, file->program->allocator))
         status = FAIL(file, NTR_E_MEMORY, "out of memory");
     return status;
 }

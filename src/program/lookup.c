@@ -38,11 +38,11 @@ static const ntr_segment *visible(const ntr_program *program, const ntr_context 
 }
 
 bool ntr_program_window(const ntr_program *program, const ntr_context *context, uint64_t position, uint64_t address,
-                        ntr_window *window) {
+                        ntr_code_window *window) {
     const ntr_span *span = ntr_spans_find(&program->map, ntr_program_cut(program, address));
     const ntr_segment *segment = span ? visible(program, context, position, span->value) : NULL;
     if (!segment) return false;
-    *window = (ntr_window){
+    *window = (ntr_code_window){
         .first = span->first,
         .bytes = segment->bytes + (span->first - segment->first),
         .size = span->last - span->first + 1,
@@ -53,7 +53,7 @@ bool ntr_program_window(const ntr_program *program, const ntr_context *context, 
 
 ntr_status ntr_program_image_at(const ntr_program *program, const ntr_context *context, uint64_t position,
                                 uint64_t address, size_t *index) {
-    ntr_window window;
+    ntr_code_window window;
     if (!ntr_program_window(program, context, position, address, &window)) return NTR_END;
     *index = window.image;
     return NTR_OK;
@@ -66,7 +66,7 @@ unsigned ntr_image_isa(const ntr_program *program, const ntr_image *image) {
 }
 
 unsigned ntr_program_isa(const ntr_program *program, const ntr_context *context, uint64_t address) {
-    ntr_window window;
+    ntr_code_window window;
     bool found = ntr_program_window(program, context, NTR_POSITION_ANY, address, &window);
     return ntr_image_isa(program, found ? &program->images[window.image] : NULL);
 }
@@ -93,7 +93,7 @@ size_t ntr_program_read(const ntr_program *program, const ntr_context *context, 
     size_t done = 0;
     while (done < size) {
         uint64_t at = ntr_program_cut(program, address + done);
-        ntr_window window;
+        ntr_code_window window;
         size_t part;
         if (ntr_program_window(program, context, position, at, &window)) {
             uint64_t left = window.size - (at - window.first);
@@ -131,7 +131,7 @@ static ntr_status resolve_table_jump(const ntr_program *program, const ntr_conte
 }
 
 ntr_status ntr_program_decode(const ntr_program *program, const ntr_context *context, uint64_t position,
-                              const ntr_window *window, uint64_t address, ntr_insn *insn) {
+                              const ntr_code_window *window, uint64_t address, ntr_insn *insn) {
     const ntr_image *image = window ? &program->images[window->image] : NULL;
     unsigned isa = ntr_image_isa(program, image);
     ntr_status status = NTR_E_SPACE;
@@ -155,7 +155,7 @@ ntr_status ntr_program_decode(const ntr_program *program, const ntr_context *con
 
 ntr_status ntr_program_insn(const ntr_program *program, const ntr_context *context, uint64_t position,
                             uint64_t address, ntr_insn *insn) {
-    ntr_window window;
+    ntr_code_window window;
     address = ntr_program_cut(program, address);
     bool found = ntr_program_window(program, context, position, address, &window);
     return ntr_program_decode(program, context, position, found ? &window : NULL, address, insn);
@@ -174,7 +174,7 @@ static ntr_status tell_symbol(const ntr_image *image, const ntr_name *name, ntr_
 
 ntr_status ntr_program_symbol(const ntr_program *program, const ntr_context *context, uint64_t address,
                               ntr_symbol *symbol) {
-    ntr_window window;
+    ntr_code_window window;
     address = ntr_program_cut(program, address);
     if (ntr_program_window(program, context, NTR_POSITION_ANY, address, &window)) {
         const ntr_image *image = &program->images[window.image];

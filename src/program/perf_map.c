@@ -49,7 +49,7 @@ static ntr_status read_lines(ntr_program *program, ntr_image *image, char *text,
         }
         text = stop + 1;
     }
-    if (ntr_symbols_settle_in_order(&image->symbols, program->allocator))
+    if (ntr_symbols_sort_in_order(&image->symbols, program->allocator))
         return ntr_program_fail(program, NTR_E_MEMORY, image->path, "out of memory");
     return NTR_OK;
 }

@@ -69,17 +69,17 @@ struct ntr_program {
 };
 
 /* A run of bytes that one looker sees at one time. */
-typedef struct ntr_window {
+typedef struct ntr_code_window {
     uint64_t first;
     const uint8_t *bytes;
     uint64_t size;
     uint32_t image;
-} ntr_window;
+} ntr_code_window;
 
 /* The longest run of bytes of one segment around `address`, as `context` sees it at `position`. The caller may
  * keep it as long as it looks from the same place. */
 bool ntr_program_window(const ntr_program *program, const ntr_context *context, uint64_t position, uint64_t address,
-                        ntr_window *window);
+                        ntr_code_window *window);
 
 bool ntr_image_matches(const ntr_image *image, const ntr_context *context);
 unsigned ntr_image_isa(const ntr_program *program, const ntr_image *image);
@@ -90,7 +90,7 @@ static inline uint64_t ntr_program_cut(const ntr_program *program, uint64_t addr
 
 /* ntr_program_insn inside a window (NULL: look for it). */
 ntr_status ntr_program_decode(const ntr_program *program, const ntr_context *context, uint64_t position,
-                              const ntr_window *window, uint64_t address, ntr_insn *insn);
+                              const ntr_code_window *window, uint64_t address, ntr_insn *insn);
 
 /* For the readers of image formats. */
 

@@ -25,7 +25,8 @@ static const char *shown(ntr_symbols *symbols, const ntr_allocator *allocator, c
     if (ntr_name_is_clean(name)) return name;
     size_t size = ntr_name_clean(name, cleaned) + 1;
     if (symbols->cleaned_bytes + size > NTR_NAMES_CLEANED_BYTES) return "?";
-    if (ntr_reserve(allocator, (void **)&symbols->cleaned, &symbols->cleaned_room, symbols->cleaned_count + 1, sizeof(char *)))
+    if (ntr_reserve(allocator, (void **)&symbols->cleaned, &symbols->cleaned_room, symbols->cleaned_count + 1,
+                    sizeof(char *)))
         return NULL;
     char *copy = ntr_alloc(allocator, size, 1);
     if (!copy) return NULL;
@@ -76,14 +77,14 @@ static int fill(ntr_symbols *symbols, const ntr_allocator *allocator, unsigned m
 }
 
 /* An inner symbol starts later than the one around it: laid in the order of their starts, the innermost wins. */
-int ntr_symbols_settle(ntr_symbols *symbols, const ntr_allocator *allocator) {
+int ntr_symbols_sort(ntr_symbols *symbols, const ntr_allocator *allocator) {
     if (symbols->count) qsort(symbols->names, symbols->count, sizeof *symbols->names, by_address);
     for (unsigned map = 0; map < NTR_NAMES_MAPS; map++)
         if (fill(symbols, allocator, map)) return -1;
     return 0;
 }
 
-int ntr_symbols_settle_in_order(ntr_symbols *symbols, const ntr_allocator *allocator) {
+int ntr_symbols_sort_in_order(ntr_symbols *symbols, const ntr_allocator *allocator) {
     return fill(symbols, allocator, NTR_NAMES_FUNCTION);
 }
 

@@ -41,10 +41,10 @@ enum { NTR_NAMES_CLEANED_BYTES = 16 << 20 };
 int ntr_symbols_add(ntr_symbols *symbols, const ntr_allocator *allocator, const ntr_name *name);
 
 /* As a linker made them: the innermost wins, and what has no size reaches to the next one. */
-int ntr_symbols_settle(ntr_symbols *symbols, const ntr_allocator *allocator);
+int ntr_symbols_sort(ntr_symbols *symbols, const ntr_allocator *allocator);
 
 /* As they came into being, one after the other (JIT code): the later one wins. */
-int ntr_symbols_settle_in_order(ntr_symbols *symbols, const ntr_allocator *allocator);
+int ntr_symbols_sort_in_order(ntr_symbols *symbols, const ntr_allocator *allocator);
 
 /* The name for an address, or NULL. */
 const ntr_name *ntr_symbols_at(const ntr_symbols *symbols, uint64_t address);

@@ -21,9 +21,9 @@ static inline void parallels_add(parallels_events *all, const ntr_event *events,
     all->count += count;
 }
 
-static inline ntr_status parallels_put(void *maker, ntr_piece *piece, const ntr_event *events, size_t count) {
-    (void)maker;
-    return ntr_piece_put(piece, 1, events, count * sizeof *events);
+static inline ntr_status parallels_put(void *thread_data, ntr_chunk *chunk, const ntr_event *events, size_t count) {
+    (void)thread_data;
+    return ntr_chunk_put(chunk, 1, events, count * sizeof *events);
 }
 
 static inline ntr_status parallels_get(void *user, unsigned what, const void *data, size_t size) {
@@ -69,10 +69,10 @@ static inline bool parallels_same_event(const ntr_event *a, const ntr_event *b) 
 }
 
 /* NULL, or what differs. */
-static inline const char *parallels_differ(const ntr_decoder_config *config, ntr_bytes in, unsigned threads, size_t piece,
-                                           ntr_parallel_stats *stats) {
+static inline const char *parallels_differ(const ntr_decoder_config *config, ntr_bytes in, unsigned threads,
+                                           size_t chunk, ntr_parallel_stats *stats) {
     parallels_events one = parallels_one(config, in), many = {.status = NTR_OK};
-    ntr_parallel_config setting = {.size = sizeof setting, .decoder = *config, .threads = threads, .piece = piece};
+    ntr_parallel_config setting = {.size = sizeof setting, .decoder = *config, .threads = threads, .chunk = chunk};
     setting.work = (ntr_parallel_work){.events = parallels_put, .deliver = parallels_get, .user = &many};
     const char *what = NULL;
     many.status = parallels_run(&setting, in, NULL, stats);

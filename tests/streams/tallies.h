@@ -35,10 +35,10 @@ static inline ntr_status tallies_by_events(const ntr_decoder_config *config, ntr
 static inline ntr_status tallies_by_counting(const ntr_decoder_config *config, ntr_bytes in, ntr_tally *tally,
                                              ntr_counts *counts) {
     ntr_decoder *d = ntr_decoder_new(config, NULL);
-    ntr_decoder_tell(d, ntr_tally_told, tally);
+    ntr_decoder_set_count_callback(d, ntr_tally_count, tally);
     ntr_decoder_feed(d, in.data, in.size / 2, false);
     ntr_status status = ntr_decoder_count(d, counts);
-    if (status == NTR_NEED_MORE) status = ntr_decoder_settle(d);
+    if (status == NTR_NEED_MORE) status = ntr_decoder_flush_counts(d);
     if (status == NTR_OK) {
         ntr_decoder_feed(d, in.data + in.size / 2, in.size - in.size / 2, true);
         status = ntr_decoder_count(d, counts);
@@ -93,14 +93,16 @@ static inline bool tallies_equal(ntr_tally *a, ntr_tally *b) {
     return equal;
 }
 
-static inline ntr_status tallies_ignore(void *user, const ntr_event *event, const ntr_context *context, uint64_t times) {
+static inline ntr_status tallies_ignore(void *user, const ntr_event *event, const ntr_context *context,
+                                        uint64_t times) {
     (void)user, (void)event, (void)context, (void)times;
     return NTR_OK;
 }
 
-static inline ntr_status tallies_count(const ntr_decoder_config *config, ntr_bytes in, ntr_told *told, ntr_counts *counts) {
+static inline ntr_status tallies_count(const ntr_decoder_config *config, ntr_bytes in, ntr_count_callback *told,
+                                       ntr_counts *counts) {
     ntr_decoder *d = ntr_decoder_new(config, NULL);
-    if (told) ntr_decoder_tell(d, told, NULL);
+    if (told) ntr_decoder_set_count_callback(d, told, NULL);
     ntr_decoder_feed(d, in.data, in.size, true);
     ntr_status status = ntr_decoder_count(d, counts);
     ntr_decoder_free(d);
@@ -114,7 +116,8 @@ static inline bool tallies_repeat(const ntr_decoder_config *config, ntr_bytes in
     ntr_counts known = {0}, walked = {0};
     for (unsigned i = 0; in.size && i < TIMES; i++) memcpy(many + i * in.size, in.data, in.size);
     ntr_bytes all = {many, TIMES * in.size};
-    ntr_status one = tallies_count(config, all, NULL, &known), other = tallies_count(config, all, tallies_ignore, &walked);
+    ntr_status one = tallies_count(config, all, NULL, &known),
+               other = tallies_count(config, all, tallies_ignore, &walked);
     free(many);
     return one == other && memcmp(&known, &walked, sizeof known) == 0;
 }

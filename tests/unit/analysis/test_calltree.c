@@ -11,7 +11,7 @@ static elf_builder elf;
 
 typedef struct world {
     ntr_program *program;
-    ntr_source *source;
+    ntr_debug_info *source;
     ntr_functions *functions;
     ntr_calltree *tree;
 } world;
@@ -29,7 +29,7 @@ static int begin(void **state) {
     if (elf_write(&elf)) return -1;
     w.program = ntr_program_new(NULL);
     if (ntr_program_add_elf(w.program, elf.path, NULL) != NTR_OK) return -1;
-    w.source = ntr_source_new(w.program, NULL);
+    w.source = ntr_debug_info_new(w.program, NULL);
     w.functions = ntr_functions_new(w.source, NULL);
     w.tree = ntr_calltree_new(w.functions, NULL);
     *state = &w;
@@ -40,7 +40,7 @@ static int end(void **state) {
     world *w = *state;
     ntr_calltree_free(w->tree);
     ntr_functions_free(w->functions);
-    ntr_source_free(w->source);
+    ntr_debug_info_free(w->source);
     ntr_program_free(w->program);
     elf_end(&elf);
     return 0;
@@ -50,8 +50,14 @@ static int end(void **state) {
 
 /* Ten instructions of two bytes. */
 static ntr_event span(uint16_t src, uint64_t address, ntr_end how, uint64_t target) {
-    return (ntr_event){.kind = NTR_EVENT_SPAN, .src = src, .end = (uint8_t)how, .address = address, .last = address + 18,
-                       .target = target, .instructions = 10, .halfwords = 10};
+    return (ntr_event){.kind = NTR_EVENT_SPAN,
+                       .src = src,
+                       .end = (uint8_t)how,
+                       .address = address,
+                       .last = address + 18,
+                       .target = target,
+                       .instructions = 10,
+                       .halfwords = 10};
 }
 
 static ntr_event context(uint16_t src, uint64_t scontext) {
@@ -132,8 +138,9 @@ static void a_gap_closes_the_frames_of_its_hart(void **state) {
     world *w = *state;
     ntr_calltree_divide(w->tree, NTR_CALLTREE_HARTS);
     const ntr_event events[] = {
-        span(0, MAIN, NTR_END_CALL, WORK), span(1, MAIN, NTR_END_CALL, WORK), span(0, WORK, NTR_END_NOT_TAKEN, WORK + 20),
-        gap(0),                            span(0, WORK, NTR_END_TAKEN, WORK), span(1, WORK, NTR_END_TAKEN, WORK),
+        span(0, MAIN, NTR_END_CALL, WORK),           span(1, MAIN, NTR_END_CALL, WORK),
+        span(0, WORK, NTR_END_NOT_TAKEN, WORK + 20), gap(0),
+        span(0, WORK, NTR_END_TAKEN, WORK),          span(1, WORK, NTR_END_TAKEN, WORK),
     };
     const expected paths[] = {{"hart 0", 1, 0},      {"hart 0/main", 1, 10}, {"hart 0/main/work", 1, 10},
                               {"hart 1", 1, 0},      {"hart 1/main", 1, 10}, {"hart 1/main/work", 1, 10},

@@ -6,14 +6,14 @@
 
 struct bench {
     ntr_program *program;
-    ntr_source *source;
+    ntr_debug_info *source;
     ntr_functions *functions;
     ntr_timeline *timeline;
 };
 
 static void open_bench(struct bench *b, size_t most) {
     b->program = ntr_program_new(NULL);
-    b->source = ntr_source_new(b->program, NULL);
+    b->source = ntr_debug_info_new(b->program, NULL);
     b->functions = ntr_functions_new(b->source, NULL);
     b->timeline = ntr_timeline_new(b->functions, most, NULL);
     assert_non_null(b->timeline);
@@ -22,7 +22,7 @@ static void open_bench(struct bench *b, size_t most) {
 static void close_bench(struct bench *b) {
     ntr_timeline_free(b->timeline);
     ntr_functions_free(b->functions);
-    ntr_source_free(b->source);
+    ntr_debug_info_free(b->source);
     ntr_program_free(b->program);
 }
 

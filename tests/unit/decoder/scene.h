@@ -37,12 +37,14 @@ static inline uint32_t branch(int offset) { /* beq a0, a2 */
 
 static inline uint32_t jal(unsigned rd, int offset) {
     uint32_t o = (uint32_t)offset;
-    return 0x6fu | rd << 7 | (o >> 20 & 1) << 31 | (o >> 1 & 0x3ff) << 21 | (o >> 11 & 1) << 20 | (o >> 12 & 0xff) << 12;
+    return 0x6fu | rd << 7 | (o >> 20 & 1) << 31 | (o >> 1 & 0x3ff) << 21 | (o >> 11 & 1) << 20 |
+           (o >> 12 & 0xff) << 12;
 }
 
 static inline uint32_t c_beqz(int offset) { /* c.beqz a0 */
     uint32_t o = (uint32_t)offset;
-    return 0xc101u | (o >> 8 & 1) << 12 | (o >> 3 & 3) << 10 | (o >> 6 & 3) << 5 | (o >> 1 & 3) << 3 | (o >> 5 & 1) << 2;
+    return 0xc101u | (o >> 8 & 1) << 12 | (o >> 3 & 3) << 10 | (o >> 6 & 3) << 5 | (o >> 1 & 3) << 3 |
+           (o >> 5 & 1) << 2;
 }
 
 #define CODE_END UINT32_MAX
@@ -129,9 +131,12 @@ static inline size_t event_text(char *out, size_t room, const ntr_event *e) {
     int n = 0;
     switch (e->kind) {
     case NTR_EVENT_SPAN:
-        n = snprintf(out, room, "span %s+%u/%u %s %s%s", from, e->instructions, e->halfwords, ntr_end_name(e->end), to, implicit);
+        n = snprintf(out, room, "span %s+%u/%u %s %s%s", from, e->instructions, e->halfwords, ntr_end_name(e->end), to,
+                     implicit);
         break;
-    case NTR_EVENT_BLIND: n = snprintf(out, room, "blind %s+%u %s %s", from, e->halfwords, ntr_end_name(e->end), to); break;
+    case NTR_EVENT_NO_CODE:
+        n = snprintf(out, room, "blind %s+%u %s %s", from, e->halfwords, ntr_end_name(e->end), to);
+        break;
     case NTR_EVENT_SYNC: n = snprintf(out, room, "sync %u %s", e->code, from); break;
     case NTR_EVENT_STOP: n = snprintf(out, room, "stop %u %s", e->code, from); break;
     case NTR_EVENT_NOTE: n = snprintf(out, room, "note %s", ntr_status_name((ntr_status)e->reason) + 6); break;
@@ -143,10 +148,13 @@ static inline size_t event_text(char *out, size_t room, const ntr_event *e) {
         address_text(from, sizeof from, e->gap.from_known, e->gap.from_address);
         address_text(to, sizeof to, e->gap.to_known, e->gap.to_address);
         n = snprintf(out, room, "gap %s #%" PRIu64 "-#%" PRIu64 " @%" PRIu64 "-@%" PRIu64 " %s to %s",
-                     ntr_status_name((ntr_status)e->reason) + 6, e->message, e->gap.until_message, e->offset, e->gap.until, from, to);
+                     ntr_status_name((ntr_status)e->reason) + 6, e->message, e->gap.until_message, e->offset,
+                     e->gap.until, from, to);
         break;
     case NTR_EVENT_OVERFLOW: n = snprintf(out, room, "overflow %u %" PRIx64, e->code, e->data); break;
-    case NTR_EVENT_DATA: n = snprintf(out, room, "data %" PRIu64 " %" PRIx64 "/%u", e->tag, e->data, e->data_size); break;
+    case NTR_EVENT_DATA:
+        n = snprintf(out, room, "data %" PRIu64 " %" PRIx64 "/%u", e->tag, e->data, e->data_size);
+        break;
     case NTR_EVENT_ICT: n = snprintf(out, room, "ict %u %s %" PRIx64, e->code, from, e->data); break;
     default: n = snprintf(out, room, "%s %u", ntr_event_kind_name(e->kind), e->code);
     }

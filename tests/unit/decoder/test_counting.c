@@ -15,7 +15,7 @@ static ntr_counts count(const scene *s, const char *messages, ntr_tally *tally) 
     ntr_status status;
     assemble(&in, &s->config.params, messages);
     ntr_decoder *d = ntr_decoder_new(&s->config, &status);
-    ntr_decoder_tell(d, ntr_tally_told, tally);
+    ntr_decoder_set_count_callback(d, ntr_tally_count, tally);
     assert_int_equal(ntr_decoder_feed(d, in.bytes, in.size, true), NTR_OK);
     assert_int_equal(ntr_decoder_count(d, &counts), NTR_END);
     ntr_decoder_free(d);
@@ -128,7 +128,7 @@ static void who_listens_can_end_it(void **state) {
     loop(&s);
     assemble(&in, &s.config.params, START "ResourceFull RCODE=1 RDATA0=0x2\n");
     ntr_decoder *d = ntr_decoder_new(&s.config, &status);
-    ntr_decoder_tell(d, refuse, NULL);
+    ntr_decoder_set_count_callback(d, refuse, NULL);
     assert_int_equal(ntr_decoder_feed(d, in.bytes, in.size, true), NTR_OK);
     assert_int_equal(ntr_decoder_count(d, &counts), NTR_E_LIMIT);
     ntr_decoder_free(d);
@@ -157,7 +157,8 @@ static void long_straight_code_stays_one_span(void **state) {
     nops(&s, 0x100, 200);
     nops(&s, 0x290, 200);
     code(&s, 0x420, branch(-0x320), branch(-0x324), JR_A5);
-    counts_as_events_tell(&s, START "ResourceFull RCODE=0 RDATA0=300\nResourceFull RCODE=1 RDATA0=0x37\nResourceFull RCODE=2 RDATA0=0x7 RDATA1=9\n");
+    counts_as_events_tell(&s, START "ResourceFull RCODE=0 RDATA0=300\nResourceFull RCODE=1 RDATA0=0x37\nResourceFull "
+                                    "RCODE=2 RDATA0=0x7 RDATA1=9\n");
     scene_end(&s);
 }
 
@@ -169,7 +170,8 @@ static void history_does_not_lead_past_icnt(void **state) {
     code(&s, 0x100, branch(8), ADD, branch(-8), JR_A5);
     for (unsigned icnt = 0; icnt < 24; icnt++) {
         char messages[200];
-        snprintf(messages, sizeof messages, START "IndirectBranchHist BTYPE=0 ICNT=%u UADDR=0x80 HIST=0x1f\n" START, icnt);
+        snprintf(messages, sizeof messages, START "IndirectBranchHist BTYPE=0 ICNT=%u UADDR=0x80 HIST=0x1f\n" START,
+                 icnt);
         counts_as_events_tell(&s, messages);
     }
     scene_end(&s);

@@ -1,7 +1,7 @@
 /* Events of several sources, put in the order of time. */
 #include "../test.h"
 
-#include <ntrace/order.h>
+#include <ntrace/event_sorter.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,28 +26,28 @@ static void write(struct line *line, const char *form, ...) {
     va_end(values);
 }
 
-static void take(ntr_order *order, bool all, struct line *line) {
+static void take(ntr_event_sorter *order, bool all, struct line *line) {
     ntr_event e;
 
-    while (ntr_order_take(order, all, &e)) write(line, "%u:%u ", e.src, (unsigned)e.message);
+    while (ntr_event_sorter_take(order, all, &e)) write(line, "%u:%u ", e.src, (unsigned)e.message);
 }
 
 /* What comes out, as "source:number ", numbers from 0 as they went in; "|" stands where the end was told. */
 static void comes_out(size_t window, const struct input *inputs, size_t count, const char *expected) {
-    ntr_order *order = ntr_order_new(window, NULL);
+    ntr_event_sorter *order = ntr_event_sorter_new(window, NULL);
     struct line line = {0};
 
     for (size_t i = 0; i < count; i++) {
         const bool timed = inputs[i].time != UNTIMED;
         ntr_event e = {.src = inputs[i].src, .message = i, .time = timed ? inputs[i].time : 0};
         if (timed) e.flags = NTR_EVENT_TIME;
-        ntr_order_put(order, &e);
+        ntr_event_sorter_put(order, &e);
         take(order, false, &line);
     }
     write(&line, "|");
     take(order, true, &line);
     assert_string_equal(line.text, expected);
-    ntr_order_free(order);
+    ntr_event_sorter_free(order);
 }
 
 #define COMES_OUT(window, expected, ...)                                                                               \
@@ -111,7 +111,7 @@ static void no_memory_is_no_order(void **state) {
     (void)state;
     for (unsigned blocks = 0; blocks < 4; blocks++) {
         unsigned left = blocks;
-        assert_null(ntr_order_new(4, &(ntr_allocator){scarce, &left}));
+        assert_null(ntr_event_sorter_new(4, &(ntr_allocator){scarce, &left}));
     }
 }
 

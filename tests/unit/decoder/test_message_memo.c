@@ -42,7 +42,7 @@ static void is_as_if_walked(const scene *s, const char *messages) {
 }
 
 /* The same message behind other history: its I-CNT has another way to go. */
-static void the_debt_matters(void **state) {
+static void halfwords_ahead_matter(void **state) {
     (void)state;
     scene s;
     scene_start(&s, NULL);
@@ -61,8 +61,9 @@ static void reserved_messages_count(void **state) {
     scene s;
     scene_start(&s, NULL);
     code(&s, 0x100, ADD, branch(-4));
-    is_as_if_walked(&s, START "DirectBranch ICNT=4\nraw 04 07\nDirectBranch ICNT=4\nraw 04 07\nDirectBranch ICNT=4\nraw 04 07\n"
-                              "raw E0 03\nDirectBranch ICNT=4\nraw E0 03\n");
+    is_as_if_walked(&s, START
+                    "DirectBranch ICNT=4\nraw 04 07\nDirectBranch ICNT=4\nraw 04 07\nDirectBranch ICNT=4\nraw 04 07\n"
+                    "raw E0 03\nDirectBranch ICNT=4\nraw E0 03\n");
     scene_end(&s);
 }
 
@@ -111,8 +112,8 @@ static void room_on_the_stack_matters(void **state) {
     scene_end(&s);
 }
 
-/* A return that found nothing on the stack takes something when there is: the address was told, and not that of the call.
- * What is on the stack has a say in where a passage lies, so the call is made from many places. */
+/* A return that found nothing on the stack takes something when there is: the address was told, and not that of the
+ * call. What is on the stack has a say in where a passage lies, so the call is made from many places. */
 static void an_empty_stack_matters(void **state) {
     (void)state;
     for (uint64_t call = 0x1000; call < 0x1000 + 8 * 1000; call += 8) {
@@ -125,9 +126,11 @@ static void an_empty_stack_matters(void **state) {
         code(&s, call, JALR_A5, JR_A5);
 #define RETURN "IndirectBranchHist BTYPE=0 ICNT=2 UADDR=0 HIST=0x1\n"
         snprintf(messages, sizeof messages,
-                 "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x100\n" RETURN RETURN "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x%" PRIx64 "\n"
+                 "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x100\n" RETURN RETURN
+                 "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x%" PRIx64 "\n"
                  "IndirectBranchHist BTYPE=0 ICNT=2 UADDR=0x%" PRIx64 " HIST=0x1\n" RETURN
-                 "IndirectBranchHist BTYPE=0 ICNT=4 UADDR=0 HIST=0x1\n", call / 2, call / 2 ^ 0x100);
+                 "IndirectBranchHist BTYPE=0 ICNT=4 UADDR=0 HIST=0x1\n",
+                 call / 2, call / 2 ^ 0x100);
         assemble(&in, &s.config.params, messages);
         const char *differs = tallies_differ(&s.config, (ntr_bytes){in.bytes, in.size});
         if (differs) fail_msg("%s of\n%s", differs, messages);
@@ -143,7 +146,8 @@ static void repeat_branch_knows_what_came_before(void **state) {
     code(&s, 0x100, branch(8), JR_A5, branch(-8));
 #define BACK "ResourceFull RCODE=1 RDATA0=0x7\n"
 #define AGAIN "IndirectBranchHist BTYPE=0 ICNT=4 UADDR=0 HIST=0x2\n"
-    is_as_if_walked(&s, START BACK BACK BACK "IndirectBranchHist BTYPE=0 ICNT=16 UADDR=0 HIST=0x2\n" BACK "RepeatBranch BCNT=3\n");
+    is_as_if_walked(&s, START BACK BACK BACK "IndirectBranchHist BTYPE=0 ICNT=16 UADDR=0 HIST=0x2\n" BACK
+                                             "RepeatBranch BCNT=3\n");
     is_as_if_walked(&s, START AGAIN AGAIN AGAIN "RepeatBranch BCNT=3\n" AGAIN BACK START AGAIN "RepeatBranch BCNT=2\n");
     code(&s, 0x400, ADD, branch(-4));
 #define LOOP "DirectBranch ICNT=4\n"
@@ -196,7 +200,9 @@ static void time_goes_on(void **state) {
     scene_start(&s, NULL);
     code(&s, 0x100, ADD, branch(-4));
 #define LATER "ResourceFull RCODE=1 RDATA0=0x3 TSTAMP=5\n"
-    is_as_if_walked(&s, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80 TSTAMP=100\n" LATER LATER LATER LATER LATER LATER LATER LATER LATER);
+    is_as_if_walked(
+        &s,
+        "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80 TSTAMP=100\n" LATER LATER LATER LATER LATER LATER LATER LATER LATER);
     scene_end(&s);
 }
 
@@ -227,7 +233,8 @@ static void many_are_summed_up(void **state) {
     code(&s, 0x100, branch(8), ADD, ADD, branch(-12));
     assemble(&in, &s.config.params, START);
     for (unsigned i = 0; i < 6000; i++)
-        assemble(&in, &s.config.params, i % 2 ? "ResourceFull RCODE=1 RDATA0=0x5555\n" : "ResourceFull RCODE=1 RDATA0=0x7fff\n");
+        assemble(&in, &s.config.params,
+                 i % 2 ? "ResourceFull RCODE=1 RDATA0=0x5555\n" : "ResourceFull RCODE=1 RDATA0=0x7fff\n");
     ntr_decoder *d = ntr_decoder_new(&s.config, &status);
     assert_int_equal(ntr_decoder_feed(d, in.bytes, in.size, true), NTR_OK);
     assert_int_equal(ntr_decoder_count(d, &counts), NTR_END);
@@ -240,12 +247,18 @@ static void many_are_summed_up(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_debt_matters), cmocka_unit_test(the_reference_matters),
-        cmocka_unit_test(reserved_messages_count), cmocka_unit_test(all_callers_matter), cmocka_unit_test(room_on_the_stack_matters),
+        cmocka_unit_test(halfwords_ahead_matter),
+        cmocka_unit_test(the_reference_matters),
+        cmocka_unit_test(reserved_messages_count),
+        cmocka_unit_test(all_callers_matter),
+        cmocka_unit_test(room_on_the_stack_matters),
         cmocka_unit_test(an_empty_stack_matters),
-        cmocka_unit_test(repeat_branch_knows_what_came_before), cmocka_unit_test(the_mode_is_learned_each_time),
-        cmocka_unit_test(code_that_changes_is_not_known), cmocka_unit_test(time_goes_on),
-        cmocka_unit_test(sources_are_apart), cmocka_unit_test(nothing_is_known_where_no_code_is),
+        cmocka_unit_test(repeat_branch_knows_what_came_before),
+        cmocka_unit_test(the_mode_is_learned_each_time),
+        cmocka_unit_test(code_that_changes_is_not_known),
+        cmocka_unit_test(time_goes_on),
+        cmocka_unit_test(sources_are_apart),
+        cmocka_unit_test(nothing_is_known_where_no_code_is),
         cmocka_unit_test(many_are_summed_up),
     };
     return cmocka_run_group_tests_name("passages", tests, NULL, NULL);

@@ -62,8 +62,8 @@ static void names_are_those_of_the_command_line(void **state) {
     assert_string_equal(ntr_parameter_name(NTR_PARAMETER_SRC_BITS), "src-bits");
     for (unsigned p = 0; p < NTR_PARAMETERS; p++) assert_non_null(ntr_parameter_name(p));
     assert_null(ntr_parameter_name(NTR_PARAMETERS));
-    for (unsigned i = 0; i <= NTR_SURENESS_UNTOLD; i++) assert_non_null(ntr_sureness_name(i));
-    assert_null(ntr_sureness_name(NTR_SURENESS_UNTOLD + 1));
+    for (unsigned i = 0; i <= NTR_SURENESS_UNKNOWN; i++) assert_non_null(ntr_sureness_name(i));
+    assert_null(ntr_sureness_name(NTR_SURENESS_UNKNOWN + 1));
 }
 
 int main(void) {

@@ -1,4 +1,4 @@
-#include <ntrace/source.h>
+#include <ntrace/debug_info.h>
 
 #include "analysis/dwarf.h"
 #include "analysis/names.h"
@@ -16,7 +16,7 @@ typedef struct source_image {
     bool rows_made;
 } source_image;
 
-struct ntr_source {
+struct ntr_debug_info {
     const ntr_program *program;
     const ntr_allocator *allocator;
     const char *debug_path;
@@ -25,8 +25,8 @@ struct ntr_source {
     size_t image_count, image_capacity;
 };
 
-ntr_source *ntr_source_new(const ntr_program *program, const ntr_allocator *allocator) {
-    ntr_source *source = ntr_alloc(allocator, 1, sizeof *source);
+ntr_debug_info *ntr_debug_info_new(const ntr_program *program, const ntr_allocator *allocator) {
+    ntr_debug_info *source = ntr_alloc(allocator, 1, sizeof *source);
     if (!source) return NULL;
     source->program = program;
     source->allocator = allocator;
@@ -34,7 +34,7 @@ ntr_source *ntr_source_new(const ntr_program *program, const ntr_allocator *allo
     return source;
 }
 
-void ntr_source_free(ntr_source *source) {
+void ntr_debug_info_free(ntr_debug_info *source) {
     if (!source) return;
     for (size_t i = 0; i < source->image_count; i++) {
         ntr_dwarf_close(source->images[i].dwarf);
@@ -45,11 +45,11 @@ void ntr_source_free(ntr_source *source) {
     ntr_dealloc(source->allocator, source);
 }
 
-void ntr_source_set_debug_path(ntr_source *source, const char *path) {
+void ntr_debug_info_set_path(ntr_debug_info *source, const char *path) {
     source->debug_path = path;
 }
 
-static source_image *image_at(ntr_source *source, size_t index) {
+static source_image *image_at(ntr_debug_info *source, size_t index) {
     if (index >= source->image_count) {
         if (ntr_reserve(source->allocator, (void **)&source->images, &source->image_capacity, index + 1,
                         sizeof *source->images))
@@ -76,7 +76,7 @@ static bool binds(const ntr_image_options *to, const ntr_context *context) {
 
 /* The image with the names of `address`: the newest ELF file there. Recorded code bytes are images without
  * a file and come second. */
-static source_image *find(ntr_source *source, const ntr_context *context, uint64_t address) {
+static source_image *find(ntr_debug_info *source, const ntr_context *context, uint64_t address) {
     size_t best = 0;
     bool found = false, best_has_file = false;
     ntr_image_info info;
@@ -90,7 +90,7 @@ static source_image *find(ntr_source *source, const ntr_context *context, uint64
     return found ? image_at(source, best) : NULL;
 }
 
-static ntr_frame symbol_frame(ntr_source *source, const ntr_context *context, const source_image *image,
+static ntr_frame symbol_frame(ntr_debug_info *source, const ntr_context *context, const source_image *image,
                               uint64_t address) {
     ntr_symbol symbol;
     ntr_frame frame = {.image = image->info.name};
@@ -106,7 +106,7 @@ static ntr_frame symbol_frame(ntr_source *source, const ntr_context *context, co
 }
 
 /* What DWARF says of a frame, for the place the image was loaded at and for people. */
-static void finish_frame(ntr_source *source, const source_image *image, ntr_frame *frame) {
+static void finish_frame(ntr_debug_info *source, const source_image *image, ntr_frame *frame) {
     frame->image = image->info.name;
     if (frame->size) frame->entry += image->info.bias;
     /* An inlined C++ function has no linkage name of its own in some compilers' output. */
@@ -114,7 +114,7 @@ static void finish_frame(ntr_source *source, const source_image *image, ntr_fram
     if (text != frame->linkage || !frame->function) frame->function = text;
 }
 
-static size_t dwarf_frames(ntr_source *source, const source_image *image, uint64_t address, ntr_frame *frames,
+static size_t dwarf_frames(ntr_debug_info *source, const source_image *image, uint64_t address, ntr_frame *frames,
                            size_t capacity) {
     if (!image->dwarf) return 0;
     size_t count = ntr_dwarf_frames(image->dwarf, address - image->info.bias, frames, capacity);
@@ -122,7 +122,7 @@ static size_t dwarf_frames(ntr_source *source, const source_image *image, uint64
     return count;
 }
 
-size_t ntr_source_frames(ntr_source *source, const ntr_context *context, uint64_t address, ntr_frame *frames,
+size_t ntr_debug_info_frames(ntr_debug_info *source, const ntr_context *context, uint64_t address, ntr_frame *frames,
                          size_t capacity) {
     source_image *image = find(source, context, address);
     if (!image || capacity == 0) return 0;
@@ -132,16 +132,16 @@ size_t ntr_source_frames(ntr_source *source, const ntr_context *context, uint64_
     return 1;
 }
 
-ntr_status ntr_source_function(ntr_source *source, const ntr_context *context, uint64_t address,
+ntr_status ntr_debug_info_function(ntr_debug_info *source, const ntr_context *context, uint64_t address,
                                ntr_frame *function) {
     ntr_frame frames[NTR_FRAMES_MAX];
-    size_t count = ntr_source_frames(source, context, address, frames, NTR_FRAMES_MAX);
+    size_t count = ntr_debug_info_frames(source, context, address, frames, NTR_FRAMES_MAX);
     if (count == 0 || !frames[count - 1].function) return NTR_END;
     *function = frames[count - 1];
     return NTR_OK;
 }
 
-static ntr_status make_rows(ntr_source *source, source_image *image) {
+static ntr_status make_rows(ntr_debug_info *source, source_image *image) {
     const ntr_line_row *rows;
     size_t count;
     ntr_status status = ntr_dwarf_lines(image->dwarf, &rows, &count);
@@ -157,7 +157,7 @@ static ntr_status make_rows(ntr_source *source, source_image *image) {
     return NTR_OK;
 }
 
-ntr_status ntr_source_lines(ntr_source *source, size_t index, const ntr_line_row **rows, size_t *count) {
+ntr_status ntr_debug_info_lines(ntr_debug_info *source, size_t index, const ntr_line_row **rows, size_t *count) {
     *rows = NULL;
     *count = 0;
     ntr_image_info info;
@@ -172,7 +172,7 @@ ntr_status ntr_source_lines(ntr_source *source, size_t index, const ntr_line_row
 }
 
 typedef struct visit_state {
-    ntr_source *source;
+    ntr_debug_info *source;
     const source_image *image;
     ntr_status (*visit)(void *user, const ntr_frame *function);
     void *user;
@@ -185,7 +185,7 @@ static ntr_status visit_function(void *user, const ntr_frame *function) {
     return state->visit(state->user, &frame);
 }
 
-ntr_status ntr_source_functions(ntr_source *source, size_t index,
+ntr_status ntr_debug_info_functions(ntr_debug_info *source, size_t index,
                                 ntr_status (*visit)(void *user, const ntr_frame *function), void *user) {
     ntr_image_info info;
     if (ntr_program_image(source->program, index, &info) != NTR_OK) return NTR_END;

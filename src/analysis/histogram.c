@@ -18,7 +18,7 @@ static uint64_t top_of(unsigned bucket) {
     return low + (((uint64_t)1 << shift) - 1);
 }
 
-void ntr_spread_add(ntr_spread *s, uint64_t value) {
+void ntr_histogram_add(ntr_histogram *s, uint64_t value) {
     if (s->count == 0 || value < s->least) s->least = value;
     if (value > s->most) s->most = value;
     s->count++;
@@ -26,7 +26,7 @@ void ntr_spread_add(ntr_spread *s, uint64_t value) {
     s->buckets[bucket_of(value)]++;
 }
 
-uint64_t ntr_spread_percentile(const ntr_spread *s, unsigned percent) {
+uint64_t ntr_histogram_percentile(const ntr_histogram *s, unsigned percent) {
     uint64_t rank = s->count / 100 * percent + (s->count % 100 * percent + 99) / 100, seen = 0;
     for (unsigned i = 0; i < NTR_SPREAD_BUCKETS && s->count; i++) {
         seen += s->buckets[i];
@@ -35,7 +35,7 @@ uint64_t ntr_spread_percentile(const ntr_spread *s, unsigned percent) {
     return s->most;
 }
 
-uint64_t ntr_spread_octave(const ntr_spread *s, unsigned power) {
+uint64_t ntr_histogram_octave(const ntr_histogram *s, unsigned power) {
     uint64_t low = power ? (uint64_t)1 << power : 0, count = 0;
     unsigned last = bucket_of(((uint64_t)2 << power) - 1); /* of power 63: all ones */
     for (unsigned i = bucket_of(low); i <= last; i++) count += s->buckets[i];

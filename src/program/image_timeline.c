@@ -1,4 +1,4 @@
-#include "program/timeline.h"
+#include "program/image_timeline.h"
 
 #include "base/allocator.h"
 
@@ -10,7 +10,7 @@ static int by_position(const void *left, const void *right) {
     return (a->segment > b->segment) - (a->segment < b->segment);
 }
 
-static int add(ntr_timeline *timeline, const ntr_allocator *allocator, uint64_t position, size_t segment) {
+static int add(ntr_image_timeline *timeline, const ntr_allocator *allocator, uint64_t position, size_t segment) {
     if (position == 0) return 0; /* from the beginning, or without end */
     if (ntr_reserve(allocator, (void **)&timeline->edges, &timeline->capacity, timeline->count + 1,
                     sizeof *timeline->edges))
@@ -19,7 +19,8 @@ static int add(ntr_timeline *timeline, const ntr_allocator *allocator, uint64_t 
     return 0;
 }
 
-int ntr_timeline_update(ntr_timeline *timeline, const ntr_program *program, const ntr_allocator *allocator) {
+int ntr_image_timeline_update(ntr_image_timeline *timeline, const ntr_program *program,
+                              const ntr_allocator *allocator) {
     size_t before = timeline->count;
     for (; timeline->segments_seen < program->segment_count; timeline->segments_seen++) {
         const ntr_segment *segment = &program->segments[timeline->segments_seen];
@@ -31,7 +32,7 @@ int ntr_timeline_update(ntr_timeline *timeline, const ntr_program *program, cons
     return 0;
 }
 
-size_t ntr_timeline_passed(const ntr_timeline *timeline, uint64_t position) {
+size_t ntr_image_timeline_passed(const ntr_image_timeline *timeline, uint64_t position) {
     size_t low = 0, high = timeline->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -43,7 +44,7 @@ size_t ntr_timeline_passed(const ntr_timeline *timeline, uint64_t position) {
     return low;
 }
 
-void ntr_timeline_release(ntr_timeline *timeline, const ntr_allocator *allocator) {
+void ntr_image_timeline_release(ntr_image_timeline *timeline, const ntr_allocator *allocator) {
     ntr_dealloc(allocator, timeline->edges);
-    *timeline = (ntr_timeline){0};
+    *timeline = (ntr_image_timeline){0};
 }

@@ -5,8 +5,8 @@
  * synchronizing: there the source joins. What a source that was seen before says until then is the *seam*: the piece in
  * front decodes it, too, and so learns what is true where the source joins. Sources that are silent in the piece are
  * carried over it. */
-#ifndef NTR_PARALLEL_CUTTER_H
-#define NTR_PARALLEL_CUTTER_H
+#ifndef NTR_PARALLEL_SPLITTER_H
+#define NTR_PARALLEL_SPLITTER_H
 
 #include <ntrace/clock.h>
 #include <ntrace/decoder.h>
@@ -14,30 +14,30 @@
 #include "decoder/snapshot.h"
 #include "message/quick.h"
 
-typedef struct ntr_seam_message {
+typedef struct ntr_pre_sync_message {
     uint64_t number; /* of the stream; offset: of the piece */
     size_t offset, size;
-} ntr_seam_message;
+} ntr_pre_sync_message;
 
-typedef struct ntr_seam {
-    ntr_seam_message *messages;
+typedef struct ntr_pre_sync {
+    ntr_pre_sync_message *messages;
     size_t count, room;
-} ntr_seam;
+} ntr_pre_sync;
 
 /* What is known of a source. */
-typedef struct ntr_cut_source {
-    ntr_baton_guess known, join; /* behind the latest message, and where it joined the piece */
+typedef struct ntr_splitter_source {
+    ntr_snapshot_guess known, join; /* behind the latest message, and where it joined the piece */
     bool old;                    /* was seen before the piece */
     bool before, touched;        /* has messages in the piece before, in this one */
     bool joined, late;           /* ... this one, and some of them before that */
-} ntr_cut_source;
+} ntr_splitter_source;
 
-typedef struct ntr_cutter {
+typedef struct ntr_splitter {
     const ntr_decoder_config *config;
     ntr_params params;
     const ntr_quick *quick;
     ntr_decoder *scratch;   /* for making guesses */
-    ntr_cut_source **sources; /* by SRC, made when first seen */
+    ntr_splitter_source **sources; /* by SRC, made when first seen */
     uint16_t *seen;         /* their numbers */
     uint32_t seen_count;
     uint64_t offset;        /* of the stream, behind the last look */
@@ -48,32 +48,33 @@ typedef struct ntr_cutter {
 
     /* Of the piece in hand. */
     uint64_t begin, begin_number;
-    ntr_cut_source *latest; /* whose synchronizing message the last look ended behind, or NULL */
+    ntr_splitter_source *latest; /* whose synchronizing message the last look ended behind, or NULL */
     bool whole;             /* it begins with a message */
-    bool odd;               /* bytes of it may be anybody's, */
-    uint64_t odd_at;        /* ... from there on */
+    bool damaged;               /* bytes of it may be anybody's, */
+    uint64_t damaged_at;        /* ... from there on */
     bool too_much;          /* for the seam */
     uint32_t waiting;       /* old sources with messages, that have not joined yet */
-    ntr_seam seam;
-} ntr_cutter;
+    ntr_pre_sync pre_sync;
+} ntr_splitter;
 
 /* Errors: as ntr_decoder_new. */
-ntr_status ntr_cutter_start(ntr_cutter *cutter, const ntr_decoder_config *config);
-void ntr_cutter_end(ntr_cutter *cutter);
+ntr_status ntr_splitter_start(ntr_splitter *splitter, const ntr_decoder_config *config);
+void ntr_splitter_end(ntr_splitter *splitter);
 
 /* Look at what follows, up to the end of the first synchronizing message that ends at data[least] or later and behind
  * which the stream may be cut, if there is one (*found). Returns how far it looked; the rest is the beginning of a
  * message. Errors (*status): NTR_E_MEMORY. */
-size_t ntr_cutter_look(ntr_cutter *cutter, const uint8_t *data, size_t size, size_t least, bool *found, ntr_status *status);
+size_t ntr_splitter_scan(ntr_splitter *splitter, const uint8_t *data, size_t size, size_t least, bool *found,
+                         ntr_status *status);
 
 /* Pass bytes without looking: the stream is cut in the middle of a message. */
-void ntr_cutter_pass(ntr_cutter *cutter, size_t size);
+void ntr_splitter_pass(ntr_splitter *splitter, size_t size);
 
 /* The piece ends here. *guess is what it can be begun with, NULL when it cannot; the seam is cutter->seam then.
  * `guessed`: the piece in front was begun with a guess; `last`: nothing follows. Errors: NTR_E_MEMORY. */
-ntr_status ntr_cutter_guess(ntr_cutter *cutter, bool guessed, bool last, ntr_baton **guess);
+ntr_status ntr_splitter_guess(ntr_splitter *splitter, bool guessed, bool last, ntr_snapshot **guess);
 
 /* The next piece begins here. */
-void ntr_cutter_turn(ntr_cutter *cutter);
+void ntr_splitter_turn(ntr_splitter *splitter);
 
 #endif

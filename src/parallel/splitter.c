@@ -1,4 +1,4 @@
-#include "parallel/cutter.h"
+#include "parallel/splitter.h"
 
 #include "base/allocator.h"
 #include "trace/mode.h"
@@ -26,40 +26,40 @@ static const uint8_t kinds[64] = {
 /* Messages of a seam at most: it is decoded by one thread. */
 enum { SEAM_MOST = 1 << 16 };
 
-ntr_status ntr_cutter_start(ntr_cutter *c, const ntr_decoder_config *config) {
+ntr_status ntr_splitter_start(ntr_splitter *c, const ntr_decoder_config *config) {
     ntr_status status;
-    *c = (ntr_cutter){.config = config, .inside = config->mid_stream, .seeking = config->mid_stream};
+    *c = (ntr_splitter){.config = config, .inside = config->mid_stream, .seeking = config->mid_stream};
     c->scratch = ntr_decoder_new(config, &status);
     if (!c->scratch) return status;
-    c->params = *ntr_baton_params(c->scratch);
+    c->params = *ntr_snapshot_params(c->scratch);
     c->quick = ntr_quick_best();
     c->sources = ntr_alloc(config->allocator, (size_t)1 << c->params.src_bits, sizeof *c->sources);
     c->seen = ntr_alloc(config->allocator, (size_t)1 << c->params.src_bits, sizeof *c->seen);
     return c->sources && c->seen ? NTR_OK : NTR_E_MEMORY;
 }
 
-void ntr_cutter_end(ntr_cutter *c) {
+void ntr_splitter_end(ntr_splitter *c) {
     if (!c->config) return;
     const ntr_allocator *allocator = c->config->allocator;
     for (uint32_t i = 0; i < c->seen_count; i++) ntr_dealloc(allocator, c->sources[c->seen[i]]);
     ntr_dealloc(allocator, c->sources);
     ntr_dealloc(allocator, c->seen);
-    ntr_dealloc(allocator, c->seam.messages);
+    ntr_dealloc(allocator, c->pre_sync.messages);
     ntr_decoder_free(c->scratch);
 }
 
 /* ---- sources */
 
-static ntr_cut_source *add_source(ntr_cutter *c, uint16_t src) {
-    ntr_cut_source *s = ntr_alloc(c->config->allocator, 1, sizeof *s);
+static ntr_splitter_source *add_source(ntr_splitter *c, uint16_t src) {
+    ntr_splitter_source *s = ntr_alloc(c->config->allocator, 1, sizeof *s);
     if (!s) return NULL;
-    *s = (ntr_cut_source){.known = {.src = src, .context.prv = NTR_PRV_UNKNOWN}, .touched = true};
+    *s = (ntr_splitter_source){.known = {.src = src, .context.prv = NTR_PRV_UNKNOWN}, .touched = true};
     c->seen[c->seen_count++] = src;
     return c->sources[src] = s;
 }
 
-static ntr_cut_source *touch(ntr_cutter *c, uint16_t src) {
-    ntr_cut_source *s = c->sources[src];
+static ntr_splitter_source *touch(ntr_splitter *c, uint16_t src) {
+    ntr_splitter_source *s = c->sources[src];
     if (!s) return add_source(c, src);
     c->waiting += s->old && !s->touched;
     s->touched = true;
@@ -67,7 +67,7 @@ static ntr_cut_source *touch(ntr_cutter *c, uint16_t src) {
 }
 
 /* The message's SRC, or -1 when it has none. */
-static int32_t source_of(const ntr_cutter *c, const uint8_t *data, size_t size) {
+static int32_t source_of(const ntr_splitter *c, const uint8_t *data, size_t size) {
     unsigned bits = c->params.src_bits, at = 1;
     uint32_t src = 0;
     for (unsigned done = 0; done < bits; done += NTR_MDO_BITS, at++) {
@@ -79,14 +79,14 @@ static int32_t source_of(const ntr_cutter *c, const uint8_t *data, size_t size) 
 
 /* ---- messages that matter */
 
-static void learn_sync(ntr_cutter *c, ntr_cut_source *s, const ntr_message *m) {
+static void learn_sync(ntr_splitter *c, ntr_splitter_source *s, const ntr_message *m) {
     s->known.address = ntr_message_address(&c->params, m, NTR_FIELD_FADDR);
     s->known.first = c->number + 1;
     ntr_clock_follow(&s->known.clock, &c->params, m);
 }
 
 /* Learn from a message. Returns whether it is a synchronizing one. */
-static bool learn(ntr_cutter *c, ntr_cut_source *s, const uint8_t *data, size_t size, unsigned kind) {
+static bool learn(ntr_splitter *c, ntr_splitter_source *s, const uint8_t *data, size_t size, unsigned kind) {
     ntr_message m;
     if (ntr_message_decode(&c->params, (ntr_bytes){data, size}, &m) != NTR_OK) return false;
     s->known.mode = ntr_mode_follow(s->known.mode, &m);
@@ -99,50 +99,51 @@ static bool learn(ntr_cutter *c, ntr_cut_source *s, const uint8_t *data, size_t 
 }
 
 /* What is to be known of the mode, of this message. Returns whether it has to be looked into. */
-static bool glance(ntr_cut_source *s, unsigned kind) {
+static bool glance(ntr_splitter_source *s, unsigned kind) {
     if (kind == BTM) s->known.mode = NTR_MODE_BTM;
     if (kind == HTM) s->known.mode = NTR_MODE_HTM;
     return kind > HISTORY || (kind == HISTORY && s->known.mode != NTR_MODE_HTM);
 }
 
 /* It has begun anew, and all that is left to know is known. */
-static void join(ntr_cut_source *s) {
+static void join(ntr_splitter_source *s) {
     s->joined = true;
     s->join = s->known;
 }
 
-static ntr_status add_to_seam(ntr_cutter *c, ntr_cut_source *s, uint64_t offset, size_t size) {
-    ntr_seam *seam = &c->seam;
+static ntr_status add_to_pre_sync(ntr_splitter *c, ntr_splitter_source *s, uint64_t offset, size_t size) {
+    ntr_pre_sync *pre_sync = &c->pre_sync;
     s->late = true;
-    c->too_much |= seam->count == SEAM_MOST;
+    c->too_much |= pre_sync->count == SEAM_MOST;
     if (c->too_much) return NTR_OK;
-    if (ntr_reserve(c->config->allocator, (void **)&seam->messages, &seam->room, seam->count + 1, sizeof *seam->messages))
+    if (ntr_reserve(c->config->allocator, (void **)&pre_sync->messages, &pre_sync->room, pre_sync->count + 1,
+                    sizeof *pre_sync->messages))
         return NTR_E_MEMORY;
-    seam->messages[seam->count++] =
-        (ntr_seam_message){.number = c->number, .offset = (size_t)(offset - c->begin), .size = size};
+    pre_sync->messages[pre_sync->count++] =
+        (ntr_pre_sync_message){.number = c->number, .offset = (size_t)(offset - c->begin), .size = size};
     return NTR_OK;
 }
 
-static void be_odd(ntr_cutter *c, uint64_t offset) {
-    if (!c->odd) c->odd_at = offset;
-    c->odd = true;
+static void mark_damaged(ntr_splitter *c, uint64_t offset) {
+    if (!c->damaged) c->damaged_at = offset;
+    c->damaged = true;
 }
 
 /* Take in the message at `data`. Returns whether it is a synchronizing one. */
-static bool take(ntr_cutter *c, uint64_t offset, const uint8_t *data, size_t size, bool broken, ntr_status *status) {
+static bool take(ntr_splitter *c, uint64_t offset, const uint8_t *data, size_t size, bool broken, ntr_status *status) {
     int32_t src = source_of(c, data, size);
     if (broken || src < 0) {
-        be_odd(c, offset);
+        mark_damaged(c, offset);
         return false;
     }
     if (c->config->one_source && src != c->config->source) return false;
-    ntr_cut_source *s = touch(c, (uint16_t)src);
+    ntr_splitter_source *s = touch(c, (uint16_t)src);
     if (!s) {
         *status = NTR_E_MEMORY;
         return false;
     }
     unsigned kind = kinds[data[0] >> NTR_MSEO_BITS];
-    if (s->old && !s->joined) *status = add_to_seam(c, s, offset, size);
+    if (s->old && !s->joined) *status = add_to_pre_sync(c, s, offset, size);
     if (!glance(s, kind) || !learn(c, s, data, size, kind)) return false;
     c->latest = s;
     if (!s->old || s->joined) return true;
@@ -161,7 +162,8 @@ static inline size_t find_near_end(const uint8_t *data, bool *broken) {
     return (size_t)__builtin_ctzll(ends) / 8;
 }
 
-/* Most messages are short. Index of the first byte with MSEO 11, or `size`; *broken: one before has the reserved MSEO. */
+/* Most messages are short. Index of the first byte with MSEO 11, or `size`; *broken: one before has the reserved MSEO.
+ */
 static inline size_t find_end(const uint8_t *data, size_t size, bool *broken) {
     enum { NEAR = 16 };
     *broken = false;
@@ -183,7 +185,7 @@ static inline size_t find_end(const uint8_t *data, size_t size, bool *broken) {
 }
 
 /* Get out of a message that was cut. */
-static size_t leave(ntr_cutter *c, const uint8_t *data, size_t size) {
+static size_t leave(ntr_splitter *c, const uint8_t *data, size_t size) {
     bool broken;
     size_t end = find_end(data, size, &broken);
     if (end == size) return size;
@@ -193,13 +195,13 @@ static size_t leave(ntr_cutter *c, const uint8_t *data, size_t size) {
     return end + 1;
 }
 
-static bool is_idle(const ntr_cutter *c, uint8_t byte) {
+static bool is_idle(const ntr_splitter *c, uint8_t byte) {
     return byte == NTR_IDLE || (byte == 0 && c->params.dialect->zero_idle);
 }
 
 /* Messages that say nothing new to the cutter, by what it knows of the mode. */
 #define T(id) (UINT64_C(1) << NTR_TCODE_##id)
-static const uint64_t dull[] = {
+static const uint64_t irrelevant[] = {
     [NTR_MODE_UNKNOWN] = T(INDIRECT_BRANCH) | T(REPEAT_BRANCH),
     [NTR_MODE_BTM] = T(DIRECT_BRANCH) | T(INDIRECT_BRANCH) | T(REPEAT_BRANCH),
     [NTR_MODE_HTM] = T(RESOURCE_FULL) | T(INDIRECT_BRANCH) | T(INDIRECT_BRANCH_HIST) | T(REPEAT_BRANCH),
@@ -207,20 +209,21 @@ static const uint64_t dull[] = {
 #undef T
 
 /* Pass over them, as far as they are short and the only source's. Returns how many bytes. */
-static size_t pass_dull(ntr_cutter *c, const uint8_t *data, size_t size) {
-    const ntr_cut_source *s = c->params.src_bits ? NULL : c->sources[0];
+static size_t pass_irrelevant(ntr_splitter *c, const uint8_t *data, size_t size) {
+    const ntr_splitter_source *s = c->params.src_bits ? NULL : c->sources[0];
     if (!s || !s->touched || (s->old && !s->joined)) return 0;
-    ntr_quick_progress passed = c->quick->pass(dull[s->known.mode], data, size);
+    ntr_quick_progress passed = c->quick->pass(irrelevant[s->known.mode], data, size);
     c->number += passed.messages;
     return passed.at;
 }
 
-size_t ntr_cutter_look(ntr_cutter *c, const uint8_t *data, size_t size, size_t least, bool *found, ntr_status *status) {
+size_t ntr_splitter_scan(ntr_splitter *c, const uint8_t *data, size_t size, size_t least, bool *found,
+                         ntr_status *status) {
     *found = false;
     c->latest = NULL;
     size_t at = c->inside ? leave(c, data, size) : 0;
     while (at < size && !*found && *status == NTR_OK) {
-        at += pass_dull(c, data + at, size - at);
+        at += pass_irrelevant(c, data + at, size - at);
         if (at == size) break;
         if (is_idle(c, data[at])) {
             at++;
@@ -240,7 +243,7 @@ size_t ntr_cutter_look(ntr_cutter *c, const uint8_t *data, size_t size, size_t l
     return at;
 }
 
-void ntr_cutter_pass(ntr_cutter *c, size_t size) {
+void ntr_splitter_pass(ntr_splitter *c, size_t size) {
     c->offset += size;
     c->inside = true;
     c->latest = NULL;
@@ -249,23 +252,23 @@ void ntr_cutter_pass(ntr_cutter *c, size_t size) {
 /* ---- guesses */
 
 /* What the piece in front does not know of a source that is late: it was silent there. */
-static bool is_strange(const ntr_cut_source *s, bool guessed) {
+static bool is_strange(const ntr_splitter_source *s, bool guessed) {
     return guessed && s->late && !s->before;
 }
 
 /* Whether spoilt bytes leave the guess alone: they may be anybody's, whoever decodes them must know all sources. */
-static bool survives(const ntr_cutter *c, uint32_t silent) {
-    const ntr_seam *seam = &c->seam;
-    if (!c->odd) return true;
-    return !silent && (!seam->count || c->odd_at > c->begin + seam->messages[seam->count - 1].offset);
+static bool survives(const ntr_splitter *c, uint32_t silent) {
+    const ntr_pre_sync *pre_sync = &c->pre_sync;
+    if (!c->damaged) return true;
+    return !silent && (!pre_sync->count || c->damaged_at > c->begin + pre_sync->messages[pre_sync->count - 1].offset);
 }
 
 /* The sources that join. Returns how many, or 0 when the piece cannot be begun with them. */
-static size_t joining(const ntr_cutter *c, bool guessed, bool last, ntr_baton_guess *joins, uint32_t *silent) {
+static size_t joining(const ntr_splitter *c, bool guessed, bool last, ntr_snapshot_guess *joins, uint32_t *silent) {
     size_t count = 0;
     *silent = 0;
     for (uint32_t i = 0; i < c->seen_count; i++) {
-        const ntr_cut_source *s = c->sources[c->seen[i]];
+        const ntr_splitter_source *s = c->sources[c->seen[i]];
         *silent += s->old && !s->touched;
         if (!s->joined) continue;
         if (is_strange(s, guessed)) return 0;
@@ -276,22 +279,22 @@ static size_t joining(const ntr_cutter *c, bool guessed, bool last, ntr_baton_gu
     return survives(c, *silent) ? count : 0;
 }
 
-ntr_status ntr_cutter_guess(ntr_cutter *c, bool guessed, bool last, ntr_baton **guess) {
+ntr_status ntr_splitter_guess(ntr_splitter *c, bool guessed, bool last, ntr_snapshot **guess) {
     *guess = NULL;
-    bool early = c->config->strict && c->seam.count; /* the first defect may be in it */
+    bool early = c->config->strict && c->pre_sync.count; /* the first defect may be in it */
     if (!c->whole || c->waiting || c->too_much || early || !c->seen_count) return NTR_OK;
-    ntr_baton_guess *joins = ntr_alloc(c->config->allocator, c->seen_count, sizeof *joins);
+    ntr_snapshot_guess *joins = ntr_alloc(c->config->allocator, c->seen_count, sizeof *joins);
     if (!joins) return NTR_E_MEMORY;
-    ntr_baton_place place = {.offset = c->begin, .number = c->begin_number + c->shift};
+    ntr_snapshot_position place = {.offset = c->begin, .number = c->begin_number + c->shift};
     size_t count = joining(c, guessed, last, joins, &place.silent);
-    if (count) *guess = ntr_baton_guessed(c->scratch, &place, joins, count);
+    if (count) *guess = ntr_snapshot_predict(c->scratch, &place, joins, count);
     ntr_dealloc(c->config->allocator, joins);
     return count && !*guess ? NTR_E_MEMORY : NTR_OK;
 }
 
-void ntr_cutter_turn(ntr_cutter *c) {
+void ntr_splitter_turn(ntr_splitter *c) {
     for (uint32_t i = 0; i < c->seen_count; i++) {
-        ntr_cut_source *s = c->sources[c->seen[i]];
+        ntr_splitter_source *s = c->sources[c->seen[i]];
         s->before = s->touched;
         s->old = true;
         s->touched = s->joined = s->late = false;
@@ -299,9 +302,9 @@ void ntr_cutter_turn(ntr_cutter *c) {
     c->begin = c->offset;
     c->begin_number = c->number;
     c->whole = !c->inside;
-    c->odd = c->too_much = false;
+    c->damaged = c->too_much = false;
     c->waiting = 0;
-    c->seam.count = 0;
+    c->pre_sync.count = 0;
     if (!c->latest) return;
     c->latest->touched = true;
     join(c->latest);

@@ -1,4 +1,4 @@
-#include "analysis/shares.h"
+#include "analysis/time_attribution.h"
 
 #include "base/allocator.h"
 
@@ -14,7 +14,7 @@ static uint64_t portion(uint64_t whole, uint64_t part, uint64_t of) {
     return each * part + (((rest >> shift) * (part >> shift) / (of >> shift)) << shift);
 }
 
-void ntr_shares_settle(ntr_shares *s, ntr_share_taker take, void *user) {
+void ntr_time_attribution_flush(ntr_time_attribution *s, ntr_share_taker take, void *user) {
     uint64_t all = 0, before = 0, given = 0;
     if (s->count == 0) return; /* time that the next message's spans took, too */
     for (size_t i = 0; i < s->count; i++) all += s->items[i].instructions;
@@ -29,10 +29,10 @@ void ntr_shares_settle(ntr_shares *s, ntr_share_taker take, void *user) {
     s->ticks = 0;
 }
 
-void ntr_shares_event(ntr_shares *s, const ntr_event *e, ntr_share_taker take, void *user) {
+void ntr_time_attribution_event(ntr_time_attribution *s, const ntr_event *e, ntr_share_taker take, void *user) {
     bool timed = (e->flags & NTR_EVENT_TIME) != 0;
     if (e->message != s->message || timed != s->timed) {
-        ntr_shares_settle(s, take, user);
+        ntr_time_attribution_flush(s, take, user);
         s->message = e->message;
         if (s->timed && timed && e->time > s->time) s->ticks += e->time - s->time;
         s->time = e->time;
@@ -40,7 +40,7 @@ void ntr_shares_event(ntr_shares *s, const ntr_event *e, ntr_share_taker take, v
         if (!timed) s->ticks = 0; /* nobody can tell whose */
     }
     if (e->kind != NTR_EVENT_STOP && e->kind != NTR_EVENT_GAP) return;
-    ntr_shares_settle(s, take, user); /* what passes from here on is no time of what ran here */
+    ntr_time_attribution_flush(s, take, user); /* what passes from here on is no time of what ran here */
     s->ticks = 0;
     s->timed = false;
 }
@@ -51,7 +51,7 @@ static int by_owner(const void *a, const void *b) {
 }
 
 /* Make room: one item an owner; of very many owners, neighbours share. */
-static void join(ntr_shares *s) {
+static void join(ntr_time_attribution *s) {
     size_t kept = 0;
     qsort(s->items, s->count, sizeof *s->items, by_owner);
     for (size_t i = 1; i < s->count; i++) {
@@ -69,7 +69,8 @@ static void join(ntr_shares *s) {
     s->count /= 2; /* the odd one keeps nothing: there are 32,768 others */
 }
 
-ntr_status ntr_shares_add(ntr_shares *s, uint32_t owner, uint64_t instructions, const ntr_allocator *allocator) {
+ntr_status ntr_time_attribution_add(ntr_time_attribution *s, uint32_t owner, uint64_t instructions,
+                                    const ntr_allocator *allocator) {
     if (!s->timed) return NTR_OK;
     if (s->count && s->items[s->count - 1].owner == owner) {
         s->items[s->count - 1].instructions += instructions;
@@ -83,7 +84,7 @@ ntr_status ntr_shares_add(ntr_shares *s, uint32_t owner, uint64_t instructions, 
     return NTR_OK;
 }
 
-void ntr_shares_release(ntr_shares *s, const ntr_allocator *allocator) {
+void ntr_time_attribution_release(ntr_time_attribution *s, const ntr_allocator *allocator) {
     ntr_dealloc(allocator, s->items);
-    *s = (ntr_shares){0};
+    *s = (ntr_time_attribution){0};
 }

@@ -1,4 +1,4 @@
-/* Lines and branches of every kind for tests/answers/gcov.py: switch, short circuits, loops, recursion,
+/* Lines and branches of every kind for tests/analysis/gcov.py: switch, short circuits, loops, recursion,
  * function pointers, longjmp, code that never runs. */
 #include <stdio.h>
 #include <stdlib.h>

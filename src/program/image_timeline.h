@@ -1,6 +1,6 @@
 /* When segments come and go as the position in the stream moves on. */
-#ifndef NTR_PROGRAM_TIMELINE_H
-#define NTR_PROGRAM_TIMELINE_H
+#ifndef NTR_PROGRAM_IMAGE_TIMELINE_H
+#define NTR_PROGRAM_IMAGE_TIMELINE_H
 
 #include "program/program.h"
 
@@ -10,19 +10,19 @@ typedef struct ntr_edge {
     uint32_t segment;
 } ntr_edge;
 
-typedef struct ntr_timeline {
+typedef struct ntr_image_timeline {
     ntr_edge *edges; /* by position */
     size_t count, capacity;
     size_t passed;   /* how many of them lie at or before the current position */
     size_t segments_seen;
-} ntr_timeline;
+} ntr_image_timeline;
 
 /* Learn of the segments added since. 0, or -1 when out of memory. */
-int ntr_timeline_update(ntr_timeline *timeline, const ntr_program *program, const ntr_allocator *allocator);
+int ntr_image_timeline_update(ntr_image_timeline *timeline, const ntr_program *program, const ntr_allocator *allocator);
 
 /* How many edges lie at or before `position`. */
-size_t ntr_timeline_passed(const ntr_timeline *timeline, uint64_t position);
+size_t ntr_image_timeline_passed(const ntr_image_timeline *timeline, uint64_t position);
 
-void ntr_timeline_release(ntr_timeline *timeline, const ntr_allocator *allocator);
+void ntr_image_timeline_release(ntr_image_timeline *timeline, const ntr_allocator *allocator);
 
 #endif
