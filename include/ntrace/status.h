@@ -2,7 +2,7 @@
  *
  * Zero is success. Positive values are normal non-results (end of input, more input needed); they are
  * not failures. Negative values are failures of three kinds: the trace is bad, the caller misused the
- * library, or a resource is lacking. The whole list is src/base/status.def. */
+ * library, or a resource is lacking. The whole list is include/ntrace/status.def. */
 #ifndef NTRACE_STATUS_H
 #define NTRACE_STATUS_H
 

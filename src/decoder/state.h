@@ -1,7 +1,7 @@
 /* What a decoder holds. Shared by the decoder's own files only.
  *
  * messages.c turns each message into an order: walk so many halfwords with this history, then land as the
- * message says. walk.c carries out what lies inside the order, landing.c its end, gap.c what cannot be known. */
+ * message says. walk.c carries out what lies inside the order, walk_end.c its end, gap.c what cannot be known. */
 #ifndef NTR_DECODER_STATE_H
 #define NTR_DECODER_STATE_H
 
@@ -116,7 +116,7 @@ static inline bool ntr_request_runs_ahead(const ntr_walk_request *o) {
 /* Most events that one step may add before the queue is drained. */
 #define NTR_QUEUE_ROOM 16
 
-/* stride.h */
+/* history_memo.h */
 typedef struct ntr_history_memos {
     struct ntr_history_memo *table;
     size_t count;
@@ -124,7 +124,7 @@ typedef struct ntr_history_memos {
     uint64_t epoch; /* of the blocks that it leads through */
 } ntr_history_memos;
 
-/* passage.h */
+/* message_memo.h */
 typedef struct ntr_message_memos {
     void *memory;
     struct ntr_message_memo *table; /* in it, from a cache line's begin on */
@@ -242,7 +242,7 @@ ntr_status ntr_ict_take(ntr_decoder *d, ntr_source *s);
 ntr_status ntr_walk_events(ntr_decoder *d, ntr_event **at, const ntr_event *end);
 ntr_status ntr_walk_counts(ntr_decoder *d);
 
-/* ---- landing.c */
+/* ---- walk_end.c */
 
 /* The rest of the order. Errors: why the message cannot lead there; NTR_E_MEMORY. */
 ntr_status ntr_walk_end(ntr_decoder *d);

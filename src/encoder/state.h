@@ -1,16 +1,16 @@
 /* The encoder's state, and what its parts do with it. Private to the encoder's files.
  *
  * A block passes through the parts in this order:
- *   check     is it consistent                              encoder_check.c
- *   filter    do the filters let it pass                    encoder_filter.c
- *   window    does tracing start or stop here               encoder_window.c
- *   branch    the message that waited for this address      encoder_branch.c
- *   ownership has the context changed                       encoder_ownership.c
- *   count     I-CNT, HIST and the next message to wait for  encoder_count.c
+ *   check     is it consistent                              check.c
+ *   filter    do the filters let it pass                    filter.c
+ *   window    does tracing start or stop here               window.c
+ *   branch    the message that waited for this address      branch.c
+ *   ownership has the context changed                       ownership.c
+ *   count     I-CNT, HIST and the next message to wait for  count.c
  * and every message through these:
- *   clock     TSTAMP                                        encoder_clock.c
- *   send      bytes, loss, repeats                          encoder_send.c
- *   fifo      room and rate                                 encoder_fifo.c */
+ *   clock     TSTAMP                                        clock.c
+ *   send      bytes, loss, repeats                          send.c
+ *   fifo      room and rate                                 fifo.c */
 #ifndef NTR_ENCODER_STATE_H
 #define NTR_ENCODER_STATE_H
 
@@ -88,7 +88,7 @@ struct ntr_encoder {
     uint64_t sync_period;      /* 0: no periodic sync */
 
     /* control */
-    bool quiet;             /* see encoder_quick.h; false is always right */
+    bool quiet;             /* see quick.h; false is always right */
     bool enabled, tracing;  /* trTeEnable, trTeInstTracing */
     bool active;            /* a window is open */
     bool closing;           /* it closes as soon as the pending jump's target is known */
@@ -144,30 +144,30 @@ static inline bool ntr_enc_has_address(const ntr_ingress *block) {
 /* encoder.c: what a call gives back; to be the last thing it does. */
 ntr_status ntr_enc_result(ntr_encoder *e);
 
-/* encoder_check.c: NTR_OK, or NTR_E_INGRESS with e->error told. */
+/* check.c: NTR_OK, or NTR_E_INGRESS with e->error told. */
 ntr_status ntr_enc_check(ntr_encoder *e, const ntr_ingress *block);
 
-/* encoder_filter.c: NTR_QUALIFY_* of this block. */
+/* filter.c: NTR_QUALIFY_* of this block. */
 unsigned ntr_enc_qualify(ntr_encoder *e, const ntr_ingress *block);
 
-/* encoder_window.c */
+/* window.c */
 bool ntr_enc_window(ntr_encoder *e, const ntr_ingress *block, bool qualified); /* is the block to be traced */
 void ntr_enc_close(ntr_encoder *e, uint64_t next, unsigned evcode); /* `next` NTR_ADDRESS_UNKNOWN: not known */
 void ntr_enc_announce(ntr_encoder *e, unsigned evcode);  /* an optional correlation message */
 bool ntr_enc_needs_address(const ntr_encoder *e);        /* a message waits for the next address */
 
-/* encoder_branch.c */
+/* branch.c */
 bool ntr_enc_resolve(ntr_encoder *e, uint64_t next);       /* emit what waited for the address; was it a sync */
 void ntr_enc_resolve_unseen(ntr_encoder *e);                /* the address will never be known */
 void ntr_enc_interrupt(ntr_encoder *e, unsigned btype);    /* a trap came before the address was known (OQ-15) */
 void ntr_enc_start(ntr_encoder *e, uint64_t address);      /* ProgTraceSync of a new window */
 void ntr_enc_icnt_sync(ntr_encoder *e, uint64_t address);  /* SYNC=4 */
 
-/* encoder_count.c */
+/* count.c */
 void ntr_enc_count(ntr_encoder *e, const ntr_ingress *block);
 unsigned ntr_enc_trap_btype(const ntr_encoder *e, unsigned itype);
 
-/* encoder_history.c */
+/* history.c */
 void ntr_enc_history_append(ntr_encoder *e, unsigned taken);
 uint64_t ntr_enc_history_whole(const ntr_encoder *e); /* all there is, in one HIST; 0: it needs more messages */
 /* Branches that fit the register yet. */
@@ -181,7 +181,7 @@ void ntr_enc_history_flush(ntr_encoder *e);    /* send repeats that are held bac
 void ntr_enc_history_clear(ntr_encoder *e);
 void ntr_enc_history_send(ntr_encoder *e, uint64_t rdata, uint32_t count, uint64_t time);
 
-/* encoder_patterns.c: the history split for size. */
+/* patterns.c: the history split for size. */
 ntr_status ntr_enc_patterns_new(ntr_encoder *e);
 void ntr_enc_patterns_free(ntr_encoder *e);
 void ntr_enc_patterns_append(ntr_encoder *e, unsigned taken);
@@ -189,26 +189,26 @@ uint64_t ntr_enc_patterns_whole(const ntr_encoder *e);
 uint64_t ntr_enc_patterns_take(ntr_encoder *e);
 void ntr_enc_patterns_clear(ntr_encoder *e);
 
-/* encoder_return_stack.c */
+/* return_stack.c */
 void ntr_enc_stack_push(ntr_encoder *e, uint64_t address);
 bool ntr_enc_stack_pop(ntr_encoder *e, uint64_t *address);
 void ntr_enc_stack_clear(ntr_encoder *e);
 
-/* encoder_sync.c */
+/* sync.c */
 void ntr_enc_sync_progress(ntr_encoder *e, ntr_sync_mode counted, uint64_t amount);
 bool ntr_enc_sync_due(const ntr_encoder *e, bool branch);  /* `branch`: a branch message is to be sent anyway */
 unsigned ntr_enc_sync_reason(const ntr_encoder *e);
 void ntr_enc_sync_done(ntr_encoder *e, uint64_t address);  /* all state that a sync resets */
 
-/* encoder_ownership.c */
+/* ownership.c */
 void ntr_enc_ownership_sync(ntr_encoder *e, const ntr_ingress *block);
 void ntr_enc_ownership_change(ntr_encoder *e, const ntr_ingress *block);
 
-/* encoder_clock.c */
+/* clock.c */
 void ntr_enc_clock_set(ntr_encoder *e, uint64_t time);
 void ntr_enc_clock_stamp(ntr_encoder *e, ntr_message *m, uint64_t time);
 
-/* encoder_send.c */
+/* send.c */
 ntr_message *ntr_enc_message(ntr_encoder *e, unsigned tcode); /* empty message to fill and send */
 void ntr_enc_send(ntr_encoder *e, ntr_message *m, uint64_t time);
 void ntr_enc_keep(ntr_encoder *e, unsigned tcode, const uint8_t *bytes, uint32_t size); /* it is not lost */
@@ -216,7 +216,7 @@ void ntr_enc_repeat_flush(ntr_encoder *e);
 void ntr_enc_recover(ntr_encoder *e, bool force); /* send the Error that is owed, if there is room */
 #define NTR_SET(m, id, member, v) ((m)->present |= 1u << NTR_FIELD_##id, (m)->member = (v))
 
-/* encoder_fifo.c */
+/* fifo.c */
 ntr_status ntr_enc_fifo_new(ntr_encoder *e);
 void ntr_enc_fifo_free(ntr_encoder *e);
 bool ntr_enc_fifo_room(const ntr_encoder *e, uint32_t bytes);
@@ -227,10 +227,10 @@ void ntr_enc_fifo_drain(ntr_encoder *e);                 /* everything, at once 
 bool ntr_enc_fifo_blocked(ntr_encoder *e);               /* no room for a block's messages, and the sink takes none */
 static inline bool ntr_enc_fifo_exists(const ntr_encoder *e) { return e->config.fifo_bytes != 0; }
 
-/* encoder_run.c */
+/* run.c */
 void ntr_enc_runs_adopt(ntr_encoder *e); /* set takes_runs and quick_runs */
 
-/* encoder_config.c */
+/* config.c */
 void ntr_encoder_config_normalize(ntr_encoder_config *config);
 
 #endif

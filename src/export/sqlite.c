@@ -1,4 +1,4 @@
-/* Everything that was counted, as tables of one SQLite file; docs/exports.md has the schema and queries. */
+/* Everything that was counted, as tables of one SQLite file; docs/analysis.md, "The SQLite file", has the schema and queries. */
 #include "export/arcs.h"
 
 #include "base/allocator.h"

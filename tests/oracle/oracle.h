@@ -1,7 +1,7 @@
 /* Oracle: a second N-Trace decoder, for tests only.
  *
  * Written straight from N-Trace 1.0 sections 2 to 7 and 14 and from nothing else: it shares no code with
- * src/wire, src/message and src/flow, has no cache and tells every program counter one at a time. Slow and
+ * src/wire, src/message and src/decoder, has no cache and tells every program counter one at a time. Slow and
  * simple on purpose; what the library's decoder says must be what this one says. */
 #ifndef NTRACE_TESTS_ORACLE_H
 #define NTRACE_TESTS_ORACLE_H

@@ -66,7 +66,7 @@ static void vectors_encode_to_their_bytes(void **state) {
     }
 }
 
-/* ---- addresses (n-trace.md 7.1, 15.3, 15.7; dialects.md 1) ------------------------------------- */
+/* ---- addresses (N-Trace 1.0 sections 7.1, 15.3, 15.7; docs/dialects.md section 1) ------------------------------------- */
 
 typedef struct address_case {
     const char *field_bytes; /* of F-ADDR alone, MSEO 01 */

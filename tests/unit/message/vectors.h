@@ -1,4 +1,4 @@
-/* The specification's test vectors at message level: n-trace.md section 15 and dialects.md section 2.4. */
+/* The specification's test vectors at message level: N-Trace 1.0 section 15, and docs/dialects.md section 2.4. */
 #ifndef NTR_TEST_VECTORS_H
 #define NTR_TEST_VECTORS_H
 
