@@ -1,7 +1,7 @@
-/* Pins: recordings of a trace port by a logic analyser or a simulator, and for waveform viewers.
+/* Pins: recordings of a trace port, made by a logic analyser or a simulator.
  *
- * Between a recording and a transport's beats. Value Change Dump (VCD) is read and written, files of raw
- * samples are read. Written VCD has one 1-bit wire per pin: TRC_CLK and TRC_DATA[0] up. */
+ * Conversion between a recording and the beats of a transport. Value Change Dump (VCD) is read and written. Files
+ * of raw samples are read. VCD output has one 1-bit wire per pin: TRC_CLK and TRC_DATA[0] upwards. */
 #ifndef NTRACE_PINS_H
 #define NTRACE_PINS_H
 
@@ -19,20 +19,21 @@ typedef struct ntr_vcd_writer ntr_vcd_writer;
 
 typedef struct ntr_vcd_writer_options {
     size_t size;          /* sizeof(ntr_vcd_writer_options) */
-    uint32_t beat_time;   /* nanoseconds of a beat, even; 0: 20 */
-    bool clock_center;    /* TRC_CLK edges in the middle of a beat (trPibClkCenter) */
-    ntr_text_sink sink;   /* needed */
-    void *user;
-    const ntr_allocator *allocator;
+    uint32_t beat_time;   /* duration of a beat in nanoseconds, even; 0 means 20 */
+    bool clock_center;    /* put the edges of TRC_CLK in the middle of a beat (trPibClkCenter) */
+    ntr_text_sink sink;   /* required */
+    void *user;           /* first argument of `sink` */
+    const ntr_allocator *allocator; /* NULL: malloc and free */
 } ntr_vcd_writer_options;
 
-/* Errors (*status, may be NULL): NTR_E_MEMORY, NTR_E_INVALID (also: the transport has no pins),
- * NTR_E_RANGE. */
+/* Returns a writer and writes the VCD header to the sink, or returns NULL on error. `status` may be NULL.
+ * Errors (in *status): NTR_E_MEMORY, NTR_E_INVALID (argument, or the transport has no pins), NTR_E_RANGE
+ * (`beat_time` is not even), those of the sink. */
 NTR_API ntr_vcd_writer *ntr_vcd_writer_new(const ntr_transport *transport, const ntr_vcd_writer_options *options,
                                            ntr_status *status);
 NTR_API void ntr_vcd_writer_free(ntr_vcd_writer *writer);
 
-/* Errors: the sink's. */
+/* Errors: those of the sink. */
 NTR_API ntr_status ntr_vcd_writer_put(ntr_vcd_writer *writer, const uint16_t *beats, size_t count);
 NTR_API ntr_status ntr_vcd_writer_end(ntr_vcd_writer *writer);
 
@@ -44,40 +45,42 @@ typedef struct ntr_pin_reader ntr_pin_reader;
 
 typedef enum ntr_pin_format {
     NTR_PINS_VCD,     /* text */
-    NTR_PINS_SAMPLES, /* `channels` levels at a time: ceil(channels / 8) bytes, channel 0 in bit 0 of the first */
+    NTR_PINS_SAMPLES, /* samples of ceil(channels / 8) bytes; channel 0 is bit 0 of the first byte */
 } ntr_pin_format;
 
 typedef struct ntr_pin_options {
     size_t size;              /* sizeof(ntr_pin_options) */
     uint8_t format;           /* ntr_pin_format */
-    bool clock_center;        /* take data at the edges of TRC_CLK; else what stood longest between two edges */
-    uint8_t channels;         /* samples: 1..64 */
-    /* Wires by name (VCD) or channel number ("3", samples). NULL: TRC_CLK and TRC_DATA[i], or a vector
-     * TRC_DATA; a serial wire may have any name when it is the only one. In samples: channel 0 and up, the
-     * clock after the data. */
+    bool clock_center;        /* sample data at the edges of TRC_CLK; otherwise use the data value that was
+                               * stable for the longest time between two edges */
+    uint8_t channels;         /* NTR_PINS_SAMPLES: number of channels, 1 to 64 */
+    /* Names of wires (VCD) or channel numbers such as "3" (samples). NULL selects the default. VCD: TRC_CLK, and
+     * TRC_DATA[i] or a vector TRC_DATA; the only wire of a serial recording may have any name. Samples: data on
+     * channel 0 upwards, followed by the clock. */
     const char *clock;
     const char *data[NTR_PINS_MAX];
-    uint64_t beat_time;       /* serial: ticks (samples) of a beat; 0: found from the first edges */
-    ntr_beat_sink sink;       /* needed */
-    void *user;
-    const ntr_allocator *allocator;
+    uint64_t beat_time;       /* serial: duration of a beat in ticks or samples; 0: measured from the first edges */
+    ntr_beat_sink sink;       /* required */
+    void *user;               /* first argument of `sink` */
+    const ntr_allocator *allocator; /* NULL: malloc and free */
 } ntr_pin_options;
 
-/* Errors (*status, may be NULL): NTR_E_MEMORY, NTR_E_INVALID, NTR_E_RANGE, NTR_E_NAME (a channel that is
- * none). */
+/* Returns a reader, or NULL on error. `options` is copied; its strings must stay valid until
+ * ntr_pin_reader_free. `status` may be NULL. Errors (in *status): NTR_E_MEMORY, NTR_E_INVALID (argument, or the
+ * transport has no pins), NTR_E_RANGE, NTR_E_NAME (no such channel). */
 NTR_API ntr_pin_reader *ntr_pin_reader_new(const ntr_transport *transport, const ntr_pin_options *options,
                                            ntr_status *status);
 NTR_API void ntr_pin_reader_free(ntr_pin_reader *reader);
 
-/* Read the next part of the file. Errors: the sink's; NTR_E_FORMAT and NTR_E_NAME (a wire is missing):
- * ntr_pin_reader_error tells more. */
+/* Reads the next part of the file. ntr_pin_reader_error describes the error.
+ * Errors: those of the sink; NTR_E_FORMAT; NTR_E_NAME (a wire is missing). */
 NTR_API ntr_status ntr_pin_reader_push(ntr_pin_reader *reader, const uint8_t *data, size_t size);
 NTR_API ntr_status ntr_pin_reader_end(ntr_pin_reader *reader);
 
-/* "line 12: no wire TRC_CLK"; "" when nothing is wrong. */
+/* Returns a description such as "line 12: no wire TRC_CLK", or "" when there was no error. */
 NTR_API const char *ntr_pin_reader_error(const ntr_pin_reader *reader);
 
-/* Serial: ticks of a beat in 1/256, as given or found; 0: not known yet. */
+/* Serial recordings: returns the duration of a beat in units of 1/256 tick, or 0 when it is not known yet. */
 NTR_API uint64_t ntr_pin_reader_beat_time(const ntr_pin_reader *reader);
 
 #ifdef __cplusplus

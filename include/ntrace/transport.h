@@ -1,9 +1,10 @@
-/* Transports: how N-Trace bytes travel from a chip to a file, in both directions.
+/* Transports: how N-Trace bytes travel from a chip to a file. Reading and writing.
  *
- * A transport is a stream of beats: what crosses in one step, 1 to 16 bits wide (trace-control sections
- * 8 and 9). A reader turns beats into N-Trace bytes, a writer the reverse. Both stream: memory is
- * bounded by one message (two frames, one RAM buffer), whatever the length of the input. A damaged
- * input is never an error of a call: what was lost is told by a note, and reading goes on. */
+ * A transport is a sequence of beats. A beat is the unit of one transfer step, 1 to 16 bits wide (trace-control
+ * sections 8 and 9). A reader converts beats to N-Trace bytes, a writer converts N-Trace bytes to beats. Both
+ * process their input as a stream: memory use is bounded by one message, two frames or one RAM buffer, and does
+ * not depend on the length of the input. Damaged input does not make a call fail. The reader reports what was
+ * lost as a note and continues. */
 #ifndef NTRACE_TRANSPORT_H
 #define NTRACE_TRANSPORT_H
 
@@ -17,7 +18,7 @@
 extern "C" {
 #endif
 
-/* What the beats are on a pin-level recording. */
+/* How a pin-level recording carries the beats. */
 typedef enum ntr_lines {
     NTR_LINES_NONE = 0, /* bytes only: no pins */
     NTR_LINES_CLOCKED,  /* TRC_CLK and one TRC_DATA wire per bit of a beat */
@@ -26,69 +27,69 @@ typedef enum ntr_lines {
 
 typedef struct ntr_transport {
     const char *name;    /* "pib4" */
-    const char *summary; /* one line for people */
-    uint8_t beat_bits;   /* 1, 2, 4, 8 or 16 */
+    const char *summary; /* one line of description */
+    uint8_t beat_bits;   /* width of a beat: 1, 2, 4, 8 or 16 */
     uint8_t lines;       /* ntr_lines */
-    uint8_t rest;        /* beat the lines rest at, all bits alike: 0 or 1 */
-    bool ids;            /* carries several streams, each with a 7-bit trace ID */
+    uint8_t rest;        /* level of all data lines when idle: 0 or 1 */
+    bool ids;            /* carries several streams, each identified by a 7-bit trace ID */
 } ntr_transport;
 
-/* The transport of this name, or NULL. */
+/* Returns the transport with this name, or NULL when there is none. */
 NTR_API const ntr_transport *ntr_transport_find(const char *name);
 
-/* The index-th transport, or NULL past the last. */
+/* Returns the transport with this index, or NULL when `index` is past the last one. */
 NTR_API const ntr_transport *ntr_transport_at(size_t index);
 
-/* Trace IDs that are not trace (CoreSight architecture). */
+/* Trace IDs that do not identify a trace source (CoreSight architecture). */
 enum {
     NTR_ATB_ID_NULL = 0x00,
-    NTR_ATB_ID_RESERVED = 0x70, /* this one and all above */
+    NTR_ATB_ID_RESERVED = 0x70, /* this value and all larger ones are reserved */
     NTR_ATB_ID_FLUSH = 0x7b,
     NTR_ATB_ID_TRIGGER = 0x7d,
 };
 
 /* ---- reading: beats to bytes -------------------------------------------------------------------- */
 
-/* How a recording begins. */
+/* Where in the stream a recording begins. */
 typedef enum ntr_begin {
-    NTR_BEGIN_DEFAULT = 0, /* pins: anywhere; bytes: aligned */
-    NTR_BEGIN_ALIGNED,     /* between two messages (frames) */
-    NTR_BEGIN_ANYWHERE,    /* alignment has to be found */
+    NTR_BEGIN_DEFAULT = 0, /* ANYWHERE for transports with pins, ALIGNED for the others */
+    NTR_BEGIN_ALIGNED,     /* at the start of a message or frame */
+    NTR_BEGIN_ANYWHERE,    /* at any beat; the reader finds the alignment */
 } ntr_begin;
 
 typedef enum ntr_note_kind {
-    NTR_NOTE_ALIGNED = 0, /* the first whole message (frame) after the start or a loss begins at `position` */
-    NTR_NOTE_LOST,        /* alignment was lost at `position`: `reason` */
-    NTR_NOTE_CALIBRATION, /* the calibration pattern came `value` times and ended at `position` */
-    NTR_NOTE_TRIGGER,     /* trigger, `value` = trace ID of its source */
-    NTR_NOTE_FLUSH,       /* a flush was completed, `value` = the byte that tells so */
-    NTR_NOTE_ID,          /* data with the reserved trace ID `value` was passed over */
-    NTR_NOTE_UNKNOWN_ID,  /* `value` bytes were passed over because no ID had been seen yet */
+    NTR_NOTE_ALIGNED = 0, /* the first complete message or frame after the start or after a loss begins at `position` */
+    NTR_NOTE_LOST,        /* alignment was lost at `position` because of `reason` */
+    NTR_NOTE_CALIBRATION, /* the calibration pattern was repeated `value` times and ended at `position` */
+    NTR_NOTE_TRIGGER,     /* trigger; `value` is the trace ID of the source */
+    NTR_NOTE_FLUSH,       /* a flush completed; `value` is the data byte of the flush transfer */
+    NTR_NOTE_ID,          /* data with the reserved trace ID `value` was skipped; once per ID */
+    NTR_NOTE_UNKNOWN_ID,  /* `value` bytes were skipped because no trace ID had been received yet */
 } ntr_note_kind;
 
 typedef struct ntr_transport_note {
     uint8_t kind;      /* ntr_note_kind */
-    int16_t reason;    /* LOST: ntr_status */
-    uint64_t position; /* in beats from the start */
-    uint64_t value;
+    int16_t reason;    /* NTR_NOTE_LOST: ntr_status; otherwise NTR_OK */
+    uint64_t position; /* number of beats since the start of the recording */
+    uint64_t value;    /* depends on `kind` */
 } ntr_transport_note;
 
-/* "aligned", "lost", ...; NULL for a value that is none. Static storage. */
+/* Returns "aligned", "lost", ..., or NULL when `kind` is not an ntr_note_kind. Static storage. */
 NTR_API const char *ntr_note_name(unsigned kind);
 
-/* Take bytes of the stream with this ID (0 where the transport has no IDs). Pin-level transports give
- * whole messages without idle; the others bytes as they came. Anything but NTR_OK is given back by the
- * call that made them. */
+/* Receives bytes of the stream with trace ID `id` (0 when the transport has no trace IDs). Pin-level transports
+ * deliver complete messages without idle bytes. The other transports deliver the bytes as received. A result other
+ * than NTR_OK stops the reader; the call in progress returns that result. */
 typedef ntr_status (*ntr_stream_sink)(void *user, unsigned id, const uint8_t *bytes, size_t size);
 typedef void (*ntr_note_sink)(void *user, const ntr_transport_note *note);
 
-/* A RAM sink's buffer (trace-control section 6.4). Addresses are byte addresses. */
+/* The buffer of a RAM sink (trace-control section 6.4). Addresses are byte addresses. */
 typedef struct ntr_ram_window {
     uint64_t start; /* trRamStart */
-    uint64_t limit; /* trRamLimit: the last word's address */
-    uint64_t wp;    /* trRamWP without its wrap bit */
-    uint8_t access; /* bytes written at once, a power of two from 4; 0: 4 */
-    bool wrapped;   /* trRamWrap */
+    uint64_t limit; /* trRamLimit: address of the last word */
+    uint64_t wp;    /* trRamWP without the wrap bit */
+    uint8_t access; /* bytes per write: a power of two from 4 to 128; 0 means 4 */
+    bool wrapped;   /* trRamWP.trRamWrap */
 } ntr_ram_window;
 
 typedef struct ntr_transport_reader ntr_transport_reader;
@@ -96,22 +97,23 @@ typedef struct ntr_transport_reader ntr_transport_reader;
 typedef struct ntr_reader_options {
     size_t size;            /* sizeof(ntr_reader_options) */
     uint8_t begin;          /* ntr_begin */
-    ntr_ram_window ram;     /* "ram" only; the image's first byte is the one at `start` */
-    ntr_stream_sink sink;   /* needed */
+    ntr_ram_window ram;     /* "ram" only; the first byte of the image is the byte at `start` */
+    ntr_stream_sink sink;   /* required */
     ntr_note_sink note;     /* may be NULL */
-    void *user;             /* of both */
-    const ntr_allocator *allocator;
+    void *user;             /* first argument of `sink` and `note` */
+    const ntr_allocator *allocator; /* NULL: malloc and free */
 } ntr_reader_options;
 
-/* Errors (*status, may be NULL): NTR_E_MEMORY, NTR_E_INVALID, NTR_E_RANGE (RAM window). */
+/* Returns a reader, or NULL on error. `options` is copied. `status` may be NULL.
+ * Errors (in *status): NTR_E_MEMORY, NTR_E_INVALID (argument), NTR_E_RANGE (RAM window). */
 NTR_API ntr_transport_reader *ntr_transport_reader_new(const ntr_transport *transport,
                                                        const ntr_reader_options *options, ntr_status *status);
 NTR_API void ntr_transport_reader_free(ntr_transport_reader *reader);
 
-/* Errors: the sink's. */
+/* Converts `count` beats. Errors: those of the sink. */
 NTR_API ntr_status ntr_transport_reader_push(ntr_transport_reader *reader, const uint16_t *beats, size_t count);
 
-/* Nothing follows. Errors: the sink's. */
+/* Ends the input and delivers what is pending. Errors: those of the sink. */
 NTR_API ntr_status ntr_transport_reader_end(ntr_transport_reader *reader);
 
 /* ---- writing: bytes to beats -------------------------------------------------------------------- */
@@ -122,62 +124,67 @@ typedef struct ntr_transport_writer ntr_transport_writer;
 
 typedef struct ntr_writer_options {
     size_t size;          /* sizeof(ntr_writer_options) */
-    uint8_t atb_bytes;    /* width of the ATB: 1, 2, 4, 8 or 16; 0: 4 */
-    uint32_t sync_every;  /* "coresight": a full synchronization packet every so many frames; "atb": an
-                           * alignment mark every so many transfers; 0: none */
-    uint32_t idle_every;  /* "pib1" to "pib4": idle also when so many bytes went without; 0: only before
-                           * synchronizing messages */
-    ntr_ram_window ram;   /* "ram" only: `start`, `limit` and where writing begins */
-    ntr_beat_sink sink;   /* needed */
-    void *user;
-    const ntr_allocator *allocator;
+    uint8_t atb_bytes;    /* "atb": width of the bus in bytes: 1, 2, 4, 8 or 16; 0 means 4 */
+    uint32_t sync_every;  /* "coresight": frames between two full synchronization packets; "atb": transfers
+                           * between two alignment marks; 0 means none */
+    uint32_t idle_every;  /* "pib1" to "pib4": an idle byte also after this many bytes without one; 0 means an
+                           * idle byte only before synchronizing messages */
+    ntr_ram_window ram;   /* "ram" only: `start`, `limit`, and `wp` as the position of the first write */
+    ntr_beat_sink sink;   /* required */
+    void *user;           /* first argument of `sink` */
+    const ntr_allocator *allocator; /* NULL: malloc and free */
 } ntr_writer_options;
 
-/* Errors (*status, may be NULL): NTR_E_MEMORY, NTR_E_INVALID, NTR_E_RANGE. */
+/* Returns a writer, or NULL on error. `options` is copied. `status` may be NULL.
+ * Errors (in *status): NTR_E_MEMORY, NTR_E_INVALID (argument), NTR_E_RANGE (width or RAM window). */
 NTR_API ntr_transport_writer *ntr_transport_writer_new(const ntr_transport *transport,
                                                        const ntr_writer_options *options, ntr_status *status);
 NTR_API void ntr_transport_writer_free(ntr_transport_writer *writer);
 
-/* Write bytes of an N-Trace stream; a call may end inside a message. Idle bytes are left out where the
- * transport does not need them. Errors: the sink's; NTR_E_RANGE (a trace ID that is none). */
+/* Writes bytes of an N-Trace stream. A call may end inside a message. Idle bytes are dropped where the transport
+ * does not need them. `id` is ignored when the transport has no trace IDs.
+ * Errors: those of the sink; NTR_E_RANGE when `id` is a reserved trace ID. */
 NTR_API ntr_status ntr_transport_writer_put(ntr_transport_writer *writer, unsigned id, const uint8_t *bytes,
                                             size_t size);
 
-/* Let the transport rest for `count` beats: pins idle, frames hold the null ID, ATB has no transfer.
- * Errors: the sink's; NTR_E_STATE inside a message of a transport that cannot interrupt it. */
+/* Makes the transport idle for `count` beats: pins at the idle level, frames with the null ID, ATB without
+ * transfers. Errors: those of the sink; NTR_E_STATE inside a message when the transport cannot interrupt it. */
 NTR_API ntr_status ntr_transport_writer_idle(ntr_transport_writer *writer, uint32_t count);
 
-/* Send the calibration pattern of the mode `times` times (trace-control section 8.6). Errors: the sink's;
- * NTR_E_UNSUPPORTED when the transport has none; NTR_E_STATE inside a message. */
+/* Sends the calibration pattern of the mode `times` times (trace-control section 8.6).
+ * Errors: those of the sink; NTR_E_UNSUPPORTED when the transport has no pattern; NTR_E_STATE inside a message. */
 NTR_API ntr_status ntr_transport_writer_calibrate(ntr_transport_writer *writer, uint32_t times);
 
-/* Mark a trigger in the stream. Errors: the sink's; NTR_E_UNSUPPORTED for transports without IDs. */
+/* Writes a trigger. Errors: those of the sink; NTR_E_UNSUPPORTED when the transport has no trace IDs. */
 NTR_API ntr_status ntr_transport_writer_trigger(ntr_transport_writer *writer, unsigned id);
 
-/* Nothing follows: fill up what is begun (frame, word, beat) and hand it on. Errors: the sink's. */
+/* Ends the output: pads an incomplete frame, word or beat and writes it. Errors: those of the sink. */
 NTR_API ntr_status ntr_transport_writer_end(ntr_transport_writer *writer);
 
-/* "ram", after the end: where the buffer stands. Errors: NTR_E_UNSUPPORTED. */
+/* Transport "ram", after ntr_transport_writer_end: stores the final write pointer and wrap flag in *ram.
+ * Errors: NTR_E_UNSUPPORTED for any other transport. */
 NTR_API ntr_status ntr_transport_writer_ram(const ntr_transport_writer *writer, ntr_ram_window *ram);
 
-/* ---- beats in files: packed, the first beat in the lowest bits ---------------------------------- */
+/* ---- beats in files: packed, the first beat in the least significant bits ------------------------ */
 
-/* Unpack bytes into beats of 1, 2, 4, 8 or 16 bits; `beats` has room for size * 8 / beat_bits, at least 1.
- * `*held` keeps the odd byte of 16-bit beats from call to call (start it with -1). Returns their number. */
+/* Unpacks bytes to beats of 1, 2, 4, 8 or 16 bits. Returns the number of beats. `beats` needs space for
+ * size * 8 / beat_bits elements, at least one. *held keeps the first byte of an incomplete 16-bit beat between
+ * calls; set it to -1 before the first call. */
 NTR_API size_t ntr_beats_unpack(unsigned beat_bits, int *held, const uint8_t *bytes, size_t size, uint16_t *beats);
 
-/* The reverse. `*held` and `*held_bits` keep an unfinished byte (start both with 0). `bytes` has room for
- * 2 * count + 1. Returns the number of bytes. */
+/* Packs beats to bytes. Returns the number of bytes. `bytes` needs space for 2 * count + 1 elements. *held and
+ * *held_bits keep an incomplete byte between calls; set both to 0 before the first call. */
 NTR_API size_t ntr_beats_pack(unsigned beat_bits, unsigned *held, unsigned *held_bits, const uint16_t *beats,
                               size_t count, uint8_t *bytes);
 
-/* ---- the two parts of a RAM sink's buffer, oldest first ------------------------------------------ */
+/* ---- the two parts of a RAM sink's buffer, oldest data first -------------------------------------- */
 
 typedef struct ntr_ram_part {
-    uint64_t offset, size; /* in bytes from trRamStart */
+    uint64_t offset, size; /* in bytes; `offset` counts from trRamStart */
 } ntr_ram_part;
 
-/* Errors: NTR_E_RANGE when the window contradicts itself (alignment, order). */
+/* Stores the two parts in the order in which they were written; parts[1] is empty when the buffer did not wrap.
+ * Errors: NTR_E_RANGE when the window is inconsistent (alignment, order of addresses, 4 GiB or more). */
 NTR_API ntr_status ntr_ram_parts(const ntr_ram_window *ram, ntr_ram_part parts[2]);
 
 #ifdef __cplusplus

@@ -1,13 +1,15 @@
-/* ATB transfers as records: ATID, number of bytes (ATBYTES + 1), the bytes in order. A zero in the place of
- * an ATID is a cycle without transfer.
+/* ATB transfers as records: ATID, number of bytes (ATBYTES + 1), the bytes in order. A zero in place of an ATID is
+ * a cycle without transfer.
  *
- * A run of MARK_BYTES or more bytes 0x7f is an alignment mark: no record holds so many (0x7f is no ATID and
- * no length, and there are at most 16 data bytes), so a reader finds its place again after any cut. */
+ * A run of at least MARK_SEEN bytes 0x7f is an alignment mark. A record cannot contain such a run: 0x7f is neither a
+ * valid ATID nor a valid length, and a record has at most 16 data bytes. A reader therefore finds the next record
+ * after any interruption. The writer emits MARK_BYTES bytes, so that a mark is still recognized when its first
+ * bytes are missing. */
 #include "transport/trace_ids.h"
 
 enum { MARK = 0x7f, MARK_BYTES = 20, MARK_SEEN = 17, TRANSFER_MAX = 16, DEFAULT_WIDTH = 4 };
 
-/* SEARCH: the place is lost until a mark; MARKING: in a mark that came where it may. */
+/* SEARCH: not aligned, waiting for a mark. MARKING: aligned, inside a mark. */
 typedef enum expect { SEARCH, MARKING, EXPECT_ID, EXPECT_COUNT, EXPECT_DATA } expect;
 
 typedef struct atb_reader {
@@ -63,7 +65,7 @@ static ntr_status take_data(atb_reader *reader, uint8_t byte) {
     return trace_id_give(&reader->base, &reader->noted, reader->id, reader->bytes, reader->size);
 }
 
-/* The first byte after a mark, when `run` is the mark's length. */
+/* Handles the first byte after a mark of `run` bytes. */
 static ntr_status take_after_mark(atb_reader *reader, uint8_t byte, uint32_t run) {
     if (run < MARK_SEEN) return lose(reader, NTR_E_FORMAT);
     if (reader->expect == SEARCH) reader_note(&reader->base, NTR_NOTE_ALIGNED, NTR_OK, reader->base.position, 0);
@@ -112,7 +114,7 @@ static ntr_status put_record(atb_writer *writer, unsigned id, const uint8_t *byt
     return NTR_OK;
 }
 
-/* The bytes that wait for a full transfer. */
+/* Writes the bytes that wait for a complete transfer. */
 static ntr_status flush(atb_writer *writer) {
     const unsigned size = writer->size;
     writer->size = 0;

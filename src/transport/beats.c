@@ -1,4 +1,4 @@
-/* Beats in files: packed, the first beat in the lowest bits; 16-bit beats least significant byte first. */
+/* Beats packed in bytes: the first beat in the least significant bits, 16-bit beats in little-endian order. */
 #include <ntrace/transport.h>
 
 size_t ntr_beats_unpack(unsigned beat_bits, int *held, const uint8_t *bytes, size_t size, uint16_t *beats) {

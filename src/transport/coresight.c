@@ -1,10 +1,11 @@
-/* CoreSight formatter frames, as a TPIU, ETF or ETR gives them.
+/* CoreSight formatter frames, as produced by a TPIU, ETF or ETR.
  *
- * A frame has 16 bytes. Bytes 0, 2, .. 14 are a data byte's bits 7:1 above a 0, or a trace ID above a 1; byte 15
- * holds one bit for each of them: bit 0 of the data byte, or whether one more byte of the old ID comes
- * before the new one. Bytes 1, 3, .. 13 are data. Between frames a TPIU sends the full synchronization word
- * 0x7fffffff, between the pairs of a frame the half one 0x7fff; ID 0x7f does not exist, so neither can be
- * mistaken. */
+ * A frame has 16 bytes. Each even byte 0 to 14 is either a trace ID (bit 0 is 1, bits 7:1 are the ID) or data
+ * (bit 0 is 0, bits 7:1 are bits 7:1 of the data byte). Bytes 1, 3, .. 13 are data. Byte 15 has one flag for each
+ * even byte: for data, bit 0 of the data byte; for an ID, whether the following data byte still belongs to the
+ * previous ID. A TPIU sends the full synchronization word 0x7fffffff between frames and the half synchronization
+ * word 0x7fff between the byte pairs of a frame. ID 0x7f is not a valid trace ID, so neither word can occur as
+ * frame content. */
 #include "transport/trace_ids.h"
 
 enum { FRAME = 16, FLAGS = 15, ID_NONE = 0x80, REPEAT_ID = 10 /* frames */ };
@@ -16,22 +17,22 @@ typedef struct frame_reader {
     ntr_transport_reader base;
     bool aligned;
     bool had_frame;
-    uint8_t size;        /* bytes of the frame so far */
+    uint8_t size;        /* number of bytes of the current frame */
     uint32_t last;       /* the last four bytes */
-    unsigned id;         /* stream of the next data byte; ID_NONE until one is named */
-    uint64_t unnamed;    /* data bytes passed over meanwhile */
+    unsigned id;         /* trace ID of the next data byte; ID_NONE before the first ID */
+    uint64_t unnamed;    /* data bytes skipped because no ID was received yet */
     unsigned noted;
     uint8_t frame[FRAME];
 } frame_reader;
 
 typedef struct frame_writer {
     ntr_transport_writer base;
-    uint8_t size;        /* bytes of the frame so far */
-    uint8_t pair[2];     /* the last one or two of them */
-    uint8_t flags;       /* byte 15 as far as known */
-    unsigned id;         /* stream of the next data byte */
-    uint32_t frames;     /* since the last full synchronization */
-    uint32_t unnamed;    /* frames since an ID was last sent */
+    uint8_t size;        /* number of bytes of the current frame */
+    uint8_t pair[2];     /* the last one or two of these bytes */
+    uint8_t flags;       /* the flags of byte 15 that are known so far */
+    unsigned id;         /* trace ID of the next data byte */
+    uint32_t frames;     /* frames since the last full synchronization */
+    uint32_t unnamed;    /* frames since the last ID */
 } frame_writer;
 
 /* ---- reader */
@@ -57,7 +58,7 @@ static void name(frame_reader *reader, unsigned id) {
     reader->id = id;
 }
 
-/* The pair at `at` is an ID or data, then (but for the last) data. */
+/* Decodes the byte pair at `at`: an ID or data, then data (except for the last pair). */
 static ntr_status take_pair(frame_reader *reader, unsigned at) {
     const uint8_t first = reader->frame[at], flag = reader->frame[FLAGS] >> (at / 2) & 1;
     const bool second = at + 1 < FLAGS;
@@ -88,7 +89,8 @@ static void lose(frame_reader *reader, ntr_status reason) {
     reader->id = ID_NONE;
 }
 
-/* A full synchronization ended here: a frame starts with the next byte, wherever this one was put. */
+/* Handles the end of a full synchronization word. The next byte starts a frame, also when the current one is not
+ * complete. */
 static void take_full_sync(frame_reader *reader) {
     if (reader->aligned && reader->size != sizeof full_sync) lose(reader, NTR_E_FORMAT);
     reader->aligned = true;
@@ -148,8 +150,9 @@ static void set_flag(frame_writer *writer, unsigned at, unsigned flag) {
     writer->flags = (uint8_t)(writer->flags | flag << (at / 2));
 }
 
-/* The next data byte belongs to `id`. In the second place of a pair only data can stand: then the ID takes
- * the first place, and the data byte there moves up (the flag says that it belongs to the old ID). */
+/* Selects `id` for the next data byte. The second byte of a pair can only be data. When an ID is needed there, the ID
+ * becomes the first byte of the pair, the data byte moves to the second, and the flag says that this data byte still
+ * belongs to the previous ID. */
 static ntr_status change_id(frame_writer *writer, unsigned id) {
     const uint8_t byte = (uint8_t)(id << 1 | 1);
     writer->id = id;
@@ -179,13 +182,14 @@ static ntr_status write_byte(ntr_transport_writer *base, unsigned id, uint8_t by
     return put_data((frame_writer *)base, id, byte);
 }
 
-/* Padding as a flush makes it: the rest of the frame belongs to the null ID. */
+/* Pads the frame as a flush does: the remaining bytes belong to the null ID. */
 static ntr_status fill_frame(frame_writer *writer) {
     while (writer->size) TRY(put_data(writer, NTR_ATB_ID_NULL, 0));
     return NTR_OK;
 }
 
-/* A TPIU rests with half synchronizations. A memory has no rest: its frame is filled with null data. */
+/* An idle TPIU sends half synchronization words. A memory sink has no idle state; the frame is padded with null
+ * data. */
 static ntr_status write_idle(ntr_transport_writer *base, uint32_t count) {
     frame_writer *writer = (frame_writer *)base;
     for (; count; count--) {

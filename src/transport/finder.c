@@ -1,24 +1,24 @@
 #include "transport/finder.h"
 
-#include "transport/places.h"
+#include "transport/state_set.h"
 
-/* Places inside the stream. Bits come least significant first, so the two MSEO bits of a byte come
- * before its MDO. MORE and LAST say whether the message goes on after this byte. */
-enum place {
-    BETWEEN,  /* before a message: idle or its first bit */
-    STARTED,  /* first bit of a message seen: 0 */
-    INSIDE,   /* at a byte boundary inside a message */
-    INSIDE_0, /* first MSEO bit seen: 0 */
-    INSIDE_1, /* ... 1 */
-    MORE,     /* MORE + k: k of six MDO bits seen */
+/* States of the framing automaton. The least significant bit is received first, so the two MSEO bits of a byte come
+ * before its MDO bits. MORE: the message continues after this byte. LAST: this is the last byte of the message. */
+enum framing_state {
+    BETWEEN,  /* outside a message: the next bit is idle or the first bit of a message */
+    STARTED,  /* after the first bit of a message: 0 */
+    INSIDE,   /* inside a message, at a byte boundary */
+    INSIDE_0, /* inside a message, after the first MSEO bit: 0 */
+    INSIDE_1, /* inside a message, after the first MSEO bit: 1 */
+    MORE,     /* MORE + k: k of the six MDO bits received */
     LAST = MORE + 6,
-    DEAD = LAST + 6,
+    DEAD = LAST + 6, /* not a valid stream */
 };
 
-enum { QUIET_BITS = 64 }; /* two periods of the calibration pattern */
+enum { HOLDOFF_BITS = 64 }; /* two periods of the 32-bit calibration pattern */
 
-static unsigned next(unsigned place, unsigned bit) {
-    switch (place) {
+static unsigned next(unsigned state, unsigned bit) {
+    switch (state) {
     case BETWEEN: return bit ? BETWEEN : STARTED;
     case STARTED: return bit ? DEAD : MORE;
     case INSIDE: return bit ? INSIDE_1 : INSIDE_0;
@@ -26,32 +26,32 @@ static unsigned next(unsigned place, unsigned bit) {
     case INSIDE_1: return bit ? LAST : MORE;
     case MORE + 5: return INSIDE;
     case LAST + 5: return BETWEEN;
-    default: return place + 1;
+    default: return state + 1;
     }
 }
 
-/* Everywhere that a beat can begin. */
-static uint32_t all_places(unsigned width) {
-    uint32_t places = PLACE(BETWEEN) | PLACE(INSIDE);
-    if (!width) return places;
-    if (width == 1) places |= PLACE(STARTED) | PLACE(INSIDE_0) | PLACE(INSIDE_1);
+/* Returns all states that are possible at the start of a beat. */
+static uint32_t all_states(unsigned width) {
+    uint32_t states = STATE(BETWEEN) | STATE(INSIDE);
+    if (!width) return states;
+    if (width == 1) states |= STATE(STARTED) | STATE(INSIDE_0) | STATE(INSIDE_1);
     for (unsigned mdo = 0; mdo < 6; mdo++)
-        if ((2 + mdo) % width == 0) places |= PLACE(MORE + mdo) | PLACE(LAST + mdo);
-    return places;
+        if ((2 + mdo) % width == 0) states |= STATE(MORE + mdo) | STATE(LAST + mdo);
+    return states;
 }
 
 static void search(message_finder *finder) {
-    finder->places = all_places(finder->width);
-    finder->quiet = finder->width < 8 ? QUIET_BITS : 0;
-    finder->aligned = finder->whole = false;
+    finder->states = all_states(finder->width);
+    finder->holdoff = finder->width < 8 ? HOLDOFF_BITS : 0;
+    finder->aligned = finder->complete = false;
 }
 
 void finder_start(message_finder *finder, unsigned width, ntr_begin begin, uint64_t pattern, unsigned pattern_bits) {
     finder->width = (uint8_t)width;
     search(finder);
     if (begin == NTR_BEGIN_ALIGNED) {
-        finder->places = PLACE(BETWEEN);
-        finder->quiet = 0;
+        finder->states = STATE(BETWEEN);
+        finder->holdoff = 0;
     }
     calibration_start(&finder->calibration, width, pattern, pattern_bits);
 }
@@ -62,15 +62,15 @@ void finder_break(message_finder *finder, ntr_transport_reader *reader, ntr_stat
 }
 
 void finder_boundary(message_finder *finder, ntr_transport_reader *reader, bool damaged) {
-    if (finder->aligned && (finder->whole || damaged))
+    if (finder->aligned && (finder->complete || damaged))
         reader_note(reader, NTR_NOTE_LOST, NTR_E_TRUNCATED, reader->position, 0);
-    if (finder->whole || damaged) finder->aligned = false;
-    finder->whole = false;
-    finder->places = PLACE(BETWEEN);
+    if (finder->complete || damaged) finder->aligned = false;
+    finder->complete = false;
+    finder->states = STATE(BETWEEN);
 }
 
 static ntr_status end_message(message_finder *finder, ntr_transport_reader *reader) {
-    finder->whole = false;
+    finder->complete = false;
     if (finder->too_long) {
         reader_note(reader, NTR_NOTE_LOST, NTR_E_MESSAGE_LONG, finder->message_position, 0);
         finder->aligned = false;
@@ -92,7 +92,7 @@ static void keep_bit(message_finder *finder, unsigned bit) {
 }
 
 static void start_message(message_finder *finder, uint64_t position) {
-    finder->whole = finder->quiet == 0 && !finder->calibration.on;
+    finder->complete = finder->holdoff == 0 && !finder->calibration.on;
     finder->too_long = false;
     finder->size = finder->byte = finder->byte_bits = 0;
     finder->message_position = position;
@@ -100,28 +100,28 @@ static void start_message(message_finder *finder, uint64_t position) {
 
 static ntr_status take_bit(message_finder *finder, ntr_transport_reader *reader, unsigned bit, bool beat_start,
                            uint64_t position) {
-    const uint32_t before = finder->places;
-    finder->places = places_step(before, bit, next, DEAD);
-    if (!beat_start) finder->places &= ~PLACE(STARTED); /* a message starts with a beat */
-    if (before == PLACE(BETWEEN) && finder->places == PLACE(STARTED)) start_message(finder, position);
-    if (!finder->whole || !finder->places) return NTR_OK;
+    const uint32_t before = finder->states;
+    finder->states = states_step(before, bit, next, DEAD);
+    if (!beat_start) finder->states &= ~STATE(STARTED); /* a message starts with a beat */
+    if (before == STATE(BETWEEN) && finder->states == STATE(STARTED)) start_message(finder, position);
+    if (!finder->complete || !finder->states) return NTR_OK;
     keep_bit(finder, bit);
-    return finder->places == PLACE(BETWEEN) ? end_message(finder, reader) : NTR_OK;
+    return finder->states == STATE(BETWEEN) ? end_message(finder, reader) : NTR_OK;
 }
 
 ntr_status finder_beat(message_finder *finder, ntr_transport_reader *reader, unsigned beat, uint64_t position) {
     uint64_t times = calibration_beat(&finder->calibration, beat);
     if (times) reader_note(reader, NTR_NOTE_CALIBRATION, NTR_OK, position, times);
-    if (finder->calibration.on) finder->whole = false;
-    for (unsigned i = 0; i < finder->width && finder->places; i++)
+    if (finder->calibration.on) finder->complete = false;
+    for (unsigned i = 0; i < finder->width && finder->states; i++)
         TRY(take_bit(finder, reader, beat >> i & 1, i == 0, position));
-    if (!finder->places) finder_break(finder, reader, NTR_E_MSEO_RESERVED, position);
-    finder->quiet = (uint16_t)(finder->quiet > finder->width ? finder->quiet - finder->width : 0);
+    if (!finder->states) finder_break(finder, reader, NTR_E_MSEO_RESERVED, position);
+    finder->holdoff = (uint16_t)(finder->holdoff > finder->width ? finder->holdoff - finder->width : 0);
     return NTR_OK;
 }
 
 void finder_end(message_finder *finder, ntr_transport_reader *reader) {
-    if (finder->whole) reader_note(reader, NTR_NOTE_LOST, NTR_E_TRUNCATED, finder->message_position, 0);
+    if (finder->complete) reader_note(reader, NTR_NOTE_LOST, NTR_E_TRUNCATED, finder->message_position, 0);
     uint64_t times = calibration_times(&finder->calibration);
     if (times) reader_note(reader, NTR_NOTE_CALIBRATION, NTR_OK, reader->position, times);
 }

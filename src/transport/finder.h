@@ -1,10 +1,14 @@
-/* Finding N-Trace messages in a stream of bits that may begin, or break, anywhere.
+/* Finds N-Trace messages in a stream of bits that may begin or break off at any beat.
  *
- * A message can start at any beat, so after a cut neither the byte nor the message boundary is known. The
- * aligner follows every place the stream could be at, all at once, as a set of states of one small
- * automaton (N-Trace 1.0 section 2); bits that a place does not allow remove it. When one place is left,
- * it is the right one: alignment comes at the earliest bit at which it can be known, in four bytes of
- * memory. 14 ones in a row always settle it: no more can stand inside a message. */
+ * A message can start at any beat. After an interruption neither the byte boundary nor the message boundary is known.
+ *
+ * Idea: run the automaton of the framing (N-Trace 1.0 section 2) on all positions at which the stream may be, as a set
+ * of states. A bit that is not allowed in a state removes the state from the set. Invariant: the set contains the true
+ * state of an undamaged stream. When a single state is left, it is the true one, so the alignment is found at the
+ * first bit at which it is determined, with four bytes of memory.
+ *
+ * Example: at most 14 consecutive ones belong to one message: six MDO bits, MSEO 11 of the last byte and its six MDO
+ * bits. After 14 ones only the state "outside a message" is left, whatever the state was before. */
 #ifndef NTR_TRANSPORT_FINDER_H
 #define NTR_TRANSPORT_FINDER_H
 
@@ -14,33 +18,34 @@
 #include <ntrace/message.h>
 
 typedef struct message_finder {
-    uint32_t places;  /* set of states the stream may be in */
+    uint32_t states;  /* set of states in which the stream may be */
     uint8_t width;    /* bits of a beat: 1, 2, 4 or 8 */
-    bool aligned;     /* a whole message came since the last loss */
-    bool whole;       /* the message being read was seen from its first bit */
-    bool too_long;
-    uint8_t byte_bits;
+    bool aligned;     /* a complete message was received since the last loss */
+    bool complete;    /* the current message was received from its first bit */
+    bool too_long;    /* the current message exceeds NTR_MESSAGE_BYTES_MAX */
+    uint8_t byte_bits; /* number of bits in `byte` */
     uint8_t byte;
-    uint16_t quiet;   /* bits until messages are believed: long enough to recognise calibration */
+    uint16_t holdoff; /* bits to skip before messages are delivered: a calibration pattern is recognized first */
     uint16_t size;
     uint64_t message_position;
     calibration_watch calibration;
     uint8_t bytes[NTR_MESSAGE_BYTES_MAX];
 } message_finder;
 
-/* `pattern_bits` is the period of the calibration pattern `pattern` (lowest bit first on the wire). */
+/* `pattern` is the calibration pattern, least significant bit transmitted first; `pattern_bits` is its period. */
 void finder_start(message_finder *finder, unsigned width, ntr_begin begin, uint64_t pattern, unsigned pattern_bits);
 
-/* Take a beat that began at `position`; whole messages go to the reader's sink. */
+/* Processes one beat that began at `position`. Complete messages go to the sink of `reader`.
+ * Errors: those of the sink. */
 ntr_status finder_beat(message_finder *finder, ntr_transport_reader *reader, unsigned beat, uint64_t position);
 
-/* The stream is interrupted here by something the caller knows of. */
+/* Reports an interruption of the stream with the note LOST and `reason`, and starts the search again. */
 void finder_break(message_finder *finder, ntr_transport_reader *reader, ntr_status reason, uint64_t position);
 
-/* The transport itself says that a message ends here; `damaged`: with bits that make no byte. */
+/* Reports a message boundary known from the transport. `damaged`: the boundary is not at a byte boundary. */
 void finder_boundary(message_finder *finder, ntr_transport_reader *reader, bool damaged);
 
-/* Nothing follows. */
+/* Ends the input. */
 void finder_end(message_finder *finder, ntr_transport_reader *reader);
 
 #endif

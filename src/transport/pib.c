@@ -9,15 +9,15 @@ typedef struct pib_reader {
 
 typedef struct pib_writer {
     ntr_transport_writer base;
-    bool inside;          /* a message has begun */
+    bool inside;          /* inside a message */
     uint32_t since_idle;  /* bytes since the last idle byte */
-    uint16_t held;        /* 16-bit mode: the byte on the lower half */
-    bool holds;
-    bool rest_due;        /* before the next message */
+    uint16_t held;        /* 16-bit mode: the byte on the lower eight pins */
+    bool holds;           /* `held` is valid */
+    bool idle_due;        /* idle beats are needed before the next message */
 } pib_writer;
 
-/* Beats of rest before the first message: enough for any reader to find its place, also when a recording
- * misses the first few. */
+/* Number of idle beats before the first message. Enough to find the alignment, also when a recording misses the first
+ * few beats. */
 enum { LEAD_IN = 80 };
 
 static uint64_t pattern_of(unsigned beat_bits) {
@@ -53,7 +53,7 @@ static ntr_status read_end(ntr_transport_reader *base) {
     return NTR_OK;
 }
 
-static unsigned rest_beat(const ntr_transport_writer *base) {
+static unsigned idle_beat(const ntr_transport_writer *base) {
     return (1u << base->transport->beat_bits) - 1;
 }
 
@@ -65,7 +65,7 @@ static ntr_status put_byte(pib_writer *writer, uint8_t byte) {
         writer->held = byte;
         return NTR_OK;
     }
-    for (unsigned at = 0; at < 8; at += bits) TRY(writer_give(&writer->base, (unsigned)byte >> at & rest_beat(&writer->base)));
+    for (unsigned at = 0; at < 8; at += bits) TRY(writer_give(&writer->base, (unsigned)byte >> at & idle_beat(&writer->base)));
     return NTR_OK;
 }
 
@@ -74,10 +74,10 @@ static ntr_status fill_beat(pib_writer *writer) {
 }
 
 static ntr_status write_start(ntr_transport_writer *base) {
-    return writer_give_many(base, rest_beat(base), LEAD_IN);
+    return writer_give_many(base, idle_beat(base), LEAD_IN);
 }
 
-/* Narrow modes need an idle byte now and then, so that a probe finds the first MSEO bit. */
+/* In narrow modes a probe needs idle bytes at intervals to find the first MSEO bit. */
 static bool wants_idle(const pib_writer *writer, uint8_t first) {
     const uint32_t every = writer->base.options.idle_every;
     if (writer->base.transport->beat_bits >= 8) return false;
@@ -89,8 +89,8 @@ static ntr_status write_byte(ntr_transport_writer *base, unsigned id, uint8_t by
     (void)id;
     const byte_role role = message_byte(&writer->inside, byte);
     if (role == BYTE_IDLE) return NTR_OK;
-    if (writer->rest_due) TRY(writer_give_many(base, rest_beat(base), LEAD_IN));
-    writer->rest_due = false;
+    if (writer->idle_due) TRY(writer_give_many(base, idle_beat(base), LEAD_IN));
+    writer->idle_due = false;
     if (role == BYTE_FIRST && wants_idle(writer, byte)) {
         TRY(put_byte(writer, 0xff));
         writer->since_idle = 0;
@@ -103,7 +103,7 @@ static ntr_status write_idle(ntr_transport_writer *base, uint32_t count) {
     pib_writer *writer = (pib_writer *)base;
     if (writer->inside) return NTR_E_STATE;
     TRY(fill_beat(writer));
-    return writer_give_many(base, rest_beat(base), count);
+    return writer_give_many(base, idle_beat(base), count);
 }
 
 static ntr_status write_calibration(ntr_transport_writer *base, uint32_t times) {
@@ -113,8 +113,8 @@ static ntr_status write_calibration(ntr_transport_writer *base, uint32_t times) 
     TRY(fill_beat(writer));
     for (; times; times--)
         for (unsigned at = 0; at < pattern_bits_of(bits); at += bits)
-            TRY(writer_give(base, (unsigned)(pattern_of(bits) >> at) & rest_beat(base)));
-    writer->rest_due = true; /* readers look for their place again */
+            TRY(writer_give(base, (unsigned)(pattern_of(bits) >> at) & idle_beat(base)));
+    writer->idle_due = true; /* readers search for the alignment again */
     return NTR_OK;
 }
 
@@ -122,7 +122,7 @@ static ntr_status write_end(ntr_transport_writer *base) {
     return fill_beat((pib_writer *)base);
 }
 
-/* One code for all widths: the table's beat_bits is what differs. */
+/* One implementation for all widths; ntr_transport.beat_bits selects the width. */
 const transport_ops ntr_pib_ops = {
     .reader_size = sizeof(pib_reader),
     .writer_size = sizeof(pib_writer),

@@ -1,4 +1,4 @@
-/* Inside of the pin reader: the two file formats feed one sampler. */
+/* Private part of the pin reader. The parsers of the two file formats feed one sampler. */
 #ifndef NTR_TRANSPORT_PIN_READER_H
 #define NTR_TRANSPORT_PIN_READER_H
 
@@ -7,33 +7,33 @@
 #include <ntrace/pins.h>
 
 enum {
-    TOKEN_MAX = 512, /* longer ones hold nothing a trace has */
+    TOKEN_MAX = 512, /* longer tokens are never names or values of trace pins */
     ID_MAX = 16,
     CLOCK_BIT = NTR_PINS_MAX,
     WIRES_MAX = NTR_PINS_MAX + 1,
 };
 
-/* A wire of the recording: its lowest bit is bit `target` of the levels. */
+/* A wire of the recording. Bit 0 of the wire is bit `target` of `levels`. */
 typedef struct wire {
     char id[ID_MAX];
     uint8_t target, width;
 } wire;
 
 typedef struct vcd_parser {
-    uint8_t state;       /* enum in vcd_read.c */
+    uint8_t state;       /* enum state in vcd_read.c */
     uint64_t line;
-    uint8_t var_tokens;  /* of the declaration being read */
+    uint8_t var_tokens;  /* tokens of the current declaration */
     uint64_t var_width;
     char var_id[ID_MAX];
     char var_name[TOKEN_MAX];
     wire wires[WIRES_MAX];
     size_t wire_count;
-    unsigned declared;   /* wires of the recording, ours or not */
-    uint32_t vector;     /* value that waits for its identifier */
-    bool value_waits;
+    unsigned declared;   /* number of wires in the recording, used or not */
+    uint32_t vector;     /* value of which the identifier follows */
+    bool value_waits;    /* `vector` is valid */
     char only_id[ID_MAX];
     uint64_t time;
-    bool timed;
+    bool timed;          /* `time` is valid */
     size_t token_size;
     char token[TOKEN_MAX];
 } vcd_parser;
@@ -42,7 +42,7 @@ typedef struct sample_parser {
     uint64_t at;      /* number of the sample */
     uint64_t value;
     uint8_t byte, bytes;
-    uint8_t prefix;   /* bytes of sigrok's first line seen so far */
+    uint8_t prefix;   /* number of matching bytes of the META line of sigrok */
     uint8_t channel[WIRES_MAX]; /* of each bit of the levels */
     bool started;
 } sample_parser;
@@ -51,7 +51,7 @@ struct ntr_pin_reader {
     const ntr_transport *transport;
     ntr_pin_options options;
     sampler pins;
-    uint32_t levels; /* bit CLOCK_BIT: the clock */
+    uint32_t levels; /* the levels of the data pins; bit CLOCK_BIT is the clock */
     union {
         vcd_parser vcd;
         sample_parser samples;
@@ -62,7 +62,7 @@ struct ntr_pin_reader {
 ntr_status pin_reader_fail(ntr_pin_reader *reader, ntr_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The levels that stand until now change to `reader->levels` at `time`. */
+/* Reports that the levels change to `reader->levels` at `time`. Errors: those of the sink. */
 ntr_status pin_reader_levels(ntr_pin_reader *reader, uint64_t time);
 
 void vcd_start(ntr_pin_reader *reader);

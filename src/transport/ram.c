@@ -1,4 +1,4 @@
-/* A RAM sink's memory image (trace-control section 6.4, step 7). */
+/* Memory image of a RAM sink (trace-control section 6.4, step 7). */
 #include "transport/messages.h"
 #include "transport/transports.h"
 
@@ -8,16 +8,16 @@
 
 enum { ACCESS_MIN = 4, ACCESS_MAX = 128 };
 
-/* The sink is a memory buffer: more than any chip has is a mistake, not a buffer. */
+/* Limit of the buffer size. A larger window is treated as an error. */
 #define BUFFER_MAX (1ull << 32)
 
 typedef struct ram_reader {
     ntr_transport_reader base;
-    ntr_ram_part oldest; /* read as it comes */
-    uint64_t newer_size; /* what stands before it, kept until the end */
-    uint8_t *newer;
-    bool aligned;        /* the end of the first, cut message was seen */
-    bool inside;
+    ntr_ram_part oldest; /* passed on as it is read */
+    uint64_t newer_size; /* size of the newer data, which precedes the oldest in memory */
+    uint8_t *newer;      /* the newer data, kept until the end of the input */
+    bool aligned;        /* the end of the first, incomplete message was seen */
+    bool inside;         /* inside a message */
 } ram_reader;
 
 typedef struct ram_writer {
@@ -62,7 +62,7 @@ static void read_release(ntr_transport_reader *base) {
     ntr_dealloc(base->options.allocator, ((ram_reader *)base)->newer);
 }
 
-/* A wrapped buffer begins inside a message: everything up to its end is passed over. */
+/* A wrapped buffer begins inside a message. Bytes up to the end of that message are skipped. */
 static ntr_status take_byte(ram_reader *reader, uint8_t byte, uint64_t position) {
     if (!reader->aligned) {
         reader->aligned = (byte & 3) == 3;

@@ -1,4 +1,4 @@
-/* The byte stream itself, without its idle bytes. */
+/* The N-Trace byte stream without idle bytes. */
 #include "transport/messages.h"
 #include "transport/transports.h"
 

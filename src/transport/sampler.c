@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line may rest for hours; no reader needs to see so much of it. */
-enum { REST_MAX = 4096 };
+/* A line may be idle for hours. Longer idle times are shortened to this number of beats, which is enough to find the
+ * alignment. */
+enum { IDLE_MAX = 4096 };
 
 void sampler_start(sampler *pins, bool serial, bool clock_center, uint64_t beat_time, ntr_beat_sink sink, void *user) {
     memset(pins, 0, sizeof *pins);
@@ -29,8 +30,8 @@ static ntr_status give(sampler *pins, uint16_t beat) {
 
 /* ---- parallel: one beat per edge of the clock (trace-control section 8.3)
  *
- * Data and clock change together, but no recording shows them in the same sample: what stood longest
- * between two edges is right whichever came first. */
+ * Data and clock change at the same time, but a recording may show them in different samples. The data value that is
+ * stable for the longest time between two edges is the right one in either case. */
 
 static void keep_longest(sampler *pins, uint64_t time) {
     if (time - pins->since < pins->longest_time) return;
@@ -39,13 +40,13 @@ static void keep_longest(sampler *pins, uint64_t time) {
 }
 
 static ntr_status clock_edge(sampler *pins, uint64_t time) {
-    const bool whole = pins->had_edge;
+    const bool complete = pins->had_edge;
     pins->had_edge = true;
     if (pins->clock_center) return give(pins, pins->data);
     keep_longest(pins, time);
     pins->longest_time = 0;
     pins->since = time;
-    return whole ? give(pins, pins->longest) : NTR_OK;
+    return complete ? give(pins, pins->longest) : NTR_OK;
 }
 
 static ntr_status clocked_levels(sampler *pins, uint64_t time, bool clock, uint16_t data) {
@@ -57,7 +58,7 @@ static ntr_status clocked_levels(sampler *pins, uint64_t time, bool clock, uint1
     return NTR_OK;
 }
 
-/* ---- serial: runs of a level, as many beats as fit */
+/* ---- serial: a run of constant level is converted to a number of beats */
 
 static int by_size(const void *a, const void *b) {
     const uint64_t one = *(const uint64_t *)a, two = *(const uint64_t *)b;
@@ -68,8 +69,9 @@ static uint64_t beats_of(const sampler *pins, uint64_t ticks) {
     return (2 * ticks * pins->beats + pins->ticks) / (2 * pins->ticks);
 }
 
-/* The shortest runs are one beat long. Longer and longer ones then tell the time of a beat better and
- * better; those that could be miscounted are not asked. The first run is cut and says nothing. */
+/* Measures the duration of a beat. The shortest runs are one beat long. Longer runs improve the estimate
+ * ticks / beats, in order of their length. Runs of more than LONGEST beats are not used because their number of beats
+ * could be wrong by one. The first run is incomplete and is not used. */
 static void find_beat_time(sampler *pins) {
     enum { LONGEST = 10 };
     uint64_t sorted[SAMPLER_RUNS];
@@ -88,8 +90,8 @@ static void find_beat_time(sampler *pins) {
 }
 
 static ntr_status give_run(sampler *pins, uint64_t ticks, bool level) {
-    const uint64_t rest_ticks = REST_MAX * pins->ticks / pins->beats;
-    uint64_t beats = ticks > rest_ticks ? REST_MAX : beats_of(pins, ticks);
+    const uint64_t idle_ticks = IDLE_MAX * pins->ticks / pins->beats;
+    uint64_t beats = ticks > idle_ticks ? IDLE_MAX : beats_of(pins, ticks);
     for (; beats; beats--) TRY(give(pins, level));
     return NTR_OK;
 }
@@ -111,7 +113,7 @@ static ntr_status take_run(sampler *pins, uint64_t ticks) {
 
 static ntr_status serial_levels(sampler *pins, uint64_t time, uint16_t data) {
     if (data == pins->data) return NTR_OK;
-    if (time == pins->since) return NTR_OK; /* the level never was */
+    if (time == pins->since) return NTR_OK; /* zero duration */
     TRY(take_run(pins, time - pins->since));
     pins->since = time;
     return NTR_OK;

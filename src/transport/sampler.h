@@ -1,4 +1,4 @@
-/* Levels over time in, beats out. */
+/* Converts levels over time to beats. */
 #ifndef NTR_TRANSPORT_SAMPLER_H
 #define NTR_TRANSPORT_SAMPLER_H
 
@@ -11,30 +11,30 @@ typedef struct sampler {
     ntr_beat_sink sink;
     void *user;
 
-    bool started;      /* the first levels came */
-    bool had_edge;     /* clocked: a beat has begun */
+    bool started;      /* the first levels were received */
+    bool had_edge;     /* clocked: the first clock edge was received */
     bool clock;
     uint16_t data;
-    uint64_t since;    /* when `data` came */
-    uint16_t longest;  /* clocked: what stood longest since the clock's last edge */
+    uint64_t since;    /* time of the last change of `data` */
+    uint16_t longest;  /* clocked: the data value that was stable for the longest time since the last clock edge */
     uint64_t longest_time;
 
-    uint64_t ticks, beats; /* serial: so many ticks make so many beats; 0: not known yet */
+    uint64_t ticks, beats; /* serial: `ticks` ticks are `beats` beats; both 0 while not known */
     uint64_t runs[SAMPLER_RUNS];
-    size_t run_count;      /* kept until the time of a beat is known */
+    size_t run_count;      /* runs are kept until the duration of a beat is known */
     bool first_level;      /* of runs[0] */
 
     size_t out_size;
     uint16_t out[SAMPLER_BEATS];
 } sampler;
 
-/* `beat_time` 0: find it. */
+/* `beat_time`: duration of a beat in ticks; 0 means that it is measured. */
 void sampler_start(sampler *pins, bool serial, bool clock_center, uint64_t beat_time, ntr_beat_sink sink, void *user);
 
-/* From `time` on (never decreasing) the levels are these. */
+/* Sets the levels from `time` on. `time` must not decrease. Errors: those of the sink. */
 ntr_status sampler_levels(sampler *pins, uint64_t time, bool clock, uint16_t data);
 
-/* The recording ends at `time`. */
+/* Ends the recording at `time`. Errors: those of the sink. */
 ntr_status sampler_end(sampler *pins, uint64_t time);
 
 #endif

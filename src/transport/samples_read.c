@@ -48,11 +48,11 @@ static ntr_status data_byte(ntr_pin_reader *reader, uint8_t byte) {
     return NTR_OK;
 }
 
-/* "META samplerate: N" and a line feed, which sigrok-cli puts before the samples. */
+/* The line that sigrok-cli writes before the samples: "META samplerate: N" and a line feed. */
 static const char meta[] = "META samplerate: ";
 enum { META = sizeof meta - 1, NO_META = META + 1 };
 
-/* The first bytes turned out to be samples after all. */
+/* The first bytes are samples, not a META line: processes those that were held back. */
 static ntr_status give_prefix(ntr_pin_reader *reader) {
     const unsigned size = reader->samples.prefix;
     reader->samples.prefix = NO_META;

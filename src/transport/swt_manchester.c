@@ -1,19 +1,19 @@
-/* Serial wire, Manchester, idle low: a start bit, the bits of one whole message, a stop bit, two phases
- * each (trace-control section 8.4). A beat is one phase. */
+/* Serial wire, Manchester encoding, idle low: a start bit, the bits of one complete message, a stop bit. Each bit has
+ * two phases (trace-control section 8.4). A beat is one phase. */
 #include "transport/finder.h"
 #include "transport/messages.h"
-#include "transport/places.h"
+#include "transport/state_set.h"
 
-/* FIRST: before a bit; SECOND_x: its first phase was x. */
-enum place { IDLE, START, FIRST, SECOND_0, SECOND_1, DEAD };
+/* FIRST: before the first phase of a bit. SECOND_x: the first phase of the bit was x. */
+enum manchester_state { IDLE, START, FIRST, SECOND_0, SECOND_1, DEAD };
 
 enum { LEAD_IN = 8 };
 
 typedef struct manchester_reader {
     ntr_transport_reader base;
-    uint32_t places;
+    uint32_t states;
     uint8_t byte, bits;
-    bool whole; /* the message was seen from its start bit */
+    bool complete; /* the message was received from its start bit */
     message_finder finder;
 } manchester_reader;
 
@@ -22,25 +22,25 @@ typedef struct manchester_writer {
     bool inside;
 } manchester_writer;
 
-static unsigned next(unsigned place, unsigned phase) {
-    switch (place) {
+static unsigned next(unsigned state, unsigned phase) {
+    switch (state) {
     case IDLE: return phase ? START : IDLE;
     case START: return phase ? DEAD : FIRST;
     case FIRST: return phase ? SECOND_1 : SECOND_0;
-    case SECOND_0: return phase ? FIRST : IDLE; /* 00 stops */
+    case SECOND_0: return phase ? FIRST : IDLE; /* 00 is the stop bit */
     default: return phase ? DEAD : FIRST;
     }
 }
 
 static void search(manchester_reader *reader) {
-    reader->places = PLACE(DEAD) - 1;
-    reader->whole = false;
+    reader->states = STATE(DEAD) - 1;
+    reader->complete = false;
 }
 
 static ntr_status read_start(ntr_transport_reader *base) {
     manchester_reader *reader = (manchester_reader *)base;
     search(reader);
-    if (base->options.begin == NTR_BEGIN_ALIGNED) reader->places = PLACE(IDLE);
+    if (base->options.begin == NTR_BEGIN_ALIGNED) reader->states = STATE(IDLE);
     finder_start(&reader->finder, 8, NTR_BEGIN_ALIGNED, CALIBRATION_8, 32);
     return NTR_OK;
 }
@@ -53,26 +53,26 @@ static ntr_status take_bit(manchester_reader *reader, unsigned bit) {
     return finder_beat(&reader->finder, &reader->base, byte, reader->base.position - 15);
 }
 
-/* Start and stop bits say that a message ends here, whatever was believed before. */
+/* Handles a start or stop bit: a message boundary, independent of the framing of the bytes. */
 static void at_boundary(manchester_reader *reader, bool starts) {
-    finder_boundary(&reader->finder, &reader->base, reader->whole && reader->bits);
+    finder_boundary(&reader->finder, &reader->base, reader->complete && reader->bits);
     reader->byte = reader->bits = 0;
-    reader->whole = starts;
+    reader->complete = starts;
 }
 
 static ntr_status read_beat(ntr_transport_reader *base, unsigned phase) {
     manchester_reader *reader = (manchester_reader *)base;
-    const uint32_t before = reader->places;
-    reader->places = places_step(before, phase, next, DEAD);
-    if (!reader->places) {
+    const uint32_t before = reader->states;
+    reader->states = states_step(before, phase, next, DEAD);
+    if (!reader->states) {
         finder_break(&reader->finder, base, NTR_E_FORMAT, base->position);
         search(reader);
-    } else if (before == PLACE(IDLE) && phase) {
+    } else if (before == STATE(IDLE) && phase) {
         at_boundary(reader, true);
-    } else if (before != PLACE(IDLE) && reader->places == PLACE(IDLE)) {
+    } else if (before != STATE(IDLE) && reader->states == STATE(IDLE)) {
         at_boundary(reader, false);
-    } else if (reader->whole && reader->places == PLACE(FIRST) && before != PLACE(START)) {
-        return take_bit(reader, before == PLACE(SECOND_1));
+    } else if (reader->complete && reader->states == STATE(FIRST) && before != STATE(START)) {
+        return take_bit(reader, before == STATE(SECOND_1));
     }
     return NTR_OK;
 }

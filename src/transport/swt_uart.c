@@ -1,61 +1,61 @@
 /* Serial wire, UART 8N1, least significant bit first, idle high (trace-control section 8.5). */
 #include "transport/finder.h"
 #include "transport/messages.h"
-#include "transport/places.h"
+#include "transport/state_set.h"
 
-/* DATA + k: k of eight data bits seen. */
-enum place { IDLE, DATA, STOP = DATA + 8, DEAD };
+/* DATA + k: k of the eight data bits received. */
+enum uart_state { IDLE, DATA, STOP = DATA + 8, DEAD };
 
 enum { LEAD_IN = 16, FRAME_BITS = 10 };
 
 typedef struct uart_reader {
     ntr_transport_reader base;
-    uint32_t places;
+    uint32_t states;
     uint8_t byte, bits;
-    bool whole; /* the byte was seen from its start bit */
+    bool complete; /* the byte was received from its start bit */
     message_finder finder;
 } uart_reader;
 
 typedef struct uart_writer {
     ntr_transport_writer base;
     bool inside;
-    bool rest_due; /* before the next message */
+    bool idle_due; /* idle bits are needed before the next message */
 } uart_writer;
 
-static unsigned next(unsigned place, unsigned bit) {
-    switch (place) {
+static unsigned next(unsigned state, unsigned bit) {
+    switch (state) {
     case IDLE: return bit ? IDLE : DATA;
     case STOP: return bit ? IDLE : DEAD;
-    default: return place + 1;
+    default: return state + 1;
     }
 }
 
 static void search(uart_reader *reader) {
-    reader->places = PLACE(DEAD) - 1;
-    reader->whole = false;
+    reader->states = STATE(DEAD) - 1;
+    reader->complete = false;
 }
 
 static ntr_status read_start(ntr_transport_reader *base) {
     uart_reader *reader = (uart_reader *)base;
     search(reader);
-    if (base->options.begin == NTR_BEGIN_ALIGNED) reader->places = PLACE(IDLE);
+    if (base->options.begin == NTR_BEGIN_ALIGNED) reader->states = STATE(IDLE);
     finder_start(&reader->finder, 8, base->options.begin, CALIBRATION_8, 32);
     return NTR_OK;
 }
 
 static ntr_status read_beat(ntr_transport_reader *base, unsigned bit) {
     uart_reader *reader = (uart_reader *)base;
-    const uint32_t before = reader->places;
-    reader->places = places_step(before, bit, next, DEAD);
-    if (!reader->places) {
+    const uint32_t before = reader->states;
+    reader->states = states_step(before, bit, next, DEAD);
+    if (!reader->states) {
         finder_break(&reader->finder, base, NTR_E_FORMAT, base->position);
         search(reader);
-    } else if (before == PLACE(IDLE)) {
-        reader->whole = reader->places == PLACE(DATA);
+    } else if (before == STATE(IDLE)) {
+        reader->complete = reader->states == STATE(DATA);
         reader->byte = reader->bits = 0;
-    } else if (reader->whole && reader->bits < 8) {
+    } else if (reader->complete && reader->bits < 8) {
         reader->byte = (uint8_t)(reader->byte | bit << reader->bits++);
-    } else if (reader->whole && reader->places == PLACE(IDLE)) {
+    } else if (reader->complete && reader->states == STATE(IDLE)) {
         return finder_beat(&reader->finder, base, reader->byte, base->position - (FRAME_BITS - 1));
     }
     return NTR_OK;
@@ -72,8 +72,8 @@ static ntr_status put_byte(ntr_transport_writer *base, unsigned byte) {
     return NTR_OK;
 }
 
-/* A rest settles where bytes begin, but may stand inside a message: only a last byte, or an idle one,
- * settles where messages do. */
+/* Idle bits determine where bytes begin, but they may occur inside a message. Only an idle byte, or the last byte of a
+ * message, determines where messages begin. */
 static ntr_status write_start(ntr_transport_writer *base) {
     TRY(writer_give_many(base, 1, LEAD_IN));
     return put_byte(base, 0xff);
@@ -83,8 +83,8 @@ static ntr_status write_byte(ntr_transport_writer *base, unsigned id, uint8_t by
     uart_writer *writer = (uart_writer *)base;
     (void)id;
     if (message_byte(&writer->inside, byte) == BYTE_IDLE) return NTR_OK;
-    if (writer->rest_due) TRY(write_start(base));
-    writer->rest_due = false;
+    if (writer->idle_due) TRY(write_start(base));
+    writer->idle_due = false;
     return put_byte(base, byte);
 }
 
@@ -96,7 +96,7 @@ static ntr_status write_calibration(ntr_transport_writer *base, uint32_t times) 
     if (((uart_writer *)base)->inside) return NTR_E_STATE;
     for (; times; times--)
         for (unsigned at = 0; at < 32; at += 8) TRY(put_byte(base, CALIBRATION_8 >> at & 0xff));
-    ((uart_writer *)base)->rest_due = true; /* readers look for their place again */
+    ((uart_writer *)base)->idle_due = true; /* readers search for the alignment again */
     return NTR_OK;
 }
 

@@ -7,7 +7,7 @@ ntr_status trace_id_give(ntr_transport_reader *reader, unsigned *noted, unsigned
     if (id == NTR_ATB_ID_TRIGGER || id == NTR_ATB_ID_FLUSH) {
         const ntr_note_kind kind = id == NTR_ATB_ID_TRIGGER ? NTR_NOTE_TRIGGER : NTR_NOTE_FLUSH;
         for (size_t i = 0; i < size; i++) reader_note(reader, kind, NTR_OK, reader->position, bytes[i]);
-    } else if (*noted != id) { /* once is enough */
+    } else if (*noted != id) { /* one note per ID */
         *noted = id;
         reader_note(reader, NTR_NOTE_ID, NTR_OK, reader->position, id);
     }

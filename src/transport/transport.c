@@ -38,7 +38,7 @@ const char *ntr_note_name(unsigned kind) {
     return kind < COUNT(note_names) ? note_names[kind] : NULL;
 }
 
-/* NULL unless `transport` is one of the table's. */
+/* Returns NULL when `transport` is not an element of `transports`. */
 static const transport_ops *find_ops(const ntr_transport *transport) {
     for (size_t i = 0; i < COUNT(transports); i++)
         if (transport == &transports[i]) return ops_of[i];

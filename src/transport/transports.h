@@ -1,4 +1,4 @@
-/* Inside of the transport room: what a transport has to provide, and what it finds to build on. */
+/* Private interface between transport.c and the implementations of the transports. */
 #ifndef NTR_TRANSPORT_TRANSPORTS_H
 #define NTR_TRANSPORT_TRANSPORTS_H
 
@@ -6,12 +6,12 @@
 
 enum { OUT_BYTES = 4096, OUT_BEATS = 512 };
 
-/* Each transport's reader and writer structs begin with these. */
+/* The reader and writer structs of each transport begin with these structs. */
 struct ntr_transport_reader {
     const struct transport_ops *ops;
     const ntr_transport *transport;
     ntr_reader_options options;
-    uint64_t position; /* beats read so far, the present one not counted */
+    uint64_t position; /* number of beats before the current one */
     unsigned out_id;
     size_t out_size;
     uint8_t out[OUT_BYTES];
@@ -25,16 +25,16 @@ struct ntr_transport_writer {
     uint16_t out[OUT_BEATS];
 };
 
-/* NULL: the transport cannot, or has nothing to do. */
+/* Functions that are not marked as required may be NULL: not supported, or nothing to do. */
 typedef struct transport_ops {
     size_t reader_size, writer_size;
     ntr_status (*read_start)(ntr_transport_reader *reader);
-    ntr_status (*read_beat)(ntr_transport_reader *reader, unsigned beat); /* needed */
+    ntr_status (*read_beat)(ntr_transport_reader *reader, unsigned beat); /* required */
     ntr_status (*read_end)(ntr_transport_reader *reader);
     void (*read_release)(ntr_transport_reader *reader);
     ntr_status (*write_start)(ntr_transport_writer *writer);
-    ntr_status (*write_byte)(ntr_transport_writer *writer, unsigned id, uint8_t byte); /* needed */
-    ntr_status (*write_idle)(ntr_transport_writer *writer, uint32_t count);            /* needed */
+    ntr_status (*write_byte)(ntr_transport_writer *writer, unsigned id, uint8_t byte); /* required */
+    ntr_status (*write_idle)(ntr_transport_writer *writer, uint32_t count);            /* required */
     ntr_status (*write_calibration)(ntr_transport_writer *writer, uint32_t times);
     ntr_status (*write_trigger)(ntr_transport_writer *writer, unsigned id);
     ntr_status (*write_end)(ntr_transport_writer *writer);
@@ -52,13 +52,14 @@ typedef struct transport_ops {
         if (try_status_ != NTR_OK) return try_status_;                                                                 \
     } while (0)
 
-/* Give bytes of the stream `id` to the sink, gathered into larger runs; `size` <= OUT_BYTES stay together. */
+/* Passes bytes of stream `id` to the sink. The bytes are buffered; `size` is at most OUT_BYTES, and the bytes of one
+ * call are never split. */
 ntr_status reader_give(ntr_transport_reader *reader, unsigned id, const uint8_t *bytes, size_t size);
 
 void reader_note(ntr_transport_reader *reader, ntr_note_kind kind, ntr_status reason, uint64_t position,
                  uint64_t value);
 
-/* Give one beat to the sink. */
+/* Passes one beat to the sink. */
 ntr_status writer_give(ntr_transport_writer *writer, unsigned beat);
 ntr_status writer_give_many(ntr_transport_writer *writer, unsigned beat, uint32_t count);
 

@@ -1,4 +1,5 @@
-/* VCD, IEEE 1364 section 18, as simulators and logic analysers write it. Tokens are divided by white space. */
+/* VCD reader (IEEE 1364 section 18), for files of simulators and logic analysers. Tokens are separated by white
+ * space. */
 #include "transport/pin_reader.h"
 
 #include <stdio.h>
@@ -7,12 +8,12 @@
 
 enum state {
     HEADER,   /* before $enddefinitions */
-    IN_VAR,   /* $var up to $end */
-    SKIP,     /* any other section of the header, or a comment: up to $end */
-    BODY_END, /* $enddefinitions up to $end */
+    IN_VAR,   /* $var to $end */
+    SKIP,     /* any other section of the header, or a comment, to $end */
+    BODY_END, /* $enddefinitions to $end */
     BODY,
-    SKIP_BODY, /* a comment among the values */
-    SKIP_LINE, /* "META samplerate: N", which sigrok-cli puts before the file */
+    SKIP_BODY, /* a comment among the value changes */
+    SKIP_LINE, /* "META samplerate: N", which sigrok-cli writes before the file */
 };
 
 void vcd_start(ntr_pin_reader *reader) {
@@ -22,7 +23,7 @@ void vcd_start(ntr_pin_reader *reader) {
 
 /* ---- declarations */
 
-/* "TRC_DATA[3]", "TRC_DATA3" (index 3); -1: another name. */
+/* Returns the index of "TRC_DATA[3]" or "TRC_DATA3" (here 3), or -1 for any other name. */
 static int data_index(const char *name) {
     static const char stem[] = "TRC_DATA";
     if (strncmp(name, stem, sizeof stem - 1) != 0) return -1;
@@ -35,7 +36,7 @@ static int data_index(const char *name) {
     return strcmp(end, bracket ? "]" : "") == 0 ? (int)index : -1;
 }
 
-/* "TRC_DATA", "TRC_DATA[3:0]": a whole port. */
+/* Returns whether `name` is a vector of all data pins: "TRC_DATA" or "TRC_DATA[3:0]". */
 static bool is_port(const char *name) {
     static const char stem[] = "TRC_DATA";
     if (strncmp(name, stem, sizeof stem - 1) != 0) return false;
@@ -43,7 +44,7 @@ static bool is_port(const char *name) {
     return *at == 0 || (*at == '[' && strchr(at, ':'));
 }
 
-/* Which bit of the levels this wire is; -1: none. */
+/* Returns the bit of `levels` that the wire drives, or -1 when the wire is not used. */
 static int target_of(const ntr_pin_reader *reader, const char *name, uint64_t width) {
     const ntr_pin_options *options = &reader->options;
     const unsigned pins = reader->transport->beat_bits;
@@ -61,7 +62,7 @@ static int target_of(const ntr_pin_reader *reader, const char *name, uint64_t wi
 static void add_wire(ntr_pin_reader *reader, int target, uint64_t width, const char *id) {
     vcd_parser *parser = &reader->vcd;
     const unsigned pins = reader->transport->beat_bits;
-    if (parser->wire_count == WIRES_MAX) return; /* declared twice: the same wire in another scope */
+    if (parser->wire_count == WIRES_MAX) return; /* a wire may be declared again in another scope */
     wire *added = &parser->wires[parser->wire_count++];
     memcpy(added->id, id, ID_MAX);
     added->target = (uint8_t)target;
@@ -79,7 +80,7 @@ static ntr_status end_var(ntr_pin_reader *reader) {
     return NTR_OK;
 }
 
-/* NAME and RANGE may be divided by white space. What is too long is no name of ours. */
+/* White space may separate the name from the range. A name that does not fit in the buffer is never one of ours. */
 static void append_name(vcd_parser *parser, const char *token) {
     const size_t have = strlen(parser->var_name), more = strlen(token);
     if (have + more < sizeof parser->var_name) memcpy(parser->var_name + have, token, more + 1);
@@ -106,7 +107,7 @@ static ntr_status var_token(ntr_pin_reader *reader, const char *token) {
     }
 }
 
-/* Every pin of the transport must be there. */
+/* Checks that the recording has all pins of the transport. */
 static ntr_status check_wires(ntr_pin_reader *reader) {
     vcd_parser *parser = &reader->vcd;
     const unsigned pins = reader->transport->beat_bits;
@@ -169,7 +170,7 @@ static ntr_status take_time(ntr_pin_reader *reader, const char *digits) {
     return NTR_OK;
 }
 
-/* The lowest bits of "b10x1". */
+/* Returns the 32 least significant bits of a vector value such as "b10x1"; x and z count as 0. */
 static uint32_t vector_value(const char *digits) {
     uint32_t value = 0;
     for (; *digits; digits++) value = value << 1 | (*digits == '1');
@@ -191,7 +192,7 @@ static ntr_status body_token(ntr_pin_reader *reader, const char *token) {
         parser->vector = vector_value(token + 1);
         parser->value_waits = true;
         return NTR_OK;
-    case 'r': case 'R': case 's': case 'S': /* a real or a string: no wire of ours has one */
+    case 'r': case 'R': case 's': case 'S': /* a real or a string: never a trace pin */
         parser->vector = 0;
         parser->value_waits = true;
         return NTR_OK;
@@ -199,7 +200,7 @@ static ntr_status body_token(ntr_pin_reader *reader, const char *token) {
         if (strcmp(token, "$comment") == 0) parser->state = SKIP_BODY;
         return NTR_OK;
     default:
-        return pin_reader_fail(reader, NTR_E_FORMAT, "line %llu: \"%.40s\" is no value change",
+        return pin_reader_fail(reader, NTR_E_FORMAT, "line %llu: \"%.40s\" is not a value change",
                                (unsigned long long)parser->line, token);
     }
 }

@@ -1,4 +1,4 @@
-/* VCD that waveform viewers and sigrok read alike: 1-bit wires, one declaration and one change a line. */
+/* VCD writer. 1-bit wires, one declaration or change per line: the subset that waveform viewers and sigrok read. */
 #include <ntrace/pins.h>
 
 #include "transport/transports.h"
@@ -13,8 +13,8 @@ enum { BEAT_TIME = 20, TEXT = 4096, LINE = 64, CLOCK_WIRE = NTR_PINS_MAX, FIRST_
 struct ntr_vcd_writer {
     const ntr_transport *transport;
     ntr_vcd_writer_options options;
-    uint64_t ticks; /* of half a beat */
-    uint64_t time;  /* of the next beat, in half beats */
+    uint64_t ticks; /* ticks of half a beat */
+    uint64_t time;  /* time of the next beat, in half beats */
     bool clock;
     unsigned levels;
     size_t text_size;
@@ -78,7 +78,8 @@ static ntr_status put_header(ntr_vcd_writer *writer, unsigned unit) {
     return put_text(writer, "$end\n");
 }
 
-/* The coarsest unit that divides half a beat: recordings grow with the number of ticks in some tools. */
+/* Returns the largest time unit (100, 10 or 1 ns) that divides half a beat. Some tools need memory in proportion to
+ * the number of ticks. */
 static unsigned unit_of(uint32_t half) {
     return half % 100 == 0 ? 100 : half % 10 == 0 ? 10 : 1;
 }

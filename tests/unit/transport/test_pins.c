@@ -237,7 +237,7 @@ static void errors(void **state) {
     expect_error("swt-uart", "$var wire 1 a x $end $enddefinitions $end #5 #4 ", NTR_E_FORMAT,
                  "line 1: time #4 does not follow 5");
     expect_error("swt-uart", "$var wire 1 a x $end $enddefinitions $end\n#5\nhello", NTR_E_FORMAT,
-                 "line 3: \"hello\" is no value change");
+                 "line 3: \"hello\" is not a value change");
     expect_error("swt-uart", "$var wire 1 a x", NTR_E_FORMAT, "line 1: the file ends before $enddefinitions");
     expect_error("swt-uart", "$var wire 1 $end", NTR_E_FORMAT, "line 1: $var without name");
 }
