@@ -88,7 +88,7 @@ static struct convert_sink *open_sink(const struct convert_output *output, unsig
         return NULL;
     }
     sink->beat_bits = output->transport->beat_bits;
-    sink->rest = output->transport->rest;
+    sink->rest = output->transport->idle_level;
     if (open_file(sink, output, id) == CLI_OK) {
         const ntr_status status = open_converters(sink, output);
         if (status == NTR_OK) return sink;

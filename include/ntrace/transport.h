@@ -30,7 +30,7 @@ typedef struct ntr_transport {
     const char *summary; /* one line of description */
     uint8_t beat_bits;   /* width of a beat: 1, 2, 4, 8 or 16 */
     uint8_t lines;       /* ntr_lines */
-    uint8_t rest;        /* level of all data lines when idle: 0 or 1 */
+    uint8_t idle_level;  /* level of all data lines when idle: 0 or 1 */
     bool ids;            /* carries several streams, each identified by a 7-bit trace ID */
 } ntr_transport;
 

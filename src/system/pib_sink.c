@@ -112,7 +112,7 @@ static bool fill(pib_sink *sink) {
 
 static uint16_t rest_beat(const pib_sink *sink) {
     const ntr_transport *transport = ntr_transport_find(transports[sink->mode]);
-    return (uint16_t)(transport->rest ? (1u << transport->beat_bits) - 1 : 0);
+    return (uint16_t)(transport->idle_level ? (1u << transport->beat_bits) - 1 : 0);
 }
 
 static uint64_t cycles_per_beat(const trace_component *component) {

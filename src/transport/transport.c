@@ -7,7 +7,7 @@
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 static const ntr_transport transports[] = {
-#define NTR_TRANSPORT(ops, name, bits, lines, rest, ids, summary) {name, summary, bits, NTR_LINES_##lines, rest, ids},
+#define NTR_TRANSPORT(ops, name, bits, lines, idle_level, ids, summary) {name, summary, bits, NTR_LINES_##lines, idle_level, ids},
 #include "transport/transports.def"
 #undef NTR_TRANSPORT
 };

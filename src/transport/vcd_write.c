@@ -101,7 +101,7 @@ ntr_vcd_writer *ntr_vcd_writer_new(const ntr_transport *transport, const ntr_vcd
     writer->options = *options;
     writer->ticks = beat_time / 2 / unit;
     writer->time = 2;
-    writer->levels = transport->rest ? (1u << transport->beat_bits) - 1 : 0;
+    writer->levels = transport->idle_level ? (1u << transport->beat_bits) - 1 : 0;
     *out = put_header(writer, unit);
     if (*out == NTR_OK) return writer;
     ntr_vcd_writer_free(writer);

@@ -196,7 +196,7 @@ static void analyser_samples(void **state) {
             size_t size;
             beats all = random_beats(transport->name, &random, bytes, &size), back = {0};
             for (unsigned rest = 0; rest < 40; rest++) /* the recording goes on a little */
-                beats_add(&all, (uint16_t)(transport->rest ? (1u << transport->beat_bits) - 1 : 0));
+                beats_add(&all, (uint16_t)(transport->idle_level ? (1u << transport->beat_bits) - 1 : 0));
             analyser a = {.all = &all, .center = seed & 1};
             a.beat_samples = 6.1 + random_below(&random, 1000) / 100.0;
             a.phase = 0.5 + random_part(&random, 0.4);

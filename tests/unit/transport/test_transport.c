@@ -36,7 +36,7 @@ static void wire_example(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof wires / sizeof wires[0]; i++) {
         const ntr_transport *transport = ntr_transport_find(wires[i].transport);
-        const uint16_t rest = (uint16_t)(transport->rest ? (1u << transport->beat_bits) - 1 : 0);
+        const uint16_t rest = (uint16_t)(transport->idle_level ? (1u << transport->beat_bits) - 1 : 0);
         uint16_t expected[64];
         const size_t count = parse_beats(wires[i].beats, expected);
         beats all = {0};
@@ -166,7 +166,7 @@ static void cut_and_join(const char *name, unsigned settle) {
         /* one whole, random idle, two without its beginning */
         beats joined = {0};
         take_beats(&joined, one.beats.data, one.beats.count);
-        const uint16_t rest = (uint16_t)(transport->rest ? (1u << transport->beat_bits) - 1 : 0);
+        const uint16_t rest = (uint16_t)(transport->idle_level ? (1u << transport->beat_bits) - 1 : 0);
         for (unsigned idle = random_below(&random, 200); idle; idle--) beats_add(&joined, rest);
         take_beats(&joined, two.beats.data + cut, two.beats.count - cut);
         reader = new_reader(name, NTR_BEGIN_DEFAULT, NULL);
