@@ -24,7 +24,7 @@ typedef enum ntr_inst_mode { NTR_INST_MODE_BTM = 3, NTR_INST_MODE_HTM = 6 } ntr_
 /* trTeInstSyncMode: what the period of SYNC=2 counts. */
 typedef enum ntr_sync_mode {
     NTR_SYNC_MODE_OFF = 0,
-    NTR_SYNC_MODE_MESSAGES = 1, /* all but synchronizing messages and Ownership (TC-9) */
+    NTR_SYNC_MODE_MESSAGES = 1, /* messages, except synchronizing ones and Ownership (TC-9) */
     NTR_SYNC_MODE_CYCLES = 2,   /* ingress cycles and ntr_encoder_tick */
     NTR_SYNC_MODE_HALFWORDS = 3,
 } ntr_sync_mode;
@@ -121,12 +121,12 @@ typedef struct ntr_encoder_config {
     bool btype_detail;        /* B-TYPE 2 and 3; else 1 for both */
     bool repeated_history;    /* RCODE 2 in HTM, RepeatBranch in BTM */
     bool whole_repeats;       /* RCODE 2 for equal full registers only; else history is split wherever it gets smaller */
-    bool repeat_branch;       /* RepeatBranch in HTM too (OQ-3) */
+    bool repeat_branch;       /* send RepeatBranch in HTM too; 1.0 has it in BTM only (OQ-3) */
     bool icnt_full_sync;      /* BTM: SYNC=4 when I-CNT is full, instead of ResourceFull */
     bool full_after;          /* ResourceFull holds the instruction that filled the counter, too */
-    bool hist_first;          /* both full at once: RCODE 1 before RCODE 0 (OQ-4) */
+    bool hist_first;          /* I-CNT and HIST full at once: send HIST first, not I-CNT (OQ-4) */
     bool empty_hist;          /* HTM without history: TCODE 28 / 29 with HIST=1, instead of 4 / 12 */
-    bool empty_cdf_0;         /* HTM, correlation without history: CDF=0, as some silicon does (OQ-10) */
+    bool empty_cdf_0;         /* HTM: ProgTraceCorrelation without history has CDF=0, not CDF=1 and HIST=1 (OQ-10) */
     bool announce;            /* send the correlation messages that are optional (sections 9, 10) */
     bool sync_exact;          /* periodic sync right at the event, on whatever code (case 6a); else 6b */
     uint8_t sync_mode;        /* ntr_sync_mode */
@@ -136,7 +136,7 @@ typedef struct ntr_encoder_config {
     uint8_t ts_prescale;      /* time / 2^(2 * ts_prescale), 0..3 */
     uint8_t ts_messages;      /* NTR_TS_* set */
     uint8_t ownership;        /* ntr_ownership */
-    bool scontext_first;      /* after a sync: FORMAT 2, then FORMAT 3 (OQ-16) */
+    bool scontext_first;      /* after a sync: send scontext before hcontext (OQ-16) */
 
     bool trigger_enable;      /* trTeInstTrigEnable: triggers may change trTeInstTracing */
     bool stall;               /* trTeInstStallEna: the hart waits for room (128 bytes) instead of losing messages */
@@ -261,7 +261,7 @@ NTR_API ntr_status ntr_encoder_flush(ntr_encoder *encoder);
 
 /* ---- run-time control: what the registers of a trace encoder do ----------------------------------- */
 
-/* trTeEnable. 1->0 also clears trTeInstTracing (TC-6); 0->1 clears the stall-or-overflow flag. */
+/* Set trTeEnable. Clearing it also clears trTeInstTracing (TC-6); setting it clears the stall-or-overflow flag (TC-7). */
 NTR_API ntr_status ntr_encoder_set_enable(ntr_encoder *encoder, bool on);
 
 /* trTeInstTracing by software. 1->0 takes effect at the next block when a jump is pending (its target

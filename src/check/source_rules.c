@@ -287,7 +287,7 @@ static void change_phase(ntr_check_source *s, const ntr_message *m) {
 static void count_for_period(ntr_check_source *s, const ntr_message *m) {
     if (kind(m) & KIND_SYNC)
         s->since_sync = 0;
-    else if (m->tcode != NTR_TCODE_OWNERSHIP) /* TC-9 */
+    else if (m->tcode != NTR_TCODE_OWNERSHIP) /* Ownership does not count for the period (TC-9) */
         s->since_sync++;
 }
 

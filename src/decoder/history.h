@@ -1,7 +1,7 @@
 /* Branch outcomes that wait to be walked: one pattern, as many times as told.
  *
  * The outcomes stay packed and a repeat stays a number, so memory is bounded however much history a
- * message stands for. N-Trace 1.0 sections 6.8 and 7.2; runs: dialects.md section 1.2. */
+ * message stands for. N-Trace 1.0 sections 6.8 and 7.2; runs: docs/dialects.md section 1.2. */
 #ifndef NTR_DECODER_HISTORY_H
 #define NTR_DECODER_HISTORY_H
 

@@ -1,4 +1,4 @@
-/* In-circuit trace of older silicon: what happened at which address. dialects.md section 2.3. */
+/* In-circuit trace of older silicon: events with their address. docs/dialects.md section 2.3. */
 #include "decoder/state.h"
 
 /* What the data fields of one CKSRC with one CKDF mean. */

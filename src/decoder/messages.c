@@ -108,7 +108,7 @@ static ntr_status on_repeat(ntr_decoder *d, ntr_source *s) {
     if (s->passed.word[0]) recall_branch(d, s);
     if (!listens(d, s)) return NTR_OK;
     if (!last->valid) return fail(d, s, NTR_E_REPEAT);
-    if (d->message.bcnt == 0) { /* OQ-2: harmless */
+    if (d->message.bcnt == 0) { /* no repetition: harmless (OQ-2) */
         ntr_event_note(d, s, NTR_E_FIELD_VALUE);
         return NTR_OK;
     }
@@ -234,8 +234,8 @@ static ntr_status on_resource(ntr_decoder *d, ntr_source *s) {
         return NTR_OK;
     }
     ntr_history history;
-    if (!resource_history(d, &history)) return fail(d, s, NTR_E_FIELD_VALUE); /* OQ-33: counts are lost */
-    if (ntr_history_empty(&history)) {                                      /* OQ-5 */
+    if (!resource_history(d, &history)) return fail(d, s, NTR_E_FIELD_VALUE); /* counts are lost (OQ-33) */
+    if (ntr_history_empty(&history)) { /* a ResourceFull without a branch: harmless (OQ-5) */
         ntr_event_note(d, s, NTR_E_FIELD_VALUE);
         return NTR_OK;
     }
@@ -267,7 +267,7 @@ static ntr_status on_ownership(ntr_decoder *d, ntr_source *s) {
 /* ---- messages that do not steer flow */
 
 static ntr_status on_data(ntr_decoder *d, ntr_source *s) {
-    static const uint8_t sizes[] = {4, 1, 2, 1}; /* by the low bits of IDTAG, dialects.md section 2.1 */
+    static const uint8_t sizes[] = {4, 1, 2, 1}; /* by the low bits of IDTAG, docs/dialects.md section 2.1 */
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_DATA);
     e.tag = d->message.idtag;
     e.data = d->message.dqdata;
@@ -352,7 +352,7 @@ ntr_status ntr_message_take(ntr_decoder *d) {
     if (!s) return NTR_E_MEMORY;
     if (m->number < s->first) return NTR_OK;
 
-    /* What RepeatBranch repeats ran before the time it carries (OQ-23). */
+    /* The repetitions happened before the time that RepeatBranch carries, so it counts after them (OQ-23). */
     bool repeat = m->tcode == NTR_TCODE_REPEAT_BRANCH;
     if (repeat) stamp_header(d, s);
     bool absolute = ntr_clock_follow(&s->clock, &d->params, m);
@@ -363,7 +363,7 @@ ntr_status ntr_message_take(ntr_decoder *d) {
 
     if (absolute && !NTR_HAS(m, TSTAMP) && d->params.timestamps == NTR_TIMESTAMPS_ON)
         ntr_event_note(d, s, NTR_E_FIELD_MISSING);
-    if (m->defect == NTR_E_FIELD_EXTRA) ntr_event_note(d, s, NTR_E_FIELD_EXTRA); /* OQ-22 */
+    if (m->defect == NTR_E_FIELD_EXTRA) ntr_event_note(d, s, NTR_E_FIELD_EXTRA); /* harmless (OQ-22) */
     return handler_of(d, m->tcode)(d, s);
 }
 

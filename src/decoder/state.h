@@ -96,7 +96,7 @@ typedef struct ntr_walk_request {
     ntr_source *source; /* NULL: no order */
     uint8_t goal;       /* ntr_goal */
     uint8_t btype;
-    bool no_outcome;      /* a branch was met after the history had run out (OQ-9) */
+    bool no_outcome;      /* a branch after the end of the history was taken for not taken (OQ-9) */
     uint64_t left;        /* halfwords still to walk */
     uint64_t runaway_limit;       /* ... below which a walk on history has run away; 0: not measured yet */
     ntr_history history;  /* outcomes still to take */

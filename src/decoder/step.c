@@ -22,7 +22,7 @@ ntr_status ntr_step_no_outcome(const ntr_decoder *d, ntr_walk_request *o) {
     if (mode == NTR_MODE_BTM) return NTR_OK; /* a taken branch would have had its message */
     if (o->goal == NTR_GOAL_COUNT) return NTR_E_HIST_SHORT;
     if (mode == NTR_MODE_HTM && dialect_of(d)->history_whole) return NTR_E_HIST_SHORT;
-    o->no_outcome = true; /* OQ-9 */
+    o->no_outcome = true; /* the branch counts as not taken (OQ-9) */
     return NTR_OK;
 }
 

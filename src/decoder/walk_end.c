@@ -1,6 +1,8 @@
 /* The last instructions of an order, where the message itself says how flow went on.
  *
- * N-Trace 1.0 section 14, steps 3 and 4; OQ-9, OQ-15, OQ-18, OQ-24. */
+ * N-Trace 1.0 section 14, steps 3 and 4. What the specification leaves open there: branches without history (OQ-9),
+ * traps that hide the target of a jump (OQ-15), implicit returns (OQ-18), synchronizing messages on linear code
+ * (OQ-24). */
 #include "decoder/step.h"
 
 /* What to do when the walk ends with an instruction of this flow. */
@@ -11,7 +13,7 @@ typedef enum action {
     TAKEN,        /* a branch, taken */
     OUTCOME,      /* a branch; without outcome the message's address tells it */
     ADDRESS,      /* to the message's address */
-    OWN_UNKNOWN,  /* own way when it can be inferred, else to nobody knows where (OQ-15) */
+    OWN_UNKNOWN,  /* to its inferred target, else its target is unknown: a trap came first (OQ-15) */
     OWN_ADDRESS,  /* own way when it can be inferred, else to the message's address */
     TRACED_JUMP,  /* own way if jumps are traced like branches, else BAD */
     COUNTED,      /* ECALL or EBREAK never retires, but some encoders count it and send the handler's address */
@@ -119,7 +121,8 @@ static void go_branch(ntr_decoder *d, ntr_source *s, const stretch *r, bool take
     ntr_source_goto(s, target);
 }
 
-/* A branch whose outcome only the synchronizing message's address tells (OQ-24, dialects.md section 1). */
+/* A branch without history bit: the address of the synchronizing message says whether it was taken (OQ-24). Older
+ * silicon leaves that bit out as a rule: docs/dialects.md section 1. */
 static void go_by_address(ntr_decoder *d, ntr_source *s, ntr_walk_request *o, const stretch *r) {
     bool branch_message = d->message.tcode == NTR_TCODE_DIRECT_BRANCH_SYNC;
     bool taken = o->address == s->block->target && (branch_message || o->address != r->next);
@@ -168,7 +171,7 @@ static void go_to_handler(ntr_decoder *d, ntr_source *s, const ntr_walk_request 
     unsigned end = o->btype ? ntr_trap_end(o->btype) : NTR_END_EXCEPTION;
     emit_span(d, s, r, end, o->address, 0);
     ntr_source_goto(s, o->address);
-    if (!d->params.dialect->trap_counts) ntr_event_note(d, s, NTR_E_NO_LANDING); /* OQ-32 */
+    if (!d->params.dialect->trap_counts) ntr_event_note(d, s, NTR_E_NO_LANDING); /* it never retires (OQ-32) */
 }
 
 static action choose(const ntr_decoder *d, const ntr_walk_request *o, const stretch *r) {

@@ -1,7 +1,8 @@
 #include "dialect/dialects.h"
 
-/* Most of its habits (SYNC=1 at the start, CDF=0 with an empty HIST, I-CNT of any width, no RCODE 0) fall
- * within what a 1.0 decoder accepts (OQ-10, OQ-11, OQ-25). It knows no traps: an ECALL is one more indirect jump. */
+/* Most of what it does differently is accepted by a 1.0 decoder: CDF=0 without history (OQ-10), I-CNT of any width and
+ * no RCODE 0 (OQ-11), SYNC=1 at every start (OQ-25). It does not know traps: an ECALL is sent like an indirect jump
+ * (OQ-32). See docs/dialects.md section 4. */
 const ntr_dialect ntr_dialect_refcode = {
     .name = "refcode",
     .summary = "output of the task group's C reference encoder",

@@ -26,7 +26,8 @@ static bool same_event(const last_branch *a, const last_branch *b) {
     return a->btype == b->btype && a->icnt == b->icnt && a->target == b->target;
 }
 
-/* RepeatBranch stands for messages that are the same bit by bit; both readings of "repeat" then agree (OQ-1). */
+/* RepeatBranch is sent only for messages that are equal bit for bit (U-ADDR 0). A decoder that repeats the message
+ * literally and one that repeats its meaning then go to the same target (OQ-1). */
 static bool is_repeat(const last_branch *last, const last_branch *now) {
     return last->valid && last->tcode == now->tcode && last->hist == now->hist && same_event(last, now) &&
            !last->uaddr && !now->uaddr;

@@ -159,7 +159,7 @@ bool ntr_enc_needs_address(const ntr_encoder *e);        /* a message waits for 
 /* branch.c */
 bool ntr_enc_resolve(ntr_encoder *e, uint64_t next);       /* emit what waited for the address; was it a sync */
 void ntr_enc_resolve_unseen(ntr_encoder *e);                /* the address will never be known */
-void ntr_enc_interrupt(ntr_encoder *e, unsigned btype);    /* a trap came before the address was known (OQ-15) */
+void ntr_enc_interrupt(ntr_encoder *e, unsigned btype);    /* a trap before the address after the jump is known (OQ-15) */
 void ntr_enc_start(ntr_encoder *e, uint64_t address);      /* ProgTraceSync of a new window */
 void ntr_enc_icnt_sync(ntr_encoder *e, uint64_t address);  /* SYNC=4 */
 

@@ -1,7 +1,7 @@
 /* When a synchronizing message is due, and why. N-Trace 1.0 sections 8 and 9. */
 #include "encoder/state.h"
 
-/* Of several reasons at once the first of these is told (OQ-25). */
+/* When several reasons are due at once, SYNC is the first of these (OQ-25). */
 static const uint8_t PRIORITY[] = {
     NTR_SYNC_OVERRUN,     NTR_SYNC_DEBUG_EXIT,  NTR_SYNC_RESET,     NTR_SYNC_POWER_DOWN, NTR_SYNC_TRACE_ENABLE,
     NTR_SYNC_TRACE_EVENT, NTR_SYNC_EXTERNAL_TRIGGER, NTR_SYNC_ICNT_FULL, NTR_SYNC_PERIODIC,

@@ -134,7 +134,7 @@ static bool read_payload(const ntr_params *params, segment *s, ntr_message *m, c
     return true;
 }
 
-/* Whatever follows the payload is TSTAMP, and nothing follows that (OQ-22). */
+/* What follows the payload is TSTAMP; anything after TSTAMP is a defect (OQ-22). */
 static void read_end(const ntr_params *params, segment *s, ntr_message *m) {
     if (s->mseo == NTR_MSEO_FIELD) {
         if (params->timestamps == NTR_TIMESTAMPS_OFF) {

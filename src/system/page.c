@@ -65,7 +65,8 @@ static bool in_set(uint32_t set, uint32_t value) {
     return value < 32 && (set >> value & 1);
 }
 
-/* A value that is not legal leaves the old one, but what is not 0 never becomes 0 (trTeInstMode, TC-8). */
+/* An illegal value leaves the old one; when that is 0 it chooses the lowest legal value other than 0. So trTeInstMode
+ * never becomes 0 by an illegal write (TC-8). */
 static uint32_t choose(const field_rule *rule, uint32_t old, uint32_t value) {
     if (in_set(rule->legal, value)) return value;
     if (in_set(rule->legal, old) && old) return old;

@@ -181,7 +181,7 @@ static uint32_t read_memory(ram_sink *sink, uint64_t address) {
     return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
-/* The buffer is full (TC-3): WP stands at Start, Wrap is 1, nothing more is taken. */
+/* trRamStopOnWrap: the buffer is full. WP is at Start, trRamWrap is 1 (TC-3), and nothing more is taken. */
 static void stop(ram_sink *sink) {
     sink->full = true;
     sink->base.enabled = false;

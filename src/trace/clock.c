@@ -1,4 +1,5 @@
-/* OQ-22, OQ-23; XOR rule: dialects.md section 1.1. */
+/* The time of a source from its TSTAMP fields: absolute in synchronizing messages, else a difference (N-Trace 1.0
+ * section 7.4) or an XOR with the last time (docs/dialects.md section 1.1). */
 #include <ntrace/clock.h>
 
 /* 2^width, or 0 when the counter never wraps within 64 bits. */
@@ -10,7 +11,7 @@ static uint64_t period(const ntr_params *params) {
 static void set_absolute(ntr_clock *clock, const ntr_params *params, bool has_tstamp, uint64_t tstamp) {
     bool xor = params->dialect && params->dialect->ts_xor;
     if (!has_tstamp) {
-        if (!xor) clock->known = false; /* OQ-22 */
+        if (!xor) clock->known = false; /* unknown until the next absolute time (OQ-22) */
         return;
     }
     uint64_t wrap = period(params);

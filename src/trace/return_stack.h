@@ -1,4 +1,4 @@
-/* The return addresses of one source, for implicit returns. N-Trace 1.0 section 11.2, OQ-18. */
+/* The return addresses of one source, for implicit returns. N-Trace 1.0 section 11.2; what it leaves open: OQ-18. */
 #ifndef NTR_TRACE_RETURN_STACK_H
 #define NTR_TRACE_RETURN_STACK_H
 

@@ -163,7 +163,7 @@ bool oracle_parse(const ntr_params *params, ntr_bytes stream, size_t *at, oracle
     if (!c.defect)
         take_fields(params, &c, m);
     if (c.defect == NTR_E_FIELD_LONG)
-        c.defect = NTR_OK; /* the low 64 bits are kept (OQ-21) */
+        c.defect = NTR_OK; /* the low 64 bits are kept (OQ-20) */
     m->defect = c.defect ? c.defect : check(m);
     return true;
 }

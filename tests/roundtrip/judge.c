@@ -54,7 +54,7 @@ static const truth_item *next_item(const court *c)
     return c->at < c->truth->items ? &c->truth->item[c->at] : &end;
 }
 
-/* The reason that wins where several are due (OQ-25). */
+/* The reason that SYNC has when several are due (OQ-25). */
 static unsigned first_reason(uint32_t codes)
 {
     static const unsigned char priority[] = {7, 3, 1, 9, 5, 6, 0, 4, 2};

@@ -75,7 +75,7 @@ static void syncs_on_linear_code_are_no_jumps(void **state) {
     scene_end(&s);
 }
 
-/* OQ-24: the address tells the outcome of a branch that has none. */
+/* A branch without history bit at a synchronizing message: F-ADDR says whether it was taken (OQ-24). */
 static void sync_addresses_tell_outcomes(void **state) {
     (void)state;
     scene s;
@@ -142,7 +142,7 @@ static void counts_alone_lead_to_the_next_branch(void **state) {
     scene_end(&s);
 }
 
-/* OQ-9 */
+/* I-CNT that leads further than the history (OQ-9). */
 static void branches_beyond_the_history_are_not_taken(void **state) {
     (void)state;
     scene s;
@@ -249,7 +249,7 @@ static void a_loop_without_branches_ends(void **state) {
     }
 }
 
-/* OQ-5 */
+/* HREPEAT is the total, not the number of additional occurrences (OQ-5). */
 static void repeated_history_counts_all_occurrences(void **state) {
     (void)state;
     scene s;
@@ -264,7 +264,7 @@ static void repeated_history_counts_all_occurrences(void **state) {
     scene_end(&s);
 }
 
-/* ---- RepeatBranch: OQ-1, OQ-2 */
+/* ---- RepeatBranch: where it leads (OQ-1), and what it repeats (OQ-2) */
 
 #define TO_200 "IndirectBranch BTYPE=0 ICNT=2 UADDR=0x180\n"
 
@@ -358,7 +358,7 @@ static void impossible_landings_are_gaps(void **state) {
     scene_end(&s);
 }
 
-/* OQ-32: an ECALL does not retire. */
+/* An ECALL does not retire, so I-CNT does not count it (OQ-32). */
 static void environment_calls_end_a_run_before_them(void **state) {
     (void)state;
     scene s;
@@ -376,7 +376,7 @@ static void environment_calls_end_a_run_before_them(void **state) {
     scene_end(&s);
 }
 
-/* OQ-15: the interrupt came before the jump's target was known. */
+/* An interrupt before the jump's target was known: one message for both (OQ-15). */
 static void traps_may_hide_the_target_of_a_jump(void **state) {
     (void)state;
     scene s;

@@ -1,4 +1,4 @@
-/* What older silicon does otherwise: dialects.md, with its byte vectors. */
+/* What older silicon does differently: docs/dialects.md, with its byte vectors. */
 #include "scene.h"
 
 #define START "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\n"

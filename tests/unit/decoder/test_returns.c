@@ -1,4 +1,4 @@
-/* Implicit returns and sequential jumps: sections 11.1 and 11.2; OQ-17, OQ-18, OQ-28. */
+/* Implicit returns (section 11.2; OQ-17, OQ-18) and sequential jumps (section 11.1; OQ-28). */
 #include "scene.h"
 
 #define START "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\n"
@@ -60,7 +60,7 @@ static void syncs_clear_the_stack(void **state) {
                "sync 3 100\nspan 100+2/4 call 200\nspan 200+1/2 cut 204\nsync 6 204\n"
                "gap RETURN_STACK #3-#3 @9-@9 204 to ?\nstop 4 ?\n");
     scene_end(&s);
-    /* OQ-17: also what the call that ends in the sync itself pushed. */
+    /* A call that itself ends in the synchronizing message: its return address is cleared, too (OQ-17). */
     scene_start(&s, NULL);
     s.config.params.implicit_return = NTR_RETURN_FULL;
     code(&s, 0x100, JALR_A5, ADD, ADD);
@@ -147,7 +147,7 @@ static void pairs_make_their_own_target(void **state) {
     scene_end(&s);
 }
 
-/* OQ-28 */
+/* A message between LUI and the jump: the jump has a message of its own (OQ-28). */
 static void pairs_split_by_a_message_are_reported(void **state) {
     (void)state;
     scene s;

@@ -175,13 +175,13 @@ static void times_add_up(void **state) {
                    "DirectBranch ICNT=4\nDirectBranch ICNT=4 TSTAMP=3\n",
                "gap NOT_SYNCED #1-#2 @0-@3 ? to 100 t100\nsync 3 100 t100\nspan 100+2/4 taken 100 t107\n"
                "span 100+2/4 taken 100 t107\nspan 100+2/4 taken 100 t110\n");
-    /* OQ-22: a sync without time has none until the next absolute one. */
+    /* A synchronizing message without TSTAMP: the time is unknown until the next absolute one (OQ-22). */
     decodes_to(&s, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80 TSTAMP=100\nProgTraceSync SYNC=2 ICNT=0 FADDR=0x80\nDirectBranch ICNT=4 TSTAMP=3\n",
                "sync 3 100 t100\nsync 2 100\nspan 100+2/4 taken 100\n");
     scene_end(&s);
 }
 
-/* OQ-23 */
+/* The TSTAMP of RepeatBranch counts after all repetitions (OQ-23). */
 static void repeats_ran_before_their_time(void **state) {
     (void)state;
     scene s;

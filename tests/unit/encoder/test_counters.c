@@ -88,7 +88,7 @@ static void bcnt_at_its_limit(void **state) {
     rig_close(&r);
 }
 
-/* In HTM the repeated history alone makes no RepeatBranch (OQ-3). */
+/* In HTM RepeatBranch needs its own option; repeated-history does not enable it (OQ-3). */
 static void repeat_branch_is_its_own_option_in_htm(void **state) {
     (void)state;
     rig r;
@@ -168,7 +168,7 @@ static void sequential_jumps(void **state) {
     }
 }
 
-/* LUI told in one message, the jump in the next: not inferable (OQ-28). */
+/* LUI counted by one message, the jump by the next: the jump is not inferable (OQ-28). */
 static void a_message_between_spoils_a_sequential_jump(void **state) {
     (void)state;
     rig r;
@@ -248,7 +248,7 @@ static void swaps_and_interrupted_returns(void **state) {
     rig_close(&r);
 }
 
-/* No address behind the jump (OQ-15): one message with the handler. */
+/* The port has no address after the jump: one message with the handler address (OQ-15). */
 static void interrupt_without_address_behind_a_jump(void **state) {
     (void)state;
     static const struct {

@@ -316,7 +316,7 @@ static void a_sync_forgets_calls_and_repeats(void **state) {
     rig_close(&r);
 }
 
-/* A call that is itself the sync: its push is lost, too (OQ-17). */
+/* A call that is itself the synchronizing message: its return address is cleared with the rest (OQ-17). */
 static void the_push_of_a_synchronizing_call_is_lost(void **state) {
     (void)state;
     rig r;

@@ -197,7 +197,7 @@ static void filter_text(void **state) {
     }
 }
 
-/* Windows of traced code: each ends in EVCODE 4 and starts anew with SYNC 5 (TC-12). */
+/* A filter lets windows of code pass: each ends with EVCODE 4, and the next one starts with SYNC 5 (TC-12). */
 static void address_window(void **state) {
     (void)state;
     rig r;

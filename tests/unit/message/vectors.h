@@ -98,7 +98,7 @@ static const vector vectors[] = {
     {"10 D1 00 13", "IndirectBranch BTYPE=0 ICNT=13 UADDR=0x100"},
     {"0C 1B", "DirectBranch ICNT=6"},
 
-    /* dialects.md 2.4 */
+    /* docs/dialects.md 2.4 */
     {"24 0D 70 10 00 20 81 6C 58 3C 13", "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x2020011c TSTAMP=1111451",
      .dialect = "sifive-pre1.0"},
     {"84 00 05 E3", "ProgTraceCorrelation EVCODE=0 CDF=0 ICNT=1 TSTAMP=56", .dialect = "sifive-pre1.0"},

@@ -68,7 +68,7 @@ static void check_encoder(ntr_system *s, const said *c) {
     assert_int_equal(read32(s, TE + 4), 0x00010101 | c->vendor << 24);
     const uint32_t keep = 1;
     assert_int_equal(legal(s, TE, 4, 3, keep), c->modes | 1);
-    for (unsigned mode = 1; mode < 8; mode++) { /* TC-8: not supported, not 0: something that is neither */
+    for (unsigned mode = 1; mode < 8; mode++) { /* an unsupported mode becomes a supported one other than 0 (TC-8) */
         write32(s, TE, keep);
         write32(s, TE, keep | mode << 4);
         const uint32_t got = read32(s, TE) >> 4 & 7;
