@@ -1,7 +1,7 @@
 /* Bytes to fields. A message is cut by MSEO into segments: some fixed fields, then the one variable field
  * that takes the rest. So a segment is gathered whole and its fields are shifted out from below. */
 #include "message/decode.h"
-#include "message/quick_variants.h"
+#include "message/quick.h"
 #include "message/rules.h"
 #include "message/table.h"
 #include "wire/mdo.h"

@@ -1,7 +1,5 @@
 #include "message/quick.h"
 
-#include "message/quick_variants.h"
-
 #if defined(NTR_HAVE_WIDE)
 /* AMD before Zen 3 has the instruction that gathers bits, but in microcode: slower than doing without. */
 static const ntr_quick *wide(void) {

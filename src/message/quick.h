@@ -30,6 +30,9 @@ typedef struct ntr_quick {
     ntr_quick_progress (*pass)(uint64_t tcodes, const uint8_t *bytes, size_t size);
 } ntr_quick;
 
+/* The variants; `wide` is built where the compiler can (NTR_HAVE_WIDE). */
+extern const ntr_quick ntr_quick_portable, ntr_quick_native, ntr_quick_wide;
+
 /* The variant of this number; NULL past the last, NULL too for one that this processor cannot run well.
  * 0 is portable C, 1 what the build may assume of every processor (SSE2, NEON), 2 AVX2 with BMI2. */
 const ntr_quick *ntr_quick_at(unsigned index);

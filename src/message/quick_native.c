@@ -1,5 +1,5 @@
 #define NTR_VARIANT ntr_quick_native
 #define NTR_VARIANT_NAME "native"
-#include "message/quick_variants.h"
+#include "message/quick.h"
 
 #include "message/quick_variant.h"

@@ -1,6 +1,6 @@
 #define NTR_PORTABLE
 #define NTR_VARIANT ntr_quick_portable
 #define NTR_VARIANT_NAME "portable"
-#include "message/quick_variants.h"
+#include "message/quick.h"
 
 #include "message/quick_variant.h"
