@@ -2,7 +2,9 @@
 #ifndef NTRACE_TESTS_ORACLE_PARSE_H
 #define NTRACE_TESTS_ORACLE_PARSE_H
 
-#include "oracle.h"
+#include <ntrace/bytes.h>
+#include <ntrace/params.h>
+#include <stdbool.h>
 
 /* Fields are known by one letter, the one that `layout` in parse.c gives them. */
 typedef struct oracle_message {
