@@ -20,21 +20,8 @@
 #ifndef NTR_PROGRAM_BLOCKS_H
 #define NTR_PROGRAM_BLOCKS_H
 
-#include "program/block.h"
-
-typedef struct ntr_blocks {
-    ntr_block **table; /* open addressing */
-    unsigned shift;    /* 64 - log2 of its size */
-    uint64_t generation, epoch;
-
-    /* While the program is at `revision` and the position in [calm_from, calm_until], nothing changes. */
-    const ntr_program *program;
-    uint64_t revision, calm_from, calm_until;
-
-    size_t count, limit;
-    struct ntr_blocks_rest *rest; /* private */
-    ntr_block none, no_memory, full; /* given out where there is no block */
-} ntr_blocks;
+#include "program/block_table.h"
+#include "program/blocks_change.h"
 
 /* A view that shows nothing: there were too many contexts since the last flush (NTR_E_LIMIT). */
 #define NTR_VIEW_NONE 0x7fffu
@@ -57,15 +44,11 @@ bool ntr_blocks_full(const ntr_blocks *blocks);
 /* Forget and free everything. */
 void ntr_blocks_flush(ntr_blocks *blocks);
 
-/* The number-th block since the last flush, dead ones and parts included; number < blocks->count. */
-ntr_block *ntr_blocks_at(const ntr_blocks *blocks, size_t number);
-
 /* A block for the first `halfwords` halfwords of `block`, which must end where an instruction ends: to count
  * walks that stopped inside. Or no block, as ntr_blocks_get. */
 ntr_block *ntr_blocks_part(ntr_blocks *blocks, const ntr_block *block, unsigned halfwords);
 
 /* What the inline functions below do when they do not know. */
-void ntr_blocks_catch_up(ntr_blocks *blocks, uint64_t position);
 ntr_block *ntr_blocks_find(ntr_blocks *blocks, uint32_t view, uint64_t address);
 ntr_block *ntr_blocks_link(ntr_blocks *blocks, ntr_block *from, ntr_block **link, uint64_t address);
 
@@ -78,10 +61,6 @@ static inline bool ntr_blocks_is_calm(const ntr_blocks *blocks, uint64_t positio
 /* The walk goes on at this stream offset; it may lie before the last one. */
 static inline void ntr_blocks_seek(ntr_blocks *blocks, uint64_t position) {
     if (!ntr_blocks_is_calm(blocks, position)) ntr_blocks_catch_up(blocks, position);
-}
-
-static inline size_t ntr_blocks_hash(const ntr_blocks *blocks, uint32_t view, uint64_t address) {
-    return (size_t)(((address >> 1) + ((uint64_t)view << 40)) * UINT64_C(0x9e3779b97f4a7c15) >> blocks->shift);
 }
 
 /* The block that starts at `address`. Never NULL. */

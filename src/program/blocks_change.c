@@ -1,7 +1,5 @@
 /* Blocks die when the code they were made of changes: images that are added, that come, and that go. */
-#include "program/blocks_rest.h"
-
-#include "program/block.h"
+#include "program/blocks_change.h"
 
 static void kill(ntr_blocks *blocks, ntr_block *block) {
     block->key = NTR_BLOCK_DEAD;
