@@ -1,6 +1,5 @@
 /* ATB bridge: the trace as ATB transfers with one trace ID (Trace Control section 9). */
 #include "system/component.h"
-#include "system/system.h"
 
 typedef struct atb_bridge {
     trace_component base;
@@ -23,14 +22,14 @@ static bool has_id(const trace_component *component) {
 
 /* ATVALID and ATREADY: a receiver that is not ready is offered the same transfer again. */
 static bool transfer(const trace_component *component, const uint8_t *bytes, uint32_t size) {
-    const ntr_system_config *config = &component->system->config;
+    const ntr_system_config *config = component->config;
     const uint32_t id = GET(&component->page, ATB_ID);
     if (!config->outputs.transfer) return true;
     return config->outputs.transfer(config->user, component->index, id, bytes, size);
 }
 
 static void finish_message(atb_bridge *bridge, const uint8_t *bytes, uint32_t size) {
-    const ntr_system_config *config = &bridge->base.system->config;
+    const ntr_system_config *config = bridge->base.config;
     if (config->outputs.message) config->outputs.message(config->user, bridge->base.index, bytes, size);
     queue_pop(&bridge->base.inputs[0]);
     bridge->sent = 0;

@@ -220,7 +220,7 @@ static ntr_ram_window read_window(const trace_component *component) {
 
 /* Through trRamData when trRamRP takes the address, else from system memory. */
 static bool read_word(const trace_component *component, bool through_registers, uint64_t address, uint8_t bytes[WORD]) {
-    const ntr_system_config *config = &component->system->config;
+    const ntr_system_config *config = component->config;
     if (!through_registers) return config->memory_read && config->memory_read(config->user, address, bytes, WORD);
     const uint32_t word = read_register(component, NTR_REGISTER_RAM_DATA);
     for (unsigned i = 0; i < WORD; i++) bytes[i] = (uint8_t)(word >> 8 * i);

@@ -1,7 +1,5 @@
 #include "system/component.h"
 
-#include "system/system.h"
-
 #include "base/allocator.h"
 
 static const common_bits bits_of[NTR_COMPONENT_COUNT] = {
@@ -19,17 +17,13 @@ const common_bits *component_bits(ntr_component kind) {
 
 /* ---- life */
 
-static const ntr_allocator *allocator_of(const trace_component *component) {
-    return component->system->config.allocator;
-}
-
 ntr_status component_start(trace_component *component) {
     const component_ops *ops = component->ops;
     const uint32_t fifo = component->input_count ? (uint32_t)OPTION(&component->options, FIFO) : 0;
-    component->inputs = ntr_alloc(allocator_of(component), component->input_count + 1u, sizeof component->inputs[0]);
+    component->inputs = ntr_alloc(component->config->allocator, component->input_count + 1u, sizeof component->inputs[0]);
     if (!component->inputs) return NTR_E_MEMORY;
     for (unsigned i = 0; i < component->input_count; i++)
-        if (queue_init(&component->inputs[i], fifo, allocator_of(component))) return NTR_E_MEMORY;
+        if (queue_init(&component->inputs[i], fifo, component->config->allocator)) return NTR_E_MEMORY;
     ops->rules(component);
     page_reset(&component->page);
     if (ops->after_reset) ops->after_reset(component);
@@ -39,8 +33,8 @@ ntr_status component_start(trace_component *component) {
 void component_release(trace_component *component) {
     if (component->ops->release) component->ops->release(component);
     for (unsigned i = 0; component->inputs && i < component->input_count; i++)
-        queue_release(&component->inputs[i], allocator_of(component));
-    ntr_dealloc(allocator_of(component), component->inputs);
+        queue_release(&component->inputs[i], component->config->allocator);
+    ntr_dealloc(component->config->allocator, component->inputs);
 }
 
 /* Back to how it is after power-up. */

@@ -30,6 +30,7 @@ typedef struct component_ops {
     void (*tick)(trace_component *component);         /* a cycle has gone by */
     bool (*busy)(const trace_component *component);   /* something is held outside of the inputs */
     bool (*discards)(const trace_component *component, unsigned input);
+    struct timestamp_unit *(*timestamp)(trace_component *component); /* its timestamp unit */
 
     void (*refresh)(trace_component *component, ntr_register reg); /* fields that hardware changes */
     void (*read)(trace_component *component, ntr_register reg);                                  /* after a read */
@@ -45,6 +46,7 @@ typedef struct output_link {
 struct trace_component {
     const component_ops *ops;
     ntr_system *system;
+    const ntr_system_config *config; /* of the system */
     unsigned index; /* in the system */
     char *name;
     uint64_t base;

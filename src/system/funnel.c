@@ -60,8 +60,8 @@ static void wrote(trace_component *component, ntr_register reg, unsigned number,
     timestamp_wrote(component, &((trace_funnel *)component)->time, reg, word);
 }
 
-const timestamp_unit *funnel_timestamp(const trace_component *component) {
-    return &((const trace_funnel *)component)->time;
+static timestamp_unit *timestamp(trace_component *component) {
+    return &((trace_funnel *)component)->time;
 }
 
 const component_ops ntr_funnel_component = {
@@ -72,6 +72,7 @@ const component_ops ntr_funnel_component = {
     .pass = pass,
     .tick = tick,
     .discards = discards,
+    .timestamp = timestamp,
     .refresh = refresh,
     .wrote = wrote,
 };

@@ -1,6 +1,5 @@
 /* PIB sink: trace on pins (Trace Control section 8). */
 #include "system/component.h"
-#include "system/system.h"
 
 #include <string.h>
 
@@ -61,7 +60,7 @@ static bool busy(const trace_component *component) {
 /* ---- beats */
 
 static void flush_out(pib_sink *sink) {
-    const ntr_system_config *config = &sink->base.system->config;
+    const ntr_system_config *config = sink->base.config;
     if (sink->out_count && config->outputs.beats)
         config->outputs.beats(config->user, sink->base.index, sink->out, sink->out_count);
     sink->out_count = 0;
@@ -83,7 +82,7 @@ static ntr_status wait_beats(void *user, const uint16_t *beats, size_t count) {
 static ntr_status open_writer(pib_sink *sink) {
     ntr_writer_options options = {.size = sizeof options, .sink = wait_beats, .user = sink};
     ntr_status status;
-    options.allocator = sink->base.system->config.allocator;
+    options.allocator = sink->base.config->allocator;
     ntr_transport_writer_free(sink->writer);
     sink->writer = ntr_transport_writer_new(ntr_transport_find(transports[sink->mode]), &options, &status);
     return status;
@@ -91,7 +90,7 @@ static ntr_status open_writer(pib_sink *sink) {
 
 /* The next message goes to the pins. In 16-bit mode its odd byte waits for the next one, if there is one. */
 static void convert_message(pib_sink *sink) {
-    const ntr_system_config *config = &sink->base.system->config;
+    const ntr_system_config *config = sink->base.config;
     uint8_t bytes[QUEUE_MESSAGE_MAX];
     message_queue *queue = &sink->base.inputs[0];
     const uint32_t size = queue_peek(queue, bytes);

@@ -1,6 +1,5 @@
 /* RAM sink: trace in dedicated or in system memory (Trace Control section 6). */
 #include "system/component.h"
-#include "system/system.h"
 
 #include "base/allocator.h"
 
@@ -142,12 +141,12 @@ static void rules(trace_component *component) {
 static ntr_status start(trace_component *component) {
     const uint64_t size = OPTION(&component->options, SRAM);
     if (!size) return NTR_OK;
-    self(component)->sram = ntr_alloc(component->system->config.allocator, (size_t)size, 1);
+    self(component)->sram = ntr_alloc(component->config->allocator, (size_t)size, 1);
     return self(component)->sram ? NTR_OK : NTR_E_MEMORY;
 }
 
 static void release(trace_component *component) {
-    ntr_dealloc(component->system->config.allocator, self(component)->sram);
+    ntr_dealloc(component->config->allocator, self(component)->sram);
 }
 
 static void reset(trace_component *component) {
@@ -166,7 +165,7 @@ static bool busy(const trace_component *component) {
 /* ---- memory */
 
 static bool write_memory(ram_sink *sink, uint64_t address, const uint8_t *bytes, size_t size) {
-    const ntr_system_config *config = &sink->base.system->config;
+    const ntr_system_config *config = sink->base.config;
     if (sink->mode == MODE_SMEM)
         return config->memory_write && config->memory_write(config->user, address, bytes, size);
     memcpy(sink->sram + address, bytes, size);
@@ -174,7 +173,7 @@ static bool write_memory(ram_sink *sink, uint64_t address, const uint8_t *bytes,
 }
 
 static uint32_t read_memory(ram_sink *sink, uint64_t address) {
-    const ntr_system_config *config = &sink->base.system->config;
+    const ntr_system_config *config = sink->base.config;
     uint8_t bytes[WORD] = {0};
     if (sink->mode == MODE_SRAM) memcpy(bytes, sink->sram + address, sizeof bytes);
     else if (config->memory_read && !config->memory_read(config->user, address, bytes, sizeof bytes)) return 0;

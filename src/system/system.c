@@ -34,6 +34,7 @@ ntr_status system_add(ntr_system *system, ntr_component kind, const char *name, 
     system->components[system->count] = component;
     component->ops = ops;
     component->system = system;
+    component->config = &system->config;
     component->index = (unsigned)system->count++;
     component->base = base;
     component->options = *options;
@@ -106,11 +107,6 @@ ntr_status ntr_system_step(ntr_system *system, uint64_t cycles) {
     return NTR_OK;
 }
 
-const timestamp_unit *component_timestamp(const trace_component *component) {
-    if (component->ops->kind == NTR_COMPONENT_ENCODER) return &((const trace_encoder *)component)->time;
-    return component->ops->kind == NTR_COMPONENT_FUNNEL ? funnel_timestamp(component) : NULL;
-}
-
 /* ---- registers */
 
 static trace_component *component_at(const ntr_system *system, uint64_t address) {
@@ -167,7 +163,7 @@ ntr_status ntr_system_trigger(ntr_system *system, unsigned hart, unsigned input)
 
 void ntr_system_set_time(ntr_system *system, uint64_t time) {
     for (size_t i = 0; i < system->count; i++) {
-        timestamp_unit *unit = (timestamp_unit *)(uintptr_t)component_timestamp(system->components[i]);
+        timestamp_unit *unit = timestamp_of(system->components[i]);
         if (unit) unit->external = time;
     }
 }

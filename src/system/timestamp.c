@@ -27,6 +27,10 @@ void timestamp_reset(timestamp_unit *unit) {
     *unit = (timestamp_unit){0};
 }
 
+timestamp_unit *timestamp_of(trace_component *component) {
+    return component->ops->timestamp ? component->ops->timestamp(component) : NULL;
+}
+
 /* Not in reset; without a reset of its own the unit follows its component. */
 static bool is_active(const trace_component *component) {
     if (!component->page.timestamps || !component->active) return false;
@@ -45,7 +49,7 @@ static uint64_t full_time(const trace_component *component, const timestamp_unit
     case MODE_EXTERNAL: return unit->external;
     case MODE_SYSTEM:
     case MODE_CORE: return unit->clocks >> 2 * GET(&component->page, TS_PRESCALE);
-    case MODE_SHARED: return timestamp_now(component->ts_source, component_timestamp(component->ts_source));
+    case MODE_SHARED: return timestamp_now(component->ts_source, timestamp_of(component->ts_source));
     default: return 0;
     }
 }

@@ -23,9 +23,7 @@ uint64_t timestamp_now(const trace_component *component, const timestamp_unit *u
 void timestamp_refresh(trace_component *component, const timestamp_unit *unit);
 void timestamp_wrote(trace_component *component, timestamp_unit *unit, ntr_register reg, uint32_t word);
 
-const timestamp_unit *funnel_timestamp(const trace_component *component);
-
-/* The unit of an encoder or funnel, or NULL. */
-const timestamp_unit *component_timestamp(const trace_component *component);
+/* The unit of the component, or NULL. */
+timestamp_unit *timestamp_of(trace_component *component);
 
 #endif

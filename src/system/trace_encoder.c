@@ -1,6 +1,5 @@
 #include "system/trace_encoder.h"
 
-#include "system/system.h"
 
 #include <string.h>
 
@@ -150,7 +149,7 @@ void trace_encoder_config(const trace_encoder *e, ntr_encoder_config *c) {
     c->drain_cycles = (uint32_t)OPTION(o, RATE_CYCLES);
     c->qualify = qualify;
     c->qualify_user = (void *)(uintptr_t)e;
-    c->allocator = e->base.system->config.allocator;
+    c->allocator = e->base.config->allocator;
     c->sink = take_message;
     c->sink_user = (void *)(uintptr_t)e;
 }
@@ -167,7 +166,7 @@ static void watch_tracing(trace_encoder *e) {
     const bool tracing = now.enabled && now.tracing;
     if (tracing == e->tracing_seen) return;
     e->tracing_seen = tracing;
-    const ntr_system_config *config = &e->base.system->config;
+    const ntr_system_config *config = e->base.config;
     for (unsigned output = 0; output < OPTION(&e->base.options, TRIGGER_OUTPUTS); output++) {
         const uint32_t events = page_get(&e->base.page, (ntr_bits)(NTR_BITS_TE_TRIG_EXT_OUT_EVENT0 + output));
         if ((events & (tracing ? EVENT_BEGIN : EVENT_END)) && config->outputs.trigger)
@@ -197,6 +196,10 @@ static void rules(trace_component *component) {
 
 static ntr_status start(trace_component *component) {
     return make_encoder(self(component));
+}
+
+static timestamp_unit *timestamp(trace_component *component) {
+    return &self(component)->time;
 }
 
 static void release(trace_component *component) {
@@ -339,6 +342,7 @@ const component_ops ntr_encoder_component = {
     .pump = pump,
     .tick = tick,
     .busy = busy,
+    .timestamp = timestamp,
     .refresh = refresh,
     .wrote = wrote,
 };
