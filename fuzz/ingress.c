@@ -1,6 +1,7 @@
 /* Ingress text: option lines, then records; what is accepted is encoded, and written again as the same record. */
 #include "fuzz.h"
 
+#include <ntrace/ingress.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* Lists of program counters: option lines, a program, then steps. What is encoded without complaint can be decoded. */
 #include "fuzz.h"
 
+#include <ntrace/ingress.h>
 #include <stdlib.h>
 
 size_t fuzz_stream_at(const uint8_t *data, size_t size) {

@@ -1,6 +1,7 @@
 /* Spike's logs: option lines, then the log. */
 #include "fuzz.h"
 
+#include <ntrace/ingress.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,6 +7,7 @@
 
 #include <ntrace/bundle.h>
 #include <ntrace/encoder.h>
+#include <ntrace/ingress.h>
 
 struct run_system_options {
     const char *topology; /* JSON file; NULL: no system */

@@ -9,7 +9,7 @@
 #define NTRACE_ENCODER_H
 
 #include <ntrace/allocator.h>
-#include <ntrace/ingress.h>
+#include <ntrace/ingress_block.h>
 #include <ntrace/params.h>
 #include <ntrace/status.h>
 

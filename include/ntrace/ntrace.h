@@ -20,6 +20,7 @@
 #include <ntrace/index.h>
 #include <ntrace/infer.h>
 #include <ntrace/ingress.h>
+#include <ntrace/ingress_block.h>
 #include <ntrace/interrupts.h>
 #include <ntrace/isa.h>
 #include <ntrace/message.h>

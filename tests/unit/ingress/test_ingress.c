@@ -1,6 +1,8 @@
 /* The ingress port: what is inconsistent, Ownership, filters; ingress as text. */
 #include "../encoder/rig.h"
 
+#include <ntrace/ingress.h>
+
 enum { NONE, EXC, INT, MRET, NT, TK, IND, ICALL = 8, CALL = 9, JR = 10, RET = 13 };
 
 #define START "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80"
