@@ -1,0 +1,34 @@
+"""C source as the checks of tools/ read it: which files there are, and their text without comments."""
+import os
+import re
+
+EXTENSIONS = (".c", ".h", ".def", ".inc")
+TOKEN = re.compile(r"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.S)
+SPLICED = re.compile(r"(?:[^\n]*\\\n)+[^\n]*")
+
+
+def splice(text):
+    """Lines that end with a backslash joined to the next one. The line numbers of the other lines do not change."""
+    return SPLICED.sub(lambda m: m.group().replace("\\\n", "") + "\n" * m.group().count("\n"), text)
+
+
+def blank(text, literals=False):
+    """Comments as blanks of the same shape; string and character literals too when asked."""
+    def one(match):
+        return re.sub(r"[^\n]", " ", match.group()) if literals or match.group()[0] == "/" else match.group()
+    return TOKEN.sub(one, text)
+
+
+def read(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def files(root, tops, extensions=EXTENSIONS):
+    """The source files below root/top for each top, sorted, relative to root."""
+    found = []
+    for top in tops:
+        for here, folders, names in os.walk(os.path.join(root, top)):
+            folders.sort()
+            found += [os.path.relpath(os.path.join(here, name), root) for name in sorted(names) if name.endswith(extensions)]
+    return found
