@@ -28,6 +28,7 @@ static const char *const intro =
     "the source\n"
     "  synchronizes again: one mistake makes one finding.\n"
     "* With `--dialect refcode` the habits of the reference encoder are notes.\n"
+    "* Sections are those of N-Trace 1.0 as [sections.md](sections.md) numbers them.\n"
     "* The library: `ntrace/check.h`. `tests/corpus/check/ID.txt` has a stream that breaks each rule alone, and one "
     "that keeps it.\n"
     "\n"
