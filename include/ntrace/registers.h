@@ -1,7 +1,7 @@
-/* Registers: the map of RISC-V Trace Control 1.0 as tables, for software that talks to trace hardware, for the
- * model and for people. Everything comes from registers.def.
+/* Registers: the register map of RISC-V Trace Control 1.0 as tables, for drivers, the system model and documentation.
+ * All tables are generated from registers.def.
  *
- * For a driver: NTR_TE_CONTROL is a register's offset; NTR_TE_ACTIVE_OFFSET, _MASK and _SHIFT are a field. */
+ * For a driver: NTR_TE_CONTROL is the offset of a register; NTR_TE_ACTIVE_OFFSET, _MASK and _SHIFT describe a field. */
 #ifndef NTRACE_REGISTERS_H
 #define NTRACE_REGISTERS_H
 
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* A component takes so many bytes of the address space, at a multiple of it. */
+/* Size of the address range of a component, and its alignment. */
 #define NTR_COMPONENT_BYTES 0x1000u
 
 typedef enum ntr_component {
@@ -45,7 +45,7 @@ typedef enum ntr_bits {
     NTR_BITS_COUNT,
 } ntr_bits;
 
-/* Offsets of registers in their component; masks, shifts and offsets (of the register) of fields. */
+/* Offsets of registers in their component. For fields: mask, shift, and the offset of the register. */
 enum {
 #define NTR_REGISTER(component, id, name, offset, ...) NTR_##id = (offset),
 #define NTR_BITS(...)
@@ -72,15 +72,15 @@ typedef struct ntr_component_info {
     const char *name;   /* "encoder" */
     const char *title;  /* "Trace Encoder" */
     const char *prefix; /* "trTe" */
-    uint8_t type;       /* CompType; 0: part of other components */
+    uint8_t type;       /* trXxCompType; 0: a unit that is part of other components */
 } ntr_component_info;
 
 typedef struct ntr_register_info {
-    const char *name;     /* % stands for the number when there are several */
+    const char *name;     /* % stands for the number of a repeated register */
     uint8_t component;    /* ntr_component */
     uint8_t compliance;   /* ntr_compliance */
-    uint16_t offset;      /* of the first */
-    uint8_t count, stride;/* how many, and how far apart */
+    uint16_t offset;      /* offset of the first register */
+    uint8_t count, stride;/* number of registers, and distance between them in bytes */
 } ntr_register_info;
 
 typedef struct ntr_bits_info {
@@ -90,7 +90,7 @@ typedef struct ntr_bits_info {
     uint8_t high, low;
     uint8_t access;     /* ntr_access */
     uint8_t compliance; /* ntr_compliance */
-    int8_t reset;       /* or NTR_RESET_x */
+    int8_t reset;       /* reset value, or NTR_RESET_U or NTR_RESET_SD */
 } ntr_bits_info;
 
 typedef struct ntr_register_value_info {
@@ -99,40 +99,40 @@ typedef struct ntr_register_value_info {
     const char *meaning;
 } ntr_register_value_info;
 
-/* Rows of the tables; NULL for an index past the last. */
+/* Return a row of a table, or NULL when the index is past the last row. */
 NTR_API const ntr_component_info *ntr_component_get(size_t component);
 NTR_API const ntr_register_info *ntr_register_get(size_t reg);
 NTR_API const ntr_bits_info *ntr_bits_get(size_t bits);
 NTR_API const ntr_register_value_info *ntr_register_value_get(size_t index);
 
-/* "RW1C", "required", ... Static storage; NULL for a value that is none. */
+/* Return "RW1C", "required", ..., or NULL when the value is not in the enum. Static storage. */
 NTR_API const char *ntr_access_name(unsigned access);
 NTR_API const char *ntr_compliance_name(unsigned compliance);
 
-/* What this value of a field means; NULL when no word is given to it. */
+/* Returns the meaning of a value of a field, or NULL when the table has no text for it. */
 NTR_API const char *ntr_bits_meaning(ntr_bits bits, uint32_t value);
 
 static inline uint32_t ntr_bits_mask(const ntr_bits_info *bits) {
     return (0xffffffffu >> (31 - bits->high + bits->low)) << bits->low;
 }
 
-/* The field's value in a register's. */
+/* Returns the value of the field in the register value `word`. */
 static inline uint32_t ntr_bits_value(const ntr_bits_info *bits, uint32_t word) {
     return (word & ntr_bits_mask(bits)) >> bits->low;
 }
 
-/* The register of this name ("trTeControl", "trTeFilter_3_Control"), `*number` = which of several.
- * NTR_REGISTER_COUNT when there is none. Case matters. */
+/* Returns the register with this name ("trTeControl", "trTeFilter_3_Control") and stores its number (3; otherwise 0) in
+ * *number. Returns NTR_REGISTER_COUNT when there is none. Case-sensitive. */
 NTR_API ntr_register ntr_register_find(const char *name, unsigned *number);
 
-/* The register at `offset` of a component (its timestamp unit included), `*number` = which of several.
- * NTR_REGISTER_COUNT when there is none. */
+/* Returns the register at `offset` of a component, its timestamp unit included, and stores its number in *number.
+ * Returns NTR_REGISTER_COUNT when there is none. */
 NTR_API ntr_register ntr_register_at(ntr_component component, uint32_t offset, unsigned *number);
 
-/* The field of this name; NTR_BITS_COUNT when there is none. */
+/* Returns the field with this name, or NTR_BITS_COUNT when there is none. */
 NTR_API ntr_bits ntr_bits_find(const char *name);
 
-/* Name of the register `number` of a row into `out` (48 bytes are enough for all). Returns the length. */
+/* Writes the name of register `number` of a row to `out`. 48 bytes are enough for all names. Returns the length. */
 NTR_API int ntr_register_name(ntr_register reg, unsigned number, char *out, size_t capacity);
 
 #ifdef __cplusplus

@@ -1,9 +1,9 @@
-/* ATB bridge: the trace as ATB transfers with one trace ID (Trace Control section 9). */
+/* ATB bridge: sends the trace as ATB transfers with one trace ID (Trace Control section 9). */
 #include "system/component.h"
 
 typedef struct atb_bridge {
     trace_component base;
-    uint32_t sent; /* of the oldest message */
+    uint32_t sent; /* number of bytes of the oldest message that were sent */
 } atb_bridge;
 
 static void rules(trace_component *component) {
@@ -14,13 +14,14 @@ static void reset(trace_component *component) {
     ((atb_bridge *)component)->sent = 0;
 }
 
-/* With a reserved trace ID nothing leaves. */
+/* With a reserved trace ID the bridge sends nothing. */
 static bool has_id(const trace_component *component) {
     const uint32_t id = GET(&component->page, ATB_ID);
     return id != NTR_ATB_ID_NULL && id < NTR_ATB_ID_RESERVED;
 }
 
-/* ATVALID and ATREADY: a receiver that is not ready is offered the same transfer again. */
+/* One transfer with the handshake ATVALID and ATREADY. Returns false when the receiver is not ready; the same transfer
+ * is offered again later. */
 static bool transfer(const trace_component *component, const uint8_t *bytes, uint32_t size) {
     const ntr_system_config *config = component->config;
     const uint32_t id = GET(&component->page, ATB_ID);
@@ -35,7 +36,7 @@ static void finish_message(atb_bridge *bridge, const uint8_t *bytes, uint32_t si
     bridge->sent = 0;
 }
 
-/* False: it has to wait. */
+/* Returns false when the rest of the message has to wait. */
 static bool transfer_message(atb_bridge *bridge, const uint8_t *bytes, uint32_t size) {
     const uint32_t width = (uint32_t)OPTION(&bridge->base.options, ATB_WIDTH);
     while (bridge->sent < size) {

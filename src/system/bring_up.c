@@ -1,5 +1,5 @@
-/* What a debugger does with trace hardware: it knows the components, their places and connections, and talks to
- * them through their registers alone (Trace Control sections 6.4 and 10). */
+/* Start, stop and read-out of trace hardware as a debugger does it: the components, their addresses and connections
+ * are known, and all access is through registers (Trace Control sections 6.4 and 10). */
 #include "system/system.h"
 
 #include <inttypes.h>
@@ -29,7 +29,7 @@ static uint32_t read_field(const trace_component *component, ntr_bits bits) {
     return ntr_bits_value(info, read_register(component, (ntr_register)info->reg));
 }
 
-/* Returns what the field then holds. */
+/* Writes the field and returns its value read back. */
 static uint32_t write_field(const trace_component *component, ntr_bits bits, uint32_t value) {
     const ntr_bits_info *info = ntr_bits_get(bits);
     const uint32_t word = read_register(component, (ntr_register)info->reg) & ~ntr_bits_mask(info);
@@ -63,14 +63,14 @@ static bool is_set(const ntr_system *system, const trace_component *component, n
     return false;
 }
 
-/* A field that the topology says nothing of; the first value that sticks. */
+/* Sets a field that the topology does not set: tries the values in order until one reads back unchanged. */
 static void try_values(trace_component *component, ntr_bits bits, const uint32_t *values, size_t count) {
     if (is_set(component->system, component, bits)) return;
     for (size_t i = 0; i < count; i++)
         if (write_field(component, bits, values[i]) == values[i]) return;
 }
 
-/* The widest SRC that has to be, when several encoders share a stream. */
+/* Returns the minimum width of SRC that distinguishes all encoders, or 0 for a single encoder. */
 static uint32_t src_bits_needed(const ntr_system *system) {
     uint32_t encoders = 0, most = 0;
     for (size_t i = 0; i < system->count; i++) {
@@ -100,19 +100,19 @@ static void configure_encoder(trace_component *component) {
         write_field(component, NTR_BITS_TE_SRC_ID, (uint32_t)OPTION(&component->options, HART));
 }
 
-/* The 4-bit mode is the one that most probes know (section 11). */
+/* Prefers the 4-bit mode, which most probes support (section 11). */
 static void configure_pib(trace_component *component) {
     static const uint32_t modes[] = {10, 11, 9, 8, 12, 5, 4};
     try_values(component, NTR_BITS_PIB_MODE, modes, 7);
 }
 
-/* Bridges of one system get different trace IDs. */
+/* Gives each bridge of the system a trace ID of its own. */
 static void configure_atb(trace_component *component) {
     const uint32_t id = 0x10 + component->index % 0x60;
     try_values(component, NTR_BITS_ATB_ID, &id, 1);
 }
 
-/* The buffer begins empty. */
+/* Sets the write pointer to the start of the buffer: empty. */
 static void configure_ram(trace_component *component) {
     write_register(component, NTR_REGISTER_RAM_WP_HIGH, read_register(component, NTR_REGISTER_RAM_START_HIGH));
     write_register(component, NTR_REGISTER_RAM_WP_LOW, read_register(component, NTR_REGISTER_RAM_START_LOW));
@@ -124,7 +124,7 @@ static ntr_status configure(trace_component *component) {
         const setting *one = &system->settings[i];
         if (one->component != component) continue;
         if (write_field(component, one->bits, one->value) == one->value) continue;
-        snprintf(component->system->error, sizeof system->error, "%s: %s does not take the value %" PRIu32, component->name,
+        snprintf(component->system->error, sizeof system->error, "%s: %s rejects the value %" PRIu32, component->name,
                  ntr_bits_get(one->bits)->name, one->value);
         return NTR_E_STATE;
     }
@@ -148,7 +148,7 @@ static ntr_status enable(trace_component *component) {
 
 typedef ntr_status (*action)(trace_component *component);
 
-/* Sinks first, encoders last. */
+/* Applies `act` to all components, sinks first and encoders last. */
 static ntr_status for_each(ntr_system *system, action act) {
     ntr_status status = NTR_OK;
     for (size_t i = 0; i < system->count && status == NTR_OK; i++) status = act(system->downstream[i]);
@@ -172,7 +172,7 @@ static ntr_status disable(trace_component *component) {
     return fail(component->system, component, "does not become empty");
 }
 
-/* Senders before their receivers; what does not become empty does not keep the others from being switched off. */
+/* Disables senders before their receivers. A component that does not become empty does not stop the procedure. */
 ntr_status ntr_system_stop(ntr_system *system) {
     ntr_status status = NTR_OK;
     system->error[0] = 0;
@@ -183,7 +183,7 @@ ntr_status ntr_system_stop(ntr_system *system) {
     return status;
 }
 
-/* ---- what a decoder has to know */
+/* ---- stream parameters for a decoder */
 
 ntr_status ntr_system_params(ntr_system *system, unsigned hart, ntr_params *params) {
     const trace_component *te = hart < HARTS_MAX ? system->of_hart[hart] : NULL;
@@ -218,7 +218,7 @@ static ntr_ram_window read_window(const trace_component *component) {
     };
 }
 
-/* Through trRamData when trRamRP takes the address, else from system memory. */
+/* Reads a word through trRamData, or from system memory. */
 static bool read_word(const trace_component *component, bool through_registers, uint64_t address, uint8_t bytes[WORD]) {
     const ntr_system_config *config = component->config;
     if (!through_registers) return config->memory_read && config->memory_read(config->user, address, bytes, WORD);
@@ -233,7 +233,8 @@ static bool set_read_pointer(const trace_component *component, uint64_t address)
     return read_address(component, NTR_REGISTER_RAM_RP_LOW, NTR_REGISTER_RAM_RP_HIGH) == address;
 }
 
-/* trRamData cannot be read in SMEM mode of every sink although trRamRP is there for SRAM mode. */
+/* Sets trRamRP. Returns whether the trace can be read through trRamData. Some sinks implement trRamRP and trRamData for
+ * SRAM mode only. */
 static bool has_data(const trace_component *component, uint64_t address) {
     if (read_field(component, NTR_BITS_RAM_MODE) && !OPTION(&component->options, SMEM_READ)) return false;
     return set_read_pointer(component, address);

@@ -15,7 +15,7 @@ const common_bits *component_bits(ntr_component kind) {
     return &bits_of[kind];
 }
 
-/* ---- life */
+/* ---- creation and state */
 
 ntr_status component_start(trace_component *component) {
     const component_ops *ops = component->ops;
@@ -37,7 +37,7 @@ void component_release(trace_component *component) {
     ntr_dealloc(component->config->allocator, component->inputs);
 }
 
-/* Back to how it is after power-up. */
+/* Restores the state after power-up. */
 static void reset(trace_component *component) {
     component->active = component->enabled = false;
     component_discard(component);
@@ -52,7 +52,7 @@ static void enable(trace_component *component) {
     else component->enabled = true;
 }
 
-/* What cannot leave yet stays queued. */
+/* Messages that cannot be sent yet stay in the queues. */
 static void disable(trace_component *component) {
     component->enabled = false;
     if (component->ops->disable) component->ops->disable(component);
@@ -115,7 +115,7 @@ void component_discard(trace_component *component) {
             component_lose(component, size);
 }
 
-/* ---- pace */
+/* ---- rates */
 
 uint32_t component_peek(const trace_component *component, unsigned input, uint8_t bytes[QUEUE_MESSAGE_MAX]) {
     const uint32_t size = queue_peek(&component->inputs[input], bytes);
@@ -130,7 +130,7 @@ static bool has_rate(const trace_component *component) {
     return component->enabled && OPTION(&component->options, RATE);
 }
 
-/* Without a rate, and when flushing, nothing waits for time to go by. */
+/* Passes messages without waiting for time to advance: for components without a rate, and when flushing. */
 void component_pump(trace_component *component) {
     if (component->ops->pump) {
         component->ops->pump(component);
@@ -143,7 +143,8 @@ void component_pump(trace_component *component) {
     component->allowed = allowed;
 }
 
-/* What is not used while nothing waits is gone; what is too little for a message is kept. */
+/* Adds the bytes of one cycle to `allowed`. An allowance is not accumulated while the queues are empty; it is
+ * accumulated while it is too small for the next message. */
 static void pass_at_rate(trace_component *component) {
     const uint64_t every = OPTION(&component->options, RATE_CYCLES);
     component->credit += OPTION(&component->options, RATE);
@@ -160,7 +161,7 @@ void component_step(trace_component *component) {
 
 /* ---- registers */
 
-/* The fields of Control that the component's life is in. */
+/* Updates the status fields of Control. */
 static void refresh_control(trace_component *component) {
     const common_bits *bits = component_bits(component->ops->kind);
     page_put(&component->page, bits->active, component->active);

@@ -1,8 +1,8 @@
-/* A component of a trace system: registers, a place in the address space, and whole messages in and out.
+/* A component of a trace system: registers, a base address, and inputs and outputs for complete messages.
  *
- * A sender gives a message to those of its receivers that are enabled, and only when all of them have room;
- * while none is enabled it waits. So nothing complete is lost between components, in whatever order software
- * switches them. */
+ * A sender passes a message to all receivers that are enabled, and only when all of them have space. When no receiver
+ * is enabled, the message waits. A complete message is therefore never lost between components, in whatever order the
+ * software enables and disables them. */
 #ifndef NTR_SYSTEM_COMPONENT_H
 #define NTR_SYSTEM_COMPONENT_H
 
@@ -14,25 +14,25 @@
 
 typedef struct trace_component trace_component;
 
-/* What is special about a kind. NULL: nothing. */
+/* Functions of a component type. NULL: no action, or the default. */
 typedef struct component_ops {
     ntr_component kind;
-    size_t size; /* of the struct that begins with `component` */
-    void (*rules)(trace_component *component);        /* options are set: what the registers can be */
-    ntr_status (*start)(trace_component *component);  /* registers have their reset values: make parts */
+    size_t size; /* size of the struct that begins with trace_component */
+    void (*rules)(trace_component *component);        /* defines the implemented fields, after the options are set */
+    ntr_status (*start)(trace_component *component);  /* creates parts, after the registers have reset values */
     void (*release)(trace_component *component);
-    void (*reset)(trace_component *component);        /* Active went to 0: what is held outside of the inputs is gone */
-    void (*after_reset)(trace_component *component);  /* registers have their reset values again */
-    void (*enable)(trace_component *component);       /* instead of setting `enabled`; may refuse */
-    void (*disable)(trace_component *component);      /* `enabled` is false already; then it is pumped */
-    void (*pass)(trace_component *component);         /* take from the inputs what `allowed` lets through */
-    void (*pump)(trace_component *component);         /* instead of `pass` and a rate: what leaves by itself */
-    void (*tick)(trace_component *component);         /* a cycle has gone by */
-    bool (*busy)(const trace_component *component);   /* something is held outside of the inputs */
+    void (*reset)(trace_component *component);        /* Active became 0: drops data held outside the input queues */
+    void (*after_reset)(trace_component *component);  /* called when the registers have reset values again */
+    void (*enable)(trace_component *component);       /* replaces setting `enabled`; may refuse */
+    void (*disable)(trace_component *component);      /* `enabled` is already false; component_pump follows */
+    void (*pass)(trace_component *component);         /* processes input messages of at most `allowed` bytes */
+    void (*pump)(trace_component *component);         /* replaces `pass` and the rate */
+    void (*tick)(trace_component *component);         /* one cycle has elapsed */
+    bool (*busy)(const trace_component *component);   /* data is held outside the input queues */
     bool (*discards)(const trace_component *component, unsigned input);
-    struct timestamp_unit *(*timestamp)(trace_component *component); /* its timestamp unit */
+    struct timestamp_unit *(*timestamp)(trace_component *component); /* returns the timestamp unit */
 
-    void (*refresh)(trace_component *component, ntr_register reg); /* fields that hardware changes */
+    void (*refresh)(trace_component *component, ntr_register reg); /* updates fields that hardware changes */
     void (*read)(trace_component *component, ntr_register reg);                                  /* after a read */
     bool (*may_write)(const trace_component *component, ntr_register reg);
     void (*wrote)(trace_component *component, ntr_register reg, unsigned number, uint32_t word); /* after a write */
@@ -46,19 +46,19 @@ typedef struct output_link {
 struct trace_component {
     const component_ops *ops;
     ntr_system *system;
-    const ntr_system_config *config; /* of the system */
-    unsigned index; /* in the system */
+    const ntr_system_config *config; /* configuration of the system */
+    unsigned index; /* number of the component in the system */
     char *name;
     uint64_t base;
     option_values options;
     register_page page;
     bool active, enabled;
-    message_queue *inputs; /* messages that were taken and wait */
+    message_queue *inputs; /* received messages */
     unsigned input_count;
-    uint64_t credit, allowed; /* rate: what is left of a division; bytes that may leave now */
+    uint64_t credit, allowed; /* rate: remainder of the division by RATE_CYCLES; bytes that may be sent now */
     output_link *outputs;
     size_t output_count;
-    trace_component *ts_source; /* shared timestamps come from there; or NULL */
+    trace_component *ts_source; /* source of shared timestamps, or NULL */
     ntr_component_counts counts;
 };
 
@@ -68,7 +68,7 @@ extern const component_ops ntr_ram_component;
 extern const component_ops ntr_pib_component;
 extern const component_ops ntr_atb_component;
 
-/* The fields that every component has at the same place. */
+/* Fields that all component types have. */
 typedef struct common_bits {
     ntr_bits active, enable, empty, major, type, vendor;
     ntr_register control;
@@ -82,23 +82,23 @@ void component_write(trace_component *component, uint32_t offset, uint32_t word)
 ntr_status component_start(trace_component *component);
 void component_release(trace_component *component);
 
-/* Without time going by; a cycle of it. */
+/* component_pump passes messages without advancing time; component_step advances time by one cycle. */
 void component_pump(trace_component *component);
 void component_step(trace_component *component);
 
-/* Nothing is held. */
+/* Returns whether the component holds no data. */
 bool component_empty(const trace_component *component);
 
-/* Give a message to the receivers; false when it has to wait. */
+/* Sends a message to the receivers. Returns false when it has to wait. */
 bool component_send(trace_component *component, const uint8_t *bytes, uint32_t size);
 
-/* The oldest message that waits at an input, of which `allowed` must let all through: its size, else 0. */
+/* Copies the oldest message of an input. Returns its size, or 0 when there is none or when `allowed` is smaller. */
 uint32_t component_peek(const trace_component *component, unsigned input, uint8_t bytes[QUEUE_MESSAGE_MAX]);
 
-/* So many bytes leave. */
+/* Subtracts `size` sent bytes from `allowed`. */
 void component_spend(trace_component *component, uint32_t size);
 
-/* A message that was taken is gone; all that wait are. */
+/* component_lose counts one received message as lost; component_discard drops all queued messages and counts them. */
 void component_lose(trace_component *component, uint32_t size);
 void component_discard(trace_component *component);
 

@@ -4,13 +4,13 @@ enum { EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, SIX, ALWAYS }
 enum { INPUT_IADDR, INPUT_CONTEXT, INPUT_TVAL };
 enum { MODE_PRIMARY, MODE_BOTH, MODE_NOT_BOTH, MODE_LATCH };
 
-/* A field of filter or comparator `number`. */
+/* Value of a field of filter or comparator `number`. */
 #define AT(page, id, number) GET_AT(page, id, NTR_##id##_OFFSET + 0x20 * (number))
 #define VALUE_AT(page, low, high, number) (AT(page, low, number) | (uint64_t)AT(page, high, number) << 32)
 
 /* ---- comparators */
 
-/* The values that a block offers to a comparison: one, or all addresses from `first` to `last`. */
+/* The values of a block that are compared: one value, or all addresses from `first` to `last`. */
 typedef struct value_range {
     uint64_t first, last;
     bool valid;
@@ -45,7 +45,7 @@ static bool secondary_matches(const register_page *page, unsigned n, const ntr_i
                    VALUE_AT(page, TE_COMP_S_LOW, TE_COMP_S_HIGH, n));
 }
 
-/* Masked addresses of a block are no range: one after the other. */
+/* With a mask, the addresses of a block are not a contiguous range. They are compared one by one. */
 static bool compare_masked(unsigned function, value_range input, uint64_t match, uint64_t mask) {
     if (!input.valid) return false;
     for (uint64_t value = input.first;; value += 2) {
@@ -80,7 +80,7 @@ static bool combine(filter_state *filters, const register_page *page, unsigned n
     }
 }
 
-/* Bit n: comparator n is true. `*notify`: one of them asks for a report. */
+/* Returns a set in which bit n is the result of comparator n. Sets *notify when one of them requests a report. */
 static unsigned judge_comparators(filter_state *filters, const register_page *page, const ntr_ingress *b, bool *notify) {
     unsigned set = 0;
     for (unsigned n = 0; n < page->comparators; n++) {
@@ -103,7 +103,7 @@ static bool is_trap(const ntr_ingress *b) {
     return b->itype == NTR_ITYPE_EXCEPTION || b->itype == NTR_ITYPE_INTERRUPT;
 }
 
-/* Whether the trap that ends this block opens the filter's window. */
+/* Returns whether the trap at the end of this block opens the window of the filter. */
 static bool opens(const register_page *page, unsigned n, const ntr_ingress *b) {
     const bool interrupts = AT(page, TE_FILTER_MATCH_VALUE_INTERRUPT, n);
     bool match = is_trap(b);
@@ -117,8 +117,8 @@ static bool opens(const register_page *page, unsigned n, const ntr_ingress *b) {
     return match;
 }
 
-/* From the block that the trap ends to the one that its return ends. A counter that is full makes the window
- * close early. */
+/* Returns whether the block is in the window of the filter: from the block that ends with the trap to the block that
+ * ends with its return. A saturated counter closes the window early. */
 static bool in_window(filter_state *filters, const register_page *page, unsigned n, unsigned trap_depth, const ntr_ingress *b) {
     uint16_t *depth = &filters->depth[n];
     if (!*depth) {

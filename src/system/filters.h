@@ -1,6 +1,6 @@
 /* Filters and comparators of an encoder (Trace Control section 5).
  *
- * A comparator that looks at iaddr is true for a block when one of the block's instructions makes it true. */
+ * A comparator with input iaddr is true for a block when it is true for at least one instruction of the block. */
 #ifndef NTR_SYSTEM_FILTERS_H
 #define NTR_SYSTEM_FILTERS_H
 
@@ -11,14 +11,15 @@
 enum { FILTERS_MAX = 16, COMPARATORS_MAX = 8 };
 
 typedef struct filter_state {
-    uint16_t depth[FILTERS_MAX];   /* traps since a filter's window opened; 0: it is closed */
-    bool latched[COMPARATORS_MAX]; /* match mode 3: between primary and secondary */
+    uint16_t depth[FILTERS_MAX];   /* traps since the window of the filter opened; 0: closed */
+    bool latched[COMPARATORS_MAX]; /* match mode 3: after a primary match and before a secondary match */
 } filter_state;
 
-/* A set of NTR_QUALIFY_*, as the registers of `page` say. `trap_depth`: nested traps that can be counted. */
+/* Returns a set of NTR_QUALIFY_* for the block. `page` has the registers. `trap_depth` is the maximum number of nested
+ * traps that are counted. */
 unsigned filters_judge(filter_state *filters, const register_page *page, unsigned trap_depth, const ntr_ingress *block);
 
-/* The control register of a comparator was written. */
+/* Updates the state after a write to the control register of a comparator. */
 void filters_comparator_written(filter_state *filters, const register_page *page, unsigned number);
 
 #endif

@@ -1,11 +1,11 @@
-/* Funnel: whole messages of several inputs, one after the other in turn (Trace Control section 7). */
+/* Funnel: merges complete messages of several inputs, round-robin (Trace Control section 7). */
 #include "system/component.h"
 #include "system/timestamp.h"
 
 typedef struct trace_funnel {
     trace_component base;
     timestamp_unit time;
-    unsigned turn; /* input that is looked at first */
+    unsigned turn; /* the next input to serve */
 } trace_funnel;
 
 static void rules(trace_component *component) {
@@ -30,7 +30,7 @@ static bool discards(const trace_component *component, unsigned input) {
     return component->active && (GET(&component->page, FUNNEL_DIS_INPUTS) >> input & 1);
 }
 
-/* Give the next message of this input away; false when there is none, or when it has to wait. */
+/* Sends the next message of this input. Returns false when there is none, or when it has to wait. */
 static bool pass_one(trace_component *component, unsigned input) {
     uint8_t bytes[QUEUE_MESSAGE_MAX];
     const uint32_t size = component_peek(component, input, bytes);
@@ -40,7 +40,7 @@ static bool pass_one(trace_component *component, unsigned input) {
     return true;
 }
 
-/* One message per input in turn, so that none starves. */
+/* One message per input in turn, so that each input is served. */
 static void pass(trace_component *component) {
     trace_funnel *f = (trace_funnel *)component;
     const unsigned inputs = component->input_count;

@@ -4,7 +4,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* The letters of options.def. */
+/* Abbreviations of options.def. */
 #define E (1u << NTR_COMPONENT_ENCODER)
 #define F (1u << NTR_COMPONENT_FUNNEL)
 #define R (1u << NTR_COMPONENT_RAM)
@@ -41,7 +41,7 @@ void options_preset(option_values *options, preset_id preset) {
     for (size_t i = 0; i < COUNT(infos); i++) options->value[i] = infos[i].preset[preset];
 }
 
-/* ---- values that exclude each other */
+/* ---- options that exclude each other */
 
 static bool is_power_of_two(uint64_t value) {
     return value && !(value & (value - 1));
@@ -56,11 +56,11 @@ static const char *check_encoder(const option_values *o, option_id *which) {
     *which = OPTION_MODES;
     if (!OPTION(o, MODES) || (OPTION(o, MODES) & ~(1ull << 3 | 1ull << 6))) return "expected 3, 6 or both";
     *which = OPTION_SYNC_MODES;
-    if (!(OPTION(o, SYNC_MODES) & ~1ull)) return "expected one that is not 0";
+    if (!(OPTION(o, SYNC_MODES) & ~1ull)) return "expected at least one value other than 0";
     *which = OPTION_SYNC_MAX;
-    if (!OPTION(o, SYNC_MAX)) return "expected one value at least";
+    if (!OPTION(o, SYNC_MAX)) return "expected at least one value";
     *which = OPTION_SRC_BITS;
-    if (!OPTION(o, SRC_BITS)) return "expected one value at least";
+    if (!OPTION(o, SRC_BITS)) return "expected at least one value";
     *which = OPTION_ITYPE_WIDTH;
     if (returns && OPTION(o, ITYPE_WIDTH) == 3) return "implicit_return needs itype_width 4";
     *which = OPTION_FIFO_RESTART;
@@ -68,22 +68,22 @@ static const char *check_encoder(const option_values *o, option_id *which) {
     *which = OPTION_COMPARATORS;
     if (OPTION(o, COMPARATORS) && !OPTION(o, FILTERS)) return "comparators need filters";
     *which = OPTION_COMP_INPUTS;
-    return OPTION(o, COMPARATORS) && !OPTION(o, COMP_INPUTS) ? "expected one value at least" : NULL;
+    return OPTION(o, COMPARATORS) && !OPTION(o, COMP_INPUTS) ? "expected at least one value" : NULL;
 }
 
 static const char *check_ram(const option_values *o, option_id *which) {
     const bool fixed = OPTION(o, SMEM_START) != OPTION_NONE;
     *which = OPTION_SRAM;
     if (OPTION(o, SRAM) && (!is_power_of_two(OPTION(o, SRAM)) || OPTION(o, SRAM) < 64))
-        return "expected 0 or a power of two, 64 at least";
+        return "expected 0 or a power of two of at least 64";
     if (!OPTION(o, SRAM) && !OPTION(o, SMEM)) return "a RAM sink needs sram, smem or both";
     *which = OPTION_ACCESS;
     if (!is_power_of_two(OPTION(o, ACCESS))) return "expected a power of two";
     *which = OPTION_START_ALIGN;
     if (!is_power_of_two(OPTION(o, START_ALIGN)) || OPTION(o, START_ALIGN) < OPTION(o, ACCESS))
-        return "expected a power of two, `access` at least";
+        return "expected a power of two of at least `access`";
     *which = OPTION_SMEM_SIZE;
-    if (fixed != (OPTION(o, SMEM_SIZE) != OPTION_NONE)) return "smem_start and smem_size belong together";
+    if (fixed != (OPTION(o, SMEM_SIZE) != OPTION_NONE)) return "smem_start and smem_size are only valid together";
     if (fixed && (OPTION(o, SMEM_SIZE) % OPTION(o, ACCESS) || OPTION(o, SMEM_START) % OPTION(o, ACCESS)))
         return "smem_start and smem_size must be multiples of `access`";
     *which = OPTION_LIMIT_FIXED;
@@ -93,9 +93,9 @@ static const char *check_ram(const option_values *o, option_id *which) {
 static const char *check_timestamp(const option_values *o, option_id *which) {
     *which = OPTION_TS_MODES;
     if (!OPTION(o, TS_WIDTH)) return NULL;
-    if (!OPTION(o, TS_MODES)) return "expected one value at least";
+    if (!OPTION(o, TS_MODES)) return "expected at least one value";
     *which = OPTION_TS_PRESCALE;
-    return OPTION(o, TS_PRESCALE) ? NULL : "expected one value at least";
+    return OPTION(o, TS_PRESCALE) ? NULL : "expected at least one value";
 }
 
 const char *options_check(const option_values *o, ntr_component component, option_id *which) {
@@ -106,7 +106,7 @@ const char *options_check(const option_values *o, ntr_component component, optio
     case NTR_COMPONENT_PIB:
         *which = OPTION_PIB_MODES;
         return OPTION(o, PIB_MODES) & ~0x1f31ull || !(OPTION(o, PIB_MODES) & ~1ull)
-                   ? "expected some of 0, 4, 5, 8, 9, 10, 11, 12, one of them not 0" : NULL;
+                   ? "expected values from 0, 4, 5, 8, 9, 10, 11, 12, at least one of them not 0" : NULL;
     case NTR_COMPONENT_ATB:
         *which = OPTION_ATB_WIDTH;
         return is_power_of_two(OPTION(o, ATB_WIDTH)) ? NULL : "expected a power of two";

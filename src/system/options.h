@@ -1,4 +1,4 @@
-/* What is said of a component in a topology: numbers by name, from one table. */
+/* Options of a component in a topology: values by name, from the table options.def. */
 #ifndef NTR_SYSTEM_OPTIONS_H
 #define NTR_SYSTEM_OPTIONS_H
 
@@ -21,7 +21,7 @@ typedef enum preset_id { PRESET_MINIMAL, PRESET_TYPICAL, PRESET_MAXIMAL, PRESET_
 typedef struct option_info {
     const char *name;
     const char *meaning;
-    uint32_t components; /* bit n: ntr_component n has it */
+    uint32_t components; /* bit n: component type n (ntr_component) has the option */
     uint8_t type;        /* option_type */
     uint64_t preset[PRESET_COUNT];
     uint64_t least, most;
@@ -31,19 +31,19 @@ typedef struct option_values {
     uint64_t value[OPTION_COUNT];
 } option_values;
 
-/* NULL past the last. */
+/* Returns the option, or NULL when `option` is past the last one. */
 const option_info *option_get(size_t option);
 
-/* The option of this name that the component has; OPTION_COUNT when there is none. */
+/* Returns the option of this component type with this name, or OPTION_COUNT when there is none. */
 option_id option_find(ntr_component component, const char *name);
 
-/* "minimal", ...; PRESET_COUNT for another name. */
+/* Returns the preset "minimal", "typical" or "maximal", or PRESET_COUNT for any other name. */
 preset_id preset_find(const char *name);
 
 void options_preset(option_values *options, preset_id preset);
 
-/* Whether the values go together. NULL, or what is wrong: "implicit_return needs itype_width 4"; `*which` is then
- * the option to blame. */
+/* Checks that the values are consistent. Returns NULL, or a description of the error such as "implicit_return needs
+ * itype_width 4"; *which is then the option with the error. */
 const char *options_check(const option_values *options, ntr_component component, option_id *which);
 
 #define OPTION(options, id) ((options)->value[OPTION_##id])

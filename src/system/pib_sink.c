@@ -5,10 +5,10 @@
 
 enum { MODE_MANCHESTER = 4, MODE_UART = 5, MODE_PARALLEL = 8, MODES = 13 };
 
-/* Beats of one message, with the rest that goes before it in the worst case. */
+/* BEATS_WAITING: the beats of one message and of the idle time before it, in the worst case. */
 enum { BEATS_WAITING = 2048, BEATS_OUT = 256 };
 
-/* Transport of each trPibMode. */
+/* The transport of each trPibMode. */
 static const char *const transports[MODES] = {
     [MODE_MANCHESTER] = "swt-manchester", [MODE_UART] = "swt-uart", [8] = "pib1", [9] = "pib2", [10] = "pib4",
     [11] = "pib8",                        [12] = "pib16",
@@ -17,8 +17,8 @@ static const char *const transports[MODES] = {
 typedef struct pib_sink {
     trace_component base;
     uint32_t mode;
-    ntr_transport_writer *writer; /* of the mode */
-    uint64_t cycles;              /* of the present beat that have passed */
+    ntr_transport_writer *writer; /* converts messages to beats of `mode` */
+    uint64_t cycles;              /* elapsed cycles of the current beat */
     size_t waiting_at, waiting_count;
     uint16_t waiting[BEATS_WAITING];
     size_t out_count;
@@ -29,7 +29,7 @@ static pib_sink *self(trace_component *component) {
     return (pib_sink *)component;
 }
 
-/* ---- life */
+/* ---- creation and state */
 
 static void rules(trace_component *component) {
     const option_values *o = &component->options;
@@ -88,7 +88,7 @@ static ntr_status open_writer(pib_sink *sink) {
     return status;
 }
 
-/* The next message goes to the pins. In 16-bit mode its odd byte waits for the next one, if there is one. */
+/* Converts the next message to beats. In 16-bit mode an incomplete beat is completed by the next message, if any. */
 static void convert_message(pib_sink *sink) {
     const ntr_system_config *config = sink->base.config;
     uint8_t bytes[QUEUE_MESSAGE_MAX];
@@ -100,7 +100,7 @@ static void convert_message(pib_sink *sink) {
     if (queue_empty(queue)) ntr_transport_writer_idle(sink->writer, 0);
 }
 
-/* Find something to send; false: the pins rest. */
+/* Provides the next beats. Returns false when there are none: the pins are idle. */
 static bool fill(pib_sink *sink) {
     if (sink->waiting_at < sink->waiting_count) return true;
     sink->waiting_at = sink->waiting_count = 0;
@@ -134,14 +134,14 @@ static void pump(trace_component *component) {
     flush_out(sink);
 }
 
-/* Mode 0 drives no pins: there is nothing to enable. */
+/* Mode 0 drives no pins: the sink cannot be enabled. */
 static void enable(trace_component *component) {
     pib_sink *sink = self(component);
     sink->mode = GET(&component->page, PIB_MODE);
     component->enabled = sink->mode && open_writer(sink) == NTR_OK;
 }
 
-/* Only parallel modes have a clock that could be centered; the mode of a sink that is at work stays. */
+/* trPibClkCenter applies to parallel modes only. The mode of an enabled or busy sink does not change. */
 static void wrote(trace_component *component, ntr_register reg, unsigned number, uint32_t word) {
     pib_sink *sink = self(component);
     (void)number;

@@ -7,7 +7,7 @@
 int queue_init(message_queue *queue, uint32_t capacity, const ntr_allocator *allocator) {
     memset(queue, 0, sizeof *queue);
     queue->capacity = capacity;
-    queue->size = 2 * capacity + 1; /* a length for each message, and none is empty */
+    queue->size = 2 * capacity + 1; /* a length byte per message; no message is empty */
     queue->ring = ntr_alloc(allocator, queue->size, 1);
     return queue->ring ? 0 : -1;
 }

@@ -1,4 +1,4 @@
-/* RAM sink: trace in dedicated or in system memory (Trace Control section 6). */
+/* RAM sink: stores trace in dedicated memory or in system memory (Trace Control section 6). */
 #include "system/component.h"
 
 #include "base/allocator.h"
@@ -14,8 +14,8 @@ typedef struct ram_sink {
     uint32_t mode;
     uint64_t at[POINTERS];
     bool wrapped;
-    uint8_t word[ACCESS_MAX]; /* what is written at once */
-    uint32_t word_size;       /* bytes of it so far */
+    uint8_t word[ACCESS_MAX]; /* the current, incomplete write */
+    uint32_t word_size;       /* number of bytes in `word` */
     bool full;                /* stopped on wrap */
     uint8_t *sram;
 } ram_sink;
@@ -50,7 +50,7 @@ static uint64_t written_pointer(const ram_sink *sink, ram_pointer which) {
            (uint64_t)page_get(&sink->base.page, pointer_bits[which].high) << 32;
 }
 
-/* What a pointer can be: first, first + align, .. last. */
+/* The legal values of a pointer: first, first + align, .. last. */
 typedef struct value_range {
     uint64_t first, last, align;
 } value_range;
@@ -60,7 +60,7 @@ static uint64_t highest_address(const option_values *o) {
     return bits == 64 ? UINT64_MAX : (1ull << bits) - 1;
 }
 
-/* The words a buffer can be made of. */
+/* Returns the range of words that a buffer may use. */
 static value_range words_of(const ram_sink *sink) {
     const option_values *o = &sink->base.options;
     const uint64_t access = OPTION(o, ACCESS), fixed = OPTION(o, SMEM_START);
@@ -91,7 +91,7 @@ static uint32_t clamp(uint32_t value, uint32_t first, uint32_t last) {
     return value < first ? first : value > last ? last : value;
 }
 
-/* Each half by itself, as software writes them one after the other. */
+/* Limits each half of the address separately, because software writes the halves one after the other. */
 static uint64_t legal_pointer(const ram_sink *sink, ram_pointer which, uint64_t written) {
     const value_range range = range_of(sink, which);
     const uint64_t address = written & ~(range.align - 1);
@@ -106,7 +106,7 @@ static void take_pointer(ram_sink *sink, ram_pointer which) {
     sink->at[which] = legal_pointer(sink, which, written_pointer(sink, which));
 }
 
-/* The largest buffer there is, empty. */
+/* Sets the mode and the pointers: the largest buffer of the mode, empty. */
 static void set_mode(ram_sink *sink, uint32_t mode) {
     sink->mode = mode;
     PUT(&sink->base.page, RAM_MODE, mode);
@@ -115,7 +115,7 @@ static void set_mode(ram_sink *sink, uint32_t mode) {
     sink->wrapped = false;
 }
 
-/* ---- life */
+/* ---- creation and state */
 
 static uint32_t first_mode(const trace_component *component) {
     return OPTION(&component->options, SRAM) ? MODE_SRAM : MODE_SMEM;
@@ -180,7 +180,7 @@ static uint32_t read_memory(ram_sink *sink, uint64_t address) {
     return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
-/* trRamStopOnWrap: the buffer is full. WP is at Start, trRamWrap is 1 (TC-3), and nothing more is taken. */
+/* trRamStopOnWrap: the buffer is full. WP is at Start, trRamWrap is 1 (TC-3), and further messages are discarded. */
 static void stop(ram_sink *sink) {
     sink->full = true;
     sink->base.enabled = false;
@@ -206,7 +206,7 @@ static void put_byte(ram_sink *sink, uint8_t byte) {
 
 /* ---- messages */
 
-/* Store the oldest message. A buffer that is full in the middle of it keeps the beginning. */
+/* Stores the oldest message. When the buffer becomes full inside the message, the beginning is kept. */
 static void store_message(ram_sink *sink, const uint8_t *bytes, uint32_t size) {
     queue_pop(&sink->base.inputs[0]);
     for (uint32_t i = 0; i < size; i++) {
@@ -218,7 +218,7 @@ static void store_message(ram_sink *sink, const uint8_t *bytes, uint32_t size) {
     }
 }
 
-/* What is switched off fills its last word. */
+/* Stores the queued messages. A disabled sink also completes its last word. */
 static void pass(trace_component *component) {
     ram_sink *sink = self(component);
     uint8_t bytes[QUEUE_MESSAGE_MAX];
@@ -229,7 +229,7 @@ static void pass(trace_component *component) {
     while (!component->enabled && sink->word_size) put_byte(sink, IDLE_BYTE);
 }
 
-/* A buffer that contradicts itself is refused: Enable reads back 0. */
+/* Refuses inconsistent pointers: Enable then reads back 0. */
 static void enable(trace_component *component) {
     ram_sink *sink = self(component);
     const value_range words = words_of(sink);
@@ -282,7 +282,7 @@ static void wrote_data(ram_sink *sink, uint32_t word) {
     advance_rp(sink);
 }
 
-/* The mode of a sink that is at work stays. */
+/* The mode of an enabled or busy sink does not change. */
 static void wrote_control(ram_sink *sink) {
     const uint32_t mode = GET(&sink->base.page, RAM_MODE);
     if (mode == sink->mode) return;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
-/* A reset column is a number, U or SD. */
+/* The names of the reset column of registers.def. */
 enum { U = NTR_RESET_U, SD = NTR_RESET_SD };
 
 static const ntr_component_info components[] = {
@@ -100,7 +100,7 @@ ntr_register ntr_register_find(const char *name, unsigned *number) {
     return NTR_REGISTER_COUNT;
 }
 
-/* Whether registers of the row's component appear in this one. */
+/* Returns whether the registers of the row's component appear in `component`. */
 static int belongs(const ntr_register_info *row, ntr_component component) {
     if (row->component == component) return 1;
     return row->component == NTR_COMPONENT_TIMESTAMP &&

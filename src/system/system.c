@@ -18,7 +18,7 @@ static const component_ops *ops_of(ntr_component kind) {
     return NULL;
 }
 
-/* ---- life */
+/* ---- creation */
 
 static unsigned inputs_of(ntr_component kind, const option_values *options) {
     if (kind == NTR_COMPONENT_FUNNEL) return (unsigned)OPTION(options, INPUTS);
@@ -47,7 +47,7 @@ ntr_status system_add(ntr_system *system, ntr_component kind, const char *name, 
     return NTR_OK;
 }
 
-/* The fields that are alike in all components. */
+/* Defines the fields that all component types have. */
 static void common_rules(trace_component *component) {
     const common_bits *bits = component_bits(component->ops->kind);
     page_fix(&component->page, bits->major, 1);
@@ -96,7 +96,7 @@ void ntr_system_free(ntr_system *system) {
 
 /* ---- time and messages */
 
-/* Receivers first, so that what they pass on makes room for their senders. */
+/* Receivers first: messages that they pass on free space for their senders. */
 static void pump(ntr_system *system) {
     for (size_t i = 0; i < system->count; i++) component_pump(system->downstream[i]);
 }
@@ -144,7 +144,7 @@ ntr_status ntr_system_push(ntr_system *system, unsigned hart, const ntr_ingress 
     if (!encoder) return NTR_OK;
     encoder->stalled = 0;
     const ntr_status status = trace_encoder_push(encoder, block);
-    ntr_system_step(system, encoder->stalled); /* the others went on meanwhile */
+    ntr_system_step(system, encoder->stalled); /* time advanced for the other components while the hart was stalled */
     system->error[0] = 0;
     if (status < 0)
         snprintf(system->error, sizeof system->error, "hart %u: %s", hart, ntr_encoder_error(encoder->encoder));
@@ -172,7 +172,7 @@ const char *ntr_system_error(const ntr_system *system) {
     return system->error;
 }
 
-/* ---- what there is */
+/* ---- components */
 
 ntr_status ntr_system_component_get(const ntr_system *system, size_t index, ntr_system_component *info) {
     if (index >= system->count) return NTR_END;
@@ -191,7 +191,7 @@ ntr_status ntr_system_component_get(const ntr_system *system, size_t index, ntr_
     return NTR_OK;
 }
 
-/* Connections make no circle. */
+/* The recursion ends because connections form no cycle. */
 bool ntr_system_leads(const ntr_system *system, size_t from, size_t to) {
     if (from >= system->count || to >= system->count) return false;
     const trace_component *component = system->components[from];

@@ -1,4 +1,4 @@
-/* Inside of a system: its components and its clock. */
+/* Private part of a system: its components and settings. */
 #ifndef NTR_SYSTEM_SYSTEM_H
 #define NTR_SYSTEM_SYSTEM_H
 
@@ -8,7 +8,7 @@
 
 enum { COMPONENTS_MAX = 256, HARTS_MAX = 4096 };
 
-/* A value that software writes into a field when the system is started. */
+/* A value that ntr_system_start writes to a field. */
 typedef struct setting {
     trace_component *component;
     ntr_bits bits;
@@ -17,19 +17,19 @@ typedef struct setting {
 
 struct ntr_system {
     ntr_system_config config;
-    trace_component *components[COMPONENTS_MAX]; /* as listed in the topology */
+    trace_component *components[COMPONENTS_MAX]; /* in the order of the topology */
     trace_component *downstream[COMPONENTS_MAX]; /* receivers before senders */
     size_t count;
-    trace_component *of_hart[HARTS_MAX]; /* its encoder; NULL: not traced */
+    trace_component *of_hart[HARTS_MAX]; /* encoder of each hart; NULL: not traced */
     setting *settings;
     size_t setting_count, setting_capacity;
     char error[200];
 };
 
-/* Build the components that the JSON text lists. On failure the config's error text says why. */
+/* Creates the components of the JSON text. On failure the reason is stored in `error` of the configuration. */
 ntr_status topology_read(ntr_system *system);
 
-/* Take up what a component says of itself: its parts and rules. */
+/* Creates a component with these options and appends it to the system. */
 ntr_status system_add(ntr_system *system, ntr_component kind, const char *name, uint64_t base, const option_values *options,
                       trace_component **added);
 

@@ -31,7 +31,7 @@ timestamp_unit *timestamp_of(trace_component *component) {
     return component->ops->timestamp ? component->ops->timestamp(component) : NULL;
 }
 
-/* Not in reset; without a reset of its own the unit follows its component. */
+/* Returns whether the unit is not in reset. A unit without a reset of its own is active when its component is. */
 static bool is_active(const trace_component *component) {
     if (!component->page.timestamps || !component->active) return false;
     return !OPTION(&component->options, TS_RESET) || GET(&component->page, TS_ACTIVE);

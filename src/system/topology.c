@@ -1,4 +1,4 @@
-/* A topology's components, their names, places and connections. docs/system.md describes the JSON. */
+/* Reads the components of a topology: names, base addresses and connections. docs/system.md describes the JSON. */
 #include "system/topology.h"
 
 #include "base/allocator.h"
@@ -20,7 +20,7 @@ static ntr_status fail_file(const ntr_system *system, ntr_status status, const c
     return status;
 }
 
-/* ---- what a component is */
+/* ---- name, type and base address */
 
 static ntr_status text_of(const json_place *place, const json_t *object, const char *key, const char **text) {
     struct json_place here = *place;
@@ -29,7 +29,7 @@ static ntr_status text_of(const json_place *place, const json_t *object, const c
     here.key = key;
     *text = json_string_value(value);
     if (*text && **text) return NTR_OK;
-    if (!value) return topology_fail(&here, NTR_E_FORMAT, "is needed");
+    if (!value) return topology_fail(&here, NTR_E_FORMAT, "is required");
     return topology_fail(&here, NTR_E_FORMAT, "expected text, found %s", topology_found(value, found, sizeof found));
 }
 
@@ -58,13 +58,13 @@ static ntr_status base_of(const json_place *place, const json_t *object, uint64_
     char found[64];
     const json_t *value = json_object_get(object, "base");
     here.key = "base";
-    if (!value) return topology_fail(&here, NTR_E_FORMAT, "is needed");
+    if (!value) return topology_fail(&here, NTR_E_FORMAT, "is required");
     if (!topology_number(value, base) || *base % NTR_COMPONENT_BYTES)
         return topology_fail(&here, NTR_E_FORMAT, "expected a multiple of 0x%x, found %s", NTR_COMPONENT_BYTES,
                              topology_found(value, found, sizeof found));
     for (size_t i = 0; i < place->system->count; i++)
         if (place->system->components[i]->base == *base)
-            return topology_fail(&here, NTR_E_FORMAT, "0x%" PRIx64 " is the place of \"%.40s\"", *base,
+            return topology_fail(&here, NTR_E_FORMAT, "0x%" PRIx64 " is already the base of \"%.40s\"", *base,
                                  place->system->components[i]->name);
     return NTR_OK;
 }
@@ -74,7 +74,7 @@ static ntr_status add_hart(const json_place *place, trace_component *encoder) {
     const uint64_t hart = OPTION(&encoder->options, HART);
     here.key = "hart";
     if (place->system->of_hart[hart])
-        return topology_fail(&here, NTR_E_FORMAT, "hart %" PRIu64 " is traced by \"%.40s\"", hart,
+        return topology_fail(&here, NTR_E_FORMAT, "hart %" PRIu64 " is already traced by \"%.40s\"", hart,
                              place->system->of_hart[hart]->name);
     place->system->of_hart[hart] = encoder;
     return NTR_OK;
@@ -90,9 +90,10 @@ static ntr_status add_component(const json_place *place, const json_t *object) {
     if (!json_is_object(object)) return topology_fail(place, NTR_E_FORMAT, "expected an object");
     TRY(text_of(place, object, "name", &name));
     here.key = "name";
-    if (strchr(name, ':')) return topology_fail(&here, NTR_E_FORMAT, "\"%.40s\": a name has no colon", name);
+    if (strchr(name, ':'))
+        return topology_fail(&here, NTR_E_FORMAT, "\"%.40s\": a name must not contain a colon", name);
     if (find_name(place->system, name, strlen(name)))
-        return topology_fail(&here, NTR_E_FORMAT, "\"%.40s\" is there already", name);
+        return topology_fail(&here, NTR_E_FORMAT, "\"%.40s\" is already in use", name);
     TRY(kind_of(place, object, &kind));
     TRY(base_of(place, object, &base));
     TRY(topology_options(place, object, kind, &options));
@@ -102,7 +103,7 @@ static ntr_status add_component(const json_place *place, const json_t *object) {
 
 /* ---- connections */
 
-/* Whether something is connected to this input already. */
+/* Returns whether this input is already connected. */
 static bool input_taken(const ntr_system *system, const trace_component *to, uint64_t input) {
     for (size_t i = 0; i < system->count; i++)
         for (size_t k = 0; k < system->components[i]->output_count; k++)
@@ -111,7 +112,7 @@ static bool input_taken(const ntr_system *system, const trace_component *to, uin
     return false;
 }
 
-/* "funnel0:3": its input 3; "funnel0": its first free input. */
+/* Finds the input "funnel0:3" (input 3), or the first free input of "funnel0". */
 static ntr_status find_input(const json_place *place, const char *text, output_link *out) {
     const ntr_system *system = place->system;
     const char *colon = strchr(text, ':');
@@ -120,7 +121,7 @@ static ntr_status find_input(const json_place *place, const char *text, output_l
     out->to = find_name(system, text, length);
     if (!out->to) return topology_fail(place, NTR_E_FORMAT, "no component \"%.*s\"", length < 40 ? (int)length : 40, text);
     const unsigned inputs = out->to->input_count;
-    if (!inputs) return topology_fail(place, NTR_E_FORMAT, "\"%.40s\" takes no trace: it is an encoder", text);
+    if (!inputs) return topology_fail(place, NTR_E_FORMAT, "\"%.40s\" is an encoder and has no input", text);
     if (colon) {
         json_t *number = json_string(colon + 1);
         const bool good = number && topology_number(number, &input) && input < inputs;
@@ -130,8 +131,8 @@ static ntr_status find_input(const json_place *place, const char *text, output_l
         while (input + 1 < inputs && input_taken(system, out->to, input)) input++;
     }
     if (input_taken(system, out->to, input))
-        return topology_fail(place, NTR_E_FORMAT, "\"%.40s\": input %" PRIu64 " is connected already; several senders need a funnel",
-                             text, input);
+        return topology_fail(place, NTR_E_FORMAT,
+                             "\"%.40s\": input %" PRIu64 " is already connected; several senders need a funnel", text, input);
     out->input = (unsigned)input;
     return NTR_OK;
 }
@@ -157,9 +158,9 @@ static ntr_status connect_all(const json_place *place, const json_t *object) {
     size_t i;
     json_t *item;
     here.key = "to";
-    if (!sends) return to ? topology_fail(&here, NTR_E_FORMAT, "a sink sends to no component") : NTR_OK;
+    if (!sends) return to ? topology_fail(&here, NTR_E_FORMAT, "a sink has no output") : NTR_OK;
     if (!to || (json_is_array(to) && !json_array_size(to)))
-        return topology_fail(&here, NTR_E_FORMAT, "is needed: where its trace goes");
+        return topology_fail(&here, NTR_E_FORMAT, "is required: the receiver of the trace");
     if (!json_is_array(to)) return connect(&here, from, to);
     json_array_foreach(to, i, item) TRY(connect(&here, from, item));
     return NTR_OK;
@@ -181,11 +182,11 @@ static ntr_status find_ts_source(const json_place *place, const json_t *object) 
     if (!component->ts_source || !has_time(component->ts_source))
         return topology_fail(&here, NTR_E_FORMAT, "expected the name of an encoder or funnel with a timestamp unit");
     for (const struct trace_component *at = component->ts_source; at; at = at->ts_source)
-        if (at == component) return topology_fail(&here, NTR_E_FORMAT, "the time would come from itself");
+        if (at == component) return topology_fail(&here, NTR_E_FORMAT, "circular timestamp source");
     return NTR_OK;
 }
 
-/* ---- values to start with */
+/* ---- initial values of fields ("set") */
 
 static ntr_status add_setting(const json_place *place, const char *name, const json_t *value) {
     ntr_system *system = place->system;
@@ -196,7 +197,7 @@ static ntr_status add_setting(const json_place *place, const char *name, const j
     const ntr_bits_info *info = ntr_bits_get(bits);
     unsigned ignored;
     if (!info || ntr_register_at(component->ops->kind, ntr_register_get(info->reg)->offset, &ignored) != info->reg)
-        return topology_fail(place, NTR_E_FORMAT, "\"%.40s\" is no field of this component", name);
+        return topology_fail(place, NTR_E_FORMAT, "\"%.40s\" is not a field of this component", name);
     const uint32_t most = ntr_bits_mask(info) >> info->low;
     if (!topology_number(value, &number) || number > most)
         return topology_fail(place, NTR_E_FORMAT, "%s: expected a number from 0 to %" PRIu32 ", found %s", name, most,
@@ -241,7 +242,7 @@ static ntr_status order(ntr_system *system) {
             if (!is_ordered(system, done, one) && receivers_ordered(system, done, one)) system->downstream[done++] = one;
         }
     } while (done != before && done < system->count);
-    return done == system->count ? NTR_OK : fail_file(system, NTR_E_FORMAT, "funnels are connected in a circle");
+    return done == system->count ? NTR_OK : fail_file(system, NTR_E_FORMAT, "the connections form a cycle");
 }
 
 /* ---- the file */
@@ -265,9 +266,9 @@ static ntr_status read_root(ntr_system *system, const json_t *root) {
     if (!json_is_object(root)) return fail_file(system, NTR_E_FORMAT, "expected an object");
     json_object_foreach((json_t *)(uintptr_t)root, key, value)
         if (strcmp(key, "components") != 0 && strcmp(key, "about") != 0)
-            return fail_file(system, NTR_E_FORMAT, "expected the keys components and about only");
+            return fail_file(system, NTR_E_FORMAT, "expected only the keys components and about");
     if (!json_is_array(list) || !json_array_size(list))
-        return fail_file(system, NTR_E_FORMAT, "components: expected a list of one component at least");
+        return fail_file(system, NTR_E_FORMAT, "components: expected a list of at least one component");
     if (json_array_size(list) > COMPONENTS_MAX)
         return fail_file(system, NTR_E_LIMIT, "components: more than 256");
     return read_components(system, list);
@@ -276,7 +277,7 @@ static ntr_status read_root(ntr_system *system, const json_t *root) {
 ntr_status topology_read(ntr_system *system) {
     const ntr_bytes text = system->config.topology;
     json_error_t error = {0};
-    if (text.size > TOPOLOGY_MAX) return fail_file(system, NTR_E_LIMIT, "a topology is 1 MiB long at most");
+    if (text.size > TOPOLOGY_MAX) return fail_file(system, NTR_E_LIMIT, "a topology has at most 1 MiB");
     json_t *root = json_loadb((const char *)text.data, text.size, JSON_REJECT_DUPLICATES, &error);
     if (!root) {
         if (system->config.error)

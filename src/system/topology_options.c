@@ -77,7 +77,7 @@ static ntr_status take_option(const json_place *place, const json_t *value, cons
                          topology_found(value, found, sizeof found));
 }
 
-/* Keys that are read elsewhere. */
+/* Returns whether the key is read elsewhere. */
 static bool is_structure(const char *key) {
     static const char *const keys[] = {"name", "type", "base", "to", "preset", "ts_source", "set"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)

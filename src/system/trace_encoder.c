@@ -16,7 +16,7 @@ static const trace_encoder *self_const(const trace_component *component) {
     return (const trace_encoder *)component;
 }
 
-/* ---- what is implemented */
+/* ---- implemented fields */
 
 static void rules_of_control(register_page *page, const option_values *o) {
     const uint32_t modes = (uint32_t)OPTION(o, MODES);
@@ -98,7 +98,7 @@ static void rules_of_comparators(register_page *page, const option_values *o) {
     page_flag(page, NTR_BITS_TE_COMP_S_HIGH, OPTION(o, XLEN) == 64);
 }
 
-/* ---- the encoder inside */
+/* ---- the encoder */
 
 static ntr_status take_message(void *user, const uint8_t *bytes, size_t size) {
     return component_send(user, bytes, (uint32_t)size) ? NTR_OK : NTR_E_SPACE;
@@ -160,7 +160,7 @@ static ntr_encoder_status status_of(const trace_encoder *e) {
     return status;
 }
 
-/* External outputs fire on every change of trTeInstTracing, whatever made it. */
+/* Fires external trigger outputs on every change of trTeInstTracing, whatever the cause. */
 static void watch_tracing(trace_encoder *e) {
     const ntr_encoder_status now = status_of(e);
     const bool tracing = now.enabled && now.tracing;
@@ -174,7 +174,7 @@ static void watch_tracing(trace_encoder *e) {
     }
 }
 
-/* ---- life */
+/* ---- creation and state */
 
 static ntr_status make_encoder(trace_encoder *e) {
     ntr_encoder_config config;
@@ -206,7 +206,7 @@ static void release(trace_component *component) {
     ntr_encoder_free(self(component)->encoder);
 }
 
-/* What the next component does not take any more is lost. */
+/* Messages that the next component does not accept any more are lost. */
 static void reset(trace_component *component) {
     trace_encoder *e = self(component);
     const ntr_encoder_status before = e->encoder ? status_of(e) : (ntr_encoder_status){.empty = true};
@@ -218,7 +218,7 @@ static void reset(trace_component *component) {
     ntr_encoder *old = e->encoder;
     component->counts.lost_bytes += before.fifo_used;
     if (make_encoder(e) == NTR_OK) ntr_encoder_free(old);
-    else e->encoder = old; /* no memory for a fresh one: the old one goes on */
+    else e->encoder = old; /* out of memory: keep the old one */
 }
 
 static void try_enable(trace_encoder *e) {
@@ -246,7 +246,7 @@ static void disable(trace_component *component) {
     watch_tracing(e);
 }
 
-/* A jump without target that nobody will tell any more: tracing ends at the jump. */
+/* Ends tracing at a jump whose target will not be received any more. */
 static void close_run(trace_encoder *e) {
     const ntr_encoder_status now = status_of(e);
     if (!now.active || (now.enabled && now.tracing)) return;
@@ -263,7 +263,7 @@ static void pump(trace_component *component) {
 static void tick(trace_component *component) {
     trace_encoder *e = self(component);
     timestamp_tick(component, &e->time, e->hart_halted && !GET(&component->page, TS_RUN_IN_DEBUG));
-    if (e->cycles_pushed) e->cycles_pushed--; /* it has passed already */
+    if (e->cycles_pushed) e->cycles_pushed--; /* ingress already counted this cycle */
     else ntr_encoder_tick(e->encoder, 1);
     close_run(e);
 }

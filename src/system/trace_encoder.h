@@ -1,4 +1,4 @@
-/* Trace encoder: an ntr_encoder behind registers. */
+/* Trace encoder component: an ntr_encoder controlled by registers. */
 #ifndef NTR_SYSTEM_TRACE_ENCODER_H
 #define NTR_SYSTEM_TRACE_ENCODER_H
 
@@ -11,24 +11,24 @@ typedef struct trace_encoder {
     ntr_encoder *encoder;
     timestamp_unit time;
     filter_state filters;
-    bool enable_wanted;     /* enabled as soon as what is left of the last run has gone */
-    bool tracing_seen;      /* trTeInstTracing when external outputs were last looked at */
+    bool enable_wanted;     /* enable when the messages of the last run have been sent */
+    bool tracing_seen;      /* trTeInstTracing at the last check of the external outputs */
     bool hart_halted;
-    uint64_t cycles_pushed; /* by ingress, and not yet by the system's clock */
-    uint64_t stalled;       /* cycles that the last block waited inside the encoder */
-    uint64_t closing;        /* cycles since tracing ended while a jump still waits for its target */
+    uint64_t cycles_pushed; /* cycles counted by ingress, not yet by the clock of the system */
+    uint64_t stalled;       /* cycles that the last block waited in the encoder */
+    uint64_t closing;       /* cycles since tracing ended while the target of a jump is not known */
 } trace_encoder;
 
-/* One block of the hart. */
+/* Encodes one block of the hart. */
 ntr_status trace_encoder_push(trace_encoder *encoder, const ntr_ingress *block);
 
-/* The hart goes where its ingress port does not see it. */
+/* Ends the trace: further execution of the hart is not visible at its ingress port. */
 ntr_status trace_encoder_leave(trace_encoder *encoder, uint64_t next);
 
-/* A pulse on an external trigger input. */
+/* Handles a pulse on an external trigger input. */
 ntr_status trace_encoder_trigger(trace_encoder *encoder, unsigned input);
 
-/* What the registers say of the encoder's configuration. */
+/* Stores the encoder configuration that the registers select. */
 void trace_encoder_config(const trace_encoder *encoder, ntr_encoder_config *config);
 
 #endif

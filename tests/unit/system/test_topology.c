@@ -9,19 +9,19 @@
 static const struct { const char *json, *error; } wrong[] = {
     {"", "line 1, column 0: '[' or '{' expected near end of file"},
     {"[]", "expected an object"},
-    {"{}", "components: expected a list of one component at least"},
-    {"{\"component\":[]}", "expected the keys components and about only"},
+    {"{}", "components: expected a list of at least one component"},
+    {"{\"component\":[]}", "expected only the keys components and about"},
     {LIST("5"), "components[0]: expected an object"},
-    {LIST("{}"), "components[0].name: is needed"},
+    {LIST("{}"), "components[0].name: is required"},
     {LIST("{\"name\":5}"), "components[0].name: expected text, found 5"},
-    {LIST("{\"name\":\"a:b\"}"), "components[0].name: \"a:b\": a name has no colon"},
+    {LIST("{\"name\":\"a:b\"}"), "components[0].name: \"a:b\": a name must not contain a colon"},
     {LIST("{\"name\":\"a\",\"type\":\"sink\"}"),
      "components[0].type: expected encoder, funnel, ram, pib or atb, found \"sink\""},
-    {LIST("{\"name\":\"a\",\"type\":\"ram\"}"), "components[0].base: is needed"},
+    {LIST("{\"name\":\"a\",\"type\":\"ram\"}"), "components[0].base: is required"},
     {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":\"0x1004\"}"),
      "components[0].base: expected a multiple of 0x1000, found \"0x1004\""},
-    {LIST(RAM "," RAM), "components[1].name: \"r\" is there already"},
-    {LIST(RAM ",{\"name\":\"a\",\"type\":\"pib\",\"base\":4096}"), "components[1].base: 0x1000 is the place of \"r\""},
+    {LIST(RAM "," RAM), "components[1].name: \"r\" is already in use"},
+    {LIST(RAM ",{\"name\":\"a\",\"type\":\"pib\",\"base\":4096}"), "components[1].base: 0x1000 is already the base of \"r\""},
     {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"fiffo\":1}"),
      "components[0].fiffo: no such key for a component of type \"ram\""},
     {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"fifo\":12}"),
@@ -30,20 +30,20 @@ static const struct { const char *json, *error; } wrong[] = {
      "components[0].fifo: expected a number from 128 to 16777216, found \"1x\""},
     {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"smem\":1}"), "components[0].smem: expected true or false, found 1"},
     {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"sram\":100}"),
-     "components[0].sram: expected 0 or a power of two, 64 at least"},
+     "components[0].sram: expected 0 or a power of two of at least 64"},
     {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"preset\":\"huge\"}"),
      "components[0].preset: expected minimal, typical or maximal, found \"huge\""},
-    {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"to\":\"x\"}"), "components[0].to: a sink sends to no component"},
-    {LIST(TE()), "components[0].to: is needed: where its trace goes"},
-    {LIST(TE(",\"to\":[]")), "components[0].to: is needed: where its trace goes"},
+    {LIST("{\"name\":\"a\",\"type\":\"ram\",\"base\":0,\"to\":\"x\"}"), "components[0].to: a sink has no output"},
+    {LIST(TE()), "components[0].to: is required: the receiver of the trace"},
+    {LIST(TE(",\"to\":[]")), "components[0].to: is required: the receiver of the trace"},
     {LIST(TE(",\"to\":5")), "components[0].to: expected the name of a component, found 5"},
     {LIST(TE(",\"to\":\"x\"")), "components[0].to: no component \"x\""},
-    {LIST(TE(",\"to\":\"t\"")), "components[0].to: \"t\" takes no trace: it is an encoder"},
+    {LIST(TE(",\"to\":\"t\"")), "components[0].to: \"t\" is an encoder and has no input"},
     {LIST(RAM "," TE(",\"to\":\"r:1\"")), "components[1].to: \"r:1\": expected an input from 0 to 0"},
     {LIST(RAM "," TE(",\"to\":\"r\"") ",{\"name\":\"u\",\"type\":\"encoder\",\"base\":8192,\"hart\":1,\"to\":\"r\"}"),
-     "components[2].to: \"r\": input 0 is connected already; several senders need a funnel"},
+     "components[2].to: \"r\": input 0 is already connected; several senders need a funnel"},
     {LIST(RAM "," TE(",\"to\":\"r\"") ",{\"name\":\"u\",\"type\":\"encoder\",\"base\":8192,\"hart\":0,\"to\":\"r\"}"),
-     "components[2].hart: hart 0 is traced by \"t\""},
+     "components[2].hart: hart 0 is already traced by \"t\""},
     {LIST(RAM ",{\"name\":\"u\",\"type\":\"encoder\",\"base\":8192,\"to\":\"r\"}"),
      "components[1].hart: an encoder needs its hart"},
     {LIST(TE(",\"modes\":[5],\"to\":\"r\"")), "components[0].modes: expected 3, 6 or both"},
@@ -51,12 +51,12 @@ static const struct { const char *json, *error; } wrong[] = {
     {LIST(TE(",\"modes\":3,\"to\":\"r\"")), "components[0].modes: expected a list of numbers, found 3"},
     {LIST(TE(",\"itype_width\":3,\"to\":\"r\"")), "components[0].itype_width: implicit_return needs itype_width 4"},
     {LIST("{\"name\":\"a\",\"type\":\"funnel\",\"base\":0,\"to\":\"b\"},{\"name\":\"b\",\"type\":\"funnel\",\"base\":4096,\"to\":\"a\"}"),
-     "funnels are connected in a circle"},
+     "the connections form a cycle"},
     {LIST(RAM "," TE(",\"to\":\"r\",\"ts_source\":\"r\"")),
      "components[1].ts_source: expected the name of an encoder or funnel with a timestamp unit"},
-    {LIST(RAM "," TE(",\"to\":\"r\",\"ts_source\":\"t\"")), "components[1].ts_source: the time would come from itself"},
+    {LIST(RAM "," TE(",\"to\":\"r\",\"ts_source\":\"t\"")), "components[1].ts_source: circular timestamp source"},
     {LIST(RAM "," TE(",\"to\":\"r\",\"set\":{\"trPibMode\":1}")),
-     "components[1].set: \"trPibMode\" is no field of this component"},
+     "components[1].set: \"trPibMode\" is not a field of this component"},
     {LIST(RAM "," TE(",\"to\":\"r\",\"set\":{\"trTeInstMode\":8}")),
      "components[1].set: trTeInstMode: expected a number from 0 to 7, found 8"},
 };
@@ -81,7 +81,7 @@ static void settings(void **state) {
     ntr_system_config config = {0};
     ntr_system *s = new_system(LIST(RAM "," TE(",\"preset\":\"minimal\",\"to\":\"r\",\"set\":{\"trTeInstMode\":6}")), &config);
     assert_int_equal(ntr_system_start(s), NTR_E_STATE);
-    assert_string_equal(ntr_system_error(s), "t: trTeInstMode does not take the value 6");
+    assert_string_equal(ntr_system_error(s), "t: trTeInstMode rejects the value 6");
     ntr_system_free(s);
     s = new_system(LIST(RAM "," TE(",\"to\":[\"r\"],\"set\":{\"trTeInstMode\":3,\"trTeInstSyncMax\":2}")), &config);
     assert_int_equal(ntr_system_start(s), NTR_OK);
@@ -118,7 +118,7 @@ static void too_long(void **state) {
     memset(text, '[', sizeof text);
     assert_null(ntr_system_new(&config, &status));
     assert_int_equal(status, NTR_E_LIMIT);
-    assert_string_equal(error, "a topology is 1 MiB long at most");
+    assert_string_equal(error, "a topology has at most 1 MiB");
 }
 
 static void inventory(void **state) {
