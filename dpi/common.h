@@ -4,7 +4,7 @@
 
 #include "ntrace_dpi.h"
 
-#include <ntrace/ntrace.h>
+#include <ntrace/tools.h>
 #include <stddef.h>
 
 /* Why a handle cannot be used; empty: it can. */

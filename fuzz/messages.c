@@ -1,6 +1,7 @@
 /* Messages: whatever is read is written again as the same bytes, from the struct, from its text and from its JSON. */
 #include "fuzz.h"
 
+#include <ntrace/export.h>
 #include <ntrace/reader.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,8 @@ static void through_text(const ntr_params *params, const ntr_message *message, w
     int length = write(params, message, text, sizeof text);
     fuzz_must(length > 0 && (size_t)length == strlen(text), "there is text for every message");
     if (message->defect == NTR_E_MESSAGE_LONG) return;
-    int size = ntr_message_assemble(params, text, bytes, sizeof bytes, NULL);
+    int size = *text == '{' ? ntr_message_assemble_json(params, text, bytes, sizeof bytes, NULL)
+                            : ntr_message_assemble(params, text, bytes, sizeof bytes, NULL);
     fuzz_must(size == (int)message->raw.size && memcmp(bytes, message->raw.data, message->raw.size) == 0, what);
 }
 

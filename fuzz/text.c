@@ -1,6 +1,7 @@
 /* Text forms: any line is a message or an error at a place inside it; a message's text means the same message. */
 #include "fuzz.h"
 
+#include <ntrace/export.h>
 #include <ntrace/message.h>
 #include <string.h>
 
@@ -14,7 +15,8 @@ static void assemble(const ntr_params *params, const char *line) {
     char text[NTR_MESSAGE_TEXT_MAX];
     ntr_message message = {0};
     size_t column = 0;
-    int size = ntr_message_assemble(params, line, bytes, sizeof bytes, &column);
+    int size = *line == '{' ? ntr_message_assemble_json(params, line, bytes, sizeof bytes, &column)
+                            : ntr_message_assemble(params, line, bytes, sizeof bytes, &column);
     if (size < 0) {
         fuzz_must(column <= strlen(line), "a mistake is inside the line");
         return;

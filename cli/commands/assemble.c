@@ -6,6 +6,7 @@
 #include "options/stream_options.h"
 
 #include <inttypes.h>
+#include <ntrace/export.h>
 #include <ntrace/message.h>
 #include <stddef.h>
 #include <string.h>
@@ -34,7 +35,9 @@ static int assemble_line(const ntr_params *params, const struct cli_lines *lines
                          struct cli_output *out) {
     size_t column = 0;
     uint8_t *bytes = (uint8_t *)cli_output_reserve(out, CLI_OUTPUT_ROOM);
-    int size = ntr_message_assemble(params, line, bytes, CLI_OUTPUT_ROOM, &column);
+    bool is_json = line[strspn(line, " \t\r\n")] == '{';
+    int size = is_json ? ntr_message_assemble_json(params, line, bytes, CLI_OUTPUT_ROOM, &column)
+                       : ntr_message_assemble(params, line, bytes, CLI_OUTPUT_ROOM, &column);
 
     if (size < 0) return tell_mistake(lines, line, column, size);
     cli_output_commit(out, (size_t)size);

@@ -2,6 +2,7 @@
 #include "options/help.h"
 #include "options/diagnostics.h"
 
+#include <ntrace/version.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -67,7 +68,7 @@ static int dispatch(int argc, char **argv) {
         return CLI_FAILED;
     }
     if (strcmp(argv[1], "--version") == 0) {
-        puts("ntrace " NTRACE_VERSION);
+        puts("ntrace " NTR_VERSION_TEXT);
         return CLI_OK;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {

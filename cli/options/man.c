@@ -1,5 +1,6 @@
 #include "options/man.h"
 
+#include <ntrace/version.h>
 #include <string.h>
 
 /* Text with roff's special characters made harmless. */
@@ -78,7 +79,7 @@ static void exit_status(FILE *out) {
 void cli_man_command(const struct cli_entry *entry, FILE *out) {
     const struct cli_command *c = entry->command;
 
-    fprintf(out, ".TH \"NTRACE\\-%s\" 1 \"\" \"ntrace " NTRACE_VERSION "\" \"ntrace\"\n.SH NAME\nntrace\\-%s \\- ",
+    fprintf(out, ".TH \"NTRACE\\-%s\" 1 \"\" \"ntrace " NTR_VERSION_TEXT "\" \"ntrace\"\n.SH NAME\nntrace\\-%s \\- ",
             entry->name, entry->name);
     plain(entry->summary, out);
     fprintf(out, "\n.SH SYNOPSIS\n\\fBntrace %s\\fR%s ", entry->name, c->groups->title ? " [\\fIOPTION\\fR]..." : "");
@@ -99,7 +100,7 @@ void cli_man_command(const struct cli_entry *entry, FILE *out) {
 }
 
 void cli_man_overview(FILE *out) {
-    fputs(".TH NTRACE 1 \"\" \"ntrace " NTRACE_VERSION "\" \"ntrace\"\n.SH NAME\n"
+    fputs(".TH NTRACE 1 \"\" \"ntrace " NTR_VERSION_TEXT "\" \"ntrace\"\n.SH NAME\n"
           "ntrace \\- capture, dump, decode, encode and analyse RISC\\-V instruction trace (N\\-Trace)\n"
           ".SH SYNOPSIS\n\\fBntrace\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]... [\\fIOPERAND\\fR]...\n.br\n"
           "\\fBntrace help\\fR [\\fICOMMAND\\fR | \\fBdialects\\fR]\n.br\n"

@@ -2,6 +2,7 @@
 #include "options/diagnostics.h"
 #include "run/elf.h"
 
+#include <ntrace/version.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -200,7 +201,7 @@ static int describe(struct content *content) {
         .stream = report->stream,
         .params = config->params,
         .mode = config->mode == NTR_INST_MODE_BTM ? "btm" : "htm",
-        .tool = "ntrace " NTRACE_VERSION,
+        .tool = "ntrace " NTR_VERSION_TEXT,
         .target = report->guest->version,
         .date = date,
         .command = (const char *const *)report->command,

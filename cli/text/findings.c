@@ -1,6 +1,7 @@
 #include "text/findings.h"
 #include "text/symbol_text.h"
 
+#include <ntrace/version.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -166,7 +167,7 @@ static void sarif_begin(struct cli_findings *f) {
 
     cli_output_text(f->out,
                     "{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[{\n"
-                    "\"tool\":{\"driver\":{\"name\":\"ntrace\",\"version\":\"" NTRACE_VERSION "\",\"rules\":[");
+                    "\"tool\":{\"driver\":{\"name\":\"ntrace\",\"version\":\"" NTR_VERSION_TEXT "\",\"rules\":[");
     for (size_t i = 0; (rule = ntr_check_rule_at(i)); i++) {
         cli_output_text(f->out, i ? ",\n" : "\n");
         sarif_rule(f->out, rule);

@@ -7,6 +7,7 @@
 
 #include <ntrace/calltree.h>
 #include <ntrace/coverage.h>
+#include <ntrace/params.h>
 #include <ntrace/tally.h>
 
 #ifdef __cplusplus
@@ -85,6 +86,11 @@ NTR_API ntr_status ntr_export_feed(ntr_export *export_, const ntr_event *events,
 /* Write the rest. The export can only be freed afterwards. */
 NTR_API ntr_status ntr_export_finish(ntr_export *export_);
 NTR_API void ntr_export_free(ntr_export *export_);
+
+/* Parses one line of the JSON form (ntr_message_format_json) into the bytes of the message. "tcode" overrules "name";
+ * members that the form does not have are ignored. Returns and errors: as ntr_message_assemble; NTR_E_MEMORY. */
+NTR_API int ntr_message_assemble_json(const ntr_params *params, const char *line, uint8_t *out, size_t capacity,
+                                      size_t *column);
 
 #ifdef __cplusplus
 }

@@ -197,15 +197,17 @@ NTR_API int ntr_message_format_json(const ntr_params *params, const ntr_message 
  * data,defect. `message` NULL: the row of column names. Returns as above. */
 NTR_API int ntr_message_format_csv(const ntr_params *params, const ntr_message *message, char *out, size_t capacity);
 
-/* Parse one line of the text or JSON form straight into bytes.
+/* Parses one line of the text form into the bytes of the message.
  *
- * Text: "#12 @0x1f" may be missing; names in any case, RDATA and HREPEAT for RDATA0 and RDATA1, hyphens allowed
- * (I-CNT); numbers decimal or 0x; BYTES overrules everything else; "!" and what follows is ignored. Blank lines and
- * lines of "#" without number are comments. JSON: as above, "tcode" overrules "name"; unknown members are ignored.
- * Returns the number of bytes written to `out` (0: blank or comment), or a negative ntr_status; then `*column`
- * (may be NULL) is the 0-based place of the mistake. Errors: NTR_E_SYNTAX, NTR_E_NAME (no such message or field),
- * NTR_E_FIELD_NAME (not in this message), NTR_E_FIELD_MISSING, NTR_E_FIELD_VALUE (does not fit), NTR_E_RANGE (no
- * 64-bit number), NTR_E_MESSAGE_LONG, NTR_E_SPACE; JSON also NTR_E_MEMORY. */
+ * "#12 @0x1f" may be missing. Names are accepted in any case, with hyphens (I-CNT), and as RDATA and HREPEAT for RDATA0
+ * and RDATA1. Numbers are decimal or 0x. BYTES overrules everything else; "!" and what follows is ignored. Blank lines
+ * and lines that begin with "#" but no number are comments. The JSON form: ntr_message_assemble_json in
+ * <ntrace/export.h>.
+ *
+ * Returns the number of bytes written to `out` (0: blank or comment), or a negative ntr_status; then `*column` (may be
+ * NULL) is the 0-based column of the mistake. Errors: NTR_E_SYNTAX, NTR_E_NAME (no such message or field),
+ * NTR_E_FIELD_NAME (not in this message), NTR_E_FIELD_MISSING, NTR_E_FIELD_VALUE (does not fit), NTR_E_RANGE (no 64-bit
+ * number), NTR_E_MESSAGE_LONG, NTR_E_SPACE. */
 NTR_API int ntr_message_assemble(const ntr_params *params, const char *line, uint8_t *out, size_t capacity,
                                  size_t *column);
 

@@ -71,7 +71,9 @@ static bool is_blank(token t) {
     return !t.size || (*t.text == '#' && (t.size == 1 || t.text[1] < '0' || t.text[1] > '9'));
 }
 
-int ntr_assemble_text(const ntr_params *params, const char *line, uint8_t *out, size_t capacity, size_t *column) {
+int ntr_message_assemble(const ntr_params *params, const char *line, uint8_t *out, size_t capacity, size_t *column) {
+    size_t ignored;
+    if (!column) column = &ignored;
     ntr_draft draft;
     const char *at = line;
     token t = next_token(&at);
@@ -91,12 +93,4 @@ int ntr_assemble_text(const ntr_params *params, const char *line, uint8_t *out, 
         if (status != NTR_OK) return status;
     }
     return ntr_draft_encode(params, &draft, out, capacity, column);
-}
-
-int ntr_message_assemble(const ntr_params *params, const char *line, uint8_t *out, size_t capacity, size_t *column) {
-    size_t ignored;
-    const char *first = line + strspn(line, " \t\r\n");
-    if (!column) column = &ignored;
-    return *first == '{' ? ntr_assemble_json(params, line, out, capacity, column)
-                         : ntr_assemble_text(params, line, out, capacity, column);
 }

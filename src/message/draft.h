@@ -1,4 +1,4 @@
-/* Draft: what a line of text or JSON says of a message, on its way to bytes. */
+/* Draft: what a line of text says of a message, on its way to bytes. */
 #ifndef NTR_MESSAGE_DRAFT_H
 #define NTR_MESSAGE_DRAFT_H
 
@@ -30,9 +30,5 @@ ntr_status ntr_parse_number(const char *text, size_t size, uint64_t *value);
 /* Turn the draft into bytes; returns as ntr_message_assemble. */
 int ntr_draft_encode(const ntr_params *params, const ntr_draft *draft, uint8_t *out, size_t capacity,
                      size_t *column);
-
-/* The two readers of a line; they return as ntr_message_assemble and always set *column on failure. */
-int ntr_assemble_text(const ntr_params *params, const char *line, uint8_t *out, size_t capacity, size_t *column);
-int ntr_assemble_json(const ntr_params *params, const char *line, uint8_t *out, size_t capacity, size_t *column);
 
 #endif

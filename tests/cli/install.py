@@ -14,7 +14,8 @@ from harness import Run, case, check, equal, main, scratch, skip, write
 
 BUILD, COMPILER, SANITIZERS = sys.argv[2], sys.argv[3].split(), sys.argv[4]
 SANITIZE = [] if SANITIZERS == "none" else [f"-fsanitize={SANITIZERS}"]
-SANITIZE += ["--coverage"] if sys.argv[5:] == ["true"] else []
+COVERAGE = sys.argv[5:] == ["true"]
+SANITIZE += ["--coverage"] if COVERAGE else []
 PROGRAM = r"""
 #include <ntrace/ntrace.h>
 #include <stdio.h>
@@ -34,6 +35,17 @@ int main(void) {
     return 0;
 }
 """
+TOOLS_PROGRAM = r"""
+#include <ntrace/tools.h>
+#include <stdio.h>
+
+int main(void) {
+    if (ntr_version() != NTR_VERSION) return 1;
+    printf("%s %s %s\n", ntr_version_text(), ntr_exporter_name(ntr_exporter_at(0)), ntr_check_rule_at(0)->id);
+    return 0;
+}
+"""
+VERSION = "0."
 EXPECTED = "#1 @0x0 ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\n#2 @0x4 DirectBranch ICNT=3\n"
 
 
@@ -57,12 +69,12 @@ def find(pattern):
     return found[0]
 
 
-def flags(*options):
+def flags(library, *options):
     """pkg-config's answer, its paths inside the tree."""
     if not shutil.which("pkg-config"):
         skip("no pkg-config")
     where = os.path.dirname(find("libntrace.pc"))
-    return run("pkg-config", *options, "libntrace",
+    return run("pkg-config", *options, library,
                env={"PKG_CONFIG_LIBDIR": where + ":" + system_folders(), "PKG_CONFIG_SYSROOT_DIR": ""}).split()
 
 
@@ -80,10 +92,10 @@ def moved(words):
     return result
 
 
-def build(name, *words):
+def build(name, text, *words):
     source = os.path.join(scratch(), "program.c")
     with open(source, "w") as file:
-        file.write(PROGRAM)
+        file.write(text)
     path = os.path.join(scratch(), name)
     run(*COMPILER, "-Wall", "-Werror", *SANITIZE, "-o", path, source, *words)
     return path
@@ -94,7 +106,7 @@ def files():
     command = find("bin/ntrace")
     equal(run(command, "--version"), Run("--version").out, "version")
     for name in ("man1/ntrace.1", "man1/ntrace-dump.1", "bash-completion/completions/ntrace", "include/ntrace/ntrace.h",
-                 "libntrace.so", "libntrace.a"):
+                 "libntrace.so", "libntrace.a", "libntrace-tools.so", "libntrace-tools.a", "libntrace-tools.pc"):
         find(name)
 
 
@@ -114,16 +126,32 @@ def headers():
 
 @case("a program builds against the shared library by pkg-config, and runs")
 def shared_library():
-    path = build("with-shared", *moved(flags("--cflags", "--libs")))
     library = os.path.dirname(find("libntrace.so"))
+    path = build("with-shared", PROGRAM, *moved(flags("libntrace", "--cflags", "--libs")))
     equal(run(path, env={"LD_LIBRARY_PATH": library}), EXPECTED, "output")
+    path = build("tools-with-shared", TOOLS_PROGRAM, *moved(flags("libntrace-tools", "--cflags", "--libs")))
+    check(run(path, env={"LD_LIBRARY_PATH": library}).startswith(VERSION), "libntrace-tools runs")
 
 
 @case("a program builds against the static library by pkg-config, and runs")
 def static_library():
-    words = moved(flags("--static", "--cflags", "--libs"))
-    static = [find("libntrace.a") if word == "-lntrace" else word for word in words]
-    equal(run(build("with-static", *static)), EXPECTED, "output")
+    def static(library):
+        archives = {"-lntrace": "libntrace.a", "-lntrace-tools": "libntrace-tools.a"}
+        words = moved(flags(library, "--static", "--cflags", "--libs"))
+        return [find(archives[word]) if word in archives else word for word in words]
+
+    equal(run(build("with-static", PROGRAM, *static("libntrace"))), EXPECTED, "output")
+    check(run(build("tools-with-static", TOOLS_PROGRAM, *static("libntrace-tools"))).startswith(VERSION),
+          "libntrace-tools runs")
+
+
+@case("libntrace needs nothing but the C library, and libelf when it was built with it")
+def dependencies():
+    needed = [line.split("[")[1].rstrip("]") for line in run("readelf", "-d", find("libntrace.so")).splitlines()
+              if "(NEEDED)" in line]
+    if SANITIZERS == "none" and not COVERAGE:
+        extra = [name for name in needed if not name.startswith(("libc.so", "libelf.so", "ld-linux"))]
+        equal(extra, [], "libraries beside libc and libelf")
 
 
 if __name__ == "__main__":

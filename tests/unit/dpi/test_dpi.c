@@ -1,4 +1,6 @@
 /* The calls that testbenches make, without a simulator. */
+#include <ntrace/check.h>
+
 #include "../test.h"
 
 #include "../program/elf_builder.h"

@@ -2,6 +2,7 @@
 #ifndef NTR_TEST_STREAM_H
 #define NTR_TEST_STREAM_H
 
+#include <ntrace/export.h>
 #include <ntrace/reader.h>
 #include <string.h>
 
@@ -88,6 +89,24 @@ static inline totals read_stream(const ntr_params *params, const uint8_t *bytes,
     return t;
 }
 
+/* The JSON form is read by libntrace-tools, which a build of libntrace alone does not have. */
+static inline bool can_assemble(const char *line) {
+#ifdef TEST_TOOLS
+    (void)line;
+    return true;
+#else
+    return *line != '{';
+#endif
+}
+
+/* Either form of a line to bytes. */
+static inline int assemble_line(const ntr_params *params, const char *line, uint8_t *out, size_t capacity, size_t *column) {
+#ifdef TEST_TOOLS
+    if (*line == '{') return ntr_message_assemble_json(params, line, out, capacity, column);
+#endif
+    return ntr_message_assemble(params, line, out, capacity, column);
+}
+
 /* The text and the JSON line of every message give its bytes back. */
 static inline void check_round_trip(void *user, const ntr_params *params, const ntr_message *m) {
     static char line[NTR_MESSAGE_TEXT_MAX];
@@ -95,10 +114,10 @@ static inline void check_round_trip(void *user, const ntr_params *params, const 
     (void)user;
     if (m->defect == NTR_E_MESSAGE_LONG) return;
     assert_true(ntr_message_format(params, m, line, sizeof line) > 0);
-    int size = ntr_message_assemble(params, line, bytes, sizeof bytes, NULL);
+    int size = assemble_line(params, line, bytes, sizeof bytes, NULL);
     if (size != (int)m->raw.size || memcmp(bytes, m->raw.data, m->raw.size)) fail_msg("%s: %d", line, size);
     assert_true(ntr_message_format_json(params, m, line, sizeof line) > 0);
-    size = ntr_message_assemble(params, line, bytes, sizeof bytes, NULL);
+    if (can_assemble(line)) size = assemble_line(params, line, bytes, sizeof bytes, NULL);
     if (size != (int)m->raw.size || memcmp(bytes, m->raw.data, m->raw.size)) fail_msg("%s: %d", line, size);
     if (m->defect != NTR_OK || !ntr_message_get(params->dialect, m->tcode)) return;
     size = ntr_message_encode(params, m, bytes, sizeof bytes);

@@ -1,0 +1,20 @@
+/* libntrace-tools: captures, models of trace hardware, conformance checks, analysis and exports. Builds on libntrace. */
+#ifndef NTRACE_TOOLS_H
+#define NTRACE_TOOLS_H
+
+#include <ntrace/ntrace.h>
+#include <ntrace/bundle.h>
+#include <ntrace/callstack.h>
+#include <ntrace/calltree.h>
+#include <ntrace/check.h>
+#include <ntrace/coverage.h>
+#include <ntrace/debug_info.h>
+#include <ntrace/export.h>
+#include <ntrace/interrupts.h>
+#include <ntrace/profile.h>
+#include <ntrace/registers.h>
+#include <ntrace/system.h>
+#include <ntrace/tally.h>
+#include <ntrace/timeline.h>
+
+#endif
