@@ -1,7 +1,8 @@
 /* Registers: the register map of RISC-V Trace Control 1.0 as tables, for drivers, the system model and documentation.
  * All tables are generated from registers.def.
  *
- * For a driver: NTR_TE_CONTROL is the offset of a register; NTR_TE_ACTIVE_OFFSET, _MASK and _SHIFT describe a field. */
+ * For a driver: NTR_TE_CONTROL is the offset of a register. NTR_TE_ENABLE_MASK is the mask of a field; with _OFFSET and
+ * _SHIFT instead of _MASK, the offset of its register and the number of its lowest bit. */
 #ifndef NTRACE_REGISTERS_H
 #define NTRACE_REGISTERS_H
 
