@@ -12,6 +12,7 @@
 #include <ntrace/ingress_block.h>
 #include <ntrace/params.h>
 #include <ntrace/status.h>
+#include <ntrace/values.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,26 +29,6 @@ typedef enum ntr_sync_mode {
     NTR_SYNC_MODE_CYCLES = 2,   /* ingress cycles and ntr_encoder_tick */
     NTR_SYNC_MODE_HALFWORDS = 3,
 } ntr_sync_mode;
-
-/* SYNC (section 8). */
-typedef enum ntr_sync {
-    NTR_SYNC_EXTERNAL_TRIGGER = 0,
-    NTR_SYNC_RESET = 1,
-    NTR_SYNC_PERIODIC = 2,
-    NTR_SYNC_DEBUG_EXIT = 3,
-    NTR_SYNC_ICNT_FULL = 4,
-    NTR_SYNC_TRACE_ENABLE = 5,
-    NTR_SYNC_TRACE_EVENT = 6,
-    NTR_SYNC_OVERRUN = 7,
-    NTR_SYNC_POWER_DOWN = 9,
-} ntr_sync;
-
-/* EVCODE (section 6.12). */
-typedef enum ntr_evcode {
-    NTR_EVCODE_DEBUG = 0,
-    NTR_EVCODE_LOW_POWER = 1,
-    NTR_EVCODE_DISABLED = 4,
-} ntr_evcode;
 
 /* Ownership messages (trTeContext). */
 typedef enum ntr_ownership {
@@ -272,7 +253,7 @@ NTR_API ntr_status ntr_encoder_set_tracing(ntr_encoder *encoder, bool on);
  * on tracing unless trigger_enable. */
 NTR_API ntr_status ntr_encoder_trigger(ntr_encoder *encoder, unsigned actions);
 
-/* Ask for a synchronizing message with this reason (ntr_sync) at the next block. */
+/* Ask for a synchronizing message with this reason (NTR_SYNC_*) at the next block. */
 NTR_API ntr_status ntr_encoder_request_sync(ntr_encoder *encoder, unsigned reason);
 
 /* Cycles without ingress pass: the FIFO drains, cycle counters count. */

@@ -1,7 +1,7 @@
 /* Messages: one N-Trace message as a struct, and the two engines between it and its bytes.
  *
- * Both engines, the text form and the documentation read the same two tables, fields.def and
- * messages.def. Nothing here allocates. N-Trace 1.0 sections 2 (framing) and 3 to 6 (messages). */
+ * Both engines, the text form and the documentation read the same tables: fields.def, messages.def and
+ * values.def. Nothing here allocates. N-Trace 1.0 sections 2 (framing) and 3 to 6 (messages). */
 #ifndef NTRACE_MESSAGE_H
 #define NTRACE_MESSAGE_H
 
@@ -9,6 +9,7 @@
 #include <ntrace/framer.h>
 #include <ntrace/params.h>
 #include <ntrace/status.h>
+#include <ntrace/values.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -93,7 +94,7 @@ NTR_API bool ntr_tcode_is_reserved(const ntr_dialect *dialect, unsigned tcode);
  * Static storage. */
 NTR_API const char *ntr_tcode_name(const ntr_dialect *dialect, unsigned tcode);
 
-/* "periodic" for SYNC 2, "entry into debug" for EVCODE 0; "reserved" and "vendor" where the specification says so. */
+/* ntr_value_name of a SYNC or EVCODE in N-Trace 1.0: "periodic" for SYNC 2, "entry into debug" for EVCODE 0. */
 NTR_API const char *ntr_sync_name(unsigned code);
 NTR_API const char *ntr_evcode_name(unsigned code);
 
@@ -139,9 +140,9 @@ NTR_API const ntr_message_info *ntr_message_get(const ntr_dialect *dialect, unsi
 /* The index-th row of the table, NULL past the last. */
 NTR_API const ntr_message_info *ntr_message_at(size_t index);
 
-/* What a value of SYNC, BTYPE, ETYPE, RCODE, EVCODE, CDF, CKSRC means, e.g. "periodic"; "reserved" or
- * "vendor defined" where the specification says no more; NULL for fields whose values have no names. `dialect`
- * may be NULL. Static storage. */
+/* The name of a value of SYNC, BTYPE, ETYPE, RCODE, EVCODE, CDF or CKSRC, e.g. "periodic"; "reserved" or "vendor"
+ * where the specification says no more; NULL for fields whose values have no names. `dialect` NULL: N-Trace 1.0.
+ * Static storage. */
 NTR_API const char *ntr_value_name(const ntr_dialect *dialect, ntr_field field, uint64_t value);
 
 /* ---- layout ------------------------------------------------------------------------------------ */

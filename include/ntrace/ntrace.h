@@ -27,6 +27,7 @@
 #include <ntrace/reader.h>
 #include <ntrace/status.h>
 #include <ntrace/transport.h>
+#include <ntrace/values.h>
 #include <ntrace/version.h>
 
 #endif

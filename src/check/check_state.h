@@ -64,4 +64,7 @@ ntr_check_mode ntr_check_mode_of(const ntr_check_source *source, const ntr_messa
 /* Branches that a history holds. */
 unsigned ntr_check_branches(uint64_t hist);
 
+/* Whether it is a ResourceFull whose RDATA0 is branch history, by N-Trace 1.0. */
+bool ntr_check_is_history(const ntr_message *m);
+
 #endif

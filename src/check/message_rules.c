@@ -1,7 +1,8 @@
 /* What one message shows by itself. */
 #include "check/check_state.h"
-
-#include <string.h>
+#include "message/table.h"
+#include "message/values.h"
+#include "trace/ownership.h"
 
 static bool has(const ntr_message *m, unsigned field) {
     return (m->present >> field) & 1u;
@@ -32,18 +33,19 @@ bool ntr_rule_left_out(const ntr_check_view *v, const ntr_check_row *row) {
 
 /* ---- values */
 
-static bool named(const ntr_check_view *v, unsigned field, const char *name) {
-    if (!has(v->message, field)) return false;
-    const char *value = ntr_value_name(v->config->params.dialect, (ntr_field)field, v->message->value[field]);
-    return value && strcmp(value, name) == 0;
+/* NTR_VALUE_* of the rule's field in the stream's dialect; 0 when the message does not have the field. */
+static unsigned flags_of(const ntr_check_view *v, const ntr_check_row *row) {
+    if (!has(v->message, row->rule.field)) return 0;
+    unsigned messages = ntr_dialect_messages(v->config->params.dialect);
+    return ntr_value_flags(messages, row->rule.field, v->message->value[row->rule.field]);
 }
 
 bool ntr_rule_reserved(const ntr_check_view *v, const ntr_check_row *row) {
-    return named(v, row->rule.field, "reserved");
+    return flags_of(v, row) & NTR_VALUE_RESERVED;
 }
 
 bool ntr_rule_vendor(const ntr_check_view *v, const ntr_check_row *row) {
-    return named(v, row->rule.field, "vendor defined");
+    return flags_of(v, row) & NTR_VALUE_VENDOR;
 }
 
 bool ntr_rule_tcode_reserved(const ntr_check_view *v, const ntr_check_row *row) {
@@ -75,7 +77,7 @@ bool ntr_rule_above(const ntr_check_view *v, const ntr_check_row *row) {
 static bool is_resource(const ntr_check_view *v, bool history) {
     const ntr_message *m = v->message;
     if (m->tcode != NTR_TCODE_RESOURCE_FULL || !NTR_HAS(m, RDATA0)) return false;
-    return history ? m->rcode == 1 || m->rcode == 2 : m->rcode == 0;
+    return history ? ntr_check_is_history(m) : m->rcode == NTR_RCODE_ICNT;
 }
 
 bool ntr_rule_resource_icnt(const ntr_check_view *v, const ntr_check_row *row) {
@@ -102,7 +104,7 @@ bool ntr_rule_address_limit(const ntr_check_view *v, const ntr_check_row *row) {
 
 bool ntr_rule_process_format(const ntr_check_view *v, const ntr_check_row *row) {
     (void)row;
-    return NTR_HAS(v->message, PROCESS) && (v->message->process & 3) == 1;
+    return NTR_HAS(v->message, PROCESS) && ntr_ownership_format(v->message->process) == NTR_FORMAT_RESERVED;
 }
 
 bool ntr_rule_process_privilege(const ntr_check_view *v, const ntr_check_row *row) {
@@ -113,5 +115,6 @@ bool ntr_rule_process_privilege(const ntr_check_view *v, const ntr_check_row *ro
 
 bool ntr_rule_process_context(const ntr_check_view *v, const ntr_check_row *row) {
     (void)row;
-    return NTR_HAS(v->message, PROCESS) && (v->message->process & 3) == 0 && v->message->process >> 5;
+    return NTR_HAS(v->message, PROCESS) && ntr_ownership_format(v->message->process) == NTR_FORMAT_PRIVILEGE &&
+           v->message->process >> NTR_PROCESS_CONTEXT;
 }

@@ -1,5 +1,7 @@
 /* What the messages of one source show in their order. */
 #include "check/check_state.h"
+#include "message/values.h"
+#include "trace/ownership.h"
 
 typedef const ntr_check_view *view;
 typedef const ntr_check_row *row;
@@ -75,19 +77,19 @@ bool ntr_rule_stop_counts(view v, row r) {
     return m->icnt || (NTR_HAS(m, HIST) && m->hist != 1);
 }
 
-/* SYNC 1 and 9 may tell where execution was before the reset. */
+/* With some values of SYNC I-CNT may say how far execution came before the reset. */
 bool ntr_rule_start_counts(view v, row r) {
     const ntr_message *m = v->message;
     (void)r;
-    if (m->tcode != NTR_TCODE_PROG_TRACE_SYNC || !m->icnt || m->sync == 1 || m->sync == 9) return false;
-    return untraced(v) || v->source->error_before || m->sync == 3 || m->sync == 5 || m->sync == 7;
+    if (m->tcode != NTR_TCODE_PROG_TRACE_SYNC || !m->icnt || ntr_sync_flags(m) & NTR_VALUE_RESETS) return false;
+    return untraced(v) || v->source->error_before || ntr_sync_flags(m) & NTR_VALUE_RESTARTS;
 }
 
 bool ntr_rule_start_reason(view v, row r) {
-    const uint64_t sync = v->message->sync;
+    enum { UNKNOWN = NTR_VALUE_RESERVED | NTR_VALUE_VENDOR };
     (void)r;
     return v->source->phase == NTR_PHASE_STOPPED && is(v, KIND_SYNC) &&
-           (sync == 0 || sync == 2 || sync == 4 || sync == 6);
+           !(ntr_sync_flags(v->message) & (NTR_VALUE_RESTARTS | UNKNOWN));
 }
 
 bool ntr_rule_error_without_sync(view v, row r) {
@@ -97,29 +99,48 @@ bool ntr_rule_error_without_sync(view v, row r) {
 
 bool ntr_rule_error_reason(view v, row r) {
     (void)r;
-    return v->source->error_before && is(v, KIND_SYNC) && v->message->sync != 7;
+    return v->source->error_before && is(v, KIND_SYNC) && !(ntr_sync_flags(v->message) & NTR_VALUE_AFTER_LOSS);
 }
 
 bool ntr_rule_overrun_without_error(view v, row r) {
     const bool judged = traced(v) || v->source->phase == NTR_PHASE_STOPPED;
     (void)r;
-    return judged && is(v, KIND_SYNC) && v->message->sync == 7 && !v->source->loss;
+    return judged && is(v, KIND_SYNC) && ntr_sync_flags(v->message) & NTR_VALUE_AFTER_LOSS && !v->source->loss;
 }
 
 /* ---- modes */
 
+static unsigned btype_flags(const ntr_message *m) {
+    return NTR_HAS(m, BTYPE) ? ntr_value_flags(NTR_MESSAGES_1_0, NTR_FIELD_BTYPE, m->btype) : 0;
+}
+
+static bool is_plain_trap(const ntr_message *m) {
+    return (btype_flags(m) & (NTR_VALUE_TRAP | NTR_VALUE_DETAIL)) == NTR_VALUE_TRAP;
+}
+
+static bool is_detailed_trap(const ntr_message *m) {
+    return btype_flags(m) & NTR_VALUE_DETAIL;
+}
+
+static bool is_counter_sync(const ntr_message *m) {
+    return NTR_HAS(m, SYNC) && ntr_sync_flags(m) & NTR_VALUE_BTM_ONLY;
+}
+
+bool ntr_check_is_history(const ntr_message *m) {
+    return m->tcode == NTR_TCODE_RESOURCE_FULL &&
+           ntr_value_flags(NTR_MESSAGES_1_0, NTR_FIELD_RCODE, m->rcode) & NTR_VALUE_HISTORY;
+}
+
 bool ntr_rule_btype_mixed(view v, row r) {
     (void)r;
-    if (!NTR_HAS(v->message, BTYPE)) return false;
-    return v->message->btype == 1 ? v->source->two : v->message->btype >= 2 && v->source->one;
+    return (is_plain_trap(v->message) && v->source->two) || (is_detailed_trap(v->message) && v->source->one);
 }
 
 ntr_check_mode ntr_check_mode_of(const ntr_check_source *s, const ntr_message *m) {
-    const bool counter = NTR_HAS(m, SYNC) && m->sync == 4;
     if (s->mode != NTR_MODE_NOT_GIVEN) return s->mode;
-    if (m->tcode == NTR_TCODE_DIRECT_BRANCH || m->tcode == NTR_TCODE_DIRECT_BRANCH_SYNC || counter) return NTR_MODE_BTM;
+    if (m->tcode == NTR_TCODE_DIRECT_BRANCH || m->tcode == NTR_TCODE_DIRECT_BRANCH_SYNC || is_counter_sync(m)) return NTR_MODE_BTM;
     if (NTR_HAS(m, HIST)) return NTR_MODE_HTM;
-    if (m->tcode == NTR_TCODE_RESOURCE_FULL && (m->rcode == 1 || m->rcode == 2)) return NTR_MODE_HTM;
+    if (ntr_check_is_history(m)) return NTR_MODE_HTM;
     return NTR_MODE_NOT_GIVEN;
 }
 
@@ -133,22 +154,22 @@ bool ntr_rule_hist_in_btm(view v, row r) {
     const ntr_message *m = v->message;
     (void)r;
     if (v->mode != NTR_MODE_BTM || m->tcode == NTR_TCODE_PROG_TRACE_CORRELATION) return false;
-    return NTR_HAS(m, HIST) || (m->tcode == NTR_TCODE_RESOURCE_FULL && (m->rcode == 1 || m->rcode == 2));
+    return NTR_HAS(m, HIST) || ntr_check_is_history(m);
 }
 
 bool ntr_rule_cdf_htm(view v, row r) {
     (void)r;
-    return v->mode == NTR_MODE_HTM && NTR_HAS(v->message, CDF) && v->message->cdf == 0;
+    return v->mode == NTR_MODE_HTM && NTR_HAS(v->message, CDF) && v->message->cdf == NTR_CDF_ICNT;
 }
 
 bool ntr_rule_cdf_btm(view v, row r) {
     (void)r;
-    return v->mode == NTR_MODE_BTM && NTR_HAS(v->message, CDF) && v->message->cdf == 1;
+    return v->mode == NTR_MODE_BTM && NTR_HAS(v->message, CDF) && v->message->cdf == NTR_CDF_HIST;
 }
 
 bool ntr_rule_counter_htm(view v, row r) {
     (void)r;
-    return v->mode == NTR_MODE_HTM && NTR_HAS(v->message, SYNC) && v->message->sync == 4;
+    return v->mode == NTR_MODE_HTM && is_counter_sync(v->message);
 }
 
 bool ntr_rule_hist_dropped(view v, row r) {
@@ -183,7 +204,7 @@ bool ntr_rule_repeat_split(view v, row r) {
 }
 
 static bool is_repeated_history(const ntr_message *m) {
-    return m->tcode == NTR_TCODE_RESOURCE_FULL && m->rcode == 2;
+    return m->tcode == NTR_TCODE_RESOURCE_FULL && m->rcode == NTR_RCODE_HIST_REPEATED;
 }
 
 bool ntr_rule_hrepeat_split(view v, row r) {
@@ -205,7 +226,7 @@ bool ntr_rule_counts_nothing(view v, row r) {
 bool ntr_rule_jump_counts_nothing(view v, row r) {
     const ntr_message *m = v->message;
     (void)r;
-    return traced(v) && is(v, KIND_BRANCH) && NTR_HAS(m, BTYPE) && m->btype == 0 && m->icnt + v->source->pool_icnt == 0;
+    return traced(v) && is(v, KIND_BRANCH) && NTR_HAS(m, BTYPE) && m->btype == NTR_BTYPE_INDIRECT && m->icnt + v->source->pool_icnt == 0;
 }
 
 /* Every branch is at least one halfword. */
@@ -233,12 +254,13 @@ bool ntr_rule_ownership_missing(view v, row r) {
 
 bool ntr_rule_ownership_format(view v, row r) {
     (void)r;
-    return v->source->sync_before && NTR_HAS(v->message, PROCESS) && (v->message->process & 3) == 0;
+    return v->source->sync_before && NTR_HAS(v->message, PROCESS) && ntr_ownership_format(v->message->process) == NTR_FORMAT_PRIVILEGE;
 }
 
 bool ntr_rule_ownership_order(view v, row r) {
     (void)r;
-    return NTR_HAS(v->message, PROCESS) && (v->message->process & 3) == 3 && v->source->format == 2;
+    return NTR_HAS(v->message, PROCESS) && ntr_ownership_format(v->message->process) == NTR_FORMAT_HCONTEXT &&
+           v->source->format == NTR_FORMAT_SCONTEXT;
 }
 
 /* ---- time */
@@ -261,9 +283,9 @@ bool ntr_rule_tstamp_back(view v, row r) {
 
 static void pool(ntr_check_source *s, const ntr_message *m) {
     if (m->tcode == NTR_TCODE_RESOURCE_FULL) {
-        if (m->rcode == 0) s->pool_icnt += m->rdata0;
-        if (m->rcode == 1) s->pool_branches += ntr_check_branches(m->rdata0);
-        if (m->rcode == 2) s->pool_branches += ntr_check_branches(m->rdata0) * m->rdata1;
+        const uint64_t times = NTR_HAS(m, RDATA1) ? m->rdata1 : 1;
+        if (m->rcode == NTR_RCODE_ICNT) s->pool_icnt += m->rdata0;
+        if (ntr_check_is_history(m)) s->pool_branches += ntr_check_branches(m->rdata0) * times;
     } else if (kind(m) & KIND_COUNTS) {
         s->pool_icnt = s->pool_branches = 0;
     }
@@ -298,10 +320,10 @@ void ntr_check_follow(ntr_check_source *s, const ntr_params *params, const ntr_m
     count_for_period(s, m);
     ntr_clock_follow(&s->clock, params, m);
     s->timed |= kind(m) & KIND_SYNC && NTR_HAS(m, TSTAMP);
-    s->one |= NTR_HAS(m, BTYPE) && m->btype == 1;
-    s->two |= NTR_HAS(m, BTYPE) && m->btype >= 2;
+    s->one |= is_plain_trap(m);
+    s->two |= is_detailed_trap(m);
     s->contexts |= m->tcode == NTR_TCODE_OWNERSHIP;
-    s->format = NTR_HAS(m, PROCESS) ? m->process & 3 : 0;
+    s->format = NTR_HAS(m, PROCESS) ? (uint8_t)ntr_ownership_format(m->process) : NTR_FORMAT_PRIVILEGE;
     s->sync_before = kind(m) & KIND_SYNC;
     s->error_before = m->tcode == NTR_TCODE_ERROR;
     s->loss = !s->sync_before && (s->loss || s->error_before);

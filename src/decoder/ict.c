@@ -1,31 +1,29 @@
-/* In-circuit trace of older silicon: events with their address. docs/dialects.md section 2.3. */
+/* In-circuit trace messages of older silicon: events and their addresses. docs/dialects.md section 2.3. */
 #include "decoder/state.h"
+#include "message/values.h"
 
-/* What the data fields of one CKSRC with one CKDF mean. */
+/* What the data fields mean. */
 typedef struct ict_form {
     bool legal;
-    bool address;     /* CKDATA0 is an address, and sets the reference */
-    bool destination; /* CKDATA1 is where the jump at that address went, XORed with it; sets the reference */
-    bool data0;       /* CKDATA0 is plain data */
+    bool address;     /* CKDATA0 is an address and becomes the reference */
+    bool destination; /* CKDATA1 is the target of the jump at that address, XORed with it; it becomes the reference */
+    bool data0;       /* CKDATA0 is data */
 } ict_form;
 
-enum { CKSRC_KINDS = 16, CKDF_KINDS = 2 };
-
-static const ict_form forms[CKSRC_KINDS][CKDF_KINDS] = {
-    [0] = {{.legal = true, .data0 = true}, {.legal = true, .address = true}},                           /* control */
-    [8] = {{.legal = true, .address = true}, {.legal = true, .address = true}},                         /* trigger */
-    [9] = {{.legal = true, .address = true}, {.legal = true, .address = true, .destination = true}},    /* call */
-    [10] = {[1] = {.legal = true, .address = true}},                                                    /* exception */
-    [11] = {[1] = {.legal = true, .address = true}},                                                    /* interrupt */
-    [12] = {{.legal = true, .data0 = true}, {.legal = true, .data0 = true}},                            /* counters */
-    [13] = {[1] = {.legal = true, .address = true}},                                                    /* context */
-    [14] = {{.legal = true, .address = true}, {.legal = true, .address = true}},                        /* watchpoint */
-    [15] = {{.legal = true, .address = true}},                                                          /* PC sample */
-};
+static ict_form form_of(const ntr_decoder *d, const ntr_message *m) {
+    unsigned flags = ntr_value_flags(d->params.dialect->messages, NTR_FIELD_CKSRC, m->cksrc);
+    bool two = NTR_HAS(m, CKDATA1);
+    bool address = flags & (two ? NTR_VALUE_ADDRESS_1 : NTR_VALUE_ADDRESS_0);
+    bool data = flags & (two ? NTR_VALUE_DATA_1 : NTR_VALUE_DATA_0);
+    return (ict_form){.legal = address || data,
+                      .address = address,
+                      .destination = two && flags & NTR_VALUE_TARGET_1,
+                      .data0 = data};
+}
 
 ntr_status ntr_ict_take(ntr_decoder *d, ntr_source *s) {
     const ntr_message *m = &d->message;
-    const ict_form form = forms[m->cksrc % CKSRC_KINDS][m->ckdf % CKDF_KINDS];
+    const ict_form form = form_of(d, m);
     if (!form.legal) {
         ntr_event_note(d, s, NTR_E_FIELD_VALUE);
         return NTR_OK;

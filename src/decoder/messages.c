@@ -2,8 +2,9 @@
  *
  * N-Trace 1.0 section 14; one handler a TCODE, chosen by the table at the end. */
 #include "decoder/state.h"
-#include "trace/ownership.h"
 #include "decoder/message_source.h"
+#include "message/values.h"
+#include "trace/ownership.h"
 
 typedef ntr_status (*handler)(ntr_decoder *d, ntr_source *s);
 
@@ -127,18 +128,10 @@ static ntr_status on_repeat(ntr_decoder *d, ntr_source *s) {
 
 /* ---- synchronization */
 
-enum { SYNC_RESET = 1, SYNC_DEBUG_EXIT = 3, SYNC_ENABLE = 5, SYNC_OVERRUN = 7, SYNC_POWER_UP = 9 };
-
-/* Reasons that explain an address that does not follow from what ran before. */
-static bool is_restart(unsigned sync) {
-    return sync == SYNC_RESET || sync == SYNC_DEBUG_EXIT || sync == SYNC_ENABLE || sync == SYNC_OVERRUN ||
-           sync == SYNC_POWER_UP;
-}
-
 static void sync_reached(ntr_decoder *d, ntr_source *s) {
     uint64_t address = d->request.address;
-    unsigned sync = (unsigned)d->message.sync;
-    if (s->state == NTR_SOURCE_FOLLOWING && s->pc_known && s->pc != address && !is_restart(sync))
+    bool restarts = ntr_sync_flags(&d->message) & NTR_VALUE_RESTARTS;
+    if (s->state == NTR_SOURCE_FOLLOWING && s->pc_known && s->pc != address && !restarts)
         ntr_gap_open(d, s, NTR_E_ADDRESS_MISMATCH);
     ntr_source_goto(s, address);
     if (s->state != NTR_SOURCE_NO_CODE) {
@@ -152,7 +145,7 @@ static void sync_reached(ntr_decoder *d, ntr_source *s) {
 
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_SYNC);
     e.address = address;
-    e.code = (uint8_t)sync;
+    e.code = (uint8_t)d->message.sync;
     ntr_event_emit(d, &e);
 }
 
@@ -160,7 +153,7 @@ static ntr_status on_sync(ntr_decoder *d, ntr_source *s) {
     const ntr_message *m = &d->message;
     s->ref = ntr_message_address(&d->params, m, NTR_FIELD_FADDR);
     bool flowing = s->state == NTR_SOURCE_FOLLOWING || s->state == NTR_SOURCE_NO_CODE;
-    if (flowing && m->sync == SYNC_OVERRUN) { /* the Error message itself was lost */
+    if (flowing && ntr_sync_flags(m) & NTR_VALUE_AFTER_LOSS) { /* the Error message itself was lost */
         ntr_gap_open(d, s, NTR_E_OVERFLOW);
         flowing = false;
     }
@@ -207,26 +200,24 @@ static ntr_status on_error(ntr_decoder *d, ntr_source *s) {
 
 /* ---- resources */
 
-enum { RCODE_ICNT = 0, RCODE_HIST = 1, RCODE_HIST_REPEATED = 2, RCODE_NOT_TAKEN = 8, RCODE_TAKEN = 9 };
-
 /* The outcomes a ResourceFull stands for; false: nobody knows what it means, or there can not be as many. */
 static bool resource_history(const ntr_decoder *d, ntr_history *history) {
     const ntr_message *m = &d->message;
     bool runs = d->params.dialect->rcode_counts;
     switch (m->rcode) {
-    case RCODE_HIST: *history = ntr_history_of(m->rdata0, 1); return true;
-    case RCODE_HIST_REPEATED:
+    case NTR_RCODE_HIST: *history = ntr_history_of(m->rdata0, 1); return true;
+    case NTR_RCODE_HIST_REPEATED:
         *history = ntr_history_of(m->rdata0, m->rdata1);
         return believable(history->length, m->rdata1);
-    case RCODE_NOT_TAKEN: *history = ntr_history_run(false, m->rdata0); return runs && believable(m->rdata0, 1);
-    case RCODE_TAKEN: *history = ntr_history_run(true, m->rdata0); return runs && believable(m->rdata0, 1);
+    case NTR_RCODE_NOT_TAKEN: *history = ntr_history_run(false, m->rdata0); return runs && believable(m->rdata0, 1);
+    case NTR_RCODE_TAKEN: *history = ntr_history_run(true, m->rdata0); return runs && believable(m->rdata0, 1);
     default: return false;
     }
 }
 
 static ntr_status on_resource(ntr_decoder *d, ntr_source *s) {
     if (!listens(d, s)) return NTR_OK;
-    if (d->message.rcode == RCODE_ICNT) {
+    if (d->message.rcode == NTR_RCODE_ICNT) {
         uint64_t icnt = d->message.rdata0;
         if (!icnt_believable(s, icnt) || __builtin_add_overflow(s->icnt, icnt, &s->icnt))
             return fail(d, s, NTR_E_FIELD_VALUE);

@@ -31,18 +31,18 @@ static const uint8_t ACTIONS[16] = {
 };
 
 unsigned ntr_enc_trap_btype(const ntr_encoder *e, unsigned itype) {
-    if (!e->config.btype_detail) return 1;
-    return itype == NTR_ITYPE_EXCEPTION ? 2 : 3;
+    if (!e->config.btype_detail) return NTR_BTYPE_TRAP;
+    return itype == NTR_ITYPE_EXCEPTION ? NTR_BTYPE_EXCEPTION : NTR_BTYPE_INTERRUPT;
 }
 
-/* I-CNT is full: tell it. In BTM this may be a sync instead. */
+/* I-CNT is full: send it. In BTM this may be a synchronizing message instead. */
 static bool spill_icnt(ntr_encoder *e, uint64_t next) {
     if (e->config.icnt_full_sync) {
         ntr_enc_icnt_sync(e, next);
         return true;
     }
     ntr_message *m = ntr_enc_message(e, NTR_TCODE_RESOURCE_FULL);
-    NTR_SET(m, RCODE, rcode, 0);
+    NTR_SET(m, RCODE, rcode, NTR_RCODE_ICNT);
     NTR_SET(m, RDATA0, rdata0, e->icnt);
     e->icnt = 0;
     ntr_enc_send(e, m, e->now);

@@ -1,8 +1,6 @@
 /* Ownership messages. N-Trace 1.0 section 6.1. */
 #include "encoder/state.h"
-
-enum { FORMAT_PRIVILEGE = 0, FORMAT_SCONTEXT = 2, FORMAT_HCONTEXT = 3 };
-enum { PRV_SHIFT = 2, V_SHIFT = 4, CONTEXT_SHIFT = 5 };
+#include "trace/ownership.h"
 
 /* V and PRV by ntr_priv. */
 static const struct {
@@ -11,17 +9,17 @@ static const struct {
 
 static void tell(ntr_encoder *e, const ntr_ingress *b, unsigned format, uint64_t context) {
     ntr_message *m = ntr_enc_message(e, NTR_TCODE_OWNERSHIP);
-    uint64_t process = format | (unsigned)MODES[b->priv].prv << PRV_SHIFT | (unsigned)MODES[b->priv].v << V_SHIFT |
-                       context << CONTEXT_SHIFT;
+    uint64_t process = format | (unsigned)MODES[b->priv].prv << NTR_PROCESS_PRV | (unsigned)MODES[b->priv].v << NTR_PROCESS_V |
+                       context << NTR_PROCESS_CONTEXT;
     NTR_SET(m, PROCESS, process, process);
     ntr_enc_send(e, m, e->now);
 }
 
 static void tell_contexts(ntr_encoder *e, const ntr_ingress *b, bool scontext, bool hcontext) {
     bool first = e->config.scontext_first;
-    if (scontext && first) tell(e, b, FORMAT_SCONTEXT, b->scontext);
-    if (hcontext) tell(e, b, FORMAT_HCONTEXT, b->hcontext);
-    if (scontext && !first) tell(e, b, FORMAT_SCONTEXT, b->scontext);
+    if (scontext && first) tell(e, b, NTR_FORMAT_SCONTEXT, b->scontext);
+    if (hcontext) tell(e, b, NTR_FORMAT_HCONTEXT, b->hcontext);
+    if (scontext && !first) tell(e, b, NTR_FORMAT_SCONTEXT, b->scontext);
 }
 
 static void remember(ntr_encoder *e, const ntr_ingress *b) {
@@ -41,7 +39,7 @@ void ntr_enc_ownership_change(ntr_encoder *e, const ntr_ingress *b) {
     if (e->config.ownership == NTR_OWNERSHIP_OFF) return;
     if (b->ctype == NTR_CTYPE_UNREPORTED) {
         if (b->priv == e->told_priv) return;
-        tell(e, b, FORMAT_PRIVILEGE, 0);
+        tell(e, b, NTR_FORMAT_PRIVILEGE, 0);
         e->told_priv = b->priv;
         return;
     }

@@ -12,7 +12,6 @@ enum {
     TCODE_BITS = 6,
     BTYPE_BITS = 2,
     RCODE_BITS = 4,
-    RCODE_HIST = 1,
 };
 
 /* Sets of itypes. */
@@ -116,7 +115,7 @@ static unsigned quick_branch(ntr_encoder *e, uint64_t target, uint8_t bytes[8]) 
 /* ResourceFull: HIST is full and one more branch comes. */
 static void quick_full(ntr_encoder *e) {
     unsigned head_bits;
-    uint64_t head = quick_head(e, NTR_TCODE_RESOURCE_FULL, RCODE_HIST, RCODE_BITS, &head_bits);
+    uint64_t head = quick_head(e, NTR_TCODE_RESOURCE_FULL, NTR_RCODE_HIST, RCODE_BITS, &head_bits);
     uint8_t bytes[NTR_QUICK_ROOM];
     ntr_quick_writer w = {.at = bytes};
     ntr_quick_put(&w, head, head_bits);

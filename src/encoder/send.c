@@ -15,7 +15,7 @@ ntr_message *ntr_enc_message(ntr_encoder *e, unsigned tcode) {
 /* Halfwords that only this message tells. */
 static uint64_t told_halfwords(const ntr_encoder *e, const ntr_message *m) {
     if (m->tcode == NTR_TCODE_REPEAT_BRANCH) return m->bcnt * e->last.icnt;
-    if (m->tcode == NTR_TCODE_RESOURCE_FULL) return m->rcode == 0 ? m->rdata0 : 0;
+    if (m->tcode == NTR_TCODE_RESOURCE_FULL) return m->rcode == NTR_RCODE_ICNT ? m->rdata0 : 0;
     return NTR_HAS(m, ICNT) ? m->icnt : 0;
 }
 
@@ -96,7 +96,7 @@ void ntr_enc_recover(ntr_encoder *e, bool force) {
     e->stats.losing = false;
     e->loss.owed = false;
     ntr_message *m = ntr_enc_message(e, NTR_TCODE_ERROR);
-    NTR_SET(m, ETYPE, etype, 0);
+    NTR_SET(m, ETYPE, etype, NTR_ETYPE_OVERRUN);
     NTR_SET(m, ECODE, ecode, e->loss.ecode);
     ntr_enc_send(e, m, e->loss.time);
 }

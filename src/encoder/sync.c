@@ -1,11 +1,6 @@
 /* When a synchronizing message is due, and why. N-Trace 1.0 sections 8 and 9. */
 #include "encoder/state.h"
-
-/* When several reasons are due at once, SYNC is the first of these (OQ-25). */
-static const uint8_t PRIORITY[] = {
-    NTR_SYNC_OVERRUN,     NTR_SYNC_DEBUG_EXIT,  NTR_SYNC_RESET,     NTR_SYNC_POWER_DOWN, NTR_SYNC_TRACE_ENABLE,
-    NTR_SYNC_TRACE_EVENT, NTR_SYNC_EXTERNAL_TRIGGER, NTR_SYNC_ICNT_FULL, NTR_SYNC_PERIODIC,
-};
+#include "message/values.h"
 
 void ntr_enc_sync_progress(ntr_encoder *e, ntr_sync_mode counted, uint64_t amount) {
     if (e->config.sync_mode != counted || !e->active) return;
@@ -17,9 +12,11 @@ bool ntr_enc_sync_due(const ntr_encoder *e, bool branch) {
     return e->sync_wanted || (e->periodic_due && (branch || e->config.sync_exact));
 }
 
+/* Of several reasons at once the first in the order of values.def (OQ-25); those without a row come last. */
 unsigned ntr_enc_sync_reason(const ntr_encoder *e) {
-    for (size_t i = 0; i < sizeof PRIORITY; i++)
-        if (e->sync_wanted >> PRIORITY[i] & 1) return PRIORITY[i];
+    const ntr_value_info *row;
+    for (size_t i = 0; e->sync_wanted && (row = ntr_value_at(i)); i++)
+        if (row->field == NTR_FIELD_SYNC && e->sync_wanted >> row->first & 1) return row->first;
     return e->sync_wanted ? (unsigned)__builtin_ctz(e->sync_wanted) : NTR_SYNC_PERIODIC;
 }
 

@@ -5,9 +5,10 @@
 #define HIST_EMPTY 1u
 
 static void correlate(ntr_encoder *e, unsigned evcode, uint64_t icnt, uint64_t hist) {
+    bool has_hist = e->htm && !(hist == HIST_EMPTY && e->config.empty_cdf_0);
     ntr_message *m = ntr_enc_message(e, NTR_TCODE_PROG_TRACE_CORRELATION);
     NTR_SET(m, EVCODE, evcode, evcode);
-    NTR_SET(m, CDF, cdf, e->htm && !(hist == HIST_EMPTY && e->config.empty_cdf_0));
+    NTR_SET(m, CDF, cdf, has_hist ? NTR_CDF_HIST : NTR_CDF_ICNT);
     NTR_SET(m, ICNT, icnt, icnt);
     NTR_SET(m, HIST, hist, hist);
     ntr_enc_send(e, m, e->now);
@@ -16,6 +17,15 @@ static void correlate(ntr_encoder *e, unsigned evcode, uint64_t icnt, uint64_t h
 
 void ntr_enc_announce(ntr_encoder *e, unsigned evcode) {
     if (e->config.announce) correlate(e, evcode, 0, HIST_EMPTY);
+}
+
+/* SYNC of the message that starts trace again after a stop for this reason. */
+static uint8_t reason_after(unsigned evcode) {
+    switch (evcode) {
+    case NTR_EVCODE_DEBUG: return NTR_SYNC_DEBUG_EXIT;
+    case NTR_EVCODE_LOW_POWER: return NTR_SYNC_POWER_DOWN;
+    default: return NTR_SYNC_TRACE_ENABLE;
+    }
 }
 
 void ntr_enc_close(ntr_encoder *e, uint64_t next, unsigned evcode) {
@@ -27,9 +37,7 @@ void ntr_enc_close(ntr_encoder *e, uint64_t next, unsigned evcode) {
     correlate(e, evcode, e->icnt, hist);
     e->icnt = 0;
     e->active = e->closing = false;
-    e->start_reason = evcode == NTR_EVCODE_DEBUG       ? NTR_SYNC_DEBUG_EXIT
-                      : evcode == NTR_EVCODE_LOW_POWER ? NTR_SYNC_POWER_DOWN
-                                                       : NTR_SYNC_TRACE_ENABLE;
+    e->start_reason = reason_after(evcode);
 }
 
 bool ntr_enc_needs_address(const ntr_encoder *e) {

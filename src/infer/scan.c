@@ -1,10 +1,14 @@
 #include "infer/scan.h"
 
+#include "message/values.h"
+#include "trace/ownership.h"
+#include "wire/mdo.h"
+
 #include <ntrace/reader.h>
 
 #include <string.h>
 
-enum { SOURCES = 4096, ICNT_BITS = 22, MDO_BITS = 6 };
+enum { SOURCES = 4096, ICNT_BITS = 22, PRV_RESERVED = 2 };
 
 /* What has to be remembered of each source. */
 typedef struct memory {
@@ -17,30 +21,35 @@ static bool is_flow(unsigned tcode) {
            tcode == NTR_TCODE_INDIRECT_BRANCH_HIST || tcode == NTR_TCODE_REPEAT_BRANCH;
 }
 
-static bool starts_trace(uint64_t sync) {
-    return sync == 1 || sync == 3 || sync == 5 || sync == 7 || sync == 9;
+static inline bool is_odd_value(unsigned field, uint64_t value) {
+    return ntr_value_flags(NTR_MESSAGES_ANY, field, value) & (NTR_VALUE_RESERVED | NTR_VALUE_UNSEEN);
+}
+
+static bool is_odd_process(uint64_t process) {
+    ntr_context context = {0};
+    return !ntr_ownership_follow(&context, process) || context.prv == PRV_RESERVED;
+}
+
+static bool is_run(const ntr_message *m) {
+    return NTR_HAS(m, RCODE) && ntr_value_flags(NTR_MESSAGES_ANY, NTR_FIELD_RCODE, m->rcode) & NTR_VALUE_RUN;
 }
 
 /* Values that no encoder is known to send. */
 static bool is_odd(const ntr_message *m) {
-    switch (m->tcode) {
-    case NTR_TCODE_PROG_TRACE_SYNC: return (starts_trace(m->sync) && m->icnt != 0) || m->sync == 8 || m->sync > 11;
-    case NTR_TCODE_DIRECT_BRANCH_SYNC:
-    case NTR_TCODE_INDIRECT_BRANCH_SYNC:
-    case NTR_TCODE_INDIRECT_BRANCH_HIST_SYNC: return m->sync == 8 || m->sync > 11;
-    case NTR_TCODE_RESOURCE_FULL: return (m->rcode > 2 && m->rcode != 8 && m->rcode != 9) || m->rdata0 == 0;
-    case NTR_TCODE_PROG_TRACE_CORRELATION: return m->evcode == 2 || m->evcode == 3 || (m->evcode > 4 && m->evcode < 8);
-    case NTR_TCODE_OWNERSHIP: return (m->process & 3) == 1 || (m->process >> 2 & 3) == 2;
-    case NTR_TCODE_ERROR: return m->etype > 0 && m->etype < 8;
-    case NTR_TCODE_REPEAT_BRANCH: return m->bcnt == 0;
-    default: return false;
-    }
+    if (NTR_HAS(m, SYNC) && is_odd_value(NTR_FIELD_SYNC, m->sync)) return true;
+    if (NTR_HAS(m, RCODE) && is_odd_value(NTR_FIELD_RCODE, m->rcode)) return true;
+    if (NTR_HAS(m, EVCODE) && is_odd_value(NTR_FIELD_EVCODE, m->evcode)) return true;
+    if (NTR_HAS(m, ETYPE) && is_odd_value(NTR_FIELD_ETYPE, m->etype)) return true;
+    if (NTR_HAS(m, PROCESS)) return is_odd_process(m->process);
+    if (NTR_HAS(m, BCNT)) return m->bcnt == 0;
+    if (NTR_HAS(m, RDATA0)) return m->rdata0 == 0;
+    return m->tcode == NTR_TCODE_PROG_TRACE_SYNC && m->icnt && ntr_sync_flags(m) & NTR_VALUE_RESTARTS;
 }
 
 static void look_at_address(const ntr_message *m, ntr_field field, ntr_scan *scan) {
     uint64_t value = m->value[field];
     unsigned width = m->width[field];
-    if (width > MDO_BITS && width <= 64 && value >> (width - MDO_BITS) == 0 && value >> (width - MDO_BITS - 1))
+    if (width > NTR_MDO_BITS && width <= 64 && value >> (width - NTR_MDO_BITS) == 0 && value >> (width - NTR_MDO_BITS - 1))
         scan->closed_signs++;
     else if (width && width <= 64 && value >> (width - 1))
         scan->open_signs++;
@@ -79,9 +88,9 @@ static void look_at(const ntr_message *m, memory *seen, ntr_scan *scan) {
     bool sync = ntr_tcode_is_sync(m->tcode);
     seen->started[src] |= sync || m->tcode == NTR_TCODE_ICT_WS;
     scan->odd += is_odd(m) || (is_flow(m->tcode) && !seen->started[src]);
-    scan->counts_of_runs += m->tcode == NTR_TCODE_RESOURCE_FULL && m->rcode >= 8;
-    scan->history += NTR_HAS(m, HIST) || (m->tcode == NTR_TCODE_RESOURCE_FULL && m->rcode != 0);
-    scan->stop_without_history += m->tcode == NTR_TCODE_PROG_TRACE_CORRELATION && m->cdf == 0;
+    scan->counts_of_runs += is_run(m);
+    scan->history += NTR_HAS(m, HIST) || (NTR_HAS(m, RCODE) && m->rcode != NTR_RCODE_ICNT);
+    scan->stop_without_history += NTR_HAS(m, CDF) && m->cdf == NTR_CDF_ICNT;
     scan->wide_icnt += NTR_HAS(m, ICNT) && m->icnt >> ICNT_BITS != 0;
     if (NTR_HAS(m, FADDR)) look_at_address(m, NTR_FIELD_FADDR, scan);
     if (NTR_HAS(m, UADDR)) look_at_address(m, NTR_FIELD_UADDR, scan);

@@ -2,9 +2,10 @@
 
 #include "message/table.h"
 
-#define NTR_VALUE(field, first, last, set, text) {NTR_FIELD_##field, first, last, NTR_MESSAGES_##set, text},
+#define NTR_VALUE(field, id, first, last, set, flags, name, about) \
+    {name, about, NTR_FIELD_##field, first, last, NTR_MESSAGES_##set, flags},
 static const ntr_value_info values[] = {
-#include "message/values.def"
+#include <ntrace/values.def>
 };
 #undef NTR_VALUE
 
@@ -18,7 +19,11 @@ const char *ntr_value_name(const ntr_dialect *dialect, ntr_field field, uint64_t
     for (size_t i = 0; (row = ntr_value_at(i)); i++) {
         if (row->field != field) continue;
         named = true;
-        if (row->messages & ntr_dialect_messages(dialect) && value >= row->first && value <= row->last) return row->text;
+        if (row->messages & ntr_dialect_messages(dialect) && value >= row->first && value <= row->last) return row->name;
     }
     return named ? "reserved" : NULL;
 }
+
+const char *ntr_sync_name(unsigned code) { return ntr_value_name(NULL, NTR_FIELD_SYNC, code); }
+
+const char *ntr_evcode_name(unsigned code) { return ntr_value_name(NULL, NTR_FIELD_EVCODE, code); }

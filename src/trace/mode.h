@@ -9,7 +9,7 @@ typedef enum ntr_mode { NTR_MODE_UNKNOWN, NTR_MODE_BTM, NTR_MODE_HTM } ntr_mode;
 
 static inline uint8_t ntr_mode_follow(uint8_t mode, const ntr_message *m) {
     if (m->tcode == NTR_TCODE_DIRECT_BRANCH) return NTR_MODE_BTM;
-    bool history = NTR_HAS(m, HIST) || (m->tcode == NTR_TCODE_RESOURCE_FULL && m->rcode != 0);
+    bool history = NTR_HAS(m, HIST) || (m->tcode == NTR_TCODE_RESOURCE_FULL && m->rcode != NTR_RCODE_ICNT);
     return history ? NTR_MODE_HTM : mode;
 }
 

@@ -52,15 +52,39 @@ static void print_fields(void) {
     printf("\n");
 }
 
+typedef struct flag_name {
+    const char *id, *text;
+} flag_name;
+
+/* The set's members, then the end of the cell. */
+static void print_flags(const flag_name *names, unsigned set) {
+    for (bool more = false; set; set &= set - 1, more = true)
+        printf("%s%s", more ? ", " : "", names[__builtin_ctz(set)].id);
+    printf(" |");
+}
+
+static void print_flag_names(const flag_name *names, size_t count) {
+    printf("| property | meaning |\n|---|---|\n");
+    for (size_t i = 0; i < count; i++) printf("| %s | %s |\n", names[i].id, names[i].text);
+    printf("\n");
+}
+
+#define NTR_FLAG(id, text) {#id, text},
+static const flag_name value_flags[] = {NTR_VALUE_FLAGS(NTR_FLAG)};
+#undef NTR_FLAG
+
 static void print_values(void) {
     const ntr_value_info *row;
-    printf("| field | value | meaning | where |\n|---|---|---|---|\n");
+    printf("| field | value | name | meaning | properties | where |\n|---|---|---|---|---|---|\n");
     for (size_t i = 0; (row = ntr_value_at(i)); i++) {
         printf("| %s | %u", ntr_field_name((ntr_field)row->field), row->first);
         if (row->last != row->first) printf("..%u", row->last);
-        printf(" | %s | %s |\n", row->text, row->messages & NTR_MESSAGES_1_0 ? "N-Trace 1.0" : "SiFive dialects");
+        printf(" | %s | %s | ", row->name, row->about);
+        print_flags(value_flags, row->flags);
+        printf(" %s |\n", row->messages & NTR_MESSAGES_1_0 ? "N-Trace 1.0" : "SiFive dialects");
     }
     printf("\n");
+    print_flag_names(value_flags, NTR_VALUE_BIT_RESERVED);
 }
 
 static void print_range(const ntr_rule *rule) {
@@ -85,8 +109,8 @@ static void print_rules(void) {
 int main(void) {
     printf("# Messages\n\n"
            "Made by `make docs` from `include/ntrace/messages.def`, `include/ntrace/fields.def`,\n"
-           "`src/message/values.def` and `src/message/rules.def`, the tables that the decoder, the encoder, `ntrace dump`\n"
-           "and `ntrace assemble` read. Do not edit this page.\n\n"
+           "`include/ntrace/values.def` and `src/message/rules.def`, the tables that the decoder, the encoder,\n"
+           "`ntrace dump` and `ntrace assemble` read. Do not edit this page.\n\n"
            "Every message begins with TCODE[6], then SRC where the stream has SRC bits, and may end with TSTAMP[Var].\n"
            "`[n]` is a field of n bits; `[Var]` has as many as its MSEO bits say and ends on a byte boundary. TCODEs\n"
            "56..62 are vendor defined, those without a row reserved; both are passed through as they are.\n\n"
@@ -97,7 +121,9 @@ int main(void) {
     printf("## Fields\n\n"
            "The widths bound what an encoder sends; a decoder takes up to 64 significant bits of any variable field.\n\n");
     print_fields();
-    printf("## Values\n\nWhat is not listed for one of these fields is reserved.\n\n");
+    printf("## Values\n\n"
+           "A value that is not listed for one of these fields is reserved. The constant of a value is `NTR_<field>_<id>`\n"
+           "(`<ntrace/values.h>`). Of several rows for one value the first one in the stream's dialect counts.\n\n");
     print_values();
     printf("## Rules\n\nA message that breaks one of these is malformed.\n\n");
     print_rules();

@@ -306,10 +306,10 @@ static void values_have_names(void **state) {
     const ntr_dialect *sifive = ntr_dialect_find("sifive-pre1.0");
     assert_string_equal(ntr_value_name(NULL, NTR_FIELD_SYNC, 2), "periodic");
     assert_string_equal(ntr_value_name(NULL, NTR_FIELD_SYNC, 8), "reserved");
-    assert_string_equal(ntr_value_name(NULL, NTR_FIELD_SYNC, 15), "vendor defined");
+    assert_string_equal(ntr_value_name(NULL, NTR_FIELD_SYNC, 15), "vendor");
     assert_string_equal(ntr_value_name(sifive, NTR_FIELD_SYNC, 15), "PC sample");
     assert_string_equal(ntr_value_name(sifive, NTR_FIELD_SYNC, 2), "periodic");
-    assert_string_equal(ntr_value_name(NULL, NTR_FIELD_RCODE, 9), "vendor defined");
+    assert_string_equal(ntr_value_name(NULL, NTR_FIELD_RCODE, 9), "vendor");
     assert_string_equal(ntr_value_name(NULL, NTR_FIELD_CKSRC, 0), "reserved");
     assert_null(ntr_value_name(NULL, NTR_FIELD_ICNT, 1));
 }
