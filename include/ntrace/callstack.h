@@ -1,8 +1,9 @@
-/* Call stacks rebuilt from events: who called whom, per hart and per context.
+/* Call stacks: reconstructed from events, per hart and per context.
  *
- * Calls push; a return pops to the frame it returns into, also over frames in between (longjmp, unwound
- * exceptions); a jump to another function is a tail call; traps push a frame that the trap return pops; a
- * context switch changes stacks; a gap closes every frame of its source. */
+ * A call pushes a frame. A return pops frames up to the frame it returns to, which may be several (longjmp, unwinding
+ * of exceptions). A jump to another function is a tail call and replaces the top frame. A trap pushes a frame that the
+ * trap return pops. A context switch selects another stack. A gap closes all frames of its source.
+ * Objects are not thread-safe: calls for one object must not overlap. */
 #ifndef NTRACE_CALLSTACK_H
 #define NTRACE_CALLSTACK_H
 
@@ -17,81 +18,85 @@ extern "C" {
 
 typedef struct ntr_functions ntr_functions;
 
-/* A function; all code without a name is one function an image, "[unknown]", `linkage` NULL. */
+/* A function. All code of an image without a name counts as one function "[unknown]" with `linkage` NULL. */
 typedef struct ntr_function {
-    const char *name;      /* for people; owned by the table */
-    const char *linkage;
-    const char *file;      /* where it is declared; NULL: not known */
-    const char *image;
-    uint32_t line;
-    uint64_t low, high;    /* the part of its code that was met first: [low, high) */
+    const char *name;      /* demangled name; owned by the table */
+    const char *linkage;   /* linkage name; NULL: none */
+    const char *file;      /* file of the declaration; NULL: not known */
+    const char *image;     /* name of the image */
+    uint32_t line;         /* line of the declaration */
+    uint64_t low, high;    /* address range [low, high) of the part of its code that was found first */
 } ntr_function;
 
-/* `source` must outlive it. NULL when out of memory. */
-NTR_API ntr_functions *ntr_functions_new(ntr_debug_info *source, const ntr_allocator *allocator);
+/* Returns a table of functions, or NULL when out of memory. `debug` must outlive it. */
+NTR_API ntr_functions *ntr_functions_new(ntr_debug_info *debug, const ntr_allocator *allocator);
 NTR_API void ntr_functions_free(ntr_functions *functions);
 
-/* Number of the function at `address`, counted from 0 in the order of first use. */
+/* Returns the number of the function at `address`. Functions are numbered from 0 in the order of first use. */
 NTR_API uint32_t ntr_functions_at(ntr_functions *functions, const ntr_context *context, uint64_t address);
 
-/* Number of a function that is only a name (copied), made when there is none. UINT32_MAX when out of memory. */
+/* Returns the number of a function that has only a name (copied). It is created when it does not exist. Returns
+ * UINT32_MAX when out of memory. */
 NTR_API uint32_t ntr_functions_named(ntr_functions *functions, const char *name);
 
-/* NULL past the last. The pointer holds until the next ntr_functions_at. */
+/* Returns the function, or NULL when `number` is past the last one. The pointer is valid until the next call of
+ * ntr_functions_at or ntr_functions_named. */
 NTR_API const ntr_function *ntr_functions_get(const ntr_functions *functions, uint32_t number);
 
 /* ---- stacks ------------------------------------------------------------------------------------ */
 
 typedef enum ntr_frame_kind {
-    NTR_FRAME_ROOT,      /* where knowledge of the stack begins */
+    NTR_FRAME_ROOT,      /* the outermost known frame; its caller is not known */
     NTR_FRAME_CALL,
-    NTR_FRAME_EXCEPTION, /* a trap handler */
-    NTR_FRAME_INTERRUPT,
+    NTR_FRAME_EXCEPTION, /* an exception handler */
+    NTR_FRAME_INTERRUPT, /* an interrupt handler */
 } ntr_frame_kind;
 
 typedef struct ntr_stack_frame {
-    uint32_t function;   /* of ntr_functions */
-    uint32_t handle;     /* the listener's own, as returned by `enter` */
+    uint32_t function;   /* number in ntr_functions */
+    uint32_t handle;     /* value returned by the listener's `enter` */
     uint8_t kind;        /* ntr_frame_kind */
-    uint64_t site;       /* address of the call, or interrupted address */
-    uint64_t return_to;  /* where a return from it goes */
+    uint64_t site;       /* address of the call instruction, or of the interrupted instruction */
+    uint64_t return_to;  /* return address */
 } ntr_stack_frame;
 
-/* Where and when a stack changes. */
+/* The event and the place at which a stack changes. */
 typedef struct ntr_stack_moment {
-    const ntr_event *event;      /* that made the change */
+    const ntr_event *event;      /* the event that causes the change */
     uint16_t src;
     const ntr_context *context;
-    const ntr_stack_frame *parent; /* enter: the frame below, NULL for a root; leave: the same */
+    const ntr_stack_frame *parent; /* the frame below; NULL for a root */
 } ntr_stack_moment;
 
 typedef struct ntr_stack_listener {
-    /* A frame is entered; the result is kept in frame->handle. `tail`: it replaces the function that was on
-     * top, whose `leave` came just before. */
+    /* A frame is entered. The result is stored in frame->handle. `tail`: the frame replaces the previous top frame by a
+     * tail call; `leave` was called for that frame just before. */
     uint32_t (*enter)(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool tail);
-    /* A frame is left. `lost`: not by a return, the stack became unknown. */
+    /* A frame is left. `lost`: not by a return; the stack is not known any more. */
     void (*leave)(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool lost);
     void *user;
 } ntr_stack_listener;
 
 typedef struct ntr_callstack ntr_callstack;
 
-/* Either callback of `listener` may be NULL. NULL when out of memory. */
+/* Returns a call stack object, or NULL when out of memory. `functions` must outlive it. `listener` is copied; each of
+ * its functions may be NULL. */
 NTR_API ntr_callstack *ntr_callstack_new(ntr_functions *functions, const ntr_stack_listener *listener,
                                          const ntr_allocator *allocator);
 NTR_API void ntr_callstack_free(ntr_callstack *callstack);
 
-/* The frame that `event` executes in, made if there is none; NULL when out of memory. Call before
- * ntr_callstack_feed of the same event. Only spans execute. */
+/* Returns the frame in which the span `event` executes; a root frame is created when there is none. Returns NULL when
+ * out of memory. Call it before ntr_callstack_feed of the same event. Only for spans. */
 NTR_API const ntr_stack_frame *ntr_callstack_frame(ntr_callstack *callstack, const ntr_event *event);
 
-/* Apply the event. Errors: NTR_E_MEMORY. */
+/* Applies the event to the stacks. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_callstack_feed(ntr_callstack *callstack, const ntr_event *event);
 
-/* The frames of a source's current stack, root first. */
+/* Returns the frames of the current stack of a source, root first, and stores their number in *count. The pointer is
+ * valid until the next change. */
 NTR_API const ntr_stack_frame *ntr_callstack_frames(const ntr_callstack *callstack, uint16_t src, size_t *count);
 
-/* End of the trace: leave every frame of every stack. */
+/* Ends the trace: leaves all frames of all stacks. `last` is the last event. */
 NTR_API void ntr_callstack_finish(ntr_callstack *callstack, const ntr_event *last);
 
 #ifdef __cplusplus

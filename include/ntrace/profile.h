@@ -1,4 +1,4 @@
-/* Profile: where instructions and time went, by function, line, instruction, hart or context. */
+/* Profile: instructions and time by function, line, instruction, hart or context. */
 #ifndef NTRACE_PROFILE_H
 #define NTRACE_PROFILE_H
 
@@ -10,8 +10,8 @@ extern "C" {
 #endif
 
 typedef enum ntr_profile_by {
-    NTR_PROFILE_FUNCTION,    /* needs the call tree */
-    NTR_PROFILE_LINE,        /* the others need the tally */
+    NTR_PROFILE_FUNCTION,    /* requires the call tree */
+    NTR_PROFILE_LINE,        /* this one and the following require the tally */
     NTR_PROFILE_INSTRUCTION,
     NTR_PROFILE_HART,
     NTR_PROFILE_CONTEXT,
@@ -22,25 +22,26 @@ typedef struct ntr_profile_row {
     const char *file;     /* NULL: not known */
     const char *image;
     uint32_t line;
-    uint64_t address;     /* function: entry; instruction: its own */
-    uint16_t src;         /* hart, context */
-    ntr_context context;  /* context */
-    uint64_t self, total; /* instructions; total is self where there is no call tree */
+    uint64_t address;     /* by function: entry; by instruction: address of the instruction */
+    uint16_t src;         /* by hart and by context */
+    ntr_context context;  /* by context */
+    uint64_t self, total; /* instructions; without a call tree, total is equal to self */
     uint64_t self_ticks, total_ticks;
-    uint64_t calls;       /* function: entered; instruction: executed */
+    uint64_t calls;       /* by function: number of entries; by instruction: number of executions */
 } ntr_profile_row;
 
 typedef struct ntr_profile {
     const ntr_allocator *allocator;
-    ntr_profile_row *rows; /* by descending self */
+    ntr_profile_row *rows; /* sorted by `self`, descending */
     size_t count;
-    uint64_t instructions, ticks; /* of all rows */
+    uint64_t instructions, ticks; /* sums of all rows */
 } ntr_profile;
 
-/* `tree` (finished) and `tally`: the one that `by` needs; the other may be NULL. Strings belong to `functions`
- * and `source`. Errors: NTR_E_MEMORY, NTR_E_INVALID. */
+/* Fills *profile. `by` determines whether `tree` (after ntr_calltree_finish) or `tally` is required; the other may be
+ * NULL. The strings of the rows belong to `functions` and `debug` and are valid as long as these. Release the rows
+ * with ntr_profile_release. Errors: NTR_E_MEMORY, NTR_E_INVALID. */
 NTR_API ntr_status ntr_profile_make(ntr_profile *profile, ntr_profile_by by, const ntr_program *program,
-                                    ntr_debug_info *source, ntr_functions *functions, const ntr_calltree *tree,
+                                    ntr_debug_info *debug, ntr_functions *functions, const ntr_calltree *tree,
                                     ntr_tally *tally, const ntr_allocator *allocator);
 
 typedef enum ntr_profile_key {
@@ -51,7 +52,7 @@ typedef enum ntr_profile_key {
     NTR_PROFILE_KEY_TOTAL_TICKS,
 } ntr_profile_key;
 
-/* Order the rows by `key`, descending; rows that have it alike, by self. */
+/* Sorts the rows by `key`, descending; rows with equal keys by `self`. */
 NTR_API void ntr_profile_sort(ntr_profile *profile, ntr_profile_key key);
 
 NTR_API void ntr_profile_release(ntr_profile *profile);

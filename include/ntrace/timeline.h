@@ -1,8 +1,8 @@
-/* A timeline: what each hart was in, from when to when, in bounded memory.
+/* Timeline: what each hart executed, with begin and end times, in bounded memory.
  *
- * Slices are functions (nested as called), traps, contexts and gaps. Time is the trace's own where it is stamped
- * (ticks), else the instructions that the hart has executed. There are never more than `most` slices: when they
- * get too many, the shortest allowed doubles and shorter ones go, over the whole of the trace alike. */
+ * Slices are functions (nested like the calls), traps, contexts and gaps. The unit of time is the timestamp tick when
+ * the trace has timestamps, otherwise the number of instructions of the hart. A timeline has at most `most` slices:
+ * when there are more, the minimum length is doubled and shorter slices are removed, in the whole trace. */
 #ifndef NTRACE_TIMELINE_H
 #define NTRACE_TIMELINE_H
 
@@ -13,9 +13,9 @@ extern "C" {
 #endif
 
 typedef enum ntr_timeslice_kind {
-    NTR_SLICE_FUNCTION, /* `value`: its number in the functions */
-    NTR_SLICE_TRAP,     /* the same; `kind` of the frame tells exception and interrupt apart */
-    NTR_SLICE_CONTEXT,  /* `value`: scontext, or hcontext where there is none */
+    NTR_SLICE_FUNCTION, /* `value`: number of the function */
+    NTR_SLICE_TRAP,     /* `value`: number of the function; `frame` distinguishes exception and interrupt */
+    NTR_SLICE_CONTEXT,  /* `value`: scontext, or hcontext when there is no scontext */
     NTR_SLICE_GAP,      /* `value`: ntr_status, negated */
     NTR_SLICE_KINDS,
 } ntr_timeslice_kind;
@@ -23,8 +23,8 @@ typedef enum ntr_timeslice_kind {
 typedef struct ntr_timeslice {
     uint64_t begin, end; /* end >= begin */
     uint64_t value;
-    uint64_t context; /* function, trap: the scontext it ran in, 0 when not known: stacks of one context nest */
-    uint64_t order;   /* of entering: of two that begin alike, the outer one has the lower */
+    uint64_t context; /* function, trap: scontext, 0 when not known; the slices of one context are nested */
+    uint64_t order;   /* order of entry; of two slices with the same begin, the outer one has the lower value */
     uint16_t src;
     uint8_t kind;   /* ntr_timeslice_kind */
     uint8_t frame;  /* function, trap: ntr_frame_kind */
@@ -32,23 +32,24 @@ typedef struct ntr_timeslice {
 
 typedef struct ntr_timeline ntr_timeline;
 
-/* `functions` must outlive it. `most` 0: 200,000 slices. NULL when out of memory. */
+/* Returns a timeline, or NULL when out of memory. `functions` must outlive it. `most` is the maximum number of slices;
+ * 0 means 200,000. */
 NTR_API ntr_timeline *ntr_timeline_new(ntr_functions *functions, size_t most, const ntr_allocator *allocator);
 NTR_API void ntr_timeline_free(ntr_timeline *timeline);
 
-/* Take events in stream order. Errors: NTR_E_MEMORY. */
+/* Processes `count` events in stream order. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_timeline_feed(ntr_timeline *timeline, const ntr_event *events, size_t count);
 
-/* Close what is open, and order by source, kind, context, begin and order. */
+/* Closes open slices and sorts all slices by source, kind, context, begin and order. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_timeline_finish(ntr_timeline *timeline);
 
-/* After ntr_timeline_finish. */
+/* Returns the slices and stores their number in *count. Call it after ntr_timeline_finish. */
 NTR_API const ntr_timeslice *ntr_timeline_slices(const ntr_timeline *timeline, size_t *count);
 
-/* Whether times are ticks of the trace; else they are instructions of the hart. */
+/* Returns whether times are timestamp ticks; otherwise they are instructions of the hart. */
 NTR_API bool ntr_timeline_timed(const ntr_timeline *timeline);
 
-/* Functions and traps shorter than this were left out; 0: none was. */
+/* Returns the minimum length: shorter functions and traps were removed. 0: none was removed. */
 NTR_API uint64_t ntr_timeline_shortest(const ntr_timeline *timeline);
 
 #ifdef __cplusplus

@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-/* Frames deeper than this are dropped from the bottom: runaway recursion must not eat the machine. */
+/* Maximum depth. Deeper stacks lose their oldest frames, which bounds the memory used by runaway recursion. */
 enum { DEPTH_MAX = 1 << 16 };
 
-enum { LATELY = 64, LATELY_BITS = 4 };
+enum { RECENT = 64, RECENT_BITS = 4 };
 
 /* The stack of one context of one source. */
 typedef struct stack {
@@ -18,14 +18,14 @@ typedef struct stack {
     size_t depth, capacity;
 } stack;
 
-/* A source: which stack is current, and where its code goes on. */
+/* State of a source: its current stack and the address at which its execution stopped. */
 typedef struct hart {
     uint16_t src;
     size_t current; /* index into stacks */
     ntr_context context;
-    ntr_function_range lately[LATELY]; /* code of the context that was looked up, by address */
+    ntr_function_range recent[RECENT]; /* cache of function ranges of the context, indexed by address */
     uint64_t stopped_at;
-    bool stopped; /* nothing ran since a stop */
+    bool stopped; /* no instruction was executed since a stop */
 } hart;
 
 struct ntr_callstack {
@@ -56,10 +56,10 @@ void ntr_callstack_free(ntr_callstack *cs) {
     ntr_dealloc(cs->allocator, cs);
 }
 
-/* ---- which stack ------------------------------------------------------------------------------- */
+/* ---- selection of the stack -------------------------------------------------------------------- */
 
-/* A stack belongs to a process on a hart, not to a privilege: a trap handler runs on top of what it
- * interrupted. */
+/* A stack belongs to a process on a hart, not to a privilege mode: a trap handler runs on the stack of the process it
+ * interrupts. */
 static bool same_process(const ntr_context *a, const ntr_context *b) {
     return a->scontext == b->scontext && a->hcontext == b->hcontext && a->has_scontext == b->has_scontext &&
            a->has_hcontext == b->has_hcontext;
@@ -88,7 +88,7 @@ static hart *hart_of(ntr_callstack *cs, uint16_t src) {
     return &cs->harts[cs->hart_count++];
 }
 
-/* ---- changes ----------------------------------------------------------------------------------- */
+/* ---- changes of a stack ------------------------------------------------------------------------ */
 
 typedef struct change {
     ntr_callstack *cs;
@@ -123,7 +123,7 @@ static ntr_status push(change *c, ntr_stack_frame frame, bool tail) {
     return NTR_OK;
 }
 
-/* Leave frames until `depth` are left. */
+/* Leaves frames until the depth is `depth`. */
 static void pop_to(change *c, size_t depth, bool lost) {
     stack *s = c->stack;
     while (s->depth > depth) {
@@ -135,7 +135,7 @@ static void pop_to(change *c, size_t depth, bool lost) {
 }
 
 static const ntr_function_range *range_at(const change *c, uint64_t address) {
-    ntr_function_range *range = &c->hart->lately[address >> LATELY_BITS & (LATELY - 1)];
+    ntr_function_range *range = &c->hart->recent[address >> RECENT_BITS & (RECENT - 1)];
     if (address < range->low || address >= range->high)
         *range = ntr_functions_range(c->cs->functions, &c->hart->context, address);
     return range;
@@ -159,7 +159,7 @@ static ntr_stack_frame *top(const change *c) {
     return c->stack->depth ? &c->stack->frames[c->stack->depth - 1] : NULL;
 }
 
-/* Control is in another function on the same level: the frame keeps what it returns to. */
+/* Execution continues in another function at the same depth. The new frame keeps the return address. */
 static ntr_status replace_top(change *c, uint64_t address) {
     ntr_stack_frame frame = *top(c);
     uint32_t function = function_at(c, address);
@@ -173,7 +173,7 @@ static bool is_trap(const ntr_stack_frame *frame) {
     return frame->kind >= NTR_FRAME_EXCEPTION;
 }
 
-/* Depth of the nearest frame of `function` at `depth` or below; 0: there is none. */
+/* Returns the depth of the innermost frame of `function` at depth `depth` or less, or 0 when there is none. */
 static size_t depth_of(const stack *s, size_t depth, uint32_t function) {
     while (depth > 0 && s->frames[depth - 1].function != function) depth--;
     return depth;
@@ -185,8 +185,8 @@ static size_t depth_of_trap(const stack *s) {
     return depth;
 }
 
-/* The unwinder goes on from a clean-up in some frame, and never back into that frame: of a recursion, the one
- * below is meant. */
+/* The unwinder (_Unwind_Resume) continues after the clean-up code of a frame and never returns to that frame. For a
+ * recursive function it therefore continues in a frame below. */
 static size_t below_resumer(const change *c, size_t depth, uint32_t function) {
     if (depth == 0 || depth == c->stack->depth) return depth;
     const ntr_function *callee = ntr_functions_get(c->cs->functions, c->stack->frames[depth].function);
@@ -195,10 +195,11 @@ static size_t below_resumer(const change *c, size_t depth, uint32_t function) {
     return below ? below : depth;
 }
 
-/* Control is at `address`, where no call returns to: a longjmp, a landing pad, a signal frame gone. It is in the
- * nearest frame of that function; else a trap handler went on to the code that ends it; else it came to where we
- * came in. All code without a name being one function, it proves nothing about frames below a trap. */
-static ntr_status land(change *c, uint64_t address) {
+/* Execution is at `address`, which is not the return address of any frame: a longjmp, a landing pad, or the end of a
+ * signal handler. In order of preference: pop to the innermost frame of the function at `address`; treat the jump as
+ * one inside the trap handler; treat it as a jump in the root frame. The function "[unknown]" stands for all code
+ * without a name. A frame of it below a trap is therefore no evidence that the trap handler was left. */
+static ntr_status reposition(change *c, uint64_t address) {
     uint32_t function = function_at(c, address);
     const ntr_function *landed = ntr_functions_get(c->cs->functions, function);
     size_t trap = depth_of_trap(c->stack);
@@ -212,7 +213,7 @@ static ntr_status land(change *c, uint64_t address) {
     return replace_top(c, address);
 }
 
-/* A return to `address`: by the nearest call that comes back there. */
+/* Handles a return to `address`: pops the innermost call with this return address. */
 static ntr_status unwind(change *c, uint64_t address) {
     stack *s = c->stack;
     for (size_t depth = s->depth; depth > 1; depth--)
@@ -220,18 +221,19 @@ static ntr_status unwind(change *c, uint64_t address) {
             pop_to(c, depth - 1, false);
             return NTR_OK;
         }
-    return land(c, address);
+    return reposition(c, address);
 }
 
 static ntr_status trap_return(change *c, uint64_t address) {
     size_t depth = depth_of_trap(c->stack);
     if (depth) pop_to(c, depth - 1, false);
     if (c->stack->depth == 0) return NTR_OK;
-    return top(c)->function == function_at(c, address) ? NTR_OK : land(c, address);
+    return top(c)->function == function_at(c, address) ? NTR_OK : reposition(c, address);
 }
 
-/* Tracing stopped for a system call (or whatever ran untraced) and goes on elsewhere than behind it: a handler of
- * a signal begins, or ends; else it is another story, of which this stack tells nothing. */
+/* Tracing stopped at a system call (or at code that is not traced) and continues at another address than the
+ * instruction after it. Either a signal handler begins or ends, or the new position is unrelated and the stack is
+ * lost. */
 static ntr_status resume_elsewhere(change *c, uint64_t address) {
     enum { ECALL = 4 };
     stack *s = c->stack;
@@ -246,18 +248,18 @@ static ntr_status resume_elsewhere(change *c, uint64_t address) {
     const ntr_function *entered = ntr_functions_get(c->cs->functions, function);
     if (entered && entered->linkage && entered->low == address)
         return push(c, frame_at(c, NTR_FRAME_INTERRUPT, address, back, back), false);
-    if (depth_of(s, s->depth, function)) return land(c, address);
+    if (depth_of(s, s->depth, function)) return reposition(c, address);
     pop_to(c, 0, true);
     return NTR_OK;
 }
 
-/* Execution may go on anywhere after a stop; otherwise a sync agrees with the flow. */
+/* After a stop, execution may continue anywhere. Without a stop, a synchronizing message agrees with the flow. */
 static ntr_status sync(change *c, uint64_t address) {
     enum { ECALL = 4 };
     if (c->stack->depth == 0) return NTR_OK;
     bool elsewhere = c->hart->stopped && address != c->hart->stopped_at && address != c->hart->stopped_at + ECALL;
     if (elsewhere) return resume_elsewhere(c, address);
-    return top(c)->function == function_at(c, address) ? NTR_OK : land(c, address);
+    return top(c)->function == function_at(c, address) ? NTR_OK : reposition(c, address);
 }
 
 static ntr_status end_span(change *c) {
@@ -347,7 +349,7 @@ ntr_status ntr_callstack_feed(ntr_callstack *cs, const ntr_event *event) {
         return sync(&c, event->address);
     case NTR_EVENT_CONTEXT:
         c.hart->context = event->context;
-        memset(c.hart->lately, 0, sizeof c.hart->lately);
+        memset(c.hart->recent, 0, sizeof c.hart->recent);
         c.hart->current = stack_of(cs, event->src, &event->context);
         if (c.hart->current == SIZE_MAX) {
             c.hart->current = 0;

@@ -7,18 +7,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Calls come in the order they came in before: which child of a node was entered last, and which sibling after
- * a child. Trees of recursive programs are larger than caches; a right guess spares the way through the slots. */
-struct guess {
+/* Prediction of child nodes. Calls tend to repeat in the same order, so each node records the child that was entered
+ * last, and each child the sibling that was entered after it. The tree of a recursive program is larger than the
+ * caches; a correct prediction avoids the lookup in the hash table. */
+struct prediction {
     uint32_t last, next;
 };
 
-/* Most spans change nothing but a count: they go on in the function they are in. */
+/* State of a source. Most spans stay in the function of the previous span and only increase a count. */
 struct source {
-    ntr_time_attribution shares; /* of time */
-    bool stays;        /* the stack is as the last span left it, and will be while that goes on */
-    uint32_t node;     /* of the frame on top */
-    ntr_function_range code; /* in */
+    ntr_time_attribution time; /* attribution of time */
+    bool stays;        /* the stack does not change while execution stays in `code` */
+    uint32_t node;     /* node of the top frame */
+    ntr_function_range code; /* code of the top frame's function */
 };
 
 struct ntr_calltree {
@@ -26,9 +27,9 @@ struct ntr_calltree {
     ntr_callstack *stacks;
     ntr_call_node *nodes;
     size_t count, capacity;
-    struct guess *guesses; /* by node */
-    size_t guess_capacity;
-    uint32_t *slots; /* open addressing by node_key: node numbers, NONE when free */
+    struct prediction *predictions; /* one per node */
+    size_t prediction_capacity;
+    uint32_t *slots; /* hash table by node_key, open addressing: numbers of nodes, NONE when free */
     size_t slot_count;
     ntr_functions *functions;
     ntr_calltree_split split;
@@ -39,7 +40,7 @@ struct ntr_calltree {
 
 /* ---- nodes ------------------------------------------------------------------------------------- */
 
-/* What makes a node: called from the same node, at the same place, the same function, in the same way. */
+/* A node is identified by its parent, call site, function and kind. */
 typedef struct node_key {
     uint64_t site;
     uint32_t parent, function;
@@ -86,7 +87,8 @@ static bool rehash(ntr_calltree *t, size_t slot_count) {
 static uint32_t new_child(ntr_calltree *t, uint32_t parent, const ntr_stack_frame *frame, const node_key *key) {
     if (t->nodes[parent].depth == NTR_CALLTREE_DEPTH_MAX || t->count == NTR_CALLTREE_NODES_MAX) return parent;
     if (ntr_reserve(t->allocator, (void **)&t->nodes, &t->capacity, t->count + 1, sizeof *t->nodes) ||
-        ntr_reserve(t->allocator, (void **)&t->guesses, &t->guess_capacity, t->count + 1, sizeof *t->guesses) ||
+        ntr_reserve(t->allocator, (void **)&t->predictions, &t->prediction_capacity, t->count + 1,
+                    sizeof *t->predictions) ||
         (t->count * 2 >= t->slot_count && !rehash(t, t->slot_count * 2))) {
         t->failed = NTR_E_MEMORY;
         return parent;
@@ -102,7 +104,7 @@ static uint32_t new_child(ntr_calltree *t, uint32_t parent, const ntr_stack_fram
         .site = frame->site,
     };
     t->nodes[parent].child = number;
-    t->guesses[number] = (struct guess){0};
+    t->predictions[number] = (struct prediction){0};
     *slot_of(t, key) = number;
     return number;
 }
@@ -114,17 +116,17 @@ static bool is_child(const ntr_calltree *t, uint32_t number, const node_key *key
 
 static uint32_t child_of(ntr_calltree *t, uint32_t parent, const ntr_stack_frame *frame) {
     const node_key key = {frame->site, parent, frame->function, frame->kind};
-    uint32_t last = t->guesses[parent].last, found = t->guesses[last].next;
+    uint32_t last = t->predictions[parent].last, found = t->predictions[last].next;
     if (last && is_child(t, last, &key)) return last;
     if (!found || !is_child(t, found, &key)) found = *slot_of(t, &key);
     if (found == NTR_CALLTREE_NONE) found = new_child(t, parent, frame, &key);
-    if (last) t->guesses[last].next = found;
-    t->guesses[parent].last = found;
+    if (last) t->predictions[last].next = found;
+    t->predictions[parent].last = found;
     return found;
 }
 
-/* The node that stands for the hart, or its context, above all that ran there. */
-static uint32_t place_of(ntr_calltree *t, const ntr_stack_moment *moment) {
+/* Returns the node of the hart or context, the parent of its root frames. */
+static uint32_t subtree_of(ntr_calltree *t, const ntr_stack_moment *moment) {
     const ntr_context *context = moment->context;
     char name[96];
     if (t->split == NTR_CALLTREE_TOGETHER) return NTR_CALLTREE_ROOT;
@@ -147,12 +149,12 @@ static uint32_t place_of(ntr_calltree *t, const ntr_stack_moment *moment) {
 static uint32_t on_enter(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool tail) {
     ntr_calltree *t = user;
     (void)tail;
-    uint32_t node = child_of(t, moment->parent ? moment->parent->handle : place_of(t, moment), frame);
+    uint32_t node = child_of(t, moment->parent ? moment->parent->handle : subtree_of(t, moment), frame);
     t->nodes[node].calls++;
     return node;
 }
 
-/* ---- life -------------------------------------------------------------------------------------- */
+/* ---- creation ---------------------------------------------------------------------------------- */
 
 ntr_calltree *ntr_calltree_new(ntr_functions *functions, const ntr_allocator *allocator) {
     enum { SLOTS = 1024 };
@@ -163,12 +165,12 @@ ntr_calltree *ntr_calltree_new(ntr_functions *functions, const ntr_allocator *al
     const ntr_stack_listener listener = {.enter = on_enter, .user = t};
     t->stacks = ntr_callstack_new(functions, &listener, allocator);
     if (!t->stacks || ntr_reserve(allocator, (void **)&t->nodes, &t->capacity, 1, sizeof *t->nodes) ||
-        ntr_reserve(allocator, (void **)&t->guesses, &t->guess_capacity, 1, sizeof *t->guesses) ||
+        ntr_reserve(allocator, (void **)&t->predictions, &t->prediction_capacity, 1, sizeof *t->predictions) ||
         !rehash(t, SLOTS)) {
         ntr_calltree_free(t);
         return NULL;
     }
-    t->guesses[0] = (struct guess){0};
+    t->predictions[0] = (struct prediction){0};
     t->nodes[t->count++] = (ntr_call_node){.parent = NTR_CALLTREE_NONE, .child = NTR_CALLTREE_NONE,
                                            .sibling = NTR_CALLTREE_NONE, .function = UINT32_MAX};
     return t;
@@ -183,8 +185,8 @@ void ntr_calltree_free(ntr_calltree *t) {
     ntr_callstack_free(t->stacks);
     ntr_dealloc(t->allocator, t->nodes);
     ntr_dealloc(t->allocator, t->slots);
-    ntr_dealloc(t->allocator, t->guesses);
-    for (size_t i = 0; i < t->source_count; i++) ntr_time_attribution_release(&t->sources[i].shares, t->allocator);
+    ntr_dealloc(t->allocator, t->predictions);
+    for (size_t i = 0; i < t->source_count; i++) ntr_time_attribution_release(&t->sources[i].time, t->allocator);
     ntr_dealloc(t->allocator, t->sources);
     ntr_dealloc(t->allocator, t);
 }
@@ -196,7 +198,7 @@ static void take_ticks(void *user, uint32_t node, uint64_t ticks) {
     t->nodes[node].ticks += ticks;
 }
 
-/* NULL when out of memory. */
+/* Returns the state of the source, or NULL when out of memory. */
 static struct source *source_of(ntr_calltree *t, uint16_t src) {
     if (src < t->source_count) return &t->sources[src];
     size_t need = (size_t)src + 1;
@@ -217,7 +219,7 @@ static bool stays(const struct source *s, const ntr_event *event) {
 
 static ntr_status count_span(ntr_calltree *t, struct source *s, uint32_t node, uint32_t instructions) {
     t->nodes[node].instructions += instructions;
-    return s->shares.timed ? ntr_time_attribution_add(&s->shares, node, instructions, t->allocator) : NTR_OK;
+    return s->time.timed ? ntr_time_attribution_add(&s->time, node, instructions, t->allocator) : NTR_OK;
 }
 
 static ntr_status take_span(ntr_calltree *t, struct source *s, const ntr_event *event) {
@@ -230,20 +232,20 @@ static ntr_status take_span(ntr_calltree *t, struct source *s, const ntr_event *
 static ntr_status take(ntr_calltree *t, const ntr_event *event) {
     struct source *s = source_of(t, event->src);
     if (!s) return NTR_E_MEMORY;
-    if (s->shares.timed || event->flags & NTR_EVENT_TIME) ntr_time_attribution_event(&s->shares, event, take_ticks, t);
+    if (s->time.timed || event->flags & NTR_EVENT_TIME) ntr_time_attribution_event(&s->time, event, take_ticks, t);
     if (stays(s, event)) return count_span(t, s, s->node, event->instructions);
     if (event->kind == NTR_EVENT_SPAN) return take_span(t, s, event);
     s->stays = false;
     return ntr_callstack_feed(t->stacks, event);
 }
 
-/* Take the spans that change nothing but a count; tells how many those are. */
-static size_t take_quiet(ntr_calltree *t, const ntr_event *events, size_t count) {
+/* Counts the leading spans that stay in the current function. Returns their number. */
+static size_t count_leading_spans(ntr_calltree *t, const ntr_event *events, size_t count) {
     size_t taken = 0;
     uint64_t instructions = 0;
     if (count == 0 || events->src >= t->source_count) return 0;
     const struct source s = t->sources[events->src];
-    if (!s.stays || s.shares.timed) return 0;
+    if (!s.stays || s.time.timed) return 0;
     for (; taken < count && events[taken].src == events->src && stays(&s, &events[taken]); taken++) {
         if (events[taken].flags & NTR_EVENT_TIME) break;
         instructions += events[taken].instructions;
@@ -255,14 +257,14 @@ static size_t take_quiet(ntr_calltree *t, const ntr_event *events, size_t count)
 ntr_status ntr_calltree_feed(ntr_calltree *t, const ntr_event *events, size_t count) {
     ntr_status status = NTR_OK;
     for (size_t i = 0; i < count && !status; i++) {
-        i += take_quiet(t, events + i, count - i);
+        i += count_leading_spans(t, events + i, count - i);
         if (i < count) status = take(t, &events[i]);
     }
     return status ? status : t->failed;
 }
 
 void ntr_calltree_finish(ntr_calltree *t) {
-    for (size_t i = 0; i < t->source_count; i++) ntr_time_attribution_flush(&t->sources[i].shares, take_ticks, t);
+    for (size_t i = 0; i < t->source_count; i++) ntr_time_attribution_flush(&t->sources[i].time, take_ticks, t);
     for (size_t i = 0; i < t->count; i++) {
         t->nodes[i].total_instructions = t->nodes[i].instructions;
         t->nodes[i].total_ticks = t->nodes[i].ticks;
@@ -279,7 +281,7 @@ const ntr_call_node *ntr_calltree_nodes(const ntr_calltree *t, size_t *count) {
     return t->nodes;
 }
 
-/* Whether an ancestor of the node is the same function: then the ancestor's total has it already. */
+/* Returns whether an ancestor of the node is the same function. The total of that ancestor then includes the node. */
 static bool nested_in_itself(const ntr_calltree *t, const ntr_call_node *node) {
     for (uint32_t at = node->parent; at != NTR_CALLTREE_ROOT; at = t->nodes[at].parent)
         if (t->nodes[at].function == node->function) return true;

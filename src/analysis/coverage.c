@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A function of which some instruction ran. */
+/* A function of which at least one instruction was executed. */
 typedef struct ran_function {
     const char *file, *linkage;
     uint32_t line;
@@ -22,9 +22,9 @@ struct ntr_coverage {
     size_t branch_count, branch_capacity;
     ntr_cover_function *functions;
     size_t function_count, function_capacity;
-    ntr_cover_function *listed; /* those functions that have lines */
+    ntr_cover_function *listed; /* the functions that have lines */
     size_t listed_count, listed_capacity;
-    ran_function *ran; /* of the run that is being added */
+    ran_function *ran; /* executed functions of the run that is being added */
     size_t ran_count, ran_capacity;
     uint64_t gaps;
 };
@@ -120,10 +120,11 @@ static ntr_status add_function(void *user, const ntr_frame *frame) {
     return NTR_OK;
 }
 
-/* Remember the functions at an instruction that ran: the inlined ones, and unless `known` the one they are in. */
-static ntr_status add_ran(ntr_coverage *c, ntr_debug_info *source, uint64_t address, bool known) {
+/* Records the functions at an executed instruction: the inlined ones, and unless `known` also the function that
+ * contains them. */
+static ntr_status add_ran(ntr_coverage *c, ntr_debug_info *debug, uint64_t address, bool known) {
     ntr_frame frames[NTR_FRAMES_MAX];
-    size_t count = ntr_debug_info_frames(source, NULL, address, frames, NTR_FRAMES_MAX);
+    size_t count = ntr_debug_info_frames(debug, NULL, address, frames, NTR_FRAMES_MAX);
     for (size_t i = 0; i < count; i++) {
         const ntr_frame *frame = &frames[i];
         if ((known && !frame->inlined) || !frame->declared_in || !frame->declared_line) continue;
@@ -142,34 +143,34 @@ static ntr_status add_ran(ntr_coverage *c, ntr_debug_info *source, uint64_t addr
     return NTR_OK;
 }
 
-/* Instructions come by address, so those of a function mostly stand together. */
-static ntr_status add_all_ran(ntr_coverage *c, ntr_debug_info *source, const ntr_line_flow *flow) {
+/* Instructions are sorted by address, so consecutive ones mostly belong to the same function. */
+static ntr_status add_all_ran(ntr_coverage *c, ntr_debug_info *debug, const ntr_line_flow *flow) {
     const ntr_line_insn *last = NULL;
     ntr_status status = NTR_OK;
     for (size_t i = 0; !status && i < flow->count; i++) {
         const ntr_line_insn *insn = &flow->insns[i];
         if (!insn->count.executed) continue;
-        status = add_ran(c, source, insn->count.address, last && last->function == insn->function);
+        status = add_ran(c, debug, insn->count.address, last && last->function == insn->function);
         last = insn;
     }
     return status;
 }
 
-static ntr_status add_image(ntr_coverage *c, const ntr_program *program, ntr_debug_info *source, ntr_tally *tally,
+static ntr_status add_image(ntr_coverage *c, const ntr_program *program, ntr_debug_info *debug, ntr_tally *tally,
                             size_t index) {
     ntr_line_flow flow;
     ntr_image_info info;
     bool known = ntr_tally_gaps(tally) == 0;
-    ntr_status status = ntr_line_flow_make(&flow, program, source, tally, index, c->allocator);
+    ntr_status status = ntr_line_flow_make(&flow, program, debug, tally, index, c->allocator);
     if (status) return status;
     if (ntr_program_image(program, index, &info) != NTR_OK) info.bias = 0;
     for (size_t i = 0; !status && i < flow.count; i++) {
         status = add_line(c, &flow.insns[i], known);
         if (!status && flow.insns[i].count.flow == NTR_FLOW_BRANCH) status = add_branch(c, &flow.insns[i], info.bias);
     }
-    if (!status) status = add_all_ran(c, source, &flow);
+    if (!status) status = add_all_ran(c, debug, &flow);
     function_adder adder = {c, &flow, known};
-    if (!status) status = ntr_debug_info_functions(source, index, add_function, &adder);
+    if (!status) status = ntr_debug_info_functions(debug, index, add_function, &adder);
     ntr_line_flow_release(&flow);
     return status;
 }
@@ -207,7 +208,7 @@ static int compare_functions(const void *a, const void *b) {
     return 0;
 }
 
-/* Sort, and make one of each run of equals: `add` adds the second to the first. */
+/* Sorts the items and merges equal ones. `add` adds the second item to the first. */
 static size_t merge(void *items, size_t count, size_t size, int (*compare)(const void *, const void *),
                     void (*add)(void *to, const void *from)) {
     char *base = items;
@@ -244,9 +245,9 @@ static void merge_function(void *to, const void *from) {
     x->known = x->count || (x->known && y->known);
 }
 
-/* What ran was entered, even if not seen to be: the trace began later, or the optimizer copied inlined code and where
- * control enters a copy is not told. */
-static void settle_ran(ntr_coverage *c) {
+/* Sets the count of executed functions without a known entry to 1. An entry is not seen when the trace began later, or
+ * when the optimizer copied inlined code and DWARF does not give the entry of the copy. */
+static void count_executed(ntr_coverage *c) {
     for (size_t i = 0; i < c->ran_count; i++) {
         const ran_function *ran = &c->ran[i];
         const ntr_cover_function key = {.file = ran->file, .linkage = ran->linkage, .line = ran->line};
@@ -259,17 +260,17 @@ static void settle_ran(ntr_coverage *c) {
     c->ran_count = 0;
 }
 
-static int compare_places(const char *file, uint32_t line, const ntr_cover_line *other) {
+static int compare_positions(const char *file, uint32_t line, const ntr_cover_line *other) {
     int order = file == other->file ? 0 : strcmp(file, other->file);
     return order ? order : line < other->line ? -1 : line > other->line;
 }
 
-static bool same_place(const ntr_cover_function *a, const ntr_cover_function *b) {
+static bool same_position(const ntr_cover_function *a, const ntr_cover_function *b) {
     return a->file == b->file && a->line == b->line;
 }
 
-/* List the functions that have a line before the next function begins: an optimizer leaves nothing of a function
- * that only calls others. Functions of one place (a template's) stand together. */
+/* Lists the functions that have a line before the next function begins. A function that only calls others may have no
+ * code left after optimization. Functions at the same position (instances of a template) are consecutive. */
 static ntr_status list_functions(ntr_coverage *c) {
     size_t line = 0;
     if (ntr_reserve(c->allocator, (void **)&c->listed, &c->listed_capacity, c->function_count, sizeof *c->listed))
@@ -277,8 +278,8 @@ static ntr_status list_functions(ntr_coverage *c) {
     c->listed_count = 0;
     for (size_t i = 0, next; i < c->function_count; i = next) {
         const ntr_cover_function *f = &c->functions[i];
-        for (next = i + 1; next < c->function_count && same_place(&c->functions[next], f);) next++;
-        while (line < c->line_count && compare_places(f->file, f->line, &c->lines[line]) > 0) line++;
+        for (next = i + 1; next < c->function_count && same_position(&c->functions[next], f);) next++;
+        while (line < c->line_count && compare_positions(f->file, f->line, &c->lines[line]) > 0) line++;
         if (line == c->line_count || c->lines[line].file != f->file) continue;
         bool last = next == c->function_count || c->functions[next].file != f->file;
         if (!last && c->lines[line].line >= c->functions[next].line) continue;
@@ -298,20 +299,20 @@ static void join_branches(ntr_coverage *c) {
     }
 }
 
-ntr_status ntr_coverage_add(ntr_coverage *c, const ntr_program *program, ntr_debug_info *source, ntr_tally *tally) {
+ntr_status ntr_coverage_add(ntr_coverage *c, const ntr_program *program, ntr_debug_info *debug, ntr_tally *tally) {
     ntr_status status = NTR_OK;
-    for (size_t i = 0; status == NTR_OK; i++) status = add_image(c, program, source, tally, i);
+    for (size_t i = 0; status == NTR_OK; i++) status = add_image(c, program, debug, tally, i);
     c->gaps += ntr_tally_gaps(tally);
     c->line_count = merge(c->lines, c->line_count, sizeof *c->lines, compare_lines, merge_line);
     c->branch_count = merge(c->branches, c->branch_count, sizeof *c->branches, compare_branches, merge_branch);
     c->function_count = merge(c->functions, c->function_count, sizeof *c->functions, compare_functions, merge_function);
-    settle_ran(c);
+    count_executed(c);
     join_branches(c);
     ntr_status listed = list_functions(c);
     return status == NTR_END ? listed : status;
 }
 
-/* ---- answers ----------------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------------- */
 
 const ntr_cover_line *ntr_coverage_lines(ntr_coverage *c, size_t *count) {
     *count = c->line_count;

@@ -21,8 +21,8 @@ static char *demangle_cxx(const char *name) {
     return NULL;
 }
 
-/* llvm::rustDemangle(std::string_view): two registers in, malloc'ed text out, on every ABI that libLLVM is
- * built for here. */
+/* llvm::rustDemangle(std::string_view): the argument is passed in two registers and the result is allocated with
+ * malloc, on every ABI for which libLLVM is built here. */
 typedef char *(*rust_demangle)(size_t size, const char *name);
 
 static char *demangle_rust(const char *name) {
@@ -38,7 +38,7 @@ static char *demangle_rust(const char *name) {
     return NULL;
 }
 
-/* Rust's older names are Itanium names that end in a hash, "::h" and 16 hexadecimal digits. */
+/* Legacy Rust names are Itanium names that end in a hash: "::h" and 16 hexadecimal digits. */
 static void drop_rust_hash(char *text) {
     enum { HASH = 19 };
     size_t size = strlen(text);

@@ -1,9 +1,9 @@
-/* C++ and Rust symbol names for people. */
+/* Demangling of C++ and Rust symbol names. */
 #ifndef NTR_ANALYSIS_DEMANGLE_H
 #define NTR_ANALYSIS_DEMANGLE_H
 
-/* The demangled name, to be freed with free(); NULL when `name` is not mangled, or nothing on this machine
- * can demangle it. The demanglers are those of the C++ runtime and LLVM, loaded when first needed. */
+/* Returns the demangled name, to be released with free(). Returns NULL when `name` is not mangled or no demangler is
+ * available. The demanglers of the C++ runtime and of LLVM are loaded on first use. */
 char *ntr_demangle(const char *name);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* [low, high) of a unit; units are sorted by it and may overlap in damaged files only. */
+/* Address range [low, high) of a unit. Ranges are sorted. They overlap in damaged files only. */
 typedef struct unit_range {
     uint64_t low, high;
     uint32_t unit;
@@ -24,12 +24,12 @@ struct ntr_dwarf {
     Dwfl_Callbacks callbacks;
     char *debug_path;
     Dwfl *dwfl;
-    uint64_t bias; /* libdw's addresses to the file's */
+    uint64_t bias; /* difference between libdw's addresses and those of the file */
     lazy_unit *units;
     size_t unit_count, unit_capacity;
     unit_range *ranges;
     size_t range_count, range_capacity;
-    ntr_line_row *rows; /* of all units, once somebody asks */
+    ntr_line_row *rows; /* rows of all units, created on first use */
     size_t row_count;
     bool rows_made;
 };

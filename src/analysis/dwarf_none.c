@@ -1,4 +1,4 @@
-/* A build without libdw: names come from the symbol table, lines are not known. */
+/* Implementation for builds without libdw: names come from the symbol table, lines are not known. */
 #include "analysis/dwarf.h"
 
 ntr_dwarf *ntr_dwarf_open(const char *path, const char *debug_path, const ntr_allocator *allocator) {

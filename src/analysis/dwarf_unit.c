@@ -8,7 +8,7 @@
 
 enum { SCOPE_DEPTH_MAX = 256, CLEANED_MAX = 1 << 14 };
 
-/* A name of the unit as it may be shown; NULL stays. Equal ones stay equal. */
+/* Returns the name with control characters replaced. NULL remains NULL. Equal names have equal results. */
 static const char *shown(ntr_unit *unit, const char *name) {
     char cleaned[NTR_NAME_CLEANED_MAX + 1];
     if (!name || ntr_name_is_clean(name)) return name;
@@ -41,7 +41,7 @@ static const char *call_file(Dwarf_Die *unit, Dwarf_Die *die) {
     return dwarf_filesrc(files, index, NULL, NULL);
 }
 
-/* libdw takes file 0 for none, which it is no longer in DWARF 5. */
+/* File of the declaration. libdw treats file number 0 as "no file", which is not correct for DWARF 5. */
 static const char *declared_file(Dwarf_Die *die) {
     Dwarf_Attribute attribute;
     Dwarf_Word index;
@@ -65,7 +65,8 @@ typedef struct walk {
     uint64_t bias;
 } walk;
 
-/* Where control enters a scope, in libdw's addresses: `first` is its first byte; DWARF 5 may count from there. */
+/* Returns the entry address of a scope in libdw's addresses. `first` is its lowest address; in DWARF 5 the entry may be
+ * an offset from it. */
 static Dwarf_Addr entry_of(Dwarf_Die *die, Dwarf_Addr first) {
     Dwarf_Attribute attribute;
     Dwarf_Addr address;
@@ -84,7 +85,8 @@ static ntr_status add_range(walk *w, uint64_t low, uint64_t high, uint32_t scope
     return NTR_OK;
 }
 
-/* The entry need not be in the lowest part; the scope's size is that of the part with the entry. */
+/* Adds the address ranges of a scope. The entry is not always in the lowest range; the size of the scope is that of the
+ * range with the entry. */
 static ntr_status add_ranges(walk *w, Dwarf_Die *die, uint32_t scope, uint32_t depth) {
     ntr_scope *s = &w->unit->scopes[scope];
     Dwarf_Addr base = 0, low, high, entry = 0;
@@ -144,7 +146,7 @@ static ntr_status walk_children(walk *w, Dwarf_Die *parent_die, uint32_t parent,
     return NTR_OK;
 }
 
-/* Outer ranges before the ones nested in them. */
+/* Sorts ranges by address; an enclosing range precedes those nested in it. */
 static int range_compare(const void *a, const void *b) {
     const ntr_scope_range *x = a, *y = b;
     if (x->low != y->low) return x->low < y->low ? -1 : 1;
@@ -152,7 +154,7 @@ static int range_compare(const void *a, const void *b) {
     return x->depth < y->depth ? -1 : x->depth > y->depth;
 }
 
-/* Nested ranges become disjoint ones: the innermost scope wins its addresses. */
+/* Converts nested ranges to disjoint ones. Each address belongs to its innermost scope. */
 static ntr_status flatten(ntr_unit *u) {
     ntr_scope_range *flat = NULL, *stack = NULL;
     size_t count = 0, capacity = 0, depth = 0, stack_capacity = 0;

@@ -1,4 +1,4 @@
-/* One compilation unit's tables; see dwarf.h. */
+/* Tables of one DWARF compilation unit. See dwarf.h. */
 #ifndef NTR_ANALYSIS_DWARF_UNIT_H
 #define NTR_ANALYSIS_DWARF_UNIT_H
 
@@ -15,11 +15,11 @@ typedef struct ntr_scope {
     uint32_t call_line, call_column, declared_line;
     const char *call_file, *declared_file;
     const char *name, *linkage;
-    uint64_t entry, size; /* where control enters; bytes from there to the end of that range */
+    uint64_t entry, size; /* entry address; bytes from there to the end of that range */
 } ntr_scope;
 #define NTR_SCOPE_NONE UINT32_MAX
 
-/* [low, high) belongs to `scope`; after flattening ranges are disjoint and sorted. */
+/* Range [low, high) of `scope`. After ntr_unit_load ranges are disjoint and sorted. */
 typedef struct ntr_scope_range {
     uint64_t low, high;
     uint32_t scope, depth;
@@ -29,25 +29,25 @@ typedef struct ntr_unit {
     const ntr_allocator *allocator;
     ntr_scope *scopes;
     size_t scope_count, scope_capacity;
-    ntr_scope_range *ranges; /* as found: nested; see ntr_unit_scope_at */
+    ntr_scope_range *ranges; /* disjoint and sorted after loading; nested while loading */
     size_t range_count, range_capacity;
     ntr_line_row *rows;
     size_t row_count, row_capacity;
-    ntr_texts cleaned; /* names that could not be shown as they are */
+    ntr_texts cleaned; /* names in which control characters were replaced */
 } ntr_unit;
 
-/* Read the unit's lines and scopes; `bias` is added to libdw's addresses. NTR_E_MEMORY, else NTR_OK: damaged
- * parts are left out. */
+/* Reads the lines and scopes of the unit. `bias` is added to libdw's addresses. Damaged parts are skipped.
+ * Errors: NTR_E_MEMORY. */
 ntr_status ntr_unit_load(ntr_unit *unit, Dwarf_Die *die, uint64_t bias, const ntr_allocator *allocator);
 void ntr_unit_release(ntr_unit *unit);
 
-/* The innermost scope at `address`, or NTR_SCOPE_NONE. */
+/* Returns the innermost scope at `address`, or NTR_SCOPE_NONE. */
 uint32_t ntr_unit_scope_at(const ntr_unit *unit, uint64_t address);
 
-/* The row that covers `address`, or NULL. */
+/* Returns the row that contains `address`, or NULL. */
 const ntr_line_row *ntr_unit_row_at(const ntr_unit *unit, uint64_t address);
 
-/* Order for qsort: by address. */
+/* Comparison function for qsort: by address. */
 int ntr_line_row_compare(const void *a, const void *b);
 
 #endif

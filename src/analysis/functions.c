@@ -4,22 +4,22 @@
 
 #include <string.h>
 
-/* A view of the address space: one index per (scontext, hcontext, prv, v) that was seen. */
+/* A view of the address space: the functions found in one context (scontext, hcontext, prv, v). */
 typedef struct view {
     ntr_context context;
     ntr_function_range *entries; /* sorted by low, disjoint */
     size_t count, capacity;
-    size_t last;          /* entry of the last hit */
+    size_t last;          /* index of the last hit */
 } view;
 
 struct ntr_functions {
-    ntr_debug_info *source;
+    ntr_debug_info *debug;
     const ntr_allocator *allocator;
     ntr_function *items;
     size_t count, capacity;
     view *views;
     size_t view_count, view_capacity, last_view;
-    struct own_name *names; /* of functions that are only names */
+    struct own_name *names; /* names of functions created by ntr_functions_named */
 };
 
 struct own_name {
@@ -28,10 +28,10 @@ struct own_name {
     char text[];
 };
 
-ntr_functions *ntr_functions_new(ntr_debug_info *source, const ntr_allocator *allocator) {
+ntr_functions *ntr_functions_new(ntr_debug_info *debug, const ntr_allocator *allocator) {
     ntr_functions *f = ntr_alloc(allocator, 1, sizeof *f);
     if (!f) return NULL;
-    f->source = source;
+    f->debug = debug;
     f->allocator = allocator;
     return f;
 }
@@ -70,8 +70,8 @@ static view *view_of(ntr_functions *f, const ntr_context *context) {
     return &f->views[f->last_view];
 }
 
-/* The place in the index where `address` is or would be. */
-static size_t place_of(const view *v, uint64_t address) {
+/* Returns the index at which `address` is or would be inserted. */
+static size_t index_of(const view *v, uint64_t address) {
     size_t low = 0, high = v->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -83,21 +83,22 @@ static size_t place_of(const view *v, uint64_t address) {
     return low;
 }
 
-/* What lies at `address`, cut so that it does not overlap its neighbours in the index. Code without a name
- * is one function an image, learned in small pieces so that named functions between them are still found. */
+/* Describes the code at `address`. The range is cut so that it does not overlap its neighbours in the index. Code
+ * without a name is one function per image; it is added in ranges of a few bytes, so that named functions between them
+ * are still found. */
 static ntr_function describe(ntr_functions *f, const view *v, size_t place, const ntr_context *context,
                              uint64_t address) {
-    enum { PIECE = 16 };
+    enum { RANGE = 16 };
     ntr_frame frame = {0};
-    ntr_function function = {.name = "[unknown]", .low = address & ~(uint64_t)(PIECE - 1)};
-    function.high = function.low + PIECE;
-    if (ntr_debug_info_function(f->source, context, address, &frame) == NTR_OK) {
+    ntr_function function = {.name = "[unknown]", .low = address & ~(uint64_t)(RANGE - 1)};
+    function.high = function.low + RANGE;
+    if (ntr_debug_info_function(f->debug, context, address, &frame) == NTR_OK) {
         function.name = frame.function;
         function.linkage = frame.linkage;
         function.file = frame.declared_in ? frame.declared_in : frame.file;
         function.line = frame.declared_line;
         bool inside = address >= frame.entry && address - frame.entry < frame.size;
-        function.low = inside ? frame.entry : address; /* else a symbol without size, or a distant part */
+        function.low = inside ? frame.entry : address; /* else: no size, or a separate part */
         function.high = inside ? frame.entry + frame.size : address + 2;
     }
     function.image = frame.image;
@@ -111,7 +112,8 @@ static bool same_text(const char *a, const char *b) {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* The same function may be met again by another part of its code, or from another context. */
+/* Returns the number of an equal function. A function is found again by another part of its code, or in another
+ * context. */
 static uint32_t number_of(const ntr_functions *f, const ntr_function *function) {
     for (size_t i = 0; i < f->count; i++) {
         const ntr_function *other = &f->items[i];
@@ -149,7 +151,7 @@ ntr_function_range ntr_functions_range(ntr_functions *f, const ntr_context *cont
     if (!v) return no_range;
     if (v->last < v->count && address >= v->entries[v->last].low && address < v->entries[v->last].high)
         return v->entries[v->last];
-    size_t place = place_of(v, address);
+    size_t place = index_of(v, address);
     if (place < v->count && address >= v->entries[place].low) {
         v->last = place;
         return v->entries[place];

@@ -1,16 +1,16 @@
-/* Functions by address, for those who ask for every span. */
+/* Private lookup of functions by address, for modules that process each span. */
 #ifndef NTR_ANALYSIS_FUNCTIONS_H
 #define NTR_ANALYSIS_FUNCTIONS_H
 
 #include <ntrace/callstack.h>
 
-/* Code of one function in one context; it never changes once it was told. */
+/* A range of code of one function in one context. It does not change after it has been returned. */
 typedef struct ntr_function_range {
     uint64_t low, high; /* addresses [low, high) */
     uint32_t number;
 } ntr_function_range;
 
-/* The part that `address` is in. `number` is UINT32_MAX, and the range empty, when out of memory. */
+/* Returns the range that contains `address`. When out of memory, `number` is UINT32_MAX and the range is empty. */
 ntr_function_range ntr_functions_range(ntr_functions *functions, const ntr_context *context, uint64_t address);
 
 #endif

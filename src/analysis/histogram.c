@@ -1,8 +1,8 @@
 #include <ntrace/interrupts.h>
 
-/* Buckets: one a value below EXACT, then STEPS for each power of two. */
+/* Buckets: one for each value below EXACT, then STEPS for each power of two. */
 enum { EXACT = 64, EXACT_BITS = 6, STEPS = 32, STEP_BITS = 5 };
-_Static_assert(NTR_SPREAD_BUCKETS == EXACT + (64 - EXACT_BITS) * STEPS, "every value has a bucket");
+_Static_assert(NTR_HISTOGRAM_BUCKETS == EXACT + (64 - EXACT_BITS) * STEPS, "every value has a bucket");
 
 static unsigned bucket_of(uint64_t value) {
     if (value < EXACT) return (unsigned)value;
@@ -10,7 +10,7 @@ static unsigned bucket_of(uint64_t value) {
     return EXACT + (power - EXACT_BITS) * STEPS + (unsigned)(value >> (power - STEP_BITS) & (STEPS - 1));
 }
 
-/* The highest value of a bucket. */
+/* Returns the highest value of a bucket. */
 static uint64_t top_of(unsigned bucket) {
     if (bucket < EXACT) return bucket;
     unsigned shift = (bucket - EXACT) / STEPS + EXACT_BITS - STEP_BITS;
@@ -28,7 +28,7 @@ void ntr_histogram_add(ntr_histogram *s, uint64_t value) {
 
 uint64_t ntr_histogram_percentile(const ntr_histogram *s, unsigned percent) {
     uint64_t rank = s->count / 100 * percent + (s->count % 100 * percent + 99) / 100, seen = 0;
-    for (unsigned i = 0; i < NTR_SPREAD_BUCKETS && s->count; i++) {
+    for (unsigned i = 0; i < NTR_HISTOGRAM_BUCKETS && s->count; i++) {
         seen += s->buckets[i];
         if (seen >= rank) return top_of(i) < s->most ? top_of(i) : s->most;
     }
@@ -37,7 +37,7 @@ uint64_t ntr_histogram_percentile(const ntr_histogram *s, unsigned percent) {
 
 uint64_t ntr_histogram_octave(const ntr_histogram *s, unsigned power) {
     uint64_t low = power ? (uint64_t)1 << power : 0, count = 0;
-    unsigned last = bucket_of(((uint64_t)2 << power) - 1); /* of power 63: all ones */
+    unsigned last = bucket_of(((uint64_t)2 << power) - 1); /* for power 63: UINT64_MAX */
     for (unsigned i = bucket_of(low); i <= last; i++) count += s->buckets[i];
     return count;
 }

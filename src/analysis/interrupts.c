@@ -6,26 +6,26 @@
 
 #define SOURCES 4096
 #define NONE    UINT32_MAX
-#define VECTOR  4 /* instructions that a vector takes at most to get to its handler */
+#define VECTOR  4 /* maximum number of instructions of a vector before its handler */
 
-/* What a hart knows of itself. */
+/* State of a hart. */
 struct hart {
     uint64_t instructions;
-    uint64_t time, before; /* stamps of the current message and of the one before */
+    uint64_t time, before; /* timestamps of the current message and of the previous one */
     uint64_t message;
-    uint32_t entered; /* handler whose trap the current message told; NONE: none */
-    uint32_t running; /* handlers */
+    uint32_t entered; /* handler entered by the current message; NONE: none */
+    uint32_t running; /* number of active handlers */
     bool timed, before_timed;
 };
 
-/* A handler that runs; `next` chains the free ones. */
+/* An active handler. `next` links free elements. */
 struct running {
     uint32_t handler, next;
     uint64_t instructions, time;
     bool timed;
 };
 
-/* A frame that was left: over, unless the next thing told is that it went on as another function. */
+/* A frame that was left. It has ended, unless the next change is a tail call that continues it in another function. */
 struct ended {
     uint32_t index;
     uint16_t src;
@@ -38,11 +38,11 @@ struct ntr_interrupts {
     struct hart *harts;
     struct running *running;
     size_t running_capacity;
-    uint32_t running_used, running_free; /* running_free: index + 1, 0 none */
+    uint32_t running_used, running_free; /* running_free: index + 1; 0: none */
     ntr_interrupt **list;
     size_t count, capacity;
     uint64_t left_out;
-    struct ended ended; /* index NONE: nothing */
+    struct ended ended; /* index NONE: no frame */
     ntr_event last;
     bool failed;
 };
@@ -101,8 +101,8 @@ static uint32_t start_running(ntr_interrupts *x) {
 
 /* ---- frames */
 
-/* Count the frame that was left as over. */
-static void settle(ntr_interrupts *x) {
+/* Counts the frame that was left as ended. */
+static void finish_ended(ntr_interrupts *x) {
     if (x->ended.index == NONE) return;
     struct running *r = &x->running[x->ended.index];
     struct hart *h = &x->harts[x->ended.src];
@@ -122,10 +122,10 @@ static void settle(ntr_interrupts *x) {
 static uint32_t enter(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool tail) {
     ntr_interrupts *x = user;
     if (!is_trap(frame)) {
-        settle(x);
+        finish_ended(x);
         return NONE;
     }
-    if (tail) { /* a vector's jump to the handler, or the handler's to its end: the same trap */
+    if (tail) { /* jump from vector to handler, or inside the handler: the same trap */
         uint32_t index = x->ended.index;
         x->ended.index = NONE;
         if (index == NONE) return NONE;
@@ -134,7 +134,7 @@ static uint32_t enter(void *user, const ntr_stack_moment *moment, const ntr_stac
         if (vector && i->handler == i->function) i->handler = frame->function;
         return index;
     }
-    settle(x);
+    finish_ended(x);
     struct hart *h = &x->harts[moment->src];
     uint32_t handler = handler_of(x, moment, frame);
     uint32_t index = handler == NONE ? NONE : start_running(x);
@@ -150,13 +150,13 @@ static uint32_t enter(void *user, const ntr_stack_moment *moment, const ntr_stac
 
 static void leave(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool lost) {
     ntr_interrupts *x = user;
-    settle(x);
+    finish_ended(x);
     if (is_trap(frame) && frame->handle != NONE) x->ended = (struct ended){frame->handle, moment->src, lost};
 }
 
 /* ---- events */
 
-static void look_at_clock(ntr_interrupts *x, struct hart *h, const ntr_event *e) {
+static void update_time(ntr_interrupts *x, struct hart *h, const ntr_event *e) {
     bool timed = (e->flags & NTR_EVENT_TIME) != 0;
     if (e->message != h->message) {
         bool sure = h->timed && timed && e->kind != NTR_EVENT_GAP && e->time >= h->time;
@@ -173,13 +173,13 @@ static void look_at_clock(ntr_interrupts *x, struct hart *h, const ntr_event *e)
 static ntr_status take(ntr_interrupts *x, const ntr_event *e) {
     if (e->src >= SOURCES) return NTR_OK;
     struct hart *h = &x->harts[e->src];
-    look_at_clock(x, h, e);
+    update_time(x, h, e);
     if (e->kind == NTR_EVENT_SPAN) {
         if (!ntr_callstack_frame(x->stack, e)) return NTR_E_MEMORY;
         h->instructions += e->instructions;
     }
     ntr_status status = ntr_callstack_feed(x->stack, e);
-    settle(x);
+    finish_ended(x);
     return x->failed ? NTR_E_MEMORY : status;
 }
 
@@ -190,7 +190,7 @@ ntr_status ntr_interrupts_feed(ntr_interrupts *x, const ntr_event *events, size_
     return status;
 }
 
-static int by_place(const void *left, const void *right) {
+static int by_position(const void *left, const void *right) {
     const ntr_interrupt *a = *(ntr_interrupt *const *)left, *b = *(ntr_interrupt *const *)right;
     if (a->src != b->src) return a->src < b->src ? -1 : 1;
     if (a->end != b->end) return a->end < b->end ? -1 : 1;
@@ -199,8 +199,8 @@ static int by_place(const void *left, const void *right) {
 
 ntr_status ntr_interrupts_finish(ntr_interrupts *x) {
     ntr_callstack_finish(x->stack, &x->last);
-    settle(x);
-    if (x->count) qsort(x->list, x->count, sizeof *x->list, by_place);
+    finish_ended(x);
+    if (x->count) qsort(x->list, x->count, sizeof *x->list, by_position);
     return x->failed ? NTR_E_MEMORY : NTR_OK;
 }
 

@@ -2,35 +2,35 @@
 
 #include "base/allocator.h"
 
-/* What make works with. */
-typedef struct thread_data {
+/* State of ntr_line_flow_make. */
+typedef struct line_flow_builder {
     ntr_line_flow *flow;
     const ntr_program *program;
-    ntr_debug_info *source;
-    const ntr_insn_count *counts; /* executed instructions by address */
+    ntr_debug_info *debug;
+    const ntr_insn_count *counts; /* executed instructions, sorted by address */
     size_t count_count, count_at;
-    uint64_t function_low, function_high; /* of the function last met */
-} thread_data;
+    uint64_t function_low, function_high; /* range of the last function */
+} line_flow_builder;
 
-/* Rows come in address order, so the counts are walked once. */
-static ntr_insn_count count_at(thread_data *m, uint64_t address, const ntr_insn *insn) {
+/* Rows are in address order, so the counts are traversed once. */
+static ntr_insn_count count_at(line_flow_builder *m, uint64_t address, const ntr_insn *insn) {
     while (m->count_at < m->count_count && m->counts[m->count_at].address < address) m->count_at++;
     if (m->count_at < m->count_count && m->counts[m->count_at].address == address) return m->counts[m->count_at];
     return (ntr_insn_count){.address = address, .size = insn->size, .flow = insn->flow};
 }
 
-static uint64_t function_at(thread_data *m, uint64_t address) {
+static uint64_t function_at(line_flow_builder *m, uint64_t address) {
     ntr_frame frame;
     if (address >= m->function_low && address < m->function_high) return m->function_low;
     m->function_low = m->function_high = 0;
-    if (ntr_debug_info_function(m->source, NULL, address, &frame) != NTR_OK) return 0;
+    if (ntr_debug_info_function(m->debug, NULL, address, &frame) != NTR_OK) return 0;
     if (address < frame.entry || address - frame.entry >= frame.size) return frame.entry;
     m->function_low = frame.entry;
     m->function_high = frame.entry + frame.size;
     return frame.entry;
 }
 
-static ntr_status add_row(thread_data *m, const ntr_line_row *row) {
+static ntr_status add_row(line_flow_builder *m, const ntr_line_row *row) {
     ntr_line_flow *f = m->flow;
     ntr_insn insn;
     for (uint64_t at = row->address; at - row->address < row->size; at += insn.size) {
@@ -51,7 +51,7 @@ static bool same_line(const ntr_line_insn *a, const ntr_line_insn *b) {
     return a->line == b->line && a->function == b->function && a->file == b->file;
 }
 
-/* The instruction right before, when it is of the same line. */
+/* Returns the preceding instruction when it is adjacent and belongs to the same line, otherwise NULL. */
 static const ntr_line_insn *before(const ntr_line_flow *f, const ntr_line_insn *insn) {
     const ntr_line_insn *b = insn - 1;
     if (insn == f->insns || b->count.address + b->count.size != insn->count.address) return NULL;
@@ -79,8 +79,8 @@ static ntr_line_insn *find(const ntr_line_flow *f, uint64_t address) {
     return low < f->count && f->insns[low].count.address == address ? &f->insns[low] : NULL;
 }
 
-/* Whether the row ends in a pass over the same line: a jump forward within it, or the return of a call made
- * there (also a second one, as after setjmp). A jump backward is a new pass. */
+/* Returns whether the end of the row continues the same execution of the line: a forward jump inside the line, or the
+ * return of a call made in it (also a second return, as after setjmp). A backward jump starts a new execution. */
 static bool stays(const ntr_line_flow *f, const ntr_tally_row *row, const ntr_line_insn *to) {
     const ntr_line_insn *from;
     switch ((ntr_end)row->end) {
@@ -106,17 +106,18 @@ static void add_jumps(ntr_line_flow *f, ntr_tally *tally) {
     }
 }
 
-ntr_status ntr_line_flow_make(ntr_line_flow *flow, const ntr_program *program, ntr_debug_info *source, ntr_tally *tally,
+ntr_status ntr_line_flow_make(ntr_line_flow *flow, const ntr_program *program, ntr_debug_info *debug, ntr_tally *tally,
                               size_t index, const ntr_allocator *allocator) {
     const ntr_line_row *rows;
     ntr_insn_count *counts;
     size_t row_count, count_count;
     *flow = (ntr_line_flow){.allocator = allocator};
-    ntr_status status = ntr_debug_info_lines(source, index, &rows, &row_count);
+    ntr_status status = ntr_debug_info_lines(debug, index, &rows, &row_count);
     if (status) return status;
     status = ntr_tally_instructions(tally, program, UINT32_MAX, &counts, &count_count);
     if (status) return status;
-    thread_data m = {.flow = flow, .program = program, .source = source, .counts = counts, .count_count = count_count};
+    line_flow_builder m = {.flow = flow, .program = program, .debug = debug, .counts = counts,
+                           .count_count = count_count};
     for (size_t i = 0; !status && i < row_count; i++)
         if (rows[i].line && rows[i].file) status = add_row(&m, &rows[i]);
     ntr_tally_free_counts(tally, counts);

@@ -1,4 +1,4 @@
-/* Names kept once: linkage name to the name for people. */
+/* Table of demangled names: maps a linkage name to the demangled name. */
 #ifndef NTR_ANALYSIS_NAMES_H
 #define NTR_ANALYSIS_NAMES_H
 
@@ -7,16 +7,16 @@
 
 typedef struct ntr_name {
     const char *linkage; /* not owned */
-    char *text;          /* malloc'ed by the demangler; NULL: the linkage name is for people already */
+    char *text;          /* allocated by the demangler; NULL: the linkage name is not mangled */
 } ntr_name;
 
 typedef struct ntr_names {
     const ntr_allocator *allocator;
-    ntr_name *slots; /* open addressing by the linkage pointer's text */
+    ntr_name *slots; /* hash table by the text of `linkage`, open addressing */
     size_t count, capacity;
 } ntr_names;
 
-/* The name for people of `linkage`, which must outlive the table. Falls back to `linkage` itself. */
+/* Returns the demangled name of `linkage`, or `linkage` itself. `linkage` must outlive the table. */
 const char *ntr_names_get(ntr_names *names, const char *linkage);
 void ntr_names_release(ntr_names *names);
 

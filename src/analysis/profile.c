@@ -5,18 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What rows are made from. */
-typedef struct thread_data {
+/* State of ntr_profile_make. */
+typedef struct profile_builder {
     ntr_profile *profile;
     size_t capacity;
     const ntr_program *program;
-    ntr_debug_info *source;
+    ntr_debug_info *debug;
     ntr_functions *functions;
     const ntr_calltree *tree;
     ntr_tally *tally;
-} thread_data;
+} profile_builder;
 
-static ntr_profile_row *add(thread_data *m) {
+static ntr_profile_row *add(profile_builder *m) {
     ntr_profile *p = m->profile;
     if (ntr_reserve(p->allocator, (void **)&p->rows, &m->capacity, p->count + 1, sizeof *p->rows)) return NULL;
     ntr_profile_row *row = &p->rows[p->count++];
@@ -24,7 +24,7 @@ static ntr_profile_row *add(thread_data *m) {
     return row;
 }
 
-static ntr_status by_function(thread_data *m) {
+static ntr_status by_function(profile_builder *m) {
     size_t count = 0;
     while (ntr_functions_get(m->functions, (uint32_t)count)) count++;
     ntr_call_sum *sums = ntr_alloc(m->profile->allocator, count, sizeof *sums);
@@ -56,13 +56,13 @@ static ntr_status by_function(thread_data *m) {
     return status;
 }
 
-static ntr_status by_instruction(thread_data *m) {
+static ntr_status by_instruction(profile_builder *m) {
     ntr_insn_count *counts = NULL;
     size_t count = 0;
     ntr_status status = ntr_tally_instructions(m->tally, m->program, UINT32_MAX, &counts, &count);
     for (size_t i = 0; !status && i < count; i++) {
         ntr_frame frames[NTR_FRAMES_MAX];
-        size_t depth = ntr_debug_info_frames(m->source, NULL, counts[i].address, frames, NTR_FRAMES_MAX);
+        size_t depth = ntr_debug_info_frames(m->debug, NULL, counts[i].address, frames, NTR_FRAMES_MAX);
         ntr_profile_row *row = add(m);
         if (!row) {
             status = NTR_E_MEMORY;
@@ -99,8 +99,8 @@ static int compare_lines(const void *a, const void *b) {
     return order_text(x->name, y->name);
 }
 
-/* Instructions of one line and function become one row. */
-static ntr_status by_line(thread_data *m) {
+/* Merges the instructions of one line and function to one row. */
+static ntr_status by_line(profile_builder *m) {
     ntr_status status = by_instruction(m);
     if (status) return status;
     ntr_profile *p = m->profile;
@@ -121,8 +121,8 @@ static ntr_status by_line(thread_data *m) {
     return NTR_OK;
 }
 
-/* One row a view, or one a source. */
-static ntr_status by_view(thread_data *m, bool per_context) {
+/* Creates one row per view, or one per source. */
+static ntr_status by_view(profile_builder *m, bool per_context) {
     size_t count;
     const ntr_tally_row *rows = ntr_tally_rows(m->tally, &count);
     ntr_profile *p = m->profile;
@@ -173,10 +173,10 @@ void ntr_profile_sort(ntr_profile *profile, ntr_profile_key key) {
     if (profile->count) qsort(profile->rows, profile->count, sizeof *profile->rows, orders[key]);
 }
 
-ntr_status ntr_profile_make(ntr_profile *profile, ntr_profile_by by, const ntr_program *program, ntr_debug_info *source,
+ntr_status ntr_profile_make(ntr_profile *profile, ntr_profile_by by, const ntr_program *program, ntr_debug_info *debug,
                             ntr_functions *functions, const ntr_calltree *tree, ntr_tally *tally,
                             const ntr_allocator *allocator) {
-    thread_data m = {.profile = profile, .program = program, .source = source, .functions = functions, .tree = tree,
+    profile_builder m = {.profile = profile, .program = program, .debug = debug, .functions = functions, .tree = tree,
                .tally = tally};
     ntr_status status = NTR_E_INVALID;
     *profile = (ntr_profile){.allocator = allocator};

@@ -10,16 +10,16 @@ struct ntr_tally {
     const ntr_allocator *allocator;
     ntr_tally_row *rows;
     size_t count, capacity;
-    uint32_t *slots; /* open addressing: row + 1, 0 when free */
+    uint32_t *slots; /* hash table, open addressing: row + 1, 0 when free */
     size_t slot_count;
-    bool sorted;     /* then the slots are stale */
+    bool sorted;     /* the rows are sorted and `slots` is not valid */
     ntr_tally_view_info *views;
     size_t view_count, view_capacity;
-    uint32_t *current; /* view by source; NO_VIEW: not known yet */
+    uint32_t *current; /* current view of each source; NO_VIEW: none yet */
     size_t source_count, source_capacity;
     bool keeps_time;
-    ntr_time_attribution *shares; /* by source; owners are rows */
-    size_t share_count, share_capacity;
+    ntr_time_attribution *attributions; /* one per source; the owners are rows */
+    size_t attribution_count, attribution_capacity;
     uint64_t gaps;
 };
 
@@ -37,8 +37,8 @@ void ntr_tally_free(ntr_tally *t) {
     ntr_dealloc(t->allocator, t->slots);
     ntr_dealloc(t->allocator, t->views);
     ntr_dealloc(t->allocator, t->current);
-    for (size_t i = 0; i < t->share_count; i++) ntr_time_attribution_release(&t->shares[i], t->allocator);
-    ntr_dealloc(t->allocator, t->shares);
+    for (size_t i = 0; i < t->attribution_count; i++) ntr_time_attribution_release(&t->attributions[i], t->allocator);
+    ntr_dealloc(t->allocator, t->attributions);
     ntr_dealloc(t->allocator, t);
 }
 
@@ -70,7 +70,7 @@ static ntr_status set_view(ntr_tally *t, uint16_t src, const ntr_context *contex
     return view_of(t, src, context, &t->current[src]);
 }
 
-/* The view that a source runs in now; before its first Ownership, one without any knowledge. */
+/* Returns the current view of a source. Before the first Ownership message the context is unknown. */
 static ntr_status current_view(ntr_tally *t, uint16_t src, uint32_t *view) {
     static const ntr_context nothing = {.prv = NTR_PRV_UNKNOWN};
     if (src >= t->source_count || t->current[src] == NO_VIEW) {
@@ -177,18 +177,19 @@ static void take_ticks(void *user, uint32_t row, uint64_t ticks) {
     t->rows[row].ticks += ticks;
 }
 
-static void settle_time(ntr_tally *t) {
-    for (size_t i = 0; i < t->share_count; i++) ntr_time_attribution_flush(&t->shares[i], take_ticks, t);
+static void flush_time(ntr_tally *t) {
+    for (size_t i = 0; i < t->attribution_count; i++) ntr_time_attribution_flush(&t->attributions[i], take_ticks, t);
 }
 
-/* NULL when out of memory. */
-static ntr_time_attribution *shares_of(ntr_tally *t, uint16_t src) {
-    if (src < t->share_count) return &t->shares[src];
+/* Returns the time attribution of the source, or NULL when out of memory. */
+static ntr_time_attribution *attribution_of(ntr_tally *t, uint16_t src) {
+    if (src < t->attribution_count) return &t->attributions[src];
     size_t need = (size_t)src + 1;
-    if (ntr_reserve(t->allocator, (void **)&t->shares, &t->share_capacity, need, sizeof *t->shares)) return NULL;
-    memset(t->shares + t->share_count, 0, (need - t->share_count) * sizeof *t->shares);
-    t->share_count = need;
-    return &t->shares[src];
+    if (ntr_reserve(t->allocator, (void **)&t->attributions, &t->attribution_capacity, need, sizeof *t->attributions))
+        return NULL;
+    memset(t->attributions + t->attribution_count, 0, (need - t->attribution_count) * sizeof *t->attributions);
+    t->attribution_count = need;
+    return &t->attributions[src];
 }
 
 void ntr_tally_keep_time(ntr_tally *t) {
@@ -200,9 +201,9 @@ bool ntr_tally_keeps_time(const ntr_tally *t) {
 }
 
 static ntr_status pass_time(ntr_tally *t, const ntr_event *event) {
-    ntr_time_attribution *shares = shares_of(t, event->src);
-    if (!shares) return NTR_E_MEMORY;
-    ntr_time_attribution_event(shares, event, take_ticks, t);
+    ntr_time_attribution *attribution = attribution_of(t, event->src);
+    if (!attribution) return NTR_E_MEMORY;
+    ntr_time_attribution_event(attribution, event, take_ticks, t);
     return NTR_OK;
 }
 
@@ -214,7 +215,7 @@ static ntr_status add_span(ntr_tally *t, const ntr_event *event) {
     ntr_status status = current_view(t, event->src, &row.view);
     if (!status) status = add(t, &row, &number);
     if (status || !t->keeps_time) return status;
-    return ntr_time_attribution_add(&t->shares[event->src], number, event->instructions, t->allocator);
+    return ntr_time_attribution_add(&t->attributions[event->src], number, event->instructions, t->allocator);
 }
 
 ntr_status ntr_tally_feed(ntr_tally *t, const ntr_event *events, size_t count) {
@@ -247,7 +248,7 @@ static int compare(const void *a, const void *b) {
 }
 
 const ntr_tally_row *ntr_tally_rows(ntr_tally *t, size_t *count) {
-    settle_time(t);
+    flush_time(t);
     if (!t->sorted) {
         if (t->count) qsort(t->rows, t->count, sizeof *t->rows, compare);
         t->sorted = true;
@@ -267,7 +268,7 @@ typedef struct count_table {
     size_t count, capacity;
 } count_table;
 
-/* Expand one row into its instructions. */
+/* Adds the instructions of one row. */
 static ntr_status expand(ntr_tally *t, const ntr_program *program, const ntr_tally_row *row, count_table *table) {
     uint64_t address = row->address, ticks = 0;
     for (uint32_t i = 0; i < row->instructions; i++) {
@@ -300,7 +301,7 @@ static int compare_counts(const void *a, const void *b) {
     return 0;
 }
 
-/* Sorted items of equal address become one. */
+/* Merges sorted items with equal addresses. */
 static void merge(count_table *table) {
     size_t kept = 0;
     for (size_t i = 0; i < table->count; i++) {

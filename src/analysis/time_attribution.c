@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-#define SHARES_MOST 65536 /* a message may tell of any number of spans */
+#define ITEMS_MAX 65536 /* maximum number of items; a message can describe any number of spans */
 
-/* `whole` * `part` / `of` without overflow, for part <= of; exact up to 32 bits. */
+/* Returns whole * part / of without overflow, for part <= of. Exact when `of` has at most 32 bits. */
 static uint64_t portion(uint64_t whole, uint64_t part, uint64_t of) {
     if (part == of) return whole;
     uint64_t each = whole / of, rest = whole % of;
@@ -14,11 +14,11 @@ static uint64_t portion(uint64_t whole, uint64_t part, uint64_t of) {
     return each * part + (((rest >> shift) * (part >> shift) / (of >> shift)) << shift);
 }
 
-void ntr_time_attribution_flush(ntr_time_attribution *s, ntr_share_taker take, void *user) {
+void ntr_time_attribution_flush(ntr_time_attribution *s, ntr_ticks_callback take, void *user) {
     uint64_t all = 0, before = 0, given = 0;
-    if (s->count == 0) return; /* time that the next message's spans took, too */
+    if (s->count == 0) return; /* no spans: the time belongs to the spans of the next message too */
     for (size_t i = 0; i < s->count; i++) all += s->items[i].instructions;
-    if (all == 0) all = s->items[0].instructions = 1; /* a trap, say */
+    if (all == 0) all = s->items[0].instructions = 1; /* no instruction retired, for example at a trap */
     for (size_t i = 0; i < s->count && s->ticks; i++) {
         before += s->items[i].instructions;
         uint64_t until = portion(s->ticks, before, all);
@@ -29,7 +29,7 @@ void ntr_time_attribution_flush(ntr_time_attribution *s, ntr_share_taker take, v
     s->ticks = 0;
 }
 
-void ntr_time_attribution_event(ntr_time_attribution *s, const ntr_event *e, ntr_share_taker take, void *user) {
+void ntr_time_attribution_event(ntr_time_attribution *s, const ntr_event *e, ntr_ticks_callback take, void *user) {
     bool timed = (e->flags & NTR_EVENT_TIME) != 0;
     if (e->message != s->message || timed != s->timed) {
         ntr_time_attribution_flush(s, take, user);
@@ -37,20 +37,20 @@ void ntr_time_attribution_event(ntr_time_attribution *s, const ntr_event *e, ntr
         if (s->timed && timed && e->time > s->time) s->ticks += e->time - s->time;
         s->time = e->time;
         s->timed = timed;
-        if (!timed) s->ticks = 0; /* nobody can tell whose */
+        if (!timed) s->ticks = 0; /* the owner of the time is not known */
     }
     if (e->kind != NTR_EVENT_STOP && e->kind != NTR_EVENT_GAP) return;
-    ntr_time_attribution_flush(s, take, user); /* what passes from here on is no time of what ran here */
+    ntr_time_attribution_flush(s, take, user); /* later time does not belong to these spans */
     s->ticks = 0;
     s->timed = false;
 }
 
 static int by_owner(const void *a, const void *b) {
-    const ntr_share *x = a, *y = b;
+    const ntr_time_item *x = a, *y = b;
     return x->owner < y->owner ? -1 : x->owner > y->owner;
 }
 
-/* Make room: one item an owner; of very many owners, neighbours share. */
+/* Makes space: merges the items of each owner; when there are still many owners, merges neighbours. */
 static void join(ntr_time_attribution *s) {
     size_t kept = 0;
     qsort(s->items, s->count, sizeof *s->items, by_owner);
@@ -61,12 +61,12 @@ static void join(ntr_time_attribution *s) {
             s->items[++kept] = s->items[i];
     }
     s->count = kept + 1;
-    if (s->count <= SHARES_MOST / 2) return;
+    if (s->count <= ITEMS_MAX / 2) return;
     for (size_t i = 0; i < s->count / 2; i++) {
         s->items[i] = s->items[2 * i];
         s->items[i].instructions += s->items[2 * i + 1].instructions;
     }
-    s->count /= 2; /* the odd one keeps nothing: there are 32,768 others */
+    s->count /= 2; /* an unpaired last item is dropped: one of more than 32,768 */
 }
 
 ntr_status ntr_time_attribution_add(ntr_time_attribution *s, uint32_t owner, uint64_t instructions,
@@ -76,11 +76,11 @@ ntr_status ntr_time_attribution_add(ntr_time_attribution *s, uint32_t owner, uin
         s->items[s->count - 1].instructions += instructions;
         return NTR_OK;
     }
-    if (s->count == SHARES_MOST) join(s);
+    if (s->count == ITEMS_MAX) join(s);
     void *block = s->items;
     if (ntr_reserve(allocator, &block, &s->capacity, s->count + 1, sizeof *s->items)) return NTR_E_MEMORY;
     s->items = block;
-    s->items[s->count++] = (ntr_share){owner, instructions};
+    s->items[s->count++] = (ntr_time_item){owner, instructions};
     return NTR_OK;
 }
 

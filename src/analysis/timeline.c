@@ -7,13 +7,13 @@
 #define SOURCES     4096
 #define SLICES_MOST 200000
 
-/* What a hart is doing now. */
+/* State of a hart. */
 struct hart {
     uint64_t now, context_since, context;
     bool in_context;
 };
 
-/* A frame that was entered and not left yet; `next` chains the free ones. */
+/* A frame that was entered and not yet left. `next` links free elements. */
 struct open_frame {
     uint64_t begin, order;
     uint32_t next;
@@ -25,7 +25,7 @@ struct ntr_timeline {
     struct hart *harts;
     struct open_frame *open;
     size_t open_capacity;
-    uint32_t open_used, open_free; /* open_free: index + 1, 0 none */
+    uint32_t open_used, open_free; /* open_free: index + 1; 0: none */
     ntr_timeslice *slices;
     size_t count, most;
     uint64_t shortest, entered;
@@ -35,15 +35,15 @@ struct ntr_timeline {
 
 /* ---- slices */
 
-static bool may_go(const ntr_timeslice *s) {
+static bool is_removable(const ntr_timeslice *s) {
     return s->kind == NTR_SLICE_FUNCTION || s->kind == NTR_SLICE_TRAP;
 }
 
 static bool too_short(const ntr_timeline *t, const ntr_timeslice *s) {
-    return may_go(s) && s->end - s->begin < t->shortest;
+    return is_removable(s) && s->end - s->begin < t->shortest;
 }
 
-/* Leave out what is too short until there is room again. */
+/* Doubles the minimum length and removes shorter slices until half of the space is free. */
 static void coarsen(ntr_timeline *t) {
     while (t->count > t->most / 2 && t->shortest < UINT64_MAX / 2) {
         size_t kept = 0;
@@ -146,8 +146,8 @@ static void advance(ntr_timeline *t, const ntr_event *e) {
     }
 }
 
-/* The first stamp makes time the trace's own; what came before it has no length. */
-static void look_at_clock(ntr_timeline *t, const ntr_event *e) {
+/* The first timestamp changes the unit of time to ticks. Earlier slices have no length in ticks and are removed. */
+static void update_time_base(ntr_timeline *t, const ntr_event *e) {
     if (t->timed || !(e->flags & NTR_EVENT_TIME)) return;
     t->timed = true;
     t->count = 0;
@@ -164,11 +164,11 @@ static void take_gap(ntr_timeline *t, const ntr_event *e, uint64_t begin) {
 
 static ntr_status take(ntr_timeline *t, const ntr_event *e) {
     if (e->src >= SOURCES) return NTR_OK;
-    look_at_clock(t, e);
+    update_time_base(t, e);
     uint64_t begin = t->harts[e->src].now;
     if (e->kind == NTR_EVENT_SPAN && !ntr_callstack_frame(t->stack, e)) return NTR_E_MEMORY;
     if (e->kind == NTR_EVENT_GAP) {
-        ntr_status status = ntr_callstack_feed(t->stack, e); /* frames end where knowledge does */
+        ntr_status status = ntr_callstack_feed(t->stack, e); /* frames end at the beginning of the gap */
         advance(t, e);
         take_gap(t, e, begin);
         return status;
@@ -188,7 +188,7 @@ ntr_status ntr_timeline_feed(ntr_timeline *t, const ntr_event *events, size_t co
 
 /* ---- */
 
-static int by_place(const void *left, const void *right) {
+static int by_position(const void *left, const void *right) {
     const ntr_timeslice *a = left, *b = right;
 
     if (a->src != b->src) return a->src < b->src ? -1 : 1;
@@ -201,7 +201,7 @@ static int by_place(const void *left, const void *right) {
 ntr_status ntr_timeline_finish(ntr_timeline *t) {
     ntr_callstack_finish(t->stack, &t->last);
     for (size_t i = 0; i < SOURCES; i++) end_context(t, (uint16_t)i);
-    if (t->count) qsort(t->slices, t->count, sizeof *t->slices, by_place);
+    if (t->count) qsort(t->slices, t->count, sizeof *t->slices, by_position);
     return t->failed ? NTR_E_MEMORY : NTR_OK;
 }
 

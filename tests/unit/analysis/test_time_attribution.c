@@ -7,7 +7,7 @@
 enum { OWNERS = 3, A = 0, B, C };
 
 typedef struct world {
-    ntr_time_attribution shares;
+    ntr_time_attribution time;
     uint64_t ticks[OWNERS];
 } world;
 
@@ -19,20 +19,20 @@ static void take(void *user, uint32_t owner, uint64_t ticks) {
 static void tell(world *w, ntr_event_kind kind, uint64_t message, uint64_t time) {
     ntr_event event = {.kind = (uint8_t)kind, .message = message, .time = time};
     event.flags = time ? NTR_EVENT_TIME : 0;
-    ntr_time_attribution_event(&w->shares, &event, take, w);
+    ntr_time_attribution_event(&w->time, &event, take, w);
 }
 
 static void span(world *w, uint64_t message, uint64_t time, uint32_t owner, uint64_t instructions) {
     tell(w, NTR_EVENT_SPAN, message, time);
-    assert_int_equal(ntr_time_attribution_add(&w->shares, owner, instructions, NULL), NTR_OK);
+    assert_int_equal(ntr_time_attribution_add(&w->time, owner, instructions, NULL), NTR_OK);
 }
 
 static void expect(world *w, uint64_t a, uint64_t b, uint64_t c) {
-    ntr_time_attribution_flush(&w->shares, take, w);
+    ntr_time_attribution_flush(&w->time, take, w);
     assert_int_equal(w->ticks[A], a);
     assert_int_equal(w->ticks[B], b);
     assert_int_equal(w->ticks[C], c);
-    ntr_time_attribution_release(&w->shares, NULL);
+    ntr_time_attribution_release(&w->time, NULL);
 }
 
 static void by_instructions(void **state) {
@@ -100,7 +100,7 @@ static void very_many(void **state) {
         span(&w, 2, 1 + TICKS, i % 2 ? A : B, 1);
         span(&w, 2, 1 + TICKS, C, 3);
     }
-    assert_true(w.shares.capacity <= 1 << 17);
+    assert_true(w.time.capacity <= 1 << 17);
     expect(&w, TICKS / 8, TICKS / 8, TICKS / 4 * 3);
 }
 
@@ -115,20 +115,20 @@ static void add_up(void *user, uint32_t owner, uint64_t ticks) {
 static void very_many_owners(void **state) {
     (void)state;
     enum { TICKS = 777777 };
-    ntr_time_attribution shares = {0};
+    ntr_time_attribution attribution = {0};
     uint64_t halves[2] = {0};
     ntr_event event = {.kind = NTR_EVENT_SYNC, .flags = NTR_EVENT_TIME, .message = 1, .time = 1};
-    ntr_time_attribution_event(&shares, &event, add_up, halves);
+    ntr_time_attribution_event(&attribution, &event, add_up, halves);
     event = (ntr_event){.kind = NTR_EVENT_SPAN, .flags = NTR_EVENT_TIME, .message = 2, .time = 1 + TICKS};
     for (uint32_t i = 0; i < CROWD; i++) {
-        ntr_time_attribution_event(&shares, &event, add_up, halves);
-        assert_int_equal(ntr_time_attribution_add(&shares, i, 1 + i % 3, NULL), NTR_OK);
+        ntr_time_attribution_event(&attribution, &event, add_up, halves);
+        assert_int_equal(ntr_time_attribution_add(&attribution, i, 1 + i % 3, NULL), NTR_OK);
     }
-    assert_true(shares.capacity <= 1 << 17);
-    ntr_time_attribution_flush(&shares, add_up, halves);
+    assert_true(attribution.capacity <= 1 << 17);
+    ntr_time_attribution_flush(&attribution, add_up, halves);
     assert_int_equal(halves[0] + halves[1], TICKS);
     assert_true(halves[0] > TICKS / 100 * 49 && halves[1] > TICKS / 100 * 49);
-    ntr_time_attribution_release(&shares, NULL);
+    ntr_time_attribution_release(&attribution, NULL);
 }
 
 static void huge(void **state) {
