@@ -118,14 +118,9 @@ static bool is_trap(unsigned end) {
     return end == NTR_END_EXCEPTION || end == NTR_END_INTERRUPT || end == NTR_END_TRAP;
 }
 
-static bool same_context(const ntr_context *a, const ntr_context *b) {
-    return a->scontext == b->scontext && a->hcontext == b->hcontext && a->prv == b->prv && a->v == b->v &&
-           a->has_scontext == b->has_scontext && a->has_hcontext == b->has_hcontext;
-}
-
 /* Ownership also comes behind every sync: only news counts. */
 static bool is_news(struct side *side, const ntr_context *context) {
-    if (same_context(&side->context, context)) return false;
+    if (ntr_context_equal(&side->context, context)) return false;
     side->context = *context;
     return true;
 }
@@ -214,7 +209,7 @@ static bool same_trap(unsigned a, unsigned b) { return a == b || a == NTR_END_TR
 static bool same_step(const struct step *a, const struct step *b) {
     if (a->kind != b->kind || a->address != b->address || a->halfwords != b->halfwords) return false;
     if (a->kind == STEP_TRAP) return same_trap(a->end, b->end);
-    return a->kind != STEP_CONTEXT || same_context(&a->context, &b->context);
+    return a->kind != STEP_CONTEXT || ntr_context_equal(&a->context, &b->context);
 }
 
 static void tell(const struct step *step, char *out, size_t size) {

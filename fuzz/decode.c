@@ -49,9 +49,8 @@ static void count(const ntr_decoder_config *config, ntr_bytes stream, ntr_count_
     ntr_decoder_free(decoder);
 }
 
-static ntr_status add(void *user, const ntr_event *event, const ntr_context *context, uint64_t times) {
+static ntr_status add(void *user, const ntr_event *event, uint64_t times) {
     uint64_t *sum = user;
-    (void)context;
     if (event->kind == NTR_EVENT_SPAN) *sum += event->instructions * times;
     return NTR_OK;
 }

@@ -45,8 +45,7 @@ static bool read_alone(const ntr_decoder_config *config, ntr_bytes stream, outco
     return o->status != NTR_OK;
 }
 
-static ntr_status told_alone(void *user, const ntr_event *event, const ntr_context *context, uint64_t times) {
-    (void)context;
+static ntr_status told_alone(void *user, const ntr_event *event, uint64_t times) {
     add_told(user, event, times);
     return NTR_OK;
 }
@@ -88,10 +87,9 @@ static ntr_status put_events(void *user, ntr_chunk *chunk, const ntr_event *even
     return ntr_chunk_put(chunk, EVENTS, events, count * sizeof *events);
 }
 
-static ntr_status put_told(void *user, const ntr_event *event, const ntr_context *context, uint64_t times) {
+static ntr_status put_told(void *user, const ntr_event *event, uint64_t times) {
     thread_data *m = user;
     telling t;
-    (void)context;
     memset(&t, 0, sizeof t);
     t.event = *event;
     t.times = times;
@@ -107,7 +105,7 @@ static ntr_status deliver(void *user, unsigned what, const void *data, size_t si
 
 static void run(const ntr_decoder_config *decoder, ntr_bytes stream, uint8_t how, size_t span, bool counting,
                 outcome *o) {
-    const ntr_parallel_work work = {thread_data_new, free, begin, NULL, put_events, counting ? put_told : NULL, NULL,
+    const ntr_parallel_work work = {thread_data_new, free, begin, put_events, counting ? put_told : NULL, NULL,
                                     deliver,         o};
     const ntr_parallel_config config = {.size = sizeof config,
                                         .decoder = *decoder,
@@ -133,7 +131,8 @@ static bool same_event(const ntr_event *a, const ntr_event *b) {
     char one[NTR_EVENT_TEXT_MAX], many[NTR_EVENT_TEXT_MAX];
     if (memcmp(a, b, sizeof *a) == 0) return true;
     size_t size = ntr_event_json(a, one), other = ntr_event_json(b, many);
-    if (size == other && memcmp(one, many, size) == 0) return true;
+    bool same = size == other && memcmp(one, many, size) == 0;
+    if (same && ntr_context_equal(&a->context, &b->context)) return true;
     fprintf(stderr, "one:  %.*smany: %.*s", (int)size, one, (int)other, many);
     return false;
 }

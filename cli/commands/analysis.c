@@ -112,12 +112,12 @@ static ntr_status read_events(struct cli_analysis *a, cli_take_events take, void
 }
 
 /* What the counting decode tells. */
-static ntr_status take_count(void *user, const ntr_event *event, const ntr_context *context, uint64_t times) {
+static ntr_status take_count(void *user, const ntr_event *event, uint64_t times) {
     struct cli_analysis *a = user;
 
     a->any = true;
     tell(a, event);
-    return ntr_tally_count(a->answers.tally, event, context, times);
+    return ntr_tally_count(a->answers.tally, event, times);
 }
 
 /* Nothing asks for the order of what ran: counting is enough, and many times as fast. */
@@ -149,7 +149,6 @@ struct sharing {
 
 struct told {
     ntr_event event;
-    ntr_context context;
     uint64_t times;
 };
 
@@ -158,9 +157,9 @@ static ntr_status put_events(void *thread_data, ntr_chunk *piece, const ntr_even
     return ntr_chunk_put(piece, 0, events, count * sizeof *events);
 }
 
-static ntr_status put_told(void *thread_data, const ntr_event *event, const ntr_context *context, uint64_t times) {
+static ntr_status put_told(void *thread_data, const ntr_event *event, uint64_t times) {
     ntr_chunk *const *piece = thread_data;
-    const struct told told = {*event, *context, times};
+    const struct told told = {*event, times};
 
     return ntr_chunk_put(*piece, 0, &told, sizeof told);
 }
@@ -179,7 +178,7 @@ static ntr_status deliver_told(void *user, unsigned what, const void *data, size
 
     (void)what;
     for (const struct told *t = data; size && status == NTR_OK; t++, size -= sizeof *t)
-        status = take_count(s->answers, &t->event, &t->context, t->times);
+        status = take_count(s->answers, &t->event, t->times);
     return status;
 }
 

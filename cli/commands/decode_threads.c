@@ -1,6 +1,5 @@
 #include "commands/decode_threads.h"
 #include "options/diagnostics.h"
-#include "text/contexts.h"
 
 #include <inttypes.h>
 #include <sched.h>
@@ -20,8 +19,6 @@ struct thread_data {
     struct cli_decode_output *output; /* NULL: no spans here */
     ntr_chunk *piece;
     uint64_t missing; /* until the last piece */
-    bool told;        /* of a context of `source` */
-    uint16_t source;
 };
 
 /* ---- in the threads */
@@ -67,25 +64,12 @@ static void *thread_data_new(void *user) {
     return NULL;
 }
 
-static void tell_context(struct thread_data *m, uint16_t src, const ntr_context *context) {
-    const ntr_event event = {.kind = NTR_EVENT_CONTEXT, .src = src, .context = *context};
-
-    if (m->output) cli_decode_output_context(m->output, &event);
-}
-
 static void begin(void *user, ntr_chunk *piece) {
     struct thread_data *m = user;
 
     m->piece = piece;
     m->out.used = m->out.capacity = 0; /* of a piece that was given up */
-    if (m->output) {
-        m->missing = cli_decode_output_missing(m->output);
-        cli_decode_output_forget(m->output);
-    }
-}
-
-static void source(void *user, uint16_t src, const ntr_context *context) {
-    tell_context(user, src, context);
+    if (m->output) m->missing = cli_decode_output_missing(m->output);
 }
 
 static ntr_status hand_on(struct thread_data *m, const ntr_event *event) {
@@ -104,7 +88,6 @@ static ntr_status take_events(void *user, ntr_chunk *piece, const ntr_event *eve
         if (e->kind == NTR_EVENT_SPAN && place == CLI_SPANS_INDEPENDENT) {
             cli_decode_output_event(m->output, e);
         } else if (e->kind != NTR_EVENT_SPAN || place == CLI_SPANS_IN_ORDER) {
-            if (e->kind == NTR_EVENT_CONTEXT) tell_context(m, e->src, &e->context);
             status = hand_on(m, e);
         }
     }
@@ -160,7 +143,6 @@ ntr_status cli_threads_read(struct cli_threads *t, const ntr_decoder_config *dec
         .work = {.thread_data_new = thread_data_new,
                  .thread_data_free = thread_data_free,
                  .begin = begin,
-                 .source = source,
                  .events = take_events,
                  .end = end,
                  .deliver = deliver,

@@ -16,7 +16,6 @@ struct cli_decode_output {
     struct cli_decode_settings settings;
     struct cli_output *out;
     event_function event;
-    struct cli_contexts *views;
     struct cli_expand *expand;   /* pc, insn */
     struct cli_insn_lines lines; /* insn */
     struct cli_event_text text;
@@ -144,15 +143,14 @@ static bool open_parts(struct cli_decode_output *o) {
     enum cli_show show = o->settings.show;
     cli_render render = shows[show].render[o->settings.format];
 
-    o->views = cli_contexts_new();
     o->text.places = cli_symbol_cache_new(o->settings.program);
     o->text.depths = calloc(SOURCES, sizeof *o->text.depths);
     o->flowing = calloc(SOURCES, sizeof *o->flowing);
-    if (!o->views || !o->text.places || !o->text.depths || !o->flowing) return false;
+    if (!o->text.places || !o->text.depths || !o->flowing) return false;
     if (show == CLI_SHOW_INSN) open_extras(o);
     if (!render) return true;
     bool by_source = o->settings.by_source && render != cli_pc_line;
-    o->expand = cli_expand_open(o->settings.program, o->views, render, &o->lines, by_source);
+    o->expand = cli_expand_open(o->settings.program, render, &o->lines, by_source);
     return o->expand != NULL;
 }
 
@@ -170,7 +168,6 @@ struct cli_decode_output *cli_decode_output_open(const struct cli_decode_setting
         return NULL;
     }
     o->text.out = out;
-    o->text.views = o->views;
     o->text.by_source = settings->by_source;
     write_heading(o);
     return o;
@@ -181,32 +178,14 @@ void cli_decode_output_close(struct cli_decode_output *o) {
     cli_expand_close(o->expand);
     cli_disasm_close(o->lines.disasm);
     ntr_debug_info_free(o->lines.source);
-    cli_contexts_free(o->views);
     cli_symbol_cache_free(o->text.places);
     free(o->text.depths);
     free(o->flowing);
     free(o);
 }
 
-/* Contexts decide what a source sees. */
-static void follow_contexts(struct cli_decode_output *o, const ntr_event *event) {
-    if (event->kind != NTR_EVENT_CONTEXT) return;
-    cli_contexts_follow(o->views, event);
-    cli_symbol_cache_forget(o->text.places);
-}
-
 void cli_decode_output_event(struct cli_decode_output *o, const ntr_event *event) {
-    follow_contexts(o, event);
     o->event(o, event);
-}
-
-void cli_decode_output_forget(struct cli_decode_output *o) {
-    cli_contexts_forget(o->views);
-    cli_symbol_cache_forget(o->text.places);
-}
-
-void cli_decode_output_context(struct cli_decode_output *o, const ntr_event *context) {
-    follow_contexts(o, context);
 }
 
 uint64_t cli_decode_output_missing(const struct cli_decode_output *o) {

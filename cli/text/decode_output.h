@@ -6,6 +6,7 @@
 #include "options/result.h"
 
 #include <ntrace/event.h>
+#include <ntrace/program.h>
 
 /* The order of --output's choices. */
 #define CLI_SHOW_NAMES "pc|insn|branch|span|call|count|itc|event|none"
@@ -33,7 +34,7 @@ struct cli_decode_settings {
 /* Who may see the spans, when many threads decode. */
 enum cli_span_place {
     CLI_SPANS_IN_ORDER, /* the output depends on the spans before, or on what only one thread may use */
-    CLI_SPANS_INDEPENDENT,    /* any output, opened as part and told of contexts */
+    CLI_SPANS_INDEPENDENT,    /* any output, opened as part */
     CLI_SPANS_NOWHERE,  /* nobody wants them */
 };
 enum cli_span_place cli_decode_output_spans(enum cli_show show);
@@ -45,10 +46,6 @@ struct cli_decode_output *cli_decode_output_open(const struct cli_decode_setting
 void cli_decode_output_close(struct cli_decode_output *output);
 
 void cli_decode_output_event(struct cli_decode_output *output, const ntr_event *event);
-
-/* A part begins elsewhere: forget what the events before said; and be told where a source is. */
-void cli_decode_output_forget(struct cli_decode_output *output);
-void cli_decode_output_context(struct cli_decode_output *output, const ntr_event *context);
 
 /* Spans whose code could not be read again for pc and insn. */
 uint64_t cli_decode_output_missing(const struct cli_decode_output *output);

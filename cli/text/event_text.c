@@ -20,7 +20,7 @@ static char *put_source(char *at, const struct cli_event_text *t, const ntr_even
 }
 
 static char *put_place(char *at, const struct cli_event_text *t, const ntr_event *e, uint64_t address) {
-    return cli_put_place(at, t->places, e->src, cli_contexts_get(t->views, e->src), address);
+    return cli_put_place(at, t->places, &e->context, address);
 }
 
 /* "taken -> 0x80000020 <main+0x20> (inferred) t=17" and the line feed. */

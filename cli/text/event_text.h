@@ -4,12 +4,12 @@
 
 #include "io/output.h"
 #include "text/symbol_cache.h"
-#include "text/contexts.h"
+
+#include <ntrace/event.h>
 
 struct cli_event_text {
     struct cli_output *out;
     struct cli_symbol_cache *places;
-    const struct cli_contexts *views;
     uint16_t *depths; /* by source, for calls */
     bool by_source;   /* lines start with the source */
 };

@@ -25,7 +25,6 @@ struct entry {
 
 struct cli_expand {
     const ntr_program *program;
-    const struct cli_contexts *views;
     cli_render render;
     void *user;
     bool by_source, by_context;
@@ -82,13 +81,12 @@ static void pass_changes(struct cli_expand *x, uint64_t position) {
 
 /* ---- life */
 
-struct cli_expand *cli_expand_open(const ntr_program *program, const struct cli_contexts *views, cli_render render,
-                                   void *user, bool by_source) {
+struct cli_expand *cli_expand_open(const ntr_program *program, cli_render render, void *user,
+                                   bool by_source) {
     struct cli_expand *x = calloc(1, sizeof *x);
 
     if (!x) return NULL;
     x->program = program;
-    x->views = views;
     x->render = render;
     x->user = user;
     x->by_source = by_source;
@@ -106,20 +104,15 @@ void cli_expand_close(struct cli_expand *x) {
 
 /* ---- expansion */
 
-static bool same_context(const ntr_context *a, const ntr_context *b) {
-    return a->scontext == b->scontext && a->hcontext == b->hcontext && a->prv == b->prv && a->v == b->v &&
-           a->has_scontext == b->has_scontext && a->has_hcontext == b->has_hcontext;
-}
-
 static bool same_key(const struct key *a, const struct key *b) {
     return a->address == b->address && a->instructions == b->instructions && a->source == b->source &&
-           same_context(&a->context, &b->context);
+           ntr_context_equal(&a->context, &b->context);
 }
 
 static struct entry *entry_of(struct cli_expand *x, const ntr_event *span, struct key *key) {
     *key = (struct key){.address = span->address, .instructions = span->instructions};
     if (x->by_source) key->source = span->src;
-    if (x->by_context) key->context = *cli_contexts_get(x->views, span->src);
+    if (x->by_context) key->context = span->context;
     uint64_t mix = (span->address >> 1) + ((uint64_t)span->instructions << 40);
     return &x->entries[(mix * 0x9e3779b97f4a7c15u) >> (64 - CACHE_BITS)];
 }
@@ -152,7 +145,7 @@ static bool fetch(struct cli_insn *insn, uint8_t bytes[32]) {
  * piece by piece. */
 static size_t render_span(struct cli_expand *x, const ntr_event *span, struct cli_output *out, bool *complete) {
     struct cli_insn insn = {.program = x->program,
-                            .context = cli_contexts_get(x->views, span->src),
+                            .context = &span->context,
                             .position = span->offset,
                             .address = span->address,
                             .source = span->src};

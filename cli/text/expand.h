@@ -6,9 +6,9 @@
 #define CLI_TEXT_EXPAND_H
 
 #include "io/output.h"
-#include "text/contexts.h"
 
 #include <ntrace/event.h>
+#include <ntrace/program.h>
 
 #define CLI_INSN_LINE_MAX 4096 /* the longest line of one instruction */
 
@@ -29,8 +29,8 @@ typedef size_t (*cli_render)(void *user, const struct cli_insn *insn, char *out)
 struct cli_expand;
 
 /* `by_source`: lines differ from source to source. NULL: out of memory. */
-struct cli_expand *cli_expand_open(const ntr_program *program, const struct cli_contexts *views, cli_render render,
-                                   void *user, bool by_source);
+struct cli_expand *cli_expand_open(const ntr_program *program, cli_render render, void *user,
+                                   bool by_source);
 void cli_expand_close(struct cli_expand *expand);
 
 /* Write the lines of a span. False when the program has no bytes for all of it. */

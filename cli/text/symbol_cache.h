@@ -1,4 +1,5 @@
-/* "0x80000020 <main+0x20>": addresses with their symbols, remembered: flow comes to the same places again and again. */
+/* "0x80000020 <main+0x20>": addresses with their symbols. The texts are cached, because execution comes to the same
+ * addresses again and again. */
 #ifndef CLI_TEXT_SYMBOL_CACHE_H
 #define CLI_TEXT_SYMBOL_CACHE_H
 
@@ -12,12 +13,7 @@ struct cli_symbol_cache;
 struct cli_symbol_cache *cli_symbol_cache_new(const ntr_program *program);
 void cli_symbol_cache_free(struct cli_symbol_cache *places);
 
-/* Contexts changed: other images may be seen. */
-void cli_symbol_cache_forget(struct cli_symbol_cache *places);
-
-/* Write the address as `source`, which is in `context`, sees it. Returns the end, at most CLI_PLACE_MAX characters on.
- */
-char *cli_put_place(char *at, struct cli_symbol_cache *places, uint16_t source, const ntr_context *context,
-                    uint64_t address);
+/* Write the address with its symbol in `context`. Returns the end, at most CLI_PLACE_MAX characters on. */
+char *cli_put_place(char *at, struct cli_symbol_cache *places, const ntr_context *context, uint64_t address);
 
 #endif

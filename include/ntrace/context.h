@@ -1,18 +1,30 @@
-/* Context: the privilege mode and the contexts of a hart, as Ownership messages report them. N-Trace 1.0 section 5.
+/* Context: the privilege mode of a hart and the values of its context registers. N-Trace 1.0 section 5.
  *
- * What a hart sees at an address depends on its context: images of a program may be bound to one. */
+ * Ownership messages report it. What a hart executes at an address depends on it: an image of a program may be bound
+ * to one context. A context is a value: copy it freely. */
 #ifndef NTRACE_CONTEXT_H
 #define NTRACE_CONTEXT_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef struct ntr_context {
-    uint64_t scontext, hcontext;
-    uint8_t prv;   /* 0 U, 1 S, 3 M; NTR_PRV_UNKNOWN before the first Ownership */
-    uint8_t v;     /* 1: VU, VS */
+    uint64_t scontext, hcontext; /* 0 while not known */
+    uint8_t prv;                 /* 0 U, 1 S, 3 M; NTR_PRV_UNKNOWN before the first Ownership message */
+    uint8_t v;                   /* 1: VU, VS */
     bool has_scontext, has_hcontext; /* false: not known yet, matches every image */
+    uint8_t reserved[4];         /* 0 */
 } ntr_context;
+
 #define NTR_PRV_UNKNOWN 0xff
+
+/* An initializer: nothing is known. */
+#define NTR_CONTEXT_UNKNOWN {.prv = NTR_PRV_UNKNOWN}
+
+/* Whether all members are equal. There is no padding between them. */
+static inline bool ntr_context_equal(const ntr_context *a, const ntr_context *b) {
+    return memcmp(a, b, sizeof *a) == 0;
+}
 
 #endif

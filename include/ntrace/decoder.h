@@ -57,14 +57,14 @@ typedef struct ntr_counts {
 /* Decode what was fed without making events; adds to *counts. Returns NTR_NEED_MORE or NTR_END as above. */
 NTR_API ntr_status ntr_decoder_count(ntr_decoder *decoder, ntr_counts *counts);
 
-/* Told of what runs while only totals are counted: every span that ntr_decoder_read would give, `times` times, in
- * no order and without message, offset, time and flags but NTR_EVENT_TARGET_UNKNOWN and _ADDRESS_UNKNOWN; every other
- * event once, in order. `context`: where its source was then. Anything but NTR_OK ends the decoding with it. */
-typedef ntr_status ntr_count_callback(void *user, const ntr_event *event, const ntr_context *context, uint64_t times);
+/* Receives what ran while only totals are counted. Every span that ntr_decoder_read would give comes `times` times, in
+ * no order and without message, offset, time and flags except NTR_EVENT_TARGET_UNKNOWN and _ADDRESS_UNKNOWN. Every other
+ * event comes once, in order. Any return value but NTR_OK ends the decoding with that status. */
+typedef ntr_status ntr_count_callback(void *user, const ntr_event *event, uint64_t times);
 
-/* Have ntr_decoder_count tell; to be called before the first feed. What costs least is told late: at the end all has
- * been told, before it ntr_decoder_flush_counts tells what was counted so far (its errors: as `told`). */
-NTR_API void ntr_decoder_set_count_callback(ntr_decoder *decoder, ntr_count_callback *told, void *user);
+/* Have ntr_decoder_count call `callback`; set it before the first feed. Spans are collected and reported late: all of
+ * them by the end of the stream, or earlier by ntr_decoder_flush_counts (errors: those of the callback). */
+NTR_API void ntr_decoder_set_count_callback(ntr_decoder *decoder, ntr_count_callback *callback, void *user);
 NTR_API ntr_status ntr_decoder_flush_counts(ntr_decoder *decoder);
 
 #ifdef __cplusplus

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#define NTR_EVENT_SORTER_WINDOW_DEFAULT 65536 /* events, about 6 MB */
+#define NTR_EVENT_SORTER_WINDOW_DEFAULT 65536 /* events, about 9 MB */
 
 /* Holds back the latest `window` events and gives out the earliest of them: what comes later than that by more than
  * the window comes out late. The events of one source keep their order. An event without time counts as its source's

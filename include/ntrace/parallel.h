@@ -26,10 +26,9 @@ typedef struct ntr_parallel_work {
     void *(*thread_data_new)(void *user); /* NULL: out of memory */
     void (*thread_data_free)(void *thread_data);
 
-    /* A piece begins; then it is told which sources are known already, and where they are. May be NULL. When it has
-     * ended, what several sources say in the next one may follow, and end, too. */
+    /* A chunk begins. May be NULL. After its `end`, messages of the next chunk that this thread decodes, too, may
+     * follow, and another `end`. */
     void (*begin)(void *thread_data, ntr_chunk *chunk);
-    void (*source)(void *thread_data, uint16_t src, const ntr_context *context);
 
     /* Reading (`counting` false): as ntr_decoder_read gave them. */
     ntr_status (*events)(void *thread_data, ntr_chunk *chunk, const ntr_event *events, size_t count);

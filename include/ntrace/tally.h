@@ -6,6 +6,7 @@
 #define NTRACE_TALLY_H
 
 #include <ntrace/event.h>
+#include <ntrace/program.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,7 +40,7 @@ NTR_API ntr_status ntr_tally_feed(ntr_tally *tally, const ntr_event *events, siz
 
 /* Adds an event `times` times. A function for ntr_decoder_set_count_callback, with the tally as `user`.
  * Errors: NTR_E_MEMORY. */
-NTR_API ntr_status ntr_tally_count(void *tally, const ntr_event *event, const ntr_context *context, uint64_t times);
+NTR_API ntr_status ntr_tally_count(void *tally, const ntr_event *event, uint64_t times);
 
 /* Adds `row->count` executions for a source in a context. row->view is ignored. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_tally_add(ntr_tally *tally, uint16_t src, const ntr_context *context,

@@ -18,7 +18,8 @@ typedef struct stack {
     size_t depth, capacity;
 } stack;
 
-/* State of a source: its current stack and the address at which its execution stopped. */
+/* State of a source: its current stack, and the address at which its execution stopped. `context` is that of its latest
+ * event; it selects the stack and the code in `recent`. */
 typedef struct hart {
     uint16_t src;
     size_t current; /* index into stacks */
@@ -75,17 +76,22 @@ static size_t stack_of(ntr_callstack *cs, uint16_t src, const ntr_context *conte
     return cs->stack_count++;
 }
 
-static hart *hart_of(ntr_callstack *cs, uint16_t src) {
-    if (cs->last_hart < cs->hart_count && cs->harts[cs->last_hart].src == src) return &cs->harts[cs->last_hart];
+static hart *find_hart(ntr_callstack *cs, uint16_t src) {
     for (cs->last_hart = 0; cs->last_hart < cs->hart_count; cs->last_hart++)
         if (cs->harts[cs->last_hart].src == src) return &cs->harts[cs->last_hart];
     if (ntr_reserve(cs->allocator, (void **)&cs->harts, &cs->hart_capacity, cs->hart_count + 1, sizeof *cs->harts))
         return NULL;
-    hart fresh = {.src = src, .context = {.prv = NTR_PRV_UNKNOWN}};
+    hart fresh = {.src = src, .context = NTR_CONTEXT_UNKNOWN};
     fresh.current = stack_of(cs, src, &fresh.context);
     if (fresh.current == SIZE_MAX) return NULL;
     cs->harts[cs->hart_count] = fresh;
     return &cs->harts[cs->hart_count++];
+}
+
+/* NULL when out of memory. */
+static inline hart *hart_of(ntr_callstack *cs, uint16_t src) {
+    if (cs->last_hart < cs->hart_count && cs->harts[cs->last_hart].src == src) return &cs->harts[cs->last_hart];
+    return find_hart(cs, src);
 }
 
 /* ---- changes of a stack ------------------------------------------------------------------------ */
@@ -295,10 +301,21 @@ static ntr_status end_span(change *c) {
     return NTR_OK;
 }
 
-static bool begin(change *c, ntr_callstack *cs, const ntr_event *event) {
-    *c = (change){.cs = cs, .event = event, .hart = hart_of(cs, event->src)};
-    if (!c->hart) return false;
-    c->stack = &cs->stacks[c->hart->current];
+static bool switch_context(ntr_callstack *cs, hart *h, const ntr_context *context) {
+    size_t next = stack_of(cs, h->src, context);
+    if (next == SIZE_MAX) return false;
+    h->context = *context;
+    h->current = next;
+    memset(h->recent, 0, sizeof h->recent);
+    return true;
+}
+
+/* The change that an event makes: in the stack of its context. */
+static inline bool begin(change *c, ntr_callstack *cs, const ntr_event *event) {
+    hart *h = hart_of(cs, event->src);
+    if (!h) return false;
+    if (!ntr_context_equal(&h->context, &event->context) && !switch_context(cs, h, &event->context)) return false;
+    *c = (change){.cs = cs, .hart = h, .stack = &cs->stacks[h->current], .event = event};
     return true;
 }
 
@@ -326,8 +343,10 @@ ntr_status ntr_callstack_span(ntr_callstack *cs, const ntr_event *event, uint32_
 }
 
 bool ntr_callstack_stays(ntr_callstack *cs, const ntr_event *event, ntr_function_range *code, uint32_t *handle) {
-    change c;
-    if (event->flags & NTR_EVENT_TARGET_UNKNOWN || !begin(&c, cs, event) || !top(&c)) return false;
+    hart *h = hart_of(cs, event->src); /* in the context of the event, which was fed */
+    if (event->flags & NTR_EVENT_TARGET_UNKNOWN || !h) return false;
+    const change c = {.cs = cs, .hart = h, .stack = &cs->stacks[h->current], .event = event};
+    if (!top(&c)) return false;
     *code = *range_at(&c, event->target);
     *handle = top(&c)->handle;
     return code->number == top(&c)->function;
@@ -347,15 +366,6 @@ ntr_status ntr_callstack_feed(ntr_callstack *cs, const ntr_event *event) {
         return NTR_OK;
     case NTR_EVENT_SYNC:
         return sync(&c, event->address);
-    case NTR_EVENT_CONTEXT:
-        c.hart->context = event->context;
-        memset(c.hart->recent, 0, sizeof c.hart->recent);
-        c.hart->current = stack_of(cs, event->src, &event->context);
-        if (c.hart->current == SIZE_MAX) {
-            c.hart->current = 0;
-            return NTR_E_MEMORY;
-        }
-        return NTR_OK;
     case NTR_EVENT_GAP:
         pop_to(&c, 0, true);
         return NTR_OK;

@@ -48,18 +48,13 @@ void ntr_functions_free(ntr_functions *f) {
     ntr_dealloc(f->allocator, f);
 }
 
-static bool same_context(const ntr_context *a, const ntr_context *b) {
-    return a->scontext == b->scontext && a->hcontext == b->hcontext && a->prv == b->prv && a->v == b->v &&
-           a->has_scontext == b->has_scontext && a->has_hcontext == b->has_hcontext;
-}
-
 static view *view_of(ntr_functions *f, const ntr_context *context) {
-    static const ntr_context anywhere = {.prv = NTR_PRV_UNKNOWN};
+    static const ntr_context anywhere = NTR_CONTEXT_UNKNOWN;
     if (!context) context = &anywhere;
-    if (f->last_view < f->view_count && same_context(&f->views[f->last_view].context, context))
+    if (f->last_view < f->view_count && ntr_context_equal(&f->views[f->last_view].context, context))
         return &f->views[f->last_view];
     for (size_t i = 0; i < f->view_count; i++)
-        if (same_context(&f->views[i].context, context)) {
+        if (ntr_context_equal(&f->views[i].context, context)) {
             f->last_view = i;
             return &f->views[i];
         }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { RECENT_VIEWS = 64 };
+
 struct ntr_tally {
     const ntr_allocator *allocator;
     ntr_tally_row *rows;
@@ -15,15 +17,13 @@ struct ntr_tally {
     bool sorted;     /* the rows are sorted and `slots` is not valid */
     ntr_tally_view_info *views;
     size_t view_count, view_capacity;
-    uint32_t *current; /* current view of each source; NO_VIEW: none yet */
-    size_t source_count, source_capacity;
+    uint32_t last_view;
+    uint32_t recent[RECENT_VIEWS]; /* by a hash of source and context: view + 1, 0 when free */
     bool keeps_time;
     ntr_time_attribution *attributions; /* one per source; the owners are rows */
     size_t attribution_count, attribution_capacity;
     uint64_t gaps;
 };
-
-#define NO_VIEW UINT32_MAX
 
 ntr_tally *ntr_tally_new(const ntr_allocator *allocator) {
     ntr_tally *t = ntr_alloc(allocator, 1, sizeof *t);
@@ -36,7 +36,6 @@ void ntr_tally_free(ntr_tally *t) {
     ntr_dealloc(t->allocator, t->rows);
     ntr_dealloc(t->allocator, t->slots);
     ntr_dealloc(t->allocator, t->views);
-    ntr_dealloc(t->allocator, t->current);
     for (size_t i = 0; i < t->attribution_count; i++) ntr_time_attribution_release(&t->attributions[i], t->allocator);
     ntr_dealloc(t->allocator, t->attributions);
     ntr_dealloc(t->allocator, t);
@@ -44,14 +43,14 @@ void ntr_tally_free(ntr_tally *t) {
 
 /* ---- contexts ---------------------------------------------------------------------------------- */
 
-static bool same_context(const ntr_context *a, const ntr_context *b) {
-    return a->scontext == b->scontext && a->hcontext == b->hcontext && a->prv == b->prv && a->v == b->v &&
-           a->has_scontext == b->has_scontext && a->has_hcontext == b->has_hcontext;
+static bool is_view(const ntr_tally *t, size_t view, uint16_t src, const ntr_context *context) {
+    return t->views[view].src == src && ntr_context_equal(&t->views[view].context, context);
 }
 
-static ntr_status view_of(ntr_tally *t, uint16_t src, const ntr_context *context, uint32_t *view) {
+/* The number of a view that was not used lately, made if new. */
+static ntr_status find_view(ntr_tally *t, uint16_t src, const ntr_context *context, uint32_t *view) {
     for (size_t i = t->view_count; i-- > 0;)
-        if (t->views[i].src == src && same_context(&t->views[i].context, context)) {
+        if (is_view(t, i, src, context)) {
             *view = (uint32_t)i;
             return NTR_OK;
         }
@@ -62,23 +61,22 @@ static ntr_status view_of(ntr_tally *t, uint16_t src, const ntr_context *context
     return NTR_OK;
 }
 
-static ntr_status set_view(ntr_tally *t, uint16_t src, const ntr_context *context) {
-    size_t need = (size_t)src + 1;
-    if (ntr_reserve(t->allocator, (void **)&t->current, &t->source_capacity, need, sizeof *t->current))
-        return NTR_E_MEMORY;
-    while (t->source_count < need) t->current[t->source_count++] = NO_VIEW;
-    return view_of(t, src, context, &t->current[src]);
-}
-
-/* Returns the current view of a source. Before the first Ownership message the context is unknown. */
-static ntr_status current_view(ntr_tally *t, uint16_t src, uint32_t *view) {
-    static const ntr_context nothing = {.prv = NTR_PRV_UNKNOWN};
-    if (src >= t->source_count || t->current[src] == NO_VIEW) {
-        ntr_status status = set_view(t, src, &nothing);
+static ntr_status look_up_view(ntr_tally *t, uint16_t src, const ntr_context *context, uint32_t *view) {
+    uint64_t mix = src * 127u + context->scontext * 31 + context->hcontext * 7 + context->prv * 2u + context->v;
+    uint32_t *recent = &t->recent[(mix * UINT64_C(0x9e3779b97f4a7c15) >> 32) % RECENT_VIEWS];
+    *view = *recent - 1;
+    if (!*recent || !is_view(t, *view, src, context)) {
+        ntr_status status = find_view(t, src, context, view);
         if (status) return status;
     }
-    *view = t->current[src];
+    *recent = *view + 1;
+    t->last_view = *view;
     return NTR_OK;
+}
+
+static inline ntr_status view_of(ntr_tally *t, uint16_t src, const ntr_context *context, uint32_t *view) {
+    *view = t->last_view;
+    return *view < t->view_count && is_view(t, *view, src, context) ? NTR_OK : look_up_view(t, src, context, view);
 }
 
 const ntr_tally_view_info *ntr_tally_view(const ntr_tally *t, uint32_t view) {
@@ -162,12 +160,12 @@ static ntr_tally_row row_of(const ntr_event *event, uint64_t times) {
     };
 }
 
-ntr_status ntr_tally_count(void *tally, const ntr_event *event, const ntr_context *context, uint64_t times) {
+ntr_status ntr_tally_count(void *tally, const ntr_event *event, uint64_t times) {
     ntr_tally *t = tally;
     if (event->kind == NTR_EVENT_GAP) t->gaps++;
     if (event->kind != NTR_EVENT_SPAN) return NTR_OK;
     ntr_tally_row row = row_of(event, times);
-    return ntr_tally_add(t, event->src, context, &row);
+    return ntr_tally_add(t, event->src, &event->context, &row);
 }
 
 /* ---- time -------------------------------------------------------------------------------------- */
@@ -212,7 +210,7 @@ static ntr_status pass_time(ntr_tally *t, const ntr_event *event) {
 static ntr_status add_span(ntr_tally *t, const ntr_event *event) {
     ntr_tally_row row = row_of(event, 1);
     uint32_t number;
-    ntr_status status = current_view(t, event->src, &row.view);
+    ntr_status status = view_of(t, event->src, &event->context, &row.view);
     if (!status) status = add(t, &row, &number);
     if (status || !t->keeps_time) return status;
     return ntr_time_attribution_add(&t->attributions[event->src], number, event->instructions, t->allocator);
@@ -225,8 +223,6 @@ ntr_status ntr_tally_feed(ntr_tally *t, const ntr_event *events, size_t count) {
         if (status) return status;
         if (event->kind == NTR_EVENT_SPAN)
             status = add_span(t, event);
-        else if (event->kind == NTR_EVENT_CONTEXT)
-            status = set_view(t, event->src, &event->context);
         else if (event->kind == NTR_EVENT_GAP)
             t->gaps++;
         if (status) return status;

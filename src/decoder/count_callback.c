@@ -2,21 +2,22 @@
  * and both are told when it suits. Rare spans are told at once. */
 #include "decoder/history_memo.h"
 
-static void tell(ntr_decoder *d, const ntr_event *e, const ntr_context *context, uint64_t times) {
-    ntr_status status = d->count_callback(d->count_user, e, context, times);
+static void tell(ntr_decoder *d, const ntr_event *e, uint64_t times) {
+    ntr_status status = d->count_callback(d->count_user, e, times);
     if (status != NTR_OK && d->failed == NTR_OK) d->failed = status;
 }
 
 void ntr_count_event(ntr_decoder *d, const ntr_event *e) {
-    tell(d, e, &d->sources[e->src]->context, d->times);
+    tell(d, e, d->times);
 }
 
 /* ---- spans */
 
 /* Of a span of `run` and then block `b`. */
-static ntr_event span_of(uint16_t src, const ntr_open_span *run, const ntr_block *b, unsigned end, uint64_t target) {
+static ntr_event span_of(uint16_t src, const ntr_context *context, const ntr_open_span *run, const ntr_block *b, unsigned end, uint64_t target) {
     return (ntr_event){.kind = NTR_EVENT_SPAN,
                        .src = src,
+                       .context = *context,
                        .end = (uint8_t)end,
                        .address = b->start - 2 * (uint64_t)run->halfwords,
                        .last = ntr_block_last(b),
@@ -37,8 +38,8 @@ void ntr_count_step(ntr_decoder *d, const ntr_walk_state *p, ntr_block *b, const
         if (step->end == NTR_END_TAKEN) b->jumped += d->times;
         return;
     }
-    ntr_event e = span_of(s->id, &p->run, b, step->end, step->target);
-    tell(d, &e, &s->context, d->times);
+    ntr_event e = span_of(s->id, &s->context, &p->run, b, step->end, step->target);
+    tell(d, &e, d->times);
 }
 
 /* ---- settling */
@@ -48,8 +49,8 @@ static void tell_block(ntr_decoder *d, const ntr_open_span *run, const ntr_block
     uint16_t src;
     if (times == 0) return;
     const ntr_context *context = ntr_blocks_owner(d->blocks, b->view, &src);
-    ntr_event e = span_of(src, run, b, end, end == NTR_END_NOT_TAKEN ? b->next : b->target);
-    tell(d, &e, context, times);
+    ntr_event e = span_of(src, context, run, b, end, end == NTR_END_NOT_TAKEN ? b->next : b->target);
+    tell(d, &e, times);
 }
 
 struct settling {

@@ -1,4 +1,4 @@
-/* Where events go: to the queue, from which ntr_decoder_read takes them, or into totals. */
+/* Where events go: into the queue, from which ntr_decoder_read takes them, or into totals. */
 #include "decoder/state.h"
 
 #include <assert.h>
@@ -6,7 +6,9 @@
 ntr_event ntr_event_make(const ntr_decoder *d, const ntr_source *s, ntr_event_kind kind) {
     ntr_event e = d->header;
     e.kind = (uint8_t)kind;
-    if (s) e.src = s->id;
+    if (!s) return e;
+    e.src = s->id;
+    e.context = s->context;
     return e;
 }
 

@@ -2,6 +2,10 @@
 
 #include <stddef.h>
 
+/* Binaries rely on both sizes: event.h, "Growth". */
+_Static_assert(sizeof(ntr_context) == 24, "ntr_context has no padding and does not grow");
+_Static_assert(sizeof(ntr_event) == 112, "ntr_event does not grow");
+
 static const char *const kind_names[NTR_EVENT_KINDS] = {
     [NTR_EVENT_SPAN] = "span",         [NTR_EVENT_SYNC] = "sync", [NTR_EVENT_CONTEXT] = "context",
     [NTR_EVENT_GAP] = "gap",           [NTR_EVENT_STOP] = "stop", [NTR_EVENT_OVERFLOW] = "overflow",

@@ -250,7 +250,6 @@ static ntr_status on_ownership(ntr_decoder *d, ntr_source *s) {
 
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_CONTEXT);
     e.code = (uint8_t)ntr_ownership_format(d->message.process);
-    e.context = after;
     ntr_event_emit(d, &e);
     return NTR_OK;
 }

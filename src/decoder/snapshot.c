@@ -137,11 +137,6 @@ ntr_snapshot *ntr_snapshot_predict(ntr_decoder *d, const ntr_snapshot_position *
     return b;
 }
 
-static bool same_context(const ntr_context *a, const ntr_context *b) {
-    return a->prv == b->prv && a->v == b->v && a->has_scontext == b->has_scontext &&
-           a->has_hcontext == b->has_hcontext && a->scontext == b->scontext && a->hcontext == b->hcontext;
-}
-
 /* Nothing pending, as right behind a synchronizing message. */
 static bool is_settled(const ntr_source *s) {
     return !s->gap.open && s->icnt == 0 && s->halfwords_ahead == 0 && s->run.halfwords == 0 && s->stack.count == 0 &&
@@ -151,7 +146,7 @@ static bool is_settled(const ntr_source *s) {
 static bool same_source(const ntr_source *a, const ntr_source *b) {
     return is_settled(a) && is_settled(b) && a->id == b->id && a->state == b->state && a->mode == b->mode &&
            a->listed == b->listed && a->pc_known == b->pc_known && a->pc == b->pc && a->ref == b->ref &&
-           a->clock.known == b->clock.known && a->clock.time == b->clock.time && same_context(&a->context, &b->context);
+           a->clock.known == b->clock.known && a->clock.time == b->clock.time && ntr_context_equal(&a->context, &b->context);
 }
 
 static bool same_reader(const ntr_reader *a, const ntr_reader *b) {
@@ -215,11 +210,4 @@ uint64_t ntr_snapshot_offset(const ntr_snapshot *b) {
 
 uint64_t ntr_snapshot_number(const ntr_snapshot *b) {
     return b->reader.number;
-}
-
-bool ntr_snapshot_source(const ntr_snapshot *b, size_t index, uint16_t *src, ntr_context *context) {
-    if (index >= b->count) return false;
-    *src = b->sources[index].id;
-    *context = b->sources[index].context;
-    return true;
 }

@@ -53,9 +53,6 @@ void ntr_snapshot_move(ntr_decoder *d, const ntr_snapshot_position *place);
 uint64_t ntr_snapshot_offset(const ntr_snapshot *snapshot);
 uint64_t ntr_snapshot_number(const ntr_snapshot *snapshot);
 
-/* The sources, to be asked for 0, 1, ...; false: no more. */
-bool ntr_snapshot_source(const ntr_snapshot *snapshot, size_t index, uint16_t *src, ntr_context *context);
-
 void ntr_snapshot_free(ntr_snapshot *snapshot, const ntr_allocator *allocator);
 
 #endif

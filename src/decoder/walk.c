@@ -58,9 +58,10 @@ static inline ntr_event *go_branches(ntr_decoder *d, ntr_walk_state *p, const nt
 }
 
 ntr_status ntr_walk_events(ntr_decoder *d, ntr_event **at, const ntr_event *end) {
-    const ntr_event header = d->header; /* its kind is NTR_EVENT_SPAN */
     ntr_event *e = *at;
     if (d->request.left == 0) return NTR_END;
+    ntr_event header = d->header; /* its kind is NTR_EVENT_SPAN */
+    header.context = d->request.source->context;
 
     ntr_status status = NTR_OK;
     ntr_walk_state p = ntr_walk_state_take(d);

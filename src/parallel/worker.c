@@ -73,9 +73,9 @@ static ntr_status read_events(ntr_worker *w, ntr_chunk *chunk) {
     return status;
 }
 
-static ntr_status count_callback(void *user, const ntr_event *event, const ntr_context *context, uint64_t times) {
+static ntr_status count_callback(void *user, const ntr_event *event, uint64_t times) {
     ntr_worker *w = user;
-    return w->parallel->config.work.count_callback(w->thread_data, event, context, times);
+    return w->parallel->config.work.count_callback(w->thread_data, event, times);
 }
 
 static ntr_status settle(ntr_worker *w) {
@@ -124,13 +124,6 @@ static ntr_status read_pre_sync(ntr_worker *w, ntr_chunk *chunk, const ntr_chunk
     return settled == NTR_OK ? status : settled;
 }
 
-static void tell_sources(const ntr_worker *w, const ntr_snapshot *start) {
-    uint16_t src;
-    ntr_context context;
-    for (size_t i = 0; ntr_snapshot_source(start, i, &src, &context); i++)
-        w->parallel->config.work.source(w->thread_data, src, &context);
-}
-
 static ntr_status end(ntr_worker *w, ntr_chunk *chunk, ntr_status status) {
     const ntr_parallel_work *work = &w->parallel->config.work;
     ntr_status ended = work->end ? work->end(w->thread_data, chunk) : NTR_OK;
@@ -142,7 +135,6 @@ static ntr_status decode(ntr_worker *w, ntr_chunk *chunk, const ntr_snapshot *st
     ntr_status status = ntr_snapshot_restore(w->decoder, start);
     if (status != NTR_OK) return status;
     if (work->begin) work->begin(w->thread_data, chunk);
-    if (work->source) tell_sources(w, start);
     return end(w, chunk, read_chunk(w, chunk));
 }
 

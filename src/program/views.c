@@ -36,16 +36,10 @@ void ntr_views_clear(ntr_views *views) {
     memset(views->recent, 0, sizeof views->recent);
 }
 
-static bool same_context(const ntr_context *a, const ntr_context *b) {
-    return a->prv == b->prv && a->v == b->v && a->has_scontext == b->has_scontext &&
-           a->has_hcontext == b->has_hcontext && (!a->has_scontext || a->scontext == b->scontext) &&
-           (!a->has_hcontext || a->hcontext == b->hcontext);
-}
-
 /* A reader of target memory may tell any two contexts apart. */
 static bool see_the_same(const ntr_views *views, const ntr_program *program, const ntr_context *a,
                          const ntr_context *b) {
-    if (program->read && !same_context(a, b)) return false;
+    if (program->read && !ntr_context_equal(a, b)) return false;
     for (size_t i = 0; i < views->binding_count; i++) {
         const ntr_image *image = &program->images[views->bindings[i]];
         if (ntr_image_matches(image, a) != ntr_image_matches(image, b)) return false;
@@ -56,7 +50,7 @@ static bool see_the_same(const ntr_views *views, const ntr_program *program, con
 static bool fits(const ntr_views *views, const ntr_program *program, uint32_t view, uint32_t owner,
                  const ntr_context *context) {
     if (views->owners[view] != owner) return false;
-    if (owner != NTR_VIEW_SHARED) return same_context(&views->contexts[view], context);
+    if (owner != NTR_VIEW_SHARED) return ntr_context_equal(&views->contexts[view], context);
     return see_the_same(views, program, &views->contexts[view], context);
 }
 
@@ -78,11 +72,11 @@ static unsigned recent_slot(uint32_t owner, const ntr_context *context) {
 }
 
 uint32_t ntr_views_get(ntr_views *views, const ntr_program *program, uint32_t owner, const ntr_context *context) {
-    static const ntr_context unknown = {.prv = NTR_PRV_UNKNOWN};
+    static const ntr_context unknown = NTR_CONTEXT_UNKNOWN;
     if (!context) context = &unknown;
     unsigned slot = recent_slot(owner, context);
     if (views->recent[slot].view && views->recent[slot].owner == owner &&
-        same_context(&views->recent[slot].context, context))
+        ntr_context_equal(&views->recent[slot].context, context))
         return views->recent[slot].view - 1;
     uint32_t view = find(views, program, owner, context);
     if (view == NTR_VIEWS_MAX) return view;

@@ -266,6 +266,8 @@ def names_by_context():
     for jobs in ("1", "2"):
         found = re.findall("0x200 <(.*?)>", Run("decode", "-j", jobs, *images, stream, "--output", "branch").out)
         equal([name for name in found if "+" not in name], ["first", "second", "second", "first"], f"-j {jobs}")
+        found = re.findall("0x200 <(.*?)>", Run("decode", "-j", jobs, *images, stream, "--output", "branch", "--from", "15").out)
+        equal(found[:1], ["first"], f"-j {jobs}, the window begins behind the Ownership message")
 
 
 @case("code made at run time: jitdump for its bytes and names, perf map for names, :from and :until for its time")

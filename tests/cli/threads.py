@@ -81,7 +81,7 @@ def compare(trace, *options, run=decode):
     one, many = run(1, trace, *options), run(3, trace, *options)
     check(one.returncode in (0, 1) and (one.stdout or "none" in options or os.path.getsize(trace) < 1000), f"{options}: no answer: {one.stderr[:300]}")
     equal(many.returncode, one.returncode, f"{options}: exit status")
-    said = [line for line in many.stderr.splitlines() if "pieces were decoded by" not in line]
+    said = [line for line in many.stderr.splitlines() if "chunks were decoded by" not in line]
     equal(said, one.stderr.splitlines(), f"{options}: standard error")
     check(many.stdout == one.stdout, f"{options}: other output")
 

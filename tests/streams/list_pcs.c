@@ -117,16 +117,15 @@ static bool add_image(ntr_program *program, char *file) {
 }
 
 /* Whether this event is trouble. */
-static bool tell(const options *o, const ntr_program *program, ntr_context *context, const ntr_event *e) {
+static bool tell(const options *o, const ntr_program *program, const ntr_event *e) {
     if (o->events) print_event(e);
     switch (e->kind) {
     case NTR_EVENT_SPAN:
-        if (!o->quiet) print_span(program, context, e);
+        if (!o->quiet) print_span(program, &e->context, e);
         return false;
     case NTR_EVENT_ICT:
         if (o->ict && !(e->flags & NTR_EVENT_ADDRESS_UNKNOWN)) printf("0x%" PRIx64 "\n", e->data_address);
         return false;
-    case NTR_EVENT_CONTEXT: *context = e->context; return false;
     case NTR_EVENT_GAP: print_gap(e); return true;
     case NTR_EVENT_NOTE:
         fprintf(stderr, "note %s at %" PRIu64 "\n", ntr_status_name((ntr_status)e->reason), e->offset);
@@ -138,13 +137,12 @@ static bool tell(const options *o, const ntr_program *program, ntr_context *cont
 static ntr_status list(const options *o, ntr_decoder *decoder, const ntr_program *program, bool *trouble,
                        ntr_counts *totals) {
     static ntr_event events[CAPACITY_MAX];
-    ntr_context context = {.prv = NTR_PRV_UNKNOWN};
     ntr_status status;
     do {
         size_t count;
         status = ntr_decoder_read(decoder, events, o->capacity, &count);
         for (size_t i = 0; i < count; i++) {
-            *trouble |= tell(o, program, &context, &events[i]);
+            *trouble |= tell(o, program, &events[i]);
             totals_add(totals, &events[i], o->config.params.dialect);
         }
     } while (status == NTR_OK);

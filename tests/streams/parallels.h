@@ -65,7 +65,7 @@ static inline ntr_status parallels_run(const ntr_parallel_config *config, ntr_by
 static inline bool parallels_same_event(const ntr_event *a, const ntr_event *b) {
     char one[NTR_EVENT_TEXT_MAX], other[NTR_EVENT_TEXT_MAX];
     size_t size = ntr_event_json(a, one);
-    return size == ntr_event_json(b, other) && memcmp(one, other, size) == 0;
+    return ntr_context_equal(&a->context, &b->context) && size == ntr_event_json(b, other) && memcmp(one, other, size) == 0;
 }
 
 /* NULL, or what differs. */

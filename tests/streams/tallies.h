@@ -93,9 +93,8 @@ static inline bool tallies_equal(ntr_tally *a, ntr_tally *b) {
     return equal;
 }
 
-static inline ntr_status tallies_ignore(void *user, const ntr_event *event, const ntr_context *context,
-                                        uint64_t times) {
-    (void)user, (void)event, (void)context, (void)times;
+static inline ntr_status tallies_ignore(void *user, const ntr_event *event, uint64_t times) {
+    (void)user, (void)event, (void)times;
     return NTR_OK;
 }
 

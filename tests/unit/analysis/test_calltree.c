@@ -49,9 +49,10 @@ static int end(void **state) {
 /* ---- telling ----------------------------------------------------------------------------------- */
 
 /* Ten instructions of two bytes. */
-static ntr_event span(uint16_t src, uint64_t address, ntr_end how, uint64_t target) {
+static ntr_event span_in(ntr_context context, uint16_t src, uint64_t address, ntr_end how, uint64_t target) {
     return (ntr_event){.kind = NTR_EVENT_SPAN,
                        .src = src,
+                       .context = context,
                        .end = (uint8_t)how,
                        .address = address,
                        .last = address + 18,
@@ -60,9 +61,16 @@ static ntr_event span(uint16_t src, uint64_t address, ntr_end how, uint64_t targ
                        .halfwords = 10};
 }
 
+static ntr_event span(uint16_t src, uint64_t address, ntr_end how, uint64_t target) {
+    return span_in((ntr_context)NTR_CONTEXT_UNKNOWN, src, address, how, target);
+}
+
+static ntr_context process(uint64_t scontext) {
+    return (ntr_context){.prv = 1, .scontext = scontext, .has_scontext = true};
+}
+
 static ntr_event context(uint16_t src, uint64_t scontext) {
-    return (ntr_event){.kind = NTR_EVENT_CONTEXT, .src = src,
-                       .context = {.prv = 1, .scontext = scontext, .has_scontext = true}};
+    return (ntr_event){.kind = NTR_EVENT_CONTEXT, .src = src, .context = process(scontext)};
 }
 
 static ntr_event gap(uint16_t src) {
@@ -123,9 +131,13 @@ static void contexts_have_stacks_of_their_own(void **state) {
     world *w = *state;
     ntr_calltree_divide(w->tree, NTR_CALLTREE_CONTEXTS);
     const ntr_event events[] = {
-        context(0, 5), span(0, MAIN, NTR_END_CALL, WORK), span(0, WORK, NTR_END_NOT_TAKEN, WORK + 20),
-        context(0, 6), span(0, HANDLER, NTR_END_NOT_TAKEN, HANDLER + 20),
-        context(0, 5), span(0, WORK + 20, NTR_END_RETURN, MAIN + 20), span(0, MAIN + 20, NTR_END_NOT_TAKEN, MAIN + 40),
+        context(0, 5),
+        span_in(process(5), 0, MAIN, NTR_END_CALL, WORK),
+        span_in(process(5), 0, WORK, NTR_END_NOT_TAKEN, WORK + 20),
+        context(0, 6),
+        span_in(process(6), 0, HANDLER, NTR_END_NOT_TAKEN, HANDLER + 20),
+        span_in(process(5), 0, WORK + 20, NTR_END_RETURN, MAIN + 20), /* the span itself carries its context */
+        span_in(process(5), 0, MAIN + 20, NTR_END_NOT_TAKEN, MAIN + 40),
     };
     const expected paths[] = {{"hart 0 scontext 0x5", 1, 0},      {"hart 0 scontext 0x5/main", 1, 20},
                               {"hart 0 scontext 0x5/main/work", 1, 20}, {"hart 0 scontext 0x6", 1, 0},

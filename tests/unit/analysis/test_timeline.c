@@ -32,8 +32,7 @@ static void feed(struct bench *b, ntr_event e) {
 
 /* 4 instructions of 4 bytes from `address` on. `time` 0: not stamped. */
 static ntr_event span(uint64_t address, uint8_t end, uint64_t target, uint64_t time) {
-    ntr_event e;
-    memset(&e, 0, sizeof e);
+    ntr_event e = {.context = NTR_CONTEXT_UNKNOWN};
     e.kind = NTR_EVENT_SPAN;
     e.address = address;
     e.last = address + 12;

@@ -166,11 +166,21 @@ static inline size_t event_text(char *out, size_t room, const ntr_event *e) {
 
 #define SCENE_TEXT (1 << 16)
 
+/* Every event carries the context that the latest Ownership message of its source reported. */
+static inline void check_context(ntr_context *by_source, const ntr_event *e) {
+    if (e->kind == NTR_EVENT_CONTEXT) by_source[e->src] = e->context;
+    if (!ntr_context_equal(&by_source[e->src], &e->context))
+        fail_msg("%s event of message %" PRIu64 " has another context than its source", ntr_event_kind_name(e->kind),
+                 e->message);
+}
+
 /* Decode; events to `out`, their totals to `totals`. Returns what the last read did. */
 static inline ntr_status decode_stream(const scene *s, const stream *in, char *out, ntr_counts *totals) {
     static _Thread_local ntr_event events[64];
+    static _Thread_local ntr_context contexts[4096];
     size_t capacity = s->capacity ? s->capacity : 64, at = 0;
     ntr_status status;
+    for (size_t i = 0; i < 4096; i++) contexts[i] = (ntr_context)NTR_CONTEXT_UNKNOWN;
     ntr_decoder *d = ntr_decoder_new(&s->config, &status);
     assert_non_null(d);
     *out = 0;
@@ -182,6 +192,7 @@ static inline ntr_status decode_stream(const scene *s, const stream *in, char *o
             size_t count;
             status = ntr_decoder_read(d, events, capacity, &count);
             for (size_t i = 0; i < count; i++) {
+                check_context(contexts, &events[i]);
                 at += event_text(out + at, SCENE_TEXT - at, &events[i]);
                 totals_add(totals, &events[i], s->config.params.dialect);
             }

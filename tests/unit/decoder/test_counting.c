@@ -113,8 +113,8 @@ static void a_stack_that_forgets_is_no_circle(void **state) {
     scene_end(&s);
 }
 
-static ntr_status refuse(void *user, const ntr_event *event, const ntr_context *context, uint64_t number) {
-    (void)user, (void)event, (void)context, (void)number;
+static ntr_status refuse(void *user, const ntr_event *event, uint64_t number) {
+    (void)user, (void)event, (void)number;
     return NTR_E_LIMIT;
 }
 

@@ -53,31 +53,57 @@ static size_t events_from(const scene *s, const stream *in, const ntr_point *poi
     return kept;
 }
 
-static void every_place_is_told_as_from_the_beginning(void **state) {
-    (void)state;
-    scene s;
-    stream in;
-    start(&s, &in);
-    ntr_index *index = index_of(&s, &in);
+/* Decoding that begins at a point gives the same events as decoding from the beginning. Returns how many of the places
+ * it began at are behind the beginning. */
+static size_t compare_all_places(const scene *s, const stream *in, uint64_t last) {
+    ntr_index *index = index_of(s, in);
     size_t begun_later = 0;
-    for (uint64_t first = 1; first <= 9; first++) {
+    for (uint64_t first = 1; first <= last; first++) {
         static ntr_event whole[EVENTS], part[EVENTS];
         const ntr_point *points;
         size_t count;
         if (ntr_index_find(index, NTR_UNIT_MESSAGE, first, NULL, &points, &count) != NTR_OK) continue;
-        size_t expected = events_from(&s, &in, NULL, 0, first, whole);
-        size_t found = events_from(&s, &in, points, count, first, part);
+        size_t expected = events_from(s, in, NULL, 0, first, whole);
+        size_t found = events_from(s, in, points, count, first, part);
         assert_int_equal(found, expected);
         for (size_t i = 0; i < found; i++) {
             char one[NTR_EVENT_TEXT_MAX], other[NTR_EVENT_TEXT_MAX];
             size_t size = ntr_event_json(&whole[i], one);
             assert_int_equal(ntr_event_json(&part[i], other), size);
             assert_memory_equal(one, other, size);
+            assert_true(ntr_context_equal(&whole[i].context, &part[i].context));
         }
         begun_later += points[0].offset > 0;
     }
-    assert_true(begun_later > 3);
     ntr_index_free(index);
+    return begun_later;
+}
+
+static void every_place_is_told_as_from_the_beginning(void **state) {
+    (void)state;
+    scene s;
+    stream in;
+    start(&s, &in);
+    assert_true(compare_all_places(&s, &in, 9) > 3);
+    scene_end(&s);
+}
+
+/* No message between the point and the window reports the context. */
+static void contexts_are_known_where_decoding_begins(void **state) {
+    (void)state;
+    scene s;
+    stream in = {.size = 0};
+    scene_start(&s, "ntrace-1.0");
+    code(&s, 0x1000, ADD, branch(-4), jal(0, -8));
+    assemble(&in, &s.config.params,
+             "ProgTraceSync SYNC=5 ICNT=0 FADDR=0x800\n"
+             "Ownership PROCESS=0x22\n"
+             "DirectBranch ICNT=4\n"
+             "DirectBranchSync SYNC=2 ICNT=4 FADDR=0x800\n"
+             "DirectBranch ICNT=4\n"
+             "DirectBranchSync SYNC=2 ICNT=4 FADDR=0x800\n"
+             "DirectBranch ICNT=4\n");
+    assert_true(compare_all_places(&s, &in, 7) > 1);
     scene_end(&s);
 }
 
@@ -128,6 +154,7 @@ static void behind_damage_only_synchronizing_messages_are_points(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(every_place_is_told_as_from_the_beginning),
+        TEST(contexts_are_known_where_decoding_begins),
         TEST(the_least_offset_is_the_beginning),
         TEST(behind_damage_only_synchronizing_messages_are_points),
     };
