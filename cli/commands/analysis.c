@@ -54,7 +54,7 @@ int cli_analysis_open(struct cli_analysis *a, const char *path, const struct cli
     a->answers = (ntr_analysis){
         .size = sizeof a->answers,
         .program = a->trace.program,
-        .source = ntr_debug_info_new(a->trace.program, &cli_memory),
+        .debug = ntr_debug_info_new(a->trace.program, &cli_memory),
         .title = title_of(path),
         .ticks_per_second = a->trace.bundle ? ntr_bundle_capture(a->trace.bundle)->ticks_per_second : 0,
         .read_source = cli_source_text_read,
@@ -62,9 +62,9 @@ int cli_analysis_open(struct cli_analysis *a, const char *path, const struct cli
     };
     a->text.folders = options->source_path;
     cli_trace_facts_find(&a->facts, &a->trace, &a->answers);
-    if (!a->answers.source) return out_of_memory(a);
-    if (options->debug_path) ntr_debug_info_set_path(a->answers.source, options->debug_path);
-    a->answers.functions = ntr_functions_new(a->answers.source, &cli_memory);
+    if (!a->answers.debug) return out_of_memory(a);
+    if (options->debug_path) ntr_debug_info_set_path(a->answers.debug, options->debug_path);
+    a->answers.functions = ntr_functions_new(a->answers.debug, &cli_memory);
     return a->answers.functions ? open_decoder(a) : out_of_memory(a);
 }
 
@@ -258,7 +258,7 @@ void cli_analysis_close(struct cli_analysis *a) {
     ntr_calltree_free(a->answers.tree);
     ntr_tally_free(a->answers.tally);
     ntr_functions_free(a->answers.functions);
-    ntr_debug_info_free(a->answers.source);
+    ntr_debug_info_free(a->answers.debug);
     cli_trace_facts_release(&a->facts);
     cli_source_text_release(&a->text);
     cli_trace_close(&a->trace);

@@ -34,7 +34,7 @@ static int add_trace(ntr_coverage *coverage, const struct cli_analysis_options *
     if (status == CLI_OK) status = cli_analysis_need(&a, NTR_NEEDS_TALLY);
     if (status == CLI_OK) status = cli_analysis_run(&a, NULL, NULL);
     if (status != CLI_FAILED &&
-        ntr_coverage_add(coverage, a.answers.program, a.answers.source, a.answers.tally) != NTR_OK)
+        ntr_coverage_add(coverage, a.answers.program, a.answers.debug, a.answers.tally) != NTR_OK)
         status = cli_fail("%s: out of memory", path);
     cli_analysis_close(&a);
     return status;

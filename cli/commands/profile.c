@@ -194,7 +194,7 @@ static int show(struct cli_analysis *a, const struct profile_options *o, int sta
     const ntr_profile_by by = (ntr_profile_by)o->by;
     const ntr_analysis *x = &a->answers;
 
-    if (ntr_profile_make(&profile, by, x->program, x->source, x->functions, x->tree, x->tally, NULL) != NTR_OK)
+    if (ntr_profile_make(&profile, by, x->program, x->debug, x->functions, x->tree, x->tally, NULL) != NTR_OK)
         return cli_fail("%s: out of memory", a->path);
     ntr_profile_sort(&profile, (ntr_profile_key)o->sort);
     if (cli_output_open(&out, o->result.path) != CLI_OK) {

@@ -62,7 +62,7 @@ static int compare_functions(const void *a, const void *b) {
 static void name_function(struct annotate *n, struct function *f, uint64_t address) {
     ntr_frame frame;
 
-    if (ntr_debug_info_function(n->answers->source, NULL, address, &frame) != NTR_OK) return;
+    if (ntr_debug_info_function(n->answers->debug, NULL, address, &frame) != NTR_OK) return;
     *f = (struct function){
         .name = frame.function,
         .linkage = frame.linkage,
@@ -84,7 +84,7 @@ static bool gather_counts(struct annotate *n) {
     for (size_t i = 0; n->counts && i < n->count; i++) {
         n->counts[i].count = counts[i];
         n->instructions += counts[i].executed;
-        n->counts[i].named = ntr_debug_info_function(n->answers->source, NULL, counts[i].address, &frame) == NTR_OK;
+        n->counts[i].named = ntr_debug_info_function(n->answers->debug, NULL, counts[i].address, &frame) == NTR_OK;
         if (n->counts[i].named) n->counts[i].entry = frame.entry;
     }
     ntr_tally_free_counts(n->answers->tally, counts);
@@ -212,7 +212,7 @@ static unsigned write_insn(struct annotate *n, const struct function *f, ntr_ins
     const struct cli_insn insn = {.program = program, .position = NTR_POSITION_ANY, .address = c->address,
                                   .size = (uint8_t)size, .bytes = bytes};
     cli_insn_words(n->disasm, &insn, &words);
-    ntr_debug_info_frames(n->answers->source, NULL, c->address, &frame, 1);
+    ntr_debug_info_frames(n->answers->debug, NULL, c->address, &frame, 1);
     if (n->format == CLI_FORMAT_TEXT) {
         write_source_line(n, &frame);
         write_text(n, c, &words);

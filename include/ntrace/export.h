@@ -1,7 +1,8 @@
-/* Exporters: what was learned from a trace, in the formats that other tools open.
+/* Exporters: write the results of an analysis in the file formats of other tools.
  *
- * One exporter is one file in src/export and one line in exporters.def. An exporter that needs the events
- * in order is fed them; the others read the tally or the calling context tree when they finish. */
+ * An exporter is one file in src/export and one line in exporters.def. An exporter that needs events in order receives
+ * them through ntr_export_feed. The others read the tally, the calling context tree or the coverage in
+ * ntr_export_finish. */
 #ifndef NTRACE_EXPORT_H
 #define NTRACE_EXPORT_H
 
@@ -14,76 +15,79 @@
 extern "C" {
 #endif
 
-/* Something to tell people of a trace, as label and value: "made by", "ntrace 0.1.0". */
+/* A fact about the trace as label and value, for example "made by" and "ntrace 0.1.0". */
 typedef struct ntr_fact {
     const char *label, *value;
 } ntr_fact;
 
-/* The text of a source file, of which debug information told the name. False: there is none. It lives until the
- * next call. */
+/* Stores the text of a source file that debug information names. Returns false when it is not available. The text is
+ * valid until the next call. */
 typedef bool (*ntr_read_source)(void *user, const char *file, ntr_bytes *text);
 
-/* Everything an exporter may ask. Members that the exporter does not need may be NULL. */
+/* The input of exporters. Members that an exporter does not need may be NULL. */
 typedef struct ntr_analysis {
     size_t size; /* sizeof(ntr_analysis) */
     const ntr_program *program;
-    ntr_debug_info *source;
+    ntr_debug_info *debug;
     ntr_functions *functions;
     ntr_tally *tally;
-    ntr_calltree *tree;         /* finished */
+    ntr_calltree *tree;         /* after ntr_calltree_finish */
     ntr_coverage *coverage;
-    const char *title;          /* the traced program's or the stream's name */
+    const char *title;          /* name of the traced program or of the stream */
     uint64_t ticks_per_second;  /* of event times; 0: not known */
-    bool has_image;             /* `image` is chosen; else the first ELF image counts as the program */
-    size_t image;               /* the image that single-binary formats are about */
+    bool has_image;             /* `image` is valid; otherwise the first ELF image is used */
+    size_t image;               /* index of the image for formats that describe a single binary */
     ntr_read_source read_source; /* NULL: no source text */
-    void *read_source_user;
-    const ntr_fact *facts;      /* what the report tells of the trace's origin */
+    void *read_source_user;     /* first argument of `read_source` */
+    const ntr_fact *facts;      /* origin of the trace, for the report */
     size_t fact_count;
-    const char *const *losses;  /* what happened but is not in the trace, one line each */
+    const char *const *losses;  /* descriptions of what is missing from the trace, one line each */
     size_t loss_count;
 } ntr_analysis;
 
-/* Takes bytes in order; anything but NTR_OK stops the export and is given back by it. */
+/* Receives the output in order. A result other than NTR_OK stops the export, which returns that result. */
 typedef struct ntr_output {
     ntr_status (*write)(void *user, const void *bytes, size_t size);
     void *user;
-    const char *path; /* where the bytes go, for formats that need a file of their own (sqlite) */
+    const char *path; /* path of the output, for formats that write the file themselves (sqlite) */
 } ntr_output;
 
 enum {
     NTR_NEEDS_TALLY = 1u << 0,
     NTR_NEEDS_TREE = 1u << 1,
     NTR_NEEDS_EVENTS = 1u << 2,
-    NTR_NEEDS_FILE = 1u << 3,  /* writes output->path itself */
-    NTR_NEEDS_IMAGE = 1u << 4, /* is about one ELF file */
-    NTR_NEEDS_COVERAGE = 1u << 5, /* and nothing else: neither program nor source */
+    NTR_NEEDS_FILE = 1u << 3,  /* writes the file output->path itself */
+    NTR_NEEDS_IMAGE = 1u << 4, /* describes a single ELF file */
+    NTR_NEEDS_COVERAGE = 1u << 5, /* needs the coverage only, neither program nor debug information */
 };
 
-typedef struct ntr_exporter ntr_exporter; /* private but for: */
+typedef struct ntr_exporter ntr_exporter;
 NTR_API const char *ntr_exporter_name(const ntr_exporter *exporter);
-/* Its index-th other name, NULL past the last. */
+/* Returns the alias number `index`, or NULL when `index` is past the last one. */
 NTR_API const char *ntr_exporter_alias(const ntr_exporter *exporter, size_t index);
-NTR_API const char *ntr_exporter_summary(const ntr_exporter *exporter); /* one line for people */
+NTR_API const char *ntr_exporter_summary(const ntr_exporter *exporter); /* one line of description */
 NTR_API const char *
 ntr_exporter_family(const ntr_exporter *exporter); /* "export", "flame", "coverage", "timeline", "report" */
-NTR_API unsigned ntr_exporter_needs(const ntr_exporter *exporter);      /* NTR_NEEDS_* set */
+NTR_API unsigned ntr_exporter_needs(const ntr_exporter *exporter);      /* set of NTR_NEEDS_* */
 
-/* The index-th exporter, NULL past the last; the exporter of a family by name or alias, NULL when there is none. */
+/* Returns the exporter number `index`, or NULL when `index` is past the last one. */
 NTR_API const ntr_exporter *ntr_exporter_at(size_t index);
+/* Returns the exporter of a family with this name or alias, or NULL when there is none. */
 NTR_API const ntr_exporter *ntr_exporter_find(const char *family, const char *name);
 
 typedef struct ntr_export ntr_export;
 
-/* Begin. `answers` and `output` are copied. Errors: NTR_E_MEMORY, NTR_E_INVALID (something needed is
- * missing), NTR_E_NO_IMAGE (NTR_NEEDS_IMAGE and there is no ELF image), the output's. */
-NTR_API ntr_export *ntr_export_new(const ntr_exporter *exporter, const ntr_analysis *answers, const ntr_output *output,
+/* Starts an export. Returns NULL on error. `analysis` and `output` are copied; what they point to must stay valid until
+ * ntr_export_free. Errors (in *status): NTR_E_MEMORY, NTR_E_INVALID (something required is missing), NTR_E_NO_IMAGE
+ * (NTR_NEEDS_IMAGE and no ELF image), those of the output. */
+NTR_API ntr_export *ntr_export_new(const ntr_exporter *exporter, const ntr_analysis *analysis, const ntr_output *output,
                                    ntr_status *status);
 
-/* NTR_NEEDS_EVENTS: take events in stream order. */
+/* Passes events in stream order, for exporters with NTR_NEEDS_EVENTS. Errors: NTR_E_MEMORY, those of the output. */
 NTR_API ntr_status ntr_export_feed(ntr_export *export_, const ntr_event *events, size_t count);
 
-/* Write the rest. The export can only be freed afterwards. */
+/* Writes the rest of the output. After this call the export can only be freed. Errors: NTR_E_MEMORY, those of the
+ * output. */
 NTR_API ntr_status ntr_export_finish(ntr_export *export_);
 NTR_API void ntr_export_free(ntr_export *export_);
 

@@ -11,7 +11,7 @@ static int compare(const void *a, const void *b) {
     return x->site < y->site ? -1 : x->site > y->site;
 }
 
-/* Whether the same arc lies above this one: then its inclusive cost is part of that one's. */
+/* Returns whether an ancestor is the same arc. The inclusive cost of that ancestor then includes this one. */
 static bool repeats_above(const ntr_call_node *nodes, const ntr_call_node *node) {
     uint32_t caller = nodes[node->parent].function;
     for (uint32_t at = node->parent; at != NTR_CALLTREE_ROOT; at = nodes[at].parent)
@@ -23,7 +23,7 @@ static bool repeats_above(const ntr_call_node *nodes, const ntr_call_node *node)
 
 ntr_status ntr_arcs_make(ntr_arcs *arcs, const ntr_export *x) {
     size_t count, kept = 0;
-    const ntr_call_node *nodes = ntr_calltree_nodes(x->answers.tree, &count);
+    const ntr_call_node *nodes = ntr_calltree_nodes(x->analysis.tree, &count);
     *arcs = (ntr_arcs){.allocator = x->allocator, .items = ntr_alloc(x->allocator, count, sizeof *arcs->items)};
     if (!arcs->items) return NTR_E_MEMORY;
     for (size_t i = 1; i < count; i++)

@@ -1,5 +1,5 @@
-/* BOLT's pre-aggregated profile: perf2bolt -p F -pa. B is a taken branch, F a fall-through run entered from
- * the same binary, f one entered from outside. LLVM 19 knows no other record. */
+/* Pre-aggregated profile of BOLT: perf2bolt -p F -pa. B is a taken branch, F a fall-through range entered from the same
+ * binary, f one entered from outside. LLVM 19 supports no other record. */
 #include "export/ranges.h"
 
 static void record(ntr_out *out, char kind, const ntr_range *range) {

@@ -1,4 +1,4 @@
-/* callgrind.out: costs by instruction and line, calls with inclusive costs, conditional jumps. */
+/* callgrind.out: costs per instruction and line, calls with inclusive costs, conditional jumps. */
 #include "export/arcs.h"
 
 #include "base/allocator.h"
@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One instruction and where it belongs. */
+/* The counts of one instruction, with its function and line. */
 typedef struct cost {
     ntr_insn_count count;
-    uint64_t target;  /* of a conditional branch */
+    uint64_t target;  /* target of a conditional branch */
     uint32_t function, line;
     const char *file;
 } cost;
@@ -19,7 +19,7 @@ typedef struct writer {
     cost *costs; /* sorted by (function, address) */
     size_t cost_count;
     ntr_arcs arcs;
-    bool *named;  /* functions whose name was written with its number */
+    bool *named;  /* functions whose name has been written */
     size_t functions;
 } writer;
 
@@ -31,7 +31,7 @@ static int compare_costs(const void *a, const void *b) {
 
 static uint32_t line_at(ntr_export *x, uint64_t address, const char **file) {
     ntr_frame frames[NTR_FRAMES_MAX];
-    size_t count = ntr_debug_info_frames(x->answers.source, NULL, address, frames, NTR_FRAMES_MAX);
+    size_t count = ntr_debug_info_frames(x->analysis.debug, NULL, address, frames, NTR_FRAMES_MAX);
     *file = count ? frames[0].file : NULL;
     return count ? frames[0].line : 0;
 }
@@ -40,33 +40,33 @@ static ntr_status collect(writer *w) {
     ntr_export *x = w->x;
     ntr_insn_count *counts;
     ntr_status status =
-        ntr_tally_instructions(x->answers.tally, x->answers.program, UINT32_MAX, &counts, &w->cost_count);
+        ntr_tally_instructions(x->analysis.tally, x->analysis.program, UINT32_MAX, &counts, &w->cost_count);
     if (status) return status;
     w->costs = ntr_alloc(x->allocator, w->cost_count, sizeof *w->costs);
     for (size_t i = 0; w->costs && i < w->cost_count; i++) {
         cost *c = &w->costs[i];
         ntr_insn insn;
         c->count = counts[i];
-        c->function = ntr_functions_at(x->answers.functions, NULL, counts[i].address);
+        c->function = ntr_functions_at(x->analysis.functions, NULL, counts[i].address);
         c->line = line_at(x, counts[i].address, &c->file);
         if (counts[i].flow == NTR_FLOW_BRANCH &&
-            ntr_program_insn(x->answers.program, NULL, 0, counts[i].address, &insn) == NTR_OK)
+            ntr_program_insn(x->analysis.program, NULL, 0, counts[i].address, &insn) == NTR_OK)
             c->target = insn.target;
     }
-    ntr_tally_free_counts(x->answers.tally, counts);
+    ntr_tally_free_counts(x->analysis.tally, counts);
     if (!w->costs) return NTR_E_MEMORY;
     if (w->cost_count) qsort(w->costs, w->cost_count, sizeof *w->costs, compare_costs);
-    while (ntr_functions_get(x->answers.functions, (uint32_t)w->functions)) w->functions++;
+    while (ntr_functions_get(x->analysis.functions, (uint32_t)w->functions)) w->functions++;
     w->named = ntr_alloc(x->allocator, w->functions, sizeof *w->named);
     return w->named ? ntr_arcs_make(&w->arcs, x) : NTR_E_MEMORY;
 }
 
-/* Names are compressed to numbers; the first use in the file carries the name. */
+/* Names are compressed to numbers. The first occurrence in the file includes the name. */
 static void write_function(writer *w, const char *key, uint32_t function) {
     ntr_out_format(&w->x->out, "%s=(%u)", key, function + 1);
     if (!w->named[function]) {
         ntr_out_char(&w->x->out, ' ');
-        ntr_out_text(&w->x->out, ntr_functions_get(w->x->answers.functions, function)->name);
+        ntr_out_text(&w->x->out, ntr_functions_get(w->x->analysis.functions, function)->name);
         w->named[function] = true;
     }
     ntr_out_char(&w->x->out, '\n');
@@ -79,7 +79,7 @@ static void write_file(writer *w, const char *key, const char *file) {
 }
 
 static void write_object(writer *w, const char *key, uint32_t function) {
-    const char *image = ntr_functions_get(w->x->answers.functions, function)->image;
+    const char *image = ntr_functions_get(w->x->analysis.functions, function)->image;
     ntr_out_format(&w->x->out, "%s=", key);
     ntr_out_text(&w->x->out, image ? image : "???");
     ntr_out_char(&w->x->out, '\n');
@@ -104,7 +104,7 @@ static void write_jump(writer *w, const cost *c) {
 }
 
 static void write_call(writer *w, const ntr_arc *arc, uint32_t line) {
-    const ntr_function *callee = ntr_functions_get(w->x->answers.functions, arc->callee);
+    const ntr_function *callee = ntr_functions_get(w->x->analysis.functions, arc->callee);
     write_object(w, "cob", arc->callee);
     write_file(w, "cfi", callee->file);
     write_function(w, "cfn", arc->callee);
@@ -117,7 +117,7 @@ static void write_call(writer *w, const ntr_arc *arc, uint32_t line) {
     ntr_out_char(&w->x->out, '\n');
 }
 
-/* The calls made by one function; its own costs came before. */
+/* Writes the calls made by one function, after its own costs. */
 static void write_calls(writer *w, uint32_t function) {
     for (size_t i = 0; i < w->arcs.count; i++) {
         const char *file;
@@ -127,7 +127,7 @@ static void write_calls(writer *w, uint32_t function) {
 }
 
 static void write_costs(writer *w, size_t from, size_t until) {
-    const char *file = ntr_functions_get(w->x->answers.functions, w->costs[from].function)->file;
+    const char *file = ntr_functions_get(w->x->analysis.functions, w->costs[from].function)->file;
     for (size_t i = from; i < until; i++) {
         const cost *c = &w->costs[i];
         bool elsewhere = c->file && (!file || strcmp(c->file, file) != 0);
@@ -146,14 +146,14 @@ static ntr_status end(ntr_export *x) {
     ntr_status status = collect(&w);
     if (!status) {
         ntr_out_text(&x->out, "# callgrind format\nversion: 1\ncreator: ntrace\ncmd: ");
-        ntr_out_text(&x->out, x->answers.title ? x->answers.title : "trace");
+        ntr_out_text(&x->out, x->analysis.title ? x->analysis.title : "trace");
         ntr_out_text(&x->out, "\npositions: instr line\nevent: Ir : Instructions retired\nevents: Ir\n");
         for (size_t i = 0, next; i < w.cost_count; i = next) {
             uint32_t function = w.costs[i].function;
             for (next = i; next < w.cost_count && w.costs[next].function == function;) next++;
             ntr_out_char(&x->out, '\n');
             write_object(&w, "ob", function);
-            write_file(&w, "fl", ntr_functions_get(x->answers.functions, function)->file);
+            write_file(&w, "fl", ntr_functions_get(x->analysis.functions, function)->file);
             write_function(&w, "fn", function);
             write_costs(&w, i, next);
             write_calls(&w, function);

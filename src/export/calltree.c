@@ -1,4 +1,4 @@
-/* The calling context tree, whole: a JSON object a line and a node, parents before their children. */
+/* The complete calling context tree: one JSON object per line and node, parents before children. */
 #include "export/export.h"
 
 static const char *const kinds[] = {
@@ -15,7 +15,7 @@ static void text(ntr_out *out, const char *key, const char *value) {
 }
 
 static void write_node(ntr_export *x, size_t number, const ntr_call_node *node) {
-    const ntr_function *function = ntr_functions_get(x->answers.functions, node->function);
+    const ntr_function *function = ntr_functions_get(x->analysis.functions, node->function);
     ntr_out *out = &x->out;
 
     ntr_out_format(out, "{\"id\":%zu,\"parent\":%u,\"depth\":%u,\"kind\":\"%s\"", number, node->parent, node->depth,
@@ -36,7 +36,7 @@ static void write_node(ntr_export *x, size_t number, const ntr_call_node *node) 
 
 static ntr_status end(ntr_export *x) {
     size_t count;
-    const ntr_call_node *nodes = ntr_calltree_nodes(x->answers.tree, &count);
+    const ntr_call_node *nodes = ntr_calltree_nodes(x->analysis.tree, &count);
 
     for (size_t i = 1; i < count; i++) write_node(x, i, &nodes[i]);
     return NTR_OK;
@@ -45,7 +45,7 @@ static ntr_status end(ntr_export *x) {
 const ntr_exporter ntr_exporter_calltree = {
     .name = "calltree",
     .family = "export",
-    .summary = "JSON lines: who was called from where, below which stack, how often",
+    .summary = "JSON lines: calling context tree with call sites and counts",
     .aliases = {"tree"},
     .needs = NTR_NEEDS_TREE,
     .end = end,

@@ -1,4 +1,4 @@
-/* Each source file of a coverage once. */
+/* Iteration over the source files of a coverage. */
 #ifndef NTR_EXPORT_COVER_FILES_H
 #define NTR_EXPORT_COVER_FILES_H
 
@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* The next file after line `*at`, or NULL; `*at` starts at 0. */
+/* Returns the file of line number *at and advances *at to the first line of the next file. Returns NULL at the end. Set
+ * *at to 0 before the first call. */
 static inline const char *ntr_cover_next_file(ntr_coverage *coverage, size_t *at) {
     size_t count;
     const ntr_cover_line *lines = ntr_coverage_lines(coverage, &count);

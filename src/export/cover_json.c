@@ -4,8 +4,8 @@
 static void write_lines(ntr_export *x, const char *file) {
     size_t count, branch_count;
     bool first = true;
-    const ntr_cover_line *lines = ntr_coverage_lines(x->answers.coverage, &count);
-    const ntr_cover_branch *branches = ntr_coverage_branches(x->answers.coverage, &branch_count);
+    const ntr_cover_line *lines = ntr_coverage_lines(x->analysis.coverage, &count);
+    const ntr_cover_branch *branches = ntr_coverage_branches(x->analysis.coverage, &branch_count);
     for (size_t i = 0; i < count; i++) {
         if (strcmp(lines[i].file, file) != 0) continue;
         ntr_out_format(&x->out, "%s\n  {\"line\":%u,\"count\":%llu,\"known\":%s", first ? "" : ",", lines[i].line,
@@ -25,7 +25,7 @@ static void write_lines(ntr_export *x, const char *file) {
 static void write_functions(ntr_export *x, const char *file) {
     size_t count;
     bool first = true;
-    const ntr_cover_function *functions = ntr_coverage_functions(x->answers.coverage, &count);
+    const ntr_cover_function *functions = ntr_coverage_functions(x->analysis.coverage, &count);
     for (size_t i = 0; i < count; i++) {
         if (strcmp(functions[i].file, file) != 0) continue;
         ntr_out_text(&x->out, first ? "\n  {\"name\":" : ",\n  {\"name\":");
@@ -41,8 +41,8 @@ static void write_functions(ntr_export *x, const char *file) {
 static ntr_status end(ntr_export *x) {
     const char *file;
     bool first = true;
-    ntr_out_format(&x->out, "{\"gaps\":%llu,\"files\":[", (unsigned long long)ntr_coverage_gaps(x->answers.coverage));
-    for (size_t at = 0; (file = ntr_cover_next_file(x->answers.coverage, &at));) {
+    ntr_out_format(&x->out, "{\"gaps\":%llu,\"files\":[", (unsigned long long)ntr_coverage_gaps(x->analysis.coverage));
+    for (size_t at = 0; (file = ntr_cover_next_file(x->analysis.coverage, &at));) {
         ntr_out_text(&x->out, first ? "\n{\"file\":" : ",\n{\"file\":");
         first = false;
         ntr_out_json(&x->out, file);

@@ -1,4 +1,4 @@
-/* Coverage as a table: a row a file, the whole last. */
+/* Coverage as a table: one row per file, then the total. */
 #include "export/cover_files.h"
 
 static void write_part(ntr_out *out, uint64_t hit, uint64_t whole) {
@@ -23,7 +23,7 @@ static void write_row(ntr_out *out, const ntr_cover_sums *sums, const char *name
 }
 
 static ntr_status end(ntr_export *x) {
-    ntr_coverage *coverage = x->answers.coverage;
+    ntr_coverage *coverage = x->analysis.coverage;
     ntr_cover_sums sums;
     const char *file;
     uint64_t gaps = ntr_coverage_gaps(coverage);
@@ -35,7 +35,7 @@ static ntr_status end(ntr_export *x) {
     ntr_coverage_sums(coverage, NULL, &sums);
     write_row(&x->out, &sums, "total");
     if (gaps)
-        ntr_out_format(&x->out, "%llu gaps in the trace: the lines under \"unknown\" were not seen, but may have run\n",
+        ntr_out_format(&x->out, "%llu gaps in the trace: the lines under \"unknown\" may have been executed\n",
                        (unsigned long long)gaps);
     return NTR_OK;
 }
@@ -43,7 +43,7 @@ static ntr_status end(ntr_export *x) {
 const ntr_exporter ntr_exporter_cover_summary = {
     .name = "summary",
     .family = "coverage",
-    .summary = "a table, a row a file",
+    .summary = "a table with one row per file",
     .aliases = {"text"},
     .needs = NTR_NEEDS_COVERAGE,
     .end = end,

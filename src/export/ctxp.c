@@ -1,4 +1,4 @@
-/* CTXP text, file version 1: branches in order, one event a line. */
+/* CTXP text, file version 1: branches in order, one event per line. */
 #include "export/export.h"
 
 typedef struct ctxp_state {
@@ -33,7 +33,7 @@ static void event_line(ntr_out *out, const ntr_event *e, const char *type, const
     ntr_out_char(out, '\n');
 }
 
-/* BRANCH_* is every jump but calls and returns; an interruption's origin is the last instruction executed. */
+/* BRANCH_* is any jump except calls and returns. The origin of an interrupt is the last executed instruction. */
 static const char *const type_of_end[NTR_END_KINDS] = {
     [NTR_END_NOT_TAKEN] = "BRANCH_NOTTAKEN", [NTR_END_TAKEN] = "BRANCH_TAKEN",
     [NTR_END_JUMP] = "BRANCH_TAKEN",         [NTR_END_INDIRECT_JUMP] = "BRANCH_TAKEN",
@@ -47,7 +47,7 @@ static ntr_status events(ntr_export *x, const ntr_event *events_, size_t count) 
     ctxp_state *state = x->state;
     for (size_t i = 0; i < count; i++) {
         const ntr_event *e = &events_[i];
-        if (e->src > 255) continue; /* the format has no room for more sources */
+        if (e->src > 255) continue; /* the format supports 256 sources */
         bool *seen = &state->source_seen[e->src];
         if (e->kind == NTR_EVENT_SYNC && !*seen) {
             event_line(&x->out, e, "SYNC", NULL, &e->address);

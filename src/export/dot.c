@@ -1,4 +1,4 @@
-/* The call graph as Graphviz reads it: a box a function, an arrow a pair of caller and callee. */
+/* Call graph for Graphviz: one box per function, one arrow per pair of caller and callee. */
 #include "export/arcs.h"
 
 #include "base/allocator.h"
@@ -20,7 +20,7 @@ static void write_nodes(ntr_export *x, const ntr_call_sum *sums, size_t count, u
     for (uint32_t i = 0; i < count; i++) {
         if (sums[i].calls == 0 && sums[i].self_instructions == 0) continue;
         ntr_out_format(&x->out, "  f%u [label=", i);
-        write_quoted(&x->out, ntr_functions_get(x->answers.functions, i)->name);
+        write_quoted(&x->out, ntr_functions_get(x->analysis.functions, i)->name);
         ntr_out_format(&x->out, ", tooltip=\"total %.2f %%, self %.2f %%, %llu calls\"];\n",
                        percent(sums[i].total_instructions, whole), percent(sums[i].self_instructions, whole),
                        (unsigned long long)sums[i].calls);
@@ -43,14 +43,14 @@ static void write_edges(ntr_export *x, const ntr_arcs *arcs, uint64_t whole) {
 
 static ntr_status end(ntr_export *x) {
     size_t functions = 0;
-    while (ntr_functions_get(x->answers.functions, (uint32_t)functions)) functions++;
+    while (ntr_functions_get(x->analysis.functions, (uint32_t)functions)) functions++;
     ntr_call_sum *sums = ntr_alloc(x->allocator, functions, sizeof *sums);
     ntr_arcs arcs = {0};
     ntr_status status = sums ? ntr_arcs_make(&arcs, x) : NTR_E_MEMORY;
     if (!status) {
         size_t nodes;
-        uint64_t whole = ntr_calltree_nodes(x->answers.tree, &nodes)->total_instructions;
-        ntr_calltree_sums(x->answers.tree, sums, functions);
+        uint64_t whole = ntr_calltree_nodes(x->analysis.tree, &nodes)->total_instructions;
+        ntr_calltree_sums(x->analysis.tree, sums, functions);
         ntr_out_text(&x->out, "digraph calls {\n  node [shape=box];\n");
         write_nodes(x, sums, functions, whole);
         write_edges(x, &arcs, whole);

@@ -1,4 +1,4 @@
-/* drcov version 2: a text header, then a binary table of the runs that were executed. */
+/* drcov version 2: a text header, then a binary table of executed ranges. */
 #include "export/ranges.h"
 
 #include <string.h>
@@ -13,15 +13,15 @@ static void entry(ntr_out *out, uint64_t start, uint64_t size) {
     ntr_out_bytes(out, bytes, sizeof bytes);
 }
 
-/* Bytes of a run: its last instruction counts whole. */
+/* Returns the size of a run in bytes, including its last instruction. */
 static uint64_t run_size(const ntr_export *x, const ntr_range *run) {
     ntr_insn insn;
     uint64_t last = run->to + x->image.bias;
-    unsigned size = ntr_program_insn(x->answers.program, NULL, 0, last, &insn) == NTR_OK ? insn.size : 2;
+    unsigned size = ntr_program_insn(x->analysis.program, NULL, 0, last, &insn) == NTR_OK ? insn.size : 2;
     return run->to - run->from + size;
 }
 
-/* Calls `visit` for each table entry; returns how many there are. */
+/* Calls `visit` (unless NULL) for each table entry. Returns the number of entries. */
 static uint64_t each_entry(ntr_export *x, const ntr_ranges *ranges, void (*visit)(ntr_out *, uint64_t, uint64_t)) {
     uint64_t count = 0, base = x->image.low - x->image.bias;
     for (size_t i = 0; i < ranges->run_count; i++) {

@@ -15,7 +15,7 @@ enum shape { SHAPE_TEXT, SHAPE_DEC, SHAPE_HEX };
 
 static const struct {
     const char *name;
-    const char *key; /* as JSON writes it */
+    const char *key; /* as JSON text, with quotes and colon */
     uint8_t key_size, shape;
 } columns[COLUMNS] = {
 #define NTR_COLUMN(id, name, shape) {#name, "\"" #name "\":", sizeof #name + 2, SHAPE_##shape},
@@ -23,7 +23,7 @@ static const struct {
 #undef NTR_COLUMN
 };
 
-/* One event's values; `present` is a set of columns. */
+/* The values of one event. `present` is a set of columns. */
 struct row {
     uint32_t present;
     uint64_t number[COLUMNS];
@@ -42,7 +42,7 @@ static void set_text(struct row *row, enum column column, const char *text) {
     row->text[column] = text ? text : "";
 }
 
-/* ---- what each kind of event says */
+/* ---- the values of each kind of event */
 
 static void fill_address(struct row *row, const ntr_event *e) {
     if (!(e->flags & NTR_EVENT_ADDRESS_UNKNOWN)) set(row, COLUMN_ADDRESS, e->address);
@@ -132,7 +132,7 @@ static void fill(struct row *row, const ntr_event *e) {
 
 /* ---- writing */
 
-#define VALUE_MAX 128 /* room for any column's name and value: texts are the library's words */
+#define VALUE_MAX 128 /* maximum length of name and value of a column; texts are constants of the library */
 _Static_assert(COLUMNS * VALUE_MAX <= NTR_EVENT_TEXT_MAX, "any event fits");
 
 static char *put_text(char *at, const char *text) {

@@ -54,19 +54,19 @@ unsigned ntr_exporter_needs(const ntr_exporter *exporter) {
     return exporter->needs;
 }
 
-static bool complete(const ntr_exporter *exporter, const ntr_analysis *answers, const ntr_output *output) {
-    if (answers->size != sizeof *answers) return false;
-    if (exporter->needs & NTR_NEEDS_COVERAGE) return answers->coverage && output->write;
-    if (!answers->program || !answers->source || !answers->functions) return false;
-    if ((exporter->needs & NTR_NEEDS_TALLY) && !answers->tally) return false;
-    if ((exporter->needs & NTR_NEEDS_TREE) && !answers->tree) return false;
+static bool complete(const ntr_exporter *exporter, const ntr_analysis *analysis, const ntr_output *output) {
+    if (analysis->size != sizeof *analysis) return false;
+    if (exporter->needs & NTR_NEEDS_COVERAGE) return analysis->coverage && output->write;
+    if (!analysis->program || !analysis->debug || !analysis->functions) return false;
+    if ((exporter->needs & NTR_NEEDS_TALLY) && !analysis->tally) return false;
+    if ((exporter->needs & NTR_NEEDS_TREE) && !analysis->tree) return false;
     return exporter->needs & NTR_NEEDS_FILE ? output->path != NULL : output->write != NULL;
 }
 
-/* The image that single-binary formats are about. */
+/* Selects the image for formats that describe a single binary. */
 static ntr_status choose_image(ntr_export *x) {
-    if (x->answers.has_image) return ntr_program_image(x->answers.program, x->answers.image, &x->image);
-    for (size_t i = 0; ntr_program_image(x->answers.program, i, &x->image) == NTR_OK; i++)
+    if (x->analysis.has_image) return ntr_program_image(x->analysis.program, x->analysis.image, &x->image);
+    for (size_t i = 0; ntr_program_image(x->analysis.program, i, &x->image) == NTR_OK; i++)
         if (x->image.path) return NTR_OK;
     return NTR_E_NO_IMAGE;
 }
@@ -84,17 +84,17 @@ static ntr_status start(ntr_export *x) {
     return status ? status : x->out.status;
 }
 
-ntr_export *ntr_export_new(const ntr_exporter *exporter, const ntr_analysis *answers, const ntr_output *output,
+ntr_export *ntr_export_new(const ntr_exporter *exporter, const ntr_analysis *analysis, const ntr_output *output,
                            ntr_status *status) {
     ntr_status ignored;
     if (!status) status = &ignored;
     *status = NTR_E_INVALID;
-    if (!complete(exporter, answers, output)) return NULL;
+    if (!complete(exporter, analysis, output)) return NULL;
     ntr_export *x = ntr_alloc(NULL, 1, sizeof *x);
     *status = NTR_E_MEMORY;
     if (!x) return NULL;
     x->exporter = exporter;
-    x->answers = *answers;
+    x->analysis = *analysis;
     x->path = output->path;
     x->out.output = *output;
     *status = start(x);

@@ -1,4 +1,4 @@
-/* What an exporter sees: the answers, a buffered output, and a place for its own state. */
+/* Private interface of exporters: the input, a buffered output, and state of the exporter. */
 #ifndef NTR_EXPORT_EXPORT_H
 #define NTR_EXPORT_EXPORT_H
 
@@ -8,10 +8,10 @@
 
 struct ntr_exporter {
     const char *name, *family, *summary;
-    const char *aliases[3]; /* other names that users expect; NULL ends them */
+    const char *aliases[3]; /* further names of the format; NULL ends the list */
     unsigned needs;
-    size_t state_size; /* zeroed memory at export->state */
-    /* Any of these may be NULL. They write to `out`, whose status is looked at afterwards. */
+    size_t state_size; /* size of zeroed memory at export->state */
+    /* Each function may be NULL. They write to `out`; its status is checked after the call. */
     ntr_status (*begin)(ntr_export *x);
     ntr_status (*events)(ntr_export *x, const ntr_event *events, size_t count);
     ntr_status (*end)(ntr_export *x);
@@ -20,8 +20,8 @@ struct ntr_exporter {
 
 struct ntr_export {
     const ntr_exporter *exporter;
-    ntr_analysis answers;
-    ntr_image_info image; /* with NTR_NEEDS_IMAGE */
+    ntr_analysis analysis;
+    ntr_image_info image; /* valid with NTR_NEEDS_IMAGE */
     const char *path;
     const ntr_allocator *allocator;
     void *state;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A node with what it is sorted by. */
+/* A node with its sort key: parent, then name. */
 typedef struct sibling {
     uint32_t parent, node;
     const char *name;
@@ -18,7 +18,7 @@ static int compare(const void *a, const void *b) {
     return order ? order : x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* First place in `siblings` whose parent is not below `parent`. */
+/* Returns the first index in `siblings` whose parent is not less than `parent`. */
 static size_t first_child(const sibling *siblings, size_t count, uint32_t parent) {
     size_t low = 0, high = count;
     while (low < high) {
@@ -36,8 +36,9 @@ static int by_falling_total(const void *a, const void *b) {
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* The total from which on a node gets a box. A node's total is no less than its children's: boxes stay connected. */
-static ntr_status find_least(const ntr_flame *f, uint64_t parts, size_t most, uint64_t *least) {
+/* Computes the minimum total of a node that gets a box. The total of a node is not less than that of its children, so
+ * boxes are never separated from their parent. */
+static ntr_status find_minimum(const ntr_flame *f, uint64_t parts, size_t most, uint64_t *least) {
     const ntr_stacks *s = &f->stacks;
     *least = s->nodes[0].total / parts;
     if (s->count <= most) return NTR_OK;
@@ -50,8 +51,8 @@ static ntr_status find_least(const ntr_flame *f, uint64_t parts, size_t most, ui
     return NTR_OK;
 }
 
-/* Boxes are their own queue: each one puts its children behind the last. */
-static void place(ntr_flame *f, const sibling *siblings, size_t count, uint64_t least) {
+/* Breadth-first layout. The array of boxes is also the queue: each box appends its children. */
+static void lay_out(ntr_flame *f, const sibling *siblings, size_t count, uint64_t least) {
     const ntr_stack_node *nodes = f->stacks.nodes;
     f->boxes[f->count++] = (ntr_flame_box){0, 0, 0};
     for (size_t i = 0; i < f->count; i++) {
@@ -76,14 +77,14 @@ ntr_status ntr_flame_make(ntr_flame *f, const ntr_export *x, uint64_t parts, siz
     size_t count = f->stacks.count - 1;
     sibling *siblings = ntr_alloc(x->allocator, count, sizeof *siblings);
     f->boxes = ntr_alloc(x->allocator, f->stacks.count, sizeof *f->boxes);
-    status = siblings && f->boxes ? find_least(f, parts, most, &least) : NTR_E_MEMORY;
+    status = siblings && f->boxes ? find_minimum(f, parts, most, &least) : NTR_E_MEMORY;
     if (!status) {
         for (size_t i = 0; i < count; i++) {
             const ntr_stack_node *node = &f->stacks.nodes[i + 1];
             siblings[i] = (sibling){node->parent, (uint32_t)i + 1, ntr_stacks_name(x, node)};
         }
         if (count) qsort(siblings, count, sizeof *siblings, compare);
-        place(f, siblings, count, least);
+        lay_out(f, siblings, count, least);
     }
     ntr_dealloc(x->allocator, siblings);
     if (status) ntr_flame_release(f);

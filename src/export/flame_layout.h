@@ -1,28 +1,29 @@
-/* Where the frames of a flame graph lie: parts of the whole, children side by side above their parent. */
+/* Layout of a flame graph: children are placed side by side above their parent, with widths in proportion to their
+ * totals. */
 #ifndef NTR_EXPORT_FLAME_LAYOUT_H
 #define NTR_EXPORT_FLAME_LAYOUT_H
 
 #include "export/stacks.h"
 
 typedef struct ntr_flame_box {
-    uint32_t node;   /* of the stacks */
-    uint32_t depth;  /* 0: the whole */
-    uint64_t from;   /* instructions to the left of it */
+    uint32_t node;   /* index in `stacks` */
+    uint32_t depth;  /* 0: the root */
+    uint64_t from;   /* position of the left edge, in instructions */
 } ntr_flame_box;
 
 typedef struct ntr_flame {
     ntr_stacks stacks;
-    ntr_flame_box *boxes; /* parents before children, siblings from left to right by name */
+    ntr_flame_box *boxes; /* parents before children; siblings from left to right by name */
     size_t count;
-    uint32_t depth;       /* deepest box */
+    uint32_t depth;       /* depth of the deepest box */
 } ntr_flame;
 
-/* Boxes narrower than one part in `parts` of the whole are left out, and of the others the narrowest when there are
- * more than `most`. Errors: NTR_E_MEMORY. */
+/* Computes the layout. Boxes narrower than 1 / `parts` of the total width are omitted; when more than `most` remain,
+ * the narrowest of them are omitted too. Errors: NTR_E_MEMORY. */
 ntr_status ntr_flame_make(ntr_flame *flame, const ntr_export *x, uint64_t parts, size_t most);
 void ntr_flame_release(ntr_flame *flame);
 
-/* The interactive graph as an <svg> element with its style and script; `alone`: as a file of its own. */
+/* Writes the interactive graph as an <svg> element with its style and script. `alone`: as a complete file. */
 void ntr_flame_write_svg(ntr_export *x, const ntr_flame *flame, bool alone);
 
 #endif

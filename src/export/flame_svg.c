@@ -1,5 +1,5 @@
-/* A flame graph as an SVG element that zooms and searches by its own script; as a file it opens in any browser from
- * file://. In a page, everything in it keeps to itself: styles and the script look below the element only. */
+/* Flame graph as an SVG element that zooms and searches with a script of its own. As a file it opens in any browser
+ * from file://. Inside a page, its styles and its script apply to the element only. */
 #include "export/flame_layout.h"
 
 static const char script[] = {
@@ -20,7 +20,7 @@ static const char style[] =
     ".ntrace-flame .title,.ntrace-flame .status,.ntrace-flame .button{fill:#e6e6e6}"
     ".ntrace-flame .frame:hover rect,.ntrace-flame .frame:focus rect{stroke:#fff}}";
 
-/* Warm colours, the same for the same name; traps are blue. */
+/* Writes a colour derived from the name, in warm tones; traps are blue. */
 static void write_colour(ntr_out *out, const ntr_stack_node *node, const char *name) {
     unsigned hash = 5381;
     for (; *name; name++) hash = hash * 33 ^ (unsigned char)*name;
@@ -59,11 +59,11 @@ static void write_head(ntr_export *x, const ntr_flame *f, bool alone) {
                    "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ntrace-flame\" viewBox=\"0 0 %d %u\" "
                    "width=\"100%%\" data-width=\"%d\" data-pad=\"%d\" role=\"group\" aria-label=\"flame graph\">\n<title>",
                    WIDTH + 2 * PAD, height, WIDTH, PAD);
-    ntr_out_xml(&x->out, x->answers.title ? x->answers.title : "trace");
+    ntr_out_xml(&x->out, x->analysis.title ? x->analysis.title : "trace");
     ntr_out_text(&x->out, "</title>\n<style>");
     ntr_out_text(&x->out, style);
     ntr_out_format(&x->out, "</style>\n<text class=\"title\" x=\"%d\" y=\"22\">", PAD);
-    ntr_out_xml(&x->out, x->answers.title ? x->answers.title : "trace");
+    ntr_out_xml(&x->out, x->analysis.title ? x->analysis.title : "trace");
     ntr_out_format(&x->out,
                    ": %llu instructions</text>\n<text class=\"status\" x=\"%d\" y=\"44\" aria-live=\"polite\"/>\n",
                    (unsigned long long)f->stacks.nodes[0].total, PAD);

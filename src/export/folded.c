@@ -1,9 +1,10 @@
-/* Folded stacks, a line a stack: flamegraph.pl, inferno, speedscope. */
+/* Folded stacks, one line per stack, for flamegraph.pl, inferno and speedscope. */
 #include "export/export.h"
 
 #include "export/stacks.h"
 
-/* A blank separates stack and count, a semicolon frames: function names keep their blanks only. */
+/* A space separates stack and count, and a semicolon separates frames. Semicolons and newlines in names are
+ * replaced. */
 static void write_frame(ntr_out *out, const char *name) {
     for (; *name; name++) ntr_out_char(out, *name == ';' || *name == '\n' ? ':' : *name);
 }
@@ -33,7 +34,7 @@ static ntr_status end(ntr_export *x) {
 const ntr_exporter ntr_exporter_folded = {
     .name = "folded",
     .family = "flame",
-    .summary = "folded stacks, a line each (flamegraph.pl, inferno)",
+    .summary = "folded stacks, one per line (flamegraph.pl, inferno)",
     .aliases = {"collapsed"},
     .needs = NTR_NEEDS_TREE,
     .end = end,

@@ -1,4 +1,4 @@
-/* Statistics of interrupts and exceptions, for people and as JSON. */
+/* Statistics of interrupts and exceptions, as text and as JSON. */
 #include <ntrace/interrupts.h>
 
 #include "export/export.h"
@@ -16,7 +16,7 @@ static const char *trap_name(const ntr_interrupt *i) {
 }
 
 static const char *name_of(const ntr_export *x, uint32_t function) {
-    const ntr_function *f = ntr_functions_get(x->answers.functions, function);
+    const ntr_function *f = ntr_functions_get(x->analysis.functions, function);
     return f ? f->name : "[unknown]";
 }
 
@@ -24,20 +24,20 @@ static double mean(const ntr_histogram *s) {
     return s->count ? (double)s->sum / (double)s->count : 0;
 }
 
-/* Which of the spreads a handler has: ticks where stamped, always instructions. */
+/* The histograms of a handler. Those in ticks are empty without timestamps. */
 static const struct {
     const char *name, *title, *unit;
     size_t at;
-} spreads[] = {
+} histograms[] = {
     {"ticks", "duration", "ticks", offsetof(ntr_interrupt, ticks)},
     {"instructions", "duration", "instructions", offsetof(ntr_interrupt, instructions)},
     {"before", "message before", "ticks", offsetof(ntr_interrupt, before)},
     {"after", "message after", "ticks", offsetof(ntr_interrupt, after)},
 };
-#define SPREADS (sizeof spreads / sizeof spreads[0])
+#define HISTOGRAMS (sizeof histograms / sizeof histograms[0])
 
-static const ntr_histogram *spread_of(const ntr_interrupt *i, size_t which) {
-    return (const ntr_histogram *)((const char *)i + spreads[which].at);
+static const ntr_histogram *histogram_of(const ntr_interrupt *i, size_t which) {
+    return (const ntr_histogram *)((const char *)i + histograms[which].at);
 }
 
 /* ---- text */
@@ -74,16 +74,16 @@ static void write_text(ntr_export *x, const ntr_interrupt *i) {
     }
     ntr_out_format(out, "\n  entered %llu times, %llu of them inside another handler, %llu unfinished\n", (ull)i->count,
                    (ull)i->nested, (ull)i->unfinished);
-    for (size_t k = 0; k < SPREADS; k++) {
-        const ntr_histogram *s = spread_of(i, k);
+    for (size_t k = 0; k < HISTOGRAMS; k++) {
+        const ntr_histogram *s = histogram_of(i, k);
         if (!s->count) continue;
-        ntr_out_format(out, "  %-15s  min %llu  median %llu  p99 %llu  max %llu  mean %.1f %s\n", spreads[k].title,
+        ntr_out_format(out, "  %-15s  min %llu  median %llu  p99 %llu  max %llu  mean %.1f %s\n", histograms[k].title,
                        (ull)s->least, (ull)ntr_histogram_percentile(s, 50), (ull)ntr_histogram_percentile(s, 99),
-                       (ull)s->most, mean(s), spreads[k].unit);
+                       (ull)s->most, mean(s), histograms[k].unit);
     }
     const ntr_histogram *s = i->ticks.count ? &i->ticks : &i->instructions;
     if (!s->count) return;
-    ntr_out_format(out, "  how often how many %s:\n", i->ticks.count ? "ticks" : "instructions");
+    ntr_out_format(out, "  distribution of %s:\n", i->ticks.count ? "ticks" : "instructions");
     histogram(out, s);
 }
 
@@ -98,9 +98,9 @@ static ntr_status end_text(ntr_export *x) {
 
     for (size_t i = 0; i < count; i++) entered += list[i]->count;
     ntr_out_format(&x->out, "%llu traps, %zu handlers", (ull)(entered + left_out), count);
-    if (x->answers.ticks_per_second)
-        ntr_out_format(&x->out, ", %llu ticks a second", (ull)x->answers.ticks_per_second);
-    if (left_out) ntr_out_format(&x->out, "; %llu traps to further handlers are not told below", (ull)left_out);
+    if (x->analysis.ticks_per_second)
+        ntr_out_format(&x->out, ", %llu ticks a second", (ull)x->analysis.ticks_per_second);
+    if (left_out) ntr_out_format(&x->out, "; %llu traps to further handlers are not listed", (ull)left_out);
     ntr_out_char(&x->out, '\n');
     for (size_t i = 0; i < count; i++) write_text(x, list[i]);
     return NTR_OK;
@@ -108,7 +108,7 @@ static ntr_status end_text(ntr_export *x) {
 
 /* ---- JSON */
 
-static void json_spread(ntr_out *out, const char *name, const ntr_histogram *s) {
+static void json_histogram(ntr_out *out, const char *name, const ntr_histogram *s) {
     bool first = true;
 
     if (!s->count) return;
@@ -136,7 +136,7 @@ static void write_json(ntr_export *x, const ntr_interrupt *i, bool first) {
     ntr_out_json(out, name_of(x, i->handler));
     ntr_out_format(out, ",\"count\":%llu,\"nested\":%llu,\"unfinished\":%llu", (ull)i->count, (ull)i->nested,
                    (ull)i->unfinished);
-    for (size_t k = 0; k < SPREADS; k++) json_spread(out, spreads[k].name, spread_of(i, k));
+    for (size_t k = 0; k < HISTOGRAMS; k++) json_histogram(out, histograms[k].name, histogram_of(i, k));
     ntr_out_char(out, '}');
 }
 
@@ -148,8 +148,8 @@ static ntr_status end_json(ntr_export *x) {
     const ntr_interrupt *const *list = ntr_interrupts_list(state->interrupts, &count);
 
     ntr_out_text(&x->out, "{\"ticks_per_second\":");
-    if (x->answers.ticks_per_second)
-        ntr_out_dec(&x->out, x->answers.ticks_per_second);
+    if (x->analysis.ticks_per_second)
+        ntr_out_dec(&x->out, x->analysis.ticks_per_second);
     else
         ntr_out_text(&x->out, "null");
     ntr_out_format(&x->out, ",\"left_out\":%llu,\"handlers\":[", (ull)ntr_interrupts_left_out(state->interrupts));
@@ -163,7 +163,7 @@ static ntr_status end_json(ntr_export *x) {
 static ntr_status begin(ntr_export *x) {
     struct state *state = x->state;
 
-    state->interrupts = ntr_interrupts_new(x->answers.functions, x->allocator);
+    state->interrupts = ntr_interrupts_new(x->analysis.functions, x->allocator);
     return state->interrupts ? NTR_OK : NTR_E_MEMORY;
 }
 
@@ -182,7 +182,7 @@ static void release(ntr_export *x) {
 const ntr_exporter ntr_exporter_interrupts = {
     .name = "summary",
     .family = "timeline",
-    .summary = "interrupts and exceptions for people: how often, how long, how soon",
+    .summary = "interrupts and exceptions: counts, durations, latencies",
     .aliases = {"interrupts", "text"},
     .needs = NTR_NEEDS_EVENTS,
     .state_size = sizeof(struct state),

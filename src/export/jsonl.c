@@ -1,4 +1,4 @@
-/* Every event, a JSON object a line: what `ntrace decode --output event` writes. */
+/* All events, one JSON object per line: the output of `ntrace decode --output event`. */
 #include "export/export.h"
 
 static ntr_status events(ntr_export *x, const ntr_event *list, size_t count) {

@@ -1,5 +1,5 @@
-/* lcov tracefile, in the form that 1.16 and 2.x both read without loss. It has no word for "not known": what a gap may
- * hide is left out, since 0 would say that it did not run. */
+/* lcov tracefile, in the form that versions 1.16 and 2.x read without loss. The format cannot express "not known".
+ * Lines that a gap may hide are omitted, because a count of 0 would mean that they were not executed. */
 #include "export/export.h"
 
 #include <string.h>
@@ -8,13 +8,13 @@ static bool same_file(const char *a, const char *b) {
     return a == b || strcmp(a, b) == 0;
 }
 
-/* A comma would end the name in lcov 1.16. Names without linkage, as of a template of a lambda, have some. */
+/* A comma ends the name in lcov 1.16. Names without linkage name, such as those of lambda templates, contain commas. */
 static void write_name(ntr_out *out, const char *name) {
     for (; *name; name++) ntr_out_char(out, *name == ',' ? ';' : *name);
     ntr_out_char(out, '\n');
 }
 
-/* FN and FNDA of the functions from `at` on that are in `file`; returns the next one. */
+/* Writes FN and FNDA of the functions from index `at` that are in `file`. Returns the index of the next function. */
 static size_t write_functions(ntr_out *out, const ntr_cover_function *functions, size_t count, size_t at,
                               const char *file) {
     size_t first = at, found = 0, hit = 0;
@@ -34,7 +34,7 @@ static size_t write_functions(ntr_out *out, const ntr_cover_function *functions,
     return at;
 }
 
-/* An outcome of a line that never ran was not evaluated: '-', not 0. */
+/* The outcome of a branch in a line that was not executed was not evaluated: '-', not 0. */
 static void write_outcome(ntr_out *out, const ntr_cover_line *line, size_t branch, uint64_t count) {
     ntr_out_format(out, "BRDA:%u,0,%zu,", line->line, branch);
     if (line->count)
@@ -70,9 +70,9 @@ static void write_lines(ntr_out *out, const ntr_cover_line *lines, size_t count)
 
 static ntr_status end(ntr_export *x) {
     size_t line_count, branch_count, function_count, function = 0;
-    const ntr_cover_line *lines = ntr_coverage_lines(x->answers.coverage, &line_count);
-    const ntr_cover_branch *branches = ntr_coverage_branches(x->answers.coverage, &branch_count);
-    const ntr_cover_function *functions = ntr_coverage_functions(x->answers.coverage, &function_count);
+    const ntr_cover_line *lines = ntr_coverage_lines(x->analysis.coverage, &line_count);
+    const ntr_cover_branch *branches = ntr_coverage_branches(x->analysis.coverage, &branch_count);
+    const ntr_cover_function *functions = ntr_coverage_functions(x->analysis.coverage, &function_count);
     for (size_t i = 0, next; i < line_count; i = next) {
         const char *file = lines[i].file;
         for (next = i; next < line_count && same_file(lines[next].file, file);) next++;

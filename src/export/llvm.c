@@ -1,5 +1,5 @@
-/* llvm-profgen --unsymbolized-profile=F --use-offset=0: executed ranges, then taken branches, at linked
- * addresses (section "unsymbolized profile" of its documentation). */
+/* llvm-profgen --unsymbolized-profile=F --use-offset=0: executed ranges, then taken branches, at linked addresses
+ * (section "unsymbolized profile" of its documentation). */
 #include "export/ranges.h"
 
 static void write_range(ntr_out *out, const ntr_range *range, const char *arrow) {
@@ -36,7 +36,7 @@ const ntr_exporter ntr_exporter_llvm = {
     .end = end,
 };
 
-/* AutoFDO's text form is the same with a middle section of plain samples, and counts from the first
+/* AutoFDO's text format is the same with a section of plain samples in between. Its addresses are relative to the first
  * loadable segment. */
 static ntr_status autofdo_end(ntr_export *x) {
     ntr_ranges ranges;

@@ -85,7 +85,7 @@ const char *ntr_out_shorten(const char *text, char copy[NTR_OUT_SHORT + 4]) {
     size_t size = strlen(text);
     if (size <= NTR_OUT_SHORT) return text;
     size = NTR_OUT_SHORT;
-    while (size && ((unsigned char)text[size] & 0xc0) == 0x80) size--; /* not inside a character */
+    while (size && ((unsigned char)text[size] & 0xc0) == 0x80) size--; /* not inside a UTF-8 character */
     snprintf(copy, NTR_OUT_SHORT + 4, "%.*s\xe2\x80\xa6", (int)size, text);
     return copy;
 }

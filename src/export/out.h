@@ -1,4 +1,4 @@
-/* Buffered text and bytes; the first failure sticks, so that writers need not look at every step. */
+/* Buffered output. The first error is kept in `status`, so that callers check it once at the end. */
 #ifndef NTR_EXPORT_OUT_H
 #define NTR_EXPORT_OUT_H
 
@@ -8,7 +8,7 @@
 typedef struct ntr_out {
     ntr_output output;
     ntr_status status;
-    bool in_script; /* JSON stands inside a <script>: no '<' in it */
+    bool in_script; /* the JSON is inside a <script> element and must not contain '<' */
     size_t used;
     char buffer[1 << 16];
 } ntr_out;
@@ -18,15 +18,15 @@ void ntr_out_text(ntr_out *out, const char *text);
 void ntr_out_char(ntr_out *out, char c);
 void ntr_out_hex(ntr_out *out, uint64_t value); /* lower case, no 0x */
 void ntr_out_dec(ntr_out *out, uint64_t value);
-/* At most 1 KiB a call. */
+/* At most 1 KiB per call. */
 void ntr_out_format(ntr_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* "text" with quotes, escaped as JSON wants; NULL gives null. */
+/* Writes "text" with quotes and JSON escapes; NULL is written as null. */
 void ntr_out_json(ntr_out *out, const char *text);
 void ntr_out_json_bytes(ntr_out *out, const char *text, size_t size);
-/* Escaped for XML text and attributes; control characters become blanks. */
+/* Writes text escaped for XML text and attributes; control characters become spaces. */
 void ntr_out_xml(ntr_out *out, const char *text);
 
-/* `text`, or a copy that is cut to fit and ends in an ellipsis: C++ names can have thousands of characters. */
+/* Returns `text`, or a copy that is truncated and ends in an ellipsis. C++ names can have thousands of characters. */
 #define NTR_OUT_SHORT 240
 const char *ntr_out_shorten(const char *text, char copy[NTR_OUT_SHORT + 4]);
 

@@ -7,7 +7,7 @@ typedef struct branch {
     uint64_t from, to;
 } branch;
 
-/* Branches of one source since its last sample. */
+/* Branches of each source since its last sample. */
 typedef struct perf_state {
     branch branches[1 << 12][DEPTH];
     uint8_t count[1 << 12];
@@ -24,7 +24,7 @@ static uint64_t linked(const ntr_export *x, uint64_t address) {
 static void write_sample(ntr_export *x, perf_state *state, uint16_t src) {
     unsigned count = state->count[src];
     state->count[src] = 0;
-    if (count < 2) return; /* one branch bounds no range */
+    if (count < 2) return; /* a range needs two branches */
     ntr_out_hex(&x->out, linked(x, state->branches[src][count - 1].to));
     while (count-- > 0) {
         ntr_out_text(&x->out, " 0x");
@@ -41,8 +41,8 @@ static bool is_branch(const ntr_event *e) {
            e->end != NTR_END_NOT_TAKEN && e->end < NTR_END_TRAP_RETURN;
 }
 
-/* Consecutive samples share a branch, so that no range between two of them is lost; what breaks the flow ends
- * a sample. */
+/* Consecutive samples share a branch, so that the range between them is not lost. A discontinuity of the flow ends a
+ * sample. */
 static ntr_status events(ntr_export *x, const ntr_event *events_, size_t count) {
     perf_state *state = x->state;
     for (size_t i = 0; i < count; i++) {

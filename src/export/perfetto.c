@@ -1,5 +1,5 @@
-/* Perfetto's trace format: a process with a thread a hart; functions on the thread, traps, contexts and gaps on
- * tracks beside it. A slice is a packet that begins it and one that ends it, nested on its track. */
+/* Trace format of Perfetto: one process with one thread per hart. Functions are slices of the thread; traps, contexts
+ * and gaps have tracks of their own. A slice is a packet for its begin and one for its end, nested within its track. */
 #include "export/export.h"
 
 #include "perfetto.pb-c.h"
@@ -16,9 +16,9 @@ enum { MERGE_NONE = 2 };
 
 struct perfetto {
     ntr_timeline *timeline;
-    uint64_t track; /* uuid of the newest; 1 is the process */
+    uint64_t track; /* UUID of the last track; 1 is the process */
     uint64_t per_second;
-    const ntr_timeslice **open; /* of the current track */
+    const ntr_timeslice **open; /* open slices of the current track */
     size_t depth, capacity;
 };
 
@@ -63,25 +63,25 @@ static void put_process(ntr_export *x) {
              (unsigned long long)shortest, shortest ? "left out" : "not left out");
     process.has_pid = 1;
     process.pid = 1;
-    process.process_name = (char *)(uintptr_t)(x->answers.title ? x->answers.title : "trace");
+    process.process_name = (char *)(uintptr_t)(x->analysis.title ? x->analysis.title : "trace");
     track.process = &process;
     track.description = about;
     put_track(x, &track, PROCESS_UUID);
 }
 
-/* Every function's name, once: slices refer to it by number + 1. */
+/* Writes the name of every function once. Slices refer to it by number + 1. */
 static ntr_status put_names(ntr_export *x) {
     Ntr__Perfetto__TracePacket packet = NTR__PERFETTO__TRACE_PACKET__INIT;
     Ntr__Perfetto__InternedData interned = NTR__PERFETTO__INTERNED_DATA__INIT;
     size_t count = 0;
 
-    while (ntr_functions_get(x->answers.functions, (uint32_t)count)) count++;
+    while (ntr_functions_get(x->analysis.functions, (uint32_t)count)) count++;
     Ntr__Perfetto__EventName *names = calloc(count + 1, sizeof *names), **list = calloc(count + 1, sizeof(void *));
     for (size_t i = 0; names && list && i < count; i++) {
         ntr__perfetto__event_name__init(&names[i]);
         names[i].has_iid = 1;
         names[i].iid = i + 1;
-        names[i].name = (char *)(uintptr_t)ntr_functions_get(x->answers.functions, (uint32_t)i)->name;
+        names[i].name = (char *)(uintptr_t)ntr_functions_get(x->analysis.functions, (uint32_t)i)->name;
         list[i] = &names[i];
     }
     interned.n_event_names = count;
@@ -128,7 +128,7 @@ static void put_event(ntr_export *x, int type, uint64_t time, const ntr_timeslic
     put(x, &packet);
 }
 
-/* End what is over at `time`. */
+/* Ends the open slices that end at or before `time`. */
 static void end_until(ntr_export *x, uint64_t time) {
     struct perfetto *p = x->state;
 
@@ -154,7 +154,7 @@ static ntr_status begin_slice(ntr_export *x, const ntr_timeslice *slice) {
     return x->out.status;
 }
 
-/* Function tracks are the hart's thread in its first context; the others lie beside it. */
+/* The functions of a hart's first context are on the track of its thread. All other slices have tracks of their own. */
 static void begin_track(ntr_export *x, const ntr_timeslice *slice, bool first_of_hart) {
     static const char *const kinds[] = {"functions", "traps", "contexts", "gaps"};
     struct perfetto *p = x->state;
@@ -204,9 +204,9 @@ static ntr_status put_slices(ntr_export *x) {
 static ntr_status begin(ntr_export *x) {
     struct perfetto *p = x->state;
 
-    p->timeline = ntr_timeline_new(x->answers.functions, 0, x->allocator);
+    p->timeline = ntr_timeline_new(x->analysis.functions, 0, x->allocator);
     p->track = PROCESS_UUID;
-    p->per_second = x->answers.ticks_per_second;
+    p->per_second = x->analysis.ticks_per_second;
     return p->timeline ? NTR_OK : NTR_E_MEMORY;
 }
 

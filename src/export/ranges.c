@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* A trap is no branch of the program. */
+/* Returns whether the row ends in a branch. Traps are not branches of the program. */
 static bool is_branch(const ntr_tally_row *row) {
     switch ((ntr_end)row->end) {
     case NTR_END_TAKEN:
@@ -46,7 +46,7 @@ static uint64_t linked(const ntr_export *x, uint64_t address) {
 
 ntr_status ntr_ranges_make(ntr_ranges *ranges, const ntr_export *x) {
     size_t count;
-    const ntr_tally_row *rows = ntr_tally_rows(x->answers.tally, &count);
+    const ntr_tally_row *rows = ntr_tally_rows(x->analysis.tally, &count);
     *ranges = (ntr_ranges){.allocator = x->allocator};
     ranges->runs = ntr_alloc(x->allocator, count, sizeof *ranges->runs);
     ranges->branches = ntr_alloc(x->allocator, count, sizeof *ranges->branches);

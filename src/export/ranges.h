@@ -1,4 +1,4 @@
-/* A tally as compilers want it: executed ranges and taken branches of one image, at its linked addresses. */
+/* Executed ranges and taken branches of one image, at linked addresses, computed from the tally. */
 #ifndef NTR_EXPORT_RANGES_H
 #define NTR_EXPORT_RANGES_H
 
@@ -11,11 +11,11 @@ typedef struct ntr_range {
 
 typedef struct ntr_ranges {
     const ntr_allocator *allocator;
-    ntr_range *runs, *branches; /* each sorted by (from, to), no two alike */
+    ntr_range *runs, *branches; /* each sorted by (from, to), without duplicates */
     size_t run_count, branch_count;
 } ntr_ranges;
 
-/* Sources and targets outside the image are 0. Errors: NTR_E_MEMORY. */
+/* Computes the ranges and branches. Sources and targets outside the image are 0. Errors: NTR_E_MEMORY. */
 ntr_status ntr_ranges_make(ntr_ranges *ranges, const ntr_export *x);
 void ntr_ranges_release(ntr_ranges *ranges);
 

@@ -1,5 +1,5 @@
-/* A report: one HTML page that needs nothing else. The page's skeleton, style and script are assets; what is
- * known of the trace stands in it as one JSON object, which the script shows. */
+/* Report: one self-contained HTML page. The skeleton, style and script of the page are assets. The data is one JSON
+ * object in the page, which the script displays. */
 #include "export/flame_layout.h"
 #include "export/report.h"
 
@@ -19,16 +19,16 @@ static const char script[] = {
 /* ---- the trace as a whole */
 
 static ntr_status make_profile(ntr_export *x, ntr_profile *profile, ntr_profile_by by) {
-    const ntr_analysis *a = &x->answers;
-    return ntr_profile_make(profile, by, a->program, a->source, a->functions, a->tree, a->tally, x->allocator);
+    const ntr_analysis *a = &x->analysis;
+    return ntr_profile_make(profile, by, a->program, a->debug, a->functions, a->tree, a->tally, x->allocator);
 }
 
 static void write_facts(ntr_export *x) {
-    for (size_t i = 0; i < x->answers.fact_count; i++) {
+    for (size_t i = 0; i < x->analysis.fact_count; i++) {
         ntr_out_text(&x->out, i ? ",[" : "[");
-        ntr_out_json(&x->out, x->answers.facts[i].label);
+        ntr_out_json(&x->out, x->analysis.facts[i].label);
         ntr_out_char(&x->out, ',');
-        ntr_out_json(&x->out, x->answers.facts[i].value);
+        ntr_out_json(&x->out, x->analysis.facts[i].value);
         ntr_out_char(&x->out, ']');
     }
 }
@@ -41,9 +41,9 @@ static ntr_status write_summary(ntr_export *x) {
     if (status) return status;
     ntr_coverage_sums(r->coverage, NULL, &sums);
     ntr_out_text(&x->out, "{\"title\":");
-    ntr_out_json(&x->out, x->answers.title ? x->answers.title : "trace");
+    ntr_out_json(&x->out, x->analysis.title ? x->analysis.title : "trace");
     ntr_out_format(&x->out, ",\"instructions\":%llu,\"ticksPerSecond\":%llu", (unsigned long long)harts.instructions,
-                   (unsigned long long)x->answers.ticks_per_second);
+                   (unsigned long long)x->analysis.ticks_per_second);
     ntr_out_format(&x->out, ",\"lines\":[%llu,%llu,%llu],\"branches\":[%llu,%llu],\"functions\":[%llu,%llu,%llu]",
                    (unsigned long long)sums.lines, (unsigned long long)sums.lines_hit,
                    (unsigned long long)sums.lines_unknown, (unsigned long long)sums.branches,
@@ -91,9 +91,9 @@ static ntr_status write_gaps(ntr_export *x) {
         comma = ",";
     }
     ntr_out_text(&x->out, "],\"losses\":[");
-    for (size_t i = 0; i < x->answers.loss_count; i++) {
+    for (size_t i = 0; i < x->analysis.loss_count; i++) {
         if (i) ntr_out_char(&x->out, ',');
-        ntr_out_json(&x->out, x->answers.losses[i]);
+        ntr_out_json(&x->out, x->analysis.losses[i]);
     }
     ntr_out_text(&x->out, "],\"rows\":[");
     for (size_t i = 0; i < r->gap_count && i < NTR_REPORT_GAPS; i++) {
@@ -135,10 +135,10 @@ static ntr_status write_functions(ntr_export *x) {
     return NTR_OK;
 }
 
-/* ---- the page: {{NAME}} in the skeleton stands for a part */
+/* ---- the page: {{NAME}} in the skeleton is replaced by a part */
 
 static ntr_status write_title(ntr_export *x) {
-    ntr_out_xml(&x->out, x->answers.title ? x->answers.title : "trace");
+    ntr_out_xml(&x->out, x->analysis.title ? x->analysis.title : "trace");
     return NTR_OK;
 }
 
@@ -209,8 +209,8 @@ static ntr_status write_page(ntr_export *x) {
 
 static ntr_status begin(ntr_export *x) {
     struct ntr_report *r = x->state;
-    r->timeline = ntr_timeline_new(x->answers.functions, NTR_REPORT_SLICES, x->allocator);
-    r->interrupts = ntr_interrupts_new(x->answers.functions, x->allocator);
+    r->timeline = ntr_timeline_new(x->analysis.functions, NTR_REPORT_SLICES, x->allocator);
+    r->interrupts = ntr_interrupts_new(x->analysis.functions, x->allocator);
     r->coverage = ntr_coverage_new(x->allocator);
     return r->timeline && r->interrupts && r->coverage ? NTR_OK : NTR_E_MEMORY;
 }
@@ -237,10 +237,10 @@ static ntr_status events(ntr_export *x, const ntr_event *list, size_t count) {
 
 static ntr_status end(ntr_export *x) {
     struct ntr_report *r = x->state;
-    const ntr_analysis *a = &x->answers;
+    const ntr_analysis *a = &x->analysis;
     ntr_status status = ntr_timeline_finish(r->timeline);
     if (!status) status = ntr_interrupts_finish(r->interrupts);
-    if (!status) status = ntr_coverage_add(r->coverage, a->program, a->source, a->tally);
+    if (!status) status = ntr_coverage_add(r->coverage, a->program, a->debug, a->tally);
     return status ? status : write_page(x);
 }
 
@@ -254,7 +254,7 @@ static void release(ntr_export *x) {
 const ntr_exporter ntr_exporter_report_html = {
     .name = "html",
     .family = "report",
-    .summary = "one HTML page that needs nothing else",
+    .summary = "one self-contained HTML page",
     .needs = NTR_NEEDS_EVENTS | NTR_NEEDS_TALLY | NTR_NEEDS_TREE,
     .state_size = sizeof(struct ntr_report),
     .begin = begin,

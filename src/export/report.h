@@ -1,4 +1,4 @@
-/* The report's parts: each writes one member of the page's data, as JSON. */
+/* The parts of the report. Each function writes one member of the page's data, as JSON. */
 #ifndef NTR_EXPORT_REPORT_H
 #define NTR_EXPORT_REPORT_H
 
@@ -7,16 +7,16 @@
 #include <ntrace/interrupts.h>
 #include <ntrace/timeline.h>
 
-/* What keeps a report small, however long the trace: about 5 MB when all of them are reached. */
+/* Limits that keep a report small for any length of the trace: about 5 MB when all are reached. */
 enum {
     NTR_REPORT_FUNCTIONS = 3000,
     NTR_REPORT_GAPS = 500,
     NTR_REPORT_FILES = 1000,
     NTR_REPORT_SOURCE = 1200000, /* bytes of source text */
-    NTR_REPORT_LINE = 300,       /* bytes of one line of it */
+    NTR_REPORT_LINE = 300,       /* bytes of a line of source text */
     NTR_REPORT_SLICES = 15000,
-    NTR_REPORT_BOXES = 2500,     /* of the flame graph */
-    NTR_REPORT_NAMES = 4000,     /* functions on the timeline */
+    NTR_REPORT_BOXES = 2500,     /* boxes of the flame graph */
+    NTR_REPORT_NAMES = 4000,     /* functions of the timeline */
 };
 
 struct ntr_report {
@@ -25,10 +25,10 @@ struct ntr_report {
     ntr_coverage *coverage;
     ntr_event gaps[NTR_REPORT_GAPS];
     uint64_t gap_count, gap_bytes, overflows, blind;
-    uint64_t reasons[128]; /* gaps by negated ntr_status */
+    uint64_t reasons[128]; /* number of gaps by negated ntr_status */
 };
 
-ntr_status ntr_report_source(ntr_export *x);   /* files with their coverage, and the text of the hottest */
+ntr_status ntr_report_source(ntr_export *x);   /* files with their coverage; text of the files with most instructions */
 ntr_status ntr_report_timeline(ntr_export *x); /* slices by track */
 ntr_status ntr_report_traps(ntr_export *x);    /* handlers of exceptions and interrupts */
 

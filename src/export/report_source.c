@@ -1,5 +1,5 @@
-/* The source part of a report: every file with its coverage; of the hottest, as many as there is room for, the lines
- * with their counts and the outcomes of their branches. */
+/* Source part of the report: all files with their coverage. Files with the most instructions, up to a limit of size,
+ * also have their lines with counts and branch outcomes. */
 #include "export/report.h"
 
 #include "base/allocator.h"
@@ -10,7 +10,7 @@
 
 enum { AROUND = 3 }; /* lines shown before and after one that has code */
 
-/* Lines of one file, [first, end) of the coverage's and of the profile's rows. */
+/* One file: indices [line, line_end) of the coverage lines and [row, row_end) of the profile rows. */
 typedef struct file {
     const char *name;
     uint64_t instructions;
@@ -22,13 +22,13 @@ typedef struct source {
     const ntr_cover_line *lines;
     const ntr_cover_branch *branches;
     size_t line_count, branch_count;
-    ntr_profile profile; /* by line, rows in order of file and line */
-    file *files;         /* by falling instructions */
+    ntr_profile profile; /* by line, sorted by file and line */
+    file *files;         /* sorted by instructions, descending */
     size_t file_count;
-    size_t left;         /* bytes of text that there is room for */
+    size_t left;         /* remaining bytes for source text */
 } source;
 
-/* ---- what there is */
+/* ---- files */
 
 static int compare_rows(const void *a, const void *b) {
     const ntr_profile_row *x = a, *y = b;
@@ -43,7 +43,7 @@ static int compare_files(const void *a, const void *b) {
     return strcmp(x->name, y->name);
 }
 
-/* Both lists are in order of file: the rows of a file follow those of the files before it. */
+/* Both lists are sorted by file. The rows of a file follow those of the previous file. */
 static void add_file(source *s, size_t *row) {
     size_t at = s->file_count ? s->files[s->file_count - 1].line_end : 0;
     const ntr_profile_row *rows = s->profile.rows;
@@ -59,11 +59,11 @@ static void add_file(source *s, size_t *row) {
 
 static ntr_status gather(source *s) {
     const struct ntr_report *r = s->x->state;
-    const ntr_analysis *a = &s->x->answers;
+    const ntr_analysis *a = &s->x->analysis;
     size_t row = 0;
     s->lines = ntr_coverage_lines(r->coverage, &s->line_count);
     s->branches = ntr_coverage_branches(r->coverage, &s->branch_count);
-    ntr_status status = ntr_profile_make(&s->profile, NTR_PROFILE_LINE, a->program, a->source, a->functions, a->tree,
+    ntr_status status = ntr_profile_make(&s->profile, NTR_PROFILE_LINE, a->program, a->debug, a->functions, a->tree,
                                          a->tally, s->x->allocator);
     if (status) return status;
     if (s->profile.count) qsort(s->profile.rows, s->profile.count, sizeof *s->profile.rows, compare_rows);
@@ -140,7 +140,7 @@ static void write_text(source *s, const file *f, ntr_bytes bytes) {
     }
 }
 
-/* Without its text, a file still has its counts. */
+/* A file without available text is listed with its counts. */
 static void write_counts(source *s, const file *f) {
     size_t row = f->row;
     for (size_t at = f->line; at < f->line_end;) {
@@ -151,10 +151,10 @@ static void write_counts(source *s, const file *f) {
 }
 
 static bool read_text(const ntr_export *x, const char *name, ntr_bytes *text) {
-    return x->answers.read_source && x->answers.read_source(x->answers.read_source_user, name, text);
+    return x->analysis.read_source && x->analysis.read_source(x->analysis.read_source_user, name, text);
 }
 
-/* [name, instructions, [lines, hit, unknown], [outcomes, hit], text?, lines or null where there was no room] */
+/* [name, instructions, [lines, hit, unknown], [outcomes, hit], text?, lines or null when the limit was reached] */
 static void write_file(source *s, const file *f) {
     const struct ntr_report *r = s->x->state;
     ntr_out *out = &s->x->out;

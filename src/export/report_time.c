@@ -1,19 +1,19 @@
-/* The parts of a report that tell of time: the timeline's slices, and the handlers of traps. */
+/* Parts of the report about time: the slices of the timeline, and the handlers of traps. */
 #include "export/report.h"
 
 #include "base/allocator.h"
 
 #include <string.h>
 
-/* ---- timeline: tracks, each with [begin, length, what] for every slice; times count from the first */
+/* ---- timeline: tracks, each with [begin, length, what] per slice; times are relative to the first slice */
 
 typedef struct naming {
-    uint32_t *of; /* function to place in the list of names, from 1 */
+    uint32_t *of; /* index in the list of names by function, from 1 */
     uint32_t *functions;
     uint32_t count;
 } naming;
 
-/* The place of a function's name; 0 when the list is full. */
+/* Returns the index of a function's name, or 0 when the list is full. */
 static uint32_t name_of(naming *n, uint64_t function) {
     if (n->of[function]) return n->of[function];
     if (n->count == NTR_REPORT_NAMES) return 0;
@@ -56,13 +56,13 @@ static void write_names(ntr_export *x, const naming *n) {
     char copy[NTR_OUT_SHORT + 4];
     for (uint32_t i = 0; i < n->count; i++) {
         if (i) ntr_out_char(&x->out, ',');
-        ntr_out_json(&x->out, ntr_out_shorten(ntr_functions_get(x->answers.functions, n->functions[i])->name, copy));
+        ntr_out_json(&x->out, ntr_out_shorten(ntr_functions_get(x->analysis.functions, n->functions[i])->name, copy));
     }
 }
 
 static size_t function_count(const ntr_export *x) {
     size_t count = 0;
-    while (ntr_functions_get(x->answers.functions, (uint32_t)count)) count++;
+    while (ntr_functions_get(x->analysis.functions, (uint32_t)count)) count++;
     return count;
 }
 
@@ -93,25 +93,25 @@ ntr_status ntr_report_timeline(ntr_export *x) {
     return status;
 }
 
-/* ---- handlers: {name, kind, src, address, count, nested, unfinished, a spread for each of `spreads`} */
+/* ---- handlers: {name, kind, src, address, count, nested, unfinished, and one member per histogram} */
 
-/* [count, sum, least, median, p99, most, how many by powers of two] */
-static void write_spread(ntr_export *x, const char *name, const ntr_histogram *spread) {
+/* [count, sum, least, median, p99, most, counts by powers of two] */
+static void write_histogram(ntr_export *x, const char *name, const ntr_histogram *histogram) {
     unsigned octaves = 0;
-    if (!spread->count) return;
-    ntr_out_format(&x->out, ",\"%s\":[%llu,%llu,%llu,%llu,%llu,%llu,[", name, (unsigned long long)spread->count,
-                   (unsigned long long)spread->sum, (unsigned long long)spread->least,
-                   (unsigned long long)ntr_histogram_percentile(spread, 50),
-                   (unsigned long long)ntr_histogram_percentile(spread, 99), (unsigned long long)spread->most);
-    while (octaves < 63 && spread->most >> (octaves + 1)) octaves++;
+    if (!histogram->count) return;
+    ntr_out_format(&x->out, ",\"%s\":[%llu,%llu,%llu,%llu,%llu,%llu,[", name, (unsigned long long)histogram->count,
+                   (unsigned long long)histogram->sum, (unsigned long long)histogram->least,
+                   (unsigned long long)ntr_histogram_percentile(histogram, 50),
+                   (unsigned long long)ntr_histogram_percentile(histogram, 99), (unsigned long long)histogram->most);
+    while (octaves < 63 && histogram->most >> (octaves + 1)) octaves++;
     for (unsigned i = 0; i <= octaves; i++)
-        ntr_out_format(&x->out, "%s%llu", i ? "," : "", (unsigned long long)ntr_histogram_octave(spread, i));
+        ntr_out_format(&x->out, "%s%llu", i ? "," : "", (unsigned long long)ntr_histogram_octave(histogram, i));
     ntr_out_text(&x->out, "]]");
 }
 
 static void write_handler(ntr_export *x, const ntr_interrupt *trap) {
     char copy[NTR_OUT_SHORT + 4];
-    const ntr_function *function = ntr_functions_get(x->answers.functions, trap->handler);
+    const ntr_function *function = ntr_functions_get(x->analysis.functions, trap->handler);
     ntr_out_text(&x->out, "{\"name\":");
     ntr_out_json(&x->out, function ? ntr_out_shorten(function->name, copy) : "[unknown]");
     ntr_out_format(
@@ -119,10 +119,10 @@ static void write_handler(ntr_export *x, const ntr_interrupt *trap) {
         ",\"kind\":\"%s\",\"src\":%u,\"address\":\"0x%llx\",\"count\":%llu,\"nested\":%llu,\"unfinished\":%llu",
         ntr_end_name(trap->end), trap->src, (unsigned long long)trap->address, (unsigned long long)trap->count,
         (unsigned long long)trap->nested, (unsigned long long)trap->unfinished);
-    write_spread(x, "instructions", &trap->instructions);
-    write_spread(x, "ticks", &trap->ticks);
-    write_spread(x, "before", &trap->before);
-    write_spread(x, "after", &trap->after);
+    write_histogram(x, "instructions", &trap->instructions);
+    write_histogram(x, "ticks", &trap->ticks);
+    write_histogram(x, "before", &trap->before);
+    write_histogram(x, "after", &trap->after);
     ntr_out_char(&x->out, '}');
 }
 

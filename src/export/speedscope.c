@@ -1,9 +1,9 @@
-/* speedscope's file format: sampled stacks, weights are instructions. */
+/* File format of speedscope: sampled stacks; the weights are instructions. */
 #include "export/stacks.h"
 
 static void write_frames(ntr_export *x) {
     const ntr_function *function;
-    for (uint32_t i = 0; (function = ntr_functions_get(x->answers.functions, i)); i++) {
+    for (uint32_t i = 0; (function = ntr_functions_get(x->analysis.functions, i)); i++) {
         ntr_out_text(&x->out, i ? ",\n{\"name\":" : "\n{\"name\":");
         ntr_out_json(&x->out, function->name);
         if (function->file) {
@@ -46,7 +46,7 @@ static ntr_status end(ntr_export *x) {
     if (status) return status;
     ntr_out_text(&x->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"ntrace\",");
     ntr_out_text(&x->out, "\"activeProfileIndex\":0,\"name\":");
-    ntr_out_json(&x->out, x->answers.title);
+    ntr_out_json(&x->out, x->analysis.title);
     ntr_out_text(&x->out, ",\n\"shared\":{\"frames\":[");
     write_frames(x);
     ntr_out_text(&x->out, "]},\n\"profiles\":[{\"type\":\"sampled\",\"name\":\"instructions\",\"unit\":\"none\",");

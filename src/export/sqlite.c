@@ -1,4 +1,4 @@
-/* Everything that was counted, as tables of one SQLite file; docs/analysis.md, "The SQLite file", has the schema and queries. */
+/* All counts as tables of a SQLite file; docs/analysis.md, "The SQLite file", has the schema and queries. */
 #include "export/arcs.h"
 
 #include "base/allocator.h"
@@ -34,7 +34,7 @@ typedef struct database {
     bool failed;
 } database;
 
-/* ---- one value after the other into a prepared row --------------------------------------------- */
+/* ---- values of a prepared row ------------------------------------------------------------------ */
 
 typedef struct row {
     database *db;
@@ -48,12 +48,13 @@ static sqlite3_stmt *prepare(database *db, const char *sql) {
     return statement;
 }
 
-/* SQLite's integers are signed: upper-half addresses come out negative, with the same bits. */
+/* Integers of SQLite are signed. Addresses of the upper half are stored as negative numbers with the same bits. */
 static void put(row *r, uint64_t value) {
     if (sqlite3_bind_int64(r->statement, ++r->column, (sqlite3_int64)value) != SQLITE_OK) r->db->failed = true;
 }
 
-/* SQLite copies the text: a column would stay empty, and the row be written, were there no memory for that. */
+/* SQLite copies the text. When that fails, the column would be empty and the row would still be written; the error is
+ * therefore recorded. */
 static void put_text(row *r, const char *text) {
     int status = text ? sqlite3_bind_text(r->statement, ++r->column, text, -1, SQLITE_TRANSIENT)
                       : sqlite3_bind_null(r->statement, ++r->column);
@@ -70,13 +71,13 @@ static void put_row(row *r) {
 
 static ntr_status write_functions(ntr_export *x, database *db) {
     size_t count = 0;
-    while (ntr_functions_get(x->answers.functions, (uint32_t)count)) count++;
+    while (ntr_functions_get(x->analysis.functions, (uint32_t)count)) count++;
     ntr_call_sum *sums = ntr_alloc(x->allocator, count, sizeof *sums);
     if (!sums) return NTR_E_MEMORY;
-    ntr_calltree_sums(x->answers.tree, sums, count);
+    ntr_calltree_sums(x->analysis.tree, sums, count);
     row r = {db, prepare(db, "INSERT INTO functions VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"), 0};
     for (size_t i = 0; i < count && !db->failed; i++) {
-        const ntr_function *f = ntr_functions_get(x->answers.functions, (uint32_t)i);
+        const ntr_function *f = ntr_functions_get(x->analysis.functions, (uint32_t)i);
         put(&r, i);
         put_text(&r, f->name);
         put_text(&r, f->linkage);
@@ -117,10 +118,10 @@ static ntr_status write_calls(ntr_export *x, database *db) {
 
 static void write_edges(ntr_export *x, database *db) {
     size_t count;
-    const ntr_tally_row *rows = ntr_tally_rows(x->answers.tally, &count);
+    const ntr_tally_row *rows = ntr_tally_rows(x->analysis.tally, &count);
     row r = {db, prepare(db, "INSERT INTO edges VALUES(?,?,?,?,?,?,?)"), 0};
     for (size_t i = 0; i < count && !db->failed; i++) {
-        put(&r, ntr_tally_view(x->answers.tally, rows[i].view)->src);
+        put(&r, ntr_tally_view(x->analysis.tally, rows[i].view)->src);
         put(&r, rows[i].address);
         put(&r, rows[i].last);
         if (rows[i].target_unknown)
@@ -139,38 +140,38 @@ static ntr_status write_instructions(ntr_export *x, database *db) {
     ntr_insn_count *counts;
     size_t count;
     ntr_status status =
-        ntr_tally_instructions(x->answers.tally, x->answers.program, UINT32_MAX, &counts, &count);
+        ntr_tally_instructions(x->analysis.tally, x->analysis.program, UINT32_MAX, &counts, &count);
     if (status) return status;
     row r = {db, prepare(db, "INSERT INTO instructions VALUES(?,?,?,?,?,?,?)"), 0};
     for (size_t i = 0; i < count && !db->failed; i++) {
         ntr_frame frames[NTR_FRAMES_MAX];
-        size_t depth = ntr_debug_info_frames(x->answers.source, NULL, counts[i].address, frames, NTR_FRAMES_MAX);
+        size_t depth = ntr_debug_info_frames(x->analysis.debug, NULL, counts[i].address, frames, NTR_FRAMES_MAX);
         put(&r, counts[i].address);
         put(&r, counts[i].executed);
         put(&r, counts[i].taken);
         put(&r, counts[i].not_taken);
-        put(&r, ntr_functions_at(x->answers.functions, NULL, counts[i].address));
+        put(&r, ntr_functions_at(x->analysis.functions, NULL, counts[i].address));
         put_text(&r, depth ? frames[0].file : NULL);
         put(&r, depth ? frames[0].line : 0);
         put_row(&r);
     }
     sqlite3_finalize(r.statement);
-    ntr_tally_free_counts(x->answers.tally, counts);
+    ntr_tally_free_counts(x->analysis.tally, counts);
     return NTR_OK;
 }
 
 static void write_trace(ntr_export *x, database *db) {
     size_t count;
-    const ntr_call_node *nodes = ntr_calltree_nodes(x->answers.tree, &count);
+    const ntr_call_node *nodes = ntr_calltree_nodes(x->analysis.tree, &count);
     row r = {db, prepare(db, "INSERT INTO trace VALUES(?,?,?)"), 0};
-    put_text(&r, x->answers.title);
+    put_text(&r, x->analysis.title);
     put(&r, nodes[0].total_instructions);
-    put(&r, x->answers.ticks_per_second);
+    put(&r, x->analysis.ticks_per_second);
     put_row(&r);
     sqlite3_finalize(r.statement);
 }
 
-/* ---- life -------------------------------------------------------------------------------------- */
+/* ---- begin and end ----------------------------------------------------------------------------- */
 
 static ntr_status begin(ntr_export *x) {
     database *db = x->state;
@@ -205,7 +206,7 @@ static ntr_status end(ntr_export *x) {
     write_trace(x, db);
     write_edges(x, db);
     ntr_status status = write_instructions(x, db);
-    if (!status) status = write_functions(x, db); /* after all that may number functions */
+    if (!status) status = write_functions(x, db); /* last, because the other tables may number functions */
     if (!status) status = write_calls(x, db);
     if (!status && !db->failed && sqlite3_exec(db->handle, closing, NULL, NULL, NULL) != SQLITE_OK) db->failed = true;
     return db->failed ? NTR_E_IO : status;

@@ -2,12 +2,12 @@
 
 #include "base/allocator.h"
 
-/* The child of `parent` that is the same function in the same way; added when there is none. `heads` and
- * `next` hold the lists of children. */
+/* Lists of children: `heads` has the first child of each node, `next` the next sibling. */
 typedef struct lists {
     uint32_t *heads, *next;
 } lists;
 
+/* Returns the child of `parent` with the same function and kind. It is added when there is none. */
 static uint32_t child_of(ntr_stacks *s, lists *l, uint32_t parent, const ntr_call_node *node) {
     for (uint32_t at = l->heads[parent]; at; at = l->next[at])
         if (s->nodes[at].function == node->function && s->nodes[at].kind == node->kind) return at;
@@ -20,11 +20,11 @@ static uint32_t child_of(ntr_stacks *s, lists *l, uint32_t parent, const ntr_cal
 
 ntr_status ntr_stacks_make(ntr_stacks *s, const ntr_export *x) {
     size_t count;
-    const ntr_call_node *tree = ntr_calltree_nodes(x->answers.tree, &count);
+    const ntr_call_node *tree = ntr_calltree_nodes(x->analysis.tree, &count);
     const ntr_allocator *a = x->allocator;
     *s = (ntr_stacks){.allocator = a, .nodes = ntr_alloc(a, count, sizeof *s->nodes), .count = 1};
     lists l = {ntr_alloc(a, count, sizeof *l.heads), ntr_alloc(a, count, sizeof *l.next)};
-    uint32_t *merged = ntr_alloc(a, count, sizeof *merged); /* tree node to stack node */
+    uint32_t *merged = ntr_alloc(a, count, sizeof *merged); /* node of the tree to node of the stacks */
     ntr_status status = s->nodes && l.heads && l.next && merged ? NTR_OK : NTR_E_MEMORY;
     for (size_t i = 1; !status && i < count; i++) {
         uint32_t at = child_of(s, &l, merged[tree[i].parent], &tree[i]);
@@ -54,6 +54,6 @@ size_t ntr_stacks_path(const ntr_stacks *s, uint32_t node, uint32_t *path) {
 }
 
 const char *ntr_stacks_name(const ntr_export *x, const ntr_stack_node *node) {
-    const ntr_function *function = ntr_functions_get(x->answers.functions, node->function);
+    const ntr_function *function = ntr_functions_get(x->analysis.functions, node->function);
     return function ? function->name : "[all]";
 }

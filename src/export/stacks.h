@@ -1,11 +1,11 @@
-/* The calling context tree with call sites merged: a node is a function below a stack of functions. */
+/* The calling context tree with call sites merged: a node is identified by its stack of functions. */
 #ifndef NTR_EXPORT_STACKS_H
 #define NTR_EXPORT_STACKS_H
 
 #include "export/export.h"
 
 typedef struct ntr_stack_node {
-    uint32_t parent;   /* node 0 is above all roots */
+    uint32_t parent;   /* node 0 is the parent of all roots */
     uint32_t function;
     uint8_t kind;      /* ntr_frame_kind */
     uint64_t calls, self, total; /* instructions */
@@ -17,11 +17,12 @@ typedef struct ntr_stacks {
     size_t count;
 } ntr_stacks;
 
-/* Errors: NTR_E_MEMORY. */
+/* Computes the merged tree. Errors: NTR_E_MEMORY. */
 ntr_status ntr_stacks_make(ntr_stacks *stacks, const ntr_export *x);
 void ntr_stacks_release(ntr_stacks *stacks);
 
-/* The nodes from `node` up to its root frame; returns how many. `path` has NTR_CALLTREE_DEPTH_MAX + 1 places. */
+/* Stores the nodes from `node` up to its root frame. Returns their number. `path` needs space for
+ * NTR_CALLTREE_DEPTH_MAX + 1 elements. */
 size_t ntr_stacks_path(const ntr_stacks *stacks, uint32_t node, uint32_t *path);
 
 const char *ntr_stacks_name(const ntr_export *x, const ntr_stack_node *node);

@@ -1,6 +1,6 @@
 (function () {
   "use strict";
-  /* The graph is a file of its own, or one element of a page: then it stays inside that element. */
+  /* The graph is a file of its own or an element of a page. In a page the script changes that element only. */
   var script = document.currentScript, svg = script ? script.closest("svg") : document.documentElement;
   var alone = svg === document.documentElement;
   var frames = Array.prototype.slice.call(svg.querySelectorAll("g.frame"));
@@ -12,7 +12,7 @@
   function row(g) { return +g.querySelector("rect").getAttribute("y"); }
   function shown(g) { return g.style.display !== "none"; }
 
-  /* Put every frame where it belongs when [from, from + span) of the whole fills the width. */
+  /* Set the position of every frame so that [from, from + span) of the total fills the width. */
   function layout(from, span) {
     frames.forEach(function (g) {
       var x = (number(g, "x") - from) / span, w = number(g, "w") / span;
@@ -39,7 +39,7 @@
     reset.style.display = zoomed ? "" : "none";
   }
 
-  /* Colour what matches; tell which part of the whole lies below a match, each stack once. */
+  /* Colour the matching frames and compute their share of the total; nested matches of a stack count once. */
   function search(text) {
     var part = 0, end = -1, matches = [];
     term = text;
@@ -48,7 +48,7 @@
       g.classList.toggle("match", hit);
       if (hit) matches.push([number(g, "x"), number(g, "w")]);
     });
-    /* From left to right, wide ones first: what begins before the end of the last one counted lies above it. */
+    /* Sorted from left to right, wide frames first. A frame that begins before the end of the last counted one is above it. */
     matches.sort(function (a, b) { return a[0] - b[0] || b[1] - a[1]; });
     matches.forEach(function (m) {
       if (m[0] < end - 1e-12) return;
@@ -64,7 +64,7 @@
     if (text !== null) search(text);
   }
 
-  /* One frame at a time can be tabbed to; arrows go up, down and sideways from there. */
+  /* Only one frame is in the tab order; arrow keys move the focus up, down and sideways. */
   function focus(g) {
     if (!g) return;
     current.setAttribute("tabindex", "-1");

@@ -67,9 +67,9 @@
       "on " + plural(summary.harts.length, "hart") + "; " + (gaps ? plural(gaps, "gap") : "no gaps") + ".";
     put(id("cards"), [
       card("Instructions", count(summary.instructions), summary.harts.length > 1 ? "on " + plural(summary.harts.length, "hart") : ""),
-      card("Functions that ran", count(data.functions.count), data.functions.rows.length ? "hottest: " + data.functions.rows[0][0] : ""),
+      card("Executed functions", count(data.functions.count), data.functions.rows.length ? "hottest: " + data.functions.rows[0][0] : ""),
       covered("Lines covered", summary.lines, "line"),
-      covered("Branch outcomes seen", summary.branches, "outcome"),
+      covered("Branch outcomes covered", summary.branches, "outcome"),
       covered("Functions covered", summary.functions, "function")
     ]);
     summary.facts.concat(summary.harts.length < 2 ? [] : summary.harts.map(function (h) {
@@ -82,22 +82,22 @@
   function showGaps() {
     var g = data.gaps, body = id("gaps-body"), lost = g.count + g.losses.length;
     if (!lost && !g.overflows && !g.blind) {
-      put(body, make("p", { "class": "notice good" }, "Nothing is missing: every instruction of the trace is in this report."));
+      put(body, make("p", { "class": "notice good" }, "The trace is complete: this report includes every instruction."));
       return;
     }
     id("gaps-badge").textContent = count(lost);
     id("gaps-badge").classList.toggle("on", lost > 0);
     if (g.count) {
       put(body, make("p", { "class": "notice bad" }, plural(g.count, "gap") + " in the trace, " + plural(g.bytes, "byte") +
-        " without meaning: what ran there is in no number below, and lines that they may hide are \u201cnot known\u201d."));
+        " could not be decoded. Execution in a gap is not counted; lines that a gap may hide are \u201cnot known\u201d."));
       put(body, make("ul", {}, g.reasons.map(function (r) { return make("li", {}, count(r[1]) + " \u00d7 " + r[0]); })));
     }
     if (g.overflows) put(body, make("p", { "class": "notice bad" }, "The encoder lost messages " + plural(g.overflows, "time") + " (overflow)."));
-    if (g.blind) put(body, make("p", { "class": "notice" }, plural(g.blind, "run") + " through code that no image has: followed, but not counted."));
-    if (g.losses.length) put(body, [make("h3", {}, "Losses told by the capture"), make("ul", {}, g.losses.map(function (l) { return make("li", {}, l); }))]);
+    if (g.blind) put(body, make("p", { "class": "notice" }, plural(g.blind, "run") + " through code without an image: followed, but not counted."));
+    if (g.losses.length) put(body, [make("h3", {}, "Losses reported by the capture"), make("ul", {}, g.losses.map(function (l) { return make("li", {}, l); }))]);
     if (!g.rows.length) return;
     var table = make("table", {}, [heading([{ title: "source" }, { title: "bytes from" }, { title: "to" }, { title: "message" },
-      { title: "why", text: 1 }, { title: "last sure address", text: 1 }, { title: "goes on at", text: 1 }]),
+      { title: "reason", text: 1 }, { title: "last known address", text: 1 }, { title: "resumes at", text: 1 }]),
     make("tbody", {}, g.rows.map(function (r) {
       return make("tr", {}, [cell(r[0]), cell("0x" + r[1].toString(16)), cell("0x" + r[2].toString(16)), cell("#" + r[3]),
         cell(r[4], "text"), cell(r[5] || "\u2013", "name"), cell(r[6] || "\u2013", "name")]);
@@ -178,7 +178,7 @@
     showFunctions();
   }
 
-  /* ---- flame graph: it brings its own script */
+  /* ---- flame graph: has a script of its own */
 
   function setUpFlame() {
     var box = document.querySelector(".flame-box");
@@ -208,7 +208,7 @@
       cell(l[1] === null ? "" : l[1], "src"), cell((l[4] || []).map(outcome), "out")]);
     if (l[3]) row.cells[0].style.background = row.cells[1].style.background =
       "rgba(var(--heat)," + (0.05 + 0.5 * Math.sqrt(l[3] / most)).toFixed(3) + ")";
-    if (l[2] < 0) row.cells[0].title = "not known: a gap may hide it";
+    if (l[2] < 0) row.cells[0].title = "not known: a gap may hide executions";
     return row;
   }
 
@@ -224,10 +224,10 @@
   }
 
   function sourceNote(f) {
-    if (!f[ROWS]) return f[1] ? "There was no room for this file in the report." : "No instruction of this file ran.";
-    return plural(f[1], "instruction") + "; " + (f[4] ? "" : "the source text was not found, counts alone; ") + count(f[2][1]) + " of " +
-      plural(f[2][0], "line") + " ran" + (f[2][2] ? ", " + count(f[2][2]) + " not known" : "") +
-      (f[3][0] ? "; " + count(f[3][1]) + " of " + plural(f[3][0], "branch outcome") + " seen" : "");
+    if (!f[ROWS]) return f[1] ? "This file is not shown because of the size limit of the report." : "No instruction of this file was executed.";
+    return plural(f[1], "instruction") + "; " + (f[4] ? "" : "source text not found, only counts; ") + count(f[2][1]) + " of " +
+      plural(f[2][0], "line") + " executed" + (f[2][2] ? ", " + count(f[2][2]) + " not known" : "") +
+      (f[3][0] ? "; " + count(f[3][1]) + " of " + plural(f[3][0], "branch outcome") + " covered" : "");
   }
 
   function openSource(file, line, jump) {
@@ -253,7 +253,7 @@
   function setUpSource() {
     var list = data.source.files, hot = null;
     if (!list.length) {
-      id("source-status").textContent = "The program has no debug information that tells files and lines (compile with -g).";
+      id("source-status").textContent = "The program has no debug information with files and lines (compile with -g).";
       id("source-file").disabled = true;
       id("source-scroll").hidden = true;
       return;
@@ -274,7 +274,7 @@
     return best && best[0];
   }
 
-  /* ---- timeline: canvas, with as much detail as there are pixels */
+  /* ---- timeline: a canvas, with the detail limited by the number of pixels */
 
   var ROW = 17, GAP = 14, LABEL = 16, AXIS = 22, MAX_DEPTH = 24;
   var view = { from: 0, span: Math.max(data.timeline.length, 1), tracks: [], height: 0, hover: null };
@@ -288,7 +288,7 @@
       "hsl(" + (12 + hash % 40) + "," + (72 + (hash >>> 6) % 20) + "%," + (62 + (hash >>> 11) % 12) + "%)";
   }
 
-  /* Slices come in the order they begin, the outer one first: a stack of ends gives their depth. */
+  /* Slices are sorted by begin, outer slices first. A stack of their ends gives the depth. */
   function layOut(track) {
     var ends = [], deepest = 0;
     var slices = track.slices.map(function (s) {
@@ -321,7 +321,7 @@
   }
 
   function drawTrack(g, track, width) {
-    var filled = []; /* by depth: the pixel up to which something was drawn */
+    var filled = []; /* for each depth, the pixel up to which it was drawn */
     g.fillStyle = ink("--soft");
     g.fillText(track.title, 2, track.top - 4);
     track.slices.forEach(function (s) {
@@ -420,9 +420,9 @@
     view.tracks.forEach(function (track) { track.top = top + LABEL; top = track.top + track.depth * ROW + GAP; });
     view.height = Math.max(top, 60);
     canvas.setAttribute("aria-label", "Timeline of " + plural(t.tracks.length, "track") + " over " + time(t.length));
-    id("time-about").textContent = (t.timed ? "Time is the trace's own. " : "The trace has no timestamps: time is counted in instructions of each hart. ") +
-      (t.shortest ? "What is shorter than " + time(t.shortest) + " is left out. " : "") +
-      "Plus and minus zoom, arrows move, Home shows all; Ctrl with the wheel zooms, dragging moves, a double click shows one slice.";
+    id("time-about").textContent = (t.timed ? "Times are timestamps of the trace. " : "The trace has no timestamps: times are instruction counts of each hart. ") +
+      (t.shortest ? "Functions and traps shorter than " + time(t.shortest) + " are not shown. " : "") +
+      "Plus and minus zoom, arrow keys move, Home shows everything; Ctrl with the mouse wheel zooms, dragging moves, a double click zooms to a slice.";
     id("time-in").addEventListener("click", function () { zoom(0.5); });
     id("time-out").addEventListener("click", function () { zoom(2); });
     id("time-left").addEventListener("click", function () { look(view.from - view.span / 4, view.span); });
@@ -439,7 +439,7 @@
 
   function unit(n, what) { return what === "instructions" ? count(n) : time(n); }
 
-  /* Bars by powers of two, from 1 up; their heights by square root, so that rare long ones are seen. */
+  /* One bar per power of two from 1. Heights are square roots, so that rare values are visible. */
   function histogram(spread, what) {
     var NS = "http://www.w3.org/2000/svg", svg = document.createElementNS(NS, "svg"), most = Math.max.apply(null, spread[6]);
     var text = spread[6].map(function (n, i) { return n ? count(n) + " \u00d7 " + unit(Math.pow(2, i), what) + " to " + unit(Math.pow(2, i + 1), what) : ""; }).filter(Boolean).join("; ");
@@ -475,21 +475,21 @@
   function showTraps() {
     var body = id("traps-body"), traps = data.traps.rows, rows = [], timed = data.timeline.timed;
     if (!traps.length) {
-      put(body, make("p", { "class": "notice" }, "No interrupt and no exception was taken."));
+      put(body, make("p", { "class": "notice" }, "No interrupt or exception occurred."));
       return;
     }
     traps.slice().sort(function (a, b) { return b.count - a.count; }).forEach(function (t) {
       rows.push(spreadRow(t, "instructions", "instructions", true));
       if (t.ticks) rows.push(spreadRow(t, "ticks", "duration"));
-      if (t.before) rows.push(spreadRow(t, "before", "since the message before"));
-      if (t.after) rows.push(spreadRow(t, "after", "until the message after"));
+      if (t.before) rows.push(spreadRow(t, "before", "since the previous message"));
+      if (t.after) rows.push(spreadRow(t, "after", "until the next message"));
     });
     put(body, make("div", { "class": "scroll", tabindex: "0", role: "region", "aria-labelledby": "h-traps" }, make("table", {}, [
-      heading([{ title: "handler", text: 1 }, { title: "kind", text: 1 }, { title: "times" }, { title: "nested" }, { title: "of each", text: 1 },
-        { title: "least" }, { title: "median" }, { title: "99 %" }, { title: "most" }, { title: "mean" }, { title: "histogram", text: 1 }]),
+      heading([{ title: "handler", text: 1 }, { title: "kind", text: 1 }, { title: "entries" }, { title: "nested" }, { title: "per entry", text: 1 },
+        { title: "minimum" }, { title: "median" }, { title: "99 %" }, { title: "maximum" }, { title: "mean" }, { title: "histogram", text: 1 }]),
       make("tbody", {}, rows)])));
-    if (timed) put(body, make("p", { "class": "hint" }, "From the event to the handler's first instruction it took at most the time since the message before plus that until the message after."));
-    if (data.traps.leftOut) put(body, make("p", { "class": "hint" }, plural(data.traps.leftOut, "entry", "entries") + " of further handlers are left out."));
+    if (timed) put(body, make("p", { "class": "hint" }, "The latency from the event to the first instruction of the handler is at most the sum of the times since the previous message and until the next message."));
+    if (data.traps.leftOut) put(body, make("p", { "class": "hint" }, plural(data.traps.leftOut, "entry", "entries") + " of further handlers are not shown."));
   }
 
   showSummary();
