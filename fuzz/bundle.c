@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ntr_bundle *bundle = ntr_bundle_new(NULL);
     ntr_program *program = ntr_program_new(NULL);
     if (bundle && program && ntr_bundle_open(bundle, folder) == NTR_OK) {
-        const char *stream = ntr_bundle_stream(bundle);
+        const char *stream = ntr_bundle_stream_path(bundle);
         fuzz_must(strncmp(stream, folder, strlen(folder)) == 0 && !strstr(stream, "/../"), "the stream is inside");
         ntr_bundle_load(bundle, program);
         ntr_image_info info;

@@ -1,10 +1,13 @@
-/* Index: from every point of any stream decoding begins, and spans behind it are those of the whole stream, but for a gap that
- * is open there. */
+/* Index: decoding can begin at every point of any stream, and the spans from there on are those of the whole stream, except
+ * for a gap that is open at the point. The index written as text is read back unchanged. */
 #include "fuzz.h"
+
+#include "bundle/index_text.h"
 
 #include <ntrace/index.h>
 #include <ntrace/reader.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define HEAD (FUZZ_PARAMS_BYTES + 4)
@@ -39,16 +42,24 @@ static ntr_index *index_of(const ntr_params *params, ntr_bytes stream, uint64_t 
     return index;
 }
 
-/* What was indexed is what a file of the points says. */
-static void again(const ntr_params *params, ntr_index *index) {
-    size_t count, copied;
+/* The text of the index reads back to the same points. */
+static void check_text(const ntr_params *params, const ntr_index *index, uint64_t stream_size) {
+    size_t count, copied, length;
+    char *text;
     const ntr_point *points = ntr_index_points(index, &count);
     ntr_index *copy = ntr_index_new(params, 0, NULL);
-    for (size_t i = 0; copy && i < count; i++) fuzz_must(ntr_index_add(copy, &points[i]) == NTR_OK, "a point is taken in again");
-    if (copy) {
-        ntr_index_set_timed(copy, ntr_index_is_timed(index));
-        ntr_index_points(copy, &copied);
-        fuzz_must(copied == count, "no point is lost");
+    if (copy && ntr_index_text_write(index, stream_size, NULL, &text, &length) == NTR_OK) {
+        ntr_status status = ntr_index_text_read((ntr_bytes){(const uint8_t *)text, length}, stream_size, copy);
+        fuzz_must(status == NTR_OK, "what was written can be read");
+        const ntr_point *again = ntr_index_points(copy, &copied);
+        fuzz_must(copied == count && ntr_index_is_timed(copy) == ntr_index_is_timed(index), "no point is lost");
+        for (size_t i = 0; i < count; i++)
+            fuzz_must(again[i].offset == points[i].offset && again[i].message == points[i].message &&
+                          again[i].address == points[i].address && again[i].src == points[i].src &&
+                          again[i].kind == points[i].kind && again[i].mode == points[i].mode &&
+                          again[i].clock.time == points[i].clock.time && again[i].context.prv == points[i].context.prv,
+                      "a point is the same");
+        free(text);
     }
     ntr_index_free(copy);
 }
@@ -124,7 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     config.program = program;
     config.one_source = unit & 8;
     config.source = source;
-    if (index) again(&config.params, index);
+    if (index) check_text(&config.params, index, stream.size);
     if (index && ntr_index_find(index, (ntr_unit)(unit % 3), place, unit & 8 ? &source : NULL, &points, &count) == NTR_OK) {
         uint64_t first = 0;
         for (size_t i = 0; i < count; i++)

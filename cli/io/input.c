@@ -1,5 +1,4 @@
 #include "io/input.h"
-#include "io/input_zstd.h"
 #include "io/input_guard.h"
 #include "io/progress.h"
 #include "options/diagnostics.h"
@@ -11,40 +10,54 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SPAN_SIZE  (64u * 1024u) /* with what decoding needs beside it, stays in the second-level cache */
+#define SPAN_SIZE  (64u * 1024u) /* together with the data of a decoder it stays in the second-level cache */
 #define SPAN_LEAST 64u
 
-/* Read once, at least one byte unless at the end. Returns -1 after telling. */
-static ssize_t read_some(struct cli_input *input, uint8_t *to, size_t room) {
-    for (;;) {
-        ssize_t got = read(input->fd, to, room);
-        if (got >= 0) {
-            input->consumed += (uint64_t)got;
-            return got;
+/* Callback of the stream reader. A request to stop ends the input where it waits for bytes; compressed input, which may
+ * expand to much more than was read, ends at once. */
+static ntr_status read_some(void *user, uint8_t *to, size_t room, size_t *got) {
+    const struct cli_input *input = user;
+    bool compressed = input->reader && ntr_stream_reader_is_compressed(input->reader);
+
+    *got = 0;
+    while (!(compressed && cli_progress_stopped())) {
+        ssize_t n = read(input->fd, to, room);
+        if (n >= 0) {
+            *got = (size_t)n;
+            return NTR_OK;
         }
-        if (errno == EINTR && cli_progress_stopped()) return 0;
-        if (errno == EINTR) continue;
-        cli_note("%s: byte 0x%llx: cannot be read: %s", input->name, (unsigned long long)input->consumed,
-                 strerror(errno));
-        return -1;
+        if (errno != EINTR) return NTR_E_IO;
+        if (cli_progress_stopped()) return NTR_END;
     }
+    return NTR_END;
 }
 
-/* Read the first bytes to see what this is. */
-static int look(struct cli_input *input) {
-    while (input->held < CLI_ZSTD_MAGIC_SIZE && !input->ended) {
-        ssize_t got = read_some(input, input->buffer + input->held, CLI_ZSTD_MAGIC_SIZE - input->held);
-        if (got < 0) return CLI_FAILED;
-        if (got == 0) input->ended = true;
-        input->held += (size_t)got;
-    }
-    if (!cli_zstd_seen(input->buffer, input->held)) return CLI_OK;
-    return cli_zstd_open(&input->zstd, input->name);
+static bool seek(void *user, uint64_t offset) {
+    const struct cli_input *input = user;
+
+    return offset <= input->size_hint && lseek(input->fd, (off_t)offset, SEEK_SET) >= 0;
 }
 
-/* Small files need no large buffer: 'ntrace merge' may have thousands of them open. */
+static int fail_read(const struct cli_input *input) {
+    return cli_fail("%s: %s", input->name, ntr_stream_reader_error(input->reader));
+}
+
+/* Small files get a small buffer: `ntrace merge` may have thousands of them open. */
 static size_t capacity_for(uint64_t size) {
     return size == 0 || size >= SPAN_SIZE ? SPAN_SIZE : size < SPAN_LEAST ? SPAN_LEAST : (size_t)size + 1;
+}
+
+static int make_reader(struct cli_input *input) {
+    ntr_stream_reader_config config;
+
+    ntr_stream_reader_config_init(&config);
+    config.read = read_some;
+    config.seek = seek;
+    config.user = input;
+    config.buffer_size = capacity_for(input->size_hint);
+    input->reader = ntr_stream_reader_new(&config, NULL);
+    if (!input->reader) return cli_fail("out of memory");
+    return ntr_stream_reader_start(input->reader) == NTR_OK ? CLI_OK : fail_read(input);
 }
 
 static bool standard_taken;
@@ -66,69 +79,32 @@ int cli_input_open(struct cli_input *input, const char *path) {
         }
         if (S_ISREG(info.st_mode)) input->size_hint = (uint64_t)info.st_size;
     }
-    input->capacity = capacity_for(input->size_hint);
-    input->buffer = malloc(input->capacity);
-    int status = input->buffer ? look(input) : cli_fail("out of memory");
+    int status = make_reader(input);
     if (status != CLI_OK) cli_input_close(input);
     return status;
 }
 
-/* The stream ends here, because of damage if `status` says so. */
-static int end_compressed(struct cli_input *input, int status, bool *last) {
-    input->damaged = status != CLI_OK;
-    *last = true;
-    return CLI_OK;
-}
-
-static int next_compressed(struct cli_input *input, ntr_bytes *span, bool *last) {
-    *last = false;
-    for (;;) {
-        int status = cli_zstd_next(input->zstd, span);
-        if (status == CLI_FAILED) return status;
-        if (status != CLI_OK) return end_compressed(input, status, last);
-        if (span->size) return CLI_OK;
-        if (input->held == 0 && !input->ended) {
-            ssize_t got = read_some(input, input->buffer, input->capacity);
-            if (got < 0) return CLI_FAILED;
-            if (got == 0) input->ended = true;
-            input->held = (size_t)got;
-        }
-        if (cli_progress_stopped()) return end_compressed(input, CLI_OK, last);
-        if (input->held == 0) return end_compressed(input, cli_zstd_finish(input->zstd, input->consumed), last);
-        cli_zstd_give(input->zstd, input->buffer, input->held);
-        input->held = 0;
-    }
-}
-
 int cli_input_next(struct cli_input *input, ntr_bytes *span, bool *last) {
-    if (input->zstd) return next_compressed(input, span, last);
+    ntr_status status = ntr_stream_reader_next(input->reader, span, last);
 
-    ssize_t got = 0;
-    if (!input->ended) got = read_some(input, input->buffer + input->held, input->capacity - input->held);
-    if (got < 0) return CLI_FAILED;
-    if (got == 0) input->ended = true;
-    *span = (ntr_bytes){input->buffer, input->held + (size_t)got};
-    input->held = 0;
-    *last = input->ended;
+    if (status == NTR_OK) return CLI_OK;
+    if (status != NTR_E_DECOMPRESS) return fail_read(input);
+    cli_note("%s: %s", input->name, ntr_stream_reader_error(input->reader));
+    input->damaged = true;
     return CLI_OK;
 }
 
-bool cli_input_skip(struct cli_input *input, uint64_t bytes) {
-    if (input->zstd || bytes > input->size_hint || lseek(input->fd, (off_t)bytes, SEEK_SET) < 0) return false;
-    input->held = 0;
-    input->consumed = bytes;
-    input->ended = false;
-    return true;
+uint64_t cli_input_position(const struct cli_input *input) {
+    return ntr_stream_reader_position(input->reader);
 }
 
 void cli_input_close(struct cli_input *input) {
     if (input->fd > STDIN_FILENO) close(input->fd);
-    free(input->buffer);
-    cli_zstd_close(input->zstd);
+    ntr_stream_reader_free(input->reader);
     *input = (struct cli_input){.fd = -1};
 }
 
-/* Add a span to a text; false when there is no memory (the text is then freed). */
+/* Add a span to a text. False: out of memory; the text stays. */
 static bool append(char **text, size_t *used, ntr_bytes span) {
     char *grown = realloc(*text, *used + span.size + 1);
 

@@ -2,13 +2,14 @@
 #ifndef CLI_IO_SEEK_H
 #define CLI_IO_SEEK_H
 
-#include "options/selection.h"
 #include "io/trace.h"
+#include "options/selection.h"
 
 #include <ntrace/decoder.h>
 
-/* Have the decoder begin as near before the window as the bundle's index allows, which changes nothing of what is told
- * inside the window; or leave it at the beginning. Returns CLI_OK, or CLI_FAILED after telling why. */
+/* Have a new decoder begin as close before the window as the index of the bundle allows; the output inside the window
+ * stays the same. Without a bundle, or where no index can be made, the decoder begins at the start of the stream. Returns
+ * CLI_OK, or CLI_FAILED after a message. */
 int cli_seek(struct cli_trace *trace, const struct cli_window *window, ntr_decoder *decoder);
 
 #endif

@@ -25,12 +25,11 @@ static int tell_bundle(const struct cli_trace *trace, const char *path, ntr_stat
 }
 
 static int open_bundle(struct cli_trace *trace, const char *path, const struct cli_stream *stream) {
-    trace->folder = path;
     trace->bundle = ntr_bundle_new(NULL);
     if (!trace->bundle) return cli_fail("out of memory");
     ntr_status status = ntr_bundle_open(trace->bundle, path);
     if (status != NTR_OK) return tell_bundle(trace, path, status);
-    return open_stream(trace, ntr_bundle_stream(trace->bundle), stream, &ntr_bundle_capture(trace->bundle)->params);
+    return open_stream(trace, ntr_bundle_stream_path(trace->bundle), stream, &ntr_bundle_capture(trace->bundle)->params);
 }
 
 int cli_trace_open(struct cli_trace *trace, const char *path, const struct cli_stream *stream) {
@@ -131,33 +130,15 @@ ntr_decoder *cli_trace_decoder(const struct cli_trace *trace, const ntr_decoder_
 
 /* ---- reading */
 
-void cli_trace_skip(struct cli_trace *trace, uint64_t bytes) {
-    trace->skip = cli_input_skip(&trace->input, bytes) ? 0 : bytes;
-}
-
-/* The next bytes that are not to be left out. */
-static int next_span(struct cli_trace *trace, ntr_bytes *span, bool *last) {
-    int status = cli_input_next(&trace->input, span, last);
-
-    while (status == CLI_OK && !*last && trace->skip >= span->size) {
-        trace->skip -= span->size;
-        status = cli_input_next(&trace->input, span, last);
-    }
-    size_t out = trace->skip < span->size ? (size_t)trace->skip : span->size;
-    trace->skip = 0;
-    if (out) *span = (ntr_bytes){span->data + out, span->size - out};
-    return status;
-}
-
 bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last) {
-    cli_progress_step(&trace->progress, trace->input.consumed);
+    cli_progress_step(&trace->progress, cli_input_position(&trace->input));
     if (trace->ahead_size) {
         *span = (ntr_bytes){trace->ahead, trace->ahead_size};
         *last = trace->ahead_last;
         trace->ahead_size = 0;
         return true;
     }
-    trace->failed = next_span(trace, span, last) != CLI_OK;
+    trace->failed = cli_input_next(&trace->input, span, last) != CLI_OK;
     return !trace->failed;
 }
 
@@ -255,7 +236,7 @@ int cli_trace_status(const struct cli_trace *trace, bool any, int status) {
     if (status != CLI_OK) return status;
     if (!any)
         cli_note("%s: byte 0x0: expected messages, found %s", trace->input.name,
-                 trace->input.consumed ? "none" : "an empty file");
+                 cli_input_position(&trace->input) ? "none" : "an empty file");
     return any && !trace->input.damaged ? CLI_OK : CLI_DEFECTS;
 }
 

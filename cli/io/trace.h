@@ -16,12 +16,10 @@ struct cli_trace {
     struct cli_progress progress;
     ntr_bundle *bundle;              /* NULL: a raw stream */
     ntr_program *program;            /* after cli_trace_program */
-    const char *folder;              /* the bundle's; NULL: a raw stream */
     const struct cli_stream *stream; /* the options */
     ntr_params params; /* final after cli_trace_program or the first message: --auto looks at the stream first */
     ntr_reader reader;
     bool settled;   /* `params` are final, `reader` is ready */
-    uint64_t skip;  /* bytes still to be left out */
     uint8_t *ahead; /* of the stream, read ahead and not given out yet */
     size_t ahead_size;
     bool ahead_last;
@@ -41,9 +39,6 @@ ntr_decoder *cli_trace_decoder(const struct cli_trace *trace, const ntr_decoder_
  * none. Returns as above. */
 int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, const struct cli_stream *stream,
                       bool required);
-
-/* Leave out the stream's first bytes. Before anything was read; not with --auto, which reads ahead. */
-void cli_trace_skip(struct cli_trace *trace, uint64_t bytes);
 
 /* The next bytes, for those who want no messages (cli_input_next). False with `failed` set, after telling why. */
 bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last);

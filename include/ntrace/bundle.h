@@ -1,17 +1,32 @@
-/* Bundle: a capture as a folder NAME.ntrace/ that holds a stream and all that is needed to read it.
+/* Bundle: a capture as a folder NAME.ntrace/ that holds a stream and everything needed to decode it.
  *
- *   capture.json     what the stream is and how it came to be (docs/bundle.md)
- *   trace.nex[.zst]  the raw stream
- *   images/          copies of the ELF files, and the code bytes that were seen
+ *   capture.json     parameters of the stream, and where it comes from (docs/bundle.md)
+ *   trace.nex[.zst]  the stream, plain or compressed with zstd
+ *   images/          copies of the ELF files, and code bytes that no ELF file has
+ *   index            where decoding can begin; made when it is first needed
  *
- * A bundle is a convenience, never a wall: its stream and images serve any tool. */
+ * The parts are plain files: other tools can use the stream and the images without the bundle.
+ *
+ * To decode a bundle (docs/bundle.md has the whole program):
+ *
+ *   ntr_bundle_open(bundle, "x.ntrace");
+ *   ntr_bundle_load(bundle, program);
+ *   ntr_bundle_stream_open(bundle, &stream);
+ *   decoder = ntr_decoder_new(...);                       // params: ntr_bundle_capture(bundle)->params
+ *   while (ntr_stream_reader_next(stream, &span, &last) == NTR_OK) {
+ *       ntr_decoder_feed(decoder, span.data, span.size, last);
+ *       // ntr_decoder_read until NTR_NEED_MORE, or NTR_END
+ *   } */
 #ifndef NTRACE_BUNDLE_H
 #define NTRACE_BUNDLE_H
 
 #include <ntrace/allocator.h>
+#include <ntrace/decoder.h>
+#include <ntrace/index.h>
 #include <ntrace/params.h>
 #include <ntrace/program.h>
 #include <ntrace/status.h>
+#include <ntrace/stream_reader.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,31 +50,31 @@ typedef struct ntr_bundle_image {
 typedef struct ntr_bundle_source {
     uint16_t src;
     uint32_t hart;
-    const char *name; /* for people; may be NULL */
+    const char *name; /* NULL: none */
 } ntr_bundle_source;
 
-/* Something that the stream does not hold although it happened. */
+/* Something that happened and is missing in the stream. */
 typedef struct ntr_bundle_loss {
-    uint64_t position; /* offset in the stream; 0 also when nobody knows */
-    const char *what;  /* one line for people */
+    uint64_t position; /* offset in the stream; 0 also when it is not known */
+    const char *what;  /* one line of text */
 } ntr_bundle_loss;
 
-/* What capture.json says. Strings and arrays that ntr_bundle_capture gives belong to the bundle. */
+/* The content of capture.json. Strings and arrays of the struct that ntr_bundle_capture returns belong to the bundle. */
 typedef struct ntr_capture {
     size_t size; /* sizeof(ntr_capture) */
     const char *stream; /* file inside the bundle: "trace.nex" */
     ntr_params params;
-    const char *mode;   /* "btm" or "htm"; NULL: not told */
+    const char *mode;   /* "btm" or "htm"; NULL: not known */
 
     const char *tool;   /* what wrote the bundle: "ntrace 0.1.0" */
     const char *target; /* what executed: "qemu-riscv64 7.2.22" */
     const char *date;   /* ISO 8601, UTC */
     const char *const *command; /* program and arguments */
     size_t command_count;
-    uint64_t status;    /* exit status of the program, as a shell would say */
+    uint64_t status;    /* exit status of the program, as a shell reports it */
 
     const char *tick;          /* what a tick of TSTAMP is: "instruction", "nanosecond", "cycle"; NULL: no time */
-    uint64_t ticks_per_second; /* 0: not told, or not a measure of time */
+    uint64_t ticks_per_second; /* 0: not known, or ticks are not a measure of time */
 
     const ntr_bundle_source *sources;
     size_t source_count;
@@ -74,31 +89,66 @@ typedef struct ntr_bundle ntr_bundle;
 /* NULL when out of memory. `allocator` is copied; it may be NULL. */
 NTR_API ntr_bundle *ntr_bundle_new(const ntr_allocator *allocator);
 
-/* A bundle being written and not finished is removed from the disk. */
+/* A bundle that was begun with ntr_bundle_create and not finished is removed from the disk. */
 NTR_API void ntr_bundle_free(ntr_bundle *bundle);
 
-/* One line about the last failure: "x.ntrace/capture.json: images[2].address: expected ...". */
+/* One sentence about the last failure: "x.ntrace/capture.json: images[2].address: expected ...". */
 NTR_API const char *ntr_bundle_error(const ntr_bundle *bundle);
 
-/* Whether `path` is a folder that holds a capture.json. */
+/* Whether `path` is a folder with a file capture.json. */
 NTR_API bool ntr_bundle_seen(const char *path);
 
 /* ---- reading ------------------------------------------------------------------------------------ */
 
 /* Read and check capture.json. Errors: NTR_E_IO, NTR_E_FORMAT (not JSON, a key missing, unknown or out of its
- * limits, a file name that leads outside), NTR_E_UNSUPPORTED (another version), NTR_E_LIMIT, NTR_E_MEMORY. */
+ * limits, a file name that leads out of the folder), NTR_E_UNSUPPORTED (another version), NTR_E_LIMIT, NTR_E_MEMORY. */
 NTR_API ntr_status ntr_bundle_open(ntr_bundle *bundle, const char *folder);
 
-/* What was read; lives as long as the bundle. */
+/* The content of capture.json; lives as long as the bundle. */
 NTR_API const ntr_capture *ntr_bundle_capture(const ntr_bundle *bundle);
 
-/* Path of the stream; NULL before ntr_bundle_open. */
-NTR_API const char *ntr_bundle_stream(const ntr_bundle *bundle);
+/* Path of the stream's file; NULL before ntr_bundle_open. */
+NTR_API const char *ntr_bundle_stream_path(const ntr_bundle *bundle);
+
+/* Open the stream for reading; any number of times. The reader, to be freed with ntr_stream_reader_free, may outlive
+ * the bundle. Errors: NTR_E_STATE (no bundle is open), NTR_E_IO, NTR_E_MEMORY, NTR_E_UNSUPPORTED (a compressed stream,
+ * and the library was built without zstd). */
+NTR_API ntr_status ntr_bundle_stream_open(ntr_bundle *bundle, ntr_stream_reader **reader);
 
 /* Add every image, in order, to `program`. Errors: as ntr_program_add_elf and ntr_program_add_raw; NTR_E_FORMAT
  * also when a file is not inside the bundle or is shorter than capture.json says. NTR_E_IO: a file cannot be read; all
  * others were added. */
 NTR_API ntr_status ntr_bundle_load(ntr_bundle *bundle, ntr_program *program);
+
+/* ---- decoding a part ---------------------------------------------------------------------------- */
+
+typedef struct ntr_bundle_index_config {
+    size_t size;              /* sizeof(ntr_bundle_index_config) */
+    const ntr_params *params; /* of the decoder that will use the index; NULL: those of capture.json */
+    bool read_only;           /* do not write the file `index` */
+
+    /* Called for each span of the stream while the index is made: `done` of `whole` bytes of the file were read. False:
+     * stop. NULL: never stop. */
+    bool (*proceed)(void *user, uint64_t done, uint64_t whole);
+    void *user; /* passed to `proceed` */
+} ntr_bundle_index_config;
+
+/* Fills with zeros and sets `size`. */
+NTR_API void ntr_bundle_index_config_init(ntr_bundle_index_config *config);
+
+/* The index of the stream (index.h), to be freed with ntr_index_free before the bundle. It comes from the file `index`;
+ * where that is missing, damaged or older than the stream or capture.json, the stream is read, and the file is written
+ * if that is possible. `config` may be NULL. NTR_END: `proceed` asked to stop. Errors: those of ntr_bundle_stream_open
+ * and ntr_stream_reader_next; NTR_E_INVALID (`params` read the messages of the stream in another way than capture.json
+ * says), NTR_E_LIMIT. */
+NTR_API ntr_status ntr_bundle_index(ntr_bundle *bundle, const ntr_bundle_index_config *config, ntr_index **index);
+
+/* Have `decoder` and `stream`, both new, begin at the last points before `place` (ntr_index_find; `source`: NULL, or the
+ * only source that is decoded). What is decoded from `place` on is the same as from the start of the stream, except
+ * for a gap that begins before the points and reaches over them. NTR_END: both begin at the start, because there is
+ * nothing that could be left out. Errors: NTR_E_MEMORY, NTR_E_INVALID. */
+NTR_API ntr_status ntr_bundle_begin(ntr_index *index, ntr_unit unit, uint64_t place, const uint16_t *source,
+                                    ntr_stream_reader *stream, ntr_decoder *decoder);
 
 /* ---- writing ------------------------------------------------------------------------------------ */
 

@@ -13,6 +13,7 @@
 #include <ntrace/interrupts.h>
 #include <ntrace/profile.h>
 #include <ntrace/registers.h>
+#include <ntrace/stream_reader.h>
 #include <ntrace/system.h>
 #include <ntrace/tally.h>
 #include <ntrace/timeline.h>

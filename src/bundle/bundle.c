@@ -75,7 +75,7 @@ const ntr_capture *ntr_bundle_capture(const ntr_bundle *bundle) {
     return &bundle->capture;
 }
 
-const char *ntr_bundle_stream(const ntr_bundle *bundle) {
+const char *ntr_bundle_stream_path(const ntr_bundle *bundle) {
     return bundle->stream;
 }
 

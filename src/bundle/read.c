@@ -1,60 +1,28 @@
-/* Opening a bundle. */
+/* Opening a bundle: capture.json and the images. */
 #include "bundle/bundle.h"
+#include "bundle/map_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#define CAPTURE_MAX (16u << 20) /* bytes of capture.json; read, they can take 40 times as much memory */
-
-/* The whole file, mapped; *size may be 0 (then nothing is mapped). */
-static ntr_status map_file(ntr_bundle *bundle, const char *path, const uint8_t **data, size_t *size) {
-    struct stat about = {0};
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-    *data = NULL;
-    *size = 0;
-    if (file < 0) return ntr_bundle_fail_errno(bundle, path);
-    ntr_status status = fstat(file, &about) ? ntr_bundle_fail_errno(bundle, path) : NTR_OK;
-    if (status == NTR_OK && about.st_size > 0) {
-        void *mapping = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, file, 0);
-        if (mapping == MAP_FAILED) {
-            status = ntr_bundle_fail_errno(bundle, path);
-        } else {
-            *data = mapping;
-            *size = (size_t)about.st_size;
-        }
-    }
-    close(file);
-    return status;
-}
-
-static void unmap_file(const uint8_t *data, size_t size) {
-    if (data) munmap((void *)(uintptr_t)data, size);
-}
+#define CAPTURE_MAX (16u << 20) /* bytes of capture.json; its parsed form can take 40 times as much memory */
 
 static ntr_status parse_json(ntr_bundle *bundle, const char *path) {
-    const uint8_t *data;
-    size_t size;
+    ntr_bytes text;
     json_error_t error = {0};
 
-    ntr_status status = map_file(bundle, path, &data, &size);
+    ntr_status status = ntr_bundle_map(bundle, path, &text);
     if (status != NTR_OK) return status;
-    if (size > CAPTURE_MAX) {
+    if (text.size > CAPTURE_MAX) {
         status = ntr_bundle_fail(bundle, NTR_E_LIMIT, "%s: larger than %u bytes", path, CAPTURE_MAX);
-    } else if (!size) {
+    } else if (!text.size) {
         status = ntr_bundle_fail(bundle, NTR_E_FORMAT, "%s: empty", path);
     } else {
-        bundle->root = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, &error);
+        bundle->root = json_loadb((const char *)text.data, text.size, JSON_REJECT_DUPLICATES, &error);
         if (!bundle->root)
             status = ntr_bundle_fail(bundle, NTR_E_FORMAT, "%s:%d:%d: %s", path, error.line, error.column, error.text);
     }
-    unmap_file(data, size);
+    ntr_bundle_unmap(text);
     return status;
 }
 
@@ -97,16 +65,15 @@ ntr_status ntr_bundle_open(ntr_bundle *bundle, const char *folder) {
 
 /* ---- images ------------------------------------------------------------------------------------- */
 
-/* Many raw images are parts of one file: the last one stays mapped. */
+/* Many raw images are parts of the same file: the file of the last one stays mapped for the next. */
 struct mapped {
     const char *file;
     char *path;
-    const uint8_t *data;
-    size_t size;
+    ntr_bytes bytes;
 };
 
 static void mapped_release(ntr_bundle *bundle, struct mapped *mapped) {
-    unmap_file(mapped->data, mapped->size);
+    ntr_bundle_unmap(mapped->bytes);
     ntr_dealloc(bundle->allocator, mapped->path);
     *mapped = (struct mapped){0};
 }
@@ -115,7 +82,7 @@ static ntr_status mapped_open(ntr_bundle *bundle, struct mapped *mapped, const c
     if (mapped->file && strcmp(mapped->file, file) == 0) return NTR_OK;
     mapped_release(bundle, mapped);
     ntr_status status = ntr_bundle_resolve(bundle, file, &mapped->path);
-    if (status == NTR_OK) status = map_file(bundle, mapped->path, &mapped->data, &mapped->size);
+    if (status == NTR_OK) status = ntr_bundle_map(bundle, mapped->path, &mapped->bytes);
     if (status == NTR_OK) mapped->file = file;
     return status;
 }
@@ -125,13 +92,13 @@ static ntr_status load_raw(ntr_bundle *bundle, const ntr_bundle_image *image, st
     ntr_status status = mapped_open(bundle, mapped, image->file);
 
     if (status != NTR_OK) return status;
-    if (image->offset > mapped->size || image->length > mapped->size - image->offset)
+    if (image->offset > mapped->bytes.size || image->length > mapped->bytes.size - image->offset)
         return ntr_bundle_fail(bundle, NTR_E_FORMAT,
                                "%s: expected at least %" PRIu64 " bytes at offset %" PRIu64 ", found %zu in all",
-                               mapped->path, image->length, image->offset, mapped->size);
-    size_t length = image->length ? (size_t)image->length : mapped->size - (size_t)image->offset;
+                               mapped->path, image->length, image->offset, mapped->bytes.size);
+    size_t length = image->length ? (size_t)image->length : mapped->bytes.size - (size_t)image->offset;
     if (length == 0) return NTR_OK;
-    status = ntr_program_add_raw(program, (ntr_bytes){mapped->data + image->offset, length}, &image->options);
+    status = ntr_program_add_raw(program, (ntr_bytes){mapped->bytes.data + image->offset, length}, &image->options);
     if (status != NTR_OK)
         ntr_bundle_fail(bundle, status, "%s: %s: %s", mapped->path, ntr_status_text(status),
                         ntr_program_error(program));
@@ -159,7 +126,7 @@ ntr_status ntr_bundle_load(ntr_bundle *bundle, ntr_program *program) {
         status = image->kind == NTR_BUNDLE_RAW ? load_raw(bundle, image, &mapped, program)
                                                : load_elf(bundle, image, program);
         if (status != NTR_E_IO) continue;
-        unread = status; /* what the others have still decodes */
+        unread = status; /* the code of the other images still decodes */
         status = NTR_OK;
     }
     mapped_release(bundle, &mapped);

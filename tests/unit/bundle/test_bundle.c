@@ -1,43 +1,11 @@
-#include "../test.h"
+#include "folder.h"
 
 #include <ntrace/bundle.h>
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static char folder[64];
-
-static int make_place(void **state) {
-    (void)state;
-    snprintf(folder, sizeof folder, "bundle.XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static const char *place(const char *name) {
-    static char path[4][256];
-    static unsigned turn;
-    char *text = path[turn++ % 4];
-    snprintf(text, sizeof path[0], "%s/%s", folder, name);
-    return text;
-}
-
-static int remove_place(void **state) {
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
-}
-
-static void put(const char *path, const void *data, size_t size) {
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(data, 1, size, file), size);
-    fclose(file);
-}
 
 static const uint8_t code[] = {0x13, 0x00, 0x00, 0x00, 0x01, 0x00, 0x82, 0x80};
 
@@ -119,7 +87,7 @@ static void what_was_written_is_read(void **state) {
     assert_true(c->images[2].options.has_scontext);
     assert_false(c->images[2].options.has_prv);
     struct stat about;
-    assert_int_equal(stat(ntr_bundle_stream(bundle), &about), 0);
+    assert_int_equal(stat(ntr_bundle_stream_path(bundle), &about), 0);
     assert_int_equal(about.st_size, 4);
     ntr_bundle_free(bundle);
 }
@@ -245,7 +213,7 @@ static void bad_descriptions_are_refused_by_file_and_key(void **state) {
         const char *told = ntr_bundle_error(bundle);
         if (status != bad[i].status || !strstr(told, bad[i].told) || !strstr(told, "/bad"))
             fail_msg("%s\n  status %d, told: %s", bad[i].json, status, told);
-        assert_null(ntr_bundle_stream(bundle));
+        assert_null(ntr_bundle_stream_path(bundle));
     }
     assert_int_equal(ntr_bundle_open(bundle, place("nowhere")), NTR_E_IO);
     ntr_bundle_free(bundle);

@@ -1,0 +1,205 @@
+/* The index of a bundle's stream: read from the file `index`, or made from the messages and stored there.
+ *
+ * The file is a cache. It is used only while it is certain to describe the stream as it is now: it must be no older
+ * than the stream and capture.json, and its header must name the size of the stream's file. In every other case it is
+ * made again and replaced by a rename, so that a reader never sees a part of it. That it cannot be stored, in a folder
+ * without write permission, is no error. */
+#include "bundle/bundle.h"
+#include "bundle/index_text.h"
+#include "bundle/map_file.h"
+
+#include <ntrace/reader.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define INDEX_FILE "index"
+
+void ntr_bundle_index_config_init(ntr_bundle_index_config *config) {
+    *config = (ntr_bundle_index_config){.size = sizeof *config};
+}
+
+/* Copy what the caller's version of the struct has; members it does not have are zero. */
+static bool copy_config(ntr_bundle_index_config *to, const ntr_bundle_index_config *from) {
+    memset(to, 0, sizeof *to);
+    to->size = sizeof *to;
+    if (!from) return true;
+    if (from->size < sizeof from->size) return false;
+    memcpy(to, from, from->size < sizeof *to ? from->size : sizeof *to);
+    return true;
+}
+
+/* Whether messages read with `params` are those that capture.json describes, with the same addresses. */
+static bool reads_the_same(const ntr_params *params, const ntr_params *described) {
+    return params->dialect == described->dialect && params->src_bits == described->src_bits &&
+           params->timestamps == described->timestamps && params->ts_width == described->ts_width &&
+           params->extend_addr == described->extend_addr && (!described->xlen || params->xlen == described->xlen);
+}
+
+/* Set *size to that of the stream's file. False: the file `path` is missing or may describe an older stream. */
+static bool is_current(const ntr_bundle *bundle, const char *path, uint64_t *size) {
+    struct stat index = {0}, stream = {0}, description = {0};
+    char *capture = ntr_bundle_join(bundle, bundle->folder, NTR_CAPTURE_FILE);
+    bool found = capture && stat(bundle->stream, &stream) == 0 && stat(capture, &description) == 0;
+
+    ntr_dealloc(bundle->allocator, capture);
+    *size = (uint64_t)stream.st_size;
+    if (!found || stat(path, &index) || !S_ISREG(index.st_mode)) return false;
+    return index.st_mtime >= stream.st_mtime && index.st_mtime >= description.st_mtime;
+}
+
+/* NULL: the file does not hold an index of a stream of `size` bytes. */
+static ntr_index *read_file(ntr_bundle *bundle, const char *path, const ntr_params *params, uint64_t size) {
+    ntr_bytes text;
+
+    if (ntr_bundle_map(bundle, path, &text) != NTR_OK) return NULL;
+    ntr_index *index = ntr_index_new(params, 0, bundle->allocator);
+    if (index && ntr_index_text_read(text, size, index) != NTR_OK) {
+        ntr_index_free(index);
+        index = NULL;
+    }
+    ntr_bundle_unmap(text);
+    return index;
+}
+
+static bool write_all(int file, const char *text, size_t size) {
+    while (size) {
+        ssize_t n = write(file, text, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return false;
+        text += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+static void write_file(const ntr_bundle *bundle, const char *path, const char *text, size_t length) {
+    size_t room = strlen(path) + 32;
+    char *temporary = ntr_alloc(bundle->allocator, room, 1);
+
+    if (!temporary) return;
+    snprintf(temporary, room, "%s.%ld", path, (long)getpid());
+    int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file >= 0) {
+        bool good = write_all(file, text, length);
+        good = close(file) == 0 && good;
+        if (!good || rename(temporary, path)) unlink(temporary);
+    }
+    ntr_dealloc(bundle->allocator, temporary);
+}
+
+static void store(const ntr_bundle *bundle, const char *path, const ntr_index *index, uint64_t size) {
+    char *text;
+    size_t length;
+
+    if (ntr_index_text_write(index, size, bundle->allocator, &text, &length) != NTR_OK) return;
+    write_file(bundle, path, text, length);
+    ntr_dealloc(bundle->allocator, text);
+}
+
+/* ---- making ------------------------------------------------------------------------------------------------------ */
+
+static ntr_status add_messages(ntr_index *index, ntr_reader *messages) {
+    ntr_message message;
+    ntr_status status;
+
+    while ((status = ntr_reader_next(messages, &message)) == NTR_OK) {
+        status = ntr_index_message(index, &message);
+        if (status != NTR_OK) break;
+    }
+    return status;
+}
+
+static ntr_status fail_stream(ntr_bundle *bundle, ntr_status status, const ntr_stream_reader *stream) {
+    const char *why = ntr_stream_reader_error(stream);
+
+    return ntr_bundle_fail(bundle, status, "%s: %s", bundle->stream, *why ? why : ntr_status_text(status));
+}
+
+static ntr_status add_stream(ntr_bundle *bundle, const ntr_bundle_index_config *config, uint64_t size,
+                             ntr_stream_reader *stream, ntr_index *index) {
+    ntr_reader messages;
+    ntr_bytes span;
+    bool last;
+    ntr_status status = ntr_reader_init(&messages, config->params);
+
+    while (status == NTR_OK || status == NTR_NEED_MORE) {
+        if (config->proceed && !config->proceed(config->user, ntr_stream_reader_position(stream), size))
+            return ntr_bundle_fail(bundle, NTR_END, "the making of the index was stopped");
+        status = ntr_stream_reader_next(stream, &span, &last);
+        if (status == NTR_OK) status = ntr_reader_feed(&messages, span.data, span.size, last);
+        if (status == NTR_OK) status = add_messages(index, &messages);
+    }
+    if (status == NTR_END) status = ntr_index_end(index);
+    return status == NTR_OK ? status : fail_stream(bundle, status, stream);
+}
+
+static ntr_status make(ntr_bundle *bundle, const ntr_bundle_index_config *config, uint64_t size, ntr_index **index) {
+    ntr_stream_reader *stream;
+    ntr_status status = ntr_bundle_stream_open(bundle, &stream);
+
+    if (status != NTR_OK) return status;
+    *index = ntr_index_new(config->params, NTR_INDEX_SPACING_DEFAULT, bundle->allocator);
+    status = *index ? add_stream(bundle, config, size, stream, *index) : ntr_bundle_fail_memory(bundle);
+    ntr_stream_reader_free(stream);
+    if (status == NTR_OK) return status;
+    ntr_index_free(*index);
+    *index = NULL;
+    return status;
+}
+
+static ntr_status read_or_make(ntr_bundle *bundle, const ntr_bundle_index_config *config, const char *path,
+                               ntr_index **index) {
+    uint64_t size;
+    bool current = is_current(bundle, path, &size);
+
+    if (current) *index = read_file(bundle, path, config->params, size);
+    if (*index) return NTR_OK;
+    ntr_status status = make(bundle, config, size, index);
+    if (status == NTR_OK && !config->read_only) store(bundle, path, *index, size);
+    return status;
+}
+
+ntr_status ntr_bundle_index(ntr_bundle *bundle, const ntr_bundle_index_config *config, ntr_index **index) {
+    ntr_bundle_index_config own;
+
+    *index = NULL;
+    if (!bundle->stream) return ntr_bundle_fail(bundle, NTR_E_STATE, "no bundle is open");
+    if (!copy_config(&own, config)) return ntr_bundle_fail(bundle, NTR_E_INVALID, "the config has no size");
+    if (!own.params) own.params = &bundle->capture.params;
+    if (!reads_the_same(own.params, &bundle->capture.params))
+        return ntr_bundle_fail(bundle, NTR_E_INVALID,
+                               "%s: an index describes the stream as " NTR_CAPTURE_FILE " does; other parameters of "
+                               "messages need none",
+                               bundle->folder);
+    char *path = ntr_bundle_join(bundle, bundle->folder, INDEX_FILE);
+    if (!path) return ntr_bundle_fail_memory(bundle);
+    ntr_status status = read_or_make(bundle, &own, path, index);
+    ntr_dealloc(bundle->allocator, path);
+    return status;
+}
+
+/* ---- beginning in the middle ------------------------------------------------------------------------------------- */
+
+static uint64_t least_offset(const ntr_point *points, size_t count) {
+    uint64_t least = points[0].offset;
+
+    for (size_t i = 1; i < count; i++)
+        if (points[i].offset < least) least = points[i].offset;
+    return least;
+}
+
+ntr_status ntr_bundle_begin(ntr_index *index, ntr_unit unit, uint64_t place, const uint16_t *source,
+                            ntr_stream_reader *stream, ntr_decoder *decoder) {
+    const ntr_point *points;
+    size_t count;
+    ntr_status status = ntr_index_find(index, unit, place, source, &points, &count);
+
+    if (status == NTR_OK) status = ntr_decoder_begin(decoder, points, count);
+    if (status == NTR_OK) ntr_stream_reader_skip(stream, least_offset(points, count));
+    return status;
+}

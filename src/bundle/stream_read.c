@@ -1,0 +1,218 @@
+/* Reading of a stream that may be compressed (<ntrace/stream_reader.h>).
+ *
+ * Plain bytes are read into `buffer` and given out from there. Compressed bytes are read into `buffer`, and the zstd
+ * reader gives out what they expand to. Either way the first bytes are read by ntr_stream_reader_start, which has to
+ * see them to know which it is; `held` counts them until they are given out. */
+#include <ntrace/stream_reader.h>
+
+#include "base/allocator.h"
+#include "bundle/zstd_read.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BUFFER_SIZE  (64u * 1024u) /* together with the data of a decoder it stays in the second-level cache */
+#define BUFFER_LEAST 64u
+
+static const uint8_t zstd_magic[] = {0x28, 0xb5, 0x2f, 0xfd};
+
+struct ntr_stream_reader {
+    ntr_stream_reader_config config;
+    ntr_allocator allocator;
+    uint8_t *buffer;
+    size_t capacity;
+    size_t held;   /* bytes in `buffer` that were read and not used yet */
+    bool started;  /* compression was detected */
+    bool ended;    /* the file has no more bytes */
+    bool stopped;  /* `read` asked to stop */
+    uint64_t read; /* bytes read from the file; after a seek, its position */
+    uint64_t skip; /* bytes of the stream that are still to be dropped */
+    uint64_t next; /* plain: offset of the next byte to give out */
+    struct ntr_zstd_reader *zstd; /* NULL: plain */
+    ntr_status failure;           /* what every further call returns */
+    char error[256];
+};
+
+void ntr_stream_reader_config_init(ntr_stream_reader_config *config) {
+    *config = (ntr_stream_reader_config){.size = sizeof *config};
+}
+
+/* Copy what the caller's version of the struct has; members it does not have are zero. */
+static bool copy_config(ntr_stream_reader_config *to, const ntr_stream_reader_config *from) {
+    if (from->size < sizeof from->size) return false;
+    memset(to, 0, sizeof *to);
+    memcpy(to, from, from->size < sizeof *to ? from->size : sizeof *to);
+    return to->read != NULL;
+}
+
+static ntr_stream_reader *make(const ntr_stream_reader_config *config) {
+    ntr_stream_reader *reader = ntr_alloc(config->allocator, 1, sizeof *reader);
+
+    if (!reader) return NULL;
+    reader->config = *config;
+    if (config->allocator) {
+        reader->allocator = *config->allocator;
+        reader->config.allocator = &reader->allocator;
+    }
+    reader->capacity = config->buffer_size ? config->buffer_size : BUFFER_SIZE;
+    if (reader->capacity < BUFFER_LEAST) reader->capacity = BUFFER_LEAST;
+    reader->buffer = ntr_alloc(config->allocator, reader->capacity, 1);
+    if (reader->buffer) return reader;
+    ntr_dealloc(config->allocator, reader);
+    return NULL;
+}
+
+ntr_stream_reader *ntr_stream_reader_new(const ntr_stream_reader_config *config, ntr_status *status) {
+    ntr_stream_reader_config own;
+    bool valid = config && copy_config(&own, config);
+    ntr_stream_reader *reader = valid ? make(&own) : NULL;
+
+    if (status) *status = reader ? NTR_OK : valid ? NTR_E_MEMORY : NTR_E_INVALID;
+    return reader;
+}
+
+void ntr_stream_reader_free(ntr_stream_reader *reader) {
+    if (!reader) return;
+    ntr_allocator copy = reader->allocator;
+    const ntr_allocator *allocator = reader->config.allocator ? &copy : NULL;
+    if (reader->config.close) reader->config.close(reader->config.user);
+    ntr_zstd_reader_free(reader->zstd);
+    ntr_dealloc(allocator, reader->buffer);
+    ntr_dealloc(allocator, reader);
+}
+
+static ntr_status fail(ntr_stream_reader *reader, ntr_status status, const char *why) {
+    snprintf(reader->error, sizeof reader->error, "%s", why);
+    reader->failure = status;
+    return status;
+}
+
+static ntr_status fail_read(ntr_stream_reader *reader, ntr_status status) {
+    const char *why = status == NTR_E_IO ? strerror(errno) : ntr_status_text(status);
+
+    snprintf(reader->error, sizeof reader->error, "byte 0x%llx: cannot be read: %s", (unsigned long long)reader->read,
+             why);
+    reader->failure = status;
+    return status;
+}
+
+/* Read once, behind the bytes that are held. */
+static ntr_status read_more(ntr_stream_reader *reader, size_t room) {
+    size_t got = 0;
+    ntr_status status = reader->config.read(reader->config.user, reader->buffer + reader->held, room, &got);
+
+    if (status < 0) return fail_read(reader, status);
+    reader->stopped |= status == NTR_END;
+    reader->ended = status == NTR_END || got == 0;
+    if (reader->ended) return NTR_OK;
+    reader->held += got;
+    reader->read += got;
+    return NTR_OK;
+}
+
+static ntr_status make_zstd(ntr_stream_reader *reader) {
+    ntr_status status = ntr_zstd_reader_new(&reader->zstd, reader->config.allocator);
+
+    if (status == NTR_OK) return NTR_OK;
+    return fail(reader, status,
+                status == NTR_E_UNSUPPORTED
+                    ? "expected a plain stream, found zstd data, and this library was built without zstd; "
+                      "decompress the stream first (zstd -d)"
+                    : "out of memory");
+}
+
+ntr_status ntr_stream_reader_start(ntr_stream_reader *reader) {
+    if (reader->failure != NTR_OK || reader->started) return reader->failure;
+    while (reader->held < sizeof zstd_magic && !reader->ended) {
+        ntr_status status = read_more(reader, sizeof zstd_magic - reader->held);
+        if (status != NTR_OK) return status;
+    }
+    reader->started = true;
+    if (reader->held < sizeof zstd_magic || memcmp(reader->buffer, zstd_magic, sizeof zstd_magic) != 0) return NTR_OK;
+    return make_zstd(reader);
+}
+
+static ntr_status next_plain(ntr_stream_reader *reader, ntr_bytes *span, bool *last) {
+    ntr_status status = reader->ended ? NTR_OK : read_more(reader, reader->capacity - reader->held);
+
+    if (status != NTR_OK) return status;
+    *span = (ntr_bytes){reader->buffer, reader->held};
+    *last = reader->ended;
+    reader->next += reader->held;
+    reader->held = 0;
+    return NTR_OK;
+}
+
+static ntr_status fail_zstd(ntr_stream_reader *reader, ntr_status status) {
+    return fail(reader, status, ntr_zstd_reader_error(reader->zstd));
+}
+
+static ntr_status next_compressed(ntr_stream_reader *reader, ntr_bytes *span, bool *last) {
+    for (;;) {
+        ntr_status status = ntr_zstd_reader_next(reader->zstd, span);
+        if (status != NTR_OK) return fail_zstd(reader, status);
+        if (span->size) return NTR_OK;
+        if (!reader->held && !reader->ended) status = read_more(reader, reader->capacity);
+        if (status != NTR_OK) return status;
+        if (!reader->held) {
+            *last = true;
+            if (!reader->stopped) status = ntr_zstd_reader_finish(reader->zstd);
+            return status == NTR_OK ? status : fail_zstd(reader, status);
+        }
+        ntr_zstd_reader_feed(reader->zstd, reader->buffer, reader->held);
+        reader->held = 0;
+    }
+}
+
+static ntr_status next(ntr_stream_reader *reader, ntr_bytes *span, bool *last) {
+    return reader->zstd ? next_compressed(reader, span, last) : next_plain(reader, span, last);
+}
+
+/* Take bytes that are to be skipped off the front of a span. */
+static void drop(ntr_stream_reader *reader, ntr_bytes *span) {
+    size_t size = reader->skip < span->size ? (size_t)reader->skip : span->size;
+
+    if (!size) return;
+    *span = (ntr_bytes){span->data + size, span->size - size};
+    reader->skip -= size;
+}
+
+ntr_status ntr_stream_reader_next(ntr_stream_reader *reader, ntr_bytes *span, bool *last) {
+    ntr_status status = ntr_stream_reader_start(reader);
+
+    *span = (ntr_bytes){reader->buffer, 0};
+    *last = false;
+    while (status == NTR_OK) {
+        status = next(reader, span, last);
+        if (status != NTR_OK) break;
+        drop(reader, span);
+        if (span->size || *last) return NTR_OK;
+    }
+    *span = (ntr_bytes){reader->buffer, 0};
+    *last = true;
+    return status;
+}
+
+void ntr_stream_reader_skip(ntr_stream_reader *reader, uint64_t bytes) {
+    if (ntr_stream_reader_start(reader) != NTR_OK || bytes == 0) return;
+    uint64_t left = UINT64_MAX - reader->next - reader->skip;
+    reader->skip += bytes < left ? bytes : left;
+    uint64_t offset = reader->next + reader->skip;
+    if (reader->zstd || !reader->config.seek || !reader->config.seek(reader->config.user, offset)) return;
+    reader->skip = reader->held = 0;
+    reader->ended = false;
+    reader->read = reader->next = offset;
+}
+
+bool ntr_stream_reader_is_compressed(const ntr_stream_reader *reader) {
+    return reader->zstd != NULL;
+}
+
+uint64_t ntr_stream_reader_position(const ntr_stream_reader *reader) {
+    return reader->read;
+}
+
+const char *ntr_stream_reader_error(const ntr_stream_reader *reader) {
+    return reader->error;
+}

@@ -1,0 +1,31 @@
+/* In place of zstd_read.c in a build without libzstd: compressed streams are refused. */
+#include "bundle/zstd_read.h"
+
+ntr_status ntr_zstd_reader_new(struct ntr_zstd_reader **reader, const ntr_allocator *allocator) {
+    (void)allocator;
+    *reader = NULL;
+    return NTR_E_UNSUPPORTED;
+}
+
+void ntr_zstd_reader_free(struct ntr_zstd_reader *reader) {
+    (void)reader;
+}
+
+void ntr_zstd_reader_feed(struct ntr_zstd_reader *reader, const uint8_t *data, size_t size) {
+    (void)reader, (void)data, (void)size;
+}
+
+ntr_status ntr_zstd_reader_next(struct ntr_zstd_reader *reader, ntr_bytes *span) {
+    (void)reader, (void)span;
+    return NTR_E_UNSUPPORTED;
+}
+
+ntr_status ntr_zstd_reader_finish(struct ntr_zstd_reader *reader) {
+    (void)reader;
+    return NTR_E_UNSUPPORTED;
+}
+
+const char *ntr_zstd_reader_error(const struct ntr_zstd_reader *reader) {
+    (void)reader;
+    return "";
+}

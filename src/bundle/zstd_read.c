@@ -1,0 +1,116 @@
+/* Decompression through libzstd. */
+#include "bundle/zstd_read.h"
+#include "base/allocator.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+/* 128 MiB, the largest window of `zstd` without --ultra and --long. A frame that asks for more is refused. */
+#define WINDOW_LOG_MAX 27
+
+/* zstd can make 32,000 bytes out of one. Output beyond FREE_SIZE that is more than RATIO_MAX times as long as the input
+ * is not a trace but an attack on the memory or the disk of whoever reads it. */
+#define FREE_SIZE (UINT64_C(1) << 30)
+#define RATIO_MAX 1000
+
+struct ntr_zstd_reader {
+    ntr_allocator allocator_copy;
+    const ntr_allocator *allocator; /* NULL: malloc */
+    ZSTD_DCtx *context;
+    ZSTD_inBuffer in;
+    uint64_t fed;      /* compressed bytes given before `in` */
+    uint64_t produced; /* decompressed bytes given out */
+    size_t wanted;     /* result of the last ZSTD_decompressStream; 0: the end of a frame */
+    bool full;         /* the last call filled `buffer`: libzstd may hold more output */
+    size_t capacity;
+    uint8_t *buffer;
+    char error[192];
+};
+
+ntr_status ntr_zstd_reader_new(struct ntr_zstd_reader **reader, const ntr_allocator *allocator) {
+    struct ntr_zstd_reader *z = ntr_alloc(allocator, 1, sizeof *z);
+
+    *reader = z;
+    if (!z) return NTR_E_MEMORY;
+    if (allocator) {
+        z->allocator_copy = *allocator;
+        z->allocator = &z->allocator_copy;
+    }
+    z->capacity = 2 * ZSTD_DStreamOutSize();
+    z->buffer = ntr_alloc(allocator, z->capacity, 1);
+    z->context = ZSTD_createDCtx();
+    if (z->buffer && z->context) {
+        ZSTD_DCtx_setParameter(z->context, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
+        return NTR_OK;
+    }
+    ntr_zstd_reader_free(z);
+    *reader = NULL;
+    return NTR_E_MEMORY;
+}
+
+void ntr_zstd_reader_free(struct ntr_zstd_reader *z) {
+    if (!z) return;
+    ntr_allocator copy = z->allocator_copy;
+    const ntr_allocator *allocator = z->allocator ? &copy : NULL;
+    ZSTD_freeDCtx(z->context);
+    ntr_dealloc(allocator, z->buffer);
+    ntr_dealloc(allocator, z);
+}
+
+static uint64_t position(const struct ntr_zstd_reader *z) {
+    return z->fed + z->in.pos;
+}
+
+void ntr_zstd_reader_feed(struct ntr_zstd_reader *z, const uint8_t *data, size_t size) {
+    z->fed += z->in.size;
+    z->in = (ZSTD_inBuffer){data, size, 0};
+}
+
+static ntr_status check_ratio(struct ntr_zstd_reader *z) {
+    if (z->produced <= FREE_SIZE || (z->produced - FREE_SIZE) / RATIO_MAX <= position(z)) return NTR_OK;
+    snprintf(z->error, sizeof z->error,
+             "compressed byte 0x%llx: expected at most %u bytes out of each compressed byte, found more; "
+             "if this is wanted, decompress the stream first (zstd -d)",
+             (unsigned long long)position(z), RATIO_MAX);
+    return NTR_E_LIMIT;
+}
+
+/* `wanted` holds an error of libzstd. */
+static ntr_status fail(struct ntr_zstd_reader *z) {
+    if (ZSTD_getErrorCode(z->wanted) == ZSTD_error_memory_allocation) {
+        snprintf(z->error, sizeof z->error, "out of memory");
+        return NTR_E_MEMORY;
+    }
+    snprintf(z->error, sizeof z->error, "compressed byte 0x%llx: expected zstd data, found damage: %s",
+             (unsigned long long)position(z), ZSTD_getErrorName(z->wanted));
+    return NTR_E_DECOMPRESS;
+}
+
+ntr_status ntr_zstd_reader_next(struct ntr_zstd_reader *z, ntr_bytes *span) {
+    ZSTD_outBuffer out = {z->buffer, z->capacity, 0};
+    bool good = !ZSTD_isError(z->wanted);
+
+    while (good && out.pos < out.size && (z->in.pos < z->in.size || z->full)) {
+        z->wanted = ZSTD_decompressStream(z->context, &out, &z->in);
+        z->full = out.pos == out.size;
+        good = !ZSTD_isError(z->wanted);
+    }
+    *span = (ntr_bytes){z->buffer, out.pos};
+    z->produced += out.pos;
+    if (good) return check_ratio(z);
+    return out.pos ? NTR_OK : fail(z); /* the bytes before the damage first */
+}
+
+ntr_status ntr_zstd_reader_finish(struct ntr_zstd_reader *z) {
+    if (z->wanted == 0) return NTR_OK;
+    snprintf(z->error, sizeof z->error,
+             "compressed byte 0x%llx: expected the rest of a zstd frame, found the end of the file",
+             (unsigned long long)position(z));
+    return NTR_E_DECOMPRESS;
+}
+
+const char *ntr_zstd_reader_error(const struct ntr_zstd_reader *z) {
+    return z->error;
+}

@@ -1,0 +1,355 @@
+/* The stream reader: plain and compressed bytes from a callback, in any portions. */
+#include "../test.h"
+
+#include <ntrace/stream_reader.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A file in memory that is read in portions of `step` bytes. */
+struct file {
+    const uint8_t *bytes;
+    size_t size, at, step;
+    size_t stop_at, fail_at; /* 0: never */
+    unsigned seeks, closes;
+};
+
+static ntr_status read_file(void *user, uint8_t *to, size_t room, size_t *got) {
+    struct file *file = user;
+    size_t size = file->size - file->at;
+
+    if (file->stop_at && file->at >= file->stop_at) return NTR_END;
+    if (file->fail_at && file->at >= file->fail_at) {
+        errno = EISDIR;
+        return NTR_E_IO;
+    }
+    if (size > file->step) size = file->step;
+    if (size > room) size = room;
+    if (size) memcpy(to, file->bytes + file->at, size);
+    file->at += size;
+    *got = size;
+    return NTR_OK;
+}
+
+static bool seek_file(void *user, uint64_t offset) {
+    struct file *file = user;
+
+    file->seeks++;
+    if (offset > file->size) return false;
+    file->at = (size_t)offset;
+    return true;
+}
+
+static void close_file(void *user) {
+    ((struct file *)user)->closes++;
+}
+
+static ntr_stream_reader *reader_of(struct file *file) {
+    ntr_stream_reader_config config;
+    ntr_stream_reader_config_init(&config);
+    config.read = read_file;
+    config.seek = seek_file;
+    config.close = close_file;
+    config.user = file;
+    config.buffer_size = 100;
+    ntr_stream_reader *reader = ntr_stream_reader_new(&config, NULL);
+    assert_non_null(reader);
+    return reader;
+}
+
+/* Read to the end or to the first error. */
+static ntr_status read_all(ntr_stream_reader *reader, char *text, size_t *size) {
+    ntr_bytes span;
+    bool last = false;
+
+    *size = 0;
+    while (!last) {
+        ntr_status status = ntr_stream_reader_next(reader, &span, &last);
+        if (status != NTR_OK) {
+            assert_int_equal(span.size, 0);
+            assert_true(last);
+            return status;
+        }
+        if (span.size) memcpy(text + *size, span.data, span.size);
+        *size += span.size;
+    }
+    return NTR_OK;
+}
+
+static char plain[461]; /* 20 lines of 23 characters */
+
+static int make_plain(void **state) {
+    (void)state;
+    for (int i = 0; i < 20; i++) snprintf(plain + 23 * i, 24, "line %03d of the stream\n", i);
+    return 0;
+}
+#define PLAIN_SIZE 460u
+
+/* The same lines as two zstd frames of 250 and 210 bytes, with checksums. */
+static const uint8_t compressed[] = {
+    0x28, 0xb5, 0x2f, 0xfd, 0x04, 0x68, 0xd5, 0x01, 0x00, 0x24, 0x02, 0x6c, 0x69, 0x6e, 0x65, 0x20,
+    0x30, 0x30, 0x30, 0x20, 0x6f, 0x66, 0x20, 0x74, 0x68, 0x65, 0x20, 0x73, 0x74, 0x72, 0x65, 0x61,
+    0x6d, 0x0a, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, 0x39, 0x31, 0x30, 0x0b, 0x20, 0xe0,
+    0xe5, 0x01, 0x1c, 0x7e, 0x4c, 0x11, 0xe5, 0x14, 0xa6, 0x88, 0x72, 0x14, 0xa6, 0x48, 0xd5, 0xad,
+    0x99, 0x6c, 0x02, 0x0a, 0x67, 0xed, 0x85, 0x28, 0xb5, 0x2f, 0xfd, 0x04, 0x68, 0x95, 0x01, 0x00,
+    0xf8, 0x61, 0x6d, 0x0a, 0x6c, 0x69, 0x6e, 0x65, 0x20, 0x30, 0x31, 0x31, 0x20, 0x6f, 0x66, 0x20,
+    0x74, 0x68, 0x65, 0x20, 0x73, 0x74, 0x72, 0x65, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, 0x39,
+    0x09, 0x20, 0xd0, 0xf3, 0x9d, 0x28, 0xa7, 0x30, 0x45, 0x28, 0xa7, 0x30, 0x45, 0xa6, 0x6e, 0xdd,
+    0x52, 0x13, 0x7c, 0x44, 0x0c, 0xa8,
+};
+#define FIRST_FRAME 71u
+
+static void plain_bytes_come_unchanged(void **state) {
+    (void)state;
+    for (size_t step = 1; step < 130; step++) {
+        struct file file = {.bytes = (const uint8_t *)plain, .size = PLAIN_SIZE, .step = step};
+        ntr_stream_reader *reader = reader_of(&file);
+        char text[1000];
+        size_t size;
+        assert_int_equal(read_all(reader, text, &size), NTR_OK);
+        assert_int_equal(size, PLAIN_SIZE);
+        assert_memory_equal(text, plain, PLAIN_SIZE);
+        assert_int_equal(ntr_stream_reader_position(reader), PLAIN_SIZE);
+        assert_string_equal(ntr_stream_reader_error(reader), "");
+        assert_int_equal(file.closes, 0);
+        ntr_stream_reader_free(reader);
+        assert_int_equal(file.closes, 1);
+    }
+}
+
+static void an_empty_file_is_an_empty_stream(void **state) {
+    (void)state;
+    struct file file = {.bytes = (const uint8_t *)plain, .step = 9};
+    ntr_stream_reader *reader = reader_of(&file);
+    ntr_bytes span;
+    bool last = false;
+    assert_int_equal(ntr_stream_reader_next(reader, &span, &last), NTR_OK);
+    assert_true(last);
+    assert_int_equal(span.size, 0);
+    ntr_stream_reader_free(reader);
+}
+
+static void bytes_are_skipped_by_a_seek(void **state) {
+    (void)state;
+    for (size_t skip = 0; skip <= PLAIN_SIZE; skip++) {
+        struct file file = {.bytes = (const uint8_t *)plain, .size = PLAIN_SIZE, .step = 50};
+        ntr_stream_reader *reader = reader_of(&file);
+        char text[1000];
+        size_t size;
+        ntr_stream_reader_skip(reader, skip);
+        assert_int_equal(file.seeks, skip != 0);
+        assert_int_equal(read_all(reader, text, &size), NTR_OK);
+        assert_int_equal(size, PLAIN_SIZE - skip);
+        if (size) assert_memory_equal(text, plain + skip, size);
+        assert_int_equal(ntr_stream_reader_position(reader), PLAIN_SIZE);
+        ntr_stream_reader_free(reader);
+    }
+}
+
+/* Where the seek fails, the bytes are read and dropped; twice, and between spans. */
+static void bytes_are_skipped_by_reading(void **state) {
+    (void)state;
+    struct file file = {.bytes = (const uint8_t *)plain, .size = PLAIN_SIZE, .step = 50};
+    ntr_stream_reader *reader = reader_of(&file);
+    char text[1000];
+    size_t size;
+    ntr_bytes span;
+    bool last;
+    assert_int_equal(ntr_stream_reader_next(reader, &span, &last), NTR_OK);
+    assert_int_equal(span.size, 54); /* four to see what it is, then one portion */
+    ntr_stream_reader_skip(reader, 100);
+    assert_int_equal(file.seeks, 1);
+    assert_int_equal(read_all(reader, text, &size), NTR_OK);
+    assert_int_equal(size, PLAIN_SIZE - 154);
+    assert_memory_equal(text, plain + 154, size);
+    ntr_stream_reader_free(reader);
+
+    file = (struct file){.bytes = (const uint8_t *)plain, .size = PLAIN_SIZE, .step = 50};
+    reader = reader_of(&file);
+    ntr_stream_reader_skip(reader, 10000);
+    ntr_stream_reader_skip(reader, UINT64_MAX);
+    assert_int_equal(read_all(reader, text, &size), NTR_OK);
+    assert_int_equal(size, 0);
+    ntr_stream_reader_free(reader);
+}
+
+static void a_failure_to_read_is_told_with_its_place(void **state) {
+    (void)state;
+    struct file file = {.bytes = (const uint8_t *)plain, .size = PLAIN_SIZE, .step = 40, .fail_at = 120};
+    ntr_stream_reader *reader = reader_of(&file);
+    char text[1000];
+    size_t size;
+    assert_int_equal(read_all(reader, text, &size), NTR_E_IO);
+    assert_int_equal(size, 124);
+    assert_string_equal(ntr_stream_reader_error(reader), "byte 0x7c: cannot be read: Is a directory");
+    file.fail_at = 0;
+    assert_int_equal(read_all(reader, text, &size), NTR_E_IO);
+    assert_int_equal(size, 0);
+    ntr_stream_reader_free(reader);
+}
+
+static void a_reader_can_be_stopped(void **state) {
+    (void)state;
+    struct file file = {.bytes = (const uint8_t *)plain, .size = PLAIN_SIZE, .step = 40, .stop_at = 120};
+    ntr_stream_reader *reader = reader_of(&file);
+    char text[1000];
+    size_t size;
+    assert_int_equal(read_all(reader, text, &size), NTR_OK);
+    assert_int_equal(size, 124);
+    ntr_stream_reader_free(reader);
+}
+
+static void configs_of_other_versions_are_taken(void **state) {
+    (void)state;
+    struct {
+        ntr_stream_reader_config config;
+        char later[64]; /* members of a version to come */
+    } large;
+    struct file file = {.bytes = (const uint8_t *)plain, .size = PLAIN_SIZE, .step = 40};
+    ntr_status status;
+
+    memset(&large, 0xff, sizeof large);
+    ntr_stream_reader_config_init(&large.config);
+    large.config.size = sizeof large;
+    large.config.read = read_file;
+    large.config.user = &file;
+    ntr_stream_reader *reader = ntr_stream_reader_new(&large.config, &status);
+    assert_int_equal(status, NTR_OK);
+    ntr_stream_reader_free(reader);
+    /* A version without the members behind `user`. */
+    large.config.size = offsetof(ntr_stream_reader_config, buffer_size);
+    large.config.buffer_size = SIZE_MAX;
+    large.config.allocator = (const ntr_allocator *)&file;
+    reader = ntr_stream_reader_new(&large.config, &status);
+    assert_int_equal(status, NTR_OK);
+    ntr_stream_reader_free(reader);
+    large.config.size = offsetof(ntr_stream_reader_config, read);
+    assert_null(ntr_stream_reader_new(&large.config, &status));
+    assert_int_equal(status, NTR_E_INVALID);
+    large.config.size = 0;
+    assert_null(ntr_stream_reader_new(&large.config, &status));
+    assert_int_equal(status, NTR_E_INVALID);
+    assert_null(ntr_stream_reader_new(NULL, NULL));
+}
+
+/* ---- compressed ---------------------------------------------------------------------------------- */
+
+/* A reader of the first `size` compressed bytes; in a build without zstd it is refused, and the test ends. */
+static ntr_stream_reader *compressed_reader(struct file *file, size_t size, size_t step) {
+    *file = (struct file){.bytes = compressed, .size = size, .step = step};
+    ntr_stream_reader *reader = reader_of(file);
+    ntr_status status = ntr_stream_reader_start(reader);
+
+    if (status == NTR_E_UNSUPPORTED) {
+        assert_non_null(strstr(ntr_stream_reader_error(reader), "built without zstd"));
+        ntr_stream_reader_free(reader);
+        skip();
+    }
+    assert_int_equal(status, NTR_OK);
+    assert_true(ntr_stream_reader_is_compressed(reader));
+    return reader;
+}
+
+static void compressed_bytes_are_decompressed(void **state) {
+    (void)state;
+    for (size_t step = 1; step < 130; step++) {
+        struct file file;
+        ntr_stream_reader *reader = compressed_reader(&file, sizeof compressed, step);
+        char text[1000];
+        size_t size;
+        assert_int_equal(read_all(reader, text, &size), NTR_OK);
+        assert_int_equal(size, PLAIN_SIZE);
+        assert_memory_equal(text, plain, PLAIN_SIZE);
+        assert_int_equal(ntr_stream_reader_position(reader), sizeof compressed);
+        ntr_stream_reader_free(reader);
+    }
+}
+
+static void compressed_bytes_are_skipped_by_reading(void **state) {
+    (void)state;
+    for (size_t skip = 0; skip <= PLAIN_SIZE; skip += 10) {
+        struct file file;
+        ntr_stream_reader *reader = compressed_reader(&file, sizeof compressed, 30);
+        char text[1000];
+        size_t size;
+        ntr_stream_reader_skip(reader, skip);
+        assert_int_equal(file.seeks, 0);
+        assert_int_equal(read_all(reader, text, &size), NTR_OK);
+        assert_int_equal(size, PLAIN_SIZE - skip);
+        if (size) assert_memory_equal(text, plain + skip, size);
+        ntr_stream_reader_free(reader);
+    }
+}
+
+/* A file that ends anywhere but between frames is incomplete; what came out before is right. */
+static void a_frame_that_is_cut_is_told(void **state) {
+    (void)state;
+    for (size_t cut = 4; cut < sizeof compressed; cut++) {
+        struct file file;
+        ntr_stream_reader *reader = compressed_reader(&file, cut, 30);
+        char text[1000];
+        size_t size;
+        ntr_status status = read_all(reader, text, &size);
+        assert_int_equal(status, cut == FIRST_FRAME ? NTR_OK : NTR_E_DECOMPRESS);
+        assert_true(size <= PLAIN_SIZE && (cut < FIRST_FRAME || size >= 250));
+        if (size) assert_memory_equal(text, plain, size);
+        if (status != NTR_OK) {
+            char expected[128];
+            snprintf(expected, sizeof expected,
+                     "compressed byte 0x%zx: expected the rest of a zstd frame, found the end of the file", cut);
+            assert_string_equal(ntr_stream_reader_error(reader), expected);
+        }
+        ntr_stream_reader_free(reader);
+    }
+}
+
+static void an_incomplete_frame_of_a_stopped_reader_is_no_error(void **state) {
+    (void)state;
+    struct file file;
+    ntr_stream_reader *reader = compressed_reader(&file, sizeof compressed, 10);
+    char text[1000];
+    size_t size;
+    file.stop_at = FIRST_FRAME + 10;
+    assert_int_equal(read_all(reader, text, &size), NTR_OK);
+    assert_true(size >= 250 && size < PLAIN_SIZE);
+    ntr_stream_reader_free(reader);
+}
+
+/* The bytes before the damage come first, then the error, again and again. */
+static void damage_is_told_behind_what_came_before(void **state) {
+    (void)state;
+    static uint8_t damaged[sizeof compressed];
+    struct file file;
+    ntr_stream_reader *reader = compressed_reader(&file, sizeof compressed, 30);
+    char text[1000];
+    size_t size;
+    memcpy(damaged, compressed, sizeof damaged);
+    damaged[FIRST_FRAME] ^= 0xff; /* no frame begins like this */
+    file.bytes = damaged;
+    assert_int_equal(read_all(reader, text, &size), NTR_E_DECOMPRESS);
+    assert_int_equal(size, 250);
+    assert_memory_equal(text, plain, size);
+    assert_non_null(strstr(ntr_stream_reader_error(reader), "expected zstd data, found damage"));
+    assert_int_equal(read_all(reader, text, &size), NTR_E_DECOMPRESS);
+    assert_int_equal(size, 0);
+    ntr_stream_reader_free(reader);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(plain_bytes_come_unchanged),
+        TEST(an_empty_file_is_an_empty_stream),
+        TEST(bytes_are_skipped_by_a_seek),
+        TEST(bytes_are_skipped_by_reading),
+        TEST(a_failure_to_read_is_told_with_its_place),
+        TEST(a_reader_can_be_stopped),
+        TEST(configs_of_other_versions_are_taken),
+        TEST(compressed_bytes_are_decompressed),
+        TEST(compressed_bytes_are_skipped_by_reading),
+        TEST(a_frame_that_is_cut_is_told),
+        TEST(an_incomplete_frame_of_a_stopped_reader_is_no_error),
+        TEST(damage_is_told_behind_what_came_before),
+    };
+    return cmocka_run_group_tests_name("stream", tests, make_plain, NULL);
+}
