@@ -34,7 +34,7 @@ void cli_statistics_add(struct cli_statistics *s, const ntr_message *m) {
     tcode->messages++;
     tcode->bytes += m->size;
     if (sync) count_sync(s, m);
-    if (m->tcode == NTR_TCODE_PROG_TRACE_CORRELATION && NTR_HAS(m, EVCODE)) s->stops[m->evcode & 15]++;
+    if (NTR_HAS(m, EVCODE)) s->stops[m->evcode & 15]++;
     if (m->defect) return;
     source->messages++;
     source->bytes += m->size;

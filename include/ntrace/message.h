@@ -27,6 +27,46 @@ typedef enum ntr_tcode {
     NTR_TCODE_NONE = 0xff, /* bytes that are no message at all; see ntr_message.defect */
 } ntr_tcode;
 
+/* ROLE(ID, text): what a message does to the execution that a decoder follows. */
+#define NTR_ROLES(ROLE)                                                                              \
+    ROLE(FIELDS, "nothing: it only carries fields")                                                  \
+    ROLE(SYNC, "synchronizes: execution goes on at FADDR, and decoding may begin here")              \
+    ROLE(BRANCH, "execution goes on to the branch, jump or trap at its end; RepeatBranch may repeat it") \
+    ROLE(REPEAT, "repeats the branch message before")                                                \
+    ROLE(RESOURCE, "adds to I-CNT or to the branch history of the message that follows")             \
+    ROLE(STOP, "trace stops")                                                                        \
+    ROLE(LOSS, "messages were lost")                                                                 \
+    ROLE(CONTEXT, "changes the privilege mode or the context")                                       \
+    ROLE(DATA, "data that the program wrote")                                                        \
+    ROLE(EVENT, "an event at an address")
+
+typedef enum ntr_role {
+#define NTR_ROLE(id, text) NTR_ROLE_##id,
+    NTR_ROLES(NTR_ROLE)
+#undef NTR_ROLE
+    NTR_ROLE_COUNT,
+} ntr_role;
+
+/* FLAG(ID, text): what else messages.def may say of a message. */
+#define NTR_MESSAGE_FLAGS(FLAG)                                        \
+    FLAG(ABSOLUTE, "its address and TSTAMP are absolute")              \
+    FLAG(DIRECT, "of a direct branch that was taken; only BTM has it") \
+    FLAG(HISTORY_END, "ends the branch history before it: with HIST, or without when there is no more")
+
+enum {
+#define NTR_FLAG(id, text) NTR_MESSAGE_BIT_##id,
+    NTR_MESSAGE_FLAGS(NTR_FLAG)
+#undef NTR_FLAG
+    NTR_MESSAGE_BITS
+};
+
+/* A set of them. */
+enum {
+#define NTR_FLAG(id, text) NTR_IS_##id = 1 << NTR_MESSAGE_BIT_##id,
+    NTR_MESSAGE_FLAGS(NTR_FLAG)
+#undef NTR_FLAG
+};
+
 typedef enum ntr_field {
 #define NTR_FIELD(id, member, text, shape, bits, base, about) NTR_FIELD_##id,
 #include <ntrace/fields.def>
@@ -82,7 +122,7 @@ NTR_API int ntr_message_encode(const ntr_params *params, const ntr_message *mess
  * width applied, cut to XLEN (section 7.1). For UADDR the result is to be XORed with the reference. */
 NTR_API uint64_t ntr_message_address(const ntr_params *params, const ntr_message *message, ntr_field field);
 
-/* Whether the TCODE is one of the four synchronizing messages (section 8). */
+/* Whether the TCODE is that of a synchronizing message (section 8). */
 NTR_API bool ntr_tcode_is_sync(unsigned tcode);
 
 /* Whether the TCODE is a vendor's to use, and whether it is reserved: neither the dialect's nor a vendor's (section 3).
@@ -129,6 +169,8 @@ typedef struct ntr_message_info {
     uint8_t tcode;
     uint8_t messages; /* NTR_MESSAGES_* set of dialects that know it */
     ntr_message_field fields[NTR_MESSAGE_FIELDS_MAX + 1];
+    uint8_t role;  /* ntr_role */
+    uint8_t flags; /* NTR_IS_* set */
 } ntr_message_info;
 
 /* NULL for a value that is no field. */

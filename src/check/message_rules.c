@@ -1,5 +1,6 @@
 /* What one message shows by itself. */
 #include "check/check_state.h"
+#include "message/sets.h"
 #include "message/table.h"
 #include "message/values.h"
 #include "trace/ownership.h"
@@ -76,7 +77,7 @@ bool ntr_rule_above(const ntr_check_view *v, const ntr_check_row *row) {
 
 static bool is_resource(const ntr_check_view *v, bool history) {
     const ntr_message *m = v->message;
-    if (m->tcode != NTR_TCODE_RESOURCE_FULL || !NTR_HAS(m, RDATA0)) return false;
+    if (!ntr_has_role(m->tcode, NTR_ROLE_RESOURCE) || !NTR_HAS(m, RDATA0)) return false;
     return history ? ntr_check_is_history(m) : m->rcode == NTR_RCODE_ICNT;
 }
 

@@ -1,5 +1,6 @@
 /* What the messages of one source show in their order. */
 #include "check/check_state.h"
+#include "message/sets.h"
 #include "message/values.h"
 #include "trace/ownership.h"
 
@@ -8,40 +9,12 @@ typedef const ntr_check_row *row;
 
 /* ---- kinds of messages */
 
-enum {
-    KIND_SYNC = 1,    /* carries F-ADDR */
-    KIND_FLOW = 2,    /* tells of execution: nothing that may come before a sync */
-    KIND_BRANCH = 4,  /* a branch message without SYNC: RepeatBranch may follow */
-    KIND_HIST = 8,    /* takes up the history before it */
-    KIND_COUNTS = 16, /* carries I-CNT */
-};
-
-static unsigned kind(const ntr_message *m) {
-    switch (m->tcode) {
-    case NTR_TCODE_DIRECT_BRANCH:
-        return KIND_FLOW | KIND_BRANCH | KIND_COUNTS;
-    case NTR_TCODE_INDIRECT_BRANCH:
-        return KIND_FLOW | KIND_BRANCH | KIND_COUNTS | KIND_HIST;
-    case NTR_TCODE_INDIRECT_BRANCH_HIST:
-        return KIND_FLOW | KIND_BRANCH | KIND_COUNTS | KIND_HIST;
-    case NTR_TCODE_RESOURCE_FULL:
-    case NTR_TCODE_REPEAT_BRANCH:
-        return KIND_FLOW;
-    case NTR_TCODE_PROG_TRACE_SYNC:
-    case NTR_TCODE_DIRECT_BRANCH_SYNC:
-        return KIND_SYNC | KIND_COUNTS;
-    case NTR_TCODE_INDIRECT_BRANCH_SYNC:
-    case NTR_TCODE_INDIRECT_BRANCH_HIST_SYNC:
-        return KIND_SYNC | KIND_COUNTS | KIND_HIST;
-    case NTR_TCODE_PROG_TRACE_CORRELATION:
-        return KIND_COUNTS | KIND_HIST;
-    default:
-        return 0;
-    }
+static bool is_in(view v, uint64_t tcodes) {
+    return ntr_tcode_in(tcodes, v->message->tcode);
 }
 
-static bool is(view v, unsigned kinds) {
-    return kind(v->message) & kinds;
+static bool has_role(view v, ntr_role role) {
+    return ntr_has_role(v->message->tcode, role);
 }
 
 static bool traced(view v) {
@@ -58,12 +31,12 @@ unsigned ntr_check_branches(uint64_t hist) {
 
 bool ntr_rule_before_sync(view v, row r) {
     (void)r;
-    return v->source->phase == NTR_PHASE_START && !v->config->mid_stream && is(v, KIND_FLOW);
+    return v->source->phase == NTR_PHASE_START && !v->config->mid_stream && is_in(v, ntr_tcodes_of_flow());
 }
 
 bool ntr_rule_after_stop(view v, row r) {
     (void)r;
-    return v->source->phase == NTR_PHASE_STOPPED && is(v, KIND_FLOW);
+    return v->source->phase == NTR_PHASE_STOPPED && is_in(v, ntr_tcodes_of_flow());
 }
 
 static bool untraced(view v) {
@@ -73,7 +46,7 @@ static bool untraced(view v) {
 bool ntr_rule_stop_counts(view v, row r) {
     const ntr_message *m = v->message;
     (void)r;
-    if (m->tcode != NTR_TCODE_PROG_TRACE_CORRELATION || !untraced(v)) return false;
+    if (!has_role(v, NTR_ROLE_STOP) || !untraced(v)) return false;
     return m->icnt || (NTR_HAS(m, HIST) && m->hist != 1);
 }
 
@@ -88,24 +61,24 @@ bool ntr_rule_start_counts(view v, row r) {
 bool ntr_rule_start_reason(view v, row r) {
     enum { UNKNOWN = NTR_VALUE_RESERVED | NTR_VALUE_VENDOR };
     (void)r;
-    return v->source->phase == NTR_PHASE_STOPPED && is(v, KIND_SYNC) &&
+    return v->source->phase == NTR_PHASE_STOPPED && has_role(v, NTR_ROLE_SYNC) &&
            !(ntr_sync_flags(v->message) & (NTR_VALUE_RESTARTS | UNKNOWN));
 }
 
 bool ntr_rule_error_without_sync(view v, row r) {
     (void)r;
-    return v->source->error_before && !is(v, KIND_SYNC) && v->message->tcode != NTR_TCODE_PROG_TRACE_CORRELATION;
+    return v->source->error_before && !has_role(v, NTR_ROLE_SYNC) && !has_role(v, NTR_ROLE_STOP);
 }
 
 bool ntr_rule_error_reason(view v, row r) {
     (void)r;
-    return v->source->error_before && is(v, KIND_SYNC) && !(ntr_sync_flags(v->message) & NTR_VALUE_AFTER_LOSS);
+    return v->source->error_before && has_role(v, NTR_ROLE_SYNC) && !(ntr_sync_flags(v->message) & NTR_VALUE_AFTER_LOSS);
 }
 
 bool ntr_rule_overrun_without_error(view v, row r) {
     const bool judged = traced(v) || v->source->phase == NTR_PHASE_STOPPED;
     (void)r;
-    return judged && is(v, KIND_SYNC) && ntr_sync_flags(v->message) & NTR_VALUE_AFTER_LOSS && !v->source->loss;
+    return judged && has_role(v, NTR_ROLE_SYNC) && ntr_sync_flags(v->message) & NTR_VALUE_AFTER_LOSS && !v->source->loss;
 }
 
 /* ---- modes */
@@ -127,7 +100,7 @@ static bool is_counter_sync(const ntr_message *m) {
 }
 
 bool ntr_check_is_history(const ntr_message *m) {
-    return m->tcode == NTR_TCODE_RESOURCE_FULL &&
+    return ntr_has_role(m->tcode, NTR_ROLE_RESOURCE) &&
            ntr_value_flags(NTR_MESSAGES_1_0, NTR_FIELD_RCODE, m->rcode) & NTR_VALUE_HISTORY;
 }
 
@@ -138,22 +111,21 @@ bool ntr_rule_btype_mixed(view v, row r) {
 
 ntr_check_mode ntr_check_mode_of(const ntr_check_source *s, const ntr_message *m) {
     if (s->mode != NTR_MODE_NOT_GIVEN) return s->mode;
-    if (m->tcode == NTR_TCODE_DIRECT_BRANCH || m->tcode == NTR_TCODE_DIRECT_BRANCH_SYNC || is_counter_sync(m)) return NTR_MODE_BTM;
+    if (ntr_tcode_in(ntr_tcodes_with(NTR_IS_DIRECT), m->tcode) || is_counter_sync(m)) return NTR_MODE_BTM;
     if (NTR_HAS(m, HIST)) return NTR_MODE_HTM;
     if (ntr_check_is_history(m)) return NTR_MODE_HTM;
     return NTR_MODE_NOT_GIVEN;
 }
 
 bool ntr_rule_direct_in_htm(view v, row r) {
-    const unsigned tcode = v->message->tcode;
     (void)r;
-    return v->mode == NTR_MODE_HTM && (tcode == NTR_TCODE_DIRECT_BRANCH || tcode == NTR_TCODE_DIRECT_BRANCH_SYNC);
+    return v->mode == NTR_MODE_HTM && is_in(v, ntr_tcodes_with(NTR_IS_DIRECT));
 }
 
 bool ntr_rule_hist_in_btm(view v, row r) {
     const ntr_message *m = v->message;
     (void)r;
-    if (v->mode != NTR_MODE_BTM || m->tcode == NTR_TCODE_PROG_TRACE_CORRELATION) return false;
+    if (v->mode != NTR_MODE_BTM || has_role(v, NTR_ROLE_STOP)) return false;
     return NTR_HAS(m, HIST) || ntr_check_is_history(m);
 }
 
@@ -173,9 +145,9 @@ bool ntr_rule_counter_htm(view v, row r) {
 }
 
 bool ntr_rule_hist_dropped(view v, row r) {
-    const unsigned k = kind(v->message);
     (void)r;
-    return traced(v) && v->source->pool_branches && k & KIND_COUNTS && !(k & KIND_HIST);
+    return traced(v) && v->source->pool_branches && NTR_HAS(v->message, ICNT) &&
+           !is_in(v, ntr_tcodes_with(NTR_IS_HISTORY_END));
 }
 
 /* ---- repeats */
@@ -183,14 +155,14 @@ bool ntr_rule_hist_dropped(view v, row r) {
 bool ntr_rule_repeat_place(view v, row r) {
     const ntr_message *last = &v->source->last;
     (void)r;
-    if (v->message->tcode != NTR_TCODE_REPEAT_BRANCH || !traced(v)) return false;
-    return !(kind(last) & KIND_BRANCH) && last->tcode != NTR_TCODE_REPEAT_BRANCH;
+    if (!has_role(v, NTR_ROLE_REPEAT) || !traced(v)) return false;
+    return !ntr_has_role(last->tcode, NTR_ROLE_BRANCH) && !ntr_has_role(last->tcode, NTR_ROLE_REPEAT);
 }
 
 bool ntr_rule_repeat_address(view v, row r) {
     const ntr_message *last = &v->source->last;
     (void)r;
-    return v->message->tcode == NTR_TCODE_REPEAT_BRANCH && traced(v) && kind(last) & KIND_BRANCH &&
+    return has_role(v, NTR_ROLE_REPEAT) && traced(v) && ntr_has_role(last->tcode, NTR_ROLE_BRANCH) &&
            NTR_HAS(last, UADDR) && last->uaddr;
 }
 
@@ -199,12 +171,12 @@ enum { REPEATS_MAX = (1 << 18) - 1 };
 bool ntr_rule_repeat_split(view v, row r) {
     const ntr_message *last = &v->source->last;
     (void)r;
-    return v->message->tcode == NTR_TCODE_REPEAT_BRANCH && traced(v) && last->tcode == NTR_TCODE_REPEAT_BRANCH &&
+    return has_role(v, NTR_ROLE_REPEAT) && traced(v) && ntr_has_role(last->tcode, NTR_ROLE_REPEAT) &&
            last->bcnt < REPEATS_MAX;
 }
 
 static bool is_repeated_history(const ntr_message *m) {
-    return m->tcode == NTR_TCODE_RESOURCE_FULL && m->rcode == NTR_RCODE_HIST_REPEATED;
+    return ntr_has_role(m->tcode, NTR_ROLE_RESOURCE) && m->rcode == NTR_RCODE_HIST_REPEATED;
 }
 
 bool ntr_rule_hrepeat_split(view v, row r) {
@@ -226,30 +198,29 @@ bool ntr_rule_counts_nothing(view v, row r) {
 bool ntr_rule_jump_counts_nothing(view v, row r) {
     const ntr_message *m = v->message;
     (void)r;
-    return traced(v) && is(v, KIND_BRANCH) && NTR_HAS(m, BTYPE) && m->btype == NTR_BTYPE_INDIRECT && m->icnt + v->source->pool_icnt == 0;
+    return traced(v) && has_role(v, NTR_ROLE_BRANCH) && NTR_HAS(m, BTYPE) && m->btype == NTR_BTYPE_INDIRECT && m->icnt + v->source->pool_icnt == 0;
 }
 
 /* Every branch is at least one halfword. */
 bool ntr_rule_hist_over_icnt(view v, row r) {
     const ntr_message *m = v->message;
     (void)r;
-    if (!traced(v) || !is(v, KIND_HIST)) return false;
+    if (!traced(v) || !is_in(v, ntr_tcodes_with(NTR_IS_HISTORY_END))) return false;
     uint64_t branches = v->source->pool_branches + (NTR_HAS(m, HIST) ? ntr_check_branches(m->hist) : 0);
     return branches > v->source->pool_icnt + m->icnt;
 }
 
 bool ntr_rule_sync_late(view v, row r) {
     (void)r;
-    return v->config->sync_period && traced(v) && is(v, KIND_BRANCH) && v->source->since_sync > v->config->sync_period;
+    return v->config->sync_period && traced(v) && has_role(v, NTR_ROLE_BRANCH) && v->source->since_sync > v->config->sync_period;
 }
 
 /* ---- Ownership */
 
 /* It may have been what an overflow took. */
 bool ntr_rule_ownership_missing(view v, row r) {
-    const unsigned tcode = v->message->tcode;
     (void)r;
-    return v->source->sync_before && v->source->contexts && tcode != NTR_TCODE_OWNERSHIP && tcode != NTR_TCODE_ERROR;
+    return v->source->sync_before && v->source->contexts && !has_role(v, NTR_ROLE_CONTEXT) && !has_role(v, NTR_ROLE_LOSS);
 }
 
 bool ntr_rule_ownership_format(view v, row r) {
@@ -267,7 +238,7 @@ bool ntr_rule_ownership_order(view v, row r) {
 
 bool ntr_rule_tstamp_missing(view v, row r) {
     (void)r;
-    return is(v, KIND_SYNC) && !NTR_HAS(v->message, TSTAMP) &&
+    return has_role(v, NTR_ROLE_SYNC) && !NTR_HAS(v->message, TSTAMP) &&
            (v->source->timed || v->config->params.timestamps == NTR_TIMESTAMPS_ON);
 }
 
@@ -275,41 +246,41 @@ bool ntr_rule_tstamp_missing(view v, row r) {
 bool ntr_rule_tstamp_back(view v, row r) {
     const unsigned width = v->config->params.ts_width;
     (void)r;
-    return is(v, KIND_SYNC) && NTR_HAS(v->message, TSTAMP) && v->source->clock.known && (width == 0 || width >= 64) &&
+    return has_role(v, NTR_ROLE_SYNC) && NTR_HAS(v->message, TSTAMP) && v->source->clock.known && (width == 0 || width >= 64) &&
            v->message->tstamp < v->source->clock.time;
 }
 
 /* ---- following */
 
 static void pool(ntr_check_source *s, const ntr_message *m) {
-    if (m->tcode == NTR_TCODE_RESOURCE_FULL) {
+    if (ntr_has_role(m->tcode, NTR_ROLE_RESOURCE)) {
         const uint64_t times = NTR_HAS(m, RDATA1) ? m->rdata1 : 1;
         if (m->rcode == NTR_RCODE_ICNT) s->pool_icnt += m->rdata0;
         if (ntr_check_is_history(m)) s->pool_branches += ntr_check_branches(m->rdata0) * times;
-    } else if (kind(m) & KIND_COUNTS) {
+    } else if (NTR_HAS(m, ICNT)) {
         s->pool_icnt = s->pool_branches = 0;
     }
 }
 
 static void change_phase(ntr_check_source *s, const ntr_message *m) {
-    if (kind(m) & KIND_SYNC) {
+    if (ntr_has_role(m->tcode, NTR_ROLE_SYNC)) {
         s->phase = NTR_PHASE_TRACED;
-    } else if (m->tcode == NTR_TCODE_PROG_TRACE_CORRELATION) {
+    } else if (ntr_has_role(m->tcode, NTR_ROLE_STOP)) {
         s->phase = NTR_PHASE_STOPPED;
         s->mode = NTR_MODE_NOT_GIVEN;
-    } else if (m->tcode == NTR_TCODE_ERROR) {
+    } else if (ntr_has_role(m->tcode, NTR_ROLE_LOSS)) {
         ntr_check_lose(s);
-    } else if (s->phase == NTR_PHASE_START && kind(m) & KIND_FLOW) {
+    } else if (s->phase == NTR_PHASE_START && ntr_tcode_in(ntr_tcodes_of_flow(), m->tcode)) {
         s->phase = NTR_PHASE_LOST; /* one finding for the missing start is enough */
-    } else if (s->phase == NTR_PHASE_STOPPED && kind(m) & KIND_FLOW) {
+    } else if (s->phase == NTR_PHASE_STOPPED && ntr_tcode_in(ntr_tcodes_of_flow(), m->tcode)) {
         s->phase = NTR_PHASE_LOST;
     }
 }
 
 static void count_for_period(ntr_check_source *s, const ntr_message *m) {
-    if (kind(m) & KIND_SYNC)
+    if (ntr_has_role(m->tcode, NTR_ROLE_SYNC))
         s->since_sync = 0;
-    else if (m->tcode != NTR_TCODE_OWNERSHIP) /* Ownership does not count for the period (TC-9) */
+    else if (!ntr_tcode_in(ntr_tcodes_not_counted(), m->tcode))
         s->since_sync++;
 }
 
@@ -319,13 +290,13 @@ void ntr_check_follow(ntr_check_source *s, const ntr_params *params, const ntr_m
     pool(s, m);
     count_for_period(s, m);
     ntr_clock_follow(&s->clock, params, m);
-    s->timed |= kind(m) & KIND_SYNC && NTR_HAS(m, TSTAMP);
+    s->timed |= ntr_has_role(m->tcode, NTR_ROLE_SYNC) && NTR_HAS(m, TSTAMP);
     s->one |= is_plain_trap(m);
     s->two |= is_detailed_trap(m);
-    s->contexts |= m->tcode == NTR_TCODE_OWNERSHIP;
+    s->contexts |= ntr_has_role(m->tcode, NTR_ROLE_CONTEXT);
     s->format = NTR_HAS(m, PROCESS) ? (uint8_t)ntr_ownership_format(m->process) : NTR_FORMAT_PRIVILEGE;
-    s->sync_before = kind(m) & KIND_SYNC;
-    s->error_before = m->tcode == NTR_TCODE_ERROR;
+    s->sync_before = ntr_has_role(m->tcode, NTR_ROLE_SYNC);
+    s->error_before = ntr_has_role(m->tcode, NTR_ROLE_LOSS);
     s->loss = !s->sync_before && (s->loss || s->error_before);
     s->last = *m;
 }

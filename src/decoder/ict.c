@@ -1,5 +1,6 @@
 /* In-circuit trace messages of older silicon: events and their addresses. docs/dialects.md section 2.3. */
 #include "decoder/state.h"
+#include "message/sets.h"
 #include "message/values.h"
 
 /* What the data fields mean. */
@@ -35,7 +36,7 @@ ntr_status ntr_ict_take(ntr_decoder *d, ntr_source *s) {
     if (!form.address) e.flags |= NTR_EVENT_ADDRESS_UNKNOWN;
     if (form.address) {
         uint64_t address = ntr_message_address(&d->params, m, NTR_FIELD_CKDATA0);
-        e.data_address = m->tcode == NTR_TCODE_ICT ? s->ref ^ address : address;
+        e.data_address = ntr_tcode_in(ntr_tcodes_with(NTR_IS_ABSOLUTE), m->tcode) ? address : s->ref ^ address;
         s->ref = e.data_address;
     }
     if (form.destination) {

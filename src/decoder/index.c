@@ -2,6 +2,7 @@
 #include <ntrace/index.h>
 
 #include "base/allocator.h"
+#include "message/table.h"
 #include "trace/mode.h"
 #include "trace/ownership.h"
 #include "decoder/message_source.h"
@@ -153,10 +154,13 @@ static ntr_status on_stop(ntr_index *index, struct indexed *source, const ntr_me
 }
 
 static ntr_status on_message(ntr_index *index, struct indexed *source, const ntr_message *m) {
-    if (ntr_tcode_is_sync(m->tcode) && NTR_HAS(m, FADDR)) return on_sync(index, source, m);
-    if (m->tcode == NTR_TCODE_PROG_TRACE_CORRELATION) return on_stop(index, source, m);
-    if (m->tcode == NTR_TCODE_OWNERSHIP) ntr_ownership_follow(&source->context, m->process);
-    if (m->tcode == NTR_TCODE_ERROR) spoil(source);
+    switch (ntr_tcode_roles[m->tcode]) {
+    case NTR_ROLE_SYNC: return on_sync(index, source, m);
+    case NTR_ROLE_STOP: return on_stop(index, source, m);
+    case NTR_ROLE_CONTEXT: ntr_ownership_follow(&source->context, m->process); break;
+    case NTR_ROLE_LOSS: spoil(source); break;
+    default: break;
+    }
     source->mode = ntr_mode_follow(source->mode, m);
     return NTR_OK;
 }

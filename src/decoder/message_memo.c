@@ -1,6 +1,7 @@
 #include "decoder/message_memo.h"
 
 #include "base/allocator.h"
+#include "message/sets.h"
 
 #include <string.h>
 
@@ -54,18 +55,19 @@ static void put(const ntr_message_memos *all, size_t slot, const ntr_message_mem
 
 /* ---- messages */
 
-/* Those that only walk, and depend on nothing but what a passage holds. */
-#define MESSAGES                                                                         \
-    (UINT64_C(1) << NTR_TCODE_DIRECT_BRANCH | UINT64_C(1) << NTR_TCODE_INDIRECT_BRANCH | \
-     UINT64_C(1) << NTR_TCODE_RESOURCE_FULL | UINT64_C(1) << NTR_TCODE_INDIRECT_BRANCH_HIST)
-
-/* Whether its I-CNT pays for what history has walked. */
-static inline bool pays_halfwords_ahead(const ntr_message_words *message) {
-    return ntr_words_tcode(message->word[0]) != NTR_TCODE_RESOURCE_FULL;
+/* TCODEs of messages that only walk, and depend on nothing but what a memo holds. */
+static inline uint64_t memo_tcodes(void) {
+    return ntr_tcodes_of_role(NTR_ROLE_BRANCH) | ntr_tcodes_of_role(NTR_ROLE_RESOURCE);
 }
 
+/* Whether its I-CNT covers the halfwords that were walked ahead with history alone. */
+static inline bool pays_halfwords_ahead(const ntr_message_words *message) {
+    return !ntr_has_role(ntr_words_tcode(message->word[0]), NTR_ROLE_RESOURCE);
+}
+
+/* Whether it has an address relative to the last one. */
 static inline bool is_relative(const ntr_message_words *message) {
-    return pays_halfwords_ahead(message) && ntr_words_tcode(message->word[0]) != NTR_TCODE_DIRECT_BRANCH;
+    return ntr_tcode_in(ntr_tcodes_with_field(NTR_FIELD_UADDR), ntr_words_tcode(message->word[0]));
 }
 
 /* ---- where a walk stands between two messages */
@@ -101,7 +103,7 @@ static bool take_memo_position(ntr_decoder *d, uint64_t word, memo_position *at)
 
 static inline bool can_be_known(const memo_position *at, const ntr_message_words *message) {
     uint64_t first = message->word[0];
-    if ((first & at->src_bits) != at->src || !(MESSAGES >> ntr_words_tcode(first) & 1)) return false;
+    if ((first & at->src_bits) != at->src || !ntr_tcode_in(memo_tcodes(), ntr_words_tcode(first))) return false;
     return at->halfwords_ahead <= UINT32_MAX || !pays_halfwords_ahead(message);
 }
 

@@ -3,6 +3,8 @@
  * N-Trace 1.0 section 14; one handler a TCODE, chosen by the table at the end. */
 #include "decoder/state.h"
 #include "decoder/message_source.h"
+#include "message/sets.h"
+#include "message/table.h"
 #include "message/values.h"
 #include "trace/ownership.h"
 
@@ -76,7 +78,7 @@ static ntr_status request_walk(ntr_decoder *d, ntr_source *s, ntr_goal goal, uin
 /* ---- branches */
 
 static ntr_goal goal_of(const ntr_message *m) {
-    if (m->tcode == NTR_TCODE_DIRECT_BRANCH) return NTR_GOAL_TAKEN;
+    if (ntr_tcode_in(ntr_tcodes_with(NTR_IS_DIRECT), m->tcode)) return NTR_GOAL_TAKEN;
     return m->btype ? NTR_GOAL_TRAP : NTR_GOAL_ADDRESS;
 }
 
@@ -90,16 +92,12 @@ static void recall_branch(const ntr_decoder *d, ntr_source *s) {
     ntr_message m = {0};
     ntr_words_decode(&d->params, &s->passed, &m);
     s->passed = (ntr_message_words){0};
-    if (m.tcode != NTR_TCODE_RESOURCE_FULL) s->last_branch = repeatable(&m);
+    if (ntr_has_role(m.tcode, NTR_ROLE_BRANCH)) s->last_branch = repeatable(&m);
 }
 
-static ntr_status on_direct_branch(ntr_decoder *d, ntr_source *s) {
+static ntr_status on_branch(ntr_decoder *d, ntr_source *s) {
     if (!listens(d, s)) return NTR_OK;
-    return request_walk(d, s, goal_of(&d->message), 0);
-}
-
-static ntr_status on_indirect_branch(ntr_decoder *d, ntr_source *s) {
-    if (!listens(d, s)) return NTR_OK;
+    if (!NTR_HAS(&d->message, UADDR)) return request_walk(d, s, goal_of(&d->message), 0);
     s->ref ^= ntr_message_address(&d->params, &d->message, NTR_FIELD_UADDR);
     return request_walk(d, s, goal_of(&d->message), s->ref);
 }
@@ -275,34 +273,28 @@ static ntr_status on_other(ntr_decoder *d, ntr_source *s) {
 
 /* ---- the table */
 
-static const handler handlers[NTR_TCODE_VENDOR_LAST + 2] = {
-    [NTR_TCODE_OWNERSHIP] = on_ownership,
-    [NTR_TCODE_DIRECT_BRANCH] = on_direct_branch,
-    [NTR_TCODE_INDIRECT_BRANCH] = on_indirect_branch,
-    [NTR_TCODE_ERROR] = on_error,
-    [NTR_TCODE_PROG_TRACE_SYNC] = on_sync,
-    [NTR_TCODE_DIRECT_BRANCH_SYNC] = on_sync,
-    [NTR_TCODE_INDIRECT_BRANCH_SYNC] = on_sync,
-    [NTR_TCODE_RESOURCE_FULL] = on_resource,
-    [NTR_TCODE_INDIRECT_BRANCH_HIST] = on_indirect_branch,
-    [NTR_TCODE_INDIRECT_BRANCH_HIST_SYNC] = on_sync,
-    [NTR_TCODE_REPEAT_BRANCH] = on_repeat,
-    [NTR_TCODE_PROG_TRACE_CORRELATION] = on_stop,
-    [NTR_TCODE_DATA_ACQUISITION] = on_data,
-    [NTR_TCODE_AUX_ACCESS_WRITE] = on_data,
-    [NTR_TCODE_ICT] = ntr_ict_take,
-    [NTR_TCODE_ICT_WS] = ntr_ict_take,
+static const handler handlers[NTR_ROLE_COUNT] = {
+    [NTR_ROLE_FIELDS] = on_other,
+    [NTR_ROLE_SYNC] = on_sync,
+    [NTR_ROLE_BRANCH] = on_branch,
+    [NTR_ROLE_REPEAT] = on_repeat,
+    [NTR_ROLE_RESOURCE] = on_resource,
+    [NTR_ROLE_STOP] = on_stop,
+    [NTR_ROLE_LOSS] = on_error,
+    [NTR_ROLE_CONTEXT] = on_ownership,
+    [NTR_ROLE_DATA] = on_data,
+    [NTR_ROLE_EVENT] = ntr_ict_take,
 };
 
 uint64_t ntr_messages_known(const ntr_dialect *dialect) {
     uint64_t known = 0;
-    for (unsigned tcode = 0; tcode < sizeof handlers / sizeof *handlers; tcode++)
-        if (handlers[tcode] && ntr_message_get(dialect, tcode)) known |= UINT64_C(1) << tcode;
+    for (unsigned tcode = 0; tcode < NTR_TCODES; tcode++)
+        if (ntr_is_known(dialect, tcode)) known |= NTR_TCODE_BIT(tcode);
     return known;
 }
 
 static handler handler_of(const ntr_decoder *d, unsigned tcode) {
-    return d->known >> tcode & 1 ? handlers[tcode] : on_other;
+    return d->known >> tcode & 1 ? handlers[ntr_tcode_roles[tcode]] : on_other;
 }
 
 static ntr_status on_defect(ntr_decoder *d) {
@@ -343,7 +335,7 @@ ntr_status ntr_message_take(ntr_decoder *d) {
     if (m->number < s->first) return NTR_OK;
 
     /* The repetitions happened before the time that RepeatBranch carries, so it counts after them (OQ-23). */
-    bool repeat = m->tcode == NTR_TCODE_REPEAT_BRANCH;
+    bool repeat = ntr_has_role(m->tcode, NTR_ROLE_REPEAT);
     if (repeat) stamp_header(d, s);
     bool absolute = ntr_clock_follow(&s->clock, &d->params, m);
     if (absolute) ntr_source_list(d, s);
@@ -361,11 +353,11 @@ void ntr_message_finish(ntr_decoder *d) {
     const ntr_message *m = &d->message;
     ntr_source *s = d->request.source;
     if (d->request.no_outcome && s->mode == NTR_MODE_HTM) ntr_event_note(d, s, NTR_E_HIST_SHORT);
-    if (ntr_tcode_is_sync(m->tcode)) {
+    if (ntr_has_role(m->tcode, NTR_ROLE_SYNC)) {
         sync_reached(d, s);
-    } else if (m->tcode == NTR_TCODE_PROG_TRACE_CORRELATION) {
+    } else if (ntr_has_role(m->tcode, NTR_ROLE_STOP)) {
         stop_reached(d, s);
-    } else if (m->tcode != NTR_TCODE_RESOURCE_FULL && m->tcode != NTR_TCODE_REPEAT_BRANCH) {
+    } else if (ntr_has_role(m->tcode, NTR_ROLE_BRANCH)) {
         s->last_branch = repeatable(m);
         s->last_branch.valid = s->state == NTR_SOURCE_FOLLOWING;
     }

@@ -4,6 +4,7 @@
  * traps that hide the target of a jump (OQ-15), implicit returns (OQ-18), synchronizing messages on linear code
  * (OQ-24). */
 #include "decoder/step.h"
+#include "message/sets.h"
 
 /* What to do when the walk ends with an instruction of this flow. */
 typedef enum action {
@@ -124,7 +125,7 @@ static void go_branch(ntr_decoder *d, ntr_source *s, const stretch *r, bool take
 /* A branch without history bit: the address of the synchronizing message says whether it was taken (OQ-24). Older
  * silicon leaves that bit out as a rule: docs/dialects.md section 1. */
 static void go_by_address(ntr_decoder *d, ntr_source *s, ntr_walk_request *o, const stretch *r) {
-    bool branch_message = d->message.tcode == NTR_TCODE_DIRECT_BRANCH_SYNC;
+    bool branch_message = ntr_tcode_in(ntr_tcodes_with(NTR_IS_DIRECT), d->message.tcode);
     bool taken = o->address == s->block->target && (branch_message || o->address != r->next);
     o->no_outcome |= !d->params.dialect->sync_branch_from_faddr;
     go_branch(d, s, r, taken);

@@ -1,14 +1,15 @@
 /* Branch and synchronizing messages: made one block late, when the address is known.
  * N-Trace 1.0 sections 6.2 to 6.11, 9 and 13. */
 #include "encoder/state.h"
+#include "message/sets.h"
 
 #define HIST_EMPTY 1u /* the stop-bit alone */
 
 static unsigned branch_tcode(const ntr_encoder *e, bool sync, uint64_t hist) {
-    if (e->htm && (hist != HIST_EMPTY || e->config.empty_hist))
-        return sync ? NTR_TCODE_INDIRECT_BRANCH_HIST_SYNC : NTR_TCODE_INDIRECT_BRANCH_HIST;
-    if (e->pending.kind == PENDING_DIRECT) return sync ? NTR_TCODE_DIRECT_BRANCH_SYNC : NTR_TCODE_DIRECT_BRANCH;
-    return sync ? NTR_TCODE_INDIRECT_BRANCH_SYNC : NTR_TCODE_INDIRECT_BRANCH;
+    unsigned tcode = NTR_TCODE_INDIRECT_BRANCH;
+    if (e->pending.kind == PENDING_DIRECT) tcode = NTR_TCODE_DIRECT_BRANCH;
+    if (e->htm && (hist != HIST_EMPTY || e->config.empty_hist)) tcode = NTR_TCODE_INDIRECT_BRANCH_HIST;
+    return sync ? ntr_sync_form(tcode) : tcode;
 }
 
 static void send_sync(ntr_encoder *e, unsigned tcode, uint64_t hist, uint64_t address, uint64_t time) {
@@ -84,7 +85,7 @@ bool ntr_enc_resolve(ntr_encoder *e, uint64_t next) {
     if (sync) {
         uint64_t hist = ntr_enc_history_take(e);
         bool counter = !branch && !e->htm && ntr_enc_sync_reason(e) == NTR_SYNC_ICNT_FULL;
-        unsigned tcode = counter ? NTR_TCODE_PROG_TRACE_SYNC : branch_tcode(e, true, hist);
+        unsigned tcode = counter ? (unsigned)NTR_TCODE_PROG_TRACE_SYNC : branch_tcode(e, true, hist);
         send_sync(e, tcode, hist, next, branch ? e->pending.time : e->now);
     } else if (branch) {
         send_branch(e, next);

@@ -89,7 +89,8 @@ static void long_branch(ntr_encoder *e, uint64_t head, unsigned head_bits, uint6
  * these bytes; else 0. */
 static unsigned quick_branch(ntr_encoder *e, uint64_t target, uint8_t bytes[8]) {
     bool has_history = e->hist != HIST_EMPTY;
-    unsigned tcode = has_history ? NTR_TCODE_INDIRECT_BRANCH_HIST : NTR_TCODE_INDIRECT_BRANCH, head_bits;
+    unsigned tcode = NTR_TCODE_INDIRECT_BRANCH, head_bits;
+    if (has_history) tcode = NTR_TCODE_INDIRECT_BRANCH_HIST;
     uint64_t head = quick_head(e, tcode, e->pending.btype, BTYPE_BITS, &head_bits), uaddr = (target ^ e->ref) >> 1;
     head |= e->icnt << head_bits;
     head_bits += ntr_significant_bits(e->icnt);

@@ -1,5 +1,6 @@
 /* Messages on their way out: SRC and TSTAMP, bytes, loss and recovery, RepeatBranch. */
 #include "encoder/state.h"
+#include "message/sets.h"
 
 /* ECODE: what kind of message was lost (section 6.4). */
 enum { ECODE_PROGRAM_TRACE = 1 << 2, ECODE_OWNERSHIP = 1 << 3 };
@@ -26,7 +27,7 @@ static void lose(ntr_encoder *e, const ntr_message *m, uint32_t size, uint64_t t
         e->stall_or_overflow = true;
         if (!e->loss.owed) e->loss = (loss){.owed = true, .time = time};
     }
-    e->loss.ecode |= m->tcode == NTR_TCODE_OWNERSHIP ? ECODE_OWNERSHIP : ECODE_PROGRAM_TRACE;
+    e->loss.ecode |= ntr_has_role(m->tcode, NTR_ROLE_CONTEXT) ? ECODE_OWNERSHIP : ECODE_PROGRAM_TRACE;
     e->stats.lost_messages++;
     e->stats.lost_bytes += size;
     e->stats.lost_halfwords += told_halfwords(e, m);
@@ -35,7 +36,7 @@ static void lose(ntr_encoder *e, const ntr_message *m, uint32_t size, uint64_t t
 void ntr_enc_keep(ntr_encoder *e, unsigned tcode, const uint8_t *bytes, uint32_t size) {
     e->stats.messages++;
     e->stats.bytes += size;
-    if (!ntr_tcode_is_sync(tcode) && tcode != NTR_TCODE_OWNERSHIP)
+    if (!ntr_tcode_in(ntr_tcodes_not_counted(), tcode))
         ntr_enc_sync_progress(e, NTR_SYNC_MODE_MESSAGES, 1);
     if (ntr_enc_fifo_exists(e)) {
         ntr_enc_fifo_put(e, bytes, size);

@@ -7,6 +7,7 @@
 #include "infer/search.h"
 
 #include "base/allocator.h"
+#include "message/sets.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -115,8 +116,7 @@ static signs look_for_signs(const ntr_search *s) {
     ntr_scan scan;
     params.dialect = ntr_dialect_find("sifive-pre1.0");
     ntr_scan_stream(&params, s->window, s->config->mid_stream, &scan);
-    return (signs){.own_messages = scan.tcode[NTR_TCODE_DATA_ACQUISITION] + scan.tcode[NTR_TCODE_AUX_ACCESS_WRITE] +
-                                   scan.tcode[NTR_TCODE_ICT] + scan.tcode[NTR_TCODE_ICT_WS],
+    return (signs){.own_messages = ntr_scan_count(&scan, ntr_tcodes_of_dialects(NTR_MESSAGES_SIFIVE)),
                    .runs = scan.counts_of_runs};
 }
 
@@ -300,7 +300,7 @@ static void infer_ts_width(ntr_search *s) {
 
 static void infer_mode(ntr_search *s) {
     const ntr_scan *scan = &s->scan;
-    uint64_t btm = scan->tcode[NTR_TCODE_DIRECT_BRANCH] + scan->tcode[NTR_TCODE_DIRECT_BRANCH_SYNC];
+    uint64_t btm = ntr_scan_count(scan, ntr_tcodes_with(NTR_IS_DIRECT));
     const char *value = btm && scan->history ? "btm+htm" : btm ? "btm" : scan->history ? "htm" : "either";
     choose(s, NTR_PARAMETER_MODE, btm || scan->history ? NTR_SURENESS_SURE : NTR_SURENESS_UNKNOWN, value,
            "%llu messages that only BTM has, %llu that only HTM has", (unsigned long long)btm,

@@ -1,5 +1,6 @@
 #include "infer/scan.h"
 
+#include "message/sets.h"
 #include "message/values.h"
 #include "trace/ownership.h"
 #include "wire/mdo.h"
@@ -15,11 +16,6 @@ typedef struct memory {
     bool started[SOURCES], stepped[SOURCES];
     uint64_t sum[SOURCES], xor[SOURCES]; /* times, by both rules; 0: none */
 } memory;
-
-static bool is_flow(unsigned tcode) {
-    return tcode == NTR_TCODE_DIRECT_BRANCH || tcode == NTR_TCODE_INDIRECT_BRANCH || tcode == NTR_TCODE_RESOURCE_FULL ||
-           tcode == NTR_TCODE_INDIRECT_BRANCH_HIST || tcode == NTR_TCODE_REPEAT_BRANCH;
-}
 
 static inline bool is_odd_value(unsigned field, uint64_t value) {
     return ntr_value_flags(NTR_MESSAGES_ANY, field, value) & (NTR_VALUE_RESERVED | NTR_VALUE_UNSEEN);
@@ -59,7 +55,7 @@ static void look_at_address(const ntr_message *m, ntr_field field, ntr_scan *sca
 }
 
 static void look_at_time(const ntr_message *m, unsigned src, memory *seen, ntr_scan *scan) {
-    bool sync = ntr_tcode_is_sync(m->tcode), stamped = NTR_HAS(m, TSTAMP);
+    bool sync = ntr_has_role(m->tcode, NTR_ROLE_SYNC), stamped = NTR_HAS(m, TSTAMP);
     *(sync ? &scan->syncs : &scan->others) += 1;
     if (!stamped) {
         if (sync) seen->sum[src] = seen->xor[src] = 0;
@@ -85,9 +81,8 @@ static void look_at_time(const ntr_message *m, unsigned src, memory *seen, ntr_s
 static void look_at(const ntr_message *m, memory *seen, ntr_scan *scan) {
     unsigned src = NTR_HAS(m, SRC) ? (unsigned)(m->src % SOURCES) : 0;
     scan->tcode[m->tcode & 63]++;
-    bool sync = ntr_tcode_is_sync(m->tcode);
-    seen->started[src] |= sync || m->tcode == NTR_TCODE_ICT_WS;
-    scan->odd += is_odd(m) || (is_flow(m->tcode) && !seen->started[src]);
+    seen->started[src] |= ntr_tcode_in(ntr_tcodes_with(NTR_IS_ABSOLUTE), m->tcode);
+    scan->odd += is_odd(m) || (ntr_tcode_in(ntr_tcodes_of_flow(), m->tcode) && !seen->started[src]);
     scan->counts_of_runs += is_run(m);
     scan->history += NTR_HAS(m, HIST) || (NTR_HAS(m, RCODE) && m->rcode != NTR_RCODE_ICNT);
     scan->stop_without_history += NTR_HAS(m, CDF) && m->cdf == NTR_CDF_ICNT;
@@ -95,6 +90,12 @@ static void look_at(const ntr_message *m, memory *seen, ntr_scan *scan) {
     if (NTR_HAS(m, FADDR)) look_at_address(m, NTR_FIELD_FADDR, scan);
     if (NTR_HAS(m, UADDR)) look_at_address(m, NTR_FIELD_UADDR, scan);
     look_at_time(m, src, seen, scan);
+}
+
+uint64_t ntr_scan_count(const ntr_scan *scan, uint64_t tcodes) {
+    uint64_t count = 0;
+    for (; tcodes; tcodes &= tcodes - 1) count += scan->tcode[__builtin_ctzll(tcodes)];
+    return count;
 }
 
 void ntr_scan_stream(const ntr_params *params, ntr_bytes stream, bool mid_stream, ntr_scan *scan) {

@@ -25,6 +25,9 @@ typedef struct ntr_scan {
     uint64_t high_addresses;  /* full addresses above 32 bits */
 } ntr_scan;
 
+/* Messages with a TCODE of this set (bit i: TCODE i). */
+uint64_t ntr_scan_count(const ntr_scan *scan, uint64_t tcodes);
+
 /* Read at most `stream`. */
 void ntr_scan_stream(const ntr_params *params, ntr_bytes stream, bool mid_stream, ntr_scan *scan);
 

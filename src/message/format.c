@@ -22,7 +22,7 @@ static const label field_labels[NTR_FIELD_COUNT] = {
 };
 #undef NTR_FIELD
 
-#define NTR_MESSAGE(id, tcode, text, set, about, ...) [tcode] = LABEL(text),
+#define NTR_MESSAGE(id, tcode, text, ...) [tcode] = LABEL(text),
 static const label message_labels[NTR_TCODES] = {
 #include <ntrace/messages.def>
 };

@@ -134,7 +134,7 @@ NTR_INLINE void ntr_quick_source(ntr_line *q, unsigned src_bits) {
 /* SRC is taken in every case anew, so that the compiler sees which cases look at the first segment at all. */
 NTR_INLINE bool ntr_quick_payload(ntr_line *q, unsigned tcode, unsigned src_bits, unsigned known) {
     switch (tcode) {
-#define NTR_MESSAGE(id, tcode, text, set, about, ...)       \
+#define NTR_MESSAGE(id, tcode, text, set, role, flags, about, ...) \
     case tcode:                                             \
         if (!(known & NTR_MESSAGES_##set)) return false;    \
         ntr_quick_source(q, src_bits);                      \

@@ -1,5 +1,7 @@
 #include "message/table.h"
 
+#include "message/sets.h"
+
 /* ---- fields ------------------------------------------------------------------------------------ */
 
 #define NTR_FIELD(id, member, text, shape, bits, base, about) \
@@ -26,7 +28,8 @@ const char *ntr_field_name(ntr_field field) {
 #define OPT(x) {NTR_FIELD_##x, NTR_FIELD_NONE, 0, true}
 #define LAST {NTR_FIELD_NONE, NTR_FIELD_NONE, 0, false}
 
-#define NTR_MESSAGE(id, tcode, text, set, about, ...) {text, about, tcode, NTR_MESSAGES_##set, {__VA_ARGS__, LAST}},
+#define NTR_MESSAGE(id, tcode, text, set, role, flags, about, ...) \
+    {text, about, tcode, NTR_MESSAGES_##set, {__VA_ARGS__, LAST}, NTR_ROLE_##role, flags},
 static const ntr_message_info messages[] = {
 #include <ntrace/messages.def>
 };
@@ -53,6 +56,12 @@ const uint8_t ntr_tcode_sets[NTR_TCODES] = {
 };
 #undef NTR_MESSAGE
 
+#define NTR_MESSAGE(id, tcode, text, set, role, ...) [tcode] = NTR_ROLE_##role,
+const uint8_t ntr_tcode_roles[NTR_TCODES] = {
+#include <ntrace/messages.def>
+};
+#undef NTR_MESSAGE
+
 const ntr_message_info *ntr_message_get(const ntr_dialect *dialect, unsigned tcode) {
     return ntr_is_known(dialect, tcode) ? &messages[row_of[tcode]] : NULL;
 }
@@ -60,13 +69,7 @@ const ntr_message_info *ntr_message_get(const ntr_dialect *dialect, unsigned tco
 const ntr_message_info *ntr_message_at(size_t index) { return index < MESSAGES ? &messages[index] : NULL; }
 
 bool ntr_tcode_is_sync(unsigned tcode) {
-    switch (tcode) {
-    case NTR_TCODE_PROG_TRACE_SYNC:
-    case NTR_TCODE_DIRECT_BRANCH_SYNC:
-    case NTR_TCODE_INDIRECT_BRANCH_SYNC:
-    case NTR_TCODE_INDIRECT_BRANCH_HIST_SYNC: return true;
-    default: return false;
-    }
+    return ntr_has_role(tcode, NTR_ROLE_SYNC);
 }
 
 static bool is_vendors(unsigned tcode) { return tcode >= NTR_TCODE_VENDOR_FIRST && tcode <= NTR_TCODE_VENDOR_LAST; }

@@ -36,6 +36,9 @@ static inline unsigned ntr_dialect_messages(const ntr_dialect *dialect) {
 /* Which dialects know the message of this TCODE: NTR_MESSAGES_*. */
 extern const uint8_t ntr_tcode_sets[NTR_TCODES];
 
+/* ntr_role of each TCODE, whatever the dialect. */
+extern const uint8_t ntr_tcode_roles[NTR_TCODES];
+
 static inline bool ntr_is_known(const ntr_dialect *dialect, unsigned tcode) {
     return tcode < NTR_TCODES && ntr_tcode_sets[tcode] & ntr_dialect_messages(dialect);
 }

@@ -1,6 +1,7 @@
 #include "parallel/splitter.h"
 
 #include "base/allocator.h"
+#include "message/sets.h"
 #include "trace/mode.h"
 #include "trace/ownership.h"
 #include "wire/mdo.h"
@@ -11,17 +12,22 @@
 /* What a message of this TCODE is to the cutter. */
 enum { PLAIN, BTM, HTM, HISTORY, OWNERSHIP, STOP, SYNC };
 
+#define KIND_OF(role, flags, row)                                  \
+    ((role) == NTR_ROLE_SYNC                              ? SYNC      \
+     : (role) == NTR_ROLE_STOP                            ? STOP      \
+     : (role) == NTR_ROLE_CONTEXT                         ? OWNERSHIP \
+     : (role) == NTR_ROLE_RESOURCE                        ? HISTORY   \
+     : (role) != NTR_ROLE_BRANCH                          ? PLAIN     \
+     : (flags) & NTR_IS_DIRECT                            ? BTM       \
+     : (row) >> NTR_FIELD_HIST & 1                        ? HTM       \
+                                                          : PLAIN)
+
+#define NTR_MESSAGE(id, tcode, text, set, role, flags, ...) [tcode] = KIND_OF(NTR_ROLE_##role, flags, NTR_ROW_##id),
 static const uint8_t kinds[64] = {
-    [NTR_TCODE_OWNERSHIP] = OWNERSHIP,
-    [NTR_TCODE_PROG_TRACE_CORRELATION] = STOP,
-    [NTR_TCODE_DIRECT_BRANCH] = BTM,
-    [NTR_TCODE_INDIRECT_BRANCH_HIST] = HTM,
-    [NTR_TCODE_RESOURCE_FULL] = HISTORY,
-    [NTR_TCODE_PROG_TRACE_SYNC] = SYNC,
-    [NTR_TCODE_DIRECT_BRANCH_SYNC] = SYNC,
-    [NTR_TCODE_INDIRECT_BRANCH_SYNC] = SYNC,
-    [NTR_TCODE_INDIRECT_BRANCH_HIST_SYNC] = SYNC,
+#include <ntrace/messages.def>
 };
+#undef NTR_MESSAGE
+#undef KIND_OF
 
 /* Messages of a seam at most: it is decoded by one thread. */
 enum { SEAM_MOST = 1 << 16 };
@@ -199,20 +205,24 @@ static bool is_idle(const ntr_splitter *c, uint8_t byte) {
     return byte == NTR_IDLE || (byte == 0 && c->params.dialect->zero_idle);
 }
 
-/* Messages that say nothing new to the cutter, by what it knows of the mode. */
-#define T(id) (UINT64_C(1) << NTR_TCODE_##id)
-static const uint64_t irrelevant[] = {
-    [NTR_MODE_UNKNOWN] = T(INDIRECT_BRANCH) | T(REPEAT_BRANCH),
-    [NTR_MODE_BTM] = T(DIRECT_BRANCH) | T(INDIRECT_BRANCH) | T(REPEAT_BRANCH),
-    [NTR_MODE_HTM] = T(RESOURCE_FULL) | T(INDIRECT_BRANCH) | T(INDIRECT_BRANCH_HIST) | T(REPEAT_BRANCH),
-};
-#undef T
+/* Messages that say nothing new to the splitter, by the trace mode that it knows: messages of flow, without those that
+ * may show another mode. */
+static uint64_t irrelevant_tcodes(uint8_t mode) {
+    uint64_t flow = ntr_tcodes_of_flow(), branches = ntr_tcodes_of_role(NTR_ROLE_BRANCH);
+    uint64_t btm = branches & ntr_tcodes_with(NTR_IS_DIRECT);
+    uint64_t htm = ntr_tcodes_of_role(NTR_ROLE_RESOURCE) | (branches & ntr_tcodes_with_field(NTR_FIELD_HIST));
+    switch (mode) {
+    case NTR_MODE_BTM: return flow & ~htm;
+    case NTR_MODE_HTM: return flow & ~btm;
+    default: return flow & ~(btm | htm);
+    }
+}
 
 /* Pass over them, as far as they are short and the only source's. Returns how many bytes. */
 static size_t pass_irrelevant(ntr_splitter *c, const uint8_t *data, size_t size) {
     const ntr_splitter_source *s = c->params.src_bits ? NULL : c->sources[0];
     if (!s || !s->touched || (s->old && !s->joined)) return 0;
-    ntr_quick_progress passed = c->quick->pass(irrelevant[s->known.mode], data, size);
+    ntr_quick_progress passed = c->quick->pass(irrelevant_tcodes(s->known.mode), data, size);
     c->number += passed.messages;
     return passed.at;
 }

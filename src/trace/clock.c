@@ -2,6 +2,8 @@
  * section 7.4) or an XOR with the last time (docs/dialects.md section 1.1). */
 #include <ntrace/clock.h>
 
+#include "message/sets.h"
+
 /* 2^width, or 0 when the counter never wraps within 64 bits. */
 static uint64_t period(const ntr_params *params) {
     unsigned width = params->ts_width;
@@ -36,7 +38,8 @@ static void advance(ntr_clock *clock, const ntr_params *params, uint64_t tstamp)
 
 bool ntr_clock_follow(ntr_clock *clock, const ntr_params *params, const ntr_message *m) {
     bool xor = params->dialect && params->dialect->ts_xor;
-    bool absolute = ntr_tcode_is_sync(m->tcode) || (m->tcode == NTR_TCODE_ICT_WS && xor);
+    uint64_t absolutes = xor ? ntr_tcodes_with(NTR_IS_ABSOLUTE) : ntr_tcodes_of_role(NTR_ROLE_SYNC);
+    bool absolute = ntr_tcode_in(absolutes, m->tcode);
     if (absolute) set_absolute(clock, params, NTR_HAS(m, TSTAMP), m->tstamp);
     else if (NTR_HAS(m, TSTAMP)) advance(clock, params, m->tstamp);
     return absolute;

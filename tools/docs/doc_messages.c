@@ -27,17 +27,42 @@ static void print_entry(const ntr_message_field *entry) {
     if (entry->optional) printf(" (may be missing: 0)");
 }
 
+typedef struct flag_name {
+    const char *id, *text;
+} flag_name;
+
+/* The set's members, then the end of the cell. */
+static void print_flags(const flag_name *names, unsigned set) {
+    for (bool more = false; set; set &= set - 1, more = true)
+        printf("%s%s", more ? ", " : "", names[__builtin_ctz(set)].id);
+    printf(" |");
+}
+
+static void print_flag_names(const char *title, const flag_name *names, size_t count) {
+    printf("| %s | meaning |\n|---|---|\n", title);
+    for (size_t i = 0; i < count; i++) printf("| %s | %s |\n", names[i].id, names[i].text);
+    printf("\n");
+}
+
+#define NTR_FLAG(id, text) {#id, text},
+static const flag_name roles[] = {NTR_ROLES(NTR_FLAG)};
+static const flag_name message_flags[] = {NTR_MESSAGE_FLAGS(NTR_FLAG)};
+static const flag_name value_flags[] = {NTR_VALUE_FLAGS(NTR_FLAG)};
+#undef NTR_FLAG
+
 static void print_messages(unsigned set) {
     const ntr_message_info *row;
-    printf("| TCODE | message | fields after TCODE[6] and SRC | |\n|---|---|---|---|\n");
+    printf("| TCODE | message | fields after TCODE[6] and SRC | | role | properties |\n|---|---|---|---|---|---|\n");
     for (size_t i = 0; (row = ntr_message_at(i)); i++) {
         if (row->messages != set) continue;
-        printf("| %u | %s%s | ", row->tcode, row->name, ntr_tcode_is_sync(row->tcode) ? " (sync)" : "");
+        printf("| %u | %s | ", row->tcode, row->name);
         for (const ntr_message_field *entry = row->fields; entry->field != NTR_FIELD_NONE; entry++) {
             if (entry != row->fields) printf(", ");
             print_entry(entry);
         }
-        printf(" | %s |\n", row->about);
+        printf(" | %s | %s | ", row->about, roles[row->role].id);
+        print_flags(message_flags, row->flags);
+        printf("\n");
     }
     printf("\n");
 }
@@ -52,27 +77,6 @@ static void print_fields(void) {
     printf("\n");
 }
 
-typedef struct flag_name {
-    const char *id, *text;
-} flag_name;
-
-/* The set's members, then the end of the cell. */
-static void print_flags(const flag_name *names, unsigned set) {
-    for (bool more = false; set; set &= set - 1, more = true)
-        printf("%s%s", more ? ", " : "", names[__builtin_ctz(set)].id);
-    printf(" |");
-}
-
-static void print_flag_names(const flag_name *names, size_t count) {
-    printf("| property | meaning |\n|---|---|\n");
-    for (size_t i = 0; i < count; i++) printf("| %s | %s |\n", names[i].id, names[i].text);
-    printf("\n");
-}
-
-#define NTR_FLAG(id, text) {#id, text},
-static const flag_name value_flags[] = {NTR_VALUE_FLAGS(NTR_FLAG)};
-#undef NTR_FLAG
-
 static void print_values(void) {
     const ntr_value_info *row;
     printf("| field | value | name | meaning | properties | where |\n|---|---|---|---|---|---|\n");
@@ -84,7 +88,7 @@ static void print_values(void) {
         printf(" %s |\n", row->messages & NTR_MESSAGES_1_0 ? "N-Trace 1.0" : "SiFive dialects");
     }
     printf("\n");
-    print_flag_names(value_flags, NTR_VALUE_BIT_RESERVED);
+    print_flag_names("property", value_flags, NTR_VALUE_BIT_RESERVED);
 }
 
 static void print_range(const ntr_rule *rule) {
@@ -118,6 +122,9 @@ int main(void) {
     print_messages(NTR_MESSAGES_1_0);
     printf("## SiFive dialects (`sifive-pre1.0`, `p550`) only\n\n");
     print_messages(NTR_MESSAGES_SIFIVE);
+    printf("## Roles and properties of messages\n\nA role says what a message does to the execution that a decoder follows.\n\n");
+    print_flag_names("role", roles, NTR_ROLE_COUNT);
+    print_flag_names("property", message_flags, NTR_MESSAGE_BITS);
     printf("## Fields\n\n"
            "The widths bound what an encoder sends; a decoder takes up to 64 significant bits of any variable field.\n\n");
     print_fields();
