@@ -27,16 +27,17 @@ static uint32_t given(const struct cli_stream *s, const ntr_program *program) {
     return set;
 }
 
-static void tell(const char *name, const ntr_inference *inference) {
-    for (unsigned p = 0; p < NTR_PARAMETERS; p++) {
-        const ntr_choice *c = &inference->choices[p];
-        const char *parameter = ntr_parameter_name(p);
-        if (c->sureness == NTR_SURENESS_GIVEN) continue;
-        if (c->sureness == NTR_SURENESS_UNKNOWN)
-            cli_note("%s: auto: cannot tell %s, '%s' is assumed: %s", name, parameter, c->value, c->evidence);
-        else
-            cli_note("%s: auto: %s %s, %s: %s", name, parameter, c->value, ntr_sureness_name(c->sureness), c->evidence);
-    }
+static void note(const char *name, const char *parameter, const ntr_choice *c) {
+    if (c->sureness == NTR_SURENESS_GIVEN) return;
+    if (c->sureness == NTR_SURENESS_UNKNOWN)
+        cli_note("%s: auto: %s not determined, '%s' is assumed: %s", name, parameter, c->value, c->evidence);
+    else
+        cli_note("%s: auto: %s %s, %s: %s", name, parameter, c->value, ntr_sureness_name(c->sureness), c->evidence);
+}
+
+static void report(const char *name, const ntr_inference *inference) {
+    for (unsigned p = 0; p < NTR_PARAMETERS; p++) note(name, ntr_parameter_name(p), &inference->choices[p]);
+    note(name, "mode", &inference->mode);
 }
 
 int cli_auto_params(const struct cli_stream *stream, const char *name, ntr_bytes beginning, const ntr_program *program,
@@ -47,7 +48,7 @@ int cli_auto_params(const struct cli_stream *stream, const char *name, ntr_bytes
     ntr_status status = ntr_infer(&config, beginning, &inference);
 
     if (status != NTR_OK) return cli_fail("%s: --auto: %s", name, ntr_status_text(status));
-    tell(name, &inference);
+    report(name, &inference);
     *params = inference.params;
     return CLI_OK;
 }

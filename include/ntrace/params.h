@@ -1,7 +1,7 @@
-/* What a reader has to know of a stream and cannot see in it: the encoder's configuration.
+/* Stream parameters: the configuration of the encoder, as far as a decoder must know it and the stream does not show it.
  *
  * N-Trace 1.0 sections 4 (SRC), 7 (addresses, timestamps), 11 (optimizations). A zero-filled struct
- * with `size` set is the plain N-Trace 1.0 stream of a single hart. */
+ * with `size` set is the plain N-Trace 1.0 stream of a single hart. <ntrace/params.def> has a row for each parameter. */
 #ifndef NTRACE_PARAMS_H
 #define NTRACE_PARAMS_H
 
@@ -15,11 +15,11 @@
 extern "C" {
 #endif
 
-/* Whether messages may end in TSTAMP. Presence is visible in the stream, so the default believes it. */
+/* Whether messages may end in TSTAMP. The end of a message shows it, so by default TSTAMP is read where it is present. */
 typedef enum ntr_timestamps {
-    NTR_TIMESTAMPS_SEEN = 0, /* take a TSTAMP where there is one */
-    NTR_TIMESTAMPS_ON,       /* a synchronizing message without TSTAMP is worth a note */
-    NTR_TIMESTAMPS_OFF,      /* bytes after the payload are a defect */
+    NTR_TIMESTAMPS_SEEN = 0, /* read TSTAMP where it is present */
+    NTR_TIMESTAMPS_ON,       /* a synchronizing message without TSTAMP makes a note */
+    NTR_TIMESTAMPS_OFF,      /* bytes after the last field are a defect */
 } ntr_timestamps;
 
 /* trTeInstImplicitReturnMode (section 11.2). */
@@ -44,11 +44,31 @@ typedef struct ntr_params {
     uint32_t return_stack;      /* call-stack depth assumed by the decoder; 0: as deep as needed */
 } ntr_params;
 
+/* The members of ntr_params, for sets of parameters (1 << parameter) and tables. */
+typedef enum ntr_parameter {
+#define NTR_PARAM(id, ...) NTR_PARAMETER_##id,
+#include <ntrace/params.def>
+#undef NTR_PARAM
+    NTR_PARAMETERS,
+} ntr_parameter;
+
 /* Fill with the dialect's defaults (NULL: N-Trace 1.0). */
 NTR_API void ntr_params_init(ntr_params *params, const ntr_dialect *dialect);
 
 /* NTR_OK, or NTR_E_RANGE / NTR_E_INVALID when a member is outside its limits. */
 NTR_API ntr_status ntr_params_check(const ntr_params *params);
+
+/* Set the parameter of this name ("src-bits") from text: a number (also 0x...), a word of its list ("full"), "off" or
+ * "on", the name of a dialect. "0" stands for "not given" where the parameter has a number. The defaults of a dialect
+ * are not taken over: ntr_params_init does that. Errors: NTR_E_NAME (no such parameter), NTR_E_SYNTAX, NTR_E_RANGE. */
+NTR_API ntr_status ntr_params_set(ntr_params *params, const char *name, const char *text);
+
+/* Write the value of the parameter of this name as text that ntr_params_set takes. Returns the length, or NTR_E_NAME,
+ * NTR_E_SPACE, NTR_E_RANGE (the member is outside its limits). */
+NTR_API int ntr_params_get(const ntr_params *params, const char *name, char *out, size_t capacity);
+
+/* "src-bits": the name of the parameter. Static storage; NULL for a value that is none. */
+NTR_API const char *ntr_parameter_name(unsigned parameter);
 
 #ifdef __cplusplus
 }

@@ -7,44 +7,45 @@
 #include "infer/search.h"
 
 #include "base/allocator.h"
+#include "dialect/params.h"
 #include "message/sets.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char *const names[NTR_PARAMETERS] = {
-    [NTR_PARAMETER_DIALECT] = "dialect",
-    [NTR_PARAMETER_SRC_BITS] = "src-bits",
-    [NTR_PARAMETER_TIMESTAMPS] = "timestamps",
-    [NTR_PARAMETER_TS_WIDTH] = "ts-width",
-    [NTR_PARAMETER_MODE] = "mode",
-    [NTR_PARAMETER_IMPLICIT_RETURN] = "implicit-return",
-    [NTR_PARAMETER_SEQUENTIAL_JUMP] = "sequential-jump",
-    [NTR_PARAMETER_EXTEND_ADDR] = "extend-addr",
-    [NTR_PARAMETER_ALL_JUMPS] = "all-jumps",
-    [NTR_PARAMETER_XLEN] = "xlen",
-};
-
-const char *ntr_parameter_name(unsigned parameter) { return parameter < NTR_PARAMETERS ? names[parameter] : NULL; }
-
 const char *ntr_sureness_name(unsigned sureness) {
-    static const char *const texts[] = {"given", "sure", "likely", "does not matter", "not told"};
+    static const char *const texts[] = {"given", "sure", "likely", "does not matter", "not determined"};
     return sureness < sizeof texts / sizeof texts[0] ? texts[sureness] : NULL;
 }
 
 static bool is_given(const ntr_search *s, ntr_parameter p) { return s->config->given >> p & 1; }
 
+__attribute__((format(printf, 3, 0))) static void set_choice(ntr_choice *choice, const char *value, const char *format,
+                                                             va_list arguments) {
+    snprintf(choice->value, sizeof choice->value, "%s", value);
+    vsnprintf(choice->evidence, sizeof choice->evidence, format, arguments);
+}
+
 __attribute__((format(printf, 5, 6))) static void choose(ntr_search *s, ntr_parameter p, ntr_sureness sureness,
                                                          const char *value, const char *format, ...) {
     ntr_choice *choice = &s->out->choices[p];
-    choice->sureness = (uint8_t)(is_given(s, p) ? NTR_SURENESS_GIVEN : sureness);
-    snprintf(choice->value, sizeof choice->value, "%s", value);
+    bool given = is_given(s, p);
     va_list arguments;
     va_start(arguments, format);
-    choice->evidence[0] = 0;
-    if (!is_given(s, p)) vsnprintf(choice->evidence, sizeof choice->evidence, format, arguments);
+    set_choice(choice, value, format, arguments);
     va_end(arguments);
+    choice->sureness = (uint8_t)(given ? NTR_SURENESS_GIVEN : sureness);
+    if (given) choice->evidence[0] = 0;
+}
+
+__attribute__((format(printf, 4, 5))) static void choose_mode(ntr_search *s, ntr_sureness sureness, const char *value,
+                                                              const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    set_choice(&s->out->mode, value, format, arguments);
+    va_end(arguments);
+    s->out->mode.sureness = (uint8_t)sureness;
 }
 
 static void choose_by_trial(ntr_search *s, ntr_parameter p, ntr_verdict v, const char *value) {
@@ -58,6 +59,11 @@ static void choose_by_trial(ntr_search *s, ntr_parameter p, ntr_verdict v, const
                "%llu messages followed with %llu contradictions; the next best value: %llu with %llu",
                (unsigned long long)best->followed, (unsigned long long)ntr_infer_trouble(best),
                (unsigned long long)v.other->followed, (unsigned long long)ntr_infer_trouble(v.other));
+}
+
+/* The parameter's value as text; "" for a value outside its limits, which only a caller can give. */
+static void value_text(const ntr_search *s, ntr_parameter p, char *out, size_t capacity) {
+    if (ntr_params_get(&s->out->params, ntr_parameter_name(p), out, capacity) < 0) out[0] = 0;
 }
 
 /* ---- parameter by parameter */
@@ -199,11 +205,12 @@ static ntr_status need(const ntr_search *s, const ntr_params *without, ntr_suren
 }
 
 static ntr_status infer_implicit_return(ntr_search *s) {
-    static const char *const values[] = {"off", "count", "partial", "full"};
     const ntr_infer_trial *best = &s->trials[s->best];
     ntr_params *p = &s->out->params, without = best->params;
+    char value[16];
+    value_text(s, NTR_PARAMETER_IMPLICIT_RETURN, value, sizeof value);
     if (is_given(s, NTR_PARAMETER_IMPLICIT_RETURN)) {
-        choose(s, NTR_PARAMETER_IMPLICIT_RETURN, NTR_SURENESS_GIVEN, values[p->implicit_return], "%s", "");
+        choose(s, NTR_PARAMETER_IMPLICIT_RETURN, NTR_SURENESS_GIVEN, value, "%s", "");
         return NTR_OK;
     }
     ntr_sureness needed;
@@ -211,17 +218,18 @@ static ntr_status infer_implicit_return(ntr_search *s) {
     ntr_status status = need(s, &without, &needed);
     if (status != NTR_OK) return status;
     if (needed != NTR_SURENESS_UNKNOWN) {
-        choose(s, NTR_PARAMETER_IMPLICIT_RETURN, needed, values[p->implicit_return], "%llu returns have no message",
+        choose(s, NTR_PARAMETER_IMPLICIT_RETURN, needed, value, "%llu returns have no message",
                (unsigned long long)best->implicit_returns);
     } else if (best->needless_returns) {
         p->implicit_return = NTR_RETURN_OFF;
         choose(s, NTR_PARAMETER_IMPLICIT_RETURN, ntr_infer_trouble(best) ? NTR_SURENESS_LIKELY : NTR_SURENESS_SURE,
                "off", "%llu returns to known callers have a message", (unsigned long long)best->needless_returns);
     } else {
-        /* To expect them harms nothing: keep it for what was not looked at. */
+        /* Expecting implicit returns costs nothing: keep them for the part of the stream that was not inspected. */
         if (s->whole) p->implicit_return = NTR_RETURN_OFF;
+        value_text(s, NTR_PARAMETER_IMPLICIT_RETURN, value, sizeof value);
         choose(s, NTR_PARAMETER_IMPLICIT_RETURN,
-               ntr_search_program_speaks(s) ? NTR_SURENESS_NO_MATTER : NTR_SURENESS_UNKNOWN, values[p->implicit_return],
+               ntr_search_program_speaks(s) ? NTR_SURENESS_NO_MATTER : NTR_SURENESS_UNKNOWN, value,
                "no return that would show it%s", s->whole ? "" : " in the part looked at");
     }
     return NTR_OK;
@@ -302,9 +310,9 @@ static void infer_mode(ntr_search *s) {
     const ntr_scan *scan = &s->scan;
     uint64_t btm = ntr_scan_count(scan, ntr_tcodes_with(NTR_IS_DIRECT));
     const char *value = btm && scan->history ? "btm+htm" : btm ? "btm" : scan->history ? "htm" : "either";
-    choose(s, NTR_PARAMETER_MODE, btm || scan->history ? NTR_SURENESS_SURE : NTR_SURENESS_UNKNOWN, value,
-           "%llu messages that only BTM has, %llu that only HTM has", (unsigned long long)btm,
-           (unsigned long long)scan->history);
+    choose_mode(s, btm || scan->history ? NTR_SURENESS_SURE : NTR_SURENESS_UNKNOWN, value,
+                "%llu messages that only BTM has, %llu that only HTM has", (unsigned long long)btm,
+                (unsigned long long)scan->history);
 }
 
 static void infer_xlen(ntr_search *s) {
@@ -321,6 +329,16 @@ static void infer_xlen(ntr_search *s) {
         choose(s, NTR_PARAMETER_XLEN, NTR_SURENESS_UNKNOWN, value, "no address needs more than 32 bits");
 }
 
+/* The parameters that no code above chooses. */
+static void keep_others(ntr_search *s) {
+    for (unsigned p = 0; p < NTR_PARAMETERS; p++) {
+        char value[sizeof s->out->choices[p].value];
+        if (!(NTR_PARAMETERS_NOT_INFERRED >> p & 1)) continue;
+        value_text(s, p, value, sizeof value);
+        choose(s, p, NTR_SURENESS_GIVEN, value, "%s", "");
+    }
+}
+
 static ntr_status infer_each(ntr_search *s) {
     s->out->params = s->trials[s->best].params;
     infer_src_bits(s);
@@ -335,6 +353,7 @@ static ntr_status infer_each(ntr_search *s) {
     infer_ts_width(s);
     infer_mode(s);
     infer_xlen(s);
+    keep_others(s);
     return status;
 }
 

@@ -1,5 +1,7 @@
 #include "infer/search.h"
 
+#include "dialect/params.h"
+
 #include <string.h>
 
 /* Enough to contradict most wrong values, little enough to try a hundred combinations; and how much is looked at in
@@ -22,23 +24,18 @@ ntr_status ntr_search_try(const ntr_search *s, const ntr_params *params, ntr_inf
     return ntr_infer_trial_run(&config, s->window, trial);
 }
 
-/* The parameters of one trial, as far as they are not given. */
+/* The parameters of one trial: given ones and those that are never inferred as the caller said. */
 static ntr_params trial_params(const ntr_search *s, const ntr_dialect *dialect, unsigned src_bits, bool extend,
                                bool jumps) {
-    const ntr_params *given = &s->config->params;
     ntr_params p;
     ntr_params_init(&p, dialect);
     p.src_bits = (uint8_t)src_bits;
     p.extend_addr = extend;
     p.all_jumps = jumps;
-    p.implicit_return = is_given(s, NTR_PARAMETER_IMPLICIT_RETURN) ? given->implicit_return
-                        : dialect->implicit_return                  ? dialect->implicit_return
-                                                                    : NTR_RETURN_FULL;
-    p.sequential_jump = is_given(s, NTR_PARAMETER_SEQUENTIAL_JUMP) ? given->sequential_jump : true;
-    if (is_given(s, NTR_PARAMETER_TIMESTAMPS)) p.timestamps = given->timestamps;
-    if (is_given(s, NTR_PARAMETER_TS_WIDTH)) p.ts_width = given->ts_width;
-    if (is_given(s, NTR_PARAMETER_XLEN)) p.xlen = given->xlen;
-    p.return_stack = given->return_stack;
+    if (!p.implicit_return) p.implicit_return = NTR_RETURN_FULL;
+    p.sequential_jump = true;
+    const uint32_t said = s->config->given | NTR_PARAMETERS_NOT_INFERRED;
+    ntr_params_copy(&p, &s->config->params, said & ~(1u << NTR_PARAMETER_DIALECT));
     return p;
 }
 

@@ -30,6 +30,10 @@ static bool add_image(ntr_program *program, char *file) {
     return ntr_program_add_elf(program, file, &image) == NTR_OK;
 }
 
+static void print(const char *name, const ntr_choice *c) {
+    printf("%s: %s, %s: %s\n", name, c->value, ntr_sureness_name(c->sureness), c->evidence);
+}
+
 int main(int argc, char **argv) {
     size_t size;
     uint8_t *data = argc > 1 ? read_all(argv[1], &size) : NULL;
@@ -40,10 +44,8 @@ int main(int argc, char **argv) {
     ntr_infer_config config = {.size = sizeof config, .program = argc > 2 ? program : NULL};
     static ntr_inference inference;
     ntr_status status = ntr_infer(&config, (ntr_bytes){data, size}, &inference);
-    for (unsigned p = 0; p < NTR_PARAMETERS && status == NTR_OK; p++) {
-        const ntr_choice *c = &inference.choices[p];
-        printf("%s: %s, %s: %s\n", ntr_parameter_name(p), c->value, ntr_sureness_name(c->sureness), c->evidence);
-    }
+    for (unsigned p = 0; p < NTR_PARAMETERS && status == NTR_OK; p++) print(ntr_parameter_name(p), &inference.choices[p]);
+    if (status == NTR_OK) print("mode", &inference.mode);
     ntr_program_free(program);
     free(data);
     return status != NTR_OK;

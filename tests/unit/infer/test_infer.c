@@ -42,7 +42,7 @@ static void nothing_is_sure_of_nothing(void **state) {
     scene_end(&s);
 }
 
-static void a_few_messages_tell_the_width_of_src(void **state) {
+static void a_few_messages_show_the_width_of_src(void **state) {
     (void)state;
     static ntr_inference got;
     scene s;
@@ -53,15 +53,27 @@ static void a_few_messages_tell_the_width_of_src(void **state) {
               "IndirectBranch SRC=9 BTYPE=0 ICNT=6 UADDR=0x0\nDirectBranch SRC=9 ICNT=4\n", &got, true, 0);
     assert_int_equal(got.params.src_bits, 5);
     assert_int_equal(got.choices[NTR_PARAMETER_SRC_BITS].sureness, NTR_SURENESS_SURE);
-    assert_string_equal(got.choices[NTR_PARAMETER_MODE].value, "btm");
+    assert_string_equal(got.mode.value, "btm");
     scene_end(&s);
 }
 
-static void names_are_those_of_the_command_line(void **state) {
+static void a_parameter_that_is_never_inferred_is_kept(void **state) {
     (void)state;
-    assert_string_equal(ntr_parameter_name(NTR_PARAMETER_SRC_BITS), "src-bits");
-    for (unsigned p = 0; p < NTR_PARAMETERS; p++) assert_non_null(ntr_parameter_name(p));
-    assert_null(ntr_parameter_name(NTR_PARAMETERS));
+    static ntr_inference got;
+    scene s;
+    scene_start(&s, NULL);
+    s.config.params.return_stack = 7;
+    code(&s, 0x100, ADD, branch(-4));
+    infer(&s, START "DirectBranch ICNT=4\n", &got, true, 0);
+    assert_int_equal(got.params.return_stack, 7);
+    assert_int_equal(got.choices[NTR_PARAMETER_RETURN_STACK].sureness, NTR_SURENESS_GIVEN);
+    assert_string_equal(got.choices[NTR_PARAMETER_RETURN_STACK].value, "7");
+    scene_end(&s);
+}
+
+static void each_sureness_has_a_name(void **state) {
+    (void)state;
+    assert_string_equal(ntr_sureness_name(NTR_SURENESS_UNKNOWN), "not determined");
     for (unsigned i = 0; i <= NTR_SURENESS_UNKNOWN; i++) assert_non_null(ntr_sureness_name(i));
     assert_null(ntr_sureness_name(NTR_SURENESS_UNKNOWN + 1));
 }
@@ -70,8 +82,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(what_is_given_is_kept),
         TEST(nothing_is_sure_of_nothing),
-        TEST(a_few_messages_tell_the_width_of_src),
-        TEST(names_are_those_of_the_command_line),
+        TEST(a_few_messages_show_the_width_of_src),
+        TEST(a_parameter_that_is_never_inferred_is_kept),
+        TEST(each_sureness_has_a_name),
     };
     return cmocka_run_group_tests_name("infer", tests, NULL, NULL);
 }
