@@ -51,17 +51,22 @@ static const struct ntr_key document_keys[] = {
     {0},
 };
 
+/* Stream parameters, by the kinds of <ntrace/params.def>. */
+#define PARAM_NUMBER(m, highest, list)  NUMBER(#m, ntr_params, m, highest),
+#define PARAM_FLAG(m, highest, list)    PLAIN(#m, NTR_KEY_FLAG, ntr_params, m),
+#define PARAM_WORD(m, highest, list)    WORDS(#m, ntr_params, m, list),
+#define PARAM_SWITCH(m, highest, list)  WORDS(#m, ntr_params, m, list),
+#define PARAM_DIALECT(m, highest, list) PLAIN(#m, NTR_KEY_DIALECT, ntr_params, m),
+#define PARAM_ONE_OF(m, highest, list)                                                                                 \
+    {                                                                                                                  \
+        .name = #m, .kind = NTR_KEY_NUMBER, .width = sizeof(((ntr_params *)0)->m), .most = highest,                    \
+        .member = offsetof(ntr_params, m), .has = NTR_KEY_ALWAYS, .words = list                                        \
+    },
+
 static const struct ntr_key params_keys[] = {
-    PLAIN("dialect", NTR_KEY_DIALECT, ntr_params, dialect),
-    NUMBER("src_bits", ntr_params, src_bits, 12),
-    WORDS("timestamps", ntr_params, timestamps, "seen|on|off"),
-    NUMBER("ts_width", ntr_params, ts_width, 64),
-    WORDS("implicit_return", ntr_params, implicit_return, "off|count|partial|full"),
-    NUMBER("xlen", ntr_params, xlen, 64),
-    PLAIN("sequential_jump", NTR_KEY_FLAG, ntr_params, sequential_jump),
-    PLAIN("extend_addr", NTR_KEY_FLAG, ntr_params, extend_addr),
-    PLAIN("all_jumps", NTR_KEY_FLAG, ntr_params, all_jumps),
-    NUMBER("return_stack", ntr_params, return_stack, UINT32_MAX),
+#define NTR_PARAM(id, member, name, kind, least, most, words, ...) PARAM_##kind(member, most, words)
+#include <ntrace/params.def>
+#undef NTR_PARAM
     {0},
 };
 
@@ -193,7 +198,7 @@ static ntr_status read_params(const json_t *root, ntr_params *params, struct ntr
     if (!object) return fail(error, NTR_E_FORMAT, "params: missing");
     ntr_status status = ntr_keys_read(params_keys, "", object, "params", params, error);
     if (status != NTR_OK) return status;
-    if (ntr_params_check(params) != NTR_OK) return fail(error, NTR_E_FORMAT, "params: xlen is neither 32 nor 64");
+    if (ntr_params_check(params) != NTR_OK) return fail(error, NTR_E_FORMAT, "params: a value is outside its limits");
     return NTR_OK;
 }
 

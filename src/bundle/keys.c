@@ -1,4 +1,6 @@
 #include "bundle/keys.h"
+#include "base/choice.h"
+#include "base/member.h"
 
 #include <ntrace/dialect.h>
 
@@ -23,56 +25,6 @@ static ntr_status fail(struct ntr_key_error *error, ntr_status status, const cha
     return status;
 }
 
-/* Index of the word in "a|b|c", or -1. */
-static int find_word(const char *words, const char *word, size_t length) {
-    for (int i = 0;; i++) {
-        size_t n = strcspn(words, "|");
-        if (n == length && memcmp(words, word, n) == 0) return i;
-        if (!words[n]) return -1;
-        words += n + 1;
-    }
-}
-
-/* The index-th word; NULL past the last. */
-static const char *word_at(const char *words, unsigned index, size_t *length) {
-    for (;; index--) {
-        *length = strcspn(words, "|");
-        if (index == 0) return words;
-        if (!words[*length]) return NULL;
-        words += *length + 1;
-    }
-}
-
-static void put_number(void *member, unsigned width, uint64_t value) {
-    switch (width) {
-    case 1:
-        *(uint8_t *)member = (uint8_t)value;
-        break;
-    case 2:
-        *(uint16_t *)member = (uint16_t)value;
-        break;
-    case 4:
-        *(uint32_t *)member = (uint32_t)value;
-        break;
-    default:
-        *(uint64_t *)member = value;
-        break;
-    }
-}
-
-static uint64_t get_number(const void *member, unsigned width) {
-    switch (width) {
-    case 1:
-        return *(const uint8_t *)member;
-    case 2:
-        return *(const uint16_t *)member;
-    case 4:
-        return *(const uint32_t *)member;
-    default:
-        return *(const uint64_t *)member;
-    }
-}
-
 static bool parse_address(const char *text, uint64_t *value) {
     char *end;
 
@@ -86,7 +38,7 @@ static bool parse_set(const char *words, const char *text, unsigned *set) {
     *set = 0;
     for (;;) {
         size_t length = strcspn(text, "+");
-        int index = find_word(words, text, length);
+        int index = ntr_choice_find(words, text, length);
         if (index < 0) return false;
         if (index > 0) *set |= 1u << (index - 1);
         if (!text[length]) return true;
@@ -110,7 +62,7 @@ static ntr_status read_text(const struct ntr_key *key, const char *text, const c
         if (parse_address(text, member)) return NTR_OK;
         return fail(error, NTR_E_FORMAT, where, key->name, "expected \"0x...\" of at most 64 bits, found \"%s\"", text);
     case NTR_KEY_CHOICE:
-        index = find_word(key->words, text, strlen(text));
+        index = ntr_choice_find(key->words, text, strlen(text));
         if (index < 0)
             return fail(error, NTR_E_FORMAT, where, key->name, "expected one of %s, found \"%s\"", key->words, text);
         *(uint8_t *)member = (uint8_t)index;
@@ -135,12 +87,21 @@ static ntr_status read_text(const struct ntr_key *key, const char *text, const c
     return NTR_OK;
 }
 
+static bool is_number_of(const char *words, json_int_t value) {
+    char text[24];
+    int length = snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, value);
+    return ntr_choice_find(words, text, (size_t)length) >= 0;
+}
+
 static ntr_status read_number(const struct ntr_key *key, json_int_t value, const char *where, void *member,
                               struct ntr_key_error *error) {
     if (value < 0 || (uint64_t)value > key->most)
         return fail(error, NTR_E_FORMAT, where, key->name, "expected 0..%" PRIu64 ", found %" JSON_INTEGER_FORMAT,
                     key->most, value);
-    put_number(member, key->width, (uint64_t)value);
+    if (key->words && value && !is_number_of(key->words, value))
+        return fail(error, NTR_E_FORMAT, where, key->name, "expected one of %s, found %" JSON_INTEGER_FORMAT, key->words,
+                    value);
+    ntr_member_set(member, 0, key->width, (uint64_t)value);
     return NTR_OK;
 }
 
@@ -183,7 +144,7 @@ ntr_status ntr_keys_read(const struct ntr_key *keys, const char *others, const j
         return fail(error, NTR_E_FORMAT, where, "", "expected an object, found %s", kind_of(object));
     json_object_foreach((json_t *)(uintptr_t)object, name, value) {
         const struct ntr_key *key = find_key(keys, name);
-        if (!key && find_word(others, name, strlen(name)) >= 0) continue;
+        if (!key && ntr_choice_find(others, name, strlen(name)) >= 0) continue;
         if (!key) return fail(error, NTR_E_FORMAT, where, name, "unknown key");
         ntr_status status = read_value(key, value, where, out, error);
         if (status != NTR_OK) return status;
@@ -204,7 +165,7 @@ static json_t *set_text(const struct ntr_key *key, unsigned set) {
     for (unsigned bit = 0; bit < 32; bit++) {
         bool on = set >> bit & 1u;
         if (bit > 0 && !on) continue;
-        const char *word = word_at(key->words, on ? bit + 1 : 0, &length);
+        const char *word = ntr_choice_at(key->words, on ? bit + 1 : 0, &length);
         if (!word || used + length + 2 > sizeof text) return NULL;
         if (used) text[used++] = '+';
         memcpy(text + used, word, length);
@@ -222,7 +183,7 @@ static json_t *address_text(uint64_t address) {
 static bool is_default(const struct ntr_key *key, const void *member) {
     switch (key->kind) {
     case NTR_KEY_NUMBER:
-        return get_number(member, key->width) == 0;
+        return ntr_member_get(member, 0, key->width) == 0;
     case NTR_KEY_ADDRESS:
         return *(const uint64_t *)member == 0;
     case NTR_KEY_FLAG:
@@ -244,14 +205,14 @@ static json_t *write_value(const struct ntr_key *key, const void *member) {
 
     switch (key->kind) {
     case NTR_KEY_NUMBER:
-        number = get_number(member, key->width);
+        number = ntr_member_get(member, 0, key->width);
         return number <= key->most && number <= INT64_MAX ? json_integer((json_int_t)number) : NULL;
     case NTR_KEY_ADDRESS:
         return address_text(*(const uint64_t *)member);
     case NTR_KEY_FLAG:
         return json_boolean(*(const bool *)member);
     case NTR_KEY_CHOICE:
-        word = word_at(key->words, *(const uint8_t *)member, &length);
+        word = ntr_choice_at(key->words, *(const uint8_t *)member, &length);
         return word ? json_stringn(word, length) : NULL;
     case NTR_KEY_SET:
         return set_text(key, *(const unsigned *)member);

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum ntr_key_kind {
-    NTR_KEY_NUMBER,  /* 0 .. most, a member of `width` bytes */
+    NTR_KEY_NUMBER,  /* 0 .. most, a member of `width` bytes; with `words`: 0 or one of the numbers in this list */
     NTR_KEY_ADDRESS, /* uint64_t, "0x..." (JSON numbers hold 53 bits) */
     NTR_KEY_FLAG,    /* bool */
     NTR_KEY_CHOICE,  /* uint8_t := index of the word in `words` */
@@ -30,7 +30,7 @@ struct ntr_key {
     uint64_t most;     /* NUMBER */
     size_t member;     /* its offset */
     size_t has;        /* offset of the bool that tells whether the key is there, or NTR_KEY_ALWAYS */
-    const char *words; /* CHOICE, SET: "off|on" */
+    const char *words; /* CHOICE, SET: "off|on"; NUMBER: NULL, or "32|64" */
 };
 
 /* What went wrong: "images[2].address: expected ...". */

@@ -1,7 +1,10 @@
 /* Options by name: one table for command line, plugin and topology files. */
+#include "base/choice.h"
+#include "base/member.h"
 #include "base/number.h"
 #include "encoder/state.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,28 +20,15 @@ typedef struct row {
 
 /* ---- words ---------------------------------------------------------------------------------------- */
 
-/* The place of `text` in "first|second|...", or -1. */
-static int word_place(const char *words, const char *text, size_t length) {
-    for (int place = 0;; place++) {
-        size_t end = strcspn(words, "|");
-        if (end == length && !memcmp(words, text, length)) return place;
-        if (!words[end]) return -1;
-        words += end + 1;
-    }
-}
-
 static int word_at(const char *words, uint64_t place, char *out, size_t capacity) {
-    for (; place; place--) {
-        words += strcspn(words, "|");
-        if (!*words) return NTR_E_RANGE;
-        words++;
-    }
-    return snprintf(out, capacity, "%.*s", (int)strcspn(words, "|"), words);
+    size_t length;
+    const char *word = place <= UINT8_MAX ? ntr_choice_at(words, (unsigned)place, &length) : NULL;
+    return word ? snprintf(out, capacity, "%.*s", (int)length, word) : NTR_E_RANGE;
 }
 
 static bool is_switch(const char *value, bool *on) {
     if (!value) value = "on";
-    int place = word_place("off|on", value, strlen(value));
+    int place = ntr_choice_find("off|on", value, strlen(value));
     *on = place == 1;
     return place >= 0;
 }
@@ -53,7 +43,7 @@ static ntr_status parse_number(const char *text, uint64_t least, uint64_t most, 
 /* ---- options with code of their own ---------------------------------------------------------------- */
 
 static ntr_status set_mode(ntr_encoder_config *config, const char *value) {
-    int place = word_place("btm|htm", value, strlen(value));
+    int place = ntr_choice_find("btm|htm", value, strlen(value));
     if (place < 0) return NTR_E_SYNTAX;
     config->mode = place ? NTR_INST_MODE_HTM : NTR_INST_MODE_BTM;
     return NTR_OK;
@@ -82,27 +72,16 @@ static int get_none(const ntr_encoder_config *config, char *out, size_t capacity
     return NTR_E_NAME;
 }
 
-static ntr_status set_timestamps(ntr_encoder_config *config, const char *value) {
-    bool on;
-    if (!is_switch(value, &on)) return NTR_E_SYNTAX;
-    config->params.timestamps = on ? NTR_TIMESTAMPS_ON : NTR_TIMESTAMPS_SEEN;
-    return NTR_OK;
-}
-
-static int get_timestamps(const ntr_encoder_config *config, char *out, size_t capacity) {
-    return snprintf(out, capacity, "%s", config->params.timestamps == NTR_TIMESTAMPS_ON ? "on" : "off");
-}
-
 static const char TS_WORDS[] = "branch|resource|ownership|error|correlation"; /* bit n of NTR_TS_* */
 
 static ntr_status set_ts_messages(ntr_encoder_config *config, const char *value) {
     unsigned set = 0;
     for (const char *at = value;;) {
         size_t length = strcspn(at, "+");
-        int place = word_place(TS_WORDS, at, length);
+        int place = ntr_choice_find(TS_WORDS, at, length);
         if (place >= 0) set |= 1u << place;
-        else if (word_place("all", at, length) == 0) set |= NTR_TS_ALL;
-        else if (word_place("sync", at, length) != 0) return NTR_E_SYNTAX;
+        else if (ntr_choice_find("all", at, length) == 0) set |= NTR_TS_ALL;
+        else if (ntr_choice_find("sync", at, length) != 0) return NTR_E_SYNTAX;
         if (!at[length]) break;
         at += length + 1;
     }
@@ -155,6 +134,17 @@ static int get_drain(const ntr_encoder_config *config, char *out, size_t capacit
 #define OTHER(name, argument, value, set, get, help) \
     {{name, value, help, NTR_OPTION_##argument, false, 0, 0}, 0, 0, set, get},
 
+/* Stream parameters, by the kinds of <ntrace/params.def>. A SWITCH of the stream ("seen|on|off") is a flag here. */
+#define NTR_PARAM(id, member, name, kind, least, most, words, initial, found, encoder, help, ...) \
+    encoder(kind, member, name, least, most, words, help)
+#define DECODER_ONLY(...)
+#define ENCODER(kind, ...) ENCODER_##kind(__VA_ARGS__)
+#define ENCODER_NUMBER(member, name, least, most, words, help) NUMBER(name, params.member, least, most, help)
+#define ENCODER_ONE_OF(member, name, least, most, words, help) NUMBER(name, params.member, least, most, help)
+#define ENCODER_FLAG(member, name, least, most, words, help)   WORD(name, FLAG, params.member, "off|on", help)
+#define ENCODER_SWITCH(member, name, least, most, words, help) WORD(name, FLAG, params.member, "off|on", help)
+#define ENCODER_WORD(member, name, least, most, words, help)   WORD(name, VALUE, params.member, words, help)
+
 static const row ROWS[] = {
 #include "encoder/options.def"
 };
@@ -170,25 +160,6 @@ static const row *find(const char *name) {
     return NULL;
 }
 
-/* Members are uint8_t, bool, uint16_t or uint32_t. */
-static void store(ntr_encoder_config *config, const row *r, uint64_t value) {
-    char *at = (char *)config + r->offset;
-    uint8_t byte = (uint8_t)value;
-    uint16_t half = (uint16_t)value;
-    uint32_t word = (uint32_t)value;
-    memcpy(at, r->size == 1 ? (void *)&byte : r->size == 2 ? (void *)&half : (void *)&word, r->size);
-}
-
-static uint64_t load(const ntr_encoder_config *config, const row *r) {
-    const char *at = (const char *)config + r->offset;
-    uint8_t byte;
-    uint16_t half;
-    uint32_t word;
-    if (r->size == sizeof byte) return memcpy(&byte, at, sizeof byte), byte;
-    if (r->size == sizeof half) return memcpy(&half, at, sizeof half), half;
-    return memcpy(&word, at, sizeof word), word;
-}
-
 ntr_status ntr_encoder_option_set(ntr_encoder_config *config, const char *name, const char *value) {
     const row *r = find(name);
     if (!r) return NTR_E_NAME;
@@ -199,20 +170,24 @@ ntr_status ntr_encoder_option_set(ntr_encoder_config *config, const char *name, 
         ntr_status status = parse_number(value, r->option.least, r->option.most, &number);
         if (status != NTR_OK) return status;
     } else if (value) {
-        int place = word_place(r->option.value, value, strlen(value));
+        int place = ntr_choice_find(r->option.value, value, strlen(value));
         if (place < 0) return NTR_E_SYNTAX;
         number = (uint64_t)place;
     }
-    store(config, r, number);
+    ntr_member_set(config, r->offset, r->size, number);
     return NTR_OK;
+}
+
+static int text_length(int length, size_t capacity) {
+    return length >= 0 && (size_t)length >= capacity ? NTR_E_SPACE : length;
 }
 
 int ntr_encoder_option_get(const ntr_encoder_config *config, const char *name, char *out, size_t capacity) {
     const row *r = find(name);
     if (!r) return NTR_E_NAME;
-    int length;
-    if (r->get) length = r->get(config, out, capacity);
-    else if (r->option.numeric) length = snprintf(out, capacity, "%llu", (unsigned long long)load(config, r));
-    else length = word_at(r->option.value, load(config, r), out, capacity);
-    return length >= 0 && (size_t)length >= capacity ? NTR_E_SPACE : length;
+    if (r->get) return text_length(r->get(config, out, capacity), capacity);
+    uint64_t value = ntr_member_get(config, r->offset, r->size);
+    if (r->option.numeric) return text_length(snprintf(out, capacity, "%" PRIu64, value), capacity);
+    if (r->option.argument == NTR_OPTION_FLAG) value = value == 1; /* a member that holds a SWITCH has more values */
+    return text_length(word_at(r->option.value, value, out, capacity), capacity);
 }

@@ -173,7 +173,7 @@ static const struct {
     {HEAD "{\"src_bits\":13}}", "params.src_bits: expected 0..12, found 13", NTR_E_FORMAT},
     {HEAD "{\"src_bits\":-1}}", "params.src_bits: expected 0..12, found -1", NTR_E_FORMAT},
     {HEAD "{\"src_bits\":1.5}}", "params.src_bits: expected an integer, found a fraction", NTR_E_FORMAT},
-    {HEAD "{\"xlen\":33}}", "xlen", NTR_E_FORMAT},
+    {HEAD "{\"xlen\":33}}", "params.xlen: expected one of 32|64, found 33", NTR_E_FORMAT},
     {HEAD "{\"extend_addr\":1}}", "params.extend_addr: expected true or false", NTR_E_FORMAT},
     {HEAD "{\"timestamps\":\"perhaps\"}}", "params.timestamps: expected one of seen|on|off", NTR_E_FORMAT},
     {HEAD "{\"dialect\":\"none\"}}", "params.dialect: unknown dialect \"none\"", NTR_E_FORMAT},
@@ -219,6 +219,41 @@ static void bad_descriptions_are_refused_by_file_and_key(void **state) {
     ntr_bundle_free(bundle);
 }
 
+/* The keys of "params" as docs/bundle.md promises them, in both directions. */
+static void every_parameter_has_its_key(void **state) {
+    (void)state;
+    static const char json[] =
+        HEAD "{\"dialect\":\"p550\",\"src_bits\":5,\"timestamps\":\"off\",\"ts_width\":39,\"implicit_return\":\"partial\","
+             "\"return_stack\":4000000000,\"sequential_jump\":true,\"extend_addr\":true,\"all_jumps\":true,\"xlen\":32}}";
+    assert_int_equal(mkdir(place("keys"), 0777), 0);
+    put(place("keys/t"), "", 0);
+    put(place("keys/capture.json"), json, strlen(json));
+    ntr_bundle *bundle = ntr_bundle_new(NULL);
+    if (ntr_bundle_open(bundle, place("keys")) != NTR_OK) fail_msg("%s", ntr_bundle_error(bundle));
+    ntr_params p = ntr_bundle_capture(bundle)->params;
+    assert_string_equal(p.dialect->name, "p550");
+    assert_true(p.src_bits == 5 && p.timestamps == NTR_TIMESTAMPS_OFF && p.ts_width == 39);
+    assert_true(p.implicit_return == NTR_RETURN_PARTIAL && p.return_stack == 4000000000u && p.xlen == 32);
+    assert_true(p.sequential_jump && p.extend_addr && p.all_jumps);
+    ntr_bundle_free(bundle);
+
+    char text[4096] = "";
+    bundle = ntr_bundle_new(NULL);
+    assert_int_equal(ntr_bundle_create(bundle, place("again.ntrace")), NTR_OK);
+    ntr_capture capture = {.size = sizeof capture, .stream = "t", .params = p};
+    assert_int_equal(ntr_bundle_finish(bundle, &capture), NTR_OK);
+    ntr_bundle_free(bundle);
+    FILE *file = fopen(place("again.ntrace/capture.json"), "r");
+    assert_non_null(file);
+    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+    fclose(file);
+    static const char *const lines[] = {"\"dialect\": \"p550\"", "\"src_bits\": 5", "\"timestamps\": \"off\"", "\"ts_width\": 39",
+                                        "\"implicit_return\": \"partial\"", "\"return_stack\": 4000000000",
+                                        "\"sequential_jump\": true", "\"extend_addr\": true", "\"all_jumps\": true", "\"xlen\": 32"};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        if (!strstr(text, lines[i])) fail_msg("no %s in %s", lines[i], text);
+}
+
 static void images_that_are_short_are_refused(void **state) {
     (void)state;
     static const char json[] = HEAD "{},\"images\":[{\"kind\":\"raw\",\"file\":\"t\",\"offset\":2,\"length\":9}]}";
@@ -242,6 +277,7 @@ int main(void) {
         TEST(an_unfinished_bundle_leaves_nothing),
         TEST(a_build_id_is_found),
         TEST(bad_descriptions_are_refused_by_file_and_key),
+        TEST(every_parameter_has_its_key),
         TEST(images_that_are_short_are_refused),
     };
     return cmocka_run_group_tests_name("bundle", tests, make_place, remove_place);
