@@ -109,7 +109,7 @@ int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, 
     if (required && ntr_program_image(trace->program, 0, &first) != NTR_OK)
         return cli_fail("no program: name its ELF file with -e");
     tell_losses(trace);
-    if (stream->xlen < 0 && ntr_program_xlen(trace->program))
+    if (!stream->given[NTR_PARAMETER_XLEN] && ntr_program_xlen(trace->program))
         trace->params.xlen = (uint8_t)ntr_program_xlen(trace->program);
     return settle(trace);
 }
@@ -210,11 +210,9 @@ bool cli_trace_many_sources(const struct cli_trace *trace) {
 }
 
 const char *cli_trace_hint(const struct cli_trace *trace) {
-    const struct cli_stream *o = trace->stream;
-    const bool told = trace->bundle || o->infer || o->dialect || o->src_bits >= 0 || o->timestamps >= 0 ||
-                      o->implicit_return >= 0 || o->sequential_jump || o->extend_addr || o->all_jumps;
+    const bool known = trace->bundle || trace->stream->infer || cli_stream_given(trace->stream);
 
-    return told ? "" : "; no option tells the stream's parameters, --auto finds them out";
+    return known ? "" : "; no option gives the stream's parameters, --auto finds them";
 }
 
 void cli_trace_reserved(const struct cli_trace *trace, uint64_t reserved) {

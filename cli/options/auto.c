@@ -3,28 +3,11 @@
 
 #include <ntrace/infer.h>
 
-/* Which parameters the user gave. */
-static uint32_t given(const struct cli_stream *s, const ntr_program *program) {
-    const struct {
-        ntr_parameter parameter;
-        bool given;
-    } rows[] = {
-        {NTR_PARAMETER_DIALECT, s->dialect != NULL},
-        {NTR_PARAMETER_SRC_BITS, s->src_bits >= 0},
-        {NTR_PARAMETER_TIMESTAMPS, s->timestamps >= 0},
-        {NTR_PARAMETER_TS_WIDTH, s->ts_width >= 0},
-        {NTR_PARAMETER_IMPLICIT_RETURN, s->implicit_return >= 0},
-        {NTR_PARAMETER_SEQUENTIAL_JUMP, s->sequential_jump != 0},
-        {NTR_PARAMETER_EXTEND_ADDR, s->extend_addr != 0},
-        {NTR_PARAMETER_ALL_JUMPS, s->all_jumps != 0},
-        {NTR_PARAMETER_XLEN, s->xlen >= 0 || (program && ntr_program_xlen(program))},
-    };
-    uint32_t set = 0;
+/* The parameters that are not inferred: options or the program give them. */
+static uint32_t known(const struct cli_stream *stream, const ntr_program *program) {
+    const bool has_xlen = program && ntr_program_xlen(program);
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (rows[i].given) set |= 1u << rows[i].parameter;
-    }
-    return set;
+    return cli_stream_given(stream) | (has_xlen ? 1u << NTR_PARAMETER_XLEN : 0);
 }
 
 static void note(const char *name, const char *parameter, const ntr_choice *c) {
@@ -43,7 +26,7 @@ static void report(const char *name, const ntr_inference *inference) {
 int cli_auto_params(const struct cli_stream *stream, const char *name, ntr_bytes beginning, const ntr_program *program,
                     ntr_params *params) {
     ntr_infer_config config = {
-        .size = sizeof config, .params = *params, .given = given(stream, program), .program = program};
+        .size = sizeof config, .params = *params, .given = known(stream, program), .program = program};
     ntr_inference inference;
     ntr_status status = ntr_infer(&config, beginning, &inference);
 

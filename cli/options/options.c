@@ -78,6 +78,7 @@ void cli_options_init(const struct cli_group *groups, void *options) {
     struct slot slot;
 
     while (walk_next(&walk, options, &slot)) {
+        if (slot.option->as_text) continue;
         switch (slot.option->kind) {
         case CLI_KIND_SET:
         case CLI_KIND_CHOICE:
@@ -135,7 +136,10 @@ static bool set_number(const struct slot *slot, const char *text) {
                      o->most, text);
         return false;
     }
-    *(int64_t *)member_of(slot) = (int64_t)value;
+    if (o->as_text)
+        *(const char **)member_of(slot) = text;
+    else
+        *(int64_t *)member_of(slot) = (int64_t)value;
     return true;
 }
 
@@ -146,7 +150,10 @@ static bool set_choice(const struct slot *slot, const char *text) {
         cli_note("%s: expected one of %s, found '%s'", slot->spelled, slot->option->value, text);
         return false;
     }
-    *(int *)member_of(slot) = index;
+    if (slot->option->as_text)
+        *(const char **)member_of(slot) = text;
+    else
+        *(int *)member_of(slot) = index;
     return true;
 }
 
@@ -249,7 +256,10 @@ static bool set_switch(const struct given *given) {
         return false;
     }
     if (slot->option->kind == CLI_KIND_LIST) return append(slot, given->negated ? "off" : NULL);
-    *(int *)member_of(slot) = (int)slot->option->constant;
+    if (slot->option->as_text)
+        *(const char **)member_of(slot) = slot->option->text;
+    else
+        *(int *)member_of(slot) = (int)slot->option->constant;
     return true;
 }
 

@@ -35,6 +35,8 @@ struct cli_option {
     int64_t least, most;
     int64_t initial;  /* SET, NUMBER, CHOICE: what the member holds when the option is not given */
     int64_t constant; /* SET */
+    bool as_text;     /* the member is const char * := the value as text, once checked; NULL when not given */
+    const char *text; /* SET with `as_text`: that value */
     const char *help; /* one sentence, no full stop */
 };
 

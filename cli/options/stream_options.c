@@ -3,53 +3,59 @@
 
 #include <string.h>
 
-#define S struct cli_stream
+#define MEMBER(id) offsetof(struct cli_stream, given[NTR_PARAMETER_##id])
+#define VALUE(id, option_name, option_kind, option_value, option_help)                                                 \
+    .kind = option_kind, .name = option_name, .value = option_value, .help = option_help, .as_text = true,             \
+    .member = MEMBER(id)
+#define FLAG(id, option_name, option_text, option_help) VALUE(id, option_name, CLI_KIND_SET, NULL, option_help), .text = option_text
+
+/* Options by the kinds of <ntrace/params.def>. */
+#define OPTION_DIALECT(id, name, least, most, words, help, no_help) {VALUE(id, name, CLI_KIND_STRING, "NAME", help)},
+#define OPTION_NUMBER(id, name, lo, hi, words, help, no_help)                                                          \
+    {VALUE(id, name, CLI_KIND_NUMBER, "N", help), .least = lo, .most = hi},
+#define OPTION_ONE_OF(id, name, least, most, words, help, no_help) {VALUE(id, name, CLI_KIND_CHOICE, words, help)},
+#define OPTION_WORD(id, name, least, most, words, help, no_help)   {VALUE(id, name, CLI_KIND_CHOICE, words, help)},
+#define OPTION_FLAG(id, name, least, most, words, help, no_help)   {FLAG(id, name, "on", help)},
+#define OPTION_SWITCH(id, name, least, most, words, help, no_help) \
+    {FLAG(id, name, "on", help)}, {FLAG(id, "no-" name, "off", no_help)},
+
 const struct cli_option cli_stream_options[] = {
-    CLI_STRING(0, "dialect", "NAME", S, dialect,
-               "what the encoder speaks (default ntrace-1.0; 'ntrace help dialects' lists the names)"),
-    CLI_NUMBER(0, "src-bits", "N", S, src_bits, 0, 12, -1,
-               "width of the SRC field, 0 to 12 (default: the dialect's, 0)"),
-    CLI_SET(0, "timestamps", S, timestamps, -1, NTR_TIMESTAMPS_ON, "messages carry TSTAMP"),
-    CLI_SET(0, "no-timestamps", S, timestamps, -1, NTR_TIMESTAMPS_OFF,
-            "no message carries TSTAMP: bytes after the payload are a defect (default: taken where seen)"),
-    CLI_NUMBER(0, "ts-width", "N", S, ts_width, 1, 64, -1,
-               "bits of the time counter, for its rollover (default: the dialect's, 64)"),
-    CLI_CHOICE(0, "implicit-return", "off|count|partial|full", S, implicit_return, -1,
-               "how the encoder leaves out returns (trTeInstImplicitReturnMode)"),
-    CLI_NUMBER(0, "return-stack", "N", S, return_stack, 0, INT32_MAX, -1,
-               "depth of the call stack to assume (default 0: as deep as needed)"),
-    CLI_FLAG(0, "sequential-jump", S, sequential_jump,
-             "sequentially inferable jumps are left out (trTeInstEnSequentialJump)"),
-    CLI_FLAG(0, "extend-addr", S, extend_addr, "addresses are sent without repeated top bits (trTeInstExtendAddrMSB)"),
-    CLI_FLAG(0, "all-jumps", S, all_jumps, "direct jumps are traced like taken branches (trTeInstEnAllJumps)"),
-    CLI_CHOICE(0, "xlen", "32|64", S, xlen, -1, "width of the hart (default: as the ELF says, else 64)"),
-    CLI_FLAG(
-        0, "auto", S, infer,
-        "find out from the stream (and the program) what no option tells, and say what was found and how sure that is"),
+#define NTR_PARAM(id, member, name, kind, least, most, words, initial, found, encoder, help, no_help)                  \
+    OPTION_##kind(id, name, least, most, words, help, no_help)
+#include <ntrace/params.def>
+#undef NTR_PARAM
+    CLI_FLAG(0, "auto", struct cli_stream, infer,
+             "infer the parameters that no option gives from the stream (and the program); report each value and how sure "
+             "it is"),
     {0},
 };
-#undef S
+
+uint32_t cli_stream_given(const struct cli_stream *stream) {
+    uint32_t set = 0;
+
+    for (unsigned p = 0; p < NTR_PARAMETERS; p++) {
+        if (stream->given[p]) set |= 1u << p;
+    }
+    return set;
+}
 
 int cli_stream_params(const struct cli_stream *stream, const ntr_params *base, ntr_params *params) {
+    const char *name = stream->given[NTR_PARAMETER_DIALECT];
     const ntr_dialect *dialect = NULL;
 
-    if (stream->dialect && !(dialect = ntr_dialect_find(stream->dialect)))
-        return cli_fail("--dialect: expected a name from 'ntrace help dialects', found '%s'", stream->dialect);
+    if (name && !(dialect = ntr_dialect_find(name)))
+        return cli_fail("--dialect: expected a name from 'ntrace help dialects', found '%s'", name);
     if (base && !dialect)
         *params = *base;
     else
         ntr_params_init(params, dialect);
 
-    if (stream->src_bits >= 0) params->src_bits = (uint8_t)stream->src_bits;
-    if (stream->timestamps >= 0) params->timestamps = (uint8_t)stream->timestamps;
-    if (stream->ts_width >= 0) params->ts_width = (uint8_t)stream->ts_width;
-    if (stream->implicit_return >= 0) params->implicit_return = (uint8_t)stream->implicit_return;
-    if (stream->return_stack >= 0) params->return_stack = (uint32_t)stream->return_stack;
-    if (stream->xlen >= 0) params->xlen = stream->xlen == 0 ? 32 : 64;
-    if (stream->sequential_jump) params->sequential_jump = true;
-    if (stream->extend_addr) params->extend_addr = true;
-    if (stream->all_jumps) params->all_jumps = true;
-
+    for (unsigned p = 0; p < NTR_PARAMETERS; p++) {
+        if (!stream->given[p]) continue;
+        ntr_status status = ntr_params_set(params, ntr_parameter_name(p), stream->given[p]);
+        if (status != NTR_OK)
+            return cli_fail("--%s %s: %s", ntr_parameter_name(p), stream->given[p], ntr_status_text(status));
+    }
     ntr_status status = ntr_params_check(params);
-    return status == NTR_OK ? CLI_OK : cli_fail("stream options: %s", ntr_status_text(status));
+    return status == NTR_OK ? CLI_OK : cli_fail("stream parameters: %s", ntr_status_text(status));
 }

@@ -1,4 +1,5 @@
-/* --src-bits, --dialect, ...: the parameters of a stream, shared by every command that reads one. */
+/* --src-bits, --dialect, ...: the parameters of a stream, for every command that reads one. The options are made from
+ * <ntrace/params.def>. */
 #ifndef CLI_OPTIONS_STREAM_OPTIONS_H
 #define CLI_OPTIONS_STREAM_OPTIONS_H
 
@@ -7,17 +8,17 @@
 #include <ntrace/params.h>
 
 struct cli_stream {
-    int64_t src_bits, return_stack, ts_width; /* -1: not given */
-    int timestamps, implicit_return, xlen;    /* -1: not given */
-    int sequential_jump, extend_addr, all_jumps;
-    int infer; /* --auto */
-    const char *dialect;
+    const char *given[NTR_PARAMETERS]; /* by ntr_parameter: the value as text; NULL: no option gives it */
+    int infer;                         /* --auto */
 };
 
 extern const struct cli_option cli_stream_options[];
 
-/* The parameters that the options say. `base`: what the input itself says (a bundle), or NULL. Returns
- * CLI_OK, or CLI_FAILED after telling why. */
+/* The parameters that options give: 1 << ntr_parameter of each. */
+uint32_t cli_stream_given(const struct cli_stream *stream);
+
+/* Set `params` from the options. Parameters that no option gives are those of `base` (from a bundle; NULL: the defaults
+ * of the dialect). Returns CLI_OK, or CLI_FAILED after a message. */
 int cli_stream_params(const struct cli_stream *stream, const ntr_params *base, ntr_params *params);
 
 #endif
