@@ -92,12 +92,6 @@ static uint32_t field(const struct run_system *s, const ntr_system_component *en
 /* ---- one stream of all harts ---------------------------------------------------------------------------------------
  */
 
-static bool same_params(const ntr_params *a, const ntr_params *b) {
-    return a->src_bits == b->src_bits && a->timestamps == b->timestamps && a->ts_width == b->ts_width &&
-           a->implicit_return == b->implicit_return && a->sequential_jump == b->sequential_jump &&
-           a->extend_addr == b->extend_addr && a->all_jumps == b->all_jumps;
-}
-
 static bool shares_source(const struct run_system *s, const ntr_system_component *encoder, const ntr_params *params) {
     ntr_system_component other;
 
@@ -119,7 +113,7 @@ static int add_encoder(struct run_system *s, size_t index, const ntr_system_comp
     ntr_system_params(s->system, (unsigned)encoder->hart, &params);
     if (params.xlen != xlen)
         return cli_fail("%s: expected \"xlen\": %u as in the program, found %u", encoder->name, xlen, params.xlen);
-    if (!*first && !same_params(&params, &config->params))
+    if (!*first && ntr_params_difference(&params, &config->params))
         return cli_fail("%s: it is configured otherwise than the encoder before it; a stream has one set of parameters",
                         encoder->name);
     if (shares_source(s, encoder, &params))

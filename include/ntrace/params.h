@@ -67,6 +67,9 @@ NTR_API ntr_status ntr_params_set(ntr_params *params, const char *name, const ch
  * NTR_E_SPACE, NTR_E_RANGE (the member is outside its limits). */
 NTR_API int ntr_params_get(const ntr_params *params, const char *name, char *out, size_t capacity);
 
+/* The parameters in which two structs differ: a set of 1 << ntr_parameter. A dialect of NULL is N-Trace 1.0. */
+NTR_API uint32_t ntr_params_difference(const ntr_params *a, const ntr_params *b);
+
 /* "src-bits": the name of the parameter. Static storage; NULL for a value that is none. */
 NTR_API const char *ntr_parameter_name(unsigned parameter);
 

@@ -64,6 +64,10 @@ void ntr_params_init(ntr_params *params, const ntr_dialect *dialect) {
         if (r->initial) ntr_member_set(params, r->at, r->size, ntr_member_get(dialect, r->initial, r->size));
 }
 
+static const ntr_dialect *dialect_of(const ntr_params *params) {
+    return params->dialect ? params->dialect : &ntr_dialect_ntrace_1_0;
+}
+
 static bool is_number_of(const char *words, uint64_t value) {
     char text[24];
     int length = snprintf(text, sizeof text, "%" PRIu64, value);
@@ -87,6 +91,17 @@ void ntr_params_copy(ntr_params *to, const ntr_params *from, uint32_t set) {
         const row *r = &ROWS[p];
         if (set >> p & 1) ntr_member_set(to, r->at, r->size, ntr_member_get(from, r->at, r->size));
     }
+}
+
+uint32_t ntr_params_difference(const ntr_params *a, const ntr_params *b) {
+    uint32_t set = 0;
+    for (unsigned p = 0; p < NTR_PARAMETERS; p++) {
+        const row *r = &ROWS[p];
+        bool same = r->kind == KIND_DIALECT ? dialect_of(a) == dialect_of(b)
+                                            : ntr_member_get(a, r->at, r->size) == ntr_member_get(b, r->at, r->size);
+        if (!same) set |= 1u << p;
+    }
+    return set;
 }
 
 /* ---- as text */
@@ -134,7 +149,7 @@ int ntr_params_get(const ntr_params *params, const char *name, char *out, size_t
     int length;
     if (!is_within(r, value)) return NTR_E_RANGE;
     if (r->kind == KIND_DIALECT)
-        length = snprintf(out, capacity, "%s", (params->dialect ? params->dialect : &ntr_dialect_ntrace_1_0)->name);
+        length = snprintf(out, capacity, "%s", dialect_of(params)->name);
     else if (r->kind == KIND_NUMBER || r->kind == KIND_ONE_OF)
         length = snprintf(out, capacity, "%" PRIu64, value);
     else {

@@ -146,6 +146,19 @@ static void members_outside_the_limits_are_refused(void **state) {
     assert_int_equal(ntr_params_check(NULL), NTR_E_INVALID);
 }
 
+static void differences_are_a_set(void **state) {
+    (void)state;
+    ntr_params a = plain(), b = a;
+    b.dialect = NULL;
+    assert_int_equal(ntr_params_difference(&a, &b), 0);
+    b.dialect = ntr_dialect_find("p550");
+    b.return_stack = UINT32_C(1) << 31;
+    b.xlen = 32;
+    const uint32_t set = 1u << NTR_PARAMETER_DIALECT | 1u << NTR_PARAMETER_RETURN_STACK | 1u << NTR_PARAMETER_XLEN;
+    assert_int_equal(ntr_params_difference(&a, &b), set);
+    assert_int_equal(ntr_params_difference(&b, &a), set);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(names_are_those_of_the_command_line),
@@ -155,6 +168,7 @@ int main(void) {
         TEST(text_is_as_people_write_it),
         TEST(the_dialect_gives_the_defaults),
         TEST(members_outside_the_limits_are_refused),
+        TEST(differences_are_a_set),
     };
     return cmocka_run_group_tests_name("params", tests, NULL, NULL);
 }
