@@ -1,11 +1,11 @@
 #include "options/command.h"
 #include "options/encoder_options.h"
 #include "options/diagnostics.h"
-#include "run/bundle.h"
-#include "run/elf.h"
-#include "run/guest.h"
-#include "run/harts.h"
-#include "run/system.h"
+#include "capture/bundle.h"
+#include "capture/elf.h"
+#include "capture/guest.h"
+#include "capture/harts.h"
+#include "capture/system.h"
 
 #include <errno.h>
 #include <limits.h>

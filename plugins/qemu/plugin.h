@@ -3,7 +3,7 @@
 #define NTRACE_QEMU_PLUGIN_H
 
 #include "api.h"
-#include "channel.h"
+#include "channel/channel.h"
 
 #define COLD      __attribute__((cold, noinline))
 #define LIKELY(x) __builtin_expect(!!(x), 1)

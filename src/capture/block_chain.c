@@ -1,4 +1,4 @@
-#include "run/message_cache.h"
+#include "capture/message_cache.h"
 
 enum { STEP_HALFWORDS = 128 }; /* larger blocks are not followed: 64 small ones need no look at how long the run is */
 

@@ -1,4 +1,4 @@
-#include "run/guest.h"
+#include "capture/guest.h"
 #include "options/diagnostics.h"
 
 #include <errno.h>

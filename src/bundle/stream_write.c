@@ -1,4 +1,4 @@
-#include "run/stream.h"
+#include "bundle/stream_write.h"
 #include "options/diagnostics.h"
 
 #include <errno.h>

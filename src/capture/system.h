@@ -3,7 +3,7 @@
 #define CLI_RUN_SYSTEM_H
 
 #include "options/options.h"
-#include "run/stream.h"
+#include "bundle/stream_write.h"
 
 #include <ntrace/bundle.h>
 #include <ntrace/encoder.h>

@@ -1,4 +1,4 @@
-#include "run/memory.h"
+#include "capture/sink_memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef CLI_RUN_BUNDLE_H
 #define CLI_RUN_BUNDLE_H
 
-#include "run/guest.h"
-#include "run/harts.h"
+#include "capture/guest.h"
+#include "capture/harts.h"
 
 #include <ntrace/bundle.h>
 

@@ -1,7 +1,7 @@
-#include "run/system.h"
+#include "capture/system.h"
 #include "io/input.h"
 #include "options/diagnostics.h"
-#include "run/memory.h"
+#include "capture/sink_memory.h"
 
 #include <ntrace/system.h>
 

@@ -3,11 +3,11 @@
 #ifndef CLI_RUN_HARTS_H
 #define CLI_RUN_HARTS_H
 
-#include "run/code.h"
-#include "run/stream.h"
-#include "run/system.h"
+#include "capture/code.h"
+#include "bundle/stream_write.h"
+#include "capture/system.h"
 
-#include "../../plugins/qemu/channel.h"
+#include "channel/channel.h"
 
 #include <ntrace/encoder.h>
 

@@ -1,4 +1,4 @@
-#include "run/hart.h"
+#include "capture/hart.h"
 
 #include <stdlib.h>
 #include <string.h>

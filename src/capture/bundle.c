@@ -1,6 +1,6 @@
-#include "run/bundle.h"
+#include "capture/bundle.h"
 #include "options/diagnostics.h"
-#include "run/elf.h"
+#include "capture/elf.h"
 
 #include <ntrace/version.h>
 #include <errno.h>

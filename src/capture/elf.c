@@ -1,4 +1,4 @@
-#include "run/elf.h"
+#include "capture/elf.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 #ifndef CLI_RUN_MESSAGE_CACHE_H
 #define CLI_RUN_MESSAGE_CACHE_H
 
-#include "run/hart.h"
+#include "capture/hart.h"
 
 struct run_paths;
 

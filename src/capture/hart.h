@@ -2,7 +2,7 @@
 #ifndef CLI_RUN_HART_H
 #define CLI_RUN_HART_H
 
-#include "run/harts.h"
+#include "capture/harts.h"
 
 /* A block of the channel, ready to be encoded. */
 struct run_block {

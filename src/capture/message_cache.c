@@ -1,4 +1,4 @@
-#include "run/message_cache.h"
+#include "capture/message_cache.h"
 
 #include <stdlib.h>
 #include <string.h>

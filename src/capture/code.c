@@ -1,4 +1,4 @@
-#include "run/code.h"
+#include "capture/code.h"
 
 #include <stdlib.h>
 #include <string.h>
