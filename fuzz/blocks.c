@@ -1,4 +1,5 @@
 /* Blocks: option lines, then an execution of made-up code, fed block by block and in runs: the messages are the same. */
+#include "encoder/run.h"
 #include "fuzz.h"
 
 #include <stdio.h>
@@ -68,24 +69,24 @@ static bool is_branch(const ntr_ingress *block) {
 typedef struct grower {
     ntr_encoder *encoder;
     const ntr_encoder_config *config;
-    ntr_run run;
+    ntr_enc_run run;
     ntr_ingress last;
 } grower;
 
 static void send_run(grower *g) {
     if (!g->run.iretire) return;
     g->run.itype = g->last.itype;
-    ntr_encoder_push_run(g->encoder, &g->run);
-    g->run = (ntr_run){0};
+    ntr_enc_push_run(g->encoder, &g->run);
+    g->run = (ntr_enc_run){0};
 }
 
 static void grow(grower *g, const ntr_ingress *block, bool alone) {
-    ntr_run *run = &g->run;
+    ntr_enc_run *run = &g->run;
     bool full = run->branches == RUN_BRANCHES || run->iretire + block->iretire >= 1u << 15;
     if (run->iretire && (alone || full || !continues(g->config, &g->last))) send_run(g);
     if (alone) {
         uint8_t message[8];
-        ntr_encoder_push_next(g->encoder, block->iaddr, message);
+        ntr_enc_push_next(g->encoder, block->iaddr, message);
     }
     if (run->iretire && is_branch(&g->last)) {
         run->outcomes = run->outcomes << 1 | (g->last.itype == NTR_ITYPE_TAKEN);
@@ -116,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     config_other.sink_user = &other;
     uint8_t alone = fuzz_byte(&tape);
     ntr_encoder *blocks = ntr_encoder_new(&config, NULL), *runs = ntr_encoder_new(&config_other, NULL);
-    bool in_runs = runs && ntr_encoder_takes_runs(runs), fits = true;
+    bool in_runs = runs && ntr_enc_takes_runs(runs), fits = true;
     grower g = {.encoder = runs, .config = &config};
     walk w = {.tape = &tape, .pc = BASE};
     ntr_ingress block;

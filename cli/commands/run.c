@@ -1,11 +1,10 @@
+#include "io/input.h"
 #include "options/command.h"
-#include "options/encoder_options.h"
 #include "options/diagnostics.h"
-#include "capture/bundle.h"
-#include "capture/elf.h"
-#include "capture/guest.h"
-#include "capture/harts.h"
-#include "capture/system.h"
+#include "options/encoder_options.h"
+
+#include <ntrace/capture.h>
+#include <ntrace/version.h>
 
 #include <errno.h>
 #include <limits.h>
@@ -13,15 +12,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
+
+#define PLUGIN "ntrace-qemu.so"
+
+#ifndef NTRACE_PLUGIN_DIR
+#define NTRACE_PLUGIN_DIR "/usr/local/lib/ntrace"
+#endif
+
+enum { TOPOLOGY_MAX = 1 << 20 }; /* bytes */
+
+/* ---- options ------------------------------------------------------------------------------------------------------ */
 
 struct run_options {
     struct cli_encoder encoder;
-    struct run_guest_options guest;
-    struct run_system_options system;
+    const char *qemu, *plugin, *sysroot, *cpu; /* NULL: found, or left to QEMU */
+    struct cli_list qemu_options;
+    const char *topology; /* JSON file; NULL: no trace system */
+    const char *sink;
     const char *bundle;
     int compress;
 };
@@ -32,179 +40,181 @@ static const struct cli_option run_table[] = {
     {0},
 };
 
+static const struct cli_option guest_table[] = {
+    CLI_STRING('L', "sysroot", "DIR", struct run_options, sysroot,
+               "where dynamic programs find their libraries (default " NTR_CAPTURE_SYSROOT " when it exists)"),
+    CLI_STRING(0, "cpu", "MODEL", struct run_options, cpu, "QEMU's CPU model, like rv64,zba=false"),
+    CLI_STRING(0, "qemu", "FILE", struct run_options, qemu,
+               "QEMU user mode (default qemu-riscv64 or qemu-riscv32, as the program needs)"),
+    CLI_LIST(0, "qemu-option", "OPTION", struct run_options, qemu_options, "one more option for QEMU; repeatable"),
+    CLI_STRING(0, "plugin", "FILE", struct run_options, plugin,
+               "capture plugin (default: the one beside ntrace, or the installed one)"),
+    {0},
+};
+
+static const struct cli_option system_table[] = {
+    CLI_STRING(0, "system", "FILE", struct run_options, topology,
+               "trace through the system that this topology (JSON) describes"),
+    CLI_STRING(0, "sink", "NAME", struct run_options, sink, "keep what this sink holds (default: all of them)"),
+    {0},
+};
+
 static const struct cli_group groups[] = {
     CLI_OWN("options", run_table),
-    CLI_GROUP("the program", run_guest_rows, struct run_options, guest),
-    CLI_GROUP("trace system", run_system_rows, struct run_options, system),
+    CLI_OWN("the program", guest_table),
+    CLI_OWN("trace system", system_table),
     CLI_GROUP_ROWS("encoder", cli_encoder_rows, struct run_options, encoder),
     {0},
 };
 
-/* Everything one run works with. */
-struct run {
-    const struct run_options *options;
-    char **command;
-    struct run_elf elf;
-    ntr_encoder_config config;
-    char bundle_name[PATH_MAX], stream_path[PATH_MAX];
-    ntr_bundle *bundle;
-    struct run_stream *stream;
-    struct run_system *system; /* or NULL */
-    struct channel *channel;
-    int channel_file;
-    struct run_harts harts;
-    struct run_guest guest;
-};
+/* ---- signals: ntrace outlives the program ------------------------------------------------------------------------- */
 
-/* ---- before ----------------------------------------------------------------------------------------------- */
+static volatile sig_atomic_t guest, early_signal;
 
-static int inspect(struct run *run) {
-    const char *path = run->command[0];
+/* A signal from the terminal reaches the program as well; any other is passed on, as soon as the program runs. */
+static void pass_on(int signal, siginfo_t *info, void *context) {
+    int kept = errno;
 
-    if (!run_elf_read(path, &run->elf))
-        return cli_fail("%s: %s", path, errno ? strerror(errno) : "expected a RISC-V ELF program");
-    if (!run->elf.is_riscv) return cli_fail("%s: expected a RISC-V program, found one for another machine", path);
-    return CLI_OK;
+    (void)context;
+    if (info->si_code != SI_KERNEL) {
+        if (guest > 0)
+            kill((pid_t)guest, signal);
+        else
+            early_signal = signal;
+    }
+    errno = kept;
 }
 
-/* The system's registers say how its encoders work. */
+static void catch_signals(void) {
+    static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+    struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof passed_on / sizeof passed_on[0]; i++) sigaction(passed_on[i], &action, NULL);
+}
+
+/* ---- configuration ------------------------------------------------------------------------------------------------ */
+
+struct run {
+    const struct run_options *options;
+    ntr_capture_config config;
+    ntr_encoder_config encoder;
+    char bundle[PATH_MAX], plugin[PATH_MAX];
+    const char **qemu_options;
+    char *topology;
+    ntr_capture_session *session;
+};
+
+static bool plugin_in(char *path, size_t size, const char *folder) {
+    int n = snprintf(path, size, "%s/" PLUGIN, folder);
+    return n > 0 && (size_t)n < size && access(path, R_OK) == 0;
+}
+
+static int find_plugin(struct run *run) {
+    char folder[PATH_MAX];
+
+    run->config.plugin = run->options->plugin ? run->options->plugin : run->plugin;
+    if (run->options->plugin) return CLI_OK;
+    ssize_t n = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    if (n > 0) {
+        folder[n] = 0;
+        *strrchr(folder, '/') = 0;
+        if (plugin_in(run->plugin, sizeof run->plugin, folder)) return CLI_OK;
+    }
+    if (plugin_in(run->plugin, sizeof run->plugin, NTRACE_PLUGIN_DIR)) return CLI_OK;
+    return cli_fail("the capture plugin " PLUGIN " is neither in %s nor in " NTRACE_PLUGIN_DIR
+                    " (was ntrace built with -Dqemu-plugin=enabled?)",
+                    n > 0 ? folder : "the folder of ntrace");
+}
+
+/* The registers of a modelled system say how its encoders work. */
 static int configure_system(struct run *run) {
     const struct cli_list *given = &run->options->encoder.list;
+    size_t size;
 
     if (given->count)
         return cli_fail("--%s: with --system, the topology says how encoders work (\"set\")", given->items[0].name);
-    run->system = run_system_new(&run->options->system, run->elf.xlen, run->stream, &run->config);
-    return run->system ? CLI_OK : CLI_FAILED;
-}
-
-static int configure(struct run *run) {
-    ntr_encoder_config_init(&run->config);
-    if (run->options->system.topology) return configure_system(run);
-    if (run->options->system.sink) return cli_fail("--sink: only with --system");
-    run->config.params.src_bits = 8; /* room for threads */
-    run->config.sink = run_stream_put;
-    run->config.sink_user = run->stream;
-    if (cli_encoder_configure(&run->options->encoder, &run->config) != CLI_OK) return CLI_FAILED;
-    run->config.params.xlen = (uint8_t)run->elf.xlen;
+    run->topology = cli_input_whole(run->options->topology, TOPOLOGY_MAX, &size);
+    if (!run->topology) return CLI_FAILED;
+    run->config.topology = (ntr_bytes){(const uint8_t *)run->topology, size};
+    run->config.topology_name = run->options->topology;
+    run->config.sink = run->options->sink;
     return CLI_OK;
 }
 
-static const char *stream_name(const struct run *run) {
-    return run->options->compress ? "trace.nex.zst" : "trace.nex";
+static int configure_encoder(struct run *run) {
+    if (run->options->sink) return cli_fail("--sink: only with --system");
+    ntr_encoder_config_init(&run->encoder);
+    run->encoder.params.src_bits = 8; /* up to 256 threads */
+    run->config.encoder = &run->encoder;
+    return cli_encoder_configure(&run->options->encoder, &run->encoder);
 }
 
-static int create_bundle(struct run *run) {
-    const char *slash = strrchr(run->command[0], '/'), *base = slash ? slash + 1 : run->command[0];
+static int configure_qemu(struct run *run) {
+    const struct run_options *options = run->options;
+    size_t count = options->qemu_options.count;
 
-    snprintf(run->bundle_name, sizeof run->bundle_name, run->options->bundle ? "%s" : "%s.ntrace",
-             run->options->bundle ? run->options->bundle : base);
-    run->bundle = ntr_bundle_new(NULL);
-    if (!run->bundle) return cli_fail("out of memory");
-    if (ntr_bundle_create(run->bundle, run->bundle_name) != NTR_OK)
-        return cli_fail("%s", ntr_bundle_error(run->bundle));
-    snprintf(run->stream_path, sizeof run->stream_path, "%s/%s", ntr_bundle_folder(run->bundle), stream_name(run));
-    return run_stream_open(run->stream, run->stream_path, run->options->compress);
-}
-
-/* A limit to the size of files (ulimit -f) counts for memory as well, however little of it is used: it must not be in
- * the way where it need not be. */
-static int resize_channel(const struct run *run) {
-    struct rlimit limit, lifted;
-    bool limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < sizeof *run->channel;
-
-    lifted = (struct rlimit){limit.rlim_max, limit.rlim_max};
-    if (limited) setrlimit(RLIMIT_FSIZE, &lifted);
-    int failed = ftruncate(run->channel_file, sizeof *run->channel);
-    int why = errno;
-    if (limited) setrlimit(RLIMIT_FSIZE, &limit);
-    errno = why;
-    return failed;
-}
-
-static int make_channel(struct run *run) {
-    run->channel_file = memfd_create("ntrace", MFD_CLOEXEC);
-    if (run->channel_file < 0 || resize_channel(run))
-        return cli_fail("shared memory of %zu MiB, most of it never used: %s", sizeof *run->channel >> 20,
-                        strerror(errno));
-    void *memory =
-        mmap(NULL, sizeof *run->channel, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, run->channel_file, 0);
-    if (memory == MAP_FAILED) return cli_fail("shared memory: %s", strerror(errno));
-    run->channel = memory;
-    run->channel->head = (struct channel_head){
-        .magic = CHANNEL_MAGIC, .size = sizeof *run->channel, .reader = (uint32_t)getpid(), .blocks = 1};
-    return run_harts_init(&run->harts, run->channel, &run->config, run->stream, run->system) == NTR_OK
-               ? CLI_OK
-               : cli_fail("out of memory");
-}
-
-/* ---- during ------------------------------------------------------------------------------------------------ */
-
-/* As long as whole batches come, the rest is left alone: lines of memory that both sides use go back and forth. */
-static void watch(struct run *run) {
-    const struct timespec nap = {.tv_nsec = 200000};
-
-    while (!run->guest.ended) {
-        if (run_harts_drain(&run->harts, false)) continue;
-        nanosleep(&nap, NULL);
-        if (run_harts_drain(&run->harts, false)) continue;
-        if (!run_harts_drain(&run->harts, true)) run_harts_look(&run->harts);
-        if (run->harts.failure != NTR_OK) run_guest_kill(&run->guest);
-        run_guest_poll(&run->guest);
-    }
-    while (run_harts_drain(&run->harts, true)) continue;
-}
-
-static bool is_fault(int signal) {
-    return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGTRAP;
-}
-
-/* ---- after ----------------------------------------------------------------------------------------------------- */
-
-static int check_capture(const struct run *run) {
-    if (!atomic_load(&run->channel->head.attached)) return cli_fail("QEMU ended without the capture plugin");
-    if (run->harts.failure != NTR_OK && run->system && *run_system_error(run->system))
-        return cli_fail("%s", run_system_error(run->system));
-    if (run->harts.failure != NTR_OK) return cli_fail("encoding failed: %s", ntr_status_text(run->harts.failure));
+    run->config.qemu = options->qemu;
+    run->config.sysroot = options->sysroot;
+    run->config.cpu = options->cpu;
+    run->qemu_options = calloc(count + 1, sizeof *run->qemu_options);
+    if (!run->qemu_options) return cli_fail("out of memory");
+    for (size_t i = 0; i < count; i++) run->qemu_options[i] = options->qemu_options.items[i].value;
+    run->config.qemu_options = run->qemu_options;
+    run->config.qemu_option_count = count;
     return CLI_OK;
 }
 
-static int finish(struct run *run) {
-    struct run_report report = {&run->harts,  &run->guest,     &run->harts.code,
-                                run->command, run->command[0], stream_name(run), run->elf.xlen};
+static int configure(struct run *run, char **operands) {
+    const struct run_options *options = run->options;
+    const char *slash = strrchr(operands[0], '/'), *base = slash ? slash + 1 : operands[0];
 
-    run_harts_finish(&run->harts, is_fault(run->guest.signal));
-    int status = run->system ? run_system_finish(run->system) : CLI_OK;
-    if (run_stream_close(run->stream) != CLI_OK || status != CLI_OK) return CLI_FAILED;
-    if (check_capture(run) != CLI_OK) return CLI_FAILED;
-    if (!run_code_finish(&run->harts.code)) return cli_fail("out of memory");
-    return run_bundle_finish(run->bundle, &report);
+    ntr_capture_config_init(&run->config);
+    snprintf(run->bundle, sizeof run->bundle, "%s.ntrace", base);
+    run->config.command = (const char *const *)operands;
+    run->config.bundle = options->bundle ? options->bundle : run->bundle;
+    run->config.compress = options->compress;
+    run->config.tool = "ntrace " NTR_VERSION_TEXT;
+    int status = options->topology ? configure_system(run) : configure_encoder(run);
+    if (status == CLI_OK) status = configure_qemu(run);
+    return status == CLI_OK ? find_plugin(run) : status;
 }
 
-static int run_program(struct run *run) {
-    if (inspect(run) != CLI_OK || configure(run) != CLI_OK) return CLI_FAILED;
-    if (create_bundle(run) != CLI_OK || make_channel(run) != CLI_OK) return CLI_FAILED;
-    if (run_guest_start(&run->guest, &run->options->guest, run->command, run->elf.xlen, run->elf.is_dynamic,
-                        run->channel_file) != CLI_OK)
-        return CLI_FAILED;
-    watch(run);
-    run_guest_end(&run->guest);
-    return finish(run) == CLI_OK ? run->guest.status : CLI_FAILED;
+/* ---- the capture -------------------------------------------------------------------------------------------------- */
+
+/* Start the program, and encode what it executes until it ends. */
+static ntr_status watch(ntr_capture_session *session) {
+    catch_signals();
+    ntr_status status = ntr_capture_start(session);
+    if (status != NTR_OK) return status;
+    guest = ntr_capture_process(session);
+    if (early_signal) kill((pid_t)guest, early_signal);
+    do status = ntr_capture_step(session);
+    while (status == NTR_NEED_MORE);
+    guest = 0;
+    return status;
+}
+
+static int capture(struct run *run) {
+    const char *loss;
+
+    run->session = ntr_capture_new(&run->config);
+    if (!run->session) return cli_fail("out of memory");
+    ntr_status status = watch(run->session);
+    if (status == NTR_OK) status = ntr_capture_finish(run->session);
+    for (size_t i = 0; (loss = ntr_capture_loss(run->session, i)); i++) cli_note("%s", loss);
+    return status == NTR_OK ? ntr_capture_exit_status(run->session)
+                            : cli_fail("%s", ntr_capture_error(run->session));
 }
 
 static int run_run(const void *options, char **operands) {
-    struct run run = {.options = options, .command = operands, .channel_file = -1};
+    struct run run = {.options = options};
 
-    run.stream = calloc(1, sizeof *run.stream);
-    int status = run.stream ? run_program(&run) : cli_fail("out of memory");
-    if (run.channel) {
-        run_harts_release(&run.harts);
-        munmap(run.channel, sizeof *run.channel);
-    }
-    if (run.channel_file >= 0) close(run.channel_file);
-    run_system_free(run.system);
-    ntr_bundle_free(run.bundle);
-    if (run.stream) run_stream_release(run.stream);
-    free(run.stream);
+    int status = configure(&run, operands);
+    if (status == CLI_OK) status = capture(&run);
+    ntr_capture_free(run.session);
+    free(run.qemu_options);
+    free(run.topology);
     return status;
 }
 
@@ -230,7 +240,7 @@ const struct cli_command cli_run = {
         "arrives in its sinks: the last bytes of a buffer that wrapped, gaps where a message buffer overflowed. A cycle\n"
         "of the system is one instruction of any hart.\n"
         "\n"
-        "The exit status is the program's, as a shell tells it (128 + N when signal N killed it); 2 when there is no\n"
+        "The exit status is the program's, as a shell reports it (128 + N when signal N killed it); 2 when there is no\n"
         "trace.",
     .examples = "  ntrace run ./hello\n"
                 "  ntrace run --best -o sort.ntrace -- ./sort -n 1000\n"

@@ -178,56 +178,6 @@ NTR_API void ntr_encoder_free(ntr_encoder *encoder);
  * ntr_encoder_error tells why), the sink's. */
 NTR_API ntr_status ntr_encoder_push(ntr_encoder *encoder, const ntr_ingress *block);
 
-/* Many blocks at once, for those who know where code leads (block caches): one run holds blocks that need no
- * message of their own, up to and including one that may. */
-typedef struct ntr_run {
-    uint64_t iaddr;    /* first instruction */
-    uint64_t end;      /* behind the last instruction: where a call returns to */
-    uint32_t iretire;  /* halfwords, 1 .. 2^15 - 1 */
-    uint8_t ilastsize; /* last instruction is 2^ilastsize halfwords */
-    uint8_t itype;     /* how it ends, 4-bit form */
-    bool sijump;       /* as in ntr_ingress */
-    uint8_t branches;  /* conditional branches retired in it, not counting one that is told by itype; up to 64 */
-    uint64_t outcomes; /* of those, 1: taken (never in BTM), the newest in bit 0 */
-    uint64_t time;     /* ticks at its end */
-} ntr_run;
-
-/* Whether this configuration allows runs: no FIFO, no filter, no Ownership, no all-jumps, no 3-bit itype, I-CNT of
- * 16 bits at least that is told by ResourceFull, no periodic sync by cycles or at the exact block. */
-NTR_API bool ntr_encoder_takes_runs(const ntr_encoder *encoder);
-
-/* Feed a run: the messages are those of its blocks pushed one by one (but for where exactly ResourceFull tells an
- * I-CNT, and for time, which is that of the run's end). The hart is neither halted nor in reset. Errors:
- * NTR_E_STATE (runs are not allowed), NTR_E_INGRESS, the sink's. */
-NTR_API ntr_status ntr_encoder_push_run(ntr_encoder *encoder, const ntr_run *run);
-
-/* With how many branches the next run had better end, 0..64, so that the messages bear the time of the block that
- * made the encoder send them; 0: a block by itself. Without timestamps 64. A register of history that is told
- * together with others (repeated_history) and I-CNT are not looked at. */
-NTR_API unsigned ntr_encoder_run_branches(const ntr_encoder *encoder);
-
-/* ---- runs that come again: the same way from behind one register jump to behind the next is always told by the same
- * message, which whoever knows ways (and writes the sink's bytes) may then write instead of pushing the run. */
-
-/* The run just pushed ends in a register jump; it went on at `next`. Returns the size (up to 8) of the message that this
- * made, and its bytes, if they follow from the run, where it began and `next` alone; else 0: there was none, or it is
- * no other's. */
-NTR_API unsigned ntr_encoder_push_next(ntr_encoder *encoder, uint64_t next, uint8_t message[8]);
-
-/* How many runs may now be repeated, the first one beginning at `iaddr`: UINT64_MAX, or fewer when periodic syncs are
- * on; 0: what comes next is more than such messages. */
-NTR_API uint64_t ntr_encoder_repeats(const ntr_encoder *encoder, uint64_t iaddr);
-
-/* So many runs, with messages of so many bytes that ntr_encoder_push_next gave for them, went to where the sink's bytes
- * go. */
-typedef struct ntr_repeats {
-    uint64_t runs, bytes, halfwords;
-    uint64_t next; /* where the last one went on */
-} ntr_repeats;
-
-/* Tell the encoder of them. Errors: NTR_E_STATE (there cannot be any), what a sink gave back before. */
-NTR_API ntr_status ntr_encoder_push_repeats(ntr_encoder *encoder, const ntr_repeats *repeats);
-
 /* "record 17: itype 7 is reserved": why the last push was refused; "" when none was. Records count from 1. */
 NTR_API const char *ntr_encoder_error(const ntr_encoder *encoder);
 

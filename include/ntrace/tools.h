@@ -6,6 +6,7 @@
 #include <ntrace/bundle.h>
 #include <ntrace/callstack.h>
 #include <ntrace/calltree.h>
+#include <ntrace/capture.h>
 #include <ntrace/check.h>
 #include <ntrace/coverage.h>
 #include <ntrace/debug_info.h>

@@ -1,64 +1,70 @@
 #include "bundle/stream_write.h"
-#include "options/diagnostics.h"
+#include "bundle/zstd_write.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
+/* An ntr_zstd_sink. */
 static void write_all(void *user, const uint8_t *bytes, size_t size) {
-    struct run_stream *stream = user;
+    struct ntr_bundle_writer *writer = user;
 
-    for (size_t at = 0; at < size && !stream->error;) {
-        ssize_t n = write(stream->fd, bytes + at, size - at);
+    for (size_t at = 0; at < size && !writer->error;) {
+        ssize_t n = write(writer->fd, bytes + at, size - at);
         if (n >= 0)
             at += (size_t)n;
         else if (errno != EINTR)
-            stream->error = errno;
+            writer->error = errno;
     }
 }
 
-int run_stream_open(struct run_stream *stream, const char *path, bool compress) {
-    stream->path = path;
-    stream->offset = stream->used = 0;
-    stream->error = 0;
-    if (compress && cli_compressor_open(&stream->compressor, write_all, stream) != CLI_OK) return CLI_FAILED;
-    stream->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return stream->fd >= 0 ? CLI_OK : cli_fail("%s: %s", path, strerror(errno));
+ntr_status ntr_bundle_writer_open(struct ntr_bundle_writer *writer, const char *path, bool compress,
+                                  const ntr_allocator *allocator) {
+    writer->fd = -1;
+    ntr_status status = compress ? ntr_zstd_writer_new(&writer->compressor, write_all, writer, allocator) : NTR_OK;
+    if (status != NTR_OK) return status;
+    writer->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return writer->fd >= 0 ? NTR_OK : NTR_E_IO;
 }
 
-static void flush(struct run_stream *stream, bool last) {
-    if (!stream->compressor)
-        write_all(stream, stream->buffer, stream->used);
-    else if (!stream->error && !cli_compressor_put(stream->compressor, stream->buffer, stream->used, last))
-        stream->error = ENOMEM;
-    stream->used = 0;
+static void flush(struct ntr_bundle_writer *writer, bool last) {
+    if (!writer->compressor)
+        write_all(writer, writer->buffer, writer->used);
+    else if (!writer->error && ntr_zstd_writer_put(writer->compressor, writer->buffer, writer->used, last) != NTR_OK)
+        writer->error = ENOMEM;
+    writer->used = 0;
 }
 
-uint8_t *run_stream_room(struct run_stream *stream, size_t size) {
-    if (size > sizeof stream->buffer - stream->used) flush(stream, false);
-    return stream->buffer + stream->used;
+uint8_t *ntr_bundle_writer_room(struct ntr_bundle_writer *writer, size_t size) {
+    if (size > sizeof writer->buffer - writer->used) flush(writer, false);
+    return writer->buffer + writer->used;
 }
 
-void run_stream_wrote(struct run_stream *stream, size_t size) {
-    stream->used += size;
-    stream->offset += size;
+void ntr_bundle_writer_advance(struct ntr_bundle_writer *writer, size_t size) {
+    writer->used += size;
+    writer->offset += size;
 }
 
-ntr_status run_stream_put(void *user, const uint8_t *bytes, size_t size) {
-    struct run_stream *stream = user;
+ntr_status ntr_bundle_writer_put(void *user, const uint8_t *bytes, size_t size) {
+    struct ntr_bundle_writer *writer = user;
 
-    memcpy(run_stream_room(stream, size), bytes, size);
-    run_stream_wrote(stream, size);
+    memcpy(ntr_bundle_writer_room(writer, size), bytes, size);
+    ntr_bundle_writer_advance(writer, size);
     return NTR_OK;
 }
 
-int run_stream_close(struct run_stream *stream) {
-    flush(stream, true);
-    if (close(stream->fd) && !stream->error) stream->error = errno;
-    return stream->error ? cli_fail("%s: %s", stream->path, strerror(stream->error)) : CLI_OK;
+ntr_status ntr_bundle_writer_close(struct ntr_bundle_writer *writer) {
+    flush(writer, true);
+    if (close(writer->fd) && !writer->error) writer->error = errno;
+    writer->fd = -1;
+    errno = writer->error;
+    return writer->error ? NTR_E_IO : NTR_OK;
 }
 
-void run_stream_release(struct run_stream *stream) {
-    cli_compressor_close(stream->compressor);
+void ntr_bundle_writer_release(struct ntr_bundle_writer *writer, const ntr_allocator *allocator) {
+    if (writer->fd > 0) close(writer->fd);
+    ntr_zstd_writer_free(writer->compressor, allocator);
+    writer->compressor = NULL;
+    writer->fd = -1;
 }

@@ -1,37 +1,41 @@
-/* The stream file being written: whole messages, in the order in which they come. */
-#ifndef CLI_RUN_STREAM_H
-#define CLI_RUN_STREAM_H
+/* Writing the stream of a bundle: whole messages, in the order in which they come, plain or compressed. */
+#ifndef NTR_BUNDLE_STREAM_WRITE_H
+#define NTR_BUNDLE_STREAM_WRITE_H
 
-#include "io/compressor.h"
-
+#include <ntrace/allocator.h>
 #include <ntrace/status.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct run_stream {
+struct ntr_zstd_writer;
+
+struct ntr_bundle_writer { /* large: to be allocated */
     int fd;
-    const char *path;
-    struct cli_compressor *compressor; /* NULL: plain */
-    uint64_t offset; /* where the next message begins, not compressed */
+    struct ntr_zstd_writer *compressor; /* NULL: the stream is written as it is */
+    uint64_t offset; /* of the next message, before compression */
     size_t used;
-    int error; /* errno of the first failure; what comes after it is dropped */
+    int error; /* errno of the first failure; bytes after it are dropped */
     uint8_t buffer[1 << 18];
 };
 
-/* The stream is all zeros before. Returns CLI_OK, or CLI_FAILED after telling why. `path` must outlive the stream. */
-int run_stream_open(struct run_stream *stream, const char *path, bool compress);
+/* Create the file. The writer is all zero before. Errors: NTR_E_IO (with errno), NTR_E_MEMORY, NTR_E_UNSUPPORTED
+ * (compression in a build without zstd). */
+ntr_status ntr_bundle_writer_open(struct ntr_bundle_writer *writer, const char *path, bool compress,
+                                  const ntr_allocator *allocator);
 
-/* An ntr_message_sink; `user` is the stream. */
-ntr_status run_stream_put(void *user, const uint8_t *bytes, size_t size);
+/* An ntr_message_sink; `user` is the writer. `size` is less than that of the buffer. Always NTR_OK: a failure shows when
+ * the writer is closed. */
+ntr_status ntr_bundle_writer_put(void *user, const uint8_t *bytes, size_t size);
 
-/* Room for so many bytes of messages (far fewer than the buffer has), to be written in place and then told. */
-uint8_t *run_stream_room(struct run_stream *stream, size_t size);
-void run_stream_wrote(struct run_stream *stream, size_t size);
+/* Room for `size` bytes (less than the buffer has), to be filled in place; then tell how many bytes there are. */
+uint8_t *ntr_bundle_writer_room(struct ntr_bundle_writer *writer, size_t size);
+void ntr_bundle_writer_advance(struct ntr_bundle_writer *writer, size_t size);
 
-/* Write what is still here. Returns as above. */
-int run_stream_close(struct run_stream *stream);
+/* Write what is buffered and close the file. Errors: NTR_E_IO with errno, of this or an earlier write. */
+ntr_status ntr_bundle_writer_close(struct ntr_bundle_writer *writer);
 
-void run_stream_release(struct run_stream *stream);
+/* Free what the writer holds, closed or not. */
+void ntr_bundle_writer_release(struct ntr_bundle_writer *writer, const ntr_allocator *allocator);
 
 #endif

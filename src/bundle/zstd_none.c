@@ -1,5 +1,6 @@
-/* In place of zstd_read.c in a build without libzstd: compressed streams are refused. */
+/* In place of zstd_read.c and zstd_write.c in a build without libzstd: compressed streams are refused. */
 #include "bundle/zstd_read.h"
+#include "bundle/zstd_write.h"
 
 ntr_status ntr_zstd_reader_new(struct ntr_zstd_reader **reader, const ntr_allocator *allocator) {
     (void)allocator;
@@ -28,4 +29,20 @@ ntr_status ntr_zstd_reader_finish(struct ntr_zstd_reader *reader) {
 const char *ntr_zstd_reader_error(const struct ntr_zstd_reader *reader) {
     (void)reader;
     return "";
+}
+
+ntr_status ntr_zstd_writer_new(struct ntr_zstd_writer **writer, ntr_zstd_sink sink, void *user,
+                               const ntr_allocator *allocator) {
+    (void)sink, (void)user, (void)allocator;
+    *writer = NULL;
+    return NTR_E_UNSUPPORTED;
+}
+
+void ntr_zstd_writer_free(struct ntr_zstd_writer *writer, const ntr_allocator *allocator) {
+    (void)writer, (void)allocator;
+}
+
+ntr_status ntr_zstd_writer_put(struct ntr_zstd_writer *writer, const uint8_t *bytes, size_t size, bool last) {
+    (void)writer, (void)bytes, (void)size, (void)last;
+    return NTR_E_UNSUPPORTED;
 }

@@ -1,38 +1,41 @@
+#include "capture/block_chain.h"
 #include "capture/message_cache.h"
+#include "capture/run.h"
 
-enum { STEP_HALFWORDS = 128 }; /* larger blocks are not followed: 64 small ones need no look at how long the run is */
+/* Larger blocks are not followed. 64 blocks of this size fit a run, so its size need not be checked at every block. */
+enum { LINK_HALFWORDS = 128 };
 
-void run_steps_learn(struct run_harts *harts, uint32_t number, const struct run_block *block, uint32_t next, bool taken) {
-    struct run_step *step = &harts->steps[number];
+void ntr_capture_chain_learn(struct ntr_capture_harts *harts, uint32_t number, const struct ntr_capture_block *block,
+                             uint32_t next, bool taken) {
+    struct ntr_capture_link *link = &harts->links[number];
 
-    step->start = block->code.start;
-    step->halfwords = (uint16_t)block->code.halfwords;
-    step->instructions = (uint16_t)block->code.instructions;
-    step->branches = block->code.flow == NTR_FLOW_BRANCH;
-    step->ends = run_hart_is_register_jump(&block->code) ? block->code.itype : 0;
-    if (step->halfwords <= STEP_HALFWORDS) step->next[taken] = next;
+    link->start = block->code.start;
+    link->halfwords = (uint16_t)block->code.halfwords;
+    link->instructions = (uint16_t)block->code.instructions;
+    link->branches = block->code.flow == NTR_FLOW_BRANCH;
+    link->jump = ntr_capture_is_register_jump(&block->code) ? block->code.itype : 0;
+    if (link->halfwords <= LINK_HALFWORDS) link->next[taken] = next;
 }
 
-/* The quick way: as long as each block is one that the block before is known to lead to. Returns the first word
- * that is not. */
-static const uint32_t *follow_steps(const struct run_step *steps, struct run_hart *hart, const uint32_t *words,
-                                    const uint32_t *end) {
+/* Extend the run while each word is a known successor of the block before. Returns the first word that is not. */
+static const uint32_t *follow_links(const struct ntr_capture_link *links, struct ntr_capture_hart *hart,
+                                    const uint32_t *words, const uint32_t *end) {
     uint32_t last = hart->last, halfwords = 0, instructions = 0, branches = 0;
     uint64_t outcomes = hart->run.outcomes;
 
-    if (!hart->run.iretire) hart->run.iaddr = steps[last].start;
-    if (hart->run.iretire > RUN_HALFWORDS) return words;
-    if (end - words > (ptrdiff_t)run_hart_branches_left(hart)) end = words + run_hart_branches_left(hart);
+    if (!hart->run.iretire) hart->run.iaddr = links[last].start;
+    if (hart->run.iretire > NTR_CAPTURE_RUN_HALFWORDS) return words;
+    if (end - words > (ptrdiff_t)ntr_capture_run_room(hart)) end = words + ntr_capture_run_room(hart);
     for (; words < end; words++) {
-        const struct run_step *step = &steps[last];
+        const struct ntr_capture_link *link = &links[last];
         uint32_t word = *words;
-        /* One test for both: which of them it is, nobody can foresee. */
-        if ((uint64_t)(word ^ step->next[0]) * (word ^ step->next[1]) != 0) break;
+        /* One test for both successors: which one comes cannot be predicted. */
+        if ((uint64_t)(word ^ link->next[0]) * (word ^ link->next[1]) != 0) break;
         last = word;
-        outcomes = outcomes << step->branches | (word == step->next[1]);
-        branches += step->branches;
-        halfwords += step->halfwords;
-        instructions += step->instructions;
+        outcomes = outcomes << link->branches | (word == link->next[1]);
+        branches += link->branches;
+        halfwords += link->halfwords;
+        instructions += link->instructions;
     }
     hart->last = last;
     hart->run.iretire += halfwords;
@@ -42,63 +45,68 @@ static const uint32_t *follow_steps(const struct run_step *steps, struct run_har
     return words;
 }
 
-/* The last block ends in a register jump, to the block that `word` tells. Returns false when that is not so. */
-static bool jump_on(struct run_harts *harts, struct run_hart *hart, uint32_t word) {
-    const struct run_step *step = &harts->steps[hart->last];
+/* The last block ends in a register jump to block `word`. Returns false when it does not. */
+static bool take_jump(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t word) {
+    const struct ntr_capture_link *link = &harts->links[hart->last];
 
-    if (!step->ends || !run_hart_branches_left(hart) || !word || word & CHANNEL_RECORD) return false;
-    if (!hart->run.iretire) hart->run.iaddr = step->start;
-    hart->run.iretire += step->halfwords;
-    hart->time += step->instructions;
-    run_hart_push(harts, hart, &harts->blocks[hart->last].code, step->ends);
+    if (!link->jump || !ntr_capture_run_room(hart) || !word || word & CHANNEL_RECORD) return false;
+    if (!hart->run.iretire) hart->run.iaddr = link->start;
+    hart->run.iretire += link->halfwords;
+    hart->time += link->instructions;
+    ntr_capture_run_push(harts, hart, &harts->blocks[hart->last].code, link->jump);
     hart->last = word;
     return true;
 }
 
-/* Whether the quick way knows the last block. */
-static bool is_stepping(const struct run_harts *harts, const struct run_hart *hart) {
-    return hart->last < harts->block_capacity && harts->steps[hart->last].halfwords;
+static bool is_known(const struct ntr_capture_harts *harts, uint32_t number) {
+    return number < harts->block_capacity && harts->links[number].halfwords;
 }
 
-/* On to behind the next register jump. Returns false, with `words` at the first one that the quick way does not know
- * how to take, when it does not come so far. */
-static bool take_way(struct run_harts *harts, struct run_hart *hart, const uint32_t **words, const uint32_t *end) {
+/* Follow a path (message_cache.h) to behind its register jump, and let the cache learn it. Returns false when the path is
+ * not known as far; *words is then the first word that is not. */
+static bool follow_path(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const uint32_t **words,
+                        const uint32_t *end) {
     const uint32_t *from = *words;
-    bool whole = hart->paths && !hart->run.iretire;
+    bool fresh = hart->cache && !hart->run.iretire;
     uint32_t start = hart->last;
     uint64_t time = hart->time;
 
-    *words = follow_steps(harts->steps, hart, from, end);
+    *words = follow_links(harts->links, hart, from, end);
     if (*words == end) return false;
-    struct run_path path = {.halfwords = hart->run.iretire + harts->steps[hart->last].halfwords};
-    if (!jump_on(harts, hart, **words)) return false;
+    struct ntr_capture_message message = {.halfwords = hart->run.iretire + harts->links[hart->last].halfwords};
+    if (!take_jump(harts, hart, **words)) return false;
     ++*words;
-    path.instructions = (uint32_t)(hart->time - time);
-    path.size = (uint8_t)ntr_encoder_push_next(hart->encoder, run_hart_shared(harts, hart->last)->address, path.message);
-    if (whole && path.size) run_paths_learn(hart->paths, start, from, *words, &path);
+    message.instructions = (uint32_t)(hart->time - time);
+    message.size =
+        (uint8_t)ntr_enc_push_next(hart->encoder, ntr_capture_shared(harts, hart->last)->address, message.bytes);
+    if (fresh && message.size) ntr_capture_message_cache_learn(hart->cache, start, from, *words, &message);
     return true;
 }
 
-const uint32_t *run_steps_take(struct run_harts *harts, struct run_hart *hart, const uint32_t *words,
-                               const uint32_t *end) {
-    while (words < end && is_stepping(harts, hart)) {
-        bool fresh = hart->paths && !hart->run.iretire;
-        const uint32_t *behind = fresh ? run_paths_take(harts, hart, words, end) : words;
-        if (behind == words && !take_way(harts, hart, &behind, end)) return behind;
+const uint32_t *ntr_capture_chain_follow(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
+                                         const uint32_t *words, const uint32_t *end) {
+    while (words < end && is_known(harts, hart->last)) {
+        bool fresh = hart->cache && !hart->run.iretire;
+        const uint32_t *behind = fresh ? ntr_capture_message_cache_take(harts, hart, words, end) : words;
+        if (behind == words && !follow_path(harts, hart, &behind, end)) return behind;
         words = behind;
     }
     return words;
 }
 
-uint64_t run_steps_repeat(struct run_hart *hart, const struct run_step *step, uint64_t count) {
-    ntr_run *run = &hart->run;
-    uint64_t n = (RUN_HALFWORDS - run->iretire) / step->halfwords + 1;
+uint64_t ntr_capture_chain_repeat(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t number,
+                                  uint64_t count) {
+    ntr_enc_run *run = &hart->run;
 
-    if (n > run_hart_branches_left(hart)) n = run_hart_branches_left(hart);
+    if (!is_known(harts, number) || !run->iretire || run->iretire > NTR_CAPTURE_RUN_HALFWORDS) return 0;
+    const struct ntr_capture_link *link = &harts->links[number];
+    if (link->next[1] != number) return 0;
+    uint64_t n = (NTR_CAPTURE_RUN_HALFWORDS - run->iretire) / link->halfwords + 1;
+    if (n > ntr_capture_run_room(hart)) n = ntr_capture_run_room(hart);
     if (n > count) n = count;
     if (n) run->outcomes = (n < 64 ? run->outcomes << n : 0) | UINT64_MAX >> (64 - n);
     run->branches = (uint8_t)(run->branches + n);
-    run->iretire += (uint32_t)n * step->halfwords;
-    hart->time += n * step->instructions;
+    run->iretire += (uint32_t)n * link->halfwords;
+    hart->time += n * link->instructions;
     return n;
 }

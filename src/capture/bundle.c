@@ -1,8 +1,8 @@
 #include "capture/bundle.h"
-#include "options/diagnostics.h"
+#include "base/allocator.h"
 #include "capture/elf.h"
+#include "capture/harts.h"
 
-#include <ntrace/version.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,36 +13,34 @@
 
 #define CODE_FILE "images/code"
 
-enum { LOSSES = 300 }; /* more than a system tells, and our own */
-
-/* What is put together for capture.json. */
+/* What is collected for capture.json. */
 struct content {
     ntr_bundle *bundle;
-    const struct run_report *report;
-    ntr_program *program; /* the ELF files, to see which code bytes they do not have */
+    const struct ntr_capture_report *report;
+    const ntr_allocator *allocator;
+    struct ntr_capture_losses *losses;
+    struct ntr_capture_reason *reason;
+    ntr_program *program; /* the ELF files, to find out which code bytes they do not hold */
     ntr_bundle_image *images;
-    size_t image_count;
+    size_t image_count, image_capacity;
     ntr_bundle_source *sources;
     size_t source_count;
-    ntr_bundle_loss losses[LOSSES];
-    size_t loss_count;
 };
 
-static int refuse(const struct content *content) {
-    return cli_fail("%s", ntr_bundle_error(content->bundle));
+static ntr_status fail_bundle(const struct content *content, ntr_status status) {
+    return ntr_capture_fail(content->reason, status, "%s", ntr_bundle_error(content->bundle));
 }
 
 static ntr_bundle_image *new_image(struct content *content) {
-    ntr_bundle_image *moved = realloc(content->images, (content->image_count + 1) * sizeof *moved);
-
-    if (!moved) return NULL;
-    content->images = moved;
-    ntr_bundle_image *image = &moved[content->image_count++];
+    if (ntr_reserve(content->allocator, (void **)&content->images, &content->image_capacity, content->image_count + 1,
+                    sizeof *content->images))
+        return NULL;
+    ntr_bundle_image *image = &content->images[content->image_count++];
     *image = (ntr_bundle_image){.options.size = sizeof image->options};
     return image;
 }
 
-/* ---- ELF files ----------------------------------------------------------------------------------------------- */
+/* ---- ELF files ---------------------------------------------------------------------------------------------------- */
 
 static bool has_elf(const struct content *content, const char *path, uint64_t bias) {
     for (size_t i = 0; i < content->image_count; i++) {
@@ -52,40 +50,41 @@ static bool has_elf(const struct content *content, const char *path, uint64_t bi
     return false;
 }
 
-/* Files that can no longer be read, or that nobody can use, are left out: the code bytes do without. */
-static int add_elf(struct content *content, const char *path, uint64_t bias) {
+/* A file that can no longer be read, or that is damaged, is left out: its code bytes are recorded instead. */
+static ntr_status add_elf(struct content *content, const char *path, uint64_t bias) {
     ntr_image_options options = {.size = sizeof options, .bias = bias};
 
-    if (has_elf(content, path, bias)) return CLI_OK;
-    if (ntr_program_add_elf(content->program, path, &options) != NTR_OK) return CLI_OK;
+    if (has_elf(content, path, bias)) return NTR_OK;
+    if (ntr_program_add_elf(content->program, path, &options) != NTR_OK) return NTR_OK;
     ntr_bundle_image *image = new_image(content);
-    if (!image) return cli_fail("out of memory");
+    if (!image) return ntr_capture_fail_memory(content->reason);
     image->options.bias = bias;
     image->options.name = path;
-    return ntr_bundle_copy(content->bundle, path, image) == NTR_OK ? CLI_OK : refuse(content);
+    ntr_status status = ntr_bundle_copy(content->bundle, path, image);
+    return status == NTR_OK ? status : fail_bundle(content, status);
 }
 
-/* "START LENGTH OFFSET PATH", hexadecimal; changes the line. */
-static int add_mapping(struct content *content, char *line) {
-    struct run_elf elf;
+/* "START LENGTH OFFSET PATH", hexadecimal. */
+static ntr_status add_mapping(struct content *content, const char *line) {
+    struct ntr_capture_elf elf;
     uint64_t bias;
     char *at;
     uint64_t start = strtoull(line, &at, 16);
 
     strtoull(at, &at, 16);
     uint64_t offset = strtoull(at, &at, 16);
-    char *path = *at == ' ' ? at + 1 : at;
-    if (!run_elf_read(path, &elf) || !elf.is_riscv || !run_elf_bias(&elf, start, offset, &bias)) return CLI_OK;
-    return add_elf(content, path, bias);
+    const char *path = *at == ' ' ? at + 1 : at;
+    if (!ntr_capture_elf_read(path, &elf) || !elf.is_riscv) return NTR_OK;
+    return ntr_capture_elf_bias(&elf, start, offset, &bias) ? add_elf(content, path, bias) : NTR_OK;
 }
 
-/* The channel's list is closed now; its lines become strings in place. */
-static int add_mappings(struct content *content) {
+/* The guest has ended, so the list of the channel is complete; its lines become strings in place. */
+static ntr_status add_mappings(struct content *content) {
     struct channel *channel = content->report->harts->channel;
     char *line = channel->maps, *end = line + atomic_load(&channel->head.maps);
-    int status = CLI_OK;
+    ntr_status status = NTR_OK;
 
-    while (line < end && status == CLI_OK) {
+    while (line < end && status == NTR_OK) {
         char *stop = memchr(line, '\n', (size_t)(end - line));
         if (!stop) break;
         *stop = 0;
@@ -95,84 +94,102 @@ static int add_mappings(struct content *content) {
     return status;
 }
 
-/* ---- code bytes ------------------------------------------------------------------------------------------------ */
+/* ---- code bytes --------------------------------------------------------------------------------------------------- */
 
-/* Whether the ELF files hold the same. */
-static bool is_in_files(const struct content *content, const struct run_code_piece *piece) {
-    const uint8_t *bytes = content->report->code->bytes + piece->place;
+/* Do the ELF files hold the same bytes? */
+static bool is_in_files(const struct content *content, const struct ntr_capture_code_range *range) {
+    const uint8_t *bytes = content->report->harts->code.bytes + range->place;
     uint8_t there[4096];
 
-    for (uint64_t at = 0; at < piece->length;) {
-        size_t want = piece->length - at < sizeof there ? (size_t)(piece->length - at) : sizeof there;
-        size_t n = ntr_program_read(content->program, NULL, NTR_POSITION_ANY, piece->address + at, there, want);
+    for (uint64_t at = 0; at < range->length;) {
+        size_t want = range->length - at < sizeof there ? (size_t)(range->length - at) : sizeof there;
+        size_t n = ntr_program_read(content->program, NULL, NTR_POSITION_ANY, range->address + at, there, want);
         if (n == 0 || memcmp(there, bytes + at, n) != 0) return false;
         at += n;
     }
     return true;
 }
 
-static int add_pieces(struct content *content, FILE *file) {
-    const struct run_code *code = content->report->code;
-    uint64_t offset = 0;
-
-    for (uint32_t i = 0; i < code->piece_count; i++) {
-        const struct run_code_piece *piece = &code->pieces[i];
-        if (is_in_files(content, piece)) continue;
-        ntr_bundle_image *image = new_image(content);
-        if (!image) return cli_fail("out of memory");
-        image->kind = NTR_BUNDLE_RAW;
-        image->file = CODE_FILE;
-        image->offset = offset;
-        image->length = piece->length;
-        image->options.bias = piece->address;
-        image->options.from = piece->from;
-        image->options.until = piece->until;
-        image->options.has_isa = true;
-        image->options.isa = content->report->xlen == 32 ? NTR_ISA_RV32 : 0;
-        fwrite(code->bytes + piece->place, 1, piece->length, file);
-        offset += piece->length;
+static bool write_all(int file, const uint8_t *bytes, size_t size) {
+    while (size) {
+        ssize_t n = write(file, bytes, size);
+        if (n < 0 && errno != EINTR) return false;
+        if (n < 0) continue;
+        bytes += n;
+        size -= (size_t)n;
     }
-    return CLI_OK;
+    return true;
 }
 
-static int add_code(struct content *content) {
+static ntr_status add_range(struct content *content, const struct ntr_capture_code_range *range, uint64_t offset) {
+    ntr_bundle_image *image = new_image(content);
+
+    if (!image) return ntr_capture_fail_memory(content->reason);
+    image->kind = NTR_BUNDLE_RAW;
+    image->file = CODE_FILE;
+    image->offset = offset;
+    image->length = range->length;
+    image->options.bias = range->address;
+    image->options.from = range->from;
+    image->options.until = range->until;
+    image->options.has_isa = true;
+    image->options.isa = content->report->xlen == 32 ? NTR_ISA_RV32 : 0;
+    return NTR_OK;
+}
+
+static ntr_status add_ranges(struct content *content, int file, const char *path) {
+    const struct ntr_capture_code *code = &content->report->harts->code;
+    uint64_t offset = 0;
+
+    for (size_t i = 0; i < code->range_count; i++) {
+        const struct ntr_capture_code_range *range = &code->ranges[i];
+        if (is_in_files(content, range)) continue;
+        ntr_status status = add_range(content, range, offset);
+        if (status != NTR_OK) return status;
+        if (!write_all(file, code->bytes + range->place, range->length))
+            return ntr_capture_fail_errno(content->reason, path);
+        offset += range->length;
+    }
+    return NTR_OK;
+}
+
+static ntr_status add_code(struct content *content) {
+    size_t elf_files = content->image_count;
     char path[4096];
 
     snprintf(path, sizeof path, "%s/" CODE_FILE, ntr_bundle_folder(content->bundle));
-    FILE *file = fopen(path, "wbe");
-    if (!file) return cli_fail("%s: %s", path, strerror(errno));
-    int status = add_pieces(content, file);
-    bool failed = ferror(file) != 0;
-    if (fclose(file) || failed) return cli_fail("%s: %s", path, strerror(errno));
-    if (status == CLI_OK && (!content->image_count || content->images[content->image_count - 1].kind == NTR_BUNDLE_ELF))
-        unlink(path);
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0) return ntr_capture_fail_errno(content->reason, path);
+    ntr_status status = add_ranges(content, file, path);
+    if (close(file) && status == NTR_OK) status = ntr_capture_fail_errno(content->reason, path);
+    if (status == NTR_OK && content->image_count == elf_files) unlink(path);
     return status;
 }
 
-/* ---- the rest --------------------------------------------------------------------------------------------------- */
+/* ---- capture.json ------------------------------------------------------------------------------------------------- */
 
-static int add_sources(struct content *content) {
-    const struct run_harts *harts = content->report->harts;
-    uint32_t count = run_harts_count(harts);
+static ntr_status add_sources(struct content *content) {
+    const struct ntr_capture_harts *harts = content->report->harts;
+    uint32_t count = ntr_capture_source_lanes(harts->channel);
 
-    content->sources = calloc(count ? count : 1, sizeof *content->sources);
-    if (!content->sources) return cli_fail("out of memory");
+    content->sources = ntr_alloc(content->allocator, count ? count : 1, sizeof *content->sources);
+    if (!content->sources) return ntr_capture_fail_memory(content->reason);
     for (uint32_t i = 0; i < count; i++) {
         uint16_t src;
-        if (!run_harts_source(harts, i, &src)) continue;
+        if (!ntr_capture_harts_source(harts, i, &src)) continue;
         content->sources[content->source_count++] = (ntr_bundle_source){.src = src, .hart = i};
     }
-    return CLI_OK;
+    return NTR_OK;
 }
 
 static void add_loss(struct content *content, bool when, const char *what) {
-    if (!when) return;
-    cli_note("%s", what);
-    content->losses[content->loss_count++].what = what;
+    struct ntr_capture_losses *losses = content->losses;
+
+    if (when && losses->count < NTR_CAPTURE_LOSSES) losses->items[losses->count++].what = what;
 }
 
 static void add_losses(struct content *content) {
-    const struct run_harts *harts = content->report->harts;
+    const struct ntr_capture_harts *harts = content->report->harts;
     const struct channel_head *head = &harts->channel->head;
 
     add_loss(content, atomic_load(&head->forks), "the program forked; its child processes were not traced");
@@ -180,17 +197,19 @@ static void add_losses(struct content *content) {
              "the program executed another program (execve), which was not traced");
     add_loss(content, harts->untraced,
              "SRC is too narrow for all threads; the last ones were not traced (see --src-bits)");
-    add_loss(content, harts->lost, "the program has more code than can be told; the trace ends early");
+    add_loss(content, harts->lost, "the program has more code than the channel can hold; the trace ends early");
     add_loss(content, atomic_load(&head->lanes) > CHANNEL_LANES,
              "more than 4096 threads at once; the last ones were not traced");
     add_loss(content, harts->rewritten, "code changed while the program ran; the bundle has the newest version only");
-    for (size_t i = 0; harts->system && run_system_loss(harts->system, i); i++)
-        add_loss(content, content->loss_count < LOSSES, run_system_loss(harts->system, i));
+    for (size_t i = 0; harts->system && ntr_capture_system_loss(harts->system, i); i++)
+        add_loss(content, true, ntr_capture_system_loss(harts->system, i));
 }
 
-static int describe(struct content *content) {
-    const struct run_report *report = content->report;
+static ntr_status describe(struct content *content) {
+    const struct ntr_capture_report *report = content->report;
+    const struct ntr_capture_system *system = report->harts->system;
     const ntr_encoder_config *config = report->harts->config;
+    bool timestamps = config->params.timestamps == NTR_TIMESTAMPS_ON;
     time_t now = time(NULL);
     struct tm utc;
     char date[32];
@@ -201,42 +220,48 @@ static int describe(struct content *content) {
         .stream = report->stream,
         .params = config->params,
         .mode = config->mode == NTR_INST_MODE_BTM ? "btm" : "htm",
-        .tool = "ntrace " NTR_VERSION_TEXT,
+        .tool = report->config->tool,
         .target = report->guest->version,
         .date = date,
-        .command = (const char *const *)report->command,
+        .command = report->config->command,
         .status = (uint64_t)report->guest->status,
-        .tick = report->harts->system                          ? run_system_tick(report->harts->system)
-                : config->params.timestamps == NTR_TIMESTAMPS_ON ? "instruction"
-                                                                 : NULL,
+        .tick = system ? ntr_capture_system_tick(system) : timestamps ? "instruction" : NULL,
         .sources = content->sources,
         .source_count = content->source_count,
         .images = content->images,
         .image_count = content->image_count,
-        .losses = content->losses,
-        .loss_count = content->loss_count,
+        .losses = content->losses->items,
+        .loss_count = content->losses->count,
     };
-    /* Who reads it need not look for any. */
-    if (!report->harts->system && !capture.tick) capture.params.timestamps = NTR_TIMESTAMPS_OFF;
-    while (report->command[capture.command_count]) capture.command_count++;
-    return ntr_bundle_finish(content->bundle, &capture) == NTR_OK ? CLI_OK : refuse(content);
+    /* Readers then need not find out whether there are timestamps. */
+    if (!system && !timestamps) capture.params.timestamps = NTR_TIMESTAMPS_OFF;
+    while (capture.command[capture.command_count]) capture.command_count++;
+    ntr_status status = ntr_bundle_finish(content->bundle, &capture);
+    return status == NTR_OK ? status : fail_bundle(content, status);
 }
 
-static int fill(struct content *content) {
-    int status = add_mappings(content);
-    if (status == CLI_OK) status = add_code(content);
-    if (status == CLI_OK) status = add_sources(content);
-    if (status != CLI_OK) return status;
+static ntr_status fill(struct content *content) {
+    ntr_status status = add_mappings(content);
+    if (status == NTR_OK) status = add_code(content);
+    if (status == NTR_OK) status = add_sources(content);
+    if (status != NTR_OK) return status;
     add_losses(content);
     return describe(content);
 }
 
-int run_bundle_finish(ntr_bundle *bundle, const struct run_report *report) {
-    struct content content = {.bundle = bundle, .report = report, .program = ntr_program_new(NULL)};
+ntr_status ntr_capture_bundle_finish(ntr_bundle *bundle, const struct ntr_capture_report *report,
+                                     struct ntr_capture_losses *losses, struct ntr_capture_reason *reason) {
+    const ntr_allocator *allocator = report->config->allocator;
+    struct content content = {.bundle = bundle,
+                              .report = report,
+                              .allocator = allocator,
+                              .losses = losses,
+                              .reason = reason,
+                              .program = ntr_program_new(allocator)};
 
-    int status = content.program ? fill(&content) : cli_fail("out of memory");
+    ntr_status status = content.program ? fill(&content) : ntr_capture_fail_memory(reason);
     ntr_program_free(content.program);
-    free(content.images);
-    free(content.sources);
+    ntr_dealloc(allocator, content.images);
+    ntr_dealloc(allocator, content.sources);
     return status;
 }

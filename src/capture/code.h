@@ -1,43 +1,52 @@
-/* The code bytes that ran, by address and by place in the stream.
+/* The code bytes that were executed, by address and by offset in the stream.
  *
- * As long as every block agrees with what is known, there is one version of memory, valid for the whole stream.
- * When one does not (code that writes code), whatever it touches gets a new version, valid from there on. */
-#ifndef CLI_RUN_CODE_H
-#define CLI_RUN_CODE_H
+ * While all executed blocks agree with the bytes known so far, there is one version of memory, valid for the whole
+ * stream. When a block disagrees (self-modifying code, reused memory), the granules it touches get a new version, valid
+ * from the current stream offset on; the old version is kept as ranges that end there.
+ *
+ * Example: address 0x1000 holds `nop` until offset 500 and `ret` from there on. The result is two ranges for 0x1000:
+ * {from 0, until 500} with the bytes of `nop`, {from 500, until 0} with those of `ret`. */
+#ifndef NTR_CAPTURE_CODE_H
+#define NTR_CAPTURE_CODE_H
 
+#include <ntrace/allocator.h>
 #include <ntrace/bytes.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-struct run_code_granule;
+struct ntr_capture_granule;
 
-struct run_code {
-    struct run_code_granule *granules;
-    uint32_t *index; /* hash of addresses to granules, one more than their place; 0: free */
-    uint32_t count, capacity, index_size;
-    uint32_t generation; /* raised whenever memory changes; starts at 1 */
-    struct run_code_piece *pieces;
-    uint32_t piece_count, piece_capacity;
-    uint8_t *bytes; /* of the pieces */
-    uint64_t size, byte_capacity;
+struct ntr_capture_code {
+    const ntr_allocator *allocator;
+    struct ntr_capture_granule *granules;
+    uint32_t *index; /* hash table: address to 1 + position in `granules`; 0: free */
+    size_t count, capacity, index_size;
+    uint32_t generation; /* incremented whenever memory changes; the first one is 1 */
+    struct ntr_capture_code_range *ranges;
+    size_t range_count, range_capacity;
+    uint8_t *bytes; /* of the ranges */
+    size_t size, byte_capacity;
 };
 
-/* Bytes at `address`, valid from stream offset `from` until `until` (0: no end); at `place` in run_code.bytes. */
-struct run_code_piece {
+/* `length` bytes at `address`, valid from stream offset `from` to before `until` (0: no end). They stand at
+ * ntr_capture_code.bytes + place. */
+struct ntr_capture_code_range {
     uint64_t address, length, place, from, until;
 };
 
-void run_code_init(struct run_code *code);
-void run_code_release(struct run_code *code);
+void ntr_capture_code_init(struct ntr_capture_code *code, const ntr_allocator *allocator);
+void ntr_capture_code_release(struct ntr_capture_code *code);
 
-/* Whether these bytes agree with memory as it is now; bytes that are not known yet become known then. False with
- * *failed when out of memory. */
-bool run_code_agrees(struct run_code *code, uint64_t address, ntr_bytes bytes, bool *failed);
+/* Does memory hold these bytes? Bytes that are not known yet are taken from `bytes`. Returns false with *failed set when
+ * out of memory. */
+bool ntr_capture_code_agrees(struct ntr_capture_code *code, uint64_t address, ntr_bytes bytes, bool *failed);
 
-/* From stream offset `position` on, memory holds these bytes here. False: out of memory. */
-bool run_code_change(struct run_code *code, uint64_t address, ntr_bytes bytes, uint64_t position);
+/* From stream offset `position` on, memory holds these bytes. Returns false when out of memory. */
+bool ntr_capture_code_change(struct ntr_capture_code *code, uint64_t address, ntr_bytes bytes, uint64_t position);
 
-/* No more will come: everything known becomes pieces, sorted by address, then by time. False: out of memory. */
-bool run_code_finish(struct run_code *code);
+/* The capture has ended: make `ranges` complete and sort it by address, then by `from`. Returns false when out of
+ * memory. */
+bool ntr_capture_code_finish(struct ntr_capture_code *code);
 
 #endif

@@ -13,17 +13,17 @@ static bool read_at(int file, void *out, size_t size, uint64_t offset) {
     return pread(file, out, size, (off_t)offset) == (ssize_t)size;
 }
 
-static void add_segment(struct run_elf *elf, uint32_t type, uint64_t offset, uint64_t address) {
+static void add_segment(struct ntr_capture_elf *elf, uint32_t type, uint64_t offset, uint64_t address) {
     if (type == PT_INTERP) elf->is_dynamic = true;
-    if (type != PT_LOAD || elf->count == RUN_ELF_SEGMENTS) return;
+    if (type != PT_LOAD || elf->count == NTR_CAPTURE_ELF_SEGMENTS) return;
     elf->segments[elf->count].offset = offset;
     elf->segments[elf->count].address = address;
     elf->count++;
 }
 
-/* The two classes differ in the width and order of members only. */
+/* The program headers of both classes have the same members in different widths and order. */
 #define READ_SEGMENTS(bits)                                                                                            \
-    static bool read_segments_##bits(int file, struct run_elf *elf) {                                                  \
+    static bool read_segments_##bits(int file, struct ntr_capture_elf *elf) {                                                  \
         Elf##bits##_Ehdr header;                                                                                       \
         Elf##bits##_Phdr segment;                                                                                      \
         if (!read_at(file, &header, sizeof header, 0) || header.e_phentsize != sizeof segment) return false;           \
@@ -38,7 +38,7 @@ static void add_segment(struct run_elf *elf, uint32_t type, uint64_t offset, uin
 READ_SEGMENTS(32)
 READ_SEGMENTS(64)
 
-static bool read_elf(int file, struct run_elf *elf) {
+static bool read_elf(int file, struct ntr_capture_elf *elf) {
     unsigned char ident[EI_NIDENT];
 
     if (!read_at(file, ident, sizeof ident, 0) || memcmp(ident, ELFMAG, SELFMAG) != 0) return false;
@@ -47,8 +47,8 @@ static bool read_elf(int file, struct run_elf *elf) {
     return (elf->xlen == 32 ? read_segments_32 : read_segments_64)(file, elf);
 }
 
-bool run_elf_read(const char *path, struct run_elf *elf) {
-    *elf = (struct run_elf){0};
+bool ntr_capture_elf_read(const char *path, struct ntr_capture_elf *elf) {
+    *elf = (struct ntr_capture_elf){0};
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) return false;
     bool good = read_elf(file, elf);
@@ -58,7 +58,7 @@ bool run_elf_read(const char *path, struct run_elf *elf) {
     return good;
 }
 
-bool run_elf_bias(const struct run_elf *elf, uint64_t start, uint64_t offset, uint64_t *bias) {
+bool ntr_capture_elf_bias(const struct ntr_capture_elf *elf, uint64_t start, uint64_t offset, uint64_t *bias) {
     for (unsigned i = 0; i < elf->count; i++) {
         if ((elf->segments[i].offset & PAGE_MASK) != offset) continue;
         *bias = start - (elf->segments[i].address & PAGE_MASK);

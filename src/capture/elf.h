@@ -1,26 +1,27 @@
-/* The few facts of an ELF file that capturing needs. */
-#ifndef CLI_RUN_ELF_H
-#define CLI_RUN_ELF_H
+/* What a capture needs to know about an ELF file: its class, its machine, and where its segments are loaded. */
+#ifndef NTR_CAPTURE_ELF_H
+#define NTR_CAPTURE_ELF_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RUN_ELF_SEGMENTS 16
+#define NTR_CAPTURE_ELF_SEGMENTS 16
 
-struct run_elf {
+struct ntr_capture_elf {
     unsigned xlen;             /* 32 or 64 */
-    bool is_riscv, is_dynamic; /* dynamic: it names an interpreter */
-    unsigned count;            /* loadable segments */
+    bool is_riscv, is_dynamic; /* is_dynamic: the file names an interpreter (PT_INTERP) */
+    unsigned count;            /* loadable segments; segments after the limit are ignored */
     struct {
         uint64_t offset, address;
-    } segments[RUN_ELF_SEGMENTS];
+    } segments[NTR_CAPTURE_ELF_SEGMENTS];
 };
 
-/* False when it is not a readable little-endian ELF file; errno is then 0 or what went wrong. */
-bool run_elf_read(const char *path, struct run_elf *elf);
+/* Returns false when `path` is not a readable little-endian ELF file. errno is then the error of the system call, or 0
+ * when the file has another format. Files of other machines have is_riscv false and no segments. */
+bool ntr_capture_elf_read(const char *path, struct ntr_capture_elf *elf);
 
-/* What was added to the file's addresses when its bytes from `offset` on were mapped at `start`. False when no
- * segment begins there. */
-bool run_elf_bias(const struct run_elf *elf, uint64_t start, uint64_t offset, uint64_t *bias);
+/* The load bias of a file whose bytes from `offset` on are mapped at `start`: the difference between the addresses in
+ * memory and those in the file. Returns false when no segment begins at `offset`. */
+bool ntr_capture_elf_bias(const struct ntr_capture_elf *elf, uint64_t start, uint64_t offset, uint64_t *bias);
 
 #endif

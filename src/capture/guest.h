@@ -1,41 +1,34 @@
-/* The program under trace: QEMU user mode with the capture plugin, as a child process. */
-#ifndef CLI_RUN_GUEST_H
-#define CLI_RUN_GUEST_H
+/* The guest: QEMU in user mode with the capture plugin, as a child process that fills the shared memory of a source. */
+#ifndef NTR_CAPTURE_GUEST_H
+#define NTR_CAPTURE_GUEST_H
 
-#include "options/options.h"
+#include "capture/elf.h"
+#include "capture/error.h"
 
-#include <stdbool.h>
-#include <stdio.h>
+#include <ntrace/capture.h>
 #include <sys/types.h>
 
-struct run_guest_options {
-    const char *qemu, *plugin, *sysroot, *cpu; /* NULL: found or left to QEMU */
-    struct cli_list qemu_options;              /* given to QEMU as they are */
+struct ntr_capture_guest {
+    pid_t pid;         /* 0: not started, or already reaped */
+    bool ended;        /* it is a zombie until ntr_capture_guest_reap */
+    int status;        /* exit status as a shell reports it: 128 + N for signal N */
+    int signal;        /* that killed it; 0: none */
+    pid_t version_pid; /* process that prints the version of QEMU; 0: none */
+    int version_file;  /* the other end of its standard output */
+    char version[128]; /* "qemu-riscv64 version 7.2.22 (...)"; "" when not known */
 };
 
-struct run_guest {
-    pid_t pid;
-    bool ended;
-    int status;   /* as a shell would say */
-    int signal;   /* that ended it; 0: none */
-    FILE *answer; /* to the question for QEMU's version, until run_guest_end */
-    char version[128]; /* "qemu-riscv64 version 7.2.22 (...)"; "" when it does not tell */
-};
+/* Start config->command under QEMU. `memory` is the file descriptor of the shared memory. */
+ntr_status ntr_capture_guest_start(struct ntr_capture_guest *guest, const ntr_capture_config *config,
+                                   const struct ntr_capture_elf *elf, int memory, struct ntr_capture_reason *reason);
 
-extern const struct cli_option run_guest_rows[];
+/* Set `ended`, `status` and `signal` when it has ended. The process number stays valid: it is not reaped. */
+void ntr_capture_guest_poll(struct ntr_capture_guest *guest);
 
-/* Start `operands` (PROGRAM ARGS...). `channel` is the shared memory's file descriptor. Returns CLI_OK, or
- * CLI_FAILED after telling why. */
-int run_guest_start(struct run_guest *guest, const struct run_guest_options *options, char **operands, unsigned xlen,
-                    bool is_dynamic, int channel);
+/* Kill it, unless it has ended. */
+void ntr_capture_guest_kill(struct ntr_capture_guest *guest);
 
-/* Look whether it has ended. */
-void run_guest_poll(struct run_guest *guest);
-
-/* Nobody takes what it tells any more: it must not wait for that. */
-void run_guest_kill(struct run_guest *guest);
-
-/* It has ended, or never began: now `version` is there. */
-void run_guest_end(struct run_guest *guest);
+/* Wait for the guest and for the version of QEMU; nothing is left behind. */
+void ntr_capture_guest_reap(struct ntr_capture_guest *guest);
 
 #endif

@@ -1,64 +1,42 @@
-/* From what the guest's vCPUs executed to one N-Trace stream: each is a hart with an encoder of its own, or a hart of
- * a modelled system. */
-#ifndef CLI_RUN_HARTS_H
-#define CLI_RUN_HARTS_H
+/* All harts of a capture: from the words of the source's lanes to one N-Trace stream. Each lane is a hart with an encoder
+ * of its own, or a hart of a modelled system. */
+#ifndef NTR_CAPTURE_HARTS_H
+#define NTR_CAPTURE_HARTS_H
 
-#include "capture/code.h"
-#include "bundle/stream_write.h"
-#include "capture/system.h"
+#include "capture/state.h"
 
-#include "channel/channel.h"
-
-#include <ntrace/encoder.h>
-
-struct run_block;
-struct run_hart;
-
-/* A loop that the guest counts and has not told yet. */
-struct run_look {
-    const uint32_t *at; /* nothing has been told since the ring ended here */
-    uint32_t number;    /* 0: none runs */
-    uint64_t count;     /* executions seen by the last look, without those taken */
-    uint64_t taken;     /* that were encoded already */
-};
-
-struct run_harts {
+/* What all harts share. */
+struct ntr_capture_target {
     struct channel *channel;
-    const ntr_encoder_config *config; /* of every encoder, but for src_id */
-    struct run_stream *stream;
-    struct run_system *system; /* or NULL: then `config` makes an encoder for each hart */
-    struct run_code code;
-    struct run_block *blocks; /* by number */
-    struct run_step *steps;
-    uint32_t block_capacity;
-    struct run_hart *harts; /* by vCPU index; CHANNEL_LANES of them */
-    struct run_look look;
-    uint32_t traced;        /* at most so many: SRC has room for no more */
-    bool in_runs;           /* the encoders take runs of blocks */
-    bool rewritten;         /* code changed, and nobody knows where in the stream */
-    bool lost;              /* a table of the channel was full */
-    bool untraced;          /* there were more threads than `traced` */
-    ntr_status failure;     /* of an encoder, or out of memory */
+    const ntr_encoder_config *config; /* with its sink; not read when there is a system, but for params and mode */
+    struct ntr_bundle_writer *stream;
+    struct ntr_capture_system *system; /* or NULL */
 };
 
 /* Errors: NTR_E_MEMORY. */
-ntr_status run_harts_init(struct run_harts *harts, struct channel *channel, const ntr_encoder_config *config,
-                          struct run_stream *stream, struct run_system *system);
-void run_harts_release(struct run_harts *harts);
+ntr_status ntr_capture_harts_init(struct ntr_capture_harts *harts, const struct ntr_capture_target *target,
+                                  const ntr_allocator *allocator);
+void ntr_capture_harts_release(struct ntr_capture_harts *harts);
 
-/* Encode what is in the rings now; if not all, then only batches that the guest has left. Returns whether there was
- * anything. */
-bool run_harts_drain(struct run_harts *harts, bool all);
+/* Encode what the lanes hold; with `all` false only the batches that the guest has left. Returns whether there was
+ * anything. Nothing is encoded once harts->failure is set. */
+bool ntr_capture_harts_drain(struct ntr_capture_harts *harts, bool all);
 
-/* There was nothing: encode what a loop has run that is only counted, however long it runs. To be called again and again,
- * with a nap in between. */
-void run_harts_look(struct run_harts *harts);
+/* The lanes are empty: encode executions of a loop that the guest counts but does not report while it runs. To be called
+ * repeatedly, with some time in between.
+ *
+ * Idea: the count of a loop in shared memory may run ahead of the words in front of it, because both sides see each
+ * other's writes late. A count is therefore encoded at the next poll, and only when no word has come since: by then all
+ * words in front of it would have been seen. Invariant: `encoded` executions are in the stream already; when the guest
+ * reports the loop, they are subtracted from its count. Example: polls see counts 0, 100, 250; the second poll encodes
+ * nothing, the third encodes 100; then the guest reports 300 executions, and 200 more are encoded. */
+void ntr_capture_harts_poll(struct ntr_capture_harts *harts);
 
-/* The guest has ended, and everything is drained. `by_fault`: by a signal that an instruction raises. */
-void run_harts_finish(struct run_harts *harts, bool by_fault);
+/* The guest has ended and all lanes are drained: complete the last block of every hart. `by_fault`: the guest was killed
+ * by a signal that an instruction raises. */
+void ntr_capture_harts_finish(struct ntr_capture_harts *harts, bool by_fault);
 
-/* How many vCPUs executed something, and whether the index-th one did and is in the stream; with which SRC. */
-uint32_t run_harts_count(const struct run_harts *harts);
-bool run_harts_source(const struct run_harts *harts, uint32_t index, uint16_t *src);
+/* Is the index-th hart in the stream, and with which SRC? */
+bool ntr_capture_harts_source(const struct ntr_capture_harts *harts, uint32_t index, uint16_t *src);
 
 #endif

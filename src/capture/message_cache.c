@@ -1,130 +1,133 @@
 #include "capture/message_cache.h"
+#include "base/allocator.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
-    ROOTS = 1 << 12, /* by the low bits of the number of the first block */
+    ROOTS = 1 << 12, /* by the low bits of the number of the first block; a newer block replaces an older one */
     NODES = 1 << 16,
-    PATHS = 1 << 14,
-    WORDS_MAX = 40,
-    FANOUT_MAX = 16, /* where a jump leads to more places, only the first ones are known */
+    MESSAGES = 1 << 14,
+    WORDS_MAX = 40,  /* longer paths are not learned */
+    FANOUT_MAX = 16, /* children of a node; of a jump with more targets only the first ones are known */
     BATCH_BYTES = 1 << 12,
 };
 
-/* A block, behind those that lead to it from the root. Node and path 0 are none. */
+/* A block, behind the blocks on the way from the root. Node 0 and message 0 mean none. */
 struct node {
     uint32_t word;
     uint32_t child, sibling;
-    uint32_t path; /* that ends here */
+    uint32_t message; /* of the path that ends here */
 };
 
-struct run_paths {
-    uint32_t generation; /* of run_code: what is here was learned in it; 0: nothing has been */
-    uint32_t nodes_used, paths_used;
-    struct node roots[ROOTS]; /* the blocks that ways begin with */
+struct ntr_capture_message_cache {
+    uint32_t generation; /* of ntr_capture_code, when the content was learned; 0: the cache has never been used */
+    uint32_t nodes_used, messages_used;
+    struct node roots[ROOTS];
     struct node nodes[NODES];
-    struct run_path paths[PATHS];
+    struct ntr_capture_message messages[MESSAGES];
 };
 
-struct run_paths *run_paths_new(void) {
-    return calloc(1, sizeof(struct run_paths)); /* touched as far as it is used */
+/* Nodes and messages are not cleared: memory that is not used is never touched. */
+struct ntr_capture_message_cache *ntr_capture_message_cache_new(const ntr_allocator *allocator) {
+    struct ntr_capture_message_cache *cache = ntr_realloc(allocator, NULL, 1, sizeof *cache);
+    if (cache) cache->generation = 0;
+    return cache;
 }
 
-void run_paths_free(struct run_paths *paths) {
-    free(paths);
+void ntr_capture_message_cache_free(struct ntr_capture_message_cache *cache, const ntr_allocator *allocator) {
+    ntr_dealloc(allocator, cache);
 }
 
-static void forget(struct run_paths *paths) {
-    paths->nodes_used = paths->paths_used = 1;
-    memset(paths->roots, 0, sizeof paths->roots);
+static void clear(struct ntr_capture_message_cache *cache) {
+    cache->nodes_used = cache->messages_used = 1;
+    memset(cache->roots, 0, sizeof cache->roots);
 }
 
-static struct node *root_of(struct run_paths *paths, uint32_t start) {
-    return &paths->roots[start % ROOTS];
+static struct node *root_of(struct ntr_capture_message_cache *cache, uint32_t start) {
+    return &cache->roots[start % ROOTS];
 }
 
-static inline uint32_t child_of(const struct run_paths *paths, const struct node *node, uint32_t word) {
+static inline uint32_t child_of(const struct ntr_capture_message_cache *cache, const struct node *node, uint32_t word) {
     uint32_t child = node->child;
-    while (child && paths->nodes[child].word != word) child = paths->nodes[child].sibling;
+    while (child && cache->nodes[child].word != word) child = cache->nodes[child].sibling;
     return child;
 }
 
-/* Returns 0 where there are too many already. */
-static uint32_t add_child(struct run_paths *paths, struct node *node, uint32_t word) {
+/* Returns 0 when the node has FANOUT_MAX children. */
+static uint32_t add_child(struct ntr_capture_message_cache *cache, struct node *node, uint32_t word) {
     unsigned fanout = 0;
-    for (uint32_t child = node->child; child; child = paths->nodes[child].sibling) fanout++;
+    for (uint32_t child = node->child; child; child = cache->nodes[child].sibling) fanout++;
     if (fanout == FANOUT_MAX) return 0;
-    uint32_t added = paths->nodes_used++;
-    paths->nodes[added] = (struct node){.word = word, .sibling = node->child};
+    uint32_t added = cache->nodes_used++;
+    cache->nodes[added] = (struct node){.word = word, .sibling = node->child};
     return node->child = added;
 }
 
-void run_paths_learn(struct run_paths *paths, uint32_t start, const uint32_t *words, const uint32_t *end,
-                     const struct run_path *path) {
+void ntr_capture_message_cache_learn(struct ntr_capture_message_cache *cache, uint32_t start, const uint32_t *words,
+                                     const uint32_t *end, const struct ntr_capture_message *message) {
     if (end - words > WORDS_MAX) return;
-    if (paths->nodes_used + WORDS_MAX > NODES || paths->paths_used == PATHS) forget(paths);
-    struct node *node = root_of(paths, start);
+    if (cache->nodes_used + WORDS_MAX > NODES || cache->messages_used == MESSAGES) clear(cache);
+    struct node *node = root_of(cache, start);
     if (node->word != start) *node = (struct node){.word = start};
     for (; words < end; words++) {
-        uint32_t child = child_of(paths, node, *words);
-        if (!child) child = add_child(paths, node, *words);
+        uint32_t child = child_of(cache, node, *words);
+        if (!child) child = add_child(cache, node, *words);
         if (!child) return;
-        node = &paths->nodes[child];
+        node = &cache->nodes[child];
     }
-    if (!node->path) node->path = paths->paths_used++;
-    paths->paths[node->path] = *path;
+    if (!node->message) node->message = cache->messages_used++;
+    cache->messages[node->message] = *message;
 }
 
-/* Where a way ends that begins with block `start` and goes on as the words tell; its words are passed. NULL: it is not
- * known. */
-static const struct run_path *find(struct run_paths *paths, uint32_t start, const uint32_t **words,
-                                   const uint32_t *end) {
-    const struct node *node = root_of(paths, start);
+/* The message of the path that begins in block `start` and continues with the words at *words, which is moved behind the
+ * path. NULL: the path is not known. */
+static const struct ntr_capture_message *find(struct ntr_capture_message_cache *cache, uint32_t start,
+                                              const uint32_t **words, const uint32_t *end) {
+    const struct node *node = root_of(cache, start);
 
     if (node->word != start) return NULL;
     for (const uint32_t *word = *words; word < end; word++) {
-        uint32_t child = child_of(paths, node, *word);
+        uint32_t child = child_of(cache, node, *word);
         if (!child) return NULL;
-        node = &paths->nodes[child];
-        if (!node->path) continue;
+        node = &cache->nodes[child];
+        if (!node->message) continue;
         *words = word + 1;
-        return &paths->paths[node->path];
+        return &cache->messages[node->message];
     }
     return NULL;
 }
 
-/* As many ways as have room for their messages. */
-static const uint32_t *take_batch(struct run_harts *harts, struct run_hart *hart, const uint32_t *words,
+/* Copy up to `most` messages, as far as there is room for them. */
+static const uint32_t *take_batch(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const uint32_t *words,
                                   const uint32_t *end, uint64_t most) {
-    uint8_t *out = run_stream_room(harts->stream, BATCH_BYTES + RUN_MESSAGE_MAX), *at = out;
-    ntr_repeats sum = {0};
-    const struct run_path *path;
+    uint8_t *out = ntr_bundle_writer_room(harts->stream, BATCH_BYTES + NTR_CAPTURE_MESSAGE_MAX), *at = out;
+    ntr_enc_repeats sum = {0};
+    const struct ntr_capture_message *message;
 
-    while (at < out + BATCH_BYTES && sum.runs < most && (path = find(hart->paths, hart->last, &words, end))) {
-        memcpy(at, path->message, RUN_MESSAGE_MAX);
-        at += path->size;
+    while (at < out + BATCH_BYTES && sum.runs < most && (message = find(hart->cache, hart->last, &words, end))) {
+        memcpy(at, message->bytes, NTR_CAPTURE_MESSAGE_MAX);
+        at += message->size;
         sum.runs++;
-        sum.halfwords += path->halfwords;
-        hart->time += path->instructions;
+        sum.halfwords += message->halfwords;
+        hart->time += message->instructions;
         hart->last = words[-1];
     }
     if (!sum.runs) return words;
     sum.bytes = (uint64_t)(at - out);
-    sum.next = run_hart_shared(harts, hart->last)->address;
-    run_stream_wrote(harts->stream, sum.bytes);
-    run_hart_note(harts, ntr_encoder_push_repeats(hart->encoder, &sum));
+    sum.next = ntr_capture_shared(harts, hart->last)->address;
+    ntr_bundle_writer_advance(harts->stream, sum.bytes);
+    ntr_capture_note(harts, ntr_enc_push_repeats(hart->encoder, &sum));
     return words;
 }
 
-const uint32_t *run_paths_take(struct run_harts *harts, struct run_hart *hart, const uint32_t *words,
-                               const uint32_t *end) {
+const uint32_t *ntr_capture_message_cache_take(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
+                                               const uint32_t *words, const uint32_t *end) {
     const uint32_t *from = NULL;
 
-    if (hart->paths->generation != harts->code.generation) forget(hart->paths);
-    hart->paths->generation = harts->code.generation;
+    if (hart->cache->generation != harts->code.generation) clear(hart->cache);
+    hart->cache->generation = harts->code.generation;
     while (words != from) {
-        uint64_t most = ntr_encoder_repeats(hart->encoder, run_hart_shared(harts, hart->last)->address);
+        uint64_t most = ntr_enc_repeatable(hart->encoder, ntr_capture_shared(harts, hart->last)->address);
         from = words;
         if (most) words = take_batch(harts, hart, words, end, most);
     }

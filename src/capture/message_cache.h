@@ -1,31 +1,45 @@
-/* Ways that came before: from behind one register jump through known blocks to behind the next one, and the message
- * that this made. A tree over the words of the ring that is learned as they come; bounded, and forgotten when it is full or code changes. */
-#ifndef CLI_RUN_MESSAGE_CACHE_H
-#define CLI_RUN_MESSAGE_CACHE_H
+/* Message cache: copy the message of a path that was executed before, instead of encoding the path again.
+ *
+ * A path begins behind a register jump, in a known block, passes through blocks that need no message, and ends behind the
+ * next register jump. Its words in the lane are the numbers of the blocks behind its first one. Idea: in a configuration
+ * without timestamps, repeated history and implicit returns, the message that the second jump causes depends on the path
+ * alone: I-CNT and HIST count what the path executed, U-ADDR is the difference of the two jump targets. Equal words thus
+ * make equal bytes.
+ *
+ * Invariant: the cache is used, and learns, only where nothing has been counted since the last message
+ * (ntr_enc_repeatable, `fresh` in block_chain.c); every path was learned with code of the present generation.
+ *
+ * Example: block 7 is a function with one branch; it was called from the dispatch loop 3 before. The lane holds
+ * 3 7 8 3 7 8 3 ...: the path that begins in 7 has the words 8, 3 (block 8 returns to 3), and its message is the
+ * IndirectBranchHist of that return. From the second time on the words 8, 3 are looked up and the message is copied.
+ *
+ * Paths are kept in a tree: its edges are words, its roots are first blocks. The size is fixed; the cache is emptied when
+ * it is full, and when code changes. */
+#ifndef NTR_CAPTURE_MESSAGE_CACHE_H
+#define NTR_CAPTURE_MESSAGE_CACHE_H
 
-#include "capture/hart.h"
+#include "capture/state.h"
 
-struct run_paths;
+enum { NTR_CAPTURE_MESSAGE_MAX = 8 }; /* bytes; longer messages are not cached */
 
-struct run_paths *run_paths_new(void); /* NULL: out of memory */
-void run_paths_free(struct run_paths *paths);
-
-enum { RUN_MESSAGE_MAX = 8 }; /* bytes */
-
-/* What a way came to. */
-struct run_path {
-    uint8_t message[RUN_MESSAGE_MAX];
+/* A message, and what the path that makes it executes. */
+struct ntr_capture_message {
+    uint8_t bytes[NTR_CAPTURE_MESSAGE_MAX];
     uint8_t size;
     uint32_t halfwords, instructions;
 };
 
-/* The words from `words` to `end` lead from behind a register jump into block `start` to behind the next one. */
-void run_paths_learn(struct run_paths *paths, uint32_t start, const uint32_t *words, const uint32_t *end,
-                     const struct run_path *path);
+/* NULL: out of memory. */
+struct ntr_capture_message_cache *ntr_capture_message_cache_new(const ntr_allocator *allocator);
+void ntr_capture_message_cache_free(struct ntr_capture_message_cache *cache, const ntr_allocator *allocator);
 
-/* Write the messages of ways that are known, as long as they are. Returns the first word behind them. Whatever is learned
- * next belongs to the code as it is now. */
-const uint32_t *run_paths_take(struct run_harts *harts, struct run_hart *hart, const uint32_t *words,
-                               const uint32_t *end);
+/* The words [words, end) lead from the start of block `start`, behind a register jump, to behind the next one. */
+void ntr_capture_message_cache_learn(struct ntr_capture_message_cache *cache, uint32_t start, const uint32_t *words,
+                                     const uint32_t *end, const struct ntr_capture_message *message);
+
+/* Write the messages of known paths, one after the other. Returns the first word behind them (`words`: none is known).
+ * What is learned afterwards belongs to the present generation of code. */
+const uint32_t *ntr_capture_message_cache_take(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
+                                               const uint32_t *words, const uint32_t *end);
 
 #endif

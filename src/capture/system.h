@@ -1,52 +1,43 @@
-/* A modelled trace system between the harts and the stream: `ntrace run --system`. */
-#ifndef CLI_RUN_SYSTEM_H
-#define CLI_RUN_SYSTEM_H
+/* A modelled trace system between the harts and the stream: the registers of its encoders say how code is encoded, and
+ * the stream holds what arrives in its sinks. A cycle of the system is one instruction retired by any hart. */
+#ifndef NTR_CAPTURE_SYSTEM_H
+#define NTR_CAPTURE_SYSTEM_H
 
-#include "options/options.h"
 #include "bundle/stream_write.h"
+#include "capture/error.h"
 
-#include <ntrace/bundle.h>
-#include <ntrace/encoder.h>
+#include <ntrace/capture.h>
 #include <ntrace/ingress.h>
 
-struct run_system_options {
-    const char *topology; /* JSON file; NULL: no system */
-    const char *sink;     /* name of the one whose trace is wanted; NULL: all */
-};
+struct ntr_capture_system;
 
-extern const struct cli_option run_system_rows[];
+/* Build and start the system of capture->topology. `params` and `mode` of `config` become those of its stream. `reason`
+ * must live as long as the system. */
+ntr_status ntr_capture_system_new(struct ntr_capture_system **system, const ntr_capture_config *capture, unsigned xlen,
+                                  struct ntr_bundle_writer *stream, ntr_encoder_config *config,
+                                  struct ntr_capture_reason *reason);
+void ntr_capture_system_free(struct ntr_capture_system *system); /* NULL is allowed */
 
-struct run_system;
+/* The classifier's blocks go to this hart of the system. A push that fails fills `reason`. */
+void ntr_capture_system_attach(struct ntr_capture_system *system, unsigned hart, ntr_classifier_config *classifier);
 
-/* Build the system and start it. `params` and `mode` of `config` become those of its streams. NULL after telling
- * why not. */
-struct run_system *run_system_new(const struct run_system_options *options, unsigned xlen, struct run_stream *stream,
-                                  ntr_encoder_config *config);
-void run_system_free(struct run_system *system);
+/* What the hart executes is not traced until its next block. */
+ntr_status ntr_capture_system_leave(struct ntr_capture_system *system, unsigned hart, uint64_t next);
 
-/* The classifier's blocks go to this hart of the system. */
-void run_system_attach(struct run_system *system, unsigned hart, ntr_classifier_config *classifier);
+/* The clock. */
+uint64_t ntr_capture_system_now(const struct ntr_capture_system *system);
+ntr_status ntr_capture_system_step(struct ntr_capture_system *system, uint64_t cycles);
 
-/* What runs is not seen until the hart's next block. */
-ntr_status run_system_leave(struct run_system *system, unsigned hart, uint64_t next);
+/* The unit of TSTAMP: "cycle", "16 cycles"; NULL: there are no timestamps. */
+const char *ntr_capture_system_tick(const struct ntr_capture_system *system);
 
-/* The clock: a cycle for every instruction that any hart retires. */
-uint64_t run_system_now(const struct run_system *system);
-ntr_status run_system_step(struct run_system *system, uint64_t cycles);
+/* Is the hart's trace in the stream, and with which SRC? */
+bool ntr_capture_system_source(const struct ntr_capture_system *system, unsigned hart, uint16_t *src);
 
-/* What a tick of TSTAMP is: "cycle", "16 cycles"; NULL: there are no timestamps. */
-const char *run_system_tick(const struct run_system *system);
+/* Switch the system off, and copy the content of RAM sinks to the stream. */
+ntr_status ntr_capture_system_finish(struct ntr_capture_system *system);
 
-/* Whether the hart's trace goes to the stream, and with which SRC. */
-bool run_system_source(const struct run_system *system, unsigned hart, uint16_t *src);
-
-/* Switch everything off; what RAM sinks hold goes to the stream. Returns CLI_OK, or CLI_FAILED after telling why. */
-int run_system_finish(struct run_system *system);
-
-/* What did not arrive; one line each, which lives as long as the system. NULL past the last. */
-const char *run_system_loss(const struct run_system *system, size_t index);
-
-/* "te1: hart 1 is stalled for good": why a call failed; "" when none did. */
-const char *run_system_error(const struct run_system *system);
+/* What is missing in the stream: one line each, valid as long as the system. NULL past the last. */
+const char *ntr_capture_system_loss(const struct ntr_capture_system *system, size_t index);
 
 #endif

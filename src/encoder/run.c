@@ -1,5 +1,6 @@
 /* Runs: many blocks through the encoder's parts at once. What a run cannot hold (a trap, a halt, a change of
  * context) comes as blocks. */
+#include "encoder/run.h"
 #include "encoder/state.h"
 #include "message/layout.h"
 #include "message/writer.h"
@@ -34,22 +35,22 @@ void ntr_enc_runs_adopt(ntr_encoder *e) {
                     !c->full_after && !c->empty_hist;
 }
 
-bool ntr_encoder_takes_runs(const ntr_encoder *e) { return e->takes_runs; }
+bool ntr_enc_takes_runs(const ntr_encoder *e) { return e->takes_runs; }
 
-unsigned ntr_encoder_run_branches(const ntr_encoder *e) {
+unsigned ntr_enc_run_branches(const ntr_encoder *e) {
     if (!e->timestamps) return BRANCHES_MAX;
     if (!e->active || e->sync_wanted || e->periodic_due) return 0;
     return e->htm ? ntr_enc_history_room(e) + !e->config.full_after : BRANCHES_MAX;
 }
 
-static bool is_consistent(const ntr_encoder *e, const ntr_run *r) {
+static bool is_consistent(const ntr_encoder *e, const ntr_enc_run *r) {
     return !(r->iaddr & 1) && r->iretire && r->iretire < IRETIRE_MAX && r->itype < 16 &&
            !is_in(r->itype, NOT_4_BIT | TRAPS) && r->branches <= BRANCHES_MAX && (e->htm || !r->outcomes);
 }
 
 /* ---- the quick way: the same messages with less ado ------------------------------------------------------------ */
 
-static bool is_quick(const ntr_encoder *e, const ntr_run *r) {
+static bool is_quick(const ntr_encoder *e, const ntr_enc_run *r) {
     return e->quick_runs && e->active && !e->sync_wanted && !e->periodic_due && e->pending.kind <= PENDING_INDIRECT &&
            e->icnt + r->iretire < e->icnt_full;
 }
@@ -141,7 +142,7 @@ static bool is_fresh(const ntr_encoder *e, uint64_t iaddr) {
     return e->hist == HIST_EMPTY && !e->history_sent && !e->icnt && !e->pending.kind && e->ref == iaddr;
 }
 
-static void quick_run(ntr_encoder *e, const ntr_run *r) {
+static void quick_run(ntr_encoder *e, const ntr_enc_run *r) {
     uint8_t bytes[8];
     if (e->pending.kind) quick_branch(e, r->iaddr, bytes);
     if (is_fresh(e, r->iaddr)) e->fresh_run = e->stats.blocks;
@@ -156,7 +157,7 @@ static void quick_run(ntr_encoder *e, const ntr_run *r) {
 
 /* ---- the careful way -------------------------------------------------------------------------------------------- */
 
-static void careful_run(ntr_encoder *e, const ntr_run *r) {
+static void careful_run(ntr_encoder *e, const ntr_enc_run *r) {
     if (e->timestamps) ntr_enc_clock_set(e, r->time);
     if (e->active) ntr_enc_resolve(e, r->iaddr);
     else ntr_enc_start(e, r->iaddr);
@@ -172,7 +173,7 @@ static void careful_run(ntr_encoder *e, const ntr_run *r) {
     ntr_enc_count(e, &last);
 }
 
-ntr_status ntr_encoder_push_run(ntr_encoder *e, const ntr_run *r) {
+ntr_status ntr_enc_push_run(ntr_encoder *e, const ntr_enc_run *r) {
     if (!e->takes_runs) return NTR_E_STATE;
     if (!is_consistent(e, r)) return e->refused++, NTR_E_INGRESS;
     e->stats.blocks++;
@@ -189,14 +190,14 @@ static bool may_repeat(const ntr_encoder *e) {
     return e->quick_runs && e->active && e->enabled && e->tracing && !e->closing && !e->sync_wanted && !e->periodic_due;
 }
 
-unsigned ntr_encoder_push_next(ntr_encoder *e, uint64_t next, uint8_t message[8]) {
+unsigned ntr_enc_push_next(ntr_encoder *e, uint64_t next, uint8_t message[8]) {
     if (!may_repeat(e) || e->pending.kind != PENDING_INDIRECT || next & 1) return 0;
     bool whole = e->fresh_run == e->stats.blocks && !e->history_sent;
     unsigned size = quick_branch(e, next, message);
     return whole && e->failure == NTR_OK ? size : 0;
 }
 
-uint64_t ntr_encoder_repeats(const ntr_encoder *e, uint64_t iaddr) {
+uint64_t ntr_enc_repeatable(const ntr_encoder *e, uint64_t iaddr) {
     if (!may_repeat(e) || !is_fresh(e, iaddr)) return 0;
     uint64_t left = e->sync_period - e->sync_count;
     switch (e->config.sync_mode) {
@@ -206,7 +207,7 @@ uint64_t ntr_encoder_repeats(const ntr_encoder *e, uint64_t iaddr) {
     }
 }
 
-ntr_status ntr_encoder_push_repeats(ntr_encoder *e, const ntr_repeats *r) {
+ntr_status ntr_enc_push_repeats(ntr_encoder *e, const ntr_enc_repeats *r) {
     if (!e->quick_runs) return NTR_E_STATE;
     e->stats.blocks += r->runs;
     e->stats.messages += r->runs;

@@ -79,7 +79,7 @@ struct ntr_encoder {
     ntr_encoder_config config; /* normalized: no zero stands for a default */
     ntr_params params;         /* as the message room needs them */
     bool htm, repeat_branch, timestamps, filtered;
-    bool takes_runs;           /* ntr_encoder_push_run is allowed */
+    bool takes_runs;           /* ntr_enc_push_run is allowed */
     bool quick_runs;           /* and each of their messages follows from I-CNT, HIST and REF alone */
     bool simple;               /* HTM, and nothing configured that a plain block could set off */
     uint64_t icnt_full;        /* I-CNT reaching this is full */

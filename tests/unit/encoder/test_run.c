@@ -1,7 +1,6 @@
 /* Runs make the messages that their blocks make one by one. */
 #include "../test.h"
-
-#include <ntrace/encoder.h>
+#include "encoder/run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,8 +91,8 @@ static bool continues(const block *b, bool htm, bool calls_matter) {
 
 /* The same in runs, of at most `most` blocks. Returns how many were used. */
 static size_t push_run(ntr_encoder *encoder, const block *blocks, size_t count, size_t most, bool htm, bool calls) {
-    int branches = (int)ntr_encoder_run_branches(encoder);
-    ntr_run run = {.iaddr = blocks[0].start};
+    int branches = (int)ntr_enc_run_branches(encoder);
+    ntr_enc_run run = {.iaddr = blocks[0].start};
     size_t n = 0;
     for (; n < count; n++) {
         const block *b = &blocks[n];
@@ -117,7 +116,7 @@ static size_t push_run(ntr_encoder *encoder, const block *blocks, size_t count, 
             break;
         }
     }
-    assert_int_equal(ntr_encoder_push_run(encoder, &run), NTR_OK);
+    assert_int_equal(ntr_enc_push_run(encoder, &run), NTR_OK);
     return n;
 }
 
@@ -153,7 +152,7 @@ static void runs_are_blocks(void **state) {
         for (unsigned seed = 1; seed <= 6; seed++) {
             make_blocks(blocks, seed * 77);
             ntr_encoder *e = make_encoder(options, &one), *f = make_encoder(options, &other);
-            assert_true(ntr_encoder_takes_runs(f));
+            assert_true(ntr_enc_takes_runs(f));
             push_blocks(e, blocks, BLOCKS);
             uint32_t random = seed;
             for (size_t at = 0; at < BLOCKS;) {
@@ -203,15 +202,15 @@ static size_t push_way(ntr_encoder *encoder, const block *blocks, bool htm, bool
     do n += push_run(encoder, blocks + n, BLOCKS - n, BLOCKS, htm, calls);
     while (!is_register_jump(&blocks[n - 1]));
     for (size_t i = 0; i < n; i++) way->halfwords += blocks[i].halfwords;
-    way->size = ntr_encoder_push_next(encoder, blocks[n].start, way->message);
+    way->size = ntr_enc_push_next(encoder, blocks[n].start, way->message);
     way->blocks = n;
     return n;
 }
 
 /* Writes ways again, as many as are known and allowed, and tells of them at once. Returns how many blocks that were. */
 static size_t repeat_ways(ntr_encoder *encoder, stream *out, const block *blocks, const told_way *ways, size_t at) {
-    uint64_t most = ntr_encoder_repeats(encoder, blocks[at].start);
-    ntr_repeats sum = {0};
+    uint64_t most = ntr_enc_repeatable(encoder, blocks[at].start);
+    ntr_enc_repeats sum = {0};
     size_t from = at;
     while (sum.runs < most && at < ROUND * ROUNDS && ways[at % ROUND].size) {
         const told_way *way = &ways[at % ROUND];
@@ -222,7 +221,7 @@ static size_t repeat_ways(ntr_encoder *encoder, stream *out, const block *blocks
         sum.halfwords += way->halfwords;
     }
     sum.next = blocks[at].start;
-    if (at > from) assert_int_equal(ntr_encoder_push_repeats(encoder, &sum), NTR_OK);
+    if (at > from) assert_int_equal(ntr_enc_push_repeats(encoder, &sum), NTR_OK);
     return at - from;
 }
 
@@ -275,24 +274,24 @@ static void a_way_begins_behind_a_jump(void **state) {
     (void)state;
     static const char *const none[] = {NULL};
     static stream out;
-    const ntr_run straight = {.iaddr = 0x100, .end = 0x104, .iretire = 2, .ilastsize = 1};
-    const ntr_run jump = {.iaddr = 0x104, .end = 0x108, .iretire = 2, .ilastsize = 1, .itype = NTR_ITYPE_OTHER_INDIRECT};
+    const ntr_enc_run straight = {.iaddr = 0x100, .end = 0x104, .iretire = 2, .ilastsize = 1};
+    const ntr_enc_run jump = {.iaddr = 0x104, .end = 0x108, .iretire = 2, .ilastsize = 1, .itype = NTR_ITYPE_OTHER_INDIRECT};
     ntr_encoder *e = make_encoder(none, &out);
     uint8_t message[8];
-    assert_int_equal(ntr_encoder_push_next(e, 0x100, message), 0);
-    assert_int_equal(ntr_encoder_repeats(e, 0x100), 0);
-    assert_int_equal(ntr_encoder_push_run(e, &straight), NTR_OK);
-    assert_int_equal(ntr_encoder_push_next(e, 0x104, message), 0);
-    assert_int_equal(ntr_encoder_push_run(e, &jump), NTR_OK);
-    assert_int_equal(ntr_encoder_repeats(e, 0x104), 0);
+    assert_int_equal(ntr_enc_push_next(e, 0x100, message), 0);
+    assert_int_equal(ntr_enc_repeatable(e, 0x100), 0);
+    assert_int_equal(ntr_enc_push_run(e, &straight), NTR_OK);
+    assert_int_equal(ntr_enc_push_next(e, 0x104, message), 0);
+    assert_int_equal(ntr_enc_push_run(e, &jump), NTR_OK);
+    assert_int_equal(ntr_enc_repeatable(e, 0x104), 0);
     size_t before = out.size;
-    assert_int_equal(ntr_encoder_push_next(e, 0x104, message), 0); /* told, and not to be told again */
+    assert_int_equal(ntr_enc_push_next(e, 0x104, message), 0); /* told, and not to be told again */
     assert_true(out.size > before);
-    assert_true(ntr_encoder_repeats(e, 0x104) == UINT64_MAX);
-    assert_int_equal(ntr_encoder_repeats(e, 0x100), 0);
-    assert_int_equal(ntr_encoder_push_run(e, &jump), NTR_OK);
+    assert_true(ntr_enc_repeatable(e, 0x104) == UINT64_MAX);
+    assert_int_equal(ntr_enc_repeatable(e, 0x100), 0);
+    assert_int_equal(ntr_enc_push_run(e, &jump), NTR_OK);
     before = out.size;
-    unsigned size = ntr_encoder_push_next(e, 0x104, message);
+    unsigned size = ntr_enc_push_next(e, 0x104, message);
     assert_int_equal(size, out.size - before);
     assert_memory_equal(message, out.bytes + before, size);
     ntr_encoder_free(e);
@@ -305,23 +304,23 @@ static void what_runs_cannot_tell_is_refused(void **state) {
     static const char *const no[][3] = {{"fifo", "200"}, {"filter", "priv=u"}, {"context", "scontext"},
                                         {"all-jumps", "on"}, {"itype-width", "3"}, {"sync-mode", "cycles"},
                                         {"icnt-bits", "15"}, {"sync-form", "exact"}};
-    const ntr_run good = {.iaddr = 0x100, .end = 0x104, .iretire = 2, .ilastsize = 1};
+    const ntr_enc_run good = {.iaddr = 0x100, .end = 0x104, .iretire = 2, .ilastsize = 1};
     for (size_t i = 0; i < sizeof no / sizeof no[0]; i++) {
         ntr_encoder *e = make_encoder(no[i], &out);
-        assert_false(ntr_encoder_takes_runs(e));
-        assert_int_equal(ntr_encoder_push_run(e, &good), NTR_E_STATE);
+        assert_false(ntr_enc_takes_runs(e));
+        assert_int_equal(ntr_enc_push_run(e, &good), NTR_E_STATE);
         ntr_encoder_free(e);
     }
     ntr_encoder *e = make_encoder(none, &out);
-    ntr_run bad[6] = {good, good, good, good, good, good};
+    ntr_enc_run bad[6] = {good, good, good, good, good, good};
     bad[0].iaddr = 1;
     bad[1].iretire = 0;
     bad[2].iretire = 1 << 15;
     bad[3].itype = NTR_ITYPE_EXCEPTION;
     bad[4].branches = 65;
     bad[5].itype = 7;
-    for (size_t i = 0; i < 6; i++) assert_int_equal(ntr_encoder_push_run(e, &bad[i]), NTR_E_INGRESS);
-    assert_int_equal(ntr_encoder_push_run(e, &good), NTR_OK);
+    for (size_t i = 0; i < 6; i++) assert_int_equal(ntr_enc_push_run(e, &bad[i]), NTR_E_INGRESS);
+    assert_int_equal(ntr_enc_push_run(e, &good), NTR_OK);
     ntr_encoder_free(e);
 }
 

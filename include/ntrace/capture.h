@@ -1,0 +1,109 @@
+/* Capture: run a RISC-V Linux program under QEMU user mode and write its trace as a bundle (bundle.h).
+ *
+ * Every thread is a hart with an encoder and a SRC of its own, or a hart of a modelled trace system. Use:
+ *
+ *   ntr_encoder_config encoder;
+ *   ntr_encoder_config_init(&encoder);
+ *   encoder.params.src_bits = 8;
+ *   const char *command[] = {"./hello", NULL};
+ *   ntr_capture_config config;
+ *   ntr_capture_config_init(&config);
+ *   config.command = command;
+ *   config.bundle = "hello.ntrace";
+ *   config.plugin = "/usr/lib/ntrace/ntrace-qemu.so";
+ *   config.encoder = &encoder;
+ *   ntr_capture_session *session = ntr_capture_new(&config);
+ *   ntr_status status = ntr_capture_start(session);
+ *   while (status == NTR_OK && (status = ntr_capture_step(session)) == NTR_NEED_MORE) continue;
+ *   if (status == NTR_OK) status = ntr_capture_finish(session);
+ *   if (status != NTR_OK) puts(ntr_capture_error(session));
+ *   ntr_capture_free(session);
+ *
+ * One session is used by one thread. The library installs no signal handlers: a caller that is to outlive an interrupt from
+ * the terminal installs its own, and can pass signals on to ntr_capture_process. Files larger than a limit of the caller
+ * (RLIMIT_FSIZE) raise SIGXFSZ, as any write does. */
+#ifndef NTRACE_CAPTURE_H
+#define NTRACE_CAPTURE_H
+
+#include <ntrace/allocator.h>
+#include <ntrace/bytes.h>
+#include <ntrace/encoder.h>
+#include <ntrace/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where dynamic programs find their libraries when `sysroot` is NULL and this folder exists: Debian's cross packages. */
+#define NTR_CAPTURE_SYSROOT "/usr/riscv64-linux-gnu"
+
+/* Everything that is pointed to must stay as it is until ntr_capture_free. */
+typedef struct ntr_capture_config {
+    size_t size;                       /* sizeof(ntr_capture_config) */
+    const ntr_allocator *allocator;
+    const char *const *command;        /* path of the program, its arguments, NULL */
+    const char *bundle;                /* folder to write; a bundle of that name is replaced */
+    bool compress;                     /* the stream with zstd */
+    const char *tool;                  /* who captures, for capture.json: "ntrace 0.1.0"; may be NULL */
+
+    const ntr_encoder_config *encoder; /* of every hart, but for params.xlen, src_id, sink and allocator; NULL: defaults
+                                        * with 8 bits of SRC. Not used with a topology */
+    ntr_bytes topology;                /* JSON: the trace system to model (docs/system.md); empty: none */
+    const char *topology_name;         /* for error messages: the name of its file; may be NULL */
+    const char *sink;                  /* name of the sink whose content is the stream; NULL: all sinks */
+
+    const char *plugin;                /* path of the capture plugin, ntrace-qemu.so */
+    const char *qemu;                  /* NULL: qemu-riscv64 or qemu-riscv32, found in PATH */
+    const char *sysroot;               /* -L of QEMU; NULL: NTR_CAPTURE_SYSROOT for dynamic programs */
+    const char *cpu;                   /* -cpu of QEMU; may be NULL */
+    const char *const *qemu_options;   /* more options of QEMU */
+    size_t qemu_option_count;
+} ntr_capture_config;
+
+NTR_API void ntr_capture_config_init(ntr_capture_config *config);
+
+typedef struct ntr_capture_session ntr_capture_session;
+
+/* `config` is copied. NULL when out of memory. */
+NTR_API ntr_capture_session *ntr_capture_new(const ntr_capture_config *config);
+
+/* A program that still runs is killed; a bundle that is not finished is removed. NULL is allowed. */
+NTR_API void ntr_capture_free(ntr_capture_session *session);
+
+/* One line about the last failure; "" when there was none. */
+NTR_API const char *ntr_capture_error(const ntr_capture_session *session);
+
+/* Check the program, create the bundle and start the program. The program inherits the environment, standard input and
+ * output of the caller. Errors: NTR_E_FORMAT (no RISC-V ELF program), NTR_E_INVALID (configuration or topology),
+ * NTR_E_UNSUPPORTED (compression, without zstd), NTR_E_STATE (started before), NTR_E_IO, NTR_E_MEMORY, those of
+ * ntr_bundle_create and ntr_system_new. */
+NTR_API ntr_status ntr_capture_start(ntr_capture_session *session);
+
+/* Process number of QEMU, which is that of the program; 0 before ntr_capture_start and after ntr_capture_finish. In between
+ * it is valid even when the program has ended. */
+NTR_API int ntr_capture_process(const ntr_capture_session *session);
+
+/* Encode what was executed since the last call; waits a fraction of a millisecond when there is nothing. NTR_NEED_MORE:
+ * the program runs, call again. NTR_OK: it has ended, call ntr_capture_finish. The program waits when its trace is not
+ * taken for some time. */
+NTR_API ntr_status ntr_capture_step(ntr_capture_session *session);
+
+/* The program has ended: encode the rest and complete the bundle. Errors: NTR_E_STATE (it has not ended), NTR_E_FORMAT
+ * (QEMU ended without the plugin), those of the encoder, the modelled system and ntr_bundle_finish, NTR_E_IO,
+ * NTR_E_MEMORY. */
+NTR_API ntr_status ntr_capture_finish(ntr_capture_session *session);
+
+/* Exit status of the program as a shell reports it, 128 + N when signal N killed it. Valid once ntr_capture_step has
+ * returned NTR_OK. */
+NTR_API int ntr_capture_exit_status(const ntr_capture_session *session);
+
+/* What was executed but is missing in the stream, one line each, as in capture.json; NULL past the last. Valid after
+ * ntr_capture_finish, also when it failed. */
+NTR_API const char *ntr_capture_loss(const ntr_capture_session *session, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,56 @@
+/* Compression through libzstd. */
+#include "bundle/zstd_write.h"
+#include "base/allocator.h"
+
+#include <zstd.h>
+
+enum { LEVEL = 1 }; /* traces come quickly, and higher levels gain little */
+
+struct ntr_zstd_writer {
+    ZSTD_CCtx *context;
+    ntr_zstd_sink sink;
+    void *user;
+    size_t capacity;
+    uint8_t *buffer;
+};
+
+ntr_status ntr_zstd_writer_new(struct ntr_zstd_writer **writer, ntr_zstd_sink sink, void *user,
+                               const ntr_allocator *allocator) {
+    struct ntr_zstd_writer *z = ntr_alloc(allocator, 1, sizeof *z);
+
+    *writer = z;
+    if (!z) return NTR_E_MEMORY;
+    z->sink = sink;
+    z->user = user;
+    z->capacity = ZSTD_CStreamOutSize();
+    z->buffer = ntr_alloc(allocator, z->capacity, 1);
+    z->context = ZSTD_createCCtx();
+    if (z->buffer && z->context) {
+        ZSTD_CCtx_setParameter(z->context, ZSTD_c_compressionLevel, LEVEL);
+        ZSTD_CCtx_setParameter(z->context, ZSTD_c_checksumFlag, 1);
+        return NTR_OK;
+    }
+    ntr_zstd_writer_free(z, allocator);
+    *writer = NULL;
+    return NTR_E_MEMORY;
+}
+
+void ntr_zstd_writer_free(struct ntr_zstd_writer *z, const ntr_allocator *allocator) {
+    if (!z) return;
+    ZSTD_freeCCtx(z->context);
+    ntr_dealloc(allocator, z->buffer);
+    ntr_dealloc(allocator, z);
+}
+
+ntr_status ntr_zstd_writer_put(struct ntr_zstd_writer *z, const uint8_t *bytes, size_t size, bool last) {
+    ZSTD_inBuffer in = {bytes, size, 0};
+    size_t left = 1;
+
+    while (last ? left != 0 : in.pos < in.size) {
+        ZSTD_outBuffer out = {z->buffer, z->capacity, 0};
+        left = ZSTD_compressStream2(z->context, &out, &in, last ? ZSTD_e_end : ZSTD_e_continue);
+        if (ZSTD_isError(left)) return NTR_E_MEMORY;
+        if (out.pos) z->sink(z->user, z->buffer, out.pos);
+    }
+    return NTR_OK;
+}

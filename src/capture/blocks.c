@@ -1,0 +1,84 @@
+#include "capture/blocks.h"
+#include "base/allocator.h"
+#include "capture/run.h"
+
+#include <string.h>
+
+static ntr_bytes code_of(const struct ntr_capture_harts *harts, uint32_t number) {
+    const struct channel_block *block = ntr_capture_shared(harts, number);
+    return (ntr_bytes){harts->channel->code + block->code, block->size};
+}
+
+void ntr_capture_block_part(struct ntr_capture_harts *harts, uint32_t number, unsigned instructions,
+                            ntr_code_block *part) {
+    ntr_bytes bytes = code_of(harts, number);
+    unsigned isa = harts->channel->head.xlen == 32 ? NTR_ISA_RV32 : 0;
+    uint64_t address = ntr_capture_shared(harts, number)->address;
+
+    ntr_capture_note(harts, ntr_code_block_scan(bytes.data, bytes.size, address, isa, instructions, part));
+}
+
+static void fill(struct ntr_capture_harts *harts, uint32_t number, struct ntr_capture_block *block) {
+    static const uint8_t ecall[4] = {0x73, 0, 0, 0};
+    ntr_bytes bytes = code_of(harts, number);
+
+    ntr_capture_block_part(harts, number, 0, &block->code);
+    block->is_ecall =
+        bytes.size >= sizeof ecall && memcmp(bytes.data + bytes.size - sizeof ecall, ecall, sizeof ecall) == 0;
+    block->last_traps = ntr_capture_shared(harts, number)->flags & CHANNEL_BLOCK_LAST_TRAPS;
+}
+
+static bool resize(const struct ntr_capture_harts *harts, void **items, size_t size, uint32_t larger) {
+    void *moved = ntr_realloc(harts->allocator, *items, larger, size);
+
+    if (!moved) return false;
+    memset((char *)moved + harts->block_capacity * size, 0, (larger - harts->block_capacity) * size);
+    *items = moved;
+    return true;
+}
+
+static bool grow(struct ntr_capture_harts *harts, uint32_t number) {
+    uint32_t larger = harts->block_capacity ? harts->block_capacity : 1024;
+
+    while (larger <= number) larger *= 2;
+    if (!resize(harts, (void **)&harts->blocks, sizeof *harts->blocks, larger) ||
+        !resize(harts, (void **)&harts->links, sizeof *harts->links, larger)) {
+        ntr_capture_note(harts, NTR_E_MEMORY);
+        return false;
+    }
+    harts->block_capacity = larger;
+    return true;
+}
+
+static void stop_all(struct ntr_capture_harts *harts) {
+    for (uint32_t i = 0; i < ntr_capture_source_lanes(harts->channel); i++) {
+        struct ntr_capture_hart *hart = &harts->harts[i];
+        if (!hart->classifier) continue;
+        uint64_t next = hart->last ? ntr_capture_shared(harts, hart->last)->address : NTR_ADDRESS_UNKNOWN;
+        ntr_capture_run_stop(harts, hart, next);
+    }
+}
+
+static void verify(struct ntr_capture_harts *harts, uint32_t number, struct ntr_capture_block *block) {
+    ntr_bytes bytes = code_of(harts, number);
+    uint64_t address = ntr_capture_shared(harts, number)->address;
+    bool failed;
+
+    if (!block->generation) fill(harts, number, block);
+    if (!ntr_capture_code_agrees(&harts->code, address, bytes, &failed) && !failed) {
+        stop_all(harts);
+        /* Messages may still be inside a modelled system, so there the newest code is valid for the whole stream. */
+        failed = !ntr_capture_code_change(&harts->code, address, bytes, harts->system ? 0 : harts->stream->offset);
+        harts->rewritten = harts->system != NULL;
+        memset(harts->links, 0, harts->block_capacity * sizeof *harts->links);
+    }
+    if (failed) ntr_capture_note(harts, NTR_E_MEMORY);
+    block->generation = harts->code.generation;
+}
+
+struct ntr_capture_block *ntr_capture_block_at(struct ntr_capture_harts *harts, uint32_t number) {
+    if (number >= harts->block_capacity && !grow(harts, number)) return NULL;
+    struct ntr_capture_block *block = &harts->blocks[number];
+    if (block->generation != harts->code.generation) verify(harts, number, block);
+    return block;
+}

@@ -1,0 +1,36 @@
+#include "capture/run.h"
+
+void ntr_capture_run_push(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const ntr_code_block *code,
+                          unsigned itype) {
+    ntr_enc_run *run = &hart->run;
+
+    if (!run->iretire) return;
+    run->itype = (uint8_t)itype;
+    run->time = hart->time;
+    if (code) {
+        run->end = code->start + 2u * code->halfwords;
+        run->sijump =
+            code->constant_register && code->instructions > 1 && code->constant_register == code->jump_register;
+    }
+    ntr_capture_note(harts, ntr_enc_push_run(hart->encoder, run));
+    *run = (ntr_enc_run){0};
+    hart->branches = (uint8_t)ntr_enc_run_branches(hart->encoder);
+}
+
+void ntr_capture_run_flush(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
+    ntr_capture_run_push(harts, hart, NULL, NTR_ITYPE_NONE);
+}
+
+void ntr_capture_run_stop(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint64_t next) {
+    uint64_t follows;
+
+    ntr_capture_run_flush(harts, hart);
+    ntr_capture_note(harts, ntr_classifier_finish(hart->classifier, &follows));
+    if (next == NTR_ADDRESS_UNKNOWN) next = follows;
+    if (harts->system) {
+        ntr_capture_note(harts, ntr_capture_system_leave(harts->system, (unsigned)(hart - harts->harts), next));
+    } else {
+        ntr_capture_note(harts, ntr_encoder_stop(hart->encoder, next, harts->config->stop_evcode));
+        hart->branches = (uint8_t)ntr_enc_run_branches(hart->encoder);
+    }
+}

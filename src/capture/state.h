@@ -1,0 +1,96 @@
+/* The state that the files of the capture engine share. From one file to the next, executed code takes this way:
+ *
+ *   source         words of a lane: numbers of the blocks a hart executes             source.h
+ *   harts          which hart, which record                                           harts.h
+ *   message cache  a path that was taken before: its message is copied                message_cache.h
+ *   block chain    blocks known to lead to each other: they extend the run            block_chain.h
+ *   hart           everything else, block by block                                    hart.h
+ *   run            what was executed and not given to the encoder yet                 run.h
+ *
+ * and from there through an ntr_encoder, or the classifier and a modelled system (system.h), to the stream. */
+#ifndef NTR_CAPTURE_STATE_H
+#define NTR_CAPTURE_STATE_H
+
+#include "bundle/stream_write.h"
+#include "capture/code.h"
+#include "capture/source.h"
+#include "capture/system.h"
+#include "encoder/run.h"
+
+#include <ntrace/ingress.h>
+
+struct ntr_capture_message_cache;
+
+/* What is known about a block of the source, ready to be encoded. */
+struct ntr_capture_block {
+    ntr_code_block code;
+    uint32_t generation; /* of ntr_capture_code when memory last agreed with its bytes; 0: the block is not filled in */
+    bool is_ecall;       /* ends in ECALL */
+    bool last_traps;     /* CHANNEL_BLOCK_LAST_TRAPS */
+};
+
+/* The same for the block chain (block_chain.h): what the block adds to a run. */
+struct ntr_capture_link {
+    uint32_t next[2]; /* blocks that follow without a message: [0] not taken or no branch, [1] taken; 0: not known */
+    uint16_t halfwords, instructions; /* halfwords 0: nothing is known about the block */
+    uint8_t branches;                 /* 0 or 1 */
+    uint8_t jump;                     /* itype of the register jump at its end; 0: it ends otherwise */
+    uint64_t start;
+};
+
+struct ntr_capture_hart {
+    ntr_encoder *encoder; /* NULL: nothing has been executed here, or the hart is one of a modelled system */
+    ntr_classifier *classifier;
+    struct ntr_capture_lane lane;
+    uint64_t time;    /* instructions retired */
+    uint32_t last;    /* block being executed; where it goes is known when the next one begins. 0: none */
+    ntr_enc_run run;  /* ends where `last` begins */
+    struct ntr_capture_message_cache *cache; /* NULL: out of memory, or the encoder takes no runs */
+    uint8_t branches; /* a run with so many branches is given to the encoder */
+    uint8_t fill;     /* words in `record` */
+    uint32_t record[4];
+    uint32_t entry;   /* CHANNEL_ENTRY record that applies to the next block, or 0 */
+    bool ended;       /* by CHANNEL_LOST: later words of the lane are ignored */
+};
+
+/* A loop that the guest counts and has not reported; see ntr_capture_harts_poll. */
+struct ntr_capture_poll {
+    const uint32_t *at; /* position in the lane at the last poll */
+    uint32_t number;    /* block of the loop; 0: none runs */
+    uint64_t count;     /* executions seen by the last poll, less `encoded` */
+    uint64_t encoded;   /* executions encoded before the guest reported them */
+};
+
+struct ntr_capture_harts {
+    const ntr_allocator *allocator;
+    struct channel *channel;
+    const ntr_encoder_config *config; /* of every encoder, but for src_id */
+    struct ntr_bundle_writer *stream;
+    struct ntr_capture_system *system; /* NULL: every hart has an encoder of its own */
+    struct ntr_capture_code code;
+    struct ntr_capture_block *blocks; /* by number */
+    struct ntr_capture_link *links;   /* by number */
+    uint32_t block_capacity;
+    struct ntr_capture_hart *harts; /* by lane; CHANNEL_LANES of them */
+    struct ntr_capture_poll poll;
+    uint32_t traced;        /* lanes that are traced: as many as SRC can tell apart */
+    bool in_runs;           /* the encoders take runs of blocks */
+    bool rewritten;         /* code changed at an unknown place of the stream */
+    bool lost;              /* a table of the channel was full */
+    bool untraced;          /* there were more lanes than `traced` */
+    ntr_status failure;     /* first failure of an encoder or allocation; NTR_OK: none */
+};
+
+static inline void ntr_capture_note(struct ntr_capture_harts *harts, ntr_status status) {
+    if (status != NTR_OK && harts->failure == NTR_OK) harts->failure = status;
+}
+
+static inline const struct channel_block *ntr_capture_shared(const struct ntr_capture_harts *harts, uint32_t number) {
+    return &harts->channel->blocks[number];
+}
+
+static inline bool ntr_capture_is_register_jump(const ntr_code_block *code) {
+    return code->flow >= NTR_FLOW_INDIRECT_JUMP && code->flow <= NTR_FLOW_RETURN;
+}
+
+#endif
