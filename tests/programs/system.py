@@ -155,7 +155,7 @@ def stalled():
 def stalled_for_good():
     stuck = [encoder(0, "ram", set={"trTeInstStallEna": 1}), component("ram", "ram", 0, sram=256, set={"trRamStopOnWrap": 1})]
     done, bundle = through(stuck, "algorithms", status=2)
-    matches("hart 0 is stalled for good", done.err, "message")
+    matches("hart 0 stays stalled: nothing takes its trace", done.err, "message")
 
 
 @case("pins, the ATB and system memory are sinks as well")
@@ -214,7 +214,7 @@ def refused():
             ([encoder(0, "ram"), ram], ["--best"], r"--best: with --system, the topology says"),
             ([encoder(0, "ram", xlen=32), ram], [], r'te0: expected "xlen": 64 as in the program, found 32'),
             ([encoder(0, "ram", rat=1), ram], [], r"system.json: components\[0\].rat"),
-            ([encoder(0, "ram", set={"trTeInstMode": 5}), ram], [], r"system.json: te0: trTeInstMode does not take"),
+            ([encoder(0, "ram", set={"trTeInstMode": 5}), ram], [], r"system.json: te0: trTeInstMode rejects the value 5"),
             ([encoder(0, "ram", set={"trTeSrcBits": 1}), encoder(1, "ram2", set={"trTeSrcBits": 1, "trTeSrcID": 0}), ram,
               component("ram2", "ram", 2)], [], r"te1: its source ID is that of another encoder"),
             ([encoder(0, "ram"), encoder(1, "ram2", set={"trTeInstExtendAddrMSB": 1}), ram, component("ram2", "ram", 2)], [],
