@@ -1,0 +1,362 @@
+/* Blocks that come through a lane make the stream that the classifier makes of them one by one: with and without block
+ * chain and message cache, with loops that are counted, and where execution ends early. */
+#include "capture/block_chain.h"
+#include "capture/message_cache.h"
+#include "fake_plugin.h"
+
+enum {
+    NOP = 0x00000013,
+    RET = 0x00008067,
+    JUMP = 0x00030067, /* jr t1 */
+    FUNCTIONS = 24,
+    FUNCTION_SIZE = 0x100,
+    BASE = 0x10000,
+};
+
+static uint32_t next_random(uint32_t *state) {
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    return *state ^= *state << 5;
+}
+
+static uint32_t beq(int32_t offset) {
+    uint32_t o = (uint32_t)offset;
+    return 0x63 | (o >> 11 & 1) << 7 | (o >> 1 & 15) << 8 | (o >> 5 & 63) << 25 | (o >> 12 & 1) << 31;
+}
+
+/* ---- the reference: an encoder that gets block by block ------------------------------------------------------------ */
+
+typedef struct reference {
+    ntr_encoder *encoder;
+    ntr_classifier *classifier;
+    const struct channel *channel;
+    bool timestamps;
+    uint64_t time;
+    uint8_t *bytes;
+    size_t size, capacity;
+} reference;
+
+static ntr_status keep(void *user, const uint8_t *bytes, size_t size) {
+    reference *r = user;
+
+    if (r->size + size > r->capacity) {
+        r->capacity = 2 * (r->size + size);
+        r->bytes = realloc(r->bytes, r->capacity);
+        assert_non_null(r->bytes);
+    }
+    memcpy(r->bytes + r->size, bytes, size);
+    r->size += size;
+    return NTR_OK;
+}
+
+static void reference_open(reference *r, const engine *e) {
+    ntr_encoder_config config = e->config;
+    ntr_classifier_config classifier;
+    ntr_status status;
+
+    *r = (reference){.channel = e->plugin.channel, .timestamps = config.params.timestamps == NTR_TIMESTAMPS_ON};
+    config.sink = keep;
+    config.sink_user = r;
+    r->encoder = ntr_encoder_new(&config, &status);
+    assert_int_equal(status, NTR_OK);
+    ntr_classifier_config_init(&classifier);
+    classifier.encoder = r->encoder;
+    r->classifier = ntr_classifier_new(&classifier, &status);
+    assert_int_equal(status, NTR_OK);
+    ntr_classifier_set_state(r->classifier, &(ntr_hart_state){.priv = NTR_PRIV_U});
+}
+
+/* The first `instructions` of a block; 0: all of it. */
+static void reference_enter(reference *r, uint32_t number, uint32_t instructions) {
+    const struct channel_block *block = &r->channel->blocks[number];
+    ntr_code_block code;
+
+    assert_int_equal(ntr_code_block_scan(r->channel->code + block->code, block->size, block->address, 0, instructions, &code),
+                     NTR_OK);
+    r->time += code.instructions;
+    if (r->timestamps)
+        ntr_classifier_set_state(r->classifier, &(ntr_hart_state){.priv = NTR_PRIV_U, .time = r->time});
+    assert_int_equal(ntr_classifier_enter(r->classifier, &code), NTR_OK);
+}
+
+static void reference_finish(reference *r, uint64_t next, unsigned evcode) {
+    uint64_t follows;
+
+    assert_int_equal(ntr_classifier_finish(r->classifier, &follows), NTR_OK);
+    if (next == NTR_ADDRESS_UNKNOWN) next = follows;
+    assert_int_equal(ntr_encoder_stop(r->encoder, next, evcode), NTR_OK);
+    assert_int_equal(ntr_encoder_flush(r->encoder), NTR_OK);
+}
+
+static void reference_close(reference *r) {
+    ntr_classifier_free(r->classifier);
+    ntr_encoder_free(r->encoder);
+    free(r->bytes);
+}
+
+/* Complete both; they must be equal. */
+static void compare(engine *e, reference *r, uint64_t next, bool by_fault, const char *what) {
+    size_t size;
+    uint8_t *bytes = engine_finish(e, by_fault, &size);
+
+    reference_finish(r, next, e->config.stop_evcode);
+    if (size != r->size || memcmp(bytes, r->bytes, size) != 0) {
+        size_t at = 0;
+        while (at < size && at < r->size && bytes[at] == r->bytes[at]) at++;
+        fail_msg("%s: byte %zu differs; %zu bytes expected, %zu found", what, at, r->size, size);
+    }
+    free(bytes);
+    reference_close(r);
+    engine_close(e);
+}
+
+/* ---- a program of small functions ---------------------------------------------------------------------------------- */
+
+/* entry: nops, branch to `loop`; middle: nops; loop: nop, branch to itself; end: nops, jump to any function. */
+typedef struct function {
+    uint32_t entry, middle, loop, end;
+} function;
+
+static uint32_t add_block(fake_plugin *plugin, uint64_t *address, unsigned nops, uint32_t last, unsigned flags) {
+    uint32_t code[64];
+    unsigned count = nops;
+
+    for (unsigned i = 0; i < nops; i++) code[i] = NOP;
+    if (last) code[count++] = last;
+    uint32_t number = fake_block(plugin, *address, code, count, flags);
+    *address += 4u * count;
+    return number;
+}
+
+static void add_functions(fake_plugin *plugin, function *functions, uint32_t *random) {
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        uint64_t address = BASE + i * FUNCTION_SIZE;
+        unsigned middle = 1 + next_random(random) % 5;
+        functions[i].entry = add_block(plugin, &address, next_random(random) % 4, beq(4 * (int32_t)middle + 4), 0);
+        functions[i].middle = add_block(plugin, &address, middle, 0, 0);
+        functions[i].loop = add_block(plugin, &address, 1, beq(-4), CHANNEL_BLOCK_LOOP);
+        functions[i].end = add_block(plugin, &address, next_random(random) % 3, i % 2 ? JUMP : RET, 0);
+    }
+}
+
+static void execute(engine *e, reference *r, uint32_t number) {
+    while (!fake_has_room(&e->plugin)) ntr_capture_harts_drain(&e->harts, false);
+    fake_put(&e->plugin, number);
+    reference_enter(r, number, 0);
+}
+
+static void execute_loop(engine *e, reference *r, uint32_t number, unsigned count, bool counted) {
+    for (unsigned i = 0; i < count && !counted; i++) execute(e, r, number);
+    if (!counted) return;
+    while (!fake_has_room(&e->plugin)) ntr_capture_harts_drain(&e->harts, false);
+    fake_count_loop(&e->plugin, number, count);
+    fake_report_loop(&e->plugin, number);
+    for (unsigned i = 0; i < count; i++) reference_enter(r, number, 0);
+}
+
+/* A few functions are favourites, so that paths repeat. */
+static const function *choose(const function *functions, uint32_t *random) {
+    return &functions[next_random(random) % 8 ? next_random(random) % 4 : next_random(random) % FUNCTIONS];
+}
+
+static void walk(engine *e, reference *r, const function *functions, unsigned calls, uint32_t *random) {
+    for (unsigned i = 0; i < calls; i++) {
+        const function *f = choose(functions, random);
+        execute(e, r, f->entry);
+        if (next_random(random) % 4 == 0) execute(e, r, f->middle);
+        unsigned count = next_random(random) % 16 ? 1 + next_random(random) % 3 : next_random(random) % 500 + 1;
+        execute_loop(e, r, f->loop, count, next_random(random) % 8 == 0);
+        execute(e, r, f->end);
+        if (next_random(random) % 64 == 0) ntr_capture_harts_drain(&e->harts, true);
+    }
+}
+
+static void streams_are_those_of_the_classifier(void **state) {
+    static const struct {
+        const char *name;
+        const char *options[9];
+    } cases[] = {
+        {"htm", {NULL}},
+        {"src", {"src-bits", "8", NULL}},
+        {"timestamps", {"timestamps", "on", NULL}},
+        {"btm", {"mode", "btm", NULL}},
+        {"periodic sync by messages", {"sync-mode", "messages", "sync-max", "2", NULL}},
+        {"implicit return", {"implicit-return", "full", NULL}},
+        {"repeated history", {"history-repeats", "any", NULL}},
+        {"filter: no runs", {"filter", "addr=0x10000-0xffffff", NULL}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (uint32_t seed = 1; seed <= 2; seed++) {
+            static engine e;
+            function functions[FUNCTIONS];
+            reference r;
+            uint32_t random = seed;
+            engine_open(&e, cases[i].options);
+            add_functions(&e.plugin, functions, &random);
+            reference_open(&r, &e);
+            walk(&e, &r, functions, 10000, &random);
+            compare(&e, &r, NTR_ADDRESS_UNKNOWN, false, cases[i].name);
+        }
+    }
+}
+
+/* A path that was taken before is in the cache: its message is copied without the encoder. */
+static void paths_are_cached(void **state) {
+    static engine e;
+    function f[FUNCTIONS];
+    reference r;
+    uint32_t random = 1;
+
+    (void)state;
+    engine_open(&e, NULL);
+    add_functions(&e.plugin, f, &random);
+    reference_open(&r, &e);
+    for (unsigned i = 0; i < 10; i++) {
+        execute(&e, &r, f[i % 3].entry);
+        execute(&e, &r, f[i % 3].loop);
+        execute(&e, &r, f[i % 3].end);
+    }
+    execute(&e, &r, f[1].entry);
+    ntr_capture_harts_drain(&e.harts, true);
+    assert_true(e.harts.in_runs);
+    struct ntr_capture_hart *hart = &e.harts.harts[0];
+    assert_int_equal(hart->last, f[1].entry);
+    const uint32_t known[] = {f[1].loop, f[1].end, f[2].entry, f[2].loop, f[2].end, f[0].entry, f[0].middle};
+    const uint32_t *end = known + sizeof known / sizeof known[0];
+    assert_ptr_equal(ntr_capture_message_cache_take(&e.harts, hart, known, end), known + 6);
+    assert_int_equal(hart->last, f[0].entry);
+    for (unsigned i = 0; i < 6; i++) reference_enter(&r, known[i], 0);
+    assert_ptr_equal(ntr_capture_chain_follow(&e.harts, hart, known + 6, end), known + 6); /* never seen before */
+    compare(&e, &r, NTR_ADDRESS_UNKNOWN, false, "cached paths");
+}
+
+/* Blocks that have led to each other before extend the run without being looked at again. */
+static void chains_are_followed(void **state) {
+    static const char *const options[] = {"timestamps", "on", NULL}; /* with timestamps, no message is cached */
+    static engine e;
+    function f[FUNCTIONS];
+    reference r;
+    uint32_t random = 5;
+
+    (void)state;
+    engine_open(&e, options);
+    add_functions(&e.plugin, f, &random);
+    reference_open(&r, &e);
+    for (unsigned i = 0; i < 3; i++) {
+        execute(&e, &r, f[0].entry);
+        execute(&e, &r, f[0].middle);
+        execute(&e, &r, f[0].loop);
+        execute(&e, &r, f[0].end);
+    }
+    execute(&e, &r, f[0].entry);
+    ntr_capture_harts_drain(&e.harts, true);
+    struct ntr_capture_hart *hart = &e.harts.harts[0];
+    const uint32_t known[] = {f[0].middle, f[0].loop, f[0].end, f[0].entry, f[0].loop};
+    assert_ptr_equal(ntr_capture_chain_follow(&e.harts, hart, known, known + 5), known + 4);
+    assert_int_equal(hart->last, f[0].entry);
+    for (unsigned i = 0; i < 4; i++) reference_enter(&r, known[i], 0);
+    compare(&e, &r, NTR_ADDRESS_UNKNOWN, false, "chains");
+}
+
+/* A loop is encoded while it runs, one poll late, and what the guest reports then is the rest. */
+static void polls_take_what_the_poll_before_saw(void **state) {
+    static engine e;
+    function functions[FUNCTIONS];
+    reference r;
+    uint32_t random = 7;
+
+    (void)state;
+    engine_open(&e, NULL);
+    add_functions(&e.plugin, functions, &random);
+    reference_open(&r, &e);
+    execute(&e, &r, functions[0].entry);
+    ntr_capture_harts_drain(&e.harts, true);
+    ntr_capture_harts_poll(&e.harts);
+    fake_count_loop(&e.plugin, functions[0].loop, 100);
+    ntr_capture_harts_poll(&e.harts); /* no loop ran at the poll before: nothing is known about this one */
+    assert_int_equal(e.harts.poll.encoded, 0);
+    execute(&e, &r, functions[0].middle); /* any word makes the poll begin anew */
+    ntr_capture_harts_poll(&e.harts);     /* and words that are not drained keep it from doing so */
+    assert_int_equal(e.harts.poll.number, 0);
+    ntr_capture_harts_drain(&e.harts, true);
+    ntr_capture_harts_poll(&e.harts);
+    assert_int_equal(e.harts.poll.count, 100);
+    fake_count_loop(&e.plugin, functions[0].loop, 150);
+    ntr_capture_harts_poll(&e.harts);
+    assert_int_equal(e.harts.poll.encoded, 100);
+    assert_int_equal(e.harts.poll.count, 150);
+    fake_count_loop(&e.plugin, functions[0].loop, 50);
+    fake_report_loop(&e.plugin, functions[0].loop);
+    for (unsigned i = 0; i < 300; i++) reference_enter(&r, functions[0].loop, 0);
+    execute(&e, &r, functions[0].end);
+    execute(&e, &r, functions[1].entry);
+    compare(&e, &r, NTR_ADDRESS_UNKNOWN, false, "polled loop");
+}
+
+/* The guest ends inside a loop that it has not reported. */
+static void a_loop_at_the_end(void **state) {
+    static engine e;
+    function functions[FUNCTIONS];
+    reference r;
+    uint32_t random = 3;
+
+    (void)state;
+    engine_open(&e, NULL);
+    add_functions(&e.plugin, functions, &random);
+    reference_open(&r, &e);
+    execute(&e, &r, functions[2].entry);
+    fake_count_loop(&e.plugin, functions[2].loop, 77);
+    for (unsigned i = 0; i < 77; i++) reference_enter(&r, functions[2].loop, 0);
+    compare(&e, &r, NTR_ADDRESS_UNKNOWN, false, "loop at the end");
+}
+
+/* The last instruction of the last block raised the signal that killed the guest: it did not retire. */
+static void a_fault_at_the_end(void **state) {
+    static const uint32_t code[] = {NOP, NOP, 0x00000003 /* lb x0, 0(x0) */};
+    static engine e;
+    reference r;
+
+    (void)state;
+    engine_open(&e, NULL);
+    uint32_t number = fake_block(&e.plugin, BASE, code, 3, CHANNEL_BLOCK_LAST_TRAPS);
+    reference_open(&r, &e);
+    fake_put(&e.plugin, number);
+    reference_enter(&r, number, 2);
+    compare(&e, &r, BASE + 8, true, "fault");
+}
+
+/* Code is written anew at one address: the stream is cut there, and both versions are kept. */
+static void code_that_changes(void **state) {
+    static const uint32_t first[] = {NOP, NOP, RET}, second[] = {NOP, 0x00100093 /* li ra, 1 */, RET};
+    static engine e;
+    size_t size;
+
+    (void)state;
+    engine_open(&e, NULL);
+    uint32_t one = fake_block(&e.plugin, BASE, first, 3, 0), other = fake_block(&e.plugin, BASE, second, 3, 0);
+    for (unsigned i = 0; i < 50; i++) fake_put(&e.plugin, one);
+    ntr_capture_harts_drain(&e.harts, true);
+    assert_int_equal(e.harts.code.generation, 1);
+    for (unsigned i = 0; i < 50; i++) fake_put(&e.plugin, other);
+    free(engine_finish(&e, false, &size));
+    assert_int_equal(e.harts.code.generation, 2);
+    assert_true(ntr_capture_code_finish(&e.harts.code));
+    assert_int_equal(e.harts.code.range_count, 2);
+    const struct ntr_capture_code_range *old = &e.harts.code.ranges[0], *new = &e.harts.code.ranges[1];
+    assert_int_equal(old->from, 0);
+    assert_int_equal(old->until, new->from);
+    assert_true(new->from > 0 && new->from < size);
+    assert_int_equal(new->until, 0);
+    assert_memory_equal(e.harts.code.bytes + old->place, first, sizeof first);
+    assert_memory_equal(e.harts.code.bytes + new->place, second, sizeof second);
+    engine_close(&e);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {TEST(streams_are_those_of_the_classifier), TEST(paths_are_cached), TEST(chains_are_followed),
+                                       TEST(polls_take_what_the_poll_before_saw), TEST(a_loop_at_the_end),
+                                       TEST(a_fault_at_the_end), TEST(code_that_changes)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
