@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOW  1024 /* steps looked through on each side for where two executions meet again */
-#define AGREE   8    /* equal steps in a row that make a meeting place */
 #define SOURCES 4096
 
 struct diff_options {
@@ -25,7 +23,7 @@ struct diff_options {
 
 #define S struct diff_options
 static const struct cli_option diff_table[] = {
-    CLI_FLAG(0, "pc", S, pc, "B is a list of program counters, one a line, as 'decode --output pc' writes it"),
+    CLI_FLAG(0, "pc", S, pc, "B is a list of program counters, one per line, as 'decode --output pc' writes it"),
     CLI_FLAG(0, "no-time", S, no_time, "do not compare times"),
     CLI_NUMBER(0, "src", "N", S, src, 0, SOURCES - 1, -1, "compare only this source"),
     CLI_NUMBER(0, "max", "N", S, most, 1, 1000000, 100, "stop after this many differences (default 100)"),
@@ -42,100 +40,33 @@ static const struct cli_group groups[] = {
     {0},
 };
 
-/* Steps read ahead of one side: a ring. */
-struct ahead {
-    struct cli_side side;
-    struct cli_step steps[WINDOW + AGREE];
-    size_t first, count;
-};
-
 struct diff {
     const struct diff_options *options;
     char **paths;
     struct cli_output out;
-    struct ahead a, b;
+    struct cli_side a, b;
     ntr_debug_info *source;
-    int hart; /* -1: the stream has one */
-    uint64_t differences, equal;
+    int hart;                    /* -1: the stream has one */
+    uint64_t differences, equal; /* of the sources compared before this one, and of this one as far as it was compared */
 };
 
-/* ---- the two sides */
+/* ---- printing */
 
-static const struct cli_step *peek(struct ahead *h, size_t i) {
-    const size_t size = sizeof h->steps / sizeof *h->steps;
-
-    while (h->count <= i) {
-        h->steps[(h->first + h->count) % size] = cli_side_next(&h->side);
-        h->count++;
-    }
-    return &h->steps[(h->first + i) % size];
-}
-
-static void drop(struct ahead *h, size_t n) {
-    h->first = (h->first + n) % (sizeof h->steps / sizeof *h->steps);
-    h->count -= n;
-}
-
-/* ECALL and EBREAK do not retire: a list of what a simulator went through may hold them all the same. */
-static bool does_not_retire(const struct diff *d, uint64_t address) {
-    ntr_insn insn;
-    uint8_t bytes[4];
-    const ntr_program *program = d->a.side.trace.program;
-
-    if (ntr_program_insn(program, NULL, 0, address, &insn) != NTR_OK) return false;
-    size_t got = ntr_program_read(program, NULL, 0, address, bytes, insn.size);
-    return (got == 4 && (!memcmp(bytes, "\x73\0\0\0", 4) || !memcmp(bytes, "\x73\0\x10\0", 4))) ||
-           (got == 2 && !memcmp(bytes, "\x02\x90", 2));
-}
-
-/* ---- what is a difference */
-
-static bool same_end(const struct cli_step *a, const struct cli_step *b) {
-    bool traps = a->end >= NTR_END_EXCEPTION && b->end >= NTR_END_EXCEPTION;
-
-    /* B-TYPE 1 says "a trap" where 2 and 3 tell more. */
-    return a->end == b->end || (traps && (a->end == NTR_END_TRAP || b->end == NTR_END_TRAP));
-}
-
-static bool same_execution(const struct cli_step *a, const struct cli_step *b) {
-    if (a->kind != b->kind) return false;
-    if (a->kind == CLI_STEP_END) return true;
-    if (a->kind != CLI_STEP_RUN) return a->address == b->address;
-    return a->address == b->address && a->instructions == b->instructions && a->target == b->target && same_end(a, b);
-}
-
-static bool same_context(const ntr_context *a, const ntr_context *b) {
-    bool prv = a->prv == NTR_PRV_UNKNOWN || b->prv == NTR_PRV_UNKNOWN || (a->prv == b->prv && a->v == b->v);
-    bool s = !a->has_scontext || !b->has_scontext || a->scontext == b->scontext;
-
-    return prv && s && (!a->has_hcontext || !b->has_hcontext || a->hcontext == b->hcontext);
-}
-
-/* NULL: none. */
-static const char *kind_of_difference(const struct diff *d, const struct cli_step *a, const struct cli_step *b) {
-    if (!same_execution(a, b)) return a->kind == CLI_STEP_GAP || b->kind == CLI_STEP_GAP ? "gap" : "execution";
-    if (a->kind != CLI_STEP_RUN) return NULL;
-    if (!same_context(&a->context, &b->context)) return "context";
-    return a->timed && b->timed && !d->options->no_time && a->time != b->time ? "time" : NULL;
-}
-
-/* ---- telling it */
-
-static void tell_place(struct diff *d, const struct cli_step *s, uint64_t address) {
+static void print_place(struct diff *d, const ntr_execution_step *s, uint64_t address) {
     char symbol[CLI_SYMBOL_MAX + 8];
     ntr_frame frame = {0};
 
-    char *end = cli_put_symbol(symbol, " <", ">", d->a.side.trace.program, &s->context, address);
+    char *end = cli_put_symbol(symbol, " <", ">", d->a.trace.program, &s->context, address);
     cli_output_print(&d->out, "0x%" PRIx64 "%.*s", address, (int)(end - symbol), symbol);
     if (d->source && ntr_debug_info_frames(d->source, &s->context, address, &frame, 1) && frame.file)
         cli_output_print(&d->out, " %s:%u", frame.file, (unsigned)frame.line);
 }
 
-static void tell_text(struct diff *d, const char *name, const struct cli_side *side, const struct cli_step *s) {
+static void print_text(struct diff *d, const char *name, const struct cli_side *side, const ntr_execution_step *s) {
     static const char *const kinds[] = {"", "a gap after ", "tracing stops at ", ""};
 
     cli_output_print(&d->out, "  %s ", name);
-    if (s->kind == CLI_STEP_END) {
+    if (s->kind == NTR_STEP_END) {
         cli_output_text(&d->out, "is at its end\n");
         return;
     }
@@ -144,10 +75,10 @@ static void tell_text(struct diff *d, const char *name, const struct cli_side *s
     else
         cli_output_print(&d->out, "#%" PRIu64 " @0x%" PRIx64 "  ", s->message, s->offset);
     cli_output_text(&d->out, kinds[s->kind]);
-    tell_place(d, s, s->address);
-    if (s->kind == CLI_STEP_RUN) {
+    print_place(d, s, s->address);
+    if (s->kind == NTR_STEP_RUN) {
         cli_output_print(&d->out, ", %" PRIu64 " instructions, %s -> ", s->instructions, ntr_end_name(s->end));
-        tell_place(d, s, s->target);
+        print_place(d, s, s->target);
         if (s->timed) cli_output_print(&d->out, ", time %" PRIu64, s->time);
         if (s->context.has_scontext) cli_output_print(&d->out, ", scontext 0x%" PRIx64, s->context.scontext);
         if (s->context.prv != NTR_PRV_UNKNOWN) cli_output_print(&d->out, ", prv %u", s->context.prv);
@@ -155,121 +86,100 @@ static void tell_text(struct diff *d, const char *name, const struct cli_side *s
     cli_output_text(&d->out, "\n");
 }
 
-static void tell_json(struct diff *d, const char *name, const struct cli_step *s) {
+static void print_json(struct diff *d, const char *name, const ntr_execution_step *s) {
     static const char *const kinds[] = {"run", "gap", "stop", "pc", "end"};
 
     cli_output_print(&d->out, ",\"%s\":{\"kind\":\"%s\"", name, kinds[s->kind]);
-    if (s->kind != CLI_STEP_END)
+    if (s->kind != NTR_STEP_END)
         cli_output_print(&d->out, ",\"message\":%" PRIu64 ",\"offset\":%" PRIu64 ",\"address\":\"0x%" PRIx64 "\"",
                          s->message, s->offset, s->address);
-    if (s->kind == CLI_STEP_RUN)
+    if (s->kind == NTR_STEP_RUN)
         cli_output_print(&d->out, ",\"instructions\":%" PRIu64 ",\"end\":\"%s\",\"target\":\"0x%" PRIx64 "\"",
                          s->instructions, ntr_end_name(s->end), s->target);
-    if (s->kind == CLI_STEP_RUN && s->timed) cli_output_print(&d->out, ",\"time\":%" PRIu64, s->time);
+    if (s->kind == NTR_STEP_RUN && s->timed) cli_output_print(&d->out, ",\"time\":%" PRIu64, s->time);
     cli_output_text(&d->out, "}");
 }
 
-static void tell(struct diff *d, const char *kind, const struct cli_step *a, const struct cli_step *b) {
+static void print_difference(struct diff *d, const ntr_difference *difference) {
+    static const char *const kinds[] = {"execution", "gap", "context", "time"};
+    const uint64_t equal = d->equal + difference->equal;
+    const char *kind = kinds[difference->kind];
+
     d->differences++;
     if (d->options->result.format == CLI_FORMAT_JSONL) {
         cli_output_print(&d->out, "{\"difference\":%" PRIu64 ",\"kind\":\"%s\",\"src\":%d,\"after\":%" PRIu64,
-                         d->differences, kind, d->hart < 0 ? 0 : d->hart, d->equal);
-        tell_json(d, "a", a);
-        tell_json(d, "b", b);
+                         d->differences, kind, d->hart < 0 ? 0 : d->hart, equal);
+        print_json(d, "a", difference->a);
+        print_json(d, "b", difference->b);
         cli_output_text(&d->out, "}\n");
         return;
     }
     cli_output_print(&d->out, "difference %" PRIu64 ": %s", d->differences, kind);
     if (d->hart >= 0) cli_output_print(&d->out, " of source %d", d->hart);
-    cli_output_print(&d->out, ", after %" PRIu64 " equal instructions\n", d->equal);
-    tell_text(d, "A", &d->a.side, a);
-    tell_text(d, "B", &d->b.side, b);
+    cli_output_print(&d->out, ", after %" PRIu64 " equal instructions\n", equal);
+    print_text(d, "A", &d->a, difference->a);
+    print_text(d, "B", &d->b, difference->b);
 }
 
 /* ---- comparing */
 
-/* Whether both sides go on alike from here; their common end counts. */
-static bool agree(struct diff *d, size_t i, size_t j) {
-    for (size_t k = 0; k < AGREE; k++) {
-        const struct cli_step *a = peek(&d->a, i + k), *b = peek(&d->b, j + k);
-        if (!same_execution(a, b)) return false;
-        if (a->kind == CLI_STEP_END) return true;
+static void compare(struct diff *d, ntr_comparison *comparison) {
+    const ntr_difference *difference;
+
+    while (!d->out.done && d->differences < (uint64_t)d->options->most &&
+           ntr_comparison_next(comparison, &difference) == NTR_OK) {
+        print_difference(d, difference);
+        if (difference->last)
+            cli_note("no common execution within %d steps of difference %" PRIu64 ": the rest is not compared",
+                     NTR_DIFFERENCE_WINDOW, d->differences);
     }
-    return true;
+    d->equal += ntr_comparison_equal(comparison);
 }
 
-/* The nearest place where both executions meet again. */
-static bool meet(struct diff *d) {
-    for (size_t sum = 1; sum < WINDOW; sum++) {
-        for (size_t i = 0; i <= sum; i++) {
-            if (!agree(d, i, sum - i)) continue;
-            drop(&d->a, i);
-            drop(&d->b, sum - i);
-            return true;
-        }
-    }
-    return false;
-}
+static int compare_sides(struct diff *d) {
+    ntr_comparison_config config;
 
-static bool goes_on(const struct diff *d) {
-    return !d->out.done && d->differences < (uint64_t)d->options->most && !d->a.side.failed && !d->b.side.failed;
-}
-
-static void compare(struct diff *d) {
-    while (goes_on(d)) {
-        const struct cli_step *a = peek(&d->a, 0), *b = peek(&d->b, 0);
-        const char *kind = kind_of_difference(d, a, b);
-
-        if (d->a.side.failed || d->b.side.failed) return; /* an end that is none */
-        if (!kind && a->kind == CLI_STEP_END) return;
-        if (kind && b->kind == CLI_STEP_PC && does_not_retire(d, b->address)) {
-            drop(&d->b, 1);
-            continue;
-        }
-        if (kind) tell(d, kind, a, b);
-        if (!same_execution(a, b)) {
-            if (meet(d)) continue;
-            cli_note("no common execution within %d steps of difference %" PRIu64 ": the rest is not compared", WINDOW,
-                     d->differences);
-            return;
-        }
-        d->equal += a->kind == CLI_STEP_PC ? 1 : a->instructions;
-        drop(&d->a, 1);
-        drop(&d->b, 1);
-    }
+    ntr_comparison_config_init(&config);
+    config.a = &d->a.execution;
+    config.b = &d->b.execution;
+    config.program = d->a.trace.program;
+    config.ignore_time = d->options->no_time != 0;
+    ntr_comparison *comparison = ntr_comparison_new(&config, NULL);
+    if (!comparison) return cli_fail("out of memory");
+    compare(d, comparison);
+    cli_side_report(&d->a, ntr_comparison_gaps(comparison, 0));
+    cli_side_report(&d->b, ntr_comparison_gaps(comparison, 1));
+    ntr_comparison_free(comparison);
+    return CLI_OK;
 }
 
 static int open_sides(struct diff *d) {
     const struct diff_options *o = d->options;
 
-    d->a = (struct ahead){.side.expand = o->pc, .side.context.prv = NTR_PRV_UNKNOWN};
-    d->b = (struct ahead){.side.context.prv = NTR_PRV_UNKNOWN};
-    int status = cli_side_open(&d->a.side, d->paths[0], &o->stream, &o->images, d->hart);
+    d->a = (struct cli_side){0};
+    d->b = (struct cli_side){0};
+    int status = cli_side_open(&d->a, d->paths[0], &o->stream, &o->images, d->hart);
     if (status != CLI_OK) return status;
-    d->source = ntr_debug_info_new(d->a.side.trace.program, &cli_memory);
-    return o->pc ? cli_side_open_list(&d->b.side, d->paths[1])
-                 : cli_side_open(&d->b.side, d->paths[1], &o->stream, &o->images, d->hart);
+    d->source = ntr_debug_info_new(d->a.trace.program, &cli_memory);
+    return o->pc ? cli_side_open_list(&d->b, d->paths[1])
+                 : cli_side_open(&d->b, d->paths[1], &o->stream, &o->images, d->hart);
 }
 
 static int compare_source(struct diff *d, int hart) {
     d->hart = hart;
     int status = open_sides(d);
-    if (status == CLI_OK) {
-        compare(d);
-        cli_side_report(&d->a.side);
-        cli_side_report(&d->b.side);
-    }
-    if (d->a.side.failed || d->b.side.failed) status = CLI_FAILED;
+    if (status == CLI_OK) status = compare_sides(d);
+    if (d->a.failed || d->b.failed) status = CLI_FAILED;
     ntr_debug_info_free(d->source);
     d->source = NULL;
-    cli_side_close(&d->a.side);
-    cli_side_close(&d->b.side);
+    cli_side_close(&d->a);
+    cli_side_close(&d->b);
     return status;
 }
 
 /* ---- sources */
 
-/* Mark the sources that a trace has. */
+/* Mark the sources that a trace has; *many: its messages carry SRC. */
 static int find_sources(const struct diff *d, const char *path, bool *found, bool *many) {
     struct cli_trace trace;
     ntr_message message;
@@ -325,15 +235,16 @@ const struct cli_command cli_diff = {
     .groups = groups,
     .size = sizeof(struct diff_options),
     .run = diff_run,
-    .about = "Compares two traces by what they mean: how an execution was cut into messages is no difference; another\n"
-             "execution, another context, or another time at the same moment is. Times are compared where every\n"
-             "encoder sends a message at once: at uninferable jumps, returns that were not inferred, and traps.\n"
+    .about = "Compares the executions of two traces. Differences are another execution, another context, and another\n"
+             "time; the division of an execution into messages is not compared. Times are compared where every encoder\n"
+             "sends a message at once: at uninferable jumps, returns that were not inferred, and traps.\n"
              "\n"
-             "After a difference the nearest place is sought where both go on alike, up to 1024 steps away; a step is\n"
-             "straight code up to where flow went elsewhere. Each source is compared by itself. The exit status is 0\n"
-             "when both are the same, 1 when they differ, 2 when one cannot be read.\n"
+             "After a difference the comparison continues at the nearest place where both executions are equal again,\n"
+             "up to 1024 steps away; a step is straight-line code up to the next taken branch, jump or trap. Each source\n"
+             "is compared separately. The exit status is 0 when the executions are equal, 1 when they differ, 2 when one\n"
+             "cannot be read.\n"
              "\n"
-             "Stream options hold for both; capture bundles and --auto let each say its own.",
+             "Stream options apply to both traces. A capture bundle, and --auto, give each trace its own parameters.",
     .examples = "  ntrace diff rtl.nex model.nex -e program.elf\n"
                 "  ntrace diff trace.nex expected.pc --pc -e program.elf\n",
 };

@@ -95,7 +95,7 @@ int cli_input_next(struct cli_input *input, ntr_bytes *span, bool *last) {
 }
 
 uint64_t cli_input_position(const struct cli_input *input) {
-    return ntr_stream_reader_position(input->reader);
+    return input->reader ? ntr_stream_reader_position(input->reader) : 0;
 }
 
 void cli_input_close(struct cli_input *input) {
