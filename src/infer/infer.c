@@ -1,9 +1,10 @@
-/* Which parameters does this stream have? Try them, and let the program judge.
+/* Inference of stream parameters by trial: decode the stream with many values and count contradictions with the program.
  *
- * What changes how messages are cut and read (SRC width, dialect, MSB extension, outcomes of jumps) is tried in every
- * combination. What only lets a decoder infer more (implicit returns, sequential jumps) is on meanwhile: a decoder that
- * may infer still takes the address where the message has one. Then each parameter is judged by the best trial that
- * has another value of it. */
+ * Parameters that change how messages are split and read (SRC width, dialect, MSB extension, traced jumps) are tried in
+ * every combination. Implicit returns and sequential jumps are on in these trials, because a decoder that may infer a
+ * target still takes the address of a message that has one. Each parameter is then judged by comparing the best trial
+ * with the best of the trials that have another value of it. Example: with SRC of 2 bits, 900 messages are followed
+ * without contradiction; the best trial with another width follows 40, with 30 contradictions. So 2 is sure. */
 #include "infer/search.h"
 
 #include "base/allocator.h"
@@ -106,8 +107,8 @@ static void infer_src_bits(ntr_search *s) {
     p->src_bits = sureness == NTR_SURENESS_LIKELY ? (uint8_t)bits : 0;
     snprintf(value, sizeof value, "%u", p->src_bits);
     choose(s, NTR_PARAMETER_SRC_BITS, sureness, value,
-           sureness == NTR_SURENESS_LIKELY ? "without a program: %llu messages read oddly, more with any other width"
-                                           : "without a program several widths read as well; give --src-bits",
+           sureness == NTR_SURENESS_LIKELY ? "without a program: %llu messages have unusual values, more with every other width"
+                                           : "without a program several widths are equally plausible; give --src-bits",
            (unsigned long long)oddities);
 }
 
@@ -160,18 +161,18 @@ static void infer_dialect_by_signs(ntr_search *s) {
     times times_are = tell_times(scan);
     const char *older = scan->fixed_48 ? "p550" : "sifive-pre1.0";
     if (seen.own_messages || seen.runs)
-        set_dialect(s, older, NTR_SURENESS_LIKELY, "it has messages that N-Trace 1.0 does not have");
+        set_dialect(s, older, NTR_SURENESS_LIKELY, "the stream has messages that N-Trace 1.0 does not have");
     else if (times_are == TIMES_XORS)
-        set_dialect(s, older, NTR_SURENESS_LIKELY, "times run forwards if TSTAMP is an exclusive or");
+        set_dialect(s, older, NTR_SURENESS_LIKELY, "timestamps increase only when TSTAMP is an exclusive or");
     else if (times_are == TIMES_UNKNOWN)
         set_dialect(s, "ntrace-1.0", NTR_SURENESS_UNKNOWN,
-                    "too few times to tell differences from exclusive ors; give --dialect");
+                    "too few timestamps to distinguish differences from exclusive ors; give --dialect");
     else if (scan->wide_icnt || s->trials[s->best].counted_traps)
         set_dialect(s, "refcode", NTR_SURENESS_LIKELY, "I-CNT is wider than N-Trace 1.0 allows, or counts ECALL");
     else if (ntr_search_program_speaks(s))
         set_dialect(s, "ntrace-1.0", NTR_SURENESS_NO_MATTER, "the stream decodes to the same execution either way");
     else
-        set_dialect(s, "ntrace-1.0", NTR_SURENESS_UNKNOWN, "nothing in it is of another dialect");
+        set_dialect(s, "ntrace-1.0", NTR_SURENESS_UNKNOWN, "no message shows another dialect");
 }
 
 static void infer_dialect(ntr_search *s) {
@@ -230,7 +231,7 @@ static ntr_status infer_implicit_return(ntr_search *s) {
         value_text(s, NTR_PARAMETER_IMPLICIT_RETURN, value, sizeof value);
         choose(s, NTR_PARAMETER_IMPLICIT_RETURN,
                ntr_search_program_speaks(s) ? NTR_SURENESS_NO_MATTER : NTR_SURENESS_UNKNOWN, value,
-               "no return that would show it%s", s->whole ? "" : " in the part looked at");
+               "no return shows it%s", s->whole ? "" : " in the inspected part");
     }
     return NTR_OK;
 }
@@ -251,7 +252,7 @@ static ntr_status infer_sequential_jump(ntr_search *s) {
     if (s->whole && !is_given(s, NTR_PARAMETER_SEQUENTIAL_JUMP)) *value = false;
     choose(s, NTR_PARAMETER_SEQUENTIAL_JUMP,
            ntr_search_program_speaks(s) ? NTR_SURENESS_NO_MATTER : NTR_SURENESS_UNKNOWN, on_off(*value),
-           "every register jump%s has its message", s->whole ? "" : " in the part looked at");
+           "every register jump%s has its message", s->whole ? "" : " in the inspected part");
     return NTR_OK;
 }
 
@@ -270,7 +271,7 @@ static void infer_extend_addr(ntr_search *s) {
                "%llu addresses end in zeros that only extension needs", (unsigned long long)scan->closed_signs);
     else
         choose(s, NTR_PARAMETER_EXTEND_ADDR, scan->open_signs >= SOME ? NTR_SURENESS_LIKELY : NTR_SURENESS_UNKNOWN,
-               "off", "%llu addresses end in a set bit, none in zeros behind it", (unsigned long long)scan->open_signs);
+               "off", "%llu addresses end in a set bit, none in zeros after it", (unsigned long long)scan->open_signs);
 }
 
 static void infer_all_jumps(ntr_search *s) {
@@ -300,10 +301,10 @@ static void infer_ts_width(ntr_search *s) {
     snprintf(value, sizeof value, "%u", p->ts_width ? p->ts_width : 64);
     if (wraps)
         choose(s, NTR_PARAMETER_TS_WIDTH, NTR_SURENESS_LIKELY, value,
-               "absolute times run backwards %llu times, none needs more bits",
+               "absolute timestamps decrease %llu times; none needs more bits",
                (unsigned long long)s->scan.backward_sums);
     else
-        choose(s, NTR_PARAMETER_TS_WIDTH, NTR_SURENESS_NO_MATTER, value, "no time wraps in the part looked at");
+        choose(s, NTR_PARAMETER_TS_WIDTH, NTR_SURENESS_NO_MATTER, value, "no timestamp wraps in the inspected part");
 }
 
 static void infer_mode(ntr_search *s) {
@@ -321,7 +322,7 @@ static void infer_xlen(ntr_search *s) {
     if (!is_given(s, NTR_PARAMETER_XLEN)) p->xlen = (uint8_t)told;
     const char *value = p->xlen == 32 ? "32" : "64";
     if (told)
-        choose(s, NTR_PARAMETER_XLEN, NTR_SURENESS_SURE, value, "the program says so");
+        choose(s, NTR_PARAMETER_XLEN, NTR_SURENESS_SURE, value, "from the program");
     else if (s->scan.high_addresses)
         choose(s, NTR_PARAMETER_XLEN, NTR_SURENESS_LIKELY, value, "%llu addresses need more than 32 bits",
                (unsigned long long)s->scan.high_addresses);
