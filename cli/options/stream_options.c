@@ -20,7 +20,7 @@
     {FLAG(id, name, "on", help)}, {FLAG(id, "no-" name, "off", no_help)},
 
 const struct cli_option cli_stream_options[] = {
-#define NTR_PARAM(id, member, name, kind, least, most, words, initial, found, encoder, help, no_help)                  \
+#define NTR_PARAM(id, member, name, kind, least, most, words, initial, scope, found, encoder, help, no_help)                  \
     OPTION_##kind(id, name, least, most, words, help, no_help)
 #include <ntrace/params.def>
 #undef NTR_PARAM

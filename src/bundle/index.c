@@ -7,6 +7,7 @@
 #include "bundle/bundle.h"
 #include "bundle/index_text.h"
 #include "bundle/map_file.h"
+#include "dialect/params.h"
 
 #include <ntrace/reader.h>
 
@@ -35,9 +36,9 @@ static bool copy_config(ntr_bundle_index_config *to, const ntr_bundle_index_conf
 
 /* Whether messages read with `params` are those that capture.json describes, with the same addresses. */
 static bool reads_the_same(const ntr_params *params, const ntr_params *described) {
-    return params->dialect == described->dialect && params->src_bits == described->src_bits &&
-           params->timestamps == described->timestamps && params->ts_width == described->ts_width &&
-           params->extend_addr == described->extend_addr && (!described->xlen || params->xlen == described->xlen);
+    const uint32_t unknown = described->xlen ? 0 : 1u << NTR_PARAMETER_XLEN;
+
+    return !(ntr_params_difference(params, described) & NTR_PARAMETERS_OF_MESSAGES & ~unknown);
 }
 
 /* Set *size to that of the stream's file. False: the file `path` is missing or may describe an older stream. */

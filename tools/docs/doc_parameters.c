@@ -23,7 +23,7 @@ static const char *const intro =
     "| option | key | value | dialect | `--auto` | encoder | meaning |\n"
     "|---|---|---|---|---|---|---|\n";
 
-/* "off|count" with the bars escaped for a cell of a table. */
+/* "off|count" as words in code spans. */
 static void words_cell(const char *words) {
     for (const char *at = words; *at; at++) fputs(*at == '|' ? "`, `" : (char[]){*at, 0}, stdout);
 }
@@ -44,13 +44,26 @@ static const char *mark(const char *word, const char *yes) {
     return strcmp(word, yes) == 0 ? "yes" : "";
 }
 
+static void option_cell(const char *name, bool has_no) {
+    printf("`--%s`", name);
+    if (has_no) printf(", `--no-%s`", name);
+}
+
+static void help_cell(const char *name, const char *help, const char *no_help) {
+    fputs(help, stdout);
+    if (no_help) printf("; `--no-%s`: %s", name, no_help);
+}
+
 int main(void) {
     fputs(intro, stdout);
-#define NTR_PARAM(id, member, name, kind, least, most, words, initial, found, encoder, help, no_help)                  \
-    printf("| `--%s`%s | `%s` | ", name, no_help ? ", `--no-" name "`" : "", #member);                                 \
+#define NTR_PARAM(id, member, name, kind, least, most, words, initial, scope, found, encoder, help, no_help)           \
+    fputs("| ", stdout);                                                                                               \
+    option_cell(name, strcmp(#kind, "SWITCH") == 0);                                                                   \
+    printf(" | `%s` | ", #member);                                                                                     \
     value_cell(#kind, least, most, words);                                                                             \
-    printf(" | %s | %s | %s | %s%s%s |\n", mark(#initial, "FROM_DIALECT"), mark(#found, "INFERRED"),                   \
-           mark(#encoder, "ENCODER"), help, no_help ? "; `--no-" name "`: " : "", no_help ? no_help : "");
+    printf(" | %s | %s | %s | ", mark(#initial, "FROM_DIALECT"), mark(#found, "INFERRED"), mark(#encoder, "ENCODER")); \
+    help_cell(name, help, no_help);                                                                                    \
+    fputs(" |\n", stdout);
 #include <ntrace/params.def>
 #undef NTR_PARAM
     return 0;
