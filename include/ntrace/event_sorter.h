@@ -23,13 +23,13 @@ typedef struct ntr_event_sorter ntr_event_sorter;
 
 /* `window`: 0 for the default. NULL when out of memory. */
 NTR_API ntr_event_sorter *ntr_event_sorter_new(size_t window, const ntr_allocator *allocator);
-NTR_API void ntr_event_sorter_free(ntr_event_sorter *order);
+NTR_API void ntr_event_sorter_free(ntr_event_sorter *sorter);
 
 /* Take one event in. Then ntr_event_sorter_take must be called until it gives nothing. */
-NTR_API void ntr_event_sorter_put(ntr_event_sorter *order, const ntr_event *event);
+NTR_API void ntr_event_sorter_put(ntr_event_sorter *sorter, const ntr_event *event);
 
 /* Give an event out that is due; `all`: everything is, for the end of the trace. False: none is. */
-NTR_API bool ntr_event_sorter_take(ntr_event_sorter *order, bool all, ntr_event *event);
+NTR_API bool ntr_event_sorter_take(ntr_event_sorter *sorter, bool all, ntr_event *event);
 
 #ifdef __cplusplus
 }

@@ -2,13 +2,13 @@
  * and both are told when it suits. Rare spans are told at once. */
 #include "decoder/history_memo.h"
 
-static void tell(ntr_decoder *d, const ntr_event *e, uint64_t times) {
+static void report(ntr_decoder *d, const ntr_event *e, uint64_t times) {
     ntr_status status = d->count_callback(d->count_user, e, times);
     if (status != NTR_OK && d->failed == NTR_OK) d->failed = status;
 }
 
 void ntr_count_event(ntr_decoder *d, const ntr_event *e) {
-    tell(d, e, d->times);
+    report(d, e, d->times);
 }
 
 /* ---- spans */
@@ -27,39 +27,39 @@ static ntr_event span_of(uint16_t src, const ntr_context *context, const ntr_ope
 }
 
 /* Whether the block itself knows where it leads. */
-static bool has_own_way(const ntr_block *b) {
+static bool is_direct(const ntr_block *b) {
     return b->flow == NTR_FLOW_BRANCH || b->flow == NTR_FLOW_DIRECT_JUMP || b->flow == NTR_FLOW_DIRECT_CALL;
 }
 
-void ntr_count_step(ntr_decoder *d, const ntr_walk_state *p, ntr_block *b, const ntr_step *step) {
+void ntr_count_step(ntr_decoder *d, const ntr_walk_state *walk, ntr_block *b, const ntr_step *step) {
     const ntr_source *s = d->request.source;
-    if (has_own_way(b) && p->run.halfwords == 0) {
+    if (is_direct(b) && walk->run.halfwords == 0) {
         b->executed += d->times;
         if (step->end == NTR_END_TAKEN) b->jumped += d->times;
         return;
     }
-    ntr_event e = span_of(s->id, &s->context, &p->run, b, step->end, step->target);
-    tell(d, &e, d->times);
+    ntr_event e = span_of(s->id, &s->context, &walk->run, b, step->end, step->target);
+    report(d, &e, d->times);
 }
 
-/* ---- settling */
+/* ---- memo_flush */
 
 /* `times` times: this span, in the view of its block. */
-static void tell_block(ntr_decoder *d, const ntr_open_span *run, const ntr_block *b, unsigned end, uint64_t times) {
+static void report_block(ntr_decoder *d, const ntr_open_span *run, const ntr_block *b, unsigned end, uint64_t times) {
     uint16_t src;
     if (times == 0) return;
     const ntr_context *context = ntr_blocks_owner(d->blocks, b->view, &src);
     ntr_event e = span_of(src, context, run, b, end, end == NTR_END_NOT_TAKEN ? b->next : b->target);
-    tell(d, &e, times);
+    report(d, &e, times);
 }
 
-struct settling {
+struct memo_flush {
     ntr_open_span run;
     uint64_t times;
 };
 
-static void settle_block(ntr_decoder *d, void *user, ntr_block *b, bool jumped) {
-    struct settling *s = user;
+static void flush_block(ntr_decoder *d, void *user, ntr_block *b, bool jumped) {
+    struct memo_flush *s = user;
     if (b->flow == NTR_FLOW_LINEAR) {
         s->run.instructions += b->instructions;
         s->run.halfwords += b->halfwords;
@@ -67,7 +67,7 @@ static void settle_block(ntr_decoder *d, void *user, ntr_block *b, bool jumped) 
     }
     bool branch = b->flow == NTR_FLOW_BRANCH;
     if (s->run.halfwords) {
-        tell_block(d, &s->run, b, branch && jumped ? NTR_END_TAKEN : ntr_flow_ends[b->flow], s->times);
+        report_block(d, &s->run, b, branch && jumped ? NTR_END_TAKEN : ntr_flow_ends[b->flow], s->times);
         s->run = (ntr_open_span){0};
         return;
     }
@@ -75,13 +75,13 @@ static void settle_block(ntr_decoder *d, void *user, ntr_block *b, bool jumped) 
     if (branch && jumped) b->jumped += s->times;
 }
 
-static void settle(ntr_decoder *d, const ntr_history_memo *memo, uint64_t times) {
-    struct settling s = {.times = times};
-    ntr_history_memo_follow(d, memo, settle_block, &s);
+static void flush_memo(ntr_decoder *d, const ntr_history_memo *memo, uint64_t times) {
+    struct memo_flush s = {.times = times};
+    ntr_history_memo_follow(d, memo, flush_block, &s);
 }
 
 void ntr_count_flush_memo(ntr_decoder *d, ntr_history_memo *memo) {
-    if (memo->times) settle(d, memo, memo->times);
+    if (memo->times) flush_memo(d, memo, memo->times);
     memo->times = 0;
 }
 
@@ -89,19 +89,19 @@ void ntr_count_history_memo(ntr_decoder *d, ntr_history_memo *memo) {
     if (d->times <= UINT32_MAX - memo->times)
         memo->times += (uint32_t)d->times;
     else
-        settle(d, memo, d->times);
+        flush_memo(d, memo, d->times);
 }
 
-static void settle_counters(ntr_decoder *d, ntr_block *b) {
+static void flush_counters(ntr_decoder *d, ntr_block *b) {
     static const ntr_open_span none = {0};
     if (b->executed == 0) return;
-    tell_block(d, &none, b, ntr_flow_ends[b->flow], b->executed - b->jumped);
-    tell_block(d, &none, b, NTR_END_TAKEN, b->jumped);
+    report_block(d, &none, b, ntr_flow_ends[b->flow], b->executed - b->jumped);
+    report_block(d, &none, b, NTR_END_TAKEN, b->jumped);
     b->executed = b->jumped = 0;
 }
 
 void ntr_count_flush(ntr_decoder *d) {
     if (!d->count_callback) return;
     for (size_t i = 0; i < d->history_memos.count; i++) ntr_count_flush_memo(d, &d->history_memos.table[i]);
-    for (size_t i = 0; i < d->blocks->count; i++) settle_counters(d, ntr_blocks_at(d->blocks, i));
+    for (size_t i = 0; i < d->blocks->count; i++) flush_counters(d, ntr_blocks_at(d->blocks, i));
 }

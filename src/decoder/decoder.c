@@ -22,8 +22,8 @@ static ntr_status set_up(ntr_decoder *d, const ntr_decoder_config *config) {
     ntr_status status = ntr_reader_init(&d->reader, &d->params);
     if (status != NTR_OK) return status;
     if (config->mid_stream) ntr_reader_seek_start(&d->reader);
-    d->source_room = 1u << d->params.src_bits;
-    d->sources = ntr_alloc(d->allocator, d->source_room, sizeof *d->sources);
+    d->source_capacity = 1u << d->params.src_bits;
+    d->sources = ntr_alloc(d->allocator, d->source_capacity, sizeof *d->sources);
     d->blocks = ntr_blocks_new(config->program, d->allocator, 0);
     return d->sources && d->blocks ? NTR_OK : NTR_E_MEMORY;
 }
@@ -54,7 +54,7 @@ ntr_status ntr_decoder_begin(ntr_decoder *d, const ntr_point *points, size_t cou
     const ntr_point *start = points;
     for (size_t i = 0; i < count; i++) {
         const ntr_point *point = &points[i];
-        if (point->src >= d->source_room || point->mode > NTR_MODE_HTM || !point->message) return NTR_E_INVALID;
+        if (point->src >= d->source_capacity || point->mode > NTR_MODE_HTM || !point->message) return NTR_E_INVALID;
         if (point->offset < start->offset) start = point;
         ntr_source *s = ntr_source_get(d, point->src);
         if (!s) return NTR_E_MEMORY;
@@ -90,13 +90,13 @@ static bool drain(ntr_decoder *d, output *out) {
 }
 
 /* The end of the stream: tell the gaps that nothing closed, one a call. */
-static ntr_status tell_open_gaps(ntr_decoder *d) {
+static ntr_status emit_open_gaps(ntr_decoder *d) {
     d->message.offset = ntr_reader_offset(&d->reader);
     d->message.number = d->reader.number + 1;
-    if (d->orphan.open) { /* no source was ever seen: say it of the first */
+    if (d->early_gap.open) { /* no source was ever seen: say it of the first */
         if (!ntr_source_get(d, d->config.one_source ? d->config.source : 0)) return NTR_E_MEMORY;
     }
-    for (; d->closing < d->source_room; d->closing++) {
+    for (; d->closing < d->source_capacity; d->closing++) {
         ntr_source *s = d->sources[d->closing];
         if (!s) continue;
         d->header = (ntr_event){.offset = d->message.offset, .message = d->message.number, .time = s->clock.time,
@@ -112,51 +112,51 @@ static ntr_status tell_open_gaps(ntr_decoder *d) {
 
 /* The walk cannot go on. In the middle of it, the instructions up to the next jump ran for sure. */
 static void give_up(ntr_decoder *d, ntr_status reason) {
-    ntr_walk_request *o = &d->request;
-    ntr_source *s = o->source;
-    bool inside = s->block && o->left > s->block->halfwords;
-    uint64_t count_callback = ntr_walk_end_flush(d, s, inside ? o->left : 0);
-    if (ntr_request_runs_ahead(o))
-        s->halfwords_ahead += count_callback;
+    ntr_walk_request *request = &d->request;
+    ntr_source *s = request->source;
+    bool inside = s->block && request->left > s->block->halfwords;
+    uint64_t flushed = ntr_walk_end_flush(d, s, inside ? request->left : 0);
+    if (ntr_request_runs_ahead(request))
+        s->halfwords_ahead += flushed;
     else
-        o->left -= count_callback;
+        request->left -= flushed;
     ntr_gap_open(d, s, reason);
 }
 
 /* RepeatBranch starts over. When only totals matter and it has come back to where it began, once stands for all
  * the times that are left. */
-static void start_over(ntr_decoder *d, ntr_walk_request *o) {
-    ntr_source *s = o->source;
-    bool circle = d->counts && s->pc_known && s->pc == o->from && s->run.halfwords == 0 &&
-                  ntr_return_stack_is_back(&s->stack, o->depth);
-    d->times = circle ? o->again : 1;
-    o->again -= d->times;
-    o->left = o->total;
-    o->history = o->whole;
-    o->from = s->pc;
-    o->depth = ntr_return_stack_mark(&s->stack);
+static void begin_repetition(ntr_decoder *d, ntr_walk_request *request) {
+    ntr_source *s = request->source;
+    bool is_loop = d->counts && s->pc_known && s->pc == request->repeat_from && s->run.halfwords == 0 &&
+                  ntr_return_stack_is_back(&s->stack, request->repeat_depth);
+    d->times = is_loop ? request->repeats : 1;
+    request->repeats -= d->times;
+    request->left = request->repeat_halfwords;
+    request->history = request->repeat_history;
+    request->repeat_from = s->pc;
+    request->repeat_depth = ntr_return_stack_mark(&s->stack);
 }
 
 /* The order is carried out, or cannot be. */
 static ntr_status end_request(ntr_decoder *d, ntr_status status) {
-    ntr_walk_request *o = &d->request;
-    ntr_source *s = o->source;
+    ntr_walk_request *request = &d->request;
+    ntr_source *s = request->source;
     if (status == NTR_E_MEMORY) return status;
-    if (status == NTR_OK && o->again && s->state == NTR_SOURCE_FOLLOWING) {
-        start_over(d, o);
+    if (status == NTR_OK && request->repeats && s->state == NTR_SOURCE_FOLLOWING) {
+        begin_repetition(d, request);
         return NTR_OK;
     }
     d->times = 1;
-    if (o->goal == NTR_GOAL_COUNT && status == NTR_E_HIST_SHORT) status = NTR_OK; /* waits for the history */
+    if (request->goal == NTR_GOAL_COUNT && status == NTR_E_HIST_SHORT) status = NTR_OK; /* waits for the history */
     if (status != NTR_OK) give_up(d, status);
-    if (s->state == NTR_SOURCE_NO_CODE && !ntr_request_runs_ahead(o)) ntr_walk_end_no_code(d);
+    if (s->state == NTR_SOURCE_NO_CODE && !ntr_request_runs_ahead(request)) ntr_walk_end_no_code(d);
     ntr_message_finish(d);
-    o->source = NULL;
+    request->source = NULL;
     return NTR_OK;
 }
 
-static ntr_status carry_out_request(ntr_decoder *d, output *out) {
-    ntr_source_look(d, d->request.source);
+static ntr_status process_request(ntr_decoder *d, output *out) {
+    ntr_source_update_view(d, d->request.source);
     if (d->request.source->state != NTR_SOURCE_FOLLOWING) return end_request(d, NTR_OK);
     ntr_status status = d->counts ? ntr_walk_counts(d) : ntr_walk_events(d, &out->at, out->end);
     if (status == NTR_OK) return NTR_OK; /* no room */
@@ -165,7 +165,7 @@ static ntr_status carry_out_request(ntr_decoder *d, output *out) {
 
 static ntr_status next_message(ntr_decoder *d) {
     ntr_status status = ntr_reader_next(&d->reader, &d->message);
-    if (status == NTR_END) return tell_open_gaps(d);
+    if (status == NTR_END) return emit_open_gaps(d);
     if (status != NTR_OK) return status;
     if (d->counts) d->counts->messages++;
     if (ntr_blocks_full(d->blocks)) {
@@ -177,7 +177,7 @@ static ntr_status next_message(ntr_decoder *d) {
 
 static ntr_status step(ntr_decoder *d, output *out) {
     if (d->failed != NTR_OK) return d->failed;
-    ntr_status status = d->request.source ? carry_out_request(d, out) : next_message(d);
+    ntr_status status = d->request.source ? process_request(d, out) : next_message(d);
     if (status < 0) d->failed = status;
     return status;
 }
@@ -196,11 +196,11 @@ ntr_status ntr_decoder_count(ntr_decoder *d, ntr_counts *counts) {
     ntr_status status = NTR_OK;
     d->counts = counts;
     while (status == NTR_OK) {
-        ntr_memo_candidate trial;
-        bool learn = !d->count_callback && !d->request.source && ntr_message_memos_follow(d, &trial);
+        ntr_memo_candidate candidate;
+        bool learn = !d->count_callback && !d->request.source && ntr_message_memos_follow(d, &candidate);
         do status = step(d, &none);
         while (status == NTR_OK && d->request.source);
-        if (learn && status == NTR_OK) ntr_message_memo_learn(d, &trial);
+        if (learn && status == NTR_OK) ntr_message_memo_learn(d, &candidate);
     }
     if (status == NTR_END) ntr_count_flush(d);
     d->counts = NULL;

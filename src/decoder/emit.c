@@ -40,7 +40,7 @@ void ntr_event_emit(ntr_decoder *d, const ntr_event *event) {
         if (d->count_callback) ntr_count_event(d, event);
         return;
     }
-    assert(d->queue_count < NTR_QUEUE_ROOM);
+    assert(d->queue_count < NTR_QUEUE_CAPACITY);
     d->queue[d->queue_count++] = *event;
 }
 

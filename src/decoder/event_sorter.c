@@ -4,8 +4,8 @@
 
 enum { SOURCES = 4096 };
 
-/* A place in the heap; `slot` says where its event lies. */
-struct place {
+/* An entry of the heap; `slot` says where its event lies. */
+struct entry {
     uint64_t key, number;
     size_t slot;
 };
@@ -18,7 +18,7 @@ struct latest {
 struct ntr_event_sorter {
     const ntr_allocator *allocator;
     ntr_event *events;  /* by slot; heap[count..window) name the free ones */
-    struct place *heap; /* the earliest at 0 */
+    struct entry *heap; /* the earliest at 0 */
     struct latest *sources;
     size_t window, count;
     uint64_t taken_in, now, start; /* start: how often time went back, from 1 */
@@ -28,114 +28,114 @@ struct ntr_event_sorter {
 
 /* ---- the heap */
 
-static bool before(const struct place *a, const struct place *b) {
+static bool before(const struct entry *a, const struct entry *b) {
     return a->key != b->key ? a->key < b->key : a->number < b->number;
 }
 
-static void swap(ntr_event_sorter *o, size_t a, size_t b) {
-    struct place moved = o->heap[a];
-    o->heap[a] = o->heap[b];
-    o->heap[b] = moved;
+static void swap(ntr_event_sorter *sorter, size_t a, size_t b) {
+    struct entry moved = sorter->heap[a];
+    sorter->heap[a] = sorter->heap[b];
+    sorter->heap[b] = moved;
 }
 
-static void rise(ntr_event_sorter *o, size_t at) {
-    while (at && before(&o->heap[at], &o->heap[(at - 1) / 2])) {
-        swap(o, at, (at - 1) / 2);
+static void rise(ntr_event_sorter *sorter, size_t at) {
+    while (at && before(&sorter->heap[at], &sorter->heap[(at - 1) / 2])) {
+        swap(sorter, at, (at - 1) / 2);
         at = (at - 1) / 2;
     }
 }
 
-static void sink(ntr_event_sorter *o, size_t at) {
+static void sink(ntr_event_sorter *sorter, size_t at) {
     for (;;) {
         size_t first = at;
-        for (size_t child = 2 * at + 1; child < 2 * at + 3 && child < o->count; child++)
-            if (before(&o->heap[child], &o->heap[first])) first = child;
+        for (size_t child = 2 * at + 1; child < 2 * at + 3 && child < sorter->count; child++)
+            if (before(&sorter->heap[child], &sorter->heap[first])) first = child;
         if (first == at) return;
-        swap(o, at, first);
+        swap(sorter, at, first);
         at = first;
     }
 }
 
 /* ---- times */
 
-static struct latest *latest_of(ntr_event_sorter *o, const ntr_event *e) {
-    struct latest *latest = &o->sources[e->src % SOURCES];
+static struct latest *latest_of(ntr_event_sorter *sorter, const ntr_event *e) {
+    struct latest *latest = &sorter->sources[e->src % SOURCES];
 
-    if (latest->start != o->start) *latest = (struct latest){.start = o->start};
+    if (latest->start != sorter->start) *latest = (struct latest){.start = sorter->start};
     return latest;
 }
 
-static bool goes_back(ntr_event_sorter *o, const ntr_event *e) {
-    return e->flags & NTR_EVENT_TIME && e->time < latest_of(o, e)->time;
+static bool goes_back(ntr_event_sorter *sorter, const ntr_event *e) {
+    return e->flags & NTR_EVENT_TIME && e->time < latest_of(sorter, e)->time;
 }
 
 /* Where the event belongs: never before an earlier one of its source. */
-static uint64_t key_of(ntr_event_sorter *o, const ntr_event *e) {
-    struct latest *latest = latest_of(o, e);
+static uint64_t key_of(ntr_event_sorter *sorter, const ntr_event *e) {
+    struct latest *latest = latest_of(sorter, e);
 
     if (e->flags & NTR_EVENT_TIME) latest->time = e->time;
-    uint64_t key = latest->time ? latest->time : o->now;
+    uint64_t key = latest->time ? latest->time : sorter->now;
     if (key > latest->key) latest->key = key;
-    return o->now = latest->key;
+    return sorter->now = latest->key;
 }
 
 /* ---- */
 
-static void insert(ntr_event_sorter *o, const ntr_event *event) {
-    struct place *place = &o->heap[o->count];
+static void insert(ntr_event_sorter *sorter, const ntr_event *event) {
+    struct entry *entry = &sorter->heap[sorter->count];
 
-    o->events[place->slot] = *event;
-    place->key = key_of(o, event);
-    place->number = o->taken_in++;
-    rise(o, o->count++);
+    sorter->events[entry->slot] = *event;
+    entry->key = key_of(sorter, event);
+    entry->number = sorter->taken_in++;
+    rise(sorter, sorter->count++);
 }
 
 ntr_event_sorter *ntr_event_sorter_new(size_t window, const ntr_allocator *allocator) {
-    ntr_event_sorter *o = ntr_alloc(allocator, 1, sizeof *o);
+    ntr_event_sorter *sorter = ntr_alloc(allocator, 1, sizeof *sorter);
 
-    if (!o) return NULL;
-    o->allocator = allocator;
-    o->window = window ? window : NTR_EVENT_SORTER_WINDOW_DEFAULT;
-    o->start = 1;
-    o->events = ntr_alloc(allocator, o->window, sizeof *o->events);
-    o->heap = ntr_alloc(allocator, o->window, sizeof *o->heap);
-    o->sources = ntr_alloc(allocator, SOURCES, sizeof *o->sources);
-    if (!o->events || !o->heap || !o->sources) {
-        ntr_event_sorter_free(o);
+    if (!sorter) return NULL;
+    sorter->allocator = allocator;
+    sorter->window = window ? window : NTR_EVENT_SORTER_WINDOW_DEFAULT;
+    sorter->start = 1;
+    sorter->events = ntr_alloc(allocator, sorter->window, sizeof *sorter->events);
+    sorter->heap = ntr_alloc(allocator, sorter->window, sizeof *sorter->heap);
+    sorter->sources = ntr_alloc(allocator, SOURCES, sizeof *sorter->sources);
+    if (!sorter->events || !sorter->heap || !sorter->sources) {
+        ntr_event_sorter_free(sorter);
         return NULL;
     }
-    for (size_t i = 0; i < o->window; i++) o->heap[i].slot = i;
-    return o;
+    for (size_t i = 0; i < sorter->window; i++) sorter->heap[i].slot = i;
+    return sorter;
 }
 
-void ntr_event_sorter_free(ntr_event_sorter *o) {
-    if (!o) return;
-    ntr_dealloc(o->allocator, o->events);
-    ntr_dealloc(o->allocator, o->heap);
-    ntr_dealloc(o->allocator, o->sources);
-    ntr_dealloc(o->allocator, o);
+void ntr_event_sorter_free(ntr_event_sorter *sorter) {
+    if (!sorter) return;
+    ntr_dealloc(sorter->allocator, sorter->events);
+    ntr_dealloc(sorter->allocator, sorter->heap);
+    ntr_dealloc(sorter->allocator, sorter->sources);
+    ntr_dealloc(sorter->allocator, sorter);
 }
 
-void ntr_event_sorter_put(ntr_event_sorter *o, const ntr_event *event) {
-    if (!goes_back(o, event)) {
-        insert(o, event);
+void ntr_event_sorter_put(ntr_event_sorter *sorter, const ntr_event *event) {
+    if (!goes_back(sorter, event)) {
+        insert(sorter, event);
         return;
     }
-    o->waiting = *event;
-    o->restarted = true;
+    sorter->waiting = *event;
+    sorter->restarted = true;
 }
 
-bool ntr_event_sorter_take(ntr_event_sorter *o, bool all, ntr_event *event) {
-    if (!o->count && o->restarted) {
-        o->restarted = false;
-        o->start++;
-        insert(o, &o->waiting);
+bool ntr_event_sorter_take(ntr_event_sorter *sorter, bool all, ntr_event *event) {
+    if (!sorter->count && sorter->restarted) {
+        sorter->restarted = false;
+        sorter->start++;
+        insert(sorter, &sorter->waiting);
     }
-    bool due =
-        all || o->restarted || o->count == o->window || !o->now; /* without any time there is nothing to wait for */
-    if (!o->count || !due) return false;
-    *event = o->events[o->heap[0].slot];
-    swap(o, 0, --o->count);
-    sink(o, 0);
+    bool due = all || sorter->restarted || sorter->count == sorter->window ||
+               !sorter->now; /* without any time there is nothing to wait for */
+    if (!sorter->count || !due) return false;
+    *event = sorter->events[sorter->heap[0].slot];
+    swap(sorter, 0, --sorter->count);
+    sink(sorter, 0);
     return true;
 }

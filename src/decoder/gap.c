@@ -15,13 +15,13 @@ static bool may_be_wrong_return(ntr_status reason) {
 }
 
 /* Whether every message so far can be trusted, so that the chain of addresses still holds. */
-static bool messages_are_sound(const ntr_source *s, ntr_status reason) {
+static bool messages_are_valid(const ntr_source *s, ntr_status reason) {
     if (reason == NTR_E_NO_IMAGE) return true;
     if (s->stack_doubtful) return may_be_wrong_return(reason);
     return s->stack_incomplete && reason == NTR_E_RETURN_STACK;
 }
 
-static void forget(ntr_source *s) {
+static void forget_flow(ntr_source *s) {
     ntr_return_stack_clear(&s->stack);
     s->stack_incomplete = true;
     ntr_source_forget_branch(s);
@@ -33,7 +33,7 @@ void ntr_gap_flush(ntr_decoder *d, ntr_source *s) {
 
 void ntr_gap_open(ntr_decoder *d, ntr_source *s, ntr_status reason) {
     ntr_gap_flush(d, s);
-    bool sound = messages_are_sound(s, reason);
+    bool valid = messages_are_valid(s, reason);
     if (!s->gap.open) {
         s->gap = gap_here(d, reason);
         s->gap.from = s->pc;
@@ -41,8 +41,8 @@ void ntr_gap_open(ntr_decoder *d, ntr_source *s, ntr_status reason) {
         s->gap.from_time = s->clock.time;
         s->gap.from_timed = s->clock.known;
     }
-    forget(s);
-    if (sound) {
+    forget_flow(s);
+    if (valid) {
         s->state = NTR_SOURCE_NO_CODE;
         return;
     }
@@ -50,7 +50,7 @@ void ntr_gap_open(ntr_decoder *d, ntr_source *s, ntr_status reason) {
     s->icnt = s->halfwords_ahead = 0;
 }
 
-static void spoil(ntr_decoder *d, ntr_source *s, ntr_status reason) {
+static void lose_source(ntr_decoder *d, ntr_source *s, ntr_status reason) {
     if (s->begun) ntr_gap_open(d, s, reason);
     ntr_clock_lose(&s->clock);
 }
@@ -60,7 +60,7 @@ static ntr_source *merge(ntr_source *a, ntr_source *b) {
     while (a && b) {
         ntr_source **less = a->id < b->id ? &a : &b;
         *end = *less;
-        end = &(*less)->next_listed;
+        end = &(*less)->next_active;
         *less = *end;
     }
     *end = a ? a : b;
@@ -69,27 +69,27 @@ static ntr_source *merge(ntr_source *a, ntr_source *b) {
 
 /* In the order of their numbers, whatever order they were listed in. */
 static ntr_source *sort(ntr_source *list) {
-    if (!list || !list->next_listed) return list;
+    if (!list || !list->next_active) return list;
     ntr_source *middle = list, *behind;
-    for (ntr_source *end = list->next_listed; end && end->next_listed; end = end->next_listed->next_listed)
-        middle = middle->next_listed;
-    behind = middle->next_listed;
-    middle->next_listed = NULL;
+    for (ntr_source *end = list->next_active; end && end->next_active; end = end->next_active->next_active)
+        middle = middle->next_active;
+    behind = middle->next_active;
+    middle->next_active = NULL;
     return merge(sort(list), sort(behind));
 }
 
 void ntr_gap_open_all(ntr_decoder *d, ntr_status reason) {
-    if (!d->listed && !d->orphan.open && d->source_count == 0) d->orphan = gap_here(d, reason);
-    ntr_source *next = sort(d->listed);
-    d->listed = NULL;
+    if (!d->active && !d->early_gap.open && d->source_count == 0) d->early_gap = gap_here(d, reason);
+    ntr_source *next = sort(d->active);
+    d->active = NULL;
     while (next) {
         ntr_source *s = next;
-        next = s->next_listed;
-        s->listed = false;
+        next = s->next_active;
+        s->active = false;
         if (d->message.number < s->first)
-            ntr_source_list(d, s); /* not begun yet */
+            ntr_source_activate(d, s); /* not begun yet */
         else
-            spoil(d, s, reason);
+            lose_source(d, s, reason);
     }
 }
 

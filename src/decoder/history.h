@@ -13,7 +13,7 @@ typedef struct ntr_history {
     uint64_t left;    /* outcomes in `bits` */
     uint64_t pattern; /* what `bits` is refilled with */
     uint64_t length;  /* outcomes in `pattern` */
-    uint64_t again;   /* how many times */
+    uint64_t repeats;   /* how many times */
 } ntr_history;
 
 /* The history of a HIST value (with stop-bit, not 0), `times` times. */
@@ -34,15 +34,15 @@ static inline ntr_history ntr_history_run(bool taken, uint64_t times) {
 /* Have an outcome in bit 63 if there is one at all. */
 static inline bool ntr_history_refill(ntr_history *history) {
     if (history->left) return true;
-    if (!history->again) return false;
-    history->again--;
+    if (!history->repeats) return false;
+    history->repeats--;
     history->bits = history->pattern;
     history->left = history->length;
     return true;
 }
 
 static inline bool ntr_history_empty(const ntr_history *history) {
-    return !history->left && !history->again;
+    return !history->left && !history->repeats;
 }
 
 /* Take the next outcome; there must be one in `bits`. */

@@ -42,18 +42,18 @@ static bool is_pure(const ntr_decoder *d, const ntr_block *b) {
 }
 
 /* How far a stride has come. */
-typedef struct trip {
+typedef struct path {
     ntr_block *block;
     uint64_t bits; /* the next outcome in bit 63 */
     uint32_t halfwords, instructions, spans, taken, calls, used;
-} trip;
+} path;
 
 /* Go over a pure block. Returns whether it jumped. */
-static bool go(ntr_decoder *d, trip *t) {
+static bool path_step(ntr_decoder *d, path *t) {
     ntr_block *b = t->block;
     bool branch = b->flow == NTR_FLOW_BRANCH;
     bool taken = branch && t->bits >> 63;
-    bool falls = b->flow == NTR_FLOW_LINEAR || (branch && !taken);
+    bool falls_through = b->flow == NTR_FLOW_LINEAR || (branch && !taken);
     t->halfwords += b->halfwords;
     t->instructions += b->instructions;
     t->spans += b->flow != NTR_FLOW_LINEAR;
@@ -61,12 +61,12 @@ static bool go(ntr_decoder *d, trip *t) {
     t->taken += taken;
     t->used += branch;
     t->bits <<= branch;
-    t->block = falls ? ntr_blocks_fall(d->blocks, b) : ntr_blocks_jump(d->blocks, b, b->target);
-    return !falls;
+    t->block = falls_through ? ntr_blocks_fall(d->blocks, b) : ntr_blocks_jump(d->blocks, b, b->target);
+    return !falls_through;
 }
 
-/* The trip took an outcome: the stride may end here. */
-static void arrive(ntr_history_memo *memo, const trip *t) {
+/* The path took an outcome: the stride may end here. */
+static void store_path(ntr_history_memo *memo, const path *t) {
     memo->to = t->block;
     memo->halfwords = (uint16_t)t->halfwords;
     memo->instructions = (uint16_t)t->instructions;
@@ -77,7 +77,7 @@ static void arrive(ntr_history_memo *memo, const trip *t) {
 }
 
 /* The stride took all the outcomes it was given: it might take more. */
-static void reach_further(ntr_block *from, unsigned count) {
+static void raise_reach(ntr_block *from, unsigned count) {
     unsigned reach = from->reach ? from->reach : NTR_HISTORY_MEMO_FIRST;
     if (count < reach) return; /* there were no more */
     reach *= 2;
@@ -87,21 +87,21 @@ static void reach_further(ntr_block *from, unsigned count) {
 void ntr_history_memo_learn(ntr_decoder *d, ntr_history_memo *place, ntr_block *from, uint64_t bits, unsigned count) {
     ntr_count_flush_memo(d, place);
     *place = (ntr_history_memo){.from = from, .outcomes = (uint32_t)(bits >> (64 - count)) | UINT32_C(1) << count};
-    trip t = {.block = from, .bits = bits};
+    path t = {.block = from, .bits = bits};
     for (unsigned i = 0; i < BLOCKS_MAX && t.used < count && is_pure(d, t.block); i++) {
         bool branch = t.block->flow == NTR_FLOW_BRANCH;
-        go(d, &t);
+        path_step(d, &t);
         if (t.block->halfwords == 0 || t.halfwords > UINT16_MAX || t.spans > UINT8_MAX) break;
-        if (branch) arrive(place, &t);
+        if (branch) store_path(place, &t);
     }
-    if (place->used == count) reach_further(from, count);
+    if (place->used == count) raise_reach(from, count);
 }
 
 void ntr_history_memo_follow(ntr_decoder *d, const ntr_history_memo *memo, ntr_history_memo_visit *visit, void *user) {
     unsigned count = 31u - (unsigned)__builtin_clz(memo->outcomes);
-    trip t = {.block = memo->from, .bits = (uint64_t)memo->outcomes << (64 - count)};
+    path t = {.block = memo->from, .bits = (uint64_t)memo->outcomes << (64 - count)};
     while (t.used < memo->used) {
         ntr_block *block = t.block;
-        visit(d, user, block, go(d, &t));
+        visit(d, user, block, path_step(d, &t));
     }
 }

@@ -41,22 +41,22 @@ void ntr_history_memo_follow(ntr_decoder *d, const ntr_history_memo *memo, ntr_h
 
 /* ---- told.c: for those who want to know what ran, not only how much of it */
 
-/* Block `b` was walked d->times times, behind straight code p->run. */
-void ntr_count_step(ntr_decoder *d, const ntr_walk_state *p, ntr_block *b, const ntr_step *step);
+/* Block `b` was walked d->times times, behind straight code walk->run. */
+void ntr_count_step(ntr_decoder *d, const ntr_walk_state *walk, ntr_block *b, const ntr_step *step);
 /* The stride was walked d->times times; those that have not been told are in `times`. */
 void ntr_count_history_memo(ntr_decoder *d, ntr_history_memo *memo);
 /* Tell of what is in `times` of the stride. */
 void ntr_count_flush_memo(ntr_decoder *d, ntr_history_memo *memo);
 
 /* The next outcomes' stride, learned if new. There must be an outcome. */
-static inline ntr_history_memo *ntr_history_memo_get(ntr_decoder *d, const ntr_walk_state *p) {
-    unsigned reach = p->block->reach ? p->block->reach : NTR_HISTORY_MEMO_FIRST;
-    unsigned count = p->history.left < reach ? (unsigned)p->history.left : reach;
-    uint32_t outcomes = (uint32_t)(p->history.bits >> (64 - count)) | UINT32_C(1) << count;
-    uint64_t hash = ((uint64_t)(uintptr_t)p->block >> 7 << 32 ^ outcomes) * UINT64_C(0x9e3779b97f4a7c15);
+static inline ntr_history_memo *ntr_history_memo_get(ntr_decoder *d, const ntr_walk_state *walk) {
+    unsigned reach = walk->block->reach ? walk->block->reach : NTR_HISTORY_MEMO_FIRST;
+    unsigned count = walk->history.left < reach ? (unsigned)walk->history.left : reach;
+    uint32_t outcomes = (uint32_t)(walk->history.bits >> (64 - count)) | UINT32_C(1) << count;
+    uint64_t hash = ((uint64_t)(uintptr_t)walk->block >> 7 << 32 ^ outcomes) * UINT64_C(0x9e3779b97f4a7c15);
     ntr_history_memo *place = &d->history_memos.table[hash >> d->history_memos.shift];
-    if (place->from != p->block || place->outcomes != outcomes)
-        ntr_history_memo_learn(d, place, p->block, p->history.bits, count);
+    if (place->from != walk->block || place->outcomes != outcomes)
+        ntr_history_memo_learn(d, place, walk->block, walk->history.bits, count);
     return place;
 }
 

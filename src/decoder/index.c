@@ -8,8 +8,8 @@
 #include "decoder/message_source.h"
 
 /* What is known of one source. */
-struct indexed {
-    bool seen, sound; /* sound: it is being traced, and no message was lost or spoilt since it synchronized */
+struct indexed_source {
+    bool seen, in_sync; /* sound: it is being traced, and no message was lost or early_loss since it synchronized */
     bool has_point;   /* `point` is the latest one, not kept yet */
     bool has_kept;
     uint64_t kept; /* offset of the latest point that is kept */
@@ -26,9 +26,9 @@ struct ntr_index {
     ntr_params params;
     uint64_t spacing;
     bool untimed; /* there was a message whose time is not known, or is before that of an earlier one of its source */
-    bool spoilt;  /* bytes were lost before the first source was seen: decoders tell that of the first source */
+    bool early_loss;  /* bytes were lost before the first source was seen: decoders tell that of the first source */
     bool any;     /* a source was seen */
-    struct indexed *sources; /* by SRC */
+    struct indexed_source *sources; /* by SRC */
     ntr_point *points, *found;
     size_t count, capacity;
 };
@@ -61,7 +61,7 @@ ntr_status ntr_index_add(ntr_index *index, const ntr_point *point) {
     if (point->src >> index->params.src_bits || point->kind > NTR_POINT_STOPPED || point->mode > NTR_MODE_HTM ||
         !point->message)
         return NTR_E_INVALID;
-    struct indexed *source = &index->sources[point->src];
+    struct indexed_source *source = &index->sources[point->src];
     if (source->has_kept && point->offset < source->kept) return NTR_E_INVALID;
     if (index->count == NTR_INDEX_POINTS_MAX) return NTR_E_LIMIT;
     if (ntr_reserve(index->allocator, (void **)&index->points, &index->capacity, index->count + 1,
@@ -73,17 +73,17 @@ ntr_status ntr_index_add(ntr_index *index, const ntr_point *point) {
     return NTR_OK;
 }
 
-static ntr_status keep(ntr_index *index, struct indexed *source) {
+static ntr_status add_latest(ntr_index *index, struct indexed_source *source) {
     source->has_point = false;
     return ntr_index_add(index, &source->point);
 }
 
 /* The latest point waits until it is known how far away the next one is. */
-static ntr_status put(ntr_index *index, struct indexed *source, const ntr_point *point) {
+static ntr_status set_latest(ntr_index *index, struct indexed_source *source, const ntr_point *point) {
     ntr_status status = NTR_OK;
     bool far = !source->has_kept || point->offset - source->kept >= index->spacing;
 
-    if (source->has_point && far) status = keep(index, source);
+    if (source->has_point && far) status = add_latest(index, source);
     source->point = *point;
     source->has_point = true;
     return status;
@@ -91,7 +91,7 @@ static ntr_status put(ntr_index *index, struct indexed *source, const ntr_point 
 
 static ntr_point point_at(const ntr_index *index, const ntr_message *m, ntr_point_kind kind) {
     uint16_t src = ntr_message_source(&index->params, m);
-    const struct indexed *source = &index->sources[src];
+    const struct indexed_source *source = &index->sources[src];
 
     return (ntr_point){.offset = m->offset, .message = m->number, .clock = source->clock,
                        .context = source->context, .src = src, .kind = (uint8_t)kind, .mode = source->mode};
@@ -99,66 +99,66 @@ static ntr_point point_at(const ntr_index *index, const ntr_message *m, ntr_poin
 
 /* ---- messages ------------------------------------------------------------------------------------------------ */
 
-static void spoil(struct indexed *source) {
-    source->sound = false;
+static void lose(struct indexed_source *source) {
+    source->in_sync = false;
     ntr_clock_lose(&source->clock);
 }
 
 /* Bytes were lost that may have been anybody's. */
-static void spoil_all(ntr_index *index) {
-    for (uint32_t i = 0; i < 1u << index->params.src_bits; i++) spoil(&index->sources[i]);
-    index->spoilt |= !index->any;
+static void lose_all(ntr_index *index) {
+    for (uint32_t i = 0; i < 1u << index->params.src_bits; i++) lose(&index->sources[i]);
+    index->early_loss |= !index->any;
 }
 
 static ntr_status on_defect(ntr_index *index, const ntr_message *m) {
     if (ntr_message_source_is_known(&index->params, m))
-        spoil(&index->sources[ntr_message_source(&index->params, m)]);
+        lose(&index->sources[ntr_message_source(&index->params, m)]);
     else
-        spoil_all(index);
+        lose_all(index);
     index->untimed = true;
     return NTR_OK;
 }
 
 /* The first message is a point unless the decoder has something to tell of what came before. */
-static ntr_status on_first(ntr_index *index, struct indexed *source, const ntr_message *m) {
-    bool is_point = index->any || !index->spoilt;
+static ntr_status on_first(ntr_index *index, struct indexed_source *source, const ntr_message *m) {
+    bool is_point = index->any || !index->early_loss;
 
     source->seen = index->any = true;
     source->context.prv = NTR_PRV_UNKNOWN;
     if (!is_point) return NTR_OK;
     ntr_point point = point_at(index, m, NTR_POINT_FIRST);
     ntr_clock_follow(&point.clock, &index->params, m);
-    return put(index, source, &point);
+    return set_latest(index, source, &point);
 }
 
-static ntr_status on_sync(ntr_index *index, struct indexed *source, const ntr_message *m) {
+static ntr_status on_sync(ntr_index *index, struct indexed_source *source, const ntr_message *m) {
     ntr_point point = point_at(index, m, NTR_POINT_SYNC);
 
-    source->sound = true;
+    source->in_sync = true;
     source->mode = ntr_mode_follow(source->mode, m);
     if (source->has_point && source->point.offset == m->offset) return NTR_OK; /* it is the first message */
     point.address = ntr_message_address(&index->params, m, NTR_FIELD_FADDR);
-    return put(index, source, &point);
+    return set_latest(index, source, &point);
 }
 
-static ntr_status on_stop(ntr_index *index, struct indexed *source, const ntr_message *m) {
-    bool sound = source->sound;
+static ntr_status on_stop(ntr_index *index, struct indexed_source *source, const ntr_message *m) {
+    bool in_sync = source->in_sync;
 
-    source->sound = false; /* whatever comes next begins anew */
+    source->in_sync = false; /* whatever comes next begins anew */
     source->mode = NTR_MODE_UNKNOWN;
-    if (!sound) return NTR_OK;
+    if (!in_sync) return NTR_OK;
     ntr_point point = point_at(index, m, NTR_POINT_STOPPED);
     point.offset += m->raw.size;
     point.message++;
-    return put(index, source, &point);
+    return set_latest(index, source, &point);
 }
 
-static ntr_status on_message(ntr_index *index, struct indexed *source, const ntr_message *m) {
+static ntr_status on_message(ntr_index *index, struct indexed_source *source, const ntr_message *m) {
     switch (ntr_tcode_roles[m->tcode]) {
     case NTR_ROLE_SYNC: return on_sync(index, source, m);
     case NTR_ROLE_STOP: return on_stop(index, source, m);
     case NTR_ROLE_CONTEXT: ntr_ownership_follow(&source->context, m->process); break;
-    case NTR_ROLE_LOSS: spoil(source); break;
+    case NTR_ROLE_LOSS: lose(source); break;
     default: break;
     }
     source->mode = ntr_mode_follow(source->mode, m);
@@ -167,7 +167,7 @@ static ntr_status on_message(ntr_index *index, struct indexed *source, const ntr
 
 ntr_status ntr_index_message(ntr_index *index, const ntr_message *m) {
     if (m->defect != NTR_OK && m->defect != NTR_E_FIELD_EXTRA) return on_defect(index, m);
-    struct indexed *source = &index->sources[ntr_message_source(&index->params, m)];
+    struct indexed_source *source = &index->sources[ntr_message_source(&index->params, m)];
     ntr_status status = source->seen ? NTR_OK : on_first(index, source, m);
     if (status != NTR_OK) return status;
     uint64_t before = source->clock.time;
@@ -180,7 +180,7 @@ ntr_status ntr_index_end(ntr_index *index) {
     ntr_status status = NTR_OK;
 
     for (uint32_t i = 0; i < 1u << index->params.src_bits && status == NTR_OK; i++)
-        if (index->sources[i].has_point) status = keep(index, &index->sources[i]);
+        if (index->sources[i].has_point) status = add_latest(index, &index->sources[i]);
     return status;
 }
 
@@ -204,7 +204,7 @@ static bool is_before(const ntr_point *point, ntr_unit unit, uint64_t place) {
 }
 
 /* Where a decoder of the source would begin, given its next point. False: that is not known. */
-static bool choose(struct indexed *source, const ntr_point *point, bool before) {
+static bool choose(struct indexed_source *source, const ntr_point *point, bool before) {
     if (before && !source->passed) source->best = point;
     source->passed |= !before;
     if (!source->best && point->kind == NTR_POINT_FIRST) source->best = point; /* the window begins before it */

@@ -16,41 +16,41 @@ void ntr_message_memos_release(ntr_message_memos *message_memos, const ntr_alloc
 }
 
 /* An empty table; without memory for it the decoder does without. */
-static bool make(ntr_decoder *d, unsigned bits) {
-    ntr_message_memos *all = &d->message_memos;
-    ntr_message_memos_release(all, d->allocator);
-    all->bits = bits;
-    all->wide = ntr_implicit_returns(d);
-    all->epoch = d->blocks->epoch;
-    all->memory = ntr_alloc(d->allocator, ((size_t)1 << (all->bits + all->wide)) + 1, sizeof *all->table);
-    if (!all->memory) return false;
-    uintptr_t lines = (uintptr_t)all->memory + sizeof *all->table - 1;
-    all->table = (ntr_message_memo *)(lines - lines % sizeof *all->table);
+static bool make_table(ntr_decoder *d, unsigned bits) {
+    ntr_message_memos *memos = &d->message_memos;
+    ntr_message_memos_release(memos, d->allocator);
+    memos->bits = bits;
+    memos->wide = ntr_implicit_returns(d);
+    memos->epoch = d->blocks->epoch;
+    memos->memory = ntr_alloc(d->allocator, ((size_t)1 << (memos->bits + memos->wide)) + 1, sizeof *memos->table);
+    if (!memos->memory) return false;
+    uintptr_t lines = (uintptr_t)memos->memory + sizeof *memos->table - 1;
+    memos->table = (ntr_message_memo *)(lines - lines % sizeof *memos->table);
     return true;
 }
 
 /* Have a table with nothing in it that leads through a block that died, and room for more. */
-static bool look(ntr_decoder *d) {
-    const ntr_message_memos *all = &d->message_memos;
-    if (!all->table || all->epoch != d->blocks->epoch) return make(d, BITS_FIRST);
-    if (all->bits == BITS_MOST || all->learned < UINT32_C(1) << (all->bits - 1)) return true;
-    return make(d, all->bits + BITS_STEP);
+static bool prepare_table(ntr_decoder *d) {
+    const ntr_message_memos *memos = &d->message_memos;
+    if (!memos->table || memos->epoch != d->blocks->epoch) return make_table(d, BITS_FIRST);
+    if (memos->bits == BITS_MOST || memos->learned < UINT32_C(1) << (memos->bits - 1)) return true;
+    return make_table(d, memos->bits + BITS_STEP);
 }
 
-static inline ntr_message_memo *memo_at(const ntr_message_memos *all, size_t slot) {
-    return all->table + (slot << all->wide);
+static inline ntr_message_memo *memo_at(const ntr_message_memos *memos, size_t slot) {
+    return memos->table + (slot << memos->wide);
 }
 
-static inline ntr_message_memo_calls *calls_of(ntr_message_memo *p) {
-    return (ntr_message_memo_calls *)(p + 1);
+static inline ntr_message_memo_calls *calls_of(ntr_message_memo *memo) {
+    return (ntr_message_memo_calls *)(memo + 1);
 }
 
-static void put(const ntr_message_memos *all, size_t slot, const ntr_message_memo *p,
+static void store_memo(const ntr_message_memos *memos, size_t slot, const ntr_message_memo *memo,
                 const ntr_message_memo_calls *calls) {
-    ntr_message_memo *first = memo_at(all, slot), *second = memo_at(all, slot ^ 1);
-    memcpy(second, first, sizeof *first << all->wide);
-    *first = *p;
-    if (all->wide) *calls_of(first) = *calls;
+    ntr_message_memo *first = memo_at(memos, slot), *second = memo_at(memos, slot ^ 1);
+    memcpy(second, first, sizeof *first << memos->wide);
+    *first = *memo;
+    if (memos->wide) *calls_of(first) = *calls;
 }
 
 /* ---- messages */
@@ -61,7 +61,7 @@ static inline uint64_t memo_tcodes(void) {
 }
 
 /* Whether its I-CNT covers the halfwords that were walked ahead with history alone. */
-static inline bool pays_halfwords_ahead(const ntr_message_words *message) {
+static inline bool deducts_halfwords_ahead(const ntr_message_words *message) {
     return !ntr_has_role(ntr_words_tcode(message->word[0]), NTR_ROLE_RESOURCE);
 }
 
@@ -101,47 +101,47 @@ static bool take_memo_position(ntr_decoder *d, uint64_t word, memo_position *at)
     return at->block->halfwords != 0;
 }
 
-static inline bool can_be_known(const memo_position *at, const ntr_message_words *message) {
+static inline bool may_have_memo(const memo_position *at, const ntr_message_words *message) {
     uint64_t first = message->word[0];
     if ((first & at->src_bits) != at->src || !ntr_tcode_in(memo_tcodes(), ntr_words_tcode(first))) return false;
-    return at->halfwords_ahead <= UINT32_MAX || !pays_halfwords_ahead(message);
+    return at->halfwords_ahead <= UINT32_MAX || !deducts_halfwords_ahead(message);
 }
 
 /* What the message depends on. Returns where a passage for it lies. */
-static inline size_t make_key(const ntr_message_memos *all, const memo_position *at, const ntr_message_words *message,
+static inline size_t make_key(const ntr_message_memos *memos, const memo_position *at, const ntr_message_words *message,
                               ntr_message_memo *key) {
     const uint64_t *word = message->word;
     key->from = (uintptr_t)at->block | at->mode;
     key->message = *message;
-    key->halfwords_ahead = pays_halfwords_ahead(message) ? (uint32_t)at->halfwords_ahead : 0;
+    key->halfwords_ahead = deducts_halfwords_ahead(message) ? (uint32_t)at->halfwords_ahead : 0;
     key->ref = is_relative(message) ? at->ref : 0;
-    uint64_t caller = all->wide ? ntr_return_stack_peek(&at->source->stack, 0) : 0;
+    uint64_t caller = memos->wide ? ntr_return_stack_peek(&at->source->stack, 0) : 0;
     uint64_t hash = (word[0] + (word[1] << 17 | word[1] >> 47)) * UINT64_C(0x9e3779b97f4a7c15);
     hash += (key->ref + key->halfwords_ahead + caller) * UINT64_C(0xc2b2ae3d27d4eb4f);
-    return ((hash >> 32 ^ hash) + (key->from >> 6)) * UINT64_C(0xd6e8feb86659fd93) >> (64 - all->bits);
+    return ((hash >> 32 ^ hash) + (key->from >> 6)) * UINT64_C(0xd6e8feb86659fd93) >> (64 - memos->bits);
 }
 
 /* ---- the return stack */
 
-static inline ntr_stack_effect stack_effect_of(const ntr_message_memo *p) {
-    unsigned all = p->small[NTR_MESSAGE_MEMO_STACK];
-    return (ntr_stack_effect){.pops = all & 3, .pushes = all >> 2 & 7, .rise = all >> 5 & 7};
+static inline ntr_stack_effect stack_effect_of(const ntr_message_memo *memo) {
+    unsigned packed = memo->small[NTR_MESSAGE_MEMO_STACK];
+    return (ntr_stack_effect){.pops = packed & 3, .pushes = packed >> 2 & 7, .rise = packed >> 5 & 7};
 }
 
 /* Whether the passage finds there what it once found, and forgets nothing. */
-static bool stack_fits(const ntr_return_stack *stack, ntr_message_memo *p) {
-    ntr_stack_effect stack_effect = stack_effect_of(p);
+static bool stack_fits(const ntr_return_stack *stack, ntr_message_memo *memo) {
+    ntr_stack_effect stack_effect = stack_effect_of(memo);
     if (stack->count < stack_effect.pops || stack->count + stack_effect.rise > stack->limit) return false;
     if (stack->count - stack_effect.pops + stack_effect.pushes > stack->mask) return false; /* it has to grow */
     for (unsigned i = 0; i < stack_effect.pops; i++)
-        if (ntr_return_stack_peek(stack, i) != calls_of(p)->popped[i]) return false;
+        if (ntr_return_stack_peek(stack, i) != calls_of(memo)->popped[i]) return false;
     return true;
 }
 
-static void stack_follow(ntr_source *s, ntr_message_memo *p) {
+static void stack_follow(ntr_source *s, ntr_message_memo *memo) {
     ntr_return_stack *stack = &s->stack;
-    ntr_stack_effect stack_effect = stack_effect_of(p);
-    ntr_block *const *pushed = calls_of(p)->pushed;
+    ntr_stack_effect stack_effect = stack_effect_of(memo);
+    ntr_block *const *pushed = calls_of(memo)->pushed;
     stack->top -= stack_effect.pops;
     stack->count -= stack_effect.pops;
     stack->count += stack_effect.pushes;
@@ -151,21 +151,21 @@ static void stack_follow(ntr_source *s, ntr_message_memo *p) {
 
 /* ---- following */
 
-static inline bool fits(const ntr_message_memos *all, const memo_position *at, ntr_message_memo *p,
+static inline bool fits(const ntr_message_memos *memos, const memo_position *at, ntr_message_memo *memo,
                         const ntr_message_memo *key) {
-    const uint64_t *mine = p->message.word, *wanted = key->message.word;
-    bool same = p->from == key->from && mine[0] == wanted[0] && mine[1] == wanted[1] && p->ref == key->ref &&
-                p->halfwords_ahead == key->halfwords_ahead;
-    return same && (!all->wide || !p->small[NTR_MESSAGE_MEMO_STACK] || stack_fits(&at->source->stack, p));
+    const uint64_t *mine = memo->message.word, *wanted = key->message.word;
+    bool same = memo->from == key->from && mine[0] == wanted[0] && mine[1] == wanted[1] && memo->ref == key->ref &&
+                memo->halfwords_ahead == key->halfwords_ahead;
+    return same && (!memos->wide || !memo->small[NTR_MESSAGE_MEMO_STACK] || stack_fits(&at->source->stack, memo));
 }
 
 /* The passage that is known for the key; NULL: none. */
-static inline ntr_message_memo *find(const ntr_message_memos *all, const memo_position *at, size_t slot,
+static inline ntr_message_memo *find(const ntr_message_memos *memos, const memo_position *at, size_t slot,
                                      const ntr_message_memo *key) {
-    ntr_message_memo *first = memo_at(all, slot);
-    if (fits(all, at, first, key)) return first;
-    ntr_message_memo *second = memo_at(all, slot ^ 1);
-    return fits(all, at, second, key) ? second : NULL;
+    ntr_message_memo *first = memo_at(memos, slot);
+    if (fits(memos, at, first, key)) return first;
+    ntr_message_memo *second = memo_at(memos, slot ^ 1);
+    return fits(memos, at, second, key) ? second : NULL;
 }
 
 /* What messages did that is not in the decoder's totals yet. The small ones are added all at once, in lanes of 16 bits.
@@ -180,11 +180,11 @@ typedef struct sums {
 /* So many can be added before a lane overflows. */
 enum { SUMS_MOST = UINT16_MAX / UINT8_MAX };
 
-static inline void add(sums *sum, const ntr_message_memo *p) {
+static inline void add(sums *sum, const ntr_message_memo *memo) {
     sum->messages++;
-    sum->halfwords += p->halfwords;
-    sum->instructions += p->instructions;
-    uint64_t small = ntr_load8(p->small);
+    sum->halfwords += memo->halfwords;
+    sum->instructions += memo->instructions;
+    uint64_t small = ntr_load8(memo->small);
     sum->small[0] += small & LANES;
     sum->small[1] += small >> 8 & LANES;
 }
@@ -193,7 +193,7 @@ static uint64_t small_sum(const sums *sum, unsigned number) {
     return sum->small[number % 2] >> 16 * (number / 2) & UINT16_MAX;
 }
 
-static void settle(ntr_counts *counts, sums *sum) {
+static void flush_sums(ntr_counts *counts, sums *sum) {
     counts->messages += sum->messages;
     counts->halfwords += sum->halfwords;
     counts->instructions += sum->instructions;
@@ -214,95 +214,95 @@ static bool look_ahead(const ntr_decoder *d, const uint8_t **bytes, const uint8_
 }
 
 /* The source stands where its last message led. */
-static void leave(const memo_position *at, const ntr_message_words *last) {
+static void store_position(const memo_position *at, const ntr_message_words *last) {
     ntr_source *s = at->source;
     s->block = at->block;
     s->pc = at->block->start;
     s->halfwords_ahead = at->halfwords_ahead;
     s->ref = at->ref;
     s->last_branch.valid = false;
-    s->passed = *last;
+    s->last_memo = *last;
 }
 
-static void begin_trial(const ntr_decoder *d, ntr_source *s, ntr_memo_candidate *trial) {
-    trial->source = s;
-    trial->halfwords_ahead = s->halfwords_ahead;
-    trial->ref = s->ref;
-    trial->depth = s->stack.count;
-    trial->before = *d->counts;
+static void begin_candidate(const ntr_decoder *d, ntr_source *s, ntr_memo_candidate *candidate) {
+    candidate->source = s;
+    candidate->halfwords_ahead = s->halfwords_ahead;
+    candidate->ref = s->ref;
+    candidate->depth = s->stack.count;
+    candidate->before = *d->counts;
     if (!d->message_memos.wide) return;
     ntr_return_stack_watch(&s->stack);
-    for (unsigned i = 0; i < NTR_MESSAGE_MEMO_POPS; i++) trial->callers[i] = ntr_return_stack_peek(&s->stack, i);
+    for (unsigned i = 0; i < NTR_MESSAGE_MEMO_POPS; i++) candidate->callers[i] = ntr_return_stack_peek(&s->stack, i);
 }
 
-bool ntr_message_memos_follow(ntr_decoder *d, ntr_memo_candidate *trial) {
+bool ntr_message_memos_follow(ntr_decoder *d, ntr_memo_candidate *candidate) {
     const uint8_t *bytes, *end;
     memo_position at;
     if (d->failed != NTR_OK || !look_ahead(d, &bytes, &end)) return false;
-    if (!take_memo_position(d, ntr_load8(bytes), &at) || !look(d)) return false;
+    if (!take_memo_position(d, ntr_load8(bytes), &at) || !prepare_table(d)) return false;
 
-    const ntr_message_memos all = d->message_memos;
+    const ntr_message_memos memos = d->message_memos;
     ntr_message_words message, last = {0};
     uint64_t before = d->counts->messages;
     sums sum = {0};
     bool unknown = false;
     while (bytes <= end) {
         unsigned size = ntr_words_load(&message, bytes);
-        if (!size || !can_be_known(&at, &message)) break;
+        if (!size || !may_have_memo(&at, &message)) break;
         ntr_message_memo key = {0};
-        size_t slot = make_key(&all, &at, &message, &key);
-        ntr_message_memo *p = find(&all, &at, slot, &key);
-        if (!p) {
-            trial->key = key;
-            trial->slot = slot;
+        size_t slot = make_key(&memos, &at, &message, &key);
+        ntr_message_memo *memo = find(&memos, &at, slot, &key);
+        if (!memo) {
+            candidate->key = key;
+            candidate->slot = slot;
             unknown = true;
             break;
         }
-        if (all.wide && p->small[NTR_MESSAGE_MEMO_STACK]) stack_follow(at.source, p);
-        add(&sum, p);
-        if (sum.messages == SUMS_MOST) settle(d->counts, &sum);
-        at.block = p->to;
-        at.halfwords_ahead = pays_halfwords_ahead(&message) ? 0 : at.halfwords_ahead + p->halfwords;
-        at.ref ^= p->turn;
+        if (memos.wide && memo->small[NTR_MESSAGE_MEMO_STACK]) stack_follow(at.source, memo);
+        add(&sum, memo);
+        if (sum.messages == SUMS_MOST) flush_sums(d->counts, &sum);
+        at.block = memo->to;
+        at.halfwords_ahead = deducts_halfwords_ahead(&message) ? 0 : at.halfwords_ahead + memo->halfwords;
+        at.ref ^= memo->ref_xor;
         last = message;
         bytes += size;
     }
-    settle(d->counts, &sum);
+    flush_sums(d->counts, &sum);
     ntr_words_pass(&d->reader, d->counts->messages - before, bytes);
-    if (last.word[0]) leave(&at, &last);
-    if (unknown) begin_trial(d, at.source, trial);
+    if (last.word[0]) store_position(&at, &last);
+    if (unknown) begin_candidate(d, at.source, candidate);
     return unknown;
 }
 
 /* ---- learning */
 
-/* Whether the message on trial did nothing that a passage does not hold. */
-static bool went_well(const ntr_decoder *d, const ntr_memo_candidate *t) {
+/* Whether the message on candidate did nothing that a passage does not hold. */
+static bool is_learnable(const ntr_decoder *d, const ntr_memo_candidate *t) {
     const ntr_message *m = &d->message;
     return m->defect == NTR_OK && !NTR_HAS(m, TSTAMP) && d->failed == NTR_OK && d->counts->gaps == t->before.gaps &&
            is_plain(d, t->source) && d->message_memos.epoch == d->blocks->epoch &&
            t->source->mode == (t->key.from & MODE);
 }
 
-static bool learn_counts(ntr_message_memo *p, const ntr_counts *before, const ntr_counts *after) {
+static bool learn_counts(ntr_message_memo *memo, const ntr_counts *before, const ntr_counts *after) {
     uint64_t halfwords = after->halfwords - before->halfwords,
              instructions = after->instructions - before->instructions;
     bool small = halfwords <= UINT16_MAX && instructions <= UINT16_MAX;
-    p->halfwords = (uint16_t)halfwords;
-    p->instructions = (uint16_t)instructions;
+    memo->halfwords = (uint16_t)halfwords;
+    memo->instructions = (uint16_t)instructions;
 #define NTR_MESSAGE_MEMO_COUNT(i, name)                            \
     small = small && after->name - before->name <= UINT8_MAX; \
-    p->small[i] = (uint8_t)(after->name - before->name);
+    memo->small[i] = (uint8_t)(after->name - before->name);
     NTR_MESSAGE_MEMO_COUNTS(NTR_MESSAGE_MEMO_COUNT)
 #undef NTR_MESSAGE_MEMO_COUNT
     return small;
 }
 
-static bool learn_stack(ntr_message_memo *p, ntr_message_memo_calls *calls, const ntr_memo_candidate *t) {
+static bool learn_stack(ntr_message_memo *memo, ntr_message_memo_calls *calls, const ntr_memo_candidate *t) {
     const ntr_return_stack *stack = &t->source->stack;
     uint32_t pops = t->depth - stack->least, pushes = stack->count - stack->least, rise = stack->most - t->depth;
     if (pops > NTR_MESSAGE_MEMO_POPS || pushes > NTR_MESSAGE_MEMO_PUSHES || rise > NTR_MESSAGE_MEMO_RISE) return false;
-    p->small[NTR_MESSAGE_MEMO_STACK] = (uint8_t)(pops | pushes << 2 | rise << 5);
+    memo->small[NTR_MESSAGE_MEMO_STACK] = (uint8_t)(pops | pushes << 2 | rise << 5);
     memcpy(calls->popped, t->callers, sizeof calls->popped);
     for (unsigned i = 0; i < pushes; i++)
         calls->pushed[i] = stack->entries[(stack->top - pushes + i) & stack->mask].call;
@@ -311,14 +311,15 @@ static bool learn_stack(ntr_message_memo *p, ntr_message_memo_calls *calls, cons
 
 void ntr_message_memo_learn(ntr_decoder *d, const ntr_memo_candidate *t) {
     ntr_source *s = t->source;
-    ntr_message_memo p = t->key;
+    ntr_message_memo memo = t->key;
     ntr_message_memo_calls calls = {0};
-    if (!went_well(d, t) || !learn_counts(&p, &t->before, d->counts)) return;
-    if (s->halfwords_ahead != (pays_halfwords_ahead(&p.message) ? 0 : t->halfwords_ahead + p.halfwords)) return;
-    if (d->message_memos.wide && !learn_stack(&p, &calls, t)) return;
-    p.turn = t->ref ^ s->ref;
-    p.to = block_of(d, s);
-    if (p.to->halfwords == 0) return;
-    put(&d->message_memos, t->slot, &p, &calls);
+    if (!is_learnable(d, t) || !learn_counts(&memo, &t->before, d->counts)) return;
+    uint64_t halfwords_ahead = deducts_halfwords_ahead(&memo.message) ? 0 : t->halfwords_ahead + memo.halfwords;
+    if (s->halfwords_ahead != halfwords_ahead) return;
+    if (d->message_memos.wide && !learn_stack(&memo, &calls, t)) return;
+    memo.ref_xor = t->ref ^ s->ref;
+    memo.to = block_of(d, s);
+    if (memo.to->halfwords == 0) return;
+    store_memo(&d->message_memos, t->slot, &memo, &calls);
     d->message_memos.learned++;
 }

@@ -18,7 +18,7 @@ typedef struct ntr_message_memo {
     uint64_t from;     /* block and mode; 0: free */
     ntr_message_words message;
     uint64_t ref;      /* reference of U-ADDR before, where the message is relative to it; else 0 */
-    uint64_t turn;     /* what is XORed to it */
+    uint64_t ref_xor;     /* what is XORed to it */
     ntr_block *to;
     uint32_t halfwords_ahead;     /* of halfwords before, where the message pays it; else 0 */
     uint16_t halfwords, instructions;
@@ -56,8 +56,8 @@ typedef struct ntr_memo_candidate {
 
 /* Go over messages as long as they are known, between two orders of a counting decode that tells nobody. Whether the
  * next one can be learned: take it, then ntr_message_memo_learn. */
-bool ntr_message_memos_follow(ntr_decoder *d, ntr_memo_candidate *trial);
-void ntr_message_memo_learn(ntr_decoder *d, const ntr_memo_candidate *trial);
+bool ntr_message_memos_follow(ntr_decoder *d, ntr_memo_candidate *candidate);
+void ntr_message_memo_learn(ntr_decoder *d, const ntr_memo_candidate *candidate);
 
 void ntr_message_memos_release(ntr_message_memos *message_memos, const ntr_allocator *allocator);
 

@@ -20,21 +20,21 @@ static ntr_status fail(ntr_decoder *d, ntr_source *s, ntr_status reason) {
 
 /* The most halfwords or outcomes that one message is believed to stand for. The standard's counters end at 22 bits and
  * some encoders have no limit, but nobody waits for the 2^52 halfwords that a damaged message tells. */
-#define MESSAGE_REACH (UINT64_C(1) << 28)
+#define MESSAGE_LIMIT (UINT64_C(1) << 28)
 
-static bool believable(uint64_t count, uint64_t times) {
+static bool is_plausible(uint64_t count, uint64_t times) {
     uint64_t all;
-    return !__builtin_mul_overflow(count, times, &all) && all <= MESSAGE_REACH;
+    return !__builtin_mul_overflow(count, times, &all) && all <= MESSAGE_LIMIT;
 }
 
 /* Whether an I-CNT leads no further from where history has led already. */
-static bool icnt_believable(const ntr_source *s, uint64_t icnt) {
-    return icnt <= s->halfwords_ahead || believable(icnt - s->halfwords_ahead, 1);
+static bool icnt_is_plausible(const ntr_source *s, uint64_t icnt) {
+    return icnt <= s->halfwords_ahead || is_plausible(icnt - s->halfwords_ahead, 1);
 }
 
 /* Halfwords between where the source stands and where the message's I-CNT ends. */
 static ntr_status halfwords_to_walk(ntr_source *s, uint64_t icnt, uint64_t *total) {
-    if (!icnt_believable(s, icnt) || __builtin_add_overflow(s->icnt, icnt, total)) return NTR_E_FIELD_VALUE;
+    if (!icnt_is_plausible(s, icnt) || __builtin_add_overflow(s->icnt, icnt, total)) return NTR_E_FIELD_VALUE;
     if (*total < s->halfwords_ahead) return NTR_E_HIST_LEFT; /* history led further than I-CNT */
     *total -= s->halfwords_ahead;
     s->icnt = s->halfwords_ahead = 0;
@@ -42,23 +42,23 @@ static ntr_status halfwords_to_walk(ntr_source *s, uint64_t icnt, uint64_t *tota
 }
 
 /* Member by member, into its place: made elsewhere and copied, the walk would wait for it. */
-static inline ntr_walk_request *request(ntr_decoder *d, ntr_source *s, ntr_goal goal, uint64_t left,
-                                        ntr_history history) {
-    ntr_walk_request *o = &d->request;
-    o->source = s;
-    o->goal = (uint8_t)goal;
-    o->btype = 0;
-    o->no_outcome = false;
-    o->left = left;
-    o->runaway_limit = 0;
-    o->history = history;
-    o->address = 0;
-    o->again = 0;
-    return o;
+static inline ntr_walk_request *set_request(ntr_decoder *d, ntr_source *s, ntr_goal goal, uint64_t left,
+                                            ntr_history history) {
+    ntr_walk_request *request = &d->request;
+    request->source = s;
+    request->goal = (uint8_t)goal;
+    request->btype = 0;
+    request->no_outcome = false;
+    request->left = left;
+    request->runaway_limit = 0;
+    request->history = history;
+    request->address = 0;
+    request->repeats = 0;
+    return request;
 }
 
 /* Whether flow messages of this source mean something; if nothing came before, that is a gap. */
-static bool listens(ntr_decoder *d, ntr_source *s) {
+static bool accepts_flow(ntr_decoder *d, ntr_source *s) {
     if (s->state == NTR_SOURCE_STOPPED) ntr_gap_open(d, s, NTR_E_NOT_SYNCED);
     return s->state != NTR_SOURCE_LOST;
 }
@@ -69,9 +69,9 @@ static ntr_status request_walk(ntr_decoder *d, ntr_source *s, ntr_goal goal, uin
     uint64_t total = 0;
     ntr_status status = halfwords_to_walk(s, m->icnt, &total);
     ntr_history history = NTR_HAS(m, HIST) ? ntr_history_of(m->hist, 1) : (ntr_history){0};
-    ntr_walk_request *o = request(d, s, goal, total, history);
-    o->btype = (uint8_t)m->btype;
-    o->address = address;
+    ntr_walk_request *request = set_request(d, s, goal, total, history);
+    request->btype = (uint8_t)m->btype;
+    request->address = address;
     return status == NTR_OK ? NTR_OK : fail(d, s, status);
 }
 
@@ -88,15 +88,15 @@ static ntr_repeatable repeatable(const ntr_message *m) {
 }
 
 /* The last message was a known passage: tell `last_branch` now. */
-static void recall_branch(const ntr_decoder *d, ntr_source *s) {
+static void decode_last_branch(const ntr_decoder *d, ntr_source *s) {
     ntr_message m = {0};
-    ntr_words_decode(&d->params, &s->passed, &m);
-    s->passed = (ntr_message_words){0};
+    ntr_words_decode(&d->params, &s->last_memo, &m);
+    s->last_memo = (ntr_message_words){0};
     if (ntr_has_role(m.tcode, NTR_ROLE_BRANCH)) s->last_branch = repeatable(&m);
 }
 
 static ntr_status on_branch(ntr_decoder *d, ntr_source *s) {
-    if (!listens(d, s)) return NTR_OK;
+    if (!accepts_flow(d, s)) return NTR_OK;
     if (!NTR_HAS(&d->message, UADDR)) return request_walk(d, s, goal_of(&d->message), 0);
     s->ref ^= ntr_message_address(&d->params, &d->message, NTR_FIELD_UADDR);
     return request_walk(d, s, goal_of(&d->message), s->ref);
@@ -104,23 +104,23 @@ static ntr_status on_branch(ntr_decoder *d, ntr_source *s) {
 
 static ntr_status on_repeat(ntr_decoder *d, ntr_source *s) {
     const ntr_repeatable *last = &s->last_branch;
-    if (s->passed.word[0]) recall_branch(d, s);
-    if (!listens(d, s)) return NTR_OK;
+    if (s->last_memo.word[0]) decode_last_branch(d, s);
+    if (!accepts_flow(d, s)) return NTR_OK;
     if (!last->valid) return fail(d, s, NTR_E_REPEAT);
     if (d->message.bcnt == 0) { /* no repetition: harmless (OQ-2) */
         ntr_event_note(d, s, NTR_E_FIELD_VALUE);
         return NTR_OK;
     }
-    if (!believable(d->message.bcnt, last->icnt ? last->icnt : 1)) return fail(d, s, NTR_E_FIELD_VALUE);
+    if (!is_plausible(d->message.bcnt, last->icnt ? last->icnt : 1)) return fail(d, s, NTR_E_FIELD_VALUE);
     ntr_history history = last->hist ? ntr_history_of(last->hist, 1) : (ntr_history){0};
-    ntr_walk_request *o = request(d, s, last->goal, last->icnt, history);
-    o->btype = last->btype;
-    o->address = s->pc; /* OQ-1: the same target each time */
-    o->again = d->message.bcnt - 1;
-    o->total = last->icnt;
-    o->whole = history;
-    o->from = s->pc;
-    o->depth = ntr_return_stack_mark(&s->stack);
+    ntr_walk_request *request = set_request(d, s, last->goal, last->icnt, history);
+    request->btype = last->btype;
+    request->address = s->pc; /* OQ-1: the same target each time */
+    request->repeats = d->message.bcnt - 1;
+    request->repeat_halfwords = last->icnt;
+    request->repeat_history = history;
+    request->repeat_from = s->pc;
+    request->repeat_depth = ntr_return_stack_mark(&s->stack);
     return NTR_OK;
 }
 
@@ -156,7 +156,7 @@ static ntr_status on_sync(ntr_decoder *d, ntr_source *s) {
         flowing = false;
     }
     if (!flowing) {
-        request(d, s, NTR_GOAL_NOTIFY, 0, (ntr_history){0})->address = s->ref;
+        set_request(d, s, NTR_GOAL_NOTIFY, 0, (ntr_history){0})->address = s->ref;
         return NTR_OK;
     }
     ntr_goal goal = !NTR_HAS(m, BTYPE) ? NTR_GOAL_NOTIFY : m->btype ? NTR_GOAL_TRAP : NTR_GOAL_SYNC;
@@ -165,9 +165,9 @@ static ntr_status on_sync(ntr_decoder *d, ntr_source *s) {
 
 static void stop_reached(ntr_decoder *d, ntr_source *s) {
     bool known = s->state == NTR_SOURCE_FOLLOWING && s->pc_known; /* stopped already: it may have run on untraced */
-    /* The message itself is sound, unless older damage makes everything doubtful. */
-    bool sound = s->state != NTR_SOURCE_LOST || s->gap.message == d->message.number;
-    if (sound) {
+    /* The message itself is intact, unless older damage makes everything doubtful. */
+    bool intact = s->state != NTR_SOURCE_LOST || s->gap.message == d->message.number;
+    if (intact) {
         ntr_gap_close(d, s, NULL);
         s->state = NTR_SOURCE_STOPPED;
     }
@@ -201,25 +201,30 @@ static ntr_status on_error(ntr_decoder *d, ntr_source *s) {
 /* The outcomes a ResourceFull stands for; false: nobody knows what it means, or there can not be as many. */
 static bool resource_history(const ntr_decoder *d, ntr_history *history) {
     const ntr_message *m = &d->message;
-    bool runs = d->params.dialect->rcode_counts;
+    bool has_counts = d->params.dialect->rcode_counts;
     switch (m->rcode) {
     case NTR_RCODE_HIST: *history = ntr_history_of(m->rdata0, 1); return true;
     case NTR_RCODE_HIST_REPEATED:
         *history = ntr_history_of(m->rdata0, m->rdata1);
-        return believable(history->length, m->rdata1);
-    case NTR_RCODE_NOT_TAKEN: *history = ntr_history_run(false, m->rdata0); return runs && believable(m->rdata0, 1);
-    case NTR_RCODE_TAKEN: *history = ntr_history_run(true, m->rdata0); return runs && believable(m->rdata0, 1);
+        return is_plausible(history->length, m->rdata1);
+    case NTR_RCODE_NOT_TAKEN:
+        *history = ntr_history_run(false, m->rdata0);
+        return has_counts && is_plausible(m->rdata0, 1);
+    case NTR_RCODE_TAKEN:
+        *history = ntr_history_run(true, m->rdata0);
+        return has_counts && is_plausible(m->rdata0, 1);
     default: return false;
     }
 }
 
 static ntr_status on_resource(ntr_decoder *d, ntr_source *s) {
-    if (!listens(d, s)) return NTR_OK;
+    if (!accepts_flow(d, s)) return NTR_OK;
     if (d->message.rcode == NTR_RCODE_ICNT) {
         uint64_t icnt = d->message.rdata0;
-        if (!icnt_believable(s, icnt) || __builtin_add_overflow(s->icnt, icnt, &s->icnt))
+        if (!icnt_is_plausible(s, icnt) || __builtin_add_overflow(s->icnt, icnt, &s->icnt))
             return fail(d, s, NTR_E_FIELD_VALUE);
-        if (s->icnt > s->halfwords_ahead) request(d, s, NTR_GOAL_COUNT, s->icnt - s->halfwords_ahead, (ntr_history){0});
+        if (s->icnt > s->halfwords_ahead)
+            set_request(d, s, NTR_GOAL_COUNT, s->icnt - s->halfwords_ahead, (ntr_history){0});
         return NTR_OK;
     }
     ntr_history history;
@@ -228,7 +233,7 @@ static ntr_status on_resource(ntr_decoder *d, ntr_source *s) {
         ntr_event_note(d, s, NTR_E_FIELD_VALUE);
         return NTR_OK;
     }
-    request(d, s, NTR_GOAL_HISTORY, NTR_NO_ICNT, history);
+    set_request(d, s, NTR_GOAL_HISTORY, NTR_NO_ICNT, history);
     return NTR_OK;
 }
 
@@ -338,7 +343,7 @@ ntr_status ntr_message_take(ntr_decoder *d) {
     bool repeat = ntr_has_role(m->tcode, NTR_ROLE_REPEAT);
     if (repeat) stamp_header(d, s);
     bool absolute = ntr_clock_follow(&s->clock, &d->params, m);
-    if (absolute) ntr_source_list(d, s);
+    if (absolute) ntr_source_activate(d, s);
     if (!repeat) stamp_header(d, s);
     if (!repeat) ntr_source_forget_branch(s);
     s->mode = ntr_mode_follow(s->mode, m);

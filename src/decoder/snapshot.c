@@ -7,7 +7,7 @@
 
 struct ntr_snapshot {
     ntr_reader reader;
-    ntr_open_gap orphan;
+    ntr_open_gap early_gap;
     uint32_t silent; /* a guess: sources that are known besides */
     size_t count;
     ntr_source *sources; /* in the order of their numbers, each with a stack of its own */
@@ -17,15 +17,15 @@ const ntr_params *ntr_snapshot_params(const ntr_decoder *d) {
     return &d->params;
 }
 
-static void release_sources(ntr_snapshot *b, const ntr_allocator *allocator) {
-    for (size_t i = 0; i < b->count; i++) ntr_return_stack_release(&b->sources[i].stack, allocator);
-    ntr_dealloc(allocator, b->sources);
+static void release_sources(ntr_snapshot *snapshot, const ntr_allocator *allocator) {
+    for (size_t i = 0; i < snapshot->count; i++) ntr_return_stack_release(&snapshot->sources[i].stack, allocator);
+    ntr_dealloc(allocator, snapshot->sources);
 }
 
-void ntr_snapshot_free(ntr_snapshot *b, const ntr_allocator *allocator) {
-    if (!b) return;
-    release_sources(b, allocator);
-    ntr_dealloc(allocator, b);
+void ntr_snapshot_free(ntr_snapshot *snapshot, const ntr_allocator *allocator) {
+    if (!snapshot) return;
+    release_sources(snapshot, allocator);
+    ntr_dealloc(allocator, snapshot);
 }
 
 /* `to` is to be what `from` is; pointers into somebody's cache of blocks are left behind. */
@@ -34,33 +34,33 @@ static ntr_status copy_source(ntr_source *to, const ntr_source *from, const ntr_
     to->block = NULL;
     to->view_known = false;
     to->stamp++; /* the stack's short cuts, too */
-    to->next_listed = NULL;
+    to->next_active = NULL;
     return ntr_return_stack_copy(&to->stack, &from->stack, allocator);
 }
 
-static ntr_status take_sources(ntr_snapshot *b, const ntr_decoder *d) {
+static ntr_status take_sources(ntr_snapshot *snapshot, const ntr_decoder *d) {
     ntr_status status = NTR_OK;
-    for (uint32_t i = 0; i < d->source_room && status == NTR_OK; i++)
-        if (d->sources[i]) status = copy_source(&b->sources[b->count++], d->sources[i], d->allocator);
+    for (uint32_t i = 0; i < d->source_capacity && status == NTR_OK; i++)
+        if (d->sources[i]) status = copy_source(&snapshot->sources[snapshot->count++], d->sources[i], d->allocator);
     return status;
 }
 
 ntr_snapshot *ntr_snapshot_take(const ntr_decoder *d) {
-    ntr_snapshot *b = ntr_alloc(d->allocator, 1, sizeof *b);
-    if (!b) return NULL;
-    b->reader = d->reader;
-    b->orphan = d->orphan;
-    b->sources = ntr_alloc(d->allocator, d->source_count + 1, sizeof *b->sources);
-    if (b->sources && take_sources(b, d) == NTR_OK) return b;
-    ntr_snapshot_free(b, d->allocator);
+    ntr_snapshot *snapshot = ntr_alloc(d->allocator, 1, sizeof *snapshot);
+    if (!snapshot) return NULL;
+    snapshot->reader = d->reader;
+    snapshot->early_gap = d->early_gap;
+    snapshot->sources = ntr_alloc(d->allocator, d->source_count + 1, sizeof *snapshot->sources);
+    if (snapshot->sources && take_sources(snapshot, d) == NTR_OK) return snapshot;
+    ntr_snapshot_free(snapshot, d->allocator);
     return NULL;
 }
 
 /* ---- going on */
 
 static void drop_sources(ntr_decoder *d) {
-    d->orphan = (ntr_open_gap){0};
-    d->listed = NULL;
+    d->early_gap = (ntr_open_gap){0};
+    d->active = NULL;
     for (uint32_t i = 0; d->source_count; i++) {
         if (!d->sources[i]) continue;
         ntr_return_stack_release(&d->sources[i]->stack, d->allocator);
@@ -75,30 +75,30 @@ static ntr_status add_source(ntr_decoder *d, const ntr_source *from) {
     if (!s) return NTR_E_MEMORY;
     ntr_return_stack_release(&s->stack, d->allocator);
     ntr_status status = copy_source(s, from, d->allocator);
-    s->listed = false;
-    if (from->listed) ntr_source_list(d, s);
+    s->active = false;
+    if (from->active) ntr_source_activate(d, s);
     return status;
 }
 
 /* A span that has been read to its end; the next one begins here. */
-static void rest(ntr_framer *framer) {
+static void drop_span(ntr_framer *framer) {
     framer->base += framer->at;
     framer->size = framer->at = 0;
     framer->data = framer->held;
 }
 
-ntr_status ntr_snapshot_restore(ntr_decoder *d, const ntr_snapshot *b) {
+ntr_status ntr_snapshot_restore(ntr_decoder *d, const ntr_snapshot *snapshot) {
     ntr_status status = NTR_OK;
     drop_sources(d);
-    d->reader = b->reader;
-    rest(&d->reader.framer);
+    d->reader = snapshot->reader;
+    drop_span(&d->reader.framer);
     d->request.source = NULL;
     d->times = 1;
     d->queue_at = d->queue_count = 0;
     d->closing = 0;
     d->failed = NTR_OK;
-    for (size_t i = 0; i < b->count && status == NTR_OK; i++) status = add_source(d, &b->sources[i]);
-    d->orphan = b->orphan;
+    for (size_t i = 0; i < snapshot->count && status == NTR_OK; i++) status = add_source(d, &snapshot->sources[i]);
+    d->early_gap = snapshot->early_gap;
     return status;
 }
 
@@ -106,7 +106,7 @@ ntr_status ntr_snapshot_restore(ntr_decoder *d, const ntr_snapshot *b) {
 
 void ntr_snapshot_move(ntr_decoder *d, const ntr_snapshot_position *place) {
     ntr_framer *framer = &d->reader.framer;
-    rest(framer);
+    drop_span(framer);
     framer->mode = 0;
     framer->base = place->offset;
     d->reader.number = place->number;
@@ -132,21 +132,22 @@ ntr_snapshot *ntr_snapshot_predict(ntr_decoder *d, const ntr_snapshot_position *
     for (size_t i = 0; i < count; i++)
         if (guess_source(d, &guesses[i]) != NTR_OK) return NULL;
     ntr_snapshot_move(d, place);
-    ntr_snapshot *b = ntr_snapshot_take(d);
-    if (b) b->silent = place->silent;
-    return b;
+    ntr_snapshot *snapshot = ntr_snapshot_take(d);
+    if (snapshot) snapshot->silent = place->silent;
+    return snapshot;
 }
 
 /* Nothing pending, as right behind a synchronizing message. */
-static bool is_settled(const ntr_source *s) {
+static bool has_nothing_pending(const ntr_source *s) {
     return !s->gap.open && s->icnt == 0 && s->halfwords_ahead == 0 && s->run.halfwords == 0 && s->stack.count == 0 &&
-           !s->stack_incomplete && !s->stack_doubtful && !s->last_branch.valid && !s->passed.word[0];
+           !s->stack_incomplete && !s->stack_doubtful && !s->last_branch.valid && !s->last_memo.word[0];
 }
 
 static bool same_source(const ntr_source *a, const ntr_source *b) {
-    return is_settled(a) && is_settled(b) && a->id == b->id && a->state == b->state && a->mode == b->mode &&
-           a->listed == b->listed && a->pc_known == b->pc_known && a->pc == b->pc && a->ref == b->ref &&
-           a->clock.known == b->clock.known && a->clock.time == b->clock.time && ntr_context_equal(&a->context, &b->context);
+    return has_nothing_pending(a) && has_nothing_pending(b) && a->id == b->id && a->state == b->state &&
+           a->mode == b->mode && a->active == b->active && a->pc_known == b->pc_known && a->pc == b->pc &&
+           a->ref == b->ref && a->clock.known == b->clock.known && a->clock.time == b->clock.time &&
+           ntr_context_equal(&a->context, &b->context);
 }
 
 static bool same_reader(const ntr_reader *a, const ntr_reader *b) {
@@ -155,20 +156,20 @@ static bool same_reader(const ntr_reader *a, const ntr_reader *b) {
 }
 
 /* Sources are in the order of their numbers. */
-static const ntr_source *find(const ntr_snapshot *b, uint16_t id) {
-    size_t low = 0, high = b->count;
+static const ntr_source *find(const ntr_snapshot *snapshot, uint16_t id) {
+    size_t low = 0, high = snapshot->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (b->sources[middle].id < id)
+        if (snapshot->sources[middle].id < id)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < b->count && b->sources[low].id == id ? &b->sources[low] : NULL;
+    return low < snapshot->count && snapshot->sources[low].id == id ? &snapshot->sources[low] : NULL;
 }
 
 bool ntr_snapshot_matches(const ntr_snapshot *truth, const ntr_snapshot *joined, const ntr_snapshot *guess) {
-    if (truth->orphan.open || truth->count != guess->count + guess->silent) return false;
+    if (truth->early_gap.open || truth->count != guess->count + guess->silent) return false;
     if (!same_reader(&truth->reader, &guess->reader)) return false;
     for (size_t i = 0; i < guess->count; i++) {
         const ntr_source *s = find(joined, guess->sources[i].id);
@@ -204,10 +205,10 @@ ntr_status ntr_snapshot_carry(ntr_snapshot *end, const ntr_snapshot *before, con
     return status;
 }
 
-uint64_t ntr_snapshot_offset(const ntr_snapshot *b) {
-    return ntr_reader_offset(&b->reader);
+uint64_t ntr_snapshot_offset(const ntr_snapshot *snapshot) {
+    return ntr_reader_offset(&snapshot->reader);
 }
 
-uint64_t ntr_snapshot_number(const ntr_snapshot *b) {
-    return b->reader.number;
+uint64_t ntr_snapshot_number(const ntr_snapshot *snapshot) {
+    return snapshot->reader.number;
 }

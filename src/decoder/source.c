@@ -10,10 +10,10 @@ ntr_source *ntr_source_get(ntr_decoder *d, uint16_t id) {
     s->id = id;
     s->context.prv = NTR_PRV_UNKNOWN;
     ntr_return_stack_init(&s->stack, d->params.return_stack);
-    if (d->orphan.open) { /* it may have been this source's bytes that were spoilt */
-        s->gap = d->orphan;
+    if (d->early_gap.open) { /* it may have been this source's bytes that were spoilt */
+        s->gap = d->early_gap;
         s->state = NTR_SOURCE_LOST;
-        d->orphan.open = false;
+        d->early_gap.open = false;
     }
     d->sources[id] = s;
     d->source_count++;
@@ -22,7 +22,7 @@ ntr_source *ntr_source_get(ntr_decoder *d, uint16_t id) {
 
 void ntr_sources_release(ntr_decoder *d) {
     if (!d->sources) return;
-    for (uint32_t i = 0; i < d->source_room; i++) {
+    for (uint32_t i = 0; i < d->source_capacity; i++) {
         if (!d->sources[i]) continue;
         ntr_return_stack_release(&d->sources[i]->stack, d->allocator);
         ntr_dealloc(d->allocator, d->sources[i]);
@@ -36,16 +36,16 @@ void ntr_source_goto(ntr_source *s, uint64_t pc) {
     s->block = NULL;
 }
 
-void ntr_source_list(ntr_decoder *d, ntr_source *s) {
-    if (s->listed) return;
-    s->listed = true;
-    s->next_listed = d->listed;
-    d->listed = s;
+void ntr_source_activate(ntr_decoder *d, ntr_source *s) {
+    if (s->active) return;
+    s->active = true;
+    s->next_active = d->active;
+    d->active = s;
 }
 
 void ntr_source_begin(ntr_decoder *d, ntr_source *s) {
     s->begun = true;
-    ntr_source_list(d, s);
+    ntr_source_activate(d, s);
 }
 
 void ntr_source_forget_view(ntr_source *s) {
@@ -59,7 +59,7 @@ static uint32_t view_of(ntr_decoder *d, const ntr_source *s) {
     return ntr_blocks_view(d->blocks, &s->context);
 }
 
-void ntr_source_look(ntr_decoder *d, ntr_source *s) {
+void ntr_source_update_view(ntr_decoder *d, ntr_source *s) {
     ntr_blocks *blocks = d->blocks;
     if (!ntr_blocks_is_calm(blocks, d->message.offset)) {
         ntr_count_flush(d);

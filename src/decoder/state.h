@@ -62,7 +62,7 @@ typedef struct ntr_source {
     uint8_t state;  /* ntr_source_state */
     uint8_t mode;   /* ntr_mode */
     bool pc_known;
-    bool listed;           /* in the decoder's list of sources that have something to lose: flow, or the time */
+    bool active;           /* in the decoder's list of sources that have something to lose: flow, or the time */
     bool begun;            /* there was flow to lose */
     bool stack_incomplete; /* calls happened that the stack does not hold */
     bool stack_doubtful;   /* the task changed, and the encoder infers returns without looking where they go */
@@ -76,8 +76,7 @@ typedef struct ntr_source {
     ntr_open_span run;
     ntr_return_stack stack;
     ntr_repeatable last_branch;
-    ntr_message_words
-        passed; /* the last message, if it was a known passage: then `last_branch` has yet to be told; else zeros */
+    ntr_message_words last_memo; /* the last message, if it was a known passage: then `last_branch` has yet to be told; else zeros */
     ntr_clock clock;
 
     ntr_context context;
@@ -86,7 +85,7 @@ typedef struct ntr_source {
     uint64_t generation, epoch;
 
     ntr_open_gap gap;
-    struct ntr_source *next_listed;
+    struct ntr_source *next_active;
 } ntr_source;
 
 /* `left` of an order that only its history ends. */
@@ -101,20 +100,20 @@ typedef struct ntr_walk_request {
     uint64_t runaway_limit;       /* ... below which a walk on history has run away; 0: not measured yet */
     ntr_history history;  /* outcomes still to take */
     uint64_t address;     /* that the message carries */
-    uint64_t again;       /* RepeatBranch: times to start over; */
-    uint64_t total;       /*   then, each time with so many halfwords */
-    ntr_history whole;    /*   and this history, */
-    uint64_t from;        /*   from this address on */
-    uint32_t depth;       /*   with the return stack so deep */
+    uint64_t repeats;      /* RepeatBranch: times to start over; */
+    uint64_t repeat_halfwords;      /*   then, each time with so many halfwords */
+    ntr_history repeat_history;    /*   and this history, */
+    uint64_t repeat_from;/*   from this address on */
+    uint32_t repeat_depth;      /*   with the return stack so deep */
 } ntr_walk_request;
 
 /* Whether the order walks ahead of its I-CNT, so that what it walks is a debt. */
-static inline bool ntr_request_runs_ahead(const ntr_walk_request *o) {
-    return o->goal == NTR_GOAL_HISTORY || o->goal == NTR_GOAL_COUNT;
+static inline bool ntr_request_runs_ahead(const ntr_walk_request *request) {
+    return request->goal == NTR_GOAL_HISTORY || request->goal == NTR_GOAL_COUNT;
 }
 
 /* Most events that one step may add before the queue is drained. */
-#define NTR_QUEUE_ROOM 16
+#define NTR_QUEUE_CAPACITY 16
 
 /* history_memo.h */
 typedef struct ntr_history_memos {
@@ -142,16 +141,16 @@ struct ntr_decoder {
     ntr_blocks *blocks;
 
     ntr_source **sources; /* by SRC, made when first seen */
-    uint32_t source_room, source_count;
-    ntr_source *listed;   /* sources with something to lose, at least */
+    uint32_t source_capacity, source_count;
+    ntr_source *active;   /* sources with something to lose, at least */
 
     ntr_message message;  /* the one in hand */
     ntr_walk_request request;
     ntr_event header;     /* what every event of this message says */
-    ntr_open_gap orphan;  /* damage before the first source was seen */
+    ntr_open_gap early_gap;  /* damage before the first source was seen */
     uint32_t closing;     /* at the end of the stream: next source whose gap is to be told */
 
-    ntr_event queue[NTR_QUEUE_ROOM];
+    ntr_event queue[NTR_QUEUE_CAPACITY];
     uint8_t queue_at, queue_count;
 
     ntr_counts *counts;   /* counting decode: where to; else NULL */
@@ -177,19 +176,19 @@ void ntr_sources_release(ntr_decoder *d);
 void ntr_source_goto(ntr_source *s, uint64_t pc);
 
 /* Have `view` fit the context and the place in the stream, and no pointer to a block that died. */
-void ntr_source_look(ntr_decoder *d, ntr_source *s);
+void ntr_source_update_view(ntr_decoder *d, ntr_source *s);
 
 /* There is nothing that RepeatBranch could repeat. */
 static inline void ntr_source_forget_branch(ntr_source *s) {
     s->last_branch.valid = false;
-    s->passed = (ntr_message_words){0};
+    s->last_memo = (ntr_message_words){0};
 }
 
 /* The context changed. */
 void ntr_source_forget_view(ntr_source *s);
 
 /* Tell that the source has a state that lost bytes would spoil. */
-void ntr_source_list(ntr_decoder *d, ntr_source *s);
+void ntr_source_activate(ntr_decoder *d, ntr_source *s);
 
 /* ... and flow to lose. */
 void ntr_source_begin(ntr_decoder *d, ntr_source *s);

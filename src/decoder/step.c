@@ -17,12 +17,12 @@ static const ntr_dialect *dialect_of(const ntr_decoder *d) {
     return d->params.dialect;
 }
 
-ntr_status ntr_step_no_outcome(const ntr_decoder *d, ntr_walk_request *o) {
-    unsigned mode = o->source->mode;
+ntr_status ntr_step_no_outcome(const ntr_decoder *d, ntr_walk_request *request) {
+    unsigned mode = request->source->mode;
     if (mode == NTR_MODE_BTM) return NTR_OK; /* a taken branch would have had its message */
-    if (o->goal == NTR_GOAL_COUNT) return NTR_E_HIST_SHORT;
+    if (request->goal == NTR_GOAL_COUNT) return NTR_E_HIST_SHORT;
     if (mode == NTR_MODE_HTM && dialect_of(d)->history_whole) return NTR_E_HIST_SHORT;
-    o->no_outcome = true; /* the branch counts as not taken (OQ-9) */
+    request->no_outcome = true; /* the branch counts as not taken (OQ-9) */
     return NTR_OK;
 }
 
@@ -60,6 +60,6 @@ ntr_status ntr_step_indirect(ntr_decoder *d, ntr_source *s, ntr_block *b, ntr_st
     /* A return goes to the block behind the call, which the call remembers, whoever else called. */
     bool known_call = by_stack && popped.call && popped.stamp == s->stamp;
     step->from = known_call ? popped.call : b;
-    step->falls = known_call || !inferable;
+    step->falls_through = known_call || !inferable;
     return status;
 }

@@ -7,14 +7,15 @@
 typedef struct ntr_step {
     uint64_t target;
     ntr_block *from; /* the block that knows its way to `target`: */
-    bool falls;      /*   `target` is behind its last instruction */
+    bool falls_through;      /*   `target` is behind its last instruction */
     uint8_t end;     /* ntr_end */
     uint8_t flags;   /* NTR_EVENT_IMPLICIT */
 } ntr_step;
 
 /* The block at the target; it has no halfwords when there is no code. */
 static inline ntr_block *ntr_step_block(ntr_decoder *d, const ntr_step *step) {
-    return step->falls ? ntr_blocks_fall(d->blocks, step->from) : ntr_blocks_jump(d->blocks, step->from, step->target);
+    return step->falls_through ? ntr_blocks_fall(d->blocks, step->from)
+                               : ntr_blocks_jump(d->blocks, step->from, step->target);
 }
 
 static inline ntr_status ntr_step_push(ntr_decoder *d, ntr_source *s, ntr_block *b) {
@@ -23,13 +24,13 @@ static inline ntr_status ntr_step_push(ntr_decoder *d, ntr_source *s, ntr_block 
 }
 
 /* A branch was met and there is no history left. NTR_OK: it was not taken. Errors: NTR_E_HIST_SHORT. */
-ntr_status ntr_step_no_outcome(const ntr_decoder *d, ntr_walk_request *o);
+ntr_status ntr_step_no_outcome(const ntr_decoder *d, ntr_walk_request *request);
 
 /* The outcome of a branch, or of a jump that is traced like one. Errors: NTR_E_HIST_SHORT. */
-static inline ntr_status ntr_step_outcome(const ntr_decoder *d, ntr_walk_request *o, ntr_history *history,
+static inline ntr_status ntr_step_outcome(const ntr_decoder *d, ntr_walk_request *request, ntr_history *history,
                                           bool *taken) {
     *taken = false;
-    if (!ntr_history_refill(history)) return ntr_step_no_outcome(d, o);
+    if (!ntr_history_refill(history)) return ntr_step_no_outcome(d, request);
     *taken = ntr_history_take(history);
     return NTR_OK;
 }
@@ -60,14 +61,14 @@ ntr_status ntr_step_indirect(ntr_decoder *d, ntr_source *s, ntr_block *b, ntr_st
 
 /* The way on after `b`. Errors: as ntr_step_indirect; NTR_E_NO_LANDING, NTR_E_HIST_LEFT, NTR_E_HIST_SHORT,
  * NTR_E_NO_IMAGE. */
-static inline ntr_status ntr_step_own(ntr_decoder *d, ntr_walk_request *o, ntr_history *history, ntr_block *b,
+static inline ntr_status ntr_step_infer(ntr_decoder *d, ntr_walk_request *request, ntr_history *history, ntr_block *b,
                                       ntr_step *step) {
-    ntr_source *s = o->source;
+    ntr_source *s = request->source;
     ntr_status status;
     bool taken;
     switch (b->flow) {
     case NTR_FLOW_BRANCH:
-        status = ntr_step_outcome(d, o, history, &taken);
+        status = ntr_step_outcome(d, request, history, &taken);
         if (taken) {
             *step = (ntr_step){b->target, b, false, NTR_END_TAKEN, 0};
         } else {
@@ -78,9 +79,9 @@ static inline ntr_status ntr_step_own(ntr_decoder *d, ntr_walk_request *o, ntr_h
     case NTR_FLOW_DIRECT_CALL:
         if (b->flags & NTR_BLOCK_NO_TARGET) return NTR_E_NO_IMAGE;
         if (ntr_jumps_have_outcomes(d, s)) {
-            status = ntr_step_outcome(d, o, history, &taken);
+            status = ntr_step_outcome(d, request, history, &taken);
             if (status != NTR_OK) return status;
-            if (!taken && !o->no_outcome) return NTR_E_HIST_LEFT;
+            if (!taken && !request->no_outcome) return NTR_E_HIST_LEFT;
         }
         *step = (ntr_step){b->target, b, false, NTR_END_JUMP, 0};
         if (b->flow == NTR_FLOW_DIRECT_JUMP) return NTR_OK;

@@ -10,40 +10,40 @@
 typedef enum action {
     BAD = 0,      /* the message cannot lead here */
     FALL,         /* nothing jumped */
-    OWN,          /* the instruction's own way, then the goal */
+    INFER,          /* the instruction's own way, then the goal */
     TAKEN,        /* a branch, taken */
     OUTCOME,      /* a branch; without outcome the message's address tells it */
     ADDRESS,      /* to the message's address */
-    OWN_UNKNOWN,  /* to its inferred target, else its target is unknown: a trap came first (OQ-15) */
-    OWN_ADDRESS,  /* own way when it can be inferred, else to the message's address */
+    INFER_UNKNOWN,  /* to its inferred target, else its target is unknown: a trap came first (OQ-15) */
+    INFER_ADDRESS,  /* own way when it can be inferred, else to the message's address */
     TRACED_JUMP,  /* own way if jumps are traced like branches, else BAD */
     COUNTED,      /* ECALL or EBREAK never retires, but some encoders count it and send the handler's address */
     CUSTOM,       /* to the message's address if the instruction may be a jump we do not know (section 15.8) */
 } action;
 
 static const uint8_t actions[][NTR_GOAL_KINDS] = {
-    /*                           HISTORY TAKEN        ADDRESS  TRAP         SYNC     NOTIFY       STOP */
-    [NTR_FLOW_LINEAR] =        {BAD, BAD,         CUSTOM,  FALL,        FALL,    FALL,        FALL},
-    [NTR_FLOW_BRANCH] =        {BAD, TAKEN,       BAD,     OWN,         OUTCOME, OUTCOME,     OWN},
-    [NTR_FLOW_DIRECT_JUMP] =   {BAD, TRACED_JUMP, BAD,     OWN,         OWN,     OWN,         OWN},
-    [NTR_FLOW_DIRECT_CALL] =   {BAD, TRACED_JUMP, BAD,     OWN,         OWN,     OWN,         OWN},
-    [NTR_FLOW_INDIRECT_JUMP] = {BAD, BAD,         ADDRESS, OWN_UNKNOWN, ADDRESS, ADDRESS,     OWN_UNKNOWN},
-    [NTR_FLOW_INDIRECT_CALL] = {BAD, BAD,         ADDRESS, OWN_UNKNOWN, ADDRESS, ADDRESS,     OWN_UNKNOWN},
-    [NTR_FLOW_CO_SWAP] =       {BAD, BAD,         ADDRESS, OWN_UNKNOWN, ADDRESS, OWN_ADDRESS, OWN_UNKNOWN},
-    [NTR_FLOW_RETURN] =        {BAD, BAD,         ADDRESS, OWN_UNKNOWN, ADDRESS, OWN_ADDRESS, OWN_UNKNOWN},
-    [NTR_FLOW_TRAP_RETURN] =   {BAD, BAD,         ADDRESS, OWN_UNKNOWN, ADDRESS, ADDRESS,     OWN_UNKNOWN},
-    [NTR_FLOW_TRAP] =          {BAD, BAD,         COUNTED, COUNTED,     COUNTED, BAD,         BAD},
+    /*                          HISTORY TAKEN    ADDRESS  TRAP           SYNC     NOTIFY         STOP */
+    [NTR_FLOW_LINEAR] =        {BAD, BAD,         CUSTOM,  FALL,          FALL,    FALL,          FALL},
+    [NTR_FLOW_BRANCH] =        {BAD, TAKEN,       BAD,     INFER,         OUTCOME, OUTCOME,       INFER},
+    [NTR_FLOW_DIRECT_JUMP] =   {BAD, TRACED_JUMP, BAD,     INFER,         INFER,   INFER,         INFER},
+    [NTR_FLOW_DIRECT_CALL] =   {BAD, TRACED_JUMP, BAD,     INFER,         INFER,   INFER,         INFER},
+    [NTR_FLOW_INDIRECT_JUMP] = {BAD, BAD,         ADDRESS, INFER_UNKNOWN, ADDRESS, ADDRESS,       INFER_UNKNOWN},
+    [NTR_FLOW_INDIRECT_CALL] = {BAD, BAD,         ADDRESS, INFER_UNKNOWN, ADDRESS, ADDRESS,       INFER_UNKNOWN},
+    [NTR_FLOW_CO_SWAP] =       {BAD, BAD,         ADDRESS, INFER_UNKNOWN, ADDRESS, INFER_ADDRESS, INFER_UNKNOWN},
+    [NTR_FLOW_RETURN] =        {BAD, BAD,         ADDRESS, INFER_UNKNOWN, ADDRESS, INFER_ADDRESS, INFER_UNKNOWN},
+    [NTR_FLOW_TRAP_RETURN] =   {BAD, BAD,         ADDRESS, INFER_UNKNOWN, ADDRESS, ADDRESS,       INFER_UNKNOWN},
+    [NTR_FLOW_TRAP] =          {BAD, BAD,         COUNTED, COUNTED,       COUNTED, BAD,           BAD},
 };
 
 /* The instructions since the last span. */
-typedef struct stretch {
+typedef struct code_range {
     uint64_t address, last, next;
     uint32_t instructions, halfwords;
     uint8_t flow; /* what it ended with; NTR_FLOW_LINEAR in the middle of a block */
-} stretch;
+} code_range;
 
-static stretch untold(const ntr_source *s) {
-    return (stretch){.address = s->pc - 2 * (uint64_t)s->run.halfwords,
+static code_range open_range(const ntr_source *s) {
+    return (code_range){.address = s->pc - 2 * (uint64_t)s->run.halfwords,
                      .last = s->run.halfwords ? s->run.last : s->pc,
                      .next = s->pc,
                      .halfwords = s->run.halfwords,
@@ -51,37 +51,38 @@ static stretch untold(const ntr_source *s) {
 }
 
 /* Add the first `halfwords` (> 0) of the source's block, which end where an instruction ends. */
-static void extend(stretch *r, const ntr_block *b, unsigned halfwords) {
-    bool whole = halfwords == b->halfwords;
-    r->flow = whole ? b->flow : NTR_FLOW_LINEAR;
-    r->next = whole ? b->next : b->start + 2 * halfwords;
-    r->last = b->start + 2 * ntr_block_before(b, halfwords);
-    r->halfwords += halfwords;
-    r->instructions += ntr_block_count(b, halfwords);
+static void extend_range(code_range *range, const ntr_block *b, unsigned halfwords) {
+    bool complete = halfwords == b->halfwords;
+    range->flow = complete ? b->flow : NTR_FLOW_LINEAR;
+    range->next = complete ? b->next : b->start + 2 * halfwords;
+    range->last = b->start + 2 * ntr_block_before(b, halfwords);
+    range->halfwords += halfwords;
+    range->instructions += ntr_block_count(b, halfwords);
 }
 
 /* Outcomes that a walk has to leave for an instruction of this flow. */
-static bool history_fits(const ntr_decoder *d, const ntr_walk_request *o, unsigned flow) {
-    if (ntr_history_empty(&o->history)) return true;
+static bool history_fits(const ntr_decoder *d, const ntr_walk_request *request, unsigned flow) {
+    if (ntr_history_empty(&request->history)) return true;
     bool takes = flow == NTR_FLOW_BRANCH || ((flow == NTR_FLOW_DIRECT_JUMP || flow == NTR_FLOW_DIRECT_CALL) &&
-                                             ntr_jumps_have_outcomes(d, o->source));
-    return takes && o->history.left + o->history.again * o->history.length == 1;
+                                             ntr_jumps_have_outcomes(d, request->source));
+    return takes && request->history.left + request->history.repeats * request->history.length == 1;
 }
 
-static void emit_span(ntr_decoder *d, ntr_source *s, const stretch *r, unsigned end, uint64_t target, unsigned flags) {
+static void emit_span(ntr_decoder *d, ntr_source *s, const code_range *range, unsigned end, uint64_t target,
+                      unsigned flags) {
     s->run = (ntr_open_span){0};
     if (d->counts && !d->count_callback) {
-        ntr_span_count(d, end, r->instructions, r->halfwords);
+        ntr_span_count(d, end, range->instructions, range->halfwords);
         return;
     }
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_SPAN);
     e.end = (uint8_t)end;
     e.flags |= (uint8_t)flags;
-    e.address = r->address;
-    e.last = r->last;
+    e.address = range->address;
+    e.last = range->last;
     e.target = target;
-    e.instructions = r->instructions;
-    e.halfwords = r->halfwords;
+    e.instructions = range->instructions;
+    e.halfwords = range->halfwords;
     ntr_event_emit(d, &e);
 }
 
@@ -91,128 +92,131 @@ unsigned ntr_trap_end(unsigned btype) {
 }
 
 /* The trap that follows when the last instruction already ended its span. */
-static void emit_trap(ntr_decoder *d, ntr_source *s, const ntr_walk_request *o) {
-    stretch none = {.address = s->pc, .last = s->pc};
-    emit_span(d, s, &none, ntr_trap_end(o->btype), o->address, s->pc_known ? 0 : NTR_EVENT_ADDRESS_UNKNOWN);
-    ntr_source_goto(s, o->address);
+static void emit_trap(ntr_decoder *d, ntr_source *s, const ntr_walk_request *request) {
+    code_range none = {.address = s->pc, .last = s->pc};
+    emit_span(d, s, &none, ntr_trap_end(request->btype), request->address, s->pc_known ? 0 : NTR_EVENT_ADDRESS_UNKNOWN);
+    ntr_source_goto(s, request->address);
 }
 
-static void fall(ntr_decoder *d, ntr_source *s, const ntr_walk_request *o, const stretch *r) {
-    bool trap = o->goal == NTR_GOAL_TRAP;
+static void fall_through(ntr_decoder *d, ntr_source *s, const ntr_walk_request *request, const code_range *range) {
+    bool trap = request->goal == NTR_GOAL_TRAP;
     if (trap)
-        emit_span(d, s, r, ntr_trap_end(o->btype), o->address, 0);
-    else if (r->instructions)
-        emit_span(d, s, r, NTR_END_CUT, r->next, 0);
-    ntr_source_goto(s, trap ? o->address : r->next);
+        emit_span(d, s, range, ntr_trap_end(request->btype), request->address, 0);
+    else if (range->instructions)
+        emit_span(d, s, range, NTR_END_CUT, range->next, 0);
+    ntr_source_goto(s, trap ? request->address : range->next);
 }
 
-static ntr_status go_own_way(ntr_decoder *d, ntr_source *s, ntr_walk_request *o, const stretch *r) {
+static ntr_status go_inferred(ntr_decoder *d, ntr_source *s, ntr_walk_request *request, const code_range *range) {
     ntr_step step;
-    ntr_status status = ntr_step_own(d, o, &o->history, s->block, &step);
+    ntr_status status = ntr_step_infer(d, request, &request->history, s->block, &step);
     if (status != NTR_OK) return status;
-    emit_span(d, s, r, step.end, step.target, step.flags);
+    emit_span(d, s, range, step.end, step.target, step.flags);
     ntr_source_goto(s, step.target);
-    if (o->goal == NTR_GOAL_TRAP) emit_trap(d, s, o);
+    if (request->goal == NTR_GOAL_TRAP) emit_trap(d, s, request);
     return NTR_OK;
 }
 
-static void go_branch(ntr_decoder *d, ntr_source *s, const stretch *r, bool taken) {
-    uint64_t target = taken ? s->block->target : r->next;
-    emit_span(d, s, r, taken ? NTR_END_TAKEN : NTR_END_NOT_TAKEN, target, 0);
+static void go_branch(ntr_decoder *d, ntr_source *s, const code_range *range, bool taken) {
+    uint64_t target = taken ? s->block->target : range->next;
+    emit_span(d, s, range, taken ? NTR_END_TAKEN : NTR_END_NOT_TAKEN, target, 0);
     ntr_source_goto(s, target);
 }
 
 /* A branch without history bit: the address of the synchronizing message says whether it was taken (OQ-24). Older
  * silicon leaves that bit out as a rule: docs/dialects.md section 1. */
-static void go_by_address(ntr_decoder *d, ntr_source *s, ntr_walk_request *o, const stretch *r) {
+static void go_by_address(ntr_decoder *d, ntr_source *s, ntr_walk_request *request, const code_range *range) {
     bool branch_message = ntr_tcode_in(ntr_tcodes_with(NTR_IS_DIRECT), d->message.tcode);
-    bool taken = o->address == s->block->target && (branch_message || o->address != r->next);
-    o->no_outcome |= !d->params.dialect->sync_branch_from_faddr;
-    go_branch(d, s, r, taken);
+    bool taken = request->address == s->block->target && (branch_message || request->address != range->next);
+    request->no_outcome |= !d->params.dialect->sync_branch_from_faddr;
+    go_branch(d, s, range, taken);
 }
 
-static ntr_status go_to_address(ntr_decoder *d, ntr_source *s, const ntr_walk_request *o, const stretch *r) {
+static ntr_status go_to_address(ntr_decoder *d, ntr_source *s, const ntr_walk_request *request,
+                                const code_range *range) {
     ntr_return popped;
     ntr_status status = ntr_step_stack(d, s, s->block, &popped);
-    emit_span(d, s, r, ntr_flow_ends[r->flow], o->address, 0);
-    ntr_source_goto(s, o->address);
+    emit_span(d, s, range, ntr_flow_ends[range->flow], request->address, 0);
+    ntr_source_goto(s, request->address);
     return status;
 }
 
-static ntr_status go_unknown(ntr_decoder *d, ntr_source *s, const ntr_walk_request *o, const stretch *r) {
+static ntr_status go_unknown(ntr_decoder *d, ntr_source *s, const ntr_walk_request *request, const code_range *range) {
     ntr_return popped;
     ntr_status status = ntr_step_stack(d, s, s->block, &popped);
-    emit_span(d, s, r, ntr_flow_ends[r->flow], 0, NTR_EVENT_TARGET_UNKNOWN);
+    emit_span(d, s, range, ntr_flow_ends[range->flow], 0, NTR_EVENT_TARGET_UNKNOWN);
     s->pc = 0;
     s->pc_known = false;
     s->block = NULL;
-    if (o->goal == NTR_GOAL_TRAP) emit_trap(d, s, o);
+    if (request->goal == NTR_GOAL_TRAP) emit_trap(d, s, request);
     return status;
 }
 
 /* Whether the run's last instruction is one that the standard leaves to others and that may jump. */
-static bool ends_custom(const ntr_decoder *d, const ntr_source *s, const stretch *r) {
+static bool ends_custom(const ntr_decoder *d, const ntr_source *s, const code_range *range) {
     uint8_t code[2];
-    if (r->instructions == 0) return false;
-    if (ntr_program_read(d->config.program, &s->context, d->message.offset, r->last, code, 2) != 2) return false;
+    if (range->instructions == 0) return false;
+    if (ntr_program_read(d->config.program, &s->context, d->message.offset, range->last, code, 2) != 2) return false;
     enum { CUSTOM_0 = 0x0b, CUSTOM_1 = 0x2b, CUSTOM_2 = 0x5b, CUSTOM_3 = 0x7b };
     unsigned opcode = code[0] & 0x7f;
     return opcode == CUSTOM_0 || opcode == CUSTOM_1 || opcode == CUSTOM_2 || opcode == CUSTOM_3 ||
            ntr_insn_length((uint16_t)(code[0] | code[1] << 8)) > 4;
 }
 
-static ntr_status go_custom(ntr_decoder *d, ntr_source *s, const ntr_walk_request *o, const stretch *r) {
-    if (!ends_custom(d, s, r)) return NTR_E_NO_LANDING;
-    emit_span(d, s, r, NTR_END_INDIRECT_JUMP, o->address, 0);
-    ntr_source_goto(s, o->address);
+static ntr_status go_custom(ntr_decoder *d, ntr_source *s, const ntr_walk_request *request, const code_range *range) {
+    if (!ends_custom(d, s, range)) return NTR_E_NO_LANDING;
+    emit_span(d, s, range, NTR_END_INDIRECT_JUMP, request->address, 0);
+    ntr_source_goto(s, request->address);
     return NTR_OK;
 }
 
-static void go_to_handler(ntr_decoder *d, ntr_source *s, const ntr_walk_request *o, const stretch *r) {
-    unsigned end = o->btype ? ntr_trap_end(o->btype) : NTR_END_EXCEPTION;
-    emit_span(d, s, r, end, o->address, 0);
-    ntr_source_goto(s, o->address);
+static void go_to_handler(ntr_decoder *d, ntr_source *s, const ntr_walk_request *request, const code_range *range) {
+    unsigned end = request->btype ? ntr_trap_end(request->btype) : NTR_END_EXCEPTION;
+    emit_span(d, s, range, end, request->address, 0);
+    ntr_source_goto(s, request->address);
     if (!d->params.dialect->trap_counts) ntr_event_note(d, s, NTR_E_NO_LANDING); /* it never retires (OQ-32) */
 }
 
-static action choose(const ntr_decoder *d, const ntr_walk_request *o, const stretch *r) {
-    const ntr_source *s = o->source;
-    action a = actions[r->flow][o->goal];
+static action choose(const ntr_decoder *d, const ntr_walk_request *request, const code_range *range) {
+    const ntr_source *s = request->source;
+    action a = actions[range->flow][request->goal];
     switch (a) {
-    case TRACED_JUMP: return d->params.all_jumps || d->params.dialect->branch_on_jump ? OWN : BAD;
-    case OUTCOME: return ntr_history_empty(&o->history) ? OUTCOME : OWN;
-    case OWN_ADDRESS: return ntr_step_is_inferable(d, s, s->block) ? OWN : ADDRESS;
+    case TRACED_JUMP: return d->params.all_jumps || d->params.dialect->branch_on_jump ? INFER : BAD;
+    case OUTCOME: return ntr_history_empty(&request->history) ? OUTCOME : INFER;
+    case INFER_ADDRESS: return ntr_step_is_inferable(d, s, s->block) ? INFER : ADDRESS;
     case FALL: /* a custom jump may also end in a synchronizing message */
-        return o->goal == NTR_GOAL_SYNC && o->address != r->next && ends_custom(d, s, r) ? CUSTOM : FALL;
+        return request->goal == NTR_GOAL_SYNC && request->address != range->next && ends_custom(d, s, range) ? CUSTOM
+                                                                                                             : FALL;
     default: return a;
     }
 }
 
 ntr_status ntr_walk_end(ntr_decoder *d) {
-    ntr_walk_request *o = &d->request;
-    ntr_source *s = o->source;
-    if (o->goal == NTR_GOAL_HISTORY || o->goal == NTR_GOAL_COUNT) return NTR_OK;
+    ntr_walk_request *request = &d->request;
+    ntr_source *s = request->source;
+    if (request->goal == NTR_GOAL_HISTORY || request->goal == NTR_GOAL_COUNT) return NTR_OK;
 
-    stretch r = untold(s);
-    if (o->left) {
-        if (!ntr_block_boundary(s->block, (unsigned)o->left)) return NTR_E_ICNT_SPLITS;
-        extend(&r, s->block, (unsigned)o->left);
+    code_range range = open_range(s);
+    if (request->left) {
+        if (!ntr_block_boundary(s->block, (unsigned)request->left)) return NTR_E_ICNT_SPLITS;
+        extend_range(&range, s->block, (unsigned)request->left);
     }
     ntr_status status;
-    if (!history_fits(d, o, r.flow)) return NTR_E_HIST_LEFT;
+    if (!history_fits(d, request, range.flow)) return NTR_E_HIST_LEFT;
 
-    action a = choose(d, o, &r);
+    action a = choose(d, request, &range);
     switch (a) {
-    case FALL: fall(d, s, o, &r); return NTR_OK;
-    case OWN: return go_own_way(d, s, o, &r);
-    case TAKEN: go_branch(d, s, &r, true); return NTR_OK;
-    case OUTCOME: go_by_address(d, s, o, &r); return NTR_OK;
-    case ADDRESS: return go_to_address(d, s, o, &r);
-    case CUSTOM: return go_custom(d, s, o, &r);
-    case COUNTED: go_to_handler(d, s, o, &r); return NTR_OK;
-    case OWN_UNKNOWN:
-        status = go_own_way(d, s, o, &r);
-        return status == NTR_E_UNEXPECTED_INDIRECT || status == NTR_E_RETURN_STACK ? go_unknown(d, s, o, &r) : status;
+    case FALL: fall_through(d, s, request, &range); return NTR_OK;
+    case INFER: return go_inferred(d, s, request, &range);
+    case TAKEN: go_branch(d, s, &range, true); return NTR_OK;
+    case OUTCOME: go_by_address(d, s, request, &range); return NTR_OK;
+    case ADDRESS: return go_to_address(d, s, request, &range);
+    case CUSTOM: return go_custom(d, s, request, &range);
+    case COUNTED: go_to_handler(d, s, request, &range); return NTR_OK;
+    case INFER_UNKNOWN:
+        status = go_inferred(d, s, request, &range);
+        if (status != NTR_E_UNEXPECTED_INDIRECT && status != NTR_E_RETURN_STACK) return status;
+        return go_unknown(d, s, request, &range);
     default: return NTR_E_NO_LANDING;
     }
 }
@@ -226,44 +230,44 @@ static unsigned straight_part(const ntr_block *b, uint64_t most) {
 
 uint64_t ntr_walk_end_flush(ntr_decoder *d, ntr_source *s, uint64_t sure) {
     if (s->state != NTR_SOURCE_FOLLOWING || !s->pc_known) return 0;
-    ntr_source_look(d, s);
-    stretch r = untold(s);
+    ntr_source_update_view(d, s);
+    code_range range = open_range(s);
     unsigned part = 0;
     if (sure) {
         if (!s->block) s->block = ntr_blocks_get(d->blocks, s->view, s->pc);
         part = straight_part(s->block, sure);
-        if (part) extend(&r, s->block, part);
+        if (part) extend_range(&range, s->block, part);
     }
-    if (r.halfwords) emit_span(d, s, &r, NTR_END_CUT, r.next, 0);
-    if (part) ntr_source_goto(s, r.next);
+    if (range.halfwords) emit_span(d, s, &range, NTR_END_CUT, range.next, 0);
+    if (part) ntr_source_goto(s, range.next);
     return part;
 }
 
 /* ---- without code */
 
 /* How the run ended, as far as the message alone tells. */
-static unsigned blind_end(const ntr_walk_request *o) {
-    switch (o->goal) {
+static unsigned no_code_end(const ntr_walk_request *request) {
+    switch (request->goal) {
     case NTR_GOAL_TAKEN: return NTR_END_TAKEN;
     case NTR_GOAL_ADDRESS: return NTR_END_INDIRECT_JUMP;
-    case NTR_GOAL_TRAP: return ntr_trap_end(o->btype);
+    case NTR_GOAL_TRAP: return ntr_trap_end(request->btype);
     default: return NTR_END_CUT;
     }
 }
 
 void ntr_walk_end_no_code(ntr_decoder *d) {
-    ntr_walk_request *o = &d->request;
-    ntr_source *s = o->source;
-    bool to_known = o->goal != NTR_GOAL_TAKEN && o->goal != NTR_GOAL_STOP;
+    ntr_walk_request *request = &d->request;
+    ntr_source *s = request->source;
+    bool to_known = request->goal != NTR_GOAL_TAKEN && request->goal != NTR_GOAL_STOP;
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_NO_CODE);
-    e.end = (uint8_t)blind_end(o);
+    e.end = (uint8_t)no_code_end(request);
     e.address = s->pc;
-    e.target = to_known ? o->address : 0;
+    e.target = to_known ? request->address : 0;
     e.flags |= (uint8_t)((s->pc_known ? 0 : NTR_EVENT_ADDRESS_UNKNOWN) | (to_known ? 0 : NTR_EVENT_TARGET_UNKNOWN));
-    e.halfwords = o->left > UINT32_MAX ? UINT32_MAX : (uint32_t)o->left;
+    e.halfwords = request->left > UINT32_MAX ? UINT32_MAX : (uint32_t)request->left;
     if (e.halfwords || e.end != NTR_END_CUT) ntr_event_emit(d, &e);
 
-    ntr_source_goto(s, o->address);
+    ntr_source_goto(s, request->address);
     s->pc_known = to_known;
     if (!to_known) return;
     s->block = ntr_blocks_get(d->blocks, s->view, s->pc);
