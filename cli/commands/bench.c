@@ -211,7 +211,7 @@ static int bench_all(struct bench *b, struct cli_rows *rows) {
 static void drop_part_of_message(ntr_bytes *stream) {
     size_t size = stream->size;
 
-    while (size && (stream->data[size - 1] & 3) != 3) size--; /* MSEO 11 */
+    while (size && !ntr_ends_message(stream->data[size - 1])) size--;
     if (size) stream->size = size;
 }
 

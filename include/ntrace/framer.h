@@ -19,6 +19,11 @@ extern "C" {
  * message has 36 bytes (OQ-11), vendor messages may be longer. */
 #define NTR_MESSAGE_BYTES_MAX 1024
 
+/* Whether a message ends with this byte: its MSEO is 11. Idle bytes end nothing, but read so too. */
+static inline bool ntr_ends_message(uint8_t byte) {
+    return (byte & 3) == 3;
+}
+
 typedef struct ntr_slice {
     uint64_t offset; /* of the first byte, in bytes from the start of the stream */
     uint64_t size;   /* bytes of the stream it takes */

@@ -4,7 +4,7 @@
 #include "message/quick.h"
 #include "message/rules.h"
 #include "message/table.h"
-#include "wire/mdo.h"
+#include "wire/ends.h"
 
 enum { WORD_BITS = 64 };
 
@@ -39,8 +39,8 @@ static void next_segment(segment *s) {
     while (s->at < s->end && s->mseo == NTR_MSEO_MORE) {
         size_t left = (size_t)(s->end - s->at);
         uint64_t word = left >= 8 ? ntr_load8(s->at) : ntr_load_upto8(s->at, left);
-        uint64_t ends = ntr_ends(word);
-        unsigned count = ends ? (unsigned)__builtin_ctzll(ends) / 8 + 1 : left < 8 ? (unsigned)left : 8;
+        uint64_t stops = ntr_word_stops(word);
+        unsigned count = stops ? ntr_word_size(stops) : left < 8 ? (unsigned)left : 8;
         if (count < 8) word &= (UINT64_C(1) << 8 * count) - 1;
         add_bits(s, ntr_gather_mdo(word), s->bits);
         s->bits += count * NTR_MDO_BITS;

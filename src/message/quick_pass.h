@@ -3,7 +3,7 @@
 #define NTR_MESSAGE_QUICK_PASS_H
 
 #include "message/quick.h"
-#include "wire/window.h"
+#include "wire/ends.h"
 
 #if defined(__AVX2__) && !defined(NTR_PORTABLE)
 
@@ -67,11 +67,11 @@ static inline ntr_quick_progress ntr_pass(uint64_t tcodes, const uint8_t *bytes,
     uint32_t starts = 1; /* the window begins with a message */
     for (size_t at = 0; size - at >= NTR_WINDOW; at += NTR_WINDOW) {
         ntr_window w = ntr_window_of(bytes + at);
-        uint32_t ends = w.low & w.high;
+        uint32_t ends = ntr_window_ends(w);
         starts |= ends << 1;
         uint32_t idle = starts & ends ? starts & ends & ntr_pass_idle(bytes + at) : 0;
         uint32_t first = starts & ~idle;
-        uint32_t wrong = (w.high & ~w.low) | (first & (w.low | w.high | ntr_pass_strange(set, bytes + at, first)));
+        uint32_t wrong = ntr_window_reserved(w) | (first & (ntr_window_no_start(w) | ntr_pass_strange(set, bytes + at, first)));
         starts = ends >> 31;
         if (wrong) {
             uint32_t good = (wrong & -wrong) - 1;

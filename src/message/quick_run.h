@@ -9,7 +9,7 @@
 
 #include "message/quick.h"
 #include "message/table.h"
-#include "wire/window.h"
+#include "wire/ends.h"
 
 #define NTR_INLINE static inline __attribute__((always_inline))
 #define NTR_UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -154,12 +154,12 @@ NTR_INLINE bool ntr_quick_payload(ntr_line *q, unsigned tcode, unsigned src_bits
 
 /* See where the fields of the message end, and take its first segment. `window` begins with the message. */
 NTR_INLINE bool ntr_quick_frame(ntr_line *q, ntr_window window) {
-    uint32_t ends = window.low & window.high;
+    uint32_t ends = ntr_window_ends(window);
     if (NTR_UNLIKELY(!ends)) return false;
     uint32_t within = ends ^ (ends - 1); /* up to the first end */
     q->size = (uint32_t)__builtin_ctz(ends) + 1; /* at once: the next message waits for this alone */
-    if (NTR_UNLIKELY(window.high & ~window.low & within)) return false;
-    q->ends = window.low & within;
+    if (NTR_UNLIKELY(ntr_window_reserved(window) & within)) return false;
+    q->ends = ntr_window_field_ends(window) & within;
     q->at = (uint32_t)__builtin_ctz(q->ends) + 1;
     q->ends &= q->ends - 1;
     q->word = ntr_load_some(q->bytes, q->at);

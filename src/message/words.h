@@ -4,6 +4,7 @@
 
 #include <ntrace/reader.h>
 
+#include "wire/ends.h"
 #include "wire/framing.h"
 
 enum { NTR_WORDS_BYTES = 16 };
@@ -13,28 +14,20 @@ typedef struct ntr_message_words {
     uint64_t word[2];
 } ntr_message_words;
 
-/* Bit 0 of each byte that ends a message. */
-static inline uint64_t ntr_words_ends(uint64_t word) { return word & word >> 1 & NTR_BYTES_LOW; }
-
-/* The bytes up to and including the one that `ends` names first. */
-static inline uint64_t ntr_words_up_to(uint64_t word, uint64_t ends) { return word & (((ends & -ends) << 8) - 1); }
-
-static inline unsigned ntr_words_bytes(uint64_t ends) { return (unsigned)__builtin_ctzll(ends) / 8 + 1; }
-
 /* The message that begins here; 16 bytes must be readable. Returns its size; 0: it is longer. */
 static inline unsigned ntr_words_load(ntr_message_words *w, const uint8_t *bytes) {
-    uint64_t word = ntr_load8(bytes), ends = ntr_words_ends(word);
+    uint64_t word = ntr_load8(bytes), ends = ntr_word_ends(word);
     w->word[0] = word;
     w->word[1] = 0;
     if (ends) {
-        w->word[0] = ntr_words_up_to(word, ends);
-        return ntr_words_bytes(ends);
+        w->word[0] = ntr_word_up_to(word, ends);
+        return ntr_word_size(ends);
     }
     word = ntr_load8(bytes + 8);
-    ends = ntr_words_ends(word);
+    ends = ntr_word_ends(word);
     if (!ends) return 0;
-    w->word[1] = ntr_words_up_to(word, ends);
-    return 8 + ntr_words_bytes(ends);
+    w->word[1] = ntr_word_up_to(word, ends);
+    return 8 + ntr_word_size(ends);
 }
 
 /* Whatever message it is: what would be its TCODE, and its SRC, from the first word alone. */

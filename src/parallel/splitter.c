@@ -4,8 +4,7 @@
 #include "message/sets.h"
 #include "trace/mode.h"
 #include "trace/ownership.h"
-#include "wire/mdo.h"
-#include "wire/scan.h"
+#include "wire/ends.h"
 
 #include <ntrace/framer.h>
 
@@ -160,40 +159,10 @@ static bool take(ntr_splitter *c, uint64_t offset, const uint8_t *data, size_t s
 
 /* ---- framing */
 
-/* Among the next 8 bytes, all at once: as find_end; 8 when there is none. */
-static inline size_t find_near_end(const uint8_t *data, bool *broken) {
-    uint64_t word = ntr_load8(data), ends = word & word >> 1 & NTR_BYTES_LOW;
-    if (!ends) return 8;
-    *broken |= (~word & word >> 1 & NTR_BYTES_LOW & (ends - 1)) != 0;
-    return (size_t)__builtin_ctzll(ends) / 8;
-}
-
-/* Most messages are short. Index of the first byte with MSEO 11, or `size`; *broken: one before has the reserved MSEO.
- */
-static inline size_t find_end(const uint8_t *data, size_t size, bool *broken) {
-    enum { NEAR = 16 };
-    *broken = false;
-    size_t found = size < 8 ? 8 : find_near_end(data, broken);
-    if (found < 8) return found;
-    size_t near = size < NEAR ? size : NEAR;
-    bool reserved = false;
-    for (size_t i = 0; i < near; i++) {
-        ntr_mseo mseo = ntr_mseo_of(data[i]);
-        reserved |= mseo == NTR_MSEO_RESERVED;
-        if (mseo != NTR_MSEO_MESSAGE) continue;
-        *broken = reserved;
-        return i;
-    }
-    size_t end = near + ntr_scan_end(data + near, size - near);
-    for (size_t i = near; i < end && !reserved; i++) reserved = ntr_mseo_of(data[i]) == NTR_MSEO_RESERVED;
-    *broken = reserved || end >= NTR_MESSAGE_BYTES_MAX;
-    return end;
-}
-
 /* Get out of a message that was cut. */
 static size_t leave(ntr_splitter *c, const uint8_t *data, size_t size) {
     bool broken;
-    size_t end = find_end(data, size, &broken);
+    size_t end = ntr_find_end_checked(data, size, &broken);
     if (end == size) return size;
     c->inside = false;
     if (!c->seeking) c->number++;
@@ -240,7 +209,7 @@ size_t ntr_splitter_scan(ntr_splitter *c, const uint8_t *data, size_t size, size
             continue;
         }
         bool broken;
-        size_t end = at + find_end(data + at, size - at, &broken);
+        size_t end = at + ntr_find_end_checked(data + at, size - at, &broken);
         if (end == size) break;
         broken |= ntr_mseo_of(data[at]) != NTR_MSEO_MORE;
         c->number++;

@@ -65,7 +65,7 @@ static void read_release(ntr_transport_reader *base) {
 /* A wrapped buffer begins inside a message. Bytes up to the end of that message are skipped. */
 static ntr_status take_byte(ram_reader *reader, uint8_t byte, uint64_t position) {
     if (!reader->aligned) {
-        reader->aligned = (byte & 3) == 3;
+        reader->aligned = ntr_ends_message(byte);
         if (reader->aligned) reader_note(&reader->base, NTR_NOTE_ALIGNED, NTR_OK, position + 1, 0);
         return NTR_OK;
     }

@@ -1,7 +1,7 @@
 #include <ntrace/framer.h>
 
+#include "wire/ends.h"
 #include "wire/framing.h"
-#include "wire/scan.h"
 
 #include <string.h>
 
@@ -34,7 +34,7 @@ ntr_status ntr_framer_feed(ntr_framer *framer, const uint8_t *data, size_t size,
 uint64_t ntr_framer_offset(const ntr_framer *framer) { return framer->base + framer->at; }
 
 static void seek(ntr_framer *f) {
-    size_t end = ntr_scan_end(f->data + f->at, f->size - f->at);
+    size_t end = ntr_find_end(f->data + f->at, f->size - f->at);
     if (f->at + end < f->size) {
         end++;
         f->mode = NTR_FRAMER_BETWEEN;
@@ -83,7 +83,7 @@ static void hold(ntr_framer *f, size_t here) {
 /* Inside a slice: to its end, or to the end of the span. */
 static ntr_status finish(ntr_framer *f, ntr_slice *slice) {
     size_t left = f->size - f->at;
-    size_t end = ntr_scan_end(f->data + f->at, left);
+    size_t end = ntr_find_end(f->data + f->at, left);
     bool ended = end < left;
     size_t here = ended ? end + 1 : left;
     if (f->slice_size || !(ended || f->last)) hold(f, here);
@@ -99,7 +99,7 @@ ntr_status ntr_framer_next(ntr_framer *f, ntr_slice *slice) {
     if (f->mode == NTR_FRAMER_BETWEEN) {
         skip_idle(f);
         if (f->at < f->size) {
-            if (ntr_mseo_of(f->data[f->at]) == NTR_MSEO_MESSAGE) return give(f, slice, 1, NTR_E_IDLE);
+            if (ntr_ends_message(f->data[f->at])) return give(f, slice, 1, NTR_E_IDLE);
             f->mode = mode_after_first(f->data[f->at]);
         }
     }

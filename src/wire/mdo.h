@@ -70,7 +70,4 @@ static inline void ntr_store8(uint8_t *bytes, uint64_t word) {
     memcpy(bytes, &word, sizeof word);
 }
 
-/* Bit 0 of each byte whose MSEO says that a field or message ends there (or is reserved). */
-static inline uint64_t ntr_ends(uint64_t word) { return (word | word >> 1) & NTR_BYTES_LOW; }
-
 #endif

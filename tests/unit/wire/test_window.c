@@ -1,7 +1,7 @@
 /* Wide and plain ways of looking at MSEO and MDO bits give the same answers. */
 #include "../test.h"
 
-#include "wire/scan.h"
+#include "wire/ends.h"
 #include "wire/window.h"
 
 static uint64_t next_random(uint64_t *state) {
@@ -60,7 +60,7 @@ static void scans_agree(void **state) {
         size_t first = seed % 33, size = SIZE - first - seed % 40, want = 0;
         if (seed % 5 == 0) for (size_t i = 0; i < SIZE; i++) bytes[i] &= 0xfd; /* none at all */
         while (want < size && (bytes[first + want] & 3) != 3) want++;
-        assert_int_equal(ntr_scan_end(bytes + first, size), want);
+        assert_int_equal(ntr_find_end(bytes + first, size), want);
     }
 }
 

@@ -1,0 +1,68 @@
+/* Where a message ends: at the byte whose MSEO is 11. Everything that looks for it asks here, byte by byte, eight bytes
+ * at a time in a word, or 32 at a time in a window. N-Trace 1.0 section 2.
+ *
+ * Sets of bytes are bits: in a word bit 8*i stands for byte i, in a window bit i. The reserved MSEO 10 ends nothing. */
+#ifndef NTR_WIRE_ENDS_H
+#define NTR_WIRE_ENDS_H
+
+#include "wire/window.h"
+
+#include <ntrace/framer.h>
+
+/* ---- words */
+
+static inline uint64_t ntr_word_ends(uint64_t word) { return word & word >> 1 & NTR_BYTES_LOW; }
+
+static inline uint64_t ntr_word_reserved(uint64_t word) { return ~word & word >> 1 & NTR_BYTES_LOW; }
+
+/* Bytes that end a field or the message, or are reserved: at each of them a decoder has to look. */
+static inline uint64_t ntr_word_stops(uint64_t word) { return (word | word >> 1) & NTR_BYTES_LOW; }
+
+/* How many bytes there are up to and including the first one of the set, which is not empty. */
+static inline unsigned ntr_word_size(uint64_t set) { return (unsigned)__builtin_ctzll(set) / 8 + 1; }
+
+/* The bytes up to and including the first one of the set `ends`; the rest reads 0. */
+static inline uint64_t ntr_word_up_to(uint64_t word, uint64_t ends) { return word & (((ends & -ends) << 8) - 1); }
+
+/* ---- windows */
+
+static inline uint32_t ntr_window_ends(ntr_window window) { return window.low & window.high; }
+
+static inline uint32_t ntr_window_reserved(ntr_window window) { return window.high & ~window.low; }
+
+/* Bytes that end a field or the message. */
+static inline uint32_t ntr_window_field_ends(ntr_window window) { return window.low; }
+
+/* Bytes that cannot begin a message. */
+static inline uint32_t ntr_window_no_start(ntr_window window) { return window.low | window.high; }
+
+/* ---- spans */
+
+/* Index of the first byte that ends a message; `size` when there is none. */
+size_t ntr_find_end(const uint8_t *data, size_t size);
+
+/* The same, quick when the message is short. *damaged: a byte before the end is reserved, or the message is longer than
+ * any may be. */
+static inline size_t ntr_find_end_checked(const uint8_t *data, size_t size, bool *damaged) {
+    enum { NEAR = 16 };
+    *damaged = false;
+    if (size >= 8) {
+        uint64_t word = ntr_load8(data), ends = ntr_word_ends(word);
+        *damaged = ends && ntr_word_reserved(word) & (ends - 1);
+        if (ends) return ntr_word_size(ends) - 1;
+    }
+    size_t near = size < NEAR ? size : NEAR;
+    bool reserved = false;
+    for (size_t i = 0; i < near; i++) {
+        reserved |= ntr_mseo_of(data[i]) == NTR_MSEO_RESERVED;
+        if (!ntr_ends_message(data[i])) continue;
+        *damaged = reserved;
+        return i;
+    }
+    size_t end = near + ntr_find_end(data + near, size - near);
+    for (size_t i = near; i < end && !reserved; i++) reserved = ntr_mseo_of(data[i]) == NTR_MSEO_RESERVED;
+    *damaged = reserved || end >= NTR_MESSAGE_BYTES_MAX;
+    return end;
+}
+
+#endif
