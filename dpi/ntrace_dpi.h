@@ -69,7 +69,7 @@ NTR_API int ntr_dpi_check_byte(void *check, unsigned byte);
 NTR_API int ntr_dpi_check_finish(void *check);
 
 /* The next finding and its severity (0 note, 1 warning, 2 error), "" when there is none: "sync-reserved: message 12
- * @0x1f ProgTraceSync SYNC: SYNC has no reserved value (section 8)". */
+ * @0x1f ProgTraceSync SYNC: SYNC must not have a reserved value (section 8)". */
 NTR_API const char *ntr_dpi_check_take(void *check, unsigned *severity);
 
 /* ---- replay: recorded blocks as stimulus */

@@ -1,9 +1,10 @@
-/* Checking: which rules of the specification a stream breaks. Every rule has a name, a section and a severity; what
- * one message shows by itself, what the messages of one source show in their order, and, with the program, what they
- * say of the execution.
+/* Conformance check: reports which rules of the specification a stream violates.
  *
- * Bytes in, findings out by callback. After bytes that are no message, and after a message with a defect, the order of
- * messages is not judged until the source synchronizes again: one mistake makes one finding. */
+ * Each rule has an identifier, a section of the specification and a severity. There are rules about single messages,
+ * about the sequence of messages of one source, and, with a program, about the execution that the messages describe.
+ * The input is bytes; findings are reported by a callback. After damaged bytes and after a message with a defect, the
+ * sequence is not checked until the source synchronizes again, so that one error results in one finding.
+ * Objects are not thread-safe. */
 #ifndef NTRACE_CHECK_H
 #define NTRACE_CHECK_H
 
@@ -16,60 +17,61 @@ extern "C" {
 #endif
 
 typedef enum ntr_severity {
-    NTR_SEVERITY_NOTE,    /* legal, but worth knowing: read differently by different readers, or wasteful */
-    NTR_SEVERITY_WARNING, /* the text can be read otherwise, or a recommendation is not followed */
-    NTR_SEVERITY_ERROR,   /* no encoder of N-Trace 1.0 may send this */
+    NTR_SEVERITY_NOTE,    /* conforming, but decoders may handle it differently, or it is inefficient */
+    NTR_SEVERITY_WARNING, /* the specification is ambiguous, or a recommendation is not followed */
+    NTR_SEVERITY_ERROR,   /* an encoder that conforms to N-Trace 1.0 does not send this */
 } ntr_severity;
 
 typedef struct ntr_check_rule {
-    const char *id;       /* "mseo-reserved"; stays the same from version to version */
-    const char *section;  /* of N-Trace 1.0 */
-    const char *about;    /* the rule, one sentence */
-    const char *breaking; /* how to break it */
+    const char *id;       /* "mseo-reserved"; does not change between versions */
+    const char *section;  /* section of N-Trace 1.0 */
+    const char *about;    /* the rule in one sentence */
+    const char *breaking; /* an example of a violation */
     uint8_t severity;     /* ntr_severity */
-    uint8_t field;        /* ntr_field it is about, or NTR_FIELD_NONE */
+    uint8_t field;        /* ntr_field of the rule, or NTR_FIELD_NONE */
 } ntr_check_rule;
 
-/* The index-th rule, NULL past the last. */
+/* Returns the rule number `index`, or NULL when `index` is past the last one. */
 NTR_API const ntr_check_rule *ntr_check_rule_at(size_t index);
 
-/* "note", "warning", "error". Static storage. */
+/* Returns "note", "warning" or "error". Static storage. */
 NTR_API const char *ntr_severity_name(ntr_severity severity);
 
 typedef struct ntr_finding {
-    const ntr_check_rule *rule; /* that is broken */
-    size_t index;               /* its number in the catalogue */
-    uint8_t severity;           /* ntr_severity: the rule's, or less where the dialect is known for the habit */
-    uint8_t field;              /* ntr_field where, or NTR_FIELD_NONE */
+    const ntr_check_rule *rule; /* the violated rule */
+    size_t index;               /* number of the rule */
+    uint8_t severity;           /* ntr_severity of the rule; lower when the encoder of the dialect is known for it */
+    uint8_t field;              /* ntr_field with the violation, or NTR_FIELD_NONE */
     uint8_t tcode;
     bool has_source, has_address;
     uint16_t src;
-    uint64_t offset, size, message; /* bytes and number of the message; size 0: not known */
-    uint64_t address;               /* with the program: where execution was */
-    const ntr_message *at; /* the message; NULL when the finding is about the execution. Lives during the call */
+    uint64_t offset, size, message; /* byte offset, size and number of the message; size 0: not known */
+    uint64_t address;               /* with a program: address of the execution */
+    const ntr_message *at; /* the message, valid during the call; NULL when the finding is about the execution */
 } ntr_finding;
 
 typedef struct ntr_check_config {
     size_t size; /* sizeof(ntr_check_config) */
     ntr_params params;
-    const ntr_program *program; /* NULL: only messages are judged */
+    const ntr_program *program; /* NULL: the execution is not checked */
     const ntr_allocator *allocator;
-    void (*found)(void *user, const ntr_finding *finding);
-    void *user;
-    bool mid_stream;      /* the stream starts in the middle of a message (a wrapped buffer) */
-    uint32_t sync_period; /* messages from one synchronization to the next at most; 0: not known */
+    void (*found)(void *user, const ntr_finding *finding); /* receives the findings; required */
+    void *user;           /* first argument of `found` */
+    bool mid_stream;      /* the stream starts inside a message (a wrapped buffer) */
+    uint32_t sync_period; /* maximum number of messages between synchronizing messages; 0: not checked */
 } ntr_check_config;
 
 typedef struct ntr_check ntr_check;
 
-/* Errors (*status, may be NULL): NTR_E_MEMORY, NTR_E_INVALID (no `found`), as ntr_params_check. */
+/* Returns a checker, or NULL on error. The program must outlive it. `status` may be NULL.
+ * Errors (in *status): NTR_E_MEMORY, NTR_E_INVALID (no `found`), those of ntr_params_check. */
 NTR_API ntr_check *ntr_check_new(const ntr_check_config *config, ntr_status *status);
 NTR_API void ntr_check_free(ntr_check *check);
 
-/* Judge the next bytes, whole messages or not; `last`: nothing follows. Errors: NTR_E_MEMORY. */
+/* Checks the next bytes; a call may end inside a message. `last`: end of the stream. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_check_feed(ntr_check *check, const uint8_t *data, size_t size, bool last);
 
-/* Messages judged so far. */
+/* Returns the number of messages checked so far. */
 NTR_API uint64_t ntr_check_messages(const ntr_check *check);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* The catalogue, and the way of a stream through it. */
+/* The table of rules, and the processing of a stream. */
 #include <ntrace/check.h>
 
 #include "base/allocator.h"
@@ -27,11 +27,11 @@ static const ntr_check_row rows[] = {
 struct ntr_check {
     ntr_check_config config;
     ntr_reader reader;
-    ntr_check_source *sources[SOURCES]; /* as they come */
-    ntr_check_flow *flow;               /* NULL without program */
+    ntr_check_source *sources[SOURCES]; /* created on first use */
+    ntr_check_flow *flow;               /* NULL without a program */
 };
 
-/* These rules are the decoder's; see report_flow. */
+/* These rules are checked by a decoder. See report_flow. */
 bool ntr_rule_flow(const ntr_check_view *view, const ntr_check_row *row) {
     (void)view, (void)row;
     return false;
@@ -79,14 +79,14 @@ static void report_message(const ntr_check *c, const ntr_check_row *row, const n
     c->config.found(c->config.user, &f);
 }
 
-static bool tells(const ntr_check_row *row, int reason) {
+static bool matches(const ntr_check_row *row, int reason) {
     return reason == NTR_OK ? row->test == ntr_rule_flow_predictable
                             : row->test == ntr_rule_flow && row->argument == reason;
 }
 
 static void report_flow(const ntr_check *c, const ntr_flow_finding *found) {
     for (size_t i = 0; i < ROWS; i++) {
-        if (!tells(&rows[i], found->reason)) continue;
+        if (!matches(&rows[i], found->reason)) continue;
         ntr_finding f = finding_of(c, &rows[i]);
         f.has_source = c->config.params.src_bits != 0;
         f.src = found->src;
@@ -106,7 +106,7 @@ static void judge(const ntr_check *c, const ntr_message *m, const ntr_check_sour
         if (rows[i].test(&view, &rows[i])) report_message(c, &rows[i], m);
 }
 
-/* Rules about order see nothing in a message with a defect. */
+/* Rules about the sequence of messages do not apply to a message with a defect. */
 static void judge_defect(ntr_check *c, const ntr_message *m) {
     const ntr_check_source lost = {.phase = NTR_PHASE_LOST, .last.tcode = NTR_TCODE_NONE};
     judge(c, m, &lost);

@@ -1,4 +1,4 @@
-/* What the rules look at: one message, and what its source said before. */
+/* State of the rules: the current message, and the previous messages of its source. */
 #ifndef NTR_CHECK_STATE_H
 #define NTR_CHECK_STATE_H
 
@@ -6,28 +6,28 @@
 #include <ntrace/clock.h>
 
 typedef enum ntr_check_phase {
-    NTR_PHASE_START,   /* nothing of this source yet */
+    NTR_PHASE_START,   /* no message of this source yet */
     NTR_PHASE_TRACED,  /* synchronized */
     NTR_PHASE_STOPPED, /* after ProgTraceCorrelation */
-    NTR_PHASE_LOST,    /* after damage or an Error: nothing is judged but what follows an Error */
+    NTR_PHASE_LOST,    /* after damage or an Error: only the message after an Error is checked */
 } ntr_check_phase;
 
-/* How a run, from one start to its stop, tells branches. */
+/* The trace mode between a start and a stop. */
 typedef enum ntr_check_mode { NTR_MODE_NOT_GIVEN, NTR_MODE_BTM, NTR_MODE_HTM } ntr_check_mode;
 
-/* One source before the message at hand. */
+/* State of a source before the current message. */
 typedef struct ntr_check_source {
     ntr_check_phase phase;
     ntr_check_mode mode;
-    bool error_before;                 /* the message before was an Error */
-    bool loss;                         /* there was one since the last synchronization */
-    bool sync_before;                  /* ... was a synchronizing one */
-    bool contexts, timed;              /* Ownership, timestamps have been seen */
+    bool error_before;                 /* the previous message was an Error */
+    bool loss;                         /* an Error occurred since the last synchronization */
+    bool sync_before;                  /* the previous message was a synchronizing message */
+    bool contexts, timed;              /* Ownership messages, timestamps have been seen */
     bool one, two;                     /* B-TYPE 1, B-TYPE 2 or 3 have been seen */
-    uint8_t format;                    /* FORMAT of the Ownership before, 0 none */
-    uint64_t pool_icnt, pool_branches; /* from ResourceFull messages */
-    uint64_t since_sync;               /* messages that count for the period */
-    ntr_message last;                  /* the message before; `raw` means nothing */
+    uint8_t format;                    /* FORMAT when the previous message was Ownership, otherwise 0 */
+    uint64_t pool_icnt, pool_branches; /* sums of preceding ResourceFull messages */
+    uint64_t since_sync;               /* messages since the last synchronization, as counted for the period */
+    ntr_message last;                  /* the previous message; `raw` is not valid */
     ntr_clock clock;
 } ntr_check_source;
 
@@ -35,7 +35,7 @@ typedef struct ntr_check_view {
     const ntr_check_config *config;
     const ntr_message *message;
     const ntr_check_source *source;
-    ntr_check_mode mode; /* with what this message shows */
+    ntr_check_mode mode; /* mode, including the current message */
 } ntr_check_view;
 
 typedef struct ntr_check_row ntr_check_row;
@@ -43,28 +43,28 @@ typedef bool ntr_check_test(const ntr_check_view *view, const ntr_check_row *row
 
 struct ntr_check_row {
     ntr_check_rule rule;
-    bool refcode; /* the reference encoder's habit */
+    bool refcode; /* the reference encoder is known to violate the rule */
     ntr_check_test *test;
     int argument;
 };
 
-/* Every test of rules.def has its declaration here. */
+/* Declarations of the tests in rules.def. */
 #define NTR_CHECK(id, severity, habit, section, test, field, argument, about, breaking) ntr_check_test ntr_rule_##test;
 #include "check/rules.def"
 #undef NTR_CHECK
 
-/* Bring the source up to date with a message without defect. */
+/* Updates the source with a message without defect. */
 void ntr_check_follow(ntr_check_source *source, const ntr_params *params, const ntr_message *message);
 
-/* Damage: the order of messages is not judged until the next synchronization. */
+/* Handles damage: the sequence of messages is not checked until the next synchronization. */
 void ntr_check_lose(ntr_check_source *source);
 
 ntr_check_mode ntr_check_mode_of(const ntr_check_source *source, const ntr_message *message);
 
-/* Branches that a history holds. */
+/* Returns the number of branches in a history. */
 unsigned ntr_check_branches(uint64_t hist);
 
-/* Whether it is a ResourceFull whose RDATA0 is branch history, by N-Trace 1.0. */
+/* Returns whether the message is a ResourceFull with branch history in RDATA0 (N-Trace 1.0). */
 bool ntr_check_is_history(const ntr_message *m);
 
 #endif

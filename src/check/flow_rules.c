@@ -1,4 +1,4 @@
-/* What messages say of the execution, with the program: the decoder's defects, under their rules' names. */
+/* Rules about the execution that the messages describe, with a program: the defects that a decoder reports. */
 #include "check/flow_rules.h"
 
 #include "base/allocator.h"
@@ -7,12 +7,12 @@
 
 enum { EVENTS = 256, SOURCES = 4096, CALLERS = 32 };
 
-/* Return addresses of one source: the deepest stack an encoder may have. */
+/* Return addresses of one source. The stack has the maximum depth that an encoder may have. */
 struct callers {
     uint64_t address[CALLERS];
     uint32_t top, count;
-    uint64_t told; /* the message, from 1, of a return that was told although its caller was known */
-    bool leaf;     /* nothing happened since the latest call: the smallest stack has it */
+    uint64_t inferable; /* number + 1 of the message of a return that could have been inferred; 0: none */
+    bool leaf;     /* no call or return since the last call: the smallest stack can infer its return */
 };
 
 struct ntr_check_flow {
@@ -23,7 +23,7 @@ struct ntr_check_flow {
     ntr_event events[EVENTS];
     size_t next, count;
     ntr_status status;
-    bool told; /* a finding is ready */
+    bool has_finding; /* `finding` is valid */
     ntr_flow_finding finding;
 };
 
@@ -58,7 +58,7 @@ ntr_status ntr_check_flow_feed(ntr_check_flow *f, const uint8_t *data, size_t si
     return ntr_decoder_feed(f->decoder, data, size, last);
 }
 
-/* ---- returns that had no need of a message */
+/* ---- returns that could have been inferred */
 
 static struct callers *callers_of(ntr_check_flow *f, uint16_t src) {
     struct callers **place = &f->sources[src % SOURCES];
@@ -72,7 +72,7 @@ static void call(struct callers *c, uint64_t back) {
     c->leaf = true;
 }
 
-/* Whether it is where a call came from to which any stack leads back. */
+/* Returns whether `target` is the return address for return stacks of any depth. */
 static bool returns(struct callers *c, uint64_t target) {
     const bool leaf = c->leaf;
     c->leaf = false;
@@ -99,8 +99,8 @@ static bool follow_span(struct callers *c, const ntr_event *e) {
 
 /* ---- events */
 
-static void tell(ntr_check_flow *f, const ntr_event *e, int reason, uint64_t address, bool known) {
-    f->told = true;
+static void record(ntr_check_flow *f, const ntr_event *e, int reason, uint64_t address, bool known) {
+    f->has_finding = true;
     f->finding = (ntr_flow_finding){.reason = reason,
                                     .src = e->src,
                                     .offset = e->offset,
@@ -109,33 +109,34 @@ static void tell(ntr_check_flow *f, const ntr_event *e, int reason, uint64_t add
                                     .has_address = known};
 }
 
-/* A return that its synchronizing message told needed that message: its finding waits for what comes next. */
-static void settle_return(ntr_check_flow *f, struct callers *c, const ntr_event *e) {
-    if (c->told && !(e->kind == NTR_EVENT_SYNC && e->message + 1 == c->told)) {
+/* A return that was sent in a synchronizing message needed that message. The finding is therefore reported only
+ * after the next event. */
+static void check_return(ntr_check_flow *f, struct callers *c, const ntr_event *e) {
+    if (c->inferable && !(e->kind == NTR_EVENT_SYNC && e->message + 1 == c->inferable)) {
         ntr_event at = *e;
-        at.message = c->told - 1;
-        tell(f, &at, NTR_OK, 0, false);
+        at.message = c->inferable - 1;
+        record(f, &at, NTR_OK, 0, false);
     }
-    c->told = 0;
+    c->inferable = 0;
 }
 
 static void take(ntr_check_flow *f, const ntr_event *e) {
     struct callers *c = callers_of(f, e->src);
     if (!c) return;
-    if (f->implicit_return && e->kind != NTR_EVENT_CONTEXT) settle_return(f, c, e);
+    if (f->implicit_return && e->kind != NTR_EVENT_CONTEXT) check_return(f, c, e);
     switch (e->kind) {
     case NTR_EVENT_SPAN:
-        if (follow_span(c, e)) c->told = e->message + 1;
+        if (follow_span(c, e)) c->inferable = e->message + 1;
         break;
     case NTR_EVENT_SYNC:
         c->count = 0;
         break;
     case NTR_EVENT_GAP:
         c->count = 0;
-        tell(f, e, e->reason, e->gap.from_address, e->gap.from_known);
+        record(f, e, e->reason, e->gap.from_address, e->gap.from_known);
         break;
     case NTR_EVENT_NOTE:
-        tell(f, e, e->reason, e->address, !(e->flags & NTR_EVENT_ADDRESS_UNKNOWN));
+        record(f, e, e->reason, e->address, !(e->flags & NTR_EVENT_ADDRESS_UNKNOWN));
         break;
     default:
         break;
@@ -151,9 +152,9 @@ static bool refill(ntr_check_flow *f) {
 }
 
 bool ntr_check_flow_next(ntr_check_flow *f, uint64_t message, ntr_flow_finding *finding) {
-    while (!f->told && refill(f) && f->events[f->next].message <= message) take(f, &f->events[f->next++]);
-    if (!f->told) return false;
-    f->told = false;
+    while (!f->has_finding && refill(f) && f->events[f->next].message <= message) take(f, &f->events[f->next++]);
+    if (!f->has_finding) return false;
+    f->has_finding = false;
     *finding = f->finding;
     return true;
 }

@@ -1,4 +1,4 @@
-/* The execution that a checked stream tells of: a decoder beside the reader. */
+/* Decodes a checked stream, to find defects of the execution that it describes. */
 #ifndef NTR_CHECK_FLOW_RULES_H
 #define NTR_CHECK_FLOW_RULES_H
 
@@ -6,7 +6,7 @@
 
 typedef struct ntr_check_flow ntr_check_flow;
 
-/* The decoder's defect (a negative ntr_status), or NTR_OK for a return that needed no message, and where. */
+/* A defect reported by the decoder (a negative ntr_status), or NTR_OK for a return that could have been inferred. */
 typedef struct ntr_flow_finding {
     int reason;
     uint16_t src;
@@ -17,13 +17,14 @@ typedef struct ntr_flow_finding {
 ntr_check_flow *ntr_check_flow_new(const ntr_check_config *config, ntr_status *status);
 void ntr_check_flow_free(ntr_check_flow *flow);
 
-/* As ntr_decoder_feed: everything before must have been taken. */
+/* Passes bytes as ntr_decoder_feed does. All findings of earlier bytes must have been taken. Errors: those of
+ * ntr_decoder_feed. */
 ntr_status ntr_check_flow_feed(ntr_check_flow *flow, const uint8_t *data, size_t size, bool last);
 
-/* The next finding up to this message. */
+/* Stores the next finding up to message number `message`. Returns false when there is none. */
 bool ntr_check_flow_next(ntr_check_flow *flow, uint64_t message, ntr_flow_finding *finding);
 
-/* NTR_OK, or why it cannot go on. */
+/* Returns NTR_OK, or the error that stopped the decoder. */
 ntr_status ntr_check_flow_status(const ntr_check_flow *flow);
 
 #endif

@@ -1,4 +1,4 @@
-/* What one message shows by itself. */
+/* Rules about single messages. */
 #include "check/check_state.h"
 #include "message/sets.h"
 #include "message/table.h"
@@ -9,9 +9,9 @@ static bool has(const ntr_message *m, unsigned field) {
     return (m->present >> field) & 1u;
 }
 
-/* ---- what the reader met */
+/* ---- defects found by the reader */
 
-/* The argument is the defect, anywhere or at the rule's field. */
+/* Argument: the defect, in any field or in the field of the rule. */
 bool ntr_rule_defect(const ntr_check_view *v, const ntr_check_row *row) {
     if (v->message->defect != row->argument) return false;
     return row->rule.field == NTR_FIELD_NONE || row->rule.field == v->message->defect_field;
@@ -27,14 +27,14 @@ bool ntr_rule_padded(const ntr_check_view *v, const ntr_check_row *row) {
     return false;
 }
 
-/* The argument is the TCODE of the message that may leave it out. */
+/* Argument: the TCODE of the message in which the field may be missing. */
 bool ntr_rule_left_out(const ntr_check_view *v, const ntr_check_row *row) {
     return !v->message->defect && v->message->tcode == row->argument && !has(v->message, row->rule.field);
 }
 
 /* ---- values */
 
-/* NTR_VALUE_* of the rule's field in the stream's dialect; 0 when the message does not have the field. */
+/* Returns the NTR_VALUE_* flags of the rule's field in the dialect of the stream, or 0 when the field is missing. */
 static unsigned flags_of(const ntr_check_view *v, const ntr_check_row *row) {
     if (!has(v->message, row->rule.field)) return 0;
     unsigned messages = ntr_dialect_messages(v->config->params.dialect);
@@ -63,12 +63,12 @@ bool ntr_rule_zero(const ntr_check_view *v, const ntr_check_row *row) {
     return has(v->message, row->rule.field) && v->message->value[row->rule.field] == 0;
 }
 
-/* The argument is the set of bits that are to be 0. */
+/* Argument: the set of bits that must be 0. */
 bool ntr_rule_bits(const ntr_check_view *v, const ntr_check_row *row) {
     return has(v->message, row->rule.field) && v->message->value[row->rule.field] & (uint64_t)row->argument;
 }
 
-/* The argument is the most bits that the value may have. */
+/* Argument: the maximum number of bits of the value. */
 bool ntr_rule_above(const ntr_check_view *v, const ntr_check_row *row) {
     return has(v->message, row->rule.field) && v->message->value[row->rule.field] >> row->argument;
 }

@@ -1,4 +1,4 @@
-/* What the messages of one source show in their order. */
+/* Rules about the sequence of messages of one source. */
 #include "check/check_state.h"
 #include "message/sets.h"
 #include "message/values.h"
@@ -50,7 +50,7 @@ bool ntr_rule_stop_counts(view v, row r) {
     return m->icnt || (NTR_HAS(m, HIST) && m->hist != 1);
 }
 
-/* With some values of SYNC I-CNT may say how far execution came before the reset. */
+/* With some values of SYNC, I-CNT may count the instructions before the reset. */
 bool ntr_rule_start_counts(view v, row r) {
     const ntr_message *m = v->message;
     (void)r;
@@ -188,13 +188,13 @@ bool ntr_rule_hrepeat_split(view v, row r) {
 
 /* ---- counts */
 
-/* The argument is the TCODE. */
+/* Argument: the TCODE. */
 bool ntr_rule_counts_nothing(view v, row r) {
     const ntr_message *m = v->message;
     return traced(v) && m->tcode == r->argument && m->icnt + v->source->pool_icnt == 0;
 }
 
-/* A message that synchronizes with B-TYPE 0 may be no jump. */
+/* A synchronizing message with B-TYPE 0 is not necessarily caused by a jump. */
 bool ntr_rule_jump_counts_nothing(view v, row r) {
     const ntr_message *m = v->message;
     (void)r;
@@ -217,7 +217,7 @@ bool ntr_rule_sync_late(view v, row r) {
 
 /* ---- Ownership */
 
-/* It may have been what an overflow took. */
+/* The Ownership message may have been lost in an overflow. */
 bool ntr_rule_ownership_missing(view v, row r) {
     (void)r;
     return v->source->sync_before && v->source->contexts && !has_role(v, NTR_ROLE_CONTEXT) && !has_role(v, NTR_ROLE_LOSS);
@@ -242,7 +242,7 @@ bool ntr_rule_tstamp_missing(view v, row r) {
            (v->source->timed || v->config->params.timestamps == NTR_TIMESTAMPS_ON);
 }
 
-/* A counter narrower than 64 bits comes round. */
+/* A counter narrower than 64 bits wraps around. */
 bool ntr_rule_tstamp_back(view v, row r) {
     const unsigned width = v->config->params.ts_width;
     (void)r;
@@ -250,7 +250,7 @@ bool ntr_rule_tstamp_back(view v, row r) {
            v->message->tstamp < v->source->clock.time;
 }
 
-/* ---- following */
+/* ---- update of the state */
 
 static void pool(ntr_check_source *s, const ntr_message *m) {
     if (ntr_has_role(m->tcode, NTR_ROLE_RESOURCE)) {
@@ -271,7 +271,7 @@ static void change_phase(ntr_check_source *s, const ntr_message *m) {
     } else if (ntr_has_role(m->tcode, NTR_ROLE_LOSS)) {
         ntr_check_lose(s);
     } else if (s->phase == NTR_PHASE_START && ntr_tcode_in(ntr_tcodes_of_flow(), m->tcode)) {
-        s->phase = NTR_PHASE_LOST; /* one finding for the missing start is enough */
+        s->phase = NTR_PHASE_LOST; /* report a missing start once */
     } else if (s->phase == NTR_PHASE_STOPPED && ntr_tcode_in(ntr_tcodes_of_flow(), m->tcode)) {
         s->phase = NTR_PHASE_LOST;
     }

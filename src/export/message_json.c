@@ -1,7 +1,7 @@
 /* Reads the JSON form of a message.
  *
  * The object is rewritten as a line of the text form, which ntr_message_assemble reads. Each token of the line
- * remembers the key that it comes from, so that the column of a mistake can be given in the JSON text:
+ * records its JSON key, so that an error is reported with its column in the JSON text:
  *
  *   {"name":"DirectBranch","fields":{"ICNT":3},"widths":{"ICNT":18}}   ->   DirectBranch ICNT=3:18 */
 #include <ntrace/export.h>
@@ -15,13 +15,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Name, BYTES, DATA and one for each field. */
+/* The name, BYTES, DATA and one token per field. */
 enum { TOKENS_MAX = 3 + NTR_FIELD_COUNT };
 
 typedef struct token {
-    size_t start, value; /* in the text line: first character, and first character of the value */
-    size_t column;       /* of the key in the JSON text */
-    bool exact;          /* characters of the value are those of the JSON string */
+    size_t start, value; /* offsets in the text line: of the token, and of its value */
+    size_t column;       /* column of the key in the JSON text */
+    bool exact;          /* the characters of the value are equal to those of the JSON string */
 } token;
 
 typedef struct rewriter {
@@ -32,7 +32,7 @@ typedef struct rewriter {
     size_t count;
 } rewriter;
 
-/* Jansson does not keep positions: search for the quoted key. */
+/* Returns the column of a key. Jansson does not record positions, so the quoted key is searched in the text. */
 static size_t column_of(const char *line, const char *key) {
     size_t size = strlen(key);
     for (const char *at = strchr(line, '"'); at; at = strchr(at + 1, '"'))
@@ -46,7 +46,7 @@ static void put(rewriter *r, const char *text, size_t size) {
     r->text[r->size] = 0;
 }
 
-/* Whether the text can stand in a token without ending it. */
+/* Returns whether the text can be part of a token. */
 static bool is_word(const char *text, size_t size) {
     for (size_t i = 0; i < size; i++)
         if (!isalnum((unsigned char)text[i]) && text[i] != '-') return false;
@@ -113,7 +113,7 @@ static ntr_status put_fields(rewriter *r, json_t *fields, json_t *widths, const 
     return NTR_OK;
 }
 
-/* A width without its field changes nothing; a name that is no field's is a mistake. */
+/* A width without its field is ignored. A name that is not a field is an error. */
 static ntr_status check_widths(json_t *widths, json_t *fields, const char **key) {
     json_t *value;
     json_object_foreach(widths, *key, value) {
@@ -148,7 +148,7 @@ static ntr_status rewrite(rewriter *r, const ntr_params *params, json_t *object,
     return status;
 }
 
-/* The column in the JSON text of a mistake at `at` in the text line. */
+/* Returns the column in the JSON text of an error at offset `at` of the text line. */
 static size_t json_column(const rewriter *r, size_t at) {
     size_t name_end = strcspn(r->text, " ");
     if (at == name_end) return column_of(r->json, "fields");
@@ -157,7 +157,7 @@ static size_t json_column(const rewriter *r, size_t at) {
     return last->column + (last->exact && at > last->value ? at - last->value : 0);
 }
 
-/* A message that was too long for a decoder has no bytes to give back. */
+/* A message that exceeds the decoder's limit has no bytes that could be reproduced. */
 static bool was_too_long(const json_t *object) {
     const char *code = json_string_value(json_object_get(json_object_get(object, "defect"), "code"));
     return code && !strcmp(code, ntr_status_name(NTR_E_MESSAGE_LONG));
@@ -186,7 +186,7 @@ int ntr_message_assemble_json(const ntr_params *params, const char *line, uint8_
         *column = error.position > 0 ? (size_t)error.position - 1 : 0;
         return json_error_code(&error) == json_error_out_of_memory ? NTR_E_MEMORY : NTR_E_SYNTAX;
     }
-    /* No token is longer than what it comes from, but for "Reserved" or "Vendor" in front of a TCODE. */
+    /* A token is not longer than its JSON text, except for "Reserved" or "Vendor" before a TCODE. */
     rewriter r = {.json = line, .text = ntr_alloc(NULL, 2 * strlen(line) + 64, 1)};
     *column = 0;
     int result = r.text ? assemble(params, &r, object, out, capacity, column) : NTR_E_MEMORY;
