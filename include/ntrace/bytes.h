@@ -1,4 +1,4 @@
-/* A read-only run of bytes that somebody else owns. */
+/* A read-only range of bytes. It does not own the bytes. */
 #ifndef NTRACE_BYTES_H
 #define NTRACE_BYTES_H
 

@@ -19,10 +19,10 @@ typedef struct ntr_context {
 
 #define NTR_PRV_UNKNOWN 0xff
 
-/* An initializer: nothing is known. */
+/* An initializer for an unknown context. */
 #define NTR_CONTEXT_UNKNOWN {.prv = NTR_PRV_UNKNOWN}
 
-/* Whether all members are equal. There is no padding between them. */
+/* Returns whether all members are equal. The struct has no padding. */
 static inline bool ntr_context_equal(const ntr_context *a, const ntr_context *b) {
     return memcmp(a, b, sizeof *a) == 0;
 }

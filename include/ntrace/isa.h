@@ -1,8 +1,7 @@
-/* RISC-V instructions, as far as trace needs them: length, control-flow class, direct target.
+/* RISC-V instructions, as far as trace requires: length, control-flow class, direct target.
  *
- * N-Trace 1.0 section 1. RV32 and RV64, G, C, Zcb, Zcmp, Zcmt; everything unknown is linear with the
- * length that its low bits give (16 to 64 bit and more, RISC-V unprivileged specification, "base
- * instruction-length encoding"). */
+ * N-Trace 1.0 section 1. Supported: RV32 and RV64, G, C, Zcb, Zcmp, Zcmt. Any other instruction is linear; its length
+ * follows from its low bits (RISC-V unprivileged specification, "base instruction-length encoding"). */
 #ifndef NTRACE_ISA_H
 #define NTRACE_ISA_H
 
@@ -15,7 +14,7 @@
 extern "C" {
 #endif
 
-/* itype of the ingress port, 4-bit form (section 1.3); NTR_ITYPE_INDIRECT exists in the 3-bit form only. */
+/* itype of the ingress port, 4-bit encoding (section 1.3). NTR_ITYPE_INDIRECT exists in the 3-bit encoding only. */
 typedef enum ntr_itype {
     NTR_ITYPE_NONE = 0,
     NTR_ITYPE_EXCEPTION = 1,
@@ -34,8 +33,8 @@ typedef enum ntr_itype {
     NTR_ITYPE_OTHER_DIRECT = 15,
 } ntr_itype;
 
-/* What an instruction can do to the flow: the itype it has when it retires, except that a branch is one
- * class whatever its outcome, and that some never retire. */
+/* Control-flow class of an instruction. Comments list the itype values of the retired instruction. A branch has one
+ * class for both outcomes. Some instructions never retire. */
 typedef enum ntr_flow {
     NTR_FLOW_LINEAR = 0,
     NTR_FLOW_BRANCH,         /* itype 4 or 5 */
@@ -49,32 +48,32 @@ typedef enum ntr_flow {
     NTR_FLOW_TRAP,           /* 1: ECALL, EBREAK, C.EBREAK; never retire */
 } ntr_flow;
 
-/* Extensions whose encodings mean something else without them. */
+/* Extensions that reuse encodings of other extensions. */
 enum {
-    NTR_ISA_RV32 = 1u << 0, /* else RV64 */
+    NTR_ISA_RV32 = 1u << 0, /* RV32; without this flag RV64 */
     NTR_ISA_ZCMP = 1u << 1, /* CM.PUSH, CM.POP... instead of C.FSDSP */
     NTR_ISA_ZCMT = 1u << 2, /* CM.JT, CM.JALT instead of C.FSDSP */
 };
 
-/* How a register jump gets its target, for sequential jumps (section 11.1). */
+/* A decoded instruction. rd, rs1 and sets_constant serve sequentially inferable jumps (section 11.1). */
 typedef struct ntr_insn {
     uint8_t size;      /* bytes: 2, 4, 6, ... */
     uint8_t flow;      /* ntr_flow */
     uint8_t itype;     /* ntr_itype; NTR_ITYPE_NOT_TAKEN for a branch, NTR_ITYPE_EXCEPTION for NTR_FLOW_TRAP */
     uint8_t rd;        /* register written by LUI, AUIPC, C.LUI (sets_constant) or by the jump */
-    uint8_t rs1;       /* register a register jump goes to */
+    uint8_t rs1;       /* register with the target of a register jump */
     bool sets_constant;/* LUI, C.LUI, AUIPC: `target` is the constant */
-    bool table_jump;   /* CM.JT, CM.JALT: `immediate` is the table index, `target` is not known here */
+    bool table_jump;   /* CM.JT, CM.JALT: `immediate` is the table index, `target` is not set */
     int32_t immediate; /* register jumps: offset added to rs1 */
-    uint64_t target;   /* branches, direct jumps and calls: where to; cut to XLEN */
+    uint64_t target;   /* branches, direct jumps and calls: target address, truncated to XLEN */
 } ntr_insn;
 
-/* Length in bytes that the first 16 bits of an instruction give: 2, 4, 6, 8, 10 .. 22. The reserved
- * pattern for 192 bits and more gives 2, so that a walk always advances. */
+/* Returns the length in bytes encoded in the first 16 bits of an instruction: 2, 4, 6, 8, 10 .. 22. Returns 2 for the
+ * reserved pattern of 192 bits and more, so that a decoder always advances. */
 NTR_API unsigned ntr_insn_length(uint16_t first);
 
-/* Decode the instruction at `pc` from `size` bytes. `isa` is a set of NTR_ISA_*.
- * NTR_E_SPACE when it is longer than `size` (insn->size then tells the length, or 2 with fewer than two bytes). */
+/* Decodes the instruction at `pc` from `size` bytes. `isa` is a set of NTR_ISA_*.
+ * Errors: NTR_E_SPACE when it is longer than `size`; insn->size is then its length, or 2 with less than two bytes. */
 NTR_API ntr_status ntr_insn_decode(const uint8_t *bytes, size_t size, uint64_t pc, unsigned isa, ntr_insn *insn);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
-/* Status codes: what every function of the library returns.
+/* Status codes: the results of the functions of the library.
  *
- * Zero is success. Positive values are normal non-results (end of input, more input needed); they are
- * not failures. Negative values are failures of three kinds: the trace is bad, the caller misused the
- * library, or a resource is lacking. The whole list is include/ntrace/status.def. */
+ * Zero is success. Positive values are normal non-results, such as the end of the input; they are not errors. Negative
+ * values are errors of three kinds: damaged input, misuse by the caller, or lack of a resource. The complete list is
+ * include/ntrace/status.def. */
 #ifndef NTRACE_STATUS_H
 #define NTRACE_STATUS_H
 
@@ -22,10 +22,10 @@ typedef enum ntr_status {
 #undef NTR_STATUS
 } ntr_status;
 
-/* The code's name, e.g. "NTR_E_TRUNCATED"; "NTR_?" for a value that is no code. Static storage. */
+/* Returns the name of the code, such as "NTR_E_TRUNCATED", or "NTR_?" for an unknown value. Static storage. */
 NTR_API const char *ntr_status_name(ntr_status status);
 
-/* One lower-case phrase for people, without full stop. Static storage. */
+/* Returns a description in lower case, without full stop. Static storage. */
 NTR_API const char *ntr_status_text(ntr_status status);
 
 #ifdef __cplusplus

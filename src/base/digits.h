@@ -1,5 +1,5 @@
-/* Numbers as digits, quickly. Each call writes at `at`, may write up to 8 characters more than it says, and returns
- * where the number ends. */
+/* Fast conversion of numbers to digits. Each function writes to `at`, may write up to 8 characters more than the number
+ * has, and returns the end of the number. */
 #ifndef NTR_BASE_DIGITS_H
 #define NTR_BASE_DIGITS_H
 
@@ -9,7 +9,7 @@
 
 static const char ntr_pairs[] = "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
                             "5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
-/* How many decimal digits: a guess by the number of bits, put right by one comparison. */
+/* Returns the number of decimal digits: an estimate from the number of bits, corrected by one comparison. */
 static inline unsigned ntr_dec_digits(uint64_t value) {
     static const uint64_t powers[] = {
         UINT64_C(0), /* one digit, also for 0 */
@@ -38,8 +38,9 @@ static inline unsigned ntr_dec_digits(uint64_t value) {
     return guess + (value >= powers[guess]);
 }
 
-/* Eight decimal digits of a number below 10^8, the first in the lowest byte: what is parted, is parted at once in all
- * places. The factors are reciprocals, exact for what they are given. */
+/* Returns the eight decimal digits of a number below 10^8, the first digit in the lowest byte. Each step splits all
+ * parts of the number at once: into two numbers of four digits, then four of two, then eight of one. The factors are
+ * reciprocals that are exact for the range of their input. */
 static inline uint64_t ntr_dec_of(uint32_t value) {
     uint64_t fours = value / 10000 | (uint64_t)(value % 10000) << 32;
     uint64_t hundreds = fours * 10486 >> 20 & UINT64_C(0x0000007f0000007f);
@@ -54,11 +55,11 @@ static inline char *ntr_text_dec_long(char *at, uint64_t value) {
     if (value < EIGHT) digits = ntr_dec_digits(value);
     else at = ntr_text_dec_long(at, value / EIGHT);
     uint64_t text = htole64(ntr_dec_of((uint32_t)(value % EIGHT)) >> (64 - 8 * digits));
-    memcpy(at, &text, sizeof text); /* the rest is overwritten by what follows */
+    memcpy(at, &text, sizeof text); /* the following output overwrites the rest */
     return at + digits;
 }
 
-/* Most numbers are short. */
+/* Optimized for numbers below 10000, which are the most frequent ones. */
 static inline char *ntr_text_dec(char *at, uint64_t value) {
     if (value >= 10000) return ntr_text_dec_long(at, value);
     unsigned digits = 1 + (unsigned)(value >= 10) + (unsigned)(value >= 100) + (unsigned)(value >= 1000);
@@ -72,8 +73,8 @@ static inline char *ntr_text_dec(char *at, uint64_t value) {
     return end;
 }
 
-/* Eight digits of a 32-bit number, the first in the lowest byte: nibbles are spread, then each becomes '0'..'9' or
- * 'a'..'f'. */
+/* Returns the eight hexadecimal digits of a 32-bit number, the first digit in the lowest byte. The nibbles are spread
+ * to bytes, then each byte is converted to '0'..'9' or 'a'..'f'. */
 static inline uint64_t ntr_hex_of(uint32_t value) {
     uint64_t x = __builtin_bswap32(value);
     x = (x | x << 16) & UINT64_C(0x0000ffff0000ffff);
@@ -83,7 +84,7 @@ static inline uint64_t ntr_hex_of(uint32_t value) {
     return x + UINT64_C(0x3030303030303030) + letters * ('a' - '0' - 10);
 }
 
-/* Without "0x", lower case. */
+/* Lower case, without "0x". */
 static inline char *ntr_text_hex(char *at, uint64_t value) {
     if (value >> 32) {
         at = ntr_text_hex(at, value >> 32);
@@ -93,7 +94,7 @@ static inline char *ntr_text_hex(char *at, uint64_t value) {
     }
     unsigned digits = (35 - (unsigned)__builtin_clz((uint32_t)value | 1)) / 4;
     uint64_t text = htole64(ntr_hex_of((uint32_t)value << (32 - 4 * digits)));
-    memcpy(at, &text, sizeof text); /* the rest is overwritten by what follows */
+    memcpy(at, &text, sizeof text); /* the following output overwrites the rest */
     return at + digits;
 }
 

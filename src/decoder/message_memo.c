@@ -206,9 +206,9 @@ static void flush_sums(ntr_counts *counts, sums *sum) {
 /* The next message, and the last place that one may begin at. False: the span ends soon, or the images change. */
 static bool look_ahead(const ntr_decoder *d, const uint8_t **bytes, const uint8_t **end) {
     size_t size;
-    uint64_t offset = ntr_reader_offset(&d->reader), calm = d->blocks->calm_until - offset;
+    uint64_t offset = ntr_reader_offset(&d->reader), calm = d->blocks->unchanged_until - offset;
     *bytes = ntr_words_ahead(&d->reader, &size);
-    if (!*bytes || size < NTR_WORDS_BYTES || !ntr_blocks_is_calm(d->blocks, offset)) return false;
+    if (!*bytes || size < NTR_WORDS_BYTES || !ntr_blocks_is_unchanged(d->blocks, offset)) return false;
     *end = *bytes + (size - NTR_WORDS_BYTES < calm ? size - NTR_WORDS_BYTES : (size_t)calm);
     return true;
 }

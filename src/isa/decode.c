@@ -1,6 +1,6 @@
 #include "isa/decode.h"
 
-/* The three roles a register can have in section 1.3. */
+/* The three classes of registers in section 1.3. */
 enum { ZERO, LINK, OTHER, ROLES };
 
 static unsigned role(unsigned reg) {
@@ -57,7 +57,7 @@ void ntr_decode_trap(ntr_insn *insn) {
 }
 
 void ntr_decode_constant(ntr_insn *insn, unsigned rd, uint64_t value) {
-    if (rd == 0) return; /* a HINT: nothing is written */
+    if (rd == 0) return; /* a HINT: no register is written */
     insn->rd = (uint8_t)rd;
     insn->sets_constant = true;
     insn->target = value;

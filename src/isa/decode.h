@@ -1,4 +1,4 @@
-/* The parts of the instruction decoder. Each fills what differs from a linear instruction at `pc`. */
+/* Parts of the instruction decoder. `insn` is initialized as a linear instruction; each function sets what differs. */
 #ifndef NTR_ISA_DECODE_H
 #define NTR_ISA_DECODE_H
 
@@ -7,27 +7,27 @@
 void ntr_decode_16(uint32_t word, uint64_t pc, unsigned isa, ntr_insn *insn);
 void ntr_decode_32(uint32_t word, uint64_t pc, unsigned isa, ntr_insn *insn);
 
-/* JAL and JALR in all their spellings: itype and flow follow from the operands (section 1.3). */
+/* JAL and JALR with all aliases: itype and flow follow from the operands (section 1.3). */
 void ntr_decode_jal(ntr_insn *insn, unsigned rd, uint64_t target);
 void ntr_decode_jalr(ntr_insn *insn, unsigned rd, unsigned rs1, int32_t offset);
 
 void ntr_decode_branch(ntr_insn *insn, uint64_t target);
 void ntr_decode_trap(ntr_insn *insn);
 
-/* An instruction that leaves a constant in `rd`. */
+/* An instruction that writes a constant to `rd`. */
 void ntr_decode_constant(ntr_insn *insn, unsigned rd, uint64_t value);
 
-/* Cut an address or register value to XLEN. */
+/* Truncates an address or register value to XLEN. */
 static inline uint64_t ntr_decode_cut(uint64_t value, unsigned isa) {
     return isa & NTR_ISA_RV32 ? (uint32_t)value : value;
 }
 
-/* The low `bits` bits of `value` as a two's complement number. */
+/* Returns the low `bits` bits of `value` as a two's complement number. */
 static inline int32_t ntr_decode_signed(uint32_t value, unsigned bits) {
     return (int32_t)(value << (32 - bits)) >> (32 - bits);
 }
 
-/* Bits [high:low] of `word`, placed at `to`: how the base formats scatter their immediates. */
+/* Returns bits [high:low] of `word`, shifted to position `to`. Used for the immediates of the base formats. */
 static inline uint32_t ntr_decode_bits(uint32_t word, unsigned high, unsigned low, unsigned to) {
     return (word >> low & ((2u << (high - low)) - 1)) << to;
 }

@@ -1,7 +1,7 @@
 /* 16-bit instructions: C, Zcb (all linear), Zcmp, Zcmt. */
 #include "isa/decode.h"
 
-/* Quadrant (bits 1:0) and funct3 (bits 15:13) together name a group. */
+/* Quadrant (bits 1:0) and funct3 (bits 15:13) identify a group of instructions. */
 #define GROUP(quadrant, funct3) ((quadrant) | (funct3) << 2)
 
 static int32_t jump_offset(uint32_t word) {
@@ -19,7 +19,7 @@ static int32_t branch_offset(uint32_t word) {
                              9);
 }
 
-/* C.LUI; rd = x2 is C.ADDI16SP and an immediate of zero is reserved. */
+/* C.LUI. With rd = x2 the instruction is C.ADDI16SP; an immediate of zero is reserved. */
 static void decode_lui(uint32_t word, unsigned isa, ntr_insn *insn) {
     unsigned rd = word >> 7 & 31;
     int32_t upper = ntr_decode_signed(ntr_decode_bits(word, 12, 12, 17) | ntr_decode_bits(word, 6, 2, 12), 18);
@@ -34,7 +34,7 @@ static void decode_register_jump(uint32_t word, ntr_insn *insn) {
     if (rs1)
         ntr_decode_jalr(insn, link ? 1 : 0, rs1, 0);
     else if (link)
-        ntr_decode_trap(insn); /* C.EBREAK; without link it is reserved */
+        ntr_decode_trap(insn); /* C.EBREAK; reserved without the link bit */
 }
 
 /* CM.POPRETZ is 101 11100, CM.POPRET 101 11110; register lists below 4 are reserved. */
@@ -42,7 +42,7 @@ static bool is_popret(uint32_t word) {
     return (word >> 8 & 0x1d) == 0x1c && (word >> 4 & 15) >= 4;
 }
 
-/* CM.JT and CM.JALT are 101 000; indices from 32 on link. */
+/* CM.JT and CM.JALT are 101 000. Indices from 32 are CM.JALT. */
 static void decode_table_jump(uint32_t word, ntr_insn *insn) {
     unsigned index = word >> 2 & 0xff;
     ntr_decode_jal(insn, index < 32 ? 0 : 1, 0);

@@ -1,4 +1,4 @@
-/* 32-bit instructions. Only six major opcodes matter to the flow. */
+/* 32-bit instructions. Only six major opcodes affect the control flow. */
 #include "isa/decode.h"
 
 enum {
@@ -10,10 +10,10 @@ enum {
     OPCODE_SYSTEM = 0x73,
 };
 
-/* The SYSTEM instructions that change the flow have no operands: the whole word names them. */
+/* SYSTEM instructions that change the flow. They have no operands, so the whole word is compared. */
 static const struct {
     uint32_t word;
-    bool trap; /* else a trap return */
+    bool trap; /* otherwise a trap return */
 } system_flow[] = {
     {0x00000073, true},  /* ECALL */
     {0x00100073, true},  /* EBREAK */

@@ -1,6 +1,7 @@
-/* Layout: 'A', then subsections {u32 length, vendor NUL, sub-subsections {tag, u32 length, attributes}}.
- * An attribute is a ULEB128 tag and, for odd tags, a NUL-terminated string, else a ULEB128. Lengths count
- * from their own start (the vendor's) or from the tag before them. */
+/* Layout of .riscv.attributes: 'A', then subsections {u32 length, vendor (NUL-terminated), sub-subsections {tag, u32
+ * length, attributes}}. An attribute is a ULEB128 tag, followed by a NUL-terminated string for odd tags and by a
+ * ULEB128 for even tags. The length of a subsection counts from its own start, that of a sub-subsection from its tag.
+ * */
 #include "program/attributes.h"
 
 #include <ntrace/isa.h>
@@ -36,7 +37,7 @@ static uint64_t take_uleb(ntr_bytes *from) {
     return value;
 }
 
-/* A part of `length` bytes of which `used` are taken already. */
+/* Returns the rest of a part of `length` bytes, of which `used` bytes have been read. Empty when it is damaged. */
 static ntr_bytes take_part(ntr_bytes *from, size_t length, size_t used) {
     if (length < used || length - used > from->size) return (ntr_bytes){0};
     ntr_bytes part = {from->data, length - used};
@@ -53,7 +54,7 @@ static const struct {
     {"zce", NTR_ISA_ZCMP | NTR_ISA_ZCMT},
 };
 
-/* "rv32i2p1_m2p0_zcmp1p0": names are set apart by '_' and may carry a version. */
+/* Parses for example "rv32i2p1_m2p0_zcmp1p0": names are separated by '_' and may have a version. */
 static unsigned arch_isa(const char *arch) {
     unsigned isa = 0;
     for (const char *part = strchr(arch, '_'); part; part = strchr(part, '_')) {
@@ -61,7 +62,7 @@ static unsigned arch_isa(const char *arch) {
         for (size_t i = 0; i < sizeof extensions / sizeof extensions[0]; i++) {
             size_t length = strlen(extensions[i].name);
             if (strncmp(part, extensions[i].name, length) == 0 && strchr("_0123456789", part[length]))
-                isa |= extensions[i].isa; /* strchr finds the final NUL as well */
+                isa |= extensions[i].isa; /* strchr also finds the terminating NUL */
         }
     }
     return isa;

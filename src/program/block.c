@@ -1,9 +1,9 @@
 #include "program/block.h"
 
-/* The longest register jump: what may follow a LUI or AUIPC. */
+/* Size of the longest register jump, which may follow a LUI or AUIPC. */
 #define JUMP_HALFWORDS 2
 
-/* Instructions one after the other, from one window of bytes as long as it lasts. */
+/* Decodes consecutive instructions. The bytes come from one window as far as it extends. */
 typedef struct walk {
     const ntr_program *program;
     const ntr_context *context;
@@ -31,7 +31,7 @@ static void append(ntr_block *block, const ntr_insn *insn) {
     block->last_halfwords = (uint8_t)(insn->size / 2);
 }
 
-/* Section 11.1: register jumps but returns, with the constant from the instruction directly before. */
+/* N-Trace 1.0 section 11.1: a register jump (not a return) whose register is set by the preceding instruction. */
 static bool is_sequential(const ntr_insn *constant, const ntr_insn *jump) {
     bool kind = jump->flow == NTR_FLOW_INDIRECT_JUMP || jump->flow == NTR_FLOW_INDIRECT_CALL ||
                 jump->flow == NTR_FLOW_CO_SWAP;
@@ -76,7 +76,7 @@ void ntr_block_make(ntr_block *block, const ntr_program *program, const ntr_cont
     block->next = at.pc;
 }
 
-/* All modulo the address space: a block may go around its end. */
+/* Addresses are computed modulo the address space, because a block may wrap around its end. */
 bool ntr_block_depends(const ntr_block *block, const ntr_program *program, uint64_t first, uint64_t last) {
     uint64_t reach = 2u * block->halfwords + (block->flags & NTR_BLOCK_NO_IMAGE ? NTR_INSN_BYTES_MAX : 0u);
     return ntr_program_cut(program, first - block->start) < reach ||
@@ -103,6 +103,6 @@ unsigned ntr_block_after(const ntr_block *block, unsigned halfwords) {
 
 unsigned ntr_block_before(const ntr_block *block, unsigned halfwords) {
     while (halfwords-- > 0)
-        if (block->starts[halfwords / 64] >> halfwords % 64 & 1) break; /* a step or two: few are longer */
+        if (block->starts[halfwords / 64] >> halfwords % 64 & 1) break; /* usually one or two steps */
     return halfwords;
 }

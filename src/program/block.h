@@ -1,5 +1,5 @@
-/* One basic block: a straight run of code, classified once. blocks.h explains where a block ends and how blocks are
- * found. */
+/* A basic block: a straight run of code with the classification of its last instruction. blocks.h describes where a
+ * block ends and how blocks are found. */
 #ifndef NTR_PROGRAM_BLOCK_H
 #define NTR_PROGRAM_BLOCK_H
 
@@ -10,77 +10,77 @@
 
 /* Block flags. */
 enum {
-    NTR_BLOCK_CUT = 1u << 0,        /* the last instruction is linear */
-    NTR_BLOCK_NO_IMAGE = 1u << 1,   /* nothing is known of the instruction at `next` */
-    NTR_BLOCK_SEQUENTIAL = 1u << 2, /* register jump; the LUI or AUIPC directly before it makes `target` */
-    NTR_BLOCK_NO_TARGET = 1u << 3,  /* CM.JT or CM.JALT whose jump table no image has */
-    NTR_BLOCK_PART = 1u << 4,       /* made by ntr_blocks_part */
-    NTR_BLOCK_NO_MEMORY = 1u << 5,  /* no block: see ntr_block_status */
-    NTR_BLOCK_LIMIT = 1u << 6,      /* likewise */
+    NTR_BLOCK_CUT = 1u << 0,        /* the block ends before a control transfer; its last instruction is linear */
+    NTR_BLOCK_NO_IMAGE = 1u << 1,   /* the instruction at `next` is not known */
+    NTR_BLOCK_SEQUENTIAL = 1u << 2, /* register jump to `target`, set by the LUI or AUIPC directly before it */
+    NTR_BLOCK_NO_TARGET = 1u << 3,  /* CM.JT or CM.JALT without a jump table in any image */
+    NTR_BLOCK_PART = 1u << 4,       /* created by ntr_blocks_part */
+    NTR_BLOCK_NO_MEMORY = 1u << 5,  /* not a block: see ntr_block_status */
+    NTR_BLOCK_LIMIT = 1u << 6,      /* not a block: see ntr_block_status */
 };
 
-/* Two cache lines; a walk needs the first one only. */
+/* Two cache lines. A walk reads only the first one. */
 typedef struct ntr_block ntr_block;
 struct ntr_block {
-    uint64_t key;           /* `start`; NTR_BLOCK_DEAD when the code changed */
-    ntr_block *taken;       /* where ntr_blocks_jump led last; private */
-    ntr_block *fall;        /* the same for ntr_blocks_fall; private */
-    uint64_t executed;      /* the walker's counters: walks to the end of the block, */
-    uint64_t jumped;        /*   and those of them that jumped there (branch: taken) */
-    uint64_t next;          /* address behind the last instruction */
-    uint64_t target;        /* of a branch, a direct jump or call, a sequential jump */
+    uint64_t key;           /* `start`; NTR_BLOCK_INVALID when the code has changed */
+    ntr_block *taken;       /* result of the last ntr_blocks_jump; private */
+    ntr_block *fall;        /* result of the last ntr_blocks_fall; private */
+    uint64_t executed;      /* counters of the decoder: executions up to the end of the block, */
+    uint64_t jumped;        /*   and those of them in which the last instruction jumped (branch: taken) */
+    uint64_t next;          /* address after the last instruction */
+    uint64_t target;        /* target of a branch, a direct jump or call, or a sequential jump */
     uint16_t view;
     uint8_t halfwords;
     uint8_t instructions;
     uint8_t last_halfwords; /* size of the last instruction */
-    uint8_t flow;           /* ntr_flow of the last instruction. A trap is in the block, but never retires */
-    uint8_t reach;          /* the walker's; 0 at first */
+    uint8_t flow;           /* ntr_flow of the last instruction. A trap is part of the block but never retires */
+    uint8_t reach;          /* for use by the decoder; initially 0 */
     uint8_t flags;          /* NTR_BLOCK_* */
 
     uint64_t start;
-    uint64_t starts[NTR_BLOCK_WORDS]; /* bit k: an instruction starts k halfwords behind `start` */
+    uint64_t starts[NTR_BLOCK_WORDS]; /* bit k: an instruction starts k halfwords after `start` */
     ntr_block *neighbour;   /* private */
-    void *user;             /* the walker's; NULL at first */
+    void *user;             /* for use by the decoder; initially NULL */
     uint8_t itype;          /* ntr_itype; NTR_ITYPE_NOT_TAKEN for a branch */
-    uint32_t number;        /* 0, 1, ... in the order of making, since the last flush */
+    uint32_t number;        /* 0, 1, ... in the order of creation since the last flush */
 };
-#define NTR_BLOCK_DEAD UINT64_C(1) /* odd: no address of code */
+#define NTR_BLOCK_INVALID UINT64_C(1) /* odd, therefore not the address of an instruction */
 
-/* Fill `block` (zeroed) with what `context` sees at `address`; halfwords is 0 when there is nothing. */
+/* Fills `block` (zeroed) from the code visible to `context` at `address`. `halfwords` is 0 when there is no code. */
 void ntr_block_make(ntr_block *block, const ntr_program *program, const ntr_context *context, uint64_t position,
                     uint64_t address);
 
-/* Does what this block knows depend on the bytes [first, last]? */
+/* Returns whether the contents of the block depend on the bytes [first, last]. */
 bool ntr_block_depends(const ntr_block *block, const ntr_program *program, uint64_t first, uint64_t last);
 
-/* The furthest byte behind its start that a block can depend on. */
+/* Maximum distance, from its start, of a byte that a block can depend on. */
 #define NTR_BLOCK_REACH (2 * NTR_BLOCK_HALFWORDS_MAX + NTR_INSN_BYTES_MAX)
 
-/* NTR_OK for a block; else NTR_E_NO_IMAGE, NTR_E_MEMORY, NTR_E_LIMIT. */
+/* Returns NTR_OK for a block, otherwise NTR_E_NO_IMAGE, NTR_E_MEMORY or NTR_E_LIMIT. */
 static inline ntr_status ntr_block_status(const ntr_block *block) {
     if (block->halfwords) return NTR_OK;
     if (block->flags & NTR_BLOCK_NO_MEMORY) return NTR_E_MEMORY;
     return block->flags & NTR_BLOCK_LIMIT ? NTR_E_LIMIT : NTR_E_NO_IMAGE;
 }
 
-/* Address of the last instruction (of a 32-bit program: before it is cut to XLEN, should it have wrapped). */
+/* Returns the address of the last instruction. In a 32-bit program it may need truncation to XLEN after a wrap. */
 static inline uint64_t ntr_block_last(const ntr_block *block) {
     return block->start + 2u * (unsigned)(block->halfwords - block->last_halfwords);
 }
 
-/* Does an instruction start (or the block end) `halfwords` behind its start? */
+/* Returns whether an instruction starts, or the block ends, `halfwords` halfwords after its start. */
 static inline bool ntr_block_boundary(const ntr_block *block, unsigned halfwords) {
     if (halfwords >= block->halfwords) return halfwords == block->halfwords;
     return block->starts[halfwords / 64] >> halfwords % 64 & 1;
 }
 
-/* Instructions that start in the first `halfwords` halfwords. */
+/* Returns the number of instructions that start in the first `halfwords` halfwords. */
 unsigned ntr_block_count(const ntr_block *block, unsigned halfwords);
 
-/* Where the instruction after the one at `halfwords` starts: the next boundary; at most block->halfwords. */
+/* Returns the next instruction boundary after `halfwords`, at most block->halfwords. */
 unsigned ntr_block_after(const ntr_block *block, unsigned halfwords);
 
-/* Where the instruction before `halfwords` (> 0) starts. */
+/* Returns the previous instruction boundary before `halfwords` (> 0). */
 unsigned ntr_block_before(const ntr_block *block, unsigned halfwords);
 
 #endif

@@ -1,5 +1,4 @@
-/* ELF files through libelf: header and segments. Sizes and offsets are checked here against the file before
- * anything is used. */
+/* ELF files, read with libelf: header and segments. All sizes and offsets are checked against the file before use. */
 #include "base/allocator.h"
 #include "program/elf.h"
 
@@ -9,7 +8,7 @@
 #define EM_RISCV 243
 #endif
 
-/* More than Linux maps into a process. */
+/* Maximum number of program headers; more than Linux supports for a process. */
 #define SEGMENTS_MAX 65536
 
 static ntr_status check_header(ntr_elf *file) {
@@ -56,7 +55,7 @@ static ntr_status check_segment(ntr_elf *file, size_t index, const GElf_Phdr *se
     return NTR_OK;
 }
 
-/* The loadable segments. Only bytes of the file count: what lies behind them in memory (.bss) is no code. */
+/* Reads the loadable segments. Only bytes in the file are used; memory after them (.bss) is not code. */
 static ntr_status read_segments(ntr_elf *file, size_t count, ntr_span *laid, size_t *used) {
     for (size_t i = 0; i < count; i++) {
         GElf_Phdr segment = {0};
@@ -71,7 +70,7 @@ static ntr_status read_segments(ntr_elf *file, size_t count, ntr_span *laid, siz
     return *used ? NTR_OK : ELF_FAIL(file, NTR_E_FORMAT, "no loadable segment");
 }
 
-/* Which segment has which address: the later one where they overlap. */
+/* Computes the visible segment of each address: the later segment where they overlap. */
 static ntr_status lay_out_segments(ntr_elf *file, ntr_spans *spans) {
     const ntr_allocator *allocator = file->program->allocator;
     size_t count = 0, used = 0;

@@ -1,4 +1,4 @@
-/* An ELF file being read into the last image of a program. */
+/* State of reading an ELF file into the last image of a program. */
 #ifndef NTR_PROGRAM_ELF_H
 #define NTR_PROGRAM_ELF_H
 
@@ -18,12 +18,12 @@ typedef struct ntr_elf {
 
 #define ELF_FAIL(file, status, ...) ntr_program_fail((file)->program, status, (file)->path, __VA_ARGS__)
 
-/* Does the file have these bytes? */
+/* Returns whether the range is inside the file. */
 static inline bool ntr_elf_inside(const ntr_elf *file, uint64_t offset, uint64_t size) {
     return offset <= file->size && size <= file->size - offset;
 }
 
-/* Symbols (.symtab, else .dynsym) and attributes. A file without sections has none of them, and that is no fault. */
+/* Reads symbols (.symtab, otherwise .dynsym) and attributes. A file without sections is not an error. */
 ntr_status ntr_elf_read_sections(ntr_elf *file);
 
 #endif

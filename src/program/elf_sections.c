@@ -1,4 +1,4 @@
-/* What the sections of an ELF file tell: symbols and extensions. */
+/* Sections of an ELF file: symbols and ISA attributes. */
 #include "program/attributes.h"
 #include "program/elf.h"
 
@@ -8,11 +8,11 @@
 #define SHT_RISCV_ATTRIBUTES 0x70000003
 #endif
 
-/* Longer names are left out. Without a limit the names of a small file could be one long string from its middle to
- * its end, a million times. */
+/* Longer names are ignored. Without this limit, the symbols of a small file could refer to a long string a million
+ * times. */
 #define NAME_LENGTH_MAX 65535u
 
-/* The string at `offset` of section `index`: "" when it is too long, NULL when it is not wholly inside the file. */
+/* Returns the string at `offset` of section `index`; "" when it is too long, NULL when it is not inside the file. */
 static const char *string_at(const ntr_elf *file, size_t index, uint64_t offset) {
     GElf_Shdr section = {0};
     Elf_Scn *scn = elf_getscn(file->elf, index);
@@ -24,7 +24,7 @@ static const char *string_at(const ntr_elf *file, size_t index, uint64_t offset)
     return room <= NAME_LENGTH_MAX ? NULL : "";
 }
 
-/* Names for people: no file or section names, no marks of the toolchain ($x, $d, .L..). */
+/* Selects symbols for output: no file or section symbols, no mapping symbols ($x, $d) or local labels (.L). */
 static bool is_name(const GElf_Sym *symbol, const char *name) {
     static const bool wanted[16] = {
         [STT_NOTYPE] = true, [STT_OBJECT] = true, [STT_FUNC] = true, [STT_GNU_IFUNC] = true};
@@ -41,7 +41,7 @@ static ntr_binding binding_of(const GElf_Sym *symbol) {
     }
 }
 
-/* Last address of the section the symbol is in, if it is in one that takes room in memory. */
+/* Stores the last address of the symbol's section. Returns false when the section occupies no memory. */
 static bool section_limit(const ntr_elf *file, const GElf_Sym *symbol, size_t section, uint64_t *limit) {
     GElf_Shdr header = {0};
     Elf_Scn *scn = section ? elf_getscn(file->elf, section) : NULL;
@@ -70,7 +70,7 @@ static ntr_status add_symbol(ntr_elf *file, const GElf_Sym *symbol, size_t secti
     return NTR_OK;
 }
 
-/* Section indices from 0xff00 on are kept in a section of their own. */
+/* Section indices from 0xff00 are in a section of their own. */
 static Elf_Data *extended_indices(const ntr_elf *file, size_t table) {
     Elf_Scn *scn = NULL;
     while ((scn = elf_nextscn(file->elf, scn))) {

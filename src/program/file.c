@@ -19,7 +19,7 @@ static ntr_status map(ntr_program *program, const char *path, int file, void **m
 }
 
 ntr_status ntr_program_map_file(ntr_program *program, const char *path, void **mapping, size_t *size) {
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not hold us up */
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* O_NONBLOCK: do not block on a FIFO */
     if (file < 0) return ntr_program_fail(program, NTR_E_IO, path, "%s", strerror(errno));
     ntr_status status = map(program, path, file, mapping, size);
     close(file);

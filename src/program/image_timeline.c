@@ -11,7 +11,7 @@ static int by_position(const void *left, const void *right) {
 }
 
 static int add(ntr_image_timeline *timeline, const ntr_allocator *allocator, uint64_t position, size_t segment) {
-    if (position == 0) return 0; /* from the beginning, or without end */
+    if (position == 0) return 0; /* valid from the beginning, or without end */
     if (ntr_reserve(allocator, (void **)&timeline->edges, &timeline->capacity, timeline->count + 1,
                     sizeof *timeline->edges))
         return -1;

@@ -1,5 +1,5 @@
-/* Linux's jitdump: code made at run time, with its bytes, names and times. A header, then records, each with a
- * prefix {u32 id, u32 size with the prefix, u64 time}. */
+/* jitdump of Linux: code generated at run time, with bytes, names and times. A header, then records with a prefix
+ * {u32 id, u32 size including the prefix, u64 time}. */
 #include "base/allocator.h"
 #include "program/program.h"
 
@@ -9,7 +9,7 @@
 enum {
     HEADER_SIZE = 40,
     PREFIX_SIZE = 16,
-    LOAD_SIZE = 56, /* then the name, then the code */
+    LOAD_SIZE = 56, /* followed by the name and the code */
     MOVE_SIZE = 64,
     ID_LOAD = 0,
     ID_MOVE = 1,
@@ -18,10 +18,10 @@ enum {
 #define MAGIC 0x4a695444u
 #define MAGIC_SWAPPED 0x4454694au
 
-/* Code that was loaded: what a later MOVE names by its index. */
+/* Loaded code. A later MOVE record refers to it by its index. */
 typedef struct jit_code {
     uint64_t index;
-    size_t at; /* of its record in the file */
+    size_t at; /* offset of its record in the file */
 } jit_code;
 
 typedef struct jit_file {
@@ -32,7 +32,7 @@ typedef struct jit_file {
     size_t size;
     ntr_position_of_time when;
     void *user;
-    jit_code *codes; /* by index */
+    jit_code *codes; /* sorted by index */
     size_t code_count, code_capacity;
 } jit_file;
 
@@ -59,23 +59,24 @@ static ntr_status check_header(const jit_file *file, size_t *first) {
     return NTR_OK;
 }
 
-/* Size of the record at `at`, or 0 behind the last whole one. */
+/* Stores the size of the record at `at`, or 0 after the last complete one. */
 static ntr_status record_size(const jit_file *file, size_t at, size_t *size) {
     *size = 0;
     if (at > file->size || file->size - at < PREFIX_SIZE) return NTR_OK;
-    size_t told = u32(file, at + 4);
-    if (told < PREFIX_SIZE)
-        return FAIL(file, NTR_E_FORMAT, "record at 0x%zx: %zu bytes are less than its prefix", at, told);
-    if (told <= file->size - at) *size = told;
+    size_t stored = u32(file, at + 4);
+    if (stored < PREFIX_SIZE)
+        return FAIL(file, NTR_E_FORMAT, "record at 0x%zx: %zu bytes are less than its prefix", at, stored);
+    if (stored <= file->size - at) *size = stored;
     return NTR_OK;
 }
 
-/* Everything a LOAD says about itself has to be inside it. */
+/* Checks that the parts of a LOAD record are inside the record. */
 static ntr_status check_load(const jit_file *file, size_t at, size_t size) {
-    if (size < LOAD_SIZE) return FAIL(file, NTR_E_FORMAT, "record at 0x%zx: a load of %zu bytes", at, size);
+    if (size < LOAD_SIZE)
+        return FAIL(file, NTR_E_FORMAT, "record at 0x%zx: a LOAD record of %zu bytes is too short", at, size);
     uint64_t code = u64(file, at + 40);
     if (code > size - LOAD_SIZE || !memchr(file->bytes + at + LOAD_SIZE, 0, size - LOAD_SIZE - (size_t)code))
-        return FAIL(file, NTR_E_FORMAT, "record at 0x%zx: 0x%llx bytes of code and a name do not fit into %zu bytes",
+        return FAIL(file, NTR_E_FORMAT, "record at 0x%zx: 0x%llx bytes of code and a name exceed its %zu bytes",
                     at, (unsigned long long)code, size);
     return NTR_OK;
 }
@@ -86,7 +87,7 @@ static int by_index(const void *left, const void *right) {
     return (a->at > b->at) - (a->at < b->at);
 }
 
-/* First pass: which code has which index. */
+/* First pass: collects the index of all loaded code. */
 static ntr_status collect_codes(jit_file *file, size_t first) {
     size_t size;
     for (size_t at = first;; at += size) {
@@ -105,7 +106,7 @@ static ntr_status collect_codes(jit_file *file, size_t first) {
     return NTR_OK;
 }
 
-/* The record that loaded the code of this index: the last one in front of `before`. */
+/* Returns the last record before `before` that loaded code with this index. */
 static const jit_code *code_of(const jit_file *file, uint64_t index, size_t before) {
     size_t low = 0, high = file->code_count;
     while (low < high) {
@@ -119,8 +120,8 @@ static const jit_code *code_of(const jit_file *file, uint64_t index, size_t befo
     return low && file->codes[low - 1].index == index ? &file->codes[low - 1] : NULL;
 }
 
-/* Lay the code of the LOAD at `load` at `address`, from `time` on. */
-static ntr_status lay(jit_file *file, size_t load, uint64_t address, uint64_t time) {
+/* Adds the code of the LOAD record at `load` at `address`, valid from `time`. */
+static ntr_status add_code(jit_file *file, size_t load, uint64_t address, uint64_t time) {
     const ntr_image_options *options = &file->image->options;
     size_t size = u32(file, load + 4), code = (size_t)u64(file, load + 40);
     uint64_t from = file->when ? file->when(file->user, time) : 0;
@@ -140,16 +141,16 @@ static ntr_status lay(jit_file *file, size_t load, uint64_t address, uint64_t ti
                                    options->until);
 }
 
-/* Second pass: what lies where, in the order it came. */
-static ntr_status lay_all(jit_file *file, size_t first) {
+/* Second pass: adds code in the order of the records. */
+static ntr_status add_all_code(jit_file *file, size_t first) {
     size_t size;
     ntr_status status;
     for (size_t at = first; (status = record_size(file, at, &size)) == NTR_OK && size; at += size) {
         uint64_t time = u64(file, at + 8);
-        if (u32(file, at) == ID_LOAD) status = lay(file, at, u64(file, at + 32), time);
+        if (u32(file, at) == ID_LOAD) status = add_code(file, at, u64(file, at + 32), time);
         if (u32(file, at) == ID_MOVE && size >= MOVE_SIZE) {
             const jit_code *code = code_of(file, u64(file, at + 56), at);
-            if (code) status = lay(file, code->at, u64(file, at + 40), time);
+            if (code) status = add_code(file, code->at, u64(file, at + 40), time);
         }
         if (status != NTR_OK) return status;
     }
@@ -160,7 +161,7 @@ static ntr_status read_file(jit_file *file) {
     size_t first = 0;
     ntr_status status = check_header(file, &first);
     if (status == NTR_OK) status = collect_codes(file, first);
-    if (status == NTR_OK) status = lay_all(file, first);
+    if (status == NTR_OK) status = add_all_code(file, first);
     if (status == NTR_OK && ntr_symbols_sort_in_order(&file->image->symbols, file->program->allocator))
         status = FAIL(file, NTR_E_MEMORY, "out of memory");
     return status;

@@ -1,4 +1,5 @@
-/* Reading a program: who sees what where. Nothing here changes it, so any number of threads may. */
+/* Read access to a program: visible code and symbols. Does not change the program, so any number of threads may use
+ * it. */
 #include "program/program.h"
 
 #include <string.h>
@@ -71,14 +72,14 @@ unsigned ntr_program_isa(const ntr_program *program, const ntr_context *context,
     return ntr_image_isa(program, found ? &program->images[window.image] : NULL);
 }
 
-/* Ask the reader for what no image has: at most up to the next span of the map. */
+/* Reads memory that no image has with the reader function, at most up to the next span of the map. */
 static size_t read_gap(const ntr_program *program, const ntr_context *context, uint64_t position, uint64_t address,
                        uint8_t *out, size_t size) {
     if (!program->read) return 0;
     const ntr_spans *map = &program->map;
     size_t next = ntr_spans_seek(map, address);
     if (next < map->count && map->items[next].first <= address) {
-        uint64_t rest = map->items[next].last - address; /* covered, but not for this looker */
+        uint64_t rest = map->items[next].last - address; /* covered by an image that is not visible here */
         if (rest < size) size = (size_t)rest + 1;
     } else if (next < map->count && map->items[next].first - address < size) {
         size = (size_t)(map->items[next].first - address);
@@ -108,7 +109,8 @@ size_t ntr_program_read(const ntr_program *program, const ntr_context *context, 
     return done;
 }
 
-/* The jump table that code of this image uses: its own, else that of the newest image that has one. */
+/* Returns the image with the jump table for code of `image`: the image itself, otherwise the one added last that has
+ * a jump table. */
 static const ntr_image *table_of(const ntr_program *program, const ntr_context *context, const ntr_image *image) {
     if (image && image->has_jvt) return image;
     for (size_t i = program->image_count; i-- > 0;)
@@ -116,7 +118,7 @@ static const ntr_image *table_of(const ntr_program *program, const ntr_context *
     return NULL;
 }
 
-/* Zcmt: the table holds XLEN-bit addresses. */
+/* Zcmt: the entries of the table are XLEN-bit addresses. */
 static ntr_status resolve_table_jump(const ntr_program *program, const ntr_context *context, uint64_t position,
                                      const ntr_image *image, ntr_insn *insn) {
     const ntr_image *owner = table_of(program, context, image);
@@ -140,7 +142,7 @@ ntr_status ntr_program_decode(const ntr_program *program, const ntr_context *con
         size_t size = left < NTR_INSN_BYTES_MAX ? (size_t)left : NTR_INSN_BYTES_MAX;
         status = ntr_insn_decode(window->bytes + offset, size, address, isa, insn);
     }
-    if (status == NTR_E_SPACE) { /* it goes on in another image, or only a reader knows it */
+    if (status == NTR_E_SPACE) { /* the instruction continues in another image, or is read by the reader */
         uint8_t bytes[NTR_INSN_BYTES_MAX];
         size_t size = ntr_program_read(program, context, position, address, bytes, 2);
         if (size == 2) {
@@ -161,7 +163,7 @@ ntr_status ntr_program_insn(const ntr_program *program, const ntr_context *conte
     return ntr_program_decode(program, context, position, found ? &window : NULL, address, insn);
 }
 
-static ntr_status tell_symbol(const ntr_image *image, const ntr_name *name, ntr_symbol *symbol) {
+static ntr_status store_symbol(const ntr_image *image, const ntr_name *name, ntr_symbol *symbol) {
     *symbol = (ntr_symbol){
         .name = name->name,
         .image = image->name,
@@ -179,13 +181,13 @@ ntr_status ntr_program_symbol(const ntr_program *program, const ntr_context *con
     if (ntr_program_window(program, context, NTR_POSITION_ANY, address, &window)) {
         const ntr_image *image = &program->images[window.image];
         const ntr_name *name = ntr_symbols_at(&image->symbols, address);
-        if (name) return tell_symbol(image, name, symbol);
+        if (name) return store_symbol(image, name, symbol);
     }
-    for (size_t i = program->image_count; i-- > 0;) { /* those that tell nothing but names */
+    for (size_t i = program->image_count; i-- > 0;) { /* images that have only names */
         const ntr_image *image = &program->images[i];
         if (image->has_segments || !ntr_image_matches(image, context)) continue;
         const ntr_name *name = ntr_symbols_at(&image->symbols, address);
-        if (name) return tell_symbol(image, name, symbol);
+        if (name) return store_symbol(image, name, symbol);
     }
     return NTR_END;
 }
@@ -193,7 +195,7 @@ ntr_status ntr_program_symbol(const ntr_program *program, const ntr_context *con
 ntr_status ntr_program_find(const ntr_program *program, const char *name, ntr_symbol *symbol) {
     for (size_t i = program->image_count; i-- > 0;) {
         const ntr_name *found = ntr_symbols_named(&program->images[i].symbols, name);
-        if (found) return tell_symbol(&program->images[i], found, symbol);
+        if (found) return store_symbol(&program->images[i], found, symbol);
     }
     return NTR_END;
 }

@@ -1,4 +1,4 @@
-/* Linux's perf-PID.map: names of code made at run time, a line each, "START SIZE NAME". */
+/* perf-PID.map of Linux: names of code generated at run time, lines "START SIZE NAME". */
 #include "base/allocator.h"
 #include "program/program.h"
 
@@ -10,7 +10,7 @@ static unsigned digit_of(char c) {
     return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
 }
 
-/* A hexadecimal number of at most 64 bits and one blank behind it; what follows, or NULL. */
+/* Parses a hexadecimal number of at most 64 bits and the space after it. Returns the rest, or NULL on error. */
 static char *take_number(char *text, uint64_t *number) {
     if (text[0] == '0' && (text[1] | 0x20) == 'x') text += 2;
     char *at = text;
@@ -30,12 +30,12 @@ static bool parse(char *line, uint64_t bias, ntr_name *name) {
     return true;
 }
 
-/* `text` holds one more byte than `size`. Lines become strings in place. */
+/* `text` has space for one more byte than `size`. Lines are converted to strings in place. */
 static ntr_status read_lines(ntr_program *program, ntr_image *image, char *text, size_t size) {
     char *end = text + size;
     for (size_t number = 1; text < end; number++) {
         char *stop = memchr(text, '\n', (size_t)(end - text));
-        bool whole = stop;
+        bool complete = stop;
         if (!stop) stop = end;
         *stop = 0;
         ntr_name name;
@@ -44,7 +44,7 @@ static ntr_status read_lines(ntr_program *program, ntr_image *image, char *text,
             name.address = ntr_program_cut(program, name.address);
             if (ntr_symbols_add(&image->symbols, program->allocator, &name))
                 return ntr_program_fail(program, NTR_E_MEMORY, image->path, "out of memory");
-        } else if (!empty && whole) {
+        } else if (!empty && complete) {
             return ntr_program_fail(program, NTR_E_FORMAT, image->path, "line %zu is not \"START SIZE NAME\"", number);
         }
         text = stop + 1;

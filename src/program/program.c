@@ -22,7 +22,7 @@ void ntr_program_free(ntr_program *program) {
     ntr_dealloc(program->allocator, program->images);
     ntr_dealloc(program->allocator, program->segments);
     ntr_dealloc(program->allocator, program->layers);
-    ntr_allocator copy = program->allocator_copy; /* `program` must not be read while it is freed */
+    ntr_allocator copy = program->allocator_copy; /* the allocator is used to free the struct that contains it */
     ntr_dealloc(program->allocator ? &copy : NULL, program);
 }
 
@@ -34,7 +34,7 @@ ntr_status ntr_program_fail(ntr_program *program, ntr_status status, const char 
     va_end(arguments);
     snprintf(program->error, sizeof program->error, "%.340s: %s", path, reason);
     for (char *c = program->error; *c; c++)
-        if ((unsigned char)*c < ' ') *c = '?'; /* one line, whatever the path */
+        if ((unsigned char)*c < ' ') *c = '?'; /* control characters of the path */
     return status;
 }
 
@@ -44,7 +44,7 @@ const char *ntr_program_error(const ntr_program *program) {
 
 static void changed_anywhere(ntr_program *program) {
     program->revision++;
-    program->remade++;
+    program->code_revision++;
 }
 
 void ntr_program_set_table(ntr_program *program, uint64_t jvt) {
@@ -66,7 +66,7 @@ static char *duplicate(const ntr_allocator *allocator, const char *text) {
     return copy ? memcpy(copy, text, size) : NULL;
 }
 
-/* Callers built against an older header give a shorter struct. */
+/* Callers compiled with an older header pass a shorter struct. */
 static bool take_options(const ntr_image_options *from, ntr_image_options *to) {
     *to = (ntr_image_options){.size = sizeof *to};
     if (!from) return true;
@@ -109,15 +109,15 @@ void ntr_program_drop_image(ntr_program *program) {
     ntr_dealloc(program->allocator, image->path);
 }
 
-/* Laying a segment over a span: see lay_segment. */
+/* State of laying a segment over a span. See lay_segment. */
 typedef struct overlay {
     ntr_program *program;
     uint32_t segment;
-    uint32_t below, layer; /* the layer made for the span before; equal tails share one */
+    uint32_t below, layer; /* the layer created for the previous span; equal layers are shared */
     bool any;
 } overlay;
 
-/* Bound to nothing: whatever lies below is never seen again. */
+/* Returns whether the segment is visible everywhere and always. Layers below it are then never used. */
 static bool hides_all(const ntr_program *program, const ntr_segment *segment) {
     const ntr_image_options *options = &program->images[segment->image].options;
     return !options->has_scontext && !options->has_hcontext && !options->has_prv && segment->from == 0 &&
@@ -136,7 +136,7 @@ static ntr_layer make_layer(const ntr_program *program, uint32_t segment, uint32
     if (under->jump == NTR_SPANS_NONE) return made;
     const ntr_layer *far = &program->layers[under->jump];
     uint32_t rest = far->jump == NTR_SPANS_NONE ? 0 : program->layers[far->jump].depth;
-    if (under->depth - far->depth == far->depth - rest) { /* two jumps of one length: both at once */
+    if (under->depth - far->depth == far->depth - rest) { /* two jumps of equal length are combined */
         made.jump = far->jump;
         made.earliest = earlier(made.earliest, earlier(under->earliest, far->earliest));
     }
@@ -172,7 +172,7 @@ static ntr_status lay(ntr_program *program, ntr_segment segment) {
     overlay state = {.program = program, .segment = (uint32_t)program->segment_count};
     size_t layers = program->layer_count;
     if (ntr_spans_overlay(&program->map, program->allocator, segment.first, segment.last, lay_segment, &state)) {
-        program->layer_count = layers; /* the map is unchanged: nothing names the new ones */
+        program->layer_count = layers; /* the map is unchanged and does not refer to the new layers */
         return ntr_program_fail(program, NTR_E_MEMORY, image->name, "out of memory");
     }
     program->segment_count++;
@@ -190,7 +190,7 @@ ntr_status ntr_program_add_segment(ntr_program *program, uint64_t address, const
     if (size == 0) return NTR_OK;
 
     segment.first = ntr_program_cut(program, address);
-    uint64_t room = end - segment.first; /* bytes behind the first one */
+    uint64_t room = end - segment.first; /* number of bytes after the first one */
     if (size - 1 <= room) {
         segment.last = segment.first + size - 1;
         return lay(program, segment);
@@ -201,7 +201,7 @@ ntr_status ntr_program_add_segment(ntr_program *program, uint64_t address, const
     return ntr_program_add_segment(program, 0, bytes + room + 1, size - room - 1, from, until);
 }
 
-/* Give the last image a copy of its bytes. */
+/* Copies the bytes into the last image. */
 static ntr_status take_bytes(ntr_program *program, ntr_image *image, ntr_bytes bytes) {
     unsigned xlen = !image->has_isa ? program->xlen : image->isa & NTR_ISA_RV32 ? 32 : 64;
     if (bytes.size == 0) return ntr_program_fail(program, NTR_E_INVALID, image->name, "image without bytes");

@@ -1,4 +1,4 @@
-/* The inside of an ntr_program: images, their segments, and one map of the address space over all of them. */
+/* Private part of ntr_program: images, their segments, and a map of the address space. */
 #ifndef NTR_PROGRAM_PROGRAM_H
 #define NTR_PROGRAM_PROGRAM_H
 
@@ -7,20 +7,20 @@
 
 #include <ntrace/program.h>
 
-/* No instruction is longer; see ntr_insn_length. */
+/* Maximum instruction length. See ntr_insn_length. */
 #define NTR_INSN_BYTES_MAX 22
 
 /* Zcmt: at most 256 entries of XLEN bits. */
 #define NTR_JUMP_TABLE_BYTES 2048
 
-/* A file or a run of raw bytes, with what was told when it was added. */
+/* An ELF file or raw bytes, with the options given when it was added. */
 typedef struct ntr_image {
     ntr_image_options options; /* `name` points to `name` below */
     char *name, *path;
-    void *mapping;             /* ELF file mapped, or NULL */
+    void *mapping;             /* memory-mapped ELF file, or NULL */
     size_t mapping_size;
-    uint8_t *copy;             /* raw bytes owned, or NULL */
-    uint64_t low, last;        /* hull of the segments */
+    uint8_t *copy;             /* copy of raw bytes, or NULL */
+    uint64_t low, last;        /* lowest and highest address of the segments */
     bool has_segments;
     bool has_isa, has_jvt;
     unsigned isa;
@@ -28,7 +28,7 @@ typedef struct ntr_image {
     ntr_symbols symbols;
 } ntr_image;
 
-/* Bytes at [first, last] that hold from stream offset `from` on, before `until` (0: no end). */
+/* Bytes at [first, last], valid for stream offsets from <= offset < until (until 0: no end). */
 typedef struct ntr_segment {
     uint64_t first, last;
     const uint8_t *bytes;
@@ -36,14 +36,17 @@ typedef struct ntr_segment {
     uint32_t image;
 } ntr_segment;
 
-/* A segment on top of others. The map's spans hold the index of their top layer; a layer that is not visible
- * to who is looking gives the word to the one below. Layers are never changed, so tails are shared.
- * Code that is rewritten again and again piles up thousands of layers; `jump` leads further down (skew-binary
- * jump pointers), past layers that all come into being after `earliest`. NTR_SPANS_NONE: nothing below. */
+/* Layers: the segments that overlap at an address, as a linked list from top to bottom. A span of the map has the index
+ * of its top layer. When a layer is not visible to the given context and position, the one below is used. Layers are
+ * immutable, so that spans share the lower parts of their lists.
+ *
+ * Code that is rewritten repeatedly results in thousands of layers. `jump` therefore refers to a layer further down
+ * (skew-binary jump pointers). Invariant: all layers from this one to `jump`, exclusive, become valid at or after
+ * `earliest`; they are skipped when the position is lower. NTR_SPANS_NONE: no layer below. */
 typedef struct ntr_layer {
     uint32_t segment;
     uint32_t below, jump;
-    uint32_t depth;    /* layers from here down */
+    uint32_t depth;    /* number of layers from here to the bottom */
     uint64_t earliest; /* the least `from` of the layers from this one down to, but without, `jump` */
 } ntr_layer;
 
@@ -52,23 +55,23 @@ struct ntr_program {
     const ntr_allocator *allocator;
     ntr_image *images;
     size_t image_count, image_capacity;
-    ntr_segment *segments; /* in the order of adding */
+    ntr_segment *segments; /* in the order of addition */
     size_t segment_count, segment_capacity;
     ntr_layer *layers;
     size_t layer_count, layer_capacity;
     ntr_spans map;
     ntr_read_memory read;
     void *read_user;
-    uint64_t revision;     /* counts every change */
-    uint64_t remade;       /* counts the changes that may alter code anywhere */
-    size_t tables;         /* images with a jump table */
+    uint64_t revision;     /* number of changes */
+    uint64_t code_revision;       /* number of changes that may affect code anywhere */
+    size_t tables;         /* number of images with a jump table */
     unsigned xlen;         /* 0: not known yet */
     bool has_isa;
-    unsigned isa;          /* of code outside ELF files, when has_isa */
+    unsigned isa;          /* ISA of code outside ELF files; valid with has_isa */
     char error[512];
 };
 
-/* A run of bytes that one looker sees at one time. */
+/* A run of bytes visible to one context at one position. */
 typedef struct ntr_code_window {
     uint64_t first;
     const uint8_t *bytes;
@@ -76,8 +79,8 @@ typedef struct ntr_code_window {
     uint32_t image;
 } ntr_code_window;
 
-/* The longest run of bytes of one segment around `address`, as `context` sees it at `position`. The caller may
- * keep it as long as it looks from the same place. */
+/* Stores the longest run of bytes of one segment around `address` that is visible to `context` at `position`. It may be
+ * used as long as context and position do not change. Returns false when there is no code. */
 bool ntr_program_window(const ntr_program *program, const ntr_context *context, uint64_t position, uint64_t address,
                         ntr_code_window *window);
 
@@ -88,35 +91,35 @@ static inline uint64_t ntr_program_cut(const ntr_program *program, uint64_t addr
     return program->xlen == 32 ? (uint32_t)address : address;
 }
 
-/* ntr_program_insn inside a window (NULL: look for it). */
+/* The same as ntr_program_insn, with a window (NULL: it is searched). */
 ntr_status ntr_program_decode(const ntr_program *program, const ntr_context *context, uint64_t position,
                               const ntr_code_window *window, uint64_t address, ntr_insn *insn);
 
-/* For the readers of image formats. */
+/* ---- for the readers of image formats */
 
-/* Keep one line of explanation, "PATH: ...", and return `status`. */
+/* Sets the error text "PATH: ..." and returns `status`. */
 ntr_status ntr_program_fail(ntr_program *program, ntr_status status, const char *path, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Start an image. It is the last of program->images until the next call; `path` may be NULL.
+/* Starts an image. It is the last element of program->images until the next call. `path` may be NULL.
  * Errors: NTR_E_INVALID, NTR_E_MEMORY. */
 ntr_status ntr_program_add_image(ntr_program *program, const char *path, const ntr_image_options *options);
 
-/* Give up the image just started. Nothing may have been laid into the map. */
+/* Removes the image that was started. No segment of it may have been added. */
 void ntr_program_drop_image(ntr_program *program);
 
-/* Where the jump table of the last image lies. */
+/* Sets the address of the jump table of the last image. */
 void ntr_program_set_table(ntr_program *program, uint64_t jvt);
 
-/* 0: not known (any more). */
+/* Sets the XLEN; 0: not known. */
 void ntr_program_set_xlen(ntr_program *program, unsigned xlen);
 
-/* Lay bytes of the last image over the map; they must live as long as it does. Where the address space ends
- * inside, they go on at its beginning. */
+/* Adds bytes of the last image to the map. They must stay valid as long as the image. Bytes past the end of the address
+ * space wrap around to its beginning. */
 ntr_status ntr_program_add_segment(ntr_program *program, uint64_t address, const uint8_t *bytes, uint64_t size,
                                    uint64_t from, uint64_t until);
 
-/* A whole file, mapped into memory for reading. Errors: NTR_E_IO, NTR_E_FORMAT (empty). */
+/* Maps a file into memory for reading. Errors: NTR_E_IO, NTR_E_FORMAT (empty). */
 ntr_status ntr_program_map_file(ntr_program *program, const char *path, void **mapping, size_t *size);
 void ntr_program_unmap_file(void *mapping, size_t size);
 

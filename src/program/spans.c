@@ -22,7 +22,7 @@ const ntr_span *ntr_spans_find(const ntr_spans *spans, uint64_t address) {
     return i < spans->count && spans->items[i].first <= address ? &spans->items[i] : NULL;
 }
 
-/* Spans are made without gaps between them. */
+/* Appends a span that starts directly after the last one; merges it when the value is equal. */
 static void append(ntr_span *out, size_t *count, ntr_span span) {
     ntr_span *before = *count ? &out[*count - 1] : NULL;
     if (before && before->value == span.value)
@@ -31,13 +31,13 @@ static void append(ntr_span *out, size_t *count, ntr_span span) {
         out[(*count)++] = span;
 }
 
-/* What [first, last] becomes over the spans old[0 .. n), with the parts of the outer ones that stick out.
- * Writes at most 2n + 3 spans; returns how many, or 0 when out of memory. */
+/* Lays [first, last] over the spans old[0 .. n); parts of the outer spans that extend beyond the range are kept. Writes
+ * at most 2n + 3 spans. Returns their number, or 0 when out of memory. */
 static size_t lay(const ntr_span *old, size_t n, uint64_t first, uint64_t last, ntr_spans_combine combine, void *user,
                   ntr_span *out) {
     size_t count = 0;
     uint64_t at = first;
-    bool done = false; /* `at` cannot tell it: it wraps behind the last address */
+    bool done = false; /* needed because `at` wraps after the last address */
 
     if (n && old[0].first < first)
         append(out, &count, (ntr_span){.first = old[0].first, .last = first - 1, .value = old[0].value});
@@ -82,7 +82,7 @@ int ntr_spans_overlay(ntr_spans *spans, const ntr_allocator *allocator, uint64_t
     return count ? 0 : -1;
 }
 
-/* The ranges that are open at one place of a sweep; the one that was laid last is at the top. */
+/* The ranges that contain the current address of the sweep, as a heap. The range that was laid last is at the top. */
 typedef struct heap {
     uint32_t *items; /* indices into `laid` */
     size_t count;
@@ -123,7 +123,7 @@ static int by_start(const void *left, const void *right) {
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-/* From one place to the next where a range starts or the top one ends: at most 2 * count spans. */
+/* Sweeps over the addresses at which a range starts or the top range ends. Writes at most 2 * count spans. */
 static size_t sweep(heap *open, size_t count, ntr_span *out) {
     const ntr_span *laid = open->laid;
     size_t made = 0;

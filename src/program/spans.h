@@ -1,7 +1,9 @@
-/* A sorted array of disjoint address ranges, each with one value: who covers this address?
+/* A sorted array of disjoint address ranges, each with a value.
  *
- * Both the map of the images and the symbol tables are made by laying ranges over one another, one at a time or
- * all at once. Ranges are inclusive, so that one may reach the very last address. */
+ * The map of the images and the symbol tables are built by laying ranges over each other, one by one
+ * (ntr_spans_overlay) or all at once (ntr_spans_flatten). Example: [0, 9] = A, then [4, 5] = B results in [0, 3] = A,
+ * [4, 5] = B, [6, 9] = A. Ranges include their last address, so that they can extend to the end of the address space.
+ * */
 #ifndef NTR_PROGRAM_SPANS_H
 #define NTR_PROGRAM_SPANS_H
 
@@ -15,7 +17,7 @@
 typedef struct ntr_span {
     uint64_t first, last;
     uint32_t value;
-    uint32_t rank; /* for ntr_spans_flatten only */
+    uint32_t rank; /* used by ntr_spans_flatten only */
 } ntr_span;
 
 typedef struct ntr_spans {
@@ -23,22 +25,23 @@ typedef struct ntr_spans {
     size_t count, capacity;
 } ntr_spans;
 
-/* The value a range gets where `below` (or NTR_SPANS_NONE) was; NTR_SPANS_NONE when out of memory. */
+/* Returns the value of a new range where the value was `below` (NTR_SPANS_NONE: no range); NTR_SPANS_NONE when out of
+ * memory. */
 typedef uint32_t (*ntr_spans_combine)(void *user, uint32_t below);
 
-/* Lay [first, last] over what is there. Neighbours that get the same value become one.
- * 0, or -1 when out of memory (nothing changed then). */
+/* Lays [first, last] over the existing ranges. Adjacent ranges with the same value are merged. Returns 0, or -1 when
+ * out of memory; nothing is changed then. */
 int ntr_spans_overlay(ntr_spans *spans, const ntr_allocator *allocator, uint64_t first, uint64_t last,
                       ntr_spans_combine combine, void *user);
 
-/* Make empty `spans` out of `count` ranges laid one over the other: where they overlap the later one wins.
- * `laid` is sorted by this. 0, or -1 when out of memory. */
+/* Fills empty `spans` with `count` ranges laid over each other: where they overlap the later one is visible. Sorts
+ * `laid`. Returns 0, or -1 when out of memory. */
 int ntr_spans_flatten(ntr_spans *spans, const ntr_allocator *allocator, ntr_span *laid, size_t count);
 
-/* Index of the first span that ends at or after `address`; `count` when there is none. */
+/* Returns the index of the first span that ends at or after `address`, or `count` when there is none. */
 size_t ntr_spans_seek(const ntr_spans *spans, uint64_t address);
 
-/* The span that holds `address`, or NULL. */
+/* Returns the span that contains `address`, or NULL. */
 const ntr_span *ntr_spans_find(const ntr_spans *spans, uint64_t address);
 
 void ntr_spans_release(ntr_spans *spans, const ntr_allocator *allocator);

@@ -8,7 +8,8 @@
 
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* By start; of several there the best comes last, because later ones are laid over earlier ones. */
+/* Sorts by start. Of several symbols with the same start the best one comes last, because later ranges are laid over
+ * earlier ones. */
 static int by_address(const void *left, const void *right) {
     const ntr_name *a = left, *b = right;
     int order = ORDER(a->address, b->address);
@@ -19,7 +20,7 @@ static int by_address(const void *left, const void *right) {
     return order;
 }
 
-/* The name, or a copy that may be shown; NULL when out of memory. */
+/* Returns the name, or a copy without control characters; NULL when out of memory. */
 static const char *shown(ntr_symbols *symbols, const ntr_allocator *allocator, const char *name) {
     char cleaned[NTR_NAME_CLEANED_MAX + 1];
     if (ntr_name_is_clean(name)) return name;
@@ -50,11 +51,11 @@ static uint64_t last_of(uint64_t first, uint64_t size) {
     return size - 1 > UINT64_MAX - first ? UINT64_MAX : first + size - 1;
 }
 
-/* The addresses a symbol has in one of the maps; false: none. */
+/* Computes the range of a symbol in one of the maps. Returns false when it is not in that map. */
 static bool range_of(const ntr_name *name, unsigned map, ntr_span *range) {
     range->first = name->address;
     if (!name->code) return false;
-    if (map == NTR_NAMES_BELOW) { /* to the end of its section, until the next one is laid over it */
+    if (map == NTR_NAMES_BELOW) { /* to the end of its section; the next symbol is laid over it */
         range->last = name->limit;
         return name->limit >= name->address;
     }
@@ -62,7 +63,7 @@ static bool range_of(const ntr_name *name, unsigned map, ntr_span *range) {
     return name->size && name->function == (map == NTR_NAMES_FUNCTION);
 }
 
-/* Lay the names over one another in the order they have. */
+/* Lays the ranges of the names over each other in their order. */
 static int fill(ntr_symbols *symbols, const ntr_allocator *allocator, unsigned map) {
     ntr_span *laid = ntr_alloc(allocator, symbols->count, sizeof *laid);
     size_t count = 0;
@@ -76,7 +77,7 @@ static int fill(ntr_symbols *symbols, const ntr_allocator *allocator, unsigned m
     return failed;
 }
 
-/* An inner symbol starts later than the one around it: laid in the order of their starts, the innermost wins. */
+/* A nested symbol starts after the symbol that contains it. In the order of their starts, the innermost is visible. */
 int ntr_symbols_sort(ntr_symbols *symbols, const ntr_allocator *allocator) {
     if (symbols->count) qsort(symbols->names, symbols->count, sizeof *symbols->names, by_address);
     for (unsigned map = 0; map < NTR_NAMES_MAPS; map++)

@@ -36,9 +36,9 @@ void ntr_views_clear(ntr_views *views) {
     memset(views->recent, 0, sizeof views->recent);
 }
 
-/* A reader of target memory may tell any two contexts apart. */
-static bool see_the_same(const ntr_views *views, const ntr_program *program, const ntr_context *a,
-                         const ntr_context *b) {
+/* Returns whether two contexts have the same view. A reader of target memory may distinguish any two contexts. */
+static bool have_same_view(const ntr_views *views, const ntr_program *program, const ntr_context *a,
+                           const ntr_context *b) {
     if (program->read && !ntr_context_equal(a, b)) return false;
     for (size_t i = 0; i < views->binding_count; i++) {
         const ntr_image *image = &program->images[views->bindings[i]];
@@ -51,7 +51,7 @@ static bool fits(const ntr_views *views, const ntr_program *program, uint32_t vi
                  const ntr_context *context) {
     if (views->owners[view] != owner) return false;
     if (owner != NTR_VIEW_SHARED) return ntr_context_equal(&views->contexts[view], context);
-    return see_the_same(views, program, &views->contexts[view], context);
+    return have_same_view(views, program, &views->contexts[view], context);
 }
 
 static uint32_t find(ntr_views *views, const ntr_program *program, uint32_t owner, const ntr_context *context) {

@@ -98,7 +98,7 @@ static void too_long_a_message_shows_its_size(void **state) {
     uint8_t out[64];
     size_t column;
     ntr_message_format(&params, &m, line, sizeof line);
-    assert_string_equal(line, "#1 @0x0 Reserved0 SIZE=100000 !message longer than any decoder has to keep");
+    assert_string_equal(line, "#1 @0x0 Reserved0 SIZE=100000 !message exceeds the maximum length");
     assert_int_equal(assemble_line(&params, line, out, sizeof out, &column), NTR_E_MESSAGE_LONG);
     assert_int_equal(column, 18);
     ntr_message_format_json(&params, &m, line, sizeof line);

@@ -213,7 +213,7 @@ static void new_images_show_at_once(void **state) {
     assert_ptr_equal(get(BASE), block); /* far away: nothing changed here */
     add(BASE + 4, "r");
     start();
-    assert_int_equal(block->key, NTR_BLOCK_DEAD);
+    assert_int_equal(block->key, NTR_BLOCK_INVALID);
     assert_int_equal(get(BASE)->halfwords, 3);
     assert_int_equal(get(BASE)->flow, NTR_FLOW_RETURN);
 }
@@ -236,7 +236,7 @@ static void only_changed_code_dies(void **state) {
     ntr_blocks_seek(blocks, 100);
     assert_int_not_equal(blocks->epoch, epoch);
     assert_int_equal(blocks->generation, generation);
-    assert_int_equal(first->key, NTR_BLOCK_DEAD);
+    assert_int_equal(first->key, NTR_BLOCK_INVALID);
     assert_int_equal(first->executed, 7);
     assert_int_equal(get(BASE)->flow, NTR_FLOW_DIRECT_JUMP);
     assert_ptr_equal(ntr_blocks_jump(blocks, third, BASE), get(BASE));
@@ -429,7 +429,7 @@ static void code_around_the_end_of_the_address_space(void **state) {
     start();
     block = get(0xfffffffa);
     ntr_blocks_seek(blocks, 5);
-    assert_int_equal(block->key, NTR_BLOCK_DEAD);
+    assert_int_equal(block->key, NTR_BLOCK_INVALID);
     assert_int_equal(get(0xfffffffa)->flow, NTR_FLOW_DIRECT_JUMP);
 }
 
@@ -504,7 +504,7 @@ static void any_walk_is_a_plain_walk(void **state) {
             }
             ntr_blocks_seek(blocks, position);
             if (generation != blocks->generation) view = ntr_blocks_view(blocks, &context);
-            if (generation != blocks->generation || (block && block->key == NTR_BLOCK_DEAD)) block = NULL;
+            if (generation != blocks->generation || (block && block->key == NTR_BLOCK_INVALID)) block = NULL;
             generation = blocks->generation;
             uint64_t address = BASE + 2 * draw(room);
             if (block && what % 3 == 0) {

@@ -259,10 +259,10 @@ static void damage_is_explained(void **state) {
         {8, 39, ": jitdump header of 39 bytes"},
         {12, 62, ": not a RISC-V jitdump (machine 62)"},
         {44, 15, ": record at 0x28: 15 bytes are less than its prefix"},
-        {44, 55, ": record at 0x28: a load of 55 bytes"},
-        {80, 8, ": record at 0x28: 0x8 bytes of code and a name do not fit into 64 bytes"},
-        {84, 1, ": record at 0x28: 0x100000004 bytes of code and a name do not fit into 64 bytes"},
-        {96, 0x656e6f6f, ": record at 0x28: 0x4 bytes of code and a name do not fit into 64 bytes"},
+        {44, 55, ": record at 0x28: a LOAD record of 55 bytes is too short"},
+        {80, 8, ": record at 0x28: 0x8 bytes of code and a name exceed its 64 bytes"},
+        {84, 1, ": record at 0x28: 0x100000004 bytes of code and a name exceed its 64 bytes"},
+        {96, 0x656e6f6f, ": record at 0x28: 0x4 bytes of code and a name exceed its 64 bytes"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ntr_image_info info;
