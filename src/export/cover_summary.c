@@ -1,12 +1,12 @@
 /* Coverage as a table: one row per file, then the total. */
 #include "export/cover_files.h"
 
-static void write_part(ntr_out *out, uint64_t hit, uint64_t whole) {
-    if (whole == 0)
+static void write_part(ntr_out *out, uint64_t hit, uint64_t total) {
+    if (total == 0)
         ntr_out_format(out, "%22s", "-");
     else
-        ntr_out_format(out, "  %6.2f %% %5llu/%-5llu", 100.0 * (double)hit / (double)whole, (unsigned long long)hit,
-                       (unsigned long long)whole);
+        ntr_out_format(out, "  %6.2f %% %5llu/%-5llu", 100.0 * (double)hit / (double)total, (unsigned long long)hit,
+                       (unsigned long long)total);
 }
 
 static void write_row(ntr_out *out, const ntr_cover_sums *sums, const char *name) {

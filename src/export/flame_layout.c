@@ -31,7 +31,7 @@ static size_t first_child(const sibling *siblings, size_t count, uint32_t parent
     return low;
 }
 
-static int by_falling_total(const void *a, const void *b) {
+static int by_descending_total(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? 1 : x > y ? -1 : 0;
 }
@@ -45,7 +45,7 @@ static ntr_status find_minimum(const ntr_flame *f, uint64_t parts, size_t most, 
     uint64_t *totals = ntr_alloc(s->allocator, s->count, sizeof *totals);
     if (!totals) return NTR_E_MEMORY;
     for (size_t i = 0; i < s->count; i++) totals[i] = s->nodes[i].total;
-    qsort(totals, s->count, sizeof *totals, by_falling_total);
+    qsort(totals, s->count, sizeof *totals, by_descending_total);
     if (totals[most] >= *least) *least = totals[most] + 1;
     ntr_dealloc(s->allocator, totals);
     return NTR_OK;

@@ -34,20 +34,20 @@ static void write_box(ntr_export *x, const ntr_flame *f, const ntr_flame_box *bo
     const ntr_stack_node *node = &f->stacks.nodes[box->node];
     char copy[NTR_OUT_SHORT + 4];
     const char *name = box->node ? ntr_out_shorten(ntr_stacks_name(x, node), copy) : "all";
-    double whole = (double)f->stacks.nodes[0].total;
+    double total = (double)f->stacks.nodes[0].total;
     unsigned y = TOP + (f->depth - box->depth) * ROW;
     ntr_out_format(&x->out, "<g class=\"frame\" role=\"button\" data-x=\"%.9g\" data-w=\"%.9g\" data-name=\"",
-                   (double)box->from / whole, (double)node->total / whole);
+                   (double)box->from / total, (double)node->total / total);
     ntr_out_xml(&x->out, name);
     ntr_out_text(&x->out, "\"><title>");
     ntr_out_xml(&x->out, name);
     ntr_out_format(&x->out, ": %llu instructions, %.2f %%", (unsigned long long)node->total,
-                   100 * (double)node->total / whole);
+                   100 * (double)node->total / total);
     if (box->node)
         ntr_out_format(&x->out, "; itself %llu; entered %llu times", (unsigned long long)node->self,
                        (unsigned long long)node->calls);
     ntr_out_format(&x->out, "</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\" rx=\"2\" fill=\"",
-                   PAD + (double)box->from / whole * WIDTH, y, (double)node->total / whole * WIDTH, ROW - 1);
+                   PAD + (double)box->from / total * WIDTH, y, (double)node->total / total * WIDTH, ROW - 1);
     write_colour(&x->out, node, name);
     ntr_out_format(&x->out, "\"/><text x=\"0\" y=\"%u\"/></g>\n", y + 12);
 }
