@@ -108,7 +108,7 @@ static void run(const ntr_decoder_config *decoder, ntr_bytes stream, uint8_t how
     const ntr_parallel_work work = {thread_data_new, free, begin, put_events, counting ? put_told : NULL, NULL,
                                     deliver,         o};
     const ntr_parallel_config config = {.size = sizeof config,
-                                        .decoder = *decoder,
+                                        .decoder = decoder,
                                         .work = work,
                                         .threads = 2 + (how & 1),
                                         .chunk = 8u << (how >> 1) % 8,

@@ -197,7 +197,7 @@ static ntr_status decode_shared(struct cli_analysis *a, unsigned jobs, bool coun
     struct sharing sharing = {a, take, user};
     const ntr_parallel_config config = {
         .size = sizeof config,
-        .decoder = a->config,
+        .decoder = &a->config,
         .threads = jobs,
         .counting = counting,
         .work = {.thread_data_new = thread_data_new,

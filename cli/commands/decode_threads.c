@@ -138,7 +138,7 @@ static ntr_status run(struct cli_threads *t, const ntr_parallel_config *config, 
 ntr_status cli_threads_read(struct cli_threads *t, const ntr_decoder_config *decoder, unsigned jobs) {
     const ntr_parallel_config config = {
         .size = sizeof config,
-        .decoder = *decoder,
+        .decoder = decoder,
         .threads = jobs,
         .work = {.thread_data_new = thread_data_new,
                  .thread_data_free = thread_data_free,
@@ -160,7 +160,7 @@ ntr_status cli_threads_count(struct cli_threads *t, const ntr_decoder_config *de
                              ntr_counts *counts) {
     const ntr_parallel_config config = {
         .size = sizeof config,
-        .decoder = *decoder,
+        .decoder = decoder,
         .threads = jobs,
         .work.deliver = deliver_nothing,
         .counting = true,

@@ -137,7 +137,7 @@ int cli_exporting_coverage(const struct cli_exporting_options *options, ntr_cove
     const ntr_exporter *exporter = chosen("coverage", options, coverage != NULL, &refused);
     if (!exporter) return refused;
 
-    struct writing w = {.output = {.write = write_bytes, .user = &w.out}};
+    struct writing w = {.output = {.size = sizeof w.output, .write = write_bytes, .user = &w.out}};
     w.answers.path = "coverage";
     w.answers.answers = (ntr_analysis){.size = sizeof(ntr_analysis), .coverage = coverage};
     if (cli_output_open(&w.out, options->path) != CLI_OK) return CLI_FAILED;
@@ -167,7 +167,7 @@ int cli_exporting_run(const char *family, const struct cli_exporting_options *op
     if (!exporter) return status;
 
     bool own_file = (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE) != 0;
-    struct writing w = {.output = {.write = write_bytes, .user = &w.out}, .per = (ntr_calltree_split)options->per};
+    struct writing w = {.output = {.size = sizeof w.output, .write = write_bytes, .user = &w.out}, .per = (ntr_calltree_split)options->per};
     status = cli_analysis_open(&w.answers, trace, &options->answers);
     if (status == CLI_OK && own_file) {
         status = write_own_file(&w, exporter, options->path);

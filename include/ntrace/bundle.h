@@ -20,6 +20,7 @@
 #ifndef NTRACE_BUNDLE_H
 #define NTRACE_BUNDLE_H
 
+#include <ntrace/config.h>
 #include <ntrace/allocator.h>
 #include <ntrace/decoder.h>
 #include <ntrace/index.h>
@@ -83,6 +84,8 @@ typedef struct ntr_capture {
     const ntr_bundle_loss *losses;
     size_t loss_count;
 } ntr_capture;
+
+NTR_DEFINE_CONFIG_INIT(ntr_capture)
 
 typedef struct ntr_bundle ntr_bundle;
 

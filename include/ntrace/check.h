@@ -8,6 +8,7 @@
 #ifndef NTRACE_CHECK_H
 #define NTRACE_CHECK_H
 
+#include <ntrace/config.h>
 #include <ntrace/allocator.h>
 #include <ntrace/message.h>
 #include <ntrace/program.h>
@@ -60,6 +61,12 @@ typedef struct ntr_check_config {
     bool mid_stream;      /* the stream starts inside a message (a wrapped buffer) */
     uint32_t sync_period; /* maximum number of messages between synchronizing messages; 0: not checked */
 } ntr_check_config;
+
+static inline void ntr_check_config_init(ntr_check_config *config) {
+    memset(config, 0, sizeof *config);
+    config->size = sizeof *config;
+    ntr_params_init(&config->params, NULL);
+}
 
 typedef struct ntr_check ntr_check;
 

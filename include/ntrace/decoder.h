@@ -6,6 +6,7 @@
 #ifndef NTRACE_DECODER_H
 #define NTRACE_DECODER_H
 
+#include <ntrace/config.h>
 #include <ntrace/allocator.h>
 #include <ntrace/event.h>
 #include <ntrace/index.h>
@@ -30,6 +31,12 @@ typedef struct ntr_decoder_config {
     bool mid_stream;            /* the stream starts in the middle of a message (wrapped buffer) */
 } ntr_decoder_config;
 
+static inline void ntr_decoder_config_init(ntr_decoder_config *config) {
+    memset(config, 0, sizeof *config);
+    config->size = sizeof *config;
+    ntr_params_init(&config->params, NULL);
+}
+
 /* Errors (*status, may be NULL): NTR_E_MEMORY, NTR_E_INVALID, NTR_E_RANGE. */
 NTR_API ntr_decoder *ntr_decoder_new(const ntr_decoder_config *config, ntr_status *status);
 NTR_API void ntr_decoder_free(ntr_decoder *decoder);
@@ -52,6 +59,7 @@ NTR_API ntr_status ntr_decoder_read(ntr_decoder *decoder, ntr_event *events, siz
 typedef struct ntr_counts {
     uint64_t instructions, halfwords, spans, branches, taken, calls, returns, exceptions, interrupts, gaps,
         messages, bytes, reserved;
+    uint64_t room[6]; /* zero; room for later members */
 } ntr_counts;
 
 /* Decode what was fed without making events; adds to *counts. Returns NTR_NEED_MORE or NTR_END as above. */

@@ -65,6 +65,7 @@ typedef struct ntr_filter {
     uint64_t scontext, hcontext;
     uint64_t impdef, impdef_mask;
     uint64_t causes;                /* bit n: cause n; 0: every cause */
+    uint64_t reserved[4];           /* zero */
 } ntr_filter;
 
 /* Parse "addr=0x80000000-0x80000fff,priv=m+s,scontext=5,hcontext=1,exception=2+13,interrupt,impdef=1/3".
@@ -131,8 +132,13 @@ typedef struct ntr_encoder_config {
     void *qualify_user;
 } ntr_encoder_config;
 
-/* Defaults: HTM, widths at the specification's maximum, every optimization off, no FIFO. */
-NTR_API void ntr_encoder_config_init(ntr_encoder_config *config);
+/* Defaults: HTM, widths at the specification's maximum, every optimization off, no FIFO. `size`: bytes of the caller's
+ * struct. */
+NTR_API void ntr_encoder_config_defaults(ntr_encoder_config *config, size_t size);
+
+static inline void ntr_encoder_config_init(ntr_encoder_config *config) {
+    ntr_encoder_config_defaults(config, sizeof *config);
+}
 
 /* NTR_OK, NTR_E_RANGE (a value outside its limits) or NTR_E_INVALID (values that exclude each other).
  * `*why` (may be NULL) then names the option and the limit. Static storage. */
@@ -228,6 +234,7 @@ typedef struct ntr_encoder_status {
     uint64_t lost_messages, lost_bytes;   /* made and dropped */
     uint64_t lost_halfwords;              /* retired in traced windows, in no I-CNT that was kept; a ResourceFull with
                                              history that was kept may lead through some of them */
+    uint64_t reserved[8]; /* zero; room for later members */
 } ntr_encoder_status;
 
 NTR_API void ntr_encoder_status_get(const ntr_encoder *encoder, ntr_encoder_status *status);

@@ -6,6 +6,7 @@
 #ifndef NTRACE_EXPORT_H
 #define NTRACE_EXPORT_H
 
+#include <ntrace/config.h>
 #include <ntrace/calltree.h>
 #include <ntrace/coverage.h>
 #include <ntrace/params.h>
@@ -45,12 +46,17 @@ typedef struct ntr_analysis {
     size_t loss_count;
 } ntr_analysis;
 
+NTR_DEFINE_CONFIG_INIT(ntr_analysis)
+
 /* Receives the output in order. A result other than NTR_OK stops the export, which returns that result. */
 typedef struct ntr_output {
+    size_t size; /* sizeof(ntr_output) */
     ntr_status (*write)(void *user, const void *bytes, size_t size);
     void *user;
     const char *path; /* path of the output, for formats that write the file themselves (sqlite) */
 } ntr_output;
+
+NTR_DEFINE_CONFIG_INIT(ntr_output)
 
 enum {
     NTR_NEEDS_TALLY = 1u << 0,

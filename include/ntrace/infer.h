@@ -6,6 +6,7 @@
 #ifndef NTRACE_INFER_H
 #define NTRACE_INFER_H
 
+#include <ntrace/config.h>
 #include <ntrace/allocator.h>
 #include <ntrace/bytes.h>
 #include <ntrace/params.h>
@@ -44,6 +45,12 @@ typedef struct ntr_infer_config {
     const ntr_program *program; /* NULL: there is none */
     const ntr_allocator *allocator;
 } ntr_infer_config;
+
+static inline void ntr_infer_config_init(ntr_infer_config *config) {
+    memset(config, 0, sizeof *config);
+    config->size = sizeof *config;
+    ntr_params_init(&config->params, NULL);
+}
 
 /* Infer from the first part of the stream (all of it when it is short). Errors: NTR_E_MEMORY, NTR_E_INVALID. */
 NTR_API ntr_status ntr_infer(const ntr_infer_config *config, ntr_bytes stream, ntr_inference *inference);

@@ -3,6 +3,7 @@
 #ifndef NTRACE_INGRESS_H
 #define NTRACE_INGRESS_H
 
+#include <ntrace/config.h>
 #include <ntrace/allocator.h>
 #include <ntrace/ingress_block.h>
 #include <ntrace/isa.h>
@@ -87,7 +88,8 @@ typedef struct ntr_classifier_config {
     size_t cut_count;            /* (bounds of address filters); copied */
 } ntr_classifier_config;
 
-NTR_API void ntr_classifier_config_init(ntr_classifier_config *config);
+NTR_DEFINE_CONFIG_INIT(ntr_classifier_config)
+
 NTR_API ntr_classifier *ntr_classifier_new(const ntr_classifier_config *config, ntr_status *status);
 NTR_API void ntr_classifier_free(ntr_classifier *classifier);
 

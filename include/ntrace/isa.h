@@ -64,6 +64,7 @@ typedef struct ntr_insn {
     uint8_t rs1;       /* register with the target of a register jump */
     bool sets_constant;/* LUI, C.LUI, AUIPC: `target` is the constant */
     bool table_jump;   /* CM.JT, CM.JALT: `immediate` is the table index, `target` is not set */
+    uint8_t reserved;  /* zero */
     int32_t immediate; /* register jumps: offset added to rs1 */
     uint64_t target;   /* branches, direct jumps and calls: target address, truncated to XLEN */
 } ntr_insn;

@@ -7,6 +7,7 @@
 #include <ntrace/allocator.h>
 #include <ntrace/bytes.h>
 #include <ntrace/clock.h>
+#include <ntrace/config.h>
 #include <ntrace/context.h>
 #include <ntrace/decoder.h>
 #include <ntrace/dialect.h>

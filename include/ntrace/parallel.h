@@ -11,6 +11,7 @@
 #ifndef NTRACE_PARALLEL_H
 #define NTRACE_PARALLEL_H
 
+#include <ntrace/config.h>
 #include <ntrace/decoder.h>
 
 #ifdef __cplusplus
@@ -45,13 +46,15 @@ typedef struct ntr_parallel_work {
 } ntr_parallel_work;
 
 typedef struct ntr_parallel_config {
-    size_t size;                /* sizeof(ntr_parallel_config) */
-    ntr_decoder_config decoder; /* its program and allocator are used by all threads at once */
-    ntr_parallel_work work;
-    unsigned threads;           /* 0: as many as there are processors for this process */
-    size_t chunk;               /* bytes of a piece at least; 0: what suits */
+    size_t size;                       /* sizeof(ntr_parallel_config) */
+    const ntr_decoder_config *decoder; /* copied; its program and allocator are used by all threads at once */
+    unsigned threads;                  /* 0: as many as there are processors for this process */
     bool counting;
+    size_t chunk;                      /* bytes of a chunk at least; 0: chosen by the library */
+    ntr_parallel_work work;            /* last: it may grow with this struct */
 } ntr_parallel_config;
+
+NTR_DEFINE_CONFIG_INIT(ntr_parallel_config)
 
 /* Errors (*status, may be NULL): as ntr_decoder_new; NTR_E_LIMIT: no more threads. */
 NTR_API ntr_parallel *ntr_parallel_new(const ntr_parallel_config *config, ntr_status *status);
@@ -84,6 +87,7 @@ typedef struct ntr_parallel_stats {
     uint64_t without_sync; /* could not, for want of a synchronizing message */
     uint64_t many_sources; /* could not, because not every source of the stream has one there */
     uint64_t guessed_wrong;
+    uint64_t reserved[4]; /* zero; room for later members */
 } ntr_parallel_stats;
 
 NTR_API void ntr_parallel_get_stats(const ntr_parallel *parallel, ntr_parallel_stats *stats);

@@ -42,6 +42,7 @@ typedef struct ntr_params {
     bool extend_addr;           /* trTeInstExtendAddrMSB */
     bool all_jumps;             /* trTeInstEnAllJumps */
     uint32_t return_stack;      /* call-stack depth assumed by the decoder; 0: as deep as needed */
+    uint64_t reserved[8];       /* zero; room for later parameters: the struct is a member of configs and never gets larger */
 } ntr_params;
 
 /* The members of ntr_params, for sets of parameters (1 << parameter) and tables. */

@@ -5,6 +5,7 @@
 #ifndef NTRACE_PINS_H
 #define NTRACE_PINS_H
 
+#include <ntrace/config.h>
 #include <ntrace/transport.h>
 
 #ifdef __cplusplus
@@ -25,6 +26,8 @@ typedef struct ntr_vcd_writer_options {
     void *user;           /* first argument of `sink` */
     const ntr_allocator *allocator; /* NULL: malloc and free */
 } ntr_vcd_writer_options;
+
+NTR_DEFINE_CONFIG_INIT(ntr_vcd_writer_options)
 
 /* Returns a writer and writes the VCD header to the sink, or returns NULL on error. `status` may be NULL.
  * Errors (in *status): NTR_E_MEMORY, NTR_E_INVALID (argument, or the transport has no pins), NTR_E_RANGE
@@ -64,6 +67,8 @@ typedef struct ntr_pin_options {
     void *user;               /* first argument of `sink` */
     const ntr_allocator *allocator; /* NULL: malloc and free */
 } ntr_pin_options;
+
+NTR_DEFINE_CONFIG_INIT(ntr_pin_options)
 
 /* Returns a reader, or NULL on error. `options` is copied; its strings must stay valid until
  * ntr_pin_reader_free. `status` may be NULL. Errors (in *status): NTR_E_MEMORY, NTR_E_INVALID (argument, or the

@@ -6,6 +6,7 @@
 #ifndef NTRACE_SYSTEM_H
 #define NTRACE_SYSTEM_H
 
+#include <ntrace/config.h>
 #include <ntrace/allocator.h>
 #include <ntrace/bytes.h>
 #include <ntrace/encoder.h>
@@ -36,12 +37,14 @@ typedef struct ntr_system_config {
     ntr_bytes topology;  /* JSON */
     ntr_memory_read memory_read;   /* may be NULL */
     ntr_memory_write memory_write; /* may be NULL */
-    ntr_system_outputs outputs;
     void *user;          /* first argument of all callbacks */
     const ntr_allocator *allocator; /* NULL: malloc and free */
     char *error;         /* reason of a failure: "components[2].fifo: expected ..., found ..."; may be NULL */
     size_t error_size;
+    ntr_system_outputs outputs; /* last: it may grow with this struct */
 } ntr_system_config;
+
+NTR_DEFINE_CONFIG_INIT(ntr_system_config)
 
 /* Returns a system, or NULL on error. The topology is not used after the call. `status` may be NULL.
  * Errors (in *status): NTR_E_SYNTAX (not JSON), NTR_E_FORMAT (not a topology), NTR_E_LIMIT, NTR_E_MEMORY,
@@ -85,6 +88,7 @@ typedef struct ntr_component_counts {
     uint64_t messages, bytes;           /* received; encoder: generated */
     uint64_t lost_messages, lost_bytes; /* discarded: overflow, disabled input, reset, full buffer */
     uint64_t stall_cycles;              /* encoder: cycles in which the hart was stalled */
+    uint64_t reserved[4]; /* zero; room for later members */
 } ntr_component_counts;
 
 typedef struct ntr_system_component {
@@ -95,6 +99,7 @@ typedef struct ntr_system_component {
     unsigned itype_width; /* encoder: width of itype at the ingress port, 3 or 4 */
     ntr_component_counts counts;
     ntr_encoder_status encoder; /* encoder only */
+    uint64_t reserved[8]; /* zero; room for later members */
 } ntr_system_component;
 
 /* Stores a description of the component `index` in *info. Strings are valid as long as the system.

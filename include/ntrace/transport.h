@@ -8,6 +8,7 @@
 #ifndef NTRACE_TRANSPORT_H
 #define NTRACE_TRANSPORT_H
 
+#include <ntrace/config.h>
 #include <ntrace/allocator.h>
 #include <ntrace/status.h>
 #include <stdbool.h>
@@ -104,6 +105,8 @@ typedef struct ntr_reader_options {
     const ntr_allocator *allocator; /* NULL: malloc and free */
 } ntr_reader_options;
 
+NTR_DEFINE_CONFIG_INIT(ntr_reader_options)
+
 /* Returns a reader, or NULL on error. `options` is copied. `status` may be NULL.
  * Errors (in *status): NTR_E_MEMORY, NTR_E_INVALID (argument), NTR_E_RANGE (RAM window). */
 NTR_API ntr_transport_reader *ntr_transport_reader_new(const ntr_transport *transport,
@@ -134,6 +137,8 @@ typedef struct ntr_writer_options {
     void *user;           /* first argument of `sink` */
     const ntr_allocator *allocator; /* NULL: malloc and free */
 } ntr_writer_options;
+
+NTR_DEFINE_CONFIG_INIT(ntr_writer_options)
 
 /* Returns a writer, or NULL on error. `options` is copied. `status` may be NULL.
  * Errors (in *status): NTR_E_MEMORY, NTR_E_INVALID (argument), NTR_E_RANGE (width or RAM window). */

@@ -1,6 +1,7 @@
 /* The table of rules, and the processing of a stream. */
 #include <ntrace/check.h>
 
+#include "base/config.h"
 #include "base/allocator.h"
 #include "check/check_state.h"
 #include "check/flow_rules.h"
@@ -134,13 +135,17 @@ static void take_flow(const ntr_check *c, uint64_t message) {
 
 /* ---- */
 
-ntr_check *ntr_check_new(const ntr_check_config *config, ntr_status *status) {
+ntr_check *ntr_check_new(const ntr_check_config *given, ntr_status *status) {
     ntr_status ignored;
-    ntr_check *c = config->found ? ntr_alloc(config->allocator, 1, sizeof *c) : NULL;
+    ntr_check_config loaded, *config = &loaded;
     if (!status) status = &ignored;
-    *status = config->found ? NTR_E_MEMORY : NTR_E_INVALID;
+    *status = ntr_config_load(&loaded, sizeof loaded, given);
+    if (*status == NTR_OK && !config->found) *status = NTR_E_INVALID;
+    if (*status != NTR_OK) return NULL;
+    ntr_check *c = ntr_alloc(config->allocator, 1, sizeof *c);
+    *status = NTR_E_MEMORY;
     if (!c) return NULL;
-    c->config = *config;
+    c->config = loaded;
     *status = ntr_reader_init(&c->reader, &config->params);
     if (config->mid_stream) ntr_reader_seek_start(&c->reader);
     if (*status == NTR_OK && config->program) c->flow = ntr_check_flow_new(config, status);

@@ -1,11 +1,12 @@
 /* The decoder's interface: bytes in, events out. */
+#include "base/config.h"
 #include "decoder/message_memo.h"
 #include "decoder/history_memo.h"
 
 #include "base/allocator.h"
 
 static ntr_status check(const ntr_decoder_config *config) {
-    if (!config || config->size != sizeof *config || !config->program) return NTR_E_INVALID;
+    if (!config->program) return NTR_E_INVALID;
     ntr_status status = ntr_params_check(&config->params);
     if (status != NTR_OK) return status;
     return config->one_source && config->source >> config->params.src_bits ? NTR_E_RANGE : NTR_OK;
@@ -28,13 +29,15 @@ static ntr_status set_up(ntr_decoder *d, const ntr_decoder_config *config) {
     return d->sources && d->blocks ? NTR_OK : NTR_E_MEMORY;
 }
 
-ntr_decoder *ntr_decoder_new(const ntr_decoder_config *config, ntr_status *status) {
+ntr_decoder *ntr_decoder_new(const ntr_decoder_config *given, ntr_status *status) {
     ntr_status unused;
+    ntr_decoder_config config;
     if (!status) status = &unused;
-    *status = check(config);
+    *status = ntr_config_load(&config, sizeof config, given);
+    if (*status == NTR_OK) *status = check(&config);
     if (*status != NTR_OK) return NULL;
-    ntr_decoder *d = ntr_alloc(config->allocator, 1, sizeof *d);
-    *status = d ? set_up(d, config) : NTR_E_MEMORY;
+    ntr_decoder *d = ntr_alloc(config.allocator, 1, sizeof *d);
+    *status = d ? set_up(d, &config) : NTR_E_MEMORY;
     if (*status == NTR_OK) return d;
     ntr_decoder_free(d);
     return NULL;

@@ -43,13 +43,13 @@ static const row ROWS[NTR_PARAMETERS] = {
 #undef ZERO
 #undef FROM_DIALECT
 
-/* As many rows as members besides `size`: an initializer with more values or with fewer does not compile. */
+/* As many rows as members besides `size` and `reserved`: an initializer with more values or with fewer does not compile. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
 #define NTR_PARAM(...) , 0
 _Static_assert(sizeof((ntr_params){sizeof(ntr_params)
 #include <ntrace/params.def>
-               }) == sizeof(ntr_params), "members of ntr_params");
+               , {0}}) == sizeof(ntr_params), "members of ntr_params and the reserved room");
 #undef NTR_PARAM
 #pragma GCC diagnostic pop
 

@@ -1,11 +1,12 @@
 /* Defaults and limits of an encoder's configuration. */
+#include "base/config.h"
 #include "encoder/state.h"
 
 #include <string.h>
 
 enum { ICNT_BITS_MAX = 22, HIST_BITS_MAX = 32, COUNT_BITS_MAX = 18, ADDRESS_BITS = 63, FIFO_LEAST = 76 };
 
-void ntr_encoder_config_init(ntr_encoder_config *config) {
+static void set_defaults(ntr_encoder_config *config) {
     memset(config, 0, sizeof *config);
     config->size = sizeof *config;
     ntr_params_init(&config->params, NULL);
@@ -19,6 +20,14 @@ void ntr_encoder_config_init(ntr_encoder_config *config) {
     config->drain_bytes = 1;
     config->drain_cycles = 1;
     ntr_encoder_config_normalize(config);
+}
+
+void ntr_encoder_config_defaults(ntr_encoder_config *config, size_t size) {
+    ntr_encoder_config defaults;
+    set_defaults(&defaults);
+    memset(config, 0, size);
+    memcpy(config, &defaults, size < sizeof defaults ? size : sizeof defaults);
+    config->size = size;
 }
 
 static void set_default(uint8_t *member, uint8_t value) {
@@ -105,12 +114,13 @@ static ntr_status check_conflicts(const ntr_encoder_config *c, const char **why)
 ntr_status ntr_encoder_config_check(const ntr_encoder_config *config, const char **why) {
     const char *ignored;
     if (!why) why = &ignored;
-    *why = "config was made for another version of the library";
-    if (!config || config->size != sizeof *config) return NTR_E_INVALID;
-    ntr_encoder_config c = *config;
+    ntr_encoder_config c;
+    *why = "the config has no size";
+    ntr_status status = ntr_config_load(&c, sizeof c, config);
+    if (status != NTR_OK) return status;
     ntr_encoder_config_normalize(&c);
     *why = "a stream parameter is outside its limits";
-    ntr_status status = ntr_params_check(&c.params);
+    status = ntr_params_check(&c.params);
     if (status == NTR_OK) status = check_limits(&c, why);
     if (status == NTR_OK) status = check_conflicts(&c, why);
     if (status == NTR_OK) *why = "";

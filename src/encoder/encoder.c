@@ -1,4 +1,5 @@
 /* The encoder: one block through all its parts, and its life. */
+#include "base/config.h"
 #include "base/allocator.h"
 #include "encoder/quick.h"
 #include "encoder/state.h"
@@ -57,19 +58,25 @@ static void free_parts(ntr_encoder *e) {
     ntr_enc_patterns_free(e);
 }
 
-ntr_encoder *ntr_encoder_new(const ntr_encoder_config *config, ntr_status *status) {
+static ntr_status load(ntr_encoder_config *config, const ntr_encoder_config *given) {
+    ntr_status status = ntr_encoder_config_check(given, NULL);
+    return status == NTR_OK ? ntr_config_load(config, sizeof *config, given) : status;
+}
+
+ntr_encoder *ntr_encoder_new(const ntr_encoder_config *given, ntr_status *status) {
     ntr_status ignored;
+    ntr_encoder_config config;
     if (!status) status = &ignored;
-    *status = ntr_encoder_config_check(config, NULL);
+    *status = load(&config, given);
     if (*status != NTR_OK) return NULL;
-    if (!config->sink) {
+    if (!config.sink) {
         *status = NTR_E_INVALID;
         return NULL;
     }
-    ntr_encoder *e = ntr_alloc(config->allocator, 1, sizeof *e);
+    ntr_encoder *e = ntr_alloc(config.allocator, 1, sizeof *e);
     *status = e ? NTR_OK : NTR_E_MEMORY;
     if (!e) return NULL;
-    adopt(e, config);
+    adopt(e, &config);
     *status = make_parts(e);
     if (*status != NTR_OK) {
         ntr_encoder_free(e);
@@ -87,12 +94,12 @@ void ntr_encoder_free(ntr_encoder *e) {
 }
 
 ntr_status ntr_encoder_reconfigure(ntr_encoder *e, const ntr_encoder_config *config) {
-    ntr_status status = ntr_encoder_config_check(config, NULL);
+    ntr_encoder_config next;
+    ntr_status status = load(&next, config);
     if (status != NTR_OK) return status;
     ntr_encoder_status now;
     ntr_encoder_status_get(e, &now);
     if (e->enabled || !now.empty) return NTR_E_STATE;
-    ntr_encoder_config next = *config;
     next.sink = e->config.sink;
     next.sink_user = e->config.sink_user;
     next.allocator = e->config.allocator;

@@ -1,5 +1,6 @@
 /* Options by name: one table for command line, plugin and topology files. */
 #include "base/choice.h"
+#include "base/config.h"
 #include "base/member.h"
 #include "base/number.h"
 #include "encoder/state.h"
@@ -160,9 +161,7 @@ static const row *find(const char *name) {
     return NULL;
 }
 
-ntr_status ntr_encoder_option_set(ntr_encoder_config *config, const char *name, const char *value) {
-    const row *r = find(name);
-    if (!r) return NTR_E_NAME;
+static ntr_status set_row(ntr_encoder_config *config, const row *r, const char *value) {
     if (!value && r->option.argument == NTR_OPTION_VALUE) return NTR_E_SYNTAX;
     if (r->set) return r->set(config, value);
     uint64_t number = 1;
@@ -178,16 +177,31 @@ ntr_status ntr_encoder_option_set(ntr_encoder_config *config, const char *name, 
     return NTR_OK;
 }
 
+ntr_status ntr_encoder_option_set(ntr_encoder_config *config, const char *name, const char *value) {
+    ntr_encoder_config changed;
+    const row *r = find(name);
+    if (!r) return NTR_E_NAME;
+    ntr_status status = ntr_config_load(&changed, sizeof changed, config);
+    if (status == NTR_OK) status = set_row(&changed, r, value);
+    return status == NTR_OK ? ntr_config_store(config, &changed) : status;
+}
+
 static int text_length(int length, size_t capacity) {
     return length >= 0 && (size_t)length >= capacity ? NTR_E_SPACE : length;
 }
 
-int ntr_encoder_option_get(const ntr_encoder_config *config, const char *name, char *out, size_t capacity) {
-    const row *r = find(name);
-    if (!r) return NTR_E_NAME;
+static int get_row(const ntr_encoder_config *config, const row *r, char *out, size_t capacity) {
     if (r->get) return text_length(r->get(config, out, capacity), capacity);
     uint64_t value = ntr_member_get(config, r->offset, r->size);
     if (r->option.numeric) return text_length(snprintf(out, capacity, "%" PRIu64, value), capacity);
     if (r->option.argument == NTR_OPTION_FLAG) value = value == 1; /* a member that holds a SWITCH has more values */
     return text_length(word_at(r->option.value, value, out, capacity), capacity);
+}
+
+int ntr_encoder_option_get(const ntr_encoder_config *config, const char *name, char *out, size_t capacity) {
+    ntr_encoder_config loaded;
+    const row *r = find(name);
+    if (!r) return NTR_E_NAME;
+    ntr_status status = ntr_config_load(&loaded, sizeof loaded, config);
+    return status == NTR_OK ? get_row(&loaded, r, out, capacity) : (int)status;
 }

@@ -1,3 +1,4 @@
+#include "base/config.h"
 #include "export/export.h"
 
 #include "base/allocator.h"
@@ -55,7 +56,6 @@ unsigned ntr_exporter_needs(const ntr_exporter *exporter) {
 }
 
 static bool complete(const ntr_exporter *exporter, const ntr_analysis *analysis, const ntr_output *output) {
-    if (analysis->size != sizeof *analysis) return false;
     if (exporter->needs & NTR_NEEDS_COVERAGE) return analysis->coverage && output->write;
     if (!analysis->program || !analysis->debug || !analysis->functions) return false;
     if ((exporter->needs & NTR_NEEDS_TALLY) && !analysis->tally) return false;
@@ -84,19 +84,23 @@ static ntr_status start(ntr_export *x) {
     return status ? status : x->out.status;
 }
 
-ntr_export *ntr_export_new(const ntr_exporter *exporter, const ntr_analysis *analysis, const ntr_output *output,
-                           ntr_status *status) {
+ntr_export *ntr_export_new(const ntr_exporter *exporter, const ntr_analysis *given,
+                           const ntr_output *given_output, ntr_status *status) {
     ntr_status ignored;
+    ntr_analysis analysis;
+    ntr_output output;
     if (!status) status = &ignored;
-    *status = NTR_E_INVALID;
-    if (!complete(exporter, analysis, output)) return NULL;
+    *status = ntr_config_load(&analysis, sizeof analysis, given);
+    if (*status == NTR_OK) *status = ntr_config_load(&output, sizeof output, given_output);
+    if (*status == NTR_OK && !complete(exporter, &analysis, &output)) *status = NTR_E_INVALID;
+    if (*status != NTR_OK) return NULL;
     ntr_export *x = ntr_alloc(NULL, 1, sizeof *x);
     *status = NTR_E_MEMORY;
     if (!x) return NULL;
     x->exporter = exporter;
-    x->analysis = *analysis;
-    x->path = output->path;
-    x->out.output = *output;
+    x->analysis = analysis;
+    x->path = output.path;
+    x->out.output = output;
     *status = start(x);
     if (*status == NTR_OK) return x;
     ntr_export_free(x);

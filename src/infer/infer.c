@@ -5,6 +5,7 @@
  * target still takes the address of a message that has one. Each parameter is then judged by comparing the best trial
  * with the best of the trials that have another value of it. Example: with SRC of 2 bits, 900 messages are followed
  * without contradiction; the best trial with another width follows 40, with 30 contradictions. So 2 is sure. */
+#include "base/config.h"
 #include "infer/search.h"
 
 #include "base/allocator.h"
@@ -358,8 +359,11 @@ static ntr_status infer_each(ntr_search *s) {
     return status;
 }
 
-ntr_status ntr_infer(const ntr_infer_config *config, ntr_bytes stream, ntr_inference *inference) {
-    if (!config || config->size != sizeof *config || !inference) return NTR_E_INVALID;
+ntr_status ntr_infer(const ntr_infer_config *given, ntr_bytes stream, ntr_inference *inference) {
+    ntr_infer_config loaded, *config = &loaded;
+    ntr_status loading = ntr_config_load(&loaded, sizeof loaded, given);
+    if (loading != NTR_OK) return loading;
+    if (!inference) return NTR_E_INVALID;
     ntr_search *s = ntr_alloc(config->allocator, 1, sizeof *s);
     ntr_program *none = config->program ? NULL : ntr_program_new(config->allocator);
     ntr_status status = NTR_E_MEMORY;

@@ -1,4 +1,5 @@
 /* From code executed to ingress blocks: how each block ended follows from where execution went on. */
+#include "base/config.h"
 #include "ingress/classifier.h"
 
 #include "base/allocator.h"
@@ -6,37 +7,33 @@
 
 #include <string.h>
 
-void ntr_classifier_config_init(ntr_classifier_config *config) {
-    memset(config, 0, sizeof *config);
-    config->size = sizeof *config;
-    config->itype_width = 4;
-}
-
 static ntr_status to_encoder(void *user, const ntr_ingress *block) { return ntr_encoder_push(user, block); }
 
 static ntr_status check(const ntr_classifier_config *config) {
-    if (!config || config->size != sizeof *config || (!config->encoder && !config->sink)) return NTR_E_INVALID;
+    if (!config->encoder && !config->sink) return NTR_E_INVALID;
     if (config->itype_width && config->itype_width != 3 && config->itype_width != 4) return NTR_E_RANGE;
     return NTR_OK;
 }
 
-ntr_classifier *ntr_classifier_new(const ntr_classifier_config *config, ntr_status *status) {
+ntr_classifier *ntr_classifier_new(const ntr_classifier_config *given, ntr_status *status) {
     ntr_status ignored;
+    ntr_classifier_config config;
     if (!status) status = &ignored;
-    *status = check(config);
+    *status = ntr_config_load(&config, sizeof config, given);
+    if (*status == NTR_OK) *status = check(&config);
     if (*status != NTR_OK) return NULL;
-    ntr_classifier *c = ntr_alloc(config->allocator, 1, sizeof *c);
+    ntr_classifier *c = ntr_alloc(config.allocator, 1, sizeof *c);
     *status = NTR_E_MEMORY;
     if (!c) return NULL;
-    c->config = *config;
+    c->config = config;
     if (!c->config.itype_width) c->config.itype_width = 4;
-    if (config->encoder) {
+    if (config.encoder) {
         c->config.sink = to_encoder;
-        c->config.sink_user = config->encoder;
+        c->config.sink_user = config.encoder;
     }
     c->state.priv = c->record.priv = NTR_PRIV_M;
     c->record.cycle = true;
-    *status = config->program ? ntr_pc_list_new(c) : NTR_OK;
+    *status = config.program ? ntr_pc_list_new(c) : NTR_OK;
     c->config.cuts = NULL; /* copied */
     if (*status == NTR_OK) return c;
     ntr_classifier_free(c);

@@ -5,7 +5,7 @@
 
 /* Decode it from the truth, once more if it has been. The lock is held. */
 static void begin_anew(ntr_parallel *p, ntr_chunk *next, ntr_snapshot *truth) {
-    const ntr_allocator *allocator = p->config.decoder.allocator;
+    const ntr_allocator *allocator = p->decoder.allocator;
     next->unwanted = true;
     pthread_cond_broadcast(&p->work);
     while (next->state == NTR_CHUNK_RUNNING) pthread_cond_wait(&p->news, &p->lock);
@@ -117,14 +117,14 @@ static void add_stats(ntr_parallel_stats *stats, const ntr_chunk *head) {
 static void retire(ntr_parallel *p, ntr_chunk *head) {
     ntr_snapshot *truth = head->end;
     if (head->before)
-        p->status = ntr_snapshot_carry(truth, head->before, head->start, p->config.decoder.allocator);
+        p->status = ntr_snapshot_carry(truth, head->before, head->start, p->decoder.allocator);
     if (p->status != NTR_OK) return;
     head->end = NULL;
     add_counts(&p->counts, &head->counts);
     add_stats(&p->stats, head);
     ntr_chunk *next = ntr_chunk_at(p, p->head + 1);
     if (head->last)
-        ntr_snapshot_free(truth, p->config.decoder.allocator);
+        ntr_snapshot_free(truth, p->decoder.allocator);
     else
         compare(p, head, next, truth);
     next->head = true;

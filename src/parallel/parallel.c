@@ -1,4 +1,5 @@
 /* The caller's side: cutting. */
+#include "base/config.h"
 #include "parallel/parallel.h"
 
 #include "base/allocator.h"
@@ -24,8 +25,9 @@ static size_t larger(size_t a, size_t b) {
 }
 
 static ntr_status set_up(ntr_parallel *p, const ntr_parallel_config *config) {
-    const ntr_allocator *allocator = config->decoder.allocator;
+    const ntr_allocator *allocator = p->decoder.allocator;
     p->config = *config;
+    p->config.decoder = &p->decoder;
     unsigned threads = config->threads ? config->threads : processors();
     p->worker_count = threads > THREADS_MOST ? THREADS_MOST : threads;
     p->least = config->chunk ? config->chunk : config->counting ? CHUNK_COUNTING : CHUNK_READING;
@@ -36,26 +38,35 @@ static ntr_status set_up(ntr_parallel *p, const ntr_parallel_config *config) {
     p->workers = ntr_alloc(allocator, p->worker_count, sizeof *p->workers);
     if (!p->ring || !p->workers) return NTR_E_MEMORY;
     for (size_t i = 0; i < p->ring_size; i++) p->ring[i].parallel = p;
-    ntr_status status = ntr_splitter_start(&p->splitter, &p->config.decoder);
+    ntr_status status = ntr_splitter_start(&p->splitter, &p->decoder);
     if (status != NTR_OK) return status;
     p->ring[0].head = true;
     p->ring[0].start = ntr_snapshot_take(p->splitter.scratch); /* it has read nothing yet */
     return p->ring[0].start ? ntr_workers_start(p) : NTR_E_MEMORY;
 }
 
-ntr_parallel *ntr_parallel_new(const ntr_parallel_config *config, ntr_status *status) {
+static ntr_status load(ntr_parallel_config *config, ntr_decoder_config *decoder, const ntr_parallel_config *given) {
+    ntr_status status = ntr_config_load(config, sizeof *config, given);
+    if (status == NTR_OK && !config->work.deliver) return NTR_E_INVALID;
+    return status == NTR_OK ? ntr_config_load(decoder, sizeof *decoder, config->decoder) : status;
+}
+
+ntr_parallel *ntr_parallel_new(const ntr_parallel_config *given, ntr_status *status) {
     ntr_status unused;
+    ntr_parallel_config config;
+    ntr_decoder_config decoder;
     if (!status) status = &unused;
-    *status = NTR_E_INVALID;
-    if (!config || config->size != sizeof *config || !config->work.deliver) return NULL;
-    ntr_parallel *p = ntr_alloc(config->decoder.allocator, 1, sizeof *p);
+    *status = load(&config, &decoder, given);
+    if (*status != NTR_OK) return NULL;
+    ntr_parallel *p = ntr_alloc(decoder.allocator, 1, sizeof *p);
     *status = NTR_E_MEMORY;
     if (!p) return NULL;
-    ntr_parts_begin(&p->parts, config->decoder.allocator);
+    p->decoder = decoder;
+    ntr_parts_begin(&p->parts, decoder.allocator);
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);
     pthread_cond_init(&p->news, NULL);
-    *status = set_up(p, config);
+    *status = set_up(p, &config);
     if (*status == NTR_OK) return p;
     ntr_parallel_free(p);
     return NULL;
@@ -63,7 +74,7 @@ ntr_parallel *ntr_parallel_new(const ntr_parallel_config *config, ntr_status *st
 
 /* Make the piece ready for the ring's next round; its memory is kept. */
 void ntr_chunk_clear(ntr_chunk *chunk) {
-    const ntr_allocator *allocator = chunk->parallel->config.decoder.allocator;
+    const ntr_allocator *allocator = chunk->parallel->decoder.allocator;
     ntr_snapshot_free(chunk->start, allocator);
     ntr_snapshot_free(chunk->end, allocator);
     ntr_snapshot_free(chunk->joined, allocator);
@@ -77,7 +88,7 @@ void ntr_chunk_clear(ntr_chunk *chunk) {
 
 void ntr_parallel_free(ntr_parallel *p) {
     if (!p) return;
-    const ntr_allocator *allocator = p->config.decoder.allocator;
+    const ntr_allocator *allocator = p->decoder.allocator;
     if (p->workers) ntr_workers_end(p);
     for (size_t i = 0; p->ring && i < p->ring_size; i++) {
         ntr_chunk_clear(&p->ring[i]);
@@ -99,7 +110,7 @@ void ntr_parallel_free(ntr_parallel *p) {
 /* ---- cutting */
 
 static ntr_status append(ntr_parallel *p, ntr_chunk *chunk, const uint8_t *data, size_t size) {
-    if (ntr_reserve(p->config.decoder.allocator, (void **)&chunk->data, &chunk->room, chunk->size + size, 1))
+    if (ntr_reserve(p->decoder.allocator, (void **)&chunk->data, &chunk->room, chunk->size + size, 1))
         return NTR_E_MEMORY;
     if (size) memcpy(chunk->data + chunk->size, data, size);
     chunk->size += size;

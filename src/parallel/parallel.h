@@ -56,6 +56,7 @@ typedef struct ntr_worker {
 
 struct ntr_parallel {
     ntr_parallel_config config;
+    ntr_decoder_config decoder; /* of every thread */
     ntr_splitter splitter;
     size_t looked;    /* bytes of the piece being filled that the cutter has seen */
     size_t least;     /* bytes of a piece */

@@ -1,3 +1,4 @@
+#include "base/config.h"
 #include "program/program.h"
 
 #include "base/allocator.h"
@@ -69,9 +70,7 @@ static char *duplicate(const ntr_allocator *allocator, const char *text) {
 /* Callers compiled with an older header pass a shorter struct. */
 static bool take_options(const ntr_image_options *from, ntr_image_options *to) {
     *to = (ntr_image_options){.size = sizeof *to};
-    if (!from) return true;
-    if (from->size < offsetof(ntr_image_options, name) || from->size > sizeof *to) return false;
-    memcpy(to, from, from->size);
+    if (from && ntr_config_load(to, sizeof *to, from) != NTR_OK) return false;
     return to->until == 0 || to->from < to->until;
 }
 

@@ -1,3 +1,4 @@
+#include "base/config.h"
 #include "system/system.h"
 
 #include "system/timestamp.h"
@@ -64,15 +65,17 @@ static ntr_status start_components(ntr_system *system) {
     return status;
 }
 
-ntr_system *ntr_system_new(const ntr_system_config *config, ntr_status *status) {
+ntr_system *ntr_system_new(const ntr_system_config *given, ntr_status *status) {
     ntr_status ignored, *out = status ? status : &ignored;
-    *out = NTR_E_INVALID;
-    if (!config || config->size != sizeof *config || !config->topology.data) return NULL;
-    if (config->error && config->error_size) config->error[0] = 0;
-    ntr_system *system = ntr_alloc(config->allocator, 1, sizeof *system);
+    ntr_system_config config;
+    *out = ntr_config_load(&config, sizeof config, given);
+    if (*out == NTR_OK && !config.topology.data) *out = NTR_E_INVALID;
+    if (*out != NTR_OK) return NULL;
+    if (config.error && config.error_size) config.error[0] = 0;
+    ntr_system *system = ntr_alloc(config.allocator, 1, sizeof *system);
     *out = NTR_E_MEMORY;
     if (!system) return NULL;
-    system->config = *config;
+    system->config = config;
     *out = topology_read(system);
     if (*out == NTR_OK) *out = start_components(system);
     if (*out == NTR_OK) return system;

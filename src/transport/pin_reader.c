@@ -1,3 +1,4 @@
+#include "base/config.h"
 #include "transport/pin_reader.h"
 
 #include "base/allocator.h"
@@ -5,12 +6,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-ntr_pin_reader *ntr_pin_reader_new(const ntr_transport *transport, const ntr_pin_options *options,
+ntr_pin_reader *ntr_pin_reader_new(const ntr_transport *transport, const ntr_pin_options *given,
                                    ntr_status *status) {
     ntr_status ignored, *out = status ? status : &ignored;
     *out = NTR_E_INVALID;
     if (!transport || transport->lines == NTR_LINES_NONE) return NULL;
-    if (!options || options->size != sizeof *options || !options->sink) return NULL;
+    ntr_pin_options loaded, *options = &loaded;
+    *out = ntr_config_load(&loaded, sizeof loaded, given);
+    if (*out != NTR_OK) return NULL;
+    *out = NTR_E_INVALID;
+    if (!options->sink) return NULL;
     *out = NTR_E_RANGE;
     if (options->beat_time > UINT32_MAX) return NULL;
     *out = NTR_E_MEMORY;

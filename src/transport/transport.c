@@ -1,3 +1,4 @@
+#include "base/config.h"
 #include "transport/transports.h"
 
 #include "base/allocator.h"
@@ -52,15 +53,18 @@ static void *fail(ntr_status *status, ntr_status why) {
 
 /* ---- reader */
 
-ntr_transport_reader *ntr_transport_reader_new(const ntr_transport *transport, const ntr_reader_options *options,
+ntr_transport_reader *ntr_transport_reader_new(const ntr_transport *transport, const ntr_reader_options *given,
                                                ntr_status *status) {
     const transport_ops *ops = find_ops(transport);
-    if (!ops || !options || options->size != sizeof *options || !options->sink) return fail(status, NTR_E_INVALID);
-    ntr_transport_reader *reader = ntr_alloc(options->allocator, 1, ops->reader_size);
+    ntr_reader_options options;
+    ntr_status loaded = ntr_config_load(&options, sizeof options, given);
+    if (loaded != NTR_OK) return fail(status, loaded);
+    if (!ops || !options.sink) return fail(status, NTR_E_INVALID);
+    ntr_transport_reader *reader = ntr_alloc(options.allocator, 1, ops->reader_size);
     if (!reader) return fail(status, NTR_E_MEMORY);
     reader->ops = ops;
     reader->transport = transport;
-    reader->options = *options;
+    reader->options = options;
     ntr_status started = ops->read_start ? ops->read_start(reader) : NTR_OK;
     if (started != NTR_OK) {
         ntr_transport_reader_free(reader);
@@ -115,15 +119,18 @@ ntr_status ntr_transport_reader_end(ntr_transport_reader *reader) {
 
 /* ---- writer */
 
-ntr_transport_writer *ntr_transport_writer_new(const ntr_transport *transport, const ntr_writer_options *options,
+ntr_transport_writer *ntr_transport_writer_new(const ntr_transport *transport, const ntr_writer_options *given,
                                                ntr_status *status) {
     const transport_ops *ops = find_ops(transport);
-    if (!ops || !options || options->size != sizeof *options || !options->sink) return fail(status, NTR_E_INVALID);
-    ntr_transport_writer *writer = ntr_alloc(options->allocator, 1, ops->writer_size);
+    ntr_writer_options options;
+    ntr_status loaded = ntr_config_load(&options, sizeof options, given);
+    if (loaded != NTR_OK) return fail(status, loaded);
+    if (!ops || !options.sink) return fail(status, NTR_E_INVALID);
+    ntr_transport_writer *writer = ntr_alloc(options.allocator, 1, ops->writer_size);
     if (!writer) return fail(status, NTR_E_MEMORY);
     writer->ops = ops;
     writer->transport = transport;
-    writer->options = *options;
+    writer->options = options;
     ntr_status started = ops->write_start ? ops->write_start(writer) : NTR_OK;
     if (started != NTR_OK) {
         ntr_transport_writer_free(writer);

@@ -1,6 +1,7 @@
 /* VCD writer. 1-bit wires, one declaration or change per line: the subset that waveform viewers and sigrok read. */
 #include <ntrace/pins.h>
 
+#include "base/config.h"
 #include "transport/transports.h"
 
 #include "base/allocator.h"
@@ -84,12 +85,16 @@ static unsigned unit_of(uint32_t half) {
     return half % 100 == 0 ? 100 : half % 10 == 0 ? 10 : 1;
 }
 
-ntr_vcd_writer *ntr_vcd_writer_new(const ntr_transport *transport, const ntr_vcd_writer_options *options,
+ntr_vcd_writer *ntr_vcd_writer_new(const ntr_transport *transport, const ntr_vcd_writer_options *given,
                                    ntr_status *status) {
     ntr_status ignored, *out = status ? status : &ignored;
     *out = NTR_E_INVALID;
     if (!transport || transport->lines == NTR_LINES_NONE) return NULL;
-    if (!options || options->size != sizeof *options || !options->sink) return NULL;
+    ntr_vcd_writer_options loaded, *options = &loaded;
+    *out = ntr_config_load(&loaded, sizeof loaded, given);
+    if (*out != NTR_OK) return NULL;
+    *out = NTR_E_INVALID;
+    if (!options->sink) return NULL;
     const uint32_t beat_time = options->beat_time ? options->beat_time : BEAT_TIME;
     *out = NTR_E_RANGE;
     if (beat_time % 2) return NULL;

@@ -72,7 +72,7 @@ static inline bool parallels_same_event(const ntr_event *a, const ntr_event *b) 
 static inline const char *parallels_differ(const ntr_decoder_config *config, ntr_bytes in, unsigned threads,
                                            size_t chunk, ntr_parallel_stats *stats) {
     parallels_events one = parallels_one(config, in), many = {.status = NTR_OK};
-    ntr_parallel_config setting = {.size = sizeof setting, .decoder = *config, .threads = threads, .chunk = chunk};
+    ntr_parallel_config setting = {.size = sizeof setting, .decoder = config, .threads = threads, .chunk = chunk};
     setting.work = (ntr_parallel_work){.events = parallels_put, .deliver = parallels_get, .user = &many};
     const char *what = NULL;
     many.status = parallels_run(&setting, in, NULL, stats);
