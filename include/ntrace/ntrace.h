@@ -19,6 +19,7 @@
 #include <ntrace/infer.h>
 #include <ntrace/ingress.h>
 #include <ntrace/ingress_block.h>
+#include <ntrace/instructions.h>
 #include <ntrace/isa.h>
 #include <ntrace/message.h>
 #include <ntrace/parallel.h>

@@ -1,0 +1,228 @@
+/* Spans expanded to instructions, through a cache.
+ *
+ * A span is cut into pieces of at most PIECE instructions; the cache holds what a piece expands to. A piece is found by
+ * its address, its number of instructions, the view of its context (contexts that see the same images are one view) and
+ * the epoch: a number that stands for the state of the program and for the images that are there at a position.
+ *
+ * Invariant: a cached piece whose epoch is the current one is what decoding its bytes again would give. Example: an image
+ * is valid up to offset 1000. A piece at offset 900 is decoded in epoch 1; at offset 1100 the epoch is 2 and nothing of
+ * epoch 1 is found; back at 950 the epoch is 1, and the piece is found again unless another one replaced it. */
+#include <ntrace/instructions.h>
+
+#include "base/allocator.h"
+#include "program/image_timeline.h"
+#include "program/views.h"
+
+enum { CACHE_BITS = 12, PIECE = 64 };
+
+_Static_assert(sizeof(ntr_instruction) == 48, "ntr_instruction does not grow");
+
+typedef struct piece {
+    uint64_t address, epoch; /* epoch 0: empty */
+    uint32_t asked, view;    /* asked: instructions looked for */
+    uint32_t count, room;    /* in the list; count < asked: no image has the next one */
+    ntr_instruction *list;
+} piece;
+
+struct ntr_instructions {
+    const ntr_program *program;
+    const ntr_allocator *allocator;
+
+    ntr_event span;
+    uint64_t address;   /* of the next piece */
+    uint32_t left;      /* instructions behind the current piece */
+    const piece *piece; /* NULL: none yet */
+    uint32_t at;        /* in its list */
+
+    ntr_views *views;
+    ntr_image_timeline timeline;
+    uint64_t revision, epoch;
+    uint64_t first_epoch; /* that of no change passed, at this revision */
+    uint64_t calm_from, calm_until; /* positions of this epoch */
+    piece cache[1u << CACHE_BITS];
+};
+
+ntr_instructions *ntr_instructions_new(const ntr_program *program, const ntr_allocator *allocator) {
+    ntr_instructions *x = ntr_alloc(allocator, 1, sizeof *x);
+    if (!x) return NULL;
+    x->program = program;
+    x->allocator = allocator;
+    x->revision = program->revision - 1; /* nothing is known of it */
+    x->first_epoch = 1;
+    x->views = ntr_alloc(allocator, 1, sizeof *x->views);
+    if (x->views) return x;
+    ntr_instructions_free(x);
+    return NULL;
+}
+
+void ntr_instructions_free(ntr_instructions *x) {
+    if (!x) return;
+    for (size_t i = 0; i < sizeof x->cache / sizeof *x->cache; i++) ntr_dealloc(x->allocator, x->cache[i].list);
+    if (x->views) ntr_views_release(x->views, x->allocator);
+    ntr_dealloc(x->allocator, x->views);
+    ntr_image_timeline_release(&x->timeline, x->allocator);
+    ntr_dealloc(x->allocator, x);
+}
+
+void ntr_instructions_begin(ntr_instructions *x, const ntr_event *span) {
+    x->span = *span;
+    x->address = span->address;
+    x->left = span->kind == NTR_EVENT_SPAN ? span->instructions : 0;
+    x->piece = NULL;
+    x->at = 0;
+}
+
+/* ---- the epoch */
+
+/* Nothing cached so far holds any more. */
+static void renew(ntr_instructions *x) {
+    x->first_epoch += x->timeline.count + 2;
+    x->calm_from = 1;
+    x->calm_until = 0;
+}
+
+static ntr_status learn_program(ntr_instructions *x) {
+    renew(x); /* with as many epochs as there were */
+    if (ntr_views_update(x->views, x->program, x->allocator) < 0 ||
+        ntr_image_timeline_update(&x->timeline, x->program, x->allocator) < 0)
+        return NTR_E_MEMORY;
+    x->revision = x->program->revision;
+    return NTR_OK;
+}
+
+static ntr_status seek(ntr_instructions *x, uint64_t position) {
+    if (x->revision != x->program->revision) {
+        ntr_status status = learn_program(x);
+        if (status) return status;
+    }
+    const ntr_image_timeline *t = &x->timeline;
+    size_t passed = ntr_image_timeline_passed(t, position);
+    bool any = position == NTR_POSITION_ANY; /* sees what is there at any time: an epoch of its own */
+    x->epoch = x->first_epoch + (any ? t->count + 1 : passed);
+    x->calm_from = any ? position : passed ? t->edges[passed - 1].position : 0;
+    x->calm_until = passed < t->count ? t->edges[passed].position - 1 : NTR_POSITION_ANY - !any;
+    return NTR_OK;
+}
+
+static inline bool is_calm(const ntr_instructions *x, uint64_t position) {
+    return x->revision == x->program->revision && position >= x->calm_from && position <= x->calm_until;
+}
+
+static ntr_status find_view(ntr_instructions *x, uint32_t *view) {
+    *view = 0;
+    if (!x->views->binding_count && !x->program->read) return NTR_OK; /* every context sees the same */
+    *view = ntr_views_get(x->views, x->program, NTR_VIEW_SHARED, &x->span.context);
+    if (*view < NTR_VIEWS_MAX) return NTR_OK;
+    ntr_views_clear(x->views); /* too many: their numbers are given anew */
+    renew(x);
+    ntr_status status = seek(x, x->span.offset);
+    *view = ntr_views_get(x->views, x->program, NTR_VIEW_SHARED, &x->span.context);
+    return status;
+}
+
+/* ---- decoding */
+
+static uint64_t read_bits(const ntr_instructions *x, const ntr_code_window *window, uint64_t address, unsigned size) {
+    uint8_t bytes[8] = {0};
+    uint64_t bits = 0, offset = window ? address - window->first : 0;
+    const uint8_t *from = bytes;
+    unsigned count = size < sizeof bytes ? size : sizeof bytes;
+    if (window && window->size - offset >= count)
+        from = window->bytes + offset;
+    else
+        ntr_program_read(x->program, &x->span.context, x->span.offset, address, bytes, count);
+    for (unsigned i = 0; i < count; i++) bits |= (uint64_t)from[i] << (8 * i);
+    return bits;
+}
+
+/* Decode the piece from its beginning up to where no image has the next instruction. */
+static void decode(const ntr_instructions *x, piece *p) {
+    ntr_code_window window, *have = NULL;
+    uint64_t address = p->address;
+    for (p->count = 0; p->count < p->asked; p->count++) {
+        ntr_instruction *i = &p->list[p->count];
+        uint64_t at = ntr_program_cut(x->program, address);
+        *i = (ntr_instruction){.address = address};
+        if (!have || at - window.first >= window.size)
+            have = ntr_program_window(x->program, &x->span.context, x->span.offset, at, &window) ? &window : NULL;
+        ntr_status status = ntr_program_decode(x->program, &x->span.context, x->span.offset, have, at, &i->insn);
+        if (status != NTR_OK && !i->insn.table_jump) return; /* a jump table that is missing spoils the target only */
+        i->bits = read_bits(x, have, at, i->insn.size);
+        address += i->insn.size;
+    }
+}
+
+static bool make_room(const ntr_instructions *x, piece *p, uint32_t count) {
+    if (p->room >= count) return true;
+    ntr_instruction *list = ntr_realloc(x->allocator, p->list, count, sizeof *list);
+    if (!list) return false;
+    p->list = list;
+    p->room = count;
+    return true;
+}
+
+/* Go on to the next piece of the span, if there is one. */
+static ntr_status next_piece(ntr_instructions *x) {
+    ntr_status status = is_calm(x, x->span.offset) ? NTR_OK : seek(x, x->span.offset);
+    uint32_t asked = x->left < PIECE ? x->left : PIECE, view;
+    if (!status) status = find_view(x, &view);
+    if (status) return status;
+
+    uint64_t mix = (x->address >> 1) + ((uint64_t)asked << 40) + ((uint64_t)view << 48);
+    piece *p = &x->cache[mix * UINT64_C(0x9e3779b97f4a7c15) >> (64 - CACHE_BITS)];
+    if (p->epoch != x->epoch || p->address != x->address || p->asked != asked || p->view != view) {
+        p->epoch = 0;
+        if (!make_room(x, p, asked)) return NTR_E_MEMORY;
+        p->address = x->address;
+        p->asked = asked;
+        p->view = view;
+        decode(x, p);
+        p->epoch = x->epoch;
+    }
+    x->piece = p;
+    x->at = 0;
+    x->left -= asked;
+    if (p->count) x->address = p->list[p->count - 1].address + p->list[p->count - 1].insn.size;
+    return NTR_OK;
+}
+
+/* Have an instruction of the span at hand. */
+static inline ntr_status prepare(ntr_instructions *x) {
+    while (!x->piece || x->at == x->piece->count) {
+        if (x->piece && x->piece->count < x->piece->asked) return NTR_E_NO_IMAGE;
+        if (!x->left) return NTR_END;
+        ntr_status status = next_piece(x);
+        if (status) return status;
+    }
+    return NTR_OK;
+}
+
+ntr_status ntr_instructions_next(ntr_instructions *x, ntr_instruction *instruction) {
+    ntr_status status = prepare(x);
+    if (status == NTR_OK) *instruction = x->piece->list[x->at++];
+    return status;
+}
+
+ntr_status ntr_instructions_read(ntr_instructions *x, const ntr_instruction **list, size_t *count) {
+    ntr_status status = prepare(x);
+    *count = 0;
+    if (status) return status;
+    *list = &x->piece->list[x->at];
+    *count = x->piece->count - x->at;
+    x->at = x->piece->count;
+    return NTR_OK;
+}
+
+ntr_status ntr_instructions_pcs(ntr_instructions *x, uint64_t *pcs, size_t capacity, size_t *count) {
+    ntr_status status;
+    *count = 0;
+    while (*count < capacity && (status = prepare(x)) == NTR_OK) {
+        const ntr_instruction *list = &x->piece->list[x->at];
+        uint32_t left = x->piece->count - x->at;
+        uint32_t some = left < capacity - *count ? left : (uint32_t)(capacity - *count);
+        for (uint32_t i = 0; i < some; i++) pcs[*count + i] = list[i].address;
+        *count += some;
+        x->at += some;
+    }
+    return *count ? NTR_OK : status;
+}
