@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_FUNCTIONS = 10, INSN_BYTES = 32, LINE_SHOWN = 2000, NAME_SHOWN = 4000 };
+enum { TEXT_FUNCTIONS = 10, LINE_SHOWN = 2000, NAME_SHOWN = 4000 };
 enum { FUNCTION_MOST = 1 << 24 }; /* bytes of one function; debug information may say anything */
 
 /* A function with what was executed of it; code without a name is one function, `name` NULL. */
@@ -199,7 +199,6 @@ static void write_csv(struct annotate *n, const struct function *f, const ntr_in
 static unsigned write_insn(struct annotate *n, const struct function *f, ntr_insn_count *c) {
     const ntr_program *program = n->answers->program;
     struct cli_insn_words words;
-    uint8_t bytes[INSN_BYTES];
     ntr_frame frame = {0};
     ntr_insn decoded;
 
@@ -207,10 +206,9 @@ static unsigned write_insn(struct annotate *n, const struct function *f, ntr_ins
         c->size = decoded.size;
         c->flow = decoded.flow;
     }
-    if (c->size == 0 || c->size > INSN_BYTES) c->size = 2; /* data between the instructions */
-    size_t size = ntr_program_read(program, NULL, NTR_POSITION_ANY, c->address, bytes, c->size);
-    const struct cli_insn insn = {.program = program, .position = NTR_POSITION_ANY, .address = c->address,
-                                  .size = (uint8_t)size, .bytes = bytes};
+    if (c->size == 0 || c->size > CLI_INSN_BYTES) c->size = 2; /* data between the instructions */
+    struct cli_insn_bytes insn = {.address = c->address, .isa = ntr_program_isa(program, NULL, c->address)};
+    insn.size = (uint8_t)ntr_program_read(program, NULL, NTR_POSITION_ANY, c->address, insn.bytes, c->size);
     cli_insn_words(n->disasm, &insn, &words);
     ntr_debug_info_frames(n->answers->debug, NULL, c->address, &frame, 1);
     if (n->format == CLI_FORMAT_TEXT) {

@@ -28,7 +28,7 @@ struct cli_decode_output {
 /* A trace of events only (ICT) has no flow: then its addresses are the program counters that it tells. */
 static void event_without_flow(struct cli_decode_output *o, const ntr_event *e) {
     if (e->kind != NTR_EVENT_ICT || o->flowing[e->src % SOURCES] || e->flags & NTR_EVENT_ADDRESS_UNKNOWN) return;
-    struct cli_insn insn = {.address = e->address, .source = e->src};
+    const struct cli_insn insn = {.span = e, .retired.address = e->address};
     char *line = cli_output_reserve(o->out, CLI_INSN_LINE_MAX);
     cli_output_commit(o->out, cli_pc_line(NULL, &insn, line));
 }

@@ -9,7 +9,7 @@
 
 size_t cli_pc_line(void *user, const struct cli_insn *insn, char *out) {
     (void)user;
-    char *at = cli_put_hex(cli_put_text(out, "0x"), insn->address);
+    char *at = cli_put_hex(cli_put_text(out, "0x"), insn->retired.address);
     *at++ = '\n';
     return (size_t)(at - out);
 }
@@ -23,35 +23,34 @@ struct facts {
 };
 
 /* Parcels of 16 bits are stored low first; an opcode is read with the high ones first. */
-static void find_opcode(const struct cli_insn *insn, struct cli_insn_words *words) {
+static void find_opcode(const struct cli_insn_bytes *insn, struct cli_insn_words *words) {
     char *at = words->opcode;
 
     for (unsigned i = insn->size; i-- > 0;) at += snprintf(at, 3, "%02x", insn->bytes[i]);
 }
 
 /* The disassembler writes direct targets relative to the instruction; show the address instead. */
-static void show_target(const struct cli_insn *insn, unsigned isa, char *text) {
+static void show_target(const struct cli_insn_bytes *insn, char *text) {
     ntr_insn decoded;
     char *operand = strrchr(text, ' ');
 
-    if (!operand || ntr_insn_decode(insn->bytes, insn->size, insn->address, isa, &decoded) != NTR_OK) return;
+    if (!operand || ntr_insn_decode(insn->bytes, insn->size, insn->address, insn->isa, &decoded) != NTR_OK) return;
     if (decoded.table_jump || (decoded.flow != NTR_FLOW_BRANCH && decoded.flow != NTR_FLOW_DIRECT_JUMP &&
                                decoded.flow != NTR_FLOW_DIRECT_CALL))
         return;
     snprintf(operand + 1, 24, "0x%" PRIx64, decoded.target);
 }
 
-void cli_insn_words(struct cli_disasm *disasm, const struct cli_insn *insn, struct cli_insn_words *words) {
+void cli_insn_words(struct cli_disasm *disasm, const struct cli_insn_bytes *insn, struct cli_insn_words *words) {
     enum { TARGET_ROOM = 24 };
 
     find_opcode(insn, words);
     words->text[0] = 0;
     if (!disasm) return;
-    unsigned isa = ntr_program_isa(insn->program, insn->context, insn->address);
     snprintf(words->text, sizeof words->text - TARGET_ROOM, "%s",
-             cli_disasm_text(disasm, insn->bytes, insn->size, isa));
+             cli_disasm_text(disasm, insn->bytes, insn->size, insn->isa));
     if (words->text[0])
-        show_target(insn, isa, words->text);
+        show_target(insn, words->text);
     else
         snprintf(words->text, sizeof words->text, ".insn 0x%s", words->opcode);
 }
@@ -60,14 +59,28 @@ static void find_line(const struct cli_insn_lines *lines, const struct cli_insn 
     ntr_frame frame;
 
     facts->file = NULL;
-    if (!lines->source || ntr_debug_info_frames(lines->source, insn->context, insn->address, &frame, 1) == 0) return;
+    if (!lines->source || ntr_debug_info_frames(lines->source, &insn->span->context, insn->retired.address, &frame, 1) == 0) return;
     facts->file = frame.file;
     facts->line = frame.line;
 }
 
+static struct cli_insn_bytes bytes_of(const struct cli_insn *insn) {
+    const ntr_instruction *i = &insn->retired;
+    struct cli_insn_bytes b = {.address = i->address, .size = i->insn.size};
+
+    b.isa = ntr_program_isa(insn->program, &insn->span->context, i->address);
+    if (b.size > sizeof i->bits)
+        ntr_program_read(insn->program, &insn->span->context, insn->span->offset, i->address, b.bytes, b.size);
+    else
+        for (unsigned k = 0; k < b.size; k++) b.bytes[k] = (uint8_t)(i->bits >> 8 * k);
+    return b;
+}
+
 static void find_facts(const struct cli_insn_lines *lines, const struct cli_insn *insn, struct facts *facts) {
-    cli_insn_words(lines->disasm, insn, &facts->words);
-    *cli_put_symbol(facts->symbol, "", "", insn->program, insn->context, insn->address) = 0;
+    const struct cli_insn_bytes bytes = bytes_of(insn);
+
+    cli_insn_words(lines->disasm, &bytes, &facts->words);
+    *cli_put_symbol(facts->symbol, "", "", insn->program, &insn->span->context, bytes.address) = 0;
     find_line(lines, insn, facts);
 }
 
@@ -86,8 +99,8 @@ size_t cli_insn_text(void *user, const struct cli_insn *insn, char *out) {
     find_facts(lines, insn, &f);
     int mnemonic = (int)strcspn(f.words.text, " ");
     const char *operands = f.words.text + mnemonic + (f.words.text[mnemonic] == ' ');
-    if (lines->by_source) used += snprintf(out, 16, "%u: ", insn->source);
-    used += snprintf(out + used, 400, "0x%" PRIx64 "  %-8s  %-8.*s %-24s", insn->address, f.words.opcode, mnemonic,
+    if (lines->by_source) used += snprintf(out, 16, "%u: ", insn->span->src);
+    used += snprintf(out + used, 400, "0x%" PRIx64 "  %-8s  %-8.*s %-24s", insn->retired.address, f.words.opcode, mnemonic,
                      f.words.text, operands);
     if (f.symbol[0]) used += snprintf(out + used, CLI_SYMBOL_MAX + 8, "  <%s>", f.symbol);
     if (f.file) used += snprintf(out + used, FILE_SHOWN + 16, "  %s:%" PRIu32, shown_file(f.file), f.line);
@@ -101,7 +114,7 @@ size_t cli_insn_json(void *user, const struct cli_insn *insn, char *out) {
     char *at = out;
 
     find_facts(user, insn, &f);
-    at += snprintf(at, 128, "{\"src\":%u,\"address\":\"0x%" PRIx64 "\",\"opcode\":\"%s\"", insn->source, insn->address,
+    at += snprintf(at, 128, "{\"src\":%u,\"address\":\"0x%" PRIx64 "\",\"opcode\":\"%s\"", insn->span->src, insn->retired.address,
                    f.words.opcode);
     if (f.words.text[0]) at = cli_put_json(cli_put_text(at, ",\"text\":"), f.words.text);
     if (f.symbol[0]) at = cli_put_json(cli_put_text(at, ",\"symbol\":"), f.symbol);
@@ -119,7 +132,7 @@ size_t cli_insn_csv(void *user, const struct cli_insn *insn, char *out) {
     char *at = out;
 
     find_facts(user, insn, &f);
-    at += snprintf(at, 128, "%u,0x%" PRIx64 ",%s,", insn->source, insn->address, f.words.opcode);
+    at += snprintf(at, 128, "%u,0x%" PRIx64 ",%s,", insn->span->src, insn->retired.address, f.words.opcode);
     at = cli_put_text(cli_put_csv(at, f.words.text), ",");
     at = cli_put_text(cli_put_csv(at, f.symbol), ",");
     if (f.file) at = cli_put_csv(at, shown_file(f.file));
@@ -130,10 +143,10 @@ size_t cli_insn_csv(void *user, const struct cli_insn *insn, char *out) {
 
 size_t cli_pc_json(void *user, const struct cli_insn *insn, char *out) {
     (void)user;
-    return (size_t)snprintf(out, 64, "{\"src\":%u,\"address\":\"0x%" PRIx64 "\"}\n", insn->source, insn->address);
+    return (size_t)snprintf(out, 64, "{\"src\":%u,\"address\":\"0x%" PRIx64 "\"}\n", insn->span->src, insn->retired.address);
 }
 
 size_t cli_pc_csv(void *user, const struct cli_insn *insn, char *out) {
     (void)user;
-    return (size_t)snprintf(out, 64, "%u,0x%" PRIx64 "\n", insn->source, insn->address);
+    return (size_t)snprintf(out, 64, "%u,0x%" PRIx64 "\n", insn->span->src, insn->retired.address);
 }

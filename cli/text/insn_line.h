@@ -1,4 +1,5 @@
-/* Renderers of one executed instruction for cli_expand: the program counter alone, or all that is known. */
+/* Lines of one executed instruction, for cli_expand: the program counter alone, or with opcode, disassembly, symbol, file
+ * and line. */
 #ifndef CLI_TEXT_INSN_LINE_H
 #define CLI_TEXT_INSN_LINE_H
 
@@ -13,12 +14,22 @@ size_t cli_pc_line(void *user, const struct cli_insn *insn, char *out);
 size_t cli_pc_json(void *user, const struct cli_insn *insn, char *out);
 size_t cli_pc_csv(void *user, const struct cli_insn *insn, char *out);
 
+#define CLI_INSN_BYTES 32 /* no instruction is longer */
+
+/* The bytes at an address, as disassembly wants them. */
+struct cli_insn_bytes {
+    uint64_t address;
+    uint8_t bytes[CLI_INSN_BYTES];
+    uint8_t size;
+    unsigned isa; /* NTR_ISA_* */
+};
+
 /* An instruction in words: "00a7d463" and "bge a5, a0, 0x10672". */
 struct cli_insn_words {
-    char opcode[2 * 32 + 1]; /* high parcel first */
-    char text[136];          /* "" without a disassembler */
+    char opcode[2 * CLI_INSN_BYTES + 1]; /* most significant byte first */
+    char text[136];                      /* "" without a disassembler */
 };
-void cli_insn_words(struct cli_disasm *disasm, const struct cli_insn *insn, struct cli_insn_words *words);
+void cli_insn_words(struct cli_disasm *disasm, const struct cli_insn_bytes *insn, struct cli_insn_words *words);
 
 struct cli_insn_lines {
     struct cli_disasm *disasm; /* NULL: no text */

@@ -60,6 +60,11 @@ NTR_API ntr_status ntr_instructions_read(ntr_instructions *instructions, const n
  * Returns and errors: as ntr_instructions_next. */
 NTR_API ntr_status ntr_instructions_pcs(ntr_instructions *instructions, uint64_t *pcs, size_t capacity, size_t *count);
 
+/* A number for what the context of a span sees at the position of the span. Spans of the same address and number of
+ * instructions expand to the same when their numbers are equal: a key for caches of what is made of instructions. A
+ * number that is no longer valid is not given again. 0: out of memory; then nothing is known. */
+NTR_API uint64_t ntr_instructions_view(ntr_instructions *instructions, const ntr_event *span);
+
 #ifdef __cplusplus
 }
 #endif

@@ -28,7 +28,8 @@ struct ntr_instructions {
     const ntr_program *program;
     const ntr_allocator *allocator;
 
-    ntr_event span;
+    ntr_context context; /* of the span */
+    uint64_t position;
     uint64_t address;   /* of the next piece */
     uint32_t left;      /* instructions behind the current piece */
     const piece *piece; /* NULL: none yet */
@@ -39,6 +40,7 @@ struct ntr_instructions {
     uint64_t revision, epoch;
     uint64_t first_epoch; /* that of no change passed, at this revision */
     uint64_t calm_from, calm_until; /* positions of this epoch */
+    bool one_view; /* all contexts see the same: view 0 */
     piece cache[1u << CACHE_BITS];
 };
 
@@ -65,7 +67,8 @@ void ntr_instructions_free(ntr_instructions *x) {
 }
 
 void ntr_instructions_begin(ntr_instructions *x, const ntr_event *span) {
-    x->span = *span;
+    x->context = span->context;
+    x->position = span->offset;
     x->address = span->address;
     x->left = span->kind == NTR_EVENT_SPAN ? span->instructions : 0;
     x->piece = NULL;
@@ -86,6 +89,7 @@ static ntr_status learn_program(ntr_instructions *x) {
     if (ntr_views_update(x->views, x->program, x->allocator) < 0 ||
         ntr_image_timeline_update(&x->timeline, x->program, x->allocator) < 0)
         return NTR_E_MEMORY;
+    x->one_view = !x->views->binding_count && !x->program->read;
     x->revision = x->program->revision;
     return NTR_OK;
 }
@@ -108,16 +112,30 @@ static inline bool is_calm(const ntr_instructions *x, uint64_t position) {
     return x->revision == x->program->revision && position >= x->calm_from && position <= x->calm_until;
 }
 
-static ntr_status find_view(ntr_instructions *x, uint32_t *view) {
+/* Have x->epoch be that of the position, and find the view of a context. */
+static __attribute__((noinline)) ntr_status find_view(ntr_instructions *x, const ntr_context *context,
+                                                      uint64_t position, uint32_t *view) {
+    ntr_status status = is_calm(x, position) ? NTR_OK : seek(x, position);
     *view = 0;
-    if (!x->views->binding_count && !x->program->read) return NTR_OK; /* every context sees the same */
-    *view = ntr_views_get(x->views, x->program, NTR_VIEW_SHARED, &x->span.context);
+    if (status || x->one_view) return status;
+    *view = ntr_views_get(x->views, x->program, NTR_VIEW_SHARED, context);
     if (*view < NTR_VIEWS_MAX) return NTR_OK;
     ntr_views_clear(x->views); /* too many: their numbers are given anew */
     renew(x);
-    ntr_status status = seek(x, x->span.offset);
-    *view = ntr_views_get(x->views, x->program, NTR_VIEW_SHARED, &x->span.context);
+    status = seek(x, position);
+    *view = ntr_views_get(x->views, x->program, NTR_VIEW_SHARED, context);
     return status;
+}
+
+static __attribute__((noinline)) uint64_t number_of(ntr_instructions *x, const ntr_event *span) {
+    uint32_t view;
+    ntr_status status = find_view(x, &span->context, span->offset, &view);
+    return status ? 0 : x->epoch * NTR_VIEWS_MAX + view;
+}
+
+uint64_t ntr_instructions_view(ntr_instructions *x, const ntr_event *span) {
+    bool easy = x->one_view && is_calm(x, span->offset);
+    return easy ? x->epoch * NTR_VIEWS_MAX : number_of(x, span);
 }
 
 /* ---- decoding */
@@ -130,7 +148,7 @@ static uint64_t read_bits(const ntr_instructions *x, const ntr_code_window *wind
     if (window && window->size - offset >= count)
         from = window->bytes + offset;
     else
-        ntr_program_read(x->program, &x->span.context, x->span.offset, address, bytes, count);
+        ntr_program_read(x->program, &x->context, x->position, address, bytes, count);
     for (unsigned i = 0; i < count; i++) bits |= (uint64_t)from[i] << (8 * i);
     return bits;
 }
@@ -144,8 +162,8 @@ static void decode(const ntr_instructions *x, piece *p) {
         uint64_t at = ntr_program_cut(x->program, address);
         *i = (ntr_instruction){.address = address};
         if (!have || at - window.first >= window.size)
-            have = ntr_program_window(x->program, &x->span.context, x->span.offset, at, &window) ? &window : NULL;
-        ntr_status status = ntr_program_decode(x->program, &x->span.context, x->span.offset, have, at, &i->insn);
+            have = ntr_program_window(x->program, &x->context, x->position, at, &window) ? &window : NULL;
+        ntr_status status = ntr_program_decode(x->program, &x->context, x->position, have, at, &i->insn);
         if (status != NTR_OK && !i->insn.table_jump) return; /* a jump table that is missing spoils the target only */
         i->bits = read_bits(x, have, at, i->insn.size);
         address += i->insn.size;
@@ -163,9 +181,8 @@ static bool make_room(const ntr_instructions *x, piece *p, uint32_t count) {
 
 /* Go on to the next piece of the span, if there is one. */
 static ntr_status next_piece(ntr_instructions *x) {
-    ntr_status status = is_calm(x, x->span.offset) ? NTR_OK : seek(x, x->span.offset);
     uint32_t asked = x->left < PIECE ? x->left : PIECE, view;
-    if (!status) status = find_view(x, &view);
+    ntr_status status = find_view(x, &x->context, x->position, &view);
     if (status) return status;
 
     uint64_t mix = (x->address >> 1) + ((uint64_t)asked << 40) + ((uint64_t)view << 48);

@@ -137,6 +137,37 @@ static void contexts_choose_images(void **state) {
 }
 
 /* Positions go back and forth where sources are merged by time. */
+/* Equal numbers: the same instructions; another program, context or time: another number. */
+static void views_are_keys(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    ntr_image_options one = {.has_scontext = true, .scontext = 1}, late = {.from = 1000};
+    code(&s, 0x100, C_NOP);
+    ntr_instructions *x = ntr_instructions_new(s.program, NULL);
+    ntr_event here = span_at(0x100, 1), there = here;
+    there.offset = 1000;
+    there.context.has_scontext = true;
+    there.context.scontext = 1;
+    const uint64_t plain = ntr_instructions_view(x, &here);
+    assert_int_not_equal(plain, 0);
+    assert_int_equal(ntr_instructions_view(x, &there), plain); /* nothing is bound to a context or a time */
+    add_code_for(&s, 0x100, (uint32_t[]){C_ADD, CODE_END}, &one);
+    there.offset = 0;
+    const uint64_t bound = ntr_instructions_view(x, &there);
+    here.context.has_scontext = true;
+    assert_int_not_equal(ntr_instructions_view(x, &here), bound);
+    assert_int_not_equal(ntr_instructions_view(x, &here), plain);
+    add_code_for(&s, 0x100, (uint32_t[]){C_ADD, CODE_END}, &late);
+    here = there;
+    here.offset = 1000;
+    assert_int_not_equal(ntr_instructions_view(x, &there), bound);
+    assert_int_not_equal(ntr_instructions_view(x, &here), ntr_instructions_view(x, &there));
+    assert_int_equal(ntr_instructions_view(x, &here), ntr_instructions_view(x, &here));
+    ntr_instructions_free(x);
+    scene_end(&s);
+}
+
 static void images_come_and_go(void **state) {
     (void)state;
     scene s;
@@ -276,6 +307,7 @@ int main(void) {
         TEST(missing_code_ends_it),
         TEST(contexts_choose_images),
         TEST(images_come_and_go),
+        TEST(views_are_keys),
         TEST(what_is_added_is_seen),
         TEST(memory_may_differ_by_context),
         TEST(odd_instructions),
