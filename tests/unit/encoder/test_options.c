@@ -60,6 +60,10 @@ static void options_reach_the_configuration(void **state) {
     assert_int_equal(ntr_encoder_option_set(&c, "filter", "priv=m"), NTR_E_LIMIT);
     assert_int_equal(ntr_encoder_option_set(&c, "drain", "1/0"), NTR_E_RANGE);
     assert_int_equal(ntr_encoder_option_set(&c, "fifo", "16777217"), NTR_E_RANGE);
+    char text[8];
+    c.params.timestamps = NTR_TIMESTAMPS_OFF; /* as a stream without TSTAMP has it; the option has two values */
+    assert_int_equal(ntr_encoder_option_get(&c, "timestamps", text, sizeof text), 3);
+    assert_string_equal(text, "off");
     assert_int_equal(ntr_encoder_option_set(&c, "best", NULL), NTR_OK);
     assert_true(c.mode == NTR_INST_MODE_HTM && c.params.implicit_return == NTR_RETURN_FULL && c.repeat_branch);
 }
