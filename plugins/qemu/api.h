@@ -42,7 +42,7 @@ typedef void (*qemu_plugin_vcpu_syscall_cb_t)(qemu_plugin_id_t, unsigned vcpu, i
                                               uint64_t a8);
 typedef void (*qemu_plugin_vcpu_syscall_ret_cb_t)(qemu_plugin_id_t, unsigned vcpu, int64_t num, int64_t ret);
 
-/* What QEMU looks for in a plugin. */
+/* Symbols that QEMU looks up in a plugin. */
 extern __attribute__((visibility("default"))) int qemu_plugin_version;
 __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t, const qemu_info_t *, int argc,
                                                                char **argv);

@@ -1,10 +1,10 @@
-/* The table of blocks. Whoever calls holds plugin_lock. */
-#include "plugin.h"
+/* The table of blocks. Callers hold plugin_lock. */
+#include "state.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Address to the newest entry of a chain; entries have `next` fields elsewhere. Open addressing, at most half full. */
+/* A hash table: address to the newest entry of a chain. Open addressing, at most half full. */
 struct index {
     struct slot {
         uint64_t address;
@@ -14,7 +14,7 @@ struct index {
 };
 
 static struct index by_address, loops_by_end;
-static uint32_t *older_block, *older_loop; /* chains; private twins of channel->blocks, channel->loops */
+static uint32_t *older_block, *older_loop; /* the chains: next older entry, by block number and loop index + 1 */
 static uint32_t older_block_size, older_loop_size;
 
 static struct slot *find_slot(const struct index *index, uint64_t address) {
@@ -42,7 +42,7 @@ static bool grow(struct index *index) {
     return true;
 }
 
-/* Put `entry` in front of the address's chain; *older gets the entry that was there. */
+/* Insert `entry` at the front of the chain of this address. *older[entry] becomes the entry that was there. */
 static bool chain(struct index *index, uint64_t address, uint32_t entry, uint32_t **older, uint32_t *older_size) {
     if (2 * (index->used + 1) > index->size && !grow(index)) return false;
     if (entry >= *older_size) {
@@ -74,13 +74,18 @@ static uint32_t find_block(const struct translation *t) {
     return number;
 }
 
-/* Fill the entry behind the last one; it counts when `blocks` is stored. */
+unsigned blocks_counter_count(const struct translation *t) {
+    unsigned counted = channel_counted(t->marks, t->flags);
+    return counted || t->flags & CHANNEL_BLOCK_LOOP ? counted + 1 : 0;
+}
+
+/* Fill the entry behind the last one. The reader ignores it until `blocks` is stored. */
 static bool fill(uint32_t number, const struct translation *t) {
     struct channel_head *head = &channel->head;
     struct channel_block *block = &channel->blocks[number];
     uint64_t code = (atomic_load(&head->code) + 1) & ~(uint64_t)1, counters = atomic_load(&head->counters);
     uint64_t code_end = code + ((t->size + 1u) & ~1u) + 2u * t->marks;
-    uint64_t counters_end = counters + instrument_counters(t);
+    uint64_t counters_end = counters + blocks_counter_count(t);
 
     if (code_end > CHANNEL_CODE || counters_end > CHANNEL_COUNTERS) return false;
     *block = (struct channel_block){.address = t->address,
@@ -123,10 +128,10 @@ uint64_t *blocks_counters(uint32_t number) {
     return &channel->counters[channel->blocks[number].counters];
 }
 
-/* Every block that begins behind the loop has to tell of it: those translated before the loop was known do not.
- * And nothing else may have to be told at the loop's own start. */
+/* Every block that begins behind the loop has to report its count; blocks translated before the loop was known do not.
+ * And no other loop may end where this one begins, because a counted block records nothing. */
 bool blocks_loop_allowed(const struct translation *loop) {
-    if (newest(&loops_by_end, loop->address) || syscalls_handler(loop->address)) return false;
+    if (newest(&loops_by_end, loop->address)) return false;
     return find_block(loop) || !blocks_known(loop->address + loop->size);
 }
 

@@ -1,26 +1,28 @@
-/* Which system call is about to be made: nothing in QEMU tells before it is too late, but the code that ran does.
- * The number is followed backwards from ECALL, through moves, to the instruction that made it. */
-#include "plugin.h"
+/* Which system call is about to be made? QEMU reports it only when a thread has been created. The code executed so far
+ * shows it earlier: the number in a7 is followed backwards from ECALL, through moves, to the instruction that set it.
+ */
+#include "state.h"
 #include "riscv.h"
 
 #include <string.h>
 
-enum { BLOCKS = 64 }; /* so far back at most */
+enum { BLOCKS = 64 }; /* how far to go back */
 
-/* Walks back through a ring. */
+/* A position that moves backwards through a ring. */
 struct walk {
     const struct channel_lane *lane;
     const uint32_t *at;
 };
 
-/* The block before, or 0 at anything else. What is behind the oldest word is of no harm: zeros, or older words. */
+/* The block before, or 0 when the word is no block. Before the oldest word there are zeros, or older words of the ring.
+ */
 static uint32_t step_back(struct walk *walk) {
     if (walk->at == walk->lane->ring) walk->at += CHANNEL_RING;
     uint32_t word = *--walk->at;
     return word < atomic_load(&channel->head.blocks) ? word : 0;
 }
 
-/* The values of registers behind the code, but for an ECALL that ends it. Returns whether there is one. */
+/* The values of registers after the code, without an ECALL at its end. Returns whether there is one. */
 static bool follow(const uint8_t *code, uint32_t size, struct riscv_value values[32]) {
     uint32_t word = 0;
 
@@ -46,8 +48,8 @@ bool calls_is_clone(int64_t number) {
     return number == RISCV_SYS_CLONE || number == RISCV_SYS_CLONE3;
 }
 
-/* A system call leaves all registers alone but a0, and but for sigreturn, which has just been another number's
- * call: what is found behind it is not what was found there. */
+/* A system call changes no register but a0, except for sigreturn, which restores all of them. When a number was found
+ * to come from before an ECALL, that call could have been sigreturn, unless its own number shows that it was not. */
 bool calls_clones_now(const struct channel_lane *lane, uint32_t number) {
     struct walk walk = {lane, atomic_load_explicit(&lane->at, memory_order_relaxed)};
     struct riscv_value values[32], value = {RISCV_OF_REGISTER, RISCV_A7};
@@ -57,8 +59,7 @@ bool calls_clones_now(const struct channel_lane *lane, uint32_t number) {
         bool calls = follow(channel->code + block->code, block->size, values);
         if (i && calls && value.number != RISCV_A7) return true;
         value = values[value.number];
-        if (value.kind == RISCV_CONSTANT)
-            return calls_is_clone(value.number) || value.number == RISCV_SYS_RT_SIGRETURN;
+        if (value.kind == RISCV_CONSTANT) return calls_is_clone(value.number) || value.number == RISCV_SYS_RT_SIGRETURN;
         if (value.kind == RISCV_UNKNOWN) return true;
     }
     return true;

@@ -1,7 +1,7 @@
-/* Faults of plain accesses. In user mode the guest's memory is QEMU's own: an access that must not be made raises a
- * signal in QEMU itself, whose handler leaves the block for good when the fault is the guest's, and comes back when it
- * was QEMU's own doing (a page of translated code is protected until it is written). */
-#include "plugin.h"
+/* Faults of plain accesses. In user mode the guest's memory is part of QEMU's: a forbidden access raises a signal in
+ * QEMU itself. QEMU's handler does not return when the guest is to get the signal. It returns when QEMU had protected
+ * the page itself, because it held translated code. */
+#include "state.h"
 
 #include <signal.h>
 

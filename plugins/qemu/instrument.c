@@ -1,14 +1,18 @@
-/* What is put into each translated block.
+/* What is inserted into each translated block.
  *
- * At its start, its number goes into the ring (record.c). Behind every instruction that may trap stands a mark,
- * so that it is known how many retired when a trap ends the block early. The last mark of a block need not be counted
- * where nothing but a fault that is seen (faults.c) could keep it from being passed.
+ * At its start, the number of the block is written to the ring (record.c). Behind every instruction that may trap there
+ * is a mark. The marks passed in the last execution of a block say how many of its instructions retired when a trap
+ * ended it early. The last mark of a block is not counted where only a fault that is seen (faults.c) can prevent it
+ * from being passed.
  *
- * While the guest has one thread, marks are counters that the translated code increments itself, and a block
- * that branches to itself is counted as well instead of being told again and again: whoever runs behind it tells the
- * count. Counters are not made for several threads, so before the second one starts everything is translated
- * anew: marks are then calls that note the last mark passed, for each vCPU. */
-#include "plugin.h"
+ * While the guest has one thread, marks are counters that the translated code increments itself. A block that branches
+ * to itself is counted as well, instead of being recorded at every execution; the block behind it reports the count.
+ * Counters do not work with several threads, so before the second one starts all code is translated again: marks are
+ * then calls that store the last mark passed, for each vCPU.
+ *
+ * Example: the block `lw; add; sw; bne` has two marks, behind lw and behind sw. When sw faults, the counter of the
+ * first mark equals the executions of the block and that of the second is one less: two instructions retired. */
+#include "state.h"
 #include "riscv.h"
 
 #include <stdlib.h>
@@ -22,8 +26,8 @@ static uint32_t instruction_at(const struct qemu_plugin_tb *tb, size_t i) {
     return word;
 }
 
-/* A mark behind instruction i, or nothing. The last instruction has nothing behind it: only for plain accesses,
- * QEMU can tell that it is done. */
+/* Place the marks. Behind the last instruction of a block nothing can be inserted, but QEMU reports when a plain access
+ * is done. */
 static void describe_traps(const struct qemu_plugin_tb *tb, struct translation *t) {
     for (size_t i = 0; i < t->instructions; i++) {
         uint32_t word = instruction_at(tb, i);
@@ -35,15 +39,10 @@ static void describe_traps(const struct qemu_plugin_tb *tb, struct translation *
     }
 }
 
-/* Whether the last mark stands behind a plain access, whose faults are seen. */
+/* Is the last mark behind a plain access, whose faults are seen? */
 static bool last_is_seen(const struct qemu_plugin_tb *tb, const struct translation *t) {
     return t->marks && riscv_is_sure_access(instruction_at(tb, t->mark_at[t->marks - 1] - 1u), channel->head.xlen) &&
            faults_are_seen();
-}
-
-unsigned instrument_counters(const struct translation *t) {
-    unsigned counted = channel_counted(t->marks, t->flags);
-    return counted || t->flags & CHANNEL_BLOCK_LOOP ? counted + 1 : 0;
 }
 
 static bool describe(const struct qemu_plugin_tb *tb, struct translation *t) {
@@ -72,7 +71,7 @@ static bool branches_to_itself(const struct qemu_plugin_tb *tb, const struct tra
     return riscv_is_branch(last, &offset) && offset == (riscv_is_short(last) ? 2 : 4) - (int64_t)t->size;
 }
 
-/* The marks: what to do behind instruction mark_at[i] - 1. */
+/* Insert mark i, behind instruction mark_at[i] - 1. */
 static void put_mark(struct qemu_plugin_tb *tb, const struct translation *t, uint64_t *passes, uint16_t i) {
     bool behind_last = t->mark_at[i] == t->instructions;
     struct qemu_plugin_insn *place = qemu_plugin_tb_get_insn(tb, t->mark_at[i] - (behind_last ? 1u : 0u));
@@ -90,7 +89,7 @@ static void put_mark(struct qemu_plugin_tb *tb, const struct translation *t, uin
 }
 
 static void put_marks(struct qemu_plugin_tb *tb, const struct translation *t, uint32_t number) {
-    unsigned counters = instrument_counters(t), marks = is_shared() ? t->marks : counters ? counters - 1 : 0;
+    unsigned counters = blocks_counter_count(t), marks = is_shared() ? t->marks : counters ? counters - 1 : 0;
     uint64_t *passes = blocks_counters(number);
 
     if (counters && !is_shared())
@@ -98,10 +97,11 @@ static void put_marks(struct qemu_plugin_tb *tb, const struct translation *t, ui
     for (uint16_t i = 0; i < marks; i++) put_mark(tb, t, passes, i);
 }
 
-/* QEMU does not say when it drops a translation, so what is made here is never freed. */
+/* QEMU does not report when it discards a translation, so what is allocated here is never freed. */
 static struct special *make_special(const struct translation *t, uint32_t number) {
-    struct special is = {
-        .number = number, .may_clone = !is_shared() && calls_may_clone(t->bytes, t->size), .handler = syscalls_handler(t->address)};
+    struct special is = {.number = number,
+                         .may_clone = !is_shared() && calls_may_clone(t->bytes, t->size),
+                         .handler = syscalls_handler(t->address)};
 
     if (!is_shared()) is.loops = blocks_loops_ending(t->address, &is.loop_count);
     if (!is.may_clone && !is.handler && !is.loop_count) return NULL;
@@ -120,11 +120,10 @@ static void put_record(struct qemu_plugin_tb *tb, const struct translation *t, u
     qemu_plugin_register_vcpu_tb_exec_cb(tb, record, QEMU_PLUGIN_CB_NO_REGS, argument);
 }
 
-/* Tell where the translation is and what is done there. */
 static void put_all(struct qemu_plugin_tb *tb, struct translation *t) {
     if (!is_shared() && branches_to_itself(tb, t)) {
         t->flags |= CHANNEL_BLOCK_LOOP;
-        if (!blocks_loop_allowed(t)) t->flags &= (uint8_t)~CHANNEL_BLOCK_LOOP;
+        if (syscalls_handler(t->address) || !blocks_loop_allowed(t)) t->flags &= (uint8_t)~CHANNEL_BLOCK_LOOP;
     }
     uint32_t number = blocks_number(t);
     if (!number) {
@@ -136,7 +135,7 @@ static void put_all(struct qemu_plugin_tb *tb, struct translation *t) {
 }
 
 void instrument(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
-    static struct translation t; /* large, and one at a time */
+    static struct translation t; /* large; protected by the lock */
 
     (void)id;
     if (plugin_detached) return;

@@ -1,5 +1,5 @@
-/* Which files are mapped where: symbols and source lines come from them. */
-#include "plugin.h"
+/* The list of files that are mapped for execution. The bundle takes symbols and code from these files. */
+#include "state.h"
 
 #include <inttypes.h>
 #include <limits.h>

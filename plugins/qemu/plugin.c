@@ -1,5 +1,6 @@
-/* Capture plugin for QEMU user mode: tells `ntrace run` which blocks the guest executes (channel.h). */
-#include "plugin.h"
+/* Capture plugin for QEMU user mode: reports to the capture engine which blocks the guest executes
+ * (channel/channel.h). */
+#include "state.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -9,10 +10,6 @@
 #include <unistd.h>
 
 int qemu_plugin_version = NTRACE_QEMU_API_VERSION;
-
-struct channel *channel;
-qemu_plugin_id_t plugin_id;
-bool plugin_detached, plugin_is_readers_child;
 
 static void start_vcpu(qemu_plugin_id_t id, unsigned vcpu) {
     (void)id;
@@ -26,46 +23,20 @@ static void register_all(qemu_plugin_id_t id) {
     qemu_plugin_register_vcpu_syscall_ret_cb(id, syscalls_after);
 }
 
-/* All vCPUs stand still and no translation is left. The block that led here ended in a system call: all its
- * marks were passed, in the old way of counting. */
-static void go_on_shared(qemu_plugin_id_t id) {
-    atomic_store(&channel->lanes[0].reached, UINT32_MAX);
-    atomic_store(&channel->head.shared, 1);
-    register_all(id);
-}
-
-void plugin_become_shared(void) {
-    if (!atomic_load(&channel->head.shared)) qemu_plugin_reset(plugin_id, go_on_shared);
-}
-
-void plugin_translate_anew(void) {
-    qemu_plugin_reset(plugin_id, register_all);
-}
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-void plugin_lock(void) {
-    pthread_mutex_lock(&lock);
-}
-
-void plugin_unlock(void) {
-    pthread_mutex_unlock(&lock);
-}
-
 /* ---- fork: the parent is traced, the child is not -------------------------------------------------- */
 
 static void in_parent(void) {
     if (!plugin_detached) atomic_fetch_add(&channel->head.forks, 1);
 }
 
-/* The child's translated code goes on writing. It gets memory of its own in the same place. */
+/* The translated code of the child continues to write. It gets private memory at the same address. */
 static void in_child(void) {
     uint32_t lanes = atomic_load(&channel->head.lanes);
 
     plugin_detached = true;
     if (mmap(channel, sizeof *channel, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
              -1, 0) == MAP_FAILED)
-        _exit(127); /* or the parent's trace would be damaged */
+        _exit(127); /* it would damage the parent's trace */
     for (uint32_t i = 0; i < lanes; i++) record_init_lane(i);
 }
 
@@ -75,7 +46,7 @@ static bool map_channel(const char *path) {
     int file = open(path, O_RDWR | O_CLOEXEC);
     if (file < 0) return false;
     void *memory = mmap(NULL, sizeof *channel, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
-    close(file); /* the guest must not see it */
+    close(file); /* the guest must not inherit it */
     if (memory == MAP_FAILED) return false;
     channel = memory;
     return channel->head.magic == CHANNEL_MAGIC && channel->head.size == sizeof *channel;
@@ -97,6 +68,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     if (!map_channel(argv[0] + strlen(option)))
         return refuse("the channel does not fit: is this another version's plugin?");
     plugin_id = id;
+    plugin_register = register_all;
     channel->head.base = (uintptr_t)channel;
     plugin_is_readers_child = (uint32_t)getppid() == channel->head.reader;
     channel->head.xlen = is_64 ? 64 : 32;

@@ -1,5 +1,5 @@
-/* The hot path: block numbers into the ring of their vCPU. */
-#include "plugin.h"
+/* The hot path: write block numbers to the ring of their vCPU. */
+#include "state.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -7,14 +7,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Where vCPUs beyond CHANNEL_LANES, and those of a detached process, write. */
+/* vCPUs beyond CHANNEL_LANES, and those of a detached process, write here. */
 static uint32_t nowhere[CHANNEL_BATCH];
 
 static bool is_traced(const struct channel_lane *lane) {
     return lane->ring != nowhere;
 }
 
-/* Of the first vCPU, for as long as it is the only one. */
+/* The lane of the first vCPU, while it is the only one. */
 static struct channel_lane *solo;
 
 static void use_ring(struct channel_lane *lane, uint32_t *ring) {
@@ -27,18 +27,18 @@ void record_init_lane(unsigned vcpu) {
     struct channel_lane *lane = &channel->lanes[vcpu];
 
     solo = &channel->lanes[0];
-    if (lane->ring) return; /* the thread that had this index is gone; its ring goes on */
+    if (lane->ring) return; /* a new thread continues the ring of one that has ended */
     use_ring(lane, vcpu >= CHANNEL_LANES || plugin_detached ? nowhere : channel->rings[vcpu]);
     if (vcpu >= atomic_load(&channel->head.lanes)) atomic_store(&channel->head.lanes, vcpu + 1);
 }
 
-/* QEMU's parent is the reader, or somebody between them. */
+/* The parent of QEMU is the reader, or a process between them. */
 static bool reader_is_there(void) {
     pid_t reader = (pid_t)channel->head.reader;
     return getppid() == reader || (!plugin_is_readers_child && (kill(reader, 0) == 0 || errno != ESRCH));
 }
 
-/* Wait until the reader has left the batch that is to be overwritten, and the one behind it. */
+/* Wait until the reader has passed the batch that is to be overwritten, and the one behind it. */
 static void wait_for_reader(struct channel_lane *lane) {
     const struct timespec nap = {.tv_nsec = 50000};
 
@@ -66,10 +66,10 @@ static COLD void next_batch(struct channel_lane *lane) {
     }
 }
 
-/* The lines of the ring that are written next are in the reader's cache: to fetch one takes longer than to fill it. */
+/* The cache lines that are written next are in the reader's cache. Fetching one takes longer than filling it. */
 static inline void fetch_ahead(const uint32_t *at) {
 #ifdef __x86_64__
-    __asm__ volatile("prefetchw 512(%0)" : : "r"(at)); /* the builtin fetches for reading, unless told of the processor */
+    __asm__ volatile("prefetchw 512(%0)" : : "r"(at)); /* without -mprfchw the builtin prefetches for reading */
 #else
     __builtin_prefetch(at + 128, 1);
 #endif
@@ -111,9 +111,10 @@ void record_access_mark(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
     record_mark(vcpu, passed);
 }
 
-/* ---- blocks at which more is told ------------------------------------------------------------------ */
+/* ---- blocks that need more words than their number ----------------------------------------------------------------
+ */
 
-/* Tell the executions of a loop that have not been told. Returns whether there were any. */
+/* Report the executions of a loop that have not been reported. Returns whether there were any. */
 static bool flush_loop(struct channel_lane *lane, uint32_t number) {
     struct channel_block *block = &channel->blocks[number];
     uint64_t count = channel_pending(channel, block);
@@ -127,7 +128,7 @@ static bool flush_loop(struct channel_lane *lane, uint32_t number) {
     return true;
 }
 
-/* Number of the block that ran last: what was told last, or the loop that ran since. */
+/* Number of the block that was executed last: the last word, or a loop executed since. */
 static uint32_t flush_loops(struct channel_lane *lane) {
     uint32_t *at = atomic_load_explicit(&lane->at, memory_order_relaxed);
     uint32_t last = at == lane->ring ? lane->ring[CHANNEL_RING - 1] : at[-1];
@@ -139,14 +140,14 @@ static uint32_t flush_loops(struct channel_lane *lane) {
     return last;
 }
 
-/* The marks that were not passed count as passed from now on. */
+/* Set the counters of marks that were not passed to the number of executions, as if they had been. */
 static void level_passes(const struct channel_block *block) {
     uint64_t *passes = &channel->counters[block->counters];
     for (unsigned i = channel_counted(block->marks, block->flags); i; i--) passes[i] = passes[0];
 }
 
-/* At the first block of a signal handler: where did the signal come? */
-static void tell_entry(struct channel_lane *lane, const struct handler *handler) {
+/* At the first block of a signal handler: record where the signal arrived. */
+static void record_entry(struct channel_lane *lane, const struct handler *handler) {
     static const uint64_t raised = 1u << (SIGILL - 1) | 1u << (SIGTRAP - 1) | 1u << (SIGBUS - 1) | 1u << (SIGFPE - 1) |
                                    1u << (SIGSEGV - 1); /* the guest numbers them alike */
     uint32_t last = flush_loops(lane), record = CHANNEL_ENTRY | CHANNEL_ALL;
@@ -176,7 +177,7 @@ void record_special(unsigned vcpu, void *argument) {
 
     if (is_traced(lane)) {
         for (uint32_t i = 0; i < special->loop_count; i++) flush_loop(lane, special->loops[i]);
-        if (special->handler) tell_entry(lane, special->handler);
+        if (special->handler) record_entry(lane, special->handler);
         if (special->may_clone && calls_clones_now(lane, special->number)) plugin_become_shared();
     }
     atomic_store_explicit(&lane->reached, 0, memory_order_relaxed);

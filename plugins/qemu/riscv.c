@@ -4,7 +4,7 @@ static uint32_t bits(uint32_t word, unsigned high, unsigned low) {
     return word >> low & ((2u << (high - low)) - 1);
 }
 
-/* Sign of a value of `width` bits. */
+/* Sign-extend a value of `width` bits. */
 static int64_t sign(uint32_t value, unsigned width) {
     return (int64_t)((uint64_t)value << (64 - width)) >> (64 - width);
 }
@@ -30,7 +30,8 @@ enum { /* opcodes: bits 6:0 */
        JAL = 0x6f,
 };
 
-/* FP arithmetic traps when its rounding mode is not valid: static 5 and 6; the dynamic one is taken on trust. */
+/* FP arithmetic traps when its rounding mode is not valid: 5 and 6. The dynamic rounding mode is assumed to be valid.
+ */
 static bool rounds_validly(uint32_t instruction) {
     return bits(instruction, 14, 12) != 5 && bits(instruction, 14, 12) != 6;
 }
@@ -91,7 +92,8 @@ bool riscv_is_store(uint32_t instruction) {
 
 bool riscv_is_sure_access(uint32_t instruction, unsigned xlen) {
     enum { C_LOAD = 1 << 2, C_STORE = 1 << 6, C_RV64 = 1 << 3 | 1 << 7 };
-    static const uint32_t loads[] = {[0] = 0x37, [1] = 0x7f}, stores[] = {[0] = 0x07, [1] = 0x0f}; /* by funct3; RV32, RV64 */
+    static const uint32_t loads[] = {[0] = 0x37, [1] = 0x7f},
+                          stores[] = {[0] = 0x07, [1] = 0x0f}; /* by funct3; RV32, RV64 */
     unsigned function = bits(instruction, riscv_is_short(instruction) ? 15 : 14, riscv_is_short(instruction) ? 13 : 12);
     unsigned rd = bits(instruction, 11, 7);
 
@@ -137,7 +139,7 @@ static uint32_t short_register(uint32_t i, unsigned low) {
     return 1u << (8 + (i >> low & 7));
 }
 
-/* Registers that it may write, as bits; rather too many than too few. */
+/* A set of registers, one bit each, that contains all registers the instruction writes. */
 static uint32_t short_writes(uint32_t i) {
     uint32_t function = bits(i, 15, 13), rd = 1u << bits(i, 11, 7);
 

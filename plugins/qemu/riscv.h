@@ -1,4 +1,4 @@
-/* What the plugin has to know of RISC-V instructions. */
+/* What the plugin needs to know about RISC-V instructions. */
 #ifndef NTRACE_QEMU_RISCV_H
 #define NTRACE_QEMU_RISCV_H
 
@@ -22,31 +22,32 @@ static inline bool riscv_is_short(uint32_t instruction) {
     return (instruction & 3) != 3;
 }
 
-/* Whether it cannot trap once it has been fetched and decoded. Of instructions not known here, nobody is sure. */
+/* Is it certain that the instruction cannot trap once it has been fetched and decoded? False for unknown instructions.
+ */
 bool riscv_is_harmless(uint32_t instruction);
 
-/* Whether it is a plain load or store: one access each time it retires, none when it traps. */
+/* Is it a plain load or store: one access each time it retires, none when it traps? */
 bool riscv_is_load(uint32_t instruction);
 bool riscv_is_store(uint32_t instruction);
 
-/* Whether it is a plain load or store of integers, which never traps but for the memory. */
+/* Is it a plain load or store of integers, which traps only when the access faults? */
 bool riscv_is_sure_access(uint32_t instruction, unsigned xlen);
 
-/* Whether it is a conditional branch by *offset. */
+/* Is it a conditional branch? Its target is *offset bytes further on. */
 bool riscv_is_branch(uint32_t instruction, int64_t *offset);
 
 enum { RISCV_A7 = 17 };
 
-/* What is known of a register behind some instructions. */
+/* What is known about a register after some instructions. */
 struct riscv_value {
     enum { RISCV_OF_REGISTER, RISCV_CONSTANT, RISCV_UNKNOWN } kind;
-    int64_t number; /* constant, or the register that had the value in front of them */
+    int64_t number; /* the constant, or the register that held the value before them */
 };
 
-/* In front of any instruction: each register has its own value. */
+/* Before the first instruction: each register has its own value. */
 void riscv_values_init(struct riscv_value values[32]);
 
-/* Behind one more. */
+/* After one more instruction. */
 void riscv_values_step(struct riscv_value values[32], uint32_t instruction);
 
 #endif

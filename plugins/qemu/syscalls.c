@@ -1,5 +1,5 @@
-/* System calls that change what has to be known: signal handlers, files mapped for execution, execve. */
-#include "plugin.h"
+/* System calls that change what the plugin has to know: signal handlers, files mapped for execution, execve. */
+#include "state.h"
 #include "riscv.h"
 
 #include <stdlib.h>
@@ -8,12 +8,12 @@
 
 enum { SIGNALS = 65, DEFAULT_OR_IGNORE = 1 };
 
-/* The call that this thread is in: its arguments are not told when it returns. */
+/* Arguments of the system call in progress: QEMU does not report them when it returns. */
 static __thread uint64_t argument[6];
 
 /* ---- signal handlers ------------------------------------------------------------------------------ */
 
-/* Never removed: a handler is one by its address, whatever signals it still serves. */
+/* Handlers are never removed, even when they serve no signal any more. */
 static struct handler *handlers;
 static uint64_t handler_of[SIGNALS];
 
@@ -50,7 +50,7 @@ static void set_handler(unsigned signal, uint64_t address) {
 }
 
 /* rt_sigaction(signal, action, ...): the handler's address is the first member of the structure. It has just been
- * read by QEMU, so it is there. */
+ * read by QEMU, so the memory is readable. */
 static void sigaction_returned(void) {
     const char *action = (const char *)(uintptr_t)(channel->head.guest_base + argument[1]);
     uint64_t address = 0;

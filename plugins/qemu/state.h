@@ -1,0 +1,141 @@
+/* What the plugin's files share. There is one plugin in a process, so its state is global. */
+#ifndef NTRACE_QEMU_STATE_H
+#define NTRACE_QEMU_STATE_H
+
+#include "api.h"
+#include "channel/channel.h"
+
+#define COLD      __attribute__((cold, noinline))
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+
+/* ---- state.c ------------------------------------------------------------------------------------------------------
+ */
+
+extern struct channel *channel;
+extern qemu_plugin_id_t plugin_id;
+extern qemu_plugin_simple_cb_t plugin_register; /* registers all callbacks */
+
+/* Tracing has ended: this process is a child after fork, the reader has ended, or there is no room. Callbacks still
+ * run. */
+extern bool plugin_detached;
+
+/* QEMU was started by the reader itself. When its parent is another process then, the reader has ended, even if nobody
+ * has waited for it yet. */
+extern bool plugin_is_readers_child;
+
+/* The guest is about to have a second thread. Takes effect before its next system call. */
+void plugin_become_shared(void);
+
+/* Translate all code again, because what was inserted into the blocks no longer suffices. */
+void plugin_translate_anew(void);
+
+/* To be held while the tables of blocks and handlers are used. */
+void plugin_lock(void);
+void plugin_unlock(void);
+
+/* ---- record.c: words of the lanes ---------------------------------------------------------------------------------
+ */
+
+void record_init_lane(unsigned vcpu);
+
+/* Callbacks at the start of a block. The argument is the number of the block, but for record_special. */
+void record_block_solo(unsigned vcpu, void *number); /* while there is one thread */
+void record_block(unsigned vcpu, void *number);
+void record_marked_block(unsigned vcpu, void *number); /* also resets the marks passed */
+void record_special(unsigned vcpu, void *special);
+
+void record_lost(unsigned vcpu, void *nothing); /* there was no room for the block: the trace of this thread ends */
+
+/* Callbacks at a mark. The argument is the number of marks passed with this one. */
+void record_mark(unsigned vcpu, void *passed);
+void record_access_mark(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *passed);
+
+/* A block that may need more words than its number. */
+struct special {
+    uint32_t number;
+    bool may_clone;                /* ends in a system call that may create a thread, as far as its code shows */
+    const struct handler *handler; /* signal handler that begins here, or NULL */
+    uint32_t loop_count;           /* loops that end where this block begins */
+    uint32_t *loops;
+};
+
+/* ---- blocks.c: the table of blocks --------------------------------------------------------------------------------
+ */
+
+/* A translated block that has no number yet. */
+struct translation {
+    uint64_t address;
+    uint32_t size;
+    uint16_t instructions, marks;
+    uint8_t flags;
+    uint8_t bytes[4096 + 2];    /* a block ends behind the end of a page at the latest */
+    uint16_t mark_at[2048 + 1]; /* see struct channel_block */
+};
+
+/* The number of the block; an equal translation has the same number. 0: no room. */
+uint32_t blocks_number(const struct translation *translation);
+
+/* Was any block that begins at this address translated before? */
+bool blocks_known(uint64_t address);
+
+/* How many counters the translation has: one for executions and one for each mark that is counted; or none. */
+unsigned blocks_counter_count(const struct translation *translation);
+
+/* The counters of a block: executions, then passes of each mark. */
+uint64_t *blocks_counters(uint32_t number);
+
+/* May executions of this block, which branches to itself, be counted instead of recorded? */
+bool blocks_loop_allowed(const struct translation *loop);
+
+/* The loops that end at `address`, as a new array. */
+uint32_t *blocks_loops_ending(uint64_t address, uint32_t *count);
+
+/* ---- calls.c: system calls before they are made -------------------------------------------------------------------
+ */
+
+bool calls_is_clone(int64_t number);
+
+/* Does this code end in a system call that may create a thread or a process, judged by the code alone? */
+bool calls_may_clone(const uint8_t *code, uint32_t size);
+
+/* The same for block `number`, which is about to be executed after the blocks in the lane. When in doubt: yes. */
+bool calls_clones_now(const struct channel_lane *lane, uint32_t number);
+
+/* ---- faults.c -----------------------------------------------------------------------------------------------------
+ */
+
+/* From now on, does channel->head.faulted show that a plain access has faulted? To be called when a block is
+ * translated: QEMU has installed its own handlers by then. */
+bool faults_are_seen(void);
+
+/* ---- instrument.c: what is inserted into translated blocks --------------------------------------------------------
+ */
+
+void instrument(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
+
+/* ---- syscalls.c: system calls that change what the plugin has to know ---------------------------------------------
+ */
+
+struct handler {
+    uint64_t address;
+    uint64_t signals; /* bit n - 1: signal n */
+    struct handler *next;
+};
+
+/* The signal handler that begins at this address, or NULL. */
+const struct handler *syscalls_handler(uint64_t address);
+
+void syscalls_before(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
+                     uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8);
+void syscalls_after(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result);
+
+/* ---- maps.c: files mapped for execution ---------------------------------------------------------------------------
+ */
+
+/* List the files that are mapped when the program starts. Called for every translation; only the first call works. */
+void maps_begin(const struct qemu_plugin_tb *tb);
+
+/* List one more: the file of descriptor `fd`, from `offset` on, is mapped at guest address `start`. */
+void maps_add(uint64_t start, uint64_t length, int fd, uint64_t offset);
+
+#endif
