@@ -6,7 +6,20 @@
 
 #include <string.h>
 
+enum { RUN_ICNT_BITS = 16 }; /* I-CNT has at least so many bits: a run fits */
+
 /* ---- configuration in use -------------------------------------------------------------------------- */
+
+/* Which configurations allow runs (run.h), and the quick way through them. */
+static void adopt_runs(ntr_encoder *e) {
+    const ntr_encoder_config *c = &e->config;
+    e->takes_runs = !c->fifo_bytes && !e->filtered && !c->ownership && !c->params.all_jumps && c->itype_width == 4 &&
+                    !c->icnt_full_sync && c->icnt_bits >= RUN_ICNT_BITS && !c->sync_exact &&
+                    c->sync_mode != NTR_SYNC_MODE_CYCLES;
+    e->quick_runs = e->takes_runs && e->htm && !e->timestamps && !c->repeated_history && !e->repeat_branch &&
+                    !c->params.implicit_return && !c->params.sequential_jump && !c->params.extend_addr &&
+                    !c->full_after && !c->empty_hist;
+}
 
 static void adopt(ntr_encoder *e, const ntr_encoder_config *config) {
     const ntr_allocator *allocator = config->allocator;
@@ -26,7 +39,7 @@ static void adopt(ntr_encoder *e, const ntr_encoder_config *config) {
     e->compare_mask = c->params.implicit_return == NTR_RETURN_PARTIAL ? ((1ull << c->compare_bits) - 1) << 1 : UINT64_MAX;
     if (c->params.xlen == 32) e->compare_mask &= UINT32_MAX;
     e->sync_period = 1ull << (c->sync_max + 4);
-    ntr_enc_runs_adopt(e);
+    adopt_runs(e);
     e->simple = e->htm && !e->timestamps && !e->filtered && !c->fifo_bytes && !c->full_after &&
                 c->sync_mode <= NTR_SYNC_MODE_MESSAGES;
 }

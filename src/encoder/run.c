@@ -1,5 +1,5 @@
-/* Runs: many blocks through the encoder's parts at once. What a run cannot hold (a trap, a halt, a change of
- * context) comes as blocks. */
+/* Runs: many blocks through the parts of the encoder at once. Traps, halts and changes of context are not part of a run;
+ * they are pushed as blocks. */
 #include "encoder/run.h"
 #include "encoder/state.h"
 #include "message/layout.h"
@@ -7,7 +7,6 @@
 
 enum {
     IRETIRE_MAX = 1 << 15,
-    ICNT_BITS_MIN = 16,
     BRANCHES_MAX = 64,
     HIST_EMPTY = 1,
     TCODE_BITS = 6,
@@ -25,16 +24,6 @@ enum {
 
 static bool is_in(unsigned itype, unsigned set) { return set >> itype & 1; }
 
-void ntr_enc_runs_adopt(ntr_encoder *e) {
-    const ntr_encoder_config *c = &e->config;
-    e->takes_runs = !c->fifo_bytes && !e->filtered && !c->ownership && !c->params.all_jumps && c->itype_width == 4 &&
-                    !c->icnt_full_sync && c->icnt_bits >= ICNT_BITS_MIN && !c->sync_exact &&
-                    c->sync_mode != NTR_SYNC_MODE_CYCLES;
-    e->quick_runs = e->takes_runs && e->htm && !e->timestamps && !c->repeated_history && !e->repeat_branch &&
-                    !c->params.implicit_return && !c->params.sequential_jump && !c->params.extend_addr &&
-                    !c->full_after && !c->empty_hist;
-}
-
 bool ntr_enc_takes_runs(const ntr_encoder *e) { return e->takes_runs; }
 
 unsigned ntr_enc_run_branches(const ntr_encoder *e) {
@@ -48,14 +37,14 @@ static bool is_consistent(const ntr_encoder *e, const ntr_enc_run *r) {
            !is_in(r->itype, NOT_4_BIT | TRAPS) && r->branches <= BRANCHES_MAX && (e->htm || !r->outcomes);
 }
 
-/* ---- the quick way: the same messages with less ado ------------------------------------------------------------ */
+/* ---- the quick way: the same messages in fewer steps ------------------------------------------------------------ */
 
 static bool is_quick(const ntr_encoder *e, const ntr_enc_run *r) {
     return e->quick_runs && e->active && !e->sync_wanted && !e->periodic_due && e->pending.kind <= PENDING_INDIRECT &&
            e->icnt + r->iretire < e->icnt_full;
 }
 
-/* To the sink; most counters are not of interest in this way. */
+/* Give a message to the sink. Counters that this configuration does not use are left alone. */
 static void quick_send(ntr_encoder *e, const uint8_t *bytes, size_t size) {
     e->stats.messages++;
     e->stats.bytes += size;
@@ -64,7 +53,7 @@ static void quick_send(ntr_encoder *e, const uint8_t *bytes, size_t size) {
     if (status != NTR_OK && e->failure == NTR_OK) e->failure = status;
 }
 
-/* TCODE, SRC and the fixed field behind them, which has `more_bits`. */
+/* TCODE, SRC and the fixed field behind them, which has `more_bits` bits. */
 static uint64_t quick_head(const ntr_encoder *e, unsigned tcode, unsigned more, unsigned more_bits, unsigned *bits) {
     unsigned src_bits = e->params.src_bits;
     *bits = TCODE_BITS + src_bits + more_bits;
@@ -86,8 +75,7 @@ static void long_branch(ntr_encoder *e, uint64_t head, unsigned head_bits, uint6
     quick_send(e, bytes, (size_t)(w.at - bytes));
 }
 
-/* IndirectBranch or IndirectBranchHist, whose target is known now. Returns its size when that is 8 bytes at most, and
- * these bytes; else 0. */
+/* IndirectBranch or IndirectBranchHist to `target`. Returns its size and its bytes when it has at most 8; else 0. */
 static unsigned quick_branch(ntr_encoder *e, uint64_t target, uint8_t bytes[8]) {
     bool has_history = e->hist != HIST_EMPTY;
     unsigned tcode = NTR_TCODE_INDIRECT_BRANCH, head_bits;
@@ -137,7 +125,7 @@ static void quick_history(ntr_encoder *e, uint64_t outcomes, unsigned count) {
     }
 }
 
-/* Nothing has been counted since the last message, whose address was this one. */
+/* Has nothing been counted since the last message, and was its address this one? */
 static bool is_fresh(const ntr_encoder *e, uint64_t iaddr) {
     return e->hist == HIST_EMPTY && !e->history_sent && !e->icnt && !e->pending.kind && e->ref == iaddr;
 }
@@ -164,7 +152,7 @@ static void careful_run(ntr_encoder *e, const ntr_enc_run *r) {
     e->started = true;
     e->down = e->in_debug = false;
     if (e->htm && r->branches) ntr_enc_history_append_many(e, r->outcomes, r->branches);
-    /* To the counters the run is its last block, grown backwards. */
+    /* For the counters, the run is one block that ends where its last block ends. */
     const ntr_ingress last = {.iaddr = r->end - 2 * (uint64_t)r->iretire,
                               .iretire = r->iretire,
                               .itype = r->itype,
@@ -184,7 +172,7 @@ ntr_status ntr_enc_push_run(ntr_encoder *e, const ntr_enc_run *r) {
     return ntr_enc_result(e);
 }
 
-/* ---- runs that come again --------------------------------------------------------------------------------------- */
+/* ---- runs that repeat --------------------------------------------------------------------------------------- */
 
 static bool may_repeat(const ntr_encoder *e) {
     return e->quick_runs && e->active && e->enabled && e->tracing && !e->closing && !e->sync_wanted && !e->periodic_due;
@@ -202,7 +190,7 @@ uint64_t ntr_enc_repeatable(const ntr_encoder *e, uint64_t iaddr) {
     uint64_t left = e->sync_period - e->sync_count;
     switch (e->config.sync_mode) {
     case NTR_SYNC_MODE_MESSAGES: return left;
-    case NTR_SYNC_MODE_HALFWORDS: return (left - 1) / (IRETIRE_MAX - 1); /* the run that makes it due is told by it */
+    case NTR_SYNC_MODE_HALFWORDS: return (left - 1) / (IRETIRE_MAX - 1); /* the run that makes it due has it as its message */
     default: return UINT64_MAX;
     }
 }

@@ -227,9 +227,6 @@ void ntr_enc_fifo_drain(ntr_encoder *e);                 /* everything, at once 
 bool ntr_enc_fifo_blocked(ntr_encoder *e);               /* no room for a block's messages, and the sink takes none */
 static inline bool ntr_enc_fifo_exists(const ntr_encoder *e) { return e->config.fifo_bytes != 0; }
 
-/* run.c */
-void ntr_enc_runs_adopt(ntr_encoder *e); /* set takes_runs and quick_runs */
-
 /* config.c */
 void ntr_encoder_config_normalize(ntr_encoder_config *config);
 
