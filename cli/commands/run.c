@@ -22,7 +22,8 @@
 
 enum { TOPOLOGY_MAX = 1 << 20 }; /* bytes */
 
-/* ---- options ------------------------------------------------------------------------------------------------------ */
+/* ---- options ------------------------------------------------------------------------------------------------------
+ */
 
 struct run_options {
     struct cli_encoder encoder;
@@ -67,7 +68,8 @@ static const struct cli_group groups[] = {
     {0},
 };
 
-/* ---- signals: ntrace outlives the program ------------------------------------------------------------------------- */
+/* ---- signals: ntrace outlives the program -------------------------------------------------------------------------
+ */
 
 static volatile sig_atomic_t guest, early_signal;
 
@@ -93,7 +95,8 @@ static void catch_signals(void) {
     for (size_t i = 0; i < sizeof passed_on / sizeof passed_on[0]; i++) sigaction(passed_on[i], &action, NULL);
 }
 
-/* ---- configuration ------------------------------------------------------------------------------------------------ */
+/* ---- configuration ------------------------------------------------------------------------------------------------
+ */
 
 struct run {
     const struct run_options *options;
@@ -180,7 +183,8 @@ static int configure(struct run *run, char **operands) {
     return status == CLI_OK ? find_plugin(run) : status;
 }
 
-/* ---- the capture -------------------------------------------------------------------------------------------------- */
+/* ---- the capture --------------------------------------------------------------------------------------------------
+ */
 
 /* Start the program, and encode what it executes until it ends. */
 static ntr_status watch(ntr_capture_session *session) {
@@ -203,8 +207,7 @@ static int capture(struct run *run) {
     ntr_status status = watch(run->session);
     if (status == NTR_OK) status = ntr_capture_finish(run->session);
     for (size_t i = 0; (loss = ntr_capture_loss(run->session, i)); i++) cli_note("%s", loss);
-    return status == NTR_OK ? ntr_capture_exit_status(run->session)
-                            : cli_fail("%s", ntr_capture_error(run->session));
+    return status == NTR_OK ? ntr_capture_exit_status(run->session) : cli_fail("%s", ntr_capture_error(run->session));
 }
 
 static int run_run(const void *options, char **operands) {
@@ -236,11 +239,14 @@ const struct cli_command cli_run = {
         "again behind it (ProgTraceSync, SYNC=5). A signal handler appears as an exception or interrupt that leads\n"
         "straight to it. With --timestamps, a tick is one instruction retired by that hart.\n"
         "\n"
-        "With --system, the harts' trace goes through a modelled trace system (docs/system.md) and the bundle holds what\n"
-        "arrives in its sinks: the last bytes of a buffer that wrapped, gaps where a message buffer overflowed. A cycle\n"
+        "With --system, the harts' trace goes through a modelled trace system (docs/system.md) and the bundle holds "
+        "what\n"
+        "arrives in its sinks: the last bytes of a buffer that wrapped, gaps where a message buffer overflowed. A "
+        "cycle\n"
         "of the system is one instruction of any hart.\n"
         "\n"
-        "The exit status is the program's, as a shell reports it (128 + N when signal N killed it); 2 when there is no\n"
+        "The exit status is the program's, as a shell reports it (128 + N when signal N killed it); 2 when there is "
+        "no\n"
         "trace.",
     .examples = "  ntrace run ./hello\n"
                 "  ntrace run --best -o sort.ntrace -- ./sort -n 1000\n"

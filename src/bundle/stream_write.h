@@ -13,7 +13,7 @@ struct ntr_zstd_writer;
 struct ntr_bundle_writer { /* large: to be allocated */
     int fd;
     struct ntr_zstd_writer *compressor; /* NULL: the stream is written as it is */
-    uint64_t offset; /* of the next message, before compression */
+    uint64_t offset;                    /* of the next message, before compression */
     size_t used;
     int error; /* errno of the first failure; bytes after it are dropped */
     uint8_t buffer[1 << 18];
@@ -24,8 +24,8 @@ struct ntr_bundle_writer { /* large: to be allocated */
 ntr_status ntr_bundle_writer_open(struct ntr_bundle_writer *writer, const char *path, bool compress,
                                   const ntr_allocator *allocator);
 
-/* An ntr_message_sink; `user` is the writer. `size` is less than that of the buffer. Always NTR_OK: a failure shows when
- * the writer is closed. */
+/* An ntr_message_sink; `user` is the writer. `size` is less than that of the buffer. Always NTR_OK: a failure shows
+ * when the writer is closed. */
 ntr_status ntr_bundle_writer_put(void *user, const uint8_t *bytes, size_t size);
 
 /* Room for `size` bytes (less than the buffer has), to be filled in place; then tell how many bytes there are. */

@@ -1,16 +1,16 @@
 /* Block chain: follow blocks that are known to lead to each other without a message.
  *
  * Every block has a link (ntr_capture_link) that holds its size and the numbers of the blocks that followed it before
- * without need of a message: the fall-through or jump target in next[0], the target of its taken branch in next[1]. Idea:
- * a word equal to next[0] or next[1] of the last block says everything that the encoder has to count, so the run grows by
- * additions alone; neither addresses nor instructions are looked at.
+ * without need of a message: the fall-through or jump target in next[0], the target of its taken branch in next[1].
+ * Idea: a word equal to next[0] or next[1] of the last block says everything that the encoder has to count, so the run
+ * grows by additions alone; neither addresses nor instructions are looked at.
  *
  * Invariant: a link is filled in only for blocks that agree with memory as it is now. When code changes, all links are
  * cleared; hart.c learns them again.
  *
  * Example: a loop of the blocks 4 (branch to 6), 5, 6 (jump to 4) makes the words 4 5 6 4 6 4 5 6. After one round, the
- * links are 4: next {5, 6}; 5: next {6}; 6: next {4}. The word 6 behind 4 equals next[1] of block 4: the branch was taken,
- * HIST gets a 1, and I-CNT grows by the size of block 4. */
+ * links are 4: next {5, 6}; 5: next {6}; 6: next {4}. The word 6 behind 4 equals next[1] of block 4: the branch was
+ * taken, HIST gets a 1, and I-CNT grows by the size of block 4. */
 #ifndef NTR_CAPTURE_BLOCK_CHAIN_H
 #define NTR_CAPTURE_BLOCK_CHAIN_H
 

@@ -40,7 +40,8 @@ static ntr_bundle_image *new_image(struct content *content) {
     return image;
 }
 
-/* ---- ELF files ---------------------------------------------------------------------------------------------------- */
+/* ---- ELF files ----------------------------------------------------------------------------------------------------
+ */
 
 static bool has_elf(const struct content *content, const char *path, uint64_t bias) {
     for (size_t i = 0; i < content->image_count; i++) {
@@ -94,7 +95,8 @@ static ntr_status add_mappings(struct content *content) {
     return status;
 }
 
-/* ---- code bytes --------------------------------------------------------------------------------------------------- */
+/* ---- code bytes ---------------------------------------------------------------------------------------------------
+ */
 
 /* Do the ELF files hold the same bytes? */
 static bool is_in_files(const struct content *content, const struct ntr_capture_code_range *range) {
@@ -166,7 +168,8 @@ static ntr_status add_code(struct content *content) {
     return status;
 }
 
-/* ---- capture.json ------------------------------------------------------------------------------------------------- */
+/* ---- capture.json -------------------------------------------------------------------------------------------------
+ */
 
 static ntr_status add_sources(struct content *content) {
     const struct ntr_capture_harts *harts = content->report->harts;
@@ -225,7 +228,9 @@ static ntr_status describe(struct content *content) {
         .date = date,
         .command = report->config->command,
         .status = (uint64_t)report->guest->status,
-        .tick = system ? ntr_capture_system_tick(system) : timestamps ? "instruction" : NULL,
+        .tick = system       ? ntr_capture_system_tick(system)
+                : timestamps ? "instruction"
+                             : NULL,
         .sources = content->sources,
         .source_count = content->source_count,
         .images = content->images,

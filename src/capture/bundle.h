@@ -1,5 +1,5 @@
-/* What is recorded about a capture beside its stream: the program files, code bytes that no file holds, sources, losses,
- * and how the stream came to be (capture.json). */
+/* What is recorded about a capture beside its stream: the program files, code bytes that no file holds, sources,
+ * losses, and how the stream came to be (capture.json). */
 #ifndef NTR_CAPTURE_BUNDLE_H
 #define NTR_CAPTURE_BUNDLE_H
 

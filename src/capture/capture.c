@@ -28,7 +28,8 @@ struct ntr_capture_session {
     struct ntr_bundle_writer stream;
 };
 
-/* ---- life --------------------------------------------------------------------------------------------------------- */
+/* ---- life ---------------------------------------------------------------------------------------------------------
+ */
 
 void ntr_capture_config_init(ntr_capture_config *config) {
     *config = (ntr_capture_config){.size = sizeof *config};
@@ -66,7 +67,8 @@ const char *ntr_capture_error(const ntr_capture_session *session) {
     return session->reason.text;
 }
 
-/* ---- start -------------------------------------------------------------------------------------------------------- */
+/* ---- start --------------------------------------------------------------------------------------------------------
+ */
 
 static ntr_status inspect(ntr_capture_session *session) {
     const char *path = session->config.command[0];
@@ -143,8 +145,8 @@ ntr_status ntr_capture_start(ntr_capture_session *session) {
     if (status == NTR_OK) status = create_bundle(session);
     if (status == NTR_OK) status = open_source(session);
     if (status == NTR_OK)
-        status = ntr_capture_guest_start(&session->guest, config, &session->elf, session->source.file,
-                                         &session->reason);
+        status =
+            ntr_capture_guest_start(&session->guest, config, &session->elf, session->source.file, &session->reason);
     return status;
 }
 
@@ -152,10 +154,11 @@ int ntr_capture_process(const ntr_capture_session *session) {
     return (int)session->guest.pid;
 }
 
-/* ---- while the program runs --------------------------------------------------------------------------------------- */
+/* ---- while the program runs ---------------------------------------------------------------------------------------
+ */
 
-/* While whole batches come, words behind them are left alone: reading what is being written moves cache lines between both
- * processors. */
+/* While whole batches come, words behind them are left alone: reading what is being written moves cache lines between
+ * both processors. */
 ntr_status ntr_capture_step(ntr_capture_session *session) {
     const struct timespec nap = {.tv_nsec = 200000};
     struct ntr_capture_harts *harts = &session->harts;
@@ -171,7 +174,8 @@ ntr_status ntr_capture_step(ntr_capture_session *session) {
     return session->guest.ended ? NTR_OK : NTR_NEED_MORE;
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------------ */
+/* ---- the end ------------------------------------------------------------------------------------------------------
+ */
 
 /* Is this a signal that an instruction raises? */
 static bool is_fault(int signal) {

@@ -26,7 +26,8 @@ void ntr_capture_code_release(struct ntr_capture_code *code) {
     ntr_capture_code_init(code, code->allocator);
 }
 
-/* ---- granules by address ------------------------------------------------------------------------------------------ */
+/* ---- granules by address ------------------------------------------------------------------------------------------
+ */
 
 static uint32_t *find(const struct ntr_capture_code *code, uint64_t address) {
     size_t at = (size_t)((address / GRANULE) * 0x9e3779b97f4a7c15u >> 32);
@@ -72,7 +73,8 @@ static void set_byte(granule *g, unsigned at, uint8_t byte) {
     g->bytes[at] = byte;
 }
 
-/* ---- ranges ------------------------------------------------------------------------------------------------------- */
+/* ---- ranges -------------------------------------------------------------------------------------------------------
+ */
 
 static bool add_bytes(struct ntr_capture_code *code, const uint8_t *bytes, size_t length) {
     if (ntr_reserve(code->allocator, (void **)&code->bytes, &code->byte_capacity, code->size + length, 1)) return false;
@@ -110,7 +112,8 @@ static bool add_granule(struct ntr_capture_code *code, const granule *g, uint64_
     return true;
 }
 
-/* ---- interface ---------------------------------------------------------------------------------------------------- */
+/* ---- interface ----------------------------------------------------------------------------------------------------
+ */
 
 bool ntr_capture_code_agrees(struct ntr_capture_code *code, uint64_t address, ntr_bytes bytes, bool *failed) {
     *failed = false;

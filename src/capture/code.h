@@ -38,8 +38,8 @@ struct ntr_capture_code_range {
 void ntr_capture_code_init(struct ntr_capture_code *code, const ntr_allocator *allocator);
 void ntr_capture_code_release(struct ntr_capture_code *code);
 
-/* Does memory hold these bytes? Bytes that are not known yet are taken from `bytes`. Returns false with *failed set when
- * out of memory. */
+/* Does memory hold these bytes? Bytes that are not known yet are taken from `bytes`. Returns false with *failed set
+ * when out of memory. */
 bool ntr_capture_code_agrees(struct ntr_capture_code *code, uint64_t address, ntr_bytes bytes, bool *failed);
 
 /* From stream offset `position` on, memory holds these bytes. Returns false when out of memory. */

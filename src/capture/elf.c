@@ -23,7 +23,7 @@ static void add_segment(struct ntr_capture_elf *elf, uint32_t type, uint64_t off
 
 /* The program headers of both classes have the same members in different widths and order. */
 #define READ_SEGMENTS(bits)                                                                                            \
-    static bool read_segments_##bits(int file, struct ntr_capture_elf *elf) {                                                  \
+    static bool read_segments_##bits(int file, struct ntr_capture_elf *elf) {                                          \
         Elf##bits##_Ehdr header;                                                                                       \
         Elf##bits##_Phdr segment;                                                                                      \
         if (!read_at(file, &header, sizeof header, 0) || header.e_phentsize != sizeof segment) return false;           \

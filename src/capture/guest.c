@@ -12,7 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- the command line of QEMU ------------------------------------------------------------------------------------- */
+/* ---- the command line of QEMU -------------------------------------------------------------------------------------
+ */
 
 struct arguments {
     char **items; /* ends with NULL */
@@ -65,7 +66,8 @@ static ntr_status plugin_argument(const char *plugin, int memory, char *out, siz
     return NTR_OK;
 }
 
-/* ---- starting ----------------------------------------------------------------------------------------------------- */
+/* ---- starting -----------------------------------------------------------------------------------------------------
+ */
 
 /* Signals that a caller may ignore for its own output have their default action in the guest. Returns an errno. */
 static int spawn(pid_t *pid, char **arguments, const posix_spawn_file_actions_t *actions) {
@@ -95,8 +97,8 @@ static ntr_status start(struct ntr_capture_guest *guest, char **arguments, struc
     return NTR_OK;
 }
 
-/* Start `QEMU --version` with its output in a pipe. It runs beside the guest, and its output is read at the end. Without
- * it, the version is not known. */
+/* Start `QEMU --version` with its output in a pipe. It runs beside the guest, and its output is read at the end.
+ * Without it, the version is not known. */
 static void ask_version(struct ntr_capture_guest *guest, char *qemu) {
     char option[] = "--version", *arguments[] = {qemu, option, NULL};
     posix_spawn_file_actions_t actions;
@@ -132,7 +134,8 @@ ntr_status ntr_capture_guest_start(struct ntr_capture_guest *guest, const ntr_ca
     return status;
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------------ */
+/* ---- the end ------------------------------------------------------------------------------------------------------
+ */
 
 void ntr_capture_guest_poll(struct ntr_capture_guest *guest) {
     siginfo_t about = {0};

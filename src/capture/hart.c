@@ -91,7 +91,8 @@ uint64_t ntr_capture_hart_complete_part(struct ntr_capture_harts *harts, struct 
     return address + 2u * part.halfwords;
 }
 
-/* ---- signals: the trace shows the handler as if the hart had trapped straight to it ------------------------------- */
+/* ---- signals: the trace shows the handler as if the hart had trapped straight to it -------------------------------
+ */
 
 /* Block `number` is the first one of a signal handler. The last block was interrupted, raised the signal itself, or
  * called the handler like any function. */

@@ -1,5 +1,5 @@
-/* A hart, block by block. What the last block did is known when the next one begins: whether its branch was taken, where
- * its jump went, whether a trap ended it early. So every call here concerns the last block of the hart. */
+/* A hart, block by block. What the last block did is known when the next one begins: whether its branch was taken,
+ * where its jump went, whether a trap ended it early. So every call here concerns the last block of the hart. */
 #ifndef NTR_CAPTURE_HART_H
 #define NTR_CAPTURE_HART_H
 

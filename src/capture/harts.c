@@ -67,7 +67,8 @@ static bool start_hart(struct ntr_capture_harts *harts, uint32_t index) {
     return hart->classifier != NULL;
 }
 
-/* ---- words of a lane ---------------------------------------------------------------------------------------------- */
+/* ---- words of a lane ----------------------------------------------------------------------------------------------
+ */
 
 /* The block is executed `count` times; all but the last time it branches to itself. */
 static void take_executions(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t number,
@@ -150,7 +151,8 @@ bool ntr_capture_harts_source(const struct ntr_capture_harts *harts, uint32_t in
     return !harts->system || ntr_capture_system_source(harts->system, index, src);
 }
 
-/* ---- loops that run ----------------------------------------------------------------------------------------------- */
+/* ---- loops that run -----------------------------------------------------------------------------------------------
+ */
 
 static bool counts_loops(const struct ntr_capture_harts *harts) {
     return !atomic_load(&harts->channel->head.shared) && harts->harts[0].lane.at && !harts->harts[0].ended;
@@ -163,8 +165,8 @@ void ntr_capture_harts_poll(struct ntr_capture_harts *harts) {
     if (!counts_loops(harts) || hart->fill || hart->entry) return;
     if (ntr_capture_lane_writer(harts->channel, 0) != hart->lane.at) return;
     if (poll->at != hart->lane.at) {
-        *poll = (struct ntr_capture_poll){.at = hart->lane.at,
-                                          .number = ntr_capture_source_running_loop(harts->channel)};
+        *poll =
+            (struct ntr_capture_poll){.at = hart->lane.at, .number = ntr_capture_source_running_loop(harts->channel)};
     } else if (poll->count) {
         take_executions(harts, hart, poll->number, poll->count);
         poll->encoded += poll->count;
@@ -173,13 +175,15 @@ void ntr_capture_harts_poll(struct ntr_capture_harts *harts) {
         poll->count = channel_pending(harts->channel, ntr_capture_shared(harts, poll->number)) - poll->encoded;
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------------ */
+/* ---- the end ------------------------------------------------------------------------------------------------------
+ */
 
 /* The guest ended inside a loop, or before it could report one. */
 static void take_pending_loop(struct ntr_capture_harts *harts) {
     uint32_t number = counts_loops(harts) ? ntr_capture_source_running_loop(harts->channel) : 0;
 
-    if (number) take_loop(harts, harts->harts, number, channel_pending(harts->channel, ntr_capture_shared(harts, number)));
+    if (number)
+        take_loop(harts, harts->harts, number, channel_pending(harts->channel, ntr_capture_shared(harts, number)));
 }
 
 /* The last block of a hart may have ended early: by the fault that killed the guest, or because another thread ended

@@ -1,5 +1,5 @@
-/* All harts of a capture: from the words of the source's lanes to one N-Trace stream. Each lane is a hart with an encoder
- * of its own, or a hart of a modelled system. */
+/* All harts of a capture: from the words of the source's lanes to one N-Trace stream. Each lane is a hart with an
+ * encoder of its own, or a hart of a modelled system. */
 #ifndef NTR_CAPTURE_HARTS_H
 #define NTR_CAPTURE_HARTS_H
 
@@ -22,8 +22,8 @@ void ntr_capture_harts_release(struct ntr_capture_harts *harts);
  * anything. Nothing is encoded once harts->failure is set. */
 bool ntr_capture_harts_drain(struct ntr_capture_harts *harts, bool all);
 
-/* The lanes are empty: encode executions of a loop that the guest counts but does not report while it runs. To be called
- * repeatedly, with some time in between.
+/* The lanes are empty: encode executions of a loop that the guest counts but does not report while it runs. To be
+ * called repeatedly, with some time in between.
  *
  * Idea: the count of a loop in shared memory may run ahead of the words in front of it, because both sides see each
  * other's writes late. A count is therefore encoded at the next poll, and only when no word has come since: by then all
@@ -32,8 +32,8 @@ bool ntr_capture_harts_drain(struct ntr_capture_harts *harts, bool all);
  * nothing, the third encodes 100; then the guest reports 300 executions, and 200 more are encoded. */
 void ntr_capture_harts_poll(struct ntr_capture_harts *harts);
 
-/* The guest has ended and all lanes are drained: complete the last block of every hart. `by_fault`: the guest was killed
- * by a signal that an instruction raises. */
+/* The guest has ended and all lanes are drained: complete the last block of every hart. `by_fault`: the guest was
+ * killed by a signal that an instruction raises. */
 void ntr_capture_harts_finish(struct ntr_capture_harts *harts, bool by_fault);
 
 /* Is the index-th hart in the stream, and with which SRC? */

@@ -79,8 +79,8 @@ void ntr_capture_message_cache_learn(struct ntr_capture_message_cache *cache, ui
     cache->messages[node->message] = *message;
 }
 
-/* The message of the path that begins in block `start` and continues with the words at *words, which is moved behind the
- * path. NULL: the path is not known. */
+/* The message of the path that begins in block `start` and continues with the words at *words, which is moved behind
+ * the path. NULL: the path is not known. */
 static const struct ntr_capture_message *find(struct ntr_capture_message_cache *cache, uint32_t start,
                                               const uint32_t **words, const uint32_t *end) {
     const struct node *node = root_of(cache, start);

@@ -1,10 +1,10 @@
 /* Message cache: copy the message of a path that was executed before, instead of encoding the path again.
  *
- * A path begins behind a register jump, in a known block, passes through blocks that need no message, and ends behind the
- * next register jump. Its words in the lane are the numbers of the blocks behind its first one. Idea: in a configuration
- * without timestamps, repeated history and implicit returns, the message that the second jump causes depends on the path
- * alone: I-CNT and HIST count what the path executed, U-ADDR is the difference of the two jump targets. Equal words thus
- * make equal bytes.
+ * A path begins behind a register jump, in a known block, passes through blocks that need no message, and ends behind
+ * the next register jump. Its words in the lane are the numbers of the blocks behind its first one. Idea: in a
+ * configuration without timestamps, repeated history and implicit returns, the message that the second jump causes
+ * depends on the path alone: I-CNT and HIST count what the path executed, U-ADDR is the difference of the two jump
+ * targets. Equal words thus make equal bytes.
  *
  * Invariant: the cache is used, and learns, only where nothing has been counted since the last message
  * (ntr_enc_repeatable, `fresh` in block_chain.c); every path was learned with code of the present generation.
@@ -13,8 +13,8 @@
  * 3 7 8 3 7 8 3 ...: the path that begins in 7 has the words 8, 3 (block 8 returns to 3), and its message is the
  * IndirectBranchHist of that return. From the second time on the words 8, 3 are looked up and the message is copied.
  *
- * Paths are kept in a tree: its edges are words, its roots are first blocks. The size is fixed; the cache is emptied when
- * it is full, and when code changes. */
+ * Paths are kept in a tree: its edges are words, its roots are first blocks. The size is fixed; the cache is emptied
+ * when it is full, and when code changes. */
 #ifndef NTR_CAPTURE_MESSAGE_CACHE_H
 #define NTR_CAPTURE_MESSAGE_CACHE_H
 

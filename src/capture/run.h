@@ -12,14 +12,14 @@ static inline unsigned ntr_capture_run_room(const struct ntr_capture_hart *hart)
     return hart->run.branches < hart->branches ? (unsigned)hart->branches - hart->run.branches : 0;
 }
 
-/* Give the run to the encoder. It ends behind `code` in an instruction of this itype; `code` NULL: it ends anywhere, with
- * NTR_ITYPE_NONE. */
+/* Give the run to the encoder. It ends behind `code` in an instruction of this itype; `code` NULL: it ends anywhere,
+ * with NTR_ITYPE_NONE. */
 void ntr_capture_run_push(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const ntr_code_block *code,
                           unsigned itype);
 void ntr_capture_run_flush(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart);
 
-/* Tracing of the hart stops at address `next` (NTR_ADDRESS_UNKNOWN: where the last block leads): flush the run, then send
- * ProgTraceCorrelation. The next block starts tracing again. */
+/* Tracing of the hart stops at address `next` (NTR_ADDRESS_UNKNOWN: where the last block leads): flush the run, then
+ * send ProgTraceCorrelation. The next block starts tracing again. */
 void ntr_capture_run_stop(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint64_t next);
 
 #endif

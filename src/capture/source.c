@@ -6,8 +6,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* A limit of file sizes (ulimit -f) applies to shared memory as well, although the memory is sparse. It is raised to the
- * hard limit for this call. */
+/* A limit of file sizes (ulimit -f) applies to shared memory as well, although the memory is sparse. It is raised to
+ * the hard limit for this call. */
 static int resize(int file) {
     struct rlimit limit, lifted;
     bool limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < sizeof(struct channel);
@@ -54,7 +54,8 @@ uint32_t ntr_capture_source_lanes(const struct channel *channel) {
     return n < CHANNEL_LANES ? n : CHANNEL_LANES;
 }
 
-/* ---- lanes -------------------------------------------------------------------------------------------------------- */
+/* ---- lanes --------------------------------------------------------------------------------------------------------
+ */
 
 /* The writer stores addresses of its own mapping. */
 uint32_t *ntr_capture_lane_writer(struct channel *channel, uint32_t index) {
@@ -98,7 +99,8 @@ void ntr_capture_lane_pass(struct ntr_capture_lane *lane, struct channel *channe
     if (ends_batch) atomic_store_explicit(&channel->lanes[index].consumed, ++lane->consumed, memory_order_release);
 }
 
-/* ---- loops -------------------------------------------------------------------------------------------------------- */
+/* ---- loops --------------------------------------------------------------------------------------------------------
+ */
 
 uint32_t ntr_capture_source_running_loop(const struct channel *channel) {
     for (uint32_t i = 0; i < atomic_load(&channel->head.loops); i++)

@@ -1,8 +1,8 @@
 /* The source of executed blocks: the memory shared with the capture plugin (channel/channel.h), as its reader sees it.
  *
  * The engine needs of a source: a table of blocks (address, code bytes, number of instructions), one lane of words for
- * each hart, counts of loops, and how much of its last block a hart retired. Which process fills the memory is not known
- * here: guest.h starts QEMU in user mode, a unit test writes the memory itself. */
+ * each hart, counts of loops, and how much of its last block a hart retired. Which process fills the memory is not
+ * known here: guest.h starts QEMU in user mode, a unit test writes the memory itself. */
 #ifndef NTR_CAPTURE_SOURCE_H
 #define NTR_CAPTURE_SOURCE_H
 

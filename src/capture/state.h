@@ -42,15 +42,15 @@ struct ntr_capture_hart {
     ntr_encoder *encoder; /* NULL: nothing has been executed here, or the hart is one of a modelled system */
     ntr_classifier *classifier;
     struct ntr_capture_lane lane;
-    uint64_t time;    /* instructions retired */
-    uint32_t last;    /* block being executed; where it goes is known when the next one begins. 0: none */
-    ntr_enc_run run;  /* ends where `last` begins */
+    uint64_t time;   /* instructions retired */
+    uint32_t last;   /* block being executed; where it goes is known when the next one begins. 0: none */
+    ntr_enc_run run; /* ends where `last` begins */
     struct ntr_capture_message_cache *cache; /* NULL: out of memory, or the encoder takes no runs */
-    uint8_t branches; /* a run with so many branches is given to the encoder */
-    uint8_t fill;     /* words in `record` */
+    uint8_t branches;                        /* a run with so many branches is given to the encoder */
+    uint8_t fill;                            /* words in `record` */
     uint32_t record[4];
-    uint32_t entry;   /* CHANNEL_ENTRY record that applies to the next block, or 0 */
-    bool ended;       /* by CHANNEL_LOST: later words of the lane are ignored */
+    uint32_t entry; /* CHANNEL_ENTRY record that applies to the next block, or 0 */
+    bool ended;     /* by CHANNEL_LOST: later words of the lane are ignored */
 };
 
 /* A loop that the guest counts and has not reported; see ntr_capture_harts_poll. */
@@ -73,12 +73,12 @@ struct ntr_capture_harts {
     uint32_t block_capacity;
     struct ntr_capture_hart *harts; /* by lane; CHANNEL_LANES of them */
     struct ntr_capture_poll poll;
-    uint32_t traced;        /* lanes that are traced: as many as SRC can tell apart */
-    bool in_runs;           /* the encoders take runs of blocks */
-    bool rewritten;         /* code changed at an unknown place of the stream */
-    bool lost;              /* a table of the channel was full */
-    bool untraced;          /* there were more lanes than `traced` */
-    ntr_status failure;     /* first failure of an encoder or allocation; NTR_OK: none */
+    uint32_t traced;    /* lanes that are traced: as many as SRC can tell apart */
+    bool in_runs;       /* the encoders take runs of blocks */
+    bool rewritten;     /* code changed at an unknown place of the stream */
+    bool lost;          /* a table of the channel was full */
+    bool untraced;      /* there were more lanes than `traced` */
+    ntr_status failure; /* first failure of an encoder or allocation; NTR_OK: none */
 };
 
 static inline void ntr_capture_note(struct ntr_capture_harts *harts, ntr_status status) {

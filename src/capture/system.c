@@ -219,8 +219,7 @@ static ntr_status push(void *user, const ntr_ingress *block) {
         ntr_capture_system_step(s, 1);
     s->failed = status != NTR_OK;
     if (status == NTR_NEED_MORE)
-        return ntr_capture_fail(s->reason, NTR_E_STATE, "hart %u stays stalled: nothing takes its trace",
-                                port->hart);
+        return ntr_capture_fail(s->reason, NTR_E_STATE, "hart %u stays stalled: nothing takes its trace", port->hart);
     return s->failed ? ntr_capture_fail(s->reason, status, "%s", ntr_system_error(s->system)) : NTR_OK;
 }
 

@@ -1,12 +1,16 @@
-/* The memory that the plugin inside QEMU shares with `ntrace run`: one writer (the plugin), one reader.
+/* The memory that the capture plugin inside QEMU (plugins/qemu) shares with the capture engine (src/capture): one
+ * writer, the plugin, and one reader, the engine.
  *
- * What runs is told as 32-bit words in one ring per vCPU: the number of the translated block that is being
- * entered, and a few records (CHANNEL_LOOP, CHANNEL_ENTRY). What the numbers mean stands in a table that
- * only grows. Everything is in shared memory at all times: a guest killed by any signal loses nothing.
+ * Execution is a sequence of 32-bit words, in one ring for each vCPU: the number of the translated block that is
+ * entered, and a few records (CHANNEL_LOOP, CHANNEL_ENTRY, CHANNEL_LOST). A table, which only grows, holds the blocks
+ * by number. Everything is in shared memory at all times, so nothing is lost when a signal kills the guest.
  *
- * The memory is mapped sparsely; only what is touched exists. */
-#ifndef NTRACE_QEMU_CHANNEL_H
-#define NTRACE_QEMU_CHANNEL_H
+ * Example: the words 5 6 5 6 41000003 9 say that blocks 5 and 6 were executed twice, and that a signal arrived after
+ * three instructions of the second block 6; its handler begins with block 9.
+ *
+ * The memory is sparse: only pages that are written to exist. */
+#ifndef NTR_CHANNEL_CHANNEL_H
+#define NTR_CHANNEL_CHANNEL_H
 
 #include <stdalign.h>
 #include <stdatomic.h>
@@ -14,12 +18,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CHANNEL_MAGIC 0x32316c6e6e616863 /* changes with the layout */
+#define CHANNEL_MAGIC 0x32316c6e6e616863 /* changes with the layout of the structures below */
 
-#define CHANNEL_THREADS  (1u << 22) /* vCPU indexes there can be: Linux has no more threads */
+#define CHANNEL_THREADS  (1u << 22) /* highest vCPU index, plus 1: Linux has no more threads */
 #define CHANNEL_LANES    4096u      /* vCPUs that are traced: SRC has 12 bits */
-#define CHANNEL_BATCH    (1u << 14) /* words published to the reader's bookkeeping at once */
-#define CHANNEL_BATCHES  16u        /* in a ring; one is always left free, so that full and empty differ */
+#define CHANNEL_BATCH    (1u << 14) /* words; the reader releases the ring in batches */
+#define CHANNEL_BATCHES  16u        /* in a ring; one is always free, so that full and empty differ */
 #define CHANNEL_RING     (CHANNEL_BATCH * CHANNEL_BATCHES)
 #define CHANNEL_BLOCKS   (1u << 24)
 #define CHANNEL_LOOPS    (1u << 20)
@@ -29,62 +33,63 @@
 
 /* Words of a ring: a block number (1 .. CHANNEL_BLOCKS - 1), or a record. */
 enum {
-    CHANNEL_RECORD = 0x40000000, /* what all records have */
-    /* Then three words: block number, count (low 32 bits, high ones with CHANNEL_RECORD): that block ran so many
-     * times, one after the other. */
+    CHANNEL_RECORD = 0x40000000, /* set in all records */
+    /* Three words follow: number of a block, low 32 bits of a count, high bits of it with CHANNEL_RECORD. The block was
+     * executed so many times, and branched to itself but for the last time. */
     CHANNEL_LOOP = 0x40000000,
-    /* The next block is where a signal handler begins. Low 16 bits: how many instructions of the block before
+    /* The next block is the first one of a signal handler. Low 16 bits: how many instructions of the block before
      * retired, or CHANNEL_ALL. */
     CHANNEL_ENTRY = 0x41000000,
-    CHANNEL_ENTRY_FAULT = 0x00010000, /* the handler serves signals that instructions raise */
+    CHANNEL_ENTRY_FAULT = 0x00010000, /* the handler serves a signal that instructions raise */
     CHANNEL_ALL = 0xffff,
-    CHANNEL_LOST = 0x42000000, /* what follows in this lane is not told: a table is full */
+    CHANNEL_LOST = 0x42000000, /* a table is full; this lane ends here */
 };
 
 enum {
-    CHANNEL_BLOCK_LOOP = 1u << 0,       /* branches to itself; its executions are counted, not told one by one */
-    CHANNEL_BLOCK_LAST_TRAPS = 1u << 1, /* the last instruction may trap, and no mark tells whether it did */
-    CHANNEL_BLOCK_LAST_SEEN = 1u << 2,  /* the last mark is not counted: only a fault that is seen keeps it from being passed */
+    CHANNEL_BLOCK_LOOP = 1u << 0, /* branches to itself; its executions are counted, and reported by CHANNEL_LOOP */
+    CHANNEL_BLOCK_LAST_TRAPS = 1u << 1, /* the last instruction may trap, and has no mark */
+    CHANNEL_BLOCK_LAST_SEEN = 1u << 2,  /* the last mark is not counted; it was passed unless head.faulted is set */
 };
 
-/* One translated block: straight code. A mark stands behind every instruction that may trap: marks[i] is the
- * number of instructions that have retired when mark i is passed. */
+/* A translated block: straight code. There is a mark behind every instruction that may trap: marks[i] is the number of
+ * instructions that have retired when mark i is passed. */
 struct channel_block {
     uint64_t address;
-    uint64_t code;     /* place of its bytes in `code`; the marks (uint16_t) follow, aligned */
-    uint64_t seen;     /* loops: executions told so far */
+    uint64_t code;     /* offset of its bytes in channel.code; the marks (uint16_t) follow, aligned */
+    uint64_t seen;     /* loops: executions reported so far */
     uint32_t size;     /* bytes */
-    uint32_t counters; /* in `counters`, if it counts marks or is a loop: executions, then passes of each mark */
+    uint32_t counters; /* index in channel.counters, when marks or executions are counted: executions, then passes of
+                          each mark */
     uint16_t instructions, marks;
     uint8_t flags; /* CHANNEL_BLOCK_* */
 };
 
 struct channel_lane {
-    /* the writer's */
-    _Atomic(uint32_t *) at; /* next word, an address in the writer's mapping */
+    /* written by the writer; addresses are those of its mapping */
+    _Atomic(uint32_t *) at; /* next word */
     uint32_t *limit;        /* end of the batch */
     uint32_t *ring;
     uint64_t batch;           /* batches begun */
-    _Atomic uint32_t reached; /* several harts: marks passed in the block being executed */
-    /* the reader's */
+    _Atomic uint32_t reached; /* with several threads: marks passed in the block being executed */
+    /* written by the reader */
     alignas(64) _Atomic uint64_t consumed; /* batches read to their end */
 };
 
 struct channel_head {
     uint64_t magic, size;
-    uint64_t base;       /* of the writer's mapping */
+    uint64_t base;       /* address of the writer's mapping */
     uint64_t guest_base; /* host address of guest address 0 */
     uint32_t reader;     /* process id */
     uint32_t xlen;
     _Atomic uint32_t attached;
-    _Atomic uint32_t blocks; /* numbers below this are in use; 0 is none */
+    _Atomic uint32_t blocks; /* numbers below this one are in use; 0 is no block */
     _Atomic uint32_t loops;
     _Atomic uint32_t lanes;                /* vCPU indexes below this have been used */
-    _Atomic uint32_t forks;                /* processes that left */
-    _Atomic uint32_t executing;            /* inside execve */
+    _Atomic uint32_t forks;                /* child processes that were not traced */
+    _Atomic uint32_t executing;            /* an execve is in progress */
     _Atomic uint64_t counters, code, maps; /* used */
-    _Atomic uint32_t faulted;              /* one hart: a plain access has, in the block that runs */
-    _Atomic uint32_t shared;               /* several harts: marks are told by `reached`, loops are not counted */
+    _Atomic uint32_t faulted;              /* with one thread: a plain access has faulted in the block being executed */
+    _Atomic uint32_t shared;               /* several threads: marks are in lane.reached, loops are not counted */
 };
 
 struct channel {
@@ -103,17 +108,17 @@ static inline const uint16_t *channel_marks(const struct channel *channel, const
     return (const uint16_t *)(const void *)(channel->code + ((block->code + block->size + 1) & ~(uint64_t)1));
 }
 
-/* Executions of a loop that have not been told. */
+/* Executions of a loop that have not been reported. */
 static inline uint64_t channel_pending(const struct channel *channel, const struct channel_block *block) {
     return __atomic_load_n(&channel->counters[block->counters], __ATOMIC_RELAXED) - block->seen;
 }
 
-/* How many of a block's marks are counted, while there is one hart. */
+/* How many marks of a block are counted while there is one thread. */
 static inline unsigned channel_counted(unsigned marks, unsigned flags) {
     return marks - (flags & CHANNEL_BLOCK_LAST_SEEN ? 1u : 0u);
 }
 
-/* How many marks of the block were passed in its last execution, on this lane. */
+/* How many marks of the block were passed in its last execution in this lane. */
 static inline unsigned channel_marks_passed(const struct channel *channel, const struct channel_lane *lane,
                                             const struct channel_block *block) {
     if (atomic_load_explicit(&channel->head.shared, memory_order_relaxed))
@@ -124,12 +129,12 @@ static inline unsigned channel_marks_passed(const struct channel *channel, const
     return n == counted && !atomic_load(&channel->head.faulted) ? block->marks : n;
 }
 
-/* Instructions of the block that retired in its last execution on this lane, or CHANNEL_ALL (the last one of a
- * CHANNEL_BLOCK_LAST_TRAPS block not being known). */
+/* How many instructions of the block retired in its last execution in this lane, or CHANNEL_ALL. Of a block with
+ * CHANNEL_BLOCK_LAST_TRAPS the last instruction may not have retired then. */
 static inline unsigned channel_retired(const struct channel *channel, const struct channel_lane *lane,
                                        const struct channel_block *block) {
     unsigned passed = block->marks ? channel_marks_passed(channel, lane, block) : 0;
-    /* The trap came between two marks, so from the instruction in front of the second one. */
+    /* The instruction in front of the first mark that was not passed has trapped. */
     return passed < block->marks ? channel_marks(channel, block)[passed] - 1u : CHANNEL_ALL;
 }
 

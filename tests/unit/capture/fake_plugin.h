@@ -30,7 +30,9 @@ static void fake_open(fake_plugin *fake) {
     atomic_store(&fake->channel->lanes[0].at, fake->channel->rings[0]);
 }
 
-static void fake_close(fake_plugin *fake) { ntr_capture_source_close(&fake->source); }
+static void fake_close(fake_plugin *fake) {
+    ntr_capture_source_close(&fake->source);
+}
 
 /* May the plugin write a word, or would it wait for its reader? */
 static bool fake_has_room(const fake_plugin *fake) {
@@ -85,7 +87,8 @@ static void fake_count_loop(fake_plugin *fake, uint32_t number, uint64_t count) 
     fake->channel->counters[fake->channel->blocks[number].counters] += count;
 }
 
-/* ---- an engine with a stream in a file ----------------------------------------------------------------------------- */
+/* ---- an engine with a stream in a file -----------------------------------------------------------------------------
+ */
 
 typedef struct engine {
     fake_plugin plugin;

@@ -124,7 +124,11 @@ static void sparse_memory(void **state) {
     assert_true(ntr_capture_memory_write(&memory, 0, text, 1));
     assert_int_equal(memory.count, 3);
     ntr_capture_memory_read(&memory, 0xfffa, out, 12);
-    assert_memory_equal(out, "\0" "0123456789" "\0", 12);
+    assert_memory_equal(out,
+                        "\0"
+                        "0123456789"
+                        "\0",
+                        12);
     ntr_capture_memory_read(&memory, 0x500000, out, 2);
     assert_memory_equal(out, "\0\0", 2);
     ntr_capture_memory_release(&memory);

@@ -24,7 +24,8 @@ static uint32_t beq(int32_t offset) {
     return 0x63 | (o >> 11 & 1) << 7 | (o >> 1 & 15) << 8 | (o >> 5 & 63) << 25 | (o >> 12 & 1) << 31;
 }
 
-/* ---- the reference: an encoder that gets block by block ------------------------------------------------------------ */
+/* ---- the reference: an encoder that gets block by block ------------------------------------------------------------
+ */
 
 typedef struct reference {
     ntr_encoder *encoder;
@@ -71,11 +72,11 @@ static void reference_enter(reference *r, uint32_t number, uint32_t instructions
     const struct channel_block *block = &r->channel->blocks[number];
     ntr_code_block code;
 
-    assert_int_equal(ntr_code_block_scan(r->channel->code + block->code, block->size, block->address, 0, instructions, &code),
-                     NTR_OK);
+    assert_int_equal(
+        ntr_code_block_scan(r->channel->code + block->code, block->size, block->address, 0, instructions, &code),
+        NTR_OK);
     r->time += code.instructions;
-    if (r->timestamps)
-        ntr_classifier_set_state(r->classifier, &(ntr_hart_state){.priv = NTR_PRIV_U, .time = r->time});
+    if (r->timestamps) ntr_classifier_set_state(r->classifier, &(ntr_hart_state){.priv = NTR_PRIV_U, .time = r->time});
     assert_int_equal(ntr_classifier_enter(r->classifier, &code), NTR_OK);
 }
 
@@ -110,7 +111,8 @@ static void compare(engine *e, reference *r, uint64_t next, bool by_fault, const
     engine_close(e);
 }
 
-/* ---- a program of small functions ---------------------------------------------------------------------------------- */
+/* ---- a program of small functions ----------------------------------------------------------------------------------
+ */
 
 /* entry: nops, branch to `loop`; middle: nops; loop: nop, branch to itself; end: nops, jump to any function. */
 typedef struct function {
@@ -355,8 +357,12 @@ static void code_that_changes(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(streams_are_those_of_the_classifier), TEST(paths_are_cached), TEST(chains_are_followed),
-                                       TEST(polls_take_what_the_poll_before_saw), TEST(a_loop_at_the_end),
-                                       TEST(a_fault_at_the_end), TEST(code_that_changes)};
+    const struct CMUnitTest tests[] = {TEST(streams_are_those_of_the_classifier),
+                                       TEST(paths_are_cached),
+                                       TEST(chains_are_followed),
+                                       TEST(polls_take_what_the_poll_before_saw),
+                                       TEST(a_loop_at_the_end),
+                                       TEST(a_fault_at_the_end),
+                                       TEST(code_that_changes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

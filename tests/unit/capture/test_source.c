@@ -69,7 +69,8 @@ static void whole_batches_only(void **state) {
     fake_close(&plugin);
 }
 
-/* The writer fills the ring up to the batch that is always left free, and goes on when the reader has passed a batch. */
+/* The writer fills the ring up to the batch that is always left free, and goes on when the reader has passed a batch.
+ */
 static void a_full_ring(void **state) {
     fake_plugin plugin;
     reader r = {.expected = 1};
