@@ -2,6 +2,7 @@
 #include "base/allocator.h"
 #include "capture/sink_memory.h"
 
+#include <ntrace/framer.h>
 #include <ntrace/system.h>
 
 #include <inttypes.h>
@@ -287,18 +288,14 @@ static ntr_status collect(void *user, unsigned id, const uint8_t *bytes, size_t 
     return NTR_OK;
 }
 
-static bool ends_message(uint8_t byte) {
-    return (byte & 3) == 3;
-}
-
 /* Write whole messages only, so that the content of another sink can follow. `cut`: the first message has lost its
  * beginning. */
 static void put_whole(struct ntr_capture_system *s, const struct content *content, bool cut) {
     size_t from = 0, to = content->size;
 
     if (cut)
-        while (from < to && !ends_message(content->bytes[from++])) continue;
-    while (to > from && !ends_message(content->bytes[to - 1])) to--;
+        while (from < to && !ntr_ends_message(content->bytes[from++])) continue;
+    while (to > from && !ntr_ends_message(content->bytes[to - 1])) to--;
     while (from < to) {
         size_t part = to - from < 65536 ? to - from : 65536;
         ntr_bundle_writer_put(s->stream, content->bytes + from, part);

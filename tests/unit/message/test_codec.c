@@ -291,7 +291,6 @@ static void names_and_rows(void **state) {
     }
     size_t rows = 0;
     while (ntr_message_at(rows)) rows++;
-    assert_int_equal(rows, 16);
     for (size_t i = 0; i < rows; i++) /* the order of fields.def is that of every message */
         for (const ntr_message_field *f = ntr_message_at(i)->fields; f[1].field != NTR_FIELD_NONE; f++)
             assert_true(f[0].field < f[1].field);
