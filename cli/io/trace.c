@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Open the stream at `path`, which is described by `base` (NULL: by the options alone). */
+/* Open the stream at `path`. `base`: its parameters as far as no option gives them; NULL: none. */
 static int open_stream(struct cli_trace *trace, const char *path, const struct cli_stream *stream,
                        const ntr_params *base) {
     if (cli_stream_params(stream, base, &trace->params) != CLI_OK) return CLI_FAILED;
@@ -18,7 +18,7 @@ static int open_stream(struct cli_trace *trace, const char *path, const struct c
     return CLI_OK;
 }
 
-static int tell_bundle(const struct cli_trace *trace, const char *path, ntr_status status) {
+static int fail_bundle(const struct cli_trace *trace, const char *path, ntr_status status) {
     const char *why = ntr_bundle_error(trace->bundle);
 
     return why && *why ? cli_fail("%s", why) : cli_fail("%s: %s", path, ntr_status_text(status));
@@ -28,7 +28,7 @@ static int open_bundle(struct cli_trace *trace, const char *path, const struct c
     trace->bundle = ntr_bundle_new(NULL);
     if (!trace->bundle) return cli_fail("out of memory");
     ntr_status status = ntr_bundle_open(trace->bundle, path);
-    if (status != NTR_OK) return tell_bundle(trace, path, status);
+    if (status != NTR_OK) return fail_bundle(trace, path, status);
     return open_stream(trace, ntr_bundle_stream_path(trace->bundle), stream, &ntr_bundle_capture(trace->bundle)->params);
 }
 
@@ -58,7 +58,7 @@ static int read_ahead(struct cli_trace *trace) {
     return CLI_OK;
 }
 
-/* Make the parameters final. A bundle tells them all. */
+/* Make the parameters final. --auto does nothing for a bundle, which has all parameters. */
 static int settle(struct cli_trace *trace) {
     if (trace->settled) return CLI_OK;
     if (trace->stream->infer && !trace->bundle) {
@@ -74,15 +74,15 @@ static int settle(struct cli_trace *trace) {
 
 /* ---- the program */
 
-/* Things that happened and are not in the stream. */
-static void tell_losses(const struct cli_trace *trace) {
+/* Report what happened and is missing in the stream. */
+static void report_losses(const struct cli_trace *trace) {
     const ntr_capture *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
 
     for (size_t i = 0; capture && i < capture->loss_count; i++)
         cli_note("%s: not in the trace: %s", trace->input.name, capture->losses[i].what);
 }
 
-/* The stream is one already. */
+/* Files that no output may overwrite; cli_input_open has added the stream. */
 static void add_origins(const struct cli_trace *trace) {
     char capture[PATH_MAX];
     ntr_image_info image;
@@ -102,13 +102,13 @@ int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, 
     if (!trace->program) return cli_fail("out of memory");
     ntr_status status = trace->bundle ? ntr_bundle_load(trace->bundle, trace->program) : NTR_OK;
     if (status == NTR_E_IO)
-        cli_note("%s; what ran there is a gap unless -e brings it", ntr_bundle_error(trace->bundle));
-    else if (status != NTR_OK) return tell_bundle(trace, trace->input.name, status);
+        cli_note("%s; its code is a gap unless -e gives the file", ntr_bundle_error(trace->bundle));
+    else if (status != NTR_OK) return fail_bundle(trace, trace->input.name, status);
     add_origins(trace);
     if (cli_images_load(images, trace->program) != CLI_OK) return CLI_FAILED;
     if (required && ntr_program_image(trace->program, 0, &first) != NTR_OK)
-        return cli_fail("no program: name its ELF file with -e");
-    tell_losses(trace);
+        return cli_fail("no program: give its ELF file with -e");
+    report_losses(trace);
     if (!stream->given[NTR_PARAMETER_XLEN] && ntr_program_xlen(trace->program))
         trace->params.xlen = (uint8_t)ntr_program_xlen(trace->program);
     return settle(trace);
@@ -142,7 +142,7 @@ bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last) {
     return !trace->failed;
 }
 
-/* Keep the next bytes for the next cli_trace_feed. */
+/* Read the next bytes and keep them for the next cli_trace_feed. */
 static bool look_ahead(struct cli_trace *trace) {
     ntr_bytes span;
 
@@ -181,7 +181,7 @@ static bool feed(struct cli_trace *trace) {
     return ntr_reader_feed(&trace->reader, span.data, span.size, last) == NTR_OK;
 }
 
-/* The parameters are final and the reader is there; else `failed` is set. */
+/* Make the parameters final before the first message. False: `failed` is set. */
 static bool ready(struct cli_trace *trace) {
     if (settle(trace) != CLI_OK) trace->failed = true;
     return !trace->failed;
@@ -217,14 +217,14 @@ const char *cli_trace_hint(const struct cli_trace *trace) {
 
 void cli_trace_reserved(const struct cli_trace *trace, uint64_t reserved) {
     if (reserved)
-        cli_note("%s: messages with a reserved TCODE: %" PRIu64 "; the stream may be damaged, 'ntrace check' tells where",
+        cli_note("%s: messages with a reserved TCODE: %" PRIu64 "; the stream may be damaged, 'ntrace check' reports where",
                  trace->input.name, reserved);
 }
 
 int cli_trace_totals(const struct cli_trace *trace, const ntr_counts *counts) {
     cli_trace_reserved(trace, counts->reserved);
     if (!counts->gaps) return CLI_OK;
-    cli_note("%s: %" PRIu64 " gaps; 'ntrace decode --output none' tells where%s", trace->input.name, counts->gaps,
+    cli_note("%s: %" PRIu64 " gaps; 'ntrace decode --output none' reports where%s", trace->input.name, counts->gaps,
              cli_trace_hint(trace));
     return CLI_DEFECTS;
 }

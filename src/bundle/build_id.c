@@ -1,4 +1,4 @@
-/* GNU build ids: they tie a copy of a file to the file that ran. */
+/* GNU build ids, which show that a copy of a file is the file that ran. */
 #include "bundle/bundle.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* The bundle object, and what its files share. */
+/* The bundle object, and functions that the files of this folder share. */
 #ifndef NTR_BUNDLE_BUNDLE_H
 #define NTR_BUNDLE_BUNDLE_H
 
@@ -10,9 +10,9 @@
 struct ntr_bundle {
     ntr_allocator allocator_copy;
     const ntr_allocator *allocator; /* NULL: malloc */
-    char *folder;                   /* where it lives now */
-    char *final;                    /* being written: the name it will get; else NULL */
-    char *stream;                   /* path */
+    char *folder;                   /* its present path */
+    char *final;                    /* while it is written: the path it will get; else NULL */
+    char *stream;                   /* path of the stream's file */
     json_t *root;                   /* owns the strings of `capture` */
     ntr_capture capture;
     struct ntr_capture_arrays arrays;
@@ -23,27 +23,27 @@ struct ntr_bundle {
 
 #define NTR_CAPTURE_FILE "capture.json"
 
-/* Note what went wrong; gives back `status`. */
+/* Store the sentence for ntr_bundle_error. Returns `status`. */
 ntr_status ntr_bundle_fail(ntr_bundle *bundle, ntr_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* "out of memory" / the text of errno about `path`. */
+/* The same with "out of memory", and with the text of errno for `path` (NTR_E_IO). */
 ntr_status ntr_bundle_fail_memory(ntr_bundle *bundle);
 ntr_status ntr_bundle_fail_errno(ntr_bundle *bundle, const char *path);
 
-/* New strings; NULL when out of memory. */
+/* "FOLDER/FILE", and a copy of a text: new strings, to be freed with ntr_dealloc. NULL: out of memory. */
 char *ntr_bundle_join(const ntr_bundle *bundle, const char *folder, const char *file);
 char *ntr_bundle_text(const ntr_bundle *bundle, const char *text);
 
-/* Forget everything that was read or written. */
+/* Release everything that was read, and remove a bundle that is not finished. */
 void ntr_bundle_clear(ntr_bundle *bundle);
 
-/* Whether a name in capture.json stays in the bundle: relative, no "..", no empty part. Symbolic links are
- * caught when the file is opened. */
+/* Whether a name in capture.json stays inside the bundle: relative, no "..", no empty part. ntr_bundle_resolve checks
+ * symbolic links. */
 bool ntr_bundle_name_is_safe(const char *file);
 
-/* Path (new string) of a file of the bundle, links resolved. Errors: NTR_E_FORMAT (outside, or no regular
- * file), NTR_E_IO, NTR_E_MEMORY. */
+/* The path (a new string) of a file of the bundle. Errors: NTR_E_FORMAT (the name, or a symbolic link, leads out of the
+ * folder; not a regular file), NTR_E_IO, NTR_E_MEMORY. */
 ntr_status ntr_bundle_resolve(ntr_bundle *bundle, const char *file, char **path);
 
 /* The GNU build id of an ELF file as hexadecimal digits (new string), or NULL. */

@@ -1,3 +1,4 @@
+/* The tables of keys of capture.json, and reading and writing by them. */
 #include "bundle/capture.h"
 #include "base/allocator.h"
 
@@ -24,7 +25,7 @@
 enum { MOST_SRC = 4095, MOST_HART = 0x7fffffff };
 #define MOST_OFFSET INT64_MAX
 
-/* capture.json as a whole, but for its objects and arrays. */
+/* The top level of capture.json, without its objects and arrays. */
 struct document {
     const char *format;
     uint32_t version;
@@ -124,7 +125,7 @@ static const struct ntr_key loss_keys[] = {
 
 _Static_assert(NTR_ISA_RV32 == 1 && NTR_ISA_ZCMP == 2 && NTR_ISA_ZCMT == 4, "order of the words of \"isa\"");
 
-/* ---- both ways ---------------------------------------------------------------------------------- */
+/* ---- reading and writing ---------------------------------------------------------------------------------- */
 
 static ntr_status fail(struct ntr_key_error *error, ntr_status status, const char *text) {
     snprintf(error->text, sizeof error->text, "%s", text);
@@ -144,7 +145,7 @@ static ntr_status check_head(const json_t *root, struct ntr_key_error *error) {
     return NTR_E_UNSUPPORTED;
 }
 
-/* An array of objects under `name` (may be missing) as an array of structs, each begun by `init`. */
+/* Read the array of objects `name`, which may be missing, into an array of structs, each initialized by `init`. */
 static ntr_status read_array(const json_t *root, const char *name, const struct ntr_key *keys, size_t item,
                              void (*init)(void *), const ntr_allocator *allocator, void **items, size_t *count,
                              struct ntr_key_error *error) {
@@ -274,7 +275,7 @@ static ntr_status write_command(json_t *root, const ntr_capture *capture, struct
 
     if (!array || json_object_set_new(root, "command", array)) return fail(error, NTR_E_MEMORY, "out of memory");
     for (size_t i = 0; i < capture->command_count; i++) {
-        /* Arguments are bytes, JSON is UTF-8: what is not is left out rather than the bundle. */
+        /* An argument may be any bytes, a JSON string is UTF-8: other arguments become "?". */
         json_t *text = json_string(capture->command[i]);
         if (json_array_append_new(array, text ? text : json_string("?")))
             return fail(error, NTR_E_MEMORY, "out of memory");

@@ -1,4 +1,5 @@
-/* Names and files of a bundle: what capture.json says must not lead outside its folder. */
+/* Names and files of a bundle. A name in capture.json that leads out of the bundle's folder is refused, because a bundle
+ * may come from anybody. */
 #include "bundle/bundle.h"
 
 #include <dirent.h>
@@ -27,7 +28,7 @@ bool ntr_bundle_seen(const char *path) {
     return n > 0 && (size_t)n < sizeof file && stat(file, &about) == 0 && S_ISREG(about.st_mode);
 }
 
-/* Where links end must be a regular file below `folder`, links resolved as well. */
+/* `real`, a path without symbolic links, must be a regular file below `folder`, which has none either. */
 static ntr_status check_inside(ntr_bundle *bundle, const char *folder, const char *real, const char *file) {
     size_t length = strlen(folder);
     struct stat about = {0};
@@ -44,7 +45,7 @@ ntr_status ntr_bundle_resolve(ntr_bundle *bundle, const char *file, char **path)
     char folder[PATH_MAX], real[PATH_MAX];
 
     if (!ntr_bundle_name_is_safe(file))
-        return ntr_bundle_fail(bundle, NTR_E_FORMAT, "%s/" NTR_CAPTURE_FILE ": '%s' is no name inside the bundle",
+        return ntr_bundle_fail(bundle, NTR_E_FORMAT, "%s/" NTR_CAPTURE_FILE ": '%s' is not the name of a file inside the bundle",
                                bundle->folder, file);
     if (!realpath(bundle->folder, folder)) return ntr_bundle_fail_errno(bundle, bundle->folder);
     *path = ntr_bundle_join(bundle, bundle->folder, file);

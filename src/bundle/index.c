@@ -7,11 +7,11 @@
 #include "bundle/bundle.h"
 #include "bundle/index_text.h"
 #include "bundle/map_file.h"
+#include "bundle/write_all.h"
 #include "dialect/params.h"
 
 #include <ntrace/reader.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,9 +34,9 @@ static bool copy_config(ntr_bundle_index_config *to, const ntr_bundle_index_conf
     return true;
 }
 
-/* Whether messages read with `params` are those that capture.json describes, with the same addresses. */
+/* Whether messages read with `params` are those that capture.json describes. */
 static bool reads_the_same(const ntr_params *params, const ntr_params *described) {
-    const uint32_t unknown = described->xlen ? 0 : 1u << NTR_PARAMETER_XLEN;
+    const uint32_t unknown = described->xlen ? 0 : 1u << NTR_PARAMETER_XLEN; /* known from the images */
 
     return !(ntr_params_difference(params, described) & NTR_PARAMETERS_OF_MESSAGES & ~unknown);
 }
@@ -67,17 +67,6 @@ static ntr_index *read_file(ntr_bundle *bundle, const char *path, const ntr_para
     return index;
 }
 
-static bool write_all(int file, const char *text, size_t size) {
-    while (size) {
-        ssize_t n = write(file, text, size);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return false;
-        text += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
 static void write_file(const ntr_bundle *bundle, const char *path, const char *text, size_t length) {
     size_t room = strlen(path) + 32;
     char *temporary = ntr_alloc(bundle->allocator, room, 1);
@@ -86,7 +75,7 @@ static void write_file(const ntr_bundle *bundle, const char *path, const char *t
     snprintf(temporary, room, "%s.%ld", path, (long)getpid());
     int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file >= 0) {
-        bool good = write_all(file, text, length);
+        bool good = ntr_write_all(file, text, length);
         good = close(file) == 0 && good;
         if (!good || rename(temporary, path)) unlink(temporary);
     }

@@ -29,18 +29,18 @@ struct ntr_key {
     bool required;
     uint64_t most;     /* NUMBER */
     size_t member;     /* its offset */
-    size_t has;        /* offset of the bool that tells whether the key is there, or NTR_KEY_ALWAYS */
+    size_t has;        /* offset of the bool that is true when the key is present, or NTR_KEY_ALWAYS */
     const char *words; /* CHOICE, SET: "off|on"; NUMBER: NULL, or "32|64" */
 };
 
-/* What went wrong: "images[2].address: expected ...". */
+/* The error as a sentence: "images[2].address: expected ...". */
 struct ntr_key_error {
     char text[256];
 };
 
-/* Fill `out` from `object`. Missing keys leave their member alone. Unknown keys are errors, but for those that
- * hold an object or an array: whoever wants them reads them, and names them in `others` ("images|sources").
- * Strings stay `object`'s. Errors: NTR_E_FORMAT. */
+/* Fill `out` from `object`. The member of a missing key keeps its value. A key that is neither in the table nor in `others`
+ * ("images|sources": objects and arrays that the caller reads) is an error. Strings belong to `object`.
+ * Errors: NTR_E_FORMAT. */
 ntr_status ntr_keys_read(const struct ntr_key *keys, const char *others, const json_t *object, const char *where,
                          void *out, struct ntr_key_error *error);
 

@@ -32,7 +32,7 @@ static ntr_status check_names(ntr_bundle *bundle) {
     for (size_t i = 0; i < capture->image_count; i++) {
         if (!ntr_bundle_name_is_safe(capture->images[i].file))
             return ntr_bundle_fail(bundle, NTR_E_FORMAT,
-                                   "%s/" NTR_CAPTURE_FILE ": images[%zu].file: '%s' is no name inside the bundle",
+                                   "%s/" NTR_CAPTURE_FILE ": images[%zu].file: '%s' is not the name of a file inside the bundle",
                                    bundle->folder, i, capture->images[i].file);
     }
     return ntr_bundle_resolve(bundle, capture->stream, &bundle->stream);

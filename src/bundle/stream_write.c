@@ -1,4 +1,5 @@
 #include "bundle/stream_write.h"
+#include "bundle/write_all.h"
 #include "bundle/zstd_write.h"
 
 #include <errno.h>
@@ -10,13 +11,7 @@
 static void write_all(void *user, const uint8_t *bytes, size_t size) {
     struct ntr_bundle_writer *writer = user;
 
-    for (size_t at = 0; at < size && !writer->error;) {
-        ssize_t n = write(writer->fd, bytes + at, size - at);
-        if (n >= 0)
-            at += (size_t)n;
-        else if (errno != EINTR)
-            writer->error = errno;
-    }
+    if (!writer->error && !ntr_write_all(writer->fd, bytes, size)) writer->error = errno;
 }
 
 ntr_status ntr_bundle_writer_open(struct ntr_bundle_writer *writer, const char *path, bool compress,

@@ -1,5 +1,6 @@
-/* Writing a bundle: everything goes to a folder under a temporary name, which gets its name at the end. */
+/* Writing of a bundle: all files go to a folder with a temporary name, which is renamed when the bundle is complete. */
 #include "bundle/bundle.h"
+#include "bundle/write_all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +23,7 @@ static ntr_status set_names(ntr_bundle *bundle, const char *folder) {
     return NTR_OK;
 }
 
-/* The folder as the user's umask wants it: mkdtemp makes it private. */
+/* Make the folder with the permissions of the umask: mkdtemp alone makes it private to the user. */
 static ntr_status make_folder(ntr_bundle *bundle) {
     if (!mkdtemp(bundle->folder)) return ntr_bundle_fail_errno(bundle, bundle->final);
     char *images = ntr_bundle_join(bundle, bundle->folder, "images");
@@ -40,7 +41,7 @@ ntr_status ntr_bundle_create(ntr_bundle *bundle, const char *folder) {
     if (!bundle || !folder || !*folder) return NTR_E_INVALID;
     ntr_bundle_clear(bundle);
     if (lstat(folder, &about) == 0 && !ntr_bundle_seen(folder))
-        return ntr_bundle_fail(bundle, NTR_E_INVALID, "%s: exists and is no bundle", folder);
+        return ntr_bundle_fail(bundle, NTR_E_INVALID, "%s: exists and is not a bundle", folder);
     ntr_status status = set_names(bundle, folder);
     if (status != NTR_OK) {
         ntr_dealloc(bundle->allocator, bundle->final); /* nothing on the disk yet */
@@ -54,7 +55,7 @@ ntr_status ntr_bundle_create(ntr_bundle *bundle, const char *folder) {
 
 /* ---- copies ------------------------------------------------------------------------------------- */
 
-/* Remember a string until the bundle is cleared; takes it over. */
+/* Take over a string, which lives until ntr_bundle_clear. */
 static ntr_status keep(ntr_bundle *bundle, char *text) {
     if (text && ntr_reserve(bundle->allocator, (void **)&bundle->names, &bundle->name_capacity, bundle->name_count + 1,
                             sizeof *bundle->names) == 0) {
@@ -72,7 +73,7 @@ static bool name_is_used(const ntr_bundle *bundle, const char *name) {
     return false;
 }
 
-/* "images/libc.so.6", or "images/libc.so.6-2" when that is taken. */
+/* "images/libc.so.6", or "images/libc.so.6-2" when that name is in use. */
 static ntr_status new_name(ntr_bundle *bundle, const char *path, const char **file) {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
     size_t size = strlen(base) + sizeof "images/" + 12;
@@ -85,17 +86,6 @@ static ntr_status new_name(ntr_bundle *bundle, const char *path, const char **fi
     return keep(bundle, name);
 }
 
-static bool write_all(int file, const char *data, size_t size) {
-    while (size) {
-        ssize_t n = write(file, data, size);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return false;
-        data += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
 static bool copy_bytes(int from, int to) {
     char buffer[65536];
 
@@ -103,7 +93,7 @@ static bool copy_bytes(int from, int to) {
         ssize_t n = read(from, buffer, sizeof buffer);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return n == 0;
-        if (!write_all(to, buffer, (size_t)n)) return false;
+        if (!ntr_write_all(to, buffer, (size_t)n)) return false;
     }
 }
 
@@ -131,21 +121,21 @@ ntr_status ntr_bundle_copy(ntr_bundle *bundle, const char *path, ntr_bundle_imag
     return status == NTR_OK && build_id ? keep(bundle, build_id) : status;
 }
 
-/* ---- the end ------------------------------------------------------------------------------------ */
+/* ---- finishing ------------------------------------------------------------------------------------ */
 
 static ntr_status write_json(ntr_bundle *bundle, const json_t *root) {
     char *path = ntr_bundle_join(bundle, bundle->folder, NTR_CAPTURE_FILE);
     if (!path) return ntr_bundle_fail_memory(bundle);
     ntr_status status = NTR_OK;
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool written = file >= 0 && json_dumpfd(root, file, JSON_INDENT(1)) == 0 && write_all(file, "\n", 1);
+    bool written = file >= 0 && json_dumpfd(root, file, JSON_INDENT(1)) == 0 && ntr_write_all(file, "\n", 1);
     if (!written) status = ntr_bundle_fail_errno(bundle, path);
     if (file >= 0 && close(file)) status = ntr_bundle_fail_errno(bundle, path);
     ntr_dealloc(bundle->allocator, path);
     return status;
 }
 
-/* Give the folder its name. A bundle that has it steps aside first and is put back when that fails. */
+/* Rename the folder. A bundle of that name is first moved into it, as "replaced", and moved back when this fails. */
 static ntr_status rename_folder(ntr_bundle *bundle) {
     char *old = NULL;
 

@@ -166,7 +166,7 @@ def interrupted_jump():
 def reserved():
     start, *rest = tiny.BTM.splitlines(keepends=True)
     path = write("reserved.nex", bytes_of(start) + 3 * bytes.fromhex("0407") + bytes_of("".join(rest)) + bytes.fromhex("e003"))
-    said = rf"^ntrace \w+: {re.escape(path)}: messages with a reserved TCODE: 3; the stream may be damaged, 'ntrace check' tells where$"
+    said = rf"^ntrace \w+: {re.escape(path)}: messages with a reserved TCODE: 3; the stream may be damaged, 'ntrace check' reports where$"
     for command, *options in (("decode", "--output", "pc"), ("decode", "--output", "count"), ("decode", "-j2"), ("stat",),
                               ("profile",), ("flame", "--to", "folded")):
         run = Run(command, path, "-e", program(), *options)
@@ -194,7 +194,7 @@ def image_missing():
         json.dump({"format": "ntrace-bundle", "version": 1, "stream": "trace.nex", "params": {},
                    "images": [{"kind": "elf", "file": "images/gone"}, {"kind": "raw", "file": "image", "bias": "0x100"}]}, file)
     shutil.copy(trace(), folder)
-    missing = "No such file or directory; what ran there is a gap unless -e brings it"
+    missing = "No such file or directory; its code is a gap unless -e gives the file"
     run = Run("decode", folder, "-e", program(), "--output", "pc")
     matches(missing, run.err, "both are missing")
     equal(run.out, PC_TEXT, "-e brings it")
@@ -208,7 +208,7 @@ def image_missing():
 def programs():
     stream = trace()
     for options, words in [
-        ([], "no program: name its ELF file with -e"),
+        ([], "no program: give its ELF file with -e"),
         (["-e", "/nonexistent"], "/nonexistent: No such file or directory"),
         (["-e", write("x86.elf", tiny.elf(machine=62))], "x86.elf: not a RISC-V ELF"),
         (["-e", stream], "not an ELF file"),

@@ -181,7 +181,7 @@ def _():
     secret = write("secret", b'{"token": x')
     named = '{"format":"ntrace-bundle","version":1,"stream":"%s","params":{}}'
     for number, name in enumerate(("/etc/passwd", "../secret", "a/../../secret", ".", "", "a//b", "trace.nex/", "./trace.nex")):
-        bounded("dump", bundle(f"name{number}", named % name), status=(2,), tells="no name inside|expected")
+        bounded("dump", bundle(f"name{number}", named % name), status=(2,), tells="not the name of a file inside|expected")
     for name, files in (("stream", [("trace.nex", secret)]), ("capture", [("capture.json", secret)]),
                         ("device", [("trace.nex", "/dev/zero")]), ("loop", [("trace.nex", "trace.nex")])):
         folder = os.path.join(scratch(), "link-" + name)

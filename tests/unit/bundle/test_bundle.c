@@ -123,7 +123,7 @@ static void a_bundle_is_replaced_and_nothing_else(void **state) {
     ntr_bundle *bundle = ntr_bundle_new(NULL);
     assert_int_equal(mkdir(place("other"), 0777), 0);
     assert_int_equal(ntr_bundle_create(bundle, place("other")), NTR_E_INVALID);
-    assert_non_null(strstr(ntr_bundle_error(bundle), "is no bundle"));
+    assert_non_null(strstr(ntr_bundle_error(bundle), "is not a bundle"));
     ntr_bundle_free(bundle);
 }
 
@@ -194,7 +194,7 @@ static const struct {
     {HEAD "{},\"images\":[{\"kind\":\"elf\",\"file\":\"images//a\"}]}", "images[0].file", NTR_E_FORMAT},
     {HEAD "{},\"losses\":[{\"position\":1}]}", "losses[0].what: missing", NTR_E_FORMAT},
     {HEAD "{},\"sources\":[{\"src\":4096}]}", "sources[0].src: expected 0..4095", NTR_E_FORMAT},
-    {"{\"format\":\"ntrace-bundle\",\"version\":1,\"stream\":\"../t\",\"params\":{}}", "no name inside", NTR_E_FORMAT},
+    {"{\"format\":\"ntrace-bundle\",\"version\":1,\"stream\":\"../t\",\"params\":{}}", "not the name of a file inside", NTR_E_FORMAT},
     {"{\"format\":\"ntrace-bundle\",\"version\":1,\"stream\":\"no\",\"params\":{}}", "no: No such file", NTR_E_IO},
     {"{\"format\":\"ntrace-bundle\",\"version\":1,\"stream\":\"link\",\"params\":{}}", "leads outside", NTR_E_FORMAT},
     {"{\"format\":\"ntrace-bundle\",\"version\":1,\"stream\":\"fifo\",\"params\":{}}", "not a regular file", NTR_E_FORMAT},
