@@ -1,5 +1,6 @@
 #include "fuzz.h"
 
+#include <ntrace/instructions.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,12 +146,31 @@ static void write_down(const ntr_event *event) {
     fuzz_must(csv && csv <= sizeof text && text[csv - 1] == '\n', "an event is a row");
 }
 
+/* A span has as many instructions as it says, and the last one where it says; each is what the program has there. */
+static void expand(ntr_instructions *instructions, const ntr_decoder_config *config, const ntr_event *span) {
+    enum { MOST = 1000 }; /* hostile spans are long */
+    const uint64_t mask = ntr_program_xlen(config->program) == 32 ? UINT32_MAX : UINT64_MAX;
+    ntr_instruction i;
+    uint32_t count = 0;
+    ntr_instructions_begin(instructions, span);
+    for (uint64_t at = span->address; count < MOST && ntr_instructions_next(instructions, &i) == NTR_OK; count++) {
+        ntr_insn same;
+        ntr_status status = ntr_program_insn(config->program, &span->context, span->offset, at, &same);
+        fuzz_must(i.address == at && i.insn.size == same.size && i.insn.flow == same.flow, "instructions are those of the program");
+        fuzz_must(status == NTR_OK ? i.insn.target == same.target : same.table_jump, "and go where it says");
+        at += i.insn.size;
+    }
+    fuzz_must(count == span->instructions || count == MOST, "a span has code");
+    if (count && count < MOST) fuzz_must(((i.address ^ span->last) & mask) == 0, "which ends where it says");
+}
+
 void fuzz_decode(const ntr_decoder_config *config, ntr_bytes stream, size_t piece, size_t reads) {
     ntr_event events[32];
     size_t at = 0, count;
     ntr_decoder *decoder = ntr_decoder_new(config, NULL);
     ntr_status status = NTR_NEED_MORE;
     if (!decoder) return;
+    ntr_instructions *instructions = ntr_instructions_new(config->program, NULL);
     for (; reads && (status == NTR_NEED_MORE || status == NTR_OK); reads--) {
         if (status == NTR_NEED_MORE) {
             size_t size = piece && piece < stream.size - at ? piece : stream.size - at;
@@ -162,7 +182,10 @@ void fuzz_decode(const ntr_decoder_config *config, ntr_bytes stream, size_t piec
         for (size_t i = 0; i < count; i++)
             fuzz_must(events[i].kind < NTR_EVENT_KINDS && events[i].offset <= stream.size, "events are of this stream");
         if (count && reads % 16 == 0) write_down(&events[reads / 16 % count]);
+        for (size_t i = 0; instructions && i < count && reads % 4 == 0; i++)
+            if (events[i].kind == NTR_EVENT_SPAN) expand(instructions, config, &events[i]);
     }
+    ntr_instructions_free(instructions);
     fuzz_must(!reads || status == NTR_END || config->strict || status == NTR_E_MEMORY || status == NTR_E_LIMIT,
               "a decoder reads to the end");
     ntr_decoder_free(decoder);

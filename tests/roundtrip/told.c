@@ -25,7 +25,6 @@ void told_free(transcript *t)
 {
     if (t) {
         free(t->event);
-        free(t->context);
     }
     free(t);
 }
@@ -81,15 +80,15 @@ static void hear_span(transcript *t, const ntr_program *program, const ntr_event
 static void hear_event(transcript *t, const ntr_program *program, const ntr_event *e)
 {
     oracle_event out = {.kind = kind_of[e->kind], .src = e->src, .code = e->code, .known = !(e->flags & NTR_EVENT_ADDRESS_UNKNOWN), .time = e->time,
-                        .has_time = e->flags & NTR_EVENT_TIME, .offset = e->offset, .reason = e->reason, .context = t->context[e->src]};
+                        .has_time = e->flags & NTR_EVENT_TIME, .offset = e->offset, .reason = e->reason, .context = e->context};
     switch ((ntr_event_kind)e->kind) {
     case NTR_EVENT_SPAN: hear_span(t, program, e, out); return;
-    case NTR_EVENT_CONTEXT: out.context = t->context[e->src] = e->context; break;
     case NTR_EVENT_OVERFLOW: out.code = (unsigned)e->data; break;
     case NTR_EVENT_SYNC:
     case NTR_EVENT_STOP:
         out.pc = e->address;
         break;
+    case NTR_EVENT_CONTEXT:
     case NTR_EVENT_GAP:
     case NTR_EVENT_NOTE: break;
     default: return; /* data, vendor messages: not of the flow */
@@ -129,8 +128,7 @@ transcript *told_by_decoder(const ntr_params *params, const ntr_program *program
     transcript *t = new_told();
     ntr_event events[256];
     feeder f;
-    t->context = calloc((size_t)1 << params->src_bits, sizeof *t->context);
-    if (!t->context || !start(&f, params, program, stream, random)) {
+    if (!start(&f, params, program, stream, random)) {
         snprintf(t->wrong, sizeof t->wrong, "no decoder");
         return t;
     }

@@ -12,7 +12,6 @@
 typedef struct transcript {
     oracle_event *event;
     size_t events;
-    ntr_context *context; /* now, by source; the decoder's only */
     bool endless; /* more than TOLD_MAX events: the rest is missing */
     char wrong[200]; /* the decoder broke its own rules; "" otherwise */
 } transcript;

@@ -34,14 +34,12 @@ static uint8_t *read_all(const char *path, size_t *size) {
     return data;
 }
 
-static void print_span(const ntr_program *program, const ntr_context *context, const ntr_event *e) {
-    uint64_t pc = e->address;
-    for (uint32_t i = 0; i < e->instructions; i++) {
-        ntr_insn insn;
-        printf("0x%" PRIx64 "\n", pc);
-        if (ntr_program_insn(program, context, e->offset, pc, &insn) != NTR_OK) break;
-        pc += insn.size;
-    }
+static void print_span(ntr_instructions *instructions, const ntr_event *e) {
+    uint64_t pcs[256];
+    size_t count;
+    ntr_instructions_begin(instructions, e);
+    while (ntr_instructions_pcs(instructions, pcs, sizeof pcs / sizeof *pcs, &count) == NTR_OK)
+        for (size_t i = 0; i < count; i++) printf("0x%" PRIx64 "\n", pcs[i]);
 }
 
 static void print_gap(const ntr_event *e) {
@@ -117,11 +115,11 @@ static bool add_image(ntr_program *program, char *file) {
 }
 
 /* Whether this event is trouble. */
-static bool tell(const options *o, const ntr_program *program, const ntr_event *e) {
+static bool tell(const options *o, ntr_instructions *instructions, const ntr_event *e) {
     if (o->events) print_event(e);
     switch (e->kind) {
     case NTR_EVENT_SPAN:
-        if (!o->quiet) print_span(program, &e->context, e);
+        if (!o->quiet) print_span(instructions, e);
         return false;
     case NTR_EVENT_ICT:
         if (o->ict && !(e->flags & NTR_EVENT_ADDRESS_UNKNOWN)) printf("0x%" PRIx64 "\n", e->data_address);
@@ -137,15 +135,17 @@ static bool tell(const options *o, const ntr_program *program, const ntr_event *
 static ntr_status list(const options *o, ntr_decoder *decoder, const ntr_program *program, bool *trouble,
                        ntr_counts *totals) {
     static ntr_event events[CAPACITY_MAX];
+    ntr_instructions *instructions = ntr_instructions_new(program, NULL);
     ntr_status status;
     do {
         size_t count;
         status = ntr_decoder_read(decoder, events, o->capacity, &count);
         for (size_t i = 0; i < count; i++) {
-            *trouble |= tell(o, program, &events[i]);
+            *trouble |= tell(o, instructions, &events[i]);
             totals_add(totals, &events[i], o->config.params.dialect);
         }
     } while (status == NTR_OK);
+    ntr_instructions_free(instructions);
     return status;
 }
 
