@@ -1,5 +1,13 @@
-/* What ran while only totals were counted: each block counts for itself, strides count how often they were walked,
- * and both are told when it suits. Rare spans are told at once. */
+/* Counting decode with a callback (ntr_decoder_set_count_callback): which spans were executed, and how often.
+ *
+ * Idea: spans are not reported one by one. A block counts how often it was executed and how often its branch was taken;
+ * a history memo counts how often it was walked. ntr_count_flush turns these counters into spans with a number of
+ * executions. Spans that no counter represents (indirect jumps, spans with linear code before the block) are reported
+ * immediately.
+ *
+ * Invariant: the spans reported so far and those in the counters are together all spans executed so far. Example: a
+ * block that ends with a branch was executed 1000 times and jumped 999 times. The flush reports two spans: "not taken"
+ * once and "taken" 999 times. */
 #include "decoder/history_memo.h"
 
 static void report(ntr_decoder *d, const ntr_event *e, uint64_t times) {
@@ -13,8 +21,9 @@ void ntr_count_event(ntr_decoder *d, const ntr_event *e) {
 
 /* ---- spans */
 
-/* Of a span of `run` and then block `b`. */
-static ntr_event span_of(uint16_t src, const ntr_context *context, const ntr_open_span *run, const ntr_block *b, unsigned end, uint64_t target) {
+/* Returns the span of linear code `run` followed by block `b`. */
+static ntr_event span_of(uint16_t src, const ntr_context *context, const ntr_open_span *run, const ntr_block *b,
+                         unsigned end, uint64_t target) {
     return (ntr_event){.kind = NTR_EVENT_SPAN,
                        .src = src,
                        .context = *context,
@@ -26,7 +35,7 @@ static ntr_event span_of(uint16_t src, const ntr_context *context, const ntr_ope
                        .halfwords = run->halfwords + b->halfwords};
 }
 
-/* Whether the block itself knows where it leads. */
+/* Returns whether the block itself determines its target, so that its counters describe its spans. */
 static bool is_direct(const ntr_block *b) {
     return b->flow == NTR_FLOW_BRANCH || b->flow == NTR_FLOW_DIRECT_JUMP || b->flow == NTR_FLOW_DIRECT_CALL;
 }
@@ -42,9 +51,9 @@ void ntr_count_step(ntr_decoder *d, const ntr_walk_state *walk, ntr_block *b, co
     report(d, &e, d->times);
 }
 
-/* ---- memo_flush */
+/* ---- flush */
 
-/* `times` times: this span, in the view of its block. */
+/* Report `times` executions of the span, with source and context of the block's view. */
 static void report_block(ntr_decoder *d, const ntr_open_span *run, const ntr_block *b, unsigned end, uint64_t times) {
     uint16_t src;
     if (times == 0) return;

@@ -1,4 +1,4 @@
-/* The decoder's interface: bytes in, events out. */
+/* The public functions of the decoder: bytes in, events or totals out. */
 #include "base/config.h"
 #include "decoder/message_memo.h"
 #include "decoder/history_memo.h"
@@ -82,7 +82,7 @@ typedef struct output {
     ntr_event *at, *end;
 } output;
 
-/* Hand over queued events; true when all are. */
+/* Move queued events to the output. Returns true when the queue is empty. */
 static bool drain(ntr_decoder *d, output *out) {
     while (d->queue_at < d->queue_count) {
         if (out->at == out->end) return false;
@@ -92,11 +92,11 @@ static bool drain(ntr_decoder *d, output *out) {
     return true;
 }
 
-/* The end of the stream: tell the gaps that nothing closed, one a call. */
+/* The end of the stream: report the gaps that are still open, one for each call. */
 static ntr_status emit_open_gaps(ntr_decoder *d) {
     d->message.offset = ntr_reader_offset(&d->reader);
     d->message.number = d->reader.number + 1;
-    if (d->early_gap.open) { /* no source was ever seen: say it of the first */
+    if (d->early_gap.open) { /* no source was ever seen: report the gap for the first one */
         if (!ntr_source_get(d, d->config.one_source ? d->config.source : 0)) return NTR_E_MEMORY;
     }
     for (; d->closing < d->source_capacity; d->closing++) {
@@ -113,7 +113,7 @@ static ntr_status emit_open_gaps(ntr_decoder *d) {
     return NTR_END;
 }
 
-/* The walk cannot go on. In the middle of it, the instructions up to the next jump ran for sure. */
+/* The walk cannot continue. If it failed inside the request, the instructions before the next jump were executed. */
 static void give_up(ntr_decoder *d, ntr_status reason) {
     ntr_walk_request *request = &d->request;
     ntr_source *s = request->source;
@@ -126,8 +126,8 @@ static void give_up(ntr_decoder *d, ntr_status reason) {
     ntr_gap_open(d, s, reason);
 }
 
-/* RepeatBranch starts over. When only totals matter and it has come back to where it began, once stands for all
- * the times that are left. */
+/* Start the next repetition of RepeatBranch. When only totals are wanted and the last repetition ended where it began,
+ * one walk stands for all remaining repetitions. */
 static void begin_repetition(ntr_decoder *d, ntr_walk_request *request) {
     ntr_source *s = request->source;
     bool is_loop = d->counts && s->pc_known && s->pc == request->repeat_from && s->run.halfwords == 0 &&
@@ -140,7 +140,7 @@ static void begin_repetition(ntr_decoder *d, ntr_walk_request *request) {
     request->repeat_depth = ntr_return_stack_mark(&s->stack);
 }
 
-/* The order is carried out, or cannot be. */
+/* The request was walked, or failed with `status`. */
 static ntr_status end_request(ntr_decoder *d, ntr_status status) {
     ntr_walk_request *request = &d->request;
     ntr_source *s = request->source;
@@ -150,7 +150,8 @@ static ntr_status end_request(ntr_decoder *d, ntr_status status) {
         return NTR_OK;
     }
     d->times = 1;
-    if (request->goal == NTR_GOAL_COUNT && status == NTR_E_HIST_SHORT) status = NTR_OK; /* waits for the history */
+    /* continues when the history arrives */
+    if (request->goal == NTR_GOAL_COUNT && status == NTR_E_HIST_SHORT) status = NTR_OK;
     if (status != NTR_OK) give_up(d, status);
     if (s->state == NTR_SOURCE_NO_CODE && !ntr_request_runs_ahead(request)) ntr_walk_end_no_code(d);
     ntr_message_finish(d);
@@ -162,7 +163,7 @@ static ntr_status process_request(ntr_decoder *d, output *out) {
     ntr_source_update_view(d, d->request.source);
     if (d->request.source->state != NTR_SOURCE_FOLLOWING) return end_request(d, NTR_OK);
     ntr_status status = d->counts ? ntr_walk_counts(d) : ntr_walk_events(d, &out->at, out->end);
-    if (status == NTR_OK) return NTR_OK; /* no room */
+    if (status == NTR_OK) return NTR_OK; /* the output is full */
     return end_request(d, status == NTR_END ? ntr_walk_end(d) : status);
 }
 

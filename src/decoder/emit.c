@@ -1,4 +1,4 @@
-/* Where events go: into the queue, from which ntr_decoder_read takes them, or into totals. */
+/* Events are appended to the queue, from which ntr_decoder_read takes them, or added to the totals. */
 #include "decoder/state.h"
 
 #include <assert.h>

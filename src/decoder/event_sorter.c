@@ -1,28 +1,38 @@
+/* The event sorter: a heap of the latest `window` events, ordered by time.
+ *
+ * Idea: each event gets a key, its time; the event with the lowest key leaves the heap when the heap is full. An event
+ * without time has the latest time of its source. If a source's time goes back, its trace was started again: all events
+ * held leave first, then a new start begins.
+ *
+ * Invariant: keys of one source never decrease, and equal keys are ordered by arrival, so the events of one source keep
+ * their order. Example with a window of 3: the stream has source 0 at times 10, 30, 50, then source 1 at times 20, 40.
+ * The events at 10, 30, 50 fill the heap, and 10 leaves. 20 enters and leaves as the lowest. 40 enters and 30 leaves.
+ * At the end of the trace 40 and 50 leave. */
 #include <ntrace/event_sorter.h>
 
 #include "base/allocator.h"
 
 enum { SOURCES = 4096 };
 
-/* An entry of the heap; `slot` says where its event lies. */
+/* An entry of the heap. `slot` is the index of its event in `events`. */
 struct entry {
     uint64_t key, number;
     size_t slot;
 };
 
-/* A source's latest time and the key of its latest event, which hold as long as no time has gone back since. */
+/* The latest time of a source and the key of its latest event. Valid when `start` is the sorter's. */
 struct latest {
     uint64_t time, key, start;
 };
 
 struct ntr_event_sorter {
     const ntr_allocator *allocator;
-    ntr_event *events;  /* by slot; heap[count..window) name the free ones */
-    struct entry *heap; /* the earliest at 0 */
+    ntr_event *events;  /* by slot; heap[count..window) hold the free slots */
+    struct entry *heap; /* heap[0] is the earliest */
     struct latest *sources;
     size_t window, count;
-    uint64_t taken_in, now, start; /* start: how often time went back, from 1 */
-    ntr_event waiting;             /* the first of a new start, for when the heap is empty */
+    uint64_t taken_in, now, start; /* `start` counts how often time went back, from 1 */
+    ntr_event waiting;             /* the first event after time went back, kept until the heap is empty */
     bool restarted;
 };
 
@@ -69,7 +79,7 @@ static bool goes_back(ntr_event_sorter *sorter, const ntr_event *e) {
     return e->flags & NTR_EVENT_TIME && e->time < latest_of(sorter, e)->time;
 }
 
-/* Where the event belongs: never before an earlier one of its source. */
+/* Returns the key of the event: never less than the key of an earlier event of its source. */
 static uint64_t key_of(ntr_event_sorter *sorter, const ntr_event *e) {
     struct latest *latest = latest_of(sorter, e);
 
@@ -79,7 +89,7 @@ static uint64_t key_of(ntr_event_sorter *sorter, const ntr_event *e) {
     return sorter->now = latest->key;
 }
 
-/* ---- */
+/* ---- the interface */
 
 static void insert(ntr_event_sorter *sorter, const ntr_event *event) {
     struct entry *entry = &sorter->heap[sorter->count];
@@ -132,7 +142,7 @@ bool ntr_event_sorter_take(ntr_event_sorter *sorter, bool all, ntr_event *event)
         insert(sorter, &sorter->waiting);
     }
     bool due = all || sorter->restarted || sorter->count == sorter->window ||
-               !sorter->now; /* without any time there is nothing to wait for */
+               !sorter->now; /* without any time there is nothing to sort */
     if (!sorter->count || !due) return false;
     *event = sorter->events[sorter->heap[0].slot];
     swap(sorter, 0, --sorter->count);

@@ -1,4 +1,5 @@
-/* What cannot be known: one event from where flow was last sure to where it is sure again. */
+/* Gaps: execution that cannot be reconstructed. One event covers the part of the stream from the last certain address
+ * to the address where decoding resumes. */
 #include "decoder/state.h"
 
 static ntr_open_gap gap_here(ntr_decoder *d, ntr_status reason) {
@@ -8,19 +9,20 @@ static ntr_open_gap gap_here(ntr_decoder *d, ntr_status reason) {
                           .field = d->message.defect ? d->message.defect_field : NTR_FIELD_NONE};
 }
 
-/* Whether a walk may fail for this reason because a return was inferred wrongly. */
+/* Returns whether a wrongly inferred return can make a walk fail for this reason. */
 static bool may_be_wrong_return(ntr_status reason) {
     return reason == NTR_E_RETURN_STACK || reason == NTR_E_UNEXPECTED_INDIRECT || reason == NTR_E_ICNT_SPLITS ||
            reason == NTR_E_NO_LANDING || reason == NTR_E_HIST_LEFT || reason == NTR_E_HIST_SHORT;
 }
 
-/* Whether every message so far can be trusted, so that the chain of addresses still holds. */
+/* Returns whether all messages so far are valid, so that the reference address is still correct. */
 static bool messages_are_valid(const ntr_source *s, ntr_status reason) {
     if (reason == NTR_E_NO_IMAGE) return true;
     if (s->stack_doubtful) return may_be_wrong_return(reason);
     return s->stack_incomplete && reason == NTR_E_RETURN_STACK;
 }
 
+/* The flow before the gap is lost: calls on the return stack, and the branch that RepeatBranch refers to. */
 static void forget_flow(ntr_source *s) {
     ntr_return_stack_clear(&s->stack);
     s->stack_incomplete = true;
@@ -67,7 +69,7 @@ static ntr_source *merge(ntr_source *a, ntr_source *b) {
     return first;
 }
 
-/* In the order of their numbers, whatever order they were listed in. */
+/* Returns the list sorted by SRC, so that gaps are reported in a defined order. */
 static ntr_source *sort(ntr_source *list) {
     if (!list || !list->next_active) return list;
     ntr_source *middle = list, *behind;
@@ -87,7 +89,7 @@ void ntr_gap_open_all(ntr_decoder *d, ntr_status reason) {
         next = s->next_active;
         s->active = false;
         if (d->message.number < s->first)
-            ntr_source_activate(d, s); /* not begun yet */
+            ntr_source_activate(d, s); /* the source begins at a later message */
         else
             lose_source(d, s, reason);
     }

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-/* 32 Ki strides, 1 MiB: what fits the caches. */
+/* 32 Ki memos, 1 MiB: fits the caches. */
 enum { TABLE_BITS = 15 };
 
-/* A way without outcomes may be long, or a circle. */
+/* A path without branches may be long, or a loop. */
 enum { BLOCKS_MAX = 256 };
 
 ntr_status ntr_history_memos_prepare(ntr_decoder *d) {
@@ -29,7 +29,7 @@ void ntr_history_memos_release(ntr_history_memos *history_memos, const ntr_alloc
     *history_memos = (ntr_history_memos){0};
 }
 
-/* Whether what follows `b` depends on the block and the outcomes alone. */
+/* Returns whether the address after `b` depends on the block and the outcomes alone. */
 static bool is_pure(const ntr_decoder *d, const ntr_block *b) {
     bool own_way = !d->params.all_jumps && !(b->flags & NTR_BLOCK_NO_TARGET);
     switch (b->flow) {
@@ -41,14 +41,14 @@ static bool is_pure(const ntr_decoder *d, const ntr_block *b) {
     }
 }
 
-/* How far a stride has come. */
+/* A path that is being followed. */
 typedef struct path {
     ntr_block *block;
-    uint64_t bits; /* the next outcome in bit 63 */
+    uint64_t bits; /* the next outcome is bit 63 */
     uint32_t halfwords, instructions, spans, taken, calls, used;
 } path;
 
-/* Go over a pure block. Returns whether it jumped. */
+/* Follow the path over its next block. Returns whether the block ended with a jump. */
 static bool path_step(ntr_decoder *d, path *t) {
     ntr_block *b = t->block;
     bool branch = b->flow == NTR_FLOW_BRANCH;
@@ -65,7 +65,7 @@ static bool path_step(ntr_decoder *d, path *t) {
     return !falls_through;
 }
 
-/* The path took an outcome: the stride may end here. */
+/* The path has taken one more outcome: the memo covers it up to here. */
 static void store_path(ntr_history_memo *memo, const path *t) {
     memo->to = t->block;
     memo->halfwords = (uint16_t)t->halfwords;
@@ -76,10 +76,10 @@ static void store_path(ntr_history_memo *memo, const path *t) {
     memo->used = (uint8_t)t->used;
 }
 
-/* The stride took all the outcomes it was given: it might take more. */
+/* The memo took all outcomes of its key: the next keys of this block have twice as many. */
 static void raise_reach(ntr_block *from, unsigned count) {
     unsigned reach = from->reach ? from->reach : NTR_HISTORY_MEMO_FIRST;
-    if (count < reach) return; /* there were no more */
+    if (count < reach) return; /* the history had no more outcomes */
     reach *= 2;
     from->reach = (uint8_t)(reach < NTR_HISTORY_MEMO_OUTCOMES ? reach : NTR_HISTORY_MEMO_OUTCOMES);
 }

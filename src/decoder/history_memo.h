@@ -1,54 +1,63 @@
-/* Memoised history: from one block, the next outcomes lead to another block; what runs on the way is learned once.
+/* History memos: from one block, the same outcomes always lead to the same block. What is executed on the way is
+ * counted once and remembered.
  *
- * A stride is pure: where it leads and what it counts follows from the block and the outcomes alone. It ends with
- * the branch that takes the last of its outcomes, or earlier, before the first instruction that needs to know more
- * (the return stack, say). The table is bounded; a stride gives way to any other that falls on its place. */
+ * Idea: a memo is found by a block and the next outcomes. It stores the block reached and the totals of the path.
+ *
+ * Invariant: a path in a memo depends on nothing but its first block and the outcomes. It ends with the branch that
+ * takes the last outcome, or earlier, before the first instruction that depends on more (for example on the return
+ * stack).
+ *
+ * Example: from block B, outcomes 1, 1, 0, 1 lead over 5 blocks (one of them ends with a direct jump) to block F in 31
+ * halfwords. The next time the walk is at B with the history 1101..., one look-up replaces 5 steps.
+ *
+ * The table has a fixed size; a new memo replaces any other memo in its place. */
 #ifndef NTR_DECODER_HISTORY_MEMO_H
 #define NTR_DECODER_HISTORY_MEMO_H
 
 #include "decoder/walk.h"
 
-/* Outcomes that a stride is looked up by, at most: with a stop-bit they fill 32 bits. */
+/* Maximum number of outcomes in the key of a memo: with a stop-bit they fill 32 bits. */
 #define NTR_HISTORY_MEMO_OUTCOMES 31
 
-/* So many at first: a block's strides are looked up by no more outcomes than one of them ever took (ntr_block.reach),
- * or there would be many for the same way. */
+/* Initial number of outcomes in the key. Memos of a block are found by at most ntr_block.reach outcomes, which grows
+ * only when a memo takes all outcomes of its key. Longer keys would store the same path many times. */
 #define NTR_HISTORY_MEMO_FIRST 4
 
-/* Two of them a cache line. */
+/* Two of them fill a cache line. */
 typedef struct ntr_history_memo {
-    ntr_block *from;   /* NULL: free */
+    ntr_block *from; /* NULL: the place is free */
     ntr_block *to;
-    uint32_t outcomes; /* that it is looked up by, above them a stop-bit; the first one is the most significant */
-    uint32_t times;    /* it was walked, where somebody wants to be told (told.c) */
+    uint32_t outcomes; /* the outcomes of the key below a stop-bit; the first one is the most significant */
+    uint32_t times;    /* with a count callback: how often it was walked since the last flush */
     uint16_t halfwords, instructions;
     uint8_t spans, taken, calls;
-    uint8_t used;      /* outcomes it takes, each by a branch; 0: there is nothing pure at `from` */
+    uint8_t used; /* outcomes taken, each by a branch; 0: no branch can be memoised from here */
 } ntr_history_memo;
 
-_Static_assert(sizeof(ntr_history_memo) <= 32, "two strides are a cache line");
+_Static_assert(sizeof(ntr_history_memo) <= 32, "two memos are a cache line");
 
-/* Have the table, and nothing in it that leads through a block that died. Errors: NTR_E_MEMORY. */
+/* Allocate the table, or clear it when it refers to blocks that are not valid any more. Errors: NTR_E_MEMORY. */
 ntr_status ntr_history_memos_prepare(ntr_decoder *d);
 void ntr_history_memos_release(ntr_history_memos *history_memos, const ntr_allocator *allocator);
 
-/* Learn the stride of the `count` first outcomes of `bits` (the next one in bit 63) and put it at `place`. */
+/* Follow the first `count` outcomes of `bits` (the next one in bit 63) from block `from` and store the memo at
+ * `place`. */
 void ntr_history_memo_learn(ntr_decoder *d, ntr_history_memo *place, ntr_block *from, uint64_t bits, unsigned count);
 
-/* Call `visit` for each block of the stride and whether it jumped. */
+/* Calls `visit` for each block of the memo's path, and whether the block ended with a jump. */
 typedef void ntr_history_memo_visit(ntr_decoder *d, void *user, ntr_block *block, bool taken);
 void ntr_history_memo_follow(ntr_decoder *d, const ntr_history_memo *memo, ntr_history_memo_visit *visit, void *user);
 
-/* ---- told.c: for those who want to know what ran, not only how much of it */
+/* ---- count_callback.c: collects what was executed for the count callback */
 
-/* Block `b` was walked d->times times, behind straight code walk->run. */
+/* Block `b` was executed d->times times, after the linear code walk->run. */
 void ntr_count_step(ntr_decoder *d, const ntr_walk_state *walk, ntr_block *b, const ntr_step *step);
-/* The stride was walked d->times times; those that have not been told are in `times`. */
+/* The memo was walked d->times times; the number is added to memo->times. */
 void ntr_count_history_memo(ntr_decoder *d, ntr_history_memo *memo);
-/* Tell of what is in `times` of the stride. */
+/* Report the executions collected in memo->times. */
 void ntr_count_flush_memo(ntr_decoder *d, ntr_history_memo *memo);
 
-/* The next outcomes' stride, learned if new. There must be an outcome. */
+/* Returns the memo for the next outcomes; makes it if there is none. The history must not be empty. */
 static inline ntr_history_memo *ntr_history_memo_get(ntr_decoder *d, const ntr_walk_state *walk) {
     unsigned reach = walk->block->reach ? walk->block->reach : NTR_HISTORY_MEMO_FIRST;
     unsigned count = walk->history.left < reach ? (unsigned)walk->history.left : reach;

@@ -1,13 +1,13 @@
-/* In-circuit trace messages of older silicon: events and their addresses. docs/dialects.md section 2.3. */
+/* In-circuit trace messages (ICT) of older silicon. docs/dialects.md section 2.3. */
 #include "decoder/state.h"
 #include "message/sets.h"
 #include "message/values.h"
 
-/* What the data fields mean. */
+/* The meaning of the data fields. */
 typedef struct ict_form {
     bool legal;
-    bool address;     /* CKDATA0 is an address and becomes the reference */
-    bool destination; /* CKDATA1 is the target of the jump at that address, XORed with it; it becomes the reference */
+    bool address;     /* CKDATA0 is an address and becomes the reference address */
+    bool destination; /* CKDATA1 XOR that address is the target of a jump; it becomes the reference address */
     bool data0;       /* CKDATA0 is data */
 } ict_form;
 

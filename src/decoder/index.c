@@ -1,4 +1,14 @@
-/* Points at which a decoder can begin, found from the messages alone. */
+/* Index points: the places in a stream where a decoder can begin, found from the messages alone.
+ *
+ * Idea: the index follows what a decoder would know of each source before its walk (clock, context, trace mode), and
+ * stores it at the messages after which nothing older matters: the first message, a synchronizing message, a stop.
+ *
+ * Invariant: a decoder that begins at a point reports the source as if it had decoded everything before, except for a
+ * gap that is open across the point. A point is left out only if the next one is less than `spacing` bytes behind the
+ * last point in the index.
+ *
+ * Example: spacing 65536 and a synchronizing message every 4096 bytes: every 15th of them becomes a point. To decode
+ * the window from time T on, each source begins at its last point before T. */
 #include <ntrace/index.h>
 
 #include "base/allocator.h"
@@ -7,27 +17,27 @@
 #include "trace/ownership.h"
 #include "decoder/message_source.h"
 
-/* What is known of one source. */
+/* The state of one source. */
 struct indexed_source {
-    bool seen, in_sync; /* sound: it is being traced, and no message was lost or early_loss since it synchronized */
-    bool has_point;   /* `point` is the latest one, not kept yet */
+    bool seen, in_sync; /* in_sync: synchronized, not stopped, and no message was lost or damaged since */
+    bool has_point;     /* `point` is the latest point, not added to the index yet */
     bool has_kept;
-    uint64_t kept; /* offset of the latest point that is kept */
+    uint64_t kept; /* stream offset of the last point in the index */
     uint8_t mode;  /* ntr_mode */
     ntr_clock clock;
     ntr_context context;
     ntr_point point;
     const ntr_point *best; /* ntr_index_find: where to begin */
-    bool passed;           /* ... and the place has been passed */
+    bool passed;           /* ... and a point at or behind `place` was seen */
 };
 
 struct ntr_index {
     const ntr_allocator *allocator;
     ntr_params params;
     uint64_t spacing;
-    bool untimed; /* there was a message whose time is not known, or is before that of an earlier one of its source */
-    bool early_loss;  /* bytes were lost before the first source was seen: decoders tell that of the first source */
-    bool any;     /* a source was seen */
+    bool untimed; /* a message has no known time, or a time before that of an earlier message of its source */
+    bool early_loss;  /* bytes were lost before the first source was seen; decoders report this for the first source */
+    bool any;     /* at least one source was seen */
     struct indexed_source *sources; /* by SRC */
     ntr_point *points, *found;
     size_t count, capacity;
@@ -55,7 +65,7 @@ void ntr_index_free(ntr_index *index) {
     ntr_dealloc(index->allocator, index);
 }
 
-/* ---- points ------------------------------------------------------------------------------------------------ */
+/* ---- points */
 
 ntr_status ntr_index_add(ntr_index *index, const ntr_point *point) {
     if (point->src >> index->params.src_bits || point->kind > NTR_POINT_STOPPED || point->mode > NTR_MODE_HTM ||
@@ -78,7 +88,7 @@ static ntr_status add_latest(ntr_index *index, struct indexed_source *source) {
     return ntr_index_add(index, &source->point);
 }
 
-/* The latest point waits until it is known how far away the next one is. */
+/* Remember the latest point. The one before it is added if it is far enough from the last point in the index. */
 static ntr_status set_latest(ntr_index *index, struct indexed_source *source, const ntr_point *point) {
     ntr_status status = NTR_OK;
     bool far = !source->has_kept || point->offset - source->kept >= index->spacing;
@@ -97,14 +107,14 @@ static ntr_point point_at(const ntr_index *index, const ntr_message *m, ntr_poin
                        .context = source->context, .src = src, .kind = (uint8_t)kind, .mode = source->mode};
 }
 
-/* ---- messages ------------------------------------------------------------------------------------------------ */
+/* ---- messages */
 
 static void lose(struct indexed_source *source) {
     source->in_sync = false;
     ntr_clock_lose(&source->clock);
 }
 
-/* Bytes were lost that may have been anybody's. */
+/* Bytes of an unknown source were lost. */
 static void lose_all(ntr_index *index) {
     for (uint32_t i = 0; i < 1u << index->params.src_bits; i++) lose(&index->sources[i]);
     index->early_loss |= !index->any;
@@ -119,7 +129,7 @@ static ntr_status on_defect(ntr_index *index, const ntr_message *m) {
     return NTR_OK;
 }
 
-/* The first message is a point unless the decoder has something to tell of what came before. */
+/* The first message is a point, unless the decoder reports a loss before it. */
 static ntr_status on_first(ntr_index *index, struct indexed_source *source, const ntr_message *m) {
     bool is_point = index->any || !index->early_loss;
 
@@ -136,7 +146,8 @@ static ntr_status on_sync(ntr_index *index, struct indexed_source *source, const
 
     source->in_sync = true;
     source->mode = ntr_mode_follow(source->mode, m);
-    if (source->has_point && source->point.offset == m->offset) return NTR_OK; /* it is the first message */
+    /* the first message is already the point */
+    if (source->has_point && source->point.offset == m->offset) return NTR_OK;
     point.address = ntr_message_address(&index->params, m, NTR_FIELD_FADDR);
     return set_latest(index, source, &point);
 }
@@ -144,7 +155,7 @@ static ntr_status on_sync(ntr_index *index, struct indexed_source *source, const
 static ntr_status on_stop(ntr_index *index, struct indexed_source *source, const ntr_message *m) {
     bool in_sync = source->in_sync;
 
-    source->in_sync = false; /* whatever comes next begins anew */
+    source->in_sync = false; /* the next message begins anew */
     source->mode = NTR_MODE_UNKNOWN;
     if (!in_sync) return NTR_OK;
     ntr_point point = point_at(index, m, NTR_POINT_STOPPED);
@@ -184,7 +195,7 @@ ntr_status ntr_index_end(ntr_index *index) {
     return status;
 }
 
-/* ---- what was found -------------------------------------------------------------------------------------------- */
+/* ---- results */
 
 const ntr_point *ntr_index_points(const ntr_index *index, size_t *count) {
     *count = index->count;
@@ -203,11 +214,11 @@ static bool is_before(const ntr_point *point, ntr_unit unit, uint64_t place) {
     }
 }
 
-/* Where a decoder of the source would begin, given its next point. False: that is not known. */
+/* Choose where a decoder of the source begins, given the source's next point. Returns false when that is not known. */
 static bool choose(struct indexed_source *source, const ntr_point *point, bool before) {
     if (before && !source->passed) source->best = point;
     source->passed |= !before;
-    if (!source->best && point->kind == NTR_POINT_FIRST) source->best = point; /* the window begins before it */
+    if (!source->best && point->kind == NTR_POINT_FIRST) source->best = point; /* the window begins before the point */
     return source->best != NULL;
 }
 

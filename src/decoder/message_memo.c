@@ -5,9 +5,10 @@
 
 #include <string.h>
 
-/* ---- the table: pairs of places, the newer passage first */
+/* ---- the table: pairs of places, the newer memo first */
 
-/* It begins small, since a new one knows nothing, and grows in steps to 4 MiB: what fits the caches. */
+/* The table begins with 1 Ki memos and grows in two steps to 64 Ki memos (4 MiB; 8 MiB with implicit returns), which
+ * fits the caches. Growing discards all memos. */
 enum { BITS_FIRST = 10, BITS_STEP = 3, BITS_MOST = 16 };
 
 void ntr_message_memos_release(ntr_message_memos *message_memos, const ntr_allocator *allocator) {
@@ -15,7 +16,7 @@ void ntr_message_memos_release(ntr_message_memos *message_memos, const ntr_alloc
     *message_memos = (ntr_message_memos){0};
 }
 
-/* An empty table; without memory for it the decoder does without. */
+/* Make an empty table. Without memory for it, the decoder works without message memos. */
 static bool make_table(ntr_decoder *d, unsigned bits) {
     ntr_message_memos *memos = &d->message_memos;
     ntr_message_memos_release(memos, d->allocator);
@@ -29,7 +30,8 @@ static bool make_table(ntr_decoder *d, unsigned bits) {
     return true;
 }
 
-/* Have a table with nothing in it that leads through a block that died, and room for more. */
+/* Make a table when there is none or its blocks are not valid any more; a larger one when it is half full. Returns
+ * false when out of memory. */
 static bool prepare_table(ntr_decoder *d) {
     const ntr_message_memos *memos = &d->message_memos;
     if (!memos->table || memos->epoch != d->blocks->epoch) return make_table(d, BITS_FIRST);
@@ -55,39 +57,40 @@ static void store_memo(const ntr_message_memos *memos, size_t slot, const ntr_me
 
 /* ---- messages */
 
-/* TCODEs of messages that only walk, and depend on nothing but what a memo holds. */
+/* TCODEs of messages that only request a walk, whose effect depends on nothing outside the key. */
 static inline uint64_t memo_tcodes(void) {
     return ntr_tcodes_of_role(NTR_ROLE_BRANCH) | ntr_tcodes_of_role(NTR_ROLE_RESOURCE);
 }
 
-/* Whether its I-CNT covers the halfwords that were walked ahead with history alone. */
+/* Returns whether the message has I-CNT, which includes the halfwords walked ahead on history alone. */
 static inline bool deducts_halfwords_ahead(const ntr_message_words *message) {
     return !ntr_has_role(ntr_words_tcode(message->word[0]), NTR_ROLE_RESOURCE);
 }
 
-/* Whether it has an address relative to the last one. */
+/* Returns whether the message has an address relative to the reference address. */
 static inline bool is_relative(const ntr_message_words *message) {
     return ntr_tcode_in(ntr_tcodes_with_field(NTR_FIELD_UADDR), ntr_words_tcode(message->word[0]));
 }
 
-/* ---- where a walk stands between two messages */
+/* ---- the state between two messages */
 
-enum { MODE = 3 }; /* bits of a block's address that hold the mode instead */
+enum { MODE = 3 }; /* low bits of a block's address that hold the mode instead */
 
 typedef struct memo_position {
     ntr_source *source;
     ntr_block *block;
     uint64_t mode, halfwords_ahead, ref;
-    uint64_t src, src_bits; /* its SRC in a message's first word, and the bits where SRC is */
+    uint64_t src, src_bits; /* the SRC of the source in a message's first word, and the mask of SRC there */
 } memo_position;
 
-/* Whether nothing of the source matters but its stand: outside a sum of I-CNTs there is no run either. */
+/* Returns whether block, mode, reference, halfwords ahead and return stack are all that the next message depends on. In
+ * particular no I-CNT sum is pending, so `run` is empty. */
 static bool is_plain(const ntr_decoder *d, const ntr_source *s) {
     return s->state == NTR_SOURCE_FOLLOWING && s->pc_known && s->icnt == 0 && s->view_known &&
            s->generation == d->blocks->generation && s->epoch == d->blocks->epoch;
 }
 
-/* It has no halfwords when there is no code. */
+/* Returns the block at the source's address. It has 0 halfwords when there is no code. */
 static ntr_block *block_of(ntr_decoder *d, const ntr_source *s) {
     return s->block ? s->block : ntr_blocks_get(d->blocks, s->view, s->pc);
 }
@@ -107,7 +110,7 @@ static inline bool may_have_memo(const memo_position *at, const ntr_message_word
     return at->halfwords_ahead <= UINT32_MAX || !deducts_halfwords_ahead(message);
 }
 
-/* What the message depends on. Returns where a passage for it lies. */
+/* Fill the key for the message. Returns the place of its memo. */
 static inline size_t make_key(const ntr_message_memos *memos, const memo_position *at, const ntr_message_words *message,
                               ntr_message_memo *key) {
     const uint64_t *word = message->word;
@@ -128,7 +131,8 @@ static inline ntr_stack_effect stack_effect_of(const ntr_message_memo *memo) {
     return (ntr_stack_effect){.pops = packed & 3, .pushes = packed >> 2 & 7, .rise = packed >> 5 & 7};
 }
 
-/* Whether the passage finds there what it once found, and forgets nothing. */
+/* Returns whether the return addresses of the memo are on the stack, and the stack can take its calls without growing
+ * or dropping entries. */
 static bool stack_fits(const ntr_return_stack *stack, ntr_message_memo *memo) {
     ntr_stack_effect stack_effect = stack_effect_of(memo);
     if (stack->count < stack_effect.pops || stack->count + stack_effect.rise > stack->limit) return false;
@@ -159,7 +163,7 @@ static inline bool fits(const ntr_message_memos *memos, const memo_position *at,
     return same && (!memos->wide || !memo->small[NTR_MESSAGE_MEMO_STACK] || stack_fits(&at->source->stack, memo));
 }
 
-/* The passage that is known for the key; NULL: none. */
+/* Returns the memo for the key; NULL when there is none. */
 static inline ntr_message_memo *find(const ntr_message_memos *memos, const memo_position *at, size_t slot,
                                      const ntr_message_memo *key) {
     ntr_message_memo *first = memo_at(memos, slot);
@@ -168,16 +172,16 @@ static inline ntr_message_memo *find(const ntr_message_memos *memos, const memo_
     return fits(memos, at, second, key) ? second : NULL;
 }
 
-/* What messages did that is not in the decoder's totals yet. The small ones are added all at once, in lanes of 16 bits.
- */
+/* Totals of messages that are not added to the decoder's totals yet. The small ones are added all at once, in lanes of
+ * 16 bits. */
 typedef struct sums {
     uint64_t messages, halfwords, instructions;
-    uint64_t small[2]; /* those of even and of odd number */
+    uint64_t small[2]; /* totals with even and with odd number */
 } sums;
 
 #define LANES UINT64_C(0x00ff00ff00ff00ff)
 
-/* So many can be added before a lane overflows. */
+/* Number of memos that can be added before a lane overflows. */
 enum { SUMS_MOST = UINT16_MAX / UINT8_MAX };
 
 static inline void add(sums *sum, const ntr_message_memo *memo) {
@@ -203,7 +207,8 @@ static void flush_sums(ntr_counts *counts, sums *sum) {
     *sum = (sums){0};
 }
 
-/* The next message, and the last place that one may begin at. False: the span ends soon, or the images change. */
+/* Find the input: *bytes is the next message, *end the last byte at which a message may begin. Returns false when the
+ * bytes left are few, or the images change at this message. */
 static bool look_ahead(const ntr_decoder *d, const uint8_t **bytes, const uint8_t **end) {
     size_t size;
     uint64_t offset = ntr_reader_offset(&d->reader), calm = d->blocks->unchanged_until - offset;
@@ -213,7 +218,7 @@ static bool look_ahead(const ntr_decoder *d, const uint8_t **bytes, const uint8_
     return true;
 }
 
-/* The source stands where its last message led. */
+/* Store the state after the last message in the source. */
 static void store_position(const memo_position *at, const ntr_message_words *last) {
     ntr_source *s = at->source;
     s->block = at->block;
@@ -276,7 +281,7 @@ bool ntr_message_memos_follow(ntr_decoder *d, ntr_memo_candidate *candidate) {
 
 /* ---- learning */
 
-/* Whether the message on candidate did nothing that a passage does not hold. */
+/* Returns whether the decoded message had no effect except those a memo can store. */
 static bool is_learnable(const ntr_decoder *d, const ntr_memo_candidate *t) {
     const ntr_message *m = &d->message;
     return m->defect == NTR_OK && !NTR_HAS(m, TSTAMP) && d->failed == NTR_OK && d->counts->gaps == t->before.gaps &&

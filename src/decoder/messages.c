@@ -1,6 +1,11 @@
-/* From each message to what it means: an event, a change of state, or an order to walk.
+/* Decoding of each message: it becomes an event, a change of state, or a walk request (state.h).
  *
- * N-Trace 1.0 section 14; one handler a TCODE, chosen by the table at the end. */
+ * One handler for each role of a message (NTR_ROLE_*), selected by the table at the end. Messages with I-CNT request a
+ * walk of I-CNT halfwords minus those that were walked before on the history of ResourceFull messages. N-Trace 1.0
+ * section 14.
+ *
+ * Example: ResourceFull with HIST 0b11 (one taken branch) walks a block of 4 halfwords and leaves halfwords_ahead = 4.
+ * The next message has I-CNT 10, so that 6 halfwords remain to walk. */
 #include "decoder/state.h"
 #include "decoder/message_source.h"
 #include "message/sets.h"
@@ -10,16 +15,17 @@
 
 typedef ntr_status (*handler)(ntr_decoder *d, ntr_source *s);
 
-/* ---- orders */
+/* ---- walk requests */
 
+/* The message cannot be decoded for `reason`: open a gap. Errors: NTR_E_MEMORY. */
 static ntr_status fail(ntr_decoder *d, ntr_source *s, ntr_status reason) {
     if (reason == NTR_E_MEMORY) return reason;
     ntr_gap_open(d, s, reason);
     return NTR_OK;
 }
 
-/* The most halfwords or outcomes that one message is believed to stand for. The standard's counters end at 22 bits and
- * some encoders have no limit, but nobody waits for the 2^52 halfwords that a damaged message tells. */
+/* Maximum number of halfwords or outcomes that one message may stand for. The counters of the specification end at 22
+ * bits and some encoders have no limit; larger values come from damaged messages and would take hours to walk. */
 #define MESSAGE_LIMIT (UINT64_C(1) << 28)
 
 static bool is_plausible(uint64_t count, uint64_t times) {
@@ -27,21 +33,23 @@ static bool is_plausible(uint64_t count, uint64_t times) {
     return !__builtin_mul_overflow(count, times, &all) && all <= MESSAGE_LIMIT;
 }
 
-/* Whether an I-CNT leads no further from where history has led already. */
+/* Returns whether I-CNT leads at most MESSAGE_LIMIT halfwords beyond the code already walked. */
 static bool icnt_is_plausible(const ntr_source *s, uint64_t icnt) {
     return icnt <= s->halfwords_ahead || is_plausible(icnt - s->halfwords_ahead, 1);
 }
 
-/* Halfwords between where the source stands and where the message's I-CNT ends. */
+/* Returns in *total the halfwords from the current address to the end of I-CNT. Errors: NTR_E_FIELD_VALUE,
+ * NTR_E_HIST_LEFT. */
 static ntr_status halfwords_to_walk(ntr_source *s, uint64_t icnt, uint64_t *total) {
     if (!icnt_is_plausible(s, icnt) || __builtin_add_overflow(s->icnt, icnt, total)) return NTR_E_FIELD_VALUE;
-    if (*total < s->halfwords_ahead) return NTR_E_HIST_LEFT; /* history led further than I-CNT */
+    if (*total < s->halfwords_ahead) return NTR_E_HIST_LEFT; /* the history led further than I-CNT */
     *total -= s->halfwords_ahead;
     s->icnt = s->halfwords_ahead = 0;
     return NTR_OK;
 }
 
-/* Member by member, into its place: made elsewhere and copied, the walk would wait for it. */
+/* Fill d->request. The members are stored one by one, which is faster than copying a struct: the walk reads them at
+ * once. */
 static inline ntr_walk_request *set_request(ntr_decoder *d, ntr_source *s, ntr_goal goal, uint64_t left,
                                             ntr_history history) {
     ntr_walk_request *request = &d->request;
@@ -57,13 +65,13 @@ static inline ntr_walk_request *set_request(ntr_decoder *d, ntr_source *s, ntr_g
     return request;
 }
 
-/* Whether flow messages of this source mean something; if nothing came before, that is a gap. */
+/* Returns whether the flow messages of this source can be decoded. Opens a gap when it has not synchronized yet. */
 static bool accepts_flow(ntr_decoder *d, ntr_source *s) {
     if (s->state == NTR_SOURCE_STOPPED) ntr_gap_open(d, s, NTR_E_NOT_SYNCED);
     return s->state != NTR_SOURCE_LOST;
 }
 
-/* A message with I-CNT that ends a walk. */
+/* Request the walk of a message with I-CNT. */
 static ntr_status request_walk(ntr_decoder *d, ntr_source *s, ntr_goal goal, uint64_t address) {
     const ntr_message *m = &d->message;
     uint64_t total = 0;
@@ -87,7 +95,7 @@ static ntr_repeatable repeatable(const ntr_message *m) {
     return (ntr_repeatable){true, (uint8_t)goal_of(m), (uint8_t)btype, m->icnt, NTR_HAS(m, HIST) ? m->hist : 0};
 }
 
-/* The last message was a known passage: tell `last_branch` now. */
+/* The last message was handled by a message memo: decode its bytes to find `last_branch`. */
 static void decode_last_branch(const ntr_decoder *d, ntr_source *s) {
     ntr_message m = {0};
     ntr_words_decode(&d->params, &s->last_memo, &m);
@@ -164,8 +172,9 @@ static ntr_status on_sync(ntr_decoder *d, ntr_source *s) {
 }
 
 static void stop_reached(ntr_decoder *d, ntr_source *s) {
-    bool known = s->state == NTR_SOURCE_FOLLOWING && s->pc_known; /* stopped already: it may have run on untraced */
-    /* The message itself is intact, unless older damage makes everything doubtful. */
+    /* if stopped before, untraced code may have been executed since */
+    bool known = s->state == NTR_SOURCE_FOLLOWING && s->pc_known;
+    /* The message is valid itself, unless an earlier gap is still open. */
     bool intact = s->state != NTR_SOURCE_LOST || s->gap.message == d->message.number;
     if (intact) {
         ntr_gap_close(d, s, NULL);
@@ -186,7 +195,7 @@ static ntr_status on_stop(ntr_decoder *d, ntr_source *s) {
 }
 
 static ntr_status on_error(ntr_decoder *d, ntr_source *s) {
-    ntr_gap_flush(d, s); /* what ran before the loss is told before it */
+    ntr_gap_flush(d, s); /* report what was executed before the loss */
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_OVERFLOW);
     e.code = (uint8_t)d->message.etype;
     e.data = d->message.ecode;
@@ -198,7 +207,8 @@ static ntr_status on_error(ntr_decoder *d, ntr_source *s) {
 
 /* ---- resources */
 
-/* The outcomes a ResourceFull stands for; false: nobody knows what it means, or there can not be as many. */
+/* Returns in *history the outcomes that ResourceFull stands for. False: RCODE has no meaning, or the count is too
+ * large. */
 static bool resource_history(const ntr_decoder *d, ntr_history *history) {
     const ntr_message *m = &d->message;
     bool has_counts = d->params.dialect->rcode_counts;
@@ -228,7 +238,8 @@ static ntr_status on_resource(ntr_decoder *d, ntr_source *s) {
         return NTR_OK;
     }
     ntr_history history;
-    if (!resource_history(d, &history)) return fail(d, s, NTR_E_FIELD_VALUE); /* counts are lost (OQ-33) */
+    /* the lost outcomes cannot be counted (OQ-33) */
+    if (!resource_history(d, &history)) return fail(d, s, NTR_E_FIELD_VALUE);
     if (ntr_history_empty(&history)) { /* a ResourceFull without a branch: harmless (OQ-5) */
         ntr_event_note(d, s, NTR_E_FIELD_VALUE);
         return NTR_OK;
@@ -257,7 +268,7 @@ static ntr_status on_ownership(ntr_decoder *d, ntr_source *s) {
     return NTR_OK;
 }
 
-/* ---- messages that do not steer flow */
+/* ---- messages without effect on flow */
 
 static ntr_status on_data(ntr_decoder *d, ntr_source *s) {
     static const uint8_t sizes[] = {4, 1, 2, 1}; /* by the low bits of IDTAG, docs/dialects.md section 2.1 */
@@ -330,7 +341,7 @@ ntr_status ntr_message_take(ntr_decoder *d) {
         d->header = (ntr_event){.offset = m->offset, .message = m->number};
         return on_defect(d);
     }
-    d->header.offset = m->offset; /* the rest is stamped below, or always 0 */
+    d->header.offset = m->offset; /* the other members are set by stamp_header, or always 0 */
     d->header.message = m->number;
 
     uint16_t id = ntr_message_source(&d->params, m);
@@ -339,7 +350,7 @@ ntr_status ntr_message_take(ntr_decoder *d) {
     if (!s) return NTR_E_MEMORY;
     if (m->number < s->first) return NTR_OK;
 
-    /* The repetitions happened before the time that RepeatBranch carries, so it counts after them (OQ-23). */
+    /* Repetitions happened before the time that RepeatBranch carries: the new time applies after them (OQ-23). */
     bool repeat = ntr_has_role(m->tcode, NTR_ROLE_REPEAT);
     if (repeat) stamp_header(d, s);
     bool absolute = ntr_clock_follow(&s->clock, &d->params, m);

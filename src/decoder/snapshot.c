@@ -8,9 +8,9 @@
 struct ntr_snapshot {
     ntr_reader reader;
     ntr_open_gap early_gap;
-    uint32_t silent; /* a guess: sources that are known besides */
+    uint32_t silent; /* in a guess: number of further known sources */
     size_t count;
-    ntr_source *sources; /* in the order of their numbers, each with a stack of its own */
+    ntr_source *sources; /* sorted by SRC, each with its own return stack */
 };
 
 const ntr_params *ntr_snapshot_params(const ntr_decoder *d) {
@@ -28,12 +28,12 @@ void ntr_snapshot_free(ntr_snapshot *snapshot, const ntr_allocator *allocator) {
     ntr_dealloc(allocator, snapshot);
 }
 
-/* `to` is to be what `from` is; pointers into somebody's cache of blocks are left behind. */
+/* Copy a source. Pointers into the block cache of a decoder are not copied. */
 static ntr_status copy_source(ntr_source *to, const ntr_source *from, const ntr_allocator *allocator) {
     *to = *from;
     to->block = NULL;
     to->view_known = false;
-    to->stamp++; /* the stack's short cuts, too */
+    to->stamp++; /* invalidates the block pointers on the return stack */
     to->next_active = NULL;
     return ntr_return_stack_copy(&to->stack, &from->stack, allocator);
 }
@@ -56,7 +56,7 @@ ntr_snapshot *ntr_snapshot_take(const ntr_decoder *d) {
     return NULL;
 }
 
-/* ---- going on */
+/* ---- restoring */
 
 static void drop_sources(ntr_decoder *d) {
     d->early_gap = (ntr_open_gap){0};
@@ -80,7 +80,7 @@ static ntr_status add_source(ntr_decoder *d, const ntr_source *from) {
     return status;
 }
 
-/* A span that has been read to its end; the next one begins here. */
+/* The framer has read its span to the end: the next span begins here. */
 static void drop_span(ntr_framer *framer) {
     framer->base += framer->at;
     framer->size = framer->at = 0;
@@ -137,7 +137,7 @@ ntr_snapshot *ntr_snapshot_predict(ntr_decoder *d, const ntr_snapshot_position *
     return snapshot;
 }
 
-/* Nothing pending, as right behind a synchronizing message. */
+/* Returns whether nothing is pending, as directly after a synchronizing message. */
 static bool has_nothing_pending(const ntr_source *s) {
     return !s->gap.open && s->icnt == 0 && s->halfwords_ahead == 0 && s->run.halfwords == 0 && s->stack.count == 0 &&
            !s->stack_incomplete && !s->stack_doubtful && !s->last_branch.valid && !s->last_memo.word[0];
@@ -155,7 +155,7 @@ static bool same_reader(const ntr_reader *a, const ntr_reader *b) {
            a->framer.slice_size == b->framer.slice_size;
 }
 
-/* Sources are in the order of their numbers. */
+/* Binary search by SRC. */
 static const ntr_source *find(const ntr_snapshot *snapshot, uint16_t id) {
     size_t low = 0, high = snapshot->count;
     while (low < high) {
@@ -178,7 +178,7 @@ bool ntr_snapshot_matches(const ntr_snapshot *truth, const ntr_snapshot *joined,
     return true;
 }
 
-/* Put copies of both sides' sources into `all`, in order. */
+/* Copy the sources of both sides into `all`, sorted; those of `b` only if `leave_out` does not have them. */
 static ntr_status merge_sources(ntr_snapshot *all, const ntr_snapshot *a, const ntr_snapshot *b,
                                 const ntr_snapshot *leave_out, const ntr_allocator *allocator) {
     ntr_status status = NTR_OK;

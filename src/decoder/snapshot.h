@@ -1,4 +1,17 @@
-/* Batons: what a decoder knows between two feeds, so that another one of the same configuration can go on. */
+/* Decoder snapshots: the state of a decoder between two spans of input, so that another decoder with the same
+ * configuration can continue. For parallel decoding.
+ *
+ * Idea: a thread cannot wait for the exact state at the beginning of its chunk, because the chunks before are not
+ * decoded yet. So a snapshot is predicted from the messages alone: right after a synchronizing message, address and
+ * reference are F-ADDR, the return stack is empty and nothing is pending; context, time and mode follow from earlier
+ * messages. When the chunks before are decoded, the prediction is compared with the true snapshot.
+ *
+ * Invariant: if ntr_snapshot_matches returns true, a decoder that starts from the predicted snapshot reports exactly
+ * what a decoder that starts from the true one reports.
+ *
+ * Example: chunk 2 begins after a ProgTraceSync with F-ADDR 0x1000. Its thread starts from the prediction "at 0x1000,
+ * time 500". The thread of chunk 1 ends at 0x1000 and time 500 with no open gap: the result of chunk 2 is valid. If an
+ * Error message had left a gap open, chunk 2 would be decoded again from the true snapshot. */
 #ifndef NTR_DECODER_SNAPSHOT_H
 #define NTR_DECODER_SNAPSHOT_H
 
@@ -7,46 +20,47 @@
 
 typedef struct ntr_snapshot ntr_snapshot;
 
-/* What is left to guess of a source after a synchronizing message. */
+/* The predicted state of one source after a synchronizing message. */
 typedef struct ntr_snapshot_guess {
     uint16_t src;
     uint8_t mode;     /* ntr_mode */
-    uint64_t first;   /* number of the message behind it: the first that counts */
+    uint64_t first;   /* number of the next message, the first one to decode */
     uint64_t address; /* F-ADDR */
     ntr_context context;
     ntr_clock clock;
 } ntr_snapshot_guess;
 
-/* Where a decoder is to go on, between two messages. */
+/* Where a decoder continues, between two messages. */
 typedef struct ntr_snapshot_position {
-    uint64_t offset, number; /* bytes and messages up to there */
-    uint32_t silent;         /* sources besides those that are guessed, that have no message in what follows */
+    uint64_t offset, number; /* bytes and messages before this place */
+    uint32_t silent;         /* known sources without a guess: they have no message in the rest of the chunk */
 } ntr_snapshot_position;
 
-/* The parameters as the decoder completed them. */
+/* Returns the parameters with the decoder's completions (dialect, xlen). */
 const ntr_params *ntr_snapshot_params(const ntr_decoder *d);
 
-/* What the decoder knows; it must have asked for more. NULL: out of memory. */
+/* Returns the state of the decoder. It must have returned NTR_NEED_MORE. NULL when out of memory. */
 ntr_snapshot *ntr_snapshot_take(const ntr_decoder *d);
 
-/* Have the decoder go on from there; what it learned of the program it keeps. Errors: NTR_E_MEMORY. */
+/* Continue from this snapshot. The block cache and the memos are kept. Errors: NTR_E_MEMORY. */
 ntr_status ntr_snapshot_restore(ntr_decoder *d, const ntr_snapshot *snapshot);
 
-/* What is known there if of these sources nothing else was pending behind their synchronizing messages, and there was
- * no damage. What they say before is left out. `d` is spoilt. NULL: out of memory. */
+/* Returns the snapshot at `place`, on the assumption that each guessed source had nothing pending after its
+ * synchronizing message and that no bytes were damaged. Messages before guess->first are ignored. The state of `d` is
+ * overwritten. NULL when out of memory. */
 ntr_snapshot *ntr_snapshot_predict(ntr_decoder *d, const ntr_snapshot_position *place,
                                    const ntr_snapshot_guess *guesses, size_t count);
 
-/* Whether a decoder goes on from the guess exactly as from the truth: what is known in its place, and `joined`, what is
- * known of its sources where each of them begins. */
+/* Returns whether a decoder continues from `guess` exactly as from the truth. `truth` is the state at the position of
+ * the guess, `joined` the state in which each guessed source begins. */
 bool ntr_snapshot_matches(const ntr_snapshot *truth, const ntr_snapshot *joined, const ntr_snapshot *guess);
 
-/* What followed was decoded from a guess that fitted: add to its end the sources that were not guessed, as they were
- * before. Errors: NTR_E_MEMORY; NTR_E_STATE: they were not silent. */
+/* A chunk was decoded from a matching guess and ended in `end`: add the sources without guess, in their state `before`.
+ * Errors: NTR_E_MEMORY; NTR_E_STATE: such a source had messages in the chunk. */
 ntr_status ntr_snapshot_carry(ntr_snapshot *end, const ntr_snapshot *before, const ntr_snapshot *guess,
                               const ntr_allocator *allocator);
 
-/* Have the decoder go on at another place, with all that it knows. */
+/* Continue at another place of the stream, with the same state. */
 void ntr_snapshot_move(ntr_decoder *d, const ntr_snapshot_position *place);
 
 /* Bytes and messages read so far. */

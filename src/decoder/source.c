@@ -10,7 +10,7 @@ ntr_source *ntr_source_get(ntr_decoder *d, uint16_t id) {
     s->id = id;
     s->context.prv = NTR_PRV_UNKNOWN;
     ntr_return_stack_init(&s->stack, d->params.return_stack);
-    if (d->early_gap.open) { /* it may have been this source's bytes that were spoilt */
+    if (d->early_gap.open) { /* the damaged bytes may have been of this source */
         s->gap = d->early_gap;
         s->state = NTR_SOURCE_LOST;
         d->early_gap.open = false;

@@ -1,7 +1,19 @@
-/* What a decoder holds. Shared by the decoder's own files only.
+/* The private state of a decoder, shared by the files of src/decoder.
  *
- * messages.c turns each message into an order: walk so many halfwords with this history, then land as the
- * message says. walk.c carries out what lies inside the order, walk_end.c its end, gap.c what cannot be known. */
+ * Idea: a message is decoded in two phases. messages.c turns the message into events, a change of state, or a walk
+ * request: "follow the program from the current address for `left` halfwords of code, take the outcomes of branches
+ * from `history`, and end as `goal` says". Then walk.c (with events) or count.c (totals only) walks the basic blocks
+ * inside the request, and walk_end.c handles the last instruction, at which the message itself determines the next
+ * address. gap.c reports execution that cannot be reconstructed.
+ *
+ * Invariant, between two messages of a source that is followed: `pc` is the address of the next instruction to execute;
+ * `run` is the linear code directly before `pc` that no span has reported yet; `halfwords_ahead` is the number of
+ * halfwords already walked that the next I-CNT includes.
+ *
+ * Example: IndirectBranchHist with I-CNT 7, HIST 0b101 and U-ADDR becomes the request left 7, history "not taken,
+ * taken", goal NTR_GOAL_ADDRESS. A block of 3 halfwords ends with the first branch, a block of 2 with the second one.
+ * The remaining 2 halfwords are left to the walk end; they must end with an uninferable jump. Its target comes from
+ * U-ADDR. */
 #ifndef NTR_DECODER_STATE_H
 #define NTR_DECODER_STATE_H
 
@@ -16,26 +28,29 @@
 #include "program/blocks.h"
 
 typedef enum ntr_source_state {
-    NTR_SOURCE_STOPPED = 0, /* not started yet, or stopped by ProgTraceCorrelation */
-    NTR_SOURCE_LOST,        /* a gap is open; only a synchronizing message ends it */
-    NTR_SOURCE_NO_CODE,       /* a gap is open because code is missing; messages are all there, any address ends it */
+    NTR_SOURCE_STOPPED = 0, /* no synchronizing message yet, or stopped by ProgTraceCorrelation */
+    NTR_SOURCE_LOST,        /* a gap is open; only a synchronizing message closes it */
+    /* a gap is open because code is missing; messages are valid, so that any address closes it */
+    NTR_SOURCE_NO_CODE,
     NTR_SOURCE_FOLLOWING,
 } ntr_source_state;
 
-/* How a walk ends. */
+/* What a walk must end with. */
 typedef enum ntr_goal {
-    NTR_GOAL_HISTORY = 0, /* with the branch that takes the last outcome (ResourceFull) */
+    NTR_GOAL_HISTORY = 0, /* the branch that takes the last outcome (ResourceFull) */
     NTR_GOAL_TAKEN,       /* a taken branch (DirectBranch) */
     NTR_GOAL_ADDRESS,     /* an uninferable jump (IndirectBranch, IndirectBranchHist with B-TYPE 0) */
-    NTR_GOAL_TRAP,        /* anywhere, then a trap (B-TYPE 1 to 3) */
-    NTR_GOAL_SYNC,        /* uninferable jump or anywhere (IndirectBranchSync, ...HistSync with B-TYPE 0) */
-    NTR_GOAL_NOTIFY,      /* anywhere (ProgTraceSync, DirectBranchSync) */
-    NTR_GOAL_STOP,        /* anywhere (ProgTraceCorrelation) */
-    NTR_GOAL_COUNT,       /* before the block that I-CNT ends in, or a branch whose outcome is still to come */
+    NTR_GOAL_TRAP,        /* any instruction, then a trap (B-TYPE 1 to 3) */
+    /* an uninferable jump, or any instruction (IndirectBranchSync, IndirectBranchHistSync with B-TYPE 0) */
+    NTR_GOAL_SYNC,
+    NTR_GOAL_NOTIFY, /* any instruction (ProgTraceSync, DirectBranchSync) */
+    NTR_GOAL_STOP,   /* any instruction (ProgTraceCorrelation) */
+    /* the last complete block within I-CNT, or the first branch without outcome (ResourceFull, RCODE 0) */
+    NTR_GOAL_COUNT,
     NTR_GOAL_KINDS,
 } ntr_goal;
 
-/* What RepeatBranch repeats: the last branch message, if nothing came after it. */
+/* The last branch message, for RepeatBranch; not valid when another message came after it. */
 typedef struct ntr_repeatable {
     bool valid;
     uint8_t goal, btype;
@@ -45,12 +60,12 @@ typedef struct ntr_repeatable {
 typedef struct ntr_open_gap {
     bool open, from_known, from_timed;
     int16_t reason;
-    uint8_t tcode, field; /* of the message it begins at: see ntr_event.gap */
+    uint8_t tcode, field; /* of the message at which the gap begins: see ntr_event.gap */
     uint64_t offset, message;
     uint64_t from, from_time;
 } ntr_open_gap;
 
-/* Straight code walked since the last span: its blocks are told as one. */
+/* Linear code walked since the last span. It becomes the first part of the next span. */
 typedef struct ntr_open_span {
     uint32_t instructions, halfwords;
     uint64_t last; /* address of the last instruction, if there is one */
@@ -58,108 +73,110 @@ typedef struct ntr_open_span {
 
 typedef struct ntr_source {
     uint16_t id;
-    uint64_t first; /* number of the first message that counts */
+    uint64_t first; /* number of the first message to decode; earlier messages of the source are ignored */
     uint8_t state;  /* ntr_source_state */
     uint8_t mode;   /* ntr_mode */
     bool pc_known;
-    bool active;           /* in the decoder's list of sources that have something to lose: flow, or the time */
-    bool begun;            /* there was flow to lose */
-    bool stack_incomplete; /* calls happened that the stack does not hold */
-    bool stack_doubtful;   /* the task changed, and the encoder infers returns without looking where they go */
-    bool view_known;       /* `view` fits `context` */
+    bool active;           /* in the list ntr_decoder.active */
+    bool begun;            /* the source has synchronized once, so that its flow can be lost */
+    bool stack_incomplete; /* calls happened that the stack does not contain */
+    /* the task changed while the encoder predicts returns by count, without checking the target */
+    bool stack_doubtful;
+    bool view_known; /* `view` belongs to `context` */
 
-    uint64_t pc;      /* of the next instruction */
-    ntr_block *block; /* that starts there, or NULL */
-    uint64_t ref;     /* reference of U-ADDR */
-    uint64_t icnt;    /* sum of RCODE 0 values */
-    uint64_t halfwords_ahead;    /* halfwords walked on history alone */
+    uint64_t pc;              /* address of the next instruction */
+    ntr_block *block;         /* the block that starts at `pc`, or NULL if not looked up */
+    uint64_t ref;             /* reference address of U-ADDR */
+    uint64_t icnt;            /* sum of the I-CNT values of ResourceFull (RCODE 0) */
+    uint64_t halfwords_ahead; /* walked on history alone; the next I-CNT includes them */
     ntr_open_span run;
     ntr_return_stack stack;
     ntr_repeatable last_branch;
-    ntr_message_words last_memo; /* the last message, if it was a known passage: then `last_branch` has yet to be told; else zeros */
+    /* the last message if a message memo handled it (then `last_branch` is stale); else zeros */
+    ntr_message_words last_memo;
     ntr_clock clock;
 
     ntr_context context;
-    uint32_t view;        /* what `context` sees, when the cache has `generation` */
-    uint32_t stamp;       /* counts all that makes pointers to blocks worthless */
+    uint32_t view;  /* what `context` sees in the block cache of `generation` */
+    uint32_t stamp; /* changes whenever stored pointers to blocks become invalid */
     uint64_t generation, epoch;
 
     ntr_open_gap gap;
     struct ntr_source *next_active;
 } ntr_source;
 
-/* `left` of an order that only its history ends. */
+/* ntr_walk_request.left when only the history ends the walk. */
 #define NTR_NO_ICNT (UINT64_C(1) << 62)
 
 typedef struct ntr_walk_request {
-    ntr_source *source; /* NULL: no order */
+    ntr_source *source; /* NULL: there is no request */
     uint8_t goal;       /* ntr_goal */
     uint8_t btype;
-    bool no_outcome;      /* a branch after the end of the history was taken for not taken (OQ-9) */
-    uint64_t left;        /* halfwords still to walk */
-    uint64_t runaway_limit;       /* ... below which a walk on history has run away; 0: not measured yet */
-    ntr_history history;  /* outcomes still to take */
-    uint64_t address;     /* that the message carries */
-    uint64_t repeats;      /* RepeatBranch: times to start over; */
-    uint64_t repeat_halfwords;      /*   then, each time with so many halfwords */
-    ntr_history repeat_history;    /*   and this history, */
-    uint64_t repeat_from;/*   from this address on */
-    uint32_t repeat_depth;      /*   with the return stack so deep */
+    bool no_outcome;            /* the history was too short: a branch was assumed to be not taken (OQ-9) */
+    uint64_t left;              /* halfwords still to walk */
+    uint64_t runaway_limit;     /* value of `left` below which a walk on history alone is given up; 0: not set yet */
+    ntr_history history;        /* outcomes not taken yet */
+    uint64_t address;           /* address from the message */
+    uint64_t repeats;           /* RepeatBranch: repetitions still to walk, each */
+    uint64_t repeat_halfwords;  /* with this many halfwords */
+    ntr_history repeat_history; /* and this history */
+    uint64_t repeat_from;       /* where the current repetition began */
+    uint32_t repeat_depth;      /* depth of the return stack there */
 } ntr_walk_request;
 
-/* Whether the order walks ahead of its I-CNT, so that what it walks is a debt. */
+/* Returns whether the request walks before its I-CNT is known: its halfwords are counted in `halfwords_ahead`. */
 static inline bool ntr_request_runs_ahead(const ntr_walk_request *request) {
     return request->goal == NTR_GOAL_HISTORY || request->goal == NTR_GOAL_COUNT;
 }
 
-/* Most events that one step may add before the queue is drained. */
+/* Maximum number of events that one step adds before the queue is emptied. */
 #define NTR_QUEUE_CAPACITY 16
 
-/* history_memo.h */
+/* The table of history memos: history_memo.h. */
 typedef struct ntr_history_memos {
     struct ntr_history_memo *table;
     size_t count;
     unsigned shift;
-    uint64_t epoch; /* of the blocks that it leads through */
+    uint64_t epoch; /* ntr_blocks.epoch for which the memos are valid */
 } ntr_history_memos;
 
-/* message_memo.h */
+/* The table of message memos: message_memo.h. */
 typedef struct ntr_message_memos {
     void *memory;
-    struct ntr_message_memo *table; /* in it, from a cache line's begin on */
-    unsigned bits, wide; /* log2 of how many there are, and of the lines that one takes */
+    struct ntr_message_memo *table; /* inside `memory`, aligned to a cache line */
+    unsigned bits, wide;            /* log2 of the number of memos, and of the cache lines of each */
     uint32_t learned;
-    uint64_t epoch;      /* of the blocks that they lead through */
+    uint64_t epoch; /* ntr_blocks.epoch for which the memos are valid */
 } ntr_message_memos;
 
 struct ntr_decoder {
     ntr_decoder_config config;
     ntr_params params;
     const ntr_allocator *allocator;
-    uint64_t known; /* bit t: TCODE t means something to the decoder in this dialect */
+    uint64_t known; /* bit t: TCODE t has a meaning in this dialect */
     ntr_reader reader;
     ntr_blocks *blocks;
 
-    ntr_source **sources; /* by SRC, made when first seen */
+    ntr_source **sources; /* by SRC; allocated at the first message of the source */
     uint32_t source_capacity, source_count;
-    ntr_source *active;   /* sources with something to lose, at least */
+    ntr_source *active; /* list of the sources that have flow or a known time, which a loss of bytes ends */
 
-    ntr_message message;  /* the one in hand */
+    ntr_message message; /* the current message */
     ntr_walk_request request;
-    ntr_event header;     /* what every event of this message says */
-    ntr_open_gap early_gap;  /* damage before the first source was seen */
-    uint32_t closing;     /* at the end of the stream: next source whose gap is to be told */
+    ntr_event header;       /* template of every event of the current message */
+    ntr_open_gap early_gap; /* bytes were lost before the first source was seen */
+    uint32_t closing;       /* at the end of the stream: SRC of the next source to report a gap of */
 
     ntr_event queue[NTR_QUEUE_CAPACITY];
     uint8_t queue_at, queue_count;
 
-    ntr_counts *counts;   /* counting decode: where to; else NULL */
-    uint64_t times;       /* counting decode: what is walked stands for so many times the same */
+    ntr_counts *counts; /* counting decode: the totals; else NULL */
+    uint64_t times;     /* counting decode: number of executions that one walk stands for */
     ntr_history_memos history_memos;
     ntr_message_memos message_memos;
-    ntr_count_callback *count_callback;       /* counting decode: who is told what ran; NULL: nobody */
+    ntr_count_callback *count_callback; /* counting decode: receives what was executed; may be NULL */
     void *count_user;
-    ntr_status failed;    /* sticky: strict defect, out of memory */
+    ntr_status failed; /* sticky error: out of memory, or a defect with `strict` */
 };
 
 static inline bool ntr_implicit_returns(const ntr_decoder *d) {
@@ -168,92 +185,95 @@ static inline bool ntr_implicit_returns(const ntr_decoder *d) {
 
 /* ---- source.c */
 
-/* The state of this SRC, made if new. NULL when out of memory. */
+/* Returns the state of the source with this SRC; a new one if there is none yet. NULL when out of memory. */
 ntr_source *ntr_source_get(ntr_decoder *d, uint16_t id);
 void ntr_sources_release(ntr_decoder *d);
 
-/* The source goes on at `pc`. */
+/* Set the address of the next instruction. */
 void ntr_source_goto(ntr_source *s, uint64_t pc);
 
-/* Have `view` fit the context and the place in the stream, and no pointer to a block that died. */
+/* Update `view` for the context and the position in the stream. Clears `block` when it may be out of date. */
 void ntr_source_update_view(ntr_decoder *d, ntr_source *s);
 
-/* There is nothing that RepeatBranch could repeat. */
+/* There is no branch message that RepeatBranch could repeat. */
 static inline void ntr_source_forget_branch(ntr_source *s) {
     s->last_branch.valid = false;
     s->last_memo = (ntr_message_words){0};
 }
 
-/* The context changed. */
+/* The context changed: the view and all stored block pointers become invalid. */
 void ntr_source_forget_view(ntr_source *s);
 
-/* Tell that the source has a state that lost bytes would spoil. */
+/* Add the source to ntr_decoder.active. */
 void ntr_source_activate(ntr_decoder *d, ntr_source *s);
 
-/* ... and flow to lose. */
+/* The flow of the source is known from here on: a loss of bytes now opens a gap. */
 void ntr_source_begin(ntr_decoder *d, ntr_source *s);
 
-/* ---- emit.c: events go to the queue, or are counted */
+/* ---- emit.c: events are queued or counted */
 
-/* A zeroed event with the header of the message in hand. */
+/* Returns an event of this kind with offset, message, time, source and context filled; the other members are 0. */
 ntr_event ntr_event_make(const ntr_decoder *d, const ntr_source *s, ntr_event_kind kind);
 void ntr_event_emit(ntr_decoder *d, const ntr_event *event);
 void ntr_span_count(const ntr_decoder *d, unsigned end, uint64_t instructions, uint64_t halfwords);
 void ntr_event_note(ntr_decoder *d, const ntr_source *s, ntr_status reason);
 
-/* ---- told.c */
+/* ---- count_callback.c */
 
-/* Hand an event on; everything that was kept back. */
+/* Pass one event to the count callback. */
 void ntr_count_event(ntr_decoder *d, const ntr_event *event);
+
+/* Pass all collected counts to the count callback. */
 void ntr_count_flush(ntr_decoder *d);
 
 /* ---- gap.c */
 
-/* Tell what ran for sure although no message that would end it came. */
+/* Report code that was executed for certain although the message that would end it is missing. */
 void ntr_gap_flush(ntr_decoder *d, ntr_source *s);
 
-/* The source's flow cannot be told any more from the message in hand on. Reasons that leave all messages
- * trustworthy make it blind, others lost. */
+/* Open a gap at the current message, unless one is open. The state becomes NTR_SOURCE_NO_CODE when the messages remain
+ * valid despite `reason`, else NTR_SOURCE_LOST. */
 void ntr_gap_open(ntr_decoder *d, ntr_source *s, ntr_status reason);
 
-/* Bytes were lost or spoilt: nobody's next message can be trusted. */
+/* Bytes were lost or damaged and their source is not known: open a gap for every active source. */
 void ntr_gap_open_all(ntr_decoder *d, ntr_status reason);
 
-/* Decoding goes on at `to` (NULL: it does not). */
+/* Close the open gap, if any. `to` is the address where decoding resumes; NULL: it does not resume. */
 void ntr_gap_close(ntr_decoder *d, ntr_source *s, const uint64_t *to);
 
 /* ---- messages.c */
 
-/* Take in d->message: events, state, or an order in d->order. Errors: NTR_E_MEMORY. */
+/* Decode d->message: emits events, changes state, or fills d->request. Errors: NTR_E_MEMORY. */
 ntr_status ntr_message_take(ntr_decoder *d);
 
-/* d->order is done, or has failed. */
+/* d->request has ended, with or without error: apply the rest of the message. */
 void ntr_message_finish(ntr_decoder *d);
 
-/* For ntr_decoder.known. */
+/* Returns the value of ntr_decoder.known for the dialect. */
 uint64_t ntr_messages_known(const ntr_dialect *dialect);
 
 /* ---- ict.c */
 ntr_status ntr_ict_take(ntr_decoder *d, ntr_source *s);
 
-/* ---- walk.c, count.c: everything of the order but its last block.
- * NTR_END: the landing is next; NTR_OK: no room for events. Errors: why the walk cannot go on. */
+/* ---- walk.c, count.c: walk all of the request except its last block. Both return NTR_END when the walk end is next,
+ * NTR_OK when the event array is full. Errors: why the walk cannot continue. */
 ntr_status ntr_walk_events(ntr_decoder *d, ntr_event **at, const ntr_event *end);
 ntr_status ntr_walk_counts(ntr_decoder *d);
 
 /* ---- walk_end.c */
 
-/* The rest of the order. Errors: why the message cannot lead there; NTR_E_MEMORY. */
+/* Walk the last block of the request and apply its goal. Errors: why the message does not fit the code;
+ * NTR_E_MEMORY. */
 ntr_status ntr_walk_end(ntr_decoder *d);
 
-/* Tell what ran for sure and was not told yet: the run, and of the next `sure` halfwords those before the next
- * instruction that can change the flow. Returns how many halfwords of these. */
+/* Report code that was executed for certain but is not reported yet: the run and, of the next `sure` halfwords, those
+ * before the next instruction that may change flow. Returns how many of the `sure` halfwords were reported. */
 uint64_t ntr_walk_end_flush(ntr_decoder *d, ntr_source *s, uint64_t sure);
 
-/* The order's source is blind: tell and keep what the message says anyway. */
+/* The code of the source is missing: report what the message says nevertheless (NTR_EVENT_NO_CODE) and apply it. */
 void ntr_walk_end_no_code(ntr_decoder *d);
 
-/* The end of a span that B-TYPE 1 to 3 tells. */
+/* Returns the ntr_end of a span that ends with a trap of this B-TYPE (1 to 3). */
 unsigned ntr_trap_end(unsigned btype);
 
 #endif

@@ -19,10 +19,10 @@ static const ntr_dialect *dialect_of(const ntr_decoder *d) {
 
 ntr_status ntr_step_no_outcome(const ntr_decoder *d, ntr_walk_request *request) {
     unsigned mode = request->source->mode;
-    if (mode == NTR_MODE_BTM) return NTR_OK; /* a taken branch would have had its message */
+    if (mode == NTR_MODE_BTM) return NTR_OK; /* a taken branch would have produced a message */
     if (request->goal == NTR_GOAL_COUNT) return NTR_E_HIST_SHORT;
     if (mode == NTR_MODE_HTM && dialect_of(d)->history_whole) return NTR_E_HIST_SHORT;
-    request->no_outcome = true; /* the branch counts as not taken (OQ-9) */
+    request->no_outcome = true; /* the branch is assumed to be not taken (OQ-9) */
     return NTR_OK;
 }
 
@@ -48,7 +48,7 @@ ntr_status ntr_step_stack(ntr_decoder *d, ntr_source *s, ntr_block *b, ntr_retur
 
 ntr_status ntr_step_indirect(ntr_decoder *d, ntr_source *s, ntr_block *b, ntr_step *step) {
     bool by_stack = ntr_implicit_returns(d) && ntr_step_pops(d, b) && !ntr_step_is_sequential(d, b);
-    /* BTM of the dialect has no message for a jump to the next instruction. */
+    /* In BTM, this dialect produces no message for a jump to the next instruction. */
     bool silent = dialect_of(d)->jalr_to_next_silent && s->mode != NTR_MODE_HTM && b->flow != NTR_FLOW_TRAP_RETURN;
     bool inferable = ntr_step_is_inferable(d, s, b);
     if (!inferable && !silent) return by_stack ? NTR_E_RETURN_STACK : NTR_E_UNEXPECTED_INDIRECT;
@@ -57,7 +57,8 @@ ntr_status ntr_step_indirect(ntr_decoder *d, ntr_source *s, ntr_block *b, ntr_st
     ntr_status status = ntr_step_stack(d, s, b, &popped);
     *step = (ntr_step){.end = ntr_flow_ends[b->flow], .flags = NTR_EVENT_IMPLICIT};
     step->target = !inferable ? b->next : by_stack ? popped.address : b->target;
-    /* A return goes to the block behind the call, which the call remembers, whoever else called. */
+    /* A return leads to the block behind its call. The calling block has a link to it, which is valid for every return
+     * to this call. */
     bool known_call = by_stack && popped.call && popped.stamp == s->stamp;
     step->from = known_call ? popped.call : b;
     step->falls_through = known_call || !inferable;

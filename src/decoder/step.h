@@ -1,4 +1,4 @@
-/* One block's own way on: where flow goes after it when no message has to tell. N-Trace 1.0 section 14, step 3. */
+/* One step of a walk: where flow continues after a block when no message is needed. N-Trace 1.0 section 14, step 3. */
 #ifndef NTR_DECODER_STEP_H
 #define NTR_DECODER_STEP_H
 
@@ -6,27 +6,28 @@
 
 typedef struct ntr_step {
     uint64_t target;
-    ntr_block *from; /* the block that knows its way to `target`: */
-    bool falls_through;      /*   `target` is behind its last instruction */
-    uint8_t end;     /* ntr_end */
-    uint8_t flags;   /* NTR_EVENT_IMPLICIT */
+    ntr_block *from;    /* the block that stores a link to the target block */
+    bool falls_through; /* `target` directly follows the code of `from` */
+    uint8_t end;        /* ntr_end */
+    uint8_t flags;      /* NTR_EVENT_IMPLICIT or 0 */
 } ntr_step;
 
-/* The block at the target; it has no halfwords when there is no code. */
+/* Returns the block at the target. It has 0 halfwords when there is no code. */
 static inline ntr_block *ntr_step_block(ntr_decoder *d, const ntr_step *step) {
     return step->falls_through ? ntr_blocks_fall(d->blocks, step->from)
                                : ntr_blocks_jump(d->blocks, step->from, step->target);
 }
 
+/* Push the return address of the call that ends `b`, if returns are implicit. Errors: NTR_E_MEMORY. */
 static inline ntr_status ntr_step_push(ntr_decoder *d, ntr_source *s, ntr_block *b) {
     if (!ntr_implicit_returns(d)) return NTR_OK;
     return ntr_return_stack_push(&s->stack, d->allocator, (ntr_return){b->next, b, s->stamp});
 }
 
-/* A branch was met and there is no history left. NTR_OK: it was not taken. Errors: NTR_E_HIST_SHORT. */
+/* Handles a branch when the history is empty. NTR_OK: it was not taken. Errors: NTR_E_HIST_SHORT. */
 ntr_status ntr_step_no_outcome(const ntr_decoder *d, ntr_walk_request *request);
 
-/* The outcome of a branch, or of a jump that is traced like one. Errors: NTR_E_HIST_SHORT. */
+/* Returns in *taken the outcome of a branch, or of a jump that has a history bit. Errors: NTR_E_HIST_SHORT. */
 static inline ntr_status ntr_step_outcome(const ntr_decoder *d, ntr_walk_request *request, ntr_history *history,
                                           bool *taken) {
     *taken = false;
@@ -35,32 +36,35 @@ static inline ntr_status ntr_step_outcome(const ntr_decoder *d, ntr_walk_request
     return NTR_OK;
 }
 
+/* Returns whether direct jumps have a bit in HIST (section 11.5). */
 static inline bool ntr_jumps_have_outcomes(const ntr_decoder *d, const ntr_source *s) {
     return d->params.all_jumps && s->mode != NTR_MODE_BTM;
 }
 
-/* How a span ends that ends with an instruction of this ntr_flow; a branch: when not taken. */
+/* The ntr_end of a span whose last instruction has this ntr_flow; for a branch: not taken. */
 extern const uint8_t ntr_flow_ends[];
 
-/* Whether `b` ends in a register jump whose target the instruction before it made (section 11.1). */
+/* Returns whether `b` ends with a sequential jump: a register jump whose target the instruction before it has computed
+ * (section 11.1). */
 static inline bool ntr_step_is_sequential(const ntr_decoder *d, const ntr_block *b) {
     return d->params.sequential_jump && (b->flags & NTR_BLOCK_SEQUENTIAL) && b->flow != NTR_FLOW_RETURN;
 }
 
-/* Whether `b`'s last instruction takes an address from the return stack. */
+/* Returns whether the last instruction of `b` takes its target from the return stack. */
 bool ntr_step_pops(const ntr_decoder *d, const ntr_block *b);
 
-/* Whether the target of the register jump that ends `b` is known without a message. */
+/* Returns whether the target of the register jump that ends `b` is known without a message. */
 bool ntr_step_is_inferable(const ntr_decoder *d, const ntr_source *s, const ntr_block *b);
 
-/* What the register jump that ends `b` does to the return stack. Errors: NTR_E_MEMORY. */
+/* Applies the register jump that ends `b` to the return stack; *popped is the removed entry, or zeros. Errors:
+ * NTR_E_MEMORY. */
 ntr_status ntr_step_stack(ntr_decoder *d, ntr_source *s, ntr_block *b, ntr_return *popped);
 
-/* A register jump that no message tells of. Errors: NTR_E_UNEXPECTED_INDIRECT, NTR_E_RETURN_STACK, NTR_E_MEMORY. */
+/* Step over a register jump without a message. Errors: NTR_E_UNEXPECTED_INDIRECT, NTR_E_RETURN_STACK, NTR_E_MEMORY. */
 ntr_status ntr_step_indirect(ntr_decoder *d, ntr_source *s, ntr_block *b, ntr_step *step);
 
-/* The way on after `b`. Errors: as ntr_step_indirect; NTR_E_NO_LANDING, NTR_E_HIST_LEFT, NTR_E_HIST_SHORT,
- * NTR_E_NO_IMAGE. */
+/* Step over block `b`: fills *step and takes the outcome from `history`. Errors: as ntr_step_indirect;
+ * NTR_E_NO_LANDING, NTR_E_HIST_LEFT, NTR_E_HIST_SHORT, NTR_E_NO_IMAGE. */
 static inline ntr_status ntr_step_infer(ntr_decoder *d, ntr_walk_request *request, ntr_history *history, ntr_block *b,
                                       ntr_step *step) {
     ntr_source *s = request->source;

@@ -1,4 +1,4 @@
-/* Walking with events: one span event a block. */
+/* The walk with events: one span for each executed block that ends with a change of flow. */
 #include "decoder/walk.h"
 
 ntr_status ntr_walk_state_end(const ntr_decoder *d, const ntr_walk_state *walk) {
@@ -7,7 +7,7 @@ ntr_status ntr_walk_state_end(const ntr_decoder *d, const ntr_walk_state *walk) 
     return d->request.goal == NTR_GOAL_HISTORY ? NTR_E_LOOP : NTR_END;
 }
 
-/* The span that ends with block `b`; it starts where straight code before `b` did. */
+/* Fill the span that ends with block `b`. It starts where the linear code before `b` started. */
 static inline void fill(ntr_event *e, const ntr_event *header, ntr_walk_state *walk, const ntr_block *b,
                         const ntr_step *step) {
     *e = *header;
@@ -23,7 +23,8 @@ static inline void fill(ntr_event *e, const ntr_event *header, ntr_walk_state *w
 
 _Static_assert(NTR_END_TAKEN == NTR_END_NOT_TAKEN + 1, "an outcome is added");
 
-/* Branches whose outcomes are at hand: nearly all that runs. The one that ends a walk on history is left to others. */
+/* Walk branches that have an outcome in `history`: nearly all executed code. The branch that ends a walk on history
+ * alone is left to the general loop. */
 static inline ntr_event *go_branches(ntr_decoder *d, ntr_walk_state *walk, const ntr_event *header, ntr_event *e,
                                      const ntr_event *end) {
     const ntr_event blank = *header;
@@ -61,7 +62,7 @@ static inline ntr_event *go_branches(ntr_decoder *d, ntr_walk_state *walk, const
 ntr_status ntr_walk_events(ntr_decoder *d, ntr_event **at, const ntr_event *end) {
     ntr_event *e = *at;
     if (d->request.left == 0) return NTR_END;
-    ntr_event header = d->header; /* its kind is NTR_EVENT_SPAN */
+    ntr_event header = d->header; /* its kind is NTR_EVENT_SPAN (0) */
     header.context = d->request.source->context;
 
     ntr_status status = NTR_OK;

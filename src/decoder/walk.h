@@ -1,4 +1,11 @@
-/* Where a walk stands, in registers rather than in the source and the order; both walkers share this. */
+/* The state of a walk, in local variables instead of the source and the request. walk.c and count.c share it.
+ *
+ * Idea: a walk goes from basic block to basic block. Each step adds the halfwords of one block and takes at most one
+ * outcome. It stops before the block that contains the end of I-CNT: that one belongs to walk_end.c.
+ *
+ * Invariant: the address `pc`, `run` and `history` always describe the same instruction boundary, so that a walk can be
+ * suspended after any block (ntr_walk_state_put) and resumed later (ntr_walk_state_take). Example: the caller's event
+ * array is full after the third of ten blocks; the next call of ntr_decoder_read continues with the fourth. */
 #ifndef NTR_DECODER_WALK_H
 #define NTR_DECODER_WALK_H
 
@@ -7,14 +14,14 @@
 typedef struct ntr_walk_state {
     ntr_block *block;
     uint64_t pc;
-    uint64_t left;  /* halfwords to go */
-    uint64_t runaway_limit; /* ... below which the walk has run away */
+    uint64_t left;          /* halfwords still to walk */
+    uint64_t runaway_limit; /* value of `left` below which a walk on history alone is given up */
     ntr_history history;
     ntr_open_span run;
 } ntr_walk_state;
 
-/* How far apart two outcomes can be. I-CNT ends every other walk; one that only history ends would never leave a loop
- * that takes no outcome, be its jumps inferred or of no choice. */
+/* Maximum number of halfwords between two outcomes of a walk that only its history ends. Without this limit a loop
+ * without branches (direct or inferable jumps only) would never end; other walks are limited by I-CNT. */
 #define NTR_OUTCOME_DISTANCE (UINT64_C(1) << 20)
 
 static inline ntr_walk_state ntr_walk_state_take(ntr_decoder *d) {
@@ -40,8 +47,8 @@ static inline void ntr_walk_state_put(ntr_decoder *d, const ntr_walk_state *walk
     s->block = walk->block && walk->block->halfwords ? walk->block : NULL;
 }
 
-/* Go one block further. NTR_END: that was the branch that a walk on history ends with.
- * Errors: as ntr_step_infer. */
+/* Walk one block. Returns NTR_END after the branch that took the last outcome of a walk on history alone. Errors: as
+ * ntr_step_infer. */
 static inline ntr_status ntr_walk_state_step(ntr_decoder *d, ntr_walk_state *walk, ntr_step *step) {
     ntr_walk_request *request = &d->request;
     ntr_block *b = walk->block;
@@ -57,14 +64,15 @@ static inline ntr_status ntr_walk_state_step(ntr_decoder *d, ntr_walk_state *wal
     return ntr_history_empty(&walk->history) ? NTR_END : NTR_OK;
 }
 
-/* Block `b` was straight code: what follows belongs to the same span. */
+/* Block `b` was linear: the next span includes it. */
 static inline void ntr_walk_state_run(ntr_walk_state *walk, const ntr_block *b) {
     walk->run.instructions += b->instructions;
     walk->run.halfwords += b->halfwords;
     walk->run.last = ntr_block_last(b);
 }
 
-/* Why a block of no halfwords is none, or why this one is the walk's last. */
+/* Returns why the walk stops before walk->block: there is no code, I-CNT ends in the block (NTR_END), or the runaway
+ * limit is reached (NTR_E_LOOP). */
 ntr_status ntr_walk_state_end(const ntr_decoder *d, const ntr_walk_state *walk);
 
 #endif

@@ -1,24 +1,32 @@
-/* The last instructions of an order, where the message itself says how flow went on.
+/* The walk end: the last instructions of a walk request, after which the message itself determines the next address.
  *
- * N-Trace 1.0 section 14, steps 3 and 4. What the specification leaves open there: branches without history (OQ-9),
- * traps that hide the target of a jump (OQ-15), implicit returns (OQ-18), synchronizing messages on linear code
- * (OQ-24). */
+ * Idea: the flow class of the last instruction and the goal of the message select one action from a table. The
+ * combination also checks the message against the code: an IndirectBranch that ends on linear code is an error.
+ *
+ * Invariant: when ntr_walk_end returns NTR_OK, every halfword of the request is in a span, in `run` or in a NO_CODE
+ * event, and `pc` is the next instruction (or pc_known is false).
+ *
+ * Example: ProgTraceSync (goal NOTIFY) whose I-CNT ends after a conditional branch, with an empty history: the action
+ * is OUTCOME, F-ADDR equals the branch target, and so the branch was taken.
+ *
+ * N-Trace 1.0 section 14, steps 3 and 4. Open questions of the specification: branches without history (OQ-9), traps
+ * that hide the target of a jump (OQ-15), implicit returns (OQ-18), synchronizing messages on linear code (OQ-24). */
 #include "decoder/step.h"
 #include "message/sets.h"
 
-/* What to do when the walk ends with an instruction of this flow. */
+/* What to do when the walk ends with an instruction of a given flow. */
 typedef enum action {
-    BAD = 0,      /* the message cannot lead here */
-    FALL,         /* nothing jumped */
-    INFER,          /* the instruction's own way, then the goal */
-    TAKEN,        /* a branch, taken */
-    OUTCOME,      /* a branch; without outcome the message's address tells it */
-    ADDRESS,      /* to the message's address */
-    INFER_UNKNOWN,  /* to its inferred target, else its target is unknown: a trap came first (OQ-15) */
-    INFER_ADDRESS,  /* own way when it can be inferred, else to the message's address */
-    TRACED_JUMP,  /* own way if jumps are traced like branches, else BAD */
-    COUNTED,      /* ECALL or EBREAK never retires, but some encoders count it and send the handler's address */
-    CUSTOM,       /* to the message's address if the instruction may be a jump we do not know (section 15.8) */
+    BAD = 0,       /* the message does not fit this instruction */
+    FALL,          /* continue with the next instruction */
+    INFER,         /* follow the instruction without a message, then apply the goal */
+    TAKEN,         /* a taken branch */
+    OUTCOME,       /* a branch; without an outcome the message's address decides */
+    ADDRESS,       /* continue at the message's address */
+    INFER_UNKNOWN, /* to the inferred target, else the target is unknown: a trap came first (OQ-15) */
+    INFER_ADDRESS, /* to the inferred target, else to the message's address */
+    TRACED_JUMP,   /* INFER if jumps are traced like branches, else BAD */
+    COUNTED,       /* ECALL or EBREAK never retires, but some encoders count it and send the address of the handler */
+    CUSTOM,        /* to the message's address if the instruction may be an unknown custom jump (section 15.8) */
 } action;
 
 static const uint8_t actions[][NTR_GOAL_KINDS] = {
@@ -39,7 +47,7 @@ static const uint8_t actions[][NTR_GOAL_KINDS] = {
 typedef struct code_range {
     uint64_t address, last, next;
     uint32_t instructions, halfwords;
-    uint8_t flow; /* what it ended with; NTR_FLOW_LINEAR in the middle of a block */
+    uint8_t flow; /* of the last instruction; NTR_FLOW_LINEAR inside a block */
 } code_range;
 
 static code_range open_range(const ntr_source *s) {
@@ -50,7 +58,7 @@ static code_range open_range(const ntr_source *s) {
                      .instructions = s->run.instructions};
 }
 
-/* Add the first `halfwords` (> 0) of the source's block, which end where an instruction ends. */
+/* Add the first `halfwords` (> 0) of block `b`. They must end at an instruction boundary. */
 static void extend_range(code_range *range, const ntr_block *b, unsigned halfwords) {
     bool complete = halfwords == b->halfwords;
     range->flow = complete ? b->flow : NTR_FLOW_LINEAR;
@@ -60,7 +68,7 @@ static void extend_range(code_range *range, const ntr_block *b, unsigned halfwor
     range->instructions += ntr_block_count(b, halfwords);
 }
 
-/* Outcomes that a walk has to leave for an instruction of this flow. */
+/* Returns whether the remaining history is what the last instruction, of class `flow`, consumes. */
 static bool history_fits(const ntr_decoder *d, const ntr_walk_request *request, unsigned flow) {
     if (ntr_history_empty(&request->history)) return true;
     bool takes = flow == NTR_FLOW_BRANCH || ((flow == NTR_FLOW_DIRECT_JUMP || flow == NTR_FLOW_DIRECT_CALL) &&
@@ -91,7 +99,7 @@ unsigned ntr_trap_end(unsigned btype) {
     return ends[btype & 3];
 }
 
-/* The trap that follows when the last instruction already ended its span. */
+/* Emit the trap that follows when the last instruction has already ended its span. */
 static void emit_trap(ntr_decoder *d, ntr_source *s, const ntr_walk_request *request) {
     code_range none = {.address = s->pc, .last = s->pc};
     emit_span(d, s, &none, ntr_trap_end(request->btype), request->address, s->pc_known ? 0 : NTR_EVENT_ADDRESS_UNKNOWN);
@@ -123,8 +131,8 @@ static void go_branch(ntr_decoder *d, ntr_source *s, const code_range *range, bo
     ntr_source_goto(s, target);
 }
 
-/* A branch without history bit: the address of the synchronizing message says whether it was taken (OQ-24). Older
- * silicon leaves that bit out as a rule: docs/dialects.md section 1. */
+/* A branch without history bit: the address of the synchronizing message shows whether it was taken (OQ-24). Older
+ * silicon always omits that bit: docs/dialects.md section 1. */
 static void go_by_address(ntr_decoder *d, ntr_source *s, ntr_walk_request *request, const code_range *range) {
     bool branch_message = ntr_tcode_in(ntr_tcodes_with(NTR_IS_DIRECT), d->message.tcode);
     bool taken = request->address == s->block->target && (branch_message || request->address != range->next);
@@ -152,7 +160,7 @@ static ntr_status go_unknown(ntr_decoder *d, ntr_source *s, const ntr_walk_reque
     return status;
 }
 
-/* Whether the run's last instruction is one that the standard leaves to others and that may jump. */
+/* Returns whether the last instruction of the range has a custom or reserved encoding and so may be a jump. */
 static bool ends_custom(const ntr_decoder *d, const ntr_source *s, const code_range *range) {
     uint8_t code[2];
     if (range->instructions == 0) return false;
@@ -174,7 +182,8 @@ static void go_to_handler(ntr_decoder *d, ntr_source *s, const ntr_walk_request 
     unsigned end = request->btype ? ntr_trap_end(request->btype) : NTR_END_EXCEPTION;
     emit_span(d, s, range, end, request->address, 0);
     ntr_source_goto(s, request->address);
-    if (!d->params.dialect->trap_counts) ntr_event_note(d, s, NTR_E_NO_LANDING); /* it never retires (OQ-32) */
+    /* such an instruction never retires (OQ-32) */
+    if (!d->params.dialect->trap_counts) ntr_event_note(d, s, NTR_E_NO_LANDING);
 }
 
 static action choose(const ntr_decoder *d, const ntr_walk_request *request, const code_range *range) {
@@ -184,7 +193,7 @@ static action choose(const ntr_decoder *d, const ntr_walk_request *request, cons
     case TRACED_JUMP: return d->params.all_jumps || d->params.dialect->branch_on_jump ? INFER : BAD;
     case OUTCOME: return ntr_history_empty(&request->history) ? OUTCOME : INFER;
     case INFER_ADDRESS: return ntr_step_is_inferable(d, s, s->block) ? INFER : ADDRESS;
-    case FALL: /* a custom jump may also end in a synchronizing message */
+    case FALL: /* a custom jump may also end with a synchronizing message */
         return request->goal == NTR_GOAL_SYNC && request->address != range->next && ends_custom(d, s, range) ? CUSTOM
                                                                                                              : FALL;
     default: return a;
@@ -221,7 +230,7 @@ ntr_status ntr_walk_end(ntr_decoder *d) {
     }
 }
 
-/* Halfwords of straight code at the start of the block, `most` at most. */
+/* Returns the number of halfwords of linear code at the start of the block, at most `most`. */
 static unsigned straight_part(const ntr_block *b, uint64_t most) {
     unsigned straight = b->flow == NTR_FLOW_LINEAR ? b->halfwords : b->halfwords - b->last_halfwords;
     if (most >= straight) return straight;
@@ -243,9 +252,9 @@ uint64_t ntr_walk_end_flush(ntr_decoder *d, ntr_source *s, uint64_t sure) {
     return part;
 }
 
-/* ---- without code */
+/* ---- missing code */
 
-/* How the run ended, as far as the message alone tells. */
+/* Returns how the execution of the missing code ended, as far as the message shows it. */
 static unsigned no_code_end(const ntr_walk_request *request) {
     switch (request->goal) {
     case NTR_GOAL_TAKEN: return NTR_END_TAKEN;
