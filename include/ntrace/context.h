@@ -10,11 +10,11 @@
 #include <string.h>
 
 typedef struct ntr_context {
-    uint64_t scontext, hcontext; /* 0 while not known */
+    uint64_t scontext, hcontext; /* 0 when not known */
     uint8_t prv;                 /* 0 U, 1 S, 3 M; NTR_PRV_UNKNOWN before the first Ownership message */
-    uint8_t v;                   /* 1: VU, VS */
+    uint8_t v;                   /* virtualization mode; 1: VU or VS */
     bool has_scontext, has_hcontext; /* false: not known yet, matches every image */
-    uint8_t reserved[4];         /* 0 */
+    uint8_t reserved[4];         /* must be 0 */
 } ntr_context;
 
 #define NTR_PRV_UNKNOWN 0xff

@@ -1,13 +1,13 @@
 /* Comparison of two executions, for example of a trace of a design and a trace of its model.
  *
- * How an execution was cut into messages makes no difference: both are compared as steps. A step is straight-line code up
- * to the point where control goes elsewhere (spans that only messages divided are joined), a gap, or a stop of the
- * trace; against a list of program counters it is one instruction. After a difference the comparison continues at the
- * nearest place where both executions agree again.
+ * Executions are compared as steps, independent of their division into messages. A step is straight-line code up to a
+ * control transfer (consecutive spans without a control transfer are joined), a gap, or a stop of the trace. In a
+ * comparison with a list of program counters a step is one instruction. After a difference the comparison continues at
+ * the nearest place where both executions agree again.
  *
  * Differences are found in this order: another execution, another context, another time. A context that one side does
- * not know is no difference. Times are compared only where every encoder sends a message at once: at uninferable jumps,
- * returns that were not inferred, and traps.
+ * not know is not a difference. Times are compared only where every encoder sends a message at once: at uninferable
+ * jumps, returns that were not inferred, and traps.
  *
  * One object compares one source (hart). It is used by one thread at a time. */
 #ifndef NTRACE_DIFFERENCE_H
@@ -28,13 +28,13 @@ extern "C" {
 typedef struct ntr_execution {
     size_t size; /* sizeof(ntr_execution) */
 
-    /* Gives the next event of the decoder (ntr_decoder_read), of one source; it must live until the next call. */
+    /* Stores the next event of the decoder (ntr_decoder_read), of one source. It must be valid until the next call. */
     ntr_status (*next_event)(void *user, const ntr_event **event);
 
-    /* Gives the next entry of a list of program counters, and its line for ntr_execution_step.message. */
+    /* Stores the next entry of a list of program counters, and its line number for ntr_execution_step.message. */
     ntr_status (*next_address)(void *user, uint64_t *address, uint64_t *line);
 
-    void *user; /* passed to the callback */
+    void *user; /* first argument of the callback */
 } ntr_execution;
 
 typedef enum ntr_execution_step_kind {
@@ -59,19 +59,19 @@ typedef struct ntr_execution_step {
 
 typedef enum ntr_difference_kind {
     NTR_DIFFERENCE_EXECUTION = 0,
-    NTR_DIFFERENCE_GAP, /* one execution is not known there */
+    NTR_DIFFERENCE_GAP, /* one execution is not known at this point */
     NTR_DIFFERENCE_CONTEXT,
     NTR_DIFFERENCE_TIME,
 } ntr_difference_kind;
 
 typedef struct ntr_difference {
     uint8_t kind;   /* ntr_difference_kind */
-    bool last;      /* both executions do not agree again within NTR_DIFFERENCE_WINDOW steps: the rest is not compared */
-    uint64_t equal; /* equal instructions before it */
-    const ntr_execution_step *a, *b; /* where the executions differ */
+    bool last;      /* the executions do not agree again within NTR_DIFFERENCE_WINDOW steps; the rest is not compared */
+    uint64_t equal; /* number of equal instructions before the difference */
+    const ntr_execution_step *a, *b; /* the steps that differ */
 } ntr_difference;
 
-/* Steps of each side in which a place is searched where both executions agree again. */
+/* Maximum number of steps of each side that are searched for a point at which both executions agree again. */
 #define NTR_DIFFERENCE_WINDOW 1024
 
 typedef struct ntr_comparison ntr_comparison;
@@ -79,32 +79,33 @@ typedef struct ntr_comparison ntr_comparison;
 typedef struct ntr_comparison_config {
     size_t size; /* sizeof(ntr_comparison_config) */
     const ntr_execution *a, *b;
-    const ntr_program *program; /* the code, for comparisons with a list: it gives the lengths of instructions, and which
-                                 * ones do not retire (ECALL, EBREAK) and may be missing. Not owned; NULL otherwise */
+    const ntr_program *program; /* required for comparisons with a list: instruction lengths, and which instructions
+                                 * do not retire (ECALL, EBREAK) and may be missing; not owned */
     bool ignore_time;
     const ntr_allocator *allocator; /* copied; NULL: malloc */
 } ntr_comparison_config;
 
-/* Fill with zeros and set `size`. */
+/* Set all members to 0 and `size` to the size of the struct. */
 NTR_API void ntr_execution_init(ntr_execution *execution);
 NTR_API void ntr_comparison_config_init(ntr_comparison_config *config);
 
-/* The structs are copied. NULL on failure; errors (*status, may be NULL): NTR_E_INVALID (an execution is missing or does not
- * have exactly one callback, or a list is compared without a program), NTR_E_MEMORY. */
+/* Returns a comparison, or NULL on error. The structs are copied. `status` may be NULL. Errors (in *status):
+ * NTR_E_INVALID (an execution is missing or does not have exactly one callback, or a list is compared without a
+ * program), NTR_E_MEMORY. */
 NTR_API ntr_comparison *ntr_comparison_new(const ntr_comparison_config *config, ntr_status *status);
 NTR_API void ntr_comparison_free(ntr_comparison *comparison); /* NULL is allowed */
 
-/* Find the next difference; *difference and its steps live until the next call. NTR_END: there is none. Errors: those of
- * the callbacks. */
+/* Finds the next difference. *difference and its steps are valid until the next call. Returns NTR_END when there is
+ * none. Errors: those of the callbacks. */
 NTR_API ntr_status ntr_comparison_next(ntr_comparison *comparison, const ntr_difference **difference);
 
-/* Equal instructions found so far. */
+/* Returns the number of equal instructions found so far. */
 NTR_API uint64_t ntr_comparison_equal(const ntr_comparison *comparison);
 
-/* Gaps found so far in the first (0) or second (1) execution. */
+/* Returns the number of gaps found so far in the first (0) or second (1) execution. */
 NTR_API uint64_t ntr_comparison_gaps(const ntr_comparison *comparison, unsigned side);
 
-/* One sentence about the failure; "" when there was none. */
+/* Returns a description of the error, or "" when there was none. */
 NTR_API const char *ntr_comparison_error(const ntr_comparison *comparison);
 
 #ifdef __cplusplus

@@ -310,7 +310,7 @@ static bool switch_context(ntr_callstack *cs, hart *h, const ntr_context *contex
     return true;
 }
 
-/* The change that an event makes: in the stack of its context. */
+/* Prepares the change by an event, in the stack of its context. Returns false when out of memory. */
 static inline bool begin(change *c, ntr_callstack *cs, const ntr_event *event) {
     hart *h = hart_of(cs, event->src);
     if (!h) return false;
@@ -343,7 +343,7 @@ ntr_status ntr_callstack_span(ntr_callstack *cs, const ntr_event *event, uint32_
 }
 
 bool ntr_callstack_stays(ntr_callstack *cs, const ntr_event *event, ntr_function_range *code, uint32_t *handle) {
-    hart *h = hart_of(cs, event->src); /* in the context of the event, which was fed */
+    hart *h = hart_of(cs, event->src); /* its current stack is that of the event, which was processed */
     if (event->flags & NTR_EVENT_TARGET_UNKNOWN || !h) return false;
     const change c = {.cs = cs, .hart = h, .stack = &cs->stacks[h->current], .event = event};
     if (!top(&c)) return false;

@@ -1,10 +1,10 @@
 /* Comparison of two executions (<ntrace/difference.h>).
  *
- * Both executions are read as steps, each through a ring of steps that were read ahead. While the first steps of both rings
- * are equal they are dropped. At a difference in execution the place is searched where both agree again: the pair (i, j)
- * with the smallest i + j such that AGREE steps from the i-th of one and the j-th of the other are equal. Example: if B
- * lacks one step of A, that is (1, 0). Differences in context and time need no search, because the execution goes on
- * equally. */
+ * Both executions are read as steps, each through a ring of steps that were read ahead. While the first steps of both
+ * rings are equal they are dropped. At a difference in execution the place is searched where both agree again: the pair
+ * (i, j) with the smallest i + j such that AGREE steps from the i-th of one and the j-th of the other are equal.
+ * Example: if B lacks one step of A, that is (1, 0). Differences in context and time need no search, because the
+ * execution goes on equally. */
 #include <ntrace/difference.h>
 
 #include "analysis/steps.h"
@@ -26,11 +26,11 @@ struct ntr_comparison {
     bool has_allocator;
     const ntr_program *program;
     bool ignore_time;
-    bool done; /* nothing is left to compare */
+    bool done; /* the comparison has ended */
     struct side a, b;
     uint64_t equal;
     ntr_difference difference;
-    ntr_execution_step at_a, at_b; /* of `difference` */
+    ntr_execution_step at_a, at_b; /* steps of `difference` */
     char error[96];
 };
 
@@ -42,7 +42,7 @@ void ntr_comparison_config_init(ntr_comparison_config *config) {
     *config = (ntr_comparison_config){.size = sizeof *config};
 }
 
-/* Copy what the caller's version of a struct has; members it does not have are zero. */
+/* Copies the members that the caller's version of a struct has. The others are set to 0. */
 static bool copy_struct(void *to, size_t size, const void *from) {
     size_t given;
 
@@ -117,7 +117,7 @@ static bool same_execution(const ntr_execution_step *a, const ntr_execution_step
     return a->address == b->address && a->instructions == b->instructions && a->target == b->target && same_end(a, b);
 }
 
-/* What one side does not know is equal to everything. */
+/* A member that one side does not know is equal to any value. */
 static bool same_context(const ntr_context *a, const ntr_context *b) {
     bool prv = a->prv == NTR_PRV_UNKNOWN || b->prv == NTR_PRV_UNKNOWN || (a->prv == b->prv && a->v == b->v);
     bool s = !a->has_scontext || !b->has_scontext || a->scontext == b->scontext;
@@ -125,7 +125,7 @@ static bool same_context(const ntr_context *a, const ntr_context *b) {
     return prv && s && (!a->has_hcontext || !b->has_hcontext || a->hcontext == b->hcontext);
 }
 
-/* False: the steps are equal. */
+/* Returns whether the steps differ, and stores the kind of the difference. */
 static bool differ(const ntr_comparison *c, const ntr_execution_step *a, const ntr_execution_step *b, uint8_t *kind) {
     if (!same_execution(a, b)) {
         bool gap = a->kind == NTR_STEP_GAP || b->kind == NTR_STEP_GAP;
@@ -138,7 +138,7 @@ static bool differ(const ntr_comparison *c, const ntr_execution_step *a, const n
     return context || (a->timed && b->timed && !c->ignore_time && a->time != b->time);
 }
 
-/* ECALL and EBREAK trap and do not retire; a list may hold them all the same. */
+/* Returns whether the instruction is ECALL or EBREAK. They trap and do not retire, but a list may contain them. */
 static bool does_not_retire(const ntr_comparison *c, uint64_t address) {
     ntr_insn insn;
     uint8_t bytes[4];
@@ -149,7 +149,7 @@ static bool does_not_retire(const ntr_comparison *c, uint64_t address) {
            (got == 2 && !memcmp(bytes, "\x02\x90", 2));
 }
 
-/* Drop an instruction of a list that does not retire and that the other side, which is a trace, does not have. */
+/* Drops an instruction of a list that does not retire, when the other side is a trace. Returns whether it did. */
 static bool drop_unretired(ntr_comparison *c, struct side *side, const struct side *other) {
     const ntr_execution_step *step = peek(side, 0);
 
@@ -161,7 +161,7 @@ static bool drop_unretired(ntr_comparison *c, struct side *side, const struct si
 
 /* ---- comparing ----------------------------------------------------------------------------------- */
 
-/* Whether both executions are equal from the i-th and j-th step on; a common end counts. */
+/* Returns whether the next AGREE steps are equal, from the i-th and the j-th step. A common end is equal too. */
 static bool agree(ntr_comparison *c, size_t i, size_t j) {
     for (size_t k = 0; k < AGREE; k++) {
         const ntr_execution_step *a = peek(&c->a, i + k), *b = peek(&c->b, j + k);
@@ -171,7 +171,8 @@ static bool agree(ntr_comparison *c, size_t i, size_t j) {
     return true;
 }
 
-/* Continue at the nearest place where both executions agree again. False: there is none. */
+/* Continues at the nearest steps at which both executions agree again: those with the smallest number of dropped steps.
+ * Returns false when there are none in the window. */
 static bool resume(ntr_comparison *c) {
     for (size_t sum = 1; sum < WINDOW; sum++) {
         for (size_t i = 0; i <= sum; i++) {
@@ -204,7 +205,7 @@ static bool has_failed(const ntr_comparison *c) {
     return c->a.steps.status < 0 || c->b.steps.status < 0;
 }
 
-/* Keep the difference at the first steps, and go on behind it. */
+/* Stores the difference at the first steps and continues after it. */
 static ntr_status report(ntr_comparison *c, uint8_t kind, const ntr_difference **difference) {
     bool equal = kind == NTR_DIFFERENCE_CONTEXT || kind == NTR_DIFFERENCE_TIME;
 
@@ -229,7 +230,7 @@ ntr_status ntr_comparison_next(ntr_comparison *c, const ntr_difference **differe
         if (has_failed(c)) return fail(c);
         if (c->done) return NTR_END;
         const ntr_execution_step *a = peek(&c->a, 0), *b = peek(&c->b, 0);
-        if (has_failed(c)) continue; /* an end that is none */
+        if (has_failed(c)) continue; /* the end is an error */
         if (differ(c, a, b, &kind)) {
             if (drop_unretired(c, &c->b, &c->a) || drop_unretired(c, &c->a, &c->b)) continue;
             return report(c, kind, difference);

@@ -1,10 +1,11 @@
 /* Joining of spans to steps.
  *
- * A decoder ends a span at every message, also in the middle of straight-line code (NTR_END_CUT): a synchronizing message
- * there, or a full I-CNT, is a matter of the encoder, not of the execution. Such a span is therefore joined to the
- * next one. Because only the next span shows whether a run continues, one run is always held back in `pending`.
+ * A decoder ends a span at every message, also in the middle of straight-line code (NTR_END_CUT): a synchronizing
+ * message there, or a full I-CNT, is a matter of the encoder, not of the execution. Such a span is therefore joined to
+ * the next one. Because only the next span shows whether a run continues, one run is always held back in `pending`.
  *
- * Example: spans [0x100, 0x108) cut, [0x108, 0x110) taken give one run of [0x100, 0x110) that ends with a taken branch. */
+ * Example: spans [0x100, 0x108) cut, [0x108, 0x110) taken give one run of [0x100, 0x110) that ends with a taken
+ * branch. */
 #include "analysis/steps.h"
 
 #include <ntrace/isa.h>
@@ -45,7 +46,7 @@ static ntr_execution_step step_of(struct ntr_steps *steps, const ntr_event *e) {
     return step;
 }
 
-/* Join `step` to the pending run when it continues it. */
+/* Appends `step` to the pending run when it continues that run. */
 static bool join(struct ntr_steps *steps, const ntr_execution_step *step) {
     ntr_execution_step *run = &steps->pending;
 
@@ -59,7 +60,7 @@ static bool join(struct ntr_steps *steps, const ntr_execution_step *step) {
     return true;
 }
 
-/* NULL: there is none. */
+/* Returns NULL when there is none. */
 static const ntr_event *next_event(struct ntr_steps *steps) {
     const ntr_event *event = NULL;
 

@@ -47,7 +47,7 @@ static bool is_view(const ntr_tally *t, size_t view, uint16_t src, const ntr_con
     return t->views[view].src == src && ntr_context_equal(&t->views[view].context, context);
 }
 
-/* The number of a view that was not used lately, made if new. */
+/* Stores the number of the view in *view. The view is created when it does not exist. Errors: NTR_E_MEMORY. */
 static ntr_status find_view(ntr_tally *t, uint16_t src, const ntr_context *context, uint32_t *view) {
     for (size_t i = t->view_count; i-- > 0;)
         if (is_view(t, i, src, context)) {

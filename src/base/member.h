@@ -1,4 +1,4 @@
-/* Members of structs that a table names by offset and size: unsigned numbers of 1, 2, 4 or 8 bytes, and bool. */
+/* Access to struct members by offset and size, for tables: unsigned numbers of 1, 2, 4 or 8 bytes, and bool. */
 #ifndef NTR_BASE_MEMBER_H
 #define NTR_BASE_MEMBER_H
 
@@ -20,7 +20,7 @@ static inline uint64_t ntr_member_get(const void *object, size_t offset, size_t 
     }
 }
 
-/* The value fits into the member. */
+/* The value must fit in the member. */
 static inline void ntr_member_set(void *object, size_t offset, size_t size, uint64_t value) {
     char *at = (char *)object + offset;
     uint8_t byte = (uint8_t)value;
