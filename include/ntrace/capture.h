@@ -27,6 +27,7 @@
 
 #include <ntrace/allocator.h>
 #include <ntrace/bytes.h>
+#include <ntrace/config.h>
 #include <ntrace/encoder.h>
 #include <ntrace/status.h>
 #include <stdbool.h>
@@ -62,11 +63,12 @@ typedef struct ntr_capture_config {
     size_t qemu_option_count;
 } ntr_capture_config;
 
-NTR_API void ntr_capture_config_init(ntr_capture_config *config);
+/* ntr_capture_config_init: no options. */
+NTR_DEFINE_CONFIG_INIT(ntr_capture_config)
 
 typedef struct ntr_capture_session ntr_capture_session;
 
-/* `config` is copied. NULL when out of memory. */
+/* `config` is copied. NULL when out of memory, or when `config` has no size. */
 NTR_API ntr_capture_session *ntr_capture_new(const ntr_capture_config *config);
 
 /* A program that still runs is killed; a bundle that is not finished is removed. NULL is allowed. */

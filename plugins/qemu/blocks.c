@@ -6,7 +6,7 @@
 
 /* A hash table: address to the newest entry of a chain. Open addressing, at most half full. */
 struct index {
-    struct slot {
+    struct index_slot {
         uint64_t address;
         uint32_t entry; /* 0: free */
     } * slots;
@@ -17,10 +17,10 @@ static struct index by_address, loops_by_end;
 static uint32_t *older_block, *older_loop; /* the chains: next older entry, by block number and loop index + 1 */
 static uint32_t older_block_size, older_loop_size;
 
-static struct slot *find_slot(const struct index *index, uint64_t address) {
+static struct index_slot *find_slot(const struct index *index, uint64_t address) {
     uint32_t at = (uint32_t)(address * 0x9e3779b97f4a7c15u >> 32);
     for (;; at++) {
-        struct slot *slot = &index->slots[at & (index->size - 1)];
+        struct index_slot *slot = &index->slots[at & (index->size - 1)];
         if (!slot->entry || slot->address == address) return slot;
     }
 }
@@ -52,10 +52,10 @@ static bool chain(struct index *index, uint64_t address, uint32_t entry, uint32_
         *older = larger;
         *older_size = size;
     }
-    struct slot *slot = find_slot(index, address);
+    struct index_slot *slot = find_slot(index, address);
     if (!slot->entry) index->used++;
     (*older)[entry] = slot->entry;
-    *slot = (struct slot){address, entry};
+    *slot = (struct index_slot){address, entry};
     return true;
 }
 

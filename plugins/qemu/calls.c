@@ -6,17 +6,17 @@
 
 #include <string.h>
 
-enum { BLOCKS = 64 }; /* how far to go back */
+enum { BLOCKS_BACK = 64 }; /* how far to go back */
 
 /* A position that moves backwards through a ring. */
-struct walk {
+struct ring_position {
     const struct channel_lane *lane;
     const uint32_t *at;
 };
 
 /* The block before, or 0 when the word is no block. Before the oldest word there are zeros, or older words of the ring.
  */
-static uint32_t step_back(struct walk *walk) {
+static uint32_t step_back(struct ring_position *walk) {
     if (walk->at == walk->lane->ring) walk->at += CHANNEL_RING;
     uint32_t word = *--walk->at;
     return word < atomic_load(&channel->head.blocks) ? word : 0;
@@ -51,10 +51,10 @@ bool calls_is_clone(int64_t number) {
 /* A system call changes no register but a0, except for sigreturn, which restores all of them. When a number was found
  * to come from before an ECALL, that call could have been sigreturn, unless its own number shows that it was not. */
 bool calls_clones_now(const struct channel_lane *lane, uint32_t number) {
-    struct walk walk = {lane, atomic_load_explicit(&lane->at, memory_order_relaxed)};
+    struct ring_position walk = {lane, atomic_load_explicit(&lane->at, memory_order_relaxed)};
     struct riscv_value values[32], value = {RISCV_OF_REGISTER, RISCV_A7};
 
-    for (int i = 0; i < BLOCKS && number; i++, number = step_back(&walk)) {
+    for (int i = 0; i < BLOCKS_BACK && number; i++, number = step_back(&walk)) {
         const struct channel_block *block = &channel->blocks[number];
         bool calls = follow(channel->code + block->code, block->size, values);
         if (i && calls && value.number != RISCV_A7) return true;

@@ -6,9 +6,9 @@
 #include <signal.h>
 
 static const int signals[] = {SIGSEGV, SIGBUS};
-enum { SIGNALS = sizeof signals / sizeof signals[0] };
+enum { FAULT_SIGNALS = sizeof signals / sizeof signals[0] };
 
-static struct sigaction qemus[SIGNALS];
+static struct sigaction qemus[FAULT_SIGNALS];
 
 static void on_fault(int signal, siginfo_t *info, void *context) {
     atomic_store(&channel->head.faulted, 1);
@@ -17,9 +17,9 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
 }
 
 static bool watch(void) {
-    for (unsigned i = 0; i < SIGNALS; i++)
+    for (unsigned i = 0; i < FAULT_SIGNALS; i++)
         if (sigaction(signals[i], NULL, &qemus[i]) || !(qemus[i].sa_flags & SA_SIGINFO)) return false;
-    for (unsigned i = 0; i < SIGNALS; i++) {
+    for (unsigned i = 0; i < FAULT_SIGNALS; i++) {
         struct sigaction ours = qemus[i];
         ours.sa_sigaction = on_fault;
         if (sigaction(signals[i], &ours, NULL)) return false;

@@ -147,7 +147,7 @@ static void level_passes(const struct channel_block *block) {
 }
 
 /* At the first block of a signal handler: record where the signal arrived. */
-static void record_entry(struct channel_lane *lane, const struct handler *handler) {
+static void record_entry(struct channel_lane *lane, const struct signal_handler *handler) {
     static const uint64_t raised = 1u << (SIGILL - 1) | 1u << (SIGTRAP - 1) | 1u << (SIGBUS - 1) | 1u << (SIGFPE - 1) |
                                    1u << (SIGSEGV - 1); /* the guest numbers them alike */
     uint32_t last = flush_loops(lane), record = CHANNEL_ENTRY | CHANNEL_ALL;

@@ -54,7 +54,7 @@ void record_access_mark(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
 struct special {
     uint32_t number;
     bool may_clone;                /* ends in a system call that may create a thread, as far as its code shows */
-    const struct handler *handler; /* signal handler that begins here, or NULL */
+    const struct signal_handler *handler; /* signal handler that begins here, or NULL */
     uint32_t loop_count;           /* loops that end where this block begins */
     uint32_t *loops;
 };
@@ -116,14 +116,14 @@ void instrument(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 /* ---- syscalls.c: system calls that change what the plugin has to know ---------------------------------------------
  */
 
-struct handler {
+struct signal_handler {
     uint64_t address;
     uint64_t signals; /* bit n - 1: signal n */
-    struct handler *next;
+    struct signal_handler *next;
 };
 
 /* The signal handler that begins at this address, or NULL. */
-const struct handler *syscalls_handler(uint64_t address);
+const struct signal_handler *syscalls_handler(uint64_t address);
 
 void syscalls_before(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
                      uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8);

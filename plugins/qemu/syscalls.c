@@ -14,24 +14,24 @@ static __thread uint64_t argument[6];
 /* ---- signal handlers ------------------------------------------------------------------------------ */
 
 /* Handlers are never removed, even when they serve no signal any more. */
-static struct handler *handlers;
+static struct signal_handler *handlers;
 static uint64_t handler_of[SIGNALS];
 
-static struct handler *find_handler(uint64_t address) {
-    struct handler *handler = handlers;
+static struct signal_handler *find_handler(uint64_t address) {
+    struct signal_handler *handler = handlers;
     while (handler && handler->address != address) handler = handler->next;
     return handler;
 }
 
-const struct handler *syscalls_handler(uint64_t address) {
+const struct signal_handler *syscalls_handler(uint64_t address) {
     return find_handler(address);
 }
 
-static struct handler *add_handler(uint64_t address) {
-    struct handler *handler = malloc(sizeof *handler);
+static struct signal_handler *add_handler(uint64_t address) {
+    struct signal_handler *handler = malloc(sizeof *handler);
 
     if (!handler) return NULL;
-    *handler = (struct handler){.address = address, .next = handlers};
+    *handler = (struct signal_handler){.address = address, .next = handlers};
     handlers = handler;
     if (blocks_known(address)) plugin_translate_anew();
     return handler;
@@ -39,7 +39,7 @@ static struct handler *add_handler(uint64_t address) {
 
 static void set_handler(unsigned signal, uint64_t address) {
     uint64_t bit = 1ull << (signal - 1);
-    struct handler *handler = find_handler(handler_of[signal]);
+    struct signal_handler *handler = find_handler(handler_of[signal]);
 
     if (handler) handler->signals &= ~bit;
     handler_of[signal] = address;

@@ -1,5 +1,6 @@
 #include "capture/bundle.h"
 #include "base/allocator.h"
+#include "bundle/write_all.h"
 #include "capture/elf.h"
 #include "capture/harts.h"
 
@@ -14,7 +15,7 @@
 #define CODE_FILE "images/code"
 
 /* What is collected for capture.json. */
-struct content {
+struct recorded {
     ntr_bundle *bundle;
     const struct ntr_capture_report *report;
     const ntr_allocator *allocator;
@@ -27,11 +28,11 @@ struct content {
     size_t source_count;
 };
 
-static ntr_status fail_bundle(const struct content *content, ntr_status status) {
+static ntr_status fail_bundle(const struct recorded *content, ntr_status status) {
     return ntr_capture_fail(content->reason, status, "%s", ntr_bundle_error(content->bundle));
 }
 
-static ntr_bundle_image *new_image(struct content *content) {
+static ntr_bundle_image *new_image(struct recorded *content) {
     if (ntr_reserve(content->allocator, (void **)&content->images, &content->image_capacity, content->image_count + 1,
                     sizeof *content->images))
         return NULL;
@@ -43,7 +44,7 @@ static ntr_bundle_image *new_image(struct content *content) {
 /* ---- ELF files ----------------------------------------------------------------------------------------------------
  */
 
-static bool has_elf(const struct content *content, const char *path, uint64_t bias) {
+static bool has_elf(const struct recorded *content, const char *path, uint64_t bias) {
     for (size_t i = 0; i < content->image_count; i++) {
         const ntr_image_options *options = &content->images[i].options;
         if (options->bias == bias && strcmp(options->name, path) == 0) return true;
@@ -52,7 +53,7 @@ static bool has_elf(const struct content *content, const char *path, uint64_t bi
 }
 
 /* A file that can no longer be read, or that is damaged, is left out: its code bytes are recorded instead. */
-static ntr_status add_elf(struct content *content, const char *path, uint64_t bias) {
+static ntr_status add_elf(struct recorded *content, const char *path, uint64_t bias) {
     ntr_image_options options = {.size = sizeof options, .bias = bias};
 
     if (has_elf(content, path, bias)) return NTR_OK;
@@ -66,7 +67,7 @@ static ntr_status add_elf(struct content *content, const char *path, uint64_t bi
 }
 
 /* "START LENGTH OFFSET PATH", hexadecimal. */
-static ntr_status add_mapping(struct content *content, const char *line) {
+static ntr_status add_mapping(struct recorded *content, const char *line) {
     struct ntr_capture_elf elf;
     uint64_t bias;
     char *at;
@@ -80,7 +81,7 @@ static ntr_status add_mapping(struct content *content, const char *line) {
 }
 
 /* The guest has ended, so the list of the channel is complete; its lines become strings in place. */
-static ntr_status add_mappings(struct content *content) {
+static ntr_status add_mappings(struct recorded *content) {
     struct channel *channel = content->report->harts->channel;
     char *line = channel->maps, *end = line + atomic_load(&channel->head.maps);
     ntr_status status = NTR_OK;
@@ -99,7 +100,7 @@ static ntr_status add_mappings(struct content *content) {
  */
 
 /* Do the ELF files hold the same bytes? */
-static bool is_in_files(const struct content *content, const struct ntr_capture_code_range *range) {
+static bool is_in_files(const struct recorded *content, const struct ntr_capture_code_range *range) {
     const uint8_t *bytes = content->report->harts->code.bytes + range->place;
     uint8_t there[4096];
 
@@ -112,18 +113,7 @@ static bool is_in_files(const struct content *content, const struct ntr_capture_
     return true;
 }
 
-static bool write_all(int file, const uint8_t *bytes, size_t size) {
-    while (size) {
-        ssize_t n = write(file, bytes, size);
-        if (n < 0 && errno != EINTR) return false;
-        if (n < 0) continue;
-        bytes += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
-static ntr_status add_range(struct content *content, const struct ntr_capture_code_range *range, uint64_t offset) {
+static ntr_status add_range(struct recorded *content, const struct ntr_capture_code_range *range, uint64_t offset) {
     ntr_bundle_image *image = new_image(content);
 
     if (!image) return ntr_capture_fail_memory(content->reason);
@@ -139,7 +129,7 @@ static ntr_status add_range(struct content *content, const struct ntr_capture_co
     return NTR_OK;
 }
 
-static ntr_status add_ranges(struct content *content, int file, const char *path) {
+static ntr_status add_ranges(struct recorded *content, int file, const char *path) {
     const struct ntr_capture_code *code = &content->report->harts->code;
     uint64_t offset = 0;
 
@@ -148,14 +138,14 @@ static ntr_status add_ranges(struct content *content, int file, const char *path
         if (is_in_files(content, range)) continue;
         ntr_status status = add_range(content, range, offset);
         if (status != NTR_OK) return status;
-        if (!write_all(file, code->bytes + range->place, range->length))
+        if (!ntr_write_all(file, code->bytes + range->place, range->length))
             return ntr_capture_fail_errno(content->reason, path);
         offset += range->length;
     }
     return NTR_OK;
 }
 
-static ntr_status add_code(struct content *content) {
+static ntr_status add_code(struct recorded *content) {
     size_t elf_files = content->image_count;
     char path[4096];
 
@@ -171,7 +161,7 @@ static ntr_status add_code(struct content *content) {
 /* ---- capture.json -------------------------------------------------------------------------------------------------
  */
 
-static ntr_status add_sources(struct content *content) {
+static ntr_status add_sources(struct recorded *content) {
     const struct ntr_capture_harts *harts = content->report->harts;
     uint32_t count = ntr_capture_source_lanes(harts->channel);
 
@@ -185,13 +175,13 @@ static ntr_status add_sources(struct content *content) {
     return NTR_OK;
 }
 
-static void add_loss(struct content *content, bool when, const char *what) {
+static void add_loss(struct recorded *content, bool when, const char *what) {
     struct ntr_capture_losses *losses = content->losses;
 
     if (when && losses->count < NTR_CAPTURE_LOSSES) losses->items[losses->count++].what = what;
 }
 
-static void add_losses(struct content *content) {
+static void add_losses(struct recorded *content) {
     const struct ntr_capture_harts *harts = content->report->harts;
     const struct channel_head *head = &harts->channel->head;
 
@@ -208,7 +198,7 @@ static void add_losses(struct content *content) {
         add_loss(content, true, ntr_capture_system_loss(harts->system, i));
 }
 
-static ntr_status describe(struct content *content) {
+static ntr_status describe(struct recorded *content) {
     const struct ntr_capture_report *report = content->report;
     const struct ntr_capture_system *system = report->harts->system;
     const ntr_encoder_config *config = report->harts->config;
@@ -245,7 +235,7 @@ static ntr_status describe(struct content *content) {
     return status == NTR_OK ? status : fail_bundle(content, status);
 }
 
-static ntr_status fill(struct content *content) {
+static ntr_status fill(struct recorded *content) {
     ntr_status status = add_mappings(content);
     if (status == NTR_OK) status = add_code(content);
     if (status == NTR_OK) status = add_sources(content);
@@ -257,7 +247,7 @@ static ntr_status fill(struct content *content) {
 ntr_status ntr_capture_bundle_finish(ntr_bundle *bundle, const struct ntr_capture_report *report,
                                      struct ntr_capture_losses *losses, struct ntr_capture_reason *reason) {
     const ntr_allocator *allocator = report->config->allocator;
-    struct content content = {.bundle = bundle,
+    struct recorded content = {.bundle = bundle,
                               .report = report,
                               .allocator = allocator,
                               .losses = losses,

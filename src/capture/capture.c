@@ -1,5 +1,6 @@
 /* A session: the source of executed blocks, the process that fills it, the harts that encode it, and the bundle. */
 #include "base/allocator.h"
+#include "base/config.h"
 #include "capture/bundle.h"
 #include "capture/guest.h"
 #include "capture/harts.h"
@@ -31,18 +32,16 @@ struct ntr_capture_session {
 /* ---- life ---------------------------------------------------------------------------------------------------------
  */
 
-void ntr_capture_config_init(ntr_capture_config *config) {
-    *config = (ntr_capture_config){.size = sizeof *config};
-}
-
 ntr_capture_session *ntr_capture_new(const ntr_capture_config *config) {
-    ntr_capture_session *session = ntr_alloc(config->allocator, 1, sizeof *session);
+    ntr_capture_config loaded;
 
+    if (ntr_config_load(&loaded, sizeof loaded, config) != NTR_OK) return NULL;
+    ntr_capture_session *session = ntr_alloc(loaded.allocator, 1, sizeof *session);
     if (!session) return NULL;
-    memcpy(&session->config, config, config->size < sizeof *config ? config->size : sizeof *config);
+    session->config = loaded;
     session->stream.fd = -1;
-    if (config->allocator) {
-        session->allocator_copy = *config->allocator;
+    if (loaded.allocator) {
+        session->allocator_copy = *loaded.allocator;
         session->config.allocator = &session->allocator_copy;
     }
     return session;
@@ -91,7 +90,8 @@ static ntr_status configure(ntr_capture_session *session) {
         return ntr_capture_system_new(&session->system, config, session->elf.xlen, &session->stream, encoder,
                                       &session->reason);
     encoder->params.src_bits = 8;
-    if (config->encoder) *encoder = *config->encoder;
+    if (config->encoder && ntr_config_load(encoder, sizeof *encoder, config->encoder) != NTR_OK)
+        return ntr_capture_fail(&session->reason, NTR_E_INVALID, "the configuration of the encoder has no size");
     encoder->allocator = config->allocator;
     encoder->sink = ntr_bundle_writer_put;
     encoder->sink_user = &session->stream;

@@ -5,15 +5,15 @@
 
 enum {
     ROOTS = 1 << 12, /* by the low bits of the number of the first block; a newer block replaces an older one */
-    NODES = 1 << 16,
-    MESSAGES = 1 << 14,
+    NODES_MAX = 1 << 16,
+    MESSAGES_MAX = 1 << 14,
     WORDS_MAX = 40,  /* longer paths are not learned */
     FANOUT_MAX = 16, /* children of a node; of a jump with more targets only the first ones are known */
     BATCH_BYTES = 1 << 12,
 };
 
 /* A block, behind the blocks on the way from the root. Node 0 and message 0 mean none. */
-struct node {
+struct path_node {
     uint32_t word;
     uint32_t child, sibling;
     uint32_t message; /* of the path that ends here */
@@ -22,9 +22,9 @@ struct node {
 struct ntr_capture_message_cache {
     uint32_t generation; /* of ntr_capture_code, when the content was learned; 0: the cache has never been used */
     uint32_t nodes_used, messages_used;
-    struct node roots[ROOTS];
-    struct node nodes[NODES];
-    struct ntr_capture_message messages[MESSAGES];
+    struct path_node roots[ROOTS];
+    struct path_node nodes[NODES_MAX];
+    struct ntr_capture_message messages[MESSAGES_MAX];
 };
 
 /* Nodes and messages are not cleared: memory that is not used is never touched. */
@@ -43,32 +43,32 @@ static void clear(struct ntr_capture_message_cache *cache) {
     memset(cache->roots, 0, sizeof cache->roots);
 }
 
-static struct node *root_of(struct ntr_capture_message_cache *cache, uint32_t start) {
+static struct path_node *root_of(struct ntr_capture_message_cache *cache, uint32_t start) {
     return &cache->roots[start % ROOTS];
 }
 
-static inline uint32_t child_of(const struct ntr_capture_message_cache *cache, const struct node *node, uint32_t word) {
+static inline uint32_t child_of(const struct ntr_capture_message_cache *cache, const struct path_node *node, uint32_t word) {
     uint32_t child = node->child;
     while (child && cache->nodes[child].word != word) child = cache->nodes[child].sibling;
     return child;
 }
 
 /* Returns 0 when the node has FANOUT_MAX children. */
-static uint32_t add_child(struct ntr_capture_message_cache *cache, struct node *node, uint32_t word) {
+static uint32_t add_child(struct ntr_capture_message_cache *cache, struct path_node *node, uint32_t word) {
     unsigned fanout = 0;
     for (uint32_t child = node->child; child; child = cache->nodes[child].sibling) fanout++;
     if (fanout == FANOUT_MAX) return 0;
     uint32_t added = cache->nodes_used++;
-    cache->nodes[added] = (struct node){.word = word, .sibling = node->child};
+    cache->nodes[added] = (struct path_node){.word = word, .sibling = node->child};
     return node->child = added;
 }
 
 void ntr_capture_message_cache_learn(struct ntr_capture_message_cache *cache, uint32_t start, const uint32_t *words,
                                      const uint32_t *end, const struct ntr_capture_message *message) {
     if (end - words > WORDS_MAX) return;
-    if (cache->nodes_used + WORDS_MAX > NODES || cache->messages_used == MESSAGES) clear(cache);
-    struct node *node = root_of(cache, start);
-    if (node->word != start) *node = (struct node){.word = start};
+    if (cache->nodes_used + WORDS_MAX > NODES_MAX || cache->messages_used == MESSAGES_MAX) clear(cache);
+    struct path_node *node = root_of(cache, start);
+    if (node->word != start) *node = (struct path_node){.word = start};
     for (; words < end; words++) {
         uint32_t child = child_of(cache, node, *words);
         if (!child) child = add_child(cache, node, *words);
@@ -83,7 +83,7 @@ void ntr_capture_message_cache_learn(struct ntr_capture_message_cache *cache, ui
  * the path. NULL: the path is not known. */
 static const struct ntr_capture_message *find(struct ntr_capture_message_cache *cache, uint32_t start,
                                               const uint32_t **words, const uint32_t *end) {
-    const struct node *node = root_of(cache, start);
+    const struct path_node *node = root_of(cache, start);
 
     if (node->word != start) return NULL;
     for (const uint32_t *word = *words; word < end; word++) {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    HARTS = 4096,
+    SYSTEM_HARTS = 4096,
     LOSSES = 256,
     LOSS_TEXT = 256,
     STALL_MAX = 1 << 20, /* cycles that a hart may be stalled */
@@ -31,8 +31,8 @@ struct ntr_capture_system {
     struct ntr_bundle_writer *stream;
     const char *sink;
     uint64_t now;
-    struct port ports[HARTS];
-    size_t encoder_of[HARTS]; /* 1 + index of the component; 0: the hart's trace is not in the stream */
+    struct port ports[SYSTEM_HARTS];
+    size_t encoder_of[SYSTEM_HARTS]; /* 1 + index of the component; 0: the hart's trace is not in the stream */
     bool untraced;            /* a hart without such an encoder executed something */
     char losses[LOSSES][LOSS_TEXT];
     size_t loss_count;
@@ -93,7 +93,7 @@ static bool shares_source(const struct ntr_capture_system *s, const ntr_system_c
                           const ntr_params *params) {
     ntr_system_component other;
 
-    for (unsigned hart = 0; hart < HARTS; hart++) {
+    for (unsigned hart = 0; hart < SYSTEM_HARTS; hart++) {
         if (!s->encoder_of[hart] || !get(s, s->encoder_of[hart] - 1, &other)) continue;
         if (!params->src_bits || FIELD(s, &other, TE_SRC_ID) == FIELD(s, encoder, TE_SRC_ID)) return true;
     }
@@ -253,7 +253,7 @@ const char *ntr_capture_system_tick(const struct ntr_capture_system *s) {
     enum { EXTERNAL = 1 };
     ntr_system_component encoder;
 
-    for (unsigned hart = 0; hart < HARTS; hart++) {
+    for (unsigned hart = 0; hart < SYSTEM_HARTS; hart++) {
         if (!s->encoder_of[hart] || !get(s, s->encoder_of[hart] - 1, &encoder)) continue;
         if (!FIELD(s, &encoder, TS_ENABLE)) return NULL;
         return FIELD(s, &encoder, TS_MODE) == EXTERNAL ? ticks[0] : ticks[FIELD(s, &encoder, TS_PRESCALE)];
@@ -264,21 +264,21 @@ const char *ntr_capture_system_tick(const struct ntr_capture_system *s) {
 bool ntr_capture_system_source(const struct ntr_capture_system *s, unsigned hart, uint16_t *src) {
     ntr_system_component encoder;
 
-    if (hart >= HARTS || !s->encoder_of[hart] || !get(s, s->encoder_of[hart] - 1, &encoder)) return false;
+    if (hart >= SYSTEM_HARTS || !s->encoder_of[hart] || !get(s, s->encoder_of[hart] - 1, &encoder)) return false;
     *src = FIELD(s, &encoder, TE_SRC_BITS) ? (uint16_t)FIELD(s, &encoder, TE_SRC_ID) : 0;
     return true;
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------ */
 
-struct content {
+struct ram_content {
     const ntr_allocator *allocator;
     uint8_t *bytes;
     size_t size, capacity;
 };
 
 static ntr_status collect(void *user, unsigned id, const uint8_t *bytes, size_t size) {
-    struct content *content = user;
+    struct ram_content *content = user;
 
     (void)id;
     if (ntr_reserve(content->allocator, (void **)&content->bytes, &content->capacity, content->size + size, 1))
@@ -290,7 +290,7 @@ static ntr_status collect(void *user, unsigned id, const uint8_t *bytes, size_t 
 
 /* Write whole messages only, so that the content of another sink can follow. `cut`: the first message has lost its
  * beginning. */
-static void put_whole(struct ntr_capture_system *s, const struct content *content, bool cut) {
+static void put_whole(struct ntr_capture_system *s, const struct ram_content *content, bool cut) {
     size_t from = 0, to = content->size;
 
     if (cut)
@@ -304,7 +304,7 @@ static void put_whole(struct ntr_capture_system *s, const struct content *conten
 }
 
 static ntr_status read_ram(struct ntr_capture_system *s, size_t index, const char *name) {
-    struct content content = {.allocator = s->allocator};
+    struct ram_content content = {.allocator = s->allocator};
     bool cut;
     ntr_status status = ntr_system_read_ram(s->system, index, collect, &content, &cut);
 
