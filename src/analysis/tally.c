@@ -1,3 +1,4 @@
+#include <ntrace/instructions.h>
 #include <ntrace/tally.h>
 
 #include "analysis/time_attribution.h"
@@ -264,31 +265,35 @@ typedef struct count_table {
     size_t count, capacity;
 } count_table;
 
-/* Adds the instructions of one row. */
-static ntr_status expand(ntr_tally *t, const ntr_program *program, const ntr_tally_row *row, count_table *table) {
-    uint64_t address = row->address, ticks = 0;
-    for (uint32_t i = 0; i < row->instructions; i++) {
-        ntr_insn insn;
-        if (ntr_program_insn(program, &t->views[row->view].context, 0, address, &insn) != NTR_OK) return NTR_OK;
+/* The share of the ticks of a row that its first `count` instructions have. */
+static uint64_t ticks_until(const ntr_tally_row *row, uint64_t count) {
+    uint64_t part = row->ticks / row->instructions, rest = row->ticks % row->instructions;
+    return part * count + rest * count / row->instructions;
+}
+
+/* Adds the instructions of one row, up to where no image has the next one. */
+static ntr_status expand(ntr_tally *t, ntr_instructions *instructions, const ntr_tally_row *row, count_table *table) {
+    const ntr_event span = {.kind = NTR_EVENT_SPAN, .context = t->views[row->view].context, .address = row->address,
+                            .instructions = row->instructions};
+    ntr_instruction insn;
+    ntr_status status;
+    ntr_instructions_begin(instructions, &span);
+    for (uint32_t i = 0; (status = ntr_instructions_next(instructions, &insn)) == NTR_OK; i++) {
         if (ntr_reserve(t->allocator, (void **)&table->items, &table->capacity, table->count + 1,
                         sizeof *table->items))
             return NTR_E_MEMORY;
-        bool is_last = address == row->last;
-        uint64_t part = row->ticks / row->instructions, rest = row->ticks % row->instructions;
-        uint64_t until = part * (i + 1) + rest * (i + 1) / row->instructions;
+        bool is_last = insn.address == row->last;
         table->items[table->count++] = (ntr_insn_count){
-            .address = address,
+            .address = insn.address,
             .executed = row->count,
-            .ticks = until - ticks,
+            .ticks = ticks_until(row, i + 1) - ticks_until(row, i),
             .taken = is_last && row->end == NTR_END_TAKEN ? row->count : 0,
             .not_taken = is_last && row->end == NTR_END_NOT_TAKEN ? row->count : 0,
-            .size = insn.size,
-            .flow = insn.flow,
+            .size = insn.insn.size,
+            .flow = insn.insn.flow,
         };
-        address += insn.size;
-        ticks = until;
     }
-    return NTR_OK;
+    return status == NTR_E_MEMORY ? status : NTR_OK;
 }
 
 static int compare_counts(const void *a, const void *b) {
@@ -314,18 +319,24 @@ static void merge(count_table *table) {
     table->count = kept;
 }
 
+static ntr_status expand_all(ntr_tally *t, const ntr_program *program, uint32_t view, count_table *table) {
+    size_t rows;
+    const ntr_tally_row *row = ntr_tally_rows(t, &rows);
+    ntr_instructions *instructions = ntr_instructions_new(program, t->allocator);
+    ntr_status status = instructions ? NTR_OK : NTR_E_MEMORY;
+    for (size_t i = 0; i < rows && status == NTR_OK; i++)
+        if (view == UINT32_MAX || row[i].view == view) status = expand(t, instructions, &row[i], table);
+    ntr_instructions_free(instructions);
+    return status;
+}
+
 ntr_status ntr_tally_instructions(ntr_tally *t, const ntr_program *program, uint32_t view, ntr_insn_count **counts,
                                   size_t *count) {
     count_table table = {0};
-    size_t rows;
-    const ntr_tally_row *row = ntr_tally_rows(t, &rows);
-    for (size_t i = 0; i < rows; i++) {
-        if (view != UINT32_MAX && row[i].view != view) continue;
-        ntr_status status = expand(t, program, &row[i], &table);
-        if (status) {
-            ntr_dealloc(t->allocator, table.items);
-            return status;
-        }
+    ntr_status status = expand_all(t, program, view, &table);
+    if (status) {
+        ntr_dealloc(t->allocator, table.items);
+        return status;
     }
     if (table.count) qsort(table.items, table.count, sizeof *table.items, compare_counts);
     merge(&table);
