@@ -28,6 +28,7 @@
 #include <ntrace/program.h>
 #include <ntrace/status.h>
 #include <ntrace/stream_reader.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -136,8 +137,11 @@ typedef struct ntr_bundle_index_config {
     void *user; /* passed to `proceed` */
 } ntr_bundle_index_config;
 
-/* Fills with zeros and sets `size`. */
-NTR_API void ntr_bundle_index_config_init(ntr_bundle_index_config *config);
+/* Sets the size, and every other member to 0. Inline, so that the size is the one of the caller's header. */
+static inline void ntr_bundle_index_config_init(ntr_bundle_index_config *config) {
+    memset(config, 0, sizeof *config);
+    config->size = sizeof *config;
+}
 
 /* The index of the stream (index.h), to be freed with ntr_index_free before the bundle. It comes from the file `index`;
  * where that is missing, damaged or older than the stream or capture.json, the stream is read, and the file is written

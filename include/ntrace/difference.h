@@ -9,7 +9,9 @@
  * not know is not a difference. Times are compared only where every encoder sends a message at once: at uninferable
  * jumps, returns that were not inferred, and traps.
  *
- * One object compares one source (hart). It is used by one thread at a time. */
+ * One object compares one source (hart). It is used by one thread at a time.
+ *
+ * Growth: the library owns the structs that it gives out; new members come at their end. Configs carry their size. */
 #ifndef NTRACE_DIFFERENCE_H
 #define NTRACE_DIFFERENCE_H
 
@@ -18,6 +20,7 @@
 #include <ntrace/event.h>
 #include <ntrace/program.h>
 #include <ntrace/status.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -85,9 +88,16 @@ typedef struct ntr_comparison_config {
     const ntr_allocator *allocator; /* copied; NULL: malloc */
 } ntr_comparison_config;
 
-/* Set all members to 0 and `size` to the size of the struct. */
-NTR_API void ntr_execution_init(ntr_execution *execution);
-NTR_API void ntr_comparison_config_init(ntr_comparison_config *config);
+/* Set the size, and every other member to 0. Inline, so that the size is the one of the caller's header. */
+static inline void ntr_execution_init(ntr_execution *execution) {
+    memset(execution, 0, sizeof *execution);
+    execution->size = sizeof *execution;
+}
+
+static inline void ntr_comparison_config_init(ntr_comparison_config *config) {
+    memset(config, 0, sizeof *config);
+    config->size = sizeof *config;
+}
 
 /* Returns a comparison, or NULL on error. The structs are copied. `status` may be NULL. Errors (in *status):
  * NTR_E_INVALID (an execution is missing or does not have exactly one callback, or a list is compared without a

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,8 +41,11 @@ typedef struct ntr_stream_reader_config {
     const ntr_allocator *allocator; /* copied; NULL: malloc. libzstd always uses malloc */
 } ntr_stream_reader_config;
 
-/* Fills with zeros and sets `size`. */
-NTR_API void ntr_stream_reader_config_init(ntr_stream_reader_config *config);
+/* Sets the size, and every other member to 0. Inline, so that the size is the one of the caller's header. */
+static inline void ntr_stream_reader_config_init(ntr_stream_reader_config *config) {
+    memset(config, 0, sizeof *config);
+    config->size = sizeof *config;
+}
 
 /* Nothing is read yet. NULL on failure; errors (*status, may be NULL): NTR_E_INVALID (no `read`), NTR_E_MEMORY. `close`
  * is not called then. */

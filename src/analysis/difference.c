@@ -9,6 +9,7 @@
 
 #include "analysis/steps.h"
 #include "base/allocator.h"
+#include "base/config.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,28 +35,8 @@ struct ntr_comparison {
     char error[96];
 };
 
-void ntr_execution_init(ntr_execution *execution) {
-    *execution = (ntr_execution){.size = sizeof *execution};
-}
-
-void ntr_comparison_config_init(ntr_comparison_config *config) {
-    *config = (ntr_comparison_config){.size = sizeof *config};
-}
-
-/* Copies the members that the caller's version of a struct has. The others are set to 0. */
-static bool copy_struct(void *to, size_t size, const void *from) {
-    size_t given;
-
-    if (!from) return false;
-    memcpy(&given, from, sizeof given);
-    if (given < sizeof given) return false;
-    memset(to, 0, size);
-    memcpy(to, from, given < size ? given : size);
-    return true;
-}
-
 static bool copy_execution(ntr_execution *to, const ntr_execution *from) {
-    return copy_struct(to, sizeof *to, from) && !to->next_event != !to->next_address;
+    return ntr_config_load(to, sizeof *to, from) == NTR_OK && !to->next_event != !to->next_address;
 }
 
 static bool is_list(const struct side *side) {
@@ -65,7 +46,7 @@ static bool is_list(const struct side *side) {
 ntr_comparison *ntr_comparison_new(const ntr_comparison_config *config, ntr_status *status) {
     ntr_comparison_config own;
     ntr_execution a, b;
-    bool valid = copy_struct(&own, sizeof own, config) && copy_execution(&a, own.a) && copy_execution(&b, own.b);
+    bool valid = ntr_config_load(&own, sizeof own, config) == NTR_OK && copy_execution(&a, own.a) && copy_execution(&b, own.b);
 
     valid = valid && (own.program || !a.next_address == !b.next_address);
     ntr_comparison *c = valid ? ntr_alloc(own.allocator, 1, sizeof *c) : NULL;

@@ -5,6 +5,7 @@
  * made again and replaced by a rename, so that a reader never sees a part of it. That it cannot be stored, in a folder
  * without write permission, is no error. */
 #include "bundle/bundle.h"
+#include "base/config.h"
 #include "bundle/index_text.h"
 #include "bundle/map_file.h"
 #include "bundle/write_all.h"
@@ -19,20 +20,6 @@
 #include <unistd.h>
 
 #define INDEX_FILE "index"
-
-void ntr_bundle_index_config_init(ntr_bundle_index_config *config) {
-    *config = (ntr_bundle_index_config){.size = sizeof *config};
-}
-
-/* Copy what the caller's version of the struct has; members it does not have are zero. */
-static bool copy_config(ntr_bundle_index_config *to, const ntr_bundle_index_config *from) {
-    memset(to, 0, sizeof *to);
-    to->size = sizeof *to;
-    if (!from) return true;
-    if (from->size < sizeof from->size) return false;
-    memcpy(to, from, from->size < sizeof *to ? from->size : sizeof *to);
-    return true;
-}
 
 /* Whether messages read with `params` are those that capture.json describes. */
 static bool reads_the_same(const ntr_params *params, const ntr_params *described) {
@@ -155,11 +142,12 @@ static ntr_status read_or_make(ntr_bundle *bundle, const ntr_bundle_index_config
 }
 
 ntr_status ntr_bundle_index(ntr_bundle *bundle, const ntr_bundle_index_config *config, ntr_index **index) {
-    ntr_bundle_index_config own;
+    ntr_bundle_index_config own = {.size = sizeof own};
 
     *index = NULL;
     if (!bundle->stream) return ntr_bundle_fail(bundle, NTR_E_STATE, "no bundle is open");
-    if (!copy_config(&own, config)) return ntr_bundle_fail(bundle, NTR_E_INVALID, "the config has no size");
+    if (config && ntr_config_load(&own, sizeof own, config) != NTR_OK)
+        return ntr_bundle_fail(bundle, NTR_E_INVALID, "the config has no size");
     if (!own.params) own.params = &bundle->capture.params;
     if (!reads_the_same(own.params, &bundle->capture.params))
         return ntr_bundle_fail(bundle, NTR_E_INVALID,

@@ -6,6 +6,7 @@
 #include <ntrace/stream_reader.h>
 
 #include "base/allocator.h"
+#include "base/config.h"
 #include "bundle/zstd_read.h"
 
 #include <errno.h>
@@ -34,18 +35,6 @@ struct ntr_stream_reader {
     char error[256];
 };
 
-void ntr_stream_reader_config_init(ntr_stream_reader_config *config) {
-    *config = (ntr_stream_reader_config){.size = sizeof *config};
-}
-
-/* Copy what the caller's version of the struct has; members it does not have are zero. */
-static bool copy_config(ntr_stream_reader_config *to, const ntr_stream_reader_config *from) {
-    if (from->size < sizeof from->size) return false;
-    memset(to, 0, sizeof *to);
-    memcpy(to, from, from->size < sizeof *to ? from->size : sizeof *to);
-    return to->read != NULL;
-}
-
 static ntr_stream_reader *make(const ntr_stream_reader_config *config) {
     ntr_stream_reader *reader = ntr_alloc(config->allocator, 1, sizeof *reader);
 
@@ -65,7 +54,7 @@ static ntr_stream_reader *make(const ntr_stream_reader_config *config) {
 
 ntr_stream_reader *ntr_stream_reader_new(const ntr_stream_reader_config *config, ntr_status *status) {
     ntr_stream_reader_config own;
-    bool valid = config && copy_config(&own, config);
+    bool valid = ntr_config_load(&own, sizeof own, config) == NTR_OK && own.read;
     ntr_stream_reader *reader = valid ? make(&own) : NULL;
 
     if (status) *status = reader ? NTR_OK : valid ? NTR_E_MEMORY : NTR_E_INVALID;
