@@ -39,11 +39,11 @@ typedef enum ntr_ownership {
 
 /* Which messages carry a TSTAMP besides the synchronizing ones (a set). */
 enum {
-    NTR_TS_BRANCH = 1u << 0,      /* TCODE 3, 4, 28, 30 */
-    NTR_TS_RESOURCE = 1u << 1,    /* 27 */
-    NTR_TS_OWNERSHIP = 1u << 2,   /* 2 */
-    NTR_TS_ERROR = 1u << 3,       /* 8 */
-    NTR_TS_CORRELATION = 1u << 4, /* 33 */
+    NTR_TS_BRANCH = 1u << 0,      /* branch messages and RepeatBranch */
+    NTR_TS_RESOURCE = 1u << 1,    /* ResourceFull */
+    NTR_TS_OWNERSHIP = 1u << 2,   /* Ownership */
+    NTR_TS_ERROR = 1u << 3,       /* Error */
+    NTR_TS_CORRELATION = 1u << 4, /* ProgTraceCorrelation */
     NTR_TS_ALL = 0x1f,
 };
 

@@ -70,15 +70,19 @@ bool ntr_rule_error_without_sync(view v, row r) {
     return v->source->error_before && !has_role(v, NTR_ROLE_SYNC) && !has_role(v, NTR_ROLE_STOP);
 }
 
+static bool is_after_loss(view v) {
+    return ntr_sync_flags(v->message) & NTR_VALUE_AFTER_LOSS;
+}
+
 bool ntr_rule_error_reason(view v, row r) {
     (void)r;
-    return v->source->error_before && has_role(v, NTR_ROLE_SYNC) && !(ntr_sync_flags(v->message) & NTR_VALUE_AFTER_LOSS);
+    return v->source->error_before && has_role(v, NTR_ROLE_SYNC) && !is_after_loss(v);
 }
 
 bool ntr_rule_overrun_without_error(view v, row r) {
     const bool judged = traced(v) || v->source->phase == NTR_PHASE_STOPPED;
     (void)r;
-    return judged && has_role(v, NTR_ROLE_SYNC) && ntr_sync_flags(v->message) & NTR_VALUE_AFTER_LOSS && !v->source->loss;
+    return judged && has_role(v, NTR_ROLE_SYNC) && is_after_loss(v) && !v->source->loss;
 }
 
 /* ---- modes */
@@ -198,7 +202,8 @@ bool ntr_rule_counts_nothing(view v, row r) {
 bool ntr_rule_jump_counts_nothing(view v, row r) {
     const ntr_message *m = v->message;
     (void)r;
-    return traced(v) && has_role(v, NTR_ROLE_BRANCH) && NTR_HAS(m, BTYPE) && m->btype == NTR_BTYPE_INDIRECT && m->icnt + v->source->pool_icnt == 0;
+    const bool indirect = NTR_HAS(m, BTYPE) && m->btype == NTR_BTYPE_INDIRECT;
+    return traced(v) && has_role(v, NTR_ROLE_BRANCH) && indirect && m->icnt + v->source->pool_icnt == 0;
 }
 
 /* Every branch is at least one halfword. */
@@ -212,7 +217,8 @@ bool ntr_rule_hist_over_icnt(view v, row r) {
 
 bool ntr_rule_sync_late(view v, row r) {
     (void)r;
-    return v->config->sync_period && traced(v) && has_role(v, NTR_ROLE_BRANCH) && v->source->since_sync > v->config->sync_period;
+    return v->config->sync_period && traced(v) && has_role(v, NTR_ROLE_BRANCH) &&
+           v->source->since_sync > v->config->sync_period;
 }
 
 /* ---- Ownership */
@@ -220,12 +226,14 @@ bool ntr_rule_sync_late(view v, row r) {
 /* The Ownership message may have been lost in an overflow. */
 bool ntr_rule_ownership_missing(view v, row r) {
     (void)r;
-    return v->source->sync_before && v->source->contexts && !has_role(v, NTR_ROLE_CONTEXT) && !has_role(v, NTR_ROLE_LOSS);
+    return v->source->sync_before && v->source->contexts && !has_role(v, NTR_ROLE_CONTEXT) &&
+           !has_role(v, NTR_ROLE_LOSS);
 }
 
 bool ntr_rule_ownership_format(view v, row r) {
     (void)r;
-    return v->source->sync_before && NTR_HAS(v->message, PROCESS) && ntr_ownership_format(v->message->process) == NTR_FORMAT_PRIVILEGE;
+    return v->source->sync_before && NTR_HAS(v->message, PROCESS) &&
+           ntr_ownership_format(v->message->process) == NTR_FORMAT_PRIVILEGE;
 }
 
 bool ntr_rule_ownership_order(view v, row r) {
@@ -246,7 +254,8 @@ bool ntr_rule_tstamp_missing(view v, row r) {
 bool ntr_rule_tstamp_back(view v, row r) {
     const unsigned width = v->config->params.ts_width;
     (void)r;
-    return has_role(v, NTR_ROLE_SYNC) && NTR_HAS(v->message, TSTAMP) && v->source->clock.known && (width == 0 || width >= 64) &&
+    return has_role(v, NTR_ROLE_SYNC) && NTR_HAS(v->message, TSTAMP) && v->source->clock.known &&
+           (width == 0 || width >= 64) &&
            v->message->tstamp < v->source->clock.time;
 }
 

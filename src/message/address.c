@@ -11,7 +11,7 @@ static uint64_t low_bits(uint64_t value, unsigned bits) {
     return bits < 64 ? value & ((UINT64_C(1) << bits) - 1) : value;
 }
 
-/* The receiver's side: the top bit sent stands for all those above it. */
+/* MSB extension when decoding: every bit above the highest transmitted bit equals that bit. */
 static uint64_t extend(const ntr_params *params, uint64_t value, unsigned sent) {
     unsigned all = field_bits(params);
     if (sent == 0 || sent >= all || !(value >> (sent - 1) & 1)) return value;

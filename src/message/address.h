@@ -4,7 +4,7 @@
 
 #include <ntrace/message.h>
 
-/* Fewest bits, a multiple of 6, that a receiver extends to this F-ADDR or U-ADDR again. */
+/* The smallest number of bits, a multiple of 6, from which MSB extension restores this F-ADDR or U-ADDR. */
 unsigned ntr_address_bits(const ntr_params *params, uint64_t value);
 
 #endif

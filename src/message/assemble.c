@@ -30,7 +30,7 @@ static ntr_status parse_value(ntr_draft *draft, ntr_field field, token value, co
     return NTR_OK;
 }
 
-/* KEY=VALUE; *at is where the mistake is, if there is one. */
+/* Take one KEY=VALUE. On error *at is the position of the error in the line. */
 static ntr_status parse_pair(ntr_draft *draft, token pair, const char *line, const char **at) {
     const char *equals = memchr(pair.text, '=', pair.size);
     *at = pair.text;
@@ -55,7 +55,7 @@ static ntr_status parse_pair(ntr_draft *draft, token pair, const char *line, con
     return parse_value(draft, field, value, line);
 }
 
-/* "#12" and "@0x1f" are for people. */
+/* Skip "#12" and "@0x1f": the message number and the offset are not encoded. */
 static ntr_status skip_place(const char **at, token *t) {
     for (const char *mark = "#@"; *mark; mark++) {
         uint64_t ignored;

@@ -1,5 +1,6 @@
 /* Bytes to fields. A message is cut by MSEO into segments: some fixed fields, then the one variable field
- * that takes the rest. So a segment is gathered whole and its fields are shifted out from below. */
+ * that takes the rest. The MDO bits of a whole segment are gathered first; then its fields are shifted out, lowest
+ * bits first. */
 #include "message/decode.h"
 #include "message/quick.h"
 #include "message/rules.h"
@@ -11,13 +12,13 @@ enum { WORD_BITS = 64 };
 typedef struct segment {
     const uint8_t *at, *end; /* bytes after this segment */
     uint64_t low, high;      /* MDO bits not yet taken; the fixed fields leave at least 64 of 128 to the variable */
-    uint64_t over;           /* ones above them */
-    unsigned bits;           /* how many there are, zeros included */
-    ntr_mseo mseo;           /* of the last byte; MORE: the bytes ran out */
-    bool open;               /* its variable field has not been taken */
+    uint64_t over;           /* not 0: the segment has set bits above these 128 */
+    unsigned bits;           /* number of bits left, leading zeros included */
+    ntr_mseo mseo;           /* of the segment's last byte; MORE: the message ends inside the segment */
+    bool open;               /* its variable field has not been taken yet */
 } segment;
 
-/* Bits come in at position `at`. */
+/* Add bits at bit position `at` of the segment. */
 static void add_bits(segment *s, uint64_t bits, unsigned at) {
     if (at < WORD_BITS) {
         s->low |= bits << at;
@@ -49,7 +50,7 @@ static void next_segment(segment *s) {
     }
 }
 
-/* What is wrong when a field needs more bits than its segment has. */
+/* The defect when a field needs more bits than its segment has. */
 static ntr_status shortage(const segment *s) {
     switch (s->mseo) {
     case NTR_MSEO_MORE: return NTR_E_TRUNCATED;
@@ -59,7 +60,7 @@ static ntr_status shortage(const segment *s) {
     }
 }
 
-/* Be in the segment that the next field is in. */
+/* Go on to the next segment if the variable field of this one has been taken. */
 static ntr_status enter(segment *s) {
     if (s->open) return NTR_OK;
     if (s->mseo == NTR_MSEO_MESSAGE) return NTR_E_FIELD_MISSING;
@@ -89,7 +90,7 @@ static ntr_status take_variable(segment *s, uint64_t *value, uint16_t *width) {
     return s->high | s->over ? NTR_E_FIELD_LONG : NTR_OK;
 }
 
-/* Whether the message, or the field before, ends without a bit for an optional field. */
+/* Whether an optional field is left out: no bits remain for it in the segment or in the message. */
 static bool left_out(const segment *s) {
     return s->open ? !s->bits && (s->mseo == NTR_MSEO_FIELD || s->mseo == NTR_MSEO_MESSAGE)
                    : s->mseo == NTR_MSEO_MESSAGE;
@@ -101,7 +102,7 @@ static void note(ntr_message *m, ntr_status defect, unsigned field) {
     m->defect_field = (uint8_t)field;
 }
 
-/* Read one field; whether reading can go on. */
+/* Read one field. Returns false when the fields after it cannot be read. */
 static bool read_field(const ntr_params *params, segment *s, ntr_message *m, unsigned field) {
     const ntr_field_info *info = &ntr_field_table[field];
     ntr_status status;
@@ -146,7 +147,7 @@ static void read_end(const ntr_params *params, segment *s, ntr_message *m) {
     if (s->mseo != NTR_MSEO_MESSAGE || s->at != s->end) note(m, NTR_E_FIELD_EXTRA, NTR_FIELD_NONE);
 }
 
-/* Vendor defined and reserved messages: only the framing can be told. */
+/* Vendor defined and reserved messages: only the framing can be checked. */
 static void check_opaque(segment *s, ntr_message *m) {
     while (s->mseo == NTR_MSEO_FIELD) next_segment(s);
     if (s->mseo != NTR_MSEO_MESSAGE) note(m, shortage(s), NTR_FIELD_NONE);
@@ -175,7 +176,7 @@ ntr_status ntr_message_decode_exactly(const ntr_params *params, ntr_bytes raw, n
     return m->defect;
 }
 
-/* Whether the message is a perfect one, and has been decoded. */
+/* Decode with the quick decoder. Returns false when the message is too long or has a defect. */
 static bool is_perfect(const ntr_params *params, ntr_bytes raw, ntr_message *m) {
     uint8_t padded[NTR_QUICK_READABLE] = {0};
     if (raw.size > NTR_QUICK_LONGEST) return false;

@@ -4,18 +4,18 @@
 
 #include <ntrace/message.h>
 
-/* A run of characters of the line, and its place. */
+/* Part of the line, and its column. */
 typedef struct ntr_draft_text {
-    const char *text; /* NULL: the line has none */
+    const char *text; /* NULL: not in the line */
     size_t size, column;
 } ntr_draft_text;
 
 typedef struct ntr_draft {
     ntr_message message;
     ntr_draft_text payload; /* DATA */
-    ntr_draft_text bytes;   /* BYTES: overrules everything else */
+    ntr_draft_text bytes;   /* BYTES: replaces everything else */
     size_t column[NTR_FIELD_COUNT]; /* of each present field's value */
-    size_t end;                     /* where the name ends: the place of what is missing */
+    size_t end;                     /* column where the name ends, reported for a missing field */
 } ntr_draft;
 
 /* The TCODE of this name in any case, NTR_TCODE_NONE for "Malformed", or -1. */

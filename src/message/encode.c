@@ -1,10 +1,10 @@
-/* Fields to bytes: the mirror of decode.c. */
+/* Fields to bytes, the inverse of decode.c. */
 #include "message/layout.h"
 #include "message/table.h"
 #include "message/writer.h"
 
-/* How many bits of a variable field are sent: all that count, more where asked for. An address that has a
- * width is sent as it is, not shortened. */
+/* Number of bits to send of a variable field: without leading zeros, but at least its `width`. An address that has a
+ * width is not shortened by MSB extension. */
 static unsigned bits_to_send(const ntr_params *params, const ntr_message *m, ntr_field field) {
     unsigned asked = m->width[field];
     if (!asked) return ntr_field_bits(params, field, m->value[field]);
@@ -52,7 +52,7 @@ static int careful_encode(const ntr_params *params, const ntr_message *message, 
     return status == NTR_OK ? ntr_writer_end_message(&w) : status;
 }
 
-/* ---- the quick way: messages as encoders make them, into ample room ----------------------------------------- */
+/* ---- quick encoder: messages as encoders make them, into a large buffer ----------------------------------------- */
 
 static inline bool quick_field(const ntr_params *params, ntr_quick_writer *q, const ntr_message *m, unsigned field) {
     const ntr_field_info *info = &ntr_field_table[field];
@@ -67,7 +67,7 @@ static inline bool quick_field(const ntr_params *params, ntr_quick_writer *q, co
     return true;
 }
 
-/* The message's size, or 0: the careful way is needed. */
+/* Returns the message's size, or 0 when the message needs the exact encoder. */
 static int quick_encode(const ntr_params *params, const ntr_message *m, const ntr_message_info *row, uint8_t *out) {
     ntr_quick_writer q = {.at = out, .part = m->tcode | m->src << NTR_TCODE_BITS, .bits = NTR_TCODE_BITS + params->src_bits};
     if (params->src_bits ? !NTR_HAS(m, SRC) || m->src >> params->src_bits : false) return 0;

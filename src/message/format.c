@@ -2,8 +2,8 @@
 #include "message/layout.h"
 #include "message/text.h"
 
-/* Text with its length: a fixed size is copied and what is too much overwritten, which is quicker than looking for
- * the end. */
+/* Text of a known length. The whole array is copied, which is quicker than copying the exact length; what follows
+ * overwrites the excess. */
 typedef struct label {
     char text[23];
     uint8_t size;

@@ -21,7 +21,7 @@ static char *add_fields(char *at, const ntr_message *m) {
     return at;
 }
 
-/* "0x1f:12,0x0:6" has commas. */
+/* The payload is quoted because it contains commas: "0x1f:12,0x0:6". */
 static char *add_payload(char *at, const ntr_params *params, const ntr_message *m) {
     if (m->defect != NTR_OK || !ntr_has_payload(params, m)) return at;
     *at++ = '"';

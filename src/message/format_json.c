@@ -1,5 +1,4 @@
-/* The JSON Lines form of a message. Every string in it is made of the tables' plain characters: nothing needs
- * escaping. */
+/* The JSON Lines form of a message. No string needs escaping: all come from the tables. */
 #include "message/layout.h"
 #include "message/text.h"
 

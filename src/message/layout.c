@@ -1,4 +1,4 @@
-/* Where the fields of a message lie. */
+/* The positions of fields in a message. */
 #include "message/layout.h"
 
 #include "message/address.h"
@@ -24,7 +24,7 @@ bool ntr_message_is_padded(const ntr_params *params, const ntr_message *m, ntr_f
     return ntr_is_padded(params, m, field);
 }
 
-/* Mark what ends in the byte whose MDO bits begin at `first`. */
+/* Mark the fields that end in the byte whose first MDO bit is number `first` of the message. */
 static void mark_fields(const ntr_message *m, unsigned first, ntr_message_byte *byte) {
     unsigned at = NTR_TCODE_BITS;
     for (ntr_fields left = m->present; left; left &= left - 1) {

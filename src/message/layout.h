@@ -10,8 +10,8 @@ static inline unsigned ntr_significant_bits(uint64_t value) { return 64 - (unsig
 /* Bits an encoder needs for this value, before rounding up to whole bytes. */
 unsigned ntr_field_bits(const ntr_params *params, ntr_field field, uint64_t value);
 
-/* As ntr_message_is_padded: a decoded width fills its last byte, so a surplus of less than one byte is the
- * rounding up. */
+/* As ntr_message_is_padded. A decoded width always ends at a byte boundary, so fewer than 6 surplus bits are
+ * rounding, not padding. */
 static inline bool ntr_is_padded(const ntr_params *params, const ntr_message *message, unsigned field) {
     unsigned sent = message->width[field];
     if (!(NTR_VARIABLE_FIELDS >> field & 1) || !sent) return false;

@@ -1,7 +1,7 @@
 #include "message/quick.h"
 
 #if defined(NTR_HAVE_WIDE)
-/* AMD before Zen 3 has the instruction that gathers bits, but in microcode: slower than doing without. */
+/* On AMD processors before Zen 3 PEXT is implemented in microcode and slower than the portable code. */
 static const ntr_quick *wide(void) {
     __builtin_cpu_init();
     bool slow = __builtin_cpu_is("znver1") || __builtin_cpu_is("znver2");

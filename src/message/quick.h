@@ -1,14 +1,14 @@
-/* The quick way through the well-formed messages that nearly every stream is made of, in as many variants as the
- * processor's family has instructions for. All give the same answers. */
+/* Quick decoder for messages without defects. There is one variant for each instruction set; all give the same
+ * results. Messages that it refuses are decoded by decode.c. */
 #ifndef NTR_MESSAGE_QUICK_H
 #define NTR_MESSAGE_QUICK_H
 
 #include <ntrace/reader.h>
 
-/* NTR_QUICK_READABLE bytes from the first one on must be readable, whatever they are. */
+/* A message is read from NTR_QUICK_READABLE readable bytes, whatever follows it in them. */
 enum { NTR_QUICK_READABLE = 48, NTR_QUICK_LONGEST = 32 };
 
-/* How far it came. */
+/* What was passed. */
 typedef struct ntr_quick_progress {
     size_t at; /* bytes passed */
     uint64_t idle, messages;
@@ -18,14 +18,15 @@ typedef struct ntr_quick {
     const char *name;
 
     /* Decode the message that begins at `bytes`. Returns its size; 0 when it is longer than NTR_QUICK_LONGEST,
-     * vendor defined, reserved or anything but perfect: then decode.c has to look, and `message` is undefined.
+     * vendor defined, reserved or has a defect: decode.c must decode it, and `message` is undefined.
      * Fills what ntr_message_decode fills. */
     size_t (*decode)(const ntr_params *params, const uint8_t *bytes, ntr_message *message);
 
-    /* Pass over such messages and the idle bytes between them as far as they go; add the messages to *mix. */
+    /* Pass over messages without defects and the idle bytes between them, up to the first other message; add the
+     * messages to *mix. */
     ntr_quick_progress (*check)(const ntr_params *params, const uint8_t *bytes, size_t size, ntr_message_mix *mix);
 
-    /* Pass over messages that are framed well, whatever else is in them, and have one of these TCODEs (bit i: TCODE i),
+    /* Pass over messages that are framed correctly (fields are not checked) and have one of these TCODEs (bit i: TCODE i),
      * and the idle bytes between them. It stops early where few bytes are left or a message is long. */
     ntr_quick_progress (*pass)(uint64_t tcodes, const uint8_t *bytes, size_t size);
 } ntr_quick;
@@ -38,7 +39,7 @@ extern const ntr_quick ntr_quick_portable, ntr_quick_native, ntr_quick_wide;
 const ntr_quick *ntr_quick_at(unsigned index);
 enum { NTR_QUICK_VARIANTS = 3 };
 
-/* The best one here. */
+/* The fastest variant for this processor. */
 const ntr_quick *ntr_quick_best(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Passing over messages without reading them: 32 bytes at a time, by the TCODE that each of them begins with. */
+/* Skips messages without decoding fields, 32 bytes at a time, by their TCODEs. */
 #ifndef NTR_MESSAGE_QUICK_PASS_H
 #define NTR_MESSAGE_QUICK_PASS_H
 
@@ -7,13 +7,13 @@
 
 #if defined(__AVX2__) && !defined(NTR_PORTABLE)
 
-/* Idle bytes, one bit each. */
+/* Which of 32 bytes are idle, one bit each. */
 static inline uint32_t ntr_pass_idle(const uint8_t *bytes) {
     __m256i all = _mm256_loadu_si256((const __m256i *)(const void *)bytes);
     return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(all, _mm256_set1_epi8((char)NTR_IDLE)));
 }
 
-/* Which of the set's TCODEs with these two low bits there are: a bit for each, by the four high ones. */
+/* The set as a table for byte shuffles: entry h has bit l set when TCODE 4*h + l is in the set. */
 typedef struct ntr_pass_set {
     __m256i by_high;
 } ntr_pass_set;
@@ -24,11 +24,11 @@ static inline ntr_pass_set ntr_pass_set_of(uint64_t tcodes) {
     return (ntr_pass_set){_mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)by_high))};
 }
 
-/* Bytes that are no TCODE of the set, among `starts` or elsewhere. */
+/* Bytes of `starts` (the caller ignores others) that do not begin with a TCODE of the set. */
 static inline uint32_t ntr_pass_strange(ntr_pass_set set, const uint8_t *bytes, uint32_t starts) {
     (void)starts;
     const __m256i nibble = _mm256_set1_epi8(15);
-    const __m256i bits = _mm256_broadcastsi128_si256(_mm_set1_epi32(0x08040201)); /* by the two low bits */
+    const __m256i bits = _mm256_broadcastsi128_si256(_mm_set1_epi32(0x08040201)); /* 1 << l, by the two low bits l */
     __m256i all = _mm256_loadu_si256((const __m256i *)(const void *)bytes);
     __m256i high = _mm256_and_si256(_mm256_srli_epi16(all, 4), nibble);
     __m256i low = _mm256_and_si256(_mm256_srli_epi16(all, NTR_MSEO_BITS), _mm256_set1_epi8(3));

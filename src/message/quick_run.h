@@ -1,9 +1,11 @@
-/* The engine of quick.h, to be inlined into the loops that run it.
+/* The quick decoder of quick.h, inlined into the loops that use it.
  *
- * Each message of messages.def becomes a straight line of code: the row's F, IF and OPT expand to calls that are
- * inlined with constant arguments. Where fields end is known beforehand, from the MSEO bits of a whole window, so
- * that nothing waits for anything. Whatever is not as it should be ends the line early and is left to decode.c,
- * which knows the reasons. */
+ * Idea: each row of messages.def becomes straight-line code. F, IF and OPT expand to inlined calls with constant
+ * arguments. The ends of all fields are known beforehand from the MSEO bits of a 32-byte window, so that no field
+ * waits for the one before it. Invariant: `ends` has one bit for each field that is not taken yet, and `at` is the first
+ * byte behind the last field taken. On any defect the code returns false, and decode.c decodes the message again
+ * to find the reason. Example: DirectBranch `0C 2B` with SRC[0]: its ends are bit 1; the first segment holds TCODE 3 in
+ * bits 0..5 and I-CNT 10 in bits 6..11. */
 #ifndef NTR_MESSAGE_QUICK_RUN_H
 #define NTR_MESSAGE_QUICK_RUN_H
 
@@ -23,12 +25,12 @@ enum {
 
 typedef struct ntr_line {
     const uint8_t *bytes;
-    ntr_message *message; /* NULL: nobody wants to see it */
+    ntr_message *message; /* NULL: only check */
     uint32_t ends;        /* bit i: byte i ends a field that has not been taken */
     uint32_t at;          /* first byte after the last field taken */
     uint32_t size;        /* of the message */
-    uint64_t word;        /* the first segment's bytes; its MDO bits are gathered where somebody looks at them */
-    uint32_t used, bits;  /* how many of these bits have been taken, of how many */
+    uint64_t word;        /* the bytes of the first segment */
+    uint32_t used, bits;  /* MDO bits of the first segment: taken, all */
     bool open;            /* still in the first segment */
     ntr_fields present;
     uint64_t value[NTR_FIELD_COUNT + 1]; /* one more for NTR_FIELD_NONE */
@@ -36,10 +38,11 @@ typedef struct ntr_line {
 
 typedef struct ntr_gathered {
     uint64_t bits;
-    uint64_t over; /* ones above the 64 */
+    uint64_t over; /* not 0: set bits above the 64 */
 } ntr_gathered;
 
-/* A field of 9 to 16 bytes. By value: an address taken would keep all of ntr_line in memory. */
+/* A field of 9 to 16 bytes. It takes and returns values, because taking the address of ntr_line would keep all of it in
+ * memory. */
 static __attribute__((noinline)) ntr_gathered ntr_gather_long(const uint8_t *bytes, unsigned count) {
     if (count > 16) return (ntr_gathered){.over = 1};
     uint64_t rest = ntr_gather_mdo(ntr_load8(bytes + 8) << 8 * (16 - count) >> 8 * (16 - count));
@@ -60,16 +63,16 @@ NTR_INLINE void ntr_quick_keep(ntr_line *q, unsigned field, uint64_t value, unsi
     q->message->width[field] = (uint16_t)bits;
 }
 
-/* The engine's steps return false when the message has to be looked at exactly. */
+/* The following functions return false when decode.c has to decode the message. */
 
-/* Fixed fields are in the first segment; that they fit shows when its variable field is taken. */
+/* Fixed fields are in the first segment. ntr_quick_take_rest checks that they fit. */
 NTR_INLINE void ntr_quick_take_fixed(ntr_line *q, unsigned field, unsigned bits) {
     uint64_t value = ntr_gather_mdo(q->word) >> q->used & ((UINT64_C(1) << bits) - 1);
     ntr_quick_keep(q, field, value, bits);
     q->used += bits;
 }
 
-/* The variable field of the first segment: what the fixed ones have left. */
+/* The variable field of the first segment: the bits that the fixed fields leave. */
 NTR_INLINE bool ntr_quick_take_rest(ntr_line *q, unsigned field) {
     if (NTR_UNLIKELY(q->used >= q->bits)) return false;
     ntr_quick_keep(q, field, ntr_gather_mdo(q->word) >> q->used, q->bits - q->used);
@@ -77,7 +80,7 @@ NTR_INLINE bool ntr_quick_take_rest(ntr_line *q, unsigned field) {
     return true;
 }
 
-/* A variable field that has its bytes to itself. */
+/* A variable field that shares no byte with another. */
 NTR_INLINE bool ntr_quick_take_next(ntr_line *q, unsigned field) {
     if (NTR_UNLIKELY(!q->ends)) return false;
     const uint8_t *bytes = q->bytes + q->at;
@@ -93,7 +96,7 @@ NTR_INLINE bool ntr_quick_take_next(ntr_line *q, unsigned field) {
     return true;
 }
 
-/* In any dialect: the exact decoder knows which. */
+/* Check the rules of all dialects at once; decode.c checks those of the stream's dialect. */
 NTR_INLINE bool ntr_quick_keeps_rules(const ntr_line *q, unsigned field) {
 #define SLOT(field) (NTR_FIELD_##field == NTR_FIELD_NONE ? (unsigned)NTR_FIELD_COUNT : (unsigned)NTR_FIELD_##field)
 #define NTR_RULE(id, condition, when, low, high, set, defect)                                                     \
@@ -112,14 +115,14 @@ NTR_INLINE bool ntr_quick_take(ntr_line *q, unsigned field, unsigned shape, unsi
     return ntr_quick_keeps_rules(q, field);
 }
 
-/* Nothing of it is there, neither here nor in a byte of its own. */
+/* An optional field that is left out reads 0. */
 NTR_INLINE bool ntr_quick_leave_out(ntr_line *q, unsigned field) {
     q->open = false;
     if (q->message) q->message->value[field] = q->message->width[field] = 0;
     return true;
 }
 
-/* The rows of messages.def; each entry returns from the function it stands in when it fails. */
+/* The rows of messages.def. An entry that fails returns from the function. */
 #define TAKE(x) ntr_quick_take(q, NTR_FIELD_##x, NTR_SHAPE_OF_##x, NTR_BITS_OF_##x)
 #define OR_RETURN(entry) __extension__({ if (!(entry)) return false; })
 #define F(x) OR_RETURN(TAKE(x))
@@ -131,7 +134,7 @@ NTR_INLINE void ntr_quick_source(ntr_line *q, unsigned src_bits) {
     q->present = src_bits ? NTR_FIELD_BIT(NTR_FIELD_SRC) : 0;
 }
 
-/* SRC is taken in every case anew, so that the compiler sees which cases look at the first segment at all. */
+/* SRC is taken in each case, so that the compiler sees which cases read the first segment. */
 NTR_INLINE bool ntr_quick_payload(ntr_line *q, unsigned tcode, unsigned src_bits, unsigned known) {
     switch (tcode) {
 #define NTR_MESSAGE(id, tcode, text, set, role, flags, about, ...) \
@@ -152,12 +155,12 @@ NTR_INLINE bool ntr_quick_payload(ntr_line *q, unsigned tcode, unsigned src_bits
 #undef IF
 #undef OPT
 
-/* See where the fields of the message end, and take its first segment. `window` begins with the message. */
+/* Find the ends of the fields and load the first segment. `window` begins with the message. */
 NTR_INLINE bool ntr_quick_frame(ntr_line *q, ntr_window window) {
     uint32_t ends = ntr_window_ends(window);
     if (NTR_UNLIKELY(!ends)) return false;
     uint32_t within = ends ^ (ends - 1); /* up to the first end */
-    q->size = (uint32_t)__builtin_ctz(ends) + 1; /* at once: the next message waits for this alone */
+    q->size = (uint32_t)__builtin_ctz(ends) + 1; /* early, because the next message depends only on this */
     if (NTR_UNLIKELY(ntr_window_reserved(window) & within)) return false;
     q->ends = ntr_window_field_ends(window) & within;
     q->at = (uint32_t)__builtin_ctz(q->ends) + 1;

@@ -1,4 +1,4 @@
-/* One variant of the quick way: include this after defining NTR_VARIANT (the ntr_quick it becomes) and
+/* One variant of the quick decoder: include this after defining NTR_VARIANT (the ntr_quick it becomes) and
  * NTR_VARIANT_NAME, in a file compiled for the instructions it may use. */
 #include "message/quick_pass.h"
 #include "message/quick_run.h"
@@ -8,12 +8,12 @@ static size_t decode(const ntr_params *params, const uint8_t *bytes, ntr_message
     return ntr_quick_run(params, known, bytes, ntr_window_of(bytes), message);
 }
 
-/* MSEO bits of 64 bytes of the stream, the current message in the first half: so what a message waits for is two
- * shifts, not memory. */
+/* MSEO bits of 64 bytes of the stream; the current message begins in the first 32. A message then depends on the one
+ * before it by two shifts, not by a load from memory. */
 typedef struct view {
     const uint8_t *bytes;
     uint64_t low, high;
-    unsigned at; /* of the current message; 32 and more: time to move on */
+    unsigned at; /* index of the current message; from 32 on the view must move */
 } view;
 
 NTR_INLINE view look(const uint8_t *bytes) {
@@ -31,7 +31,7 @@ NTR_INLINE void move_on(view *v) {
 
 static ntr_quick_progress check(const ntr_params *params, const uint8_t *bytes, size_t size, ntr_message_mix *mix) {
     enum { NEEDED = NTR_WINDOW + NTR_QUICK_READABLE };
-    const ntr_params own = *params; /* nobody else can change it: what is loaded once stays loaded */
+    const ntr_params own = *params; /* a copy, so that the compiler may keep it in registers */
     unsigned known = ntr_dialect_messages(own.dialect);
     ntr_quick_progress p = {0};
     if (size < NEEDED) return p;

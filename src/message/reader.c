@@ -42,7 +42,7 @@ static void no_message(const ntr_slice *slice, ntr_message *message) {
     message->defect_field = NTR_FIELD_NONE;
 }
 
-/* The long way: slices, one defect or message each. */
+/* Take the next slice of the framer: a message or a defect. */
 static ntr_status next_slice(ntr_reader *reader, ntr_message *message) {
     ntr_slice slice;
     ntr_status status = ntr_framer_next(&reader->framer, &slice);
@@ -60,7 +60,7 @@ static ntr_status next_slice(ntr_reader *reader, ntr_message *message) {
     return NTR_OK;
 }
 
-/* Whether a message may be taken straight from the span. */
+/* Whether the quick decoder may read from the span: it has enough bytes, and a message begins here. */
 static bool can_be_quick(ntr_framer *framer) {
     return framer->mode == NTR_FRAMER_BETWEEN && ntr_framer_skip_idle(framer) >= NTR_QUICK_READABLE;
 }
@@ -79,7 +79,7 @@ ntr_status ntr_reader_next(ntr_reader *reader, ntr_message *message) {
     return next_slice(reader, message);
 }
 
-/* Pass over what is perfect. */
+/* Pass over messages without defects. */
 static void check_quickly(ntr_reader *reader, ntr_message_mix *mix) {
     ntr_framer *framer = &reader->framer;
     if (framer->mode != NTR_FRAMER_BETWEEN) return;

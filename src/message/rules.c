@@ -11,7 +11,7 @@ static const ntr_rule rules[] = {
 
 const ntr_rule *ntr_rule_at(size_t index) { return index < sizeof rules / sizeof rules[0] ? &rules[index] : NULL; }
 
-/* Fields that have a rule at all. */
+/* Fields that have a rule. */
 #define NTR_RULE(field, condition, when, low, high, set, defect) | NTR_FIELD_BIT(NTR_FIELD_##field)
 static const ntr_fields ruled = 0
 #include "message/rules.def"

@@ -5,9 +5,9 @@
 #include <ntrace/message.h>
 
 typedef struct ntr_rule {
-    uint8_t field, condition, when; /* `field` is bound when `condition` (or NTR_FIELD_NONE) has the value `when` */
+    uint8_t field, condition, when; /* the rule holds when `condition` (or NTR_FIELD_NONE) has the value `when` */
     uint8_t messages;               /* NTR_MESSAGES_* set of dialects */
-    int16_t defect;                 /* what it is called otherwise */
+    int16_t defect;                 /* the defect when `field` is outside low..high */
     uint64_t low, high;
 } ntr_rule;
 

@@ -1,6 +1,6 @@
-/* Sets of TCODEs, made from messages.def by what its rows say: bit i stands for TCODE i.
+/* Sets of TCODEs by role, flag, dialect or field of their rows in messages.def; bit i stands for TCODE i.
  *
- * Each function has a constant argument wherever it matters, and then is a constant itself. */
+ * With a constant argument each function is a constant at compile time, so hot paths may use it. */
 #ifndef NTR_MESSAGE_SETS_H
 #define NTR_MESSAGE_SETS_H
 
@@ -9,8 +9,8 @@
 #define NTR_TCODE_BIT(tcode) (UINT64_C(1) << (tcode))
 #define NTR_CONSTANT static inline __attribute__((always_inline, const))
 
-/* Whether the set has this TCODE. NTR_TCODE_NONE reads as TCODE 63, which messages.def may not have. A constant set of
- * one message becomes one comparison. */
+/* Whether the set has this TCODE. NTR_TCODE_NONE reads as TCODE 63, which messages.def may not have. A test
+ * for a constant set of one message is one comparison. */
 NTR_CONSTANT bool ntr_tcode_in(uint64_t set, unsigned tcode) {
     if (__builtin_constant_p(set) && set && !(set & (set - 1))) return tcode == (unsigned)__builtin_ctzll(set);
     return set >> (tcode & 63) & 1;
@@ -60,7 +60,7 @@ NTR_CONSTANT uint64_t ntr_tcodes_with_field(unsigned wanted) {
 #undef NTR_MESSAGE
 }
 
-/* Whether a row has the fields that whoever handles its role reads. */
+/* Whether a row has the fields that the handlers of its role read. */
 #define NTR_ROW_HAS(row, field) ((row) >> NTR_FIELD_##field & 1)
 #define NTR_ROW_FITS(row, role, flags)                                                                                \
     (((role) != NTR_ROLE_SYNC || (NTR_ROW_HAS(row, SYNC) && NTR_ROW_HAS(row, FADDR) && (flags) & NTR_IS_ABSOLUTE)) && \
@@ -86,7 +86,7 @@ NTR_CONSTANT uint64_t ntr_tcodes_with_field(unsigned wanted) {
 #undef IF
 #undef OPT
 
-/* The message that says the same as this branch message and synchronizes. */
+/* The synchronizing form of a branch message; any other TCODE is returned unchanged. */
 static inline unsigned ntr_sync_form(unsigned tcode) {
     switch (tcode) {
 #define NTR_MESSAGE(...)
@@ -102,9 +102,10 @@ NTR_CONSTANT bool ntr_has_role(unsigned tcode, unsigned role) {
     return ntr_tcode_in(ntr_tcodes_of_role(role), tcode);
 }
 
-/* Messages that say how execution went on, and so mean nothing before the first synchronizing one. */
+/* Messages that describe execution since the message before, and so mean nothing before the first synchronizing one. */
 NTR_CONSTANT uint64_t ntr_tcodes_of_flow(void) {
-    return ntr_tcodes_of_role(NTR_ROLE_BRANCH) | ntr_tcodes_of_role(NTR_ROLE_REPEAT) | ntr_tcodes_of_role(NTR_ROLE_RESOURCE);
+    return ntr_tcodes_of_role(NTR_ROLE_BRANCH) | ntr_tcodes_of_role(NTR_ROLE_REPEAT) |
+           ntr_tcodes_of_role(NTR_ROLE_RESOURCE);
 }
 
 /* Messages that the period between synchronizing messages does not count (TC-9). */

@@ -47,7 +47,7 @@ char *ntr_text_payload(char *at, const ntr_params *params, const ntr_message *m)
         if (ntr_mseo_of(m->raw.data[i]) == NTR_MSEO_MORE || end < first) continue;
         if (at != start) *at++ = ',';
         at = ntr_text(at, "0x");
-        if (end == first) *at++ = '0'; /* a field that ends with SRC and has no bits of its own */
+        if (end == first) *at++ = '0'; /* a field that ends in the byte where SRC ends has no bits left */
         else at = wide_hex(at, m->raw, first, end);
         *at++ = ':';
         at = ntr_text_dec(at, end - first);

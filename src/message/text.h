@@ -1,4 +1,4 @@
-/* Making text quickly: each call writes at `at` and returns where it ended. The caller has made room. */
+/* Functions that write text at `at` and return the position behind it. The caller provides enough room. */
 #ifndef NTR_MESSAGE_TEXT_H
 #define NTR_MESSAGE_TEXT_H
 
@@ -27,10 +27,10 @@ char *ntr_text_hex_bytes(char *at, ntr_bytes bytes); /* "70d01f" */
 /* The payload of a vendor defined or reserved message, "0x1f:12,0x0:6"; nothing when there is none. */
 char *ntr_text_payload(char *at, const ntr_params *params, const ntr_message *message);
 
-/* Whether that would write anything. */
+/* Whether ntr_text_payload would write anything. */
 bool ntr_has_payload(const ntr_params *params, const ntr_message *message);
 
-/* A form of one line: writes it at `at`, where there is room for NTR_MESSAGE_TEXT_MAX, without NUL. */
+/* Writes a message as one line at `at`, without NUL; there is room for NTR_MESSAGE_TEXT_MAX bytes. */
 typedef char *(*ntr_text_form)(const ntr_params *params, const ntr_message *message, char *at);
 
 /* Where it may not fit. */

@@ -1,4 +1,4 @@
-/* Writer: bits in, message bytes out. */
+/* Writes bits as the bytes of a message. */
 #ifndef NTR_MESSAGE_WRITER_H
 #define NTR_MESSAGE_WRITER_H
 
@@ -7,14 +7,14 @@
 #include <ntrace/status.h>
 #include <stdbool.h>
 
-enum { NTR_WRITER_WORD = 8 * NTR_MDO_BITS }; /* bits that become bytes at once */
+enum { NTR_WRITER_WORD = 8 * NTR_MDO_BITS }; /* bits written at once */
 
 typedef struct ntr_writer {
     uint8_t *out;
     size_t capacity, size;
     uint64_t part;      /* bits not yet written, fewer than one MDO group */
     unsigned part_bits;
-    bool full;          /* something did not fit */
+    bool full;          /* the buffer was too small */
 } ntr_writer;
 
 static inline void ntr_writer_init(ntr_writer *w, uint8_t *out, size_t capacity) {
@@ -70,7 +70,7 @@ static inline int ntr_writer_end_message(ntr_writer *w) {
     return (int)w->size;
 }
 
-/* ---- the same into ample room, for messages whose fields are known to fit ------------------------------------ */
+/* ---- the same into a large buffer, for messages whose fields are known to fit ------------------------------------ */
 
 enum { NTR_QUICK_ROOM = 80 }; /* bytes: TCODE and SRC, then no field needs more than two words */
 
@@ -85,8 +85,8 @@ static inline void ntr_quick_put(ntr_quick_writer *w, uint64_t value, unsigned b
     w->bits += bits;
 }
 
-/* Everything that waits becomes bytes; the last one has this MSEO. It is set before the bytes are stored: reading a
- * byte back right behind a wider store would be slow. */
+/* Write the bits of the field as bytes; the last byte gets this MSEO. MSEO is added before the store, because reading a
+ * byte back after a wider store is slow. */
 static inline void ntr_quick_end_field(ntr_quick_writer *w, ntr_mseo mseo) {
     unsigned groups = (w->bits + NTR_MDO_BITS - 1) / NTR_MDO_BITS;
     uint64_t word = ntr_scatter_mdo(w->part), last = mseo;
@@ -100,14 +100,14 @@ static inline void ntr_quick_end_field(ntr_quick_writer *w, ntr_mseo mseo) {
     w->part = w->bits = 0;
 }
 
-/* ---- and for a message of eight bytes at most, as most are: all its fields become bytes at once --------------- */
+/* ---- the same for a message of at most eight bytes: all fields are written at once --------------- */
 
 typedef struct ntr_short_writer {
     uint64_t mdo, mseo;
-    unsigned groups; /* more than 8: it is not that short, and what is here is nonsense */
+    unsigned groups; /* above 8 the message is too long, and `mdo` and `mseo` are invalid */
 } ntr_short_writer;
 
-/* The fields of `value` are `bits` (1 .. 48) wide together, the last one ends like this. */
+/* Append fields with `bits` (1 .. 48) bits in all; the last one ends with this MSEO. */
 static inline void ntr_short_put(ntr_short_writer *w, uint64_t value, unsigned bits, ntr_mseo mseo) {
     w->mdo |= value << (w->groups * NTR_MDO_BITS & 63);
     w->groups += (bits + NTR_MDO_BITS - 1) / NTR_MDO_BITS;

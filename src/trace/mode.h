@@ -8,7 +8,8 @@
 typedef enum ntr_mode { NTR_MODE_UNKNOWN, NTR_MODE_BTM, NTR_MODE_HTM } ntr_mode;
 
 static inline uint8_t ntr_mode_follow(uint8_t mode, const ntr_message *m) {
-    if (ntr_tcode_in(ntr_tcodes_of_role(NTR_ROLE_BRANCH) & ntr_tcodes_with(NTR_IS_DIRECT), m->tcode)) return NTR_MODE_BTM;
+    const uint64_t btm = ntr_tcodes_of_role(NTR_ROLE_BRANCH) & ntr_tcodes_with(NTR_IS_DIRECT);
+    if (ntr_tcode_in(btm, m->tcode)) return NTR_MODE_BTM;
     bool history = NTR_HAS(m, HIST) || (NTR_HAS(m, RCODE) && m->rcode != NTR_RCODE_ICNT);
     return history ? NTR_MODE_HTM : mode;
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What became of a slice of this mode whose end was found. */
+/* The defect of a slice, by the mode in which its end was found. */
 static const ntr_status outcomes[] = {
     [NTR_FRAMER_INSIDE] = NTR_OK,
     [NTR_FRAMER_BAD_SEQUENCE] = NTR_E_MSEO_SEQUENCE,
@@ -58,7 +58,7 @@ static uint8_t mode_after_first(uint8_t byte) {
     }
 }
 
-/* Give out the slice that has `here` more bytes in this span. */
+/* Return the slice, which has `here` more bytes in this span. */
 static ntr_status give(ntr_framer *f, ntr_slice *slice, size_t here, ntr_status defect) {
     slice->offset = f->base + f->at - f->slice_size;
     slice->size = f->slice_size + here;
@@ -72,7 +72,7 @@ static ntr_status give(ntr_framer *f, ntr_slice *slice, size_t here, ntr_status 
     return NTR_OK;
 }
 
-/* Keep `here` bytes of an unfinished slice, as many as a message may have. */
+/* Copy `here` bytes of an unfinished slice, up to the longest message. */
 static void hold(ntr_framer *f, size_t here) {
     size_t room = NTR_MESSAGE_BYTES_MAX - f->held_size;
     size_t kept = here < room ? here : room;
@@ -80,7 +80,7 @@ static void hold(ntr_framer *f, size_t here) {
     f->held_size += (uint32_t)kept;
 }
 
-/* Inside a slice: to its end, or to the end of the span. */
+/* Inside a slice: go to its end, or to the end of the span. */
 static ntr_status finish(ntr_framer *f, ntr_slice *slice) {
     size_t left = f->size - f->at;
     size_t end = ntr_find_end(f->data + f->at, left);

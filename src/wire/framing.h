@@ -1,4 +1,4 @@
-/* Where a framer stands (ntr_framer.mode), for those who read ahead of it. */
+/* The modes of a framer (ntr_framer.mode), for code that reads ahead in its span. */
 #ifndef NTR_WIRE_FRAMING_H
 #define NTR_WIRE_FRAMING_H
 
@@ -6,7 +6,7 @@
 
 #include <ntrace/framer.h>
 
-/* From INSIDE on the framer is inside a slice; after INSIDE in one that will be a defect. */
+/* In the modes from INSIDE on the framer is inside a slice; in those after INSIDE the slice has a defect. */
 enum {
     NTR_FRAMER_BETWEEN, /* after MSEO 11 or at the start: idle, or the first byte of a message */
     NTR_FRAMER_SEEKING, /* looking for the first MSEO 11 of a stream that was cut in front */
@@ -15,7 +15,7 @@ enum {
     NTR_FRAMER_BAD_RESERVED,
 };
 
-/* Pass 0xff between messages; returns how many bytes of the span are left then. */
+/* Pass over 0xff between messages. Returns the number of bytes left in the span. */
 static inline size_t ntr_framer_skip_idle(ntr_framer *framer) {
     while (framer->at < framer->size && framer->data[framer->at] == NTR_IDLE) {
         framer->at++;

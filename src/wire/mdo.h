@@ -1,4 +1,4 @@
-/* One byte on the wire: 6 MDO bits over 2 MSEO bits; and eight of them at a time. N-Trace 1.0 section 2. */
+/* The bytes of a stream: 6 MDO bits above 2 MSEO bits, one byte or eight at a time. N-Trace 1.0 section 2. */
 #ifndef NTR_WIRE_MDO_H
 #define NTR_WIRE_MDO_H
 
@@ -34,14 +34,14 @@ static inline uint64_t ntr_load8(const uint8_t *bytes) {
     return le64toh(word);
 }
 
-/* The same for `size` bytes (up to 8) where no more may be touched; the rest reads 0. */
+/* The same where only `size` bytes (up to 8) may be read; the rest is 0. */
 static inline uint64_t ntr_load_upto8(const uint8_t *bytes, size_t size) {
     uint64_t word = 0;
     for (size_t i = 0; i < size && i < 8; i++) word |= (uint64_t)bytes[i] << (8 * i);
     return word;
 }
 
-/* The MDO bits of eight bytes, packed: 48 bits. Neighbours are joined: 6, 12, 24, 48. */
+/* The MDO bits of eight bytes, packed into 48 bits. Neighbours are joined in steps of 6, 12, 24 and 48 bits. */
 static inline uint64_t ntr_gather_mdo_portable(uint64_t word) {
     uint64_t x = (word >> 2) & UINT64_C(0x3f3f3f3f3f3f3f3f);
     x = (x & UINT64_C(0x003f003f003f003f)) | ((x & UINT64_C(0x3f003f003f003f00)) >> 2);
@@ -57,7 +57,7 @@ static inline uint64_t ntr_gather_mdo(uint64_t word) {
 #endif
 }
 
-/* The inverse: 48 bits as the MDO of eight bytes whose MSEO is 00. */
+/* The inverse: 48 bits as the MDO bits of eight bytes with MSEO 00. */
 static inline uint64_t ntr_scatter_mdo(uint64_t mdo) {
     uint64_t x = (mdo & UINT64_C(0xffffff)) | ((mdo & UINT64_C(0xffffff000000)) << 8);
     x = (x & UINT64_C(0x00000fff00000fff)) | ((x & UINT64_C(0x00fff00000fff000)) << 4);

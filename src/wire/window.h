@@ -1,4 +1,4 @@
-/* MSEO of 32 bytes at once, as one bit a byte. Every variant gives the same answer (tests/unit/wire). */
+/* The MSEO bits of 32 bytes, one bit for each byte. All variants give the same result (tests/unit/wire). */
 #ifndef NTR_WIRE_WINDOW_H
 #define NTR_WIRE_WINDOW_H
 
@@ -18,7 +18,7 @@ typedef struct ntr_window {
     uint32_t low, high; /* bit i: the low (high) bit of byte i's MSEO */
 } ntr_window;
 
-/* Bit 0 of each byte of a word, gathered into eight bits: no two of the shifted copies meet. */
+/* Bit 0 of each byte of a word, gathered into eight bits. The multiplication adds shifted copies that do not overlap. */
 static inline uint32_t ntr_gather_low(uint64_t word) {
     return (uint32_t)(((word & NTR_BYTES_LOW) * UINT64_C(0x0102040810204080)) >> 56);
 }
@@ -39,7 +39,7 @@ static inline ntr_window ntr_window_of(const uint8_t *bytes) { return ntr_window
 
 #elif defined(__AVX2__)
 
-/* The bit wanted is shifted to the top of its byte, where movemask looks. */
+/* movemask reads the top bit of each byte, so the bit is shifted there. */
 static inline ntr_window ntr_window_of(const uint8_t *bytes) {
     __m256i all = _mm256_loadu_si256((const __m256i *)(const void *)bytes);
     return (ntr_window){(uint32_t)_mm256_movemask_epi8(_mm256_slli_epi16(all, 7)),
@@ -52,7 +52,7 @@ static inline uint32_t ntr_top_bits(__m128i first, __m128i second) {
     return (uint32_t)_mm_movemask_epi8(first) | (uint32_t)_mm_movemask_epi8(second) << 16;
 }
 
-/* The bit wanted is shifted to the top of its byte, where movemask looks. */
+/* movemask reads the top bit of each byte, so the bit is shifted there. */
 static inline ntr_window ntr_window_of(const uint8_t *bytes) {
     __m128i first = _mm_loadu_si128((const __m128i *)(const void *)bytes);
     __m128i second = _mm_loadu_si128((const __m128i *)(const void *)(bytes + 16));
@@ -62,7 +62,7 @@ static inline ntr_window ntr_window_of(const uint8_t *bytes) {
 
 #elif defined(__aarch64__) && defined(__ARM_NEON)
 
-/* Each byte keeps the bit of its own place; adding neighbours three times makes eight bytes one. */
+/* Each byte keeps the bit of its own position; adding neighbours three times combines eight bytes into one. */
 static inline uint32_t ntr_places(uint8x16_t first, uint8x16_t second) {
     static const uint8_t place[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
     uint8x16_t mine = vld1q_u8(place);
