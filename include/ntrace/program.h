@@ -75,7 +75,7 @@ typedef size_t (*ntr_read_memory)(void *user, const ntr_context *context, uint64
 
 /* Sets a function that reads memory where no image has bytes; NULL removes it. Decoders cache code read in this way
  * until this function is called again, with the same arguments if nothing else changes. `read` may be called from every
- * thread that reads the program. Errors: none. */
+ * thread that reads the program. Returns NTR_OK. */
 NTR_API ntr_status ntr_program_set_reader(ntr_program *program, ntr_read_memory read, void *user);
 
 /* Sets the ISA of code outside ELF files (raw images without `has_isa`, memory from `read`): a set of NTR_ISA_*. The

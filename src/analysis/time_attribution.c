@@ -6,10 +6,10 @@
 
 #define ITEMS_MAX 65536 /* maximum number of items; a message can describe any number of spans */
 
-/* Returns whole * part / of without overflow, for part <= of. Exact when `of` has at most 32 bits. */
-static uint64_t portion(uint64_t whole, uint64_t part, uint64_t of) {
-    if (part == of) return whole;
-    uint64_t each = whole / of, rest = whole % of;
+/* Returns total * part / of without overflow, for part <= of. Exact when `of` has at most 32 bits. */
+static uint64_t portion(uint64_t total, uint64_t part, uint64_t of) {
+    if (part == of) return total;
+    uint64_t each = total / of, rest = total % of;
     unsigned shift = of >> 32 ? 32 - (unsigned)__builtin_clzll(of) : 0;
     return each * part + (((rest >> shift) * (part >> shift) / (of >> shift)) << shift);
 }

@@ -1,7 +1,7 @@
 /* Layout of .riscv.attributes: 'A', then subsections {u32 length, vendor (NUL-terminated), sub-subsections {tag, u32
  * length, attributes}}. An attribute is a ULEB128 tag, followed by a NUL-terminated string for odd tags and by a
- * ULEB128 for even tags. The length of a subsection counts from its own start, that of a sub-subsection from its tag.
- * */
+ * ULEB128 for even tags. The length of a subsection counts from its own start, that of a sub-subsection from its
+ * tag. */
 #include "program/attributes.h"
 
 #include <ntrace/isa.h>

@@ -53,8 +53,7 @@ ntr_block *ntr_block_table_find(const ntr_blocks *blocks, uint32_t view, uint64_
 ntr_block *ntr_block_table_fresh(ntr_blocks *blocks);
 ntr_block *ntr_block_table_keep(ntr_blocks *blocks, ntr_block *block);
 
-/* Returns the block with this number since the last flush, including invalid blocks and parts. number < blocks->count.
- * */
+/* Returns block `number` (less than blocks->count) since the last flush, including invalid blocks and parts. */
 ntr_block *ntr_blocks_at(const ntr_blocks *blocks, size_t number);
 
 /* Returns the slot of the newest block that starts in the page of `address`. */

@@ -17,7 +17,7 @@ typedef struct ntr_image_timeline {
     size_t segments_seen;
 } ntr_image_timeline;
 
-/* Adds the edges of new segments. Returns 1 when there are any, 0 when not, -1 when out of memory. */
+/* Adds the edges of new segments. Returns 0, or -1 when out of memory. */
 int ntr_image_timeline_update(ntr_image_timeline *timeline, const ntr_program *program, const ntr_allocator *allocator);
 
 /* Returns the number of edges at or before `position`. */

@@ -2,8 +2,8 @@
  *
  * The map of the images and the symbol tables are built by laying ranges over each other, one by one
  * (ntr_spans_overlay) or all at once (ntr_spans_flatten). Example: [0, 9] = A, then [4, 5] = B results in [0, 3] = A,
- * [4, 5] = B, [6, 9] = A. Ranges include their last address, so that they can extend to the end of the address space.
- * */
+ * [4, 5] = B, [6, 9] = A. Ranges include their last address, so that they can extend to the end of the address
+ * space. */
 #ifndef NTR_PROGRAM_SPANS_H
 #define NTR_PROGRAM_SPANS_H
 

@@ -109,7 +109,7 @@ static bool fill(pib_sink *sink) {
     return sink->waiting_count != 0;
 }
 
-static uint16_t rest_beat(const pib_sink *sink) {
+static uint16_t idle_beat(const pib_sink *sink) {
     const ntr_transport *transport = ntr_transport_find(transports[sink->mode]);
     return (uint16_t)(transport->idle_level ? (1u << transport->beat_bits) - 1 : 0);
 }
@@ -123,7 +123,7 @@ static void tick(trace_component *component) {
     if (!component->enabled || ++sink->cycles < cycles_per_beat(component)) return;
     sink->cycles = 0;
     if (fill(sink)) give_beat(sink, sink->waiting[sink->waiting_at++]);
-    else give_beat(sink, rest_beat(sink));
+    else give_beat(sink, idle_beat(sink));
     flush_out(sink);
 }
 
