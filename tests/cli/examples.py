@@ -5,13 +5,14 @@ import subprocess
 import sys
 
 import tiny
-from harness import bytes_of, case, check, equal, main, write
+from harness import ROOT, Run, bytes_of, case, check, equal, main, write
 
 FOLDER = os.path.dirname(os.path.abspath(sys.argv[2]))
 
 
-def example(name, *arguments, status=0):
-    done = subprocess.run([os.path.join(FOLDER, name), *arguments], capture_output=True, text=True, timeout=60, check=False)
+def example(name, *arguments, status=0, text=None):
+    done = subprocess.run([os.path.join(FOLDER, "example_" + name), *arguments], input=text, capture_output=True, text=True, timeout=60,
+                          check=False)
     equal(done.returncode, status, f"{name}: exit status ({done.stderr})")
     return done
 
@@ -26,6 +27,58 @@ def instructions():
     found = example("instructions", "/nonexistent", write("moves.nex", b""), status=1)
     check("/nonexistent: No such file" in found.stderr, found.stderr)
     example("instructions", status=2)
+
+
+@case("decode: the functions that were executed, and gaps")
+def decode():
+    program = write("program.elf", tiny.elf())
+    found = example("decode", program, write("trace.nex", bytes_of(tiny.HTM)))
+    equal(found.stdout, "0x00000100 start\n0x00000300 right\n", "its output")
+    broken = write("broken.nex", bytes_of(tiny.START) + bytes([0x02]) + bytes_of(tiny.HTM))
+    check("gap at byte" in example("decode", program, broken).stdout, "a gap is printed")
+    example("decode", status=2)
+
+
+@case("parallel: the spans in the order of the stream")
+def parallel():
+    found = example("parallel", write("program.elf", tiny.elf()), write("turns.nex", bytes_of(tiny.TURNS)))
+    equal(found.stdout, "0x00000206 2\n" * 3, "its output")
+
+
+@case("encode: the messages of an execution, as ntrace encode makes them")
+def encode():
+    program = write("program.elf", tiny.elf())
+    pcs = "".join(f"{pc:x}\n" for pc in tiny.PCS)
+    found = example("encode", program, text=pcs)
+    trace = os.path.join(os.path.dirname(program), "encoded.nex")
+    equal(Run("encode", "--pc", write("pcs.txt", pcs.encode()), "-e", program, "-o", trace).status, 0, "ntrace encode")
+    equal(found.stdout, Run("dump", trace).out, "its output")
+    check("0x00005000" in example("encode", program, text="5000\n", status=1).stderr, "an address without code is reported")
+
+
+@case("memory: code from a callback")
+def memory():
+    found = example("memory", "0x100", write("code.bin", tiny.image()), write("trace.nex", bytes_of(tiny.HTM)))
+    equal(found.stdout, "5 instructions, 2 branches, 0 gaps\n", "its output")
+    found = example("memory", "0x9000", write("code.bin", tiny.image()), write("trace.nex", bytes_of(tiny.HTM)))
+    check(" 0 gaps" not in found.stdout, "missing memory is a gap")
+
+
+@case("system: the trace of a loop from the RAM sink of the model")
+def system():
+    found = example("system")
+    trace = write("system.nex", bytes.fromhex(found.stdout))
+    names = [line.split()[2] for line in Run("dump", trace).out.splitlines()]
+    equal(names, ["ProgTraceSync", "ProgTraceCorrelation"], "messages")
+    check("HIST=0xf" in Run("dump", trace).out, "three taken branches")
+
+
+@case("each example has less than 70 lines")
+def short():
+    folder = os.path.join(ROOT, "examples")
+    for name in ("decode", "encode", "instructions", "memory", "parallel", "system"):
+        lines = open(os.path.join(folder, name + ".c"), encoding="utf-8").read().count("\n")
+        check(lines < 70, f"{name}.c has {lines} lines")
 
 
 main()
