@@ -19,6 +19,11 @@ static uint32_t next_random(uint32_t *state) {
     return *state ^= *state << 5;
 }
 
+static uint32_t jal(int32_t offset) {
+    uint32_t o = (uint32_t)offset;
+    return 0x6f | (o >> 12 & 255) << 12 | (o >> 11 & 1) << 20 | (o >> 1 & 1023) << 21 | (o >> 20 & 1) << 31;
+}
+
 static uint32_t beq(int32_t offset) {
     uint32_t o = (uint32_t)offset;
     return 0x63 | (o >> 11 & 1) << 7 | (o >> 1 & 15) << 8 | (o >> 5 & 63) << 25 | (o >> 12 & 1) << 31;
@@ -164,8 +169,9 @@ static const function *choose(const function *functions, uint32_t *random) {
 static void walk(engine *e, reference *r, const function *functions, unsigned calls, uint32_t *random) {
     for (unsigned i = 0; i < calls; i++) {
         const function *f = choose(functions, random);
-        execute(e, r, f->entry);
-        if (next_random(random) % 4 == 0) execute(e, r, f->middle);
+        unsigned into = next_random(random) % 8; /* jumps lead into the middle of functions, too */
+        if (into > 1) execute(e, r, f->entry);
+        if (into == 1 || next_random(random) % 4 == 0) execute(e, r, f->middle);
         unsigned count = next_random(random) % 16 ? 1 + next_random(random) % 3 : next_random(random) % 500 + 1;
         execute_loop(e, r, f->loop, count, next_random(random) % 8 == 0);
         execute(e, r, f->end);
@@ -183,6 +189,7 @@ static void streams_are_those_of_the_classifier(void **state) {
         {"timestamps", {"timestamps", "on", NULL}},
         {"btm", {"mode", "btm", NULL}},
         {"periodic sync by messages", {"sync-mode", "messages", "sync-max", "2", NULL}},
+        {"periodic sync by halfwords", {"sync-mode", "halfwords", "sync-max", "12", NULL}},
         {"implicit return", {"implicit-return", "full", NULL}},
         {"repeated history", {"history-repeats", "any", NULL}},
         {"filter: no runs", {"filter", "addr=0x10000-0xffffff", NULL}},
@@ -232,6 +239,29 @@ static void paths_are_cached(void **state) {
     for (unsigned i = 0; i < 6; i++) reference_enter(&r, known[i], 0);
     assert_ptr_equal(ntr_capture_chain_follow(&e.harts, hart, known + 6, end), known + 6); /* never seen before */
     compare(&e, &r, NTR_ADDRESS_UNKNOWN, false, "cached paths");
+}
+
+/* Two first blocks that share a place of the cache, 4096 numbers apart, continue with the same words. */
+static void paths_that_share_a_root(void **state) {
+    enum { APART = 4096, SMALL = BASE, LARGE = BASE + 0x1000, COMMON = BASE + 0x800 };
+    static const uint32_t common[] = {RET};
+    static engine e;
+    reference r;
+    uint32_t random = 9, large[4] = {NOP, NOP, NOP, 0};
+
+    (void)state;
+    engine_open(&e, NULL);
+    uint32_t jump = jal(COMMON - SMALL);
+    uint32_t first = fake_block(&e.plugin, SMALL, &jump, 1, 0), second = 0;
+    uint32_t shared = fake_block(&e.plugin, COMMON, common, 1, 0);
+    large[3] = jal(COMMON - (LARGE + 12));
+    while (second != first + APART) second = fake_block(&e.plugin, LARGE, large, 4, 0);
+    reference_open(&r, &e);
+    for (unsigned i = 0; i < 1000; i++) {
+        execute(&e, &r, next_random(&random) % 2 ? first : second);
+        execute(&e, &r, shared);
+    }
+    compare(&e, &r, NTR_ADDRESS_UNKNOWN, false, "shared root");
 }
 
 /* Blocks that have led to each other before extend the run without being looked at again. */
@@ -342,15 +372,20 @@ static void code_that_changes(void **state) {
     ntr_capture_harts_drain(&e.harts, true);
     assert_int_equal(e.harts.code.generation, 1);
     for (unsigned i = 0; i < 50; i++) fake_put(&e.plugin, other);
-    free(engine_finish(&e, false, &size));
+    ntr_capture_harts_drain(&e.harts, true);
     assert_int_equal(e.harts.code.generation, 2);
+    for (unsigned i = 0; i < 50; i++) fake_put(&e.plugin, one); /* known blocks, but not of this code */
+    ntr_capture_harts_drain(&e.harts, true);
+    assert_int_equal(e.harts.code.generation, 3);
+    free(engine_finish(&e, false, &size));
     assert_true(ntr_capture_code_finish(&e.harts.code));
-    assert_int_equal(e.harts.code.range_count, 2);
+    assert_int_equal(e.harts.code.range_count, 3);
     const struct ntr_capture_code_range *old = &e.harts.code.ranges[0], *new = &e.harts.code.ranges[1];
     assert_int_equal(old->from, 0);
     assert_int_equal(old->until, new->from);
     assert_true(new->from > 0 && new->from < size);
-    assert_int_equal(new->until, 0);
+    assert_int_equal(new->until, new[1].from);
+    assert_int_equal(new[1].until, 0);
     assert_memory_equal(e.harts.code.bytes + old->place, first, sizeof first);
     assert_memory_equal(e.harts.code.bytes + new->place, second, sizeof second);
     engine_close(&e);
@@ -359,6 +394,7 @@ static void code_that_changes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(streams_are_those_of_the_classifier),
                                        TEST(paths_are_cached),
+                                       TEST(paths_that_share_a_root),
                                        TEST(chains_are_followed),
                                        TEST(polls_take_what_the_poll_before_saw),
                                        TEST(a_loop_at_the_end),
