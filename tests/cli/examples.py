@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Example programs do what their first comment says."""
+import json
 import os
 import subprocess
 import sys
 
 import tiny
-from harness import ROOT, Run, bytes_of, case, check, equal, main, write
+from harness import ROOT, Run, bytes_of, case, check, equal, main, scratch, write
 
 FOLDER = os.path.dirname(os.path.abspath(sys.argv[2]))
 
@@ -13,7 +14,7 @@ FOLDER = os.path.dirname(os.path.abspath(sys.argv[2]))
 def example(name, *arguments, status=0, text=None):
     done = subprocess.run([os.path.join(FOLDER, "example_" + name), *arguments], input=text, capture_output=True, text=True, timeout=60,
                           check=False)
-    equal(done.returncode, status, f"{name}: exit status ({done.stderr})")
+    equal(done.returncode, done.returncode if status is None else status, f"{name}: exit status ({done.stderr})")
     return done
 
 
@@ -76,9 +77,30 @@ def system():
 @case("each example has less than 70 lines")
 def short():
     folder = os.path.join(ROOT, "examples")
-    for name in ("decode", "encode", "instructions", "memory", "parallel", "system"):
+    for name in ("bundle", "decode", "encode", "instructions", "memory", "parallel", "system"):
         lines = open(os.path.join(folder, name + ".c"), encoding="utf-8").read().count("\n")
         check(lines < 70, f"{name}.c has {lines} lines")
+
+
+@case("bundle: the instructions of a bundle; a stream that is damaged, and what is no bundle")
+def bundle():
+    folder = os.path.join(scratch(), "tiny.ntrace")
+    os.makedirs(os.path.join(folder, "images"))
+    described = {"format": "ntrace-bundle", "version": 1, "stream": "trace.nex", "params": {"xlen": 64},
+                 "images": [{"kind": "elf", "file": "images/tiny"}]}
+    for name, content in (("capture.json", json.dumps(described).encode()), ("images/tiny", tiny.elf()),
+                          ("trace.nex", bytes_of(tiny.BTM))):
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(content)
+    found = example("bundle", folder)
+    equal((found.stdout, found.stderr), ("5 instructions, 0 gaps\n", ""), "its output")
+    with open(os.path.join(folder, "trace.nex"), "wb") as file:
+        file.write(b"\x28\xb5\x2f\xfd" + b"junk")
+    found = example("bundle", folder, status=None)
+    check("expected the rest of a zstd frame" in found.stderr or "built without zstd" in found.stderr, found.stderr)
+    found = example("bundle", "/nonexistent", status=1)
+    check("/nonexistent: No such file" in found.stderr, found.stderr)
+    example("bundle", status=2)
 
 
 main()
