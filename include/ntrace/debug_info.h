@@ -27,7 +27,7 @@ typedef struct ntr_frame {
     uint64_t entry;         /* entry address of the function or of this inlined copy */
     uint64_t size;          /* bytes from `entry` to the end of its contiguous range; 0: not known */
     bool inlined;           /* inlined into the next frame */
-    uint64_t reserved[4];   /* zero; room for later members */
+    uint64_t reserved[4];   /* must be 0; for later members */
 } ntr_frame;
 
 /* Maximum number of frames of one address. Deeper chains of inlined functions are truncated. */

@@ -59,7 +59,7 @@ NTR_API ntr_status ntr_decoder_read(ntr_decoder *decoder, ntr_event *events, siz
 typedef struct ntr_counts {
     uint64_t instructions, halfwords, spans, branches, taken, calls, returns, exceptions, interrupts, gaps,
         messages, bytes, reserved;
-    uint64_t room[6]; /* zero; room for later members */
+    uint64_t room[6]; /* must be 0; for later members */
 } ntr_counts;
 
 /* Decode what was fed without making events; adds to *counts. Returns NTR_NEED_MORE or NTR_END as above. */

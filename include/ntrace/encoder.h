@@ -234,7 +234,7 @@ typedef struct ntr_encoder_status {
     uint64_t lost_messages, lost_bytes;   /* made and dropped */
     uint64_t lost_halfwords;              /* retired in traced windows, in no I-CNT that was kept; a ResourceFull with
                                              history that was kept may lead through some of them */
-    uint64_t reserved[8]; /* zero; room for later members */
+    uint64_t reserved[8]; /* must be 0; for later members */
 } ntr_encoder_status;
 
 NTR_API void ntr_encoder_status_get(const ntr_encoder *encoder, ntr_encoder_status *status);

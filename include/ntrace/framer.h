@@ -43,7 +43,7 @@ typedef struct ntr_framer {
     bool zero_idle;       /* 0x00 between messages is idle too */
     bool last;            /* no further span will come */
     uint8_t held[NTR_MESSAGE_BYTES_MAX];
-    uint64_t reserved[4]; /* zero; room for later members */
+    uint64_t reserved[4]; /* must be 0; for later members */
 } ntr_framer;
 
 /* Start at the beginning of a stream. */

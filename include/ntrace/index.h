@@ -29,7 +29,7 @@ typedef struct ntr_point {
     uint16_t src;
     uint8_t kind;             /* ntr_point_kind */
     uint8_t mode;             /* seen so far: 0 neither, 1 branch messages, 2 history */
-    uint64_t reserved[2]; /* zero; room for later members */
+    uint64_t reserved[2]; /* must be 0; for later members */
 } ntr_point;
 
 #define NTR_INDEX_SPACING_DEFAULT 65536 /* bytes */

@@ -87,7 +87,7 @@ typedef struct ntr_parallel_stats {
     uint64_t without_sync; /* could not, for want of a synchronizing message */
     uint64_t many_sources; /* could not, because not every source of the stream has one there */
     uint64_t guessed_wrong;
-    uint64_t reserved[4]; /* zero; room for later members */
+    uint64_t reserved[4]; /* must be 0; for later members */
 } ntr_parallel_stats;
 
 NTR_API void ntr_parallel_get_stats(const ntr_parallel *parallel, ntr_parallel_stats *stats);

@@ -30,7 +30,7 @@ typedef struct ntr_image_options {
     bool has_isa, has_jvt;   /* raw images: `isa`, `jvt` are valid; an ELF file contains this information */
     unsigned isa;            /* set of NTR_ISA_*; its XLEN must be that of the program */
     uint64_t jvt;            /* address of the jump table of CM.JT and CM.JALT (`__jvt_base$`), bias included */
-    uint64_t reserved[8];    /* zero; room for later members */
+    uint64_t reserved[8];    /* must be 0; for later members */
 } ntr_image_options;
 
 NTR_DEFINE_CONFIG_INIT(ntr_image_options)
@@ -92,7 +92,7 @@ typedef struct ntr_image_info {
     uint64_t bias;
     uint64_t low, high; /* lowest address, and highest address + 1, bias included; both 0: only names */
     ntr_image_options options;
-    uint64_t reserved[4]; /* zero; room for later members */
+    uint64_t reserved[4]; /* must be 0; for later members */
 } ntr_image_info;
 
 /* Stores a description of the image number `index`, in the order of addition. Returns NTR_END when `index` is past the
@@ -128,7 +128,7 @@ typedef struct ntr_symbol {
     uint64_t address;  /* start address, bias included */
     uint64_t size;     /* 0: not known */
     bool function;
-    uint64_t reserved[2]; /* zero; room for later members */
+    uint64_t reserved[2]; /* must be 0; for later members */
 } ntr_symbol;
 
 /* Stores the symbol for `address`: the innermost function that contains it, otherwise the innermost other symbol with a

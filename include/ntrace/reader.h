@@ -19,7 +19,7 @@ typedef struct ntr_reader {
     ntr_framer framer;
     uint64_t number; /* messages given out so far, defects included */
     const struct ntr_quick *quick; /* how this processor reads best; private */
-    uint64_t reserved[8]; /* zero; room for later members */
+    uint64_t reserved[8]; /* must be 0; for later members */
 } ntr_reader;
 
 /* Start at the beginning of a stream. `params` is copied; NULL is the plain N-Trace 1.0 stream.

@@ -88,7 +88,7 @@ typedef struct ntr_component_counts {
     uint64_t messages, bytes;           /* received; encoder: generated */
     uint64_t lost_messages, lost_bytes; /* discarded: overflow, disabled input, reset, full buffer */
     uint64_t stall_cycles;              /* encoder: cycles in which the hart was stalled */
-    uint64_t reserved[4]; /* zero; room for later members */
+    uint64_t reserved[4]; /* must be 0; for later members */
 } ntr_component_counts;
 
 typedef struct ntr_system_component {
@@ -99,7 +99,7 @@ typedef struct ntr_system_component {
     unsigned itype_width; /* encoder: width of itype at the ingress port, 3 or 4 */
     ntr_component_counts counts;
     ntr_encoder_status encoder; /* encoder only */
-    uint64_t reserved[8]; /* zero; room for later members */
+    uint64_t reserved[8]; /* must be 0; for later members */
 } ntr_system_component;
 
 /* Stores a description of the component `index` in *info. Strings are valid as long as the system.

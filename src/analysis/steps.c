@@ -1,4 +1,4 @@
-/* Joining of spans to steps.
+/* Conversion of spans to steps.
  *
  * A decoder ends a span at every message, also in the middle of straight-line code (NTR_END_CUT): a synchronizing
  * message there, or a full I-CNT, is a matter of the encoder, not of the execution. Such a span is therefore joined to
@@ -17,8 +17,8 @@ static bool is_reported_at_once(const ntr_event *e) {
     return e->end >= NTR_END_INDIRECT_JUMP && !(e->flags & NTR_EVENT_IMPLICIT);
 }
 
-/* Whether the event's time is taken for the time of its end. Several ends can come from one message; only the first of
- * them is timed. */
+/* Returns whether the time of the event is the time of its end. Several ends can come from one message; only the first
+ * of them is timed. */
 static bool is_timed(struct ntr_steps *steps, const ntr_event *e) {
     if (!is_reported_at_once(e)) return false;
     bool timed = e->flags & NTR_EVENT_TIME && e->message != steps->timed_message;

@@ -265,7 +265,7 @@ typedef struct count_table {
     size_t count, capacity;
 } count_table;
 
-/* The share of the ticks of a row that its first `count` instructions have. */
+/* Returns the ticks of the first `count` instructions of a row. */
 static uint64_t ticks_until(const ntr_tally_row *row, uint64_t count) {
     uint64_t part = row->ticks / row->instructions, rest = row->ticks % row->instructions;
     return part * count + rest * count / row->instructions;
