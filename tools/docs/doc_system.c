@@ -43,7 +43,7 @@ static void print_component(ntr_component kind) {
 static const char text[] =
     "# Systems\n\n"
     "`ntrace/system.h` is the trace hardware as software, behind its registers (`docs/registers.md`). A topology says\n"
-    "which components there are, where, and how they are connected. `examples/embed.c` shows the whole use.\n\n"
+    "which components there are, where, and how they are connected. `examples/system.c` shows the whole use.\n\n"
     "```json\n"
     "{\"components\": [\n"
     "  {\"name\": \"te0\", \"type\": \"encoder\", \"base\": \"0x10000000\", \"hart\": 0, \"to\": \"funnel:0\"},\n"
