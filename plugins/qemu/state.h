@@ -19,8 +19,8 @@ extern qemu_plugin_simple_cb_t plugin_register; /* registers all callbacks */
  * run. */
 extern bool plugin_detached;
 
-/* QEMU was started by the reader itself. When its parent is another process then, the reader has ended, even if nobody
- * has waited for it yet. */
+/* QEMU was started by the reader itself. When its parent is another process then, the reader has ended, even if no
+ * process has waited for it yet. */
 extern bool plugin_is_readers_child;
 
 /* The guest is about to have a second thread. Takes effect before its next system call. */
@@ -53,9 +53,9 @@ void record_access_mark(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
 /* A block that may need more words than its number. */
 struct special {
     uint32_t number;
-    bool may_clone;                /* ends in a system call that may create a thread, as far as its code shows */
+    bool may_clone;                       /* ends in a system call that may create a thread, as far as its code shows */
     const struct signal_handler *handler; /* signal handler that begins here, or NULL */
-    uint32_t loop_count;           /* loops that end where this block begins */
+    uint32_t loop_count;                  /* loops that end where this block begins */
     uint32_t *loops;
 };
 

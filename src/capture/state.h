@@ -73,7 +73,7 @@ struct ntr_capture_harts {
     uint32_t block_capacity;
     struct ntr_capture_hart *harts; /* by lane; CHANNEL_LANES of them */
     struct ntr_capture_poll poll;
-    uint32_t traced;    /* lanes that are traced: as many as SRC can tell apart */
+    uint32_t traced;    /* lanes that are traced: as many as SRC distinguishes */
     bool in_runs;       /* the encoders take runs of blocks */
     bool rewritten;     /* code changed at an unknown place of the stream */
     bool lost;          /* a table of the channel was full */
