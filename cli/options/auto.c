@@ -11,11 +11,11 @@ static uint32_t known(const struct cli_stream *stream, const ntr_program *progra
 }
 
 static void note(const char *name, const char *parameter, const ntr_choice *c) {
-    if (c->sureness == NTR_SURENESS_GIVEN) return;
-    if (c->sureness == NTR_SURENESS_UNKNOWN)
+    if (c->confidence == NTR_CONFIDENCE_GIVEN) return;
+    if (c->confidence == NTR_CONFIDENCE_UNKNOWN)
         cli_note("%s: auto: %s not determined, '%s' is assumed: %s", name, parameter, c->value, c->evidence);
     else
-        cli_note("%s: auto: %s %s, %s: %s", name, parameter, c->value, ntr_sureness_name(c->sureness), c->evidence);
+        cli_note("%s: auto: %s %s, %s: %s", name, parameter, c->value, ntr_confidence_name(c->confidence), c->evidence);
 }
 
 static void report(const char *name, const ntr_inference *inference) {

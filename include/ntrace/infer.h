@@ -1,7 +1,7 @@
 /* Inference of stream parameters from the stream and the program that was traced.
  *
  * The program gives the best evidence: only with the right parameters does every I-CNT end at the end of an
- * instruction and every jump at code. Each choice comes with its evidence and its sureness. A parameter that the stream
+ * instruction and every jump at code. Each choice comes with its evidence and its confidence. A parameter that the stream
  * does not determine keeps its default. */
 #ifndef NTRACE_INFER_H
 #define NTRACE_INFER_H
@@ -17,16 +17,16 @@
 extern "C" {
 #endif
 
-typedef enum ntr_sureness {
-    NTR_SURENESS_GIVEN = 0, /* given by the caller, or a parameter that is never inferred */
-    NTR_SURENESS_SURE,      /* every other value contradicts the stream */
-    NTR_SURENESS_LIKELY,
-    NTR_SURENESS_NO_MATTER, /* the inspected part decodes to the same execution with every value */
-    NTR_SURENESS_UNKNOWN,   /* the stream does not determine it; the value is the default */
-} ntr_sureness;
+typedef enum ntr_confidence {
+    NTR_CONFIDENCE_GIVEN = 0, /* given by the caller, or a parameter that is never inferred */
+    NTR_CONFIDENCE_SURE,      /* every other value contradicts the stream */
+    NTR_CONFIDENCE_LIKELY,
+    NTR_CONFIDENCE_NO_MATTER, /* the inspected part decodes to the same execution with every value */
+    NTR_CONFIDENCE_UNKNOWN,   /* the stream does not determine it; the value is the default */
+} ntr_confidence;
 
 typedef struct ntr_choice {
-    uint8_t sureness;   /* ntr_sureness */
+    uint8_t confidence;   /* ntr_confidence */
     char value[24];     /* as text, e.g. "4", "full", "p550" */
     char evidence[160]; /* one phrase */
 } ntr_choice;
@@ -56,7 +56,7 @@ static inline void ntr_infer_config_init(ntr_infer_config *config) {
 NTR_API ntr_status ntr_infer(const ntr_infer_config *config, ntr_bytes stream, ntr_inference *inference);
 
 /* "sure", "likely", "does not matter", "not determined", "given". Static storage; NULL for a value that is none. */
-NTR_API const char *ntr_sureness_name(unsigned sureness);
+NTR_API const char *ntr_confidence_name(unsigned confidence);
 
 #ifdef __cplusplus
 }

@@ -168,11 +168,11 @@ static const ntr_source *find(const ntr_snapshot *snapshot, uint16_t id) {
     return low < snapshot->count && snapshot->sources[low].id == id ? &snapshot->sources[low] : NULL;
 }
 
-bool ntr_snapshot_matches(const ntr_snapshot *truth, const ntr_snapshot *joined, const ntr_snapshot *guess) {
+bool ntr_snapshot_matches(const ntr_snapshot *truth, const ntr_snapshot *after_pre_sync, const ntr_snapshot *guess) {
     if (truth->early_gap.open || truth->count != guess->count + guess->silent) return false;
     if (!same_reader(&truth->reader, &guess->reader)) return false;
     for (size_t i = 0; i < guess->count; i++) {
-        const ntr_source *s = find(joined, guess->sources[i].id);
+        const ntr_source *s = find(after_pre_sync, guess->sources[i].id);
         if (!s || !same_source(s, &guess->sources[i])) return false;
     }
     return true;

@@ -52,8 +52,8 @@ ntr_snapshot *ntr_snapshot_predict(ntr_decoder *d, const ntr_snapshot_position *
                                    const ntr_snapshot_guess *guesses, size_t count);
 
 /* Returns whether a decoder continues from `guess` exactly as from the truth. `truth` is the state at the position of
- * the guess, `joined` the state in which each guessed source begins. */
-bool ntr_snapshot_matches(const ntr_snapshot *truth, const ntr_snapshot *joined, const ntr_snapshot *guess);
+ * the guess, `after_pre_sync` the state in which each guessed source begins. */
+bool ntr_snapshot_matches(const ntr_snapshot *truth, const ntr_snapshot *after_pre_sync, const ntr_snapshot *guess);
 
 /* A chunk was decoded from a matching guess and ended in `end`: add the sources without guess, in their state `before`.
  * Errors: NTR_E_MEMORY; NTR_E_STATE: such a source had messages in the chunk. */

@@ -16,9 +16,9 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *ntr_sureness_name(unsigned sureness) {
+const char *ntr_confidence_name(unsigned confidence) {
     static const char *const texts[] = {"given", "sure", "likely", "does not matter", "not determined"};
-    return sureness < sizeof texts / sizeof texts[0] ? texts[sureness] : NULL;
+    return confidence < sizeof texts / sizeof texts[0] ? texts[confidence] : NULL;
 }
 
 static bool is_given(const ntr_search *s, ntr_parameter p) { return s->config->given >> p & 1; }
@@ -29,7 +29,7 @@ __attribute__((format(printf, 3, 0))) static void set_choice(ntr_choice *choice,
     vsnprintf(choice->evidence, sizeof choice->evidence, format, arguments);
 }
 
-__attribute__((format(printf, 5, 6))) static void choose(ntr_search *s, ntr_parameter p, ntr_sureness sureness,
+__attribute__((format(printf, 5, 6))) static void choose(ntr_search *s, ntr_parameter p, ntr_confidence confidence,
                                                          const char *value, const char *format, ...) {
     ntr_choice *choice = &s->out->choices[p];
     bool given = is_given(s, p);
@@ -37,27 +37,27 @@ __attribute__((format(printf, 5, 6))) static void choose(ntr_search *s, ntr_para
     va_start(arguments, format);
     set_choice(choice, value, format, arguments);
     va_end(arguments);
-    choice->sureness = (uint8_t)(given ? NTR_SURENESS_GIVEN : sureness);
+    choice->confidence = (uint8_t)(given ? NTR_CONFIDENCE_GIVEN : confidence);
     if (given) choice->evidence[0] = 0;
 }
 
-__attribute__((format(printf, 4, 5))) static void choose_mode(ntr_search *s, ntr_sureness sureness, const char *value,
-                                                              const char *format, ...) {
+__attribute__((format(printf, 4, 5))) static void choose_mode(ntr_search *s, ntr_confidence confidence,
+                                                              const char *value, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     set_choice(&s->out->mode, value, format, arguments);
     va_end(arguments);
-    s->out->mode.sureness = (uint8_t)sureness;
+    s->out->mode.confidence = (uint8_t)confidence;
 }
 
 static void choose_by_trial(ntr_search *s, ntr_parameter p, ntr_verdict v, const char *value) {
     const ntr_infer_trial *best = &s->trials[s->best];
-    if (v.sureness == NTR_SURENESS_NO_MATTER)
-        choose(s, p, v.sureness, value, "the stream decodes to the same execution either way");
-    else if (v.sureness == NTR_SURENESS_UNKNOWN)
-        choose(s, p, v.sureness, value, "several values decode without contradiction");
+    if (v.confidence == NTR_CONFIDENCE_NO_MATTER)
+        choose(s, p, v.confidence, value, "the stream decodes to the same execution either way");
+    else if (v.confidence == NTR_CONFIDENCE_UNKNOWN)
+        choose(s, p, v.confidence, value, "several values decode without contradiction");
     else
-        choose(s, p, v.sureness, value,
+        choose(s, p, v.confidence, value,
                "%llu messages followed with %llu contradictions; the next best value: %llu with %llu",
                (unsigned long long)best->followed, (unsigned long long)ntr_infer_trouble(best),
                (unsigned long long)v.other->followed, (unsigned long long)ntr_infer_trouble(v.other));
@@ -71,7 +71,7 @@ static void value_text(const ntr_search *s, ntr_parameter p, char *out, size_t c
 /* ---- parameter by parameter */
 
 /* Without a program: the width with the fewest odd values. */
-static ntr_sureness scan_src_bits(ntr_search *s, unsigned *src_bits, uint64_t *oddities) {
+static ntr_confidence scan_src_bits(ntr_search *s, unsigned *src_bits, uint64_t *oddities) {
     uint64_t least = UINT64_MAX, second = UINT64_MAX;
     for (unsigned bits = 0; bits <= NTR_SEARCH_SRC_BITS; bits++) {
         ntr_params params;
@@ -90,7 +90,7 @@ static ntr_sureness scan_src_bits(ntr_search *s, unsigned *src_bits, uint64_t *o
     }
     enum { MARGIN = 4 };
     *oddities = least;
-    return second >= least + MARGIN && second >= 2 * least ? NTR_SURENESS_LIKELY : NTR_SURENESS_UNKNOWN;
+    return second >= least + MARGIN && second >= 2 * least ? NTR_CONFIDENCE_LIKELY : NTR_CONFIDENCE_UNKNOWN;
 }
 
 static void infer_src_bits(ntr_search *s) {
@@ -104,12 +104,13 @@ static void infer_src_bits(ntr_search *s) {
     }
     unsigned bits = 0;
     uint64_t oddities = 0;
-    ntr_sureness sureness = scan_src_bits(s, &bits, &oddities);
-    p->src_bits = sureness == NTR_SURENESS_LIKELY ? (uint8_t)bits : 0;
+    ntr_confidence confidence = scan_src_bits(s, &bits, &oddities);
+    p->src_bits = confidence == NTR_CONFIDENCE_LIKELY ? (uint8_t)bits : 0;
     snprintf(value, sizeof value, "%u", p->src_bits);
-    choose(s, NTR_PARAMETER_SRC_BITS, sureness, value,
-           sureness == NTR_SURENESS_LIKELY ? "without a program: %llu messages have unusual values, more with every other width"
-                                           : "without a program several widths are equally plausible; give --src-bits",
+    choose(s, NTR_PARAMETER_SRC_BITS, confidence, value,
+           confidence == NTR_CONFIDENCE_LIKELY
+               ? "without a program: %llu messages have unusual values, more with every other width"
+               : "without a program several widths are equally plausible; give --src-bits",
            (unsigned long long)oddities);
 }
 
@@ -150,9 +151,9 @@ static void adopt_dialect(ntr_search *s, const ntr_dialect *dialect) {
         p->implicit_return = dialect->implicit_return;
 }
 
-static void set_dialect(ntr_search *s, const char *name, ntr_sureness sureness, const char *evidence) {
+static void set_dialect(ntr_search *s, const char *name, ntr_confidence confidence, const char *evidence) {
     adopt_dialect(s, ntr_dialect_find(name));
-    choose(s, NTR_PARAMETER_DIALECT, sureness, name, "%s", evidence);
+    choose(s, NTR_PARAMETER_DIALECT, confidence, name, "%s", evidence);
 }
 
 /* Both families read this stream alike, or nothing could be decoded: what do the messages show? */
@@ -162,28 +163,28 @@ static void infer_dialect_by_signs(ntr_search *s) {
     times times_are = tell_times(scan);
     const char *older = scan->fixed_48 ? "p550" : "sifive-pre1.0";
     if (seen.own_messages || seen.runs)
-        set_dialect(s, older, NTR_SURENESS_LIKELY, "the stream has messages that N-Trace 1.0 does not have");
+        set_dialect(s, older, NTR_CONFIDENCE_LIKELY, "the stream has messages that N-Trace 1.0 does not have");
     else if (times_are == TIMES_XORS)
-        set_dialect(s, older, NTR_SURENESS_LIKELY, "timestamps increase only when TSTAMP is an exclusive or");
+        set_dialect(s, older, NTR_CONFIDENCE_LIKELY, "timestamps increase only when TSTAMP is an exclusive or");
     else if (times_are == TIMES_UNKNOWN)
-        set_dialect(s, "ntrace-1.0", NTR_SURENESS_UNKNOWN,
+        set_dialect(s, "ntrace-1.0", NTR_CONFIDENCE_UNKNOWN,
                     "too few timestamps to distinguish differences from exclusive ors; give --dialect");
     else if (scan->wide_icnt || s->trials[s->best].counted_traps)
-        set_dialect(s, "refcode", NTR_SURENESS_LIKELY, "I-CNT is wider than N-Trace 1.0 allows, or counts ECALL");
+        set_dialect(s, "refcode", NTR_CONFIDENCE_LIKELY, "I-CNT is wider than N-Trace 1.0 allows, or counts ECALL");
     else if (ntr_search_program_speaks(s))
-        set_dialect(s, "ntrace-1.0", NTR_SURENESS_NO_MATTER, "the stream decodes to the same execution either way");
+        set_dialect(s, "ntrace-1.0", NTR_CONFIDENCE_NO_MATTER, "the stream decodes to the same execution either way");
     else
-        set_dialect(s, "ntrace-1.0", NTR_SURENESS_UNKNOWN, "no message shows another dialect");
+        set_dialect(s, "ntrace-1.0", NTR_CONFIDENCE_UNKNOWN, "no message shows another dialect");
 }
 
 static void infer_dialect(ntr_search *s) {
     const ntr_dialect *best = s->trials[s->best].params.dialect;
     if (is_given(s, NTR_PARAMETER_DIALECT)) {
-        choose(s, NTR_PARAMETER_DIALECT, NTR_SURENESS_GIVEN, s->out->params.dialect->name, "%s", "");
+        choose(s, NTR_PARAMETER_DIALECT, NTR_CONFIDENCE_GIVEN, s->out->params.dialect->name, "%s", "");
         return;
     }
     ntr_verdict v = ntr_search_judge(s, NTR_PARAMETER_DIALECT);
-    bool told = v.sureness == NTR_SURENESS_SURE || v.sureness == NTR_SURENESS_LIKELY;
+    bool told = v.confidence == NTR_CONFIDENCE_SURE || v.confidence == NTR_CONFIDENCE_LIKELY;
     if (!told || (best->messages == NTR_MESSAGES_1_0 && (s->scan.wide_icnt || s->trials[s->best].counted_traps))) {
         infer_dialect_by_signs(s);
         return;
@@ -195,14 +196,14 @@ static void infer_dialect(ntr_search *s) {
 static const char *on_off(bool on) { return on ? "on" : "off"; }
 
 /* How sure it is that the stream needs a decoder that infers what `without` does not: UNTOLD when it does not. */
-static ntr_status need(const ntr_search *s, const ntr_params *without, ntr_sureness *sureness) {
+static ntr_status need(const ntr_search *s, const ntr_params *without, ntr_confidence *confidence) {
     const ntr_infer_trial *best = &s->trials[s->best];
     ntr_infer_trial trial;
     ntr_status status = ntr_search_try(s, without, &trial);
     uint64_t with = ntr_infer_trouble(best), less = ntr_infer_trouble(&trial);
-    *sureness = (with == 0 && less) || less > 4 * with + 4 ? NTR_SURENESS_SURE
-                : less > with + with / 2                   ? NTR_SURENESS_LIKELY
-                                                           : NTR_SURENESS_UNKNOWN;
+    *confidence = (with == 0 && less) || less > 4 * with + 4 ? NTR_CONFIDENCE_SURE
+                : less > with + with / 2                   ? NTR_CONFIDENCE_LIKELY
+                                                           : NTR_CONFIDENCE_UNKNOWN;
     return status;
 }
 
@@ -212,26 +213,26 @@ static ntr_status infer_implicit_return(ntr_search *s) {
     char value[16];
     value_text(s, NTR_PARAMETER_IMPLICIT_RETURN, value, sizeof value);
     if (is_given(s, NTR_PARAMETER_IMPLICIT_RETURN)) {
-        choose(s, NTR_PARAMETER_IMPLICIT_RETURN, NTR_SURENESS_GIVEN, value, "%s", "");
+        choose(s, NTR_PARAMETER_IMPLICIT_RETURN, NTR_CONFIDENCE_GIVEN, value, "%s", "");
         return NTR_OK;
     }
-    ntr_sureness needed;
+    ntr_confidence needed;
     without.implicit_return = NTR_RETURN_OFF;
     ntr_status status = need(s, &without, &needed);
     if (status != NTR_OK) return status;
-    if (needed != NTR_SURENESS_UNKNOWN) {
+    if (needed != NTR_CONFIDENCE_UNKNOWN) {
         choose(s, NTR_PARAMETER_IMPLICIT_RETURN, needed, value, "%llu returns have no message",
                (unsigned long long)best->implicit_returns);
     } else if (best->needless_returns) {
         p->implicit_return = NTR_RETURN_OFF;
-        choose(s, NTR_PARAMETER_IMPLICIT_RETURN, ntr_infer_trouble(best) ? NTR_SURENESS_LIKELY : NTR_SURENESS_SURE,
+        choose(s, NTR_PARAMETER_IMPLICIT_RETURN, ntr_infer_trouble(best) ? NTR_CONFIDENCE_LIKELY : NTR_CONFIDENCE_SURE,
                "off", "%llu returns to known callers have a message", (unsigned long long)best->needless_returns);
     } else {
         /* Expecting implicit returns costs nothing: keep them for the part of the stream that was not inspected. */
         if (s->whole) p->implicit_return = NTR_RETURN_OFF;
         value_text(s, NTR_PARAMETER_IMPLICIT_RETURN, value, sizeof value);
         choose(s, NTR_PARAMETER_IMPLICIT_RETURN,
-               ntr_search_program_speaks(s) ? NTR_SURENESS_NO_MATTER : NTR_SURENESS_UNKNOWN, value,
+               ntr_search_program_speaks(s) ? NTR_CONFIDENCE_NO_MATTER : NTR_CONFIDENCE_UNKNOWN, value,
                "no return shows it%s", s->whole ? "" : " in the inspected part");
     }
     return NTR_OK;
@@ -241,18 +242,18 @@ static ntr_status infer_sequential_jump(ntr_search *s) {
     const ntr_infer_trial *best = &s->trials[s->best];
     bool *value = &s->out->params.sequential_jump;
     ntr_params without = best->params;
-    ntr_sureness needed;
+    ntr_confidence needed;
     without.sequential_jump = false;
     ntr_status status = need(s, &without, &needed);
     if (status != NTR_OK) return status;
-    if (needed != NTR_SURENESS_UNKNOWN) {
+    if (needed != NTR_CONFIDENCE_UNKNOWN) {
         choose(s, NTR_PARAMETER_SEQUENTIAL_JUMP, needed, on_off(*value), "%llu register jumps have no message",
                (unsigned long long)best->implicit_jumps);
         return NTR_OK;
     }
     if (s->whole && !is_given(s, NTR_PARAMETER_SEQUENTIAL_JUMP)) *value = false;
     choose(s, NTR_PARAMETER_SEQUENTIAL_JUMP,
-           ntr_search_program_speaks(s) ? NTR_SURENESS_NO_MATTER : NTR_SURENESS_UNKNOWN, on_off(*value),
+           ntr_search_program_speaks(s) ? NTR_CONFIDENCE_NO_MATTER : NTR_CONFIDENCE_UNKNOWN, on_off(*value),
            "every register jump%s has its message", s->whole ? "" : " in the inspected part");
     return NTR_OK;
 }
@@ -268,10 +269,10 @@ static void infer_extend_addr(ntr_search *s) {
     enum { SOME = 8 };
     *value = scan->closed_signs != 0;
     if (*value)
-        choose(s, NTR_PARAMETER_EXTEND_ADDR, NTR_SURENESS_LIKELY, "on",
+        choose(s, NTR_PARAMETER_EXTEND_ADDR, NTR_CONFIDENCE_LIKELY, "on",
                "%llu addresses end in zeros that only extension needs", (unsigned long long)scan->closed_signs);
     else
-        choose(s, NTR_PARAMETER_EXTEND_ADDR, scan->open_signs >= SOME ? NTR_SURENESS_LIKELY : NTR_SURENESS_UNKNOWN,
+        choose(s, NTR_PARAMETER_EXTEND_ADDR, scan->open_signs >= SOME ? NTR_CONFIDENCE_LIKELY : NTR_CONFIDENCE_UNKNOWN,
                "off", "%llu addresses end in a set bit, none in zeros after it", (unsigned long long)scan->open_signs);
 }
 
@@ -284,13 +285,13 @@ static void infer_all_jumps(ntr_search *s) {
 static void infer_timestamps(ntr_search *s) {
     const ntr_scan *scan = &s->scan;
     uint64_t stamped = scan->stamped_syncs + scan->stamped_others;
-    bool proven = s->out->choices[NTR_PARAMETER_SRC_BITS].sureness <= NTR_SURENESS_SURE;
-    ntr_sureness sureness = proven ? NTR_SURENESS_SURE : NTR_SURENESS_LIKELY;
+    bool proven = s->out->choices[NTR_PARAMETER_SRC_BITS].confidence <= NTR_CONFIDENCE_SURE;
+    ntr_confidence confidence = proven ? NTR_CONFIDENCE_SURE : NTR_CONFIDENCE_LIKELY;
     if (!is_given(s, NTR_PARAMETER_TIMESTAMPS))
         s->out->params.timestamps = !stamped                                     ? NTR_TIMESTAMPS_SEEN
                                     : scan->stamped_syncs == scan->syncs ? NTR_TIMESTAMPS_ON
                                                                          : NTR_TIMESTAMPS_SEEN;
-    choose(s, NTR_PARAMETER_TIMESTAMPS, sureness, on_off(stamped != 0), "%llu of %llu messages end in TSTAMP",
+    choose(s, NTR_PARAMETER_TIMESTAMPS, confidence, on_off(stamped != 0), "%llu of %llu messages end in TSTAMP",
            (unsigned long long)stamped, (unsigned long long)scan->messages);
 }
 
@@ -301,18 +302,18 @@ static void infer_ts_width(ntr_search *s) {
     if (wraps) p->ts_width = (uint8_t)(64 - __builtin_clzll(s->scan.latest | 1));
     snprintf(value, sizeof value, "%u", p->ts_width ? p->ts_width : 64);
     if (wraps)
-        choose(s, NTR_PARAMETER_TS_WIDTH, NTR_SURENESS_LIKELY, value,
+        choose(s, NTR_PARAMETER_TS_WIDTH, NTR_CONFIDENCE_LIKELY, value,
                "absolute timestamps decrease %llu times; none needs more bits",
                (unsigned long long)s->scan.backward_sums);
     else
-        choose(s, NTR_PARAMETER_TS_WIDTH, NTR_SURENESS_NO_MATTER, value, "no timestamp wraps in the inspected part");
+        choose(s, NTR_PARAMETER_TS_WIDTH, NTR_CONFIDENCE_NO_MATTER, value, "no timestamp wraps in the inspected part");
 }
 
 static void infer_mode(ntr_search *s) {
     const ntr_scan *scan = &s->scan;
     uint64_t btm = ntr_scan_count(scan, ntr_tcodes_with(NTR_IS_DIRECT));
     const char *value = btm && scan->history ? "btm+htm" : btm ? "btm" : scan->history ? "htm" : "either";
-    choose_mode(s, btm || scan->history ? NTR_SURENESS_SURE : NTR_SURENESS_UNKNOWN, value,
+    choose_mode(s, btm || scan->history ? NTR_CONFIDENCE_SURE : NTR_CONFIDENCE_UNKNOWN, value,
                 "%llu messages that only BTM has, %llu that only HTM has", (unsigned long long)btm,
                 (unsigned long long)scan->history);
 }
@@ -323,12 +324,12 @@ static void infer_xlen(ntr_search *s) {
     if (!is_given(s, NTR_PARAMETER_XLEN)) p->xlen = (uint8_t)told;
     const char *value = p->xlen == 32 ? "32" : "64";
     if (told)
-        choose(s, NTR_PARAMETER_XLEN, NTR_SURENESS_SURE, value, "from the program");
+        choose(s, NTR_PARAMETER_XLEN, NTR_CONFIDENCE_SURE, value, "from the program");
     else if (s->scan.high_addresses)
-        choose(s, NTR_PARAMETER_XLEN, NTR_SURENESS_LIKELY, value, "%llu addresses need more than 32 bits",
+        choose(s, NTR_PARAMETER_XLEN, NTR_CONFIDENCE_LIKELY, value, "%llu addresses need more than 32 bits",
                (unsigned long long)s->scan.high_addresses);
     else
-        choose(s, NTR_PARAMETER_XLEN, NTR_SURENESS_UNKNOWN, value, "no address needs more than 32 bits");
+        choose(s, NTR_PARAMETER_XLEN, NTR_CONFIDENCE_UNKNOWN, value, "no address needs more than 32 bits");
 }
 
 /* The parameters that no code above chooses. */
@@ -337,7 +338,7 @@ static void keep_others(ntr_search *s) {
         char value[sizeof s->out->choices[p].value];
         if (!(NTR_PARAMETERS_NOT_INFERRED >> p & 1)) continue;
         value_text(s, p, value, sizeof value);
-        choose(s, p, NTR_SURENESS_GIVEN, value, "%s", "");
+        choose(s, p, NTR_CONFIDENCE_GIVEN, value, "%s", "");
     }
 }
 

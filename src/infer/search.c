@@ -114,15 +114,15 @@ static unsigned value_of(const ntr_infer_trial *t, ntr_parameter p) {
     }
 }
 
-static ntr_sureness compare(const ntr_infer_trial *best, const ntr_infer_trial *other) {
-    if (ntr_infer_trial_same(best, other)) return NTR_SURENESS_NO_MATTER;
+static ntr_confidence compare(const ntr_infer_trial *best, const ntr_infer_trial *other) {
+    if (ntr_infer_trial_same(best, other)) return NTR_CONFIDENCE_NO_MATTER;
     bool absurd = other->ran_away && !best->ran_away; /* few messages, endless execution */
     if (ntr_infer_trouble(best) == 0)
-        return ntr_infer_trouble(other) || absurd ? NTR_SURENESS_SURE : NTR_SURENESS_UNKNOWN;
+        return ntr_infer_trouble(other) || absurd ? NTR_CONFIDENCE_SURE : NTR_CONFIDENCE_UNKNOWN;
     enum { FEW = 32 }; /* one contradiction in so many messages may be damage */
     bool clean = best->contradictions * FEW <= best->followed;
     bool poor = other->followed / (other->contradictions + 1) < best->followed / (best->contradictions + 1) / 4;
-    return clean && poor ? NTR_SURENESS_SURE : NTR_SURENESS_LIKELY;
+    return clean && poor ? NTR_CONFIDENCE_SURE : NTR_CONFIDENCE_LIKELY;
 }
 
 ntr_verdict ntr_search_judge(const ntr_search *s, ntr_parameter p) {
@@ -133,8 +133,8 @@ ntr_verdict ntr_search_judge(const ntr_search *s, ntr_parameter p) {
         /* What reads the same is no rival, unless nothing else is there. */
         if (!other || ntr_infer_trial_better(t, other)) other = t;
     }
-    if (!other) return (ntr_verdict){NTR_SURENESS_NO_MATTER, best};
-    return (ntr_verdict){ntr_search_program_speaks(s) ? compare(best, other) : NTR_SURENESS_UNKNOWN, other};
+    if (!other) return (ntr_verdict){NTR_CONFIDENCE_NO_MATTER, best};
+    return (ntr_verdict){ntr_search_program_speaks(s) ? compare(best, other) : NTR_CONFIDENCE_UNKNOWN, other};
 }
 
 ntr_status ntr_search_run(ntr_search *s, ntr_bytes stream) {

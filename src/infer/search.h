@@ -21,7 +21,7 @@ typedef struct ntr_search {
 
 /* How one parameter's value compares with the others. */
 typedef struct ntr_verdict {
-    ntr_sureness sureness;
+    ntr_confidence confidence;
     const ntr_infer_trial *other; /* the best trial that has another value */
 } ntr_verdict;
 

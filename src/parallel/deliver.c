@@ -4,20 +4,20 @@
 /* ---- guesses */
 
 /* Decode it from the truth, once more if it has been. The lock is held. */
-static void begin_anew(ntr_parallel *p, ntr_chunk *next, ntr_snapshot *truth) {
+static void restart_chunk(ntr_parallel *p, ntr_chunk *next, ntr_snapshot *truth) {
     const ntr_allocator *allocator = p->decoder.allocator;
-    next->unwanted = true;
+    next->cancelled = true;
     pthread_cond_broadcast(&p->work);
-    while (next->state == NTR_CHUNK_RUNNING) pthread_cond_wait(&p->news, &p->lock);
+    while (next->state == NTR_CHUNK_RUNNING) pthread_cond_wait(&p->progress, &p->lock);
     ntr_snapshot_free(next->start, allocator);
     ntr_snapshot_free(next->end, allocator);
-    ntr_snapshot_free(next->joined, allocator);
+    ntr_snapshot_free(next->after_pre_sync, allocator);
     ntr_chunk_output_drop(&next->output, &p->parts);
     ntr_chunk_output_drop(&next->pre_sync_output, &p->parts);
-    next->unwanted = false;
+    next->cancelled = false;
     next->ahead = false;
     next->state = NTR_CHUNK_WAITING;
-    next->end = next->joined = NULL;
+    next->end = next->after_pre_sync = NULL;
     next->pre_sync.count = 0;
     next->start = truth;
 }
@@ -31,7 +31,8 @@ static void add_counts(ntr_counts *to, const ntr_counts *from) {
 /* The head has ended with the truth, which `next` starts from: as it guessed, or else once more. Called with the
  * lock held. */
 static void compare(ntr_parallel *p, ntr_chunk *head, ntr_chunk *next, ntr_snapshot *truth) {
-    if (next->guessed && ntr_snapshot_matches(truth, head->joined ? head->joined : truth, next->start)) {
+    const ntr_snapshot *after_pre_sync = head->after_pre_sync ? head->after_pre_sync : truth;
+    if (next->guessed && ntr_snapshot_matches(truth, after_pre_sync, next->start)) {
         next->before = truth;
         add_counts(&p->counts, &head->pre_sync_counts);
         ntr_chunk_output_move(&p->pre_sync, &head->pre_sync_output);
@@ -39,9 +40,9 @@ static void compare(ntr_parallel *p, ntr_chunk *head, ntr_chunk *next, ntr_snaps
     }
     if (next->guessed) {
         p->stats.guessed_wrong++;
-        p->splitter.shift = next->shift + ntr_snapshot_number(truth) - ntr_snapshot_number(next->start);
+        p->splitter.number_shift = next->number_shift + ntr_snapshot_number(truth) - ntr_snapshot_number(next->start);
     }
-    begin_anew(p, next, truth);
+    restart_chunk(p, next, truth);
 }
 
 /* ---- delivering */
@@ -109,8 +110,8 @@ void ntr_deliver(ntr_parallel *p, ntr_chunk *head, bool all) {
 static void add_stats(ntr_parallel_stats *stats, const ntr_chunk *head) {
     stats->chunks++;
     stats->ahead += head->ahead;
-    stats->many_sources += head->many;
-    stats->without_sync += !head->guessed && !head->many && stats->chunks > 1;
+    stats->many_sources += head->many_sources;
+    stats->without_sync += !head->guessed && !head->many_sources && stats->chunks > 1;
 }
 
 /* The head is done and delivered: the next one takes its place. */
@@ -155,7 +156,7 @@ ntr_status ntr_deliver_until(ntr_parallel *p, uint64_t left) {
     while (p->status == NTR_OK && p->sent > p->head) {
         ntr_chunk *head = ntr_chunk_at(p, p->head);
         if (!is_ready(p, head) && p->sent - p->head <= left) break;
-        while (!is_ready(p, head)) pthread_cond_wait(&p->news, &p->lock);
+        while (!is_ready(p, head)) pthread_cond_wait(&p->progress, &p->lock);
         if (p->status == NTR_OK) deliver_head(p, head);
     }
     return p->status;

@@ -11,9 +11,9 @@
 enum { CHUNK_READING = 32 << 10, CHUNK_COUNTING = 256 << 10 };
 
 /* A piece without synchronizing message is cut somewhere, at so many times its least size. */
-enum { CHUNK_MOST = 16 };
+enum { CHUNK_MAX_FACTOR = 16 };
 
-enum { THREADS_MOST = 256, MADE_MOST = 256 << 20, MADE_LEAST = 1 << 20 };
+enum { THREADS_MAX = 256, OUTPUT_MAX = 256 << 20, OUTPUT_MIN = 1 << 20 };
 
 static unsigned processors(void) {
     cpu_set_t set;
@@ -29,10 +29,10 @@ static ntr_status set_up(ntr_parallel *p, const ntr_parallel_config *config) {
     p->config = *config;
     p->config.decoder = &p->decoder;
     unsigned threads = config->threads ? config->threads : processors();
-    p->worker_count = threads > THREADS_MOST ? THREADS_MOST : threads;
+    p->worker_count = threads > THREADS_MAX ? THREADS_MAX : threads;
     p->least = config->chunk ? config->chunk : config->counting ? CHUNK_COUNTING : CHUNK_READING;
     p->ring_size = 2 * (size_t)p->worker_count + 3;
-    p->most_output = larger(MADE_MOST / p->ring_size, MADE_LEAST);
+    p->most_output = larger(OUTPUT_MAX / p->ring_size, OUTPUT_MIN);
     p->stats.threads = p->worker_count;
     p->ring = ntr_alloc(allocator, p->ring_size, sizeof *p->ring);
     p->workers = ntr_alloc(allocator, p->worker_count, sizeof *p->workers);
@@ -65,7 +65,7 @@ ntr_parallel *ntr_parallel_new(const ntr_parallel_config *given, ntr_status *sta
     ntr_parts_begin(&p->parts, decoder.allocator);
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);
-    pthread_cond_init(&p->news, NULL);
+    pthread_cond_init(&p->progress, NULL);
     *status = set_up(p, &config);
     if (*status == NTR_OK) return p;
     ntr_parallel_free(p);
@@ -77,12 +77,12 @@ void ntr_chunk_clear(ntr_chunk *chunk) {
     const ntr_allocator *allocator = chunk->parallel->decoder.allocator;
     ntr_snapshot_free(chunk->start, allocator);
     ntr_snapshot_free(chunk->end, allocator);
-    ntr_snapshot_free(chunk->joined, allocator);
+    ntr_snapshot_free(chunk->after_pre_sync, allocator);
     ntr_snapshot_free(chunk->before, allocator);
     ntr_chunk_output_drop(&chunk->output, &chunk->parallel->parts);
-    ntr_chunk_output_drop(&chunk->making, &chunk->parallel->parts);
+    ntr_chunk_output_drop(&chunk->local_output, &chunk->parallel->parts);
     ntr_chunk_output_drop(&chunk->pre_sync_output, &chunk->parallel->parts);
-    const ntr_pre_sync empty = {.messages = chunk->pre_sync.messages, .room = chunk->pre_sync.room};
+    const ntr_pre_sync empty = {.messages = chunk->pre_sync.messages, .capacity = chunk->pre_sync.capacity};
     *chunk = (ntr_chunk){.parallel = chunk->parallel, .data = chunk->data, .room = chunk->room, .pre_sync = empty};
 }
 
@@ -103,7 +103,7 @@ void ntr_parallel_free(ntr_parallel *p) {
     ntr_dealloc(allocator, p->ring);
     pthread_mutex_destroy(&p->lock);
     pthread_cond_destroy(&p->work);
-    pthread_cond_destroy(&p->news);
+    pthread_cond_destroy(&p->progress);
     ntr_dealloc(allocator, p);
 }
 
@@ -120,24 +120,24 @@ static ntr_status append(ntr_parallel *p, ntr_chunk *chunk, const uint8_t *data,
 /* Have the piece in hand begin as guessed, if it can be; the seam is its own then. */
 static ntr_status guess(ntr_parallel *p, bool last) {
     ntr_chunk *chunk = ntr_chunk_at(p, p->tail);
-    ntr_splitter *c = &p->splitter;
+    ntr_splitter *splitter = &p->splitter;
     if (p->tail == 0) return NTR_OK; /* its start is known */
-    ntr_status status = ntr_splitter_guess(c, ntr_chunk_at(p, p->tail - 1)->guessed, last, &chunk->start);
+    ntr_status status = ntr_splitter_guess(splitter, ntr_chunk_at(p, p->tail - 1)->guessed, last, &chunk->start);
     chunk->guessed = chunk->start != NULL;
-    chunk->many = !chunk->guessed && c->seen_count > 1;
-    chunk->shift = c->shift;
+    chunk->many_sources = !chunk->guessed && splitter->seen_count > 1;
+    chunk->number_shift = splitter->number_shift;
     chunk->pre_sync.count = 0;
     if (!chunk->guessed) return status;
     ntr_pre_sync pre_sync = chunk->pre_sync;
-    chunk->pre_sync = c->pre_sync;
-    c->pre_sync = pre_sync;
-    for (size_t i = 0; i < chunk->pre_sync.count; i++) chunk->pre_sync.messages[i].number += c->shift;
+    chunk->pre_sync = splitter->pre_sync;
+    splitter->pre_sync = pre_sync;
+    for (size_t i = 0; i < chunk->pre_sync.count; i++) chunk->pre_sync.messages[i].number += splitter->number_shift;
     return status;
 }
 
 /* The piece in hand ends after `used` bytes; the next one begins with the rest. With it, the one before can be sent to
  * the threads. The lock is held. */
-static ntr_status turn_locked(ntr_parallel *p, size_t used, bool last) {
+static ntr_status end_chunk_locked(ntr_parallel *p, size_t used, bool last) {
     ntr_chunk *chunk = ntr_chunk_at(p, p->tail), *next = ntr_chunk_at(p, p->tail + 1);
     ntr_status status = ntr_deliver_until(p, p->ring_size - 3); /* so that the next one is free */
     if (status == NTR_OK && used < chunk->size) status = append(p, next, chunk->data + used, chunk->size - used);
@@ -151,54 +151,54 @@ static ntr_status turn_locked(ntr_parallel *p, size_t used, bool last) {
     return NTR_OK;
 }
 
-static ntr_status turn(ntr_parallel *p, size_t used, bool last) {
+static ntr_status end_chunk(ntr_parallel *p, size_t used, bool last) {
     pthread_mutex_lock(&p->lock);
-    ntr_status status = turn_locked(p, used, last);
+    ntr_status status = end_chunk_locked(p, used, last);
     pthread_mutex_unlock(&p->lock);
-    ntr_splitter_turn(&p->splitter);
-    p->looked = 0;
+    ntr_splitter_next_chunk(&p->splitter);
+    p->scanned = 0;
     return status;
 }
 
 /* Sources that come together need longer pieces. */
-static size_t most(const ntr_parallel *p) {
-    return p->least * CHUNK_MOST * (p->splitter.seen_count > 1 ? 4 : 1);
+static size_t max_chunk(const ntr_parallel *p) {
+    return p->least * CHUNK_MAX_FACTOR * (p->splitter.seen_count > 1 ? 4 : 1);
 }
 
 /* Cut what is there. */
-static ntr_status cut(ntr_parallel *p) {
+static ntr_status cut_chunks(ntr_parallel *p) {
     for (;;) {
         ntr_chunk *chunk = ntr_chunk_at(p, p->tail);
         ntr_status status = NTR_OK;
         bool found;
         if (!chunk->size) return NTR_OK;
-        size_t least = p->least > p->looked ? p->least - p->looked : 0;
-        p->looked +=
-            ntr_splitter_scan(&p->splitter, chunk->data + p->looked, chunk->size - p->looked, least, &found, &status);
+        size_t least = p->least > p->scanned ? p->least - p->scanned : 0;
+        p->scanned +=
+            ntr_splitter_scan(&p->splitter, chunk->data + p->scanned, chunk->size - p->scanned, least, &found, &status);
         if (status != NTR_OK) return status;
-        if (!found && chunk->size < most(p)) return NTR_OK;
-        if (!found && p->looked == 0) { /* a message without end */
+        if (!found && chunk->size < max_chunk(p)) return NTR_OK;
+        if (!found && p->scanned == 0) { /* a message without end */
             ntr_splitter_pass(&p->splitter, chunk->size);
-            p->looked = chunk->size;
+            p->scanned = chunk->size;
         }
-        status = turn(p, p->looked, false);
+        status = end_chunk(p, p->scanned, false);
         if (status != NTR_OK) return status;
     }
 }
 
 /* What is behind the cut is copied once more, so little is taken at a time; but an end that does not come is looked for
  * anew each time. */
-static size_t step(const ntr_parallel *p) {
+static size_t copy_size(const ntr_parallel *p) {
     size_t filled = ntr_chunk_at(p, p->tail)->size;
     return filled < p->least ? p->least - filled : larger(p->least / 16 + 1, filled - p->least);
 }
 
-static ntr_status take(ntr_parallel *p, const uint8_t *data, size_t size) {
+static ntr_status add_input(ntr_parallel *p, const uint8_t *data, size_t size) {
     ntr_status status = NTR_OK;
     while (status == NTR_OK && size) {
-        size_t wanted = step(p), some = size < wanted ? size : wanted;
+        size_t wanted = copy_size(p), some = size < wanted ? size : wanted;
         status = append(p, ntr_chunk_at(p, p->tail), data, some);
-        if (status == NTR_OK) status = cut(p);
+        if (status == NTR_OK) status = cut_chunks(p);
         data += some;
         size -= some;
     }
@@ -216,15 +216,15 @@ static ntr_status deliver(ntr_parallel *p, bool all) {
 static ntr_status stop(ntr_parallel *p, ntr_status status) {
     pthread_mutex_lock(&p->lock);
     p->status = status;
-    while (p->delivering) pthread_cond_wait(&p->news, &p->lock);
+    while (p->delivering) pthread_cond_wait(&p->progress, &p->lock);
     pthread_mutex_unlock(&p->lock);
     return p->ended = status;
 }
 
 ntr_status ntr_parallel_feed(ntr_parallel *p, const uint8_t *data, size_t size, bool last) {
     if (p->ended != NTR_OK) return p->ended;
-    ntr_status status = take(p, data, size);
-    if (status == NTR_OK && last) status = turn(p, ntr_chunk_at(p, p->tail)->size, true);
+    ntr_status status = add_input(p, data, size);
+    if (status == NTR_OK && last) status = end_chunk(p, ntr_chunk_at(p, p->tail)->size, true);
     if (status == NTR_OK) status = deliver(p, last);
     if (status != NTR_OK || last) return stop(p, status == NTR_OK ? NTR_END : status);
     return NTR_NEED_MORE;

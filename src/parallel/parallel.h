@@ -23,27 +23,27 @@ struct ntr_chunk {
     size_t size, room;
     bool last;      /* of the stream */
     bool guessed;   /* `start` was a guess, when the piece was cut */
-    bool many;      /* it could not be, because there are several sources */
-    uint64_t shift; /* of the cutter, then */
+    bool many_sources;      /* it could not be, because there are several sources */
+    uint64_t number_shift; /* of the cutter, then */
     ntr_pre_sync pre_sync;  /* messages of it that the piece before decodes; none if that is of no use */
 
     /* Under the lock. */
     uint8_t state;  /* ntr_chunk_state */
-    bool unwanted;  /* the guess was wrong: give up */
+    bool cancelled;  /* the guess was wrong: give up */
     bool head;      /* everything before has been delivered */
     bool ahead;     /* was begun before it was the head */
     ntr_snapshot *start, *end;
-    ntr_snapshot *joined; /* what is known where sources join the next piece; NULL: that is `end` */
+    ntr_snapshot *after_pre_sync; /* what is known where sources join the next piece; NULL: that is `end` */
     ntr_snapshot *before; /* the truth, when `start` was a guess that fitted it */
     ntr_chunk_output output;     /* to be delivered */
     ntr_status status;
 
     /* The thread's own while it runs. */
-    ntr_chunk_output making;
+    ntr_chunk_output local_output;
     ntr_chunk_output pre_sync_output;    /* of the next piece's seam */
-    ntr_chunk_output *into;     /* one of the two */
+    ntr_chunk_output *target;     /* one of the two */
     ntr_counts counts, pre_sync_counts;
-    ntr_status refused; /* by ntr_chunk_put */
+    ntr_status put_status; /* by ntr_chunk_put */
 };
 
 typedef struct ntr_worker {
@@ -51,14 +51,14 @@ typedef struct ntr_worker {
     ntr_decoder *decoder;
     void *thread_data;
     pthread_t thread;
-    bool runs;
+    bool started;
 } ntr_worker;
 
 struct ntr_parallel {
     ntr_parallel_config config;
     ntr_decoder_config decoder; /* of every thread */
     ntr_splitter splitter;
-    size_t looked;    /* bytes of the piece being filled that the cutter has seen */
+    size_t scanned;    /* bytes of the piece being filled that the cutter has seen */
     size_t least;     /* bytes of a piece */
     size_t most_output; /* bytes that a piece may hold before its turn */
 
@@ -73,8 +73,8 @@ struct ntr_parallel {
 
     pthread_mutex_t lock;
     pthread_cond_t work;  /* for threads: a piece can be begun, or is the head now, or all is over */
-    pthread_cond_t news;  /* for the caller: a thread is done, or has made something for the head */
-    bool over;
+    pthread_cond_t progress;  /* for the caller: a thread is done, or has made something for the head */
+    bool stopping;
 
     ntr_counts counts;
     ntr_parallel_stats stats;
@@ -91,7 +91,7 @@ static inline ntr_chunk *ntr_chunk_at(const ntr_parallel *p, uint64_t number) {
 }
 
 /* The piece behind it in the stream. */
-static inline ntr_chunk *ntr_chunk_behind(const ntr_chunk *chunk) {
+static inline ntr_chunk *ntr_chunk_next(const ntr_chunk *chunk) {
     const ntr_parallel *p = chunk->parallel;
     return &p->ring[((size_t)(chunk - p->ring) + 1) % p->ring_size];
 }

@@ -29,51 +29,51 @@ static const uint8_t kinds[64] = {
 #undef KIND_OF
 
 /* Messages of a seam at most: it is decoded by one thread. */
-enum { SEAM_MOST = 1 << 16 };
+enum { PRE_SYNC_MAX = 1 << 16 };
 
-ntr_status ntr_splitter_start(ntr_splitter *c, const ntr_decoder_config *config) {
+ntr_status ntr_splitter_start(ntr_splitter *splitter, const ntr_decoder_config *config) {
     ntr_status status;
-    *c = (ntr_splitter){.config = config, .inside = config->mid_stream, .seeking = config->mid_stream};
-    c->scratch = ntr_decoder_new(config, &status);
-    if (!c->scratch) return status;
-    c->params = *ntr_snapshot_params(c->scratch);
-    c->quick = ntr_quick_best();
-    c->sources = ntr_alloc(config->allocator, (size_t)1 << c->params.src_bits, sizeof *c->sources);
-    c->seen = ntr_alloc(config->allocator, (size_t)1 << c->params.src_bits, sizeof *c->seen);
-    return c->sources && c->seen ? NTR_OK : NTR_E_MEMORY;
+    *splitter = (ntr_splitter){.config = config, .inside = config->mid_stream, .seeking = config->mid_stream};
+    splitter->scratch = ntr_decoder_new(config, &status);
+    if (!splitter->scratch) return status;
+    splitter->params = *ntr_snapshot_params(splitter->scratch);
+    splitter->quick = ntr_quick_best();
+    splitter->sources = ntr_alloc(config->allocator, (size_t)1 << splitter->params.src_bits, sizeof *splitter->sources);
+    splitter->seen = ntr_alloc(config->allocator, (size_t)1 << splitter->params.src_bits, sizeof *splitter->seen);
+    return splitter->sources && splitter->seen ? NTR_OK : NTR_E_MEMORY;
 }
 
-void ntr_splitter_end(ntr_splitter *c) {
-    if (!c->config) return;
-    const ntr_allocator *allocator = c->config->allocator;
-    for (uint32_t i = 0; i < c->seen_count; i++) ntr_dealloc(allocator, c->sources[c->seen[i]]);
-    ntr_dealloc(allocator, c->sources);
-    ntr_dealloc(allocator, c->seen);
-    ntr_dealloc(allocator, c->pre_sync.messages);
-    ntr_decoder_free(c->scratch);
+void ntr_splitter_end(ntr_splitter *splitter) {
+    if (!splitter->config) return;
+    const ntr_allocator *allocator = splitter->config->allocator;
+    for (uint32_t i = 0; i < splitter->seen_count; i++) ntr_dealloc(allocator, splitter->sources[splitter->seen[i]]);
+    ntr_dealloc(allocator, splitter->sources);
+    ntr_dealloc(allocator, splitter->seen);
+    ntr_dealloc(allocator, splitter->pre_sync.messages);
+    ntr_decoder_free(splitter->scratch);
 }
 
 /* ---- sources */
 
-static ntr_splitter_source *add_source(ntr_splitter *c, uint16_t src) {
-    ntr_splitter_source *s = ntr_alloc(c->config->allocator, 1, sizeof *s);
+static ntr_splitter_source *add_source(ntr_splitter *splitter, uint16_t src) {
+    ntr_splitter_source *s = ntr_alloc(splitter->config->allocator, 1, sizeof *s);
     if (!s) return NULL;
-    *s = (ntr_splitter_source){.known = {.src = src, .context.prv = NTR_PRV_UNKNOWN}, .touched = true};
-    c->seen[c->seen_count++] = src;
-    return c->sources[src] = s;
+    *s = (ntr_splitter_source){.current = {.src = src, .context.prv = NTR_PRV_UNKNOWN}, .in_chunk = true};
+    splitter->seen[splitter->seen_count++] = src;
+    return splitter->sources[src] = s;
 }
 
-static ntr_splitter_source *touch(ntr_splitter *c, uint16_t src) {
-    ntr_splitter_source *s = c->sources[src];
-    if (!s) return add_source(c, src);
-    c->waiting += s->old && !s->touched;
-    s->touched = true;
+static ntr_splitter_source *get_source(ntr_splitter *splitter, uint16_t src) {
+    ntr_splitter_source *s = splitter->sources[src];
+    if (!s) return add_source(splitter, src);
+    splitter->unsynced += s->seen_before && !s->in_chunk;
+    s->in_chunk = true;
     return s;
 }
 
 /* The message's SRC, or -1 when it has none. */
-static int32_t source_of(const ntr_splitter *c, const uint8_t *data, size_t size) {
-    unsigned bits = c->params.src_bits, at = 1;
+static int32_t source_of(const ntr_splitter *splitter, const uint8_t *data, size_t size) {
+    unsigned bits = splitter->params.src_bits, at = 1;
     uint32_t src = 0;
     for (unsigned done = 0; done < bits; done += NTR_MDO_BITS, at++) {
         if (at >= size || ntr_mseo_of(data[at - 1]) != NTR_MSEO_MORE) return -1;
@@ -84,94 +84,96 @@ static int32_t source_of(const ntr_splitter *c, const uint8_t *data, size_t size
 
 /* ---- messages that matter */
 
-static void learn_sync(ntr_splitter *c, ntr_splitter_source *s, const ntr_message *m) {
-    s->known.address = ntr_message_address(&c->params, m, NTR_FIELD_FADDR);
-    s->known.first = c->number + 1;
-    ntr_clock_follow(&s->known.clock, &c->params, m);
+static void decode_sync(ntr_splitter *splitter, ntr_splitter_source *s, const ntr_message *m) {
+    s->current.address = ntr_message_address(&splitter->params, m, NTR_FIELD_FADDR);
+    s->current.first = splitter->number + 1;
+    ntr_clock_follow(&s->current.clock, &splitter->params, m);
 }
 
 /* Learn from a message. Returns whether it is a synchronizing one. */
-static bool learn(ntr_splitter *c, ntr_splitter_source *s, const uint8_t *data, size_t size, unsigned kind) {
+static bool decode_message(ntr_splitter *splitter, ntr_splitter_source *s, const uint8_t *data, size_t size,
+                           unsigned kind) {
     ntr_message m;
-    if (ntr_message_decode(&c->params, (ntr_bytes){data, size}, &m) != NTR_OK) return false;
-    s->known.mode = ntr_mode_follow(s->known.mode, &m);
+    if (ntr_message_decode(&splitter->params, (ntr_bytes){data, size}, &m) != NTR_OK) return false;
+    s->current.mode = ntr_mode_follow(s->current.mode, &m);
     switch (kind) {
     case HISTORY: return false;
-    case OWNERSHIP: ntr_ownership_follow(&s->known.context, m.process); return false;
-    case STOP: s->known.mode = NTR_MODE_UNKNOWN; return false;
-    default: learn_sync(c, s, &m); return true;
+    case OWNERSHIP: ntr_ownership_follow(&s->current.context, m.process); return false;
+    case STOP: s->current.mode = NTR_MODE_UNKNOWN; return false;
+    default: decode_sync(splitter, s, &m); return true;
     }
 }
 
 /* What is to be known of the mode, of this message. Returns whether it has to be looked into. */
-static bool glance(ntr_splitter_source *s, unsigned kind) {
-    if (kind == BTM) s->known.mode = NTR_MODE_BTM;
-    if (kind == HTM) s->known.mode = NTR_MODE_HTM;
-    return kind > HISTORY || (kind == HISTORY && s->known.mode != NTR_MODE_HTM);
+static bool update_mode(ntr_splitter_source *s, unsigned kind) {
+    if (kind == BTM) s->current.mode = NTR_MODE_BTM;
+    if (kind == HTM) s->current.mode = NTR_MODE_HTM;
+    return kind > HISTORY || (kind == HISTORY && s->current.mode != NTR_MODE_HTM);
 }
 
 /* It has begun anew, and all that is left to know is known. */
-static void join(ntr_splitter_source *s) {
-    s->joined = true;
-    s->join = s->known;
+static void mark_synced(ntr_splitter_source *s) {
+    s->synced = true;
+    s->at_sync = s->current;
 }
 
-static ntr_status add_to_pre_sync(ntr_splitter *c, ntr_splitter_source *s, uint64_t offset, size_t size) {
-    ntr_pre_sync *pre_sync = &c->pre_sync;
-    s->late = true;
-    c->too_much |= pre_sync->count == SEAM_MOST;
-    if (c->too_much) return NTR_OK;
-    if (ntr_reserve(c->config->allocator, (void **)&pre_sync->messages, &pre_sync->room, pre_sync->count + 1,
+static ntr_status add_to_pre_sync(ntr_splitter *splitter, ntr_splitter_source *s, uint64_t offset, size_t size) {
+    ntr_pre_sync *pre_sync = &splitter->pre_sync;
+    s->has_pre_sync = true;
+    splitter->pre_sync_full |= pre_sync->count == PRE_SYNC_MAX;
+    if (splitter->pre_sync_full) return NTR_OK;
+    if (ntr_reserve(splitter->config->allocator, (void **)&pre_sync->messages, &pre_sync->capacity, pre_sync->count + 1,
                     sizeof *pre_sync->messages))
         return NTR_E_MEMORY;
     pre_sync->messages[pre_sync->count++] =
-        (ntr_pre_sync_message){.number = c->number, .offset = (size_t)(offset - c->begin), .size = size};
+        (ntr_pre_sync_message){.number = splitter->number, .offset = (size_t)(offset - splitter->begin), .size = size};
     return NTR_OK;
 }
 
-static void mark_damaged(ntr_splitter *c, uint64_t offset) {
-    if (!c->damaged) c->damaged_at = offset;
-    c->damaged = true;
+static void mark_damaged(ntr_splitter *splitter, uint64_t offset) {
+    if (!splitter->damaged) splitter->damaged_at = offset;
+    splitter->damaged = true;
 }
 
 /* Take in the message at `data`. Returns whether it is a synchronizing one. */
-static bool take(ntr_splitter *c, uint64_t offset, const uint8_t *data, size_t size, bool broken, ntr_status *status) {
-    int32_t src = source_of(c, data, size);
+static bool scan_message(ntr_splitter *splitter, uint64_t offset, const uint8_t *data, size_t size, bool broken,
+                         ntr_status *status) {
+    int32_t src = source_of(splitter, data, size);
     if (broken || src < 0) {
-        mark_damaged(c, offset);
+        mark_damaged(splitter, offset);
         return false;
     }
-    if (c->config->one_source && src != c->config->source) return false;
-    ntr_splitter_source *s = touch(c, (uint16_t)src);
+    if (splitter->config->one_source && src != splitter->config->source) return false;
+    ntr_splitter_source *s = get_source(splitter, (uint16_t)src);
     if (!s) {
         *status = NTR_E_MEMORY;
         return false;
     }
     unsigned kind = kinds[data[0] >> NTR_MSEO_BITS];
-    if (s->old && !s->joined) *status = add_to_pre_sync(c, s, offset, size);
-    if (!glance(s, kind) || !learn(c, s, data, size, kind)) return false;
-    c->latest = s;
-    if (!s->old || s->joined) return true;
-    c->waiting--;
-    join(s);
+    if (s->seen_before && !s->synced) *status = add_to_pre_sync(splitter, s, offset, size);
+    if (!update_mode(s, kind) || !decode_message(splitter, s, data, size, kind)) return false;
+    splitter->latest = s;
+    if (!s->seen_before || s->synced) return true;
+    splitter->unsynced--;
+    mark_synced(s);
     return true;
 }
 
 /* ---- framing */
 
 /* Get out of a message that was cut. */
-static size_t leave(ntr_splitter *c, const uint8_t *data, size_t size) {
+static size_t skip_rest(ntr_splitter *splitter, const uint8_t *data, size_t size) {
     bool broken;
     size_t end = ntr_find_end_checked(data, size, &broken);
     if (end == size) return size;
-    c->inside = false;
-    if (!c->seeking) c->number++;
-    c->seeking = false;
+    splitter->inside = false;
+    if (!splitter->seeking) splitter->number++;
+    splitter->seeking = false;
     return end + 1;
 }
 
-static bool is_idle(const ntr_splitter *c, uint8_t byte) {
-    return byte == NTR_IDLE || (byte == 0 && c->params.dialect->zero_idle);
+static bool is_idle(const ntr_splitter *splitter, uint8_t byte) {
+    return byte == NTR_IDLE || (byte == 0 && splitter->params.dialect->zero_idle);
 }
 
 /* Messages that say nothing new to the splitter, by the trace mode that it knows: messages of flow, without those that
@@ -188,23 +190,23 @@ static uint64_t irrelevant_tcodes(uint8_t mode) {
 }
 
 /* Pass over them, as far as they are short and the only source's. Returns how many bytes. */
-static size_t pass_irrelevant(ntr_splitter *c, const uint8_t *data, size_t size) {
-    const ntr_splitter_source *s = c->params.src_bits ? NULL : c->sources[0];
-    if (!s || !s->touched || (s->old && !s->joined)) return 0;
-    ntr_quick_progress passed = c->quick->pass(irrelevant_tcodes(s->known.mode), data, size);
-    c->number += passed.messages;
+static size_t pass_irrelevant(ntr_splitter *splitter, const uint8_t *data, size_t size) {
+    const ntr_splitter_source *s = splitter->params.src_bits ? NULL : splitter->sources[0];
+    if (!s || !s->in_chunk || (s->seen_before && !s->synced)) return 0;
+    ntr_quick_progress passed = splitter->quick->pass(irrelevant_tcodes(s->current.mode), data, size);
+    splitter->number += passed.messages;
     return passed.at;
 }
 
-size_t ntr_splitter_scan(ntr_splitter *c, const uint8_t *data, size_t size, size_t least, bool *found,
+size_t ntr_splitter_scan(ntr_splitter *splitter, const uint8_t *data, size_t size, size_t least, bool *found,
                          ntr_status *status) {
     *found = false;
-    c->latest = NULL;
-    size_t at = c->inside ? leave(c, data, size) : 0;
+    splitter->latest = NULL;
+    size_t at = splitter->inside ? skip_rest(splitter, data, size) : 0;
     while (at < size && !*found && *status == NTR_OK) {
-        at += pass_irrelevant(c, data + at, size - at);
+        at += pass_irrelevant(splitter, data + at, size - at);
         if (at == size) break;
-        if (is_idle(c, data[at])) {
+        if (is_idle(splitter, data[at])) {
             at++;
             continue;
         }
@@ -212,79 +214,83 @@ size_t ntr_splitter_scan(ntr_splitter *c, const uint8_t *data, size_t size, size
         size_t end = at + ntr_find_end_checked(data + at, size - at, &broken);
         if (end == size) break;
         broken |= ntr_mseo_of(data[at]) != NTR_MSEO_MORE;
-        c->number++;
-        bool sync = take(c, c->offset + at, data + at, end + 1 - at, broken, status);
+        splitter->number++;
+        bool sync = scan_message(splitter, splitter->offset + at, data + at, end + 1 - at, broken, status);
         at = end + 1;
-        *found = sync && at >= least && !c->waiting;
+        *found = sync && at >= least && !splitter->unsynced;
     }
-    if (!*found) c->latest = NULL;
-    c->offset += at;
+    if (!*found) splitter->latest = NULL;
+    splitter->offset += at;
     return at;
 }
 
-void ntr_splitter_pass(ntr_splitter *c, size_t size) {
-    c->offset += size;
-    c->inside = true;
-    c->latest = NULL;
+void ntr_splitter_pass(ntr_splitter *splitter, size_t size) {
+    splitter->offset += size;
+    splitter->inside = true;
+    splitter->latest = NULL;
 }
 
 /* ---- guesses */
 
 /* What the piece in front does not know of a source that is late: it was silent there. */
-static bool is_strange(const ntr_splitter_source *s, bool guessed) {
-    return guessed && s->late && !s->before;
+static bool is_new_to_previous(const ntr_splitter_source *s, bool guessed) {
+    return guessed && s->has_pre_sync && !s->in_previous;
 }
 
 /* Whether spoilt bytes leave the guess alone: they may be anybody's, whoever decodes them must know all sources. */
-static bool survives(const ntr_splitter *c, uint32_t silent) {
-    const ntr_pre_sync *pre_sync = &c->pre_sync;
-    if (!c->damaged) return true;
-    return !silent && (!pre_sync->count || c->damaged_at > c->begin + pre_sync->messages[pre_sync->count - 1].offset);
+static bool damage_is_harmless(const ntr_splitter *splitter, uint32_t silent) {
+    const ntr_pre_sync *pre_sync = &splitter->pre_sync;
+    if (!splitter->damaged) return true;
+    if (silent) return false;
+    return !pre_sync->count || splitter->damaged_at > splitter->begin + pre_sync->messages[pre_sync->count - 1].offset;
 }
 
 /* The sources that join. Returns how many, or 0 when the piece cannot be begun with them. */
-static size_t joining(const ntr_splitter *c, bool guessed, bool last, ntr_snapshot_guess *joins, uint32_t *silent) {
+static size_t collect_guesses(const ntr_splitter *splitter, bool guessed, bool last, ntr_snapshot_guess *guesses,
+                              uint32_t *silent) {
     size_t count = 0;
     *silent = 0;
-    for (uint32_t i = 0; i < c->seen_count; i++) {
-        const ntr_splitter_source *s = c->sources[c->seen[i]];
-        *silent += s->old && !s->touched;
-        if (!s->joined) continue;
-        if (is_strange(s, guessed)) return 0;
-        joins[count] = s->join;
-        joins[count++].first += c->shift;
+    for (uint32_t i = 0; i < splitter->seen_count; i++) {
+        const ntr_splitter_source *s = splitter->sources[splitter->seen[i]];
+        *silent += s->seen_before && !s->in_chunk;
+        if (!s->synced) continue;
+        if (is_new_to_previous(s, guessed)) return 0;
+        guesses[count] = s->at_sync;
+        guesses[count++].first += splitter->number_shift;
     }
     if (last && *silent) return 0; /* they may have something to tell at the end of the stream */
-    return survives(c, *silent) ? count : 0;
+    return damage_is_harmless(splitter, *silent) ? count : 0;
 }
 
-ntr_status ntr_splitter_guess(ntr_splitter *c, bool guessed, bool last, ntr_snapshot **guess) {
+ntr_status ntr_splitter_guess(ntr_splitter *splitter, bool guessed, bool last, ntr_snapshot **guess) {
     *guess = NULL;
-    bool early = c->config->strict && c->pre_sync.count; /* the first defect may be in it */
-    if (!c->whole || c->waiting || c->too_much || early || !c->seen_count) return NTR_OK;
-    ntr_snapshot_guess *joins = ntr_alloc(c->config->allocator, c->seen_count, sizeof *joins);
-    if (!joins) return NTR_E_MEMORY;
-    ntr_snapshot_position place = {.offset = c->begin, .number = c->begin_number + c->shift};
-    size_t count = joining(c, guessed, last, joins, &place.silent);
-    if (count) *guess = ntr_snapshot_predict(c->scratch, &place, joins, count);
-    ntr_dealloc(c->config->allocator, joins);
+    bool may_stop = splitter->config->strict && splitter->pre_sync.count; /* the first defect may be in it */
+    bool known = splitter->at_message && !splitter->unsynced && !splitter->pre_sync_full && splitter->seen_count;
+    if (!known || may_stop) return NTR_OK;
+    ntr_snapshot_guess *guesses = ntr_alloc(splitter->config->allocator, splitter->seen_count, sizeof *guesses);
+    if (!guesses) return NTR_E_MEMORY;
+    ntr_snapshot_position place = {.offset = splitter->begin,
+                                   .number = splitter->begin_number + splitter->number_shift};
+    size_t count = collect_guesses(splitter, guessed, last, guesses, &place.silent);
+    if (count) *guess = ntr_snapshot_predict(splitter->scratch, &place, guesses, count);
+    ntr_dealloc(splitter->config->allocator, guesses);
     return count && !*guess ? NTR_E_MEMORY : NTR_OK;
 }
 
-void ntr_splitter_turn(ntr_splitter *c) {
-    for (uint32_t i = 0; i < c->seen_count; i++) {
-        ntr_splitter_source *s = c->sources[c->seen[i]];
-        s->before = s->touched;
-        s->old = true;
-        s->touched = s->joined = s->late = false;
+void ntr_splitter_next_chunk(ntr_splitter *splitter) {
+    for (uint32_t i = 0; i < splitter->seen_count; i++) {
+        ntr_splitter_source *s = splitter->sources[splitter->seen[i]];
+        s->in_previous = s->in_chunk;
+        s->seen_before = true;
+        s->in_chunk = s->synced = s->has_pre_sync = false;
     }
-    c->begin = c->offset;
-    c->begin_number = c->number;
-    c->whole = !c->inside;
-    c->damaged = c->too_much = false;
-    c->waiting = 0;
-    c->pre_sync.count = 0;
-    if (!c->latest) return;
-    c->latest->touched = true;
-    join(c->latest);
+    splitter->begin = splitter->offset;
+    splitter->begin_number = splitter->number;
+    splitter->at_message = !splitter->inside;
+    splitter->damaged = splitter->pre_sync_full = false;
+    splitter->unsynced = 0;
+    splitter->pre_sync.count = 0;
+    if (!splitter->latest) return;
+    splitter->latest->in_chunk = true;
+    mark_synced(splitter->latest);
 }

@@ -21,39 +21,39 @@ typedef struct ntr_pre_sync_message {
 
 typedef struct ntr_pre_sync {
     ntr_pre_sync_message *messages;
-    size_t count, room;
+    size_t count, capacity;
 } ntr_pre_sync;
 
 /* What is known of a source. */
 typedef struct ntr_splitter_source {
-    ntr_snapshot_guess known, join; /* behind the latest message, and where it joined the piece */
-    bool old;                    /* was seen before the piece */
-    bool before, touched;        /* has messages in the piece before, in this one */
-    bool joined, late;           /* ... this one, and some of them before that */
+    ntr_snapshot_guess current, at_sync; /* behind the latest message, and where it after_pre_sync the piece */
+    bool seen_before;                    /* was seen before the piece */
+    bool in_previous, in_chunk;        /* has messages in the piece before, in this one */
+    bool synced, has_pre_sync;           /* ... this one, and some of them before that */
 } ntr_splitter_source;
 
 typedef struct ntr_splitter {
     const ntr_decoder_config *config;
     ntr_params params;
     const ntr_quick *quick;
-    ntr_decoder *scratch;   /* for making guesses */
+    ntr_decoder *scratch;   /* for local_output guesses */
     ntr_splitter_source **sources; /* by SRC, made when first seen */
     uint16_t *seen;         /* their numbers */
     uint32_t seen_count;
     uint64_t offset;        /* of the stream, behind the last look */
     uint64_t number;        /* messages up to there */
-    uint64_t shift;         /* messages that there were besides those it saw */
+    uint64_t number_shift;         /* messages that there were besides those it saw */
     bool inside;            /* in the middle of a message, or of what is none */
     bool seeking;           /* ... that the stream begins with (mid_stream) */
 
     /* Of the piece in hand. */
     uint64_t begin, begin_number;
     ntr_splitter_source *latest; /* whose synchronizing message the last look ended behind, or NULL */
-    bool whole;             /* it begins with a message */
+    bool at_message;             /* it begins with a message */
     bool damaged;               /* bytes of it may be anybody's, */
     uint64_t damaged_at;        /* ... from there on */
-    bool too_much;          /* for the seam */
-    uint32_t waiting;       /* old sources with messages, that have not joined yet */
+    bool pre_sync_full;          /* for the seam */
+    uint32_t unsynced;       /* old sources with messages, that have not after_pre_sync yet */
     ntr_pre_sync pre_sync;
 } ntr_splitter;
 
@@ -75,6 +75,6 @@ void ntr_splitter_pass(ntr_splitter *splitter, size_t size);
 ntr_status ntr_splitter_guess(ntr_splitter *splitter, bool guessed, bool last, ntr_snapshot **guess);
 
 /* The next piece begins here. */
-void ntr_splitter_turn(ntr_splitter *splitter);
+void ntr_splitter_next_chunk(ntr_splitter *splitter);
 
 #endif

@@ -9,54 +9,55 @@ enum { EVENTS_AT_ONCE = 512 };
 /* ---- what was made */
 
 /* Hand over what is full, or wait for its turn if that is too much. */
-static ntr_status hand_over(ntr_chunk *chunk) {
+static ntr_status publish_output(ntr_chunk *chunk) {
     ntr_parallel *p = chunk->parallel;
     pthread_mutex_lock(&p->lock);
-    ntr_chunk_output_move_full(&chunk->output, &chunk->making);
+    ntr_chunk_output_move_full(&chunk->output, &chunk->local_output);
     if (chunk->head && !p->delivering) ntr_deliver(p, chunk, false);
-    while (chunk->output.size > p->most_output && !chunk->unwanted && !p->over) pthread_cond_wait(&p->work, &p->lock);
-    ntr_status status = chunk->unwanted || p->over || p->status != NTR_OK ? NTR_E_STATE : NTR_OK;
-    if (p->status != NTR_OK) pthread_cond_signal(&p->news);
+    while (chunk->output.size > p->most_output && !chunk->cancelled && !p->stopping)
+        pthread_cond_wait(&p->work, &p->lock);
+    ntr_status status = chunk->cancelled || p->stopping || p->status != NTR_OK ? NTR_E_STATE : NTR_OK;
+    if (p->status != NTR_OK) pthread_cond_signal(&p->progress);
     pthread_mutex_unlock(&p->lock);
     return status;
 }
 
 void *ntr_chunk_room(ntr_chunk *chunk, unsigned what, size_t least, size_t *room) {
-    if (chunk->refused != NTR_OK) return NULL;
-    void *to = ntr_chunk_output_room(chunk->into, &chunk->parallel->parts, what, least, room);
+    if (chunk->put_status != NTR_OK) return NULL;
+    void *to = ntr_chunk_output_room(chunk->target, &chunk->parallel->parts, what, least, room);
     if (!to)
-        chunk->refused = NTR_E_MEMORY;
-    else if (chunk->making.first != chunk->making.last && chunk->into == &chunk->making)
-        chunk->refused = hand_over(chunk);
-    return chunk->refused == NTR_OK ? to : NULL;
+        chunk->put_status = NTR_E_MEMORY;
+    else if (chunk->local_output.first != chunk->local_output.last && chunk->target == &chunk->local_output)
+        chunk->put_status = publish_output(chunk);
+    return chunk->put_status == NTR_OK ? to : NULL;
 }
 
 void ntr_chunk_used(ntr_chunk *chunk, size_t size) {
-    if (chunk->refused == NTR_OK) ntr_chunk_output_used(chunk->into, size);
+    if (chunk->put_status == NTR_OK) ntr_chunk_output_used(chunk->target, size);
 }
 
 ntr_status ntr_chunk_put(ntr_chunk *chunk, unsigned what, const void *data, size_t size) {
     size_t room;
-    if (size == 0) return chunk->refused;
+    if (size == 0) return chunk->put_status;
     void *to = ntr_chunk_room(chunk, what, size, &room);
-    if (!to) return chunk->refused;
+    if (!to) return chunk->put_status;
     memcpy(to, data, size);
     ntr_chunk_used(chunk, size);
     return NTR_OK;
 }
 
 ntr_status ntr_chunk_status(const ntr_chunk *chunk) {
-    return chunk->refused;
+    return chunk->put_status;
 }
 
 /* ---- decoding */
 
-static bool is_unwanted(ntr_chunk *chunk) {
+static bool is_cancelled(ntr_chunk *chunk) {
     ntr_parallel *p = chunk->parallel;
     pthread_mutex_lock(&p->lock);
-    bool unwanted = chunk->unwanted || p->over;
+    bool cancelled = chunk->cancelled || p->stopping;
     pthread_mutex_unlock(&p->lock);
-    return unwanted;
+    return cancelled;
 }
 
 static ntr_status read_events(ntr_worker *w, ntr_chunk *chunk) {
@@ -68,7 +69,7 @@ static ntr_status read_events(ntr_worker *w, ntr_chunk *chunk) {
         status = ntr_decoder_read(w->decoder, events, EVENTS_AT_ONCE, &count);
         if (count && work->events) taken = work->events(w->thread_data, chunk, events, count);
         if (taken != NTR_OK) return taken;
-        if (turn % 16 == 15 && is_unwanted(chunk)) return NTR_E_STATE;
+        if (turn % 16 == 15 && is_cancelled(chunk)) return NTR_E_STATE;
     }
     return status;
 }
@@ -78,7 +79,7 @@ static ntr_status count_callback(void *user, const ntr_event *event, uint64_t ti
     return w->parallel->config.work.count_callback(w->thread_data, event, times);
 }
 
-static ntr_status settle(ntr_worker *w) {
+static ntr_status flush_counts(ntr_worker *w) {
     bool count_callback = w->parallel->config.counting && w->parallel->config.work.count_callback;
     return count_callback ? ntr_decoder_flush_counts(w->decoder) : NTR_OK;
 }
@@ -97,15 +98,15 @@ static ntr_status read_chunk(ntr_worker *w, ntr_chunk *chunk) {
     size_t at = 0;
     for (size_t i = 0; i < chunk->pre_sync.count && status == NTR_NEED_MORE; i++) {
         size_t to = chunk->pre_sync.messages[i].offset;
-        chunk->into->key = 2 * (uint32_t)i;
+        chunk->target->key = 2 * (uint32_t)i;
         status = read_some(w, chunk, chunk->data + at, to - at, false, &chunk->counts);
         at = to;
     }
     if (status != NTR_NEED_MORE) return status;
-    chunk->into->key = 2 * (uint32_t)chunk->pre_sync.count;
+    chunk->target->key = 2 * (uint32_t)chunk->pre_sync.count;
     status = read_some(w, chunk, chunk->size ? chunk->data + at : NULL, chunk->size - at, chunk->last, &chunk->counts);
-    ntr_status settled = status < 0 ? NTR_OK : settle(w);
-    return settled == NTR_OK ? status : settled;
+    ntr_status flushed = status < 0 ? NTR_OK : flush_counts(w);
+    return flushed == NTR_OK ? status : flushed;
 }
 
 /* The next piece's seam: its messages alone. Their bytes are counted in the piece they lie in. */
@@ -116,12 +117,12 @@ static ntr_status read_pre_sync(ntr_worker *w, ntr_chunk *chunk, const ntr_chunk
         const ntr_pre_sync_message *m = &next->pre_sync.messages[i];
         const ntr_snapshot_position place = {.offset = begin + m->offset, .number = m->number - 1};
         ntr_snapshot_move(w->decoder, &place);
-        chunk->into->key = 2 * (uint32_t)i + 1;
+        chunk->target->key = 2 * (uint32_t)i + 1;
         status = read_some(w, chunk, next->data + m->offset, m->size, false, &chunk->pre_sync_counts);
     }
     chunk->pre_sync_counts.messages = chunk->pre_sync_counts.bytes = 0;
-    ntr_status settled = status < 0 ? NTR_OK : settle(w);
-    return settled == NTR_OK ? status : settled;
+    ntr_status flushed = status < 0 ? NTR_OK : flush_counts(w);
+    return flushed == NTR_OK ? status : flushed;
 }
 
 static ntr_status end(ntr_worker *w, ntr_chunk *chunk, ntr_status status) {
@@ -139,16 +140,16 @@ static ntr_status decode(ntr_worker *w, ntr_chunk *chunk, const ntr_snapshot *st
 }
 
 /* What is known at the end of the piece, and where sources join the next. */
-static ntr_status look_behind(ntr_worker *w, ntr_chunk *chunk, ntr_snapshot **end_, ntr_snapshot **joined) {
-    const ntr_chunk *next = ntr_chunk_behind(chunk);
+static ntr_status finish_chunk(ntr_worker *w, ntr_chunk *chunk, ntr_snapshot **end_, ntr_snapshot **after_pre_sync) {
+    const ntr_chunk *next = ntr_chunk_next(chunk);
     *end_ = ntr_snapshot_take(w->decoder);
     if (!*end_) return NTR_E_MEMORY;
     if (chunk->last || !next->pre_sync.count) return NTR_OK;
-    chunk->into = &chunk->pre_sync_output;
+    chunk->target = &chunk->pre_sync_output;
     ntr_status status = end(w, chunk, read_pre_sync(w, chunk, next));
     if (status < 0) return status;
-    *joined = ntr_snapshot_take(w->decoder);
-    return *joined ? NTR_OK : NTR_E_MEMORY;
+    *after_pre_sync = ntr_snapshot_take(w->decoder);
+    return *after_pre_sync ? NTR_OK : NTR_E_MEMORY;
 }
 
 /* ---- threads */
@@ -162,37 +163,37 @@ static ntr_chunk *find_chunk(const ntr_parallel *p) {
 }
 
 /* Called, and returns, with the lock held. */
-static void work_on(ntr_worker *w, ntr_chunk *chunk) {
+static void run_chunk(ntr_worker *w, ntr_chunk *chunk) {
     ntr_parallel *p = w->parallel;
     chunk->state = NTR_CHUNK_RUNNING;
     chunk->ahead = !chunk->head;
     chunk->counts = chunk->pre_sync_counts = (ntr_counts){0};
-    chunk->refused = NTR_OK;
-    chunk->into = &chunk->making;
+    chunk->put_status = NTR_OK;
+    chunk->target = &chunk->local_output;
     const ntr_snapshot *start = chunk->start;
     pthread_mutex_unlock(&p->lock);
 
     ntr_status status = decode(w, chunk, start);
-    ntr_snapshot *behind = NULL, *joined = NULL;
-    if (status >= 0) status = look_behind(w, chunk, &behind, &joined);
+    ntr_snapshot *behind = NULL, *after_pre_sync = NULL;
+    if (status >= 0) status = finish_chunk(w, chunk, &behind, &after_pre_sync);
 
     pthread_mutex_lock(&p->lock);
-    ntr_chunk_output_move(&chunk->output, &chunk->making);
+    ntr_chunk_output_move(&chunk->output, &chunk->local_output);
     chunk->end = behind;
-    chunk->joined = joined;
+    chunk->after_pre_sync = after_pre_sync;
     chunk->status = status;
     chunk->state = NTR_CHUNK_DONE;
-    pthread_cond_signal(&p->news);
+    pthread_cond_signal(&p->progress);
 }
 
 static void *run(void *user) {
     ntr_worker *w = user;
     ntr_parallel *p = w->parallel;
     pthread_mutex_lock(&p->lock);
-    while (!p->over) {
+    while (!p->stopping) {
         ntr_chunk *chunk = find_chunk(p);
         if (chunk)
-            work_on(w, chunk);
+            run_chunk(w, chunk);
         else
             pthread_cond_wait(&p->work, &p->lock);
     }
@@ -205,9 +206,9 @@ static bool start_thread(ntr_worker *w) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    w->runs = pthread_create(&w->thread, NULL, run, w) == 0;
+    w->started = pthread_create(&w->thread, NULL, run, w) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return w->runs;
+    return w->started;
 }
 
 static ntr_status start(ntr_parallel *p, ntr_worker *w) {
@@ -231,12 +232,12 @@ ntr_status ntr_workers_start(ntr_parallel *p) {
 
 void ntr_workers_end(ntr_parallel *p) {
     pthread_mutex_lock(&p->lock);
-    p->over = true;
+    p->stopping = true;
     pthread_cond_broadcast(&p->work);
     pthread_mutex_unlock(&p->lock);
     for (unsigned i = 0; i < p->worker_count; i++) {
         ntr_worker *w = &p->workers[i];
-        if (w->runs) pthread_join(w->thread, NULL);
+        if (w->started) pthread_join(w->thread, NULL);
         ntr_decoder_free(w->decoder);
         if (w->thread_data && p->config.work.thread_data_free) p->config.work.thread_data_free(w->thread_data);
     }

@@ -31,7 +31,7 @@ static bool add_image(ntr_program *program, char *file) {
 }
 
 static void print(const char *name, const ntr_choice *c) {
-    printf("%s: %s, %s: %s\n", name, c->value, ntr_sureness_name(c->sureness), c->evidence);
+    printf("%s: %s, %s: %s\n", name, c->value, ntr_confidence_name(c->confidence), c->evidence);
 }
 
 int main(int argc, char **argv) {

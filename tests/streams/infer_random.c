@@ -40,7 +40,7 @@ static uint64_t decode(const setup *s, const ntr_params *params, const setup_str
 
 /* Whether a sure choice contradicts what the encoder was told. */
 static bool sure_and_wrong(const ntr_inference *got, const ntr_params *want, ntr_parameter p) {
-    if (got->choices[p].sureness != NTR_SURENESS_SURE) return false;
+    if (got->choices[p].confidence != NTR_CONFIDENCE_SURE) return false;
     switch (p) {
     case NTR_PARAMETER_DIALECT: return strcmp(got->params.dialect->name, "ntrace-1.0") != 0;
     case NTR_PARAMETER_SRC_BITS: return got->params.src_bits != want->src_bits;
@@ -62,7 +62,7 @@ static void print(const ntr_inference *got, const ntr_params *want) {
            want->implicit_return, want->sequential_jump, want->extend_addr, want->all_jumps, want->timestamps, want->ts_width);
     for (unsigned p = 0; p < NTR_PARAMETERS; p++)
         printf("#   %s: %s, %s: %s\n", ntr_parameter_name(p), got->choices[p].value,
-               ntr_sureness_name(got->choices[p].sureness), got->choices[p].evidence);
+               ntr_confidence_name(got->choices[p].confidence), got->choices[p].evidence);
 }
 
 static void damage(setup_stream *stream, unsigned flips, prng *random) {
