@@ -1,7 +1,7 @@
-/* Clock: the time of one source, from the timestamps of its messages. N-Trace 1.0 section 7.4; the XOR rule of
- * older dialects.
+/* Clock: the time of one source, from the timestamps of its messages. N-Trace 1.0 section 7.4; older dialects use XOR
+ * (docs/dialects.md section 1.1).
  *
- * Zero-filled it knows no time. Follow every message of the source in order. */
+ * A zero-filled clock has no known time. Call ntr_clock_follow for every message of the source, in order. */
 #ifndef NTRACE_CLOCK_H
 #define NTRACE_CLOCK_H
 
@@ -12,16 +12,15 @@ extern "C" {
 #endif
 
 typedef struct ntr_clock {
-    uint64_t time; /* last full time; its high part stays the epoch while the time is not known */
+    uint64_t time; /* last full time, in ticks; while the time is not known, its upper bits are kept as the epoch */
     bool known;
 } ntr_clock;
 
-/* Take the message's TSTAMP, if it has one: absolute in synchronizing messages (and then, when it is missing,
- * the time is not known any more), else relative. Returns whether the message is one that should carry an
- * absolute time. */
+/* Apply the TSTAMP of a message. It is absolute in synchronizing messages, relative in others. A synchronizing message
+ * without TSTAMP makes the time unknown. Returns whether the message should carry an absolute time. */
 NTR_API bool ntr_clock_follow(ntr_clock *clock, const ntr_params *params, const ntr_message *message);
 
-/* Messages were lost: differences have no base until the next absolute time. */
+/* Messages were lost: the time is unknown until the next absolute time. */
 NTR_API void ntr_clock_lose(ntr_clock *clock);
 
 #ifdef __cplusplus

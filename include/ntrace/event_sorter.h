@@ -1,5 +1,10 @@
-/* Events of several sources in the order of time. A decoder tells events in the order of the stream; what harts did
- * at the same moment may lie far apart there. */
+/* Event sorter: events of several sources in the order of time. A decoder reports events in the order of the stream,
+ * where events that happened at the same time on different harts may be far apart.
+ *
+ *     ntr_event_sorter_put(sorter, &event);
+ *     while (ntr_event_sorter_take(sorter, false, &event)) ...
+ *     at the end:
+ *     while (ntr_event_sorter_take(sorter, true, &event)) ... */
 #ifndef NTRACE_EVENT_SORTER_H
 #define NTRACE_EVENT_SORTER_H
 
@@ -14,21 +19,22 @@ extern "C" {
 
 #define NTR_EVENT_SORTER_WINDOW_DEFAULT 65536 /* events, about 9 MB */
 
-/* Holds back the latest `window` events and gives out the earliest of them: what comes later than that by more than
- * the window comes out late. The events of one source keep their order. An event without time counts as its source's
- * last known time, or, where there was none yet, as that of the event before it in the stream; with equal times the
- * stream's order holds. Without any time nothing is held back. Where a source's time goes back (the trace was started
- * anew), everything held comes out first. */
+/* Holds the latest `window` events and returns the earliest of them. An event that arrives later than that comes out of
+ * order. Events of one source always keep their order. An event without time has the last known time of its source or,
+ * if there is none, that of the event before it in the stream; events with equal times keep the order of the stream.
+ * Without any time, events are not held. When the time of a source goes back (the trace was started again), all held
+ * events are returned first. */
 typedef struct ntr_event_sorter ntr_event_sorter;
 
-/* `window`: 0 for the default. NULL when out of memory. */
+/* `window`: number of events; 0: the default. NULL when out of memory. */
 NTR_API ntr_event_sorter *ntr_event_sorter_new(size_t window, const ntr_allocator *allocator);
 NTR_API void ntr_event_sorter_free(ntr_event_sorter *sorter);
 
-/* Take one event in. Then ntr_event_sorter_take must be called until it gives nothing. */
+/* Add one event. Then call ntr_event_sorter_take until it returns false. */
 NTR_API void ntr_event_sorter_put(ntr_event_sorter *sorter, const ntr_event *event);
 
-/* Give an event out that is due; `all`: everything is, for the end of the trace. False: none is. */
+/* Returns true and the next event in *event, or false when none is due. `all`: return all held events (end of the
+ * trace). */
 NTR_API bool ntr_event_sorter_take(ntr_event_sorter *sorter, bool all, ntr_event *event);
 
 #ifdef __cplusplus

@@ -1,9 +1,9 @@
-/* Framer: a byte stream in, slices out. N-Trace 1.0 section 2.
+/* Framer: divides a byte stream into slices. N-Trace 1.0 section 2.
  *
- * A slice is one message's bytes, or bytes that cannot be part of any message. The framer looks at MSEO
- * alone and knows no message, so it serves everything that only moves messages about. The caller feeds
- * spans of any size and pulls until NTR_NEED_MORE; how the stream is cut into spans changes nothing.
- * Nothing is allocated: a message cut by the end of a span is kept inside the framer. */
+ * A slice is the bytes of one message, or bytes that cannot be part of a message. The framer reads only MSEO and does
+ * not decode messages. Feed spans of any size and call ntr_framer_next until it returns NTR_NEED_MORE; the division
+ * into spans has no effect on the slices. Nothing is allocated: a message that continues in the next span is kept
+ * inside the framer. */
 #ifndef NTRACE_FRAMER_H
 #define NTRACE_FRAMER_H
 
@@ -19,55 +19,56 @@ extern "C" {
  * message has 36 bytes (OQ-11), vendor messages may be longer. */
 #define NTR_MESSAGE_BYTES_MAX 1024
 
-/* Whether a message ends with this byte: its MSEO is 11. Idle bytes end nothing, but read so too. */
+/* Returns whether a message ends with this byte, that is, its MSEO is 11. Idle bytes (0xFF) have MSEO 11, too. */
 static inline bool ntr_ends_message(uint8_t byte) {
     return (byte & 3) == 3;
 }
 
 typedef struct ntr_slice {
-    uint64_t offset; /* of the first byte, in bytes from the start of the stream */
-    uint64_t size;   /* bytes of the stream it takes */
+    uint64_t offset; /* stream offset of the first byte */
+    uint64_t size;   /* number of bytes of the stream */
     ntr_bytes raw;   /* these bytes; only the first NTR_MESSAGE_BYTES_MAX when there are more */
     ntr_status defect;
 } ntr_slice;
 
 typedef struct ntr_framer {
-    const uint8_t *data;  /* the span being read */
+    const uint8_t *data;  /* the current span */
     size_t size, at;
     uint64_t base;        /* stream offset of data[0] */
-    uint64_t idle;        /* idle bytes passed so far */
-    uint64_t skipped;     /* bytes passed before the first start of a message (ntr_framer_seek_start) */
+    uint64_t idle;        /* idle bytes so far */
+    uint64_t skipped;     /* bytes before the first message (ntr_framer_seek_start) */
     uint64_t slice_size;  /* bytes of the unfinished slice in earlier spans */
-    uint32_t held_size;   /* how many of them are in `held` */
-    uint8_t mode;         /* where framing stands; private */
-    bool zero_idle;       /* 0x00 between messages is idle too */
-    bool last;            /* no further span will come */
+    uint32_t held_size;   /* number of them in `held` */
+    uint8_t mode;         /* state of the framer; private */
+    bool zero_idle;       /* 0x00 between messages is idle, too */
+    bool last;            /* no more spans follow */
     uint8_t held[NTR_MESSAGE_BYTES_MAX];
     uint64_t reserved[4]; /* must be 0; for later members */
 } ntr_framer;
 
-/* Start at the beginning of a stream. */
+/* Initialize for the beginning of a stream. */
 NTR_API void ntr_framer_init(ntr_framer *framer, bool zero_idle);
 
-/* Tell that the stream begins in the middle of something (a wrapped buffer): everything up to and
- * including the first byte with MSEO 11 is skipped without being called a defect. */
+/* The stream begins inside a message (wrapped buffer): skip everything up to and including the first byte with MSEO 11,
+ * without reporting a defect. */
 NTR_API void ntr_framer_seek_start(ntr_framer *framer);
 
-/* Give the next span; the one before must have been read to its end (NTR_NEED_MORE). `last` tells that
- * nothing follows. The bytes stay the caller's and must live until the span is read.
- * Errors: NTR_E_STATE. */
+/* Give the next span. The one before must have been read to NTR_NEED_MORE. `last`: the stream ends with this span. The
+ * memory stays the caller's and must not change until the span has been read. Errors: NTR_E_STATE. */
 NTR_API ntr_status ntr_framer_feed(ntr_framer *framer, const uint8_t *data, size_t size, bool last);
 
-/* NTR_OK with the next slice, NTR_NEED_MORE, or NTR_END. The slice's `raw` lives until the next call; it
- * points into the span whenever the span has the whole slice.
+/* Returns NTR_OK and the next slice, NTR_NEED_MORE, or NTR_END. slice->raw is valid until the next call; it points into
+ * the span if the span has the complete slice.
  *
- * slice->defect, in stream order: NTR_OK, a message from its start to its MSEO 11 (a reserved MSEO 10 inside
- * is left to ntr_message_decode); NTR_E_IDLE, one byte; NTR_E_MSEO_SEQUENCE or NTR_E_MSEO_RESERVED, a byte
- * that cannot start a message and everything up to the next MSEO 11; NTR_E_MESSAGE_LONG, the same for more
- * bytes than NTR_MESSAGE_BYTES_MAX; NTR_E_TRUNCATED, what the end of the stream left of a message. */
+ * slice->defect is one of:
+ *   NTR_OK: a message from its start to MSEO 11 (ntr_message_decode checks for a reserved MSEO 10 inside);
+ *   NTR_E_IDLE: one byte with MSEO 11 between messages;
+ *   NTR_E_MSEO_SEQUENCE, NTR_E_MSEO_RESERVED: a byte that cannot start a message, up to the next MSEO 11;
+ *   NTR_E_MESSAGE_LONG: more bytes than NTR_MESSAGE_BYTES_MAX;
+ *   NTR_E_TRUNCATED: the beginning of a message at the end of the stream. */
 NTR_API ntr_status ntr_framer_next(ntr_framer *framer, ntr_slice *slice);
 
-/* Bytes of the stream that have been passed, idle included. */
+/* Returns the number of bytes read so far, idle bytes included. */
 NTR_API uint64_t ntr_framer_offset(const ntr_framer *framer);
 
 #ifdef __cplusplus

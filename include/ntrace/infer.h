@@ -1,8 +1,8 @@
-/* Inference of stream parameters from the stream and the program that was traced.
+/* Inference of stream parameters from the stream and the traced program.
  *
- * The program gives the best evidence: only with the right parameters does every I-CNT end at the end of an
- * instruction and every jump at code. Each choice comes with its evidence and its confidence. A parameter that the stream
- * does not determine keeps its default. */
+ * The program gives the strongest evidence: only with the right parameters does every I-CNT end at an instruction
+ * boundary and every jump lead to code. Each choice has evidence and a confidence. A parameter that the stream does not
+ * determine keeps its default. */
 #ifndef NTRACE_INFER_H
 #define NTRACE_INFER_H
 
@@ -26,23 +26,23 @@ typedef enum ntr_confidence {
 } ntr_confidence;
 
 typedef struct ntr_choice {
-    uint8_t confidence;   /* ntr_confidence */
+    uint8_t confidence; /* ntr_confidence */
     char value[24];     /* as text, e.g. "4", "full", "p550" */
-    char evidence[160]; /* one phrase */
+    char evidence[160]; /* in one phrase */
 } ntr_choice;
 
 typedef struct ntr_inference {
     ntr_params params;
     ntr_choice choices[NTR_PARAMETERS]; /* by ntr_parameter */
-    ntr_choice mode;                    /* "btm", "htm", "btm+htm", "either": the trace mode, which is no parameter */
+    ntr_choice mode;                    /* trace mode, which is not a parameter: "btm", "htm", "btm+htm", "either" */
 } ntr_inference;
 
 typedef struct ntr_infer_config {
     size_t size;                /* sizeof(ntr_infer_config) */
     ntr_params params;          /* values of the given parameters */
-    uint32_t given;             /* set of the given parameters: 1 << ntr_parameter */
-    bool mid_stream;            /* the stream starts in the middle of a message */
-    const ntr_program *program; /* NULL: there is none */
+    uint32_t given;             /* set of the given parameters: bit 1 << ntr_parameter */
+    bool mid_stream;            /* the stream starts inside a message (wrapped buffer) */
+    const ntr_program *program; /* NULL: no program is known */
     const ntr_allocator *allocator;
 } ntr_infer_config;
 
@@ -52,10 +52,10 @@ static inline void ntr_infer_config_init(ntr_infer_config *config) {
     ntr_params_init(&config->params, NULL);
 }
 
-/* Infer from the first part of the stream (all of it when it is short). Errors: NTR_E_MEMORY, NTR_E_INVALID. */
+/* Infer parameters from the first part of the stream (all of a short one). Errors: NTR_E_MEMORY, NTR_E_INVALID. */
 NTR_API ntr_status ntr_infer(const ntr_infer_config *config, ntr_bytes stream, ntr_inference *inference);
 
-/* "sure", "likely", "does not matter", "not determined", "given". Static storage; NULL for a value that is none. */
+/* Returns "sure", "likely", "does not matter", "not determined" or "given". Static storage; NULL for other values. */
 NTR_API const char *ntr_confidence_name(unsigned confidence);
 
 #ifdef __cplusplus

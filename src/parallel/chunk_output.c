@@ -2,7 +2,7 @@
 
 #include "base/allocator.h"
 
-/* PART: stays in a second-level cache. */
+/* PART: fits a second-level cache. */
 enum { PART = 256 << 10, ALIGNMENT = 8 };
 
 void ntr_parts_begin(ntr_parts *parts, const ntr_allocator *allocator) {
@@ -63,7 +63,7 @@ static void begin_run(ntr_chunk_output *output, unsigned what) {
     output->size += sizeof *output->open;
 }
 
-/* The last part's next run begins aligned. */
+/* Align the end of the last part, where the next run begins. */
 static void end_run(ntr_chunk_output *output) {
     size_t aligned = (output->last->used + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     output->size += aligned - output->last->used;

@@ -1,9 +1,20 @@
-/* Comparing guesses with truth, and handing on in the order of the stream. */
+/* Delivery: compares guesses with the true state and delivers output in the order of the stream.
+ *
+ * Idea: only the head, the first chunk not delivered completely, delivers output. When the head is done, its end state
+ * is the truth for the next chunk. If that was begun from a guess which matches the truth, its output is valid and it
+ * becomes the head. Otherwise its output is dropped and it is decoded again from the truth.
+ *
+ * Invariant: everything delivered was decoded from a true state, or from a guess that has been found equal to it.
+ *
+ * Pre-sync messages of the next chunk lie between its other messages in the stream, but are decoded by the thread of
+ * the head. Their output has odd keys, the output of the chunk itself even keys: output with key 2*i lies before
+ * pre-sync message i, output with key 2*i + 1 is from it. Delivery merges both by key. Example: chunk 2 has pre-sync
+ * messages 0 and 1: the order of keys is 0 (chunk 2), 1 (pre-sync 0), 2 (chunk 2), 3 (pre-sync 1), 4 (chunk 2). */
 #include "parallel/parallel.h"
 
 /* ---- guesses */
 
-/* Decode it from the truth, once more if it has been. The lock is held. */
+/* Decode the chunk from the truth. A thread that decodes it from a guess is cancelled first. The lock is held. */
 static void restart_chunk(ntr_parallel *p, ntr_chunk *next, ntr_snapshot *truth) {
     const ntr_allocator *allocator = p->decoder.allocator;
     next->cancelled = true;
@@ -28,8 +39,8 @@ static void add_counts(ntr_counts *to, const ntr_counts *from) {
     for (size_t i = 0; i < sizeof *to / sizeof *sum; i++) sum[i] += more[i];
 }
 
-/* The head has ended with the truth, which `next` starts from: as it guessed, or else once more. Called with the
- * lock held. */
+/* The head has ended in the state `truth`: keep the next chunk if its guess matches, else restart it. The lock is
+ * held. */
 static void compare(ntr_parallel *p, ntr_chunk *head, ntr_chunk *next, ntr_snapshot *truth) {
     const ntr_snapshot *after_pre_sync = head->after_pre_sync ? head->after_pre_sync : truth;
     if (next->guessed && ntr_snapshot_matches(truth, after_pre_sync, next->start)) {
@@ -45,14 +56,14 @@ static void compare(ntr_parallel *p, ntr_chunk *head, ntr_chunk *next, ntr_snaps
     restart_chunk(p, next, truth);
 }
 
-/* ---- delivering */
+/* ---- output */
 
 static ntr_status deliver_run(const ntr_parallel *p, const ntr_output_run *run) {
     const ntr_parallel_work *work = &p->config.work;
     return run->size ? work->deliver(work->user, run->what, run + 1, run->size) : NTR_OK;
 }
 
-/* The seam's next run, or NULL. */
+/* Returns the next run of the pre-sync output, or NULL. */
 static const ntr_output_run *pre_sync_run(ntr_parallel *p) {
     for (;;) {
         const ntr_output_run *run = p->pre_sync_part ? ntr_part_run(p->pre_sync_part, &p->pre_sync_at) : NULL;
@@ -64,14 +75,14 @@ static const ntr_output_run *pre_sync_run(ntr_parallel *p) {
     }
 }
 
-/* What lies in the seam before `key`. */
+/* Deliver the pre-sync output with keys below `key`. */
 static ntr_status deliver_pre_sync(ntr_parallel *p, uint32_t key) {
     ntr_status status = NTR_OK;
     while (status == NTR_OK && (p->pre_sync_part || p->pre_sync.first)) {
         const ntr_output_run *run = pre_sync_run(p);
         if (!run) break;
         if (run->key >= key) {
-            p->pre_sync_at = (size_t)((const unsigned char *)run - p->pre_sync_part->bytes); /* once more, later */
+            p->pre_sync_at = (size_t)((const unsigned char *)run - p->pre_sync_part->bytes); /* stays the next run */
             break;
         }
         status = deliver_run(p, run);
@@ -114,7 +125,7 @@ static void add_stats(ntr_parallel_stats *stats, const ntr_chunk *head) {
     stats->without_sync += !head->guessed && !head->many_sources && stats->chunks > 1;
 }
 
-/* The head is done and delivered: the next one takes its place. */
+/* The head is done and delivered: the next chunk becomes the head. */
 static void retire(ntr_parallel *p, ntr_chunk *head) {
     ntr_snapshot *truth = head->end;
     if (head->before)
@@ -134,16 +145,16 @@ static void retire(ntr_parallel *p, ntr_chunk *head) {
     pthread_cond_broadcast(&p->work);
 }
 
-/* Whether the head needs the caller: it is done, or was not delivering itself when it came to be the head. */
+/* Returns whether the head needs the caller: it is done, or has output from before it became the head. */
 static bool is_ready(const ntr_parallel *p, const ntr_chunk *head) {
     return p->status != NTR_OK || (!p->delivering && (head->state == NTR_CHUNK_DONE || head->output.first));
 }
 
-/* Deliver what the head has. The lock is held. */
+/* Deliver the head's output. The lock is held. */
 static void deliver_head(ntr_parallel *p, ntr_chunk *head) {
     bool done = head->state == NTR_CHUNK_DONE;
     ntr_deliver(p, head, done);
-    pthread_cond_broadcast(&p->work); /* there is room again */
+    pthread_cond_broadcast(&p->work); /* a thread may wait for space */
     if (p->status != NTR_OK || !done) return;
     p->status = head->status < 0 ? head->status : NTR_OK;
     if (p->status == NTR_OK)

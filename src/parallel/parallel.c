@@ -1,4 +1,4 @@
-/* The caller's side: cutting. */
+/* The caller's side of parallel decoding: the input is collected in chunks and cut (splitter.h). */
 #include "base/config.h"
 #include "parallel/parallel.h"
 
@@ -7,10 +7,11 @@
 #include <sched.h>
 #include <string.h>
 
-/* A piece should be worth the handing over; what is made of it should not be held for long. */
+/* Size of a chunk: large enough to be worth the synchronization of threads; small enough that its output is not held
+ * long. */
 enum { CHUNK_READING = 32 << 10, CHUNK_COUNTING = 256 << 10 };
 
-/* A piece without synchronizing message is cut somewhere, at so many times its least size. */
+/* A chunk without a suitable synchronizing message is cut anyway when it is this many times as large as the minimum. */
 enum { CHUNK_MAX_FACTOR = 16 };
 
 enum { THREADS_MAX = 256, OUTPUT_MAX = 256 << 20, OUTPUT_MIN = 1 << 20 };
@@ -41,7 +42,7 @@ static ntr_status set_up(ntr_parallel *p, const ntr_parallel_config *config) {
     ntr_status status = ntr_splitter_start(&p->splitter, &p->decoder);
     if (status != NTR_OK) return status;
     p->ring[0].head = true;
-    p->ring[0].start = ntr_snapshot_take(p->splitter.scratch); /* it has read nothing yet */
+    p->ring[0].start = ntr_snapshot_take(p->splitter.scratch); /* the state at the beginning of the stream */
     return p->ring[0].start ? ntr_workers_start(p) : NTR_E_MEMORY;
 }
 
@@ -72,7 +73,6 @@ ntr_parallel *ntr_parallel_new(const ntr_parallel_config *given, ntr_status *sta
     return NULL;
 }
 
-/* Make the piece ready for the ring's next round; its memory is kept. */
 void ntr_chunk_clear(ntr_chunk *chunk) {
     const ntr_allocator *allocator = chunk->parallel->decoder.allocator;
     ntr_snapshot_free(chunk->start, allocator);
@@ -117,7 +117,7 @@ static ntr_status append(ntr_parallel *p, ntr_chunk *chunk, const uint8_t *data,
     return NTR_OK;
 }
 
-/* Have the piece in hand begin as guessed, if it can be; the seam is its own then. */
+/* Guess the start of the current chunk, if possible. The chunk then takes over the splitter's pre-sync messages. */
 static ntr_status guess(ntr_parallel *p, bool last) {
     ntr_chunk *chunk = ntr_chunk_at(p, p->tail);
     ntr_splitter *splitter = &p->splitter;
@@ -135,11 +135,11 @@ static ntr_status guess(ntr_parallel *p, bool last) {
     return status;
 }
 
-/* The piece in hand ends after `used` bytes; the next one begins with the rest. With it, the one before can be sent to
- * the threads. The lock is held. */
+/* The current chunk ends after `used` bytes; the rest is moved to the next chunk. Now the chunk before can be given to
+ * the threads, because the pre-sync messages of the current one are known. The lock is held. */
 static ntr_status end_chunk_locked(ntr_parallel *p, size_t used, bool last) {
     ntr_chunk *chunk = ntr_chunk_at(p, p->tail), *next = ntr_chunk_at(p, p->tail + 1);
-    ntr_status status = ntr_deliver_until(p, p->ring_size - 3); /* so that the next one is free */
+    ntr_status status = ntr_deliver_until(p, p->ring_size - 3); /* so that the next chunk is free */
     if (status == NTR_OK && used < chunk->size) status = append(p, next, chunk->data + used, chunk->size - used);
     if (status == NTR_OK) status = guess(p, last);
     if (status != NTR_OK) return status;
@@ -160,12 +160,12 @@ static ntr_status end_chunk(ntr_parallel *p, size_t used, bool last) {
     return status;
 }
 
-/* Sources that come together need longer pieces. */
+/* Several sources need longer chunks, because every source must synchronize in a chunk. */
 static size_t max_chunk(const ntr_parallel *p) {
     return p->least * CHUNK_MAX_FACTOR * (p->splitter.seen_count > 1 ? 4 : 1);
 }
 
-/* Cut what is there. */
+/* Cut the collected input as often as possible. */
 static ntr_status cut_chunks(ntr_parallel *p) {
     for (;;) {
         ntr_chunk *chunk = ntr_chunk_at(p, p->tail);
@@ -186,8 +186,8 @@ static ntr_status cut_chunks(ntr_parallel *p) {
     }
 }
 
-/* What is behind the cut is copied once more, so little is taken at a time; but an end that does not come is looked for
- * anew each time. */
+/* Number of bytes to add to the current chunk. Bytes behind a cut are copied again, so few bytes are added at a time;
+ * but a cut that is not found is searched again each time, so the number grows with the chunk. */
 static size_t copy_size(const ntr_parallel *p) {
     size_t filled = ntr_chunk_at(p, p->tail)->size;
     return filled < p->least ? p->least - filled : larger(p->least / 16 + 1, filled - p->least);
@@ -212,7 +212,7 @@ static ntr_status deliver(ntr_parallel *p, bool all) {
     return status;
 }
 
-/* It is over: nobody delivers any more. */
+/* Decoding has ended: wait until no thread delivers any more. */
 static ntr_status stop(ntr_parallel *p, ntr_status status) {
     pthread_mutex_lock(&p->lock);
     p->status = status;

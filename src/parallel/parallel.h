@@ -1,6 +1,12 @@
-/* The inside of ntr_parallel: a ring of pieces, threads that decode them, and the caller's thread, which cuts the
- * stream (splitter.h) and compares guesses with truth. The thread that decodes the head, the first piece that is not
- * delivered yet, delivers what it makes; the caller's delivers what was made before. */
+/* Parallel decoding: the private state, shared by the files of src/parallel.
+ *
+ * Idea: the caller's thread cuts the stream into chunks and guesses the state at the beginning of each (splitter.h,
+ * decoder/snapshot.h). Worker threads decode the chunks of a ring at the same time, and keep their output
+ * (chunk_output.h). Output is delivered in order, after the guesses were compared with the true states (deliver.c).
+ *
+ * Invariant: chunks before `head` are delivered and free; [head, sent) can be decoded; `tail` is being filled. The head
+ * starts from a true state. Example, with 2 threads: chunk 5 is the head and half delivered, 6 is running from a guess,
+ * 7 is done and waits, 8 waits for the pre-sync messages of 9, which is being filled: head 5, sent 8, tail 9. */
 #ifndef NTR_PARALLEL_PARALLEL_H
 #define NTR_PARALLEL_PARALLEL_H
 
@@ -12,7 +18,7 @@
 #include "parallel/chunk_output.h"
 
 typedef enum ntr_chunk_state {
-    NTR_CHUNK_WAITING = 0, /* for a thread, or to know where it starts */
+    NTR_CHUNK_WAITING = 0, /* for a thread, or for its start state */
     NTR_CHUNK_RUNNING,
     NTR_CHUNK_DONE,
 } ntr_chunk_state;
@@ -21,29 +27,29 @@ struct ntr_chunk {
     ntr_parallel *parallel;
     uint8_t *data;
     size_t size, room;
-    bool last;      /* of the stream */
-    bool guessed;   /* `start` was a guess, when the piece was cut */
-    bool many_sources;      /* it could not be, because there are several sources */
-    uint64_t number_shift; /* of the cutter, then */
-    ntr_pre_sync pre_sync;  /* messages of it that the piece before decodes; none if that is of no use */
+    bool last;             /* last chunk of the stream */
+    bool guessed;          /* `start` was a guess when the chunk was cut */
+    bool many_sources;     /* no guess because of the other sources */
+    uint64_t number_shift; /* ntr_splitter.number_shift at that time */
+    ntr_pre_sync pre_sync; /* messages of this chunk that the chunk before decodes; empty without a guess */
 
-    /* Under the lock. */
+    /* Protected by the lock. */
     uint8_t state;  /* ntr_chunk_state */
-    bool cancelled;  /* the guess was wrong: give up */
-    bool head;      /* everything before has been delivered */
-    bool ahead;     /* was begun before it was the head */
+    bool cancelled; /* the guess was wrong: stop decoding */
+    bool head;      /* everything before is delivered */
+    bool ahead;     /* was begun before it became the head */
     ntr_snapshot *start, *end;
-    ntr_snapshot *after_pre_sync; /* what is known where sources join the next piece; NULL: that is `end` */
-    ntr_snapshot *before; /* the truth, when `start` was a guess that fitted it */
-    ntr_chunk_output output;     /* to be delivered */
+    ntr_snapshot *after_pre_sync; /* state after the next chunk's pre-sync messages; NULL: the same as `end` */
+    ntr_snapshot *before;         /* true start state, when `start` is a guess that matches it */
+    ntr_chunk_output output;      /* ready to be delivered */
     ntr_status status;
 
-    /* The thread's own while it runs. */
+    /* Used only by the thread that decodes the chunk. */
     ntr_chunk_output local_output;
-    ntr_chunk_output pre_sync_output;    /* of the next piece's seam */
-    ntr_chunk_output *target;     /* one of the two */
+    ntr_chunk_output pre_sync_output; /* of the next chunk's pre-sync messages */
+    ntr_chunk_output *target;         /* points to one of the two */
     ntr_counts counts, pre_sync_counts;
-    ntr_status put_status; /* by ntr_chunk_put */
+    ntr_status put_status; /* why ntr_chunk_put fails */
 };
 
 typedef struct ntr_worker {
@@ -56,11 +62,11 @@ typedef struct ntr_worker {
 
 struct ntr_parallel {
     ntr_parallel_config config;
-    ntr_decoder_config decoder; /* of every thread */
+    ntr_decoder_config decoder; /* config of the decoder of each thread */
     ntr_splitter splitter;
-    size_t scanned;    /* bytes of the piece being filled that the cutter has seen */
-    size_t least;     /* bytes of a piece */
-    size_t most_output; /* bytes that a piece may hold before its turn */
+    size_t scanned;     /* bytes of the current chunk that the splitter has scanned */
+    size_t least;       /* minimum size of a chunk in bytes */
+    size_t most_output; /* maximum bytes of output that a chunk holds before it becomes the head */
 
     ntr_parts parts;
     ntr_worker *workers;
@@ -68,48 +74,49 @@ struct ntr_parallel {
 
     ntr_chunk *ring;
     size_t ring_size;
-    uint64_t head, sent, tail; /* pieces [head, sent) are for the threads; `tail` is being filled; the one before waits
-                                * for its end, if it was not sent: they have a seam */
+    /* Chunks [head, sent) can be decoded. `tail` is being filled. The chunk before `tail`, if not sent, waits for it:
+     * its thread decodes the pre-sync messages of `tail`. */
+    uint64_t head, sent, tail;
 
     pthread_mutex_t lock;
-    pthread_cond_t work;  /* for threads: a piece can be begun, or is the head now, or all is over */
-    pthread_cond_t progress;  /* for the caller: a thread is done, or has made something for the head */
+    pthread_cond_t work;     /* for threads: a chunk can be begun, the head has changed, or decoding ends */
+    pthread_cond_t progress; /* for the caller: a thread is done, or the head has output */
     bool stopping;
 
     ntr_counts counts;
     ntr_parallel_stats stats;
-    ntr_chunk_output pre_sync;     /* made of the head's seam, to be delivered between what the head made, */
-    ntr_part *pre_sync_part; /* ... this part of it first, from here on */
+    ntr_chunk_output pre_sync; /* of the head's pre-sync messages, delivered between the head's output: */
+    ntr_part *pre_sync_part;   /* the current part of it, and the position in it */
     size_t pre_sync_at;
-    bool delivering;   /* somebody is, without the lock */
-    ntr_status status; /* sticky: why no more is delivered */
-    ntr_status ended;  /* the caller's: the same, told */
+    bool delivering;   /* a thread delivers, without the lock */
+    ntr_status status; /* sticky: why delivery has ended */
+    ntr_status ended;  /* the same, as returned to the caller */
 };
 
 static inline ntr_chunk *ntr_chunk_at(const ntr_parallel *p, uint64_t number) {
     return &p->ring[number % p->ring_size];
 }
 
-/* The piece behind it in the stream. */
+/* Returns the chunk after this one in the stream. */
 static inline ntr_chunk *ntr_chunk_next(const ntr_chunk *chunk) {
     const ntr_parallel *p = chunk->parallel;
     return &p->ring[((size_t)(chunk - p->ring) + 1) % p->ring_size];
 }
 
-/* Make the piece ready for the ring's next round; its memory is kept. */
+/* Reset the chunk for the next round of the ring. Its memory is kept. */
 void ntr_chunk_clear(ntr_chunk *chunk);
 
 /* ---- deliver.c: all with the lock held */
 
-/* Hand on what the head has made, without the lock; `all`: it makes no more. */
+/* Deliver the head's output; the lock is released meanwhile. `all`: the head is done. */
 void ntr_deliver(ntr_parallel *p, ntr_chunk *head, bool all);
 
-/* In the caller's thread: deliver what is ready; wait while more than `left` pieces are in the ring. */
+/* In the caller's thread: deliver what is ready, and wait while more than `left` chunks are not delivered. */
 ntr_status ntr_deliver_until(ntr_parallel *p, uint64_t left);
 
 /* ---- worker.c */
 
-/* Errors: as ntr_decoder_new, NTR_E_LIMIT. */
+/* Create the threads and their decoders. Errors: as ntr_decoder_new, NTR_E_LIMIT. */
 ntr_status ntr_workers_start(ntr_parallel *p);
 void ntr_workers_end(ntr_parallel *p);
 

@@ -8,7 +8,7 @@
 
 #include <ntrace/framer.h>
 
-/* What a message of this TCODE is to the cutter. */
+/* What a message of each TCODE means to the splitter. */
 enum { PLAIN, BTM, HTM, HISTORY, OWNERSHIP, STOP, SYNC };
 
 #define KIND_OF(role, flags, row)                                  \
@@ -28,7 +28,7 @@ static const uint8_t kinds[64] = {
 #undef NTR_MESSAGE
 #undef KIND_OF
 
-/* Messages of a seam at most: it is decoded by one thread. */
+/* Maximum number of pre-sync messages of a chunk, because a single thread decodes them. */
 enum { PRE_SYNC_MAX = 1 << 16 };
 
 ntr_status ntr_splitter_start(ntr_splitter *splitter, const ntr_decoder_config *config) {
@@ -71,7 +71,7 @@ static ntr_splitter_source *get_source(ntr_splitter *splitter, uint16_t src) {
     return s;
 }
 
-/* The message's SRC, or -1 when it has none. */
+/* Returns the message's SRC, or -1 when it has none. */
 static int32_t source_of(const ntr_splitter *splitter, const uint8_t *data, size_t size) {
     unsigned bits = splitter->params.src_bits, at = 1;
     uint32_t src = 0;
@@ -82,7 +82,7 @@ static int32_t source_of(const ntr_splitter *splitter, const uint8_t *data, size
     return (int32_t)(src & ((1u << bits) - 1));
 }
 
-/* ---- messages that matter */
+/* ---- messages that change the guess */
 
 static void decode_sync(ntr_splitter *splitter, ntr_splitter_source *s, const ntr_message *m) {
     s->current.address = ntr_message_address(&splitter->params, m, NTR_FIELD_FADDR);
@@ -90,7 +90,7 @@ static void decode_sync(ntr_splitter *splitter, ntr_splitter_source *s, const nt
     ntr_clock_follow(&s->current.clock, &splitter->params, m);
 }
 
-/* Learn from a message. Returns whether it is a synchronizing one. */
+/* Decode a message and apply it to the guess. Returns whether it is a synchronizing message. */
 static bool decode_message(ntr_splitter *splitter, ntr_splitter_source *s, const uint8_t *data, size_t size,
                            unsigned kind) {
     ntr_message m;
@@ -104,14 +104,14 @@ static bool decode_message(ntr_splitter *splitter, ntr_splitter_source *s, const
     }
 }
 
-/* What is to be known of the mode, of this message. Returns whether it has to be looked into. */
+/* Apply a message to the trace mode. Returns whether the message must be decoded. */
 static bool update_mode(ntr_splitter_source *s, unsigned kind) {
     if (kind == BTM) s->current.mode = NTR_MODE_BTM;
     if (kind == HTM) s->current.mode = NTR_MODE_HTM;
     return kind > HISTORY || (kind == HISTORY && s->current.mode != NTR_MODE_HTM);
 }
 
-/* It has begun anew, and all that is left to know is known. */
+/* The source has synchronized in this chunk: the rest of its state is known. */
 static void mark_synced(ntr_splitter_source *s) {
     s->synced = true;
     s->at_sync = s->current;
@@ -135,7 +135,7 @@ static void mark_damaged(ntr_splitter *splitter, uint64_t offset) {
     splitter->damaged = true;
 }
 
-/* Take in the message at `data`. Returns whether it is a synchronizing one. */
+/* Process the message at `data`. Returns whether it is a synchronizing message. */
 static bool scan_message(ntr_splitter *splitter, uint64_t offset, const uint8_t *data, size_t size, bool broken,
                          ntr_status *status) {
     int32_t src = source_of(splitter, data, size);
@@ -161,7 +161,7 @@ static bool scan_message(ntr_splitter *splitter, uint64_t offset, const uint8_t 
 
 /* ---- framing */
 
-/* Get out of a message that was cut. */
+/* Skip the rest of a message that was cut. */
 static size_t skip_rest(ntr_splitter *splitter, const uint8_t *data, size_t size) {
     bool broken;
     size_t end = ntr_find_end_checked(data, size, &broken);
@@ -176,8 +176,7 @@ static bool is_idle(const ntr_splitter *splitter, uint8_t byte) {
     return byte == NTR_IDLE || (byte == 0 && splitter->params.dialect->zero_idle);
 }
 
-/* Messages that say nothing new to the splitter, by the trace mode that it knows: messages of flow, without those that
- * may show another mode. */
+/* Returns the TCODEs that do not change the guess: messages of flow, except those that may show another trace mode. */
 static uint64_t irrelevant_tcodes(uint8_t mode) {
     uint64_t flow = ntr_tcodes_of_flow(), branches = ntr_tcodes_of_role(NTR_ROLE_BRANCH);
     uint64_t btm = branches & ntr_tcodes_with(NTR_IS_DIRECT);
@@ -189,7 +188,7 @@ static uint64_t irrelevant_tcodes(uint8_t mode) {
     }
 }
 
-/* Pass over them, as far as they are short and the only source's. Returns how many bytes. */
+/* Pass over such messages, as far as they are short and there is one source only. Returns the number of bytes. */
 static size_t pass_irrelevant(ntr_splitter *splitter, const uint8_t *data, size_t size) {
     const ntr_splitter_source *s = splitter->params.src_bits ? NULL : splitter->sources[0];
     if (!s || !s->in_chunk || (s->seen_before && !s->synced)) return 0;
@@ -232,12 +231,14 @@ void ntr_splitter_pass(ntr_splitter *splitter, size_t size) {
 
 /* ---- guesses */
 
-/* What the piece in front does not know of a source that is late: it was silent there. */
+/* Returns whether the chunk before cannot decode the source's pre-sync messages: it is guessed, and without messages of
+ * this source it does not know its state. */
 static bool is_new_to_previous(const ntr_splitter_source *s, bool guessed) {
     return guessed && s->has_pre_sync && !s->in_previous;
 }
 
-/* Whether spoilt bytes leave the guess alone: they may be anybody's, whoever decodes them must know all sources. */
+/* Returns whether damaged bytes leave the guess valid. Damage of unknown source opens a gap for every source: the
+ * thread must know all of them. */
 static bool damage_is_harmless(const ntr_splitter *splitter, uint32_t silent) {
     const ntr_pre_sync *pre_sync = &splitter->pre_sync;
     if (!splitter->damaged) return true;
@@ -245,7 +246,8 @@ static bool damage_is_harmless(const ntr_splitter *splitter, uint32_t silent) {
     return !pre_sync->count || splitter->damaged_at > splitter->begin + pre_sync->messages[pre_sync->count - 1].offset;
 }
 
-/* The sources that join. Returns how many, or 0 when the piece cannot be begun with them. */
+/* Collect the guesses of the sources that synchronize. Returns their number, 0 when the chunk cannot be begun with
+ * them. */
 static size_t collect_guesses(const ntr_splitter *splitter, bool guessed, bool last, ntr_snapshot_guess *guesses,
                               uint32_t *silent) {
     size_t count = 0;
@@ -258,13 +260,14 @@ static size_t collect_guesses(const ntr_splitter *splitter, bool guessed, bool l
         guesses[count] = s->at_sync;
         guesses[count++].first += splitter->number_shift;
     }
-    if (last && *silent) return 0; /* they may have something to tell at the end of the stream */
+    if (last && *silent) return 0; /* the end of the stream may close a gap of theirs */
     return damage_is_harmless(splitter, *silent) ? count : 0;
 }
 
 ntr_status ntr_splitter_guess(ntr_splitter *splitter, bool guessed, bool last, ntr_snapshot **guess) {
     *guess = NULL;
-    bool may_stop = splitter->config->strict && splitter->pre_sync.count; /* the first defect may be in it */
+    /* with `strict`, the first defect may be in a pre-sync message */
+    bool may_stop = splitter->config->strict && splitter->pre_sync.count;
     bool known = splitter->at_message && !splitter->unsynced && !splitter->pre_sync_full && splitter->seen_count;
     if (!known || may_stop) return NTR_OK;
     ntr_snapshot_guess *guesses = ntr_alloc(splitter->config->allocator, splitter->seen_count, sizeof *guesses);

@@ -1,10 +1,17 @@
-/* Where a stream can be cut, and what is known there: a look at each message's first bytes, and into those that later
- * pieces depend on.
+/* The splitter: where a stream can be cut into chunks, and what is known of each source there.
  *
- * A piece can be begun before the one in front of it has ended when, of every source that has messages in it, one is
- * synchronizing: there the source joins. What a source that was seen before says until then is the *seam*: the piece in
- * front decodes it, too, and so learns what is true where the source joins. Sources that are silent in the piece are
- * carried over it. */
+ * Idea: only the first bytes of most messages are read; only messages that change the guess (synchronizing, Ownership,
+ * stop) are decoded. A chunk ends after a synchronizing message. It can be begun before the previous chunk is decoded
+ * when every source with messages in it synchronizes in it. Messages of a source before that are its *pre-sync
+ * messages*: the thread of the previous chunk decodes them as well, and so finds the true state where the source
+ * synchronizes. Sources without messages in the chunk (silent sources) keep their state.
+ *
+ * Invariant: the guess of a chunk, if there is one, contains the state of every source with messages in the chunk,
+ * right after its first synchronizing message.
+ *
+ * Example with two sources: the chunk begins after a ProgTraceSync of source 0. Two messages of source 1 follow, then a
+ * ProgTraceSync of source 1. These three are the pre-sync messages; the guess says that source 0 starts at the first
+ * address, and source 1 with its first message after the second ProgTraceSync. */
 #ifndef NTR_PARALLEL_SPLITTER_H
 #define NTR_PARALLEL_SPLITTER_H
 
@@ -15,7 +22,7 @@
 #include "message/quick.h"
 
 typedef struct ntr_pre_sync_message {
-    uint64_t number; /* of the stream; offset: of the piece */
+    uint64_t number; /* `number` counts from the beginning of the stream, `offset` from the beginning of the chunk */
     size_t offset, size;
 } ntr_pre_sync_message;
 
@@ -24,36 +31,37 @@ typedef struct ntr_pre_sync {
     size_t count, capacity;
 } ntr_pre_sync;
 
-/* What is known of a source. */
+/* The state of one source. */
 typedef struct ntr_splitter_source {
-    ntr_snapshot_guess current, at_sync; /* behind the latest message, and where it after_pre_sync the piece */
-    bool seen_before;                    /* was seen before the piece */
-    bool in_previous, in_chunk;        /* has messages in the piece before, in this one */
-    bool synced, has_pre_sync;           /* ... this one, and some of them before that */
+    ntr_snapshot_guess current, at_sync; /* after the latest message, and where it synchronized in the chunk */
+    bool seen_before;                    /* had messages before this chunk */
+    bool in_previous, in_chunk;          /* has messages in the previous chunk, in this one */
+    bool synced, has_pre_sync;           /* synchronized in this chunk; messages of this chunk before that */
 } ntr_splitter_source;
 
 typedef struct ntr_splitter {
     const ntr_decoder_config *config;
     ntr_params params;
     const ntr_quick *quick;
-    ntr_decoder *scratch;   /* for local_output guesses */
-    ntr_splitter_source **sources; /* by SRC, made when first seen */
-    uint16_t *seen;         /* their numbers */
+    ntr_decoder *scratch;          /* a decoder with which guesses are made */
+    ntr_splitter_source **sources; /* by SRC; allocated at the first message of the source */
+    uint16_t *seen;                /* their SRC values */
     uint32_t seen_count;
-    uint64_t offset;        /* of the stream, behind the last look */
+    uint64_t offset;        /* bytes of the stream scanned so far */
     uint64_t number;        /* messages up to there */
-    uint64_t number_shift;         /* messages that there were besides those it saw */
-    bool inside;            /* in the middle of a message, or of what is none */
-    bool seeking;           /* ... that the stream begins with (mid_stream) */
+    /* correction of `number`, when a wrong guess showed that messages were counted wrongly */
+    uint64_t number_shift;
+    bool inside;            /* inside a message, or inside damaged bytes */
+    bool seeking;           /* ... at the beginning of the stream (mid_stream) */
 
-    /* Of the piece in hand. */
+    /* The current chunk. */
     uint64_t begin, begin_number;
-    ntr_splitter_source *latest; /* whose synchronizing message the last look ended behind, or NULL */
-    bool at_message;             /* it begins with a message */
-    bool damaged;               /* bytes of it may be anybody's, */
-    uint64_t damaged_at;        /* ... from there on */
-    bool pre_sync_full;          /* for the seam */
-    uint32_t unsynced;       /* old sources with messages, that have not after_pre_sync yet */
+    ntr_splitter_source *latest; /* source of the synchronizing message at which the last scan stopped, or NULL */
+    bool at_message;             /* the chunk begins with a message, not inside one */
+    bool damaged;                /* the chunk has bytes of an unknown source, */
+    uint64_t damaged_at;         /* beginning at this offset */
+    bool pre_sync_full;          /* more than PRE_SYNC_MAX pre-sync messages */
+    uint32_t unsynced;           /* earlier sources with messages, not synchronized yet */
     ntr_pre_sync pre_sync;
 } ntr_splitter;
 
@@ -61,20 +69,20 @@ typedef struct ntr_splitter {
 ntr_status ntr_splitter_start(ntr_splitter *splitter, const ntr_decoder_config *config);
 void ntr_splitter_end(ntr_splitter *splitter);
 
-/* Look at what follows, up to the end of the first synchronizing message that ends at data[least] or later and behind
- * which the stream may be cut, if there is one (*found). Returns how far it looked; the rest is the beginning of a
- * message. Errors (*status): NTR_E_MEMORY. */
+/* Scan input up to the end of the first synchronizing message that ends at data[least] or later and after which the
+ * stream can be cut (*found). Returns the number of bytes scanned; the rest is the beginning of a message. Errors
+ * (*status): NTR_E_MEMORY. */
 size_t ntr_splitter_scan(ntr_splitter *splitter, const uint8_t *data, size_t size, size_t least, bool *found,
                          ntr_status *status);
 
-/* Pass bytes without looking: the stream is cut in the middle of a message. */
+/* Pass bytes without scanning: the stream is cut inside a message. */
 void ntr_splitter_pass(ntr_splitter *splitter, size_t size);
 
-/* The piece ends here. *guess is what it can be begun with, NULL when it cannot; the seam is cutter->seam then.
- * `guessed`: the piece in front was begun with a guess; `last`: nothing follows. Errors: NTR_E_MEMORY. */
+/* The current chunk ends. *guess is the state at which it can be begun, NULL when it cannot; its pre-sync messages are
+ * in splitter->pre_sync. `guessed`: the previous chunk has a guess. `last`: end of the stream. Errors: NTR_E_MEMORY. */
 ntr_status ntr_splitter_guess(ntr_splitter *splitter, bool guessed, bool last, ntr_snapshot **guess);
 
-/* The next piece begins here. */
+/* The next chunk begins. */
 void ntr_splitter_next_chunk(ntr_splitter *splitter);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the threads do: take the first piece whose start is known, or guessed, and decode it. */
+/* The worker threads: each takes the first chunk whose start state is known or guessed, and decodes it. */
 #include "parallel/parallel.h"
 
 #include <signal.h>
@@ -6,9 +6,9 @@
 
 enum { EVENTS_AT_ONCE = 512 };
 
-/* ---- what was made */
+/* ---- output */
 
-/* Hand over what is full, or wait for its turn if that is too much. */
+/* Make full parts available for delivery. Waits while the chunk holds too much output before its turn. */
 static ntr_status publish_output(ntr_chunk *chunk) {
     ntr_parallel *p = chunk->parallel;
     pthread_mutex_lock(&p->lock);
@@ -84,7 +84,7 @@ static ntr_status flush_counts(ntr_worker *w) {
     return count_callback ? ntr_decoder_flush_counts(w->decoder) : NTR_OK;
 }
 
-/* Decode what lies between two places of the piece, which end with messages or the piece. */
+/* Decode a part of the chunk, between two message boundaries. */
 static ntr_status read_some(ntr_worker *w, ntr_chunk *chunk, const uint8_t *data, size_t size, bool last,
                             ntr_counts *counts) {
     ntr_status status = ntr_decoder_feed(w->decoder, data, size, last);
@@ -92,7 +92,7 @@ static ntr_status read_some(ntr_worker *w, ntr_chunk *chunk, const uint8_t *data
     return w->parallel->config.counting ? ntr_decoder_count(w->decoder, counts) : read_events(w, chunk);
 }
 
-/* The piece; its keys tell what lies between the messages of the seam. */
+/* Decode the chunk. The keys of its output are even: see deliver.c. */
 static ntr_status read_chunk(ntr_worker *w, ntr_chunk *chunk) {
     ntr_status status = NTR_NEED_MORE;
     size_t at = 0;
@@ -109,7 +109,7 @@ static ntr_status read_chunk(ntr_worker *w, ntr_chunk *chunk) {
     return flushed == NTR_OK ? status : flushed;
 }
 
-/* The next piece's seam: its messages alone. Their bytes are counted in the piece they lie in. */
+/* Decode the pre-sync messages of the next chunk. Their bytes are counted in the chunk that contains them. */
 static ntr_status read_pre_sync(ntr_worker *w, ntr_chunk *chunk, const ntr_chunk *next) {
     ntr_status status = NTR_NEED_MORE;
     uint64_t begin = ntr_snapshot_offset(next->start);
@@ -139,7 +139,7 @@ static ntr_status decode(ntr_worker *w, ntr_chunk *chunk, const ntr_snapshot *st
     return end(w, chunk, read_chunk(w, chunk));
 }
 
-/* What is known at the end of the piece, and where sources join the next. */
+/* Take the state at the end of the chunk, and after the next chunk's pre-sync messages. */
 static ntr_status finish_chunk(ntr_worker *w, ntr_chunk *chunk, ntr_snapshot **end_, ntr_snapshot **after_pre_sync) {
     const ntr_chunk *next = ntr_chunk_next(chunk);
     *end_ = ntr_snapshot_take(w->decoder);
@@ -162,7 +162,7 @@ static ntr_chunk *find_chunk(const ntr_parallel *p) {
     return NULL;
 }
 
-/* Called, and returns, with the lock held. */
+/* The lock is held at entry and return. */
 static void run_chunk(ntr_worker *w, ntr_chunk *chunk) {
     ntr_parallel *p = w->parallel;
     chunk->state = NTR_CHUNK_RUNNING;
@@ -201,7 +201,7 @@ static void *run(void *user) {
     return NULL;
 }
 
-/* Signals are for the caller's thread. */
+/* Signals are delivered to the caller's threads only. */
 static bool start_thread(ntr_worker *w) {
     sigset_t all, before;
     sigfillset(&all);
@@ -227,7 +227,7 @@ ntr_status ntr_workers_start(ntr_parallel *p) {
     ntr_status status = NTR_OK;
     unsigned i;
     for (i = 0; i < p->worker_count && status == NTR_OK; i++) status = start(p, &p->workers[i]);
-    return status == NTR_E_LIMIT && i > 1 ? NTR_OK : status; /* some are enough */
+    return status == NTR_E_LIMIT && i > 1 ? NTR_OK : status; /* fewer threads than wanted are enough */
 }
 
 void ntr_workers_end(ntr_parallel *p) {
