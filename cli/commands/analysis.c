@@ -12,13 +12,13 @@
 
 #define S struct cli_analysis_options
 const struct cli_option cli_analysis_options[] = {
-    CLI_NUMBER(0, "src", "N", S, src, 0, 4095, -1, "only this source"),
+    CLI_NUMBER(0, "src", "N", S, src, 0, 4095, -1, "decode only source N"),
     CLI_NUMBER('j', "jobs", "N", S, jobs, 1, 256, 0,
-               "how many threads decode (default: for large files, as many as there are processors)"),
+               "decode with N threads (default: one per processor for large files, otherwise 1)"),
     CLI_STRING(0, "debug-path", "DIRS", S, debug_path,
-               "where separate debug files are, folders divided by colons (default /usr/lib/debug)"),
+               "directories of separate debug files, separated by colons (default /usr/lib/debug)"),
     CLI_STRING(0, "source-path", "DIRS", S, source_path,
-               "where source files are that are not where they were compiled, folders divided by colons"),
+               "directories of source files that are not at the path of the compilation, separated by colons"),
     {0},
 };
 #undef S
@@ -51,8 +51,8 @@ int cli_analysis_open(struct cli_analysis *a, const char *path, const struct cli
     *a = (struct cli_analysis){.options = options, .path = path, .defects.file = path};
     if (cli_trace_open(&a->trace, path, &options->stream) != CLI_OK) return CLI_FAILED;
     if (cli_trace_program(&a->trace, &options->images, &options->stream, true) != CLI_OK) return CLI_FAILED;
-    a->answers = (ntr_analysis){
-        .size = sizeof a->answers,
+    a->data = (ntr_analysis){
+        .size = sizeof a->data,
         .program = a->trace.program,
         .debug = ntr_debug_info_new(a->trace.program, &cli_memory),
         .title = title_of(path),
@@ -61,11 +61,11 @@ int cli_analysis_open(struct cli_analysis *a, const char *path, const struct cli
         .read_source_user = &a->text,
     };
     a->text.folders = options->source_path;
-    cli_trace_facts_find(&a->facts, &a->trace, &a->answers);
-    if (!a->answers.debug) return out_of_memory(a);
-    if (options->debug_path) ntr_debug_info_set_path(a->answers.debug, options->debug_path);
-    a->answers.functions = ntr_functions_new(a->answers.debug, &cli_memory);
-    return a->answers.functions ? open_decoder(a) : out_of_memory(a);
+    cli_trace_facts_find(&a->facts, &a->trace, &a->data);
+    if (!a->data.debug) return out_of_memory(a);
+    if (options->debug_path) ntr_debug_info_set_path(a->data.debug, options->debug_path);
+    a->data.functions = ntr_functions_new(a->data.debug, &cli_memory);
+    return a->data.functions ? open_decoder(a) : out_of_memory(a);
 }
 
 /* ---- decoding */
@@ -78,26 +78,26 @@ static bool feed(struct cli_analysis *a) {
            ntr_decoder_feed(a->decoder, span.data, span.size, last) == NTR_OK;
 }
 
-static void tell_gap(struct cli_analysis *a, const ntr_event *gap) {
+static void report_gap(struct cli_analysis *a, const ntr_event *gap) {
     a->gaps++;
     if (cli_defect_count(&a->defects))
         cli_note("%s: byte 0x%" PRIx64 ", message #%" PRIu64 ": gap: %s", a->path, gap->offset, gap->message,
                  ntr_status_text((ntr_status)gap->reason));
 }
 
-static inline void tell(struct cli_analysis *a, const ntr_event *event) {
-    if (event->kind == NTR_EVENT_GAP) tell_gap(a, event);
+static inline void inspect_event(struct cli_analysis *a, const ntr_event *event) {
+    if (event->kind == NTR_EVENT_GAP) report_gap(a, event);
     if (event->kind == NTR_EVENT_VENDOR) a->reserved += ntr_tcode_is_reserved(a->trace.params.dialect, event->code);
 }
 
-static ntr_status hand_on(struct cli_analysis *a, const ntr_event *events, size_t count, cli_take_events take,
+static ntr_status process_events(struct cli_analysis *a, const ntr_event *events, size_t count, cli_take_events take,
                           void *user) {
     ntr_status status = NTR_OK;
 
     if (count) a->any = true;
-    for (size_t i = 0; i < count; i++) tell(a, &events[i]);
-    if (a->answers.tally) status = ntr_tally_feed(a->answers.tally, events, count);
-    if (!status && a->answers.tree) status = ntr_calltree_feed(a->answers.tree, events, count);
+    for (size_t i = 0; i < count; i++) inspect_event(a, &events[i]);
+    if (a->data.tally) status = ntr_tally_feed(a->data.tally, events, count);
+    if (!status && a->data.tree) status = ntr_calltree_feed(a->data.tree, events, count);
     if (!status && take) status = take(user, events, count);
     return status;
 }
@@ -106,26 +106,26 @@ static ntr_status read_events(struct cli_analysis *a, cli_take_events take, void
     ntr_event events[EVENTS_AT_ONCE];
     size_t count = 0;
     ntr_status status = ntr_decoder_read(a->decoder, events, EVENTS_AT_ONCE, &count);
-    ntr_status taken = hand_on(a, events, count, take, user);
+    ntr_status taken = process_events(a, events, count, take, user);
 
     return status < 0 || taken >= 0 ? status : taken;
 }
 
-/* What the counting decode tells. */
+/* Count callback of the decoder: `event` occurred `times` times. */
 static ntr_status take_count(void *user, const ntr_event *event, uint64_t times) {
     struct cli_analysis *a = user;
 
     a->any = true;
-    tell(a, event);
-    return ntr_tally_count(a->answers.tally, event, times);
+    inspect_event(a, event);
+    return ntr_tally_count(a->data.tally, event, times);
 }
 
-/* Nothing asks for the order of what ran: counting is enough, and many times as fast. */
+/* Returns whether no consumer needs the order of events. The counting decode is then sufficient, and much faster. */
 static bool counts_only(const struct cli_analysis *a, cli_take_events take) {
-    return a->answers.tally && !ntr_tally_keeps_time(a->answers.tally) && !a->answers.tree && !take;
+    return a->data.tally && !ntr_tally_keeps_time(a->data.tally) && !a->data.tree && !take;
 }
 
-static ntr_status decode_alone(struct cli_analysis *a, bool counting, cli_take_events take, void *user) {
+static ntr_status decode_serial(struct cli_analysis *a, bool counting, cli_take_events take, void *user) {
     ntr_counts counts = {0};
     ntr_status status = NTR_OK;
 
@@ -139,62 +139,65 @@ static ntr_status decode_alone(struct cli_analysis *a, bool counting, cli_take_e
     return status;
 }
 
-/* ---- with many threads: they decode, one after the other takes what comes of it in the order of the stream */
+/* ---- decoding with several threads
+ *
+ * Worker threads decode chunks and append events, or counted events, to the chunk output. ntr_parallel calls `deliver`
+ * in stream order, one call at a time. */
 
-struct sharing {
-    struct cli_analysis *answers;
+struct delivery {
+    struct cli_analysis *analysis;
     cli_take_events take;
     void *user;
 };
 
-struct told {
+struct counted_event {
     ntr_event event;
     uint64_t times;
 };
 
-static ntr_status put_events(void *thread_data, ntr_chunk *piece, const ntr_event *events, size_t count) {
+static ntr_status put_events(void *thread_data, ntr_chunk *chunk, const ntr_event *events, size_t count) {
     (void)thread_data;
-    return ntr_chunk_put(piece, 0, events, count * sizeof *events);
+    return ntr_chunk_put(chunk, 0, events, count * sizeof *events);
 }
 
-static ntr_status put_told(void *thread_data, const ntr_event *event, uint64_t times) {
-    ntr_chunk *const *piece = thread_data;
-    const struct told told = {*event, times};
+static ntr_status put_counted(void *thread_data, const ntr_event *event, uint64_t times) {
+    ntr_chunk *const *chunk = thread_data;
+    const struct counted_event counted = {*event, times};
 
-    return ntr_chunk_put(*piece, 0, &told, sizeof told);
+    return ntr_chunk_put(*chunk, 0, &counted, sizeof counted);
 }
 
 static ntr_status deliver_events(void *user, unsigned what, const void *data, size_t size) {
-    struct sharing *s = user;
-    ntr_status status = hand_on(s->answers, data, size / sizeof(ntr_event), s->take, s->user);
+    struct delivery *s = user;
+    ntr_status status = process_events(s->analysis, data, size / sizeof(ntr_event), s->take, s->user);
 
     (void)what;
     return status < 0 ? status : NTR_OK;
 }
 
-static ntr_status deliver_told(void *user, unsigned what, const void *data, size_t size) {
-    struct sharing *s = user;
+static ntr_status deliver_counted(void *user, unsigned what, const void *data, size_t size) {
+    struct delivery *s = user;
     ntr_status status = NTR_OK;
 
     (void)what;
-    for (const struct told *t = data; size && status == NTR_OK; t++, size -= sizeof *t)
-        status = take_count(s->answers, &t->event, t->times);
+    for (const struct counted_event *t = data; size && status == NTR_OK; t++, size -= sizeof *t)
+        status = take_count(s->analysis, &t->event, t->times);
     return status;
 }
 
-/* What a thread counts with: the piece in hand. */
+/* Thread data: a pointer to the chunk that the thread decodes. */
 static void *thread_data_new(void *user) {
     (void)user;
     return calloc(1, sizeof(ntr_chunk *));
 }
 
-static void begin(void *thread_data, ntr_chunk *piece) {
-    *(ntr_chunk **)thread_data = piece;
+static void begin(void *thread_data, ntr_chunk *chunk) {
+    *(ntr_chunk **)thread_data = chunk;
 }
 
-static ntr_status decode_shared(struct cli_analysis *a, unsigned jobs, bool counting, cli_take_events take,
+static ntr_status decode_parallel(struct cli_analysis *a, unsigned jobs, bool counting, cli_take_events take,
                                 void *user) {
-    struct sharing sharing = {a, take, user};
+    struct delivery delivery = {a, take, user};
     const ntr_parallel_config config = {
         .size = sizeof config,
         .decoder = &a->config,
@@ -204,9 +207,9 @@ static ntr_status decode_shared(struct cli_analysis *a, unsigned jobs, bool coun
                  .thread_data_free = free,
                  .begin = begin,
                  .events = put_events,
-                 .count_callback = counting ? put_told : NULL,
-                 .deliver = counting ? deliver_told : deliver_events,
-                 .user = &sharing},
+                 .count_callback = counting ? put_counted : NULL,
+                 .deliver = counting ? deliver_counted : deliver_events,
+                 .user = &delivery},
     };
     ntr_status status;
     ntr_parallel *p = ntr_parallel_new(&config, &status);
@@ -224,21 +227,21 @@ static ntr_status decode_shared(struct cli_analysis *a, unsigned jobs, bool coun
 
 static int decode(struct cli_analysis *a, cli_take_events take, void *user) {
     cli_progress_catch_stop();
-    if (a->keep_time && cli_trace_stamped(&a->trace)) ntr_tally_keep_time(a->answers.tally);
+    if (a->keep_time && cli_trace_stamped(&a->trace)) ntr_tally_keep_time(a->data.tally);
     const unsigned jobs = cli_threads_number(&a->trace, a->options->jobs);
     const bool counting = counts_only(a, take);
     ntr_status status =
-        jobs > 1 ? decode_shared(a, jobs, counting, take, user) : decode_alone(a, counting, take, user);
+        jobs > 1 ? decode_parallel(a, jobs, counting, take, user) : decode_serial(a, counting, take, user);
     if (status < 0) return cli_fail("%s: %s", a->path, ntr_status_text(status));
-    if (cli_progress_stopped()) cli_note("%s: interrupted: this is what was seen so far", a->path);
+    if (cli_progress_stopped()) cli_note("%s: interrupted: the output covers only the part decoded so far", a->path);
     return a->trace.failed ? CLI_FAILED : cli_progress_stopped() ? CLI_DEFECTS : CLI_OK;
 }
 
 int cli_analysis_need(struct cli_analysis *a, unsigned needs) {
-    if (needs & NTR_NEEDS_TALLY && !a->answers.tally && !(a->answers.tally = ntr_tally_new(NULL)))
+    if (needs & NTR_NEEDS_TALLY && !a->data.tally && !(a->data.tally = ntr_tally_new(NULL)))
         return out_of_memory(a);
-    if (needs & NTR_NEEDS_TREE && !a->answers.tree &&
-        !(a->answers.tree = ntr_calltree_new(a->answers.functions, NULL)))
+    if (needs & NTR_NEEDS_TREE && !a->data.tree &&
+        !(a->data.tree = ntr_calltree_new(a->data.functions, NULL)))
         return out_of_memory(a);
     return CLI_OK;
 }
@@ -246,7 +249,7 @@ int cli_analysis_need(struct cli_analysis *a, unsigned needs) {
 int cli_analysis_run(struct cli_analysis *a, cli_take_events take, void *user) {
     int status = decode(a, take, user);
     if (status == CLI_FAILED) return status;
-    if (a->answers.tree) ntr_calltree_finish(a->answers.tree);
+    if (a->data.tree) ntr_calltree_finish(a->data.tree);
     cli_trace_reserved(&a->trace, a->reserved);
     a->defects.hint = cli_trace_hint(&a->trace);
     int defects = cli_defect_summary(&a->defects);
@@ -255,10 +258,10 @@ int cli_analysis_run(struct cli_analysis *a, cli_take_events take, void *user) {
 
 void cli_analysis_close(struct cli_analysis *a) {
     ntr_decoder_free(a->decoder);
-    ntr_calltree_free(a->answers.tree);
-    ntr_tally_free(a->answers.tally);
-    ntr_functions_free(a->answers.functions);
-    ntr_debug_info_free(a->answers.debug);
+    ntr_calltree_free(a->data.tree);
+    ntr_tally_free(a->data.tally);
+    ntr_functions_free(a->data.functions);
+    ntr_debug_info_free(a->data.debug);
     cli_trace_facts_release(&a->facts);
     cli_source_text_release(&a->text);
     cli_trace_close(&a->trace);

@@ -1,4 +1,7 @@
-/* What a trace answers: decoded once, into what the caller needs of it. */
+/* Decoding of one trace for the analysis commands (profile, coverage, flame, timeline, report, export).
+ *
+ * Usage: cli_analysis_open, cli_analysis_need for each kind of data, cli_analysis_run once, then read a->data. Call
+ * cli_analysis_close in every case, also after an error. */
 #ifndef CLI_COMMANDS_ANALYSIS_H
 #define CLI_COMMANDS_ANALYSIS_H
 
@@ -14,8 +17,8 @@
 struct cli_analysis_options {
     struct cli_stream stream;
     struct cli_images images;
-    int64_t src;  /* -1: every source */
-    int64_t jobs; /* 0: not told */
+    int64_t src;  /* -1: all sources */
+    int64_t jobs; /* number of threads; 0: choose automatically */
     const char *debug_path;
     const char *source_path;
 };
@@ -30,25 +33,29 @@ struct cli_analysis {
     ntr_decoder *decoder;
     struct cli_source_text text;
     struct cli_trace_facts facts;
-    ntr_analysis answers; /* owns what it points to, but for the program */
-    uint64_t gaps, reserved; /* of these messages only a number is told */
-    bool any;
-    bool keep_time; /* in the tally, if messages bear any; to be set before cli_analysis_run */
+    ntr_analysis data;       /* owned, except `program`, which belongs to `trace` */
+    uint64_t gaps, reserved; /* numbers of gaps and of messages with a reserved TCODE */
+    bool any;                /* the decoder returned at least one event */
+    bool keep_time;          /* attribute time in the tally if the trace has timestamps; set before cli_analysis_run */
 };
 
-/* Takes events in stream order; anything but NTR_OK stops the decoding. */
+/* Receives events in stream order. A return value other than NTR_OK stops the decoding. */
 typedef ntr_status (*cli_take_events)(void *user, const ntr_event *events, size_t count);
 
-/* Open the trace and its program. Returns CLI_OK, or CLI_FAILED after telling why. */
+/* Opens the trace and its program. `path` and `options` must outlive `a`. Returns CLI_OK, or CLI_FAILED after
+ * reporting the error. */
 int cli_analysis_open(struct cli_analysis *a, const char *path, const struct cli_analysis_options *options);
 
-/* Have the members of a->answers made that `needs` (NTR_NEEDS_*) names. Returns as above. */
+/* Allocates the members of a->data that `needs` (a set of NTR_NEEDS_*) selects. Returns CLI_OK, or CLI_FAILED after
+ * reporting the error. */
 int cli_analysis_need(struct cli_analysis *a, unsigned needs);
 
-/* Decode to the end, or to Ctrl-C, into what is needed; events also go to `take` (may be NULL). Progress on a
- * terminal. Returns the exit status so far. */
+/* Decodes the trace to its end, or until SIGINT, and fills the members selected by cli_analysis_need. Also passes all
+ * events to `take` unless it is NULL. Shows progress on a terminal. Returns the exit status so far (CLI_OK,
+ * CLI_DEFECTS or CLI_FAILED). */
 int cli_analysis_run(struct cli_analysis *a, cli_take_events take, void *user);
 
+/* Frees everything that `a` owns. */
 void cli_analysis_close(struct cli_analysis *a);
 
 #endif

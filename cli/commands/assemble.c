@@ -23,7 +23,7 @@ static const struct cli_group groups[] = {
     {0},
 };
 
-static int tell_mistake(const struct cli_lines *lines, const char *line, size_t column, int status) {
+static int report_error(const struct cli_lines *lines, const char *line, size_t column, int status) {
     const char *word = line + column;
     int size = (int)strcspn(word, " \t,");
 
@@ -39,7 +39,7 @@ static int assemble_line(const ntr_params *params, const struct cli_lines *lines
     int size = is_json ? ntr_message_assemble_json(params, line, bytes, CLI_OUTPUT_ROOM, &column)
                        : ntr_message_assemble(params, line, bytes, CLI_OUTPUT_ROOM, &column);
 
-    if (size < 0) return tell_mistake(lines, line, column, size);
+    if (size < 0) return report_error(lines, line, column, size);
     cli_output_commit(out, (size_t)size);
     return CLI_OK;
 }
@@ -52,8 +52,8 @@ static int assemble_lines(const ntr_params *params, struct cli_lines *lines, str
     while (!out->done && cli_lines_next(lines, &text, &length)) {
         const char *nul = memchr(text, 0, length);
         if (nul)
-            return cli_fail("%s: line %" PRIu64 ", column %td: expected text, found a zero byte", lines->input.name, lines->number,
-                            nul - text + 1);
+            return cli_fail("%s: line %" PRIu64 ", column %td: expected text, found a zero byte", lines->input.name,
+                            lines->number, nul - text + 1);
         memcpy(line, text, length);
         line[length] = 0;
         int status = assemble_line(params, lines, line, out);
@@ -68,9 +68,10 @@ static int assemble_run(const void *options, char **operands) {
     struct cli_output out;
     ntr_params params;
 
-    if (o->stream.infer) return cli_fail("--auto: there is no stream to find it out from");
+    if (o->stream.infer) return cli_fail("--auto: the input is text, parameters cannot be inferred from it");
     if (cli_stream_params(&o->stream, NULL, &params) != CLI_OK) return CLI_FAILED;
-    if (!o->result.path && isatty(STDOUT_FILENO)) return cli_fail("bytes are not for a terminal; name a file with -o");
+    if (!o->result.path && isatty(STDOUT_FILENO))
+        return cli_fail("refusing to write binary data to a terminal; name a file with -o");
     if (cli_lines_open(&lines, operands[0]) != CLI_OK) return CLI_FAILED;
     int status = cli_output_open(&out, o->result.path);
     if (status == CLI_OK) status = cli_output_close(&out, assemble_lines(&params, &lines, &out));
@@ -80,14 +81,14 @@ static int assemble_run(const void *options, char **operands) {
 
 const struct cli_command cli_assemble = {
     .operands = "FILE",
-    .least = 1,
-    .most = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .groups = groups,
     .size = sizeof(struct assemble_options),
     .run = assemble_run,
-    .about = "The inverse of 'ntrace dump': reads messages as text or JSON lines and writes their bytes. Numbers and\n"
-             "offsets ('#12 @0x1f') may be missing; blank lines and comments are skipped. A mistake is told with its\n"
-             "line and column, and nothing is written to the file.",
+    .about = "The inverse of 'ntrace dump': reads messages as text or JSON lines and writes their bytes. Message\n"
+             "numbers and offsets ('#12 @0x1f') are optional. Blank lines and comments are skipped. An error is\n"
+             "reported with its line and column; the output file is then not written.",
     .examples = "  ntrace dump trace.nex | ntrace assemble - -o copy.nex\n"
                 "  printf 'ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\\n' | ntrace assemble - | xxd",
 };

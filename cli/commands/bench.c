@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#define EVENTS_AT_ONCE 256 /* they stay in the nearest cache */
+#define EVENTS_AT_ONCE 256 /* small enough for the L1 data cache */
 #define ROUNDS_MOST    99
 
 struct bench_options {
@@ -23,10 +23,11 @@ struct bench_options {
 
 #define S struct bench_options
 static const struct cli_option bench_table[] = {
-    CLI_NUMBER(0, "rounds", "N", S, rounds, 1, ROUNDS_MOST, 5, "how often; the medians are shown (default 5)"),
-    CLI_NUMBER(0, "size", "MIB", S, size, 1, 4096, 64, "how much of the trace's beginning, in MiB (default 64)"),
+    CLI_NUMBER(0, "rounds", "N", S, rounds, 1, ROUNDS_MOST, 5,
+               "measure each stage N times and show the median (default 5)"),
+    CLI_NUMBER(0, "size", "MIB", S, size, 1, 4096, 64, "use only the first MIB mebibytes of the trace (default 64)"),
     CLI_CHOICE(0, "format", "text|jsonl", S, result.format, CLI_FORMAT_TEXT,
-               "form of the output: tables for people, or JSON lines"),
+               "output format: tables (default) or JSON lines"),
     {0},
 };
 #undef S
@@ -47,7 +48,7 @@ struct bench {
     ntr_status status;
 };
 
-/* ---- what is measured */
+/* ---- stages */
 
 static ntr_reader open_reader(struct bench *b) {
     ntr_reader reader;
@@ -100,7 +101,7 @@ static void read_events(struct bench *b) {
 static const struct stage {
     const char *name;
     void (*run)(struct bench *b);
-    bool executes; /* follows the program */
+    bool executes; /* reads program code */
 } stages[] = {
     {"check", check_messages, false},
     {"read", read_messages, false},
@@ -111,7 +112,7 @@ enum { CHECK, READ, COUNT, EVENTS, STAGES };
 
 /* ---- measuring */
 
-/* Of this thread: others on the machine do not count. */
+/* Returns the processor time of this thread in seconds. */
 static double seconds(void) {
     struct timespec now;
 
@@ -125,7 +126,7 @@ static int by_value(const void *a, const void *b) {
     return (one > other) - (one < other);
 }
 
-/* Median seconds of a stage, or less than 0. */
+/* Returns the median time of a stage in seconds, or -1 after an error (b->status). */
 static double measure(struct bench *b, const struct stage *stage) {
     double times[ROUNDS_MOST];
     size_t rounds = (size_t)b->options->rounds;
@@ -140,7 +141,7 @@ static double measure(struct bench *b, const struct stage *stage) {
     return times[rounds / 2];
 }
 
-/* ---- telling */
+/* ---- output */
 
 static double rate(double what, double per) {
     return per > 0 ? what / per : 0;
@@ -159,15 +160,15 @@ static void write_stage(struct bench *b, struct cli_rows *rows, const struct sta
     cli_row_write(rows, &row);
 }
 
-/* Where the time goes when events are read. */
+/* Writes how the time of reading events divides into reading messages and everything after it. */
 static void write_shares(struct cli_rows *rows, const double *times) {
-    const double telling = times[EVENTS] - times[READ];
+    const double rest = times[EVENTS] - times[READ];
     const struct {
         const char *name;
         double time;
     } shares[] = {
         {"messages", times[READ]},
-        {"following and telling", telling > 0 ? telling : 0},
+        {"walks and events", rest > 0 ? rest : 0},
     };
 
     for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
@@ -196,7 +197,7 @@ static void write_trace(const struct bench *b, struct cli_rows *rows) {
 static int bench_all(struct bench *b, struct cli_rows *rows) {
     double times[STAGES];
 
-    count_instructions(b); /* to know how much there is, and to have touched everything once */
+    count_instructions(b); /* sets b->counts, and warms the caches */
     for (size_t i = 0; i < STAGES && b->status >= 0; i++) times[i] = measure(b, &stages[i]);
     if (b->status < 0) return cli_fail("%s: %s", b->trace.input.name, ntr_status_text(b->status));
     write_trace(b, rows);
@@ -207,7 +208,7 @@ static int bench_all(struct bench *b, struct cli_rows *rows) {
 
 /* ---- */
 
-/* The stream goes on: end with a message, if there is one. */
+/* Cuts an incomplete message off the end of a prefix of the stream. */
 static void drop_part_of_message(ntr_bytes *stream) {
     size_t size = stream->size;
 
@@ -215,7 +216,7 @@ static void drop_part_of_message(ntr_bytes *stream) {
     if (size) stream->size = size;
 }
 
-/* Have the beginning of the stream in memory: reading files is not what is measured. */
+/* Loads the beginning of the stream into memory, so that file access is not measured. */
 static int load(struct bench *b) {
     size_t most = (size_t)b->options->size << 20;
     uint8_t *data = NULL;
@@ -257,16 +258,17 @@ static int bench_run(const void *options, char **operands) {
 
 const struct cli_command cli_bench = {
     .operands = "TRACE",
-    .least = 1,
-    .most = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .groups = groups,
     .size = sizeof(struct bench_options),
     .run = bench_run,
-    .about = "Measures how fast this trace is decoded on this machine, and where the time goes.\n"
+    .about = "Measures the decoding speed of a trace on this machine.\n"
              "\n"
-             "The beginning of the trace is read into memory. Then one thread checks its messages, reads them, counts\n"
-             "what was executed and reads every event. Counting knows again what it has seen; reading events follows\n"
-             "every message. Times are processor times, so what else the machine does hardly counts.",
+             "The beginning of the trace is loaded into memory. Then one thread runs four stages: 'check' validates\n"
+             "the messages, 'read' reads them, 'count' counts the execution, 'events' reads every event. 'count'\n"
+             "reuses the results of messages it has seen before; 'events' walks the program for every message. Times\n"
+             "are processor times of the thread; other load on the machine has little influence.",
     .examples = "  ntrace bench trace.nex -e program.elf\n"
                 "  ntrace bench --rounds 11 --format jsonl capture.ntrace",
 };

@@ -22,17 +22,18 @@ struct check_options {
 
 #define S struct check_options
 static const struct cli_option check_table[] = {
-    CLI_FLAG(0, "list-rules", S, list, "list the rules, one a line, and do nothing else"),
-    CLI_LIST(0, "rules", "ID[,ID...]", S, rules, "judge only these rules"),
+    CLI_FLAG(0, "list-rules", S, list, "list the rules, one per line, and exit"),
+    CLI_LIST(0, "rules", "ID[,ID...]", S, rules, "check only these rules (default: all)"),
     CLI_CHOICE(0, "fail-on", "error|warning|note|never", S, fail_on, FAIL_ERROR,
-               "exit status 1 from which severity on (default: error)"),
-    CLI_NUMBER(0, "src", "N", S, src, 0, 4095, -1, "tell only of this source, and of what belongs to none"),
+               "lowest severity that sets exit status 1 (default error)"),
+    CLI_NUMBER(0, "src", "N", S, src, 0, 4095, -1, "report only findings of source N and findings without a source"),
     CLI_NUMBER(0, "sync-period", "N", S, period, 0, UINT32_MAX, 0,
-               "messages from one synchronization to the next at most: 2^(trTeInstSyncMax + 4) (default: not judged)"),
+               "largest number of messages between two synchronizations, 2^(trTeInstSyncMax + 4) (default: not "
+               "checked)"),
     CLI_NUMBER(0, "max", "N", S, most, 1, 1000000, 10,
-               "tell this many findings of each rule, count the others (default 10)"),
+               "print at most N findings per rule, count the others (default 10)"),
     CLI_FLAG(0, "mid-stream", S, mid_stream, "the stream starts in the middle of a message (a wrapped buffer)"),
-    CLI_CHOICE(0, "format", CLI_FINDINGS_NAMES, S, result.format, CLI_FINDINGS_TEXT, "form of the output"),
+    CLI_CHOICE(0, "format", CLI_FINDINGS_NAMES, S, result.format, CLI_FINDINGS_TEXT, "output format (default text)"),
     {0},
 };
 #undef S
@@ -53,7 +54,7 @@ struct run {
     bool wanted[CLI_RULES_MAX];
 };
 
-/* ---- the catalogue */
+/* ---- rules */
 
 static void list_rule(struct cli_output *out, int format, const ntr_check_rule *rule) {
     const char *severity = ntr_severity_name((ntr_severity)rule->severity);
@@ -74,13 +75,13 @@ static int list_rules(const struct check_options *o) {
     const ntr_check_rule *rule;
     struct cli_output out;
 
-    if (o->result.format > CLI_FINDINGS_JSONL) return cli_fail("--list-rules has the forms text and jsonl");
+    if (o->result.format > CLI_FINDINGS_JSONL) return cli_fail("--list-rules supports only --format text and jsonl");
     if (cli_output_open(&out, o->result.path) != CLI_OK) return CLI_FAILED;
     for (size_t i = 0; (rule = ntr_check_rule_at(i)); i++) list_rule(&out, o->result.format, rule);
     return cli_output_close(&out, CLI_OK);
 }
 
-static int want(struct run *r, const char *id, size_t length) {
+static int select_rule(struct run *r, const char *id, size_t length) {
     const ntr_check_rule *rule;
 
     for (size_t i = 0; (rule = ntr_check_rule_at(i)); i++) {
@@ -91,21 +92,21 @@ static int want(struct run *r, const char *id, size_t length) {
     return cli_fail("--rules: no rule '%.*s' ('ntrace check --list-rules' lists them)", (int)length, id);
 }
 
-static int choose_rules(struct run *r) {
+static int select_rules(struct run *r) {
     const struct cli_list *list = &r->options->rules;
 
     if (!list->count) memset(r->wanted, true, sizeof r->wanted);
     for (size_t i = 0; i < list->count; i++) {
         for (const char *id = list->items[i].value; id;) {
             const char *comma = strchr(id, ',');
-            if (want(r, id, comma ? (size_t)(comma - id) : strlen(id)) != CLI_OK) return CLI_FAILED;
+            if (select_rule(r, id, comma ? (size_t)(comma - id) : strlen(id)) != CLI_OK) return CLI_FAILED;
             id = comma ? comma + 1 : NULL;
         }
     }
     return CLI_OK;
 }
 
-/* ---- judging */
+/* ---- checking */
 
 static void found(void *user, const ntr_finding *finding) {
     struct run *r = user;
@@ -115,7 +116,7 @@ static void found(void *user, const ntr_finding *finding) {
         cli_findings_add(&r->findings, (enum cli_findings_format)r->options->result.format, finding);
 }
 
-static int judge(struct run *r, ntr_check *check) {
+static int check_stream(struct run *r, ntr_check *check) {
     ntr_bytes span;
     bool last = false;
 
@@ -127,7 +128,7 @@ static int judge(struct run *r, ntr_check *check) {
     return CLI_OK;
 }
 
-static int verdict(const struct run *r) {
+static int exit_status(const struct run *r) {
     static const int lowest[] = {[FAIL_ERROR] = NTR_SEVERITY_ERROR,
                                  [FAIL_WARNING] = NTR_SEVERITY_WARNING,
                                  [FAIL_NOTE] = NTR_SEVERITY_NOTE,
@@ -138,13 +139,13 @@ static int verdict(const struct run *r) {
     return CLI_OK;
 }
 
-static int judge_all(struct run *r, ntr_check *check) {
+static int check_all(struct run *r, ntr_check *check) {
     const enum cli_findings_format format = (enum cli_findings_format)r->options->result.format;
 
     cli_findings_begin(&r->findings, format);
-    int status = judge(r, check);
-    if (status == CLI_OK) status = verdict(r);
-    if (status == CLI_FAILED) return status; /* it has been told; an end would say that this is all */
+    int status = check_stream(r, check);
+    if (status == CLI_OK) status = exit_status(r);
+    if (status == CLI_FAILED) return status; /* already reported; writing the end would mark the output as complete */
     cli_findings_end(&r->findings, format, ntr_check_messages(check), status);
     return cli_trace_status(&r->trace, ntr_check_messages(check) != 0, status);
 }
@@ -168,7 +169,7 @@ static int check_trace(struct run *r) {
                                      &status);
     if (!check) return cli_fail("%s: %s", r->trace.input.name, ntr_status_text(status));
     int result = cli_output_open(&r->out, o->result.path);
-    if (result == CLI_OK) result = cli_output_close(&r->out, judge_all(r, check));
+    if (result == CLI_OK) result = cli_output_close(&r->out, check_all(r, check));
     ntr_check_free(check);
     return result;
 }
@@ -177,9 +178,9 @@ static int check_run(const void *options, char **operands) {
     struct run r = {.options = options};
 
     if (r.options->list) return list_rules(r.options);
-    if (!operands[0]) return cli_fail("expected TRACE; 'ntrace help check' tells more");
+    if (!operands[0]) return cli_fail("expected TRACE; see 'ntrace help check'");
     r.findings = (struct cli_findings){.out = &r.out, .file = operands[0], .most = (uint64_t)r.options->most};
-    if (choose_rules(&r) != CLI_OK) return CLI_FAILED;
+    if (select_rules(&r) != CLI_OK) return CLI_FAILED;
     if (cli_trace_open(&r.trace, operands[0], &r.options->stream) != CLI_OK) return CLI_FAILED;
     int status = check_trace(&r);
     cli_findings_free(&r.findings);
@@ -189,21 +190,20 @@ static int check_run(const void *options, char **operands) {
 
 const struct cli_command cli_check = {
     .operands = "[TRACE]",
-    .least = 0,
-    .most = 1,
+    .min_operands = 0,
+    .max_operands = 1,
     .groups = groups,
     .size = sizeof(struct check_options),
     .run = check_run,
     .about =
-        "Judges a stream by the specification, rule by rule: framing, fields and their limits, the order of a "
-        "source's\n"
-        "messages, and, with the program, what they say of the execution. docs/check.md lists the rules.\n"
+        "Checks a stream against the rules of the specification: framing, fields and their limits, and the order of\n"
+        "the messages of each source. With the program, the execution that the messages describe is checked, too.\n"
+        "docs/check.md lists the rules.\n"
         "\n"
-        "An error is what no encoder of N-Trace 1.0 may send; a warning can be read otherwise; a note is legal, but\n"
-        "wasteful, or read differently by different readers. The exit status is 0 when there is no error, 1 when "
-        "there\n"
-        "is one (--fail-on), 2 when the trace cannot be read. After damage the order of messages is not judged until\n"
-        "the source synchronizes again.",
+        "Severities: an error is something that no N-Trace 1.0 encoder may send; a warning depends on how the\n"
+        "specification is read; a note is legal, but wasteful or understood differently by different decoders. The\n"
+        "exit status is 0 when there is no error, 1 when there is one (see --fail-on), 2 when the trace cannot be\n"
+        "read. After damage, the order of messages is not checked until the source synchronizes again.",
     .examples = "  ntrace check trace.nex -e program.elf\n"
                 "  ntrace check trace.nex --format sarif -o trace.sarif\n"
                 "  ntrace check trace.nex --rules icnt-limit,hist-limit --fail-on note\n"

@@ -8,62 +8,68 @@
 
 enum { FIRST_ID = 0x10 };
 
-static const struct cli_option what_table[] = {
-    CLI_STRING(0, "from", "NAME", struct convert_options, from, "transport of the input, 'raw' when not given"),
-    CLI_STRING(0, "to", "NAME", struct convert_options, to, "transport of the output, 'raw' when not given"),
+static const struct cli_option general_table[] = {
+    CLI_STRING(0, "from", "NAME", struct convert_options, from, "transport of the input (default raw)"),
+    CLI_STRING(0, "to", "NAME", struct convert_options, to, "transport of the output (default raw)"),
     CLI_STRING('o', "output", "FILE", struct convert_options, path,
-               "write there instead of to standard output; a % in the name makes one file for each trace ID"),
-    CLI_FLAG(0, "aligned", struct convert_options, aligned, "the input begins between two messages (frames)"),
-    CLI_FLAG(0, "cut", struct convert_options, cut, "the input begins anywhere: find the alignment first"),
+               "write to FILE (default: standard output); with a % in the name, one file per trace ID"),
+    CLI_FLAG(0, "aligned", struct convert_options, aligned,
+             "the input begins at the start of a message or frame (default for transports without pins)"),
+    CLI_FLAG(0, "cut", struct convert_options, cut,
+             "the input begins at any beat; find the alignment (default for transports with pins)"),
     {0},
 };
 
 static const struct cli_option pin_table[] = {
-    CLI_FLAG(0, "vcd", struct convert_options, vcd, "files of pins are VCD, on both sides"),
+    CLI_FLAG(0, "vcd", struct convert_options, vcd, "pin recordings are VCD, both input and output"),
     CLI_FLAG(0, "vcd-in", struct convert_options, vcd_in, "the input is VCD"),
     CLI_FLAG(0, "vcd-out", struct convert_options, vcd_out, "the output is VCD"),
     CLI_NUMBER(0, "samples", "N", struct convert_options, samples, 1, 64, 0,
-               "the input is raw samples of N channels (sigrok's 'binary'), the clock after the data"),
+               "the input is raw samples of N channels (sigrok's 'binary'), data channels first, then the clock"),
     CLI_STRING(0, "clock", "WIRE", struct convert_options, clock,
-               "name of the clock in VCD, number of its channel in samples; TRC_CLK when not given"),
-    CLI_STRING(0, "data", "WIRE,...", struct convert_options, data, "the data pins, TRC_DATA[0] first"),
+               "clock: signal name (VCD) or channel number (samples) (default TRC_CLK)"),
+    CLI_STRING(0, "data", "WIRE,...", struct convert_options, data,
+               "data pins: signal names or channel numbers, TRC_DATA[0] first"),
     CLI_FLAG(0, "clk-center", struct convert_options, clock_center,
              "TRC_CLK edges are in the middle of a beat (trPibClkCenter)"),
     CLI_NUMBER(0, "beat-ticks", "N", struct convert_options, beat_ticks, 1, UINT32_MAX, 0,
-               "serial input: ticks of a beat; found from the edges when not given"),
+               "serial input: length of a beat in ticks (default: measured from the edges)"),
     CLI_NUMBER(0, "beat-ns", "N", struct convert_options, beat_ns, 2, 1000000000, 20,
-               "VCD output: nanoseconds of a beat, even"),
+               "VCD output: length of a beat in nanoseconds, even (default 20)"),
     CLI_NUMBER(0, "calibrate", "N", struct convert_options, calibrate, 1, 1000000, 0,
-               "output of pins: begin with N calibration patterns"),
+               "pin output: begin with N calibration patterns (default 0)"),
     CLI_NUMBER(0, "idle-every", "N", struct convert_options, idle_every, 1, UINT32_MAX, 0,
-               "pib1 to pib4: idle at least every N bytes, not only before synchronizing messages"),
+               "pib1 to pib4: idle at least every N bytes (default: only before synchronizing messages)"),
     {0},
 };
 
 static const struct cli_option id_table[] = {
     CLI_NUMBER(0, "id", "N", struct convert_options, id, 1, 0x6f, -1,
-               "input with trace IDs: take only this one; input without: give it this one"),
-    CLI_STRING(0, "ids", "N,...", struct convert_options, ids, "several inputs: the trace ID of each"),
+               "input with trace IDs: keep only ID N; input without: assign ID N (default: keep all; count from 0x10)"),
+    CLI_STRING(0, "ids", "N,...", struct convert_options, ids,
+               "several inputs: the trace ID of each one (default: counted from 0x10)"),
     CLI_NUMBER(0, "atb-bytes", "N", struct convert_options, atb_bytes, 1, 16, 0,
-               "width of the ATB in bytes, a power of two, 4 when not given"),
+               "width of the ATB in bytes, a power of two (default 4)"),
     CLI_NUMBER(0, "sync-every", "N", struct convert_options, sync_every, 1, UINT32_MAX, 0,
-               "full synchronization every N frames as a TPIU sends it; atb: a mark every N transfers"),
+               "coresight: TPIU full synchronization every N frames; atb: alignment mark every N transfers"),
     {0},
 };
 
 static const struct cli_option ram_table[] = {
-    CLI_NUMBER(0, "start", "ADDR", struct convert_options, start, 0, INT64_MAX, 0, "trRamStart"),
+    CLI_NUMBER(0, "start", "ADDR", struct convert_options, start, 0, INT64_MAX, 0,
+               "start address of the buffer, trRamStart (default 0)"),
     CLI_NUMBER(0, "limit", "ADDR", struct convert_options, limit, 0, INT64_MAX, -1,
-               "trRamLimit; when not given, as the size of the input says, or 64 KiB of output"),
-    CLI_NUMBER(0, "wp", "ADDR", struct convert_options, wp, 0, INT64_MAX, -1, "trRamWP; bit 0 is trRamWrap"),
-    CLI_FLAG(0, "wrapped", struct convert_options, wrapped, "trRamWrap is 1"),
+               "end of the buffer, trRamLimit (default: from the size of the input; output: 64 KiB)"),
+    CLI_NUMBER(0, "wp", "ADDR", struct convert_options, wp, 0, INT64_MAX, -1,
+               "write pointer, trRamWP; bit 0 is trRamWrap"),
+    CLI_FLAG(0, "wrapped", struct convert_options, wrapped, "the buffer has wrapped (trRamWrap = 1)"),
     CLI_NUMBER(0, "access", "N", struct convert_options, access, 4, 128, 0,
-               "bytes that the sink writes at once, a power of two, 4 when not given"),
+               "size of a memory write of the sink in bytes, a power of two (default 4)"),
     {0},
 };
 
 static const struct cli_group groups[] = {
-    CLI_OWN("options", what_table),
+    CLI_OWN("options", general_table),
     CLI_OWN("pins", pin_table),
     CLI_OWN("trace IDs", id_table),
     CLI_OWN("the buffer of a RAM sink", ram_table),
@@ -79,8 +85,9 @@ static const ntr_transport *find(const char *option, const char *name) {
     return NULL;
 }
 
-/* The ID of the index-th input: from --ids, --id, or counted from 0x10. Returns 0 after telling what is wrong. */
-static unsigned id_of(const struct convert_options *o, size_t index) {
+/* Returns the trace ID of input `index`: from --ids, from --id, or counted from 0x10. Returns 0 after reporting an
+ * error. */
+static unsigned input_id(const struct convert_options *o, size_t index) {
     const char *list = o->ids;
     if (!list) return (unsigned)(o->id > 0 ? o->id : FIRST_ID) + (unsigned)index;
     for (size_t skip = index; list && skip; skip--) {
@@ -103,14 +110,14 @@ static int check(const struct convert_options *o, const ntr_transport *from, con
     if (pins_out && !to->lines && !(o->vcd && from->lines)) return cli_fail("--to %s has no pins", to->name);
     if (inputs > 1 && (from->ids || !to->ids))
         return cli_fail(
-            "several inputs: expected inputs without trace IDs and an output with them, found --from %s --to %s",
+            "several inputs: expected --from a transport without and --to one with trace IDs, found --from %s --to %s",
             from->name, to->name);
     if (!o->path && !pins_out && isatty(STDOUT_FILENO))
-        return cli_fail("bytes are not for a terminal; name a file with -o");
+        return cli_fail("refusing to write binary data to a terminal; name a file with -o");
     return CLI_OK;
 }
 
-/* A part of each input in turn, until all have ended. */
+/* Converts a part of each input in turn until all inputs have ended. */
 static int convert_all(struct convert_input *inputs, size_t count) {
     for (size_t running = count; running;) {
         running = 0;
@@ -129,7 +136,7 @@ static int convert_files(const struct convert_options *o, const ntr_transport *f
     int status = inputs ? CLI_OK : cli_fail("out of memory");
     size_t opened = 0;
     for (; status == CLI_OK && opened < count; opened++) {
-        const unsigned id = output->transport->ids ? id_of(o, opened) : 0;
+        const unsigned id = output->transport->ids ? input_id(o, opened) : 0;
         status = output->transport->ids && !id
                      ? CLI_FAILED
                      : convert_input_open(&inputs[opened], o, from, paths[opened], id, output);
@@ -158,22 +165,22 @@ static int convert_run(const void *options, char **operands) {
 
 const struct cli_command cli_convert = {
     .operands = "FILE...",
-    .least = 1,
-    .most = -1,
+    .min_operands = 1,
+    .max_operands = -1,
     .groups = groups,
     .size = sizeof(struct convert_options),
     .run = convert_run,
     .about =
-        "Between transports: raw bytes; the pins of a PIB (pib1, pib2, pib4, pib8, pib16) and of a serial wire\n"
-        "(swt-uart, swt-manchester); ATB transfers (atb); CoreSight frames of an ETF, ETR or TPIU (coresight); the\n"
-        "memory image of a RAM sink (ram).\n\n"
-        "Recordings of pins are packed beats, the first beat in the lowest bits; or VCD, as logic analysers and\n"
-        "simulators write it; or raw samples. A recording may begin anywhere: messages are read from the first\n"
-        "place on at which the alignment is sure. Calibration patterns, triggers and everything lost are told on\n"
-        "standard error. Idle is left out.\n\n"
-        "atb is a sequence of records: trace ID, number of bytes (1 to 16), the bytes; a zero in the place of the ID\n"
-        "is a cycle without transfer, a run of 0x7f is an alignment mark.\n\n"
-        "Several inputs without trace IDs go into one output with them.",
+        "Converts between transports: raw bytes; the pins of a PIB (pib1, pib2, pib4, pib8, pib16) and of a\n"
+        "serial wire (swt-uart, swt-manchester); ATB transfers (atb); CoreSight frames of an ETF, ETR or TPIU\n"
+        "(coresight); the memory image of a RAM sink (ram).\n\n"
+        "A pin recording is a file of packed beats with the first beat in the lowest bits, a VCD file as logic\n"
+        "analysers and simulators write it, or raw samples. A recording may begin anywhere: output starts where the\n"
+        "alignment is certain. Calibration patterns, triggers and lost data are reported on standard error. Idle\n"
+        "bytes are dropped.\n\n"
+        "atb is a sequence of records: trace ID, number of bytes (1 to 16), the bytes. A trace ID of 0 is a cycle\n"
+        "without transfer; a run of 0x7f is an alignment mark.\n\n"
+        "Several inputs without trace IDs can be merged into one output with trace IDs.",
     .examples = "  ntrace convert --to pib4 --vcd trace.nex -o pins.vcd\n"
                 "  ntrace convert --from pib4 --vcd recording.vcd -o trace.nex\n"
                 "  ntrace convert --from pib1 --vcd --clock D7 --data D0 capture.vcd -o trace.nex\n"

@@ -13,7 +13,7 @@
 #include <ntrace/decoder.h>
 #include <ntrace/event_sorter.h>
 
-#define EVENTS_AT_ONCE 256 /* they stay in the nearest cache */
+#define EVENTS_AT_ONCE 256 /* small enough for the L1 data cache */
 
 struct decode_options {
     struct cli_stream stream;
@@ -28,12 +28,12 @@ struct decode_options {
 static const struct cli_option decode_table[] = {
     CLI_CHOICE(
         0, "output", CLI_SHOW_NAMES, S, output, CLI_SHOW_SPAN,
-        "what to show: program counters, instructions, branches, spans of straight code, calls, totals only, the "
-        "text of an instrumentation channel, every event (as JSON lines), or nothing"),
-    CLI_NUMBER(0, "channel", "N", S, channel, 0, 63, 0, "with --output itc: the channel, 0 to 63 (default 0)"),
+        "what to print: pc (program counters), insn (instructions), branch, span (default), call, count (totals), itc "
+        "(text of an instrumentation channel), event (all events, as JSON lines), or none"),
+    CLI_NUMBER(0, "channel", "N", S, channel, 0, 63, 0, "with --output itc: channel number, 0 to 63 (default 0)"),
     CLI_NUMBER('j', "jobs", "N", S, jobs, 1, 256, 0,
-               "how many threads decode (default: for large files, as many as there are processors)"),
-    CLI_FLAG(0, "strict", S, strict, "stop at the first defect"),
+               "decode with N threads (default: one per processor for large files, otherwise 1)"),
+    CLI_FLAG(0, "strict", S, strict, "stop at the first damaged message or gap"),
     CLI_FLAG(0, "mid-stream", S, mid_stream, "the stream starts in the middle of a message (a wrapped buffer)"),
     {0},
 };
@@ -48,7 +48,7 @@ static const struct cli_group groups[] = {
     {0},
 };
 
-/* Everything one run works with. */
+/* State of one run of the command. */
 struct decode {
     const struct decode_options *options;
     struct cli_trace trace;
@@ -58,10 +58,10 @@ struct decode {
     ntr_decoder_config config;
     ntr_decoder *decoder;
     unsigned jobs;
-    ntr_event_sorter *order; /* NULL: events come out as the stream has them */
-    uint64_t reserved; /* messages */
-    bool any;          /* something was decoded */
-    bool part;         /* of the trace only */
+    ntr_event_sorter *sorter; /* NULL: events are printed in stream order */
+    uint64_t reserved; /* number of messages with a reserved TCODE */
+    bool any;          /* the decoder returned at least one event */
+    bool part;         /* --from or --to is given */
 };
 
 /* ---- opening */
@@ -82,17 +82,18 @@ static int open_decoder(struct decode *d) {
     };
 
     d->part = d->window.from.unit || d->window.to.unit;
-    d->jobs = d->part ? 1 : cli_threads_number(&d->trace, d->options->jobs); /* parts want one thread */
+    d->jobs = d->part ? 1 : cli_threads_number(&d->trace, d->options->jobs); /* a selection is decoded serially */
     d->decoder = cli_trace_decoder(&d->trace, &d->config);
     if (!d->decoder) return CLI_FAILED;
-    /* Defects before the window count, offsets are others, or there is no window. */
+    /* Do not skip to the selection: --strict also stops at defects before it; with --mid-stream the offsets of the
+     * index do not apply; several threads read the whole trace. */
     bool from_the_start = d->config.strict || d->config.mid_stream || d->jobs > 1;
     return from_the_start ? CLI_OK : cli_seek(&d->trace, &d->window, d->decoder);
 }
 
 /* ---- decoding */
 
-/* Give the decoder the next span of the input. */
+/* Feeds the next part of the input to the decoder. Returns false at the end of the input or after an error. */
 static bool feed(struct decode *d) {
     ntr_bytes span;
     bool last;
@@ -101,7 +102,7 @@ static bool feed(struct decode *d) {
            ntr_decoder_feed(d->decoder, span.data, span.size, last) == NTR_OK;
 }
 
-static void tell_gap(struct decode *d, const ntr_event *e) {
+static void report_gap(struct decode *d, const ntr_event *e) {
     const char *field = ntr_field_name((ntr_field)e->gap.field), *expected = cli_defect_expected((ntr_status)e->reason);
 
     if (!cli_defect_count(&d->defects)) return;
@@ -111,51 +112,51 @@ static void tell_gap(struct decode *d, const ntr_event *e) {
              cli_gap_words(e));
 }
 
-/* Sources are told in the order of time, where they have one. */
-static int open_request(struct decode *d) {
+/* Creates the event sorter if the trace has several sources and timestamps. */
+static int open_sorter(struct decode *d) {
     bool many = cli_trace_many_sources(&d->trace) && !d->window.one_source;
 
     if (!many || d->trace.params.timestamps == NTR_TIMESTAMPS_OFF) return CLI_OK;
-    d->order = ntr_event_sorter_new(0, NULL);
-    return d->order ? CLI_OK : cli_fail("%s: out of memory", d->trace.input.name);
+    d->sorter = ntr_event_sorter_new(0, NULL);
+    return d->sorter ? CLI_OK : cli_fail("%s: out of memory", d->trace.input.name);
 }
 
-static void show_ordered(struct decode *d, struct cli_decode_output *output, bool all) {
+static void show_sorted(struct decode *d, struct cli_decode_output *output, bool all) {
     ntr_event event;
 
-    while (d->order && ntr_event_sorter_take(d->order, all, &event)) cli_decode_output_event(output, &event);
+    while (d->sorter && ntr_event_sorter_take(d->sorter, all, &event)) cli_decode_output_event(output, &event);
 }
 
 static void show_event(struct decode *d, struct cli_decode_output *output, const ntr_event *event) {
-    if (d->order) {
-        ntr_event_sorter_put(d->order, event);
-        show_ordered(d, output, false);
+    if (d->sorter) {
+        ntr_event_sorter_put(d->sorter, event);
+        show_sorted(d, output, false);
     } else {
         cli_decode_output_event(output, event);
     }
 }
 
-/* Hand one event on. Returns whether more is wanted. */
+/* Prints one event if it is within the selection. Returns false if all further events are behind it. */
 static inline bool take_event(struct decode *d, struct cli_decode_output *output, const ntr_event *event) {
     const uint64_t *time = event->flags & NTR_EVENT_TIME ? &event->time : NULL;
     enum cli_place place = d->part ? cli_window_place(&d->window, event->message, event->offset, time) : CLI_INSIDE;
 
     if (place == CLI_INSIDE) {
-        if (event->kind == NTR_EVENT_GAP) tell_gap(d, event);
+        if (event->kind == NTR_EVENT_GAP) report_gap(d, event);
         if (event->kind == NTR_EVENT_VENDOR) d->reserved += ntr_tcode_is_reserved(d->trace.params.dialect, event->code);
         show_event(d, output, event);
     }
-    /* Several sources may not be in order: only one source can be behind for good. */
-    return place != CLI_BEHIND || d->order;
+    /* Events of several sources are not in order of time: events within the selection may follow. */
+    return place != CLI_BEHIND || d->sorter;
 }
 
-static int tell_status(struct decode *d, ntr_status status) {
+static int report_status(struct decode *d, ntr_status status) {
     if (status == NTR_E_MEMORY) return cli_fail("%s: out of memory", d->trace.input.name);
     cli_note("%s: stopped at the first defect: %s", d->trace.input.name, ntr_status_text(status));
     return CLI_DEFECTS;
 }
 
-static int decode_events(struct decode *d, struct cli_decode_output *output) {
+static int decode_serial(struct decode *d, struct cli_decode_output *output) {
     ntr_event events[EVENTS_AT_ONCE];
     ntr_status status = NTR_OK;
     bool wanted = true;
@@ -165,49 +166,49 @@ static int decode_events(struct decode *d, struct cli_decode_output *output) {
         status = ntr_decoder_read(d->decoder, events, EVENTS_AT_ONCE, &count);
         if (count) d->any = true;
         for (size_t i = 0; i < count && wanted; i++) wanted = take_event(d, output, &events[i]);
-        if (status < 0) return tell_status(d, status);
+        if (status < 0) return report_status(d, status);
         if (status == NTR_NEED_MORE && !feed(d)) return CLI_FAILED;
     }
     return CLI_OK;
 }
 
-/* ---- with many threads */
+/* ---- decoding with several threads */
 
-struct sharing {
+struct delivery {
     struct decode *decode;
     struct cli_decode_output *output;
 };
 
-static void take_shared(void *user, const ntr_event *event) {
-    struct sharing *s = user;
+static void deliver_event(void *user, const ntr_event *event) {
+    struct delivery *s = user;
 
     s->decode->any = true;
     take_event(s->decode, s->output, event);
 }
 
-static int end_sharing(struct decode *d, const struct cli_threads *threads, ntr_status status) {
+static int finish_parallel(struct decode *d, const struct cli_threads *threads, ntr_status status) {
     if (status == NTR_NEED_MORE) return CLI_FAILED;
-    if (status < 0) return tell_status(d, status);
+    if (status < 0) return report_status(d, status);
     if (d->options->jobs > 1) cli_threads_report(threads);
     return CLI_OK;
 }
 
-static int share_events(struct decode *d, const struct cli_decode_settings *settings, struct cli_decode_output *output,
-                        uint64_t *missing) {
-    struct sharing sharing = {d, output};
+static int decode_parallel(struct decode *d, const struct cli_decode_settings *settings,
+                           struct cli_decode_output *output, uint64_t *missing) {
+    struct delivery delivery = {d, output};
     enum cli_span_place spans = cli_decode_output_spans(settings->show);
     struct cli_threads threads = {
         .settings = settings,
-        .spans = d->order && spans == CLI_SPANS_INDEPENDENT ? CLI_SPANS_IN_ORDER : spans,
+        .spans = d->sorter && spans == CLI_SPANS_INDEPENDENT ? CLI_SPANS_IN_ORDER : spans,
         .trace = &d->trace,
         .out = &d->out,
-        .event = take_shared,
-        .user = &sharing,
+        .event = deliver_event,
+        .user = &delivery,
     };
     ntr_status status = cli_threads_read(&threads, &d->config, d->jobs);
 
     *missing = threads.missing;
-    return end_sharing(d, &threads, status);
+    return finish_parallel(d, &threads, status);
 }
 
 /* ---- */
@@ -225,10 +226,10 @@ static int show_events(struct decode *d) {
     uint64_t missing = 0;
 
     if (!output) return CLI_FAILED;
-    int status = open_request(d);
+    int status = open_sorter(d);
     if (status == CLI_OK)
-        status = d->jobs > 1 ? share_events(d, &settings, output, &missing) : decode_events(d, output);
-    show_ordered(d, output, true);
+        status = d->jobs > 1 ? decode_parallel(d, &settings, output, &missing) : decode_serial(d, output);
+    show_sorted(d, output, true);
     missing += cli_decode_output_missing(output);
     if (missing) cli_note("%s: %" PRIu64 " spans have no code in any image", d->trace.input.name, missing);
     cli_decode_output_close(output);
@@ -268,14 +269,14 @@ static void write_counts(struct cli_output *out, enum cli_format format, const n
     if (format == CLI_FORMAT_JSONL) cli_output_text(out, "}\n");
 }
 
-static ntr_status count_alone(struct decode *d, ntr_counts *counts) {
+static ntr_status count_serial(struct decode *d, ntr_counts *counts) {
     ntr_status status = NTR_NEED_MORE;
 
     while (status == NTR_NEED_MORE && feed(d)) status = ntr_decoder_count(d->decoder, counts);
     return status;
 }
 
-static ntr_status count_shared(struct decode *d, ntr_counts *counts) {
+static ntr_status count_parallel(struct decode *d, ntr_counts *counts) {
     struct cli_threads threads = {.trace = &d->trace, .out = &d->out};
     ntr_status status = cli_threads_count(&threads, &d->config, d->jobs, counts);
 
@@ -286,12 +287,12 @@ static ntr_status count_shared(struct decode *d, ntr_counts *counts) {
 static int show_counts(struct decode *d) {
     ntr_counts counts = {0};
 
-    if (d->part) return cli_fail("--output count counts all: no --from, no --to");
-    ntr_status status = d->jobs > 1 ? count_shared(d, &counts) : count_alone(d, &counts);
+    if (d->part) return cli_fail("--output count counts the whole trace and cannot be combined with --from and --to");
+    ntr_status status = d->jobs > 1 ? count_parallel(d, &counts) : count_serial(d, &counts);
     if (status == NTR_NEED_MORE) return CLI_FAILED;
     d->any = counts.messages != 0;
     write_counts(&d->out, (enum cli_format)d->options->result.format, &counts);
-    if (status < 0) return tell_status(d, status);
+    if (status < 0) return report_status(d, status);
     return cli_trace_totals(&d->trace, &counts);
 }
 
@@ -307,7 +308,7 @@ static int decode_trace(struct decode *d) {
     cli_trace_reserved(&d->trace, d->reserved);
     d->defects.hint = cli_trace_hint(&d->trace);
     int defects = cli_defect_summary(&d->defects);
-    bool any = d->any || d->window.from.unit; /* all may lie before the window */
+    bool any = d->any || d->window.from.unit; /* the selection may start behind the end */
     return cli_output_close(&d->out, cli_trace_status(&d->trace, any, status == CLI_OK ? defects : status));
 }
 
@@ -318,23 +319,24 @@ static int decode_run(const void *options, char **operands) {
     if (cli_trace_open(&d.trace, operands[0], &d.options->stream) != CLI_OK) return CLI_FAILED;
     int status = decode_trace(&d);
     ntr_decoder_free(d.decoder);
-    ntr_event_sorter_free(d.order);
+    ntr_event_sorter_free(d.sorter);
     cli_trace_close(&d.trace);
     return status;
 }
 
 const struct cli_command cli_decode = {
     .operands = "TRACE",
-    .least = 1,
-    .most = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .groups = groups,
     .size = sizeof(struct decode_options),
     .run = decode_run,
-    .about = "Reconstructs what was executed, from the trace and the program's image.\n"
+    .about = "Reconstructs the execution from the trace and the image of the program.\n"
              "\n"
-             "What the trace does not tell (lost or damaged messages, code without image) is a gap: it is told on\n"
-             "standard error with its place and reason, decoding goes on at the next place that is sure, and the exit\n"
-             "status is 1. docs/output.md describes every form of the output.",
+             "Where the trace does not determine the execution (lost or damaged messages, code without image) there\n"
+             "is a gap. Each gap is reported on standard error with its place and reason. Decoding resumes at the\n"
+             "next synchronizing message, and the exit status is 1. docs/output.md describes the forms of the\n"
+             "output.",
     .examples = "  ntrace decode trace.nex -e program.elf --output insn\n"
                 "  ntrace decode - -e program.elf --output pc <trace.nex.zst\n"
                 "  ntrace decode capture.nex -e vmlinux -e app:ctx=738 --src-bits 2 --src 1 --output call\n"

@@ -5,40 +5,41 @@
 #include <sched.h>
 #include <stdlib.h>
 
-/* Parts of pieces. */
+/* Kinds of data in a chunk output. */
 enum { TEXT, EVENTS, MISSING };
 
-/* Files smaller than this are decoded before threads have started. */
-enum { WORTH_IT = 4 << 20 };
+/* Smallest file size, in bytes, that is decoded with several threads. Smaller files take less time than starting
+ * threads. */
+enum { PARALLEL_MIN = 4 << 20 };
 
-/* One thread's: text goes to the piece in hand. */
+/* Data of one worker thread. `out` writes text directly into the chunk output. */
 struct thread_data {
     const struct cli_threads *threads;
-    struct cli_output out; /* its buffer is room in the piece */
-    char waste[CLI_OUTPUT_ROOM]; /* ... or this, when there is none */
-    struct cli_decode_output *output; /* NULL: no spans here */
-    ntr_chunk *piece;
-    uint64_t missing; /* until the last piece */
+    struct cli_output out; /* its buffer is reserved space of the chunk output */
+    char discard[CLI_OUTPUT_ROOM];    /* buffer of `out` when the chunk output cannot grow; its text is lost */
+    struct cli_decode_output *output; /* NULL: spans are printed by the thread that delivers */
+    ntr_chunk *chunk;
+    uint64_t missing; /* spans without code in all chunks before this one */
 };
 
-/* ---- in the threads */
+/* ---- worker threads */
 
-/* Text so far is put; the next needs room. */
+/* Ends the current text item. The next write reserves space again. */
 static void close_text(struct thread_data *m) {
-    if (m->out.used && m->out.buffer != m->waste) ntr_chunk_used(m->piece, m->out.used);
+    if (m->out.used && m->out.buffer != m->discard) ntr_chunk_used(m->chunk, m->out.used);
     m->out.used = m->out.capacity = 0;
 }
 
-static void give_room(void *user) {
+static void reserve_text(void *user) {
     struct thread_data *m = user;
     size_t room;
 
     close_text(m);
-    m->out.buffer = ntr_chunk_room(m->piece, TEXT, CLI_OUTPUT_ROOM, &room);
+    m->out.buffer = ntr_chunk_room(m->chunk, TEXT, CLI_OUTPUT_ROOM, &room);
     m->out.capacity = room;
     if (m->out.buffer) return;
-    m->out.buffer = m->waste;
-    m->out.capacity = sizeof m->waste;
+    m->out.buffer = m->discard;
+    m->out.capacity = sizeof m->discard;
 }
 
 static void thread_data_free(void *user) {
@@ -56,7 +57,7 @@ static void *thread_data_new(void *user) {
     if (!m) return NULL;
     m->threads = t;
     settings.part = true;
-    cli_output_open_into(&m->out, give_room, m);
+    cli_output_open_into(&m->out, reserve_text, m);
     if (t->spans != CLI_SPANS_INDEPENDENT) return m;
     m->output = cli_decode_output_open(&settings, &m->out);
     if (m->output) return m;
@@ -64,20 +65,20 @@ static void *thread_data_new(void *user) {
     return NULL;
 }
 
-static void begin(void *user, ntr_chunk *piece) {
+static void begin(void *user, ntr_chunk *chunk) {
     struct thread_data *m = user;
 
-    m->piece = piece;
-    m->out.used = m->out.capacity = 0; /* of a piece that was given up */
+    m->chunk = chunk;
+    m->out.used = m->out.capacity = 0; /* drop text of a chunk that was abandoned */
     if (m->output) m->missing = cli_decode_output_missing(m->output);
 }
 
-static ntr_status hand_on(struct thread_data *m, const ntr_event *event) {
+static ntr_status put_event(struct thread_data *m, const ntr_event *event) {
     close_text(m);
-    return ntr_chunk_put(m->piece, EVENTS, event, sizeof *event);
+    return ntr_chunk_put(m->chunk, EVENTS, event, sizeof *event);
 }
 
-static ntr_status take_events(void *user, ntr_chunk *piece, const ntr_event *events, size_t count) {
+static ntr_status take_events(void *user, ntr_chunk *chunk, const ntr_event *events, size_t count) {
     struct thread_data *m = user;
     const enum cli_span_place place = m->threads->spans;
 
@@ -88,24 +89,24 @@ static ntr_status take_events(void *user, ntr_chunk *piece, const ntr_event *eve
         if (e->kind == NTR_EVENT_SPAN && place == CLI_SPANS_INDEPENDENT) {
             cli_decode_output_event(m->output, e);
         } else if (e->kind != NTR_EVENT_SPAN || place == CLI_SPANS_IN_ORDER) {
-            status = hand_on(m, e);
+            status = put_event(m, e);
         }
     }
     close_text(m);
-    return ntr_chunk_status(piece);
+    return ntr_chunk_status(chunk);
 }
 
-static ntr_status end(void *user, ntr_chunk *piece) {
+static ntr_status end(void *user, ntr_chunk *chunk) {
     struct thread_data *m = user;
 
     close_text(m);
-    if (!m->output || ntr_chunk_status(piece) != NTR_OK) return ntr_chunk_status(piece);
+    if (!m->output || ntr_chunk_status(chunk) != NTR_OK) return ntr_chunk_status(chunk);
     uint64_t missing = cli_decode_output_missing(m->output) - m->missing;
-    m->missing += missing; /* its seam may follow */
-    return missing ? ntr_chunk_put(piece, MISSING, &missing, sizeof missing) : NTR_OK;
+    m->missing += missing; /* `end` is called once more after the pre-sync messages of the next chunk */
+    return missing ? ntr_chunk_put(chunk, MISSING, &missing, sizeof missing) : NTR_OK;
 }
 
-/* ---- in order */
+/* ---- delivery in stream order */
 
 static ntr_status deliver(void *user, unsigned what, const void *data, size_t size) {
     struct cli_threads *t = user;
@@ -113,7 +114,7 @@ static ntr_status deliver(void *user, unsigned what, const void *data, size_t si
     if (what == TEXT) cli_output_write(t->out, data, size);
     if (what == MISSING) t->missing += *(const uint64_t *)data;
     for (const ntr_event *e = data; what == EVENTS && size; e++, size -= sizeof *e) t->event(t->user, e);
-    return t->out->done ? NTR_END : NTR_OK; /* nobody reads any more */
+    return t->out->done ? NTR_END : NTR_OK; /* the reader of the output has closed it */
 }
 
 /* ---- */
@@ -168,11 +169,11 @@ ntr_status cli_threads_count(struct cli_threads *t, const ntr_decoder_config *de
     return run(t, &config, counts);
 }
 
-unsigned cli_threads_number(const struct cli_trace *trace, int64_t asked) {
+unsigned cli_threads_number(const struct cli_trace *trace, int64_t requested) {
     cpu_set_t set;
 
-    if (asked) return (unsigned)asked;
-    if (trace->input.size_hint < WORTH_IT) return 1;
+    if (requested) return (unsigned)requested;
+    if (trace->input.size_hint < PARALLEL_MIN) return 1;
     return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
 }
 
@@ -182,14 +183,15 @@ void cli_threads_report(const struct cli_threads *t) {
         uint64_t chunks;
         const char *why;
     } reasons[] = {
-        {s->many_sources, "not every source has a synchronizing message in them"},
-        {s->without_sync, "there is no synchronizing message"},
-        {s->guessed_wrong, "there is damage, or contexts or times are not known, before them"},
+        {s->many_sources, "they lack a synchronizing message of some source"},
+        {s->without_sync, "they contain no synchronizing message"},
+        {s->guessed_wrong,
+            "the state at their start was guessed wrong (damage, or unknown context or time, before them)"},
     };
 
     if (s->chunks < 4) return;
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
         if (reasons[i].chunks >= s->chunks / 2)
-            cli_note("%s: %" PRIu64 " of %" PRIu64 " chunks were decoded by one thread after the other: %s",
+            cli_note("%s: %" PRIu64 " of %" PRIu64 " chunks were decoded serially: %s",
                      t->trace->input.name, reasons[i].chunks, s->chunks, reasons[i].why);
 }

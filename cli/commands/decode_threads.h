@@ -1,4 +1,5 @@
-/* Decoding with many threads: spans become text in the threads, everything else is handed on in order. */
+/* Decoding with several threads for `ntrace decode`. Worker threads convert spans to text, as far as each span can be
+ * printed independently of the others. Everything else is delivered to `event` in stream order. */
 #ifndef CLI_COMMANDS_DECODE_THREADS_H
 #define CLI_COMMANDS_DECODE_THREADS_H
 
@@ -11,24 +12,27 @@ struct cli_threads {
     const struct cli_decode_settings *settings;
     enum cli_span_place spans;
     struct cli_trace *trace;
-    struct cli_output *out;                            /* where text goes */
-    void (*event)(void *user, const ntr_event *event); /* in order; spans only where they must be */
+    struct cli_output *out;                            /* receives the text */
+    void (*event)(void *user, const ntr_event *event); /* in stream order; receives spans only if
+                                                          `spans` is CLI_SPANS_IN_ORDER */
     void *user;
-    uint64_t missing; /* spans whose code could not be read again */
-    ntr_parallel_stats stats;
+    uint64_t missing; /* result: number of spans without code in any image */
+    ntr_parallel_stats stats; /* result */
 };
 
-/* Read the whole trace. Errors: as ntr_parallel_new and _feed; NTR_NEED_MORE: the input failed (told). */
+/* Decodes the whole trace with `jobs` threads. Returns NTR_END, or NTR_NEED_MORE when reading the input failed (already
+ * reported), or an error of ntr_parallel_new or ntr_parallel_feed. */
 ntr_status cli_threads_read(struct cli_threads *threads, const ntr_decoder_config *config, unsigned jobs);
 
-/* The totals alone. */
+/* As cli_threads_read, but only counts: *counts receives the totals. `settings`, `spans` and `event` are not used. */
 ntr_status cli_threads_count(struct cli_threads *threads, const ntr_decoder_config *config, unsigned jobs,
                              ntr_counts *counts);
 
-/* How many threads to use when `asked` (0: as many as there are processors): one where more are not worth it. */
-unsigned cli_threads_number(const struct cli_trace *trace, int64_t asked);
+/* Returns the number of threads to use. `requested` is the number given by the user; 0: one per processor, or one
+ * thread for a file too small to gain from more. */
+unsigned cli_threads_number(const struct cli_trace *trace, int64_t requested);
 
-/* When the user asked for many threads and one did most: say why. */
+/* Prints a note with the reason if at least half of the chunks had to be decoded serially. */
 void cli_threads_report(const struct cli_threads *threads);
 
 #endif

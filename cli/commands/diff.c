@@ -23,11 +23,11 @@ struct diff_options {
 
 #define S struct diff_options
 static const struct cli_option diff_table[] = {
-    CLI_FLAG(0, "pc", S, pc, "B is a list of program counters, one per line, as 'decode --output pc' writes it"),
-    CLI_FLAG(0, "no-time", S, no_time, "do not compare times"),
+    CLI_FLAG(0, "pc", S, pc, "B is a list of program counters, one per line, as written by 'decode --output pc'"),
+    CLI_FLAG(0, "no-time", S, no_time, "do not compare timestamps"),
     CLI_NUMBER(0, "src", "N", S, src, 0, SOURCES - 1, -1, "compare only this source"),
     CLI_NUMBER(0, "max", "N", S, most, 1, 1000000, 100, "stop after this many differences (default 100)"),
-    CLI_CHOICE(0, "format", "text|jsonl", S, result.format, CLI_FORMAT_TEXT, "form of the output"),
+    CLI_CHOICE(0, "format", "text|jsonl", S, result.format, CLI_FORMAT_TEXT, "output format (default text)"),
     {0},
 };
 #undef S
@@ -46,8 +46,8 @@ struct diff {
     struct cli_output out;
     struct cli_side a, b;
     ntr_debug_info *source;
-    int hart;                    /* -1: the stream has one */
-    uint64_t differences, equal; /* of the sources compared before this one, and of this one as far as it was compared */
+    int hart;                    /* source being compared; -1: the stream has only one */
+    uint64_t differences, equal; /* totals of all sources compared so far */
 };
 
 /* ---- printing */
@@ -179,7 +179,7 @@ static int compare_source(struct diff *d, int hart) {
 
 /* ---- sources */
 
-/* Mark the sources that a trace has; *many: its messages carry SRC. */
+/* Sets found[] for the sources of a trace. Sets *many if its messages carry SRC. */
 static int find_sources(const struct diff *d, const char *path, bool *found, bool *many) {
     struct cli_trace trace;
     ntr_message message;
@@ -230,21 +230,22 @@ static int diff_run(const void *options, char **operands) {
 
 const struct cli_command cli_diff = {
     .operands = "A B",
-    .least = 2,
-    .most = 2,
+    .min_operands = 2,
+    .max_operands = 2,
     .groups = groups,
     .size = sizeof(struct diff_options),
     .run = diff_run,
-    .about = "Compares the executions of two traces. Differences are another execution, another context, and another\n"
-             "time; the division of an execution into messages is not compared. Times are compared where every encoder\n"
-             "sends a message at once: at uninferable jumps, returns that were not inferred, and traps.\n"
+    .about = "Compares the executions of two traces. Reports differences in execution, context and time; how an\n"
+             "execution is divided into messages is not compared. Times are compared where every encoder sends a\n"
+             "message immediately: at uninferable jumps, returns that were not inferred, and traps.\n"
              "\n"
-             "After a difference the comparison continues at the nearest place where both executions are equal again,\n"
-             "up to 1024 steps away; a step is straight-line code up to the next taken branch, jump or trap. Each source\n"
-             "is compared separately. The exit status is 0 when the executions are equal, 1 when they differ, 2 when one\n"
-             "cannot be read.\n"
+             "After a difference the comparison continues at the nearest place where both executions are equal\n"
+             "again, up to 1024 steps away; a step is straight-line code up to the next taken branch, jump or trap.\n"
+             "Each source is compared separately. The exit status is 0 when the executions are equal, 1 when they\n"
+             "differ, 2 when an input cannot be read.\n"
              "\n"
-             "Stream options apply to both traces. A capture bundle, and --auto, give each trace its own parameters.",
+             "Stream options apply to both traces. With a capture bundle or --auto, each trace has its own\n"
+             "parameters.",
     .examples = "  ntrace diff rtl.nex model.nex -e program.elf\n"
                 "  ntrace diff trace.nex expected.pc --pc -e program.elf\n",
 };

@@ -18,9 +18,10 @@ struct dump_options {
 
 static const struct cli_option dump_table[] = {
     CLI_CHOICE(0, "format", "text|jsonl|csv|none", struct dump_options, result.format, CLI_FORMAT_TEXT,
-               "form of the output; none: parse and validate only"),
+               "output format (default text); none: only parse and validate"),
     CLI_FLAG(0, "bytes", struct dump_options, bytes,
-             "text: show below each message its bytes, their MDO and MSEO bits and the field that each one completes"),
+             "with --format text: below each message, show its bytes with MDO, MSEO and the field that each byte "
+             "completes"),
     {0},
 };
 
@@ -46,7 +47,7 @@ static int dump_messages(struct cli_trace *trace, const struct cli_window *windo
     return cli_trace_status(trace, trace->reader.number != 0, cli_defect_summary(&defects));
 }
 
-/* Nothing is shown and nothing left out: the quickest way through. */
+/* Validates the whole trace without output. This is the fastest way to read it. */
 static int check_messages(struct cli_trace *trace) {
     struct cli_defects defects = {.file = trace->input.name};
     ntr_message_mix mix = {0};
@@ -63,7 +64,7 @@ static int dump_run(const void *options, char **operands) {
     struct cli_window window;
 
     if (cli_selection_messages(&o->selection, &window) != CLI_OK) return CLI_FAILED;
-    if (o->bytes && o->result.format != CLI_MESSAGE_TEXT) return cli_fail("--bytes goes with --format text only");
+    if (o->bytes && o->result.format != CLI_MESSAGE_TEXT) return cli_fail("--bytes requires --format text");
     if (cli_trace_open(&trace, operands[0], &o->stream) != CLI_OK) return CLI_FAILED;
     int status = cli_output_open(&out, o->result.path);
     if (status == CLI_OK) {
@@ -78,20 +79,20 @@ static int dump_run(const void *options, char **operands) {
 
 const struct cli_command cli_dump = {
     .operands = "TRACE",
-    .least = 1,
-    .most = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .groups = groups,
     .size = sizeof(struct dump_options),
     .run = dump_run,
-    .about =
-        "Prints one line a message: its number, its byte offset in the stream, its name and its fields:\n"
-        "\n"
-        "  #12 @0x1f IndirectBranchHist BTYPE=0 ICNT=125 UADDR=0x7 HIST=0xffe\n"
-        "\n"
-        "A field that was sent with more bits than it needs shows how many, 'ICNT=125:18'. A message with a defect\n"
-        "ends in its bytes and the reason; the defect is also told on standard error, and the exit status is 1.\n"
-        "'ntrace assemble' makes the same bytes from this text again.",
+    .about = "Prints one line per message: its number, its byte offset in the stream, its name and its fields:\n"
+             "\n"
+             "  #12 @0x1f IndirectBranchHist BTYPE=0 ICNT=125 UADDR=0x7 HIST=0xffe\n"
+             "\n"
+             "A field that was sent with more bits than its value needs is followed by the number of bits,\n"
+             "'ICNT=125:18'. The line of a damaged message ends with its bytes and the reason; the defect is also\n"
+             "reported on standard error, and the exit status is 1. 'ntrace assemble' converts this text back to the\n"
+             "same bytes.",
     .examples = "  ntrace dump trace.nex\n"
-                "  ntrace dump --src-bits 4 --src 2 --format jsonl capture.nex.zst\n"
-                "  ntrace dump --format none trace.nex && echo sound",
+             "  ntrace dump --src-bits 4 --src 2 --format jsonl capture.nex.zst\n"
+             "  ntrace dump --format none trace.nex && echo valid",
 };

@@ -22,12 +22,14 @@ enum { SHOW_MESSAGES, SHOW_INGRESS };
 
 #define S struct encode_options
 static const struct cli_option encode_table[] = {
-    CLI_LIST(0, "pc", "FILE", S, inputs, "the execution as program counters, one a line, 0x...; needs the program"),
-    CLI_LIST(0, "ingress", "FILE", S, inputs, "the execution as records of the trace ingress port (docs/ingress.md)"),
-    CLI_LIST(0, "spike-log", "FILE", S, inputs, "the execution as a log of Spike (-l, --log-commits, or both)"),
-    CLI_NUMBER(0, "hart", "N", S, hart, 0, UINT32_MAX, 0, "with --spike-log: the hart to follow (default 0)"),
+    CLI_LIST(0, "pc", "FILE", S, inputs,
+             "read the execution as program counters, one per line, 0x...; requires the program"),
+    CLI_LIST(0, "ingress", "FILE", S, inputs,
+             "read the execution as records of the trace ingress port (docs/ingress.md)"),
+    CLI_LIST(0, "spike-log", "FILE", S, inputs, "read the execution from a log of Spike (-l, --log-commits, or both)"),
+    CLI_NUMBER(0, "hart", "N", S, hart, 0, UINT32_MAX, 0, "with --spike-log: number of the hart to encode (default 0)"),
     CLI_CHOICE(0, "output", "messages|ingress", S, show, SHOW_MESSAGES,
-               "messages, or what the encoder is fed: ingress records as text"),
+               "messages (default), or the ingress records of the execution as text"),
     {0},
 };
 #undef S
@@ -43,7 +45,7 @@ static const struct cli_group groups[] = {
 static const struct source {
     const char *name;
     cli_encode_source read;
-    bool program; /* cannot do without */
+    bool program; /* requires a program image */
 } sources[] = {
     {"pc", cli_encode_pcs, true},
     {"ingress", cli_encode_ingress, false},
@@ -57,7 +59,7 @@ static const struct source *find_source(const char *name) {
     return NULL;
 }
 
-/* Everything one run works with. */
+/* State of one run of the command. */
 struct run {
     const struct encode_options *options;
     const struct source *source;
@@ -67,7 +69,7 @@ struct run {
     struct cli_encode encode;
 };
 
-/* ---- where encoder and classifier write to */
+/* ---- sinks of encoder and classifier */
 
 static ntr_status take_message(void *user, const uint8_t *bytes, size_t size) {
     cli_output_write(user, bytes, size);
@@ -92,7 +94,7 @@ static int open_program(struct run *r) {
     if (!r->program) return cli_fail("out of memory");
     if (cli_images_load(&r->options->images, r->program) != CLI_OK) return CLI_FAILED;
     if (r->source->program && r->options->images.list.count == 0)
-        return cli_fail("no program: --%s needs its ELF file (-e)", r->source->name);
+        return cli_fail("--%s requires the program (-e)", r->source->name);
     return CLI_OK;
 }
 
@@ -108,7 +110,8 @@ static int open_encoder(struct run *r) {
     return r->encode.encoder ? CLI_OK : cli_fail("%s", ntr_status_text(status));
 }
 
-/* Blocks must not reach over the bounds of an address filter, which judges a block by its first address. */
+/* Returns the bounds of all address filters. The classifier splits blocks there, because a filter decides by the first
+ * address of a block. */
 static size_t filter_bounds(const ntr_encoder_config *config, uint64_t bounds[2 * NTR_FILTERS_MAX]) {
     size_t count = 0;
 
@@ -143,7 +146,7 @@ static int open_classifier(struct run *r) {
 
 /* ---- encoding */
 
-/* The execution has ended: everything pending goes out. */
+/* Ends the execution: flushes the classifier, then the encoder. */
 static int finish(struct run *r) {
     uint64_t next = NTR_ADDRESS_UNKNOWN;
     ntr_status status = ntr_classifier_finish(r->encode.classifier, &next);
@@ -155,18 +158,18 @@ static int finish(struct run *r) {
     if (status == NTR_OK) return CLI_OK;
     const char *detail = ntr_classifier_error(r->encode.classifier), *path = r->options->inputs.items[0].value;
     if (!*detail) detail = ntr_encoder_error(r->encode.encoder);
-    return cli_fail("%s: at its end: %s", path, *detail ? detail : ntr_status_text(status));
+    return cli_fail("%s: at the end of the input: %s", path, *detail ? detail : ntr_status_text(status));
 }
 
-static void tell_losses(const struct run *r) {
+static void report_losses(const struct run *r) {
     ntr_encoder_status status;
 
     ntr_encoder_status_get(r->encode.encoder, &status);
     if (status.overflows)
-        cli_note("FIFO full %" PRIu64 " times: %" PRIu64 " messages (%" PRIu64 " bytes) and %" PRIu64
+        cli_note("FIFO overflowed %" PRIu64 " times: %" PRIu64 " messages (%" PRIu64 " bytes) and %" PRIu64
                  " halfwords of execution are lost",
                  status.overflows, status.lost_messages, status.lost_bytes, status.lost_halfwords);
-    if (status.stall_cycles) cli_note("FIFO full: the hart stood still for %" PRIu64 " cycles", status.stall_cycles);
+    if (status.stall_cycles) cli_note("FIFO full: the hart was stalled for %" PRIu64 " cycles", status.stall_cycles);
 }
 
 static int encode_input(struct run *r) {
@@ -177,18 +180,18 @@ static int encode_input(struct run *r) {
     if (r->options->show == SHOW_INGRESS) cli_output_print(&r->out, "%s\n", ntr_ingress_header());
     if (r->source->read(&r->encode, r->options->inputs.items[0].value) != CLI_OK) return CLI_FAILED;
     if (finish(r) != CLI_OK) return CLI_FAILED;
-    tell_losses(r);
+    report_losses(r);
     return CLI_OK;
 }
 
 static int check_usage(const struct encode_options *o) {
     if (o->inputs.count != 1)
-        return cli_fail("expected one of --pc, --ingress and --spike-log, found %s",
+        return cli_fail("expected exactly one of --pc, --ingress and --spike-log, found %s",
                         o->inputs.count ? "several" : "none");
     if (o->show == SHOW_INGRESS && strcmp(o->inputs.items[0].name, "ingress") == 0)
-        return cli_fail("--output ingress: the input already is");
+        return cli_fail("--output ingress: the input already consists of ingress records");
     if (o->show == SHOW_MESSAGES && !o->result.path && isatty(STDOUT_FILENO))
-        return cli_fail("bytes are not for a terminal; name a file with -o");
+        return cli_fail("refusing to write binary data to a terminal; name a file with -o");
     return CLI_OK;
 }
 
@@ -208,15 +211,14 @@ static int encode_run(const void *options, char **operands) {
 
 const struct cli_command cli_encode = {
     .operands = "",
-    .least = 0,
-    .most = 0,
+    .min_operands = 0,
+    .max_operands = 0,
     .groups = groups,
     .size = sizeof(struct encode_options),
     .run = encode_run,
-    .about =
-        "Encodes an execution as a hart's trace encoder would. The execution is a list of program counters, the\n"
-        "records of a trace ingress port, or a log of the simulator Spike. Where the input has no time, a retired\n"
-        "halfword takes one tick (--timestamps).",
+    .about = "Encodes an execution as the trace encoder of a hart does. The execution is a list of program counters,\n"
+             "the records of a trace ingress port, or a log of the simulator Spike. If the input has no time, each\n"
+             "retired halfword takes one tick (--timestamps).",
     .examples =
         "  ntrace encode -e program.elf --pc list.txt --best -o trace.nex\n"
         "  ntrace encode -e program.elf --pc list.txt --mode btm --sync-mode messages --sync-max 4 -o trace.nex\n"

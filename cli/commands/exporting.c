@@ -10,29 +10,30 @@
 
 #define S struct cli_exporting_options
 const struct cli_option cli_exporting_options[] = {
-    CLI_STRING(0, "to", "FORMAT", S, to, "the format to write; --to list tells which there are"),
-    CLI_STRING('o', "output", "FILE", S, path, "write there instead of standard output"),
+    CLI_STRING(0, "to", "FORMAT", S, to, "output format; '--to list' lists the formats of this command"),
+    CLI_STRING('o', "output", "FILE", S, path, "write to FILE (default: standard output)"),
     {0},
 };
 
 const struct cli_option cli_exporting_tree_options[] = {
     CLI_CHOICE(0, "per", "trace|hart|context", S, per, NTR_CALLTREE_TOGETHER,
-               "call trees: one for all, or one for each hart, or for each context of each hart"),
+               "build one call tree for the whole trace (default), one per hart, or one per context of each hart"),
     {0},
 };
 
-#define READING                                                                                                        \
-    CLI_GROUP("trace", cli_analysis_options, S, answers), CLI_GROUP("program", cli_image_options, S, answers.images),  \
-        CLI_GROUP("the stream", cli_stream_options, S, answers.stream), {                                              \
+#define ANALYSIS_GROUPS                                                                                                \
+    CLI_GROUP("trace", cli_analysis_options, S, analysis),                                                             \
+        CLI_GROUP("program", cli_image_options, S, analysis.images),                                                   \
+        CLI_GROUP("the stream", cli_stream_options, S, analysis.stream), {                                             \
         0                                                                                                              \
     }
-const struct cli_group cli_exporting_groups[] = {CLI_OWN("options", cli_exporting_options), READING};
+const struct cli_group cli_exporting_groups[] = {CLI_OWN("options", cli_exporting_options), ANALYSIS_GROUPS};
 const struct cli_group cli_exporting_tree_groups[] = {
     CLI_OWN("options", cli_exporting_options),
     CLI_OWN("call trees", cli_exporting_tree_options),
-    READING,
+    ANALYSIS_GROUPS,
 };
-#undef READING
+#undef ANALYSIS_GROUPS
 #undef S
 
 static void list_one(const ntr_exporter *exporter) {
@@ -50,7 +51,7 @@ static void list(const char *family) {
         if (strcmp(ntr_exporter_family(exporter), family) == 0) list_one(exporter);
 }
 
-static const ntr_exporter *choose(const char *family, const char *name) {
+static const ntr_exporter *find_exporter(const char *family, const char *name) {
     const ntr_exporter *exporter = NULL;
 
     if (name) return ntr_exporter_find(family, name);
@@ -59,8 +60,8 @@ static const ntr_exporter *choose(const char *family, const char *name) {
     return exporter;
 }
 
-struct writing {
-    struct cli_analysis answers;
+struct export_run {
+    struct cli_analysis analysis;
     struct cli_output out;
     ntr_output output;
     ntr_export *export_;
@@ -78,55 +79,56 @@ static ntr_status take_events(void *user, const ntr_event *events, size_t count)
     return ntr_export_feed(user, events, count);
 }
 
-static int begin(struct writing *w, const ntr_exporter *exporter) {
+static int begin(struct export_run *w, const ntr_exporter *exporter) {
     ntr_status status;
 
-    w->export_ = ntr_export_new(exporter, &w->answers.answers, &w->output, &status);
+    w->export_ = ntr_export_new(exporter, &w->analysis.data, &w->output, &status);
     if (w->export_) return CLI_OK;
     if (status == NTR_E_NO_IMAGE)
-        return cli_fail("%s: %s is about one ELF file, and there is none (-e)", w->answers.path,
+        return cli_fail("%s: %s requires an ELF file (-e)", w->analysis.path,
                         ntr_exporter_name(exporter));
-    return cli_fail("%s: %s: %s", w->answers.path, ntr_exporter_name(exporter), ntr_status_text(status));
+    return cli_fail("%s: %s: %s", w->analysis.path, ntr_exporter_name(exporter), ntr_status_text(status));
 }
 
-static int finish(struct writing *w, const ntr_exporter *exporter) {
+static int finish(struct export_run *w, const ntr_exporter *exporter) {
     ntr_status status = ntr_export_finish(w->export_);
 
     if (status >= 0 || w->out.failed) return CLI_OK;
-    return cli_fail("%s: %s: %s", w->answers.path, ntr_exporter_name(exporter), ntr_status_text(status));
+    return cli_fail("%s: %s: %s", w->analysis.path, ntr_exporter_name(exporter), ntr_status_text(status));
 }
 
-/* Exporters of events begin before the decoding, those of sums after it. */
-static int write_all(struct writing *w, const ntr_exporter *exporter) {
+/* An exporter that needs events is started before decoding, any other one after it. */
+static int write_all(struct export_run *w, const ntr_exporter *exporter) {
     unsigned needs = ntr_exporter_needs(exporter);
     int status = CLI_OK;
 
-    if (cli_analysis_need(&w->answers, needs) != CLI_OK) return CLI_FAILED;
-    if (w->answers.answers.tree) ntr_calltree_divide(w->answers.answers.tree, w->per);
+    if (cli_analysis_need(&w->analysis, needs) != CLI_OK) return CLI_FAILED;
+    if (w->analysis.data.tree) ntr_calltree_divide(w->analysis.data.tree, w->per);
     if (needs & NTR_NEEDS_EVENTS && begin(w, exporter) != CLI_OK) return CLI_FAILED;
-    status = cli_analysis_run(&w->answers, w->export_ ? take_events : NULL, w->export_);
+    status = cli_analysis_run(&w->analysis, w->export_ ? take_events : NULL, w->export_);
     if (status == CLI_FAILED) return status;
     if (!w->export_ && begin(w, exporter) != CLI_OK) return CLI_FAILED;
     return finish(w, exporter) == CLI_OK ? status : CLI_FAILED;
 }
 
-/* The exporter that the options name; NULL when there is nothing to write, with *status the reason. */
-static const ntr_exporter *chosen(const char *family, const struct cli_exporting_options *options, bool has_input,
-                                  int *status) {
+/* Returns the exporter that the options select, or NULL when there is nothing to write; *status is then the exit
+ * status, and an error has been reported. */
+static const ntr_exporter *select_exporter(const char *family, const struct cli_exporting_options *options,
+                                           bool has_input, int *status) {
     if (options->to && strcmp(options->to, "list") == 0) {
         list(family);
         *status = CLI_OK;
         return NULL;
     }
-    const ntr_exporter *exporter = choose(family, options->to);
+    const ntr_exporter *exporter = find_exporter(family, options->to);
     *status = CLI_FAILED;
     if (!exporter) {
-        cli_note("--to %s: no such format; --to list tells which there are", options->to);
+        cli_note("--to: no format '%s'; '--to list' lists them", options->to);
     } else if (!has_input) {
-        cli_note("which trace?");
+        cli_note("expected TRACE; see '--help'");
         return NULL;
     } else if (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE && !options->path) {
-        cli_note("--to %s needs -o FILE", ntr_exporter_name(exporter));
+        cli_note("--to %s requires -o FILE", ntr_exporter_name(exporter));
         return NULL;
     }
     return exporter;
@@ -134,20 +136,21 @@ static const ntr_exporter *chosen(const char *family, const struct cli_exporting
 
 int cli_exporting_coverage(const struct cli_exporting_options *options, ntr_coverage *coverage, int status) {
     int refused;
-    const ntr_exporter *exporter = chosen("coverage", options, coverage != NULL, &refused);
+    const ntr_exporter *exporter = select_exporter("coverage", options, coverage != NULL, &refused);
     if (!exporter) return refused;
 
-    struct writing w = {.output = {.size = sizeof w.output, .write = write_bytes, .user = &w.out}};
-    w.answers.path = "coverage";
-    w.answers.answers = (ntr_analysis){.size = sizeof(ntr_analysis), .coverage = coverage};
+    struct export_run w = {.output = {.size = sizeof w.output, .write = write_bytes, .user = &w.out}};
+    w.analysis.path = "coverage";
+    w.analysis.data = (ntr_analysis){.size = sizeof(ntr_analysis), .coverage = coverage};
     if (cli_output_open(&w.out, options->path) != CLI_OK) return CLI_FAILED;
     if (begin(&w, exporter) != CLI_OK || finish(&w, exporter) != CLI_OK) status = CLI_FAILED;
     ntr_export_free(w.export_);
     return cli_output_close(&w.out, status);
 }
 
-/* Formats that write their file themselves get a temporary name, too. */
-static int write_own_file(struct writing *w, const ntr_exporter *exporter, const char *path) {
+/* Runs an exporter that opens its output file itself. It writes to the temporary file, which replaces `path` at the
+ * end. */
+static int write_own_file(struct export_run *w, const ntr_exporter *exporter, const char *path) {
     struct cli_atomic_file *file;
     int fd, status;
 
@@ -163,18 +166,19 @@ static int write_own_file(struct writing *w, const ntr_exporter *exporter, const
 
 int cli_exporting_run(const char *family, const struct cli_exporting_options *options, const char *trace) {
     int status;
-    const ntr_exporter *exporter = chosen(family, options, trace != NULL, &status);
+    const ntr_exporter *exporter = select_exporter(family, options, trace != NULL, &status);
     if (!exporter) return status;
 
     bool own_file = (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE) != 0;
-    struct writing w = {.output = {.size = sizeof w.output, .write = write_bytes, .user = &w.out}, .per = (ntr_calltree_split)options->per};
-    status = cli_analysis_open(&w.answers, trace, &options->answers);
+    struct export_run w = {.output = {.size = sizeof w.output, .write = write_bytes, .user = &w.out},
+                           .per = (ntr_calltree_split)options->per};
+    status = cli_analysis_open(&w.analysis, trace, &options->analysis);
     if (status == CLI_OK && own_file) {
         status = write_own_file(&w, exporter, options->path);
     } else if (status == CLI_OK && (status = cli_output_open(&w.out, options->path)) == CLI_OK) {
         status = cli_output_close(&w.out, write_all(&w, exporter));
     }
     ntr_export_free(w.export_);
-    cli_analysis_close(&w.answers);
+    cli_analysis_close(&w.analysis);
     return status;
 }

@@ -1,23 +1,27 @@
-/* What flame, export, coverage and timeline share: choose an exporter of a family, decode once, write. */
+/* Common part of the commands that write through an exporter (coverage, export, flame, report, timeline): select an
+ * exporter of the family, decode the trace once, write the result. */
 #ifndef CLI_COMMANDS_EXPORTING_H
 #define CLI_COMMANDS_EXPORTING_H
 
 #include "commands/analysis.h"
 
 struct cli_exporting_options {
-    struct cli_analysis_options answers;
-    const char *to;   /* name of the exporter; NULL: the family's first */
+    struct cli_analysis_options analysis;
+    const char *to;   /* name of the exporter; NULL: the first one of the family */
     const char *path; /* -o */
     int per;          /* ntr_calltree_split */
 };
 extern const struct cli_option cli_exporting_options[]; /* --to, -o */
 extern const struct cli_option cli_exporting_tree_options[]; /* --per */
-/* Of a command whose options are these: without and with those for exporters of call trees. */
+/* Option groups of a command with these options: without and with --per, which applies to exporters of call trees. */
 extern const struct cli_group cli_exporting_groups[], cli_exporting_tree_groups[];
 
-/* Write a coverage; `coverage` NULL: only --to list makes sense. Returns `status`, or CLI_FAILED. */
+/* Writes `coverage` with the selected exporter. If `coverage` is NULL, only '--to list' is valid. Returns `status`, or
+ * CLI_FAILED after reporting an error. */
 int cli_exporting_coverage(const struct cli_exporting_options *options, ntr_coverage *coverage, int status);
 
+/* Decodes `trace` and writes it with the selected exporter of `family`. If `trace` is NULL, only '--to list' is valid.
+ * Returns the exit status of the command. */
 int cli_exporting_run(const char *family, const struct cli_exporting_options *options, const char *trace);
 
 #endif

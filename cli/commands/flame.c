@@ -7,15 +7,16 @@ static int flame_run(const void *options, char **operands) {
 
 const struct cli_command cli_flame = {
     .operands = "TRACE",
-    .least = 0,
-    .most = 1,
+    .min_operands = 0,
+    .max_operands = 1,
     .groups = cli_exporting_tree_groups,
     .size = sizeof(struct cli_exporting_options),
     .run = flame_run,
-    .about = "Draws where instructions went, by the stack of calls they were executed in: folded stacks for\n"
-             "flamegraph.pl and inferno, or JSON for speedscope. Counts are exact: every instruction counts.\n"
+    .about = "Writes the number of instructions per call stack: folded stacks for flamegraph.pl and inferno, or JSON\n"
+             "for speedscope. Every instruction is counted; nothing is sampled.\n"
              "\n"
-             "Stacks are rebuilt from calls and returns; what is below the first function seen is not known.",
+             "Call stacks are rebuilt from calls and returns. Callers of the first function in the trace are not\n"
+             "known.",
     .examples = "  ntrace flame hello.ntrace | flamegraph.pl >hello.svg\n"
                 "  ntrace flame --to speedscope -o hello.json hello.ntrace",
 };

@@ -14,7 +14,8 @@ enum { AS_TEXT, AS_MAN, AS_BASH };
 
 static const struct cli_option table[] = {
     CLI_CHOICE(0, "as", "text|man|bash", struct help_options, as, AS_TEXT,
-               "form: text, the source of the man page, or the bash completion of all commands"),
+               "output format: text (default), man (source of the man page) or bash (completion script for all "
+               "commands)"),
     {0},
 };
 
@@ -40,11 +41,11 @@ static int help_run(const void *options, char **operands) {
 
 const struct cli_command cli_help = {
     .operands = "[COMMAND | dialects]",
-    .least = 0,
-    .most = 1,
+    .min_operands = 0,
+    .max_operands = 1,
     .groups = groups,
     .size = sizeof(struct help_options),
     .run = help_run,
-    .about = "Without operand: the list of commands. With a command: everything about it. 'dialects' lists the names\n"
-             "that --dialect takes.",
+    .about = "Without operand, prints the list of commands. With the name of a command, prints its description and\n"
+             "options. 'dialects' lists the names that --dialect accepts.",
 };

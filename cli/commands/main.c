@@ -41,11 +41,12 @@ static int run_command(const struct cli_entry *entry, int argc, char **argv) {
     if (help) {
         cli_help_command(entry, stdout);
         status = CLI_OK;
-    } else if (count >= 0 && count < command->least) {
-        cli_note("%s is missing; usage: ntrace %s [OPTION]... %s", command->least == 1 ? "an operand" : "something",
+    } else if (count >= 0 && count < command->min_operands) {
+        cli_note("%s; usage: ntrace %s [OPTION]... %s",
+                 command->min_operands == 1 ? "missing operand" : "missing operands",
                  entry->name, command->operands);
-    } else if (count >= 0 && command->most >= 0 && count > command->most) {
-        cli_note("too many operands from '%s' on; usage: ntrace %s [OPTION]... %s", argv[command->most], entry->name,
+    } else if (count >= 0 && command->max_operands >= 0 && count > command->max_operands) {
+        cli_note("unexpected operand '%s'; usage: ntrace %s [OPTION]... %s", argv[command->max_operands], entry->name,
                  command->operands);
     } else if (count >= 0) {
         status = command->run(options, argv);
@@ -77,11 +78,11 @@ static int dispatch(int argc, char **argv) {
     }
     const struct cli_entry *entry = cli_find_command(argv[1]);
     if (entry) return run_command(entry, argc - 2, argv + 2);
-    if (argv[1][0] == '-') return cli_fail("unknown option '%s'; 'ntrace --help' tells the usage", argv[1]);
+    if (argv[1][0] == '-') return cli_fail("unknown option '%s'; see 'ntrace --help'", argv[1]);
     return unknown_command(argv[1]);
 }
 
-/* What went through stdio (help texts and lists) has arrived, or it is told that it has not. */
+/* Flushes stdout, which help texts and lists use, and reports an error of writing it. */
 static int close_standard_output(int status) {
     bool failed = ferror(stdout) != 0;
 
@@ -90,8 +91,9 @@ static int close_standard_output(int status) {
 }
 
 int main(int argc, char **argv) {
-    /* A reader that leaves is met as EPIPE by whoever writes, quietly; a limit to the size of files as EFBIG, and
-     * told. A command that starts other programs gives them back SIG_DFL. */
+    /* Ignore signals that report failed writes. A closed pipe is then EPIPE, which ends the output silently; an
+     * exceeded file size limit is EFBIG, which is reported. A command that starts another program resets both to
+     * SIG_DFL in it. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     return close_standard_output(dispatch(argc, argv));

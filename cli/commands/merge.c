@@ -23,49 +23,49 @@ static const struct cli_group groups[] = {
     {0},
 };
 
-/* One stream and its next message. What comes first is decided by time, then by how many were taken already, so
- * that streams without time take turns. */
-struct part {
+/* One input stream and its next message. Messages are ordered by time, then by the number of messages already taken
+ * from the stream, so that streams without timestamps alternate. */
+struct merge_input {
     struct cli_trace trace;
     struct cli_defects defects;
     ntr_message message;
-    ntr_clock *clocks; /* by SRC */
-    uint64_t time, taken;
+    ntr_clock *clocks;    /* indexed by SRC */
+    uint64_t time, taken; /* time of `message`; number of messages written */
     uint32_t index;
 };
 
 struct merge {
-    struct part *parts;
-    struct part **heap; /* parts that have a message, the earliest at 0 */
-    size_t count, left;
+    struct merge_input *inputs;
+    struct merge_input **heap; /* min-heap of the inputs that have a message, the earliest at index 0 */
+    size_t count, heap_size; /* number of inputs; size of the heap */
 };
 
 /* ---- the heap */
 
-static bool before(const struct part *a, const struct part *b) {
+static bool before(const struct merge_input *a, const struct merge_input *b) {
     if (a->time != b->time) return a->time < b->time;
     if (a->taken != b->taken) return a->taken < b->taken;
     return a->index < b->index;
 }
 
-static void sink(struct merge *m, size_t at) {
+static void sift_down(struct merge *m, size_t at) {
     for (;;) {
         size_t first = at, child = 2 * at + 1;
-        for (size_t i = child; i < child + 2 && i < m->left; i++) {
+        for (size_t i = child; i < child + 2 && i < m->heap_size; i++) {
             if (before(m->heap[i], m->heap[first])) first = i;
         }
         if (first == at) return;
-        struct part *moved = m->heap[at];
+        struct merge_input *moved = m->heap[at];
         m->heap[at] = m->heap[first];
         m->heap[first] = moved;
         at = first;
     }
 }
 
-/* ---- parts */
+/* ---- inputs */
 
-/* Read the part's next sound message; false at its end. Bytes that are no message are told and left out. */
-static bool advance(struct part *p) {
+/* Reads the next undamaged message of an input. Returns false at its end. Damaged messages are reported and skipped. */
+static bool advance(struct merge_input *p) {
     while (cli_trace_message(&p->trace, &p->message) == NTR_OK) {
         if (p->message.defect) {
             cli_defect_add(&p->defects, &p->trace.params, &p->message);
@@ -79,19 +79,20 @@ static bool advance(struct part *p) {
     return false;
 }
 
-static int open_part(struct merge *m, const struct merge_options *o, const char *path) {
-    struct part *p = &m->parts[m->count];
+static int open_input(struct merge *m, const struct merge_options *o, const char *path) {
+    struct merge_input *p = &m->inputs[m->count];
 
-    *p = (struct part){.trace.input.fd = -1, .index = (uint32_t)m->count, .clocks = calloc(SOURCES, sizeof *p->clocks)};
+    *p = (struct merge_input){
+        .trace.input.fd = -1, .index = (uint32_t)m->count, .clocks = calloc(SOURCES, sizeof *p->clocks)};
     m->count++;
     if (!p->clocks) return cli_fail("out of memory");
     if (cli_trace_open(&p->trace, path, &o->stream) != CLI_OK) return CLI_FAILED;
     p->defects.file = p->trace.input.name;
-    if (advance(p)) m->heap[m->left++] = p;
+    if (advance(p)) m->heap[m->heap_size++] = p;
     return CLI_OK;
 }
 
-static int close_part(struct part *p, int status) {
+static int close_input(struct merge_input *p, int status) {
     if (status != CLI_FAILED) {
         int own = cli_trace_status(&p->trace, p->trace.reader.number != 0, cli_defect_summary(&p->defects));
         if (own > status) status = own;
@@ -104,30 +105,30 @@ static int close_part(struct part *p, int status) {
 /* ---- merging */
 
 static void merge_messages(struct merge *m, struct cli_output *out) {
-    for (size_t i = m->left / 2; i-- > 0;) sink(m, i);
-    while (m->left && !out->done) {
-        struct part *p = m->heap[0];
+    for (size_t i = m->heap_size / 2; i-- > 0;) sift_down(m, i);
+    while (m->heap_size && !out->done) {
+        struct merge_input *p = m->heap[0];
         cli_output_write(out, p->message.raw.data, p->message.raw.size);
         p->taken++;
-        if (!advance(p)) m->heap[0] = m->heap[--m->left];
-        sink(m, 0);
+        if (!advance(p)) m->heap[0] = m->heap[--m->heap_size];
+        sift_down(m, 0);
     }
 }
 
-static int open_parts(struct merge *m, const struct merge_options *o, char **operands) {
+static int open_inputs(struct merge *m, const struct merge_options *o, char **operands) {
     size_t count = 0;
 
     while (operands[count]) count++;
-    m->parts = calloc(count + 1, sizeof *m->parts);
-    m->heap = calloc(count + 1, sizeof(struct part *));
-    if (!m->parts || !m->heap) return cli_fail("out of memory");
+    m->inputs = calloc(count + 1, sizeof *m->inputs);
+    m->heap = calloc(count + 1, sizeof(struct merge_input *));
+    if (!m->inputs || !m->heap) return cli_fail("out of memory");
     for (size_t i = 0; i < count; i++) {
-        if (open_part(m, o, operands[i]) != CLI_OK) return CLI_FAILED;
+        if (open_input(m, o, operands[i]) != CLI_OK) return CLI_FAILED;
     }
     return CLI_OK;
 }
 
-/* As many files as there are sources: more than the usual soft limit. */
+/* Raises the soft limit of open files to the hard limit: there may be one input per source. */
 static void allow_many_files(void) {
     struct rlimit limit;
 
@@ -141,28 +142,29 @@ static int merge_run(const void *options, char **operands) {
     struct merge m = {0};
     struct cli_output out;
 
-    if (!o->result.path && isatty(STDOUT_FILENO)) return cli_fail("bytes are not for a terminal; name a file with -o");
+    if (!o->result.path && isatty(STDOUT_FILENO))
+        return cli_fail("refusing to write binary data to a terminal; name a file with -o");
     allow_many_files();
-    int status = open_parts(&m, o, operands);
+    int status = open_inputs(&m, o, operands);
     bool opened = status == CLI_OK && cli_output_open(&out, o->result.path) == CLI_OK;
     if (opened) merge_messages(&m, &out);
     if (!opened) status = CLI_FAILED;
-    for (size_t i = 0; i < m.count; i++) status = close_part(&m.parts[i], status);
-    free(m.parts);
+    for (size_t i = 0; i < m.count; i++) status = close_input(&m.inputs[i], status);
+    free(m.inputs);
     free(m.heap);
     return opened ? cli_output_close(&out, status) : status;
 }
 
 const struct cli_command cli_merge = {
     .operands = "TRACE...",
-    .least = 1,
-    .most = -1,
+    .min_operands = 1,
+    .max_operands = -1,
     .groups = groups,
     .size = sizeof(struct merge_options),
     .run = merge_run,
-    .about =
-        "Puts the messages of several streams into one, as a funnel would: by time where they have timestamps, in\n"
-        "turns where not. Each stream stays in its own order. All must have the same parameters (--src-bits, ...)\n"
-        "and SRC of their own; 'ntrace split' is the way back. Idle bytes are left out.",
+    .about = "Merges the messages of several streams into one, as a funnel does: ordered by time if they have\n"
+             "timestamps, otherwise alternating. The order within each stream is kept. All streams must have the\n"
+             "same parameters (--src-bits, ...) and different SRC values. 'ntrace split' is the inverse. Idle bytes\n"
+             "are dropped.",
     .examples = "  ntrace merge --src-bits 4 trace-src0.nex trace-src1.nex -o trace.nex",
 };

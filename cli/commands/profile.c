@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct profile_options {
-    struct cli_analysis_options answers;
+    struct cli_analysis_options analysis;
     struct cli_result result;
     int by;
     int64_t top;
@@ -21,11 +21,13 @@ struct profile_options {
 
 #define S struct profile_options
 static const struct cli_option profile_table[] = {
-    CLI_CHOICE(0, "by", "function|line|instruction|hart|context", S, by, NTR_PROFILE_FUNCTION, "what a row stands for"),
+    CLI_CHOICE(0, "by", "function|line|instruction|hart|context", S, by, NTR_PROFILE_FUNCTION,
+               "unit of a row (default function)"),
     CLI_CHOICE(0, "sort", "self|total|calls|ticks|total-ticks", S, sort, NTR_PROFILE_KEY_SELF,
-               "what rows are ordered by: instructions, calls, or time where the trace has timestamps"),
+               "sort rows by instructions (self, default; total), calls, or time if the trace has timestamps (ticks; "
+               "total-ticks)"),
     CLI_NUMBER(0, "top", "N", S, top, 0, INT64_MAX, -1,
-               "only the N rows with the most instructions (text: 40; functions of --annotate: 10)"),
+               "print only the first N rows (default: 40 with --format text, otherwise all; --annotate: 10 functions)"),
     {
         .kind = CLI_KIND_LIST,
         .argument = CLI_ARGUMENT_OPTIONAL,
@@ -33,7 +35,9 @@ static const struct cli_option profile_table[] = {
         .value = "FUNCTION",
         .member = offsetof(S, annotate),
         .help =
-            "source and disassembly with counts and branch outcomes: of this function (repeatable), or of the hottest",
+            "print source and disassembly with counts and branch outcomes of FUNCTION (repeatable; default: the "
+            "functions "
+            "with the most instructions)",
     },
     {0},
 };
@@ -42,9 +46,9 @@ static const struct cli_option profile_table[] = {
 static const struct cli_group groups[] = {
     CLI_OWN("options", profile_table),
     CLI_GROUP("output", cli_result_options, struct profile_options, result),
-    CLI_GROUP("trace", cli_analysis_options, struct profile_options, answers),
-    CLI_GROUP("program", cli_image_options, struct profile_options, answers.images),
-    CLI_GROUP("the stream", cli_stream_options, struct profile_options, answers.stream),
+    CLI_GROUP("trace", cli_analysis_options, struct profile_options, analysis),
+    CLI_GROUP("program", cli_image_options, struct profile_options, analysis.images),
+    CLI_GROUP("the stream", cli_stream_options, struct profile_options, analysis.stream),
     {0},
 };
 
@@ -62,7 +66,7 @@ static double percent(uint64_t part, uint64_t whole) {
 
 /* ---- text */
 
-/* File and line, or at least the image. */
+/* Writes file and line, or the image if they are not known. */
 static void write_place(struct cli_output *out, const ntr_profile_row *row) {
     const char *slash = row->image ? strrchr(row->image, '/') : NULL;
 
@@ -125,7 +129,7 @@ static void write_text(const struct writer *w, size_t rows) {
         cli_output_print(w->out, "# and %zu more rows (--top)\n", w->profile->count - rows);
 }
 
-/* ---- JSON lines and CSV: every member, whatever the rows stand for */
+/* ---- JSON lines and CSV: all columns, whatever the unit of a row */
 
 static void json_text(struct cli_output *out, const char *key, const char *value) {
     if (!value) return;
@@ -192,7 +196,7 @@ static int show(struct cli_analysis *a, const struct profile_options *o, int sta
     struct cli_output out;
     ntr_profile profile;
     const ntr_profile_by by = (ntr_profile_by)o->by;
-    const ntr_analysis *x = &a->answers;
+    const ntr_analysis *x = &a->data;
 
     if (ntr_profile_make(&profile, by, x->program, x->debug, x->functions, x->tree, x->tally, NULL) != NTR_OK)
         return cli_fail("%s: out of memory", a->path);
@@ -213,7 +217,7 @@ static unsigned needs(const struct profile_options *o) {
     return o->by == NTR_PROFILE_FUNCTION ? NTR_NEEDS_TREE : NTR_NEEDS_TALLY;
 }
 
-/* Whether rows are to tell the time, which a call tree does by itself. */
+/* Returns whether the tally must attribute time to rows. A call tree does this itself. */
 static bool wants_time(const struct profile_options *o) {
     return !(needs(o) & NTR_NEEDS_TREE) && !o->annotate.count;
 }
@@ -227,7 +231,7 @@ static int annotate(struct cli_analysis *a, const struct profile_options *o, int
     struct cli_output out;
 
     if (cli_output_open(&out, o->result.path) != CLI_OK) return CLI_FAILED;
-    int wrote = cli_annotate(&a->answers, &how, &out);
+    int wrote = cli_annotate(&a->data, &how, &out);
     return cli_output_close(&out, wrote == CLI_OK ? status : wrote);
 }
 
@@ -236,8 +240,8 @@ static int profile_run(const void *options, char **operands) {
     struct cli_analysis a;
 
     if (o->annotate.count && (o->by != NTR_PROFILE_FUNCTION || o->sort != NTR_PROFILE_KEY_SELF))
-        return cli_fail("--annotate shows functions by instructions; --by and --sort do not go with it");
-    int status = cli_analysis_open(&a, operands[0], &o->answers);
+        return cli_fail("--annotate cannot be combined with --by and --sort");
+    int status = cli_analysis_open(&a, operands[0], &o->analysis);
     if (status == CLI_OK) status = cli_analysis_need(&a, needs(o));
     a.keep_time = wants_time(o);
     if (status == CLI_OK) status = cli_analysis_run(&a, NULL, NULL);
@@ -248,19 +252,21 @@ static int profile_run(const void *options, char **operands) {
 
 const struct cli_command cli_profile = {
     .operands = "TRACE",
-    .least = 1,
-    .most = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .groups = groups,
     .size = sizeof(struct profile_options),
     .run = profile_run,
-    .about = "Tells where the instructions went. Every instruction is counted, nothing is sampled: self is what was\n"
-             "executed in a row's own code, total also what it called (a recursive function once), calls how often it\n"
-             "was entered. With timestamps in the trace, ticks tell the time.\n"
+    .about = "Counts the executed instructions. Every instruction is counted; nothing is sampled. 'self' is the\n"
+             "number of instructions in the code of the row itself, 'total' includes the functions it called (a\n"
+             "recursive function counts once), 'calls' is how often the function was entered. If the trace has\n"
+             "timestamps, 'ticks' is the time.\n"
              "\n"
-             "--annotate shows functions instruction by instruction below their source lines, with the times each was\n"
-             "executed and, for conditional branches, how often they were taken and not; also what never ran.\n"
+             "--annotate prints functions instruction by instruction below their source lines, with the execution\n"
+             "count of each instruction and, for conditional branches, how often they were taken and not taken.\n"
+             "Instructions that were not executed are included.\n"
              "\n"
-             "Gaps in the trace are told on standard error; what they hide is not in the numbers.",
+             "Gaps in the trace are reported on standard error. Instructions executed in a gap are not counted.",
     .examples = "  ntrace profile hello.ntrace\n"
                 "  ntrace profile --by line --top 20 trace.nex -e firmware.elf --src-bits 2\n"
                 "  ntrace profile --annotate=main hello.ntrace\n"

@@ -15,7 +15,7 @@ struct regs_options {
 
 static const struct cli_option regs_table[] = {
     CLI_CHOICE(0, "format", "text|jsonl", struct regs_options, result.format, CLI_FORMAT_TEXT,
-               "form of the output: a table for people, or JSON lines"),
+               "output format: a table (default) or JSON lines"),
     {0},
 };
 
@@ -90,7 +90,7 @@ static void print_register_line(const struct printer *to, ntr_register reg) {
         return;
     }
     cli_output_print(to->out, "0x%03x  %-32s  %s", row->offset, row->name, ntr_compliance_name(row->compliance));
-    if (row->count > 1) cli_output_print(to->out, ", %u of them, every 0x%x", row->count, row->stride);
+    if (row->count > 1) cli_output_print(to->out, ", %u registers, 0x%x bytes apart", row->count, row->stride);
     cli_output_text(to->out, "\n");
 }
 
@@ -133,7 +133,8 @@ static void print_value(const struct printer *to, ntr_bits bits, uint32_t value)
                      word ? ": " : "", word ? word : "");
 }
 
-/* Bits that no field holds. Returns the exit status: set ones are against the specification. */
+/* Reports bits of `word` that are set but belong to no field. Returns CLI_DEFECTS if there are any, otherwise
+ * CLI_OK. */
 static int check_reserved(const char *name, ntr_register reg, uint32_t word) {
     uint32_t known = 0;
     for (unsigned bits = 0; bits < NTR_BITS_COUNT; bits++)
@@ -160,7 +161,8 @@ static int print_field_value(const struct printer *to, ntr_bits bits, uint32_t v
 
 /* ---- operands */
 
-/* "encoder", "trTe" */
+/* Finds a component by its name ("encoder") or register prefix ("trTe").
+ * Returns NTR_COMPONENT_COUNT if there is none. */
 static ntr_component find_component(const char *name) {
     for (unsigned component = 0; component < NTR_COMPONENT_COUNT; component++) {
         const ntr_component_info *info = ntr_component_get(component);
@@ -169,7 +171,7 @@ static ntr_component find_component(const char *name) {
     return NTR_COMPONENT_COUNT;
 }
 
-/* A row of several may be named as it stands in the table, with %. */
+/* Finds a register by name. A register array may also be named as in the table, with % for the index. */
 static ntr_register find_register(const char *name) {
     unsigned number;
     for (unsigned reg = 0; reg < NTR_REGISTER_COUNT; reg++)
@@ -180,10 +182,10 @@ static ntr_register find_register(const char *name) {
 static int unknown(const char *name) {
     for (unsigned bits = 0; bits < NTR_BITS_COUNT; bits++)
         if (cli_looks_like(name, ntr_bits_get(bits)->name))
-            return cli_fail("no register or field '%s'; '%s'?", name, ntr_bits_get(bits)->name);
+            return cli_fail("no register or field '%s'; did you mean '%s'?", name, ntr_bits_get(bits)->name);
     for (unsigned reg = 0; reg < NTR_REGISTER_COUNT; reg++)
         if (cli_looks_like(name, ntr_register_get(reg)->name))
-            return cli_fail("no register '%s'; '%s'?", name, ntr_register_get(reg)->name);
+            return cli_fail("no register '%s'; did you mean '%s'?", name, ntr_register_get(reg)->name);
     return cli_fail("no component, register or field '%s'; 'ntrace regs' lists them", name);
 }
 
@@ -192,7 +194,7 @@ static int print_assigned(const struct printer *to, const char *name, const char
     const ntr_bits bits = ntr_bits_find(name);
     uint64_t value;
     if (!cli_parse_number(text, &value) || value > UINT32_MAX)
-        return cli_fail("%s: expected a number of 32 bits, found '%s'", name, text);
+        return cli_fail("%s: expected a 32-bit number, found '%s'", name, text);
     if (reg != NTR_REGISTER_COUNT) return print_word(to, name, reg, (uint32_t)value);
     return bits != NTR_BITS_COUNT ? print_field_value(to, bits, (uint32_t)value) : unknown(name);
 }
@@ -238,16 +240,18 @@ static int regs_run(const void *options, char **operands) {
 
 const struct cli_command cli_regs = {
     .operands = "[COMPONENT | REGISTER | FIELD | REGISTER=VALUE | FIELD=VALUE]...",
-    .least = 0,
-    .most = -1,
+    .min_operands = 0,
+    .max_operands = -1,
     .groups = groups,
     .size = sizeof(struct regs_options),
     .run = regs_run,
-    .about =
-        "The registers of RISC-V Trace Control 1.0. Without operand: all of them; with a component (encoder,\n"
-        "timestamp, ram, funnel, pib, atb), a register or a field: everything about it; with a value: what it means.\n"
-        "Reserved bits that are set in a value are told, and the exit status is 1.\n\n"
-        "A field shows its bits, access, value after reset (U undefined, SD system dependent) and meaning.",
+    .about = "Shows the registers of RISC-V Trace Control 1.0. Without operand, lists all registers. With a\n"
+             "component (encoder, timestamp, ram, funnel, pib, atb), a register or a field, shows it in full. With a\n"
+             "value, decodes the value. If reserved bits are set in a value, they are reported and the exit status\n"
+             "is 1.\n"
+             "\n"
+             "The description of a field consists of its bits, access, value after reset (U: undefined, SD: system\n"
+             "dependent) and meaning.",
     .examples = "  ntrace regs trTeControl=0x61\n"
                 "  ntrace regs ram\n"
                 "  ntrace regs trTeInstMode=6",

@@ -27,7 +27,7 @@ enum { TOPOLOGY_MAX = 1 << 20 }; /* bytes */
 
 struct run_options {
     struct cli_encoder encoder;
-    const char *qemu, *plugin, *sysroot, *cpu; /* NULL: found, or left to QEMU */
+    const char *qemu, *plugin, *sysroot, *cpu; /* NULL: use the default */
     struct cli_list qemu_options;
     const char *topology; /* JSON file; NULL: no trace system */
     const char *sink;
@@ -36,27 +36,28 @@ struct run_options {
 };
 
 static const struct cli_option run_table[] = {
-    CLI_STRING('o', "output", "BUNDLE", struct run_options, bundle, "where the capture goes (default PROGRAM.ntrace)"),
-    CLI_FLAG(0, "compress", struct run_options, compress, "compress the stream: trace.nex.zst"),
+    CLI_STRING('o', "output", "BUNDLE", struct run_options, bundle,
+               "name of the bundle to write (default PROGRAM.ntrace)"),
+    CLI_FLAG(0, "compress", struct run_options, compress, "compress the stream with zstd: trace.nex.zst"),
     {0},
 };
 
 static const struct cli_option guest_table[] = {
     CLI_STRING('L', "sysroot", "DIR", struct run_options, sysroot,
-               "where dynamic programs find their libraries (default " NTR_CAPTURE_SYSROOT " when it exists)"),
-    CLI_STRING(0, "cpu", "MODEL", struct run_options, cpu, "QEMU's CPU model, like rv64,zba=false"),
+               "root directory for the libraries of dynamic programs (default " NTR_CAPTURE_SYSROOT " if it exists)"),
+    CLI_STRING(0, "cpu", "MODEL", struct run_options, cpu, "CPU model of QEMU, for example rv64,zba=false"),
     CLI_STRING(0, "qemu", "FILE", struct run_options, qemu,
-               "QEMU user mode (default qemu-riscv64 or qemu-riscv32, as the program needs)"),
-    CLI_LIST(0, "qemu-option", "OPTION", struct run_options, qemu_options, "one more option for QEMU; repeatable"),
+               "QEMU user mode program (default qemu-riscv64 or qemu-riscv32, depending on the program)"),
+    CLI_LIST(0, "qemu-option", "OPTION", struct run_options, qemu_options, "pass OPTION to QEMU (repeatable)"),
     CLI_STRING(0, "plugin", "FILE", struct run_options, plugin,
-               "capture plugin (default: the one beside ntrace, or the installed one)"),
+               "capture plugin (default: in the directory of ntrace, or the installed one)"),
     {0},
 };
 
 static const struct cli_option system_table[] = {
     CLI_STRING(0, "system", "FILE", struct run_options, topology,
-               "trace through the system that this topology (JSON) describes"),
-    CLI_STRING(0, "sink", "NAME", struct run_options, sink, "keep what this sink holds (default: all of them)"),
+               "trace through a modelled trace system; FILE is its topology (JSON, docs/system.md)"),
+    CLI_STRING(0, "sink", "NAME", struct run_options, sink, "keep only the contents of sink NAME (default: all sinks)"),
     {0},
 };
 
@@ -68,14 +69,15 @@ static const struct cli_group groups[] = {
     {0},
 };
 
-/* ---- signals: ntrace outlives the program -------------------------------------------------------------------------
+/* ---- signals: ntrace ends after the program -----------------------------------------------------------------------
  */
 
 static volatile sig_atomic_t guest, early_signal;
 
-/* A signal from the terminal reaches the program as well; any other is passed on, as soon as the program runs. */
-static void pass_on(int signal, siginfo_t *info, void *context) {
-    int kept = errno;
+/* Forwards a signal to the program, or remembers it until the program has started. Signals from the terminal
+ * (SI_KERNEL) reach the program without ntrace, because both are in the same process group. */
+static void forward_signal(int signal, siginfo_t *info, void *context) {
+    int saved_errno = errno;
 
     (void)context;
     if (info->si_code != SI_KERNEL) {
@@ -84,15 +86,15 @@ static void pass_on(int signal, siginfo_t *info, void *context) {
         else
             early_signal = signal;
     }
-    errno = kept;
+    errno = saved_errno;
 }
 
 static void catch_signals(void) {
-    static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-    struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+    static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+    struct sigaction action = {.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
 
     sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof passed_on / sizeof passed_on[0]; i++) sigaction(passed_on[i], &action, NULL);
+    for (size_t i = 0; i < sizeof forwarded / sizeof forwarded[0]; i++) sigaction(forwarded[i], &action, NULL);
 }
 
 /* ---- configuration ------------------------------------------------------------------------------------------------
@@ -125,18 +127,19 @@ static int find_plugin(struct run *run) {
         if (plugin_in(run->plugin, sizeof run->plugin, folder)) return CLI_OK;
     }
     if (plugin_in(run->plugin, sizeof run->plugin, NTRACE_PLUGIN_DIR)) return CLI_OK;
-    return cli_fail("the capture plugin " PLUGIN " is neither in %s nor in " NTRACE_PLUGIN_DIR
-                    " (was ntrace built with -Dqemu-plugin=enabled?)",
-                    n > 0 ? folder : "the folder of ntrace");
+    return cli_fail("the capture plugin " PLUGIN " was not found in %s or in " NTRACE_PLUGIN_DIR
+                    " (is ntrace built with -Dqemu-plugin=enabled?)",
+                    n > 0 ? folder : "the directory of ntrace");
 }
 
-/* The registers of a modelled system say how its encoders work. */
+/* Configures the capture for a modelled system. The topology, not the command line, configures its encoders. */
 static int configure_system(struct run *run) {
     const struct cli_list *given = &run->options->encoder.list;
     size_t size;
 
     if (given->count)
-        return cli_fail("--%s: with --system, the topology says how encoders work (\"set\")", given->items[0].name);
+        return cli_fail("--%s: not allowed with --system; the topology configures the encoders (\"set\")",
+                        given->items[0].name);
     run->topology = cli_input_whole(run->options->topology, TOPOLOGY_MAX, &size);
     if (!run->topology) return CLI_FAILED;
     run->config.topology = (ntr_bytes){(const uint8_t *)run->topology, size};
@@ -146,7 +149,7 @@ static int configure_system(struct run *run) {
 }
 
 static int configure_encoder(struct run *run) {
-    if (run->options->sink) return cli_fail("--sink: only with --system");
+    if (run->options->sink) return cli_fail("--sink requires --system");
     ntr_encoder_config_init(&run->encoder);
     run->encoder.params.src_bits = 8; /* up to 256 threads */
     run->config.encoder = &run->encoder;
@@ -186,8 +189,8 @@ static int configure(struct run *run, char **operands) {
 /* ---- the capture --------------------------------------------------------------------------------------------------
  */
 
-/* Start the program, and encode what it executes until it ends. */
-static ntr_status watch(ntr_capture_session *session) {
+/* Starts the program and encodes its execution until it ends. */
+static ntr_status trace_program(ntr_capture_session *session) {
     catch_signals();
     ntr_status status = ntr_capture_start(session);
     if (status != NTR_OK) return status;
@@ -204,7 +207,7 @@ static int capture(struct run *run) {
 
     run->session = ntr_capture_new(&run->config);
     if (!run->session) return cli_fail("out of memory");
-    ntr_status status = watch(run->session);
+    ntr_status status = trace_program(run->session);
     if (status == NTR_OK) status = ntr_capture_finish(run->session);
     for (size_t i = 0; (loss = ntr_capture_loss(run->session, i)); i++) cli_note("%s", loss);
     return status == NTR_OK ? ntr_capture_exit_status(run->session) : cli_fail("%s", ntr_capture_error(run->session));
@@ -223,31 +226,27 @@ static int run_run(const void *options, char **operands) {
 
 const struct cli_command cli_run = {
     .operands = "PROGRAM [ARGUMENT]...",
-    .least = 1,
-    .most = -1,
+    .min_operands = 1,
+    .max_operands = -1,
     .stop_at_operand = true,
     .groups = groups,
     .size = sizeof(struct run_options),
     .run = run_run,
-    .about =
-        "Run a RISC-V Linux program under QEMU user mode and trace it: static or dynamic, RV32 or RV64, with threads\n"
-        "and signals. Every thread is a hart with a SRC of its own. The result is a bundle that holds the stream, its\n"
-        "parameters, the program's files and the code bytes that ran, so it decodes anywhere.\n"
-        "\n"
-        "The trace is that of user mode: at each system call tracing stops (ProgTraceCorrelation, EVCODE=4) and "
-        "starts\n"
-        "again behind it (ProgTraceSync, SYNC=5). A signal handler appears as an exception or interrupt that leads\n"
-        "straight to it. With --timestamps, a tick is one instruction retired by that hart.\n"
-        "\n"
-        "With --system, the harts' trace goes through a modelled trace system (docs/system.md) and the bundle holds "
-        "what\n"
-        "arrives in its sinks: the last bytes of a buffer that wrapped, gaps where a message buffer overflowed. A "
-        "cycle\n"
-        "of the system is one instruction of any hart.\n"
-        "\n"
-        "The exit status is the program's, as a shell reports it (128 + N when signal N killed it); 2 when there is "
-        "no\n"
-        "trace.",
+    .about = "Runs a RISC-V Linux program under QEMU user mode and traces it. The program may be static or dynamic,\n"
+             "RV32 or RV64, and may use threads and signals. Every thread is a hart with its own SRC. The result is\n"
+             "a bundle that holds the stream, its parameters, the files of the program and the executed code; it can\n"
+             "be decoded on any machine.\n"
+             "\n"
+             "Only user mode is traced: tracing stops at each system call (ProgTraceCorrelation, EVCODE=4) and\n"
+             "resumes after it (ProgTraceSync, SYNC=5). The start of a signal handler appears as an exception or\n"
+             "interrupt. With --timestamps, one tick is one instruction retired by the hart.\n"
+             "\n"
+             "With --system, the trace passes through a modelled trace system (docs/system.md), and the bundle holds\n"
+             "the contents of its sinks: only the most recent bytes of a buffer that wrapped, and gaps where a\n"
+             "message buffer overflowed. One cycle of the system is one instruction of any hart.\n"
+             "\n"
+             "The exit status is that of the program, as a shell reports it (128 + N if signal N ended it), or 2 if\n"
+             "no trace could be captured.",
     .examples = "  ntrace run ./hello\n"
                 "  ntrace run --best -o sort.ntrace -- ./sort -n 1000\n"
                 "  ntrace run --system soc.json -o soc.ntrace ./server\n"

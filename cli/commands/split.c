@@ -19,12 +19,11 @@ enum { BY_SOURCE, BY_SYNC };
 #define S struct split_options
 static const struct cli_option split_table[] = {
     CLI_CHOICE(0, "by", "source|sync", S, by, BY_SOURCE,
-               "what makes a new file: another source (PREFIX-srcN.nex), or a synchronizing message "
-               "(PREFIX-partN.nex, numbered from 0)"),
+               "split by source (default; PREFIX-srcN.nex), or at synchronizing messages (PREFIX-partN.nex, N from 0)"),
     CLI_NUMBER(0, "every", "BYTES", S, every, 0, INT64_MAX, 0,
-               "with --by sync: a part has at least so many bytes (default 0: a part for every synchronizing message)"),
+               "with --by sync: smallest size of a part (default 0: split at every synchronizing message)"),
     CLI_STRING('o', "output-file", "PREFIX", S, prefix,
-               "how the names begin (default: the trace's name without ending)"),
+               "prefix of the file names (default: name of the trace without suffix)"),
     {0},
 };
 #undef S
@@ -37,25 +36,25 @@ static const struct cli_group groups[] = {
 
 struct split {
     const struct split_options *options;
-    struct cli_split_files *pieces;
-    uint32_t part; /* by sync: the one being written */
+    struct cli_split_files *files;
+    uint32_t part; /* with --by sync: number of the current part */
     uint64_t part_size;
 };
 
 static int write_by_source(struct split *s, const ntr_message *m) {
-    return cli_split_files_write(s->pieces, "src", NTR_HAS(m, SRC) ? (uint32_t)m->src : 0, m->raw.data, m->raw.size);
+    return cli_split_files_write(s->files, "src", NTR_HAS(m, SRC) ? (uint32_t)m->src : 0, m->raw.data, m->raw.size);
 }
 
 static int write_by_sync(struct split *s, const ntr_message *m) {
     if (ntr_tcode_is_sync(m->tcode) && s->part_size && s->part_size >= (uint64_t)s->options->every) {
-        if (cli_split_files_finish(s->pieces, s->part++) != CLI_OK) return CLI_FAILED;
+        if (cli_split_files_finish(s->files, s->part++) != CLI_OK) return CLI_FAILED;
         s->part_size = 0;
     }
     s->part_size += m->raw.size;
-    return cli_split_files_write(s->pieces, "part", s->part, m->raw.data, m->raw.size);
+    return cli_split_files_write(s->files, "part", s->part, m->raw.data, m->raw.size);
 }
 
-/* Bytes that are no sound message belong to nobody: they are told and left out. */
+/* Splits the trace. Damaged messages are reported and dropped, because their source is not known. */
 static int split_messages(struct split *s, struct cli_trace *trace) {
     struct cli_defects defects = {.file = trace->input.name};
     ntr_message message;
@@ -71,7 +70,7 @@ static int split_messages(struct split *s, struct cli_trace *trace) {
     return cli_trace_status(trace, trace->reader.number != 0, cli_defect_summary(&defects));
 }
 
-/* "dir/trace.nex.zst" to "dir/trace". */
+/* Derives the prefix from the name of the trace: "dir/trace.nex.zst" gives "dir/trace". */
 static void default_prefix(const char *path, char *prefix, size_t size) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strchr(name, '.');
 
@@ -87,26 +86,25 @@ static int split_run(const void *options, char **operands) {
     char prefix[3072];
 
     if (s.options->prefix && !*s.options->prefix)
-        return cli_fail("--output-file '': expected how names of files begin, found nothing");
+        return cli_fail("--output-file: expected a prefix of file names, found an empty string");
     default_prefix(operands[0], prefix, sizeof prefix);
     if (cli_trace_open(&trace, operands[0], &s.options->stream) != CLI_OK) return CLI_FAILED;
-    s.pieces = cli_split_files_open(s.options->prefix ? s.options->prefix : prefix);
-    int status = s.pieces ? cli_split_files_close(s.pieces, split_messages(&s, &trace)) : CLI_FAILED;
+    s.files = cli_split_files_open(s.options->prefix ? s.options->prefix : prefix);
+    int status = s.files ? cli_split_files_close(s.files, split_messages(&s, &trace)) : CLI_FAILED;
     cli_trace_close(&trace);
     return status;
 }
 
 const struct cli_command cli_split = {
     .operands = "TRACE",
-    .least = 1,
-    .most = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .groups = groups,
     .size = sizeof(struct split_options),
     .run = split_run,
-    .about =
-        "Writes the messages of each source to a file of its own, as they are (SRC stays in them, so the files decode\n"
-        "with the same options), or cuts the stream of one source at its synchronizing messages into parts that each\n"
-        "decode alone. Idle bytes are left out.",
+    .about = "Writes the messages of each source to a separate file, or splits the stream of one source at its\n"
+             "synchronizing messages into parts that can be decoded independently. Messages are copied unchanged:\n"
+             "SRC is kept, so the files are decoded with the same options. Idle bytes are dropped.",
     .examples = "  ntrace split --src-bits 4 trace.nex              trace-src0.nex trace-src1.nex ...\n"
                 "  ntrace split --by sync --every 1048576 trace.nex -o part",
 };

@@ -19,7 +19,7 @@ struct stat_options {
 
 static const struct cli_option stat_table[] = {
     CLI_CHOICE(0, "format", "text|jsonl", struct stat_options, result.format, CLI_FORMAT_TEXT,
-               "form of the output: tables for people, or JSON lines"),
+               "output format: tables (default) or JSON lines"),
     {0},
 };
 
@@ -32,7 +32,7 @@ static const struct cli_group groups[] = {
     {0},
 };
 
-/* A decoder that counts the same bytes, when there is a program. */
+/* The decoder that counts the execution of the same bytes; `decoder` is NULL without a program. */
 struct execution {
     ntr_decoder *decoder;
     ntr_counts counts;
@@ -98,8 +98,8 @@ static int stat_trace(struct cli_trace *trace, const struct cli_window *window, 
     return status;
 }
 
-/* The program is loaded when the options or a bundle have one. What ran is told of all the trace only: where a part
- * begins nothing is known of the execution yet. */
+/* Loads the program if the options or the bundle name one. The execution is counted only for the whole trace: a
+ * selection may start between two synchronizing messages, where the state of the execution is not known. */
 static int open_program(struct cli_trace *trace, const struct stat_options *o, const struct cli_window *window,
                         struct execution *execution) {
     ntr_image_info first;
@@ -132,16 +132,14 @@ static int stat_run(const void *options, char **operands) {
 
 const struct cli_command cli_stat = {
     .operands = "TRACE",
-    .least = 1,
-    .most = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .groups = groups,
     .size = sizeof(struct stat_options),
     .run = stat_run,
-    .about =
-        "Sizes of the stream, its mix of messages and fields, why it synchronizes and stops, and the share of each\n"
-        "source. 'longest gap' is the longest run of bytes without a synchronizing message. With a program also what "
-        "was\n"
-        "executed, and how many bits of trace an instruction took.",
+    .about = "Shows the size of the stream, its mix of messages and fields, the reasons of synchronizations and\n"
+             "stops, and the share of each source. 'longest gap' is the longest run of bytes without a synchronizing\n"
+             "message. With a program, also shows totals of the execution and the trace bits per instruction.",
     .examples = "  ntrace stat trace.nex\n"
                 "  ntrace stat --src-bits 2 --format jsonl capture.nex.zst",
 };

@@ -7,21 +7,21 @@ static int timeline_run(const void *options, char **operands) {
 
 const struct cli_command cli_timeline = {
     .operands = "TRACE",
-    .least = 0,
-    .most = 1,
+    .min_operands = 0,
+    .max_operands = 1,
     .groups = cli_exporting_groups,
     .size = sizeof(struct cli_exporting_options),
     .run = timeline_run,
-    .about = "Writes what each hart was in, from when to when: functions nested as they were called, traps, contexts\n"
-             "and gaps, for Perfetto's viewer (ui.perfetto.dev, \"Open trace file\").\n"
+    .about = "Writes the functions of each hart over time, nested as they were called, with traps, contexts and\n"
+             "gaps, for the Perfetto viewer (ui.perfetto.dev, \"Open trace file\").\n"
              "\n"
-             "Time is the trace's own where it has timestamps; without, one instruction of a hart counts as one\n"
-             "nanosecond. A long trace is cut by level of detail: at most 200,000 slices are kept, the shortest\n"
-             "functions go first, over the whole trace alike; the process track's description tells from which\n"
-             "length on all are there.\n"
+             "Time is taken from the timestamps of the trace. Without timestamps, one instruction of a hart counts\n"
+             "as one nanosecond. At most 200,000 slices are written: in a longer trace the shortest functions are\n"
+             "dropped, evenly over the whole trace; the description of the process track states the shortest\n"
+             "duration that is complete.\n"
              "\n"
-             "`--to summary` and `--to json` tell how often each handler of interrupts and exceptions ran, how long it\n"
-             "took, and what the timestamps tell of its latency (docs/analysis.md).",
+             "'--to summary' and '--to json' report for each handler of interrupts and exceptions how often it ran,\n"
+             "how long it took, and its latency as far as the timestamps show it (docs/analysis.md).",
     .examples = "  ntrace timeline -o hello.pftrace hello.ntrace\n"
                 "  ntrace timeline --to summary hello.ntrace",
 };

@@ -9,7 +9,7 @@
 
 struct cli_command {
     const char *operands;           /* usage: "TRACE" */
-    int least, most;                /* how many operands; most -1: any number */
+    int min_operands, max_operands; /* number of operands; max_operands -1: unlimited */
     bool stop_at_operand;           /* the first operand ends the options (run: PROGRAM ARGS...) */
     const struct cli_group *groups; /* ends with a zero row */
     size_t size;                    /* of the struct that the options fill */

@@ -128,12 +128,12 @@ static bool set_number(const struct slot *slot, const char *text) {
     const struct cli_option *o = slot->option;
     uint64_t value;
 
-    if (!cli_parse_number(text, &value) || value > INT64_MAX || (int64_t)value < o->least || (int64_t)value > o->most) {
-        if (o->most == INT64_MAX)
-            cli_note("%s: expected a number from %" PRId64 " on, found '%s'", slot->spelled, o->least, text);
+    if (!cli_parse_number(text, &value) || value > INT64_MAX || (int64_t)value < o->min || (int64_t)value > o->max) {
+        if (o->max == INT64_MAX)
+            cli_note("%s: expected a number from %" PRId64 " on, found '%s'", slot->spelled, o->min, text);
         else
-            cli_note("%s: expected a number from %" PRId64 " to %" PRId64 ", found '%s'", slot->spelled, o->least,
-                     o->most, text);
+            cli_note("%s: expected a number from %" PRId64 " to %" PRId64 ", found '%s'", slot->spelled, o->min,
+                     o->max, text);
         return false;
     }
     if (o->as_text)

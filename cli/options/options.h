@@ -13,7 +13,7 @@
 enum cli_kind {
     CLI_END = 0,     /* ends a table */
     CLI_KIND_SET,    /* int := constant */
-    CLI_KIND_NUMBER, /* int64_t := value, decimal or 0x, between least and most */
+    CLI_KIND_NUMBER, /* int64_t := value, decimal or 0x, between min and max */
     CLI_KIND_CHOICE, /* int := index of the value in "a|b|c" */
     CLI_KIND_STRING, /* const char * := value */
     CLI_KIND_LIST,   /* struct cli_list: append {name, value} */
@@ -32,7 +32,7 @@ struct cli_option {
     const char *name;  /* long name without "--" */
     const char *value; /* what help calls the value ("N", "FILE"); a choice lists its names, "btm|htm" */
     size_t member;     /* offset in the group's struct */
-    int64_t least, most;
+    int64_t min, max;
     int64_t initial;  /* SET, NUMBER, CHOICE: what the member holds when the option is not given */
     int64_t constant; /* SET */
     bool as_text;     /* the member is const char * := the value as text, once checked; NULL when not given */
@@ -49,8 +49,8 @@ struct cli_option {
 #define CLI_FLAG(l, n, S, m, text) CLI_SET(l, n, S, m, 0, 1, text)
 #define CLI_NUMBER(l, n, v, S, m, lo, hi, first, text)                                                                 \
     {                                                                                                                  \
-        .kind = CLI_KIND_NUMBER, .letter = l, .name = n, .value = v, .member = offsetof(S, m), .least = lo,            \
-        .most = hi, .initial = first, .help = text                                                                     \
+        .kind = CLI_KIND_NUMBER, .letter = l, .name = n, .value = v, .member = offsetof(S, m), .min = lo,            \
+        .max = hi, .initial = first, .help = text                                                                     \
     }
 #define CLI_CHOICE(l, n, v, S, m, first, text)                                                                         \
     {                                                                                                                  \

@@ -30,7 +30,7 @@ def stages():
         equal(round(row["ns/message"] * trace["messages"] / 1e6 / row["ms"], 1), 1.0, f"{key}: time a message")
         equal(round(row["MB/s"] * row["ms"] / 1e3 / trace["bytes"] * 1e6, 1), 1.0, f"{key}: bytes a second")
     check(table["execution", "count"]["M_instr/s"] > 0, "instructions a second")
-    equal({key[1] for key in table if key[0] == "time"}, {"messages", "following and telling"}, "shares")
+    equal({key[1] for key in table if key[0] == "time"}, {"messages", "walks and events"}, "shares")
 
 
 @case("only the beginning, when asked")

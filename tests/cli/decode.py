@@ -344,15 +344,15 @@ def automatic():
     untold, hint = Run("decode", stream, "-e", program(), "--output", "count", status=1), "no option gives the stream's parameters, --auto"
     matches(hint, untold.err, "the hint")
     check(hint not in Run("decode", stream, "-e", program(), "--src-bits", 1, "--output", "count", status=1).err, "no hint")
-    matches("no stream to find it out from", Run("assemble", "--auto", "-", status=2).err, "assemble")
+    matches("parameters cannot be inferred from it", Run("assemble", "--auto", "-", status=2).err, "assemble")
 
 
 @case("what encode refuses")
 def encode_refuses():
     target = os.path.join(scratch(), "never.nex")
     for options, stdin, words in [
-        ([], "", "expected one of --pc, --ingress and --spike-log, found none"),
-        (["--pc", "-"], PC_TEXT, "no program: --pc needs its ELF file"),
+        ([], "", "expected exactly one of --pc, --ingress and --spike-log, found none"),
+        (["--pc", "-"], PC_TEXT, "--pc requires the program"),
         (["--pc", "a", "--spike-log", "b"], "", "expected one of .*, found several"),
         (["--ingress", "-"], "iaddr,foo\n", "standard input: line 1: there is no column \"foo\""),
         (["--ingress", "-"], "iaddr,iretire,itype\n0x100,1,7\n", "line 2: record 1: itype 7 is reserved"),

@@ -70,8 +70,8 @@ def ranges():
 
 @case("operands are counted")
 def operands():
-    matches(r"an operand is missing; usage: ntrace dump .*TRACE", Run("dump", status=2).err, "none")
-    matches(r"too many operands from 'b' on", Run("dump", "a", "b", status=2).err, "two")
+    matches(r"missing operand; usage: ntrace dump .*TRACE", Run("dump", status=2).err, "none")
+    matches(r"unexpected operand 'b'", Run("dump", "a", "b", status=2).err, "two")
 
 
 @case("options may follow operands, and -- ends them")

@@ -76,7 +76,7 @@ def by_sync():
 @case("no names of files is no prefix")
 def nameless():
     run = Run("split", write("good.nex", bytes_of(tiny.BTM)), "-o", "", status=2)
-    matches("expected how names of files begin", run.err, "an empty prefix")
+    matches("expected a prefix of file names", run.err, "an empty prefix")
 
 
 @case("damage is told and left out")
