@@ -30,6 +30,8 @@ typedef enum ntr_implicit_return {
     NTR_RETURN_FULL = 3,
 } ntr_implicit_return;
 
+#define NTR_SOURCES_MAX 4096 /* SRC has 12 bits at most */
+
 typedef struct ntr_params {
     size_t size;                /* sizeof(ntr_params) */
     const ntr_dialect *dialect; /* NULL: N-Trace 1.0 */
