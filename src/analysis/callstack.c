@@ -241,12 +241,12 @@ static ntr_status trap_return(change *c, uint64_t address) {
  * instruction after it. Either a signal handler begins or ends, or the new position is unrelated and the stack is
  * lost. */
 static ntr_status resume_elsewhere(change *c, uint64_t address) {
-    enum { ECALL = 4 };
+    enum { ECALL_BYTES = 4 };
     stack *s = c->stack;
-    uint64_t back = c->hart->stopped_at + ECALL;
+    uint64_t back = c->hart->stopped_at + ECALL_BYTES;
     for (size_t depth = s->depth; depth > 0; depth--) {
         const ntr_stack_frame *frame = &s->frames[depth - 1];
-        if (!is_trap(frame) || (frame->return_to != address && frame->return_to != address + ECALL)) continue;
+        if (!is_trap(frame) || (frame->return_to != address && frame->return_to != address + ECALL_BYTES)) continue;
         pop_to(c, depth - 1, false);
         return NTR_OK;
     }
@@ -261,9 +261,9 @@ static ntr_status resume_elsewhere(change *c, uint64_t address) {
 
 /* After a stop, execution may continue anywhere. Without a stop, a synchronizing message agrees with the flow. */
 static ntr_status sync(change *c, uint64_t address) {
-    enum { ECALL = 4 };
+    enum { ECALL_BYTES = 4 };
     if (c->stack->depth == 0) return NTR_OK;
-    bool elsewhere = c->hart->stopped && address != c->hart->stopped_at && address != c->hart->stopped_at + ECALL;
+    bool elsewhere = c->hart->stopped && address != c->hart->stopped_at && address != c->hart->stopped_at + ECALL_BYTES;
     if (elsewhere) return resume_elsewhere(c, address);
     return top(c)->function == function_at(c, address) ? NTR_OK : reposition(c, address);
 }

@@ -15,7 +15,7 @@ struct prediction {
 };
 
 /* State of a source. Most spans stay in the function of the previous span and only increase a count. */
-struct source {
+struct calltree_source {
     ntr_time_attribution time; /* attribution of time */
     bool stays;        /* the stack does not change while execution stays in `code` */
     uint32_t node;     /* node of the top frame */
@@ -33,7 +33,7 @@ struct ntr_calltree {
     size_t slot_count;
     ntr_functions *functions;
     ntr_calltree_split split;
-    struct source *sources;
+    struct calltree_source *sources;
     size_t source_count, source_capacity;
     ntr_status failed;
 };
@@ -199,7 +199,7 @@ static void take_ticks(void *user, uint32_t node, uint64_t ticks) {
 }
 
 /* Returns the state of the source, or NULL when out of memory. */
-static struct source *source_of(ntr_calltree *t, uint16_t src) {
+static struct calltree_source *source_of(ntr_calltree *t, uint16_t src) {
     if (src < t->source_count) return &t->sources[src];
     size_t need = (size_t)src + 1;
     if (ntr_reserve(t->allocator, (void **)&t->sources, &t->source_capacity, need, sizeof *t->sources)) return NULL;
@@ -208,21 +208,21 @@ static struct source *source_of(ntr_calltree *t, uint16_t src) {
     return &t->sources[src];
 }
 
-static bool stays(const struct source *s, const ntr_event *event) {
+static bool stays(const struct calltree_source *s, const ntr_event *event) {
     enum { ANYWHERE = 1u << NTR_END_CUT | 1u << NTR_END_NOT_TAKEN,
-           INSIDE = 1u << NTR_END_TAKEN | 1u << NTR_END_JUMP | 1u << NTR_END_INDIRECT_JUMP };
+           INSIDE_ENDS = 1u << NTR_END_TAKEN | 1u << NTR_END_JUMP | 1u << NTR_END_INDIRECT_JUMP };
     unsigned end = 1u << event->end;
     if (!s->stays || event->kind != NTR_EVENT_SPAN || event->flags & NTR_EVENT_TARGET_UNKNOWN) return false;
     if (end & ANYWHERE) return true;
-    return end & INSIDE && event->target - s->code.low < s->code.high - s->code.low;
+    return end & INSIDE_ENDS && event->target - s->code.low < s->code.high - s->code.low;
 }
 
-static ntr_status count_span(ntr_calltree *t, struct source *s, uint32_t node, uint32_t instructions) {
+static ntr_status count_span(ntr_calltree *t, struct calltree_source *s, uint32_t node, uint32_t instructions) {
     t->nodes[node].instructions += instructions;
     return s->time.timed ? ntr_time_attribution_add(&s->time, node, instructions, t->allocator) : NTR_OK;
 }
 
-static ntr_status take_span(ntr_calltree *t, struct source *s, const ntr_event *event) {
+static ntr_status take_span(ntr_calltree *t, struct calltree_source *s, const ntr_event *event) {
     uint32_t node;
     ntr_status status = ntr_callstack_span(t->stacks, event, &node);
     s->stays = !status && ntr_callstack_stays(t->stacks, event, &s->code, &s->node);
@@ -230,7 +230,7 @@ static ntr_status take_span(ntr_calltree *t, struct source *s, const ntr_event *
 }
 
 static ntr_status take(ntr_calltree *t, const ntr_event *event) {
-    struct source *s = source_of(t, event->src);
+    struct calltree_source *s = source_of(t, event->src);
     if (!s) return NTR_E_MEMORY;
     if (s->time.timed || event->flags & NTR_EVENT_TIME) ntr_time_attribution_event(&s->time, event, take_ticks, t);
     if (stays(s, event)) return count_span(t, s, s->node, event->instructions);
@@ -244,7 +244,7 @@ static size_t count_leading_spans(ntr_calltree *t, const ntr_event *events, size
     size_t taken = 0;
     uint64_t instructions = 0;
     if (count == 0 || events->src >= t->source_count) return 0;
-    const struct source s = t->sources[events->src];
+    const struct calltree_source s = t->sources[events->src];
     if (!s.stays || s.time.timed) return 0;
     for (; taken < count && events[taken].src == events->src && stays(&s, &events[taken]); taken++) {
         if (events[taken].flags & NTR_EVENT_TIME) break;

@@ -3,6 +3,7 @@
 #include "analysis/line_flow.h"
 #include "analysis/texts.h"
 #include "base/allocator.h"
+#include "base/compare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -177,9 +178,7 @@ static ntr_status add_image(ntr_coverage *c, const ntr_program *program, ntr_deb
 
 /* ---- merging ----------------------------------------------------------------------------------- */
 
-#define ORDER(member) \
-    if (x->member != y->member) return x->member < y->member ? -1 : 1
-#define ORDER_TEXT(member)                                            \
+#define COMPARE_BY_TEXT(member)                                            \
     do {                                                              \
         int order = x->member == y->member ? 0 : strcmp(x->member, y->member); \
         if (order) return order;                                      \
@@ -187,24 +186,24 @@ static ntr_status add_image(ntr_coverage *c, const ntr_program *program, ntr_deb
 
 static int compare_lines(const void *a, const void *b) {
     const ntr_cover_line *x = a, *y = b;
-    ORDER_TEXT(file);
-    ORDER(line);
+    COMPARE_BY_TEXT(file);
+    NTR_COMPARE_BY(line);
     return 0;
 }
 
 static int compare_branches(const void *a, const void *b) {
     const ntr_cover_branch *x = a, *y = b;
-    ORDER_TEXT(file);
-    ORDER(line);
-    ORDER(address);
+    COMPARE_BY_TEXT(file);
+    NTR_COMPARE_BY(line);
+    NTR_COMPARE_BY(address);
     return 0;
 }
 
 static int compare_functions(const void *a, const void *b) {
     const ntr_cover_function *x = a, *y = b;
-    ORDER_TEXT(file);
-    ORDER(line);
-    ORDER_TEXT(linkage);
+    COMPARE_BY_TEXT(file);
+    NTR_COMPARE_BY(line);
+    COMPARE_BY_TEXT(linkage);
     return 0;
 }
 

@@ -16,7 +16,7 @@ typedef struct unit_range {
 typedef struct lazy_unit {
     Dwarf_Die die;
     bool loaded;
-    ntr_unit tables;
+    ntr_dwarf_unit tables;
 } lazy_unit;
 
 struct ntr_dwarf {
@@ -109,7 +109,7 @@ void ntr_dwarf_close(ntr_dwarf *d) {
     ntr_dealloc(d->allocator, d);
 }
 
-static ntr_unit *load(ntr_dwarf *d, uint32_t index) {
+static ntr_dwarf_unit *load(ntr_dwarf *d, uint32_t index) {
     lazy_unit *u = &d->units[index];
     if (!u->loaded) {
         if (ntr_unit_load(&u->tables, &u->die, d->bias, d->allocator) != NTR_OK) return NULL;
@@ -118,7 +118,7 @@ static ntr_unit *load(ntr_dwarf *d, uint32_t index) {
     return &u->tables;
 }
 
-static ntr_unit *unit_at(ntr_dwarf *d, uint64_t address) {
+static ntr_dwarf_unit *unit_at(ntr_dwarf *d, uint64_t address) {
     size_t low = 0, high = d->range_count;
     while (low < high) { /* the last range that starts at or below the address */
         size_t middle = low + (high - low) / 2;
@@ -144,7 +144,7 @@ static ntr_frame frame_of(const ntr_scope *scope) {
 }
 
 size_t ntr_dwarf_frames(ntr_dwarf *d, uint64_t address, ntr_frame *frames, size_t capacity) {
-    ntr_unit *unit = unit_at(d, address);
+    ntr_dwarf_unit *unit = unit_at(d, address);
     if (!unit) return 0;
     const ntr_line_row *row = ntr_unit_row_at(unit, address);
     const char *file = row ? row->file : NULL;
@@ -169,7 +169,7 @@ size_t ntr_dwarf_frames(ntr_dwarf *d, uint64_t address, ntr_frame *frames, size_
 ntr_status ntr_dwarf_functions(ntr_dwarf *d, ntr_status (*visit)(void *user, const ntr_frame *function),
                                void *user) {
     for (uint32_t i = 0; i < d->unit_count; i++) {
-        const ntr_unit *unit = load(d, i);
+        const ntr_dwarf_unit *unit = load(d, i);
         if (!unit) return NTR_E_MEMORY;
         for (size_t k = 0; k < unit->scope_count; k++) {
             const ntr_frame frame = frame_of(&unit->scopes[k]);
@@ -183,7 +183,7 @@ ntr_status ntr_dwarf_functions(ntr_dwarf *d, ntr_status (*visit)(void *user, con
 static ntr_status make_rows(ntr_dwarf *d) {
     size_t capacity = 0;
     for (uint32_t i = 0; i < d->unit_count; i++) {
-        const ntr_unit *unit = load(d, i);
+        const ntr_dwarf_unit *unit = load(d, i);
         if (!unit) return NTR_E_MEMORY;
         if (unit->row_count == 0) continue;
         if (ntr_reserve(d->allocator, (void **)&d->rows, &capacity, d->row_count + unit->row_count, sizeof *d->rows))

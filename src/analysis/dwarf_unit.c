@@ -9,7 +9,7 @@
 enum { SCOPE_DEPTH_MAX = 256, CLEANED_MAX = 1 << 14 };
 
 /* Returns the name with control characters replaced. NULL remains NULL. Equal names have equal results. */
-static const char *shown(ntr_unit *unit, const char *name) {
+static const char *shown(ntr_dwarf_unit *unit, const char *name) {
     char cleaned[NTR_NAME_CLEANED_MAX + 1];
     if (!name || ntr_name_is_clean(name)) return name;
     ntr_name_clean(name, cleaned);
@@ -59,11 +59,11 @@ static const char *declared_file(Dwarf_Die *die) {
 
 /* ---- scopes ------------------------------------------------------------------------------------ */
 
-typedef struct walk {
-    ntr_unit *unit;
+typedef struct die_walk {
+    ntr_dwarf_unit *unit;
     Dwarf_Die *unit_die;
     uint64_t bias;
-} walk;
+} die_walk;
 
 /* Returns the entry address of a scope in libdw's addresses. `first` is its lowest address; in DWARF 5 the entry may be
  * an offset from it. */
@@ -76,8 +76,8 @@ static Dwarf_Addr entry_of(Dwarf_Die *die, Dwarf_Addr first) {
     return dwarf_formudata(&attribute, &offset) == 0 ? first + offset : first;
 }
 
-static ntr_status add_range(walk *w, uint64_t low, uint64_t high, uint32_t scope, uint32_t depth) {
-    ntr_unit *u = w->unit;
+static ntr_status add_range(die_walk *w, uint64_t low, uint64_t high, uint32_t scope, uint32_t depth) {
+    ntr_dwarf_unit *u = w->unit;
     if (high <= low) return NTR_OK;
     if (ntr_reserve(u->allocator, (void **)&u->ranges, &u->range_capacity, u->range_count + 1, sizeof *u->ranges))
         return NTR_E_MEMORY;
@@ -87,7 +87,7 @@ static ntr_status add_range(walk *w, uint64_t low, uint64_t high, uint32_t scope
 
 /* Adds the address ranges of a scope. The entry is not always in the lowest range; the size of the scope is that of the
  * range with the entry. */
-static ntr_status add_ranges(walk *w, Dwarf_Die *die, uint32_t scope, uint32_t depth) {
+static ntr_status add_ranges(die_walk *w, Dwarf_Die *die, uint32_t scope, uint32_t depth) {
     ntr_scope *s = &w->unit->scopes[scope];
     Dwarf_Addr base = 0, low, high, entry = 0;
     for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &low, &high)) > 0;) {
@@ -103,8 +103,8 @@ static ntr_status add_ranges(walk *w, Dwarf_Die *die, uint32_t scope, uint32_t d
     return NTR_OK;
 }
 
-static ntr_status add_scope(walk *w, Dwarf_Die *die, uint32_t parent, uint32_t depth, uint32_t *index) {
-    ntr_unit *u = w->unit;
+static ntr_status add_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uint32_t depth, uint32_t *index) {
+    ntr_dwarf_unit *u = w->unit;
     if (ntr_reserve(u->allocator, (void **)&u->scopes, &u->scope_capacity, u->scope_count + 1, sizeof *u->scopes))
         return NTR_E_MEMORY;
     *index = (uint32_t)u->scope_count++;
@@ -131,7 +131,7 @@ static bool is_concrete(Dwarf_Die *die, int tag) {
     return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
 }
 
-static ntr_status walk_children(walk *w, Dwarf_Die *parent_die, uint32_t parent, uint32_t depth) {
+static ntr_status walk_children(die_walk *w, Dwarf_Die *parent_die, uint32_t parent, uint32_t depth) {
     Dwarf_Die die;
     if (depth > SCOPE_DEPTH_MAX || dwarf_child(parent_die, &die) != 0) return NTR_OK;
     do {
@@ -155,7 +155,7 @@ static int range_compare(const void *a, const void *b) {
 }
 
 /* Converts nested ranges to disjoint ones. Each address belongs to its innermost scope. */
-static ntr_status flatten(ntr_unit *u) {
+static ntr_status flatten(ntr_dwarf_unit *u) {
     ntr_scope_range *flat = NULL, *stack = NULL;
     size_t count = 0, capacity = 0, depth = 0, stack_capacity = 0;
     uint64_t at = 0;
@@ -200,7 +200,7 @@ int ntr_line_row_compare(const void *a, const void *b) {
     return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static ntr_status load_lines(ntr_unit *u, Dwarf_Die *die, uint64_t bias) {
+static ntr_status load_lines(ntr_dwarf_unit *u, Dwarf_Die *die, uint64_t bias) {
     Dwarf_Lines *lines;
     const char *raw = NULL, *file = NULL;
     size_t count;
@@ -234,9 +234,9 @@ static ntr_status load_lines(ntr_unit *u, Dwarf_Die *die, uint64_t bias) {
     return NTR_OK;
 }
 
-ntr_status ntr_unit_load(ntr_unit *unit, Dwarf_Die *die, uint64_t bias, const ntr_allocator *allocator) {
-    walk w = {unit, die, bias};
-    *unit = (ntr_unit){.allocator = allocator, .cleaned = {.allocator = allocator}};
+ntr_status ntr_unit_load(ntr_dwarf_unit *unit, Dwarf_Die *die, uint64_t bias, const ntr_allocator *allocator) {
+    die_walk w = {unit, die, bias};
+    *unit = (ntr_dwarf_unit){.allocator = allocator, .cleaned = {.allocator = allocator}};
     ntr_status status = load_lines(unit, die, bias);
     if (!status) status = walk_children(&w, die, NTR_SCOPE_NONE, 0);
     if (!status) status = flatten(unit);
@@ -244,15 +244,15 @@ ntr_status ntr_unit_load(ntr_unit *unit, Dwarf_Die *die, uint64_t bias, const nt
     return status;
 }
 
-void ntr_unit_release(ntr_unit *unit) {
+void ntr_unit_release(ntr_dwarf_unit *unit) {
     ntr_texts_release(&unit->cleaned);
     ntr_dealloc(unit->allocator, unit->scopes);
     ntr_dealloc(unit->allocator, unit->ranges);
     ntr_dealloc(unit->allocator, unit->rows);
-    *unit = (ntr_unit){.allocator = unit->allocator};
+    *unit = (ntr_dwarf_unit){.allocator = unit->allocator};
 }
 
-uint32_t ntr_unit_scope_at(const ntr_unit *unit, uint64_t address) {
+uint32_t ntr_unit_scope_at(const ntr_dwarf_unit *unit, uint64_t address) {
     size_t low = 0, high = unit->range_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -267,7 +267,7 @@ uint32_t ntr_unit_scope_at(const ntr_unit *unit, uint64_t address) {
     return NTR_SCOPE_NONE;
 }
 
-const ntr_line_row *ntr_unit_row_at(const ntr_unit *unit, uint64_t address) {
+const ntr_line_row *ntr_unit_row_at(const ntr_dwarf_unit *unit, uint64_t address) {
     size_t low = 0, high = unit->row_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;

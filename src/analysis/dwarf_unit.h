@@ -25,7 +25,7 @@ typedef struct ntr_scope_range {
     uint32_t scope, depth;
 } ntr_scope_range;
 
-typedef struct ntr_unit {
+typedef struct ntr_dwarf_unit {
     const ntr_allocator *allocator;
     ntr_scope *scopes;
     size_t scope_count, scope_capacity;
@@ -34,18 +34,18 @@ typedef struct ntr_unit {
     ntr_line_row *rows;
     size_t row_count, row_capacity;
     ntr_texts cleaned; /* names in which control characters were replaced */
-} ntr_unit;
+} ntr_dwarf_unit;
 
 /* Reads the lines and scopes of the unit. `bias` is added to libdw's addresses. Damaged parts are skipped.
  * Errors: NTR_E_MEMORY. */
-ntr_status ntr_unit_load(ntr_unit *unit, Dwarf_Die *die, uint64_t bias, const ntr_allocator *allocator);
-void ntr_unit_release(ntr_unit *unit);
+ntr_status ntr_unit_load(ntr_dwarf_unit *unit, Dwarf_Die *die, uint64_t bias, const ntr_allocator *allocator);
+void ntr_unit_release(ntr_dwarf_unit *unit);
 
 /* Returns the innermost scope at `address`, or NTR_SCOPE_NONE. */
-uint32_t ntr_unit_scope_at(const ntr_unit *unit, uint64_t address);
+uint32_t ntr_unit_scope_at(const ntr_dwarf_unit *unit, uint64_t address);
 
 /* Returns the row that contains `address`, or NULL. */
-const ntr_line_row *ntr_unit_row_at(const ntr_unit *unit, uint64_t address);
+const ntr_line_row *ntr_unit_row_at(const ntr_dwarf_unit *unit, uint64_t address);
 
 /* Comparison function for qsort: by address. */
 int ntr_line_row_compare(const void *a, const void *b);

@@ -5,19 +5,19 @@
 #include <string.h>
 
 /* A view of the address space: the functions found in one context (scontext, hcontext, prv, v). */
-typedef struct view {
+typedef struct address_view {
     ntr_context context;
     ntr_function_range *entries; /* sorted by low, disjoint */
     size_t count, capacity;
     size_t last;          /* index of the last hit */
-} view;
+} address_view;
 
 struct ntr_functions {
     ntr_debug_info *debug;
     const ntr_allocator *allocator;
     ntr_function *items;
     size_t count, capacity;
-    view *views;
+    address_view *views;
     size_t view_count, view_capacity, last_view;
     struct own_name *names; /* names of functions created by ntr_functions_named */
 };
@@ -48,7 +48,7 @@ void ntr_functions_free(ntr_functions *f) {
     ntr_dealloc(f->allocator, f);
 }
 
-static view *view_of(ntr_functions *f, const ntr_context *context) {
+static address_view *view_of(ntr_functions *f, const ntr_context *context) {
     static const ntr_context anywhere = NTR_CONTEXT_UNKNOWN;
     if (!context) context = &anywhere;
     if (f->last_view < f->view_count && ntr_context_equal(&f->views[f->last_view].context, context))
@@ -61,12 +61,12 @@ static view *view_of(ntr_functions *f, const ntr_context *context) {
     if (ntr_reserve(f->allocator, (void **)&f->views, &f->view_capacity, f->view_count + 1, sizeof *f->views))
         return NULL;
     f->last_view = f->view_count++;
-    f->views[f->last_view] = (view){.context = *context};
+    f->views[f->last_view] = (address_view){.context = *context};
     return &f->views[f->last_view];
 }
 
 /* Returns the index at which `address` is or would be inserted. */
-static size_t index_of(const view *v, uint64_t address) {
+static size_t index_of(const address_view *v, uint64_t address) {
     size_t low = 0, high = v->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -81,7 +81,7 @@ static size_t index_of(const view *v, uint64_t address) {
 /* Describes the code at `address`. The range is cut so that it does not overlap its neighbours in the index. Code
  * without a name is one function per image; it is added in ranges of a few bytes, so that named functions between them
  * are still found. */
-static ntr_function describe(ntr_functions *f, const view *v, size_t place, const ntr_context *context,
+static ntr_function describe(ntr_functions *f, const address_view *v, size_t place, const ntr_context *context,
                              uint64_t address) {
     enum { RANGE = 16 };
     ntr_frame frame = {0};
@@ -122,7 +122,7 @@ static uint32_t number_of(const ntr_functions *f, const ntr_function *function) 
 
 static const ntr_function_range no_range = {.number = UINT32_MAX};
 
-static ntr_function_range learn(ntr_functions *f, view *v, size_t place, const ntr_context *context,
+static ntr_function_range learn(ntr_functions *f, address_view *v, size_t place, const ntr_context *context,
                                 uint64_t address) {
     ntr_function function = describe(f, v, place, context, address);
     uint32_t number = number_of(f, &function);
@@ -142,7 +142,7 @@ static ntr_function_range learn(ntr_functions *f, view *v, size_t place, const n
 }
 
 ntr_function_range ntr_functions_range(ntr_functions *f, const ntr_context *context, uint64_t address) {
-    view *v = view_of(f, context);
+    address_view *v = view_of(f, context);
     if (!v) return no_range;
     if (v->last < v->count && address >= v->entries[v->last].low && address < v->entries[v->last].high)
         return v->entries[v->last];

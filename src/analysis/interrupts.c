@@ -2,14 +2,14 @@
 
 #include "base/allocator.h"
 
+#include <ntrace/params.h>
 #include <stdlib.h>
 
-#define SOURCES 4096
 #define NONE    UINT32_MAX
 #define VECTOR  4 /* maximum number of instructions of a vector before its handler */
 
 /* State of a hart. */
-struct hart {
+struct interrupt_hart {
     uint64_t instructions;
     uint64_t time, before; /* timestamps of the current message and of the previous one */
     uint64_t message;
@@ -35,7 +35,7 @@ struct ended {
 struct ntr_interrupts {
     const ntr_allocator *allocator;
     ntr_callstack *stack;
-    struct hart *harts;
+    struct interrupt_hart *harts;
     struct running *running;
     size_t running_capacity;
     uint32_t running_used, running_free; /* running_free: index + 1; 0: none */
@@ -105,7 +105,7 @@ static uint32_t start_running(ntr_interrupts *x) {
 static void finish_ended(ntr_interrupts *x) {
     if (x->ended.index == NONE) return;
     struct running *r = &x->running[x->ended.index];
-    struct hart *h = &x->harts[x->ended.src];
+    struct interrupt_hart *h = &x->harts[x->ended.src];
     ntr_interrupt *i = x->list[r->handler];
     if (h->running) h->running--;
     if (x->ended.lost) {
@@ -135,7 +135,7 @@ static uint32_t enter(void *user, const ntr_stack_moment *moment, const ntr_stac
         return index;
     }
     finish_ended(x);
-    struct hart *h = &x->harts[moment->src];
+    struct interrupt_hart *h = &x->harts[moment->src];
     uint32_t handler = handler_of(x, moment, frame);
     uint32_t index = handler == NONE ? NONE : start_running(x);
     if (index == NONE) return NONE;
@@ -156,7 +156,7 @@ static void leave(void *user, const ntr_stack_moment *moment, const ntr_stack_fr
 
 /* ---- events */
 
-static void update_time(ntr_interrupts *x, struct hart *h, const ntr_event *e) {
+static void update_time(ntr_interrupts *x, struct interrupt_hart *h, const ntr_event *e) {
     bool timed = (e->flags & NTR_EVENT_TIME) != 0;
     if (e->message != h->message) {
         bool sure = h->timed && timed && e->kind != NTR_EVENT_GAP && e->time >= h->time;
@@ -171,8 +171,8 @@ static void update_time(ntr_interrupts *x, struct hart *h, const ntr_event *e) {
 }
 
 static ntr_status take(ntr_interrupts *x, const ntr_event *e) {
-    if (e->src >= SOURCES) return NTR_OK;
-    struct hart *h = &x->harts[e->src];
+    if (e->src >= NTR_SOURCES_MAX) return NTR_OK;
+    struct interrupt_hart *h = &x->harts[e->src];
     update_time(x, h, e);
     if (e->kind == NTR_EVENT_SPAN) {
         if (!ntr_callstack_frame(x->stack, e)) return NTR_E_MEMORY;
@@ -220,8 +220,8 @@ ntr_interrupts *ntr_interrupts_new(ntr_functions *functions, const ntr_allocator
     x->ended.index = NONE;
     const ntr_stack_listener listener = {enter, leave, x};
     x->stack = ntr_callstack_new(functions, &listener, allocator);
-    x->harts = ntr_alloc(allocator, SOURCES, sizeof *x->harts);
-    for (size_t i = 0; x->harts && i < SOURCES; i++) x->harts[i].entered = NONE;
+    x->harts = ntr_alloc(allocator, NTR_SOURCES_MAX, sizeof *x->harts);
+    for (size_t i = 0; x->harts && i < NTR_SOURCES_MAX; i++) x->harts[i].entered = NONE;
     if (x->stack && x->harts) return x;
     ntr_interrupts_free(x);
     return NULL;

@@ -13,7 +13,7 @@ static size_t hash(const char *text) {
     return (size_t)(value ^ value >> 32);
 }
 
-static ntr_name *slot_of(ntr_name *slots, size_t capacity, const char *linkage) {
+static ntr_demangled_name *slot_of(ntr_demangled_name *slots, size_t capacity, const char *linkage) {
     size_t at = hash(linkage) & (capacity - 1);
     while (slots[at].linkage && strcmp(slots[at].linkage, linkage) != 0) at = (at + 1) & (capacity - 1);
     return &slots[at];
@@ -21,7 +21,7 @@ static ntr_name *slot_of(ntr_name *slots, size_t capacity, const char *linkage) 
 
 static int grow(ntr_names *names) {
     size_t capacity = names->capacity ? names->capacity * 2 : 256;
-    ntr_name *slots = ntr_alloc(names->allocator, capacity, sizeof *slots);
+    ntr_demangled_name *slots = ntr_alloc(names->allocator, capacity, sizeof *slots);
     if (!slots) return -1;
     for (size_t i = 0; i < names->capacity; i++)
         if (names->slots[i].linkage) *slot_of(slots, capacity, names->slots[i].linkage) = names->slots[i];
@@ -34,9 +34,9 @@ static int grow(ntr_names *names) {
 const char *ntr_names_get(ntr_names *names, const char *linkage) {
     if (!linkage || linkage[0] != '_') return linkage;
     if (names->count * 2 >= names->capacity && grow(names) != 0) return linkage;
-    ntr_name *slot = slot_of(names->slots, names->capacity, linkage);
+    ntr_demangled_name *slot = slot_of(names->slots, names->capacity, linkage);
     if (!slot->linkage) {
-        *slot = (ntr_name){linkage, ntr_demangle(linkage)};
+        *slot = (ntr_demangled_name){linkage, ntr_demangle(linkage)};
         names->count++;
     }
     return slot->text ? slot->text : linkage;

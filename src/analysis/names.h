@@ -5,14 +5,14 @@
 #include <ntrace/allocator.h>
 #include <stddef.h>
 
-typedef struct ntr_name {
+typedef struct ntr_demangled_name {
     const char *linkage; /* not owned */
     char *text;          /* allocated by the demangler; NULL: the linkage name is not mangled */
-} ntr_name;
+} ntr_demangled_name;
 
 typedef struct ntr_names {
     const ntr_allocator *allocator;
-    ntr_name *slots; /* hash table by the text of `linkage`, open addressing */
+    ntr_demangled_name *slots; /* hash table by the text of `linkage`, open addressing */
     size_t count, capacity;
 } ntr_names;
 

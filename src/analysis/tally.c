@@ -3,6 +3,7 @@
 
 #include "analysis/time_attribution.h"
 #include "base/allocator.h"
+#include "base/compare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -231,16 +232,14 @@ ntr_status ntr_tally_feed(ntr_tally *t, const ntr_event *events, size_t count) {
     return NTR_OK;
 }
 
-#define ORDER(member) \
-    if (x->member != y->member) return x->member < y->member ? -1 : 1
 static int compare(const void *a, const void *b) {
     const ntr_tally_row *x = a, *y = b;
-    ORDER(view);
-    ORDER(address);
-    ORDER(last);
-    ORDER(end);
-    ORDER(target);
-    ORDER(instructions);
+    NTR_COMPARE_BY(view);
+    NTR_COMPARE_BY(address);
+    NTR_COMPARE_BY(last);
+    NTR_COMPARE_BY(end);
+    NTR_COMPARE_BY(target);
+    NTR_COMPARE_BY(instructions);
     return 0;
 }
 
@@ -298,7 +297,7 @@ static ntr_status expand(ntr_tally *t, ntr_instructions *instructions, const ntr
 
 static int compare_counts(const void *a, const void *b) {
     const ntr_insn_count *x = a, *y = b;
-    ORDER(address);
+    NTR_COMPARE_BY(address);
     return 0;
 }
 

@@ -2,13 +2,13 @@
 
 #include "base/allocator.h"
 
+#include <ntrace/params.h>
 #include <stdlib.h>
 
-#define SOURCES     4096
 #define SLICES_MOST 200000
 
 /* State of a hart. */
-struct hart {
+struct timeline_hart {
     uint64_t now, context_since, context;
     bool in_context;
 };
@@ -22,7 +22,7 @@ struct open_frame {
 struct ntr_timeline {
     const ntr_allocator *allocator;
     ntr_callstack *stack;
-    struct hart *harts;
+    struct timeline_hart *harts;
     struct open_frame *open;
     size_t open_capacity;
     uint32_t open_used, open_free; /* open_free: index + 1; 0: none */
@@ -115,7 +115,7 @@ static void leave(void *user, const ntr_stack_moment *moment, const ntr_stack_fr
 /* ---- events */
 
 static void end_context(ntr_timeline *t, uint16_t src) {
-    struct hart *hart = &t->harts[src];
+    struct timeline_hart *hart = &t->harts[src];
     ntr_timeslice slice = {.begin = hart->context_since, .end = hart->now, .value = hart->context, .src = src};
 
     slice.kind = NTR_SLICE_CONTEXT;
@@ -125,7 +125,7 @@ static void end_context(ntr_timeline *t, uint16_t src) {
 }
 
 static void take_context(ntr_timeline *t, const ntr_event *e) {
-    struct hart *hart = &t->harts[e->src];
+    struct timeline_hart *hart = &t->harts[e->src];
     bool known = e->context.has_scontext || e->context.has_hcontext;
     uint64_t context = e->context.has_scontext ? e->context.scontext : e->context.hcontext;
 
@@ -137,7 +137,7 @@ static void take_context(ntr_timeline *t, const ntr_event *e) {
 }
 
 static void advance(ntr_timeline *t, const ntr_event *e) {
-    struct hart *hart = &t->harts[e->src];
+    struct timeline_hart *hart = &t->harts[e->src];
 
     if (t->timed) {
         if (e->flags & NTR_EVENT_TIME && e->time > hart->now) hart->now = e->time;
@@ -151,7 +151,7 @@ static void update_time_base(ntr_timeline *t, const ntr_event *e) {
     if (t->timed || !(e->flags & NTR_EVENT_TIME)) return;
     t->timed = true;
     t->count = 0;
-    for (size_t i = 0; i < SOURCES; i++) t->harts[i].now = 0;
+    for (size_t i = 0; i < NTR_SOURCES_MAX; i++) t->harts[i].now = 0;
 }
 
 static void take_gap(ntr_timeline *t, const ntr_event *e, uint64_t begin) {
@@ -163,7 +163,7 @@ static void take_gap(ntr_timeline *t, const ntr_event *e, uint64_t begin) {
 }
 
 static ntr_status take(ntr_timeline *t, const ntr_event *e) {
-    if (e->src >= SOURCES) return NTR_OK;
+    if (e->src >= NTR_SOURCES_MAX) return NTR_OK;
     update_time_base(t, e);
     uint64_t begin = t->harts[e->src].now;
     if (e->kind == NTR_EVENT_SPAN && !ntr_callstack_frame(t->stack, e)) return NTR_E_MEMORY;
@@ -200,7 +200,7 @@ static int by_position(const void *left, const void *right) {
 
 ntr_status ntr_timeline_finish(ntr_timeline *t) {
     ntr_callstack_finish(t->stack, &t->last);
-    for (size_t i = 0; i < SOURCES; i++) end_context(t, (uint16_t)i);
+    for (size_t i = 0; i < NTR_SOURCES_MAX; i++) end_context(t, (uint16_t)i);
     if (t->count) qsort(t->slices, t->count, sizeof *t->slices, by_position);
     return t->failed ? NTR_E_MEMORY : NTR_OK;
 }
@@ -225,7 +225,7 @@ ntr_timeline *ntr_timeline_new(ntr_functions *functions, size_t most, const ntr_
     *t = (ntr_timeline){.allocator = allocator, .most = most ? most : SLICES_MOST};
     const ntr_stack_listener listener = {enter, leave, t};
     t->stack = ntr_callstack_new(functions, &listener, allocator);
-    t->harts = ntr_alloc(allocator, SOURCES, sizeof *t->harts);
+    t->harts = ntr_alloc(allocator, NTR_SOURCES_MAX, sizeof *t->harts);
     t->slices = ntr_alloc(allocator, t->most, sizeof *t->slices);
     if (t->stack && t->harts && t->slices) return t;
     ntr_timeline_free(t);

@@ -123,6 +123,12 @@ static const struct ntr_key loss_keys[] = {
     {0},
 };
 
+#undef NUMBER
+#undef PLAIN
+#undef REQUIRED
+#undef WORDS
+#undef WHEN
+
 _Static_assert(NTR_ISA_RV32 == 1 && NTR_ISA_ZCMP == 2 && NTR_ISA_ZCMT == 4, "order of the words of \"isa\"");
 
 /* ---- reading and writing ---------------------------------------------------------------------------------- */

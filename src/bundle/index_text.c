@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define TITLE "kind src offset message time known address mode prv v scontext hcontext"
-#define END   "end"
+#define END_LINE   "end"
 
 enum { LINE_MAX_SIZE = 256 };
 
@@ -135,7 +135,7 @@ ntr_status ntr_index_text_read(ntr_bytes text, uint64_t size, ntr_index *index) 
     if (!text.size || !next_line(&rest, &line) || !parse_header(line, size, &timed)) return NTR_E_FORMAT;
     if (!next_line(&rest, &line) || !line_is(&line, TITLE)) return NTR_E_FORMAT;
     while (next_line(&rest, &line)) {
-        if (line_is(&line, END)) {
+        if (line_is(&line, END_LINE)) {
             ntr_index_set_timed(index, timed);
             return rest.at == rest.end ? NTR_OK : NTR_E_FORMAT;
         }
@@ -188,7 +188,7 @@ ntr_status ntr_index_text_write(const ntr_index *index, uint64_t size, const ntr
         else if (i <= count)
             *length += write_point(line, &points[i - 1]);
         else
-            *length += (size_t)snprintf(line, LINE_MAX_SIZE, END "\n");
+            *length += (size_t)snprintf(line, LINE_MAX_SIZE, END_LINE "\n");
     }
     return NTR_OK;
 }

@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BUFFER_SIZE  (64u * 1024u) /* together with the data of a decoder it stays in the second-level cache */
-#define BUFFER_LEAST 64u
+#define READ_BUFFER_SIZE  (64u * 1024u) /* together with the data of a decoder it stays in the second-level cache */
+#define READ_BUFFER_MIN 64u
 
 static const uint8_t zstd_magic[] = {0x28, 0xb5, 0x2f, 0xfd};
 
@@ -44,8 +44,8 @@ static ntr_stream_reader *make(const ntr_stream_reader_config *config) {
         reader->allocator = *config->allocator;
         reader->config.allocator = &reader->allocator;
     }
-    reader->capacity = config->buffer_size ? config->buffer_size : BUFFER_SIZE;
-    if (reader->capacity < BUFFER_LEAST) reader->capacity = BUFFER_LEAST;
+    reader->capacity = config->buffer_size ? config->buffer_size : READ_BUFFER_SIZE;
+    if (reader->capacity < READ_BUFFER_MIN) reader->capacity = READ_BUFFER_MIN;
     reader->buffer = ntr_alloc(config->allocator, reader->capacity, 1);
     if (reader->buffer) return reader;
     ntr_dealloc(config->allocator, reader);

@@ -6,10 +6,9 @@
 #include "check/check_state.h"
 #include "check/flow_rules.h"
 
+#include <ntrace/params.h>
 #include <ntrace/reader.h>
 #include <string.h>
-
-enum { SOURCES = 4096 };
 
 enum { HABIT_NONE = false, HABIT_REFCODE = true };
 
@@ -28,7 +27,7 @@ static const ntr_check_row rows[] = {
 struct ntr_check {
     ntr_check_config config;
     ntr_reader reader;
-    ntr_check_source *sources[SOURCES]; /* created on first use */
+    ntr_check_source *sources[NTR_SOURCES_MAX]; /* created on first use */
     ntr_check_flow *flow;               /* NULL without a program */
 };
 
@@ -102,7 +101,7 @@ static void report_flow(const ntr_check *c, const ntr_flow_finding *found) {
 /* ---- messages */
 
 static void judge(const ntr_check *c, const ntr_message *m, const ntr_check_source *s) {
-    const ntr_check_view view = {&c->config, m, s, m->defect ? NTR_MODE_NOT_GIVEN : ntr_check_mode_of(s, m)};
+    const ntr_check_view view = {&c->config, m, s, m->defect ? NTR_MODE_UNKNOWN : ntr_check_mode_of(s, m)};
     for (size_t i = 0; i < ROWS; i++)
         if (rows[i].test(&view, &rows[i])) report_message(c, &rows[i], m);
 }
@@ -111,7 +110,7 @@ static void judge(const ntr_check *c, const ntr_message *m, const ntr_check_sour
 static void judge_defect(ntr_check *c, const ntr_message *m) {
     const ntr_check_source lost = {.phase = NTR_PHASE_LOST, .last.tcode = NTR_TCODE_NONE};
     judge(c, m, &lost);
-    for (size_t i = 0; i < SOURCES; i++)
+    for (size_t i = 0; i < NTR_SOURCES_MAX; i++)
         if (c->sources[i]) ntr_check_lose(c->sources[i]);
 }
 
@@ -120,7 +119,7 @@ static ntr_status take(ntr_check *c, const ntr_message *m) {
         judge_defect(c, m);
         return NTR_OK;
     }
-    ntr_check_source **place = &c->sources[NTR_HAS(m, SRC) ? m->src % SOURCES : 0];
+    ntr_check_source **place = &c->sources[NTR_HAS(m, SRC) ? m->src % NTR_SOURCES_MAX : 0];
     if (!*place) *place = ntr_alloc(c->config.allocator, 1, sizeof **place);
     if (!*place) return NTR_E_MEMORY;
     judge(c, m, *place);
@@ -156,7 +155,7 @@ ntr_check *ntr_check_new(const ntr_check_config *given, ntr_status *status) {
 
 void ntr_check_free(ntr_check *c) {
     if (!c) return;
-    for (size_t i = 0; i < SOURCES; i++) ntr_dealloc(c->config.allocator, c->sources[i]);
+    for (size_t i = 0; i < NTR_SOURCES_MAX; i++) ntr_dealloc(c->config.allocator, c->sources[i]);
     ntr_check_flow_free(c->flow);
     ntr_dealloc(c->config.allocator, c);
 }

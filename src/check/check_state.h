@@ -2,6 +2,8 @@
 #ifndef NTR_CHECK_STATE_H
 #define NTR_CHECK_STATE_H
 
+#include "trace/mode.h"
+
 #include <ntrace/check.h>
 #include <ntrace/clock.h>
 
@@ -13,12 +15,11 @@ typedef enum ntr_check_phase {
 } ntr_check_phase;
 
 /* The trace mode between a start and a stop. */
-typedef enum ntr_check_mode { NTR_MODE_NOT_GIVEN, NTR_MODE_BTM, NTR_MODE_HTM } ntr_check_mode;
 
 /* State of a source before the current message. */
 typedef struct ntr_check_source {
     ntr_check_phase phase;
-    ntr_check_mode mode;
+    ntr_mode mode;
     bool error_before;                 /* the previous message was an Error */
     bool loss;                         /* an Error occurred since the last synchronization */
     bool sync_before;                  /* the previous message was a synchronizing message */
@@ -35,7 +36,7 @@ typedef struct ntr_check_view {
     const ntr_check_config *config;
     const ntr_message *message;
     const ntr_check_source *source;
-    ntr_check_mode mode; /* mode, including the current message */
+    ntr_mode mode; /* mode, including the current message */
 } ntr_check_view;
 
 typedef struct ntr_check_row ntr_check_row;
@@ -59,7 +60,7 @@ void ntr_check_follow(ntr_check_source *source, const ntr_params *params, const 
 /* Handles damage: the sequence of messages is not checked until the next synchronization. */
 void ntr_check_lose(ntr_check_source *source);
 
-ntr_check_mode ntr_check_mode_of(const ntr_check_source *source, const ntr_message *message);
+ntr_mode ntr_check_mode_of(const ntr_check_source *source, const ntr_message *message);
 
 /* Returns the number of branches in a history. */
 unsigned ntr_check_branches(uint64_t hist);

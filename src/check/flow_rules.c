@@ -4,8 +4,9 @@
 #include "base/allocator.h"
 
 #include <ntrace/decoder.h>
+#include <ntrace/params.h>
 
-enum { EVENTS = 256, SOURCES = 4096, CALLERS = 32 };
+enum { EVENT_BATCH = 256, CALLERS = 32 };
 
 /* Return addresses of one source. The stack has the maximum depth that an encoder may have. */
 struct callers {
@@ -19,8 +20,8 @@ struct ntr_check_flow {
     ntr_decoder *decoder;
     const ntr_allocator *allocator;
     bool implicit_return;
-    struct callers *sources[SOURCES];
-    ntr_event events[EVENTS];
+    struct callers *sources[NTR_SOURCES_MAX];
+    ntr_event events[EVENT_BATCH];
     size_t next, count;
     ntr_status status;
     bool has_finding; /* `finding` is valid */
@@ -48,7 +49,7 @@ ntr_check_flow *ntr_check_flow_new(const ntr_check_config *config, ntr_status *s
 
 void ntr_check_flow_free(ntr_check_flow *f) {
     if (!f) return;
-    for (size_t i = 0; i < SOURCES; i++) ntr_dealloc(f->allocator, f->sources[i]);
+    for (size_t i = 0; i < NTR_SOURCES_MAX; i++) ntr_dealloc(f->allocator, f->sources[i]);
     ntr_decoder_free(f->decoder);
     ntr_dealloc(f->allocator, f);
 }
@@ -61,7 +62,7 @@ ntr_status ntr_check_flow_feed(ntr_check_flow *f, const uint8_t *data, size_t si
 /* ---- returns that could have been inferred */
 
 static struct callers *callers_of(ntr_check_flow *f, uint16_t src) {
-    struct callers **place = &f->sources[src % SOURCES];
+    struct callers **place = &f->sources[src % NTR_SOURCES_MAX];
     if (!*place) *place = ntr_alloc(f->allocator, 1, sizeof **place);
     return *place;
 }
@@ -146,7 +147,7 @@ static void take(ntr_check_flow *f, const ntr_event *e) {
 static bool refill(ntr_check_flow *f) {
     while (f->next == f->count && f->status == NTR_OK) {
         f->next = 0;
-        f->status = ntr_decoder_read(f->decoder, f->events, EVENTS, &f->count);
+        f->status = ntr_decoder_read(f->decoder, f->events, EVENT_BATCH, &f->count);
     }
     return f->next < f->count;
 }

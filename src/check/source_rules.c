@@ -113,12 +113,12 @@ bool ntr_rule_btype_mixed(view v, row r) {
     return (is_plain_trap(v->message) && v->source->two) || (is_detailed_trap(v->message) && v->source->one);
 }
 
-ntr_check_mode ntr_check_mode_of(const ntr_check_source *s, const ntr_message *m) {
-    if (s->mode != NTR_MODE_NOT_GIVEN) return s->mode;
+ntr_mode ntr_check_mode_of(const ntr_check_source *s, const ntr_message *m) {
+    if (s->mode != NTR_MODE_UNKNOWN) return s->mode;
     if (ntr_tcode_in(ntr_tcodes_with(NTR_IS_DIRECT), m->tcode) || is_counter_sync(m)) return NTR_MODE_BTM;
     if (NTR_HAS(m, HIST)) return NTR_MODE_HTM;
     if (ntr_check_is_history(m)) return NTR_MODE_HTM;
-    return NTR_MODE_NOT_GIVEN;
+    return NTR_MODE_UNKNOWN;
 }
 
 bool ntr_rule_direct_in_htm(view v, row r) {
@@ -276,7 +276,7 @@ static void change_phase(ntr_check_source *s, const ntr_message *m) {
         s->phase = NTR_PHASE_TRACED;
     } else if (ntr_has_role(m->tcode, NTR_ROLE_STOP)) {
         s->phase = NTR_PHASE_STOPPED;
-        s->mode = NTR_MODE_NOT_GIVEN;
+        s->mode = NTR_MODE_UNKNOWN;
     } else if (ntr_has_role(m->tcode, NTR_ROLE_LOSS)) {
         ntr_check_lose(s);
     } else if (s->phase == NTR_PHASE_START && ntr_tcode_in(ntr_tcodes_of_flow(), m->tcode)) {
@@ -312,7 +312,7 @@ void ntr_check_follow(ntr_check_source *s, const ntr_params *params, const ntr_m
 
 void ntr_check_lose(ntr_check_source *s) {
     s->phase = NTR_PHASE_LOST;
-    s->mode = NTR_MODE_NOT_GIVEN;
+    s->mode = NTR_MODE_UNKNOWN;
     s->pool_icnt = s->pool_branches = 0;
     s->since_sync = 0;
     s->sync_before = s->error_before = false;

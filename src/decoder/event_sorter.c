@@ -12,10 +12,10 @@
 
 #include "base/allocator.h"
 
-enum { SOURCES = 4096 };
+#include <ntrace/params.h>
 
 /* An entry of the heap. `slot` is the index of its event in `events`. */
-struct entry {
+struct heap_entry {
     uint64_t key, number;
     size_t slot;
 };
@@ -28,7 +28,7 @@ struct latest {
 struct ntr_event_sorter {
     const ntr_allocator *allocator;
     ntr_event *events;  /* by slot; heap[count..window) hold the free slots */
-    struct entry *heap; /* heap[0] is the earliest */
+    struct heap_entry *heap; /* heap[0] is the earliest */
     struct latest *sources;
     size_t window, count;
     uint64_t taken_in, now, start; /* `start` counts how often time went back, from 1 */
@@ -38,12 +38,12 @@ struct ntr_event_sorter {
 
 /* ---- the heap */
 
-static bool before(const struct entry *a, const struct entry *b) {
+static bool before(const struct heap_entry *a, const struct heap_entry *b) {
     return a->key != b->key ? a->key < b->key : a->number < b->number;
 }
 
 static void swap(ntr_event_sorter *sorter, size_t a, size_t b) {
-    struct entry moved = sorter->heap[a];
+    struct heap_entry moved = sorter->heap[a];
     sorter->heap[a] = sorter->heap[b];
     sorter->heap[b] = moved;
 }
@@ -69,7 +69,7 @@ static void sink(ntr_event_sorter *sorter, size_t at) {
 /* ---- times */
 
 static struct latest *latest_of(ntr_event_sorter *sorter, const ntr_event *e) {
-    struct latest *latest = &sorter->sources[e->src % SOURCES];
+    struct latest *latest = &sorter->sources[e->src % NTR_SOURCES_MAX];
 
     if (latest->start != sorter->start) *latest = (struct latest){.start = sorter->start};
     return latest;
@@ -92,7 +92,7 @@ static uint64_t key_of(ntr_event_sorter *sorter, const ntr_event *e) {
 /* ---- the interface */
 
 static void insert(ntr_event_sorter *sorter, const ntr_event *event) {
-    struct entry *entry = &sorter->heap[sorter->count];
+    struct heap_entry *entry = &sorter->heap[sorter->count];
 
     sorter->events[entry->slot] = *event;
     entry->key = key_of(sorter, event);
@@ -109,7 +109,7 @@ ntr_event_sorter *ntr_event_sorter_new(size_t window, const ntr_allocator *alloc
     sorter->start = 1;
     sorter->events = ntr_alloc(allocator, sorter->window, sizeof *sorter->events);
     sorter->heap = ntr_alloc(allocator, sorter->window, sizeof *sorter->heap);
-    sorter->sources = ntr_alloc(allocator, SOURCES, sizeof *sorter->sources);
+    sorter->sources = ntr_alloc(allocator, NTR_SOURCES_MAX, sizeof *sorter->sources);
     if (!sorter->events || !sorter->heap || !sorter->sources) {
         ntr_event_sorter_free(sorter);
         return NULL;

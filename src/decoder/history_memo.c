@@ -8,7 +8,7 @@
 enum { TABLE_BITS = 15 };
 
 /* A path without branches may be long, or a loop. */
-enum { BLOCKS_MAX = 256 };
+enum { MEMO_BLOCKS_MAX = 256 };
 
 ntr_status ntr_history_memos_prepare(ntr_decoder *d) {
     ntr_history_memos *history_memos = &d->history_memos;
@@ -88,7 +88,7 @@ void ntr_history_memo_learn(ntr_decoder *d, ntr_history_memo *place, ntr_block *
     ntr_count_flush_memo(d, place);
     *place = (ntr_history_memo){.from = from, .outcomes = (uint32_t)(bits >> (64 - count)) | UINT32_C(1) << count};
     path t = {.block = from, .bits = bits};
-    for (unsigned i = 0; i < BLOCKS_MAX && t.used < count && is_pure(d, t.block); i++) {
+    for (unsigned i = 0; i < MEMO_BLOCKS_MAX && t.used < count && is_pure(d, t.block); i++) {
         bool branch = t.block->flow == NTR_FLOW_BRANCH;
         path_step(d, &t);
         if (t.block->halfwords == 0 || t.halfwords > UINT16_MAX || t.spans > UINT8_MAX) break;

@@ -13,16 +13,16 @@
 #include "program/image_timeline.h"
 #include "program/views.h"
 
-enum { CACHE_BITS = 12, PIECE = 64 };
+enum { CODE_CACHE_BITS = 12, PIECE = 64 };
 
 _Static_assert(sizeof(ntr_instruction) == 48, "ntr_instruction does not grow");
 
-typedef struct piece {
+typedef struct code_piece {
     uint64_t address, epoch; /* epoch 0: empty */
     uint32_t asked, view;    /* asked: instructions looked for */
     uint32_t count, room;    /* in the list; count < asked: no image has the next one */
     ntr_instruction *list;
-} piece;
+} code_piece;
 
 struct ntr_instructions {
     const ntr_program *program;
@@ -32,7 +32,7 @@ struct ntr_instructions {
     uint64_t position;
     uint64_t address;   /* of the next piece */
     uint32_t left;      /* instructions behind the current piece */
-    const piece *piece; /* NULL: none yet */
+    const code_piece *piece; /* NULL: none yet */
     uint32_t at;        /* in its list */
 
     ntr_views *views;
@@ -41,7 +41,7 @@ struct ntr_instructions {
     uint64_t first_epoch; /* that of no change passed, at this revision */
     uint64_t calm_from, calm_until; /* positions of this epoch */
     bool one_view; /* all contexts see the same: view 0 */
-    piece cache[1u << CACHE_BITS];
+    code_piece cache[1u << CODE_CACHE_BITS];
 };
 
 ntr_instructions *ntr_instructions_new(const ntr_program *program, const ntr_allocator *allocator) {
@@ -154,7 +154,7 @@ static uint64_t read_bits(const ntr_instructions *x, const ntr_code_window *wind
 }
 
 /* Decode the piece from its beginning up to where no image has the next instruction. */
-static void decode(const ntr_instructions *x, piece *p) {
+static void decode(const ntr_instructions *x, code_piece *p) {
     ntr_code_window window, *have = NULL;
     uint64_t address = p->address;
     for (p->count = 0; p->count < p->asked; p->count++) {
@@ -170,7 +170,7 @@ static void decode(const ntr_instructions *x, piece *p) {
     }
 }
 
-static bool make_room(const ntr_instructions *x, piece *p, uint32_t count) {
+static bool make_room(const ntr_instructions *x, code_piece *p, uint32_t count) {
     if (p->room >= count) return true;
     ntr_instruction *list = ntr_realloc(x->allocator, p->list, count, sizeof *list);
     if (!list) return false;
@@ -186,7 +186,7 @@ static ntr_status next_piece(ntr_instructions *x) {
     if (status) return status;
 
     uint64_t mix = (x->address >> 1) + ((uint64_t)asked << 40) + ((uint64_t)view << 48);
-    piece *p = &x->cache[mix * UINT64_C(0x9e3779b97f4a7c15) >> (64 - CACHE_BITS)];
+    code_piece *p = &x->cache[mix * UINT64_C(0x9e3779b97f4a7c15) >> (64 - CODE_CACHE_BITS)];
     if (p->epoch != x->epoch || p->address != x->address || p->asked != asked || p->view != view) {
         p->epoch = 0;
         if (!make_room(x, p, asked)) return NTR_E_MEMORY;

@@ -179,7 +179,7 @@ typedef struct sums {
     uint64_t small[2]; /* totals with even and with odd number */
 } sums;
 
-#define LANES UINT64_C(0x00ff00ff00ff00ff)
+#define LANE_MASK UINT64_C(0x00ff00ff00ff00ff)
 
 /* Number of memos that can be added before a lane overflows. */
 enum { SUMS_MOST = UINT16_MAX / UINT8_MAX };
@@ -189,8 +189,8 @@ static inline void add(sums *sum, const ntr_message_memo *memo) {
     sum->halfwords += memo->halfwords;
     sum->instructions += memo->instructions;
     uint64_t small = ntr_load8(memo->small);
-    sum->small[0] += small & LANES;
-    sum->small[1] += small >> 8 & LANES;
+    sum->small[0] += small & LANE_MASK;
+    sum->small[1] += small >> 8 & LANE_MASK;
 }
 
 static uint64_t small_sum(const sums *sum, unsigned number) {

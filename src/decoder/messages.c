@@ -13,7 +13,7 @@
 #include "message/values.h"
 #include "trace/ownership.h"
 
-typedef ntr_status (*handler)(ntr_decoder *d, ntr_source *s);
+typedef ntr_status (*message_handler)(ntr_decoder *d, ntr_source *s);
 
 /* ---- walk requests */
 
@@ -289,7 +289,7 @@ static ntr_status on_other(ntr_decoder *d, ntr_source *s) {
 
 /* ---- the table */
 
-static const handler handlers[NTR_ROLE_COUNT] = {
+static const message_handler handlers[NTR_ROLE_COUNT] = {
     [NTR_ROLE_FIELDS] = on_other,
     [NTR_ROLE_SYNC] = on_sync,
     [NTR_ROLE_BRANCH] = on_branch,
@@ -309,7 +309,7 @@ uint64_t ntr_messages_known(const ntr_dialect *dialect) {
     return known;
 }
 
-static handler handler_of(const ntr_decoder *d, unsigned tcode) {
+static message_handler handler_of(const ntr_decoder *d, unsigned tcode) {
     return d->known >> tcode & 1 ? handlers[ntr_tcode_roles[tcode]] : on_other;
 }
 

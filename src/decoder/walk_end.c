@@ -15,11 +15,11 @@
 #include "message/sets.h"
 
 /* What to do when the walk ends with an instruction of a given flow. */
-typedef enum action {
+typedef enum walk_action {
     BAD = 0,       /* the message does not fit this instruction */
     FALL,          /* continue with the next instruction */
     INFER,         /* follow the instruction without a message, then apply the goal */
-    TAKEN,         /* a taken branch */
+    TAKE_BRANCH,   /* a taken branch */
     OUTCOME,       /* a branch; without an outcome the message's address decides */
     ADDRESS,       /* continue at the message's address */
     INFER_UNKNOWN, /* to the inferred target, else the target is unknown: a trap came first (OQ-15) */
@@ -27,12 +27,12 @@ typedef enum action {
     TRACED_JUMP,   /* INFER if jumps are traced like branches, else BAD */
     COUNTED,       /* ECALL or EBREAK never retires, but some encoders count it and send the address of the handler */
     CUSTOM,        /* to the message's address if the instruction may be an unknown custom jump (section 15.8) */
-} action;
+} walk_action;
 
 static const uint8_t actions[][NTR_GOAL_KINDS] = {
     /*                          HISTORY TAKEN    ADDRESS  TRAP           SYNC     NOTIFY         STOP */
     [NTR_FLOW_LINEAR] =        {BAD, BAD,         CUSTOM,  FALL,          FALL,    FALL,          FALL},
-    [NTR_FLOW_BRANCH] =        {BAD, TAKEN,       BAD,     INFER,         OUTCOME, OUTCOME,       INFER},
+    [NTR_FLOW_BRANCH] =        {BAD, TAKE_BRANCH, BAD,     INFER,         OUTCOME, OUTCOME,       INFER},
     [NTR_FLOW_DIRECT_JUMP] =   {BAD, TRACED_JUMP, BAD,     INFER,         INFER,   INFER,         INFER},
     [NTR_FLOW_DIRECT_CALL] =   {BAD, TRACED_JUMP, BAD,     INFER,         INFER,   INFER,         INFER},
     [NTR_FLOW_INDIRECT_JUMP] = {BAD, BAD,         ADDRESS, INFER_UNKNOWN, ADDRESS, ADDRESS,       INFER_UNKNOWN},
@@ -165,10 +165,10 @@ static bool ends_custom(const ntr_decoder *d, const ntr_source *s, const code_ra
     uint8_t code[2];
     if (range->instructions == 0) return false;
     if (ntr_program_read(d->config.program, &s->context, d->message.offset, range->last, code, 2) != 2) return false;
-    enum { CUSTOM_0 = 0x0b, CUSTOM_1 = 0x2b, CUSTOM_2 = 0x5b, CUSTOM_3 = 0x7b };
+    enum { OPCODE_CUSTOM_0 = 0x0b, OPCODE_CUSTOM_1 = 0x2b, OPCODE_CUSTOM_2 = 0x5b, OPCODE_CUSTOM_3 = 0x7b };
     unsigned opcode = code[0] & 0x7f;
-    return opcode == CUSTOM_0 || opcode == CUSTOM_1 || opcode == CUSTOM_2 || opcode == CUSTOM_3 ||
-           ntr_insn_length((uint16_t)(code[0] | code[1] << 8)) > 4;
+    return opcode == OPCODE_CUSTOM_0 || opcode == OPCODE_CUSTOM_1 || opcode == OPCODE_CUSTOM_2 ||
+           opcode == OPCODE_CUSTOM_3 || ntr_insn_length((uint16_t)(code[0] | code[1] << 8)) > 4;
 }
 
 static ntr_status go_custom(ntr_decoder *d, ntr_source *s, const ntr_walk_request *request, const code_range *range) {
@@ -186,9 +186,9 @@ static void go_to_handler(ntr_decoder *d, ntr_source *s, const ntr_walk_request 
     if (!d->params.dialect->trap_counts) ntr_event_note(d, s, NTR_E_NO_LANDING);
 }
 
-static action choose(const ntr_decoder *d, const ntr_walk_request *request, const code_range *range) {
+static walk_action choose(const ntr_decoder *d, const ntr_walk_request *request, const code_range *range) {
     const ntr_source *s = request->source;
-    action a = actions[range->flow][request->goal];
+    walk_action a = actions[range->flow][request->goal];
     switch (a) {
     case TRACED_JUMP: return d->params.all_jumps || d->params.dialect->branch_on_jump ? INFER : BAD;
     case OUTCOME: return ntr_history_empty(&request->history) ? OUTCOME : INFER;
@@ -213,11 +213,11 @@ ntr_status ntr_walk_end(ntr_decoder *d) {
     ntr_status status;
     if (!history_fits(d, request, range.flow)) return NTR_E_HIST_LEFT;
 
-    action a = choose(d, request, &range);
+    walk_action a = choose(d, request, &range);
     switch (a) {
     case FALL: fall_through(d, s, request, &range); return NTR_OK;
     case INFER: return go_inferred(d, s, request, &range);
-    case TAKEN: go_branch(d, s, &range, true); return NTR_OK;
+    case TAKE_BRANCH: go_branch(d, s, &range, true); return NTR_OK;
     case OUTCOME: go_by_address(d, s, request, &range); return NTR_OK;
     case ADDRESS: return go_to_address(d, s, request, &range);
     case CUSTOM: return go_custom(d, s, request, &range);

@@ -10,19 +10,19 @@
 
 typedef enum kind { KIND_NUMBER, KIND_ONE_OF, KIND_FLAG, KIND_WORD, KIND_SWITCH, KIND_DIALECT } kind;
 
-typedef struct row {
+typedef struct param_row {
     const char *name, *words;
     uint64_t least, most;
     size_t at, size; /* of the member */
     size_t initial;  /* offset of its default in ntr_dialect; 0: none, the default is 0 */
     kind kind;
-} row;
+} param_row;
 
 #define SIZE_OF(type, member) sizeof(((type *)0)->member)
 #define ZERO(member)          0
 #define FROM_DIALECT(member)  offsetof(ntr_dialect, member)
 
-static const row ROWS[NTR_PARAMETERS] = {
+static const param_row ROWS[NTR_PARAMETERS] = {
 #define NTR_PARAM(id, member, name, kind, least, most, words, initial, ...)                                            \
     {name, KIND_##kind == KIND_FLAG ? "off|on" : words, least,           most,                                         \
      offsetof(ntr_params, member), SIZE_OF(ntr_params, member), initial(member), KIND_##kind},
@@ -60,7 +60,7 @@ void ntr_params_init(ntr_params *params, const ntr_dialect *dialect) {
     params->size = sizeof *params;
     if (!dialect) dialect = &ntr_dialect_ntrace_1_0;
     params->dialect = dialect;
-    for (const row *r = ROWS; r < ROWS + NTR_PARAMETERS; r++)
+    for (const param_row *r = ROWS; r < ROWS + NTR_PARAMETERS; r++)
         if (r->initial) ntr_member_set(params, r->at, r->size, ntr_member_get(dialect, r->initial, r->size));
 }
 
@@ -74,21 +74,21 @@ static bool is_number_of(const char *words, uint64_t value) {
     return ntr_choice_find(words, text, (size_t)length) >= 0;
 }
 
-static bool is_within(const row *r, uint64_t value) {
+static bool is_within(const param_row *r, uint64_t value) {
     if (r->kind == KIND_DIALECT || value == 0) return true;
     return value >= r->least && value <= r->most && (r->kind != KIND_ONE_OF || is_number_of(r->words, value));
 }
 
 ntr_status ntr_params_check(const ntr_params *params) {
     if (!params || params->size != sizeof *params) return NTR_E_INVALID;
-    for (const row *r = ROWS; r < ROWS + NTR_PARAMETERS; r++)
+    for (const param_row *r = ROWS; r < ROWS + NTR_PARAMETERS; r++)
         if (!is_within(r, ntr_member_get(params, r->at, r->size))) return NTR_E_RANGE;
     return NTR_OK;
 }
 
 void ntr_params_copy(ntr_params *to, const ntr_params *from, uint32_t set) {
     for (unsigned p = 0; p < NTR_PARAMETERS; p++) {
-        const row *r = &ROWS[p];
+        const param_row *r = &ROWS[p];
         if (set >> p & 1) ntr_member_set(to, r->at, r->size, ntr_member_get(from, r->at, r->size));
     }
 }
@@ -96,7 +96,7 @@ void ntr_params_copy(ntr_params *to, const ntr_params *from, uint32_t set) {
 uint32_t ntr_params_difference(const ntr_params *a, const ntr_params *b) {
     uint32_t set = 0;
     for (unsigned p = 0; p < NTR_PARAMETERS; p++) {
-        const row *r = &ROWS[p];
+        const param_row *r = &ROWS[p];
         bool same = r->kind == KIND_DIALECT ? dialect_of(a) == dialect_of(b)
                                             : ntr_member_get(a, r->at, r->size) == ntr_member_get(b, r->at, r->size);
         if (!same) set |= 1u << p;
@@ -110,13 +110,13 @@ const char *ntr_parameter_name(unsigned parameter) {
     return parameter < NTR_PARAMETERS ? ROWS[parameter].name : NULL;
 }
 
-static const row *find(const char *name) {
-    for (const row *r = ROWS; r < ROWS + NTR_PARAMETERS; r++)
+static const param_row *find(const char *name) {
+    for (const param_row *r = ROWS; r < ROWS + NTR_PARAMETERS; r++)
         if (strcmp(r->name, name) == 0) return r;
     return NULL;
 }
 
-static ntr_status parse(const row *r, const char *text, uint64_t *value) {
+static ntr_status parse(const param_row *r, const char *text, uint64_t *value) {
     const char *end = text + strlen(text);
     if (r->kind == KIND_NUMBER || r->kind == KIND_ONE_OF) {
         if (ntr_read_number(text, end, value) != end) return NTR_E_SYNTAX;
@@ -128,7 +128,7 @@ static ntr_status parse(const row *r, const char *text, uint64_t *value) {
 }
 
 ntr_status ntr_params_set(ntr_params *params, const char *name, const char *text) {
-    const row *r = find(name);
+    const param_row *r = find(name);
     if (!r) return NTR_E_NAME;
     if (r->kind == KIND_DIALECT) {
         const ntr_dialect *dialect = ntr_dialect_find(text);
@@ -142,7 +142,7 @@ ntr_status ntr_params_set(ntr_params *params, const char *name, const char *text
 }
 
 int ntr_params_get(const ntr_params *params, const char *name, char *out, size_t capacity) {
-    const row *r = find(name);
+    const param_row *r = find(name);
     if (!r) return NTR_E_NAME;
     uint64_t value = ntr_member_get(params, r->at, r->size);
     size_t size = 0;

@@ -3,8 +3,6 @@
 #include "encoder/state.h"
 #include "message/sets.h"
 
-#define HIST_EMPTY 1u /* the stop-bit alone */
-
 static unsigned branch_tcode(const ntr_encoder *e, bool sync, uint64_t hist) {
     unsigned tcode = NTR_TCODE_INDIRECT_BRANCH;
     if (e->pending.kind == PENDING_DIRECT) tcode = NTR_TCODE_DIRECT_BRANCH;

@@ -2,7 +2,7 @@
  * N-Trace 1.0 sections 1.4, 7.2, 7.3, 11.1 and 11.2. */
 #include "encoder/state.h"
 
-enum action {
+enum {
     NOT_TAKEN = 1 << 0,
     TAKEN = 1 << 1,
     INDIRECT = 1 << 2,

@@ -42,31 +42,31 @@ unsigned ntr_enc_qualify(ntr_encoder *e, const ntr_ingress *b) {
 
 /* ---- text -------------------------------------------------------------------------------------------- */
 
-typedef struct cursor {
+typedef struct filter_cursor {
     const char *at, *end; /* end of this condition */
-} cursor;
+} filter_cursor;
 
-static bool take(cursor *c, const char *text) {
+static bool take(filter_cursor *c, const char *text) {
     size_t length = strlen(text);
     if ((size_t)(c->end - c->at) < length || memcmp(c->at, text, length) != 0) return false;
     c->at += length;
     return true;
 }
 
-static ntr_status take_number(cursor *c, uint64_t *value) {
+static ntr_status take_number(filter_cursor *c, uint64_t *value) {
     const char *end = ntr_read_number(c->at, c->end, value);
     if (!end) return NTR_E_SYNTAX;
     c->at = end;
     return NTR_OK;
 }
 
-static ntr_status take_pair(cursor *c, const char *between, uint64_t *first, uint64_t *second) {
+static ntr_status take_pair(filter_cursor *c, const char *between, uint64_t *first, uint64_t *second) {
     ntr_status status = take_number(c, first);
     if (status != NTR_OK) return status;
     return take(c, between) ? take_number(c, second) : NTR_E_SYNTAX;
 }
 
-static ntr_status take_privileges(cursor *c, ntr_filter *f) {
+static ntr_status take_privileges(filter_cursor *c, ntr_filter *f) {
     static const struct {
         const char *name;
         uint8_t priv;
@@ -81,7 +81,7 @@ static ntr_status take_privileges(cursor *c, ntr_filter *f) {
     return NTR_OK;
 }
 
-static ntr_status take_causes(cursor *c, ntr_filter *f) {
+static ntr_status take_causes(filter_cursor *c, ntr_filter *f) {
     if (!take(c, "=")) return NTR_OK;
     do {
         uint64_t cause;
@@ -93,7 +93,7 @@ static ntr_status take_causes(cursor *c, ntr_filter *f) {
     return NTR_OK;
 }
 
-static ntr_status take_condition(cursor *c, ntr_filter *f) {
+static ntr_status take_condition(filter_cursor *c, ntr_filter *f) {
     if (take(c, "addr=")) {
         f->match_address = true;
         ntr_status status = take_pair(c, "-", &f->first, &f->last);
@@ -110,7 +110,7 @@ static ntr_status take_condition(cursor *c, ntr_filter *f) {
 
 ntr_status ntr_filter_parse(const char *text, ntr_filter *filter, size_t *column) {
     memset(filter, 0, sizeof *filter);
-    cursor c = {text, text};
+    filter_cursor c = {text, text};
     for (;;) {
         c.end = c.at + strcspn(c.at, ",");
         ntr_status status = take_condition(&c, filter);

@@ -1,8 +1,6 @@
 /* HIST: the register, and equal registers in a row as one message. N-Trace 1.0 sections 7.2 and 11.3. */
 #include "encoder/state.h"
 
-#define HIST_EMPTY 1u /* the stop-bit alone */
-
 void ntr_enc_history_send(ntr_encoder *e, uint64_t rdata, uint32_t count, uint64_t time) {
     ntr_message *m = ntr_enc_message(e, NTR_TCODE_RESOURCE_FULL);
     NTR_SET(m, RCODE, rcode, count == 1 ? NTR_RCODE_HIST : NTR_RCODE_HIST_REPEATED);

@@ -12,12 +12,12 @@
 typedef ntr_status (*option_set)(ntr_encoder_config *config, const char *value);
 typedef int (*option_get)(const ntr_encoder_config *config, char *out, size_t capacity);
 
-typedef struct row {
+typedef struct option_row {
     ntr_encoder_option option;
     size_t offset, size; /* of the member; size 0: `set` and `get` know */
     option_set set;
     option_get get;
-} row;
+} option_row;
 
 /* ---- words ---------------------------------------------------------------------------------------- */
 
@@ -146,22 +146,34 @@ static int get_drain(const ntr_encoder_config *config, char *out, size_t capacit
 #define ENCODER_SWITCH(member, name, least, most, words, help) WORD(name, FLAG, params.member, "off|on", help)
 #define ENCODER_WORD(member, name, least, most, words, help)   WORD(name, VALUE, params.member, words, help)
 
-static const row ROWS[] = {
+static const option_row ROWS[] = {
 #include "encoder/options.def"
 };
+#undef MEMBER
+#undef WORD
+#undef NUMBER
+#undef OTHER
+#undef NTR_PARAM
+#undef DECODER_ONLY
+#undef ENCODER
+#undef ENCODER_NUMBER
+#undef ENCODER_ONE_OF
+#undef ENCODER_FLAG
+#undef ENCODER_SWITCH
+#undef ENCODER_WORD
 enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS };
 
 const ntr_encoder_option *ntr_encoder_option_at(size_t index) {
     return index < ROW_COUNT ? &ROWS[index].option : NULL;
 }
 
-static const row *find(const char *name) {
+static const option_row *find(const char *name) {
     for (size_t i = 0; i < ROW_COUNT; i++)
         if (!strcmp(ROWS[i].option.name, name)) return &ROWS[i];
     return NULL;
 }
 
-static ntr_status set_row(ntr_encoder_config *config, const row *r, const char *value) {
+static ntr_status set_row(ntr_encoder_config *config, const option_row *r, const char *value) {
     if (!value && r->option.argument == NTR_OPTION_VALUE) return NTR_E_SYNTAX;
     if (r->set) return r->set(config, value);
     uint64_t number = 1;
@@ -179,7 +191,7 @@ static ntr_status set_row(ntr_encoder_config *config, const row *r, const char *
 
 ntr_status ntr_encoder_option_set(ntr_encoder_config *config, const char *name, const char *value) {
     ntr_encoder_config changed;
-    const row *r = find(name);
+    const option_row *r = find(name);
     if (!r) return NTR_E_NAME;
     ntr_status status = ntr_config_load(&changed, sizeof changed, config);
     if (status == NTR_OK) status = set_row(&changed, r, value);
@@ -190,7 +202,7 @@ static int text_length(int length, size_t capacity) {
     return length >= 0 && (size_t)length >= capacity ? NTR_E_SPACE : length;
 }
 
-static int get_row(const ntr_encoder_config *config, const row *r, char *out, size_t capacity) {
+static int get_row(const ntr_encoder_config *config, const option_row *r, char *out, size_t capacity) {
     if (r->get) return text_length(r->get(config, out, capacity), capacity);
     uint64_t value = ntr_member_get(config, r->offset, r->size);
     if (r->option.numeric) return text_length(snprintf(out, capacity, "%" PRIu64, value), capacity);
@@ -200,7 +212,7 @@ static int get_row(const ntr_encoder_config *config, const row *r, char *out, si
 
 int ntr_encoder_option_get(const ntr_encoder_config *config, const char *name, char *out, size_t capacity) {
     ntr_encoder_config loaded;
-    const row *r = find(name);
+    const option_row *r = find(name);
     if (!r) return NTR_E_NAME;
     ntr_status status = ntr_config_load(&loaded, sizeof loaded, config);
     return status == NTR_OK ? get_row(&loaded, r, out, capacity) : (int)status;

@@ -8,19 +8,19 @@
  *     one more of what was best p branches ago, or the first two.
  * When the window is full the older half of the best split is sent. Its last message is kept open if it is
  * an RCODE 2: it may go on repeating, however long, while the window moves along. When the branch message
- * comes, the split that leaves the best tail for its HIST wins. Look-ahead and memory are bounded by WINDOW. */
+ * comes, the split that leaves the best tail for its HIST wins. Look-ahead and memory are bounded by PATTERN_WINDOW. */
 #include "base/allocator.h"
 #include "encoder/state.h"
+#include "wire/mdo.h"
 
 #include <string.h>
 
 enum {
-    WINDOW = 1024,
+    PATTERN_WINDOW = 1024,
     PATTERN_MAX = 31,
     LANES = PATTERN_MAX + 1, /* lane i is of LANES - i branches: so columns lie in memory; lane 0 is of none */
     NEVER = 1 << 29,         /* a cost above all; two of them can be added */
     BYTE_COST = 256,         /* of equal sizes the one with fewer messages is better, by 1 each */
-    MDO_BITS = 6,
     RESOURCE_BITS = 6 + 4,   /* TCODE, RCODE */
 };
 
@@ -52,9 +52,9 @@ struct patterns {
     uint32_t length;                        /* branches in the window */
     uint64_t origin;                        /* of its columns among those of all windows */
     /* Of LANES columns in front of the window nothing comes: they cost NEVER and are too near for any repeat. */
-    uint8_t taken_room[LANES + WINDOW], *taken;
-    int32_t cost_room[LANES + WINDOW + 1], *cost;
-    split_step step[WINDOW + 1];
+    uint8_t taken_room[LANES + PATTERN_WINDOW], *taken;
+    int32_t cost_room[LANES + PATTERN_WINDOW + 1], *cost;
+    split_step step[PATTERN_WINDOW + 1];
     int16_t mismatch[LANES];                /* newest column whose branch differs from the one so many before */
     repeat_run runs[PATTERN_MAX + 1][PATTERN_MAX];
 
@@ -65,7 +65,7 @@ struct patterns {
 
 /* ---- costs ------------------------------------------------------------------------------------------- */
 
-static uint32_t bytes_cost(uint32_t bits) { return (bits + MDO_BITS - 1) / MDO_BITS * BYTE_COST; }
+static uint32_t bytes_cost(uint32_t bits) { return (bits + NTR_MDO_BITS - 1) / NTR_MDO_BITS * BYTE_COST; }
 
 static uint32_t count_cost(uint32_t count) { return bytes_cost(32 - (uint32_t)__builtin_clz(count)); }
 
@@ -187,7 +187,7 @@ static void begin_window(patterns *s) {
     s->length = 0;
     s->open_goes_on = s->open.length != 0;
     s->cost[0] = s->open.length ? (int32_t)(s->pattern_cost[s->open.length] + count_cost(s->open.count)) : 0;
-    s->origin += WINDOW + 1;
+    s->origin += PATTERN_WINDOW + 1;
     for (unsigned i = 0; i < LANES; i++) s->mismatch[i] = (int16_t)(LANES - i); /* nothing is so many before */
 }
 
@@ -229,7 +229,7 @@ static void advance(ntr_encoder *e, patterns *s, uint32_t column) {
 
 /* Send the best split up to `end`, but for its last message. */
 static void settle(ntr_encoder *e, patterns *s, uint32_t end) {
-    uint16_t ends[WINDOW];
+    uint16_t ends[PATTERN_WINDOW];
     for (uint32_t n = trace_back(s, end, ends); n; n--) advance(e, s, ends[n - 1]);
 }
 
@@ -249,9 +249,9 @@ static uint32_t promising_end(const patterns *s) {
 
 /* The window is full: keep what the newer half of it needs. */
 static void move_window(ntr_encoder *e, patterns *s) {
-    uint16_t ends[WINDOW];
+    uint16_t ends[PATTERN_WINDOW];
     uint32_t n = trace_back(s, promising_end(s), ends);
-    while (n > 1 && ends[n - 2] <= WINDOW / 2) n--;
+    while (n > 1 && ends[n - 2] <= PATTERN_WINDOW / 2) n--;
     uint32_t cut = ends[n - 1], left = s->length - cut;
     settle(e, s, cut);
     if (s->open.count == 1) send_open(e, s);
@@ -262,7 +262,7 @@ static void move_window(ntr_encoder *e, patterns *s) {
 
 void ntr_enc_patterns_append(ntr_encoder *e, unsigned taken) {
     patterns *s = e->patterns;
-    if (s->length == WINDOW) move_window(e, s);
+    if (s->length == PATTERN_WINDOW) move_window(e, s);
     s->taken[s->length] = (uint8_t)taken;
     add_column(s);
 }

@@ -6,9 +6,8 @@
 #include "message/writer.h"
 
 enum {
-    IRETIRE_MAX = 1 << 15,
+    RUN_IRETIRE_MAX = 1 << 15,
     BRANCHES_MAX = 64,
-    HIST_EMPTY = 1,
     TCODE_BITS = 6,
     BTYPE_BITS = 2,
     RCODE_BITS = 4,
@@ -18,7 +17,8 @@ enum {
 enum {
     TRAPS = 1 << NTR_ITYPE_EXCEPTION | 1 << NTR_ITYPE_INTERRUPT,
     BRANCHES = 1 << NTR_ITYPE_NOT_TAKEN | 1 << NTR_ITYPE_TAKEN,
-    DIRECT = 1 << NTR_ITYPE_NONE | 1 << NTR_ITYPE_DIRECT_CALL | 1 << NTR_ITYPE_DIRECT_JUMP | 1 << NTR_ITYPE_OTHER_DIRECT,
+    DIRECT_ITYPES =
+        1 << NTR_ITYPE_NONE | 1 << NTR_ITYPE_DIRECT_CALL | 1 << NTR_ITYPE_DIRECT_JUMP | 1 << NTR_ITYPE_OTHER_DIRECT,
     NOT_4_BIT = 1 << NTR_ITYPE_INDIRECT | 1 << 7,
 };
 
@@ -33,7 +33,7 @@ unsigned ntr_enc_run_branches(const ntr_encoder *e) {
 }
 
 static bool is_consistent(const ntr_encoder *e, const ntr_enc_run *r) {
-    return !(r->iaddr & 1) && r->iretire && r->iretire < IRETIRE_MAX && r->itype < 16 &&
+    return !(r->iaddr & 1) && r->iretire && r->iretire < RUN_IRETIRE_MAX && r->itype < 16 &&
            !is_in(r->itype, NOT_4_BIT | TRAPS) && r->branches <= BRANCHES_MAX && (e->htm || !r->outcomes);
 }
 
@@ -136,7 +136,7 @@ static void quick_run(ntr_encoder *e, const ntr_enc_run *r) {
     if (is_fresh(e, r->iaddr)) e->fresh_run = e->stats.blocks;
     if (r->branches) quick_history(e, r->outcomes, r->branches);
     if (is_in(r->itype, BRANCHES)) quick_history(e, r->itype == NTR_ITYPE_TAKEN, 1);
-    else if (!is_in(r->itype, DIRECT)) e->pending = (pending_branch){.kind = PENDING_INDIRECT};
+    else if (!is_in(r->itype, DIRECT_ITYPES)) e->pending = (pending_branch){.kind = PENDING_INDIRECT};
     e->icnt += r->iretire;
     e->stats.halfwords += r->iretire;
     ntr_enc_sync_progress(e, NTR_SYNC_MODE_HALFWORDS, r->iretire);
@@ -190,7 +190,8 @@ uint64_t ntr_enc_repeatable(const ntr_encoder *e, uint64_t iaddr) {
     uint64_t left = e->sync_period - e->sync_count;
     switch (e->config.sync_mode) {
     case NTR_SYNC_MODE_MESSAGES: return left;
-    case NTR_SYNC_MODE_HALFWORDS: return (left - 1) / (IRETIRE_MAX - 1); /* the run that makes it due has it as its message */
+    case NTR_SYNC_MODE_HALFWORDS:
+        return (left - 1) / (RUN_IRETIRE_MAX - 1); /* the run that makes it due has it as its message */
     default: return UINT64_MAX;
     }
 }

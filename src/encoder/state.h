@@ -18,6 +18,7 @@
 #include <ntrace/message.h>
 
 #define RETURN_STACK_MAX 32
+#define HIST_EMPTY 1u  /* the stop bit alone */
 #define MESSAGE_MAX 96 /* bytes; the longest standard message has 36 (OQ-11), the rest lets it be written in words */
 
 /* The message that the last block made, as far as it is known without the next address. */

@@ -2,8 +2,6 @@
  * N-Trace 1.0 sections 8 to 10; ingress port section 6. */
 #include "encoder/state.h"
 
-#define HIST_EMPTY 1u
-
 static void correlate(ntr_encoder *e, unsigned evcode, uint64_t icnt, uint64_t hist) {
     bool has_hist = e->htm && !(hist == HIST_EMPTY && e->config.empty_cdf_0);
     ntr_message *m = ntr_enc_message(e, NTR_TCODE_PROG_TRACE_CORRELATION);

@@ -14,14 +14,14 @@ typedef struct cost {
     const char *file;
 } cost;
 
-typedef struct writer {
+typedef struct callgrind_writer {
     ntr_export *x;
     cost *costs; /* sorted by (function, address) */
     size_t cost_count;
     ntr_arcs arcs;
     bool *named;  /* functions whose name has been written */
     size_t functions;
-} writer;
+} callgrind_writer;
 
 static int compare_costs(const void *a, const void *b) {
     const cost *x = a, *y = b;
@@ -36,7 +36,7 @@ static uint32_t line_at(ntr_export *x, uint64_t address, const char **file) {
     return count ? frames[0].line : 0;
 }
 
-static ntr_status collect(writer *w) {
+static ntr_status collect(callgrind_writer *w) {
     ntr_export *x = w->x;
     ntr_insn_count *counts;
     ntr_status status =
@@ -62,7 +62,7 @@ static ntr_status collect(writer *w) {
 }
 
 /* Names are compressed to numbers. The first occurrence in the file includes the name. */
-static void write_function(writer *w, const char *key, uint32_t function) {
+static void write_function(callgrind_writer *w, const char *key, uint32_t function) {
     ntr_out_format(&w->x->out, "%s=(%u)", key, function + 1);
     if (!w->named[function]) {
         ntr_out_char(&w->x->out, ' ');
@@ -72,27 +72,27 @@ static void write_function(writer *w, const char *key, uint32_t function) {
     ntr_out_char(&w->x->out, '\n');
 }
 
-static void write_file(writer *w, const char *key, const char *file) {
+static void write_file(callgrind_writer *w, const char *key, const char *file) {
     ntr_out_format(&w->x->out, "%s=", key);
     ntr_out_text(&w->x->out, file ? file : "???");
     ntr_out_char(&w->x->out, '\n');
 }
 
-static void write_object(writer *w, const char *key, uint32_t function) {
+static void write_object(callgrind_writer *w, const char *key, uint32_t function) {
     const char *image = ntr_functions_get(w->x->analysis.functions, function)->image;
     ntr_out_format(&w->x->out, "%s=", key);
     ntr_out_text(&w->x->out, image ? image : "???");
     ntr_out_char(&w->x->out, '\n');
 }
 
-static void write_position(writer *w, uint64_t address, uint32_t line) {
+static void write_position(callgrind_writer *w, uint64_t address, uint32_t line) {
     ntr_out_text(&w->x->out, "0x");
     ntr_out_hex(&w->x->out, address);
     ntr_out_char(&w->x->out, ' ');
     ntr_out_dec(&w->x->out, line);
 }
 
-static void write_jump(writer *w, const cost *c) {
+static void write_jump(callgrind_writer *w, const cost *c) {
     const char *file;
     if (c->count.taken == 0) return;
     ntr_out_format(&w->x->out, "jcnd=%llu/%llu ", (unsigned long long)c->count.taken,
@@ -103,7 +103,7 @@ static void write_jump(writer *w, const cost *c) {
     ntr_out_char(&w->x->out, '\n');
 }
 
-static void write_call(writer *w, const ntr_arc *arc, uint32_t line) {
+static void write_call(callgrind_writer *w, const ntr_arc *arc, uint32_t line) {
     const ntr_function *callee = ntr_functions_get(w->x->analysis.functions, arc->callee);
     write_object(w, "cob", arc->callee);
     write_file(w, "cfi", callee->file);
@@ -118,7 +118,7 @@ static void write_call(writer *w, const ntr_arc *arc, uint32_t line) {
 }
 
 /* Writes the calls made by one function, after its own costs. */
-static void write_calls(writer *w, uint32_t function) {
+static void write_calls(callgrind_writer *w, uint32_t function) {
     for (size_t i = 0; i < w->arcs.count; i++) {
         const char *file;
         if (w->arcs.items[i].caller != function || w->arcs.items[i].calls == 0) continue;
@@ -126,7 +126,7 @@ static void write_calls(writer *w, uint32_t function) {
     }
 }
 
-static void write_costs(writer *w, size_t from, size_t until) {
+static void write_costs(callgrind_writer *w, size_t from, size_t until) {
     const char *file = ntr_functions_get(w->x->analysis.functions, w->costs[from].function)->file;
     for (size_t i = from; i < until; i++) {
         const cost *c = &w->costs[i];
@@ -142,7 +142,7 @@ static void write_costs(writer *w, size_t from, size_t until) {
 }
 
 static ntr_status end(ntr_export *x) {
-    writer w = {.x = x};
+    callgrind_writer w = {.x = x};
     ntr_status status = collect(&w);
     if (!status) {
         ntr_out_text(&x->out, "# callgrind format\nversion: 1\ncreator: ntrace\ncmd: ");

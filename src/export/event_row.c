@@ -8,7 +8,7 @@ enum column {
 #define NTR_COLUMN(id, name, shape) COLUMN_##id,
 #include "export/columns.def"
 #undef NTR_COLUMN
-    COLUMNS,
+    COLUMN_COUNT,
 };
 
 enum shape { SHAPE_TEXT, SHAPE_DEC, SHAPE_HEX };
@@ -17,38 +17,38 @@ static const struct {
     const char *name;
     const char *key; /* as JSON text, with quotes and colon */
     uint8_t key_size, shape;
-} columns[COLUMNS] = {
+} columns[COLUMN_COUNT] = {
 #define NTR_COLUMN(id, name, shape) {#name, "\"" #name "\":", sizeof #name + 2, SHAPE_##shape},
 #include "export/columns.def"
 #undef NTR_COLUMN
 };
 
 /* The values of one event. `present` is a set of columns. */
-struct row {
+struct event_row {
     uint32_t present;
-    uint64_t number[COLUMNS];
-    const char *text[COLUMNS];
+    uint64_t number[COLUMN_COUNT];
+    const char *text[COLUMN_COUNT];
 };
 
-_Static_assert(COLUMNS <= 32, "a set of columns fits 32 bits");
+_Static_assert(COLUMN_COUNT <= 32, "a set of columns fits 32 bits");
 
-static void set(struct row *row, enum column column, uint64_t value) {
+static void set(struct event_row *row, enum column column, uint64_t value) {
     row->present |= 1u << column;
     row->number[column] = value;
 }
 
-static void set_text(struct row *row, enum column column, const char *text) {
+static void set_text(struct event_row *row, enum column column, const char *text) {
     row->present |= 1u << column;
     row->text[column] = text ? text : "";
 }
 
 /* ---- the values of each kind of event */
 
-static void fill_address(struct row *row, const ntr_event *e) {
+static void fill_address(struct event_row *row, const ntr_event *e) {
     if (!(e->flags & NTR_EVENT_ADDRESS_UNKNOWN)) set(row, COLUMN_ADDRESS, e->address);
 }
 
-static void fill_span(struct row *row, const ntr_event *e) {
+static void fill_span(struct event_row *row, const ntr_event *e) {
     fill_address(row, e);
     if (e->kind == NTR_EVENT_SPAN) {
         if (e->instructions) set(row, COLUMN_LAST, e->last);
@@ -60,19 +60,19 @@ static void fill_span(struct row *row, const ntr_event *e) {
     if (e->flags & NTR_EVENT_IMPLICIT) set(row, COLUMN_IMPLICIT, 1);
 }
 
-static void fill_sync(struct row *row, const ntr_event *e) {
+static void fill_sync(struct event_row *row, const ntr_event *e) {
     fill_address(row, e);
     set(row, COLUMN_CODE, e->code);
     set_text(row, COLUMN_NAME, ntr_sync_name(e->code));
 }
 
-static void fill_stop(struct row *row, const ntr_event *e) {
+static void fill_stop(struct event_row *row, const ntr_event *e) {
     fill_address(row, e);
     set(row, COLUMN_CODE, e->code);
     set_text(row, COLUMN_NAME, ntr_evcode_name(e->code));
 }
 
-static void fill_context(struct row *row, const ntr_event *e) {
+static void fill_context(struct event_row *row, const ntr_event *e) {
     set(row, COLUMN_CODE, e->code);
     if (e->context.prv != NTR_PRV_UNKNOWN) {
         set(row, COLUMN_PRV, e->context.prv);
@@ -82,7 +82,7 @@ static void fill_context(struct row *row, const ntr_event *e) {
     if (e->context.has_hcontext) set(row, COLUMN_HCONTEXT, e->context.hcontext);
 }
 
-static void fill_gap(struct row *row, const ntr_event *e) {
+static void fill_gap(struct event_row *row, const ntr_event *e) {
     set_text(row, COLUMN_NAME, ntr_status_name((ntr_status)e->reason));
     set_text(row, COLUMN_REASON, ntr_status_text((ntr_status)e->reason));
     set(row, COLUMN_UNTIL, e->gap.until);
@@ -93,7 +93,7 @@ static void fill_gap(struct row *row, const ntr_event *e) {
     if (e->gap.to_timed) set(row, COLUMN_TO_TIME, e->gap.to_time);
 }
 
-static void fill_data(struct row *row, const ntr_event *e) {
+static void fill_data(struct event_row *row, const ntr_event *e) {
     set(row, COLUMN_CODE, e->code);
     if (e->kind != NTR_EVENT_OVERFLOW) set(row, COLUMN_TAG, e->tag);
     set(row, COLUMN_DATA, e->data);
@@ -101,18 +101,18 @@ static void fill_data(struct row *row, const ntr_event *e) {
     if (e->kind == NTR_EVENT_ICT) fill_address(row, e);
 }
 
-static void fill_note(struct row *row, const ntr_event *e) {
+static void fill_note(struct event_row *row, const ntr_event *e) {
     fill_address(row, e);
     set_text(row, COLUMN_NAME, ntr_status_name((ntr_status)e->reason));
     set_text(row, COLUMN_REASON, ntr_status_text((ntr_status)e->reason));
 }
 
-static void fill_vendor(struct row *row, const ntr_event *e) {
+static void fill_vendor(struct event_row *row, const ntr_event *e) {
     set(row, COLUMN_CODE, e->code);
     set_text(row, COLUMN_NAME, ntr_tcode_name(NULL, e->code));
 }
 
-typedef void (*fill_function)(struct row *row, const ntr_event *event);
+typedef void (*fill_function)(struct event_row *row, const ntr_event *event);
 
 static const fill_function fills[NTR_EVENT_KINDS] = {
     [NTR_EVENT_SPAN] = fill_span,       [NTR_EVENT_NO_CODE] = fill_span,    [NTR_EVENT_SYNC] = fill_sync,
@@ -121,7 +121,7 @@ static const fill_function fills[NTR_EVENT_KINDS] = {
     [NTR_EVENT_NOTE] = fill_note,       [NTR_EVENT_VENDOR] = fill_vendor,
 };
 
-static void fill(struct row *row, const ntr_event *e) {
+static void fill(struct event_row *row, const ntr_event *e) {
     set_text(row, COLUMN_KIND, ntr_event_kind_name(e->kind));
     set(row, COLUMN_SRC, e->src);
     set(row, COLUMN_OFFSET, e->offset);
@@ -133,14 +133,14 @@ static void fill(struct row *row, const ntr_event *e) {
 /* ---- writing */
 
 #define VALUE_MAX 128 /* maximum length of name and value of a column; texts are constants of the library */
-_Static_assert(COLUMNS * VALUE_MAX <= NTR_EVENT_TEXT_MAX, "any event fits");
+_Static_assert(COLUMN_COUNT * VALUE_MAX <= NTR_EVENT_TEXT_MAX, "any event fits");
 
 static char *put_text(char *at, const char *text) {
     for (; text && *text; text++) *at++ = *text;
     return at;
 }
 
-static char *put_value(char *at, const struct row *row, unsigned column) {
+static char *put_value(char *at, const struct event_row *row, unsigned column) {
     switch (columns[column].shape) {
     case SHAPE_TEXT:
         return put_text(at, row->text[column]);
@@ -152,11 +152,11 @@ static char *put_value(char *at, const struct row *row, unsigned column) {
 }
 
 size_t ntr_event_json(const ntr_event *event, char *text) {
-    struct row row = {0};
+    struct event_row row = {0};
     char *at = text;
 
     fill(&row, event);
-    for (unsigned column = 0; column < COLUMNS; column++) {
+    for (unsigned column = 0; column < COLUMN_COUNT; column++) {
         if (!(row.present >> column & 1u)) continue;
         bool quoted = columns[column].shape != SHAPE_DEC;
         *at++ = column == 0 ? '{' : ',';
@@ -171,11 +171,11 @@ size_t ntr_event_json(const ntr_event *event, char *text) {
 }
 
 size_t ntr_event_csv(const ntr_event *event, char *text) {
-    struct row row = {0};
+    struct event_row row = {0};
     char *at = text;
 
     if (event) fill(&row, event);
-    for (unsigned column = 0; column < COLUMNS; column++) {
+    for (unsigned column = 0; column < COLUMN_COUNT; column++) {
         if (column) *at++ = ',';
         if (!event)
             at = put_text(at, columns[column].name);

@@ -43,8 +43,8 @@ static const ntr_histogram *histogram_of(const ntr_interrupt *i, size_t which) {
 /* ---- text */
 
 static void histogram(ntr_out *out, const ntr_histogram *s) {
-    enum { WIDTH = 40 };
-    static const char bar[WIDTH + 1] = "########################################";
+    enum { BAR_WIDTH = 40 };
+    static const char bar[BAR_WIDTH + 1] = "########################################";
     uint64_t longest = 1;
     unsigned low = 64, high = 0;
 
@@ -57,7 +57,7 @@ static void histogram(ntr_out *out, const ntr_histogram *s) {
     }
     for (unsigned power = low; power <= high; power++) {
         uint64_t count = ntr_histogram_octave(s, power);
-        double share = (double)count / (double)longest * WIDTH;
+        double share = (double)count / (double)longest * BAR_WIDTH;
         ntr_out_format(out, "    %12llu .. %-12llu %10llu  %.*s\n", power ? 1ull << power : 0ull,
                        (2ull << power) - 1, (ull)count, (int)(share + (share > 0 && share < 1)), bar);
     }

@@ -18,17 +18,17 @@
 /* The name, BYTES, DATA and one token per field. */
 enum { TOKENS_MAX = 3 + NTR_FIELD_COUNT };
 
-typedef struct token {
+typedef struct json_token {
     size_t start, value; /* offsets in the text line: of the token, and of its value */
     size_t column;       /* column of the key in the JSON text */
     bool exact;          /* the characters of the value are equal to those of the JSON string */
-} token;
+} json_token;
 
 typedef struct rewriter {
     const char *json;
     char *text;
     size_t size;
-    token tokens[TOKENS_MAX];
+    json_token tokens[TOKENS_MAX];
     size_t count;
 } rewriter;
 
@@ -56,7 +56,7 @@ static bool is_word(const char *text, size_t size) {
 static ntr_status begin_token(rewriter *r, const char *name, const char *key, bool exact) {
     if (r->count == TOKENS_MAX) return NTR_E_NAME;
     put(r, " ", 1);
-    r->tokens[r->count] = (token){r->size, r->size + strlen(name) + 1, column_of(r->json, key), exact};
+    r->tokens[r->count] = (json_token){r->size, r->size + strlen(name) + 1, column_of(r->json, key), exact};
     put(r, name, strlen(name));
     put(r, "=", 1);
     r->count++;
@@ -79,7 +79,7 @@ static ntr_status put_number(rewriter *r, const json_t *value) {
 
 static ntr_status put_name(rewriter *r, const ntr_params *params, json_t *object, const char **key) {
     const json_t *tcode = json_object_get(object, "tcode"), *name = json_object_get(object, "name");
-    r->tokens[r->count++] = (token){0};
+    r->tokens[r->count++] = (json_token){0};
     *key = "tcode";
     if (json_is_integer(tcode)) {
         json_int_t number = json_integer_value(tcode);
@@ -152,7 +152,7 @@ static ntr_status rewrite(rewriter *r, const ntr_params *params, json_t *object,
 static size_t json_column(const rewriter *r, size_t at) {
     size_t name_end = strcspn(r->text, " ");
     if (at == name_end) return column_of(r->json, "fields");
-    const token *last = &r->tokens[0];
+    const json_token *last = &r->tokens[0];
     for (size_t i = 1; i < r->count && r->tokens[i].start <= at; i++) last = &r->tokens[i];
     return last->column + (last->exact && at > last->value ? at - last->value : 0);
 }

@@ -161,13 +161,13 @@ static ntr_status write_flame(ntr_export *x) {
     return NTR_OK;
 }
 
-typedef struct part {
+typedef struct report_part {
     const char *name;
     ntr_status (*write)(ntr_export *x);
-} part;
+} report_part;
 
 static ntr_status write_data(ntr_export *x) {
-    static const part members[] = {
+    static const report_part members[] = {
         {"summary", write_summary},       {"gaps", write_gaps},
         {"functions", write_functions},   {"source", ntr_report_source},
         {"timeline", ntr_report_timeline}, {"traps", ntr_report_traps},
@@ -184,7 +184,7 @@ static ntr_status write_data(ntr_export *x) {
 }
 
 static ntr_status write_part(ntr_export *x, const char *name, size_t size) {
-    static const part parts[] = {
+    static const report_part parts[] = {
         {"title", write_title}, {"style", write_style}, {"flame", write_flame},
         {"data", write_data},   {"script", write_script},
     };

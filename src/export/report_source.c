@@ -11,22 +11,22 @@
 enum { AROUND = 3 }; /* lines shown before and after one that has code */
 
 /* One file: indices [line, line_end) of the coverage lines and [row, row_end) of the profile rows. */
-typedef struct file {
+typedef struct source_file {
     const char *name;
     uint64_t instructions;
     size_t line, line_end, row, row_end;
-} file;
+} source_file;
 
-typedef struct source {
+typedef struct source_section {
     ntr_export *x;
     const ntr_cover_line *lines;
     const ntr_cover_branch *branches;
     size_t line_count, branch_count;
     ntr_profile profile; /* by line, sorted by file and line */
-    file *files;         /* sorted by instructions, descending */
+    source_file *files;         /* sorted by instructions, descending */
     size_t file_count;
     size_t left;         /* remaining bytes for source text */
-} source;
+} source_section;
 
 /* ---- files */
 
@@ -38,17 +38,17 @@ static int compare_rows(const void *a, const void *b) {
 }
 
 static int compare_files(const void *a, const void *b) {
-    const file *x = a, *y = b;
+    const source_file *x = a, *y = b;
     if (x->instructions != y->instructions) return x->instructions < y->instructions ? 1 : -1;
     return strcmp(x->name, y->name);
 }
 
 /* Both lists are sorted by file. The rows of a file follow those of the previous file. */
-static void add_file(source *s, size_t *row) {
+static void add_file(source_section *s, size_t *row) {
     size_t at = s->file_count ? s->files[s->file_count - 1].line_end : 0;
     const ntr_profile_row *rows = s->profile.rows;
-    file *f = &s->files[s->file_count++];
-    *f = (file){.name = s->lines[at].file, .line = at};
+    source_file *f = &s->files[s->file_count++];
+    *f = (source_file){.name = s->lines[at].file, .line = at};
     while (at < s->line_count && strcmp(s->lines[at].file, f->name) == 0) at++;
     f->line_end = at;
     while (*row < s->profile.count && rows[*row].file && strcmp(rows[*row].file, f->name) < 0) ++*row;
@@ -57,7 +57,7 @@ static void add_file(source *s, size_t *row) {
     f->row_end = *row;
 }
 
-static ntr_status gather(source *s) {
+static ntr_status gather(source_section *s) {
     const struct ntr_report *r = s->x->state;
     const ntr_analysis *a = &s->x->analysis;
     size_t row = 0;
@@ -76,7 +76,7 @@ static ntr_status gather(source *s) {
 
 /* ---- lines: [number, text, executions (null: no code, -1: not known), instructions, branches] */
 
-static void write_branches(source *s, const ntr_cover_line *line) {
+static void write_branches(source_section *s, const ntr_cover_line *line) {
     ntr_out_text(&s->x->out, ",[");
     for (size_t i = 0; i < line->branches && line->first_branch + i < s->branch_count; i++) {
         const ntr_cover_branch *b = &s->branches[line->first_branch + i];
@@ -86,15 +86,15 @@ static void write_branches(source *s, const ntr_cover_line *line) {
     ntr_out_char(&s->x->out, ']');
 }
 
-static uint64_t instructions_of(const source *s, const file *f, size_t *row, uint32_t line) {
+static uint64_t instructions_of(const source_section *s, const source_file *f, size_t *row, uint32_t line) {
     uint64_t sum = 0;
     while (*row < f->row_end && s->profile.rows[*row].line < line) ++*row;
     while (*row < f->row_end && s->profile.rows[*row].line == line) sum += s->profile.rows[(*row)++].self;
     return sum;
 }
 
-static void write_line(source *s, const file *f, uint32_t number, const char *text, size_t size, size_t *at,
-                       size_t *row) {
+static void write_line(source_section *s, const source_file *f, uint32_t number, const char *text, size_t size,
+                       size_t *at, size_t *row) {
     ntr_out *out = &s->x->out;
     const ntr_cover_line *line = *at < f->line_end && s->lines[*at].line == number ? &s->lines[(*at)++] : NULL;
     ntr_out_format(out, "[%u,", (unsigned)number);
@@ -115,7 +115,7 @@ static void write_line(source *s, const file *f, uint32_t number, const char *te
     ntr_out_char(out, ']');
 }
 
-static bool near_code(const source *s, const file *f, size_t at, uint32_t number) {
+static bool near_code(const source_section *s, const source_file *f, size_t at, uint32_t number) {
     if (at < f->line_end && s->lines[at].line <= number + AROUND) return true;
     return at > f->line && s->lines[at - 1].line + AROUND >= number;
 }
@@ -125,7 +125,7 @@ static size_t line_size(const char *text, const char *end) {
     return (size_t)((feed ? feed : end) - text);
 }
 
-static void write_text(source *s, const file *f, ntr_bytes bytes) {
+static void write_text(source_section *s, const source_file *f, ntr_bytes bytes) {
     const char *text = (const char *)bytes.data, *end = text + bytes.size, *comma = "";
     size_t at = f->line, row = f->row;
     for (uint32_t number = 1; text < end; number++) {
@@ -141,7 +141,7 @@ static void write_text(source *s, const file *f, ntr_bytes bytes) {
 }
 
 /* A file without available text is listed with its counts. */
-static void write_counts(source *s, const file *f) {
+static void write_counts(source_section *s, const source_file *f) {
     size_t row = f->row;
     for (size_t at = f->line; at < f->line_end;) {
         if (at > f->line) ntr_out_text(&s->x->out, ",\n");
@@ -155,7 +155,7 @@ static bool read_text(const ntr_export *x, const char *name, ntr_bytes *text) {
 }
 
 /* [name, instructions, [lines, hit, unknown], [outcomes, hit], text?, lines or null when the limit was reached] */
-static void write_file(source *s, const file *f) {
+static void write_file(source_section *s, const source_file *f) {
     const struct ntr_report *r = s->x->state;
     ntr_out *out = &s->x->out;
     ntr_cover_sums sums;
@@ -181,7 +181,7 @@ static void write_file(source *s, const file *f) {
 }
 
 ntr_status ntr_report_source(ntr_export *x) {
-    source s = {.x = x, .left = NTR_REPORT_SOURCE};
+    source_section s = {.x = x, .left = NTR_REPORT_SOURCE};
     ntr_status status = gather(&s);
     ntr_out_format(&x->out, "{\"count\":%llu,\"files\":[", (unsigned long long)s.file_count);
     for (size_t i = 0; !status && i < s.file_count && i < NTR_REPORT_FILES; i++) {

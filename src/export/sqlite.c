@@ -36,11 +36,11 @@ typedef struct database {
 
 /* ---- values of a prepared row ------------------------------------------------------------------ */
 
-typedef struct row {
+typedef struct sqlite_row {
     database *db;
     sqlite3_stmt *statement;
     int column;
-} row;
+} sqlite_row;
 
 static sqlite3_stmt *prepare(database *db, const char *sql) {
     sqlite3_stmt *statement = NULL;
@@ -49,19 +49,19 @@ static sqlite3_stmt *prepare(database *db, const char *sql) {
 }
 
 /* Integers of SQLite are signed. Addresses of the upper half are stored as negative numbers with the same bits. */
-static void put(row *r, uint64_t value) {
+static void put(sqlite_row *r, uint64_t value) {
     if (sqlite3_bind_int64(r->statement, ++r->column, (sqlite3_int64)value) != SQLITE_OK) r->db->failed = true;
 }
 
 /* SQLite copies the text. When that fails, the column would be empty and the row would still be written; the error is
  * therefore recorded. */
-static void put_text(row *r, const char *text) {
+static void put_text(sqlite_row *r, const char *text) {
     int status = text ? sqlite3_bind_text(r->statement, ++r->column, text, -1, SQLITE_TRANSIENT)
                       : sqlite3_bind_null(r->statement, ++r->column);
     if (status != SQLITE_OK) r->db->failed = true;
 }
 
-static void put_row(row *r) {
+static void put_row(sqlite_row *r) {
     if (sqlite3_step(r->statement) != SQLITE_DONE) r->db->failed = true;
     sqlite3_reset(r->statement);
     r->column = 0;
@@ -75,7 +75,7 @@ static ntr_status write_functions(ntr_export *x, database *db) {
     ntr_call_sum *sums = ntr_alloc(x->allocator, count, sizeof *sums);
     if (!sums) return NTR_E_MEMORY;
     ntr_calltree_sums(x->analysis.tree, sums, count);
-    row r = {db, prepare(db, "INSERT INTO functions VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"), 0};
+    sqlite_row r = {db, prepare(db, "INSERT INTO functions VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"), 0};
     for (size_t i = 0; i < count && !db->failed; i++) {
         const ntr_function *f = ntr_functions_get(x->analysis.functions, (uint32_t)i);
         put(&r, i);
@@ -101,7 +101,7 @@ static ntr_status write_calls(ntr_export *x, database *db) {
     ntr_arcs arcs;
     ntr_status status = ntr_arcs_make(&arcs, x);
     if (status) return status;
-    row r = {db, prepare(db, "INSERT INTO calls VALUES(?,?,?,?,?)"), 0};
+    sqlite_row r = {db, prepare(db, "INSERT INTO calls VALUES(?,?,?,?,?)"), 0};
     for (size_t i = 0; i < arcs.count && !db->failed; i++) {
         if (arcs.items[i].caller == UINT32_MAX) continue;
         put(&r, arcs.items[i].caller);
@@ -119,7 +119,7 @@ static ntr_status write_calls(ntr_export *x, database *db) {
 static void write_edges(ntr_export *x, database *db) {
     size_t count;
     const ntr_tally_row *rows = ntr_tally_rows(x->analysis.tally, &count);
-    row r = {db, prepare(db, "INSERT INTO edges VALUES(?,?,?,?,?,?,?)"), 0};
+    sqlite_row r = {db, prepare(db, "INSERT INTO edges VALUES(?,?,?,?,?,?,?)"), 0};
     for (size_t i = 0; i < count && !db->failed; i++) {
         put(&r, ntr_tally_view(x->analysis.tally, rows[i].view)->src);
         put(&r, rows[i].address);
@@ -142,7 +142,7 @@ static ntr_status write_instructions(ntr_export *x, database *db) {
     ntr_status status =
         ntr_tally_instructions(x->analysis.tally, x->analysis.program, UINT32_MAX, &counts, &count);
     if (status) return status;
-    row r = {db, prepare(db, "INSERT INTO instructions VALUES(?,?,?,?,?,?,?)"), 0};
+    sqlite_row r = {db, prepare(db, "INSERT INTO instructions VALUES(?,?,?,?,?,?,?)"), 0};
     for (size_t i = 0; i < count && !db->failed; i++) {
         ntr_frame frames[NTR_FRAMES_MAX];
         size_t depth = ntr_debug_info_frames(x->analysis.debug, NULL, counts[i].address, frames, NTR_FRAMES_MAX);
@@ -163,7 +163,7 @@ static ntr_status write_instructions(ntr_export *x, database *db) {
 static void write_trace(ntr_export *x, database *db) {
     size_t count;
     const ntr_call_node *nodes = ntr_calltree_nodes(x->analysis.tree, &count);
-    row r = {db, prepare(db, "INSERT INTO trace VALUES(?,?,?)"), 0};
+    sqlite_row r = {db, prepare(db, "INSERT INTO trace VALUES(?,?,?)"), 0};
     put_text(&r, x->analysis.title);
     put(&r, nodes[0].total_instructions);
     put(&r, x->analysis.ticks_per_second);
@@ -185,7 +185,7 @@ static ntr_status begin(ntr_export *x) {
 
 static ntr_status events(ntr_export *x, const ntr_event *events_, size_t count) {
     database *db = x->state;
-    row r = {db, db->gaps, 0};
+    sqlite_row r = {db, db->gaps, 0};
     for (size_t i = 0; i < count; i++) {
         const ntr_event *e = &events_[i];
         if (e->kind != NTR_EVENT_GAP) continue;

@@ -5,16 +5,17 @@
 #include "trace/ownership.h"
 #include "wire/mdo.h"
 
+#include <ntrace/params.h>
 #include <ntrace/reader.h>
 
 #include <string.h>
 
-enum { SOURCES = 4096, ICNT_BITS = 22, PRV_RESERVED = 2 };
+enum { ICNT_BITS = 22, PRV_RESERVED = 2 };
 
 /* What has to be remembered of each source. */
 typedef struct memory {
-    bool started[SOURCES], stepped[SOURCES];
-    uint64_t sum[SOURCES], xor[SOURCES]; /* times, by both rules; 0: none */
+    bool started[NTR_SOURCES_MAX], stepped[NTR_SOURCES_MAX];
+    uint64_t sum[NTR_SOURCES_MAX], xor[NTR_SOURCES_MAX]; /* times, by both rules; 0: none */
 } memory;
 
 static inline bool is_odd_value(unsigned field, uint64_t value) {
@@ -79,7 +80,7 @@ static void look_at_time(const ntr_message *m, unsigned src, memory *seen, ntr_s
 }
 
 static void look_at(const ntr_message *m, memory *seen, ntr_scan *scan) {
-    unsigned src = NTR_HAS(m, SRC) ? (unsigned)(m->src % SOURCES) : 0;
+    unsigned src = NTR_HAS(m, SRC) ? (unsigned)(m->src % NTR_SOURCES_MAX) : 0;
     scan->tcode[m->tcode & 63]++;
     seen->started[src] |= ntr_tcode_in(ntr_tcodes_with(NTR_IS_ABSOLUTE), m->tcode);
     scan->odd += is_odd(m) || (ntr_tcode_in(ntr_tcodes_of_flow(), m->tcode) && !seen->started[src]);

@@ -119,8 +119,8 @@ static ntr_confidence compare(const ntr_infer_trial *best, const ntr_infer_trial
     bool absurd = other->ran_away && !best->ran_away; /* few messages, endless execution */
     if (ntr_infer_trouble(best) == 0)
         return ntr_infer_trouble(other) || absurd ? NTR_CONFIDENCE_SURE : NTR_CONFIDENCE_UNKNOWN;
-    enum { FEW = 32 }; /* one contradiction in so many messages may be damage */
-    bool clean = best->contradictions * FEW <= best->followed;
+    enum { DAMAGE_RATIO = 32 }; /* one contradiction in so many messages may be damage */
+    bool clean = best->contradictions * DAMAGE_RATIO <= best->followed;
     bool poor = other->followed / (other->contradictions + 1) < best->followed / (best->contradictions + 1) / 4;
     return clean && poor ? NTR_CONFIDENCE_SURE : NTR_CONFIDENCE_LIKELY;
 }

@@ -2,40 +2,40 @@
 
 #include <string.h>
 
-enum { EVENTS = 256, SPANS_MAX = 1 << 20, CALLERS = 64, HARTS = 16 };
+enum { TRIAL_EVENTS = 256, TRIAL_SPANS_MAX = 1 << 20, RECENT_CALLERS = 64, RECENT_SOURCES = 16 };
 
 /* Return addresses of one source, as far as they are kept. */
-typedef struct callers {
-    uint64_t address[CALLERS];
+typedef struct recent_callers {
+    uint64_t address[RECENT_CALLERS];
     unsigned top, count;
     uint16_t src;
     bool leaf;         /* the latest of them was called and nothing else since: the smallest stack has it */
     uint64_t needless; /* the message of the latest needless return, from 1 */
-} callers;
+} recent_callers;
 
 /* A few sources at a time; one that shares a place with another forgets. */
-static callers *callers_of(callers *all, uint16_t src) {
-    callers *c = &all[src % HARTS];
-    if (c->src != src) *c = (callers){.src = src};
+static recent_callers *callers_of(recent_callers *all, uint16_t src) {
+    recent_callers *c = &all[src % RECENT_SOURCES];
+    if (c->src != src) *c = (recent_callers){.src = src};
     return c;
 }
 
-static void push(callers *c, uint64_t address) {
-    c->address[c->top++ % CALLERS] = address;
-    if (c->count < CALLERS) c->count++;
+static void push(recent_callers *c, uint64_t address) {
+    c->address[c->top++ % RECENT_CALLERS] = address;
+    if (c->count < RECENT_CALLERS) c->count++;
     c->leaf = true;
 }
 
 /* Whether it is where a call came from to which any return stack leads back. */
-static bool pops(callers *c, uint64_t target) {
+static bool pops(recent_callers *c, uint64_t target) {
     bool leaf = c->leaf;
     c->leaf = false;
     if (c->count == 0) return false;
     c->count--;
-    return c->address[--c->top % CALLERS] == target && leaf;
+    return c->address[--c->top % RECENT_CALLERS] == target && leaf;
 }
 
-static void returns(ntr_infer_trial *trial, callers *c, const ntr_event *e, bool implicit) {
+static void returns(ntr_infer_trial *trial, recent_callers *c, const ntr_event *e, bool implicit) {
     trial->implicit_returns += implicit;
     if (!pops(c, e->target) || implicit) return;
     trial->needless_returns++;
@@ -43,13 +43,13 @@ static void returns(ntr_infer_trial *trial, callers *c, const ntr_event *e, bool
 }
 
 /* Synchronizing forgets all calls, and a return that told of it needed its message. */
-static void synchronize(ntr_infer_trial *trial, callers *c, const ntr_event *e) {
+static void synchronize(ntr_infer_trial *trial, recent_callers *c, const ntr_event *e) {
     if (c->needless == e->message + 1) trial->needless_returns--;
     c->needless = 0;
     c->count = 0;
 }
 
-static void follow_calls(ntr_infer_trial *trial, callers *c, const ntr_event *e) {
+static void follow_calls(ntr_infer_trial *trial, recent_callers *c, const ntr_event *e) {
     bool implicit = e->flags & NTR_EVENT_IMPLICIT;
     switch (e->end) {
     case NTR_END_INDIRECT_CALL:
@@ -68,15 +68,15 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
     return hash ^ hash >> 29;
 }
 
-static void add_span(ntr_infer_trial *trial, callers *c, const ntr_event *e) {
+static void add_span(ntr_infer_trial *trial, recent_callers *c, const ntr_event *e) {
     trial->instructions += e->instructions;
     trial->spans++;
     trial->way = mix(mix(mix(trial->way, e->address), e->target), (uint64_t)e->halfwords << 16 | e->src);
     follow_calls(trial, c, e);
 }
 
-static void add(ntr_infer_trial *trial, callers *all, const ntr_event *e) {
-    callers *c = callers_of(all, e->src);
+static void add(ntr_infer_trial *trial, recent_callers *all, const ntr_event *e) {
+    recent_callers *c = callers_of(all, e->src);
     switch (e->kind) {
     case NTR_EVENT_SPAN: add_span(trial, c, e); break;
     case NTR_EVENT_SYNC: synchronize(trial, c, e); break;
@@ -99,9 +99,9 @@ static void add(ntr_infer_trial *trial, callers *all, const ntr_event *e) {
 }
 
 ntr_status ntr_infer_trial_run(const ntr_decoder_config *config, ntr_bytes stream, ntr_infer_trial *trial) {
-    ntr_event events[EVENTS];
+    ntr_event events[TRIAL_EVENTS];
     uint64_t message = 0;
-    callers all[HARTS] = {0};
+    recent_callers all[RECENT_SOURCES] = {0};
     ntr_status status;
     memset(trial, 0, sizeof *trial);
     trial->params = config->params;
@@ -110,13 +110,13 @@ ntr_status ntr_infer_trial_run(const ntr_decoder_config *config, ntr_bytes strea
     ntr_decoder_feed(decoder, stream.data, stream.size, true);
     do {
         size_t count;
-        status = ntr_decoder_read(decoder, events, EVENTS, &count);
+        status = ntr_decoder_read(decoder, events, TRIAL_EVENTS, &count);
         for (size_t i = 0; i < count; i++) {
             trial->followed += events[i].kind == NTR_EVENT_SPAN && events[i].message != message;
             message = events[i].message;
             add(trial, all, &events[i]);
         }
-    } while (status == NTR_OK && trial->spans < SPANS_MAX);
+    } while (status == NTR_OK && trial->spans < TRIAL_SPANS_MAX);
     trial->ran_away = status == NTR_OK;
     ntr_decoder_free(decoder);
     return status < 0 ? status : NTR_OK;

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* A self-loop that is said to have run longer is damage; this often takes seconds. */
-#define REPEATS_MAX (1ull << 28)
+#define SPIKE_REPEATS_MAX (1ull << 28)
 
 typedef struct listed {
     uint64_t pc, opcode;
@@ -61,15 +61,15 @@ uint64_t ntr_spike_log_count(const ntr_spike_log *log) { return log->count; }
 
 /* ---- reading a line ---------------------------------------------------------------------------------- */
 
-typedef struct cursor {
+typedef struct log_cursor {
     const char *at, *end;
-} cursor;
+} log_cursor;
 
-static void skip_blanks(cursor *c) {
+static void skip_blanks(log_cursor *c) {
     while (c->at < c->end && (*c->at == ' ' || *c->at == '\t')) c->at++;
 }
 
-static bool take(cursor *c, const char *text) {
+static bool take(log_cursor *c, const char *text) {
     size_t length = strlen(text);
     if ((size_t)(c->end - c->at) < length || memcmp(c->at, text, length) != 0) return false;
     c->at += length;
@@ -77,7 +77,7 @@ static bool take(cursor *c, const char *text) {
     return true;
 }
 
-static bool take_number(cursor *c, uint64_t *value) {
+static bool take_number(log_cursor *c, uint64_t *value) {
     const char *end = ntr_read_number(c->at, c->end, value);
     if (!end) return false;
     c->at = end;
@@ -135,7 +135,7 @@ static ntr_status committed(ntr_spike_log *log, const listed *insn, uint64_t pri
 /* ---- the kinds of lines ------------------------------------------------------------------------------- */
 
 /* 0xPC (0xOPCODE) */
-static bool take_insn(ntr_spike_log *log, cursor *c, listed *insn) {
+static bool take_insn(ntr_spike_log *log, log_cursor *c, listed *insn) {
     const char *start = c->at;
     if (!take_number(c, &insn->pc)) return false;
     if (!log->xlen) {
@@ -163,7 +163,7 @@ static uint64_t cause_of(const char *name, size_t length) {
 }
 
 /* trap_NAME, epc 0x...   or   interrupt #N, epc 0x... */
-static ntr_status exception_line(ntr_spike_log *log, cursor c) {
+static ntr_status exception_line(ntr_spike_log *log, log_cursor c) {
     told_trap trap = {.waits = true, .itype = NTR_ITYPE_EXCEPTION};
     if (take(&c, "interrupt")) {
         trap.itype = NTR_ITYPE_INTERRUPT;
@@ -181,15 +181,15 @@ static ntr_status exception_line(ntr_spike_log *log, cursor c) {
     return status;
 }
 
-static ntr_status times_line(ntr_spike_log *log, cursor c) {
+static ntr_status times_line(ntr_spike_log *log, log_cursor c) {
     uint64_t times;
-    if (!take_number(&c, &times) || !times || times > REPEATS_MAX || !take(&c, "times") || c.at < c.end)
+    if (!take_number(&c, &times) || !times || times > SPIKE_REPEATS_MAX || !take(&c, "times") || c.at < c.end)
         return refuse(log, "number of times expected");
     log->times = times;
     return NTR_OK;
 }
 
-static ntr_status insn_line(ntr_spike_log *log, cursor c) {
+static ntr_status insn_line(ntr_spike_log *log, log_cursor c) {
     listed insn;
     uint64_t priv = 0;
     bool commit = c.end - c.at > 1 && c.at[1] == ' ';
@@ -201,7 +201,7 @@ static ntr_status insn_line(ntr_spike_log *log, cursor c) {
 }
 
 ntr_status ntr_spike_log_line(ntr_spike_log *log, const char *line, size_t length) {
-    cursor c = {line, line + length};
+    log_cursor c = {line, line + length};
     uint64_t hart;
     log->line++;
     while (c.at < c.end && (c.end[-1] == '\r' || c.end[-1] == '\n')) c.end--;

@@ -7,33 +7,33 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct column {
+typedef struct ingress_column {
     const char *name;
     uint64_t most;
     uint16_t offset;
     uint8_t size; /* of the member: 1, 4 or 8 */
     bool hex;
-} column;
+} ingress_column;
 
 #define COLUMN(name, member, most, hex) \
     {name, most, offsetof(ntr_ingress, member), sizeof(((ntr_ingress *)0)->member), hex},
-static const column COLUMNS[] = {
+static const ingress_column COLUMNS[] = {
 #include "ingress/columns.def"
 };
 #undef COLUMN
 
 _Static_assert(sizeof COLUMNS / sizeof *COLUMNS == NTR_INGRESS_COLUMNS, "one column array entry each");
 
-static bool is_address(const column *c) { return c->offset == offsetof(ntr_ingress, iaddr); }
+static bool is_address(const ingress_column *c) { return c->offset == offsetof(ntr_ingress, iaddr); }
 
-static void store(ntr_ingress *block, const column *c, uint64_t value) {
+static void store(ntr_ingress *block, const ingress_column *c, uint64_t value) {
     char *at = (char *)block + c->offset;
     uint8_t byte = (uint8_t)value;
     uint32_t word = (uint32_t)value;
     memcpy(at, c->size == 1 ? (void *)&byte : c->size == 4 ? (void *)&word : (void *)&value, c->size);
 }
 
-static uint64_t load(const ntr_ingress *block, const column *c) {
+static uint64_t load(const ntr_ingress *block, const ingress_column *c) {
     const char *at = (const char *)block + c->offset;
     uint8_t byte;
     uint32_t word;
@@ -92,7 +92,7 @@ static ntr_status read_header(ntr_ingress_reader *r, const char *line, const cha
     return NTR_NEED_MORE;
 }
 
-static ntr_status read_cell(ntr_ingress_reader *r, const column *col, cell c, ntr_ingress *block) {
+static ntr_status read_cell(ntr_ingress_reader *r, const ingress_column *col, cell c, ntr_ingress *block) {
     uint64_t value;
     if (c.at == c.end) return NTR_OK;
     if (ntr_read_number(c.at, c.end, &value) != c.end)
@@ -137,7 +137,7 @@ const char *ntr_ingress_header(void) { return HEADER + 1; }
 int ntr_ingress_format(const ntr_ingress *block, char *out, size_t capacity) {
     size_t used = 0;
     for (unsigned i = 0; i < NTR_INGRESS_COLUMNS; i++) {
-        const column *col = &COLUMNS[i];
+        const ingress_column *col = &COLUMNS[i];
         uint64_t value = load(block, col);
         char text[24] = "";
         if (!is_address(col) || !block->no_iaddr) snprintf(text, sizeof text, col->hex ? "0x%" PRIx64 : "%" PRIu64, value);

@@ -1,23 +1,23 @@
 #include "isa/decode.h"
 
 /* The three classes of registers in section 1.3. */
-enum { ZERO, LINK, OTHER, ROLES };
+enum { ZERO, LINK, OTHER_REGISTER, ROLES };
 
 static unsigned role(unsigned reg) {
-    return reg == 0 ? ZERO : reg == 1 || reg == 5 ? LINK : OTHER;
+    return reg == 0 ? ZERO : reg == 1 || reg == 5 ? LINK : OTHER_REGISTER;
 }
 
 static const uint8_t jal_itype[ROLES] = {
     [ZERO] = NTR_ITYPE_DIRECT_JUMP,
     [LINK] = NTR_ITYPE_DIRECT_CALL,
-    [OTHER] = NTR_ITYPE_OTHER_DIRECT,
+    [OTHER_REGISTER] = NTR_ITYPE_OTHER_DIRECT,
 };
 
 /* [role of rd][rs1 is a link register]; the same link register twice is a call, see ntr_decode_jalr. */
 static const uint8_t jalr_itype[ROLES][2] = {
     [ZERO] = {NTR_ITYPE_INDIRECT_JUMP, NTR_ITYPE_RETURN},
     [LINK] = {NTR_ITYPE_INDIRECT_CALL, NTR_ITYPE_CO_SWAP},
-    [OTHER] = {NTR_ITYPE_OTHER_INDIRECT, NTR_ITYPE_RETURN},
+    [OTHER_REGISTER] = {NTR_ITYPE_OTHER_INDIRECT, NTR_ITYPE_RETURN},
 };
 
 static const uint8_t jump_flow[] = {

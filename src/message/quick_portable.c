@@ -4,3 +4,6 @@
 #include "message/quick.h"
 
 #include "message/quick_variant.h"
+
+#undef NTR_VARIANT
+#undef NTR_VARIANT_NAME

@@ -10,18 +10,18 @@ static size_t decode(const ntr_params *params, const uint8_t *bytes, ntr_message
 
 /* MSEO bits of 64 bytes of the stream; the current message begins in the first 32. A message then depends on the one
  * before it by two shifts, not by a load from memory. */
-typedef struct view {
+typedef struct mseo_view {
     const uint8_t *bytes;
     uint64_t low, high;
     unsigned at; /* index of the current message; from 32 on the view must move */
-} view;
+} mseo_view;
 
-NTR_INLINE view look(const uint8_t *bytes) {
+NTR_INLINE mseo_view look(const uint8_t *bytes) {
     ntr_window first = ntr_window_of(bytes), second = ntr_window_of(bytes + NTR_WINDOW);
-    return (view){bytes, first.low | (uint64_t)second.low << 32, first.high | (uint64_t)second.high << 32, 0};
+    return (mseo_view){bytes, first.low | (uint64_t)second.low << 32, first.high | (uint64_t)second.high << 32, 0};
 }
 
-NTR_INLINE void move_on(view *v) {
+NTR_INLINE void move_on(mseo_view *v) {
     v->bytes += NTR_WINDOW;
     v->at -= NTR_WINDOW;
     ntr_window second = ntr_window_of(v->bytes + NTR_WINDOW);
@@ -35,7 +35,7 @@ static ntr_quick_progress check(const ntr_params *params, const uint8_t *bytes, 
     unsigned known = ntr_dialect_messages(own.dialect);
     ntr_quick_progress p = {0};
     if (size < NEEDED) return p;
-    view v = look(bytes);
+    mseo_view v = look(bytes);
     for (;;) {
         if (v.at >= NTR_WINDOW) {
             if ((size_t)(bytes + size - v.bytes) < NEEDED + NTR_WINDOW) break;

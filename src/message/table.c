@@ -34,8 +34,12 @@ static const ntr_message_info messages[] = {
 #include <ntrace/messages.def>
 };
 #undef NTR_MESSAGE
+#undef F
+#undef IF
+#undef OPT
+#undef LAST
 
-enum { MESSAGES = sizeof messages / sizeof messages[0] };
+enum { MESSAGE_COUNT = sizeof messages / sizeof messages[0] };
 
 /* The row of each TCODE that has one. The rows are numbered by an enum of their own. */
 enum {
@@ -66,7 +70,7 @@ const ntr_message_info *ntr_message_get(const ntr_dialect *dialect, unsigned tco
     return ntr_is_known(dialect, tcode) ? &messages[row_of[tcode]] : NULL;
 }
 
-const ntr_message_info *ntr_message_at(size_t index) { return index < MESSAGES ? &messages[index] : NULL; }
+const ntr_message_info *ntr_message_at(size_t index) { return index < MESSAGE_COUNT ? &messages[index] : NULL; }
 
 bool ntr_tcode_is_sync(unsigned tcode) {
     return ntr_has_role(tcode, NTR_ROLE_SYNC);

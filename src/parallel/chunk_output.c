@@ -2,8 +2,8 @@
 
 #include "base/allocator.h"
 
-/* PART: fits a second-level cache. */
-enum { PART = 256 << 10, ALIGNMENT = 8 };
+/* PART_BYTES: fits a second-level cache. */
+enum { PART_BYTES = 256 << 10, ALIGNMENT = 8 };
 
 void ntr_parts_begin(ntr_parts *parts, const ntr_allocator *allocator) {
     *parts = (ntr_parts){.allocator = allocator};
@@ -28,7 +28,7 @@ static ntr_part *take_spare(ntr_parts *parts) {
 }
 
 void ntr_parts_free(ntr_parts *parts, ntr_part *part) {
-    if (part->room != PART) {
+    if (part->room != PART_BYTES) {
         ntr_dealloc(parts->allocator, part);
         return;
     }
@@ -39,7 +39,7 @@ void ntr_parts_free(ntr_parts *parts, ntr_part *part) {
 }
 
 static ntr_part *get(ntr_parts *parts, size_t room) {
-    ntr_part *part = room == PART ? take_spare(parts) : NULL;
+    ntr_part *part = room == PART_BYTES ? take_spare(parts) : NULL;
     if (!part && room <= SIZE_MAX - sizeof *part) part = ntr_realloc(parts->allocator, NULL, 1, sizeof *part + room);
     if (part) *part = (ntr_part){.room = room};
     return part;
@@ -80,7 +80,7 @@ void *ntr_chunk_output_room(ntr_chunk_output *output, ntr_parts *parts, unsigned
     if (output->open && (output->open->what != what || output->open->key != output->key)) end_run(output);
     if (left(output->last) < (output->open ? least : head + least)) {
         if (least > SIZE_MAX - head - ALIGNMENT) return NULL;
-        ntr_part *part = get(parts, head + least + ALIGNMENT > PART ? head + least + ALIGNMENT : PART);
+        ntr_part *part = get(parts, head + least + ALIGNMENT > PART_BYTES ? head + least + ALIGNMENT : PART_BYTES);
         if (!part) return NULL;
         append(output, part);
     }

@@ -4,15 +4,15 @@
 #define JUMP_HALFWORDS 2
 
 /* Decodes consecutive instructions. The bytes come from one window as far as it extends. */
-typedef struct walk {
+typedef struct insn_walk {
     const ntr_program *program;
     const ntr_context *context;
     uint64_t position, pc;
     ntr_code_window window;
     bool has_window;
-} walk;
+} insn_walk;
 
-static ntr_status decode(walk *at, ntr_insn *insn) {
+static ntr_status decode(insn_walk *at, ntr_insn *insn) {
     if (!at->has_window || at->pc - at->window.first >= at->window.size)
         at->has_window = ntr_program_window(at->program, at->context, at->position, at->pc, &at->window);
     return ntr_program_decode(at->program, at->context, at->position, at->has_window ? &at->window : NULL, at->pc,
@@ -50,7 +50,7 @@ static void finish(ntr_block *block, const ntr_program *program, const ntr_insn 
 
 void ntr_block_make(ntr_block *block, const ntr_program *program, const ntr_context *context, uint64_t position,
                     uint64_t address) {
-    walk at = {.program = program, .context = context, .position = position, .pc = address};
+    insn_walk at = {.program = program, .context = context, .position = position, .pc = address};
     ntr_insn before = {0}, insn = {0};
     block->start = block->key = address;
     for (;;) {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define CHUNK 1024 /* blocks per allocation */
+#define BLOCKS_PER_CHUNK 1024 /* blocks per allocation */
 #define TABLE_BITS_MIN 10
 #define CACHE_LINE 64
 
@@ -61,9 +61,9 @@ void ntr_block_table_clear(ntr_blocks *blocks) {
 }
 
 ntr_block *ntr_blocks_at(const ntr_blocks *blocks, size_t number) {
-    uintptr_t chunk = (uintptr_t)blocks->state->chunks[number / CHUNK];
+    uintptr_t chunk = (uintptr_t)blocks->state->chunks[number / BLOCKS_PER_CHUNK];
     ntr_block *first = (ntr_block *)((chunk + CACHE_LINE - 1) & ~(uintptr_t)(CACHE_LINE - 1));
-    return &first[number % CHUNK];
+    return &first[number % BLOCKS_PER_CHUNK];
 }
 
 /* ---- the tables ---- */
@@ -119,11 +119,11 @@ static int make_room(ntr_blocks *blocks) {
 
 ntr_block *ntr_block_table_fresh(ntr_blocks *blocks) {
     struct ntr_blocks_state *state = blocks->state;
-    if (blocks->count == state->chunk_count * CHUNK) {
+    if (blocks->count == state->chunk_count * BLOCKS_PER_CHUNK) {
         if (ntr_reserve(state->allocator, (void **)&state->chunks, &state->chunk_capacity, state->chunk_count + 1,
                         sizeof *state->chunks))
             return NULL;
-        void *chunk = ntr_realloc(state->allocator, NULL, 1, CHUNK * sizeof(ntr_block) + CACHE_LINE - 1);
+        void *chunk = ntr_realloc(state->allocator, NULL, 1, BLOCKS_PER_CHUNK * sizeof(ntr_block) + CACHE_LINE - 1);
         if (!chunk) return NULL;
         state->chunks[state->chunk_count++] = chunk;
     }

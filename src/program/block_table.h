@@ -28,7 +28,7 @@ struct ntr_blocks_state {
     ntr_views views;
     ntr_image_timeline timeline;
     uint64_t position, code_revision; /* position and program->code_revision for which the cache is valid */
-    void **chunks;             /* allocations of CHUNK blocks each, plus space for alignment */
+    void **chunks;             /* allocations of BLOCKS_PER_CHUNK blocks each, plus space for alignment */
     size_t chunk_count, chunk_capacity;
     ntr_block **pages;         /* hash table by page, as large as `table`: the newest block that starts in each page */
     size_t taken;              /* slots of `table` that are not empty */

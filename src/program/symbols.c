@@ -1,21 +1,20 @@
 #include "program/symbols.h"
 
 #include "base/allocator.h"
+#include "base/compare.h"
 #include "base/name.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
-
 /* Sorts by start. Of several symbols with the same start the best one comes last, because later ranges are laid over
  * earlier ones. */
 static int by_address(const void *left, const void *right) {
     const ntr_name *a = left, *b = right;
-    int order = ORDER(a->address, b->address);
-    if (!order) order = ORDER(a->function, b->function);
-    if (!order) order = ORDER(a->binding, b->binding);
-    if (!order) order = ORDER(a->size, b->size);
+    int order = NTR_COMPARE(a->address, b->address);
+    if (!order) order = NTR_COMPARE(a->function, b->function);
+    if (!order) order = NTR_COMPARE(a->binding, b->binding);
+    if (!order) order = NTR_COMPARE(a->size, b->size);
     if (!order) order = -strcmp(a->name, b->name);
     return order;
 }

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { POLLS = 1 << 17, WORD = 4 };
+enum { POLLS = 1 << 17, WORD_BYTES = 4 };
 
 static ntr_status fail(ntr_system *system, const trace_component *component, const char *what) {
     snprintf(system->error, sizeof system->error, "%s: %s", component->name, what);
@@ -146,10 +146,10 @@ static ntr_status enable(trace_component *component) {
     return NTR_OK;
 }
 
-typedef ntr_status (*action)(trace_component *component);
+typedef ntr_status (*bring_up_step)(trace_component *component);
 
 /* Applies `act` to all components, sinks first and encoders last. */
-static ntr_status for_each(ntr_system *system, action act) {
+static ntr_status for_each(ntr_system *system, bring_up_step act) {
     ntr_status status = NTR_OK;
     for (size_t i = 0; i < system->count && status == NTR_OK; i++) status = act(system->downstream[i]);
     return status;
@@ -219,11 +219,12 @@ static ntr_ram_window read_window(const trace_component *component) {
 }
 
 /* Reads a word through trRamData, or from system memory. */
-static bool read_word(const trace_component *component, bool through_registers, uint64_t address, uint8_t bytes[WORD]) {
+static bool read_word(const trace_component *component, bool through_registers, uint64_t address,
+                      uint8_t bytes[WORD_BYTES]) {
     const ntr_system_config *config = component->config;
-    if (!through_registers) return config->memory_read && config->memory_read(config->user, address, bytes, WORD);
+    if (!through_registers) return config->memory_read && config->memory_read(config->user, address, bytes, WORD_BYTES);
     const uint32_t word = read_register(component, NTR_REGISTER_RAM_DATA);
-    for (unsigned i = 0; i < WORD; i++) bytes[i] = (uint8_t)(word >> 8 * i);
+    for (unsigned i = 0; i < WORD_BYTES; i++) bytes[i] = (uint8_t)(word >> 8 * i);
     return true;
 }
 
@@ -247,7 +248,7 @@ static ntr_status read_part(const trace_component *component, uint64_t address, 
     const bool registers = size && has_data(component, address);
     while (size) {
         const size_t part = size < CHUNK ? (size_t)size : CHUNK;
-        for (size_t at = 0; at < part; at += WORD)
+        for (size_t at = 0; at < part; at += WORD_BYTES)
             if (!read_word(component, registers, address + at, bytes + at)) return NTR_E_IO;
         const ntr_status status = sink(user, 0, bytes, part);
         if (status != NTR_OK) return status;

@@ -1,8 +1,8 @@
 #include "system/options.h"
 
-#include <string.h>
+#include "base/array.h"
 
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+#include <string.h>
 
 /* Abbreviations of options.def. */
 #define E (1u << NTR_COMPONENT_ENCODER)
@@ -18,15 +18,21 @@ static const option_info infos[] = {
 #include "system/options.def"
 #undef NTR_SYSTEM_OPTION
 };
+#undef E
+#undef F
+#undef R
+#undef P
+#undef A
+#undef NONE
 
 static const char *const preset_names[] = {"minimal", "typical", "maximal"};
 
 const option_info *option_get(size_t option) {
-    return option < COUNT(infos) ? &infos[option] : NULL;
+    return option < NTR_COUNT(infos) ? &infos[option] : NULL;
 }
 
 option_id option_find(ntr_component component, const char *name) {
-    for (size_t i = 0; i < COUNT(infos); i++)
+    for (size_t i = 0; i < NTR_COUNT(infos); i++)
         if ((infos[i].components >> component & 1) && strcmp(infos[i].name, name) == 0) return (option_id)i;
     return OPTION_COUNT;
 }
@@ -38,7 +44,7 @@ preset_id preset_find(const char *name) {
 }
 
 void options_preset(option_values *options, preset_id preset) {
-    for (size_t i = 0; i < COUNT(infos); i++) options->value[i] = infos[i].preset[preset];
+    for (size_t i = 0; i < NTR_COUNT(infos); i++) options->value[i] = infos[i].preset[preset];
 }
 
 /* ---- options that exclude each other */

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { MODE_SRAM = 0, MODE_SMEM = 1, WORD = 4, ACCESS_MAX = 64, IDLE_BYTE = 0xff };
+enum { MODE_SRAM = 0, MODE_SMEM = 1, WORD = 4, RAM_ACCESS_MAX = 64, IDLE_BYTE = 0xff };
 
 typedef enum ram_pointer { START, LIMIT, WP, RP, POINTERS } ram_pointer;
 
@@ -14,7 +14,7 @@ typedef struct ram_sink {
     uint32_t mode;
     uint64_t at[POINTERS];
     bool wrapped;
-    uint8_t word[ACCESS_MAX]; /* the current, incomplete write */
+    uint8_t word[RAM_ACCESS_MAX]; /* the current, incomplete write */
     uint32_t word_size;       /* number of bytes in `word` */
     bool full;                /* stopped on wrap */
     uint8_t *sram;
@@ -51,9 +51,9 @@ static uint64_t written_pointer(const ram_sink *sink, ram_pointer which) {
 }
 
 /* The legal values of a pointer: first, first + align, .. last. */
-typedef struct value_range {
+typedef struct pointer_range {
     uint64_t first, last, align;
-} value_range;
+} pointer_range;
 
 static uint64_t highest_address(const option_values *o) {
     const uint64_t bits = OPTION(o, ADDRESS_BITS);
@@ -61,28 +61,30 @@ static uint64_t highest_address(const option_values *o) {
 }
 
 /* Returns the range of words that a buffer may use. */
-static value_range words_of(const ram_sink *sink) {
+static pointer_range words_of(const ram_sink *sink) {
     const option_values *o = &sink->base.options;
     const uint64_t access = OPTION(o, ACCESS), fixed = OPTION(o, SMEM_START);
-    if (sink->mode == MODE_SRAM) return (value_range){0, OPTION(o, SRAM) - access, access};
-    if (fixed != OPTION_NONE) return (value_range){fixed, fixed + OPTION(o, SMEM_SIZE) - access, access};
-    return (value_range){0, highest_address(o) & ~(access - 1), access};
+    if (sink->mode == MODE_SRAM) return (pointer_range){0, OPTION(o, SRAM) - access, access};
+    if (fixed != OPTION_NONE) return (pointer_range){fixed, fixed + OPTION(o, SMEM_SIZE) - access, access};
+    return (pointer_range){0, highest_address(o) & ~(access - 1), access};
 }
 
 static bool can_be_read(const ram_sink *sink) {
     return sink->mode == MODE_SRAM || OPTION(&sink->base.options, SMEM_READ);
 }
 
-static value_range range_of(const ram_sink *sink, ram_pointer which) {
+static pointer_range range_of(const ram_sink *sink, ram_pointer which) {
     const option_values *o = &sink->base.options;
-    const value_range words = words_of(sink);
+    const pointer_range words = words_of(sink);
     const bool start_fixed = sink->mode == MODE_SRAM || OPTION(o, SMEM_START) != OPTION_NONE;
     switch (which) {
     case START:
-        if (start_fixed) return (value_range){words.first, words.first, words.align};
-        return (value_range){0, highest_address(o) & ~(OPTION(o, START_ALIGN) - 1), OPTION(o, START_ALIGN)};
-    case LIMIT: return OPTION(o, LIMIT_FIXED) ? (value_range){words.last, words.last, words.align} : words;
-    case RP: return can_be_read(sink) ? (value_range){words.first, words.last + words.align - WORD, WORD} : (value_range){0, 0, WORD};
+        if (start_fixed) return (pointer_range){words.first, words.first, words.align};
+        return (pointer_range){0, highest_address(o) & ~(OPTION(o, START_ALIGN) - 1), OPTION(o, START_ALIGN)};
+    case LIMIT: return OPTION(o, LIMIT_FIXED) ? (pointer_range){words.last, words.last, words.align} : words;
+    case RP:
+        return can_be_read(sink) ? (pointer_range){words.first, words.last + words.align - WORD, WORD}
+                                 : (pointer_range){0, 0, WORD};
     default: return words;
     }
 }
@@ -93,7 +95,7 @@ static uint32_t clamp(uint32_t value, uint32_t first, uint32_t last) {
 
 /* Limits each half of the address separately, because software writes the halves one after the other. */
 static uint64_t legal_pointer(const ram_sink *sink, ram_pointer which, uint64_t written) {
-    const value_range range = range_of(sink, which);
+    const pointer_range range = range_of(sink, which);
     const uint64_t address = written & ~(range.align - 1);
     const uint32_t first_high = (uint32_t)(range.first >> 32), last_high = (uint32_t)(range.last >> 32);
     const uint32_t high = clamp((uint32_t)(address >> 32), first_high, last_high);
@@ -232,7 +234,7 @@ static void pass(trace_component *component) {
 /* Refuses inconsistent pointers: Enable then reads back 0. */
 static void enable(trace_component *component) {
     ram_sink *sink = self(component);
-    const value_range words = words_of(sink);
+    const pointer_range words = words_of(sink);
     component->enabled = sink->at[START] <= sink->at[WP] && sink->at[WP] <= sink->at[LIMIT] &&
                          sink->at[START] >= words.first && sink->at[LIMIT] <= words.last;
     sink->full = false;

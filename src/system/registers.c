@@ -1,9 +1,10 @@
 #include <ntrace/registers.h>
 
+#include "base/array.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
 /* The names of the reset column of registers.def. */
 enum { U = NTR_RESET_U, SD = NTR_RESET_SD };
 
@@ -45,39 +46,39 @@ static const ntr_register_value_info values[] = {
 #undef NTR_VALUE
 };
 
-_Static_assert(COUNT(components) == NTR_COMPONENT_COUNT, "a row for each component");
-_Static_assert(COUNT(registers) == NTR_REGISTER_COUNT, "a row for each register");
-_Static_assert(COUNT(fields) == NTR_BITS_COUNT, "a row for each field");
+_Static_assert(NTR_COUNT(components) == NTR_COMPONENT_COUNT, "a row for each component");
+_Static_assert(NTR_COUNT(registers) == NTR_REGISTER_COUNT, "a row for each register");
+_Static_assert(NTR_COUNT(fields) == NTR_BITS_COUNT, "a row for each field");
 
 static const char *const access_names[] = {"RO", "RW", "RW1C", "W1", "WARL"};
 static const char *const compliance_names[] = {"required", "optional", "absent"};
 
 const ntr_component_info *ntr_component_get(size_t component) {
-    return component < COUNT(components) ? &components[component] : NULL;
+    return component < NTR_COUNT(components) ? &components[component] : NULL;
 }
 
 const ntr_register_info *ntr_register_get(size_t reg) {
-    return reg < COUNT(registers) ? &registers[reg] : NULL;
+    return reg < NTR_COUNT(registers) ? &registers[reg] : NULL;
 }
 
 const ntr_bits_info *ntr_bits_get(size_t bits) {
-    return bits < COUNT(fields) ? &fields[bits] : NULL;
+    return bits < NTR_COUNT(fields) ? &fields[bits] : NULL;
 }
 
 const ntr_register_value_info *ntr_register_value_get(size_t index) {
-    return index < COUNT(values) ? &values[index] : NULL;
+    return index < NTR_COUNT(values) ? &values[index] : NULL;
 }
 
 const char *ntr_access_name(unsigned access) {
-    return access < COUNT(access_names) ? access_names[access] : NULL;
+    return access < NTR_COUNT(access_names) ? access_names[access] : NULL;
 }
 
 const char *ntr_compliance_name(unsigned compliance) {
-    return compliance < COUNT(compliance_names) ? compliance_names[compliance] : NULL;
+    return compliance < NTR_COUNT(compliance_names) ? compliance_names[compliance] : NULL;
 }
 
 const char *ntr_bits_meaning(ntr_bits bits, uint32_t value) {
-    for (size_t i = 0; i < COUNT(values); i++)
+    for (size_t i = 0; i < NTR_COUNT(values); i++)
         if (values[i].bits == bits && values[i].value == value) return values[i].meaning;
     return NULL;
 }
@@ -90,7 +91,7 @@ int ntr_register_name(ntr_register reg, unsigned number, char *out, size_t capac
 
 ntr_register ntr_register_find(const char *name, unsigned *number) {
     char made[48];
-    for (unsigned reg = 0; reg < COUNT(registers); reg++)
+    for (unsigned reg = 0; reg < NTR_COUNT(registers); reg++)
         for (unsigned n = 0; n < registers[reg].count; n++) {
             ntr_register_name((ntr_register)reg, n, made, sizeof made);
             if (strcmp(made, name) != 0) continue;
@@ -108,7 +109,7 @@ static int belongs(const ntr_register_info *row, ntr_component component) {
 }
 
 ntr_register ntr_register_at(ntr_component component, uint32_t offset, unsigned *number) {
-    for (unsigned reg = 0; reg < COUNT(registers); reg++) {
+    for (unsigned reg = 0; reg < NTR_COUNT(registers); reg++) {
         const ntr_register_info *row = &registers[reg];
         if (!belongs(row, component)) continue;
         for (unsigned n = 0; n < row->count; n++) {
@@ -121,7 +122,7 @@ ntr_register ntr_register_at(ntr_component component, uint32_t offset, unsigned 
 }
 
 ntr_bits ntr_bits_find(const char *name) {
-    for (unsigned i = 0; i < COUNT(fields); i++)
+    for (unsigned i = 0; i < NTR_COUNT(fields); i++)
         if (strcmp(fields[i].name, name) == 0) return (ntr_bits)i;
     return NTR_BITS_COUNT;
 }

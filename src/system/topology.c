@@ -2,18 +2,13 @@
 #include "system/topology.h"
 
 #include "base/allocator.h"
+#include "base/try.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#define TOPOLOGY_MAX (1u << 20)
-
-#define TRY(call)                                                                                                      \
-    do {                                                                                                               \
-        ntr_status try_status_ = (call);                                                                               \
-        if (try_status_ != NTR_OK) return try_status_;                                                                 \
-    } while (0)
+#define TOPOLOGY_BYTES_MAX (1u << 20)
 
 static ntr_status fail_file(const ntr_system *system, ntr_status status, const char *what) {
     if (system->config.error) snprintf(system->config.error, system->config.error_size, "%s", what);
@@ -277,7 +272,7 @@ static ntr_status read_root(ntr_system *system, const json_t *root) {
 ntr_status topology_read(ntr_system *system) {
     const ntr_bytes text = system->config.topology;
     json_error_t error = {0};
-    if (text.size > TOPOLOGY_MAX) return fail_file(system, NTR_E_LIMIT, "a topology has at most 1 MiB");
+    if (text.size > TOPOLOGY_BYTES_MAX) return fail_file(system, NTR_E_LIMIT, "a topology has at most 1 MiB");
     json_t *root = json_loadb((const char *)text.data, text.size, JSON_REJECT_DUPLICATES, &error);
     if (!root) {
         if (system->config.error)

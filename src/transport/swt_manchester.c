@@ -4,10 +4,17 @@
 #include "transport/messages.h"
 #include "transport/state_set.h"
 
-/* FIRST: before the first phase of a bit. SECOND_x: the first phase of the bit was x. */
-enum manchester_state { IDLE, START, FIRST, SECOND_0, SECOND_1, DEAD };
+/* MANCHESTER_FIRST: before the first phase of a bit. SECOND_x: the first phase of the bit was x. */
+enum manchester_state {
+    MANCHESTER_IDLE,
+    MANCHESTER_START,
+    MANCHESTER_FIRST,
+    MANCHESTER_SECOND_0,
+    MANCHESTER_SECOND_1,
+    MANCHESTER_DEAD
+};
 
-enum { LEAD_IN = 8 };
+enum { MANCHESTER_LEAD_IN = 8 };
 
 typedef struct manchester_reader {
     ntr_transport_reader base;
@@ -24,23 +31,23 @@ typedef struct manchester_writer {
 
 static unsigned next(unsigned state, unsigned phase) {
     switch (state) {
-    case IDLE: return phase ? START : IDLE;
-    case START: return phase ? DEAD : FIRST;
-    case FIRST: return phase ? SECOND_1 : SECOND_0;
-    case SECOND_0: return phase ? FIRST : IDLE; /* 00 is the stop bit */
-    default: return phase ? DEAD : FIRST;
+    case MANCHESTER_IDLE: return phase ? MANCHESTER_START : MANCHESTER_IDLE;
+    case MANCHESTER_START: return phase ? MANCHESTER_DEAD : MANCHESTER_FIRST;
+    case MANCHESTER_FIRST: return phase ? MANCHESTER_SECOND_1 : MANCHESTER_SECOND_0;
+    case MANCHESTER_SECOND_0: return phase ? MANCHESTER_FIRST : MANCHESTER_IDLE; /* 00 is the stop bit */
+    default: return phase ? MANCHESTER_DEAD : MANCHESTER_FIRST;
     }
 }
 
 static void search(manchester_reader *reader) {
-    reader->states = STATE(DEAD) - 1;
+    reader->states = STATE(MANCHESTER_DEAD) - 1;
     reader->complete = false;
 }
 
 static ntr_status read_start(ntr_transport_reader *base) {
     manchester_reader *reader = (manchester_reader *)base;
     search(reader);
-    if (base->options.begin == NTR_BEGIN_ALIGNED) reader->states = STATE(IDLE);
+    if (base->options.begin == NTR_BEGIN_ALIGNED) reader->states = STATE(MANCHESTER_IDLE);
     finder_start(&reader->finder, 8, NTR_BEGIN_ALIGNED, CALIBRATION_8, 32);
     return NTR_OK;
 }
@@ -63,16 +70,16 @@ static void at_boundary(manchester_reader *reader, bool starts) {
 static ntr_status read_beat(ntr_transport_reader *base, unsigned phase) {
     manchester_reader *reader = (manchester_reader *)base;
     const uint32_t before = reader->states;
-    reader->states = states_step(before, phase, next, DEAD);
+    reader->states = states_step(before, phase, next, MANCHESTER_DEAD);
     if (!reader->states) {
         finder_break(&reader->finder, base, NTR_E_FORMAT, base->position);
         search(reader);
-    } else if (before == STATE(IDLE) && phase) {
+    } else if (before == STATE(MANCHESTER_IDLE) && phase) {
         at_boundary(reader, true);
-    } else if (before != STATE(IDLE) && reader->states == STATE(IDLE)) {
+    } else if (before != STATE(MANCHESTER_IDLE) && reader->states == STATE(MANCHESTER_IDLE)) {
         at_boundary(reader, false);
-    } else if (reader->complete && reader->states == STATE(FIRST) && before != STATE(START)) {
-        return take_bit(reader, before == STATE(SECOND_1));
+    } else if (reader->complete && reader->states == STATE(MANCHESTER_FIRST) && before != STATE(MANCHESTER_START)) {
+        return take_bit(reader, before == STATE(MANCHESTER_SECOND_1));
     }
     return NTR_OK;
 }
@@ -93,7 +100,7 @@ static ntr_status put_byte(ntr_transport_writer *base, unsigned byte) {
 }
 
 static ntr_status write_start(ntr_transport_writer *base) {
-    return writer_give_many(base, 0, LEAD_IN);
+    return writer_give_many(base, 0, MANCHESTER_LEAD_IN);
 }
 
 static ntr_status write_byte(ntr_transport_writer *base, unsigned id, uint8_t byte) {

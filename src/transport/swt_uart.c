@@ -3,10 +3,10 @@
 #include "transport/messages.h"
 #include "transport/state_set.h"
 
-/* DATA + k: k of the eight data bits received. */
-enum uart_state { IDLE, DATA, STOP = DATA + 8, DEAD };
+/* UART_DATA + k: k of the eight data bits received. */
+enum uart_state { UART_IDLE, UART_DATA, UART_STOP = UART_DATA + 8, UART_DEAD };
 
-enum { LEAD_IN = 16, FRAME_BITS = 10 };
+enum { UART_LEAD_IN = 16, FRAME_BITS = 10 };
 
 typedef struct uart_reader {
     ntr_transport_reader base;
@@ -24,21 +24,21 @@ typedef struct uart_writer {
 
 static unsigned next(unsigned state, unsigned bit) {
     switch (state) {
-    case IDLE: return bit ? IDLE : DATA;
-    case STOP: return bit ? IDLE : DEAD;
+    case UART_IDLE: return bit ? UART_IDLE : UART_DATA;
+    case UART_STOP: return bit ? UART_IDLE : UART_DEAD;
     default: return state + 1;
     }
 }
 
 static void search(uart_reader *reader) {
-    reader->states = STATE(DEAD) - 1;
+    reader->states = STATE(UART_DEAD) - 1;
     reader->complete = false;
 }
 
 static ntr_status read_start(ntr_transport_reader *base) {
     uart_reader *reader = (uart_reader *)base;
     search(reader);
-    if (base->options.begin == NTR_BEGIN_ALIGNED) reader->states = STATE(IDLE);
+    if (base->options.begin == NTR_BEGIN_ALIGNED) reader->states = STATE(UART_IDLE);
     finder_start(&reader->finder, 8, base->options.begin, CALIBRATION_8, 32);
     return NTR_OK;
 }
@@ -46,16 +46,16 @@ static ntr_status read_start(ntr_transport_reader *base) {
 static ntr_status read_beat(ntr_transport_reader *base, unsigned bit) {
     uart_reader *reader = (uart_reader *)base;
     const uint32_t before = reader->states;
-    reader->states = states_step(before, bit, next, DEAD);
+    reader->states = states_step(before, bit, next, UART_DEAD);
     if (!reader->states) {
         finder_break(&reader->finder, base, NTR_E_FORMAT, base->position);
         search(reader);
-    } else if (before == STATE(IDLE)) {
-        reader->complete = reader->states == STATE(DATA);
+    } else if (before == STATE(UART_IDLE)) {
+        reader->complete = reader->states == STATE(UART_DATA);
         reader->byte = reader->bits = 0;
     } else if (reader->complete && reader->bits < 8) {
         reader->byte = (uint8_t)(reader->byte | bit << reader->bits++);
-    } else if (reader->complete && reader->states == STATE(IDLE)) {
+    } else if (reader->complete && reader->states == STATE(UART_IDLE)) {
         return finder_beat(&reader->finder, base, reader->byte, base->position - (FRAME_BITS - 1));
     }
     return NTR_OK;
@@ -75,7 +75,7 @@ static ntr_status put_byte(ntr_transport_writer *base, unsigned byte) {
 /* Idle bits determine where bytes begin, but they may occur inside a message. Only an idle byte, or the last byte of a
  * message, determines where messages begin. */
 static ntr_status write_start(ntr_transport_writer *base) {
-    TRY(writer_give_many(base, 1, LEAD_IN));
+    TRY(writer_give_many(base, 1, UART_LEAD_IN));
     return put_byte(base, 0xff);
 }
 

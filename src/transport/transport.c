@@ -2,10 +2,9 @@
 #include "transport/transports.h"
 
 #include "base/allocator.h"
+#include "base/array.h"
 
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 static const ntr_transport transports[] = {
 #define NTR_TRANSPORT(ops, name, bits, lines, idle_level, ids, summary) {name, summary, bits, NTR_LINES_##lines, idle_level, ids},
@@ -26,22 +25,22 @@ static const char *const note_names[] = {
 };
 
 const ntr_transport *ntr_transport_at(size_t index) {
-    return index < COUNT(transports) ? &transports[index] : NULL;
+    return index < NTR_COUNT(transports) ? &transports[index] : NULL;
 }
 
 const ntr_transport *ntr_transport_find(const char *name) {
-    for (size_t i = 0; name && i < COUNT(transports); i++)
+    for (size_t i = 0; name && i < NTR_COUNT(transports); i++)
         if (strcmp(transports[i].name, name) == 0) return &transports[i];
     return NULL;
 }
 
 const char *ntr_note_name(unsigned kind) {
-    return kind < COUNT(note_names) ? note_names[kind] : NULL;
+    return kind < NTR_COUNT(note_names) ? note_names[kind] : NULL;
 }
 
 /* Returns NULL when `transport` is not an element of `transports`. */
 static const transport_ops *find_ops(const ntr_transport *transport) {
-    for (size_t i = 0; i < COUNT(transports); i++)
+    for (size_t i = 0; i < NTR_COUNT(transports); i++)
         if (transport == &transports[i]) return ops_of[i];
     return NULL;
 }

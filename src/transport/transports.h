@@ -2,6 +2,8 @@
 #ifndef NTR_TRANSPORT_TRANSPORTS_H
 #define NTR_TRANSPORT_TRANSPORTS_H
 
+#include "base/try.h"
+
 #include <ntrace/transport.h>
 
 enum { OUT_BYTES = 4096, OUT_BEATS = 512 };
@@ -45,12 +47,6 @@ typedef struct transport_ops {
 #define NTR_TRANSPORT(ops, ...) extern const transport_ops ntr_##ops##_ops;
 #include "transport/transports.def"
 #undef NTR_TRANSPORT
-
-#define TRY(call)                                                                                                      \
-    do {                                                                                                               \
-        ntr_status try_status_ = (call);                                                                               \
-        if (try_status_ != NTR_OK) return try_status_;                                                                 \
-    } while (0)
 
 /* Passes bytes of stream `id` to the sink. The bytes are buffered; `size` is at most OUT_BYTES, and the bytes of one
  * call are never split. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum state {
-    HEADER,   /* before $enddefinitions */
+enum vcd_state {
+    IN_HEADER,   /* before $enddefinitions */
     IN_VAR,   /* $var to $end */
     SKIP,     /* any other section of the header, or a comment, to $end */
     BODY_END, /* $enddefinitions to $end */
@@ -211,11 +211,11 @@ static ntr_status take_token(ntr_pin_reader *reader, const char *token) {
     vcd_parser *parser = &reader->vcd;
     const bool end = strcmp(token, "$end") == 0;
     switch (parser->state) {
-    case HEADER: return header_token(reader, token);
+    case IN_HEADER: return header_token(reader, token);
     case BODY: return body_token(reader, token);
     case IN_VAR:
         if (!end) return var_token(reader, token);
-        parser->state = HEADER;
+        parser->state = IN_HEADER;
         return end_var(reader);
     case BODY_END:
         if (!end) return NTR_OK;
@@ -223,7 +223,7 @@ static ntr_status take_token(ntr_pin_reader *reader, const char *token) {
         return check_wires(reader);
     case SKIP_LINE: return NTR_OK;
     default:
-        if (end) parser->state = parser->state == SKIP ? HEADER : BODY;
+        if (end) parser->state = parser->state == SKIP ? IN_HEADER : BODY;
         return NTR_OK;
     }
 }
@@ -241,7 +241,7 @@ ntr_status vcd_byte(ntr_pin_reader *reader, char byte) {
     if (byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n') {
         TRY(end_token(reader));
         parser->line += byte == '\n';
-        if (byte == '\n' && parser->state == SKIP_LINE) parser->state = HEADER;
+        if (byte == '\n' && parser->state == SKIP_LINE) parser->state = IN_HEADER;
         return NTR_OK;
     }
     if (parser->token_size + 1 < TOKEN_MAX) {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BEAT_TIME = 20, TEXT = 4096, LINE = 64, CLOCK_WIRE = NTR_PINS_MAX, FIRST_ID = '!' };
+enum { BEAT_TIME = 20, VCD_TEXT = 4096, LINE = 64, CLOCK_WIRE = NTR_PINS_MAX, VCD_FIRST_ID = '!' };
 
 struct ntr_vcd_writer {
     const ntr_transport *transport;
@@ -19,7 +19,7 @@ struct ntr_vcd_writer {
     bool clock;
     unsigned levels;
     size_t text_size;
-    char text[TEXT];
+    char text[VCD_TEXT];
 };
 
 static bool is_clocked(const ntr_vcd_writer *writer) {
@@ -33,7 +33,7 @@ static ntr_status flush(ntr_vcd_writer *writer) {
 }
 
 static ntr_status put(ntr_vcd_writer *writer, const char *line, int size) {
-    if ((size_t)size > TEXT - writer->text_size) TRY(flush(writer));
+    if ((size_t)size > VCD_TEXT - writer->text_size) TRY(flush(writer));
     memcpy(writer->text + writer->text_size, line, (size_t)size);
     writer->text_size += (size_t)size;
     return NTR_OK;
@@ -49,13 +49,13 @@ static ntr_status put_time(ntr_vcd_writer *writer, uint64_t halves) {
 }
 
 static ntr_status put_level(ntr_vcd_writer *writer, unsigned wire, bool level) {
-    const char line[] = {level ? '1' : '0', (char)(FIRST_ID + wire), '\n'};
+    const char line[] = {level ? '1' : '0', (char)(VCD_FIRST_ID + wire), '\n'};
     return put(writer, line, sizeof line);
 }
 
 static ntr_status put_wire(ntr_vcd_writer *writer, unsigned wire) {
     char line[LINE];
-    const int id = FIRST_ID + (int)wire;
+    const int id = VCD_FIRST_ID + (int)wire;
     const int size = wire == CLOCK_WIRE ? snprintf(line, sizeof line, "$var wire 1 %c TRC_CLK $end\n", id)
                                         : snprintf(line, sizeof line, "$var wire 1 %c TRC_DATA[%u] $end\n", id, wire);
     return put(writer, line, size);
