@@ -18,7 +18,7 @@ struct step {
     ntr_context context;
 };
 
-struct side {
+struct compare_side {
     dpi_bytes bytes;
     ntr_params params;
     ntr_decoder *decoder;
@@ -33,7 +33,7 @@ struct side {
 struct compare {
     dpi_error error;
     ntr_program *program;
-    struct side sides[2];
+    struct compare_side sides[2];
     char difference[400];
 };
 
@@ -57,7 +57,7 @@ void *ntr_dpi_compare_new(const char *program, const char *design, const char *m
     return compare;
 }
 
-static void close_side(struct side *side) {
+static void close_side(struct compare_side *side) {
     ntr_decoder_free(side->decoder);
     side->decoder = NULL;
 }
@@ -90,7 +90,7 @@ int ntr_dpi_compare_byte(void *handle, unsigned side, unsigned byte) {
 
 /* ---- a stream as steps */
 
-static ntr_status open_side(struct compare *compare, struct side *side) {
+static ntr_status open_side(struct compare *compare, struct compare_side *side) {
     const ntr_decoder_config config = {.size = sizeof config, .params = side->params, .program = compare->program};
     ntr_status status;
 
@@ -104,7 +104,7 @@ static ntr_status open_side(struct compare *compare, struct side *side) {
     return ntr_decoder_feed(side->decoder, side->bytes.data, side->bytes.size, true);
 }
 
-static const ntr_event *next_event(struct side *side) {
+static const ntr_event *next_event(struct compare_side *side) {
     while (side->at == side->count) {
         if (side->status != NTR_OK) return NULL;
         side->at = 0;
@@ -119,7 +119,7 @@ static bool is_trap(unsigned end) {
 }
 
 /* Ownership also comes behind every sync: only news counts. */
-static bool is_news(struct side *side, const ntr_context *context) {
+static bool is_news(struct compare_side *side, const ntr_context *context) {
     if (ntr_context_equal(&side->context, context)) return false;
     side->context = *context;
     return true;
@@ -129,7 +129,7 @@ static struct step step_of(const ntr_event *e, enum step_kind kind) {
     return (struct step){.kind = (uint8_t)kind, .offset = e->offset, .message = e->message};
 }
 
-static struct step run_of(struct side *side, const ntr_event *e) {
+static struct step run_of(struct compare_side *side, const ntr_event *e) {
     struct step run = step_of(e, STEP_RUN);
 
     run.address = e->address;
@@ -144,7 +144,7 @@ static struct step run_of(struct side *side, const ntr_event *e) {
 }
 
 /* The event's step; false: it has none. */
-static bool to_step(struct side *side, const ntr_event *e, struct step *step) {
+static bool to_step(struct compare_side *side, const ntr_event *e, struct step *step) {
     switch (e->kind) {
     case NTR_EVENT_SPAN:
     case NTR_EVENT_NO_CODE:
@@ -167,7 +167,7 @@ static bool to_step(struct side *side, const ntr_event *e, struct step *step) {
     }
 }
 
-static struct step next_piece(struct side *side) {
+static struct step next_piece(struct compare_side *side) {
     const ntr_event *e;
     struct step step = {.kind = STEP_END};
 
@@ -184,7 +184,7 @@ static struct step next_piece(struct side *side) {
     return (struct step){.kind = STEP_END, .offset = side->bytes.size};
 }
 
-static struct step next_step(struct side *side) {
+static struct step next_step(struct compare_side *side) {
     struct step step = next_piece(side);
 
     if (step.kind == STEP_RUN && !step.halfwords) return next_step(side); /* trapped before its first instruction */

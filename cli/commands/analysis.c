@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVENTS_AT_ONCE 1024
+#define ANALYSIS_EVENTS 1024
 
 #define S struct cli_analysis_options
 const struct cli_option cli_analysis_options[] = {
@@ -103,9 +103,9 @@ static ntr_status process_events(struct cli_analysis *a, const ntr_event *events
 }
 
 static ntr_status read_events(struct cli_analysis *a, cli_take_events take, void *user) {
-    ntr_event events[EVENTS_AT_ONCE];
+    ntr_event events[ANALYSIS_EVENTS];
     size_t count = 0;
-    ntr_status status = ntr_decoder_read(a->decoder, events, EVENTS_AT_ONCE, &count);
+    ntr_status status = ntr_decoder_read(a->decoder, events, ANALYSIS_EVENTS, &count);
     ntr_status taken = process_events(a, events, count, take, user);
 
     return status < 0 || taken >= 0 ? status : taken;

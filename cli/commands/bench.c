@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#define EVENTS_AT_ONCE 256 /* small enough for the L1 data cache */
+#define BENCH_EVENTS 256 /* small enough for the L1 data cache */
 #define ROUNDS_MOST    99
 
 struct bench_options {
@@ -90,11 +90,11 @@ static void count_instructions(struct bench *b) {
 }
 
 static void read_events(struct bench *b) {
-    static ntr_event events[EVENTS_AT_ONCE];
+    static ntr_event events[BENCH_EVENTS];
     ntr_decoder *decoder = open_decoder(b);
     size_t count;
 
-    while (b->status == NTR_OK) b->status = ntr_decoder_read(decoder, events, EVENTS_AT_ONCE, &count);
+    while (b->status == NTR_OK) b->status = ntr_decoder_read(decoder, events, BENCH_EVENTS, &count);
     ntr_decoder_free(decoder);
 }
 
@@ -108,7 +108,7 @@ static const struct stage {
     {"count", count_instructions, true},
     {"events", read_events, true},
 };
-enum { CHECK, READ, COUNT, EVENTS, STAGES };
+enum { STAGE_CHECK, STAGE_READ, STAGE_COUNT, STAGE_EVENTS, STAGE_TOTAL };
 
 /* ---- measuring */
 
@@ -162,12 +162,12 @@ static void write_stage(struct bench *b, struct cli_rows *rows, const struct sta
 
 /* Writes how the time of reading events divides into reading messages and everything after it. */
 static void write_shares(struct cli_rows *rows, const double *times) {
-    const double rest = times[EVENTS] - times[READ];
+    const double rest = times[STAGE_EVENTS] - times[STAGE_READ];
     const struct {
         const char *name;
         double time;
     } shares[] = {
-        {"messages", times[READ]},
+        {"messages", times[STAGE_READ]},
         {"walks and events", rest > 0 ? rest : 0},
     };
 
@@ -176,7 +176,7 @@ static void write_shares(struct cli_rows *rows, const double *times) {
             .kind = "time",
             .label = shares[i].name,
             .cells = {CLI_REAL("ms", shares[i].time * 1e3, 3),
-                      CLI_REAL("%", 100 * rate(shares[i].time, times[EVENTS]), 1)},
+                      CLI_REAL("%", 100 * rate(shares[i].time, times[STAGE_EVENTS]), 1)},
         };
         cli_row_write(rows, &row);
     }
@@ -195,13 +195,13 @@ static void write_trace(const struct bench *b, struct cli_rows *rows) {
 }
 
 static int bench_all(struct bench *b, struct cli_rows *rows) {
-    double times[STAGES];
+    double times[STAGE_TOTAL];
 
     count_instructions(b); /* sets b->counts, and warms the caches */
-    for (size_t i = 0; i < STAGES && b->status >= 0; i++) times[i] = measure(b, &stages[i]);
+    for (size_t i = 0; i < STAGE_TOTAL && b->status >= 0; i++) times[i] = measure(b, &stages[i]);
     if (b->status < 0) return cli_fail("%s: %s", b->trace.input.name, ntr_status_text(b->status));
     write_trace(b, rows);
-    for (size_t i = 0; i < STAGES; i++) write_stage(b, rows, &stages[i], times[i]);
+    for (size_t i = 0; i < STAGE_TOTAL; i++) write_stage(b, rows, &stages[i], times[i]);
     write_shares(rows, times);
     return cli_trace_totals(&b->trace, &b->counts);
 }

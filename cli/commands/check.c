@@ -46,7 +46,7 @@ static const struct cli_group groups[] = {
     {0},
 };
 
-struct run {
+struct check_run {
     const struct check_options *options;
     struct cli_trace trace;
     struct cli_output out;
@@ -81,7 +81,7 @@ static int list_rules(const struct check_options *o) {
     return cli_output_close(&out, CLI_OK);
 }
 
-static int select_rule(struct run *r, const char *id, size_t length) {
+static int select_rule(struct check_run *r, const char *id, size_t length) {
     const ntr_check_rule *rule;
 
     for (size_t i = 0; (rule = ntr_check_rule_at(i)); i++) {
@@ -92,7 +92,7 @@ static int select_rule(struct run *r, const char *id, size_t length) {
     return cli_fail("--rules: no rule '%.*s' ('ntrace check --list-rules' lists them)", (int)length, id);
 }
 
-static int select_rules(struct run *r) {
+static int select_rules(struct check_run *r) {
     const struct cli_list *list = &r->options->rules;
 
     if (!list->count) memset(r->wanted, true, sizeof r->wanted);
@@ -109,14 +109,14 @@ static int select_rules(struct run *r) {
 /* ---- checking */
 
 static void found(void *user, const ntr_finding *finding) {
-    struct run *r = user;
+    struct check_run *r = user;
 
     if (r->options->src >= 0 && finding->has_source && finding->src != r->options->src) return;
     if (r->wanted[finding->index])
         cli_findings_add(&r->findings, (enum cli_findings_format)r->options->result.format, finding);
 }
 
-static int check_stream(struct run *r, ntr_check *check) {
+static int check_stream(struct check_run *r, ntr_check *check) {
     ntr_bytes span;
     bool last = false;
 
@@ -128,7 +128,7 @@ static int check_stream(struct run *r, ntr_check *check) {
     return CLI_OK;
 }
 
-static int exit_status(const struct run *r) {
+static int exit_status(const struct check_run *r) {
     static const int lowest[] = {[FAIL_ERROR] = NTR_SEVERITY_ERROR,
                                  [FAIL_WARNING] = NTR_SEVERITY_WARNING,
                                  [FAIL_NOTE] = NTR_SEVERITY_NOTE,
@@ -139,7 +139,7 @@ static int exit_status(const struct run *r) {
     return CLI_OK;
 }
 
-static int check_all(struct run *r, ntr_check *check) {
+static int check_all(struct check_run *r, ntr_check *check) {
     const enum cli_findings_format format = (enum cli_findings_format)r->options->result.format;
 
     cli_findings_begin(&r->findings, format);
@@ -150,7 +150,7 @@ static int check_all(struct run *r, ntr_check *check) {
     return cli_trace_status(&r->trace, ntr_check_messages(check) != 0, status);
 }
 
-static int check_trace(struct run *r) {
+static int check_trace(struct check_run *r) {
     const struct check_options *o = r->options;
     ntr_image_info first;
     ntr_status status;
@@ -175,7 +175,7 @@ static int check_trace(struct run *r) {
 }
 
 static int check_run(const void *options, char **operands) {
-    struct run r = {.options = options};
+    struct check_run r = {.options = options};
 
     if (r.options->list) return list_rules(r.options);
     if (!operands[0]) return cli_fail("expected TRACE; see 'ntrace help check'");

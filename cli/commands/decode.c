@@ -13,7 +13,7 @@
 #include <ntrace/decoder.h>
 #include <ntrace/event_sorter.h>
 
-#define EVENTS_AT_ONCE 256 /* small enough for the L1 data cache */
+#define DECODE_EVENTS 256 /* small enough for the L1 data cache */
 
 struct decode_options {
     struct cli_stream stream;
@@ -157,13 +157,13 @@ static int report_status(struct decode *d, ntr_status status) {
 }
 
 static int decode_serial(struct decode *d, struct cli_decode_output *output) {
-    ntr_event events[EVENTS_AT_ONCE];
+    ntr_event events[DECODE_EVENTS];
     ntr_status status = NTR_OK;
     bool wanted = true;
 
     while (wanted && !d->out.done && status != NTR_END) {
         size_t count = 0;
-        status = ntr_decoder_read(d->decoder, events, EVENTS_AT_ONCE, &count);
+        status = ntr_decoder_read(d->decoder, events, DECODE_EVENTS, &count);
         if (count) d->any = true;
         for (size_t i = 0; i < count && wanted; i++) wanted = take_event(d, output, &events[i]);
         if (status < 0) return report_status(d, status);
@@ -174,13 +174,13 @@ static int decode_serial(struct decode *d, struct cli_decode_output *output) {
 
 /* ---- decoding with several threads */
 
-struct delivery {
+struct decode_delivery {
     struct decode *decode;
     struct cli_decode_output *output;
 };
 
 static void deliver_event(void *user, const ntr_event *event) {
-    struct delivery *s = user;
+    struct decode_delivery *s = user;
 
     s->decode->any = true;
     take_event(s->decode, s->output, event);
@@ -195,7 +195,7 @@ static int finish_parallel(struct decode *d, const struct cli_threads *threads, 
 
 static int decode_parallel(struct decode *d, const struct cli_decode_settings *settings,
                            struct cli_decode_output *output, uint64_t *missing) {
-    struct delivery delivery = {d, output};
+    struct decode_delivery delivery = {d, output};
     enum cli_span_place spans = cli_decode_output_spans(settings->show);
     struct cli_threads threads = {
         .settings = settings,

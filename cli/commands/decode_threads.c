@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* Kinds of data in a chunk output. */
-enum { TEXT, EVENTS, MISSING };
+enum { PART_TEXT, PART_EVENTS, PART_MISSING };
 
 /* Smallest file size, in bytes, that is decoded with several threads. Smaller files take less time than starting
  * threads. */
@@ -35,7 +35,7 @@ static void reserve_text(void *user) {
     size_t room;
 
     close_text(m);
-    m->out.buffer = ntr_chunk_room(m->chunk, TEXT, CLI_OUTPUT_ROOM, &room);
+    m->out.buffer = ntr_chunk_room(m->chunk, PART_TEXT, CLI_OUTPUT_ROOM, &room);
     m->out.capacity = room;
     if (m->out.buffer) return;
     m->out.buffer = m->discard;
@@ -75,7 +75,7 @@ static void begin(void *user, ntr_chunk *chunk) {
 
 static ntr_status put_event(struct thread_data *m, const ntr_event *event) {
     close_text(m);
-    return ntr_chunk_put(m->chunk, EVENTS, event, sizeof *event);
+    return ntr_chunk_put(m->chunk, PART_EVENTS, event, sizeof *event);
 }
 
 static ntr_status take_events(void *user, ntr_chunk *chunk, const ntr_event *events, size_t count) {
@@ -103,7 +103,7 @@ static ntr_status end(void *user, ntr_chunk *chunk) {
     if (!m->output || ntr_chunk_status(chunk) != NTR_OK) return ntr_chunk_status(chunk);
     uint64_t missing = cli_decode_output_missing(m->output) - m->missing;
     m->missing += missing; /* `end` is called once more after the pre-sync messages of the next chunk */
-    return missing ? ntr_chunk_put(chunk, MISSING, &missing, sizeof missing) : NTR_OK;
+    return missing ? ntr_chunk_put(chunk, PART_MISSING, &missing, sizeof missing) : NTR_OK;
 }
 
 /* ---- delivery in stream order */
@@ -111,9 +111,9 @@ static ntr_status end(void *user, ntr_chunk *chunk) {
 static ntr_status deliver(void *user, unsigned what, const void *data, size_t size) {
     struct cli_threads *t = user;
 
-    if (what == TEXT) cli_output_write(t->out, data, size);
-    if (what == MISSING) t->missing += *(const uint64_t *)data;
-    for (const ntr_event *e = data; what == EVENTS && size; e++, size -= sizeof *e) t->event(t->user, e);
+    if (what == PART_TEXT) cli_output_write(t->out, data, size);
+    if (what == PART_MISSING) t->missing += *(const uint64_t *)data;
+    for (const ntr_event *e = data; what == PART_EVENTS && size; e++, size -= sizeof *e) t->event(t->user, e);
     return t->out->done ? NTR_END : NTR_OK; /* the reader of the output has closed it */
 }
 

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SOURCES 4096
-
 struct diff_options {
     struct cli_stream stream;
     struct cli_images images;
@@ -25,7 +23,7 @@ struct diff_options {
 static const struct cli_option diff_table[] = {
     CLI_FLAG(0, "pc", S, pc, "B is a list of program counters, one per line, as written by 'decode --output pc'"),
     CLI_FLAG(0, "no-time", S, no_time, "do not compare timestamps"),
-    CLI_NUMBER(0, "src", "N", S, src, 0, SOURCES - 1, -1, "compare only this source"),
+    CLI_NUMBER(0, "src", "N", S, src, 0, NTR_SOURCES_MAX - 1, -1, "compare only this source"),
     CLI_NUMBER(0, "max", "N", S, most, 1, 1000000, 100, "stop after this many differences (default 100)"),
     CLI_CHOICE(0, "format", "text|jsonl", S, result.format, CLI_FORMAT_TEXT, "output format (default text)"),
     {0},
@@ -190,14 +188,14 @@ static int find_sources(const struct diff *d, const char *path, bool *found, boo
         *many = true;
         if (!strcmp(path, "-")) status = cli_fail("-: several sources: choose one with --src");
         while (status == CLI_OK && cli_trace_message(&trace, &message) == NTR_OK)
-            if (NTR_HAS(&message, SRC)) found[message.src % SOURCES] = true;
+            if (NTR_HAS(&message, SRC)) found[message.src % NTR_SOURCES_MAX] = true;
     }
     cli_trace_close(&trace);
     return status;
 }
 
 static int compare_sources(struct diff *d) {
-    bool found[SOURCES] = {false}, many = false;
+    bool found[NTR_SOURCES_MAX] = {false}, many = false;
     int status = CLI_OK;
 
     if (d->options->src >= 0) return compare_source(d, (int)d->options->src);
@@ -205,7 +203,7 @@ static int compare_sources(struct diff *d) {
         if (strcmp(d->paths[i], "-") != 0) status = find_sources(d, d->paths[i], found, &many);
     if (status != CLI_OK) return status;
     if (!many) return compare_source(d, -1);
-    for (int i = 0; i < SOURCES && status == CLI_OK; i++)
+    for (int i = 0; i < NTR_SOURCES_MAX && status == CLI_OK; i++)
         if (found[i]) status = compare_source(d, i);
     return status;
 }

@@ -42,7 +42,7 @@ static const struct cli_group groups[] = {
     {0},
 };
 
-static const struct source {
+static const struct encode_source {
     const char *name;
     cli_encode_source read;
     bool program; /* requires a program image */
@@ -52,7 +52,7 @@ static const struct source {
     {"spike-log", cli_encode_spike, false},
 };
 
-static const struct source *find_source(const char *name) {
+static const struct encode_source *find_source(const char *name) {
     for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
         if (strcmp(sources[i].name, name) == 0) return &sources[i];
     }
@@ -60,9 +60,9 @@ static const struct source *find_source(const char *name) {
 }
 
 /* State of one run of the command. */
-struct run {
+struct encode_run {
     const struct encode_options *options;
-    const struct source *source;
+    const struct encode_source *source;
     ntr_program *program;
     ntr_encoder_config config;
     struct cli_output out;
@@ -89,7 +89,7 @@ static ntr_status take_block(void *user, const ntr_ingress *block) {
 
 /* ---- opening */
 
-static int open_program(struct run *r) {
+static int open_program(struct encode_run *r) {
     r->program = ntr_program_new(NULL);
     if (!r->program) return cli_fail("out of memory");
     if (cli_images_load(&r->options->images, r->program) != CLI_OK) return CLI_FAILED;
@@ -98,7 +98,7 @@ static int open_program(struct run *r) {
     return CLI_OK;
 }
 
-static int open_encoder(struct run *r) {
+static int open_encoder(struct encode_run *r) {
     ntr_status status;
 
     ntr_encoder_config_init(&r->config);
@@ -123,7 +123,7 @@ static size_t filter_bounds(const ntr_encoder_config *config, uint64_t bounds[2 
     return count;
 }
 
-static int open_classifier(struct run *r) {
+static int open_classifier(struct encode_run *r) {
     ntr_classifier_config config;
     uint64_t bounds[2 * NTR_FILTERS_MAX];
     ntr_status status;
@@ -147,7 +147,7 @@ static int open_classifier(struct run *r) {
 /* ---- encoding */
 
 /* Ends the execution: flushes the classifier, then the encoder. */
-static int finish(struct run *r) {
+static int finish(struct encode_run *r) {
     uint64_t next = NTR_ADDRESS_UNKNOWN;
     ntr_status status = ntr_classifier_finish(r->encode.classifier, &next);
 
@@ -161,7 +161,7 @@ static int finish(struct run *r) {
     return cli_fail("%s: at the end of the input: %s", path, *detail ? detail : ntr_status_text(status));
 }
 
-static void report_losses(const struct run *r) {
+static void report_losses(const struct encode_run *r) {
     ntr_encoder_status status;
 
     ntr_encoder_status_get(r->encode.encoder, &status);
@@ -172,7 +172,7 @@ static void report_losses(const struct run *r) {
     if (status.stall_cycles) cli_note("FIFO full: the hart was stalled for %" PRIu64 " cycles", status.stall_cycles);
 }
 
-static int encode_input(struct run *r) {
+static int encode_input(struct encode_run *r) {
     if (open_program(r) != CLI_OK || open_encoder(r) != CLI_OK || open_classifier(r) != CLI_OK) return CLI_FAILED;
     r->encode.hart = (unsigned)r->options->hart;
     r->encode.xlen = ntr_program_xlen(r->program);
@@ -196,7 +196,7 @@ static int check_usage(const struct encode_options *o) {
 }
 
 static int encode_run(const void *options, char **operands) {
-    struct run r = {.options = options};
+    struct encode_run r = {.options = options};
 
     (void)operands;
     if (check_usage(r.options) != CLI_OK) return CLI_FAILED;

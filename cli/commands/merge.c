@@ -10,8 +10,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define SOURCES 4096
-
 struct merge_options {
     struct cli_stream stream;
     struct cli_result result;
@@ -71,7 +69,7 @@ static bool advance(struct merge_input *p) {
             cli_defect_add(&p->defects, &p->trace.params, &p->message);
             continue;
         }
-        ntr_clock *clock = &p->clocks[NTR_HAS(&p->message, SRC) ? p->message.src % SOURCES : 0];
+        ntr_clock *clock = &p->clocks[NTR_HAS(&p->message, SRC) ? p->message.src % NTR_SOURCES_MAX : 0];
         ntr_clock_follow(clock, &p->trace.params, &p->message);
         if (clock->known && clock->time > p->time) p->time = clock->time;
         return true;
@@ -83,7 +81,7 @@ static int open_input(struct merge *m, const struct merge_options *o, const char
     struct merge_input *p = &m->inputs[m->count];
 
     *p = (struct merge_input){
-        .trace.input.fd = -1, .index = (uint32_t)m->count, .clocks = calloc(SOURCES, sizeof *p->clocks)};
+        .trace.input.fd = -1, .index = (uint32_t)m->count, .clocks = calloc(NTR_SOURCES_MAX, sizeof *p->clocks)};
     m->count++;
     if (!p->clocks) return cli_fail("out of memory");
     if (cli_trace_open(&p->trace, path, &o->stream) != CLI_OK) return CLI_FAILED;

@@ -54,7 +54,7 @@ static const struct cli_group groups[] = {
 
 enum { TEXT_ROWS = 40 };
 
-struct writer {
+struct profile_writer {
     struct cli_output *out;
     ntr_profile_by by;
     const ntr_profile *profile;
@@ -85,7 +85,7 @@ static void write_context(struct cli_output *out, const ntr_profile_row *row) {
     if (row->context.has_hcontext) cli_output_print(out, "  hcontext %" PRIu64, row->context.hcontext);
 }
 
-static void write_label(const struct writer *w, const ntr_profile_row *row) {
+static void write_label(const struct profile_writer *w, const ntr_profile_row *row) {
     switch (w->by) {
     case NTR_PROFILE_FUNCTION: cli_output_text(w->out, row->name ? row->name : "[unknown]"); break;
     case NTR_PROFILE_LINE:
@@ -102,7 +102,7 @@ static void write_label(const struct writer *w, const ntr_profile_row *row) {
     write_place(w->out, row);
 }
 
-static void write_text_row(const struct writer *w, const ntr_profile_row *row) {
+static void write_text_row(const struct profile_writer *w, const ntr_profile_row *row) {
     const ntr_profile *p = w->profile;
 
     cli_output_print(w->out, "%15" PRIu64 " %6.2f %%", row->self, percent(row->self, p->instructions));
@@ -116,7 +116,7 @@ static void write_text_row(const struct writer *w, const ntr_profile_row *row) {
     cli_output_text(w->out, "\n");
 }
 
-static void write_text(const struct writer *w, size_t rows) {
+static void write_text(const struct profile_writer *w, size_t rows) {
     static const char *const labels[] = {"function", "line", "instruction", "hart", "context"};
 
     cli_output_print(w->out, "# %" PRIu64 " instructions\n", w->profile->instructions);
@@ -137,7 +137,7 @@ static void json_text(struct cli_output *out, const char *key, const char *value
     cli_output_json(out, value);
 }
 
-static void write_json_row(const struct writer *w, const ntr_profile_row *row) {
+static void write_json_row(const struct profile_writer *w, const ntr_profile_row *row) {
     cli_output_print(w->out, "{\"self\":%" PRIu64 ",\"total\":%" PRIu64 ",\"calls\":%" PRIu64, row->self, row->total,
                      row->calls);
     if (w->profile->ticks)
@@ -159,15 +159,15 @@ static void write_json_row(const struct writer *w, const ntr_profile_row *row) {
 }
 
 static void csv_text(struct cli_output *out, const char *text) {
-    enum { NAME_MAX_SHOWN = 4096 };
-    char name[NAME_MAX_SHOWN + 1], cell[2 * NAME_MAX_SHOWN + 2];
+    enum { NAME_BYTES_MAX = 4096 };
+    char name[NAME_BYTES_MAX + 1], cell[2 * NAME_BYTES_MAX + 2];
 
     snprintf(name, sizeof name, "%s", text ? text : "");
     cli_output_text(out, ",");
     cli_output_write(out, cell, (size_t)(cli_put_csv(cell, name) - cell));
 }
 
-static void write_csv_row(const struct writer *w, const ntr_profile_row *row) {
+static void write_csv_row(const struct profile_writer *w, const ntr_profile_row *row) {
     cli_output_print(w->out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",0x%" PRIx64 ",%u", row->self,
                      row->total, row->calls, row->self_ticks, row->total_ticks, row->address, row->src);
     csv_text(w->out, row->name);
@@ -175,7 +175,7 @@ static void write_csv_row(const struct writer *w, const ntr_profile_row *row) {
     cli_output_print(w->out, ",%" PRIu32 "\n", row->line);
 }
 
-static void write_rows(const struct writer *w, enum cli_format format, int64_t top) {
+static void write_rows(const struct profile_writer *w, enum cli_format format, int64_t top) {
     size_t rows = w->profile->count;
 
     if (top < 0 && format == CLI_FORMAT_TEXT) top = TEXT_ROWS;
@@ -204,7 +204,7 @@ static int show(struct cli_analysis *a, const struct profile_options *o, int sta
     if (cli_output_open(&out, o->result.path) != CLI_OK) {
         status = CLI_FAILED;
     } else {
-        const struct writer w = {&out, by, &profile};
+        const struct profile_writer w = {&out, by, &profile};
         write_rows(&w, (enum cli_format)o->result.format, o->top);
         status = cli_output_close(&out, status);
     }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BUFFER_SIZE 16384u
+#define PART_BUFFER_SIZE 16384u
 
 /* A piece is a file that is open during each flush only. */
 struct piece {
@@ -83,7 +83,7 @@ static bool begin(const struct cli_split_files *p, struct piece *piece, const ch
     size_t size = strlen(p->prefix) + strlen(name) + 32;
 
     piece->path = malloc(size);
-    piece->buffer = malloc(BUFFER_SIZE);
+    piece->buffer = malloc(PART_BUFFER_SIZE);
     if (!piece->path || !piece->buffer) return false;
     snprintf(piece->path, size, "%s-%s%u.nex", p->prefix, name, index);
     return true;
@@ -94,12 +94,12 @@ int cli_split_files_write(struct cli_split_files *p, const char *name, uint32_t 
 
     if (!piece || (!piece->path && !begin(p, piece, name, index))) return cli_fail("out of memory");
     for (const uint8_t *bytes = data; size;) {
-        size_t part = size < BUFFER_SIZE - piece->used ? size : BUFFER_SIZE - piece->used;
+        size_t part = size < PART_BUFFER_SIZE - piece->used ? size : PART_BUFFER_SIZE - piece->used;
         memcpy(piece->buffer + piece->used, bytes, part);
         piece->used += part;
         bytes += part;
         size -= part;
-        if (piece->used == BUFFER_SIZE && flush(piece) != CLI_OK) return CLI_FAILED;
+        if (piece->used == PART_BUFFER_SIZE && flush(piece) != CLI_OK) return CLI_FAILED;
     }
     return CLI_OK;
 }

@@ -52,12 +52,12 @@ const struct cli_option *cli_group_rows(const struct cli_group *group) {
 }
 
 /* Walks every option of every group; at the end slot->option is NULL. */
-struct walk {
+struct option_walk {
     const struct cli_group *group;
     const struct cli_option *option;
 };
 
-static bool walk_next(struct walk *walk, void *options, struct slot *slot) {
+static bool walk_next(struct option_walk *walk, void *options, struct slot *slot) {
     if (walk->option) walk->option++;
     while (walk->group->title) {
         if (!walk->option) walk->option = cli_group_rows(walk->group);
@@ -74,7 +74,7 @@ static bool walk_next(struct walk *walk, void *options, struct slot *slot) {
 }
 
 void cli_options_init(const struct cli_group *groups, void *options) {
-    struct walk walk = {groups, NULL};
+    struct option_walk walk = {groups, NULL};
     struct slot slot;
 
     while (walk_next(&walk, options, &slot)) {
@@ -94,7 +94,7 @@ void cli_options_init(const struct cli_group *groups, void *options) {
 }
 
 void cli_options_release(const struct cli_group *groups, void *options) {
-    struct walk walk = {groups, NULL};
+    struct option_walk walk = {groups, NULL};
     struct slot slot;
 
     while (walk_next(&walk, options, &slot)) {
@@ -107,7 +107,7 @@ void cli_options_release(const struct cli_group *groups, void *options) {
 
 static void find_long(const struct cli_group *groups, void *options, const char *name, size_t length,
                       struct slot *slot) {
-    struct walk walk = {groups, NULL};
+    struct option_walk walk = {groups, NULL};
 
     while (walk_next(&walk, options, slot)) {
         if (strlen(slot->option->name) == length && memcmp(slot->option->name, name, length) == 0) return;
@@ -115,7 +115,7 @@ static void find_long(const struct cli_group *groups, void *options, const char 
 }
 
 static void find_letter(const struct cli_group *groups, void *options, char letter, struct slot *slot) {
-    struct walk walk = {groups, NULL};
+    struct option_walk walk = {groups, NULL};
 
     while (walk_next(&walk, options, slot)) {
         if (slot->option->letter == letter) return;
@@ -204,7 +204,7 @@ bool cli_looks_like(const char *word, const char *meant) {
 }
 
 static void tell_unknown(const struct cli_group *groups, void *options, const char *argument) {
-    struct walk walk = {groups, NULL};
+    struct option_walk walk = {groups, NULL};
     struct slot slot;
     char name[64];
     size_t length = strcspn(argument, "=");

@@ -10,18 +10,19 @@
 #define FLAG(id, option_name, option_text, option_help) VALUE(id, option_name, CLI_KIND_SET, NULL, option_help), .text = option_text
 
 /* Options by the kinds of <ntrace/params.def>. */
-#define OPTION_DIALECT(id, name, min, max, words, help, no_help) {VALUE(id, name, CLI_KIND_STRING, "NAME", help)},
-#define OPTION_NUMBER(id, name, lo, hi, words, help, no_help)                                                          \
+#define STREAM_OPTION_DIALECT(id, name, min, max, words, help, no_help)                                                \
+    {VALUE(id, name, CLI_KIND_STRING, "NAME", help)},
+#define STREAM_OPTION_NUMBER(id, name, lo, hi, words, help, no_help)                                                          \
     {VALUE(id, name, CLI_KIND_NUMBER, "N", help), .min = lo, .max = hi},
-#define OPTION_ONE_OF(id, name, min, max, words, help, no_help) {VALUE(id, name, CLI_KIND_CHOICE, words, help)},
-#define OPTION_WORD(id, name, min, max, words, help, no_help)   {VALUE(id, name, CLI_KIND_CHOICE, words, help)},
-#define OPTION_FLAG(id, name, min, max, words, help, no_help)   {FLAG(id, name, "on", help)},
-#define OPTION_SWITCH(id, name, min, max, words, help, no_help) \
+#define STREAM_OPTION_ONE_OF(id, name, min, max, words, help, no_help) {VALUE(id, name, CLI_KIND_CHOICE, words, help)},
+#define STREAM_OPTION_WORD(id, name, min, max, words, help, no_help)   {VALUE(id, name, CLI_KIND_CHOICE, words, help)},
+#define STREAM_OPTION_FLAG(id, name, min, max, words, help, no_help)   {FLAG(id, name, "on", help)},
+#define STREAM_OPTION_SWITCH(id, name, min, max, words, help, no_help) \
     {FLAG(id, name, "on", help)}, {FLAG(id, "no-" name, "off", no_help)},
 
 const struct cli_option cli_stream_options[] = {
 #define NTR_PARAM(id, member, name, kind, min, max, words, initial, scope, found, encoder, help, no_help)                  \
-    OPTION_##kind(id, name, min, max, words, help, no_help)
+    STREAM_OPTION_##kind(id, name, min, max, words, help, no_help)
 #include <ntrace/params.def>
 #undef NTR_PARAM
     CLI_FLAG(0, "auto", struct cli_stream, infer,

@@ -5,10 +5,9 @@
 #include "io/memory.h"
 #include "options/diagnostics.h"
 
+#include <ntrace/params.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define SOURCES 4096
 
 typedef void (*event_function)(struct cli_decode_output *o, const ntr_event *event);
 
@@ -27,14 +26,15 @@ struct cli_decode_output {
 
 /* A trace of events only (ICT) has no flow: then its addresses are the program counters that it tells. */
 static void event_without_flow(struct cli_decode_output *o, const ntr_event *e) {
-    if (e->kind != NTR_EVENT_ICT || o->flowing[e->src % SOURCES] || e->flags & NTR_EVENT_ADDRESS_UNKNOWN) return;
+    if (e->kind != NTR_EVENT_ICT || o->flowing[e->src % NTR_SOURCES_MAX] || e->flags & NTR_EVENT_ADDRESS_UNKNOWN)
+        return;
     const struct cli_insn insn = {.span = e, .retired.address = e->address};
     char *line = cli_output_reserve(o->out, CLI_INSN_LINE_MAX);
     cli_output_commit(o->out, cli_pc_line(NULL, &insn, line));
 }
 
 static void expand_event(struct cli_decode_output *o, const ntr_event *e) {
-    if (e->kind == NTR_EVENT_SPAN || e->kind == NTR_EVENT_SYNC) o->flowing[e->src % SOURCES] = true;
+    if (e->kind == NTR_EVENT_SPAN || e->kind == NTR_EVENT_SYNC) o->flowing[e->src % NTR_SOURCES_MAX] = true;
     if (e->kind == NTR_EVENT_SPAN) {
         if (!cli_expand_span(o->expand, e, o->out)) o->missing++;
     } else if (o->settings.show == CLI_SHOW_PC) {
@@ -144,8 +144,8 @@ static bool open_parts(struct cli_decode_output *o) {
     cli_render render = shows[show].render[o->settings.format];
 
     o->text.places = cli_symbol_cache_new(o->settings.program);
-    o->text.depths = calloc(SOURCES, sizeof *o->text.depths);
-    o->flowing = calloc(SOURCES, sizeof *o->flowing);
+    o->text.depths = calloc(NTR_SOURCES_MAX, sizeof *o->text.depths);
+    o->flowing = calloc(NTR_SOURCES_MAX, sizeof *o->flowing);
     if (!o->text.places || !o->text.depths || !o->flowing) return false;
     if (show == CLI_SHOW_INSN) open_extras(o);
     if (!render) return true;

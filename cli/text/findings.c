@@ -13,14 +13,14 @@
 
 /* ---- words */
 
-struct words {
+struct finding_text {
     char text[LINE_ROOM];
     size_t length;
 };
 
-static void add(struct words *w, const char *form, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct finding_text *w, const char *form, ...) __attribute__((format(printf, 2, 3)));
 
-static void add(struct words *w, const char *form, ...) {
+static void add(struct finding_text *w, const char *form, ...) {
     va_list values;
 
     va_start(values, form);
@@ -31,7 +31,7 @@ static void add(struct words *w, const char *form, ...) {
 }
 
 /* "byte 0x1f, message #12 DirectBranch, field ICNT" */
-static void add_place(struct words *w, const struct cli_findings *f, const ntr_finding *finding) {
+static void add_place(struct finding_text *w, const struct cli_findings *f, const ntr_finding *finding) {
     const char *field = ntr_field_name((ntr_field)finding->field);
 
     add(w, "byte 0x%" PRIx64 ", message #%" PRIu64, finding->offset, finding->message);
@@ -40,7 +40,7 @@ static void add_place(struct words *w, const struct cli_findings *f, const ntr_f
     if (field) add(w, ", field %s", field);
 }
 
-static void add_value(struct words *w, const ntr_finding *finding) {
+static void add_value(struct finding_text *w, const ntr_finding *finding) {
     const ntr_field field = (ntr_field)finding->field;
     const ntr_field_info *info = ntr_field_get(field);
     const uint64_t value = finding->at->value[finding->field];
@@ -48,7 +48,7 @@ static void add_value(struct words *w, const ntr_finding *finding) {
     add(w, info->base == NTR_BASE_HEX ? "%s=0x%" PRIx64 : "%s=%" PRIu64, info->name, value);
 }
 
-static void add_message(struct words *w, const struct cli_findings *f, const ntr_message *message) {
+static void add_message(struct finding_text *w, const struct cli_findings *f, const ntr_message *message) {
     char text[NTR_MESSAGE_TEXT_MAX];
 
     if (ntr_message_format(f->params, message, text, sizeof text) < 0) return;
@@ -58,7 +58,7 @@ static void add_message(struct words *w, const struct cli_findings *f, const ntr
 }
 
 /* The field's value, else the message, else where execution was. */
-static void add_found(struct words *w, const struct cli_findings *f, const ntr_finding *finding) {
+static void add_found(struct finding_text *w, const struct cli_findings *f, const ntr_finding *finding) {
     const bool has_field =
         finding->at && finding->field < NTR_FIELD_COUNT && (finding->at->present >> finding->field & 1);
 
@@ -77,7 +77,7 @@ static void add_found(struct words *w, const struct cli_findings *f, const ntr_f
 
 /* ---- text */
 
-static void add_line(struct words *w, const struct cli_findings *f, const ntr_finding *finding) {
+static void add_line(struct finding_text *w, const struct cli_findings *f, const ntr_finding *finding) {
     add_place(w, f, finding);
     add(w, ": %s: %s [%s, section %s], found ", ntr_severity_name((ntr_severity)finding->severity),
         finding->rule->about, finding->rule->id, finding->rule->section);
@@ -85,7 +85,7 @@ static void add_line(struct words *w, const struct cli_findings *f, const ntr_fi
 }
 
 static void text_add(struct cli_findings *f, const ntr_finding *finding) {
-    struct words w = {.length = 0};
+    struct finding_text w = {.length = 0};
 
     add_line(&w, f, finding);
     cli_output_print(f->out, "%s: %s\n", f->file, w.text);
@@ -107,7 +107,7 @@ static void text_end(struct cli_findings *f, uint64_t messages, int status) {
 
 static void jsonl_add(struct cli_findings *f, const ntr_finding *finding) {
     const char *field = ntr_field_name((ntr_field)finding->field);
-    struct words found = {.length = 0};
+    struct finding_text found = {.length = 0};
 
     cli_output_print(f->out,
                      "{\"rule\":\"%s\",\"severity\":\"%s\",\"section\":\"%s\",\"offset\":%" PRIu64 ",\"size\":%" PRIu64
@@ -178,7 +178,7 @@ static void sarif_begin(struct cli_findings *f) {
 }
 
 static void sarif_add(struct cli_findings *f, const ntr_finding *finding) {
-    struct words text = {.length = 0};
+    struct finding_text text = {.length = 0};
 
     add_line(&text, f, finding);
     cli_output_print(f->out, "%s\n{\"ruleId\":\"%s\",\"ruleIndex\":%zu,\"level\":\"%s\",\"message\":{\"text\":",
@@ -219,7 +219,7 @@ static void xml(struct cli_output *out, const char *text) {
 
 static void junit_add(struct cli_findings *f, const ntr_finding *finding) {
     struct cli_rule_tally *t = &f->rules[finding->index];
-    struct words w = {.length = 0};
+    struct finding_text w = {.length = 0};
 
     add_line(&w, f, finding);
     add(&w, "\n");

@@ -21,7 +21,7 @@ _Static_assert(sizeof(struct place) == 64, "a place is a cache line");
 
 /* A context is known by a number, its view, so that a place need not hold all of it. Contexts fall out of the table; one
  * that comes back gets a new number, and the places of the old one are never found again. */
-struct view {
+struct context_view {
     ntr_context context;
     uint64_t number; /* 0: empty */
 };
@@ -30,7 +30,7 @@ struct cli_symbol_cache {
     const ntr_program *program;
     bool by_context; /* images are bound to contexts; otherwise all contexts are view 1 */
     uint64_t views;  /* numbers given so far */
-    struct view contexts[CONTEXTS];
+    struct context_view contexts[CONTEXTS];
     struct place table[1 << BITS];
 };
 
@@ -63,9 +63,9 @@ static uint64_t mix(uint64_t value) {
 static uint64_t view_of(struct cli_symbol_cache *places, const ntr_context *context) {
     if (!places->by_context) return 1;
     uint64_t parts = context->scontext * 31 + context->hcontext * 7 + context->prv * 2u + context->v;
-    struct view *view = &places->contexts[(mix(parts) >> 32) % CONTEXTS];
+    struct context_view *view = &places->contexts[(mix(parts) >> 32) % CONTEXTS];
     if (!view->number || !ntr_context_equal(&view->context, context))
-        *view = (struct view){.context = *context, .number = ++places->views};
+        *view = (struct context_view){.context = *context, .number = ++places->views};
     return view->number;
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { SIGNALS = 65, DEFAULT_OR_IGNORE = 1 };
+enum { SIGNAL_NUMBERS = 65, DEFAULT_OR_IGNORE = 1 };
 
 /* Arguments of the system call in progress: QEMU does not report them when it returns. */
 static __thread uint64_t argument[6];
@@ -15,7 +15,7 @@ static __thread uint64_t argument[6];
 
 /* Handlers are never removed, even when they serve no signal any more. */
 static struct signal_handler *handlers;
-static uint64_t handler_of[SIGNALS];
+static uint64_t handler_of[SIGNAL_NUMBERS];
 
 static struct signal_handler *find_handler(uint64_t address) {
     struct signal_handler *handler = handlers;
@@ -55,7 +55,7 @@ static void sigaction_returned(void) {
     const char *action = (const char *)(uintptr_t)(channel->head.guest_base + argument[1]);
     uint64_t address = 0;
 
-    if (!argument[1] || argument[0] < 1 || argument[0] >= SIGNALS) return;
+    if (!argument[1] || argument[0] < 1 || argument[0] >= SIGNAL_NUMBERS) return;
     memcpy(&address, action, channel->head.xlen / 8); /* both sides are little endian */
     plugin_lock();
     set_handler((unsigned)argument[0], address);
