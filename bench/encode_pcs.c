@@ -11,13 +11,13 @@
 #include <string.h>
 #include <time.h>
 
-typedef struct totals {
+typedef struct encode_totals {
     uint64_t bytes;
     FILE *out;
-} totals;
+} encode_totals;
 
 static ntr_status take(void *user, const uint8_t *bytes, size_t size) {
-    totals *t = user;
+    encode_totals *t = user;
     t->bytes += size;
     return t->out && fwrite(bytes, 1, size, t->out) != size ? NTR_E_IO : NTR_OK;
 }
@@ -123,7 +123,7 @@ static int by_size(const void *a, const void *b) {
 
 int main(int argc, char **argv) {
     enum { TIMES_MAX = 1000 };
-    totals all = {0};
+    encode_totals all = {0};
     account memory = {0};
     const ntr_allocator allocator = {counted, &memory};
     double seconds[TIMES_MAX];

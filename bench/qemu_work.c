@@ -73,30 +73,30 @@ static long crc(void) {
 
 static long list(void) {
     enum { N = 1000000 };
-    struct node {
-        struct node *next;
+    struct list_node {
+        struct list_node *next;
         int value;
     } *nodes = malloc(N * sizeof *nodes), *head = NULL;
     long sum = 0;
     if (!nodes) return 0;
     for (int i = 0; i < N; i++) {
-        nodes[i] = (struct node){head, i};
+        nodes[i] = (struct list_node){head, i};
         head = &nodes[i];
     }
     for (int round = 0; round < 500; round++)
-        for (struct node *n = head; n; n = n->next) sum += n->value ^ round;
+        for (struct list_node *n = head; n; n = n->next) sum += n->value ^ round;
     return sum;
 }
 
 static long compress(void) {
-    enum { SIZE = 800000, WINDOW = 512 };
-    static char text[SIZE + 20];
+    enum { WORK_SIZE = 800000, WORK_WINDOW = 512 };
+    static char text[WORK_SIZE + 20];
     unsigned seed = 3;
     long total = 0;
-    for (int i = 0; i < SIZE; i++) text[i] = "etaoin shrdlu"[next_random(&seed) % 13];
-    for (int at = WINDOW; at < SIZE; at += 2) {
+    for (int i = 0; i < WORK_SIZE; i++) text[i] = "etaoin shrdlu"[next_random(&seed) % 13];
+    for (int at = WORK_WINDOW; at < WORK_SIZE; at += 2) {
         int best = 0;
-        for (int i = at - WINDOW; i < at; i++) {
+        for (int i = at - WORK_WINDOW; i < at; i++) {
             int n = 0;
             while (n < 16 && text[i + n] == text[at + n]) n++;
             if (n > best) best = n;

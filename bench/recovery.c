@@ -18,14 +18,14 @@
 #define INSTRUCTIONS 6000
 
 /* A run of bytes that came through: [from, until) of the sound stream lies at `at` of the damaged one. */
-typedef struct piece {
+typedef struct stream_piece {
     size_t from, until, at;
-} piece;
+} stream_piece;
 
 typedef struct damaged {
     uint8_t *bytes;
     size_t size;
-    piece piece[2 * DAMAGES_MAX + 1];
+    stream_piece piece[2 * DAMAGES_MAX + 1];
     unsigned pieces;
 } damaged;
 
@@ -39,7 +39,7 @@ static void keep(damaged *d, const setup_stream *s, size_t from, size_t until)
 {
     memcpy(d->bytes + d->size, s->bytes + from, until - from);
     if (until > from)
-        d->piece[d->pieces++] = (piece){from, until, d->size};
+        d->piece[d->pieces++] = (stream_piece){from, until, d->size};
     d->size += until - from;
 }
 
@@ -80,19 +80,19 @@ static size_t swap_blocks(damaged *d, const setup_stream *s, prng *r, size_t at,
     return at + 2 * size;
 }
 
-typedef struct kind {
+typedef struct recovery_kind {
     const char *name;
     size_t (*hurt)(damaged *d, const setup_stream *s, prng *r, size_t at, size_t room);
-} kind;
+} recovery_kind;
 
-static const kind kinds[] = {
+static const recovery_kind kinds[] = {
     {"bit flipped", flip_bit},
     {"bytes lost", lose_bytes},
     {"block duplicated", duplicate_block},
     {"blocks swapped", swap_blocks},
 };
 
-static damaged hurt(const setup_stream *s, const kind *how, prng *r)
+static damaged hurt(const setup_stream *s, const recovery_kind *how, prng *r)
 {
     unsigned places = prng_range(r, 1, DAMAGES_MAX);
     damaged d = {.bytes = malloc(2 * s->size + 1)};
@@ -152,9 +152,9 @@ static void drop_remarks(transcript *t)
 }
 
 /* Where a sound piece can be relied on: events of bytes [from, until) of the sound stream, from a sync on. */
-static piece reliable(const setup_stream *s, const transcript *sound, const piece *p)
+static stream_piece reliable(const setup_stream *s, const transcript *sound, const stream_piece *p)
 {
-    piece r = {p->until, p->until, 0};
+    stream_piece r = {p->until, p->until, 0};
     for (size_t i = 0; i < sound->events && r.from == p->until; i++) {
         const oracle_event *e = &sound->event[i];
         bool clear = p->from == 0 || e->offset > p->from; /* framing needs the end of a message before it */
@@ -170,7 +170,7 @@ static piece reliable(const setup_stream *s, const transcript *sound, const piec
 }
 
 /* Both must tell the same there. */
-static bool judge_reliable(const transcript *sound, const transcript *hurt_one, const piece *r, uint64_t clock,
+static bool judge_reliable(const transcript *sound, const transcript *hurt_one, const stream_piece *r, uint64_t clock,
                            char *why, size_t size) {
     range a = events_of(sound, r->from, r->until), b = events_of(hurt_one, r->at, r->at + (r->until - r->from));
     while (a.from < a.until && sound->event[a.from].kind != ORACLE_SYNC) /* what led to the sync is the damage's */
@@ -196,14 +196,14 @@ static bool judge_reliable(const transcript *sound, const transcript *hurt_one, 
 
 /* ---- right, wrong, lost ----------------------------------------------------------------------------- */
 
-typedef struct pc_list {
+typedef struct pc_array {
     uint32_t *index; /* of the instruction in the program */
     size_t count;
-} pc_list;
+} pc_array;
 
-static pc_list pcs_of(const gen_graph *graph, const transcript *t, range r)
+static pc_array pcs_of(const gen_graph *graph, const transcript *t, range r)
 {
-    pc_list list = {malloc((r.until - r.from + 1) * sizeof *list.index), 0};
+    pc_array list = {malloc((r.until - r.from + 1) * sizeof *list.index), 0};
     if (!list.index)
         abort();
     for (size_t i = r.from; i < r.until; i++) {
@@ -216,7 +216,7 @@ static pc_list pcs_of(const gen_graph *graph, const transcript *t, range r)
 
 /* Length of the longest common subsequence, a machine word at a time: a column's row of the usual table is
  * kept as the set of places where it does not grow (Hyyroe's form of Allison and Dix). */
-static size_t common(const gen_graph *graph, const pc_list *a, const pc_list *b)
+static size_t common(const gen_graph *graph, const pc_array *a, const pc_array *b)
 {
     size_t words = b->count / 64 + 1, length = 0;
     uint64_t *place = calloc(graph->insns * words, sizeof *place), *flat = malloc(words * sizeof *flat);
@@ -242,7 +242,7 @@ static size_t common(const gen_graph *graph, const pc_list *a, const pc_list *b)
 
 static void count_instructions(const gen_graph *graph, const transcript *sound, range a, const transcript *hurt_one,
                                range b, tally *t) {
-    pc_list truth = pcs_of(graph, sound, a), told = pcs_of(graph, hurt_one, b);
+    pc_array truth = pcs_of(graph, sound, a), told = pcs_of(graph, hurt_one, b);
     size_t right = common(graph, &truth, &told);
     t->all += truth.count;
     t->right += right;
@@ -261,7 +261,7 @@ static verdict judge_chunks(const setup *s, const setup_stream *stream, const tr
     uint64_t clock = width && width < 64 ? (UINT64_C(1) << width) - 1 : UINT64_MAX;
     size_t sound_at = 0, told_at = 0;
     for (unsigned i = 0; i <= d->pieces; i++) {
-        piece end = {stream->size, stream->size, d->size},
+        stream_piece end = {stream->size, stream->size, d->size},
               r = i < d->pieces ? reliable(stream, sound, &d->piece[i]) : end;
         if (i < d->pieces && r.from == r.until)
             continue;
@@ -285,7 +285,7 @@ static void add(tally *t, const tally *one)
     t->lost += one->lost;
 }
 
-static bool run_seed(uint64_t seed, const kind *how, tally *t)
+static bool run_seed(uint64_t seed, const recovery_kind *how, tally *t)
 {
     setup *s = setup_new(seed, &(setup_wish){.instructions = INSTRUCTIONS, .steady = true});
     setup_stream *stream = setup_encode(&s->hart[0]);

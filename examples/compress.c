@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZE = 20000, WINDOW = 1024, LONGEST = 18 };
+enum { SIZE = 20000, MATCH_WINDOW = 1024, MATCH_MAX = 18 };
 
 static unsigned seed = 7;
 static char text[SIZE + 1], unpacked[SIZE + 1];
@@ -29,9 +29,9 @@ static __attribute__((noinline)) int match_length(const char *a, const char *b, 
 }
 
 static __attribute__((noinline)) int find_match(int at, int *distance) {
-    int best = 0, from = at > WINDOW ? at - WINDOW : 0;
+    int best = 0, from = at > MATCH_WINDOW ? at - MATCH_WINDOW : 0;
     for (int i = from; i < at; i++) {
-        int most = SIZE - at < LONGEST ? SIZE - at : LONGEST, n = match_length(text + i, text + at, most);
+        int most = SIZE - at < MATCH_MAX ? SIZE - at : MATCH_MAX, n = match_length(text + i, text + at, most);
         if (n > best) {
             best = n;
             *distance = at - i;

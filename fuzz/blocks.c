@@ -28,14 +28,14 @@ static void again(const ntr_encoder_config *config) {
     }
 }
 
-typedef struct walk {
+typedef struct block_walk {
     fuzz_tape *tape;
     uint64_t pc, stack[STACK];
     unsigned depth;
-} walk;
+} block_walk;
 
 /* Two bytes a block: how it ends, its size, and where it leads. */
-static bool next_block(walk *w, ntr_ingress *out) {
+static bool next_block(block_walk *w, ntr_ingress *out) {
     static const uint8_t kinds[] = {NTR_ITYPE_NONE, NTR_ITYPE_NOT_TAKEN, NTR_ITYPE_TAKEN, NTR_ITYPE_DIRECT_JUMP,
                                     NTR_ITYPE_DIRECT_CALL, NTR_ITYPE_INDIRECT_CALL, NTR_ITYPE_RETURN,
                                     NTR_ITYPE_OTHER_INDIRECT, NTR_ITYPE_CO_SWAP};
@@ -119,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ntr_encoder *blocks = ntr_encoder_new(&config, NULL), *runs = ntr_encoder_new(&config_other, NULL);
     bool in_runs = runs && ntr_enc_takes_runs(runs), fits = true;
     grower g = {.encoder = runs, .config = &config};
-    walk w = {.tape = &tape, .pc = BASE};
+    block_walk w = {.tape = &tape, .pc = BASE};
     ntr_ingress block;
     uint64_t halfwords = 0;
     while (blocks && next_block(&w, &block)) {

@@ -5,12 +5,10 @@
 
 #include <string.h>
 
-#define HEAD (FUZZ_PARAMS_BYTES + 4)
-
-enum { READS = 400 };
+enum { DECODE_READS = 400 };
 
 size_t fuzz_stream_at(const uint8_t *data, size_t size) {
-    return fuzz_behind_program(data, size, HEAD);
+    return fuzz_behind_program(data, size, FUZZ_HEAD);
 }
 
 /* Events in the order of time are the same events. */
@@ -66,10 +64,10 @@ static void compare(const ntr_decoder_config *config, ntr_bytes stream, uint64_t
     fuzz_must(sum == instructions, "what is told sums up to the totals");
 }
 
-/* Whether all is told by READS reads. */
+/* Whether all is told by DECODE_READS reads. */
 static bool short_told(const ntr_decoder_config *config, ntr_bytes stream, uint64_t *instructions) {
     ntr_event events[32];
-    size_t n, reads = READS;
+    size_t n, reads = DECODE_READS;
     ntr_decoder *decoder = ntr_decoder_new(config, NULL);
     ntr_status status = NTR_OK;
     if (!decoder) return false;
@@ -95,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     config.mid_stream = how & 2;
     config.one_source = how & 4;
     config.source = source;
-    fuzz_decode(&config, stream, piece, READS);
+    fuzz_decode(&config, stream, piece, DECODE_READS);
     if (how & 16) order(&config, stream, (size_t)source + 1);
     if (short_told(&config, stream, &instructions)) compare(&config, stream, instructions);
     ntr_program_free(program);

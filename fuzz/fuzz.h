@@ -34,6 +34,7 @@ ntr_bytes fuzz_part(fuzz_tape *tape, size_t size);
 
 /* Parameters of a stream: 6 bytes. Always such as ntr_params_check takes. */
 #define FUZZ_PARAMS_BYTES 6
+#define FUZZ_HEAD (FUZZ_PARAMS_BYTES + 4) /* parameters, then four bytes that steer the harness */
 ntr_params fuzz_params(fuzz_tape *tape);
 
 /* One of the transports: 1 byte. */

@@ -10,12 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD (FUZZ_PARAMS_BYTES + 4)
-
-enum { SPANS_MAX = 2000, READS = 400, SOURCES_MAX = 1 << 12 };
+enum { SPANS_MAX = 2000, INDEX_READS = 400, SOURCES_MAX = 1 << 12 };
 
 size_t fuzz_stream_at(const uint8_t *data, size_t size) {
-    return fuzz_behind_program(data, size, HEAD);
+    return fuzz_behind_program(data, size, FUZZ_HEAD);
 }
 
 typedef struct spans {
@@ -68,7 +66,7 @@ static void check_text(const ntr_params *params, const ntr_index *index, uint64_
 static bool spans_from(const ntr_decoder_config *config, ntr_bytes stream, const ntr_point *points, size_t count,
                        uint64_t first, spans *out) {
     ntr_event events[32];
-    size_t n, reads = READS;
+    size_t n, reads = INDEX_READS;
     uint64_t offset = count ? UINT64_MAX : 0;
     ntr_status status = NTR_OK;
     ntr_decoder *decoder = ntr_decoder_new(config, NULL);

@@ -4,11 +4,9 @@
 #include <ntrace/infer.h>
 #include <string.h>
 
-#define HEAD (FUZZ_PARAMS_BYTES + 4)
-
 size_t fuzz_stream_at(const uint8_t *data, size_t size) {
-    if (size < HEAD + 3) return HEAD + 3;
-    return HEAD + 3 + ((data[HEAD + 1] | data[HEAD + 2] << 8) & 0xfff);
+    if (size < FUZZ_HEAD + 3) return FUZZ_HEAD + 3;
+    return FUZZ_HEAD + 3 + ((data[FUZZ_HEAD + 1] | data[FUZZ_HEAD + 2] << 8) & 0xfff);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -11,24 +11,24 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned
 
 enum { MESSAGES_MAX = 4096 };
 
-typedef struct change {
+typedef struct mutation {
     const uint8_t *stream;
     size_t from[MESSAGES_MAX], until[MESSAGES_MAX], count;
     ntr_params params;
     uint64_t random;
     fuzz_bytes out;
-} change;
+} mutation;
 
-static uint64_t draw(change *c) {
+static uint64_t draw(mutation *c) {
     c->random = c->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return c->random >> 24;
 }
 
-static size_t below(change *c, size_t limit) {
+static size_t below(mutation *c, size_t limit) {
     return limit ? draw(c) % limit : 0;
 }
 
-static void split(change *c, ntr_bytes stream) {
+static void split(mutation *c, ntr_bytes stream) {
     ntr_framer framer;
     ntr_slice slice;
     c->stream = stream.data;
@@ -41,7 +41,7 @@ static void split(change *c, ntr_bytes stream) {
 }
 
 /* Values at the edges of what a field can hold, small ones, and anything. */
-static uint64_t interesting(change *c, unsigned bits) {
+static uint64_t interesting(mutation *c, unsigned bits) {
     uint64_t full = bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     switch (below(c, 5)) {
     case 0: return below(c, 8) & full;
@@ -52,7 +52,7 @@ static uint64_t interesting(change *c, unsigned bits) {
     }
 }
 
-static void put_field(change *c, ntr_message *message, ntr_field field) {
+static void put_field(mutation *c, ntr_message *message, ntr_field field) {
     const ntr_field_info *info = ntr_field_get(field);
     unsigned bits = field == NTR_FIELD_SRC ? c->params.src_bits : info->bits;
     if (info->shape != NTR_SHAPE_FIXED && info->shape != NTR_SHAPE_CONFIG && below(c, 16) == 0) bits = 64;
@@ -61,13 +61,13 @@ static void put_field(change *c, ntr_message *message, ntr_field field) {
     message->width[field] = below(c, 8) ? 0 : (uint16_t)below(c, 70);
 }
 
-static void put_message(change *c, const ntr_message *message) {
+static void put_message(mutation *c, const ntr_message *message) {
     uint8_t bytes[NTR_MESSAGE_BYTES_MAX];
     int size = ntr_message_encode(&c->params, message, bytes, sizeof bytes);
     if (size > 0) fuzz_add(&c->out, bytes, (size_t)size);
 }
 
-static void make_message(change *c) {
+static void make_message(mutation *c) {
     size_t rows = 0;
     while (ntr_message_at(rows)) rows++;
     const ntr_message_info *row = ntr_message_at(below(c, rows));
@@ -81,7 +81,7 @@ static void make_message(change *c) {
     put_message(c, &message);
 }
 
-static void change_message(change *c, size_t i) {
+static void change_message(mutation *c, size_t i) {
     ntr_message message;
     ntr_field fields[NTR_FIELDS_MAX];
     ntr_bytes raw = {c->stream + c->from[i], c->until[i] - c->from[i]};
@@ -94,12 +94,12 @@ static void change_message(change *c, size_t i) {
     put_message(c, &message);
 }
 
-static void copy(change *c, size_t from, size_t until) {
+static void copy(mutation *c, size_t from, size_t until) {
     if (from < until) fuzz_add(&c->out, c->stream + c->from[from], c->until[until - 1] - c->from[from]);
 }
 
 /* One change at message `i`; what comes before and behind stays. */
-static void change_at(change *c, size_t i) {
+static void change_at(mutation *c, size_t i) {
     size_t next = i + 1, run = 1 + below(c, 8);
     copy(c, 0, i);
     switch (below(c, 6)) {
@@ -121,7 +121,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned
     size_t at = fuzz_stream_at(data, size);
     if (seed & 1 || at > size) return LLVMFuzzerMutate(data, size, room);
     fuzz_tape tape = {data, size, 0};
-    change *c = calloc(1, sizeof *c);
+    mutation *c = calloc(1, sizeof *c);
     if (!c) abort();
     c->random = seed;
     c->params = fuzz_params(&tape);

@@ -7,12 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD (FUZZ_PARAMS_BYTES + 4)
-
-enum { READS = 200, AT_ONCE = 32 };
+enum { PARALLEL_READS = 200, AT_ONCE = 32 };
 
 size_t fuzz_stream_at(const uint8_t *data, size_t size) {
-    return fuzz_behind_program(data, size, HEAD);
+    return fuzz_behind_program(data, size, FUZZ_HEAD);
 }
 
 /* What came out, and how it ended. */
@@ -33,7 +31,7 @@ static void add_told(outcome *o, const ntr_event *event, uint64_t times) {
 /* False: there is too much to look at. */
 static bool read_alone(const ntr_decoder_config *config, ntr_bytes stream, outcome *o) {
     ntr_event events[AT_ONCE];
-    size_t n, reads = READS;
+    size_t n, reads = PARALLEL_READS;
     ntr_decoder *decoder = ntr_decoder_new(config, NULL);
     if (!decoder) return false;
     o->status = ntr_decoder_feed(decoder, stream.data, stream.size, true);
@@ -61,9 +59,9 @@ static void count_alone(const ntr_decoder_config *config, ntr_bytes stream, outc
 
 /* ---- many */
 
-typedef struct thread_data {
+typedef struct fuzz_thread {
     ntr_chunk *chunk;
-} thread_data;
+} fuzz_thread;
 
 typedef struct telling {
     ntr_event event;
@@ -74,11 +72,11 @@ enum { EVENTS, TOLD };
 
 static void *thread_data_new(void *user) {
     (void)user;
-    return calloc(1, sizeof(thread_data));
+    return calloc(1, sizeof(fuzz_thread));
 }
 
 static void begin(void *user, ntr_chunk *chunk) {
-    thread_data *m = user;
+    fuzz_thread *m = user;
     m->chunk = chunk;
 }
 
@@ -88,7 +86,7 @@ static ntr_status put_events(void *user, ntr_chunk *chunk, const ntr_event *even
 }
 
 static ntr_status put_told(void *user, const ntr_event *event, uint64_t times) {
-    thread_data *m = user;
+    fuzz_thread *m = user;
     telling t;
     memset(&t, 0, sizeof t);
     t.event = *event;

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum kind { SPACE, LETTER, DIGIT, QUOTE, ESCAPE, COMMENT, OTHER };
+enum char_kind { SPACE, LETTER, DIGIT, QUOTE, ESCAPE, COMMENT, OTHER };
 
 struct counts {
     unsigned long words, numbers, strings, comments, others, escapes, hash;
@@ -22,7 +22,7 @@ static int next_char(void) {
     return 'a' + (int)(n % 26);
 }
 
-static enum kind kind_of(int c) {
+static enum char_kind kind_of(int c) {
     if (c == '"') return QUOTE;
     if (c == '#') return COMMENT;
     if (c == '\\') return ESCAPE;
@@ -71,8 +71,8 @@ static void on_other(struct counts *t, int c) {
     mix(t, (unsigned long)c, 1);
 }
 
-typedef void (*handler)(struct counts *t, int c);
-static handler handlers[] = {on_space, on_letter, on_digit, on_quote, on_escape, on_comment, on_other};
+typedef void (*char_handler)(struct counts *t, int c);
+static char_handler handlers[] = {on_space, on_letter, on_digit, on_quote, on_escape, on_comment, on_other};
 
 int main(int argc, char **argv) {
     struct counts t = {0};

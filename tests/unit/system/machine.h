@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 256, STACK = 64 };
+enum { MACHINE_SLOTS = 256, MACHINE_STACK = 64 };
 
 static inline uint64_t random_next(uint64_t *state) {
     *state ^= *state >> 12;
@@ -23,23 +23,23 @@ static inline unsigned random_below(uint64_t *state, unsigned limit) {
     return (unsigned)((random_next(state) >> 33) % limit);
 }
 
-typedef enum slot_kind { PLAIN, BRANCH, JUMP, CALL, INDIRECT, RETURN } slot_kind;
+typedef enum slot_kind { SLOT_PLAIN, SLOT_BRANCH, SLOT_JUMP, SLOT_CALL, SLOT_INDIRECT, SLOT_RETURN } slot_kind;
 
-typedef struct hart {
+typedef struct model_hart {
     uint64_t base;
-    uint8_t kind[SLOTS];
-    uint16_t target[SLOTS];
-    uint8_t code[4 * SLOTS];
+    uint8_t kind[MACHINE_SLOTS];
+    uint16_t target[MACHINE_SLOTS];
+    uint8_t code[4 * MACHINE_SLOTS];
     ntr_program *program;
 
     uint64_t seed;
     unsigned slot;
-    uint16_t stack[STACK];
+    uint16_t stack[MACHINE_STACK];
     unsigned depth;
 
     uint64_t *pcs; /* executed so far */
     size_t count, capacity;
-} hart;
+} model_hart;
 
 static inline uint32_t encode_jump(int32_t offset, unsigned rd) {
     const uint32_t o = (uint32_t)offset;
@@ -51,28 +51,30 @@ static inline uint32_t encode_branch(int32_t offset) {
     return (o >> 12 & 1) << 31 | (o >> 5 & 0x3f) << 25 | 10u << 15 | (o >> 1 & 0xf) << 8 | (o >> 11 & 1) << 7 | 0x63;
 }
 
-static inline uint32_t encode_slot(const hart *h, unsigned slot) {
+static inline uint32_t encode_slot(const model_hart *h, unsigned slot) {
     const int32_t offset = 4 * ((int32_t)h->target[slot] - (int32_t)slot);
     switch (h->kind[slot]) {
-    case BRANCH: return encode_branch(offset);
-    case JUMP: return encode_jump(offset, 0);
-    case CALL: return encode_jump(offset, 1);
-    case INDIRECT: return 6u << 15 | 0x67; /* jalr x0, 0(x6) */
-    case RETURN: return 1u << 15 | 0x67;   /* jalr x0, 0(x1) */
+    case SLOT_BRANCH: return encode_branch(offset);
+    case SLOT_JUMP: return encode_jump(offset, 0);
+    case SLOT_CALL: return encode_jump(offset, 1);
+    case SLOT_INDIRECT: return 6u << 15 | 0x67; /* jalr x0, 0(x6) */
+    case SLOT_RETURN: return 1u << 15 | 0x67;   /* jalr x0, 0(x1) */
     default: return 0x13;
     }
 }
 
-static inline void hart_init(hart *h, uint64_t base, uint64_t seed) {
-    static const uint8_t mix[] = {PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, BRANCH, BRANCH,
-                                  BRANCH, BRANCH, JUMP, CALL, INDIRECT, RETURN};
+static inline void hart_init(model_hart *h, uint64_t base, uint64_t seed) {
+    static const uint8_t mix[] = {SLOT_PLAIN, SLOT_PLAIN, SLOT_PLAIN,    SLOT_PLAIN,  SLOT_PLAIN,  SLOT_PLAIN,
+                                  SLOT_PLAIN, SLOT_PLAIN, SLOT_BRANCH,   SLOT_BRANCH, SLOT_BRANCH, SLOT_BRANCH,
+                                  SLOT_JUMP,  SLOT_CALL,  SLOT_INDIRECT, SLOT_RETURN};
     memset(h, 0, sizeof *h);
     h->base = base;
     h->seed = seed;
-    for (unsigned slot = 0; slot < SLOTS; slot++) {
-        h->kind[slot] = slot + 1 == SLOTS ? JUMP : mix[random_below(&h->seed, sizeof mix)];
-        h->target[slot] = (uint16_t)random_below(&h->seed, SLOTS);
-        if (h->kind[slot] == JUMP && h->target[slot] == slot) h->target[slot] = (uint16_t)((slot + 1) % SLOTS);
+    for (unsigned slot = 0; slot < MACHINE_SLOTS; slot++) {
+        h->kind[slot] = slot + 1 == MACHINE_SLOTS ? SLOT_JUMP : mix[random_below(&h->seed, sizeof mix)];
+        h->target[slot] = (uint16_t)random_below(&h->seed, MACHINE_SLOTS);
+        if (h->kind[slot] == SLOT_JUMP && h->target[slot] == slot)
+            h->target[slot] = (uint16_t)((slot + 1) % MACHINE_SLOTS);
         const uint32_t word = encode_slot(h, slot);
         for (unsigned byte = 0; byte < 4; byte++) h->code[4 * slot + byte] = (uint8_t)(word >> 8 * byte);
     }
@@ -83,28 +85,30 @@ static inline void hart_init(hart *h, uint64_t base, uint64_t seed) {
     assert_int_equal(ntr_program_add_raw(h->program, bytes, &options), NTR_OK);
 }
 
-static inline void hart_release(hart *h) {
+static inline void hart_release(model_hart *h) {
     ntr_program_free(h->program);
     free(h->pcs);
 }
 
 /* Execute one instruction; returns its address. */
-static inline uint64_t hart_step(hart *h) {
+static inline uint64_t hart_step(model_hart *h) {
     const unsigned slot = h->slot;
     const uint64_t pc = h->base + 4 * slot;
     unsigned next = slot + 1;
     switch (h->kind[slot]) {
-    case BRANCH: if (random_below(&h->seed, 2)) next = h->target[slot]; break;
-    case CALL:
-        h->stack[h->depth++ % STACK] = (uint16_t)((slot + 1) % SLOTS);
+    case SLOT_BRANCH: if (random_below(&h->seed, 2)) next = h->target[slot]; break;
+    case SLOT_CALL:
+        h->stack[h->depth++ % MACHINE_STACK] = (uint16_t)((slot + 1) % MACHINE_SLOTS);
         next = h->target[slot];
         break;
-    case JUMP: next = h->target[slot]; break;
-    case INDIRECT: next = random_below(&h->seed, SLOTS); break;
-    case RETURN: next = h->depth ? h->stack[--h->depth % STACK] : random_below(&h->seed, SLOTS); break;
+    case SLOT_JUMP: next = h->target[slot]; break;
+    case SLOT_INDIRECT: next = random_below(&h->seed, MACHINE_SLOTS); break;
+    case SLOT_RETURN:
+        next = h->depth ? h->stack[--h->depth % MACHINE_STACK] : random_below(&h->seed, MACHINE_SLOTS);
+        break;
     default: break;
     }
-    h->slot = next % SLOTS;
+    h->slot = next % MACHINE_SLOTS;
     if (h->count == h->capacity) {
         h->capacity = h->capacity ? 2 * h->capacity : 1024;
         h->pcs = realloc(h->pcs, h->capacity * sizeof h->pcs[0]);
@@ -117,7 +121,7 @@ static inline uint64_t hart_step(hart *h) {
 /* ---- harts of a system */
 
 typedef struct traced_hart {
-    hart hart;
+    model_hart hart;
     ntr_system *system;
     unsigned number;
     ntr_classifier *classifier;

@@ -29,7 +29,7 @@ static uint32_t sides(unsigned p_input, unsigned p, unsigned s_input, unsigned s
     return p_input | s_input << 2 | p << 4 | s << 8 | mode << 12;
 }
 
-static void set_comparator(rig *r, unsigned j, uint32_t control, uint64_t p, uint64_t s) {
+static void set_comparator(system_rig *r, unsigned j, uint32_t control, uint64_t p, uint64_t s) {
     write32(r->system, comparator_at(j) + 0x10, (uint32_t)p);
     write32(r->system, comparator_at(j) + 0x14, (uint32_t)(p >> 32));
     write32(r->system, comparator_at(j) + 0x18, (uint32_t)s);
@@ -38,12 +38,12 @@ static void set_comparator(rig *r, unsigned j, uint32_t control, uint64_t p, uin
     assert_int_equal(read32(r->system, comparator_at(j)), control);
 }
 
-static void set_filter(rig *r, unsigned i, uint32_t control) {
+static void set_filter(system_rig *r, unsigned i, uint32_t control) {
     write32(r->system, filter_at(i), control);
     assert_int_equal(read32(r->system, filter_at(i)), control);
 }
 
-static void select_filters(rig *r, uint32_t set) {
+static void select_filters(system_rig *r, uint32_t set) {
     write32(r->system, TE + NTR_TE_INST_FILTERS, set);
 }
 
@@ -51,7 +51,7 @@ static void select_filters(rig *r, uint32_t set) {
 
 /* Every comparator through every filter and each of its three conditions, every function. */
 static void functions(void **state) {
-    static rig r;
+    static system_rig r;
     static const uint64_t addresses[] = {0x1ffffffe, 0x20000000, 0x20000002, 0};
     static const char *const expected[] = {".x.", "x.x", "x..", "xx.", "..x", ".xx", "...", "xxx"};
     (void)state;
@@ -73,7 +73,7 @@ static void functions(void **state) {
 
 /* All 64 bits count. */
 static void wide_values(void **state) {
-    static rig r;
+    static system_rig r;
     static const uint64_t addresses[] = {0x100002000, 0x2000, 0x8000000000002000, 0x100002002, 0};
     (void)state;
     rig_open(&r, "");
@@ -89,7 +89,7 @@ static void wide_values(void **state) {
 
 /* RV32 has no high halves. */
 static void narrow_values(void **state) {
-    static rig r;
+    static system_rig r;
     static const uint64_t addresses[] = {0x2000, 0x2002, 0};
     (void)state;
     rig_open(&r, "\"xlen\":32");
@@ -103,7 +103,7 @@ static void narrow_values(void **state) {
 }
 
 static void modes(void **state) {
-    static rig r;
+    static system_rig r;
     static const uint64_t addresses[] = {0x1000, 0x1002, 0x1004, 0x1006, 0x1008, 0x1004, 0x1002, 0x1006, 0x1000, 0};
     static const char *const expected[] = {".xxxxxxx.", ".xxx.xxx.", "x...x...x", ".xxx.xxx."};
     (void)state;
@@ -122,7 +122,7 @@ static void modes(void **state) {
 }
 
 static void latch(void **state) {
-    static rig r;
+    static system_rig r;
     static const uint64_t before[] = {0x1000, 0x1002, 0}, after[] = {0x1006, 0x1000, 0x1002, 0};
     (void)state;
     rig_open(&r, "");
@@ -152,7 +152,7 @@ static void latch(void **state) {
 
 /* SFunction 6: SMatch masks PMatch and what is compared with it, in blocks of many instructions as well. */
 static void masks(void **state) {
-    static rig r;
+    static system_rig r;
     static const uint64_t addresses[] = {0x1234, 0x5634, 0x1236, 0x10234, 0x1f34, 0};
     (void)state;
     rig_open(&r, "");
@@ -175,7 +175,7 @@ static void masks(void **state) {
 }
 
 static void contexts_and_trap_values(void **state) {
-    static rig r;
+    static system_rig r;
     (void)state;
     rig_open(&r, "");
     rig_trace(&r, 0);
@@ -202,7 +202,7 @@ static void contexts_and_trap_values(void **state) {
 /* All conditions of a filter, any of the filters; none selected is all, one that is selected but not enabled nothing.
  */
 static void and_or(void **state) {
-    static rig r;
+    static system_rig r;
     static const uint64_t addresses[] = {0x1000, 0x1002, 0x1004, 0x1006, 0x1008, 0};
     (void)state;
     rig_open(&r, "");
@@ -229,7 +229,7 @@ static void and_or(void **state) {
 }
 
 static void privilege_and_impdef(void **state) {
-    static rig r;
+    static system_rig r;
     static const uint8_t levels[] = {NTR_PRIV_U, NTR_PRIV_S, NTR_PRIV_M, NTR_PRIV_VU, NTR_PRIV_VS};
     (void)state;
     rig_open(&r, "");
@@ -260,7 +260,7 @@ static void privilege_and_impdef(void **state) {
 
 /* itypes as letters: e exception, i interrupt, r trap return, . another jump; one character each of what is expected.
  */
-static void trap_walk(rig *r, unsigned cause, const char *itypes, const char *expected) {
+static void trap_walk(system_rig *r, unsigned cause, const char *itypes, const char *expected) {
     char got[64] = "";
     for (size_t n = 0; itypes[n]; n++) {
         ntr_ingress b = rig_block(0x1000, 1);
@@ -274,7 +274,7 @@ static void trap_walk(rig *r, unsigned cause, const char *itypes, const char *ex
 }
 
 static void traps(void **state) {
-    static rig r;
+    static system_rig r;
     (void)state;
     rig_open(&r, "");
     rig_trace(&r, 0);
@@ -308,7 +308,7 @@ static void traps(void **state) {
 
 /* A counter that is full makes the filter turn off early. */
 static void deep_traps(void **state) {
-    static rig r;
+    static system_rig r;
     (void)state;
     rig_open(&r, "\"trap_depth\":2");
     rig_trace(&r, 0);
@@ -321,7 +321,7 @@ static void deep_traps(void **state) {
 
 /* A comparator that notifies: SYNC=6, traced or not makes the difference. */
 static void notification(void **state) {
-    static rig r;
+    static system_rig r;
     static const uint64_t addresses[] = {0x1000, 0x1002, 0x1004, 0x1006, 0};
     (void)state;
     rig_open(&r, "");
@@ -410,7 +410,7 @@ static bool filter_matches(filter *f, unsigned comparators, const ntr_ingress *b
     return match;
 }
 
-static void random_comparator(rig *r, unsigned j, comparator *c, uint64_t *seed) {
+static void random_comparator(system_rig *r, unsigned j, comparator *c, uint64_t *seed) {
     static const uint64_t masks[] = {UINT64_MAX, 0xff, ~7ull, 0x16, 0x1000, 0};
     *c = (comparator){random_below(seed, 3),
                       random_below(seed, 3),
@@ -427,7 +427,7 @@ static void random_comparator(rig *r, unsigned j, comparator *c, uint64_t *seed)
     set_comparator(r, j, sides(c->p_input, c->p_function, c->s_input, c->s_function, c->mode), c->p, c->s);
 }
 
-static void random_filter(rig *r, unsigned i, filter *f, uint64_t *seed) {
+static void random_filter(system_rig *r, unsigned i, filter *f, uint64_t *seed) {
     *f = (filter){
         .privileges = random_below(seed, 256), .interrupt = random_below(seed, 2), .causes = random_next(seed)};
     f->control = random_below(seed, 8) ? F_ENABLE : 0;
@@ -456,7 +456,7 @@ static ntr_ingress random_block(uint64_t *seed) {
 }
 
 /* I-CNT of all messages together. */
-static uint64_t told(rig *r) {
+static uint64_t told(system_rig *r) {
     const ntr_params params = rig_params(r);
     ntr_message m;
     uint64_t sum = 0;
@@ -470,7 +470,7 @@ static uint64_t told(rig *r) {
 }
 
 static void everything(void **state) {
-    static rig r;
+    static system_rig r;
     (void)state;
     for (uint64_t start = 1; start <= 300; start++) {
         uint64_t seed = start, traced = 0;

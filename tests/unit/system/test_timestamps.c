@@ -5,17 +5,17 @@
 enum { TS_ACTIVE = 1, TS_COUNT = 2, TS_RESET = 4, TS_RUN_IN_DEBUG = 8, TS_ENABLE = 1 << 15 };
 enum { NONE = 0, EXTERNAL = 1 << 4, SYSTEM = 2 << 4, CORE = 3 << 4, SHARED = 4 << 4, MODE_MASK = 7 << 4 };
 
-static void control(rig *r, uint32_t base, uint32_t bits) {
+static void control(system_rig *r, uint32_t base, uint32_t bits) {
     write32(r->system, base + 0x40, bits);
     assert_int_equal(read32(r->system, base + 0x40) & 0xffff, bits & ~(uint32_t)TS_RESET);
 }
 
-static uint64_t counter(rig *r, uint32_t base) {
+static uint64_t counter(system_rig *r, uint32_t base) {
     return read32(r->system, base + 0x48) | (uint64_t)read32(r->system, base + 0x4c) << 32;
 }
 
 static void external(void **state) {
-    static rig r;
+    static system_rig r;
     (void)state;
     rig_open(&r, "\"ts_width\":48");
     assert_int_equal(read32(r.system, TE + 0x40) >> 24, 48);
@@ -37,7 +37,7 @@ static void external(void **state) {
 
 /* The system clock in encoder and funnel: stopped, run, prescaled, cleared, reset. */
 static void internal_system(void **state) {
-    static rig r;
+    static system_rig r;
     (void)state;
     rig_open(&r, "");
     for (unsigned base = TE; base <= FUNNEL; base += FUNNEL) {
@@ -72,7 +72,7 @@ static void internal_system(void **state) {
 
 /* The core's clock stands still while the hart is halted or in debug mode, unless asked to go on. */
 static void internal_core(void **state) {
-    static rig r;
+    static system_rig r;
     static const uint32_t modes[] = {SYSTEM, CORE, CORE | TS_RUN_IN_DEBUG};
     const ntr_ingress halted = {.halted = true, .cycle = true, .no_iaddr = true}, runs = rig_block(0x1000, 1);
     ntr_ingress debug = runs;
@@ -101,7 +101,7 @@ static void internal_core(void **state) {
 
 /* Shared time is that of its source, through its width; a source that is off has none. */
 static void shared(void **state) {
-    static rig r;
+    static system_rig r;
     (void)state;
     rig_open(&r, "\"ts_width\":16");
     control(&r, TE, TS_ACTIVE | SHARED);
@@ -119,7 +119,7 @@ static void shared(void **state) {
 
 /* Whole times in synchronizing messages, differences in the others, modulo the width; none without trTsEnable. */
 static void in_messages(void **state) {
-    static rig r;
+    static system_rig r;
     static const struct {
         uint32_t bits;
         const char *options;

@@ -4,12 +4,12 @@
 
 enum { ON = 2, OFF = 3, NOTIFY = 4, BEGINS = 1, ENDS = 2 };
 
-static bool is_tracing(rig *r) {
+static bool is_tracing(system_rig *r) {
     return read32(r->system, TE) & TRACING;
 }
 
 /* Blocks with debug triggers: + on, - off, ! notify, . none; 'x' for those in the trace. */
-static void debug_walk(rig *r, const char *triggers, const char *expected) {
+static void debug_walk(system_rig *r, const char *triggers, const char *expected) {
     char got[64] = "";
     for (size_t i = 0; triggers[i]; i++) {
         ntr_ingress b = rig_block(0x1000 + 2 * i, 1);
@@ -23,7 +23,7 @@ static void debug_walk(rig *r, const char *triggers, const char *expected) {
 
 /* On acts from the oldest instruction of its cycle, off behind the newest. */
 static void debug_triggers(void **state) {
-    static rig r;
+    static system_rig r;
     (void)state;
     rig_open(&r, "");
     rig_trace(&r, TRIG_ENABLE);
@@ -39,7 +39,7 @@ static void debug_triggers(void **state) {
 
 /* Without trTeInstTrigEnable nothing changes tracing; reports come all the same. */
 static void not_enabled(void **state) {
-    static rig r;
+    static system_rig r;
     (void)state;
     rig_open(&r, "");
     write32(r.system, TE + 0x54, ON | OFF << 4 | NOTIFY << 8);
@@ -59,7 +59,7 @@ static void not_enabled(void **state) {
 }
 
 static void external_inputs(void **state) {
-    static rig r;
+    static system_rig r;
     (void)state;
     rig_open(&r, "");
     for (unsigned input = 0; input < 8; input++) {
@@ -95,7 +95,7 @@ static void external_inputs(void **state) {
     rig_close(&r);
 }
 
-static void expect_fired(rig *r, const char *expected) {
+static void expect_fired(system_rig *r, const char *expected) {
     char got[9] = "";
     for (unsigned i = 0; i < 8; i++) {
         got[i] = (char)('0' + r->fired[i]);
@@ -106,7 +106,7 @@ static void expect_fired(rig *r, const char *expected) {
 
 /* Outputs 0, 3, 6 tell the beginning, 1, 4, 7 the end, 2 both, 5 nothing; whatever the cause. */
 static void external_outputs(void **state) {
-    static rig r;
+    static system_rig r;
     (void)state;
     rig_open(&r, "");
     write32(r.system, TE + 0x54, ON | OFF << 4);
