@@ -148,20 +148,20 @@ static void write_down(const ntr_event *event) {
 
 /* A span has as many instructions as it says, and the last one where it says; each is what the program has there. */
 static void expand(ntr_instructions *instructions, const ntr_decoder_config *config, const ntr_event *span) {
-    enum { MOST = 1000 }; /* hostile spans are long */
+    enum { FUZZ_MOST = 1000 }; /* hostile spans are long */
     const uint64_t mask = ntr_program_xlen(config->program) == 32 ? UINT32_MAX : UINT64_MAX;
     ntr_instruction i;
     uint32_t count = 0;
     ntr_instructions_begin(instructions, span);
-    for (uint64_t at = span->address; count < MOST && ntr_instructions_next(instructions, &i) == NTR_OK; count++) {
+    for (uint64_t at = span->address; count < FUZZ_MOST && ntr_instructions_next(instructions, &i) == NTR_OK; count++) {
         ntr_insn same;
         ntr_status status = ntr_program_insn(config->program, &span->context, span->offset, at, &same);
         fuzz_must(i.address == at && i.insn.size == same.size && i.insn.flow == same.flow, "instructions are those of the program");
         fuzz_must(status == NTR_OK ? i.insn.target == same.target : same.table_jump, "and go where it says");
         at += i.insn.size;
     }
-    fuzz_must(count == span->instructions || count == MOST, "a span has code");
-    if (count && count < MOST) fuzz_must(((i.address ^ span->last) & mask) == 0, "which ends where it says");
+    fuzz_must(count == span->instructions || count == FUZZ_MOST, "a span has code");
+    if (count && count < FUZZ_MOST) fuzz_must(((i.address ^ span->last) & mask) == 0, "which ends where it says");
 }
 
 void fuzz_decode(const ntr_decoder_config *config, ntr_bytes stream, size_t piece, size_t reads) {

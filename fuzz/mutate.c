@@ -9,11 +9,11 @@
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t room);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed);
 
-enum { MESSAGES_MAX = 4096 };
+enum { MUTATED_MESSAGES_MAX = 4096 };
 
 typedef struct mutation {
     const uint8_t *stream;
-    size_t from[MESSAGES_MAX], until[MESSAGES_MAX], count;
+    size_t from[MUTATED_MESSAGES_MAX], until[MUTATED_MESSAGES_MAX], count;
     ntr_params params;
     uint64_t random;
     fuzz_bytes out;
@@ -34,7 +34,7 @@ static void split(mutation *c, ntr_bytes stream) {
     c->stream = stream.data;
     ntr_framer_init(&framer, c->params.dialect && c->params.dialect->zero_idle);
     ntr_framer_feed(&framer, stream.data, stream.size, true);
-    while (c->count < MESSAGES_MAX && ntr_framer_next(&framer, &slice) == NTR_OK) {
+    while (c->count < MUTATED_MESSAGES_MAX && ntr_framer_next(&framer, &slice) == NTR_OK) {
         c->from[c->count] = (size_t)slice.offset;
         c->until[c->count++] = (size_t)(slice.offset + slice.size);
     }

@@ -68,7 +68,7 @@ typedef struct telling {
     uint64_t times;
 } telling;
 
-enum { EVENTS, TOLD };
+enum { KIND_EVENTS, KIND_TOLD };
 
 static void *thread_data_new(void *user) {
     (void)user;
@@ -82,7 +82,7 @@ static void begin(void *user, ntr_chunk *chunk) {
 
 static ntr_status put_events(void *user, ntr_chunk *chunk, const ntr_event *events, size_t count) {
     (void)user;
-    return ntr_chunk_put(chunk, EVENTS, events, count * sizeof *events);
+    return ntr_chunk_put(chunk, KIND_EVENTS, events, count * sizeof *events);
 }
 
 static ntr_status put_told(void *user, const ntr_event *event, uint64_t times) {
@@ -91,13 +91,13 @@ static ntr_status put_told(void *user, const ntr_event *event, uint64_t times) {
     memset(&t, 0, sizeof t);
     t.event = *event;
     t.times = times;
-    return ntr_chunk_put(m->chunk, TOLD, &t, sizeof t);
+    return ntr_chunk_put(m->chunk, KIND_TOLD, &t, sizeof t);
 }
 
 static ntr_status deliver(void *user, unsigned what, const void *data, size_t size) {
     outcome *o = user;
-    if (what == EVENTS) fuzz_add(&o->events, data, size);
-    for (const telling *t = data; what == TOLD && size; t++, size -= sizeof *t) add_told(o, &t->event, t->times);
+    if (what == KIND_EVENTS) fuzz_add(&o->events, data, size);
+    for (const telling *t = data; what == KIND_TOLD && size; t++, size -= sizeof *t) add_told(o, &t->event, t->times);
     return NTR_OK;
 }
 
