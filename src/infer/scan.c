@@ -13,10 +13,10 @@
 enum { ICNT_BITS = 22, PRV_RESERVED = 2 };
 
 /* What has to be remembered of each source. */
-typedef struct memory {
+typedef struct source_memory {
     bool started[NTR_SOURCES_MAX], stepped[NTR_SOURCES_MAX];
     uint64_t sum[NTR_SOURCES_MAX], xor[NTR_SOURCES_MAX]; /* times, by both rules; 0: none */
-} memory;
+} source_memory;
 
 static inline bool is_odd_value(unsigned field, uint64_t value) {
     return ntr_value_flags(NTR_MESSAGES_ANY, field, value) & (NTR_VALUE_RESERVED | NTR_VALUE_UNSEEN);
@@ -55,7 +55,7 @@ static void look_at_address(const ntr_message *m, ntr_field field, ntr_scan *sca
     scan->high_addresses += value >> 31 != 0;
 }
 
-static void look_at_time(const ntr_message *m, unsigned src, memory *seen, ntr_scan *scan) {
+static void look_at_time(const ntr_message *m, unsigned src, source_memory *seen, ntr_scan *scan) {
     bool sync = ntr_has_role(m->tcode, NTR_ROLE_SYNC), stamped = NTR_HAS(m, TSTAMP);
     *(sync ? &scan->syncs : &scan->others) += 1;
     if (!stamped) {
@@ -79,7 +79,7 @@ static void look_at_time(const ntr_message *m, unsigned src, memory *seen, ntr_s
     }
 }
 
-static void look_at(const ntr_message *m, memory *seen, ntr_scan *scan) {
+static void look_at(const ntr_message *m, source_memory *seen, ntr_scan *scan) {
     unsigned src = NTR_HAS(m, SRC) ? (unsigned)(m->src % NTR_SOURCES_MAX) : 0;
     scan->tcode[m->tcode & 63]++;
     seen->started[src] |= ntr_tcode_in(ntr_tcodes_with(NTR_IS_ABSOLUTE), m->tcode);
@@ -102,7 +102,7 @@ uint64_t ntr_scan_count(const ntr_scan *scan, uint64_t tcodes) {
 void ntr_scan_stream(const ntr_params *params, ntr_bytes stream, bool mid_stream, ntr_scan *scan) {
     ntr_reader reader;
     ntr_message message;
-    memory seen;
+    source_memory seen;
     memset(&seen, 0, sizeof seen);
     memset(scan, 0, sizeof *scan);
     if (ntr_reader_init(&reader, params) != NTR_OK) return;
