@@ -68,7 +68,7 @@ static void print_messages(unsigned set) {
 }
 
 static void print_fields(void) {
-    printf("| field | bits | shown in | what it holds |\n|---|---|---|---|\n");
+    printf("| field | bits | format | content |\n|---|---|---|---|\n");
     for (unsigned f = 0; f < NTR_FIELD_COUNT; f++) {
         const ntr_field_info *info = ntr_field_get((ntr_field)f);
         printf("| %s | %s %u | %s | %s |\n", info->name, shapes[info->shape], info->bits,
@@ -112,27 +112,28 @@ static void print_rules(void) {
 
 int main(void) {
     printf("# Messages\n\n"
-           "Made by `make docs` from `include/ntrace/messages.def`, `include/ntrace/fields.def`,\n"
-           "`include/ntrace/values.def` and `src/message/rules.def`, the tables that the decoder, the encoder,\n"
-           "`ntrace dump` and `ntrace assemble` read. Do not edit this page.\n\n"
-           "Every message begins with TCODE[6], then SRC where the stream has SRC bits, and may end with TSTAMP[Var].\n"
-           "`[n]` is a field of n bits; `[Var]` has as many as its MSEO bits say and ends on a byte boundary. TCODEs\n"
-           "56..62 are vendor defined, those without a row reserved; both are passed through as they are.\n\n"
+           "Made by `make docs` from `include/ntrace/messages.def`, `include/ntrace/fields.def`, `include/ntrace/values.def` and\n"
+           "`src/message/rules.def`. Decoder, encoder, `ntrace dump` and `ntrace assemble` use the same tables. Do not edit this page.\n"
+           "\n"
+           "Every message begins with TCODE[6], followed by SRC when the stream has SRC bits, and may end with TSTAMP[Var].\n"
+           "`[n]` is a field of n bits. `[Var]` is a field of variable size: its MSEO bits mark its end, on a byte boundary. TCODEs\n"
+           "56..62 are vendor defined. Other TCODEs without a row are reserved. Decoding and encoding preserve both.\n"
+           "\n"
            "## N-Trace 1.0\n\n");
     print_messages(NTR_MESSAGES_1_0);
     printf("## SiFive dialects (`sifive-pre1.0`, `p550`) only\n\n");
     print_messages(NTR_MESSAGES_SIFIVE);
-    printf("## Roles and properties of messages\n\nA role says what a message does to the execution that a decoder follows.\n\n");
+    printf("## Roles and properties of messages\n\nThe role of a message is its effect on the execution that a decoder follows.\n\n");
     print_flag_names("role", roles, NTR_ROLE_COUNT);
     print_flag_names("property", message_flags, NTR_MESSAGE_BITS);
     printf("## Fields\n\n"
-           "The widths bound what an encoder sends; a decoder takes up to 64 significant bits of any variable field.\n\n");
+           "The widths are limits of an encoder. A decoder accepts up to 64 significant bits in any variable field.\n\n");
     print_fields();
     printf("## Values\n\n"
            "A value that is not listed for one of these fields is reserved. The constant of a value is `NTR_<field>_<id>`\n"
-           "(`<ntrace/values.h>`). Of several rows for one value the first one in the stream's dialect counts.\n\n");
+           "(`<ntrace/values.h>`). When several rows have the same value, the first one in the stream's dialect applies.\n\n");
     print_values();
-    printf("## Rules\n\nA message that breaks one of these is malformed.\n\n");
+    printf("## Rules\n\nA message that violates one of these rules is malformed.\n\n");
     print_rules();
     return 0;
 }

@@ -57,12 +57,22 @@ static void print_component(ntr_component component) {
 
 int main(void) {
     printf("# Registers\n\n"
-           "Every register and field of RISC-V Trace Control 1.0, made from `include/ntrace/registers.def` (`make docs`);\n"
-           "the model, `ntrace regs` and the constants of `ntrace/registers.h` come from the same table.\n\n"
-           "All registers have 32 bits. A component takes 4 KiB; what is not listed reads 0 and ignores writes, as do\n"
-           "bits without a name. Access: RO read only; RW; RW1C writing 1 clears; W1 writing 1 acts; WARL any value may\n"
-           "be written, a legal one reads back. Reset: a value; U undefined, software writes it first; SD depends on\n"
-           "the system. `absent` is not part of N-Trace 1.0: hard 0.\n");
+           "All registers and fields of RISC-V Trace Control 1.0. Made by `make docs` from `include/ntrace/registers.def`; the\n"
+           "model, `ntrace regs` and the constants of `ntrace/registers.h` come from the same table. Do not edit this page.\n"
+           "\n"
+           "All registers have 32 bits. A component occupies 4 KiB. Registers that are not listed, and bits without a name, read 0\n"
+           "and ignore writes.\n"
+           "\n"
+           "| access | meaning |\n"
+           "|---|---|\n"
+           "| RO | read only |\n"
+           "| RW | read and write |\n"
+           "| RW1C | writing 1 clears |\n"
+           "| W1 | writing 1 has an effect; writing 0 has none |\n"
+           "| WARL | any value may be written; a legal value is read back |\n"
+           "\n"
+           "Reset: a value; U is undefined, software must write it first; SD depends on the system. `absent` is not part of\n"
+           "N-Trace 1.0 and reads 0.\n");
     for (size_t component = 0; ntr_component_get(component); component++) print_component((ntr_component)component);
     return 0;
 }
