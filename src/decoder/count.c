@@ -115,7 +115,7 @@ static void begin_pass(ntr_decoder *d, ntr_walk_state *walk, walk_loop *loop) {
         return;
     }
     loop->passes++;
-    if (loop->block == walk->block && walk->run.halfwords == 0 && ntr_return_stack_is_back(stack, loop->depth))
+    if (loop->block == walk->block && walk->run.halfwords == 0 && ntr_return_stack_is_unchanged(stack, loop->depth))
         begin_multiply(d, walk, loop);
     else if (loop->passes > loop->max_passes)
         set_loop_start(walk, loop, stack);

@@ -131,7 +131,7 @@ static void give_up(ntr_decoder *d, ntr_status reason) {
 static void begin_repetition(ntr_decoder *d, ntr_walk_request *request) {
     ntr_source *s = request->source;
     bool is_loop = d->counts && s->pc_known && s->pc == request->repeat_from && s->run.halfwords == 0 &&
-                  ntr_return_stack_is_back(&s->stack, request->repeat_depth);
+                  ntr_return_stack_is_unchanged(&s->stack, request->repeat_depth);
     d->times = is_loop ? request->repeats : 1;
     request->repeats -= d->times;
     request->left = request->repeat_halfwords;

@@ -59,8 +59,8 @@ static void choose_by_trial(ntr_search *s, ntr_parameter p, ntr_verdict v, const
     else
         choose(s, p, v.confidence, value,
                "%llu messages followed with %llu contradictions; the next best value: %llu with %llu",
-               (unsigned long long)best->followed, (unsigned long long)ntr_infer_trouble(best),
-               (unsigned long long)v.other->followed, (unsigned long long)ntr_infer_trouble(v.other));
+               (unsigned long long)best->followed, (unsigned long long)ntr_infer_failures(best),
+               (unsigned long long)v.other->followed, (unsigned long long)ntr_infer_failures(v.other));
 }
 
 /* The parameter's value as text; "" for a value outside its limits, which only a caller can give. */
@@ -71,7 +71,7 @@ static void value_text(const ntr_search *s, ntr_parameter p, char *out, size_t c
 /* ---- parameter by parameter */
 
 /* Without a program: the width with the fewest odd values. */
-static ntr_confidence scan_src_bits(ntr_search *s, unsigned *src_bits, uint64_t *oddities) {
+static ntr_confidence scan_src_bits(ntr_search *s, unsigned *src_bits, uint64_t *unusual_messages) {
     uint64_t least = UINT64_MAX, second = UINT64_MAX;
     for (unsigned bits = 0; bits <= NTR_SEARCH_SRC_BITS; bits++) {
         ntr_params params;
@@ -79,17 +79,17 @@ static ntr_confidence scan_src_bits(ntr_search *s, unsigned *src_bits, uint64_t 
         ntr_params_init(&params, ntr_dialect_find("sifive-pre1.0"));
         params.src_bits = (uint8_t)bits;
         ntr_scan_stream(&params, s->window, s->config->mid_stream, &scan);
-        uint64_t odd = scan.odd + scan.defects;
-        if (odd < least) {
+        uint64_t unusual = scan.unusual + scan.defects;
+        if (unusual < least) {
             second = least;
-            least = odd;
+            least = unusual;
             *src_bits = bits;
-        } else if (odd < second) {
-            second = odd;
+        } else if (unusual < second) {
+            second = unusual;
         }
     }
     enum { MARGIN = 4 };
-    *oddities = least;
+    *unusual_messages = least;
     return second >= least + MARGIN && second >= 2 * least ? NTR_CONFIDENCE_LIKELY : NTR_CONFIDENCE_UNKNOWN;
 }
 
@@ -97,21 +97,21 @@ static void infer_src_bits(ntr_search *s) {
     ntr_params *p = &s->out->params;
     char value[8];
     ntr_verdict v = ntr_search_judge(s, NTR_PARAMETER_SRC_BITS);
-    if (is_given(s, NTR_PARAMETER_SRC_BITS) || ntr_search_program_speaks(s)) {
+    if (is_given(s, NTR_PARAMETER_SRC_BITS) || ntr_search_has_evidence(s)) {
         snprintf(value, sizeof value, "%u", p->src_bits);
         choose_by_trial(s, NTR_PARAMETER_SRC_BITS, v, value);
         return;
     }
     unsigned bits = 0;
-    uint64_t oddities = 0;
-    ntr_confidence confidence = scan_src_bits(s, &bits, &oddities);
+    uint64_t unusual_messages = 0;
+    ntr_confidence confidence = scan_src_bits(s, &bits, &unusual_messages);
     p->src_bits = confidence == NTR_CONFIDENCE_LIKELY ? (uint8_t)bits : 0;
     snprintf(value, sizeof value, "%u", p->src_bits);
     choose(s, NTR_PARAMETER_SRC_BITS, confidence, value,
            confidence == NTR_CONFIDENCE_LIKELY
                ? "without a program: %llu messages have unusual values, more with every other width"
                : "without a program several widths are equally plausible; give --src-bits",
-           (unsigned long long)oddities);
+           (unsigned long long)unusual_messages);
 }
 
 /* Signs of older silicon in the messages themselves. */
@@ -120,7 +120,7 @@ typedef struct signs {
     uint64_t runs;
 } signs;
 
-static signs look_for_signs(const ntr_search *s) {
+static signs find_signs(const ntr_search *s) {
     ntr_params params = s->out->params;
     ntr_scan scan;
     params.dialect = ntr_dialect_find("sifive-pre1.0");
@@ -133,7 +133,7 @@ typedef enum times { TIMES_UNKNOWN, TIMES_SUMS, TIMES_XORS } times;
 
 /* Is TSTAMP a difference or an exclusive or? A wrong exclusive or runs backwards every other time; the sum of
  * exclusive ors runs ahead of the clock. */
-static times tell_times(const ntr_scan *scan) {
+static times classify_times(const ntr_scan *scan) {
     enum { FEW = 3, ENOUGH = 8 };
     if (scan->steps == 0) return TIMES_SUMS; /* nothing to misread */
     if (scan->backward_xors * 8 > scan->steps) return TIMES_SUMS;
@@ -158,9 +158,9 @@ static void set_dialect(ntr_search *s, const char *name, ntr_confidence confiden
 
 /* Both families read this stream alike, or nothing could be decoded: what do the messages show? */
 static void infer_dialect_by_signs(ntr_search *s) {
-    signs seen = look_for_signs(s);
+    signs seen = find_signs(s);
     const ntr_scan *scan = &s->scan;
-    times times_are = tell_times(scan);
+    times times_are = classify_times(scan);
     const char *older = scan->fixed_48 ? "p550" : "sifive-pre1.0";
     if (seen.own_messages || seen.runs)
         set_dialect(s, older, NTR_CONFIDENCE_LIKELY, "the stream has messages that N-Trace 1.0 does not have");
@@ -171,7 +171,7 @@ static void infer_dialect_by_signs(ntr_search *s) {
                     "too few timestamps to distinguish differences from exclusive ors; give --dialect");
     else if (scan->wide_icnt || s->trials[s->best].counted_traps)
         set_dialect(s, "refcode", NTR_CONFIDENCE_LIKELY, "I-CNT is wider than N-Trace 1.0 allows, or counts ECALL");
-    else if (ntr_search_program_speaks(s))
+    else if (ntr_search_has_evidence(s))
         set_dialect(s, "ntrace-1.0", NTR_CONFIDENCE_NO_MATTER, "the stream decodes to the same execution either way");
     else
         set_dialect(s, "ntrace-1.0", NTR_CONFIDENCE_UNKNOWN, "no message shows another dialect");
@@ -184,8 +184,8 @@ static void infer_dialect(ntr_search *s) {
         return;
     }
     ntr_verdict v = ntr_search_judge(s, NTR_PARAMETER_DIALECT);
-    bool told = v.confidence == NTR_CONFIDENCE_SURE || v.confidence == NTR_CONFIDENCE_LIKELY;
-    if (!told || (best->messages == NTR_MESSAGES_1_0 && (s->scan.wide_icnt || s->trials[s->best].counted_traps))) {
+    bool decided = v.confidence == NTR_CONFIDENCE_SURE || v.confidence == NTR_CONFIDENCE_LIKELY;
+    if (!decided || (best->messages == NTR_MESSAGES_1_0 && (s->scan.wide_icnt || s->trials[s->best].counted_traps))) {
         infer_dialect_by_signs(s);
         return;
     }
@@ -196,11 +196,11 @@ static void infer_dialect(ntr_search *s) {
 static const char *on_off(bool on) { return on ? "on" : "off"; }
 
 /* How sure it is that the stream needs a decoder that infers what `without` does not: UNTOLD when it does not. */
-static ntr_status need(const ntr_search *s, const ntr_params *without, ntr_confidence *confidence) {
+static ntr_status judge_need(const ntr_search *s, const ntr_params *without, ntr_confidence *confidence) {
     const ntr_infer_trial *best = &s->trials[s->best];
     ntr_infer_trial trial;
     ntr_status status = ntr_search_try(s, without, &trial);
-    uint64_t with = ntr_infer_trouble(best), less = ntr_infer_trouble(&trial);
+    uint64_t with = ntr_infer_failures(best), less = ntr_infer_failures(&trial);
     *confidence = (with == 0 && less) || less > 4 * with + 4 ? NTR_CONFIDENCE_SURE
                 : less > with + with / 2                   ? NTR_CONFIDENCE_LIKELY
                                                            : NTR_CONFIDENCE_UNKNOWN;
@@ -218,22 +218,22 @@ static ntr_status infer_implicit_return(ntr_search *s) {
     }
     ntr_confidence needed;
     without.implicit_return = NTR_RETURN_OFF;
-    ntr_status status = need(s, &without, &needed);
+    ntr_status status = judge_need(s, &without, &needed);
     if (status != NTR_OK) return status;
     if (needed != NTR_CONFIDENCE_UNKNOWN) {
         choose(s, NTR_PARAMETER_IMPLICIT_RETURN, needed, value, "%llu returns have no message",
                (unsigned long long)best->implicit_returns);
-    } else if (best->needless_returns) {
+    } else if (best->redundant_returns) {
         p->implicit_return = NTR_RETURN_OFF;
-        choose(s, NTR_PARAMETER_IMPLICIT_RETURN, ntr_infer_trouble(best) ? NTR_CONFIDENCE_LIKELY : NTR_CONFIDENCE_SURE,
-               "off", "%llu returns to known callers have a message", (unsigned long long)best->needless_returns);
+        choose(s, NTR_PARAMETER_IMPLICIT_RETURN, ntr_infer_failures(best) ? NTR_CONFIDENCE_LIKELY : NTR_CONFIDENCE_SURE,
+               "off", "%llu returns to known callers have a message", (unsigned long long)best->redundant_returns);
     } else {
         /* Expecting implicit returns costs nothing: keep them for the part of the stream that was not inspected. */
-        if (s->whole) p->implicit_return = NTR_RETURN_OFF;
+        if (s->complete) p->implicit_return = NTR_RETURN_OFF;
         value_text(s, NTR_PARAMETER_IMPLICIT_RETURN, value, sizeof value);
         choose(s, NTR_PARAMETER_IMPLICIT_RETURN,
-               ntr_search_program_speaks(s) ? NTR_CONFIDENCE_NO_MATTER : NTR_CONFIDENCE_UNKNOWN, value,
-               "no return shows it%s", s->whole ? "" : " in the inspected part");
+               ntr_search_has_evidence(s) ? NTR_CONFIDENCE_NO_MATTER : NTR_CONFIDENCE_UNKNOWN, value,
+               "no return shows it%s", s->complete ? "" : " in the inspected part");
     }
     return NTR_OK;
 }
@@ -244,17 +244,17 @@ static ntr_status infer_sequential_jump(ntr_search *s) {
     ntr_params without = best->params;
     ntr_confidence needed;
     without.sequential_jump = false;
-    ntr_status status = need(s, &without, &needed);
+    ntr_status status = judge_need(s, &without, &needed);
     if (status != NTR_OK) return status;
     if (needed != NTR_CONFIDENCE_UNKNOWN) {
         choose(s, NTR_PARAMETER_SEQUENTIAL_JUMP, needed, on_off(*value), "%llu register jumps have no message",
                (unsigned long long)best->implicit_jumps);
         return NTR_OK;
     }
-    if (s->whole && !is_given(s, NTR_PARAMETER_SEQUENTIAL_JUMP)) *value = false;
+    if (s->complete && !is_given(s, NTR_PARAMETER_SEQUENTIAL_JUMP)) *value = false;
     choose(s, NTR_PARAMETER_SEQUENTIAL_JUMP,
-           ntr_search_program_speaks(s) ? NTR_CONFIDENCE_NO_MATTER : NTR_CONFIDENCE_UNKNOWN, on_off(*value),
-           "every register jump%s has its message", s->whole ? "" : " in the inspected part");
+           ntr_search_has_evidence(s) ? NTR_CONFIDENCE_NO_MATTER : NTR_CONFIDENCE_UNKNOWN, on_off(*value),
+           "every register jump%s has its message", s->complete ? "" : " in the inspected part");
     return NTR_OK;
 }
 
@@ -262,7 +262,7 @@ static void infer_extend_addr(ntr_search *s) {
     const ntr_scan *scan = &s->scan;
     bool *value = &s->out->params.extend_addr;
     ntr_verdict v = ntr_search_judge(s, NTR_PARAMETER_EXTEND_ADDR);
-    if (ntr_search_program_speaks(s) || is_given(s, NTR_PARAMETER_EXTEND_ADDR)) {
+    if (ntr_search_has_evidence(s) || is_given(s, NTR_PARAMETER_EXTEND_ADDR)) {
         choose_by_trial(s, NTR_PARAMETER_EXTEND_ADDR, v, on_off(*value));
         return;
     }
@@ -319,11 +319,11 @@ static void infer_mode(ntr_search *s) {
 }
 
 static void infer_xlen(ntr_search *s) {
-    unsigned told = s->config->program ? ntr_program_xlen(s->config->program) : 0;
+    unsigned xlen = s->config->program ? ntr_program_xlen(s->config->program) : 0;
     ntr_params *p = &s->out->params;
-    if (!is_given(s, NTR_PARAMETER_XLEN)) p->xlen = (uint8_t)told;
+    if (!is_given(s, NTR_PARAMETER_XLEN)) p->xlen = (uint8_t)xlen;
     const char *value = p->xlen == 32 ? "32" : "64";
-    if (told)
+    if (xlen)
         choose(s, NTR_PARAMETER_XLEN, NTR_CONFIDENCE_SURE, value, "from the program");
     else if (s->scan.high_addresses)
         choose(s, NTR_PARAMETER_XLEN, NTR_CONFIDENCE_LIKELY, value, "%llu addresses need more than 32 bits",

@@ -18,11 +18,11 @@ typedef struct source_memory {
     uint64_t sum[NTR_SOURCES_MAX], xor[NTR_SOURCES_MAX]; /* times, by both rules; 0: none */
 } source_memory;
 
-static inline bool is_odd_value(unsigned field, uint64_t value) {
+static inline bool is_unusual_value(unsigned field, uint64_t value) {
     return ntr_value_flags(NTR_MESSAGES_ANY, field, value) & (NTR_VALUE_RESERVED | NTR_VALUE_UNSEEN);
 }
 
-static bool is_odd_process(uint64_t process) {
+static bool is_unusual_process(uint64_t process) {
     ntr_context context = {0};
     return !ntr_ownership_follow(&context, process) || context.prv == PRV_RESERVED;
 }
@@ -32,18 +32,18 @@ static bool is_run(const ntr_message *m) {
 }
 
 /* Values that no encoder is known to send. */
-static bool is_odd(const ntr_message *m) {
-    if (NTR_HAS(m, SYNC) && is_odd_value(NTR_FIELD_SYNC, m->sync)) return true;
-    if (NTR_HAS(m, RCODE) && is_odd_value(NTR_FIELD_RCODE, m->rcode)) return true;
-    if (NTR_HAS(m, EVCODE) && is_odd_value(NTR_FIELD_EVCODE, m->evcode)) return true;
-    if (NTR_HAS(m, ETYPE) && is_odd_value(NTR_FIELD_ETYPE, m->etype)) return true;
-    if (NTR_HAS(m, PROCESS)) return is_odd_process(m->process);
+static bool is_unusual(const ntr_message *m) {
+    if (NTR_HAS(m, SYNC) && is_unusual_value(NTR_FIELD_SYNC, m->sync)) return true;
+    if (NTR_HAS(m, RCODE) && is_unusual_value(NTR_FIELD_RCODE, m->rcode)) return true;
+    if (NTR_HAS(m, EVCODE) && is_unusual_value(NTR_FIELD_EVCODE, m->evcode)) return true;
+    if (NTR_HAS(m, ETYPE) && is_unusual_value(NTR_FIELD_ETYPE, m->etype)) return true;
+    if (NTR_HAS(m, PROCESS)) return is_unusual_process(m->process);
     if (NTR_HAS(m, BCNT)) return m->bcnt == 0;
     if (NTR_HAS(m, RDATA0)) return m->rdata0 == 0;
     return m->tcode == NTR_TCODE_PROG_TRACE_SYNC && m->icnt && ntr_sync_flags(m) & NTR_VALUE_RESTARTS;
 }
 
-static void look_at_address(const ntr_message *m, ntr_field field, ntr_scan *scan) {
+static void scan_address(const ntr_message *m, ntr_field field, ntr_scan *scan) {
     uint64_t value = m->value[field];
     unsigned width = m->width[field];
     if (width > NTR_MDO_BITS && width <= 64 && value >> (width - NTR_MDO_BITS) == 0 && value >> (width - NTR_MDO_BITS - 1))
@@ -55,7 +55,7 @@ static void look_at_address(const ntr_message *m, ntr_field field, ntr_scan *sca
     scan->high_addresses += value >> 31 != 0;
 }
 
-static void look_at_time(const ntr_message *m, unsigned src, source_memory *seen, ntr_scan *scan) {
+static void scan_time(const ntr_message *m, unsigned src, source_memory *seen, ntr_scan *scan) {
     bool sync = ntr_has_role(m->tcode, NTR_ROLE_SYNC), stamped = NTR_HAS(m, TSTAMP);
     *(sync ? &scan->syncs : &scan->others) += 1;
     if (!stamped) {
@@ -79,18 +79,18 @@ static void look_at_time(const ntr_message *m, unsigned src, source_memory *seen
     }
 }
 
-static void look_at(const ntr_message *m, source_memory *seen, ntr_scan *scan) {
+static void scan_message(const ntr_message *m, source_memory *seen, ntr_scan *scan) {
     unsigned src = NTR_HAS(m, SRC) ? (unsigned)(m->src % NTR_SOURCES_MAX) : 0;
     scan->tcode[m->tcode & 63]++;
     seen->started[src] |= ntr_tcode_in(ntr_tcodes_with(NTR_IS_ABSOLUTE), m->tcode);
-    scan->odd += is_odd(m) || (ntr_tcode_in(ntr_tcodes_of_flow(), m->tcode) && !seen->started[src]);
+    scan->unusual += is_unusual(m) || (ntr_tcode_in(ntr_tcodes_of_flow(), m->tcode) && !seen->started[src]);
     scan->counts_of_runs += is_run(m);
     scan->history += NTR_HAS(m, HIST) || (NTR_HAS(m, RCODE) && m->rcode != NTR_RCODE_ICNT);
     scan->stop_without_history += NTR_HAS(m, CDF) && m->cdf == NTR_CDF_ICNT;
     scan->wide_icnt += NTR_HAS(m, ICNT) && m->icnt >> ICNT_BITS != 0;
-    if (NTR_HAS(m, FADDR)) look_at_address(m, NTR_FIELD_FADDR, scan);
-    if (NTR_HAS(m, UADDR)) look_at_address(m, NTR_FIELD_UADDR, scan);
-    look_at_time(m, src, seen, scan);
+    if (NTR_HAS(m, FADDR)) scan_address(m, NTR_FIELD_FADDR, scan);
+    if (NTR_HAS(m, UADDR)) scan_address(m, NTR_FIELD_UADDR, scan);
+    scan_time(m, src, seen, scan);
 }
 
 uint64_t ntr_scan_count(const ntr_scan *scan, uint64_t tcodes) {
@@ -113,6 +113,6 @@ void ntr_scan_stream(const ntr_params *params, ntr_bytes stream, bool mid_stream
         if (message.defect != NTR_OK)
             scan->defects++;
         else
-            look_at(&message, &seen, scan);
+            scan_message(&message, &seen, scan);
     }
 }

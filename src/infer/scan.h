@@ -8,7 +8,7 @@
 typedef struct ntr_scan {
     uint64_t messages, defects;
     uint64_t tcode[64];       /* messages of each */
-    uint64_t odd;             /* fields with reserved values, flow of sources that never started, ... */
+    uint64_t unusual;             /* fields with reserved values, flow of sources that never started, ... */
     uint64_t stamped_syncs, syncs, stamped_others, others;
     uint64_t steps;           /* relative times, other than 0, after an absolute one */
     uint64_t backward_xors;   /*   that run backwards if TSTAMP is an exclusive or */

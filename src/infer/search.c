@@ -7,7 +7,7 @@
 /* Enough to contradict most wrong values, little enough to try a hundred combinations; and how much is looked at in
  * all, with what was not contradicted. */
 #define FIRST_WINDOW ((size_t)32 * 1024)
-#define WHOLE_WINDOW ((size_t)1024 * 1024)
+#define SECOND_WINDOW ((size_t)1024 * 1024)
 
 static bool is_given(const ntr_search *s, ntr_parameter p) { return s->config->given >> p & 1; }
 
@@ -34,13 +34,13 @@ static ntr_params trial_params(const ntr_search *s, const ntr_dialect *dialect, 
     p.all_jumps = jumps;
     if (!p.implicit_return) p.implicit_return = NTR_RETURN_FULL;
     p.sequential_jump = true;
-    const uint32_t said = s->config->given | NTR_PARAMETERS_NOT_INFERRED;
-    ntr_params_copy(&p, &s->config->params, said & ~(1u << NTR_PARAMETER_DIALECT));
+    const uint32_t fixed = s->config->given | NTR_PARAMETERS_NOT_INFERRED;
+    ntr_params_copy(&p, &s->config->params, fixed & ~(1u << NTR_PARAMETER_DIALECT));
     return p;
 }
 
 /* Whether a value of a parameter is to be tried. */
-static bool may_be(const ntr_search *s, ntr_parameter p, unsigned given, unsigned value) {
+static bool is_candidate(const ntr_search *s, ntr_parameter p, unsigned given, unsigned value) {
     return !is_given(s, p) || given == value;
 }
 
@@ -50,9 +50,9 @@ static ntr_status add_trial(ntr_search *s, const ntr_dialect *dialect, unsigned 
     if (dialect->src_bits && dialect->src_bits != src_bits && !is_given(s, NTR_PARAMETER_DIALECT)) return NTR_OK;
     /* Older silicon has neither. */
     if ((extend || jumps) && dialect->messages != NTR_MESSAGES_1_0) return NTR_OK;
-    if (!may_be(s, NTR_PARAMETER_EXTEND_ADDR, given->extend_addr, extend)) return NTR_OK;
-    if (!may_be(s, NTR_PARAMETER_ALL_JUMPS, given->all_jumps, jumps)) return NTR_OK;
-    if (!may_be(s, NTR_PARAMETER_SRC_BITS, given->src_bits, src_bits)) return NTR_OK;
+    if (!is_candidate(s, NTR_PARAMETER_EXTEND_ADDR, given->extend_addr, extend)) return NTR_OK;
+    if (!is_candidate(s, NTR_PARAMETER_ALL_JUMPS, given->all_jumps, jumps)) return NTR_OK;
+    if (!is_candidate(s, NTR_PARAMETER_SRC_BITS, given->src_bits, src_bits)) return NTR_OK;
     ntr_params params = trial_params(s, dialect, src_bits, extend, jumps);
     ntr_status status = ntr_search_try(s, &params, &s->trials[s->count]);
     if (status != NTR_OK) return status;
@@ -84,12 +84,12 @@ static ntr_status try_all(ntr_search *s) {
 /* Look at more of the stream with all that is not worse than the best so far. */
 static ntr_status try_more(ntr_search *s, ntr_bytes stream) {
     if (s->window.size == stream.size) return NTR_OK;
-    s->whole = stream.size <= WHOLE_WINDOW;
-    s->window.size = s->whole ? stream.size : WHOLE_WINDOW;
-    uint64_t least = ntr_infer_trouble(&s->trials[s->best]);
+    s->complete = stream.size <= SECOND_WINDOW;
+    s->window.size = s->complete ? stream.size : SECOND_WINDOW;
+    uint64_t least = ntr_infer_failures(&s->trials[s->best]);
     for (size_t i = 0; i < s->count; i++) {
         ntr_infer_trial *t = &s->trials[i];
-        if (t->ran_away || ntr_infer_trouble(t) > least) continue;
+        if (t->ran_away || ntr_infer_failures(t) > least) continue;
         ntr_params params = t->params;
         ntr_status status = ntr_search_try(s, &params, t);
         if (status != NTR_OK) return status;
@@ -99,7 +99,7 @@ static ntr_status try_more(ntr_search *s, ntr_bytes stream) {
     return NTR_OK;
 }
 
-bool ntr_search_program_speaks(const ntr_search *s) {
+bool ntr_search_has_evidence(const ntr_search *s) {
     return s->trials[s->best].followed > 0;
 }
 
@@ -117,8 +117,8 @@ static unsigned value_of(const ntr_infer_trial *t, ntr_parameter p) {
 static ntr_confidence compare(const ntr_infer_trial *best, const ntr_infer_trial *other) {
     if (ntr_infer_trial_same(best, other)) return NTR_CONFIDENCE_NO_MATTER;
     bool absurd = other->ran_away && !best->ran_away; /* few messages, endless execution */
-    if (ntr_infer_trouble(best) == 0)
-        return ntr_infer_trouble(other) || absurd ? NTR_CONFIDENCE_SURE : NTR_CONFIDENCE_UNKNOWN;
+    if (ntr_infer_failures(best) == 0)
+        return ntr_infer_failures(other) || absurd ? NTR_CONFIDENCE_SURE : NTR_CONFIDENCE_UNKNOWN;
     enum { DAMAGE_RATIO = 32 }; /* one contradiction in so many messages may be damage */
     bool clean = best->contradictions * DAMAGE_RATIO <= best->followed;
     bool poor = other->followed / (other->contradictions + 1) < best->followed / (best->contradictions + 1) / 4;
@@ -134,12 +134,12 @@ ntr_verdict ntr_search_judge(const ntr_search *s, ntr_parameter p) {
         if (!other || ntr_infer_trial_better(t, other)) other = t;
     }
     if (!other) return (ntr_verdict){NTR_CONFIDENCE_NO_MATTER, best};
-    return (ntr_verdict){ntr_search_program_speaks(s) ? compare(best, other) : NTR_CONFIDENCE_UNKNOWN, other};
+    return (ntr_verdict){ntr_search_has_evidence(s) ? compare(best, other) : NTR_CONFIDENCE_UNKNOWN, other};
 }
 
 ntr_status ntr_search_run(ntr_search *s, ntr_bytes stream) {
-    s->whole = stream.size <= FIRST_WINDOW;
-    s->window = (ntr_bytes){stream.data, s->whole ? stream.size : FIRST_WINDOW};
+    s->complete = stream.size <= FIRST_WINDOW;
+    s->window = (ntr_bytes){stream.data, s->complete ? stream.size : FIRST_WINDOW};
     ntr_status status = try_all(s);
     return status == NTR_OK ? try_more(s, stream) : status;
 }

@@ -12,7 +12,7 @@ enum { NTR_SEARCH_SRC_BITS = 12, NTR_TRIALS_MAX = 128 };
 typedef struct ntr_search {
     const ntr_infer_config *config;
     ntr_bytes window;
-    bool whole; /* the window is the whole stream */
+    bool complete; /* the window is the whole stream */
     ntr_infer_trial trials[NTR_TRIALS_MAX];
     size_t count, best;
     ntr_scan scan; /* with the best parameters */
@@ -32,7 +32,7 @@ ntr_status ntr_search_run(ntr_search *search, ntr_bytes stream);
 ntr_status ntr_search_try(const ntr_search *search, const ntr_params *params, ntr_infer_trial *trial);
 
 /* Whether the program told anything of the stream. */
-bool ntr_search_program_speaks(const ntr_search *search);
+bool ntr_search_has_evidence(const ntr_search *search);
 
 ntr_verdict ntr_search_judge(const ntr_search *search, ntr_parameter parameter);
 

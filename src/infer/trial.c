@@ -10,7 +10,7 @@ typedef struct recent_callers {
     unsigned top, count;
     uint16_t src;
     bool leaf;         /* the latest of them was called and nothing else since: the smallest stack has it */
-    uint64_t needless; /* the message of the latest needless return, from 1 */
+    uint64_t redundant; /* the message of the latest needless return, from 1 */
 } recent_callers;
 
 /* A few sources at a time; one that shares a place with another forgets. */
@@ -27,7 +27,7 @@ static void push(recent_callers *c, uint64_t address) {
 }
 
 /* Whether it is where a call came from to which any return stack leads back. */
-static bool pops(recent_callers *c, uint64_t target) {
+static bool pop_matches(recent_callers *c, uint64_t target) {
     bool leaf = c->leaf;
     c->leaf = false;
     if (c->count == 0) return false;
@@ -37,15 +37,15 @@ static bool pops(recent_callers *c, uint64_t target) {
 
 static void returns(ntr_infer_trial *trial, recent_callers *c, const ntr_event *e, bool implicit) {
     trial->implicit_returns += implicit;
-    if (!pops(c, e->target) || implicit) return;
-    trial->needless_returns++;
-    c->needless = e->message + 1;
+    if (!pop_matches(c, e->target) || implicit) return;
+    trial->redundant_returns++;
+    c->redundant = e->message + 1;
 }
 
 /* Synchronizing forgets all calls, and a return that told of it needed its message. */
 static void synchronize(ntr_infer_trial *trial, recent_callers *c, const ntr_event *e) {
-    if (c->needless == e->message + 1) trial->needless_returns--;
-    c->needless = 0;
+    if (c->redundant == e->message + 1) trial->redundant_returns--;
+    c->redundant = 0;
     c->count = 0;
 }
 
@@ -71,7 +71,7 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
 static void add_span(ntr_infer_trial *trial, recent_callers *c, const ntr_event *e) {
     trial->instructions += e->instructions;
     trial->spans++;
-    trial->way = mix(mix(mix(trial->way, e->address), e->target), (uint64_t)e->halfwords << 16 | e->src);
+    trial->span_hash = mix(mix(mix(trial->span_hash, e->address), e->target), (uint64_t)e->halfwords << 16 | e->src);
     follow_calls(trial, c, e);
 }
 
@@ -125,7 +125,7 @@ ntr_status ntr_infer_trial_run(const ntr_decoder_config *config, ntr_bytes strea
 /* Messages followed from one trouble to the next. Instructions say nothing: one message read wrongly may stand for
  * millions. Where there is damage, every reading has trouble, and little less of it is no reason to prefer one. */
 bool ntr_infer_trial_better(const ntr_infer_trial *a, const ntr_infer_trial *b) {
-    uint64_t trouble_a = ntr_infer_trouble(a), trouble_b = ntr_infer_trouble(b);
-    if (trouble_a == trouble_b) return a->followed > b->followed;
-    return a->followed * (trouble_b + 1) * 4 > b->followed * (trouble_a + 1) * 5;
+    uint64_t failures_a = ntr_infer_failures(a), failures_b = ntr_infer_failures(b);
+    if (failures_a == failures_b) return a->followed > b->followed;
+    return a->followed * (failures_b + 1) * 4 > b->followed * (failures_a + 1) * 5;
 }

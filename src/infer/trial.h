@@ -13,9 +13,9 @@ typedef struct ntr_infer_trial {
     uint64_t contradictions; /* gaps that right parameters do not make; notes */
     uint64_t without_image;  /* gaps where code is missing */
     uint64_t implicit_returns, implicit_jumps;
-    uint64_t needless_returns; /* told by a message although the caller was known */
+    uint64_t redundant_returns; /* told by a message although the caller was known */
     uint64_t counted_traps;    /* ECALLs that the encoder counted */
-    uint64_t way;              /* hash of all spans: equal for equal executions */
+    uint64_t span_hash;              /* hash of all spans: equal for equal executions */
 } ntr_infer_trial;
 
 /* Decode `stream`. A message cut at its end is no contradiction. Wrong parameters can make a few bytes stand for any
@@ -25,13 +25,13 @@ ntr_status ntr_infer_trial_run(const ntr_decoder_config *config, ntr_bytes strea
 /* Whether `a` explains the stream clearly better than `b`. */
 bool ntr_infer_trial_better(const ntr_infer_trial *a, const ntr_infer_trial *b);
 
-static inline uint64_t ntr_infer_trouble(const ntr_infer_trial *t) {
+static inline uint64_t ntr_infer_failures(const ntr_infer_trial *t) {
     return t->contradictions + t->without_image;
 }
 
 /* Whether both tell the same execution. */
 static inline bool ntr_infer_trial_same(const ntr_infer_trial *a, const ntr_infer_trial *b) {
-    return a->way == b->way && a->instructions == b->instructions && a->contradictions == b->contradictions;
+    return a->span_hash == b->span_hash && a->instructions == b->instructions && a->contradictions == b->contradictions;
 }
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { ROOM_FIRST = 64 };
+enum { CAPACITY_FIRST = 64 };
 
 void ntr_return_stack_init(ntr_return_stack *stack, uint32_t depth) {
     *stack = (ntr_return_stack){.limit = depth == 0 || depth > NTR_RETURN_STACK_MAX ? NTR_RETURN_STACK_MAX : depth};
@@ -16,11 +16,11 @@ void ntr_return_stack_release(ntr_return_stack *stack, const ntr_allocator *allo
 }
 
 ntr_status ntr_return_stack_grow(ntr_return_stack *stack, const ntr_allocator *allocator) {
-    uint32_t room = stack->entries ? (stack->mask + 1) * 2 : ROOM_FIRST;
-    ntr_return *entries = ntr_realloc(allocator, stack->entries, room, sizeof *entries);
+    uint32_t capacity = stack->entries ? (stack->mask + 1) * 2 : CAPACITY_FIRST;
+    ntr_return *entries = ntr_realloc(allocator, stack->entries, capacity, sizeof *entries);
     if (!entries) return NTR_E_MEMORY;
     stack->entries = entries;
-    stack->mask = room - 1;
+    stack->mask = capacity - 1;
     return NTR_OK;
 }
 

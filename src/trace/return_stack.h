@@ -90,7 +90,7 @@ static inline uint32_t ntr_return_stack_mark(ntr_return_stack *stack) {
 }
 
 /* Whether it holds what it held when `mark` was given: it is as deep, and nothing below was touched. */
-static inline bool ntr_return_stack_is_back(const ntr_return_stack *stack, uint32_t mark) {
+static inline bool ntr_return_stack_is_unchanged(const ntr_return_stack *stack, uint32_t mark) {
     return stack->count == mark && stack->low == mark;
 }
 
