@@ -1,12 +1,12 @@
 /* Spans expanded to instructions, through a cache.
  *
- * A span is cut into pieces of at most PIECE instructions; the cache holds what a piece expands to. A piece is found by
- * its address, its number of instructions, the view of its context (contexts that see the same images are one view) and
- * the epoch: a number that stands for the state of the program and for the images that are there at a position.
+ * A span is cut into pieces of at most PIECE instructions; the cache holds the instructions of a piece. A piece is
+ * found by its address, its number of instructions, the view of its context (contexts that see the same images share a
+ * view) and the epoch: a number for the state of the program and for the images that exist at a position.
  *
- * Invariant: a cached piece whose epoch is the current one is what decoding its bytes again would give. Example: an image
- * is valid up to offset 1000. A piece at offset 900 is decoded in epoch 1; at offset 1100 the epoch is 2 and nothing of
- * epoch 1 is found; back at 950 the epoch is 1, and the piece is found again unless another one replaced it. */
+ * Invariant: a cached piece of the current epoch is what decoding its bytes again would give. Example: an image is
+ * valid up to offset 1000. A piece at offset 900 is decoded in epoch 1. At offset 1100 the epoch is 2, and nothing of
+ * epoch 1 is found. Back at 950 the epoch is 1, and the piece is found again unless another one replaced it. */
 #include <ntrace/instructions.h>
 
 #include "base/allocator.h"
@@ -19,8 +19,9 @@ _Static_assert(sizeof(ntr_instruction) == 48, "ntr_instruction does not grow");
 
 typedef struct code_piece {
     uint64_t address, epoch; /* epoch 0: empty */
-    uint32_t asked, view;    /* asked: instructions looked for */
-    uint32_t count, room;    /* in the list; count < asked: no image has the next one */
+    uint32_t asked, view;    /* asked: number of instructions wanted */
+    /* count: instructions in the list, fewer than asked if no image has the next one; room: capacity */
+    uint32_t count, room;
     ntr_instruction *list;
 } code_piece;
 
@@ -28,19 +29,19 @@ struct ntr_instructions {
     const ntr_program *program;
     const ntr_allocator *allocator;
 
-    ntr_context context; /* of the span */
+    ntr_context context; /* context and position of the span */
     uint64_t position;
-    uint64_t address;   /* of the next piece */
-    uint32_t left;      /* instructions behind the current piece */
+    uint64_t address;        /* address of the next piece */
+    uint32_t left;           /* instructions after the current piece */
     const code_piece *piece; /* NULL: none yet */
-    uint32_t at;        /* in its list */
+    uint32_t at;             /* index in its list */
 
     ntr_views *views;
     ntr_image_timeline timeline;
     uint64_t revision, epoch;
-    uint64_t first_epoch; /* that of no change passed, at this revision */
-    uint64_t calm_from, calm_until; /* positions of this epoch */
-    bool one_view; /* all contexts see the same: view 0 */
+    uint64_t first_epoch;           /* epoch of positions before any change, at this revision */
+    uint64_t calm_from, calm_until; /* positions that have this epoch */
+    bool one_view;                  /* all contexts see the same images: view 0 */
     code_piece cache[1u << CODE_CACHE_BITS];
 };
 
@@ -49,7 +50,7 @@ ntr_instructions *ntr_instructions_new(const ntr_program *program, const ntr_all
     if (!x) return NULL;
     x->program = program;
     x->allocator = allocator;
-    x->revision = program->revision - 1; /* nothing is known of it */
+    x->revision = program->revision - 1; /* differs from the program's: nothing is cached */
     x->first_epoch = 1;
     x->views = ntr_alloc(allocator, 1, sizeof *x->views);
     if (x->views) return x;
@@ -77,7 +78,7 @@ void ntr_instructions_begin(ntr_instructions *x, const ntr_event *span) {
 
 /* ---- the epoch */
 
-/* Nothing cached so far holds any more. */
+/* Invalidate everything that is cached. */
 static void renew(ntr_instructions *x) {
     x->first_epoch += x->timeline.count + 2;
     x->calm_from = 1;
@@ -85,7 +86,7 @@ static void renew(ntr_instructions *x) {
 }
 
 static ntr_status learn_program(ntr_instructions *x) {
-    renew(x); /* with as many epochs as there were */
+    renew(x); /* counts with the number of epochs of the old timeline */
     if (ntr_views_update(x->views, x->program, x->allocator) < 0 ||
         ntr_image_timeline_update(&x->timeline, x->program, x->allocator) < 0)
         return NTR_E_MEMORY;
@@ -101,7 +102,8 @@ static ntr_status seek(ntr_instructions *x, uint64_t position) {
     }
     const ntr_image_timeline *t = &x->timeline;
     size_t passed = ntr_image_timeline_passed(t, position);
-    bool any = position == NTR_POSITION_ANY; /* sees what is there at any time: an epoch of its own */
+    /* NTR_POSITION_ANY sees images of all positions: it has an epoch of its own */
+    bool any = position == NTR_POSITION_ANY;
     x->epoch = x->first_epoch + (any ? t->count + 1 : passed);
     x->calm_from = any ? position : passed ? t->edges[passed - 1].position : 0;
     x->calm_until = passed < t->count ? t->edges[passed].position - 1 : NTR_POSITION_ANY - !any;
@@ -112,7 +114,7 @@ static inline bool is_calm(const ntr_instructions *x, uint64_t position) {
     return x->revision == x->program->revision && position >= x->calm_from && position <= x->calm_until;
 }
 
-/* Have x->epoch be that of the position, and find the view of a context. */
+/* Set x->epoch for the position, and find the view of a context. */
 static __attribute__((noinline)) ntr_status find_view(ntr_instructions *x, const ntr_context *context,
                                                       uint64_t position, uint32_t *view) {
     ntr_status status = is_calm(x, position) ? NTR_OK : seek(x, position);
@@ -120,7 +122,7 @@ static __attribute__((noinline)) ntr_status find_view(ntr_instructions *x, const
     if (status || x->one_view) return status;
     *view = ntr_views_get(x->views, x->program, NTR_VIEW_SHARED, context);
     if (*view < NTR_VIEWS_MAX) return NTR_OK;
-    ntr_views_clear(x->views); /* too many: their numbers are given anew */
+    ntr_views_clear(x->views); /* too many views: number them again */
     renew(x);
     status = seek(x, position);
     *view = ntr_views_get(x->views, x->program, NTR_VIEW_SHARED, context);
@@ -153,7 +155,7 @@ static uint64_t read_bits(const ntr_instructions *x, const ntr_code_window *wind
     return bits;
 }
 
-/* Decode the piece from its beginning up to where no image has the next instruction. */
+/* Decode the piece, up to the first instruction that no image has. */
 static void decode(const ntr_instructions *x, code_piece *p) {
     ntr_code_window window, *have = NULL;
     uint64_t address = p->address;
@@ -164,7 +166,8 @@ static void decode(const ntr_instructions *x, code_piece *p) {
         if (!have || at - window.first >= window.size)
             have = ntr_program_window(x->program, &x->context, x->position, at, &window) ? &window : NULL;
         ntr_status status = ntr_program_decode(x->program, &x->context, x->position, have, at, &i->insn);
-        if (status != NTR_OK && !i->insn.table_jump) return; /* a jump table that is missing spoils the target only */
+        /* without its jump table only the target of CM.JT is unknown */
+        if (status != NTR_OK && !i->insn.table_jump) return;
         i->bits = read_bits(x, have, at, i->insn.size);
         address += i->insn.size;
     }
@@ -179,7 +182,7 @@ static bool make_room(const ntr_instructions *x, code_piece *p, uint32_t count) 
     return true;
 }
 
-/* Go on to the next piece of the span, if there is one. */
+/* Continue with the next piece of the span, if there is one. */
 static ntr_status next_piece(ntr_instructions *x) {
     uint32_t asked = x->left < PIECE ? x->left : PIECE, view;
     ntr_status status = find_view(x, &x->context, x->position, &view);
@@ -203,7 +206,7 @@ static ntr_status next_piece(ntr_instructions *x) {
     return NTR_OK;
 }
 
-/* Have an instruction of the span at hand. */
+/* Make the next instruction of the span available. Returns NTR_END at the end of the span. */
 static inline ntr_status prepare(ntr_instructions *x) {
     while (!x->piece || x->at == x->piece->count) {
         if (x->piece && x->piece->count < x->piece->asked) return NTR_E_NO_IMAGE;

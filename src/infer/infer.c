@@ -1,10 +1,14 @@
-/* Inference of stream parameters by trial: decode the stream with many values and count contradictions with the program.
+/* Inference of stream parameters by trial: decode the stream with many values and count contradictions with the
+ * program.
  *
  * Parameters that change how messages are split and read (SRC width, dialect, MSB extension, traced jumps) are tried in
  * every combination. Implicit returns and sequential jumps are on in these trials, because a decoder that may infer a
  * target still takes the address of a message that has one. Each parameter is then judged by comparing the best trial
- * with the best of the trials that have another value of it. Example: with SRC of 2 bits, 900 messages are followed
- * without contradiction; the best trial with another width follows 40, with 30 contradictions. So 2 is sure. */
+ * with the best of the trials that have another value of it.
+ *
+ * Invariant: a parameter is only "sure" when every other value contradicts the stream. Example: with SRC of 2 bits, 900
+ * messages are followed without contradiction; the best trial with another width follows 40, with 30 contradictions. So
+ * 2 is sure. */
 #include "base/config.h"
 #include "infer/search.h"
 
@@ -70,7 +74,7 @@ static void value_text(const ntr_search *s, ntr_parameter p, char *out, size_t c
 
 /* ---- parameter by parameter */
 
-/* Without a program: the width with the fewest odd values. */
+/* Without a program: choose the width with the fewest unusual values. */
 static ntr_confidence scan_src_bits(ntr_search *s, unsigned *src_bits, uint64_t *unusual_messages) {
     uint64_t least = UINT64_MAX, second = UINT64_MAX;
     for (unsigned bits = 0; bits <= NTR_SEARCH_SRC_BITS; bits++) {
@@ -114,7 +118,7 @@ static void infer_src_bits(ntr_search *s) {
            (unsigned long long)unusual_messages);
 }
 
-/* Signs of older silicon in the messages themselves. */
+/* Properties of messages that only older silicon has. */
 typedef struct signs {
     uint64_t own_messages; /* in-circuit trace, data acquisition */
     uint64_t runs;
@@ -131,18 +135,18 @@ static signs find_signs(const ntr_search *s) {
 
 typedef enum times { TIMES_UNKNOWN, TIMES_SUMS, TIMES_XORS } times;
 
-/* Is TSTAMP a difference or an exclusive or? A wrong exclusive or runs backwards every other time; the sum of
- * exclusive ors runs ahead of the clock. */
+/* Find out whether TSTAMP is a difference or an XOR. If a difference is read as XOR, time decreases every other time;
+ * if an XOR is read as a difference, the sum gets ahead of the clock. */
 static times classify_times(const ntr_scan *scan) {
     enum { FEW = 3, ENOUGH = 8 };
-    if (scan->steps == 0) return TIMES_SUMS; /* nothing to misread */
+    if (scan->steps == 0) return TIMES_SUMS; /* no relative times: both are the same */
     if (scan->backward_xors * 8 > scan->steps) return TIMES_SUMS;
     if (scan->backward_sums * 8 > scan->summed_syncs) return TIMES_XORS;
     if (scan->summed_syncs >= ENOUGH) return TIMES_SUMS;
     return scan->summed_syncs == 0 && scan->steps >= FEW ? TIMES_XORS : TIMES_UNKNOWN;
 }
 
-/* Take over a dialect and what follows from its name. */
+/* Set the dialect and the parameters that it determines. */
 static void adopt_dialect(ntr_search *s, const ntr_dialect *dialect) {
     ntr_params *p = &s->out->params;
     p->dialect = dialect;
@@ -156,7 +160,7 @@ static void set_dialect(ntr_search *s, const char *name, ntr_confidence confiden
     choose(s, NTR_PARAMETER_DIALECT, confidence, name, "%s", evidence);
 }
 
-/* Both families read this stream alike, or nothing could be decoded: what do the messages show? */
+/* Both families of dialects decode this stream equally well, or nothing could be decoded: choose by the messages. */
 static void infer_dialect_by_signs(ntr_search *s) {
     signs seen = find_signs(s);
     const ntr_scan *scan = &s->scan;
@@ -195,7 +199,8 @@ static void infer_dialect(ntr_search *s) {
 
 static const char *on_off(bool on) { return on ? "on" : "off"; }
 
-/* How sure it is that the stream needs a decoder that infers what `without` does not: UNTOLD when it does not. */
+/* Returns in *confidence how certain it is that the stream needs inference that `without` does not have;
+ * NTR_CONFIDENCE_UNKNOWN when it does not. Errors: NTR_E_MEMORY. */
 static ntr_status judge_need(const ntr_search *s, const ntr_params *without, ntr_confidence *confidence) {
     const ntr_infer_trial *best = &s->trials[s->best];
     ntr_infer_trial trial;
@@ -228,7 +233,7 @@ static ntr_status infer_implicit_return(ntr_search *s) {
         choose(s, NTR_PARAMETER_IMPLICIT_RETURN, ntr_infer_failures(best) ? NTR_CONFIDENCE_LIKELY : NTR_CONFIDENCE_SURE,
                "off", "%llu returns to known callers have a message", (unsigned long long)best->redundant_returns);
     } else {
-        /* Expecting implicit returns costs nothing: keep them for the part of the stream that was not inspected. */
+        /* Expecting implicit returns does no harm: keep them for the part of the stream that was not inspected. */
         if (s->complete) p->implicit_return = NTR_RETURN_OFF;
         value_text(s, NTR_PARAMETER_IMPLICIT_RETURN, value, sizeof value);
         choose(s, NTR_PARAMETER_IMPLICIT_RETURN,
@@ -332,7 +337,7 @@ static void infer_xlen(ntr_search *s) {
         choose(s, NTR_PARAMETER_XLEN, NTR_CONFIDENCE_UNKNOWN, value, "no address needs more than 32 bits");
 }
 
-/* The parameters that no code above chooses. */
+/* The parameters that are never inferred. */
 static void keep_others(ntr_search *s) {
     for (unsigned p = 0; p < NTR_PARAMETERS; p++) {
         char value[sizeof s->out->choices[p].value];

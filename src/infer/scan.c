@@ -12,10 +12,10 @@
 
 enum { ICNT_BITS = 22, PRV_RESERVED = 2 };
 
-/* What has to be remembered of each source. */
+/* The state of each source. */
 typedef struct source_memory {
     bool started[NTR_SOURCES_MAX], stepped[NTR_SOURCES_MAX];
-    uint64_t sum[NTR_SOURCES_MAX], xor[NTR_SOURCES_MAX]; /* times, by both rules; 0: none */
+    uint64_t sum[NTR_SOURCES_MAX], xor[NTR_SOURCES_MAX]; /* time by both rules; 0: none */
 } source_memory;
 
 static inline bool is_unusual_value(unsigned field, uint64_t value) {
@@ -31,7 +31,7 @@ static bool is_run(const ntr_message *m) {
     return NTR_HAS(m, RCODE) && ntr_value_flags(NTR_MESSAGES_ANY, NTR_FIELD_RCODE, m->rcode) & NTR_VALUE_RUN;
 }
 
-/* Values that no encoder is known to send. */
+/* Returns whether the message has a value that no known encoder sends. */
 static bool is_unusual(const ntr_message *m) {
     if (NTR_HAS(m, SYNC) && is_unusual_value(NTR_FIELD_SYNC, m->sync)) return true;
     if (NTR_HAS(m, RCODE) && is_unusual_value(NTR_FIELD_RCODE, m->rcode)) return true;
@@ -46,12 +46,13 @@ static bool is_unusual(const ntr_message *m) {
 static void scan_address(const ntr_message *m, ntr_field field, ntr_scan *scan) {
     uint64_t value = m->value[field];
     unsigned width = m->width[field];
-    if (width > NTR_MDO_BITS && width <= 64 && value >> (width - NTR_MDO_BITS) == 0 && value >> (width - NTR_MDO_BITS - 1))
+    if (width > NTR_MDO_BITS && width <= 64 && value >> (width - NTR_MDO_BITS) == 0 &&
+        value >> (width - NTR_MDO_BITS - 1))
         scan->closed_signs++;
     else if (width && width <= 64 && value >> (width - 1))
         scan->open_signs++;
     if (field != NTR_FIELD_FADDR) return;
-    scan->fixed_48 += value >> 46 == 1; /* bit 47 of the address is the last one set */
+    scan->fixed_48 += value >> 46 == 1; /* bit 47 of the address (bit 46 of the field) is the highest bit set */
     scan->high_addresses += value >> 31 != 0;
 }
 

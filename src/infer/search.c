@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* Enough to contradict most wrong values, little enough to try a hundred combinations; and how much is looked at in
- * all, with what was not contradicted. */
+/* The first window contradicts most wrong values, and is short enough for a hundred trials. The second one is for the
+ * values without contradiction. */
 #define FIRST_WINDOW ((size_t)32 * 1024)
 #define SECOND_WINDOW ((size_t)1024 * 1024)
 
@@ -24,7 +24,7 @@ ntr_status ntr_search_try(const ntr_search *s, const ntr_params *params, ntr_inf
     return ntr_infer_trial_run(&config, s->window, trial);
 }
 
-/* The parameters of one trial: given ones and those that are never inferred as the caller said. */
+/* Returns the parameters of one trial. Given parameters and those that are never inferred have the caller's values. */
 static ntr_params trial_params(const ntr_search *s, const ntr_dialect *dialect, unsigned src_bits, bool extend,
                                bool jumps) {
     ntr_params p;
@@ -39,16 +39,16 @@ static ntr_params trial_params(const ntr_search *s, const ntr_dialect *dialect, 
     return p;
 }
 
-/* Whether a value of a parameter is to be tried. */
+/* Returns whether this value of a parameter is to be tried. */
 static bool is_candidate(const ntr_search *s, ntr_parameter p, unsigned given, unsigned value) {
     return !is_given(s, p) || given == value;
 }
 
 static ntr_status add_trial(ntr_search *s, const ntr_dialect *dialect, unsigned src_bits, bool extend, bool jumps) {
     const ntr_params *given = &s->config->params;
-    /* A dialect that is one chip's is tried with that chip's width only. */
+    /* A dialect of a single chip is tried with the SRC width of that chip only. */
     if (dialect->src_bits && dialect->src_bits != src_bits && !is_given(s, NTR_PARAMETER_DIALECT)) return NTR_OK;
-    /* Older silicon has neither. */
+    /* Older silicon has neither MSB extension nor traced jumps. */
     if ((extend || jumps) && dialect->messages != NTR_MESSAGES_1_0) return NTR_OK;
     if (!is_candidate(s, NTR_PARAMETER_EXTEND_ADDR, given->extend_addr, extend)) return NTR_OK;
     if (!is_candidate(s, NTR_PARAMETER_ALL_JUMPS, given->all_jumps, jumps)) return NTR_OK;
@@ -69,7 +69,7 @@ static ntr_status try_dialect(ntr_search *s, const ntr_dialect *dialect) {
     return status;
 }
 
-/* Simplest first: of equals the first one stays the best. */
+/* The simplest values come first: of equal trials the first one is the best. */
 static ntr_status try_all(ntr_search *s) {
     static const char *const dialects[] = {"ntrace-1.0", "p550", "sifive-pre1.0"};
     if (!s->config->program) return add_trial(s, s->config->params.dialect, s->config->params.src_bits, false, false);
@@ -81,7 +81,7 @@ static ntr_status try_all(ntr_search *s) {
     return NTR_OK;
 }
 
-/* Look at more of the stream with all that is not worse than the best so far. */
+/* Decode more of the stream with all parameters that are not worse than the best so far. */
 static ntr_status try_more(ntr_search *s, ntr_bytes stream) {
     if (s->window.size == stream.size) return NTR_OK;
     s->complete = stream.size <= SECOND_WINDOW;
@@ -103,11 +103,11 @@ bool ntr_search_has_evidence(const ntr_search *s) {
     return s->trials[s->best].followed > 0;
 }
 
-/* ---- judging one parameter by the trials that have another value of it */
+/* ---- judging one parameter */
 
 static unsigned value_of(const ntr_infer_trial *t, ntr_parameter p) {
     switch (p) {
-    case NTR_PARAMETER_DIALECT: return t->params.dialect->messages; /* the family */
+    case NTR_PARAMETER_DIALECT: return t->params.dialect->messages; /* the family of dialects */
     case NTR_PARAMETER_SRC_BITS: return t->params.src_bits;
     case NTR_PARAMETER_EXTEND_ADDR: return t->params.extend_addr;
     default: return t->params.all_jumps;
@@ -116,10 +116,10 @@ static unsigned value_of(const ntr_infer_trial *t, ntr_parameter p) {
 
 static ntr_confidence compare(const ntr_infer_trial *best, const ntr_infer_trial *other) {
     if (ntr_infer_trial_same(best, other)) return NTR_CONFIDENCE_NO_MATTER;
-    bool absurd = other->ran_away && !best->ran_away; /* few messages, endless execution */
+    bool absurd = other->ran_away && !best->ran_away; /* few messages that stand for endless execution */
     if (ntr_infer_failures(best) == 0)
         return ntr_infer_failures(other) || absurd ? NTR_CONFIDENCE_SURE : NTR_CONFIDENCE_UNKNOWN;
-    enum { DAMAGE_RATIO = 32 }; /* one contradiction in so many messages may be damage */
+    enum { DAMAGE_RATIO = 32 }; /* one contradiction in this many messages may be damage */
     bool clean = best->contradictions * DAMAGE_RATIO <= best->followed;
     bool poor = other->followed / (other->contradictions + 1) < best->followed / (best->contradictions + 1) / 4;
     return clean && poor ? NTR_CONFIDENCE_SURE : NTR_CONFIDENCE_LIKELY;
@@ -130,7 +130,7 @@ ntr_verdict ntr_search_judge(const ntr_search *s, ntr_parameter p) {
     for (size_t i = 0; i < s->count; i++) {
         const ntr_infer_trial *t = &s->trials[i];
         if (value_of(t, p) == value_of(best, p)) continue;
-        /* What reads the same is no rival, unless nothing else is there. */
+        /* A trial with the same execution is compared only if there is no other. */
         if (!other || ntr_infer_trial_better(t, other)) other = t;
     }
     if (!other) return (ntr_verdict){NTR_CONFIDENCE_NO_MATTER, best};

@@ -1,4 +1,4 @@
-/* The search for parameters: every combination tried, the best one, and how the others compare. For infer.c. */
+/* The search for parameters: decodes with every combination of values and compares the results. For infer.c. */
 #ifndef NTR_INFER_SEARCH_H
 #define NTR_INFER_SEARCH_H
 
@@ -12,28 +12,30 @@ enum { NTR_SEARCH_SRC_BITS = 12, NTR_TRIALS_MAX = 128 };
 typedef struct ntr_search {
     const ntr_infer_config *config;
     ntr_bytes window;
-    bool complete; /* the window is the whole stream */
+    bool complete; /* the window is the complete stream */
     ntr_infer_trial trials[NTR_TRIALS_MAX];
     size_t count, best;
-    ntr_scan scan; /* with the best parameters */
+    ntr_scan scan; /* statistics with the best parameters */
     ntr_inference *out;
 } ntr_search;
 
-/* How one parameter's value compares with the others. */
+/* How a parameter's value compares with the other values. */
 typedef struct ntr_verdict {
     ntr_confidence confidence;
-    const ntr_infer_trial *other; /* the best trial that has another value */
+    const ntr_infer_trial *other; /* the best trial with another value */
 } ntr_verdict;
 
-/* Try all combinations on the beginning of the stream, then what was not contradicted on more of it.
- * Errors: NTR_E_MEMORY. */
+/* Try all combinations on the beginning of the stream, then those without contradiction on more of it. Errors:
+ * NTR_E_MEMORY. */
 ntr_status ntr_search_run(ntr_search *search, ntr_bytes stream);
 
+/* Decode the window with these parameters. Errors: NTR_E_MEMORY. */
 ntr_status ntr_search_try(const ntr_search *search, const ntr_params *params, ntr_infer_trial *trial);
 
-/* Whether the program told anything of the stream. */
+/* Returns whether any message could be followed in the program. */
 bool ntr_search_has_evidence(const ntr_search *search);
 
+/* Compare the best trial with the best of those that have another value of the parameter. */
 ntr_verdict ntr_search_judge(const ntr_search *search, ntr_parameter parameter);
 
 #endif

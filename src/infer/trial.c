@@ -4,16 +4,16 @@
 
 enum { TRIAL_EVENTS = 256, TRIAL_SPANS_MAX = 1 << 20, RECENT_CALLERS = 64, RECENT_SOURCES = 16 };
 
-/* Return addresses of one source, as far as they are kept. */
+/* The latest return addresses of one source. */
 typedef struct recent_callers {
     uint64_t address[RECENT_CALLERS];
     unsigned top, count;
     uint16_t src;
-    bool leaf;         /* the latest of them was called and nothing else since: the smallest stack has it */
-    uint64_t redundant; /* the message of the latest needless return, from 1 */
+    bool leaf;          /* no call or return since the latest call: even a return stack of one entry has its address */
+    uint64_t redundant; /* number of the message of the latest redundant return, plus 1 */
 } recent_callers;
 
-/* A few sources at a time; one that shares a place with another forgets. */
+/* Returns the entry of a source. Sources with the same entry replace each other. */
 static recent_callers *callers_of(recent_callers *all, uint16_t src) {
     recent_callers *c = &all[src % RECENT_SOURCES];
     if (c->src != src) *c = (recent_callers){.src = src};
@@ -26,7 +26,8 @@ static void push(recent_callers *c, uint64_t address) {
     c->leaf = true;
 }
 
-/* Whether it is where a call came from to which any return stack leads back. */
+/* Remove the latest return address. Returns whether every encoder with a return stack would have inferred this
+ * target. */
 static bool pop_matches(recent_callers *c, uint64_t target) {
     bool leaf = c->leaf;
     c->leaf = false;
@@ -42,7 +43,8 @@ static void returns(ntr_infer_trial *trial, recent_callers *c, const ntr_event *
     c->redundant = e->message + 1;
 }
 
-/* Synchronizing forgets all calls, and a return that told of it needed its message. */
+/* A synchronizing message clears the return stack. A return reported by it is not redundant: the message was sent
+ * anyway. */
 static void synchronize(ntr_infer_trial *trial, recent_callers *c, const ntr_event *e) {
     if (c->redundant == e->message + 1) trial->redundant_returns--;
     c->redundant = 0;
@@ -122,8 +124,9 @@ ntr_status ntr_infer_trial_run(const ntr_decoder_config *config, ntr_bytes strea
     return status < 0 ? status : NTR_OK;
 }
 
-/* Messages followed from one trouble to the next. Instructions say nothing: one message read wrongly may stand for
- * millions. Where there is damage, every reading has trouble, and little less of it is no reason to prefer one. */
+/* Compares the number of messages followed per failure. The number of instructions is no measure: one message read with
+ * wrong parameters may stand for millions. In a damaged stream every trial has failures, so `a` must be better by a
+ * quarter. */
 bool ntr_infer_trial_better(const ntr_infer_trial *a, const ntr_infer_trial *b) {
     uint64_t failures_a = ntr_infer_failures(a), failures_b = ntr_infer_failures(b);
     if (failures_a == failures_b) return a->followed > b->followed;

@@ -1,10 +1,14 @@
-/* The time of a source from its TSTAMP fields: absolute in synchronizing messages, else a difference (N-Trace 1.0
- * section 7.4) or an XOR with the last time (docs/dialects.md section 1.1). */
+/* The clock of a source. TSTAMP is absolute in synchronizing messages; in other messages it is a difference (N-Trace
+ * 1.0 section 7.4), or an XOR with the last time (docs/dialects.md section 1.1).
+ *
+ * An absolute TSTAMP below the last time means that a counter of ts_width bits has wrapped. Example with ts_width 16:
+ * after time 0xFFF0 an absolute TSTAMP of 0x0010 gives 0x10010. If ts_width is 0, the counter does not wrap: the time
+ * goes back, because the trace was started again. */
 #include <ntrace/clock.h>
 
 #include "message/sets.h"
 
-/* 2^width, or 0 when the counter never wraps within 64 bits. */
+/* Returns 2^width, or 0 when the counter does not wrap within 64 bits. */
 static uint64_t period(const ntr_params *params) {
     unsigned width = params->ts_width;
     return width == 0 || width >= 64 ? 0 : UINT64_C(1) << width;
@@ -17,7 +21,7 @@ static void set_absolute(ntr_clock *clock, const ntr_params *params, bool has_ts
         return;
     }
     uint64_t wrap = period(params);
-    uint64_t epoch = tstamp < wrap ? clock->time & ~(wrap - 1) : 0; /* the counter was wider than they say */
+    uint64_t epoch = tstamp < wrap ? clock->time & ~(wrap - 1) : 0; /* else the counter is wider than ts_width */
     uint64_t time = tstamp + epoch;
     if (time < clock->time) time += wrap;
     clock->time = time;

@@ -1,4 +1,13 @@
-/* The return addresses of one source, for implicit returns. N-Trace 1.0 section 11.2; what it leaves open: OQ-18. */
+/* Return stack: the return addresses of one source, for implicit returns. N-Trace 1.0 section 11.2; what the
+ * specification leaves open: OQ-18.
+ *
+ * A ring buffer of at most `limit` entries. A push to a full stack drops the oldest entry, as in an encoder with a
+ * stack of that depth. Invariant: the entries are at the indices top - count to top - 1, modulo the capacity. As long
+ * as nothing was dropped, entry i is at index i, so that the buffer can grow without moving entries. Example with limit
+ * 2: calls from A, B and C leave the returns to C and B; the return to A is not inferred.
+ *
+ * Two measurements serve the memos and loops of counting decode: ntr_return_stack_mark and _is_unchanged find out
+ * whether the entries below a depth were used; ntr_return_stack_watch records how far the stack fell and rose. */
 #ifndef NTR_TRACE_RETURN_STACK_H
 #define NTR_TRACE_RETURN_STACK_H
 
@@ -7,44 +16,45 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* As deep as any program nests that is not running away. */
+/* Depth when none is configured: deeper than the calls of any program that is not in an endless recursion. */
 #define NTR_RETURN_STACK_MAX (UINT32_C(1) << 20)
 
-/* Where a call returns to. `call` is the block that called, a short cut to the block after it, good as long
- * as the source's stamp is `stamp`. */
+/* A return address. `call` is the block that ends with the call; it links to the block at the return address. Valid
+ * while the source's stamp is `stamp`. */
 typedef struct ntr_return {
     uint64_t address;
     struct ntr_block *call;
     uint32_t stamp;
 } ntr_return;
 
-/* A ring that grows until `limit`; from then on a push drops the oldest entry. Until it drops, entry i of
- * `count` is at index i, so growing never has to unroll the ring. */
+/* `entries` grows until `limit` entries. */
 typedef struct ntr_return_stack {
     ntr_return *entries;
-    uint32_t mask;  /* room - 1, room a power of two; 0 while there is none */
-    uint32_t top;   /* index after the newest, not masked */
+    uint32_t mask;  /* capacity - 1, a power of two minus one; 0 before the first push */
+    uint32_t top;   /* index after the newest entry, not masked */
     uint32_t count;
     uint32_t limit;
-    uint32_t low;   /* least `count` since ntr_return_stack_mark; 0 too when an entry was dropped */
-    uint32_t least, most; /* `count` since ntr_return_stack_watch; `most` is UINT32_MAX when it met one of its ends */
+    uint32_t low;   /* lowest `count` since ntr_return_stack_mark; 0 when an entry was dropped */
+    /* lowest and highest `count` since ntr_return_stack_watch; `most` is UINT32_MAX after a push that dropped an entry
+     * or a pop of the empty stack */
+    uint32_t least, most;
 } ntr_return_stack;
 
-/* `depth` 0: as deep as needed. */
+/* Initialize an empty stack. `depth`: maximum number of entries; 0: NTR_RETURN_STACK_MAX. */
 void ntr_return_stack_init(ntr_return_stack *stack, uint32_t depth);
 void ntr_return_stack_release(ntr_return_stack *stack, const ntr_allocator *allocator);
 
-/* `to`, which holds nothing, has the same entries. Errors: NTR_E_MEMORY. */
+/* Copy all entries. `to` must not own memory. Errors: NTR_E_MEMORY. */
 ntr_status ntr_return_stack_copy(ntr_return_stack *to, const ntr_return_stack *from, const ntr_allocator *allocator);
 
 static inline void ntr_return_stack_clear(ntr_return_stack *stack) {
     stack->top = stack->count = stack->low = stack->least = 0;
 }
 
-/* Make room for one more; for ntr_return_stack_push. Errors: NTR_E_MEMORY. */
+/* Double the capacity; called by ntr_return_stack_push. Errors: NTR_E_MEMORY. */
 ntr_status ntr_return_stack_grow(ntr_return_stack *stack, const ntr_allocator *allocator);
 
-/* Errors: NTR_E_MEMORY. */
+/* Add an entry; drops the oldest one when the stack is full. Errors: NTR_E_MEMORY. */
 static inline ntr_status ntr_return_stack_push(ntr_return_stack *stack, const ntr_allocator *allocator,
                                                ntr_return entry) {
     if (stack->count == stack->limit) {
@@ -61,7 +71,7 @@ static inline ntr_status ntr_return_stack_push(ntr_return_stack *stack, const nt
     return NTR_OK;
 }
 
-/* False when it is empty. */
+/* Remove the newest entry. Returns false when the stack is empty. */
 static inline bool ntr_return_stack_pop(ntr_return_stack *stack, ntr_return *entry) {
     if (stack->count == 0) {
         stack->most = UINT32_MAX;
@@ -74,22 +84,23 @@ static inline bool ntr_return_stack_pop(ntr_return_stack *stack, ntr_return *ent
     return true;
 }
 
-/* The address of the number-th newest entry; 0 when there is none. */
+/* Returns the address of an entry, 0 being the newest; 0 when there is none. */
 static inline uint64_t ntr_return_stack_peek(const ntr_return_stack *stack, uint32_t number) {
     return number < stack->count ? stack->entries[(stack->top - 1 - number) & stack->mask].address : 0;
 }
 
-/* Measure from now on how the stack falls and rises. */
+/* Begin to record the lowest and the highest depth. */
 static inline void ntr_return_stack_watch(ntr_return_stack *stack) {
     stack->least = stack->most = stack->count;
 }
 
-/* Remember how deep the stack is now. */
+/* Returns the current depth, for ntr_return_stack_is_unchanged. */
 static inline uint32_t ntr_return_stack_mark(ntr_return_stack *stack) {
     return stack->low = stack->count;
 }
 
-/* Whether it holds what it held when `mark` was given: it is as deep, and nothing below was touched. */
+/* Returns whether the stack has the entries it had when `mark` was returned: the same depth, and no entry below was
+ * removed. */
 static inline bool ntr_return_stack_is_unchanged(const ntr_return_stack *stack, uint32_t mark) {
     return stack->count == mark && stack->low == mark;
 }

@@ -1,7 +1,9 @@
-/* Where a message ends: at the byte whose MSEO is 11. Everything that looks for it asks here, byte by byte, eight bytes
- * at a time in a word, or 32 at a time in a window. N-Trace 1.0 section 2.
+/* Where a message ends: at the byte with MSEO 11. The only code that finds message ends: in single bytes, in words of 8
+ * bytes and in windows of 32 bytes. N-Trace 1.0 section 2.
  *
- * Sets of bytes are bits: in a word bit 8*i stands for byte i, in a window bit i. The reserved MSEO 10 ends nothing. */
+ * A set of bytes is a bit mask: bit 8*i stands for byte i of a word, bit i for byte i of a window. A byte with the
+ * reserved MSEO 10 does not end a message. Example: in a word with MSEO 00, 01, 11, 00, ... ntr_word_ends has bit 16
+ * set, and ntr_word_size of it is 3. */
 #ifndef NTR_WIRE_ENDS_H
 #define NTR_WIRE_ENDS_H
 
@@ -15,13 +17,13 @@ static inline uint64_t ntr_word_ends(uint64_t word) { return word & word >> 1 & 
 
 static inline uint64_t ntr_word_reserved(uint64_t word) { return ~word & word >> 1 & NTR_BYTES_LOW; }
 
-/* Bytes that end a field or the message, or are reserved: at each of them a decoder has to look. */
+/* Bytes that end a field or a message, or are reserved: those at which a decoder must stop. */
 static inline uint64_t ntr_word_stops(uint64_t word) { return (word | word >> 1) & NTR_BYTES_LOW; }
 
-/* How many bytes there are up to and including the first one of the set, which is not empty. */
+/* Returns the number of bytes up to and including the first one of the set. The set must not be empty. */
 static inline unsigned ntr_word_size(uint64_t set) { return (unsigned)__builtin_ctzll(set) / 8 + 1; }
 
-/* The bytes up to and including the first one of the set `ends`; the rest reads 0. */
+/* Returns the word with all bytes after the first one of the set `ends` cleared. */
 static inline uint64_t ntr_word_up_to(uint64_t word, uint64_t ends) { return word & (((ends & -ends) << 8) - 1); }
 
 /* ---- windows */
@@ -30,19 +32,19 @@ static inline uint32_t ntr_window_ends(ntr_window window) { return window.low & 
 
 static inline uint32_t ntr_window_reserved(ntr_window window) { return window.high & ~window.low; }
 
-/* Bytes that end a field or the message. */
+/* Bytes that end a field or a message. */
 static inline uint32_t ntr_window_field_ends(ntr_window window) { return window.low; }
 
-/* Bytes that cannot begin a message. */
+/* Bytes that cannot start a message. */
 static inline uint32_t ntr_window_no_start(ntr_window window) { return window.low | window.high; }
 
 /* ---- spans */
 
-/* Index of the first byte that ends a message; `size` when there is none. */
+/* Returns the index of the first byte that ends a message; `size` when there is none. */
 size_t ntr_find_end(const uint8_t *data, size_t size);
 
-/* The same, quick when the message is short. *damaged: a byte before the end is reserved, or the message is longer than
- * any may be. */
+/* The same, fast for short messages. *damaged: a byte before the end has the reserved MSEO, or the message is longer
+ * than NTR_MESSAGE_BYTES_MAX. */
 static inline size_t ntr_find_end_checked(const uint8_t *data, size_t size, bool *damaged) {
     enum { NEAR = 16 };
     *damaged = false;
