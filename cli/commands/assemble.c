@@ -34,10 +34,10 @@ static int report_error(const struct cli_lines *lines, const char *line, size_t 
 static int assemble_line(const ntr_params *params, const struct cli_lines *lines, const char *line,
                          struct cli_output *out) {
     size_t column = 0;
-    uint8_t *bytes = (uint8_t *)cli_output_reserve(out, CLI_OUTPUT_ROOM);
+    uint8_t *bytes = (uint8_t *)cli_output_reserve(out, CLI_OUTPUT_RESERVE_MAX);
     bool is_json = line[strspn(line, " \t\r\n")] == '{';
-    int size = is_json ? ntr_message_assemble_json(params, line, bytes, CLI_OUTPUT_ROOM, &column)
-                       : ntr_message_assemble(params, line, bytes, CLI_OUTPUT_ROOM, &column);
+    int size = is_json ? ntr_message_assemble_json(params, line, bytes, CLI_OUTPUT_RESERVE_MAX, &column)
+                       : ntr_message_assemble(params, line, bytes, CLI_OUTPUT_RESERVE_MAX, &column);
 
     if (size < 0) return report_error(lines, line, column, size);
     cli_output_commit(out, (size_t)size);

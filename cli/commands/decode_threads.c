@@ -16,7 +16,7 @@ enum { PARALLEL_MIN = 4 << 20 };
 struct thread_data {
     const struct cli_threads *threads;
     struct cli_output out; /* its buffer is reserved space of the chunk output */
-    char discard[CLI_OUTPUT_ROOM];    /* buffer of `out` when the chunk output cannot grow; its text is lost */
+    char discard[CLI_OUTPUT_RESERVE_MAX];    /* buffer of `out` when the chunk output cannot grow; its text is lost */
     struct cli_decode_output *output; /* NULL: spans are printed by the thread that delivers */
     ntr_chunk *chunk;
     uint64_t missing; /* spans without code in all chunks before this one */
@@ -35,7 +35,7 @@ static void reserve_text(void *user) {
     size_t room;
 
     close_text(m);
-    m->out.buffer = ntr_chunk_room(m->chunk, PART_TEXT, CLI_OUTPUT_ROOM, &room);
+    m->out.buffer = ntr_chunk_room(m->chunk, PART_TEXT, CLI_OUTPUT_RESERVE_MAX, &room);
     m->out.capacity = room;
     if (m->out.buffer) return;
     m->out.buffer = m->discard;

@@ -20,24 +20,24 @@ struct cli_atomic_file {
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 enum { SIGNALS = sizeof signals / sizeof signals[0] };
 
-/* All there are, for the signal handler. Changed with the signals held back. */
-static struct cli_atomic_file *volatile unfinished;
+/* List of all temporary files, read by the signal handler. Changed only while the signals are blocked. */
+static struct cli_atomic_file *volatile temporaries;
 
-static void hold(bool on, sigset_t *before) {
-    sigset_t ours;
+static void block_signals(bool on, sigset_t *before) {
+    sigset_t set;
 
-    sigemptyset(&ours);
-    for (size_t i = 0; i < SIGNALS; i++) sigaddset(&ours, signals[i]);
-    sigprocmask(on ? SIG_BLOCK : SIG_SETMASK, on ? &ours : before, on ? before : NULL);
+    sigemptyset(&set);
+    for (size_t i = 0; i < SIGNALS; i++) sigaddset(&set, signals[i]);
+    sigprocmask(on ? SIG_BLOCK : SIG_SETMASK, on ? &set : before, on ? before : NULL);
 }
 
 void cli_atomic_file_die(int number) {
-    for (const struct cli_atomic_file *file = unfinished; file; file = file->next) unlink(file->temporary);
+    for (const struct cli_atomic_file *file = temporaries; file; file = file->next) unlink(file->temporary);
     signal(number, SIG_DFL);
     raise(number);
 }
 
-static void watch(void) {
+static void catch_signals(void) {
     for (size_t i = 0; i < SIGNALS; i++) {
         struct sigaction old;
         if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
@@ -52,7 +52,7 @@ static void release(struct cli_atomic_file *file) {
     free(file);
 }
 
-static struct cli_atomic_file *make(const char *path) {
+static struct cli_atomic_file *new_file(const char *path) {
     struct cli_atomic_file *file = calloc(1, sizeof *file);
     size_t size = strlen(path) + 32;
 
@@ -67,44 +67,45 @@ static struct cli_atomic_file *make(const char *path) {
     return file;
 }
 
-/* Some files are only read after the output was begun: this is asked for at both ends. */
-static int refused(const char *path) {
-    return cli_origin_is(path) ? cli_fail("%s: is read by this command; expected another file to write", path) : CLI_OK;
+/* Fails if `path` is an input of this command. Called at open and at finish, because some inputs are opened between. */
+static int check_path(const char *path) {
+    if (!cli_input_guard_contains(path)) return CLI_OK;
+    return cli_fail("%s: is an input of this command; expected another output file", path);
 }
 
 int cli_atomic_file_open(struct cli_atomic_file **result, const char *path, int *fd) {
-    struct cli_atomic_file *file = make(path);
+    struct cli_atomic_file *file = new_file(path);
     sigset_t before;
 
     *result = NULL;
     if (!file) return cli_fail("out of memory");
-    if (refused(path) != CLI_OK) {
+    if (check_path(path) != CLI_OK) {
         release(file);
         return CLI_FAILED;
     }
-    watch();
-    hold(true, &before);
+    catch_signals();
+    block_signals(true, &before);
     *fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     int reason = errno;
     if (*fd >= 0) {
-        file->next = unfinished;
-        unfinished = *result = file;
+        file->next = temporaries;
+        temporaries = *result = file;
     }
-    hold(false, &before);
+    block_signals(false, &before);
     if (*result) return CLI_OK;
     release(file);
-    return cli_fail("%s: cannot be written: %s", path, strerror(reason));
+    return cli_fail("%s: cannot write: %s", path, strerror(reason));
 }
 
 const char *cli_atomic_file_name(const struct cli_atomic_file *file) {
     return file->temporary;
 }
 
-static void forget(const struct cli_atomic_file *file) {
-    struct cli_atomic_file *one = unfinished;
+static void unlink_entry(const struct cli_atomic_file *file) {
+    struct cli_atomic_file *one = temporaries;
 
     if (one == file) {
-        unfinished = file->next;
+        temporaries = file->next;
         return;
     }
     while (one->next != file) one = one->next;
@@ -115,13 +116,13 @@ int cli_atomic_file_finish(struct cli_atomic_file *file, int status) {
     sigset_t before;
 
     if (!file) return status;
-    hold(true, &before);
-    if (status != CLI_FAILED && refused(file->path) != CLI_OK) status = CLI_FAILED;
+    block_signals(true, &before);
+    if (status != CLI_FAILED && check_path(file->path) != CLI_OK) status = CLI_FAILED;
     if (status != CLI_FAILED && rename(file->temporary, file->path) != 0)
         status = cli_fail("%s: %s", file->path, strerror(errno));
     if (status == CLI_FAILED) unlink(file->temporary);
-    forget(file);
-    hold(false, &before);
+    unlink_entry(file);
+    block_signals(false, &before);
     release(file);
     return status;
 }

@@ -1,21 +1,22 @@
-/* Files under a temporary name until they are whole. However the command ends (but for SIGKILL and power), the
- * temporary file is gone or has become the file that was asked for: signals that end the command take it away, too. */
+/* Output files that appear under their name only when they are complete. Until then a file has a temporary name. The
+ * temporary file is removed when the command fails or is ended by SIGINT, SIGTERM or SIGHUP. */
 #ifndef CLI_IO_ATOMIC_FILE_H
 #define CLI_IO_ATOMIC_FILE_H
 
 struct cli_atomic_file;
 
-/* Begin a new file that will replace `path` as a whole. *fd gets it, open for writing. CLI_FAILED after telling. */
+/* Creates the temporary file for `path`. *fd is its descriptor, open for writing; the caller closes it. Returns CLI_OK,
+ * or CLI_FAILED after reporting the error. */
 int cli_atomic_file_open(struct cli_atomic_file **file, const char *path, int *fd);
 
-/* The temporary name. */
+/* Returns the temporary name. */
 const char *cli_atomic_file_name(const struct cli_atomic_file *file);
 
-/* Give the file, which has been closed, its name; status CLI_FAILED: take it away. Returns the status, or CLI_FAILED
- * after telling why it could not be renamed. NULL is allowed. */
+/* Renames the temporary file, whose descriptor must be closed, to its final name, or removes it if `status` is
+ * CLI_FAILED. Frees `file`, which may be NULL. Returns `status`, or CLI_FAILED after reporting an error. */
 int cli_atomic_file_finish(struct cli_atomic_file *file, int status);
 
-/* End the command by this signal, from its handler. */
+/* Removes all temporary files and ends the process with the signal. Async-signal-safe: call it from a handler. */
 void cli_atomic_file_die(int signal);
 
 #endif

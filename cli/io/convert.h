@@ -1,4 +1,4 @@
-/* The two sides of 'ntrace convert': a file to N-Trace bytes, and N-Trace bytes to files. */
+/* Input and output of `ntrace convert`: a recording to N-Trace bytes, and N-Trace bytes to recordings. */
 #ifndef CLI_IO_CONVERT_H
 #define CLI_IO_CONVERT_H
 
@@ -11,7 +11,7 @@
 struct convert_options {
     const char *from, *to, *path;
     int vcd, vcd_in, vcd_out;
-    int64_t samples; /* channels; 0: no raw samples */
+    int64_t samples; /* number of channels of raw samples; 0: the input is not raw samples */
     const char *clock, *data;
     int clock_center;
     int64_t beat_ticks, beat_ns;
@@ -23,36 +23,36 @@ struct convert_options {
     int64_t atb_bytes, sync_every, idle_every, calibrate;
 };
 
-/* ---- output: one file, or one for each trace ID */
+/* ---- output: one file, or one file per trace ID */
 
 #define CONVERT_IDS 128
 
 struct convert_sink {
     ntr_transport_writer *writer;
-    ntr_vcd_writer *vcd; /* NULL: beats are packed */
-    unsigned held, held_bits;
+    ntr_vcd_writer *vcd; /* NULL: write packed beats */
+    unsigned held, held_bits; /* incomplete byte of packed beats, and its number of bits */
     unsigned beat_bits;
-    bool rest;
-    char *path; /* made for this ID, or NULL */
+    bool idle; /* level of an idle pin */
+    char *path; /* file name for this ID, to be freed; or NULL */
     struct cli_output file;
 };
 
 struct convert_output {
     const struct convert_options *options;
     const ntr_transport *transport;
-    bool each;                               /* the path has a % for the ID */
-    int only;                                /* the one ID that has come so far; -1: none */
-    struct convert_sink *sinks[CONVERT_IDS]; /* all but the first only with `each` */
+    bool per_id;                               /* one file per trace ID: the path contains a % */
+    int only;                                /* ID of the data so far; -1: none yet */
+    struct convert_sink *sinks[CONVERT_IDS]; /* indexed by ID if `per_id`, otherwise only the first one is used */
 };
 
-/* Returns CLI_OK, or CLI_FAILED after telling why. */
+/* Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int convert_output_open(struct convert_output *output, const struct convert_options *options,
                         const ntr_transport *transport);
 
-/* Bytes of the stream `id`. NTR_OK, or an error that has been told. */
+/* Writes bytes of the stream with trace ID `id`. Returns NTR_OK, or an error after reporting it. */
 ntr_status convert_output_put(struct convert_output *output, unsigned id, const uint8_t *bytes, size_t size);
 
-/* Finish with the exit status so far; returns the final one. */
+/* Completes the files, or removes them if `status` is CLI_FAILED. Returns the exit status. */
 int convert_output_close(struct convert_output *output, int status);
 
 /* ---- input */
@@ -62,26 +62,27 @@ struct convert_input {
     struct cli_input file;
     ntr_pin_reader *pins; /* NULL: the file holds packed beats */
     ntr_transport_reader *reader;
-    int held;       /* half a 16-bit beat */
-    unsigned id;    /* given to a stream without one */
-    int64_t only;   /* the only one taken of several; -1: all */
-    ntr_bytes span; /* read and not yet converted */
-    bool last;      /* no span follows this one */
+    int held;       /* first byte of an incomplete 16-bit beat; -1: none */
+    unsigned id;    /* ID assigned to an input without IDs */
+    int64_t only;   /* the ID to keep; -1: all */
+    ntr_bytes span; /* bytes read and not yet converted */
+    bool last;      /* `span` is the last one */
     bool ended;
-    uint64_t taken;    /* bytes of messages that came out of it */
-    char *names;       /* of the data pins */
-    uint64_t notes[8]; /* how many of each kind came */
+    uint64_t taken;    /* number of message bytes produced */
+    char *names;       /* names of the data pins; `pins` points into it */
+    uint64_t notes[8]; /* number of notes of each kind (ntr_note) */
     struct convert_output *output;
 };
 
-/* Returns CLI_OK, or CLI_FAILED after telling why. */
+/* Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int convert_input_open(struct convert_input *input, const struct convert_options *options,
                        const ntr_transport *transport, const char *path, unsigned id, struct convert_output *output);
 
-/* Convert the next part; `ended` is set after the last one. Returns CLI_OK, or CLI_FAILED after telling why. */
+/* Converts the next part of the input. Sets `ended` after the last one. Returns CLI_OK, or CLI_FAILED after reporting
+ * the error. */
 int convert_input_step(struct convert_input *input);
 
-/* Returns the exit status that the losses make. */
+/* Reports what was lost and frees the input. Returns CLI_OK, CLI_DEFECTS if data was lost, or CLI_FAILED. */
 int convert_input_close(struct convert_input *input);
 
 #endif

@@ -8,7 +8,7 @@ enum { PART = 4096, NOTES_SHOWN = 8 };
 
 /* ---- notes */
 
-static void tell(const struct convert_input *input, const ntr_transport_note *note) {
+static void report_note(const struct convert_input *input, const ntr_transport_note *note) {
     const char *name = input->file.name;
     const unsigned long long at = note->position, value = note->value;
     switch (note->kind) {
@@ -27,10 +27,10 @@ static void tell(const struct convert_input *input, const ntr_transport_note *no
         cli_note("%s: beat %llu: flush completed", name, at);
         break;
     case NTR_NOTE_ID:
-        cli_note("%s: beat %llu: data with the reserved trace ID 0x%02llx passed over", name, at, value);
+        cli_note("%s: beat %llu: data with the reserved trace ID 0x%02llx skipped", name, at, value);
         break;
     case NTR_NOTE_UNKNOWN_ID:
-        cli_note("%s: beat %llu: %llu bytes before the first trace ID passed over", name, at, value);
+        cli_note("%s: beat %llu: %llu bytes before the first trace ID skipped", name, at, value);
         break;
     default:
         break;
@@ -39,17 +39,17 @@ static void tell(const struct convert_input *input, const ntr_transport_note *no
 
 static void take_note(void *user, const ntr_transport_note *note) {
     struct convert_input *input = user;
-    if (input->notes[note->kind]++ < NOTES_SHOWN) tell(input, note);
+    if (input->notes[note->kind]++ < NOTES_SHOWN) report_note(input, note);
 }
 
-static void tell_rest(const struct convert_input *input) {
+static void report_more_notes(const struct convert_input *input) {
     for (unsigned kind = NTR_NOTE_LOST; ntr_note_name(kind); kind++)
         if (input->notes[kind] > NOTES_SHOWN)
-            cli_note("%s: %llu more notes of this kind: %s", input->file.name,
+            cli_note("%s: %llu more: %s", input->file.name,
                      (unsigned long long)input->notes[kind] - NOTES_SHOWN, ntr_note_name(kind));
 }
 
-/* ---- the chain: file, (pins,) beats, bytes */
+/* ---- conversion steps: file, pins (if any), beats, bytes */
 
 static ntr_status take_bytes(void *user, unsigned id, const uint8_t *bytes, size_t size) {
     struct convert_input *input = user;
@@ -63,13 +63,13 @@ static ntr_status take_beats(void *user, const uint16_t *beats, size_t count) {
     return ntr_transport_reader_push(((struct convert_input *)user)->reader, beats, count);
 }
 
-static int complain(struct convert_input *input, ntr_status status) {
+static int report_error(struct convert_input *input, ntr_status status) {
     const char *error = input->pins ? ntr_pin_reader_error(input->pins) : "";
-    if (status == NTR_E_STATE) return CLI_FAILED; /* told by the output */
+    if (status == NTR_E_STATE) return CLI_FAILED; /* already reported by the output */
     return cli_fail("%s: %s", input->file.name, *error ? error : ntr_status_text(status));
 }
 
-/* "D0,D1,.." to the wires' names, in place; returns how many. */
+/* Splits "D0,D1,.." into names, in place. Returns their number. */
 static unsigned split_names(char *names, const char **data) {
     unsigned count = 0;
     for (char *name = names, *comma; name && count < NTR_PINS_MAX; name = comma) {
@@ -98,16 +98,16 @@ static int open_pins(struct convert_input *input, const struct convert_options *
     }
     input->pins = ntr_pin_reader_new(input->transport, &options, &status);
     if (status == NTR_E_NAME)
-        return cli_fail("--samples %lld: the clock or a data pin is no channel of it", (long long)o->samples);
+        return cli_fail("--samples %lld: the clock or a data pin is not one of the channels", (long long)o->samples);
     return status == NTR_OK ? CLI_OK : cli_fail("--from %s: %s", input->transport->name, ntr_status_text(status));
 }
 
-/* Bit 0 of trRamWPLow is trRamWrap, so the register's value may be given as it is. */
-static int ram_window(const struct convert_input *input, const struct convert_options *o, ntr_ram_window *ram) {
+/* Describes the buffer of the RAM sink. --wp accepts the register value of trRamWPLow, whose bit 0 is trRamWrap. */
+static int ram_buffer(const struct convert_input *input, const struct convert_options *o, ntr_ram_window *ram) {
     const uint64_t access = o->access ? (uint64_t)o->access : 4;
-    if (o->wp < 0) return cli_fail("--from ram needs --wp, the value of trRamWP");
+    if (o->wp < 0) return cli_fail("--from ram requires --wp, the value of trRamWP");
     if (o->limit < 0 && input->file.size_hint < access)
-        return cli_fail("%s: its size is not known: --limit is needed", input->file.name);
+        return cli_fail("%s: the size of the input is not known; --limit is required", input->file.name);
     ram->start = (uint64_t)o->start;
     ram->limit = o->limit < 0 ? ram->start + input->file.size_hint - access : (uint64_t)o->limit;
     ram->wp = (uint64_t)o->wp & ~1ull;
@@ -120,10 +120,10 @@ static int open_reader(struct convert_input *input, const struct convert_options
     ntr_reader_options options = {.size = sizeof options, .sink = take_bytes, .note = take_note, .user = input};
     ntr_status status;
     options.begin = o->aligned ? NTR_BEGIN_ALIGNED : o->cut ? NTR_BEGIN_ANYWHERE : NTR_BEGIN_DEFAULT;
-    if (strcmp(input->transport->name, "ram") == 0 && ram_window(input, o, &options.ram) != CLI_OK) return CLI_FAILED;
+    if (strcmp(input->transport->name, "ram") == 0 && ram_buffer(input, o, &options.ram) != CLI_OK) return CLI_FAILED;
     input->reader = ntr_transport_reader_new(input->transport, &options, &status);
     if (status == NTR_E_RANGE)
-        return cli_fail("--start 0x%llx --limit 0x%llx --wp 0x%llx: expected words, start <= wp <= limit",
+        return cli_fail("--start 0x%llx --limit 0x%llx --wp 0x%llx: expected word addresses with start <= wp <= limit",
                         (unsigned long long)options.ram.start, (unsigned long long)options.ram.limit,
                         (unsigned long long)options.ram.wp);
     return status == NTR_OK ? CLI_OK : cli_fail("--from %s: %s", input->transport->name, ntr_status_text(status));
@@ -171,11 +171,11 @@ int convert_input_step(struct convert_input *input) {
     const ntr_status status = take_file_bytes(input, input->span.data, part);
     input->span.data += part;
     input->span.size -= part;
-    return status == NTR_OK ? CLI_OK : complain(input, status);
+    return status == NTR_OK ? CLI_OK : report_error(input, status);
 }
 
-/* Not the transport that it is said to be, or nothing but idle. */
-static int tell_none(const struct convert_input *input) {
+/* Reports an input without messages: it has another transport than --from, or contains only idle. */
+static int report_empty(const struct convert_input *input) {
     cli_note("%s: expected messages over %s, found none", input->file.name, input->transport->name);
     return CLI_DEFECTS;
 }
@@ -184,10 +184,10 @@ int convert_input_close(struct convert_input *input) {
     ntr_status status = NTR_OK;
     if (input->ended && input->pins) status = ntr_pin_reader_end(input->pins);
     if (input->ended && status == NTR_OK) status = ntr_transport_reader_end(input->reader);
-    int result = status == NTR_OK ? CLI_OK : complain(input, status);
-    tell_rest(input);
+    int result = status == NTR_OK ? CLI_OK : report_error(input, status);
+    report_more_notes(input);
     if (result == CLI_OK && input->notes[NTR_NOTE_LOST]) result = CLI_DEFECTS;
-    if (result == CLI_OK && input->ended && !input->taken) result = tell_none(input);
+    if (result == CLI_OK && input->ended && !input->taken) result = report_empty(input);
     release(input);
     return result;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BEATS = 1024 }; /* packed at a time */
+enum { BEATS = 1024 }; /* number of beats packed at a time */
 
 static ntr_status take_text(void *user, const char *text, size_t size) {
     struct convert_sink *sink = user;
@@ -52,7 +52,7 @@ static ntr_status open_writer(struct convert_sink *sink, const struct convert_ou
     return status;
 }
 
-/* The path with its % replaced by the ID ("0x10"); to be freed. */
+/* Returns the path with its % replaced by the ID ("0x10"), to be freed; NULL when out of memory. */
 static char *path_for(const char *path, unsigned id) {
     const size_t size = strlen(path) + 8;
     const char *mark = strchr(path, '%');
@@ -63,7 +63,7 @@ static char *path_for(const char *path, unsigned id) {
 
 static int open_file(struct convert_sink *sink, const struct convert_output *output, unsigned id) {
     const char *path = output->options->path;
-    if (!output->each) return cli_output_open(&sink->file, path);
+    if (!output->per_id) return cli_output_open(&sink->file, path);
     sink->path = path_for(path, id);
     return sink->path ? cli_output_open(&sink->file, sink->path) : cli_fail("out of memory");
 }
@@ -88,7 +88,7 @@ static struct convert_sink *open_sink(const struct convert_output *output, unsig
         return NULL;
     }
     sink->beat_bits = output->transport->beat_bits;
-    sink->rest = output->transport->idle_level;
+    sink->idle = output->transport->idle_level;
     if (open_file(sink, output, id) == CLI_OK) {
         const ntr_status status = open_converters(sink, output);
         if (status == NTR_OK) return sink;
@@ -101,21 +101,23 @@ static struct convert_sink *open_sink(const struct convert_output *output, unsig
 int convert_output_open(struct convert_output *output, const struct convert_options *options,
                         const ntr_transport *transport) {
     *output = (struct convert_output){.options = options, .transport = transport, .only = -1};
-    output->each = options->path && strchr(options->path, '%');
-    if (output->each) return CLI_OK; /* each file when its ID comes */
+    output->per_id = options->path && strchr(options->path, '%');
+    if (output->per_id) return CLI_OK; /* a file is opened when its ID occurs first */
     output->sinks[0] = open_sink(output, 0);
     return output->sinks[0] ? CLI_OK : CLI_FAILED;
 }
 
-/* Where the bytes of this ID go; NULL after telling why they cannot go anywhere. */
-static struct convert_sink *sink_of(struct convert_output *output, unsigned id) {
-    if (output->each) {
+/* Returns the sink for the bytes of this ID, or NULL after reporting an error. */
+static struct convert_sink *find_sink(struct convert_output *output, unsigned id) {
+    if (output->per_id) {
         if (!output->sinks[id]) output->sinks[id] = open_sink(output, id);
         return output->sinks[id];
     }
     if (!output->transport->ids && output->only >= 0 && output->only != (int)id) {
-        cli_fail("the input holds several trace IDs (0x%02x, 0x%02x): choose one with --id, or put a %% for the ID "
-                 "into the name of the output",
+        cli_fail(
+                 "the input has several trace IDs (0x%02x, 0x%02x): select one with --id, or use a name with %% for "
+                 "one "
+                 "file per ID",
                  (unsigned)output->only, id);
         return NULL;
     }
@@ -124,7 +126,7 @@ static struct convert_sink *sink_of(struct convert_output *output, unsigned id) 
 }
 
 ntr_status convert_output_put(struct convert_output *output, unsigned id, const uint8_t *bytes, size_t size) {
-    struct convert_sink *sink = sink_of(output, id);
+    struct convert_sink *sink = find_sink(output, id);
     if (!sink) return NTR_E_STATE;
     ntr_status status = ntr_transport_writer_put(sink->writer, id, bytes, size);
     if (status != NTR_OK)
@@ -132,18 +134,18 @@ ntr_status convert_output_put(struct convert_output *output, unsigned id, const 
     return status;
 }
 
-/* The last byte of packed beats is filled up with rest. */
+/* Completes the last byte of packed beats with idle bits. */
 static void fill_byte(struct convert_sink *sink) {
     if (!sink->held_bits) return;
-    const unsigned rest = sink->rest ? 0xffu << sink->held_bits : 0;
-    const uint8_t byte = (uint8_t)(sink->held | rest);
+    const unsigned padding = sink->idle ? 0xffu << sink->held_bits : 0;
+    const uint8_t byte = (uint8_t)(sink->held | padding);
     cli_output_write(&sink->file, &byte, 1);
 }
 
-static void tell_buffer(const struct convert_sink *sink) {
+static void report_buffer(const struct convert_sink *sink) {
     ntr_ram_window ram;
     if (ntr_transport_writer_ram(sink->writer, &ram) != NTR_OK) return;
-    cli_note("the buffer is --start 0x%llx --limit 0x%llx --wp 0x%llx%s", (unsigned long long)ram.start,
+    cli_note("RAM buffer: --start 0x%llx --limit 0x%llx --wp 0x%llx%s", (unsigned long long)ram.start,
              (unsigned long long)ram.limit, (unsigned long long)ram.wp, ram.wrapped ? " --wrapped" : "");
 }
 
@@ -152,7 +154,7 @@ static int close_sink(struct convert_sink *sink, int status) {
     if (ended == NTR_OK && sink->vcd) ended = ntr_vcd_writer_end(sink->vcd);
     if (ended != NTR_OK) status = cli_fail("%s", ntr_status_text(ended));
     fill_byte(sink);
-    if (status != CLI_FAILED) tell_buffer(sink);
+    if (status != CLI_FAILED) report_buffer(sink);
     status = cli_output_close(&sink->file, status);
     release_sink(sink);
     return status;

@@ -27,7 +27,7 @@ static void fill(struct cli_side *side) {
     }
 }
 
-/* Callback of the comparison. A failure has its own message: the comparison only has to end. */
+/* Callback of the comparison. Errors are reported here; the return value only ends the comparison. */
 static ntr_status next_event(void *user, const ntr_event **event) {
     struct cli_side *side = user;
 
@@ -92,7 +92,7 @@ int cli_side_open_list(struct cli_side *side, const char *path) {
 void cli_side_report(const struct cli_side *side, uint64_t gaps) {
     if (side->is_list) return;
     cli_trace_reserved(&side->trace, side->reserved);
-    if (gaps) cli_note("%s: %" PRIu64 " gaps: what ran there is not compared", side->path, gaps);
+    if (gaps) cli_note("%s: %" PRIu64 " gaps: execution in gaps is not compared", side->path, gaps);
 }
 
 void cli_side_close(struct cli_side *side) {

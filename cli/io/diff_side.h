@@ -16,21 +16,21 @@ struct cli_side {
     struct cli_trace trace;
     struct cli_lines list;
     ntr_decoder *decoder;
-    ntr_execution execution; /* for ntr_comparison_config */
+    ntr_execution execution; /* input of ntr_comparison_config */
     ntr_event events[256];
     size_t at, count;
     ntr_status status;
     uint64_t reserved; /* messages with a reserved TCODE */
-    bool failed;       /* it could not be read to its end; a message said why */
+    bool failed;       /* it could not be read to its end; the error has been reported */
 };
 
-/* Open a trace, one source of it (`source` < 0: its only one), or a list. Both return CLI_OK, or CLI_FAILED after a
- * message. */
+/* Opens a trace (`source` selects one source; negative: the only one) or a list of program counters. Both return
+ * CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_side_open(struct cli_side *side, const char *path, const struct cli_stream *stream,
                   const struct cli_images *images, int source);
 int cli_side_open_list(struct cli_side *side, const char *path);
 
-/* Report what may be wrong with the trace, as far as it was read. */
+/* Reports the number of gaps and of messages with a reserved TCODE, as far as the trace was read. */
 void cli_side_report(const struct cli_side *side, uint64_t gaps);
 
 void cli_side_close(struct cli_side *side);

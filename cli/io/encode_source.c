@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Why the library refused, in the words of whoever did. */
-static int tell(const struct cli_lines *lines, const char *detail, ntr_status status) {
+/* Reports an error of the library for the current line: `detail` if it is not empty, otherwise the text of `status`. */
+static int report_error(const struct cli_lines *lines, const char *detail, ntr_status status) {
     return cli_fail("%s: line %" PRIu64 ": %s", lines->input.name, lines->number,
                     detail && *detail ? detail : ntr_status_text(status));
 }
@@ -31,12 +31,12 @@ static int push_lines(struct cli_encode *e, struct cli_lines *lines) {
 
     while (!e->out->done && cli_lines_next(lines, &text, &length)) {
         if (length == 0 || *text == '#') continue;
-        if (!cli_line_pc(text, length, false, &pcs[count])) /* 10 alone could be ten */
+        if (!cli_line_pc(text, length, false, &pcs[count])) /* a number without 0x might be decimal */
             return cli_fail("%s: line %" PRIu64 ": expected a program counter (0x...), found '%.*s'", lines->input.name,
                             lines->number, length > 40 ? 40 : (int)length, text);
         if (pcs[count] & 1)
-            return cli_fail("%s: line %" PRIu64 ": expected an even program counter, found 0x%" PRIx64, lines->input.name,
-                            lines->number, pcs[count]);
+            return cli_fail("%s: line %" PRIu64 ": expected an even program counter, found 0x%" PRIx64,
+                            lines->input.name, lines->number, pcs[count]);
         if (++count < PCS_AT_ONCE) continue;
         if (push(e, lines, pcs, count) != CLI_OK) return CLI_FAILED;
         any = true;
@@ -44,7 +44,7 @@ static int push_lines(struct cli_encode *e, struct cli_lines *lines) {
     }
     if (lines->failed) return CLI_FAILED;
     if (!any && count == 0)
-        return cli_fail("%s: expected program counters (0x..., one a line), found none", lines->input.name);
+        return cli_fail("%s: expected program counters (0x..., one per line), found none", lines->input.name);
     return push(e, lines, pcs, count);
 }
 
@@ -69,9 +69,9 @@ static int push_records(struct cli_encode *e, struct cli_lines *lines) {
     while (!e->out->done && cli_lines_next(lines, &text, &length)) {
         ntr_status status = ntr_ingress_read(&reader, text, length, &block);
         if (status == NTR_NEED_MORE) continue;
-        if (status != NTR_OK) return tell(lines, reader.error, status);
+        if (status != NTR_OK) return report_error(lines, reader.error, status);
         status = ntr_encoder_push(e->encoder, &block);
-        if (status != NTR_OK) return tell(lines, ntr_encoder_error(e->encoder), status);
+        if (status != NTR_OK) return report_error(lines, ntr_encoder_error(e->encoder), status);
     }
     if (lines->failed) return CLI_FAILED;
     return reader.record ? CLI_OK : cli_fail("%s: expected ingress records, found none", lines->input.name);
@@ -88,13 +88,14 @@ int cli_encode_ingress(struct cli_encode *e, const char *path) {
 
 /* ---- Spike logs */
 
-/* The log's own words begin with the line, the classifier's do not. */
-static int tell_log(const struct cli_encode *e, const struct cli_lines *lines, const ntr_spike_log *log,
+/* Reports an error of the log reader, whose text starts with the line number, or of the classifier, whose text does
+ * not. */
+static int report_log_error(const struct cli_encode *e, const struct cli_lines *lines, const ntr_spike_log *log,
                     ntr_status status) {
     const char *detail = ntr_spike_log_error(log);
 
     return *detail ? cli_fail("%s: %s", lines->input.name, detail)
-                   : tell(lines, ntr_classifier_error(e->classifier), status);
+                   : report_error(lines, ntr_classifier_error(e->classifier), status);
 }
 
 static int push_log(struct cli_encode *e, struct cli_lines *lines, ntr_spike_log *log) {
@@ -103,13 +104,13 @@ static int push_log(struct cli_encode *e, struct cli_lines *lines, ntr_spike_log
 
     while (!e->out->done && cli_lines_next(lines, &text, &length)) {
         ntr_status status = ntr_spike_log_line(log, text, length);
-        if (status != NTR_OK) return tell_log(e, lines, log, status);
+        if (status != NTR_OK) return report_log_error(e, lines, log, status);
     }
     if (lines->failed) return CLI_FAILED;
     ntr_status status = ntr_spike_log_finish(log);
-    if (status != NTR_OK) return tell_log(e, lines, log, status);
-    return ntr_spike_log_count(log) ? CLI_OK
-                                    : cli_fail("%s: expected instructions of 'core %3u:', found none", lines->input.name, e->hart);
+    if (status != NTR_OK) return report_log_error(e, lines, log, status);
+    if (ntr_spike_log_count(log)) return CLI_OK;
+    return cli_fail("%s: expected instructions of 'core %3u:', found none", lines->input.name, e->hart);
 }
 
 int cli_encode_spike(struct cli_encode *e, const char *path) {

@@ -1,4 +1,4 @@
-/* What 'ntrace encode' reads: a list of program counters, ingress records, a Spike log. */
+/* Inputs of `ntrace encode`: a list of program counters, ingress records, or a Spike log. */
 #ifndef CLI_IO_ENCODE_SOURCE_H
 #define CLI_IO_ENCODE_SOURCE_H
 
@@ -7,16 +7,16 @@
 #include <ntrace/encoder.h>
 #include <ntrace/ingress.h>
 
-/* Where the execution goes. */
+/* Consumers of the execution. */
 struct cli_encode {
     ntr_encoder *encoder;
-    ntr_classifier *classifier; /* NULL for ingress records, which need none */
-    struct cli_output *out;     /* of the encoder; tells when to stop early */
-    unsigned hart;              /* Spike logs */
-    unsigned xlen;              /* 32, 64; 0: not known */
+    ntr_classifier *classifier; /* not used for ingress records */
+    struct cli_output *out;     /* output of the encoder; reading stops when it is `done` */
+    unsigned hart;              /* Spike logs: number of the hart to encode */
+    unsigned xlen;              /* 32 or 64; 0: not known */
 };
 
-/* Read the whole file. Returns CLI_OK, or CLI_FAILED after telling why. */
+/* Reads the whole file. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 typedef int (*cli_encode_source)(struct cli_encode *encode, const char *path);
 
 int cli_encode_pcs(struct cli_encode *encode, const char *path);

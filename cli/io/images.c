@@ -8,19 +8,19 @@
 
 const struct cli_option cli_image_options[] = {
     CLI_LIST('e', "elf", "FILE[@ADDR][:BINDING...]", struct cli_images, list,
-             "program image; @ADDR: loaded there (PIE, shared library); repeatable. Bindings: :ctx=N (scontext), "
-             ":hctx=N (hcontext), :prv=U|S|M, :v=0|1: seen there only; :from=N, :until=N: between these bytes of "
-             "the stream"),
+             "program image (repeatable); @ADDR: load address (PIE, shared library). Bindings restrict where the image "
+             "is used: :ctx=N (scontext), :hctx=N (hcontext), :prv=U|S|M, :v=0|1, :from=N and :until=N (byte offsets "
+             "in the stream)"),
     CLI_LIST(0, "raw", "FILE@ADDR[:BINDING...]", struct cli_images, list,
-             "plain memory image that starts at ADDR; repeatable"),
+             "raw memory image at address ADDR (repeatable)"),
     CLI_LIST(0, "jitdump", "FILE[:BINDING...]", struct cli_images, list,
-             "code made at run time and its names, as Linux's jit-PID.dump holds them; repeatable"),
+             "JIT-compiled code and its symbols in the format of Linux perf, jit-PID.dump (repeatable)"),
     CLI_LIST(0, "perf-map", "FILE[:BINDING...]", struct cli_images, list,
-             "names of code made at run time, as Linux's perf-PID.map holds them; repeatable"),
+             "symbols of JIT-compiled code in the format of Linux perf, perf-PID.map (repeatable)"),
     {0},
 };
 
-/* "FILE[@ADDR][:BINDING...]", taken apart from its end, so that paths may hold '@' and ':'. */
+/* Parts of "FILE[@ADDR][:BINDING...]". It is parsed from the end, so that paths may contain '@' and ':'. */
 struct image {
     char *path; /* to be freed */
     bool has_address;
@@ -35,7 +35,7 @@ static bool set_hcontext(ntr_image_options *o, const char *text) {
     return o->has_hcontext = cli_parse_number(text, &o->hcontext);
 }
 
-/* The virtual modes are :prv=U:v=1 and :prv=S:v=1. */
+/* Sets the privilege mode. VU is :prv=U:v=1, VS is :prv=S:v=1. */
 static bool set_privilege(ntr_image_options *o, const char *text) {
     static const char letters[] = "US?M";
     const char *found = *text && !text[1] && *text != '?' ? strchr(letters, *text) : NULL;
@@ -88,7 +88,7 @@ static int bind(const struct cli_item *item, struct image *image) {
         *mark = 0;
     }
     if (image->options.v && !image->options.has_prv)
-        return cli_fail("--%s: '%s': :v=1 needs :prv=U or :prv=S", item->name, item->value);
+        return cli_fail("--%s: '%s': :v=1 requires :prv=U or :prv=S", item->name, item->value);
     return CLI_OK;
 }
 
@@ -105,13 +105,13 @@ static int image_parse(const struct cli_item *item, struct image *image) {
     return CLI_OK;
 }
 
-static int tell_refused(const char *path, const ntr_program *program, ntr_status status) {
+static int report_error(const char *path, const ntr_program *program, ntr_status status) {
     const char *why = ntr_program_error(program);
 
     return why && *why ? cli_fail("%s", why) : cli_fail("%s: %s", path, ntr_status_text(status));
 }
 
-/* Where the file's own addresses begin, cut to a page: what a loader maps to the load address. */
+/* Sets *low to the lowest address in the ELF file, rounded down to a page. A loader maps it to the load address. */
 static int lowest_address(const char *path, uint64_t *low) {
     ntr_program *alone = ntr_program_new(NULL);
     ntr_image_info info;
@@ -120,7 +120,7 @@ static int lowest_address(const char *path, uint64_t *low) {
     ntr_status status = ntr_program_add_elf(alone, path, NULL);
     int result = CLI_OK;
     if (status != NTR_OK)
-        result = tell_refused(path, alone, status);
+        result = report_error(path, alone, status);
     else if (ntr_program_image(alone, 0, &info) == NTR_OK)
         *low = info.low & ~(uint64_t)0xfff;
     ntr_program_free(alone);
@@ -133,10 +133,10 @@ static int add_elf(struct image *image, ntr_program *program) {
     if (image->has_address && lowest_address(image->path, &low) != CLI_OK) return CLI_FAILED;
     image->options.bias -= low;
     ntr_status status = ntr_program_add_elf(program, image->path, &image->options);
-    return status == NTR_OK ? CLI_OK : tell_refused(image->path, program, status);
+    return status == NTR_OK ? CLI_OK : report_error(image->path, program, status);
 }
 
-#define RAW_MAX (UINT64_C(1) << 32) /* more than any image has; /dev/zero has */
+#define RAW_MAX (UINT64_C(1) << 32) /* bytes; limits unbounded inputs such as /dev/zero */
 
 static int add_raw(struct image *image, ntr_program *program) {
     size_t size;
@@ -149,15 +149,15 @@ static int add_raw(struct image *image, ntr_program *program) {
     return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", image->path, ntr_status_text(status));
 }
 
-/* Nothing here tells which time of the system a byte of the stream belongs to: the last code at an address holds. */
+/* The time of a byte of the stream is not known here, so the code loaded last at an address is used. */
 static int add_jitdump(struct image *image, ntr_program *program) {
     ntr_status status = ntr_program_add_jitdump(program, image->path, &image->options, NULL, NULL);
-    return status == NTR_OK ? CLI_OK : tell_refused(image->path, program, status);
+    return status == NTR_OK ? CLI_OK : report_error(image->path, program, status);
 }
 
 static int add_perf_map(struct image *image, ntr_program *program) {
     ntr_status status = ntr_program_add_perf_map(program, image->path, &image->options);
-    return status == NTR_OK ? CLI_OK : tell_refused(image->path, program, status);
+    return status == NTR_OK ? CLI_OK : report_error(image->path, program, status);
 }
 
 static const struct {
@@ -169,7 +169,7 @@ static int add_image(const struct cli_item *item, ntr_program *program) {
     struct image image;
     int status = image_parse(item, &image);
 
-    if (status == CLI_OK) cli_origin_add(image.path);
+    if (status == CLI_OK) cli_input_guard_add(image.path);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && status == CLI_OK; i++)
         if (strcmp(item->name, kinds[i].option) == 0) status = kinds[i].add(&image, program);
     free(image.path);

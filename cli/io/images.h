@@ -1,4 +1,4 @@
-/* --elf, --raw: the program images that a trace ran through, shared by every command that needs them. */
+/* Options --elf, --raw, --jitdump and --perf-map: the program images of a trace. */
 #ifndef CLI_IO_IMAGES_H
 #define CLI_IO_IMAGES_H
 
@@ -12,7 +12,7 @@ struct cli_images {
 
 extern const struct cli_option cli_image_options[];
 
-/* Add the images in the order given. Returns CLI_OK, or CLI_FAILED after telling why. */
+/* Adds the images to `program` in the order given. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_images_load(const struct cli_images *images, ntr_program *program);
 
 #endif

@@ -10,18 +10,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SPAN_SIZE  (64u * 1024u) /* together with the data of a decoder it stays in the second-level cache */
-#define SPAN_LEAST 64u
+#define SPAN_SIZE  (64u * 1024u) /* small enough to stay in the L2 cache together with the data of a decoder */
+#define SPAN_MIN 64u
 
-/* Callback of the stream reader. A request to stop ends the input where it waits for bytes; compressed input, which may
- * expand to much more than was read, ends at once. */
-static ntr_status read_some(void *user, uint8_t *to, size_t room, size_t *got) {
+/* Callback of the stream reader. After a stop request, uncompressed input ends when read would wait; compressed input
+ * ends immediately, because it may expand to much more than was read. */
+static ntr_status read_some(void *user, uint8_t *to, size_t size, size_t *got) {
     const struct cli_input *input = user;
     bool compressed = input->reader && ntr_stream_reader_is_compressed(input->reader);
 
     *got = 0;
     while (!(compressed && cli_progress_stopped())) {
-        ssize_t n = read(input->fd, to, room);
+        ssize_t n = read(input->fd, to, size);
         if (n >= 0) {
             *got = (size_t)n;
             return NTR_OK;
@@ -43,8 +43,8 @@ static int fail_read(const struct cli_input *input) {
 }
 
 /* Small files get a small buffer: `ntrace merge` may have thousands of them open. */
-static size_t capacity_for(uint64_t size) {
-    return size == 0 || size >= SPAN_SIZE ? SPAN_SIZE : size < SPAN_LEAST ? SPAN_LEAST : (size_t)size + 1;
+static size_t buffer_size(uint64_t size) {
+    return size == 0 || size >= SPAN_SIZE ? SPAN_SIZE : size < SPAN_MIN ? SPAN_MIN : (size_t)size + 1;
 }
 
 static int make_reader(struct cli_input *input) {
@@ -54,24 +54,24 @@ static int make_reader(struct cli_input *input) {
     config.read = read_some;
     config.seek = seek;
     config.user = input;
-    config.buffer_size = capacity_for(input->size_hint);
+    config.buffer_size = buffer_size(input->size_hint);
     input->reader = ntr_stream_reader_new(&config, NULL);
     if (!input->reader) return cli_fail("out of memory");
     return ntr_stream_reader_start(input->reader) == NTR_OK ? CLI_OK : fail_read(input);
 }
 
-static bool standard_taken;
+static bool standard_used;
 
 int cli_input_open(struct cli_input *input, const char *path) {
     struct stat info = {0};
     bool standard = strcmp(path, "-") == 0;
 
     *input = (struct cli_input){.name = standard ? "standard input" : path, .fd = STDIN_FILENO};
-    if (standard && standard_taken) return cli_fail("-: standard input can be read only once");
-    standard_taken |= standard;
+    if (standard && standard_used) return cli_fail("-: standard input can be read only once");
+    standard_used |= standard;
     if (!standard) input->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (input->fd < 0) return cli_fail("%s: cannot be opened: %s", path, strerror(errno));
-    if (!standard) cli_origin_add(path);
+    if (input->fd < 0) return cli_fail("%s: cannot open: %s", path, strerror(errno));
+    if (!standard) cli_input_guard_add(path);
     if (fstat(input->fd, &info) == 0) {
         if (S_ISDIR(info.st_mode)) {
             cli_input_close(input);
@@ -104,7 +104,7 @@ void cli_input_close(struct cli_input *input) {
     *input = (struct cli_input){.fd = -1};
 }
 
-/* Add a span to a text. False: out of memory; the text stays. */
+/* Appends a span to a text. Returns false when out of memory; the text is then unchanged. */
 static bool append(char **text, size_t *used, ntr_bytes span) {
     char *grown = realloc(*text, *used + span.size + 1);
 
@@ -116,7 +116,7 @@ static bool append(char **text, size_t *used, ntr_bytes span) {
     return true;
 }
 
-char *cli_input_whole(const char *path, uint64_t most, size_t *size) {
+char *cli_input_whole(const char *path, uint64_t max, size_t *size) {
     struct cli_input input;
     ntr_bytes span;
     bool last = false;
@@ -130,10 +130,10 @@ char *cli_input_whole(const char *path, uint64_t most, size_t *size) {
             text = NULL;
             break;
         }
-        const bool fits = span.size <= most - *size;
+        const bool fits = span.size <= max - *size;
         if (!fits || !append(&text, size, span)) {
             if (fits) cli_note("%s: out of memory", input.name);
-            else cli_note("%s: expected at most %llu bytes, found more", input.name, (unsigned long long)most);
+            else cli_note("%s: expected at most %llu bytes, found more", input.name, (unsigned long long)max);
             free(text);
             text = NULL;
             break;

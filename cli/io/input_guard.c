@@ -3,44 +3,44 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-struct origin {
+struct input_file {
     dev_t device;
     ino_t file;
 };
 
-static struct origin *origins;
-static size_t count, room;
+static struct input_file *inputs;
+static size_t count, capacity;
 
-static bool look(const char *path, struct origin *origin) {
+static bool identify(const char *path, struct input_file *input) {
     struct stat info = {0};
 
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false;
-    *origin = (struct origin){info.st_dev, info.st_ino};
+    *input = (struct input_file){info.st_dev, info.st_ino};
     return true;
 }
 
-static bool known(const struct origin *origin) {
+static bool contains(const struct input_file *input) {
     for (size_t i = 0; i < count; i++)
-        if (origins[i].file == origin->file && origins[i].device == origin->device) return true;
+        if (inputs[i].file == input->file && inputs[i].device == input->device) return true;
     return false;
 }
 
-void cli_origin_add(const char *path) {
-    struct origin origin;
+void cli_input_guard_add(const char *path) {
+    struct input_file input;
 
-    if (!look(path, &origin) || known(&origin)) return;
-    if (count == room) {
-        size_t wanted = room ? 2 * room : 8;
-        struct origin *grown = realloc(origins, wanted * sizeof *grown);
-        if (!grown) return; /* a command without memory for this writes nothing either */
-        origins = grown;
-        room = wanted;
+    if (!identify(path, &input) || contains(&input)) return;
+    if (count == capacity) {
+        size_t larger = capacity ? 2 * capacity : 8;
+        struct input_file *grown = realloc(inputs, larger * sizeof *grown);
+        if (!grown) return; /* out of memory: opening the output fails, too */
+        inputs = grown;
+        capacity = larger;
     }
-    origins[count++] = origin;
+    inputs[count++] = input;
 }
 
-bool cli_origin_is(const char *path) {
-    struct origin origin;
+bool cli_input_guard_contains(const char *path) {
+    struct input_file input;
 
-    return count && look(path, &origin) && known(&origin);
+    return count && identify(path, &input) && contains(&input);
 }

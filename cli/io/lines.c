@@ -6,34 +6,34 @@
 #include <string.h>
 
 int cli_lines_open(struct cli_lines *lines, const char *path) {
-    *lines = (struct cli_lines){.kept = malloc(CLI_LINE_MAX)};
-    if (!lines->kept) return cli_fail("out of memory");
+    *lines = (struct cli_lines){.partial = malloc(CLI_LINE_MAX)};
+    if (!lines->partial) return cli_fail("out of memory");
     int status = cli_input_open(&lines->input, path);
-    if (status != CLI_OK) free(lines->kept);
+    if (status != CLI_OK) free(lines->partial);
     return status;
 }
 
-/* Pass the rest of the line in the span. Returns whether its end is there. */
+/* Takes the rest of the line from the span. Returns whether the span contains the end of the line. */
 static bool take(struct cli_lines *lines, const char **text, size_t *length) {
     *text = (const char *)lines->span.data;
     *length = lines->span.size;
-    const char *feed = *length ? memchr(*text, '\n', *length) : NULL;
-    if (feed) *length = (size_t)(feed - *text);
-    size_t passed = *length + (feed != NULL);
-    if (passed) lines->span.data += passed;
-    lines->span.size -= passed;
-    return feed != NULL;
+    const char *end = *length ? memchr(*text, '\n', *length) : NULL;
+    if (end) *length = (size_t)(end - *text);
+    size_t consumed = *length + (end != NULL);
+    if (consumed) lines->span.data += consumed;
+    lines->span.size -= consumed;
+    return end != NULL;
 }
 
-/* Add a part to the line that was begun in an earlier span. */
-static bool keep(struct cli_lines *lines, size_t *used, const char *text, size_t length) {
+/* Appends a part to a line that continues over spans. Returns false after reporting that it is too long. */
+static bool append(struct cli_lines *lines, size_t *used, const char *text, size_t length) {
     if (length > CLI_LINE_MAX - *used) {
         cli_note("%s: line %" PRIu64 ": expected at most %u characters, found more", lines->input.name, lines->number,
                  CLI_LINE_MAX);
         lines->failed = true;
         return false;
     }
-    if (length) memcpy(lines->kept + *used, text, length);
+    if (length) memcpy(lines->partial + *used, text, length);
     *used += length;
     return true;
 }
@@ -50,15 +50,15 @@ bool cli_lines_next(struct cli_lines *lines, const char **text, size_t *length) 
 
     lines->number++;
     while (!take(lines, text, length)) {
-        if (!keep(lines, &used, *text, *length)) return false;
+        if (!append(lines, &used, *text, *length)) return false;
         *length = 0;
         if (lines->last) break;
         if (!refill(lines)) return false;
     }
-    bool whole = used == 0 && *length <= CLI_LINE_MAX;
-    if (!whole) {
-        if (!keep(lines, &used, *text, *length)) return false;
-        *text = lines->kept;
+    bool in_span = used == 0 && *length <= CLI_LINE_MAX;
+    if (!in_span) {
+        if (!append(lines, &used, *text, *length)) return false;
+        *text = lines->partial;
         *length = used;
     }
     bool ended = lines->last && lines->span.size == 0 && *length == 0;
@@ -68,6 +68,6 @@ bool cli_lines_next(struct cli_lines *lines, const char **text, size_t *length) 
 
 void cli_lines_close(struct cli_lines *lines) {
     cli_input_close(&lines->input);
-    free(lines->kept);
+    free(lines->partial);
     *lines = (struct cli_lines){.input.fd = -1};
 }

@@ -1,4 +1,5 @@
-/* Text input line by line, however long the input; a line is at most CLI_LINE_MAX characters. */
+/* Reads text line by line. Memory use does not depend on the length of the input; a line has at most CLI_LINE_MAX
+ * characters. */
 #ifndef CLI_IO_LINES_H
 #define CLI_IO_LINES_H
 
@@ -9,19 +10,20 @@
 struct cli_lines {
     struct cli_input input;
     ntr_bytes span;
-    uint64_t number; /* of the line given out last, from 1 */
-    char *kept;      /* a line that was cut by the end of a span is put together here */
+    uint64_t number; /* number of the line returned last, from 1 */
+    char *partial;      /* buffer for a line that continues over spans */
     bool last, failed;
 };
 
-/* Returns CLI_OK, or CLI_FAILED after telling why. */
+/* Opens `path`; "-" is standard input. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_lines_open(struct cli_lines *lines, const char *path);
 
-/* The next line without its end (LF or CR LF); it lives until the next call. False at the end, or with `failed` set
- * after telling why. */
+/* Reads the next line, without its end (LF or CR LF); it is valid until the next call. Returns false at the end of the
+ * input, or after reporting an error (`failed` is set). */
 bool cli_lines_next(struct cli_lines *lines, const char **text, size_t *length);
 
-/* The program counter in a line, blanks around it: hexadecimal, with 0x, or without where `bare`. */
+/* Parses a line that holds a program counter in hexadecimal, with 0x (optional if `bare`), surrounded by blanks.
+ * Returns false if the line is something else. */
 static inline bool cli_line_pc(const char *text, size_t length, bool bare, uint64_t *pc) {
     uint64_t value = 0;
 

@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-static atomic_bool starved;
+static atomic_bool allocation_failed;
 
 static void *resize(void *user, void *block, size_t size) {
     (void)user;
@@ -12,12 +12,12 @@ static void *resize(void *user, void *block, size_t size) {
         return NULL;
     }
     void *larger = realloc(block, size);
-    if (!larger) starved = true;
+    if (!larger) allocation_failed = true;
     return larger;
 }
 
 const ntr_allocator cli_memory = {.resize = resize};
 
 bool cli_memory_short(void) {
-    return starved;
+    return allocation_failed;
 }

@@ -1,5 +1,5 @@
-/* Memory whose lack is noticed. Names and lines are left out when there is no memory for them; an answer without them
- * is not the answer, so a command that uses this allocator ends with CLI_FAILED then (cli_output_close). */
+/* An allocator that records failures. The library omits names and lines when it is out of memory; output without them
+ * would be wrong, so cli_output_close fails the command after such a failure. */
 #ifndef CLI_IO_MEMORY_H
 #define CLI_IO_MEMORY_H
 
@@ -8,7 +8,7 @@
 
 extern const ntr_allocator cli_memory;
 
-/* Whether there was not enough of it. */
+/* Returns whether an allocation has failed. */
 bool cli_memory_short(void);
 
 #endif

@@ -17,8 +17,9 @@
 
 /* ---- opening and closing */
 
-/* What to replace by rename: a plain file, or nothing yet. A link to a plain file stays a link: what it leads to is
- * replaced. NULL: written in place, as devices, pipes and descriptors (/dev/stdout) are. `real` has room for a path. */
+/* Returns the path to replace by rename: a regular file, a name that does not exist, or the target of a link to a
+ * regular file (stored in `real`, of size PATH_MAX). Returns NULL for devices, pipes and descriptors (/dev/stdout),
+ * which are written in place. */
 static const char *replaceable(const char *path, char *real) {
     struct stat info = {0};
 
@@ -32,13 +33,13 @@ static int open_file(struct cli_output *out) {
     char real[PATH_MAX];
     const char *path = replaceable(out->path, real);
 
-    if (path) return cli_atomic_file_open(&out->unfinished, path, &out->fd);
+    if (path) return cli_atomic_file_open(&out->file, path, &out->fd);
     out->fd = open(out->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-    if (out->fd < 0) return cli_fail("%s: cannot be written: %s", out->path, strerror(errno));
+    if (out->fd < 0) return cli_fail("%s: cannot write: %s", out->path, strerror(errno));
     return CLI_OK;
 }
 
-static void give_up(struct cli_output *out) {
+static void release(struct cli_output *out) {
     free(out->buffer);
     *out = (struct cli_output){.fd = -1};
 }
@@ -50,15 +51,15 @@ int cli_output_open(struct cli_output *out, const char *path) {
     if (path && strcmp(path, "-") != 0) {
         out->path = path;
         if (open_file(out) != CLI_OK) {
-            give_up(out);
+            release(out);
             return CLI_FAILED;
         }
     }
     return CLI_OK;
 }
 
-void cli_output_open_into(struct cli_output *out, void (*turn)(void *user), void *user) {
-    *out = (struct cli_output){.fd = -1, .turn = turn, .turn_user = user};
+void cli_output_open_into(struct cli_output *out, void (*refill)(void *user), void *user) {
+    *out = (struct cli_output){.fd = -1, .refill = refill, .refill_user = user};
 }
 
 int cli_output_close(struct cli_output *out, int status) {
@@ -72,8 +73,8 @@ int cli_output_close(struct cli_output *out, int status) {
         out->failed = true;
     }
     if (out->failed) status = CLI_FAILED;
-    status = cli_atomic_file_finish(out->unfinished, status);
-    give_up(out);
+    status = cli_atomic_file_finish(out->file, status);
+    release(out);
     return status;
 }
 
@@ -96,30 +97,30 @@ static void put_all(struct cli_output *out, const char *data, size_t size) {
 }
 
 void cli_output_flush(struct cli_output *out) {
-    if (out->turn) {
-        out->turn(out->turn_user);
+    if (out->refill) {
+        out->refill(out->refill_user);
         return;
     }
     put_all(out, out->buffer, out->used);
     out->used = 0;
 }
 
-/* What is more than a reserve may ask for. */
+/* Writes more than CLI_OUTPUT_RESERVE_MAX bytes. */
 static void put_large(struct cli_output *out, const char *data, size_t size) {
-    if (!out->turn) {
+    if (!out->refill) {
         cli_output_flush(out);
         put_all(out, data, size);
         return;
     }
     for (size_t some; size; data += some, size -= some) {
-        some = size < CLI_OUTPUT_ROOM ? size : CLI_OUTPUT_ROOM;
+        some = size < CLI_OUTPUT_RESERVE_MAX ? size : CLI_OUTPUT_RESERVE_MAX;
         memcpy(cli_output_reserve(out, some), data, some);
         cli_output_commit(out, some);
     }
 }
 
 void cli_output_write(struct cli_output *out, const void *data, size_t size) {
-    if (size <= CLI_OUTPUT_ROOM) {
+    if (size <= CLI_OUTPUT_RESERVE_MAX) {
         memcpy(cli_output_reserve(out, size), data, size);
         cli_output_commit(out, size);
     } else {
@@ -132,7 +133,7 @@ void cli_output_text(struct cli_output *out, const char *text) {
 }
 
 void cli_output_print(struct cli_output *out, const char *format, ...) {
-    char line[CLI_OUTPUT_ROOM];
+    char line[CLI_OUTPUT_RESERVE_MAX];
     va_list arguments;
 
     va_start(arguments, format);
@@ -141,7 +142,7 @@ void cli_output_print(struct cli_output *out, const char *format, ...) {
     if (size > 0) cli_output_write(out, line, (size_t)size < sizeof line ? (size_t)size : sizeof line - 1);
 }
 
-/* One character as it stands inside a JSON string; returns the end. */
+/* Writes one character of a JSON string, escaped if necessary. Returns the end. */
 static char *put_escaped(char *at, unsigned char c) {
     static const char hex[] = "0123456789abcdef";
 

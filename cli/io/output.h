@@ -1,8 +1,8 @@
 /* Buffered output to standard output or to a file.
  *
- * A file appears whole or not at all: it is written under a temporary name and renamed by close. Writers
- * that must be fast reserve room, write in place and commit. A reader that leaves (closed pipe) is no
- * error: `done` is set, everything written from then on is dropped. */
+ * A regular file is written under a temporary name and renamed by cli_output_close, so that it is either complete or
+ * absent. Fast writers reserve space in the buffer, write in place and commit. A closed pipe is not an error: `done` is
+ * set, and all further output is dropped. */
 #ifndef CLI_IO_OUTPUT_H
 #define CLI_IO_OUTPUT_H
 
@@ -13,41 +13,42 @@
 #include <stdint.h>
 #include <string.h>
 
-#define CLI_OUTPUT_ROOM 16384 /* the most that one reserve may ask for */
+#define CLI_OUTPUT_RESERVE_MAX 16384 /* largest size for cli_output_reserve, in bytes */
 
 struct cli_output {
     char *buffer;
     size_t used, capacity;
     uint64_t total;                    /* bytes flushed so far */
-    const char *path;                  /* as shown to people */
-    struct cli_atomic_file *unfinished; /* NULL: written in place */
+    const char *path;                  /* name in messages */
+    struct cli_atomic_file *file; /* NULL: written in place */
     int fd;
-    bool done; /* stop early: nobody reads, or writing failed */
+    bool done; /* the reader closed the pipe, or writing failed: stop early */
     bool failed;
-    void (*turn)(void *user); /* NULL, or who takes what is buffered instead of `fd` */
-    void *turn_user;
+    void (*refill)(void *user); /* not NULL: called instead of writing to `fd` (cli_output_open_into) */
+    void *refill_user;
 };
 
-/* `path` NULL or "-": standard output. Returns CLI_OK, or CLI_FAILED after telling why. */
+/* Opens `path`; NULL or "-" is standard output. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_output_open(struct cli_output *out, const char *path);
 
-/* The buffer is somebody else's: whenever it is full, `turn` takes what is used and gives room for CLI_OUTPUT_ROOM
- * bytes at least, here or elsewhere. Nothing is to be closed. */
-void cli_output_open_into(struct cli_output *out, void (*turn)(void *user), void *user);
+/* Writes into buffers of the caller. When the buffer is full, `refill` takes its `used` bytes and sets `buffer`, `used`
+ * and `capacity` for at least CLI_OUTPUT_RESERVE_MAX more bytes. Such an output is not closed. */
+void cli_output_open_into(struct cli_output *out, void (*refill)(void *user), void *user);
 
-/* Write out what is buffered. */
+/* Writes the buffer. */
 void cli_output_flush(struct cli_output *out);
 
-/* Finish with the command's exit status so far: CLI_FAILED takes the temporary file away, anything else
- * gives it its name. Returns the status, or CLI_FAILED when writing failed (after telling). */
+/* Flushes and closes the output. `status` is the exit status so far: if it is CLI_FAILED, the temporary file is
+ * removed, otherwise renamed to its final name. Returns `status`, or CLI_FAILED after reporting a write error. */
 int cli_output_close(struct cli_output *out, int status);
 
-/* Room for `size` <= CLI_OUTPUT_ROOM bytes. */
+/* Returns a pointer to space for `size` <= CLI_OUTPUT_RESERVE_MAX bytes; valid until the next call. */
 static inline char *cli_output_reserve(struct cli_output *out, size_t size) {
     if (out->capacity - out->used < size) cli_output_flush(out);
     return out->buffer + out->used;
 }
 
+/* Appends `size` bytes that were written to the reserved space. */
 static inline void cli_output_commit(struct cli_output *out, size_t size) {
     out->used += size;
 }
@@ -56,13 +57,14 @@ void cli_output_write(struct cli_output *out, const void *data, size_t size);
 void cli_output_text(struct cli_output *out, const char *text);
 void cli_output_print(struct cli_output *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A JSON string, quotes included. */
+/* Writes text as a JSON string, with quotes. */
 void cli_output_json(struct cli_output *out, const char *text);
 
-/* The same into a buffer; returns the end, at most 6 characters for each of the text's and 2 on. */
+/* As cli_output_json, into a buffer of at least 6 * length + 2 characters. Returns the end. */
 char *cli_put_json(char *at, const char *text);
 
-/* A CSV cell, quoted where it must be (RFC 4180); returns the end, at most twice the text and 2 on. */
+/* Writes a CSV cell, quoted if necessary (RFC 4180), into a buffer of at least 2 * length + 2 characters. Returns the
+ * end. */
 char *cli_put_csv(char *at, const char *text);
 
 static inline char *cli_put_bytes(char *at, const char *bytes, size_t size) {
@@ -70,15 +72,15 @@ static inline char *cli_put_bytes(char *at, const char *bytes, size_t size) {
     return at + size;
 }
 
-/* The text without its NUL; returns the end. */
+/* Writes the text without its NUL. Returns the end. */
 static inline char *cli_put_text(char *at, const char *text) {
     return cli_put_bytes(at, text, strlen(text));
 }
 
-/* Lower-case hexadecimal without padding, no 0x; returns the end. At most 16 characters. */
+/* Writes lower-case hexadecimal without 0x and padding, at most 16 characters. Returns the end. */
 char *cli_put_hex(char *at, uint64_t value);
 
-/* Decimal; returns the end. At most 20 characters. */
+/* Writes a decimal number, at most 20 characters. Returns the end. */
 char *cli_put_decimal(char *at, uint64_t value);
 
 #endif

@@ -8,12 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The cursor stays at the beginning of the line, so that whatever is told next writes over it. */
+/* The line ends with a carriage return, so that the next message overwrites it. */
 enum { QUIET_MS = 1000, INTERVAL_MS = 100 };
 
 static volatile sig_atomic_t stopped;
 
-/* The first one asks for an end, the next one does not ask. */
+/* The first signal requests a stop, the second one ends the process. */
 static void on_signal(int number) {
     if (stopped) cli_atomic_file_die(number);
     stopped = 1;
@@ -38,8 +38,8 @@ void cli_progress_catch_stop(void) {
     sigaction(SIGTERM, &action, NULL);
 }
 
-void cli_progress_begin(struct cli_progress *p, const char *name, uint64_t whole) {
-    *p = (struct cli_progress){.name = name, .whole = whole, .started = now_ms(), .visible = isatty(STDERR_FILENO)};
+void cli_progress_begin(struct cli_progress *p, const char *name, uint64_t total) {
+    *p = (struct cli_progress){.name = name, .total = total, .started = now_ms(), .visible = isatty(STDERR_FILENO)};
 }
 
 void cli_progress_step(struct cli_progress *p, uint64_t done) {
@@ -47,8 +47,8 @@ void cli_progress_step(struct cli_progress *p, uint64_t done) {
     uint64_t now = now_ms();
     if (now - p->started < QUIET_MS || now - p->shown < INTERVAL_MS) return;
     p->shown = now;
-    if (p->whole)
-        fprintf(stderr, "%s: %" PRIu64 " %%\r", p->name, done * 100 / p->whole);
+    if (p->total)
+        fprintf(stderr, "%s: %" PRIu64 " %%\r", p->name, done * 100 / p->total);
     else
         fprintf(stderr, "%s: %" PRIu64 " MB\r", p->name, done / 1000000);
 }

@@ -1,4 +1,4 @@
-/* Progress of long work on a terminal, and a clean stop by Ctrl-C. */
+/* Progress display on a terminal, and a clean stop on SIGINT and SIGTERM. */
 #ifndef CLI_IO_PROGRESS_H
 #define CLI_IO_PROGRESS_H
 
@@ -7,21 +7,24 @@
 
 struct cli_progress {
     const char *name;
-    uint64_t whole;   /* 0: not known */
+    uint64_t total;   /* bytes; 0: not known */
     uint64_t started, shown; /* milliseconds */
     bool visible;
 };
 
-/* From now on SIGINT and SIGTERM only ask to stop, and input that is waited for counts as over; a second one ends the
- * program at once. */
+/* Installs handlers for SIGINT and SIGTERM. The first signal requests a stop: cli_progress_stopped returns true, and a
+ * read that waits for input ends it. The second signal ends the process. */
 void cli_progress_catch_stop(void);
 
-void cli_progress_begin(struct cli_progress *progress, const char *name, uint64_t whole);
-/* For each piece of input; draws at most ten times a second, and only after the first second. */
+/* Starts the display. `name` is shown and not copied; `total` is the size of the input in bytes, or 0. */
+void cli_progress_begin(struct cli_progress *progress, const char *name, uint64_t total);
+/* Updates the display; `done` is the number of bytes read. Draws at most ten times per second, after the first
+ * second. */
 void cli_progress_step(struct cli_progress *progress, uint64_t done);
+/* Removes the display. */
 void cli_progress_end(const struct cli_progress *progress);
 
-/* Whether somebody asked to stop. */
+/* Returns whether a stop was requested. */
 bool cli_progress_stopped(void);
 
 #endif

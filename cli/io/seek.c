@@ -1,7 +1,7 @@
 #include "io/seek.h"
 #include "options/diagnostics.h"
 
-static ntr_unit unit_of(const struct cli_point *point) {
+static ntr_unit index_unit(const struct cli_point *point) {
     return point->unit == CLI_UNIT_MESSAGE ? NTR_UNIT_MESSAGE
            : point->unit == CLI_UNIT_BYTE  ? NTR_UNIT_OFFSET
                                            : NTR_UNIT_TIME;
@@ -12,7 +12,7 @@ static bool proceed(void *user, uint64_t done, uint64_t whole) {
     return !cli_progress_stopped();
 }
 
-/* NULL: there is none. If that is because the stream cannot be read, decoding it reports the reason. */
+/* Returns the index of the bundle, or NULL. No error is reported: if the stream cannot be read, decoding reports it. */
 static ntr_index *open_index(struct cli_trace *trace) {
     ntr_bundle_index_config config;
     ntr_index *index;
@@ -29,7 +29,8 @@ int cli_seek(struct cli_trace *trace, const struct cli_window *window, ntr_decod
     if (!trace->bundle || !window->from.unit) return CLI_OK;
     ntr_index *index = open_index(trace);
     if (!index) return CLI_OK;
-    ntr_status status = ntr_bundle_begin(index, unit_of(&window->from), window->from.value, source, trace->input.reader, decoder);
+    ntr_status status = ntr_bundle_begin(index, index_unit(&window->from), window->from.value, source,
+                                         trace->input.reader, decoder);
     ntr_index_free(index);
     return status < 0 ? cli_fail("%s: %s", trace->input.name, ntr_status_text(status)) : CLI_OK;
 }

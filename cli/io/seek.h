@@ -1,4 +1,4 @@
-/* Decoding from the middle of a bundle's stream. */
+/* Decoding from the middle of the stream of a bundle. */
 #ifndef CLI_IO_SEEK_H
 #define CLI_IO_SEEK_H
 
@@ -7,9 +7,9 @@
 
 #include <ntrace/decoder.h>
 
-/* Have a new decoder begin as close before the window as the index of the bundle allows; the output inside the window
- * stays the same. Without a bundle, or where no index can be made, the decoder begins at the start of the stream. Returns
- * CLI_OK, or CLI_FAILED after a message. */
+/* Positions a new decoder, and the input of `trace`, at the last index point before the window. The output inside the
+ * window is the same as without seeking. Without a bundle or index, decoding begins at the start of the stream. Returns
+ * CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_seek(struct cli_trace *trace, const struct cli_window *window, ntr_decoder *decoder);
 
 #endif

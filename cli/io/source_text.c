@@ -19,7 +19,8 @@ static size_t read_all(int fd, char *text, size_t size) {
     return have;
 }
 
-/* The name comes from the traced program: only plain files of text are read, and no device is waited for. */
+/* Loads one file. Its name comes from the traced program and is not trusted: only regular text files of at most
+ * SOURCE_MAX bytes are read, and open does not block on a device. */
 static bool load(struct cli_source_text *source, const char *path, ntr_bytes *text) {
     struct stat about = {0};
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
@@ -38,7 +39,7 @@ static bool load(struct cli_source_text *source, const char *path, ntr_bytes *te
     return true;
 }
 
-/* In a folder: the whole path, then without its first parts, down to the bare name. */
+/* Searches a directory: for the whole path, then without its first component, and so on, down to the file name. */
 static bool load_below(struct cli_source_text *source, const char *folder, size_t size, const char *file,
                        ntr_bytes *text) {
     char path[PATH_MAX];

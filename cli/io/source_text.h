@@ -1,4 +1,4 @@
-/* The text of source files, by the names that debug information gives them. */
+/* Reads source files by their names in debug information. */
 #ifndef CLI_IO_SOURCE_TEXT_H
 #define CLI_IO_SOURCE_TEXT_H
 
@@ -6,12 +6,13 @@
 #include <stdbool.h>
 
 struct cli_source_text {
-    const char *folders; /* --source-path; NULL: none */
-    char *text;          /* of the last file */
+    const char *folders; /* --source-path, separated by colons; NULL: none */
+    char *text;          /* contents of the last file read */
 };
 
-/* An ntr_read_source; `user` is a struct cli_source_text. The file itself, else below each of the folders, with as
- * much of its path as leads to one. Quiet when there is none: debug information often tells of files elsewhere. */
+/* Implements ntr_read_source; `user` is a struct cli_source_text. Tries the path itself, then below each directory the
+ * longest suffix of the path that exists. *text is valid until the next call. Returns false if no file is found; this
+ * is not reported, because debug information often names files that are not on this machine. */
 bool cli_source_text_read(void *user, const char *file, ntr_bytes *text);
 
 void cli_source_text_release(struct cli_source_text *source);

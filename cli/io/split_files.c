@@ -11,17 +11,17 @@
 
 #define PART_BUFFER_SIZE 16384u
 
-/* A piece is a file that is open during each flush only. */
-struct piece {
-    struct cli_atomic_file *file;
-    char *path;      /* NULL: not begun */
+/* One output file. It is open only during a flush. */
+struct split_file {
+    struct cli_atomic_file *atomic;
+    char *path;      /* NULL: not started */
     uint8_t *buffer; /* NULL: finished */
     size_t used;
 };
 
 struct cli_split_files {
     const char *prefix;
-    struct piece *pieces;
+    struct split_file *files;
     uint32_t count;
 };
 
@@ -37,80 +37,80 @@ struct cli_split_files *cli_split_files_open(const char *prefix) {
 
 static int write_all(int fd, const uint8_t *data, size_t size) {
     while (size) {
-        ssize_t put = write(fd, data, size);
-        if (put < 0 && errno != EINTR) return -1;
-        if (put > 0) {
-            data += put;
-            size -= (size_t)put;
+        ssize_t written = write(fd, data, size);
+        if (written < 0 && errno != EINTR) return -1;
+        if (written > 0) {
+            data += written;
+            size -= (size_t)written;
         }
     }
     return 0;
 }
 
-static int open_again(const struct piece *piece, int *fd) {
-    *fd = open(cli_atomic_file_name(piece->file), O_WRONLY | O_APPEND | O_CLOEXEC);
-    return *fd >= 0 ? CLI_OK : cli_fail("%s: cannot be written: %s", piece->path, strerror(errno));
+static int reopen(const struct split_file *file, int *fd) {
+    *fd = open(cli_atomic_file_name(file->atomic), O_WRONLY | O_APPEND | O_CLOEXEC);
+    return *fd >= 0 ? CLI_OK : cli_fail("%s: cannot write: %s", file->path, strerror(errno));
 }
 
-static int flush(struct piece *piece) {
+static int flush(struct split_file *file) {
     int fd;
 
-    if ((piece->file ? open_again(piece, &fd) : cli_atomic_file_open(&piece->file, piece->path, &fd)) != CLI_OK)
+    if ((file->atomic ? reopen(file, &fd) : cli_atomic_file_open(&file->atomic, file->path, &fd)) != CLI_OK)
         return CLI_FAILED;
-    int failed = write_all(fd, piece->buffer, piece->used) != 0;
+    int failed = write_all(fd, file->buffer, file->used) != 0;
     int reason = errno;
     if (close(fd) != 0 && !failed) {
         failed = 1;
         reason = errno;
     }
-    piece->used = 0;
-    return failed ? cli_fail("%s: cannot be written: %s", piece->path, strerror(reason)) : CLI_OK;
+    file->used = 0;
+    return failed ? cli_fail("%s: cannot write: %s", file->path, strerror(reason)) : CLI_OK;
 }
 
-static struct piece *piece_at(struct cli_split_files *p, uint32_t index) {
+static struct split_file *file_at(struct cli_split_files *p, uint32_t index) {
     if (index >= p->count) {
         uint32_t count = index + 1 > 2 * p->count ? index + 1 : 2 * p->count;
-        struct piece *pieces = realloc(p->pieces, count * sizeof *pieces);
-        if (!pieces) return NULL;
-        memset(pieces + p->count, 0, (count - p->count) * sizeof *pieces);
-        p->pieces = pieces;
+        struct split_file *files = realloc(p->files, count * sizeof *files);
+        if (!files) return NULL;
+        memset(files + p->count, 0, (count - p->count) * sizeof *files);
+        p->files = files;
         p->count = count;
     }
-    return &p->pieces[index];
+    return &p->files[index];
 }
 
-static bool begin(const struct cli_split_files *p, struct piece *piece, const char *name, uint32_t index) {
+static bool begin(const struct cli_split_files *p, struct split_file *file, const char *name, uint32_t index) {
     size_t size = strlen(p->prefix) + strlen(name) + 32;
 
-    piece->path = malloc(size);
-    piece->buffer = malloc(PART_BUFFER_SIZE);
-    if (!piece->path || !piece->buffer) return false;
-    snprintf(piece->path, size, "%s-%s%u.nex", p->prefix, name, index);
+    file->path = malloc(size);
+    file->buffer = malloc(PART_BUFFER_SIZE);
+    if (!file->path || !file->buffer) return false;
+    snprintf(file->path, size, "%s-%s%u.nex", p->prefix, name, index);
     return true;
 }
 
 int cli_split_files_write(struct cli_split_files *p, const char *name, uint32_t index, const void *data, size_t size) {
-    struct piece *piece = piece_at(p, index);
+    struct split_file *file = file_at(p, index);
 
-    if (!piece || (!piece->path && !begin(p, piece, name, index))) return cli_fail("out of memory");
+    if (!file || (!file->path && !begin(p, file, name, index))) return cli_fail("out of memory");
     for (const uint8_t *bytes = data; size;) {
-        size_t part = size < PART_BUFFER_SIZE - piece->used ? size : PART_BUFFER_SIZE - piece->used;
-        memcpy(piece->buffer + piece->used, bytes, part);
-        piece->used += part;
+        size_t part = size < PART_BUFFER_SIZE - file->used ? size : PART_BUFFER_SIZE - file->used;
+        memcpy(file->buffer + file->used, bytes, part);
+        file->used += part;
         bytes += part;
         size -= part;
-        if (piece->used == PART_BUFFER_SIZE && flush(piece) != CLI_OK) return CLI_FAILED;
+        if (file->used == PART_BUFFER_SIZE && flush(file) != CLI_OK) return CLI_FAILED;
     }
     return CLI_OK;
 }
 
 int cli_split_files_finish(struct cli_split_files *p, uint32_t index) {
-    struct piece *piece = index < p->count ? &p->pieces[index] : NULL;
+    struct split_file *file = index < p->count ? &p->files[index] : NULL;
 
-    if (!piece || !piece->buffer) return CLI_OK;
-    int status = flush(piece);
-    free(piece->buffer);
-    piece->buffer = NULL;
+    if (!file || !file->buffer) return CLI_OK;
+    int status = flush(file);
+    free(file->buffer);
+    file->buffer = NULL;
     return status;
 }
 
@@ -119,11 +119,11 @@ int cli_split_files_close(struct cli_split_files *p, int status) {
         if (status != CLI_FAILED && cli_split_files_finish(p, i) != CLI_OK) status = CLI_FAILED;
     }
     for (uint32_t i = 0; i < p->count; i++) {
-        status = cli_atomic_file_finish(p->pieces[i].file, status);
-        free(p->pieces[i].path);
-        free(p->pieces[i].buffer);
+        status = cli_atomic_file_finish(p->files[i].atomic, status);
+        free(p->files[i].path);
+        free(p->files[i].buffer);
     }
-    free(p->pieces);
+    free(p->files);
     free(p);
     return status;
 }

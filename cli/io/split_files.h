@@ -1,4 +1,4 @@
-/* Many output files at once, more than file descriptors allow: PREFIX-NAME.nex each. */
+/* Many output files at a time, named PREFIX-NAME.nex. Their number is not limited by the number of file descriptors. */
 #ifndef CLI_IO_SPLIT_FILES_H
 #define CLI_IO_SPLIT_FILES_H
 
@@ -8,19 +8,19 @@
 
 struct cli_split_files;
 
-/* NULL: out of memory (told). `prefix` must outlive it. */
+/* Returns NULL after reporting that there is no memory. `prefix` is not copied and must outlive the result. */
 struct cli_split_files *cli_split_files_open(const char *prefix);
 
-/* Append to piece `index`, whose name is `name` followed by the index ("src" 3: PREFIX-src3.nex). Returns
- * CLI_OK, or CLI_FAILED after telling why. */
-int cli_split_files_write(struct cli_split_files *pieces, const char *name, uint32_t index, const void *data,
+/* Appends to file `index`, whose NAME is `name` followed by the index ("src", 3: PREFIX-src3.nex). Returns CLI_OK, or
+ * CLI_FAILED after reporting the error. */
+int cli_split_files_write(struct cli_split_files *files, const char *name, uint32_t index, const void *data,
                           size_t size);
 
-/* Nothing more goes to this piece. */
-int cli_split_files_finish(struct cli_split_files *pieces, uint32_t index);
+/* Flushes file `index` and frees its buffer; nothing more may be appended to it. Returns as cli_split_files_write. */
+int cli_split_files_finish(struct cli_split_files *files, uint32_t index);
 
-/* Finish with the command's exit status so far: the pieces get their names, or with CLI_FAILED vanish. Returns
- * the status, or CLI_FAILED after telling why. */
-int cli_split_files_close(struct cli_split_files *pieces, int status);
+/* Completes all files and frees `files`. `status` is the exit status so far: if it is CLI_FAILED, all files are
+ * removed. Returns `status`, or CLI_FAILED after reporting an error. */
+int cli_split_files_close(struct cli_split_files *files, int status);
 
 #endif

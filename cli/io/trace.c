@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Open the stream at `path`. `base`: its parameters as far as no option gives them; NULL: none. */
+/* Opens the stream at `path`. `base` holds the parameters for which there is no option, or is NULL (raw stream). */
 static int open_stream(struct cli_trace *trace, const char *path, const struct cli_stream *stream,
                        const ntr_params *base) {
     if (cli_stream_params(stream, base, &trace->params) != CLI_OK) return CLI_FAILED;
@@ -29,7 +29,8 @@ static int open_bundle(struct cli_trace *trace, const char *path, const struct c
     if (!trace->bundle) return cli_fail("out of memory");
     ntr_status status = ntr_bundle_open(trace->bundle, path);
     if (status != NTR_OK) return fail_bundle(trace, path, status);
-    return open_stream(trace, ntr_bundle_stream_path(trace->bundle), stream, &ntr_bundle_capture(trace->bundle)->params);
+    return open_stream(trace, ntr_bundle_stream_path(trace->bundle), stream,
+                       &ntr_bundle_capture(trace->bundle)->params);
 }
 
 int cli_trace_open(struct cli_trace *trace, const char *path, const struct cli_stream *stream) {
@@ -41,7 +42,7 @@ int cli_trace_open(struct cli_trace *trace, const char *path, const struct cli_s
 
 /* ---- --auto */
 
-/* Read the beginning of the stream ahead. */
+/* Reads the beginning of the stream into `ahead`, from which cli_trace_feed returns it. */
 static int read_ahead(struct cli_trace *trace) {
     ntr_bytes span;
 
@@ -58,23 +59,23 @@ static int read_ahead(struct cli_trace *trace) {
     return CLI_OK;
 }
 
-/* Make the parameters final. --auto does nothing for a bundle, which has all parameters. */
-static int settle(struct cli_trace *trace) {
-    if (trace->settled) return CLI_OK;
+/* Determines the final parameters. --auto has no effect for a bundle, which has all parameters. */
+static int finalize_params(struct cli_trace *trace) {
+    if (trace->params_final) return CLI_OK;
     if (trace->stream->infer && !trace->bundle) {
         if (read_ahead(trace) != CLI_OK) return CLI_FAILED;
         ntr_bytes beginning = {trace->ahead, trace->ahead_size};
         if (cli_auto_params(trace->stream, trace->input.name, beginning, trace->program, &trace->params) != CLI_OK)
             return CLI_FAILED;
     }
-    trace->settled = true;
+    trace->params_final = true;
     ntr_status status = ntr_reader_init(&trace->reader, &trace->params);
     return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", trace->input.name, ntr_status_text(status));
 }
 
 /* ---- the program */
 
-/* Report what happened and is missing in the stream. */
+/* Reports the losses that the bundle lists. */
 static void report_losses(const struct cli_trace *trace) {
     const ntr_capture *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
 
@@ -82,16 +83,16 @@ static void report_losses(const struct cli_trace *trace) {
         cli_note("%s: not in the trace: %s", trace->input.name, capture->losses[i].what);
 }
 
-/* Files that no output may overwrite; cli_input_open has added the stream. */
-static void add_origins(const struct cli_trace *trace) {
+/* Protects the files of the bundle from being overwritten; cli_input_open has added the stream. */
+static void guard_inputs(const struct cli_trace *trace) {
     char capture[PATH_MAX];
     ntr_image_info image;
 
     if (!trace->bundle) return;
     for (size_t i = 0; ntr_program_image(trace->program, i, &image) == NTR_OK; i++)
-        if (image.path) cli_origin_add(image.path);
+        if (image.path) cli_input_guard_add(image.path);
     int length = snprintf(capture, sizeof capture, "%s/capture.json", ntr_bundle_folder(trace->bundle));
-    if (length > 0 && (size_t)length < sizeof capture) cli_origin_add(capture);
+    if (length > 0 && (size_t)length < sizeof capture) cli_input_guard_add(capture);
 }
 
 int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, const struct cli_stream *stream,
@@ -102,16 +103,16 @@ int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, 
     if (!trace->program) return cli_fail("out of memory");
     ntr_status status = trace->bundle ? ntr_bundle_load(trace->bundle, trace->program) : NTR_OK;
     if (status == NTR_E_IO)
-        cli_note("%s; its code is a gap unless -e gives the file", ntr_bundle_error(trace->bundle));
+        cli_note("%s; its code will be missing unless -e specifies the file", ntr_bundle_error(trace->bundle));
     else if (status != NTR_OK) return fail_bundle(trace, trace->input.name, status);
-    add_origins(trace);
+    guard_inputs(trace);
     if (cli_images_load(images, trace->program) != CLI_OK) return CLI_FAILED;
     if (required && ntr_program_image(trace->program, 0, &first) != NTR_OK)
-        return cli_fail("no program: give its ELF file with -e");
+        return cli_fail("no program: specify its ELF file with -e");
     report_losses(trace);
     if (!stream->given[NTR_PARAMETER_XLEN] && ntr_program_xlen(trace->program))
         trace->params.xlen = (uint8_t)ntr_program_xlen(trace->program);
-    return settle(trace);
+    return finalize_params(trace);
 }
 
 ntr_decoder *cli_trace_decoder(const struct cli_trace *trace, const ntr_decoder_config *config) {
@@ -142,20 +143,20 @@ bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last) {
     return !trace->failed;
 }
 
-/* Read the next bytes and keep them for the next cli_trace_feed. */
-static bool look_ahead(struct cli_trace *trace) {
+/* Reads the next bytes into `ahead`, from which the next cli_trace_feed returns them. */
+static bool peek(struct cli_trace *trace) {
     ntr_bytes span;
 
     if (trace->ahead_size) return true;
     if (!cli_trace_feed(trace, &span, &trace->ahead_last)) return false;
-    uint8_t *kept = malloc(span.size + 1);
-    if (!kept) {
+    uint8_t *copy = malloc(span.size + 1);
+    if (!copy) {
         trace->failed = cli_fail("out of memory") != CLI_OK;
         return false;
     }
-    if (span.size) memcpy(kept, span.data, span.size);
+    if (span.size) memcpy(copy, span.data, span.size);
     free(trace->ahead);
-    trace->ahead = kept;
+    trace->ahead = copy;
     trace->ahead_size = span.size;
     return true;
 }
@@ -166,7 +167,7 @@ bool cli_trace_stamped(struct cli_trace *trace) {
     bool stamped = false;
 
     if (trace->params.timestamps != NTR_TIMESTAMPS_SEEN) return trace->params.timestamps == NTR_TIMESTAMPS_ON;
-    if (!look_ahead(trace) || ntr_reader_init(&reader, &trace->params) != NTR_OK) return false;
+    if (!peek(trace) || ntr_reader_init(&reader, &trace->params) != NTR_OK) return false;
     if (ntr_reader_feed(&reader, trace->ahead, trace->ahead_size, trace->ahead_last) != NTR_OK) return false;
     while (!stamped && ntr_reader_next(&reader, &message) == NTR_OK) stamped = NTR_HAS(&message, TSTAMP);
     return stamped;
@@ -181,9 +182,9 @@ static bool feed(struct cli_trace *trace) {
     return ntr_reader_feed(&trace->reader, span.data, span.size, last) == NTR_OK;
 }
 
-/* Make the parameters final before the first message. False: `failed` is set. */
+/* Determines the final parameters before the first message. Returns false after an error (`failed` is set). */
 static bool ready(struct cli_trace *trace) {
-    if (settle(trace) != CLI_OK) trace->failed = true;
+    if (finalize_params(trace) != CLI_OK) trace->failed = true;
     return !trace->failed;
 }
 
@@ -217,7 +218,8 @@ const char *cli_trace_hint(const struct cli_trace *trace) {
 
 void cli_trace_reserved(const struct cli_trace *trace, uint64_t reserved) {
     if (reserved)
-        cli_note("%s: messages with a reserved TCODE: %" PRIu64 "; the stream may be damaged, 'ntrace check' reports where",
+        cli_note("%s: messages with a reserved TCODE: %" PRIu64
+                 "; the stream may be damaged, 'ntrace check' reports where",
                  trace->input.name, reserved);
 }
 

@@ -1,4 +1,5 @@
-/* A trace that a command reads: its input, and its parameters from the options or the bundle. */
+/* A trace as the input of a command: a raw stream or a bundle, with parameters from the options, the bundle or
+ * --auto. */
 #ifndef CLI_IO_TRACE_H
 #define CLI_IO_TRACE_H
 
@@ -14,65 +15,72 @@
 struct cli_trace {
     struct cli_input input;
     struct cli_progress progress;
-    ntr_bundle *bundle;              /* NULL: a raw stream */
-    ntr_program *program;            /* after cli_trace_program */
+    ntr_bundle *bundle;              /* NULL for a raw stream */
+    ntr_program *program;            /* set by cli_trace_program */
     const struct cli_stream *stream; /* the options */
-    ntr_params params; /* final after cli_trace_program or the first message, because --auto reads the stream first */
+    ntr_params params; /* final after cli_trace_program or the first message (--auto) */
     ntr_reader reader;
-    bool settled;   /* `params` are final, `reader` is ready */
-    uint8_t *ahead; /* bytes of the stream that were read ahead */
+    bool params_final; /* `params` are final, `reader` is ready */
+    uint8_t *ahead; /* bytes that were read ahead; cli_trace_feed returns them */
     size_t ahead_size;
     bool ahead_last;
-    bool failed;                                        /* the input could not be read to its end; a message said why */
-    void (*tap)(void *user, ntr_bytes span, bool last); /* NULL, or a function that gets the same bytes */
+    bool failed;                                        /* the input could not be read to its end; reported */
+    void (*tap)(void *user, ntr_bytes span, bool last); /* NULL, or called with the bytes of each feed */
     void *tap_user;
 };
 
-/* `path`: a file, "-", or the folder of a bundle. Options override the parameters of the bundle. Returns CLI_OK, or
- * CLI_FAILED after a message. */
+/* Opens a file, standard input ("-") or a bundle. Options override the parameters of the bundle. Returns CLI_OK, or
+ * CLI_FAILED after reporting the error. */
 int cli_trace_open(struct cli_trace *trace, const char *path, const struct cli_stream *stream);
 
-/* A decoder of the trace; NULL after a message. */
+/* Returns a new decoder for the trace, or NULL after reporting the error. The caller frees it. */
 ntr_decoder *cli_trace_decoder(const struct cli_trace *trace, const ntr_decoder_config *config);
 
-/* Load the images of the bundle, then those of the options, and set params.xlen from them. `required`: no image is an
- * error. Returns CLI_OK, or CLI_FAILED after a message. */
+/* Loads the images of the bundle, then those of the options, and sets params.xlen from them. If `required`, it is an
+ * error when there is no image. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, const struct cli_stream *stream,
                       bool required);
 
-/* The next bytes of the stream, for commands that read no messages. False after a message; `failed` is set. */
+/* Reads the next bytes of the stream, for commands that do not read messages. Returns false after an error (`failed` is
+ * set). */
 bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last);
 
-/* Whether messages carry timestamps. If neither options nor a bundle say it, the next bytes of the stream decide; they are
- * read again later. Call it before the first message. False also after a failure (`failed`). */
+/* Returns whether messages carry timestamps. If neither options nor the bundle specify it, the next bytes of the stream
+ * are examined; they are read again later. Call it before the first message. Returns false also after an error
+ * (`failed`). */
 bool cli_trace_stamped(struct cli_trace *trace);
 
-/* The part of cli_trace_message that reads more of the stream. */
+/* The part of cli_trace_message that is not inlined: reads more of the stream. */
 ntr_status cli_trace_read_on(struct cli_trace *trace, ntr_message *message);
 
-/* The next message: NTR_OK, or NTR_END at the end of the input and after a failure (`failed`). Its bytes live until the
- * next call. */
+/* Reads the next message. Returns NTR_OK, or NTR_END at the end of the input and after an error (`failed`). The bytes
+ * of the message are valid until the next call. */
 static inline ntr_status cli_trace_message(struct cli_trace *trace, ntr_message *message) {
-    ntr_status status = trace->settled && !trace->failed ? ntr_reader_next(&trace->reader, message) : NTR_NEED_MORE;
+    ntr_status status = NTR_NEED_MORE;
+
+    if (trace->params_final && !trace->failed) status = ntr_reader_next(&trace->reader, message);
     return status == NTR_NEED_MORE ? cli_trace_read_on(trace, message) : status;
 }
 
-/* The next message with a defect; messages without one are only counted (ntr_reader_check). Returns as above. */
+/* Reads up to the next damaged message; other messages are only counted in `mix` (ntr_reader_check). Returns as
+ * cli_trace_message. */
 ntr_status cli_trace_defect(struct cli_trace *trace, ntr_message_mix *mix, ntr_message *message);
 
-/* Whether the stream may have messages of more than one source. */
+/* Returns whether the stream may have messages of more than one source. */
 bool cli_trace_many_sources(const struct cli_trace *trace);
 
-/* The end of a message about gaps: "; ..." with a possible reason, or "". */
+/* Returns a hint to append to a message about gaps ("; ..."), or "". */
 const char *cli_trace_hint(const struct cli_trace *trace);
 
-/* Report the number of messages with a reserved TCODE, if there are any. */
+/* Reports the number of messages with a reserved TCODE, if there are any. */
 void cli_trace_reserved(const struct cli_trace *trace, uint64_t reserved);
 
-/* Report the gaps and the reserved messages of an execution, if there are any. Returns the exit status for them. */
+/* Reports gaps and messages with a reserved TCODE, if there are any. Returns CLI_DEFECTS if there are gaps, otherwise
+ * CLI_OK. */
 int cli_trace_totals(const struct cli_trace *trace, const ntr_counts *counts);
 
-/* The exit status of a command that found `status`: worse when the input was damaged. `any`: there were messages. */
+/* Returns the exit status of a command: `status`, or a worse one if the input is damaged or, with `any` false, contains
+ * no messages (reported). */
 int cli_trace_status(const struct cli_trace *trace, bool any, int status);
 
 void cli_trace_close(struct cli_trace *trace);

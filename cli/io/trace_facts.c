@@ -11,30 +11,30 @@ static void join(char *text, size_t size, const char *const *words, size_t count
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " " : "", words[i]);
 }
 
-static void add(struct cli_trace_facts *f, ntr_analysis *answers, const char *label, const char *value) {
-    if (value && *value) f->facts[answers->fact_count++] = (ntr_fact){label, value};
+static void add(struct cli_trace_facts *f, ntr_analysis *analysis, const char *label, const char *value) {
+    if (value && *value) f->facts[analysis->fact_count++] = (ntr_fact){label, value};
 }
 
-static void add_losses(struct cli_trace_facts *f, const ntr_capture *capture, ntr_analysis *answers) {
+static void add_losses(struct cli_trace_facts *f, const ntr_capture *capture, ntr_analysis *analysis) {
     f->losses = capture->loss_count ? calloc(capture->loss_count, sizeof *f->losses) : NULL;
     for (size_t i = 0; f->losses && i < capture->loss_count; i++) f->losses[i] = capture->losses[i].what;
-    answers->losses = f->losses;
-    answers->loss_count = f->losses ? capture->loss_count : 0;
+    analysis->losses = f->losses;
+    analysis->loss_count = f->losses ? capture->loss_count : 0;
 }
 
-void cli_trace_facts_find(struct cli_trace_facts *f, const struct cli_trace *trace, ntr_analysis *answers) {
+void cli_trace_facts_find(struct cli_trace_facts *f, const struct cli_trace *trace, ntr_analysis *analysis) {
     const ntr_capture *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;
 
-    answers->facts = f->facts;
-    add(f, answers, "trace", trace->input.name);
+    analysis->facts = f->facts;
+    add(f, analysis, "trace", trace->input.name);
     if (!capture) return;
     join(f->command, sizeof f->command, capture->command, capture->command_count);
-    add(f, answers, "program", f->command);
-    add(f, answers, "ran on", capture->target);
-    add(f, answers, "captured by", capture->tool);
-    add(f, answers, "at", capture->date);
-    add(f, answers, "one tick is a", capture->tick);
-    add_losses(f, capture, answers);
+    add(f, analysis, "program", f->command);
+    add(f, analysis, "ran on", capture->target);
+    add(f, analysis, "captured by", capture->tool);
+    add(f, analysis, "at", capture->date);
+    add(f, analysis, "one tick is a", capture->tick);
+    add_losses(f, capture, analysis);
 }
 
 void cli_trace_facts_release(struct cli_trace_facts *f) {

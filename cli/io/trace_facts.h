@@ -1,4 +1,4 @@
-/* Where a trace is from, for people: what its bundle tells of the program and of the capture. */
+/* Origin of a trace for reports: program, machine, tool and date of the capture, and its losses, from the bundle. */
 #ifndef CLI_IO_TRACE_FACTS_H
 #define CLI_IO_TRACE_FACTS_H
 
@@ -8,13 +8,13 @@
 
 struct cli_trace_facts {
     ntr_fact facts[8];
-    char command[1024]; /* long ones are cut */
+    char command[1024]; /* truncated if longer */
     const char **losses;
 };
 
-/* Set facts and losses of `answers`; a raw stream has none but its name. They live as long as `facts`
- * and `trace`. */
-void cli_trace_facts_find(struct cli_trace_facts *facts, const struct cli_trace *trace, ntr_analysis *answers);
+/* Sets the members `facts` and `losses` of `analysis`; they are valid as long as `facts` and `trace`. A raw stream has
+ * only its name. */
+void cli_trace_facts_find(struct cli_trace_facts *facts, const struct cli_trace *trace, ntr_analysis *analysis);
 void cli_trace_facts_release(struct cli_trace_facts *facts);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include <ntrace/infer.h>
 
-/* The parameters that are not inferred: options or the program give them. */
-static uint32_t known(const struct cli_stream *stream, const ntr_program *program) {
+/* Returns the set of parameters that are given by options or the program and therefore not inferred. */
+static uint32_t given_params(const struct cli_stream *stream, const ntr_program *program) {
     const bool has_xlen = program && ntr_program_xlen(program);
 
     return cli_stream_given(stream) | (has_xlen ? 1u << NTR_PARAMETER_XLEN : 0);
@@ -26,7 +26,7 @@ static void report(const char *name, const ntr_inference *inference) {
 int cli_auto_params(const struct cli_stream *stream, const char *name, ntr_bytes beginning, const ntr_program *program,
                     ntr_params *params) {
     ntr_infer_config config = {
-        .size = sizeof config, .params = *params, .given = known(stream, program), .program = program};
+        .size = sizeof config, .params = *params, .given = given_params(stream, program), .program = program};
     ntr_inference inference;
     ntr_status status = ntr_infer(&config, beginning, &inference);
 

@@ -1,4 +1,4 @@
-/* --auto: what the options do not tell of a stream, from the stream itself; says what was found and how sure. */
+/* --auto: infers stream parameters that no option gives and reports each one with its certainty and evidence. */
 #ifndef CLI_OPTIONS_AUTO_H
 #define CLI_OPTIONS_AUTO_H
 
@@ -7,11 +7,12 @@
 #include <ntrace/bytes.h>
 #include <ntrace/program.h>
 
-/* How much of the beginning of a stream is looked at. */
+/* Size of the part of a stream, from its beginning, that is used to infer parameters, in bytes. */
 #define CLI_AUTO_BYTES (1u << 20)
 
-/* Complete `params`, which hold what the options gave. `name`: of the stream; `program` may be NULL. Returns
- * CLI_OK, or CLI_FAILED after telling why. */
+/* Infers the parameters that `stream` does not give and stores them in `params`, which already holds the given ones.
+ * `name` is the name of the stream in messages; `program` may be NULL. Returns CLI_OK, or CLI_FAILED after reporting
+ * the error. */
 int cli_auto_params(const struct cli_stream *stream, const char *name, ntr_bytes beginning, const ntr_program *program,
                     ntr_params *params);
 

@@ -1,22 +1,22 @@
-/* A command: what main.c, help, the man page and shell completion know of it.
+/* Description of a command, used by main.c, the help text, the man page and the shell completion.
  *
- * To add one: a line in commands.def, `const struct cli_command cli_<name>` in cmd_<name>.c, the file in
- * cli/meson.build. */
+ * To add a command: add a line to commands/commands.def, define `const struct cli_command cli_<name>` in
+ * commands/<name>.c, and add the file to cli/meson.build. */
 #ifndef CLI_OPTIONS_COMMAND_H
 #define CLI_OPTIONS_COMMAND_H
 
 #include "options/options.h"
 
 struct cli_command {
-    const char *operands;           /* usage: "TRACE" */
+    const char *operands;           /* operands in the usage line: "TRACE" */
     int min_operands, max_operands; /* number of operands; max_operands -1: unlimited */
     bool stop_at_operand;           /* the first operand ends the options (run: PROGRAM ARGS...) */
     const struct cli_group *groups; /* ends with a zero row */
-    size_t size;                    /* of the struct that the options fill */
-    /* `options` points to that struct; `operands` ends with NULL. Returns the exit status (report.h). */
+    size_t size;                    /* size of the struct that holds the values of the options */
+    /* `options` points to that struct; `operands` ends with NULL. Returns the exit status (diagnostics.h). */
     int (*run)(const void *options, char **operands);
-    const char *about;    /* paragraphs, divided by blank lines; a line that starts with a blank is shown as it is */
-    const char *examples; /* lines shown as they are, or NULL */
+    const char *about;    /* paragraphs, separated by blank lines; a line that starts with a blank is not wrapped */
+    const char *examples; /* lines, not wrapped; or NULL */
 };
 
 #define CLI_NO_OPTIONS ((const struct cli_group[]){{0}})
@@ -27,9 +27,10 @@ struct cli_entry {
     const struct cli_command *command;
 };
 
-/* Every command, in the order of commands.def; ends with a NULL name. */
+/* All commands in the order of commands.def; the name of the last row is NULL. */
 extern const struct cli_entry cli_commands[];
 
+/* Returns the command `name`, or NULL. */
 const struct cli_entry *cli_find_command(const char *name);
 
 #endif

@@ -10,8 +10,9 @@ static void dialect_names(FILE *out) {
     for (size_t i = 0; (dialect = ntr_dialect_at(i)); i++) fprintf(out, "%s%s", i ? " " : "", dialect->name);
 }
 
-/* What may follow an option, when that is known: "        dump:--format) words='text jsonl' ;;". */
-static void values_of(const char *command, const struct cli_option *o, FILE *out) {
+/* Writes the case that completes the value of an option, if its values are known, for example
+ * "        dump:--format) words='text jsonl' ;;". */
+static void write_values(const char *command, const struct cli_option *o, FILE *out) {
     bool dialect = strcmp(o->name, "dialect") == 0;
 
     if (o->kind != CLI_KIND_CHOICE && !dialect) return;
@@ -25,13 +26,13 @@ static void values_of(const char *command, const struct cli_option *o, FILE *out
 
 typedef void (*visit_option)(const char *command, const struct cli_option *o, FILE *out);
 
-static void each_option(const struct cli_entry *entry, visit_option visit, FILE *out) {
+static void for_each_option(const struct cli_entry *entry, visit_option visit, FILE *out) {
     for (const struct cli_group *g = entry->command->groups; g->title; g++) {
         for (const struct cli_option *o = cli_group_rows(g); o->kind != CLI_END; o++) visit(entry->name, o, out);
     }
 }
 
-static void name_of(const char *command, const struct cli_option *o, FILE *out) {
+static void write_name(const char *command, const struct cli_option *o, FILE *out) {
     (void)command;
     fprintf(out, "--%s ", o->name);
 }
@@ -52,14 +53,14 @@ void cli_bash_completion(FILE *out) {
           "    case $command:$prev in\n"
           "        help:*) words=\"$commands dialects\" ;;\n",
           out);
-    for (const struct cli_entry *e = cli_commands; e->name; e++) each_option(e, values_of, out);
+    for (const struct cli_entry *e = cli_commands; e->name; e++) for_each_option(e, write_values, out);
     fputs("    esac\n"
           "    if [[ -z $words && $cur == -* ]]; then\n"
           "        case $command in\n",
           out);
     for (const struct cli_entry *e = cli_commands; e->name; e++) {
         fprintf(out, "            %s) words='", e->name);
-        each_option(e, name_of, out);
+        for_each_option(e, write_name, out);
         fputs("--help' ;;\n", out);
     }
     fputs("        esac\n"

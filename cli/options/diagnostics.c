@@ -9,8 +9,8 @@ void cli_report_command(const char *name) {
     command = name;
 }
 
-/* A line stays whole, whatever other threads tell. */
-static void tell(const char *format, va_list arguments) {
+/* Writes one line. stderr is locked, so that lines of several threads do not mix. */
+static void write_line(const char *format, va_list arguments) {
     flockfile(stderr);
     fputs("ntrace", stderr);
     if (command) fprintf(stderr, " %s", command);
@@ -23,14 +23,14 @@ static void tell(const char *format, va_list arguments) {
 void cli_note(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    tell(format, arguments);
+    write_line(format, arguments);
     va_end(arguments);
 }
 
 int cli_fail(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    tell(format, arguments);
+    write_line(format, arguments);
     va_end(arguments);
     return CLI_FAILED;
 }

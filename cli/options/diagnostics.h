@@ -1,20 +1,20 @@
-/* What the command tells people on standard error, and its exit status. */
+/* Messages on standard error, and the exit status of the command. */
 #ifndef CLI_OPTIONS_DIAGNOSTICS_H
 #define CLI_OPTIONS_DIAGNOSTICS_H
 
 enum {
     CLI_OK = 0,
-    CLI_DEFECTS = 1, /* the trace had errors, gaps or a mismatch; the output is as complete as can be */
-    CLI_FAILED = 2,  /* wrong usage, or an input that cannot be read */
+    CLI_DEFECTS = 1, /* the trace has errors, gaps or a mismatch; the output is as complete as possible */
+    CLI_FAILED = 2,  /* wrong usage, or an input cannot be read, or an output cannot be written */
 };
 
-/* The command named in messages from now on ("ntrace dump"); `name` NULL: plain "ntrace". */
+/* Sets the prefix of messages: "ntrace NAME: ", or "ntrace: " if `name` is NULL. `name` is not copied. */
 void cli_report_command(const char *name);
 
-/* Print "ntrace dump: ..." as one line; no full stop, no line feed in `format`. */
+/* Writes one line to standard error, for example "ntrace dump: ...". `format` has no full stop and no line feed. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same, and return CLI_FAILED, so that callers can say `return cli_fail(...)`. */
+/* As cli_note, and returns CLI_FAILED. Use: `return cli_fail(...)`. */
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -6,7 +6,7 @@
 
 #define ROWS_MAX 64
 
-static uint8_t argument_of(const ntr_encoder_option *option) {
+static uint8_t argument_kind(const ntr_encoder_option *option) {
     return option->argument == NTR_OPTION_FLAG       ? CLI_ARGUMENT_SWITCH
            : option->argument == NTR_OPTION_OPTIONAL ? CLI_ARGUMENT_OPTIONAL
                                                      : CLI_ARGUMENT_VALUE;
@@ -19,7 +19,7 @@ const struct cli_option *cli_encoder_rows(void) {
     for (size_t i = 0; i < ROWS_MAX && (option = ntr_encoder_option_at(i)); i++) {
         rows[i] = (struct cli_option){
             .kind = CLI_KIND_LIST,
-            .argument = argument_of(option),
+            .argument = argument_kind(option),
             .name = option->name,
             .value = option->argument == NTR_OPTION_FLAG ? NULL : option->value,
             .member = offsetof(struct cli_encoder, list),
@@ -38,7 +38,7 @@ static const ntr_encoder_option *find(const char *name) {
     return NULL;
 }
 
-static int tell_refused(const struct cli_item *item, ntr_status status) {
+static int report_error(const struct cli_item *item, ntr_status status) {
     const ntr_encoder_option *option = find(item->name);
     const char *value = item->value ? item->value : "";
 
@@ -56,7 +56,7 @@ int cli_encoder_configure(const struct cli_encoder *given, ntr_encoder_config *c
     for (size_t i = 0; i < given->list.count; i++) {
         const struct cli_item *item = &given->list.items[i];
         ntr_status status = ntr_encoder_option_set(config, item->name, item->value);
-        if (status != NTR_OK) return tell_refused(item, status);
+        if (status != NTR_OK) return report_error(item, status);
     }
     ntr_status status = ntr_encoder_config_check(config, &why);
     return status == NTR_OK ? CLI_OK : cli_fail("encoder options: %s", why ? why : ntr_status_text(status));

@@ -1,4 +1,4 @@
-/* The encoder's options (ntrace/encoder.h has the list) as a group of the command line. */
+/* The encoder options of <ntrace/encoder.h> as a group of command line options. */
 #ifndef CLI_OPTIONS_ENCODER_OPTIONS_H
 #define CLI_OPTIONS_ENCODER_OPTIONS_H
 
@@ -10,10 +10,10 @@ struct cli_encoder {
     struct cli_list list;
 };
 
-/* For cli_group.rows, over a struct cli_encoder. */
+/* Returns the option table for cli_group.rows; the member is a struct cli_encoder. */
 const struct cli_option *cli_encoder_rows(void);
 
-/* Set what was given, in order. Returns CLI_OK, or CLI_FAILED after telling why. */
+/* Applies the given options to `config` in order. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_encoder_configure(const struct cli_encoder *given, ntr_encoder_config *config);
 
 #endif

@@ -6,7 +6,7 @@
 #define HELP_WIDTH  90
 #define HELP_COLUMN 32
 
-/* Print the words of `text`, broken into lines that start at `column`, where the cursor already is. */
+/* Prints the words of `text`, wrapped to HELP_WIDTH, in lines that start at `column`. The cursor is already there. */
 static void wrap(const char *text, size_t length, int column, FILE *out) {
     const char *end = text + length;
     int at = column;
@@ -30,7 +30,8 @@ static void wrap(const char *text, size_t length, int column, FILE *out) {
     fputc('\n', out);
 }
 
-/* Length of the paragraph at `text`: up to a blank line, a line that starts with a blank, or the end. */
+/* Returns the length of the paragraph at `text`. It ends at a blank line, at a line that starts with a blank, or at the
+ * end of the text. */
 static size_t paragraph_length(const char *text) {
     size_t length = strcspn(text, "\n");
 
@@ -77,8 +78,8 @@ void cli_help_overview(FILE *out) {
           "commands:\n",
           out);
     for (const struct cli_entry *e = cli_commands; e->name; e++) fprintf(out, "  %-12s%s\n", e->name, e->summary);
-    fputs("\nExit status: 0 all well; 1 the trace had errors, gaps or a mismatch;\n"
-          "2 wrong usage or an input that cannot be read.\n",
+    fputs("\nExit status: 0 success; 1 the trace has errors, gaps or a mismatch;\n"
+          "2 wrong usage, or an input cannot be read or an output written.\n",
           out);
 }
 

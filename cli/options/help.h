@@ -1,4 +1,4 @@
-/* Help texts for the terminal, made from the option tables. */
+/* Help texts, generated from the option tables and wrapped for a terminal. */
 #ifndef CLI_OPTIONS_HELP_H
 #define CLI_OPTIONS_HELP_H
 

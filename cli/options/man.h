@@ -1,4 +1,4 @@
-/* Man pages made from the option tables: roff of ntrace(1) and of ntrace-COMMAND(1). */
+/* Man pages in roff, generated from the option tables: ntrace(1) and ntrace-COMMAND(1). */
 #ifndef CLI_OPTIONS_MAN_H
 #define CLI_OPTIONS_MAN_H
 

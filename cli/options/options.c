@@ -36,14 +36,14 @@ int cli_choice_find(const char *choices, const char *text, size_t length) {
     }
 }
 
-/* An option together with the struct its member is in, and how the user spelled it. */
+/* An option, the struct that holds its member, and the spelling on the command line. */
 struct slot {
     const struct cli_option *option; /* NULL: no such option */
     void *base;
     char spelled[64];
 };
 
-static void *member_of(const struct slot *slot) {
+static void *slot_member(const struct slot *slot) {
     return (char *)slot->base + slot->option->member;
 }
 
@@ -51,7 +51,7 @@ const struct cli_option *cli_group_rows(const struct cli_group *group) {
     return group->options ? group->options : group->rows();
 }
 
-/* Walks every option of every group; at the end slot->option is NULL. */
+/* Iterator over all options of all groups. At the end slot->option is NULL. */
 struct option_walk {
     const struct cli_group *group;
     const struct cli_option *option;
@@ -82,10 +82,10 @@ void cli_options_init(const struct cli_group *groups, void *options) {
         switch (slot.option->kind) {
         case CLI_KIND_SET:
         case CLI_KIND_CHOICE:
-            *(int *)member_of(&slot) = (int)slot.option->initial;
+            *(int *)slot_member(&slot) = (int)slot.option->initial;
             break;
         case CLI_KIND_NUMBER:
-            *(int64_t *)member_of(&slot) = slot.option->initial;
+            *(int64_t *)slot_member(&slot) = slot.option->initial;
             break;
         default:
             break;
@@ -99,9 +99,9 @@ void cli_options_release(const struct cli_group *groups, void *options) {
 
     while (walk_next(&walk, options, &slot)) {
         if (slot.option->kind != CLI_KIND_LIST) continue;
-        struct cli_list *list = member_of(&slot);
+        struct cli_list *list = slot_member(&slot);
         free(list->items);
-        *list = (struct cli_list){NULL, 0}; /* options may share a list */
+        *list = (struct cli_list){NULL, 0}; /* several options may share this list */
     }
 }
 
@@ -122,7 +122,7 @@ static void find_letter(const struct cli_group *groups, void *options, char lett
     }
 }
 
-/* Setting a member, by kind. Each returns false after telling what is wrong. */
+/* Functions that set a member, by kind of option. They return false after reporting an error. */
 
 static bool set_number(const struct slot *slot, const char *text) {
     const struct cli_option *o = slot->option;
@@ -130,16 +130,16 @@ static bool set_number(const struct slot *slot, const char *text) {
 
     if (!cli_parse_number(text, &value) || value > INT64_MAX || (int64_t)value < o->min || (int64_t)value > o->max) {
         if (o->max == INT64_MAX)
-            cli_note("%s: expected a number from %" PRId64 " on, found '%s'", slot->spelled, o->min, text);
+            cli_note("%s: expected a number of at least %" PRId64 ", found '%s'", slot->spelled, o->min, text);
         else
             cli_note("%s: expected a number from %" PRId64 " to %" PRId64 ", found '%s'", slot->spelled, o->min,
                      o->max, text);
         return false;
     }
     if (o->as_text)
-        *(const char **)member_of(slot) = text;
+        *(const char **)slot_member(slot) = text;
     else
-        *(int64_t *)member_of(slot) = (int64_t)value;
+        *(int64_t *)slot_member(slot) = (int64_t)value;
     return true;
 }
 
@@ -151,14 +151,14 @@ static bool set_choice(const struct slot *slot, const char *text) {
         return false;
     }
     if (slot->option->as_text)
-        *(const char **)member_of(slot) = text;
+        *(const char **)slot_member(slot) = text;
     else
-        *(int *)member_of(slot) = index;
+        *(int *)slot_member(slot) = index;
     return true;
 }
 
 static bool append(const struct slot *slot, const char *text) {
-    struct cli_list *list = member_of(slot);
+    struct cli_list *list = slot_member(slot);
     struct cli_item *items = realloc(list->items, (list->count + 1) * sizeof *items);
 
     if (!items) {
@@ -180,12 +180,12 @@ static bool set_value(const struct slot *slot, const char *text) {
     case CLI_KIND_LIST:
         return append(slot, text);
     default:
-        *(const char **)member_of(slot) = text;
+        *(const char **)slot_member(slot) = text;
         return true;
     }
 }
 
-/* Number of single-character edits that turn one word into the other, or more than `limit`. */
+/* Returns the number of single-character edits that turn `a` into `b`, or a value above `limit` if more are needed. */
 static unsigned distance(const char *a, const char *b, unsigned limit) {
     if (!*a || !*b) return (unsigned)(strlen(a) + strlen(b));
     if (*a == *b) return distance(a + 1, b + 1, limit);
@@ -203,7 +203,7 @@ bool cli_looks_like(const char *word, const char *meant) {
     return distance(word, meant, limit) <= limit;
 }
 
-static void tell_unknown(const struct cli_group *groups, void *options, const char *argument) {
+static void report_unknown(const struct cli_group *groups, void *options, const char *argument) {
     struct option_walk walk = {groups, NULL};
     struct slot slot;
     char name[64];
@@ -221,10 +221,10 @@ static void tell_unknown(const struct cli_group *groups, void *options, const ch
     cli_note("unknown option '%.*s'", (int)length, argument);
 }
 
-/* One option as the user gave it. */
+/* One option of the command line. */
 struct given {
     struct slot slot;
-    const char *value; /* written in the same word, or NULL */
+    const char *value; /* value in the same argument (--name=VALUE, -nVALUE), or NULL */
     bool negated;      /* --no-name */
 };
 
@@ -247,7 +247,7 @@ static void find_given(const struct cli_group *groups, void *options, const char
     snprintf(given->slot.spelled, sizeof given->slot.spelled, "%.*s", (int)length, argument);
 }
 
-/* An option that takes no value. */
+/* Sets an option that takes no value. */
 static bool set_switch(const struct given *given) {
     const struct slot *slot = &given->slot;
 
@@ -257,28 +257,28 @@ static bool set_switch(const struct given *given) {
     }
     if (slot->option->kind == CLI_KIND_LIST) return append(slot, given->negated ? "off" : NULL);
     if (slot->option->as_text)
-        *(const char **)member_of(slot) = slot->option->text;
+        *(const char **)slot_member(slot) = slot->option->text;
     else
-        *(int *)member_of(slot) = (int)slot->option->constant;
+        *(int *)slot_member(slot) = (int)slot->option->constant;
     return true;
 }
 
-/* Handle the option argv[0], which starts with '-'. Returns how many arguments it used, or 0 after telling
- * what is wrong. */
+/* Parses the option argv[0], which starts with '-'. Returns the number of arguments used, or 0 after reporting an
+ * error. */
 static int parse_one(const struct cli_group *groups, void *options, char **argv) {
     struct given given = {0};
 
     find_given(groups, options, argv[0], &given);
     const struct cli_option *o = given.slot.option;
     if (!o) {
-        tell_unknown(groups, options, argv[0]);
+        report_unknown(groups, options, argv[0]);
         return 0;
     }
     if (o->kind == CLI_KIND_SET || o->argument == CLI_ARGUMENT_SWITCH) return set_switch(&given) ? 1 : 0;
     if (o->argument == CLI_ARGUMENT_OPTIONAL) return append(&given.slot, given.value) ? 1 : 0;
     if (given.value) return set_value(&given.slot, given.value) ? 1 : 0;
     if (!argv[1]) {
-        cli_note("%s needs a value (%s)", given.slot.spelled, o->value);
+        cli_note("%s requires a value (%s)", given.slot.spelled, o->value);
         return 0;
     }
     return set_value(&given.slot, argv[1]) ? 2 : 0;

@@ -1,8 +1,8 @@
-/* Option tables: each command declares its options once; parsing, usage text, man page and shell
- * completion all read the same table.
+/* Option tables. A command declares its options in a table; the parser, the help text, the man page and the shell
+ * completion are derived from it.
  *
- * A command's options live in one struct of its own. Options come in groups; a group is a table over a
- * part of that struct, so that several commands share one (the stream's options, the output's). */
+ * Each command has a struct for the values of its options. A group is a table of options that set the members of one
+ * part of that struct. Several commands can use the same group (stream options, output options). */
 #ifndef CLI_OPTIONS_OPTIONS_H
 #define CLI_OPTIONS_OPTIONS_H
 
@@ -21,7 +21,7 @@ enum cli_kind {
 
 enum cli_argument {
     CLI_ARGUMENT_VALUE = 0, /* --name VALUE, --name=VALUE */
-    CLI_ARGUMENT_OPTIONAL,  /* LIST: --name or --name=VALUE; without value the item's is NULL */
+    CLI_ARGUMENT_OPTIONAL,  /* LIST: --name or --name=VALUE; without a value, the value of the item is NULL */
     CLI_ARGUMENT_SWITCH,    /* LIST: --name (value NULL) or --no-name (value "off") */
 };
 
@@ -30,17 +30,17 @@ struct cli_option {
     uint8_t argument;  /* enum cli_argument */
     char letter;       /* short name, or 0 */
     const char *name;  /* long name without "--" */
-    const char *value; /* what help calls the value ("N", "FILE"); a choice lists its names, "btm|htm" */
-    size_t member;     /* offset in the group's struct */
-    int64_t min, max;
-    int64_t initial;  /* SET, NUMBER, CHOICE: what the member holds when the option is not given */
+    const char *value; /* placeholder of the value in help ("N", "FILE"); for a choice the names, "btm|htm" */
+    size_t member;     /* offset of the member in the struct of the group */
+    int64_t min, max; /* NUMBER: limits, inclusive */
+    int64_t initial;  /* SET, NUMBER, CHOICE: value of the member if the option is not given */
     int64_t constant; /* SET */
-    bool as_text;     /* the member is const char * := the value as text, once checked; NULL when not given */
-    const char *text; /* SET with `as_text`: that value */
-    const char *help; /* one sentence, no full stop */
+    bool as_text;     /* the member is const char * := the value as text, after checking it; NULL if not given */
+    const char *text; /* SET with `as_text`: value of the member */
+    const char *help; /* one phrase or sentence, without full stop; states unit and default */
 };
 
-/* Rows. `S` is the struct, `m` its member. */
+/* Initializers of table rows. `l` letter, `n` name, `v` placeholder, `S` struct, `m` member, `first` initial value. */
 #define CLI_SET(l, n, S, m, first, is, text)                                                                           \
     {                                                                                                                  \
         .kind = CLI_KIND_SET, .letter = l, .name = n, .member = offsetof(S, m), .initial = first, .constant = is,      \
@@ -63,7 +63,7 @@ struct cli_option {
     { .kind = CLI_KIND_LIST, .letter = l, .name = n, .value = v, .member = offsetof(S, m), .help = text }
 
 struct cli_item {
-    const char *name; /* of the option it came from: two options may fill one list, in order */
+    const char *name; /* name of the option; several options may append to one list, in order */
     const char *value;
 };
 
@@ -75,11 +75,11 @@ struct cli_list {
 struct cli_group {
     const char *title;                      /* heading in help; NULL ends the list of groups */
     const struct cli_option *options;       /* ends with a zero row */
-    size_t offset;                          /* of the group's struct in the command's */
-    const struct cli_option *(*rows)(void); /* `options` NULL: a table that is made when it is needed */
+    size_t offset;                          /* offset of the struct of the group in the struct of the command */
+    const struct cli_option *(*rows)(void); /* if `options` is NULL: returns the table */
 };
 
-/* Groups of a command: over the member `m` of its struct `S`, or over all of it. */
+/* Initializers of groups: for the member `m` of the struct `S` of the command, or (CLI_OWN) for the whole struct. */
 #define CLI_GROUP(name, table, S, m)                                                                                   \
     { .title = name, .options = table, .offset = offsetof(S, m) }
 #define CLI_GROUP_ROWS(name, function, S, m)                                                                           \
@@ -87,27 +87,31 @@ struct cli_group {
 #define CLI_OWN(name, table)                                                                                           \
     { .title = name, .options = table }
 
+/* Returns the option table of a group. */
 const struct cli_option *cli_group_rows(const struct cli_group *group);
 
-/* Give every member its initial value; `options` is zero-filled. */
+/* Sets every member to its initial value. `options` must be zero-filled. */
 void cli_options_init(const struct cli_group *groups, void *options);
 
-/* Parse argv[0 .. argc). Operands are moved to the front of argv (terminated by NULL when there is room,
- * as in main's argv). With `stop_at_operand` everything from the first operand on is operands.
- * Returns how many there are, or -1 after telling what is wrong. `*help` is set for -h and --help. */
+/* Parses argv[0 .. argc) and sets the members of `options`. Operands are moved to the front of argv and terminated by
+ * NULL; argv[argc] must be writable. With `stop_at_operand`, the first operand ends the options. Sets *help for -h and
+ * --help, and then returns 0. Returns the number of operands, or -1 after reporting an error. String values point into
+ * argv. */
 int cli_options_parse(const struct cli_group *groups, void *options, int argc, char **argv, bool stop_at_operand,
                       bool *help);
 
-/* Give up what lists hold. */
+/* Frees the lists in `options`. */
 void cli_options_release(const struct cli_group *groups, void *options);
 
-/* Whole text to a number, decimal or 0x; false when it is none or does not fit. */
+/* Converts the whole text, decimal or hexadecimal with 0x, to a number. Returns false if it is not a number or exceeds
+ * 64 bits. */
 bool cli_parse_number(const char *text, uint64_t *value);
 
-/* Whether `word` is `meant` with at most two typing mistakes. */
+/* Returns whether `word` differs from `meant` by at most two typing errors (one, if `meant` has at most 4
+ * characters). */
 bool cli_looks_like(const char *word, const char *meant);
 
-/* Index of `text` (of this length) in "a|b|c", or -1. */
+/* Returns the index of `text`, which has `length` characters, in "a|b|c", or -1. */
 int cli_choice_find(const char *choices, const char *text, size_t length);
 
 #endif

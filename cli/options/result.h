@@ -1,4 +1,4 @@
-/* -o, --format: where the answer goes and in which form. */
+/* Options -o and --format: destination and format of the output. */
 #ifndef CLI_OPTIONS_RESULT_H
 #define CLI_OPTIONS_RESULT_H
 
@@ -8,7 +8,7 @@ enum cli_format { CLI_FORMAT_TEXT, CLI_FORMAT_JSONL, CLI_FORMAT_CSV };
 
 struct cli_result {
     const char *path;
-    int format; /* enum cli_format; commands with other formats have an option row of their own */
+    int format; /* enum cli_format; a command with other formats declares its own --format */
 };
 
 extern const struct cli_option cli_result_options[]; /* --format text|jsonl|csv, -o */

@@ -4,10 +4,11 @@
 #include <string.h>
 
 const struct cli_option cli_selection_options[] = {
-    CLI_NUMBER(0, "src", "N", struct cli_selection, source, 0, 4095, -1, "keep only this source"),
+    CLI_NUMBER(0, "src", "N", struct cli_selection, source, 0, 4095, -1, "select only source N"),
     CLI_STRING(0, "from", "POINT", struct cli_selection, from,
-               "start there: N or #N a message number, @N a byte offset, t:N a time"),
-    CLI_STRING(0, "to", "POINT", struct cli_selection, to, "end there, that message included"),
+               "first point of the selection: N or #N (message number), @N (byte offset), t:N (time in ticks)"),
+    CLI_STRING(0, "to", "POINT", struct cli_selection, to,
+               "last point of the selection, inclusive; same forms as --from"),
     {0},
 };
 
@@ -39,20 +40,22 @@ int cli_selection_window(const struct cli_selection *selection, struct cli_windo
     if (point_parse("from", selection->from, &window->from) != CLI_OK) return CLI_FAILED;
     if (point_parse("to", selection->to, &window->to) != CLI_OK) return CLI_FAILED;
     if (window->from.unit != window->to.unit || window->from.value <= window->to.value) return CLI_OK;
-    return cli_fail("--from %s --to %s: expected an end that is not before the beginning", selection->from, selection->to);
+    return cli_fail("--from %s --to %s: expected an end at or after the beginning", selection->from, selection->to);
 }
 
 int cli_selection_messages(const struct cli_selection *selection, struct cli_window *window) {
     if (cli_selection_window(selection, window) != CLI_OK) return CLI_FAILED;
     if (window->from.unit != CLI_UNIT_TIME && window->to.unit != CLI_UNIT_TIME) return CLI_OK;
-    return cli_fail("--from, --to: messages and bytes are known here, not times; 'ntrace decode' knows times");
+    return cli_fail(
+                    "--from, --to: this command selects by message or byte, not by time; 'ntrace decode' selects by "
+                    "time");
 }
 
 bool cli_window_is_whole(const struct cli_window *window) {
     return !window->from.unit && !window->to.unit && !window->one_source;
 }
 
-/* -1, 0, 1 as the thing lies before, at or behind the point; 0 when that cannot be told. */
+/* Returns -1, 0 or 1 if the position is before, at or after the point; 0 also if the time is not known. */
 static int compare(const struct cli_point *point, uint64_t message, uint64_t offset, const uint64_t *time) {
     uint64_t value = point->unit == CLI_UNIT_MESSAGE ? message
                      : point->unit == CLI_UNIT_BYTE  ? offset

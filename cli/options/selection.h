@@ -1,4 +1,4 @@
-/* --src, --from, --to: a part of the trace. */
+/* Options --src, --from and --to: select a part of the trace. */
 #ifndef CLI_OPTIONS_SELECTION_H
 #define CLI_OPTIONS_SELECTION_H
 
@@ -26,21 +26,22 @@ struct cli_window {
     uint16_t source;
 };
 
-/* Returns CLI_OK, or CLI_FAILED after telling why. */
+/* Parses the options into a window. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_selection_window(const struct cli_selection *selection, struct cli_window *window);
 
-/* The same for those that see messages only, without the decoder's clock: limits by time are refused. */
+/* As cli_selection_window, for commands that read messages without decoding: a limit by time is an error. */
 int cli_selection_messages(const struct cli_selection *selection, struct cli_window *window);
 
+/* Returns whether the window is the whole trace. */
 bool cli_window_is_whole(const struct cli_window *window);
 
-/* Where something with this message number, byte offset and time lies: before the window, in it, behind it.
- * `time` NULL: not known; then a limit by time does not exclude it. */
+/* Returns whether the position with this message number, byte offset and time is before, inside or behind the window.
+ * If the time is not known (`time` NULL), a limit by time does not exclude the position. */
 enum cli_place { CLI_BEFORE = -1, CLI_INSIDE = 0, CLI_BEHIND = 1 };
 enum cli_place cli_window_place(const struct cli_window *window, uint64_t message, uint64_t offset,
                                 const uint64_t *time);
 
-/* Whether the message belongs to the window. Sets *behind when nothing more will. */
+/* Returns whether the message is in the window. Sets *behind if this and all following messages are behind it. */
 bool cli_window_message(const struct cli_window *window, const ntr_message *message, bool *behind);
 
 #endif

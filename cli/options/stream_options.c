@@ -9,10 +9,10 @@
     .member = MEMBER(id)
 #define FLAG(id, option_name, option_text, option_help) VALUE(id, option_name, CLI_KIND_SET, NULL, option_help), .text = option_text
 
-/* Options by the kinds of <ntrace/params.def>. */
+/* Option rows for each kind of <ntrace/params.def>. */
 #define STREAM_OPTION_DIALECT(id, name, min, max, words, help, no_help)                                                \
     {VALUE(id, name, CLI_KIND_STRING, "NAME", help)},
-#define STREAM_OPTION_NUMBER(id, name, lo, hi, words, help, no_help)                                                          \
+#define STREAM_OPTION_NUMBER(id, name, lo, hi, words, help, no_help)                                                   \
     {VALUE(id, name, CLI_KIND_NUMBER, "N", help), .min = lo, .max = hi},
 #define STREAM_OPTION_ONE_OF(id, name, min, max, words, help, no_help) {VALUE(id, name, CLI_KIND_CHOICE, words, help)},
 #define STREAM_OPTION_WORD(id, name, min, max, words, help, no_help)   {VALUE(id, name, CLI_KIND_CHOICE, words, help)},
@@ -26,8 +26,8 @@ const struct cli_option cli_stream_options[] = {
 #include <ntrace/params.def>
 #undef NTR_PARAM
     CLI_FLAG(0, "auto", struct cli_stream, infer,
-             "infer the parameters that no option gives from the stream (and the program); report each value and how sure "
-             "it is"),
+             "infer the parameters that no option gives from the stream (and the program); report each value and how "
+             "certain it is"),
     {0},
 };
 

@@ -8,17 +8,17 @@
 #include <ntrace/params.h>
 
 struct cli_stream {
-    const char *given[NTR_PARAMETERS]; /* by ntr_parameter: the value as text; NULL: no option gives it */
+    const char *given[NTR_PARAMETERS]; /* indexed by ntr_parameter: the value as text, or NULL if no option gives it */
     int infer;                         /* --auto */
 };
 
 extern const struct cli_option cli_stream_options[];
 
-/* The parameters that options give: 1 << ntr_parameter of each. */
+/* Returns the set of parameters that options give: bit 1 << ntr_parameter of each. */
 uint32_t cli_stream_given(const struct cli_stream *stream);
 
-/* Set `params` from the options. Parameters that no option gives are those of `base` (from a bundle; NULL: the defaults
- * of the dialect). Returns CLI_OK, or CLI_FAILED after a message. */
+/* Sets `params` from the options. Parameters that no option gives are those of `base` (from a bundle; NULL: the
+ * defaults of the dialect). Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_stream_params(const struct cli_stream *stream, const ntr_params *base, ntr_params *params);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define CACHE_BITS 13
-#define TEXT_MAX   CLI_OUTPUT_ROOM /* longer expansions are made anew each time */
+#define TEXT_MAX   CLI_OUTPUT_RESERVE_MAX /* longer expansions are made anew each time */
 
 _Static_assert(CLI_INSN_LINE_MAX <= TEXT_MAX, "a line fits the room");
 

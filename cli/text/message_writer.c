@@ -1,6 +1,6 @@
 #include "text/message_writer.h"
 
-_Static_assert(NTR_MESSAGE_TEXT_MAX + 1 <= CLI_OUTPUT_ROOM, "a message line fits the output's room");
+_Static_assert(NTR_MESSAGE_TEXT_MAX + 1 <= CLI_OUTPUT_RESERVE_MAX, "a message line fits the output's room");
 
 typedef int (*format_message)(const ntr_params *params, const ntr_message *message, char *out, size_t capacity);
 

@@ -116,7 +116,7 @@ def many():
 @case("files that are not there, or not files")
 def missing():
     path = os.path.join(scratch(), "nothing")
-    equal(Run("dump", path, status=2).err, f"ntrace dump: {path}: cannot be opened: No such file or directory\n", "words")
+    equal(Run("dump", path, status=2).err, f"ntrace dump: {path}: cannot open: No such file or directory\n", "words")
     matches("found a directory", Run("dump", scratch(), status=2).err, "folder")
 
 
@@ -124,7 +124,7 @@ def missing():
 def twice():
     good = write("good", Run("assemble", "-", stdin=TEXT.encode()).bytes)
     matches("can be read only once", Run("merge", "-", "-", stdin=b"", status=2).err, "merge")
-    matches("not before the beginning", Run("dump", good, "--from", "5", "--to", "4", status=2).err, "dump")
+    matches("at or after the beginning", Run("dump", good, "--from", "5", "--to", "4", status=2).err, "dump")
     equal(Run("dump", good, "--from", "5", "--to", "5").out.count("\n"), 1, "one message")
 
 

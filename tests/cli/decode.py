@@ -194,7 +194,7 @@ def image_missing():
         json.dump({"format": "ntrace-bundle", "version": 1, "stream": "trace.nex", "params": {},
                    "images": [{"kind": "elf", "file": "images/gone"}, {"kind": "raw", "file": "image", "bias": "0x100"}]}, file)
     shutil.copy(trace(), folder)
-    missing = "No such file or directory; its code is a gap unless -e gives the file"
+    missing = "No such file or directory; its code will be missing unless -e specifies the file"
     run = Run("decode", folder, "-e", program(), "--output", "pc")
     matches(missing, run.err, "both are missing")
     equal(run.out, PC_TEXT, "-e brings it")
@@ -208,13 +208,13 @@ def image_missing():
 def programs():
     stream = trace()
     for options, words in [
-        ([], "no program: give its ELF file with -e"),
+        ([], "no program: specify its ELF file with -e"),
         (["-e", "/nonexistent"], "/nonexistent: No such file or directory"),
         (["-e", write("x86.elf", tiny.elf(machine=62))], "x86.elf: not a RISC-V ELF"),
         (["-e", stream], "not an ELF file"),
         (["-e", program() + ":ctx=x"], "expected a number after ':ctx=', found 'x'"),
         (["-e", program() + ":prv=X:ctx=1"], "expected U, S or M after ':prv=', found 'X'"),
-        (["-e", program() + ":v=1"], ":v=1 needs :prv=U or :prv=S"),
+        (["-e", program() + ":v=1"], ":v=1 requires :prv=U or :prv=S"),
         (["-e", program() + ":until=0"], "expected a byte offset above 0 after ':until=', found '0'"),
         (["--jitdump", program()], "not a jitdump"),
         (["--perf-map", write("no.map", b"this is no map\n9000 8 name\n")], "no.map"),
@@ -353,11 +353,11 @@ def encode_refuses():
     for options, stdin, words in [
         ([], "", "expected exactly one of --pc, --ingress and --spike-log, found none"),
         (["--pc", "-"], PC_TEXT, "--pc requires the program"),
-        (["--pc", "a", "--spike-log", "b"], "", "expected one of .*, found several"),
+        (["--pc", "a", "--spike-log", "b"], "", "expected exactly one of .*, found several"),
         (["--ingress", "-"], "iaddr,foo\n", "standard input: line 1: there is no column \"foo\""),
         (["--ingress", "-"], "iaddr,iretire,itype\n0x100,1,7\n", "line 2: record 1: itype 7 is reserved"),
         (["--spike-log", "-"], "core   0: 3 0xzz\n", "standard input: line 1: "),
-        (["--ingress", "-", "--output", "ingress"], "", "the input already is"),
+        (["--ingress", "-", "--output", "ingress"], "", "the input already consists of ingress records"),
         (["-e", program(), "--pc", "-"], "0x100\n0x102\nhello\n", "line 3: expected a program counter .*, found 'hello'"),
         (["-e", program(), "--pc", "-"], "", "expected program counters .*, found none"),
         (["-e", program(), "--pc", "-"], "0x100\n0x9000\n", "no program image"),

@@ -97,7 +97,7 @@ def gaps():
     run = diff(*(write(name, sound + b"\x02\x03" + sound) for name in ("one.nex", "other.nex")))
     equal(run.lines(), ["same: 10 instructions"], "output")
     equal([line.rsplit("/", 1)[1] for line in run.err.splitlines()],
-          [f"{name}: 1 gaps: what ran there is not compared" for name in ("one.nex", "other.nex")], "standard error")
+          [f"{name}: 1 gaps: execution in gaps is not compared" for name in ("one.nex", "other.nex")], "standard error")
 
 
 @case("what cannot be read: status 2")

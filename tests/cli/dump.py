@@ -66,7 +66,7 @@ def parts():
     stream = Run("assemble", "--src-bits", "2", "-", stdin=two.encode()).bytes
     lines = Run("dump", "--src-bits", "2", "--src", "1", "-", stdin=stream).lines()
     equal([line.split()[-1] for line in lines], ["ICNT=1", "ICNT=4", "ICNT=7", "ICNT=10"], "source 1")
-    matches("'ntrace decode' knows times", Run("dump", "--from", "t:5", "-", stdin=data, status=2).err, "time")
+    matches("'ntrace decode' selects by time", Run("dump", "--from", "t:5", "-", stdin=data, status=2).err, "time")
 
 
 @case("mistakes in the text are told with line and column, and no file appears")
@@ -97,7 +97,7 @@ def output_file():
     Run("dump", data, "-o", "/dev/null")
     check(stat.S_ISCHR(os.stat("/dev/null").st_mode), "/dev/null is a device no more")
     run = Run("dump", data, "-o", os.path.join(scratch(), "no", "folder"), status=2)
-    matches("cannot be written: No such file or directory", run.err, "folder")
+    matches("cannot write: No such file or directory", run.err, "folder")
     run = Run("dump", data, "-o", "/dev/full", status=2)
     matches("/dev/full: No space left on device", run.err, "full")
 

@@ -54,7 +54,7 @@ def ranges():
         (["--src-bits", "13"], "--src-bits: expected a number from 0 to 12, found '13'"),
         (["--src-bits=-1"], "--src-bits: expected a number from 0 to 12, found '-1'"),
         (["--src-bits", "0x"], "--src-bits: expected a number from 0 to 12, found '0x'"),
-        (["--src-bits"], "--src-bits needs a value (N)"),
+        (["--src-bits"], "--src-bits requires a value (N)"),
         (["--implicit-return", "some"], "--implicit-return: expected one of off|count|partial|full, found 'some'"),
         (["--dialect", "klingon"], "--dialect: expected a name from 'ntrace help dialects', found 'klingon'"),
         (["--xlen", "128"], "--xlen: expected one of 32|64, found '128'"),

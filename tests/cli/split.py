@@ -96,7 +96,7 @@ def unreadable():
     Run("merge", write("good.nex", bytes_of(tiny.BTM)), "/nonexistent", "-o", target, status=2)
     check(not os.path.exists(target), "file")
     run = Run("split", write("good.nex", bytes_of(tiny.BTM)), "-o", os.path.join(scratch(), "no", "folder"), status=2)
-    matches("cannot be written: No such file or directory", run.err, "folder")
+    matches("cannot write: No such file or directory", run.err, "folder")
 
 
 @case("stat counts messages, fields, syncs, sources and the execution")
@@ -133,7 +133,7 @@ DirectBranch SRC=1 ICNT=6
     equal(count("--src", "1"), {"ProgTraceSync": 1, "DirectBranch": 2}, "--src")
     equal(count("--from", "2", "--to", "3"), {"DirectBranch": 2}, "--from, --to")
     equal(count("--src", "3"), {}, "a source that is not there")
-    matches("not times", Run("stat", "--from", "t:5", stream, status=2).err, "a time")
+    matches("not by time", Run("stat", "--from", "t:5", stream, status=2).err, "a time")
 
 
 if __name__ == "__main__":
