@@ -21,7 +21,7 @@
     {FLAG(id, name, "on", help)}, {FLAG(id, "no-" name, "off", no_help)},
 
 const struct cli_option cli_stream_options[] = {
-#define NTR_PARAM(id, member, name, kind, min, max, words, initial, scope, found, encoder, help, no_help)                  \
+#define NTR_PARAM(id, type, member, name, kind, min, max, words, initial, scope, found, encoder, help, no_help)                  \
     STREAM_OPTION_##kind(id, name, min, max, words, help, no_help)
 #include <ntrace/params.def>
 #undef NTR_PARAM

@@ -32,19 +32,17 @@ typedef enum ntr_implicit_return {
 
 #define NTR_SOURCES_MAX 4096 /* SRC has 12 bits at most */
 
+/* The members are the rows of <ntrace/params.def>, which says what each means. */
 typedef struct ntr_params {
-    size_t size;                /* sizeof(ntr_params) */
-    const ntr_dialect *dialect; /* NULL: N-Trace 1.0 */
-    uint8_t src_bits;           /* width of SRC, 0..12 */
-    uint8_t timestamps;         /* ntr_timestamps */
-    uint8_t ts_width;           /* bits of the time counter, for rollover; 0: 64 */
-    uint8_t implicit_return;    /* ntr_implicit_return */
-    uint8_t xlen;               /* 32 or 64; 0: 64 */
-    bool sequential_jump;       /* trTeInstEnSequentialJump */
-    bool extend_addr;           /* trTeInstExtendAddrMSB */
-    bool all_jumps;             /* trTeInstEnAllJumps */
-    uint32_t return_stack;      /* call-stack depth assumed by the decoder; 0: as deep as needed */
-    uint64_t reserved[8];       /* zero; room for later parameters: the struct is a member of configs and never gets larger */
+    size_t size; /* sizeof(ntr_params) */
+    union {
+        struct {
+#define NTR_PARAM(id, type, member, ...) type member;
+#include <ntrace/params.def>
+#undef NTR_PARAM
+        };
+        uint64_t room[12]; /* for later rows: configs contain this struct, so it never gets larger */
+    };
 } ntr_params;
 
 /* The members of ntr_params, for sets of parameters (1 << parameter) and tables. */

@@ -65,7 +65,7 @@ static const struct ntr_key document_keys[] = {
     },
 
 static const struct ntr_key params_keys[] = {
-#define NTR_PARAM(id, member, name, kind, least, most, words, ...) PARAM_##kind(member, most, words)
+#define NTR_PARAM(id, type, member, name, kind, least, most, words, ...) PARAM_##kind(member, most, words)
 #include <ntrace/params.def>
 #undef NTR_PARAM
     {0},

@@ -23,7 +23,7 @@ typedef struct param_row {
 #define FROM_DIALECT(member)  offsetof(ntr_dialect, member)
 
 static const param_row ROWS[NTR_PARAMETERS] = {
-#define NTR_PARAM(id, member, name, kind, least, most, words, initial, ...)                                            \
+#define NTR_PARAM(id, type, member, name, kind, least, most, words, initial, ...)                                            \
     {name, KIND_##kind == KIND_FLAG ? "off|on" : words, least,           most,                                         \
      offsetof(ntr_params, member), SIZE_OF(ntr_params, member), initial(member), KIND_##kind},
 #include <ntrace/params.def>
@@ -35,7 +35,7 @@ static const param_row ROWS[NTR_PARAMETERS] = {
 /* A member holds every value of its row, and the default of a dialect has the same size. */
 #define ZERO(member)         SIZE_OF(ntr_params, member)
 #define FROM_DIALECT(member) SIZE_OF(ntr_dialect, member)
-#define NTR_PARAM(id, member, name, kind, least, most, words, initial, ...)                                            \
+#define NTR_PARAM(id, type, member, name, kind, least, most, words, initial, ...)                                            \
     _Static_assert((uint64_t)(most) >> (8 * SIZE_OF(ntr_params, member) - 1) >> 1 == 0, name ": limits");              \
     _Static_assert(initial(member) == SIZE_OF(ntr_params, member), name ": default of the dialect");
 #include <ntrace/params.def>
@@ -43,15 +43,7 @@ static const param_row ROWS[NTR_PARAMETERS] = {
 #undef ZERO
 #undef FROM_DIALECT
 
-/* As many rows as members besides `size` and `reserved`: an initializer with more values or with fewer does not compile. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic error "-Wmissing-field-initializers"
-#define NTR_PARAM(...) , 0
-_Static_assert(sizeof((ntr_params){sizeof(ntr_params)
-#include <ntrace/params.def>
-               , {0}}) == sizeof(ntr_params), "members of ntr_params and the reserved room");
-#undef NTR_PARAM
-#pragma GCC diagnostic pop
+_Static_assert(sizeof(ntr_params) == sizeof(size_t) + sizeof((ntr_params){0}.room), "the rows fit into their room");
 
 _Static_assert(NTR_PARAMETERS <= 32, "sets of parameters have 32 bits");
 

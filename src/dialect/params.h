@@ -7,7 +7,7 @@
 /* The parameters that ntr_infer cannot find. */
 #define INFERRED(id)     0u
 #define NOT_INFERRED(id) 1u << NTR_PARAMETER_##id
-#define NTR_PARAM(id, member, name, kind, least, most, words, initial, scope, found, ...) | found(id)
+#define NTR_PARAM(id, type, member, name, kind, least, most, words, initial, scope, found, ...) | found(id)
 static const uint32_t NTR_PARAMETERS_NOT_INFERRED = 0
 #include <ntrace/params.def>
     ;
@@ -18,7 +18,7 @@ static const uint32_t NTR_PARAMETERS_NOT_INFERRED = 0
 /* The parameters that change how messages are read. */
 #define MESSAGES(id)  1u << NTR_PARAMETER_##id
 #define EXECUTION(id) 0u
-#define NTR_PARAM(id, member, name, kind, least, most, words, initial, scope, ...) | scope(id)
+#define NTR_PARAM(id, type, member, name, kind, least, most, words, initial, scope, ...) | scope(id)
 static const uint32_t NTR_PARAMETERS_OF_MESSAGES = 0
 #include <ntrace/params.def>
     ;

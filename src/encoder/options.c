@@ -136,7 +136,7 @@ static int get_drain(const ntr_encoder_config *config, char *out, size_t capacit
     {{name, value, help, NTR_OPTION_##argument, false, 0, 0}, 0, 0, set, get},
 
 /* Stream parameters, by the kinds of <ntrace/params.def>. A SWITCH of the stream ("seen|on|off") is a flag here. */
-#define NTR_PARAM(id, member, name, kind, least, most, words, initial, scope, found, encoder, help, ...) \
+#define NTR_PARAM(id, type, member, name, kind, least, most, words, initial, scope, found, encoder, help, ...) \
     encoder(kind, member, name, least, most, words, help)
 #define DECODER_ONLY(...)
 #define ENCODER(kind, ...) ENCODER_##kind(__VA_ARGS__)
