@@ -33,7 +33,7 @@ typedef struct ntr_choice {
 
 typedef struct ntr_inference {
     ntr_params params;
-    ntr_choice choices[NTR_PARAMETERS]; /* by ntr_parameter */
+    ntr_choice choices[NTR_PARAMETERS_MAX]; /* by ntr_parameter */
     ntr_choice mode;                    /* trace mode, which is not a parameter: "btm", "htm", "btm+htm", "either" */
 } ntr_inference;
 

@@ -53,6 +53,8 @@ typedef enum ntr_parameter {
     NTR_PARAMETERS,
 } ntr_parameter;
 
+#define NTR_PARAMETERS_MAX 32 /* bits of a set */
+
 /* Fill with the dialect's defaults (NULL: N-Trace 1.0). */
 NTR_API void ntr_params_init(ntr_params *params, const ntr_dialect *dialect);
 

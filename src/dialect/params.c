@@ -45,7 +45,7 @@ static const param_row ROWS[NTR_PARAMETERS] = {
 
 _Static_assert(sizeof(ntr_params) == sizeof(size_t) + sizeof((ntr_params){0}.room), "the rows fit into their room");
 
-_Static_assert(NTR_PARAMETERS <= 32, "sets of parameters have 32 bits");
+_Static_assert(NTR_PARAMETERS <= NTR_PARAMETERS_MAX, "sets of parameters have 32 bits");
 
 void ntr_params_init(ntr_params *params, const ntr_dialect *dialect) {
     memset(params, 0, sizeof *params);
