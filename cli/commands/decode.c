@@ -150,9 +150,9 @@ static inline bool take_event(struct decode *d, struct cli_decode_output *output
     return place != CLI_BEHIND || d->sorter;
 }
 
-static int report_status(struct decode *d, ntr_status status) {
+static int report_error(const struct decode *d, ntr_status status, const char *error) {
     if (status == NTR_E_MEMORY) return cli_fail("%s: out of memory", d->trace.input.name);
-    cli_note("%s: stopped at the first defect: %s", d->trace.input.name, ntr_status_text(status));
+    cli_note("%s: stopped at the first defect: %s", d->trace.input.name, *error ? error : ntr_status_text(status));
     return CLI_DEFECTS;
 }
 
@@ -166,7 +166,7 @@ static int decode_serial(struct decode *d, struct cli_decode_output *output) {
         status = ntr_decoder_read(d->decoder, events, DECODE_EVENTS, &count);
         if (count) d->any = true;
         for (size_t i = 0; i < count && wanted; i++) wanted = take_event(d, output, &events[i]);
-        if (status < 0) return report_status(d, status);
+        if (status < 0) return report_error(d, status, ntr_decoder_error(d->decoder));
         if (status == NTR_NEED_MORE && !feed(d)) return CLI_FAILED;
     }
     return CLI_OK;
@@ -188,7 +188,7 @@ static void deliver_event(void *user, const ntr_event *event) {
 
 static int finish_parallel(struct decode *d, const struct cli_threads *threads, ntr_status status) {
     if (status == NTR_NEED_MORE) return CLI_FAILED;
-    if (status < 0) return report_status(d, status);
+    if (status < 0) return report_error(d, status, threads->error);
     if (d->options->jobs > 1) cli_threads_report(threads);
     return CLI_OK;
 }
@@ -276,23 +276,23 @@ static ntr_status count_serial(struct decode *d, ntr_counts *counts) {
     return status;
 }
 
-static ntr_status count_parallel(struct decode *d, ntr_counts *counts) {
-    struct cli_threads threads = {.trace = &d->trace, .out = &d->out};
-    ntr_status status = cli_threads_count(&threads, &d->config, d->jobs, counts);
+static ntr_status count_parallel(struct decode *d, struct cli_threads *threads, ntr_counts *counts) {
+    ntr_status status = cli_threads_count(threads, &d->config, d->jobs, counts);
 
-    if (d->options->jobs > 1) cli_threads_report(&threads);
+    if (d->options->jobs > 1) cli_threads_report(threads);
     return status;
 }
 
 static int show_counts(struct decode *d) {
     ntr_counts counts = {0};
+    struct cli_threads threads = {.trace = &d->trace, .out = &d->out};
 
     if (d->part) return cli_fail("--output count counts the whole trace and cannot be combined with --from and --to");
-    ntr_status status = d->jobs > 1 ? count_parallel(d, &counts) : count_serial(d, &counts);
+    ntr_status status = d->jobs > 1 ? count_parallel(d, &threads, &counts) : count_serial(d, &counts);
     if (status == NTR_NEED_MORE) return CLI_FAILED;
     d->any = counts.messages != 0;
     write_counts(&d->out, (enum cli_format)d->options->result.format, &counts);
-    if (status < 0) return report_status(d, status);
+    if (status < 0) return report_error(d, status, d->jobs > 1 ? threads.error : ntr_decoder_error(d->decoder));
     return cli_trace_totals(&d->trace, &counts);
 }
 

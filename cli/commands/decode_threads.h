@@ -18,6 +18,7 @@ struct cli_threads {
     void *user;
     uint64_t missing; /* result: number of spans without code in any image */
     ntr_parallel_stats stats; /* result */
+    char error[NTR_DECODER_ERROR_SIZE]; /* result: ntr_parallel_error */
 };
 
 /* Decodes the whole trace with `jobs` threads. Returns NTR_END, or NTR_NEED_MORE when reading the input failed (already

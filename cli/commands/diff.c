@@ -121,17 +121,21 @@ static void print_difference(struct diff *d, const ntr_difference *difference) {
 
 /* ---- comparing */
 
-static void compare(struct diff *d, ntr_comparison *comparison) {
+static int compare(struct diff *d, ntr_comparison *comparison) {
     const ntr_difference *difference;
+    ntr_status status = NTR_OK;
 
     while (!d->out.done && d->differences < (uint64_t)d->options->most &&
-           ntr_comparison_next(comparison, &difference) == NTR_OK) {
+           (status = ntr_comparison_next(comparison, &difference)) == NTR_OK) {
         print_difference(d, difference);
         if (difference->last)
             cli_note("no common execution within %d steps of difference %" PRIu64 ": the rest is not compared",
                      NTR_DIFFERENCE_WINDOW, d->differences);
     }
     d->equal += ntr_comparison_equal(comparison);
+    if (status >= 0) return CLI_OK;
+    if (d->a.failed || d->b.failed) return CLI_FAILED; /* the failure of an input was reported when it happened */
+    return cli_fail("%s", ntr_comparison_error(comparison));
 }
 
 static int compare_sides(struct diff *d) {
@@ -144,11 +148,11 @@ static int compare_sides(struct diff *d) {
     config.ignore_time = d->options->no_time != 0;
     ntr_comparison *comparison = ntr_comparison_new(&config, NULL);
     if (!comparison) return cli_fail("out of memory");
-    compare(d, comparison);
+    int status = compare(d, comparison);
     cli_side_report(&d->a, ntr_comparison_gaps(comparison, 0));
     cli_side_report(&d->b, ntr_comparison_gaps(comparison, 1));
     ntr_comparison_free(comparison);
-    return CLI_OK;
+    return status;
 }
 
 static int open_sides(struct diff *d) {

@@ -20,7 +20,7 @@ static void fill(struct cli_side *side) {
     side->status =
         ntr_decoder_read(side->decoder, side->events, sizeof side->events / sizeof *side->events, &side->count);
     if (side->status < 0) {
-        cli_note("%s: %s", side->path, ntr_status_text(side->status));
+        cli_note("%s: %s", side->path, ntr_decoder_error(side->decoder));
         side->failed = true;
     } else if (side->status == NTR_NEED_MORE && !side->count) {
         feed(side);

@@ -49,5 +49,5 @@ void ntr_event_note(ntr_decoder *d, const ntr_source *s, ntr_status reason) {
     e.reason = (int16_t)reason;
     if (s) e.address = s->pc;
     ntr_event_emit(d, &e);
-    if (d->config.strict && d->failed == NTR_OK) d->failed = reason;
+    ntr_decoder_defect(d, s, reason);
 }

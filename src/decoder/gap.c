@@ -2,8 +2,8 @@
  * to the address where decoding resumes. */
 #include "decoder/state.h"
 
-static ntr_open_gap gap_here(ntr_decoder *d, ntr_status reason) {
-    if (d->config.strict && d->failed == NTR_OK) d->failed = reason;
+static ntr_open_gap gap_here(ntr_decoder *d, const ntr_source *s, ntr_status reason) {
+    ntr_decoder_defect(d, s, reason);
     return (ntr_open_gap){.open = true, .reason = (int16_t)reason,
                           .offset = d->message.offset, .message = d->message.number, .tcode = d->message.tcode,
                           .field = d->message.defect ? d->message.defect_field : NTR_FIELD_NONE};
@@ -37,7 +37,7 @@ void ntr_gap_open(ntr_decoder *d, ntr_source *s, ntr_status reason) {
     ntr_gap_flush(d, s);
     bool valid = messages_are_valid(s, reason);
     if (!s->gap.open) {
-        s->gap = gap_here(d, reason);
+        s->gap = gap_here(d, s, reason);
         s->gap.from = s->pc;
         s->gap.from_known = s->state == NTR_SOURCE_FOLLOWING && s->pc_known;
         s->gap.from_time = s->clock.time;
@@ -81,7 +81,7 @@ static ntr_source *sort(ntr_source *list) {
 }
 
 void ntr_gap_open_all(ntr_decoder *d, ntr_status reason) {
-    if (!d->active && !d->early_gap.open && d->source_count == 0) d->early_gap = gap_here(d, reason);
+    if (!d->active && !d->early_gap.open && d->source_count == 0) d->early_gap = gap_here(d, NULL, reason);
     ntr_source *next = sort(d->active);
     d->active = NULL;
     while (next) {

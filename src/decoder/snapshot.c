@@ -97,6 +97,7 @@ ntr_status ntr_snapshot_restore(ntr_decoder *d, const ntr_snapshot *snapshot) {
     d->queue_at = d->queue_count = 0;
     d->closing = 0;
     d->failed = NTR_OK;
+    d->error[0] = 0;
     for (size_t i = 0; i < snapshot->count && status == NTR_OK; i++) status = add_source(d, &snapshot->sources[i]);
     d->early_gap = snapshot->early_gap;
     return status;

@@ -177,6 +177,7 @@ struct ntr_decoder {
     ntr_count_callback *count_callback; /* counting decode: receives what was executed; may be NULL */
     void *count_user;
     ntr_status failed; /* sticky error: out of memory, or a defect with `strict` */
+    char error[NTR_DECODER_ERROR_SIZE]; /* with `strict`: the defect as a sentence */
 };
 
 static inline bool ntr_implicit_returns(const ntr_decoder *d) {
@@ -225,6 +226,11 @@ void ntr_count_event(ntr_decoder *d, const ntr_event *event);
 
 /* Pass all collected counts to the count callback. */
 void ntr_count_flush(ntr_decoder *d);
+
+/* ---- error.c */
+
+/* With `strict`: stop at the current message because of `reason`. `s`: the source with the defect; NULL: not known. */
+void ntr_decoder_defect(ntr_decoder *d, const ntr_source *s, ntr_status reason);
 
 /* ---- gap.c */
 

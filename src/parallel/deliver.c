@@ -12,6 +12,8 @@
  * messages 0 and 1: the order of keys is 0 (chunk 2), 1 (pre-sync 0), 2 (chunk 2), 3 (pre-sync 1), 4 (chunk 2). */
 #include "parallel/parallel.h"
 
+#include <string.h>
+
 /* ---- guesses */
 
 /* Decode the chunk from the truth. A thread that decodes it from a guess is cancelled first. The lock is held. */
@@ -157,10 +159,12 @@ static void deliver_head(ntr_parallel *p, ntr_chunk *head) {
     pthread_cond_broadcast(&p->work); /* a thread may wait for space */
     if (p->status != NTR_OK || !done) return;
     p->status = head->status < 0 ? head->status : NTR_OK;
-    if (p->status == NTR_OK)
+    if (p->status == NTR_OK) {
         retire(p, head);
-    else
+    } else {
+        memcpy(p->error, head->error, sizeof p->error);
         add_counts(&p->counts, &head->counts);
+    }
 }
 
 ntr_status ntr_deliver_until(ntr_parallel *p, uint64_t left) {

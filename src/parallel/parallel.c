@@ -230,6 +230,11 @@ ntr_status ntr_parallel_feed(ntr_parallel *p, const uint8_t *data, size_t size, 
     return NTR_NEED_MORE;
 }
 
+const char *ntr_parallel_error(const ntr_parallel *p) {
+    if (p->ended >= 0 || p->error[0]) return p->error;
+    return ntr_status_text(p->ended);
+}
+
 const ntr_counts *ntr_parallel_counts(const ntr_parallel *p) {
     return &p->counts;
 }

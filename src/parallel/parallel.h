@@ -50,6 +50,7 @@ struct ntr_chunk {
     ntr_chunk_output *target;         /* points to one of the two */
     ntr_counts counts, pre_sync_counts;
     ntr_status put_status; /* why ntr_chunk_put fails */
+    char error[NTR_DECODER_ERROR_SIZE]; /* ntr_decoder_error when decoding the chunk failed */
 };
 
 typedef struct ntr_worker {
@@ -91,6 +92,7 @@ struct ntr_parallel {
     bool delivering;   /* a thread delivers, without the lock */
     ntr_status status; /* sticky: why delivery has ended */
     ntr_status ended;  /* the same, as returned to the caller */
+    char error[NTR_DECODER_ERROR_SIZE]; /* of the chunk that failed; "" when a callback failed */
 };
 
 static inline ntr_chunk *ntr_chunk_at(const ntr_parallel *p, uint64_t number) {

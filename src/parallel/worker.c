@@ -2,6 +2,7 @@
 #include "parallel/parallel.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { EVENTS_AT_ONCE = 512 };
@@ -176,6 +177,7 @@ static void run_chunk(ntr_worker *w, ntr_chunk *chunk) {
     ntr_status status = decode(w, chunk, start);
     ntr_snapshot *behind = NULL, *after_pre_sync = NULL;
     if (status >= 0) status = finish_chunk(w, chunk, &behind, &after_pre_sync);
+    snprintf(chunk->error, sizeof chunk->error, "%s", ntr_decoder_error(w->decoder));
 
     pthread_mutex_lock(&p->lock);
     ntr_chunk_output_move(&chunk->output, &chunk->local_output);

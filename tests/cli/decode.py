@@ -147,7 +147,7 @@ def gaps():
     equal(Run("decode", path, "-e", program(), "--output", "count", status=1).lines()[9], "gaps 1", "count")
     strict = Run("decode", path, "-e", program(), "--output", "pc", "--strict", status=1)
     equal(strict.out, PC_TEXT, "strict")
-    matches("stopped at the first defect", strict.err, "strict")
+    matches(r"stopped at the first defect: message \d+ at byte \d+ \(\w+\)", strict.err, "strict")
 
 
 @case("an interrupt right behind a jump: nobody knows where")

@@ -154,6 +154,59 @@ static void strict_stops_at_the_first_defect(void **state) {
     scene_end(&s);
 }
 
+/* Returns why decoding stops, by ntr_decoder_read or ntr_decoder_count. */
+static const char *why_it_stops(scene *s, const char *messages, bool counting) {
+    static char error[300];
+    stream in = {.size = 0};
+    ntr_event events[16];
+    size_t count;
+    ntr_status status = NTR_OK;
+    assemble(&in, &s->config.params, messages);
+    ntr_decoder *d = ntr_decoder_new(&s->config, NULL);
+    assert_string_equal(ntr_decoder_error(d), "");
+    ntr_decoder_feed(d, in.bytes, in.size, true);
+    if (counting) status = ntr_decoder_count(d, &(ntr_counts){0});
+    while (status == NTR_OK) status = ntr_decoder_read(d, events, 16, &count);
+    snprintf(error, sizeof error, "%s", ntr_decoder_error(d));
+    assert_int_equal(status < 0, *error != 0);
+    ntr_decoder_free(d);
+    return error;
+}
+
+static void strict_says_where_and_why(void **state) {
+    (void)state;
+    const struct {
+        const char *messages, *error;
+    } cases[] = {
+        {START "DirectBranch ICNT=4\nDirectBranch ICNT=3\n" AGAIN,
+         "message 3 at byte 6 (DirectBranch): I-CNT ends inside an instruction; execution is known up to address 0x100"},
+        {START "raw 02 03\n" AGAIN, "message 2 at byte 4 (Malformed): reserved MSEO code 10; execution is known up to address 0x100"},
+        {START "raw 10 03\n" AGAIN, "message 2 at byte 4 (IndirectBranch), field UADDR: message ends before this mandatory field; "
+         "execution is known up to address 0x100"},
+        {START "DirectBranch ICNT=4\n", ""},
+    };
+    for (int counting = 0; counting < 2; counting++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            scene s;
+            plain(&s);
+            s.config.strict = true;
+            assert_string_equal(why_it_stops(&s, cases[i].messages, counting), cases[i].error);
+            scene_end(&s);
+        }
+}
+
+static void strict_names_the_source(void **state) {
+    (void)state;
+    scene s;
+    plain(&s);
+    s.config.strict = true;
+    s.config.params.src_bits = 4;
+    assert_string_equal(why_it_stops(&s, "ProgTraceSync SRC=5 SYNC=3 ICNT=0 FADDR=0x80\nDirectBranch SRC=5 ICNT=3\n", false),
+                        "message 2 at byte 5 (DirectBranch of source 5): I-CNT ends inside an instruction; execution is "
+                        "known up to address 0x100");
+    scene_end(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(bad_bytes_cost_what_is_up_to_the_next_sync),
@@ -168,6 +221,8 @@ int main(void) {
         TEST(nothing_known_still_tells_branches),
         TEST(calls_in_missing_code_spoil_the_stack_softly),
         TEST(strict_stops_at_the_first_defect),
+        TEST(strict_says_where_and_why),
+        TEST(strict_names_the_source),
     };
     return cmocka_run_group_tests_name("gaps", tests, NULL, NULL);
 }
