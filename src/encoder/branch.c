@@ -1,8 +1,13 @@
-/* Branch and synchronizing messages: made one block late, when the address is known.
- * N-Trace 1.0 sections 6.2 to 6.11, 9 and 13. */
+/* Branch and synchronizing messages. N-Trace 1.0 sections 6.2 to 6.11, 9 and 13.
+ *
+ * The messages are made one block late, when the address is known (see state.h). RepeatBranch: with `repeat_branch`
+ * a branch message that equals the previous one is not sent but counted in `last.repeats`; any other message first
+ * sends the count. Example: a loop that ends in the same taken branch 100 times becomes DirectBranch and
+ * RepeatBranch with B-CNT 99. */
 #include "encoder/state.h"
 #include "message/sets.h"
 
+/* Returns the TCODE of the pending branch, with or without HIST and SYNC. */
 static unsigned branch_tcode(const ntr_encoder *e, bool sync, uint64_t hist) {
     unsigned tcode = NTR_TCODE_INDIRECT_BRANCH;
     if (e->pending.kind == PENDING_DIRECT) tcode = NTR_TCODE_DIRECT_BRANCH;
@@ -25,23 +30,24 @@ static bool same_event(const last_branch *a, const last_branch *b) {
     return a->btype == b->btype && a->icnt == b->icnt && a->target == b->target;
 }
 
-/* RepeatBranch is sent only for messages that are equal bit for bit (U-ADDR 0). A decoder that repeats the message
- * literally and one that repeats its meaning then go to the same target (OQ-1). */
+/* RepeatBranch is sent only for messages that are equal bit for bit, with U-ADDR 0. A decoder that applies U-ADDR at
+ * every repetition and one that goes to the same target at every repetition then agree (OQ-1). */
 static bool is_repeat(const last_branch *last, const last_branch *now) {
     return last->valid && last->tcode == now->tcode && last->hist == now->hist && same_event(last, now) &&
            !last->uaddr && !now->uaddr;
 }
 
-/* The history as the branch message will have it. What happens a second time in a row goes into HIST as a whole,
- * even if a split would be shorter: a third time is then a repeat. */
+/* Returns HIST of the branch message. When the same branch comes a second time in a row, all its history goes into
+ * HIST even if a split is shorter: the messages are then equal from the third time on, and RepeatBranch counts them. */
 static uint64_t take_history(ntr_encoder *e, last_branch *now) {
-    now->whole = e->repeat_branch ? ntr_enc_history_whole(e) : 0;
-    if (!now->whole || now->whole != e->last.whole || !same_event(&e->last, now)) return ntr_enc_history_take(e);
+    now->full_history = e->repeat_branch ? ntr_enc_history_unsent(e) : 0;
+    bool same = now->full_history && now->full_history == e->last.full_history && same_event(&e->last, now);
+    if (!same) return ntr_enc_history_take(e);
     ntr_enc_history_clear(e);
-    return now->whole;
+    return now->full_history;
 }
 
-/* Count it as a repeat of the last one if it is, else send it. */
+/* Counts the pending branch as a repeat of the last branch message if they are equal; else sends it. */
 static void send_branch(ntr_encoder *e, uint64_t address) {
     bool direct = e->pending.kind == PENDING_DIRECT;
     last_branch now = {
@@ -69,7 +75,7 @@ static void send_branch(ntr_encoder *e, uint64_t address) {
     if (!direct) e->ref = address;
 }
 
-/* A return that goes where the call came from needs no message. */
+/* Implicit return (section 11.2): a return to the address on the return stack needs no message. */
 static void infer_return(ntr_encoder *e, uint64_t next) {
     if (e->pending.kind != PENDING_RETURN) return;
     bool inferred = !((next ^ e->pending.expected) & e->compare_mask);
@@ -98,7 +104,8 @@ void ntr_enc_resolve_unseen(ntr_encoder *e) {
 }
 
 void ntr_enc_interrupt(ntr_encoder *e, unsigned btype) {
-    if (e->pending.btype) return; /* two traps in a row: one message with the handler that is reached */
+    /* Two traps in a row make one message, with the address of the last handler (section 10). */
+    if (e->pending.btype) return;
     ntr_enc_resolve_unseen(e);
     e->pending = (pending_branch){.kind = PENDING_INDIRECT, .btype = (uint8_t)btype, .time = e->now};
 }

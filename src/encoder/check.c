@@ -1,13 +1,14 @@
-/* Is a block consistent, in itself and with those before it? Rules of the ingress port. */
+/* Consistency of a block, in itself and with the blocks before it, by the rules of the ingress port (N-Trace 1.0
+ * section 1). */
 #include "encoder/state.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-/* A block is bounded so that I-CNT can never pass its 22 bits by more than one block. */
+/* The limit of a block keeps I-CNT, which has up to 22 bits, far from an overflow of its variable. */
 #define IRETIRE_MAX (1u << 20)
-#define CONTEXT_BITS 59u /* what PROCESS has room for */
+#define CONTEXT_BITS 59u /* width of the context in PROCESS */
 
 enum { PRIV_VALID = 1u << NTR_PRIV_U | 1u << NTR_PRIV_S | 1u << NTR_PRIV_M | 1u << NTR_PRIV_D | 1u << NTR_PRIV_VU |
                     1u << NTR_PRIV_VS };
@@ -62,11 +63,11 @@ static ntr_status check_retirement(ntr_encoder *e, const ntr_ingress *b) {
     return NTR_OK;
 }
 
-/* Later blocks of one cycle: nothing behind a trap, and the cycle's own signals stay. */
+/* Second and later blocks of a cycle: none follows a trap, and priv and contexts do not change. */
 static ntr_status check_cycle(ntr_encoder *e, const ntr_ingress *b) {
     if (b->cycle || !e->cycle_seen) return NTR_OK;
     if (e->cycle_trapped && (b->iretire || b->itype))
-        return refuse(e, "block behind a trap in the same cycle");
+        return refuse(e, "block after a trap in the same cycle");
     if (b->priv != e->cycle_priv) return refuse(e, "priv changes inside a cycle");
     if (b->scontext != e->cycle_scontext || b->hcontext != e->cycle_hcontext)
         return refuse(e, "context changes inside a cycle");
@@ -80,7 +81,7 @@ static ntr_status check_follows(ntr_encoder *e, const ntr_ingress *b) {
                   e->follow);
 }
 
-/* Where the next block must start, if this one tells. A 3-bit itype 0 may end in a jump. */
+/* Stores where the next block must start, if this block determines it. A block with 3-bit itype 0 may end in a jump. */
 static void remember(ntr_encoder *e, const ntr_ingress *b) {
     if (b->halted || b->reset || b->priv == NTR_PRIV_D) e->follow_known = false;
     else if (b->iretire || is_trap(b->itype)) {

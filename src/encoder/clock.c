@@ -1,7 +1,9 @@
 /* Timestamps. N-Trace 1.0 section 7.4.
  *
- * Time is kept unwrapped, so that a narrow counter's rollover and a message that was held back (its time is
- * then older than the one reported last, and it tells no difference) cannot be mistaken for each other. */
+ * TSTAMP is absolute in synchronizing messages and a difference to the last TSTAMP in others. The encoder extends
+ * the counter of `ts_width` bits to 64 bits. It can therefore distinguish a rollover of the counter from a message
+ * that was held back (RepeatBranch, repeated history) and is older than the last TSTAMP: such a message carries the
+ * difference 0. */
 #include "encoder/state.h"
 #include "message/sets.h"
 #include "message/table.h"
@@ -15,6 +17,7 @@ void ntr_enc_clock_set(ntr_encoder *e, uint64_t time) {
     e->now += (scaled - e->now) & mask(e);
 }
 
+/* Returns true if `ts_messages` asks for TSTAMP in messages with this TCODE. */
 static bool wanted(const ntr_encoder *e, unsigned tcode) {
     static const uint8_t classes[NTR_ROLE_COUNT] = {
         [NTR_ROLE_BRANCH] = NTR_TS_BRANCH,     [NTR_ROLE_REPEAT] = NTR_TS_BRANCH,     [NTR_ROLE_RESOURCE] = NTR_TS_RESOURCE,

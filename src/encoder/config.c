@@ -1,4 +1,4 @@
-/* Defaults and limits of an encoder's configuration. */
+/* Defaults, limits and conflicts of the encoder configuration. */
 #include "base/config.h"
 #include "encoder/state.h"
 

@@ -1,5 +1,13 @@
-/* What a retired block adds: I-CNT, HIST, calls and returns, and the message to wait for.
- * N-Trace 1.0 sections 1.4, 7.2, 7.3, 11.1 and 11.2. */
+/* What a retired block adds: I-CNT, HIST, return stack and the pending branch.
+ * N-Trace 1.0 sections 1.4, 7.2, 7.3, 11.1 and 11.2.
+ *
+ * Counters. I-CNT counts halfwords since the last message with I-CNT. A full I-CNT is sent as ResourceFull with
+ * RCODE 0 and starts again at 0; in BTM it may be a synchronizing message with SYNC=4 instead. With full "before"
+ * (the default) the message is sent before the block that does not fit, so that I-CNT ends between two blocks; with
+ * "after" it includes that block. Invariant: the sum of all I-CNT values sent since a synchronizing message, plus
+ * `icnt`, is the number of halfwords retired since. Example: a counter of 4 bits. "Before" it is full at 16: with
+ * I-CNT 14 a block of 3 halfwords sends 14 and leaves 3. "After" it is full at 8: with I-CNT 6 the same block makes
+ * 9, which is sent, and leaves 0. */
 #include "encoder/state.h"
 
 enum {
@@ -9,8 +17,8 @@ enum {
     PUSH = 1 << 3,
     POP = 1 << 4,
     TRAP = 1 << 5,
-    DIRECT = 1 << 6,   /* inferable jump: nothing, or TAKEN with all-jumps */
-    CONSTANT = 1 << 7, /* sijump means something */
+    DIRECT = 1 << 6,   /* inferable jump: no action, or TAKEN with all-jumps */
+    CONSTANT = 1 << 7, /* sijump is significant: the jump may be sequentially inferable (section 11.1) */
 };
 
 static const uint8_t ACTIONS[16] = {
@@ -35,8 +43,8 @@ unsigned ntr_enc_trap_btype(const ntr_encoder *e, unsigned itype) {
     return itype == NTR_ITYPE_EXCEPTION ? NTR_BTYPE_EXCEPTION : NTR_BTYPE_INTERRUPT;
 }
 
-/* I-CNT is full: send it. In BTM this may be a synchronizing message instead. */
-static bool spill_icnt(ntr_encoder *e, uint64_t next) {
+/* Sends the full I-CNT. Returns true if it was sent as a synchronizing message. */
+static bool send_full_icnt(ntr_encoder *e, uint64_t next) {
     if (e->config.icnt_full_sync) {
         ntr_enc_icnt_sync(e, next);
         return true;
@@ -49,23 +57,24 @@ static bool spill_icnt(ntr_encoder *e, uint64_t next) {
     return false;
 }
 
-/* Count the block; *inside tells whether the instructions before it are in the same span. */
+/* Adds the block to I-CNT. *inside: I-CNT already counts the instructions before the block. */
 static void count_halfwords(ntr_encoder *e, const ntr_ingress *b, bool *inside) {
-    if (!e->config.full_after && e->icnt && e->icnt + b->iretire >= e->icnt_full && spill_icnt(e, b->iaddr))
+    if (!e->config.full_after && e->icnt && e->icnt + b->iretire >= e->icnt_full && send_full_icnt(e, b->iaddr))
         ntr_enc_ownership_sync(e, b);
     *inside = e->icnt != 0;
     e->icnt += b->iretire;
     if (!e->config.full_after || e->icnt < e->icnt_full) return;
     if (e->config.icnt_full_sync) e->sync_wanted |= 1u << NTR_SYNC_ICNT_FULL;
-    else spill_icnt(e, 0);
+    else send_full_icnt(e, 0);
 }
 
 static void wait_for(ntr_encoder *e, pending_kind kind, unsigned btype, uint64_t expected) {
     e->pending = (pending_branch){.kind = (uint8_t)kind, .btype = (uint8_t)btype, .expected = expected, .time = e->now};
 }
 
-/* LUI or AUIPC directly before the jump made its target: a reader can infer it, if it sees both in one
- * span. A co-routine swap is left to the return stack when there is one. */
+/* Returns true if LUI or AUIPC directly before the jump made its target (section 11.1). A decoder can infer the
+ * target only if it walks both instructions with the same message. A co-routine swap uses the return stack when
+ * there is one. */
 static bool is_constant_jump(const ntr_encoder *e, const ntr_ingress *b, unsigned actions, bool inside) {
     if (!b->sijump || !e->params.sequential_jump || !(actions & CONSTANT)) return false;
     if (actions & POP && e->params.implicit_return != NTR_RETURN_OFF) return false;

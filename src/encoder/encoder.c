@@ -1,4 +1,4 @@
-/* The encoder: one block through all its parts, and its life. */
+/* The encoder: allocation, the order of the steps for one block, and run-time control. */
 #include "base/config.h"
 #include "base/allocator.h"
 #include "encoder/quick.h"
@@ -6,12 +6,12 @@
 
 #include <string.h>
 
-enum { RUN_ICNT_BITS = 16 }; /* I-CNT has at least so many bits: a run fits */
+enum { RUN_ICNT_BITS = 16 }; /* least width of I-CNT that holds a run */
 
 /* ---- configuration in use -------------------------------------------------------------------------- */
 
-/* Which configurations allow runs (run.h), and the quick way through them. */
-static void adopt_runs(ntr_encoder *e) {
+/* Decides if this configuration allows runs (run.h), and their fast path. */
+static void set_run_modes(ntr_encoder *e) {
     const ntr_encoder_config *c = &e->config;
     e->takes_runs = !c->fifo_bytes && !e->filtered && !c->ownership && !c->params.all_jumps && c->itype_width == 4 &&
                     !c->icnt_full_sync && c->icnt_bits >= RUN_ICNT_BITS && !c->sync_exact &&
@@ -21,7 +21,7 @@ static void adopt_runs(ntr_encoder *e) {
                     !c->full_after && !c->empty_hist;
 }
 
-static void adopt(ntr_encoder *e, const ntr_encoder_config *config) {
+static void use_config(ntr_encoder *e, const ntr_encoder_config *config) {
     const ntr_allocator *allocator = config->allocator;
     e->config = *config;
     e->config.allocator = allocator;
@@ -33,18 +33,18 @@ static void adopt(ntr_encoder *e, const ntr_encoder_config *config) {
     e->repeat_branch = c->repeat_branch || (!e->htm && c->repeated_history);
     e->timestamps = c->params.timestamps == NTR_TIMESTAMPS_ON;
     e->filtered = c->filter_count || c->qualify;
-    /* "after": the top bit tells that the counter is full; "before": every value that fits is used. */
+    /* "after": the counter is full when its top bit is set; "before": every value that fits is used. */
     e->icnt_full = 1ull << (c->full_after ? c->icnt_bits - 1 : c->icnt_bits);
     e->hist_full = 1ull << (c->hist_bits - 1);
     e->compare_mask = c->params.implicit_return == NTR_RETURN_PARTIAL ? ((1ull << c->compare_bits) - 1) << 1 : UINT64_MAX;
     if (c->params.xlen == 32) e->compare_mask &= UINT32_MAX;
     e->sync_period = 1ull << (c->sync_max + 4);
-    adopt_runs(e);
+    set_run_modes(e);
     e->simple = e->htm && !e->timestamps && !e->filtered && !c->fifo_bytes && !c->full_after &&
                 c->sync_mode <= NTR_SYNC_MODE_MESSAGES;
 }
 
-/* State of an encoder that has just been switched on; counters of what was sent go on. */
+/* Sets the state of an encoder that has just been enabled. The statistics are kept. */
 static void restart(ntr_encoder *e) {
     e->active = e->closing = e->off_after_cycle = e->announced = e->started = false;
     e->start_reason = e->config.start_sync;
@@ -89,7 +89,7 @@ ntr_encoder *ntr_encoder_new(const ntr_encoder_config *given, ntr_status *status
     ntr_encoder *e = ntr_alloc(config.allocator, 1, sizeof *e);
     *status = e ? NTR_OK : NTR_E_MEMORY;
     if (!e) return NULL;
-    adopt(e, &config);
+    use_config(e, &config);
     *status = make_parts(e);
     if (*status != NTR_OK) {
         ntr_encoder_free(e);
@@ -117,14 +117,14 @@ ntr_status ntr_encoder_reconfigure(ntr_encoder *e, const ntr_encoder_config *con
     next.sink_user = e->config.sink_user;
     next.allocator = e->config.allocator;
     ntr_encoder fresh = {0};
-    adopt(&fresh, &next);
+    use_config(&fresh, &next);
     status = make_parts(&fresh);
     if (status != NTR_OK) {
         free_parts(&fresh);
         return status;
     }
     free_parts(e);
-    adopt(e, &next);
+    use_config(e, &next);
     e->fifo = fresh.fifo;
     e->patterns = fresh.patterns;
     restart(e);
@@ -140,11 +140,12 @@ ntr_status ntr_enc_result(ntr_encoder *e) {
     return failure;
 }
 
-/* Everything since the first lost message is given up; the next block starts anew with SYNC=7. */
+/* Sends the pending Error if it can. What was counted since the first lost message is lost; the next block opens a
+ * window with SYNC=7. */
 static void recover(ntr_encoder *e, bool force) {
-    if (!e->loss.owed) return;
+    if (!e->loss.pending) return;
     ntr_enc_recover(e, force);
-    if (e->loss.owed) return;
+    if (e->loss.pending) return;
     e->stats.lost_halfwords += e->icnt;
     e->icnt = 0;
     e->active = e->closing = false;
@@ -203,7 +204,7 @@ ntr_status ntr_encoder_stop(ntr_encoder *e, uint64_t next, unsigned evcode) {
 
 ntr_status ntr_encoder_flush(ntr_encoder *e) {
     ntr_enc_fifo_drain(e);
-    recover(e, e->fifo.head == e->fifo.tail); /* a sink that takes nothing now is asked again */
+    recover(e, e->fifo.head == e->fifo.tail); /* a message that the sink refused is offered again */
     ntr_enc_fifo_drain(e);
     return ntr_enc_result(e);
 }
@@ -212,7 +213,7 @@ const char *ntr_encoder_error(const ntr_encoder *e) { return e->error; }
 
 /* ---- control ---------------------------------------------------------------------------------------- */
 
-/* Tracing was switched off: at once, unless a jump still waits for its target. */
+/* Tracing was switched off: closes the window now, or at the next block if a jump waits for its target. */
 static void switched_off(ntr_encoder *e) {
     if (e->active && !ntr_enc_needs_address(e)) ntr_enc_close(e, NTR_ADDRESS_UNKNOWN, NTR_EVCODE_DISABLED);
     else if (!e->active && e->down) ntr_enc_announce(e, NTR_EVCODE_DISABLED);
@@ -268,7 +269,7 @@ void ntr_encoder_status_get(const ntr_encoder *e, ntr_encoder_status *status) {
     status->enabled = e->enabled;
     status->tracing = e->tracing;
     status->active = e->active;
-    status->empty = e->fifo.head == e->fifo.tail && !e->loss.owed && !(e->active && !(e->enabled && e->tracing));
+    status->empty = e->fifo.head == e->fifo.tail && !e->loss.pending && !(e->active && !(e->enabled && e->tracing));
     status->stall_or_overflow = e->stall_or_overflow;
     status->fifo_used = e->fifo.used;
 }

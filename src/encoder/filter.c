@@ -1,4 +1,10 @@
-/* Filters: which blocks are traced. Trace control interface section 5. */
+/* Filters: which blocks are traced. Trace Control section 5.
+ *
+ * A block is traced if one of the filters matches it, or if there is no filter. A filter matches if all its
+ * conditions hold. Conditions on exceptions and interrupts are windows: the filter matches from the listed trap to
+ * the trap return that belongs to it. Nested traps are counted in `filter_depth`. Every filter sees every block,
+ * traced or not, so that the depth stays correct. Example: "interrupt=5" traces the handler of interrupt 5 with the
+ * traps that interrupt it. */
 #include "base/number.h"
 #include "encoder/state.h"
 
@@ -12,7 +18,7 @@ static bool is_listed(const ntr_filter *f, const ntr_ingress *b) {
     return !f->causes || (b->cause < 64 && f->causes >> b->cause & 1);
 }
 
-/* The window opens with a listed trap (its block belongs to it) and closes behind the return from it. */
+/* The window opens with the block that ends in a listed trap and closes after the block with the return from it. */
 static bool in_trap_window(const ntr_filter *f, uint32_t *depth, const ntr_ingress *b) {
     bool inside = *depth != 0;
     bool trap = b->itype == NTR_ITYPE_EXCEPTION || b->itype == NTR_ITYPE_INTERRUPT;

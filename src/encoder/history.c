@@ -1,4 +1,15 @@
-/* HIST: the register, and equal registers in a row as one message. N-Trace 1.0 sections 7.2 and 11.3. */
+/* Branch history: the HIST register and ResourceFull. N-Trace 1.0 sections 6.8, 7.2 and 11.3.
+ *
+ * HIST holds one bit per branch, the newest in bit 0, below a stop-bit. When the register is full it is sent as
+ * ResourceFull with RCODE 1, and starts again empty. HIST of the next branch message holds the rest.
+ *
+ * Repeated history: with `repeated_history` a full register is held back in `held`, and equal registers that follow
+ * are counted. Another value, a full HREPEAT or the end of the history sends them: as RCODE 2 with the count, or as
+ * RCODE 1 if the count is 1. Invariant: history in order is what was sent, then held.count times held.rdata, then
+ * `hist`. Without `whole_repeats` patterns.c does all this and finds repeats that do not fill a register.
+ *
+ * Full "before" and "after" (`full_after`): "before" sends the full register when one more branch comes, so that a
+ * branch message that comes first can still use it. "after" sends it as soon as it is full. */
 #include "encoder/state.h"
 
 void ntr_enc_history_send(ntr_encoder *e, uint64_t rdata, uint32_t count, uint64_t time) {
@@ -16,8 +27,8 @@ void ntr_enc_history_flush(ntr_encoder *e) {
     if (held.count) ntr_enc_history_send(e, held.rdata, held.count, held.time);
 }
 
-/* The register is full: send it, or hold it back while the same comes again. */
-static void spill(ntr_encoder *e) {
+/* Sends the full register, or holds it back to count equal ones. */
+static void send_full_register(ntr_encoder *e) {
     uint64_t rdata = e->hist;
     e->hist = HIST_EMPTY;
     if (!e->config.repeated_history) {
@@ -35,14 +46,14 @@ void ntr_enc_history_append(ntr_encoder *e, unsigned taken) {
         ntr_enc_patterns_append(e, taken);
         return;
     }
-    if (e->hist >= e->hist_full) spill(e); /* "before": it waits, full, for the branch that does not fit */
+    if (e->hist >= e->hist_full) send_full_register(e); /* "before": this branch does not fit */
     e->hist = e->hist << 1 | taken;
-    if (e->config.full_after && e->hist >= e->hist_full) spill(e);
+    if (e->config.full_after && e->hist >= e->hist_full) send_full_register(e);
 }
 
-uint64_t ntr_enc_history_whole(const ntr_encoder *e) {
+uint64_t ntr_enc_history_unsent(const ntr_encoder *e) {
     if (e->history_sent) return 0;
-    if (e->patterns) return ntr_enc_patterns_whole(e);
+    if (e->patterns) return ntr_enc_patterns_unsent(e);
     return e->held.count ? 0 : e->hist;
 }
 
@@ -52,8 +63,8 @@ void ntr_enc_history_append_many(ntr_encoder *e, uint64_t outcomes, unsigned cou
         return;
     }
     while (count) {
-        if (e->hist >= e->hist_full) spill(e);
-        unsigned room = ntr_enc_history_room(e), taken = count < room ? count : room;
+        if (e->hist >= e->hist_full) send_full_register(e);
+        unsigned space = ntr_enc_history_space(e), taken = count < space ? count : space;
         count -= taken;
         e->hist = e->hist << taken | (outcomes >> count & ((1ull << taken) - 1));
     }

@@ -1,4 +1,4 @@
-/* Options by name: one table for command line, plugin and topology files. */
+/* Encoder options by name: one table for the command line, the plugin and topology files. */
 #include "base/choice.h"
 #include "base/config.h"
 #include "base/member.h"
@@ -14,12 +14,12 @@ typedef int (*option_get)(const ntr_encoder_config *config, char *out, size_t ca
 
 typedef struct option_row {
     ntr_encoder_option option;
-    size_t offset, size; /* of the member; size 0: `set` and `get` know */
+    size_t offset, size; /* of the member; size 0: `set` and `get` access it */
     option_set set;
     option_get get;
 } option_row;
 
-/* ---- words ---------------------------------------------------------------------------------------- */
+/* ---- words and numbers ---------------------------------------------------------------------------------------- */
 
 static int word_at(const char *words, uint64_t place, char *out, size_t capacity) {
     size_t length;
@@ -58,7 +58,7 @@ static ntr_status set_best(ntr_encoder_config *config, const char *value) {
     bool on;
     if (!is_switch(value, &on)) return NTR_E_SYNTAX;
     if (!on) return NTR_OK;
-    /* Not extend_addr: it costs a byte wherever the top bit sent is a one, and gains little as U-ADDR is an XOR. */
+    /* Without extend_addr: it costs a byte if the highest bit sent is 1, and saves little, as U-ADDR is an XOR. */
     config->mode = NTR_INST_MODE_HTM;
     config->params.implicit_return = NTR_RETURN_FULL;
     config->params.return_stack = RETURN_STACK_MAX;
@@ -206,7 +206,7 @@ static int get_row(const ntr_encoder_config *config, const option_row *r, char *
     if (r->get) return text_length(r->get(config, out, capacity), capacity);
     uint64_t value = ntr_member_get(config, r->offset, r->size);
     if (r->option.numeric) return text_length(snprintf(out, capacity, "%" PRIu64, value), capacity);
-    if (r->option.argument == NTR_OPTION_FLAG) value = value == 1; /* a member that holds a SWITCH has more values */
+    if (r->option.argument == NTR_OPTION_FLAG) value = value == 1; /* a SWITCH has more values than off and on */
     return text_length(word_at(r->option.value, value, out, capacity), capacity);
 }
 

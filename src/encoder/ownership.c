@@ -1,13 +1,18 @@
-/* Ownership messages. N-Trace 1.0 section 6.1. */
+/* Ownership messages. N-Trace 1.0 section 6.1.
+ *
+ * After every synchronizing message, and at the start of a window, the privilege mode and the contexts are reported,
+ * as a decoder may start there. Between them only changes are reported: the privilege mode alone when the context is
+ * not reported by the block (ctype UNREPORTED), else the contexts. With hcontext there are two messages; their order
+ * is a choice (OQ-16, `scontext_first`). */
 #include "encoder/state.h"
 #include "trace/ownership.h"
 
-/* V and PRV by ntr_priv. */
+/* V and PRV of PROCESS by ntr_priv. */
 static const struct {
     uint8_t v, prv;
 } MODES[8] = {[NTR_PRIV_S] = {0, 1}, [NTR_PRIV_M] = {0, 3}, [NTR_PRIV_VU] = {1, 0}, [NTR_PRIV_VS] = {1, 1}};
 
-static void tell(ntr_encoder *e, const ntr_ingress *b, unsigned format, uint64_t context) {
+static void send_ownership(ntr_encoder *e, const ntr_ingress *b, unsigned format, uint64_t context) {
     ntr_message *m = ntr_enc_message(e, NTR_TCODE_OWNERSHIP);
     uint64_t process = format | (unsigned)MODES[b->priv].prv << NTR_PROCESS_PRV | (unsigned)MODES[b->priv].v << NTR_PROCESS_V |
                        context << NTR_PROCESS_CONTEXT;
@@ -15,35 +20,35 @@ static void tell(ntr_encoder *e, const ntr_ingress *b, unsigned format, uint64_t
     ntr_enc_send(e, m, e->now);
 }
 
-static void tell_contexts(ntr_encoder *e, const ntr_ingress *b, bool scontext, bool hcontext) {
+static void send_contexts(ntr_encoder *e, const ntr_ingress *b, bool scontext, bool hcontext) {
     bool first = e->config.scontext_first;
-    if (scontext && first) tell(e, b, NTR_FORMAT_SCONTEXT, b->scontext);
-    if (hcontext) tell(e, b, NTR_FORMAT_HCONTEXT, b->hcontext);
-    if (scontext && !first) tell(e, b, NTR_FORMAT_SCONTEXT, b->scontext);
+    if (scontext && first) send_ownership(e, b, NTR_FORMAT_SCONTEXT, b->scontext);
+    if (hcontext) send_ownership(e, b, NTR_FORMAT_HCONTEXT, b->hcontext);
+    if (scontext && !first) send_ownership(e, b, NTR_FORMAT_SCONTEXT, b->scontext);
 }
 
 static void remember(ntr_encoder *e, const ntr_ingress *b) {
-    e->told_priv = b->priv;
-    e->told_scontext = b->scontext;
-    e->told_hcontext = b->hcontext;
+    e->sent_priv = b->priv;
+    e->sent_scontext = b->scontext;
+    e->sent_hcontext = b->hcontext;
 }
 
 void ntr_enc_ownership_sync(ntr_encoder *e, const ntr_ingress *b) {
     if (e->config.ownership == NTR_OWNERSHIP_OFF) return;
-    tell_contexts(e, b, true, e->config.ownership == NTR_OWNERSHIP_HCONTEXT);
+    send_contexts(e, b, true, e->config.ownership == NTR_OWNERSHIP_HCONTEXT);
     remember(e, b);
 }
 
-/* A reported context that is the same again is told all the same: its CSR was written. */
+/* A context that the block reports is sent even if its value is unchanged: the CSR was written. */
 void ntr_enc_ownership_change(ntr_encoder *e, const ntr_ingress *b) {
     if (e->config.ownership == NTR_OWNERSHIP_OFF) return;
     if (b->ctype == NTR_CTYPE_UNREPORTED) {
-        if (b->priv == e->told_priv) return;
-        tell(e, b, NTR_FORMAT_PRIVILEGE, 0);
-        e->told_priv = b->priv;
+        if (b->priv == e->sent_priv) return;
+        send_ownership(e, b, NTR_FORMAT_PRIVILEGE, 0);
+        e->sent_priv = b->priv;
         return;
     }
-    bool hcontext = e->config.ownership == NTR_OWNERSHIP_HCONTEXT && b->hcontext != e->told_hcontext;
-    tell_contexts(e, b, b->scontext != e->told_scontext || !hcontext, hcontext);
+    bool hcontext = e->config.ownership == NTR_OWNERSHIP_HCONTEXT && b->hcontext != e->sent_hcontext;
+    send_contexts(e, b, b->scontext != e->sent_scontext || !hcontext, hcontext);
     remember(e, b);
 }

@@ -1,19 +1,22 @@
-/* The quick way through the encoder: a block that only counts, when nothing else is going on.
+/* Fast path of the encoder for blocks that only add to I-CNT and HIST.
  *
- * Most blocks end in a branch or in nothing that needs a message. Whoever knows that a block is consistent
- * with the one before (the classifier) may offer it here; what is not that simple goes through ntr_encoder_push. */
+ * Most blocks end without a jump or in a branch, and need no message. A caller that knows that the block follows the
+ * previous one (the classifier) calls ntr_enc_quick first, and ntr_encoder_push if it returns false.
+ * Invariant: if ntr_enc_quick returns true, the state of the encoder is the same as after ntr_encoder_push. */
 #ifndef NTR_ENCODER_QUICK_H
 #define NTR_ENCODER_QUICK_H
 
 #include "encoder/state.h"
 
-/* Does the state of the encoder allow it? To be asked again whenever anything but a quick block has happened. */
+/* Returns true if the state of the encoder allows the fast path. ntr_enc_result stores the answer in `quiet` after
+ * every other call, as only those change it. */
 static inline bool ntr_enc_is_quiet(const ntr_encoder *e) {
     return e->simple && e->active && e->pending.kind == PENDING_NONE &&
            !(e->sync_wanted | e->periodic_due | e->closing | e->off_after_cycle | e->down);
 }
 
-/* Count a block that ends in nothing (`taken` < 0) or in a branch. False: not done, push it. */
+/* Counts a block that ends without a jump (`taken` < 0) or in a branch (`taken` 0 or 1). Returns false, without
+ * effect, if the block needs ntr_encoder_push. */
 static inline bool ntr_enc_quick(ntr_encoder *e, uint32_t halfwords, int taken) {
     if (!e->quiet || e->icnt + halfwords >= e->icnt_full) return false;
     if (taken >= 0) {

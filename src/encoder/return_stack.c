@@ -1,6 +1,11 @@
-/* Calls remembered for implicit returns. N-Trace 1.0 section 11.2.
+/* Return stack for implicit returns. N-Trace 1.0 section 11.2.
  *
- * A ring: the oldest entry is dropped when it is full. Counting keeps the number of entries alone. */
+ * A call pushes its return address, a return pops it. If the return goes to that address, no message is sent: the
+ * decoder has the same stack and infers the target. The stack is a ring of `return_stack` entries; when it is full,
+ * a push overwrites the oldest entry. Invariant: the decoder's stack has the same entries, as both are cleared by a
+ * synchronizing message. In the mode NTR_RETURN_COUNT addresses are not compared: only the number of entries
+ * matters. Example: main calls f, f returns to main: the stack is empty, and the stream has no message for the
+ * return. */
 #include "encoder/state.h"
 
 void ntr_enc_stack_push(ntr_encoder *e, uint64_t address) {

@@ -1,5 +1,9 @@
-/* Runs: many blocks through the parts of the encoder at once. Traps, halts and changes of context are not part of a run;
- * they are pushed as blocks. */
+/* Runs: many blocks in one call (run.h). Traps, halts and changes of context are not part of a run; they are pushed as
+ * blocks.
+ *
+ * A run takes one of two ways. The fast path handles configurations where every message depends on I-CNT, HIST and the
+ * reference alone, and writes messages of up to 8 bytes in one register. The general path gives the run as one block to
+ * the functions of the encoder. Invariant: both make the same messages and leave the same state. */
 #include "encoder/run.h"
 #include "encoder/state.h"
 #include "message/layout.h"
@@ -29,7 +33,7 @@ bool ntr_enc_takes_runs(const ntr_encoder *e) { return e->takes_runs; }
 unsigned ntr_enc_run_branches(const ntr_encoder *e) {
     if (!e->timestamps) return BRANCHES_MAX;
     if (!e->active || e->sync_wanted || e->periodic_due) return 0;
-    return e->htm ? ntr_enc_history_room(e) + !e->config.full_after : BRANCHES_MAX;
+    return e->htm ? ntr_enc_history_space(e) + !e->config.full_after : BRANCHES_MAX;
 }
 
 static bool is_consistent(const ntr_encoder *e, const ntr_enc_run *r) {
@@ -37,14 +41,14 @@ static bool is_consistent(const ntr_encoder *e, const ntr_enc_run *r) {
            !is_in(r->itype, NOT_4_BIT | TRAPS) && r->branches <= BRANCHES_MAX && (e->htm || !r->outcomes);
 }
 
-/* ---- the quick way: the same messages in fewer steps ------------------------------------------------------------ */
+/* ---- fast path: the same messages in fewer steps ---------------------------------------------------------------- */
 
 static bool is_quick(const ntr_encoder *e, const ntr_enc_run *r) {
     return e->quick_runs && e->active && !e->sync_wanted && !e->periodic_due && e->pending.kind <= PENDING_INDIRECT &&
            e->icnt + r->iretire < e->icnt_full;
 }
 
-/* Give a message to the sink. Counters that this configuration does not use are left alone. */
+/* Gives a message to the sink. Counters that these configurations do not use are not updated. */
 static void quick_send(ntr_encoder *e, const uint8_t *bytes, size_t size) {
     e->stats.messages++;
     e->stats.bytes += size;
@@ -53,13 +57,15 @@ static void quick_send(ntr_encoder *e, const uint8_t *bytes, size_t size) {
     if (status != NTR_OK && e->failure == NTR_OK) e->failure = status;
 }
 
-/* TCODE, SRC and the fixed field behind them, which has `more_bits` bits. */
+/* Returns TCODE, SRC and the fixed field after them, which is `more` with `more_bits` bits; *bits is their total
+ * width. */
 static uint64_t quick_head(const ntr_encoder *e, unsigned tcode, unsigned more, unsigned more_bits, unsigned *bits) {
     unsigned src_bits = e->params.src_bits;
     *bits = TCODE_BITS + src_bits + more_bits;
     return tcode | (src_bits ? (uint64_t)e->config.src_id << TCODE_BITS : 0) | (uint64_t)more << (TCODE_BITS + src_bits);
 }
 
+/* Sends a branch message of more than 8 bytes. */
 static void long_branch(ntr_encoder *e, uint64_t head, unsigned head_bits, uint64_t uaddr) {
     uint8_t bytes[NTR_QUICK_ROOM];
     ntr_quick_writer w = {.at = bytes};
@@ -75,7 +81,8 @@ static void long_branch(ntr_encoder *e, uint64_t head, unsigned head_bits, uint6
     quick_send(e, bytes, (size_t)(w.at - bytes));
 }
 
-/* IndirectBranch or IndirectBranchHist to `target`. Returns its size and its bytes when it has at most 8; else 0. */
+/* Sends IndirectBranch or IndirectBranchHist to `target`. Returns its size and bytes if it has at most 8 bytes, else
+ * 0. */
 static unsigned quick_branch(ntr_encoder *e, uint64_t target, uint8_t bytes[8]) {
     bool has_history = e->hist != HIST_EMPTY;
     unsigned tcode = NTR_TCODE_INDIRECT_BRANCH, head_bits;
@@ -102,7 +109,7 @@ static unsigned quick_branch(ntr_encoder *e, uint64_t target, uint8_t bytes[8]) 
     return is_short ? w.groups : 0;
 }
 
-/* ResourceFull: HIST is full and one more branch comes. */
+/* Sends ResourceFull: HIST is full and one more branch comes. */
 static void quick_full(ntr_encoder *e) {
     unsigned head_bits;
     uint64_t head = quick_head(e, NTR_TCODE_RESOURCE_FULL, NTR_RCODE_HIST, RCODE_BITS, &head_bits);
@@ -119,13 +126,13 @@ static void quick_full(ntr_encoder *e) {
 static void quick_history(ntr_encoder *e, uint64_t outcomes, unsigned count) {
     while (count) {
         if (e->hist >= e->hist_full) quick_full(e);
-        unsigned room = ntr_enc_history_room(e), taken = count < room ? count : room;
+        unsigned space = ntr_enc_history_space(e), taken = count < space ? count : space;
         count -= taken;
         e->hist = e->hist << taken | (outcomes >> count & ((1ull << taken) - 1));
     }
 }
 
-/* Has nothing been counted since the last message, and was its address this one? */
+/* Returns true if nothing has been counted since the last message, and its address was `iaddr`. */
 static bool is_fresh(const ntr_encoder *e, uint64_t iaddr) {
     return e->hist == HIST_EMPTY && !e->history_sent && !e->icnt && !e->pending.kind && e->ref == iaddr;
 }
@@ -143,16 +150,16 @@ static void quick_run(ntr_encoder *e, const ntr_enc_run *r) {
     e->quiet = false;
 }
 
-/* ---- the careful way -------------------------------------------------------------------------------------------- */
+/* ---- general path ----------------------------------------------------------------------------------------------- */
 
-static void careful_run(ntr_encoder *e, const ntr_enc_run *r) {
+static void general_run(ntr_encoder *e, const ntr_enc_run *r) {
     if (e->timestamps) ntr_enc_clock_set(e, r->time);
     if (e->active) ntr_enc_resolve(e, r->iaddr);
     else ntr_enc_start(e, r->iaddr);
     e->started = true;
     e->down = e->in_debug = false;
     if (e->htm && r->branches) ntr_enc_history_append_many(e, r->outcomes, r->branches);
-    /* For the counters, the run is one block that ends where its last block ends. */
+    /* The counters see the run as one block that ends where the last block ends. */
     const ntr_ingress last = {.iaddr = r->end - 2 * (uint64_t)r->iretire,
                               .iretire = r->iretire,
                               .itype = r->itype,
@@ -168,7 +175,7 @@ ntr_status ntr_enc_push_run(ntr_encoder *e, const ntr_enc_run *r) {
     if (!e->enabled || !e->tracing) return NTR_OK;
     e->follow_known = false;
     if (is_quick(e, r)) quick_run(e, r);
-    else careful_run(e, r);
+    else general_run(e, r);
     return ntr_enc_result(e);
 }
 
@@ -190,8 +197,8 @@ uint64_t ntr_enc_repeatable(const ntr_encoder *e, uint64_t iaddr) {
     uint64_t left = e->sync_period - e->sync_count;
     switch (e->config.sync_mode) {
     case NTR_SYNC_MODE_MESSAGES: return left;
-    case NTR_SYNC_MODE_HALFWORDS:
-        return (left - 1) / (RUN_IRETIRE_MAX - 1); /* the run that makes it due has it as its message */
+    /* The message of the run that ends the period is the synchronizing one, which is not a repeat. */
+    case NTR_SYNC_MODE_HALFWORDS: return (left - 1) / (RUN_IRETIRE_MAX - 1);
     default: return UINT64_MAX;
     }
 }

@@ -1,8 +1,15 @@
-/* Messages on their way out: SRC and TSTAMP, bytes, loss and recovery, RepeatBranch. */
+/* Sending messages: SRC and TSTAMP, bytes, RepeatBranch, loss and recovery. N-Trace 1.0 sections 6.4 and 6.11.
+ *
+ * Loss. A message that does not fit into the FIFO is lost, and all messages after it are lost too, so that the
+ * stream has one gap instead of many. When the FIFO has drained to `fifo_restart` bytes and has space for Error and
+ * the synchronizing message, Error is sent with ECODE of the kinds of messages lost, and the next block starts with
+ * SYNC=7. Invariant: a message that is lost leaves the reference of TSTAMP unchanged, so that the decoder, which
+ * never sees it, computes the same time. Example: with 76 bytes of FIFO and a sink that takes nothing, messages are
+ * kept until 76 bytes are stored; later ones are only counted in lost_messages. */
 #include "encoder/state.h"
 #include "message/sets.h"
 
-/* ECODE: what kind of message was lost (section 6.4). */
+/* ECODE: kinds of messages lost (section 6.4). */
 enum { ECODE_PROGRAM_TRACE = 1 << 2, ECODE_OWNERSHIP = 1 << 3 };
 
 ntr_message *ntr_enc_message(ntr_encoder *e, unsigned tcode) {
@@ -13,8 +20,8 @@ ntr_message *ntr_enc_message(ntr_encoder *e, unsigned tcode) {
     return m;
 }
 
-/* Halfwords that only this message tells. */
-static uint64_t told_halfwords(const ntr_encoder *e, const ntr_message *m) {
+/* Returns the halfwords that are lost with this message. */
+static uint64_t carried_halfwords(const ntr_encoder *e, const ntr_message *m) {
     if (m->tcode == NTR_TCODE_REPEAT_BRANCH) return m->bcnt * e->last.icnt;
     if (m->tcode == NTR_TCODE_RESOURCE_FULL) return m->rcode == NTR_RCODE_ICNT ? m->rdata0 : 0;
     return NTR_HAS(m, ICNT) ? m->icnt : 0;
@@ -25,12 +32,12 @@ static void lose(ntr_encoder *e, const ntr_message *m, uint32_t size, uint64_t t
         e->stats.losing = true;
         e->stats.overflows++;
         e->stall_or_overflow = true;
-        if (!e->loss.owed) e->loss = (loss){.owed = true, .time = time};
+        if (!e->loss.pending) e->loss = (loss){.pending = true, .time = time};
     }
     e->loss.ecode |= ntr_has_role(m->tcode, NTR_ROLE_CONTEXT) ? ECODE_OWNERSHIP : ECODE_PROGRAM_TRACE;
     e->stats.lost_messages++;
     e->stats.lost_bytes += size;
-    e->stats.lost_halfwords += told_halfwords(e, m);
+    e->stats.lost_halfwords += carried_halfwords(e, m);
 }
 
 void ntr_enc_keep(ntr_encoder *e, unsigned tcode, const uint8_t *bytes, uint32_t size) {
@@ -46,12 +53,12 @@ void ntr_enc_keep(ntr_encoder *e, unsigned tcode, const uint8_t *bytes, uint32_t
     if (status != NTR_OK && e->failure == NTR_OK) e->failure = status;
 }
 
-static bool has_room(ntr_encoder *e, uint32_t size) {
-    if (!ntr_enc_fifo_exists(e) || ntr_enc_fifo_room(e, size)) return true;
+static bool has_space(ntr_encoder *e, uint32_t size) {
+    if (!ntr_enc_fifo_exists(e) || ntr_enc_fifo_has_space(e, size)) return true;
     return e->config.stall && ntr_enc_fifo_stall(e, size);
 }
 
-/* A lost message must not move the time that differences are counted from. */
+/* Sends or loses the message. Repeats of the last branch message are sent before it. */
 void ntr_enc_send(ntr_encoder *e, ntr_message *m, uint64_t time) {
     if (m->tcode != NTR_TCODE_REPEAT_BRANCH && e->last.repeats) {
         ntr_message waiting = *m;
@@ -65,7 +72,7 @@ void ntr_enc_send(ntr_encoder *e, ntr_message *m, uint64_t time) {
     int size = ntr_message_encode(&e->params, m, bytes, sizeof bytes);
     if (size < 0) {
         if (e->failure == NTR_OK) e->failure = (ntr_status)size;
-    } else if (!e->stats.losing && has_room(e, (uint32_t)size)) {
+    } else if (!e->stats.losing && has_space(e, (uint32_t)size)) {
         ntr_enc_keep(e, m->tcode, bytes, (uint32_t)size);
     } else {
         e->reported = reported;
@@ -81,7 +88,7 @@ void ntr_enc_repeat_flush(ntr_encoder *e) {
     ntr_enc_send(e, m, e->last.time);
 }
 
-/* Bytes that Error, the sync behind it and its Ownership messages may need. */
+/* Returns the bytes that Error, the synchronizing message after it and its Ownership messages need at most. */
 static uint32_t recovery_bytes(const ntr_encoder *e) {
     enum { ERROR_BYTES = 16, SYNC_BYTES = 30, OWNERSHIP_BYTES = 25 };
     uint32_t need = ERROR_BYTES + SYNC_BYTES + (uint32_t)OWNERSHIP_BYTES * e->config.ownership;
@@ -89,13 +96,13 @@ static uint32_t recovery_bytes(const ntr_encoder *e) {
 }
 
 void ntr_enc_recover(ntr_encoder *e, bool force) {
-    if (!e->loss.owed) return;
+    if (!e->loss.pending) return;
     uint32_t used = e->fifo.used;
-    if (!force && (used > e->config.fifo_restart || !ntr_enc_fifo_room(e, recovery_bytes(e))) && used) return;
-    e->stats.lost_halfwords += e->last.repeats * e->last.icnt; /* repeats of what may be lost, too */
+    if (!force && (used > e->config.fifo_restart || !ntr_enc_fifo_has_space(e, recovery_bytes(e))) && used) return;
+    e->stats.lost_halfwords += e->last.repeats * e->last.icnt; /* the message that they repeat may be lost */
     e->last.repeats = 0;
     e->stats.losing = false;
-    e->loss.owed = false;
+    e->loss.pending = false;
     ntr_message *m = ntr_enc_message(e, NTR_TCODE_ERROR);
     NTR_SET(m, ETYPE, etype, NTR_ETYPE_OVERRUN);
     NTR_SET(m, ECODE, ecode, e->loss.ecode);

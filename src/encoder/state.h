@@ -1,16 +1,28 @@
-/* The encoder's state, and what its parts do with it. Private to the encoder's files.
+/* State of the encoder, and the functions of its files. Private to src/encoder.
  *
- * A block passes through the parts in this order:
- *   check     is it consistent                              check.c
- *   filter    do the filters let it pass                    filter.c
- *   window    does tracing start or stop here               window.c
- *   branch    the message that waited for this address      branch.c
- *   ownership has the context changed                       ownership.c
- *   count     I-CNT, HIST and the next message to wait for  count.c
- * and every message through these:
- *   clock     TSTAMP                                        clock.c
- *   send      bytes, loss, repeats                          send.c
- *   fifo      room and rate                                 fifo.c */
+ * A block passes through these files in this order:
+ *   check.c       the block is checked for consistency
+ *   filter.c      the filters decide whether the block is traced
+ *   window.c      a trace window opens or closes
+ *   branch.c      the pending branch message is sent: the address of this block completes it
+ *   ownership.c   a change of privilege mode or context is reported
+ *   count.c       I-CNT and HIST grow; a jump or trap at the end of the block becomes the pending branch
+ * A message passes through these files in this order:
+ *   clock.c       TSTAMP is added
+ *   send.c        the message is encoded, and kept or counted as lost
+ *   fifo.c        the message waits until the drain rate and the sink allow it to leave
+ *
+ * Delayed decision. The encoder decides one block late. A jump or trap at the end of a block makes a message with
+ * the target address, and the target is the first address of the next block. The encoder therefore stores what it
+ * knows in `pending` and sends the message when it receives the next block. Invariant between two blocks: `icnt` and
+ * `hist` describe everything retired since the last message, including the block that made `pending`. Example: block
+ * A ends in an indirect jump, block B starts at 0x2000. Pushing A adds to I-CNT and sets `pending`; pushing B first
+ * sends IndirectBranchHist with the I-CNT of A and the target 0x2000, then counts B. The delay also decides the form
+ * of the message: a requested synchronization turns it into IndirectBranchHistSync, a return to the address on the
+ * return stack needs no message.
+ *
+ * Trace window. A window is the part of execution between ProgTraceSync and ProgTraceCorrelation; `active` is true
+ * inside. Enable bits, triggers, debug mode, reset and filters open and close windows. */
 #ifndef NTR_ENCODER_STATE_H
 #define NTR_ENCODER_STATE_H
 
@@ -18,35 +30,35 @@
 #include <ntrace/message.h>
 
 #define RETURN_STACK_MAX 32
-#define HIST_EMPTY 1u  /* the stop bit alone */
-#define MESSAGE_MAX 96 /* bytes; the longest standard message has 36 (OQ-11), the rest lets it be written in words */
+#define HIST_EMPTY 1u  /* the stop-bit alone */
+#define MESSAGE_MAX 96 /* bytes; the longest standard message has 36 (OQ-11), the writer stores beyond its end */
 
-/* The message that the last block made, as far as it is known without the next address. */
+/* Kind of the branch message that waits for the address of the next block. */
 typedef enum pending_kind {
     PENDING_NONE,
     PENDING_DIRECT,   /* BTM: taken branch */
     PENDING_INDIRECT, /* uninferable jump, or trap (btype not 0) */
-    PENDING_RETURN,   /* return: PENDING_INDIRECT unless the next address is `expected` */
+    PENDING_RETURN,   /* return: no message if the next address is `expected`, else PENDING_INDIRECT */
 } pending_kind;
 
 typedef struct pending_branch {
     uint8_t kind; /* pending_kind */
     uint8_t btype;
-    uint64_t expected;
-    uint64_t time;
+    uint64_t expected;  /* PENDING_RETURN: address from the return stack */
+    uint64_t time;      /* of the block that ended in the jump or trap */
 } pending_branch;
 
-/* The last branch message without SYNC, for RepeatBranch. */
+/* The last branch message without SYNC. The next one is compared with it for RepeatBranch. */
 typedef struct last_branch {
     bool valid;
     uint8_t tcode, btype;
-    uint32_t repeats; /* not sent yet */
+    uint32_t repeats; /* equal messages since, not reported by RepeatBranch yet: the next B-CNT */
     uint64_t icnt, hist, target, uaddr;
-    uint64_t whole;   /* all history since the branch message before, if one HIST can hold it; else 0 */
-    uint64_t time;    /* of the last repeat */
+    uint64_t full_history; /* all history since the previous branch message as one HIST value; 0: it did not fit */
+    uint64_t time;         /* of the last repeat */
 } last_branch;
 
-/* HIST filled and held back while the same comes again. */
+/* A full HIST register that is held back and counted while the next full registers are equal (RCODE 2). */
 typedef struct held_history {
     uint64_t rdata;
     uint32_t count; /* 0: nothing is held */
@@ -59,68 +71,71 @@ typedef struct return_stack {
 } return_stack;
 
 typedef struct fifo {
-    uint8_t *ring; /* messages, each behind one byte that tells its length */
+    uint8_t *ring; /* messages; each follows one byte with its length */
     uint32_t capacity, head, tail;
-    uint32_t used;      /* bytes of messages in it, less `drained` */
+    uint32_t used;      /* bytes of the stored messages, minus `drained` */
     uint32_t drained;   /* bytes of the oldest message that have left already */
-    uint64_t remainder; /* of the division by drain_cycles */
+    uint64_t remainder; /* of the division by drain_cycles, carried to the next call */
 } fifo;
 
-/* A loss by overflow, from the first dropped message until Error is sent. */
+/* Loss by FIFO overflow: from the first lost message until Error is sent. */
 typedef struct loss {
-    bool owed;      /* Error is still to be sent */
-    uint8_t ecode;
-    uint64_t time;  /* of the first loss */
+    bool pending;   /* Error has not been sent yet */
+    uint8_t ecode;  /* kinds of the lost messages (section 6.4) */
+    uint64_t time;  /* of the first lost message */
 } loss;
 
 typedef struct patterns patterns;
 
-/* Members are in order of duty, not of size. NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
+/* Members are ordered by purpose, not by size. NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
 struct ntr_encoder {
-    ntr_encoder_config config; /* normalized: no zero stands for a default */
-    ntr_params params;         /* as the message room needs them */
+    ntr_encoder_config config; /* normalized: zeros that mean a default are replaced */
+    ntr_params params;         /* for ntr_message_encode; src_bits is 0 with inhibit_src */
     bool htm, repeat_branch, timestamps, filtered;
     bool takes_runs;           /* ntr_enc_push_run is allowed */
-    bool quick_runs;           /* and each of their messages follows from I-CNT, HIST and REF alone */
-    bool simple;               /* HTM, and nothing configured that a plain block could set off */
-    uint64_t icnt_full;        /* I-CNT reaching this is full */
-    uint64_t hist_full;        /* HIST reaching this is full */
+    bool quick_runs;           /* runs may use the fast path: each message depends on I-CNT, HIST and `ref` alone */
+    bool simple;               /* the configuration allows the fast path of quick.h */
+    uint64_t icnt_full;        /* I-CNT is full at this value */
+    uint64_t hist_full;        /* HIST is full at this value */
     uint64_t compare_mask;     /* bits of return addresses that are compared */
     uint64_t sync_period;      /* 0: no periodic sync */
 
     /* control */
-    bool quiet;             /* see quick.h; false is always right */
+    bool quiet;             /* ntr_enc_is_quiet when last computed; false is always correct */
     bool enabled, tracing;  /* trTeEnable, trTeInstTracing */
-    bool active;            /* a window is open */
-    bool closing;           /* it closes as soon as the pending jump's target is known */
-    bool off_after_cycle;   /* trace-off was seen in this cycle */
-    bool down, in_debug;    /* halted, in debug mode or in reset; in debug mode, as priv tells */
-    bool announced;         /* the optional EVCODE=0 of this debug session has been sent */
-    bool started;           /* anything has been sent or announced yet */
-    uint8_t start_reason;   /* SYNC of the next window */
-    uint32_t sync_wanted;   /* reasons (1 << SYNC) for a sync at the next block */
-    bool periodic_due;
-    uint64_t sync_count;    /* towards sync_period */
+    bool active;            /* a trace window is open */
+    bool closing;           /* the window closes when the target of the pending jump is known */
+    bool off_after_cycle;   /* a trace-off trigger was in this cycle; tracing stops after the cycle */
+    bool down;              /* halted, in debug mode or in reset */
+    bool in_debug;          /* priv of the last block was debug mode */
+    bool announced;         /* the optional ProgTraceCorrelation with EVCODE=0 of this debug session has been sent */
+    bool started;           /* a window has opened or ProgTraceCorrelation has been sent */
+    uint8_t start_reason;   /* SYNC of the message that opens the next window */
+    uint32_t sync_wanted;   /* set of 1 << SYNC: reasons for a synchronizing message at the next block */
+    bool periodic_due;      /* the period of SYNC=2 is over */
+    uint64_t sync_count;    /* messages, cycles or halfwords since the last synchronizing message */
 
     /* flow */
-    uint64_t icnt, hist, ref;
+    uint64_t icnt, hist;    /* I-CNT in halfwords; HIST with its stop-bit */
+    uint64_t ref;           /* reference address of U-ADDR */
     pending_branch pending;
     last_branch last;
     held_history held;
-    uint64_t fresh_run;     /* the last run (stats.blocks) before which nothing had been counted */
-    bool history_sent;      /* some of the history since the last branch message has been sent already */
+    uint64_t fresh_run;     /* number (stats.blocks) of the last run that started with I-CNT 0 and empty HIST */
+    bool history_sent;      /* ResourceFull has sent a part of the history since the last branch message */
     return_stack stack;
-    patterns *patterns;     /* NULL unless history is split for size */
-    uint32_t filter_depth[NTR_FILTERS_MAX];
+    patterns *patterns;     /* state of the history split; NULL if history is not split (patterns.c) */
+    uint32_t filter_depth[NTR_FILTERS_MAX]; /* nested traps inside the trap window of each filter; 0: outside */
 
-    /* context last told, and of the block at hand */
-    uint8_t told_priv;
-    uint64_t told_scontext, told_hcontext;
+    /* privilege mode and context of the last Ownership message */
+    uint8_t sent_priv;
+    uint64_t sent_scontext, sent_hcontext;
 
-    /* time, unwrapped */
-    uint64_t now, reported;
+    /* timestamps, extended to 64 bits */
+    uint64_t now;           /* of the current block */
+    uint64_t reported;      /* of the last message with TSTAMP */
 
-    /* what follows the last block must be consistent with it */
+    /* for the consistency check of the next block */
     bool follow_known;      /* the next block must start at `follow` */
     bool cycle_trapped;     /* the last block of this cycle ended in a trap */
     bool cycle_seen;
@@ -132,35 +147,41 @@ struct ntr_encoder {
     loss loss;
     bool stall_or_overflow;
     ntr_status failure;     /* first failure of the sink in this call */
-    ntr_message message;    /* being built; `width` stays 0 */
+    ntr_message message;    /* message being built; every `width` is 0 */
     ntr_encoder_status stats;
-    uint64_t refused;       /* blocks; with those accepted, the record's number for errors */
+    uint64_t refused;       /* refused blocks; stats.blocks + refused + 1 is the record number in error texts */
     char error[160];
 };
 
+/* Returns true if `iaddr` of the block is an address of executed code. */
 static inline bool ntr_enc_has_address(const ntr_ingress *block) {
     return block->itype != NTR_ITYPE_NONE || block->iretire ? !block->no_iaddr : false;
 }
 
-/* encoder.c: what a call gives back; to be the last thing it does. */
+/* encoder.c: updates `quiet` and returns the first failure of the sink in this call, or NTR_OK. Every public
+ * function that can send a message ends with it. */
 ntr_status ntr_enc_result(ntr_encoder *e);
 
-/* check.c: NTR_OK, or NTR_E_INGRESS with e->error told. */
+/* check.c: NTR_OK, or NTR_E_INGRESS with the reason in e->error. */
 ntr_status ntr_enc_check(ntr_encoder *e, const ntr_ingress *block);
 
-/* filter.c: NTR_QUALIFY_* of this block. */
+/* filter.c: NTR_QUALIFY_* set of this block. */
 unsigned ntr_enc_qualify(ntr_encoder *e, const ntr_ingress *block);
 
 /* window.c */
-bool ntr_enc_window(ntr_encoder *e, const ntr_ingress *block, bool qualified); /* is the block to be traced */
-void ntr_enc_close(ntr_encoder *e, uint64_t next, unsigned evcode); /* `next` NTR_ADDRESS_UNKNOWN: not known */
-void ntr_enc_announce(ntr_encoder *e, unsigned evcode);  /* an optional correlation message */
-bool ntr_enc_needs_address(const ntr_encoder *e);        /* a message waits for the next address */
+/* Opens and closes windows before this block. Returns true if the block is to be traced. */
+bool ntr_enc_window(ntr_encoder *e, const ntr_ingress *block, bool qualified);
+/* Sends the pending branch, the history and ProgTraceCorrelation. `next`: target of the pending branch, or
+ * NTR_ADDRESS_UNKNOWN. */
+void ntr_enc_close(ntr_encoder *e, uint64_t next, unsigned evcode);
+void ntr_enc_announce(ntr_encoder *e, unsigned evcode);  /* sends an optional ProgTraceCorrelation (config.announce) */
+bool ntr_enc_needs_address(const ntr_encoder *e);        /* the pending message needs the next address */
 
 /* branch.c */
-bool ntr_enc_resolve(ntr_encoder *e, uint64_t next);       /* emit what waited for the address; was it a sync */
-void ntr_enc_resolve_unseen(ntr_encoder *e);                /* the address will never be known */
-void ntr_enc_interrupt(ntr_encoder *e, unsigned btype);    /* a trap before the address after the jump is known (OQ-15) */
+/* Sends the pending branch message or a due synchronizing message. Returns true if it was a synchronizing message. */
+bool ntr_enc_resolve(ntr_encoder *e, uint64_t next);
+void ntr_enc_resolve_unseen(ntr_encoder *e);               /* the same when the next address stays unknown */
+void ntr_enc_interrupt(ntr_encoder *e, unsigned btype);    /* a trap before the target of a jump is known (OQ-15) */
 void ntr_enc_start(ntr_encoder *e, uint64_t address);      /* ProgTraceSync of a new window */
 void ntr_enc_icnt_sync(ntr_encoder *e, uint64_t address);  /* SYNC=4 */
 
@@ -170,23 +191,25 @@ unsigned ntr_enc_trap_btype(const ntr_encoder *e, unsigned itype);
 
 /* history.c */
 void ntr_enc_history_append(ntr_encoder *e, unsigned taken);
-uint64_t ntr_enc_history_whole(const ntr_encoder *e); /* all there is, in one HIST; 0: it needs more messages */
-/* Branches that fit the register yet. */
-static inline unsigned ntr_enc_history_room(const ntr_encoder *e) {
+/* Returns all history since the last branch message as one HIST value, or 0 when it does not fit into one. */
+uint64_t ntr_enc_history_unsent(const ntr_encoder *e);
+/* Returns the number of branches that still fit into the HIST register. */
+static inline unsigned ntr_enc_history_space(const ntr_encoder *e) {
     return (unsigned)(__builtin_clzll(e->hist) - __builtin_clzll(e->hist_full));
 }
 
 void ntr_enc_history_append_many(ntr_encoder *e, uint64_t outcomes, unsigned count); /* the newest in bit 0 */
-uint64_t ntr_enc_history_take(ntr_encoder *e); /* send all but the last part, give that back, start anew */
-void ntr_enc_history_flush(ntr_encoder *e);    /* send repeats that are held back */
+/* Sends the history but for its last part, which the caller sends as HIST, and clears it. Returns that part. */
+uint64_t ntr_enc_history_take(ntr_encoder *e);
+void ntr_enc_history_flush(ntr_encoder *e);    /* sends equal registers that are held back */
 void ntr_enc_history_clear(ntr_encoder *e);
 void ntr_enc_history_send(ntr_encoder *e, uint64_t rdata, uint32_t count, uint64_t time);
 
-/* patterns.c: the history split for size. */
+/* patterns.c: the history is split into messages of the least size. The functions are those of history.c. */
 ntr_status ntr_enc_patterns_new(ntr_encoder *e);
 void ntr_enc_patterns_free(ntr_encoder *e);
 void ntr_enc_patterns_append(ntr_encoder *e, unsigned taken);
-uint64_t ntr_enc_patterns_whole(const ntr_encoder *e);
+uint64_t ntr_enc_patterns_unsent(const ntr_encoder *e);
 uint64_t ntr_enc_patterns_take(ntr_encoder *e);
 void ntr_enc_patterns_clear(ntr_encoder *e);
 
@@ -197,9 +220,9 @@ void ntr_enc_stack_clear(ntr_encoder *e);
 
 /* sync.c */
 void ntr_enc_sync_progress(ntr_encoder *e, ntr_sync_mode counted, uint64_t amount);
-bool ntr_enc_sync_due(const ntr_encoder *e, bool branch);  /* `branch`: a branch message is to be sent anyway */
-unsigned ntr_enc_sync_reason(const ntr_encoder *e);
-void ntr_enc_sync_done(ntr_encoder *e, uint64_t address);  /* all state that a sync resets */
+bool ntr_enc_sync_due(const ntr_encoder *e, bool branch);  /* `branch`: a branch message is due in any case */
+unsigned ntr_enc_sync_reason(const ntr_encoder *e);        /* SYNC of the next synchronizing message */
+void ntr_enc_sync_done(ntr_encoder *e, uint64_t address);  /* resets what a synchronizing message resets */
 
 /* ownership.c */
 void ntr_enc_ownership_sync(ntr_encoder *e, const ntr_ingress *block);
@@ -210,22 +233,22 @@ void ntr_enc_clock_set(ntr_encoder *e, uint64_t time);
 void ntr_enc_clock_stamp(ntr_encoder *e, ntr_message *m, uint64_t time);
 
 /* send.c */
-ntr_message *ntr_enc_message(ntr_encoder *e, unsigned tcode); /* empty message to fill and send */
+ntr_message *ntr_enc_message(ntr_encoder *e, unsigned tcode); /* empty message with TCODE and SRC, to fill and send */
 void ntr_enc_send(ntr_encoder *e, ntr_message *m, uint64_t time);
-void ntr_enc_keep(ntr_encoder *e, unsigned tcode, const uint8_t *bytes, uint32_t size); /* it is not lost */
+void ntr_enc_keep(ntr_encoder *e, unsigned tcode, const uint8_t *bytes, uint32_t size); /* FIFO or sink */
 void ntr_enc_repeat_flush(ntr_encoder *e);
-void ntr_enc_recover(ntr_encoder *e, bool force); /* send the Error that is owed, if there is room */
+void ntr_enc_recover(ntr_encoder *e, bool force); /* sends the pending Error if there is space, or if `force` */
 #define NTR_SET(m, id, member, v) ((m)->present |= 1u << NTR_FIELD_##id, (m)->member = (v))
 
 /* fifo.c */
 ntr_status ntr_enc_fifo_new(ntr_encoder *e);
 void ntr_enc_fifo_free(ntr_encoder *e);
-bool ntr_enc_fifo_room(const ntr_encoder *e, uint32_t bytes);
+bool ntr_enc_fifo_has_space(const ntr_encoder *e, uint32_t bytes);
 void ntr_enc_fifo_put(ntr_encoder *e, const uint8_t *bytes, uint32_t size);
-void ntr_enc_fifo_pass(ntr_encoder *e, uint64_t cycles);
-bool ntr_enc_fifo_stall(ntr_encoder *e, uint32_t bytes); /* wait until there is room; false: the sink is blocked */
-void ntr_enc_fifo_drain(ntr_encoder *e);                 /* everything, at once */
-bool ntr_enc_fifo_blocked(ntr_encoder *e);               /* no room for a block's messages, and the sink takes none */
+void ntr_enc_fifo_pass(ntr_encoder *e, uint64_t cycles); /* drains what the rate allows in this time */
+bool ntr_enc_fifo_stall(ntr_encoder *e, uint32_t bytes); /* waits for space; false: the sink takes nothing */
+void ntr_enc_fifo_drain(ntr_encoder *e);                 /* gives all messages to the sink, whatever the rate */
+bool ntr_enc_fifo_blocked(ntr_encoder *e);               /* no space for a block's messages, and the sink takes none */
 static inline bool ntr_enc_fifo_exists(const ntr_encoder *e) { return e->config.fifo_bytes != 0; }
 
 /* config.c */

@@ -1,4 +1,10 @@
-/* When a synchronizing message is due, and why. N-Trace 1.0 sections 8 and 9. */
+/* Synchronizing messages: when one is due, and its SYNC. N-Trace 1.0 sections 8 and 9.
+ *
+ * Events set a reason in `sync_wanted`; the next block then makes a synchronizing message. The periodic
+ * synchronization (SYNC=2) counts messages, cycles or halfwords. When the period is over it waits for the next
+ * branch message, which becomes the synchronizing form at little cost (case 6b); with `sync_exact` it is sent at the
+ * next block (case 6a). A synchronizing message resets what a decoder that starts there does not know: I-CNT,
+ * history, return stack, repeats and the reference. */
 #include "encoder/state.h"
 #include "message/values.h"
 
@@ -12,7 +18,7 @@ bool ntr_enc_sync_due(const ntr_encoder *e, bool branch) {
     return e->sync_wanted || (e->periodic_due && (branch || e->config.sync_exact));
 }
 
-/* Of several reasons at once the first in the order of values.def (OQ-25); those without a row come last. */
+/* Returns the reason with the first row in values.def (OQ-25); reasons without a row come last. */
 unsigned ntr_enc_sync_reason(const ntr_encoder *e) {
     const ntr_value_info *row;
     for (size_t i = 0; e->sync_wanted && (row = ntr_value_at(i)); i++)

@@ -1,5 +1,11 @@
-/* When tracing starts and stops: enable, triggers, debug mode, reset, filters.
- * N-Trace 1.0 sections 8 to 10; ingress port section 6. */
+/* Trace windows: tracing starts and stops by enable bits, triggers, debug mode, reset and filters.
+ * N-Trace 1.0 sections 8 to 10; ingress port section 6.
+ *
+ * A block is traced while trTeEnable and trTeInstTracing are set, the hart is not halted, in debug mode or in reset,
+ * and the filters accept the block. The first traced block opens a window with ProgTraceSync. The first block that
+ * is not traced closes it with ProgTraceCorrelation. If the last traced block ended in a jump, its target must be
+ * sent first; when the block that ends tracing has no address, the window stays open (`closing`) until a block with
+ * an address comes. */
 #include "encoder/state.h"
 
 static void correlate(ntr_encoder *e, unsigned evcode, uint64_t icnt, uint64_t hist) {
@@ -17,7 +23,7 @@ void ntr_enc_announce(ntr_encoder *e, unsigned evcode) {
     if (e->config.announce) correlate(e, evcode, 0, HIST_EMPTY);
 }
 
-/* SYNC of the message that starts trace again after a stop for this reason. */
+/* Returns SYNC of the message that starts trace again after a stop with this EVCODE. */
 static uint8_t reason_after(unsigned evcode) {
     switch (evcode) {
     case NTR_EVCODE_DEBUG: return NTR_SYNC_DEBUG_EXIT;
@@ -42,8 +48,8 @@ bool ntr_enc_needs_address(const ntr_encoder *e) {
     return e->pending.kind == PENDING_INDIRECT || e->pending.kind == PENDING_RETURN;
 }
 
-/* Trace-on acts from the oldest instruction of its cycle, trace-off behind the newest: off in one cycle and on
- * in the next is no gap. */
+/* A trace-on trigger starts with the oldest instruction of its cycle, a trace-off trigger stops after the newest.
+ * Off in one cycle and on in the next therefore traces without interruption. */
 static void follow_triggers(ntr_encoder *e, const ntr_ingress *b) {
     if (!e->config.trigger_enable) return;
     bool on = b->trigger & NTR_TRIGGER_ON;
@@ -57,19 +63,19 @@ static void follow_triggers(ntr_encoder *e, const ntr_ingress *b) {
 
 static bool is_idle(const ntr_ingress *b) { return !b->iretire && b->itype == NTR_ITYPE_NONE; }
 
-/* Halted, in debug mode, or in reset. Privilege means nothing in an idle record. */
+/* Follows halt, debug mode and reset. `priv` of an idle record is ignored. */
 static void follow_hart(ntr_encoder *e, const ntr_ingress *b) {
     if (!is_idle(b)) e->in_debug = b->priv == NTR_PRIV_D;
     bool debug = b->halted || e->in_debug;
     bool down = debug || b->reset;
     if (down && !e->down) {
-        bool untold = !e->active && e->enabled && !e->tracing && debug;
+        bool unannounced = !e->active && e->enabled && !e->tracing && debug;
         if (e->active) {
             uint64_t next = b->halted && is_idle(b) && !b->no_iaddr ? b->iaddr : NTR_ADDRESS_UNKNOWN;
             ntr_enc_close(e, next, debug ? NTR_EVCODE_DEBUG : NTR_EVCODE_DISABLED);
         }
-        if (untold) ntr_enc_announce(e, NTR_EVCODE_DEBUG);
-        e->announced = untold;
+        if (unannounced) ntr_enc_announce(e, NTR_EVCODE_DEBUG);
+        e->announced = unannounced;
     }
     if (down) e->start_reason = debug ? NTR_SYNC_DEBUG_EXIT : NTR_SYNC_RESET;
     e->down = down;

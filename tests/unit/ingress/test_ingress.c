@@ -75,7 +75,7 @@ static void cycles_hang_together(void **state) {
     b.iaddr = 0x800;
     b.itype = NONE;
     assert_int_equal(ntr_encoder_push(r.encoder, &b), NTR_E_INGRESS);
-    assert_string_equal(ntr_encoder_error(r.encoder), "record 5: block behind a trap in the same cycle");
+    assert_string_equal(ntr_encoder_error(r.encoder), "record 5: block after a trap in the same cycle");
     b.cycle = true;
     assert_int_equal(ntr_encoder_push(r.encoder, &b), NTR_OK);
     rig_close(&r);
