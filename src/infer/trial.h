@@ -9,7 +9,7 @@ typedef struct ntr_infer_trial {
     ntr_params params;
     uint64_t instructions, spans;
     uint64_t followed;       /* messages that led to executed code */
-    bool ran_away;           /* stopped after SPANS_MAX spans: did not see the complete stream */
+    bool ran_away;           /* stopped after TRIAL_SPANS_MAX spans: did not see the complete stream */
     uint64_t contradictions; /* notes, and gaps that do not occur with the right parameters */
     uint64_t without_image;  /* gaps because of missing code */
     uint64_t implicit_returns, implicit_jumps;
@@ -19,7 +19,7 @@ typedef struct ntr_infer_trial {
 } ntr_infer_trial;
 
 /* Decode `stream`. A message cut at its end is not counted as contradiction. With wrong parameters a few bytes may
- * stand for any number of instructions, so a trial ends after SPANS_MAX spans. Errors: NTR_E_MEMORY. */
+ * stand for any number of instructions, so a trial ends after TRIAL_SPANS_MAX spans. Errors: NTR_E_MEMORY. */
 ntr_status ntr_infer_trial_run(const ntr_decoder_config *config, ntr_bytes stream, ntr_infer_trial *trial);
 
 /* Returns whether `a` explains the stream clearly better than `b`. */
