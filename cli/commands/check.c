@@ -179,7 +179,7 @@ static int check_run(const void *options, char **operands) {
 
     if (r.options->list) return list_rules(r.options);
     if (!operands[0]) return cli_fail("expected TRACE; see 'ntrace help check'");
-    r.findings = (struct cli_findings){.out = &r.out, .file = operands[0], .most = (uint64_t)r.options->most};
+    r.findings = (struct cli_findings){.out = &r.out, .file = operands[0], .max = (uint64_t)r.options->most};
     if (select_rules(&r) != CLI_OK) return CLI_FAILED;
     if (cli_trace_open(&r.trace, operands[0], &r.options->stream) != CLI_OK) return CLI_FAILED;
     int status = check_trace(&r);

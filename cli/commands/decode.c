@@ -109,7 +109,7 @@ static void report_gap(struct decode *d, const ntr_event *e) {
     cli_note("%s: byte 0x%" PRIx64 ", message #%" PRIu64 " %s%s%s: %s%s%s%s", d->trace.input.name, e->offset,
              e->message, ntr_tcode_name(d->trace.params.dialect, e->gap.tcode), field ? ", field " : "",
              field ? field : "", expected ? "expected " : "", expected ? expected : "", expected ? ", found: " : "",
-             cli_gap_words(e));
+             cli_gap_text(e));
 }
 
 /* Creates the event sorter if the trace has several sources and timestamps. */

@@ -9,15 +9,15 @@
 #include <string.h>
 
 enum { TEXT_FUNCTIONS = 10, LINE_SHOWN = 2000, NAME_SHOWN = 4000 };
-enum { FUNCTION_MOST = 1 << 24 }; /* bytes of one function; debug information may say anything */
+enum { FUNCTION_SIZE_MAX = 1 << 24 }; /* bytes; limits the size of a function from damaged debug information */
 
-/* A function with what was executed of it; code without a name is one function, `name` NULL. */
+/* A function and its executed instructions. All code without a function name is one function with `name` NULL. */
 struct function {
     const char *name, *linkage, *file;
     uint32_t line;
     uint64_t entry, size;
-    uint64_t instructions; /* executed */
-    size_t first, end;     /* its instructions in annotate.counts */
+    uint64_t instructions; /* number of executed instructions */
+    size_t first, end;     /* range of its instructions in annotate.counts */
 };
 
 /* An executed instruction and the entry of its function. */
@@ -28,21 +28,21 @@ struct counted {
 };
 
 struct annotate {
-    const ntr_analysis *answers;
+    const ntr_analysis *analysis;
     enum cli_format format;
     struct cli_output *out;
     struct cli_disasm *disasm;
     struct cli_source_lines *lines;
-    struct counted *counts; /* by function, then address */
+    struct counted *counts; /* sorted by function, then by address */
     size_t count;
-    struct function *functions; /* by falling instructions */
+    struct function *functions; /* sorted by `instructions`, largest first */
     size_t function_count;
     uint64_t instructions;
-    const char *file; /* of the instruction before, as text */
+    const char *file; /* source position of the previous instruction (text output) */
     uint32_t line;
 };
 
-/* ---- what was executed, by function */
+/* ---- executed instructions, by function */
 
 static int compare_counted(const void *a, const void *b) {
     const struct counted *x = a, *y = b;
@@ -62,40 +62,40 @@ static int compare_functions(const void *a, const void *b) {
 static void name_function(struct annotate *n, struct function *f, uint64_t address) {
     ntr_frame frame;
 
-    if (ntr_debug_info_function(n->answers->debug, NULL, address, &frame) != NTR_OK) return;
+    if (ntr_debug_info_function(n->analysis->debug, NULL, address, &frame) != NTR_OK) return;
     *f = (struct function){
         .name = frame.function,
         .linkage = frame.linkage,
         .file = frame.declared_in,
         .line = frame.declared_line,
         .entry = frame.entry,
-        .size = frame.size < FUNCTION_MOST ? frame.size : FUNCTION_MOST,
+        .size = frame.size < FUNCTION_SIZE_MAX ? frame.size : FUNCTION_SIZE_MAX,
         .first = f->first,
     };
 }
 
-static bool gather_counts(struct annotate *n) {
+static bool read_counts(struct annotate *n) {
     ntr_insn_count *counts;
     ntr_frame frame;
 
-    if (ntr_tally_instructions(n->answers->tally, n->answers->program, UINT32_MAX, &counts, &n->count) != NTR_OK)
+    if (ntr_tally_instructions(n->analysis->tally, n->analysis->program, UINT32_MAX, &counts, &n->count) != NTR_OK)
         return false;
     n->counts = calloc(n->count + 1, sizeof *n->counts);
     for (size_t i = 0; n->counts && i < n->count; i++) {
         n->counts[i].count = counts[i];
         n->instructions += counts[i].executed;
-        n->counts[i].named = ntr_debug_info_function(n->answers->debug, NULL, counts[i].address, &frame) == NTR_OK;
+        n->counts[i].named = ntr_debug_info_function(n->analysis->debug, NULL, counts[i].address, &frame) == NTR_OK;
         if (n->counts[i].named) n->counts[i].entry = frame.entry;
     }
-    ntr_tally_free_counts(n->answers->tally, counts);
+    ntr_tally_free_counts(n->analysis->tally, counts);
     if (n->counts && n->count) qsort(n->counts, n->count, sizeof *n->counts, compare_counted);
     return n->counts != NULL;
 }
 
-static bool gather(struct annotate *n) {
+static bool group_by_function(struct annotate *n) {
     struct function *f = NULL;
 
-    if (!gather_counts(n)) return false;
+    if (!read_counts(n)) return false;
     n->functions = calloc(n->count + 1, sizeof *n->functions);
     for (size_t i = 0; n->functions && i < n->count; i++) {
         const struct counted *c = &n->counts[i], *before = i ? c - 1 : NULL;
@@ -197,7 +197,7 @@ static void write_csv(struct annotate *n, const struct function *f, const ntr_in
 
 /* Returns the size of the instruction. */
 static unsigned write_insn(struct annotate *n, const struct function *f, ntr_insn_count *c) {
-    const ntr_program *program = n->answers->program;
+    const ntr_program *program = n->analysis->program;
     struct cli_insn_words words;
     ntr_frame frame = {0};
     ntr_insn decoded;
@@ -206,11 +206,11 @@ static unsigned write_insn(struct annotate *n, const struct function *f, ntr_ins
         c->size = decoded.size;
         c->flow = decoded.flow;
     }
-    if (c->size == 0 || c->size > CLI_INSN_BYTES) c->size = 2; /* data between the instructions */
+    if (c->size == 0 || c->size > CLI_INSN_BYTES) c->size = 2; /* data between instructions */
     struct cli_insn_bytes insn = {.address = c->address, .isa = ntr_program_isa(program, NULL, c->address)};
     insn.size = (uint8_t)ntr_program_read(program, NULL, NTR_POSITION_ANY, c->address, insn.bytes, c->size);
     cli_insn_words(n->disasm, &insn, &words);
-    ntr_debug_info_frames(n->answers->debug, NULL, c->address, &frame, 1);
+    ntr_debug_info_frames(n->analysis->debug, NULL, c->address, &frame, 1);
     if (n->format == CLI_FORMAT_TEXT) {
         write_source_line(n, &frame);
         write_text(n, c, &words);
@@ -233,7 +233,8 @@ static void write_heading(struct annotate *n, const struct function *f) {
     n->line = 0;
 }
 
-/* From the function's entry to its end, whether executed or not; then what was executed of it elsewhere. */
+/* Writes all instructions from the entry of the function to its end, executed or not, and the executed ones outside of
+ * that range. */
 static void write_function(struct annotate *n, const struct function *f) {
     struct counted *at = n->counts + f->first, *const end = n->counts + f->end;
 
@@ -243,15 +244,15 @@ static void write_function(struct annotate *n, const struct function *f) {
         ntr_insn_count none = {.address = address};
         bool ran = at < end && at->count.address == address;
         address += write_insn(n, f, ran ? &at->count : &none);
-        while (at < end && at->count.address < address) at++; /* past it; never into the middle of an instruction */
+        while (at < end && at->count.address < address) at++; /* skip counts inside the instruction just written */
     }
     for (; at < end; at++) write_insn(n, f, &at->count);
     /* cli_annotate() frees n->counts. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
     if (n->format == CLI_FORMAT_TEXT) cli_output_text(n->out, "\n");
 }
 
-/* The whole name, the name as linked, or the name without its parameters. */
-static bool is_called(const struct function *f, const char *name) {
+/* Returns whether `name` is the full name, the linkage name, or the name without parameters. */
+static bool has_name(const struct function *f, const char *name) {
     size_t size = strlen(name);
 
     if (!f->name) return strcmp(name, "[unknown]") == 0;
@@ -259,18 +260,18 @@ static bool is_called(const struct function *f, const char *name) {
     return strncmp(f->name, name, size) == 0 && f->name[size] == '(';
 }
 
-/* A function that never ran is shown, too. */
-static int write_called(struct annotate *n, const char *name) {
+/* Writes the functions with this name, or, if none was executed, the one that the program has. */
+static int write_named(struct annotate *n, const char *name) {
     ntr_symbol symbol;
     bool found = false;
 
     for (size_t i = 0; i < n->function_count; i++) {
-        if (!is_called(&n->functions[i], name)) continue;
+        if (!has_name(&n->functions[i], name)) continue;
         write_function(n, &n->functions[i]);
         found = true;
     }
     if (found) return CLI_OK;
-    if (ntr_program_find(n->answers->program, name, &symbol) != NTR_OK || !symbol.function)
+    if (ntr_program_find(n->analysis->program, name, &symbol) != NTR_OK || !symbol.function)
         return cli_fail("--annotate=%s: the program has no function of this name", name);
     struct function f = {0};
     name_function(n, &f, symbol.address);
@@ -298,22 +299,22 @@ static int write_all(struct annotate *n, const struct cli_annotate_options *opti
         cli_output_text(n->out, "address,executed,taken,not_taken,opcode,text,function,inlined,file,line\n");
     for (size_t i = 0; i < list->count && status == CLI_OK; i++) {
         if (list->items[i].value)
-            status = write_called(n, list->items[i].value);
+            status = write_named(n, list->items[i].value);
         else
             write_hottest(n, options->top);
     }
     return status;
 }
 
-int cli_annotate(const ntr_analysis *answers, const struct cli_annotate_options *options, struct cli_output *out) {
+int cli_annotate(const ntr_analysis *analysis, const struct cli_annotate_options *options, struct cli_output *out) {
     const char *why;
-    struct annotate n = {.answers = answers, .format = options->format, .out = out};
+    struct annotate n = {.analysis = analysis, .format = options->format, .out = out};
     int status;
 
     n.disasm = cli_disasm_open(&why);
     if (!n.disasm) cli_note("no disassembly: %s", why);
-    n.lines = cli_source_lines_open(answers->read_source, answers->read_source_user);
-    status = n.lines && gather(&n) ? write_all(&n, options) : cli_fail("out of memory");
+    n.lines = cli_source_lines_open(analysis->read_source, analysis->read_source_user);
+    status = n.lines && group_by_function(&n) ? write_all(&n, options) : cli_fail("out of memory");
     free(n.functions);
     free(n.counts);
     cli_source_lines_close(n.lines);

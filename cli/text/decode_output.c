@@ -18,13 +18,13 @@ struct cli_decode_output {
     struct cli_expand *expand;   /* pc, insn */
     struct cli_insn_lines lines; /* insn */
     struct cli_event_text text;
-    bool *flowing; /* pc, by source: instructions were traced */
+    bool *flowing; /* indexed by source: instructions were traced */
     uint64_t missing;
 };
 
-/* ---- a line an instruction */
+/* ---- one line per instruction */
 
-/* A trace of events only (ICT) has no flow: then its addresses are the program counters that it tells. */
+/* A source that sends only events (ICT) has no instruction trace. The addresses of its events are then printed. */
 static void event_without_flow(struct cli_decode_output *o, const ntr_event *e) {
     if (e->kind != NTR_EVENT_ICT || o->flowing[e->src % NTR_SOURCES_MAX] || e->flags & NTR_EVENT_ADDRESS_UNKNOWN)
         return;
@@ -44,7 +44,7 @@ static void expand_event(struct cli_decode_output *o, const ntr_event *e) {
     }
 }
 
-/* ---- a line an event */
+/* ---- one line per event */
 
 static bool is_span(const ntr_event *e) {
     return e->kind == NTR_EVENT_SPAN || e->kind == NTR_EVENT_NO_CODE;
@@ -84,7 +84,7 @@ static void call_event(struct cli_decode_output *o, const ntr_event *e) {
     (is_span(e) ? cli_text_call : cli_text_remark)(&o->text, e);
 }
 
-/* ---- text that the program wrote to an instrumentation channel */
+/* ---- text of an instrumentation channel */
 
 static void itc_event(struct cli_decode_output *o, const ntr_event *e) {
     if (e->kind != NTR_EVENT_DATA || e->tag / 4 != o->settings.channel) return;
@@ -98,12 +98,12 @@ static void no_event(struct cli_decode_output *o, const ntr_event *e) {
     (void)o, (void)e;
 }
 
-/* ---- which of them, by --output and --format */
+/* ---- the table of outputs and formats */
 
 static const struct {
-    event_function event[3]; /* by enum cli_format */
+    event_function event[3]; /* indexed by enum cli_format */
     cli_render render[3];
-    const char *csv_heading; /* NULL: that of events */
+    const char *csv_heading; /* NULL: column names of events */
 } shows[] = {
     [CLI_SHOW_PC] = {{expand_event, expand_event, expand_event},
                      {cli_pc_line, cli_pc_json, cli_pc_csv},
@@ -129,8 +129,8 @@ static void write_heading(struct cli_decode_output *o) {
         put_event(o, ntr_event_csv, NULL);
 }
 
-/* Disassembly and source lines are extras: what is missing is said once. */
-static void open_extras(struct cli_decode_output *o) {
+/* Opens disassembler and debug information. Both are optional; a missing disassembler is reported once. */
+static void open_annotations(struct cli_decode_output *o) {
     const char *why;
 
     o->lines.disasm = cli_disasm_open(&why);
@@ -143,11 +143,11 @@ static bool open_parts(struct cli_decode_output *o) {
     enum cli_show show = o->settings.show;
     cli_render render = shows[show].render[o->settings.format];
 
-    o->text.places = cli_symbol_cache_new(o->settings.program);
+    o->text.symbols = cli_symbol_cache_new(o->settings.program);
     o->text.depths = calloc(NTR_SOURCES_MAX, sizeof *o->text.depths);
     o->flowing = calloc(NTR_SOURCES_MAX, sizeof *o->flowing);
-    if (!o->text.places || !o->text.depths || !o->flowing) return false;
-    if (show == CLI_SHOW_INSN) open_extras(o);
+    if (!o->text.symbols || !o->text.depths || !o->flowing) return false;
+    if (show == CLI_SHOW_INSN) open_annotations(o);
     if (!render) return true;
     bool by_source = o->settings.by_source && render != cli_pc_line;
     o->expand = cli_expand_open(o->settings.program, render, &o->lines, by_source);
@@ -178,7 +178,7 @@ void cli_decode_output_close(struct cli_decode_output *o) {
     cli_expand_close(o->expand);
     cli_disasm_close(o->lines.disasm);
     ntr_debug_info_free(o->lines.source);
-    cli_symbol_cache_free(o->text.places);
+    cli_symbol_cache_free(o->text.symbols);
     free(o->text.depths);
     free(o->flowing);
     free(o);

@@ -1,4 +1,4 @@
-/* The answers of 'ntrace decode': which events each --output shows, and in which form. */
+/* Outputs of `ntrace decode`: which events each --output prints, and in which format. */
 #ifndef CLI_TEXT_DECODE_OUTPUT_H
 #define CLI_TEXT_DECODE_OUTPUT_H
 
@@ -8,7 +8,7 @@
 #include <ntrace/event.h>
 #include <ntrace/program.h>
 
-/* The order of --output's choices. */
+/* Names of --output, in the order of enum cli_show. */
 #define CLI_SHOW_NAMES "pc|insn|branch|span|call|count|itc|event|none"
 enum cli_show {
     CLI_SHOW_PC,
@@ -16,7 +16,7 @@ enum cli_show {
     CLI_SHOW_BRANCH,
     CLI_SHOW_SPAN,
     CLI_SHOW_CALL,
-    CLI_SHOW_COUNT, /* not made from events */
+    CLI_SHOW_COUNT, /* totals; not printed from events */
     CLI_SHOW_ITC,
     CLI_SHOW_EVENT,
     CLI_SHOW_NONE,
@@ -26,28 +26,31 @@ struct cli_decode_settings {
     enum cli_show show;
     enum cli_format format;
     const ntr_program *program;
-    bool by_source;   /* several sources may come: text lines start with the source */
-    unsigned channel; /* itc */
-    bool part;        /* of an output: no heading */
+    bool by_source;   /* the trace has several sources: text lines start with the source */
+    unsigned channel; /* with CLI_SHOW_ITC */
+    bool part;        /* the output is a part of another one: no heading */
 };
 
-/* Who may see the spans, when many threads decode. */
+/* How spans may be printed when several threads decode. */
 enum cli_span_place {
-    CLI_SPANS_IN_ORDER, /* the output depends on the spans before, or on what only one thread may use */
-    CLI_SPANS_INDEPENDENT,    /* any output, opened as part */
-    CLI_SPANS_NOWHERE,  /* nobody wants them */
+    CLI_SPANS_IN_ORDER, /* in stream order: the output depends on earlier spans, or is not thread-safe */
+    CLI_SPANS_INDEPENDENT,    /* in any order, each thread with an output opened as part */
+    CLI_SPANS_NOWHERE,  /* spans are not printed */
 };
+/* Returns how the spans of `show` may be printed. */
 enum cli_span_place cli_decode_output_spans(enum cli_show show);
 
 struct cli_decode_output;
 
-/* NULL: out of memory (told). Also writes the heading that the form has. */
+/* Opens an output and writes the heading of the format, if it has one. Returns NULL after reporting that there is no
+ * memory. */
 struct cli_decode_output *cli_decode_output_open(const struct cli_decode_settings *settings, struct cli_output *out);
 void cli_decode_output_close(struct cli_decode_output *output);
 
+/* Prints an event. */
 void cli_decode_output_event(struct cli_decode_output *output, const ntr_event *event);
 
-/* Spans whose code could not be read again for pc and insn. */
+/* Returns the number of spans without code in any image (pc, insn). */
 uint64_t cli_decode_output_missing(const struct cli_decode_output *output);
 
 #endif

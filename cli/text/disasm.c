@@ -9,21 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VERSION_NEWEST 24 /* tried first */
+#define VERSION_NEWEST 24 /* LLVM versions to load; newest first */
 #define VERSION_OLDEST 13
 
 #define ISA_SETS   8 /* NTR_ISA_RV32, _ZCMP, _ZCMT */
 #define CACHE_SIZE 4096u
 #define TEXT_SIZE  112
 
-/* The part of llvm-c/Disassembler.h that is used. */
+/* The used functions of llvm-c/Disassembler.h. */
 typedef void *(*create_function)(const char *triple, const char *cpu, const char *features, void *user, int tag,
                                  void *operand_info, void *symbol_lookup);
 typedef size_t (*text_function)(void *context, uint8_t *bytes, uint64_t size, uint64_t pc, char *out, size_t capacity);
 typedef void (*dispose_function)(void *context);
 typedef void (*initialize_function)(void);
 
-struct cached {
+struct cache_entry {
     uint64_t opcode;
     uint8_t size, isa;
     char text[TEXT_SIZE];
@@ -36,7 +36,7 @@ struct cli_disasm {
     text_function text;
     dispose_function dispose;
     void *contexts[ISA_SETS];
-    struct cached cache[CACHE_SIZE];
+    struct cache_entry cache[CACHE_SIZE];
 };
 
 /* ---- loading */
@@ -55,7 +55,8 @@ static void *open_library(int *version) {
     return NULL;
 }
 
-/* POSIX has data and function pointers alike; ISO C wants to be told so. */
+/* Stores a symbol of the library in the function pointer `function`. memcpy avoids the conversion of an object pointer
+ * to a function pointer, which ISO C does not define and POSIX guarantees. */
 static bool find(void *library, const char *name, void *function) {
     void *address = dlsym(library, name);
 
@@ -86,7 +87,7 @@ struct cli_disasm *cli_disasm_open(const char **why) {
         find(d->library, "LLVMDisasmInstruction", &d->text) && find(d->library, "LLVMDisasmDispose", &d->dispose) &&
         initialize(d->library))
         return d;
-    if (d->library) *why = "this libLLVM has no RISC-V";
+    if (d->library) *why = "libLLVM does not support RISC-V";
     cli_disasm_close(d);
     return NULL;
 }
@@ -102,7 +103,7 @@ void cli_disasm_close(struct cli_disasm *d) {
 
 /* ---- text */
 
-/* Extensions and the first LLVM that takes them without the word "experimental". */
+/* Extensions and the first LLVM version that supports them as non-experimental. */
 static const struct {
     const char *name;
     int version;
@@ -117,7 +118,7 @@ static const struct {
     {"+zimop,+zcmop", 19},
 };
 
-static void *context_of(struct cli_disasm *d, unsigned isa) {
+static void *find_context(struct cli_disasm *d, unsigned isa) {
     char list[256];
     size_t used = 0;
 
@@ -134,8 +135,8 @@ static void *context_of(struct cli_disasm *d, unsigned isa) {
     return d->contexts[isa];
 }
 
-/* LLVM's "\tmnemonic\toperands" as "mnemonic operands". */
-static void tidy(const char *from, char *to, size_t capacity) {
+/* Converts the output of LLVM, "\tmnemonic\toperands", to "mnemonic operands". */
+static void normalize_blanks(const char *from, char *to, size_t capacity) {
     size_t used = 0;
 
     while (*from == '\t' || *from == ' ') from++;
@@ -144,15 +145,15 @@ static void tidy(const char *from, char *to, size_t capacity) {
     to[used] = 0;
 }
 
-static void make_text(struct cli_disasm *d, struct cached *entry) {
-    void *context = context_of(d, entry->isa);
+static void make_text(struct cli_disasm *d, struct cache_entry *entry) {
+    void *context = find_context(d, entry->isa);
     uint8_t bytes[8];
     char text[TEXT_SIZE];
 
     for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(entry->opcode >> (8 * i));
     entry->text[0] = 0;
     if (context && d->text(context, bytes, entry->size, 0, text, sizeof text) == entry->size)
-        tidy(text, entry->text, sizeof entry->text);
+        normalize_blanks(text, entry->text, sizeof entry->text);
 }
 
 const char *cli_disasm_text(struct cli_disasm *d, const uint8_t *bytes, size_t size, unsigned isa) {
@@ -161,9 +162,9 @@ const char *cli_disasm_text(struct cli_disasm *d, const uint8_t *bytes, size_t s
     if (size == 0 || size > 8) return "";
     isa &= ISA_SETS - 1;
     for (size_t i = 0; i < size; i++) opcode |= (uint64_t)bytes[i] << (8 * i);
-    struct cached *entry = &d->cache[(opcode * 0x9e3779b97f4a7c15u) >> 52];
+    struct cache_entry *entry = &d->cache[(opcode * 0x9e3779b97f4a7c15u) >> 52];
     if (entry->opcode != opcode || entry->size != size || entry->isa != isa) {
-        *entry = (struct cached){.opcode = opcode, .size = (uint8_t)size, .isa = (uint8_t)isa};
+        *entry = (struct cache_entry){.opcode = opcode, .size = (uint8_t)size, .isa = (uint8_t)isa};
         make_text(d, entry);
     }
     return entry->text;

@@ -1,7 +1,7 @@
-/* Opcode bytes to assembler text, through LLVM's C API.
+/* Disassembler: converts instruction bytes to text with the C API of LLVM.
  *
- * LLVM is a library of 100 MB: it is loaded when the first text is asked for and only then. Texts are
- * cached by opcode, in bounded memory. */
+ * libLLVM is large (100 MB), so cli_disasm_open loads it at run time instead of linking it. Texts are cached by opcode,
+ * in bounded memory. Not thread-safe. */
 #ifndef CLI_TEXT_DISASM_H
 #define CLI_TEXT_DISASM_H
 
@@ -10,12 +10,13 @@
 
 struct cli_disasm;
 
-/* NULL when there is no LLVM (or this build is without it); *why then says what is missing. */
+/* Loads libLLVM. Returns NULL when it is not available, not supported by this build, or out of memory; *why is then the
+ * reason as text. */
 struct cli_disasm *cli_disasm_open(const char **why);
 void cli_disasm_close(struct cli_disasm *disasm);
 
-/* "addi sp, sp, -16"; "" for bytes that are no instruction LLVM knows. `isa` is a set of NTR_ISA_*
- * (ntrace/isa.h). The text lives until the next call. */
+/* Returns the text of the instruction, for example "addi sp, sp, -16", or "" if LLVM does not know it. `isa` is a set
+ * of NTR_ISA_* (ntrace/isa.h). The text is valid until the next call. */
 const char *cli_disasm_text(struct cli_disasm *disasm, const uint8_t *bytes, size_t size, unsigned isa);
 
 #endif

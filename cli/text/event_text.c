@@ -6,9 +6,9 @@
 #include <string.h>
 
 #define LINE_MAX_TEXT 1024
-#define DEPTH_SHOWN   60 /* deeper calls are not indented further */
+#define DEPTH_SHOWN   60 /* largest indented call depth */
 
-/* ---- pieces of a line */
+/* ---- parts of a line */
 
 static char *put_address(char *at, uint64_t address) {
     return cli_put_hex(cli_put_text(at, "0x"), address);
@@ -20,10 +20,10 @@ static char *put_source(char *at, const struct cli_event_text *t, const ntr_even
 }
 
 static char *put_place(char *at, const struct cli_event_text *t, const ntr_event *e, uint64_t address) {
-    return cli_put_place(at, t->places, &e->context, address);
+    return cli_put_place(at, t->symbols, &e->context, address);
 }
 
-/* "taken -> 0x80000020 <main+0x20> (inferred) t=17" and the line feed. */
+/* Writes how the span ends, "taken -> 0x80000020 <main+0x20> (inferred) t=17", and the line feed. */
 static char *put_end(char *at, const struct cli_event_text *t, const ntr_event *e) {
     at = cli_put_text(cli_put_text(at, ntr_end_name(e->end)), " -> ");
     at = e->flags & NTR_EVENT_TARGET_UNKNOWN ? cli_put_text(at, "?") : put_place(at, t, e, e->target);
@@ -42,7 +42,7 @@ static void finish(struct cli_event_text *t, const char *end) {
 
 /* ---- spans */
 
-/* The line up to an address of the span, which nobody knows behind some jumps. */
+/* Writes an address of the span, or "?" if it is not known. */
 static char *put_start(char *at, const ntr_event *e, uint64_t address) {
     return e->flags & NTR_EVENT_ADDRESS_UNKNOWN ? cli_put_text(at, "?") : put_address(at, address);
 }
@@ -60,7 +60,8 @@ void cli_text_span(struct cli_event_text *t, const ntr_event *e) {
     finish(t, put_end(at, t, e));
 }
 
-/* Where a span's end is: its last instruction, or for a trap before any instruction its beginning. */
+/* Returns the address at which the span ends: its last instruction, or its start if a trap occurred before the first
+ * one. */
 static uint64_t end_address(const ntr_event *e) {
     return e->kind == NTR_EVENT_SPAN && e->instructions ? e->last : e->address;
 }
@@ -72,15 +73,15 @@ void cli_text_branch(struct cli_event_text *t, const ntr_event *e) {
 
 /* ---- calls */
 
-/* By how much each end makes the tree of calls deeper. */
-static const int deeper[NTR_END_KINDS] = {
+/* Change of the call depth for each kind of end. */
+static const int depth_change[NTR_END_KINDS] = {
     [NTR_END_CALL] = 1,      [NTR_END_INDIRECT_CALL] = 1, [NTR_END_RETURN] = -1, [NTR_END_TRAP_RETURN] = -1,
     [NTR_END_EXCEPTION] = 1, [NTR_END_INTERRUPT] = 1,     [NTR_END_TRAP] = 1,
 };
 
 void cli_text_call(struct cli_event_text *t, const ntr_event *e) {
     uint16_t *depth = &t->depths[e->src];
-    int step = deeper[e->end];
+    int step = depth_change[e->end];
 
     if (step == 0 && e->end != NTR_END_CO_SWAP) return;
     if (step < 0 && *depth) --*depth;
@@ -93,7 +94,7 @@ void cli_text_call(struct cli_event_text *t, const ntr_event *e) {
 
 /* ---- remarks */
 
-const char *cli_gap_words(const ntr_event *e) {
+const char *cli_gap_text(const ntr_event *e) {
     static char words[256];
     int size = snprintf(words, sizeof words, "%s", ntr_status_text((ntr_status)e->reason));
 
@@ -117,7 +118,7 @@ static int context_words(const ntr_context *c, char *text, size_t size) {
     return used;
 }
 
-/* The part of a remark that is the kind's own; returns its length. */
+/* Writes the part of a remark that depends on the kind of event. Returns its length. */
 static int remark_words(const ntr_event *e, char *text, size_t size) {
     switch (e->kind) {
     case NTR_EVENT_SYNC:
@@ -129,7 +130,7 @@ static int remark_words(const ntr_event *e, char *text, size_t size) {
         return used + context_words(&e->context, text + used, size - (size_t)used);
     }
     case NTR_EVENT_GAP:
-        return snprintf(text, size, "gap: %s", cli_gap_words(e));
+        return snprintf(text, size, "gap: %s", cli_gap_text(e));
     case NTR_EVENT_OVERFLOW:
         return snprintf(text, size, "overflow: ETYPE=%u ECODE=0x%" PRIx64, e->code, e->data);
     case NTR_EVENT_DATA:
@@ -144,7 +145,7 @@ static int remark_words(const ntr_event *e, char *text, size_t size) {
     }
 }
 
-/* Kinds whose `address` means something. */
+/* Returns whether `address` is defined for this event. */
 static bool has_address(const ntr_event *e) {
     return (e->kind == NTR_EVENT_SYNC || e->kind == NTR_EVENT_STOP || e->kind == NTR_EVENT_ICT ||
             e->kind == NTR_EVENT_NOTE) &&

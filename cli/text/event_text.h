@@ -1,4 +1,4 @@
-/* Events as text for people: spans, branches, the tree of calls (docs/output.md). */
+/* Events as lines of text: spans, branches, the call tree (docs/output.md). */
 #ifndef CLI_TEXT_EVENT_TEXT_H
 #define CLI_TEXT_EVENT_TEXT_H
 
@@ -9,24 +9,25 @@
 
 struct cli_event_text {
     struct cli_output *out;
-    struct cli_symbol_cache *places;
-    uint16_t *depths; /* by source, for calls */
+    struct cli_symbol_cache *symbols;
+    uint16_t *depths; /* call depth, indexed by source */
     bool by_source;   /* lines start with the source */
 };
 
-/* A line for a span or a blind span. */
+/* Writes a line for a span, with or without code. */
 void cli_text_span(struct cli_event_text *text, const ntr_event *event);
 
-/* From where to where flow went at its end. */
+/* Writes the branch at the end of a span: its address and its target. */
 void cli_text_branch(struct cli_event_text *text, const ntr_event *event);
 
-/* The same for calls, returns and traps only, indented by depth. */
+/* As cli_text_branch, for calls, returns and traps only, indented by call depth. */
 void cli_text_call(struct cli_event_text *text, const ntr_event *event);
 
-/* Everything that is no span, as a line that starts with '#'. */
+/* Writes any other event as a line that starts with '#'. */
 void cli_text_remark(struct cli_event_text *text, const ntr_event *event);
 
-/* What a gap is, for messages on standard error; the text lives until the next call. */
-const char *cli_gap_words(const ntr_event *gap);
+/* Returns the description of a gap for messages on standard error. The text is valid until the next call; not
+ * thread-safe. */
+const char *cli_gap_text(const ntr_event *gap);
 
 #endif

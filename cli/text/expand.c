@@ -4,9 +4,9 @@
 #include <string.h>
 
 #define CACHE_BITS 13
-#define TEXT_MAX   CLI_OUTPUT_RESERVE_MAX /* longer expansions are made anew each time */
+#define TEXT_MAX   CLI_OUTPUT_RESERVE_MAX /* largest cached text of a span, in bytes */
 
-_Static_assert(CLI_INSN_LINE_MAX <= TEXT_MAX, "a line fits the room");
+_Static_assert(CLI_INSN_LINE_MAX <= TEXT_MAX, "a line fits the buffer");
 
 struct key {
     uint64_t address;
@@ -52,25 +52,25 @@ void cli_expand_close(struct cli_expand *x) {
     free(x);
 }
 
-static struct key key_of(struct cli_expand *x, const ntr_event *span) {
+static struct key make_key(struct cli_expand *x, const ntr_event *span) {
     return (struct key){.address = span->address,
                         .view = ntr_instructions_view(x->instructions, span),
                         .instructions = span->instructions,
                         .source = x->by_source ? span->src : 0};
 }
 
-static struct entry *entry_of(struct cli_expand *x, const struct key *key) {
+static struct entry *find_entry(struct cli_expand *x, const struct key *key) {
     uint64_t mix = (key->address >> 1) + ((uint64_t)key->instructions << 40);
 
     return &x->entries[(mix * 0x9e3779b97f4a7c15u) >> (64 - CACHE_BITS)];
 }
 
-static void keep(struct entry *entry, const struct key *key, const char *text, size_t size) {
+static void store(struct entry *entry, const struct key *key, const char *text, size_t size) {
     entry->size = 0;
     if (!key->view) return;
     if (entry->capacity < size) {
         char *grown = realloc(entry->text, size);
-        if (!grown) return; /* it is only a cache */
+        if (!grown) return; /* not cached */
         entry->text = grown;
         entry->capacity = (uint32_t)size;
     }
@@ -79,25 +79,25 @@ static void keep(struct entry *entry, const struct key *key, const char *text, s
     entry->size = (uint32_t)size;
 }
 
-/* Render the span. Returns the number of bytes left in x->text when all of it fits there; 0 when it was written out in
- * parts. *complete: the program has the bytes of all instructions. */
+/* Renders the span. Returns the number of bytes in x->text if all of it fits there, or 0 if it was written to `out` in
+ * parts. Sets *complete if the program has the bytes of all instructions. */
 static size_t render_span(struct cli_expand *x, const ntr_event *span, struct cli_output *out, bool *complete) {
     struct cli_insn insn = {.program = x->program, .span = span};
     ntr_status status;
     size_t used = 0;
-    bool whole = true;
+    bool fits = true;
 
     ntr_instructions_begin(x->instructions, span);
     while ((status = ntr_instructions_next(x->instructions, &insn.retired)) == NTR_OK) {
         if (TEXT_MAX - used < CLI_INSN_LINE_MAX) {
             cli_output_write(out, x->text, used);
             used = 0;
-            whole = false;
+            fits = false;
         }
         used += x->render(x->user, &insn, x->text + used);
     }
     *complete = status == NTR_END;
-    if (whole && *complete) return used;
+    if (fits && *complete) return used;
     cli_output_write(out, x->text, used);
     return 0;
 }
@@ -106,12 +106,12 @@ bool cli_expand_span(struct cli_expand *x, const ntr_event *span, struct cli_out
     bool complete;
 
     if (span->instructions == 0) return true;
-    const struct key key = key_of(x, span);
-    struct entry *entry = entry_of(x, &key);
+    const struct key key = make_key(x, span);
+    struct entry *entry = find_entry(x, &key);
     if (!entry->size || memcmp(&entry->key, &key, sizeof key) != 0) {
         size_t size = render_span(x, span, out, &complete);
         if (size == 0) return complete;
-        keep(entry, &key, x->text, size);
+        store(entry, &key, x->text, size);
         if (!entry->size) {
             cli_output_write(out, x->text, size);
             return true;

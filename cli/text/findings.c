@@ -8,19 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Enough for a place and what was found there; messages of any length are cut. */
-#define LINE_ROOM (1024 + CLI_SYMBOL_MAX)
+/* Size of a line; longer lines are truncated. */
+#define LINE_SIZE (1024 + CLI_SYMBOL_MAX)
 
-/* ---- words */
+/* ---- parts of a line */
 
 struct finding_text {
-    char text[LINE_ROOM];
+    char text[LINE_SIZE];
     size_t length;
 };
 
-static void add(struct finding_text *w, const char *form, ...) __attribute__((format(printf, 2, 3)));
+static void append(struct finding_text *w, const char *form, ...) __attribute__((format(printf, 2, 3)));
 
-static void add(struct finding_text *w, const char *form, ...) {
+static void append(struct finding_text *w, const char *form, ...) {
     va_list values;
 
     va_start(values, form);
@@ -34,10 +34,10 @@ static void add(struct finding_text *w, const char *form, ...) {
 static void add_place(struct finding_text *w, const struct cli_findings *f, const ntr_finding *finding) {
     const char *field = ntr_field_name((ntr_field)finding->field);
 
-    add(w, "byte 0x%" PRIx64 ", message #%" PRIu64, finding->offset, finding->message);
-    if (finding->at) add(w, " %s", ntr_tcode_name(f->params->dialect, finding->tcode));
-    if (finding->has_source) add(w, " of source %u", finding->src);
-    if (field) add(w, ", field %s", field);
+    append(w, "byte 0x%" PRIx64 ", message #%" PRIu64, finding->offset, finding->message);
+    if (finding->at) append(w, " %s", ntr_tcode_name(f->params->dialect, finding->tcode));
+    if (finding->has_source) append(w, " of source %u", finding->src);
+    if (field) append(w, ", field %s", field);
 }
 
 static void add_value(struct finding_text *w, const ntr_finding *finding) {
@@ -45,19 +45,19 @@ static void add_value(struct finding_text *w, const ntr_finding *finding) {
     const ntr_field_info *info = ntr_field_get(field);
     const uint64_t value = finding->at->value[finding->field];
 
-    add(w, info->base == NTR_BASE_HEX ? "%s=0x%" PRIx64 : "%s=%" PRIu64, info->name, value);
+    append(w, info->base == NTR_BASE_HEX ? "%s=0x%" PRIx64 : "%s=%" PRIu64, info->name, value);
 }
 
 static void add_message(struct finding_text *w, const struct cli_findings *f, const ntr_message *message) {
     char text[NTR_MESSAGE_TEXT_MAX];
 
     if (ntr_message_format(f->params, message, text, sizeof text) < 0) return;
-    const char *words = strchr(text, ' '); /* past the number */
+    const char *words = strchr(text, ' '); /* after the number */
     words = words ? strchr(words + 1, ' ') : NULL;
-    add(w, "%.200s", words ? words + 1 : text);
+    append(w, "%.200s", words ? words + 1 : text);
 }
 
-/* The field's value, else the message, else where execution was. */
+/* Adds what was found: the value of the field, or the message, or the address of execution. */
 static void add_found(struct finding_text *w, const struct cli_findings *f, const ntr_finding *finding) {
     const bool has_field =
         finding->at && finding->field < NTR_FIELD_COUNT && (finding->at->present >> finding->field & 1);
@@ -69,9 +69,9 @@ static void add_found(struct finding_text *w, const struct cli_findings *f, cons
     } else if (finding->has_address) {
         char symbol[CLI_SYMBOL_MAX + 1] = "";
         if (f->program) *cli_put_symbol(symbol, " (", ")", f->program, NULL, finding->address) = '\0';
-        add(w, "execution at 0x%" PRIx64 "%s", finding->address, symbol);
+        append(w, "execution at 0x%" PRIx64 "%s", finding->address, symbol);
     } else {
-        add(w, "execution at a place not known");
+        append(w, "execution at an unknown address");
     }
 }
 
@@ -79,7 +79,7 @@ static void add_found(struct finding_text *w, const struct cli_findings *f, cons
 
 static void add_line(struct finding_text *w, const struct cli_findings *f, const ntr_finding *finding) {
     add_place(w, f, finding);
-    add(w, ": %s: %s [%s, section %s], found ", ntr_severity_name((ntr_severity)finding->severity),
+    append(w, ": %s: %s [%s, section %s], found ", ntr_severity_name((ntr_severity)finding->severity),
         finding->rule->about, finding->rule->id, finding->rule->section);
     add_found(w, f, finding);
 }
@@ -96,8 +96,8 @@ static void text_end(struct cli_findings *f, uint64_t messages, int status) {
 
     (void)status;
     for (size_t i = 0; (rule = ntr_check_rule_at(i)); i++)
-        if (f->rules[i].count > f->most)
-            cli_output_print(f->out, "%s: %" PRIu64 " more of %s\n", f->file, f->rules[i].count - f->most, rule->id);
+        if (f->rules[i].count > f->max)
+            cli_output_print(f->out, "%s: %" PRIu64 " more of %s\n", f->file, f->rules[i].count - f->max, rule->id);
     cli_output_print(f->out, "%s: %" PRIu64 " messages, %" PRIu64 " errors, %" PRIu64 " warnings, %" PRIu64 " notes\n",
                      f->file, messages, f->by_severity[NTR_SEVERITY_ERROR], f->by_severity[NTR_SEVERITY_WARNING],
                      f->by_severity[NTR_SEVERITY_NOTE]);
@@ -134,13 +134,13 @@ static void jsonl_add(struct cli_findings *f, const ntr_finding *finding) {
 
 /* ---- SARIF 2.1.0 */
 
-/* A file's name as a relative URI reference. */
+/* Writes a file name as a relative URI reference. */
 static void sarif_uri(struct cli_output *out, const char *path) {
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+    static const char unreserved[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
 
     cli_output_text(out, "\"");
     for (; *path; path++) {
-        if (strchr(plain, *path))
+        if (strchr(unreserved, *path))
             cli_output_write(out, path, 1);
         else
             cli_output_print(out, "%%%02X", (unsigned char)*path);
@@ -182,7 +182,7 @@ static void sarif_add(struct cli_findings *f, const ntr_finding *finding) {
 
     add_line(&text, f, finding);
     cli_output_print(f->out, "%s\n{\"ruleId\":\"%s\",\"ruleIndex\":%zu,\"level\":\"%s\",\"message\":{\"text\":",
-                     f->told > 1 ? "," : "", finding->rule->id, finding->index,
+                     f->reported > 1 ? "," : "", finding->rule->id, finding->index,
                      ntr_severity_name((ntr_severity)finding->severity));
     cli_output_json(f->out, text.text);
     cli_output_text(f->out, "},\"locations\":[{\"physicalLocation\":{\"artifactLocation\":{\"uri\":");
@@ -200,7 +200,7 @@ static void sarif_end(struct cli_findings *f, uint64_t messages, int status) {
     cli_output_print(f->out, "],\n\"invocations\":[{\"executionSuccessful\":true,\"exitCode\":%d}]}]}\n", status);
 }
 
-/* ---- JUnit: a test case a rule */
+/* ---- JUnit: one test case per rule */
 
 static void xml(struct cli_output *out, const char *text) {
     for (; *text; text++) {
@@ -222,11 +222,11 @@ static void junit_add(struct cli_findings *f, const ntr_finding *finding) {
     struct finding_text w = {.length = 0};
 
     add_line(&w, f, finding);
-    add(&w, "\n");
+    append(&w, "\n");
     if (t->capacity - t->length <= w.length) {
         size_t capacity = t->capacity * 2 + w.length + 1;
         char *text = realloc(t->text, capacity);
-        if (!text) return; /* the count still tells it */
+        if (!text) return; /* only counted */
         t->text = text;
         t->capacity = capacity;
     }
@@ -273,7 +273,7 @@ static void junit_end(struct cli_findings *f, uint64_t messages, int status) {
 
 static const struct form {
     void (*begin)(struct cli_findings *);
-    void (*add)(struct cli_findings *, const ntr_finding *);
+    void (*append)(struct cli_findings *, const ntr_finding *);
     void (*end)(struct cli_findings *, uint64_t messages, int status);
 } forms[] = {
     [CLI_FINDINGS_TEXT] = {NULL, text_add, text_end},
@@ -291,9 +291,9 @@ void cli_findings_add(struct cli_findings *f, enum cli_findings_format format, c
 
     f->by_severity[finding->severity]++;
     t->severity = finding->severity;
-    if (++t->count > f->most) return;
-    f->told++;
-    forms[format].add(f, finding);
+    if (++t->count > f->max) return;
+    f->reported++;
+    forms[format].append(f, finding);
 }
 
 void cli_findings_end(struct cli_findings *f, enum cli_findings_format format, uint64_t messages, int status) {

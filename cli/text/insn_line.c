@@ -14,23 +14,23 @@ size_t cli_pc_line(void *user, const struct cli_insn *insn, char *out) {
     return (size_t)(at - out);
 }
 
-/* All that is known of one instruction, as text. */
-struct facts {
+/* Description of one instruction. */
+struct description {
     struct cli_insn_words words;
     char symbol[CLI_SYMBOL_MAX + 1];
     const char *file; /* NULL: not known */
     uint32_t line;
 };
 
-/* Parcels of 16 bits are stored low first; an opcode is read with the high ones first. */
-static void find_opcode(const struct cli_insn_bytes *insn, struct cli_insn_words *words) {
+/* Formats the opcode with the most significant byte first; memory holds the least significant byte first. */
+static void format_opcode(const struct cli_insn_bytes *insn, struct cli_insn_words *words) {
     char *at = words->opcode;
 
     for (unsigned i = insn->size; i-- > 0;) at += snprintf(at, 3, "%02x", insn->bytes[i]);
 }
 
-/* The disassembler writes direct targets relative to the instruction; show the address instead. */
-static void show_target(const struct cli_insn_bytes *insn, char *text) {
+/* Replaces the target of a direct branch or jump, which LLVM prints relative to the instruction, by its address. */
+static void replace_target(const struct cli_insn_bytes *insn, char *text) {
     ntr_insn decoded;
     char *operand = strrchr(text, ' ');
 
@@ -42,29 +42,30 @@ static void show_target(const struct cli_insn_bytes *insn, char *text) {
 }
 
 void cli_insn_words(struct cli_disasm *disasm, const struct cli_insn_bytes *insn, struct cli_insn_words *words) {
-    enum { TARGET_ROOM = 24 };
+    enum { TARGET_SIZE = 24 };
 
-    find_opcode(insn, words);
+    format_opcode(insn, words);
     words->text[0] = 0;
     if (!disasm) return;
-    snprintf(words->text, sizeof words->text - TARGET_ROOM, "%s",
+    snprintf(words->text, sizeof words->text - TARGET_SIZE, "%s",
              cli_disasm_text(disasm, insn->bytes, insn->size, insn->isa));
     if (words->text[0])
-        show_target(insn, words->text);
+        replace_target(insn, words->text);
     else
         snprintf(words->text, sizeof words->text, ".insn 0x%s", words->opcode);
 }
 
-static void find_line(const struct cli_insn_lines *lines, const struct cli_insn *insn, struct facts *facts) {
+static void find_line(const struct cli_insn_lines *lines, const struct cli_insn *insn, struct description *d) {
+    const uint64_t address = insn->retired.address;
     ntr_frame frame;
 
-    facts->file = NULL;
-    if (!lines->source || ntr_debug_info_frames(lines->source, &insn->span->context, insn->retired.address, &frame, 1) == 0) return;
-    facts->file = frame.file;
-    facts->line = frame.line;
+    d->file = NULL;
+    if (!lines->source || ntr_debug_info_frames(lines->source, &insn->span->context, address, &frame, 1) == 0) return;
+    d->file = frame.file;
+    d->line = frame.line;
 }
 
-static struct cli_insn_bytes bytes_of(const struct cli_insn *insn) {
+static struct cli_insn_bytes insn_bytes(const struct cli_insn *insn) {
     const ntr_instruction *i = &insn->retired;
     struct cli_insn_bytes b = {.address = i->address, .size = i->insn.size};
 
@@ -76,15 +77,15 @@ static struct cli_insn_bytes bytes_of(const struct cli_insn *insn) {
     return b;
 }
 
-static void find_facts(const struct cli_insn_lines *lines, const struct cli_insn *insn, struct facts *facts) {
-    const struct cli_insn_bytes bytes = bytes_of(insn);
+static void describe(const struct cli_insn_lines *lines, const struct cli_insn *insn, struct description *description) {
+    const struct cli_insn_bytes bytes = insn_bytes(insn);
 
-    cli_insn_words(lines->disasm, &bytes, &facts->words);
-    *cli_put_symbol(facts->symbol, "", "", insn->program, &insn->span->context, bytes.address) = 0;
-    find_line(lines, insn, facts);
+    cli_insn_words(lines->disasm, &bytes, &description->words);
+    *cli_put_symbol(description->symbol, "", "", insn->program, &insn->span->context, bytes.address) = 0;
+    find_line(lines, insn, description);
 }
 
-/* The end of a long path says more than its beginning. */
+/* Returns the last FILE_SHOWN characters of a path. */
 static const char *shown_file(const char *file) {
     size_t size = strlen(file);
 
@@ -93,15 +94,15 @@ static const char *shown_file(const char *file) {
 
 size_t cli_insn_text(void *user, const struct cli_insn *insn, char *out) {
     const struct cli_insn_lines *lines = user;
-    struct facts f;
+    struct description f;
     int used = 0;
 
-    find_facts(lines, insn, &f);
+    describe(lines, insn, &f);
     int mnemonic = (int)strcspn(f.words.text, " ");
     const char *operands = f.words.text + mnemonic + (f.words.text[mnemonic] == ' ');
     if (lines->by_source) used += snprintf(out, 16, "%u: ", insn->span->src);
-    used += snprintf(out + used, 400, "0x%" PRIx64 "  %-8s  %-8.*s %-24s", insn->retired.address, f.words.opcode, mnemonic,
-                     f.words.text, operands);
+    used += snprintf(out + used, 400, "0x%" PRIx64 "  %-8s  %-8.*s %-24s", insn->retired.address,
+                     f.words.opcode, mnemonic, f.words.text, operands);
     if (f.symbol[0]) used += snprintf(out + used, CLI_SYMBOL_MAX + 8, "  <%s>", f.symbol);
     if (f.file) used += snprintf(out + used, FILE_SHOWN + 16, "  %s:%" PRIu32, shown_file(f.file), f.line);
     while (used && out[used - 1] == ' ') used--;
@@ -110,12 +111,12 @@ size_t cli_insn_text(void *user, const struct cli_insn *insn, char *out) {
 }
 
 size_t cli_insn_json(void *user, const struct cli_insn *insn, char *out) {
-    struct facts f;
+    struct description f;
     char *at = out;
 
-    find_facts(user, insn, &f);
-    at += snprintf(at, 128, "{\"src\":%u,\"address\":\"0x%" PRIx64 "\",\"opcode\":\"%s\"", insn->span->src, insn->retired.address,
-                   f.words.opcode);
+    describe(user, insn, &f);
+    at += snprintf(at, 128, "{\"src\":%u,\"address\":\"0x%" PRIx64 "\",\"opcode\":\"%s\"", insn->span->src,
+                   insn->retired.address, f.words.opcode);
     if (f.words.text[0]) at = cli_put_json(cli_put_text(at, ",\"text\":"), f.words.text);
     if (f.symbol[0]) at = cli_put_json(cli_put_text(at, ",\"symbol\":"), f.symbol);
     if (f.file) {
@@ -128,10 +129,10 @@ size_t cli_insn_json(void *user, const struct cli_insn *insn, char *out) {
 const char cli_insn_csv_heading[] = "src,address,opcode,text,symbol,file,line\n";
 
 size_t cli_insn_csv(void *user, const struct cli_insn *insn, char *out) {
-    struct facts f;
+    struct description f;
     char *at = out;
 
-    find_facts(user, insn, &f);
+    describe(user, insn, &f);
     at += snprintf(at, 128, "%u,0x%" PRIx64 ",%s,", insn->span->src, insn->retired.address, f.words.opcode);
     at = cli_put_text(cli_put_csv(at, f.words.text), ",");
     at = cli_put_text(cli_put_csv(at, f.symbol), ",");
@@ -143,7 +144,8 @@ size_t cli_insn_csv(void *user, const struct cli_insn *insn, char *out) {
 
 size_t cli_pc_json(void *user, const struct cli_insn *insn, char *out) {
     (void)user;
-    return (size_t)snprintf(out, 64, "{\"src\":%u,\"address\":\"0x%" PRIx64 "\"}\n", insn->span->src, insn->retired.address);
+    return (size_t)snprintf(out, 64, "{\"src\":%u,\"address\":\"0x%" PRIx64 "\"}\n", insn->span->src,
+                            insn->retired.address);
 }
 
 size_t cli_pc_csv(void *user, const struct cli_insn *insn, char *out) {

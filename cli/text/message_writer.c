@@ -1,6 +1,6 @@
 #include "text/message_writer.h"
 
-_Static_assert(NTR_MESSAGE_TEXT_MAX + 1 <= CLI_OUTPUT_RESERVE_MAX, "a message line fits the output's room");
+_Static_assert(NTR_MESSAGE_TEXT_MAX + 1 <= CLI_OUTPUT_RESERVE_MAX, "a message line fits the reserved space");
 
 typedef int (*format_message)(const ntr_params *params, const ntr_message *message, char *out, size_t capacity);
 
@@ -14,12 +14,12 @@ static void write_line(struct cli_message_writer *w, const ntr_message *m) {
     char *line = cli_output_reserve(w->out, NTR_MESSAGE_TEXT_MAX + 1);
     int size = formats[w->form](w->params, m, line, NTR_MESSAGE_TEXT_MAX + 1);
 
-    if (size < 0) return; /* cannot be: the room is the documented maximum */
+    if (size < 0) return; /* does not occur: the capacity is the documented maximum */
     line[size] = '\n';
     cli_output_commit(w->out, (size_t)size + 1);
 }
 
-/* ---- --bytes: comment lines, so that assemble still reads the text */
+/* ---- --bytes: written as comment lines, which `ntrace assemble` skips */
 
 static void write_byte(struct cli_message_writer *w, const ntr_message *m, size_t index) {
     ntr_message_byte byte;

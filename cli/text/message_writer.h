@@ -1,4 +1,4 @@
-/* Messages to text, JSON lines or CSV (docs/output.md, "dump"). */
+/* Writes messages as text, JSON lines or CSV (docs/output.md, "dump"). */
 #ifndef CLI_TEXT_MESSAGE_WRITER_H
 #define CLI_TEXT_MESSAGE_WRITER_H
 
@@ -12,10 +12,10 @@ struct cli_message_writer {
     struct cli_output *out;
     const ntr_params *params;
     enum cli_message_form form;
-    bool bytes;
+    bool bytes; /* text: also write each byte (--bytes) */
 };
 
-/* Also writes the heading that the form has (CSV). */
+/* Initializes the writer. Writes the column names if the form is CSV. `out` and `params` must outlive it. */
 void cli_message_writer_init(struct cli_message_writer *writer, struct cli_output *out, const ntr_params *params,
                              enum cli_message_form form, bool bytes);
 void cli_message_write(struct cli_message_writer *writer, const ntr_message *message);

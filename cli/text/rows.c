@@ -47,7 +47,7 @@ static void write_text(struct cli_rows *rows, const struct cli_row *row) {
     cli_output_text(rows->out, "\n");
 }
 
-/* Names of cells are words for people; as JSON keys their blanks become underscores. */
+/* Writes the name of a cell as a JSON key: blanks become underscores. */
 static void write_key(struct cli_output *out, const char *name) {
     cli_output_text(out, ",\"");
     for (; *name; name++) cli_output_write(out, *name == ' ' ? "_" : name, 1);

@@ -1,4 +1,4 @@
-/* Rows of named figures, as an aligned table for people or as JSON lines. */
+/* Rows of named numbers, written as an aligned table or as JSON lines. */
 #ifndef CLI_TEXT_ROWS_H
 #define CLI_TEXT_ROWS_H
 
@@ -10,21 +10,21 @@
 struct cli_cell {
     const char *name; /* NULL ends the row */
     uint64_t value;
-    double real;    /* shown instead of `value` when `digits` > 0 */
-    uint8_t digits; /* after the point */
+    double real;    /* used instead of `value` if `digits` > 0 */
+    uint8_t digits; /* number of decimal places */
 };
 
 struct cli_row {
-    const char *kind;  /* "message": rows of one kind follow each other and have the same cells */
+    const char *kind;  /* "message"; rows of one kind are consecutive and have the same cells */
     const char *label; /* "DirectBranch" */
-    bool alone;        /* the only row of its kind: as text, a line a cell */
+    bool alone;        /* the only row of its kind; text has one line per cell */
     struct cli_cell cells[CLI_CELLS_MAX + 1];
 };
 
 struct cli_rows {
     struct cli_output *out;
     enum cli_format format;
-    const char *kind; /* of the last row */
+    const char *kind; /* kind of the last row; NULL: none yet */
 };
 
 void cli_row_write(struct cli_rows *rows, const struct cli_row *row);

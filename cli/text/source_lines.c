@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILES = 64 }; /* kept; then all are given up and read again */
+enum { FILES = 64 }; /* largest number of files in memory; the next file discards all of them */
 
 struct file {
-    const char *name; /* the caller's: names of debug information live long */
+    const char *name; /* not copied: names of debug information outlive this object */
     char *text;
     size_t size;
-    size_t *starts; /* of each line, and the end of the last */
+    size_t *starts; /* offset of each line, and of the end of the last one */
     uint32_t lines;
 };
 
@@ -30,7 +30,7 @@ struct cli_source_lines *cli_source_lines_open(ntr_read_source read, void *user)
     return lines;
 }
 
-static void forget(struct cli_source_lines *lines) {
+static void discard_files(struct cli_source_lines *lines) {
     while (lines->count) {
         struct file *file = &lines->files[--lines->count];
         free(file->text);
@@ -40,7 +40,7 @@ static void forget(struct cli_source_lines *lines) {
 
 void cli_source_lines_close(struct cli_source_lines *lines) {
     if (!lines) return;
-    forget(lines);
+    discard_files(lines);
     free(lines);
 }
 
@@ -53,14 +53,14 @@ static void find_starts(struct file *file) {
     file->starts[file->lines++] = 0;
     for (size_t i = 0; i < file->size; i++)
         if (file->text[i] == '\n') file->starts[file->lines++] = i + 1;
-    file->starts[file->lines] = file->size + 1; /* as if a line feed ended the last */
+    file->starts[file->lines] = file->size + 1; /* as if the last line ended with a line feed */
 }
 
-/* A file that is not there is kept as one without lines. */
+/* Loads a file. A file that cannot be read is stored as one without lines. */
 static struct file *load(struct cli_source_lines *lines, const char *name) {
     ntr_bytes text;
 
-    if (lines->count == FILES) forget(lines);
+    if (lines->count == FILES) discard_files(lines);
     struct file *file = &lines->files[lines->count++];
     *file = (struct file){.name = name};
     if (!lines->read || !lines->read(lines->user, name, &text)) return file;

@@ -1,19 +1,19 @@
-/* "0x80000020 <main+0x20>": addresses with their symbols. The texts are cached, because execution comes to the same
- * addresses again and again. */
+/* Writes addresses with their symbols, "0x80000020 <main+0x20>". The texts are cached, because executed addresses
+ * repeat. */
 #ifndef CLI_TEXT_SYMBOL_CACHE_H
 #define CLI_TEXT_SYMBOL_CACHE_H
 
 #include <ntrace/program.h>
 
-#define CLI_PLACE_MAX (20 + 300) /* characters: the address, and CLI_SYMBOL_MAX */
+#define CLI_PLACE_MAX (20 + 300) /* characters: address and CLI_SYMBOL_MAX */
 
 struct cli_symbol_cache;
 
-/* NULL: out of memory. */
+/* Returns NULL when out of memory. `program` must outlive the cache. */
 struct cli_symbol_cache *cli_symbol_cache_new(const ntr_program *program);
-void cli_symbol_cache_free(struct cli_symbol_cache *places);
+void cli_symbol_cache_free(struct cli_symbol_cache *cache);
 
-/* Write the address with its symbol in `context`. Returns the end, at most CLI_PLACE_MAX characters on. */
-char *cli_put_place(char *at, struct cli_symbol_cache *places, const ntr_context *context, uint64_t address);
+/* Writes the address with its symbol in `context`, at most CLI_PLACE_MAX characters. Returns the end. */
+char *cli_put_place(char *at, struct cli_symbol_cache *cache, const ntr_context *context, uint64_t address);
 
 #endif

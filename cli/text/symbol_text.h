@@ -1,4 +1,4 @@
-/* "main+0x12" */
+/* Symbol of an address as text: "main+0x12". */
 #ifndef CLI_TEXT_SYMBOL_TEXT_H
 #define CLI_TEXT_SYMBOL_TEXT_H
 
@@ -6,8 +6,8 @@
 
 #define CLI_SYMBOL_MAX 300
 
-/* Write the symbol that covers the address, between `before` and `after`; nothing when none does. Returns the end,
- * at most CLI_SYMBOL_MAX characters on; long names are cut. */
+/* Writes the symbol that covers the address, between `before` and `after`, or nothing if there is none. Long names are
+ * truncated. Returns the end, at most CLI_SYMBOL_MAX characters after `at`. */
 char *cli_put_symbol(char *at, const char *before, const char *after, const ntr_program *program,
                      const ntr_context *context, uint64_t address);
 

@@ -98,7 +98,7 @@ def _():
                       ("decode", trace, "-e", program, "-o", program), ("decode", place, "-e", program, "-o", trace),
                       ("flame", place, "-e", program, "-o", os.path.join(place, "capture.json"))):
         run = Run(*arguments, status=2)
-        matches("is read by this command", run.err, " ".join(arguments))
+        matches("is an input of this command", run.err, " ".join(arguments))
         holds(place, names)
 
 
