@@ -60,7 +60,7 @@ package ntrace_pkg;
     bit different;            // another execution
     int unsigned errors;      // rules broken, times
     string problem;           // the first problem, "" when there is none
-    bit tell = 1;             // print problems
+    bit verbose = 1;          // print problems
 
     local chandle model, comparison, conformance;
     local bit exact;
@@ -141,7 +141,7 @@ package ntrace_pkg;
 
     local function void fail(string what);
       if (problem == "") problem = what;
-      if (tell) $display("%0t: ntrace: %s", $time, what);
+      if (verbose) $display("%0t: ntrace: %s", $time, what);
     endfunction
 
     local function void mismatch(string what);
