@@ -1,4 +1,4 @@
-# Thin front to Meson: these are the commands people type. `make help` lists them.
+# Front end to Meson. `make help` lists the targets.
 
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -20,33 +20,33 @@ $(BUILD)/build.ninja:
 deps: ## install what is missing (apt-get, as root or with sudo)
 	@tools/deps all
 
-demo: ## trace a real RISC-V program and show where the time went
+demo: ## trace a RISC-V program and show its profile
 	@tools/deps demo
 	@$(MAKE) --no-print-directory all
 	@BUILD=$(BUILD) examples/demo
 
-test: ## install what is missing, build every way, run every test
+test: ## install what is missing, build all configurations, run all tests
 	@tools/deps all
 	@tools/run_tests full
 
-test-quick: all ## the tests of this build only
+test-quick: all ## run the tests of this build only
 	@tools/run_tests quick
 
-soak: ## the long runs: random programs, mutants, every fault, 1 GiB (under an hour)
+soak: ## long tests: random programs, mutants, every fault, 1 GiB (under an hour)
 	@tools/deps all
 	@tools/run_tests soak
 
-sanitize-more: all ## the tests under MemorySanitizer, ThreadSanitizer and valgrind, and all of the lint (an hour)
+sanitize-more: all ## the tests under MemorySanitizer, ThreadSanitizer and valgrind, and the complete lint (an hour)
 	@tools/deps all
 	@tools/run_tests sanitize-more
 
-coverage-self: ## what of src/ the project's own tests reach, and every line that none reaches
+coverage-self: ## coverage of src/ by the tests, and every line that is not covered
 	@tools/deps all
 	@tools/coverage_self
 
 SIZE ?= 1024
 
-bench: all ## how fast everything is, in one table (SIZE=MiB of the long stream)
+bench: all ## speed of the main operations, in one table (SIZE=MiB of the long stream)
 	@bench/run $(BUILD) --size $(SIZE)
 
 bench-check: all ## instructions executed for fixed inputs, against bench/baseline.json
@@ -55,18 +55,18 @@ bench-check: all ## instructions executed for fixed inputs, against bench/baseli
 TIME ?= 60
 HARNESS ?=
 
-fuzz: all ## each fuzzing harness for TIME=seconds, or only HARNESS="name..."
+fuzz: all ## run each fuzzing harness for TIME=seconds, or only HARNESS="name..."
 	@tools/deps all
 	@tools/fuzz $(TIME) $(HARNESS)
 
-fuzz-report: all ## executions of the fuzzers and what of src/ their corpora reach
+fuzz-report: all ## executions of the fuzzers, and coverage of src/ by their corpora
 	@tools/deps all
 	@tools/fuzz report
 
-lint: ## clang-tidy, layers, banned functions
+lint: ## clang-tidy, layers, banned functions, tables, references
 	@tools/lint
 
-docs: all ## regenerate docs/messages.md and docs/registers.md from the tables
+docs: all ## regenerate the pages of docs/ that are made from tables
 	@tools/make_docs
 
 install: all ## install into PREFIX (default /usr/local), DESTDIR respected
