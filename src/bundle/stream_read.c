@@ -46,7 +46,7 @@ static ntr_stream_reader *make(const ntr_stream_reader_config *config) {
     }
     reader->capacity = config->buffer_size ? config->buffer_size : READ_BUFFER_SIZE;
     if (reader->capacity < READ_BUFFER_MIN) reader->capacity = READ_BUFFER_MIN;
-    reader->buffer = ntr_alloc(config->allocator, reader->capacity, 1);
+    reader->buffer = ntr_realloc(config->allocator, NULL, reader->capacity, 1); /* not zeroed */
     if (reader->buffer) return reader;
     ntr_dealloc(config->allocator, reader);
     return NULL;
