@@ -69,12 +69,13 @@ NTR_API ntr_status ntr_decoder_feed(ntr_decoder *decoder, const uint8_t *data, s
  * the status of the first defect, after the events before it. */
 NTR_API ntr_status ntr_decoder_read(ntr_decoder *decoder, ntr_event *events, size_t capacity, size_t *count);
 
-/* Room for a sentence of ntr_decoder_error or ntr_parallel_error, with its terminating 0. */
+/* Maximum size of the text of ntr_decoder_error and ntr_parallel_error, including the terminating 0. */
 #define NTR_DECODER_ERROR_SIZE 240
 
-/* Why the decoder stopped, in a sentence; with `strict` it names the message, its byte offset and source, the field, and
- * the last known address: "message 7 at byte 31 (DirectBranch of source 2): I-CNT ends inside an instruction;
- * execution is known up to address 0x80000104". "" while nothing has failed. Valid until ntr_decoder_free. */
+/* Returns a sentence that says why the decoder stopped. With `strict` it names the message, its byte offset and
+ * source, the field, and the last known address: "message 7 at byte 31 (DirectBranch of source 2): I-CNT ends inside
+ * an instruction; execution is known up to address 0x80000104". "" while nothing has failed. Valid until
+ * ntr_decoder_free. */
 NTR_API const char *ntr_decoder_error(const ntr_decoder *decoder);
 
 /* Totals of counting decode. `reserved` counts messages with a reserved TCODE: they do not affect flow, but are more

@@ -10,7 +10,7 @@
  * Ownership: an event is a value without pointers. It may be copied, kept as long as wanted, written to a file and
  * handed to another thread.
  *
- * Growth: sizeof(ntr_event) never changes while the library keeps its soname. Bytes behind the members of a
+ * Growth: sizeof(ntr_event) never changes while the library keeps its soname. Bytes after the members of a
  * kind of event are 0, and so is ntr_context.reserved: new members take them, and 0 in a new member means that nothing
  * more is known. A consumer ignores kinds of events that it does not know. */
 #ifndef NTRACE_EVENT_H
@@ -43,7 +43,7 @@ typedef enum ntr_event_kind {
 
 /* How a span ends. */
 typedef enum ntr_end {
-    NTR_END_CUT = 0,       /* no jump: execution goes on at `target`, the address behind the span */
+    NTR_END_CUT = 0,       /* no jump: execution continues at `target`, the address after the span */
     NTR_END_NOT_TAKEN,     /* conditional branch, not taken */
     NTR_END_TAKEN,         /* conditional branch, taken */
     NTR_END_JUMP,          /* direct jump */

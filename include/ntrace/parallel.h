@@ -69,8 +69,8 @@ NTR_API void ntr_parallel_free(ntr_parallel *parallel);
  * callbacks; decoding cannot continue then. */
 NTR_API ntr_status ntr_parallel_feed(ntr_parallel *parallel, const uint8_t *data, size_t size, bool last);
 
-/* Why ntr_parallel_feed failed, in a sentence: that of ntr_decoder_error when a thread could not decode, otherwise the text
- * of the status. "" while nothing has failed. Valid until ntr_parallel_free. */
+/* Returns a sentence that says why ntr_parallel_feed failed: that of ntr_decoder_error when a thread could not decode,
+ * otherwise the text of the status. "" while nothing has failed. Valid until ntr_parallel_free. */
 NTR_API const char *ntr_parallel_error(const ntr_parallel *parallel);
 
 /* With `counting`: returns the totals of the chunks delivered so far. */

@@ -28,7 +28,7 @@ struct indexed_source {
     ntr_context context;
     ntr_point point;
     const ntr_point *best; /* ntr_index_find: where to begin */
-    bool passed;           /* ... and a point at or behind `place` was seen */
+    bool passed;           /* ... and a point at or after `place` was seen */
 };
 
 struct ntr_index {
@@ -155,7 +155,7 @@ static ntr_status on_sync(ntr_index *index, struct indexed_source *source, const
 static ntr_status on_stop(ntr_index *index, struct indexed_source *source, const ntr_message *m) {
     bool in_sync = source->in_sync;
 
-    source->in_sync = false; /* the next message begins anew */
+    source->in_sync = false; /* the source must synchronize again */
     source->mode = NTR_MODE_UNKNOWN;
     if (!in_sync) return NTR_OK;
     ntr_point point = point_at(index, m, NTR_POINT_STOPPED);

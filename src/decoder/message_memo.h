@@ -21,7 +21,7 @@
 
 #include "decoder/state.h"
 
-/* Totals that one message changes by less than 256. One more byte behind them is the effect on the return stack. */
+/* Totals that one message changes by less than 256. One more byte after them is the effect on the return stack. */
 #define NTR_MESSAGE_MEMO_COUNTS(X) \
     X(0, spans) X(1, branches) X(2, taken) X(3, calls) X(4, returns) X(5, exceptions) X(6, interrupts)
 enum { NTR_MESSAGE_MEMO_STACK = 7, NTR_MESSAGE_MEMO_SMALL = 8 };

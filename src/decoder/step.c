@@ -57,7 +57,7 @@ ntr_status ntr_step_indirect(ntr_decoder *d, ntr_source *s, ntr_block *b, ntr_st
     ntr_status status = ntr_step_stack(d, s, b, &popped);
     *step = (ntr_step){.end = ntr_flow_ends[b->flow], .flags = NTR_EVENT_IMPLICIT};
     step->target = !inferable ? b->next : by_stack ? popped.address : b->target;
-    /* A return leads to the block behind its call. The calling block has a link to it, which is valid for every return
+    /* A return leads to the block after its call. The calling block has a link to it, which is valid for every return
      * to this call. */
     bool known_call = by_stack && popped.call && popped.stamp == s->stamp;
     step->from = known_call ? popped.call : b;

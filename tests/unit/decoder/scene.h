@@ -1,4 +1,4 @@
-/* A scene: a few instructions, a few messages in text, and what the decoder must say, in text. */
+/* A scene: a few instructions, a few messages as text, and the expected events as text. */
 #ifndef NTR_TEST_SCENE_H
 #define NTR_TEST_SCENE_H
 
@@ -52,8 +52,8 @@ static inline uint32_t c_beqz(int offset) { /* c.beqz a0 */
 typedef struct scene {
     ntr_program *program;
     ntr_decoder_config config;
-    size_t chunk;    /* bytes a feed; 0: all at once */
-    size_t capacity; /* events a read; 0: many */
+    size_t chunk;    /* bytes of each feed; 0: all at once */
+    size_t capacity; /* events of each read; 0: many */
 } scene;
 
 static inline void scene_start(scene *s, const char *dialect) {
@@ -82,7 +82,7 @@ static inline void add_code_for(scene *s, uint64_t address, const uint32_t *code
 
 #define code(scene, address, ...) add_code_for(scene, address, (const uint32_t[]){__VA_ARGS__, CODE_END}, NULL)
 
-/* ---- messages: lines of `ntrace dump`'s form; "raw XX XX" gives plain bytes */
+/* ---- messages: lines in the format of `ntrace dump`; "raw XX XX" are plain bytes */
 
 typedef struct stream {
     uint8_t bytes[65536];
@@ -174,7 +174,7 @@ static inline void check_context(ntr_context *by_source, const ntr_event *e) {
                  e->message);
 }
 
-/* Decode; events to `out`, their totals to `totals`. Returns what the last read did. */
+/* Decode; appends the events to `out` and their totals to `totals`. Returns the status of the last read. */
 static inline ntr_status decode_stream(const scene *s, const stream *in, char *out, ntr_counts *totals) {
     static _Thread_local ntr_event events[64];
     static _Thread_local ntr_context contexts[4096];
@@ -203,7 +203,7 @@ static inline ntr_status decode_stream(const scene *s, const stream *in, char *o
     return status;
 }
 
-/* The counting decode must find the same totals. */
+/* Counting decode must find the same totals. */
 static inline void counts_to(const scene *s, const stream *in, const ntr_counts *events) {
     ntr_status status;
     ntr_counts counts = {0};

@@ -1,4 +1,4 @@
-/* Corner cases of flow: section 10, and what the open questions say of landings, history and repeats. */
+/* Corner cases of flow: section 10, and the open questions about walk ends, history and repeats. */
 #include "scene.h"
 
 #define START "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\n"
@@ -25,7 +25,7 @@ static void traps_directly_after_traps(void **state) {
     scene_start(&s, NULL);
     code(&s, 0x100, ADD, MRET);
     code(&s, 0x200, ADD, MRET);
-    /* At the first traced instruction, at the handler's first, and right after the return. */
+    /* At the first traced instruction, at the first one of the handler, and directly after the return. */
     decodes_to(&s,
                START "IndirectBranch BTYPE=3 ICNT=0 UADDR=0x180\nIndirectBranch BTYPE=2 ICNT=0 UADDR=0x0\n"
                      "IndirectBranch BTYPE=0 ICNT=4 UADDR=0x180\nIndirectBranch BTYPE=3 ICNT=0 UADDR=0x180\n",
@@ -58,7 +58,7 @@ static void stops_come_in_pairs(void **state) {
     scene_end(&s);
 }
 
-/* ---- synchronizing messages on the way */
+/* ---- synchronizing messages during a walk */
 
 static void syncs_on_linear_code_are_no_jumps(void **state) {
     (void)state;
@@ -75,8 +75,8 @@ static void syncs_on_linear_code_are_no_jumps(void **state) {
     scene_end(&s);
 }
 
-/* A branch without history bit at a synchronizing message: F-ADDR says whether it was taken (OQ-24). */
-static void sync_addresses_tell_outcomes(void **state) {
+/* A branch without history bit at a synchronizing message: F-ADDR shows whether it was taken (OQ-24). */
+static void sync_addresses_show_outcomes(void **state) {
     (void)state;
     scene s;
     scene_start(&s, NULL);
@@ -153,8 +153,8 @@ static void branches_beyond_the_history_are_not_taken(void **state) {
     scene_end(&s);
 }
 
-/* Only in HTM a branch without outcome is worth a note, and what the mode is, messages show: not a counter that is full,
- * but also those that nobody can follow, and not what came before a stop. */
+/* A branch without outcome is noted only in HTM. The trace mode follows from messages, including those inside a gap,
+ * but not from ResourceFull with RCODE 0, and not from messages before a stop. */
 static void messages_show_the_mode(void **state) {
     (void)state;
     scene s;
@@ -163,7 +163,7 @@ static void messages_show_the_mode(void **state) {
     const char *behind = "IndirectBranch BTYPE=0 ICNT=6 UADDR=0x0\n";
     const char *ran = "span 100+2/4 not-taken 108\nspan 108+1/2 indirect-jump 100\n";
     const struct {
-        const char *before, *told, *note;
+        const char *before, *expected, *note;
     } scenes[] = {
         {START, "sync 3 100\n", ""},
         {START "ResourceFull RCODE=0 RDATA0=0\n", "sync 3 100\n", ""},
@@ -176,10 +176,10 @@ static void messages_show_the_mode(void **state) {
          "sync 3 100\nspan 100+2/4 taken 100\nstop 4 100\nsync 3 100\n", ""},
     };
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
-        char messages[800], told[800];
+        char messages[800], expected[800];
         snprintf(messages, sizeof messages, "%s%s", scenes[i].before, behind);
-        snprintf(told, sizeof told, "%s%s%s", scenes[i].told, ran, scenes[i].note);
-        decodes_to(&s, messages, told);
+        snprintf(expected, sizeof expected, "%s%s%s", scenes[i].expected, ran, scenes[i].note);
+        decodes_to(&s, messages, expected);
     }
     scene_end(&s);
 }
@@ -197,8 +197,7 @@ static void history_that_is_left_is_a_gap(void **state) {
     scene_end(&s);
 }
 
-/* A loop without anything that history tells of, one way or the other: a jump to itself, or one that is inferred where
- * history is of jumps, too. */
+/* A loop without outcomes: a jump to itself, or a jump that is inferred when direct jumps have history bits. */
 static void start_loop(scene *s, bool inferred) {
     scene_start(s, NULL);
     s->config.params.all_jumps = s->config.params.sequential_jump = inferred;
@@ -224,7 +223,7 @@ static void endless_loops_without_branches_end(void **state) {
     }
 }
 
-/* However few events are read at a time. */
+/* The result does not depend on how many events are read at a time. */
 static void a_loop_without_branches_ends(void **state) {
     (void)state;
     for (int inferred = 0; inferred < 2; inferred++) {
@@ -282,7 +281,7 @@ static void repeats_go_to_the_same_target(void **state) {
     decodes_to(&s, START TO_200 "DirectBranch ICNT=4\nRepeatBranch BCNT=2\n",
                "sync 3 100\nspan 100+1/2 indirect-jump 200\nspan 200+2/4 taken 200\nspan 200+2/4 taken 200\nspan 200+2/4 taken 200\n");
     scene_end(&s);
-    /* The first time the address changes: no second XOR. */
+    /* The first address: no second XOR. */
     scene_start(&s, NULL);
     code(&s, 0x100, ADD, branch(8), ADD, JR_A5);
     code(&s, 0x200, ADD, branch(8), ADD, JR_A5);
@@ -309,9 +308,9 @@ static void repeats_of_nothing_are_errors(void **state) {
     scene_end(&s);
 }
 
-/* ---- impossible landings */
+/* ---- walk ends that do not fit the code */
 
-/* Numbers that only damage makes: to walk so far would take years. */
+/* Numbers that occur only in damaged messages: walking so far would take years. */
 static void counts_beyond_belief_are_gaps(void **state) {
     (void)state;
     scene s;
@@ -367,7 +366,7 @@ static void environment_calls_end_a_run_before_them(void **state) {
     decodes_to(&s, START "IndirectBranch BTYPE=2 ICNT=2 UADDR=0x180\n", "sync 3 100\nspan 100+1/2 exception 200\n");
     decodes_to(&s, START "ProgTraceCorrelation EVCODE=0 CDF=0 ICNT=6\n",
                "sync 3 100\nspan 100+1/2 cut 104\ngap NO_LANDING #2-#2 @4-@4 104 to ?\nstop 0 ?\n");
-    /* Some encoders count it, and call the trap an indirect jump. */
+    /* Some encoders count it and report the trap as an indirect jump. */
     decodes_to(&s, START "IndirectBranch BTYPE=0 ICNT=4 UADDR=0x180\n", "sync 3 100\nspan 100+2/4 exception 200\nnote NO_LANDING\n");
     scene_end(&s);
     scene_start(&s, "refcode");
@@ -376,7 +375,7 @@ static void environment_calls_end_a_run_before_them(void **state) {
     scene_end(&s);
 }
 
-/* An interrupt before the jump's target was known: one message for both (OQ-15). */
+/* An interrupt before the target of the jump was reported: one message for both (OQ-15). */
 static void traps_may_hide_the_target_of_a_jump(void **state) {
     (void)state;
     scene s;
@@ -395,7 +394,7 @@ int main(void) {
         TEST(traps_after_branches_end_two_spans),
         TEST(stops_come_in_pairs),
         TEST(syncs_on_linear_code_are_no_jumps),
-        TEST(sync_addresses_tell_outcomes),
+        TEST(sync_addresses_show_outcomes),
         TEST(syncs_that_restart_may_be_anywhere),
         TEST(indirect_jumps_may_end_in_syncs),
         TEST(history_and_count_come_in_any_order),

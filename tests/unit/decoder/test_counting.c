@@ -1,4 +1,4 @@
-/* The counting decode: repeats cost what one costs, and who listens is told everything. */
+/* Counting decode: a repeated history is walked once, and the count callback receives every span. */
 #include "scene.h"
 
 #define START "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\n"
@@ -30,7 +30,7 @@ static uint64_t times(ntr_tally *tally, uint64_t address, unsigned end) {
     return 0;
 }
 
-#define MANY 61000000 /* near the most that one message may stand for */
+#define MANY 61000000 /* near the maximum that one message may stand for */
 
 static void repeated_branches_are_multiplied(void **state) {
     (void)state;
@@ -49,7 +49,7 @@ static void repeated_branches_are_multiplied(void **state) {
     scene_end(&s);
 }
 
-/* Calls and returns in the loop; the return is left out of the trace. */
+/* Calls and returns in the loop; the return is implicit. */
 static void repeated_history_is_multiplied(void **state) {
     (void)state;
     scene s;
@@ -70,7 +70,7 @@ static void repeated_history_is_multiplied(void **state) {
     scene_end(&s);
 }
 
-/* The pattern is one outcome, the loop has three branches. */
+/* The pattern has one outcome, the loop has three branches. */
 static void circles_may_take_several_passes(void **state) {
     (void)state;
     scene s;
@@ -85,7 +85,7 @@ static void circles_may_take_several_passes(void **state) {
     assert_int_equal(times(tally, 0x114, NTR_END_TAKEN), MANY / 3);
     ntr_tally_free(tally);
     tally = ntr_tally_new(NULL);
-    /* a way in that is not part of the circle */
+    /* code before the loop */
     code(&s, 0x200, branch(8), ADD, branch(-0x108));
     c = count(&s, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x100\nResourceFull RCODE=2 RDATA0=0x3 RDATA1=61000001\n", tally);
     assert_int_equal(c.taken, (uint64_t)MANY + 1);
@@ -96,7 +96,7 @@ static void circles_may_take_several_passes(void **state) {
     scene_end(&s);
 }
 
-/* A stack that overflowed within the loop is not what it was, though it is as deep. */
+/* A stack that overflowed within the loop has changed, although its depth is the same. */
 static void a_stack_that_forgets_is_no_circle(void **state) {
     (void)state;
     scene s;
@@ -104,7 +104,7 @@ static void a_stack_that_forgets_is_no_circle(void **state) {
     scene_start(&s, NULL);
     s.config.params.implicit_return = NTR_RETURN_FULL;
     s.config.params.return_stack = 2;
-    /* every turn calls once and never returns */
+    /* every pass calls once and never returns */
     code(&s, 0x100, branch(8), ADD, jal(1, -8), JR_A5);
     ntr_counts c = count(&s, START "ResourceFull RCODE=2 RDATA0=0x2 RDATA1=1000\n", tally);
     assert_int_equal(c.branches, 1000);
@@ -135,7 +135,7 @@ static void who_listens_can_end_it(void **state) {
     scene_end(&s);
 }
 
-static void counts_as_events_tell(const scene *s, const char *messages) {
+static void counts_equal_events(const scene *s, const char *messages) {
     stream in = {.size = 0};
     assemble(&in, &s->config.params, messages);
     const char *differs = tallies_differ(&s->config, (ntr_bytes){in.bytes, in.size});
@@ -149,7 +149,7 @@ static void nops(scene *s, uint64_t address, unsigned count) {
     add_code_for(s, address, code, NULL);
 }
 
-/* Straight code is cut at 255 halfwords; what follows is one span with it. */
+/* Linear code is cut at 255 halfwords; the span includes the code after the cut. */
 static void long_straight_code_stays_one_span(void **state) {
     (void)state;
     scene s;
@@ -157,12 +157,12 @@ static void long_straight_code_stays_one_span(void **state) {
     nops(&s, 0x100, 200);
     nops(&s, 0x290, 200);
     code(&s, 0x420, branch(-0x320), branch(-0x324), JR_A5);
-    counts_as_events_tell(&s, START "ResourceFull RCODE=0 RDATA0=300\nResourceFull RCODE=1 RDATA0=0x37\nResourceFull "
+    counts_equal_events(&s, START "ResourceFull RCODE=0 RDATA0=300\nResourceFull RCODE=1 RDATA0=0x37\nResourceFull "
                                     "RCODE=2 RDATA0=0x7 RDATA1=9\n");
     scene_end(&s);
 }
 
-/* History that leads further than I-CNT, or not as far. */
+/* The history leads further than I-CNT, or less far. */
 static void history_does_not_lead_past_icnt(void **state) {
     (void)state;
     scene s;
@@ -172,12 +172,12 @@ static void history_does_not_lead_past_icnt(void **state) {
         char messages[200];
         snprintf(messages, sizeof messages, START "IndirectBranchHist BTYPE=0 ICNT=%u UADDR=0x80 HIST=0x1f\n" START,
                  icnt);
-        counts_as_events_tell(&s, messages);
+        counts_equal_events(&s, messages);
     }
     scene_end(&s);
 }
 
-/* The same message, yet the branches are two. */
+/* The same message, but two different branches. */
 static void a_repeated_branch_may_move(void **state) {
     (void)state;
     scene s;
@@ -191,7 +191,7 @@ static void a_repeated_branch_may_move(void **state) {
     scene_end(&s);
 }
 
-/* Other code is at the same address from some place in the stream on: what ran before counts for the old one. */
+/* The code at an address changes within the stream: earlier executions belong to the old code. */
 static void code_that_changes_is_counted_as_it_was(void **state) {
     (void)state;
     scene s;
@@ -200,7 +200,7 @@ static void code_that_changes_is_counted_as_it_was(void **state) {
     add_code_for(&s, 0x100, (const uint32_t[]){ADD, branch(-4), JR_A5, CODE_END}, &early);
     add_code_for(&s, 0x100, (const uint32_t[]){branch(8), ADD, branch(-8), JR_A5, CODE_END}, &late);
     /* 4 + 4 * 3 bytes of the old code, more than half of the stream */
-    counts_as_events_tell(&s, START "ResourceFull RCODE=1 RDATA0=0xf\nResourceFull RCODE=1 RDATA0=0xf\n"
+    counts_equal_events(&s, START "ResourceFull RCODE=1 RDATA0=0xf\nResourceFull RCODE=1 RDATA0=0xf\n"
                                     "ResourceFull RCODE=1 RDATA0=0xf\nResourceFull RCODE=1 RDATA0=0xf\n" START
                                     "ResourceFull RCODE=1 RDATA0=0x1f\n");
     scene_end(&s);

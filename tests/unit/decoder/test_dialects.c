@@ -1,4 +1,4 @@
-/* What older silicon does differently: docs/dialects.md, with its byte vectors. */
+/* Differences of older silicon: docs/dialects.md, with its byte vectors. */
 #include "scene.h"
 
 #define START "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\n"
@@ -13,7 +13,7 @@ static void runs_of_outcomes(void **state) {
                "sync 3 100\nspan 100+2/4 taken 100\nspan 100+2/4 taken 100\nspan 100+2/4 not-taken 108\n");
     decodes_to(&s, START "ResourceFull RCODE=8 RDATA0=2\nResourceFull RCODE=9 RDATA0=0\n",
                "sync 3 100\nspan 100+2/4 not-taken 108\nspan 108+2/3 not-taken 10e\ngap FIELD_VALUE #3-#4 @6-@8 10e to ?\n");
-    /* Unknown to 1.0. */
+    /* Unknown in N-Trace 1.0. */
     s.config.params.dialect = NULL;
     decodes_to(&s, START "ResourceFull RCODE=8 RDATA0=2\n", "sync 3 100\ngap FIELD_VALUE #2-#3 @4-@6 100 to ?\n");
     scene_end(&s);
@@ -100,7 +100,7 @@ static void direct_branches_may_end_on_jumps(void **state) {
     s.config.params.all_jumps = true;
     decodes_to(&s, START "DirectBranch ICNT=4\nDirectBranch ICNT=4\n",
                "sync 3 100\nspan 100+2/4 jump 200\nspan 200+2/4 call 100\n");
-    /* HTM: one outcome each. */
+    /* HTM: one outcome for each branch. */
     decodes_to(&s, START "ResourceFull RCODE=1 RDATA0=0x7\n", "sync 3 100\nspan 100+2/4 jump 200\nspan 200+2/4 call 100\n");
     scene_end(&s);
 }

@@ -1,4 +1,4 @@
-/* Events of several sources, put in the order of time. */
+/* The event sorter: events of several sources in the order of time. */
 #include "../test.h"
 
 #include <ntrace/event_sorter.h>
@@ -32,7 +32,7 @@ static void take(ntr_event_sorter *order, bool all, struct line *line) {
     while (ntr_event_sorter_take(order, all, &e)) write(line, "%u:%u ", e.src, (unsigned)e.message);
 }
 
-/* What comes out, as "source:number ", numbers from 0 as they went in; "|" stands where the end was told. */
+/* Returns the output as "source:number ", numbers from 0 in the order of input; "|" marks the call with `all`. */
 static void comes_out(size_t window, const struct input *inputs, size_t count, const char *expected) {
     ntr_event_sorter *order = ntr_event_sorter_new(window, NULL);
     struct line line = {0};
@@ -96,7 +96,7 @@ static void all_comes_out_where_time_goes_back(void **state) {
     COMES_OUT(8, "1:1 0:0 |0:2 1:3 ", {0, 1000}, {1, 900}, {0, 1}, {1, 2});
 }
 
-/* Memory that ends after so many blocks. */
+/* An allocator that fails after a number of blocks. */
 static void *scarce(void *user, void *block, size_t size) {
     unsigned *left = user;
 

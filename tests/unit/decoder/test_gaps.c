@@ -1,4 +1,4 @@
-/* Recovery: one gap a disturbance, and on at the first sure place. */
+/* Recovery: one gap for each disturbance, and decoding resumes at the first certain address. */
 #include "scene.h"
 
 #define START "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\n"
@@ -28,7 +28,7 @@ static void several_defects_before_a_sync_are_one_gap(void **state) {
     scene_end(&s);
 }
 
-static void truncation_is_told_at_the_end(void **state) {
+static void truncation_is_reported_at_the_end(void **state) {
     (void)state;
     scene s;
     plain(&s);
@@ -40,7 +40,7 @@ static void truncation_is_told_at_the_end(void **state) {
     scene_end(&s);
 }
 
-static void what_ran_for_sure_is_told_before_a_gap(void **state) {
+static void certain_code_is_reported_before_a_gap(void **state) {
     (void)state;
     scene s;
     plain(&s);
@@ -103,7 +103,7 @@ static void missing_code_starts_and_ends_anywhere(void **state) {
     scene_start(&s, NULL);
     code(&s, 0x100, ADD, branch(-4), ADD);
     code(&s, 0x200, ADD, branch(-4), JR_A5);
-    /* History leads out of the image, and so does a count. */
+    /* History leads out of the image; so does I-CNT. */
     const char *events = "sync 3 100\nspan 100+2/4 taken 100\nspan 100+2/4 not-taken 108\nspan 108+1/2 cut 10c\n"
                          "blind 10c+10 indirect-jump 200\ngap NO_IMAGE #%u-#%u @%u-@%u 10c to 200\nspan 200+2/4 taken 200\n";
     char text[512];
@@ -115,7 +115,7 @@ static void missing_code_starts_and_ends_anywhere(void **state) {
     scene_end(&s);
 }
 
-static void nothing_known_still_tells_branches(void **state) {
+static void branches_are_reported_without_code(void **state) {
     (void)state;
     scene s;
     scene_start(&s, NULL);
@@ -132,7 +132,7 @@ static void calls_in_missing_code_spoil_the_stack_softly(void **state) {
     s.config.params.implicit_return = NTR_RETURN_FULL;
     code(&s, 0x200, ADD, RET);
     code(&s, 0x300, ADD, JR_A5);
-    /* The caller has no image; its callee's return is implicit, which nobody here can follow. */
+    /* The caller has no image. The return of its callee is implicit and cannot be followed. */
     decodes_to(&s, START "IndirectBranch BTYPE=0 ICNT=4 UADDR=0x180\nIndirectBranch BTYPE=0 ICNT=10 UADDR=0x80\n"
                          "IndirectBranch BTYPE=0 ICNT=4 UADDR=0x80\n",
                "sync 3 100\nblind 100+4 indirect-jump 200\ngap NO_IMAGE #2-#2 @4-@4 100 to 200\n"
@@ -211,14 +211,14 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(bad_bytes_cost_what_is_up_to_the_next_sync),
         TEST(several_defects_before_a_sync_are_one_gap),
-        TEST(truncation_is_told_at_the_end),
-        TEST(what_ran_for_sure_is_told_before_a_gap),
+        TEST(truncation_is_reported_at_the_end),
+        TEST(certain_code_is_reported_before_a_gap),
         TEST(overruns_without_their_error_message_are_gaps),
         TEST(streams_may_start_in_the_middle),
         TEST(syncs_that_do_not_follow_are_gaps),
         TEST(missing_code_is_walked_blindly),
         TEST(missing_code_starts_and_ends_anywhere),
-        TEST(nothing_known_still_tells_branches),
+        TEST(branches_are_reported_without_code),
         TEST(calls_in_missing_code_spoil_the_stack_softly),
         TEST(strict_stops_at_the_first_defect),
         TEST(strict_says_where_and_why),

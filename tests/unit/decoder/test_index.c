@@ -1,11 +1,11 @@
-/* Points where decoding begins: from each of them the rest of a stream is told as if all before had been decoded. */
+/* Index points: from each of them the rest of a stream is decoded as if everything before had been decoded. */
 #include "scene.h"
 
 #include <ntrace/index.h>
 
 enum { EVENTS = 64 };
 
-/* Two sources in turn; idle bytes lie between the stop of one and the synchronizing message of the other. */
+/* Two sources in turn. Idle bytes are between the stop of one and the synchronizing message of the other. */
 static void start(scene *s, stream *in) {
     scene_start(s, "ntrace-1.0");
     s->config.params.src_bits = 2;
@@ -36,7 +36,7 @@ static ntr_index *index_of(const scene *s, const stream *in) {
     return index;
 }
 
-/* The events of messages from `first` on, decoding from these points (none: from the beginning). */
+/* Returns the events of messages from `first` on, decoded from these points (none: from the beginning). */
 static size_t events_from(const scene *s, const stream *in, const ntr_point *points, size_t count, uint64_t first,
                           ntr_event *out) {
     ntr_decoder *d = ntr_decoder_new(&s->config, NULL);
@@ -53,8 +53,8 @@ static size_t events_from(const scene *s, const stream *in, const ntr_point *poi
     return kept;
 }
 
-/* Decoding that begins at a point gives the same events as decoding from the beginning. Returns how many of the places
- * it began at are behind the beginning. */
+/* Decoding from a point gives the same events as decoding from the beginning. Returns how many of the starting places
+ * are after the beginning. */
 static size_t compare_all_places(const scene *s, const stream *in, uint64_t last) {
     ntr_index *index = index_of(s, in);
     size_t begun_later = 0;
@@ -79,7 +79,7 @@ static size_t compare_all_places(const scene *s, const stream *in, uint64_t last
     return begun_later;
 }
 
-static void every_place_is_told_as_from_the_beginning(void **state) {
+static void every_place_decodes_as_from_the_beginning(void **state) {
     (void)state;
     scene s;
     stream in;
@@ -107,7 +107,7 @@ static void contexts_are_known_where_decoding_begins(void **state) {
     scene_end(&s);
 }
 
-/* A stop's point and the next message's have one message number, but not one offset. */
+/* The point after a stop and the point of the next message have the same message number, but different offsets. */
 static void the_least_offset_is_the_beginning(void **state) {
     (void)state;
     scene s;
@@ -124,7 +124,7 @@ static void the_least_offset_is_the_beginning(void **state) {
     scene_end(&s);
 }
 
-/* Bytes that may have been anybody's: no time is sure, and a stop behind them is no place to begin at. */
+/* Bytes of an unknown source: no time is certain, and there is no point after a stop behind them. */
 static void behind_damage_only_synchronizing_messages_are_points(void **state) {
     (void)state;
     scene s;
@@ -134,7 +134,7 @@ static void behind_damage_only_synchronizing_messages_are_points(void **state) {
     assemble(&in, &s.config.params,
              "ProgTraceSync SRC=0 SYNC=5 ICNT=0 FADDR=0x800\n"
              "DirectBranch SRC=0 ICNT=4\n"
-             "raw 67\n" /* between messages neither idle nor a start */
+             "raw 67\n" /* neither idle nor the start of a message */
              "DirectBranch SRC=0 ICNT=4\n"
              "ProgTraceCorrelation SRC=0 EVCODE=4 CDF=0 ICNT=2\n"
              "DirectBranch SRC=1 ICNT=4\n"
@@ -153,7 +153,7 @@ static void behind_damage_only_synchronizing_messages_are_points(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(every_place_is_told_as_from_the_beginning),
+        TEST(every_place_decodes_as_from_the_beginning),
         TEST(contexts_are_known_where_decoding_begins),
         TEST(the_least_offset_is_the_beginning),
         TEST(behind_damage_only_synchronizing_messages_are_points),

@@ -1,4 +1,4 @@
-/* Spans expanded to instructions: what the program holds at that position, in that context, now. */
+/* Spans expanded to instructions: the code of the program at that position, in that context, in its current state. */
 #include "scene.h"
 
 #include <ntrace/instructions.h>
@@ -8,7 +8,7 @@ static ntr_event span_at(uint64_t address, uint32_t instructions) {
                        .instructions = instructions};
 }
 
-/* The instructions of a span as "ADDRESS/SIZE=BITS" words, and why there are no more. */
+/* Returns the instructions of a span as "ADDRESS/SIZE=BITS" words, and the status at the end. */
 static void expands_to(ntr_instructions *x, const ntr_event *span, ntr_status end, const char *words) {
     char text[1024] = "";
     size_t at = 0;
@@ -20,7 +20,7 @@ static void expands_to(ntr_instructions *x, const ntr_event *span, ntr_status en
                                i.insn.size, i.bits);
     assert_string_equal(text, words);
     assert_int_equal(status, end);
-    assert_int_equal(ntr_instructions_next(x, &i), end); /* it stays that way */
+    assert_int_equal(ntr_instructions_next(x, &i), end); /* the error is sticky */
 }
 
 static void each_instruction_has_address_bytes_and_class(void **state) {
@@ -57,7 +57,7 @@ static void other_events_have_no_instructions(void **state) {
     scene_end(&s);
 }
 
-/* Longer than what the cache holds as one piece. */
+/* Longer than one piece of the cache. */
 static void long_spans_come_whole(void **state) {
     (void)state;
     enum { COUNT = 1000 };
@@ -136,8 +136,8 @@ static void contexts_choose_images(void **state) {
     scene_end(&s);
 }
 
-/* Positions go back and forth where sources are merged by time. */
-/* Equal numbers: the same instructions; another program, context or time: another number. */
+/* Positions go back and forth when sources are merged by time. */
+/* Equal numbers mean the same instructions. Another program, context or time has another number. */
 static void views_are_keys(void **state) {
     (void)state;
     scene s;
@@ -151,7 +151,7 @@ static void views_are_keys(void **state) {
     there.context.scontext = 1;
     const uint64_t plain = ntr_instructions_view(x, &here);
     assert_int_not_equal(plain, 0);
-    assert_int_equal(ntr_instructions_view(x, &there), plain); /* nothing is bound to a context or a time */
+    assert_int_equal(ntr_instructions_view(x, &there), plain); /* no image is bound to a context or a position */
     add_code_for(&s, 0x100, (uint32_t[]){C_ADD, CODE_END}, &one);
     there.offset = 0;
     const uint64_t bound = ntr_instructions_view(x, &there);
@@ -211,7 +211,7 @@ static void what_is_added_is_seen(void **state) {
     scene_end(&s);
 }
 
-/* Every context has code of its own. */
+/* Every context has its own code. */
 static size_t read_by_context(void *user, const ntr_context *context, uint64_t position, uint64_t address, uint8_t *out,
                               size_t size) {
     uint32_t lui = 0x537 | (uint32_t)(context->scontext + *(const uint32_t *)user) << 12;
@@ -222,7 +222,7 @@ static size_t read_by_context(void *user, const ntr_context *context, uint64_t p
 
 static void memory_may_differ_by_context(void **state) {
     (void)state;
-    enum { CONTEXTS = 3000 }; /* more than there can be views at a time */
+    enum { CONTEXTS = 3000 }; /* more than the maximum number of views */
     scene s;
     uint32_t shift = 0;
     scene_start(&s, NULL);
@@ -246,7 +246,7 @@ static void memory_may_differ_by_context(void **state) {
     scene_end(&s);
 }
 
-/* Of more than eight bytes the first eight; a table jump without its table. */
+/* More than eight bytes: the first eight. A table jump without its table. */
 static void odd_instructions(void **state) {
     (void)state;
     scene s;
@@ -267,7 +267,7 @@ static void odd_instructions(void **state) {
     scene_end(&s);
 }
 
-/* The spans that a decoder gives, expanded, are as many instructions and halfwords as they say. */
+/* The spans of a decoder, expanded, have as many instructions and halfwords as they report. */
 static void spans_of_a_decoder_expand(void **state) {
     (void)state;
     scene s;

@@ -1,10 +1,10 @@
-/* Messages that are known are not walked again: the totals and the decoder must be as if they had been. */
+/* Message memos: totals and later decoding are the same as without them. */
 #include "scene.h"
 
 #define START "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\n"
 
-/* Events that are told of the second piece, the first one only counted or told as well. */
-static void told_behind(const scene *s, const stream *in, size_t cut, bool counted, char *out) {
+/* Returns the events of the second part, after the first part was counted or read. */
+static void events_after(const scene *s, const stream *in, size_t cut, bool counted, char *out) {
     ntr_event events[64];
     ntr_counts counts = {0};
     size_t count, at = 0;
@@ -27,7 +27,7 @@ static void told_behind(const scene *s, const stream *in, size_t cut, bool count
     ntr_decoder_free(d);
 }
 
-/* The first of these messages are counted, the last ones told. */
+/* The first messages are counted, the rest is read. */
 static void is_as_if_walked(const scene *s, const char *messages) {
     static char walked[SCENE_TEXT], known[SCENE_TEXT];
     stream in = {.size = 0};
@@ -35,13 +35,13 @@ static void is_as_if_walked(const scene *s, const char *messages) {
     const char *differs = tallies_differ(&s->config, (ntr_bytes){in.bytes, in.size});
     if (differs) fail_msg("%s of\n%s", differs, messages);
     for (size_t cut = 0; cut < in.size; cut++) {
-        told_behind(s, &in, cut, false, walked);
-        told_behind(s, &in, cut, true, known);
+        events_after(s, &in, cut, false, walked);
+        events_after(s, &in, cut, true, known);
         if (strcmp(walked, known)) fail_msg("behind byte %zu of\n%s%s\nand not\n%s", cut, messages, known, walked);
     }
 }
 
-/* The same message behind other history: its I-CNT has another way to go. */
+/* The same message after different history: its I-CNT leads along another path. */
 static void halfwords_ahead_matter(void **state) {
     (void)state;
     scene s;
@@ -55,7 +55,7 @@ static void halfwords_ahead_matter(void **state) {
     scene_end(&s);
 }
 
-/* What flow does not mind is no passage: a reserved TCODE counts each time. */
+/* A message that does not request a walk has no memo: a reserved TCODE is counted each time. */
 static void reserved_messages_count(void **state) {
     (void)state;
     scene s;
@@ -67,7 +67,7 @@ static void reserved_messages_count(void **state) {
     scene_end(&s);
 }
 
-/* The same message behind another address. */
+/* The same message with different reference addresses. */
 static void the_reference_matters(void **state) {
     (void)state;
     scene s;
@@ -81,7 +81,7 @@ static void the_reference_matters(void **state) {
     scene_end(&s);
 }
 
-/* The same way home, yet the caller's caller is another. */
+/* The same return, but the caller's caller differs. */
 static void all_callers_matter(void **state) {
     (void)state;
     scene s;
@@ -95,7 +95,7 @@ static void all_callers_matter(void **state) {
     scene_end(&s);
 }
 
-/* A call on the way makes a full stack forget, where one that was not full did not. */
+/* The message pushes a return address: a full stack drops its oldest entry, a stack that is not full does not. */
 static void room_on_the_stack_matters(void **state) {
     (void)state;
     scene s;
@@ -112,8 +112,8 @@ static void room_on_the_stack_matters(void **state) {
     scene_end(&s);
 }
 
-/* A return that found nothing on the stack takes something when there is: the address was told, and not that of the
- * call. What is on the stack has a say in where a passage lies, so the call is made from many places. */
+/* A return on an empty stack has its address reported; with an entry on the stack it removes that entry. The return
+ * stack is part of the key, so the call is made from many places. */
 static void an_empty_stack_matters(void **state) {
     (void)state;
     for (uint64_t call = 0x1000; call < 0x1000 + 8 * 1000; call += 8) {
@@ -138,7 +138,7 @@ static void an_empty_stack_matters(void **state) {
     }
 }
 
-/* What RepeatBranch repeats may have been known, or what came after it. */
+/* RepeatBranch after a message that a memo handled, or after a message that followed it. */
 static void repeat_branch_knows_what_came_before(void **state) {
     (void)state;
     scene s;
@@ -156,7 +156,7 @@ static void repeat_branch_knows_what_came_before(void **state) {
     scene_end(&s);
 }
 
-/* The first history after a start tells the mode besides: with HTM known, history may not end early here. */
+/* The first history after a start also shows the trace mode: in HTM, history may not end early here. */
 static void the_mode_is_learned_each_time(void **state) {
     (void)state;
     scene s;
@@ -167,7 +167,7 @@ static void the_mode_is_learned_each_time(void **state) {
     scene_end(&s);
 }
 
-/* A part of the way is other code from some place in the stream on. */
+/* A part of the path changes to other code within the stream. */
 static void code_that_changes_is_not_known(void **state) {
     (void)state;
     scene s;
@@ -206,7 +206,7 @@ static void time_goes_on(void **state) {
     scene_end(&s);
 }
 
-/* Each source is where it is. */
+/* Each source has its own state. */
 static void sources_are_apart(void **state) {
     (void)state;
     scene s;
@@ -222,7 +222,7 @@ static void sources_are_apart(void **state) {
     scene_end(&s);
 }
 
-/* More than can be summed up at once. */
+/* More messages than the sums hold at once. */
 static void many_are_summed_up(void **state) {
     (void)state;
     scene s;
@@ -261,5 +261,5 @@ int main(void) {
         cmocka_unit_test(nothing_is_known_where_no_code_is),
         cmocka_unit_test(many_are_summed_up),
     };
-    return cmocka_run_group_tests_name("passages", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("message_memos", tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ static void counts_beyond_a_return_make_it_implicit(void **state) {
     scene_end(&s);
 }
 
-static void the_message_tells_what_a_last_return_was(void **state) {
+static void the_message_shows_what_a_last_return_was(void **state) {
     (void)state;
     scene s;
     caller_and_callee(&s, NULL);
@@ -45,7 +45,7 @@ static void explicit_returns_pop_too(void **state) {
     code(&s, 0x200, ADD, jal(1, 0x300 - 0x204), RET);
     code(&s, 0x300, ADD, RET);
     code(&s, 0x400, ADD, RET);
-    /* The inner return goes elsewhere; the return there matches the outer call. */
+    /* The inner return goes elsewhere; its target matches the outer call. */
     decodes_to(&s, START "IndirectBranch BTYPE=0 ICNT=12 UADDR=0x280\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT=6\n",
                "sync 3 100\nspan 100+2/4 call 200\nspan 200+2/4 call 300\nspan 300+2/4 return 400\n"
                "span 400+2/4 return 108 implicit\nspan 108+1/2 cut 10c\nstop 4 10c\n");
@@ -60,7 +60,7 @@ static void syncs_clear_the_stack(void **state) {
                "sync 3 100\nspan 100+2/4 call 200\nspan 200+1/2 cut 204\nsync 6 204\n"
                "gap RETURN_STACK #3-#3 @9-@9 204 to ?\nstop 4 ?\n");
     scene_end(&s);
-    /* A call that itself ends in the synchronizing message: its return address is cleared, too (OQ-17). */
+    /* A call that ends in the synchronizing message: its return address is cleared, too (OQ-17). */
     scene_start(&s, NULL);
     s.config.params.implicit_return = NTR_RETURN_FULL;
     code(&s, 0x100, JALR_A5, ADD, ADD);
@@ -114,7 +114,7 @@ static void co_routine_swaps_pop_then_push(void **state) {
                "sync 3 100\nspan 100+1/2 call 200\nspan 200+1/2 co-swap 104 implicit\nspan 104+1/2 return 204 implicit\n"
                "span 204+1/2 cut 208\nstop 4 208\n");
     scene_end(&s);
-    /* P550: a call, never inferred. */
+    /* P550: a call that is never inferred. */
     scene_start(&s, "p550");
     s.config.params.src_bits = 0;
     code(&s, 0x100, jal(5, 0x100), ADD);
@@ -175,7 +175,7 @@ static void sequential_calls_push(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(counts_beyond_a_return_make_it_implicit),
-        TEST(the_message_tells_what_a_last_return_was),
+        TEST(the_message_shows_what_a_last_return_was),
         TEST(explicit_returns_pop_too),
         TEST(syncs_clear_the_stack),
         TEST(traps_leave_the_stack_alone),

@@ -1,4 +1,4 @@
-/* Many sources, contexts, images that come and go, and time. */
+/* Several sources, contexts, images with a range of positions, and time. */
 #include "scene.h"
 
 #define START "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\n"
@@ -21,7 +21,7 @@ static void sources_have_their_own_state(void **state) {
     scene_end(&s);
 }
 
-/* A note is its own source's, at its own time. */
+/* A note has the source and the time of its message. */
 static void missing_times_are_noted_where_they_are(void **state) {
     (void)state;
     scene s;
@@ -94,8 +94,8 @@ static void contexts_choose_images(void **state) {
     scene_end(&s);
 }
 
-/* Return counting looks at no address: after a task switch it may infer returns to the other task's callers. The
- * walk then fails, but the next address is as good as ever. */
+/* Implicit returns by count do not compare addresses: after a task switch, returns to callers of the other task may be
+ * inferred. The walk then fails, but the next address is valid. */
 static void task_switches_anchor_at_the_next_address(void **state) {
     (void)state;
     scene s;
@@ -109,7 +109,7 @@ static void task_switches_anchor_at_the_next_address(void **state) {
                "sync 3 100\ncontext 2 v0 prv0 s1 h0\nspan 100+1/2 call 200\nspan 200+1/2 interrupt 104\ncontext 2 v0 prv0 s2 h0\n"
                "span 104+1/2 cut 108\nblind 108+10 indirect-jump 200\ngap UNEXPECTED_INDIRECT #5-#5 @12-@12 108 to 200\n"
                "span 200+1/2 interrupt 30c\n");
-    /* An encoder that compares addresses cannot do that: there it is damage. */
+    /* An encoder that compares addresses cannot do that: here it is damage. */
     s.config.params.implicit_return = NTR_RETURN_FULL;
     decodes_to(&s, messages,
                "sync 3 100\ncontext 2 v0 prv0 s1 h0\nspan 100+1/2 call 200\nspan 200+1/2 interrupt 104\ncontext 2 v0 prv0 s2 h0\n"
@@ -204,7 +204,7 @@ static void narrow_clocks_wrap(void **state) {
     scene_end(&s);
 }
 
-/* They may have carried differences. */
+/* The lost messages may have carried differences. */
 static void lost_messages_lose_the_time(void **state) {
     (void)state;
     scene s;
@@ -219,7 +219,7 @@ static void lost_messages_lose_the_time(void **state) {
     scene_end(&s);
 }
 
-/* All messages are there: what they tell of the time holds. */
+/* No message is missing: their times are valid. */
 static void flow_that_contradicts_keeps_the_time(void **state) {
     (void)state;
     scene s;

@@ -1,4 +1,4 @@
-/* Inference of stream parameters where little is known; whole streams are tested over the corpus and at random. */
+/* Inference of stream parameters from little information. Complete streams are tested over the corpus and at random. */
 #include "../decoder/scene.h"
 
 #define START "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\n"

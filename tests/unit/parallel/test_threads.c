@@ -1,5 +1,5 @@
-/* The library has no state of its own: contexts of different threads do not meet. ThreadSanitizer judges (make
- * sanitize-more); without it, the answers do. */
+/* The library has no global state: decoders of different threads are independent. ThreadSanitizer checks this (make
+ * sanitize-more); without it, the results do. */
 #include "../test.h"
 #include "../decoder/scene.h"
 
