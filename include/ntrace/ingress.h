@@ -1,5 +1,5 @@
-/* Making ingress blocks (ingress_block.h): from their text form, and, with the classifier, from what was executed:
- * code blocks, lists of program counters, Spike logs. */
+/* Sources of ingress blocks (ingress_block.h): their text form, and the classifier, which makes them from executed code
+ * (code blocks, lists of program counters, Spike logs). */
 #ifndef NTRACE_INGRESS_H
 #define NTRACE_INGRESS_H
 
@@ -20,131 +20,142 @@ extern "C" {
 /* ---- text form: comma-separated, docs/ingress.md ------------------------------------------------- */
 
 #define NTR_INGRESS_COLUMNS 17
-#define NTR_INGRESS_TEXT_MAX 320 /* longest line ntr_ingress_format can make, with NUL */
+#define NTR_INGRESS_TEXT_MAX 320 /* longest line of ntr_ingress_format, with NUL */
 
-/* Reads lines; the first one that is neither blank nor comment names the columns. */
+/* State of reading. The first line that is neither blank nor a comment names the columns. */
 typedef struct ntr_ingress_reader {
     uint8_t columns[NTR_INGRESS_COLUMNS];
     uint8_t count;   /* 0: the header has not been read */
     uint64_t line;   /* lines read so far */
-    uint64_t record; /* records given out so far */
-    char error[120]; /* about the last failure: "column itype: \"x\" is not a number" */
+    uint64_t record; /* records read so far */
+    char error[120]; /* text of the last error: "column itype: \"x\" is not a number" */
 } ntr_ingress_reader;
 
+/* Prepares a reader for the first line of a text. */
 NTR_API void ntr_ingress_reader_init(ntr_ingress_reader *reader);
 
-/* Read one line (without its line feed). NTR_OK: *block is the next record. NTR_NEED_MORE: a header, a
- * comment or a blank line. Errors: NTR_E_SYNTAX, NTR_E_NAME (unknown column), NTR_E_RANGE. */
+/* Reads one line, without its line feed. Returns NTR_OK when *block is the next record, NTR_NEED_MORE for a header, a
+ * comment or a blank line. Errors (text in reader->error): NTR_E_SYNTAX, NTR_E_NAME (unknown column), NTR_E_RANGE. */
 NTR_API ntr_status ntr_ingress_read(ntr_ingress_reader *reader, const char *line, size_t length, ntr_ingress *block);
 
-/* The header that ntr_ingress_format's lines need, without line feed. Static storage. */
+/* Returns the header line for the lines of ntr_ingress_format, without line feed. Static storage. */
 NTR_API const char *ntr_ingress_header(void);
 
-/* One record as a line, without line feed. Returns its length, or NTR_E_SPACE. */
+/* Writes a block as a line, without line feed. Returns its length, or NTR_E_SPACE. */
 NTR_API int ntr_ingress_format(const ntr_ingress *block, char *out, size_t capacity);
 
 /* ---- code blocks --------------------------------------------------------------------------------- */
 
-/* Straight code: up to and including the first instruction that can change the flow. All that is needed
- * to know of it per execution is where control went next. */
+/* Straight code, up to and including the first instruction that can change the flow. One execution of it is
+ * described by the block and the address that follows. */
 typedef struct ntr_code_block {
     uint64_t start;
     uint64_t target;        /* of a branch, direct jump or call */
-    uint32_t instructions;  /* that retire: ECALL and EBREAK do not */
-    uint32_t halfwords;     /* of those */
-    uint8_t last_size;      /* bytes of the last one that retires */
+    uint32_t instructions;  /* number that retires: without ECALL and EBREAK */
+    uint32_t halfwords;     /* of these instructions */
+    uint8_t last_size;      /* bytes of the last instruction that retires */
     uint8_t flow;           /* ntr_flow of the last instruction; NTR_FLOW_TRAP for ECALL and EBREAK */
-    uint8_t itype;          /* ntr_itype of it, NTR_ITYPE_NOT_TAKEN for a branch */
+    uint8_t itype;          /* ntr_itype of the last instruction, NTR_ITYPE_NOT_TAKEN for a branch */
     uint8_t jump_register;  /* register jumps: rs1 */
-    uint8_t constant_register; /* last but one instruction is LUI or AUIPC and writes this; 0: it is not. When
-                                * flow is linear: the last one */
+    uint8_t constant_register; /* register that LUI or AUIPC wrote directly before the last instruction (with
+                                * NTR_FLOW_LINEAR: as the last instruction); 0: none */
 } ntr_code_block;
 
-/* Classify the code at `address` from its bytes; stops after `instructions` of them at the latest (0: no
- * limit), or where the bytes end. `isa` is a set of NTR_ISA_*. NTR_E_SPACE: not one whole instruction.
- * Table jumps have no known target here: give the program instead (ntr_classifier_push). */
+/* Decodes the code block at `address` from its bytes. The block ends after `instructions` instructions at the latest
+ * (0: no limit), or where the bytes end. `isa` is an NTR_ISA_* set. Errors: NTR_E_SPACE (the bytes hold no complete
+ * instruction). The targets of table jumps (Zcmt) stay unknown; use ntr_classifier_push with a program for these. */
 NTR_API ntr_status ntr_code_block_scan(const uint8_t *bytes, size_t size, uint64_t address, unsigned isa,
                                        uint32_t instructions, ntr_code_block *block);
 
-/* ---- classifier: what was executed in, ingress blocks out ----------------------------------------- */
+/* ---- classifier: executed code to ingress blocks -------------------------------------------------- */
 
 typedef struct ntr_classifier ntr_classifier;
 struct ntr_encoder;
 
-/* Takes one block; anything but NTR_OK is given back by the call that made it. */
+/* Receives one block, valid during the call. A status other than NTR_OK is returned by the call that made the block. */
 typedef ntr_status (*ntr_ingress_sink)(void *user, const ntr_ingress *block);
 
 typedef struct ntr_classifier_config {
     size_t size;                 /* sizeof(ntr_classifier_config) */
     const ntr_allocator *allocator;
-    const ntr_program *program;  /* for program counters; may be NULL when only code blocks are entered */
-    struct ntr_encoder *encoder; /* where the blocks go; or, when NULL: */
+    const ntr_program *program;  /* for program counters; may be NULL if only code blocks are entered */
+    struct ntr_encoder *encoder; /* receives the blocks; if NULL, `sink` does */
     ntr_ingress_sink sink;
     void *sink_user;
     uint8_t itype_width;         /* 3 or 4; 0: 4 */
-    bool all_jumps;              /* 3-bit itype: 5 for direct jumps (trTeInstEnAllJumps) */
-    uint32_t retires;            /* at most so many instructions in a block made from program counters; 0: no limit */
-    const uint64_t *cuts;        /* blocks made from program counters never hold code on both sides of these */
-    size_t cut_count;            /* (bounds of address filters); copied */
+    bool all_jumps;              /* 3-bit itype: direct jumps have itype 5 (trTeInstEnAllJumps) */
+    uint32_t retires;            /* limit of instructions in a block made from program counters; 0: none */
+    const uint64_t *cuts;        /* addresses where a block made from program counters must start, for example
+                                  * the bounds of address filters; copied */
+    size_t cut_count;
 } ntr_classifier_config;
 
 NTR_DEFINE_CONFIG_INIT(ntr_classifier_config)
 
+/* Creates a classifier. `program`, `encoder` and `allocator` must live as long as it does. Returns NULL on errors;
+ * *status (`status` may be NULL): NTR_E_INVALID (neither encoder nor sink), NTR_E_RANGE (itype_width), NTR_E_MEMORY. */
 NTR_API ntr_classifier *ntr_classifier_new(const ntr_classifier_config *config, ntr_status *status);
+
+/* Frees the classifier; NULL is allowed. */
 NTR_API void ntr_classifier_free(ntr_classifier *classifier);
 
-/* What holds from the next instruction on. Starts as M mode, contexts 0. */
+/* State of the hart from the next instruction on. Initially M mode and contexts 0. */
 typedef struct ntr_hart_state {
     uint8_t priv;  /* ntr_priv */
     uint64_t scontext, hcontext; /* a change is reported with ctype 1 */
-    uint64_t time; /* 0: not told; time goes on by one a retired halfword */
+    uint64_t time; /* ticks; 0: not known, time advances by 1 per retired halfword */
 } ntr_hart_state;
 
+/* Sets the state of the hart. Errors: those of ntr_classifier_push. */
 NTR_API ntr_status ntr_classifier_set_state(ntr_classifier *classifier, const ntr_hart_state *state);
 
-/* The next instructions executed are exactly those of `block` (copied; the caller may reuse it). It comes
- * out as ingress when what follows is known. A block that does not follow the one before means a trap in between. */
+/* Enters executed code: the next instructions are those of `block`, which is copied. The ingress block is sent when
+ * the successor is known. If `block` does not follow the previous block, the classifier reports a trap between them.
+ * Errors: those of the encoder or sink. */
 NTR_API ntr_status ntr_classifier_enter(ntr_classifier *classifier, const ntr_code_block *block);
 
-/* One program counter, or many, in execution order. An ECALL or EBREAK among them did not retire: it is an
- * exception whose handler is the next one. Errors: NTR_E_NO_IMAGE (ntr_classifier_error tells where), the
- * encoder's or sink's. */
+/* Enters one or many program counters in execution order. ECALL and EBREAK do not retire: they are exceptions, and
+ * the next program counter is the first of the handler. Errors: NTR_E_STATE (the classifier has no program),
+ * NTR_E_NO_IMAGE (the address is in ntr_classifier_error), NTR_E_MEMORY, those of the encoder or sink. */
 NTR_API ntr_status ntr_classifier_push(ntr_classifier *classifier, uint64_t pc);
 NTR_API ntr_status ntr_classifier_push_many(ntr_classifier *classifier, const uint64_t *pcs, size_t count);
 
-/* A trap is taken now: `itype` NTR_ITYPE_EXCEPTION or NTR_ITYPE_INTERRUPT, `epc` the address that would have
- * been next (the instruction that trapped), NTR_ADDRESS_UNKNOWN if nobody knows. The handler follows. */
+/* Enters a trap. `itype` is NTR_ITYPE_EXCEPTION or NTR_ITYPE_INTERRUPT; `epc` is the address of the instruction that
+ * trapped or would have executed next, or NTR_ADDRESS_UNKNOWN. The code entered next is the handler. `cause` and
+ * `tval` are for filters. Errors: NTR_E_INVALID (`itype`), those of ntr_classifier_push. */
 NTR_API ntr_status ntr_classifier_trap(ntr_classifier *classifier, unsigned itype, uint64_t epc, uint64_t cause,
                                        uint64_t tval);
 
-/* The execution ends here, or is interrupted by something that is not told: give out the block that is
- * still held. `*next` (may be NULL) is the address that would follow, or NTR_ADDRESS_UNKNOWN: for ntr_encoder_stop. */
+/* Ends the execution, or a part of it that the next code does not follow: sends the held block. *next (`next` may be
+ * NULL) is the address that would follow, for ntr_encoder_stop, or NTR_ADDRESS_UNKNOWN. Errors: those of
+ * ntr_classifier_push. */
 NTR_API ntr_status ntr_classifier_finish(ntr_classifier *classifier, uint64_t *next);
 
-/* "pc 4711: no program image at 0x80001234": the last failure; "" when there was none. */
+/* Returns the text of the last error, "pc 4711: no program image at 0x80001234", or "". The classifier owns it. */
 NTR_API const char *ntr_classifier_error(const ntr_classifier *classifier);
 
 /* ---- Spike logs: -l, --log-commits, or both ------------------------------------------------------- */
 
 typedef struct ntr_spike_log ntr_spike_log;
 
-/* Reads the lines of one hart (`core   N:`) and enters what retired into the classifier; instructions come
- * from the log itself, no program is needed. `xlen` 0: told by the width of the addresses. */
+/* Creates a reader of the lines of one hart (`core   N:`), which enters its retired instructions into the
+ * classifier. The instructions are in the log; no program is needed. `xlen` 0: found from the width of the
+ * addresses. Returns NULL when there is no memory. */
 NTR_API ntr_spike_log *ntr_spike_log_new(ntr_classifier *classifier, unsigned hart, unsigned xlen,
                                          const ntr_allocator *allocator);
 NTR_API void ntr_spike_log_free(ntr_spike_log *log);
 
-/* How many lines told an instruction of the hart. */
+/* Returns the number of lines with an instruction of the hart. */
 NTR_API uint64_t ntr_spike_log_count(const ntr_spike_log *log);
 
-/* One line, without its line feed. Lines that are none of Spike's are skipped. Errors: NTR_E_SYNTAX (a line of
- * Spike's that is damaged; ntr_spike_log_error), the classifier's. */
+/* Reads one line. Lines that are not from Spike are ignored. Errors: NTR_E_SYNTAX (a damaged line, text in
+ * ntr_spike_log_error), those of the classifier. */
 NTR_API ntr_status ntr_spike_log_line(ntr_spike_log *log, const char *line, size_t length);
 
-/* End of the log; the classifier is to be finished afterwards. */
+/* Ends the log. Call ntr_classifier_finish afterwards. Errors: those of the classifier. */
 NTR_API ntr_status ntr_spike_log_finish(ntr_spike_log *log);
 
-/* "line 12: opcode expected"; "" when there was no failure. */
+/* Returns the text of the last error, "line 12: opcode expected", or "". The log owns it. */
 NTR_API const char *ntr_spike_log_error(const ntr_spike_log *log);
 
 #ifdef __cplusplus

@@ -1,4 +1,20 @@
-/* From code executed to ingress blocks: how each block ended follows from where execution went on. */
+/* Classifier: turns executed code into ingress blocks. N-Trace 1.0 section 1.
+ *
+ * Idea. A code block is straight code up to an instruction that can change the flow. Its bytes say how it can end;
+ * where execution continues says how it did end. The classifier therefore holds one block back until it knows the
+ * next address, as the ingress port reports the itype of a block with the block:
+ *   - next is the usual successor        not taken branch, jump, call or plain code
+ *   - next is the target of the branch   taken branch
+ *   - anything else                      a trap came between: an interrupt after the block, or an exception if the
+ *                                        block ends in ECALL or EBREAK
+ * Register jumps have no usual successor: every next address is accepted.
+ *
+ * Invariant. The records sent to the sink describe all code entered, in order, except the held block.
+ *
+ * Example. Block A at 0x1000 has 8 halfwords and ends in a branch to 0x2000. Entering block B at 0x2000 sends A with
+ * itype 5 (taken) and holds B. Entering a block at 0x1010 instead sends A with itype 4. Entering a block at 0x8000
+ * sends A with itype 4 and then a record with itype 2 (interrupt) and the address 0x1010, which the trap prevented
+ * from executing. */
 #include "base/config.h"
 #include "ingress/classifier.h"
 
@@ -50,7 +66,8 @@ const char *ntr_classifier_error(const ntr_classifier *c) { return c->error; }
 
 /* ---- records ---------------------------------------------------------------------------------------- */
 
-/* The port's 3-bit itype: register jumps are one kind, direct jumps are not told. */
+/* Returns the itype for the width of the port. With 3 bits all register jumps are one kind, and direct jumps are not
+ * reported unless `all_jumps` is set. */
 static uint8_t narrow(const ntr_classifier *c, uint8_t itype) {
     if (c->config.itype_width == 4 || itype < NTR_ITYPE_INDIRECT_CALL) return itype;
     bool direct = itype == NTR_ITYPE_DIRECT_CALL || itype == NTR_ITYPE_DIRECT_JUMP || itype == NTR_ITYPE_OTHER_DIRECT;
@@ -62,7 +79,7 @@ static ntr_status emit(ntr_classifier *c, uint64_t address, uint32_t halfwords, 
     ntr_ingress *r = &c->record;
     r->iaddr = address;
     r->iretire = halfwords;
-    r->ilastsize = last_size >= 8 ? 2 : last_size >= 4; /* 48 bit have no size of their own on the port */
+    r->ilastsize = last_size >= 8 ? 2 : last_size >= 4; /* the port has no size for 48-bit instructions */
     r->itype = narrow(c, itype);
     if (halfwords) ntr_classifier_pass_time(c, halfwords);
     ntr_status status = c->config.sink(c->config.sink_user, r);
@@ -73,7 +90,7 @@ static ntr_status emit(ntr_classifier *c, uint64_t address, uint32_t halfwords, 
 
 static ntr_status emit_trap(ntr_classifier *c, uint8_t itype, uint64_t epc) {
     c->record.no_iaddr = epc == NTR_ADDRESS_UNKNOWN;
-    if (c->record.no_iaddr) itype = NTR_ITYPE_INTERRUPT; /* an exception must tell its address */
+    if (c->record.no_iaddr) itype = NTR_ITYPE_INTERRUPT; /* an exception needs an address */
     ntr_status status = emit(c, c->record.no_iaddr ? 0 : epc, 0, 0, itype);
     c->record.no_iaddr = false;
     return status;
@@ -83,13 +100,15 @@ static bool is_register_jump(unsigned flow) {
     return flow == NTR_FLOW_INDIRECT_JUMP || flow == NTR_FLOW_INDIRECT_CALL || flow == NTR_FLOW_CO_SWAP;
 }
 
-/* LUI or AUIPC wrote the jump's register right before it, in this block or at the end of the one before. */
+/* Returns true if LUI or AUIPC wrote the register of the jump directly before it, in this block or at the end of the
+ * previous block (section 11.1). */
 static bool is_constant_jump(const ntr_classifier *c) {
     const ntr_code_block *b = &c->held;
     if (!is_register_jump(b->flow) || !b->jump_register) return false;
     return (b->instructions > 1 ? b->constant_register : c->constant) == b->jump_register;
 }
 
+/* Sends the held block with this itype. */
 static ntr_status emit_held(ntr_classifier *c, uint8_t itype) {
     const ntr_code_block *b = &c->held;
     c->holds = false;
@@ -99,9 +118,10 @@ static ntr_status emit_held(ntr_classifier *c, uint8_t itype) {
     return emit(c, b->start, b->halfwords, b->last_size, itype);
 }
 
-/* ---- how the held block ended ----------------------------------------------------------------------- */
+/* ---- end of the held block -------------------------------------------------------------------------- */
 
-/* Where it goes on if nothing unusual happens; a branch as if not taken. */
+/* Returns the address after the block without a trap; of a branch, when it is not taken. NTR_ADDRESS_UNKNOWN for
+ * register jumps. */
 static uint64_t successor(const ntr_code_block *b) {
     switch (b->flow) {
     case NTR_FLOW_DIRECT_JUMP:
@@ -113,9 +133,9 @@ static uint64_t successor(const ntr_code_block *b) {
     }
 }
 
-/* Give out the held block, knowing that `next` would have been executed behind it. False in *follows: the
- * block cannot lead there; a branch then counts as not taken. */
-static ntr_status settle(ntr_classifier *c, uint64_t next, bool *follows) {
+/* Sends the held block. `next` is the address that follows it before any trap. *follows is set to false if the block
+ * cannot lead there; a branch is then reported as not taken. */
+static ntr_status emit_ended(ntr_classifier *c, uint64_t next, bool *follows) {
     const ntr_code_block *b = &c->held;
     uint64_t usual = successor(b);
     bool taken = b->flow == NTR_FLOW_BRANCH && next == b->target && next != usual;
@@ -123,21 +143,21 @@ static ntr_status settle(ntr_classifier *c, uint64_t next, bool *follows) {
     return emit_held(c, taken ? NTR_ITYPE_TAKEN : b->itype);
 }
 
-/* Whether a trap behind the block can be told in the block's own record. */
-static bool takes_trap(const ntr_code_block *b) { return b->flow == NTR_FLOW_LINEAR || b->flow == NTR_FLOW_TRAP; }
+/* Returns true if the record of the block can report a trap after it. */
+static bool includes_trap(const ntr_code_block *b) { return b->flow == NTR_FLOW_LINEAR || b->flow == NTR_FLOW_TRAP; }
 
-static ntr_status settle_for_next(ntr_classifier *c, uint64_t next) {
+static ntr_status emit_before_block(ntr_classifier *c, uint64_t next) {
     const ntr_code_block *b = &c->held;
     uint64_t usual = successor(b);
     if (b->flow == NTR_FLOW_LINEAR && next != usual) return emit_held(c, NTR_ITYPE_INTERRUPT);
     if (b->flow == NTR_FLOW_TRAP) return emit_held(c, NTR_ITYPE_EXCEPTION);
     bool follows;
-    ntr_status status = settle(c, next, &follows);
+    ntr_status status = emit_ended(c, next, &follows);
     if (status != NTR_OK || follows) return status;
     return emit_trap(c, NTR_ITYPE_INTERRUPT, usual);
 }
 
-static void adopt_state(ntr_classifier *c) {
+static void apply_state(ntr_classifier *c) {
     if (!c->state_changed) return;
     c->state_changed = false;
     ntr_ingress *r = &c->record;
@@ -153,16 +173,16 @@ static void adopt_state(ntr_classifier *c) {
 
 ntr_status ntr_classifier_set_state(ntr_classifier *c, const ntr_hart_state *state) {
     ntr_status status = c->pcs ? ntr_pc_list_finish(c) : NTR_OK;
-    if (c->pcs && (state->scontext != c->state.scontext || state->hcontext != c->state.hcontext)) ntr_pc_list_forget(c);
+    if (c->pcs && (state->scontext != c->state.scontext || state->hcontext != c->state.hcontext)) ntr_pc_list_drop(c);
     c->state = *state;
     c->state_changed = true;
     return status;
 }
 
 ntr_status ntr_classifier_enter(ntr_classifier *c, const ntr_code_block *block) {
-    if (ntr_classifier_enter_quickly(c, block)) return NTR_OK;
-    ntr_status status = c->holds ? settle_for_next(c, block->start) : NTR_OK;
-    adopt_state(c);
+    if (ntr_classifier_enter_fast(c, block)) return NTR_OK;
+    ntr_status status = c->holds ? emit_before_block(c, block->start) : NTR_OK;
+    apply_state(c);
     c->held = *block;
     c->holds = true;
     return status;
@@ -174,13 +194,13 @@ ntr_status ntr_classifier_trap(ntr_classifier *c, unsigned itype, uint64_t epc, 
     if (status != NTR_OK) return status;
     c->record.cause = cause;
     c->record.tval = tval;
-    if (c->holds && takes_trap(&c->held)) {
+    if (c->holds && includes_trap(&c->held)) {
         status = emit_held(c, (uint8_t)itype);
     } else {
         bool follows = true;
         uint64_t usual = c->holds ? successor(&c->held) : NTR_ADDRESS_UNKNOWN;
-        if (c->holds) status = settle(c, epc, &follows);
-        adopt_state(c);
+        if (c->holds) status = emit_ended(c, epc, &follows);
+        apply_state(c);
         if (status == NTR_OK) status = emit_trap(c, (uint8_t)itype, epc == NTR_ADDRESS_UNKNOWN || !follows ? usual : epc);
     }
     c->record.cause = c->record.tval = 0;

@@ -1,4 +1,4 @@
-/* The classifier's state, shared by its two doors: code blocks and program counters. */
+/* State of the classifier, shared by its two inputs: code blocks (classifier.c) and program counters (pc_list.c). */
 #ifndef NTR_INGRESS_CLASSIFIER_H
 #define NTR_INGRESS_CLASSIFIER_H
 
@@ -9,31 +9,33 @@ typedef struct pc_list pc_list;
 
 struct ntr_classifier {
     ntr_classifier_config config;
-    ntr_ingress record;      /* sent again and again, with what changes filled in */
-    ntr_code_block held;     /* executed; what followed is not known yet */
-    uint32_t passed;         /* halfwords of the last record, which are not in record.time yet */
+    ntr_ingress record;      /* reused for every record */
+    ntr_code_block held;     /* executed, but its successor is not known yet; valid if `holds` */
+    uint32_t passed;         /* halfwords of the last record, not added to record.time yet */
     bool holds;
-    uint8_t constant;        /* register that the instruction before the held block made constant; 0: none */
-    ntr_hart_state state;    /* from the next block on */
+    uint8_t constant;        /* register that LUI or AUIPC directly before the held block wrote; 0: none */
+    ntr_hart_state state;    /* applies to the next block */
     bool state_changed;
-    pc_list *pcs;            /* NULL without program */
+    pc_list *pcs;            /* NULL without a program */
     char error[160];
 };
 
 /* pc_list.c */
 ntr_status ntr_pc_list_new(ntr_classifier *c);
 void ntr_pc_list_free(ntr_classifier *c);
-ntr_status ntr_pc_list_finish(ntr_classifier *c); /* enter the block that was met only in part */
-void ntr_pc_list_forget(ntr_classifier *c);       /* the code may look different now */
+ntr_status ntr_pc_list_finish(ntr_classifier *c); /* enters the part of the present block that executed */
+void ntr_pc_list_drop(ntr_classifier *c);       /* drops all blocks: the code may have changed */
 
-/* A record of so many halfwords is next. What has none bears the time of the one before: a trap takes no time. */
+/* Advances the time for the next record, which has `halfwords` halfwords. A record without halfwords (a trap) keeps
+ * the time of the previous record. */
 static inline void ntr_classifier_pass_time(ntr_classifier *c, uint32_t halfwords) {
     c->record.time += c->passed;
     c->passed = halfwords;
 }
 
-/* Enter `block` if the held one led straight to it and the encoder has nothing to do but count. */
-static inline bool ntr_classifier_enter_quickly(ntr_classifier *c, const ntr_code_block *block) {
+/* Fast path of ntr_classifier_enter: the held block leads to `block` without a trap, and the encoder only counts it.
+ * Returns false, without effect, otherwise. */
+static inline bool ntr_classifier_enter_fast(ntr_classifier *c, const ntr_code_block *block) {
     const ntr_code_block *held = &c->held;
     ntr_encoder *e = c->config.encoder;
     if (!e || !c->holds || c->state_changed) return false;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* So that no block is longer than the ingress port takes. */
+/* Largest block; below the limit of the encoder for iretire (encoder/check.c). */
 enum { HALFWORDS_MAX = 1 << 19 };
 
 void ntr_code_block_begin(ntr_code_block *block, uint64_t start) {

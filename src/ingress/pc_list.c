@@ -1,8 +1,17 @@
-/* From lists of program counters to code blocks.
+/* Lists of program counters: divides them into code blocks for the classifier.
  *
- * The first time that execution comes to an address, the block there is classified and kept together with
- * its program counters. From then on a whole block is one comparison of memory, and each block remembers the
- * blocks that came after it, so that the usual way needs no look-up either. */
+ * Idea. When execution reaches an address for the first time, the block there is decoded from the program and stored
+ * with the program counters of its instructions. Later executions compare the list with the stored program counters
+ * in one loop, without decoding. Each block also stores its last two successors, so that most blocks need no
+ * look-up.
+ *
+ * Invariant. The program counters pushed so far are those of the blocks entered, followed by the first `at` of
+ * `now`. If the list differs from `now`, execution left the block in its middle: the part that executed is entered
+ * as a block of its own.
+ *
+ * Example. The list is 0x10 0x12 0x14 0x10 0x12 0x80, and 0x14 is a branch to 0x10. The block at 0x10 has three
+ * instructions. It is decoded and entered once. The second time 0x80 differs from 0x14: a block of 0x10 and 0x12 is
+ * entered, and the classifier reports an interrupt, as 0x80 does not follow it. */
 #include "base/allocator.h"
 #include "ingress/classifier.h"
 #include "ingress/code_block.h"
@@ -13,14 +22,14 @@
 #include <string.h>
 
 enum {
-    BLOCK_INSTRUCTIONS = 1024, /* longest block */
+    BLOCK_INSTRUCTIONS = 1024, /* instructions of the longest block */
     CHUNK_BLOCKS = 256,
     CHUNK_PCS = 16384,
-    BLOCKS_MAX = 1 << 19,      /* more are forgotten, all at once: memory is bounded whatever the program does */
+    BLOCKS_MAX = 1 << 19,      /* all blocks are dropped at this number, so that memory is bounded */
     SUCCESSORS = 2,
 };
 
-/* Where execution went from a block before; here, so that the wrong one need not be looked at. */
+/* Successor of a block. The address is stored here to avoid a read of another block. */
 typedef struct successor {
     uint64_t start; /* NTR_ADDRESS_UNKNOWN: none */
     struct listed_block *block;
@@ -28,9 +37,9 @@ typedef struct successor {
 
 typedef struct listed_block {
     ntr_code_block code;
-    uint64_t *pcs;      /* of its instructions, an ECALL or EBREAK at its end included */
+    uint64_t *pcs;      /* of its instructions, including ECALL or EBREAK at its end */
     uint32_t count;
-    uint8_t oldest;     /* of `next`, to be replaced */
+    uint8_t oldest;     /* index in `next` of the entry to replace */
     successor next[SUCCESSORS];
 } listed_block;
 
@@ -53,11 +62,11 @@ struct pc_list {
     uint32_t block_count, pcs_used;
     listed_block **slots;    /* open addressing by first address; a power of two */
     size_t slot_count;
-    listed_block *now;       /* block that the list is in */
-    listed_block *last;      /* block before it */
-    uint32_t at;             /* program counters of `now` met so far */
+    listed_block *now;       /* block that is executing; NULL: none */
+    listed_block *last;      /* the previous block; NULL: none */
+    uint32_t at;             /* program counters of `now` executed so far */
     uint64_t position;       /* program counters pushed so far */
-    uint64_t *cuts;          /* sorted */
+    uint64_t *cuts;          /* addresses where blocks must start (config.cuts), sorted */
     size_t cut_count;
 };
 
@@ -79,7 +88,7 @@ static bool add_chunk(const ntr_allocator *allocator, chunk **newest, size_t siz
     return true;
 }
 
-static void forget(const ntr_allocator *allocator, pc_list *list) {
+static void drop_blocks(const ntr_allocator *allocator, pc_list *list) {
     free_chunks(allocator, &list->blocks);
     free_chunks(allocator, &list->pcs);
     list->block_count = 0;
@@ -141,7 +150,8 @@ static bool is_cut(const pc_list *list, uint64_t address) {
     return low < list->cut_count && list->cuts[low] == address;
 }
 
-/* Read the block at `pc`, of at most `most` instructions; their addresses go to `pcs`. Returns how many. */
+/* Decodes the block at `pc`, of at most `most` instructions, and stores their addresses in `pcs`. Returns their
+ * number. */
 static uint32_t classify(const ntr_classifier *c, uint64_t pc, uint32_t most, ntr_code_block *code, uint64_t *pcs) {
     ntr_context context = {.scontext = c->state.scontext, .hcontext = c->state.hcontext, .prv = NTR_PRV_UNKNOWN,
                            .has_scontext = true, .has_hcontext = true};
@@ -173,7 +183,7 @@ static ntr_status add_block(ntr_classifier *c, uint64_t pc, listed_block **block
     ntr_code_block code;
     uint32_t count = classify(c, pc, longest_block(c), &code, pcs);
     if (!count) return no_image(c, pc);
-    if (list->block_count == BLOCKS_MAX) forget(allocator, list);
+    if (list->block_count == BLOCKS_MAX) drop_blocks(allocator, list);
     if (2 * (size_t)list->block_count >= list->slot_count && !grow_slots(allocator, list)) return NTR_E_MEMORY;
     uint64_t *kept = new_pcs(allocator, list, count);
     *block = kept ? new_block(allocator, list) : NULL;
@@ -198,7 +208,7 @@ static ntr_status find_block(ntr_classifier *c, uint64_t pc, listed_block **bloc
 
 /* ---- following the list ------------------------------------------------------------------------------- */
 
-/* The block that execution comes to at `pc`; NULL: *status tells why. */
+/* Returns the block at `pc`, or NULL with the reason in *status. */
 static listed_block *go_to(ntr_classifier *c, uint64_t pc, ntr_status *status) {
     pc_list *list = c->pcs;
     listed_block *last = list->last, *found = NULL;
@@ -207,7 +217,7 @@ static listed_block *go_to(ntr_classifier *c, uint64_t pc, ntr_status *status) {
         if (last->next[i].start == pc) return last->next[i].block;
     *status = find_block(c, pc, &found);
     if (*status != NTR_OK) return NULL;
-    if (last && list->last == last) { /* nothing was forgotten meanwhile */
+    if (last && list->last == last) { /* the blocks were not dropped */
         last->next[last->oldest] = (successor){pc, found};
         last->oldest = (uint8_t)((last->oldest + 1) % SUCCESSORS);
     }
@@ -220,7 +230,7 @@ static uint32_t common_length(const uint64_t *a, const uint64_t *b, uint32_t cou
     return i;
 }
 
-/* Execution left the block in its middle. */
+/* Execution left the block in its middle: enters the part that executed. */
 ntr_status ntr_pc_list_finish(ntr_classifier *c) {
     pc_list *list = c->pcs;
     if (!list->now) return NTR_OK;
@@ -241,15 +251,15 @@ ntr_status ntr_classifier_push_many(ntr_classifier *c, const uint64_t *pcs, size
         list->now = now;
         uint32_t left = now->count - list->at;
         uint32_t most = (size_t)(end - pcs) < left ? (uint32_t)(end - pcs) : left;
-        uint32_t met = common_length(pcs, now->pcs + list->at, most);
-        pcs += met;
-        list->position += met;
-        list->at += met;
+        uint32_t common = common_length(pcs, now->pcs + list->at, most);
+        pcs += common;
+        list->position += common;
+        list->at += common;
         if (list->at == now->count) {
             list->last = now;
             list->now = NULL;
-            if (!ntr_classifier_enter_quickly(c, &now->code)) status = ntr_classifier_enter(c, &now->code);
-        } else if (met < most) {
+            if (!ntr_classifier_enter_fast(c, &now->code)) status = ntr_classifier_enter(c, &now->code);
+        } else if (common < most) {
             status = ntr_pc_list_finish(c);
         }
     }
@@ -258,7 +268,7 @@ ntr_status ntr_classifier_push_many(ntr_classifier *c, const uint64_t *pcs, size
 
 ntr_status ntr_classifier_push(ntr_classifier *c, uint64_t pc) { return ntr_classifier_push_many(c, &pc, 1); }
 
-/* ---- life --------------------------------------------------------------------------------------------- */
+/* ---- allocation --------------------------------------------------------------------------------------------- */
 
 static int by_address(const void *a, const void *b) {
     const uint64_t *x = a, *y = b;
@@ -281,11 +291,11 @@ ntr_status ntr_pc_list_new(ntr_classifier *c) {
 
 void ntr_pc_list_free(ntr_classifier *c) {
     if (!c->pcs) return;
-    forget(c->config.allocator, c->pcs);
+    drop_blocks(c->config.allocator, c->pcs);
     ntr_dealloc(c->config.allocator, c->pcs->slots);
     ntr_dealloc(c->config.allocator, c->pcs->cuts);
     ntr_dealloc(c->config.allocator, c->pcs);
     c->pcs = NULL;
 }
 
-void ntr_pc_list_forget(ntr_classifier *c) { forget(c->config.allocator, c->pcs); }
+void ntr_pc_list_drop(ntr_classifier *c) { drop_blocks(c->config.allocator, c->pcs); }

@@ -1,9 +1,14 @@
-/* Spike's logs as a source of execution: -l, --log-commits, or both.
+/* Logs of the simulator Spike: the options -l, --log-commits, or both.
  *
- * An -l line says that an instruction is about to execute; that it retired follows from what comes next: another
- * instruction, or an exception that names another epc. Where there are commit lines they alone say what retired.
- * -l prints an instruction that repeats at once only the first time; how often it ran comes later, perhaps
- * behind an exception, so both are kept until the next instruction. */
+ * Lines of --log-commits ("core 0: 3 0x... (0x...)") report retired instructions. Lines of -l ("core 0: 0x...
+ * (0x...)") report instructions before they execute. An instruction of -l has retired if the next line is another
+ * instruction, or an exception with another epc. If the log has commit lines, only these are used.
+ *
+ * If an instruction of -l repeats directly (a jump to itself), Spike prints it once and reports the number of
+ * executions later ("Executed N times"), possibly after an exception line. Invariant: the last -l line and the last
+ * exception line are held until the next instruction line or the end of the log; everything before them has been
+ * entered. Example: the line of a load, then "exception trap_load_access_fault" with the epc of the load: the load
+ * did not retire, and the trap is entered. */
 #include "base/allocator.h"
 #include "base/number.h"
 
@@ -13,30 +18,31 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A self-loop that is said to have run longer is damage; this often takes seconds. */
+/* A larger number of executions is treated as a damaged line. This many take seconds to process. */
 #define SPIKE_REPEATS_MAX (1ull << 28)
 
 typedef struct listed {
     uint64_t pc, opcode;
 } listed;
 
-typedef struct told_trap {
-    bool waits;
+typedef struct logged_trap {
+    bool waits;      /* not entered yet */
     uint8_t itype;
     uint64_t epc, cause, tval;
-} told_trap;
+} logged_trap;
 
 struct ntr_spike_log {
     ntr_classifier *classifier;
     const ntr_allocator *allocator;
     unsigned hart, xlen;
-    bool commits;    /* there are commit lines */
-    bool holds;      /* `last` is an -l line of which is not known yet whether it retires */
+    bool commits;    /* the log has commit lines */
+    bool holds;      /* `last` is an -l line that may or may not have retired */
     listed last;
-    uint64_t times;  /* that `last` executed */
-    told_trap trap;
+    uint64_t times;  /* number of executions of `last` */
+    logged_trap trap;
     ntr_hart_state state;
-    uint64_t line, count; /* instructions */
+    uint64_t line;   /* lines read */
+    uint64_t count;  /* instructions read */
     char error[120];
 };
 
@@ -90,7 +96,8 @@ static ntr_status refuse(ntr_spike_log *log, const char *what) {
     return NTR_E_SYNTAX;
 }
 
-/* ---- what happened ------------------------------------------------------------------------------------ */
+/* ---- entering instructions and traps
+ * ------------------------------------------------------------------------------------ */
 
 static ntr_status retire(ntr_spike_log *log, const listed *insn) {
     uint8_t bytes[8];
@@ -101,8 +108,9 @@ static ntr_status retire(ntr_spike_log *log, const listed *insn) {
     return status == NTR_OK ? ntr_classifier_enter(log->classifier, &block) : refuse(log, "opcode is longer than 64 bits");
 }
 
-/* The trap is certain now. One that the last instruction raised kept it from retiring. */
-static ntr_status settle(ntr_spike_log *log) {
+/* Enters the held instruction, as often as it executed, and the held trap. An instruction that raised the trap did
+ * not retire the last time. */
+static ntr_status enter_held(ntr_spike_log *log) {
     ntr_status status = NTR_OK;
     uint64_t times = log->holds && !log->commits ? log->times : 0;
     bool raised = log->trap.waits && log->trap.itype == NTR_ITYPE_EXCEPTION && log->trap.epc == log->last.pc;
@@ -115,7 +123,7 @@ static ntr_status settle(ntr_spike_log *log) {
 }
 
 static ntr_status executed(ntr_spike_log *log, const listed *insn) {
-    ntr_status status = settle(log);
+    ntr_status status = enter_held(log);
     log->holds = true;
     log->times = 1;
     log->last = *insn;
@@ -124,7 +132,7 @@ static ntr_status executed(ntr_spike_log *log, const listed *insn) {
 
 static ntr_status committed(ntr_spike_log *log, const listed *insn, uint64_t priv) {
     log->commits = true;
-    ntr_status status = settle(log);
+    ntr_status status = enter_held(log);
     if (status == NTR_OK && priv != log->state.priv) {
         log->state.priv = (uint8_t)priv;
         status = ntr_classifier_set_state(log->classifier, &log->state);
@@ -134,7 +142,7 @@ static ntr_status committed(ntr_spike_log *log, const listed *insn, uint64_t pri
 
 /* ---- the kinds of lines ------------------------------------------------------------------------------- */
 
-/* 0xPC (0xOPCODE) */
+/* Takes "0xPC (0xOPCODE)". */
 static bool take_insn(ntr_spike_log *log, log_cursor *c, listed *insn) {
     const char *start = c->at;
     if (!take_number(c, &insn->pc)) return false;
@@ -146,7 +154,7 @@ static bool take_insn(ntr_spike_log *log, log_cursor *c, listed *insn) {
     return take(c, "(") && take_number(c, &insn->opcode) && take(c, ")");
 }
 
-/* Exception names by cause; the empty ones are reserved. */
+/* Names of exceptions by cause; empty names are reserved causes. */
 static const char *const CAUSES[] = {
     "instruction_address_misaligned", "instruction_access_fault", "illegal_instruction", "breakpoint",
     "load_address_misaligned", "load_access_fault", "store_address_misaligned", "store_access_fault",
@@ -162,9 +170,9 @@ static uint64_t cause_of(const char *name, size_t length) {
     return UINT64_MAX;
 }
 
-/* trap_NAME, epc 0x...   or   interrupt #N, epc 0x... */
+/* "trap_NAME, epc 0x..." or "interrupt #N, epc 0x...". */
 static ntr_status exception_line(ntr_spike_log *log, log_cursor c) {
-    told_trap trap = {.waits = true, .itype = NTR_ITYPE_EXCEPTION};
+    logged_trap trap = {.waits = true, .itype = NTR_ITYPE_EXCEPTION};
     if (take(&c, "interrupt")) {
         trap.itype = NTR_ITYPE_INTERRUPT;
         if (!take(&c, "#") || !take_number(&c, &trap.cause)) return refuse(log, "interrupt number expected");
@@ -176,7 +184,7 @@ static ntr_status exception_line(ntr_spike_log *log, log_cursor c) {
         return refuse(log, "kind of exception expected");
     }
     if (!take(&c, ",") || !take(&c, "epc") || !take_number(&c, &trap.epc)) return refuse(log, "epc expected");
-    ntr_status status = log->trap.waits ? settle(log) : NTR_OK;
+    ntr_status status = log->trap.waits ? enter_held(log) : NTR_OK;
     log->trap = trap;
     return status;
 }
@@ -213,4 +221,4 @@ ntr_status ntr_spike_log_line(ntr_spike_log *log, const char *line, size_t lengt
     return insn_line(log, c);
 }
 
-ntr_status ntr_spike_log_finish(ntr_spike_log *log) { return settle(log); }
+ntr_status ntr_spike_log_finish(ntr_spike_log *log) { return enter_held(log); }

@@ -1,4 +1,4 @@
-/* Ingress as comma-separated text: docs/ingress.md. */
+/* Text form of ingress blocks: comma-separated values, one block per line. docs/ingress.md describes the columns. */
 #include "base/number.h"
 
 #include <ntrace/ingress.h>
@@ -57,7 +57,7 @@ static cell trim(cell c) {
     return c;
 }
 
-/* The next cell of the line; false when there is none. `*rest` NULL: the line is used up. */
+/* Takes the next cell of the line. Returns false when there is none. *rest is NULL at the end of the line. */
 static bool next_cell(const char **rest, const char *end, cell *c) {
     if (!*rest) return false;
     const char *comma = memchr(*rest, ',', (size_t)(end - *rest));
