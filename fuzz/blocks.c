@@ -13,7 +13,7 @@ size_t fuzz_stream_at(const uint8_t *data, size_t size) {
     return SIZE_MAX;
 }
 
-/* What an option says, said again, changes nothing. */
+/* The value of an option, set again, changes nothing. */
 static void again(const ntr_encoder_config *config) {
     const ntr_encoder_option *option;
     for (size_t i = 0; (option = ntr_encoder_option_at(i)); i++) {
@@ -21,10 +21,10 @@ static void again(const ntr_encoder_config *config) {
         ntr_encoder_config copy = *config;
         if (ntr_encoder_option_get(config, option->name, text, sizeof text) < 0) continue;
         ntr_status status = ntr_encoder_option_set(&copy, option->name, text);
-        if (status == NTR_E_RANGE) continue; /* xlen 0: what a program says */
-        fuzz_must(status == NTR_OK, "what an option says can be set");
+        if (status == NTR_E_RANGE) continue; /* xlen 0: from the program */
+        fuzz_must(status == NTR_OK, "the value of an option can be set");
         ntr_encoder_option_get(&copy, option->name, same, sizeof same);
-        fuzz_must(strcmp(text, same) == 0, "an option says what was set");
+        fuzz_must(strcmp(text, same) == 0, "an option returns the value that was set");
     }
 }
 
@@ -34,7 +34,7 @@ typedef struct block_walk {
     unsigned depth;
 } block_walk;
 
-/* Two bytes a block: how it ends, its size, and where it leads. */
+/* Two bytes for each block: how it ends, its size, and its target. */
 static bool next_block(block_walk *w, ntr_ingress *out) {
     static const uint8_t kinds[] = {NTR_ITYPE_NONE, NTR_ITYPE_NOT_TAKEN, NTR_ITYPE_TAKEN, NTR_ITYPE_DIRECT_JUMP,
                                     NTR_ITYPE_DIRECT_CALL, NTR_ITYPE_INDIRECT_CALL, NTR_ITYPE_RETURN,
@@ -65,7 +65,7 @@ static bool is_branch(const ntr_ingress *block) {
     return block->itype == NTR_ITYPE_TAKEN || block->itype == NTR_ITYPE_NOT_TAKEN;
 }
 
-/* A run that grows as long as what it ends with needs no message. */
+/* A run that grows until a block needs a message. */
 typedef struct grower {
     ntr_encoder *encoder;
     const ntr_encoder_config *config;
@@ -124,12 +124,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint64_t halfwords = 0;
     while (blocks && next_block(&w, &block)) {
         ntr_status status = ntr_encoder_push(blocks, &block);
-        fuzz_must(status != NTR_E_INGRESS || config.itype_width == 3, "a sound block is taken");
+        fuzz_must(status != NTR_E_INGRESS || config.itype_width == 3, "a valid block is accepted");
         halfwords += block.iretire;
         if (in_runs) grow(&g, &block, alone && w.tape->at % alone == 0);
     }
     if (in_runs) send_run(&g);
-    fits = halfwords + 1 < 1ull << (config.icnt_bits - config.full_after); /* where a full I-CNT is told differs */
+    fits = halfwords + 1 < 1ull << (config.icnt_bits - config.full_after); /* a full I-CNT is sent at different places */
     if (blocks) finish(blocks, &config, w.pc);
     if (in_runs) {
         finish(runs, &config, w.pc);

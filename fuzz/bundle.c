@@ -1,4 +1,4 @@
-/* Bundles: any capture.json beside a stream and images. What opens can be loaded, and leads to nothing outside. */
+/* Bundles: any capture.json beside a stream and images. A bundle that opens can be loaded and opens no file outside. */
 #include "fuzz.h"
 
 #include <fcntl.h>
@@ -58,9 +58,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         ntr_image_info info;
         for (size_t i = 0; ntr_program_image(program, i, &info) == NTR_OK; i++)
             fuzz_must(!info.path || !strstr(info.path, "way"), "no symbolic link leads outside");
-        fuzz_must(ntr_params_check(&ntr_bundle_capture(bundle)->params) == NTR_OK, "parameters of a bundle are good");
+        fuzz_must(ntr_params_check(&ntr_bundle_capture(bundle)->params) == NTR_OK, "parameters of a bundle are valid");
     } else if (bundle) {
-        fuzz_must(ntr_bundle_error(bundle)[0] != 0, "a refused bundle is told why");
+        fuzz_must(ntr_bundle_error(bundle)[0] != 0, "a refused bundle has an error message");
     }
     ntr_bundle_free(bundle);
     ntr_program_free(program);

@@ -1,19 +1,19 @@
-/* Compressed streams: any bytes are read in bounded memory, whatever a frame claims to hold, and every failure has a
- * sentence. */
+/* Compressed streams: any bytes are read in bounded memory, whatever size a frame claims, and every failure has an error
+ * message. */
 #include "fuzz.h"
 
 #include <ntrace/stream_reader.h>
 #include <string.h>
 
-#define STEP 61 /* bytes read at once: not a divisor of anything */
+#define STEP 61 /* bytes read at once: a prime number */
 
 size_t fuzz_stream_at(const uint8_t *data, size_t size) {
     (void)data, (void)size;
     return SIZE_MAX;
 }
 
-static ntr_status read_tape(void *user, uint8_t *to, size_t room, size_t *got) {
-    ntr_bytes part = fuzz_part(user, room < STEP ? room : STEP);
+static ntr_status read_tape(void *user, uint8_t *to, size_t capacity, size_t *got) {
+    ntr_bytes part = fuzz_part(user, capacity < STEP ? capacity : STEP);
     if (part.size) memcpy(to, part.data, part.size);
     *got = part.size;
     return NTR_OK;

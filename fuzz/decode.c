@@ -1,4 +1,4 @@
-/* Decoding: any stream, options and program; the counting decode and pieces of any size go through the same. */
+/* Decoding: any stream, options and program, also with the counting decode and in spans of any size. */
 #include "fuzz.h"
 
 #include <ntrace/event_sorter.h>
@@ -11,7 +11,7 @@ size_t fuzz_stream_at(const uint8_t *data, size_t size) {
     return fuzz_behind_program(data, size, FUZZ_HEAD);
 }
 
-/* Events in the order of time are the same events. */
+/* Sorting by time keeps all events. */
 static void order(const ntr_decoder_config *config, ntr_bytes stream, size_t window) {
     ntr_event events[16], out;
     size_t count, in = 0, left = 0, reads = 64;
@@ -28,19 +28,19 @@ static void order(const ntr_decoder_config *config, ntr_bytes stream, size_t win
             }
         }
         while (ntr_event_sorter_take(order, true, &out)) left++;
-        fuzz_must(in == left, "what is put in order comes out");
+        fuzz_must(in == left, "every event that is put in is taken out");
     }
     ntr_event_sorter_free(order);
     ntr_decoder_free(decoder);
 }
 
-/* A hostile count can stand for any number of instructions: a message's worth of work is not bounded by its bytes, so
- * this looks at streams whose counts were read in bounded time before. */
-static void count(const ntr_decoder_config *config, ntr_bytes stream, ntr_count_callback *told, ntr_counts *counts,
+/* A hostile count can stand for any number of instructions, so the work for a message is not bounded by its size. This is
+ * used only for streams that were read in bounded time before. */
+static void count(const ntr_decoder_config *config, ntr_bytes stream, ntr_count_callback *callback, ntr_counts *counts,
                   uint64_t *sum) {
     ntr_decoder *decoder = ntr_decoder_new(config, NULL);
     if (!decoder) return;
-    if (told) ntr_decoder_set_count_callback(decoder, told, sum);
+    if (callback) ntr_decoder_set_count_callback(decoder, callback, sum);
     ntr_decoder_feed(decoder, stream.data, stream.size, true);
     ntr_decoder_count(decoder, counts);
     fuzz_must(counts->bytes <= stream.size, "no more bytes than there are");
@@ -53,18 +53,18 @@ static ntr_status add(void *user, const ntr_event *event, uint64_t times) {
     return NTR_OK;
 }
 
-/* Events, totals, and totals that tell of what ran are of one mind. */
+/* Events, totals, and totals with a count callback agree. */
 static void compare(const ntr_decoder_config *config, ntr_bytes stream, uint64_t instructions) {
     ntr_counts counts = {0}, also = {0};
     uint64_t sum = 0;
     count(config, stream, NULL, &counts, NULL);
     count(config, stream, add, &also, &sum);
     fuzz_must(counts.instructions == instructions, "totals are those of the events");
-    fuzz_must(memcmp(&counts, &also, sizeof counts) == 0, "telling does not change totals");
-    fuzz_must(sum == instructions, "what is told sums up to the totals");
+    fuzz_must(memcmp(&counts, &also, sizeof counts) == 0, "the callback does not change totals");
+    fuzz_must(sum == instructions, "the calls sum up to the totals");
 }
 
-/* Whether all is told by DECODE_READS reads. */
+/* Returns whether DECODE_READS reads reach the end. */
 static bool short_told(const ntr_decoder_config *config, ntr_bytes stream, uint64_t *instructions) {
     ntr_event events[32];
     size_t n, reads = DECODE_READS;

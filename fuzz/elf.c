@@ -1,4 +1,4 @@
-/* ELF files: damaged in any way they are refused or read, and what was read can be asked. */
+/* ELF files: any file is refused or read, and look-ups work in every file that was read. */
 #include "fuzz.h"
 
 #include <ntrace/debug_info.h>
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         ask(program, info.high);
         ask(program, info.low - 1);
     } else {
-        fuzz_must(ntr_program_error(program)[0] != 0, "a refused file is told why");
+        fuzz_must(ntr_program_error(program)[0] != 0, "a refused file has an error message");
     }
     ntr_program_free(program);
     close(fd);

@@ -1,4 +1,4 @@
-/* Framing: slices, idle and what was skipped are the stream, byte for byte, however it is cut into spans. */
+/* Framing: messages, idle bytes and skipped bytes add up to the stream, in spans of any size. */
 #include "fuzz.h"
 
 #include "wire/window.h"
@@ -14,7 +14,7 @@ static uint64_t frame(ntr_bytes stream, bool zero_idle, bool seek, size_t piece)
     ntr_framer framer;
     ntr_slice slice;
     ntr_status status = NTR_NEED_MORE;
-    uint64_t told = 0, offset = 0, sum = 0;
+    uint64_t in_messages = 0, offset = 0, sum = 0;
     size_t at = 0;
     ntr_framer_init(&framer, zero_idle);
     if (seek) ntr_framer_seek_start(&framer);
@@ -25,16 +25,16 @@ static uint64_t frame(ntr_bytes stream, bool zero_idle, bool seek, size_t piece)
         while ((status = ntr_framer_next(&framer, &slice)) == NTR_OK) {
             fuzz_must(slice.offset >= offset && slice.size >= slice.raw.size && slice.raw.size, "slices follow one another");
             offset = slice.offset + slice.size;
-            told += slice.size;
+            in_messages += slice.size;
             sum = sum * 31 + slice.size * 7 + slice.raw.data[slice.raw.size - 1] + (uint64_t)(int64_t)slice.defect;
         }
     }
-    fuzz_must(told + framer.idle + framer.skipped == stream.size, "every byte is a message's, idle, or skipped");
+    fuzz_must(in_messages + framer.idle + framer.skipped == stream.size, "every byte belongs to a message, is idle, or is skipped");
     fuzz_must(ntr_framer_offset(&framer) == stream.size, "the offset ends at the end");
     return sum + framer.idle;
 }
 
-/* The processor's own way to gather MSEO, and the one that any processor has. */
+/* The variant of this processor that gathers MSEO bits, and the portable one. */
 static void both_ways(ntr_bytes stream) {
     for (size_t at = 0; at + NTR_WINDOW <= stream.size; at += NTR_WINDOW) {
         ntr_window own = ntr_window_of(stream.data + at), any = ntr_window_portable(stream.data + at);

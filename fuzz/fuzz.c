@@ -58,7 +58,7 @@ ntr_params fuzz_params(fuzz_tape *tape) {
     if (more & 1) params.return_stack = 0;
     if (ntr_params_check(&params)) params.ts_width = 0;
     if (ntr_params_check(&params)) ntr_params_init(&params, dialect);
-    fuzz_must(ntr_params_check(&params) == NTR_OK, "a dialect's own parameters are good");
+    fuzz_must(ntr_params_check(&params) == NTR_OK, "the parameters of a dialect are valid");
     return params;
 }
 
@@ -122,9 +122,9 @@ void fuzz_encoder_options(fuzz_tape *tape, ntr_encoder_config *config) {
 }
 
 void fuzz_add(fuzz_bytes *bytes, const void *data, size_t size) {
-    if (bytes->size + size > bytes->room) {
-        bytes->room = 2 * (bytes->size + size);
-        bytes->data = realloc(bytes->data, bytes->room);
+    if (bytes->size + size > bytes->capacity) {
+        bytes->capacity = 2 * (bytes->size + size);
+        bytes->data = realloc(bytes->data, bytes->capacity);
         if (!bytes->data) abort();
     }
     if (size) memcpy(bytes->data + bytes->size, data, size);
@@ -132,12 +132,12 @@ void fuzz_add(fuzz_bytes *bytes, const void *data, size_t size) {
 }
 
 ntr_status fuzz_take_message(void *user, const uint8_t *bytes, size_t size) {
-    fuzz_must(size > 0 && (bytes[size - 1] & 3) == 3, "messages come whole");
+    fuzz_must(size > 0 && (bytes[size - 1] & 3) == 3, "messages are complete");
     fuzz_add(user, bytes, size);
     return NTR_OK;
 }
 
-/* What is told of an event fits its room, and is a line. */
+/* The text of an event fits the buffer and is a line. */
 static void write_down(const ntr_event *event) {
     char text[NTR_EVENT_TEXT_MAX];
     size_t json = ntr_event_json(event, text);
@@ -146,7 +146,7 @@ static void write_down(const ntr_event *event) {
     fuzz_must(csv && csv <= sizeof text && text[csv - 1] == '\n', "an event is a row");
 }
 
-/* A span has as many instructions as it says, and the last one where it says; each is what the program has there. */
+/* The instructions of a span: their number and the address of the last one agree with the event, each with the program. */
 static void expand(ntr_instructions *instructions, const ntr_decoder_config *config, const ntr_event *span) {
     enum { FUZZ_MOST = 1000 }; /* hostile spans are long */
     const uint64_t mask = ntr_program_xlen(config->program) == 32 ? UINT32_MAX : UINT64_MAX;
@@ -157,11 +157,11 @@ static void expand(ntr_instructions *instructions, const ntr_decoder_config *con
         ntr_insn same;
         ntr_status status = ntr_program_insn(config->program, &span->context, span->offset, at, &same);
         fuzz_must(i.address == at && i.insn.size == same.size && i.insn.flow == same.flow, "instructions are those of the program");
-        fuzz_must(status == NTR_OK ? i.insn.target == same.target : same.table_jump, "and go where it says");
+        fuzz_must(status == NTR_OK ? i.insn.target == same.target : same.table_jump, "targets are those of the program");
         at += i.insn.size;
     }
     fuzz_must(count == span->instructions || count == FUZZ_MOST, "a span has code");
-    if (count && count < FUZZ_MOST) fuzz_must(((i.address ^ span->last) & mask) == 0, "which ends where it says");
+    if (count && count < FUZZ_MOST) fuzz_must(((i.address ^ span->last) & mask) == 0, "the last instruction is at `last`");
 }
 
 void fuzz_decode(const ntr_decoder_config *config, ntr_bytes stream, size_t piece, size_t reads) {
@@ -178,7 +178,7 @@ void fuzz_decode(const ntr_decoder_config *config, ntr_bytes stream, size_t piec
             at += size;
         }
         status = ntr_decoder_read(decoder, events, sizeof events / sizeof *events, &count);
-        fuzz_must(count <= sizeof events / sizeof *events, "no more events than there is room for");
+        fuzz_must(count <= sizeof events / sizeof *events, "no more events than the array holds");
         for (size_t i = 0; i < count; i++)
             fuzz_must(events[i].kind < NTR_EVENT_KINDS && events[i].offset <= stream.size, "events are of this stream");
         if (count && reads % 16 == 0) write_down(&events[reads / 16 % count]);

@@ -35,8 +35,8 @@ static ntr_index *index_of(const ntr_params *params, ntr_bytes stream, uint64_t 
     ntr_reader_init(&reader, params);
     ntr_reader_feed(&reader, stream.data, stream.size, true);
     while (ntr_reader_next(&reader, &message) == NTR_OK)
-        fuzz_must(ntr_index_message(index, &message) == NTR_OK, "every message is taken in");
-    fuzz_must(ntr_index_end(index) == NTR_OK, "the end is taken in");
+        fuzz_must(ntr_index_message(index, &message) == NTR_OK, "every message is accepted");
+    fuzz_must(ntr_index_end(index) == NTR_OK, "the end is accepted");
     return index;
 }
 
@@ -62,7 +62,7 @@ static void check_text(const ntr_params *params, const ntr_index *index, uint64_
     ntr_index_free(copy);
 }
 
-/* Spans of messages from `first` on. False: there are too many to look at. */
+/* Spans of messages from `first` on. False: there are too many to compare. */
 static bool spans_from(const ntr_decoder_config *config, ntr_bytes stream, const ntr_point *points, size_t count,
                        uint64_t first, spans *out) {
     ntr_event events[32];
@@ -97,7 +97,7 @@ static bool same(const ntr_event *a, const ntr_event *b) {
            (!(a->flags & NTR_EVENT_TIME) || a->time == b->time);
 }
 
-/* Leave out what a gap covers that was open at the point. */
+/* Leave out messages of a gap that was open at the point. */
 static void leave_out_unknown(spans *of, const spans *whole) {
     size_t kept = 0;
     for (size_t i = 0; i < of->count; i++)
@@ -113,9 +113,9 @@ static void compare(spans *whole, spans *part) {
         char text[NTR_EVENT_TEXT_MAX];
         fprintf(stderr, "whole: %.*s", (int)ntr_event_json(&whole->at[i], text), text);
         fprintf(stderr, "part:  %.*s", (int)ntr_event_json(&part->at[i], text), text);
-        fuzz_must(false, "behind a point spans are the same");
+        fuzz_must(false, "after a point spans are the same");
     }
-    fuzz_must(whole->count == part->count, "behind a point there is the same execution");
+    fuzz_must(whole->count == part->count, "after a point the execution is the same");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

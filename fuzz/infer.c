@@ -1,4 +1,4 @@
-/* Inference: any stream and program lead to parameters that a reader takes. */
+/* Inference: any stream and program result in valid parameters. */
 #include "fuzz.h"
 
 #include <ntrace/infer.h>
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     config.program = how & 1 ? NULL : program;
     config.mid_stream = how & 2;
     if (ntr_infer(&config, fuzz_rest(&tape), &inference) == NTR_OK) {
-        fuzz_must(ntr_params_check(&inference.params) == NTR_OK, "inferred parameters are good");
+        fuzz_must(ntr_params_check(&inference.params) == NTR_OK, "inferred parameters are valid");
         for (unsigned i = 0; i < NTR_PARAMETERS; i++)
             fuzz_must(memchr(inference.choices[i].value, 0, sizeof inference.choices[i].value) &&
                           memchr(inference.choices[i].evidence, 0, sizeof inference.choices[i].evidence),

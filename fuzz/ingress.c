@@ -1,4 +1,4 @@
-/* Ingress text: option lines, then records; what is accepted is encoded, and written again as the same record. */
+/* Ingress text: option lines, then records. An accepted record is encoded, and written again as the same record. */
 #include "fuzz.h"
 
 #include <ntrace/ingress.h>
@@ -42,12 +42,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         ntr_status status = ntr_ingress_read(&reader, line, length, &block);
         if (status == NTR_NEED_MORE) continue;
         if (status != NTR_OK) {
-            fuzz_must(reader.error[0] != 0, "a refused line is told why");
+            fuzz_must(reader.error[0] != 0, "a refused line has an error message");
             continue;
         }
         again(&block);
         if (ntr_encoder_push(encoder, &block) == NTR_E_INGRESS)
-            fuzz_must(ntr_encoder_error(encoder)[0] != 0, "a refused record is told why");
+            fuzz_must(ntr_encoder_error(encoder)[0] != 0, "a refused record has an error message");
     }
     if (encoder) {
         ntr_encoder_stop(encoder, block.iaddr & ~1ull, config.stop_evcode);

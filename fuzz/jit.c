@@ -1,4 +1,4 @@
-/* Code and names made at run time: jitdump (first byte even) and perf map files. */
+/* Code generated at run time and its names: jitdump (first byte even) and perf map files. */
 #include "fuzz.h"
 
 #include <unistd.h>

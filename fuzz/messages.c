@@ -1,4 +1,4 @@
-/* Messages: whatever is read is written again as the same bytes, from the struct, from its text and from its JSON. */
+/* Messages: each message that is read is written again as the same bytes, from the struct, its text and its JSON. */
 #include "fuzz.h"
 
 #include <ntrace/export.h>
@@ -11,7 +11,7 @@ size_t fuzz_stream_at(const uint8_t *data, size_t size) {
     return FUZZ_PARAMS_BYTES + 2;
 }
 
-enum { LOOK_MAX = 64 }; /* messages of one input that go through everything */
+enum { LOOK_MAX = 64 }; /* messages of one input that are tested in every form */
 
 typedef int (*writer)(const ntr_params *params, const ntr_message *message, char *out, size_t capacity);
 
@@ -58,7 +58,7 @@ static uint64_t read_all(const ntr_params *params, ntr_bytes stream, size_t piec
     ntr_message message;
     ntr_status status = NTR_NEED_MORE;
     size_t at = 0;
-    fuzz_must(ntr_reader_init(&reader, params) == NTR_OK, "checked parameters are taken");
+    fuzz_must(ntr_reader_init(&reader, params) == NTR_OK, "checked parameters are accepted");
     while (status != NTR_END) {
         size_t size = piece && piece < stream.size - at ? piece : stream.size - at;
         ntr_reader_feed(&reader, stream.data + at, size, at + size == stream.size);
@@ -98,6 +98,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint64_t number = read_all(&params, stream, 0, whole, true);
     fuzz_must(number == read_all(&params, stream, piece, cut, false), "cuts change nothing");
     fuzz_must(number == count_all(&params, stream, counted), "counting finds the same messages");
-    fuzz_must(memcmp(whole, cut, sizeof whole) == 0 && memcmp(whole, counted, sizeof whole) == 0, "the mix is the same");
+    fuzz_must(memcmp(whole, cut, sizeof whole) == 0 && memcmp(whole, counted, sizeof whole) == 0, "the number of each message is the same");
     return 0;
 }

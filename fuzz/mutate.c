@@ -1,13 +1,13 @@
-/* A mutator that knows messages: it takes the stream behind an input's head apart with the framer, changes, adds, drops,
- * doubles or swaps whole messages, and writes fields by the message table. Half of the time plain bytes change. */
+/* A mutator for messages: it splits the stream after an input's head with the framer, changes, adds, removes, doubles or
+ * swaps whole messages, and writes fields by the message table. Half of the mutations change plain bytes. */
 #include "fuzz.h"
 
 #include <ntrace/message.h>
 #include <stdlib.h>
 #include <string.h>
 
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t room);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t capacity);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t capacity, unsigned seed);
 
 enum { MUTATED_MESSAGES_MAX = 4096 };
 
@@ -40,7 +40,7 @@ static void split(mutation *c, ntr_bytes stream) {
     }
 }
 
-/* Values at the edges of what a field can hold, small ones, and anything. */
+/* Values at the limits of a field, small ones, and random ones. */
 static uint64_t interesting(mutation *c, unsigned bits) {
     uint64_t full = bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     switch (below(c, 5)) {
@@ -98,7 +98,7 @@ static void copy(mutation *c, size_t from, size_t until) {
     if (from < until) fuzz_add(&c->out, c->stream + c->from[from], c->until[until - 1] - c->from[from]);
 }
 
-/* One change at message `i`; what comes before and behind stays. */
+/* One change at message `i`; the messages before and after it stay. */
 static void change_at(mutation *c, size_t i) {
     size_t next = i + 1, run = 1 + below(c, 8);
     copy(c, 0, i);
@@ -117,9 +117,9 @@ static void change_at(mutation *c, size_t i) {
     copy(c, next, c->count);
 }
 
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed) {
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t capacity, unsigned seed) {
     size_t at = fuzz_stream_at(data, size);
-    if (seed & 1 || at > size) return LLVMFuzzerMutate(data, size, room);
+    if (seed & 1 || at > size) return LLVMFuzzerMutate(data, size, capacity);
     fuzz_tape tape = {data, size, 0};
     mutation *c = calloc(1, sizeof *c);
     if (!c) abort();
@@ -130,9 +130,9 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned
         change_at(c, below(c, c->count));
     else
         make_message(c);
-    size_t fits = c->out.size < room - at ? c->out.size : room - at;
+    size_t fits = c->out.size < capacity - at ? c->out.size : capacity - at;
     if (fits) memcpy(data + at, c->out.data, fits);
     free(c->out.data);
     free(c);
-    return at + fits ? at + fits : LLVMFuzzerMutate(data, size, room);
+    return at + fits ? at + fits : LLVMFuzzerMutate(data, size, capacity);
 }

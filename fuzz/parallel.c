@@ -1,4 +1,4 @@
-/* Many threads: whatever the stream, they tell what one decoder tells, and count what it counts. */
+/* Parallel decoding: for any stream, the events and the totals are those of one decoder. */
 #include "fuzz.h"
 
 #include <ntrace/parallel.h>
@@ -13,22 +13,22 @@ size_t fuzz_stream_at(const uint8_t *data, size_t size) {
     return fuzz_behind_program(data, size, FUZZ_HEAD);
 }
 
-/* What came out, and how it ended. */
+/* The result of a decoding, and its status. */
 typedef struct outcome {
     fuzz_bytes events;
     ntr_counts counts;
-    uint64_t told[NTR_EVENT_KINDS], instructions; /* by what is told while counting */
+    uint64_t counted[NTR_EVENT_KINDS], instructions; /* from the count callback */
     ntr_status status;
 } outcome;
 
 static void add_told(outcome *o, const ntr_event *event, uint64_t times) {
-    o->told[event->kind] += times;
+    o->counted[event->kind] += times;
     if (event->kind == NTR_EVENT_SPAN) o->instructions += event->instructions * times;
 }
 
 /* ---- one decoder */
 
-/* False: there is too much to look at. */
+/* False: there are too many events to compare. */
 static bool read_alone(const ntr_decoder_config *config, ntr_bytes stream, outcome *o) {
     ntr_event events[AT_ONCE];
     size_t n, reads = PARALLEL_READS;
@@ -124,7 +124,7 @@ static void run(const ntr_decoder_config *decoder, ntr_bytes stream, uint8_t how
 
 /* ---- comparing */
 
-/* Bytes of an event that mean nothing may differ. */
+/* Members of an event that do not apply may differ. */
 static bool same_event(const ntr_event *a, const ntr_event *b) {
     char one[NTR_EVENT_TEXT_MAX], many[NTR_EVENT_TEXT_MAX];
     if (memcmp(a, b, sizeof *a) == 0) return true;
@@ -139,17 +139,17 @@ static void compare(const outcome *one, const outcome *many) {
     const ntr_event *a = (const void *)one->events.data, *b = (const void *)many->events.data;
     size_t count = one->events.size / sizeof *a, other = many->events.size / sizeof *b;
     for (size_t i = 0; i < count && i < other; i++)
-        fuzz_must(same_event(&a[i], &b[i]), "many threads tell what one tells");
-    fuzz_must(count == other, "many threads tell as much as one");
-    fuzz_must(one->status == many->status, "many threads end as one ends");
+        fuzz_must(same_event(&a[i], &b[i]), "events are those of one thread");
+    fuzz_must(count == other, "the number of events is that of one thread");
+    fuzz_must(one->status == many->status, "the status is that of one thread");
 }
 
 static void compare_counts(const outcome *one, const outcome *many) {
-    fuzz_must(one->status == many->status, "counting ends alike");
-    fuzz_must(memcmp(&one->counts, &many->counts, sizeof one->counts) == 0, "many threads count what one counts");
-    if (one->status != NTR_END) return; /* what costs least is told at the end */
-    fuzz_must(memcmp(one->told, many->told, sizeof one->told) == 0 && one->instructions == many->instructions,
-              "and are told the same");
+    fuzz_must(one->status == many->status, "counting ends with the same status");
+    fuzz_must(memcmp(&one->counts, &many->counts, sizeof one->counts) == 0, "totals are those of one thread");
+    if (one->status != NTR_END) return; /* some counters are flushed only at the end */
+    fuzz_must(memcmp(one->counted, many->counted, sizeof one->counted) == 0 && one->instructions == many->instructions,
+              "the calls of the count callback are the same");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -13,7 +13,7 @@ static ntr_status take(void *user, const uint16_t *beats, size_t count) {
     size_t *total = user;
     (void)beats;
     *total += count;
-    return *total > 1 << 20 ? NTR_E_SPACE : NTR_OK; /* few bytes can tell of a very long time */
+    return *total > 1 << 20 ? NTR_E_SPACE : NTR_OK; /* few bytes can stand for a very long time */
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     if (status == NTR_OK) status = ntr_pin_reader_end(reader);
     if (status == NTR_E_FORMAT || status == NTR_E_NAME)
-        fuzz_must(ntr_pin_reader_error(reader)[0] != 0, "a refused file is told why");
+        fuzz_must(ntr_pin_reader_error(reader)[0] != 0, "a refused file has an error message");
     ntr_pin_reader_beat_time(reader);
     ntr_pin_reader_free(reader);
     return 0;

@@ -1,4 +1,4 @@
-/* Register storms: any accesses, ingress, time and triggers. Read-only fields stay, reserved bits read 0. */
+/* Registers: any accesses, ingress, time and triggers. Read-only fields do not change, reserved bits read 0. */
 #include "fuzz.h"
 
 #include <ntrace/system.h>
@@ -66,7 +66,7 @@ static void access_register(ntr_system *system, fuzz_tape *tape, bool write) {
         return;
     }
     ntr_status status = ntr_system_read32(system, address, &word);
-    fuzz_must((status == NTR_OK) == (index < COMPONENTS), "components are where they are");
+    fuzz_must((status == NTR_OK) == (index < COMPONENTS), "components keep their addresses");
     if (index < COMPONENTS) fuzz_must((word & ~known_bits(kinds[index], offset)) == 0, "reserved bits read 0");
 }
 
@@ -83,7 +83,7 @@ static void push(ntr_system *system, fuzz_tape *tape) {
     block.scontext = how & 16 ? fuzz_byte(tape) : 0;
     block.time = fuzz_number(tape, 1) << 4;
     ntr_status status = ntr_system_push(system, how & 1, &block);
-    fuzz_must(status == NTR_OK || status == NTR_NEED_MORE || status == NTR_E_INGRESS, "ingress is taken, waits or is refused");
+    fuzz_must(status == NTR_OK || status == NTR_NEED_MORE || status == NTR_E_INGRESS, "ingress is accepted, waits or is refused");
 }
 
 static ntr_status drop(void *user, unsigned id, const uint8_t *bytes, size_t size) {
@@ -118,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                       .memory_write = memory_write, .memory_read = memory_read, .user = &turn,
                                       .outputs = {.transfer = transfer}, .error = error, .error_size = sizeof error};
     ntr_system *system = ntr_system_new(&config, NULL);
-    fuzz_must(system != NULL, "the topology is good");
+    fuzz_must(system != NULL, "the topology is valid");
     for (unsigned i = 0; i < OPERATIONS_MAX && tape.at < tape.size; i++) operate(system, &tape);
     ntr_system_free(system);
     return 0;

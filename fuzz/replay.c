@@ -12,7 +12,7 @@ static size_t files;
 
 static void replay_file(const char *path, size_t size) {
     FILE *file = fopen(path, "rb");
-    uint8_t *bytes = malloc(size ? size : 1); /* exactly: what reads behind it is seen */
+    uint8_t *bytes = malloc(size ? size : 1); /* exact size: reads beyond the end are detected */
     if (!file || !bytes || fread(bytes, 1, size, file) != size) {
         fprintf(stderr, "%s: cannot be read\n", path);
         exit(1);

@@ -1,5 +1,5 @@
-/* Round trip: the input writes a random program, its execution and the encoder's configuration (tests/roundtrip), or a
- * part of them; decoded, the stream must tell what was executed. With damage it must only be survived. */
+/* Round trip: the input selects a random program, its execution and the encoder's configuration (tests/roundtrip), or a
+ * part of them. The decoded stream must be the execution. A damaged stream must only be decoded without a crash. */
 #include "fuzz.h"
 #include "judge.h"
 #include "setup.h"
@@ -15,13 +15,13 @@ size_t fuzz_stream_at(const uint8_t *data, size_t size) {
 }
 
 static void judge(const setup *s, ntr_bytes stream, prng *random) {
-    transcript *told = told_by_decoder(&s->params, s->program, stream, random);
+    transcript *decoded = told_by_decoder(&s->params, s->program, stream, random);
     for (unsigned i = 0; i < s->harts; i++) {
-        verdict v = judge_truth(told, i, s->hart[i].truth, &s->hart[i].config, true);
+        verdict v = judge_truth(decoded, i, s->hart[i].truth, &s->hart[i].config, true);
         if (!v.good) fprintf(stderr, "hart %u: %s\n", i, v.why);
-        fuzz_must(v.good, "a stream tells what was executed");
+        fuzz_must(v.good, "the decoded execution is the encoded one");
     }
-    told_free(told);
+    told_free(decoded);
 }
 
 static void damage(setup_stream *stream, fuzz_tape *tape, unsigned places) {
@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (unsigned i = 0; i < s->harts; i++) {
         streams[i] = setup_encode(&s->hart[i]);
         if (streams[i]->wrong[0]) fprintf(stderr, "%s\n", streams[i]->wrong);
-        fuzz_must(!streams[i]->wrong[0], "a sound run is encoded");
+        fuzz_must(!streams[i]->wrong[0], "a valid execution is encoded");
     }
     setup_stream *all = setup_merge(streams, s->harts, &s->random);
     if (places) {

@@ -10,17 +10,17 @@ size_t fuzz_stream_at(const uint8_t *data, size_t size) {
     return SIZE_MAX;
 }
 
-/* A log may say that a loop ran four thousand million times; that much is not waited for here. */
+/* A log may contain a loop of four thousand million iterations, which would take too long here. */
 static ntr_status take(void *user, const uint8_t *bytes, size_t size) {
     fuzz_bytes *out = user;
     if (out->size > 1 << 20) return NTR_E_IO;
     return fuzz_take_message(out, bytes, size);
 }
 
-/* "core 0: Executed 268435456 times" is a few seconds' work each, and right; a fuzzer has no time for it. */
+/* "core 0: Executed 268435456 times" is correct but takes a few seconds, which is too long for a fuzzer. */
 static bool runs_long(const char *line, size_t length) {
-    const char *told = memmem(line, length, "Executed", 8);
-    return told && (size_t)(line + length - told) > sizeof "Executed 99999 times";
+    const char *repeats = memmem(line, length, "Executed", 8);
+    return repeats && (size_t)(line + length - repeats) > sizeof "Executed 99999 times";
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t length;
     while (log && status == NTR_OK && fuzz_line(&tape, &line, &length))
         if (!runs_long(line, length)) status = ntr_spike_log_line(log, line, length);
-    if (status == NTR_E_SYNTAX) fuzz_must(ntr_spike_log_error(log)[0] != 0, "a refused line is told why");
+    if (status == NTR_E_SYNTAX) fuzz_must(ntr_spike_log_error(log)[0] != 0, "a refused line has an error message");
     if (log && status == NTR_OK && ntr_spike_log_finish(log) == NTR_OK) ntr_classifier_finish(classifier, NULL);
     if (encoder) ntr_encoder_stop(encoder, NTR_ADDRESS_UNKNOWN, 4);
     ntr_spike_log_free(log);

@@ -1,4 +1,4 @@
-/* Text forms: any line is a message or an error at a place inside it; a message's text means the same message. */
+/* Text forms: any line is a message or an error with a position in the line; the text of a message assembles to it. */
 #include "fuzz.h"
 
 #include <ntrace/export.h>
@@ -18,10 +18,10 @@ static void assemble(const ntr_params *params, const char *line) {
     int size = *line == '{' ? ntr_message_assemble_json(params, line, bytes, sizeof bytes, &column)
                             : ntr_message_assemble(params, line, bytes, sizeof bytes, &column);
     if (size < 0) {
-        fuzz_must(column <= strlen(line), "a mistake is inside the line");
+        fuzz_must(column <= strlen(line), "the position of an error is inside the line");
         return;
     }
-    fuzz_must(size <= (int)sizeof bytes, "a message fits its room");
+    fuzz_must(size <= (int)sizeof bytes, "a message fits the buffer");
     if (size == 0) return;
     ntr_message_decode(params, (ntr_bytes){bytes, (size_t)size}, &message);
     if (ntr_message_format(params, &message, text, sizeof text) < 0) return;

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ntr_system *system = ntr_system_new(&config, &status);
     if (!system) {
         fuzz_must(status < 0 && memchr(error, 0, sizeof error) && (error[0] || status == NTR_E_MEMORY),
-                  "a refused topology is told why");
+                  "a refused topology has an error message");
         return 0;
     }
     ntr_ingress loop = {.iaddr = 0x80000000, .iretire = 8, .ilastsize = 1, .itype = NTR_ITYPE_TAKEN, .priv = NTR_PRIV_M,

@@ -1,4 +1,4 @@
-/* Transports: any beats are read; what a writer makes of any stream, its reader gives back. */
+/* Transports: any beats are read; the output of a writer is read back as the same stream. */
 #include "fuzz.h"
 
 #include <ntrace/transport.h>
@@ -62,7 +62,7 @@ static void read_any(const ntr_transport *transport, ntr_reader_options *options
     free(beats);
 }
 
-/* Whole messages, as every transport wants them: the input's bytes with MSEO made right. */
+/* Complete messages, which every transport requires: the input's bytes with corrected MSEO bits. */
 static fuzz_bytes messages_of(ntr_bytes bytes) {
     fuzz_bytes out = {NULL, 0, 0};
     size_t length = 0;
@@ -94,7 +94,7 @@ static void there_and_back(const ntr_transport *transport, ntr_reader_options *o
         options->begin = NTR_BEGIN_ALIGNED;
         fuzz_bytes back = read_beats(transport, options, (const uint16_t *)(void *)beats.data, beats.size / 2, SIZE_MAX / 2);
         bool same = back.size >= messages.size && (!messages.size || memcmp(back.data, messages.data, messages.size) == 0);
-        bool cut = strcmp(transport->name, "ram") == 0; /* an old part may be overwritten, and the rest is filled up */
+        bool cut = strcmp(transport->name, "ram") == 0; /* an old part may be overwritten, and the end is padded */
         fuzz_must(same || cut || status != NTR_OK, "what is written is read");
         free(back.data);
     }

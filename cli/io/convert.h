@@ -70,7 +70,7 @@ struct convert_input {
     bool ended;
     uint64_t taken;    /* number of message bytes produced */
     char *names;       /* names of the data pins; `pins` points into it */
-    uint64_t notes[8]; /* number of notes of each kind (ntr_note) */
+    uint64_t notes[8]; /* number of notes of each kind (ntr_note_kind) */
     struct convert_output *output;
 };
 
