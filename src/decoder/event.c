@@ -1,3 +1,4 @@
+/* Names of events and of the ends of spans. */
 #include <ntrace/event.h>
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* The sources of a decoder: allocation, and what each sees of the program. */
 #include "decoder/state.h"
 
 #include "base/allocator.h"

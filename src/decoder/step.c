@@ -1,3 +1,4 @@
+/* Steps over branches without outcome and over register jumps. */
 #include "decoder/step.h"
 
 const uint8_t ntr_flow_ends[] = {

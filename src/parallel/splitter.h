@@ -7,7 +7,8 @@
  * synchronizes. Sources without messages in the chunk (silent sources) keep their state.
  *
  * Invariant: the guess of a chunk, if there is one, contains the state of every source with messages in the chunk,
- * right after its first synchronizing message.
+ * right after its first synchronizing message. A source without earlier messages needs no guess: it starts with the
+ * initial state.
  *
  * Example with two sources: the chunk begins after a ProgTraceSync of source 0. Two messages of source 1 follow, then a
  * ProgTraceSync of source 1. These three are the pre-sync messages; the guess says that source 0 starts at the first
