@@ -1,5 +1,7 @@
 #include "bundle/bundle.h"
 
+#include "bundle/remove.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -49,7 +49,4 @@ ntr_status ntr_bundle_resolve(ntr_bundle *bundle, const char *file, char **path)
 /* The GNU build id of an ELF file as hexadecimal digits (new string), or NULL. */
 char *ntr_bundle_build_id(const ntr_bundle *bundle, const char *path);
 
-/* Remove a folder of files, two levels deep. */
-void ntr_bundle_remove(const char *folder);
-
 #endif

@@ -1,5 +1,6 @@
 /* Writing of a bundle: all files go to a folder with a temporary name, which is renamed when the bundle is complete. */
 #include "bundle/bundle.h"
+#include "bundle/remove.h"
 #include "bundle/write_all.h"
 
 #include <errno.h>
