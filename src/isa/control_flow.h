@@ -1,11 +1,9 @@
-/* Parts of the instruction decoder. `insn` is initialized as a linear instruction; each function sets what differs. */
-#ifndef NTR_ISA_DECODE_H
-#define NTR_ISA_DECODE_H
+/* What the decoders of 16-bit and 32-bit instructions share: the control flow of jumps, branches and traps.
+ * `insn` is initialized as a linear instruction; each function sets what differs. */
+#ifndef NTR_ISA_CONTROL_FLOW_H
+#define NTR_ISA_CONTROL_FLOW_H
 
 #include <ntrace/isa.h>
-
-void ntr_decode_16(uint32_t word, uint64_t pc, unsigned isa, ntr_insn *insn);
-void ntr_decode_32(uint32_t word, uint64_t pc, unsigned isa, ntr_insn *insn);
 
 /* JAL and JALR with all aliases: itype and flow follow from the operands (section 1.3). */
 void ntr_decode_jal(ntr_insn *insn, unsigned rd, uint64_t target);

@@ -1,5 +1,7 @@
 /* 16-bit instructions: C, Zcb (all linear), Zcmp, Zcmt. */
-#include "isa/decode.h"
+#include "isa/decode_16.h"
+
+#include "isa/control_flow.h"
 
 /* Quadrant (bits 1:0) and funct3 (bits 15:13) identify a group of instructions. */
 #define GROUP(quadrant, funct3) ((quadrant) | (funct3) << 2)

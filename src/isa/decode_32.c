@@ -1,5 +1,7 @@
 /* 32-bit instructions. Only six major opcodes affect the control flow. */
-#include "isa/decode.h"
+#include "isa/decode_32.h"
+
+#include "isa/control_flow.h"
 
 enum {
     OPCODE_AUIPC = 0x17,
