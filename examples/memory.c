@@ -47,6 +47,7 @@ int main(int argc, char **argv) {
 
     ntr_program *program = ntr_program_new(NULL);
     ntr_program_set_reader(program, read_memory, &code);
+    ntr_program_set_isa(program, 0); /* RV64 without extensions that change code; no ELF file says so */
     ntr_decoder_config config;
     ntr_decoder_config_init(&config);
     config.program = program;

@@ -34,10 +34,12 @@ int main(void) {
     /* Four instructions from 0x80000000 on; the last one is a branch back to the first. It is taken three times. */
     ntr_ingress loop = {.iaddr = 0x80000000, .iretire = 8, .ilastsize = 1, .itype = NTR_ITYPE_TAKEN, .priv = NTR_PRIV_M,
                         .cycle = true};
-    for (int i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 3; i++) {
+        ntr_system_set_time(system, 10 * i); /* the clock of external timestamps (trTsMode 1) */
         while (ntr_system_push(system, 0, &loop) == NTR_NEED_MORE) ntr_system_step(system, 1); /* the hart is stalled */
         ntr_system_step(system, 1);
     }
+    ntr_system_trigger(system, 0, 1); /* external trigger input 1 of the encoder: no effect until software enables it */
 
     ntr_system_stop(system);
     ntr_system_read_ram(system, 1, print_bytes, NULL, NULL);

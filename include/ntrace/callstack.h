@@ -92,10 +92,6 @@ NTR_API const ntr_stack_frame *ntr_callstack_frame(ntr_callstack *callstack, con
 /* Applies the event to the stacks. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_callstack_feed(ntr_callstack *callstack, const ntr_event *event);
 
-/* Returns the frames of the current stack of a source, root first, and stores their number in *count. The pointer is
- * valid until the next change. */
-NTR_API const ntr_stack_frame *ntr_callstack_frames(const ntr_callstack *callstack, uint16_t src, size_t *count);
-
 /* Ends the trace: leaves all frames of all stacks. `last` is the last event. */
 NTR_API void ntr_callstack_finish(ntr_callstack *callstack, const ntr_event *last);
 

@@ -52,14 +52,6 @@ NTR_API void ntr_instructions_begin(ntr_instructions *instructions, const ntr_ev
  * Errors: NTR_E_NO_IMAGE (the program does not have the bytes of the next instruction; sticky), NTR_E_MEMORY. */
 NTR_API ntr_status ntr_instructions_next(ntr_instructions *instructions, ntr_instruction *instruction);
 
-/* The next instructions of the span, without a copy: *list holds *count (> 0) of them and is valid until the next call
- * for the same object. Returns and errors: as ntr_instructions_next. */
-NTR_API ntr_status ntr_instructions_read(ntr_instructions *instructions, const ntr_instruction **list, size_t *count);
-
-/* The addresses of the next instructions of the span, up to `capacity` (> 0) of them: *count (> 0) are filled.
- * Returns and errors: as ntr_instructions_next. */
-NTR_API ntr_status ntr_instructions_pcs(ntr_instructions *instructions, uint64_t *pcs, size_t capacity, size_t *count);
-
 /* A number for what the context of a span sees at the position of the span. Spans of the same address and number of
  * instructions expand to the same when their numbers are equal: a key for caches of what is made of instructions. A
  * number that is no longer valid is not given again. 0: out of memory; then nothing is known. */

@@ -85,9 +85,6 @@ NTR_API ntr_status ntr_pin_reader_end(ntr_pin_reader *reader);
 /* Returns a description such as "line 12: no wire TRC_CLK", or "" when there was no error. */
 NTR_API const char *ntr_pin_reader_error(const ntr_pin_reader *reader);
 
-/* Serial recordings: returns the duration of a beat in units of 1/256 tick, or 0 when it is not known yet. */
-NTR_API uint64_t ntr_pin_reader_beat_time(const ntr_pin_reader *reader);
-
 #ifdef __cplusplus
 }
 #endif

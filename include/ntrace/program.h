@@ -99,11 +99,6 @@ typedef struct ntr_image_info {
  * last one. */
 NTR_API ntr_status ntr_program_image(const ntr_program *program, size_t index, ntr_image_info *info);
 
-/* Stores the index of the image that is visible at `address` for `context` and `position`. Returns NTR_END when there
- * is none. */
-NTR_API ntr_status ntr_program_image_at(const ntr_program *program, const ntr_context *context, uint64_t position,
-                                        uint64_t address, size_t *index);
-
 /* Returns 32 or 64, or 0 when no image has defined it yet. */
 NTR_API unsigned ntr_program_xlen(const ntr_program *program);
 

@@ -42,10 +42,6 @@ NTR_API ntr_status ntr_tally_feed(ntr_tally *tally, const ntr_event *events, siz
  * Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_tally_count(void *tally, const ntr_event *event, uint64_t times);
 
-/* Adds `row->count` executions for a source in a context. row->view is ignored. Errors: NTR_E_MEMORY. */
-NTR_API ntr_status ntr_tally_add(ntr_tally *tally, uint16_t src, const ntr_context *context,
-                                 const ntr_tally_row *row);
-
 /* Returns the rows, sorted by (view, address, last, end, target), and stores their number in *count. The pointer is
  * valid until the next change. */
 NTR_API const ntr_tally_row *ntr_tally_rows(ntr_tally *tally, size_t *count);

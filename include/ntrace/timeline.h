@@ -17,7 +17,6 @@ typedef enum ntr_timeslice_kind {
     NTR_SLICE_TRAP,     /* `value`: number of the function; `frame` distinguishes exception and interrupt */
     NTR_SLICE_CONTEXT,  /* `value`: scontext, or hcontext when there is no scontext */
     NTR_SLICE_GAP,      /* `value`: ntr_status, negated */
-    NTR_SLICE_KINDS,
 } ntr_timeslice_kind;
 
 typedef struct ntr_timeslice {

@@ -34,7 +34,6 @@ enum {
 #define NTR_FLAG(id, text) NTR_VALUE_BIT_##id,
     NTR_VALUE_FLAGS(NTR_FLAG)
 #undef NTR_FLAG
-    NTR_VALUE_BITS
 };
 
 /* A set of them. */

@@ -374,16 +374,6 @@ ntr_status ntr_callstack_feed(ntr_callstack *cs, const ntr_event *event) {
     }
 }
 
-const ntr_stack_frame *ntr_callstack_frames(const ntr_callstack *cs, uint16_t src, size_t *count) {
-    *count = 0;
-    for (size_t i = 0; i < cs->hart_count; i++)
-        if (cs->harts[i].src == src) {
-            *count = cs->stacks[cs->harts[i].current].depth;
-            return cs->stacks[cs->harts[i].current].frames;
-        }
-    return NULL;
-}
-
 void ntr_callstack_finish(ntr_callstack *cs, const ntr_event *last) {
     for (size_t i = 0; i < cs->stack_count; i++) {
         hart *h = hart_of(cs, cs->stacks[i].src);

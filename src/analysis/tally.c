@@ -141,13 +141,6 @@ static ntr_status add(ntr_tally *t, const ntr_tally_row *row, uint32_t *number) 
     return NTR_OK;
 }
 
-ntr_status ntr_tally_add(ntr_tally *t, uint16_t src, const ntr_context *context, const ntr_tally_row *row) {
-    ntr_tally_row copy = *row;
-    uint32_t number;
-    ntr_status status = view_of(t, src, context, &copy.view);
-    return status ? status : add(t, &copy, &number);
-}
-
 static ntr_tally_row row_of(const ntr_event *event, uint64_t times) {
     bool unknown = (event->flags & NTR_EVENT_TARGET_UNKNOWN) != 0;
     return (ntr_tally_row){
@@ -167,7 +160,9 @@ ntr_status ntr_tally_count(void *tally, const ntr_event *event, uint64_t times) 
     if (event->kind == NTR_EVENT_GAP) t->gaps++;
     if (event->kind != NTR_EVENT_SPAN) return NTR_OK;
     ntr_tally_row row = row_of(event, times);
-    return ntr_tally_add(t, event->src, &event->context, &row);
+    uint32_t number;
+    ntr_status status = view_of(t, event->src, &event->context, &row.view);
+    return status ? status : add(t, &row, &number);
 }
 
 /* ---- time -------------------------------------------------------------------------------------- */

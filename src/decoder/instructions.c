@@ -223,26 +223,3 @@ ntr_status ntr_instructions_next(ntr_instructions *x, ntr_instruction *instructi
     return status;
 }
 
-ntr_status ntr_instructions_read(ntr_instructions *x, const ntr_instruction **list, size_t *count) {
-    ntr_status status = prepare(x);
-    *count = 0;
-    if (status) return status;
-    *list = &x->piece->list[x->at];
-    *count = x->piece->count - x->at;
-    x->at = x->piece->count;
-    return NTR_OK;
-}
-
-ntr_status ntr_instructions_pcs(ntr_instructions *x, uint64_t *pcs, size_t capacity, size_t *count) {
-    ntr_status status;
-    *count = 0;
-    while (*count < capacity && (status = prepare(x)) == NTR_OK) {
-        const ntr_instruction *list = &x->piece->list[x->at];
-        uint32_t left = x->piece->count - x->at;
-        uint32_t some = left < capacity - *count ? left : (uint32_t)(capacity - *count);
-        for (uint32_t i = 0; i < some; i++) pcs[*count + i] = list[i].address;
-        *count += some;
-        x->at += some;
-    }
-    return *count ? NTR_OK : status;
-}

@@ -52,14 +52,6 @@ bool ntr_program_window(const ntr_program *program, const ntr_context *context, 
     return true;
 }
 
-ntr_status ntr_program_image_at(const ntr_program *program, const ntr_context *context, uint64_t position,
-                                uint64_t address, size_t *index) {
-    ntr_code_window window;
-    if (!ntr_program_window(program, context, position, address, &window)) return NTR_END;
-    *index = window.image;
-    return NTR_OK;
-}
-
 unsigned ntr_image_isa(const ntr_program *program, const ntr_image *image) {
     if (image && image->has_isa) return image->isa;
     if (program->has_isa) return program->isa;

@@ -51,10 +51,6 @@ const char *ntr_pin_reader_error(const ntr_pin_reader *reader) {
     return reader->error;
 }
 
-uint64_t ntr_pin_reader_beat_time(const ntr_pin_reader *reader) {
-    return reader->pins.beats ? reader->pins.ticks * 256 / reader->pins.beats : 0;
-}
-
 ntr_status pin_reader_levels(ntr_pin_reader *reader, uint64_t time) {
     return sampler_levels(&reader->pins, time, reader->levels >> CLOCK_BIT & 1, (uint16_t)reader->levels);
 }

@@ -35,11 +35,9 @@ static uint8_t *read_all(const char *path, size_t *size) {
 }
 
 static void print_span(ntr_instructions *instructions, const ntr_event *e) {
-    uint64_t pcs[256];
-    size_t count;
+    ntr_instruction i;
     ntr_instructions_begin(instructions, e);
-    while (ntr_instructions_pcs(instructions, pcs, sizeof pcs / sizeof *pcs, &count) == NTR_OK)
-        for (size_t i = 0; i < count; i++) printf("0x%" PRIx64 "\n", pcs[i]);
+    while (ntr_instructions_next(instructions, &i) == NTR_OK) printf("0x%" PRIx64 "\n", i.address);
 }
 
 static void print_gap(const ntr_event *e) {

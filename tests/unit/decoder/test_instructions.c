@@ -69,26 +69,12 @@ static void long_spans_come_whole(void **state) {
     ntr_program_add_raw(s.program, (ntr_bytes){bytes, sizeof bytes}, &options);
     ntr_instructions *x = ntr_instructions_new(s.program, NULL);
     const ntr_event span = span_at(0x1000, COUNT);
-    uint64_t pcs[COUNT + 1];
-    size_t count, all = 0;
+    ntr_instruction i;
+    uint64_t count = 0;
 
-    for (size_t capacity = 1; capacity <= COUNT + 1; capacity = 3 * capacity + 1, all = 0) {
-        ntr_instructions_begin(x, &span);
-        while (all <= COUNT && ntr_instructions_pcs(x, pcs + all, capacity < COUNT + 1 - all ? capacity : COUNT + 1 - all,
-                                                    &count) == NTR_OK) {
-            assert_in_range(count, 1, capacity);
-            all += count;
-        }
-        assert_int_equal(count, 0);
-        assert_int_equal(all, COUNT);
-        for (size_t i = 0; i < COUNT; i++) assert_int_equal(pcs[i], 0x1000 + 2 * i);
-    }
-
-    const ntr_instruction *list;
     ntr_instructions_begin(x, &span);
-    for (all = 0; ntr_instructions_read(x, &list, &count) == NTR_OK; all += count)
-        for (size_t i = 0; i < count; i++) assert_int_equal(list[i].address, 0x1000 + 2 * (all + i));
-    assert_int_equal(all, COUNT);
+    for (; ntr_instructions_next(x, &i) == NTR_OK; count++) assert_int_equal(i.address, 0x1000 + 2 * count);
+    assert_int_equal(count, COUNT);
     ntr_instructions_free(x);
     scene_end(&s);
 }
@@ -104,14 +90,6 @@ static void missing_code_ends_it(void **state) {
     for (int times = 0; times < 2; times++) expands_to(x, &span, NTR_E_NO_IMAGE, "100/4=c50533 104/2=9532");
     span = span_at(0x300, 1);
     expands_to(x, &span, NTR_E_NO_IMAGE, "");
-    uint64_t pcs[8];
-    size_t count;
-    span = span_at(0x100, 3);
-    ntr_instructions_begin(x, &span);
-    assert_int_equal(ntr_instructions_pcs(x, pcs, 8, &count), NTR_OK);
-    assert_int_equal(count, 2);
-    assert_int_equal(ntr_instructions_pcs(x, pcs, 8, &count), NTR_E_NO_IMAGE);
-    assert_int_equal(count, 0);
     ntr_instructions_free(x);
     scene_end(&s);
 }
@@ -283,14 +261,14 @@ static void spans_of_a_decoder_expand(void **state) {
     ntr_decoder_feed(d, in.bytes, in.size, true);
     assert_int_equal(ntr_decoder_read(d, events, 16, &count), NTR_END);
     for (size_t i = 0; i < count; i++) {
-        uint64_t pcs[16];
-        size_t all;
+        ntr_instruction insn;
+        size_t all = 0;
         if (events[i].kind != NTR_EVENT_SPAN) continue;
         ntr_instructions_begin(x, &events[i]);
-        assert_int_equal(ntr_instructions_pcs(x, pcs, 16, &all), NTR_OK);
+        for (; ntr_instructions_next(x, &insn) == NTR_OK; all++)
+            if (!all) assert_int_equal(insn.address, events[i].address);
         assert_int_equal(all, events[i].instructions);
-        assert_int_equal(pcs[0], events[i].address);
-        assert_int_equal(pcs[all - 1], events[i].last);
+        assert_int_equal(insn.address, events[i].last);
         spans++;
     }
     assert_int_equal(spans, 3);
