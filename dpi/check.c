@@ -1,4 +1,4 @@
-/* The checker behind DPI-C: a stream by itself, without a model. */
+/* The checker for DPI-C: checks one stream against the rules of the specification, without a model. */
 #include "common.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@ struct checker {
     dpi_error error;
     ntr_program *program;
     ntr_check *check;
-    dpi_bytes findings; /* one byte of severity, the text, NUL; one behind the other */
+    dpi_bytes findings; /* queue; each entry is one byte of severity, the text and a NUL */
 };
 
 static int describe(const ntr_finding *finding, char *out, size_t size) {

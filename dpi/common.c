@@ -14,12 +14,12 @@ void dpi_fail(dpi_error *error, const char *format, ...) {
     va_end(list);
 }
 
-int dpi_status(dpi_error *error, const char *doing, ntr_status status, const char *details) {
-    if (status < 0) dpi_fail(error, "%s: %s", doing, details && *details ? details : ntr_status_text(status));
+int dpi_status(dpi_error *error, const char *operation, ntr_status status, const char *details) {
+    if (status < 0) dpi_fail(error, "%s: %s", operation, details && *details ? details : ntr_status_text(status));
     return status;
 }
 
-/* One "name=value", or "name" for a flag. */
+/* Sets one option: "name=value", or "name" for a flag. */
 static bool set_option(dpi_error *error, char *option, ntr_encoder_config *config) {
     char *value = strchr(option, '=');
 
@@ -33,13 +33,13 @@ static bool set_option(dpi_error *error, char *option, ntr_encoder_config *confi
 bool dpi_options(dpi_error *error, const char *options, ntr_encoder_config *config) {
     char *copy = strdup(options), *rest = copy;
     const char *why = "out of memory";
-    bool good = copy != NULL;
+    bool valid = copy != NULL;
 
     ntr_encoder_config_init(config);
-    for (char *option = strtok_r(copy, " ", &rest); good && option; option = strtok_r(NULL, " ", &rest))
-        good = set_option(error, option, config);
+    for (char *option = strtok_r(copy, " ", &rest); valid && option; option = strtok_r(NULL, " ", &rest))
+        valid = set_option(error, option, config);
     free(copy);
-    if (good && ntr_encoder_config_check(config, &why) == NTR_OK) return true;
+    if (valid && ntr_encoder_config_check(config, &why) == NTR_OK) return true;
     dpi_fail(error, "options \"%s\": %s", options, why);
     return false;
 }

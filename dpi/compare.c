@@ -1,7 +1,9 @@
-/* What two streams say was executed, however each was cut into messages.
+/* Comparison of the executions of two streams, independent of how each execution is divided into messages.
  *
- * Both are decoded with the program and told as steps: code that ran on without a break in its addresses, traps, stops,
- * changes of context, gaps. Where flow went follows from the next step's address. */
+ * Both streams are decoded with the program into sequences of steps, and the sequences are compared. A step is a run
+ * of code with contiguous addresses, a trap, a stop, a change of context, or a gap. The target of a branch is the
+ * address of the next step. Example: two spans, 0x100 to 0x108 and 0x108 to 0x110, and one span, 0x100 to 0x110,
+ * become the same step. */
 #include "common.h"
 
 #include <inttypes.h>
@@ -12,8 +14,8 @@
 enum step_kind { STEP_END, STEP_RUN, STEP_TRAP, STEP_STOP, STEP_CONTEXT, STEP_GAP };
 
 struct step {
-    uint8_t kind, end; /* `end`: of a trap, ntr_end */
-    int16_t reason;    /* of a gap, ntr_status */
+    uint8_t kind, end; /* enum step_kind; ntr_end of a trap */
+    int16_t reason;    /* ntr_status of a gap */
     uint64_t address, halfwords, offset, message;
     ntr_context context;
 };
@@ -26,8 +28,8 @@ struct compare_side {
     size_t at, count;
     ntr_status status;
     ntr_context context;
-    struct step trap, ahead; /* the trap that ends the span just read; what the joined run stopped at */
-    bool have_trap, have_ahead;
+    struct step trap, pending; /* the trap that ends the last span; the step after a joined run */
+    bool has_trap, has_pending;
 };
 
 struct compare {
@@ -37,7 +39,7 @@ struct compare {
     char difference[400];
 };
 
-/* ---- life */
+/* ---- construction */
 
 void *ntr_dpi_compare_new(const char *program, const char *design, const char *model) {
     const char *options[2] = {design, model};
@@ -98,7 +100,7 @@ static ntr_status open_side(struct compare *compare, struct compare_side *side) 
     side->at = side->count = 0;
     side->status = NTR_OK;
     side->context = (ntr_context){.prv = NTR_PRV_UNKNOWN};
-    side->have_trap = side->have_ahead = false;
+    side->has_trap = side->has_pending = false;
     side->decoder = ntr_decoder_new(&config, &status);
     if (!side->decoder) return status;
     return ntr_decoder_feed(side->decoder, side->bytes.data, side->bytes.size, true);
@@ -118,48 +120,49 @@ static bool is_trap(unsigned end) {
     return end == NTR_END_EXCEPTION || end == NTR_END_INTERRUPT || end == NTR_END_TRAP;
 }
 
-/* Ownership also comes behind every sync: only news counts. */
-static bool is_news(struct compare_side *side, const ntr_context *context) {
+/* Returns whether the context differs from the previous one. Encoders repeat Ownership after each synchronizing
+ * message. */
+static bool is_new_context(struct compare_side *side, const ntr_context *context) {
     if (ntr_context_equal(&side->context, context)) return false;
     side->context = *context;
     return true;
 }
 
-static struct step step_of(const ntr_event *e, enum step_kind kind) {
+static struct step make_step(const ntr_event *e, enum step_kind kind) {
     return (struct step){.kind = (uint8_t)kind, .offset = e->offset, .message = e->message};
 }
 
-static struct step run_of(struct compare_side *side, const ntr_event *e) {
-    struct step run = step_of(e, STEP_RUN);
+static struct step make_run(struct compare_side *side, const ntr_event *e) {
+    struct step run = make_step(e, STEP_RUN);
 
     run.address = e->address;
     run.halfwords = e->halfwords;
     if (is_trap(e->end)) {
-        side->have_trap = true;
-        side->trap = step_of(e, STEP_TRAP);
+        side->has_trap = true;
+        side->trap = make_step(e, STEP_TRAP);
         side->trap.end = e->end;
         side->trap.address = e->address + 2 * (uint64_t)e->halfwords;
     }
     return run;
 }
 
-/* The event's step; false: it has none. */
+/* Converts an event to a step. Returns false if the event is not compared. */
 static bool to_step(struct compare_side *side, const ntr_event *e, struct step *step) {
     switch (e->kind) {
     case NTR_EVENT_SPAN:
     case NTR_EVENT_NO_CODE:
-        *step = run_of(side, e);
+        *step = make_run(side, e);
         return true;
     case NTR_EVENT_STOP:
-        *step = step_of(e, STEP_STOP);
+        *step = make_step(e, STEP_STOP);
         step->address = e->address;
         return true;
     case NTR_EVENT_CONTEXT:
-        *step = step_of(e, STEP_CONTEXT);
+        *step = make_step(e, STEP_CONTEXT);
         step->context = e->context;
-        return is_news(side, &e->context);
+        return is_new_context(side, &e->context);
     case NTR_EVENT_GAP:
-        *step = step_of(e, STEP_GAP);
+        *step = make_step(e, STEP_GAP);
         step->reason = e->reason;
         return true;
     default:
@@ -167,16 +170,16 @@ static bool to_step(struct compare_side *side, const ntr_event *e, struct step *
     }
 }
 
-static struct step next_piece(struct compare_side *side) {
+static struct step next_part(struct compare_side *side) {
     const ntr_event *e;
     struct step step = {.kind = STEP_END};
 
-    if (side->have_ahead) {
-        side->have_ahead = false;
-        return side->ahead;
+    if (side->has_pending) {
+        side->has_pending = false;
+        return side->pending;
     }
-    if (side->have_trap) {
-        side->have_trap = false;
+    if (side->has_trap) {
+        side->has_trap = false;
         return side->trap;
     }
     while ((e = next_event(side)))
@@ -184,26 +187,27 @@ static struct step next_piece(struct compare_side *side) {
     return (struct step){.kind = STEP_END, .offset = side->bytes.size};
 }
 
+/* Returns the next step; runs with contiguous addresses are joined. */
 static struct step next_step(struct compare_side *side) {
-    struct step step = next_piece(side);
+    struct step step = next_part(side);
 
-    if (step.kind == STEP_RUN && !step.halfwords) return next_step(side); /* trapped before its first instruction */
+    if (step.kind == STEP_RUN && !step.halfwords) return next_step(side); /* a trap before the first instruction */
     while (step.kind == STEP_RUN) {
-        const struct step next = next_piece(side);
+        const struct step next = next_part(side);
         if (next.kind == STEP_RUN && next.address == step.address + 2 * step.halfwords) {
             step.halfwords += next.halfwords;
             continue;
         }
-        side->ahead = next;
-        side->have_ahead = true;
+        side->pending = next;
+        side->has_pending = true;
         break;
     }
     return step;
 }
 
-/* ---- side by side */
+/* ---- comparison */
 
-/* B-TYPE 1 may mean either trap. */
+/* NTR_END_TRAP (B-TYPE 1 of an encoder without detail) matches an exception and an interrupt. */
 static bool same_trap(unsigned a, unsigned b) { return a == b || a == NTR_END_TRAP || b == NTR_END_TRAP; }
 
 static bool same_step(const struct step *a, const struct step *b) {
@@ -212,7 +216,7 @@ static bool same_step(const struct step *a, const struct step *b) {
     return a->kind != STEP_CONTEXT || ntr_context_equal(&a->context, &b->context);
 }
 
-static void tell(const struct step *step, char *out, size_t size) {
+static void describe(const struct step *step, char *out, size_t size) {
     static const char *const NAMES[] = {"its end", "", "", "a stop", "a context", "a gap"};
 
     if (step->kind == STEP_RUN)
@@ -227,14 +231,14 @@ static void tell(const struct step *step, char *out, size_t size) {
         snprintf(out, size, "%s", NAMES[step->kind]);
 }
 
-static int differ(struct compare *compare, uint64_t number, const struct step steps[2]) {
-    char told[2][128];
+static int report_difference(struct compare *compare, uint64_t number, const struct step steps[2]) {
+    char texts[2][128];
 
-    for (int i = 0; i < 2; i++) tell(&steps[i], told[i], sizeof told[i]);
+    for (int i = 0; i < 2; i++) describe(&steps[i], texts[i], sizeof texts[i]);
     snprintf(compare->difference, sizeof compare->difference,
-             "step %" PRIu64 ": the design tells %s (message %" PRIu64 " @0x%" PRIx64
+             "step %" PRIu64 ": the design has %s (message %" PRIu64 " @0x%" PRIx64
              "), the model %s (message %" PRIu64 " @0x%" PRIx64 ")",
-             number, told[0], steps[0].message, steps[0].offset, told[1], steps[1].message, steps[1].offset);
+             number, texts[0], steps[0].message, steps[0].offset, texts[1], steps[1].message, steps[1].offset);
     return 1;
 }
 
@@ -249,7 +253,7 @@ int ntr_dpi_compare_finish(void *handle) {
     }
     for (uint64_t number = 1;; number++) {
         for (int i = 0; i < 2; i++) steps[i] = next_step(&compare->sides[i]);
-        if (!same_step(&steps[0], &steps[1])) return differ(compare, number, steps);
+        if (!same_step(&steps[0], &steps[1])) return report_difference(compare, number, steps);
         if (steps[0].kind != STEP_END) continue;
         const ntr_status status = compare->sides[0].status < 0 ? compare->sides[0].status : compare->sides[1].status;
         return status < 0 ? dpi_status(&compare->error, "decoder", status, NULL) : 0;

@@ -1,4 +1,4 @@
-/* The encoder behind DPI-C. */
+/* The encoder for DPI-C. */
 #include "common.h"
 
 #include <stdio.h>
@@ -81,7 +81,7 @@ int ntr_dpi_encoder_push(void *encoder, uint64_t iaddr, unsigned iretire, unsign
     return dpi_status(&model->error, "block", status, details);
 }
 
-/* The contexts hold from the next block on; the ctype is that block's alone. */
+/* The contexts apply to the next block and all following ones; the ctype applies to the next block only. */
 int ntr_dpi_encoder_context(void *encoder, unsigned ctype, uint64_t scontext, uint64_t hcontext) {
     struct model *model = usable(encoder);
 
@@ -96,19 +96,22 @@ int ntr_dpi_encoder_context(void *encoder, unsigned ctype, uint64_t scontext, ui
 int ntr_dpi_encoder_tracing(void *encoder, unsigned on) {
     struct model *model = usable(encoder);
 
-    return model ? dpi_status(&model->error, "tracing", ntr_encoder_set_tracing(model->encoder, on), NULL) : NTR_E_STATE;
+    return model ? dpi_status(&model->error,
+                              "tracing", ntr_encoder_set_tracing(model->encoder, on), NULL) : NTR_E_STATE;
 }
 
 int ntr_dpi_encoder_request_sync(void *encoder, unsigned sync) {
     struct model *model = usable(encoder);
 
-    return model ? dpi_status(&model->error, "sync", ntr_encoder_request_sync(model->encoder, sync), NULL) : NTR_E_STATE;
+    return model ? dpi_status(&model->error,
+                              "sync", ntr_encoder_request_sync(model->encoder, sync), NULL) : NTR_E_STATE;
 }
 
 int ntr_dpi_encoder_stop(void *encoder, uint64_t next, unsigned evcode) {
     struct model *model = usable(encoder);
 
-    return model ? dpi_status(&model->error, "stop", ntr_encoder_stop(model->encoder, next, evcode), NULL) : NTR_E_STATE;
+    return model ? dpi_status(&model->error,
+                              "stop", ntr_encoder_stop(model->encoder, next, evcode), NULL) : NTR_E_STATE;
 }
 
 int ntr_dpi_encoder_take(void *encoder) {
@@ -121,8 +124,8 @@ int ntr_dpi_encoder_take(void *encoder) {
     return -1;
 }
 
-/* Hexadecimal digits to bytes; returns how many. */
-static size_t from_hex(const char *digits, uint8_t *out, size_t capacity) {
+/* Converts hexadecimal digits to bytes. Returns the number of bytes. */
+static size_t parse_hex(const char *digits, uint8_t *out, size_t capacity) {
     size_t size = 0;
 
     for (; size < capacity && digits[0] && digits[1]; digits += 2) {
@@ -138,9 +141,9 @@ const char *ntr_dpi_encoder_describe(void *encoder, const char *digits) {
     ntr_message message = {0};
 
     if (!model) return "";
-    size_t size = from_hex(digits, bytes, sizeof bytes);
+    size_t size = parse_hex(digits, bytes, sizeof bytes);
     ntr_message_decode(&model->config.params, (ntr_bytes){bytes, size}, &message); /* a defect is part of the text */
     if (ntr_message_format(&model->config.params, &message, model->text, sizeof model->text) < 0) return "";
-    const char *name = strpbrk(model->text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"); /* behind "#0 @0x0" */
+    const char *name = strpbrk(model->text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"); /* after "#0 @0x0" */
     return name ? name : model->text;
 }

@@ -1,5 +1,5 @@
-// The golden model of N-Trace encoders, for testbenches: the imported functions (dpi/ntrace_dpi.h tells what they
-// do) and a scoreboard over them. docs/dpi.md tells how to build and use it.
+// The reference model of N-Trace encoders for testbenches: the imported functions (described in dpi/ntrace_dpi.h) and a
+// scoreboard that uses them. docs/dpi.md describes how to build and use it.
 package ntrace_pkg;
 
   import "DPI-C" function chandle ntr_dpi_encoder_new(input string options);
@@ -45,21 +45,22 @@ package ntrace_pkg;
 
   localparam int unsigned SEVERITY_NOTE = 0, SEVERITY_WARNING = 1, SEVERITY_ERROR = 2;
 
-  // The design's stream against the model's and against the specification. Give it every block that the design takes,
-  // and every byte that the design sends. Three judgements:
-  //   exact     the same messages, byte for byte (idle bytes aside); checked as they come
-  //   semantic  the same execution, however it was cut into messages; checked at the end, needs the program
-  //   rules     no rule of the specification is broken (`ntrace check`); with the program also those about execution
-  // The model works with the options it is given. A design that is right but chooses otherwise where the
-  // specification leaves a choice passes all but the exact comparison.
+  // Compares the stream of the design with the stream of the model, and checks it against the specification. Call
+  // block() for every block that the design accepts, and sent() for every byte that the design sends. Three checks:
+  //   exact     the messages are equal byte by byte, except idle bytes; checked with each message
+  //   semantic  the executions are equal, independent of their division into messages; checked by finish(), requires
+  //             the program
+  //   rules     the stream follows the rules of the specification (`ntrace check`); with the program also the rules
+  //             about the execution
+  // Where the specification leaves a choice, a correct design may differ from the model in the exact check only.
   class ntrace_scoreboard;
     typedef bit [7:0] byte_queue[$];
 
-    int unsigned messages;    // whole messages from the design
-    int unsigned mismatches;  // messages that are not the model's
-    bit different;            // another execution
-    int unsigned errors;      // rules broken, times
-    string problem;           // the first problem, "" when there is none
+    int unsigned messages;    // complete messages of the design
+    int unsigned mismatches;  // messages that differ from the model
+    bit different;            // the executions differ
+    int unsigned errors;      // number of violations of rules (severity error)
+    string problem;           // the first problem, or ""
     bit verbose = 1;          // print problems
 
     local chandle model, comparison, conformance;
@@ -67,8 +68,8 @@ package ntrace_pkg;
     local byte_queue message, expected;
     local bit last_idle = 1;
 
-    // `bytes`: compare exactly. `program_file`: ELF; "" leaves out the semantic one. `design_options`: where the design
-    // has other ones than the model (for reading its stream).
+    // `options`: of the model. `program_file`: ELF file; "" disables the semantic check. `bytes`: enable the exact
+    // check. `design_options`: options to decode the stream of the design, if they differ from `options`.
     function new(string options, string program_file = "", bit bytes = 1,
                  string design_options = "");
       exact = bytes;
@@ -82,32 +83,32 @@ package ntrace_pkg;
       if (ntr_dpi_compare_error(comparison) != "") fail(ntr_dpi_compare_error(comparison));
     endfunction
 
-    // Members as in docs/ingress.md.
+    // A block of the ingress port; docs/ingress.md describes the parameters.
     function void block(longint unsigned iaddr, int unsigned iretire, int unsigned ilastsize, int unsigned itype,
                         int unsigned privilege = 3, int unsigned flags = 0, longint unsigned stamp = 0);
-      judge(ntr_dpi_encoder_push(model, iaddr, iretire, ilastsize, itype, privilege, flags, stamp));
+      check_status(ntr_dpi_encoder_push(model, iaddr, iretire, ilastsize, itype, privilege, flags, stamp));
     endfunction
 
-    // Of the next block.
+    // Sets the contexts from the next block on, and the ctype of the next block.
     function void hart_context(int unsigned ctype, longint unsigned scontext, longint unsigned hcontext = 0);
-      judge(ntr_dpi_encoder_context(model, ctype, scontext, hcontext));
+      check_status(ntr_dpi_encoder_context(model, ctype, scontext, hcontext));
     endfunction
 
-    // trTeInstTracing, from the next block on.
+    // Sets trTeInstTracing from the next block on.
     function void tracing(bit on);
-      judge(ntr_dpi_encoder_tracing(model, int'(on)));
+      check_status(ntr_dpi_encoder_tracing(model, int'(on)));
     endfunction
 
     function void request_sync(bit [3:0] sync);
-      judge(ntr_dpi_encoder_request_sync(model, int'(sync)));
+      check_status(ntr_dpi_encoder_request_sync(model, int'(sync)));
     endfunction
 
-    // Tracing ends, at `next`.
+    // Ends tracing at the address `next`.
     function void stop(longint unsigned next, bit [3:0] evcode);
-      judge(ntr_dpi_encoder_stop(model, next, int'(evcode)));
+      check_status(ntr_dpi_encoder_stop(model, next, int'(evcode)));
     endfunction
 
-    // A byte of the design's stream.
+    // Adds a byte of the stream of the design.
     function void sent(bit [7:0] value);
       if (comparison != null) void'(ntr_dpi_compare_byte(comparison, 0, int'(value)));
       void'(ntr_dpi_check_byte(conformance, int'(value)));
@@ -121,7 +122,7 @@ package ntrace_pkg;
       message.delete();
     endfunction
 
-    // Nothing follows. Returns whether everything was right.
+    // Ends the streams. Returns whether all checks passed.
     function bit finish();
       fetch();
       if (message.size() != 0) mismatch({"ends inside a message: ", hex(message)});
@@ -149,11 +150,11 @@ package ntrace_pkg;
       if (mismatches == 1) fail({"the design ", what});
     endfunction
 
-    local function void judge(int status);
+    local function void check_status(int status);
       if (status < 0) fail(ntr_dpi_encoder_error(model));
     endfunction
 
-    // What the model has sent meanwhile.
+    // Reads the bytes that the model has sent since the last call.
     local function void fetch();
       int value = ntr_dpi_encoder_take(model);
       while (value >= 0) begin
@@ -163,7 +164,7 @@ package ntrace_pkg;
       end
     endfunction
 
-    // The model's next message, into `message`.
+    // Moves the next message of the model to `message`.
     local function void take_expected();
       bit [7:0] value;
       message.delete();

@@ -1,4 +1,4 @@
-/* Recorded blocks of an ingress port, one by one. */
+/* Reads recorded blocks of an ingress port for DPI-C. */
 #include "common.h"
 
 #include <errno.h>
@@ -36,13 +36,13 @@ const char *ntr_dpi_replay_error(void *handle) {
     return replay ? replay->error.text : "out of memory";
 }
 
-static unsigned flags_of(const ntr_ingress *block) {
+static unsigned block_flags(const ntr_ingress *block) {
     return (block->sijump ? NTR_DPI_SIJUMP : 0u) | (block->halted ? NTR_DPI_HALTED : 0u) |
            (block->reset ? NTR_DPI_RESET : 0u) | (block->no_iaddr ? NTR_DPI_NO_IADDR : 0u) |
            (block->cycle ? 0u : NTR_DPI_SAME_CYCLE);
 }
 
-/* Headers, comments and blank lines are read over. */
+/* Reads the next block. Headers, comments and blank lines are skipped. */
 static ntr_status next_block(struct replay *replay, ntr_ingress *block) {
     char line[2 * NTR_INGRESS_TEXT_MAX];
     ntr_status status = NTR_NEED_MORE;
@@ -71,7 +71,7 @@ int ntr_dpi_replay_next(void *handle, uint64_t *iaddr, unsigned *iretire, unsign
     *ilastsize = block.ilastsize;
     *itype = block.itype;
     *priv = block.priv;
-    *flags = flags_of(&block);
+    *flags = block_flags(&block);
     *stamp = block.time;
     return status == NTR_OK;
 }

@@ -1,4 +1,4 @@
-// Messages that wait to be sent. Up to two come in a cycle; there is always room for two when `room` is set.
+// FIFO of messages to send. It accepts up to two messages per cycle while `room` is set.
 module message_fifo
   import message_pkg::*;
 #(

@@ -1,4 +1,4 @@
-// Messages as the example's parts hand them on: fixed fields side by side, then variable fields.
+// Format of messages between the modules of the example: packed fixed fields, then variable fields.
 package message_pkg;
 
   typedef enum logic [5:0] {
@@ -17,8 +17,8 @@ package message_pkg;
     logic             valid;
     logic [23:0]      fixed;     // TCODE, SRC, ... from bit 0 on
     logic [4:0]       fixed_bits;
-    logic [1:0]       count;     // of variable fields
-    logic [2:0][62:0] variable;  // [0] goes first
+    logic [1:0]       count;     // number of variable fields
+    logic [2:0][62:0] variable;  // [0] is sent first
   } message_t;
 
   localparam message_t NONE = '0;
@@ -35,7 +35,7 @@ package message_pkg;
     variable.count = m.count + 1;
   endfunction
 
-  // Seeded defects: `SEEDED(n) is 0 but in a build that is to show that each one is found (-DSEEDED_DEFECTS).
+  // Seeded defects, to test that each one is found. `SEEDED(n) is 0 unless the build defines SEEDED_DEFECTS.
 `ifdef SEEDED_DEFECTS
   int unsigned seeded = 0;
   `define SEEDED(n) (message_pkg::seeded == n)

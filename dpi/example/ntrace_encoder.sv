@@ -1,20 +1,20 @@
-// A small N-Trace encoder: one hart, one block a cycle (ingress port, block retirement, 4-bit itype), branch or
-// history trace, ResourceFull for both counters, periodic synchronization, debug mode. No timestamps, no contexts, none
-// of the optimizations of section 11. It shows how a design is held against the model, and is kept plain for that.
+// A small N-Trace encoder: one hart, one block per cycle (ingress port, block retirement, 4-bit itype), BTM or HTM,
+// ResourceFull for both counters, periodic synchronization, debug mode. It has no timestamps, no contexts, and none of
+// the optimizations of section 11. It is an example of a design to compare with the model.
 module ntrace_encoder
   import message_pkg::*;
 #(
     parameter int unsigned ICNT_BITS     = 22,
-    parameter int unsigned HIST_BITS     = 32,  // with the stop-bit
+    parameter int unsigned HIST_BITS     = 32,  // including the stop-bit
     parameter int unsigned SYNC_MESSAGES = 0,   // period of SYNC=2; 0: none
     parameter int unsigned SRC_BITS      = 0,
     parameter int unsigned SRC           = 0
 ) (
     input  logic        clk,
     input  logic        rst_n,
-    input  logic        htm,       // trTeInstMode: history trace, or branch trace
-    input  logic        tracing,   // trTeInstTracing, with each block
-    input  logic        empty_hist,// history trace without history: HIST=1 is sent, or the field left out
+    input  logic        htm,       // trTeInstMode: 1 HTM, 0 BTM
+    input  logic        tracing,   // trTeInstTracing, valid with each block
+    input  logic        empty_hist,// HTM with an empty history: 1 sends HIST=1, 0 omits the field
     // ingress
     input  logic        block_valid,
     output logic        block_ready,
@@ -31,7 +31,8 @@ module ntrace_encoder
     output logic        empty      // trTeEmpty
 );
 
-  typedef enum logic [1:0] { IDLE, DIRECT, INDIRECT } waiting_t;  // for the next block's address
+  // The message that waits for the address of the next block.
+  typedef enum logic [1:0] { IDLE, DIRECT, INDIRECT } waiting_t;
 
   typedef struct packed {
     logic                 active, closing, due;
@@ -40,7 +41,7 @@ module ntrace_encoder
     logic [3:0]           start_sync;
     logic [23:0]          icnt;
     logic [HIST_BITS-1:0] hist;
-    logic [62:0]          address;  // the reference of U-ADDR, without bit 0
+    logic [62:0]          address;  // reference of U-ADDR, without bit 0
     logic [15:0]          messages; // since the last sync
   } state_t;
 
@@ -49,7 +50,7 @@ module ntrace_encoder
   localparam logic [3:0] DEBUG = 0, DISABLED = 4;                        // EVCODE
 
   state_t state, next;
-  message_t out[2];  // what this block makes
+  message_t out[2];  // messages of this block
   logic is_idle, is_branch, is_trap, is_indirect, has_address, want, must_close, in_debug, closes, room;
   logic [62:0] here;
 
@@ -136,11 +137,11 @@ module ntrace_encoder
     must_close  = state.active && (!want || state.closing);
     in_debug    = halted && (tracing || state.waiting == INDIRECT);
     closes      = must_close && (in_debug || has_address || state.waiting != INDIRECT);
-    // Tracing went off and on again while a jump waited for its target: the old window ends first.
+    // Tracing was disabled and enabled again while a jump waited for its target: end the old trace first.
     block_ready = (room || `SEEDED(15)) && !(closes && want && !is_idle);
   end
 
-  // The window ends: the message that waits, and the correlation.
+  // Tracing ends: send the waiting message and ProgTraceCorrelation.
   task automatic close();
     next.due = 0;
     if (next.waiting == DIRECT || (next.waiting == INDIRECT && iaddr_valid && !`SEEDED(10))) begin
@@ -153,7 +154,7 @@ module ntrace_encoder
     next.start_sync = in_debug ? DEBUG_EXIT : TRACE_ENABLE;
   endtask
 
-  // The address that was waited for is here, or tracing starts.
+  // The address of the block completes the waiting message, or starts the trace.
   task automatic enter();
     if (!next.active) begin
       out[0] = trace_start(`SEEDED(13) ? TRACE_ENABLE : next.start_sync, here);
@@ -196,7 +197,7 @@ module ntrace_encoder
     if (is_trap) next.btype = (itype == 1) ^ `SEEDED(7) ? 2 : 3;
   endtask
 
-  // A trap that nothing retired before and that tells no address: the handler's comes with the next block.
+  // A trap without retired instructions and without address: the next block has the address of the handler.
   task automatic trap_blind();
     if (next.btype != 0) return;
     if (next.waiting == DIRECT) begin
@@ -230,7 +231,7 @@ module ntrace_encoder
       state.start_sync <= TRACE_ENABLE;
     end else state <= next;
 
-  // ---- on their way out
+  // ---- output
 
   message_t head;
   logic     head_taken;

@@ -1,13 +1,12 @@
-// The example encoder against the model, on recorded blocks.
+// Compares the example encoder with the model on recorded blocks.
 //   +blocks=FILE    ingress records (docs/ingress.md)
-//   +program=FILE   ELF of what was executed
-//   +mode=btm|htm   +empty_hist (the design sends HIST=1, the model leaves it out)
-//   +exact=0        compare the execution alone
-//   +window=N       tracing is off for N blocks of every 4 N
-//   +slow=N         the sink takes a byte every N cycles
-//   +seeded=N       the design has this defect
-// The last line is "PASS" or "FAIL exact=M semantic=D rules=E", with what each judgement
-// found.
+//   +program=FILE   ELF file of the executed program
+//   +mode=btm|htm   +empty_hist the design sends HIST=1, the model omits it
+//   +exact=0        disable the exact check
+//   +window=N       tracing is disabled for N of every 4 N blocks
+//   +slow=N         the sink accepts one byte every N cycles
+//   +seeded=N       the design has seeded defect N
+// The last line is "PASS N messages" or "FAIL exact=M semantic=D rules=E" with the results of the three checks.
 module testbench;
   import ntrace_pkg::*;
 

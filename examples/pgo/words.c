@@ -1,4 +1,4 @@
-/* Counts what kinds of words a text has. Like much real code: a common path, and far more code that is rarely needed. */
+/* Counts the kinds of words in a text. It has a common path and much more code that is rarely executed. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@ struct counts {
 
 static unsigned long seed = 1;
 
-/* Mostly letters and blanks, now and then something else. */
+/* Returns character `n` of the text: mostly letters and blanks, rarely another character. */
 static int next_char(void) {
     seed = seed * 6364136223846793005ul + 1442695040888963407ul;
     unsigned long n = seed >> 33;
@@ -32,7 +32,7 @@ static enum char_kind kind_of(int c) {
     return OTHER;
 }
 
-/* Rarely called, but as large as what is called always: without a profile both look alike to the compiler. */
+/* Rarely called, but as large as the common handlers: without a profile the compiler cannot distinguish them. */
 static void mix(struct counts *t, unsigned long value, int rounds) {
     for (int i = 0; i < rounds; i++) {
         t->hash ^= value + (t->hash << 6) + (t->hash >> 2);
@@ -78,7 +78,7 @@ int main(int argc, char **argv) {
     struct counts t = {0};
     long size = argc > 1 ? strtol(argv[1], NULL, 10) : 200000;
 
-    if (argc > 2) handlers[LETTER] = on_other; /* so that the compiler cannot know them */
+    if (argc > 2) handlers[LETTER] = on_other; /* prevents the compiler from resolving the handlers at compile time */
     for (long i = 0; i < size; i++) {
         int c = next_char();
         handlers[kind_of(c)](&t, c);

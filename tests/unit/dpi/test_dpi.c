@@ -110,7 +110,7 @@ static void other_executions_are_different(void **state) {
     (void)state;
     char difference[400];
     assert_int_equal(compare("mode=btm", 2, 3, difference), 1);
-    assert_string_equal(difference, "step 3: the design tells a stop at 0x10000 (message 4 @0xb), the model 0x10000 to "
+    assert_string_equal(difference, "step 3: the design has a stop at 0x10000 (message 4 @0xb), the model 0x10000 to "
                                     "0x10010 (message 4 @0xb)");
 }
 
