@@ -10,7 +10,7 @@
  * the head. Their output has odd keys, the output of the chunk itself even keys: output with key 2*i lies before
  * pre-sync message i, output with key 2*i + 1 is from it. Delivery merges both by key. Example: chunk 2 has pre-sync
  * messages 0 and 1: the order of keys is 0 (chunk 2), 1 (pre-sync 0), 2 (chunk 2), 3 (pre-sync 1), 4 (chunk 2). */
-#include "parallel/parallel.h"
+#include "parallel/state.h"
 
 #include <string.h>
 

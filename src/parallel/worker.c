@@ -1,5 +1,5 @@
 /* The worker threads: each takes the first chunk whose start state is known or guessed, and decodes it. */
-#include "parallel/parallel.h"
+#include "parallel/state.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
  * Invariant: chunks before `head` are delivered and free; [head, sent) can be decoded; `tail` is being filled. The head
  * starts from a true state. Example, with 2 threads: chunk 5 is the head and half delivered, 6 is running from a guess,
  * 7 is done and waits, 8 waits for the pre-sync messages of 9, which is being filled: head 5, sent 8, tail 9. */
-#ifndef NTR_PARALLEL_PARALLEL_H
-#define NTR_PARALLEL_PARALLEL_H
+#ifndef NTR_PARALLEL_STATE_H
+#define NTR_PARALLEL_STATE_H
 
 #include <ntrace/parallel.h>
 #include <pthread.h>
@@ -104,6 +104,8 @@ static inline ntr_chunk *ntr_chunk_next(const ntr_chunk *chunk) {
     const ntr_parallel *p = chunk->parallel;
     return &p->ring[((size_t)(chunk - p->ring) + 1) % p->ring_size];
 }
+
+/* ---- chunk.c */
 
 /* Reset the chunk for the next round of the ring. Its memory is kept. */
 void ntr_chunk_clear(ntr_chunk *chunk);
