@@ -1,10 +1,7 @@
 #include "base/config.h"
-#include "transport/pin_reader.h"
+#include "transport/pin_state.h"
 
 #include "base/allocator.h"
-
-#include <stdarg.h>
-#include <stdio.h>
 
 ntr_pin_reader *ntr_pin_reader_new(const ntr_transport *transport, const ntr_pin_options *given,
                                    ntr_status *status) {
@@ -39,20 +36,8 @@ void ntr_pin_reader_free(ntr_pin_reader *reader) {
     if (reader) ntr_dealloc(reader->options.allocator, reader);
 }
 
-ntr_status pin_reader_fail(ntr_pin_reader *reader, ntr_status status, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(reader->error, sizeof reader->error, format, arguments);
-    va_end(arguments);
-    return status;
-}
-
 const char *ntr_pin_reader_error(const ntr_pin_reader *reader) {
     return reader->error;
-}
-
-ntr_status pin_reader_levels(ntr_pin_reader *reader, uint64_t time) {
-    return sampler_levels(&reader->pins, time, reader->levels >> CLOCK_BIT & 1, (uint16_t)reader->levels);
 }
 
 ntr_status ntr_pin_reader_push(ntr_pin_reader *reader, const uint8_t *data, size_t size) {

@@ -1,6 +1,6 @@
 /* Private part of the pin reader. The parsers of the two file formats feed one sampler. */
-#ifndef NTR_TRANSPORT_PIN_READER_H
-#define NTR_TRANSPORT_PIN_READER_H
+#ifndef NTR_TRANSPORT_PIN_STATE_H
+#define NTR_TRANSPORT_PIN_STATE_H
 
 #include "transport/sampler.h"
 

@@ -1,5 +1,5 @@
 /* Files of raw samples, as logic analysers export them ("binary" of sigrok). */
-#include "transport/pin_reader.h"
+#include "transport/pin_state.h"
 
 #include <stdlib.h>
 
