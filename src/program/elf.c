@@ -1,6 +1,7 @@
 /* ELF files, read with libelf: header and segments. All sizes and offsets are checked against the file before use. */
 #include "base/allocator.h"
-#include "program/elf.h"
+#include "program/elf_file.h"
+#include "program/file.h"
 
 #include <string.h>
 
@@ -123,7 +124,7 @@ ntr_status ntr_program_add_elf(ntr_program *program, const char *path, const ntr
     if (status != NTR_OK) return status;
     status = ntr_program_add_image(program, path, options);
     if (status != NTR_OK) {
-        ntr_program_unmap_file(mapping, size);
+        ntr_file_unmap(mapping, size);
         return status;
     }
 

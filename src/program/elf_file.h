@@ -1,6 +1,6 @@
 /* State of reading an ELF file into the last image of a program. */
-#ifndef NTR_PROGRAM_ELF_H
-#define NTR_PROGRAM_ELF_H
+#ifndef NTR_PROGRAM_ELF_FILE_H
+#define NTR_PROGRAM_ELF_FILE_H
 
 #include "program/program.h"
 

@@ -1,6 +1,6 @@
 /* Sections of an ELF file: symbols and ISA attributes. */
 #include "program/attributes.h"
-#include "program/elf.h"
+#include "program/elf_file.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "program/program.h"
+#include "program/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,25 +7,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static ntr_status map(ntr_program *program, const char *path, int file, void **mapping, size_t *size) {
+static ntr_status fail(const char **reason, ntr_status status, const char *text) {
+    *reason = text;
+    return status;
+}
+
+static ntr_status map(int file, void **mapping, size_t *size, const char **reason) {
     struct stat about = {0};
-    if (fstat(file, &about)) return ntr_program_fail(program, NTR_E_IO, path, "%s", strerror(errno));
-    if (!S_ISREG(about.st_mode)) return ntr_program_fail(program, NTR_E_IO, path, "not a regular file");
-    if (about.st_size == 0) return ntr_program_fail(program, NTR_E_FORMAT, path, "empty file");
+    if (fstat(file, &about)) return fail(reason, NTR_E_IO, strerror(errno));
+    if (!S_ISREG(about.st_mode)) return fail(reason, NTR_E_IO, "not a regular file");
+    if (about.st_size == 0) return fail(reason, NTR_E_FORMAT, "empty file");
     *size = (size_t)about.st_size;
     *mapping = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, file, 0);
-    if (*mapping == MAP_FAILED) return ntr_program_fail(program, NTR_E_IO, path, "%s", strerror(errno));
+    if (*mapping == MAP_FAILED) return fail(reason, NTR_E_IO, strerror(errno));
     return NTR_OK;
 }
 
-ntr_status ntr_program_map_file(ntr_program *program, const char *path, void **mapping, size_t *size) {
+ntr_status ntr_file_map(const char *path, void **mapping, size_t *size, const char **reason) {
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* O_NONBLOCK: do not block on a FIFO */
-    if (file < 0) return ntr_program_fail(program, NTR_E_IO, path, "%s", strerror(errno));
-    ntr_status status = map(program, path, file, mapping, size);
+    if (file < 0) return fail(reason, NTR_E_IO, strerror(errno));
+    ntr_status status = map(file, mapping, size, reason);
     close(file);
     return status;
 }
 
-void ntr_program_unmap_file(void *mapping, size_t size) {
+void ntr_file_unmap(void *mapping, size_t size) {
     if (mapping) munmap(mapping, size);
 }

@@ -1,6 +1,7 @@
 /* jitdump of Linux: code generated at run time, with bytes, names and times. A header, then records with a prefix
  * {u32 id, u32 size including the prefix, u64 time}. */
 #include "base/allocator.h"
+#include "program/file.h"
 #include "program/program.h"
 
 #include <stdlib.h>
@@ -175,7 +176,7 @@ ntr_status ntr_program_add_jitdump(ntr_program *program, const char *path, const
     if (status != NTR_OK) return status;
     status = ntr_program_add_image(program, path, options);
     if (status != NTR_OK) {
-        ntr_program_unmap_file(mapping, size);
+        ntr_file_unmap(mapping, size);
         return status;
     }
     jit_file file = {.program = program, .path = path, .bytes = mapping, .size = size, .when = when, .user = user};

@@ -1,5 +1,6 @@
 /* perf-PID.map of Linux: names of code generated at run time, lines "START SIZE NAME". */
 #include "base/allocator.h"
+#include "program/file.h"
 #include "program/program.h"
 
 #include <string.h>
@@ -71,6 +72,6 @@ ntr_status ntr_program_add_perf_map(ntr_program *program, const char *path, cons
         }
         if (status != NTR_OK) ntr_program_drop_image(program);
     }
-    ntr_program_unmap_file(mapping, size);
+    ntr_file_unmap(mapping, size);
     return status;
 }

@@ -2,6 +2,7 @@
 #include "program/program.h"
 
 #include "base/allocator.h"
+#include "program/file.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -98,11 +99,17 @@ ntr_status ntr_program_add_image(ntr_program *program, const char *path, const n
     return NTR_OK;
 }
 
+ntr_status ntr_program_map_file(ntr_program *program, const char *path, void **mapping, size_t *size) {
+    const char *reason = "";
+    ntr_status status = ntr_file_map(path, mapping, size, &reason);
+    return status == NTR_OK ? NTR_OK : ntr_program_fail(program, status, path, "%s", reason);
+}
+
 void ntr_program_drop_image(ntr_program *program) {
     ntr_image *image = &program->images[--program->image_count];
     program->tables -= image->has_jvt;
     ntr_symbols_release(&image->symbols, program->allocator);
-    ntr_program_unmap_file(image->mapping, image->mapping_size);
+    ntr_file_unmap(image->mapping, image->mapping_size);
     ntr_dealloc(program->allocator, image->copy);
     ntr_dealloc(program->allocator, image->name);
     ntr_dealloc(program->allocator, image->path);

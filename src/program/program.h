@@ -119,8 +119,7 @@ void ntr_program_set_xlen(ntr_program *program, unsigned xlen);
 ntr_status ntr_program_add_segment(ntr_program *program, uint64_t address, const uint8_t *bytes, uint64_t size,
                                    uint64_t from, uint64_t until);
 
-/* Maps a file into memory for reading. Errors: NTR_E_IO, NTR_E_FORMAT (empty). */
+/* Maps a file into memory for reading; see file.h. Errors: NTR_E_IO, NTR_E_FORMAT (empty). */
 ntr_status ntr_program_map_file(ntr_program *program, const char *path, void **mapping, size_t *size);
-void ntr_program_unmap_file(void *mapping, size_t size);
 
 #endif
