@@ -35,10 +35,14 @@ static void found(void *user, const ntr_finding *finding) {
 }
 
 static void open_check(struct checker *checker, const ntr_params *params) {
-    const ntr_check_config config = {
-        .size = sizeof config, .params = *params, .program = checker->program, .found = found, .user = checker};
+    ntr_check_config config;
     ntr_status status;
 
+    ntr_check_config_init(&config);
+    config.params = *params;
+    config.program = checker->program;
+    config.found = found;
+    config.user = checker;
     checker->check = ntr_check_new(&config, &status);
     if (!checker->check) dpi_status(&checker->error, "checker", status, NULL);
 }

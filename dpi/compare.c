@@ -93,9 +93,12 @@ int ntr_dpi_compare_byte(void *handle, unsigned side, unsigned byte) {
 /* ---- a stream as steps */
 
 static ntr_status open_side(struct compare *compare, struct compare_side *side) {
-    const ntr_decoder_config config = {.size = sizeof config, .params = side->params, .program = compare->program};
+    ntr_decoder_config config;
     ntr_status status;
 
+    ntr_decoder_config_init(&config);
+    config.params = side->params;
+    config.program = compare->program;
     close_side(side);
     side->at = side->count = 0;
     side->status = NTR_OK;

@@ -18,8 +18,10 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", ntr_bundle_error(bundle));
         return 1;
     }
-    ntr_decoder_config config = {
-        .size = sizeof config, .params = ntr_bundle_capture(bundle)->params, .program = program};
+    ntr_decoder_config config;
+    ntr_decoder_config_init(&config);
+    config.params = ntr_bundle_capture(bundle)->params;
+    config.program = program;
     ntr_decoder *decoder = ntr_decoder_new(&config, NULL);
     while (!last) {
         if (ntr_stream_reader_next(stream, &span, &last)) fprintf(stderr, "%s\n", ntr_stream_reader_error(stream));

@@ -45,8 +45,9 @@ int main(int argc, char **argv) {
 
     ntr_program *program = ntr_program_new(NULL);
     if (ntr_program_add_elf(program, argv[1], NULL) != NTR_OK) return fprintf(stderr, "%s\n", ntr_program_error(program)), 1;
-    ntr_decoder_config config = {.size = sizeof config, .program = program};
-    ntr_params_init(&config.params, NULL);
+    ntr_decoder_config config;
+    ntr_decoder_config_init(&config);
+    config.program = program;
     ntr_decoder *decoder = ntr_decoder_new(&config, NULL);
     ntr_instructions *instructions = ntr_instructions_new(program, NULL);
     if (!decoder || !instructions) return 1;

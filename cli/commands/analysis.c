@@ -35,14 +35,11 @@ static const char *title_of(const char *path) {
 }
 
 static int open_decoder(struct cli_analysis *a) {
-    a->config = (ntr_decoder_config){
-        .size = sizeof a->config,
-        .params = a->trace.params,
-        .program = a->trace.program,
-        .one_source = a->options->src >= 0,
-        .source = (uint16_t)(a->options->src >= 0 ? a->options->src : 0),
-    };
-
+    ntr_decoder_config_init(&a->config);
+    a->config.params = a->trace.params;
+    a->config.program = a->trace.program;
+    a->config.one_source = a->options->src >= 0;
+    a->config.source = (uint16_t)(a->options->src >= 0 ? a->options->src : 0);
     a->decoder = cli_trace_decoder(&a->trace, &a->config);
     return a->decoder ? CLI_OK : CLI_FAILED;
 }
@@ -51,15 +48,13 @@ int cli_analysis_open(struct cli_analysis *a, const char *path, const struct cli
     *a = (struct cli_analysis){.options = options, .path = path, .defects.file = path};
     if (cli_trace_open(&a->trace, path, &options->stream) != CLI_OK) return CLI_FAILED;
     if (cli_trace_program(&a->trace, &options->images, &options->stream, true) != CLI_OK) return CLI_FAILED;
-    a->data = (ntr_analysis){
-        .size = sizeof a->data,
-        .program = a->trace.program,
-        .debug = ntr_debug_info_new(a->trace.program, &cli_memory),
-        .title = title_of(path),
-        .ticks_per_second = a->trace.bundle ? ntr_bundle_capture(a->trace.bundle)->ticks_per_second : 0,
-        .read_source = cli_source_text_read,
-        .read_source_user = &a->text,
-    };
+    ntr_analysis_init(&a->data);
+    a->data.program = a->trace.program;
+    a->data.debug = ntr_debug_info_new(a->trace.program, &cli_memory);
+    a->data.title = title_of(path);
+    a->data.ticks_per_second = a->trace.bundle ? ntr_bundle_capture(a->trace.bundle)->ticks_per_second : 0;
+    a->data.read_source = cli_source_text_read;
+    a->data.read_source_user = &a->text;
     a->text.folders = options->source_path;
     cli_trace_facts_find(&a->facts, &a->trace, &a->data);
     if (!a->data.debug) return out_of_memory(a);
@@ -198,19 +193,18 @@ static void begin(void *thread_data, ntr_chunk *chunk) {
 static ntr_status decode_parallel(struct cli_analysis *a, unsigned jobs, bool counting, cli_take_events take,
                                 void *user) {
     struct delivery delivery = {a, take, user};
-    const ntr_parallel_config config = {
-        .size = sizeof config,
-        .decoder = &a->config,
-        .threads = jobs,
-        .counting = counting,
-        .work = {.thread_data_new = thread_data_new,
-                 .thread_data_free = free,
-                 .begin = begin,
-                 .events = put_events,
-                 .count_callback = counting ? put_counted : NULL,
-                 .deliver = counting ? deliver_counted : deliver_events,
-                 .user = &delivery},
-    };
+    ntr_parallel_config config;
+    ntr_parallel_config_init(&config);
+    config.decoder = &a->config;
+    config.threads = jobs;
+    config.counting = counting;
+    config.work = (ntr_parallel_work){.thread_data_new = thread_data_new,
+                                      .thread_data_free = free,
+                                      .begin = begin,
+                                      .events = put_events,
+                                      .count_callback = counting ? put_counted : NULL,
+                                      .deliver = counting ? deliver_counted : deliver_events,
+                                      .user = &delivery};
     ntr_status status;
     ntr_parallel *p = ntr_parallel_new(&config, &status);
 

@@ -74,7 +74,11 @@ static void read_messages(struct bench *b) {
 }
 
 static ntr_decoder *open_decoder(struct bench *b) {
-    const ntr_decoder_config config = {.size = sizeof config, .params = b->trace.params, .program = b->trace.program};
+    ntr_decoder_config config;
+
+    ntr_decoder_config_init(&config);
+    config.params = b->trace.params;
+    config.program = b->trace.program;
     ntr_decoder *decoder = ntr_decoder_new(&config, &b->status);
 
     if (decoder) b->status = ntr_decoder_feed(decoder, b->stream.data, b->stream.size, true);

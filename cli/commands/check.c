@@ -159,14 +159,15 @@ static int check_trace(struct check_run *r) {
     const bool has_images = ntr_program_image(r->trace.program, 0, &first) == NTR_OK;
     r->findings.params = &r->trace.params;
     r->findings.program = has_images ? r->trace.program : NULL;
-    ntr_check *check = ntr_check_new(&(ntr_check_config){.size = sizeof(ntr_check_config),
-                                                         .params = r->trace.params,
-                                                         .program = r->findings.program,
-                                                         .found = found,
-                                                         .user = r,
-                                                         .mid_stream = o->mid_stream != 0,
-                                                         .sync_period = (uint32_t)o->period},
-                                     &status);
+    ntr_check_config config;
+    ntr_check_config_init(&config);
+    config.params = r->trace.params;
+    config.program = r->findings.program;
+    config.found = found;
+    config.user = r;
+    config.mid_stream = o->mid_stream != 0;
+    config.sync_period = (uint32_t)o->period;
+    ntr_check *check = ntr_check_new(&config, &status);
     if (!check) return cli_fail("%s: %s", r->trace.input.name, ntr_status_text(status));
     int result = cli_output_open(&r->out, o->result.path);
     if (result == CLI_OK) result = cli_output_close(&r->out, check_all(r, check));

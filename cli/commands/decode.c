@@ -71,16 +71,13 @@ static bool needs_program(const struct decode_options *o) {
 }
 
 static int open_decoder(struct decode *d) {
-    d->config = (ntr_decoder_config){
-        .size = sizeof d->config,
-        .params = d->trace.params,
-        .program = d->trace.program,
-        .one_source = d->window.one_source,
-        .source = d->window.source,
-        .strict = d->options->strict != 0,
-        .mid_stream = d->options->mid_stream != 0,
-    };
-
+    ntr_decoder_config_init(&d->config);
+    d->config.params = d->trace.params;
+    d->config.program = d->trace.program;
+    d->config.one_source = d->window.one_source;
+    d->config.source = d->window.source;
+    d->config.strict = d->options->strict != 0;
+    d->config.mid_stream = d->options->mid_stream != 0;
     d->part = d->window.from.unit || d->window.to.unit;
     d->jobs = d->part ? 1 : cli_threads_number(&d->trace, d->options->jobs); /* a selection is decoded serially */
     d->decoder = cli_trace_decoder(&d->trace, &d->config);

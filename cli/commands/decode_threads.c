@@ -139,18 +139,18 @@ static ntr_status run(struct cli_threads *t, const ntr_parallel_config *config, 
 }
 
 ntr_status cli_threads_read(struct cli_threads *t, const ntr_decoder_config *decoder, unsigned jobs) {
-    const ntr_parallel_config config = {
-        .size = sizeof config,
-        .decoder = decoder,
-        .threads = jobs,
-        .work = {.thread_data_new = thread_data_new,
-                 .thread_data_free = thread_data_free,
-                 .begin = begin,
-                 .events = take_events,
-                 .end = end,
-                 .deliver = deliver,
-                 .user = t},
-    };
+    ntr_parallel_config config;
+
+    ntr_parallel_config_init(&config);
+    config.decoder = decoder;
+    config.threads = jobs;
+    config.work = (ntr_parallel_work){.thread_data_new = thread_data_new,
+                                      .thread_data_free = thread_data_free,
+                                      .begin = begin,
+                                      .events = take_events,
+                                      .end = end,
+                                      .deliver = deliver,
+                                      .user = t};
     return run(t, &config, NULL);
 }
 
@@ -161,13 +161,13 @@ static ntr_status deliver_nothing(void *user, unsigned what, const void *data, s
 
 ntr_status cli_threads_count(struct cli_threads *t, const ntr_decoder_config *decoder, unsigned jobs,
                              ntr_counts *counts) {
-    const ntr_parallel_config config = {
-        .size = sizeof config,
-        .decoder = decoder,
-        .threads = jobs,
-        .work.deliver = deliver_nothing,
-        .counting = true,
-    };
+    ntr_parallel_config config;
+
+    ntr_parallel_config_init(&config);
+    config.decoder = decoder;
+    config.threads = jobs;
+    config.work.deliver = deliver_nothing;
+    config.counting = true;
     return run(t, &config, counts);
 }
 

@@ -75,6 +75,12 @@ static ntr_status write_bytes(void *user, const void *bytes, size_t size) {
     return out->failed ? NTR_E_IO : NTR_OK;
 }
 
+static void set_output(struct export_run *w) {
+    ntr_output_init(&w->output);
+    w->output.write = write_bytes;
+    w->output.user = &w->out;
+}
+
 static ntr_status take_events(void *user, const ntr_event *events, size_t count) {
     return ntr_export_feed(user, events, count);
 }
@@ -139,9 +145,11 @@ int cli_exporting_coverage(const struct cli_exporting_options *options, ntr_cove
     const ntr_exporter *exporter = select_exporter("coverage", options, coverage != NULL, &refused);
     if (!exporter) return refused;
 
-    struct export_run w = {.output = {.size = sizeof w.output, .write = write_bytes, .user = &w.out}};
+    struct export_run w = {0};
+    set_output(&w);
     w.analysis.path = "coverage";
-    w.analysis.data = (ntr_analysis){.size = sizeof(ntr_analysis), .coverage = coverage};
+    ntr_analysis_init(&w.analysis.data);
+    w.analysis.data.coverage = coverage;
     if (cli_output_open(&w.out, options->path) != CLI_OK) return CLI_FAILED;
     if (begin(&w, exporter) != CLI_OK || finish(&w, exporter) != CLI_OK) status = CLI_FAILED;
     ntr_export_free(w.export_);
@@ -170,8 +178,8 @@ int cli_exporting_run(const char *family, const struct cli_exporting_options *op
     if (!exporter) return status;
 
     bool own_file = (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE) != 0;
-    struct export_run w = {.output = {.size = sizeof w.output, .write = write_bytes, .user = &w.out},
-                           .per = (ntr_calltree_split)options->per};
+    struct export_run w = {.per = (ntr_calltree_split)options->per};
+    set_output(&w);
     status = cli_analysis_open(&w.analysis, trace, &options->analysis);
     if (status == CLI_OK && own_file) {
         status = write_own_file(&w, exporter, options->path);

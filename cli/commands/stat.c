@@ -48,12 +48,13 @@ static void count_execution(void *user, ntr_bytes span, bool last) {
 }
 
 static int open_execution(struct execution *e, struct cli_trace *trace, const struct cli_window *window) {
-    ntr_decoder_config config = {.size = sizeof config,
-                                 .params = trace->params,
-                                 .program = trace->program,
-                                 .one_source = window->one_source,
-                                 .source = window->source};
+    ntr_decoder_config config;
 
+    ntr_decoder_config_init(&config);
+    config.params = trace->params;
+    config.program = trace->program;
+    config.one_source = window->one_source;
+    config.source = window->source;
     e->decoder = cli_trace_decoder(trace, &config);
     if (!e->decoder) return CLI_FAILED;
     trace->tap = count_execution;

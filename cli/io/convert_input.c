@@ -81,8 +81,12 @@ static unsigned split_names(char *names, const char **data) {
 }
 
 static int open_pins(struct convert_input *input, const struct convert_options *o) {
-    ntr_pin_options options = {.size = sizeof options, .sink = take_beats, .user = input};
+    ntr_pin_options options;
     ntr_status status;
+
+    ntr_pin_options_init(&options);
+    options.sink = take_beats;
+    options.user = input;
     options.format = o->samples ? NTR_PINS_SAMPLES : NTR_PINS_VCD;
     options.channels = (uint8_t)o->samples;
     options.clock = o->clock;
@@ -117,8 +121,13 @@ static int ram_buffer(const struct convert_input *input, const struct convert_op
 }
 
 static int open_reader(struct convert_input *input, const struct convert_options *o) {
-    ntr_reader_options options = {.size = sizeof options, .sink = take_bytes, .note = take_note, .user = input};
+    ntr_reader_options options;
     ntr_status status;
+
+    ntr_reader_options_init(&options);
+    options.sink = take_bytes;
+    options.note = take_note;
+    options.user = input;
     options.begin = o->aligned ? NTR_BEGIN_ALIGNED : o->cut ? NTR_BEGIN_ANYWHERE : NTR_BEGIN_DEFAULT;
     if (strcmp(input->transport->name, "ram") == 0 && ram_buffer(input, o, &options.ram) != CLI_OK) return CLI_FAILED;
     input->reader = ntr_transport_reader_new(input->transport, &options, &status);

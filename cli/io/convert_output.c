@@ -28,8 +28,12 @@ static ntr_status take_beats(void *user, const uint16_t *beats, size_t count) {
 }
 
 static ntr_status open_vcd(struct convert_sink *sink, const struct convert_output *output) {
-    ntr_vcd_writer_options options = {.size = sizeof options, .sink = take_text, .user = sink};
+    ntr_vcd_writer_options options;
     ntr_status status;
+
+    ntr_vcd_writer_options_init(&options);
+    options.sink = take_text;
+    options.user = sink;
     options.beat_time = (uint32_t)output->options->beat_ns;
     options.clock_center = output->options->clock_center;
     sink->vcd = ntr_vcd_writer_new(output->transport, &options, &status);
@@ -38,8 +42,12 @@ static ntr_status open_vcd(struct convert_sink *sink, const struct convert_outpu
 
 static ntr_status open_writer(struct convert_sink *sink, const struct convert_output *output) {
     const struct convert_options *o = output->options;
-    ntr_writer_options options = {.size = sizeof options, .sink = take_beats, .user = sink};
+    ntr_writer_options options;
     ntr_status status;
+
+    ntr_writer_options_init(&options);
+    options.sink = take_beats;
+    options.user = sink;
     options.atb_bytes = (uint8_t)o->atb_bytes;
     options.sync_every = (uint32_t)o->sync_every;
     options.idle_every = (uint32_t)o->idle_every;

@@ -44,13 +44,12 @@ int cli_side_open(struct cli_side *side, const char *path, const struct cli_stre
     side->path = path;
     if (cli_trace_open(&side->trace, path, stream) != CLI_OK) return CLI_FAILED;
     if (cli_trace_program(&side->trace, images, stream, true) != CLI_OK) return CLI_FAILED;
-    ntr_decoder_config config = {
-        .size = sizeof config,
-        .params = side->trace.params,
-        .program = side->trace.program,
-        .one_source = source >= 0,
-        .source = (uint16_t)(source >= 0 ? source : 0),
-    };
+    ntr_decoder_config config;
+    ntr_decoder_config_init(&config);
+    config.params = side->trace.params;
+    config.program = side->trace.program;
+    config.one_source = source >= 0;
+    config.source = (uint16_t)(source >= 0 ? source : 0);
     side->decoder = cli_trace_decoder(&side->trace, &config);
     ntr_execution_init(&side->execution);
     side->execution.next_event = next_event;

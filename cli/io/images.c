@@ -93,7 +93,8 @@ static int bind(const struct cli_item *item, struct image *image) {
 }
 
 static int image_parse(const struct cli_item *item, struct image *image) {
-    *image = (struct image){.path = strdup(item->value), .options.size = sizeof image->options};
+    *image = (struct image){.path = strdup(item->value)};
+    ntr_image_options_init(&image->options);
     if (!image->path) return cli_fail("out of memory");
     if (bind(item, image) != CLI_OK) return CLI_FAILED;
     char *mark = strrchr(image->path, '@');

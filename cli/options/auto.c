@@ -25,9 +25,13 @@ static void report(const char *name, const ntr_inference *inference) {
 
 int cli_auto_params(const struct cli_stream *stream, const char *name, ntr_bytes beginning, const ntr_program *program,
                     ntr_params *params) {
-    ntr_infer_config config = {
-        .size = sizeof config, .params = *params, .given = given_params(stream, program), .program = program};
     ntr_inference inference;
+    ntr_infer_config config;
+
+    ntr_infer_config_init(&config);
+    config.params = *params;
+    config.given = given_params(stream, program);
+    config.program = program;
     ntr_status status = ntr_infer(&config, beginning, &inference);
 
     if (status != NTR_OK) return cli_fail("%s: --auto: %s", name, ntr_status_text(status));
