@@ -100,7 +100,7 @@ static int finish(struct export_run *w, const ntr_exporter *exporter) {
     ntr_status status = ntr_export_finish(w->export_);
 
     if (status >= 0 || w->out.failed) return CLI_OK;
-    return cli_fail("%s: %s: %s", w->analysis.path, ntr_exporter_name(exporter), ntr_status_text(status));
+    return cli_fail("%s: %s: %s", w->analysis.path, ntr_exporter_name(exporter), ntr_export_error(w->export_));
 }
 
 /* An exporter that needs events is started before decoding, any other one after it. */

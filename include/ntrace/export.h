@@ -95,6 +95,10 @@ NTR_API ntr_status ntr_export_feed(ntr_export *export_, const ntr_event *events,
 /* Writes the rest of the output. After this call the export can only be freed. Errors: NTR_E_MEMORY, those of the
  * output. */
 NTR_API ntr_status ntr_export_finish(ntr_export *export_);
+
+/* Returns why ntr_export_feed or ntr_export_finish failed, in a sentence, such as "SQLite: database or disk is full". ""
+ * while nothing has failed. Valid until ntr_export_free. */
+NTR_API const char *ntr_export_error(const ntr_export *export_);
 NTR_API void ntr_export_free(ntr_export *export_);
 
 /* Parses one line of the JSON form (ntr_message_format_json) into the bytes of the message. "tcode" overrules "name";

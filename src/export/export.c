@@ -3,6 +3,7 @@
 
 #include "base/allocator.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define NTR_EXPORTER(symbol) extern const ntr_exporter ntr_exporter_##symbol;
@@ -107,14 +108,28 @@ ntr_export *ntr_export_new(const ntr_exporter *exporter, const ntr_analysis *giv
     return NULL;
 }
 
+/* Records the first error. */
+static ntr_status ended(ntr_export *x, ntr_status status) {
+    if (status >= 0 || x->failed != NTR_OK) return status;
+    x->failed = status;
+    if (status == x->out.status)
+        snprintf(x->error, sizeof x->error, "the output cannot be written: %s", ntr_status_text(status));
+    return status;
+}
+
 ntr_status ntr_export_feed(ntr_export *x, const ntr_event *events, size_t count) {
     ntr_status status = x->exporter->events ? x->exporter->events(x, events, count) : NTR_OK;
-    return status ? status : x->out.status;
+    return ended(x, status ? status : x->out.status);
 }
 
 ntr_status ntr_export_finish(ntr_export *x) {
     ntr_status status = x->exporter->end ? x->exporter->end(x) : NTR_OK;
-    return status ? status : ntr_out_flush(&x->out);
+    return ended(x, status ? status : ntr_out_flush(&x->out));
+}
+
+const char *ntr_export_error(const ntr_export *x) {
+    if (x->failed == NTR_OK || x->error[0]) return x->error;
+    return ntr_status_text(x->failed);
 }
 
 void ntr_export_free(ntr_export *x) {

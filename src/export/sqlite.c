@@ -31,8 +31,16 @@ static const char closing[] =
 typedef struct database {
     sqlite3 *handle;
     sqlite3_stmt *gaps;
+    ntr_export *export_;
     bool failed;
 } database;
+
+/* Records the first error, and what SQLite says about it. */
+static void fail(database *db) {
+    if (!db->failed)
+        snprintf(db->export_->error, sizeof db->export_->error, "SQLite: %s", sqlite3_errmsg(db->handle));
+    db->failed = true;
+}
 
 /* ---- values of a prepared row ------------------------------------------------------------------ */
 
@@ -44,13 +52,13 @@ typedef struct sqlite_row {
 
 static sqlite3_stmt *prepare(database *db, const char *sql) {
     sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL) != SQLITE_OK) db->failed = true;
+    if (sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL) != SQLITE_OK) fail(db);
     return statement;
 }
 
 /* Integers of SQLite are signed. Addresses of the upper half are stored as negative numbers with the same bits. */
 static void put(sqlite_row *r, uint64_t value) {
-    if (sqlite3_bind_int64(r->statement, ++r->column, (sqlite3_int64)value) != SQLITE_OK) r->db->failed = true;
+    if (sqlite3_bind_int64(r->statement, ++r->column, (sqlite3_int64)value) != SQLITE_OK) fail(r->db);
 }
 
 /* SQLite copies the text. When that fails, the column would be empty and the row would still be written; the error is
@@ -58,11 +66,11 @@ static void put(sqlite_row *r, uint64_t value) {
 static void put_text(sqlite_row *r, const char *text) {
     int status = text ? sqlite3_bind_text(r->statement, ++r->column, text, -1, SQLITE_TRANSIENT)
                       : sqlite3_bind_null(r->statement, ++r->column);
-    if (status != SQLITE_OK) r->db->failed = true;
+    if (status != SQLITE_OK) fail(r->db);
 }
 
 static void put_row(sqlite_row *r) {
-    if (sqlite3_step(r->statement) != SQLITE_DONE) r->db->failed = true;
+    if (sqlite3_step(r->statement) != SQLITE_DONE) fail(r->db);
     sqlite3_reset(r->statement);
     r->column = 0;
 }
@@ -175,6 +183,7 @@ static void write_trace(ntr_export *x, database *db) {
 
 static ntr_status begin(ntr_export *x) {
     database *db = x->state;
+    db->export_ = x;
     remove(x->path);
     if (sqlite3_open(x->path, &db->handle) != SQLITE_OK ||
         sqlite3_exec(db->handle, schema, NULL, NULL, NULL) != SQLITE_OK)
@@ -208,7 +217,7 @@ static ntr_status end(ntr_export *x) {
     ntr_status status = write_instructions(x, db);
     if (!status) status = write_functions(x, db); /* last, because the other tables may number functions */
     if (!status) status = write_calls(x, db);
-    if (!status && !db->failed && sqlite3_exec(db->handle, closing, NULL, NULL, NULL) != SQLITE_OK) db->failed = true;
+    if (!status && !db->failed && sqlite3_exec(db->handle, closing, NULL, NULL, NULL) != SQLITE_OK) fail(db);
     return db->failed ? NTR_E_IO : status;
 }
 
