@@ -4,8 +4,6 @@
 
 #include "system/component.h"
 
-#include <jansson.h>
-
 enum { COMPONENTS_MAX = 256, HARTS_MAX = 4096 };
 
 /* A value that ntr_system_start writes to a field. */
@@ -25,9 +23,6 @@ struct ntr_system {
     size_t setting_count, setting_capacity;
     char error[200];
 };
-
-/* Creates the components of the JSON text. On failure the reason is stored in `error` of the configuration. */
-ntr_status topology_read(ntr_system *system);
 
 /* Creates a component with these options and appends it to the system. */
 ntr_status system_add(ntr_system *system, ntr_component kind, const char *name, uint64_t base, const option_values *options,

@@ -3,6 +3,7 @@
 
 #include "base/allocator.h"
 #include "base/try.h"
+#include "system/topology_options.h"
 
 #include <inttypes.h>
 #include <stdio.h>

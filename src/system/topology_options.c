@@ -1,4 +1,4 @@
-#include "system/topology.h"
+#include "system/topology_options.h"
 
 #include "base/number.h"
 
