@@ -1,7 +1,7 @@
-/* Messages: one N-Trace message as a struct, and the two engines between it and its bytes.
+/* Messages: an N-Trace message as a struct, its decoder and its encoder.
  *
- * Both engines, the text form and the documentation read the same tables: fields.def, messages.def and
- * values.def. Nothing here allocates. N-Trace 1.0 sections 2 (framing) and 3 to 6 (messages). */
+ * Decoder, encoder, text form and documentation use the same tables: fields.def, messages.def and values.def. No
+ * function allocates. N-Trace 1.0 sections 2 (framing) and 3 to 6 (messages). */
 #ifndef NTRACE_MESSAGE_H
 #define NTRACE_MESSAGE_H
 
@@ -24,7 +24,7 @@ typedef enum ntr_tcode {
 #undef NTR_MESSAGE
     NTR_TCODE_VENDOR_FIRST = 56,
     NTR_TCODE_VENDOR_LAST = 62,
-    NTR_TCODE_NONE = 0xff, /* bytes that are no message at all; see ntr_message.defect */
+    NTR_TCODE_NONE = 0xff, /* bytes that are not a message; see ntr_message.defect */
 } ntr_tcode;
 
 /* ROLE(ID, text): what a message does to the execution that a decoder follows. */
@@ -47,7 +47,7 @@ typedef enum ntr_role {
     NTR_ROLE_COUNT,
 } ntr_role;
 
-/* FLAG(ID, text): what else messages.def may say of a message. */
+/* FLAG(ID, text): further properties of a message in messages.def. */
 #define NTR_MESSAGE_FLAGS(FLAG)                                        \
     FLAG(ABSOLUTE, "its address and TSTAMP are absolute")              \
     FLAG(DIRECT, "of a direct branch that was taken; only BTM has it") \
@@ -60,7 +60,7 @@ enum {
     NTR_MESSAGE_BITS
 };
 
-/* A set of them. */
+/* The same as a set. */
 enum {
 #define NTR_FLAG(id, text) NTR_IS_##id = 1 << NTR_MESSAGE_BIT_##id,
     NTR_MESSAGE_FLAGS(NTR_FLAG)
@@ -82,12 +82,12 @@ typedef uint32_t ntr_fields;
 typedef struct ntr_message {
     uint64_t offset;       /* of the first byte, in bytes from the start of the stream */
     uint64_t number;       /* position in the stream, counted from 1 */
-    uint64_t size;         /* bytes of the stream it takes; more than raw.size only for NTR_E_MESSAGE_LONG */
-    ntr_bytes raw;         /* the message's bytes; owned by whoever made the message */
+    uint64_t size;         /* bytes of the stream; more than raw.size only for NTR_E_MESSAGE_LONG */
+    ntr_bytes raw;         /* bytes of the message; the reader or the caller of ntr_message_decode owns them */
     uint8_t tcode;         /* ntr_tcode, or any other value 0..63 */
-    uint8_t defect_field;  /* ntr_field the defect was met at, or NTR_FIELD_NONE */
-    int16_t defect;        /* NTR_OK, or the negative ntr_status that says what is wrong */
-    ntr_fields present;    /* which members below mean something */
+    uint8_t defect_field;  /* ntr_field of the defect, or NTR_FIELD_NONE */
+    int16_t defect;        /* NTR_OK, or the negative ntr_status of the defect */
+    ntr_fields present;    /* fields that the message has; the members of others are not valid */
     union {
         struct {
 #define NTR_FIELD(id, member, text, shape, bits, base, about) uint64_t member;
@@ -96,59 +96,59 @@ typedef struct ntr_message {
         };
         uint64_t value[NTR_FIELD_COUNT]; /* by ntr_field */
     };
-    uint16_t width[NTR_FIELD_COUNT]; /* bits sent (decoding); bits to send at least, or 0 (encoding) */
+    uint16_t width[NTR_FIELD_COUNT]; /* decoding: bits sent; encoding: bits to send at least, or 0 */
 } ntr_message;
 
-/* Decode the message that is exactly `raw` (first byte after idle up to and including MSEO 11).
+/* Decodes one message. `raw` is exactly the message: from the first byte after idle up to and including MSEO 11.
  *
- * Fills everything but `offset` and `number`. Values are as sent: address extension is left to
- * ntr_message_address. Members that are not present mean nothing, but for optional fields (ECODE): these
- * read 0. Returns NTR_OK, or the first defect (also stored in the message with the field it was met at): the
- * fields before it are present and right. After NTR_E_FIELD_LONG (the low 64 bits are kept) decoding goes on.
+ * Fills all members except `offset` and `number`. Values are as sent; ntr_message_address extends addresses. Members of
+ * fields that are not present are not valid, except optional fields (ECODE), which are 0. Returns NTR_OK, or the first
+ * defect, which is also stored in the message with its field; the fields before it are present and correct. After
+ * NTR_E_FIELD_LONG (the low 64 bits are kept) decoding continues.
  * Defects: NTR_E_TRUNCATED, NTR_E_MSEO_RESERVED, NTR_E_FIELD_MISSING, NTR_E_FIELD_SPLIT,
  * NTR_E_FIELD_EXTRA, NTR_E_FIELD_LONG, NTR_E_FIELD_VALUE, NTR_E_HIST_STOP_BIT. */
 NTR_API ntr_status ntr_message_decode(const ntr_params *params, ntr_bytes raw, ntr_message *message);
 
-/* Encode the message's present fields; at most `capacity` bytes go to `out`.
+/* Encodes the present fields of a message into at most `capacity` bytes at `out`.
  *
- * `width` of a variable field asks for at least so many bits (0: the minimum); TSTAMP is written when
- * present. With params->extend_addr an address of width 0 is taken for the whole address and shortened
- * (section 7.1); one that has a width is sent as it is, so what was decoded encodes to the same bytes.
- * Returns the number of bytes, or a negative ntr_status: NTR_E_SPACE, NTR_E_FIELD_MISSING,
- * NTR_E_FIELD_VALUE (a fixed field does not fit), NTR_E_INVALID (no such message). */
+ * A variable field has at least `width` bits (0: the minimum). TSTAMP is written if it is present. With
+ * params->extend_addr an address with width 0 is a full address and is shortened (section 7.1); an address with a
+ * width is sent unchanged, so that a decoded message encodes to the same bytes. Returns the number of bytes, or a
+ * negative ntr_status: NTR_E_SPACE, NTR_E_FIELD_MISSING, NTR_E_FIELD_VALUE (a fixed field does not fit),
+ * NTR_E_INVALID (no such message). */
 NTR_API int ntr_message_encode(const ntr_params *params, const ntr_message *message, uint8_t *out, size_t capacity);
 
-/* The address that an ADDRESS field stands for: bit 0 restored, MSB extension or the dialect's fixed
- * width applied, cut to XLEN (section 7.1). For UADDR the result is to be XORed with the reference. */
+/* Returns the address of an ADDRESS field: with bit 0 restored, sign-extended by MSB extension or the address width
+ * of the dialect, and cut to XLEN (section 7.1). The caller XORs the result for UADDR with the reference. */
 NTR_API uint64_t ntr_message_address(const ntr_params *params, const ntr_message *message, ntr_field field);
 
-/* Whether the TCODE is that of a synchronizing message (section 8). */
+/* Returns true if the TCODE is that of a synchronizing message (section 8). */
 NTR_API bool ntr_tcode_is_sync(unsigned tcode);
 
-/* Whether the TCODE is a vendor's to use, and whether it is reserved: neither the dialect's nor a vendor's (section 3).
- * NTR_TCODE_NONE is neither. `dialect` may be NULL. */
+/* Return true if the TCODE is vendor defined, or reserved: neither of the dialect nor vendor defined (section 3).
+ * Both are false for NTR_TCODE_NONE. `dialect` may be NULL. */
 NTR_API bool ntr_tcode_is_vendor(const ntr_dialect *dialect, unsigned tcode);
 NTR_API bool ntr_tcode_is_reserved(const ntr_dialect *dialect, unsigned tcode);
 
-/* "IndirectBranchHist", "Vendor56", "Reserved1"; "Malformed" for NTR_TCODE_NONE. `dialect` may be NULL.
- * Static storage. */
+/* Returns the name of a TCODE: "IndirectBranchHist", "Vendor56", "Reserved1"; "Malformed" for NTR_TCODE_NONE.
+ * `dialect` may be NULL. Static storage. */
 NTR_API const char *ntr_tcode_name(const ntr_dialect *dialect, unsigned tcode);
 
-/* ntr_value_name of a SYNC or EVCODE in N-Trace 1.0: "periodic" for SYNC 2, "entry into debug" for EVCODE 0. */
+/* Return ntr_value_name of a SYNC or EVCODE in N-Trace 1.0: "periodic" for SYNC 2, "entry into debug" for EVCODE 0. */
 NTR_API const char *ntr_sync_name(unsigned code);
 NTR_API const char *ntr_evcode_name(unsigned code);
 
-/* "ICNT"; NULL for a value that is no field. Static storage. */
+/* Returns the name of a field, "ICNT", or NULL when there is no such field. Static storage. */
 NTR_API const char *ntr_field_name(ntr_field field);
 
-/* ---- the table, for those who print or generate ------------------------------------------------ */
+/* ---- tables of fields and messages --------------------------------------------------------------- */
 
 typedef enum ntr_shape { NTR_SHAPE_CONFIG, NTR_SHAPE_FIXED, NTR_SHAPE_VARIABLE, NTR_SHAPE_ADDRESS } ntr_shape;
 typedef enum ntr_base { NTR_BASE_DEC, NTR_BASE_HEX } ntr_base;
 
 typedef struct ntr_field_info {
     const char *name;
-    const char *about; /* one phrase for people */
+    const char *about; /* one phrase of description */
     uint8_t shape; /* ntr_shape */
     uint8_t bits;  /* width when FIXED, the specification's maximum otherwise */
     uint8_t base;  /* ntr_base */
@@ -158,8 +158,8 @@ typedef struct ntr_field_info {
 
 typedef struct ntr_message_field {
     uint8_t field;      /* ntr_field; NTR_FIELD_NONE ends the list */
-    uint8_t condition;  /* ntr_field this depends on, or NTR_FIELD_NONE */
-    uint8_t when;       /* ... being this value */
+    uint8_t condition;  /* the field is present if this ntr_field ... (NTR_FIELD_NONE: always) */
+    uint8_t when;       /* ... has this value */
     bool optional;      /* may be left out at the end of the message */
 } ntr_message_field;
 
@@ -167,54 +167,54 @@ typedef struct ntr_message_info {
     const char *name;
     const char *about;
     uint8_t tcode;
-    uint8_t messages; /* NTR_MESSAGES_* set of dialects that know it */
+    uint8_t messages; /* NTR_MESSAGES_* set of dialects that have the message */
     ntr_message_field fields[NTR_MESSAGE_FIELDS_MAX + 1];
     uint8_t role;  /* ntr_role */
     uint8_t flags; /* NTR_IS_* set */
 } ntr_message_info;
 
-/* NULL for a value that is no field. */
+/* Returns the row of a field, or NULL when there is no such field. Static storage. */
 NTR_API const ntr_field_info *ntr_field_get(ntr_field field);
 
-/* The row of this TCODE in this dialect (NULL: N-Trace 1.0), or NULL for vendor and reserved ones. */
+/* Returns the row of a TCODE in a dialect (NULL: N-Trace 1.0), or NULL when it is vendor defined or reserved. */
 NTR_API const ntr_message_info *ntr_message_get(const ntr_dialect *dialect, unsigned tcode);
 
-/* The index-th row of the table, NULL past the last. */
+/* Returns the row with this index, or NULL past the last. */
 NTR_API const ntr_message_info *ntr_message_at(size_t index);
 
-/* The name of a value of SYNC, BTYPE, ETYPE, RCODE, EVCODE, CDF or CKSRC, e.g. "periodic"; "reserved" or "vendor"
- * where the specification says no more; NULL for fields whose values have no names. `dialect` NULL: N-Trace 1.0.
- * Static storage. */
+/* Returns the name of a value of SYNC, BTYPE, ETYPE, RCODE, EVCODE, CDF or CKSRC, for example "periodic". Values
+ * that the specification does not define are "reserved" or "vendor". Returns NULL for other fields. `dialect` NULL:
+ * N-Trace 1.0. Static storage. */
 NTR_API const char *ntr_value_name(const ntr_dialect *dialect, ntr_field field, uint64_t value);
 
 /* ---- layout ------------------------------------------------------------------------------------ */
 
-/* Most fields one message can have: SRC, those of its row, TSTAMP. */
+/* Largest number of fields of a message: SRC, those of its row, TSTAMP. */
 #define NTR_FIELDS_MAX (NTR_MESSAGE_FIELDS_MAX + 2)
 
-/* List the present fields in transmission order (that of fields.def); returns how many. */
+/* Stores the present fields in transmission order, which is that of fields.def. Returns their number. */
 NTR_API size_t ntr_message_list(const ntr_message *message, ntr_field fields[NTR_FIELDS_MAX]);
 
-/* Whether a decoded field was sent with more bits than an encoder would use (`width` tells how many), or, with
- * params->extend_addr, differently from how an encoder would send this value as a whole address. */
+/* Returns true if a decoded field was sent with more bits than an encoder would use (its `width`), or if, with
+ * params->extend_addr, an encoder would send the same full address in another form. */
 NTR_API bool ntr_message_is_padded(const ntr_params *params, const ntr_message *message, ntr_field field);
 
-/* One byte of a decoded message's `raw`. */
+/* One byte of `raw` of a decoded message. */
 typedef struct ntr_message_byte {
     uint8_t mdo, mseo;
-    bool tcode;       /* TCODE ends here */
-    bool data;        /* a nameless field of a vendor defined or reserved message ends here */
-    ntr_fields ends;  /* fields that end here */
+    bool tcode;       /* TCODE ends in this byte */
+    bool data;        /* a field of a vendor defined or reserved message ends in this byte */
+    ntr_fields ends;  /* fields that end in this byte */
 } ntr_message_byte;
 
-/* Errors: NTR_E_RANGE when `index` is past the end of `raw`. */
+/* Describes a byte of a decoded message. Errors: NTR_E_RANGE (`index` is past the end of `raw`). */
 NTR_API ntr_status ntr_message_byte_at(const ntr_params *params, const ntr_message *message, size_t index,
                                        ntr_message_byte *byte);
 
 /* ---- text forms (ntrace dump, ntrace assemble) ------------------------------------------------- */
 
-/* Longest line any of these makes, with the terminating NUL. With less `capacity` they still work when the
- * line fits, only slower. */
+/* Longest line of the functions below, with its NUL. With a smaller `capacity` they work if the line fits, but
+ * slower. */
 #define NTR_MESSAGE_TEXT_MAX (8 * NTR_MESSAGE_BYTES_MAX)
 
 /* "#12 @0x1f IndirectBranchHist BTYPE=0 ICNT=125 UADDR=0x7 HIST=0xffe", no line feed.

@@ -1,7 +1,8 @@
-/* Stream parameters: the configuration of the encoder, as far as a decoder must know it and the stream does not show it.
+/* Stream parameters: the configuration of the encoder, as far as a decoder must know it and the stream does not show
+ * it.
  *
- * N-Trace 1.0 sections 4 (SRC), 7 (addresses, timestamps), 11 (optimizations). A zero-filled struct
- * with `size` set is the plain N-Trace 1.0 stream of a single hart. <ntrace/params.def> has a row for each parameter. */
+ * N-Trace 1.0 sections 4 (SRC), 7 (addresses, timestamps), 11 (optimizations). A zero-filled struct with `size` set
+ * is the plain N-Trace 1.0 stream of a single hart. <ntrace/params.def> has a row for each parameter. */
 #ifndef NTRACE_PARAMS_H
 #define NTRACE_PARAMS_H
 
@@ -15,7 +16,8 @@
 extern "C" {
 #endif
 
-/* Whether messages may end in TSTAMP. The end of a message shows it, so by default TSTAMP is read where it is present. */
+/* Whether messages may end in TSTAMP. The end of a message shows it, so by default TSTAMP is read where it is
+ * present. */
 typedef enum ntr_timestamps {
     NTR_TIMESTAMPS_SEEN = 0, /* read TSTAMP where it is present */
     NTR_TIMESTAMPS_ON,       /* a synchronizing message without TSTAMP makes a note */
@@ -41,7 +43,7 @@ typedef struct ntr_params {
 #include <ntrace/params.def>
 #undef NTR_PARAM
         };
-        uint64_t room[12]; /* for later rows: configs contain this struct, so it never gets larger */
+        uint64_t reserved[12]; /* space for later rows; other structs contain this one, so its size never changes */
     };
 } ntr_params;
 
@@ -55,25 +57,25 @@ typedef enum ntr_parameter {
 
 #define NTR_PARAMETERS_MAX 32 /* bits of a set */
 
-/* Fill with the dialect's defaults (NULL: N-Trace 1.0). */
+/* Sets the defaults of a dialect (NULL: N-Trace 1.0). */
 NTR_API void ntr_params_init(ntr_params *params, const ntr_dialect *dialect);
 
-/* NTR_OK, or NTR_E_RANGE / NTR_E_INVALID when a member is outside its limits. */
+/* Checks the members. Errors: NTR_E_RANGE (a member is outside its limits), NTR_E_INVALID (NULL, or a wrong size). */
 NTR_API ntr_status ntr_params_check(const ntr_params *params);
 
-/* Set the parameter of this name ("src-bits") from text: a number (also 0x...), a word of its list ("full"), "off" or
- * "on", the name of a dialect. "0" stands for "not given" where the parameter has a number. The defaults of a dialect
- * are not taken over: ntr_params_init does that. Errors: NTR_E_NAME (no such parameter), NTR_E_SYNTAX, NTR_E_RANGE. */
+/* Sets the parameter of this name ("src-bits") from text: a number (also 0x...), a word of its list ("full"), "off" or
+ * "on", the name of a dialect. "0" means "not given" if the parameter is a number. Setting a dialect does
+ * not set its defaults; ntr_params_init does. Errors: NTR_E_NAME (no such parameter), NTR_E_SYNTAX, NTR_E_RANGE. */
 NTR_API ntr_status ntr_params_set(ntr_params *params, const char *name, const char *text);
 
-/* Write the value of the parameter of this name as text that ntr_params_set takes. Returns the length, or NTR_E_NAME,
- * NTR_E_SPACE, NTR_E_RANGE (the member is outside its limits). */
+/* Writes the value of the parameter of this name as text that ntr_params_set accepts. Returns the length, or
+ * NTR_E_NAME, NTR_E_SPACE, NTR_E_RANGE (the member is outside its limits). */
 NTR_API int ntr_params_get(const ntr_params *params, const char *name, char *out, size_t capacity);
 
-/* The parameters in which two structs differ: a set of 1 << ntr_parameter. A dialect of NULL is N-Trace 1.0. */
+/* Returns the set (1 << ntr_parameter) of parameters that differ. A dialect of NULL is N-Trace 1.0. */
 NTR_API uint32_t ntr_params_difference(const ntr_params *a, const ntr_params *b);
 
-/* "src-bits": the name of the parameter. Static storage; NULL for a value that is none. */
+/* Returns the name of a parameter, "src-bits", or NULL when there is no such parameter. Static storage. */
 NTR_API const char *ntr_parameter_name(unsigned parameter);
 
 #ifdef __cplusplus

@@ -1,9 +1,9 @@
-/* Reader: a byte stream in, messages out. Framing of N-Trace 1.0 section 2.
+/* Reader: divides a byte stream into messages. Framing of N-Trace 1.0 section 2.
  *
- * The caller feeds spans of any size (a whole mapped file, or what a pipe just gave) and pulls messages
- * until NTR_NEED_MORE. Nothing is allocated; a message cut by the end of a span is kept inside the framer.
- * Bad framing (framer.h tells what) comes out in stream order as a message with `defect` set; the reader then
- * continues at the next start of a message. Every byte is idle or part of exactly one message. */
+ * The caller feeds spans of any size (a mapped file, or data from a pipe) and reads messages until NTR_NEED_MORE.
+ * The reader does not allocate; it keeps a message that the end of a span divides. Damaged framing (framer.h) is
+ * returned in stream order as a message with `defect` set; the reader then continues at the next start of a message.
+ * Every byte of the stream is idle or part of exactly one message. */
 #ifndef NTRACE_READER_H
 #define NTRACE_READER_H
 
@@ -17,44 +17,44 @@ extern "C" {
 typedef struct ntr_reader {
     ntr_params params;
     ntr_framer framer;
-    uint64_t number; /* messages given out so far, defects included */
-    const struct ntr_quick *quick; /* how this processor reads best; private */
+    uint64_t number; /* messages returned so far, including defects */
+    const struct ntr_quick *quick; /* functions for this processor; private */
     uint64_t reserved[8]; /* must be 0; for later members */
 } ntr_reader;
 
-/* Start at the beginning of a stream. `params` is copied; NULL is the plain N-Trace 1.0 stream.
- * Errors: as ntr_params_check. */
+/* Prepares to read a stream from its start. `params` is copied; NULL: N-Trace 1.0 without options. Errors: those of
+ * ntr_params_check. */
 NTR_API ntr_status ntr_reader_init(ntr_reader *reader, const ntr_params *params);
 
-/* Tell that the stream begins in the middle of something (a wrapped buffer): everything up to and
- * including the first byte with MSEO 11 is skipped without being called a defect. */
+/* The stream may begin in the middle of a message (a wrapped buffer): bytes up to and including the first MSEO 11
+ * are skipped without a defect. Call it before any data is fed. */
 NTR_API void ntr_reader_seek_start(ntr_reader *reader);
 
-/* Tell, before anything is fed, that what is fed begins at this offset of the stream, with this message. */
+/* The data fed next begins at this byte offset of the stream with the message of this number. Call it before any
+ * data is fed. */
 NTR_API void ntr_reader_begin(ntr_reader *reader, uint64_t offset, uint64_t message);
 
-/* Give the next span; the one before must have been read to its end (NTR_NEED_MORE). `last` tells that
- * nothing follows. The bytes stay the caller's and must live until the span is read.
- * Errors: NTR_E_STATE. */
+/* Sets the next span of the stream. The previous span must have been read to its end (NTR_NEED_MORE). `last`: no data
+ * follows. The caller owns the bytes; they must stay valid until the span is read. Errors: NTR_E_STATE. */
 NTR_API ntr_status ntr_reader_feed(ntr_reader *reader, const uint8_t *data, size_t size, bool last);
 
-/* NTR_OK with the next message (check `message->defect`), NTR_NEED_MORE, or NTR_END. The message's `raw`
- * lives until the next call. */
+/* Reads the next message. Returns NTR_OK (check message->defect), NTR_NEED_MORE (feed the next span) or NTR_END.
+ * `raw` of the message is valid until the next call. */
 NTR_API ntr_status ntr_reader_next(ntr_reader *reader, ntr_message *message);
 
-/* Good messages by TCODE. */
+/* Number and bytes of the messages without defect, by TCODE. */
 typedef struct ntr_message_mix {
     uint64_t messages[64], bytes[64];
 } ntr_message_mix;
 
-/* As ntr_reader_next, but good messages are only counted (added to *mix): NTR_OK gives the next defect. The
- * quickest way through a stream for those who need no fields. */
+/* Reads to the next defect. Messages without defect are only added to *mix, which is faster than ntr_reader_next.
+ * Returns NTR_OK with the next message that has a defect, NTR_NEED_MORE or NTR_END. */
 NTR_API ntr_status ntr_reader_check(ntr_reader *reader, ntr_message_mix *mix, ntr_message *message);
 
-/* Bytes of the stream that have been passed, idle included. */
+/* Returns the number of bytes read so far, including idle bytes. */
 NTR_API uint64_t ntr_reader_offset(const ntr_reader *reader);
 
-/* How many of them were idle. */
+/* Returns the number of idle bytes read so far. */
 NTR_API uint64_t ntr_reader_idle(const ntr_reader *reader);
 
 #ifdef __cplusplus

@@ -1,9 +1,9 @@
-/* Stream reader: the bytes of a trace stream, decompressed where they are compressed with zstd.
+/* Stream reader: the bytes of a trace stream, decompressed if they are compressed with zstd.
  *
- * The compressed bytes come from a callback, so that a stream can be a file, a pipe or memory; ntr_bundle_stream_open
- * (bundle.h) makes a reader of a bundle's stream. The result is given out in spans of bounded size: memory use does
- * not depend on the length of the stream, nor on what a compressed frame claims to hold. Compression is detected by
- * the first four bytes, which no N-Trace stream starts with. */
+ * The compressed bytes come from a callback, so that a stream can be a file, a pipe or memory;
+ * ntr_bundle_stream_open (bundle.h) makes a reader of the stream of a bundle. The bytes are returned in spans of
+ * bounded size: memory use depends neither on the length of the stream nor on the size in the header of a compressed
+ * frame. Compression is detected by the first four bytes, which no N-Trace stream starts with. */
 #ifndef NTRACE_STREAM_READER_H
 #define NTRACE_STREAM_READER_H
 
@@ -24,13 +24,13 @@ typedef struct ntr_stream_reader ntr_stream_reader;
 typedef struct ntr_stream_reader_config {
     size_t size; /* sizeof(ntr_stream_reader_config) */
 
-    /* Reads up to `room` bytes of the file and sets *got: at least 1, or 0 at its end. NTR_END: stop here; the bytes
-     * read so far are taken as the whole stream, without a complaint about an incomplete frame. Any error ends the
-     * reader with that error; with NTR_E_IO, errno is the reason. */
-    ntr_status (*read)(void *user, uint8_t *to, size_t room, size_t *got);
+    /* Reads up to `capacity` bytes of the file and sets *got: at least 1, or 0 at its end. NTR_END ends the stream
+     * here; an incomplete compressed frame is then not an error. Any error ends the reader with that error; with
+     * NTR_E_IO, errno is the reason. */
+    ntr_status (*read)(void *user, uint8_t *to, size_t capacity, size_t *got);
 
-    /* Continues the file at a byte offset. False: not possible; the bytes before it are then read and dropped. NULL:
-     * never possible. */
+    /* Moves to a byte offset of the file. Returns false if this is not possible; the bytes before it are then read and
+     * dropped. NULL: never possible. */
     bool (*seek)(void *user, uint64_t offset);
 
     /* Called by ntr_stream_reader_free; may be NULL. */
@@ -47,34 +47,36 @@ static inline void ntr_stream_reader_config_init(ntr_stream_reader_config *confi
     config->size = sizeof *config;
 }
 
-/* Nothing is read yet. NULL on failure; errors (*status, may be NULL): NTR_E_INVALID (no `read`), NTR_E_MEMORY. `close`
- * is not called then. */
+/* Creates a reader; it reads nothing yet. Returns NULL on errors, without a call of `close`; *status (`status` may
+ * be NULL): NTR_E_INVALID (no `read`), NTR_E_MEMORY. */
 NTR_API ntr_stream_reader *ntr_stream_reader_new(const ntr_stream_reader_config *config, ntr_status *status);
-NTR_API void ntr_stream_reader_free(ntr_stream_reader *reader); /* NULL is allowed */
 
-/* Reads the first bytes and detects compression. Optional: the first ntr_stream_reader_next does the same. Errors: those
- * of `read`, NTR_E_MEMORY, NTR_E_UNSUPPORTED (a compressed stream, and the library was built without zstd). */
+/* Closes and frees the reader; NULL is allowed. */
+NTR_API void ntr_stream_reader_free(ntr_stream_reader *reader);
+
+/* Reads the first bytes and detects compression. Optional: the first ntr_stream_reader_next does the same. Errors:
+ * those of `read`, NTR_E_MEMORY, NTR_E_UNSUPPORTED (a compressed stream, and the library was built without zstd). */
 NTR_API ntr_status ntr_stream_reader_start(ntr_stream_reader *reader);
 
-/* The next span of the stream, valid until the next call. *last: nothing follows; the span may be empty.
+/* Reads the next span of the stream, valid until the next call. *last: no data follows; the span may be empty.
  *
- * Every error gives an empty span with *last set and is returned again by further calls: those of
- * ntr_stream_reader_start; NTR_E_DECOMPRESS when the compressed data is damaged or ends inside a frame (all bytes
- * before the damage have been given out and can be decoded); NTR_E_LIMIT when more than 1 GiB came out and more than
- * 1000 times the compressed size. */
+ * With every error the span is empty and *last is set; later calls return the same error. Errors: those of
+ * ntr_stream_reader_start; NTR_E_DECOMPRESS (the compressed data is damaged or ends inside a frame; all bytes before
+ * the damage have been returned and can be decoded); NTR_E_LIMIT (the data is larger than 1 GiB and more than 1000
+ * times the compressed size). */
 NTR_API ntr_status ntr_stream_reader_next(ntr_stream_reader *reader, ntr_bytes *span, bool *last);
 
-/* Leaves out the next bytes of the stream: by `seek` where the stream is not compressed, else they are read and
- * dropped. A failure is returned by the next ntr_stream_reader_next. */
+/* Skips the next bytes of the stream: with `seek` if the stream is not compressed, else by reading. The next
+ * ntr_stream_reader_next returns an error. */
 NTR_API void ntr_stream_reader_skip(ntr_stream_reader *reader, uint64_t bytes);
 
-/* Whether the stream is compressed; false before ntr_stream_reader_start. */
+/* Returns true if the stream is compressed; false before ntr_stream_reader_start. */
 NTR_API bool ntr_stream_reader_is_compressed(const ntr_stream_reader *reader);
 
-/* Position in the file: bytes read or skipped so far, compressed where the file is. For progress. */
+/* Returns the position in the file, in bytes (of a compressed file: compressed bytes). For reports of progress. */
 NTR_API uint64_t ntr_stream_reader_position(const ntr_stream_reader *reader);
 
-/* One sentence about the failure; "" when there was none. Lives as long as the reader. */
+/* Returns one sentence about the last error, or "". The reader owns the text. */
 NTR_API const char *ntr_stream_reader_error(const ntr_stream_reader *reader);
 
 #ifdef __cplusplus

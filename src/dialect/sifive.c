@@ -2,7 +2,8 @@
 
 #include <ntrace/params.h>
 
-/* What both dialects share: docs/dialects.md section 1. The encoder always counts calls, so implicit_return is on. */
+/* Differences that both dialects have (docs/dialects.md section 1). The encoders always count calls: implicit_return
+ * is on. */
 #define SIFIVE_DIFFERENCES                                                                                             \
     .addr_bits = 48, .ts_width = 40, .implicit_return = NTR_RETURN_COUNT, .return_stack = 1023,                        \
     .messages = NTR_MESSAGES_1_0 | NTR_MESSAGES_SIFIVE, .ts_xor = true, .rcode_counts = true, .zero_idle = true,       \
