@@ -153,7 +153,7 @@ static void fill_byte(struct convert_sink *sink) {
 static void report_buffer(const struct convert_sink *sink) {
     ntr_ram_window ram;
     if (ntr_transport_writer_ram(sink->writer, &ram) != NTR_OK) return;
-    cli_note("RAM buffer: --start 0x%llx --limit 0x%llx --wp 0x%llx%s", (unsigned long long)ram.start,
+    cli_note("the buffer is --start 0x%llx --limit 0x%llx --wp 0x%llx%s", (unsigned long long)ram.start,
              (unsigned long long)ram.limit, (unsigned long long)ram.wp, ram.wrapped ? " --wrapped" : "");
 }
 

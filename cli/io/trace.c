@@ -213,7 +213,7 @@ bool cli_trace_many_sources(const struct cli_trace *trace) {
 const char *cli_trace_hint(const struct cli_trace *trace) {
     const bool known = trace->bundle || trace->stream->infer || cli_stream_given(trace->stream);
 
-    return known ? "" : "; no option gives the stream's parameters, --auto finds them";
+    return known ? "" : "; the stream parameters are not given; --auto infers them";
 }
 
 void cli_trace_reserved(const struct cli_trace *trace, uint64_t reserved) {

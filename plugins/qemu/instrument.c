@@ -39,7 +39,7 @@ static void describe_traps(const struct qemu_plugin_tb *tb, struct translation *
     }
 }
 
-/* Is the last mark behind a plain access, whose faults are seen? */
+/* Returns whether the last mark follows a plain access, whose faults are detected. */
 static bool last_is_seen(const struct qemu_plugin_tb *tb, const struct translation *t) {
     return t->marks && riscv_is_sure_access(instruction_at(tb, t->mark_at[t->marks - 1] - 1u), channel->head.xlen) &&
            faults_are_seen();

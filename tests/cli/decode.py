@@ -341,7 +341,7 @@ def automatic():
     check("src-bits" not in run.err, "what was given is not looked for")
     lines = Run("dump", "--auto", "--src-bits", 4, "-", stdin=open(stream, "rb").read()).lines()
     matches("#1 @0x0 ProgTraceSync SRC=9 .* TSTAMP=", lines[0], "dump from a pipe")
-    untold, hint = Run("decode", stream, "-e", program(), "--output", "count", status=1), "no option gives the stream's parameters, --auto"
+    untold, hint = Run("decode", stream, "-e", program(), "--output", "count", status=1), "the stream parameters are not given; --auto"
     matches(hint, untold.err, "the hint")
     check(hint not in Run("decode", stream, "-e", program(), "--src-bits", 1, "--output", "count", status=1).err, "no hint")
     matches("parameters cannot be inferred from it", Run("assemble", "--auto", "-", status=2).err, "assemble")
