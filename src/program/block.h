@@ -14,7 +14,6 @@ enum {
     NTR_BLOCK_NO_IMAGE = 1u << 1,   /* the instruction at `next` is not known */
     NTR_BLOCK_SEQUENTIAL = 1u << 2, /* register jump to `target`, set by the LUI or AUIPC directly before it */
     NTR_BLOCK_NO_TARGET = 1u << 3,  /* CM.JT or CM.JALT without a jump table in any image */
-    NTR_BLOCK_PART = 1u << 4,       /* created by ntr_blocks_part */
     NTR_BLOCK_NO_MEMORY = 1u << 5,  /* not a block: see ntr_block_status */
     NTR_BLOCK_LIMIT = 1u << 6,      /* not a block: see ntr_block_status */
 };

@@ -77,27 +77,25 @@ ntr_block **ntr_blocks_page(const ntr_blocks *blocks, uint64_t address) {
 }
 
 /* Returns the slot of a valid block, or the slot for a new one: an empty slot, or that of an invalid block, so that
- * code that is rewritten repeatedly does not fill the table. Parts are also identified by their length. */
-static ntr_block **table_slot(const ntr_blocks *blocks, uint32_t view, uint64_t address, unsigned halfwords) {
+ * code that is rewritten repeatedly does not fill the table. */
+static ntr_block **table_slot(const ntr_blocks *blocks, uint32_t view, uint64_t address) {
     size_t mask = ((size_t)1 << (64 - blocks->shift)) - 1;
     size_t i = ntr_blocks_hash(blocks, view, address);
     ntr_block **dead = NULL;
     for (ntr_block *block; (block = blocks->table[i]); i = (i + 1) & mask) {
-        if (block->key == address && block->view == view && (!halfwords || block->halfwords == halfwords))
-            return &blocks->table[i];
+        if (block->key == address && block->view == view) return &blocks->table[i];
         if (block->key == NTR_BLOCK_INVALID && !dead) dead = &blocks->table[i];
     }
     return dead ? dead : &blocks->table[i];
 }
 
-ntr_block *ntr_block_table_find(const ntr_blocks *blocks, uint32_t view, uint64_t address, unsigned halfwords) {
-    ntr_block *block = *table_slot(blocks, view, address, halfwords);
+ntr_block *ntr_block_table_find(const ntr_blocks *blocks, uint32_t view, uint64_t address) {
+    ntr_block *block = *table_slot(blocks, view, address);
     return block && block->key != NTR_BLOCK_INVALID ? block : NULL;
 }
 
 static void insert(ntr_blocks *blocks, ntr_block *block) {
-    unsigned halfwords = block->flags & NTR_BLOCK_PART ? block->halfwords : 0;
-    ntr_block **slot = table_slot(blocks, block->view, block->start, halfwords);
+    ntr_block **slot = table_slot(blocks, block->view, block->start);
     blocks->state->taken += !*slot;
     *slot = block;
     ntr_block **page = ntr_blocks_page(blocks, block->start);

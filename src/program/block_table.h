@@ -45,15 +45,15 @@ void ntr_block_table_release(ntr_blocks *blocks);
 /* Frees all blocks. */
 void ntr_block_table_clear(ntr_blocks *blocks);
 
-/* Returns the valid block of this view at `address`, or NULL. Parts are also identified by their length; 0: any. */
-ntr_block *ntr_block_table_find(const ntr_blocks *blocks, uint32_t view, uint64_t address, unsigned halfwords);
+/* Returns the valid block of this view at `address`, or NULL. */
+ntr_block *ntr_block_table_find(const ntr_blocks *blocks, uint32_t view, uint64_t address);
 
 /* Returns space for one more block, zeroed, or NULL when out of memory. The block becomes valid by
  * ntr_block_table_keep. */
 ntr_block *ntr_block_table_fresh(ntr_blocks *blocks);
 ntr_block *ntr_block_table_keep(ntr_blocks *blocks, ntr_block *block);
 
-/* Returns block `number` (less than blocks->count) since the last flush, including invalid blocks and parts. */
+/* Returns block `number` (less than blocks->count) since the last flush, including invalid blocks. */
 ntr_block *ntr_blocks_at(const ntr_blocks *blocks, size_t number);
 
 /* Returns the slot of the newest block that starts in the page of `address`. */

@@ -4,9 +4,8 @@
 
 #define LIMIT_DEFAULT ((size_t)512 * 1024)
 #define HARD_LIMIT 4 /* maximum number of blocks, as a multiple of the limit */
-#define PART_VIEW 0x8000u /* added to the view of a part, so that lookups of blocks do not find it */
 
-_Static_assert(NTR_VIEWS_MAX <= NTR_VIEW_NONE && NTR_VIEW_NONE < PART_VIEW, "views fit beside the mark of parts");
+_Static_assert(NTR_VIEWS_MAX <= NTR_VIEW_NONE && NTR_VIEW_NONE <= UINT16_MAX, "the number of a view has 16 bits");
 
 static void make_sentinel(ntr_blocks *blocks, ntr_block *sentinel, uint8_t flags) {
     *sentinel = (ntr_block){.key = NTR_BLOCK_INVALID, .flags = flags, .taken = &blocks->none, .fall = &blocks->none};
@@ -72,21 +71,17 @@ uint32_t ntr_blocks_own_view(ntr_blocks *blocks, uint16_t src, const ntr_context
 
 const ntr_context *ntr_blocks_owner(const ntr_blocks *blocks, uint32_t view, uint16_t *src) {
     const ntr_views *views = &blocks->state->views;
-    *src = (uint16_t)views->owners[view & ~PART_VIEW];
-    return &views->contexts[view & ~PART_VIEW];
-}
-
-static ntr_block *no_block(ntr_blocks *blocks) {
-    return blocks->count >= blocks->limit * HARD_LIMIT ? &blocks->full : NULL;
+    *src = (uint16_t)views->owners[view];
+    return &views->contexts[view];
 }
 
 ntr_block *ntr_blocks_find(ntr_blocks *blocks, uint32_t view, uint64_t address) {
     if (address & 1) return &blocks->none;
     if (view >= blocks->state->views.count) return &blocks->full; /* NTR_VIEW_NONE */
     address = ntr_program_cut(blocks->program, address);
-    ntr_block *block = ntr_block_table_find(blocks, view, address, 0);
+    ntr_block *block = ntr_block_table_find(blocks, view, address);
     if (block) return block;
-    if ((block = no_block(blocks))) return block;
+    if (blocks->count >= blocks->limit * HARD_LIMIT) return &blocks->full;
     if (!(block = ntr_block_table_fresh(blocks))) return &blocks->no_memory;
     block->view = (uint16_t)view;
     ntr_block_make(block, blocks->program, &blocks->state->views.contexts[view], blocks->state->position, address);
@@ -94,22 +89,5 @@ ntr_block *ntr_blocks_find(ntr_blocks *blocks, uint32_t view, uint64_t address) 
 }
 
 ntr_block *ntr_blocks_link(ntr_blocks *blocks, ntr_block *from, ntr_block **link, uint64_t address) {
-    return *link = ntr_blocks_get(blocks, from->view & ~PART_VIEW, address);
-}
-
-ntr_block *ntr_blocks_part(ntr_blocks *blocks, const ntr_block *block, unsigned halfwords) {
-    uint32_t view = block->view | PART_VIEW;
-    ntr_block *part = ntr_block_table_find(blocks, view, block->start, halfwords);
-    if (part) return part;
-    if ((part = no_block(blocks))) return part;
-    if (!(part = ntr_block_table_fresh(blocks))) return &blocks->no_memory;
-    part->key = part->start = block->start;
-    part->view = (uint16_t)view;
-    part->halfwords = (uint8_t)halfwords;
-    part->instructions = (uint8_t)ntr_block_count(block, halfwords);
-    part->last_halfwords = (uint8_t)(halfwords - ntr_block_before(block, halfwords));
-    part->flags = NTR_BLOCK_CUT | NTR_BLOCK_PART;
-    part->next = ntr_program_cut(blocks->program, block->start + 2 * halfwords);
-    for (unsigned k = 0; k < halfwords; k = ntr_block_after(block, k)) part->starts[k / 64] |= UINT64_C(1) << k % 64;
-    return ntr_block_table_keep(blocks, part);
+    return *link = ntr_blocks_get(blocks, from->view, address);
 }

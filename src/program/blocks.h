@@ -45,10 +45,6 @@ bool ntr_blocks_full(const ntr_blocks *blocks);
 /* Removes and frees all blocks. */
 void ntr_blocks_flush(ntr_blocks *blocks);
 
-/* Returns a block for the first `halfwords` halfwords of `block`, which must end at an instruction boundary. It counts
- * executions that stopped inside the block. Like ntr_blocks_get, it may return no block. */
-ntr_block *ntr_blocks_part(ntr_blocks *blocks, const ntr_block *block, unsigned halfwords);
-
 /* Slow paths of the inline functions below. */
 ntr_block *ntr_blocks_find(ntr_blocks *blocks, uint32_t view, uint64_t address);
 ntr_block *ntr_blocks_link(ntr_blocks *blocks, ntr_block *from, ntr_block **link, uint64_t address);

@@ -299,26 +299,6 @@ static void too_many_views_are_a_limit(void **state) {
     assert_int_equal(ntr_blocks_get(blocks, view, BASE)->halfwords, 1);
 }
 
-static void parts_count_walks_that_stopped_inside(void **state) {
-    (void)state;
-    add(BASE, ".w.wb");
-    start();
-    ntr_block *block = get(BASE), *part = ntr_blocks_part(blocks, block, 4);
-    assert_int_equal(part->start, BASE);
-    assert_int_equal(part->next, BASE + 8);
-    assert_int_equal(part->instructions, 3);
-    assert_int_equal(part->halfwords, 4);
-    assert_int_equal(part->last_halfwords, 1);
-    assert_int_equal(part->flow, NTR_FLOW_LINEAR);
-    assert_int_equal(part->flags, NTR_BLOCK_CUT | NTR_BLOCK_PART);
-    assert_int_equal(ntr_block_after(part, 1), 3);
-    assert_ptr_equal(ntr_blocks_part(blocks, block, 4), part);
-    assert_ptr_not_equal(ntr_blocks_part(blocks, block, 3), part);
-    assert_ptr_equal(get(BASE), block);
-    assert_int_equal(ntr_blocks_fall(blocks, part)->start, BASE + 8);
-    assert_int_equal(ntr_blocks_fall(blocks, part)->instructions, 2);
-}
-
 static void flushing_starts_anew(void **state) {
     (void)state;
     add(BASE, "r");
@@ -358,7 +338,6 @@ static void memory_is_bounded(void **state) {
         assert_int_equal(ntr_blocks_get(small, view, BASE + 2 * i)->halfwords, 1);
     }
     assert_int_equal(ntr_block_status(ntr_blocks_get(small, view, BASE + 900)), NTR_E_LIMIT);
-    assert_int_equal(ntr_block_status(ntr_blocks_part(small, ntr_blocks_get(small, view, BASE), 1)), NTR_E_LIMIT);
     assert_int_equal(ntr_block_status(ntr_blocks_get(small, view, BASE + 700)), NTR_OK);
     ntr_blocks_flush(small);
     assert_int_equal(ntr_block_status(ntr_blocks_get(small, ntr_blocks_view(small, NULL), BASE + 900)), NTR_OK);
@@ -538,7 +517,6 @@ int main(void) {
         CASE(only_changed_code_dies),
         CASE(views_are_what_contexts_see),
         CASE(too_many_views_are_a_limit),
-        CASE(parts_count_walks_that_stopped_inside),
         CASE(flushing_starts_anew),
         CASE(blocks_stay_where_they_are),
         CASE(memory_is_bounded),

@@ -64,8 +64,6 @@ static void walk(ntr_program *program, const ntr_allocator *allocator, budget *b
         if (ntr_block_status(block) == NTR_E_MEMORY) {
             assert_true(b->failed);
             b->failed = false;
-        } else if (block->halfwords > 1) {
-            ntr_blocks_part(blocks, block, ntr_block_after(block, 0));
         }
     }
     b->failed = false; /* a view or a table that did not grow is only slower */
