@@ -19,8 +19,6 @@ struct cli_command {
     const char *examples; /* lines, not wrapped; or NULL */
 };
 
-#define CLI_NO_OPTIONS ((const struct cli_group[]){{0}})
-
 struct cli_entry {
     const char *name;
     const char *summary;

@@ -86,18 +86,6 @@ typedef struct function_adder {
     bool known;
 } function_adder;
 
-static uint64_t executed_at(const ntr_line_flow *flow, uint64_t address) {
-    size_t low = 0, high = flow->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (flow->insns[middle].count.address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < flow->count && flow->insns[low].count.address == address ? flow->insns[low].count.executed : 0;
-}
-
 static ntr_status add_function(void *user, const ntr_frame *frame) {
     const function_adder *adder = user;
     ntr_coverage *c = adder->coverage;
@@ -109,7 +97,8 @@ static ntr_status add_function(void *user, const ntr_frame *frame) {
         ntr_reserve(c->allocator, (void **)&c->functions, &c->function_capacity, c->function_count + 1,
                     sizeof *c->functions))
         return NTR_E_MEMORY;
-    uint64_t count = executed_at(adder->flow, frame->entry);
+    const ntr_line_insn *entry = ntr_line_flow_find(adder->flow, frame->entry);
+    uint64_t count = entry ? entry->count.executed : 0;
     c->functions[c->function_count++] = (ntr_cover_function){
         .name = name,
         .linkage = linkage,

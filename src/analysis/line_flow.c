@@ -67,7 +67,7 @@ static void add_straight_flow(ntr_line_flow *f) {
     }
 }
 
-static ntr_line_insn *find(const ntr_line_flow *f, uint64_t address) {
+ntr_line_insn *ntr_line_flow_find(const ntr_line_flow *f, uint64_t address) {
     size_t low = 0, high = f->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -87,7 +87,7 @@ static bool stays(const ntr_line_flow *f, const ntr_tally_row *row, const ntr_li
     case NTR_END_TAKEN:
     case NTR_END_JUMP:
     case NTR_END_INDIRECT_JUMP:
-        from = find(f, row->last);
+        from = ntr_line_flow_find(f, row->last);
         return row->target > row->last && from && same_line(from, to);
     case NTR_END_RETURN:
     case NTR_END_CO_SWAP:
@@ -101,7 +101,7 @@ static void add_jumps(ntr_line_flow *f, ntr_tally *tally) {
     size_t count;
     const ntr_tally_row *rows = ntr_tally_rows(tally, &count);
     for (size_t i = 0; i < count; i++) {
-        ntr_line_insn *to = rows[i].target_unknown ? NULL : find(f, rows[i].target);
+        ntr_line_insn *to = rows[i].target_unknown ? NULL : ntr_line_flow_find(f, rows[i].target);
         if (to && stays(f, &rows[i], to)) to->inside += rows[i].count;
     }
 }

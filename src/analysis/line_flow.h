@@ -31,6 +31,9 @@ typedef struct ntr_line_flow {
 /* Creates the line flow of image `index`. Returns NTR_END when `index` is past the last image. Errors: NTR_E_MEMORY. */
 ntr_status ntr_line_flow_make(ntr_line_flow *flow, const ntr_program *program, ntr_debug_info *debug, ntr_tally *tally,
                               size_t index, const ntr_allocator *allocator);
+/* Returns the instruction at `address`, or NULL when it was not executed or has no line. */
+ntr_line_insn *ntr_line_flow_find(const ntr_line_flow *flow, uint64_t address);
+
 void ntr_line_flow_release(ntr_line_flow *flow);
 
 #endif

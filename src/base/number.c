@@ -20,10 +20,6 @@ static const char *read_digits(const char *at, const char *end, unsigned base, u
     return at;
 }
 
-const char *ntr_read_hex(const char *at, const char *end, uint64_t *value) {
-    return read_digits(at, end, 16, value);
-}
-
 const char *ntr_read_number(const char *at, const char *end, uint64_t *value) {
     if (end - at > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X')) return read_digits(at + 2, end, 16, value);
     return read_digits(at, end, 10, value);

@@ -8,7 +8,4 @@
  * there are no digits or the value exceeds 64 bits. */
 const char *ntr_read_number(const char *at, const char *end, uint64_t *value);
 
-/* The same for hexadecimal digits without 0x. */
-const char *ntr_read_hex(const char *at, const char *end, uint64_t *value);
-
 #endif
