@@ -1,9 +1,9 @@
-/* Encode a list of program counters that is in memory already, and say how fast and how small.
+/* Encodes a list of program counters from memory; prints the speed and the size of the stream.
  *
  *   encode_pcs ELF [--NAME=VALUE ...] [-o STREAM] [-n TIMES] < LIST
  *
- * LIST has one 0x... a line. Prints: instructions, bytes, messages, median processor seconds of TIMES runs, and the most bytes
- * that encoder and classifier held. */
+ * LIST has one 0x... on each line. Prints: instructions, bytes, messages, median processor seconds of TIMES runs, and the peak of the memory
+ * allocated by encoder and classifier. */
 #include <ntrace/ntrace.h>
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ __attribute__((noreturn)) static void fail(const char *what, const char *why) {
     exit(2);
 }
 
-/* An allocator that knows how much is held. */
+/* An allocator that counts the allocated bytes. */
 typedef union block {
     size_t size;
     max_align_t align;
@@ -79,11 +79,11 @@ static void set_option(ntr_encoder_config *config, const char *text) {
 
 static double now(void) {
     struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* other load does not count */
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* independent of other load */
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* One whole run, classifier and encoder made anew. */
+/* One complete run with a new classifier and encoder. */
 static double run(const ntr_program *program, const ntr_encoder_config *config, const uint64_t *pcs, size_t count,
                   ntr_encoder_status *done) {
     ntr_status status;

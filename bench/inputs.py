@@ -1,4 +1,4 @@
-"""Inputs of the project's own for measuring: a program, and executions of it with outcomes that no pattern tells."""
+"""Inputs for measurements: a program, and executions of it with branch outcomes that have no pattern."""
 import random
 import struct
 import sys
@@ -22,7 +22,7 @@ def call(offset):
 
 
 class Program:
-    """A loop of blocks, each with a branch over one instruction; every sixth calls a function with a loop of its own."""
+    """A loop of blocks, each with a branch over one instruction; every sixth block calls a function that has a loop."""
 
     def __init__(self):
         self.code = {}
@@ -67,7 +67,7 @@ class Program:
         yield self.ret
 
     def execution(self, count, seed=1):
-        """At least `count` program counters, whole turns of the loop."""
+        """At least `count` program counters, complete iterations of the loop."""
         chance, pcs = random.Random(seed), []
         while len(pcs) < count:
             for start, over, at in self.blocks:
@@ -82,7 +82,7 @@ class Program:
 
 
 def write(folder, count):
-    """program.elf and pcs.txt; returns how many program counters there are."""
+    """program.elf and pcs.txt; returns the number of program counters."""
     program = Program()
     pcs = program.execution(count)
     with open(f"{folder}/program.elf", "wb") as file:

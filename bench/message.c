@@ -1,4 +1,4 @@
-/* bench/message: how fast messages are framed, decoded and checked, one core, in processor time.
+/* bench/message: speed of framing, decoding and checking of messages, on one core, in processor time.
  *
  *   bench_message [--src-bits N] [--dialect NAME] [--megabytes N] TRACE...
  *
@@ -25,7 +25,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Read the stream and repeat it up to `size` bytes; returns how many there are. */
+/* Read the stream and repeat it up to `size` bytes; returns the number of bytes. */
 static size_t load(const char *path, uint8_t *out, size_t size) {
     FILE *pipe = setenv("NTRACE_STREAM", path, 1) == 0 ? popen("zstd -dcfq \"$NTRACE_STREAM\"", "r") : NULL;
     size_t once = pipe ? fread(out, 1, size, pipe) : 0, total = once;

@@ -1,11 +1,10 @@
-/* recovery [-n SEEDS] [-s FIRST]: damages streams whose truth is known and tells what it costs.
+/* recovery [-n SEEDS] [-s FIRST]: damages streams of known executions and measures how much execution is lost.
  *
- * Per run one random program is encoded (syncs every few hundred messages), hurt in one to three places and
- * decoded. Every event that the undamaged stream tells from the sync after a damage up to the next damage
- * must be told by the damaged one, too, exactly. Printed: how many of the executed instructions were told
- * (right) and not told (lost), and how many of the told ones were not executed (wrong). A damaged count
- * can stand for any number of these: runs it floods are counted by themselves. Exits with 1 when anything was wrong
- * where it must be right. */
+ * Each run encodes one random program (with a synchronizing message every few hundred messages), damages the stream in
+ * one to three places and decodes it. From the synchronizing message after a damage up to the next damage, the events
+ * must be exactly those of the undamaged stream. Printed: how many of the executed instructions were decoded (right) and not
+ * decoded (lost), and how many of the decoded ones were not executed (wrong). A damaged count can stand for any number of
+ * instructions; runs with far too many are counted separately (flooded). Exits with 1 when events differ that must agree. */
 #include "judge.h"
 #include "setup.h"
 #include <inttypes.h>
@@ -17,7 +16,7 @@
 #define DAMAGES_MAX 3
 #define INSTRUCTIONS 6000
 
-/* A run of bytes that came through: [from, until) of the sound stream lies at `at` of the damaged one. */
+/* Undamaged bytes: [from, until) of the original stream are at `at` of the damaged one. */
 typedef struct stream_piece {
     size_t from, until, at;
 } stream_piece;
@@ -30,8 +29,8 @@ typedef struct damaged {
 } damaged;
 
 typedef struct tally {
-    uint64_t all, right, wrong, lost; /* instructions: executed; told right, told but not executed, not told */
-    uint64_t flooded;                 /* runs that told ten times more than was executed; not in the sums */
+    uint64_t all, right, wrong, lost; /* instructions: executed; decoded correctly, decoded but not executed, not decoded */
+    uint64_t flooded;                 /* runs with ten times more instructions than were executed; not in the sums */
     uint64_t violations;
 } tally;
 
@@ -43,19 +42,19 @@ static void keep(damaged *d, const setup_stream *s, size_t from, size_t until)
     d->size += until - from;
 }
 
-/* Each hurts the stream at `at`, where up to `room` bytes may be touched, and returns where it is sound again. */
-static size_t flip_bit(damaged *d, const setup_stream *s, prng *r, size_t at, size_t room)
+/* Each damages the stream at `at`, at most `limit` bytes, and returns the first undamaged position. */
+static size_t flip_bit(damaged *d, const setup_stream *s, prng *r, size_t at, size_t limit)
 {
-    (void)room;
+    (void)limit;
     d->bytes[d->size++] = (uint8_t)(s->bytes[at] ^ 1u << prng_below(r, 8));
     return at + 1;
 }
 
-static size_t lose_bytes(damaged *d, const setup_stream *s, prng *r, size_t at, size_t room)
+static size_t lose_bytes(damaged *d, const setup_stream *s, prng *r, size_t at, size_t limit)
 {
     (void)d;
     (void)s;
-    return at + prng_range(r, 1, (unsigned)(room < 40 ? room : 40));
+    return at + prng_range(r, 1, (unsigned)(limit < 40 ? limit : 40));
 }
 
 static void append(damaged *d, const setup_stream *s, size_t at, size_t size)
@@ -64,17 +63,17 @@ static void append(damaged *d, const setup_stream *s, size_t at, size_t size)
     d->size += size;
 }
 
-static size_t duplicate_block(damaged *d, const setup_stream *s, prng *r, size_t at, size_t room)
+static size_t duplicate_block(damaged *d, const setup_stream *s, prng *r, size_t at, size_t limit)
 {
-    size_t size = prng_range(r, 1, (unsigned)(room < 200 ? room : 200));
+    size_t size = prng_range(r, 1, (unsigned)(limit < 200 ? limit : 200));
     append(d, s, at, size);
     append(d, s, at, size);
     return at + size;
 }
 
-static size_t swap_blocks(damaged *d, const setup_stream *s, prng *r, size_t at, size_t room)
+static size_t swap_blocks(damaged *d, const setup_stream *s, prng *r, size_t at, size_t limit)
 {
-    size_t size = prng_range(r, 1, (unsigned)(room / 2 < 100 ? room / 2 : 100));
+    size_t size = prng_range(r, 1, (unsigned)(limit / 2 < 100 ? limit / 2 : 100));
     append(d, s, at + size, size);
     append(d, s, at, size);
     return at + 2 * size;
@@ -82,7 +81,7 @@ static size_t swap_blocks(damaged *d, const setup_stream *s, prng *r, size_t at,
 
 typedef struct recovery_kind {
     const char *name;
-    size_t (*hurt)(damaged *d, const setup_stream *s, prng *r, size_t at, size_t room);
+    size_t (*hurt)(damaged *d, const setup_stream *s, prng *r, size_t at, size_t limit);
 } recovery_kind;
 
 static const recovery_kind kinds[] = {
@@ -123,7 +122,7 @@ static size_t message_end(const setup_stream *s, size_t index)
     return index + 1 < s->messages ? s->message[index + 1] : s->size;
 }
 
-/* Events told by messages of [from, until). */
+/* Events of the messages in [from, until). */
 static range events_of(const transcript *t, size_t from, size_t until)
 {
     size_t a = 0, b;
@@ -134,14 +133,14 @@ static range events_of(const transcript *t, size_t from, size_t until)
     return (range){a, b};
 }
 
-/* How often a narrow clock rolled over in the damaged part nobody can know. */
+/* The number of roll-overs of a narrow clock in the damaged part is unknown. */
 static bool same_event(const oracle_event *a, const oracle_event *b, uint64_t clock)
 {
     return a->kind == b->kind && a->known == b->known && (!a->known || a->pc == b->pc) && a->code == b->code &&
            a->has_time == b->has_time && (!a->has_time || ((a->time ^ b->time) & clock) == 0);
 }
 
-/* Gaps and notes are told when they end, not where they are: they would disturb the order. */
+/* Gaps and notes are reported when they end, not where they begin, so they would change the order. */
 static void drop_remarks(transcript *t)
 {
     size_t kept = 0;
@@ -151,7 +150,7 @@ static void drop_remarks(transcript *t)
     t->events = kept;
 }
 
-/* Where a sound piece can be relied on: events of bytes [from, until) of the sound stream, from a sync on. */
+/* The part of an undamaged range that must agree: events of bytes [from, until), from a synchronizing message on. */
 static stream_piece reliable(const setup_stream *s, const transcript *sound, const stream_piece *p)
 {
     stream_piece r = {p->until, p->until, 0};
@@ -169,11 +168,11 @@ static stream_piece reliable(const setup_stream *s, const transcript *sound, con
     return r;
 }
 
-/* Both must tell the same there. */
+/* Both streams must have the same events there. */
 static bool judge_reliable(const transcript *sound, const transcript *hurt_one, const stream_piece *r, uint64_t clock,
                            char *why, size_t size) {
     range a = events_of(sound, r->from, r->until), b = events_of(hurt_one, r->at, r->at + (r->until - r->from));
-    while (a.from < a.until && sound->event[a.from].kind != ORACLE_SYNC) /* what led to the sync is the damage's */
+    while (a.from < a.until && sound->event[a.from].kind != ORACLE_SYNC) /* events before the sync depend on the damage */
         a.from++;
     while (b.from < b.until && hurt_one->event[b.from].kind != ORACLE_SYNC)
         b.from++;
@@ -242,19 +241,19 @@ static size_t common(const gen_graph *graph, const pc_array *a, const pc_array *
 
 static void count_instructions(const gen_graph *graph, const transcript *sound, range a, const transcript *hurt_one,
                                range b, tally *t) {
-    pc_array truth = pcs_of(graph, sound, a), told = pcs_of(graph, hurt_one, b);
-    size_t right = common(graph, &truth, &told);
+    pc_array truth = pcs_of(graph, sound, a), decoded = pcs_of(graph, hurt_one, b);
+    size_t right = common(graph, &truth, &decoded);
     t->all += truth.count;
     t->right += right;
-    t->wrong += told.count - right;
+    t->wrong += decoded.count - right;
     t->lost += truth.count - right;
     free(truth.index);
-    free(told.index);
+    free(decoded.index);
 }
 
-/* Piece by piece: what lies before it is relied on by nobody, it is what the damage cost. */
+/* Range by range: instructions before the reliable part of a range are the loss that the damage caused. */
 static verdict judge_chunks(const setup *s, const setup_stream *stream, const transcript *sound, const damaged *d,
-                            const transcript *told, tally *t)
+                            const transcript *decoded, tally *t)
 {
     verdict v = {.good = true};
     unsigned width = s->params.ts_width;
@@ -266,11 +265,11 @@ static verdict judge_chunks(const setup *s, const setup_stream *stream, const tr
         if (i < d->pieces && r.from == r.until)
             continue;
         size_t size = r.until - r.from;
-        count_instructions(s->graph, sound, events_of(sound, sound_at, r.from), told, events_of(told, told_at, r.at),
+        count_instructions(s->graph, sound, events_of(sound, sound_at, r.from), decoded, events_of(decoded, told_at, r.at),
                            t);
-        count_instructions(s->graph, sound, events_of(sound, r.from, r.until), told, events_of(told, r.at, r.at + size),
+        count_instructions(s->graph, sound, events_of(sound, r.from, r.until), decoded, events_of(decoded, r.at, r.at + size),
                            t);
-        v.good = v.good && judge_reliable(sound, told, &r, clock, v.why, sizeof v.why);
+        v.good = v.good && judge_reliable(sound, decoded, &r, clock, v.why, sizeof v.why);
         sound_at = r.until;
         told_at = r.at + size;
     }
@@ -292,22 +291,22 @@ static bool run_seed(uint64_t seed, const recovery_kind *how, tally *t)
     transcript *sound = told_by_decoder(&s->params, s->program, (ntr_bytes){stream->bytes, stream->size}, &s->random);
     verdict v = judge_truth(sound, 0, s->hart[0].truth, &s->hart[0].config, true);
     damaged d = hurt(stream, how, &s->random);
-    transcript *told = told_by_decoder(&s->params, s->program, (ntr_bytes){d.bytes, d.size}, &s->random);
+    transcript *decoded = told_by_decoder(&s->params, s->program, (ntr_bytes){d.bytes, d.size}, &s->random);
     drop_remarks(sound);
-    drop_remarks(told);
-    if (v.good && told->wrong[0])
+    drop_remarks(decoded);
+    if (v.good && decoded->wrong[0])
         v = (verdict){.good = false, .why = "the decoder breaks its own rules"};
     tally here = {0};
-    if (v.good && !told->endless)
-        v = judge_chunks(s, stream, sound, &d, told, &here);
-    if (told->endless || here.right + here.wrong > 10 * here.all)
+    if (v.good && !decoded->endless)
+        v = judge_chunks(s, stream, sound, &d, decoded, &here);
+    if (decoded->endless || here.right + here.wrong > 10 * here.all)
         t->flooded++;
     else
         add(t, &here);
     if (!v.good)
         printf("seed %" PRIu64 ", %s: %s%s\n", seed, how->name, stream->wrong, v.why);
     t->violations += !v.good;
-    told_free(told);
+    told_free(decoded);
     told_free(sound);
     free(d.bytes);
     setup_stream_free(stream);
