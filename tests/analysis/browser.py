@@ -1,4 +1,4 @@
-"""A headless Chromium, spoken to over a pair of pipes (DevTools protocol), with the standard library alone."""
+"""A headless Chromium, controlled over a pair of pipes (DevTools protocol), with the standard library alone."""
 import json
 import os
 import select
@@ -13,7 +13,7 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-ne
 
 
 class Browser:
-    """`with Browser() as b: b.open(path); b.run("1 + 1")`. What goes wrong in a page is kept in `problems`."""
+    """`with Browser() as b: b.open(path); b.run("1 + 1")`. Errors of a page are kept in `problems`."""
 
     @staticmethod
     def command():
@@ -98,7 +98,7 @@ class Browser:
     # ---- pages
 
     def open(self, path, width=1280, height=900, dark=False):
-        """Open a file; its problems and requests start anew."""
+        """Open a file; clears problems and requests."""
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.events, self.problems, self.requests = [], [], []
@@ -118,7 +118,7 @@ class Browser:
         return result["result"].get("value")
 
     def press(self, key, text=None, code=0):
-        """A key, as a person would press it."""
+        """Press a key."""
         for kind in ("keyDown", "keyUp"):
             more = {"text": text} if text and kind == "keyDown" else {}
             self.ask("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code, **more)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The call tree against a record that the program makes itself. TAP on standard output.
+"""The call tree compared with a record that the program makes itself. TAP on standard output.
 
 usage: calltree.py NTRACE
 
 Each program is built twice: with -finstrument-functions and calls/record.c, which writes down who entered whom,
 and plain, which is traced. Compared is how often each function of the program was entered below each stack of
 functions of the program; what libraries do between them is left out, the record cannot see it. The two differ
-by tail calls (Bench.tail_calls), and as EXPLAINED tells.
+by tail calls (Bench.tail_calls), and for the reasons in EXPLAINED.
 """
 import collections
 import json
@@ -25,15 +25,15 @@ INDIRECT_TAIL_CALLS = {("indirect", "hop"), ("indirect", "skip"), ("indirect", "
 
 # {program: {stack: (recorded, traced)}}
 EXPLAINED = {
-    # The branch into the handler tells the function, not which call of it: the nearest is taken. The trace is right
-    # again as soon as that call returns. Only the unwinder's tables know that the innermost has no handler there.
+    # The branch into the handler shows the function, not which call of it; the innermost call is assumed. The tree is
+    # right again when that call returns. Only the unwinder's tables contain that the innermost call has no handler there.
     "unwind.cc": {("main", "thrower", "thrower", "note"): (1, 0),
                   ("main", "thrower", "thrower", "thrower", "note"): (0, 1)},
 }
 
 
 def plain_name(name):
-    """Without parameters: DWARF of static C++ functions does not tell them."""
+    """Without parameters: DWARF of static C++ functions does not contain them."""
     return name.split("(")[0].split(" ")[0]
 
 
@@ -73,7 +73,7 @@ class Bench:
         return {pair for pair in found | (INDIRECT_TAIL_CALLS if found else set()) if pair[0] != pair[1]}
 
     def recorded(self):
-        """{stack of functions: times entered} as the instrumented program tells."""
+        """{stack of functions: times entered} from the record of the instrumented program."""
         self.run("sh", "-c", "qemu-riscv64 ./recorded 3>record.txt")
         symbols = {int(line.split()[0], 16): plain_name(line.split(" ", 2)[2])
                    for line in self.run("nm", "-C", "recorded").splitlines()
@@ -86,7 +86,7 @@ class Bench:
         return calls
 
     def traced(self, names):
-        """The same of the trace; functions not in `names` are looked through."""
+        """The same from the trace; functions that are not in `names` are left out of the stacks."""
         self.run(self.ntrace, "run", "-o", "plain.ntrace", "--", "./plain")
         stacks, calls = {0: ()}, collections.Counter()
         for line in self.run(self.ntrace, "export", "--to", "calltree", "plain.ntrace").splitlines():
@@ -100,7 +100,7 @@ class Bench:
 
 
 def without_tail_callers(calls, tail_calls):
-    """Take callers that jumped away out of the stacks above what they jumped to."""
+    """Remove callers that made a tail call from the stacks of the functions they jumped to."""
     lifted = collections.Counter()
     for stack, count in calls.items():
         kept = [f for f, above in zip(stack, stack[1:] + (None,)) if (f, above) not in tail_calls]
@@ -130,7 +130,7 @@ def compare(bench, source, flags):
 
 
 def per_hart(bench):
-    """A tree a hart: the instructions of that hart alone, and together the tree without the option."""
+    """One tree for each hart has the instructions of that hart alone; together they are the tree without the option."""
     def tree(*options):
         lines = bench.run(bench.ntrace, "export", "--to", "calltree", *options, "plain.ntrace").splitlines()
         return [json.loads(line) for line in lines]

@@ -1,4 +1,4 @@
-"""Cases that share one bench, told as TAP."""
+"""Cases that share one bench; prints TAP."""
 import os
 import shutil
 import sys
@@ -10,8 +10,8 @@ class Skip(Exception):
 
 
 def hole(stream, first, last):
-    """The stream without the bytes from `first` to `last`. MSEO 10 stands there, which no message has: where bytes are only
-    missing, what follows may fit by chance."""
+    """The stream without the bytes from `first` to `last`. The gap contains MSEO 10, which no message has: if the bytes were
+    only missing, the following bytes could fit by chance."""
     return stream[:first] + b"\x02" * 7 + stream[last:]
 
 
@@ -29,5 +29,5 @@ def main(cases, bench, tools):
                 print(f"ok {number} - {case.__name__}")
             except Skip as reason:
                 print(f"ok {number} - {case.__name__} # SKIP {reason}")
-            except Exception as error:  # a wrong answer breaks a case in many ways
+            except Exception as error:  # a wrong result can cause any exception in a case
                 print(f"not ok {number} - {case.__name__}\n# {type(error).__name__}: {str(error)[:500]}")

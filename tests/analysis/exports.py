@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every exported file, opened by the tool that it is for. TAP on standard output.
+"""Every exported file, opened by the tool for which it is made. TAP on standard output.
 
 usage: exports.py NTRACE
 
@@ -69,19 +69,19 @@ def ticks(b):
         rows = [json.loads(line) for line in lines]
         assert [row["self_ticks"] for row in rows] == sorted((row["self_ticks"] for row in rows), reverse=True)
         sums.add(sum(row["self_ticks"] for row in rows))
-        for row in rows:  # nobody knows where in a message's time one function ends and the next begins
+        for row in rows:  # the time at which one function ends and the next begins, inside a message's time, is unknown
             assert abs(row["self_ticks"] - row["self"]) < 800 + row["self"] * 0.03, (by, row)
     assert len(sums) == 1, sums
     total = sums.pop()
     assert abs(total - b.instructions) < b.instructions * 0.01
     stream = ["timed.ntrace/trace.nex", "-e", "work", "--src-bits", "8", "--return-stack", "32"]
-    for by in ("function", "line"):  # nobody tells of stamps
+    for by in ("function", "line"):  # without timestamps
         rows = b.run(b.ntrace, "profile", "--by", by, "--format", "jsonl", *stream).splitlines()
         assert sum(json.loads(row)["self_ticks"] for row in rows) == total, by
 
 
 def same_counts(b, ranges, executed=None):
-    """Ranges of straight code (from, to the last instruction, count) tell of each instruction how often it ran."""
+    """Ranges of straight code (from, to the last instruction, count) contain how often each instruction was executed."""
     executed, ranges = executed or b.executed(), [(low, high, count) for low, high, count in ranges]
     assert all(low in executed and high in executed and low <= high and count > 0 for low, high, count in ranges)
     change = {}
@@ -97,7 +97,7 @@ def same_counts(b, ranges, executed=None):
 
 
 def folded(b):
-    """flamegraph.pl takes all before the last blank for the stack, and semicolons for frames' ends."""
+    """flamegraph.pl takes the text before the last blank as the stack, with semicolons between frames."""
     _, data = b.write("flame", "folded")
     assert all(re.fullmatch(r"[^;]+(;[^;]+)* [1-9]\d*", line) for line in data.decode().splitlines())
     lines = [line.rsplit(" ", 1) for line in data.decode().splitlines()]
@@ -115,7 +115,7 @@ def folded(b):
 
 
 def speedscope_schema(file):
-    """What www.speedscope.app/file-format-schema.json asks of a file with sampled profiles."""
+    """The requirements of www.speedscope.app/file-format-schema.json for a file with sampled profiles."""
     assert file["$schema"] == "https://www.speedscope.app/file-format-schema.json"
     assert set(file) <= {"$schema", "profiles", "shared", "name", "activeProfileIndex", "exporter"}
     assert isinstance(file["name"], str) and 0 <= file["activeProfileIndex"] < len(file["profiles"])
@@ -264,7 +264,7 @@ def bolt(b):
 
 
 def drcov(b):
-    """No reader is in Debian: the table's bytes are those of the executed instructions, no more and no less."""
+    """Debian has no reader: the bytes of the table must be exactly those of the executed instructions."""
     _, data = b.write("export", "drcov")
     form = (rb"DRCOV VERSION: 2\nDRCOV FLAVOR: \w+\nModule Table: version 2, count 1\nColumns: id, base, end, entry, path\n"
             rb"  0, 0x([0-9a-f]{16}), 0x([0-9a-f]{16}), 0x[0-9a-f]{16}, \S.*\nBB Table: (\d+) bbs\n")
@@ -313,7 +313,7 @@ CTXP = {"SYNC": (False, True), "OVERFLOW": (False, False), **dict.fromkeys(
 
 
 def ctxp(b):
-    """Each type has the values that it must have, and each event begins where the one before led to."""
+    """Each type has its required values, and each event begins where the previous one led."""
     _, data = b.write("export", "ctxp")
     lines = data.decode().splitlines()
     assert lines[0] == "HDR:format=accemic//ctxp-txt,ver=1" and data.endswith(b"\n")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Coverage of a traced, unmodified program against gcov's of an instrumented one. TAP on standard output.
+"""Coverage of a traced, unmodified program compared with gcov's of an instrumented one. TAP on standard output.
 
 usage: gcov.py NTRACE
 
@@ -64,13 +64,13 @@ def from_trace(ntrace, source, compiler, folder):
 
 
 def may_stand_alone(text):
-    """Whether a line may be known to one side only."""
+    """Whether only one side may list the line."""
     head = re.match(r"^[a-z].*\)\s*\{?\s*$", text) is not None
     return head or text.strip() in ("{", "}") or re.match(r"\s*(case .*|default):\s*$", text) is not None
 
 
 def compare(text, ours, theirs):
-    """Complaints, and how many lines were compared."""
+    """Returns problems, and the number of lines compared."""
     (our_lines, our_branches, our_functions), (their_lines, their_branches, their_functions) = ours, theirs
     complaints, compared = [], 0
     if our_functions != their_functions:
@@ -90,7 +90,7 @@ def compare(text, ours, theirs):
 
 
 def consistent(record):
-    """What lcov 2 asks of a record: complaints."""
+    """Checks a record as lcov 2 does; returns problems."""
     counts = {int(n): int(c) for n, c in re.findall(r"^DA:(\d+),(\d+)", record, re.M)}
     names = re.findall(r"^FN:(\d+),(.*)$", record, re.M)
     hits = {name: int(c) for c, name in re.findall(r"^FNDA:(\d+),(.*)$", record, re.M)}
@@ -112,7 +112,7 @@ def consistent(record):
 
 
 def inlined(ntrace, folder, number, build):
-    """Which functions ran, those that were inlined among them; and no count contradicts another."""
+    """The executed functions, including inlined ones; no count contradicts another."""
     source = "inlined.c"
     shutil.copy(os.path.join(HERE, "source", source), folder)
     if not shutil.which(build[0]):
@@ -132,7 +132,7 @@ def inlined(ntrace, folder, number, build):
 
 
 def templates(ntrace, folder, number):
-    """Of a file's functions, those and only those ran of which lines ran; lcov reads the names as they are."""
+    """A function of the file is executed exactly when its lines are; lcov reads the names unchanged."""
     shutil.copy(os.path.join(HERE, "source", "templates.cc"), folder)
     run("riscv64-linux-gnu-g++", "-std=c++17", "-O3", "-g", "-static", "templates.cc", "-o", "templates", cwd=folder)
     run(ntrace, "run", "-o", "templates.ntrace", "--", "./templates", cwd=folder)
@@ -144,8 +144,8 @@ def templates(ntrace, folder, number):
             file.write(info)
         summary = run("lcov", "--summary", "templates.info", cwd=folder).decode()
         hit, whole = re.search(r"functions\.*: [\d.]+% \((\d+) of (\d+)", summary).groups()
-        told = run(ntrace, "coverage", "templates.ntrace", cwd=folder).decode().splitlines()[-1]
-        complaints += [] if f" {hit}/{whole} " in told else [f"lcov knows {hit} of {whole} functions, not {told}"]
+        summary = run(ntrace, "coverage", "templates.ntrace", cwd=folder).decode().splitlines()[-1]
+        complaints += [] if f" {hit}/{whole} " in summary else [f"lcov knows {hit} of {whole} functions, not {summary}"]
     for complaint in complaints:
         print("#", complaint)
     good = not complaints and len(records) > 10 and info.count("\nFN:") > 50

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Interrupt statistics against a schedule that is known: what a hart does is made up here, record by record with its
+"""Interrupt statistics compared with a known schedule: the execution is made here, record by record with its
 time, encoded, and the statistics are compared with a count of their own. TAP on standard output.
 
 usage: interrupts.py NTRACE
@@ -42,24 +42,24 @@ IMAGES = {
 
 
 class Hart:
-    """Makes up what happens; `traps` holds, for each handler, what the statistics should find.
+    """Makes an execution; `traps` has, for each handler, the expected statistics.
 
-    A message bears the time of the block that it tells of: the first one, a trap, a trap return, and in branch trace
+    A message carries the time of the block that caused it: the first one, a trap, a trap return, and in branch trace
     a taken branch.
     """
 
     def __init__(self, seed, branch_trace):
         self.random, self.branch_trace = random.Random(seed), branch_trace
         self.time, self.records, self.retired, self.running = 0, [], 0, 0
-        self.told, self.told_by = None, None  # time of the last message; the trap that it told
+        self.last_time, self.last_trap = None, None  # time of the last message; the trap that it reported
         self.traps = collections.defaultdict(lambda: collections.defaultdict(list))
 
     def message(self, trap=None):
-        if self.told_by is not None:
-            self.told_by["after"].append(self.time - self.told)
+        if self.last_trap is not None:
+            self.last_trap["after"].append(self.time - self.last_time)
         if trap is not None:
-            trap["before"].append(self.time - self.told)
-        self.told, self.told_by = self.time, trap
+            trap["before"].append(self.time - self.last_time)
+        self.last_time, self.last_trap = self.time, trap
 
     def block(self, address, halfwords, instructions, end, lastsize=0):
         self.time += self.random.choice((1, 2, 3, 5, 40))
@@ -173,8 +173,8 @@ def check(ntrace, folder, seed, timed, options):
 
     run("encode", "--ingress", "ingress", *files, *options, *["--timestamps"] * timed, "-o", "t.nex")
     reading = ["t.nex", *files, "--timestamps" if timed else "--no-timestamps"]
-    told = json.loads(run("timeline", "--to", "json", *reading))
-    seen = {(h["kind"], int(h["address"], 16)): h for h in told["handlers"]}
+    last_time = json.loads(run("timeline", "--to", "json", *reading))
+    seen = {(h["kind"], int(h["address"], 16)): h for h in last_time["handlers"]}
     assert seen.keys() == hart.traps.keys(), f"handlers {seen.keys()} instead of {hart.traps.keys()}"
     exact = []
     for key, expected in hart.traps.items():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Coverage of several runs, of traces with gaps, and against a wanted least. TAP on standard output.
+"""Coverage of several runs, of traces with gaps, and with --fail-under. TAP on standard output.
 
 usage: merge.py NTRACE
 
@@ -40,7 +40,7 @@ class Bench:
         return done.stdout
 
     def coverage(self, *traces, status=0):
-        """Of paths.c alone: {line: count}, {line: branches}, {function: count}, {line: known}, gaps."""
+        """For paths.c alone: {line: count}, {line: branches}, {function: count}, {line: known}, gaps."""
         data = json.loads(self.run(self.ntrace, "coverage", "--to", "json", *traces, status=status))
         file = next(f for f in data["files"] if f["file"].endswith("paths.c"))
         return ({line["line"]: line["count"] for line in file["lines"]},
@@ -64,7 +64,7 @@ def runs_add_up(b):
 
 
 def records(text):
-    """The records of a tracefile as sets of lines, sums left out."""
+    """The records of a tracefile as sets of lines, without sums."""
     found = {}
     for record in text.split("end_of_record\n"):
         name = re.search(r"^SF:(.*)$", record, re.M)
@@ -101,7 +101,7 @@ def genhtml_renders(b):
 
 
 def two_builds_of_a_source(b):
-    """Lines are the source's: builds of it that differ add up, too."""
+    """Lines are those of the source: counts of different builds are added, too."""
     b.run("riscv64-linux-gnu-gcc", "-O1", "-g", "-static", "paths.c", "-o", "paths1")
     b.run(b.ntrace, "run", "-o", "other.ntrace", "--", "./paths1", "backward")
     one, other, both = b.coverage("forward.ntrace"), b.coverage("other.ntrace"), b.coverage("forward.ntrace", "other.ntrace")
@@ -110,7 +110,7 @@ def two_builds_of_a_source(b):
 
 
 def damage(b):
-    """forward.ntrace with a hole in the middle, as hole.ntrace."""
+    """forward.ntrace with a gap in the middle, as hole.ntrace."""
     shutil.copytree(b.path("forward.ntrace"), b.path("hole.ntrace"), dirs_exist_ok=True)
     with open(b.path("hole.ntrace/trace.nex"), "r+b") as file:
         stream = file.read()
@@ -131,13 +131,13 @@ def not_known_is_not_unexecuted(b):
     b.run(b.ntrace, "coverage", "--to", "lcov", "-o", "hole.info", "hole.ntrace", status=1)
     with open(b.path("hole.info"), encoding="utf-8") as file:
         record = next(r for name, r in records(file.read()).items() if name.endswith("paths.c"))
-    told = {int(line[3:].split(",")[0]) for line in record if line.startswith("DA:")}
-    assert told == {line for line in known if known[line]}, "lcov has no word for not known"
+    listed = {int(line[3:].split(",")[0]) for line in record if line.startswith("DA:")}
+    assert listed == {line for line in known if known[line]}, "lcov cannot express unknown lines"
     assert not any(line.startswith("FNDA:0,") or line.startswith("DA:") and line.endswith(",0") for line in record)
 
 
 def joined_late(b):
-    """A function of which only the end was seen did run: the stream begins where printf has asked the kernel for something."""
+    """A function of which only the end is in the trace was executed: the stream begins in a system call of printf."""
     calls = b.run(b.ntrace, "decode", "--output", "call", "forward.ntrace")
     first = int(re.search(r"<main>$.*?^# sync .*? byte (0x[0-9a-f]+)\]$", calls, re.M | re.S)[1], 16)
     with open(b.path("forward.ntrace/trace.nex"), "rb") as file:
@@ -153,7 +153,7 @@ def joined_late(b):
 
 
 def gap_in_one_of_two(b):
-    """What either run executed is known; what neither did is not, since one of them has a gap."""
+    """Code that one of the runs executed is known; other code is unknown, because one run has a gap."""
     damage(b)
     whole, hole = b.coverage("backward.ntrace"), b.coverage("hole.ntrace", status=1)
     counts, _, _, known, gaps = b.coverage("hole.ntrace", "backward.ntrace", status=1)
@@ -178,7 +178,7 @@ def fail_under(b):
 
 
 def without_lines(b):
-    """Nothing to count against is said, not shown as an empty success."""
+    """A program without lines is an error, not an empty success."""
     b.run("riscv64-linux-gnu-gcc", "-s", "-static", "paths.c", "-o", "bare")
     b.run(b.ntrace, "run", "-o", "bare.ntrace", "--", "./bare")
     done = b.call(b.ntrace, "coverage", "bare.ntrace")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The report and the flame graph as a person meets them: in a browser, from file://. TAP on standard output.
+"""The report and the flame graph in a browser, from file://. TAP on standard output.
 
 usage: report.py NTRACE
 
@@ -28,7 +28,7 @@ def press(page, key):
 
 
 def show(b, page, name=REPORT, **more):
-    """Open a file of the bench, and complain of what the browser complains of."""
+    """Open a file of the bench; problems of the browser are failures."""
     path = os.path.join(b.folder, name)
     page.open(path, **more)
     assert not page.problems, page.problems
@@ -81,7 +81,7 @@ def frame_of(page, name):
 
 
 def flame_zooms(b, page):
-    """By keys alone: Enter on a frame fills the width with it, Escape brings the whole back."""
+    """By keys alone: Enter on a frame zooms to it, Escape resets."""
     whole = page.run("+ntraceFlame.frames[0].querySelector('rect').getAttribute('width')")
     mix = frame_of(page, "mix")
     wide = f"+ntraceFlame.frames[{mix}].querySelector('rect').getAttribute('width')"
@@ -108,7 +108,7 @@ def flame_in_report(b, page):
 
 
 def flame_shows_its_root(b, page):
-    """Deep stacks need scrolling: the box begins with the root in sight."""
+    """Deep stacks need scrolling: at first the root is visible."""
     with open(os.path.join(b.folder, "deep.c"), "w", encoding="utf-8") as file:
         file.write("__attribute__((noinline)) static int deep(volatile int n) { return n ? deep(n - 1) + n : 0; }\n"
                    "int main(void) { int sum = 0; for (int i = 0; i < 200; i++) sum += deep(90); return sum == 0; }\n")
@@ -184,7 +184,7 @@ def timeline_zooms(b, page):
 
 
 def damaged(b):
-    """The stream with a hole in it, beside the program."""
+    """The stream with a gap, beside the program."""
     with open(os.path.join(b.folder, "work.ntrace", "trace.nex"), "rb") as file:
         stream = file.read()
     third = len(stream) // 3
@@ -204,13 +204,13 @@ def gaps_come_first(b, page):
     assert gaps["count"] >= 1 and gaps["bytes"] > 0 and len(gaps["rows"]) == gaps["count"]
     assert page.run("document.getElementById('gaps-badge').textContent") == str(gaps["count"])
     assert f"{gaps['count']} gap" in page.run("document.getElementById('gaps-body').textContent")
-    assert data(page, "summary.lines")[2] > 0  # not seen is not known, not "did not run"
+    assert data(page, "summary.lines")[2] > 0  # code that was not seen is unknown, not "not executed"
     assert page.run("document.querySelectorAll('#source-table tr.unknown').length") > 0
     assert page.run("document.querySelectorAll('#source-table tr.zero').length") == 0
 
 
 def names_stay_names(b, page):
-    """A name that looks like a page's own text is text."""
+    """A name that looks like HTML is shown as text."""
     evil = "</script><img src=x onerror=document.title='gone'>{{data}}"
     evil_file = evil.replace("/", "-") + ".ntrace"
     os.symlink("work.ntrace", os.path.join(b.folder, evil_file))
@@ -230,15 +230,15 @@ def names_stay_names(b, page):
 
 
 def traps_equal_summary(b, page):
-    """Signals lead to handlers: told as by `ntrace timeline --to json`."""
+    """Handlers of signals have the values of `ntrace timeline --to json`."""
     b.run("riscv64-linux-gnu-gcc", "-O1", "-g", "-static", os.path.join(PROGRAMS, "signals.c"), "-o", "signals")
     b.run(b.ntrace, "run", "--timestamps", "-o", "signals.ntrace", "--", "./signals")
     b.run(b.ntrace, "report", "-o", "signals.html", "signals.ntrace")
     show(b, page, "signals.html")
     shown = data(page, "traps.rows")
-    told = json.loads(b.run(b.ntrace, "timeline", "--to", "json", "signals.ntrace"))["handlers"]
-    assert len(shown) == len(told) > 0
-    for row, other in zip(shown, told):
+    expected_rows = json.loads(b.run(b.ntrace, "timeline", "--to", "json", "signals.ntrace"))["handlers"]
+    assert len(shown) == len(expected_rows) > 0
+    for row, other in zip(shown, expected_rows):
         assert (row["name"], row["kind"], row["count"]) == (other["handler"], other["kind"], other["count"]), (row, other)
         for what in ("instructions", "ticks", "before", "after"):
             spread = other[what]
@@ -248,7 +248,7 @@ def traps_equal_summary(b, page):
 
 
 def everyone_can_use_it(b, page):
-    """Each control has a name, tables have heads, and landmarks tell the parts; the tab key reaches every section."""
+    """Each control has a name, tables have heads, and landmarks name the parts; the tab key reaches every section."""
     show(b, page)
     page.ask("Accessibility.enable")
     nodes = page.ask("Accessibility.getFullAXTree")["nodes"]

@@ -45,7 +45,7 @@ class Bench:
 # ---- profile --annotate
 
 def annotate_counts_all(b):
-    """Every executed instruction is there once, with the count of `profile --by instruction`."""
+    """Every executed instruction is listed once, with the count of `profile --by instruction`."""
     expected = {row["address"]: row["self"] for row in b.rows("--by", "instruction")}
     found = {}
     for row in b.rows("--annotate"):
@@ -89,7 +89,7 @@ def annotate_csv(b):
 def annotate_never(b):
     rows = b.rows("--annotate=never")
     assert rows and all(row["executed"] == 0 for row in rows)
-    for options, word in (["--annotate=nobody"], "nobody"), (["--annotate", "--by", "line"], "--by"), \
+    for options, word in (["--annotate=no_function"], "no_function"), (["--annotate", "--by", "line"], "--by"), \
                          (["--annotate", "--sort", "total"], "--sort"):
         done = subprocess.run([b.ntrace, "profile", *options, "shapes.ntrace"], cwd=b.folder, capture_output=True, text=True,
                               check=False)
@@ -108,7 +108,7 @@ def annotate_hottest(b):
 # ---- frames and names
 
 def inlined_frames(b):
-    """Code of an inlined function counts for its own lines, and is told as inlined."""
+    """Code of an inlined function counts for its own lines, and is marked as inlined."""
     rows = [row for row in b.rows("--annotate=outermost") if "inlined" in row]
     names = {row["inlined"] for row in rows}
     assert {"shapes::innermost(int)", "shapes::middle(int)"} <= names, names
@@ -120,7 +120,7 @@ def inlined_frames(b):
 
 
 def cxx_names(b):
-    """With the parameters, without them, and as linked."""
+    """Names with parameters, without them, and linkage names."""
     one = b.rows("--annotate=shapes::Box<int>::area(int) const")
     assert one and one[0]["executed"] == 1 and one[0]["function"] == "shapes::Box<int>::area(int) const"
     assert b.rows("--annotate=shapes::Box<int>::area") == one
@@ -152,7 +152,7 @@ FORGED = {b"evil_name": b"evil\n\x1b[2J", b"evil_file": b"evil\r\x07\x7fle"}
 
 
 def names_that_speak_to_terminals(b):
-    """Debug information, too, may name a function or a file as it likes: control characters become question marks."""
+    """Names of functions and files in debug information: control characters become question marks."""
     with open(b.path("evil_file.c"), "w", encoding="utf-8") as file:
         file.write("int evil_name(int x) { return x + 1; }\nint main(void) { int n = 0; while (n < 999) n = evil_name(n); return 0; }\n")
     b.run(TOOLS + "gcc", "-g", "-static", "evil_file.c", "-o", "plain")
@@ -166,8 +166,8 @@ def names_that_speak_to_terminals(b):
     b.run(b.ntrace, "run", "-o", "forged.ntrace", "--", "./forged")
     for command in (["profile"], ["profile", "--by", "line"], ["coverage"], ["coverage", "--to", "lcov"], ["flame", "--to", "folded"],
                     ["export", "--to", "callgrind"], ["decode", "--output", "call"], ["decode", "--output", "insn"]):
-        told = subprocess.run([b.ntrace, *command, "forged.ntrace"], cwd=b.folder, stdout=subprocess.PIPE, check=True).stdout
-        assert told and not any(byte in told for byte in b"\x1b\r\x07\x7f"), command
+        output = subprocess.run([b.ntrace, *command, "forged.ntrace"], cwd=b.folder, stdout=subprocess.PIPE, check=True).stdout
+        assert output and not any(byte in output for byte in b"\x1b\r\x07\x7f"), command
     assert "evil??[2J" in b.profile(trace="forged.ntrace")
     assert "evil???le.c" in b.profile("--by", "line", trace="forged.ntrace")
 
@@ -181,7 +181,7 @@ def stripped(b, name):
 
 
 def lines_of(b, elf, *more):
-    """Lines of outermost as a raw stream and a program tell them, whatever the bundle says."""
+    """Lines of `outermost` from a raw stream and a program, without a bundle."""
     with open(b.path("shapes.ntrace/capture.json"), encoding="utf-8") as file:
         params = json.load(file)["params"]
     stream = ["--src-bits", str(params["src_bits"]), "--return-stack", str(params["return_stack"]), "-e", elf]
@@ -209,7 +209,7 @@ def debug_link(b):
 
 
 def debug_link_of_another(b):
-    """A debug file whose checksum is not the one that the program names is not taken."""
+    """A debug file with another checksum than the one in the program is not used."""
     stripped(b, "other")
     b.run(TOOLS + "objcopy", "--add-gnu-debuglink=other.debug", "other")
     b.run(TOOLS + "objcopy", "--remove-section=.note.gnu.build-id", "other")
@@ -230,7 +230,7 @@ def build_id(b):
 
 
 def source_elsewhere(b):
-    """The text of the source is found below --source-path when it moved."""
+    """Source files that moved are found below --source-path."""
     os.makedirs(b.path("moved"))
     os.rename(b.path("shapes.cc"), b.path("moved/shapes.cc"))
     try:

@@ -1,4 +1,4 @@
-/* A program whose every number can be worked out: recursion, a callback, loops, a call that is never made. */
+/* A program with counts that can be calculated: recursion, a callback, loops, a call that is never made. */
 #include <stdio.h>
 #include <stdlib.h>
 

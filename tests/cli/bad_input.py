@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Bad input: told in one line with file, byte, message and field; status 1 or 2; never a crash."""
+"""Bad input: reported in one line with file, byte, message and field; status 1 or 2; never a crash."""
 import concurrent.futures
 import os
 import random
@@ -11,11 +11,11 @@ import tiny
 from harness import MESSAGES as TEXT, Run, bytes_of, case, check, equal, main, matches, scratch, skip, write
 
 WORKERS = os.cpu_count() or 2
-SEEDS = 250 if sys.argv[2:] not in ([], ["none"]) else 1000  # sanitizers take their time
+SEEDS = 250 if sys.argv[2:] not in ([], ["none"]) else 1000  # sanitizers are slow
 
 
-def told(run, path, where="dump"):
-    """The first line of standard error names the file and the place."""
+def error_of(run, path, where="dump"):
+    """The first line of standard error, which names the file and the position."""
     check(run.status in (1, 2), f"status {run.status}")
     first = run.err.splitlines()[0] if run.err else ""
     matches(rf"^ntrace {where}: {re.escape(path)}: byte 0x[0-9a-f]+", first, "first line")
@@ -25,26 +25,26 @@ def told(run, path, where="dump"):
 @case("an empty file")
 def empty():
     path = write("empty.nex", b"")
-    matches("expected messages, found an empty file", told(Run("dump", path, status=1), path), "words")
+    matches("expected messages, found an empty file", error_of(Run("dump", path, status=1), path), "words")
 
 
-@case("one byte, each of the 256")
+@case("each of the 256 inputs of one byte")
 def one_byte():
     def one(value):
         path = write(f"byte{value:02x}.nex", bytes([value]))
-        told(Run("dump", path, status=1), path)
+        error_of(Run("dump", path, status=1), path)
 
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
         list(pool.map(one, range(256)))
 
 
-@case("nothing but 0x00, nothing but 0xff, in all lengths up to some kilobytes")
+@case("only bytes 0x00, and only bytes 0xff, in all lengths up to some kilobytes")
 def constant():
     for size in (1, 2, 5, 6, 63, 64, 1023, 1024, 1025, 5000):
         path = write("zeros.nex", bytes(size))
-        told(Run("dump", path, status=1), path)
+        error_of(Run("dump", path, status=1), path)
         path = write("ones.nex", b"\xff" * size)
-        matches("found none", told(Run("dump", path, status=1), path), "words")
+        matches("found none", error_of(Run("dump", path, status=1), path), "words")
 
 
 @case("every message cut after each of its bytes: the field is named")
@@ -54,7 +54,7 @@ def truncated():
         data = bytes_of(line + "\n")
         for cut in range(1, len(data)):
             path = write("cut.nex", lead + data[:cut])
-            first = told(Run("dump", path, status=1), path)
+            first = error_of(Run("dump", path, status=1), path)
             matches(rf"byte 0x{len(lead):x}, message #2 ", first, line)
             if not line.startswith(("Vendor", "Reserved")):
                 matches(r", field [A-Z0-9]+: expected .+, found the end of the stream$", first, f"{line} cut at {cut}")
@@ -70,10 +70,10 @@ def ended_early():
             path = write("early.nex", data[:cut - 1] + bytes([data[cut - 1] | 2]))
             run = Run("dump", path, status=None)
             if run.status:
-                matches(r"message #1 \w+, field [A-Z0-9]+: expected", told(run, path), line)
+                matches(r"message #1 \w+, field [A-Z0-9]+: expected", error_of(run, path), line)
 
 
-@case("values that cannot be")
+@case("impossible field values")
 def values():
     for raw, words in [
         ("7041F101", "message #1 IndirectBranchHist, field HIST: expected a history with its stop-bit (at least 0x1), "
@@ -84,7 +84,7 @@ def values():
         ("0CF10303", "byte 0x3, message #2 Malformed: expected idle (0xff) or a start of message (MSEO 00), found 0x03"),
     ]:
         path = write("value.nex", bytes.fromhex(raw))
-        check(words in told(Run("dump", path, status=1), path), f"{raw}: {words}")
+        check(words in error_of(Run("dump", path, status=1), path), f"{raw}: {words}")
 
 
 @case(f"random bytes, {SEEDS} seeds")
@@ -96,31 +96,31 @@ def random_bytes():
         bits = str(generator.randrange(13))
         run = Run("dump", "--src-bits", bits, path, status=None)
         if run.status:
-            told(run, path)
+            error_of(run, path)
         os.remove(path)
         return run.status
 
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
         statuses = list(pool.map(one, range(SEEDS)))
     check(statuses.count(2) == 0, "status 2 for a readable file")
-    check(statuses.count(1) > SEEDS * 9 // 10, f"only {statuses.count(1)} of {SEEDS} were told")
+    check(statuses.count(1) > SEEDS * 9 // 10, f"only {statuses.count(1)} of {SEEDS} were reported")
 
 
-@case("many defects: ten are shown, the rest is a number")
+@case("many defects: ten are printed, the others are counted")
 def many():
     path = write("many.nex", bytes([0x01]) * 1000)
     run = Run("dump", "--format", "none", path, status=1)
     check(len(run.err.splitlines()) <= 11, f"{len(run.err.splitlines())} lines")
 
 
-@case("files that are not there, or not files")
+@case("missing files, and folders as files")
 def missing():
     path = os.path.join(scratch(), "nothing")
     equal(Run("dump", path, status=2).err, f"ntrace dump: {path}: cannot open: No such file or directory\n", "words")
     matches("found a directory", Run("dump", scratch(), status=2).err, "folder")
 
 
-@case("standard input twice, a window that ends before it begins")
+@case("standard input named twice, --to before --from")
 def twice():
     good = write("good", Run("assemble", "-", stdin=TEXT.encode()).bytes)
     matches("can be read only once", Run("merge", "-", "-", stdin=b"", status=2).err, "merge")
@@ -128,51 +128,51 @@ def twice():
     equal(Run("dump", good, "--from", "5", "--to", "5").out.count("\n"), 1, "one message")
 
 
-@case("what is none of the expected format says so, and is not an empty answer")
+@case("an input of another format is an error, not an empty result")
 def none_of_it():
-    told = Run("encode", "--spike-log", write("words", b"hello\n"), status=2).err
-    matches("expected instructions of 'core   0:', found none", told, "encode")
+    error = Run("encode", "--spike-log", write("words", b"hello\n"), status=2).err
+    matches("expected instructions of 'core   0:', found none", error, "encode")
     noise = write("noise", bytes(range(256)) * 40)
     for transport in ("swt-uart", "coresight"):
-        told = Run("convert", "--from", transport, noise if transport == "swt-uart" else write("zeros", bytes(5120)), status=1).err
-        matches(f"expected messages over {transport}, found none", told, transport)
-    told = Run("assemble", write("zero", b"DirectBranch ICNT=3\nDirectBranch\0 ICNT=3\n"), status=2).err
-    matches("line 2, column 13: expected text, found a zero byte", told, "assemble")
+        error = Run("convert", "--from", transport, noise if transport == "swt-uart" else write("zeros", bytes(5120)), status=1).err
+        matches(f"expected messages over {transport}, found none", error, transport)
+    error = Run("assemble", write("zero", b"DirectBranch ICNT=3\nDirectBranch\0 ICNT=3\n"), status=2).err
+    matches("line 2, column 13: expected text, found a zero byte", error, "assemble")
 
 
-@case("sources and places that a stream does not have, a program counter that cannot be")
+@case("sources and positions that are not in the stream, odd program counters")
 def nowhere():
     good, image = write("two.nex", bytes_of(tiny.HTM)), ("-e", write("two.elf", tiny.elf()))
     for command in ("decode", "profile", "stat"):
-        told = Run(command, good, *image, "--src", "5", status=2 if command != "stat" else None).err
+        error = Run(command, good, *image, "--src", "5", status=2 if command != "stat" else None).err
         if command != "stat":
-            matches("--src: expected a source of at most 0, as SRC has 0 bits, found 5", told, command)
+            matches("--src: expected a source of at most 0, as SRC has 0 bits, found 5", error, command)
     matches("at most 0, as SRC has 0 bits", Run("diff", good, good, *image, "--src", "5", status=2).err, "diff")
     equal(Run("decode", good, *image, "--from", "99999", "--output", "pc").out, "", "behind the end")
-    told = Run("encode", *image, "--pc", write("odd", b"0x100\n0x101\n"), status=2).err
-    matches("line 2: expected an even program counter, found 0x101", told, "encode")
+    error = Run("encode", *image, "--pc", write("odd", b"0x100\n0x101\n"), status=2).err
+    matches("line 2: expected an even program counter, found 0x101", error, "encode")
 
 
-@case("a database of a damaged trace tells of its gaps")
+@case("a database of a damaged trace contains its gaps")
 def gaps():
     sound = bytes_of(tiny.HTM)
     trace, path = write("hole.nex", sound[:9] + b"\x67" * 3 + sound[9:] + sound), os.path.join(scratch(), "hole.db")
-    told = Run("export", "--to", "sqlite", trace, "-e", write("tiny.elf", tiny.elf()), "-o", path, status=None)
-    if "no format '" in told.err:
+    error = Run("export", "--to", "sqlite", trace, "-e", write("tiny.elf", tiny.elf()), "-o", path, status=None)
+    if "no format '" in error.err:
         skip("not part of this build")
-    equal(told.status, 1, told.err)
+    equal(error.status, 1, error.err)
     with sqlite3.connect(path) as database:
         rows = database.execute("SELECT src, offset, until, message, reason FROM gaps").fetchall()
     check(rows and all(row[1] < row[2] <= 2 * len(sound) + 3 and row[4] for row in rows), f"gaps: {rows}")
 
 
-@case("raw to raw: idle bytes are left out, messages stay")
+@case("raw to raw: idle bytes are removed, messages are kept")
 def raw():
     sound = bytes_of(TEXT)
     equal(Run("convert", write("idle.nex", b"\xff\xff" + sound + b"\xff" + sound)).bytes, sound + sound, "bytes")
 
 
-@case("lists of program counters: what is none, zero bytes, endless lines, folders, long comments")
+@case("lists of program counters: other text, zero bytes, endless lines, folders, long comments")
 def lists():
     stream = write("t.nex", Run("assemble", "-", stdin=b"ProgTraceSync SYNC=5 ICNT=0 FADDR=0x800\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT=2\n").bytes)
     image = ("--raw", write("code", b"\x13\0\0\0" * 4) + "@0x1000")

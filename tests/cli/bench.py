@@ -33,7 +33,7 @@ def stages():
     equal({key[1] for key in table if key[0] == "time"}, {"messages", "walks and events"}, "shares")
 
 
-@case("only the beginning, when asked")
+@case("--size measures the beginning only")
 def beginning():
     block = bytes_of(tiny.BTM)
     for shift in range(len(block)):  # whole messages, wherever the megabyte ends
@@ -43,12 +43,12 @@ def beginning():
         check(2 ** 20 - len(block) < size <= 2 ** 20, f"bytes: {size}")
 
 
-@case("an empty trace is told as everywhere")
+@case("an empty trace is reported as by other commands")
 def empty():
     bench(b"", "--rounds", "1", status=1)
 
 
-@case("a trace with gaps is measured, and told as everywhere")
+@case("a trace with gaps is measured, and the gaps are reported")
 def gaps():
     table = rows(bench(bytes_of(tiny.BTM) + b"\xfe\x03" + bytes_of(tiny.BTM), "--rounds", "1", "--format", "jsonl", status=1))
     equal(next(row for key, row in table.items() if key[0] == "trace")["gaps"], 1, "gaps")

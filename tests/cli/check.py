@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ntrace check: each rule has a stream in tests/corpus/check that breaks it alone, and one that keeps it.
+"""ntrace check: each rule has a stream in tests/corpus/check that violates this rule alone, and one that conforms to it.
 
 A scene: "options:" for the command, "program" when it is about the program below, then two streams, "bad:" and
 "good:", as lines for ntrace assemble; "bytes 0e 00" stands for itself.
@@ -60,7 +60,7 @@ def rules():
     return [json.loads(line) for line in Run("check", "--list-rules", "--format", "jsonl").lines()]
 
 
-@case("every rule has a scene, and every scene a rule; at least 60")
+@case("every rule has a file in the corpus, and every file a rule; at least 60")
 def catalogue():
     names = [rule["rule"] for rule in rules()]
     equal(sorted(names), sorted(name[:-4] for name in os.listdir(SCENES)), "scenes")
@@ -70,7 +70,7 @@ def catalogue():
         check(rule["severity"] in ("note", "warning", "error") and rule["section"] and rule["about"] and rule["breaking"], rule)
 
 
-@case("each rule is broken by its bad stream, alone, and by nothing in its good one")
+@case("the bad stream of a rule violates this rule alone, the good one no rule")
 def each():
     wrong = []
     for rule in rules():
@@ -84,7 +84,7 @@ def each():
     equal(wrong, [], "scenes")
 
 
-@case("nothing our encoder makes breaks a rule; what the reference makes breaks none that is not its habit")
+@case("streams of our encoder violate no rule, those of the reference only its known ones")
 def encoded():
     pcs = "".join(f"{pc:#x}\n" for pc in tiny.PCS)
     for options in (["--mode", "btm"], ["--mode", "htm"], ["--timestamps"], ["--src-bits", "4", "--src-id", "3"], ["--best"]):
@@ -116,7 +116,7 @@ BAD = tiny.START + "DirectBranch ICNT=0\nProgTraceCorrelation EVCODE=0 CDF=0 ICN
 BROKEN = ["branch-icnt", "field-padded", "after-stop"]
 
 
-@case("the exit status goes by severity")
+@case("the exit status depends on the severity")
 def status():
     padded = write("padded.nex", bytes_of(tiny.START + "DirectBranch ICNT=4:18\n"))
     cut = write("cut.nex", bytes_of(tiny.START) + b"\x0c")
@@ -138,7 +138,7 @@ def text():
                                       status=1).rows()], ["after-stop"], "--rules")
 
 
-@case("each rule tells its first findings and counts the others")
+@case("--max limits the findings printed for each rule, all are counted")
 def most():
     path = write("many.nex", bytes_of(tiny.START + "DirectBranch ICNT=0\n" * 25))
     run = Run("check", path, "--max", "3", status=1)
@@ -160,7 +160,7 @@ def one_source():
     equal(sources("--src", "3"), set(), "none")
 
 
-@case("SARIF: what its schema requires, rules by index")
+@case("SARIF: members that the schema requires, rules by index")
 def sarif():
     log = json.loads(Run("check", write("a bad.nex", bytes_of(BAD)), "--format", "sarif", status=1).out)
     equal(log["version"], "2.1.0", "version")
@@ -176,7 +176,7 @@ def sarif():
     equal(good["runs"][0]["results"], [], "no results")
 
 
-@case("JUnit: a test case a rule, a failure where it is broken")
+@case("JUnit: a test case for each rule, a failure for each violated rule")
 def junit():
     root = ElementTree.fromstring(Run("check", write("bad.nex", bytes_of(BAD)), "--format", "junit", status=1).out)
     cases = root.findall("testsuite/testcase")
@@ -185,7 +185,7 @@ def junit():
     equal((root.get("tests"), root.get("failures")), (str(len(cases)), "2"), "totals")
 
 
-@case("damage is one finding, and what follows is judged again after a sync")
+@case("damage is one finding; rules are checked again after a synchronizing message")
 def damage():
     data = bytes_of(tiny.START) + b"\x0e\x00\x0f" + bytes_of("DirectBranch ICNT=0\n" + tiny.START + "DirectBranch ICNT=0\n")
     rows = Run("check", write("damaged.nex", data), "--format", "jsonl", status=1).rows()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The corpus through the command: every stream decodes to its list of program counters, and every list encodes to
-a stream that decodes to it again. Skipped where ../shared or zstd is missing."""
+"""The corpus: every stream decodes to its list of program counters, and every list encodes to a stream that decodes
+to the list again. Skipped where ../shared or zstd is missing."""
 import os
 import shutil
 import struct
@@ -14,7 +14,7 @@ def corpus(*parts):
 
 
 def compare(command, *arguments):
-    """Run a comparison of two streams in bash; neither is held in memory."""
+    """Run a comparison of two streams in bash; neither is loaded into memory."""
     if not shutil.which("zstd"):
         skip("no zstd")
     done = subprocess.run(["bash", "-c", command, "bash", *arguments], capture_output=True, text=True)
@@ -22,7 +22,7 @@ def compare(command, *arguments):
 
 
 def same(stream, options, listing, without=os.devnull):
-    """decode's program counters are those of the listing but for the ones in the file `without`."""
+    """The program counters of decode are those of the listing, except those in the file `without`."""
     compare('cmp <(zstd -dcq "$1" | if [ -s "$2" ]; then grep -vxFf "$2"; else cat; fi) <("${@:3}")', listing, without,
             NTRACE, "decode", stream, "--output", "pc", *options)
 
@@ -64,7 +64,7 @@ def channel_text():
 
 
 def traps(elf):
-    """A file with the places of ECALL and EBREAK, as program counters: those do not retire."""
+    """A file with the addresses of ECALL and EBREAK, which do not retire."""
     data = open(elf, "rb").read()
     wide = data[4] == 2
     table, size, count = (struct.unpack_from("<Q", data, 32)[0], 56, data[56]) if wide else (
@@ -80,7 +80,7 @@ def traps(elf):
     return write("traps", "".join(f"0x{place:x}\n" for place in places).encode())
 
 
-@case("lists encode and decode back, in both modes and with everything on")
+@case("lists are encoded and decoded back, in both modes and with all options")
 def lists():
     for folder in each_program():
         elf, listing = os.path.join(folder, "program.elf"), os.path.join(folder, "pc.txt.zst")

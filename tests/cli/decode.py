@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""decode and encode: every output in every form, on a program known by heart."""
+"""decode and encode: every output in every form, with a small known program."""
 import csv
 import io
 import json
@@ -83,7 +83,7 @@ def totals():
     equal(json.loads(decode("--output", "count", "--format", "jsonl").out), expected, "JSON")
 
 
-@case("events as JSON lines and CSV say the same")
+@case("events as JSON lines and CSV have the same values")
 def events():
     rows = [json.loads(line) for line in decode("--output", "event").lines()]
     equal([row["kind"] for row in rows], ["sync", "span", "span", "span", "stop"], "kinds")
@@ -120,7 +120,7 @@ def sources():
     equal(Run("decode", split + "-src1.nex", *options, "--output", "pc").out, PC_TEXT, "split")
 
 
-@case("sources with time come in the order of time")
+@case("sources with timestamps are sorted by time")
 def ordered():
     def lines(source, times):
         texts = [f"ProgTraceSync SRC={source} SYNC=3 ICNT=0 FADDR=0x80 TSTAMP={times[0]}", f"DirectBranch SRC={source} ICNT=7 TSTAMP={times[1]}",
@@ -135,7 +135,7 @@ def ordered():
     equal({source for _, source in events}, {0, 1}, "both sources")
 
 
-@case("a gap costs what is damaged, is told in one line, and the status is 1")
+@case("a gap covers the damaged part only, is reported in one line, and the status is 1")
 def gaps():
     damaged = bytes_of(tiny.BTM) + bytes.fromhex("84800103") + bytes_of(tiny.HTM)
     path = write("damaged.nex", damaged)
@@ -150,7 +150,7 @@ def gaps():
     matches(r"stopped at the first defect: message \d+ at byte \d+ \(\w+\)", strict.err, "strict")
 
 
-@case("an interrupt right behind a jump: nobody knows where")
+@case("an interrupt directly after an indirect jump has an unknown address")
 def interrupted_jump():
     image = ["--raw", write("jump", bytes.fromhex("8287")) + "@0x100"]  # c.jr a5
     path = trace(tiny.START + "IndirectBranch BTYPE=3 ICNT=1 UADDR=0x180\n")
@@ -162,7 +162,7 @@ def interrupted_jump():
     equal([(row.get("address"), row.get("target")) for row in rows if row["kind"] == "span"], [("0x100", None), (None, "0x200")], "JSON")
 
 
-@case("a reserved TCODE is told: what is around it may have been lost")
+@case("reserved TCODEs are reported, because messages near them may be lost")
 def reserved():
     start, *rest = tiny.BTM.splitlines(keepends=True)
     path = write("reserved.nex", bytes_of(start) + 3 * bytes.fromhex("0407") + bytes_of("".join(rest)) + bytes.fromhex("e003"))
@@ -186,7 +186,7 @@ def no_image():
     equal(run.out, "", "output")
 
 
-@case("a bundle whose image is not there decodes with -e, and without it says what is missing")
+@case("a bundle without its image is decoded with -e; without -e the missing image is named")
 def image_missing():
     folder = os.path.join(scratch(), "bare.ntrace")
     os.makedirs(folder)
@@ -225,7 +225,7 @@ def programs():
         equal(run.out, "", "output")
 
 
-@case("images are bound to contexts, privilege and harts: a kernel, two processes at the same addresses, one on both harts")
+@case("images bound to contexts and privilege: a kernel, two processes at the same addresses, one on both harts")
 def operating_system():
     one = write("one.bin", tiny.image()) + "@0x100:ctx=5:prv=U"
     two = write("two.bin", bytes.fromhex("0100") * 8) + "@0x100:ctx=7:prv=U"      # c.nop
@@ -256,7 +256,7 @@ ProgTraceCorrelation SRC=1 EVCODE=4 CDF=0 ICNT=2
           "0x100 0x102 0x200".split(), "without the kernel")
 
 
-@case("one address has the name that its process gives it")
+@case("the name of an address depends on the process")
 def names_by_context():
     images = []
     for number, name in ((5, "first"), (7, "second")):
@@ -270,7 +270,7 @@ def names_by_context():
         equal(found[:1], ["first"], f"-j {jobs}, the window begins behind the Ownership message")
 
 
-@case("code made at run time: jitdump for its bytes and names, perf map for names, :from and :until for its time")
+@case("code generated at run time: jitdump (bytes, names), perf map (names), :from and :until (validity)")
 def made_at_run_time():
     code, name = bytes.fromhex("0100") * 4, b"jitted\0"
     load = struct.pack("<IIQQQQ", 1, 1, 0x9000, 0x9000, len(code), 1) + name + code
@@ -295,7 +295,7 @@ def without_program():
     equal(Run("decode", "--dialect", "sifive-pre1.0", "--output", "itc", "--channel", "3", stream).out, "", "other channel")
 
 
-@case("encode and decode give the list back, in both modes")
+@case("encode and decode reproduce the list, in both modes")
 def round_trip():
     pcs = write("list.txt", PC_TEXT.encode())
     for options in (["--mode", "btm"], ["--mode", "htm"], ["--best"], ["--timestamps"],
@@ -308,7 +308,7 @@ def round_trip():
     equal(Run("decode", stream, "-e", program(), "--output", "pc").out, PC_TEXT, "raw image, list by pipe")
 
 
-@case("ingress records: what a list of program counters makes, and back to the same stream")
+@case("ingress records from a list of program counters encode to the same stream")
 def ingress():
     options = ["-e", program(), "--pc", write("list.txt", PC_TEXT.encode())]
     records = Run("encode", *options, "--output", "ingress").bytes
@@ -331,7 +331,7 @@ def spike_log():
         equal(Run("decode", "-", "-e", program(), "--output", "pc", stdin=stream).out, PC_TEXT, lines[0])
 
 
-@case("--auto finds what no option tells, says so, and is overruled by options and of no use to assemble")
+@case("--auto infers parameters, reports them, does not change given ones, and is refused by assemble")
 def automatic():
     stream = write("auto.nex", Run("encode", "-e", program(), "--pc", "-", "--src-bits", 4, "--src-id", 9, "--timestamps",
                                    stdin=PC_TEXT.encode()).bytes)
@@ -347,7 +347,7 @@ def automatic():
     matches("parameters cannot be inferred from it", Run("assemble", "--auto", "-", status=2).err, "assemble")
 
 
-@case("what encode refuses")
+@case("inputs that encode refuses")
 def encode_refuses():
     target = os.path.join(scratch(), "never.nex")
     for options, stdin, words in [
@@ -370,7 +370,7 @@ def encode_refuses():
         check(not os.path.exists(target), "a file was left")
 
 
-@case("a broken stream never breaks the decoder: 300 seeds, every output")
+@case("damaged streams do not crash the decoder: 300 seeds, every output")
 def random_streams():
     outputs = ["pc", "insn", "branch", "span", "call", "count", "itc", "event", "none"]
     sound = bytes_of(tiny.BTM + tiny.HTM)
@@ -387,7 +387,7 @@ def random_streams():
         check(run.status == 0 or "byte 0x" in run.err or "gaps" in run.err, f"seed {seed}: {run.err}")
 
 
-@case("a closed pipe is quiet")
+@case("a closed pipe is not an error")
 def closed_pipe():
     path = write("loop.nex", bytes_of(tiny.BTM) * 20000)
     done = subprocess.run(["bash", "-c", '"$@" | head -2; echo ${PIPESTATUS[0]}', "bash", NTRACE, "decode", path, "-e", program(),

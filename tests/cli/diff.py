@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""diff: two traces compared by what they mean, and a trace with a list of program counters."""
+"""diff: the executions of two traces compared, and that of a trace with a list of program counters."""
 import json
 
 import tiny
@@ -28,14 +28,14 @@ def same():
     equal(diff(stream("b.nex", tiny.BTM), stream("h.nex", tiny.HTM)).lines(), ["same: 5 instructions"], "output")
 
 
-@case("a synchronizing message in straight code divides nothing")
+@case("a synchronizing message in straight code is not a difference")
 def divided():
     start, rest = tiny.START, "DirectBranch ICNT=2\nProgTraceCorrelation EVCODE=0 CDF=0 ICNT=2\n"
     synced = start + "ProgTraceSync SYNC=2 ICNT=5 FADDR=0x85\n" + rest
     equal(diff(stream("b.nex", tiny.BTM), stream("s.nex", synced)).lines(), ["same: 5 instructions"], "output")
 
 
-@case("a different execution: both sides, where they part, status 1")
+@case("a different execution: both sides are printed, status 1")
 def execution():
     lines = diff(stream("h.nex", tiny.HTM), stream("l.nex", LEFT), status=1).lines()
     equal(lines[0], "difference 1: execution, after 0 equal instructions", "first line")
@@ -43,7 +43,7 @@ def execution():
     check("taken -> 0x200 <left>" in lines[2], lines[2])
 
 
-@case("after a difference, the place where both go on alike is found")
+@case("after a difference, the comparison continues where both are equal again")
 def meeting():
     right = "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\nProgTraceCorrelation EVCODE=0 CDF=1 ICNT=9 HIST=0x5\n"
     again = "".join(right if way == "R" else LEFT for way in "RLLRRLRLLLRRRRLLRL")
@@ -55,7 +55,7 @@ def meeting():
     check(rows[1]["after"] >= 17 * 3, "the second comes after what is equal between them")
 
 
-@case("a list of program counters: the same, one missing, one that is none")
+@case("a list of program counters: equal, one missing, one that is not a number")
 def lists():
     trace = stream("h.nex", tiny.HTM)
     equal(diff("--pc", trace, listing("all.pc", tiny.PCS)).lines(), ["same: 5 instructions"], "the same")
@@ -68,7 +68,7 @@ def lists():
     check("line 2" in diff("--pc", trace, bad, status=2).err, "the line is named")
 
 
-@case("another context is a difference; one that only one side knows is not")
+@case("another context is a difference; a context that only one side has is not")
 def contexts():
     def own(process):
         return stream(f"own{process}.nex", tiny.START + f"Ownership PROCESS={process << 5 | SCONTEXT:#x}\n"
@@ -79,7 +79,7 @@ def contexts():
     diff(own(1), stream("h.nex", tiny.HTM))
 
 
-@case("each source by itself, in whatever order they came")
+@case("each source is compared separately, in any order of the sources")
 def sources():
     parts = [[line + f" SRC={src}" for line in tiny.HTM.splitlines()] for src in (0, 1)]
     straight = stream("s.nex", "\n".join(parts[0] + parts[1]) + "\n", "--src-bits", 1)
@@ -90,7 +90,7 @@ def sources():
     diff("--src-bits", 1, "--src", 0, straight, one)
 
 
-@case("gaps that both have are told")
+@case("gaps in both traces are reported")
 def gaps():
     with open(stream("h.nex", tiny.HTM), "rb") as file:
         sound = file.read()
@@ -100,7 +100,7 @@ def gaps():
           [f"{name}: 1 gaps: execution in gaps is not compared" for name in ("one.nex", "other.nex")], "standard error")
 
 
-@case("what cannot be read: status 2")
+@case("unreadable input: status 2")
 def unreadable():
     check("nothing.nex" in diff("nothing.nex", stream("h.nex", tiny.HTM), status=2).err, "named")
 

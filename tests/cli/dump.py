@@ -13,7 +13,7 @@ def numbered(text):
     return [line.split(" ", 2)[2] for line in text.splitlines() if not line.startswith("    #")]
 
 
-@case("every message goes to bytes and back")
+@case("every message is assembled and dumped again")
 def round_trip():
     data = bytes_of(TEXT)
     run = Run("dump", "-", stdin=data)
@@ -69,7 +69,7 @@ def parts():
     matches("'ntrace decode' selects by time", Run("dump", "--from", "t:5", "-", stdin=data, status=2).err, "time")
 
 
-@case("mistakes in the text are told with line and column, and no file appears")
+@case("errors in the text are reported with line and column, and no file is written")
 def mistakes():
     target = os.path.join(scratch(), "never.nex")
     for text, words in [
@@ -88,7 +88,7 @@ def mistakes():
         check(not [name for name in os.listdir(scratch()) if name.endswith(".tmp")], "temporary files stay behind")
 
 
-@case("-o replaces a file whole, keeps devices, and tells what cannot be written")
+@case("-o replaces a file atomically, writes to devices, and reports files that cannot be written")
 def output_file():
     target = write("out.txt", b"old")
     data = write("in.nex", bytes_of(TEXT))
@@ -102,7 +102,7 @@ def output_file():
     matches("/dev/full: No space left on device", run.err, "full")
 
 
-@case("a reader that leaves is no error")
+@case("a reader that closes the pipe is not an error")
 def closed_pipe():
     path = write("long.nex", bytes_of("DirectBranch ICNT=3\n") * 500000)
     done = subprocess.run(["bash", "-c", '"$@" | head -1; echo ${PIPESTATUS[0]}', "bash", NTRACE, "dump", path], text=True,
@@ -111,7 +111,7 @@ def closed_pipe():
     equal(done.stderr, "", "standard error")
 
 
-@case("a pipe is read as it comes")
+@case("a pipe is read without waiting for its end")
 def pipe():
     process = subprocess.Popen([NTRACE, "dump", "--format", "none", "-"], stdin=subprocess.PIPE)
     for byte in bytes_of(TEXT):
@@ -121,7 +121,7 @@ def pipe():
     equal(process.wait(timeout=60), 0, "status")
 
 
-@case("compressed input is seen by itself; damage costs only what is damaged")
+@case("compressed input is recognized; damage in it affects only the damaged part")
 def compressed():
     data = bytes_of(TEXT) * 1000
     try:

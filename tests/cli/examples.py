@@ -82,7 +82,7 @@ def short():
         check(lines < 70, f"{name}.c has {lines} lines")
 
 
-@case("bundle: the instructions of a bundle; a stream that is damaged, and what is no bundle")
+@case("bundle: the instructions of a bundle; a damaged stream, and a folder that is not a bundle")
 def bundle():
     folder = os.path.join(scratch(), "tiny.ntrace")
     os.makedirs(os.path.join(folder, "images"))

@@ -1,4 +1,4 @@
-"""What the scripts of this folder share: run the command, check, speak TAP.
+"""Functions shared by the scripts of this folder: run the command, check, print TAP.
 
 A script defines functions with @case("what it shows") and ends with main(). A case passes when it returns;
 it fails by an exception (use check and expect), and is skipped by skip("why").
@@ -96,7 +96,7 @@ class Run:
 
 
 def scratch():
-    """A folder that goes away with the script."""
+    """A folder that is removed when the script ends."""
     global FOLDER
     if FOLDER is None:
         FOLDER = tempfile.TemporaryDirectory(prefix="ntrace-cli-")
@@ -133,7 +133,7 @@ def main():
             print(f"ok {number} - {name}", flush=True)
         except Skip as why:
             print(f"ok {number} - {name} # SKIP {why}", flush=True)
-        except Exception as problem:  # a failing check, or a bug in the case: both are red
+        except Exception as problem:  # a failed check, or a bug in the case: both fail
             failed = True
             print(f"not ok {number} - {name}", flush=True)
             for line in f"{type(problem).__name__}: {problem}".splitlines():

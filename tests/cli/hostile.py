@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files made to do harm: whatever they claim, the command ends soon, in little memory, and says why.
+"""Hostile files: the command ends soon, in little memory, with an error message.
 
 hostile.py NTRACE SANITIZER; with a sanitizer ("none": without) memory is not measured. TAP on standard output.
 """
@@ -18,7 +18,7 @@ ANSWERS = (["profile"], ["coverage"], ["flame"], ["decode"], ["report", "-o", "a
 
 
 def bounded(*arguments, status=(0, 1, 2), tells="", megabytes=MEGABYTES):
-    """Run the command; it must stay within the limits, end by itself and tell what is expected."""
+    """Run the command; it must stay within the limits, end by itself and print what is expected."""
     line = " ".join(map(str, arguments))[-200:]
     log = os.path.join(scratch(), "log")
     with open(log, "wb") as told:
@@ -77,7 +77,7 @@ def _():
     answers(elf_of([(0, 0x206, 0x100)] * 65000, tiny.image()))
 
 
-@case("ELF: 65,000 segments, each one byte further")
+@case("ELF: 65,000 segments, each at the next byte")
 def _():
     answers(elf_of([(0, 0x206, 0x100 + i) for i in range(65000)], tiny.image()))
 
@@ -88,7 +88,7 @@ def _():
     answers(elf_of([(0, size, 0x100 + i * size) for i in range(1000)], tiny.image() + bytes(size)))
 
 
-@case("ELF: counts that are not there")
+@case("ELF: counts beyond the end of the file")
 def _():
     answers(elf_of([(0, 0x206, 0x100)], tiny.image(), phnum=0xfffe), status=(2,), tells="program headers")
     zero = section(0, 0, 0, 0, 1 << 40, info=0xffffffff)
@@ -136,7 +136,7 @@ def bundle(name, capture, stream=b"\x24\x0d\x00\x0b"):
     return folder
 
 
-@case("names that end lines and speak to terminals: each such character is a question mark")
+@case("names with line feeds and terminal controls: each such character is a question mark")
 def _():
     names = ("fn=(1) evil\nfn=(2) worse\r", "\x1b[2J\x07gone\x7f", "plain")
     elf = write("names.elf", tiny.elf(symbols=tuple((name, *place) for name, place in zip(names, ((0x100, 0x16), (0x200, 4), (0x300, 6))))))
@@ -149,12 +149,12 @@ def _():
     matches("<?plain", shown, "another name")
 
 
-@case("bundle: what is sound is read")
+@case("bundle: a valid one is read")
 def _():
     bounded("dump", bundle("sound", CAPTURE % ""), status=(0,))
 
 
-@case("JSON: a million brackets, long numbers, keys twice, bytes that are no text")
+@case("JSON: a million brackets, long numbers, duplicate keys, bytes that are not text")
 def _():
     for name, text, tells in (("deep", "[" * 1000000, "depth"), ("deeper", '{"a":' * 1000000, "depth"),
                               ("number", CAPTURE % (',"x":1' + "0" * 400), "number|big|range"),
@@ -176,7 +176,7 @@ def _():
     bounded("decode", bundle("images", CAPTURE % f',"images":[{images}]'))
 
 
-@case("bundle: names that lead elsewhere are refused, as text and by links")
+@case("bundle: names and links that lead out of the folder are refused")
 def _():
     secret = write("secret", b'{"token": x')
     named = '{"format":"ntrace-bundle","version":1,"stream":"%s","params":{}}'
@@ -217,7 +217,7 @@ def _():
         decode()
 
 
-@case("bundle: a pipe that nobody writes to")
+@case("bundle: a pipe without a writer")
 def _():
     folder = bundle("pipe", CAPTURE % "", None)
     os.mkfifo(os.path.join(folder, "trace.nex"))
@@ -236,7 +236,7 @@ def frame(blocks, window=0x58):
     return b"\x28\xb5\x2f\xfd\x00" + bytes([window]) + (block + b"\xff") * blocks + b"\x01\x00\x00"
 
 
-@case("zstd: 128 KiB out of each 4 bytes, for ever")
+@case("zstd: endless frames that expand 4 bytes to 128 KiB")
 def _():
     bounded("dump", write("bomb.zst", frame(100000)), status=(2,), tells="bytes out of each|without zstd")
 
@@ -260,14 +260,14 @@ def _():
             bounded("decode", "--" + kind, path, trace())
 
 
-@case("run: a topology without end")
+@case("run: an endless topology")
 def _():
     guest = write("guest.elf", tiny.elf())
     bounded("run", "--system", "/dev/zero", "-o", os.path.join(scratch(), "never.ntrace"), "--", guest, status=(2,),
             tells="expected at most 1048576 bytes|plugin|qemu")
 
 
-@case("VCD: widths, times and names out of all bounds")
+@case("VCD: widths, times and names beyond the limits")
 def _():
     head = "$timescale 1 ns $end\n$scope module top $end\n"
     for body in ("$var wire 4294967295 ! TRC_DATA $end\n$enddefinitions $end\n#0\nb" + "1" * 1000000 + " !\n",
@@ -279,7 +279,7 @@ def _():
 
 # ---- images of programs that write themselves
 
-@case("jitdump: 10,000 pieces of code, each moved over all others")
+@case("jitdump: 10,000 code blocks, each moved over all others")
 def _():
     def record(kind, body):
         return struct.pack("<IIQ", kind, 16 + len(body), 0) + body

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `meson install` gives: the command, the library in both forms, headers, man pages, completion.
+"""The files of `meson install`: the command, the library in both forms, headers, man pages, completion.
 
 Arguments: the command, the build folder, the C compiler, the sanitizers of this build ("none" or a list), whether it
 counts what its tests reach ("true").
@@ -70,7 +70,7 @@ def find(pattern):
 
 
 def flags(library, *options):
-    """pkg-config's answer, its paths inside the tree."""
+    """The output of pkg-config, with paths inside the tree."""
     if not shutil.which("pkg-config"):
         skip("no pkg-config")
     where = os.path.dirname(find("libntrace.pc"))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Memory does not grow with the trace: a long one needs what a short one needs, within a tenth.
+"""Memory does not grow with the trace: a long one needs as much as a short one, within 10 %.
 
 memory.py NTRACE PEAK [SHORT LONG]: PEAK is peak.c; sizes in MiB, 6 and 24 unless told.
 """
@@ -16,7 +16,7 @@ BOTH = bytes_of(tiny.BTM + tiny.HTM + tiny.TURNS + tiny.HTM)
 
 
 def traces():
-    """The same runs again and again."""
+    """The same runs, repeated."""
     for name, size in (("short.nex", SHORT), ("long.nex", LONG)):
         path = os.path.join(scratch(), name)
         if not os.path.exists(path):
@@ -28,7 +28,7 @@ def traces():
 
 
 def peak(*command):
-    """KiB, as the system counts them."""
+    """KiB, from the system's accounting."""
     path = os.path.join(scratch(), "peak")
     done = subprocess.run([PEAK, path, NTRACE, *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     check(done.returncode in (0, 1), f"{command}: {done.returncode}")
@@ -43,7 +43,7 @@ COMMANDS = {
 }
 
 
-@case("--jobs=2 holds back no more than it may")
+@case("--jobs=2 keeps output only up to its limit")
 def threads():
     program = write("program.elf", tiny.elf())
     for path in traces():
@@ -56,7 +56,7 @@ def add(name, options):
     @case(name)
     def one():
         program = [write("program.elf", tiny.elf())] if "-e" in options else []
-        for _ in range(3):  # what is held differs by a few pages from run to run
+        for _ in range(3):  # the peak differs by a few pages between runs
             short, long = (peak(*name.split(), path, *options, *program) for path in traces())
             if long <= short * 1.1:
                 return

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Usage, help and options: what is accepted, what is refused and in which words."""
+"""Usage, help and options: which are accepted, which are refused, and the messages."""
 import os
 import re
 import subprocess
@@ -22,7 +22,7 @@ def nothing():
     equal(run.out, "", "standard output")
 
 
-@case("every command has help, and --help says the same")
+@case("every command has help, and --help prints the same")
 def command_help():
     check(len(COMMANDS) >= 5, f"commands found: {COMMANDS}")
     for name in COMMANDS:
@@ -32,7 +32,7 @@ def command_help():
         check(max(map(len, text.splitlines())) <= 120, f"{name}: help is too wide")
 
 
-@case("unknown commands and options are told, with what was meant")
+@case("unknown commands and options are reported, with a suggestion")
 def unknown():
     for arguments, words in [
         (["dmp"], "no command 'dmp'; did you mean 'dump'?"),
@@ -47,7 +47,7 @@ def unknown():
         equal(run.err.count("\n"), 1, f"lines for {arguments}")
 
 
-@case("values out of range are told with option, range and value")
+@case("values out of range are reported with option, range and value")
 def ranges():
     trace = write("one.nex", bytes([0x24, 0x0d, 0x00, 0x0b]))
     for arguments, words in [
@@ -83,7 +83,7 @@ def order():
     equal(Run("dump", trace, "--format=text").out, out, "after")
 
 
-@case("help dialects lists what --dialect takes")
+@case("help dialects lists the values of --dialect")
 def dialects():
     names = [line.split()[0] for line in Run("help", "dialects").lines()]
     check({"ntrace-1.0", "sifive-pre1.0", "p550", "refcode"} <= set(names), names)
@@ -92,7 +92,7 @@ def dialects():
         Run("dump", "--dialect", name, trace, status=None)
 
 
-@case("man pages are clean roff and say the options")
+@case("man pages are valid roff and list the options")
 def man_pages():
     for name in COMMANDS:
         page = Run("help", "--as", "man", name).out
@@ -109,7 +109,7 @@ def man_pages():
 
 
 def complete(*words):
-    """What the completion offers for the last word."""
+    """The suggestions of the completion for the last word."""
     script = ('source /dev/stdin <<<"$SCRIPT"; COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _ntrace; '
               'printf "%s\\n" "${COMPREPLY[@]}"')
     done = subprocess.run(["bash", "-c", script, "bash", "ntrace", *words], capture_output=True, text=True,

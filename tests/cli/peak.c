@@ -1,8 +1,8 @@
-/* Runs a command and tells how much memory it held at most: peak FILE COMMAND [WORD]... -> KiB to FILE, the status is
- * the command's.
+/* Runs a command and writes its peak of memory in KiB to FILE: peak FILE COMMAND [WORD]... The exit status is that of
+ * the command.
  *
- * What the system tells of a process begins with what its parent held when it was made: a script's own memory would hide
- * all that takes less. */
+ * The system's peak of a process includes the memory of its parent at the fork: the memory of a script would hide
+ * smaller values. So this small program starts the command. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>

@@ -5,7 +5,7 @@ import json
 from harness import Run, case, check, equal, main
 
 
-@case("the value of the specification's own example")
+@case("the value of the specification's example")
 def value():
     lines = Run("regs", "trTeControl=0x61").lines()
     equal(lines[0], "trTeControl = 0x00000061", "head")
@@ -44,7 +44,7 @@ def json_lines():
         check(used, f"{name} has no field")
 
 
-@case("what is wrong is told")
+@case("errors are reported")
 def errors():
     run = Run("regs", "trTeControl=0x80000001", status=1)
     check("reserved bits are set: 0x80000000" in run.err, run.err)

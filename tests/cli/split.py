@@ -20,7 +20,7 @@ def pieces(prefix):
     return sorted(glob.glob(os.path.join(scratch(), prefix + "-*.nex")))
 
 
-@case("each source in a file of its own; merged in turns without time")
+@case("each source in a separate file; merged alternately without timestamps")
 def by_source():
     text = "".join(f"DirectBranch SRC={s} ICNT={n}\n" for n in range(4) for s in (0, 1, 3))
     stream = write("three.nex", assemble(text, 2))
@@ -48,7 +48,7 @@ def thousands():
         os.remove(path)
 
 
-@case("merged by time where there is time")
+@case("merged by time with timestamps")
 def by_time():
     one = "ProgTraceSync SRC=0 SYNC=5 ICNT=0 FADDR=0x80 TSTAMP=100\n" + "DirectBranch SRC=0 ICNT=3 TSTAMP=10\n" * 3
     two = "ProgTraceSync SRC=1 SYNC=5 ICNT=0 FADDR=0x80 TSTAMP=105\n" + "DirectBranch SRC=1 ICNT=3 TSTAMP=7\n" * 3
@@ -59,7 +59,7 @@ def by_time():
     equal("".join(order), "01011010", "order")
 
 
-@case("parts at synchronizing messages decode alone, and together are the stream")
+@case("parts that begin at synchronizing messages are decodable alone, and together are the stream")
 def by_sync():
     stream = write("syncs.nex", bytes_of(tiny.BTM * 5))
     elf = write("tiny.elf", tiny.elf())
@@ -73,13 +73,13 @@ def by_sync():
     equal(len(pieces("big")), 3, "parts of at least 15 bytes")
 
 
-@case("no names of files is no prefix")
+@case("an empty file name is refused")
 def nameless():
     run = Run("split", write("good.nex", bytes_of(tiny.BTM)), "-o", "", status=2)
     matches("expected a prefix of file names", run.err, "an empty prefix")
 
 
-@case("damage is told and left out")
+@case("damage is reported and left out")
 def damage():
     stream = write("bad.nex", bytes_of(tiny.BTM) + b"\x01\xff" + bytes_of(tiny.BTM))
     run = Run("split", stream, status=1)
@@ -90,7 +90,7 @@ def damage():
     equal(open(os.path.join(scratch(), "bad-src0.nex"), "rb").read(), 2 * open(good, "rb").read(), "what is sound")
 
 
-@case("a stream that cannot be read leaves nothing behind")
+@case("an unreadable stream leaves no files")
 def unreadable():
     target = os.path.join(scratch(), "never.nex")
     Run("merge", write("good.nex", bytes_of(tiny.BTM)), "/nonexistent", "-o", target, status=2)

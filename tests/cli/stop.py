@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Progress on a terminal, and a clean stop by a signal, for every command that answers. TAP on standard output."""
+"""Progress on a terminal, and a clean stop by a signal, for every analysis. TAP on standard output."""
 import json
 import os
 import pty
@@ -15,26 +15,26 @@ TURNS = 20000
 
 
 def stream():
-    """A loop of two instructions in branch trace: a message a turn."""
+    """A loop of two instructions in branch trace: one message for each iteration."""
     code = write("code", b"\x01\x00\x7d\xfd") + "@0x1000"  # c.nop; c.bnez a0, -2
     steps = write("pc", b"0x1000\n0x1002\n" * TURNS)
     return code, Run("encode", "--mode", "btm", "--pc", steps, "--raw", code).bytes
 
 
 def until(terminal, text, seconds):
-    """What the terminal shows, until `text` is there."""
+    """The terminal's content up to `text`."""
     shown, end = b"", time.monotonic() + seconds
     while text not in shown and time.monotonic() < end:
         if select.select([terminal], [], [], 0.1)[0]:
             try:
                 shown += os.read(terminal, 4096)
-            except OSError:  # nobody has it open any more
+            except OSError:  # closed by the command
                 break
     return shown.decode()
 
 
 def stopped(command, *options, by=signal.SIGINT):
-    """Feed half of a trace slowly, stop the command while it waits for more. Returns its output and what it told."""
+    """Feed half of a trace slowly, stop the command while it waits for more. Returns its output and its messages."""
     code, data = stream()
     half, rest = data[:len(data) // 2], data[len(data) // 2:]
     terminal, end = pty.openpty()
@@ -43,7 +43,7 @@ def stopped(command, *options, by=signal.SIGINT):
     os.close(end)
     shown = ""
     done.stdin.write(half)
-    for place in range(0, 300):  # until there is progress to see, which takes a second
+    for place in range(0, 300):  # until progress is shown, which takes a second
         done.stdin.write(rest[place:place + 1])
         done.stdin.flush()
         shown += until(terminal, b"MB\r", 0.02)
@@ -67,29 +67,29 @@ def half_of_it(instructions):
     check(TURNS * 0.9 < instructions < TURNS * 1.1, f"half of {2 * TURNS} instructions, found {instructions}")
 
 
-@case("profile stops with what it has")
+@case("profile stops with the result so far")
 def profile():
     rows = stopped("profile", "--by", "hart", "--format", "jsonl").splitlines()
     half_of_it(sum(json.loads(row)["self"] for row in rows))
 
 
-@case("coverage stops, and leaves out the traces behind")
+@case("coverage stops, and leaves out the remaining traces")
 def coverage():
     output = stopped("coverage", "--to", "json", "missing.nex")
     check("files" in json.loads(output), "a whole document")
 
 
-@case("flame stops with what it has")
+@case("flame stops with the result so far")
 def flame():
     half_of_it(sum(int(line.split()[-1]) for line in stopped("flame", "--to", "folded").splitlines()))
 
 
-@case("timeline stops with what it has")
+@case("timeline stops with the result so far")
 def timeline():
     check("handlers" in json.loads(stopped("timeline", "--to", "json")), "a whole document")
 
 
-@case("export stops with what it has, also into a file, also by SIGTERM")
+@case("export stops with the result so far, also to a file, also by SIGTERM")
 def export():
     stopped("export", "--to", "calltree", "-o", "tree.jsonl", by=signal.SIGTERM)
     with open(os.path.join(scratch(), "tree.jsonl"), encoding="utf-8") as lines:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""decode -j: many threads say what one says, in every form, of good and of damaged streams."""
+"""decode -j: the output of many threads is that of one, in every form, for valid and damaged streams."""
 import os
 import random
 import subprocess
@@ -13,7 +13,7 @@ FORMS = [(output, form) for output in ("pc", "branch", "span", "event", "insn", 
 
 
 def stream(size, damage=0):
-    """Contexts change now and then; so many bytes are spoilt."""
+    """A stream in which contexts change sometimes, with `damage` damaged bytes."""
     calm, moves = bytes_of(CALM), bytes_of(MOVES)
     data = bytearray()
     while len(data) < size:
@@ -25,7 +25,7 @@ def stream(size, damage=0):
 
 
 LOOP = ["DirectBranch ICNT=7", "IndirectBranch BTYPE=2 ICNT=2 UADDR=0"]
-TURNS = {  # what a source may do between two turns of the loop, and how often
+TURNS = {  # what a source may do between two iterations of the loop, and how often
     "on": ([], 40),
     "sync": (["ProgTraceSync SYNC=5 ICNT=0 FADDR=0x80"], 3),
     "move": (["Ownership PROCESS=0x122"], 1),
@@ -35,7 +35,7 @@ SOURCES = 3
 
 
 def messages(lines, source, times):
-    """Each line's bytes. Times are absolute in synchronizing messages, else since the last."""
+    """The bytes of each line. Times are absolute in synchronizing messages, otherwise relative."""
     if times:
         lines = [line + f" TSTAMP={1000 * number if 'Sync' in line else 7}" for number, line in enumerate(lines)]
     lines = [line + f" SRC={source}" for line in lines]
@@ -45,7 +45,7 @@ def messages(lines, source, times):
 
 
 def several(size, times=False, damage=0):
-    """Sources in bursts, some of them long, in the middle of their flow when others begin."""
+    """Sources in bursts, some of them long; a burst may begin in the middle of the flow of others."""
     chance, bursts, parts = random.Random(2), [], []
     for source in range(SOURCES):
         turns = chance.choices(list(TURNS), [often for _, often in TURNS.values()], k=300)
@@ -92,7 +92,7 @@ def compare_all(trace, *options, forms=FORMS):
     compare(trace, "--output", "count", *options)
 
 
-@case("every form of a good stream")
+@case("every form of a valid stream")
 def good():
     trace = write("good.nex", stream(300000))
     equal(decode(1, trace, "--output", "none").stderr, "", "gaps")
@@ -119,7 +119,7 @@ def times():
 @case("several sources, damaged")
 def several_damaged():
     for damage in (3, 40):
-        trace = write("spoilt.nex", several(200000, times=True, damage=damage))
+        trace = write("damaged.nex", several(200000, times=True, damage=damage))
         for output in ("pc", "event"):
             compare(trace, "--output", output, "--src-bits", "2")
     compare(trace, "--src-bits", "2", "--src", "1")
@@ -132,7 +132,7 @@ def several_counted():
         compare(write("counted.nex", several(200000, damage=damage) * 10), "--output", "count", "--src-bits", "2")
 
 
-@case("answers")
+@case("analyses")
 def answers():
     order = write("order.nex", several(150000, times=True, damage=2))
     for command in ("profile", "profile --by=hart", "flame --to=folded", "timeline --to=json", "export --to=calltree"):
@@ -148,20 +148,20 @@ def middle():
         compare(write("middle.nex", stream(300000)[cut:]), "--mid-stream")
 
 
-@case("the first defect ends it, when asked to")
+@case("--strict ends at the first defect")
 def strict():
     compare(write("strict.nex", stream(300000, 3)), "--strict")
     compare(write("strict.nex", stream(300000, 3)), "--strict", "--output", "count")
 
 
-@case("streams of no pieces at all")
+@case("streams that cannot be cut")
 def small():
     for size in (0, 1, 300):
         compare(write("small.nex", stream(size)[:size]))
         compare(write("small.nex", stream(size)[:size]), "--output", "count")
 
 
-@case("why many threads are no help is said")
+@case("the reason why many threads do not help is printed")
 def why():
     long = bytes_of(tiny.START) + bytes_of("Ownership PROCESS=0x3b2\n") * 2000000
     done = decode(2, write("long.nex", long), "--output", "none")
@@ -173,7 +173,7 @@ def why():
     equal(done.stderr, "", "notes of long runs of plain messages")
 
 
-@case("several sources that synchronize now and then are decoded ahead")
+@case("several sources that synchronize sometimes are decoded in parallel")
 def ahead():
     turns = [messages([tiny.START.strip(), *LOOP * 20], source, False) for source in range(SOURCES)]
     data = b"".join(b"".join(turn) for turn in turns) * 2000

@@ -1,4 +1,4 @@
-"""A program small enough to know by heart, as memory image and as ELF file: specification section 15.4, program A, and
+"""A small known program, as memory image and as ELF file: specification section 15.4, program A, and
 a loop.
 
   0x100 c.add           0x10e c.add           0x200 c.add           0x206 c.add

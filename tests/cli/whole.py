@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files appear whole or not at all, whatever ends the command. TAP on standard output."""
+"""Output files are complete or absent, however the command ends. TAP on standard output."""
 import os
 import signal
 import subprocess
@@ -33,7 +33,7 @@ def old(path, name):
 
 
 def interrupted(number, place, begun, stdin, *arguments):
-    """Give half an input, wait until `begun` says that there is half an output, send the signal."""
+    """Write half of the input, wait until `begun` reports a partial output, send the signal."""
     child = subprocess.Popen([NTRACE, *arguments], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     child.stdin.write(stdin)
     child.stdin.flush()
@@ -42,15 +42,15 @@ def interrupted(number, place, begun, stdin, *arguments):
         time.sleep(0.01)
     check(begun(os.listdir(place)), f"half an output, found {os.listdir(place)}")
     child.send_signal(number)
-    told = child.communicate(timeout=60)[1]
-    return child.returncode, told
+    messages = child.communicate(timeout=60)[1]
+    return child.returncode, messages
 
 
 def temporary(names):
     return any(name.endswith(".tmp") for name in names)
 
 
-@case("a command that fails leaves the old file alone")
+@case("a command that fails keeps the old file")
 def _():
     place = folder("fails")
     answer = old(place, "answer")
@@ -59,7 +59,7 @@ def _():
     holds(place, {"answer": OLD})
 
 
-@case("one that ends by a signal, too")
+@case("a command that a signal ends keeps the old file")
 def _():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         place = folder(f"signal{number}")
@@ -69,20 +69,20 @@ def _():
         holds(place, {"answer": OLD})
 
 
-@case("several files at once: all of them, or none")
+@case("several output files: all of them, or none")
 def _():
     text = "".join(f"DirectBranch ICNT=3 SRC={i % 3}\n" for i in range(90000)).encode()
     trace = Run("assemble", "--src-bits", "2", "-", stdin=text).bytes
     place = folder("split")
     three = lambda names: sum(name.endswith(".tmp") for name in names) == 3
-    status, told = interrupted(signal.SIGTERM, place, three, trace, "split", "--src-bits", "2", "-o", os.path.join(place, "part"), "-")
-    check(status in (-signal.SIGTERM, 1), f"status {status}: {told}")
-    if status == 1:  # what was seen so far, and it is told so
-        check(b"so far" in told, f"{told}")
+    status, messages = interrupted(signal.SIGTERM, place, three, trace, "split", "--src-bits", "2", "-o", os.path.join(place, "part"), "-")
+    check(status in (-signal.SIGTERM, 1), f"status {status}: {messages}")
+    if status == 1:  # the result so far, and a message says so
+        check(b"so far" in messages, f"{messages}")
     check(not temporary(os.listdir(place)), f"left {os.listdir(place)}")
 
 
-@case("what is read is not written over: traces, links to them, programs, files of bundles")
+@case("inputs are not overwritten: traces, links to them, programs, files of bundles")
 def _():
     place = folder("read")
     stream = Run("assemble", write("messages", MESSAGES.encode())).bytes
@@ -102,7 +102,7 @@ def _():
         holds(place, names)
 
 
-@case("a link stays a link, and what it leads to is whole")
+@case("a symbolic link is kept, and its target is complete")
 def _():
     place = folder("link")
     target, link = old(place, "target"), os.path.join(place, "link")
@@ -116,7 +116,7 @@ def _():
     holds(place, {"target": Run("assemble", good).bytes, "link": None})
 
 
-@case("standard output under its name is written in place")
+@case("/dev/stdout is written in place")
 def _():
     good = write("good", MESSAGES.encode())
     place = folder("stdout")
@@ -125,7 +125,7 @@ def _():
     holds(place, {"answer": Run("assemble", good).bytes})
 
 
-@case("a full disk is told")
+@case("a full disk is reported")
 def _():
     good, elf = write("good", tiny.HTM.encode()), write("tiny.elf", tiny.elf())
     trace = os.path.join(scratch(), "trace")
@@ -138,13 +138,13 @@ def _():
         check(b"space" in done.stderr, f"{command[0]}: {done.stderr}")
 
 
-@case("a reader that leaves is no error")
+@case("a reader that closes the pipe is not an error")
 def _():
     text = write("many", MESSAGES.encode() * 20000)
     child = subprocess.Popen([NTRACE, "assemble", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     child.stdout.read(1)
     child.stdout.close()
-    equal((child.wait(timeout=60), child.stderr.read()), (0, b""), "status and what is told")
+    equal((child.wait(timeout=60), child.stderr.read()), (0, b""), "status and messages")
 
 
 main()

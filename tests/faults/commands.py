@@ -1,4 +1,4 @@
-"""Commands that between them use every part of ntrace, on inputs of a few bytes."""
+"""Commands that together use every part of ntrace, on inputs of a few bytes."""
 import os
 import subprocess
 
@@ -56,7 +56,7 @@ def plain(*arguments):
 
 
 def fill(argument, paths, answer):
-    """What an argument of COMMANDS means."""
+    """The value of an argument of COMMANDS."""
     if argument == "%":
         return answer
     if not argument.startswith("@"):

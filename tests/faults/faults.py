@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Memory, disk and signals fail at the worst moment: faults.py NTRACE INJECTOR [--all]
+"""Failing allocations, writes and reads, and interrupted calls: faults.py NTRACE INJECTOR [--all]
 
 Whatever fails, a command ends by itself; it either answers exactly as if nothing had failed, or says why not with
 status 2; and no file is left that looks whole and is not. With --all every single allocation, write and read fails
@@ -21,7 +21,7 @@ ALL = "--all" in sys.argv[3:]
 SAMPLES = 12
 
 class Result:
-    """What a command did: status, output, what it told, and the files it left."""
+    """The result of a command: status, output, messages, and the files it wrote."""
 
     def __init__(self, arguments, paths, faults):
         self.folder = os.path.join(scratch(), "out")
@@ -34,7 +34,7 @@ class Result:
         env = dict(os.environ, LD_PRELOAD=INJECTOR, FAULTS=faults, FAULTS_COUNT=counts)
         done = subprocess.run([NTRACE] + [fill(a, paths, os.path.join(self.folder, "answer")) for a in arguments], env=env, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False)
-        self.status, self.output, self.told = done.returncode, done.stdout, done.stderr.decode(errors="replace")
+        self.status, self.output, self.messages = done.returncode, done.stdout, done.stderr.decode(errors="replace")
         self.files = {}
         for name in os.listdir(self.folder):
             with open(os.path.join(self.folder, name), "rb") as file:
@@ -46,7 +46,7 @@ class Result:
 
 
 def contents(files):
-    """Databases by what they say: how pages lie in the file depends on the memory there was."""
+    """Databases by their content: the layout of pages in the file depends on the available memory."""
     return {name: dumped(data) if data.startswith(b"SQLite format") else data for name, data in files.items()}
 
 
@@ -56,15 +56,15 @@ def dumped(data):
 
 
 def judge(hurt, sound, what):
-    """Either the same answer or status 2 with a reason and no file that is not whole."""
-    check(hurt.status >= 0, f"{what}: died of signal {-hurt.status}: {hurt.told[-300:]}")
+    """Either the same result, or status 2 with a reason and no incomplete file."""
+    check(hurt.status >= 0, f"{what}: ended by signal {-hurt.status}: {hurt.messages[-300:]}")
     if hurt.status == sound.status:
-        check(hurt.output == sound.output, f"{what}: status {hurt.status}, but another output: {hurt.told[-300:]}")
+        check(hurt.output == sound.output, f"{what}: status {hurt.status}, but another output: {hurt.messages[-300:]}")
         check(contents(hurt.files) == contents(sound.files),
-              f"{what}: status {hurt.status}, but other files: {sorted(hurt.files)} {hurt.told[-300:]}")
+              f"{what}: status {hurt.status}, but other files: {sorted(hurt.files)} {hurt.messages[-300:]}")
         return
-    check(hurt.status == 2, f"{what}: status {hurt.status} instead of {sound.status} or 2: {hurt.told[-300:]}")
-    check(hurt.told.strip(), f"{what}: status 2 without a reason")
+    check(hurt.status == 2, f"{what}: status {hurt.status} instead of {sound.status} or 2: {hurt.messages[-300:]}")
+    check(hurt.messages.strip(), f"{what}: status 2 without a reason")
     check(sound.output.startswith(hurt.output), f"{what}: wrong output before it failed")
     for name, content in hurt.files.items():
         check(sound.files.get(name) == content, f"{what}: left {name} behind, which is not whole")
@@ -80,23 +80,23 @@ PATHS = {}
 
 
 def hurt_command(name, arguments):
-    """One case: everything that can be asked to fail, at every place or some."""
+    """One case: every kind of failure, at every call or at some."""
     if not PATHS:
         PATHS.update(prepare())
     sound = Result(arguments, PATHS, "count")
-    if sound.status == 2 and "not " in sound.told:
-        skip(sound.told.strip().splitlines()[-1])
-    check(sound.status == 0 and sound.counts[0] > 0, f"{name}: status {sound.status} {sound.counts}: {sound.told[-300:]}")
+    if sound.status == 2 and "not " in sound.messages:
+        skip(sound.messages.strip().splitlines()[-1])
+    check(sound.status == 0 and sound.counts[0] > 0, f"{name}: status {sound.status} {sound.counts}: {sound.messages[-300:]}")
     for faults in ("short", "eintr"):
         same = Result(arguments, PATHS, faults)
         judge(same, sound, faults)
-        check(same.status == sound.status, f"{faults}: {same.told[-300:]}")
+        check(same.status == sound.status, f"{faults}: {same.messages[-300:]}")
     wrong = []
     for kind, count in zip(("alloc", "write", "read"), sound.counts):
         for n in numbers(count):
             try:
                 judge(Result(arguments, PATHS, f"{kind}:{n}"), sound, f"{kind}:{n} of {count}")
-            except Exception as reason:  # all of them at once are worth more than the first
+            except Exception as reason:  # report all problems, not only the first
                 wrong.append(str(reason))
     check(not wrong, f"{len(wrong)} of {sum(sound.counts)}:\n" + "\n".join(wrong[:8]))
 

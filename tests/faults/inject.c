@@ -1,14 +1,14 @@
-/* Faults on order, for LD_PRELOAD. FAULTS="KIND:N" in the environment:
+/* Injects faults, for LD_PRELOAD. FAULTS="KIND:N" in the environment:
  *
- *   alloc:N   the N-th allocation of the program itself fails (after main has begun; once)
+ *   alloc:N   the N-th allocation of the program itself fails (after main was entered; once)
  *   write:N   the N-th write finds the disk full, and so does every later one
  *   read:N    the N-th read fails with EIO (once)
  *   short     reads give at most 7 bytes, writes take at most 5
  *   eintr     every other read and write is interrupted by a signal
  *   count     nothing fails
  *
- * With FAULTS_COUNT=FILE the numbers of allocations, writes and reads there were are left in FILE. Standard error is
- * left alone, so that what is told arrives. */
+ * With FAULTS_COUNT=FILE the numbers of allocations, writes and reads are written to FILE. Writes to standard error do not
+ * fail, so that messages arrive. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -85,7 +85,7 @@ ssize_t read(int fd, void *data, size_t size) {
     return hurt(READ, fd, &size) ? -1 : NEXT(read)(fd, data, size);
 }
 
-/* Databases write with these; a short write of theirs would be ENOSPC to them. */
+/* Databases write with these functions; they would treat a short write as ENOSPC. */
 ssize_t pwrite64(int fd, const void *data, size_t size, off64_t offset) {
     size_t all = size;
     if (hurt(WRITE, fd, &all)) return -1;

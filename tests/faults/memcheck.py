@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""valgrind finds nothing: memcheck.py NTRACE. TAP on standard output."""
+"""Commands under valgrind without errors: memcheck.py NTRACE. TAP on standard output."""
 import os
 import shutil
 import subprocess
@@ -21,10 +21,10 @@ def memcheck(arguments):
         PATHS.update(prepare())
     done = subprocess.run(VALGRIND + [NTRACE] + [fill(a, PATHS, os.path.join(scratch(), "answer")) for a in arguments],
                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
-    told = done.stderr.decode(errors="replace")
-    if done.returncode == 2 and "not " in told:
-        skip(told.strip().splitlines()[-1])
-    check(done.returncode == 0, f"status {done.returncode}: {told[-3000:]}")
+    messages = done.stderr.decode(errors="replace")
+    if done.returncode == 2 and "not " in messages:
+        skip(messages.strip().splitlines()[-1])
+    check(done.returncode == 0, f"status {done.returncode}: {messages[-3000:]}")
 
 
 for command_name, command_arguments in COMMANDS:

@@ -1,4 +1,4 @@
-/* Prints what the capture plugin thinks of the instructions of a flat file, for accesses.py:
+/* Prints how the capture plugin classifies the instructions of a flat file, for accesses.py:
  * accesses FILE rv32|rv64 -> one line each: h l s a (harmless, load, store, sure access) or -, then a branch's offset */
 #include "riscv.h"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the capture plugin takes for a load, a store, a branch or harmless, against disassemblers.
+"""Loads, stores, branches and harmless instructions in the capture plugin, compared with disassemblers.
 
 usage: accesses.py ACCESSES
 
@@ -24,7 +24,7 @@ TRAPS = re.compile(r"(c\.)?(f?[ls][bhwdq]u?(sp)?|ebreak|ecall|amo.*|lr\..*|sc\..
 
 
 def words(rng):
-    """Each opcode and funct3, often."""
+    """Each opcode and funct3, many times."""
     for opcode in range(3, 128, 4):
         for function in range(8) if opcode & 0x1f != 0x1f else ():
             for _ in range(60):
@@ -32,15 +32,15 @@ def words(rng):
 
 
 def known(mnemonic, operands):
-    """Disassemblers print bytes for what is reserved, and some reserved hints by name."""
+    """Disassemblers print reserved encodings as bytes, and some reserved hints by name."""
     return not mnemonic.startswith((".", "unimp", "c.unimp", "<unknown>")) and "unknown" not in operands
 
 
 def wrong(said, pc, _size, _encoding, mnemonic, operands):
-    """What of the plugin's line does not hold."""
+    """Returns what is wrong in the plugin's line, or None."""
     flags, *offset = said.split()
     if not known(mnemonic, operands):
-        return "sure access of what nobody knows" if flags[3] == "a" else None
+        return "sure access of an unknown instruction" if flags[3] == "a" else None
     if (flags[3] == "a") != bool(INTEGER.match(mnemonic)):
         return "sure access"
     if (flags[1] == "l") != bool(LOAD.match(mnemonic)):

@@ -17,23 +17,23 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 LENGTH = 10000
 ENVIRONMENTS = [("btm", 0, 1), ("htm", 0, 1), ("htm", 7, 9), ("btm", 7, 9), ("htm", 1, 1)]  # mode, window, slow
 
-# What each seeded defect breaks, and which judgements must find it. A legal stream may tell what was not executed.
+# Each seeded defect, and the comparisons that must find it. A legal stream may describe another execution.
 ALL, LEGAL, EXACT = ("exact", "semantic", "rules"), ("exact", "semantic"), ("exact",)
 DEFECTS = {
-    1: ("a field of value 0 behind full bytes is left out", ALL),
+    1: ("a field of value 0 after full bytes is left out", ALL),
     2: ("a field that just fills its last byte does not end", ALL),
     3: ("ResourceFull does not reset I-CNT", ALL),
     4: ("the branch that finds HIST full is lost", ALL),
     5: ("a sync does not set the reference of U-ADDR", ALL),
     6: ("U-ADDR keeps bit 0", ALL),
     7: ("B-TYPE: exception and interrupt exchanged", LEGAL),
-    8: ("what trapped counts as retired", ALL),
+    8: ("the instruction that trapped counts as retired", ALL),
     9: ("correlation without HIST in HTM", ALL),
-    10: ("the jump that waits is forgotten when tracing stops", LEGAL),
+    10: ("the pending jump is lost when tracing stops", LEGAL),
     11: ("a sync does not clear HIST", ALL),
     12: ("I-CNT counts instructions of 16 bits twice", ALL),
     13: ("debug mode left with SYNC=5", EXACT),
-    14: ("a periodic sync tells an old address", ALL),
+    14: ("a periodic sync has an old address", ALL),
     15: ("a full FIFO does not stall", ALL),
 }
 results = []
@@ -52,7 +52,7 @@ def run(*command, **options):
 
 
 def halts(text):
-    """Records with the hart halted now and then, and at the end in the place of the last one; some interrupts tell no address."""
+    """Records with the hart halted sometimes, and instead of the last record; some interrupts have no address."""
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     names = lines[0].split(",")
     out = [lines[0]]
@@ -62,7 +62,7 @@ def halts(text):
         return ",".join(cells[name] for name in names)
 
     def blind(row):
-        """An interrupt that tells no address."""
+        """An interrupt without address."""
         return ",".join("" if name == "iaddr" else row[name] for name in names)
 
     rows = [dict(zip(names, line.split(","))) for line in lines[1:]]
@@ -109,7 +109,7 @@ class Bench:
         return lines[-1] if lines else "none", done.stdout
 
     def hunt(self, number):
-        """Judgements that find this defect in any run."""
+        """Comparisons that find this defect in any run."""
         found = set()
         for environment in ENVIRONMENTS:
             for stimulus in self.stimuli:

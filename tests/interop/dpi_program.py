@@ -24,7 +24,7 @@ def jal(link, offset):
 class Program:
     """Blocks of straight code, each with one of these ends; the last one is the trap handler.
 
-    A calm program runs on for long: counters fill. In the other kind everything happens all the time."""
+    In a calm program, counters become full. In the other kind, all events are frequent."""
     ENDS = ["fall", "branch", "branch", "branch", "jump", "call", "return", "jump-reg", "call-reg", "ecall"]
     CALM_ENDS = ["fall", "jump", "call", "jump-reg"] + ["branch"] * 20
 

@@ -1,9 +1,9 @@
-/* Walks a list of program counters (standard input, one hexadecimal number a line) through the block cache of
+/* Walks a list of program counters (standard input, one hexadecimal number on each line) through the block cache of
  * an ELF: follow ELF
  *
- * Every pc must have an instruction, and what comes next must be what its class allows: behind a linear
- * instruction the next one, behind a branch that or its target, behind a direct or sequential jump its target.
- * What does not fit is counted as a trap. Prints "instructions N traps N", or which pc has no instruction. */
+ * Every program counter must have an instruction, and the next one must be possible for its class: after a linear
+ * instruction the next one, after a branch the next one or its target, after a direct or sequential jump its target.
+ * Other successors are counted as traps. Prints "instructions N traps N", or the program counter without instruction. */
 #include "program/blocks.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@ static bool next_pc(uint64_t *pc) {
     return true;
 }
 
-/* May control go from the end of this block to `pc`? */
+/* Whether control may go from the end of this block to `pc`. */
 static bool may_end_at(const ntr_block *block, uint64_t pc) {
     switch (block->flow) {
     case NTR_FLOW_LINEAR: return pc == block->next;

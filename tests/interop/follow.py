@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Executions of real programs against what the library says of their code: follow.py FOLLOW
+"""Executions of real programs compared with the library's classification of their code: follow.py FOLLOW
 
 Every program counter of the reference streams and of the silicon captures has an instruction, and the next one
 is where that instruction can lead. coremark takes one trap. TAP on standard output."""
@@ -33,11 +33,11 @@ def main():
     for name, path in found:
         with subprocess.Popen(["zstd", "-dc", path], stdout=subprocess.PIPE) as source:
             elf = os.path.join(os.path.dirname(path), "program.elf")
-            told = subprocess.run([sys.argv[1], elf], stdin=source.stdout, capture_output=True, text=True).stdout
-        told = told.strip()
-        counts = re.fullmatch(r"instructions (\d+) traps (\d+)", told)
+            output = subprocess.run([sys.argv[1], elf], stdin=source.stdout, capture_output=True, text=True).stdout
+        output = output.strip()
+        counts = re.fullmatch(r"instructions (\d+) traps (\d+)", output)
         good = counts and int(counts[1]) > 0 and int(counts[2]) == TRAPS.get(name, 0)
-        print(f"{'ok' if good else 'not ok'} - {name}: {told}")
+        print(f"{'ok' if good else 'not ok'} - {name}: {output}")
 
 
 main()

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Length, class and target of instructions as disassemblers tell them, against the library's.
+"""Length, class and target of instructions in the library, compared with disassemblers.
 
 usage: insn.py CLASSIFY
 
 Every 16-bit encoding, and some fifty thousand longer ones, for RV32 and RV64, by llvm-objdump and by GNU
 objdump. The disassembler's text is turned into what classify.c prints; the rules of N-Trace 1.0 section 1.3
-are written down here once more. TAP on standard output."""
+are listed here independently. TAP on standard output."""
 import os
 import random
 import re
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-BASE = 0x7ffff000  # targets before, behind and, on RV32, around the sign bit
+BASE = 0x7ffff000  # targets before, after and, on RV32, across the sign bit
 LINK = ("x1", "x5")
 # Encodings that change the flow but that a disassembler does not know.
 UNKNOWN = {"70200073": "itype 3", "00200073": "itype 3"}
@@ -47,7 +47,7 @@ def upper(text):
 
 
 def classify(pc, encoding, mnemonic, operands, xlen):
-    """What classify.c has to print for this line of disassembly."""
+    """The output of classify.c that this line of disassembly requires."""
     o = [x.strip() for x in re.sub(r"\s*[<#].*", "", operands).split(",")] if operands else []
     base = mnemonic[2:] if mnemonic.startswith("c.") else mnemonic
     if base in ("beq", "bne", "blt", "bge", "bltu", "bgeu", "beqz", "bnez"):
@@ -94,7 +94,7 @@ def words(rng):
 
 
 def longer(rng):
-    """48 and more bits: the first halfword tells how many."""
+    """48 and more bits: the first halfword contains the length."""
     for _ in range(2000):
         yield struct.pack("<H", rng.getrandbits(10) << 6 | 0x1f) + rng.randbytes(4)
         yield struct.pack("<H", rng.getrandbits(9) << 7 | 0x3f) + rng.randbytes(6)
@@ -104,7 +104,7 @@ def longer(rng):
 
 
 def elf(code, xlen):
-    """An ELF object with nothing but .text."""
+    """An ELF object with only .text."""
     wide = xlen == 64
     word = "Q" if wide else "I"
     head, names = (64 if wide else 52), b"\0.text\0.shstrtab\0"
@@ -158,7 +158,7 @@ def flat(code, folder):
 
 
 def compare(name, ours, disassembled, code, wrong):
-    """`ours`: what our program says of each instruction. `wrong` tells what of it is not so, or None. A line of TAP."""
+    """`ours`: the output of our program for each instruction. `wrong` returns what is wrong in it, or None. A line of TAP."""
     count, bad = 0, []
     for line, (pc, size, *text) in zip(ours, disassembled):
         count += 1

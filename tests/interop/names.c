@@ -1,4 +1,4 @@
-/* Prints the name the library has for each address on standard input (hexadecimal, one a line):
+/* Prints the library's name for each address on standard input (hexadecimal, one on each line):
  * names ELF -> "ADDRESS NAME+OFFSET" or "ADDRESS ?" */
 #include <ntrace/program.h>
 

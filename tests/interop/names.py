@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Names of addresses, against nm's list of the same ELF files: names.py NAMES
+"""Names of addresses, compared with nm's list of the same ELF files: names.py NAMES
 
 Every function with a size is asked for at its start, in its middle, at its last byte and behind it. The answer has
 to be the innermost function there, by one of the names it has. TAP on standard output."""
@@ -14,7 +14,7 @@ import sys
 def files():
     root = os.environ.get("NTRACE_SHARED") or os.path.join(os.path.dirname(__file__), "../../../shared")
     found = sorted(glob.glob(os.path.join(root, "corpus/*/*/*.elf")))
-    cross = "/usr/riscv64-linux-gnu/lib/libc.so.6"  # only dynamic symbols, by the thousand
+    cross = "/usr/riscv64-linux-gnu/lib/libc.so.6"  # thousands of dynamic symbols only
     return found + ([cross] if os.path.exists(cross) else [])
 
 
@@ -22,9 +22,9 @@ def functions(nm, path):
     """{(start, size): names} of the functions that nm lists."""
     table = {}
     for flags in ([], ["-D"]):
-        told = subprocess.run([nm, "-f", "posix", "--without-symbol-versions", *flags, path], capture_output=True,
+        output = subprocess.run([nm, "-f", "posix", "--without-symbol-versions", *flags, path], capture_output=True,
                               text=True).stdout
-        for line in told.splitlines():
+        for line in output.splitlines():
             part = line.split()
             if len(part) == 4 and part[1] in "tTwWi" and int(part[3], 16):
                 table.setdefault((int(part[2], 16), int(part[3], 16)), set()).add(part[0])
@@ -51,10 +51,10 @@ def check(helper, nm, path):
         by_start.setdefault(start, []).append(size)
     starts = sorted(by_start.items())
     asked = sorted({at for start, size in table for at in (start, start + size // 2, start + size - 1, start + size)})
-    told = subprocess.run([helper, path], input="".join(f"{a:x}\n" for a in asked), capture_output=True, text=True,
+    output = subprocess.run([helper, path], input="".join(f"{a:x}\n" for a in asked), capture_output=True, text=True,
                           check=True).stdout.splitlines()
     bad = 0
-    for address, line in zip(asked, told, strict=True):
+    for address, line in zip(asked, output, strict=True):
         want = innermost(table, starts, address)
         if want and line.split()[1] not in want:
             bad += 1

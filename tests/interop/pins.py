@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Pins: VCD made by `ntrace convert` in vcd2fst and sigrok-cli, and what sigrok-cli makes back in ntrace.
+"""Pins: VCD of `ntrace convert` in vcd2fst and sigrok-cli, and output of sigrok-cli in ntrace.
 
 usage: pins.py NTRACE
 """
@@ -38,7 +38,7 @@ def convert(*arguments):
 
 
 def random_trace(seed, messages=60):
-    """Correctly framed messages; a fixed first one, so that the beginning can be recognised."""
+    """Correctly framed messages; a fixed first one, so that the beginning can be found."""
     rng = random.Random(seed)
     out = bytes.fromhex("240d000b")
     for _ in range(messages):
@@ -54,17 +54,17 @@ def there_and_back(folder):
     expected = open(trace, "rb").read()
     for name in LINES + BYTES:
         for extra in ([], ["--vcd"]) if name in LINES else ([],):
-            status, _, told = convert("--to", name, *extra, trace, "-o", folder + "/there")
+            status, _, messages = convert("--to", name, *extra, trace, "-o", folder + "/there")
             back = convert("--from", name, *extra, folder + "/there")
             good = status == 0 and back[0] == 0 and back[1] == expected
-            check(f"{name} {' '.join(extra)} there and back", good, told + back[2])
-    status, _, told = convert("--to", "ram", "--limit", "0xffc", trace, "-o", folder + "/there")
-    options = told.split("buffer is")[-1].split()
+            check(f"{name} {' '.join(extra)} there and back", good, messages + back[2])
+    status, _, messages = convert("--to", "ram", "--limit", "0xffc", trace, "-o", folder + "/there")
+    options = messages.split("buffer is")[-1].split()
     back = convert("--from", "ram", *options, folder + "/there")
-    check("ram there and back with the options it tells", back[0] == 0 and back[1] == expected, told + back[2])
+    check("ram there and back with the options that it prints", back[0] == 0 and back[1] == expected, messages + back[2])
     convert("--to", "ram", "--limit", "0xfc", trace, "-o", folder + "/there")
-    status, got, told = convert("--from", "ram", "--wp", 0x41, folder + "/there")
-    check("a wrapped buffer begins with a message", status == 0 and got and expected.count(got[:20]) <= 1, told)
+    status, got, messages = convert("--from", "ram", "--wp", 0x41, folder + "/there")
+    check("a wrapped buffer begins with a message", status == 0 and got and expected.count(got[:20]) <= 1, messages)
 
 
 def waveform_viewer(folder):
@@ -81,7 +81,7 @@ def waveform_viewer(folder):
 
 
 def logic_analyser(folder):
-    """sigrok reads our VCD; its samples and its own VCD are read by us."""
+    """sigrok reads our VCD; ntrace reads sigrok's samples and VCD."""
     if not shutil.which("sigrok-cli"):
         skip("sigrok-cli", "not installed")
         return
@@ -92,12 +92,12 @@ def logic_analyser(folder):
         pins = 1 if name.startswith("swt") else int(name[3:])
         clocked = name.startswith("pib")
         done = run("sigrok-cli", "-i", vcd, "-I", "vcd", "-O", "vcd", "-o", folder + "/sigrok.vcd")
-        status, got, told = convert("--from", name, "--vcd", folder + "/sigrok.vcd")
-        check(f"{name}: VCD through sigrok-cli", status == 0 and got == expected, done.stderr.decode() + told)
+        status, got, messages = convert("--from", name, "--vcd", folder + "/sigrok.vcd")
+        check(f"{name}: VCD through sigrok-cli", status == 0 and got == expected, done.stderr.decode() + messages)
         done = run("sigrok-cli", "-i", vcd, "-I", "vcd", "-O", "binary", "-o", folder + "/samples.bin")
         order = ["--clock", 0, "--data", ",".join(str(1 + pin) for pin in range(pins))] if clocked else []
-        status, got, told = convert("--from", name, "--samples", pins + clocked, *order, folder + "/samples.bin")
-        check(f"{name}: samples from sigrok-cli", status == 0 and got == expected, done.stderr.decode() + told)
+        status, got, messages = convert("--from", name, "--samples", pins + clocked, *order, folder + "/samples.bin")
+        check(f"{name}: samples from sigrok-cli", status == 0 and got == expected, done.stderr.decode() + messages)
 
 
 def trace_ids(folder):
@@ -107,29 +107,29 @@ def trace_ids(folder):
     for name in BYTES:
         convert("--to", name, "--ids", "0x21,5", folder + "/one.nex", folder + "/two.nex", "-o", folder + "/both")
         check(f"{name}: one ID of two", convert("--from", name, "--id", 5, folder + "/both")[1] == two)
-        status, _, told = convert("--from", name, folder + "/both")
+        status, _, messages = convert("--from", name, folder + "/both")
         check(f"{name}: several IDs into one stream are refused",
-              status == 2 and "(0x21, 0x05)" in told, f"{status} {told}")
-        status, _, told = convert("--from", name, folder + "/both", "-o", folder + "/hart-%.nex")
+              status == 2 and "(0x21, 0x05)" in messages, f"{status} {messages}")
+        status, _, messages = convert("--from", name, folder + "/both", "-o", folder + "/hart-%.nex")
         parts = [open(f"{folder}/hart-{i}.nex", "rb").read() for i in ("0x21", "0x05")]
-        check(f"{name}: a file for each ID", status == 0 and parts == [one, two], told)
+        check(f"{name}: a file for each ID", status == 0 and parts == [one, two], messages)
         convert("--from", name, "--to", "coresight" if name == "atb" else "atb", folder + "/both", "-o", folder + "/other")
         got = convert("--from", "coresight" if name == "atb" else "atb", "--id", 0x21, folder + "/other")
         check(f"{name}: to the other one, IDs kept", got[1] == one, got[2])
 
 
 def remarks(folder):
-    """Damage, calibration and wrong use are told, with the right exit status."""
+    """Damage, calibration and wrong use are reported, with the right exit status."""
     trace = folder + "/trace.nex"
     convert("--to", "pib4", "--calibrate", 5, trace, "-o", folder + "/pins")
     status, got, said = convert("--from", "pib4", folder + "/pins")
-    check("calibration is told", status == 0 and "end of 5 calibration patterns" in said and
+    check("calibration is reported", status == 0 and "end of 5 calibration patterns" in said and
           got == open(trace, "rb").read(), said)
     data = bytearray(open(folder + "/pins", "rb").read())
     data[300:330] = bytes([0xAA]) * 30
     open(folder + "/pins", "wb").write(data)
     status, got, said = convert("--from", "pib4", folder + "/pins")
-    check("damage is told and status 1", status == 1 and "alignment lost: reserved MSEO code 10" in said, said)
+    check("damage is reported and status 1", status == 1 and "alignment lost: reserved MSEO code 10" in said, said)
     status, _, said = convert("--from", "pib3", trace)
     check("an unknown transport lists the known ones", status == 2 and "swt-manchester" in said, said)
     status, _, said = convert("--from", "ram", trace)

@@ -1,5 +1,5 @@
-/* Sorting, recursion, function pointers, a switch table, qsort's callback, setjmp and longjmp. With an argument, so many
- * rounds of sorting. */
+/* Sorting, recursion, function pointers, a switch table, qsort's callback, setjmp and longjmp. An argument is the
+ * number of rounds of sorting. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>

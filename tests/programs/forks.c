@@ -1,4 +1,4 @@
-/* A child process goes its own way. */
+/* A program that forks a child process. */
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* A library that comes while the program runs, and goes, and comes again. */
+/* A library that is loaded, unloaded and loaded again while the program runs. */
 #include <dlfcn.h>
 #include <stdio.h>
 

@@ -23,7 +23,7 @@ from harness import NTRACE, Run, case, check, equal, main, matches, scratch, ski
 import qemu_log  # noqa: E402
 
 FOLDER = sys.argv[2]
-LOG_LIMIT = 256 << 20  # bytes that a log may have
+LOG_LIMIT = 256 << 20  # maximum size of a log in bytes
 IN_BLOCK = re.compile(r"^0x([0-9a-f]+):\s+[0-9a-f]+\s+(\S+)")
 
 
@@ -96,27 +96,27 @@ def own_code(name, pcs):
     return [pc for pc in pcs if any(low <= pc < high for low, high in ranges)]
 
 
-@case("a timer's signals, one instruction a block")
+@case("signals of a timer, one instruction in each block")
 def timer_by_instructions():
     for before in "nothing", "fault":
         log, _ = logged_run("timer", operands=[before])
         same(decoded(), log.harts[0], f"timer behind {before}")
 
 
-@case("a timer's signals, between blocks")
+@case("signals of a timer, between blocks")
 def timer_by_blocks():
     for mode, before in ("htm", "nothing"), ("btm", "nothing"), ("htm", "code"):
         log, _ = logged_run("timer", "--mode", mode, singlestep=False, operands=[before])
         same(decoded(), log.harts[0], f"timer behind {before}, {mode}")
 
 
-@case("a timer's signals are interrupts that lead to the handler")
+@case("signals of a timer are interrupts that lead to the handler")
 def timer_events():
     subprocess.run(command("timer"), check=True, timeout=60)
-    rows = Run("decode", path_of("live.ntrace"), "--output", "call").lines()  # not each of a hundred million instructions
+    rows = Run("decode", path_of("live.ntrace"), "--output", "call").lines()  # not one row for each of a hundred million instructions
     ways = [re.match(r" *(?:0x\w+|\?) (interrupt) -> \S+ <on_tick>$|# (sync) .* <on_tick> ", row) for row in rows]
     interrupts, syncs = (sum(way is not None and way[n] is not None for way in ways) for n in (1, 2))
-    # Where ticks come faster than they are handled, the kernel goes from one handler to the next.
+    # When ticks arrive faster than they are handled, the kernel enters one handler directly after another.
     check(interrupts and interrupts + syncs >= 20, f"the handler ran {interrupts} + {syncs} times")
 
 
@@ -127,7 +127,7 @@ def parallel():
     for hart in log.harts:
         same(own_code("parallel", decoded(hart)), own_code("parallel", log.harts[hart]), f"hart {hart}")
     subprocess.run(command("parallel"), check=True, timeout=60, stdout=subprocess.DEVNULL)
-    for hart in log.harts:  # in blocks, on all cores there are: the program's own code is the same
+    for hart in log.harts:  # in blocks, on all cores: the program's own code is the same
         same(own_code("parallel", decoded(hart)), own_code("parallel", log.harts[hart]), f"hart {hart}, in blocks")
 
 
@@ -139,16 +139,16 @@ def library():
     matches(r"<cbrt", rows, "the library's symbols")
 
 
-@case("a program that becomes another one: traced up to there, and said")
+@case("a program that calls execve: traced up to there, with a message")
 def replaced():
-    log, told = logged_run("replaced", status=7)
+    log, messages = logged_run("replaced", status=7)
     same(decoded(), log.harts[0], "replaced")
-    matches("execve", told, "what `run` says")
+    matches("execve", messages, "what `run` says")
     matches("execve", Run("decode", path_of("live.ntrace"), "--output", "none").err, "what `decode` says")
 
 
 def lateness(rows):
-    """Of each message that tells of instructions: its time, less the instructions executed up to its end."""
+    """For each message with instructions: its time minus the instructions executed up to its end."""
     executed, found = 0, {}
     for row in rows:
         executed += row.get("instructions", 0)
@@ -157,9 +157,9 @@ def lateness(rows):
     return list(found.values())
 
 
-@case("--timestamps: a tick is an instruction, a message has the time of the block that made it")
+@case("--timestamps: a tick is an instruction, a message has the time of the block that caused it")
 def timestamps():
-    # a trap is told with the handler's first instruction, a full history with the branch that does not fit
+    # a trap is sent with the handler's first instruction, a full history with the branch that does not fit
     for mode, latest in ("btm", 1), ("htm", 64):
         log, _ = logged_run("timer", "--timestamps", "--mode", mode)
         same(decoded(), log.harts[0], "timer")
@@ -173,7 +173,7 @@ def children(pid):
 
 
 def wait_for_naps(pid):
-    """The plugin waits in naps, thousands a second; a program that only computes takes hardly any."""
+    """The plugin waits by sleeping, thousands of times a second; a program that only computes hardly sleeps."""
     naps = 0
     while naps < 500:
         with open(f"/proc/{pid}/status", encoding="ascii") as file:
@@ -183,13 +183,13 @@ def wait_for_naps(pid):
         time.sleep(0.01)
 
 
-@case("more blocks than the plugin can hold back")
+@case("more blocks than the shared memory holds")
 def many_blocks():
     log, _ = logged_run("algorithms", singlestep=False, operands=["40"])
     same(decoded(), log.harts[0], "algorithms")
 
 
-@case("more ways than are remembered")
+@case("more paths than the message cache holds")
 def many_ways():
     log, _ = logged_run("ways", singlestep=False, operands=["30000"])
     same(decoded(), log.harts[0], "ways")
@@ -203,7 +203,7 @@ def script_that(name, *lines):
     return path
 
 
-@case("a reader that is late, QEMU being started by a script: the program waits")
+@case("a slow reader, with QEMU started by a script: the program waits")
 def late_reader():
     becomes_qemu = script_that("becomes", 'exec qemu-riscv64 "$@"')
     script = script_that("starts", '[ "$1" = --version ] || echo $$ >"$0.pid"', 'qemu-riscv64 "$@"', "exit $?")
@@ -230,7 +230,7 @@ def late_reader():
 
 
 def state(pid):
-    """Of a process, as ps tells; its own end counts, not whether anybody has asked for it."""
+    """The state of a process, from ps; an ended process counts as ended before its parent has waited for it."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii") as file:
             return file.read().rpartition(")")[2].split()[0]
@@ -249,7 +249,7 @@ def guest_of(pid, program):
     return None
 
 
-@case("a reader that is killed: the program goes on to its end")
+@case("a reader that is killed: the program continues to its end")
 def killed_reader():
     program = os.path.join(FOLDER, "algorithms").encode()
     for script in [], ["--qemu", script_that("goes_on", 'qemu-riscv64 "$@"', "exit $?")]:
@@ -274,7 +274,7 @@ def killed_reader():
 
 
 def stream_size(bundle="live.ntrace"):
-    """Of the bundle that is being written."""
+    """The size of the stream in the bundle that is being written."""
     return max([os.path.getsize(name) for name in glob.glob(path_of(f"{bundle}.*/trace.nex"))], default=0)
 
 
@@ -289,16 +289,16 @@ def interrupted(operands, number=signal.SIGINT, size=0, **more):
             check(time.monotonic() < deadline, f"the stream has {stream_size()} bytes, not {size}")
             time.sleep(0.01)
         process.send_signal(number)
-        out, told = process.communicate(timeout=60)
-        return process.returncode, told.decode(), out.decode()
+        out, messages = process.communicate(timeout=60)
+        return process.returncode, messages.decode(), out.decode()
     finally:
         try:
             os.killpg(process.pid, signal.SIGKILL)
         except ProcessLookupError:
-            pass  # nothing of it is left
+            pass  # the process has ended
 
 
-@case("SIGINT and SIGTERM go to the program; the bundle is whole")
+@case("SIGINT and SIGTERM go to the program; the bundle is complete")
 def interrupt():
     equal(interrupted([])[0], 128 + signal.SIGINT, "exit status, SIGINT kills")
     check(len(decoded()) > 1000, "the trace is short")
@@ -307,7 +307,7 @@ def interrupt():
     matches("<on_signal>", Run("decode", path_of("live.ntrace"), "--output", "insn").out, "the handler")
 
 
-@case("one loop that runs on and on is encoded while it runs")
+@case("an endless loop is encoded while it runs")
 def long_loop():
     status, _, out = interrupted(["on"], size=1 << 19)
     equal(status, 42, "exit status")
@@ -324,16 +324,16 @@ def failed_run(why, bundle="live.ntrace", **more):
     equal(left, [], "what is left")
 
 
-@case("a limit to the size of files: said, not died of")
+@case("a limit to the size of files is reported, and does not end ntrace by a signal")
 def file_size():
     for hard in resource.RLIM_INFINITY, 4096:
         failed_run("File too large", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard)))
     limit = 1 << 20  # the program's own file is smaller
     limits = limit, resource.RLIM_INFINITY
-    status, told, _ = interrupted(["on", "in blocks"], size=limit,
+    status, messages, _ = interrupted(["on", "in blocks"], size=limit,
                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits))
     equal(status, 2, "exit status")
-    matches("trace.nex: File too large", told, "what is said")
+    matches("trace.nex: File too large", messages, "what is said")
 
 
 @case("--compress: the same trace, smaller")
@@ -348,7 +348,7 @@ def compressed():
     packed = path_of("live.ntrace/trace.nex.zst")
     check(os.path.getsize(packed) < plain * 3 / 4, f"{os.path.getsize(packed)} bytes, {plain} plain")
     same(decoded(), log.harts[0], "algorithms")
-    with open(packed, "rb") as stream:  # the stream alone serves as well
+    with open(packed, "rb") as stream:  # the stream alone can be decoded, too
         elf = os.path.join(FOLDER, "algorithms")
         lines = Run("decode", "-", "--src-bits", 8, "-e", elf, "--output", "pc", stdin=stream.read()).lines()
     same([int(line, 16) for line in lines], log.harts[0], "the raw stream")
@@ -358,7 +358,7 @@ def window(*options):
     return Run("decode", path_of("live.ntrace"), "--output", "event", *options).out
 
 
-@case("the index: a part of the trace tells what the whole tells there, whatever became of the index")
+@case("the index: a part of the trace decodes as in the whole trace, also with a missing or damaged index")
 def index():
     sync = "--sync-mode", "messages", "--sync-form", "exact", "--sync-max", 2
     for more in [], ["--compress"]:
@@ -369,11 +369,11 @@ def index():
         equal(done.returncode, 0, f"exit status ({done.stderr})")
         path = path_of("live.ntrace/index")
         last = Run("decode", path_of("live.ntrace"), "--format", "jsonl", "--output", "event").rows()[-1]
-        check(not os.path.exists(path), "an index that nobody needed")
+        check(not os.path.exists(path), "an index that was not needed")
         places = [("", last["message"]), ("@", last["offset"]), ("t:", last["time"])]
         windows = [("--from", f"{unit}{size * part // 8}", "--to", f"{unit}{size * part // 8 + 100}")
                    for unit, size in places for part in range(8)]
-        # --strict reads from the start: there is nothing wrong, so that it tells the same.
+        # --strict decodes from the start: the stream has no defects, so the result is the same.
         whole = [window(*part, "--strict") for part in windows]
         check(not os.path.exists(path), "--strict must see all")
         check(sum(map(len, whole)) > 10000, "the windows are empty")
@@ -390,7 +390,7 @@ def index():
                 equal(file.read(), good, "the index, mended")
 
 
-@case("a full disk: said, and nothing is left")
+@case("a full disk is reported, and no file is left")
 def full_disk():
     small = path_of("small")
     os.makedirs(small, exist_ok=True)
@@ -403,7 +403,7 @@ def full_disk():
         subprocess.run(["umount", small], check=True)
 
 
-@case("a program that is not there, or not for this machine")
+@case("a missing program, and one for another machine")
 def not_there():
     for program in path_of("none"), "/bin/sh", __file__:
         Run("run", "-o", path_of("live.ntrace"), "--", program, status=2)

@@ -1,4 +1,4 @@
-/* Threads that really run at the same time: none begins its work before all are there. */
+/* Threads that run at the same time: none begins its work before all have started. */
 #include <pthread.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-"""What retired, by QEMU's own execution log: nobody here wrote that.
+"""Retired instructions from QEMU's own execution log, a source that is independent of this project.
 
 The log of `-singlestep -d exec,nochain,in_asm,strace` has one Trace line before each instruction. Three kinds of
 lines do not stand for a retired instruction and are left out: ECALL and EBREAK, which never retire; an
@@ -21,7 +21,7 @@ class Log:
     def __init__(self, path):
         self.harts, self.lines = {}, {}
         self.mnemonic, self.last = {}, None
-        self.stopped = []  # [address, CPUs that it may have been]
+        self.stopped = []  # [address, CPUs that may have stopped there]
         with open(path, encoding="latin-1") as log:
             for line in log:
                 self.take(line)
@@ -36,7 +36,7 @@ class Log:
                 self.mnemonic[int(found[1], 16)] = found[3]
         elif line.startswith("Stopped"):
             address = int(STOPPED.match(line)[1], 16)
-            self.settle([address, {cpu for cpu, pcs in self.harts.items() if pcs and pcs[-1] == address}])
+            self.resolve([address, {cpu for cpu, pcs in self.harts.items() if pcs and pcs[-1] == address}])
         elif line.startswith("---"):
             found = SIGNAL.match(line)
             if found and raised(found[2]) and self.last:
@@ -52,13 +52,13 @@ class Log:
         pcs = self.harts.setdefault(cpu, [])
         for entry in [entry for entry in self.stopped if cpu in entry[1]]:
             self.stopped.remove(entry)
-            if pcs and pcs[-1] == pc:  # it comes again: this was the one that had been stopped
+            if pcs and pcs[-1] == pc:  # logged again: this CPU had been stopped
                 return
-            self.settle([entry[0], entry[1] - {cpu}])
+            self.resolve([entry[0], entry[1] - {cpu}])
         pcs.append(pc)
 
-    def settle(self, entry):
-        """The line does not say which thread was stopped; when only one can be meant, its last line did not run."""
+    def resolve(self, entry):
+        """The line does not name the thread that was stopped. When only one is possible, its last line was not executed."""
         address, cpus = entry
         if len(cpus) > 1:
             self.stopped.append(entry)
@@ -68,5 +68,5 @@ class Log:
 
 
 def raised(code):
-    """Whether an instruction raised the signal (and nobody sent it)."""
+    """Whether an instruction raised the signal (it was not sent)."""
     return code.lstrip("-").isdigit() and int(code) > 0

@@ -1,4 +1,4 @@
-/* A program that becomes another one. */
+/* A program that replaces itself by another one (execve). */
 #include <stdio.h>
 #include <unistd.h>
 

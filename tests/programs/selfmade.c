@@ -1,4 +1,4 @@
-/* Code made at run time, in the same place again and again; some of it comes back. */
+/* Code generated at run time, repeatedly at the same address; earlier code is generated again. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

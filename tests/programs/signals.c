@@ -1,4 +1,4 @@
-/* Handlers that return, that jump away, that step over what faulted; in the middle of straight code. */
+/* Handlers that return, that jump elsewhere, that skip the faulting instruction; in the middle of straight code. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`ntrace run --system`: programs traced through modelled systems. What the sinks hold must be what the program did,
+"""`ntrace run --system`: programs traced through modelled systems. The content of the sinks must be the execution of the program,
 as far as it fits. tests/programs/truth.py shows that a plain `ntrace run` agrees with QEMU; here it is the yardstick.
 
 usage: system.py NTRACE FOLDER      FOLDER holds the programs that tests/programs/build made
@@ -50,7 +50,7 @@ def pcs_of(bundle, *options, status=0):
 
 
 def own_code(program, pcs):
-    """What ran in `work` and `main`: how often the C library waits for other threads differs from run to run."""
+    """The instructions executed in `work` and `main`: how often the C library waits for other threads differs between runs."""
     listed = subprocess.run(["riscv64-linux-gnu-nm", "-S", os.path.join(FOLDER, program)], capture_output=True, text=True)
     rows = [line.split() for line in listed.stdout.split("\n") if line.endswith((" work", " main"))]
     ranges = [(int(row[0], 16), int(row[0], 16) + int(row[1], 16)) for row in rows]
@@ -89,14 +89,14 @@ def threads():
         equal(own_code("threads", pcs_of(bundle, "--src", hart)[0]), expected, f"hart {hart}")
 
 
-@case("a hart without encoder is said, and the others are traced")
+@case("a hart without encoder is reported, and the others are traced")
 def untraced():
     done, bundle = through([encoder(0, "ram"), component("ram", "ram", 0, sram=1 << 20)], "threads")
     matches("more threads than the system has encoders", done.err, "note")
     check(len(own_code("threads", pcs_of(bundle)[0])) > 10, "hart 0 is traced")
 
 
-@case("a buffer that wrapped: the end of the execution, from the first synchronization on")
+@case("a buffer that wrapped: the end of the execution, from the first synchronizing message on")
 def wrapped():
     expected = plain("algorithms")
     found_before = 0
@@ -111,7 +111,7 @@ def wrapped():
         found_before = len(found)
 
 
-@case("stop on wrap: the beginning, whole messages, and the loss is said")
+@case("stop on wrap: the beginning in complete messages, and the loss is reported")
 def stopped():
     expected = plain("algorithms")
     _, bundle = through([encoder(0, "ram"), component("ram", "ram", 0, sram=1024, set={"trRamStopOnWrap": 1})], "algorithms")
@@ -122,7 +122,7 @@ def stopped():
     check(any("ram" in loss or "te0" in loss for loss in losses_of(bundle)), f"losses: {losses_of(bundle)}")
 
 
-@case("a starving buffer: gaps, and exactly the instructions that the encoder counts are missing")
+@case("a buffer that is too small: gaps, and exactly the instructions that the encoder counts are missing")
 def overflow():
     expected, sizes = plain("algorithms"), sizes_of("algorithms")
     lost_before = 0
@@ -133,13 +133,13 @@ def overflow():
         rest = iter(expected)
         check(all(pc in rest for pc in found), "in order")
         lost = sum(map(sizes.get, expected)) - sum(map(sizes.get, found))
-        told = sum(int(n) for n in re.findall(r"(\d+) halfwords", " ".join(losses_of(bundle))))
+        reported = sum(int(n) for n in re.findall(r"(\d+) halfwords", " ".join(losses_of(bundle))))
         if mode == 3:
-            equal(lost, told, f"halfwords lost, 1 byte in {cycles} cycles")
+            equal(lost, reported, f"halfwords lost, 1 byte in {cycles} cycles")
             check(lost > lost_before, "slower loses more")
             lost_before = lost
-        else:  # history that was sent in time is walked, although the count behind it is lost
-            check(told - 20000 < lost <= told, f"{lost} halfwords lost of {told}, 1 byte in {cycles} cycles")
+        else:  # history that was sent in time is walked, although the I-CNT after it is lost
+            check(reported - 20000 < lost <= reported, f"{lost} halfwords lost of {reported}, 1 byte in {cycles} cycles")
 
 
 @case("a hart that stalls loses nothing")
@@ -151,14 +151,14 @@ def stalled():
         equal(pcs_of(bundle)[0], plain("algorithms"), "instructions")
 
 
-@case("a hart that stalls at a sink that stopped is told, not waited for")
+@case("a hart that stalls at a stopped sink is reported, not waited for")
 def stalled_for_good():
     stuck = [encoder(0, "ram", set={"trTeInstStallEna": 1}), component("ram", "ram", 0, sram=256, set={"trRamStopOnWrap": 1})]
     done, bundle = through(stuck, "algorithms", status=2)
     matches("hart 0 stays stalled: nothing takes its trace", done.err, "message")
 
 
-@case("pins, the ATB and system memory are sinks as well")
+@case("pins, the ATB and system memory as sinks")
 def sinks():
     for sink in (component("s", "pib", 0), component("s", "atb", 0),
                  component("s", "ram", 0, sram=0, smem=True, address_bits=40, limit_fixed=False)):
@@ -167,7 +167,7 @@ def sinks():
         equal(losses_of(bundle), [], "losses")
 
 
-@case("several sinks: their streams behind each other, or one of them")
+@case("several sinks: their streams one after another, or one of them")
 def several():
     system = [encoder(0, "a"), encoder(1, "b"), component("a", "ram", 0, sram=512), component("b", "ram", 1, sram=1 << 20)]
     _, bundle = through(system, "threads")
@@ -178,17 +178,17 @@ def several():
     check(len(own_code("threads", pcs_of(bundle, "--src", 1)[0])) > 1000, "hart 1 is in b")
 
 
-@case("a message that a full buffer cut does not spoil what another sink holds")
+@case("a message cut by a full buffer does not damage the stream of another sink")
 def cut():
     for size in 64, 128, 256:
         full = component("a", "ram", 0, sram=size, set={"trRamStopOnWrap": 1})
         _, bundle = through([encoder(0, "a"), encoder(1, "b"), full, component("b", "ram", 1, sram=1 << 20)], "threads")
-        found, told = pcs_of(bundle, "--src", 1, status=None)
+        found, reported = pcs_of(bundle, "--src", 1, status=None)
         check(len(own_code("threads", found)) > 1000, "hart 1 is whole")
-        check(not re.search("defect|field|message is", told), f"no defects: {told}")
+        check(not re.search("defect|field|message is", reported), f"no defects: {reported}")
 
 
-@case("timestamps are those of the system's clock, one for all harts")
+@case("timestamps are from the system's clock, which all harts share")
 def time():
     on = {"trTsActive": 1, "trTsCount": 1, "trTsEnable": 1}
     for mode, prescale, tick in (2, 0, "cycle"), (2, 2, "16 cycles"), (1, 0, "cycle"):
@@ -205,7 +205,7 @@ def time():
         check(0.9 * instructions < times[-1] << 2 * prescale <= instructions, f"{times[-1]} for {instructions} instructions")
 
 
-@case("what does not fit is refused with the reason, before the program runs")
+@case("an unsuitable topology is refused with the reason, before the program runs")
 def refused():
     ram, pib = component("ram", "ram", 0), component("pib", "pib", 1)
     for components, options, pattern in (
@@ -226,7 +226,7 @@ def refused():
     equal(Run("run", "--sink", "a", os.path.join(FOLDER, "bare64"), status=2).err.strip(), "ntrace run: --sink: only with --system", "message")
 
 
-@case("code that changes while it runs: the newest stands in the bundle, and that is said")
+@case("code that changes while it runs: the bundle has the newest version, with a message")
 def rewritten():
     done, bundle = through([encoder(0, "ram"), component("ram", "ram", 0, sram=1 << 20)], "selfmade")
     matches("code changed while the program ran", done.err, "note")

@@ -1,5 +1,5 @@
-/* A timer's signal comes wherever it finds the program; with an argument, behind a fault ("fault") or behind code that is
- * written over ("code"). */
+/* Signals of a timer arrive anywhere in the program; with an argument, after a fault ("fault") or after code that is
+ * overwritten ("code"). */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>

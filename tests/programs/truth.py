@@ -16,7 +16,7 @@ import qemu_log
 
 NTRACE, FOLDER, NAMES = sys.argv[1], sys.argv[2], sys.argv[3:]
 MODES = {"htm": ["--mode", "htm"], "btm": ["--mode", "btm"]}
-LIVE = {"endless", "parallel", "replaced", "timer"}  # no two runs are the same: live.py
+LIVE = {"endless", "parallel", "replaced", "timer"}  # runs differ from each other: live.py
 MORE_MODES = {"best": ["--best"], "btm, implicit returns": ["--mode", "btm", "--implicit-return", "full"],
               "timestamps": ["--timestamps"]}
 SYSROOT = "/usr/riscv64-linux-gnu"
@@ -65,7 +65,7 @@ def first_difference(expected, found):
 
 
 def in_own_code(program, pcs):
-    """What ran in `work` and `main`. With threads, the C library waits or does not wait as the two runs have it, and
+    """The instructions executed in `work` and `main`. With threads, the C library waits or does not wait as the two runs have it, and
     the log does not say which thread QEMU stopped before an instruction: so only the program's own code is the same
     in both runs, and an instruction that was stopped and logged again counts once."""
     listed = run(["riscv64-linux-gnu-nm", "-S", program]).stdout.decode().split("\n")
@@ -85,7 +85,7 @@ def compare(program, options, truth, folder):
     for hart, expected in sorted(log.harts.items()):
         found, decode_status, errors = decoded(bundle, hart)
         if "forked" in errors:
-            # The log holds the child's instructions as well, under the same CPU: what was traced is in it, in order.
+            # The log also has the child's instructions, under the same CPU: it contains the traced ones, in order.
             rest = iter(log.lines[hart])
             if len(found) > len(expected) / 3 and all(pc in rest for pc in found):
                 continue

@@ -1,5 +1,5 @@
-/* Many functions, reached from one place, each with a thousand ways through it: first with few blocks, then with more. The
- * argument tells how many calls. */
+/* Many functions, called from one place, each with a thousand paths: first with few blocks, then with more. The
+ * argument is the number of calls. */
 #include <stdlib.h>
 
 enum { FUNCTIONS = 24, WAYS = 1 << 10 };
