@@ -258,20 +258,20 @@ static verdict judge_chunks(const setup *s, const setup_stream *stream, const tr
     verdict v = {.good = true};
     unsigned width = s->params.ts_width;
     uint64_t clock = width && width < 64 ? (UINT64_C(1) << width) - 1 : UINT64_MAX;
-    size_t sound_at = 0, told_at = 0;
+    size_t sound_at = 0, decoded_at = 0;
     for (unsigned i = 0; i <= d->pieces; i++) {
         stream_piece end = {stream->size, stream->size, d->size},
               r = i < d->pieces ? reliable(stream, sound, &d->piece[i]) : end;
         if (i < d->pieces && r.from == r.until)
             continue;
         size_t size = r.until - r.from;
-        count_instructions(s->graph, sound, events_of(sound, sound_at, r.from), decoded, events_of(decoded, told_at, r.at),
+        count_instructions(s->graph, sound, events_of(sound, sound_at, r.from), decoded, events_of(decoded, decoded_at, r.at),
                            t);
         count_instructions(s->graph, sound, events_of(sound, r.from, r.until), decoded, events_of(decoded, r.at, r.at + size),
                            t);
         v.good = v.good && judge_reliable(sound, decoded, &r, clock, v.why, sizeof v.why);
         sound_at = r.until;
-        told_at = r.at + size;
+        decoded_at = r.at + size;
     }
     return v;
 }
@@ -288,10 +288,10 @@ static bool run_seed(uint64_t seed, const recovery_kind *how, tally *t)
 {
     setup *s = setup_new(seed, &(setup_wish){.instructions = INSTRUCTIONS, .steady = true});
     setup_stream *stream = setup_encode(&s->hart[0]);
-    transcript *sound = told_by_decoder(&s->params, s->program, (ntr_bytes){stream->bytes, stream->size}, &s->random);
+    transcript *sound = transcript_by_decoder(&s->params, s->program, (ntr_bytes){stream->bytes, stream->size}, &s->random);
     verdict v = judge_truth(sound, 0, s->hart[0].truth, &s->hart[0].config, true);
     damaged d = hurt(stream, how, &s->random);
-    transcript *decoded = told_by_decoder(&s->params, s->program, (ntr_bytes){d.bytes, d.size}, &s->random);
+    transcript *decoded = transcript_by_decoder(&s->params, s->program, (ntr_bytes){d.bytes, d.size}, &s->random);
     drop_remarks(sound);
     drop_remarks(decoded);
     if (v.good && decoded->wrong[0])
@@ -306,8 +306,8 @@ static bool run_seed(uint64_t seed, const recovery_kind *how, tally *t)
     if (!v.good)
         printf("seed %" PRIu64 ", %s: %s%s\n", seed, how->name, stream->wrong, v.why);
     t->violations += !v.good;
-    told_free(decoded);
-    told_free(sound);
+    transcript_free(decoded);
+    transcript_free(sound);
     free(d.bytes);
     setup_stream_free(stream);
     setup_free(s);

@@ -43,7 +43,7 @@ static bool read_alone(const ntr_decoder_config *config, ntr_bytes stream, outco
     return o->status != NTR_OK;
 }
 
-static ntr_status told_alone(void *user, const ntr_event *event, uint64_t times) {
+static ntr_status add_count(void *user, const ntr_event *event, uint64_t times) {
     add_told(user, event, times);
     return NTR_OK;
 }
@@ -51,7 +51,7 @@ static ntr_status told_alone(void *user, const ntr_event *event, uint64_t times)
 static void count_alone(const ntr_decoder_config *config, ntr_bytes stream, outcome *o) {
     ntr_decoder *decoder = ntr_decoder_new(config, NULL);
     if (!decoder) return;
-    ntr_decoder_set_count_callback(decoder, told_alone, o);
+    ntr_decoder_set_count_callback(decoder, add_count, o);
     ntr_decoder_feed(decoder, stream.data, stream.size, true);
     o->status = ntr_decoder_count(decoder, &o->counts);
     ntr_decoder_free(decoder);

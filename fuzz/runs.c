@@ -15,13 +15,13 @@ size_t fuzz_stream_at(const uint8_t *data, size_t size) {
 }
 
 static void judge(const setup *s, ntr_bytes stream, prng *random) {
-    transcript *decoded = told_by_decoder(&s->params, s->program, stream, random);
+    transcript *decoded = transcript_by_decoder(&s->params, s->program, stream, random);
     for (unsigned i = 0; i < s->harts; i++) {
         verdict v = judge_truth(decoded, i, s->hart[i].truth, &s->hart[i].config, true);
         if (!v.good) fprintf(stderr, "hart %u: %s\n", i, v.why);
         fuzz_must(v.good, "the decoded execution is the encoded one");
     }
-    told_free(decoded);
+    transcript_free(decoded);
 }
 
 static void damage(setup_stream *stream, fuzz_tape *tape, unsigned places) {

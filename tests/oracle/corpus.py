@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The oracle tells the program counters of every reference stream and silicon capture, first to last.   corpus.py ORACLE"""
+"""The oracle decodes every reference stream and silicon capture to its program counters.   corpus.py ORACLE"""
 import os
 import subprocess
 import sys
@@ -12,7 +12,7 @@ SETTINGS = {"btm": [], "htm": [], "htm-repeat": [], "htm-stack": ["-r", "3"], "h
 
 
 def same(stream, pcs, *oracle):
-    """Compare what the oracle tells of a stream with a list, without holding either in memory."""
+    """Compare the oracle's program counters with a list, without loading either into memory."""
     command = 'cmp <(zstd -dcfq "$1" | "${@:3}") <(zstd -dc "$2")'
     done = subprocess.run(["bash", "-c", command, "bash", stream, pcs, *oracle], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True)

@@ -1,8 +1,8 @@
-/* oracle [OPTION]... IMAGE < STREAM: print what a stream tells, one program counter a line.
+/* oracle [OPTION]... IMAGE < STREAM: print the program counters of a stream, one on each line.
  *
  *   -s BITS  width of SRC          -d NAME  dialect           -r MODE  implicit return (0..3)
  *   -i ID    only this source      -q       sequential jumps  -x       MSB extension
- *   -a       all jumps             -e       tell events too   -w BITS  width of the time counter
+ *   -a       all jumps             -e       print events too  -w BITS  width of the time counter
  * IMAGE is an ELF file, or FILE@ADDRESS for plain bytes. */
 #include "oracle.h"
 #include <stdio.h>
@@ -40,12 +40,12 @@ static void print(void *user, const oracle_event *e)
 
 static ntr_bytes read_all(FILE *file)
 {
-    size_t size = 0, room = 1 << 20, got;
-    uint8_t *data = malloc(room);
-    while (data && (got = fread(data + size, 1, room - size, file)) > 0) {
+    size_t size = 0, capacity = 1 << 20, got;
+    uint8_t *data = malloc(capacity);
+    while (data && (got = fread(data + size, 1, capacity - size, file)) > 0) {
         size += got;
-        if (size == room)
-            data = realloc(data, room *= 2);
+        if (size == capacity)
+            data = realloc(data, capacity *= 2);
     }
     if (!data)
         abort();

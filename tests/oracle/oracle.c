@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longest run of halfwords believed in one message, so that damage cannot keep us busy for ever. */
+/* Maximum number of halfwords accepted in one message, so that damage cannot cause an endless walk. */
 #define HALFWORDS_MAX (UINT64_C(1) << 34)
 
 typedef struct run { /* `count` branch outcomes, oldest in the highest bit, `times` over */
@@ -11,7 +11,7 @@ typedef struct run { /* `count` branch outcomes, oldest in the highest bit, `tim
     unsigned count;
 } run;
 
-/* Everything known of one source. Section 14, "State per SRC". */
+/* The state of one source. Section 14, "State per SRC". */
 typedef struct source {
     unsigned id;
     bool synced, htm; /* htm: history has been seen */
@@ -38,14 +38,14 @@ typedef struct oracle {
     source *sources;
 } oracle;
 
-static void tell(oracle *o, const source *s, oracle_event event)
+static void report(oracle *o, const source *s, oracle_event event)
 {
     event.src = s->id;
     event.offset = o->message->offset;
     event.has_time = s->has_time;
     event.time = s->time;
     event.context = s->context;
-    o->options.tell(o->options.user, &event);
+    o->options.report(o->options.user, &event);
 }
 
 static void forget_pending(source *s)
@@ -64,7 +64,7 @@ static void forget_flow(source *s)
 static void lose(oracle *o, source *s, ntr_status reason)
 {
     if (s->synced)
-        tell(o, s, (oracle_event){.kind = ORACLE_LOST, .reason = reason, .known = true, .pc = s->pc, .pool = s->icnt});
+        report(o, s, (oracle_event){.kind = ORACLE_LOST, .reason = reason, .known = true, .pc = s->pc, .pool = s->icnt});
     s->synced = false;
     forget_flow(s);
 }
@@ -110,33 +110,33 @@ static void push(oracle *o, source *s, uint64_t address)
     if (o->params->implicit_return == NTR_RETURN_OFF)
         return;
     if (o->params->return_stack && s->depth == o->params->return_stack)
-        memmove(s->stack, s->stack + 1, --s->depth * sizeof *s->stack); /* the oldest goes */
+        memmove(s->stack, s->stack + 1, --s->depth * sizeof *s->stack); /* the oldest entry is removed */
     s->stack = grow(s->stack, s->depth, sizeof *s->stack);
     s->stack[s->depth++] = address;
 }
 
-/* Where a walk has got to. */
+/* The state of a walk. */
 typedef struct walk {
     uint64_t left;      /* halfwords */
-    bool last;          /* the instruction in hand is the last one */
+    bool last;          /* the current instruction is the last one */
     bool direct_branch; /* DirectBranch(Sync): the last instruction is a taken branch */
-    bool addressed;     /* the message tells where an uninferable jump at its end went */
+    bool addressed;     /* the message has the target of an uninferable jump at its end */
     bool guessed;       /* ended on a branch without outcome */
     bool branched;      /* ended on something a DirectBranch can end on */
     bool unknown;       /* ended on an uninferable jump: the next PC is not known from the walk */
-    uint64_t constant;  /* what the instruction before put ... */
+    uint64_t constant;  /* the value that the previous instruction wrote ... */
     int constant_rd;    /* ... into this register; -1: nothing */
 } walk;
 
 /* 1.0: without outcome a branch is not taken (OQ-9); other encoders always send it. */
 static ntr_status branch(oracle *o, source *s, walk *w, uint64_t target, uint64_t *next)
 {
-    bool told = s->run_at < s->run_count;
+    bool has_outcome = s->run_at < s->run_count;
     w->branched = w->last;
-    w->guessed = w->last && !told;
-    if (!told && s->htm && o->dialect->history_whole && !(w->last && w->addressed))
+    w->guessed = w->last && !has_outcome;
+    if (!has_outcome && s->htm && o->dialect->history_whole && !(w->last && w->addressed))
         return NTR_E_HIST_SHORT;
-    if (told ? take_outcome(s) : w->last && w->direct_branch)
+    if (has_outcome ? take_outcome(s) : w->last && w->direct_branch)
         *next = target;
     return NTR_OK;
 }
@@ -157,7 +157,7 @@ static ntr_status register_jump(oracle *o, walk *w, const ntr_insn *insn, const 
     bool sequential = o->params->sequential_jump && insn->flow != NTR_FLOW_TRAP_RETURN && insn->flow != NTR_FLOW_RETURN &&
                       insn->rs1 != 0 && w->constant_rd == insn->rs1;
     if (w->last && w->addressed)
-        w->unknown = true; /* ... but the message will tell */
+        w->unknown = true; /* ... but the message has it */
     else if (sequential)
         *next = (w->constant + (uint64_t)(int64_t)insn->immediate) & ~UINT64_C(1);
     else if (popped)
@@ -197,7 +197,7 @@ static ntr_status step(oracle *o, source *s, walk *w)
     else if (insn.flow != NTR_FLOW_LINEAR && insn.flow != NTR_FLOW_TRAP)
         status = register_jump(o, w, &insn, has_popped ? &popped : NULL, pops, &next);
     if (status != NTR_E_HIST_SHORT)
-        tell(o, s, (oracle_event){.kind = ORACLE_PC, .known = true, .pc = s->pc});
+        report(o, s, (oracle_event){.kind = ORACLE_PC, .known = true, .pc = s->pc});
     w->constant = insn.target;
     w->constant_rd = insn.sets_constant ? insn.rd : -1;
     s->pc = o->params->xlen == 32 ? (uint32_t)next : next;
@@ -220,13 +220,13 @@ static ntr_status walk_icnt(oracle *o, source *s, const oracle_message *m, walk 
     if (s->run_at < s->run_count) {
         if (m->has['h'] || m->has['H'])
             return NTR_E_HIST_LEFT;
-        tell(o, s, (oracle_event){.kind = ORACLE_NOTE, .reason = NTR_E_HIST_LEFT, .known = true, .pc = s->pc});
+        report(o, s, (oracle_event){.kind = ORACLE_NOTE, .reason = NTR_E_HIST_LEFT, .known = true, .pc = s->pc});
     }
     forget_pending(s);
     return NTR_OK;
 }
 
-/* The stream breaks off: what its last ResourceFull messages tell is all there is. */
+/* The stream ends: the last ResourceFull messages are the only source for the rest. */
 static void walk_rest(oracle *o, source *s)
 {
     walk w = {.constant_rd = -1};
@@ -256,7 +256,7 @@ static void on_branch(oracle *o, source *s, const oracle_message *m)
         return;
     }
     if (m->field['b'])
-        tell(o, s, (oracle_event){.kind = ORACLE_TRAP, .known = !w.unknown, .pc = s->pc, .code = (unsigned)m->field['b']});
+        report(o, s, (oracle_event){.kind = ORACLE_TRAP, .known = !w.unknown, .pc = s->pc, .code = (unsigned)m->field['b']});
     if (m->has['u'])
         s->pc = s->ref = full_address(o, s->ref ^ m->field['u']);
 }
@@ -271,14 +271,14 @@ static void on_sync(oracle *o, source *s, const oracle_message *m)
         if (status)
             lose(o, s, status);
         else if (btype)
-            tell(o, s, (oracle_event){.kind = ORACLE_TRAP, .known = !w.unknown, .pc = s->pc, .code = btype});
+            report(o, s, (oracle_event){.kind = ORACLE_TRAP, .known = !w.unknown, .pc = s->pc, .code = btype});
         else if (!w.unknown && !w.guessed && s->pc != address && sync != 1 && sync != 9)
-            tell(o, s, (oracle_event){.kind = ORACLE_NOTE, .reason = NTR_E_ADDRESS_MISMATCH, .known = true, .pc = s->pc});
+            report(o, s, (oracle_event){.kind = ORACLE_NOTE, .reason = NTR_E_ADDRESS_MISMATCH, .known = true, .pc = s->pc});
     }
     forget_flow(s);
     s->synced = true;
     s->pc = s->ref = address;
-    tell(o, s, (oracle_event){.kind = ORACLE_SYNC, .known = true, .pc = address, .code = (unsigned)m->field['s']});
+    report(o, s, (oracle_event){.kind = ORACLE_SYNC, .known = true, .pc = address, .code = (unsigned)m->field['s']});
 }
 
 static void on_resource_full(oracle *o, source *s, const oracle_message *m)
@@ -322,7 +322,7 @@ static void on_stop(oracle *o, source *s, const oracle_message *m)
             w.unknown = true;
         }
     }
-    tell(o, s, (oracle_event){.kind = ORACLE_STOP, .known = !w.unknown, .pc = s->pc, .code = (unsigned)m->field['v']});
+    report(o, s, (oracle_event){.kind = ORACLE_STOP, .known = !w.unknown, .pc = s->pc, .code = (unsigned)m->field['v']});
     s->synced = false;
     forget_flow(s);
 }
@@ -339,7 +339,7 @@ static void on_ownership(oracle *o, source *s, const oracle_message *m)
         s->context.hcontext = process >> 5;
         s->context.has_hcontext = true;
     }
-    tell(o, s, (oracle_event){.kind = ORACLE_CONTEXT, .code = process & 3u});
+    report(o, s, (oracle_event){.kind = ORACLE_CONTEXT, .code = process & 3u});
 }
 
 /* In-circuit trace moves the address reference (dialects, section 2.3). */
@@ -378,7 +378,7 @@ static void on_message(oracle *o, source *s, const oracle_message *m)
     switch (m->tcode) {
     case 2: on_ownership(o, s, m); break;
     case 8:
-        tell(o, s, (oracle_event){.kind = ORACLE_OVERFLOW, .code = (unsigned)m->field['E']});
+        report(o, s, (oracle_event){.kind = ORACLE_OVERFLOW, .code = (unsigned)m->field['E']});
         lose(o, s, NTR_E_OVERFLOW);
         break;
     case 33: on_stop(o, s, m); break;
@@ -415,7 +415,7 @@ void oracle_decode(const oracle_options *options, ntr_bytes stream)
     while (oracle_parse(o.params, stream, &at, &m)) {
         if (!m.defect)
             on_message(&o, &o.sources[m.src], &m);
-        else /* no telling whose message it was, nor how many */
+        else /* the source and the number of lost messages are unknown */
             for (size_t i = 0; i < count; i++) {
                 if (m.defect == NTR_E_TRUNCATED)
                     walk_rest(&o, &o.sources[i]);

@@ -1,7 +1,7 @@
 /* Oracle: a second N-Trace decoder, for tests only.
  *
  * Written straight from N-Trace 1.0 sections 2 to 7 and 14 and from nothing else: it shares no code with
- * src/wire, src/message and src/decoder, has no cache and tells every program counter one at a time. Slow and
+ * src/wire, src/message and src/decoder, has no cache and reports every program counter one at a time. Slow and
  * simple on purpose; what the library's decoder says must be what this one says. */
 #ifndef NTRACE_TESTS_ORACLE_H
 #define NTRACE_TESTS_ORACLE_H
@@ -28,16 +28,16 @@ typedef struct oracle_event {
     bool known; /* `pc` is */
     uint64_t pc;
     bool has_time;
-    uint64_t time;   /* after the message that told it */
+    uint64_t time;   /* after the message that caused it */
     uint64_t offset; /* of that message */
     ntr_context context;
-    uint64_t pool; /* LOST: halfwords that ResourceFull had told and that nothing can be made of now */
+    uint64_t pool; /* LOST: halfwords that ResourceFull reported and that are unusable now */
 } oracle_event;
 
 typedef struct oracle_options {
     const ntr_params *params;
     const ntr_program *program;
-    void (*tell)(void *user, const oracle_event *event);
+    void (*report)(void *user, const oracle_event *event);
     void *user;
 } oracle_options;
 

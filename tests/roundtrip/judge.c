@@ -16,10 +16,10 @@ static verdict bad(const char *format, ...)
     return v;
 }
 
-/* ---- against the truth ------------------------------------------------------------------------------ */
+/* ---- compared with the truth ------------------------------------------------------------------------------ */
 
 typedef struct court {
-    const transcript *told;
+    const transcript *reported;
     const gen_truth *truth;
     const ntr_encoder_config *config;
     unsigned src;
@@ -35,7 +35,7 @@ typedef struct court {
 
 static bool object(court *c, size_t i, const char *what)
 {
-    const oracle_event *e = i < c->told->events ? &c->told->event[i] : NULL;
+    const oracle_event *e = i < c->reported->events ? &c->reported->event[i] : NULL;
     const truth_item *t = c->at < c->truth->items ? &c->truth->item[c->at] : NULL;
     char heard[120] = "the end", expected[120] = "the end";
     if (e)
@@ -54,7 +54,7 @@ static const truth_item *next_item(const court *c)
     return c->at < c->truth->items ? &c->truth->item[c->at] : &end;
 }
 
-/* The reason that SYNC has when several are due (OQ-25). */
+/* The value of SYNC when several reasons are due (OQ-25). */
 static unsigned first_reason(uint32_t codes)
 {
     static const unsigned char priority[] = {7, 3, 1, 9, 5, 6, 0, 4, 2};
@@ -64,21 +64,21 @@ static unsigned first_reason(uint32_t codes)
     return 2;
 }
 
-/* What a reader of this stream can know of a context. */
-static bool context_is(const court *c, size_t index, const ntr_context *told)
+/* The context as far as the stream contains it. */
+static bool context_is(const court *c, size_t index, const ntr_context *reported)
 {
     const truth_context *t = &c->truth->context[index];
-    return t->prv == told->prv && t->v == told->v && t->scontext == told->scontext &&
-           (t->hcontext == told->hcontext || c->config->ownership != NTR_OWNERSHIP_HCONTEXT);
+    return t->prv == reported->prv && t->v == reported->v && t->scontext == reported->scontext &&
+           (t->hcontext == reported->hcontext || c->config->ownership != NTR_OWNERSHIP_HCONTEXT);
 }
 
-/* Ownership comes as soon as the context has changed, but instructions are told by the next message that
- * counts them: the latest context that may have been told before the instructions of event `i`'s message. */
+/* Ownership comes as soon as the context has changed, but instructions are reported by the next message that
+ * counts them: the latest context that may be reported before the instructions of event `i`'s message. */
 static uint32_t latest_context(const court *c, size_t i)
 {
-    const oracle_event *event = c->told->event;
+    const oracle_event *event = c->reported->event;
     size_t k = c->at, left = 1;
-    for (size_t n = i + 1; n < c->told->events && event[n].offset == event[i].offset; n++)
+    for (size_t n = i + 1; n < c->reported->events && event[n].offset == event[i].offset; n++)
         left += event[n].kind == ORACLE_PC;
     for (; k < c->truth->items && left > 0; k++)
         left -= c->truth->item[k].kind == TRUTH_PC;
@@ -89,7 +89,7 @@ static uint32_t latest_context(const court *c, size_t i)
 
 static bool context_fits(court *c, size_t i, uint32_t now)
 {
-    const oracle_event *e = &c->told->event[i];
+    const oracle_event *e = &c->reported->event[i];
     if (c->config->ownership == NTR_OWNERSHIP_OFF)
         return true;
     if (e->offset != c->message || c->fresh) {
@@ -133,7 +133,7 @@ static bool sync_allowed(const court *c, unsigned code)
 
 static bool on_sync(court *c, size_t i)
 {
-    const oracle_event *e = &c->told->event[i];
+    const oracle_event *e = &c->reported->event[i];
     const truth_item *t = next_item(c);
     bool due = t->kind == TRUTH_SYNC || t->kind == TRUTH_START;
     if (due && t->pc == e->pc) {
@@ -152,7 +152,7 @@ static bool on_sync(court *c, size_t i)
     return t->pc == e->pc || object(c, i, "sync to the wrong place");
 }
 
-/* Is what comes next the end of a window at an address that nobody told, maybe after a trap? */
+/* Whether the next item is the end of a window at an unknown address, possibly after a trap. */
 static bool stop_is_vague(const court *c)
 {
     const truth_item *t = next_item(c);
@@ -162,13 +162,13 @@ static bool stop_is_vague(const court *c)
 
 static bool on_stop(court *c, size_t i)
 {
-    const oracle_event *e = &c->told->event[i];
+    const oracle_event *e = &c->reported->event[i];
     if (!c->open && c->config->announce)
         return true;
     if (next_item(c)->kind == TRUTH_SYNC)
-        c->at++; /* asked for too late */
+        c->at++; /* requested too late */
     if (next_item(c)->kind == TRUTH_TRAP && stop_is_vague(c))
-        c->at++; /* a trap whose handler nobody knows */
+        c->at++; /* a trap with an unknown handler */
     const truth_item *t = next_item(c);
     if (t->kind != TRUTH_STOP || !(t->codes >> e->code & 1) || (!t->unsure && (!e->known || e->pc != t->pc)))
         return object(c, i, "wrong stop");
@@ -181,12 +181,12 @@ static bool on_stop(court *c, size_t i)
 
 static bool on_trap(court *c, size_t i)
 {
-    const oracle_event *e = &c->told->event[i];
+    const oracle_event *e = &c->reported->event[i];
     const truth_item *t = next_item(c);
     bool fits = c->config->btype_detail ? e->code >= 2 && t->codes >> (e->code - 1) & 1 : e->code == 1;
     if (t->kind != TRUTH_TRAP || !fits || (!t->unsure && (!e->known || e->pc != t->pc)))
         return object(c, i, "wrong trap");
-    bool repeats = c->config->repeat_branch || c->config->repeated_history; /* told with the time of the first one */
+    bool repeats = c->config->repeat_branch || c->config->repeated_history; /* reported with the time of the first one */
     if (e->has_time && !repeats && c->config->ts_messages & NTR_TS_BRANCH && !time_fits(c, e))
         return object(c, i, "wrong time");
     c->at++;
@@ -195,7 +195,7 @@ static bool on_trap(court *c, size_t i)
 
 static bool on_pc(court *c, size_t i)
 {
-    const oracle_event *e = &c->told->event[i];
+    const oracle_event *e = &c->reported->event[i];
     const truth_item *t = next_item(c);
     if (t->kind != TRUTH_PC || t->pc != e->pc)
         return object(c, i, "wrong instruction");
@@ -209,8 +209,8 @@ static bool on_pc(court *c, size_t i)
 /* Judge events from `*i` on, up to the next loss or the end. */
 static bool judge_segment(court *c, size_t *i)
 {
-    for (; *i < c->told->events; ++*i) {
-        const oracle_event *e = &c->told->event[*i];
+    for (; *i < c->reported->events; ++*i) {
+        const oracle_event *e = &c->reported->event[*i];
         bool good = true;
         if (e->src != c->src)
             continue;
@@ -223,7 +223,7 @@ static bool judge_segment(court *c, size_t *i)
             good = c->config->ownership != NTR_OWNERSHIP_OFF || object(c, *i, "Ownership nobody asked for");
             break;
         case ORACLE_OVERFLOW: return true;
-        case ORACLE_LOST: /* the last message of a window may end on a jump whose target nobody knows */
+        case ORACLE_LOST: /* the last message of a window may end on a jump with an unknown target */
             good = (e->reason == NTR_E_NO_ADDRESS && stop_is_vague(c)) || object(c, *i, ntr_status_text(e->reason));
             break;
         case ORACLE_NOTE: good = object(c, *i, ntr_status_text(e->reason)); break;
@@ -231,10 +231,10 @@ static bool judge_segment(court *c, size_t *i)
         if (!good)
             return false;
     }
-    return c->at == c->truth->items || object(c, *i, "not everything was told");
+    return c->at == c->truth->items || object(c, *i, "execution is missing");
 }
 
-/* Could tracing have gone on with this sync before item `k` of the truth? */
+/* Whether tracing may continue with this sync before item `k` of the truth. */
 static bool may_resume(const court *c, size_t k, const oracle_event *e)
 {
     const truth_item *t = &c->truth->item[k];
@@ -249,16 +249,16 @@ static bool may_resume(const court *c, size_t k, const oracle_event *e)
 static bool resume(court *c, size_t *i)
 {
     size_t from = c->at;
-    for (++*i; *i < c->told->events; ++*i) {
-        const oracle_event *e = &c->told->event[*i];
+    for (++*i; *i < c->reported->events; ++*i) {
+        const oracle_event *e = &c->reported->event[*i];
         if (e->src == c->src && e->kind == ORACLE_SYNC)
             break;
         if (e->src == c->src && e->kind == ORACLE_LOST)
             c->halfwords += e->pool;
         if (e->src == c->src && (e->kind == ORACLE_PC || e->kind == ORACLE_TRAP || e->kind == ORACLE_NOTE))
-            return object(c, *i, "told without sync");
+            return object(c, *i, "execution without sync");
     }
-    if (*i == c->told->events) {
+    if (*i == c->reported->events) {
         c->at = c->truth->items;
         return true;
     }
@@ -266,7 +266,7 @@ static bool resume(court *c, size_t *i)
     verdict best = {.good = false};
     uint64_t halfwords = c->halfwords;
     for (size_t k = from; k < c->truth->items; k++)
-        if (may_resume(c, k, &c->told->event[sync])) {
+        if (may_resume(c, k, &c->reported->event[sync])) {
             size_t end = *i;
             c->at = c->truth->item[k].kind == TRUTH_START || c->truth->item[k].kind == TRUTH_SYNC ? k + 1 : k;
             c->open = true;
@@ -288,22 +288,22 @@ static bool resume(court *c, size_t *i)
     return false;
 }
 
-verdict judge_truth(const transcript *told, unsigned src, const gen_truth *truth, const ntr_encoder_config *config,
+verdict judge_truth(const transcript *reported, unsigned src, const gen_truth *truth, const ntr_encoder_config *config,
                     bool eager)
 {
-    court c = {.told = told, .truth = truth, .config = config, .src = src, .fresh = true, .eager = eager};
+    court c = {.reported = reported, .truth = truth, .config = config, .src = src, .fresh = true, .eager = eager};
     size_t i = 0;
-    if (told->wrong[0])
-        return bad("%s", told->wrong);
+    if (reported->wrong[0])
+        return bad("%s", reported->wrong);
     bool good = judge_segment(&c, &i);
-    while (good && i < told->events)
+    while (good && i < reported->events)
         good = resume(&c, &i);
     if (!good)
         return c.verdict;
     return (verdict){.good = true, .halfwords = c.halfwords};
 }
 
-/* ---- one against the other -------------------------------------------------------------------------- */
+/* ---- both decoders compared -------------------------------------------------------------------------- */
 
 static const oracle_event *next_of(const transcript *t, unsigned src, bool contexts, size_t *i)
 {
@@ -319,7 +319,7 @@ static const oracle_event *next_of(const transcript *t, unsigned src, bool conte
 
 static bool equal(const oracle_event *a, const oracle_event *b)
 {
-    bool doubtful = a->kind == ORACLE_STOP && !b->known; /* after a loss a decoder need not believe in its clock */
+    bool doubtful = a->kind == ORACLE_STOP && !b->known; /* after a loss a decoder may treat its clock as unknown */
     if (a->kind != b->kind)
         return false;
     if (a->kind == ORACLE_PC) /* a decoder may walk history before the message that ends it */
@@ -339,7 +339,7 @@ static verdict same(const transcript *oracle, const transcript *decoder, unsigne
     size_t i = 0, k = 0;
     for (;;) {
         const oracle_event *a = next_of(oracle, src, contexts, &i), *b = next_of(decoder, src, contexts, &k);
-        while (a && a->kind == ORACLE_OVERFLOW && b && b->kind == ORACLE_PC) /* it may make something of a lost message's pool */
+        while (a && a->kind == ORACLE_OVERFLOW && b && b->kind == ORACLE_PC) /* it may use the pool of a lost message */
             b = next_of(decoder, src, contexts, &k);
         if (!a && !b)
             return (verdict){.good = true};

@@ -1,23 +1,23 @@
-/* Holds what was told against the truth, and one decoder against the other. */
+/* Compares transcripts with the truth, and one decoder with the other. */
 #ifndef NTRACE_TESTS_JUDGE_H
 #define NTRACE_TESTS_JUDGE_H
 
 #include "gen/truth.h"
-#include "told.h"
+#include "transcript.h"
 #include <ntrace/encoder.h>
 
 typedef struct verdict {
     bool good;
     char why[300];
-    uint64_t halfwords; /* of the truth that was told, also those that ResourceFull told in vain before a loss */
+    uint64_t halfwords; /* of the truth that are in the reported, also those that ResourceFull reported before a loss and that are unusable */
 } verdict;
 
-/* `told` of source `src` against what was executed, as an encoder with this configuration has to report it.
- * `eager`: instructions may be told in pieces, as counts and histories come in. */
-verdict judge_truth(const transcript *told, unsigned src, const gen_truth *truth, const ntr_encoder_config *config,
+/* Compares the transcript of source `src` with the execution that an encoder with this configuration must report.
+ * `eager`: instructions may be reported in parts, as counts and histories arrive. */
+verdict judge_truth(const transcript *reported, unsigned src, const gen_truth *truth, const ntr_encoder_config *config,
                     bool eager);
 
-/* Both decoders tell the same. */
+/* Both decoders report the same. */
 verdict judge_same(const transcript *oracle, const transcript *decoder, unsigned src);
 
 #endif

@@ -96,7 +96,7 @@ static verdict compare(window *all, window *part)
         v.good = same(expected, found);
     } while (v.good && expected);
     if (!v.good)
-        snprintf(v.why, sizeof v.why, "from unit %d %" PRIu64 ": message %" PRIu64 " tells event %d, expected %" PRIu64 " and %d",
+        snprintf(v.why, sizeof v.why, "from unit %d %" PRIu64 ": message %" PRIu64 " has event %d, expected %" PRIu64 " and %d",
                  (int)part->from.unit, part->from.value, found ? found->message : 0, found ? found->kind : -1,
                  expected ? expected->message : 0, expected ? expected->kind : -1);
     return v;

@@ -1,4 +1,4 @@
-/* Decoding from the middle of a stream, by an index, tells what decoding all of it tells there. */
+/* Decoding from the middle of a stream by an index gives the same events as decoding the whole stream. */
 #ifndef NTRACE_TESTS_MIDDLE_H
 #define NTRACE_TESTS_MIDDLE_H
 

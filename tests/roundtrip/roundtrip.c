@@ -1,9 +1,9 @@
 /* roundtrip [-s SEED] [-n COUNT] [-l INSTRUCTIONS] [-f FILE] [-o NAME] [-v]: random programs through the encoder and
- * back through two decoders; both must tell what was executed.
+ * back through two decoders; both must report the execution.
  *
- *   -s SEED   first seed (1)              -l COUNT  instructions in every run (as the seed likes)
+ *   -s SEED   first seed (1)              -l COUNT  instructions in every run (chosen by the seed)
  *   -n COUNT  how many seeds (1)          -f FILE   seeds that once failed, one a line, before the others
- *   -v        print one run: settings, ingress, what was told
+ *   -v        print one run: settings, ingress, transcript
  *   -o NAME   write its stream to NAME.nex and its code to NAME-ADDRESS.bin
  *
  * Speaks TAP, 100 seeds a test. A failing seed prints the command that repeats it. */
@@ -92,17 +92,17 @@ static void write_all(const char *name, const setup *s, const setup_stream *stre
 }
 
 /* The counting decode must come to the same totals as the events. */
-static verdict judge_counts(const setup *s, const transcript *told, ntr_bytes stream, prng *random)
+static verdict judge_counts(const setup *s, const transcript *reported, ntr_bytes stream, prng *random)
 {
     ntr_counts counts;
     uint64_t instructions = 0;
     verdict v = {.good = false};
-    for (size_t i = 0; i < told->events; i++)
-        instructions += told->event[i].kind == ORACLE_PC;
-    if (!told_counts(&s->params, s->program, stream, random, &counts))
+    for (size_t i = 0; i < reported->events; i++)
+        instructions += reported->event[i].kind == ORACLE_PC;
+    if (!transcript_counts(&s->params, s->program, stream, random, &counts))
         snprintf(v.why, sizeof v.why, "the counting decode fails");
     else if (counts.instructions != instructions)
-        snprintf(v.why, sizeof v.why, "counted %" PRIu64 " instructions, told %" PRIu64, counts.instructions, instructions);
+        snprintf(v.why, sizeof v.why, "counted %" PRIu64 " instructions, reported %" PRIu64, counts.instructions, instructions);
     else
         v.good = true;
     return v;
@@ -113,7 +113,7 @@ typedef struct inspection {
     verdict verdict;
 } inspection;
 
-/* Encoders that were told to leave CDF 0 do so. */
+/* Encoders with the option empty_cdf_0 send CDF 0. */
 static bool is_wanted(const inspection *i, const ntr_finding *f)
 {
     return strcmp(f->rule->id, "cdf-htm") == 0 && i->config->empty_cdf_0;
@@ -130,7 +130,7 @@ static void find_fault(void *user, const ntr_finding *f)
              f->rule->about);
 }
 
-/* The stream breaks no rule of the specification. */
+/* The stream violates no rule of the specification. */
 static verdict judge_rules(const setup *s, ntr_bytes stream)
 {
     inspection i = {.config = &s->hart[0].config, .verdict.good = true};
@@ -142,7 +142,7 @@ static verdict judge_rules(const setup *s, ntr_bytes stream)
     return i.verdict;
 }
 
-/* Counting tells the same spans as events, and many threads tell what one tells, of the stream and of a damaged copy. */
+/* Counting gives the spans of the events, and many threads give the events of one, for the stream and a damaged copy. */
 static verdict judge_ways(const setup *s, ntr_bytes stream, prng *random)
 {
     const ntr_decoder_config config = {.size = sizeof config, .params = s->params, .program = s->program};
@@ -170,7 +170,7 @@ static verdict judge_ways(const setup *s, ntr_bytes stream, prng *random)
     return v;
 }
 
-/* The library classifies instructions as the generator meant them. */
+/* The library classifies instructions as the generator does. */
 static verdict judge_image(const setup *s)
 {
     verdict v = {.good = true};
@@ -187,12 +187,12 @@ static verdict judge_image(const setup *s)
     return v;
 }
 
-/* What the encoder says it lost is what is missing. */
-static verdict judge_loss(const setup_stream *stream, const gen_truth *truth, uint64_t told)
+/* The loss that the encoder reports is the execution that is missing. */
+static verdict judge_loss(const setup_stream *stream, const gen_truth *truth, uint64_t reported)
 {
-    verdict v = {.good = stream->status.lost_halfwords == truth->halfwords - told};
-    snprintf(v.why, sizeof v.why, "%" PRIu64 " halfwords executed, %" PRIu64 " told, but %" PRIu64 " counted as lost",
-             truth->halfwords, told, stream->status.lost_halfwords);
+    verdict v = {.good = stream->status.lost_halfwords == truth->halfwords - reported};
+    snprintf(v.why, sizeof v.why, "%" PRIu64 " halfwords executed, %" PRIu64 " reported, but %" PRIu64 " counted as lost",
+             truth->halfwords, reported, stream->status.lost_halfwords);
     return v;
 }
 
@@ -244,8 +244,8 @@ static bool run_seed(const options *o, uint64_t seed, tally *totals)
         totals->bytes += all->size;
         if (o->output)
             write_all(o->output, s, all);
-        oracle = told_by_oracle(&s->params, s->program, stream);
-        decoder = told_by_decoder(&s->params, s->program, stream, &s->random);
+        oracle = transcript_by_oracle(&s->params, s->program, stream);
+        decoder = transcript_by_decoder(&s->params, s->program, stream, &s->random);
         v = judge_all(s, streams, stream, oracle, decoder, &s->random);
         if (o->verbose) {
             print_told(oracle, "oracle");
@@ -255,8 +255,8 @@ static bool run_seed(const options *o, uint64_t seed, tally *totals)
     }
     if (!v.good)
         printf("# seed %" PRIu64 ": %s\n# repeat with: roundtrip -s %" PRIu64 " -v\n", seed, v.why, seed);
-    told_free(oracle);
-    told_free(decoder);
+    transcript_free(oracle);
+    transcript_free(decoder);
     setup_stream_free(all);
     for (unsigned i = 0; i < s->harts; i++)
         setup_stream_free(streams[i]);

@@ -109,7 +109,7 @@ static gen_port_options choose_port(prng *r, const ntr_encoder_config *c, unsign
     return o;
 }
 
-/* The settings that a reader has to know are the same for all harts. */
+/* Stream parameters are the same for all harts. */
 static void choose_config(prng *r, ntr_encoder_config *c, bool steady)
 {
     ntr_encoder_config_init(c);

@@ -1,4 +1,4 @@
-/* Everything one random run needs, from one number. */
+/* The settings of one random run, derived from one number. */
 #ifndef NTRACE_TESTS_SETUP_H
 #define NTRACE_TESTS_SETUP_H
 
@@ -15,30 +15,30 @@ typedef struct setup_hart {
 } setup_hart;
 
 typedef struct setup {
-    prng random; /* for what comes after: feeding, merging */
+    prng random; /* for feeding and merging */
     gen_graph *graph;
     ntr_program *program;
     unsigned harts;
     setup_hart hart[SETUP_HARTS_MAX];
-    ntr_params params;   /* what a reader has to know */
+    ntr_params params;   /* stream parameters */
 } setup;
 
 typedef struct setup_wish {
-    unsigned instructions; /* retired by each hart; 0: as the seed likes */
-    prng_tape *tape;       /* decides before the seed does; may be NULL */
+    unsigned instructions; /* retired by each hart; 0: chosen by the seed */
+    prng_tape *tape;       /* decides until it is used up, then the seed; may be NULL */
     bool steady;           /* one hart, nothing lost in the encoder, syncs every few hundred messages at the most */
 } setup_wish;
 
 setup *setup_new(uint64_t seed, const setup_wish *wish);
 void setup_free(setup *setup);
 
-/* Bytes that a hart's encoder makes of its run, and where its messages start. */
+/* The bytes of a hart's encoder, and where its messages start. */
 typedef struct setup_stream {
     uint8_t *bytes;
     size_t size, room;
     size_t *message; /* start of each */
     size_t messages;
-    char wrong[200]; /* why the encoder did not do it; "" otherwise */
+    char wrong[200]; /* why the encoder failed; "" otherwise */
     ntr_encoder_status status; /* at the end */
 } setup_stream;
 

@@ -50,7 +50,7 @@ static ntr_status take_message(void *user, const uint8_t *bytes, size_t size)
     return NTR_OK;
 }
 
-/* The external filter lets pass what the record says. */
+/* The external filter passes the blocks that the record marks. */
 static unsigned qualify(void *user, const ntr_ingress *block)
 {
     (void)block;

@@ -16,7 +16,7 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
     return hash ^ hash >> 29;
 }
 
-/* A number for all that a decode tells, times included. */
+/* A hash of all events of a decoding, including times. */
 static uint64_t decode(const setup *s, const ntr_params *params, const setup_stream *stream) {
     static ntr_event events[512];
     ntr_decoder_config config = {.size = sizeof config, .params = *params, .program = s->program};
@@ -38,7 +38,7 @@ static uint64_t decode(const setup *s, const ntr_params *params, const setup_str
     return hash;
 }
 
-/* Whether a sure choice contradicts what the encoder was told. */
+/* Whether a sure choice contradicts the configuration of the encoder. */
 static bool sure_and_wrong(const ntr_inference *got, const ntr_params *want, ntr_parameter p) {
     if (got->choices[p].confidence != NTR_CONFIDENCE_SURE) return false;
     switch (p) {

@@ -1,9 +1,9 @@
-/* list_pcs [options] TRACE ELF[@BIAS][,SCONTEXT]...: every program counter that a trace tells, one a line; gaps and notes to
+/* list_pcs [options] TRACE ELF[@BIAS][,SCONTEXT]...: every program counter of a trace, one on each line; gaps and notes to
  * standard error. A tool for the corpus tests: it goes through the library alone.
  *
  *   -d DIALECT  -s SRC_BITS  -r IMPLICIT_RETURN  -i SOURCE (this one only)
  *   -b N (events a read)  -c (totals only)  -e (all events to standard error)  -q (no program counters)
- *   -t (addresses of in-circuit trace too)  -v (fail when counting, or many threads, tell otherwise) */
+ *   -t (addresses of in-circuit trace too)  -v (fail when counting, or many threads, differ) */
 #include "parallels.h"
 
 #include <ntrace/ntrace.h>
@@ -113,7 +113,7 @@ static bool add_image(ntr_program *program, char *file) {
 }
 
 /* Whether this event is trouble. */
-static bool tell(const options *o, ntr_instructions *instructions, const ntr_event *e) {
+static bool report(const options *o, ntr_instructions *instructions, const ntr_event *e) {
     if (o->events) print_event(e);
     switch (e->kind) {
     case NTR_EVENT_SPAN:
@@ -139,7 +139,7 @@ static ntr_status list(const options *o, ntr_decoder *decoder, const ntr_program
         size_t count;
         status = ntr_decoder_read(decoder, events, o->capacity, &count);
         for (size_t i = 0; i < count; i++) {
-            *trouble |= tell(o, instructions, &events[i]);
+            *trouble |= report(o, instructions, &events[i]);
             totals_add(totals, &events[i], o->config.params.dialect);
         }
     } while (status == NTR_OK);

@@ -1,4 +1,4 @@
-/* Whether many threads tell what one tells: the same events, the same totals, the same spans as often. */
+/* Whether many threads give the result of one: the same events, totals, and spans with their counts. */
 #ifndef NTR_TEST_PARALLELS_H
 #define NTR_TEST_PARALLELS_H
 
@@ -78,9 +78,9 @@ static inline const char *parallels_differ(const ntr_decoder_config *config, ntr
     many.status = parallels_run(&setting, in, NULL, stats);
     if (one.status == NTR_E_LIMIT) goto end;
     if (one.status != many.status) what = "many threads end with another status than one";
-    else if (one.count != many.count) what = "many threads tell another number of events than one";
+    else if (one.count != many.count) what = "many threads give another number of events than one";
     for (size_t i = 0; i < one.count && !what; i++)
-        if (!parallels_same_event(&one.events[i], &many.events[i])) what = "many threads tell other events than one";
+        if (!parallels_same_event(&one.events[i], &many.events[i])) what = "many threads give other events than one";
     if (what || one.status < 0) goto end;
 
     ntr_parallel_stats unused;

@@ -1,4 +1,4 @@
-/* Whether counting tells what events tell: the same totals, the same spans as often, each source in each context. */
+/* Whether counting agrees with events: the same totals, and spans with their counts, for each source and context. */
 #ifndef NTR_TEST_TALLIES_H
 #define NTR_TEST_TALLIES_H
 
@@ -9,7 +9,7 @@
 
 #include "totals.h"
 
-/* A damaged count can stand for more than anybody wants to hear of: NTR_E_LIMIT. */
+/* A damaged count can stand for more than this limit: NTR_E_LIMIT. */
 enum { TALLIES_EVENTS_MAX = 1 << 20 };
 
 static inline ntr_status tallies_by_events(const ntr_decoder_config *config, ntr_bytes in, ntr_tally *tally,
@@ -17,15 +17,15 @@ static inline ntr_status tallies_by_events(const ntr_decoder_config *config, ntr
     ntr_event events[256];
     ntr_decoder *d = ntr_decoder_new(config, NULL);
     ntr_status status = NTR_OK;
-    size_t told = 0;
+    size_t total = 0;
     ntr_decoder_feed(d, in.data, in.size, true);
     while (status == NTR_OK) {
         size_t count = 0;
         status = ntr_decoder_read(d, events, 256, &count);
         ntr_tally_feed(tally, events, count);
         for (size_t i = 0; i < count; i++) totals_add(totals, &events[i], config->params.dialect);
-        told += count;
-        if (told > TALLIES_EVENTS_MAX && status == NTR_OK) status = NTR_E_LIMIT;
+        total += count;
+        if (total > TALLIES_EVENTS_MAX && status == NTR_OK) status = NTR_E_LIMIT;
     }
     ntr_decoder_free(d);
     return status;
@@ -98,17 +98,17 @@ static inline ntr_status tallies_ignore(void *user, const ntr_event *event, uint
     return NTR_OK;
 }
 
-static inline ntr_status tallies_count(const ntr_decoder_config *config, ntr_bytes in, ntr_count_callback *told,
+static inline ntr_status tallies_count(const ntr_decoder_config *config, ntr_bytes in, ntr_count_callback *callback,
                                        ntr_counts *counts) {
     ntr_decoder *d = ntr_decoder_new(config, NULL);
-    if (told) ntr_decoder_set_count_callback(d, told, NULL);
+    if (callback) ntr_decoder_set_count_callback(d, callback, NULL);
     ntr_decoder_feed(d, in.data, in.size, true);
     ntr_status status = ntr_decoder_count(d, counts);
     ntr_decoder_free(d);
     return status;
 }
 
-/* What came before is known, and not walked again unless somebody wants to be told: the same totals in both ways. */
+/* Message memos are used only without a count callback: the totals must be the same with and without it. */
 static inline bool tallies_repeat(const ntr_decoder_config *config, ntr_bytes in) {
     enum { TIMES = 4 };
     uint8_t *many = malloc(TIMES * in.size + 1);
@@ -131,7 +131,7 @@ static inline const char *tallies_differ(const ntr_decoder_config *config, ntr_b
     if (one == NTR_E_LIMIT) what = NULL;
     else if (one != other) what = "counting ends with another status than events";
     else if (one == NTR_END && memcmp(&totals, &counts, sizeof counts)) what = "counting has other totals than events";
-    else if (one == NTR_END && !tallies_equal(events, counting)) what = "counting tells other spans than events";
+    else if (one == NTR_END && !tallies_equal(events, counting)) what = "counting gives other spans than events";
     else if (!tallies_repeat(config, in)) what = "counting what is known has other totals";
     ntr_tally_free(events);
     ntr_tally_free(counting);

@@ -6,7 +6,7 @@ const unsigned char gen_itype[] = {
     [GEN_TRAP_RETURN] = 3, [GEN_ECALL] = 1, [GEN_EBREAK] = 1, [GEN_SET] = 0, [GEN_SCONTEXT] = 0, [GEN_HCONTEXT] = 0,
 };
 
-/* Straight code: a0..a5 only, so that nobody's jump register changes. */
+/* Straight code: a0..a5 only, so that no jump register changes. */
 static const uint32_t plain_words[] = {
     0x00150513, /* addi a0, a0, 1 */
     0x00b50533, /* add a0, a0, a1 */

@@ -1,4 +1,4 @@
-/* RISC-V machine code for random programs, and what the generator itself knows of each instruction.
+/* RISC-V machine code for random programs, with the generator's own description of each instruction.
  *
  * Nothing here comes from src/isa: the classes are those of N-Trace 1.0 section 1, given by the writer of
  * the instruction and not read back from its bits. */

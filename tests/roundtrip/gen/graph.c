@@ -269,31 +269,31 @@ static void give_way(draft *set)
 }
 
 /* Widen what does not reach, until everything does. */
-static bool settle(builder *b, sketch *s)
+static bool arrange(builder *b, sketch *s)
 {
-    bool settled = true;
+    bool arranged = true;
     for (int i = 0; i < s->count; i++) {
         draft *d = &s->draft[i];
         gen_code code = code_of(b, s, i);
         if (gen_code_fits(&code))
             continue;
-        settled = false;
+        arranged = false;
         if (d->compressed)
             d->compressed = false;
         else
             give_way(d); /* everything else reaches */
     }
-    return settled;
+    return arranged;
 }
 
 static void lay_out(builder *b)
 {
     gen_graph *g = b->graph;
     uint64_t mask = g->options.xlen == 32 ? UINT32_MAX : UINT64_MAX;
-    bool settled = false;
+    bool arranged = false;
     prng gaps = prng_fork(b->random);
-    while (!settled) {
-        prng gap = gaps; /* the same gaps every time, or it would not settle */
+    while (!arranged) {
+        prng gap = gaps; /* the same gaps every time, or it would not arrange */
         for (unsigned r = 0; r < g->regions; r++) {
             uint64_t at = g->region[r].base;
             for (unsigned f = 0; f < g->options.functions; f++)
@@ -305,9 +305,9 @@ static void lay_out(builder *b)
                 }
             g->region[r].size = at - g->region[r].base;
         }
-        settled = true;
+        arranged = true;
         for (unsigned f = 0; f < g->options.functions; f++)
-            settled &= settle(b, &b->sketch[f]);
+            arranged &= arrange(b, &b->sketch[f]);
     }
 }
 

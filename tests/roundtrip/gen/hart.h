@@ -6,9 +6,9 @@
 #include "graph.h"
 
 typedef struct gen_hart_options {
-    bool wrong_returns;    /* now and then a return goes elsewhere */
-    unsigned compare_bits; /* ... but never to a place that these low bits (from bit 1 on) do not tell apart */
-    bool supervisor, hypervisor; /* privilege levels there are besides M */
+    bool wrong_returns;    /* sometimes a return goes elsewhere */
+    unsigned compare_bits; /* ... but only to an address that differs in these low bits (from bit 1 on) */
+    bool supervisor, hypervisor; /* privilege levels besides M */
 } gen_hart_options;
 
 typedef struct gen_trap_frame {

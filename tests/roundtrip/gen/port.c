@@ -14,7 +14,7 @@ typedef struct port {
     bool tracing;      /* as software last set it */
     uint8_t priv;      /* of this cycle */
     uint64_t scontext, hcontext;
-    uint64_t told_scontext, told_hcontext; /* last given with a block */
+    uint64_t reported_scontext, reported_hcontext; /* last given with a block */
     gen_op open;       /* block being filled; count 0: none */
 } port;
 
@@ -81,11 +81,11 @@ static void emit(port *p, gen_op op)
     if (chance(p, p->options->notifies) && b->iretire)
         b->trigger |= NTR_TRIGGER_NOTIFY;
     if (b->iretire || b->itype) {
-        bool changed = p->told_scontext != p->scontext || p->told_hcontext != p->hcontext;
+        bool changed = p->reported_scontext != p->scontext || p->reported_hcontext != p->hcontext;
         b->ctype = changed ? NTR_CTYPE_IMPRECISE : NTR_CTYPE_UNREPORTED;
         p->switched = false;
-        p->told_scontext = p->scontext;
-        p->told_hcontext = p->hcontext;
+        p->reported_scontext = p->scontext;
+        p->reported_hcontext = p->hcontext;
     }
     op.kind = GEN_OP_BLOCK;
     op.qualified = p->qualified;

@@ -1,5 +1,5 @@
 /* The hart's trace ingress port: groups what was executed into blocks and cycles, lets events happen, and
- * keeps the record of it all. The record is the truth that decoders are held against. */
+ * keeps the record of it all. The record is the truth with which decoders are compared. */
 #ifndef NTRACE_TESTS_PORT_H
 #define NTRACE_TESTS_PORT_H
 
@@ -9,8 +9,8 @@
 typedef struct gen_port_options {
     unsigned itype_width;  /* 3 or 4 */
     bool all_jumps;        /* a 3-bit port reports direct jumps as taken branches */
-    unsigned retires;      /* at most so many instructions ... */
-    unsigned blocks;       /* ... and blocks a cycle */
+    unsigned retires;      /* maximum of instructions ... */
+    unsigned blocks;       /* ... and of blocks in a cycle */
     unsigned instructions; /* length of the run */
     /* Chances in a thousand, for each instruction or cycle. */
     unsigned exceptions, interrupts, no_iaddr;
@@ -22,7 +22,7 @@ typedef enum gen_op_kind {
     GEN_OP_BLOCK,    /* a block is pushed */
     GEN_OP_TRACING,  /* software sets trTeInstTracing to `value` */
     GEN_OP_TRIGGER,  /* external trigger: `value` = NTR_TRIGGER_* */
-    GEN_OP_SYNC,     /* a sync with reason `value` is asked for */
+    GEN_OP_SYNC,     /* a sync with reason `value` is requested */
     GEN_OP_TICK,     /* `value` cycles without ingress */
 } gen_op_kind;
 

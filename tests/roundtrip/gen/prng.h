@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Answers that are given: a fuzzer's input decides until it is used up. */
+/* Given decisions: the input of a fuzzer decides until it is used up. */
 typedef struct prng_tape {
     const uint8_t *bytes;
     size_t size, at;
@@ -17,7 +17,7 @@ typedef struct prng {
     prng_tape *tape; /* NULL: none */
 } prng;
 
-/* Two bytes of the tape, in every part of the number: whatever is asked, they decide it. */
+/* Two bytes of the tape, repeated in every part of the number, so that they decide any question. */
 static inline uint64_t prng_given(prng_tape *tape)
 {
     const uint8_t *b = tape->bytes + tape->at;
@@ -36,7 +36,7 @@ static inline uint64_t prng_next(prng *p)
     return z ^ (z >> 31);
 }
 
-/* A generator of its own for each purpose, so that a new question in one does not change the others. */
+/* A generator of its own for each purpose, so that a new decision in one does not change the others. */
 static inline prng prng_fork(prng *p)
 {
     return (prng){prng_next(p), p->tape};

@@ -83,7 +83,7 @@ static void retire_block(builder *b, const gen_op *op)
     }
 }
 
-/* A trap on a handler whose address nobody told is one with the trap that led there. */
+/* A trap on a handler with an unknown address is merged with the trap that led there. */
 static void trap(builder *b, const gen_op *op, bool known)
 {
     truth_item *last = &b->t->item[b->t->items - 1];

@@ -1,4 +1,4 @@
-/* What a decoder must tell of a run: from the port's record and the settings of the trace encoder that
+/* The execution that a decoder must report for a run: from the port's record and the settings of the trace encoder that
  * decide when it traces. Written from the port's and the protocol's rules (ingress port section 6; N-Trace
  * 1.0 sections 8 and 9), not from an encoder. */
 #ifndef NTRACE_TESTS_TRUTH_H

@@ -174,12 +174,12 @@ static void runs_are_blocks(void **state) {
 
 enum { ROUND = 600, ROUNDS = 20 };
 
-typedef struct told_way {
+typedef struct known_way {
     uint8_t message[8];
     unsigned size;
     size_t blocks;
     uint64_t halfwords;
-} told_way;
+} known_way;
 
 static bool is_register_jump(const block *b) {
     switch (b->itype) {
@@ -196,9 +196,9 @@ static void make_rounds(block *blocks, unsigned seed) {
 }
 
 /* Pushes the blocks from `at` on up to behind a register jump, and learns what that came to. */
-static size_t push_way(ntr_encoder *encoder, const block *blocks, bool htm, bool calls, told_way *way) {
+static size_t push_way(ntr_encoder *encoder, const block *blocks, bool htm, bool calls, known_way *way) {
     size_t n = 0;
-    *way = (told_way){0};
+    *way = (known_way){0};
     do n += push_run(encoder, blocks + n, BLOCKS - n, BLOCKS, htm, calls);
     while (!is_register_jump(&blocks[n - 1]));
     for (size_t i = 0; i < n; i++) way->halfwords += blocks[i].halfwords;
@@ -208,12 +208,12 @@ static size_t push_way(ntr_encoder *encoder, const block *blocks, bool htm, bool
 }
 
 /* Writes ways again, as many as are known and allowed, and tells of them at once. Returns how many blocks that were. */
-static size_t repeat_ways(ntr_encoder *encoder, stream *out, const block *blocks, const told_way *ways, size_t at) {
+static size_t repeat_ways(ntr_encoder *encoder, stream *out, const block *blocks, const known_way *ways, size_t at) {
     uint64_t most = ntr_enc_repeatable(encoder, blocks[at].start);
     ntr_enc_repeats sum = {0};
     size_t from = at;
     while (sum.runs < most && at < ROUND * ROUNDS && ways[at % ROUND].size) {
-        const told_way *way = &ways[at % ROUND];
+        const known_way *way = &ways[at % ROUND];
         put(out, way->message, way->size);
         at += way->blocks;
         sum.runs++;
@@ -241,7 +241,7 @@ static void runs_that_come_again(void **state) {
                  {{"timestamps", "on"}, false}};
     static stream one, other;
     static block blocks[BLOCKS];
-    static told_way ways[ROUND];
+    static known_way ways[ROUND];
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         const char *option = cases[c].options[0] ? cases[c].options[0] : "";
         bool htm = strcmp(option, "mode") != 0, calls = strcmp(option, "implicit-return") == 0;

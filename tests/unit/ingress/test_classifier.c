@@ -151,7 +151,7 @@ static void environment_calls_do_not_retire(void **state) {
     rig_close(&r);
 }
 
-static void told_traps(void **state) {
+static void reported_traps(void **state) {
     (void)state;
     rig r;
     rig_open(&r, NULL);
@@ -385,7 +385,7 @@ int main(void) {
         TEST(three_bit_itype),
         TEST(traps_by_discontinuity),
         TEST(environment_calls_do_not_retire),
-        TEST(told_traps),
+        TEST(reported_traps),
         TEST(short_blocks_and_cuts),
         TEST(no_image),
         TEST(many_blocks),

@@ -1,4 +1,4 @@
-#include "told.h"
+#include "transcript.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static transcript *new_told(void)
     return t;
 }
 
-void told_free(transcript *t)
+void transcript_free(transcript *t)
 {
     if (t) {
         free(t->event);
@@ -34,7 +34,7 @@ static void hear(void *user, const oracle_event *event)
     add(user, event);
 }
 
-transcript *told_by_oracle(const ntr_params *params, const ntr_program *program, ntr_bytes stream)
+transcript *transcript_by_oracle(const ntr_params *params, const ntr_program *program, ntr_bytes stream)
 {
     transcript *t = new_told();
     oracle_decode(&(oracle_options){params, program, hear, t}, stream);
@@ -91,7 +91,7 @@ static void hear_event(transcript *t, const ntr_program *program, const ntr_even
     case NTR_EVENT_CONTEXT:
     case NTR_EVENT_GAP:
     case NTR_EVENT_NOTE: break;
-    default: return; /* data, vendor messages: not of the flow */
+    default: return; /* data, vendor messages: not part of the flow */
     }
     add(t, &out);
 }
@@ -111,7 +111,7 @@ static bool start(feeder *f, const ntr_params *params, const ntr_program *progra
     return f->decoder != NULL;
 }
 
-/* The next piece: often small, now and then all the rest. */
+/* The next span: often small, sometimes all the rest. */
 static ntr_status feed(feeder *f)
 {
     size_t left = f->stream.size - f->at, size = prng_below(f->random, 40) ? prng_range(f->random, 0, 300) : left;
@@ -123,7 +123,7 @@ static ntr_status feed(feeder *f)
     return ntr_decoder_feed(f->decoder, data, size, f->done);
 }
 
-transcript *told_by_decoder(const ntr_params *params, const ntr_program *program, ntr_bytes stream, prng *random)
+transcript *transcript_by_decoder(const ntr_params *params, const ntr_program *program, ntr_bytes stream, prng *random)
 {
     transcript *t = new_told();
     ntr_event events[256];
@@ -140,7 +140,7 @@ transcript *told_by_decoder(const ntr_params *params, const ntr_program *program
         status = ntr_decoder_read(f.decoder, events, prng_range(random, 1, 256), &count);
         for (size_t i = 0; i < count; i++)
             hear_event(t, program, &events[i]);
-        t->endless = t->events > TOLD_MAX;
+        t->endless = t->events > TRANSCRIPT_MAX;
     }
     if (status != NTR_END && !t->endless)
         snprintf(t->wrong, sizeof t->wrong, "decoder ends with %s", ntr_status_name(status));
@@ -148,7 +148,7 @@ transcript *told_by_decoder(const ntr_params *params, const ntr_program *program
     return t;
 }
 
-bool told_counts(const ntr_params *params, const ntr_program *program, ntr_bytes stream, prng *random, ntr_counts *counts)
+bool transcript_counts(const ntr_params *params, const ntr_program *program, ntr_bytes stream, prng *random, ntr_counts *counts)
 {
     feeder f;
     memset(counts, 0, sizeof *counts);
