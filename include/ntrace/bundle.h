@@ -3,7 +3,7 @@
  *   capture.json     parameters of the stream, and where it comes from (docs/bundle.md)
  *   trace.nex[.zst]  the stream, plain or compressed with zstd
  *   images/          copies of the ELF files, and code bytes that no ELF file has
- *   index            where decoding can begin; made when it is first needed
+ *   index            points where decoding can begin; made when it is first used
  *
  * The parts are plain files: other tools can use the stream and the images without the bundle.
  *
@@ -45,7 +45,7 @@ typedef struct ntr_bundle_image {
     uint8_t kind;              /* ntr_bundle_kind */
     const char *file;          /* inside the bundle: "images/hello" */
     const char *build_id;      /* hexadecimal digits; NULL: not known */
-    uint64_t offset, length;   /* raw: this part of the file; length 0: up to its end */
+    uint64_t offset, length;   /* raw: part of the file in bytes; length 0: up to its end */
     ntr_image_options options; /* bias, contexts, validity, name */
 } ntr_bundle_image;
 
@@ -55,13 +55,14 @@ typedef struct ntr_bundle_source {
     const char *name; /* NULL: none */
 } ntr_bundle_source;
 
-/* Something that happened and is missing in the stream. */
+/* Execution or messages that are missing in the stream. */
 typedef struct ntr_bundle_loss {
     uint64_t position; /* offset in the stream; 0 also when it is not known */
     const char *what;  /* one line of text */
 } ntr_bundle_loss;
 
-/* The content of capture.json. Strings and arrays of the struct that ntr_bundle_capture returns belong to the bundle. */
+/* The content of capture.json. Strings and arrays of the struct that ntr_bundle_capture returns belong to the
+ * bundle. */
 typedef struct ntr_capture {
     size_t size; /* sizeof(ntr_capture) */
     const char *stream; /* file inside the bundle: "trace.nex" */
@@ -69,13 +70,13 @@ typedef struct ntr_capture {
     const char *mode;   /* "btm" or "htm"; NULL: not known */
 
     const char *tool;   /* what wrote the bundle: "ntrace 0.1.0" */
-    const char *target; /* what executed: "qemu-riscv64 7.2.22" */
+    const char *target; /* what executed the program: "qemu-riscv64 7.2.22" */
     const char *date;   /* ISO 8601, UTC */
     const char *const *command; /* program and arguments */
     size_t command_count;
     uint64_t status;    /* exit status of the program, as a shell reports it */
 
-    const char *tick;          /* what a tick of TSTAMP is: "instruction", "nanosecond", "cycle"; NULL: no time */
+    const char *tick;          /* unit of TSTAMP: "instruction", "nanosecond", "cycle"; NULL: no time */
     uint64_t ticks_per_second; /* 0: not known, or ticks are not a measure of time */
 
     const ntr_bundle_source *sources;
@@ -90,49 +91,50 @@ NTR_DEFINE_CONFIG_INIT(ntr_capture)
 
 typedef struct ntr_bundle ntr_bundle;
 
-/* NULL when out of memory. `allocator` is copied; it may be NULL. */
+/* Creates an object for one bundle. `allocator` is copied and may be NULL. Returns NULL when there is no memory. */
 NTR_API ntr_bundle *ntr_bundle_new(const ntr_allocator *allocator);
 
-/* A bundle that was begun with ntr_bundle_create and not finished is removed from the disk. */
+/* Frees the object; NULL is allowed. A bundle that ntr_bundle_create began and ntr_bundle_finish did not complete is
+ * removed from the disk. */
 NTR_API void ntr_bundle_free(ntr_bundle *bundle);
 
-/* One sentence about the last failure: "x.ntrace/capture.json: images[2].address: expected ...". */
+/* Returns one sentence about the last error, or "": "x.ntrace/capture.json: images[2].address: expected ...". */
 NTR_API const char *ntr_bundle_error(const ntr_bundle *bundle);
 
-/* Whether `path` is a folder with a file capture.json. */
+/* Returns true if `path` is a folder with a file capture.json. */
 NTR_API bool ntr_bundle_seen(const char *path);
 
 /* ---- reading ------------------------------------------------------------------------------------ */
 
-/* Read and check capture.json. Errors: NTR_E_IO, NTR_E_FORMAT (not JSON, a key missing, unknown or out of its
- * limits, a file name that leads out of the folder), NTR_E_UNSUPPORTED (another version), NTR_E_LIMIT, NTR_E_MEMORY. */
+/* Reads and checks capture.json. Errors: NTR_E_IO, NTR_E_FORMAT (not JSON; a key is missing, unknown or outside its
+ * limits; a file name leads out of the folder), NTR_E_UNSUPPORTED (another version), NTR_E_LIMIT, NTR_E_MEMORY. */
 NTR_API ntr_status ntr_bundle_open(ntr_bundle *bundle, const char *folder);
 
-/* The content of capture.json; lives as long as the bundle. */
+/* Returns the content of capture.json, valid as long as the bundle is open. */
 NTR_API const ntr_capture *ntr_bundle_capture(const ntr_bundle *bundle);
 
-/* Path of the stream's file; NULL before ntr_bundle_open. */
+/* Returns the path of the file of the stream, or NULL before ntr_bundle_open. */
 NTR_API const char *ntr_bundle_stream_path(const ntr_bundle *bundle);
 
-/* Open the stream for reading; any number of times. The reader, to be freed with ntr_stream_reader_free, may outlive
- * the bundle. Errors: NTR_E_STATE (no bundle is open), NTR_E_IO, NTR_E_MEMORY, NTR_E_UNSUPPORTED (a compressed stream,
- * and the library was built without zstd). */
+/* Opens the stream for reading; any number of times. The caller frees the reader with ntr_stream_reader_free; it may
+ * outlive the bundle. Errors: NTR_E_STATE (no bundle is open), NTR_E_IO, NTR_E_MEMORY, NTR_E_UNSUPPORTED (a
+ * compressed stream, and the library was built without zstd). */
 NTR_API ntr_status ntr_bundle_stream_open(ntr_bundle *bundle, ntr_stream_reader **reader);
 
-/* Add every image, in order, to `program`. Errors: as ntr_program_add_elf and ntr_program_add_raw; NTR_E_FORMAT
- * also when a file is not inside the bundle or is shorter than capture.json says. NTR_E_IO: a file cannot be read; all
- * others were added. */
+/* Adds all images to `program`, in order. Errors: those of ntr_program_add_elf and ntr_program_add_raw; NTR_E_FORMAT
+ * also when a file is outside the bundle or shorter than capture.json says; NTR_E_IO when a file cannot be read (the
+ * other images are added). */
 NTR_API ntr_status ntr_bundle_load(ntr_bundle *bundle, ntr_program *program);
 
 /* ---- decoding a part ---------------------------------------------------------------------------- */
 
 typedef struct ntr_bundle_index_config {
     size_t size;              /* sizeof(ntr_bundle_index_config) */
-    const ntr_params *params; /* of the decoder that will use the index; NULL: those of capture.json */
+    const ntr_params *params; /* of the decoder that uses the index; NULL: those of capture.json */
     bool read_only;           /* do not write the file `index` */
 
-    /* Called for each span of the stream while the index is made: `done` of `whole` bytes of the file were read. False:
-     * stop. NULL: never stop. */
+    /* Called for each span of the stream while the index is made, when `done` of `whole` bytes of the file have been
+     * read. Returns false to stop. NULL: never stop. */
     bool (*proceed)(void *user, uint64_t done, uint64_t whole);
     void *user; /* passed to `proceed` */
 } ntr_bundle_index_config;
@@ -143,35 +145,36 @@ static inline void ntr_bundle_index_config_init(ntr_bundle_index_config *config)
     config->size = sizeof *config;
 }
 
-/* The index of the stream (index.h), to be freed with ntr_index_free before the bundle. It comes from the file `index`;
- * where that is missing, damaged or older than the stream or capture.json, the stream is read, and the file is written
- * if that is possible. `config` may be NULL. NTR_END: `proceed` asked to stop. Errors: those of ntr_bundle_stream_open
- * and ntr_stream_reader_next; NTR_E_INVALID (`params` read the messages of the stream in another way than capture.json
- * says), NTR_E_LIMIT. */
+/* Returns the index of the stream (index.h) in *index. The caller frees it with ntr_index_free before the bundle.
+ * The index is read from the file `index`. If that is missing, damaged or older than the stream or capture.json, the
+ * stream is read and the file is written, if possible. `config` may be NULL. Returns NTR_END if `proceed` returned
+ * false. Errors: those of ntr_bundle_stream_open and ntr_stream_reader_next; NTR_E_INVALID (`params` and
+ * capture.json differ in how messages are read), NTR_E_LIMIT. */
 NTR_API ntr_status ntr_bundle_index(ntr_bundle *bundle, const ntr_bundle_index_config *config, ntr_index **index);
 
-/* Have `decoder` and `stream`, both new, begin at the last points before `place` (ntr_index_find; `source`: NULL, or the
- * only source that is decoded). What is decoded from `place` on is the same as from the start of the stream, except
- * for a gap that begins before the points and reaches over them. NTR_END: both begin at the start, because there is
- * nothing that could be left out. Errors: NTR_E_MEMORY, NTR_E_INVALID. */
+/* Lets `decoder` and `stream`, which must be new, begin at the last points before `place` (ntr_index_find).
+ * `source`: NULL, or the only source that is decoded. Events from `place` on are the same as when decoding from the
+ * start, except for a gap that begins before the points and ends after them. Returns NTR_END if no part of the
+ * stream can be skipped: both then begin at the start. Errors: NTR_E_MEMORY, NTR_E_INVALID. */
 NTR_API ntr_status ntr_bundle_begin(ntr_index *index, ntr_unit unit, uint64_t place, const uint16_t *source,
                                     ntr_stream_reader *stream, ntr_decoder *decoder);
 
 /* ---- writing ------------------------------------------------------------------------------------ */
 
-/* Begin a bundle that will be `folder`. Until ntr_bundle_finish it lives under a temporary name beside it.
- * Errors: NTR_E_IO, NTR_E_INVALID (`folder` exists and is no bundle), NTR_E_MEMORY. */
+/* Begins to write the bundle `folder`. Until ntr_bundle_finish it has a temporary name in the same parent folder.
+ * Errors: NTR_E_IO, NTR_E_INVALID (`folder` exists and is not a bundle), NTR_E_MEMORY. */
 NTR_API ntr_status ntr_bundle_create(ntr_bundle *bundle, const char *folder);
 
-/* The folder while it is written; its images/ exists. NULL before ntr_bundle_create. */
+/* Returns the temporary folder of the bundle that is being written, in which images/ exists; NULL before
+ * ntr_bundle_create. */
 NTR_API const char *ntr_bundle_folder(const ntr_bundle *bundle);
 
-/* Copy a file to images/; `image` gets `file` (a name not used yet in this bundle; lives as long as the bundle)
- * and, from ELF files, `build_id`. Errors: NTR_E_IO, NTR_E_MEMORY. */
+/* Copies a file to images/ under a new name, and sets `file` of *image and, for ELF files, `build_id`. The bundle
+ * owns both strings. Errors: NTR_E_IO, NTR_E_MEMORY. */
 NTR_API ntr_status ntr_bundle_copy(ntr_bundle *bundle, const char *path, ntr_bundle_image *image);
 
-/* Write capture.json and give the folder its name; a bundle of that name is replaced. What `capture` says is
- * checked as ntr_bundle_open would. Errors: NTR_E_IO, NTR_E_INVALID, NTR_E_MEMORY. */
+/* Writes capture.json and renames the folder to its final name; a bundle with that name is replaced. *capture is
+ * checked as ntr_bundle_open does. Errors: NTR_E_IO, NTR_E_INVALID, NTR_E_MEMORY. */
 NTR_API ntr_status ntr_bundle_finish(ntr_bundle *bundle, const ntr_capture *capture);
 
 #ifdef __cplusplus

@@ -19,9 +19,9 @@
  *   if (status != NTR_OK) puts(ntr_capture_error(session));
  *   ntr_capture_free(session);
  *
- * One session is used by one thread. The library installs no signal handlers: a caller that is to outlive an interrupt from
- * the terminal installs its own, and can pass signals on to ntr_capture_process. Files larger than a limit of the caller
- * (RLIMIT_FSIZE) raise SIGXFSZ, as any write does. */
+ * One session is used by one thread. The library installs no signal handlers. A caller that must survive an
+ * interrupt from the terminal installs a handler, and can send signals to ntr_capture_process. A file larger than
+ * RLIMIT_FSIZE raises SIGXFSZ, as any write does. */
 #ifndef NTRACE_CAPTURE_H
 #define NTRACE_CAPTURE_H
 
@@ -37,23 +37,24 @@
 extern "C" {
 #endif
 
-/* Where dynamic programs find their libraries when `sysroot` is NULL and this folder exists: Debian's cross packages. */
+/* Folder of the shared libraries of dynamic programs if `sysroot` is NULL and the folder exists: that of Debian's cross
+ * packages. */
 #define NTR_CAPTURE_SYSROOT "/usr/riscv64-linux-gnu"
 
-/* Everything that is pointed to must stay as it is until ntr_capture_free. */
+/* All pointers must stay valid, and the data unchanged, until ntr_capture_free. */
 typedef struct ntr_capture_config {
     size_t size;                       /* sizeof(ntr_capture_config) */
     const ntr_allocator *allocator;
     const char *const *command;        /* path of the program, its arguments, NULL */
     const char *bundle;                /* folder to write; a bundle of that name is replaced */
-    bool compress;                     /* the stream with zstd */
-    const char *tool;                  /* who captures, for capture.json: "ntrace 0.1.0"; may be NULL */
+    bool compress;                     /* compress the stream with zstd */
+    const char *tool;                  /* name of the capturing tool for capture.json: "ntrace 0.1.0"; may be NULL */
 
-    const ntr_encoder_config *encoder; /* of every hart, but for params.xlen, src_id, sink and allocator; NULL: defaults
+    const ntr_encoder_config *encoder; /* of every hart, except params.xlen, src_id, sink and allocator; NULL: defaults
                                         * with 8 bits of SRC. Not used with a topology */
     ntr_bytes topology;                /* JSON: the trace system to model (docs/system.md); empty: none */
     const char *topology_name;         /* for error messages: the name of its file; may be NULL */
-    const char *sink;                  /* name of the sink whose content is the stream; NULL: all sinks */
+    const char *sink;                  /* name of the sink that holds the stream; NULL: all sinks */
 
     const char *plugin;                /* path of the capture plugin, ntrace-qemu.so */
     const char *qemu;                  /* NULL: qemu-riscv64 or qemu-riscv32, found in PATH */
@@ -68,41 +69,41 @@ NTR_DEFINE_CONFIG_INIT(ntr_capture_config)
 
 typedef struct ntr_capture_session ntr_capture_session;
 
-/* `config` is copied. NULL when out of memory, or when `config` has no size. */
+/* Creates a session. `config` is copied. Returns NULL when there is no memory or `config` has no size. */
 NTR_API ntr_capture_session *ntr_capture_new(const ntr_capture_config *config);
 
-/* A program that still runs is killed; a bundle that is not finished is removed. NULL is allowed. */
+/* Frees the session; NULL is allowed. A program that still executes is killed; an incomplete bundle is removed. */
 NTR_API void ntr_capture_free(ntr_capture_session *session);
 
-/* One line about the last failure; "" when there was none. */
+/* Returns one line about the last error, or "". The session owns the text. */
 NTR_API const char *ntr_capture_error(const ntr_capture_session *session);
 
-/* Check the program, create the bundle and start the program. The program inherits the environment, standard input and
- * output of the caller. Errors: NTR_E_FORMAT (no RISC-V ELF program), NTR_E_INVALID (configuration or topology),
- * NTR_E_UNSUPPORTED (compression, without zstd), NTR_E_STATE (started before), NTR_E_IO, NTR_E_MEMORY, those of
- * ntr_bundle_create and ntr_system_new. */
+/* Checks the program, creates the bundle and starts the program. The program inherits the environment, standard
+ * input and output of the caller. Errors: NTR_E_FORMAT (no RISC-V ELF program), NTR_E_INVALID (configuration or
+ * topology), NTR_E_UNSUPPORTED (compression, without zstd), NTR_E_STATE (started before), NTR_E_IO, NTR_E_MEMORY,
+ * those of ntr_bundle_create and ntr_system_new. */
 NTR_API ntr_status ntr_capture_start(ntr_capture_session *session);
 
-/* Process number of QEMU, which is that of the program; 0 before ntr_capture_start and after ntr_capture_finish. In between
- * it is valid even when the program has ended. */
+/* Returns the process number of QEMU, which executes the program; 0 before ntr_capture_start and after
+ * ntr_capture_finish. It stays valid after the end of the program. */
 NTR_API int ntr_capture_process(const ntr_capture_session *session);
 
-/* Encode what was executed since the last call; waits a fraction of a millisecond when there is nothing. NTR_NEED_MORE:
- * the program runs, call again. NTR_OK: it has ended, call ntr_capture_finish. The program waits when its trace is not
- * taken for some time. */
+/* Encodes what the program executed since the last call; waits a fraction of a millisecond if there is nothing.
+ * Returns NTR_NEED_MORE while the program executes (call again), or NTR_OK when it has ended (call
+ * ntr_capture_finish). The program is stopped while the memory for its trace is full. */
 NTR_API ntr_status ntr_capture_step(ntr_capture_session *session);
 
-/* The program has ended: encode the rest and complete the bundle. Errors: NTR_E_STATE (it has not ended), NTR_E_FORMAT
- * (QEMU ended without the plugin), those of the encoder, the modelled system and ntr_bundle_finish, NTR_E_IO,
- * NTR_E_MEMORY. */
+/* Encodes the rest and completes the bundle after the end of the program. Errors: NTR_E_STATE (it has not ended),
+ * NTR_E_FORMAT (QEMU ended without the plugin), those of the encoder, the modelled system and ntr_bundle_finish,
+ * NTR_E_IO, NTR_E_MEMORY. */
 NTR_API ntr_status ntr_capture_finish(ntr_capture_session *session);
 
-/* Exit status of the program as a shell reports it, 128 + N when signal N killed it. Valid once ntr_capture_step has
- * returned NTR_OK. */
+/* Returns the exit status of the program as a shell reports it, 128 + N if signal N killed it. Valid after
+ * ntr_capture_step has returned NTR_OK. */
 NTR_API int ntr_capture_exit_status(const ntr_capture_session *session);
 
-/* What was executed but is missing in the stream, one line each, as in capture.json; NULL past the last. Valid after
- * ntr_capture_finish, also when it failed. */
+/* Returns a line about execution that is missing in the stream, as in capture.json, or NULL past the last. Valid after
+ * ntr_capture_finish, also if it failed. */
 NTR_API const char *ntr_capture_loss(const ntr_capture_session *session, size_t index);
 
 #ifdef __cplusplus

@@ -38,8 +38,8 @@ char *ntr_bundle_text(const ntr_bundle *bundle, const char *text);
 /* Release everything that was read, and remove a bundle that is not finished. */
 void ntr_bundle_clear(ntr_bundle *bundle);
 
-/* Whether a name in capture.json stays inside the bundle: relative, no "..", no empty part. ntr_bundle_resolve checks
- * symbolic links. */
+/* Returns true if a name in capture.json stays inside the bundle: relative, no "..", no empty part.
+ * ntr_bundle_resolve checks symbolic links. */
 bool ntr_bundle_name_is_safe(const char *file);
 
 /* The path (a new string) of a file of the bundle. Errors: NTR_E_FORMAT (the name, or a symbolic link, leads out of the

@@ -1,5 +1,5 @@
-/* Names and files of a bundle. A name in capture.json that leads out of the bundle's folder is refused, because a bundle
- * may come from anybody. */
+/* Names and files of a bundle. Bundles are untrusted input: a name in capture.json that leads out of the folder of
+ * the bundle is refused. */
 #include "bundle/bundle.h"
 
 #include <limits.h>

@@ -1,9 +1,9 @@
 /* The index of a bundle's stream: read from the file `index`, or made from the messages and stored there.
  *
- * The file is a cache. It is used only while it is certain to describe the stream as it is now: it must be no older
+ * The file is a cache. It is used only if it describes the present stream: it must be no older
  * than the stream and capture.json, and its header must name the size of the stream's file. In every other case it is
- * made again and replaced by a rename, so that a reader never sees a part of it. That it cannot be stored, in a folder
- * without write permission, is no error. */
+ * made again and replaced by a rename, so that a reader never sees a part of it. A failure to store it (a folder
+ * without write permission) is not an error. */
 #include "bundle/bundle.h"
 #include "base/config.h"
 #include "bundle/index_text.h"
@@ -21,7 +21,7 @@
 
 #define INDEX_FILE "index"
 
-/* Whether messages read with `params` are those that capture.json describes. */
+/* Returns true if messages read with `params` are those that capture.json describes. */
 static bool reads_the_same(const ntr_params *params, const ntr_params *described) {
     const uint32_t unknown = described->xlen ? 0 : 1u << NTR_PARAMETER_XLEN; /* known from the images */
 

@@ -148,7 +148,7 @@ ntr_status ntr_index_text_read(ntr_bytes text, uint64_t size, ntr_index *index) 
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
-/* " 0x12" or " -"; `text` has room for 24 characters. */
+/* " 0x12" or " -"; `text` holds 24 characters. */
 static const char *optional(char *text, bool known, uint64_t value) {
     if (known)
         snprintf(text, 24, "0x%" PRIx64, value);

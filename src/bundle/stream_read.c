@@ -1,8 +1,8 @@
 /* Reading of a stream that may be compressed (<ntrace/stream_reader.h>).
  *
- * Plain bytes are read into `buffer` and given out from there. Compressed bytes are read into `buffer`, and the zstd
- * reader gives out what they expand to. Either way the first bytes are read by ntr_stream_reader_start, which has to
- * see them to know which it is; `held` counts them until they are given out. */
+ * Plain bytes are read into `buffer` and returned from there. Compressed bytes are read into `buffer` and expanded by
+ * the zstd reader. In both cases ntr_stream_reader_start reads the first bytes to detect compression; `held` counts
+ * them until they are used. */
 #include <ntrace/stream_reader.h>
 
 #include "base/allocator.h"
@@ -26,7 +26,7 @@ struct ntr_stream_reader {
     size_t held;   /* bytes in `buffer` that were read and not used yet */
     bool started;  /* compression was detected */
     bool ended;    /* the file has no more bytes */
-    bool stopped;  /* `read` asked to stop */
+    bool stopped;  /* `read` returned NTR_END */
     uint64_t read; /* bytes read from the file; after a seek, its position */
     uint64_t skip; /* bytes of the stream that are still to be dropped */
     uint64_t next; /* plain: offset of the next byte to give out */
@@ -86,7 +86,7 @@ static ntr_status fail_read(ntr_stream_reader *reader, ntr_status status) {
     return status;
 }
 
-/* Read once, behind the bytes that are held. */
+/* Reads once, after the bytes that are held. */
 static ntr_status read_more(ntr_stream_reader *reader, size_t room) {
     size_t got = 0;
     ntr_status status = reader->config.read(reader->config.user, reader->buffer + reader->held, room, &got);

@@ -28,8 +28,8 @@ ntr_status ntr_bundle_writer_open(struct ntr_bundle_writer *writer, const char *
  * when the writer is closed. */
 ntr_status ntr_bundle_writer_put(void *user, const uint8_t *bytes, size_t size);
 
-/* Room for `size` bytes (less than the buffer has), to be filled in place. ntr_bundle_writer_advance says how many
- * bytes there are. */
+/* Returns space for `size` bytes (less than the buffer has), to be filled in place. ntr_bundle_writer_advance says
+ * how many bytes there are. */
 uint8_t *ntr_bundle_writer_room(struct ntr_bundle_writer *writer, size_t size);
 void ntr_bundle_writer_advance(struct ntr_bundle_writer *writer, size_t size);
 

@@ -56,7 +56,7 @@ ntr_status ntr_bundle_create(ntr_bundle *bundle, const char *folder) {
 
 /* ---- copies ------------------------------------------------------------------------------------- */
 
-/* Take over a string, which lives until ntr_bundle_clear. */
+/* Takes ownership of a string, which lives until ntr_bundle_clear. */
 static ntr_status keep(ntr_bundle *bundle, char *text) {
     if (text && ntr_reserve(bundle->allocator, (void **)&bundle->names, &bundle->name_capacity, bundle->name_count + 1,
                             sizeof *bundle->names) == 0) {

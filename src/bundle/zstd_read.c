@@ -7,11 +7,11 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-/* 128 MiB, the largest window of `zstd` without --ultra and --long. A frame that asks for more is refused. */
+/* 128 MiB, the largest window of `zstd` without --ultra and --long. A frame with a larger window is refused. */
 #define WINDOW_LOG_MAX 27
 
-/* zstd can make 32,000 bytes out of one. Output beyond FREE_SIZE that is more than RATIO_MAX times as long as the input
- * is not a trace but an attack on the memory or the disk of whoever reads it. */
+/* zstd can expand one byte to 32,000 bytes. Output beyond FREE_SIZE and more than RATIO_MAX times as long as the
+ * input is refused, as it would exhaust the memory or disk of the reader. */
 #define FREE_SIZE (UINT64_C(1) << 30)
 #define RATIO_MAX 1000
 
@@ -100,7 +100,7 @@ ntr_status ntr_zstd_reader_next(struct ntr_zstd_reader *z, ntr_bytes *span) {
     *span = (ntr_bytes){z->buffer, out.pos};
     z->produced += out.pos;
     if (good) return check_ratio(z);
-    return out.pos ? NTR_OK : fail(z); /* the bytes before the damage first */
+    return out.pos ? NTR_OK : fail(z); /* bytes before the damage are returned first */
 }
 
 ntr_status ntr_zstd_reader_finish(struct ntr_zstd_reader *z) {

@@ -62,8 +62,8 @@ static bool is_known(const struct ntr_capture_harts *harts, uint32_t number) {
     return number < harts->block_capacity && harts->links[number].halfwords;
 }
 
-/* Follow a path (message_cache.h) to behind its register jump, and let the cache learn it. Returns false when the path
- * is not known as far; *words is then the first word that is not. */
+/* Follows a path (message_cache.h) past its register jump and stores it in the cache. Returns false when the chain
+ * does not know all of the path; *words is then the first unknown word. */
 static bool follow_path(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const uint32_t **words,
                         const uint32_t *end) {
     const uint32_t *from = *words;

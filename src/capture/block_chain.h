@@ -9,7 +9,7 @@
  * cleared; hart.c learns them again.
  *
  * Example: a loop of the blocks 4 (branch to 6), 5, 6 (jump to 4) makes the words 4 5 6 4 6 4 5 6. After one round, the
- * links are 4: next {5, 6}; 5: next {6}; 6: next {4}. The word 6 behind 4 equals next[1] of block 4: the branch was
+ * links are 4: next {5, 6}; 5: next {6}; 6: next {4}. The word 6 after 4 equals next[1] of block 4: the branch was
  * taken, HIST gets a 1, and I-CNT grows by the size of block 4. */
 #ifndef NTR_CAPTURE_BLOCK_CHAIN_H
 #define NTR_CAPTURE_BLOCK_CHAIN_H

@@ -157,8 +157,8 @@ int ntr_capture_process(const ntr_capture_session *session) {
 /* ---- while the program runs ---------------------------------------------------------------------------------------
  */
 
-/* While whole batches come, words behind them are left alone: reading what is being written moves cache lines between
- * both processors. */
+/* While complete batches arrive, later words are not read: reading words that the plugin is writing moves cache
+ * lines between the processors. */
 ntr_status ntr_capture_step(ntr_capture_session *session) {
     const struct timespec nap = {.tv_nsec = 200000};
     struct ntr_capture_harts *harts = &session->harts;

@@ -28,7 +28,7 @@ void ntr_capture_guest_poll(struct ntr_capture_guest *guest);
 /* Kill it, unless it has ended. */
 void ntr_capture_guest_kill(struct ntr_capture_guest *guest);
 
-/* Wait for the guest and for the version of QEMU; nothing is left behind. */
+/* Waits for the ends of the guest and of the process that prints the version of QEMU. No process remains. */
 void ntr_capture_guest_reap(struct ntr_capture_guest *guest);
 
 #endif

@@ -12,7 +12,7 @@ enum {
     BATCH_BYTES = 1 << 12,
 };
 
-/* A block, behind the blocks on the way from the root. Node 0 and message 0 mean none. */
+/* Node of the tree: a block after the blocks on the way from the root. Node 0 and message 0 mean none. */
 struct path_node {
     uint32_t word;
     uint32_t child, sibling;
@@ -79,8 +79,8 @@ void ntr_capture_message_cache_learn(struct ntr_capture_message_cache *cache, ui
     cache->messages[node->message] = *message;
 }
 
-/* The message of the path that begins in block `start` and continues with the words at *words, which is moved behind
- * the path. NULL: the path is not known. */
+/* Returns the message of the path that begins in block `start` and continues with the words at *words, and moves
+ * *words past the path. NULL: the path is not known. */
 static const struct ntr_capture_message *find(struct ntr_capture_message_cache *cache, uint32_t start,
                                               const uint32_t **words, const uint32_t *end) {
     const struct path_node *node = root_of(cache, start);
@@ -97,7 +97,7 @@ static const struct ntr_capture_message *find(struct ntr_capture_message_cache *
     return NULL;
 }
 
-/* Copy up to `most` messages, as far as there is room for them. */
+/* Copies up to `most` messages, as far as there is space for them. */
 static const uint32_t *take_batch(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const uint32_t *words,
                                   const uint32_t *end, uint64_t most) {
     uint8_t *out = ntr_bundle_writer_room(harts->stream, BATCH_BYTES + NTR_CAPTURE_MESSAGE_MAX), *at = out;

@@ -1,7 +1,7 @@
 /* Message cache: copy the message of a path that was executed before, instead of encoding the path again.
  *
- * A path begins behind a register jump, in a known block, passes through blocks that need no message, and ends behind
- * the next register jump. Its words in the lane are the numbers of the blocks behind its first one. Idea: in a
+ * A path begins after a register jump, in a known block, passes through blocks that need no message, and ends after
+ * the next register jump. Its words in the lane are the numbers of the blocks after its first one. Idea: in a
  * configuration without timestamps, repeated history and implicit returns, the message that the second jump causes
  * depends on the path alone: I-CNT and HIST count what the path executed, U-ADDR is the difference of the two jump
  * targets. Equal words thus make equal bytes.
@@ -29,16 +29,17 @@ struct ntr_capture_message {
     uint32_t halfwords, instructions;
 };
 
-/* NULL: out of memory. */
+/* Returns NULL when there is no memory. */
 struct ntr_capture_message_cache *ntr_capture_message_cache_new(const ntr_allocator *allocator);
 void ntr_capture_message_cache_free(struct ntr_capture_message_cache *cache, const ntr_allocator *allocator);
 
-/* The words [words, end) lead from the start of block `start`, behind a register jump, to behind the next one. */
+/* Stores the message of a path: block `start`, which follows a register jump, and the words [words, end) up to and
+ * including the target of the next register jump. */
 void ntr_capture_message_cache_learn(struct ntr_capture_message_cache *cache, uint32_t start, const uint32_t *words,
                                      const uint32_t *end, const struct ntr_capture_message *message);
 
-/* Write the messages of known paths, one after the other. Returns the first word behind them (`words`: none is known).
- * What is learned afterwards belongs to the present generation of code. */
+/* Writes the messages of known paths, one after the other. Returns the first word after them (`words`: none is known).
+ * Paths learned later belong to the present generation of code. */
 const uint32_t *ntr_capture_message_cache_take(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
                                                const uint32_t *words, const uint32_t *end);
 

@@ -7,13 +7,13 @@
 
 enum { NTR_CAPTURE_RUN_HALFWORDS = 1 << 14 }; /* a longer run is given to the encoder */
 
-/* How many branches the run has room for. */
+/* Returns how many more branches the run can hold. */
 static inline unsigned ntr_capture_run_room(const struct ntr_capture_hart *hart) {
     return hart->run.branches < hart->branches ? (unsigned)hart->branches - hart->run.branches : 0;
 }
 
-/* Give the run to the encoder. It ends behind `code` in an instruction of this itype; `code` NULL: it ends anywhere,
- * with NTR_ITYPE_NONE. */
+/* Gives the run to the encoder. The run ends with the block `code` and this itype; `code` NULL: it ends between two
+ * blocks, with NTR_ITYPE_NONE. */
 void ntr_capture_run_push(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const ntr_code_block *code,
                           unsigned itype);
 void ntr_capture_run_flush(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart);
