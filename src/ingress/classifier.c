@@ -15,54 +15,9 @@
  * itype 5 (taken) and holds B. Entering a block at 0x1010 instead sends A with itype 4. Entering a block at 0x8000
  * sends A with itype 4 and then a record with itype 2 (interrupt) and the address 0x1010, which the trap prevented
  * from executing. */
-#include "base/config.h"
 #include "ingress/classifier.h"
 
-#include "base/allocator.h"
 #include "ingress/code_block.h"
-
-#include <string.h>
-
-static ntr_status to_encoder(void *user, const ntr_ingress *block) { return ntr_encoder_push(user, block); }
-
-static ntr_status check(const ntr_classifier_config *config) {
-    if (!config->encoder && !config->sink) return NTR_E_INVALID;
-    if (config->itype_width && config->itype_width != 3 && config->itype_width != 4) return NTR_E_RANGE;
-    return NTR_OK;
-}
-
-ntr_classifier *ntr_classifier_new(const ntr_classifier_config *given, ntr_status *status) {
-    ntr_status ignored;
-    ntr_classifier_config config;
-    if (!status) status = &ignored;
-    *status = ntr_config_load(&config, sizeof config, given);
-    if (*status == NTR_OK) *status = check(&config);
-    if (*status != NTR_OK) return NULL;
-    ntr_classifier *c = ntr_alloc(config.allocator, 1, sizeof *c);
-    *status = NTR_E_MEMORY;
-    if (!c) return NULL;
-    c->config = config;
-    if (!c->config.itype_width) c->config.itype_width = 4;
-    if (config.encoder) {
-        c->config.sink = to_encoder;
-        c->config.sink_user = config.encoder;
-    }
-    c->state.priv = c->record.priv = NTR_PRIV_M;
-    c->record.cycle = true;
-    *status = config.program ? ntr_pc_list_new(c) : NTR_OK;
-    c->config.cuts = NULL; /* copied */
-    if (*status == NTR_OK) return c;
-    ntr_classifier_free(c);
-    return NULL;
-}
-
-void ntr_classifier_free(ntr_classifier *c) {
-    if (!c) return;
-    ntr_pc_list_free(c);
-    ntr_dealloc(c->config.allocator, c);
-}
-
-const char *ntr_classifier_error(const ntr_classifier *c) { return c->error; }
 
 /* ---- records ---------------------------------------------------------------------------------------- */
 
@@ -171,14 +126,6 @@ static void apply_state(ntr_classifier *c) {
     c->passed = 0;
 }
 
-ntr_status ntr_classifier_set_state(ntr_classifier *c, const ntr_hart_state *state) {
-    ntr_status status = c->pcs ? ntr_pc_list_finish(c) : NTR_OK;
-    if (c->pcs && (state->scontext != c->state.scontext || state->hcontext != c->state.hcontext)) ntr_pc_list_drop(c);
-    c->state = *state;
-    c->state_changed = true;
-    return status;
-}
-
 ntr_status ntr_classifier_enter(ntr_classifier *c, const ntr_code_block *block) {
     if (ntr_classifier_enter_fast(c, block)) return NTR_OK;
     ntr_status status = c->holds ? emit_before_block(c, block->start) : NTR_OK;
@@ -188,10 +135,8 @@ ntr_status ntr_classifier_enter(ntr_classifier *c, const ntr_code_block *block) 
     return status;
 }
 
-ntr_status ntr_classifier_trap(ntr_classifier *c, unsigned itype, uint64_t epc, uint64_t cause, uint64_t tval) {
-    if (itype != NTR_ITYPE_EXCEPTION && itype != NTR_ITYPE_INTERRUPT) return NTR_E_INVALID;
-    ntr_status status = c->pcs ? ntr_pc_list_finish(c) : NTR_OK;
-    if (status != NTR_OK) return status;
+ntr_status ntr_classifier_emit_trap(ntr_classifier *c, unsigned itype, uint64_t epc, uint64_t cause, uint64_t tval) {
+    ntr_status status = NTR_OK;
     c->record.cause = cause;
     c->record.tval = tval;
     if (c->holds && includes_trap(&c->held)) {
@@ -208,10 +153,10 @@ ntr_status ntr_classifier_trap(ntr_classifier *c, unsigned itype, uint64_t epc, 
     return status;
 }
 
-ntr_status ntr_classifier_finish(ntr_classifier *c, uint64_t *next) {
-    ntr_status status = c->pcs ? ntr_pc_list_finish(c) : NTR_OK;
+ntr_status ntr_classifier_end(ntr_classifier *c, bool send, uint64_t *next) {
+    ntr_status status = NTR_OK;
     if (next) *next = c->holds ? successor(&c->held) : NTR_ADDRESS_UNKNOWN;
-    if (status == NTR_OK && c->holds) status = emit_held(c, c->held.flow == NTR_FLOW_TRAP ? NTR_ITYPE_NONE : c->held.itype);
+    if (send && c->holds) status = emit_held(c, c->held.flow == NTR_FLOW_TRAP ? NTR_ITYPE_NONE : c->held.itype);
     c->holds = false;
     c->constant = 0;
     return status;

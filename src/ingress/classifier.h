@@ -20,11 +20,11 @@ struct ntr_classifier {
     char error[160];
 };
 
-/* pc_list.c */
-ntr_status ntr_pc_list_new(ntr_classifier *c);
-void ntr_pc_list_free(ntr_classifier *c);
-ntr_status ntr_pc_list_finish(ntr_classifier *c); /* enters the part of the present block that executed */
-void ntr_pc_list_drop(ntr_classifier *c);       /* drops all blocks: the code may have changed */
+/* Sends the trap, in the record of the held block if it fits there. `itype`: exception or interrupt. */
+ntr_status ntr_classifier_emit_trap(ntr_classifier *c, unsigned itype, uint64_t epc, uint64_t cause, uint64_t tval);
+
+/* Execution ends: sends the held block if `send`. `*next`: where execution would continue. */
+ntr_status ntr_classifier_end(ntr_classifier *c, bool send, uint64_t *next);
 
 /* Advances the time for the next record, which has `halfwords` halfwords. A record without halfwords (a trap) keeps
  * the time of the previous record. */

@@ -12,8 +12,9 @@
  * Example. The list is 0x10 0x12 0x14 0x10 0x12 0x80, and 0x14 is a branch to 0x10. The block at 0x10 has three
  * instructions. It is decoded and entered once. The second time 0x80 differs from 0x14: a block of 0x10 and 0x12 is
  * entered, and the classifier reports an interrupt, as 0x80 does not follow it. */
+#include "ingress/pc_list.h"
+
 #include "base/allocator.h"
-#include "ingress/classifier.h"
 #include "ingress/code_block.h"
 
 #include <inttypes.h>
