@@ -153,7 +153,7 @@ static ntr_status end_request(ntr_decoder *d, ntr_status status) {
     /* continues when the history arrives */
     if (request->goal == NTR_GOAL_COUNT && status == NTR_E_HIST_SHORT) status = NTR_OK;
     if (status != NTR_OK) give_up(d, status);
-    if (s->state == NTR_SOURCE_NO_CODE && !ntr_request_runs_ahead(request)) ntr_walk_end_no_code(d);
+    if (s->state == NTR_SOURCE_NO_CODE && !ntr_request_runs_ahead(request)) ntr_gap_no_code(d);
     ntr_message_finish(d);
     request->source = NULL;
     return NTR_OK;

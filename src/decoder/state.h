@@ -247,6 +247,9 @@ void ntr_gap_open_all(ntr_decoder *d, ntr_status reason);
 /* Close the open gap, if any. `to` is the address where decoding resumes; NULL: it does not resume. */
 void ntr_gap_close(ntr_decoder *d, ntr_source *s, const uint64_t *to);
 
+/* The code of the source is missing: report what the message says nevertheless (NTR_EVENT_NO_CODE) and apply it. */
+void ntr_gap_no_code(ntr_decoder *d);
+
 /* ---- messages.c */
 
 /* Decode d->message: emits events, changes state, or fills d->request. Errors: NTR_E_MEMORY. */
@@ -275,9 +278,6 @@ ntr_status ntr_walk_end(ntr_decoder *d);
 /* Report code that was executed for certain but is not reported yet: the run and, of the next `sure` halfwords, those
  * before the next instruction that may change flow. Returns how many of the `sure` halfwords were reported. */
 uint64_t ntr_walk_end_flush(ntr_decoder *d, ntr_source *s, uint64_t sure);
-
-/* The code of the source is missing: report what the message says nevertheless (NTR_EVENT_NO_CODE) and apply it. */
-void ntr_walk_end_no_code(ntr_decoder *d);
 
 /* Returns the ntr_end of a span that ends with a trap of this B-TYPE (1 to 3). */
 unsigned ntr_trap_end(unsigned btype);

@@ -251,39 +251,3 @@ uint64_t ntr_walk_end_flush(ntr_decoder *d, ntr_source *s, uint64_t sure) {
     if (part) ntr_source_goto(s, range.next);
     return part;
 }
-
-/* ---- missing code */
-
-/* Returns how the execution of the missing code ended, as far as the message shows it. */
-static unsigned no_code_end(const ntr_walk_request *request) {
-    switch (request->goal) {
-    case NTR_GOAL_TAKEN: return NTR_END_TAKEN;
-    case NTR_GOAL_ADDRESS: return NTR_END_INDIRECT_JUMP;
-    case NTR_GOAL_TRAP: return ntr_trap_end(request->btype);
-    default: return NTR_END_CUT;
-    }
-}
-
-void ntr_walk_end_no_code(ntr_decoder *d) {
-    ntr_walk_request *request = &d->request;
-    ntr_source *s = request->source;
-    bool to_known = request->goal != NTR_GOAL_TAKEN && request->goal != NTR_GOAL_STOP;
-    ntr_event e = ntr_event_make(d, s, NTR_EVENT_NO_CODE);
-    e.end = (uint8_t)no_code_end(request);
-    e.address = s->pc;
-    e.target = to_known ? request->address : 0;
-    e.flags |= (uint8_t)((s->pc_known ? 0 : NTR_EVENT_ADDRESS_UNKNOWN) | (to_known ? 0 : NTR_EVENT_TARGET_UNKNOWN));
-    e.halfwords = request->left > UINT32_MAX ? UINT32_MAX : (uint32_t)request->left;
-    if (e.halfwords || e.end != NTR_END_CUT) ntr_event_emit(d, &e);
-
-    ntr_source_goto(s, request->address);
-    s->pc_known = to_known;
-    if (!to_known) return;
-    s->block = ntr_blocks_get(d->blocks, s->view, s->pc);
-    if (s->block->halfwords == 0) {
-        s->block = NULL;
-        return;
-    }
-    ntr_gap_close(d, s, &s->pc);
-    s->state = NTR_SOURCE_FOLLOWING;
-}
