@@ -9,7 +9,7 @@
  * Example: the pattern "taken, not taken" with 1000 passes, from block B. Two passes are walked; then the walk is at B
  * again, with the same return stack and with the pattern about to start, as one pass before. So the third pass is
  * walked with times = 998. */
-#include "decoder/history_memo.h"
+#include "decoder/count_callback.h"
 
 static void count(const ntr_decoder *d, ntr_walk_state *walk, const ntr_block *b, const ntr_step *step) {
     ntr_counts *counts = d->counts;
@@ -125,7 +125,12 @@ static void begin_pass(ntr_decoder *d, ntr_walk_state *walk, walk_loop *loop) {
 static ntr_history_memo *memo_at(ntr_decoder *d, const ntr_walk_state *walk) {
     if (!walk->history.left || (d->count_callback && walk->run.halfwords))
         return NULL; /* the first reported span would have to include the linear code */
-    ntr_history_memo *memo = ntr_history_memo_get(d, walk);
+    unsigned missing;
+    ntr_history_memo *memo = ntr_history_memo_find(d, walk, &missing);
+    if (missing) {
+        ntr_count_flush_memo(d, memo);
+        ntr_history_memo_learn(d, memo, walk->block, walk->history.bits, missing);
+    }
     return memo->used && memo->halfwords < walk->left - walk->runaway_limit ? memo : NULL;
 }
 

@@ -8,7 +8,7 @@
  * Invariant: the spans reported so far and those in the counters are together all spans executed so far. Example: a
  * block that ends with a branch was executed 1000 times and jumped 999 times. The flush reports two spans: "not taken"
  * once and "taken" 999 times. */
-#include "decoder/history_memo.h"
+#include "decoder/count_callback.h"
 
 static void report(ntr_decoder *d, const ntr_event *e, uint64_t times) {
     ntr_status status = d->count_callback(d->count_user, e, times);

@@ -85,7 +85,6 @@ static void raise_reach(ntr_block *from, unsigned count) {
 }
 
 void ntr_history_memo_learn(ntr_decoder *d, ntr_history_memo *place, ntr_block *from, uint64_t bits, unsigned count) {
-    ntr_count_flush_memo(d, place);
     *place = (ntr_history_memo){.from = from, .outcomes = (uint32_t)(bits >> (64 - count)) | UINT32_C(1) << count};
     path t = {.block = from, .bits = bits};
     for (unsigned i = 0; i < MEMO_BLOCKS_MAX && t.used < count && is_pure(d, t.block); i++) {

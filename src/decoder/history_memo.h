@@ -48,24 +48,16 @@ void ntr_history_memo_learn(ntr_decoder *d, ntr_history_memo *place, ntr_block *
 typedef void ntr_history_memo_visit(ntr_decoder *d, void *user, ntr_block *block, bool taken);
 void ntr_history_memo_follow(ntr_decoder *d, const ntr_history_memo *memo, ntr_history_memo_visit *visit, void *user);
 
-/* ---- count_callback.c: collects what was executed for the count callback */
-
-/* Block `b` was executed d->times times, after the linear code walk->run. */
-void ntr_count_step(ntr_decoder *d, const ntr_walk_state *walk, ntr_block *b, const ntr_step *step);
-/* The memo was walked d->times times; the number is added to memo->times. */
-void ntr_count_history_memo(ntr_decoder *d, ntr_history_memo *memo);
-/* Report the executions collected in memo->times. */
-void ntr_count_flush_memo(ntr_decoder *d, ntr_history_memo *memo);
-
-/* Returns the memo for the next outcomes; makes it if there is none. The history must not be empty. */
-static inline ntr_history_memo *ntr_history_memo_get(ntr_decoder *d, const ntr_walk_state *walk) {
+/* Returns the memo for the next outcomes. `*missing` is 0 if it is there, else the number of outcomes with which
+ * ntr_history_memo_learn makes it at this place. The history must not be empty. */
+static inline ntr_history_memo *ntr_history_memo_find(const ntr_decoder *d, const ntr_walk_state *walk,
+                                                      unsigned *missing) {
     unsigned reach = walk->block->reach ? walk->block->reach : NTR_HISTORY_MEMO_FIRST;
     unsigned count = walk->history.left < reach ? (unsigned)walk->history.left : reach;
     uint32_t outcomes = (uint32_t)(walk->history.bits >> (64 - count)) | UINT32_C(1) << count;
     uint64_t hash = ((uint64_t)(uintptr_t)walk->block >> 7 << 32 ^ outcomes) * UINT64_C(0x9e3779b97f4a7c15);
     ntr_history_memo *place = &d->history_memos.table[hash >> d->history_memos.shift];
-    if (place->from != walk->block || place->outcomes != outcomes)
-        ntr_history_memo_learn(d, place, walk->block, walk->history.bits, count);
+    *missing = place->from != walk->block || place->outcomes != outcomes ? count : 0;
     return place;
 }
 
