@@ -12,15 +12,6 @@
  * branch message that comes first can still use it. "after" sends it as soon as it is full. */
 #include "encoder/state.h"
 
-void ntr_enc_history_send(ntr_encoder *e, uint64_t rdata, uint32_t count, uint64_t time) {
-    ntr_message *m = ntr_enc_message(e, NTR_TCODE_RESOURCE_FULL);
-    NTR_SET(m, RCODE, rcode, count == 1 ? NTR_RCODE_HIST : NTR_RCODE_HIST_REPEATED);
-    NTR_SET(m, RDATA0, rdata0, rdata);
-    if (count > 1) NTR_SET(m, RDATA1, rdata1, count);
-    e->history_sent = true;
-    ntr_enc_send(e, m, time);
-}
-
 void ntr_enc_history_flush(ntr_encoder *e) {
     held_history held = e->held;
     e->held.count = 0;

@@ -189,6 +189,10 @@ void ntr_enc_icnt_sync(ntr_encoder *e, uint64_t address);  /* SYNC=4 */
 void ntr_enc_count(ntr_encoder *e, const ntr_ingress *block);
 unsigned ntr_enc_trap_btype(const ntr_encoder *e, unsigned itype);
 
+/* resource_full.c */
+/* Sends ResourceFull with a history (RDATA) that comes `count` times. */
+void ntr_enc_history_send(ntr_encoder *e, uint64_t rdata, uint32_t count, uint64_t time);
+
 /* history.c */
 void ntr_enc_history_append(ntr_encoder *e, unsigned taken);
 /* Returns all history since the last branch message as one HIST value, or 0 when it does not fit into one. */
@@ -203,7 +207,6 @@ void ntr_enc_history_append_many(ntr_encoder *e, uint64_t outcomes, unsigned cou
 uint64_t ntr_enc_history_take(ntr_encoder *e);
 void ntr_enc_history_flush(ntr_encoder *e);    /* sends equal registers that are held back */
 void ntr_enc_history_clear(ntr_encoder *e);
-void ntr_enc_history_send(ntr_encoder *e, uint64_t rdata, uint32_t count, uint64_t time);
 
 /* patterns.c: the history is split into messages of the least size. The functions are those of history.c. */
 ntr_status ntr_enc_patterns_new(ntr_encoder *e);
@@ -219,7 +222,13 @@ bool ntr_enc_stack_pop(ntr_encoder *e, uint64_t *address);
 void ntr_enc_stack_clear(ntr_encoder *e);
 
 /* sync.c */
-void ntr_enc_sync_progress(ntr_encoder *e, ntr_sync_mode counted, uint64_t amount);
+/* Counts towards the next periodic synchronization, if `counted` is what its period is made of. */
+static inline void ntr_enc_sync_progress(ntr_encoder *e, ntr_sync_mode counted, uint64_t amount) {
+    if (e->config.sync_mode != counted || !e->active) return;
+    e->sync_count += amount;
+    if (e->sync_count >= e->sync_period) e->periodic_due = true;
+}
+
 bool ntr_enc_sync_due(const ntr_encoder *e, bool branch);  /* `branch`: a branch message is due in any case */
 unsigned ntr_enc_sync_reason(const ntr_encoder *e);        /* SYNC of the next synchronizing message */
 void ntr_enc_sync_done(ntr_encoder *e, uint64_t address);  /* resets what a synchronizing message resets */

@@ -8,12 +8,6 @@
 #include "encoder/state.h"
 #include "message/values.h"
 
-void ntr_enc_sync_progress(ntr_encoder *e, ntr_sync_mode counted, uint64_t amount) {
-    if (e->config.sync_mode != counted || !e->active) return;
-    e->sync_count += amount;
-    if (e->sync_count >= e->sync_period) e->periodic_due = true;
-}
-
 bool ntr_enc_sync_due(const ntr_encoder *e, bool branch) {
     return e->sync_wanted || (e->periodic_due && (branch || e->config.sync_exact));
 }
