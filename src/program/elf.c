@@ -1,7 +1,6 @@
 /* ELF files, read with libelf: header and segments. All sizes and offsets are checked against the file before use. */
 #include "base/allocator.h"
 #include "program/elf_file.h"
-#include "program/file.h"
 
 #include <string.h>
 
@@ -118,22 +117,13 @@ static ntr_status read_file(ntr_elf *file) {
 }
 
 ntr_status ntr_program_add_elf(ntr_program *program, const char *path, const ntr_image_options *options) {
-    void *mapping;
-    size_t size;
-    ntr_status status = ntr_program_map_file(program, path, &mapping, &size);
+    ntr_image *image;
+    ntr_status status = ntr_program_add_mapped(program, path, options, &image);
     if (status != NTR_OK) return status;
-    status = ntr_program_add_image(program, path, options);
-    if (status != NTR_OK) {
-        ntr_file_unmap(mapping, size);
-        return status;
-    }
-
-    ntr_elf file = {.program = program, .path = path, .bytes = mapping, .size = size};
-    file.image = &program->images[program->image_count - 1];
-    file.image->mapping = mapping;
-    file.image->mapping_size = size;
+    ntr_elf file = {
+        .program = program, .path = path, .bytes = image->mapping, .size = image->mapping_size, .image = image};
     elf_version(EV_CURRENT);
-    file.elf = elf_memory(mapping, size);
+    file.elf = elf_memory(image->mapping, image->mapping_size);
     status = read_file(&file);
     elf_end(file.elf);
     if (status != NTR_OK && !file.image->has_segments) ntr_program_drop_image(program);

@@ -1,7 +1,6 @@
 /* jitdump of Linux: code generated at run time, with bytes, names and times. A header, then records with a prefix
  * {u32 id, u32 size including the prefix, u64 time}. */
 #include "base/allocator.h"
-#include "program/file.h"
 #include "program/program.h"
 
 #include <stdlib.h>
@@ -170,19 +169,16 @@ static ntr_status read_file(jit_file *file) {
 
 ntr_status ntr_program_add_jitdump(ntr_program *program, const char *path, const ntr_image_options *options,
                                    ntr_position_of_time when, void *user) {
-    void *mapping;
-    size_t size;
-    ntr_status status = ntr_program_map_file(program, path, &mapping, &size);
+    ntr_image *image;
+    ntr_status status = ntr_program_add_mapped(program, path, options, &image);
     if (status != NTR_OK) return status;
-    status = ntr_program_add_image(program, path, options);
-    if (status != NTR_OK) {
-        ntr_file_unmap(mapping, size);
-        return status;
-    }
-    jit_file file = {.program = program, .path = path, .bytes = mapping, .size = size, .when = when, .user = user};
-    file.image = &program->images[program->image_count - 1];
-    file.image->mapping = mapping;
-    file.image->mapping_size = size;
+    jit_file file = {.program = program,
+                     .path = path,
+                     .image = image,
+                     .bytes = image->mapping,
+                     .size = image->mapping_size,
+                     .when = when,
+                     .user = user};
     status = read_file(&file);
     ntr_dealloc(program->allocator, file.codes);
     if (status != NTR_OK && !file.image->has_segments) ntr_program_drop_image(program);

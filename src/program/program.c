@@ -105,6 +105,23 @@ ntr_status ntr_program_map_file(ntr_program *program, const char *path, void **m
     return status == NTR_OK ? NTR_OK : ntr_program_fail(program, status, path, "%s", reason);
 }
 
+ntr_status ntr_program_add_mapped(ntr_program *program, const char *path, const ntr_image_options *options,
+                                  ntr_image **image) {
+    void *mapping;
+    size_t size;
+    ntr_status status = ntr_program_map_file(program, path, &mapping, &size);
+    if (status != NTR_OK) return status;
+    status = ntr_program_add_image(program, path, options);
+    if (status != NTR_OK) {
+        ntr_file_unmap(mapping, size);
+        return status;
+    }
+    *image = &program->images[program->image_count - 1];
+    (*image)->mapping = mapping;
+    (*image)->mapping_size = size;
+    return NTR_OK;
+}
+
 void ntr_program_drop_image(ntr_program *program) {
     ntr_image *image = &program->images[--program->image_count];
     program->tables -= image->has_jvt;

@@ -122,4 +122,9 @@ ntr_status ntr_program_add_segment(ntr_program *program, uint64_t address, const
 /* Maps a file into memory for reading; see file.h. Errors: NTR_E_IO, NTR_E_FORMAT (empty). */
 ntr_status ntr_program_map_file(ntr_program *program, const char *path, void **mapping, size_t *size);
 
+/* Adds an image that owns a mapping of its file. *image is valid until the next image is added. Errors: those of
+ * ntr_program_map_file and ntr_program_add_image. */
+ntr_status ntr_program_add_mapped(ntr_program *program, const char *path, const ntr_image_options *options,
+                                  ntr_image **image);
+
 #endif
