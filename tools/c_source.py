@@ -1,4 +1,4 @@
-"""C source as the checks of tools/ read it: which files there are, and their text without comments."""
+"""C sources for the checks of tools/: the list of files, and their text without comments."""
 import os
 import re
 
@@ -13,7 +13,7 @@ def splice(text):
 
 
 def blank(text, literals=False):
-    """Comments as blanks of the same shape; string and character literals too when asked."""
+    """The text with comments replaced by blanks of the same shape; optionally also string and character literals."""
     def one(match):
         return re.sub(r"[^\n]", " ", match.group()) if literals or match.group()[0] == "/" else match.group()
     return TOKEN.sub(one, text)

@@ -80,7 +80,7 @@ def output_of(change):
 
 
 def compared(change, *flags):
-    """abidiff's opinion of a library whose headers were changed: whether it is the compatible kind."""
+    """Whether abidiff reports changed headers of a library as compatible."""
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, "stub.c")
         open(source, "w").write(STUB)

@@ -4,7 +4,7 @@
 
 #include <ntrace/calltree.h>
 
-/* Functions main, work and handler; what is executed there is told event by event. */
+/* Functions main, work and handler; their execution is given event by event. */
 enum { MAIN = TEXT_ADDRESS, WORK = TEXT_ADDRESS + 0x40, HANDLER = TEXT_ADDRESS + 0x80, FUNCTION_SIZE = 0x40 };
 
 static elf_builder elf;

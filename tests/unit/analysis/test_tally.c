@@ -80,7 +80,7 @@ static void time_is_of_rows_and_their_instructions(void **state) {
     ntr_tally *tally = ntr_tally_new(NULL);
     ntr_tally_keep_time(tally);
     ntr_event events[] = {
-        at_time(span(0x100, 0x106, 3, 5, NTR_END_TAKEN, 0x10e), 1, 1000), /* since when nobody knows */
+        at_time(span(0x100, 0x106, 3, 5, NTR_END_TAKEN, 0x10e), 1, 1000), /* the beginning of this time is unknown */
         at_time(span(0x10a, 0x10c, 2, 2, NTR_END_JUMP, 0x100), 2, 1050),
         at_time(span(0x100, 0x106, 3, 5, NTR_END_TAKEN, 0x10e), 2, 1050),
     };

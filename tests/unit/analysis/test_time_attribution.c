@@ -16,14 +16,14 @@ static void take(void *user, uint32_t owner, uint64_t ticks) {
     w->ticks[owner] += ticks;
 }
 
-static void tell(world *w, ntr_event_kind kind, uint64_t message, uint64_t time) {
+static void put(world *w, ntr_event_kind kind, uint64_t message, uint64_t time) {
     ntr_event event = {.kind = (uint8_t)kind, .message = message, .time = time};
     event.flags = time ? NTR_EVENT_TIME : 0;
     ntr_time_attribution_event(&w->time, &event, take, w);
 }
 
 static void span(world *w, uint64_t message, uint64_t time, uint32_t owner, uint64_t instructions) {
-    tell(w, NTR_EVENT_SPAN, message, time);
+    put(w, NTR_EVENT_SPAN, message, time);
     assert_int_equal(ntr_time_attribution_add(&w->time, owner, instructions, NULL), NTR_OK);
 }
 
@@ -38,7 +38,7 @@ static void expect(world *w, uint64_t a, uint64_t b, uint64_t c) {
 static void by_instructions(void **state) {
     (void)state;
     world w = {0};
-    span(&w, 1, 1000, C, 7); /* since when nobody knows */
+    span(&w, 1, 1000, C, 7); /* the beginning of this time is unknown */
     span(&w, 2, 1040, A, 10);
     span(&w, 2, 1040, B, 10);
     span(&w, 2, 1040, A, 20);
@@ -50,8 +50,8 @@ static void by_instructions(void **state) {
 static void a_message_without_spans_leaves_its_time_to_the_next(void **state) {
     (void)state;
     world w = {0};
-    tell(&w, NTR_EVENT_SYNC, 1, 100);
-    tell(&w, NTR_EVENT_CONTEXT, 2, 110);
+    put(&w, NTR_EVENT_SYNC, 1, 100);
+    put(&w, NTR_EVENT_CONTEXT, 2, 110);
     span(&w, 3, 130, B, 5);
     expect(&w, 0, 30, 0);
 }
@@ -59,7 +59,7 @@ static void a_message_without_spans_leaves_its_time_to_the_next(void **state) {
 static void a_trap_takes_time_without_instructions(void **state) {
     (void)state;
     world w = {0};
-    tell(&w, NTR_EVENT_SYNC, 1, 100);
+    put(&w, NTR_EVENT_SYNC, 1, 100);
     span(&w, 2, 109, A, 0);
     expect(&w, 9, 0, 0);
 }
@@ -69,10 +69,10 @@ static void stopped_time_is_nobodys(void **state) {
     static const ntr_event_kind kinds[] = {NTR_EVENT_STOP, NTR_EVENT_GAP};
     for (size_t i = 0; i < 2; i++) {
         world w = {0};
-        tell(&w, NTR_EVENT_SYNC, 1, 100);
+        put(&w, NTR_EVENT_SYNC, 1, 100);
         span(&w, 2, 110, A, 4);
-        tell(&w, kinds[i], 2, 110);
-        tell(&w, NTR_EVENT_SYNC, 3, 500);
+        put(&w, kinds[i], 2, 110);
+        put(&w, NTR_EVENT_SYNC, 3, 500);
         span(&w, 4, 520, B, 4);
         expect(&w, 10, 20, 0);
     }
@@ -81,8 +81,8 @@ static void stopped_time_is_nobodys(void **state) {
 static void unknown_time_is_nobodys(void **state) {
     (void)state;
     world w = {0};
-    tell(&w, NTR_EVENT_SYNC, 1, 100);
-    tell(&w, NTR_EVENT_SYNC, 2, 110); /* ten ticks that no span takes */
+    put(&w, NTR_EVENT_SYNC, 1, 100);
+    put(&w, NTR_EVENT_SYNC, 2, 110); /* ten ticks that no span takes */
     span(&w, 3, 0, A, 4);
     span(&w, 4, 200, B, 4);
     span(&w, 5, 190, B, 4); /* backwards */
@@ -90,12 +90,12 @@ static void unknown_time_is_nobodys(void **state) {
     expect(&w, 0, 0, 5);
 }
 
-/* A message tells of any number of spans. */
+/* A message causes any number of spans. */
 static void very_many(void **state) {
     (void)state;
     enum { SPANS = 300000, TICKS = 1200000 };
     world w = {0};
-    tell(&w, NTR_EVENT_SYNC, 1, 1);
+    put(&w, NTR_EVENT_SYNC, 1, 1);
     for (unsigned i = 0; i < SPANS / 2; i++) {
         span(&w, 2, 1 + TICKS, i % 2 ? A : B, 1);
         span(&w, 2, 1 + TICKS, C, 3);
@@ -134,7 +134,7 @@ static void very_many_owners(void **state) {
 static void huge(void **state) {
     (void)state;
     world w = {0};
-    tell(&w, NTR_EVENT_SYNC, 1, 1);
+    put(&w, NTR_EVENT_SYNC, 1, 1);
     span(&w, 2, 1 + ((uint64_t)1 << 62), A, (uint64_t)1 << 60);
     span(&w, 2, 1 + ((uint64_t)1 << 62), B, (uint64_t)3 << 60);
     expect(&w, (uint64_t)1 << 60, (uint64_t)3 << 60, 0);

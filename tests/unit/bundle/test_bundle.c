@@ -158,9 +158,9 @@ static void a_build_id_is_found(void **state) {
     ntr_bundle_free(bundle);
 }
 
-/* One mistake each; the message must tell file and key. */
+/* One error each; the message must have file and key. */
 static const struct {
-    const char *json, *told;
+    const char *json, *message;
     ntr_status status;
 } bad[] = {
     {"", "capture.json", NTR_E_FORMAT},
@@ -210,9 +210,9 @@ static void bad_descriptions_are_refused_by_file_and_key(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         put(place("bad/capture.json"), bad[i].json, strlen(bad[i].json));
         ntr_status status = ntr_bundle_open(bundle, place("bad"));
-        const char *told = ntr_bundle_error(bundle);
-        if (status != bad[i].status || !strstr(told, bad[i].told) || !strstr(told, "/bad"))
-            fail_msg("%s\n  status %d, told: %s", bad[i].json, status, told);
+        const char *message = ntr_bundle_error(bundle);
+        if (status != bad[i].status || !strstr(message, bad[i].message) || !strstr(message, "/bad"))
+            fail_msg("%s\n  status %d, message: %s", bad[i].json, status, message);
         assert_null(ntr_bundle_stream_path(bundle));
     }
     assert_int_equal(ntr_bundle_open(bundle, place("nowhere")), NTR_E_IO);

@@ -57,7 +57,7 @@ static void loss_error_and_restart(void **state) {
     assert_true(s.stall_or_overflow);
     ntr_encoder_clear_overflow(r.encoder);
     assert_false(status_of(&r).stall_or_overflow);
-    /* Told: every jump whose message is there. Lost: the two dropped ones, and the one that waited. */
+    /* Sent: every jump with a message. Lost: the two dropped ones, and the one that waited. */
     assert_int_equal(s.lost_halfwords, 2 * 3);
     assert_int_equal(s.halfwords, 2 * jumps + 2);
     rig_close(&r);
@@ -231,7 +231,7 @@ static void narrow_counter_rolls_over(void **state) {
     rig_close(&r);
 }
 
-/* A repeat is told late, with its own time; what was told meanwhile is not undone. */
+/* A repeat is sent late, with its own time; messages sent in between do not change. */
 static void repeats_have_the_time_of_the_last(void **state) {
     (void)state;
     rig r;
@@ -244,7 +244,7 @@ static void repeats_have_the_time_of_the_last(void **state) {
     rig_close(&r);
 }
 
-/* Error tells when the loss began. */
+/* Error has the time at which the loss began. */
 static void error_has_the_time_of_the_first_loss(void **state) {
     (void)state;
     rig r;

@@ -7,7 +7,7 @@ enum { NT = 4, TK = 5, JR = 10 };
 
 typedef struct collector {
     ntr_params params;
-    uint8_t *branches; /* as the messages tell them */
+    uint8_t *branches; /* as in the messages */
     size_t count, capacity;
     uint64_t bytes, messages;
     uint64_t counts_up_to; /* largest HREPEAT */

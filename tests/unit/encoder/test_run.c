@@ -207,7 +207,7 @@ static size_t push_way(ntr_encoder *encoder, const block *blocks, bool htm, bool
     return n;
 }
 
-/* Writes ways again, as many as are known and allowed, and tells of them at once. Returns how many blocks that were. */
+/* Repeats known paths, as many as allowed, and reports them in one call. Returns the number of their blocks. */
 static size_t repeat_ways(ntr_encoder *encoder, stream *out, const block *blocks, const known_way *ways, size_t at) {
     uint64_t most = ntr_enc_repeatable(encoder, blocks[at].start);
     ntr_enc_repeats sum = {0};
@@ -285,7 +285,7 @@ static void a_way_begins_behind_a_jump(void **state) {
     assert_int_equal(ntr_enc_push_run(e, &jump), NTR_OK);
     assert_int_equal(ntr_enc_repeatable(e, 0x104), 0);
     size_t before = out.size;
-    assert_int_equal(ntr_enc_push_next(e, 0x104, message), 0); /* told, and not to be told again */
+    assert_int_equal(ntr_enc_push_next(e, 0x104, message), 0); /* sent, and not to be sent again */
     assert_true(out.size > before);
     assert_true(ntr_enc_repeatable(e, 0x104) == UINT64_MAX);
     assert_int_equal(ntr_enc_repeatable(e, 0x100), 0);

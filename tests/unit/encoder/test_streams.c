@@ -65,7 +65,7 @@ static void section_15_5(void **state) {
     rig_close(&r);
 }
 
-/* The counter told before the instruction that does not fit: 13 halfwords, then 1. */
+/* The counter is sent before the instruction that does not fit: 13 halfwords, then 1. */
 static void full_before_the_instruction(void **state) {
     (void)state;
     rig r;

@@ -300,7 +300,7 @@ static void a_sync_forgets_calls_and_repeats(void **state) {
     rig_open(&r, "implicit-return=full repeat-branch");
     rig_insn(&r, 0x100, 4, CALL);
     assert_int_equal(ntr_encoder_request_sync(r.encoder, NTR_SYNC_TRACE_EVENT), NTR_OK);
-    rig_insn(&r, 0x200, 4, RET); /* its call was told before the sync */
+    rig_insn(&r, 0x200, 4, RET); /* its call was sent before the sync */
     rig_insn(&r, 0x104, 4, JR);
     for (int i = 0; i < 3; i++) rig_insn(&r, 0x300, 4, JR);
     assert_int_equal(ntr_encoder_request_sync(r.encoder, NTR_SYNC_TRACE_EVENT), NTR_OK);
@@ -365,7 +365,7 @@ static void reset_restarts_with_its_own_reason(void **state) {
     rig_close(&r);
 }
 
-/* Debug mode told by priv alone. */
+/* Debug mode shown by priv alone. */
 static void debug_mode_by_privilege(void **state) {
     (void)state;
     rig r;
@@ -411,7 +411,7 @@ static void triggers_act_on_whole_cycles(void **state) {
     rig_close(&r);
 }
 
-/* Switched off while a jump waits for its target: told first, and the correlation behind it. */
+/* Switched off while a jump waits for its target: the jump is sent first, then the correlation. */
 static void switched_off_behind_a_jump(void **state) {
     (void)state;
     rig r;

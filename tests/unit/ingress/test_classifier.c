@@ -316,7 +316,7 @@ static void spike_commits(void **state) {
         "core   0: 3 0x80000000 (0x00b50533) x10 0x00000001",
         "core   0: 3 0x80000004 (0x30200073) c768_mstatus 0x00000080",
         "core   0: 0 0x00000100 (0x0001)",
-        "core   0: 3 0x80000100 (0xa001)", /* a trap, told by where it went */
+        "core   0: 3 0x80000100 (0xa001)", /* a trap, recognized by its target */
         "core   0: 3 0x80000100 (0xa001)",
         NULL,
     };

@@ -150,7 +150,7 @@ static void process_example(void **state) {
     rig_close(&r);
 }
 
-/* ctype 2: where the new context begins is told. ctype 3: as by an interrupt. */
+/* ctype 2: the start of the new context is reported. ctype 3: as an interrupt. */
 static void precise_and_asynchronous_contexts(void **state) {
     (void)state;
     rig r;

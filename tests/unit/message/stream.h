@@ -33,7 +33,7 @@ static inline uint64_t hash_message(uint64_t hash, const ntr_message *m) {
     return hash;
 }
 
-/* ntr_reader_check tells the same of a stream as reading it. */
+/* ntr_reader_check reports the same for a stream as reading it. */
 static inline void check_stream(const ntr_params *params, const uint8_t *bytes, size_t size, size_t step,
                                 const totals *want) {
     static ntr_reader reader;

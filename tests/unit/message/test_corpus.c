@@ -1,4 +1,4 @@
-/* Traces that nobody here made: every stream of ../shared/corpus reads without a defect and survives the way
+/* Traces from other producers: every stream of ../shared/corpus reads without a defect and survives the way
  * to text and back. */
 #include "../test.h"
 

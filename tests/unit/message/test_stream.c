@@ -172,7 +172,7 @@ static void remember(void *user, const ntr_params *params, const ntr_message *me
     seen->count++;
 }
 
-/* Bad framing costs what it is in, and is told with its place and reason. */
+/* Bad framing loses only its own message, and is reported with position and reason. */
 static void reading_goes_on_after_bad_framing(void **state) {
     (void)state;
     typedef struct bad {

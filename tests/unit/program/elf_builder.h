@@ -1,4 +1,4 @@
-/* A small RISC-V ELF file, made in memory and spoilt at will. Layout is fixed, so that tests can name places. */
+/* A small RISC-V ELF file, made in memory, which tests can damage. The layout is fixed, so that tests can use offsets. */
 #ifndef NTR_TEST_ELF_BUILDER_H
 #define NTR_TEST_ELF_BUILDER_H
 

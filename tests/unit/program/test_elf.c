@@ -141,7 +141,7 @@ static void attributes_tell_the_extensions(void **state) {
     }
 }
 
-/* Whatever the attributes are cut to or spoilt with, the file still loads. */
+/* The file loads with any cut or damaged attributes. */
 static void damaged_attributes_are_ignored(void **state) {
     (void)state;
     elf_builder elf;
@@ -155,9 +155,9 @@ static void damaged_attributes_are_ignored(void **state) {
     }
     for (unsigned at = 0; at < 30; at++) {
         for (unsigned value = 0; value < 256; value += 51) {
-            elf_builder spoilt = elf;
-            spoilt.bytes[ATTRIBUTES_AT + at] = (uint8_t)value;
-            assert_int_equal(add(&spoilt, NULL), NTR_OK);
+            elf_builder damaged = elf;
+            damaged.bytes[ATTRIBUTES_AT + at] = (uint8_t)value;
+            assert_int_equal(add(&damaged, NULL), NTR_OK);
         }
     }
 }
@@ -286,7 +286,7 @@ static const struct {
     unsigned width;
     uint64_t value;
     const char *reason;
-} spoilt[] = {
+} damaged[] = {
     {1, 1, 'e', "not an ELF file"},
     {4, 1, 3, "damaged ELF header"},
     {5, 1, 2, "not a little-endian ELF"},
@@ -315,14 +315,14 @@ static const struct {
 
 static void damage_is_explained(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof spoilt / sizeof spoilt[0]; i++) {
+    for (size_t i = 0; i < sizeof damaged / sizeof damaged[0]; i++) {
         elf_builder elf;
         simple(&elf, true);
         elf_symbol(&elf, "main", GLOBAL_FUNC, 1, TEXT_ADDRESS, 16);
-        elf_put(&elf, spoilt[i].at, spoilt[i].width, spoilt[i].value);
+        elf_put(&elf, damaged[i].at, damaged[i].width, damaged[i].value);
         make(NULL);
-        print_message("# %zx: %s\n", spoilt[i].at, spoilt[i].reason);
-        refused(&elf, NTR_E_FORMAT, spoilt[i].reason);
+        print_message("# %zx: %s\n", damaged[i].at, damaged[i].reason);
+        refused(&elf, NTR_E_FORMAT, damaged[i].reason);
         drop(NULL);
     }
 }

@@ -186,7 +186,7 @@ static void history(void) {
     put(4, 0);
     load(2000, 0x5002, 2, "two", 'b', 4);
     move(3000, 0x5000, 0x6000, 4, 1);
-    move(3000, 0x5000, 0x7000, 4, 99); /* nobody knows it */
+    move(3000, 0x5000, 0x7000, 4, 99); /* unknown */
     load(4000, 0x5000, 1, "one again", 'c', 2);
     put(4, 3); /* close */
     put(4, 16);

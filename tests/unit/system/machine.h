@@ -168,7 +168,7 @@ static inline void traced_run(traced_hart *t, unsigned instructions, bool step) 
     }
 }
 
-/* The hart stops here: its last block is told, and where it would go on. */
+/* The hart stops here: its last block is pushed, with the address where it would continue. */
 static inline void traced_halt(traced_hart *t) {
     uint64_t next;
     assert_int_equal(ntr_classifier_finish(t->classifier, &next), NTR_OK);

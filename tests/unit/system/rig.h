@@ -1,4 +1,4 @@
-/* One encoder whose hart is made by hand, and the messages that come out of an ATB bridge. */
+/* One encoder with a hart controlled by the test, and the messages from an ATB bridge. */
 #ifndef TEST_SYSTEM_RIG_H
 #define TEST_SYSTEM_RIG_H
 

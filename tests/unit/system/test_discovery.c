@@ -142,7 +142,7 @@ static void check_timestamps(ntr_system *s, const said *c) {
     const uint64_t bases[] = {TE, FUNNEL};
     for (unsigned i = 0; i < 2; i++) {
         const uint64_t at = bases[i] + 0x40;
-        unsigned modes = c->ts_modes & (i ? ~0x18u : ~0u); /* a funnel has no core, and nobody above it here */
+        unsigned modes = c->ts_modes & (i ? ~0x18u : ~0u); /* a funnel has no core, and no component above it here */
         const uint32_t keep = 1;
         if (!c->ts_width) modes = 1;
         assert_int_equal(legal(s, at, 4, 3, keep), modes);

@@ -331,7 +331,7 @@ static void notification(void **state) {
     assert_int_equal(rig_syncs(&r, NTR_SYNC_TRACE_EVENT), 1);
     set_comparator(&r, 0, sides(IADDR, SIX, IADDR, GREATER_EQUAL, PRIMARY) | 1 << 15, 0, 0x1002);
     rig_walk(&r, addresses, "xxxx");
-    assert_int_equal(rig_syncs(&r, NTR_SYNC_TRACE_EVENT), 3); /* the third is told by the block behind it */
+    assert_int_equal(rig_syncs(&r, NTR_SYNC_TRACE_EVENT), 3); /* the third is sent with the block after it */
     set_comparator(&r, 0, sides(IADDR, SIX, IADDR, ALWAYS, PRIMARY), 0, 0x1002);
     rig_walk(&r, addresses, "xxxx");
     assert_int_equal(rig_syncs(&r, NTR_SYNC_TRACE_EVENT), 4);
@@ -456,7 +456,7 @@ static ntr_ingress random_block(uint64_t *seed) {
 }
 
 /* I-CNT of all messages together. */
-static uint64_t told(system_rig *r) {
+static uint64_t traced_halfwords(system_rig *r) {
     const ntr_params params = rig_params(r);
     ntr_message m;
     uint64_t sum = 0;
@@ -494,7 +494,7 @@ static void everything(void **state) {
             if (expected) traced += b.iretire;
         }
         rig_stop(&r);
-        assert_int_equal(told(&r), traced);
+        assert_int_equal(traced_halfwords(&r), traced);
         rig_close(&r);
     }
 }

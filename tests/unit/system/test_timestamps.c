@@ -1,4 +1,4 @@
-/* Timestamp units: sources, prescaling, width, and what messages tell (Trace Control section 3). */
+/* Timestamp units: sources, prescaling, width, and timestamps in messages (Trace Control section 3). */
 #include "../test.h"
 #include "rig.h"
 

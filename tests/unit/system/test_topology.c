@@ -1,4 +1,4 @@
-/* What is wrong with a topology is told: where, what was expected, what was found. */
+/* Errors in a topology are reported with position, what was expected and what was found. */
 #include "../test.h"
 #include "topologies.h"
 
@@ -75,7 +75,7 @@ static void errors(void **state) {
     }
 }
 
-/* A value that the hardware does not take is told by the start. */
+/* A value that the hardware does not accept is reported by ntr_system_start. */
 static void settings(void **state) {
     (void)state;
     ntr_system_config config = {0};

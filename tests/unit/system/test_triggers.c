@@ -104,7 +104,7 @@ static void expect_fired(system_rig *r, const char *expected) {
     assert_string_equal(got, expected);
 }
 
-/* Outputs 0, 3, 6 tell the beginning, 1, 4, 7 the end, 2 both, 5 nothing; whatever the cause. */
+/* Outputs 0, 3, 6 report the start of tracing, 1, 4, 7 the stop, 2 both, 5 none, for any cause. */
 static void external_outputs(void **state) {
     static system_rig r;
     (void)state;

@@ -47,7 +47,7 @@ static void differences_are_xored(void **state) {
     assert_int_equal(clock.time, 0x102);
 }
 
-/* Decoding may begin at a synchronizing message whose time is already known: reading it again changes nothing. */
+/* Decoding may begin at a synchronizing message with a known time: reading it again changes nothing. */
 static void a_sync_told_twice_is_one_time(void **state) {
     (void)state;
     uint64_t random = 1;

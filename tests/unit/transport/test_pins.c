@@ -213,7 +213,7 @@ static void analyser_samples(void **state) {
     free(samples);
 }
 
-/* ---- what is wrong is told */
+/* ---- errors are reported */
 
 static void expect_error(const char *transport, const char *file, ntr_status expected, const char *message) {
     beats back = {0};

@@ -87,7 +87,7 @@ static void coresight_frame(void **state) {
     assert_int_equal(got->size[0], 0);
 }
 
-/* Data without a name, reserved IDs and a cut frame are told. */
+/* Data without an ID, reserved IDs and a cut frame are reported. */
 static void coresight_notes(void **state) {
     (void)state;
     uint16_t all[16 + 3] = {0};

@@ -345,7 +345,7 @@ static void ram_there_and_back(void **state) {
     }
 }
 
-/* ---- losses are told, with their place and reason */
+/* ---- losses are reported, with position and reason */
 
 static void losses(void **state) {
     (void)state;
