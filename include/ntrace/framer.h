@@ -8,21 +8,13 @@
 #define NTRACE_FRAMER_H
 
 #include <ntrace/bytes.h>
+#include <ntrace/message_end.h>
 #include <ntrace/status.h>
 #include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Messages longer than this are reported as NTR_E_MESSAGE_LONG and skipped; the longest standard
- * message has 36 bytes (OQ-11), vendor messages may be longer. */
-#define NTR_MESSAGE_BYTES_MAX 1024
-
-/* Returns whether a message ends with this byte, that is, its MSEO is 11. Idle bytes (0xFF) have MSEO 11, too. */
-static inline bool ntr_ends_message(uint8_t byte) {
-    return (byte & 3) == 3;
-}
 
 typedef struct ntr_slice {
     uint64_t offset; /* stream offset of the first byte */

@@ -9,7 +9,7 @@
 
 #include "wire/window.h"
 
-#include <ntrace/framer.h>
+#include <ntrace/message_end.h>
 
 /* ---- words */
 
