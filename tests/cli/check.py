@@ -142,7 +142,7 @@ def text():
 def most():
     path = write("many.nex", bytes_of(tiny.START + "DirectBranch ICNT=0\n" * 25))
     run = Run("check", path, "--max", "3", status=1)
-    equal(run.out.count("[branch-icnt,"), 3, "told")
+    equal(run.out.count("[branch-icnt,"), 3, "printed")
     check("22 more of branch-icnt" in run.out and "25 errors" in run.out, run.out)
 
 

@@ -17,23 +17,23 @@ MEGABYTES = 200
 ANSWERS = (["profile"], ["coverage"], ["flame"], ["decode"], ["report", "-o", "answer"])
 
 
-def bounded(*arguments, status=(0, 1, 2), tells="", megabytes=MEGABYTES):
+def bounded(*arguments, status=(0, 1, 2), expected_text="", megabytes=MEGABYTES):
     """Run the command; it must stay within the limits, end by itself and print what is expected."""
     line = " ".join(map(str, arguments))[-200:]
     log = os.path.join(scratch(), "log")
-    with open(log, "wb") as told:
-        child = subprocess.Popen([NTRACE, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=told,
+    with open(log, "wb") as messages:
+        child = subprocess.Popen([NTRACE, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=messages,
                                  cwd=scratch(), preexec_fn=limit)
         _, ended, used = os.wait4(child.pid, 0)
     child.returncode = 0
     with open(log, "rb") as file:
-        told = file.read().decode(errors="replace")
+        messages = file.read().decode(errors="replace")
     code = os.waitstatus_to_exitcode(ended)
-    check("Sanitizer" not in told and "runtime error:" not in told, f"{line}: {told[-1500:]}")
-    check(code in status, f"{line}: status {code}, expected {status}: {told[-600:]}")
+    check("Sanitizer" not in messages and "runtime error:" not in messages, f"{line}: {messages[-1500:]}")
+    check(code in status, f"{line}: status {code}, expected {status}: {messages[-600:]}")
     if SANITIZER == "none":
-        check(used.ru_maxrss < megabytes << 10, f"{line}: took {used.ru_maxrss >> 10} MiB: {told[-300:]}")
-    matches(tells, told, line)
+        check(used.ru_maxrss < megabytes << 10, f"{line}: took {used.ru_maxrss >> 10} MiB: {messages[-300:]}")
+    matches(expected_text, messages, line)
 
 
 def limit():
@@ -90,9 +90,9 @@ def _():
 
 @case("ELF: counts beyond the end of the file")
 def _():
-    answers(elf_of([(0, 0x206, 0x100)], tiny.image(), phnum=0xfffe), status=(2,), tells="program headers")
+    answers(elf_of([(0, 0x206, 0x100)], tiny.image(), phnum=0xfffe), status=(2,), expected_text="program headers")
     zero = section(0, 0, 0, 0, 1 << 40, info=0xffffffff)
-    answers(elf_of([(0, 0x206, 0x100)], tiny.image(), zero, 1, phnum=0xffff), status=(2,), tells="program header")
+    answers(elf_of([(0, 0x206, 0x100)], tiny.image(), zero, 1, phnum=0xffff), status=(2,), expected_text="program header")
     answers(elf_of([(0, 0x206, 0x100)], tiny.image(), zero, 0))
     answers(elf_of([(0, 0x206, 0x100)], tiny.image(), zero, shnum=0xfeff))
     answers(elf_of([(0, 0x206, 0x100)], tiny.image(), shoff=(1 << 64) - 1, shnum=3))
@@ -156,18 +156,18 @@ def _():
 
 @case("JSON: a million brackets, long numbers, duplicate keys, bytes that are not text")
 def _():
-    for name, text, tells in (("deep", "[" * 1000000, "depth"), ("deeper", '{"a":' * 1000000, "depth"),
+    for name, text, expected_text in (("deep", "[" * 1000000, "depth"), ("deeper", '{"a":' * 1000000, "depth"),
                               ("number", CAPTURE % (',"x":1' + "0" * 400), "number|big|range"),
                               ("exponent", CAPTURE % ',"x":1e999999', "real|number|overflow"),
                               ("twice", CAPTURE % ',"version":1', "duplicate"),
                               ("bytes", b'{"\xff":1}', "unable to decode"), ("end", "{", "end of file"), ("none", b"", "empty")):
-        bounded("dump", bundle(name, text), status=(2,), tells=tells)
+        bounded("dump", bundle(name, text), status=(2,), expected_text=expected_text)
 
 
 @case("JSON: 16 MB of the smallest values; more is refused")
 def _():
     bounded("dump", bundle("wide", CAPTURE % (',"x":[' + "[]," * 5000000 + "0]")), status=(0, 2), megabytes=900)
-    bounded("dump", bundle("wider", CAPTURE % (',"x":"' + "a" * (17 << 20) + '"')), status=(2,), tells="larger than")
+    bounded("dump", bundle("wider", CAPTURE % (',"x":"' + "a" * (17 << 20) + '"')), status=(2,), expected_text="larger than")
 
 
 @case("bundle: 100,000 images")
@@ -181,7 +181,7 @@ def _():
     secret = write("secret", b'{"token": x')
     named = '{"format":"ntrace-bundle","version":1,"stream":"%s","params":{}}'
     for number, name in enumerate(("/etc/passwd", "../secret", "a/../../secret", ".", "", "a//b", "trace.nex/", "./trace.nex")):
-        bounded("dump", bundle(f"name{number}", named % name), status=(2,), tells="not the name of a file inside|expected")
+        bounded("dump", bundle(f"name{number}", named % name), status=(2,), expected_text="not the name of a file inside|expected")
     for name, files in (("stream", [("trace.nex", secret)]), ("capture", [("capture.json", secret)]),
                         ("device", [("trace.nex", "/dev/zero")]), ("loop", [("trace.nex", "trace.nex")])):
         folder = os.path.join(scratch(), "link-" + name)
@@ -189,10 +189,10 @@ def _():
         for link, target in files:
             os.symlink(target, os.path.join(folder, link))
         bundle("link-" + name, CAPTURE % "")
-        bounded("dump", folder, status=(2,), tells="outside|levels of symbolic links|no such|not a regular")
+        bounded("dump", folder, status=(2,), expected_text="outside|levels of symbolic links|no such|not a regular")
     outer = bundle("outer", CAPTURE % ',"images":[{"kind":"raw","file":"folder/secret","bias":"0x100"}]')
     os.symlink(scratch(), os.path.join(outer, "folder"))
-    bounded("decode", outer, status=(2,), tells="outside")
+    bounded("decode", outer, status=(2,), expected_text="outside")
 
 
 @case("bundle: an index that is a pipe, a device, a folder, endless or wrong")
@@ -221,7 +221,7 @@ def _():
 def _():
     folder = bundle("pipe", CAPTURE % "", None)
     os.mkfifo(os.path.join(folder, "trace.nex"))
-    bounded("dump", folder, status=(2,), tells="not a regular file")
+    bounded("dump", folder, status=(2,), expected_text="not a regular file")
     folder = os.path.join(scratch(), "pipe2")
     os.makedirs(folder)
     os.mkfifo(os.path.join(folder, "capture.json"))
@@ -238,12 +238,12 @@ def frame(blocks, window=0x58):
 
 @case("zstd: endless frames that expand 4 bytes to 128 KiB")
 def _():
-    bounded("dump", write("bomb.zst", frame(100000)), status=(2,), tells="bytes out of each|without zstd")
+    bounded("dump", write("bomb.zst", frame(100000)), status=(2,), expected_text="bytes out of each|without zstd")
 
 
 @case("zstd: a window of a terabyte")
 def _():
-    bounded("dump", write("window.zst", frame(1, window=0xf8)), tells="memory|without zstd", status=(1, 2))
+    bounded("dump", write("window.zst", frame(1, window=0xf8)), expected_text="memory|without zstd", status=(1, 2))
 
 
 # ---- text
@@ -264,7 +264,7 @@ def _():
 def _():
     guest = write("guest.elf", tiny.elf())
     bounded("run", "--system", "/dev/zero", "-o", os.path.join(scratch(), "never.ntrace"), "--", guest, status=(2,),
-            tells="expected at most 1048576 bytes|plugin|qemu")
+            expected_text="expected at most 1048576 bytes|plugin|qemu")
 
 
 @case("VCD: widths, times and names beyond the limits")

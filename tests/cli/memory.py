@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Memory does not grow with the trace: a long one needs as much as a short one, within 10 %.
 
-memory.py NTRACE PEAK [SHORT LONG]: PEAK is peak.c; sizes in MiB, 6 and 24 unless told.
+memory.py NTRACE PEAK [SHORT LONG]: PEAK is peak.c; sizes in MiB, default 6 and 24.
 """
 import os
 import subprocess

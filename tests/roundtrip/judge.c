@@ -148,7 +148,7 @@ static bool on_sync(court *c, size_t i)
         return true;
     }
     if (due || !c->open || !sync_allowed(c, e->code))
-        return object(c, i, "a sync nobody asked for");
+        return object(c, i, "an unexpected sync");
     return t->pc == e->pc || object(c, i, "sync to the wrong place");
 }
 
@@ -220,7 +220,7 @@ static bool judge_segment(court *c, size_t *i)
         case ORACLE_SYNC: good = on_sync(c, *i); break;
         case ORACLE_STOP: good = on_stop(c, *i); break;
         case ORACLE_CONTEXT:
-            good = c->config->ownership != NTR_OWNERSHIP_OFF || object(c, *i, "Ownership nobody asked for");
+            good = c->config->ownership != NTR_OWNERSHIP_OFF || object(c, *i, "an unexpected Ownership");
             break;
         case ORACLE_OVERFLOW: return true;
         case ORACLE_LOST: /* the last message of a window may end on a jump with an unknown target */

@@ -2,7 +2,7 @@
 """Program counters of ../shared/corpus/refcode, encoded in every setting and decoded again, come back the same.
 
 ECALL and EBREAK are left out: the simulator lists them, but they do not retire. Without --large, the streams are
-also held byte for byte against the reference encoder's, whose habits are options (docs/encoder.md).
+also held byte for byte against the reference encoder's, with options for its choices (docs/encoder.md).
 
 refcode.py NTRACE [--large]   --large: the lists that are left out otherwise, in fewer settings
 """
@@ -16,7 +16,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 SHARED = os.environ.get("NTRACE_SHARED", os.path.join(ROOT, "..", "shared"))
 LARGE = 2_000_000  # bytes of stream in BTM
 
-# what the encoder is told, what the decoder has to be told
+# options of the encoder, options of the decoder
 COMMON = [
     ("--mode btm", ""),
     ("--mode htm", ""),

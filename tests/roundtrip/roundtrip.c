@@ -264,12 +264,12 @@ static bool run_seed(const options *o, uint64_t seed, tally *totals)
     return v.good;
 }
 
-static size_t read_seeds(const char *path, uint64_t *seeds, size_t room)
+static size_t read_seeds(const char *path, uint64_t *seeds, size_t capacity)
 {
     FILE *file = fopen(path, "r");
     char line[200];
     size_t count = 0;
-    while (file && count < room && fgets(line, sizeof line, file))
+    while (file && count < capacity && fgets(line, sizeof line, file))
         if (line[0] >= '0' && line[0] <= '9')
             seeds[count++] = strtoull(line, NULL, 10);
     if (file)

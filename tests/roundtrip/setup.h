@@ -35,7 +35,7 @@ void setup_free(setup *setup);
 /* The bytes of a hart's encoder, and where its messages start. */
 typedef struct setup_stream {
     uint8_t *bytes;
-    size_t size, room;
+    size_t size, capacity;
     size_t *message; /* start of each */
     size_t messages;
     char wrong[200]; /* why the encoder failed; "" otherwise */

@@ -23,9 +23,9 @@ void setup_stream_free(setup_stream *s)
 
 static void add_bytes(setup_stream *s, const uint8_t *bytes, size_t size)
 {
-    while (s->size + size > s->room) {
-        s->room = s->room ? 2 * s->room : 4096;
-        s->bytes = realloc(s->bytes, s->room);
+    while (s->size + size > s->capacity) {
+        s->capacity = s->capacity ? 2 * s->capacity : 4096;
+        s->bytes = realloc(s->bytes, s->capacity);
         if (!s->bytes)
             abort();
     }

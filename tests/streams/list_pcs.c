@@ -22,12 +22,12 @@ static int fail(const char *what, const char *why) {
 static uint8_t *read_all(const char *path, size_t *size) {
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
     uint8_t *data = NULL;
-    size_t room = 0, n;
+    size_t capacity = 0, n;
     *size = 0;
     if (!file) return NULL;
     do {
-        if (*size == room) data = realloc(data, room = room ? 2 * room : 1 << 20);
-        n = data ? fread(data + *size, 1, room - *size, file) : 0;
+        if (*size == capacity) data = realloc(data, capacity = capacity ? 2 * capacity : 1 << 20);
+        n = data ? fread(data + *size, 1, capacity - *size, file) : 0;
         *size += n;
     } while (n);
     if (file != stdin) fclose(file);

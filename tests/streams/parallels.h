@@ -8,14 +8,14 @@
 
 typedef struct parallels_events {
     ntr_event *events;
-    size_t count, room;
+    size_t count, capacity;
     ntr_status status;
 } parallels_events;
 
 static inline void parallels_add(parallels_events *all, const ntr_event *events, size_t count) {
-    if (all->count + count > all->room) {
-        all->room = 2 * (all->count + count);
-        all->events = realloc(all->events, all->room * sizeof *events);
+    if (all->count + count > all->capacity) {
+        all->capacity = 2 * (all->count + count);
+        all->events = realloc(all->events, all->capacity * sizeof *events);
     }
     if (count) memcpy(all->events + all->count, events, count * sizeof *events);
     all->count += count;

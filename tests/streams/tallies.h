@@ -48,7 +48,7 @@ static inline ntr_status tallies_by_counting(const ntr_decoder_config *config, n
     return status;
 }
 
-/* A row that says itself whose it is. Zeroed first: compared as bytes. */
+/* A row with its source and context. Set to zero first, because rows are compared as bytes. */
 typedef struct tallies_row {
     ntr_context context;
     uint64_t address, last, target, count, src, end, instructions, halfwords, target_unknown;

@@ -39,9 +39,9 @@ void gen_hart_free(gen_hart *h)
 
 static void push(gen_hart *h, uint64_t address)
 {
-    if (h->depth == h->room) {
-        h->room = h->room ? 2 * h->room : 64;
-        h->stack = realloc(h->stack, h->room * sizeof *h->stack);
+    if (h->depth == h->capacity) {
+        h->capacity = h->capacity ? 2 * h->capacity : 64;
+        h->stack = realloc(h->stack, h->capacity * sizeof *h->stack);
         if (!h->stack)
             abort();
     }

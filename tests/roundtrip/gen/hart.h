@@ -27,7 +27,7 @@ typedef struct gen_hart {
     uint64_t scontext, hcontext;
     const gen_insn *before; /* retired just before; NULL after a trap or a start */
     uint64_t *stack;        /* where the open calls return to */
-    size_t depth, room;
+    size_t depth, capacity;
     gen_trap_frame frame[GEN_TRAPS_MAX];
     unsigned frames;
     uint32_t *left; /* per branch: how often it will still be taken, or a count */

@@ -84,12 +84,12 @@ typedef struct expected {
     uint64_t calls, instructions;
 } expected;
 
-static void path_of(world *w, const ntr_call_node *nodes, uint32_t node, char *text, size_t room) {
+static void path_of(world *w, const ntr_call_node *nodes, uint32_t node, char *text, size_t capacity) {
     if (nodes[node].parent != NTR_CALLTREE_ROOT) {
-        path_of(w, nodes, nodes[node].parent, text, room);
-        strncat(text, "/", room - strlen(text) - 1);
+        path_of(w, nodes, nodes[node].parent, text, capacity);
+        strncat(text, "/", capacity - strlen(text) - 1);
     }
-    strncat(text, ntr_functions_get(w->functions, nodes[node].function)->name, room - strlen(text) - 1);
+    strncat(text, ntr_functions_get(w->functions, nodes[node].function)->name, capacity - strlen(text) - 1);
 }
 
 /* All nodes, in the order that they were entered in. */

@@ -64,7 +64,7 @@ static void a_trap_takes_time_without_instructions(void **state) {
     expect(&w, 9, 0, 0);
 }
 
-static void stopped_time_is_nobodys(void **state) {
+static void stopped_time_is_not_attributed(void **state) {
     (void)state;
     static const ntr_event_kind kinds[] = {NTR_EVENT_STOP, NTR_EVENT_GAP};
     for (size_t i = 0; i < 2; i++) {
@@ -78,7 +78,7 @@ static void stopped_time_is_nobodys(void **state) {
     }
 }
 
-static void unknown_time_is_nobodys(void **state) {
+static void unknown_time_is_not_attributed(void **state) {
     (void)state;
     world w = {0};
     put(&w, NTR_EVENT_SYNC, 1, 100);
@@ -145,8 +145,8 @@ int main(void) {
         cmocka_unit_test(by_instructions),
         cmocka_unit_test(a_message_without_spans_leaves_its_time_to_the_next),
         cmocka_unit_test(a_trap_takes_time_without_instructions),
-        cmocka_unit_test(stopped_time_is_nobodys),
-        cmocka_unit_test(unknown_time_is_nobodys),
+        cmocka_unit_test(stopped_time_is_not_attributed),
+        cmocka_unit_test(unknown_time_is_not_attributed),
         cmocka_unit_test(very_many),
         cmocka_unit_test(very_many_owners),
         cmocka_unit_test(huge),
