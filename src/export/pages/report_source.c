@@ -1,6 +1,6 @@
 /* Source part of the report: all files with their coverage. Files with the most instructions, up to a limit of size,
  * also have their lines with counts and branch outcomes. */
-#include "export/report_parts.h"
+#include "export/pages/report_parts.h"
 
 #include "base/allocator.h"
 

@@ -1,7 +1,7 @@
 /* Layout of a flame graph: children are placed side by side above their parent, with widths in proportion to their
  * totals. */
-#ifndef NTR_EXPORT_FLAME_LAYOUT_H
-#define NTR_EXPORT_FLAME_LAYOUT_H
+#ifndef NTR_EXPORT_PAGES_FLAME_LAYOUT_H
+#define NTR_EXPORT_PAGES_FLAME_LAYOUT_H
 
 #include "export/stacks.h"
 

@@ -1,4 +1,4 @@
-#include "export/flame_layout.h"
+#include "export/pages/flame_layout.h"
 
 #include "base/allocator.h"
 

@@ -1,6 +1,6 @@
 /* The parts of the report. Each function writes one member of the page's data, as JSON. */
-#ifndef NTR_EXPORT_REPORT_PARTS_H
-#define NTR_EXPORT_REPORT_PARTS_H
+#ifndef NTR_EXPORT_PAGES_REPORT_PARTS_H
+#define NTR_EXPORT_PAGES_REPORT_PARTS_H
 
 #include "export/export.h"
 

@@ -1,7 +1,7 @@
 /* Report: one self-contained HTML page. The skeleton, style and script of the page are assets. The data is one JSON
  * object in the page, which the script displays. */
-#include "export/flame_layout.h"
-#include "export/report_parts.h"
+#include "export/pages/flame_layout.h"
+#include "export/pages/report_parts.h"
 
 #include <ntrace/profile.h>
 #include <string.h>

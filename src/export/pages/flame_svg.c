@@ -1,6 +1,6 @@
 /* Flame graph as an SVG element that zooms and searches with a script of its own. As a file it opens in any browser
  * from file://. Inside a page, its styles and its script apply to the element only. */
-#include "export/flame_layout.h"
+#include "export/pages/flame_layout.h"
 
 static const char script[] = {
 #include "flame.js.inc"

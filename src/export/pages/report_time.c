@@ -1,5 +1,5 @@
 /* Parts of the report about time: the slices of the timeline, and the handlers of traps. */
-#include "export/report_parts.h"
+#include "export/pages/report_parts.h"
 
 #include "base/allocator.h"
 
