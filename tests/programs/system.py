@@ -211,7 +211,7 @@ def refused():
     for components, options, pattern in (
             ([encoder(0, ["ram", "pib"]), ram, pib], [], r"te0: its trace goes to 2 sinks; choose one of them with --sink"),
             ([encoder(0, "ram"), ram], ["--sink", "pib"], r"--sink: expected the name of a sink .* found 'pib'"),
-            ([encoder(0, "ram"), ram], ["--best"], r"--best: with --system, the topology says"),
+            ([encoder(0, "ram"), ram], ["--best"], r"--best: not allowed with --system"),
             ([encoder(0, "ram", xlen=32), ram], [], r'te0: expected "xlen": 64 as in the program, found 32'),
             ([encoder(0, "ram", rat=1), ram], [], r"system.json: components\[0\].rat"),
             ([encoder(0, "ram", set={"trTeInstMode": 5}), ram], [], r"system.json: te0: trTeInstMode rejects the value 5"),
@@ -223,7 +223,7 @@ def refused():
         done, bundle = through(components, "algorithms", *options, status=2)
         matches(pattern, done.err, "message")
         equal(done.out, "", "output of the program")
-    equal(Run("run", "--sink", "a", os.path.join(FOLDER, "bare64"), status=2).err.strip(), "ntrace run: --sink: only with --system", "message")
+    equal(Run("run", "--sink", "a", os.path.join(FOLDER, "bare64"), status=2).err.strip(), "ntrace run: --sink requires --system", "message")
 
 
 @case("code that changes while it runs: the bundle has the newest version, with a message")
