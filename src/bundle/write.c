@@ -1,4 +1,5 @@
 /* Writing of a bundle: all files go to a folder with a temporary name, which is renamed when the bundle is complete. */
+#include "base/config.h"
 #include "bundle/bundle.h"
 #include "bundle/remove.h"
 #include "bundle/write_all.h"
@@ -159,10 +160,12 @@ static ntr_status rename_folder(ntr_bundle *bundle) {
 
 ntr_status ntr_bundle_finish(ntr_bundle *bundle, const ntr_capture *capture) {
     struct ntr_key_error error;
-    ntr_status status;
+    ntr_capture loaded;
+    ntr_status status = ntr_config_load(&loaded, sizeof loaded, capture);
 
     if (!bundle->final) return NTR_E_STATE;
-    json_t *root = ntr_capture_write(capture, &error, &status);
+    if (status != NTR_OK) return ntr_bundle_fail(bundle, status, "%s: ntr_capture without a size", bundle->final);
+    json_t *root = ntr_capture_write(&loaded, &error, &status);
     if (!root) return ntr_bundle_fail(bundle, status, "%s/" NTR_CAPTURE_FILE ": %s", bundle->final, error.text);
     status = write_json(bundle, root);
     json_decref(root);

@@ -94,7 +94,7 @@ def compared(change, *flags):
 
 
 def compatible(old, new):
-    done = run("abidiff", "--no-added-syms", "--suppressions", os.path.join(HERE, "growth.suppr"), old, new)
+    done = run("abidiff", "--no-added-syms", "--suppressions", os.path.join(HERE, "compatible.suppr"), old, new)
     return done.returncode == 0, done.stdout
 
 
