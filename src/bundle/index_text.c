@@ -128,11 +128,12 @@ static bool parse_header(struct cursor line, uint64_t size, bool *timed) {
 }
 
 ntr_status ntr_index_text_read(ntr_bytes text, uint64_t size, ntr_index *index) {
+    if (!text.size) return NTR_E_FORMAT;
     struct cursor rest = {(const char *)text.data, (const char *)text.data + text.size}, line;
     ntr_point point;
     bool timed;
 
-    if (!text.size || !next_line(&rest, &line) || !parse_header(line, size, &timed)) return NTR_E_FORMAT;
+    if (!next_line(&rest, &line) || !parse_header(line, size, &timed)) return NTR_E_FORMAT;
     if (!next_line(&rest, &line) || !line_is(&line, TITLE)) return NTR_E_FORMAT;
     while (next_line(&rest, &line)) {
         if (line_is(&line, END_LINE)) {
