@@ -97,10 +97,18 @@ static ntr_status put_name(rewriter *r, const ntr_params *params, json_t *object
     return NTR_OK;
 }
 
+/* Returns whether the text form uses the key for something else than a field. The JSON form has no such field. */
+static bool is_text_key(const char *key) {
+    static const char *const TEXT_KEYS[] = {"BYTES", "DATA", "SIZE"};
+    for (size_t i = 0; i < sizeof TEXT_KEYS / sizeof *TEXT_KEYS; i++)
+        if (!strcasecmp(key, TEXT_KEYS[i])) return true;
+    return false;
+}
+
 static ntr_status put_fields(rewriter *r, json_t *fields, json_t *widths, const char **key) {
     json_t *value;
     json_object_foreach(fields, *key, value) {
-        if (!is_word(*key, strlen(*key))) return NTR_E_NAME;
+        if (!is_word(*key, strlen(*key)) || is_text_key(*key)) return NTR_E_NAME;
         ntr_status status = begin_token(r, *key, *key, false);
         if (status == NTR_OK) status = put_number(r, value);
         const json_t *width = json_object_get(widths, *key);

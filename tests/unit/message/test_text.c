@@ -211,6 +211,8 @@ static const mistake mistakes[] = {
     {"{\"name\":\"DirectBranch\",\"fields\":{\"ICNT\":3,\"RDATA\":3}}", NTR_E_FIELD_NAME, 42},
     {"{\"name\":\"DirectBranch\",\"fields\":{}}", NTR_E_FIELD_MISSING, 23},
     {"{\"tcode\":64,\"fields\":{}}", NTR_E_NAME, 1},
+    {"{\"name\":\"DirectBranch\",\"fields\":{\"BYTES\":12}}", NTR_E_NAME, 33},
+    {"{\"name\":\"Vendor56\",\"fields\":{\"data\":1}}", NTR_E_NAME, 29},
 };
 
 static void mistakes_are_told_with_their_column(void **state) {
