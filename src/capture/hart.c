@@ -112,7 +112,8 @@ static void complete_before_handler(struct ntr_capture_harts *harts, struct ntr_
     uint64_t epc =
         retired == CHANNEL_ALL ? successor(&block->code) : ntr_capture_hart_complete_part(harts, hart, retired);
     if (retired == CHANNEL_ALL) enter(harts, hart, &block->code);
-    unsigned itype = is_fault || retired != CHANNEL_ALL ? NTR_ITYPE_EXCEPTION : NTR_ITYPE_INTERRUPT;
+    /* A trap of the last block stopped one of its instructions. A handler may serve faults and signals from outside. */
+    unsigned itype = retired != CHANNEL_ALL ? NTR_ITYPE_EXCEPTION : NTR_ITYPE_INTERRUPT;
     ntr_capture_run_flush(harts, hart); /* needed when no instruction of the last block retired */
     ntr_capture_note(harts, ntr_classifier_trap(hart->classifier, itype, epc, 0, 0));
 }

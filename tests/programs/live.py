@@ -120,6 +120,16 @@ def timer_events():
     check(interrupts and interrupts + syncs >= 20, f"the handler ran {interrupts} + {syncs} times")
 
 
+@case("one handler for faults and for signals of another thread: exceptions and interrupts")
+def senders():
+    done = subprocess.run(command("senders"), capture_output=True, text=True, check=True, timeout=60)
+    faults, sent = map(int, done.stdout.split())
+    counts = dict(line.split() for line in Run("decode", path_of("live.ntrace"), "--src", 1, "--output", "count").lines())
+    equal(int(counts["exceptions"]), faults, "exceptions")
+    # A signal that arrives in a system call, or at the start of the thread, is no interrupt of the trace.
+    check(sent - 5 <= int(counts["interrupts"]) <= sent, f"{counts['interrupts']} interrupts, {sent} signals were sent")
+
+
 @case("threads that run at the same time")
 def parallel():
     log, _ = logged_run("parallel")
