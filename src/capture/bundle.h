@@ -1,9 +1,9 @@
-/* What is recorded about a capture beside its stream: the program files, code bytes that no file holds, sources,
- * losses, and how the stream came to be (capture.json). */
+/* The end of a bundle: capture.json, with images (record.h), sources, losses, and how the stream came to be. */
 #ifndef NTR_CAPTURE_BUNDLE_H
 #define NTR_CAPTURE_BUNDLE_H
 
 #include "capture/guest.h"
+#include "capture/record.h"
 #include "capture/state.h"
 
 #include <ntrace/bundle.h>
@@ -21,11 +21,10 @@ struct ntr_capture_report {
     const struct ntr_capture_harts *harts; /* finished, also their code */
     const struct ntr_capture_guest *guest; /* reaped */
     const char *stream;                    /* file in the bundle */
-    unsigned xlen;
 };
 
 /* Copy the files, describe everything and complete the bundle. *losses is filled in also when this fails later. */
-ntr_status ntr_capture_bundle_finish(ntr_bundle *bundle, const struct ntr_capture_report *report,
-                                     struct ntr_capture_losses *losses, struct ntr_capture_reason *reason);
+ntr_status ntr_capture_bundle_finish(struct ntr_capture_record *record, const struct ntr_capture_report *report,
+                                     struct ntr_capture_losses *losses);
 
 #endif

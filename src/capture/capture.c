@@ -24,7 +24,7 @@ struct ntr_capture_session {
     struct ntr_capture_system *system; /* NULL: none */
     struct ntr_capture_losses losses;
     struct ntr_capture_reason reason;
-    ntr_bundle *bundle;
+    struct ntr_capture_record record;
     bool started, finished;
     struct ntr_bundle_writer stream;
 };
@@ -57,7 +57,9 @@ void ntr_capture_free(ntr_capture_session *session) {
     if (session->harts.channel) ntr_capture_harts_release(&session->harts);
     ntr_capture_source_close(&session->source);
     ntr_capture_system_free(session->system);
-    ntr_bundle_free(session->bundle);
+    ntr_bundle *bundle = session->record.bundle;
+    ntr_capture_record_release(&session->record);
+    ntr_bundle_free(bundle);
     ntr_bundle_writer_release(&session->stream, session->config.allocator);
     ntr_dealloc(allocator, session);
 }
@@ -106,7 +108,7 @@ static const char *stream_name(const ntr_capture_session *session) {
 static ntr_status open_stream(ntr_capture_session *session) {
     char path[PATH_MAX];
 
-    snprintf(path, sizeof path, "%s/%s", ntr_bundle_folder(session->bundle), stream_name(session));
+    snprintf(path, sizeof path, "%s/%s", ntr_bundle_folder(session->record.bundle), stream_name(session));
     ntr_status status =
         ntr_bundle_writer_open(&session->stream, path, session->config.compress, session->config.allocator);
     if (status == NTR_E_IO) return ntr_capture_fail_errno(&session->reason, path);
@@ -116,11 +118,15 @@ static ntr_status open_stream(ntr_capture_session *session) {
 }
 
 static ntr_status create_bundle(ntr_capture_session *session) {
-    session->bundle = ntr_bundle_new(session->config.allocator);
-    if (!session->bundle) return ntr_capture_fail_memory(&session->reason);
-    ntr_status status = ntr_bundle_create(session->bundle, session->config.bundle);
-    if (status == NTR_OK) return open_stream(session);
-    return ntr_capture_fail(&session->reason, status, "%s", ntr_bundle_error(session->bundle));
+    const ntr_allocator *allocator = session->config.allocator;
+    struct ntr_capture_record *record = &session->record;
+
+    *record = (struct ntr_capture_record){.allocator = allocator, .reason = &session->reason, .xlen = session->elf.xlen};
+    record->bundle = ntr_bundle_new(allocator);
+    record->program = ntr_program_new(allocator);
+    if (!record->bundle || !record->program) return ntr_capture_fail_memory(&session->reason);
+    ntr_status status = ntr_bundle_create(record->bundle, session->config.bundle);
+    return status == NTR_OK ? open_stream(session) : ntr_capture_record_fail(record, status);
 }
 
 static ntr_status open_source(ntr_capture_session *session) {
@@ -187,7 +193,7 @@ static ntr_status close_stream(ntr_capture_session *session) {
 
     ntr_status status = ntr_bundle_writer_close(&session->stream);
     if (status == NTR_OK) return status;
-    snprintf(name, sizeof name, "%s/%s", ntr_bundle_folder(session->bundle), stream_name(session));
+    snprintf(name, sizeof name, "%s/%s", ntr_bundle_folder(session->record.bundle), stream_name(session));
     return ntr_capture_fail_errno(&session->reason, name);
 }
 
@@ -215,9 +221,8 @@ ntr_status ntr_capture_finish(ntr_capture_session *session) {
     if (status == NTR_OK) status = check(session);
     if (status != NTR_OK) return status;
     if (!ntr_capture_code_finish(&harts->code)) return ntr_capture_fail_memory(&session->reason);
-    const struct ntr_capture_report report = {&session->config, harts, &session->guest, stream_name(session),
-                                              session->elf.xlen};
-    return ntr_capture_bundle_finish(session->bundle, &report, &session->losses, &session->reason);
+    const struct ntr_capture_report report = {&session->config, harts, &session->guest, stream_name(session)};
+    return ntr_capture_bundle_finish(&session->record, &report, &session->losses);
 }
 
 int ntr_capture_exit_status(const ntr_capture_session *session) {

@@ -1,0 +1,48 @@
+/* What is collected for capture.json while a program runs: its files, and the code bytes that no file has. */
+#ifndef NTR_CAPTURE_RECORD_H
+#define NTR_CAPTURE_RECORD_H
+
+#include "capture/code.h"
+#include "capture/error.h"
+
+#include <ntrace/bundle.h>
+
+struct ntr_capture_record {
+    ntr_bundle *bundle;
+    const ntr_allocator *allocator;
+    struct ntr_capture_reason *reason;
+    unsigned xlen;
+    ntr_program *program; /* the ELF files, to find out which code bytes they do not hold */
+    ntr_bundle_image *images;
+    size_t image_count, image_capacity;
+    char **names; /* strings of the images */
+    size_t name_count, name_capacity;
+    size_t first;      /* images before this one are those of programs that have ended by execve */
+    uint64_t from;     /* offset in the stream at which the program began */
+    unsigned programs; /* ended by execve */
+};
+
+void ntr_capture_record_release(struct ntr_capture_record *record);
+
+/* A new image, all zero. Returns NULL when out of memory. */
+ntr_bundle_image *ntr_capture_record_image(struct ntr_capture_record *record);
+
+/* Take ownership of a string from the allocator. Returns NULL, and frees the string, when out of memory. */
+const char *ntr_capture_record_keep(struct ntr_capture_record *record, char *text);
+
+ntr_status ntr_capture_record_fail(const struct ntr_capture_record *record, ntr_status status);
+
+/* Copy the ELF files that a list of mappings names: lines "START LENGTH OFFSET PATH", hexadecimal. Files that were
+ * copied before are left out. */
+ntr_status ntr_capture_record_files(struct ntr_capture_record *record, const char *lines, size_t size);
+
+/* Write the code bytes that no file has to a new file of the bundle, "images/code". Ranges with few unknown bytes in
+ * between become one image, because readers take longer with many small images; the unknown bytes, which were not
+ * executed, are 0 in it. */
+ntr_status ntr_capture_record_code(struct ntr_capture_record *record, const struct ntr_capture_code *code,
+                                   const char *name);
+
+/* The program was replaced by another one (execve), the first message of which is at offset `until`. */
+ntr_status ntr_capture_record_next(struct ntr_capture_record *record, uint64_t until);
+
+#endif

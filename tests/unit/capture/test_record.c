@@ -1,0 +1,156 @@
+/* Images of a bundle: code bytes that no file has, and the range of the stream for which the files of a program that was
+ * replaced are valid. */
+#include "../test.h"
+#include "bundle/remove.h"
+#include "capture/record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct scene {
+    struct ntr_capture_reason reason;
+    struct ntr_capture_record record;
+    struct ntr_capture_code code;
+    char folder[32];
+} scene;
+
+static void begin(scene *s) {
+    char path[64];
+
+    memset(s, 0, sizeof *s);
+    snprintf(s->folder, sizeof s->folder, "/tmp/ntrace-unit-XXXXXX");
+    assert_non_null(mkdtemp(s->folder));
+    s->record = (struct ntr_capture_record){
+        .bundle = ntr_bundle_new(NULL), .program = ntr_program_new(NULL), .reason = &s->reason, .xlen = 64};
+    snprintf(path, sizeof path, "%s/x.ntrace", s->folder);
+    assert_int_equal(ntr_bundle_create(s->record.bundle, path), NTR_OK);
+    ntr_capture_code_init(&s->code, NULL);
+}
+
+static void end(scene *s) {
+    ntr_bundle *bundle = s->record.bundle;
+
+    ntr_capture_code_release(&s->code);
+    ntr_capture_record_release(&s->record);
+    ntr_bundle_free(bundle);
+    ntr_bundle_remove(s->folder);
+}
+
+static void executed(scene *s, uint64_t address, const char *text) {
+    bool failed;
+    const ntr_bytes bytes = {(const uint8_t *)text, strlen(text)};
+    assert_true(ntr_capture_code_agrees(&s->code, address, bytes, &failed));
+}
+
+static void changed(scene *s, uint64_t address, const char *text, uint64_t position) {
+    assert_true(
+        ntr_capture_code_change(&s->code, address, (ntr_bytes){(const uint8_t *)text, strlen(text)}, position));
+}
+
+static void write_code(scene *s) {
+    assert_true(ntr_capture_code_finish(&s->code));
+    assert_int_equal(ntr_capture_record_code(&s->record, &s->code, "images/code"), NTR_OK);
+}
+
+/* The image holds `size` bytes at `address`, for the range of offsets. */
+static void expect(const scene *s, size_t index, uint64_t address, const char *bytes, size_t size, uint64_t from,
+                   uint64_t until) {
+    const ntr_bundle_image *image = &s->record.images[index];
+    char path[128], found[1024] = {0};
+
+    assert_true(index < s->record.image_count);
+    assert_int_equal(image->options.bias, address);
+    assert_int_equal(image->length, size);
+    assert_int_equal(image->options.from, from);
+    assert_int_equal(image->options.until, until);
+    snprintf(path, sizeof path, "%s/%s", ntr_bundle_folder(s->record.bundle), image->file);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, (long)image->offset, SEEK_SET), 0);
+    assert_int_equal(fread(found, 1, size, file), size);
+    fclose(file);
+    assert_memory_equal(found, bytes, size);
+}
+
+static void neighbours_become_one_image(void **state) {
+    scene s;
+
+    (void)state;
+    begin(&s);
+    executed(&s, 0x1000, "abcd");
+    executed(&s, 0x1008, "efgh"); /* behind 4 bytes that were not executed */
+    executed(&s, 0x10f0, "ijkl");
+    executed(&s, 0x1300, "mnop"); /* too far away */
+    write_code(&s);
+    assert_int_equal(s.record.image_count, 2);
+    char joined[0xf4] = "abcd\0\0\0\0efgh";
+    memcpy(joined + 0xf0, "ijkl", 4);
+    expect(&s, 0, 0x1000, joined, sizeof joined, 0, 0);
+    expect(&s, 1, 0x1300, "mnop", 4, 0, 0);
+    end(&s);
+}
+
+static void only_ranges_of_the_same_validity_are_joined(void **state) {
+    scene s;
+
+    (void)state;
+    begin(&s);
+    executed(&s, 0x1000, "abcd");
+    executed(&s, 0x1008, "efgh");
+    executed(&s, 0x1100, "ijkl");
+    changed(&s, 0x1000, "ABCD", 70);
+    write_code(&s);
+    assert_int_equal(s.record.image_count, 3);
+    expect(&s, 0, 0x1100, "ijkl", 4, 0, 0);
+    expect(&s, 1, 0x1000, "abcd\0\0\0\0efgh", 12, 0, 70);
+    expect(&s, 2, 0x1000, "ABCD\0\0\0\0efgh", 12, 70, 0);
+    end(&s);
+}
+
+static void bytes_of_files_are_not_hidden(void **state) {
+    scene s;
+    ntr_image_options options = {.size = sizeof options, .bias = 0x1004, .name = "file"};
+
+    (void)state;
+    begin(&s);
+    assert_int_equal(ntr_program_add_raw(s.record.program, (ntr_bytes){(const uint8_t *)"wxyz", 4}, &options), NTR_OK);
+    executed(&s, 0x1000, "abcd");
+    executed(&s, 0x1004, "wx");
+    executed(&s, 0x1008, "efgh");
+    write_code(&s);
+    assert_int_equal(s.record.image_count, 2);
+    expect(&s, 0, 0x1000, "abcdwx", 6, 0, 0);
+    expect(&s, 1, 0x1008, "efgh", 4, 0, 0);
+    end(&s);
+}
+
+static void a_program_that_is_replaced(void **state) {
+    scene s;
+
+    (void)state;
+    begin(&s);
+    executed(&s, 0x1000, "abcd");
+    changed(&s, 0x1000, "ABCD", 70);
+    write_code(&s);
+    assert_int_equal(ntr_capture_record_next(&s.record, 100), NTR_OK);
+    ntr_capture_code_release(&s.code);
+    executed(&s, 0x1000, "wxyz");
+    assert_true(ntr_capture_code_finish(&s.code));
+    assert_int_equal(ntr_capture_record_code(&s.record, &s.code, "images/code-2"), NTR_OK);
+    assert_int_equal(s.record.image_count, 3);
+    expect(&s, 0, 0x1000, "abcd", 4, 0, 70);
+    expect(&s, 1, 0x1000, "ABCD", 4, 70, 100);
+    expect(&s, 2, 0x1000, "wxyz", 4, 100, 0);
+    end(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(neighbours_become_one_image),
+        TEST(only_ranges_of_the_same_validity_are_joined),
+        TEST(bytes_of_files_are_not_hidden),
+        TEST(a_program_that_is_replaced),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
