@@ -146,14 +146,13 @@ static ntr_status add_all_ran(ntr_coverage *c, ntr_debug_info *debug, const ntr_
     return status;
 }
 
-static ntr_status add_image(ntr_coverage *c, const ntr_program *program, ntr_debug_info *debug, ntr_tally *tally,
-                            size_t index) {
+static ntr_status add_image(ntr_coverage *c, ntr_debug_info *debug, ntr_line_counts *counts, size_t index) {
     ntr_line_flow flow;
     ntr_image_info info;
-    bool known = ntr_tally_gaps(tally) == 0;
-    ntr_status status = ntr_line_flow_make(&flow, program, debug, tally, index, c->allocator);
+    bool known = ntr_tally_gaps(counts->tally) == 0;
+    ntr_status status = ntr_line_flow_make(&flow, debug, counts, index, c->allocator);
     if (status) return status;
-    if (ntr_program_image(program, index, &info) != NTR_OK) info.bias = 0;
+    if (ntr_program_image(counts->program, index, &info) != NTR_OK) info.bias = 0;
     for (size_t i = 0; !status && i < flow.count; i++) {
         status = add_line(c, &flow.insns[i], known);
         if (!status && flow.insns[i].count.flow == NTR_FLOW_BRANCH) status = add_branch(c, &flow.insns[i], info.bias);
@@ -288,8 +287,10 @@ static void join_branches(ntr_coverage *c) {
 }
 
 ntr_status ntr_coverage_add(ntr_coverage *c, const ntr_program *program, ntr_debug_info *debug, ntr_tally *tally) {
+    ntr_line_counts counts = {.program = program, .tally = tally};
     ntr_status status = NTR_OK;
-    for (size_t i = 0; status == NTR_OK; i++) status = add_image(c, program, debug, tally, i);
+    for (size_t i = 0; status == NTR_OK; i++) status = add_image(c, debug, &counts, i);
+    ntr_line_counts_release(&counts);
     c->gaps += ntr_tally_gaps(tally);
     c->line_count = merge(c->lines, c->line_count, sizeof *c->lines, compare_lines, merge_line);
     c->branch_count = merge(c->branches, c->branch_count, sizeof *c->branches, compare_branches, merge_branch);

@@ -106,27 +106,38 @@ static void add_jumps(ntr_line_flow *f, ntr_tally *tally) {
     }
 }
 
-ntr_status ntr_line_flow_make(ntr_line_flow *flow, const ntr_program *program, ntr_debug_info *debug, ntr_tally *tally,
-                              size_t index, const ntr_allocator *allocator) {
+static ntr_status make_counts(ntr_line_counts *counts) {
+    if (counts->made) return NTR_OK;
+    ntr_status status =
+        ntr_tally_instructions(counts->tally, counts->program, UINT32_MAX, &counts->items, &counts->count);
+    counts->made = status == NTR_OK;
+    return status;
+}
+
+void ntr_line_counts_release(ntr_line_counts *counts) {
+    if (counts->made) ntr_tally_free_counts(counts->tally, counts->items);
+    counts->made = false;
+}
+
+ntr_status ntr_line_flow_make(ntr_line_flow *flow, ntr_debug_info *debug, ntr_line_counts *counts, size_t index,
+                              const ntr_allocator *allocator) {
     const ntr_line_row *rows;
-    ntr_insn_count *counts;
-    size_t row_count, count_count;
+    size_t row_count;
     *flow = (ntr_line_flow){.allocator = allocator};
     ntr_status status = ntr_debug_info_lines(debug, index, &rows, &row_count);
+    if (status || row_count == 0) return status;
+    status = make_counts(counts);
     if (status) return status;
-    status = ntr_tally_instructions(tally, program, UINT32_MAX, &counts, &count_count);
-    if (status) return status;
-    line_flow_builder m = {.flow = flow, .program = program, .debug = debug, .counts = counts,
-                           .count_count = count_count};
+    line_flow_builder m = {.flow = flow, .program = counts->program, .debug = debug, .counts = counts->items,
+                           .count_count = counts->count};
     for (size_t i = 0; !status && i < row_count; i++)
         if (rows[i].line && rows[i].file) status = add_row(&m, &rows[i]);
-    ntr_tally_free_counts(tally, counts);
     if (status) {
         ntr_line_flow_release(flow);
         return status;
     }
     add_straight_flow(flow);
-    add_jumps(flow, tally);
+    add_jumps(flow, counts->tally);
     return NTR_OK;
 }
 

@@ -28,9 +28,21 @@ typedef struct ntr_line_flow {
     size_t count, capacity;
 } ntr_line_flow;
 
+/* The instructions of one execution, expanded from its tally when the first image with line rows needs them. All images
+ * share them: a program can have thousands of images (code generated at run time), most of them without lines. */
+typedef struct ntr_line_counts {
+    const ntr_program *program;
+    ntr_tally *tally;
+    ntr_insn_count *items; /* sorted by address; NULL before the first use and when there are none */
+    size_t count;
+    bool made;
+} ntr_line_counts;
+
+void ntr_line_counts_release(ntr_line_counts *counts);
+
 /* Creates the line flow of image `index`. Returns NTR_END when `index` is past the last image. Errors: NTR_E_MEMORY. */
-ntr_status ntr_line_flow_make(ntr_line_flow *flow, const ntr_program *program, ntr_debug_info *debug, ntr_tally *tally,
-                              size_t index, const ntr_allocator *allocator);
+ntr_status ntr_line_flow_make(ntr_line_flow *flow, ntr_debug_info *debug, ntr_line_counts *counts, size_t index,
+                              const ntr_allocator *allocator);
 /* Returns the instruction at `address`, or NULL when it was not executed or has no line. */
 ntr_line_insn *ntr_line_flow_find(const ntr_line_flow *flow, uint64_t address);
 

@@ -1,0 +1,59 @@
+#include "../test.h"
+
+#include <ntrace/coverage.h>
+
+#include <string.h>
+
+enum { IMAGES = 50, CODE_BYTES = 4096 };
+
+/* Target memory: c.nop everywhere. Counts the reads. */
+static size_t read_nops(void *user, const ntr_context *context, uint64_t position, uint64_t address, uint8_t *out,
+                        size_t size) {
+    (void)context;
+    (void)position;
+    if (address >= CODE_BYTES) return 0;
+    for (size_t i = 0; i < size; i++) out[i] = (address + i) % 2 == 0;
+    ++*(size_t *)user;
+    return size;
+}
+
+static void images_without_lines_do_not_expand_the_tally(void **state) {
+    (void)state;
+    static const uint8_t nop[] = {0x01, 0x00};
+    size_t reads = 0, rows, count;
+    ntr_program *program = ntr_program_new(NULL);
+    for (uint64_t i = 0; i < IMAGES; i++) {
+        ntr_image_options at = {.size = sizeof at, .bias = UINT64_C(0x100000) + 16 * i};
+        assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){nop, sizeof nop}, &at), NTR_OK);
+    }
+    assert_int_equal(ntr_program_set_reader(program, read_nops, &reads), NTR_OK);
+
+    ntr_event span = {.kind = NTR_EVENT_SPAN, .end = NTR_END_CUT, .address = 0x100, .last = 0x11e, .target = 0x120};
+    span.instructions = span.halfwords = 16;
+    ntr_tally *tally = ntr_tally_new(NULL);
+    assert_int_equal(ntr_tally_feed(tally, &span, 1), NTR_OK);
+    ntr_insn_count *counts;
+    assert_int_equal(ntr_tally_instructions(tally, program, UINT32_MAX, &counts, &rows), NTR_OK);
+    assert_int_equal(rows, 16);
+    assert_true(reads > 0); /* expanding needs the code */
+    ntr_tally_free_counts(tally, counts);
+
+    reads = 0;
+    ntr_coverage *coverage = ntr_coverage_new(NULL);
+    ntr_debug_info *debug = ntr_debug_info_new(program, NULL);
+    assert_int_equal(ntr_coverage_add(coverage, program, debug, tally), NTR_OK);
+    (void)ntr_coverage_lines(coverage, &count);
+    assert_int_equal(count, 0);
+    assert_int_equal(reads, 0);
+    ntr_debug_info_free(debug);
+    ntr_coverage_free(coverage);
+    ntr_tally_free(tally);
+    ntr_program_free(program);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(images_without_lines_do_not_expand_the_tally),
+    };
+    return cmocka_run_group_tests_name("coverage", tests, NULL, NULL);
+}
