@@ -99,6 +99,12 @@ typedef struct ntr_image_info {
  * last one. */
 NTR_API ntr_status ntr_program_image(const ntr_program *program, size_t index, ntr_image_info *info);
 
+/* Stores the number of the image that names the code at `address`: the file added last whose addresses, from the lowest
+ * to the highest, include it in this context; otherwise the raw image that has the code. Returns NTR_END when there is
+ * none. The time is logarithmic in the number of images. */
+NTR_API ntr_status ntr_program_image_at(const ntr_program *program, const ntr_context *context, uint64_t address,
+                                        size_t *index);
+
 /* Returns 32 or 64, or 0 when no image has defined it yet. */
 NTR_API unsigned ntr_program_xlen(const ntr_program *program);
 

@@ -67,27 +67,12 @@ static debug_image *image_at(ntr_debug_info *debug, size_t index) {
     return image;
 }
 
-static bool binds(const ntr_image_options *to, const ntr_context *context) {
-    if (!context) return true;
-    if (to->has_scontext && context->has_scontext && to->scontext != context->scontext) return false;
-    if (to->has_hcontext && context->has_hcontext && to->hcontext != context->hcontext) return false;
-    return !to->has_prv || context->prv == NTR_PRV_UNKNOWN || (to->prv == context->prv && to->v == context->v);
-}
-
 /* Returns the image that names the code at `address`: the newest ELF file that contains it. Recorded code bytes are
  * images without a file and are used only when there is no file. */
 static debug_image *find(ntr_debug_info *debug, const ntr_context *context, uint64_t address) {
-    size_t best = 0;
-    bool found = false, best_has_file = false;
-    ntr_image_info info;
-    for (size_t i = 0; ntr_program_image(debug->program, i, &info) == NTR_OK; i++) {
-        if (address < info.low || address >= info.high || !binds(&info.options, context)) continue;
-        if (found && best_has_file && !info.path) continue;
-        best = i;
-        best_has_file = info.path != NULL;
-        found = true;
-    }
-    return found ? image_at(debug, best) : NULL;
+    size_t index;
+    if (ntr_program_image_at(debug->program, context, address, &index) != NTR_OK) return NULL;
+    return image_at(debug, index);
 }
 
 static ntr_frame symbol_frame(ntr_debug_info *debug, const ntr_context *context, const debug_image *image,

@@ -126,6 +126,10 @@ ntr_status ntr_program_add_elf(ntr_program *program, const char *path, const ntr
     file.elf = elf_memory(image->mapping, image->mapping_size);
     status = read_file(&file);
     elf_end(file.elf);
-    if (status != NTR_OK && !file.image->has_segments) ntr_program_drop_image(program);
+    if (file.image->has_segments) {
+        ntr_status complete = ntr_program_complete_image(program);
+        return status == NTR_OK ? complete : status;
+    }
+    if (status != NTR_OK) ntr_program_drop_image(program);
     return status;
 }

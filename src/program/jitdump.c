@@ -181,6 +181,10 @@ ntr_status ntr_program_add_jitdump(ntr_program *program, const char *path, const
                      .user = user};
     status = read_file(&file);
     ntr_dealloc(program->allocator, file.codes);
-    if (status != NTR_OK && !file.image->has_segments) ntr_program_drop_image(program);
+    if (file.image->has_segments || status == NTR_OK) {
+        ntr_status complete = ntr_program_complete_image(program);
+        return status == NTR_OK ? complete : status;
+    }
+    ntr_program_drop_image(program);
     return status;
 }

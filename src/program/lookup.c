@@ -155,6 +155,30 @@ ntr_status ntr_program_insn(const ntr_program *program, const ntr_context *conte
     return ntr_program_decode(program, context, position, found ? &window : NULL, address, insn);
 }
 
+/* Returns the newest file that contains the address in this context; NULL when there is none. */
+static const ntr_image_layer *file_at(const ntr_program *program, const ntr_context *context, uint64_t address) {
+    const ntr_image_map *map = &program->image_map;
+    const ntr_span *span = ntr_spans_find(&map->files, address);
+    uint32_t at = span ? span->value : NTR_SPANS_NONE;
+    while (at != NTR_SPANS_NONE && !ntr_image_matches(&program->images[map->layers[at].image], context))
+        at = map->layers[at].below;
+    return at == NTR_SPANS_NONE ? NULL : &map->layers[at];
+}
+
+ntr_status ntr_program_image_at(const ntr_program *program, const ntr_context *context, uint64_t address,
+                                size_t *index) {
+    ntr_code_window window;
+    address = ntr_program_cut(program, address);
+    const ntr_image_layer *file = file_at(program, context, address);
+    if (file)
+        *index = file->image;
+    else if (ntr_program_window(program, context, NTR_POSITION_ANY, address, &window))
+        *index = window.image;
+    else
+        return NTR_END;
+    return NTR_OK;
+}
+
 static ntr_status store_symbol(const ntr_image *image, const ntr_name *name, ntr_symbol *symbol) {
     *symbol = (ntr_symbol){
         .name = name->name,
@@ -175,9 +199,10 @@ ntr_status ntr_program_symbol(const ntr_program *program, const ntr_context *con
         const ntr_name *name = ntr_symbols_at(&image->symbols, address);
         if (name) return store_symbol(image, name, symbol);
     }
-    for (size_t i = program->image_count; i-- > 0;) { /* images that have only names */
-        const ntr_image *image = &program->images[i];
-        if (image->has_segments || !ntr_image_matches(image, context)) continue;
+    const ntr_image_map *map = &program->image_map;
+    for (size_t i = map->name_count; i-- > 0;) {
+        const ntr_image *image = &program->images[map->names[i]];
+        if (!ntr_image_matches(image, context)) continue;
         const ntr_name *name = ntr_symbols_at(&image->symbols, address);
         if (name) return store_symbol(image, name, symbol);
     }

@@ -70,6 +70,7 @@ ntr_status ntr_program_add_perf_map(ntr_program *program, const char *path, cons
         } else {
             status = ntr_program_fail(program, NTR_E_MEMORY, path, "out of memory");
         }
+        if (status == NTR_OK) status = ntr_program_complete_image(program);
         if (status != NTR_OK) ntr_program_drop_image(program);
     }
     ntr_file_unmap(mapping, size);

@@ -21,6 +21,7 @@ void ntr_program_free(ntr_program *program) {
     if (!program) return;
     while (program->image_count) ntr_program_drop_image(program);
     ntr_spans_release(&program->map, program->allocator);
+    ntr_image_map_release(&program->image_map, program->allocator);
     ntr_dealloc(program->allocator, program->images);
     ntr_dealloc(program->allocator, program->segments);
     ntr_dealloc(program->allocator, program->layers);
@@ -119,6 +120,21 @@ ntr_status ntr_program_add_mapped(ntr_program *program, const char *path, const 
     *image = &program->images[program->image_count - 1];
     (*image)->mapping = mapping;
     (*image)->mapping_size = size;
+    return NTR_OK;
+}
+
+ntr_status ntr_program_complete_image(ntr_program *program) {
+    const ntr_image *image = &program->images[program->image_count - 1];
+    const ntr_image_options *options = &image->options;
+    bool everywhere = !options->has_scontext && !options->has_hcontext && !options->has_prv;
+    uint32_t index = (uint32_t)program->image_count - 1;
+    int failed = 0;
+    if (image->has_segments)
+        failed = ntr_image_map_add_file(&program->image_map, program->allocator, image->low, image->last, everywhere,
+                                        index);
+    else if (image->symbols.count)
+        failed = ntr_image_map_add_names(&program->image_map, program->allocator, index);
+    if (failed) return ntr_program_fail(program, NTR_E_MEMORY, image->name, "out of memory");
     return NTR_OK;
 }
 

@@ -2,6 +2,7 @@
 #ifndef NTR_PROGRAM_PROGRAM_H
 #define NTR_PROGRAM_PROGRAM_H
 
+#include "program/image_map.h"
 #include "program/spans.h"
 #include "program/symbols.h"
 
@@ -60,6 +61,7 @@ struct ntr_program {
     ntr_layer *layers;
     size_t layer_count, layer_capacity;
     ntr_spans map;
+    ntr_image_map image_map;
     ntr_read_memory read;
     void *read_user;
     uint64_t revision;     /* number of changes */
@@ -104,6 +106,9 @@ ntr_status ntr_program_fail(ntr_program *program, ntr_status status, const char 
 /* Starts an image. It is the last element of program->images until the next call. `path` may be NULL.
  * Errors: NTR_E_INVALID, NTR_E_MEMORY. */
 ntr_status ntr_program_add_image(ntr_program *program, const char *path, const ntr_image_options *options);
+
+/* The last image, a file, has all its segments and symbols: searches by address find it. Errors: NTR_E_MEMORY. */
+ntr_status ntr_program_complete_image(ntr_program *program);
 
 /* Removes the image that was started. No segment of it may have been added. */
 void ntr_program_drop_image(ntr_program *program);

@@ -117,6 +117,36 @@ static void later_segments_and_files_win(void **state) {
     assert_memory_equal(out, "\x01\x00\x82\x80\x02\x90", 6);
 }
 
+/* Checks which image names the code `offset` bytes behind TEXT_ADDRESS; -1: none. */
+static void names_code(const ntr_context *context, uint64_t offset, int want) {
+    size_t index = 0;
+    ntr_status status = ntr_program_image_at(program, context, TEXT_ADDRESS + offset, &index);
+    assert_int_equal(status, want < 0 ? NTR_END : NTR_OK);
+    if (want >= 0) assert_int_equal(index, want);
+}
+
+/* 0: a file for every context; 1: recorded bytes over it and behind it; 2: a file that only context 7 sees. */
+static void files_name_their_code(void **state) {
+    (void)state;
+    elf_builder elf;
+    ntr_image_options raw = {.size = sizeof raw, .bias = TEXT_ADDRESS + 12};
+    ntr_image_options bound = {.size = sizeof bound, .bias = 4, .has_scontext = true, .scontext = 7};
+    ntr_context seven = {.has_scontext = true, .scontext = 7}, eight = {.has_scontext = true, .scontext = 8};
+    simple(&elf, true);
+    assert_int_equal(add(&elf, NULL), NTR_OK);
+    assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){(const uint8_t *)"12345678", 8}, &raw), NTR_OK);
+    simple(&elf, true);
+    assert_int_equal(add(&elf, &bound), NTR_OK);
+    names_code(&seven, 0, 0);
+    names_code(&seven, 4, 2);
+    names_code(&seven, 18, 2);
+    names_code(&eight, 4, 0);
+    names_code(&eight, 12, 0); /* a file has the code, so that it has the name */
+    names_code(&eight, 18, 1);
+    names_code(&eight, 20, -1);
+    names_code(NULL, 4, 2);
+}
+
 static void attributes_tell_the_extensions(void **state) {
     (void)state;
     static const struct {
@@ -440,6 +470,7 @@ int main(void) {
         CASE(bias_moves_everything),
         CASE(bias_wraps_at_xlen),
         CASE(later_segments_and_files_win),
+        CASE(files_name_their_code),
         TEST(attributes_tell_the_extensions),
         CASE(damaged_attributes_are_ignored),
         CASE(table_jumps_find_their_table),

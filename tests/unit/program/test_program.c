@@ -351,6 +351,23 @@ static void any_pile_of_images_reads_as_a_simple_model(void **state) {
     }
 }
 
+/* The image with the code; a program that generates code has tens of thousands of them. Visiting each one in each
+ * look-up would take minutes. */
+static void images_are_found_by_address(void **state) {
+    (void)state;
+    enum { IMAGES = 30000, ROUNDS = 30 };
+    ntr_symbol symbol;
+    size_t index;
+    for (unsigned i = 0; i < IMAGES; i++) add(at(0x1000 + 4 * i), 'x', 2);
+    for (unsigned i = 0; i < IMAGES * ROUNDS; i++) {
+        uint64_t address = 0x1000 + 4 * (uint64_t)(i * 7919u % IMAGES);
+        assert_int_equal(ntr_program_image_at(program, NULL, address + 1, &index), NTR_OK);
+        assert_int_equal(index, (address - 0x1000) / 4);
+        assert_int_equal(ntr_program_image_at(program, NULL, address + 2, &index), NTR_END);
+        assert_int_equal(ntr_program_symbol(program, NULL, address, &symbol), NTR_END);
+    }
+}
+
 #define CASE(function) cmocka_unit_test_setup_teardown(function, make, drop)
 
 int main(void) {
@@ -368,6 +385,7 @@ int main(void) {
         CASE(raw_images_are_what_they_are_told),
         CASE(table_jumps_go_through_the_table),
         CASE(readers_are_asked_where_no_image_is),
+        CASE(images_are_found_by_address),
         CASE(code_rewritten_again_and_again),
         TEST(any_pile_of_images_reads_as_a_simple_model),
     };
