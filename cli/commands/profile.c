@@ -66,14 +66,22 @@ static double percent(uint64_t part, uint64_t whole) {
 
 /* ---- text */
 
+/* Returns whether the name of the row consists of the image and an address, "libc.so.6+0x27f10". */
+static bool named_by_image(const ntr_profile_row *row, const char *image) {
+    const size_t length = strlen(image);
+
+    return row->name && strncmp(row->name, image, length) == 0 && strncmp(row->name + length, "+0x", 3) == 0;
+}
+
 /* Writes file and line, or the image if they are not known. */
 static void write_place(struct cli_output *out, const ntr_profile_row *row) {
     const char *slash = row->image ? strrchr(row->image, '/') : NULL;
+    const char *image = slash ? slash + 1 : row->image;
 
     if (row->file)
         cli_output_print(out, "  %s:%" PRIu32, row->file, row->line);
-    else if (row->image)
-        cli_output_print(out, "  (%s)", slash ? slash + 1 : row->image);
+    else if (image && !named_by_image(row, image))
+        cli_output_print(out, "  (%s)", image);
 }
 
 static void write_context(struct cli_output *out, const ntr_profile_row *row) {

@@ -18,10 +18,12 @@ extern "C" {
 
 typedef struct ntr_functions ntr_functions;
 
-/* A function. All code of an image without a name counts as one function "[unknown]" with `linkage` NULL. */
+/* A function. Code of an ELF file without a symbol is named by file and address, "libc.so.6+0x27f10": a function of the
+ * unwind table, or (with `linkage` NULL) the code between two functions. All other code of an image without a name
+ * counts as one function "[unknown]" with `linkage` NULL. */
 typedef struct ntr_function {
     const char *name;      /* demangled name; owned by the table */
-    const char *linkage;   /* linkage name; NULL: none */
+    const char *linkage;   /* linkage name; NULL: not known to be one function */
     const char *file;      /* file of the declaration; NULL: not known */
     const char *image;     /* name of the image */
     uint32_t line;         /* line of the declaration */

@@ -16,8 +16,8 @@ typedef struct ntr_debug_info ntr_debug_info;
 
 /* One frame at an address. Strings are valid as long as the ntr_debug_info. */
 typedef struct ntr_frame {
-    const char *function;   /* demangled name; NULL when nothing is known */
-    const char *linkage;    /* linkage name, or equal to `function` */
+    const char *function;   /* demangled name, or FILE+0xADDRESS of code without a symbol; NULL when nothing is known */
+    const char *linkage;    /* linkage name, or equal to `function`; NULL: the code is not known to be one function */
     const char *file;       /* NULL: not known */
     const char *declared_in;/* file of the function's declaration; NULL: not known */
     const char *image;      /* image of the address */
@@ -43,7 +43,7 @@ NTR_API void ntr_debug_info_free(ntr_debug_info *debug);
 NTR_API void ntr_debug_info_set_path(ntr_debug_info *debug, const char *path);
 
 /* Stores the frames at `address` in `context`, innermost first. Returns their number; 0 when no image contains the
- * address. An address in an image without any symbol has one frame with function NULL. */
+ * address. Code that is not in an ELF file and has no symbol has one frame with function NULL. */
 NTR_API size_t ntr_debug_info_frames(ntr_debug_info *debug, const ntr_context *context, uint64_t address,
                                      ntr_frame *frames, size_t capacity);
 

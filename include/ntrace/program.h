@@ -49,6 +49,12 @@ NTR_API void ntr_program_free(ntr_program *program);
  * (options), NTR_E_MEMORY, NTR_E_UNSUPPORTED (built without libelf). ntr_program_error describes the error. */
 NTR_API ntr_status ntr_program_add_elf(ntr_program *program, const char *path, const ntr_image_options *options);
 
+/* Adds the symbols of another ELF file to image number `index`: of a separate debug file, whose addresses are those of
+ * the image, or of the contents of .gnu_debugdata. `file` is the whole file; nothing of it is kept. Allowed when adding
+ * an image is. Errors: NTR_E_FORMAT (as ntr_program_add_elf; the symbols before the damage are used), NTR_E_INVALID
+ * (index), NTR_E_MEMORY, NTR_E_UNSUPPORTED (built without libelf). */
+NTR_API ntr_status ntr_program_add_debug_symbols(ntr_program *program, size_t index, ntr_bytes file);
+
 /* Adds plain bytes at the address options->bias. The bytes are copied.
  * Errors: NTR_E_INVALID (no bytes, options), NTR_E_RANGE (exceeds the address space), NTR_E_MEMORY. */
 NTR_API ntr_status ntr_program_add_raw(ntr_program *program, ntr_bytes bytes, const ntr_image_options *options);
@@ -133,11 +139,30 @@ typedef struct ntr_symbol {
 } ntr_symbol;
 
 /* Stores the symbol for `address`: the innermost function that contains it, otherwise the innermost other symbol with a
- * size, otherwise the nearest preceding symbol in the same section. Of several symbols with the same start: functions
+ * size, otherwise the nearest preceding symbol without size, if no other symbol and no boundary of a section or of a
+ * function of the unwind table (.eh_frame) is between them. Entries of the procedure linkage table have the name
+ * "FUNCTION@plt". Of several symbols with the same start: functions
  * before others, global before weak before local, then the longest, then by name. Returns NTR_END when there is
  * none. */
 NTR_API ntr_status ntr_program_symbol(const ntr_program *program, const ntr_context *context, uint64_t address,
                                       ntr_symbol *symbol);
+
+/* Code of an ELF file that has no symbol. */
+typedef struct ntr_code_range {
+    const char *image;     /* name of the image; owned by the program */
+    const char *file_name; /* the part of `image` after the last '/' */
+    uint64_t bias;
+    uint64_t address;      /* start address, bias included */
+    uint64_t size;
+    bool function;         /* one function of the unwind table; false: code between functions */
+    uint64_t reserved[4];  /* must be 0; for later members */
+} ntr_code_range;
+
+/* Stores the range around `address`, for which ntr_program_symbol has no symbol. Such code is usually named by file and
+ * address in the file, "libc.so.6+0x27f10" (file_name, address - bias). Returns NTR_END when there is a symbol or no ELF
+ * file. */
+NTR_API ntr_status ntr_program_code_range(const ntr_program *program, const ntr_context *context, uint64_t address,
+                                          ntr_code_range *range);
 
 /* Stores the symbol with this name, of the image added last that has one; inside an image, functions and global symbols
  * are preferred. Returns NTR_END when there is none. */

@@ -2,8 +2,11 @@
 
 #include "analysis/dwarf.h"
 #include "analysis/names.h"
+#include "analysis/texts.h"
 #include "base/allocator.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Debug information of one image of the program, opened on first use. */
@@ -21,6 +24,7 @@ struct ntr_debug_info {
     const ntr_allocator *allocator;
     const char *debug_path;
     ntr_names names;
+    ntr_texts places; /* names made of file and address */
     debug_image *images;
     size_t image_count, image_capacity;
 };
@@ -31,6 +35,7 @@ ntr_debug_info *ntr_debug_info_new(const ntr_program *program, const ntr_allocat
     debug->program = program;
     debug->allocator = allocator;
     debug->names.allocator = allocator;
+    debug->places.allocator = allocator;
     return debug;
 }
 
@@ -42,6 +47,7 @@ void ntr_debug_info_free(ntr_debug_info *debug) {
     }
     ntr_dealloc(debug->allocator, debug->images);
     ntr_names_release(&debug->names);
+    ntr_texts_release(&debug->places);
     ntr_dealloc(debug->allocator, debug);
 }
 
@@ -75,13 +81,29 @@ static debug_image *find(ntr_debug_info *debug, const ntr_context *context, uint
     return image_at(debug, index);
 }
 
+/* Names code without a symbol by file and address, "libc.so.6+0x27f10". Only a function of the unwind table has a linkage
+ * name. */
+static ntr_frame range_frame(ntr_debug_info *debug, const ntr_context *context, const debug_image *image,
+                             uint64_t address) {
+    char text[320];
+    ntr_code_range range;
+    ntr_frame frame = {.image = image->info.name};
+    if (ntr_program_code_range(debug->program, context, address, &range) != NTR_OK) return frame;
+    snprintf(text, sizeof text, "%.280s+0x%" PRIx64, range.file_name, range.address - range.bias);
+    frame.function = ntr_texts_keep(&debug->places, text);
+    frame.linkage = range.function ? frame.function : NULL;
+    frame.image = range.image;
+    frame.entry = range.address;
+    frame.size = range.size;
+    return frame;
+}
+
 static ntr_frame symbol_frame(ntr_debug_info *debug, const ntr_context *context, const debug_image *image,
                               uint64_t address) {
     ntr_symbol symbol;
     ntr_frame frame = {.image = image->info.name};
-    if (ntr_program_symbol(debug->program, context, address, &symbol) != NTR_OK) return frame;
-    /* Code after the end of a symbol is not part of that function. A stripped library has only some of its symbols. */
-    if (symbol.size && address - symbol.address >= symbol.size) return frame;
+    if (ntr_program_symbol(debug->program, context, address, &symbol) != NTR_OK)
+        return range_frame(debug, context, image, address);
     frame.linkage = symbol.name;
     frame.function = ntr_names_get(&debug->names, symbol.name);
     frame.image = symbol.image;

@@ -17,6 +17,8 @@ struct ntr_functions {
     const ntr_allocator *allocator;
     ntr_function *items;
     size_t count, capacity;
+    uint32_t *slots; /* hash table of item numbers + 1, open addressing; 0: empty */
+    size_t slot_count;
     address_view *views;
     size_t view_count, view_capacity, last_view;
     struct own_name *names; /* names of functions created by ntr_functions_named */
@@ -44,6 +46,7 @@ void ntr_functions_free(ntr_functions *f) {
         ntr_dealloc(f->allocator, name);
     }
     ntr_dealloc(f->allocator, f->views);
+    ntr_dealloc(f->allocator, f->slots);
     ntr_dealloc(f->allocator, f->items);
     ntr_dealloc(f->allocator, f);
 }
@@ -79,8 +82,8 @@ static size_t index_of(const address_view *v, uint64_t address) {
 }
 
 /* Describes the code at `address`. The range is cut so that it does not overlap its neighbours in the index. Code
- * without a name is one function per image; it is added in ranges of a few bytes, so that named functions between them
- * are still found. */
+ * without a name, outside ELF files, is one function per image; it is added in ranges of a few bytes, so that named
+ * functions between them are still found. */
 static ntr_function describe(ntr_functions *f, const address_view *v, size_t place, const ntr_context *context,
                              uint64_t address) {
     enum { RANGE = 16 };
@@ -95,6 +98,8 @@ static ntr_function describe(ntr_functions *f, const address_view *v, size_t pla
         bool inside = address >= frame.entry && address - frame.entry < frame.size;
         function.low = inside ? frame.entry : address; /* else: no size, or a separate part */
         function.high = inside ? frame.entry + frame.size : address + 2;
+    } else if (ntr_debug_info_frames(f->debug, context, address, &frame, 1) == 0) {
+        frame.image = NULL;
     }
     function.image = frame.image;
     if (!v->entries) return function;
@@ -107,17 +112,48 @@ static bool same_text(const char *a, const char *b) {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* Returns the number of an equal function. A function is found again by another part of its code, or in another
- * context. */
-static uint32_t number_of(const ntr_functions *f, const ntr_function *function) {
-    for (size_t i = 0; i < f->count; i++) {
-        const ntr_function *other = &f->items[i];
-        if (other->line == function->line && same_text(other->name, function->name) &&
-            same_text(other->linkage, function->linkage) && same_text(other->image, function->image) &&
-            same_text(other->file, function->file))
-            return (uint32_t)i;
-    }
-    return UINT32_MAX;
+static bool same_function(const ntr_function *a, const ntr_function *b) {
+    return a->line == b->line && same_text(a->name, b->name) && same_text(a->linkage, b->linkage) &&
+           same_text(a->image, b->image) && same_text(a->file, b->file);
+}
+
+static size_t hash(const ntr_function *function) {
+    uint64_t value = 0xcbf29ce484222325u ^ function->line;
+    for (const char *c = function->name; c && *c; c++) value = (value ^ (unsigned char)*c) * 0x100000001b3u;
+    return (size_t)(value ^ value >> 32);
+}
+
+/* Returns the slot of an equal function, or the empty slot for it. */
+static uint32_t *slot_of(const ntr_functions *f, const ntr_function *function) {
+    const size_t mask = f->slot_count - 1;
+    size_t at = hash(function) & mask;
+    while (f->slots[at] && !same_function(&f->items[f->slots[at] - 1], function)) at = (at + 1) & mask;
+    return &f->slots[at];
+}
+
+static bool grow_slots(ntr_functions *f) {
+    const size_t count = f->slot_count ? f->slot_count * 2 : 256;
+    uint32_t *old = f->slots, *slots = ntr_alloc(f->allocator, count, sizeof *slots);
+    const size_t old_count = f->slot_count;
+    if (!slots) return false;
+    f->slots = slots;
+    f->slot_count = count;
+    for (size_t i = 0; i < old_count; i++)
+        if (old[i]) *slot_of(f, &f->items[old[i] - 1]) = old[i];
+    ntr_dealloc(f->allocator, old);
+    return true;
+}
+
+/* Returns the number of the function, or UINT32_MAX when out of memory. An equal function has the same number: a
+ * function is found again by another part of its code, or in another context. */
+static uint32_t number_of(ntr_functions *f, const ntr_function *function) {
+    if (f->count * 2 >= f->slot_count && !grow_slots(f)) return UINT32_MAX;
+    uint32_t *slot = slot_of(f, function);
+    if (*slot) return *slot - 1;
+    if (ntr_reserve(f->allocator, (void **)&f->items, &f->capacity, f->count + 1, sizeof *f->items)) return UINT32_MAX;
+    f->items[f->count] = *function;
+    *slot = (uint32_t)++f->count;
+    return *slot - 1;
 }
 
 static const ntr_function_range no_range = {.number = UINT32_MAX};
@@ -125,15 +161,10 @@ static const ntr_function_range no_range = {.number = UINT32_MAX};
 static ntr_function_range learn(ntr_functions *f, address_view *v, size_t place, const ntr_context *context,
                                 uint64_t address) {
     ntr_function function = describe(f, v, place, context, address);
-    uint32_t number = number_of(f, &function);
     if (ntr_reserve(f->allocator, (void **)&v->entries, &v->capacity, v->count + 1, sizeof *v->entries))
         return no_range;
-    if (number == UINT32_MAX) {
-        if (ntr_reserve(f->allocator, (void **)&f->items, &f->capacity, f->count + 1, sizeof *f->items))
-            return no_range;
-        number = (uint32_t)f->count++;
-        f->items[number] = function;
-    }
+    uint32_t number = number_of(f, &function);
+    if (number == UINT32_MAX) return no_range;
     memmove(v->entries + place + 1, v->entries + place, (v->count - place) * sizeof *v->entries);
     v->entries[place] = (ntr_function_range){function.low, function.high, number};
     v->count++;

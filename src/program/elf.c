@@ -11,7 +11,7 @@
 /* Maximum number of program headers; more than Linux supports for a process. */
 #define SEGMENTS_MAX 65536
 
-static ntr_status check_header(ntr_elf *file) {
+ntr_status ntr_elf_check_header(ntr_elf *file) {
     if (file->size < SELFMAG || memcmp(file->bytes, ELFMAG, SELFMAG) != 0)
         return ELF_FAIL(file, NTR_E_FORMAT, "not an ELF file");
     if (elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &file->header))
@@ -23,8 +23,7 @@ static ntr_status check_header(ntr_elf *file) {
     unsigned xlen = gelf_getclass(file->elf) == ELFCLASS32 ? 32 : 64;
     if (file->program->xlen && file->program->xlen != xlen)
         return ELF_FAIL(file, NTR_E_FORMAT, "RV%u code in an RV%u program", xlen, file->program->xlen);
-    file->image->isa = xlen == 32 ? NTR_ISA_RV32 : 0;
-    file->image->has_isa = true;
+    file->xlen = xlen;
     return NTR_OK;
 }
 
@@ -42,7 +41,7 @@ static ntr_status count_segments(ntr_elf *file, size_t *count) {
 }
 
 static ntr_status check_segment(ntr_elf *file, size_t index, const GElf_Phdr *segment) {
-    uint64_t top = file->image->isa & NTR_ISA_RV32 ? UINT32_MAX : UINT64_MAX;
+    uint64_t top = file->xlen == 32 ? UINT32_MAX : UINT64_MAX;
     if (!ntr_elf_inside(file, segment->p_offset, segment->p_filesz))
         return ELF_FAIL(file, NTR_E_FORMAT, "program header %zu: 0x%llx bytes at 0x%llx, but the file ends at 0x%zx",
                         index, (unsigned long long)segment->p_filesz, (unsigned long long)segment->p_offset, file->size);
@@ -102,10 +101,12 @@ static ntr_status add_segments(ntr_elf *file, const ntr_spans *spans) {
 static ntr_status read_file(ntr_elf *file) {
     ntr_spans spans = {0};
     unsigned before = file->program->xlen;
-    ntr_status status = check_header(file);
+    ntr_status status = ntr_elf_check_header(file);
     if (status == NTR_OK) status = lay_out_segments(file, &spans);
     if (status == NTR_OK) {
-        ntr_program_set_xlen(file->program, file->image->isa & NTR_ISA_RV32 ? 32 : 64);
+        file->image->isa = file->xlen == 32 ? NTR_ISA_RV32 : 0;
+        file->image->has_isa = true;
+        ntr_program_set_xlen(file->program, file->xlen);
         status = ntr_elf_read_sections(file);
         if (status == NTR_OK)
             status = add_segments(file, &spans);
@@ -131,5 +132,20 @@ ntr_status ntr_program_add_elf(ntr_program *program, const char *path, const ntr
         return status == NTR_OK ? complete : status;
     }
     if (status != NTR_OK) ntr_program_drop_image(program);
+    return status;
+}
+
+ntr_status ntr_program_add_debug_symbols(ntr_program *program, size_t index, ntr_bytes bytes) {
+    if (index >= program->image_count) return NTR_E_INVALID;
+    ntr_image *image = &program->images[index];
+    ntr_elf file = {.program = program, .path = image->name, .bytes = bytes.data, .size = bytes.size, .image = image,
+                    .copies_names = true};
+    elf_version(EV_CURRENT);
+    file.elf = elf_memory((char *)bytes.data, bytes.size);
+    ntr_status status = ntr_elf_check_header(&file);
+    if (status == NTR_OK) status = ntr_elf_read_symbols(&file);
+    elf_end(file.elf);
+    if (ntr_symbols_sort(&image->symbols, program->allocator))
+        return ntr_program_fail(program, NTR_E_MEMORY, image->name, "out of memory");
     return status;
 }

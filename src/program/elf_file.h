@@ -14,6 +14,10 @@ typedef struct ntr_elf {
     size_t size;
     Elf *elf;
     GElf_Ehdr header;
+    unsigned xlen;
+    size_t names_section; /* section with the names of the sections; 0: none */
+    unsigned sections_read; /* set of the rows of the table in elf_sections.c */
+    bool copies_names; /* the bytes do not stay valid: names are copied */
 } ntr_elf;
 
 #define ELF_FAIL(file, status, ...) ntr_program_fail((file)->program, status, (file)->path, __VA_ARGS__)
@@ -23,7 +27,28 @@ static inline bool ntr_elf_inside(const ntr_elf *file, uint64_t offset, uint64_t
     return offset <= file->size && size <= file->size - offset;
 }
 
-/* Reads symbols (.symtab, otherwise .dynsym) and attributes. A file without sections is not an error. */
+/* Checks that the file is a RISC-V ELF file with the XLEN of the program, and stores its XLEN. */
+ntr_status ntr_elf_check_header(ntr_elf *file);
+
+/* Returns the bytes of a section; none when they are not in the file or compressed. */
+ntr_bytes ntr_elf_section_bytes(const ntr_elf *file, const GElf_Shdr *section);
+
+/* Reads attributes and names. A file without sections is not an error. */
 ntr_status ntr_elf_read_sections(ntr_elf *file);
+
+/* Returns the string at `offset` of section `index`; "" when it is too long, NULL when it is not inside the file. */
+const char *ntr_elf_string(const ntr_elf *file, size_t index, uint64_t offset);
+
+/* Adds the symbols of .symtab, otherwise those of .dynsym. */
+ntr_status ntr_elf_read_symbols(ntr_elf *file);
+
+/* Adds the address range of a section with code. */
+ntr_status ntr_elf_read_code_section(ntr_elf *file, const GElf_Shdr *section);
+
+/* Adds "NAME@plt" for the entries of the procedure linkage table in `section` (elf_plt.c). */
+ntr_status ntr_elf_read_plt(ntr_elf *file, const GElf_Shdr *section);
+
+/* Adds the address ranges of the functions that .eh_frame, in `section`, describes (elf_unwind.c). */
+ntr_status ntr_elf_read_unwind(ntr_elf *file, const GElf_Shdr *section);
 
 #endif

@@ -1,4 +1,4 @@
-/* Sections of an ELF file: symbols and ISA attributes. */
+/* Sections of an ELF file: ISA attributes, and the sources of names. */
 #include "program/attributes.h"
 #include "program/elf_file.h"
 
@@ -8,119 +8,62 @@
 #define SHT_RISCV_ATTRIBUTES 0x70000003
 #endif
 
-/* Longer names are ignored. Without this limit, the symbols of a small file could refer to a long string a million
- * times. */
-#define NAME_LENGTH_MAX 65535u
-
-/* Returns the string at `offset` of section `index`; "" when it is too long, NULL when it is not inside the file. */
-static const char *string_at(const ntr_elf *file, size_t index, uint64_t offset) {
-    GElf_Shdr section = {0};
-    Elf_Scn *scn = elf_getscn(file->elf, index);
-    if (!scn || !gelf_getshdr(scn, &section) || section.sh_type == SHT_NOBITS) return NULL;
-    if (!ntr_elf_inside(file, section.sh_offset, section.sh_size) || offset >= section.sh_size) return NULL;
-    const char *text = (const char *)file->bytes + section.sh_offset + offset;
-    size_t room = section.sh_size - offset;
-    if (memchr(text, 0, room <= NAME_LENGTH_MAX ? room : NAME_LENGTH_MAX + 1)) return text;
-    return room <= NAME_LENGTH_MAX ? NULL : "";
-}
-
-/* Selects symbols for output: no file or section symbols, no mapping symbols ($x, $d) or local labels (.L). */
-static bool is_name(const GElf_Sym *symbol, const char *name) {
-    static const bool wanted[16] = {
-        [STT_NOTYPE] = true, [STT_OBJECT] = true, [STT_FUNC] = true, [STT_GNU_IFUNC] = true};
-    if (!wanted[GELF_ST_TYPE(symbol->st_info)] || symbol->st_shndx == SHN_UNDEF || !name || !*name) return false;
-    bool mapping = name[0] == '$' && (name[1] == 'x' || name[1] == 'd');
-    return !mapping && strncmp(name, ".L", 2) != 0;
-}
-
-static ntr_binding binding_of(const GElf_Sym *symbol) {
-    switch (GELF_ST_BIND(symbol->st_info)) {
-    case STB_LOCAL: return NTR_BINDING_LOCAL;
-    case STB_WEAK: return NTR_BINDING_WEAK;
-    default: return NTR_BINDING_GLOBAL;
-    }
-}
-
-/* Stores the last address of the symbol's section. Returns false when the section occupies no memory. */
-static bool section_limit(const ntr_elf *file, const GElf_Sym *symbol, size_t section, uint64_t *limit) {
-    GElf_Shdr header = {0};
-    Elf_Scn *scn = section ? elf_getscn(file->elf, section) : NULL;
-    if (!scn || !gelf_getshdr(scn, &header) || !(header.sh_flags & SHF_ALLOC) || header.sh_size == 0)
-        return false;
-    if (symbol->st_value < header.sh_addr || symbol->st_value - header.sh_addr > header.sh_size) return false;
-    *limit = header.sh_addr + header.sh_size - 1;
-    return true;
-}
-
-static ntr_status add_symbol(ntr_elf *file, const GElf_Sym *symbol, size_t section, const char *text) {
-    uint64_t bias = file->image->options.bias, limit = 0;
-    unsigned type = GELF_ST_TYPE(symbol->st_info);
-    ntr_name name = {
-        .name = text,
-        .address = ntr_program_cut(file->program, symbol->st_value + bias),
-        .size = symbol->st_size,
-        .binding = (uint8_t)binding_of(symbol),
-        .function = type == STT_FUNC || type == STT_GNU_IFUNC,
-        .code = section_limit(file, symbol, section, &limit),
-    };
-    name.limit = ntr_program_cut(file->program, limit + bias);
-    if (strcmp(text, "__jvt_base$") == 0) ntr_program_set_table(file->program, name.address);
-    if (ntr_symbols_add(&file->image->symbols, file->program->allocator, &name))
-        return ELF_FAIL(file, NTR_E_MEMORY, "out of memory");
-    return NTR_OK;
-}
-
-/* Section indices from 0xff00 are in a section of their own. */
-static Elf_Data *extended_indices(const ntr_elf *file, size_t table) {
-    Elf_Scn *scn = NULL;
-    while ((scn = elf_nextscn(file->elf, scn))) {
-        GElf_Shdr section = {0};
-        if (gelf_getshdr(scn, &section) && section.sh_type == SHT_SYMTAB_SHNDX && section.sh_link == table)
-            return elf_getdata(scn, NULL);
-    }
-    return NULL;
-}
-
-static ntr_status add_symbols(ntr_elf *file, Elf_Scn *scn, const GElf_Shdr *section) {
-    if (!ntr_elf_inside(file, section->sh_offset, section->sh_size))
-        return ELF_FAIL(file, NTR_E_FORMAT, "symbol table: 0x%llx bytes at 0x%llx, but the file ends at 0x%zx",
-                    (unsigned long long)section->sh_size, (unsigned long long)section->sh_offset, file->size);
-    Elf_Data *data = elf_getdata(scn, NULL), *extended = extended_indices(file, elf_ndxscn(scn));
-    if (!data) return ELF_FAIL(file, NTR_E_FORMAT, "symbol table: %s", elf_errmsg(-1));
-
-    size_t count = data->d_size / gelf_fsize(file->elf, ELF_T_SYM, 1, EV_CURRENT);
-    for (size_t i = 1; i < count; i++) {
-        GElf_Sym symbol = {0};
-        Elf32_Word index = 0;
-        if (!gelf_getsymshndx(data, extended, (int)i, &symbol, &index))
-            return ELF_FAIL(file, NTR_E_FORMAT, "symbol %zu: %s", i, elf_errmsg(-1));
-        const char *text = string_at(file, section->sh_link, symbol.st_name);
-        if (!text) return ELF_FAIL(file, NTR_E_FORMAT, "symbol %zu: its name is outside the string table", i);
-        if (!is_name(&symbol, text)) continue;
-        size_t in = symbol.st_shndx == SHN_XINDEX ? index : symbol.st_shndx < SHN_LORESERVE ? symbol.st_shndx : 0;
-        ntr_status status = add_symbol(file, &symbol, in, text);
-        if (status != NTR_OK) return status;
-    }
-    if (ntr_symbols_sort(&file->image->symbols, file->program->allocator))
-        return ELF_FAIL(file, NTR_E_MEMORY, "out of memory");
-    return NTR_OK;
+ntr_bytes ntr_elf_section_bytes(const ntr_elf *file, const GElf_Shdr *section) {
+    if (section->sh_type == SHT_NOBITS || section->sh_flags & SHF_COMPRESSED ||
+        !ntr_elf_inside(file, section->sh_offset, section->sh_size))
+        return (ntr_bytes){0};
+    return (ntr_bytes){file->bytes + section->sh_offset, section->sh_size};
 }
 
 static void read_attributes(ntr_elf *file, const GElf_Shdr *section) {
-    if (!ntr_elf_inside(file, section->sh_offset, section->sh_size)) return;
-    file->image->isa |= ntr_attributes_isa((ntr_bytes){file->bytes + section->sh_offset, section->sh_size});
+    file->image->isa |= ntr_attributes_isa(ntr_elf_section_bytes(file, section));
+}
+
+ntr_status ntr_elf_read_code_section(ntr_elf *file, const GElf_Shdr *section) {
+    const uint64_t flags = SHF_ALLOC | SHF_EXECINSTR, first = section->sh_addr + file->image->options.bias;
+    if ((section->sh_flags & flags) != flags || section->sh_size == 0) return NTR_OK;
+    const uint64_t low = ntr_program_cut(file->program, first);
+    const uint64_t high = ntr_program_cut(file->program, first + (section->sh_size - 1));
+    if (high < low) return NTR_OK;
+    if (ntr_symbols_add_range(&file->image->symbols, file->program->allocator, NTR_RANGES_SECTION, low, high))
+        return ELF_FAIL(file, NTR_E_MEMORY, "out of memory");
+    return NTR_OK;
+}
+
+/* Each is used for one section of that name. */
+static const struct {
+    const char *name;
+    ntr_status (*read)(ntr_elf *file, const GElf_Shdr *section);
+} readers[] = {
+    {".plt", ntr_elf_read_plt},
+    {".plt.sec", ntr_elf_read_plt},
+    {".plt.got", ntr_elf_read_plt},
+    {".iplt", ntr_elf_read_plt},
+    {".eh_frame", ntr_elf_read_unwind},
+};
+
+static ntr_status read_section(ntr_elf *file, const GElf_Shdr *section) {
+    const char *name = ntr_elf_string(file, file->names_section, section->sh_name);
+    ntr_status status = ntr_elf_read_code_section(file, section);
+    if (section->sh_type == SHT_RISCV_ATTRIBUTES) read_attributes(file, section);
+    for (size_t i = 0; name && i < sizeof readers / sizeof readers[0] && status == NTR_OK; i++) {
+        if (file->sections_read >> i & 1 || strcmp(name, readers[i].name) != 0) continue;
+        file->sections_read |= 1u << i;
+        status = readers[i].read(file, section);
+    }
+    return status;
 }
 
 ntr_status ntr_elf_read_sections(ntr_elf *file) {
-    Elf_Scn *scn = NULL, *table = NULL;
-    GElf_Shdr section = {0}, best = {0};
-    while ((scn = elf_nextscn(file->elf, scn))) {
+    Elf_Scn *scn = NULL;
+    GElf_Shdr section = {0};
+    if (elf_getshdrstrndx(file->elf, &file->names_section)) file->names_section = 0;
+    ntr_status status = ntr_elf_read_symbols(file);
+    while (status == NTR_OK && (scn = elf_nextscn(file->elf, scn))) {
         if (!gelf_getshdr(scn, &section)) return ELF_FAIL(file, NTR_E_FORMAT, "section header: %s", elf_errmsg(-1));
-        if (section.sh_type == SHT_RISCV_ATTRIBUTES) read_attributes(file, &section);
-        if (section.sh_type == SHT_SYMTAB || (section.sh_type == SHT_DYNSYM && !table)) {
-            table = scn;
-            best = section;
-        }
+        status = read_section(file, &section);
     }
-    return table ? add_symbols(file, table, &best) : NTR_OK;
+    if (status == NTR_OK && ntr_symbols_sort(&file->image->symbols, file->program->allocator))
+        return ELF_FAIL(file, NTR_E_MEMORY, "out of memory");
+    return status;
 }

@@ -209,6 +209,26 @@ ntr_status ntr_program_symbol(const ntr_program *program, const ntr_context *con
     return NTR_END;
 }
 
+ntr_status ntr_program_code_range(const ntr_program *program, const ntr_context *context, uint64_t address,
+                                  ntr_code_range *range) {
+    ntr_code_window window;
+    address = ntr_program_cut(program, address);
+    if (!ntr_program_window(program, context, NTR_POSITION_ANY, address, &window)) return NTR_END;
+    const ntr_image *image = &program->images[window.image];
+    uint64_t first = window.first, last = window.first + window.size - 1;
+    bool function = false;
+    if (!image->path || ntr_symbols_at(&image->symbols, address)) return NTR_END;
+    ntr_symbols_range(&image->symbols, address, &first, &last, &function);
+    const char *slash = strrchr(image->name, '/');
+    *range = (ntr_code_range){.image = image->name,
+                              .file_name = slash && slash[1] ? slash + 1 : image->name,
+                              .bias = image->options.bias,
+                              .address = first,
+                              .size = last - first + 1,
+                              .function = function};
+    return NTR_OK;
+}
+
 ntr_status ntr_program_find(const ntr_program *program, const char *name, ntr_symbol *symbol) {
     for (size_t i = program->image_count; i-- > 0;) {
         const ntr_name *found = ntr_symbols_named(&program->images[i].symbols, name);

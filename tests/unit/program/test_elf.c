@@ -240,6 +240,9 @@ static void symbols_cover_addresses(void **state) {
     elf_symbol(&elf, "alias_b", GLOBAL_FUNC, 1, TEXT_ADDRESS + 0xa0, 0x10);
     elf_symbol(&elf, "alias_a", GLOBAL_FUNC, 1, TEXT_ADDRESS + 0xa0, 0x10);
     elf_symbol(&elf, "alias_long", LOCAL_FUNC, 1, TEXT_ADDRESS + 0xa0, 0x20);
+    elf_symbol(&elf, "around", LOCAL_FUNC, 1, TEXT_ADDRESS + 0xd4, 4);
+    elf_symbol(&elf, "label_inside", GLOBAL_NOTYPE, 1, TEXT_ADDRESS + 0xd6, 0);
+    elf_symbol(&elf, "last", GLOBAL_NOTYPE, 1, TEXT_ADDRESS + 0xdc, 0);
     assert_int_equal(add(&elf, NULL), NTR_OK);
 
     is_named(0x00, NULL);
@@ -253,11 +256,15 @@ static void symbols_cover_addresses(void **state) {
     is_named(0x5f, "outer");
     is_named(0x60, "table");
     is_named(0x8f, "table");
-    is_named(0x90, "table"); /* the nearest below again */
+    is_named(0x90, NULL); /* behind the table */
     is_named(0xa0, "alias_a");
     is_named(0xaf, "alias_a");
     is_named(0xb0, "alias_long");
-    is_named(0xdf, "alias_a"); /* up to the end of the section */
+    is_named(0xc0, NULL);
+    is_named(0xd4, "around");
+    is_named(0xd8, NULL); /* a label does not extend past the function around it */
+    is_named(0xdc, "last");
+    is_named(0xdf, "last"); /* up to the end of the section */
     is_named(0xe0, NULL);
 
     ntr_symbol symbol;
@@ -265,6 +272,61 @@ static void symbols_cover_addresses(void **state) {
     assert_int_equal(symbol.address, TEXT_ADDRESS + 0x30);
     assert_int_equal(ntr_program_find(program, "outside", &symbol), NTR_END);
     assert_int_equal(ntr_program_find(program, "file.c", &symbol), NTR_END);
+}
+
+static void range_is(uint64_t offset, uint64_t first, uint64_t size) {
+    ntr_code_range range;
+    ntr_symbol symbol;
+    assert_int_equal(ntr_program_symbol(program, NULL, TEXT_ADDRESS + offset, &symbol), NTR_END);
+    assert_int_equal(ntr_program_code_range(program, NULL, TEXT_ADDRESS + offset, &range), NTR_OK);
+    assert_int_equal(range.address - TEXT_ADDRESS, first);
+    assert_int_equal(range.size, size);
+    assert_false(range.function);
+    assert_int_equal(range.bias, 0);
+    assert_null(strchr(range.file_name, '/'));
+}
+
+/* Code without a symbol: the code between its neighbours, inside its section or else its segment. */
+static void code_without_symbols_has_ranges(void **state) {
+    (void)state;
+    elf_builder elf;
+    ntr_code_range range;
+    elf_begin(&elf, true);
+    elf_segment(&elf, 1, CODE_AT, TEXT_ADDRESS, 0x100, 0x100);
+    elf_section(&elf, 1, 1, 6, TEXT_ADDRESS, CODE_AT, 0xe0, 0, 0);
+    elf_symbol(&elf, "one", GLOBAL_FUNC, 1, TEXT_ADDRESS + 0x20, 0x10);
+    elf_symbol(&elf, "two", LOCAL_FUNC, 1, TEXT_ADDRESS + 0x40, 0x10);
+    assert_int_equal(add(&elf, NULL), NTR_OK);
+    range_is(0x00, 0x00, 0x20);
+    range_is(0x1f, 0x00, 0x20);
+    assert_int_equal(ntr_program_code_range(program, NULL, TEXT_ADDRESS + 0x20, &range), NTR_END);
+    range_is(0x30, 0x30, 0x10);
+    range_is(0x50, 0x50, 0x90);
+    range_is(0xdf, 0x50, 0x90);
+    range_is(0xe0, 0x50, 0xb0); /* in no section */
+    assert_int_equal(ntr_program_code_range(program, NULL, TEXT_ADDRESS + 0x100, &range), NTR_END);
+}
+
+static void debug_symbols_are_added(void **state) {
+    (void)state;
+    elf_builder elf, other;
+    uint8_t cut[64] = {0};
+    simple(&elf, true);
+    assert_int_equal(add(&elf, NULL), NTR_OK);
+    is_named(4, NULL);
+    elf_begin(&other, true); /* without segments */
+    elf_symbol(&other, "static_function", LOCAL_FUNC, 1, TEXT_ADDRESS + 4, 8);
+    assert_int_equal(ntr_program_add_debug_symbols(program, 0, (ntr_bytes){other.bytes, other.size}), NTR_OK);
+    memset(other.bytes, 0, sizeof other.bytes); /* nothing of it is kept */
+    is_named(0, NULL);
+    is_named(4, "static_function");
+    is_named(11, "static_function");
+    is_named(12, NULL);
+    assert_int_equal(ntr_program_add_debug_symbols(program, 1, (ntr_bytes){other.bytes, other.size}), NTR_E_INVALID);
+    assert_int_equal(ntr_program_add_debug_symbols(program, 0, (ntr_bytes){cut, sizeof cut}), NTR_E_FORMAT);
+    elf_begin(&other, false);
+    assert_int_equal(ntr_program_add_debug_symbols(program, 0, (ntr_bytes){other.bytes, other.size}), NTR_E_FORMAT);
+    is_named(4, "static_function");
 }
 
 static void empty_sections_name_nothing(void **state) {
@@ -475,6 +537,8 @@ int main(void) {
         CASE(damaged_attributes_are_ignored),
         CASE(table_jumps_find_their_table),
         CASE(symbols_cover_addresses),
+        CASE(code_without_symbols_has_ranges),
+        CASE(debug_symbols_are_added),
         CASE(empty_sections_name_nothing),
         CASE(contexts_have_their_own_names),
         TEST(damage_is_explained),
