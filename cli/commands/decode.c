@@ -62,6 +62,7 @@ struct decode {
     uint64_t reserved; /* number of messages with a reserved TCODE */
     bool any;          /* the decoder returned at least one event */
     bool part;         /* --from or --to is given */
+    bool no_spans;     /* spans are not printed */
 };
 
 /* ---- opening */
@@ -79,6 +80,7 @@ static int open_decoder(struct decode *d) {
     d->config.strict = d->options->strict != 0;
     d->config.mid_stream = d->options->mid_stream != 0;
     d->part = d->window.from.unit || d->window.to.unit;
+    d->no_spans = d->options->output == CLI_SHOW_NONE && !d->part;
     d->jobs = d->part ? 1 : cli_threads_number(&d->trace, d->options->jobs); /* a selection is decoded serially */
     d->decoder = cli_trace_decoder(&d->trace, &d->config);
     if (!d->decoder) return CLI_FAILED;
@@ -135,6 +137,7 @@ static void show_event(struct decode *d, struct cli_decode_output *output, const
 
 /* Prints one event if it is within the selection. Returns false if all further events are behind it. */
 static inline bool take_event(struct decode *d, struct cli_decode_output *output, const ntr_event *event) {
+    if (d->no_spans && event->kind == NTR_EVENT_SPAN) return true;
     const uint64_t *time = event->flags & NTR_EVENT_TIME ? &event->time : NULL;
     enum cli_place place = d->part ? cli_window_place(&d->window, event->message, event->offset, time) : CLI_INSIDE;
 

@@ -134,6 +134,7 @@ static void begin_repetition(ntr_decoder *d, ntr_walk_request *request) {
                   ntr_return_stack_is_unchanged(&s->stack, request->repeat_depth);
     d->times = is_loop ? request->repeats : 1;
     request->repeats -= d->times;
+    request->ended = false;
     request->left = request->repeat_halfwords;
     request->history = request->repeat_history;
     request->repeat_from = s->pc;
@@ -164,7 +165,8 @@ static ntr_status process_request(ntr_decoder *d, output *out) {
     if (d->request.source->state != NTR_SOURCE_FOLLOWING) return end_request(d, NTR_OK);
     ntr_status status = d->counts ? ntr_walk_counts(d) : ntr_walk_events(d, &out->at, out->end);
     if (status == NTR_OK) return NTR_OK; /* the output is full */
-    return end_request(d, status == NTR_END ? ntr_walk_end(d) : status);
+    if (status != NTR_END) return end_request(d, status);
+    return end_request(d, d->request.ended ? NTR_OK : ntr_walk_end(d));
 }
 
 static ntr_status next_message(ntr_decoder *d) {

@@ -56,7 +56,7 @@ static inline ntr_walk_request *set_request(ntr_decoder *d, ntr_source *s, ntr_g
     request->source = s;
     request->goal = (uint8_t)goal;
     request->btype = 0;
-    request->no_outcome = false;
+    request->ended = request->no_outcome = false;
     request->left = left;
     request->runaway_limit = 0;
     request->history = history;

@@ -112,6 +112,7 @@ typedef struct ntr_walk_request {
     ntr_source *source; /* NULL: there is no request */
     uint8_t goal;       /* ntr_goal */
     uint8_t btype;
+    bool ended;                 /* the walk has done what is left to the walk end */
     bool no_outcome;            /* the history was too short: a branch was assumed to be not taken (OQ-9) */
     uint64_t left;              /* halfwords still to walk */
     uint64_t runaway_limit;     /* value of `left` below which a walk on history alone is given up; 0: not set yet */
