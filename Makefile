@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 MESON_OPTIONS ?=
 
-.PHONY: all help deps demo test test-quick soak sanitize-more coverage-self fuzz fuzz-report lint docs install clean
+.PHONY: all help deps demo test test-quick soak real sanitize-more coverage-self fuzz fuzz-report lint docs install clean
 
 all: $(BUILD)/build.ninja ## release build into build/ (the command is build/ntrace)
 	@ninja -C $(BUILD) -j $(JOBS)
@@ -35,6 +35,13 @@ test-quick: all ## run the tests of this build only
 soak: ## long tests: random programs, mutants, every fault, 1 GiB (under an hour)
 	@tools/deps all
 	@tools/run_tests soak
+
+NAME ?=
+
+real: all ## traces of real programs (Debian packages, fetched into a cache) are exact; all, or NAME="lua go..."
+	@tools/deps all
+	@ninja -C $(BUILD) tests/real/count_pcs.so tests/real/same_pcs
+	@tests/real/exact.py $(BUILD)/ntrace $(BUILD)/tests/real/count_pcs.so $(BUILD)/tests/real/same_pcs --all --fetch $(NAME)
 
 sanitize-more: all ## the tests under MemorySanitizer, ThreadSanitizer and valgrind, and the complete lint (an hour)
 	@tools/deps all

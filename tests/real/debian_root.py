@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""tools/debian_root without a network: where the mirror is read from, and what is said when packages cannot be had. TAP.
+
+Nothing listens at port 9 of this machine: apt's message about it names the mirror that was chosen.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TOOL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "debian_root")
+DEBIAN = 'PRETTY_NAME="Debian"\nID=debian\n'
+DEB822 = """# a comment
+Types: deb-src
+URIs: http://127.0.0.1:9/sources
+Suites: bookworm
+
+Enabled: no
+Types: deb
+URIs: http://127.0.0.1:9/off
+Suites: bookworm
+
+Types: deb
+URIs: http://127.0.0.1:9/fixes
+Suites: bookworm-security
+
+Types: deb deb-src
+# where
+URIs:
+  http://127.0.0.1:9/deb822
+  http://127.0.0.1:9/second
+Suites: bookworm bookworm-updates
+Components: main
+"""
+LINES = """deb-src http://127.0.0.1:9/sources bookworm main
+# deb http://127.0.0.1:9/off bookworm main
+deb http://127.0.0.1:9/fixes bookworm-security main
+deb [arch=amd64 signed-by=/x.gpg] http://127.0.0.1:9/one-line bookworm main contrib
+"""
+
+
+def fetch(folder, files, words=("hello",), **more):
+    """Run with these files in place of /etc/apt; the exit status and the message."""
+    etc = os.path.join(folder, "etc")
+    shutil.rmtree(etc, ignore_errors=True)
+    for name, text in files.items():
+        path = os.path.join(etc, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    environment = {"PATH": os.environ["PATH"], "NTRACE_APT_SOURCES": etc, "NTRACE_DEBIAN": os.path.join(folder, "cache"), **more}
+    done = subprocess.run([TOOL, *words], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+    return done.returncode, done.stdout + done.stderr
+
+
+def reads_deb822(folder):
+    status, text = fetch(folder, {"os-release": DEBIAN, "sources.list.d/debian.sources": DEB822})
+    assert status == 1 and "http://127.0.0.1:9/deb822 trixie" in text, text
+
+
+def reads_lines(folder):
+    status, text = fetch(folder, {"os-release": DEBIAN, "sources.list": LINES})
+    assert status == 1 and "http://127.0.0.1:9/one-line trixie" in text, text
+
+
+def takes_other_mirror(folder):
+    status, text = fetch(folder, {"os-release": "ID=other\n"}, NTRACE_DEBIAN_MIRROR="http://127.0.0.1:9/given")
+    assert status == 1 and "http://127.0.0.1:9/given trixie" in text, text
+
+
+def says_no_network(folder):
+    _, text = fetch(folder, {"os-release": DEBIAN, "sources.list": LINES})
+    assert text.startswith("tools/debian_root: apt-get update failed: ") and text.count("\n") == 1, text
+
+
+def says_no_mirror(folder):
+    status, text = fetch(folder, {"os-release": DEBIAN, "sources.list": "# nothing\n"})
+    assert status == 1 and "name no mirror" in text, text
+
+
+def says_not_debian(folder):
+    status, text = fetch(folder, {"os-release": 'ID="fedora"\n', "sources.list": LINES})
+    assert status == 1 and "not Debian (ID=fedora)" in text, text
+
+
+def needs_no_network_for_what_is_there(folder):
+    root = os.path.join(folder, "cache", "trixie-riscv64")
+    os.makedirs(root, exist_ok=True)
+    with open(os.path.join(root, ".wanted"), "w", encoding="ascii") as file:
+        file.write("one\ntwo\n")
+    assert fetch(folder, {}, ("two", "one")) == (0, root + "\n")
+    status, text = fetch(folder, {}, ("--offline", "one", "three"))
+    assert status == 1 and text.endswith("does not have three\n"), text
+
+
+CASES = [reads_deb822, reads_lines, takes_other_mirror, says_no_network, says_no_mirror, says_not_debian,
+         needs_no_network_for_what_is_there]
+
+
+def main():
+    lacking = [tool for tool in ("apt-get", "dpkg", "dpkg-deb") if not shutil.which(tool)]
+    lacking += [] if os.path.exists("/usr/share/keyrings/debian-archive-keyring.gpg") else ["Debian's keyring"]
+    if lacking:
+        print(f"1..0 # SKIP no {lacking[0]}")
+        return
+    print(f"1..{len(CASES)}")
+    failed = 0
+    for number, case in enumerate(CASES, 1):
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                case(folder)
+                print(f"ok {number} - {case.__name__}", flush=True)
+            except AssertionError as error:
+                failed += 1
+                print(f"not ok {number} - {case.__name__}: {str(error)[:600]!r}", flush=True)
+    sys.exit(failed > 0)
+
+
+main()

@@ -1,0 +1,179 @@
+/* same_pcs [-o] BUNDLE FILE: is every program counter of a bundle, of every thread, the one that the plugin count_pcs.c
+ * saw in the same run? FILE is the plugin's output. -o: read the stream with the oracle decoder of the tests instead of
+ * the library's.
+ *
+ * One difference is allowed: when a thread ends the program while others execute, the block that another one was
+ * executing may be in the trace as a whole (docs/run.md). Exit status: 0 equal; 1 different; 2 cannot be read. */
+#include "tests/oracle/oracle.h"
+#include "tests/real/hash.h"
+
+#include <ntrace/tools.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CPUS = 4096, TAIL = 1024, BLOCK = 512, EVENTS = 4096 };
+
+static struct cpu {
+    bool executed, open;      /* what the plugin wrote */
+    uint64_t before, hash;
+    unsigned tail_count;
+    uint64_t tail[TAIL];
+    uint64_t count, got;      /* the trace: instructions, and the hash of the first `before` */
+    uint64_t wrong;           /* number of the first instruction of the tail that differs, from 1 */
+} *cpus[CPUS];
+static uint64_t problems, instructions;
+
+static int fail(const char *what) {
+    fprintf(stderr, "same_pcs: %s\n", what);
+    return 2;
+}
+
+static struct cpu *cpu_of(unsigned index) {
+    if (index >= CPUS) abort();
+    if (!cpus[index] && !(cpus[index] = calloc(1, sizeof *cpus[index]))) abort();
+    return cpus[index];
+}
+
+/* ---- what the plugin saw */
+
+static bool read_cpu(char *line) {
+    char *at = line;
+    struct cpu *c = cpu_of((unsigned)strtoul(at, &at, 10));
+    c->executed = true;
+    c->before = strtoull(at, &at, 10);
+    c->hash = strtoull(at, &at, 16);
+    c->open = strtoul(at, &at, 10) != 0;
+    while (*at == ' ' && c->tail_count < TAIL) c->tail[c->tail_count++] = strtoull(at, &at, 16);
+    return *at == '\n';
+}
+
+static bool read_truth(const char *path) {
+    static char line[64 + TAIL * 17];
+    FILE *file = fopen(path, "r");
+    bool complete = false, good = file != NULL;
+    while (good && !complete && fgets(line, sizeof line, file))
+        if (!(complete = strcmp(line, "end\n") == 0)) good = read_cpu(line);
+    if (file) fclose(file);
+    return good && complete;
+}
+
+/* ---- what the trace says */
+
+static void take(unsigned src, uint64_t pc) {
+    struct cpu *c = cpu_of(src);
+    const uint64_t at = c->count++;
+    if (at < c->before)
+        c->got = pc_hash(c->got, pc);
+    else if (at - c->before < c->tail_count && c->tail[at - c->before] != pc && !c->wrong)
+        c->wrong = at + 1;
+}
+
+static void problem(unsigned src, uint64_t offset, const char *what) {
+    if (!problems++) printf("source %u, byte %" PRIu64 ": %s\n", src, offset, what);
+}
+
+static void take_event(ntr_instructions *expand, const ntr_event *e) {
+    ntr_instruction one;
+    if (e->kind == NTR_EVENT_SPAN) {
+        uint32_t found = 0;
+        ntr_instructions_begin(expand, e);
+        while (ntr_instructions_next(expand, &one) == NTR_OK) take(e->src, one.address), found++;
+        if (found != e->instructions) problem(e->src, e->offset, "a span without code");
+    } else if (e->kind == NTR_EVENT_GAP || e->kind == NTR_EVENT_NOTE || e->kind == NTR_EVENT_NO_CODE) {
+        problem(e->src, e->offset, e->reason ? ntr_status_text((ntr_status)e->reason) : "no code");
+    }
+}
+
+static ntr_status decode(ntr_bundle *bundle, ntr_program *program, ntr_stream_reader *stream) {
+    static ntr_event events[EVENTS];
+    ntr_decoder_config config;
+    ntr_decoder_config_init(&config);
+    config.params = ntr_bundle_capture(bundle)->params;
+    config.program = program;
+    ntr_decoder *decoder = ntr_decoder_new(&config, NULL);
+    ntr_instructions *expand = ntr_instructions_new(program, NULL);
+    ntr_status status = decoder && expand ? NTR_OK : NTR_E_MEMORY;
+    for (bool last = false; !status && !last;) {
+        ntr_bytes bytes;
+        size_t count;
+        if ((status = ntr_stream_reader_next(stream, &bytes, &last))) break;
+        status = ntr_decoder_feed(decoder, bytes.data, bytes.size, last);
+        while (!status) {
+            status = ntr_decoder_read(decoder, events, EVENTS, &count);
+            for (size_t i = 0; i < count; i++) take_event(expand, &events[i]);
+        }
+        if (status == NTR_NEED_MORE || status == NTR_END) status = NTR_OK;
+    }
+    ntr_instructions_free(expand);
+    ntr_decoder_free(decoder);
+    return status;
+}
+
+static void take_oracle(void *user, const oracle_event *e) {
+    (void)user;
+    if (e->kind == ORACLE_PC)
+        take(e->src, e->pc);
+    else if (e->kind == ORACLE_LOST || e->kind == ORACLE_NOTE)
+        problem(e->src, e->offset, ntr_status_text(e->reason));
+}
+
+/* The oracle wants the stream as a whole. */
+static ntr_status decode_with_oracle(ntr_bundle *bundle, ntr_program *program, ntr_stream_reader *stream) {
+    uint8_t *all = NULL;
+    size_t size = 0;
+    ntr_status status = NTR_OK;
+    for (bool last = false; !status && !last;) {
+        ntr_bytes bytes;
+        if ((status = ntr_stream_reader_next(stream, &bytes, &last))) break;
+        uint8_t *more = realloc(all, size + bytes.size + 1);
+        if (!more) abort();
+        memcpy((all = more) + size, bytes.data, bytes.size);
+        size += bytes.size;
+    }
+    if (!status)
+        oracle_decode(&(oracle_options){&ntr_bundle_capture(bundle)->params, program, take_oracle, NULL}, (ntr_bytes){all, size});
+    free(all);
+    return status;
+}
+
+/* ---- comparison */
+
+static const char *difference(const struct cpu *c) {
+    const uint64_t expected = c->before + c->tail_count;
+    if (c->count >= c->before && c->got != c->hash) return "the hash differs";
+    if (c->wrong) return "one of the last instructions differs";
+    if (c->count < expected) return "instructions are missing";
+    return c->count > expected + (c->open ? BLOCK : 0) ? "instructions too many" : NULL;
+}
+
+static int compare(void) {
+    for (unsigned i = 0; i < CPUS; i++) {
+        const char *what = cpus[i] ? difference(cpus[i]) : NULL;
+        if (what)
+            printf("thread %u: %s (expected %" PRIu64 " instructions, found %" PRIu64 ", first difference at %" PRIu64 ")\n", i, what,
+                   cpus[i]->before + cpus[i]->tail_count, cpus[i]->count, cpus[i]->wrong);
+        problems += what != NULL;
+        instructions += cpus[i] ? cpus[i]->count : 0;
+    }
+    printf("%" PRIu64 " instructions, %" PRIu64 " problems\n", instructions, problems);
+    return problems || !instructions;
+}
+
+int main(int argc, char **argv) {
+    const bool with_oracle = argc == 4 && strcmp(argv[1], "-o") == 0;
+    if (argc != 3 + with_oracle) return fail("usage: same_pcs [-o] BUNDLE FILE");
+    ntr_bundle *bundle = ntr_bundle_new(NULL);
+    ntr_program *program = ntr_program_new(NULL);
+    ntr_stream_reader *stream = NULL;
+    if (!read_truth(argv[argc - 1])) return fail("the plugin's file is not complete");
+    if (ntr_bundle_open(bundle, argv[argc - 2]) || ntr_bundle_load(bundle, program) || ntr_bundle_stream_open(bundle, &stream))
+        return fail(ntr_bundle_error(bundle));
+    ntr_status status = (with_oracle ? decode_with_oracle : decode)(bundle, program, stream);
+    ntr_stream_reader_free(stream);
+    ntr_program_free(program);
+    ntr_bundle_free(bundle);
+    return status ? fail(ntr_status_text(status)) : compare();
+}
