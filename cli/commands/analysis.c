@@ -1,5 +1,6 @@
 #include "commands/analysis.h"
 #include "commands/decode_threads.h"
+#include "io/debug_files.h"
 #include "io/memory.h"
 #include "io/progress.h"
 #include "options/diagnostics.h"
@@ -15,8 +16,7 @@ const struct cli_option cli_analysis_options[] = {
     CLI_NUMBER(0, "src", "N", S, src, 0, 4095, -1, "decode only source N"),
     CLI_NUMBER('j', "jobs", "N", S, jobs, 1, 256, 0,
                "decode with N threads (default: one per processor for large files, otherwise 1)"),
-    CLI_STRING(0, "debug-path", "DIRS", S, debug_path,
-               "directories of separate debug files, separated by colons (default /usr/lib/debug)"),
+    CLI_DEBUG_PATH(S, debug_path),
     CLI_STRING(0, "source-path", "DIRS", S, source_path,
                "directories of source files that are not at the path of the compilation, separated by colons"),
     {0},
@@ -48,6 +48,7 @@ int cli_analysis_open(struct cli_analysis *a, const char *path, const struct cli
     *a = (struct cli_analysis){.options = options, .path = path, .defects.file = path};
     if (cli_trace_open(&a->trace, path, &options->stream) != CLI_OK) return CLI_FAILED;
     if (cli_trace_program(&a->trace, &options->images, &options->stream, true) != CLI_OK) return CLI_FAILED;
+    if (cli_debug_files_load(a->trace.program, options->debug_path) != CLI_OK) return CLI_FAILED;
     ntr_analysis_init(&a->data);
     a->data.program = a->trace.program;
     a->data.debug = ntr_debug_info_new(a->trace.program, &cli_memory);
@@ -243,7 +244,10 @@ int cli_analysis_need(struct cli_analysis *a, unsigned needs) {
 int cli_analysis_run(struct cli_analysis *a, cli_take_events take, void *user) {
     int status = decode(a, take, user);
     if (status == CLI_FAILED) return status;
-    if (a->data.tree) ntr_calltree_finish(a->data.tree);
+    if (a->data.tree) {
+        ntr_calltree_finish(a->data.tree);
+        cli_debug_files_report(a->data.tree, a->data.functions);
+    }
     cli_trace_reserved(&a->trace, a->reserved);
     a->defects.hint = cli_trace_hint(&a->trace);
     int defects = cli_defect_summary(&a->defects);

@@ -1,6 +1,7 @@
 #include "options/command.h"
 #include "text/decode_output.h"
 #include "commands/decode_threads.h"
+#include "io/debug_files.h"
 #include "io/defects.h"
 #include "text/event_text.h"
 #include "io/images.h"
@@ -22,6 +23,7 @@ struct decode_options {
     struct cli_result result;
     int output, strict, mid_stream;
     int64_t channel, jobs;
+    const char *debug_path;
 };
 
 #define S struct decode_options
@@ -33,6 +35,7 @@ static const struct cli_option decode_table[] = {
     CLI_NUMBER(0, "channel", "N", S, channel, 0, 63, 0, "with --output itc: channel number, 0 to 63 (default 0)"),
     CLI_NUMBER('j', "jobs", "N", S, jobs, 1, 256, 0,
                "decode with N threads (default: one per processor for large files, otherwise 1)"),
+    CLI_DEBUG_PATH(S, debug_path),
     CLI_FLAG(0, "strict", S, strict, "stop at the first damaged message or gap"),
     CLI_FLAG(0, "mid-stream", S, mid_stream, "the stream starts in the middle of a message (a wrapped buffer)"),
     {0},
@@ -69,6 +72,12 @@ struct decode {
 
 static bool needs_program(const struct decode_options *o) {
     return o->output != CLI_SHOW_EVENT && o->output != CLI_SHOW_ITC;
+}
+
+/* Returns whether the output has symbols. */
+static bool shows_names(const struct decode_options *o) {
+    return o->output == CLI_SHOW_INSN || o->output == CLI_SHOW_BRANCH || o->output == CLI_SHOW_SPAN ||
+           o->output == CLI_SHOW_CALL;
 }
 
 static int open_decoder(struct decode *d) {
@@ -302,6 +311,7 @@ static int decode_trace(struct decode *d) {
     const struct decode_options *o = d->options;
 
     if (cli_trace_program(&d->trace, &o->images, &o->stream, needs_program(o)) != CLI_OK) return CLI_FAILED;
+    if (shows_names(o) && cli_debug_files_load(d->trace.program, o->debug_path) != CLI_OK) return CLI_FAILED;
     if (open_decoder(d) != CLI_OK) return CLI_FAILED;
     if (cli_output_open(&d->out, d->options->result.path) != CLI_OK) return CLI_FAILED;
     int status = d->options->output == CLI_SHOW_COUNT ? show_counts(d) : show_events(d);

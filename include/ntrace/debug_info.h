@@ -1,7 +1,9 @@
 /* Debug information: maps addresses to functions, source lines and inlined frames.
  *
- * DWARF is read with libdw from the files of the images or from separate debug files (build ID and .gnu_debuglink, in
- * the usual folders). Without DWARF the symbol table is used. Data is loaded on first use and kept, so that a lookup is
+ * DWARF is read with libdw from the files of the images or from separate debug files, found by build ID or
+ * .gnu_debuglink. They are searched in given folders (ntr_debug_info_set_path), beside the file at the path that is the
+ * name of the image, in usr/lib/debug of each folder above it (a sysroot), and in /usr/lib/debug. If the environment
+ * variable DEBUGINFOD_URLS is set, libdw asks its servers afterwards. Without DWARF the symbol table is used. Data is loaded on first use and kept, so that a lookup is
  * a few binary searches. An object is not thread-safe: use one per thread. */
 #ifndef NTRACE_DEBUG_INFO_H
 #define NTRACE_DEBUG_INFO_H
@@ -38,9 +40,16 @@ typedef struct ntr_frame {
 NTR_API ntr_debug_info *ntr_debug_info_new(const ntr_program *program, const ntr_allocator *allocator);
 NTR_API void ntr_debug_info_free(ntr_debug_info *debug);
 
-/* Sets the folders in which separate debug files are searched, in addition to the default: colon-separated, for example
- * "/usr/lib/debug:/opt/debug". The string must outlive the object. */
+/* Sets the folders in which separate debug files are searched first: colon-separated, for example
+ * "debug:/opt/debug". Folders that do not exist are ignored. The string must outlive the object. */
 NTR_API void ntr_debug_info_set_path(ntr_debug_info *debug, const char *path);
+
+/* Adds to image number `index` of the program the symbols of its separate debug file and of .gnu_debugdata, if its file
+ * has no symbol table (.symtab). `debug_path` as for ntr_debug_info_set_path; it, and `allocator`, may be NULL. Stores
+ * whether the image has symbols now, other than dynamic ones. Call it for each image before decoding. Returns NTR_END
+ * when `index` is past the last image. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_debug_symbols_add(ntr_program *program, size_t index, const char *debug_path,
+                                         const ntr_allocator *allocator, bool *found);
 
 /* Stores the frames at `address` in `context`, innermost first. Returns their number; 0 when no image contains the
  * address. Code that is not in an ELF file and has no symbol has one frame with function NULL. */

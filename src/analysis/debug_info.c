@@ -67,7 +67,7 @@ static debug_image *image_at(ntr_debug_info *debug, size_t index) {
     if (!image->opened) {
         if (ntr_program_image(debug->program, index, &image->info) != NTR_OK) return NULL;
         if (image->info.path)
-            image->dwarf = ntr_dwarf_open(image->info.path, debug->debug_path, debug->allocator);
+            image->dwarf = ntr_dwarf_open(&image->info, debug->debug_path, debug->allocator);
         image->opened = true;
     }
     return image;

@@ -1,9 +1,9 @@
 #include "analysis/dwarf.h"
 
 #include "analysis/dwarf_unit.h"
+#include "analysis/dwfl_file.h"
 #include "base/allocator.h"
 
-#include <elfutils/libdwfl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,9 +21,7 @@ typedef struct lazy_unit {
 
 struct ntr_dwarf {
     const ntr_allocator *allocator;
-    Dwfl_Callbacks callbacks;
-    char *debug_path;
-    Dwfl *dwfl;
+    ntr_dwfl_file file;
     uint64_t bias; /* difference between libdw's addresses and those of the file */
     lazy_unit *units;
     size_t unit_count, unit_capacity;
@@ -65,33 +63,15 @@ static ntr_status list_units(ntr_dwarf *d, Dwarf *dw) {
     return NTR_OK;
 }
 
-static Dwarf *open_module(ntr_dwarf *d, const char *path) {
-    d->dwfl = dwfl_begin(&d->callbacks);
-    if (!d->dwfl) return NULL;
-    Dwfl_Module *module = dwfl_report_elf(d->dwfl, path, path, -1, 0, true);
-    if (!module || dwfl_report_end(d->dwfl, NULL, NULL) != 0) return NULL;
-    Dwarf_Addr bias = 0;
-    Dwarf *dw = dwfl_module_getdwarf(module, &bias);
-    d->bias = bias;
-    return dw;
-}
-
-ntr_dwarf *ntr_dwarf_open(const char *path, const char *debug_path, const ntr_allocator *allocator) {
+ntr_dwarf *ntr_dwarf_open(const ntr_image_info *image, const char *debug_path, const ntr_allocator *allocator) {
     ntr_dwarf *d = ntr_alloc(allocator, 1, sizeof *d);
     if (!d) return NULL;
     d->allocator = allocator;
-    if (debug_path) {
-        size_t size = strlen(debug_path) + 1;
-        d->debug_path = ntr_alloc(allocator, size, 1);
-        if (d->debug_path) memcpy(d->debug_path, debug_path, size);
-    }
-    d->callbacks = (Dwfl_Callbacks){
-        .find_elf = dwfl_build_id_find_elf,
-        .find_debuginfo = dwfl_standard_find_debuginfo,
-        .section_address = dwfl_offline_section_address,
-        .debuginfo_path = d->debug_path ? &d->debug_path : NULL,
-    };
-    Dwarf *dw = open_module(d, path);
+    Dwarf_Addr bias = 0;
+    Dwarf *dw = NULL;
+    if (ntr_dwfl_file_open(&d->file, image, debug_path, allocator) == NTR_OK && d->file.module)
+        dw = dwfl_module_getdwarf(d->file.module, &bias);
+    d->bias = bias;
     if (dw && list_units(d, dw) == NTR_OK) return d;
     ntr_dwarf_close(d);
     return NULL;
@@ -104,8 +84,7 @@ void ntr_dwarf_close(ntr_dwarf *d) {
     ntr_dealloc(d->allocator, d->units);
     ntr_dealloc(d->allocator, d->ranges);
     ntr_dealloc(d->allocator, d->rows);
-    ntr_dealloc(d->allocator, d->debug_path);
-    if (d->dwfl) dwfl_end(d->dwfl);
+    ntr_dwfl_file_close(&d->file);
     ntr_dealloc(d->allocator, d);
 }
 

@@ -9,9 +9,9 @@
 
 typedef struct ntr_dwarf ntr_dwarf;
 
-/* Returns NULL when the file has no DWARF, is not readable, or when out of memory. The caller then uses the symbol
+/* Opens the file of an image. Returns NULL when it has no DWARF, is not readable, or when out of memory. The caller then uses the symbol
  * table. `debug_path` as for ntr_debug_info_set_path; may be NULL. */
-ntr_dwarf *ntr_dwarf_open(const char *path, const char *debug_path, const ntr_allocator *allocator);
+ntr_dwarf *ntr_dwarf_open(const ntr_image_info *image, const char *debug_path, const ntr_allocator *allocator);
 void ntr_dwarf_close(ntr_dwarf *dwarf);
 
 /* Stores the frames at `address`, innermost first. `image` is not set; function names are linkage names. Returns the

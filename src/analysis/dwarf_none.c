@@ -1,8 +1,8 @@
 /* Implementation for builds without libdw: names come from the symbol table, lines are not known. */
 #include "analysis/dwarf.h"
 
-ntr_dwarf *ntr_dwarf_open(const char *path, const char *debug_path, const ntr_allocator *allocator) {
-    (void)path;
+ntr_dwarf *ntr_dwarf_open(const ntr_image_info *image, const char *debug_path, const ntr_allocator *allocator) {
+    (void)image;
     (void)debug_path;
     (void)allocator;
     return NULL;
@@ -33,4 +33,13 @@ ntr_status ntr_dwarf_lines(ntr_dwarf *dwarf, const ntr_line_row **rows, size_t *
     *rows = NULL;
     *count = 0;
     return NTR_OK;
+}
+
+ntr_status ntr_debug_symbols_add(ntr_program *program, size_t index, const char *debug_path,
+                                 const ntr_allocator *allocator, bool *found) {
+    ntr_image_info image;
+    (void)debug_path;
+    (void)allocator;
+    *found = false;
+    return ntr_program_image(program, index, &image) == NTR_OK ? NTR_OK : NTR_END;
 }

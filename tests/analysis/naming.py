@@ -8,11 +8,14 @@ program.c calls library.c, which has functions with and without dynamic symbols.
 stripped; the instructions of each function must be the same.
 """
 import collections
+import glob
+import http.server
 import json
 import os
 import re
 import shutil
 import subprocess
+import threading
 
 import cases
 
@@ -113,7 +116,167 @@ def linkage_table(b):
         assert {name for image, name in bare if image == file and name.endswith("@plt")} <= listed, bare
 
 
-CASES = [stripped_functions, unsized_symbol, unwind_ranges, linkage_table]
+# ---- separate debug files
+
+def build_id(b, file):
+    return re.search(r"Build ID: ([0-9a-f]+)", b.run(TOOLS + "readelf", "-n", os.path.join("bare", file))).group(1)
+
+
+def keep_debug(b, file, to, *options):
+    """The separate debug file of the library. Its symbols only, without DWARF, if the options say so."""
+    os.makedirs(os.path.dirname(to), exist_ok=True)
+    b.run(TOOLS + "objcopy", "--only-keep-debug", *options, os.path.join("whole", file), to)
+
+
+def in_build_ids(b, folder, *options):
+    """The debug file in a folder of build IDs."""
+    number = build_id(b, "libshown.so")
+    keep_debug(b, "libshown.so", b.path(folder, ".build-id", number[:2], number[2:] + ".debug"), *options)
+
+
+NO_DWARF = ["-R", ".debug_info", "-R", ".debug_line", "-R", ".debug_abbrev", "-R", ".debug_str", "-R", ".debug_aranges",
+            "-R", ".debug_line_str", "-R", ".debug_frame", "-R", ".debug_loclists", "-R", ".debug_rnglists"]
+
+
+def agrees(b, trace, *options, env=None):
+    """The functions of the library have the names and counts of the file with symbols."""
+    whole, found = counts(b.rows("whole.ntrace")), counts(b.rows(trace, *options, env=env))
+    for name in "hidden_one", "hidden_two", "shown_one", "unsized":
+        assert whole["libshown.so", name] and found["libshown.so", name] == whole["libshown.so", name], (name, found, b.stderr)
+
+
+def named_not(b, trace, *options):
+    assert not counts(b.rows(trace, *options))["libshown.so", "hidden_one"]
+
+
+def build_id_folder(b):
+    named_not(b, "bare.ntrace")
+    in_build_ids(b, "symbols_only", *NO_DWARF)
+    agrees(b, "bare.ntrace", "--debug-path", b.path("symbols_only"))
+    in_build_ids(b, "with_dwarf")
+    agrees(b, "bare.ntrace", "--debug-path", b.path("with_dwarf"))
+    places_agree(b, "with_dwarf")
+
+
+def places_agree(b, folder):
+    """Function and line of each executed instruction of the library are those of addr2line."""
+    load = min(int(row["address"], 16) for row in b.rows("bare.ntrace", "--debug-path", folder) if row["function"] == "hidden_one")
+    load -= b.names["libshown.so", "hidden_one"]
+    rows = b.rows("bare.ntrace", "--by", "instruction", "--debug-path", folder)
+    rows = [row for row in rows if row.get("file", "").endswith("library.c")]
+    addresses = [hex(int(row["address"], 16) - load) for row in rows]
+    lines = b.run(TOOLS + "addr2line", "-fe", os.path.join("whole", "libshown.so"), *addresses).splitlines()
+    assert len(rows) > 20
+    for row, name, place in zip(rows, lines[::2], lines[1::2]):
+        number = place.split(":")[1].split()[0]
+        assert (row["function"], str(row["line"])) == (name, number), (row, name, place)
+
+
+def relative_folder(b):
+    in_build_ids(b, "relative/to")
+    agrees(b, "bare.ntrace", "--debug-path", "relative/to")
+    agrees(b, "bare.ntrace", "--debug-path", "elsewhere:./relative/../relative/to")
+
+
+def missing_folder(b):
+    b.rows("bare.ntrace", "--debug-path", "no_such:bare.ntrace/capture.json")
+    assert "--debug-path: no_such: No such file or directory\n" in b.stderr, b.stderr
+    assert "--debug-path: bare.ntrace/capture.json: not a directory\n" in b.stderr, b.stderr
+
+
+def word_about_symbols(b):
+    b.rows("bare.ntrace")
+    found = re.search(r"functions without symbols: (.*); install debug symbols, or use --debug-path or DEBUGINFOD_URLS", b.stderr)
+    assert found and re.search(r"\blibshown.so \d+ %", found.group(1)), b.stderr
+    in_build_ids(b, "with_dwarf")
+    b.rows("bare.ntrace", "--debug-path", "with_dwarf")
+    assert "libshown.so" not in b.stderr, b.stderr
+
+
+def in_sysroot(b):
+    """usr/lib/debug of a folder above the place of the file is searched, here that of the sysroot."""
+    os.makedirs(b.path("root", "usr", "lib"), exist_ok=True)
+    shutil.copy(b.path("bare", "program"), b.path("root", "usr", "lib"))
+    shutil.copy(b.path("bare", "libshown.so"), b.path("root", "usr", "lib"))
+    b.run(b.ntrace, "run", "-o", "root.ntrace", "--", "root/usr/lib/program")
+    named_not(b, "root.ntrace")
+    in_build_ids(b, os.path.join("root", "usr", "lib", "debug"))
+    agrees(b, "root.ntrace")
+    shutil.rmtree(b.path("root", "usr", "lib", "debug"))
+
+
+def debug_link(b):
+    """A debug file that .gnu_debuglink names, beside the original file."""
+    os.makedirs(b.path("linked"), exist_ok=True)
+    shutil.copy(b.path("bare", "program"), b.path("linked"))
+    b.run(TOOLS + "objcopy", "--only-keep-debug", os.path.join("whole", "libshown.so"), os.path.join("linked", "other.debug"))
+    b.run(TOOLS + "objcopy", "-R", ".note.gnu.build-id", "--add-gnu-debuglink=" + b.path("linked", "other.debug"),
+          os.path.join("bare", "libshown.so"), os.path.join("linked", "libshown.so"))
+    b.run(b.ntrace, "run", "-o", "linked.ntrace", "--", "linked/program")
+    agrees(b, "linked.ntrace")
+    os.makedirs(b.path("moved"), exist_ok=True)
+    os.rename(b.path("linked", "other.debug"), b.path("moved", "other.debug"))
+    named_not(b, "linked.ntrace")
+    agrees(b, "linked.ntrace", "--debug-path", "moved")
+
+
+def mini_debug_info(b):
+    """Symbols in .gnu_debugdata, as Fedora has them: an ELF file in xz."""
+    if not shutil.which("xz"):
+        raise cases.Skip("no xz")
+    os.makedirs(b.path("mini"), exist_ok=True)
+    shutil.copy(b.path("bare", "program"), b.path("mini"))
+    keep_debug(b, "libshown.so", b.path("mini", "symbols"), "-S", "--keep-symbol=hidden_one", "--keep-symbol=hidden_two")
+    b.run("xz", "-f", b.path("mini", "symbols"))
+    b.run(TOOLS + "objcopy", "--add-section", ".gnu_debugdata=" + b.path("mini", "symbols.xz"), os.path.join("bare", "libshown.so"),
+          os.path.join("mini", "libshown.so"))
+    b.run(b.ntrace, "run", "-o", "mini.ntrace", "--", "mini/program")
+    agrees(b, "mini.ntrace")
+
+
+def debug_server(b):
+    """A server of debug files, only if DEBUGINFOD_URLS names it."""
+    if not glob.glob("/usr/lib/*/libdebuginfod.so.1") and not glob.glob("/usr/lib*/libdebuginfod.so.1"):
+        raise cases.Skip("no libdebuginfod")
+    asked = []
+    served = b.path("with_dwarf", ".build-id")
+    in_build_ids(b, "with_dwarf")
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            _, _, number, kind = self.path.split("/")[:4]
+            file = os.path.join(served, number[:2], number[2:] + ".debug")
+            found = kind == "debuginfo" and os.path.exists(file)
+            self.send_response(200 if found else 404)
+            self.end_headers()
+            if found:
+                with open(file, "rb") as content:
+                    self.wfile.write(content.read())
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        env = {"DEBUGINFOD_URLS": f"http://127.0.0.1:{server.server_port}/", "DEBUGINFOD_CACHE_PATH": b.path("cache"),
+               "HOME": b.folder, "http_proxy": "", "no_proxy": "*"}
+        named_not(b, "bare.ntrace")
+        assert not asked
+        agrees(b, "bare.ntrace", env=env)
+        assert any(build_id(b, "libshown.so") in path for path in asked), asked
+        server.shutdown()
+
+
+def decode_names(b):
+    """decode has the symbols of the debug files too."""
+    in_build_ids(b, "symbols_only", *NO_DWARF)
+    assert "hidden_one" not in b.run(b.ntrace, "decode", "--output", "call", "bare.ntrace")
+    assert "hidden_one" in b.run(b.ntrace, "decode", "--output", "call", "--debug-path", "symbols_only", "bare.ntrace")
+
+
+CASES = [stripped_functions, unsized_symbol, unwind_ranges, linkage_table, build_id_folder, relative_folder, missing_folder,
+         word_about_symbols, in_sysroot, debug_link, mini_debug_info, debug_server, decode_names]
 
 if __name__ == "__main__":
-    cases.main(CASES, Bench, ["qemu-riscv64", TOOLS + "gcc"])
+    cases.main(CASES, Bench, ("qemu-riscv64", TOOLS + "gcc"))
