@@ -2,6 +2,7 @@
 #include "options/command.h"
 #include "options/diagnostics.h"
 #include "options/encoder_options.h"
+#include "text/run_summary.h"
 
 #include <ntrace/capture.h>
 #include <ntrace/version.h>
@@ -32,13 +33,16 @@ struct run_options {
     const char *topology; /* JSON file; NULL: no trace system */
     const char *sink;
     const char *bundle;
-    int compress;
+    int compress, follow_fork, quiet;
 };
 
 static const struct cli_option run_table[] = {
     CLI_STRING('o', "output", "BUNDLE", struct run_options, bundle,
                "name of the bundle to write (default PROGRAM.ntrace)"),
+    CLI_FLAG(0, "follow-fork", struct run_options, follow_fork,
+             "trace child processes too, each into a bundle of its own: NAME.PID.ntrace beside NAME.ntrace"),
     CLI_FLAG(0, "compress", struct run_options, compress, "compress the stream with zstd: trace.nex.zst"),
+    CLI_FLAG('q', "quiet", struct run_options, quiet, "do not print a summary at the end"),
     {0},
 };
 
@@ -180,6 +184,8 @@ static int configure(struct run *run, char **operands) {
     run->config.command = (const char *const *)operands;
     run->config.bundle = options->bundle ? options->bundle : run->bundle;
     run->config.compress = options->compress;
+    run->config.follow_fork = options->follow_fork;
+    run->config.search = getenv("PATH");
     run->config.tool = "ntrace " NTR_VERSION_TEXT;
     int status = options->topology ? configure_system(run) : configure_encoder(run);
     if (status == CLI_OK) status = configure_qemu(run);
@@ -210,6 +216,7 @@ static int capture(struct run *run) {
     ntr_status status = trace_program(run->session);
     if (status == NTR_OK) status = ntr_capture_finish(run->session);
     for (size_t i = 0; (loss = ntr_capture_loss(run->session, i)); i++) cli_note("%s", loss);
+    if (status == NTR_OK && !run->options->quiet) cli_run_summary(run->session);
     return status == NTR_OK ? ntr_capture_exit_status(run->session) : cli_fail("%s", ntr_capture_error(run->session));
 }
 
@@ -237,6 +244,11 @@ const struct cli_command cli_run = {
              "a bundle that holds the stream, its parameters, the files of the program and the executed code; it can\n"
              "be decoded on any machine.\n"
              "\n"
+             "PROGRAM may also be a script with a RISC-V interpreter, or a name that is looked for in PATH and in the\n"
+             "folders of programs below the sysroot. A program that replaces itself by another one (execve) is traced\n"
+             "on, into the same bundle. With --follow-fork, each child process has a bundle of its own. The last line\n"
+             "on standard error names the bundle.\n"
+             "\n"
              "Only user mode is traced: tracing stops at each system call (ProgTraceCorrelation, EVCODE=4) and\n"
              "resumes after it (ProgTraceSync, SYNC=5). The start of a signal handler appears as an exception or\n"
              "interrupt. With --timestamps, one tick is one instruction retired by the hart.\n"
@@ -249,6 +261,7 @@ const struct cli_command cli_run = {
              "no trace could be captured.",
     .examples = "  ntrace run ./hello\n"
                 "  ntrace run --best -o sort.ntrace -- ./sort -n 1000\n"
+                "  ntrace run --follow-fork --sysroot /srv/riscv64 -- bash build.sh\n"
                 "  ntrace run --system soc.json -o soc.ntrace ./server\n"
                 "  ntrace decode sort.ntrace --output branch",
 };

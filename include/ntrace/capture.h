@@ -32,6 +32,7 @@
 #include <ntrace/status.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,7 +46,8 @@ extern "C" {
 typedef struct ntr_capture_config {
     size_t size;                       /* sizeof(ntr_capture_config) */
     const ntr_allocator *allocator;
-    const char *const *command;        /* path of the program, its arguments, NULL */
+    const char *const *command;        /* the program (RISC-V ELF file, or script with a RISC-V interpreter), its
+                                        * arguments, NULL */
     const char *bundle;                /* folder to write; a bundle of that name is replaced */
     bool compress;                     /* compress the stream with zstd */
     const char *tool;                  /* name of the capturing tool for capture.json: "ntrace 0.1.0"; may be NULL */
@@ -62,6 +64,11 @@ typedef struct ntr_capture_config {
     const char *cpu;                   /* -cpu of QEMU; may be NULL */
     const char *const *qemu_options;   /* more options of QEMU */
     size_t qemu_option_count;
+
+    bool follow_fork;                  /* trace child processes too: NAME.PID.ntrace beside NAME.ntrace. Not allowed with
+                                        * a topology */
+    const char *search;                /* where a program without a slash in its name is looked for, in the form of PATH,
+                                        * before the folders of programs below the sysroot; may be NULL */
 } ntr_capture_config;
 
 /* ntr_capture_config_init: no options. */
@@ -78,19 +85,33 @@ NTR_API void ntr_capture_free(ntr_capture_session *session);
 /* Returns one line about the last error, or "". The session owns the text. */
 NTR_API const char *ntr_capture_error(const ntr_capture_session *session);
 
+/* A bundle that was written. */
+typedef struct ntr_capture_result {
+    size_t size;           /* sizeof(ntr_capture_result) */
+    const char *bundle;    /* folder. The session owns both strings */
+    const char *process;   /* name of the program that the process executed last */
+    int pid;               /* of a child process; 0: the first process */
+    uint64_t instructions; /* in all sources */
+    uint64_t bytes;        /* of the stream, before compression */
+} ntr_capture_result;
+
 /* Checks the program, creates the bundle and starts the program. The program inherits the environment, standard
  * input and output of the caller. Errors: NTR_E_FORMAT (no RISC-V ELF program), NTR_E_INVALID (configuration or
  * topology), NTR_E_UNSUPPORTED (compression, without zstd), NTR_E_STATE (started before), NTR_E_IO, NTR_E_MEMORY,
  * those of ntr_bundle_create and ntr_system_new. */
 NTR_API ntr_status ntr_capture_start(ntr_capture_session *session);
 
+/* Describes the index-th bundle: the first one is that of the program, the others are those of child processes in the
+ * order in which they ended. `result` has its size set. Returns false past the last, and before ntr_capture_finish. */
+NTR_API bool ntr_capture_result_at(const ntr_capture_session *session, size_t index, ntr_capture_result *result);
+
 /* Returns the process number of QEMU, which executes the program; 0 before ntr_capture_start and after
  * ntr_capture_finish. It stays valid after the end of the program. */
 NTR_API int ntr_capture_process(const ntr_capture_session *session);
 
 /* Encodes what the program executed since the last call; waits a fraction of a millisecond if there is nothing.
- * Returns NTR_NEED_MORE while the program executes (call again), or NTR_OK when it has ended (call
- * ntr_capture_finish). The program is stopped while the memory for its trace is full. */
+ * Returns NTR_NEED_MORE while the program executes (call again), or NTR_OK when it and the child processes that are
+ * traced have ended (call ntr_capture_finish). The program is stopped while the memory for its trace is full. */
 NTR_API ntr_status ntr_capture_step(ntr_capture_session *session);
 
 /* Encodes the rest and completes the bundle after the end of the program. Errors: NTR_E_STATE (it has not ended),

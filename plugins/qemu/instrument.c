@@ -138,7 +138,10 @@ void instrument(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     static struct translation t; /* large; protected by the lock */
 
     (void)id;
-    if (plugin_detached) return;
+    if (plugin_detached) {
+        maps_find_base(tb);
+        return;
+    }
     plugin_lock();
     maps_begin(tb);
     if (describe(tb, &t)) put_all(tb, &t);

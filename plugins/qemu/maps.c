@@ -41,14 +41,18 @@ static void add_host_line(char *line) {
     add_line(start - channel->head.guest_base, stop - start, offset, path);
 }
 
+void maps_find_base(const struct qemu_plugin_tb *tb) {
+    const struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0);
+    channel->head.guest_base = (uintptr_t)qemu_plugin_insn_haddr(first) - qemu_plugin_tb_vaddr(tb);
+}
+
 void maps_begin(const struct qemu_plugin_tb *tb) {
     static bool begun;
     char line[PATH_MAX + 128];
 
     if (begun) return;
     begun = true;
-    const struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0);
-    channel->head.guest_base = (uintptr_t)qemu_plugin_insn_haddr(first) - qemu_plugin_tb_vaddr(tb);
+    maps_find_base(tb);
     FILE *maps = fopen("/proc/self/maps", "re");
     if (!maps) return;
     while (fgets(line, sizeof line, maps)) add_host_line(line);

@@ -3,7 +3,6 @@
 #include "state.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,23 +22,6 @@ static void register_all(qemu_plugin_id_t id) {
     qemu_plugin_register_vcpu_syscall_ret_cb(id, syscalls_after);
 }
 
-/* ---- fork: the parent is traced, the child is not -------------------------------------------------- */
-
-static void in_parent(void) {
-    if (!plugin_detached) atomic_fetch_add(&channel->head.forks, 1);
-}
-
-/* The translated code of the child continues to write. It gets private memory at the same address. */
-static void in_child(void) {
-    uint32_t lanes = atomic_load(&channel->head.lanes);
-
-    plugin_detached = true;
-    if (mmap(channel, sizeof *channel, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-             -1, 0) == MAP_FAILED)
-        _exit(127); /* it would damage the parent's trace */
-    for (uint32_t i = 0; i < lanes; i++) record_init_lane(i);
-}
-
 /* ---- start ------------------------------------------------------------------------------------------ */
 
 static bool map_channel(const char *path) {
@@ -52,28 +34,60 @@ static bool map_channel(const char *path) {
     return channel->head.magic == CHANNEL_MAGIC && channel->head.size == sizeof *channel;
 }
 
+/* "none": this process is not traced, but the programs that it executes are still followed. */
+static bool make_channel(void) {
+    void *memory = mmap(NULL, sizeof *channel, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return false;
+    channel = memory;
+    channel->head.follow = CHANNEL_FOLLOW_EXEC;
+    plugin_detached = true;
+    return true;
+}
+
 static int refuse(const char *why) {
     fprintf(stderr, "ntrace-qemu: %s\n", why);
     return -1;
 }
 
+/* Wait until the reader has read what the program before this one has left. */
+static bool take_over(void) {
+    uint32_t expected = CHANNEL_NEW;
+
+    while (!atomic_compare_exchange_strong(&channel->head.state, &expected, CHANNEL_ATTACHED)) {
+        if (expected == CHANNEL_ATTACHED) atomic_store(&channel->head.state, CHANNEL_REPLACED);
+        if (plugin_given_up()) return false;
+        plugin_nap();
+        expected = CHANNEL_NEW;
+    }
+    return true;
+}
+
+static bool has_value(const char *argument, const char *name, const char **value) {
+    size_t length = strlen(name);
+    if (strncmp(argument, name, length) == 0) *value = argument + length;
+    return strncmp(argument, name, length) == 0;
+}
+
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv) {
-    static const char option[] = "channel=";
     bool is_64 = strcmp(info->target_name, "riscv64") == 0;
+    const char *path = NULL;
 
     if (info->system_emulation || (!is_64 && strcmp(info->target_name, "riscv32") != 0))
         return refuse("this is not QEMU's RISC-V user mode");
-    if (argc != 1 || strncmp(argv[0], option, strlen(option)) != 0)
-        return refuse("expected channel=PATH; this plugin works inside `ntrace run`");
-    if (!map_channel(argv[0] + strlen(option)))
+    for (int i = 0; i < argc; i++)
+        if (!has_value(argv[i], "channel=", &path)) has_value(argv[i], "root=", &plugin_root);
+    if (plugin_root) plugin_root = strdup(plugin_root);
+    if (!path) return refuse("expected channel=PATH; this plugin works inside `ntrace run`");
+    if (strcmp(path, "none") == 0 ? !make_channel() : !map_channel(path))
         return refuse("the channel does not fit: is this another version's plugin?");
     plugin_id = id;
     plugin_register = register_all;
-    channel->head.base = (uintptr_t)channel;
     plugin_is_readers_child = (uint32_t)getppid() == channel->head.reader;
+    if (!plugin_detached && !take_over()) return refuse("ntrace has ended");
+    channel->head.base = (uintptr_t)channel;
     channel->head.xlen = is_64 ? 64 : 32;
-    if (pthread_atfork(NULL, in_parent, in_child)) return refuse("out of memory");
+    if (!fork_watch()) return refuse("out of memory");
+    if (!plugin_detached) plugin_end_with_reader();
     register_all(id);
-    atomic_store(&channel->head.attached, 1);
     return 0;
 }

@@ -1,11 +1,7 @@
 /* The hot path: write block numbers to the ring of their vCPU. */
 #include "state.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 /* vCPUs beyond CHANNEL_LANES, and those of a detached process, write here. */
 static uint32_t nowhere[CHANNEL_BATCH];
@@ -32,19 +28,11 @@ void record_init_lane(unsigned vcpu) {
     if (vcpu >= atomic_load(&channel->head.lanes)) atomic_store(&channel->head.lanes, vcpu + 1);
 }
 
-/* The parent of QEMU is the reader, or a process between them. */
-static bool reader_is_there(void) {
-    pid_t reader = (pid_t)channel->head.reader;
-    return getppid() == reader || (!plugin_is_readers_child && (kill(reader, 0) == 0 || errno != ESRCH));
-}
-
 /* Wait until the reader has passed the batch that is to be overwritten, and the one behind it. */
 static void wait_for_reader(struct channel_lane *lane) {
-    const struct timespec nap = {.tv_nsec = 50000};
-
     while (lane->batch - atomic_load_explicit(&lane->consumed, memory_order_acquire) > CHANNEL_BATCHES - 2) {
-        nanosleep(&nap, NULL);
-        if (!reader_is_there()) {
+        plugin_nap();
+        if (plugin_given_up()) {
             plugin_detached = true;
             use_ring(lane, nowhere);
             return;

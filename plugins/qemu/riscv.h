@@ -9,6 +9,8 @@
 
 /* System calls; the numbers are the same in RV32 and RV64. */
 enum {
+    RISCV_SYS_EXIT = 93,
+    RISCV_SYS_EXIT_GROUP = 94,
     RISCV_SYS_RT_SIGACTION = 134,
     RISCV_SYS_RT_SIGRETURN = 139,
     RISCV_SYS_CLONE = 220,

@@ -23,6 +23,18 @@ extern bool plugin_detached;
  * process has waited for it yet. */
 extern bool plugin_is_readers_child;
 
+/* Root of the guest's libraries when QEMU has no option -L; may be NULL. */
+extern const char *plugin_root;
+
+/* The reader reads no more. When it has ended, this process is killed. */
+bool plugin_given_up(void);
+
+/* Sleep for a moment, while something is awaited from the reader. */
+void plugin_nap(void);
+
+/* From now on, this process is killed soon after the reader has ended, because nothing reads its trace any more. */
+void plugin_end_with_reader(void);
+
 /* The guest is about to have a second thread. Takes effect before its next system call. */
 void plugin_become_shared(void);
 
@@ -125,15 +137,34 @@ struct signal_handler {
 /* The signal handler that begins at this address, or NULL. */
 const struct signal_handler *syscalls_handler(uint64_t address);
 
+/* The vCPU of the calling thread, which has made a system call. */
+unsigned syscalls_vcpu(void);
+
 void syscalls_before(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
                      uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8);
 void syscalls_after(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result);
+
+/* ---- fork.c: child processes ----------------------------------------------------------------------------------------
+ */
+
+/* From now on, the memory of child processes is separate. Returns false when out of memory. */
+bool fork_watch(void);
+
+/* ---- replace.c: execve ----------------------------------------------------------------------------------------------
+ */
+
+/* The guest is about to call execve, or execveat (`at`), with these arguments. Returns when the plugin does not execute
+ * the program. */
+void replace_program(const uint64_t argument[6], bool at);
 
 /* ---- maps.c: files mapped for execution ---------------------------------------------------------------------------
  */
 
 /* List the files that are mapped when the program starts. Called for every translation; only the first call works. */
 void maps_begin(const struct qemu_plugin_tb *tb);
+
+/* Find the host address of guest address 0. */
+void maps_find_base(const struct qemu_plugin_tb *tb);
 
 /* List one more: the file of descriptor `fd`, from `offset` on, is mapped at guest address `start`. */
 void maps_add(uint64_t start, uint64_t length, int fd, uint64_t offset);

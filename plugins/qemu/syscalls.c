@@ -10,6 +10,11 @@ enum { SIGNAL_NUMBERS = 65, DEFAULT_OR_IGNORE = 1 };
 
 /* Arguments of the system call in progress: QEMU does not report them when it returns. */
 static __thread uint64_t argument[6];
+static __thread unsigned calling;
+
+unsigned syscalls_vcpu(void) {
+    return calling;
+}
 
 /* ---- signal handlers ------------------------------------------------------------------------------ */
 
@@ -76,12 +81,17 @@ static void mmap_returned(uint64_t start) {
 
 void syscalls_before(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
                      uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8) {
-    (void)id, (void)vcpu, (void)a7, (void)a8;
-    if (plugin_detached) return;
+    (void)id, (void)a7, (void)a8;
     const uint64_t given[6] = {a1, a2, a3, a4, a5, a6};
     uint64_t mask = channel->head.xlen == 32 ? UINT32_MAX : UINT64_MAX;
     for (int i = 0; i < 6; i++) argument[i] = given[i] & mask;
-    if (number == RISCV_SYS_EXECVE || number == RISCV_SYS_EXECVEAT) atomic_store(&channel->head.executing, 1);
+    calling = vcpu;
+    bool executes = number == RISCV_SYS_EXECVE || number == RISCV_SYS_EXECVEAT;
+    if (executes) replace_program(argument, number == RISCV_SYS_EXECVEAT);
+    if (plugin_detached) return;
+    if (executes) atomic_store(&channel->head.executing, 1);
+    if (number == RISCV_SYS_EXIT_GROUP || (number == RISCV_SYS_EXIT && !atomic_load(&channel->head.shared)))
+        atomic_store(&channel->head.status, CHANNEL_EXITED | (argument[0] & 0xff));
 }
 
 void syscalls_after(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result) {

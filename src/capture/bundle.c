@@ -25,7 +25,8 @@ static ntr_status add_sources(struct recorded *content) {
     for (uint32_t i = 0; i < count; i++) {
         uint16_t src;
         if (!ntr_capture_harts_source(harts, i, &src)) continue;
-        content->sources[content->source_count++] = (ntr_bundle_source){.src = src, .hart = i};
+        content->sources[content->source_count++] = (ntr_bundle_source){
+            .src = src, .hart = i, .name = content->report->process};
     }
     return NTR_OK;
 }
@@ -36,19 +37,34 @@ static void add_loss(struct recorded *content, bool when, const char *what) {
     if (when && losses->count < NTR_CAPTURE_LOSSES) losses->items[losses->count++].what = what;
 }
 
+void ntr_capture_past_add(struct ntr_capture_past *past, const struct ntr_capture_harts *harts) {
+    const struct channel_head *head = &harts->channel->head;
+
+    past->programs++;
+    past->forks += atomic_load(&head->forks);
+    past->untraced |= harts->untraced;
+    past->lost |= harts->lost;
+    past->many |= atomic_load(&head->lanes) > CHANNEL_LANES;
+    past->rewritten |= harts->rewritten;
+}
+
 static void add_losses(struct recorded *content) {
     const struct ntr_capture_harts *harts = content->report->harts;
     const struct channel_head *head = &harts->channel->head;
+    struct ntr_capture_past all = *content->report->past;
 
-    add_loss(content, atomic_load(&head->forks), "the program forked; its child processes were not traced");
+    ntr_capture_past_add(&all, harts);
+    add_loss(content, all.forks > content->report->adopted,
+             content->report->adopted ? "some child processes were not traced"
+                                      : "the program forked; its child processes were not traced");
     add_loss(content, atomic_load(&head->executing),
              "the program executed another program (execve), which was not traced");
-    add_loss(content, harts->untraced,
+    add_loss(content, all.untraced,
              "SRC is too narrow for all threads; the last ones were not traced (see --src-bits)");
-    add_loss(content, harts->lost, "the program has more code than the channel can hold; the trace ends early");
-    add_loss(content, atomic_load(&head->lanes) > CHANNEL_LANES,
+    add_loss(content, all.lost, "the program has more code than the channel can hold; the trace ends early");
+    add_loss(content, all.many,
              "more than 4096 threads at once; the last ones were not traced");
-    add_loss(content, harts->rewritten, "code changed while the program ran; the bundle has the newest version only");
+    add_loss(content, all.rewritten, "code changed while the program ran; the bundle has the newest version only");
     for (size_t i = 0; harts->system && ntr_capture_system_loss(harts->system, i); i++)
         add_loss(content, true, ntr_capture_system_loss(harts->system, i));
 }
@@ -71,7 +87,7 @@ static ntr_status describe(struct recorded *content) {
         .tool = report->config->tool,
         .target = report->guest->version,
         .date = date,
-        .command = report->config->command,
+        .command = report->command,
         .status = (uint64_t)report->guest->status,
         .tick = system       ? ntr_capture_system_tick(system)
                 : timestamps ? "instruction"
@@ -96,7 +112,7 @@ static ntr_status fill(struct recorded *content) {
 
     ntr_status status =
         ntr_capture_record_files(record, harts->channel->maps, (size_t)atomic_load(&harts->channel->head.maps));
-    if (status == NTR_OK) status = ntr_capture_record_code(record, &harts->code, "images/code");
+    if (status == NTR_OK) status = ntr_capture_record_code(record, &harts->code);
     if (status == NTR_OK) status = add_sources(content);
     if (status != NTR_OK) return status;
     add_losses(content);

@@ -16,11 +16,24 @@ struct ntr_capture_losses {
     size_t count;
 };
 
+/* What was missing in the traces of programs that were replaced by execve. */
+struct ntr_capture_past {
+    unsigned programs;
+    uint32_t forks;
+    bool untraced, lost, many, rewritten;
+};
+
+void ntr_capture_past_add(struct ntr_capture_past *past, const struct ntr_capture_harts *harts);
+
 struct ntr_capture_report {
     const ntr_capture_config *config;
     const struct ntr_capture_harts *harts; /* finished, also their code */
     const struct ntr_capture_guest *guest; /* reaped */
-    const char *stream;                    /* file in the bundle */
+    const struct ntr_capture_past *past;
+    const char *stream;         /* file in the bundle */
+    const char *const *command; /* program and arguments, NULL */
+    const char *process;        /* name of the sources; NULL: none */
+    uint32_t adopted;           /* child processes that have a bundle of their own */
 };
 
 /* Copy the files, describe everything and complete the bundle. *losses is filled in also when this fails later. */

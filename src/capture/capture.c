@@ -1,33 +1,12 @@
-/* A session: the source of executed blocks, the process that fills it, the harts that encode it, and the bundle. */
+/* The public interface: one session for the first process, and those of its child processes. */
 #include "base/allocator.h"
 #include "base/config.h"
-#include "capture/bundle.h"
-#include "capture/guest.h"
-#include "capture/harts.h"
-
-#include <ntrace/capture.h>
+#include "capture/session.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-
-struct ntr_capture_session {
-    ntr_allocator allocator_copy;
-    ntr_capture_config config;
-    ntr_encoder_config encoder;
-    struct ntr_capture_elf elf;
-    struct ntr_capture_source source;
-    struct ntr_capture_guest guest;
-    struct ntr_capture_harts harts;
-    struct ntr_capture_system *system; /* NULL: none */
-    struct ntr_capture_losses losses;
-    struct ntr_capture_reason reason;
-    struct ntr_capture_record record;
-    bool started, finished;
-    struct ntr_bundle_writer stream;
-};
 
 /* ---- life ---------------------------------------------------------------------------------------------------------
  */
@@ -52,15 +31,14 @@ void ntr_capture_free(ntr_capture_session *session) {
     ntr_allocator copy = session->allocator_copy;
     const ntr_allocator *allocator = session->config.allocator ? &copy : NULL;
 
-    ntr_capture_guest_kill(&session->guest);
-    ntr_capture_guest_reap(&session->guest);
-    if (session->harts.channel) ntr_capture_harts_release(&session->harts);
-    ntr_capture_source_close(&session->source);
-    ntr_capture_system_free(session->system);
-    ntr_bundle *bundle = session->record.bundle;
-    ntr_capture_record_release(&session->record);
-    ntr_bundle_free(bundle);
-    ntr_bundle_writer_release(&session->stream, session->config.allocator);
+    for (size_t i = 0; i < session->child_count; i++) {
+        ntr_capture_session_release(session->children[i]);
+        ntr_dealloc(allocator, session->children[i]);
+    }
+    for (size_t i = 0; i < session->written_count; i++) ntr_dealloc(allocator, session->written[i]);
+    ntr_dealloc(allocator, session->children);
+    ntr_dealloc(allocator, session->written);
+    ntr_capture_session_release(session);
     ntr_dealloc(allocator, session);
 }
 
@@ -71,72 +49,41 @@ const char *ntr_capture_error(const ntr_capture_session *session) {
 /* ---- start --------------------------------------------------------------------------------------------------------
  */
 
-static ntr_status inspect(ntr_capture_session *session) {
-    const char *path = session->config.command[0];
+/* A script, or a name that is to be looked for. */
+static bool find_program(ntr_capture_session *session) {
+    const ntr_capture_config *config = &session->config;
+    const char *name = config->command[0], *root = ntr_capture_guest_root(config);
+    struct channel_program *program = &session->program;
 
-    if (!ntr_capture_elf_read(path, &session->elf))
-        return ntr_capture_fail(&session->reason, errno ? NTR_E_IO : NTR_E_FORMAT, "%s: %s", path,
-                                errno ? strerror(errno) : "expected a RISC-V ELF program");
-    if (!session->elf.is_riscv)
+    int failed = ntr_channel_resolve(root, name, program);
+    if (failed && !strchr(name, '/')) failed = ntr_channel_resolve_in(root, config->search, name, program);
+    if (failed) *program->path = 0;
+    return !failed && ntr_capture_elf_read(program->path, &session->elf);
+}
+
+static ntr_status inspect(ntr_capture_session *session) {
+    const char *path = session->config.command[0], *slash = strrchr(path, '/');
+
+    snprintf(session->process, sizeof session->process, "%s", slash ? slash + 1 : path);
+    bool good = ntr_capture_elf_read(path, &session->elf);
+    int failed = errno;
+    if (good && session->elf.is_riscv) return NTR_OK;
+    if (find_program(session)) return NTR_OK;
+    if (good)
         return ntr_capture_fail(&session->reason, NTR_E_FORMAT,
                                 "%s: expected a RISC-V program, found one for another machine", path);
-    return NTR_OK;
-}
-
-static ntr_status configure(ntr_capture_session *session) {
-    const ntr_capture_config *config = &session->config;
-    ntr_encoder_config *encoder = &session->encoder;
-
-    ntr_encoder_config_init(encoder);
-    if (config->topology.size)
-        return ntr_capture_system_new(&session->system, config, session->elf.xlen, &session->stream, encoder,
-                                      &session->reason);
-    encoder->params.src_bits = 8;
-    if (config->encoder && ntr_config_load(encoder, sizeof *encoder, config->encoder) != NTR_OK)
-        return ntr_capture_fail(&session->reason, NTR_E_INVALID, "the configuration of the encoder has no size");
-    encoder->allocator = config->allocator;
-    encoder->sink = ntr_bundle_writer_put;
-    encoder->sink_user = &session->stream;
-    encoder->params.xlen = (uint8_t)session->elf.xlen;
-    return NTR_OK;
-}
-
-static const char *stream_name(const ntr_capture_session *session) {
-    return session->config.compress ? "trace.nex.zst" : "trace.nex";
-}
-
-static ntr_status open_stream(ntr_capture_session *session) {
-    char path[PATH_MAX];
-
-    snprintf(path, sizeof path, "%s/%s", ntr_bundle_folder(session->record.bundle), stream_name(session));
-    ntr_status status =
-        ntr_bundle_writer_open(&session->stream, path, session->config.compress, session->config.allocator);
-    if (status == NTR_E_IO) return ntr_capture_fail_errno(&session->reason, path);
-    if (status == NTR_E_UNSUPPORTED)
-        return ntr_capture_fail(&session->reason, status, "this build has no zstd: the stream cannot be compressed");
-    return status == NTR_OK ? status : ntr_capture_fail_memory(&session->reason);
-}
-
-static ntr_status create_bundle(ntr_capture_session *session) {
-    const ntr_allocator *allocator = session->config.allocator;
-    struct ntr_capture_record *record = &session->record;
-
-    *record = (struct ntr_capture_record){.allocator = allocator, .reason = &session->reason, .xlen = session->elf.xlen};
-    record->bundle = ntr_bundle_new(allocator);
-    record->program = ntr_program_new(allocator);
-    if (!record->bundle || !record->program) return ntr_capture_fail_memory(&session->reason);
-    ntr_status status = ntr_bundle_create(record->bundle, session->config.bundle);
-    return status == NTR_OK ? open_stream(session) : ntr_capture_record_fail(record, status);
+    return ntr_capture_fail(&session->reason, failed ? NTR_E_IO : NTR_E_FORMAT, "%s: %s", path,
+                            failed ? strerror(failed) : "expected a RISC-V ELF program");
 }
 
 static ntr_status open_source(ntr_capture_session *session) {
     ntr_status status = ntr_capture_source_open(&session->source, &session->reason);
 
     if (status != NTR_OK) return status;
-    const struct ntr_capture_target target = {session->source.channel, &session->encoder, &session->stream,
-                                              session->system};
-    status = ntr_capture_harts_init(&session->harts, &target, session->config.allocator);
-    return status == NTR_OK ? status : ntr_capture_fail_memory(&session->reason);
+    if (!session->system) /* its messages are still under way when the program changes */
+        session->source.channel->head.follow =
+            CHANNEL_FOLLOW_EXEC | (session->config.follow_fork ? CHANNEL_FOLLOW_FORK : 0u);
+    return ntr_capture_session_attach(session);
 }
 
 ntr_status ntr_capture_start(ntr_capture_session *session) {
@@ -147,12 +94,15 @@ ntr_status ntr_capture_start(ntr_capture_session *session) {
         return ntr_capture_fail(&session->reason, NTR_E_INVALID, "a capture needs a program and a bundle");
     session->started = true;
     ntr_status status = inspect(session);
-    if (status == NTR_OK) status = configure(session);
-    if (status == NTR_OK) status = create_bundle(session);
+    if (status == NTR_OK && config->follow_fork && config->topology.size)
+        status = ntr_capture_fail(&session->reason, NTR_E_INVALID,
+                                  "child processes cannot be traced through a modelled system");
+    if (status == NTR_OK) status = ntr_capture_session_configure(session);
+    if (status == NTR_OK) status = ntr_capture_session_create(session);
     if (status == NTR_OK) status = open_source(session);
     if (status == NTR_OK)
-        status =
-            ntr_capture_guest_start(&session->guest, config, &session->elf, session->source.file, &session->reason);
+        status = ntr_capture_guest_start(&session->guest, config, &session->elf, &session->program,
+                                         session->source.file, &session->reason);
     return status;
 }
 
@@ -163,66 +113,66 @@ int ntr_capture_process(const ntr_capture_session *session) {
 /* ---- while the program runs ---------------------------------------------------------------------------------------
  */
 
+static bool drain(ntr_capture_session *session, bool all) {
+    bool any = ntr_capture_harts_drain(&session->harts, all);
+    for (size_t i = 0; i < session->child_count; i++)
+        any |= ntr_capture_harts_drain(&session->children[i]->harts, all);
+    return any;
+}
+
+/* Nothing is left but words of batches that are not complete. */
+static void settle(struct ntr_capture_session *session) {
+    struct ntr_capture_harts *harts = &session->harts;
+
+    if (!ntr_capture_harts_drain(harts, true)) ntr_capture_harts_poll(harts);
+    if (harts->failure != NTR_OK) { /* the process would wait for its reader */
+        atomic_store(&session->source.channel->head.given_up, 1);
+        ntr_capture_guest_kill(&session->guest);
+    }
+    ntr_capture_guest_poll(&session->guest);
+}
+
 /* While complete batches arrive, later words are not read: reading words that the plugin is writing moves cache
  * lines between the processors. */
 ntr_status ntr_capture_step(ntr_capture_session *session) {
     const struct timespec nap = {.tv_nsec = 200000};
-    struct ntr_capture_harts *harts = &session->harts;
 
     if (!session->guest.pid) return ntr_capture_fail(&session->reason, NTR_E_STATE, "no program runs");
-    if (session->guest.ended) return NTR_OK;
-    if (ntr_capture_harts_drain(harts, false)) return NTR_NEED_MORE;
+    if (ntr_capture_follow(session) || drain(session, false)) return NTR_NEED_MORE;
+    if (session->guest.ended && !session->child_count && ntr_capture_children_known(session)) return NTR_OK;
     nanosleep(&nap, NULL);
-    if (ntr_capture_harts_drain(harts, false)) return NTR_NEED_MORE;
-    if (!ntr_capture_harts_drain(harts, true)) ntr_capture_harts_poll(harts);
-    if (harts->failure != NTR_OK) ntr_capture_guest_kill(&session->guest); /* it would wait for its reader */
-    ntr_capture_guest_poll(&session->guest);
-    return session->guest.ended ? NTR_OK : NTR_NEED_MORE;
-}
-
-/* ---- the end ------------------------------------------------------------------------------------------------------
- */
-
-/* Is this a signal that an instruction raises? */
-static bool is_fault(int signal) {
-    return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGTRAP;
-}
-
-static ntr_status close_stream(ntr_capture_session *session) {
-    char name[PATH_MAX];
-
-    ntr_status status = ntr_bundle_writer_close(&session->stream);
-    if (status == NTR_OK) return status;
-    snprintf(name, sizeof name, "%s/%s", ntr_bundle_folder(session->record.bundle), stream_name(session));
-    return ntr_capture_fail_errno(&session->reason, name);
-}
-
-static ntr_status check(ntr_capture_session *session) {
-    ntr_status failure = session->harts.failure;
-
-    if (!atomic_load(&session->source.channel->head.attached))
-        return ntr_capture_fail(&session->reason, NTR_E_FORMAT, "QEMU ended without the capture plugin");
-    if (failure == NTR_OK || *session->reason.text) return failure; /* the modelled system gave its reason */
-    return ntr_capture_fail(&session->reason, failure, "encoding failed: %s", ntr_status_text(failure));
+    if (drain(session, false)) return NTR_NEED_MORE;
+    if (!session->guest.ended) settle(session);
+    for (size_t i = 0; i < session->child_count; i++)
+        if (session->children[i]->guest.pid) settle(session->children[i]);
+    return NTR_NEED_MORE;
 }
 
 ntr_status ntr_capture_finish(ntr_capture_session *session) {
-    struct ntr_capture_harts *harts = &session->harts;
-
-    if (!session->guest.ended || session->finished)
+    if (!session->guest.ended || session->child_count || session->finished)
         return ntr_capture_fail(&session->reason, NTR_E_STATE, "the program has not ended");
-    session->finished = true;
-    while (ntr_capture_harts_drain(harts, true)) continue;
-    ntr_capture_guest_reap(&session->guest);
-    ntr_capture_harts_finish(harts, is_fault(session->guest.signal));
-    ntr_status status = session->system ? ntr_capture_system_finish(session->system) : NTR_OK;
-    ntr_status closed = close_stream(session);
-    if (status == NTR_OK) status = closed;
-    if (status == NTR_OK) status = check(session);
-    if (status != NTR_OK) return status;
-    if (!ntr_capture_code_finish(&harts->code)) return ntr_capture_fail_memory(&session->reason);
-    const struct ntr_capture_report report = {&session->config, harts, &session->guest, stream_name(session)};
-    return ntr_capture_bundle_finish(&session->record, &report, &session->losses);
+    return ntr_capture_session_finish(session);
+}
+
+bool ntr_capture_result_at(const ntr_capture_session *session, size_t index, ntr_capture_result *result) {
+    size_t size = result->size;
+    const struct ntr_capture_written *child = index ? session->written[index - 1] : NULL;
+
+    if (!session->finished || index > session->written_count) return false;
+    ntr_capture_result found = {.size = size,
+                                .bundle = session->config.bundle,
+                                .process = session->process,
+                                .instructions = ntr_capture_session_instructions(session),
+                                .bytes = session->stream.offset};
+    if (child) {
+        found.bundle = child->bundle;
+        found.process = child->process;
+        found.pid = child->pid;
+        found.instructions = child->instructions;
+        found.bytes = child->bytes;
+    }
+    memcpy(result, &found, size < sizeof found ? size : sizeof found);
+    return true;
 }
 
 int ntr_capture_exit_status(const ntr_capture_session *session) {

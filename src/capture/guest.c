@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,14 +32,30 @@ static void add_pair(struct arguments *arguments, const char *name, const char *
     add(arguments, value);
 }
 
-static const char *sysroot_of(const ntr_capture_config *config, const struct ntr_capture_elf *elf) {
+const char *ntr_capture_guest_root(const ntr_capture_config *config) {
     if (config->sysroot) return config->sysroot;
-    return elf->is_dynamic && access(NTR_CAPTURE_SYSROOT, X_OK) == 0 ? NTR_CAPTURE_SYSROOT : NULL;
+    return access(NTR_CAPTURE_SYSROOT, X_OK) == 0 ? NTR_CAPTURE_SYSROOT : NULL;
+}
+
+static const char *sysroot_of(const ntr_capture_config *config, const struct ntr_capture_elf *elf) {
+    return config->sysroot || elf->is_dynamic ? ntr_capture_guest_root(config) : NULL;
+}
+
+/* The program that was found for command[0], under the name that it has for itself. */
+static void add_program(struct arguments *arguments, const char *command, const struct channel_program *program) {
+    if (!*program->path) {
+        add(arguments, command);
+        return;
+    }
+    add_pair(arguments, "-0", program->count ? program->words[0] : command);
+    add(arguments, program->path);
+    for (unsigned i = 1; i < program->count; i++) add(arguments, program->words[i]);
 }
 
 static bool make_arguments(struct arguments *arguments, const ntr_capture_config *config,
-                           const struct ntr_capture_elf *elf, const char *plugin) {
-    enum { OWN = 8 }; /* QEMU, three options with their values, NULL */
+                           const struct ntr_capture_elf *elf, const struct channel_program *program,
+                           const char *plugin) {
+    enum { OWN = 10 + 2 * CHANNEL_SCRIPTS }; /* QEMU, four options with their values, words of a script, NULL */
     size_t count = 0;
 
     while (config->command[count]) count++;
@@ -49,20 +67,24 @@ static bool make_arguments(struct arguments *arguments, const ntr_capture_config
     add_pair(arguments, "-cpu", config->cpu);
     for (size_t i = 0; i < config->qemu_option_count; i++) add(arguments, config->qemu_options[i]);
     add_pair(arguments, "-plugin", plugin);
-    for (size_t i = 0; i < count; i++) add(arguments, config->command[i]);
+    add_program(arguments, config->command[0], program);
+    for (size_t i = 1; i < count; i++) add(arguments, config->command[i]);
     return true;
 }
 
-/* "PATH,channel=/proc/PID/fd/N" */
-static ntr_status plugin_argument(const char *plugin, int memory, char *out, size_t size,
+/* "PATH,channel=/proc/PID/fd/N,root=DIR" */
+static ntr_status plugin_argument(const ntr_capture_config *config, int memory, char *out, size_t size,
                                   struct ntr_capture_reason *reason) {
+    const char *plugin = config->plugin, *root = ntr_capture_guest_root(config);
     char path[PATH_MAX];
 
     if (!plugin) return ntr_capture_fail(reason, NTR_E_INVALID, "the capture plugin is missing");
     if (!realpath(plugin, path)) return ntr_capture_fail_errno(reason, plugin);
     if (strchr(path, ','))
         return ntr_capture_fail(reason, NTR_E_INVALID, "%s: QEMU takes no plugin with a comma in its path", path);
-    snprintf(out, size, "%s,channel=/proc/%d/fd/%d", path, (int)getpid(), memory);
+    if (root && strchr(root, ',')) root = NULL;
+    snprintf(out, size, "%s,channel=/proc/%d/fd/%d%s%s", path, (int)getpid(), memory, root ? ",root=" : "",
+             root ? root : "");
     return NTR_OK;
 }
 
@@ -120,14 +142,15 @@ static void ask_version(struct ntr_capture_guest *guest, char *qemu) {
 }
 
 ntr_status ntr_capture_guest_start(struct ntr_capture_guest *guest, const ntr_capture_config *config,
-                                   const struct ntr_capture_elf *elf, int memory, struct ntr_capture_reason *reason) {
-    char plugin[PATH_MAX + 64];
+                                   const struct ntr_capture_elf *elf, const struct channel_program *program, int memory,
+                                   struct ntr_capture_reason *reason) {
+    char plugin[2 * PATH_MAX + 64];
     struct arguments arguments;
 
     *guest = (struct ntr_capture_guest){0};
-    ntr_status status = plugin_argument(config->plugin, memory, plugin, sizeof plugin, reason);
+    ntr_status status = plugin_argument(config, memory, plugin, sizeof plugin, reason);
     if (status != NTR_OK) return status;
-    if (!make_arguments(&arguments, config, elf, plugin)) return ntr_capture_fail_memory(reason);
+    if (!make_arguments(&arguments, config, elf, program, plugin)) return ntr_capture_fail_memory(reason);
     status = start(guest, arguments.items, reason);
     if (status == NTR_OK) ask_version(guest, arguments.items[0]);
     ntr_dealloc(config->allocator, arguments.items);
@@ -137,9 +160,26 @@ ntr_status ntr_capture_guest_start(struct ntr_capture_guest *guest, const ntr_ca
 /* ---- the end ------------------------------------------------------------------------------------------------------
  */
 
+ntr_status ntr_capture_guest_adopt(struct ntr_capture_guest *guest, pid_t pid, struct ntr_capture_reason *reason) {
+    *guest = (struct ntr_capture_guest){.handle = (int)syscall(SYS_pidfd_open, pid, 0)};
+    if (guest->handle < 0) return ntr_capture_fail_errno(reason, "pidfd_open");
+    guest->pid = guest->adopted = pid;
+    return NTR_OK;
+}
+
+/* The handle of a process is readable once the process has ended. */
+static void poll_adopted(struct ntr_capture_guest *guest) {
+    struct pollfd handle = {.fd = guest->handle, .events = POLLIN};
+    guest->ended = poll(&handle, 1, 0) == 1;
+}
+
 void ntr_capture_guest_poll(struct ntr_capture_guest *guest) {
     siginfo_t about = {0};
 
+    if (guest->adopted) {
+        if (!guest->ended) poll_adopted(guest);
+        return;
+    }
     if (guest->ended || waitid(P_PID, (id_t)guest->pid, &about, WEXITED | WNOHANG | WNOWAIT)) return;
     if (about.si_pid != guest->pid) return;
     guest->ended = true;
@@ -148,7 +188,7 @@ void ntr_capture_guest_poll(struct ntr_capture_guest *guest) {
 }
 
 void ntr_capture_guest_kill(struct ntr_capture_guest *guest) {
-    if (guest->pid && !guest->ended) kill(guest->pid, SIGKILL);
+    if (guest->pid && !guest->ended && !guest->adopted) kill(guest->pid, SIGKILL);
 }
 
 static pid_t wait_for(pid_t pid) {
@@ -170,12 +210,19 @@ static void read_version(struct ntr_capture_guest *guest) {
     guest->version[strcspn(guest->version, "\n")] = 0;
 }
 
-void ntr_capture_guest_reap(struct ntr_capture_guest *guest) {
-    if (guest->pid) wait_for(guest->pid);
-    guest->pid = 0;
+void ntr_capture_guest_version(struct ntr_capture_guest *guest) {
     if (!guest->version_pid) return;
     read_version(guest);
     close(guest->version_file);
     wait_for(guest->version_pid);
     guest->version_pid = 0;
+}
+
+void ntr_capture_guest_reap(struct ntr_capture_guest *guest) {
+    if (guest->pid && guest->adopted)
+        close(guest->handle);
+    else if (guest->pid)
+        wait_for(guest->pid);
+    guest->pid = 0;
+    ntr_capture_guest_version(guest);
 }

@@ -36,11 +36,11 @@ ntr_status ntr_capture_record_fail(const struct ntr_capture_record *record, ntr_
  * copied before are left out. */
 ntr_status ntr_capture_record_files(struct ntr_capture_record *record, const char *lines, size_t size);
 
-/* Write the code bytes that no file has to a new file of the bundle, "images/code". Ranges with few unknown bytes in
+/* Write the code bytes that no file has to a new file of the bundle: "images/code", of a program after execve
+ * "images/code-2" and so on. Ranges with few unknown bytes in
  * between become one image, because readers take longer with many small images; the unknown bytes, which were not
  * executed, are 0 in it. */
-ntr_status ntr_capture_record_code(struct ntr_capture_record *record, const struct ntr_capture_code *code,
-                                   const char *name);
+ntr_status ntr_capture_record_code(struct ntr_capture_record *record, const struct ntr_capture_code *code);
 
 /* The program was replaced by another one (execve), the first message of which is at offset `until`. */
 ntr_status ntr_capture_record_next(struct ntr_capture_record *record, uint64_t until);

@@ -127,11 +127,19 @@ static ntr_status add_ranges(struct code_file *out) {
     return status;
 }
 
-ntr_status ntr_capture_record_code(struct ntr_capture_record *record, const struct ntr_capture_code *code,
-                                   const char *name) {
-    struct code_file out = {.record = record, .code = code, .name = name};
+static const char *code_name(struct ntr_capture_record *record) {
+    enum { ROOM = 32 };
+    char *name = ntr_alloc(record->allocator, ROOM, 1);
 
-    snprintf(out.path, sizeof out.path, "%s/%s", ntr_bundle_folder(record->bundle), name);
+    if (name) snprintf(name, ROOM, record->programs ? "images/code-%u" : "images/code", record->programs + 1);
+    return ntr_capture_record_keep(record, name);
+}
+
+ntr_status ntr_capture_record_code(struct ntr_capture_record *record, const struct ntr_capture_code *code) {
+    struct code_file out = {.record = record, .code = code, .name = code_name(record)};
+
+    if (!out.name) return ntr_capture_fail_memory(record->reason);
+    snprintf(out.path, sizeof out.path, "%s/%s", ntr_bundle_folder(record->bundle), out.name);
     out.file = open(out.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (out.file < 0) return ntr_capture_fail_errno(record->reason, out.path);
     ntr_status status = add_ranges(&out);

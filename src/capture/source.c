@@ -1,9 +1,11 @@
 #include "capture/source.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A limit of file sizes (ulimit -f) applies to shared memory as well, although the memory is sparse. It is raised to
@@ -21,16 +23,25 @@ static int resize(int file) {
     return failed;
 }
 
-static ntr_status map(struct ntr_capture_source *source, struct ntr_capture_reason *reason) {
-    if (resize(source->file))
-        return ntr_capture_fail(reason, NTR_E_IO, "shared memory of %zu MiB, most of it never used: %s",
-                                sizeof(struct channel) >> 20, strerror(errno));
+static ntr_status map_memory(struct ntr_capture_source *source, struct ntr_capture_reason *reason) {
     void *memory =
         mmap(NULL, sizeof(struct channel), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, source->file, 0);
     if (memory == MAP_FAILED) return ntr_capture_fail_errno(reason, "shared memory");
     source->channel = memory;
-    source->channel->head = (struct channel_head){
-        .magic = CHANNEL_MAGIC, .size = sizeof(struct channel), .reader = (uint32_t)getpid(), .blocks = 1};
+    return NTR_OK;
+}
+
+static ntr_status map(struct ntr_capture_source *source, struct ntr_capture_reason *reason) {
+    if (resize(source->file))
+        return ntr_capture_fail(reason, NTR_E_IO, "shared memory of %zu MiB, most of it never used: %s",
+                                sizeof(struct channel) >> 20, strerror(errno));
+    ntr_status status = map_memory(source, reason);
+    if (status != NTR_OK) return status;
+    source->channel->head = (struct channel_head){.magic = CHANNEL_MAGIC,
+                                                  .size = sizeof(struct channel),
+                                                  .reader = (uint32_t)getpid(),
+                                                  .file = source->file,
+                                                  .blocks = 1};
     return NTR_OK;
 }
 
@@ -38,6 +49,18 @@ ntr_status ntr_capture_source_open(struct ntr_capture_source *source, struct ntr
     *source = (struct ntr_capture_source){.file = memfd_create("ntrace", MFD_CLOEXEC)};
     if (source->file < 0) return ntr_capture_fail_errno(reason, "shared memory");
     ntr_status status = map(source, reason);
+    if (status != NTR_OK) close(source->file);
+    return status;
+}
+
+ntr_status ntr_capture_source_adopt(struct ntr_capture_source *source, const char *path,
+                                    struct ntr_capture_reason *reason) {
+    *source = (struct ntr_capture_source){.file = open(path, O_RDWR | O_CLOEXEC)};
+    if (source->file < 0) return ntr_capture_fail_errno(reason, path);
+    struct stat about;
+    ntr_status status = fstat(source->file, &about) == 0 && about.st_size == (off_t)sizeof(struct channel)
+                            ? map_memory(source, reason)
+                            : ntr_capture_fail(reason, NTR_E_FORMAT, "%s: not the memory of a capture", path);
     if (status != NTR_OK) close(source->file);
     return status;
 }

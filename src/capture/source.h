@@ -16,6 +16,10 @@ struct ntr_capture_source {
 
 /* Create the shared memory. It is sparse: pages that are never written to take no memory. */
 ntr_status ntr_capture_source_open(struct ntr_capture_source *source, struct ntr_capture_reason *reason);
+
+/* Open the memory that another process has created. */
+ntr_status ntr_capture_source_adopt(struct ntr_capture_source *source, const char *path,
+                                    struct ntr_capture_reason *reason);
 void ntr_capture_source_close(struct ntr_capture_source *source);
 
 /* Number of lanes in use. Threads beyond CHANNEL_LANES are not counted. */

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CHANNEL_MAGIC 0x32316c6e6e616863 /* changes with the layout of the structures below */
+#define CHANNEL_MAGIC 0x33316c6e6e616863 /* changes with the layout of the structures below */
 
 #define CHANNEL_THREADS  (1u << 22) /* highest vCPU index, plus 1: Linux has no more threads */
 #define CHANNEL_LANES    4096u      /* vCPUs that are traced: SRC has 12 bits */
@@ -75,18 +75,49 @@ struct channel_lane {
     alignas(64) _Atomic uint64_t consumed; /* batches read to their end */
 };
 
+/* What the memory is used for, in channel_head.state. A program that replaces itself by another one (execve) starts QEMU
+ * again with the same memory: the plugin finds it in use, and waits until the reader has read and cleared it. */
+enum {
+    CHANNEL_NEW,      /* ready for a plugin */
+    CHANNEL_ATTACHED, /* a plugin writes */
+    CHANNEL_REPLACED, /* another program has begun; its plugin waits for CHANNEL_NEW */
+};
+
+/* What the plugin follows, in channel_head.follow. */
+enum {
+    CHANNEL_FOLLOW_EXEC = 1u << 0, /* programs that the guest executes: otherwise QEMU makes the system call */
+    CHANNEL_FOLLOW_FORK = 1u << 1, /* child processes: each gets a memory of its own */
+};
+
+enum {
+    CHANNEL_CHILDREN = 64,
+    CHANNEL_EXITED = 1u << 8, /* in channel_head.status: exit or exit_group was called, with the status in bits 7:0 */
+};
+
+/* A child process that waits for its reader. The child has created the memory of its trace. */
+struct channel_child {
+    _Atomic int32_t pid; /* 0: free */
+    _Atomic int32_t
+        file; /* descriptor of the memory in the child, plus 1; 0: not ready. The reader sets it to 0, then pid */
+};
+
 struct channel_head {
     uint64_t magic, size;
     uint64_t base;       /* address of the writer's mapping */
     uint64_t guest_base; /* host address of guest address 0 */
     uint32_t reader;     /* process id */
     uint32_t xlen;
-    _Atomic uint32_t attached;
+    int32_t file;           /* the reader's descriptor of this memory */
+    uint32_t follow;        /* CHANNEL_FOLLOW_* */
+    _Atomic uint32_t state; /* CHANNEL_NEW, ... */
+    _Atomic uint32_t given_up; /* set by the reader: it reads no more */
+    _Atomic uint32_t status;   /* CHANNEL_EXITED and the exit status; 0: the process runs, or a signal has ended it */
     _Atomic uint32_t blocks; /* numbers below this one are in use; 0 is no block */
     _Atomic uint32_t loops;
     _Atomic uint32_t lanes;                /* vCPU indexes below this have been used */
-    _Atomic uint32_t forks;                /* child processes that were not traced */
-    _Atomic uint32_t executing;            /* an execve is in progress */
+    _Atomic uint32_t forks;                /* child processes */
+    _Atomic uint32_t executing;            /* an execve is in progress that is not followed */
+    struct channel_child children[CHANNEL_CHILDREN];
     _Atomic uint64_t counters, code, maps; /* used */
     _Atomic uint32_t faulted;              /* with one thread: a plain access has faulted in the block being executed */
     _Atomic uint32_t shared;               /* several threads: marks are in lane.reached, loops are not counted */

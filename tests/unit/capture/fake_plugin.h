@@ -24,7 +24,7 @@ static void fake_open(fake_plugin *fake) {
     fake->batches = 0;
     fake->channel->head.base = (uintptr_t)fake->channel;
     fake->channel->head.xlen = 64;
-    atomic_store(&fake->channel->head.attached, 1);
+    atomic_store(&fake->channel->head.state, CHANNEL_ATTACHED);
     atomic_store(&fake->channel->head.lanes, 1);
     fake->channel->lanes[0].ring = fake->channel->rings[0];
     atomic_store(&fake->channel->lanes[0].at, fake->channel->rings[0]);

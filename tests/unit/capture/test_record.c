@@ -50,7 +50,7 @@ static void changed(scene *s, uint64_t address, const char *text, uint64_t posit
 
 static void write_code(scene *s) {
     assert_true(ntr_capture_code_finish(&s->code));
-    assert_int_equal(ntr_capture_record_code(&s->record, &s->code, "images/code"), NTR_OK);
+    assert_int_equal(ntr_capture_record_code(&s->record, &s->code), NTR_OK);
 }
 
 /* The image holds `size` bytes at `address`, for the range of offsets. */
@@ -137,7 +137,7 @@ static void a_program_that_is_replaced(void **state) {
     ntr_capture_code_release(&s.code);
     executed(&s, 0x1000, "wxyz");
     assert_true(ntr_capture_code_finish(&s.code));
-    assert_int_equal(ntr_capture_record_code(&s.record, &s.code, "images/code-2"), NTR_OK);
+    assert_int_equal(ntr_capture_record_code(&s.record, &s.code), NTR_OK);
     assert_int_equal(s.record.image_count, 3);
     expect(&s, 0, 0x1000, "abcd", 4, 0, 70);
     expect(&s, 1, 0x1000, "ABCD", 4, 70, 100);

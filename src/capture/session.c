@@ -1,0 +1,136 @@
+#include "capture/session.h"
+#include "base/allocator.h"
+#include "base/config.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+void ntr_capture_session_release(struct ntr_capture_session *session) {
+    ntr_bundle *bundle = session->record.bundle;
+
+    ntr_capture_guest_kill(&session->guest);
+    ntr_capture_guest_reap(&session->guest);
+    if (session->harts.channel) ntr_capture_harts_release(&session->harts);
+    if (session->source.channel) atomic_store(&session->source.channel->head.given_up, 1);
+    ntr_capture_source_close(&session->source);
+    ntr_capture_system_free(session->system);
+    ntr_capture_record_release(&session->record);
+    ntr_bundle_free(bundle);
+    ntr_bundle_writer_release(&session->stream, session->config.allocator);
+    ntr_dealloc(session->config.allocator, session->command);
+}
+
+ntr_status ntr_capture_session_configure(struct ntr_capture_session *session) {
+    const ntr_capture_config *config = &session->config;
+    ntr_encoder_config *encoder = &session->encoder;
+
+    ntr_encoder_config_init(encoder);
+    if (config->topology.size)
+        return ntr_capture_system_new(&session->system, config, session->elf.xlen, &session->stream, encoder,
+                                      &session->reason);
+    encoder->params.src_bits = 8;
+    if (config->encoder && ntr_config_load(encoder, sizeof *encoder, config->encoder) != NTR_OK)
+        return ntr_capture_fail(&session->reason, NTR_E_INVALID, "the configuration of the encoder has no size");
+    encoder->allocator = config->allocator;
+    encoder->sink = ntr_bundle_writer_put;
+    encoder->sink_user = &session->stream;
+    encoder->params.xlen = (uint8_t)session->elf.xlen;
+    return NTR_OK;
+}
+
+static const char *stream_name(const struct ntr_capture_session *session) {
+    return session->config.compress ? "trace.nex.zst" : "trace.nex";
+}
+
+static ntr_status open_stream(struct ntr_capture_session *session) {
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/%s", ntr_bundle_folder(session->record.bundle), stream_name(session));
+    ntr_status status =
+        ntr_bundle_writer_open(&session->stream, path, session->config.compress, session->config.allocator);
+    if (status == NTR_E_IO) return ntr_capture_fail_errno(&session->reason, path);
+    if (status == NTR_E_UNSUPPORTED)
+        return ntr_capture_fail(&session->reason, status, "this build has no zstd: the stream cannot be compressed");
+    return status == NTR_OK ? status : ntr_capture_fail_memory(&session->reason);
+}
+
+ntr_status ntr_capture_session_create(struct ntr_capture_session *session) {
+    const ntr_allocator *allocator = session->config.allocator;
+    struct ntr_capture_record *record = &session->record;
+
+    record->allocator = allocator;
+    record->reason = &session->reason;
+    record->xlen = session->elf.xlen;
+    record->bundle = ntr_bundle_new(allocator);
+    record->program = ntr_program_new(allocator);
+    if (!record->bundle || !record->program) return ntr_capture_fail_memory(&session->reason);
+    ntr_status status = ntr_bundle_create(record->bundle, session->config.bundle);
+    return status == NTR_OK ? open_stream(session) : ntr_capture_record_fail(record, status);
+}
+
+ntr_status ntr_capture_session_attach(struct ntr_capture_session *session) {
+    const struct ntr_capture_target target = {session->source.channel, &session->encoder, &session->stream,
+                                              session->system};
+    ntr_status status = ntr_capture_harts_init(&session->harts, &target, session->config.allocator);
+    return status == NTR_OK ? status : ntr_capture_fail_memory(&session->reason);
+}
+
+uint64_t ntr_capture_session_instructions(const struct ntr_capture_session *session) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; session->harts.harts && i < CHANNEL_LANES; i++) sum += session->harts.harts[i].time;
+    return sum;
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------------------
+ */
+
+/* Is this a signal that an instruction raises? */
+static bool is_fault(int signal) {
+    return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGTRAP;
+}
+
+static ntr_status close_stream(struct ntr_capture_session *session) {
+    char name[PATH_MAX];
+
+    ntr_status status = ntr_bundle_writer_close(&session->stream);
+    if (status == NTR_OK) return status;
+    snprintf(name, sizeof name, "%s/%s", ntr_bundle_folder(session->record.bundle), stream_name(session));
+    return ntr_capture_fail_errno(&session->reason, name);
+}
+
+static ntr_status check(struct ntr_capture_session *session) {
+    ntr_status failure = session->harts.failure;
+
+    if (!session->past.programs && atomic_load(&session->source.channel->head.state) == CHANNEL_NEW)
+        return ntr_capture_fail(&session->reason, NTR_E_FORMAT, "QEMU ended without the capture plugin");
+    if (failure == NTR_OK || *session->reason.text) return failure; /* the modelled system gave its reason */
+    return ntr_capture_fail(&session->reason, failure, "encoding failed: %s", ntr_status_text(failure));
+}
+
+ntr_status ntr_capture_session_finish(struct ntr_capture_session *session) {
+    struct ntr_capture_harts *harts = &session->harts;
+
+    session->finished = true;
+    while (ntr_capture_harts_drain(harts, true)) continue;
+    ntr_capture_guest_reap(&session->guest);
+    ntr_capture_harts_finish(harts, is_fault(session->guest.signal));
+    ntr_status status = session->system ? ntr_capture_system_finish(session->system) : NTR_OK;
+    ntr_status closed = close_stream(session);
+    if (status == NTR_OK) status = closed;
+    if (status == NTR_OK) status = check(session);
+    if (status != NTR_OK) return status;
+    if (!ntr_capture_code_finish(&harts->code)) return ntr_capture_fail_memory(&session->reason);
+    const struct ntr_capture_report report = {
+        .config = &session->config,
+        .harts = harts,
+        .guest = &session->guest,
+        .past = &session->past,
+        .stream = stream_name(session),
+        .command = session->command ? session->command : (const char **)(uintptr_t)session->config.command,
+        .process = session->config.follow_fork ? session->process : NULL,
+        .adopted = session->adopted,
+    };
+    return ntr_capture_bundle_finish(&session->record, &report, &session->losses);
+}

@@ -1,0 +1,69 @@
+/* A session traces a process: its memory, its harts, its bundle. The first session is that of the public interface
+ * (ntrace/capture.h); with config.follow_fork it has a session for each child process. */
+#ifndef NTR_CAPTURE_SESSION_H
+#define NTR_CAPTURE_SESSION_H
+
+#include "capture/bundle.h"
+#include "capture/guest.h"
+#include "capture/harts.h"
+#include "channel/resolve.h"
+
+#include <ntrace/capture.h>
+
+/* What a finished session has written. */
+struct ntr_capture_written {
+    char bundle[PATH_MAX], process[NAME_MAX + 1];
+    int pid;
+    uint64_t instructions, bytes;
+};
+
+struct ntr_capture_session {
+    ntr_allocator allocator_copy;
+    ntr_capture_config config;
+    ntr_encoder_config encoder;
+    struct ntr_capture_elf elf;
+    struct channel_program program; /* what QEMU executes first */
+    struct ntr_capture_source source;
+    struct ntr_capture_guest guest;
+    struct ntr_capture_harts harts;
+    struct ntr_capture_system *system; /* NULL: none */
+    struct ntr_capture_losses losses;
+    struct ntr_capture_past past; /* of programs replaced by execve */
+    struct ntr_capture_reason reason;
+    struct ntr_capture_record record;
+    struct ntr_bundle_writer stream;
+    bool started, finished;
+    char process[NAME_MAX + 1]; /* name of the program */
+    const char **command;       /* of the program; NULL: that of `config` */
+
+    struct ntr_capture_session *first; /* NULL: this is the first one */
+    uint32_t adopted;                  /* children that are or were traced */
+    uint64_t ended_at;                 /* when the process was seen to have ended, in nanoseconds; 0: it has not */
+
+    /* of the first session: */
+    struct ntr_capture_session **children;
+    size_t child_count, child_capacity;
+    struct ntr_capture_written **written; /* children that have ended */
+    size_t written_count, written_capacity;
+    unsigned failed_children;
+};
+
+/* session.c: the steps of a session. Each fills session->reason when it fails. */
+ntr_status ntr_capture_session_configure(struct ntr_capture_session *session);
+ntr_status ntr_capture_session_create(struct ntr_capture_session *session); /* the bundle and the stream */
+ntr_status ntr_capture_session_attach(struct ntr_capture_session *session); /* harts for session->source */
+ntr_status ntr_capture_session_finish(struct ntr_capture_session *session);
+void ntr_capture_session_release(struct ntr_capture_session *session);
+
+/* Instructions of all harts. */
+uint64_t ntr_capture_session_instructions(const struct ntr_capture_session *session);
+
+/* follow.c: take up new child processes and new programs, and complete the bundles of children that have ended. Returns
+ * whether there was anything. */
+bool ntr_capture_follow(struct ntr_capture_session *first);
+
+/* Are all child processes of the session known that it has created? Waits up to a second for those that have not
+ * reported yet. */
+bool ntr_capture_children_known(struct ntr_capture_session *session);
+
+#endif
