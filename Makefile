@@ -53,8 +53,9 @@ coverage-self: ## coverage of src/ by the tests, and every line that is not cove
 
 SIZE ?= 1024
 
-bench: all ## speed of the main operations, in one table (SIZE=MiB of the long stream)
+bench: all ## speed of the main operations (SIZE=MiB of the long stream), then of real programs
 	@bench/run $(BUILD) --size $(SIZE)
+	@bench/real $(BUILD) --quick
 
 bench-check: all ## instructions executed for fixed inputs, against bench/baseline.json
 	@bench/check $(BUILD)
