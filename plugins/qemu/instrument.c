@@ -7,8 +7,9 @@
  *
  * While the guest has one thread, marks are counters that the translated code increments itself. A block that branches
  * to itself is counted as well, instead of being recorded at every execution; the block behind it reports the count.
- * Counters do not work with several threads, so before the second one starts all code is translated again: marks are
- * then calls that store the last mark passed, for each vCPU.
+ * Counters do not work with several threads. Before the second one starts, QEMU discards all translations, as atomic
+ * instructions need other code then; in what is translated from there on, marks are calls that store the last mark
+ * passed, for each vCPU.
  *
  * Example: the block `lw; add; sw; bne` has two marks, behind lw and behind sw. When sw faults, the counter of the
  * first mark equals the executions of the block and that of the second is one less: two instructions retired. */
@@ -100,11 +101,10 @@ static void put_marks(struct qemu_plugin_tb *tb, const struct translation *t, ui
 /* QEMU does not report when it discards a translation, so what is allocated here is never freed. */
 static struct special *make_special(const struct translation *t, uint32_t number) {
     struct special is = {.number = number,
-                         .may_clone = !is_shared() && calls_may_clone(t->bytes, t->size),
                          .handler = syscalls_handler(t->address)};
 
     if (!is_shared()) is.loops = blocks_loops_ending(t->address, &is.loop_count);
-    if (!is.may_clone && !is.handler && !is.loop_count) return NULL;
+    if (!is.handler && !is.loop_count) return NULL;
     struct special *special = malloc(sizeof *special);
     if (special) *special = is;
     return special;

@@ -12,6 +12,7 @@ int qemu_plugin_version = NTRACE_QEMU_API_VERSION;
 
 static void start_vcpu(qemu_plugin_id_t id, unsigned vcpu) {
     (void)id;
+    if (vcpu) plugin_become_shared();
     record_init_lane(vcpu);
 }
 

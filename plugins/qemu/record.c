@@ -166,7 +166,6 @@ void record_special(unsigned vcpu, void *argument) {
     if (is_traced(lane)) {
         for (uint32_t i = 0; i < special->loop_count; i++) flush_loop(lane, special->loops[i]);
         if (special->handler) record_entry(lane, special->handler);
-        if (special->may_clone && calls_clones_now(lane, special->number)) plugin_become_shared();
     }
     atomic_store_explicit(&lane->reached, 0, memory_order_relaxed);
     push(lane, special->number);

@@ -35,7 +35,7 @@ void plugin_nap(void);
 /* From now on, this process is killed soon after the reader has ended, because nothing reads its trace any more. */
 void plugin_end_with_reader(void);
 
-/* The guest is about to have a second thread. Takes effect before its next system call. */
+/* The guest is about to have a second thread. To be called before that thread runs. */
 void plugin_become_shared(void);
 
 /* Translate all code again, because what was inserted into the blocks no longer suffices. */
@@ -65,7 +65,6 @@ void record_access_mark(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
 /* A block that may need more words than its number. */
 struct special {
     uint32_t number;
-    bool may_clone;                       /* ends in a system call that may create a thread, as far as its code shows */
     const struct signal_handler *handler; /* signal handler that begins here, or NULL */
     uint32_t loop_count;                  /* loops that end where this block begins */
     uint32_t *loops;
@@ -101,17 +100,6 @@ bool blocks_loop_allowed(const struct translation *loop);
 
 /* The loops that end at `address`, as a new array. */
 uint32_t *blocks_loops_ending(uint64_t address, uint32_t *count);
-
-/* ---- calls.c: system calls before they are made -------------------------------------------------------------------
- */
-
-bool calls_is_clone(int64_t number);
-
-/* Does this code end in a system call that may create a thread or a process, judged by the code alone? */
-bool calls_may_clone(const uint8_t *code, uint32_t size);
-
-/* The same for block `number`, which is about to be executed after the blocks in the lane. When in doubt: yes. */
-bool calls_clones_now(const struct channel_lane *lane, uint32_t number);
 
 /* ---- faults.c -----------------------------------------------------------------------------------------------------
  */
