@@ -52,11 +52,16 @@ static bool next_block(block_walk *w, ntr_ingress *out) {
     return true;
 }
 
-static bool continues(const ntr_encoder_config *config, const ntr_ingress *block) {
+/* Does a block that leads to `next` need no message? The return stack follows. */
+static bool continues(ntr_encoder *encoder, const ntr_encoder_config *config, const ntr_ingress *block, uint64_t next) {
+    ntr_enc_stack *stack = ntr_enc_return_stack(encoder);
     switch (block->itype) {
     case NTR_ITYPE_NONE: case NTR_ITYPE_NOT_TAKEN: case NTR_ITYPE_DIRECT_JUMP: return true;
     case NTR_ITYPE_TAKEN: return config->mode == NTR_INST_MODE_HTM;
-    case NTR_ITYPE_DIRECT_CALL: return !config->params.implicit_return;
+    case NTR_ITYPE_DIRECT_CALL:
+        if (stack) ntr_enc_stack_push(stack, block->iaddr + 2 * (uint64_t)block->iretire);
+        return true;
+    case NTR_ITYPE_RETURN: return stack && ntr_enc_stack_returns_to(stack, next);
     default: return false;
     }
 }
@@ -83,11 +88,9 @@ static void send_run(grower *g) {
 static void grow(grower *g, const ntr_ingress *block, bool alone) {
     ntr_enc_run *run = &g->run;
     bool full = run->branches == RUN_BRANCHES || run->iretire + block->iretire >= 1u << 15;
-    if (run->iretire && (alone || full || !continues(g->config, &g->last))) send_run(g);
-    if (alone) {
-        uint8_t message[8];
-        ntr_enc_push_next(g->encoder, block->iaddr, message);
-    }
+    bool ends = alone || full || (run->iretire && !continues(g->encoder, g->config, &g->last, block->iaddr));
+    if (run->iretire && ends) send_run(g);
+    if (!run->iretire) ntr_enc_begin_run(g->encoder, block->iaddr, block->time);
     if (run->iretire && is_branch(&g->last)) {
         run->outcomes = run->outcomes << 1 | (g->last.itype == NTR_ITYPE_TAKEN);
         run->branches++;

@@ -32,6 +32,13 @@ typedef enum ntr_sync_mode {
     NTR_SYNC_MODE_HALFWORDS = 3, /* retired halfwords */
 } ntr_sync_mode;
 
+/* How repeated_history (HTM) divides the history into messages. The branches are the same in all of them. */
+typedef enum ntr_history_repeats {
+    NTR_REPEATS_ANY = 0, /* the messages of the least total size */
+    NTR_REPEATS_WHOLE,   /* RCODE 2 for equal full registers only */
+    NTR_REPEATS_QUICK,   /* a few percent larger than NTR_REPEATS_ANY, in a tenth of the time */
+} ntr_history_repeats;
+
 /* Ownership messages (trTeContext). */
 typedef enum ntr_ownership {
     NTR_OWNERSHIP_OFF = 0,
@@ -107,7 +114,7 @@ typedef struct ntr_encoder_config {
     bool inhibit_src;         /* trTeInhibitSrc */
     bool btype_detail;        /* B-TYPE 2 for exceptions and 3 for interrupts; else 1 for both */
     bool repeated_history;    /* RCODE 2 in HTM, RepeatBranch in BTM */
-    bool whole_repeats;       /* RCODE 2 for equal full registers only; else history is split for least size */
+    uint8_t history_repeats;  /* ntr_history_repeats */
     bool repeat_branch;       /* RepeatBranch in HTM too; N-Trace 1.0 defines it for BTM only (OQ-3) */
     bool icnt_full_sync;      /* BTM: a full I-CNT makes a message with SYNC=4 instead of ResourceFull */
     bool full_after;          /* ResourceFull includes the block that fills the counter */

@@ -1,9 +1,20 @@
 #include "capture/block_chain.h"
-#include "capture/message_cache.h"
 #include "capture/run.h"
 
 /* Larger blocks are not followed. 64 blocks of this size fit a run, so its size need not be checked at every block. */
 enum { LINK_HALFWORDS = 128 };
+
+/* What the block does to the return stack of a hart that has one. */
+static uint8_t stack_use(const struct ntr_capture_harts *harts, const ntr_code_block *code) {
+    if (harts->config->params.implicit_return == NTR_RETURN_OFF) return NTR_CAPTURE_STACK_NONE;
+    switch (code->itype) {
+    case NTR_ITYPE_DIRECT_CALL: return NTR_CAPTURE_STACK_CALL;
+    case NTR_ITYPE_INDIRECT_CALL:
+        return ntr_capture_needs_target(harts, code) ? NTR_CAPTURE_STACK_NONE : NTR_CAPTURE_STACK_CALL;
+    case NTR_ITYPE_RETURN: return NTR_CAPTURE_STACK_RETURN;
+    default: return NTR_CAPTURE_STACK_NONE;
+    }
+}
 
 void ntr_capture_chain_learn(struct ntr_capture_harts *harts, uint32_t number, const struct ntr_capture_block *block,
                              uint32_t next, bool taken) {
@@ -13,24 +24,41 @@ void ntr_capture_chain_learn(struct ntr_capture_harts *harts, uint32_t number, c
     link->halfwords = (uint16_t)block->code.halfwords;
     link->instructions = (uint16_t)block->code.instructions;
     link->branches = block->code.flow == NTR_FLOW_BRANCH;
-    link->jump = ntr_capture_is_register_jump(&block->code) ? block->code.itype : 0;
-    if (link->halfwords <= LINK_HALFWORDS) link->next[taken] = next;
+    link->jump = ntr_capture_needs_target(harts, &block->code) ? block->code.itype : 0;
+    link->stack = stack_use(harts, &block->code);
+    if (link->halfwords <= LINK_HALFWORDS && link->stack != NTR_CAPTURE_STACK_RETURN) link->next[taken] = next;
+}
+
+static bool is_known(const struct ntr_capture_harts *harts, uint32_t number) {
+    return number < harts->block_capacity && harts->links[number].halfwords;
+}
+
+/* Does the return stack predict that a return goes to block `number`? */
+static bool returns_to(const struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t number) {
+    return is_known(harts, number) && ntr_enc_stack_returns_to(hart->stack, harts->links[number].start);
+}
+
+static bool is_full(const struct ntr_capture_hart *hart) {
+    return !ntr_capture_run_room(hart) || hart->run.iretire > NTR_CAPTURE_RUN_HALFWORDS;
 }
 
 /* Extend the run while each word is a known successor of the block before. Returns the first word that is not. */
-static const uint32_t *follow_links(const struct ntr_capture_link *links, struct ntr_capture_hart *hart,
+static const uint32_t *follow_links(const struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
                                     const uint32_t *words, const uint32_t *end) {
+    const struct ntr_capture_link *links = harts->links;
     uint32_t last = hart->last, halfwords = 0, instructions = 0, branches = 0;
     uint64_t outcomes = hart->run.outcomes;
 
-    if (!hart->run.iretire) hart->run.iaddr = links[last].start;
-    if (hart->run.iretire > NTR_CAPTURE_RUN_HALFWORDS) return words;
     if (end - words > (ptrdiff_t)ntr_capture_run_room(hart)) end = words + ntr_capture_run_room(hart);
     for (; words < end; words++) {
         const struct ntr_capture_link *link = &links[last];
         uint32_t word = *words;
         /* One test for both successors: which one comes cannot be predicted. */
-        if ((uint64_t)(word ^ link->next[0]) * (word ^ link->next[1]) != 0) break;
+        if ((uint64_t)(word ^ link->next[0]) * (word ^ link->next[1]) == 0) {
+            if (link->stack) ntr_enc_stack_push(hart->stack, link->start + 2u * link->halfwords);
+        } else if (link->stack != NTR_CAPTURE_STACK_RETURN || !returns_to(harts, hart, word)) {
+            break;
+        }
         last = word;
         outcomes = outcomes << link->branches | (word == link->next[1]);
         branches += link->branches;
@@ -49,8 +77,7 @@ static const uint32_t *follow_links(const struct ntr_capture_link *links, struct
 static bool take_jump(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t word) {
     const struct ntr_capture_link *link = &harts->links[hart->last];
 
-    if (!link->jump || !ntr_capture_run_room(hart) || !word || word & CHANNEL_RECORD) return false;
-    if (!hart->run.iretire) hart->run.iaddr = link->start;
+    if (!link->jump || !word || word & CHANNEL_RECORD) return false;
     hart->run.iretire += link->halfwords;
     hart->time += link->instructions;
     ntr_capture_run_push(harts, hart, &harts->blocks[hart->last].code, link->jump);
@@ -58,38 +85,19 @@ static bool take_jump(struct ntr_capture_harts *harts, struct ntr_capture_hart *
     return true;
 }
 
-static bool is_known(const struct ntr_capture_harts *harts, uint32_t number) {
-    return number < harts->block_capacity && harts->links[number].halfwords;
-}
-
-/* Follows a path (message_cache.h) past its register jump and stores it in the cache. Returns false when the chain
- * does not know all of the path; *words is then the first unknown word. */
-static bool follow_path(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const uint32_t **words,
-                        const uint32_t *end) {
-    const uint32_t *from = *words;
-    bool fresh = hart->cache && !hart->run.iretire;
-    uint32_t start = hart->last;
-    uint64_t time = hart->time;
-
-    *words = follow_links(harts->links, hart, from, end);
-    if (*words == end) return false;
-    struct ntr_capture_message message = {.halfwords = hart->run.iretire + harts->links[hart->last].halfwords};
-    if (!take_jump(harts, hart, **words)) return false;
-    ++*words;
-    message.instructions = (uint32_t)(hart->time - time);
-    message.size =
-        (uint8_t)ntr_enc_push_next(hart->encoder, ntr_capture_shared(harts, hart->last)->address, message.bytes);
-    if (fresh && message.size) ntr_capture_message_cache_learn(hart->cache, start, from, *words, &message);
-    return true;
-}
-
 const uint32_t *ntr_capture_chain_follow(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
                                          const uint32_t *words, const uint32_t *end) {
     while (words < end && is_known(harts, hart->last)) {
-        bool fresh = hart->cache && !hart->run.iretire;
-        const uint32_t *behind = fresh ? ntr_capture_message_cache_take(harts, hart, words, end) : words;
-        if (behind == words && !follow_path(harts, hart, &behind, end)) return behind;
-        words = behind;
+        if (!hart->run.iretire) {
+            if (is_full(hart)) break;
+            const struct ntr_capture_link *first = &harts->links[hart->last];
+            ntr_capture_run_begin(harts, hart, first->start, first->instructions);
+        }
+        words = follow_links(harts, hart, words, end);
+        if (words == end) break;
+        if (is_full(hart)) ntr_capture_run_flush(harts, hart);
+        else if (take_jump(harts, hart, *words)) words++;
+        else break;
     }
     return words;
 }

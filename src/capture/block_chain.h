@@ -1,9 +1,11 @@
-/* Block chain: follow blocks that are known to lead to each other without a message.
+/* Block chain: follow blocks that are known to lead to each other.
  *
  * Every block has a link (ntr_capture_link) that holds its size and the numbers of the blocks that followed it before
  * without need of a message: the fall-through or jump target in next[0], the target of its taken branch in next[1].
  * Idea: a word equal to next[0] or next[1] of the last block says everything that the encoder has to count, so the run
- * grows by additions alone; neither addresses nor instructions are looked at.
+ * grows by additions alone; neither addresses nor instructions are looked at. A call that the encoder remembers is one
+ * more entry on its return stack, and a return to the newest entry needs no message either. Other register jumps end
+ * the run: the encoder gets it, and a new one begins.
  *
  * Invariant: a link is filled in only for blocks that agree with memory as it is now. When code changes, all links are
  * cleared; hart.c learns them again.
@@ -20,7 +22,7 @@
 void ntr_capture_chain_learn(struct ntr_capture_harts *harts, uint32_t number, const struct ntr_capture_block *block,
                              uint32_t next, bool taken);
 
-/* Follow words as long as cache and chain know them. Returns the first one that is not known. */
+/* Follow words as long as the chain knows them. Returns the first one that is not known. */
 const uint32_t *ntr_capture_chain_follow(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
                                          const uint32_t *words, const uint32_t *end);
 

@@ -34,10 +34,13 @@ static bool leads_to(const ntr_code_block *code, uint64_t next) {
     return successor(code) == next || is_taken(code, next);
 }
 
-/* Does the encoder need no message for the block when it leads to `next`? */
-static bool is_silent(const struct ntr_capture_harts *harts, const ntr_code_block *code, uint64_t next) {
-    if (!leads_to(code, next)) return false;
-    if (code->flow == NTR_FLOW_DIRECT_CALL) return harts->config->params.implicit_return == NTR_RETURN_OFF;
+/* Does the encoder need no message for the block when it leads to `next`? A call or return changes the return stack. */
+static bool is_silent(const struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const ntr_code_block *code,
+                      uint64_t next) {
+    if (code->flow == NTR_FLOW_RETURN && hart->stack) return ntr_enc_stack_returns_to(hart->stack, next);
+    if (ntr_capture_is_register_jump(code) ? ntr_capture_needs_target(harts, code) : !leads_to(code, next)) return false;
+    bool calls = code->itype == NTR_ITYPE_DIRECT_CALL || code->itype == NTR_ITYPE_INDIRECT_CALL;
+    if (calls && hart->stack) ntr_enc_stack_push(hart->stack, code->start + 2u * code->halfwords);
     return !is_taken(code, next) || harts->config->mode == NTR_INST_MODE_HTM;
 }
 
@@ -47,10 +50,10 @@ static void extend_run(struct ntr_capture_harts *harts, struct ntr_capture_hart 
     const ntr_code_block *code = &block->code;
     uint64_t next = ntr_capture_shared(harts, number)->address;
     ntr_enc_run *run = &hart->run;
-    bool taken = is_taken(code, next), silent = is_silent(harts, code, next);
 
     if (!ntr_capture_run_room(hart) || run->iretire > NTR_CAPTURE_RUN_HALFWORDS) ntr_capture_run_flush(harts, hart);
-    if (!run->iretire) run->iaddr = code->start;
+    if (!run->iretire) ntr_capture_run_begin(harts, hart, code->start, code->instructions);
+    bool taken = is_taken(code, next), silent = is_silent(harts, hart, code, next);
     run->iretire += code->halfwords;
     hart->time += code->instructions;
     ntr_capture_chain_learn(harts, hart->last, block, silent ? number : 0, taken);

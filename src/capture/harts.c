@@ -3,7 +3,6 @@
 #include "capture/block_chain.h"
 #include "capture/blocks.h"
 #include "capture/hart.h"
-#include "capture/message_cache.h"
 #include "capture/run.h"
 
 enum { LOOP_WORDS = 4 };
@@ -26,7 +25,6 @@ void ntr_capture_harts_release(struct ntr_capture_harts *harts) {
     for (uint32_t i = 0; harts->harts && i < CHANNEL_LANES; i++) {
         ntr_classifier_free(harts->harts[i].classifier);
         ntr_encoder_free(harts->harts[i].encoder);
-        ntr_capture_message_cache_free(harts->harts[i].cache, harts->allocator);
     }
     ntr_dealloc(harts->allocator, harts->harts);
     ntr_dealloc(harts->allocator, harts->blocks);
@@ -43,7 +41,7 @@ static bool make_encoder(struct ntr_capture_harts *harts, uint32_t index, ntr_cl
     ntr_capture_note(harts, status);
     if (!classifier->encoder) return false;
     harts->in_runs = ntr_enc_takes_runs(classifier->encoder);
-    if (harts->in_runs) harts->harts[index].cache = ntr_capture_message_cache_new(harts->allocator);
+    harts->harts[index].stack = ntr_enc_return_stack(classifier->encoder);
     return true;
 }
 

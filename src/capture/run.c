@@ -1,5 +1,11 @@
 #include "capture/run.h"
 
+void ntr_capture_run_begin(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint64_t iaddr,
+                           uint64_t instructions) {
+    hart->run.iaddr = iaddr;
+    ntr_capture_note(harts, ntr_enc_begin_run(hart->encoder, iaddr, hart->time + instructions));
+}
+
 void ntr_capture_run_push(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const ntr_code_block *code,
                           unsigned itype) {
     ntr_enc_run *run = &hart->run;

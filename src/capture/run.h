@@ -12,6 +12,11 @@ static inline unsigned ntr_capture_run_room(const struct ntr_capture_hart *hart)
     return hart->run.branches < hart->branches ? (unsigned)hart->branches - hart->run.branches : 0;
 }
 
+/* A run begins at this address, with a block of so many instructions: the encoder sends what waits for the address
+ * (ntr_enc_begin_run). */
+void ntr_capture_run_begin(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint64_t iaddr,
+                           uint64_t instructions);
+
 /* Gives the run to the encoder. The run ends with the block `code` and this itype; `code` NULL: it ends between two
  * blocks, with NTR_ITYPE_NONE. */
 void ntr_capture_run_push(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const ntr_code_block *code,

@@ -2,7 +2,6 @@
  *
  *   source         words of a lane: numbers of the blocks a hart executes             source.h
  *   harts          which hart, which record                                           harts.h
- *   message cache  a path that was taken before: its message is copied                message_cache.h
  *   block chain    blocks known to lead to each other: they extend the run            block_chain.h
  *   hart           everything else, block by block                                    hart.h
  *   run            what was executed and not given to the encoder yet                 run.h
@@ -19,8 +18,6 @@
 
 #include <ntrace/ingress.h>
 
-struct ntr_capture_message_cache;
-
 /* What is known about a block of the source, ready to be encoded. */
 struct ntr_capture_block {
     ntr_code_block code;
@@ -29,12 +26,20 @@ struct ntr_capture_block {
     bool last_traps;     /* CHANNEL_BLOCK_LAST_TRAPS */
 };
 
+/* What a block does to the return stack of the encoder, without a message. */
+enum {
+    NTR_CAPTURE_STACK_NONE,
+    NTR_CAPTURE_STACK_CALL,
+    NTR_CAPTURE_STACK_RETURN, /* if it goes where the stack says */
+};
+
 /* The same for the block chain (block_chain.h): what the block adds to a run. */
 struct ntr_capture_link {
     uint32_t next[2]; /* blocks that follow without a message: [0] not taken or no branch, [1] taken; 0: not known */
     uint16_t halfwords, instructions; /* halfwords 0: nothing is known about the block */
     uint8_t branches;                 /* 0 or 1 */
     uint8_t jump;                     /* itype of the register jump at its end; 0: it ends otherwise */
+    uint8_t stack;                    /* NTR_CAPTURE_STACK_* */
     uint64_t start;
 };
 
@@ -45,7 +50,7 @@ struct ntr_capture_hart {
     uint64_t time;   /* instructions retired */
     uint32_t last;   /* block being executed; where it goes is known when the next one begins. 0: none */
     ntr_enc_run run; /* ends where `last` begins */
-    struct ntr_capture_message_cache *cache; /* NULL: out of memory, or the encoder takes no runs */
+    ntr_enc_stack *stack; /* of the encoder; NULL without implicit returns */
     uint8_t branches;                        /* a run with so many branches is given to the encoder */
     uint8_t fill;                            /* words in `record` */
     uint32_t record[4];
@@ -91,6 +96,17 @@ static inline const struct channel_block *ntr_capture_shared(const struct ntr_ca
 
 static inline bool ntr_capture_is_register_jump(const ntr_code_block *code) {
     return code->flow >= NTR_FLOW_INDIRECT_JUMP && code->flow <= NTR_FLOW_RETURN;
+}
+
+/* Does the jump at the end of the block need a message with its target? Not if LUI or AUIPC before it says the target;
+ * a co-routine swap then needs one only because it uses the return stack. */
+static inline bool ntr_capture_needs_target(const struct ntr_capture_harts *harts, const ntr_code_block *code) {
+    const ntr_params *params = &harts->config->params;
+    bool constant = code->constant_register && code->instructions > 1 && code->constant_register == code->jump_register;
+
+    if (!ntr_capture_is_register_jump(code)) return false;
+    if (!constant || !params->sequential_jump || code->itype == NTR_ITYPE_RETURN) return true;
+    return code->itype == NTR_ITYPE_CO_SWAP && params->implicit_return != NTR_RETURN_OFF;
 }
 
 #endif

@@ -75,15 +75,14 @@ static void send_branch(ntr_encoder *e, uint64_t address) {
     if (!direct) e->ref = address;
 }
 
-/* Implicit return (section 11.2): a return to the address on the return stack needs no message. */
-static void infer_return(ntr_encoder *e, uint64_t next) {
+void ntr_enc_infer_return(ntr_encoder *e, uint64_t next) {
     if (e->pending.kind != PENDING_RETURN) return;
     bool inferred = !((next ^ e->pending.expected) & e->compare_mask);
     e->pending.kind = inferred ? PENDING_NONE : PENDING_INDIRECT;
 }
 
 bool ntr_enc_resolve(ntr_encoder *e, uint64_t next) {
-    infer_return(e, next);
+    ntr_enc_infer_return(e, next);
     bool branch = e->pending.kind != PENDING_NONE;
     bool sync = ntr_enc_sync_due(e, branch);
     if (sync) {

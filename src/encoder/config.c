@@ -43,7 +43,7 @@ void ntr_encoder_config_normalize(ntr_encoder_config *config) {
     set_default(&config->compare_bits, 16);
     set_default(&config->params.xlen, 64);
     set_default(&config->params.ts_width, 64);
-    if (!config->params.return_stack) config->params.return_stack = RETURN_STACK_MAX;
+    if (!config->params.return_stack) config->params.return_stack = NTR_ENC_STACK_MAX;
     if (!config->drain_cycles) config->drain_cycles = 1;
 }
 
@@ -71,7 +71,7 @@ static ntr_status check_limits(const ntr_encoder_config *c, const char **why) {
         {c->bcnt_bits, 1, COUNT_BITS_MAX, "bcnt-bits must be 1 to 18"},
         {c->itype_width, 3, 4, "itype-width must be 3 or 4"},
         {c->compare_bits, 1, ADDRESS_BITS, "compare-bits must be 1 to 63"},
-        {c->params.return_stack, 1, RETURN_STACK_MAX, "return-stack must be 1 to 32"},
+        {c->params.return_stack, 1, NTR_ENC_STACK_MAX, "return-stack must be 1 to 32"},
         {c->params.ts_width, 1, 64, "ts-width must be 1 to 64"},
         {c->sync_mode, 0, NTR_SYNC_MODE_HALFWORDS, "sync-mode must be off, messages, cycles or halfwords"},
         {c->sync_max, 0, 15, "sync-max must be 0 to 15"},

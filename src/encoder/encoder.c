@@ -16,9 +16,8 @@ static void set_run_modes(ntr_encoder *e) {
     e->takes_runs = !c->fifo_bytes && !e->filtered && !c->ownership && !c->params.all_jumps && c->itype_width == 4 &&
                     !c->icnt_full_sync && c->icnt_bits >= RUN_ICNT_BITS && !c->sync_exact &&
                     c->sync_mode != NTR_SYNC_MODE_CYCLES;
-    e->quick_runs = e->takes_runs && e->htm && !e->timestamps && !c->repeated_history && !e->repeat_branch &&
-                    !c->params.implicit_return && !c->params.sequential_jump && !c->params.extend_addr &&
-                    !c->full_after && !c->empty_hist;
+    e->quick_runs = e->takes_runs && e->htm && !e->timestamps && !e->repeat_branch && !c->params.extend_addr &&
+                    !c->full_after && !c->empty_hist && (!c->repeated_history || e->splits_quickly);
 }
 
 static void use_config(ntr_encoder *e, const ntr_encoder_config *config) {
@@ -39,6 +38,8 @@ static void use_config(ntr_encoder *e, const ntr_encoder_config *config) {
     e->compare_mask = c->params.implicit_return == NTR_RETURN_PARTIAL ? ((1ull << c->compare_bits) - 1) << 1 : UINT64_MAX;
     if (c->params.xlen == 32) e->compare_mask &= UINT32_MAX;
     e->sync_period = 1ull << (c->sync_max + 4);
+    e->stack.depth = (uint8_t)c->params.return_stack;
+    e->splits_quickly = e->htm && c->repeated_history && c->history_repeats == NTR_REPEATS_QUICK;
     set_run_modes(e);
     e->simple = e->htm && !e->timestamps && !e->filtered && !c->fifo_bytes && !c->full_after &&
                 c->sync_mode <= NTR_SYNC_MODE_MESSAGES;
@@ -56,12 +57,12 @@ static void restart(ntr_encoder *e) {
     e->last = (last_branch){0};
     memset(e->filter_depth, 0, sizeof e->filter_depth);
     ntr_enc_history_clear(e);
-    ntr_enc_stack_clear(e);
+    e->stack.count = 0;
 }
 
 static ntr_status make_parts(ntr_encoder *e) {
     ntr_status status = ntr_enc_fifo_new(e);
-    bool split = e->htm && e->config.repeated_history && !e->config.whole_repeats;
+    bool split = e->htm && e->config.repeated_history && e->config.history_repeats == NTR_REPEATS_ANY;
     if (status == NTR_OK && split) status = ntr_enc_patterns_new(e);
     return status;
 }

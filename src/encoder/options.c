@@ -61,10 +61,10 @@ static ntr_status set_best(ntr_encoder_config *config, const char *value) {
     /* Without extend_addr: it costs a byte if the highest bit sent is 1, and saves little, as U-ADDR is an XOR. */
     config->mode = NTR_INST_MODE_HTM;
     config->params.implicit_return = NTR_RETURN_FULL;
-    config->params.return_stack = RETURN_STACK_MAX;
+    config->params.return_stack = NTR_ENC_STACK_MAX;
     config->params.sequential_jump = true;
     config->repeated_history = config->repeat_branch = true;
-    config->whole_repeats = false;
+    if (config->history_repeats == NTR_REPEATS_WHOLE) config->history_repeats = NTR_REPEATS_ANY;
     return NTR_OK;
 }
 

@@ -44,7 +44,6 @@ enum {
     LANES = PATTERN_MAX + 1, /* lane i stands for LANES - i branches, in the order of the columns; lane 0 is unused */
     NEVER = 1 << 29,         /* more than every real cost; the sum of two does not overflow */
     BYTE_COST = 256,         /* cost of a byte; a message costs 1 more, so that fewer messages win at equal size */
-    RESOURCE_BITS = 6 + 4,   /* TCODE, RCODE */
 };
 
 /* A message: a pattern of `length` branches that comes `count` times. Count 1 is RCODE 1, more is RCODE 2. */
@@ -105,7 +104,7 @@ static void set_lengths(patterns *s) {
 }
 
 static void set_costs(const ntr_encoder *e, patterns *s) {
-    uint32_t header = RESOURCE_BITS + e->params.src_bits;
+    uint32_t header = NTR_ENC_RESOURCE_BITS + e->params.src_bits;
     uint32_t message = 1 + (e->timestamps && e->config.ts_messages & NTR_TS_RESOURCE ? BYTE_COST : 0);
     for (uint32_t n = 1; n <= PATTERN_MAX; n++) {
         s->once_cost[n] = s->pattern_cost[n] = bytes_cost(header + n + 1) + message;

@@ -20,7 +20,7 @@ static inline bool ntr_enc_is_quiet(const ntr_encoder *e) {
 static inline bool ntr_enc_quick(ntr_encoder *e, uint32_t halfwords, int taken) {
     if (!e->quiet || e->icnt + halfwords >= e->icnt_full) return false;
     if (taken >= 0) {
-        if (e->patterns || e->hist >= e->hist_full) return false;
+        if (e->patterns || e->splits_quickly || e->hist >= e->hist_full) return false;
         e->hist = e->hist << 1 | (unsigned)taken;
     }
     e->icnt += halfwords;

@@ -2,6 +2,10 @@
 #include "encoder/state.h"
 
 void ntr_enc_history_send(ntr_encoder *e, uint64_t rdata, uint32_t count, uint64_t time) {
+    if (e->quick_runs) {
+        ntr_enc_quick_history_send(e, rdata, count);
+        return;
+    }
     ntr_message *m = ntr_enc_message(e, NTR_TCODE_RESOURCE_FULL);
     NTR_SET(m, RCODE, rcode, count == 1 ? NTR_RCODE_HIST : NTR_RCODE_HIST_REPEATED);
     NTR_SET(m, RDATA0, rdata0, rdata);

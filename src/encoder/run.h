@@ -1,15 +1,14 @@
 /* Runs: many blocks given to the encoder in one call. The capture engine uses them, as its block chain
  * (block_chain.h) knows the successor of a block. A run is a sequence of blocks that need no message, up to and
- * including a block that may need one.
- *
- * Repeated paths: if nothing has been counted since the last message, the message of a run that ends in a register
- * jump depends on the run and the jump target alone. The capture engine keeps such messages
- * (capture/message_cache.h), writes them to the stream itself, and reports them with ntr_enc_push_repeats.
+ * including a block that may need one. With implicit returns, calls and the returns that the return stack predicts are
+ * part of a run: the caller keeps the encoder's stack up to date while it collects the run.
  *
  * The functions are exported because the capture engine is in libntrace-tools. No installed header declares them,
  * and they may change with every version. */
 #ifndef NTR_ENCODER_RUN_H
 #define NTR_ENCODER_RUN_H
+
+#include "encoder/return_stack.h"
 
 #include <ntrace/encoder.h>
 
@@ -40,21 +39,12 @@ NTR_API ntr_status ntr_enc_push_run(ntr_encoder *encoder, const ntr_enc_run *run
  * back (repeated_history). */
 NTR_API unsigned ntr_enc_run_branches(const ntr_encoder *encoder);
 
-/* Sends the message of the last run now, which ended in a register jump to `next`. Returns the size (up to 8) and
- * the bytes of the message if they depend on the run, its first address and `next` alone; else 0. */
-NTR_API unsigned ntr_enc_push_next(ntr_encoder *encoder, uint64_t next, uint8_t message[8]);
+/* A run begins at `iaddr`; `time` is that of the end of its first block. Sends what waits for this address: the message of the jump that
+ * ended the last run, or ProgTraceSync. Optional, but for a run with calls and returns: a synchronizing message clears
+ * the return stack. Errors: NTR_E_STATE, NTR_E_INGRESS, errors of the sink. */
+NTR_API ntr_status ntr_enc_begin_run(ntr_encoder *encoder, uint64_t iaddr, uint64_t time);
 
-/* Returns how many messages of ntr_enc_push_next may be repeated now, if the first run begins at `iaddr`:
- * UINT64_MAX, or fewer with periodic synchronization. 0: the next run needs other messages. */
-NTR_API uint64_t ntr_enc_repeatable(const ntr_encoder *encoder, uint64_t iaddr);
-
-/* Runs whose messages the caller has written to the stream of the sink. */
-typedef struct ntr_enc_repeats {
-    uint64_t runs, bytes, halfwords;
-    uint64_t next; /* target of the last jump */
-} ntr_enc_repeats;
-
-/* Counts these runs. Errors: NTR_E_STATE (the configuration has no such messages), an earlier error of the sink. */
-NTR_API ntr_status ntr_enc_push_repeats(ntr_encoder *encoder, const ntr_enc_repeats *repeats);
+/* Returns the return stack of the encoder, or NULL without implicit returns. */
+NTR_API ntr_enc_stack *ntr_enc_return_stack(ntr_encoder *encoder);
 
 #endif

@@ -26,10 +26,12 @@
 #ifndef NTR_ENCODER_STATE_H
 #define NTR_ENCODER_STATE_H
 
+#include "encoder/return_stack.h"
+
 #include <ntrace/encoder.h>
 #include <ntrace/message.h>
 
-#define RETURN_STACK_MAX 32
+#define NTR_ENC_RESOURCE_BITS (6 + 4) /* TCODE and RCODE of ResourceFull */
 #define HIST_EMPTY 1u  /* the stop-bit alone */
 #define MESSAGE_MAX 96 /* bytes; the longest standard message has 36 (OQ-11), the writer stores beyond its end */
 
@@ -65,10 +67,15 @@ typedef struct held_history {
     uint64_t time;
 } held_history;
 
-typedef struct return_stack {
-    uint64_t address[RETURN_STACK_MAX];
-    uint8_t top, count;
-} return_stack;
+/* State of the quick history split (repeats.c). */
+typedef struct history_repeats {
+    uint64_t bits;     /* the newest branch in bit 0 */
+    uint64_t repeated; /* branches of the open repeat */
+    uint64_t rdata;    /* its pattern with a stop-bit */
+    uint8_t count;     /* branches that wait, when no repeat is open */
+    uint8_t length;    /* of the pattern; 0: no repeat is open */
+    uint8_t stride;    /* a multiple of `length` up to 32, or `length`: so many branches are compared at once */
+} history_repeats;
 
 typedef struct fifo {
     uint8_t *ring; /* messages; each follows one byte with its length */
@@ -121,10 +128,11 @@ struct ntr_encoder {
     pending_branch pending;
     last_branch last;
     held_history held;
-    uint64_t fresh_run;     /* number (stats.blocks) of the last run that started with I-CNT 0 and empty HIST */
     bool history_sent;      /* ResourceFull has sent a part of the history since the last branch message */
-    return_stack stack;
-    patterns *patterns;     /* state of the history split; NULL if history is not split (patterns.c) */
+    ntr_enc_stack stack;
+    patterns *patterns;     /* the history is split by patterns.c; NULL: it is not */
+    bool splits_quickly;    /* the history is split by repeats.c */
+    history_repeats repeats;
     uint32_t filter_depth[NTR_FILTERS_MAX]; /* nested traps inside the trap window of each filter; 0: outside */
 
     /* privilege mode and context of the last Ownership message */
@@ -182,12 +190,17 @@ bool ntr_enc_needs_address(const ntr_encoder *e);        /* the pending message 
 bool ntr_enc_resolve(ntr_encoder *e, uint64_t next);
 void ntr_enc_resolve_unseen(ntr_encoder *e);               /* the same when the next address stays unknown */
 void ntr_enc_interrupt(ntr_encoder *e, unsigned btype);    /* a trap before the target of a jump is known (OQ-15) */
+/* Implicit return (section 11.2): a pending return to the address on the return stack needs no message. */
+void ntr_enc_infer_return(ntr_encoder *e, uint64_t next);
 void ntr_enc_start(ntr_encoder *e, uint64_t address);      /* ProgTraceSync of a new window */
 void ntr_enc_icnt_sync(ntr_encoder *e, uint64_t address);  /* SYNC=4 */
 
 /* count.c */
 void ntr_enc_count(ntr_encoder *e, const ntr_ingress *block);
 unsigned ntr_enc_trap_btype(const ntr_encoder *e, unsigned itype);
+
+/* run.c: ntr_enc_history_send for configurations with quick_runs */
+void ntr_enc_quick_history_send(ntr_encoder *e, uint64_t rdata, uint32_t count);
 
 /* resource_full.c */
 /* Sends ResourceFull with a history (RDATA) that comes `count` times. */
@@ -216,10 +229,11 @@ uint64_t ntr_enc_patterns_unsent(const ntr_encoder *e);
 uint64_t ntr_enc_patterns_take(ntr_encoder *e);
 void ntr_enc_patterns_clear(ntr_encoder *e);
 
-/* return_stack.c */
-void ntr_enc_stack_push(ntr_encoder *e, uint64_t address);
-bool ntr_enc_stack_pop(ntr_encoder *e, uint64_t *address);
-void ntr_enc_stack_clear(ntr_encoder *e);
+/* repeats.c: the history is split quickly. The functions are those of history.c. */
+void ntr_enc_repeats_append(ntr_encoder *e, uint64_t outcomes, unsigned count);
+uint64_t ntr_enc_repeats_take(ntr_encoder *e);
+uint64_t ntr_enc_repeats_unsent(const ntr_encoder *e);
+void ntr_enc_repeats_clear(ntr_encoder *e);
 
 /* sync.c */
 /* Counts towards the next periodic synchronization, if `counted` is what its period is made of. */

@@ -28,6 +28,6 @@ void ntr_enc_sync_done(ntr_encoder *e, uint64_t address) {
     e->icnt = 0;
     e->last = (last_branch){0};
     ntr_enc_history_clear(e);
-    ntr_enc_stack_clear(e);
+    e->stack.count = 0;
     e->stats.syncs++;
 }

@@ -266,7 +266,7 @@ def many_blocks():
     same(decoded(), log.harts[0], "algorithms")
 
 
-@case("more paths than the message cache holds")
+@case("many paths through indirect jumps")
 def many_ways():
     log, _ = logged_run("ways", singlestep=False, operands=["30000"])
     same(decoded(), log.harts[0], "ways")

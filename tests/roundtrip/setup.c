@@ -24,7 +24,7 @@ static void choose_optimizations(prng *r, ntr_encoder_config *c)
         c->compare_bits = one_in(r, 3) ? 0 : (uint8_t)prng_range(r, 4, 24);
     }
     c->repeated_history = coin(r);
-    c->whole_repeats = c->repeated_history && coin(r);
+    c->history_repeats = c->repeated_history ? (uint8_t)(coin(r) + coin(r)) : 0;
     c->empty_cdf_0 = one_in(r, 6);
     c->repeat_branch = c->repeated_history && c->mode == NTR_INST_MODE_HTM && coin(r);
     c->icnt_full_sync = c->mode == NTR_INST_MODE_BTM && one_in(r, 4);

@@ -1,7 +1,6 @@
 /* Blocks that come through a lane make the stream that the classifier makes of them one by one: with and without block
- * chain and message cache, with loops that are counted, and where execution ends early. */
+ * chain, with calls and returns, with loops that are counted, and where execution ends early. */
 #include "capture/block_chain.h"
-#include "capture/message_cache.h"
 #include "fake_plugin.h"
 
 enum {
@@ -10,6 +9,8 @@ enum {
     JUMP = 0x00030067, /* jr t1 */
     FUNCTIONS = 24,
     FUNCTION_SIZE = 0x100,
+    CALL_OFFSET = 0x80,
+    RA = 1,
     BASE = 0x10000,
 };
 
@@ -119,9 +120,11 @@ static void compare(engine *e, reference *r, uint64_t next, bool by_fault, const
 /* ---- a program of small functions ----------------------------------------------------------------------------------
  */
 
-/* entry: nops, branch to `loop`; middle: nops; loop: nop, branch to itself; end: nops, jump to any function. */
+/* entry: nops, branch to `loop`; middle: nops; loop: nop, branch to itself; end: nops, jump to any function.
+ * call: calls `entry`, by JAL or by AUIPC and JALR; after: where the call returns to, jump to any function. */
 typedef struct function {
-    uint32_t entry, middle, loop, end;
+    uint32_t entry, middle, loop, end, call, after;
+    bool returns; /* `end` is a return */
 } function;
 
 static uint32_t add_block(fake_plugin *plugin, uint64_t *address, unsigned nops, uint32_t last, unsigned flags) {
@@ -135,6 +138,18 @@ static uint32_t add_block(fake_plugin *plugin, uint64_t *address, unsigned nops,
     return number;
 }
 
+static void add_call(fake_plugin *plugin, function *f, uint64_t entry, bool sequential) {
+    uint64_t address = entry + CALL_OFFSET;
+    uint32_t code[2] = {NOP, jal(-CALL_OFFSET - 4) | RA << 7};
+    if (sequential) {
+        code[0] = 0x17 | RA << 7; /* auipc ra, 0 */
+        code[1] = 0x67 | RA << 7 | RA << 15 | (uint32_t)-CALL_OFFSET << 20;
+    }
+    f->call = fake_block(plugin, address, code, 2, 0);
+    address += 8;
+    f->after = add_block(plugin, &address, 1, JUMP, 0);
+}
+
 static void add_functions(fake_plugin *plugin, function *functions, uint32_t *random) {
     for (unsigned i = 0; i < FUNCTIONS; i++) {
         uint64_t address = BASE + i * FUNCTION_SIZE;
@@ -143,6 +158,8 @@ static void add_functions(fake_plugin *plugin, function *functions, uint32_t *ra
         functions[i].middle = add_block(plugin, &address, middle, 0, 0);
         functions[i].loop = add_block(plugin, &address, 1, beq(-4), CHANNEL_BLOCK_LOOP);
         functions[i].end = add_block(plugin, &address, next_random(random) % 3, i % 2 ? JUMP : RET, 0);
+        functions[i].returns = i % 2 == 0;
+        add_call(plugin, &functions[i], BASE + i * FUNCTION_SIZE, i % 4 == 0);
     }
 }
 
@@ -170,11 +187,14 @@ static void walk(engine *e, reference *r, const function *functions, unsigned ca
     for (unsigned i = 0; i < calls; i++) {
         const function *f = choose(functions, random);
         unsigned into = next_random(random) % 8; /* jumps lead into the middle of functions, too */
+        bool called = into > 3;
+        if (called) execute(e, r, f->call);
         if (into > 1) execute(e, r, f->entry);
         if (into == 1 || next_random(random) % 4 == 0) execute(e, r, f->middle);
         unsigned count = next_random(random) % 16 ? 1 + next_random(random) % 3 : next_random(random) % 500 + 1;
         execute_loop(e, r, f->loop, count, next_random(random) % 8 == 0);
         execute(e, r, f->end);
+        if (called && f->returns && next_random(random) % 8) execute(e, r, f->after);
         if (next_random(random) % 64 == 0) ntr_capture_harts_drain(&e->harts, true);
     }
 }
@@ -191,7 +211,16 @@ static void streams_are_those_of_the_classifier(void **state) {
         {"periodic sync by messages", {"sync-mode", "messages", "sync-max", "2", NULL}},
         {"periodic sync by halfwords", {"sync-mode", "halfwords", "sync-max", "12", NULL}},
         {"implicit return", {"implicit-return", "full", NULL}},
-        {"repeated history", {"history-repeats", "any", NULL}},
+        {"implicit return by count", {"implicit-return", "count", NULL}},
+        {"implicit return, shallow", {"implicit-return", "full", "return-stack", "1", NULL}},
+        {"implicit return, btm", {"implicit-return", "full", "mode", "btm", NULL}},
+        {"implicit return and sync", {"implicit-return", "full", "sync-mode", "messages", "sync-max", "1", NULL}},
+        {"sequential jumps", {"sequential-jump", "on", NULL}},
+        {"repeated history", {"repeated-history", "on", NULL}},
+        {"small", {"implicit-return", "full", "sequential-jump", "on", "repeated-history", "on", "history-repeats",
+                   "quick", NULL}},
+        {"small with timestamps", {"implicit-return", "full", "sequential-jump", "on", "timestamps", "on", NULL}},
+        {"best", {"best", NULL}},
         {"filter: no runs", {"filter", "addr=0x10000-0xffffff", NULL}},
     };
 
@@ -211,69 +240,15 @@ static void streams_are_those_of_the_classifier(void **state) {
     }
 }
 
-/* A path that was taken before is in the cache: its message is copied without the encoder. */
-static void paths_are_cached(void **state) {
-    static engine e;
-    function f[FUNCTIONS];
-    reference r;
-    uint32_t random = 1;
-
-    (void)state;
-    engine_open(&e, NULL);
-    add_functions(&e.plugin, f, &random);
-    reference_open(&r, &e);
-    for (unsigned i = 0; i < 10; i++) {
-        execute(&e, &r, f[i % 3].entry);
-        execute(&e, &r, f[i % 3].loop);
-        execute(&e, &r, f[i % 3].end);
-    }
-    execute(&e, &r, f[1].entry);
-    ntr_capture_harts_drain(&e.harts, true);
-    assert_true(e.harts.in_runs);
-    struct ntr_capture_hart *hart = &e.harts.harts[0];
-    assert_int_equal(hart->last, f[1].entry);
-    const uint32_t known[] = {f[1].loop, f[1].end, f[2].entry, f[2].loop, f[2].end, f[0].entry, f[0].middle};
-    const uint32_t *end = known + sizeof known / sizeof known[0];
-    assert_ptr_equal(ntr_capture_message_cache_take(&e.harts, hart, known, end), known + 6);
-    assert_int_equal(hart->last, f[0].entry);
-    for (unsigned i = 0; i < 6; i++) reference_enter(&r, known[i], 0);
-    assert_ptr_equal(ntr_capture_chain_follow(&e.harts, hart, known + 6, end), known + 6); /* never seen before */
-    compare(&e, &r, NTR_ADDRESS_UNKNOWN, false, "cached paths");
-}
-
-/* Two first blocks that share a place of the cache, 4096 numbers apart, continue with the same words. */
-static void paths_that_share_a_root(void **state) {
-    enum { APART = 4096, SMALL = BASE, LARGE = BASE + 0x1000, COMMON = BASE + 0x800 };
-    static const uint32_t common[] = {RET};
-    static engine e;
-    reference r;
-    uint32_t random = 9, large[4] = {NOP, NOP, NOP, 0};
-
-    (void)state;
-    engine_open(&e, NULL);
-    uint32_t jump = jal(COMMON - SMALL);
-    uint32_t first = fake_block(&e.plugin, SMALL, &jump, 1, 0), second = 0;
-    uint32_t shared = fake_block(&e.plugin, COMMON, common, 1, 0);
-    large[3] = jal(COMMON - (LARGE + 12));
-    while (second != first + APART) second = fake_block(&e.plugin, LARGE, large, 4, 0);
-    reference_open(&r, &e);
-    for (unsigned i = 0; i < 1000; i++) {
-        execute(&e, &r, next_random(&random) % 2 ? first : second);
-        execute(&e, &r, shared);
-    }
-    compare(&e, &r, NTR_ADDRESS_UNKNOWN, false, "shared root");
-}
-
 /* Blocks that have led to each other before extend the run without being looked at again. */
 static void chains_are_followed(void **state) {
-    static const char *const options[] = {"timestamps", "on", NULL}; /* with timestamps, no message is cached */
     static engine e;
     function f[FUNCTIONS];
     reference r;
     uint32_t random = 5;
 
     (void)state;
-    engine_open(&e, options);
+    engine_open(&e, NULL);
     add_functions(&e.plugin, f, &random);
     reference_open(&r, &e);
     for (unsigned i = 0; i < 3; i++) {
@@ -393,8 +368,6 @@ static void code_that_changes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(streams_are_those_of_the_classifier),
-                                       TEST(paths_are_cached),
-                                       TEST(paths_that_share_a_root),
                                        TEST(chains_are_followed),
                                        TEST(polls_take_what_the_poll_before_saw),
                                        TEST(a_loop_at_the_end),
