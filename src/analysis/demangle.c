@@ -1,6 +1,5 @@
 #include "analysis/demangle.h"
 
-#include <ctype.h>
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -21,40 +20,57 @@ static char *demangle_cxx(const char *name) {
     return NULL;
 }
 
-/* llvm::rustDemangle(std::string_view): the argument is passed in two registers and the result is allocated with
+/* llvm::rustDemangle has had three forms. A std::string_view is passed in two registers; the result is allocated with
  * malloc, on every ABI for which libLLVM is built here. */
-typedef char *(*rust_demangle)(size_t size, const char *name);
+typedef char *(*rust_of_view)(size_t size, const char *name);
+typedef char *(*rust_of_text)(const char *name);
+typedef char *(*rust_of_buffer)(const char *name, char *buffer, size_t *size, int *status);
 
-static char *demangle_rust(const char *name) {
-    static const char *const libraries[] = {"libLLVM-19.so.1", "libLLVM.so.19.1", "libLLVM-18.so.1"};
-    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++) {
-        void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_LOCAL);
-        if (!library) continue;
-        rust_demangle demangle = NULL;
-        *(void **)&demangle = dlsym(library, "_ZN4llvm12rustDemangleESt17basic_string_viewIcSt11char_traitsIcEE");
-        char *text = demangle ? demangle(strlen(name), name) : NULL;
-        if (text) return text;
-    }
-    return NULL;
+static char *call_view(void *function, const char *name) {
+    rust_of_view demangle;
+    *(void **)&demangle = function;
+    return demangle(strlen(name), name);
 }
 
-/* Legacy Rust names are Itanium names that end in a hash: "::h" and 16 hexadecimal digits. */
-static void drop_rust_hash(char *text) {
-    enum { HASH = 19 };
-    size_t size = strlen(text);
-    if (size <= HASH) return;
-    char *hash = text + size - HASH;
-    if (strncmp(hash, "::h", 3) != 0) return;
-    for (char *c = hash + 3; *c; c++)
-        if (!isxdigit((unsigned char)*c)) return;
-    *hash = '\0';
+static char *call_text(void *function, const char *name) {
+    rust_of_text demangle;
+    *(void **)&demangle = function;
+    return demangle(name);
+}
+
+static char *call_buffer(void *function, const char *name) {
+    rust_of_buffer demangle;
+    *(void **)&demangle = function;
+    return demangle(name, NULL, NULL, NULL);
+}
+
+static const struct {
+    const char *symbol;
+    char *(*call)(void *function, const char *name);
+} rust_forms[] = {
+    {"_ZN4llvm12rustDemangleESt17basic_string_viewIcSt11char_traitsIcEE", call_view},
+    {"_ZN4llvm12rustDemangleEPKc", call_text},
+    {"_ZN4llvm12rustDemangleEPKcPcPmPi", call_buffer},
+};
+
+/* Calls the demangler of the first of the libraries that has one. */
+static char *demangle_rust(const char *name) {
+    static const char *const libraries[] = {"libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-18.so.1", "libLLVM-17.so.1",
+                                            "libLLVM-16.so.1", "libLLVM-15.so.1", "libLLVM-14.so.1"};
+    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++) {
+        void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_LOCAL);
+        for (size_t k = 0; library && k < sizeof rust_forms / sizeof rust_forms[0]; k++) {
+            void *function = dlsym(library, rust_forms[k].symbol);
+            if (function) return rust_forms[k].call(function, name);
+        }
+    }
+    return NULL;
 }
 
 char *ntr_demangle(const char *name) {
     if (name[0] != '_') return NULL;
     if (name[1] == 'R') return demangle_rust(name);
     if (name[1] != 'Z') return NULL;
-    char *text = demangle_cxx(name);
-    if (text) drop_rust_hash(text);
-    return text;
+    char *text = ntr_demangle_rust_legacy(name);
+    return text ? text : demangle_cxx(name);
 }

@@ -6,4 +6,7 @@
  * available. The demanglers of the C++ runtime and of LLVM are loaded on first use. */
 char *ntr_demangle(const char *name);
 
+/* The same for Rust's legacy names alone ("_ZN...17h<hash>E"). The hash is left out. */
+char *ntr_demangle_rust_legacy(const char *name);
+
 #endif

@@ -130,15 +130,25 @@ def cxx_names(b):
 
 RUST = {
     "_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE": "core::fmt::Write::write_fmt",
+    "_ZN65_$LT$alloc..vec..Vec$LT$T$C$A$GT$$u20$as$u20$core..fmt..Debug$GT$3fmt17h0123456789abcdefE":
+        "<alloc::vec::Vec<T,A> as core::fmt::Debug>::fmt",
+    "_ZN3std2rt10lang_start28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE": "std::rt::lang_start::{{closure}}",
+    "_ZN32_$LT$$RF$mut$u20$$u5b$T$u5d$$GT$1f17hfedcba9876543210E.llvm.17": "<&mut [T]>::f",
+    "_ZN3foo11bar$unknown17h0123456789abcdefE": "foo::bar$unknown",
     "_RNvNtCs1234_7mycrate3foo3bar": "mycrate::foo::bar",
 }
 
 
 def rust_names(b):
+    """Names of Rust, as c++filt writes them, without the hash."""
+    if shutil.which("c++filt"):
+        for linked, wanted in RUST.items():
+            shown = b.run("c++filt", linked).strip()
+            assert linked.startswith("_R") or re.sub("::h[0-9a-f]{16}$", "", shown) == wanted, (linked, shown)
     with open(b.path("rust.s"), "w", encoding="utf-8") as file:
-        file.write(".globl _start\n_start:\n" + "".join(f"jal {name}\n" for name in RUST) + "li a7, 93\nli a0, 0\necall\n")
+        file.write(".globl _start\n_start:\n" + "".join(f'jal "{name}"\n' for name in RUST) + "li a7, 93\nli a0, 0\necall\n")
         for name in RUST:
-            file.write(f".type {name}, @function\n{name}: ret\n.size {name}, . - {name}\n")
+            file.write(f'.type "{name}", @function\n"{name}": ret\n.size "{name}", . - "{name}"\n')
     b.run(TOOLS + "gcc", "-nostdlib", "-static", "rust.s", "-o", "rust")
     b.run(b.ntrace, "run", "-o", "rust.ntrace", "--", "./rust")
     names = [row.get("function", "") for row in b.rows(trace="rust.ntrace")]
