@@ -173,6 +173,14 @@ NTR_API const char *ntr_bundle_folder(const ntr_bundle *bundle);
  * owns both strings. Errors: NTR_E_IO, NTR_E_MEMORY. */
 NTR_API ntr_status ntr_bundle_copy(ntr_bundle *bundle, const char *path, ntr_bundle_image *image);
 
+/* Writes capture.json, so that the bundle can be read as it is under its temporary name: if the writing program is
+ * killed, what has been written is not lost. May be called again. Errors: those of ntr_bundle_finish. */
+NTR_API ntr_status ntr_bundle_save(ntr_bundle *bundle, const ntr_capture *capture);
+
+/* Renames the folder to its final name with the last capture.json that was written. Errors: NTR_E_STATE (none was
+ * written), NTR_E_IO, NTR_E_MEMORY. */
+NTR_API ntr_status ntr_bundle_keep(ntr_bundle *bundle);
+
 /* Writes capture.json and renames the folder to its final name; a bundle with that name is replaced. *capture is
  * checked as ntr_bundle_open does. Errors: NTR_E_IO, NTR_E_INVALID, NTR_E_MEMORY. */
 NTR_API ntr_status ntr_bundle_finish(ntr_bundle *bundle, const ntr_capture *capture);

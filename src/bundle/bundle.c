@@ -25,6 +25,7 @@ void ntr_bundle_clear(ntr_bundle *bundle) {
     ntr_dealloc(bundle->allocator, bundle->final);
     ntr_dealloc(bundle->allocator, bundle->stream);
     bundle->root = NULL;
+    bundle->saved = false;
     bundle->names = NULL;
     bundle->name_count = bundle->name_capacity = 0;
     bundle->folder = bundle->final = bundle->stream = NULL;

@@ -16,6 +16,7 @@ struct ntr_bundle {
     json_t *root;                   /* owns the strings of `capture` */
     ntr_capture capture;
     struct ntr_capture_arrays arrays;
+    bool saved;   /* while it is written: capture.json exists */
     char **names; /* files copied to images/, and their build ids */
     size_t name_count, name_capacity;
     char error[512];

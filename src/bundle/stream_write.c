@@ -49,6 +49,10 @@ ntr_status ntr_bundle_writer_put(void *user, const uint8_t *bytes, size_t size) 
     return NTR_OK;
 }
 
+void ntr_bundle_writer_save(struct ntr_bundle_writer *writer) {
+    flush(writer, false);
+}
+
 ntr_status ntr_bundle_writer_close(struct ntr_bundle_writer *writer) {
     flush(writer, true);
     if (close(writer->fd) && !writer->error) writer->error = errno;

@@ -125,15 +125,25 @@ ntr_status ntr_bundle_copy(ntr_bundle *bundle, const char *path, ntr_bundle_imag
 
 /* ---- finishing ------------------------------------------------------------------------------------ */
 
-static ntr_status write_json(ntr_bundle *bundle, const json_t *root) {
-    char *path = ntr_bundle_join(bundle, bundle->folder, NTR_CAPTURE_FILE);
-    if (!path) return ntr_bundle_fail_memory(bundle);
+static ntr_status dump_json(ntr_bundle *bundle, const json_t *root, const char *path) {
     ntr_status status = NTR_OK;
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     bool written = file >= 0 && json_dumpfd(root, file, JSON_INDENT(1)) == 0 && ntr_write_all(file, "\n", 1);
     if (!written) status = ntr_bundle_fail_errno(bundle, path);
     if (file >= 0 && close(file)) status = ntr_bundle_fail_errno(bundle, path);
+    return status;
+}
+
+/* A file that ntr_bundle_save has written is replaced when the new one is complete. */
+static ntr_status write_json(ntr_bundle *bundle, const json_t *root) {
+    char *path = ntr_bundle_join(bundle, bundle->folder, NTR_CAPTURE_FILE);
+    char *fresh = ntr_bundle_join(bundle, bundle->folder, NTR_CAPTURE_FILE ".new");
+
+    ntr_status status = path && fresh ? dump_json(bundle, root, fresh) : ntr_bundle_fail_memory(bundle);
+    if (status == NTR_OK && rename(fresh, path)) status = ntr_bundle_fail_errno(bundle, path);
+    if (status != NTR_OK && fresh) unlink(fresh);
     ntr_dealloc(bundle->allocator, path);
+    ntr_dealloc(bundle->allocator, fresh);
     return status;
 }
 
@@ -158,7 +168,7 @@ static ntr_status rename_folder(ntr_bundle *bundle) {
     return status;
 }
 
-ntr_status ntr_bundle_finish(ntr_bundle *bundle, const ntr_capture *capture) {
+ntr_status ntr_bundle_save(ntr_bundle *bundle, const ntr_capture *capture) {
     struct ntr_key_error error;
     ntr_capture loaded;
     ntr_status status = ntr_config_load(&loaded, sizeof loaded, capture);
@@ -169,7 +179,13 @@ ntr_status ntr_bundle_finish(ntr_bundle *bundle, const ntr_capture *capture) {
     if (!root) return ntr_bundle_fail(bundle, status, "%s/" NTR_CAPTURE_FILE ": %s", bundle->final, error.text);
     status = write_json(bundle, root);
     json_decref(root);
-    if (status == NTR_OK) status = rename_folder(bundle);
+    bundle->saved |= status == NTR_OK;
+    return status;
+}
+
+ntr_status ntr_bundle_keep(ntr_bundle *bundle) {
+    if (!bundle->final || !bundle->saved) return NTR_E_STATE;
+    ntr_status status = rename_folder(bundle);
     if (status != NTR_OK) return status;
     char *replaced = ntr_bundle_join(bundle, bundle->final, "replaced");
     if (replaced) ntr_bundle_remove(replaced);
@@ -178,4 +194,9 @@ ntr_status ntr_bundle_finish(ntr_bundle *bundle, const ntr_capture *capture) {
     bundle->folder = bundle->final;
     bundle->final = NULL;
     return NTR_OK;
+}
+
+ntr_status ntr_bundle_finish(ntr_bundle *bundle, const ntr_capture *capture) {
+    ntr_status status = ntr_bundle_save(bundle, capture);
+    return status == NTR_OK ? ntr_bundle_keep(bundle) : status;
 }

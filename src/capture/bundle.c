@@ -54,6 +54,7 @@ static void add_losses(struct recorded *content) {
     struct ntr_capture_past all = *content->report->past;
 
     ntr_capture_past_add(&all, harts);
+    add_loss(content, content->report->missing, content->report->missing);
     add_loss(content, all.forks > content->report->adopted,
              content->report->adopted ? "some child processes were not traced"
                                       : "the program forked; its child processes were not traced");
@@ -102,7 +103,8 @@ static ntr_status describe(struct recorded *content) {
     /* Readers then need not find out whether there are timestamps. */
     if (!system && !timestamps) capture.params.timestamps = NTR_TIMESTAMPS_OFF;
     while (capture.command[capture.command_count]) capture.command_count++;
-    ntr_status status = ntr_bundle_finish(content->record->bundle, &capture);
+    ntr_status status =
+        (report->missing ? ntr_bundle_save : ntr_bundle_finish)(content->record->bundle, &capture);
     return status == NTR_OK ? status : ntr_capture_record_fail(content->record, status);
 }
 
@@ -119,11 +121,32 @@ static ntr_status fill(struct recorded *content) {
     return describe(content);
 }
 
+ntr_status ntr_capture_bundle_save(struct ntr_capture_record *record, const struct ntr_capture_report *report,
+                                   struct ntr_capture_code *code) {
+    struct ntr_capture_losses losses = {.count = 0};
+    struct recorded content = {.record = record, .report = report, .losses = &losses};
+    struct ntr_capture_code_mark mark;
+    unsigned part = record->part;
+
+    if (!ntr_capture_code_pause(code, &mark)) return ntr_capture_fail_memory(record->reason);
+    record->partial = true;
+    ntr_status status = fill(&content);
+    record->partial = false;
+    if (status == NTR_OK) ntr_capture_record_drop_part(record, part);
+    while (record->image_count && record->images[record->image_count - 1].kind == NTR_BUNDLE_RAW &&
+           record->image_count > record->first)
+        record->image_count--; /* code is written anew the next time */
+    ntr_capture_code_resume(code, &mark);
+    ntr_dealloc(record->allocator, content.sources);
+    return status;
+}
+
 ntr_status ntr_capture_bundle_finish(struct ntr_capture_record *record, const struct ntr_capture_report *report,
                                      struct ntr_capture_losses *losses) {
     struct recorded content = {.record = record, .report = report, .losses = losses};
 
     ntr_status status = fill(&content);
+    if (status == NTR_OK) ntr_capture_record_drop_part(record, record->part);
     ntr_dealloc(record->allocator, content.sources);
     return status;
 }

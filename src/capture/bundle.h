@@ -33,8 +33,13 @@ struct ntr_capture_report {
     const char *stream;         /* file in the bundle */
     const char *const *command; /* program and arguments, NULL */
     const char *process;        /* name of the sources; NULL: none */
+    const char *missing;        /* why the end of the trace is missing; NULL: it is complete */
     uint32_t adopted;           /* child processes that have a bundle of their own */
 };
+
+/* Describe what there is so far, so that it can be read if this process is killed. */
+ntr_status ntr_capture_bundle_save(struct ntr_capture_record *record, const struct ntr_capture_report *report,
+                                   struct ntr_capture_code *code);
 
 /* Copy the files, describe everything and complete the bundle. *losses is filled in also when this fails later. */
 ntr_status ntr_capture_bundle_finish(struct ntr_capture_record *record, const struct ntr_capture_report *report,

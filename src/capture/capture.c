@@ -120,11 +120,17 @@ static bool drain(ntr_capture_session *session, bool all) {
     return any;
 }
 
+static void save(ntr_capture_session *session) {
+    ntr_capture_session_save(session);
+    for (size_t i = 0; i < session->child_count; i++) ntr_capture_session_save(session->children[i]);
+}
+
 /* Nothing is left but words of batches that are not complete. */
 static void settle(struct ntr_capture_session *session) {
     struct ntr_capture_harts *harts = &session->harts;
 
     if (!ntr_capture_harts_drain(harts, true)) ntr_capture_harts_poll(harts);
+    ntr_capture_session_save(session);
     if (harts->failure != NTR_OK) { /* the process would wait for its reader */
         atomic_store(&session->source.channel->head.given_up, 1);
         ntr_capture_guest_kill(&session->guest);
@@ -138,7 +144,10 @@ ntr_status ntr_capture_step(ntr_capture_session *session) {
     const struct timespec nap = {.tv_nsec = 200000};
 
     if (!session->guest.pid) return ntr_capture_fail(&session->reason, NTR_E_STATE, "no program runs");
-    if (ntr_capture_follow(session) || drain(session, false)) return NTR_NEED_MORE;
+    if (ntr_capture_follow(session) || drain(session, false)) {
+        save(session);
+        return NTR_NEED_MORE;
+    }
     if (session->guest.ended && !session->child_count && ntr_capture_children_known(session)) return NTR_OK;
     nanosleep(&nap, NULL);
     if (drain(session, false)) return NTR_NEED_MORE;

@@ -144,22 +144,40 @@ bool ntr_capture_code_change(struct ntr_capture_code *code, uint64_t address, nt
     return true;
 }
 
-static int by_address(const void *a, const void *b) {
-    const granule *x = a, *y = b;
-    return (x->address > y->address) - (x->address < y->address);
-}
-
 static int by_address_and_time(const void *a, const void *b) {
     const struct ntr_capture_code_range *x = a, *y = b;
     if (x->address != y->address) return x->address < y->address ? -1 : 1;
     return (x->from > y->from) - (x->from < y->from);
 }
 
+/* Ranges for the bytes that are valid now, in the order of addresses so that neighbours become one range. */
+static int by_granule(const void *a, const void *b) {
+    const granule *x = *(const granule *const *)a, *y = *(const granule *const *)b;
+    return (x->address > y->address) - (x->address < y->address);
+}
+
+bool ntr_capture_code_pause(struct ntr_capture_code *code, struct ntr_capture_code_mark *mark) {
+    const granule **order = ntr_alloc(code->allocator, code->count ? code->count : 1, sizeof *order);
+    bool good = order != NULL;
+
+    *mark = (struct ntr_capture_code_mark){code->range_count, code->size};
+    for (size_t i = 0; good && i < code->count; i++) order[i] = &code->granules[i];
+    if (good && code->count) qsort(order, code->count, sizeof(*order), by_granule);
+    for (size_t i = 0; good && i < code->count; i++) good = add_granule(code, order[i], 0);
+    ntr_dealloc(code->allocator, order);
+    if (!good) ntr_capture_code_resume(code, mark);
+    return good;
+}
+
+void ntr_capture_code_resume(struct ntr_capture_code *code, const struct ntr_capture_code_mark *mark) {
+    code->range_count = mark->range_count;
+    code->size = mark->size;
+}
+
 bool ntr_capture_code_finish(struct ntr_capture_code *code) {
-    if (code->count) qsort(code->granules, code->count, sizeof *code->granules, by_address);
-    for (size_t i = 0; i < code->count; i++) {
-        if (!add_granule(code, &code->granules[i], 0)) return false;
-    }
+    struct ntr_capture_code_mark mark;
+
+    if (!ntr_capture_code_pause(code, &mark)) return false;
     if (code->range_count) qsort(code->ranges, code->range_count, sizeof *code->ranges, by_address_and_time);
     return true;
 }

@@ -45,6 +45,14 @@ bool ntr_capture_code_agrees(struct ntr_capture_code *code, uint64_t address, nt
 /* From stream offset `position` on, memory holds these bytes. Returns false when out of memory. */
 bool ntr_capture_code_change(struct ntr_capture_code *code, uint64_t address, ntr_bytes bytes, uint64_t position);
 
+/* As ntr_capture_code_finish while the capture goes on; `ranges` is not sorted. ntr_capture_code_resume undoes it.
+ * Returns false when out of memory. */
+struct ntr_capture_code_mark {
+    size_t range_count, size;
+};
+bool ntr_capture_code_pause(struct ntr_capture_code *code, struct ntr_capture_code_mark *mark);
+void ntr_capture_code_resume(struct ntr_capture_code *code, const struct ntr_capture_code_mark *mark);
+
 /* The capture has ended: make `ranges` complete and sort it by address, then by `from`. Returns false when out of
  * memory. */
 bool ntr_capture_code_finish(struct ntr_capture_code *code);

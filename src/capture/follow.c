@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- the program of a process ------------------------------------------------------------------------------------- */
@@ -238,20 +237,14 @@ static bool take_children(struct ntr_capture_session *session) {
     return any;
 }
 
-static uint64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 bool ntr_capture_children_known(struct ntr_capture_session *session) {
     enum { SECOND = 1000000000 };
     const struct channel_head *head = &session->source.channel->head;
 
     if (!session->config.follow_fork || session->past.forks + atomic_load(&head->forks) <= session->adopted)
         return true;
-    if (!session->ended_at) session->ended_at = now();
-    return now() - session->ended_at > SECOND;
+    if (!session->ended_at) session->ended_at = ntr_capture_clock();
+    return ntr_capture_clock() - session->ended_at > SECOND;
 }
 
 /* ---- the end of a child ------------------------------------------------------------------------------------------- */
@@ -276,7 +269,7 @@ static void note_written(struct ntr_capture_session *first, const struct ntr_cap
 static void finish_child(struct ntr_capture_session *first, struct ntr_capture_session *child) {
     ntr_capture_guest_version(&first->guest);
     memcpy(child->guest.version, first->guest.version, sizeof child->guest.version);
-    if (child->harts.failure == NTR_OK && ntr_capture_session_finish(child) == NTR_OK)
+    if (child->guest.pid && child->harts.harts && ntr_capture_session_finish(child) == NTR_OK)
         note_written(first, child);
     else
         first->failed_children++;

@@ -20,6 +20,8 @@ struct ntr_capture_record {
     size_t first;      /* images before this one are those of programs that have ended by execve */
     uint64_t from;     /* offset in the stream at which the program began */
     unsigned programs; /* ended by execve */
+    bool partial;      /* the capture goes on: code is written to a file "images/part-N" */
+    unsigned part;     /* number of the last such file; 0: none */
 };
 
 void ntr_capture_record_release(struct ntr_capture_record *record);
@@ -41,6 +43,9 @@ ntr_status ntr_capture_record_files(struct ntr_capture_record *record, const cha
  * between become one image, because readers take longer with many small images; the unknown bytes, which were not
  * executed, are 0 in it. */
 ntr_status ntr_capture_record_code(struct ntr_capture_record *record, const struct ntr_capture_code *code);
+
+/* Remove the file of code that an earlier capture.json referred to. */
+void ntr_capture_record_drop_part(const struct ntr_capture_record *record, unsigned part);
 
 /* The program was replaced by another one (execve), the first message of which is at offset `until`. */
 ntr_status ntr_capture_record_next(struct ntr_capture_record *record, uint64_t until);

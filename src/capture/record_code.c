@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define PART_FILE "images/part-%u"
+
 enum { GAP = 255 }; /* bytes between ranges that are joined: less than code.c makes a new version of */
 
 /* The file of code bytes that is being written. */
@@ -131,7 +133,10 @@ static const char *code_name(struct ntr_capture_record *record) {
     enum { ROOM = 32 };
     char *name = ntr_alloc(record->allocator, ROOM, 1);
 
-    if (name) snprintf(name, ROOM, record->programs ? "images/code-%u" : "images/code", record->programs + 1);
+    if (name && record->partial)
+        snprintf(name, ROOM, PART_FILE, ++record->part);
+    else if (name)
+        snprintf(name, ROOM, record->programs ? "images/code-%u" : "images/code", record->programs + 1);
     return ntr_capture_record_keep(record, name);
 }
 
@@ -146,4 +151,12 @@ ntr_status ntr_capture_record_code(struct ntr_capture_record *record, const stru
     if (close(out.file) && status == NTR_OK) status = ntr_capture_fail_errno(record->reason, out.path);
     if (status == NTR_OK && !out.size) unlink(out.path);
     return status;
+}
+
+void ntr_capture_record_drop_part(const struct ntr_capture_record *record, unsigned part) {
+    char path[PATH_MAX];
+
+    if (!part) return;
+    snprintf(path, sizeof path, "%s/" PART_FILE, ntr_bundle_folder(record->bundle), part);
+    unlink(path);
 }

@@ -6,6 +6,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 void ntr_capture_session_release(struct ntr_capture_session *session) {
     ntr_bundle *bundle = session->record.bundle;
@@ -109,10 +112,76 @@ static ntr_status check(struct ntr_capture_session *session) {
     return ntr_capture_fail(&session->reason, failure, "encoding failed: %s", ntr_status_text(failure));
 }
 
-ntr_status ntr_capture_session_finish(struct ntr_capture_session *session) {
+static struct ntr_capture_report report_of(const struct ntr_capture_session *session, const char *missing) {
+    return (struct ntr_capture_report){
+        .config = &session->config,
+        .harts = &session->harts,
+        .guest = &session->guest,
+        .past = &session->past,
+        .stream = stream_name(session),
+        .command = session->command ? session->command : (const char **)(uintptr_t)session->config.command,
+        .process = session->config.follow_fork ? session->process : NULL,
+        .missing = missing,
+        .adopted = session->adopted,
+    };
+}
+
+/* ---- while the program runs: what there is can be read if this process is killed ----------------------------------
+ */
+
+uint64_t ntr_capture_clock(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+void ntr_capture_session_save(struct ntr_capture_session *session) {
+    enum { FIRST = 200000000, EVERY = 2000000000 };
+    uint64_t now = ntr_capture_clock();
+
+    if (!session->source.channel) return;
+    if (session->stream.error) ntr_capture_note(&session->harts, NTR_E_IO);
+    const struct channel_head *head = &session->source.channel->head;
+    if (!session->saved_at) session->saved_at = now;
+    if (session->system || now - session->saved_at < (session->saved_size ? EVERY : FIRST)) return;
+    if (atomic_load(&head->state) != CHANNEL_ATTACHED || !atomic_load(&head->maps) || session->stream.error ||
+        session->saved_size == session->stream.offset)
+        return;
+    const struct ntr_capture_report report =
+        report_of(session, "ntrace run ended before the program; the end of the trace is missing");
+    ntr_bundle_writer_save(&session->stream);
+    ntr_capture_bundle_save(&session->record, &report, &session->harts.code);
+    *session->reason.text = 0;
+    session->saved_at = ntr_capture_clock();
+    session->saved_size = session->stream.offset;
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------------------
+ */
+
+/* The bundle cannot be completed. What has been written is kept if it can be described; a part of the stream gives the
+ * room for that on a full disk. */
+static ntr_status salvage(struct ntr_capture_session *session, ntr_status status) {
+    enum { SPARE = 1 << 18 };
+    struct ntr_capture_reason reason = session->reason;
+    char path[PATH_MAX];
+    struct stat about;
+
+    snprintf(path, sizeof path, "%s/%s", ntr_bundle_folder(session->record.bundle), stream_name(session));
+    if (session->stream.error && !session->config.compress && stat(path, &about) == 0 &&
+        truncate(path, about.st_size > 2 * SPARE ? about.st_size - SPARE : about.st_size / 2) == 0 && session->saved_size) {
+        const struct ntr_capture_report report =
+            report_of(session, "the stream could not be written to its end; the end of the trace is missing");
+        ntr_capture_bundle_save(&session->record, &report, &session->harts.code);
+    }
+    bool kept = ntr_bundle_keep(session->record.bundle) == NTR_OK;
+    return ntr_capture_fail(&session->reason, status, "%s%s%s", reason.text,
+                            kept ? "; what was written before is in " : "", kept ? session->config.bundle : "");
+}
+
+static ntr_status complete(struct ntr_capture_session *session) {
     struct ntr_capture_harts *harts = &session->harts;
 
-    session->finished = true;
     while (ntr_capture_harts_drain(harts, true)) continue;
     ntr_capture_guest_reap(&session->guest);
     ntr_capture_harts_finish(harts, is_fault(session->guest.signal));
@@ -122,15 +191,12 @@ ntr_status ntr_capture_session_finish(struct ntr_capture_session *session) {
     if (status == NTR_OK) status = check(session);
     if (status != NTR_OK) return status;
     if (!ntr_capture_code_finish(&harts->code)) return ntr_capture_fail_memory(&session->reason);
-    const struct ntr_capture_report report = {
-        .config = &session->config,
-        .harts = harts,
-        .guest = &session->guest,
-        .past = &session->past,
-        .stream = stream_name(session),
-        .command = session->command ? session->command : (const char **)(uintptr_t)session->config.command,
-        .process = session->config.follow_fork ? session->process : NULL,
-        .adopted = session->adopted,
-    };
+    const struct ntr_capture_report report = report_of(session, NULL);
     return ntr_capture_bundle_finish(&session->record, &report, &session->losses);
+}
+
+ntr_status ntr_capture_session_finish(struct ntr_capture_session *session) {
+    session->finished = true;
+    ntr_status status = complete(session);
+    return status == NTR_OK ? status : salvage(session, status);
 }

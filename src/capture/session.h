@@ -33,6 +33,7 @@ struct ntr_capture_session {
     struct ntr_capture_record record;
     struct ntr_bundle_writer stream;
     bool started, finished;
+    uint64_t saved_at, saved_size; /* of the stream, when capture.json was last written; nanoseconds */
     char process[NAME_MAX + 1]; /* name of the program */
     const char **command;       /* of the program; NULL: that of `config` */
 
@@ -53,7 +54,13 @@ ntr_status ntr_capture_session_configure(struct ntr_capture_session *session);
 ntr_status ntr_capture_session_create(struct ntr_capture_session *session); /* the bundle and the stream */
 ntr_status ntr_capture_session_attach(struct ntr_capture_session *session); /* harts for session->source */
 ntr_status ntr_capture_session_finish(struct ntr_capture_session *session);
+
+/* From time to time: describe what there is so far. Failures show at the end. */
+void ntr_capture_session_save(struct ntr_capture_session *session);
 void ntr_capture_session_release(struct ntr_capture_session *session);
+
+/* Nanoseconds of a clock that does not go back. */
+uint64_t ntr_capture_clock(void);
 
 /* Instructions of all harts. */
 uint64_t ntr_capture_session_instructions(const struct ntr_capture_session *session);

@@ -326,14 +326,16 @@ def guest_of(pid, program):
     return None
 
 
-@case("a reader that is killed: the program ends, too")
+@case("a reader that is killed: the program ends, too, and what was written can be decoded")
 def killed_reader():
     program = os.path.join(FOLDER, "endless").encode()
     for script in [], ["--qemu", script_that("goes_on", 'qemu-riscv64 "$@"', "exit $?")]:
         with open(path_of("output"), "wb") as file:
             run = subprocess.Popen(command("endless", *script, bundle="killed.ntrace", operands=["on", "in blocks"]),
                                    stdout=file)
-        while run.poll() is None and stream_size("killed.ntrace") == 0:
+        deadline = time.monotonic() + 60
+        while run.poll() is None and not glob.glob(path_of("killed.ntrace.*/capture.json")):
+            check(time.monotonic() < deadline, "nothing was written")
             time.sleep(0.001)
         guest = guest_of(run.pid, program)
         run.kill()
@@ -346,8 +348,11 @@ def killed_reader():
         if at_the_end != "Z":
             os.kill(guest, signal.SIGKILL)
         equal(at_the_end, "Z", "the program's state")
-        for left in glob.glob(path_of("killed.ntrace.*")):
-            shutil.rmtree(left)
+        left, = glob.glob(path_of("killed.ntrace.*"))
+        found = Run("decode", left, "--output", "count", status=None)
+        check(int(found.lines()[0].split()[1]) > 10000, f"{found.out}{found.err}")
+        matches("the end of the trace is missing", found.err, "what `decode` says")
+        shutil.rmtree(left)
 
 
 def stream_size(bundle="live.ntrace"):
@@ -410,7 +415,10 @@ def file_size():
     status, messages, _ = interrupted(["on", "in blocks"], size=limit,
                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits))
     equal(status, 2, "exit status")
-    matches("trace.nex: File too large", messages, "what is said")
+    matches("trace.nex: File too large; what was written before is in", messages, "what is said")
+    found = Run("decode", path_of("live.ntrace"), "--output", "count", status=None)
+    check(int(found.lines()[0].split()[1]) > 100000, f"{found.out}{found.err}")
+    matches("the end of the trace is missing", found.err, "what `decode` says")
 
 
 @case("--compress: the same trace, smaller")
