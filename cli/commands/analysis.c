@@ -86,13 +86,26 @@ static inline void inspect_event(struct cli_analysis *a, const ntr_event *event)
     if (event->kind == NTR_EVENT_VENDOR) a->reserved += ntr_tcode_is_reserved(a->trace.params.dialect, event->code);
 }
 
+static ntr_status tally_all(struct cli_analysis *a, const ntr_event *events, size_t count) {
+    return ntr_tally_feed(a->data.tally, events, count);
+}
+
+/* The tally counts spans by ntr_tally_count and the other events here. */
+static ntr_status tally_others(struct cli_analysis *a, const ntr_event *events, size_t count) {
+    ntr_status status = NTR_OK;
+
+    for (size_t i = 0; i < count && !status; i++)
+        if (events[i].kind != NTR_EVENT_SPAN) status = ntr_tally_feed(a->data.tally, &events[i], 1);
+    return status;
+}
+
 static ntr_status process_events(struct cli_analysis *a, const ntr_event *events, size_t count, cli_take_events take,
                           void *user) {
     ntr_status status = NTR_OK;
 
     if (count) a->any = true;
     for (size_t i = 0; i < count; i++) inspect_event(a, &events[i]);
-    if (a->data.tally) status = ntr_tally_feed(a->data.tally, events, count);
+    if (a->data.tally) status = (a->joined ? tally_others : tally_all)(a, events, count);
     if (!status && a->data.tree) status = ntr_calltree_feed(a->data.tree, events, count);
     if (!status && take) status = take(user, events, count);
     return status;
@@ -121,17 +134,43 @@ static bool counts_only(const struct cli_analysis *a, cli_take_events take) {
     return a->data.tally && !ntr_tally_keeps_time(a->data.tally) && !a->data.tree && !take;
 }
 
+/* Returns whether the consumers need only calls, returns and the instructions between them. */
+static bool joins_spans(const struct cli_analysis *a, cli_take_events take) {
+    return (!take || a->joins) && !(a->data.tally && ntr_tally_keeps_time(a->data.tally));
+}
+
+static bool same_function(void *user, const ntr_context *context, const uint64_t *addresses, size_t count) {
+    const struct cli_analysis *a = user;
+
+    for (size_t i = 1; i < count; i++)
+        if (ntr_functions_at(a->places, context, addresses[i]) != ntr_functions_at(a->places, context, addresses[0]))
+            return false;
+    return true;
+}
+
+/* Blocks are divided by a table of functions of its own: the numbers in a->data.functions remain in the order of
+ * execution, which some outputs show. Without memory for it, spans are not joined. */
+static void set_join(struct cli_analysis *a) {
+    if (!(a->places = ntr_functions_new(a->data.debug, &cli_memory))) return;
+    a->joined = true;
+    ntr_decoder_set_join(a->decoder, same_function, a);
+    if (a->data.tally) ntr_decoder_set_count_callback(a->decoder, ntr_tally_count, a->data.tally);
+}
+
 static ntr_status decode_serial(struct cli_analysis *a, bool counting, cli_take_events take, void *user) {
     ntr_counts counts = {0};
     ntr_status status = NTR_OK;
 
-    if (counting) ntr_decoder_set_count_callback(a->decoder, take_count, a);
+    if (counting)
+        ntr_decoder_set_count_callback(a->decoder, take_count, a);
+    else if (joins_spans(a, take))
+        set_join(a);
     while (status != NTR_END && !cli_progress_stopped()) {
         status = counting ? ntr_decoder_count(a->decoder, &counts) : read_events(a, take, user);
         if (status == NTR_NEED_MORE && !feed(a)) break;
         if (status < 0) break;
     }
-    if (counting && status >= 0 && status != NTR_END) status = ntr_decoder_flush_counts(a->decoder);
+    if ((counting || a->joined) && status >= 0 && status != NTR_END) status = ntr_decoder_flush_counts(a->decoder);
     return status;
 }
 
@@ -258,6 +297,7 @@ void cli_analysis_close(struct cli_analysis *a) {
     ntr_decoder_free(a->decoder);
     ntr_calltree_free(a->data.tree);
     ntr_tally_free(a->data.tally);
+    ntr_functions_free(a->places);
     ntr_functions_free(a->data.functions);
     ntr_debug_info_free(a->data.debug);
     cli_trace_facts_release(&a->facts);

@@ -36,6 +36,9 @@ struct cli_analysis {
     ntr_analysis data;       /* owned, except `program`, which belongs to `trace` */
     uint64_t gaps, reserved; /* numbers of gaps and of messages with a reserved TCODE */
     bool any;                /* the decoder returned at least one event */
+    bool joins;              /* `take` needs calls and returns only: spans may be joined (ntr_decoder_set_join) */
+    bool joined;             /* the decoder joins spans; */
+    ntr_functions *places;   /* ... with this division of the code into functions */
     bool keep_time;          /* attribute time in the tally if the trace has timestamps; set before cli_analysis_run */
 };
 

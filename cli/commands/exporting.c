@@ -111,6 +111,7 @@ static int write_all(struct export_run *w, const ntr_exporter *exporter) {
     if (cli_analysis_need(&w->analysis, needs) != CLI_OK) return CLI_FAILED;
     if (w->analysis.data.tree) ntr_calltree_divide(w->analysis.data.tree, w->per);
     if (needs & NTR_NEEDS_EVENTS && begin(w, exporter) != CLI_OK) return CLI_FAILED;
+    w->analysis.joins = (needs & NTR_NEEDS_CALLS) != 0;
     status = cli_analysis_run(&w->analysis, w->export_ ? take_events : NULL, w->export_);
     if (status == CLI_FAILED) return status;
     if (!w->export_ && begin(w, exporter) != CLI_OK) return CLI_FAILED;

@@ -101,6 +101,17 @@ typedef ntr_status ntr_count_callback(void *user, const ntr_event *event, uint64
 NTR_API void ntr_decoder_set_count_callback(ntr_decoder *decoder, ntr_count_callback *callback, void *user);
 NTR_API ntr_status ntr_decoder_flush_counts(ntr_decoder *decoder);
 
+/* Returns whether all `count` addresses, as `context` sees them, are in one function. */
+typedef bool ntr_same_function(void *user, const ntr_context *context, const uint64_t *addresses, size_t count);
+
+/* Join spans, for consumers that need calls, returns and the number of instructions between them, such as call trees.
+ * ntr_decoder_read then leaves out spans that end with a branch or a direct jump inside of a function, as `same` divides
+ * the code into functions; their instructions are added to the next span of the source, which can thus have more
+ * instructions than its halfwords hold. `same` is called once or a few times for each basic block. Streams with
+ * timestamps are not joined. A count callback, if one is set, receives all spans, as in counting decode. Set it before
+ * the first feed. */
+NTR_API void ntr_decoder_set_join(ntr_decoder *decoder, ntr_same_function *same, void *user);
+
 #ifdef __cplusplus
 }
 #endif

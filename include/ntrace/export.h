@@ -65,6 +65,7 @@ enum {
     NTR_NEEDS_FILE = 1u << 3,  /* writes the file output->path itself */
     NTR_NEEDS_IMAGE = 1u << 4, /* describes a single ELF file */
     NTR_NEEDS_COVERAGE = 1u << 5, /* needs the coverage only, neither program nor debug information */
+    NTR_NEEDS_CALLS = 1u << 6, /* of the spans only calls, returns and sums: they may be joined (ntr_decoder_set_join) */
 };
 
 typedef struct ntr_exporter ntr_exporter;

@@ -106,6 +106,7 @@ static ntr_status emit_open_gaps(ntr_decoder *d) {
                                 .flags = s->clock.known ? NTR_EVENT_TIME : 0};
         ntr_gap_flush(d, s);
         ntr_gap_close(d, s, NULL);
+        ntr_join_flush(d, s);
         if (d->queue_count == 0) continue;
         d->closing++;
         return NTR_OK;
@@ -163,7 +164,9 @@ static ntr_status end_request(ntr_decoder *d, ntr_status status) {
 static ntr_status process_request(ntr_decoder *d, output *out) {
     ntr_source_update_view(d, d->request.source);
     if (d->request.source->state != NTR_SOURCE_FOLLOWING) return end_request(d, NTR_OK);
-    ntr_status status = d->counts ? ntr_walk_counts(d) : ntr_walk_events(d, &out->at, out->end);
+    ntr_status status = d->counts ? ntr_walk_counts(d)
+                        : d->join ? ntr_walk_joined(d, &out->at, out->end)
+                                  : ntr_walk_events(d, &out->at, out->end);
     if (status == NTR_OK) return NTR_OK; /* the output is full */
     if (status != NTR_END) return end_request(d, status);
     return end_request(d, d->request.ended ? NTR_OK : ntr_walk_end(d));
@@ -192,6 +195,10 @@ ntr_status ntr_decoder_read(ntr_decoder *d, ntr_event *events, size_t capacity, 
     output out = {events, events + capacity};
     ntr_status status = NTR_OK;
     while (drain(d, &out) && out.at < out.end && status == NTR_OK) status = step(d, &out);
+    if (status == NTR_END && d->join) {
+        ntr_count_flush(d);
+        status = d->failed ? d->failed : status;
+    }
     *count = (size_t)(out.at - events);
     return d->queue_at < d->queue_count ? NTR_OK : status;
 }
@@ -218,6 +225,11 @@ ntr_status ntr_decoder_count(ntr_decoder *d, ntr_counts *counts) {
 void ntr_decoder_set_count_callback(ntr_decoder *d, ntr_count_callback *count_callback, void *user) {
     d->count_callback = count_callback;
     d->count_user = user;
+}
+
+void ntr_decoder_set_join(ntr_decoder *d, ntr_same_function *same, void *user) {
+    d->join = same;
+    d->join_user = user;
 }
 
 ntr_status ntr_decoder_flush_counts(ntr_decoder *d) {

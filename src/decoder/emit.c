@@ -31,6 +31,34 @@ void ntr_span_count(const ntr_decoder *d, unsigned end, uint64_t instructions, u
     }
 }
 
+static void queue(ntr_decoder *d, const ntr_event *event) {
+    assert(d->queue_count < NTR_QUEUE_CAPACITY);
+    d->queue[d->queue_count++] = *event;
+}
+
+/* Instructions that wait to be added to a span come before any other event. */
+static void queue_joined(ntr_decoder *d, ntr_source *s, const ntr_event *event) {
+    ntr_event e = *event;
+    if (e.kind == NTR_EVENT_SPAN) {
+        if (d->count_callback) ntr_count_event(d, event);
+        ntr_join_add(s, &e);
+        ntr_join_settle(s, e.end, e.flags);
+    } else {
+        ntr_join_flush(d, s);
+        s->settled = false;
+    }
+    queue(d, &e);
+}
+
+void ntr_join_flush(ntr_decoder *d, ntr_source *s) {
+    if (!s->joined) return;
+    ntr_event e = ntr_event_make(d, s, NTR_EVENT_SPAN);
+    e.end = NTR_END_CUT;
+    e.address = e.last = e.target = s->pc;
+    ntr_join_add(s, &e);
+    queue(d, &e);
+}
+
 void ntr_event_emit(ntr_decoder *d, const ntr_event *event) {
     if (d->counts) {
         if (event->kind == NTR_EVENT_SPAN) ntr_span_count(d, event->end, event->instructions, event->halfwords);
@@ -40,8 +68,11 @@ void ntr_event_emit(ntr_decoder *d, const ntr_event *event) {
         if (d->count_callback) ntr_count_event(d, event);
         return;
     }
-    assert(d->queue_count < NTR_QUEUE_CAPACITY);
-    d->queue[d->queue_count++] = *event;
+    if (d->join && d->sources[event->src]) {
+        queue_joined(d, d->sources[event->src], event);
+        return;
+    }
+    queue(d, event);
 }
 
 void ntr_event_note(ntr_decoder *d, const ntr_source *s, ntr_status reason) {

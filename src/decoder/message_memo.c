@@ -150,7 +150,8 @@ static void stack_follow(ntr_source *s, ntr_message_memo *memo) {
     stack->count -= stack_effect.pops;
     stack->count += stack_effect.pushes;
     for (unsigned i = 0; i < stack_effect.pushes; i++)
-        stack->entries[stack->top++ & stack->mask] = (ntr_return){pushed[i]->next, pushed[i], s->stamp};
+        stack->entries[stack->top++ & stack->mask] =
+            (ntr_return){.address = pushed[i]->next, .call = pushed[i], .stamp = s->stamp};
 }
 
 /* ---- following */

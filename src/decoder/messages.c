@@ -259,6 +259,7 @@ static ntr_status on_ownership(ntr_decoder *d, ntr_source *s) {
     ntr_walk_end_flush(d, s, 0);
     bool other_task = s->context.scontext != after.scontext || s->context.hcontext != after.hcontext;
     s->stack_doubtful |= other_task && d->params.implicit_return == NTR_RETURN_COUNT;
+    ntr_join_flush(d, s);
     s->context = after;
     ntr_source_forget_view(s);
 

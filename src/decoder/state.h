@@ -90,6 +90,8 @@ typedef struct ntr_source {
     uint64_t icnt;            /* sum of the I-CNT values of ResourceFull (RCODE 0) */
     uint64_t halfwords_ahead; /* walked on history alone; the next I-CNT includes them */
     ntr_open_span run;
+    uint64_t joined; /* decoding with joined spans: instructions to add to the next span */
+    bool settled;    /* the consumer's stack is known to be in the function of `pc`: see walk_joined.c */
     ntr_return_stack stack;
     ntr_repeatable last_branch;
     /* the last message if a message memo handled it (then `last_branch` is stale); else zeros */
@@ -177,6 +179,8 @@ struct ntr_decoder {
     ntr_message_memos message_memos;
     ntr_count_callback *count_callback; /* counting decode: receives what was executed; may be NULL */
     void *count_user;
+    ntr_same_function *join; /* decoding with joined spans; NULL: every span is returned */
+    void *join_user;
     ntr_status failed; /* sticky error: out of memory, or a defect with `strict` */
     char error[NTR_DECODER_ERROR_SIZE]; /* with `strict`: the defect as a sentence */
 };
@@ -218,6 +222,8 @@ void ntr_source_begin(ntr_decoder *d, ntr_source *s);
 ntr_event ntr_event_make(const ntr_decoder *d, const ntr_source *s, ntr_event_kind kind);
 void ntr_event_emit(ntr_decoder *d, const ntr_event *event);
 void ntr_span_count(const ntr_decoder *d, unsigned end, uint64_t instructions, uint64_t halfwords);
+/* Decoding with joined spans: queue a span of the instructions that no span has reported yet, if there are any. */
+void ntr_join_flush(ntr_decoder *d, ntr_source *s);
 void ntr_event_note(ntr_decoder *d, const ntr_source *s, ntr_status reason);
 
 /* ---- count_callback.c */
@@ -265,10 +271,17 @@ uint64_t ntr_messages_known(const ntr_dialect *dialect);
 /* ---- ict.c */
 ntr_status ntr_ict_take(ntr_decoder *d, ntr_source *s);
 
-/* ---- walk.c, count.c: walk all of the request except its last block. Both return NTR_END when the walk end is next,
- * NTR_OK when the event array is full. Errors: why the walk cannot continue. */
+/* ---- walk.c, walk_joined.c, count.c: walk all of the request except its last block. They return NTR_END when the walk
+ * end is next, NTR_OK when the event array is full. Errors: why the walk cannot continue. */
 ntr_status ntr_walk_events(ntr_decoder *d, ntr_event **at, const ntr_event *end);
+ntr_status ntr_walk_joined(ntr_decoder *d, ntr_event **at, const ntr_event *end);
 ntr_status ntr_walk_counts(ntr_decoder *d);
+
+/* Add the joined instructions to a span of the source. */
+void ntr_join_add(ntr_source *s, ntr_event *span);
+
+/* A span with this end and these flags was returned that walk_joined.c did not walk. */
+void ntr_join_settle(ntr_source *s, unsigned end, unsigned flags);
 
 /* ---- walk_end.c */
 

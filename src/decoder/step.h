@@ -21,7 +21,8 @@ static inline ntr_block *ntr_step_block(ntr_decoder *d, const ntr_step *step) {
 /* Push the return address of the call that ends `b`, if returns are implicit. Errors: NTR_E_MEMORY. */
 static inline ntr_status ntr_step_push(ntr_decoder *d, ntr_source *s, ntr_block *b) {
     if (!ntr_implicit_returns(d)) return NTR_OK;
-    return ntr_return_stack_push(&s->stack, d->allocator, (ntr_return){b->next, b, s->stamp});
+    const ntr_return entry = {.address = b->next, .call = b, .stamp = s->stamp};
+    return ntr_return_stack_push(&s->stack, d->allocator, entry);
 }
 
 /* Handles a branch when the history is empty. NTR_OK: it was not taken. Errors: NTR_E_HIST_SHORT. */

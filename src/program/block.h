@@ -14,8 +14,10 @@ enum {
     NTR_BLOCK_NO_IMAGE = 1u << 1,   /* the instruction at `next` is not known */
     NTR_BLOCK_SEQUENTIAL = 1u << 2, /* register jump to `target`, set by the LUI or AUIPC directly before it */
     NTR_BLOCK_NO_TARGET = 1u << 3,  /* CM.JT or CM.JALT without a jump table in any image */
+    NTR_BLOCK_CLASSIFIED = 1u << 4, /* for use by the decoder: NTR_BLOCK_INSIDE is valid */
     NTR_BLOCK_NO_MEMORY = 1u << 5,  /* not a block: see ntr_block_status */
     NTR_BLOCK_LIMIT = 1u << 6,      /* not a block: see ntr_block_status */
+    NTR_BLOCK_INSIDE = 1u << 7,     /* for use by the decoder: see ntr_decoder_set_join */
 };
 
 /* Two cache lines. A walk reads only the first one. */

@@ -25,6 +25,7 @@ typedef struct ntr_return {
     uint64_t address;
     struct ntr_block *call;
     uint32_t stamp;
+    bool settled; /* decoding with joined spans: the caller was settled */
 } ntr_return;
 
 /* `entries` grows until `limit` entries. */
