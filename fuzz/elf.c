@@ -12,11 +12,14 @@ size_t fuzz_stream_at(const uint8_t *data, size_t size) {
 static void ask(const ntr_program *program, uint64_t address) {
     ntr_insn insn;
     ntr_symbol symbol;
+    ntr_code_range range;
     uint8_t bytes[16];
     ntr_program_read(program, NULL, NTR_POSITION_ANY, address, bytes, sizeof bytes);
     ntr_program_insn(program, NULL, NTR_POSITION_ANY, address, &insn);
     if (ntr_program_symbol(program, NULL, address, &symbol) == NTR_OK)
         ntr_program_find(program, symbol.name, &symbol);
+    else if (ntr_program_code_range(program, NULL, address, &range) == NTR_OK)
+        fuzz_must(address - range.address < range.size, "a range contains its address");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -29,6 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         for (uint64_t i = 0; i < 64; i++) ask(program, info.low + i * ((info.high - info.low) / 64));
         ask(program, info.high);
         ask(program, info.low - 1);
+        ntr_program_add_debug_symbols(program, 0, (ntr_bytes){data, size});
+        ask(program, info.low);
     } else {
         fuzz_must(ntr_program_error(program)[0] != 0, "a refused file has an error message");
     }

@@ -42,7 +42,8 @@ static bool has_symbol_table(Elf *elf) {
     while ((scn = elf_nextscn(elf, scn))) {
         if (!gelf_getshdr(scn, &header)) return false;
         const char *name = elf_strptr(elf, names, header.sh_name);
-        if (header.sh_type == SHT_SYMTAB || (name && strcmp(name, ".gopclntab") == 0)) return true;
+        const char *go = name ? strstr(name, ".gopclntab") : NULL;
+        if (header.sh_type == SHT_SYMTAB || (go && strcmp(go, ".gopclntab") == 0)) return true;
     }
     return false;
 }

@@ -16,6 +16,7 @@ typedef struct ntr_elf {
     GElf_Ehdr header;
     unsigned xlen;
     size_t names_section; /* section with the names of the sections; 0: none */
+    bool has_symtab;
     unsigned sections_read; /* set of the rows of the table in elf_sections.c */
     bool copies_names; /* the bytes do not stay valid: names are copied */
 } ntr_elf;
@@ -50,5 +51,8 @@ ntr_status ntr_elf_read_plt(ntr_elf *file, const GElf_Shdr *section);
 
 /* Adds the address ranges of the functions that .eh_frame, in `section`, describes (elf_unwind.c). */
 ntr_status ntr_elf_read_unwind(ntr_elf *file, const GElf_Shdr *section);
+
+/* Adds the functions of .gopclntab, in `section`, if the file has no .symtab (elf_go.c). */
+ntr_status ntr_elf_read_go(ntr_elf *file, const GElf_Shdr *section);
 
 #endif

@@ -40,6 +40,8 @@ static const struct {
     {".plt.got", ntr_elf_read_plt},
     {".iplt", ntr_elf_read_plt},
     {".eh_frame", ntr_elf_read_unwind},
+    {".gopclntab", ntr_elf_read_go},
+    {".data.rel.ro.gopclntab", ntr_elf_read_go}, /* in position-independent programs */
 };
 
 static ntr_status read_section(ntr_elf *file, const GElf_Shdr *section) {

@@ -108,6 +108,7 @@ ntr_status ntr_elf_read_symbols(ntr_elf *file) {
         if (section.sh_type != SHT_SYMTAB && (section.sh_type != SHT_DYNSYM || table)) continue;
         table = scn;
         best = section;
+        file->has_symtab = section.sh_type == SHT_SYMTAB;
     }
     return table ? add_symbols(file, table, &best) : NTR_OK;
 }

@@ -268,6 +268,15 @@ def debug_server(b):
         server.shutdown()
 
 
+def go_table(b):
+    """The table of a Go program names functions of a stripped file."""
+    b.run(TOOLS + "gcc", "-nostdlib", "-static", "-s", os.path.join(HERE, "naming", "go.s"), "-o", "go")
+    b.run(b.ntrace, "run", "-o", "go.ntrace", "--", "./go")
+    rows = map(json.loads, b.run(b.ntrace, "profile", "--format", "jsonl", "go.ntrace").splitlines())
+    found = {row["function"]: row["self"] for row in rows if "function" in row}
+    assert found["main.one"] == 2 and found["main.(*T).two"] == 3 and len(found) == 3, found
+
+
 def decode_names(b):
     """decode has the symbols of the debug files too."""
     in_build_ids(b, "symbols_only", *NO_DWARF)
@@ -276,7 +285,8 @@ def decode_names(b):
 
 
 CASES = [stripped_functions, unsized_symbol, unwind_ranges, linkage_table, build_id_folder, relative_folder, missing_folder,
-         word_about_symbols, in_sysroot, debug_link, mini_debug_info, debug_server, decode_names]
+         word_about_symbols, in_sysroot, debug_link, mini_debug_info, debug_server, go_table,
+         decode_names]
 
 if __name__ == "__main__":
     cases.main(CASES, Bench, ("qemu-riscv64", TOOLS + "gcc"))
