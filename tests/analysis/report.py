@@ -76,6 +76,72 @@ def functions_sort_and_search(b, page):
     assert page.run("document.getElementById('functions-status').textContent").startswith("1 function,")
 
 
+def click_function(page, name, within="#functions-table td.name"):
+    page.run(f"Array.from(document.querySelectorAll('{within} button')).find(b => b.textContent === '{name}').click()")
+
+
+def function_shows_calls(b, page):
+    """A click on a function shows callers and callees; a click on one of these goes there. Counts are those of the source text."""
+    show(b, page)
+    click_function(page, "mix")
+    lists = "Array.from(document.querySelectorAll('tr.details .calls > div'), d => d.innerText)"
+    callers, callees = page.run(lists)
+    assert "main" in callers and f"{MIX} calls, 100.00 %" in callers and "none" in callees, (callers, callees)
+    assert page.run("document.querySelector('tr.open button').getAttribute('aria-expanded')") == "true"
+    click_function(page, "main", "tr.details .calls")
+    assert page.run("document.querySelector('tr.open td.name').textContent") == "main"
+    assert page.run("document.activeElement.textContent") == "main"
+    callees = page.run(lists)[1]
+    assert f"{MIX} calls" in callees and "fib" in callees and "1 call," in callees, callees
+    click_function(page, "fib", "tr.details .calls")
+    callers = page.run(lists)[0]
+    assert f"{FIB - 1:,} calls" in callers and "main" in callers, callers
+    page.run("Array.from(document.querySelectorAll('tr.details button')).find(b => b.textContent === 'Flame graph').click()")
+    assert page.run("document.getElementById('flame-search').value") == "fib"
+    assert page.run("document.querySelectorAll('.frame.match').length") > 0
+    click_function(page, "fib")
+    assert page.run("document.querySelector('tr.details')") is None
+
+
+def stripped_code_has_its_image(b, page):
+    b.run("riscv64-linux-gnu-strip", "-o", "bare-work", "work")
+    b.run(b.ntrace, "run", "-o", "bare.ntrace", "--", "./bare-work")
+    b.run(b.ntrace, "report", "-o", "bare.html", "bare.ntrace")
+    show(b, page, "bare.html")
+    places = page.run("Array.from(document.querySelectorAll('#functions-table td.place'), td => td.textContent)")
+    assert places and all(places) and "bare-work" in places, places
+
+
+def fits_a_phone(b, page):
+    """360 pixels wide: long names of functions, files and the trace do not make the page wider, and labels do not overlap."""
+    long = "a_name_" * 30
+    with open(os.path.join(b.folder, "long.c"), "w", encoding="utf-8") as file:
+        file.write(f"__attribute__((noinline)) int {long}(volatile int n) {{ return n ? n * 2 : 1; }}\n"
+                   f"int main(void) {{ int s = 0; for (int i = 0; i < 3000; i++) s += {long}(i); return s == 0; }}\n")
+    b.run("riscv64-linux-gnu-gcc", "-O1", "-g", "-static", "long.c", "-o", "l")
+    name = "a-long-name-of-a-trace-" * 5 + ".ntrace"
+    b.run(b.ntrace, "run", "-o", name, "--", "./l")
+    b.run(b.ntrace, "report", "-o", "long.html", name)
+    for width in 360, 1280:
+        show(b, page, "long.html", width=width)
+        click_function(page, long)
+        assert page.run("document.documentElement.scrollWidth <= window.innerWidth")
+        wide = page.run("Array.from(document.querySelectorAll('body *')).filter(e => e.getBoundingClientRect().right > innerWidth + 1 && "
+                        "!e.closest('.scroll, .flame-box, .time-box, .skip')).map(e => e.tagName + '#' + e.id)")
+        assert not wide, wide
+        cut = page.run("Array.from(document.querySelectorAll('.function *')).filter(e => e.getBoundingClientRect().right > innerWidth).length")
+        assert cut == 0, cut
+        seen = page.run("document.querySelector('#functions-table tbody td:nth-child(2)').getBoundingClientRect().right <= innerWidth")
+        assert seen  # the number is beside the name
+        for factor in 1, 3, 70:
+            page.run(f"ntraceReport.look(0, ntraceReport.data.timeline.length / {factor})")
+            marks = page.run("(() => { const c = document.getElementById('time-canvas'), g = c.getContext('2d'); return "
+                             "[c.clientWidth, ntraceReport.view.marks.map(m => [m.x + 3, m.x + 3 + g.measureText(m.text).width, m.text])]; })()")
+            labels = [mark for mark in marks[1] if mark[2]]
+            assert len(labels) >= 2 and labels[-1][1] <= marks[0], (width, marks)
+            assert all(one[1] < two[0] for one, two in zip(labels, labels[1:])), (width, marks)
+
+
 def frame_of(page, name):
     return page.run(f"ntraceFlame.frames.findIndex(g => g.dataset.name === '{name}')")
 
@@ -270,7 +336,8 @@ def prints_list(b, _page):
     assert b.run(b.ntrace, "report", "--to", "list").split()[0] == "html"
 
 
-CASES = [loads, functions_equal_profile, functions_sort_and_search, flame_in_report, flame_shows_its_root, flame_svg, source_equals_coverage,
+CASES = [loads, functions_equal_profile, functions_sort_and_search, function_shows_calls,
+         stripped_code_has_its_image, fits_a_phone, flame_in_report, flame_shows_its_root, flame_svg, source_equals_coverage,
          timeline_zooms, gaps_come_first, names_stay_names, traps_equal_summary,
          everyone_can_use_it, prints_list]
 

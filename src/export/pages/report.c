@@ -112,10 +112,12 @@ static void write_function(ntr_export *x, const ntr_profile_row *row) {
     ntr_out_json(&x->out, row->name ? ntr_out_shorten(row->name, copy) : "[unknown]");
     ntr_out_char(&x->out, ',');
     ntr_out_json(&x->out, row->file);
-    ntr_out_format(&x->out, ",%u,%llu,%llu,%llu,%llu,%llu,\"0x%llx\"]", (unsigned)row->line,
+    ntr_out_format(&x->out, ",%u,%llu,%llu,%llu,%llu,%llu,\"0x%llx\",", (unsigned)row->line,
                    (unsigned long long)row->self, (unsigned long long)row->total, (unsigned long long)row->calls,
                    (unsigned long long)row->self_ticks, (unsigned long long)row->total_ticks,
                    (unsigned long long)row->address);
+    ntr_out_json(&x->out, row->image);
+    ntr_out_char(&x->out, ']');
 }
 
 static ntr_status write_functions(ntr_export *x) {
@@ -130,9 +132,11 @@ static ntr_status write_functions(ntr_export *x) {
         if (i) ntr_out_text(&x->out, ",\n");
         write_function(x, &profile.rows[i]);
     }
+    ntr_out_text(&x->out, "],\n\"calls\":[");
+    status = ntr_report_calls(x, profile.rows, shown);
     ntr_out_text(&x->out, "]}");
     ntr_profile_release(&profile);
-    return NTR_OK;
+    return status;
 }
 
 /* ---- the page: {{NAME}} in the skeleton is replaced by a part */

@@ -5,11 +5,13 @@
 #include "export/export.h"
 
 #include <ntrace/interrupts.h>
+#include <ntrace/profile.h>
 #include <ntrace/timeline.h>
 
 /* Limits that keep a report small for any length of the trace: about 5 MB when all are reached. */
 enum {
     NTR_REPORT_FUNCTIONS = 3000,
+    NTR_REPORT_CALLS = 10000,
     NTR_REPORT_GAPS = 500,
     NTR_REPORT_FILES = 1000,
     NTR_REPORT_SOURCE = 1200000, /* bytes of source text */
@@ -27,6 +29,9 @@ struct ntr_report {
     uint64_t gap_count, gap_bytes, overflows, blind;
     uint64_t reasons[128]; /* number of gaps by negated ntr_status */
 };
+
+/* Calls between the functions of these rows: [caller, callee, calls, instructions of the callee and what it calls]. */
+ntr_status ntr_report_calls(ntr_export *x, const ntr_profile_row *rows, size_t count);
 
 ntr_status ntr_report_source(ntr_export *x);   /* files with their coverage; text of the files with most instructions */
 ntr_status ntr_report_timeline(ntr_export *x); /* slices by track */

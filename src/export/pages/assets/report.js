@@ -108,14 +108,15 @@
 
   /* ---- functions */
 
-  var NAME = 0, FILE = 1, LINE = 2, SELF = 3, TOTAL = 4, CALLS = 5, SELF_TICKS = 6, TOTAL_TICKS = 7, STEP = 100;
-  var functions = { sort: SELF, down: true, term: "", shown: STEP };
+  var NAME = 0, FILE = 1, LINE = 2, SELF = 3, TOTAL = 4, CALLS = 5, SELF_TICKS = 6, TOTAL_TICKS = 7, ADDRESS = 8, IMAGE = 9, STEP = 100, MOST_CALLS = 12;
+  var CALLER = 0, CALLEE = 1;
+  var functions = { sort: SELF, down: true, term: "", shown: STEP, open: null };
 
   function functionColumns() {
     var columns = [{ key: NAME, title: "Function", text: 1 }, { key: SELF, title: "Self" }, { key: TOTAL, title: "Total" },
       { key: CALLS, title: "Calls" }];
     if (data.functions.ticks) columns.push({ key: SELF_TICKS, title: "Self time" }, { key: TOTAL_TICKS, title: "Total time" });
-    return columns.concat([{ key: FILE, title: "File", text: 1 }]);
+    return columns.concat([{ key: FILE, title: "File or image", text: 1 }]);
   }
 
   function bar(n, whole) {
@@ -125,33 +126,87 @@
   }
 
   function place(row) {
-    if (!row[FILE]) return cell("", "place");
+    if (!row[FILE]) return cell(row[IMAGE] ? make("bdi", { title: row[IMAGE] }, base(row[IMAGE])) : "", "place");
     var text = base(row[FILE]) + ":" + row[LINE], known = files[row[FILE]] !== undefined;
     var td = cell(known ? make("button", { type: "button", "class": "link", title: row[FILE] }, text) : make("bdi", { title: row[FILE] }, text), "place");
     if (known) td.firstChild.addEventListener("click", function () { openSource(row[FILE], row[LINE], true); });
     return td;
   }
 
-  function functionRow(row) {
-    var whole = data.functions.instructions, cells = [cell(row[NAME], "name"), bar(row[SELF], whole), bar(row[TOTAL], whole), cell(count(row[CALLS]))];
-    cells[0].title = row[NAME] + " at " + row[8];
-    if (data.functions.ticks) cells.push(cell(time(row[SELF_TICKS])), cell(time(row[TOTAL_TICKS])));
-    return make("tr", {}, cells.concat([place(row)]));
+  function link(text, act, title) {
+    var button = make("button", title ? { type: "button", "class": "link", title: title } : { type: "button", "class": "link" }, text);
+    button.addEventListener("click", act);
+    return button;
   }
 
+  function functionRow(row) {
+    var whole = data.functions.instructions, open = functions.open === row;
+    var name = link(row[NAME], function () { openFunction(open ? null : row); }, row[NAME] + " at " + row[ADDRESS] + (row[IMAGE] ? " of " + row[IMAGE] : ""));
+    var cells = [cell(name, "name"), bar(row[SELF], whole), bar(row[TOTAL], whole), cell(count(row[CALLS]))];
+    name.setAttribute("aria-expanded", open);
+    if (data.functions.ticks) cells.push(cell(time(row[SELF_TICKS])), cell(time(row[TOTAL_TICKS])));
+    cells = [make("tr", open ? { "class": "open" } : {}, cells.concat([place(row)]))];
+    return open ? cells.concat([make("tr", { "class": "details" }, make("td", { colspan: functionColumns().length }, details(row)))]) : cells;
+  }
+
+  /* Functions on the other side of the calls from or to this one. The list is sorted by instructions. */
+  function callList(row, own, other, title) {
+    var number = data.functions.rows.indexOf(row), whole = row[TOTAL];
+    var found = data.functions.calls.filter(function (c) { return c[own] === number; });
+    var list = found.slice(0, MOST_CALLS).map(function (c) {
+      var target = data.functions.rows[c[other]];
+      return make("li", {}, [link(target[NAME], function () { openFunction(target); }, target[NAME]), " ",
+        make("small", {}, plural(c[2], "call") + ", " + percent(c[3], whole))]);
+    });
+    if (found.length > MOST_CALLS) list.push(make("li", {}, make("small", {}, "and " + count(found.length - MOST_CALLS) + " more")));
+    return make("div", {}, [make("h3", {}, title), list.length ? make("ul", {}, list) : make("p", { "class": "hint" }, "none")]);
+  }
+
+  function details(row) {
+    var where = row[NAME] + ", " + row[ADDRESS] + (row[IMAGE] ? " of " + base(row[IMAGE]) : ""), more = [];
+    if (row[FILE] && files[row[FILE]] !== undefined)
+      more.push(link("Source", function () { openSource(row[FILE], row[LINE], true); }));
+    more.push(link("Flame graph", function () {
+      id("flame-search").value = row[NAME];
+      searchFlame(row[NAME]);
+      id("flame").scrollIntoView();
+    }));
+    return make("div", { "class": "function" }, [make("p", { "class": "where" }, where), make("p", {}, more),
+      make("div", { "class": "calls" }, [callList(row, CALLEE, CALLER, "Called by"), callList(row, CALLER, CALLEE, "Calls")])]);
+  }
+
+  /* Show callers and callees below the row of a function, which is shown if it is not. */
+  function openFunction(row) {
+    var found = foundFunctions();
+    functions.open = row;
+    if (row && found.indexOf(row) < 0) {
+      id("functions-search").value = functions.term = "";
+      found = foundFunctions();
+    }
+    if (row) functions.shown = Math.max(functions.shown, found.indexOf(row) + 1);
+    showFunctions();
+    var at = id("functions-table").querySelector("tr.open");
+    if (!at) return;
+    at.querySelector("button").focus({ preventScroll: true });
+    at.scrollIntoView({ block: "nearest" });
+    at.nextSibling.scrollIntoView({ block: "nearest" });
+  }
+
+  function key(row) { return functions.sort === FILE ? row[FILE] || row[IMAGE] : row[functions.sort]; }
   function compare(a, b) { return typeof a === "number" ? a - b : (a || "").localeCompare(b || ""); }
 
   function foundFunctions() {
     var term = functions.term.toLowerCase(), sign = functions.down ? -1 : 1;
     return data.functions.rows.filter(function (r) {
-      return !term || r[NAME].toLowerCase().indexOf(term) >= 0 || (r[FILE] || "").toLowerCase().indexOf(term) >= 0;
-    }).sort(function (a, b) { return sign * compare(a[functions.sort], b[functions.sort]) || b[SELF] - a[SELF]; });
+      return !term || r[NAME].toLowerCase().indexOf(term) >= 0 || (r[FILE] || "").toLowerCase().indexOf(term) >= 0 ||
+        (r[IMAGE] || "").toLowerCase().indexOf(term) >= 0;
+    }).sort(function (a, b) { return sign * compare(key(a), key(b)) || b[SELF] - a[SELF]; });
   }
 
   function showFunctions() {
     var found = foundFunctions(), table = id("functions-table"), self = 0, body = table.tBodies[0];
     found.forEach(function (r) { self += r[SELF]; });
-    body.replaceChildren.apply(body, found.slice(0, functions.shown).map(functionRow));
+    body.replaceChildren.apply(body, Array.prototype.concat.apply([], found.slice(0, functions.shown).map(functionRow)));
     id("functions-more").hidden = found.length <= functions.shown;
     id("functions-status").textContent = plural(found.length, "function") + ", " + percent(self, data.functions.instructions) +
       " of the instructions" + (data.functions.count > data.functions.rows.length ? "; the " + count(data.functions.rows.length) + " hottest are here" : "");
@@ -183,10 +238,12 @@
   function setUpFlame() {
     var box = document.querySelector(".flame-box");
     box.scrollTop = box.scrollHeight; /* the root is at the bottom */
-    id("flame-search").addEventListener("input", function () {
-      var part = window.ntraceFlame.search(this.value);
-      id("flame-status").textContent = this.value ? (100 * part).toFixed(2) + " % of the instructions" : "";
-    });
+    id("flame-search").addEventListener("input", function () { searchFlame(this.value); });
+  }
+
+  function searchFlame(text) {
+    var part = window.ntraceFlame.search(text);
+    id("flame-status").textContent = text ? (100 * part).toFixed(2) + " % of the instructions" : "";
   }
 
   /* ---- source */
@@ -309,15 +366,28 @@
 
   function ink(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
 
+  /* A label on the axis: without the unit when all are counts. */
+  function axisLabel(at) { return data.timeline.timed ? time(at) : count(Math.round(at)); }
+
+  /* Positions and labels of the axis: labels do not overlap and end inside of the width. */
+  function axisMarks(g, width) {
+    var widest = g.measureText(axisLabel(view.from + view.span)).width + 14, marks = [];
+    var step = Math.max(niceStep(view.span, Math.min(8, Math.max(1, Math.floor(width / widest)))), 1);
+    for (var at = Math.ceil(view.from / step) * step; at <= view.from + view.span; at += step) {
+      var x = (at - view.from) / view.span * width, text = axisLabel(at);
+      marks.push({ x: x, text: x + 3 + g.measureText(text).width <= width ? text : "" });
+    }
+    return marks;
+  }
+
   function drawAxis(g, width, height) {
-    var step = Math.max(niceStep(view.span, 8), 1), at = Math.ceil(view.from / step) * step;
     g.fillStyle = ink("--soft");
     g.strokeStyle = ink("--line");
-    for (; at <= view.from + view.span; at += step) {
-      var x = (at - view.from) / view.span * width;
-      g.beginPath(); g.moveTo(x + 0.5, AXIS - 6); g.lineTo(x + 0.5, height); g.stroke();
-      g.fillText(time(at), Math.min(x + 3, width - 90), 12);
-    }
+    view.marks = axisMarks(g, width);
+    view.marks.forEach(function (m) {
+      g.beginPath(); g.moveTo(m.x + 0.5, AXIS - 6); g.lineTo(m.x + 0.5, height); g.stroke();
+      g.fillText(m.text, m.x + 3, 12);
+    });
   }
 
   function drawTrack(g, track, width) {
@@ -499,5 +569,5 @@
   setUpSource();
   setUpTimeline();
   showTraps();
-  window.ntraceReport = { data: data, view: view, look: look, sortBy: sortBy, openSource: openSource };
+  window.ntraceReport = { data: data, view: view, look: look, sortBy: sortBy, openSource: openSource, openFunction: openFunction };
 })();
