@@ -7,7 +7,8 @@
  * the speed-up depends on the stream (ntr_parallel_stats).
  *
  * Each thread turns the events of its chunk into output (ntr_chunk_put), which is delivered in the order of the stream.
- * Memory is bounded: the number of chunks is fixed, and a thread with too much output waits for its turn. */
+ * Memory is bounded: the number of chunks is fixed, and a thread with too much output waits for its turn. When the
+ * first chunk needs that thread, its chunk is dropped and decoded again later (NTR_E_STATE, see ntr_chunk_put). */
 #ifndef NTRACE_PARALLEL_H
 #define NTRACE_PARALLEL_H
 

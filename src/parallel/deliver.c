@@ -22,15 +22,9 @@ static void restart_chunk(ntr_parallel *p, ntr_chunk *next, ntr_snapshot *truth)
     next->cancelled = true;
     pthread_cond_broadcast(&p->work);
     while (next->state == NTR_CHUNK_RUNNING) pthread_cond_wait(&p->progress, &p->lock);
+    ntr_chunk_restart(next);
     ntr_snapshot_free(next->start, allocator);
-    ntr_snapshot_free(next->end, allocator);
-    ntr_snapshot_free(next->after_pre_sync, allocator);
-    ntr_chunk_output_drop(&next->output, &p->parts);
-    ntr_chunk_output_drop(&next->pre_sync_output, &p->parts);
     next->cancelled = false;
-    next->ahead = false;
-    next->state = NTR_CHUNK_WAITING;
-    next->end = next->after_pre_sync = NULL;
     next->pre_sync.count = 0;
     next->start = truth;
 }
@@ -144,6 +138,7 @@ static void retire(ntr_parallel *p, ntr_chunk *head) {
     next->head = true;
     ntr_chunk_clear(head);
     p->head++;
+    ntr_schedule_put_back(p);
     pthread_cond_broadcast(&p->work);
 }
 

@@ -14,7 +14,10 @@ enum { CHUNK_READING = 32 << 10, CHUNK_COUNTING = 256 << 10 };
 /* A chunk without a suitable synchronizing message is cut anyway when it is this many times as large as the minimum. */
 enum { CHUNK_MAX_FACTOR = 16 };
 
-enum { THREADS_MAX = 256, OUTPUT_MAX = 256 << 20, OUTPUT_MIN = 1 << 20 };
+/* Bytes of output that a chunk holds before its turn, and that they hold together for each thread. */
+enum { OUTPUT_MAX = 16 << 20, HELD_MAX = 16 << 20 };
+
+enum { THREADS_MAX = 256 };
 
 static unsigned processors(void) {
     cpu_set_t set;
@@ -33,7 +36,8 @@ static ntr_status set_up(ntr_parallel *p, const ntr_parallel_config *config) {
     p->worker_count = threads > THREADS_MAX ? THREADS_MAX : threads;
     p->least = config->chunk ? config->chunk : config->counting ? CHUNK_COUNTING : CHUNK_READING;
     p->ring_size = 2 * (size_t)p->worker_count + 3;
-    p->most_output = larger(OUTPUT_MAX / p->ring_size, OUTPUT_MIN);
+    p->most_output = OUTPUT_MAX;
+    p->most_held = (size_t)p->worker_count * HELD_MAX;
     p->stats.threads = p->worker_count;
     p->ring = ntr_alloc(allocator, p->ring_size, sizeof *p->ring);
     p->workers = ntr_alloc(allocator, p->worker_count, sizeof *p->workers);

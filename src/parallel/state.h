@@ -36,6 +36,8 @@ struct ntr_chunk {
     /* Protected by the lock. */
     uint8_t state;  /* ntr_chunk_state */
     bool cancelled; /* the guess was wrong: stop decoding */
+    bool put_back;  /* the head needs the thread: stop decoding, to be decoded again later (schedule.c) */
+    bool waits_for_room; /* its thread waits: it holds too much output */
     bool head;      /* everything before is delivered */
     bool ahead;     /* was begun before it became the head */
     ntr_snapshot *start, *end;
@@ -59,6 +61,7 @@ typedef struct ntr_worker {
     void *thread_data;
     pthread_t thread;
     bool started;
+    bool discarding; /* the count callback is not called */
 } ntr_worker;
 
 struct ntr_parallel {
@@ -68,10 +71,11 @@ struct ntr_parallel {
     size_t scanned;     /* bytes of the current chunk that the splitter has scanned */
     size_t least;       /* minimum size of a chunk in bytes */
     size_t most_output; /* maximum bytes of output that a chunk holds before it becomes the head */
+    size_t most_held;   /* bytes of output of the chunks behind the head above which none is begun early */
 
     ntr_parts parts;
     ntr_worker *workers;
-    unsigned worker_count;
+    unsigned worker_count, started; /* wanted, and running as threads */
 
     ntr_chunk *ring;
     size_t ring_size;
@@ -109,6 +113,21 @@ static inline ntr_chunk *ntr_chunk_next(const ntr_chunk *chunk) {
 
 /* Reset the chunk for the next round of the ring. Its memory is kept. */
 void ntr_chunk_clear(ntr_chunk *chunk);
+
+/* Drop what was decoded: the chunk waits to be decoded from `start`. No thread decodes it. The lock is held. */
+void ntr_chunk_restart(ntr_chunk *chunk);
+
+/* ---- schedule.c: all with the lock held */
+
+/* Returns the chunk that a thread without a chunk decodes next, or NULL. */
+ntr_chunk *ntr_schedule_next(const ntr_parallel *p);
+
+/* Returns whether the thread of the chunk must wait before it continues: the chunk holds too much output. */
+bool ntr_schedule_must_wait(const ntr_parallel *p, const ntr_chunk *chunk);
+
+/* To be called when a thread begins to wait for room, and when a chunk becomes the head. If the head needs a thread and
+ * all of them wait for room, chooses a chunk to be put back and returns true: the caller wakes the threads. */
+bool ntr_schedule_put_back(ntr_parallel *p);
 
 /* ---- deliver.c: all with the lock held */
 

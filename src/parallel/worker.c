@@ -9,18 +9,28 @@ enum { EVENTS_AT_ONCE = 512 };
 
 /* ---- output */
 
+static void wait_for_room(ntr_parallel *p, ntr_chunk *chunk) {
+    while (ntr_schedule_must_wait(p, chunk)) {
+        chunk->waits_for_room = true;
+        if (ntr_schedule_put_back(p))
+            pthread_cond_broadcast(&p->work);
+        else
+            pthread_cond_wait(&p->work, &p->lock);
+    }
+    chunk->waits_for_room = false;
+}
+
 /* Make full parts available for delivery. Waits while the chunk holds too much output before its turn. */
 static ntr_status publish_output(ntr_chunk *chunk) {
     ntr_parallel *p = chunk->parallel;
     pthread_mutex_lock(&p->lock);
     ntr_chunk_output_move_full(&chunk->output, &chunk->local_output);
     if (chunk->head && !p->delivering) ntr_deliver(p, chunk, false);
-    while (chunk->output.size > p->most_output && !chunk->cancelled && !p->stopping)
-        pthread_cond_wait(&p->work, &p->lock);
-    ntr_status status = chunk->cancelled || p->stopping || p->status != NTR_OK ? NTR_E_STATE : NTR_OK;
+    wait_for_room(p, chunk);
+    bool needed = !chunk->cancelled && !chunk->put_back && !p->stopping && p->status == NTR_OK;
     if (p->status != NTR_OK) pthread_cond_signal(&p->progress);
     pthread_mutex_unlock(&p->lock);
-    return status;
+    return needed ? NTR_OK : NTR_E_STATE;
 }
 
 void *ntr_chunk_room(ntr_chunk *chunk, unsigned what, size_t least, size_t *room) {
@@ -77,12 +87,20 @@ static ntr_status read_events(ntr_worker *w, ntr_chunk *chunk) {
 
 static ntr_status count_callback(void *user, const ntr_event *event, uint64_t times) {
     ntr_worker *w = user;
+    if (w->discarding) return NTR_OK;
     return w->parallel->config.work.count_callback(w->thread_data, event, times);
 }
 
 static ntr_status flush_counts(ntr_worker *w) {
     bool count_callback = w->parallel->config.counting && w->parallel->config.work.count_callback;
     return count_callback ? ntr_decoder_flush_counts(w->decoder) : NTR_OK;
+}
+
+/* The chunk is not needed any more: forget what the counting decode has collected in it. */
+static void discard_counts(ntr_worker *w) {
+    w->discarding = true;
+    flush_counts(w);
+    w->discarding = false;
 }
 
 /* Decode a part of the chunk, between two message boundaries. */
@@ -155,12 +173,13 @@ static ntr_status finish_chunk(ntr_worker *w, ntr_chunk *chunk, ntr_snapshot **e
 
 /* ---- threads */
 
-static ntr_chunk *find_chunk(const ntr_parallel *p) {
-    for (uint64_t i = p->head; i < p->sent; i++) {
-        ntr_chunk *chunk = ntr_chunk_at(p, i);
-        if (chunk->state == NTR_CHUNK_WAITING && chunk->start) return chunk;
-    }
-    return NULL;
+/* Decoding has ended. The lock is held. */
+static void end_chunk(ntr_chunk *chunk, ntr_snapshot *behind, ntr_snapshot *after_pre_sync, ntr_status status) {
+    ntr_chunk_output_move(&chunk->output, &chunk->local_output);
+    chunk->end = behind;
+    chunk->after_pre_sync = after_pre_sync;
+    chunk->status = status;
+    chunk->state = NTR_CHUNK_DONE;
 }
 
 /* The lock is held at entry and return. */
@@ -177,14 +196,12 @@ static void run_chunk(ntr_worker *w, ntr_chunk *chunk) {
     ntr_status status = decode(w, chunk, start);
     ntr_snapshot *behind = NULL, *after_pre_sync = NULL;
     if (status >= 0) status = finish_chunk(w, chunk, &behind, &after_pre_sync);
+    if (status < 0) discard_counts(w);
     snprintf(chunk->error, sizeof chunk->error, "%s", ntr_decoder_error(w->decoder));
 
     pthread_mutex_lock(&p->lock);
-    ntr_chunk_output_move(&chunk->output, &chunk->local_output);
-    chunk->end = behind;
-    chunk->after_pre_sync = after_pre_sync;
-    chunk->status = status;
-    chunk->state = NTR_CHUNK_DONE;
+    end_chunk(chunk, behind, after_pre_sync, status);
+    if (chunk->put_back) ntr_chunk_restart(chunk);
     pthread_cond_signal(&p->progress);
 }
 
@@ -193,7 +210,7 @@ static void *run(void *user) {
     ntr_parallel *p = w->parallel;
     pthread_mutex_lock(&p->lock);
     while (!p->stopping) {
-        ntr_chunk *chunk = find_chunk(p);
+        ntr_chunk *chunk = ntr_schedule_next(p);
         if (chunk)
             run_chunk(w, chunk);
         else
@@ -229,6 +246,7 @@ ntr_status ntr_workers_start(ntr_parallel *p) {
     ntr_status status = NTR_OK;
     unsigned i;
     for (i = 0; i < p->worker_count && status == NTR_OK; i++) status = start(p, &p->workers[i]);
+    p->started = status == NTR_E_LIMIT ? i - 1 : i;
     return status == NTR_E_LIMIT && i > 1 ? NTR_OK : status; /* fewer threads than wanted are enough */
 }
 
