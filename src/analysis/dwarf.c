@@ -136,6 +136,10 @@ size_t ntr_dwarf_frames(ntr_dwarf *d, uint64_t address, ntr_frame *frames, size_
         frames[count].line = line;
         frames[count].column = column;
         if (count == 0 && row) frames[count].discriminator = row->discriminator;
+        if (!row && count == 0 && scope->parent == NTR_SCOPE_NONE) { /* Go: a function begins before its first row */
+            frames[0].file = scope->declared_file;
+            frames[0].line = scope->declared_line;
+        }
         count++;
         file = scope->call_file;
         line = scope->call_line;

@@ -103,6 +103,28 @@ static ntr_status add_ranges(die_walk *w, Dwarf_Die *die, uint32_t scope, uint32
     return NTR_OK;
 }
 
+/* Returns the first row at or after `address`, or NULL. */
+static const ntr_line_row *row_after(const ntr_dwarf_unit *unit, uint64_t address) {
+    size_t low = 0, high = unit->row_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const ntr_line_row *row = &unit->rows[middle];
+        if (address >= row->address && address - row->address >= row->size)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < unit->row_count ? &unit->rows[low] : NULL;
+}
+
+/* Functions that a compiler has made (wrappers of Go) have no line of declaration. It is then that of their first row. */
+static void complete_declaration(ntr_dwarf_unit *u, ntr_scope *scope) {
+    const ntr_line_row *row = scope->declared_line || !scope->size ? NULL : row_after(u, scope->entry);
+    if (!row || !row->file || (row->address > scope->entry && row->address - scope->entry >= scope->size)) return;
+    scope->declared_file = row->file;
+    scope->declared_line = row->line;
+}
+
 static ntr_status add_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uint32_t depth, uint32_t *index) {
     ntr_dwarf_unit *u = w->unit;
     if (ntr_reserve(u->allocator, (void **)&u->scopes, &u->scope_capacity, u->scope_count + 1, sizeof *u->scopes))
@@ -123,7 +145,9 @@ static ntr_status add_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uint32
         u->scopes[*index].call_line = number(die, DW_AT_call_line);
         u->scopes[*index].call_column = number(die, DW_AT_call_column);
     }
-    return add_ranges(w, die, *index, depth);
+    ntr_status status = add_ranges(w, die, *index, depth);
+    complete_declaration(u, &u->scopes[*index]);
+    return status;
 }
 
 static bool is_concrete(Dwarf_Die *die, int tag) {
@@ -268,16 +292,6 @@ uint32_t ntr_unit_scope_at(const ntr_dwarf_unit *unit, uint64_t address) {
 }
 
 const ntr_line_row *ntr_unit_row_at(const ntr_dwarf_unit *unit, uint64_t address) {
-    size_t low = 0, high = unit->row_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const ntr_line_row *row = &unit->rows[middle];
-        if (address < row->address)
-            high = middle;
-        else if (address - row->address >= row->size)
-            low = middle + 1;
-        else
-            return row;
-    }
-    return NULL;
+    const ntr_line_row *row = row_after(unit, address);
+    return row && row->address <= address ? row : NULL;
 }

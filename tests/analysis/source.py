@@ -158,6 +158,39 @@ def rust_names(b):
         assert wanted in names, names
 
 
+GAPS = """volatile int sink;
+__attribute__((noinline)) int early(int n) {
+    sink = n; return n + 1; }
+__attribute__((noinline)) int made(int n) {
+    sink = n; return n + 2; }
+int main(void) { return early(1) + made(2) == 0; }
+"""
+
+
+def gaps_of_line_tables(b):
+    """As the Go compiler has them: a function begins before its first row (early), or has no line of declaration (made)."""
+    with open(b.path("gaps.c"), "w", encoding="utf-8") as file:
+        file.write(GAPS)
+    b.run(TOOLS + "gcc", "-O1", "-g", "-dA", "-S", "gaps.c")
+    with open(b.path("gaps.s"), encoding="utf-8") as file:
+        code = file.read()
+    code, rows = re.subn(r"(?s)(\nearly:\n.*?)\t\.loc [^\n]*\n", r"\1\tnop\n", code, count=1)
+    code, lines = re.subn(r'(?s)(DW_AT_name: "made"\n.*?)\t\.byte\t0x4\t# DW_AT_decl_line', r"\1\t.byte\t0\t# DW_AT_decl_line", code, count=1)
+    assert rows == lines == 1
+    with open(b.path("gaps.s"), "w", encoding="utf-8") as file:
+        file.write(code)
+    b.run(TOOLS + "gcc", "-static", "gaps.s", "-o", "gaps")
+    b.run(b.ntrace, "run", "-o", "gaps.ntrace", "--", "./gaps")
+    listed = b.run(TOOLS + "nm", "gaps")
+    entry, made = (re.search(rf"([0-9a-f]+) T {name}\n", listed).group(1) for name in ("early", "made"))
+    assert b.run(TOOLS + "addr2line", "-e", "gaps", entry).strip().endswith("?"), "no row"
+    rows = {row["address"]: row for row in b.rows("--by", "instruction", trace="gaps.ntrace")}
+    assert rows[f"0x{int(entry, 16):x}"]["line"] == 2, rows[f"0x{int(entry, 16):x}"]
+    functions = {row["function"]: row for row in b.rows(trace="gaps.ntrace") if "function" in row}
+    place = b.run(TOOLS + "addr2line", "-e", "gaps", made).split(":")[-1].split()[0]
+    assert functions["made"].get("line") == int(place) and functions["made"]["file"].endswith("gaps.c"), functions["made"]
+
+
 FORGED = {b"evil_name": b"evil\n\x1b[2J", b"evil_file": b"evil\r\x07\x7fle"}
 
 
@@ -251,7 +284,7 @@ def source_elsewhere(b):
 
 
 CASES = [annotate_counts_all, annotate_function, annotate_text, annotate_csv, annotate_never, annotate_hottest, inlined_frames,
-         cxx_names, rust_names, names_that_speak_to_terminals, without_debug_file,
+         cxx_names, rust_names, names_that_speak_to_terminals, gaps_of_line_tables, without_debug_file,
          debug_link, debug_link_of_another, build_id, source_elsewhere]
 
 
