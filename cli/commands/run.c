@@ -34,6 +34,8 @@ struct run_options {
     const char *sink;
     const char *bundle;
     int compress, follow_fork, quiet;
+    const char *start_at, *stop_at;
+    uint64_t skip;
 };
 
 static const struct cli_option run_table[] = {
@@ -41,6 +43,11 @@ static const struct cli_option run_table[] = {
                "name of the bundle to write (default PROGRAM.ntrace)"),
     CLI_FLAG(0, "follow-fork", struct run_options, follow_fork,
              "trace child processes too, each into a bundle of its own: NAME.PID.ntrace beside NAME.ntrace"),
+    CLI_STRING(0, "start-at", "PLACE", struct run_options, start_at,
+               "begin to trace when PLACE is reached: an address (0x...) or a symbol"),
+    CLI_STRING(0, "stop-at", "PLACE", struct run_options, stop_at,
+               "stop tracing when PLACE is reached after the beginning; the program continues"),
+    CLI_NUMBER(0, "skip", "N", struct run_options, skip, 0, INT64_MAX, 0, "do not trace the first N instructions"),
     CLI_FLAG(0, "compress", struct run_options, compress, "compress the stream with zstd: trace.nex.zst"),
     CLI_FLAG('q', "quiet", struct run_options, quiet, "do not print a summary at the end"),
     {0},
@@ -184,6 +191,9 @@ static int configure(struct run *run, char **operands) {
     run->config.command = (const char *const *)operands;
     run->config.bundle = options->bundle ? options->bundle : run->bundle;
     run->config.compress = options->compress;
+    run->config.start_at = options->start_at;
+    run->config.stop_at = options->stop_at;
+    run->config.skip = options->skip;
     run->config.follow_fork = options->follow_fork;
     run->config.search = getenv("PATH");
     run->config.tool = "ntrace " NTR_VERSION_TEXT;

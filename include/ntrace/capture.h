@@ -69,6 +69,10 @@ typedef struct ntr_capture_config {
                                         * a topology */
     const char *search;                /* where a program without a slash in its name is looked for, in the form of PATH,
                                         * before the folders of programs below the sysroot; may be NULL */
+
+    uint64_t skip;                     /* instructions that retire before tracing begins */
+    const char *start_at;              /* then tracing begins when this address or symbol is reached; NULL: at once */
+    const char *stop_at;               /* and ends when this one is reached; NULL: with the program */
 } ntr_capture_config;
 
 /* ntr_capture_config_init: no options. */

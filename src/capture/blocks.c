@@ -18,6 +18,22 @@ void ntr_capture_block_part(struct ntr_capture_harts *harts, uint32_t number, un
     ntr_capture_note(harts, ntr_code_block_scan(bytes.data, bytes.size, address, isa, instructions, part));
 }
 
+bool ntr_capture_block_tail(struct ntr_capture_harts *harts, uint32_t number, unsigned skip, unsigned instructions,
+                            ntr_code_block *part) {
+    ntr_bytes bytes = code_of(harts, number);
+    unsigned isa = harts->channel->head.xlen == 32 ? NTR_ISA_RV32 : 0;
+    uint32_t at = 0;
+
+    if (instructions && instructions <= skip) return false;
+    for (unsigned i = 0; i < skip; i++) at += ntr_capture_length_at(bytes.data + at);
+    if (at >= bytes.size) return false;
+    ntr_status status = ntr_code_block_scan(bytes.data + at, bytes.size - at,
+                                            ntr_capture_shared(harts, number)->address + at, isa,
+                                            instructions ? instructions - skip : 0, part);
+    ntr_capture_note(harts, status);
+    return status == NTR_OK;
+}
+
 static void fill(struct ntr_capture_harts *harts, uint32_t number, struct ntr_capture_block *block) {
     static const uint8_t ecall[4] = {0x73, 0, 0, 0};
     ntr_bytes bytes = code_of(harts, number);

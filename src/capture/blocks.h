@@ -12,4 +12,14 @@ struct ntr_capture_block *ntr_capture_block_at(struct ntr_capture_harts *harts, 
 void ntr_capture_block_part(struct ntr_capture_harts *harts, uint32_t number, unsigned instructions,
                             ntr_code_block *part);
 
+/* The block without its first `skip` instructions; it ends after `instructions` instructions of the whole block (0: at
+ * its end). Returns false when nothing is left. */
+bool ntr_capture_block_tail(struct ntr_capture_harts *harts, uint32_t number, unsigned skip, unsigned instructions,
+                            ntr_code_block *part);
+
+/* Bytes of the instruction that begins with this byte. */
+static inline unsigned ntr_capture_length_at(const uint8_t *bytes) {
+    return *bytes % 4 == 3 ? 4 : 2;
+}
+
 #endif

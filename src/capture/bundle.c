@@ -55,6 +55,10 @@ static void add_losses(struct recorded *content) {
 
     ntr_capture_past_add(&all, harts);
     add_loss(content, content->report->missing, content->report->missing);
+    add_loss(content, harts->window.state == NTR_CAPTURE_WINDOW_WAITS,
+             "the place at which tracing begins was not reached; nothing was traced");
+    add_loss(content, harts->window.state == NTR_CAPTURE_WINDOW_OPEN && harts->window.stop.given,
+             "the place at which tracing ends was not reached");
     add_loss(content, all.forks > content->report->adopted,
              content->report->adopted ? "some child processes were not traced"
                                       : "the program forked; its child processes were not traced");

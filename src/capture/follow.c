@@ -198,6 +198,7 @@ static struct ntr_capture_session *new_child(struct ntr_capture_session *parent)
     struct ntr_capture_session *child = ntr_alloc(allocator, 1, sizeof *child);
     if (!child) return NULL;
     child->config = first->config;
+    child->config.skip = 0;
     child->first = first;
     child->elf = parent->elf;
     child->stream.fd = -1;

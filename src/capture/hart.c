@@ -56,7 +56,7 @@ static void extend_run(struct ntr_capture_harts *harts, struct ntr_capture_hart 
     bool taken = is_taken(code, next), silent = is_silent(harts, hart, code, next);
     run->iretire += code->halfwords;
     hart->time += code->instructions;
-    ntr_capture_chain_learn(harts, hart->last, block, silent ? number : 0, taken);
+    if (!hart->tail) ntr_capture_chain_learn(harts, hart->last, block, silent ? number : 0, taken);
     if (!silent) {
         ntr_capture_run_push(harts, hart, code, taken ? NTR_ITYPE_TAKEN : code->itype);
         return;
@@ -67,17 +67,33 @@ static void extend_run(struct ntr_capture_harts *harts, struct ntr_capture_hart 
     }
 }
 
+/* Of the last block, only the instructions from hart->tail on are traced, up to the first `instructions` (0: all). */
+static void enter_tail(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, unsigned instructions) {
+    ntr_code_block part;
+
+    if (ntr_capture_block_tail(harts, hart->last, hart->tail, instructions, &part)) enter(harts, hart, &part);
+    hart->tail = 0;
+}
+
 void ntr_capture_hart_complete(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t number) {
-    struct ntr_capture_block *block = ntr_capture_block_at(harts, hart->last);
+    struct ntr_capture_block *block = ntr_capture_block_at(harts, hart->last), part;
 
     if (!block) return;
+    if (hart->tail) {
+        part = *block;
+        block = ntr_capture_block_tail(harts, hart->last, hart->tail, 0, &part.code) ? &part : NULL;
+        if (!block) hart->tail = 0;
+        if (!block) return;
+    }
     bool goes_on = number && (ntr_capture_is_register_jump(&block->code) ||
                               leads_to(&block->code, ntr_capture_shared(harts, number)->address));
     if (harts->in_runs && goes_on && !block->is_ecall && block->code.halfwords) {
         extend_run(harts, hart, block, number);
+        hart->tail = 0;
         return;
     }
     enter(harts, hart, &block->code);
+    hart->tail = 0;
     /* The kernel is not part of a U-mode trace: tracing stops at ECALL and starts again with the next block. */
     if (block->is_ecall) ntr_capture_run_stop(harts, hart, NTR_ADDRESS_UNKNOWN);
 }
@@ -90,7 +106,10 @@ uint64_t ntr_capture_hart_complete_part(struct ntr_capture_harts *harts, struct 
     if (!ntr_capture_block_at(harts, hart->last)) return NTR_ADDRESS_UNKNOWN;
     if (!retired) return address;
     ntr_capture_block_part(harts, hart->last, retired, &part);
-    enter(harts, hart, &part);
+    if (hart->tail)
+        enter_tail(harts, hart, retired);
+    else
+        enter(harts, hart, &part);
     return address + 2u * part.halfwords;
 }
 
@@ -114,7 +133,10 @@ static void complete_before_handler(struct ntr_capture_harts *harts, struct ntr_
     }
     uint64_t epc =
         retired == CHANNEL_ALL ? successor(&block->code) : ntr_capture_hart_complete_part(harts, hart, retired);
-    if (retired == CHANNEL_ALL) enter(harts, hart, &block->code);
+    if (retired == CHANNEL_ALL && hart->tail)
+        enter_tail(harts, hart, 0);
+    else if (retired == CHANNEL_ALL)
+        enter(harts, hart, &block->code);
     /* A trap of the last block stopped one of its instructions. A handler may serve faults and signals from outside. */
     unsigned itype = retired != CHANNEL_ALL ? NTR_ITYPE_EXCEPTION : NTR_ITYPE_INTERRUPT;
     ntr_capture_run_flush(harts, hart); /* needed when no instruction of the last block retired */
@@ -128,4 +150,14 @@ void ntr_capture_hart_begin(struct ntr_capture_harts *harts, struct ntr_capture_
         ntr_capture_hart_complete(harts, hart, number);
     hart->entry = 0;
     hart->last = number;
+}
+
+void ntr_capture_hart_repeat(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t number,
+                                 uint64_t count) {
+    ntr_capture_hart_begin(harts, hart, number);
+    for (count--; count && harts->failure == NTR_OK;) {
+        uint64_t n = ntr_capture_chain_repeat(harts, hart, number, count);
+        if (!n) ntr_capture_hart_complete(harts, hart, number);
+        count -= n ? n : 1;
+    }
 }

@@ -15,4 +15,8 @@ void ntr_capture_hart_complete(struct ntr_capture_harts *harts, struct ntr_captu
 uint64_t ntr_capture_hart_complete_part(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
                                         unsigned retired);
 
+/* The block is executed `count` times; all but the last time it branches to itself. */
+void ntr_capture_hart_repeat(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t number,
+                             uint64_t count);
+
 #endif

@@ -4,6 +4,7 @@
 #include "capture/blocks.h"
 #include "capture/hart.h"
 #include "capture/run.h"
+#include "capture/window.h"
 
 enum { LOOP_WORDS = 4 };
 
@@ -68,23 +69,12 @@ static bool start_hart(struct ntr_capture_harts *harts, uint32_t index) {
 /* ---- words of a lane ----------------------------------------------------------------------------------------------
  */
 
-/* The block is executed `count` times; all but the last time it branches to itself. */
-static void take_executions(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t number,
-                            uint64_t count) {
-    ntr_capture_hart_begin(harts, hart, number);
-    for (count--; count && harts->failure == NTR_OK;) {
-        uint64_t n = ntr_capture_chain_repeat(harts, hart, number, count);
-        if (!n) ntr_capture_hart_complete(harts, hart, number);
-        count -= n ? n : 1;
-    }
-}
-
 /* The loop has ended after `count` executions. Those that a poll has encoded are done. */
 static void take_loop(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t number, uint64_t count) {
     uint64_t encoded = hart == harts->harts && number == harts->poll.number ? harts->poll.encoded : 0;
 
     harts->poll = (struct ntr_capture_poll){0};
-    if (count > encoded) take_executions(harts, hart, number, count - encoded);
+    if (count > encoded) ntr_capture_hart_repeat(harts, hart, number, count - encoded);
 }
 
 static void take_record_word(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t word) {
@@ -108,10 +98,10 @@ static void take_record_word(struct ntr_capture_harts *harts, struct ntr_capture
     hart->fill = 0;
 }
 
-static void take_words(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const uint32_t *words,
+static void take_traced(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const uint32_t *words,
                        const uint32_t *end) {
     while (words < end && !hart->ended) {
-        if (!hart->fill && !hart->entry) words = ntr_capture_chain_follow(harts, hart, words, end);
+        if (!hart->fill && !hart->entry && !hart->tail) words = ntr_capture_chain_follow(harts, hart, words, end);
         if (words == end) break;
         if (hart->fill || *words & CHANNEL_RECORD)
             take_record_word(harts, hart, *words);
@@ -119,6 +109,18 @@ static void take_words(struct ntr_capture_harts *harts, struct ntr_capture_hart 
             ntr_capture_hart_begin(harts, hart, *words);
         words++;
     }
+}
+
+static void take_words(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const uint32_t *words,
+                       const uint32_t *end) {
+    while (!ntr_capture_window_is_whole(harts) && words < end && !hart->ended) {
+        words = ntr_capture_window_pass(harts, hart, words, end);
+        const uint32_t *limit = words < end ? ntr_capture_window_limit(harts, hart, words, end) : end;
+        take_traced(harts, hart, words, limit);
+        if (limit < end) ntr_capture_window_close(harts, hart, limit);
+        words = limit;
+    }
+    take_traced(harts, hart, words, end);
 }
 
 static bool drain(struct ntr_capture_harts *harts, uint32_t index, bool all) {
@@ -153,7 +155,8 @@ bool ntr_capture_harts_source(const struct ntr_capture_harts *harts, uint32_t in
  */
 
 static bool counts_loops(const struct ntr_capture_harts *harts) {
-    return !atomic_load(&harts->channel->head.shared) && harts->harts[0].lane.at && !harts->harts[0].ended;
+    return !atomic_load(&harts->channel->head.shared) && harts->harts[0].lane.at && !harts->harts[0].ended &&
+           harts->window.state == NTR_CAPTURE_WINDOW_OPEN;
 }
 
 void ntr_capture_harts_poll(struct ntr_capture_harts *harts) {
@@ -166,10 +169,10 @@ void ntr_capture_harts_poll(struct ntr_capture_harts *harts) {
         *poll =
             (struct ntr_capture_poll){.at = hart->lane.at, .number = ntr_capture_source_running_loop(harts->channel)};
     } else if (poll->count) {
-        take_executions(harts, hart, poll->number, poll->count);
+        ntr_capture_hart_repeat(harts, hart, poll->number, poll->count);
         poll->encoded += poll->count;
     }
-    if (poll->number)
+    if (poll->number && !ntr_capture_window_stops_in(harts, poll->number))
         poll->count = channel_pending(harts->channel, ntr_capture_shared(harts, poll->number)) - poll->encoded;
 }
 

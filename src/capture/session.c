@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -73,10 +74,54 @@ ntr_status ntr_capture_session_create(struct ntr_capture_session *session) {
     return status == NTR_OK ? open_stream(session) : ntr_capture_record_fail(record, status);
 }
 
+/* ---- which part of the execution is traced ------------------------------------------------------------------------
+ */
+
+static bool find_symbol(void *user, const char *name, uint64_t *address) {
+    struct ntr_capture_session *session = user;
+    const struct channel *channel = session->source.channel;
+    ntr_symbol symbol;
+
+    ntr_capture_record_files(&session->record, channel->maps, (size_t)atomic_load(&channel->head.maps));
+    *session->reason.text = 0; /* a file that cannot be copied is reported at the end */
+    if (ntr_program_find(session->record.program, name, &symbol) != NTR_OK) return false;
+    *address = symbol.address;
+    return true;
+}
+
+static struct ntr_capture_place place_of(const char *text) {
+    struct ntr_capture_place place = {.given = text, .name = text};
+    char *end;
+
+    if (!text || *text < '0' || *text > '9') return place;
+    place.address = strtoull(text, &end, 0);
+    place.address_known = *end == 0;
+    return place;
+}
+
+/* `before`: the window of the program that was replaced, or NULL. */
+static void set_window(struct ntr_capture_session *session, const struct ntr_capture_window *before) {
+    const ntr_capture_config *config = &session->config;
+    struct ntr_capture_window *window = &session->harts.window;
+    bool waits = config->start_at || config->skip;
+
+    *window = (struct ntr_capture_window){
+        .state = before ? before->state : waits ? NTR_CAPTURE_WINDOW_WAITS : NTR_CAPTURE_WINDOW_OPEN,
+        .skip = before ? before->skip : config->skip,
+        .start = place_of(config->start_at),
+        .stop = place_of(config->stop_at),
+        .find = find_symbol,
+        .user = session,
+    };
+}
+
 ntr_status ntr_capture_session_attach(struct ntr_capture_session *session) {
     const struct ntr_capture_target target = {session->source.channel, &session->encoder, &session->stream,
                                               session->system};
+    const struct ntr_capture_window window = session->harts.window;
+    bool again = session->past.programs != 0;
     ntr_status status = ntr_capture_harts_init(&session->harts, &target, session->config.allocator);
+    set_window(session, again ? &window : NULL);
     return status == NTR_OK ? status : ntr_capture_fail_memory(&session->reason);
 }
 

@@ -55,6 +55,8 @@ struct ntr_capture_hart {
     uint8_t fill;                            /* words in `record` */
     uint32_t record[4];
     uint32_t entry; /* CHANNEL_ENTRY record that applies to the next block, or 0 */
+    uint16_t tail;   /* so many instructions of `last` are not traced: the window opened behind them */
+    uint32_t passed; /* the last block before the window opened */
     bool ended;     /* by CHANNEL_LOST: later words of the lane are ignored */
 };
 
@@ -64,6 +66,22 @@ struct ntr_capture_poll {
     uint32_t number;    /* block of the loop; 0: none runs */
     uint64_t count;     /* executions seen by the last poll, less `encoded` */
     uint64_t encoded;   /* executions encoded before the guest reported them */
+};
+
+/* An instruction at which the window opens or closes. */
+struct ntr_capture_place {
+    bool given, address_known;
+    const char *name; /* symbol; NULL: `address` was given */
+    uint64_t address, maps_seen;
+};
+
+/* The part of the execution that is traced (window.h). */
+struct ntr_capture_window {
+    enum { NTR_CAPTURE_WINDOW_OPEN, NTR_CAPTURE_WINDOW_WAITS, NTR_CAPTURE_WINDOW_CLOSED } state;
+    uint64_t skip; /* instructions */
+    struct ntr_capture_place start, stop;
+    bool (*find)(void *user, const char *name, uint64_t *address); /* of a symbol */
+    void *user;
 };
 
 struct ntr_capture_harts {
@@ -78,6 +96,7 @@ struct ntr_capture_harts {
     uint32_t block_capacity;
     struct ntr_capture_hart *harts; /* by lane; CHANNEL_LANES of them */
     struct ntr_capture_poll poll;
+    struct ntr_capture_window window;
     uint32_t traced;    /* lanes that are traced: as many as SRC distinguishes */
     bool in_runs;       /* the encoders take runs of blocks */
     bool rewritten;     /* code changed at an unknown place of the stream */

@@ -97,6 +97,42 @@ def own_code(name, pcs, *functions):
     return [pc for pc in pcs if any(low <= pc < high for low, high in ranges)]
 
 
+def windows(pcs):
+    """Places to begin and to end at: (options, first instruction, the one behind the last)."""
+    for part in 0.01, 0.3, 0.62, 0.99:
+        at = int(len(pcs) * part)
+        yield ["--skip", str(at)], at, len(pcs)
+        start = pcs.index(pcs[at])
+        for stop in pcs[start + 1], pcs[(start + len(pcs)) // 2]:
+            end = pcs.index(stop, start + 1)
+            yield ["--start-at", hex(pcs[at]), "--stop-at", hex(stop)], start, end
+    at = len(pcs) // 3
+    start = pcs.index(pcs[2 * at], at)
+    yield ["--skip", str(at), "--start-at", hex(pcs[2 * at])], start, len(pcs)
+
+
+@case("--skip, --start-at and --stop-at: the part that they name, to the instruction")
+def parts():
+    seed = "--qemu-option=-seed", "--qemu-option=1"
+    for name in "signals", "algorithms", "selfmade":
+        subprocess.run(command(name, *seed), check=True, timeout=60, capture_output=True)
+        whole = decoded()
+        for options, start, end in windows(whole):
+            subprocess.run(command(name, *seed, *options), check=True, timeout=60, capture_output=True)
+            found = decoded()
+            equal(len(found), end - start, f"{name} {options}: instructions")
+            same(found, whole[start:end], f"{name} {options}")
+    done = subprocess.run(command("family", "--start-at", "work", "--stop-at", "printf", operands=["a", "b"]),
+                          capture_output=True, text=True, timeout=60)
+    listed = Run("decode", path_of("live.ntrace"), "--output", "insn").lines()
+    matches("<work>", next(line for line in listed if not line.startswith("#")), "the first instruction of a symbol")
+    check("not reached" not in done.stderr, done.stderr)
+    done = subprocess.run(command("family", "--start-at", "nowhere", operands=["a", "b"]), capture_output=True, text=True,
+                          timeout=60)
+    matches("was not reached; nothing was traced", done.stderr, "what is said")
+    equal(decoded(status=1), [], "what was traced")
+
+
 @case("signals of a timer, one instruction in each block")
 def timer_by_instructions():
     for before in "nothing", "fault":
