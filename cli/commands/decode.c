@@ -65,7 +65,7 @@ struct decode {
     uint64_t reserved; /* number of messages with a reserved TCODE */
     bool any;          /* the decoder returned at least one event */
     bool part;         /* --from or --to is given */
-    bool no_spans;     /* spans are not printed */
+    bool no_spans;     /* nothing is printed */
 };
 
 /* ---- opening */
@@ -135,28 +135,40 @@ static void show_sorted(struct decode *d, struct cli_decode_output *output, bool
     while (d->sorter && ntr_event_sorter_take(d->sorter, all, &event)) cli_decode_output_event(output, &event);
 }
 
-static void show_event(struct decode *d, struct cli_decode_output *output, const ntr_event *event) {
-    if (d->sorter) {
-        ntr_event_sorter_put(d->sorter, event);
+static void show_events(struct decode *d, struct cli_decode_output *output, const ntr_event *events, size_t count) {
+    if (!d->sorter) {
+        cli_decode_output_events(output, events, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        ntr_event_sorter_put(d->sorter, &events[i]);
         show_sorted(d, output, false);
-    } else {
-        cli_decode_output_event(output, event);
     }
 }
 
-/* Prints one event if it is within the selection. Returns false if all further events are behind it. */
-static inline bool take_event(struct decode *d, struct cli_decode_output *output, const ntr_event *event) {
-    if (d->no_spans && event->kind == NTR_EVENT_SPAN) return true;
-    const uint64_t *time = event->flags & NTR_EVENT_TIME ? &event->time : NULL;
-    enum cli_place place = d->part ? cli_window_place(&d->window, event->message, event->offset, time) : CLI_INSIDE;
+static void inspect(struct decode *d, const ntr_event *event) {
+    if (event->kind == NTR_EVENT_GAP) report_gap(d, event);
+    if (event->kind == NTR_EVENT_VENDOR) d->reserved += ntr_tcode_is_reserved(d->trace.params.dialect, event->code);
+}
 
-    if (place == CLI_INSIDE) {
-        if (event->kind == NTR_EVENT_GAP) report_gap(d, event);
-        if (event->kind == NTR_EVENT_VENDOR) d->reserved += ntr_tcode_is_reserved(d->trace.params.dialect, event->code);
-        show_event(d, output, event);
+static void take_all(struct decode *d, struct cli_decode_output *output, const ntr_event *events, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (events[i].kind != NTR_EVENT_SPAN) inspect(d, &events[i]);
+    if (!d->no_spans) show_events(d, output, events, count);
+}
+
+/* Prints the events that are within the selection. Returns false if all further events are behind it. */
+static bool take_part(struct decode *d, struct cli_decode_output *output, const ntr_event *events, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const ntr_event *e = &events[i];
+        const uint64_t *time = e->flags & NTR_EVENT_TIME ? &e->time : NULL;
+        enum cli_place place = cli_window_place(&d->window, e->message, e->offset, time);
+
+        if (place == CLI_INSIDE) take_all(d, output, e, 1);
+        /* Events of several sources are not in order of time: events within the selection may follow. */
+        if (place == CLI_BEHIND && !d->sorter) return false;
     }
-    /* Events of several sources are not in order of time: events within the selection may follow. */
-    return place != CLI_BEHIND || d->sorter;
+    return true;
 }
 
 static int report_error(const struct decode *d, ntr_status status, const char *error) {
@@ -174,7 +186,10 @@ static int decode_serial(struct decode *d, struct cli_decode_output *output) {
         size_t count = 0;
         status = ntr_decoder_read(d->decoder, events, DECODE_EVENTS, &count);
         if (count) d->any = true;
-        for (size_t i = 0; i < count && wanted; i++) wanted = take_event(d, output, &events[i]);
+        if (d->part)
+            wanted = take_part(d, output, events, count);
+        else
+            take_all(d, output, events, count);
         if (status < 0) return report_error(d, status, ntr_decoder_error(d->decoder));
         if (status == NTR_NEED_MORE && !feed(d)) return CLI_FAILED;
     }
@@ -192,7 +207,7 @@ static void deliver_event(void *user, const ntr_event *event) {
     struct decode_delivery *s = user;
 
     s->decode->any = true;
-    take_event(s->decode, s->output, event);
+    take_all(s->decode, s->output, event, 1); /* a part of the trace is decoded by one thread */
 }
 
 static int finish_parallel(struct decode *d, const struct cli_threads *threads, ntr_status status) {
@@ -222,7 +237,7 @@ static int decode_parallel(struct decode *d, const struct cli_decode_settings *s
 
 /* ---- */
 
-static int show_events(struct decode *d) {
+static int show_execution(struct decode *d) {
     struct cli_decode_settings settings = {
         .show = (enum cli_show)d->options->output,
         .format = (enum cli_format)d->options->result.format,
@@ -314,7 +329,7 @@ static int decode_trace(struct decode *d) {
     if (shows_names(o) && cli_debug_files_load(d->trace.program, o->debug_path) != CLI_OK) return CLI_FAILED;
     if (open_decoder(d) != CLI_OK) return CLI_FAILED;
     if (cli_output_open(&d->out, d->options->result.path) != CLI_OK) return CLI_FAILED;
-    int status = d->options->output == CLI_SHOW_COUNT ? show_counts(d) : show_events(d);
+    int status = d->options->output == CLI_SHOW_COUNT ? show_counts(d) : show_execution(d);
     cli_trace_reserved(&d->trace, d->reserved);
     d->defects.hint = cli_trace_hint(&d->trace);
     int defects = cli_defect_summary(&d->defects);

@@ -53,6 +53,11 @@ static inline void cli_output_commit(struct cli_output *out, size_t size) {
     out->used += size;
 }
 
+/* Appends the bytes from the reserved space up to `end`. */
+static inline void cli_output_end(struct cli_output *out, const char *end) {
+    out->used = (size_t)(end - out->buffer);
+}
+
 void cli_output_write(struct cli_output *out, const void *data, size_t size);
 void cli_output_text(struct cli_output *out, const char *text);
 void cli_output_print(struct cli_output *out, const char *format, ...) __attribute__((format(printf, 2, 3)));

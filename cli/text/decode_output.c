@@ -10,11 +10,13 @@
 #include <string.h>
 
 typedef void (*event_function)(struct cli_decode_output *o, const ntr_event *event);
+typedef void (*spans_function)(struct cli_decode_output *o, const ntr_event *spans, size_t count);
 
 struct cli_decode_output {
     struct cli_decode_settings settings;
     struct cli_output *out;
     event_function event;
+    spans_function spans;
     struct cli_expand *expand;   /* pc, insn */
     struct cli_insn_lines lines; /* insn */
     struct cli_event_text text;
@@ -33,11 +35,14 @@ static void event_without_flow(struct cli_decode_output *o, const ntr_event *e) 
     cli_output_commit(o->out, cli_pc_line(NULL, &insn, line));
 }
 
+static void expand_spans(struct cli_decode_output *o, const ntr_event *spans, size_t count) {
+    for (size_t i = 0; i < count; i++) o->flowing[spans[i].src % NTR_SOURCES_MAX] = true;
+    o->missing += cli_expand_spans(o->expand, spans, count, o->out);
+}
+
 static void expand_event(struct cli_decode_output *o, const ntr_event *e) {
-    if (e->kind == NTR_EVENT_SPAN || e->kind == NTR_EVENT_SYNC) o->flowing[e->src % NTR_SOURCES_MAX] = true;
-    if (e->kind == NTR_EVENT_SPAN) {
-        if (!cli_expand_span(o->expand, e, o->out)) o->missing++;
-    } else if (o->settings.show == CLI_SHOW_PC) {
+    if (e->kind == NTR_EVENT_SYNC) o->flowing[e->src % NTR_SOURCES_MAX] = true;
+    if (o->settings.show == CLI_SHOW_PC) {
         event_without_flow(o, e);
     } else if (o->settings.format == CLI_FORMAT_TEXT && e->kind != NTR_EVENT_NO_CODE) {
         cli_text_remark(&o->text, e);
@@ -72,12 +77,21 @@ static void csv_event(struct cli_decode_output *o, const ntr_event *e) {
     if (is_shown(o->settings.show, e)) put_event(o, ntr_event_csv, e);
 }
 
+static void text_spans(struct cli_decode_output *o, const ntr_event *spans, size_t count) {
+    cli_text_spans(&o->text, spans, count);
+}
+
+static void text_branches(struct cli_decode_output *o, const ntr_event *spans, size_t count) {
+    cli_text_branches(&o->text, spans, count);
+}
+
+/* The table below gives spans to text_spans and text_branches. */
 static void span_event(struct cli_decode_output *o, const ntr_event *e) {
-    (is_span(e) ? cli_text_span : cli_text_remark)(&o->text, e);
+    (e->kind == NTR_EVENT_NO_CODE ? cli_text_no_code : cli_text_remark)(&o->text, e);
 }
 
 static void branch_event(struct cli_decode_output *o, const ntr_event *e) {
-    (is_span(e) ? cli_text_branch : cli_text_remark)(&o->text, e);
+    (e->kind == NTR_EVENT_NO_CODE ? cli_text_no_code_branch : cli_text_remark)(&o->text, e);
 }
 
 static void call_event(struct cli_decode_output *o, const ntr_event *e) {
@@ -102,21 +116,24 @@ static void no_event(struct cli_decode_output *o, const ntr_event *e) {
 
 static const struct {
     event_function event[3]; /* indexed by enum cli_format */
+    spans_function spans[3]; /* NULL: `event` also prints spans */
     cli_render render[3];
     const char *csv_heading; /* NULL: column names of events */
 } shows[] = {
     [CLI_SHOW_PC] = {{expand_event, expand_event, expand_event},
+                     {expand_spans, expand_spans, expand_spans},
                      {cli_pc_line, cli_pc_json, cli_pc_csv},
                      "src,address\n"},
     [CLI_SHOW_INSN] = {{expand_event, expand_event, expand_event},
+                       {expand_spans, expand_spans, expand_spans},
                        {cli_insn_text, cli_insn_json, cli_insn_csv},
                        cli_insn_csv_heading},
-    [CLI_SHOW_BRANCH] = {{branch_event, json_event, csv_event}, {0}, NULL},
-    [CLI_SHOW_SPAN] = {{span_event, json_event, csv_event}, {0}, NULL},
-    [CLI_SHOW_CALL] = {{call_event, json_event, csv_event}, {0}, NULL},
-    [CLI_SHOW_ITC] = {{itc_event, itc_event, itc_event}, {0}, ""},
-    [CLI_SHOW_EVENT] = {{json_event, json_event, csv_event}, {0}, NULL},
-    [CLI_SHOW_NONE] = {{no_event, no_event, no_event}, {0}, ""},
+    [CLI_SHOW_BRANCH] = {{branch_event, json_event, csv_event}, {text_branches}, {0}, NULL},
+    [CLI_SHOW_SPAN] = {{span_event, json_event, csv_event}, {text_spans}, {0}, NULL},
+    [CLI_SHOW_CALL] = {{call_event, json_event, csv_event}, {0}, {0}, NULL},
+    [CLI_SHOW_ITC] = {{itc_event, itc_event, itc_event}, {0}, {0}, ""},
+    [CLI_SHOW_EVENT] = {{json_event, json_event, csv_event}, {0}, {0}, NULL},
+    [CLI_SHOW_NONE] = {{no_event, no_event, no_event}, {0}, {0}, ""},
 };
 
 static void write_heading(struct cli_decode_output *o) {
@@ -143,10 +160,8 @@ static bool open_parts(struct cli_decode_output *o) {
     enum cli_show show = o->settings.show;
     cli_render render = shows[show].render[o->settings.format];
 
-    o->text.symbols = cli_symbol_cache_new(o->settings.program);
-    o->text.depths = calloc(NTR_SOURCES_MAX, sizeof *o->text.depths);
     o->flowing = calloc(NTR_SOURCES_MAX, sizeof *o->flowing);
-    if (!o->text.symbols || !o->text.depths || !o->flowing) return false;
+    if (!cli_event_text_open(&o->text, o->settings.program) || !o->flowing) return false;
     if (show == CLI_SHOW_INSN) open_annotations(o);
     if (!render) return true;
     bool by_source = o->settings.by_source && render != cli_pc_line;
@@ -161,6 +176,7 @@ struct cli_decode_output *cli_decode_output_open(const struct cli_decode_setting
         o->settings = *settings;
         o->out = out;
         o->event = shows[settings->show].event[settings->format];
+        o->spans = shows[settings->show].spans[settings->format];
     }
     if (!o || !open_parts(o)) {
         cli_decode_output_close(o);
@@ -178,14 +194,32 @@ void cli_decode_output_close(struct cli_decode_output *o) {
     cli_expand_close(o->expand);
     cli_disasm_close(o->lines.disasm);
     ntr_debug_info_free(o->lines.source);
-    cli_symbol_cache_free(o->text.symbols);
-    free(o->text.depths);
+    cli_event_text_close(&o->text);
     free(o->flowing);
     free(o);
 }
 
+static size_t count_spans(const ntr_event *events, size_t count) {
+    size_t spans = 0;
+
+    while (spans < count && events[spans].kind == NTR_EVENT_SPAN) spans++;
+    return spans;
+}
+
+void cli_decode_output_events(struct cli_decode_output *o, const ntr_event *events, size_t count) {
+    while (count) {
+        size_t some = o->spans ? count_spans(events, count) : 0;
+        if (some)
+            o->spans(o, events, some);
+        else
+            o->event(o, &events[some++]);
+        events += some;
+        count -= some;
+    }
+}
+
 void cli_decode_output_event(struct cli_decode_output *o, const ntr_event *event) {
-    o->event(o, event);
+    cli_decode_output_events(o, event, 1);
 }
 
 uint64_t cli_decode_output_missing(const struct cli_decode_output *o) {

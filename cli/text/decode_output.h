@@ -47,8 +47,9 @@ struct cli_decode_output;
 struct cli_decode_output *cli_decode_output_open(const struct cli_decode_settings *settings, struct cli_output *out);
 void cli_decode_output_close(struct cli_decode_output *output);
 
-/* Prints an event. */
+/* Prints an event, or several, which is faster. */
 void cli_decode_output_event(struct cli_decode_output *output, const ntr_event *event);
+void cli_decode_output_events(struct cli_decode_output *output, const ntr_event *events, size_t count);
 
 /* Returns the number of spans without code in any image (pc, insn). */
 uint64_t cli_decode_output_missing(const struct cli_decode_output *output);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <ntrace/message.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LINE_MAX_TEXT 1024
@@ -23,21 +24,21 @@ static char *put_place(char *at, const struct cli_event_text *t, const ntr_event
     return cli_put_place(at, t->symbols, &e->context, address);
 }
 
-/* Writes how the span ends, "taken -> 0x80000020 <main+0x20> (inferred) t=17", and the line feed. */
+/* Writes how the span ends, "taken -> 0x80000020 <main+0x20> (inferred)". */
 static char *put_end(char *at, const struct cli_event_text *t, const ntr_event *e) {
     at = cli_put_text(cli_put_text(at, ntr_end_name(e->end)), " -> ");
     at = e->flags & NTR_EVENT_TARGET_UNKNOWN ? cli_put_text(at, "?") : put_place(at, t, e, e->target);
-    if (e->flags & NTR_EVENT_IMPLICIT) at = cli_put_text(at, " (inferred)");
+    return e->flags & NTR_EVENT_IMPLICIT ? cli_put_text(at, " (inferred)") : at;
+}
+
+static inline char *put_time(char *at, const ntr_event *e) {
     if (e->flags & NTR_EVENT_TIME) at = cli_put_decimal(cli_put_text(at, " t="), e->time);
-    return cli_put_text(at, "\n");
+    *at++ = '\n';
+    return at;
 }
 
 static char *begin(struct cli_event_text *t, const ntr_event *e) {
     return put_source(cli_output_reserve(t->out, LINE_MAX_TEXT), t, e);
-}
-
-static void finish(struct cli_event_text *t, const char *end) {
-    cli_output_commit(t->out, (size_t)(end - (t->out->buffer + t->out->used)));
 }
 
 /* ---- spans */
@@ -47,9 +48,8 @@ static char *put_start(char *at, const ntr_event *e, uint64_t address) {
     return e->flags & NTR_EVENT_ADDRESS_UNKNOWN ? cli_put_text(at, "?") : put_address(at, address);
 }
 
-void cli_text_span(struct cli_event_text *t, const ntr_event *e) {
-    char *at = put_start(begin(t, e), e, e->address);
-
+static char *put_span(char *at, const struct cli_event_text *t, const ntr_event *e) {
+    at = put_start(at, e, e->address);
     if (e->kind == NTR_EVENT_NO_CODE) {
         at = cli_put_text(cli_put_decimal(cli_put_text(at, " "), e->halfwords), " halfwords without image ");
     } else {
@@ -57,7 +57,7 @@ void cli_text_span(struct cli_event_text *t, const ntr_event *e) {
         at = cli_put_text(cli_put_decimal(cli_put_text(at, " "), e->instructions),
                           e->instructions == 1 ? " insn " : " insns ");
     }
-    finish(t, put_end(at, t, e));
+    return put_end(at, t, e);
 }
 
 /* Returns the address at which the span ends: its last instruction, or its start if a trap occurred before the first
@@ -66,9 +66,102 @@ static uint64_t end_address(const ntr_event *e) {
     return e->kind == NTR_EVENT_SPAN && e->instructions ? e->last : e->address;
 }
 
-void cli_text_branch(struct cli_event_text *t, const ntr_event *e) {
-    if (e->end == NTR_END_CUT) return;
-    finish(t, put_end(cli_put_text(put_start(begin(t, e), e, end_address(e)), " "), t, e));
+static char *put_branch(char *at, const struct cli_event_text *t, const ntr_event *e) {
+    return put_end(cli_put_text(put_start(at, e, end_address(e)), " "), t, e);
+}
+
+/* ---- lines
+ *
+ * The text of a span is cached, all but its source, indentation and time. It depends on the symbols that its context
+ * sees (cli_symbol_view). */
+
+typedef char *(*put_function)(char *at, const struct cli_event_text *t, const ntr_event *e);
+
+enum {
+    LINE_SLOT_BITS = 16,
+    LINES_AT_ONCE = 16, /* lines that are looked up at the same time */
+    VIEW_SHIFT = 48,
+    VIEW_NONE = UINT16_MAX, /* the text is not stored */
+};
+
+bool cli_event_text_open(struct cli_event_text *t, const ntr_program *program) {
+    t->symbols = cli_symbol_cache_new(program);
+    t->depths = calloc(NTR_SOURCES_MAX, sizeof *t->depths);
+    t->one_view = t->symbols && cli_symbol_one_view(t->symbols);
+    return cli_text_cache_open(&t->lines, LINE_SLOT_BITS) && t->symbols && t->depths;
+}
+
+void cli_event_text_close(struct cli_event_text *t) {
+    cli_text_cache_close(&t->lines);
+    cli_symbol_cache_free(t->symbols);
+    free(t->depths);
+}
+
+static inline struct cli_text_key make_key(const struct cli_event_text *t, const ntr_event *e) {
+    const uint64_t flags = e->flags & ~(unsigned)NTR_EVENT_TIME;
+    const uint64_t number = t->one_view ? 1 : cli_symbol_view(t->symbols, &e->context);
+    const uint64_t view = number < VIEW_NONE ? number : VIEW_NONE;
+
+    return (struct cli_text_key){
+        .a = e->address,
+        .b = e->target,
+        .c = e->last,
+        .d = e->instructions | (uint64_t)e->end << 32 | flags << 40 | view << VIEW_SHIFT,
+    };
+}
+
+/* Writes a text that is long, or not in the cache. */
+static __attribute__((noinline)) char *put_other(char *at, struct cli_event_text *t, const ntr_event *e,
+                                                 struct cli_text_slot *slot, struct cli_text_key key,
+                                                 put_function put) {
+    size_t size;
+    const char *text = cli_text_cache_find(&t->lines, slot, &key, &size);
+
+    if (text) return cli_put_bytes(at, text, size);
+    char *end = put(at, t, e);
+    if (key.d >> VIEW_SHIFT != VIEW_NONE) cli_text_cache_store(&t->lines, slot, &key, at, (size_t)(end - at));
+    return end;
+}
+
+static inline char *put_cached(char *at, struct cli_event_text *t, const ntr_event *e, struct cli_text_slot *slot,
+                               put_function put) {
+    const struct cli_text_key key = make_key(t, e);
+
+    return cli_text_slot_is_short(slot, key) ? cli_text_slot_copy(slot, at) : put_other(at, t, e, slot, key, put);
+}
+
+static inline struct cli_text_slot *find_slot(const struct cli_event_text *t, const ntr_event *e) {
+    return cli_text_cache_slot(&t->lines, make_key(t, e));
+}
+
+static inline __attribute__((always_inline)) void write_batch(struct cli_event_text *t, const ntr_event *spans,
+                                                              size_t count, bool cuts, put_function put) {
+    struct cli_text_slot *slots[LINES_AT_ONCE];
+
+    for (size_t i = 0; i < count; i++) cli_text_slot_fetch(slots[i] = find_slot(t, &spans[i]));
+    for (size_t i = 0; i < count; i++) {
+        if (spans[i].end == NTR_END_CUT && !cuts) continue;
+        char *at = put_cached(begin(t, &spans[i]), t, &spans[i], slots[i], put);
+        cli_output_end(t->out, put_time(at, &spans[i]));
+    }
+}
+
+void cli_text_spans(struct cli_event_text *t, const ntr_event *spans, size_t count) {
+    for (size_t i = 0; i < count; i += LINES_AT_ONCE)
+        write_batch(t, spans + i, count - i < LINES_AT_ONCE ? count - i : LINES_AT_ONCE, true, put_span);
+}
+
+void cli_text_branches(struct cli_event_text *t, const ntr_event *spans, size_t count) {
+    for (size_t i = 0; i < count; i += LINES_AT_ONCE)
+        write_batch(t, spans + i, count - i < LINES_AT_ONCE ? count - i : LINES_AT_ONCE, false, put_branch);
+}
+
+void cli_text_no_code(struct cli_event_text *t, const ntr_event *e) {
+    cli_output_end(t->out, put_time(put_span(begin(t, e), t, e), e));
+}
+
+void cli_text_no_code_branch(struct cli_event_text *t, const ntr_event *e) {
+    if (e->end != NTR_END_CUT) cli_output_end(t->out, put_time(put_branch(begin(t, e), t, e), e));
 }
 
 /* ---- calls */
@@ -88,7 +181,9 @@ void cli_text_call(struct cli_event_text *t, const ntr_event *e) {
     char *at = begin(t, e);
     unsigned indent = 2u * (*depth < DEPTH_SHOWN ? *depth : DEPTH_SHOWN);
     memset(at, ' ', indent);
-    finish(t, put_end(cli_put_text(put_start(at + indent, e, end_address(e)), " "), t, e));
+    at += indent;
+    at = e->kind == NTR_EVENT_SPAN ? put_cached(at, t, e, find_slot(t, e), put_branch) : put_branch(at, t, e);
+    cli_output_end(t->out, put_time(at, e));
     if (step > 0 && *depth < UINT16_MAX) ++*depth;
 }
 
@@ -158,7 +253,6 @@ void cli_text_remark(struct cli_event_text *t, const ntr_event *e) {
     at += remark_words(e, at, 400);
     if (has_address(e)) at = put_place(cli_put_text(at, " at "), t, e, e->address);
     at += snprintf(at, 100, " [message %" PRIu64 ", byte 0x%" PRIx64 "]", e->message, e->offset);
-    if (e->flags & NTR_EVENT_TIME) at = cli_put_decimal(cli_put_text(at, " t="), e->time);
-    finish(t, cli_put_text(at, "\n"));
+    cli_output_end(t->out, put_time(at, e));
     if (e->kind == NTR_EVENT_GAP && t->depths) t->depths[e->src] = 0;
 }

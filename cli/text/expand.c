@@ -1,25 +1,16 @@
 #include "text/expand.h"
+#include "text/text_cache.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define CACHE_BITS 13
-#define TEXT_MAX   CLI_OUTPUT_RESERVE_MAX /* largest cached text of a span, in bytes */
+enum {
+    SPAN_SLOT_BITS = 16,
+    SPANS_AT_ONCE = 16,                        /* spans that are looked up at the same time */
+    TEXT_MAX = CLI_OUTPUT_RESERVE_MAX, /* largest cached text of a span, in bytes */
+};
 
 _Static_assert(CLI_INSN_LINE_MAX <= TEXT_MAX, "a line fits the buffer");
-
-struct key {
-    uint64_t address;
-    uint64_t view; /* ntr_instructions_view */
-    uint32_t instructions;
-    uint32_t source;
-};
-
-struct entry {
-    struct key key;
-    char *text;
-    uint32_t size, capacity; /* size 0: empty */
-};
 
 struct cli_expand {
     const ntr_program *program;
@@ -27,7 +18,7 @@ struct cli_expand {
     cli_render render;
     void *user;
     bool by_source;
-    struct entry entries[1u << CACHE_BITS];
+    struct cli_text_cache cache;
     char text[TEXT_MAX];
 };
 
@@ -40,43 +31,16 @@ struct cli_expand *cli_expand_open(const ntr_program *program, cli_render render
     x->user = user;
     x->by_source = by_source;
     x->instructions = ntr_instructions_new(program, NULL);
-    if (x->instructions) return x;
+    if (x->instructions && cli_text_cache_open(&x->cache, SPAN_SLOT_BITS)) return x;
     cli_expand_close(x);
     return NULL;
 }
 
 void cli_expand_close(struct cli_expand *x) {
     if (!x) return;
-    for (size_t i = 0; i < sizeof x->entries / sizeof x->entries[0]; i++) free(x->entries[i].text);
+    cli_text_cache_close(&x->cache);
     ntr_instructions_free(x->instructions);
     free(x);
-}
-
-static struct key make_key(struct cli_expand *x, const ntr_event *span) {
-    return (struct key){.address = span->address,
-                        .view = ntr_instructions_view(x->instructions, span),
-                        .instructions = span->instructions,
-                        .source = x->by_source ? span->src : 0};
-}
-
-static struct entry *find_entry(struct cli_expand *x, const struct key *key) {
-    uint64_t mix = (key->address >> 1) + ((uint64_t)key->instructions << 40);
-
-    return &x->entries[(mix * 0x9e3779b97f4a7c15u) >> (64 - CACHE_BITS)];
-}
-
-static void store(struct entry *entry, const struct key *key, const char *text, size_t size) {
-    entry->size = 0;
-    if (!key->view) return;
-    if (entry->capacity < size) {
-        char *grown = realloc(entry->text, size);
-        if (!grown) return; /* not cached */
-        entry->text = grown;
-        entry->capacity = (uint32_t)size;
-    }
-    memcpy(entry->text, text, size);
-    entry->key = *key;
-    entry->size = (uint32_t)size;
 }
 
 /* Renders the span. Returns the number of bytes in x->text if all of it fits there, or 0 if it was written to `out` in
@@ -102,22 +66,56 @@ static size_t render_span(struct cli_expand *x, const ntr_event *span, struct cl
     return 0;
 }
 
-bool cli_expand_span(struct cli_expand *x, const ntr_event *span, struct cli_output *out) {
-    bool complete;
+/* ---- cached spans */
+
+static inline struct cli_text_key make_key(const struct cli_expand *x, const ntr_event *span, uint64_t view) {
+    const uint64_t source = x->by_source ? span->src : 0;
+
+    return (struct cli_text_key){.a = span->address, .b = view, .c = source << 32 | span->instructions};
+}
+
+/* Writes a span that is not in the cache, or that has a long text. */
+static __attribute__((noinline)) bool write_span(struct cli_expand *x, const ntr_event *span, struct cli_text_slot *slot,
+                                                 struct cli_text_key key, struct cli_output *out) {
+    bool complete = true;
+    size_t size;
 
     if (span->instructions == 0) return true;
-    const struct key key = make_key(x, span);
-    struct entry *entry = find_entry(x, &key);
-    if (!entry->size || memcmp(&entry->key, &key, sizeof key) != 0) {
-        size_t size = render_span(x, span, out, &complete);
+    const char *text = cli_text_cache_find(&x->cache, slot, &key, &size);
+    if (!text) {
+        text = x->text;
+        size = render_span(x, span, out, &complete);
         if (size == 0) return complete;
-        store(entry, &key, x->text, size);
-        if (!entry->size) {
-            cli_output_write(out, x->text, size);
-            return true;
-        }
+        if (key.b) cli_text_cache_store(&x->cache, slot, &key, text, size); /* without a view it cannot be found again */
     }
-    memcpy(cli_output_reserve(out, entry->size), entry->text, entry->size);
-    cli_output_commit(out, entry->size);
+    cli_output_write(out, text, size);
     return true;
+}
+
+static size_t write_batch(struct cli_expand *x, const ntr_event *spans, size_t count, struct cli_output *out) {
+    struct cli_text_slot *slots[SPANS_AT_ONCE];
+    uint64_t views[SPANS_AT_ONCE];
+    size_t missing = 0;
+
+    for (size_t i = 0; i < count; i++) views[i] = ntr_instructions_view(x->instructions, &spans[i]);
+    for (size_t i = 0; i < count; i++) {
+        slots[i] = cli_text_cache_slot(&x->cache, make_key(x, &spans[i], views[i]));
+        cli_text_slot_fetch(slots[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct cli_text_key key = make_key(x, &spans[i], views[i]);
+        if (cli_text_slot_is_short(slots[i], key))
+            cli_output_end(out, cli_text_slot_copy(slots[i], cli_output_reserve(out, CLI_TEXT_SHORT)));
+        else
+            missing += !write_span(x, &spans[i], slots[i], key, out);
+    }
+    return missing;
+}
+
+size_t cli_expand_spans(struct cli_expand *x, const ntr_event *spans, size_t count, struct cli_output *out) {
+    size_t missing = 0;
+
+    for (size_t i = 0; i < count; i += SPANS_AT_ONCE)
+        missing += write_batch(x, spans + i, count - i < SPANS_AT_ONCE ? count - i : SPANS_AT_ONCE, out);
+    return missing;
 }

@@ -28,7 +28,7 @@ struct cli_expand;
 struct cli_expand *cli_expand_open(const ntr_program *program, cli_render render, void *user, bool by_source);
 void cli_expand_close(struct cli_expand *expand);
 
-/* Writes the lines of a span. Returns false if the program does not have the bytes of all instructions. */
-bool cli_expand_span(struct cli_expand *expand, const ntr_event *span, struct cli_output *out);
+/* Writes the lines of spans. Returns the number of spans of which the program does not have all bytes. */
+size_t cli_expand_spans(struct cli_expand *expand, const ntr_event *spans, size_t count, struct cli_output *out);
 
 #endif

@@ -1,23 +1,14 @@
 #include "text/symbol_cache.h"
 #include "io/output.h"
 #include "text/symbol_text.h"
+#include "text/text_cache.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 _Static_assert(CLI_PLACE_MAX >= 18 + CLI_SYMBOL_MAX, "an address and a symbol");
 
-enum { BITS = 10, TEXT = 40, CONTEXTS = 64 };
-
-/* A cached text; the size of one cache line. Longer texts are not cached. */
-struct symbol_text {
-    uint64_t address;
-    uint64_t view; /* 0: empty */
-    uint64_t size;
-    char text[TEXT];
-};
-
-_Static_assert(sizeof(struct symbol_text) == 64, "an entry is a cache line");
+enum { PLACE_SLOT_BITS = 12, CONTEXTS = 256 };
 
 /* Each context has a number, its view, which is part of the cache key. The table of contexts is a cache itself: a
  * context that was replaced gets a new number later, so that entries of the old number are not found again. */
@@ -31,7 +22,7 @@ struct cli_symbol_cache {
     bool by_context; /* images are bound to contexts; otherwise all contexts are view 1 */
     uint64_t views;  /* last number assigned */
     struct context_view contexts[CONTEXTS];
-    struct symbol_text table[1 << BITS];
+    struct cli_text_cache places;
 };
 
 static bool has_bound_images(const ntr_program *program) {
@@ -46,6 +37,10 @@ struct cli_symbol_cache *cli_symbol_cache_new(const ntr_program *program) {
     struct cli_symbol_cache *cache = calloc(1, sizeof *cache);
 
     if (!cache) return NULL;
+    if (!cli_text_cache_open(&cache->places, PLACE_SLOT_BITS)) {
+        free(cache);
+        return NULL;
+    }
     cache->program = program;
     cache->by_context = has_bound_images(program);
     cache->views = 1;
@@ -53,6 +48,7 @@ struct cli_symbol_cache *cli_symbol_cache_new(const ntr_program *program) {
 }
 
 void cli_symbol_cache_free(struct cli_symbol_cache *cache) {
+    if (cache) cli_text_cache_close(&cache->places);
     free(cache);
 }
 
@@ -60,7 +56,11 @@ static uint64_t mix(uint64_t value) {
     return value * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static uint64_t find_view(struct cli_symbol_cache *cache, const ntr_context *context) {
+bool cli_symbol_one_view(const struct cli_symbol_cache *cache) {
+    return !cache->by_context;
+}
+
+uint64_t cli_symbol_view(struct cli_symbol_cache *cache, const ntr_context *context) {
     if (!cache->by_context) return 1;
     uint64_t parts = context->scontext * 31 + context->hcontext * 7 + context->prv * 2u + context->v;
     struct context_view *view = &cache->contexts[(mix(parts) >> 32) % CONTEXTS];
@@ -74,17 +74,13 @@ static char *put_address_symbol(char *at, const ntr_program *program, const ntr_
 }
 
 char *cli_put_place(char *at, struct cli_symbol_cache *cache, const ntr_context *context, uint64_t address) {
-    uint64_t view = find_view(cache, context);
-    struct symbol_text *entry = &cache->table[mix(address ^ view) >> (64 - BITS)];
+    const struct cli_text_key key = {.a = address, .b = cli_symbol_view(cache, context)};
+    struct cli_text_slot *slot = cli_text_cache_slot(&cache->places, key);
+    size_t size;
+    const char *text = cli_text_cache_find(&cache->places, slot, &key, &size);
 
-    if (entry->view == view && entry->address == address) {
-        memcpy(at, entry->text, sizeof entry->text); /* a fixed size is faster than `size` */
-        return at + entry->size;
-    }
+    if (text) return cli_put_bytes(at, text, size);
     char *end = put_address_symbol(at, cache->program, context, address);
-    size_t size = (size_t)(end - at);
-    if (size > sizeof entry->text) return end;
-    *entry = (struct symbol_text){.address = address, .view = view, .size = size};
-    memcpy(entry->text, at, size);
+    cli_text_cache_store(&cache->places, slot, &key, at, (size_t)(end - at));
     return end;
 }

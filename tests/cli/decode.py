@@ -288,6 +288,26 @@ def made_at_run_time():
     equal(run.out.split(), ["0x9000", "0x9002", "0x9004"], "the second run alone")
 
 
+@case("text is the same whether it is made or copied: thousands of spans, short and long, twice")
+def repeated_code():
+    generator = random.Random(19)
+    spans = [(generator.randrange(0x800) * 0x200, generator.choice((1, 2, 5, 11, 12, 1500, 1500, 2500))) for _ in range(3500)] * 2
+    messages = "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x%x\nProgTraceCorrelation EVCODE=0 CDF=0 ICNT=%d\n"
+    stream = write("nops.nex", bytes_of("".join(messages % (start // 2, count) for start, count in spans)))
+    image = write("nops", b"\1\0" * 0x90000) + "@0"
+    expected = "".join(f"0x{start + 2 * n:x}\n" for start, count in spans for n in range(count))
+    lines = [f"0x{a:x}..0x{a + 2 * n - 2:x} {n} insn{'s' * (n != 1)} cut -> 0x{a + 2 * n:x}" for a, n in spans]
+    for jobs in ("1", "2"):
+        options = ["-j", jobs, stream, "--raw", image, "--output"]
+        check(Run("decode", *options, "pc").out == expected, f"pc, -j {jobs}")
+        found = [line for line in Run("decode", *options, "span").lines() if line[0] != "#"]
+        check(found == lines, f"span, -j {jobs}")
+    name = "n" * 200
+    elf = write("long.elf", tiny.elf(symbols=(("start", 0x100, 0x16), (name, 0x300, 4))))
+    found = re.findall("-> 0x300 <(.*)>", Run("decode", write("loop.nex", bytes_of(tiny.BTM) * 3), "-e", elf).out)
+    equal(found, [name] * 3, "a long name")
+
+
 @case("in-circuit trace and channel text need no program")
 def without_program():
     stream = write("itc.nex", bytes.fromhex("1C01205418 6CB007 1C0984A3 1C0D2B"))
