@@ -5,8 +5,8 @@
  * walking its code.
  *
  * Key: the block at which the walk begins, the trace mode, the bytes, the reference address if the message is relative
- * to it, the halfwords ahead if the message has I-CNT, and the return addresses the message takes from the return
- * stack. Effect: the block at which the walk ends, the totals, the new reference address, the entries pushed to the
+ * to it, the halfwords ahead (minus the sum of earlier I-CNT values) if the message has I-CNT, and the return addresses
+ * the message takes from the return stack. Effect: the block at which the walk ends, the totals, the new reference address, the entries pushed to the
  * return stack.
  *
  * Invariant: a memo is only made for a message that did nothing else: no event but spans, no error, no timestamp. Memos
@@ -20,39 +20,38 @@
 #define NTR_DECODER_MESSAGE_MEMO_H
 
 #include "decoder/state.h"
-
-/* Totals that one message changes by less than 256. One more byte after them is the effect on the return stack. */
-#define NTR_MESSAGE_MEMO_COUNTS(X) \
-    X(0, spans) X(1, branches) X(2, taken) X(3, calls) X(4, returns) X(5, exceptions) X(6, interrupts)
-enum { NTR_MESSAGE_MEMO_STACK = 7, NTR_MESSAGE_MEMO_SMALL = 8 };
-
-/* One cache line. */
-typedef struct ntr_message_memo {
-    uint64_t from; /* address of the block, with the trace mode in its low bits; 0: the place is free */
-    ntr_message_words message;
-    uint64_t ref;     /* reference address before the message if it is relative to it; else 0 */
-    uint64_t ref_xor; /* the reference address after the message is `ref_xor` XOR the one before */
-    ntr_block *to;
-    uint32_t halfwords_ahead; /* halfwords ahead before the message if it has I-CNT; else 0 */
-    uint16_t halfwords, instructions;
-    uint8_t small[NTR_MESSAGE_MEMO_SMALL];
-} ntr_message_memo;
-
-_Static_assert(sizeof(ntr_message_memo) == 64, "a memo is a cache line");
+#include "message/sets.h"
 
 /* Effect on the return stack: it removes `pops` entries, then adds `pushes` entries. On the way it is at most `rise`
  * entries deeper than at the beginning. */
 typedef struct ntr_stack_effect {
-    uint8_t pops : 2, pushes : 3, rise : 3;
+    uint8_t pops, pushes, rise;
+    bool ran_empty; /* a register jump was a return that found no entry */
 } ntr_stack_effect;
 
-enum { NTR_MESSAGE_MEMO_POPS = 3, NTR_MESSAGE_MEMO_PUSHES = 5, NTR_MESSAGE_MEMO_RISE = 7 };
+/* One cache line. Blocks are named by their number (ntr_block.number). */
+typedef struct ntr_message_memo {
+    uint32_t from; /* number of the block + 1 above two bits of trace mode; 0: the place is free */
+    uint32_t to;   /* number of the block */
+    ntr_message_words message;
+    uint64_t ref;     /* reference address before the message if it is relative to it; else 0 */
+    uint64_t ref_xor; /* the reference address after the message is `ref_xor` XOR the one before */
+    /* halfwords ahead minus the sum of I-CNT values before the message, if it has I-CNT; else 0 */
+    uint32_t ahead;
+    ntr_stack_effect stack;
+    /* totals: the first four and the last four are added at once, in lanes of 16 bits */
+    uint16_t spans, branches, taken, calls;
+    uint16_t halfwords, instructions, returns;
+    uint8_t exceptions, interrupts; /* 0 or 1 */
+} ntr_message_memo;
 
-/* The cache line after a memo when returns are implicit: the return addresses removed, the newest first, and the
- * calling blocks of the entries added, the newest last. */
+_Static_assert(sizeof(ntr_message_memo) == 64, "a memo is a cache line");
+
+/* The cache line after a memo when returns are implicit: the calling blocks of the entries that the message removes from
+ * the return stack, the newest first, and of those it adds, the newest last. */
+enum { NTR_MESSAGE_MEMO_CALLS = 8 };
 typedef struct ntr_message_memo_calls {
-    uint64_t popped[NTR_MESSAGE_MEMO_POPS];
-    ntr_block *pushed[NTR_MESSAGE_MEMO_PUSHES];
+    ntr_block *calls[NTR_MESSAGE_MEMO_CALLS];
 } ntr_message_memo_calls;
 
 _Static_assert(sizeof(ntr_message_memo_calls) == sizeof(ntr_message_memo), "as large as a memo");
@@ -62,10 +61,10 @@ typedef struct ntr_memo_candidate {
     ntr_message_memo key;
     size_t slot;
     ntr_source *source;
-    uint64_t halfwords_ahead, ref;
+    uint64_t halfwords_ahead, icnt, ref;
     uint32_t depth;
     ntr_counts before;
-    uint64_t callers[NTR_MESSAGE_MEMO_POPS];
+    ntr_return callers[NTR_MESSAGE_MEMO_CALLS];
 } ntr_memo_candidate;
 
 /* Apply messages as long as they have a memo. Returns true when the next message can get one: decode it, then call
@@ -74,5 +73,43 @@ bool ntr_message_memos_follow(ntr_decoder *d, ntr_memo_candidate *candidate);
 void ntr_message_memo_learn(ntr_decoder *d, const ntr_memo_candidate *candidate);
 
 void ntr_message_memos_release(ntr_message_memos *message_memos, const ntr_allocator *allocator);
+
+/* ---- for message_memo.c and message_memo_learn.c */
+
+enum { NTR_MESSAGE_MEMO_MODE = 3 }; /* bits of the mode in ntr_message_memo.from */
+
+/* Returns whether block, mode, reference, halfwords ahead and return stack are all that the next message depends on. */
+static inline bool ntr_message_memo_is_plain(const ntr_decoder *d, const ntr_source *s) {
+    return s->state == NTR_SOURCE_FOLLOWING && s->pc_known && s->run.halfwords == 0 && s->view_known &&
+           s->generation == d->blocks->generation && s->epoch == d->blocks->epoch;
+}
+
+/* Returns the block at the source's address. It has 0 halfwords when there is no code. */
+static inline ntr_block *ntr_message_memo_block(ntr_decoder *d, const ntr_source *s) {
+    return s->block ? s->block : ntr_blocks_get(d->blocks, s->view, s->pc);
+}
+
+/* Returns whether the message has I-CNT, which includes the halfwords walked ahead on history alone. */
+static inline bool ntr_message_memo_deducts(const ntr_message_words *message) {
+    return !ntr_has_role(ntr_words_tcode(message->word[0]), NTR_ROLE_RESOURCE);
+}
+
+/* Returns how many of the `count` entries before the message are not dropped on the way because the stack is full. */
+static inline uint32_t ntr_message_memo_kept(const ntr_return_stack *stack, ntr_stack_effect effect, uint32_t count) {
+    uint32_t room = stack->limit < effect.rise ? 0 : stack->limit - effect.rise;
+    return count < room ? count : room;
+}
+
+static inline bool ntr_message_memo_uses_stack(ntr_stack_effect effect) {
+    return effect.pops || effect.rise || effect.ran_empty;
+}
+
+static inline ntr_message_memo *ntr_message_memo_at(const ntr_message_memos *memos, size_t slot) {
+    return memos->table + (slot << memos->wide);
+}
+
+static inline const ntr_message_memo_calls *ntr_message_memo_calls_of(const ntr_message_memo *memo) {
+    return (const ntr_message_memo_calls *)(memo + 1);
+}
 
 #endif

@@ -5,12 +5,10 @@
 
 #include <string.h>
 
-#define BLOCKS_PER_CHUNK 1024 /* blocks per allocation */
 #define TABLE_BITS_MIN 10
-#define CACHE_LINE 64
 
-_Static_assert(sizeof(ntr_block) == 2 * CACHE_LINE, "a block is two cache lines");
-_Static_assert(offsetof(ntr_block, start) == CACHE_LINE, "a walk needs the first line only");
+_Static_assert(sizeof(ntr_block) == 2 * NTR_BLOCK_LINE, "a block is two cache lines");
+_Static_assert(offsetof(ntr_block, start) == NTR_BLOCK_LINE, "a walk needs the first line only");
 
 /* Allocates tables of 2^bits empty slots. Keeps the old ones and returns -1 when out of memory. */
 static int make_tables(ntr_blocks *blocks, unsigned bits) {
@@ -58,12 +56,6 @@ void ntr_block_table_clear(ntr_blocks *blocks) {
     if (make_tables(blocks, TABLE_BITS_MIN)) ntr_blocks_empty(blocks); /* out of memory: reuse the large table */
     free_chunks(blocks->state);
     blocks->count = 0;
-}
-
-ntr_block *ntr_blocks_at(const ntr_blocks *blocks, size_t number) {
-    uintptr_t chunk = (uintptr_t)blocks->state->chunks[number / BLOCKS_PER_CHUNK];
-    ntr_block *first = (ntr_block *)((chunk + CACHE_LINE - 1) & ~(uintptr_t)(CACHE_LINE - 1));
-    return &first[number % BLOCKS_PER_CHUNK];
 }
 
 /* ---- the tables ---- */
@@ -117,11 +109,11 @@ static int make_room(ntr_blocks *blocks) {
 
 ntr_block *ntr_block_table_fresh(ntr_blocks *blocks) {
     struct ntr_blocks_state *state = blocks->state;
-    if (blocks->count == state->chunk_count * BLOCKS_PER_CHUNK) {
+    if (blocks->count == state->chunk_count * NTR_BLOCKS_PER_CHUNK) {
         if (ntr_reserve(state->allocator, (void **)&state->chunks, &state->chunk_capacity, state->chunk_count + 1,
                         sizeof *state->chunks))
             return NULL;
-        void *chunk = ntr_realloc(state->allocator, NULL, 1, BLOCKS_PER_CHUNK * sizeof(ntr_block) + CACHE_LINE - 1);
+        void *chunk = ntr_realloc(state->allocator, NULL, 1, NTR_BLOCKS_PER_CHUNK * sizeof(ntr_block) + NTR_BLOCK_LINE - 1);
         if (!chunk) return NULL;
         state->chunks[state->chunk_count++] = chunk;
     }

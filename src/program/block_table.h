@@ -9,6 +9,9 @@
 
 #define NTR_PAGE_BITS 12
 
+#define NTR_BLOCKS_PER_CHUNK 1024 /* blocks in one allocation */
+#define NTR_BLOCK_LINE 64         /* blocks are aligned to a cache line */
+
 typedef struct ntr_blocks {
     ntr_block **table; /* hash table, open addressing */
     unsigned shift;    /* 64 - log2 of the number of slots */
@@ -28,7 +31,7 @@ struct ntr_blocks_state {
     ntr_views views;
     ntr_image_timeline timeline;
     uint64_t position, code_revision; /* position and program->code_revision for which the cache is valid */
-    void **chunks;             /* allocations of BLOCKS_PER_CHUNK blocks each, plus space for alignment */
+    void **chunks;             /* allocations of NTR_BLOCKS_PER_CHUNK blocks each, plus space for alignment */
     size_t chunk_count, chunk_capacity;
     ntr_block **pages;         /* hash table by page, as large as `table`: the newest block that starts in each page */
     size_t taken;              /* slots of `table` that are not empty */
@@ -54,7 +57,11 @@ ntr_block *ntr_block_table_fresh(ntr_blocks *blocks);
 ntr_block *ntr_block_table_keep(ntr_blocks *blocks, ntr_block *block);
 
 /* Returns block `number` (less than blocks->count) since the last flush, including invalid blocks. */
-ntr_block *ntr_blocks_at(const ntr_blocks *blocks, size_t number);
+static inline ntr_block *ntr_blocks_at(const ntr_blocks *blocks, size_t number) {
+    uintptr_t chunk = (uintptr_t)blocks->state->chunks[number / NTR_BLOCKS_PER_CHUNK];
+    ntr_block *first = (ntr_block *)((chunk + NTR_BLOCK_LINE - 1) & ~(uintptr_t)(NTR_BLOCK_LINE - 1));
+    return &first[number % NTR_BLOCKS_PER_CHUNK];
+}
 
 /* Returns the slot of the newest block that starts in the page of `address`. */
 ntr_block **ntr_blocks_page(const ntr_blocks *blocks, uint64_t address);

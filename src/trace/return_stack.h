@@ -36,8 +36,10 @@ typedef struct ntr_return_stack {
     uint32_t count;
     uint32_t limit;
     uint32_t low;   /* lowest `count` since ntr_return_stack_mark; 0 when an entry was dropped */
-    /* lowest and highest `count` since ntr_return_stack_watch; `most` is UINT32_MAX after a push that dropped an entry
-     * or a pop of the empty stack */
+    /* since ntr_return_stack_watch: entries dropped, whether a pop found the stack empty, and the lowest and highest
+     * depth that the stack would have had without the drops */
+    uint32_t dropped;
+    bool ran_empty;
     uint32_t least, most;
 } ntr_return_stack;
 
@@ -49,7 +51,7 @@ void ntr_return_stack_release(ntr_return_stack *stack, const ntr_allocator *allo
 ntr_status ntr_return_stack_copy(ntr_return_stack *to, const ntr_return_stack *from, const ntr_allocator *allocator);
 
 static inline void ntr_return_stack_clear(ntr_return_stack *stack) {
-    stack->top = stack->count = stack->low = stack->least = 0;
+    stack->top = stack->count = stack->low = stack->dropped = stack->least = 0;
 }
 
 /* Double the capacity; called by ntr_return_stack_push. Errors: NTR_E_MEMORY. */
@@ -61,37 +63,44 @@ static inline ntr_status ntr_return_stack_push(ntr_return_stack *stack, const nt
     if (stack->count == stack->limit) {
         stack->count--;
         stack->low = 0;
-        stack->most = UINT32_MAX;
+        stack->dropped++;
     }
     if (!stack->entries || (stack->count > stack->mask)) {
         ntr_status status = ntr_return_stack_grow(stack, allocator);
         if (status != NTR_OK) return status;
     }
     stack->entries[stack->top++ & stack->mask] = entry;
-    if (++stack->count > stack->most) stack->most = stack->count;
+    if (++stack->count + stack->dropped > stack->most) stack->most = stack->count + stack->dropped;
     return NTR_OK;
 }
 
 /* Remove the newest entry. Returns false when the stack is empty. */
 static inline bool ntr_return_stack_pop(ntr_return_stack *stack, ntr_return *entry) {
     if (stack->count == 0) {
-        stack->most = UINT32_MAX;
+        stack->ran_empty = true;
         return false;
     }
     stack->count--;
     if (stack->count < stack->low) stack->low = stack->count;
-    if (stack->count < stack->least) stack->least = stack->count;
+    if (stack->count + stack->dropped < stack->least) stack->least = stack->count + stack->dropped;
     *entry = stack->entries[--stack->top & stack->mask];
     return true;
 }
 
+/* Returns an entry, 0 being the newest. There must be one. */
+static inline const ntr_return *ntr_return_stack_at(const ntr_return_stack *stack, uint32_t number) {
+    return &stack->entries[(stack->top - 1 - number) & stack->mask];
+}
+
 /* Returns the address of an entry, 0 being the newest; 0 when there is none. */
 static inline uint64_t ntr_return_stack_peek(const ntr_return_stack *stack, uint32_t number) {
-    return number < stack->count ? stack->entries[(stack->top - 1 - number) & stack->mask].address : 0;
+    return number < stack->count ? ntr_return_stack_at(stack, number)->address : 0;
 }
 
 /* Begin to record the lowest and the highest depth. */
 static inline void ntr_return_stack_watch(ntr_return_stack *stack) {
+    stack->dropped = 0;
+    stack->ran_empty = false;
     stack->least = stack->most = stack->count;
 }
 

@@ -112,6 +112,42 @@ static void room_on_the_stack_matters(void **state) {
     scene_end(&s);
 }
 
+/* The same message after ResourceFull with I-CNT, which its own I-CNT continues. */
+static void earlier_icnt_matters(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    code(&s, 0x100, ADD, branch(-4), JR_A5);
+#define LAST "IndirectBranchHist BTYPE=0 ICNT=6 UADDR=0 HIST=0x2\n"
+    is_as_if_walked(&s, START LAST START LAST START "ResourceFull RCODE=0 RDATA0=4\n" LAST
+                        START "ResourceFull RCODE=0 RDATA0=4\nResourceFull RCODE=1 RDATA0=0x3\n" LAST
+                        START "ResourceFull RCODE=0 RDATA0=8\nResourceFull RCODE=1 RDATA0=0x3\n"
+                              "ResourceFull RCODE=1 RDATA0=0x3\n" LAST);
+    scene_end(&s);
+}
+
+/* A recursion deeper than the return stack drops entries; the returns to them are reported by messages. */
+static void dropped_entries_matter(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    s.config.params.implicit_return = NTR_RETURN_FULL;
+    s.config.params.return_stack = 2;
+    code(&s, 0x100, jal(1, 0x100), JR_A5);
+    code(&s, 0x200, branch(8), jal(1, -4), RET);
+#define AGAIN "IndirectBranchHist BTYPE=0 ICNT=2 UADDR=0x2 HIST=0x1\n"
+#define CALLS_3 "IndirectBranchHist BTYPE=0 ICNT=18 UADDR=0x2 HIST=0x9\n" AGAIN
+#define CALLS_2 "IndirectBranchHist BTYPE=0 ICNT=16 UADDR=0 HIST=0x5\n"
+#define CALLS_5                                                                                                \
+    "ResourceFull RCODE=1 RDATA0=0x4\nResourceFull RCODE=1 RDATA0=0x4\n"                                       \
+    "IndirectBranchHist BTYPE=0 ICNT=26 UADDR=0x184 HIST=0x3\nIndirectBranchHist BTYPE=0 ICNT=2 UADDR=0 HIST=0x1\n" \
+    "IndirectBranchHist BTYPE=0 ICNT=2 UADDR=0x186 HIST=0x1\n" AGAIN
+    is_as_if_walked(&s, START CALLS_3 CALLS_3 CALLS_5 CALLS_5 CALLS_2 CALLS_2 CALLS_5);
+    is_as_if_walked(&s, START "ResourceFull RCODE=1 RDATA0=0x4\n" START "ResourceFull RCODE=1 RDATA0=0x2\n"
+                              "ResourceFull RCODE=1 RDATA0=0x2\nResourceFull RCODE=1 RDATA0=0x2\n" START CALLS_3);
+    scene_end(&s);
+}
+
 /* A return on an empty stack has its address reported; with an entry on the stack it removes that entry. The return
  * stack is part of the key, so the call is made from many places. */
 static void an_empty_stack_matters(void **state) {
@@ -252,6 +288,8 @@ int main(void) {
         cmocka_unit_test(reserved_messages_count),
         cmocka_unit_test(all_callers_matter),
         cmocka_unit_test(room_on_the_stack_matters),
+        cmocka_unit_test(earlier_icnt_matters),
+        cmocka_unit_test(dropped_entries_matter),
         cmocka_unit_test(an_empty_stack_matters),
         cmocka_unit_test(repeat_branch_knows_what_came_before),
         cmocka_unit_test(the_mode_is_learned_each_time),
