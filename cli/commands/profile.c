@@ -1,14 +1,12 @@
 #include "text/annotate.h"
 #include "commands/analysis.h"
+#include "commands/profile_output.h"
 #include "options/command.h"
 #include "io/output.h"
 #include "options/diagnostics.h"
 #include "options/result.h"
 
-#include <inttypes.h>
 #include <ntrace/profile.h>
-#include <stdio.h>
-#include <string.h>
 
 struct profile_options {
     struct cli_analysis_options analysis;
@@ -17,15 +15,18 @@ struct profile_options {
     int64_t top;
     int sort;
     struct cli_list annotate;
+    const char *callers, *callees;
 };
 
 #define S struct profile_options
 static const struct cli_option profile_table[] = {
-    CLI_CHOICE(0, "by", "function|line|instruction|hart|context", S, by, NTR_PROFILE_FUNCTION,
+    CLI_CHOICE(0, "by", "function|line|instruction|hart|context|image", S, by, NTR_PROFILE_FUNCTION,
                "unit of a row (default function)"),
     CLI_CHOICE(0, "sort", "self|total|calls|ticks|total-ticks", S, sort, NTR_PROFILE_KEY_SELF,
                "sort rows by instructions (self, default; total), calls, or time if the trace has timestamps (ticks; "
                "total-ticks)"),
+    CLI_STRING(0, "callers", "FUNCTION", S, callers, "print the functions that called FUNCTION"),
+    CLI_STRING(0, "callees", "FUNCTION", S, callees, "print the functions that FUNCTION called"),
     CLI_NUMBER(0, "top", "N", S, top, 0, INT64_MAX, -1,
                "print only the first N rows (default: 40 with --format text, otherwise all; --annotate: 10 functions)"),
     {
@@ -52,177 +53,76 @@ static const struct cli_group groups[] = {
     {0},
 };
 
-enum { TEXT_ROWS = 40 };
-
-struct profile_writer {
-    struct cli_output *out;
-    ntr_profile_by by;
-    const ntr_profile *profile;
-};
-
-static double percent(uint64_t part, uint64_t whole) {
-    return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
-/* ---- text */
-
-/* Returns whether the name of the row consists of the image and an address, "libc.so.6+0x27f10". */
-static bool named_by_image(const ntr_profile_row *row, const char *image) {
-    const size_t length = strlen(image);
-
-    return row->name && strncmp(row->name, image, length) == 0 && strncmp(row->name + length, "+0x", 3) == 0;
-}
-
-/* Writes file and line, or the image if they are not known. */
-static void write_place(struct cli_output *out, const ntr_profile_row *row) {
-    const char *slash = row->image ? strrchr(row->image, '/') : NULL;
-    const char *image = slash ? slash + 1 : row->image;
-
-    if (row->file)
-        cli_output_print(out, "  %s:%" PRIu32, row->file, row->line);
-    else if (image && !named_by_image(row, image))
-        cli_output_print(out, "  (%s)", image);
-}
-
-static void write_context(struct cli_output *out, const ntr_profile_row *row) {
-    cli_output_print(out, "src %u", row->src);
-    if (row->context.prv != NTR_PRV_UNKNOWN)
-        cli_output_print(out, "  %s%s", row->context.v ? "V" : "",
-                         row->context.prv == 0 ? "U" : row->context.prv == 1 ? "S" : "M");
-    if (row->context.has_scontext) cli_output_print(out, "  scontext %" PRIu64, row->context.scontext);
-    if (row->context.has_hcontext) cli_output_print(out, "  hcontext %" PRIu64, row->context.hcontext);
-}
-
-static void write_label(const struct profile_writer *w, const ntr_profile_row *row) {
-    switch (w->by) {
-    case NTR_PROFILE_FUNCTION: cli_output_text(w->out, row->name ? row->name : "[unknown]"); break;
-    case NTR_PROFILE_LINE:
-        cli_output_print(w->out, "%s:%" PRIu32 "  ", row->file ? row->file : "?", row->line);
-        cli_output_text(w->out, row->name ? row->name : "[unknown]");
-        return;
-    case NTR_PROFILE_INSTRUCTION:
-        cli_output_print(w->out, "0x%" PRIx64 "  ", row->address);
-        cli_output_text(w->out, row->name ? row->name : "[unknown]");
-        break;
-    case NTR_PROFILE_HART: cli_output_print(w->out, "src %u", row->src); return;
-    case NTR_PROFILE_CONTEXT: write_context(w->out, row); return;
-    }
-    write_place(w->out, row);
-}
-
-static void write_text_row(const struct profile_writer *w, const ntr_profile_row *row) {
-    const ntr_profile *p = w->profile;
-
-    cli_output_print(w->out, "%15" PRIu64 " %6.2f %%", row->self, percent(row->self, p->instructions));
-    if (w->by == NTR_PROFILE_FUNCTION)
-        cli_output_print(w->out, " %15" PRIu64 " %6.2f %% %12" PRIu64, row->total,
-                         percent(row->total, p->instructions), row->calls);
-    if (p->ticks)
-        cli_output_print(w->out, " %15" PRIu64 " %6.2f %%", row->self_ticks, percent(row->self_ticks, p->ticks));
-    cli_output_text(w->out, "  ");
-    write_label(w, row);
-    cli_output_text(w->out, "\n");
-}
-
-static void write_text(const struct profile_writer *w, size_t rows) {
-    static const char *const labels[] = {"function", "line", "instruction", "hart", "context"};
-
-    cli_output_print(w->out, "# %" PRIu64 " instructions\n", w->profile->instructions);
-    cli_output_print(w->out, "#%14s %8s", "self", "");
-    if (w->by == NTR_PROFILE_FUNCTION) cli_output_print(w->out, " %15s %8s %12s", "total", "", "calls");
-    if (w->profile->ticks) cli_output_print(w->out, " %15s %8s", "ticks", "");
-    cli_output_print(w->out, "  %s\n", labels[w->by]);
-    for (size_t i = 0; i < rows; i++) write_text_row(w, &w->profile->rows[i]);
-    if (rows < w->profile->count)
-        cli_output_print(w->out, "# and %zu more rows (--top)\n", w->profile->count - rows);
-}
-
-/* ---- JSON lines and CSV: all columns, whatever the unit of a row */
-
-static void json_text(struct cli_output *out, const char *key, const char *value) {
-    if (!value) return;
-    cli_output_print(out, ",\"%s\":", key);
-    cli_output_json(out, value);
-}
-
-static void write_json_row(const struct profile_writer *w, const ntr_profile_row *row) {
-    cli_output_print(w->out, "{\"self\":%" PRIu64 ",\"total\":%" PRIu64 ",\"calls\":%" PRIu64, row->self, row->total,
-                     row->calls);
-    if (w->profile->ticks)
-        cli_output_print(w->out, ",\"self_ticks\":%" PRIu64 ",\"total_ticks\":%" PRIu64, row->self_ticks,
-                         row->total_ticks);
-    json_text(w->out, "function", row->name);
-    json_text(w->out, "file", row->file);
-    if (row->file) cli_output_print(w->out, ",\"line\":%" PRIu32, row->line);
-    json_text(w->out, "image", row->image);
-    if (w->by < NTR_PROFILE_HART) cli_output_print(w->out, ",\"address\":\"0x%" PRIx64 "\"", row->address);
-    if (w->by >= NTR_PROFILE_HART) cli_output_print(w->out, ",\"src\":%u", row->src);
-    if (w->by == NTR_PROFILE_CONTEXT && row->context.prv != NTR_PRV_UNKNOWN)
-        cli_output_print(w->out, ",\"prv\":%u,\"v\":%u", row->context.prv, row->context.v);
-    if (w->by == NTR_PROFILE_CONTEXT && row->context.has_scontext)
-        cli_output_print(w->out, ",\"scontext\":%" PRIu64, row->context.scontext);
-    if (w->by == NTR_PROFILE_CONTEXT && row->context.has_hcontext)
-        cli_output_print(w->out, ",\"hcontext\":%" PRIu64, row->context.hcontext);
-    cli_output_text(w->out, "}\n");
-}
-
-static void csv_text(struct cli_output *out, const char *text) {
-    enum { NAME_BYTES_MAX = 4096 };
-    char name[NAME_BYTES_MAX + 1], cell[2 * NAME_BYTES_MAX + 2];
-
-    snprintf(name, sizeof name, "%s", text ? text : "");
-    cli_output_text(out, ",");
-    cli_output_write(out, cell, (size_t)(cli_put_csv(cell, name) - cell));
-}
-
-static void write_csv_row(const struct profile_writer *w, const ntr_profile_row *row) {
-    cli_output_print(w->out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",0x%" PRIx64 ",%u", row->self,
-                     row->total, row->calls, row->self_ticks, row->total_ticks, row->address, row->src);
-    csv_text(w->out, row->name);
-    csv_text(w->out, row->file);
-    cli_output_print(w->out, ",%" PRIu32 "\n", row->line);
-}
-
-static void write_rows(const struct profile_writer *w, enum cli_format format, int64_t top) {
-    size_t rows = w->profile->count;
-
-    if (top < 0 && format == CLI_FORMAT_TEXT) top = TEXT_ROWS;
-    if (top >= 0 && (uint64_t)top < rows) rows = (size_t)top;
-    if (format == CLI_FORMAT_TEXT) {
-        write_text(w, rows);
-        return;
-    }
-    if (format == CLI_FORMAT_CSV)
-        cli_output_text(w->out, "self,total,calls,self_ticks,total_ticks,address,src,function,file,line\n");
-    for (size_t i = 0; i < rows; i++)
-        (format == CLI_FORMAT_CSV ? write_csv_row : write_json_row)(w, &w->profile->rows[i]);
-}
-
 /* ---- */
 
-static int show(struct cli_analysis *a, const struct profile_options *o, int status) {
-    struct cli_output out;
-    ntr_profile profile;
-    const ntr_profile_by by = (ntr_profile_by)o->by;
-    const ntr_analysis *x = &a->data;
+static void write_profile(struct cli_output *out, const struct profile_options *o, const ntr_profile *profile) {
+    const struct cli_profile_writer w = {.out = out, .by = (ntr_profile_by)o->by, .profile = profile};
 
-    if (ntr_profile_make(&profile, by, x->program, x->debug, x->functions, x->tree, x->tally, NULL) != NTR_OK)
-        return cli_fail("%s: out of memory", a->path);
+    cli_profile_write(&w, (enum cli_format)o->result.format, o->top);
+}
+
+static int show(struct cli_analysis *a, const struct profile_options *o, struct cli_output *out) {
+    ntr_profile profile;
+    const ntr_analysis *x = &a->data;
+    ntr_status status = ntr_profile_make(&profile, (ntr_profile_by)o->by, x->program, x->debug, x->functions, x->tree,
+                                         x->tally, NULL);
+
+    if (status != NTR_OK) return cli_fail("%s: out of memory", a->path);
     ntr_profile_sort(&profile, (ntr_profile_key)o->sort);
-    if (cli_output_open(&out, o->result.path) != CLI_OK) {
-        status = CLI_FAILED;
-    } else {
-        const struct profile_writer w = {&out, by, &profile};
-        write_rows(&w, (enum cli_format)o->result.format, o->top);
-        status = cli_output_close(&out, status);
-    }
+    write_profile(out, o, &profile);
     ntr_profile_release(&profile);
-    return status;
+    return CLI_OK;
+}
+
+/* Returns the name under which a function with several symbols is profiled, or `name`. */
+static const char *profiled_name(const struct cli_analysis *a, const char *name) {
+    ntr_symbol symbol;
+
+    if (ntr_program_find(a->data.program, name, &symbol) != NTR_OK) return name;
+    const ntr_function *function =
+        ntr_functions_get(a->data.functions, ntr_functions_at(a->data.functions, NULL, symbol.address));
+    return function ? function->name : name;
+}
+
+static ntr_status find_relatives(ntr_profile *profile, const struct cli_analysis *a, ntr_profile_relation relation,
+                                 const char *name) {
+    const ntr_analysis *x = &a->data;
+    ntr_status status = ntr_profile_relatives(profile, relation, name, x->functions, x->tree, NULL);
+
+    if (status != NTR_END) return status;
+    return ntr_profile_relatives(profile, relation, profiled_name(a, name), x->functions, x->tree, NULL);
+}
+
+/* Writes the callers or callees of a function. */
+static int show_relatives(struct cli_analysis *a, const struct profile_options *o, struct cli_output *out,
+                          ntr_profile_relation relation, const char *name) {
+    ntr_profile profile;
+
+    if (!name) return CLI_OK;
+    ntr_status status = find_relatives(&profile, a, relation, name);
+    if (status == NTR_END) return cli_fail("%s: no function '%s' was executed", a->path, name);
+    if (status != NTR_OK) return cli_fail("%s: out of memory", a->path);
+    if (o->sort != NTR_PROFILE_KEY_SELF) ntr_profile_sort(&profile, (ntr_profile_key)o->sort);
+    const struct cli_profile_writer w = {
+        .out = out,
+        .by = NTR_PROFILE_FUNCTION,
+        .profile = &profile,
+        .relation = relation == NTR_PROFILE_CALLERS ? "caller" : "callee",
+        .relative = name,
+        .continues = relation == NTR_PROFILE_CALLEES && o->callers,
+    };
+    cli_profile_write(&w, (enum cli_format)o->result.format, o->top);
+    ntr_profile_release(&profile);
+    return CLI_OK;
+}
+
+static bool shows_relatives(const struct profile_options *o) {
+    return o->callers || o->callees;
 }
 
 static unsigned needs(const struct profile_options *o) {
     if (o->annotate.count) return NTR_NEEDS_TALLY;
-    return o->by == NTR_PROFILE_FUNCTION ? NTR_NEEDS_TREE : NTR_NEEDS_TALLY;
+    return o->by == NTR_PROFILE_FUNCTION || o->by == NTR_PROFILE_IMAGE ? NTR_NEEDS_TREE : NTR_NEEDS_TALLY;
 }
 
 /* Returns whether the tally must attribute time to rows. A call tree does this itself. */
@@ -230,30 +130,50 @@ static bool wants_time(const struct profile_options *o) {
     return !(needs(o) & NTR_NEEDS_TREE) && !o->annotate.count;
 }
 
-static int annotate(struct cli_analysis *a, const struct profile_options *o, int status) {
+static int annotate(struct cli_analysis *a, const struct profile_options *o, struct cli_output *out) {
     const struct cli_annotate_options how = {
         .functions = &o->annotate,
         .format = (enum cli_format)o->result.format,
         .top = o->top,
     };
+    return cli_annotate(&a->data, &how, out);
+}
+
+static int write_result(struct cli_analysis *a, const struct profile_options *o, struct cli_output *out) {
+    if (o->annotate.count) return annotate(a, o, out);
+    if (!shows_relatives(o)) return show(a, o, out);
+    int status = show_relatives(a, o, out, NTR_PROFILE_CALLERS, o->callers);
+    return status == CLI_OK ? show_relatives(a, o, out, NTR_PROFILE_CALLEES, o->callees) : status;
+}
+
+static int write_output(struct cli_analysis *a, const struct profile_options *o, int status) {
     struct cli_output out;
 
     if (cli_output_open(&out, o->result.path) != CLI_OK) return CLI_FAILED;
-    int wrote = cli_annotate(&a->data, &how, &out);
+    int wrote = write_result(a, o, &out);
     return cli_output_close(&out, wrote == CLI_OK ? status : wrote);
+}
+
+static int check_options(const struct profile_options *o) {
+    bool by_function = o->by == NTR_PROFILE_FUNCTION;
+
+    if (o->annotate.count && (!by_function || o->sort != NTR_PROFILE_KEY_SELF))
+        return cli_fail("--annotate cannot be combined with --by and --sort");
+    if (shows_relatives(o) && (!by_function || o->annotate.count))
+        return cli_fail("--callers and --callees cannot be combined with --by and --annotate");
+    return CLI_OK;
 }
 
 static int profile_run(const void *options, char **operands) {
     const struct profile_options *o = options;
     struct cli_analysis a;
 
-    if (o->annotate.count && (o->by != NTR_PROFILE_FUNCTION || o->sort != NTR_PROFILE_KEY_SELF))
-        return cli_fail("--annotate cannot be combined with --by and --sort");
+    if (check_options(o) != CLI_OK) return CLI_FAILED;
     int status = cli_analysis_open(&a, operands[0], &o->analysis);
     if (status == CLI_OK) status = cli_analysis_need(&a, needs(o));
     a.keep_time = wants_time(o);
     if (status == CLI_OK) status = cli_analysis_run(&a, NULL, NULL);
-    if (status != CLI_FAILED) status = (o->annotate.count ? annotate : show)(&a, o, status);
+    if (status != CLI_FAILED) status = write_output(&a, o, status);
     cli_analysis_close(&a);
     return status;
 }
@@ -270,6 +190,13 @@ const struct cli_command cli_profile = {
              "recursive function counts once), 'calls' is how often the function was entered. If the trace has\n"
              "timestamps, 'ticks' is the time.\n"
              "\n"
+             "--by image gives the totals of each program file and library: 'total' includes what it called in others,\n"
+             "'calls' is how often it was entered from others.\n"
+             "\n"
+             "--callers and --callees print the functions that called FUNCTION, and those that it called. 'calls' is\n"
+             "the number of calls between both. For a caller, 'self' and 'total' are the instructions of FUNCTION when\n"
+             "it was called from there; for a callee, those of the callee when it was called by FUNCTION.\n"
+             "\n"
              "--annotate prints functions instruction by instruction below their source lines, with the execution\n"
              "count of each instruction and, for conditional branches, how often they were taken and not taken.\n"
              "Instructions that were not executed are included.\n"
@@ -278,5 +205,7 @@ const struct cli_command cli_profile = {
     .examples = "  ntrace profile hello.ntrace\n"
                 "  ntrace profile --by line --top 20 trace.nex -e firmware.elf --src-bits 2\n"
                 "  ntrace profile --annotate=main hello.ntrace\n"
+                "  ntrace profile --by image hello.ntrace\n"
+                "  ntrace profile --callers malloc --callees malloc hello.ntrace\n"
                 "  ntrace profile --format csv -o profile.csv hello.ntrace",
 };

@@ -1,4 +1,4 @@
-/* Profile: instructions and time by function, line, instruction, hart or context. */
+/* Profile: instructions and time by function, line, instruction, hart, context or image; callers and callees. */
 #ifndef NTRACE_PROFILE_H
 #define NTRACE_PROFILE_H
 
@@ -15,6 +15,7 @@ typedef enum ntr_profile_by {
     NTR_PROFILE_INSTRUCTION,
     NTR_PROFILE_HART,
     NTR_PROFILE_CONTEXT,
+    NTR_PROFILE_IMAGE,       /* requires the call tree */
 } ntr_profile_by;
 
 typedef struct ntr_profile_row {
@@ -27,7 +28,8 @@ typedef struct ntr_profile_row {
     ntr_context context;  /* by context */
     uint64_t self, total; /* instructions; without a call tree, total is equal to self */
     uint64_t self_ticks, total_ticks;
-    uint64_t calls;       /* by function: number of entries; by instruction: number of executions */
+    /* by function: number of entries; by image: entries from other images; by instruction: number of executions */
+    uint64_t calls;
 } ntr_profile_row;
 
 typedef struct ntr_profile {
@@ -43,6 +45,21 @@ typedef struct ntr_profile {
 NTR_API ntr_status ntr_profile_make(ntr_profile *profile, ntr_profile_by by, const ntr_program *program,
                                     ntr_debug_info *debug, ntr_functions *functions, const ntr_calltree *tree,
                                     ntr_tally *tally, const ntr_allocator *allocator);
+
+typedef enum ntr_profile_relation {
+    NTR_PROFILE_CALLERS, /* one row for each function that called it */
+    NTR_PROFILE_CALLEES, /* one row for each function that it called */
+} ntr_profile_relation;
+
+/* Fills *profile with the callers or the callees of the executed functions that have the name or the linkage name
+ * `name`, sorted by `total`. `calls` is the number of calls between both. Callers: `self` and `total` are those of the
+ * named function, as far as the row's function called it. Callees: those of the row's function, as far as the named
+ * function called it. Nested calls count once in `total`. A tail call has the caller of the function that it replaces.
+ * profile->instructions and profile->ticks are those of the whole tree (after ntr_calltree_finish). Returns NTR_END
+ * when no executed function has the name. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_profile_relatives(ntr_profile *profile, ntr_profile_relation relation, const char *name,
+                                         const ntr_functions *functions, const ntr_calltree *tree,
+                                         const ntr_allocator *allocator);
 
 typedef enum ntr_profile_key {
     NTR_PROFILE_KEY_SELF,

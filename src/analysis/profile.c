@@ -1,5 +1,6 @@
 #include <ntrace/profile.h>
 
+#include "analysis/profile_rows.h"
 #include "base/allocator.h"
 
 #include <stdlib.h>
@@ -16,12 +17,25 @@ typedef struct profile_builder {
     ntr_tally *tally;
 } profile_builder;
 
-static ntr_profile_row *add(profile_builder *m) {
-    ntr_profile *p = m->profile;
-    if (ntr_reserve(p->allocator, (void **)&p->rows, &m->capacity, p->count + 1, sizeof *p->rows)) return NULL;
+ntr_profile_row *ntr_profile_add(ntr_profile *p, size_t *capacity) {
+    if (ntr_reserve(p->allocator, (void **)&p->rows, capacity, p->count + 1, sizeof *p->rows)) return NULL;
     ntr_profile_row *row = &p->rows[p->count++];
     memset(row, 0, sizeof *row);
     return row;
+}
+
+ntr_profile_row ntr_profile_function_row(const ntr_function *function) {
+    return (ntr_profile_row){
+        .name = function->name,
+        .file = function->file,
+        .image = function->image,
+        .line = function->line,
+        .address = function->low,
+    };
+}
+
+static ntr_profile_row *add(profile_builder *m) {
+    return ntr_profile_add(m->profile, &m->capacity);
 }
 
 static ntr_status by_function(profile_builder *m) {
@@ -39,18 +53,12 @@ static ntr_status by_function(profile_builder *m) {
             status = NTR_E_MEMORY;
             break;
         }
-        *row = (ntr_profile_row){
-            .name = function->name,
-            .file = function->file,
-            .image = function->image,
-            .line = function->line,
-            .address = function->low,
-            .self = sums[i].self_instructions,
-            .total = sums[i].total_instructions,
-            .self_ticks = sums[i].self_ticks,
-            .total_ticks = sums[i].total_ticks,
-            .calls = sums[i].calls,
-        };
+        *row = ntr_profile_function_row(function);
+        row->self = sums[i].self_instructions;
+        row->total = sums[i].total_instructions;
+        row->self_ticks = sums[i].self_ticks;
+        row->total_ticks = sums[i].total_ticks;
+        row->calls = sums[i].calls;
     }
     ntr_dealloc(m->profile->allocator, sums);
     return status;
@@ -180,13 +188,14 @@ ntr_status ntr_profile_make(ntr_profile *profile, ntr_profile_by by, const ntr_p
                .tally = tally};
     ntr_status status = NTR_E_INVALID;
     *profile = (ntr_profile){.allocator = allocator};
-    if (by == NTR_PROFILE_FUNCTION ? !tree : !tally) return NTR_E_INVALID;
+    if (by == NTR_PROFILE_FUNCTION || by == NTR_PROFILE_IMAGE ? !tree : !tally) return NTR_E_INVALID;
     switch (by) {
     case NTR_PROFILE_FUNCTION: status = by_function(&m); break;
     case NTR_PROFILE_LINE: status = by_line(&m); break;
     case NTR_PROFILE_INSTRUCTION: status = by_instruction(&m); break;
     case NTR_PROFILE_HART: status = by_view(&m, false); break;
     case NTR_PROFILE_CONTEXT: status = by_view(&m, true); break;
+    case NTR_PROFILE_IMAGE: status = ntr_profile_images(profile, functions, tree); break;
     }
     if (status) {
         ntr_profile_release(profile);

@@ -3,6 +3,7 @@
 #include "../program/elf_builder.h"
 
 #include <ntrace/calltree.h>
+#include <ntrace/profile.h>
 
 /* Functions main, work and handler; their execution is given event by event. */
 enum { MAIN = TEXT_ADDRESS, WORK = TEXT_ADDRESS + 0x40, HANDLER = TEXT_ADDRESS + 0x80, FUNCTION_SIZE = 0x40 };
@@ -173,12 +174,98 @@ static void a_trap_comes_and_goes(void **state) {
     EXPECT(w, events, paths);
 }
 
+/* ---- callers, callees, images ------------------------------------------------------------------- */
+
+typedef struct expected_row {
+    const char *name;
+    uint64_t calls, self, total;
+} expected_row;
+
+static void expect_rows(const ntr_profile *p, const expected_row *rows, size_t count) {
+    assert_int_equal(p->count, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(p->rows[i].name ? p->rows[i].name : p->rows[i].image, rows[i].name);
+        assert_int_equal(p->rows[i].calls, rows[i].calls);
+        assert_int_equal(p->rows[i].self, rows[i].self);
+        assert_int_equal(p->rows[i].total, rows[i].total);
+    }
+}
+
+static void expect_relatives(world *w, ntr_profile_relation relation, const char *name, const expected_row *rows,
+                             size_t count) {
+    ntr_profile p;
+    assert_int_equal(ntr_profile_relatives(&p, relation, name, w->functions, w->tree, NULL), NTR_OK);
+    assert_int_equal(p.instructions, 80);
+    expect_rows(&p, rows, count);
+    ntr_profile_release(&p);
+}
+
+/* main calls work, which calls itself and then the handler; main calls the handler. */
+static const ntr_event recursion[] = {
+    {.kind = NTR_EVENT_SYNC, .address = MAIN},
+    {.kind = NTR_EVENT_SPAN, .end = NTR_END_CALL, .address = MAIN, .target = WORK, .instructions = 10, .halfwords = 10},
+    {.kind = NTR_EVENT_SPAN, .end = NTR_END_CALL, .address = WORK, .target = WORK, .instructions = 10, .halfwords = 10},
+    {.kind = NTR_EVENT_SPAN, .end = NTR_END_CALL, .address = WORK, .target = HANDLER, .instructions = 10,
+     .halfwords = 10},
+    {.kind = NTR_EVENT_SPAN, .end = NTR_END_RETURN, .address = HANDLER, .target = WORK + 20, .instructions = 10,
+     .halfwords = 10},
+    {.kind = NTR_EVENT_SPAN, .end = NTR_END_RETURN, .address = WORK + 20, .target = WORK + 20, .instructions = 10,
+     .halfwords = 10},
+    {.kind = NTR_EVENT_SPAN, .end = NTR_END_RETURN, .address = WORK + 20, .target = MAIN + 20, .instructions = 10,
+     .halfwords = 10},
+    {.kind = NTR_EVENT_SPAN, .end = NTR_END_CALL, .address = MAIN + 20, .target = HANDLER, .instructions = 10,
+     .halfwords = 10},
+    {.kind = NTR_EVENT_SPAN, .end = NTR_END_CUT, .address = HANDLER, .target = HANDLER + 20, .instructions = 10,
+     .halfwords = 10},
+};
+
+static void callers_and_callees(void **state) {
+    world *w = *state;
+    assert_int_equal(ntr_calltree_feed(w->tree, recursion, sizeof recursion / sizeof *recursion), NTR_OK);
+    ntr_calltree_finish(w->tree);
+    /* the recursive call is inside of the total of the outer one, but is itself called by work */
+    const expected_row of_work[] = {{"main", 1, 20, 50}, {"work", 1, 20, 30}};
+    expect_relatives(w, NTR_PROFILE_CALLERS, "work", of_work, 2);
+    const expected_row by_work[] = {{"work", 1, 20, 30}, {"handler", 1, 10, 10}};
+    expect_relatives(w, NTR_PROFILE_CALLEES, "work", by_work, 2);
+    const expected_row by_main[] = {{"work", 1, 20, 50}, {"handler", 1, 10, 10}};
+    expect_relatives(w, NTR_PROFILE_CALLEES, "main", by_main, 2);
+    expect_relatives(w, NTR_PROFILE_CALLERS, "main", NULL, 0);
+    ntr_profile p;
+    assert_int_equal(ntr_profile_relatives(&p, NTR_PROFILE_CALLERS, "nobody", w->functions, w->tree, NULL), NTR_END);
+}
+
+static void images_count_what_they_call_once(void **state) {
+    world *w = *state;
+    enum { LIBRARY = 0x70000000 };
+    static const uint8_t nops[64] = {0x01, 0x00};
+    const ntr_image_options library = {.size = sizeof library, .bias = LIBRARY, .name = "library"};
+    assert_int_equal(ntr_program_add_raw(w->program, (ntr_bytes){nops, sizeof nops}, &library), NTR_OK);
+    const ntr_event events[] = {
+        span(0, MAIN, NTR_END_CALL, LIBRARY),             span(0, LIBRARY, NTR_END_CALL, WORK),
+        span(0, WORK, NTR_END_CALL, HANDLER),             span(0, HANDLER, NTR_END_RETURN, WORK + 20),
+        span(0, WORK, NTR_END_CALL, LIBRARY),             span(0, LIBRARY, NTR_END_RETURN, WORK + 20),
+        span(0, WORK + 20, NTR_END_RETURN, LIBRARY + 20), span(0, LIBRARY + 20, NTR_END_RETURN, MAIN + 20),
+        span(0, MAIN + 20, NTR_END_CUT, MAIN + 40),
+    };
+    assert_int_equal(ntr_calltree_feed(w->tree, events, sizeof events / sizeof *events), NTR_OK);
+    ntr_calltree_finish(w->tree);
+    ntr_profile p;
+    assert_int_equal(ntr_profile_make(&p, NTR_PROFILE_IMAGE, w->program, w->source, w->functions, w->tree, NULL, NULL),
+                     NTR_OK);
+    const expected_row rows[] = {{elf.path, 2, 60, 90}, {"library", 2, 30, 70}};
+    expect_rows(&p, rows, 2);
+    ntr_profile_release(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(harts_by_turns, begin, end),
         cmocka_unit_test_setup_teardown(contexts_have_stacks_of_their_own, begin, end),
         cmocka_unit_test_setup_teardown(a_gap_closes_the_frames_of_its_hart, begin, end),
         cmocka_unit_test_setup_teardown(a_trap_comes_and_goes, begin, end),
+        cmocka_unit_test_setup_teardown(callers_and_callees, begin, end),
+        cmocka_unit_test_setup_teardown(images_count_what_they_call_once, begin, end),
     };
     return cmocka_run_group_tests_name("calltree", tests, NULL, NULL);
 }

@@ -1,0 +1,170 @@
+#include "commands/profile_output.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_ROWS = 40 };
+
+
+static double percent(uint64_t part, uint64_t whole) {
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* ---- text */
+
+/* Returns whether the name of the row consists of the image and an address, "libc.so.6+0x27f10". */
+static bool named_by_image(const ntr_profile_row *row, const char *image) {
+    const size_t length = strlen(image);
+
+    return row->name && strncmp(row->name, image, length) == 0 && strncmp(row->name + length, "+0x", 3) == 0;
+}
+
+/* Returns whether rows have a total and a number of calls. */
+static bool has_calls(const struct cli_profile_writer *w) {
+    return w->by == NTR_PROFILE_FUNCTION || w->by == NTR_PROFILE_IMAGE;
+}
+
+/* Writes file and line, or the image if they are not known. */
+static void write_place(struct cli_output *out, const ntr_profile_row *row) {
+    const char *slash = row->image ? strrchr(row->image, '/') : NULL;
+    const char *image = slash ? slash + 1 : row->image;
+
+    if (row->file)
+        cli_output_print(out, "  %s:%" PRIu32, row->file, row->line);
+    else if (image && !named_by_image(row, image))
+        cli_output_print(out, "  (%s)", image);
+}
+
+static void write_context(struct cli_output *out, const ntr_profile_row *row) {
+    cli_output_print(out, "src %u", row->src);
+    if (row->context.prv != NTR_PRV_UNKNOWN)
+        cli_output_print(out, "  %s%s", row->context.v ? "V" : "",
+                         row->context.prv == 0 ? "U" : row->context.prv == 1 ? "S" : "M");
+    if (row->context.has_scontext) cli_output_print(out, "  scontext %" PRIu64, row->context.scontext);
+    if (row->context.has_hcontext) cli_output_print(out, "  hcontext %" PRIu64, row->context.hcontext);
+}
+
+static void write_label(const struct cli_profile_writer *w, const ntr_profile_row *row) {
+    switch (w->by) {
+    case NTR_PROFILE_FUNCTION: cli_output_text(w->out, row->name ? row->name : "[unknown]"); break;
+    case NTR_PROFILE_LINE:
+        cli_output_print(w->out, "%s:%" PRIu32 "  ", row->file ? row->file : "?", row->line);
+        cli_output_text(w->out, row->name ? row->name : "[unknown]");
+        return;
+    case NTR_PROFILE_INSTRUCTION:
+        cli_output_print(w->out, "0x%" PRIx64 "  ", row->address);
+        cli_output_text(w->out, row->name ? row->name : "[unknown]");
+        break;
+    case NTR_PROFILE_HART: cli_output_print(w->out, "src %u", row->src); return;
+    case NTR_PROFILE_CONTEXT: write_context(w->out, row); return;
+    case NTR_PROFILE_IMAGE: cli_output_text(w->out, row->image ? row->image : "[unknown]"); return;
+    }
+    write_place(w->out, row);
+}
+
+static void write_text_row(const struct cli_profile_writer *w, const ntr_profile_row *row) {
+    const ntr_profile *p = w->profile;
+
+    cli_output_print(w->out, "%15" PRIu64 " %6.2f %%", row->self, percent(row->self, p->instructions));
+    if (has_calls(w))
+        cli_output_print(w->out, " %15" PRIu64 " %6.2f %% %12" PRIu64, row->total,
+                         percent(row->total, p->instructions), row->calls);
+    if (p->ticks)
+        cli_output_print(w->out, " %15" PRIu64 " %6.2f %%", row->self_ticks, percent(row->self_ticks, p->ticks));
+    cli_output_text(w->out, "  ");
+    write_label(w, row);
+    cli_output_text(w->out, "\n");
+}
+
+static void write_text(const struct cli_profile_writer *w, size_t rows) {
+    static const char *const labels[] = {"function", "line", "instruction", "hart", "context", "image"};
+
+    cli_output_print(w->out, "# %" PRIu64 " instructions\n", w->profile->instructions);
+    if (w->relation) {
+        cli_output_print(w->out, "# %ss of ", w->relation);
+        cli_output_text(w->out, w->relative);
+        cli_output_text(w->out, "\n");
+    }
+    cli_output_print(w->out, "#%14s %8s", "self", "");
+    if (has_calls(w)) cli_output_print(w->out, " %15s %8s %12s", "total", "", "calls");
+    if (w->profile->ticks) cli_output_print(w->out, " %15s %8s", "ticks", "");
+    cli_output_print(w->out, "  %s\n", labels[w->by]);
+    for (size_t i = 0; i < rows; i++) write_text_row(w, &w->profile->rows[i]);
+    if (rows < w->profile->count)
+        cli_output_print(w->out, "# and %zu more rows (--top)\n", w->profile->count - rows);
+}
+
+/* ---- JSON lines and CSV: all columns, whatever the unit of a row */
+
+static void json_text(struct cli_output *out, const char *key, const char *value) {
+    if (!value) return;
+    cli_output_print(out, ",\"%s\":", key);
+    cli_output_json(out, value);
+}
+
+static void write_json_row(const struct cli_profile_writer *w, const ntr_profile_row *row) {
+    cli_output_text(w->out, "{");
+    if (w->relation) {
+        cli_output_print(w->out, "\"relation\":\"%s\",\"of\":", w->relation);
+        cli_output_json(w->out, w->relative);
+        cli_output_text(w->out, ",");
+    }
+    cli_output_print(w->out, "\"self\":%" PRIu64 ",\"total\":%" PRIu64 ",\"calls\":%" PRIu64, row->self, row->total,
+                     row->calls);
+    if (w->profile->ticks)
+        cli_output_print(w->out, ",\"self_ticks\":%" PRIu64 ",\"total_ticks\":%" PRIu64, row->self_ticks,
+                         row->total_ticks);
+    json_text(w->out, "function", row->name);
+    json_text(w->out, "file", row->file);
+    if (row->file) cli_output_print(w->out, ",\"line\":%" PRIu32, row->line);
+    json_text(w->out, "image", row->image);
+    if (w->by < NTR_PROFILE_HART) cli_output_print(w->out, ",\"address\":\"0x%" PRIx64 "\"", row->address);
+    if (w->by == NTR_PROFILE_HART || w->by == NTR_PROFILE_CONTEXT) cli_output_print(w->out, ",\"src\":%u", row->src);
+    if (w->by == NTR_PROFILE_CONTEXT && row->context.prv != NTR_PRV_UNKNOWN)
+        cli_output_print(w->out, ",\"prv\":%u,\"v\":%u", row->context.prv, row->context.v);
+    if (w->by == NTR_PROFILE_CONTEXT && row->context.has_scontext)
+        cli_output_print(w->out, ",\"scontext\":%" PRIu64, row->context.scontext);
+    if (w->by == NTR_PROFILE_CONTEXT && row->context.has_hcontext)
+        cli_output_print(w->out, ",\"hcontext\":%" PRIu64, row->context.hcontext);
+    cli_output_text(w->out, "}\n");
+}
+
+static void csv_text(struct cli_output *out, const char *text) {
+    enum { NAME_BYTES_MAX = 4096 };
+    char name[NAME_BYTES_MAX + 1], cell[2 * NAME_BYTES_MAX + 2];
+
+    snprintf(name, sizeof name, "%s", text ? text : "");
+    cli_output_text(out, ",");
+    cli_output_write(out, cell, (size_t)(cli_put_csv(cell, name) - cell));
+}
+
+static void write_csv_row(const struct cli_profile_writer *w, const ntr_profile_row *row) {
+    cli_output_print(w->out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",0x%" PRIx64 ",%u", row->self,
+                     row->total, row->calls, row->self_ticks, row->total_ticks, row->address, row->src);
+    csv_text(w->out, row->name);
+    csv_text(w->out, row->file);
+    cli_output_print(w->out, ",%" PRIu32, row->line);
+    csv_text(w->out, row->image);
+    if (w->relation) {
+        cli_output_print(w->out, ",%s", w->relation);
+        csv_text(w->out, w->relative);
+    }
+    cli_output_text(w->out, "\n");
+}
+
+void cli_profile_write(const struct cli_profile_writer *w, enum cli_format format, int64_t top) {
+    size_t rows = w->profile->count;
+
+    if (top < 0 && format == CLI_FORMAT_TEXT) top = TEXT_ROWS;
+    if (top >= 0 && (uint64_t)top < rows) rows = (size_t)top;
+    if (format == CLI_FORMAT_TEXT) {
+        write_text(w, rows);
+        return;
+    }
+    if (format == CLI_FORMAT_CSV && !w->continues)
+        cli_output_print(w->out, "self,total,calls,self_ticks,total_ticks,address,src,function,file,line,image%s\n",
+                         w->relation ? ",relation,of" : "");
+    for (size_t i = 0; i < rows; i++)
+        (format == CLI_FORMAT_CSV ? write_csv_row : write_json_row)(w, &w->profile->rows[i]);
+}

@@ -1,0 +1,21 @@
+/* Output of a profile as text, JSON lines or CSV. */
+#ifndef CLI_COMMANDS_PROFILE_OUTPUT_H
+#define CLI_COMMANDS_PROFILE_OUTPUT_H
+
+#include "io/output.h"
+#include "options/result.h"
+
+#include <ntrace/profile.h>
+
+struct cli_profile_writer {
+    struct cli_output *out;
+    ntr_profile_by by;
+    const ntr_profile *profile;
+    const char *relation, *relative; /* callers, callees: "caller" or "callee", of this function; otherwise NULL */
+    bool continues; /* the rows follow those of another profile: CSV has no second header */
+};
+
+/* Writes the first `top` rows. `top` -1: all rows, as text the first 40. */
+void cli_profile_write(const struct cli_profile_writer *w, enum cli_format format, int64_t top);
+
+#endif
