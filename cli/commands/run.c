@@ -35,7 +35,7 @@ struct run_options {
     const char *bundle;
     int compress, follow_fork, quiet;
     const char *start_at, *stop_at;
-    uint64_t skip;
+    uint64_t skip, max_size;
 };
 
 static const struct cli_option run_table[] = {
@@ -48,6 +48,8 @@ static const struct cli_option run_table[] = {
     CLI_STRING(0, "stop-at", "PLACE", struct run_options, stop_at,
                "stop tracing when PLACE is reached after the beginning; the program continues"),
     CLI_NUMBER(0, "skip", "N", struct run_options, skip, 0, INT64_MAX, 0, "do not trace the first N instructions"),
+    CLI_NUMBER(0, "max-size", "N", struct run_options, max_size, 1, 1 << 30, 0,
+               "keep the last N MiB of the stream (of its file, with --compress)"),
     CLI_FLAG(0, "compress", struct run_options, compress, "compress the stream with zstd: trace.nex.zst"),
     CLI_FLAG('q', "quiet", struct run_options, quiet, "do not print a summary at the end"),
     {0},
@@ -193,6 +195,7 @@ static int configure(struct run *run, char **operands) {
     run->config.compress = options->compress;
     run->config.start_at = options->start_at;
     run->config.stop_at = options->stop_at;
+    run->config.max_size = options->max_size << 20;
     run->config.skip = options->skip;
     run->config.follow_fork = options->follow_fork;
     run->config.search = getenv("PATH");

@@ -73,6 +73,8 @@ typedef struct ntr_capture_config {
     uint64_t skip;                     /* instructions that retire before tracing begins */
     const char *start_at;              /* then tracing begins when this address or symbol is reached; NULL: at once */
     const char *stop_at;               /* and ends when this one is reached; NULL: with the program */
+    uint64_t max_size;                 /* bytes: keep the most recent part of a longer stream; 0: all of it. Not allowed
+                                        * with a topology */
 } ntr_capture_config;
 
 /* ntr_capture_config_init: no options. */

@@ -66,7 +66,7 @@ static bool grow(struct ntr_capture_harts *harts, uint32_t number) {
     return true;
 }
 
-static void stop_all(struct ntr_capture_harts *harts) {
+void ntr_capture_stop_all(struct ntr_capture_harts *harts) {
     for (uint32_t i = 0; i < ntr_capture_source_lanes(harts->channel); i++) {
         struct ntr_capture_hart *hart = &harts->harts[i];
         if (!hart->classifier) continue;
@@ -82,7 +82,7 @@ static void verify(struct ntr_capture_harts *harts, uint32_t number, struct ntr_
 
     if (!block->generation) fill(harts, number, block);
     if (!ntr_capture_code_agrees(&harts->code, address, bytes, &failed) && !failed) {
-        stop_all(harts);
+        ntr_capture_stop_all(harts);
         /* Messages may still be inside a modelled system, so there the newest code is valid for the whole stream. */
         failed = !ntr_capture_code_change(&harts->code, address, bytes, harts->system ? 0 : harts->stream->offset);
         harts->rewritten = harts->system != NULL;

@@ -22,4 +22,7 @@ static inline unsigned ntr_capture_length_at(const uint8_t *bytes) {
     return *bytes % 4 == 3 ? 4 : 2;
 }
 
+/* The trace of every hart stops; it begins again with the next block. All messages up to here are in the stream. */
+void ntr_capture_stop_all(struct ntr_capture_harts *harts);
+
 #endif

@@ -54,6 +54,7 @@ static void add_losses(struct recorded *content) {
     struct ntr_capture_past all = *content->report->past;
 
     ntr_capture_past_add(&all, harts);
+    add_loss(content, content->report->dropped, "the stream has its maximal size; its first part was dropped");
     add_loss(content, content->report->missing, content->report->missing);
     add_loss(content, harts->window.state == NTR_CAPTURE_WINDOW_WAITS,
              "the place at which tracing begins was not reached; nothing was traced");
@@ -74,7 +75,25 @@ static void add_losses(struct recorded *content) {
         add_loss(content, true, ntr_capture_system_loss(harts->system, i));
 }
 
-static ntr_status describe(struct recorded *content) {
+/* The images that are valid in the kept part of the stream, with offsets in it. The caller frees the array. */
+static ntr_bundle_image *kept_images(const struct recorded *content, size_t *count) {
+    const struct ntr_capture_record *record = content->record;
+    uint64_t dropped = content->report->dropped;
+    ntr_bundle_image *images = ntr_alloc(record->allocator, record->image_count + 1, sizeof *images);
+
+    *count = 0;
+    for (size_t i = 0; images && i < record->image_count; i++) {
+        ntr_bundle_image *image = &images[*count];
+        *image = record->images[i];
+        if (image->options.until && image->options.until <= dropped) continue;
+        image->options.from -= image->options.from < dropped ? image->options.from : dropped;
+        if (image->options.until) image->options.until -= dropped;
+        ++*count;
+    }
+    return images;
+}
+
+static ntr_status describe_with(struct recorded *content, const ntr_bundle_image *images, size_t image_count) {
     const struct ntr_capture_report *report = content->report;
     const struct ntr_capture_system *system = report->harts->system;
     const ntr_encoder_config *config = report->harts->config;
@@ -99,8 +118,8 @@ static ntr_status describe(struct recorded *content) {
                              : NULL,
         .sources = content->sources,
         .source_count = content->source_count,
-        .images = content->record->images,
-        .image_count = content->record->image_count,
+        .images = images,
+        .image_count = image_count,
         .losses = content->losses->items,
         .loss_count = content->losses->count,
     };
@@ -110,6 +129,16 @@ static ntr_status describe(struct recorded *content) {
     ntr_status status =
         (report->missing ? ntr_bundle_save : ntr_bundle_finish)(content->record->bundle, &capture);
     return status == NTR_OK ? status : ntr_capture_record_fail(content->record, status);
+}
+
+static ntr_status describe(struct recorded *content) {
+    size_t count;
+    ntr_bundle_image *images = kept_images(content, &count);
+
+    if (!images) return ntr_capture_fail_memory(content->record->reason);
+    ntr_status status = describe_with(content, images, count);
+    ntr_dealloc(content->record->allocator, images);
+    return status;
 }
 
 static ntr_status fill(struct recorded *content) {

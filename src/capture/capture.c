@@ -94,6 +94,9 @@ ntr_status ntr_capture_start(ntr_capture_session *session) {
         return ntr_capture_fail(&session->reason, NTR_E_INVALID, "a capture needs a program and a bundle");
     session->started = true;
     ntr_status status = inspect(session);
+    if (status == NTR_OK && config->max_size && config->topology.size)
+        status = ntr_capture_fail(&session->reason, NTR_E_INVALID,
+                                  "a stream of a modelled system has no maximal size; the sinks have sizes");
     if (status == NTR_OK && config->follow_fork && config->topology.size)
         status = ntr_capture_fail(&session->reason, NTR_E_INVALID,
                                   "child processes cannot be traced through a modelled system");

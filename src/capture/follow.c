@@ -112,7 +112,7 @@ static ntr_status renew_harts(struct ntr_capture_session *session) {
 static ntr_status continue_session(struct ntr_capture_session *session) {
     struct ntr_capture_harts *harts = &session->harts;
 
-    while (ntr_capture_harts_drain(harts, true)) continue;
+    ntr_capture_session_drain(session);
     ntr_capture_harts_finish(harts, false);
     if (harts->failure != NTR_OK) return harts->failure;
     if (!ntr_capture_code_finish(&harts->code)) return ntr_capture_fail_memory(&session->reason);

@@ -14,6 +14,7 @@ ntr_status ntr_capture_harts_init(struct ntr_capture_harts *harts, const struct 
                                         .channel = target->channel,
                                         .config = target->config,
                                         .stream = target->stream,
+                                        .pause_at = UINT64_MAX,
                                         .system = target->system};
     ntr_capture_code_init(&harts->code, allocator);
     harts->harts = ntr_alloc(allocator, CHANNEL_LANES, sizeof *harts->harts);
@@ -130,7 +131,7 @@ static bool drain(struct ntr_capture_harts *harts, uint32_t index, bool all) {
     if (harts->failure != NTR_OK || !ntr_capture_lane_writer(harts->channel, index)) return false;
     if (!hart->lane.at && !start_hart(harts, index)) return false;
     if (!ntr_capture_lane_ready(&hart->lane, harts->channel, index, all, &end)) return false;
-    while (hart->lane.at != end) {
+    while (hart->lane.at != end && harts->stream->offset < harts->pause_at) {
         uint32_t *stop = ntr_capture_lane_stop(&hart->lane, harts->channel, index, end);
         if (index < harts->traced) take_words(harts, hart, hart->lane.at, stop);
         ntr_capture_lane_pass(&hart->lane, harts->channel, index, stop);

@@ -1,6 +1,7 @@
 #include "capture/session.h"
 #include "base/allocator.h"
 #include "base/config.h"
+#include "capture/blocks.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -48,10 +49,15 @@ static const char *stream_name(const struct ntr_capture_session *session) {
     return session->config.compress ? "trace.nex.zst" : "trace.nex";
 }
 
+static void stream_path(const struct ntr_capture_session *session, char path[PATH_MAX]) {
+    snprintf(path, PATH_MAX, "%s/%s", ntr_bundle_folder(session->record.bundle), stream_name(session));
+}
+
 static ntr_status open_stream(struct ntr_capture_session *session) {
     char path[PATH_MAX];
 
-    snprintf(path, sizeof path, "%s/%s", ntr_bundle_folder(session->record.bundle), stream_name(session));
+    stream_path(session, path);
+    session->ring.limit = session->config.max_size;
     ntr_status status =
         ntr_bundle_writer_open(&session->stream, path, session->config.compress, session->config.allocator);
     if (status == NTR_E_IO) return ntr_capture_fail_errno(&session->reason, path);
@@ -122,6 +128,7 @@ ntr_status ntr_capture_session_attach(struct ntr_capture_session *session) {
     bool again = session->past.programs != 0;
     ntr_status status = ntr_capture_harts_init(&session->harts, &target, session->config.allocator);
     set_window(session, again ? &window : NULL);
+    session->harts.pause_at = ntr_capture_ring_end(&session->ring, &session->stream);
     return status == NTR_OK ? status : ntr_capture_fail_memory(&session->reason);
 }
 
@@ -142,9 +149,9 @@ static bool is_fault(int signal) {
 static ntr_status close_stream(struct ntr_capture_session *session) {
     char name[PATH_MAX];
 
+    stream_path(session, name);
     ntr_status status = ntr_bundle_writer_close(&session->stream);
-    if (status == NTR_OK) return status;
-    snprintf(name, sizeof name, "%s/%s", ntr_bundle_folder(session->record.bundle), stream_name(session));
+    if (status == NTR_OK) return ntr_capture_ring_join(&session->ring, name, &session->reason);
     return ntr_capture_fail_errno(&session->reason, name);
 }
 
@@ -167,6 +174,7 @@ static struct ntr_capture_report report_of(const struct ntr_capture_session *ses
         .command = session->command ? session->command : (const char **)(uintptr_t)session->config.command,
         .process = session->config.follow_fork ? session->process : NULL,
         .missing = missing,
+        .dropped = missing ? session->ring.begin : session->ring.dropped,
         .adopted = session->adopted,
     };
 }
@@ -180,12 +188,30 @@ uint64_t ntr_capture_clock(void) {
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+/* The last capture.json refers to the file of the present segment. */
+static void cut(struct ntr_capture_session *session) {
+    const ntr_capture_config *config = &session->config;
+    char path[PATH_MAX];
+
+    if (session->harts.failure != NTR_OK || !ntr_capture_ring_is_full(&session->ring, &session->stream)) return;
+    stream_path(session, path);
+    ntr_capture_stop_all(&session->harts);
+    ntr_capture_note(&session->harts, ntr_capture_ring_cut(&session->ring, &session->stream, path, config->compress,
+                                                          config->allocator, &session->reason));
+    session->harts.pause_at = ntr_capture_ring_end(&session->ring, &session->stream);
+}
+
+void ntr_capture_session_drain(struct ntr_capture_session *session) {
+    while (ntr_capture_harts_drain(&session->harts, true)) cut(session);
+}
+
 void ntr_capture_session_save(struct ntr_capture_session *session) {
     enum { FIRST = 200000000, EVERY = 2000000000 };
     uint64_t now = ntr_capture_clock();
 
     if (!session->source.channel) return;
     if (session->stream.error) ntr_capture_note(&session->harts, NTR_E_IO);
+    cut(session);
     const struct channel_head *head = &session->source.channel->head;
     if (!session->saved_at) session->saved_at = now;
     if (session->system || now - session->saved_at < (session->saved_size ? EVERY : FIRST)) return;
@@ -212,7 +238,7 @@ static ntr_status salvage(struct ntr_capture_session *session, ntr_status status
     char path[PATH_MAX];
     struct stat about;
 
-    snprintf(path, sizeof path, "%s/%s", ntr_bundle_folder(session->record.bundle), stream_name(session));
+    stream_path(session, path);
     if (session->stream.error && !session->config.compress && stat(path, &about) == 0 &&
         truncate(path, about.st_size > 2 * SPARE ? about.st_size - SPARE : about.st_size / 2) == 0 && session->saved_size) {
         const struct ntr_capture_report report =
@@ -227,7 +253,7 @@ static ntr_status salvage(struct ntr_capture_session *session, ntr_status status
 static ntr_status complete(struct ntr_capture_session *session) {
     struct ntr_capture_harts *harts = &session->harts;
 
-    while (ntr_capture_harts_drain(harts, true)) continue;
+    ntr_capture_session_drain(session);
     ntr_capture_guest_reap(&session->guest);
     ntr_capture_harts_finish(harts, is_fault(session->guest.signal));
     ntr_status status = session->system ? ntr_capture_system_finish(session->system) : NTR_OK;

@@ -6,6 +6,7 @@
 #include "capture/bundle.h"
 #include "capture/guest.h"
 #include "capture/harts.h"
+#include "capture/ring.h"
 #include "channel/resolve.h"
 
 #include <ntrace/capture.h>
@@ -32,6 +33,7 @@ struct ntr_capture_session {
     struct ntr_capture_reason reason;
     struct ntr_capture_record record;
     struct ntr_bundle_writer stream;
+    struct ntr_capture_ring ring;
     bool started, finished;
     uint64_t saved_at, saved_size; /* of the stream, when capture.json was last written; nanoseconds */
     char process[NAME_MAX + 1]; /* name of the program */
@@ -55,7 +57,11 @@ ntr_status ntr_capture_session_create(struct ntr_capture_session *session); /* t
 ntr_status ntr_capture_session_attach(struct ntr_capture_session *session); /* harts for session->source */
 ntr_status ntr_capture_session_finish(struct ntr_capture_session *session);
 
-/* From time to time: describe what there is so far. Failures show at the end. */
+/* Encode all that the lanes hold. */
+void ntr_capture_session_drain(struct ntr_capture_session *session);
+
+/* From time to time: cut the stream when it has a maximal size, and describe what there is so far. Failures show at the
+ * end. */
 void ntr_capture_session_save(struct ntr_capture_session *session);
 void ntr_capture_session_release(struct ntr_capture_session *session);
 

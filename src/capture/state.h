@@ -97,6 +97,7 @@ struct ntr_capture_harts {
     struct ntr_capture_hart *harts; /* by lane; CHANNEL_LANES of them */
     struct ntr_capture_poll poll;
     struct ntr_capture_window window;
+    uint64_t pause_at;  /* offset in the stream at which draining stops, at the end of a batch */
     uint32_t traced;    /* lanes that are traced: as many as SRC distinguishes */
     bool in_runs;       /* the encoders take runs of blocks */
     bool rewritten;     /* code changed at an unknown place of the stream */

@@ -97,6 +97,24 @@ def own_code(name, pcs, *functions):
     return [pc for pc in pcs if any(low <= pc < high for low, high in ranges)]
 
 
+@case("--max-size: the last part of the stream")
+def max_size():
+    seed = "--qemu-option=-seed", "--qemu-option=1"
+    for more in [], ["--timestamps", "--mode", "btm"]:
+        subprocess.run(command("algorithms", *seed, *more, operands=["400"]), check=True, timeout=60, capture_output=True)
+        whole, size = decoded(), os.path.getsize(path_of("live.ntrace/trace.nex"))
+        check(size > 3 << 20, f"the whole stream has {size} bytes")
+        done = subprocess.run(command("algorithms", *seed, "--max-size", "1", *more, operands=["400"]), check=True,
+                              timeout=60, capture_output=True, text=True)
+        matches("its first part was dropped", done.stderr, "what is said")
+        equal(sorted(os.listdir(path_of("live.ntrace"))), ["capture.json", "images", "trace.nex"], "the files")
+        kept = os.path.getsize(path_of("live.ntrace/trace.nex"))
+        check(0.7 < kept / (1 << 20) <= 1, f"{kept} bytes are left")
+        found = decoded()
+        check(len(found) > 100000, "the trace is short")
+        same(found, whole[-len(found):], f"the end of {size} bytes")
+
+
 def windows(pcs):
     """Places to begin and to end at: (options, first instruction, the one behind the last)."""
     for part in 0.01, 0.3, 0.62, 0.99:

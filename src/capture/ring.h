@@ -1,0 +1,37 @@
+/* The most recent part of a stream (ntr_capture_config.max_size). The stream is cut into segments, each in a file of its
+ * own; the oldest ones are removed. At a cut the trace of every hart stops, so that the messages behind it begin with a
+ * synchronizing one. At the end, the segments become one file. */
+#ifndef NTR_CAPTURE_RING_H
+#define NTR_CAPTURE_RING_H
+
+#include "bundle/stream_write.h"
+#include "capture/error.h"
+
+#include <ntrace/allocator.h>
+
+enum { NTR_CAPTURE_SEGMENTS = 12 };
+
+struct ntr_capture_ring {
+    uint64_t limit;            /* bytes of files; 0: the stream is not cut */
+    unsigned first, count;     /* segments that have been completed: first .. first + count - 1 */
+    struct ntr_capture_segment {
+        uint64_t size, stream; /* bytes of its file, and before compression */
+    } segments[NTR_CAPTURE_SEGMENTS];
+    uint64_t dropped; /* bytes of the stream, before compression, in removed segments */
+    uint64_t begin;   /* offset in the stream at which the present segment begins */
+};
+
+/* The offset in the stream at which the present segment is full, as far as it is known before compression. */
+uint64_t ntr_capture_ring_end(const struct ntr_capture_ring *ring, const struct ntr_bundle_writer *stream);
+
+/* Is it time for a cut? */
+bool ntr_capture_ring_is_full(const struct ntr_capture_ring *ring, const struct ntr_bundle_writer *stream);
+
+/* All harts have stopped: begin a new segment. `path`: the file of the stream. */
+ntr_status ntr_capture_ring_cut(struct ntr_capture_ring *ring, struct ntr_bundle_writer *stream, const char *path,
+                                bool compress, const ntr_allocator *allocator, struct ntr_capture_reason *reason);
+
+/* The stream is closed: make one file of the segments. */
+ntr_status ntr_capture_ring_join(struct ntr_capture_ring *ring, const char *path, struct ntr_capture_reason *reason);
+
+#endif
