@@ -3,6 +3,7 @@
 #include "io/debug_files.h"
 #include "io/memory.h"
 #include "io/progress.h"
+#include "io/seek.h"
 #include "options/diagnostics.h"
 
 #include <inttypes.h>
@@ -13,7 +14,6 @@
 
 #define S struct cli_analysis_options
 const struct cli_option cli_analysis_options[] = {
-    CLI_NUMBER(0, "src", "N", S, src, 0, 4095, -1, "decode only source N"),
     CLI_NUMBER('j', "jobs", "N", S, jobs, 1, 256, 0,
                "decode with N threads (default: one per processor for large files, otherwise 1)"),
     CLI_DEBUG_PATH(S, debug_path),
@@ -38,14 +38,16 @@ static int open_decoder(struct cli_analysis *a) {
     ntr_decoder_config_init(&a->config);
     a->config.params = a->trace.params;
     a->config.program = a->trace.program;
-    a->config.one_source = a->options->src >= 0;
-    a->config.source = (uint16_t)(a->options->src >= 0 ? a->options->src : 0);
+    a->config.one_source = a->window.one_source;
+    a->config.source = a->window.source;
     a->decoder = cli_trace_decoder(&a->trace, &a->config);
-    return a->decoder ? CLI_OK : CLI_FAILED;
+    return a->decoder ? cli_seek(&a->trace, &a->window, a->decoder) : CLI_FAILED;
 }
 
 int cli_analysis_open(struct cli_analysis *a, const char *path, const struct cli_analysis_options *options) {
     *a = (struct cli_analysis){.options = options, .path = path, .defects.file = path};
+    if (cli_selection_window(&options->selection, &a->window) != CLI_OK) return CLI_FAILED;
+    a->part = cli_window_is_part(&a->window);
     if (cli_trace_open(&a->trace, path, &options->stream) != CLI_OK) return CLI_FAILED;
     if (cli_trace_program(&a->trace, &options->images, &options->stream, true) != CLI_OK) return CLI_FAILED;
     if (cli_debug_files_load(a->trace.program, options->debug_path) != CLI_OK) return CLI_FAILED;
@@ -111,11 +113,28 @@ static ntr_status process_events(struct cli_analysis *a, const ntr_event *events
     return status;
 }
 
+/* Processes the events that are within --from and --to. */
+static ntr_status process_part(struct cli_analysis *a, const ntr_event *events, size_t count, cli_take_events take,
+                               void *user) {
+    /* Events of several sources are not in order of time: events within the window may follow. */
+    const bool in_order = a->window.to.unit != CLI_UNIT_TIME || !cli_trace_many_sources(&a->trace);
+    ntr_status status = NTR_OK;
+
+    for (size_t i = 0, inside; i < count && !a->behind && !status; i += inside + 1) {
+        enum cli_place place = CLI_INSIDE;
+        for (inside = 0; i + inside < count; inside++)
+            if ((place = cli_window_event(&a->window, &events[i + inside])) != CLI_INSIDE) break;
+        if (inside) status = process_events(a, &events[i], inside, take, user);
+        a->behind = place == CLI_BEHIND && in_order;
+    }
+    return status;
+}
+
 static ntr_status read_events(struct cli_analysis *a, cli_take_events take, void *user) {
     ntr_event events[ANALYSIS_EVENTS];
     size_t count = 0;
     ntr_status status = ntr_decoder_read(a->decoder, events, ANALYSIS_EVENTS, &count);
-    ntr_status taken = process_events(a, events, count, take, user);
+    ntr_status taken = (a->part ? process_part : process_events)(a, events, count, take, user);
 
     return status < 0 || taken >= 0 ? status : taken;
 }
@@ -131,12 +150,12 @@ static ntr_status take_count(void *user, const ntr_event *event, uint64_t times)
 
 /* Returns whether no consumer needs the order of events. The counting decode is then sufficient, and much faster. */
 static bool counts_only(const struct cli_analysis *a, cli_take_events take) {
-    return a->data.tally && !ntr_tally_keeps_time(a->data.tally) && !a->data.tree && !take;
+    return a->data.tally && !ntr_tally_keeps_time(a->data.tally) && !a->data.tree && !take && !a->part;
 }
 
 /* Returns whether the consumers need only calls, returns and the instructions between them. */
 static bool joins_spans(const struct cli_analysis *a, cli_take_events take) {
-    return (!take || a->joins) && !(a->data.tally && ntr_tally_keeps_time(a->data.tally));
+    return (!take || a->joins) && !(a->data.tally && ntr_tally_keeps_time(a->data.tally)) && !a->part;
 }
 
 static bool same_function(void *user, const ntr_context *context, const uint64_t *addresses, size_t count) {
@@ -165,7 +184,7 @@ static ntr_status decode_serial(struct cli_analysis *a, bool counting, cli_take_
         ntr_decoder_set_count_callback(a->decoder, take_count, a);
     else if (joins_spans(a, take))
         set_join(a);
-    while (status != NTR_END && !cli_progress_stopped()) {
+    while (status != NTR_END && !a->behind && !cli_progress_stopped()) {
         status = counting ? ntr_decoder_count(a->decoder, &counts) : read_events(a, take, user);
         if (status == NTR_NEED_MORE && !feed(a)) break;
         if (status < 0) break;
@@ -262,7 +281,7 @@ static ntr_status decode_parallel(struct cli_analysis *a, unsigned jobs, bool co
 static int decode(struct cli_analysis *a, cli_take_events take, void *user) {
     cli_progress_catch_stop();
     if (a->keep_time && cli_trace_stamped(&a->trace)) ntr_tally_keep_time(a->data.tally);
-    const unsigned jobs = cli_threads_number(&a->trace, a->options->jobs);
+    const unsigned jobs = a->part ? 1 : cli_threads_number(&a->trace, a->options->jobs);
     const bool counting = counts_only(a, take);
     ntr_status status =
         jobs > 1 ? decode_parallel(a, jobs, counting, take, user) : decode_serial(a, counting, take, user);
@@ -290,7 +309,8 @@ int cli_analysis_run(struct cli_analysis *a, cli_take_events take, void *user) {
     cli_trace_reserved(&a->trace, a->reserved);
     a->defects.hint = cli_trace_hint(&a->trace);
     int defects = cli_defect_summary(&a->defects);
-    return cli_trace_status(&a->trace, a->any, status == CLI_OK ? defects : status);
+    const bool any = a->any || a->part; /* the selection may be behind the end */
+    return cli_trace_status(&a->trace, any, status == CLI_OK ? defects : status);
 }
 
 void cli_analysis_close(struct cli_analysis *a) {

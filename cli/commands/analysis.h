@@ -17,7 +17,7 @@
 struct cli_analysis_options {
     struct cli_stream stream;
     struct cli_images images;
-    int64_t src;  /* -1: all sources */
+    struct cli_selection selection;
     int64_t jobs; /* number of threads; 0: choose automatically */
     const char *debug_path;
     const char *source_path;
@@ -29,12 +29,14 @@ struct cli_analysis {
     const char *path;
     struct cli_trace trace;
     struct cli_defects defects;
+    struct cli_window window;
     ntr_decoder_config config;
     ntr_decoder *decoder;
     struct cli_source_text text;
     struct cli_trace_facts facts;
     ntr_analysis data;       /* owned, except `program`, which belongs to `trace` */
     uint64_t gaps, reserved; /* numbers of gaps and of messages with a reserved TCODE */
+    bool part, behind;       /* --from or --to is given; all further events are behind the window */
     bool any;                /* the decoder returned at least one event */
     bool joins;              /* `take` needs calls and returns only: spans may be joined (ntr_decoder_set_join) */
     bool joined;             /* the decoder joins spans; */

@@ -3,6 +3,7 @@
 #include "io/images.h"
 #include "options/diagnostics.h"
 #include "options/result.h"
+#include "options/selection.h"
 #include "io/trace.h"
 
 #include <inttypes.h>
@@ -15,6 +16,7 @@ struct check_options {
     struct cli_stream stream;
     struct cli_images images;
     struct cli_result result;
+    struct cli_selection selection; /* from, to */
     struct cli_list rules;
     int64_t most, period, src;
     int list, fail_on, mid_stream;
@@ -42,6 +44,7 @@ static const struct cli_group groups[] = {
     CLI_OWN("options", check_table),
     CLI_GROUP("program", cli_image_options, struct check_options, images),
     CLI_GROUP("output", cli_path_options, struct check_options, result),
+    CLI_GROUP("part of the trace", cli_selection_range_options, struct check_options, selection),
     CLI_GROUP("the stream", cli_stream_options, struct check_options, stream),
     {0},
 };
@@ -49,6 +52,7 @@ static const struct cli_group groups[] = {
 struct check_run {
     const struct check_options *options;
     struct cli_trace trace;
+    struct cli_window window;
     struct cli_output out;
     struct cli_findings findings;
     bool wanted[CLI_RULES_MAX];
@@ -112,6 +116,7 @@ static void found(void *user, const ntr_finding *finding) {
     struct check_run *r = user;
 
     if (r->options->src >= 0 && finding->has_source && finding->src != r->options->src) return;
+    if (cli_window_place(&r->window, finding->message, finding->offset, NULL) != CLI_INSIDE) return;
     if (r->wanted[finding->index])
         cli_findings_add(&r->findings, (enum cli_findings_format)r->options->result.format, finding);
 }
@@ -182,6 +187,7 @@ static int check_run(const void *options, char **operands) {
     if (!operands[0]) return cli_fail("expected TRACE; see 'ntrace help check'");
     r.findings = (struct cli_findings){.out = &r.out, .file = operands[0], .max = (uint64_t)r.options->most};
     if (select_rules(&r) != CLI_OK) return CLI_FAILED;
+    if (cli_selection_messages(&r.options->selection, &r.window) != CLI_OK) return CLI_FAILED;
     if (cli_trace_open(&r.trace, operands[0], &r.options->stream) != CLI_OK) return CLI_FAILED;
     int status = check_trace(&r);
     cli_findings_free(&r.findings);
@@ -204,7 +210,8 @@ const struct cli_command cli_check = {
         "Severities: an error is something that no N-Trace 1.0 encoder may send; a warning depends on how the\n"
         "specification is read; a note is legal, but wasteful or understood differently by different decoders. The\n"
         "exit status is 0 when there is no error, 1 when there is one (see --fail-on), 2 when the trace cannot be\n"
-        "read. After damage, the order of messages is not checked until the source synchronizes again.",
+        "read. After damage, the order of messages is not checked until the source synchronizes again. With --from and\n"
+        "--to, the whole trace is checked and the findings between these points are reported.",
     .examples = "  ntrace check trace.nex -e program.elf\n"
                 "  ntrace check trace.nex --format sarif -o trace.sarif\n"
                 "  ntrace check trace.nex --rules icnt-limit,hist-limit --fail-on note\n"

@@ -23,6 +23,8 @@ static const struct cli_group groups[] = {
     CLI_OWN("options", coverage_table),
     CLI_GROUP("output", cli_exporting_options, struct coverage_options, exporting),
     CLI_GROUP("trace", cli_analysis_options, struct coverage_options, exporting.analysis),
+    CLI_GROUP("part of the trace", cli_selection_begin_options, struct coverage_options,
+              exporting.analysis.selection),
     CLI_GROUP("program", cli_image_options, struct coverage_options, exporting.analysis.images),
     CLI_GROUP("the stream", cli_stream_options, struct coverage_options, exporting.analysis.stream),
     {0},
@@ -65,6 +67,7 @@ static int check_fail_under(ntr_coverage *coverage, const char *text, double lea
 static int coverage_run(const void *options, char **operands) {
     const struct coverage_options *o = options;
     ntr_coverage *coverage = NULL;
+    const struct cli_analysis_options analysis = cli_exporting_analysis(&o->exporting);
     double least = 0;
     int status = CLI_OK;
 
@@ -73,7 +76,7 @@ static int coverage_run(const void *options, char **operands) {
     if (!operands[0]) return cli_exporting_coverage(&o->exporting, NULL, CLI_OK);
     if (!(coverage = ntr_coverage_new(NULL))) return cli_fail("out of memory");
     for (int i = 0; operands[i] && status != CLI_FAILED && !cli_progress_stopped(); i++) {
-        int added = add_trace(coverage, &o->exporting.analysis, operands[i]);
+        int added = add_trace(coverage, &analysis, operands[i]);
         if (added != CLI_OK) status = added;
     }
     if (status != CLI_FAILED) status = cli_exporting_coverage(&o->exporting, coverage, status);

@@ -88,7 +88,7 @@ static int open_decoder(struct decode *d) {
     d->config.source = d->window.source;
     d->config.strict = d->options->strict != 0;
     d->config.mid_stream = d->options->mid_stream != 0;
-    d->part = d->window.from.unit || d->window.to.unit;
+    d->part = cli_window_is_part(&d->window);
     d->no_spans = d->options->output == CLI_SHOW_NONE && !d->part;
     d->jobs = d->part ? 1 : cli_threads_number(&d->trace, d->options->jobs); /* a selection is decoded serially */
     d->decoder = cli_trace_decoder(&d->trace, &d->config);
@@ -161,8 +161,7 @@ static void take_all(struct decode *d, struct cli_decode_output *output, const n
 static bool take_part(struct decode *d, struct cli_decode_output *output, const ntr_event *events, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const ntr_event *e = &events[i];
-        const uint64_t *time = e->flags & NTR_EVENT_TIME ? &e->time : NULL;
-        enum cli_place place = cli_window_place(&d->window, e->message, e->offset, time);
+        enum cli_place place = cli_window_event(&d->window, e);
 
         if (place == CLI_INSIDE) take_all(d, output, e, 1);
         /* Events of several sources are not in order of time: events within the selection may follow. */

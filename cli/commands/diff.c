@@ -4,6 +4,7 @@
 #include "io/output.h"
 #include "options/diagnostics.h"
 #include "options/result.h"
+#include "options/selection.h"
 #include "text/symbol_text.h"
 
 #include <inttypes.h>
@@ -15,6 +16,7 @@ struct diff_options {
     struct cli_stream stream;
     struct cli_images images;
     struct cli_result result;
+    struct cli_selection selection; /* from, to */
     int64_t src, most;
     int pc, no_time;
 };
@@ -34,6 +36,7 @@ static const struct cli_group groups[] = {
     CLI_OWN("options", diff_table),
     CLI_GROUP("program", cli_image_options, struct diff_options, images),
     CLI_GROUP("output", cli_path_options, struct diff_options, result),
+    CLI_GROUP("part of the traces", cli_selection_range_options, struct diff_options, selection),
     CLI_GROUP("the streams (both)", cli_stream_options, struct diff_options, stream),
     {0},
 };
@@ -41,6 +44,7 @@ static const struct cli_group groups[] = {
 struct diff {
     const struct diff_options *options;
     char **paths;
+    struct cli_window window; /* of each trace */
     struct cli_output out;
     struct cli_side a, b;
     ntr_debug_info *source;
@@ -160,11 +164,11 @@ static int open_sides(struct diff *d) {
 
     d->a = (struct cli_side){0};
     d->b = (struct cli_side){0};
-    int status = cli_side_open(&d->a, d->paths[0], &o->stream, &o->images, d->hart);
+    int status = cli_side_open(&d->a, d->paths[0], &o->stream, &o->images, &d->window, d->hart);
     if (status != CLI_OK) return status;
     d->source = ntr_debug_info_new(d->a.trace.program, &cli_memory);
     return o->pc ? cli_side_open_list(&d->b, d->paths[1])
-                 : cli_side_open(&d->b, d->paths[1], &o->stream, &o->images, d->hart);
+                 : cli_side_open(&d->b, d->paths[1], &o->stream, &o->images, &d->window, d->hart);
 }
 
 static int compare_source(struct diff *d, int hart) {
@@ -218,7 +222,8 @@ static int diff_run(const void *options, char **operands) {
     if (!d) return cli_fail("out of memory");
     d->options = options;
     d->paths = operands;
-    int status = cli_output_open(&d->out, d->options->result.path);
+    int status = cli_selection_window(&d->options->selection, &d->window);
+    if (status == CLI_OK) status = cli_output_open(&d->out, d->options->result.path);
     if (status == CLI_OK) {
         status = compare_sources(d);
         if (status == CLI_OK && !d->differences && d->options->result.format == CLI_FORMAT_TEXT)
@@ -246,6 +251,7 @@ const struct cli_command cli_diff = {
              "Each source is compared separately. The exit status is 0 when the executions are equal, 1 when they\n"
              "differ, 2 when an input cannot be read.\n"
              "\n"
+             "--from and --to apply to both traces; where their messages differ, only times select the same part.\n"
              "Stream options apply to both traces. With a capture bundle or --auto, each trace has its own\n"
              "parameters.",
     .examples = "  ntrace diff rtl.nex model.nex -e program.elf\n"

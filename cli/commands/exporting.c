@@ -10,7 +10,9 @@
 
 #define S struct cli_exporting_options
 const struct cli_option cli_exporting_options[] = {
-    CLI_STRING(0, "to", "FORMAT", S, to, "output format; '--to list' lists the formats of this command"),
+    CLI_LIST(0, "to", "FORMAT|POINT", S, to,
+             "output format; '--to list' lists the formats of this command. With a point, in the forms of --from: the "
+             "last point of the selection, inclusive. Both may be given"),
     CLI_STRING('o', "output", "FILE", S, path, "write to FILE (default: standard output)"),
     {0},
 };
@@ -23,6 +25,7 @@ const struct cli_option cli_exporting_tree_options[] = {
 
 #define ANALYSIS_GROUPS                                                                                                \
     CLI_GROUP("trace", cli_analysis_options, S, analysis),                                                             \
+        CLI_GROUP("part of the trace", cli_selection_begin_options, S, analysis.selection),                            \
         CLI_GROUP("program", cli_image_options, S, analysis.images),                                                   \
         CLI_GROUP("the stream", cli_stream_options, S, analysis.stream), {                                             \
         0                                                                                                              \
@@ -35,6 +38,20 @@ const struct cli_group cli_exporting_tree_groups[] = {
 };
 #undef ANALYSIS_GROUPS
 #undef S
+
+/* Returns the last value of --to that is a point, or that is none; NULL: there is none. */
+static const char *last_to(const struct cli_exporting_options *options, bool point) {
+    for (size_t i = options->to.count; i-- > 0;)
+        if (cli_is_point(options->to.items[i].value) == point) return options->to.items[i].value;
+    return NULL;
+}
+
+struct cli_analysis_options cli_exporting_analysis(const struct cli_exporting_options *options) {
+    struct cli_analysis_options analysis = options->analysis;
+
+    analysis.selection.to = last_to(options, true);
+    return analysis;
+}
 
 static void list_one(const ntr_exporter *exporter) {
     const char *alias;
@@ -122,15 +139,17 @@ static int write_all(struct export_run *w, const ntr_exporter *exporter) {
  * status, and an error has been reported. */
 static const ntr_exporter *select_exporter(const char *family, const struct cli_exporting_options *options,
                                            bool has_input, int *status) {
-    if (options->to && strcmp(options->to, "list") == 0) {
+    const char *to = last_to(options, false);
+
+    if (to && strcmp(to, "list") == 0) {
         list(family);
         *status = CLI_OK;
         return NULL;
     }
-    const ntr_exporter *exporter = find_exporter(family, options->to);
+    const ntr_exporter *exporter = find_exporter(family, to);
     *status = CLI_FAILED;
     if (!exporter) {
-        cli_note("--to: no format '%s'; '--to list' lists them", options->to);
+        cli_note("--to: no format '%s'; '--to list' lists them", to);
     } else if (!has_input) {
         cli_note("expected TRACE; see '--help'");
         return NULL;
@@ -180,8 +199,10 @@ int cli_exporting_run(const char *family, const struct cli_exporting_options *op
 
     bool own_file = (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE) != 0;
     struct export_run w = {.per = (ntr_calltree_split)options->per};
+    const struct cli_analysis_options analysis = cli_exporting_analysis(options);
+
     set_output(&w);
-    status = cli_analysis_open(&w.analysis, trace, &options->analysis);
+    status = cli_analysis_open(&w.analysis, trace, &analysis);
     if (status == CLI_OK && own_file) {
         status = write_own_file(&w, exporter, options->path);
     } else if (status == CLI_OK && (status = cli_output_open(&w.out, options->path)) == CLI_OK) {

@@ -7,7 +7,7 @@
 
 struct cli_exporting_options {
     struct cli_analysis_options analysis;
-    const char *to;   /* name of the exporter; NULL: the first one of the family */
+    struct cli_list to; /* names of exporters and ends of the selection (cli_exporting_format, cli_exporting_analysis) */
     const char *path; /* -o */
     int per;          /* ntr_calltree_split */
 };
@@ -15,6 +15,9 @@ extern const struct cli_option cli_exporting_options[]; /* --to, -o */
 extern const struct cli_option cli_exporting_tree_options[]; /* --per */
 /* Option groups of a command with these options: without and with --per, which applies to exporters of call trees. */
 extern const struct cli_group cli_exporting_groups[], cli_exporting_tree_groups[];
+
+/* Returns the analysis options with the last point of --to. */
+struct cli_analysis_options cli_exporting_analysis(const struct cli_exporting_options *options);
 
 /* Writes `coverage` with the selected exporter. If `coverage` is NULL, only '--to list' is valid. Returns `status`, or
  * CLI_FAILED after reporting an error. */

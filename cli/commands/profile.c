@@ -48,6 +48,7 @@ static const struct cli_group groups[] = {
     CLI_OWN("options", profile_table),
     CLI_GROUP("output", cli_result_options, struct profile_options, result),
     CLI_GROUP("trace", cli_analysis_options, struct profile_options, analysis),
+    CLI_GROUP("part of the trace", cli_selection_options, struct profile_options, analysis.selection),
     CLI_GROUP("program", cli_image_options, struct profile_options, analysis.images),
     CLI_GROUP("the stream", cli_stream_options, struct profile_options, analysis.stream),
     {0},

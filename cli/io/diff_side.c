@@ -31,17 +31,20 @@ static void fill(struct cli_side *side) {
 static ntr_status next_event(void *user, const ntr_event **event) {
     struct cli_side *side = user;
 
-    while (side->at == side->count && !side->failed && side->status != NTR_END) fill(side);
-    if (side->at == side->count) return side->failed ? NTR_E_IO : NTR_END;
-    *event = &side->events[side->at++];
+    do {
+        while (side->at == side->count && !side->failed && side->status != NTR_END) fill(side);
+        if (side->at == side->count) return side->failed ? NTR_E_IO : NTR_END;
+        *event = &side->events[side->at++];
+    } while (cli_window_event(side->window, *event) != CLI_INSIDE);
     if ((*event)->kind == NTR_EVENT_VENDOR)
         side->reserved += ntr_tcode_is_reserved(side->trace.params.dialect, (*event)->code);
     return NTR_OK;
 }
 
 int cli_side_open(struct cli_side *side, const char *path, const struct cli_stream *stream,
-                  const struct cli_images *images, int source) {
+                  const struct cli_images *images, const struct cli_window *window, int source) {
     side->path = path;
+    side->window = window;
     if (cli_trace_open(&side->trace, path, stream) != CLI_OK) return CLI_FAILED;
     if (cli_trace_program(&side->trace, images, stream, true) != CLI_OK) return CLI_FAILED;
     ntr_decoder_config config;

@@ -5,6 +5,7 @@
 #include "io/images.h"
 #include "io/lines.h"
 #include "io/trace.h"
+#include "options/selection.h"
 
 #include <ntrace/decoder.h>
 #include <ntrace/difference.h>
@@ -14,6 +15,7 @@ struct cli_side {
     const char *path;
     bool is_list;
     struct cli_trace trace;
+    const struct cli_window *window; /* events outside are ignored */
     struct cli_lines list;
     ntr_decoder *decoder;
     ntr_execution execution; /* input of ntr_comparison_config */
@@ -27,7 +29,7 @@ struct cli_side {
 /* Opens a trace (`source` selects one source; negative: the only one) or a list of program counters. Both return
  * CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_side_open(struct cli_side *side, const char *path, const struct cli_stream *stream,
-                  const struct cli_images *images, int source);
+                  const struct cli_images *images, const struct cli_window *window, int source);
 int cli_side_open_list(struct cli_side *side, const char *path);
 
 /* Reports the number of gaps and of messages with a reserved TCODE, as far as the trace was read. */

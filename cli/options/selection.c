@@ -3,26 +3,36 @@
 
 #include <string.h>
 
-const struct cli_option cli_selection_options[] = {
-    CLI_NUMBER(0, "src", "N", struct cli_selection, source, 0, 4095, -1, "select only source N"),
-    CLI_STRING(0, "from", "POINT", struct cli_selection, from,
-               "first point of the selection: N or #N (message number), @N (byte offset), t:N (time in ticks)"),
-    CLI_STRING(0, "to", "POINT", struct cli_selection, to,
-               "last point of the selection, inclusive; same forms as --from"),
-    {0},
+#define SOURCE CLI_NUMBER(0, "src", "N", struct cli_selection, source, 0, 4095, -1, "select only source N")
+#define FROM                                                                                                           \
+    CLI_STRING(0, "from", "POINT", struct cli_selection, from,                                                         \
+               "first point of the selection: N or #N (message number), @N (byte offset), t:N (time in ticks)")
+#define TO                                                                                                             \
+    CLI_STRING(0, "to", "POINT", struct cli_selection, to, "last point of the selection, inclusive; same forms as --from")
+
+const struct cli_option cli_selection_options[] = {SOURCE, FROM, TO, {0}};
+const struct cli_option cli_selection_begin_options[] = {SOURCE, FROM, {0}};
+const struct cli_option cli_selection_range_options[] = {FROM, TO, {0}};
+
+static const struct {
+    const char *prefix;
+    enum cli_unit unit;
+} units[] = {
+    {"#", CLI_UNIT_MESSAGE},
+    {"@", CLI_UNIT_BYTE},
+    {"t:", CLI_UNIT_TIME},
+    {"", CLI_UNIT_MESSAGE},
 };
 
-static int point_parse(const char *option, const char *text, struct cli_point *point) {
-    static const struct {
-        const char *prefix;
-        enum cli_unit unit;
-    } units[] = {
-        {"#", CLI_UNIT_MESSAGE},
-        {"@", CLI_UNIT_BYTE},
-        {"t:", CLI_UNIT_TIME},
-        {"", CLI_UNIT_MESSAGE},
-    };
+bool cli_is_point(const char *text) {
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        size_t length = strlen(units[i].prefix);
+        if (length && strncmp(text, units[i].prefix, length) == 0) return true;
+    }
+    return *text >= '0' && *text <= '9';
+}
 
+static int point_parse(const char *option, const char *text, struct cli_point *point) {
     *point = (struct cli_point){CLI_UNIT_NONE, 0};
     if (!text) return CLI_OK;
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
@@ -51,8 +61,12 @@ int cli_selection_messages(const struct cli_selection *selection, struct cli_win
                     "time");
 }
 
+bool cli_window_is_part(const struct cli_window *window) {
+    return window->from.unit || window->to.unit;
+}
+
 bool cli_window_is_whole(const struct cli_window *window) {
-    return !window->from.unit && !window->to.unit && !window->one_source;
+    return !cli_window_is_part(window) && !window->one_source;
 }
 
 /* Returns -1, 0 or 1 if the position is before, at or after the point; 0 also if the time is not known. */
@@ -69,6 +83,12 @@ enum cli_place cli_window_place(const struct cli_window *window, uint64_t messag
     if (window->from.unit && compare(&window->from, message, offset, time) < 0) return CLI_BEFORE;
     if (window->to.unit && compare(&window->to, message, offset, time) > 0) return CLI_BEHIND;
     return CLI_INSIDE;
+}
+
+enum cli_place cli_window_event(const struct cli_window *window, const ntr_event *event) {
+    const uint64_t *time = event->flags & NTR_EVENT_TIME ? &event->time : NULL;
+
+    return cli_window_place(window, event->message, event->offset, time);
 }
 
 bool cli_window_message(const struct cli_window *window, const ntr_message *m, bool *behind) {

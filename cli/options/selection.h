@@ -4,6 +4,7 @@
 
 #include "options/options.h"
 
+#include <ntrace/event.h>
 #include <ntrace/message.h>
 
 struct cli_selection {
@@ -12,6 +13,11 @@ struct cli_selection {
 };
 
 extern const struct cli_option cli_selection_options[];
+extern const struct cli_option cli_selection_begin_options[]; /* --src and --from */
+extern const struct cli_option cli_selection_range_options[]; /* --from and --to */
+
+/* Returns whether the text is meant as a point: "12", "#12", "@12", "t:12", and no name. */
+bool cli_is_point(const char *text);
 
 enum cli_unit { CLI_UNIT_NONE, CLI_UNIT_MESSAGE, CLI_UNIT_BYTE, CLI_UNIT_TIME };
 
@@ -32,7 +38,8 @@ int cli_selection_window(const struct cli_selection *selection, struct cli_windo
 /* As cli_selection_window, for commands that read messages without decoding: a limit by time is an error. */
 int cli_selection_messages(const struct cli_selection *selection, struct cli_window *window);
 
-/* Returns whether the window is the whole trace. */
+/* Returns whether the window has a limit, and whether it is the whole trace: no limit, all sources. */
+bool cli_window_is_part(const struct cli_window *window);
 bool cli_window_is_whole(const struct cli_window *window);
 
 /* Returns whether the position with this message number, byte offset and time is before, inside or behind the window.
@@ -40,6 +47,9 @@ bool cli_window_is_whole(const struct cli_window *window);
 enum cli_place { CLI_BEFORE = -1, CLI_INSIDE = 0, CLI_BEHIND = 1 };
 enum cli_place cli_window_place(const struct cli_window *window, uint64_t message, uint64_t offset,
                                 const uint64_t *time);
+
+/* The same for an event. Events of several sources are not in order of time. */
+enum cli_place cli_window_event(const struct cli_window *window, const ntr_event *event);
 
 /* Returns whether the message is in the window. Sets *behind if this and all following messages are behind it. */
 bool cli_window_message(const struct cli_window *window, const ntr_message *message, bool *behind);

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""--from and --to of the analysing commands: what each point selects, and two parts add up to the whole."""
+import collections
+import csv
+import io
+import json
+import re
+
+import tiny
+from harness import Run, bytes_of, case, check, equal, main, matches, write
+
+TURNS = 4
+# The program counters that each message of tiny.BTM reports.
+REPORTED = [[], [0x100, 0x102, 0x106, 0x10a], [0x300]] * TURNS
+TIMED = "".join(f"{tiny.START[:-1]} TSTAMP={1000 * turn}\nDirectBranch ICNT=7 TSTAMP=5\n"
+                "ProgTraceCorrelation EVCODE=0 CDF=0 ICNT=2 TSTAMP=5\n" for turn in range(1, TURNS + 1))
+
+
+def program():
+    return write("tiny.elf", tiny.elf())
+
+
+def stream(timed=False):
+    return write("timed.nex" if timed else "turns.nex", bytes_of(TIMED if timed else tiny.BTM * TURNS))
+
+
+def expected(first, last):
+    return collections.Counter(pc for message in REPORTED[first:last] for pc in message)
+
+
+def counts(*options, timed=False, command="profile"):
+    by = ["--by", "instruction", "--format", "csv"]
+    rows = csv.DictReader(io.StringIO(Run("profile", stream(timed), "-e", program(), *by, *options).out))
+    return collections.Counter({int(row["address"], 16): int(row["self"]) for row in rows})
+
+
+def points(timed=False):
+    """The place of each message in every form."""
+    rows = [json.loads(line) for line in Run("dump", stream(timed), "--format", "jsonl").lines()]
+    for at, row in enumerate(rows):
+        turn, step = divmod(at, 3)
+        yield at, [f"{at + 1}", f"#{at + 1}", f"@{row['offset']}", f"@0x{row['offset']:x}"] + \
+            [f"t:{1000 * (turn + 1) + 5 * step}"] * timed
+
+
+@case("profile counts what the messages from --from to --to report; two parts are the whole")
+def profile_parts():
+    whole = counts()
+    equal(whole, expected(0, len(REPORTED)), "whole")
+    for timed in (False, True):
+        for at, forms in points(timed):
+            for form in forms:
+                after = counts("--from", form, timed=timed)
+                equal(after, expected(at, None), f"from {form}")
+                equal(counts("--to", form, timed=timed), expected(0, at + 1), f"to {form}")
+                equal(counts("--from", form, "--to", form, timed=timed), expected(at, at + 1), f"only {form}")
+                equal(after + expected(0, at), whole, "sum")
+        equal(counts("--from", "5", "--to", "9", "-j", "2", timed=timed), expected(4, 9), "with threads")
+    equal(counts("--from", "100"), expected(0, 0), "behind the end")
+
+
+def folded(*options):
+    return sum(int(line.split()[-1]) for line in Run("flame", stream(), "-e", program(), *options).lines())
+
+
+@case("flame, timeline, export, coverage, report: --to takes a format, a point, or both")
+def exporting():
+    for options in (["--to", "folded", "--to", "8"], ["--to", "@9999", "--to", "folded", "--to", "#8"]):
+        equal(folded("--from", "2", *options), sum(expected(1, 8).values()), " ".join(options))
+    lines = Run("export", stream(), "-e", program(), "--to", "callgrind", "--to", "6").lines()
+    equal({line for line in lines if line.endswith(" 0 2")}, {f"0x{pc:x} 0 2" for pc in tiny.PCS}, "callgrind")
+    whole, part = (Run("report", stream(), "-e", program(), *more).out for more in ([], ["--from", "4", "--to", "9"]))
+    equal([re.search(r'"summary":{[^{]*?"instructions":(\d+)', page)[1] for page in (whole, part)], ["20", "10"], "report")
+    whole, part = (Run("timeline", stream(), "-e", program(), "--to", "perfetto", *more).bytes for more in ([], ["--to", "1"]))
+    check(b"start" in whole and b"start" not in part, "timeline")
+    matches("no format 'x8'", Run("flame", stream(), "-e", program(), "--to", "x8", status=2).err, "neither")
+    matches("expected N or #N", Run("flame", stream(), "-e", program(), "--to", "8x", status=2).err, "a bad point")
+
+
+@case("check reports the findings of the part, diff compares the part")
+def others():
+    text = (tiny.BTM + tiny.BTM.replace("EVCODE=0", "EVCODE=9")) * 2
+    bad = write("bad.nex", bytes_of(text))
+    find = ["check", bad, "--fail-on", "never", "--format", "jsonl"]
+    rows = [json.loads(line) for line in Run(*find).lines()]
+    numbers = [row["message"] for row in rows if row.get("message")]
+    check(6 in numbers and 12 in numbers, f"findings {numbers}")
+    rows = [json.loads(line) for line in Run(*find, "--from", "7").lines()]
+    equal([row["message"] for row in rows if row.get("message")], [n for n in numbers if n >= 7], "from 7")
+    other = write("other.nex", bytes_of(tiny.BTM + tiny.BTM.replace("ICNT=7", "ICNT=3") + tiny.BTM))
+    compare = ["diff", other, stream(), "-e", program()]
+    equal(Run(*compare, status=1).status, 1, "different")
+    matches("^same: 5 instructions", Run(*compare, "--to", "3").out, "the same up to message 3")
+
+
+if __name__ == "__main__":
+    main()
