@@ -68,6 +68,7 @@ typedef struct ntr_stack_moment {
     uint16_t src;
     const ntr_context *context;
     const ntr_stack_frame *parent; /* the frame below; NULL for a root */
+    bool resumed;                /* the function is not entered, but continues: its call is not known */
 } ntr_stack_moment;
 
 typedef struct ntr_stack_listener {

@@ -101,6 +101,7 @@ typedef struct change {
     hart *hart;
     stack *stack;
     const ntr_event *event;
+    bool resumed; /* see ntr_stack_moment */
 } change;
 
 static ntr_stack_moment moment_of(const change *c) {
@@ -109,6 +110,7 @@ static ntr_stack_moment moment_of(const change *c) {
         .src = c->hart->src,
         .context = &c->hart->context,
         .parent = c->stack->depth ? &c->stack->frames[c->stack->depth - 1] : NULL,
+        .resumed = c->resumed,
     };
 }
 
@@ -202,8 +204,9 @@ static size_t below_resumer(const change *c, size_t depth, uint32_t function) {
 }
 
 /* Execution is at `address`, which is not the return address of any frame: a longjmp, a landing pad, or the end of a
- * signal handler. In order of preference: pop to the innermost frame of the function at `address`; treat the jump as
- * one inside the trap handler; treat it as a jump in the root frame. The function "[unknown]" stands for all code
+ * signal handler, or a switch to the stack of another coroutine (goroutines). In order of preference: pop to the
+ * innermost frame of the function at `address`; treat the jump as one inside the trap handler; treat it as a jump in the
+ * root frame, which is no call unless it goes to the entry of a function. The function "[unknown]" stands for all code
  * without a name. A frame of it below a trap is therefore no evidence that the trap handler was left. */
 static ntr_status reposition(change *c, uint64_t address) {
     uint32_t function = function_at(c, address);
@@ -216,6 +219,7 @@ static ntr_status reposition(change *c, uint64_t address) {
         return NTR_OK;
     }
     pop_to(c, trap ? trap : 1, false);
+    c->resumed = range_at(c, address)->low != address;
     return replace_top(c, address);
 }
 
@@ -228,6 +232,25 @@ static ntr_status unwind(change *c, uint64_t address) {
             return NTR_OK;
         }
     return reposition(c, address);
+}
+
+/* Returns whether one of the innermost frames will return to `address`. */
+static bool is_awaited(const stack *s, uint64_t address) {
+    enum { SEARCHED = 256 };
+    for (size_t i = 0; i < s->depth && i < SEARCHED; i++) {
+        const ntr_stack_frame *frame = &s->frames[s->depth - 1 - i];
+        if (frame->kind == NTR_FRAME_CALL && frame->return_to == address) return true;
+    }
+    return false;
+}
+
+/* Handles a jump by a register. A tail call goes to the entry of a function. A jump into the middle of another function
+ * continues a call that was left there: setcontext, or a longjmp that does not use the return register. */
+static ntr_status jump(change *c, uint64_t address) {
+    const ntr_function_range *range = range_at(c, address);
+    if (range->low == address || range->number == top(c)->function || !is_awaited(c->stack, address))
+        return replace_top(c, address);
+    return unwind(c, address);
 }
 
 static ntr_status trap_return(change *c, uint64_t address) {
@@ -289,8 +312,9 @@ static ntr_status end_span(change *c) {
         return push(c, frame_at(c, NTR_FRAME_EXCEPTION, e->target, next, next), false);
     case NTR_END_INTERRUPT:
         return push(c, frame_at(c, NTR_FRAME_INTERRUPT, e->target, next, next), false);
-    case NTR_END_JUMP:
     case NTR_END_INDIRECT_JUMP:
+        return jump(c, e->target);
+    case NTR_END_JUMP:
     case NTR_END_TAKEN:
         return replace_top(c, e->target);
     case NTR_END_NOT_TAKEN:

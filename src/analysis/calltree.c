@@ -150,7 +150,7 @@ static uint32_t on_enter(void *user, const ntr_stack_moment *moment, const ntr_s
     ntr_calltree *t = user;
     (void)tail;
     uint32_t node = child_of(t, moment->parent ? moment->parent->handle : subtree_of(t, moment), frame);
-    t->nodes[node].calls++;
+    t->nodes[node].calls += !moment->resumed;
     return node;
 }
 
