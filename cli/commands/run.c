@@ -33,7 +33,7 @@ struct run_options {
     const char *topology; /* JSON file; NULL: no trace system */
     const char *sink;
     const char *bundle;
-    int compress, follow_fork, quiet;
+    int compress, no_compress, follow_fork, quiet;
     const char *start_at, *stop_at;
     uint64_t skip, max_size;
 };
@@ -50,7 +50,9 @@ static const struct cli_option run_table[] = {
     CLI_NUMBER(0, "skip", "N", struct run_options, skip, 0, INT64_MAX, 0, "do not trace the first N instructions"),
     CLI_NUMBER(0, "max-size", "N", struct run_options, max_size, 1, 1 << 30, 0,
                "keep the last N MiB of the stream (of its file, with --compress)"),
-    CLI_FLAG(0, "compress", struct run_options, compress, "compress the stream with zstd: trace.nex.zst"),
+    CLI_FLAG(0, "compress", struct run_options, compress,
+             "compress the stream with zstd: trace.nex.zst (default: if it has more than 1 MiB)"),
+    CLI_FLAG(0, "no-compress", struct run_options, no_compress, "do not compress the stream: trace.nex"),
     CLI_FLAG('q', "quiet", struct run_options, quiet, "do not print a summary at the end"),
     {0},
 };
@@ -163,10 +165,15 @@ static int configure_system(struct run *run) {
 
 static int configure_encoder(struct run *run) {
     if (run->options->sink) return cli_fail("--sink requires --system");
-    ntr_encoder_config_init(&run->encoder);
-    run->encoder.params.src_bits = 8; /* up to 256 threads */
+    const struct cli_encoder *given = &run->options->encoder;
+    ntr_capture_encoder_defaults(&run->encoder, sizeof run->encoder);
+    run->config.widen_src = !cli_encoder_gives(given, "src-bits");
     run->config.encoder = &run->encoder;
-    return cli_encoder_configure(&run->options->encoder, &run->encoder);
+    int status = cli_encoder_configure(given, &run->encoder);
+    /* A message that repeats histories comes long after the branches that are in it. */
+    bool repeats = cli_encoder_gives(given, "repeated-history") || cli_encoder_gives(given, "best");
+    if (run->encoder.params.timestamps == NTR_TIMESTAMPS_ON && !repeats) run->encoder.repeated_history = false;
+    return status;
 }
 
 static int configure_qemu(struct run *run) {
@@ -192,7 +199,8 @@ static int configure(struct run *run, char **operands) {
     snprintf(run->bundle, sizeof run->bundle, "%s.ntrace", base);
     run->config.command = (const char *const *)operands;
     run->config.bundle = options->bundle ? options->bundle : run->bundle;
-    run->config.compress = options->compress;
+    run->config.compress = options->compress && !options->no_compress;
+    run->config.compress_large = !options->no_compress;
     run->config.start_at = options->start_at;
     run->config.stop_at = options->stop_at;
     run->config.max_size = options->max_size << 20;

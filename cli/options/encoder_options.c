@@ -61,3 +61,10 @@ int cli_encoder_configure(const struct cli_encoder *given, ntr_encoder_config *c
     ntr_status status = ntr_encoder_config_check(config, &why);
     return status == NTR_OK ? CLI_OK : cli_fail("encoder options: %s", why ? why : ntr_status_text(status));
 }
+
+bool cli_encoder_gives(const struct cli_encoder *given, const char *name) {
+    for (size_t i = 0; i < given->list.count; i++) {
+        if (strcmp(given->list.items[i].name, name) == 0) return true;
+    }
+    return false;
+}

@@ -2,16 +2,12 @@
  *
  * Every thread is a hart with an encoder and a SRC of its own, or a hart of a modelled trace system. Use:
  *
- *   ntr_encoder_config encoder;
- *   ntr_encoder_config_init(&encoder);
- *   encoder.params.src_bits = 8;
  *   const char *command[] = {"./hello", NULL};
  *   ntr_capture_config config;
  *   ntr_capture_config_init(&config);
  *   config.command = command;
  *   config.bundle = "hello.ntrace";
  *   config.plugin = "/usr/lib/ntrace/ntrace-qemu.so";
- *   config.encoder = &encoder;
  *   ntr_capture_session *session = ntr_capture_new(&config);
  *   ntr_status status = ntr_capture_start(session);
  *   while (status == NTR_OK && (status = ntr_capture_step(session)) == NTR_NEED_MORE) continue;
@@ -52,8 +48,8 @@ typedef struct ntr_capture_config {
     bool compress;                     /* compress the stream with zstd */
     const char *tool;                  /* name of the capturing tool for capture.json: "ntrace 0.1.0"; may be NULL */
 
-    const ntr_encoder_config *encoder; /* of every hart, except params.xlen, src_id, sink and allocator; NULL: defaults
-                                        * with 8 bits of SRC. Not used with a topology */
+    const ntr_encoder_config *encoder; /* of every hart, except params.xlen, src_id, sink and allocator; NULL:
+                                        * ntr_capture_encoder_defaults and widen_src. Not used with a topology */
     ntr_bytes topology;                /* JSON: the trace system to model (docs/system.md); empty: none */
     const char *topology_name;         /* for error messages: the name of its file; may be NULL */
     const char *sink;                  /* name of the sink that holds the stream; NULL: all sinks */
@@ -75,7 +71,16 @@ typedef struct ntr_capture_config {
     const char *stop_at;               /* and ends when this one is reached; NULL: with the program */
     uint64_t max_size;                 /* bytes: keep the most recent part of a longer stream; 0: all of it. Not allowed
                                         * with a topology */
+    bool compress_large;               /* compress the stream when it has more than 1 MiB; ignored in a build without
+                                        * zstd */
+    bool widen_src;                    /* SRC gets more bits when there are more threads than `encoder` has room for: 6 if
+                                        * it had none, then 12. Its params.src_bits is 0 or 6 */
 } ntr_capture_config;
+
+/* Sets the encoder's configuration that makes bundles small at little cost: implicit returns with a stack of 32,
+ * sequential jumps, repeated history (quick search), no SRC, a synchronizing message every 4096 messages. `size` is the
+ * size of the caller's struct in bytes. */
+NTR_API void ntr_capture_encoder_defaults(ntr_encoder_config *config, size_t size);
 
 /* ntr_capture_config_init: no options. */
 NTR_DEFINE_CONFIG_INIT(ntr_capture_config)

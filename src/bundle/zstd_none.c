@@ -31,6 +31,10 @@ const char *ntr_zstd_reader_error(const struct ntr_zstd_reader *reader) {
     return "";
 }
 
+bool ntr_zstd_can_write(void) {
+    return false;
+}
+
 ntr_status ntr_zstd_writer_new(struct ntr_zstd_writer **writer, ntr_zstd_sink sink, void *user,
                                const ntr_allocator *allocator) {
     (void)sink, (void)user, (void)allocator;

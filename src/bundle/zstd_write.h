@@ -10,6 +10,9 @@
 
 struct ntr_zstd_writer;
 
+/* Was the library built with libzstd? */
+bool ntr_zstd_can_write(void);
+
 /* Takes compressed bytes. */
 typedef void (*ntr_zstd_sink)(void *user, const uint8_t *bytes, size_t size);
 

@@ -181,3 +181,12 @@ bool ntr_capture_code_finish(struct ntr_capture_code *code) {
     if (code->range_count) qsort(code->ranges, code->range_count, sizeof *code->ranges, by_address_and_time);
     return true;
 }
+
+void ntr_capture_code_positions(struct ntr_capture_code *code, void (*visit)(void *user, uint64_t *position),
+                                void *user) {
+    for (size_t i = 0; i < code->count; i++) visit(user, &code->granules[i].from);
+    for (size_t i = 0; i < code->range_count; i++) {
+        visit(user, &code->ranges[i].from);
+        visit(user, &code->ranges[i].until);
+    }
+}

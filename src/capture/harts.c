@@ -8,6 +8,10 @@
 
 enum { LOOP_WORDS = 4 };
 
+static void set_traced(struct ntr_capture_harts *harts, unsigned src_bits) {
+    harts->traced = src_bits < CHANNEL_LANE_BITS ? 1u << src_bits : CHANNEL_LANES;
+}
+
 ntr_status ntr_capture_harts_init(struct ntr_capture_harts *harts, const struct ntr_capture_target *target,
                                   const ntr_allocator *allocator) {
     *harts = (struct ntr_capture_harts){.allocator = allocator,
@@ -15,11 +19,12 @@ ntr_status ntr_capture_harts_init(struct ntr_capture_harts *harts, const struct 
                                         .config = target->config,
                                         .stream = target->stream,
                                         .pause_at = UINT64_MAX,
-                                        .system = target->system};
+                                        .system = target->system,
+                                        .widen = target->widen,
+                                        .user = target->user};
     ntr_capture_code_init(&harts->code, allocator);
     harts->harts = ntr_alloc(allocator, CHANNEL_LANES, sizeof *harts->harts);
-    harts->traced = 1u << target->config->params.src_bits;
-    if (harts->traced > CHANNEL_LANES || target->system) harts->traced = CHANNEL_LANES;
+    set_traced(harts, target->system ? CHANNEL_LANE_BITS : target->config->params.src_bits);
     return harts->harts ? NTR_OK : NTR_E_MEMORY;
 }
 
@@ -32,6 +37,13 @@ void ntr_capture_harts_release(struct ntr_capture_harts *harts) {
     ntr_dealloc(harts->allocator, harts->blocks);
     ntr_dealloc(harts->allocator, harts->links);
     ntr_capture_code_release(&harts->code);
+}
+
+void ntr_capture_harts_widen(struct ntr_capture_harts *harts, unsigned src_bits) {
+    set_traced(harts, src_bits);
+    for (uint32_t i = 0; i < CHANNEL_LANES; i++) {
+        if (harts->harts[i].encoder) ntr_enc_set_src_bits(harts->harts[i].encoder, src_bits);
+    }
 }
 
 static bool make_encoder(struct ntr_capture_harts *harts, uint32_t index, ntr_classifier_config *classifier) {
@@ -129,7 +141,8 @@ static bool drain(struct ntr_capture_harts *harts, uint32_t index, bool all) {
     uint32_t *end;
 
     if (harts->failure != NTR_OK || !ntr_capture_lane_writer(harts->channel, index)) return false;
-    if (!hart->lane.at && !start_hart(harts, index)) return false;
+    if (!hart->lane.at && index >= harts->traced && harts->widen) ntr_capture_note(harts, harts->widen(harts->user, index));
+    if (!hart->lane.at && (harts->failure != NTR_OK || !start_hart(harts, index))) return false;
     if (!ntr_capture_lane_ready(&hart->lane, harts->channel, index, all, &end)) return false;
     while (hart->lane.at != end && harts->stream->offset < harts->pause_at) {
         uint32_t *stop = ntr_capture_lane_stop(&hart->lane, harts->channel, index, end);

@@ -11,12 +11,19 @@ struct ntr_capture_target {
     const ntr_encoder_config *config; /* with its sink; not read when there is a system, but for params and mode */
     struct ntr_bundle_writer *stream;
     struct ntr_capture_system *system; /* or NULL */
+    /* Called before hart number `hart` is traced when SRC has too few bits for it; NULL: it is not traced then. On
+     * success ntr_capture_harts_widen has been called. */
+    ntr_status (*widen)(void *user, uint32_t hart);
+    void *user;
 };
 
 /* Errors: NTR_E_MEMORY. */
 ntr_status ntr_capture_harts_init(struct ntr_capture_harts *harts, const struct ntr_capture_target *target,
                                   const ntr_allocator *allocator);
 void ntr_capture_harts_release(struct ntr_capture_harts *harts);
+
+/* From here on, messages have SRC with so many bits. */
+void ntr_capture_harts_widen(struct ntr_capture_harts *harts, unsigned src_bits);
 
 /* Encode what the lanes hold; with `all` false only the batches that the guest has left. Returns whether there was
  * anything. Nothing is encoded once harts->failure is set. */

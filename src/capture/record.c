@@ -125,3 +125,12 @@ ntr_status ntr_capture_record_next(struct ntr_capture_record *record, uint64_t u
     record->program = ntr_program_new(record->allocator);
     return record->program ? NTR_OK : ntr_capture_fail_memory(record->reason);
 }
+
+void ntr_capture_record_positions(struct ntr_capture_record *record, void (*visit)(void *user, uint64_t *position),
+                                  void *user) {
+    visit(user, &record->from);
+    for (size_t i = 0; i < record->image_count; i++) {
+        visit(user, &record->images[i].options.from);
+        visit(user, &record->images[i].options.until);
+    }
+}

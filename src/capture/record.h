@@ -50,4 +50,8 @@ void ntr_capture_record_drop_part(const struct ntr_capture_record *record, unsig
 /* The program was replaced by another one (execve), the first message of which is at offset `until`. */
 ntr_status ntr_capture_record_next(struct ntr_capture_record *record, uint64_t until);
 
+/* Calls `visit` with every stream offset that is noted, to be changed in place. */
+void ntr_capture_record_positions(struct ntr_capture_record *record, void (*visit)(void *user, uint64_t *position),
+                                  void *user);
+
 #endif

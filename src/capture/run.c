@@ -23,8 +23,12 @@ void ntr_capture_run_push(struct ntr_capture_harts *harts, struct ntr_capture_ha
     hart->branches = (uint8_t)ntr_enc_run_branches(hart->encoder);
 }
 
+/* Code that only calls and returns has no branch message that could become a synchronizing one. */
 void ntr_capture_run_flush(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
+    if (!hart->run.iretire) return;
     ntr_capture_run_push(harts, hart, NULL, NTR_ITYPE_NONE);
+    if (ntr_enc_sync_is_late(hart->encoder))
+        ntr_capture_note(harts, ntr_encoder_request_sync(hart->encoder, NTR_SYNC_PERIODIC));
 }
 
 void ntr_capture_run_stop(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint64_t next) {

@@ -1,6 +1,8 @@
 #include "capture/session.h"
+#include "bundle/zstd_write.h"
 #include "base/allocator.h"
 #include "base/config.h"
+#include "wire/mdo.h"
 #include "capture/blocks.h"
 
 #include <errno.h>
@@ -11,6 +13,8 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { SYNC_MAX = 8 }; /* a synchronizing message every 2^12 messages: parallel and random access */
 
 void ntr_capture_session_release(struct ntr_capture_session *session) {
     ntr_bundle *bundle = session->record.bundle;
@@ -27,17 +31,29 @@ void ntr_capture_session_release(struct ntr_capture_session *session) {
     ntr_dealloc(session->config.allocator, session->command);
 }
 
+void ntr_capture_encoder_defaults(ntr_encoder_config *config, size_t size) {
+    ntr_encoder_config_defaults(config, size);
+    config->params.implicit_return = NTR_RETURN_FULL;
+    config->params.sequential_jump = true;
+    config->repeated_history = true;
+    config->history_repeats = NTR_REPEATS_QUICK;
+    config->sync_mode = NTR_SYNC_MODE_MESSAGES;
+    config->sync_max = SYNC_MAX;
+}
+
 ntr_status ntr_capture_session_configure(struct ntr_capture_session *session) {
     const ntr_capture_config *config = &session->config;
     ntr_encoder_config *encoder = &session->encoder;
 
+    session->compresses = config->compress;
     ntr_encoder_config_init(encoder);
     if (config->topology.size)
         return ntr_capture_system_new(&session->system, config, session->elf.xlen, &session->stream, encoder,
                                       &session->reason);
-    encoder->params.src_bits = 8;
+    ntr_capture_encoder_defaults(encoder, sizeof *encoder);
     if (config->encoder && ntr_config_load(encoder, sizeof *encoder, config->encoder) != NTR_OK)
         return ntr_capture_fail(&session->reason, NTR_E_INVALID, "the configuration of the encoder has no size");
+    if (config->max_size && config->widen_src && !encoder->params.src_bits) encoder->params.src_bits = NTR_MDO_BITS;
     encoder->allocator = config->allocator;
     encoder->sink = ntr_bundle_writer_put;
     encoder->sink_user = &session->stream;
@@ -46,24 +62,43 @@ ntr_status ntr_capture_session_configure(struct ntr_capture_session *session) {
 }
 
 static const char *stream_name(const struct ntr_capture_session *session) {
-    return session->config.compress ? "trace.nex.zst" : "trace.nex";
+    return session->compresses ? "trace.nex.zst" : "trace.nex";
 }
 
-static void stream_path(const struct ntr_capture_session *session, char path[PATH_MAX]) {
-    snprintf(path, PATH_MAX, "%s/%s", ntr_bundle_folder(session->record.bundle), stream_name(session));
+void ntr_capture_stream_path(const struct ntr_capture_session *session, char *path, size_t size) {
+    snprintf(path, size, "%s/%s", ntr_bundle_folder(session->record.bundle), stream_name(session));
 }
 
-static ntr_status open_stream(struct ntr_capture_session *session) {
+ntr_status ntr_capture_stream_open(struct ntr_capture_session *session) {
     char path[PATH_MAX];
 
-    stream_path(session, path);
+    ntr_capture_stream_path(session, path, sizeof path);
+    ntr_bundle_writer_release(&session->stream, session->config.allocator);
+    session->stream.offset = session->stream.used = 0;
     session->ring.limit = session->config.max_size;
     ntr_status status =
-        ntr_bundle_writer_open(&session->stream, path, session->config.compress, session->config.allocator);
+        ntr_bundle_writer_open(&session->stream, path, session->compresses, session->config.allocator);
     if (status == NTR_E_IO) return ntr_capture_fail_errno(&session->reason, path);
     if (status == NTR_E_UNSUPPORTED)
         return ntr_capture_fail(&session->reason, status, "this build has no zstd: the stream cannot be compressed");
     return status == NTR_OK ? status : ntr_capture_fail_memory(&session->reason);
+}
+
+ntr_status ntr_capture_stream_close(struct ntr_capture_session *session) {
+    char path[PATH_MAX];
+
+    ntr_status status = ntr_bundle_writer_close(&session->stream);
+    ntr_capture_stream_path(session, path, sizeof path);
+    return status == NTR_OK ? status : ntr_capture_fail_errno(&session->reason, path);
+}
+
+/* From time to time: a stream that has become large is compressed. */
+static void check_size(struct ntr_capture_session *session) {
+    enum { LARGE = 1 << 20 };
+
+    if (session->compresses || !session->config.compress_large || session->stream.offset < LARGE) return;
+    if (session->config.max_size || !ntr_zstd_can_write()) return;
+    ntr_capture_note(&session->harts, ntr_capture_compress(session));
 }
 
 ntr_status ntr_capture_session_create(struct ntr_capture_session *session) {
@@ -77,7 +112,7 @@ ntr_status ntr_capture_session_create(struct ntr_capture_session *session) {
     record->program = ntr_program_new(allocator);
     if (!record->bundle || !record->program) return ntr_capture_fail_memory(&session->reason);
     ntr_status status = ntr_bundle_create(record->bundle, session->config.bundle);
-    return status == NTR_OK ? open_stream(session) : ntr_capture_record_fail(record, status);
+    return status == NTR_OK ? ntr_capture_stream_open(session) : ntr_capture_record_fail(record, status);
 }
 
 /* ---- which part of the execution is traced ------------------------------------------------------------------------
@@ -121,9 +156,22 @@ static void set_window(struct ntr_capture_session *session, const struct ntr_cap
     };
 }
 
+/* With max_size there is no widening, because the parts of the stream that are complete stay as they are. */
+static bool widens_src(const ntr_capture_config *config) {
+    return !config->topology.size && !config->max_size && (!config->encoder || config->widen_src);
+}
+
+/* `widen` of the harts. */
+static ntr_status widen(void *user, uint32_t hart) { return ntr_capture_widen(user, hart); }
+
 ntr_status ntr_capture_session_attach(struct ntr_capture_session *session) {
-    const struct ntr_capture_target target = {session->source.channel, &session->encoder, &session->stream,
-                                              session->system};
+    bool widens = widens_src(&session->config);
+    const struct ntr_capture_target target = {.channel = session->source.channel,
+                                              .config = &session->encoder,
+                                              .stream = &session->stream,
+                                              .system = session->system,
+                                              .widen = widens ? widen : NULL,
+                                              .user = session};
     const struct ntr_capture_window window = session->harts.window;
     bool again = session->past.programs != 0;
     ntr_status status = ntr_capture_harts_init(&session->harts, &target, session->config.allocator);
@@ -144,15 +192,6 @@ uint64_t ntr_capture_session_instructions(const struct ntr_capture_session *sess
 /* Is this a signal that an instruction raises? */
 static bool is_fault(int signal) {
     return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGTRAP;
-}
-
-static ntr_status close_stream(struct ntr_capture_session *session) {
-    char name[PATH_MAX];
-
-    stream_path(session, name);
-    ntr_status status = ntr_bundle_writer_close(&session->stream);
-    if (status == NTR_OK) return ntr_capture_ring_join(&session->ring, name, &session->reason);
-    return ntr_capture_fail_errno(&session->reason, name);
 }
 
 static ntr_status check(struct ntr_capture_session *session) {
@@ -194,9 +233,9 @@ static void cut(struct ntr_capture_session *session) {
     char path[PATH_MAX];
 
     if (session->harts.failure != NTR_OK || !ntr_capture_ring_is_full(&session->ring, &session->stream)) return;
-    stream_path(session, path);
+    ntr_capture_stream_path(session, path, sizeof path);
     ntr_capture_stop_all(&session->harts);
-    ntr_capture_note(&session->harts, ntr_capture_ring_cut(&session->ring, &session->stream, path, config->compress,
+    ntr_capture_note(&session->harts, ntr_capture_ring_cut(&session->ring, &session->stream, path, session->compresses,
                                                           config->allocator, &session->reason));
     session->harts.pause_at = ntr_capture_ring_end(&session->ring, &session->stream);
 }
@@ -210,6 +249,7 @@ void ntr_capture_session_save(struct ntr_capture_session *session) {
     uint64_t now = ntr_capture_clock();
 
     if (!session->source.channel) return;
+    check_size(session);
     if (session->stream.error) ntr_capture_note(&session->harts, NTR_E_IO);
     cut(session);
     const struct channel_head *head = &session->source.channel->head;
@@ -238,8 +278,8 @@ static ntr_status salvage(struct ntr_capture_session *session, ntr_status status
     char path[PATH_MAX];
     struct stat about;
 
-    stream_path(session, path);
-    if (session->stream.error && !session->config.compress && stat(path, &about) == 0 &&
+    ntr_capture_stream_path(session, path, sizeof path);
+    if (session->stream.error && !session->compresses && stat(path, &about) == 0 &&
         truncate(path, about.st_size > 2 * SPARE ? about.st_size - SPARE : about.st_size / 2) == 0 && session->saved_size) {
         const struct ntr_capture_report report =
             report_of(session, "the stream could not be written to its end; the end of the trace is missing");
@@ -252,12 +292,15 @@ static ntr_status salvage(struct ntr_capture_session *session, ntr_status status
 
 static ntr_status complete(struct ntr_capture_session *session) {
     struct ntr_capture_harts *harts = &session->harts;
+    char path[PATH_MAX];
 
     ntr_capture_session_drain(session);
     ntr_capture_guest_reap(&session->guest);
     ntr_capture_harts_finish(harts, is_fault(session->guest.signal));
     ntr_status status = session->system ? ntr_capture_system_finish(session->system) : NTR_OK;
-    ntr_status closed = close_stream(session);
+    ntr_status closed = ntr_capture_stream_close(session);
+    ntr_capture_stream_path(session, path, sizeof path);
+    if (closed == NTR_OK) closed = ntr_capture_ring_join(&session->ring, path, &session->reason);
     if (status == NTR_OK) status = closed;
     if (status == NTR_OK) status = check(session);
     if (status != NTR_OK) return status;

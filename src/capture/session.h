@@ -33,6 +33,7 @@ struct ntr_capture_session {
     struct ntr_capture_reason reason;
     struct ntr_capture_record record;
     struct ntr_bundle_writer stream;
+    bool compresses; /* the stream */
     struct ntr_capture_ring ring;
     bool started, finished;
     uint64_t saved_at, saved_size; /* of the stream, when capture.json was last written; nanoseconds */
@@ -68,8 +69,17 @@ void ntr_capture_session_release(struct ntr_capture_session *session);
 /* Nanoseconds of a clock that does not go back. */
 uint64_t ntr_capture_clock(void);
 
+/* The file of the stream. A stream that is opened again is written from its beginning. */
+void ntr_capture_stream_path(const struct ntr_capture_session *session, char *path, size_t size);
+ntr_status ntr_capture_stream_open(struct ntr_capture_session *session);
+ntr_status ntr_capture_stream_close(struct ntr_capture_session *session);
+
 /* Instructions of all harts. */
 uint64_t ntr_capture_session_instructions(const struct ntr_capture_session *session);
+
+/* rewrite.c: the stream is written anew. Errors: those of files; the reason is in the session. */
+ntr_status ntr_capture_widen(struct ntr_capture_session *session, uint32_t hart); /* SRC gets enough bits for it */
+ntr_status ntr_capture_compress(struct ntr_capture_session *session);
 
 /* follow.c: take up new child processes and new programs, and complete the bundles of children that have ended. Returns
  * whether there was anything. */

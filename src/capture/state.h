@@ -99,6 +99,8 @@ struct ntr_capture_harts {
     struct ntr_capture_window window;
     uint64_t pause_at;  /* offset in the stream at which draining stops, at the end of a batch */
     uint32_t traced;    /* lanes that are traced: as many as SRC distinguishes */
+    ntr_status (*widen)(void *user, uint32_t hart); /* of ntr_capture_target */
+    void *user;
     bool in_runs;       /* the encoders take runs of blocks */
     bool rewritten;     /* code changed at an unknown place of the stream */
     bool lost;          /* a table of the channel was full */

@@ -21,7 +21,8 @@
 #define CHANNEL_MAGIC 0x33316c6e6e616863 /* changes with the layout of the structures below */
 
 #define CHANNEL_THREADS  (1u << 22) /* highest vCPU index, plus 1: Linux has no more threads */
-#define CHANNEL_LANES    4096u      /* vCPUs that are traced: SRC has 12 bits */
+#define CHANNEL_LANE_BITS 12        /* SRC has 12 bits */
+#define CHANNEL_LANES    (1u << CHANNEL_LANE_BITS) /* vCPUs that are traced */
 #define CHANNEL_BATCH    (1u << 14) /* words; the reader releases the ring in batches */
 #define CHANNEL_BATCHES  16u        /* in a ring; one is always free, so that full and empty differ */
 #define CHANNEL_RING     (CHANNEL_BATCH * CHANNEL_BATCHES)

@@ -141,7 +141,7 @@ static bool is_traced(const ntr_encoder *e) { return e->enabled && e->tracing; }
 
 /* The next block begins at `next`: the message that waits for this address is sent, or a window opens. */
 static void begin_at(ntr_encoder *e, uint64_t next, uint64_t time) {
-    if (e->active && e->pending.kind == PENDING_NONE) return;
+    if (e->active && e->pending.kind == PENDING_NONE && !e->sync_wanted) return;
     if (is_quick(e)) {
         ntr_enc_infer_return(e, next);
         if (e->pending.kind != PENDING_NONE) quick_branch(e, next);
@@ -158,6 +158,12 @@ ntr_status ntr_enc_begin_run(ntr_encoder *e, uint64_t iaddr, uint64_t time) {
     if (iaddr & 1) return NTR_E_INGRESS;
     if (is_traced(e)) begin_at(e, iaddr, time);
     return ntr_enc_result(e);
+}
+
+bool ntr_enc_sync_is_late(const ntr_encoder *e) { return e->periodic_due && e->sync_count >= 2 * e->sync_period; }
+
+void ntr_enc_set_src_bits(ntr_encoder *e, unsigned src_bits) {
+    e->config.params.src_bits = e->params.src_bits = (uint8_t)src_bits;
 }
 
 ntr_enc_stack *ntr_enc_return_stack(ntr_encoder *e) {

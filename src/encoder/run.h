@@ -47,4 +47,11 @@ NTR_API ntr_status ntr_enc_begin_run(ntr_encoder *encoder, uint64_t iaddr, uint6
 /* Returns the return stack of the encoder, or NULL without implicit returns. */
 NTR_API ntr_enc_stack *ntr_enc_return_stack(ntr_encoder *encoder);
 
+/* Has a periodic synchronization waited for a branch message for one more period? */
+NTR_API bool ntr_enc_sync_is_late(const ntr_encoder *encoder);
+
+/* From here on, messages have SRC with so many bits. The stream so far does not: the caller gives it to those messages,
+ * too. */
+NTR_API void ntr_enc_set_src_bits(ntr_encoder *encoder, unsigned src_bits);
+
 #endif

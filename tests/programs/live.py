@@ -24,6 +24,7 @@ from harness import NTRACE, Run, case, check, equal, main, matches, scratch, ski
 import qemu_log  # noqa: E402
 
 FOLDER = os.path.abspath(sys.argv[2])
+PLAIN = "--no-compress", "--no-repeated-history"  # otherwise the stream of an endless loop hardly grows
 LOG_LIMIT = 256 << 20  # maximum size of a log in bytes
 IN_BLOCK = re.compile(r"^0x([0-9a-f]+):\s+[0-9a-f]+\s+(\S+)")
 
@@ -194,6 +195,26 @@ def parallel():
     subprocess.run(command("parallel"), check=True, timeout=60, stdout=subprocess.DEVNULL)
     for hart in log.harts:  # in blocks, on all cores: the program's own code is the same
         same(own_code("parallel", decoded(hart)), own_code("parallel", log.harts[hart]), f"hart {hart}, in blocks")
+
+
+def src_bits():
+    with open(path_of("live.ntrace/capture.json"), encoding="utf-8") as file:
+        return json.load(file)["params"].get("src_bits", 0)
+
+
+@case("SRC has no bits for one thread, 6 for 64, 12 for more; what was written before is rewritten")
+def widened():
+    for threads, bits in (1, 6), (70, 12):
+        log, _ = logged_run("parallel", operands=[str(threads)])
+        equal(src_bits(), bits, "bits of SRC")
+        equal(sorted(log.harts), list(range(threads + 1)), "harts")
+        for hart in log.harts:
+            same(own_code("parallel", decoded(hart)), own_code("parallel", log.harts[hart]), f"hart {hart}")
+    for operands, bits in ([], 0), (["thread"], 6):
+        log, _ = logged_run("selfmade", operands=operands)  # code changes at offsets before and behind
+        equal(src_bits(), bits, "bits of SRC")
+        for hart in log.harts:
+            same(decoded(hart), log.harts[hart], f"selfmade, hart {hart}")
 
 
 @case("a library that is loaded while the program runs")
@@ -385,7 +406,7 @@ def killed_reader():
     program = os.path.join(FOLDER, "endless").encode()
     for script in [], ["--qemu", script_that("goes_on", 'qemu-riscv64 "$@"', "exit $?")]:
         with open(path_of("output"), "wb") as file:
-            run = subprocess.Popen(command("endless", *script, bundle="killed.ntrace", operands=["on", "in blocks"]),
+            run = subprocess.Popen(command("endless", *PLAIN, *script, bundle="killed.ntrace", operands=["on", "in blocks"]),
                                    stdout=file)
         deadline = time.monotonic() + 60
         while run.poll() is None and not glob.glob(path_of("killed.ntrace.*/capture.json")):
@@ -416,7 +437,7 @@ def stream_size(bundle="live.ntrace"):
 
 def interrupted(operands, number=signal.SIGINT, size=0, **more):
     """Exit status, messages and output of a program that gets the signal when the stream has `size` bytes."""
-    process = subprocess.Popen(command("endless", operands=operands), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    process = subprocess.Popen(command("endless", *PLAIN, operands=operands), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                start_new_session=True, **more)
     try:
         equal(process.stdout.readline(), b"ready\n", "the program's output")
@@ -481,7 +502,7 @@ def compressed():
                           timeout=60)
     if "without zstd" in done.stderr:
         skip("built without zstd")
-    subprocess.run(command("algorithms"), check=True, timeout=60, stdout=subprocess.DEVNULL)
+    subprocess.run(command("algorithms", "--no-compress"), check=True, timeout=60, stdout=subprocess.DEVNULL)
     plain = os.path.getsize(path_of("live.ntrace/trace.nex"))
     log, _ = logged_run("algorithms", "--compress")
     packed = path_of("live.ntrace/trace.nex.zst")
@@ -489,7 +510,8 @@ def compressed():
     same(decoded(), log.harts[0], "algorithms")
     with open(packed, "rb") as stream:  # the stream alone can be decoded, too
         elf = os.path.join(FOLDER, "algorithms")
-        lines = Run("decode", "-", "--src-bits", 8, "-e", elf, "--output", "pc", stdin=stream.read()).lines()
+        small = "--implicit-return", "full", "--sequential-jump"
+        lines = Run("decode", "-", *small, "-e", elf, "--output", "pc", stdin=stream.read()).lines()
     same([int(line, 16) for line in lines], log.harts[0], "the raw stream")
 
 
@@ -501,8 +523,8 @@ def window(*options):
 def index():
     sync = "--sync-mode", "messages", "--sync-form", "exact", "--sync-max", 2
     for more in [], ["--compress"]:
-        done = subprocess.run(command("algorithms", "--timestamps", *map(str, sync), *more), capture_output=True, text=True,
-                              timeout=60)
+        done = subprocess.run(command("algorithms", "--timestamps", *map(str, sync), *more, operands=["10"]),
+                              capture_output=True, text=True, timeout=60)
         if "without zstd" in done.stderr:
             break
         equal(done.returncode, 0, f"exit status ({done.stderr})")

@@ -1,10 +1,18 @@
-/* Code generated at run time, repeatedly at the same address; earlier code is generated again. */
+/* Code generated at run time, repeatedly at the same address; earlier code is generated again. With an argument, a second
+ * thread executes the last code at the end. */
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
-int main(void) {
+static void *execute(void *code) {
+    ((long (*)(void))code)();
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    pthread_t thread;
     uint32_t *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     long sum = 0;
     if (code == MAP_FAILED) return 1;
@@ -16,6 +24,8 @@ int main(void) {
         __asm__ volatile("fence.i" ::: "memory");
         for (int n = 0; n < 4; n++) sum = sum * 3 + ((long (*)(void))(void *)code)();
     }
+    (void)argv;
+    if (argc > 1 && (pthread_create(&thread, NULL, execute, code) || pthread_join(thread, NULL))) return 1;
     printf("%ld\n", sum);
     return 0;
 }

@@ -1,0 +1,170 @@
+/* The stream is written anew while the program runs.
+ *
+ * SRC for a second thread. While a program has one thread, its messages have no SRC: it would cost a byte each. Before
+ * the second thread is traced, the stream written so far is rewritten with SRC 0. Idea: TCODE has 6 bits, as many as a
+ * byte of a message holds. With 6 or 12 bits of SRC the fields after it keep their places in their bytes, so that a
+ * message gets SRC by the insertion of one byte behind its first one or two bytes. Example: `10 0b` becomes `10 00 0b`.
+ *
+ * Compression. Only a stream that has become large is worth it. */
+#include "capture/session.h"
+#include "base/allocator.h"
+#include "base/try.h"
+#include "wire/mdo.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <ntrace/message_end.h>
+#include <ntrace/stream_reader.h>
+
+enum { COPY_BYTES = 1 << 14 };
+
+/* ---- positions: offsets in the stream that the session has noted -------------------------------------------------
+ */
+
+struct positions {
+    const ntr_allocator *allocator;
+    uint64_t **items;
+    size_t count, capacity, moved;
+    bool failed; /* out of memory */
+};
+
+static void collect(void *user, uint64_t *position) {
+    struct positions *p = user;
+
+    if (!*position || p->failed) return;
+    if (p->count == p->capacity) {
+        size_t capacity = p->capacity ? 2 * p->capacity : 64;
+        uint64_t **items = ntr_realloc(p->allocator, p->items, capacity, sizeof *items);
+        p->failed = !items;
+        if (!items) return;
+        p->items = items;
+        p->capacity = capacity;
+    }
+    p->items[p->count++] = position;
+}
+
+static int by_value(const void *a, const void *b) {
+    uint64_t x = **(uint64_t *const *)a, y = **(uint64_t *const *)b;
+    return (x > y) - (x < y);
+}
+
+/* What was at `offset` or before it, and has not moved yet, is at `now`. */
+static void move_up_to(struct positions *p, uint64_t offset, uint64_t now) {
+    for (; p->moved < p->count && *p->items[p->moved] <= offset; p->moved++) *p->items[p->moved] = now;
+}
+
+/* ---- the stream ---------------------------------------------------------------------------------------------------
+ */
+
+/* A copy of the stream. */
+struct rewriting {
+    struct ntr_bundle_writer *to;
+    struct positions positions;
+    unsigned behind; /* the byte is inserted behind so many bytes of each message; 0: nothing is inserted */
+    unsigned within; /* bytes of the present message that have been read */
+    uint64_t read;
+};
+
+/* Returns the bytes that come for one byte. When the message ends where SRC is inserted, SRC ends it. */
+static size_t widen_byte(struct rewriting *w, uint8_t byte, uint8_t out[2]) {
+    bool ends = ntr_mseo_of(byte) == NTR_MSEO_MESSAGE;
+
+    out[0] = byte;
+    if (!w->within) move_up_to(&w->positions, w->read, w->to->offset);
+    w->read++;
+    bool inserts = ++w->within == w->behind;
+    if (ends) w->within = 0;
+    if (!inserts) return 1;
+    out[0] = (uint8_t)(byte & ~3u);
+    out[1] = ends ? NTR_MSEO_MESSAGE : 0;
+    return 2;
+}
+
+static void copy_span(struct rewriting *w, ntr_bytes span) {
+    for (size_t n; !w->behind && span.size; span.data += n, span.size -= n) {
+        n = span.size < COPY_BYTES ? span.size : COPY_BYTES;
+        ntr_bundle_writer_put(w->to, span.data, n);
+    }
+    for (size_t i = 0; i < span.size; i++) {
+        size_t size = widen_byte(w, span.data[i], ntr_bundle_writer_room(w->to, 2));
+        ntr_bundle_writer_advance(w->to, size);
+    }
+}
+
+static ntr_status read_file(void *user, uint8_t *to, size_t capacity, size_t *got) {
+    size_t n = fread(to, 1, capacity, user);
+
+    *got = n;
+    return n || !ferror((FILE *)user) ? NTR_OK : NTR_E_IO;
+}
+
+static ntr_status copy(struct rewriting *w, FILE *file, const ntr_allocator *allocator) {
+    ntr_stream_reader_config config;
+    ntr_status status;
+    ntr_bytes span;
+    bool last = false;
+
+    ntr_stream_reader_config_init(&config);
+    config.read = read_file;
+    config.user = file;
+    config.allocator = allocator;
+    ntr_stream_reader *reader = ntr_stream_reader_new(&config, &status);
+    while (reader && !last) {
+        status = ntr_stream_reader_next(reader, &span, &last);
+        if (status == NTR_OK) copy_span(w, span);
+    }
+    ntr_stream_reader_free(reader);
+    move_up_to(&w->positions, UINT64_MAX, w->to->offset);
+    return status;
+}
+
+/* The stream is written anew, compressed or not. */
+static ntr_status rewrite(struct ntr_capture_session *session, struct rewriting *w, bool compresses) {
+    char path[PATH_MAX], old[PATH_MAX + 8];
+
+    ntr_capture_stream_path(session, path, sizeof path);
+    snprintf(old, sizeof old, "%s.old", path);
+    TRY(ntr_capture_stream_close(session));
+    if (rename(path, old)) return ntr_capture_fail_errno(&session->reason, path);
+    session->compresses = compresses;
+    FILE *file = fopen(old, "rb");
+    if (!file) return ntr_capture_fail_errno(&session->reason, old);
+    ntr_status status = ntr_capture_stream_open(session);
+    if (status == NTR_OK) {
+        status = copy(w, file, session->config.allocator);
+        if (status != NTR_OK) ntr_capture_fail(&session->reason, status, "%s: cannot be read again", old);
+    }
+    fclose(file);
+    if (status == NTR_OK && remove(old)) status = ntr_capture_fail_errno(&session->reason, old);
+    session->saved_at = 1; /* what has been saved describes the old file */
+    return status;
+}
+
+ntr_status ntr_capture_widen(struct ntr_capture_session *session, uint32_t hart) {
+    unsigned bits = session->encoder.params.src_bits;
+
+    while (bits < 2 * NTR_MDO_BITS && hart >> bits) {
+        struct rewriting w = {.to = &session->stream, .behind = 1 + bits / NTR_MDO_BITS};
+        w.positions.allocator = session->config.allocator;
+        ntr_capture_code_positions(&session->harts.code, collect, &w.positions);
+        ntr_capture_record_positions(&session->record, collect, &w.positions);
+        if (w.positions.count) qsort(w.positions.items, w.positions.count, sizeof *w.positions.items, by_value);
+        ntr_status status =
+            w.positions.failed ? ntr_capture_fail_memory(&session->reason) : rewrite(session, &w, session->compresses);
+        ntr_dealloc(session->config.allocator, w.positions.items);
+        if (status != NTR_OK) return status;
+        bits += NTR_MDO_BITS;
+        session->encoder.params.src_bits = (uint8_t)bits;
+        ntr_capture_harts_widen(&session->harts, bits);
+    }
+    return NTR_OK;
+}
+
+ntr_status ntr_capture_compress(struct ntr_capture_session *session) {
+    struct rewriting w = {.to = &session->stream};
+    return rewrite(session, &w, true);
+}
