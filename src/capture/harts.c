@@ -50,7 +50,7 @@ static bool make_encoder(struct ntr_capture_harts *harts, uint32_t index, ntr_cl
     ntr_encoder_config config = *harts->config;
     ntr_status status;
 
-    config.src_id = (uint16_t)index;
+    config.src_id = (uint16_t)(index < harts->traced ? index : 0); /* the encoder of a lane that is not traced gets nothing */
     classifier->encoder = harts->harts[index].encoder = ntr_encoder_new(&config, &status);
     ntr_capture_note(harts, status);
     if (!classifier->encoder) return false;
