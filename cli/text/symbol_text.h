@@ -6,8 +6,9 @@
 
 #define CLI_SYMBOL_MAX 300
 
-/* Writes the symbol that covers the address, between `before` and `after`, or nothing if there is none. Long names are
- * truncated. Returns the end, at most CLI_SYMBOL_MAX characters after `at`. */
+/* Writes the symbol that covers the address, between `before` and `after`; for code of an ELF file without a symbol
+ * "FILE+0xADDRESS", with the address in the file; for other code nothing. Long names are truncated. Returns the end, at
+ * most CLI_SYMBOL_MAX characters after `at`. */
 char *cli_put_symbol(char *at, const char *before, const char *after, const ntr_program *program,
                      const ntr_context *context, uint64_t address);
 

@@ -284,9 +284,17 @@ def decode_names(b):
     assert "hidden_one" in b.run(b.ntrace, "decode", "--output", "call", "--debug-path", "symbols_only", "bare.ntrace")
 
 
+def decode_places(b):
+    """decode names code without symbols by file and address."""
+    text = b.run(b.ntrace, "decode", "--output", "call", "bare.ntrace")
+    for name in "hidden_one", "hidden_two":
+        assert re.search(rf" call -> 0x[0-9a-f]+ <libshown.so\+0x{b.names['libshown.so', name]:x}>", text), name
+    assert "<shown_one+0x" in text and "<shown_one@plt>" in text
+
+
 CASES = [stripped_functions, unsized_symbol, unwind_ranges, linkage_table, build_id_folder, relative_folder, missing_folder,
          word_about_symbols, in_sysroot, debug_link, mini_debug_info, debug_server, go_table,
-         decode_names]
+         decode_names, decode_places]
 
 if __name__ == "__main__":
     cases.main(CASES, Bench, ("qemu-riscv64", TOOLS + "gcc"))
