@@ -3,6 +3,7 @@
  *   -s BITS  width of SRC          -d NAME  dialect           -r MODE  implicit return (0..3)
  *   -i ID    only this source      -q       sequential jumps  -x       MSB extension
  *   -a       all jumps             -e       print events too  -w BITS  width of the time counter
+ *   -k N     depth of the return stack
  * IMAGE is an ELF file, or FILE@ADDRESS for plain bytes. */
 #include "oracle.h"
 #include <stdio.h>
@@ -77,7 +78,7 @@ int main(int argc, char **argv)
     ntr_params_init(&params, NULL);
     printer out = {.only = -1};
     int option;
-    while ((option = getopt(argc, argv, "s:d:r:i:w:qxae")) != -1) {
+    while ((option = getopt(argc, argv, "s:d:r:i:w:k:qxae")) != -1) {
         long value = optarg ? strtol(optarg, NULL, 0) : 0;
         switch (option) {
         case 'd': ntr_params_init(&params, ntr_dialect_find(optarg)); break; /* give it first */
@@ -85,6 +86,7 @@ int main(int argc, char **argv)
         case 'r': params.implicit_return = (uint8_t)value; break;
         case 'i': out.only = value; break;
         case 'w': params.ts_width = (uint8_t)value; break;
+        case 'k': params.return_stack = (uint8_t)value; break;
         case 'q': params.sequential_jump = true; break;
         case 'x': params.extend_addr = true; break;
         case 'a': params.all_jumps = true; break;
@@ -94,7 +96,7 @@ int main(int argc, char **argv)
     }
     ntr_program *program = ntr_program_new(NULL);
     if (optind >= argc || !program || !add_image(program, argv[optind])) {
-        fprintf(stderr, "usage: oracle [-s BITS] [-d NAME] [-r MODE] [-i ID] [-w BITS] [-qxae] IMAGE < STREAM\n");
+        fprintf(stderr, "usage: oracle [-s BITS] [-d NAME] [-r MODE] [-i ID] [-w BITS] [-k N] [-qxae] IMAGE < STREAM\n");
         return 2;
     }
     params.xlen = (uint8_t)ntr_program_xlen(program);
