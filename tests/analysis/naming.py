@@ -12,8 +12,10 @@ import glob
 import http.server
 import json
 import os
+import random
 import re
 import shutil
+import struct
 import subprocess
 import threading
 
@@ -292,9 +294,64 @@ def decode_places(b):
     assert "<shown_one+0x" in text and "<shown_one@plt>" in text
 
 
+# ---- code made at run time
+
+def perf_map(text, place):
+    return "".join(f"{place + 0x100 * i:x} 8 {name}\n" for i, name in enumerate(text)).encode()
+
+
+def jitdump(names, place):
+    """Linux's jitdump: the code of the first is loaded elsewhere and moved to its place."""
+    code = struct.pack("<II", 0x00150513, 0x00008067)
+    records = b""
+    for i, name in enumerate(names):
+        body = struct.pack("<IIQQQQ", 1, 1, 0, (place + 0x100 * i) if i else 0x1000, len(code), i) + name.encode() + b"\0" + code
+        records += struct.pack("<IIQ", 0, 16 + len(body), i) + body
+    moved = struct.pack("<IIQQQQQ", 1, 1, 0, 0x1000, place, len(code), 0)
+    records += struct.pack("<IIQ", 1, 16 + len(moved), 9) + moved
+    return struct.pack("<IIIIIIQQ", 0x4a695444, 1, 40, 243, 0, 1, 0, 0) + records
+
+
+def made_code(b):
+    """Names of a perf map and of a jitdump, in profile and decode."""
+    b.run(TOOLS + "gcc", "-O1", os.path.join(HERE, "naming", "made.c"), "-o", "made")
+    place = int(b.run(b.ntrace, "run", "-o", "made.ntrace", "--", "./made").split()[0], 16)
+    names = ["Lazy:first", "second one"]
+    for option, content in ("--perf-map", perf_map(names, place)), ("--jitdump", jitdump(names, place)):
+        with open(b.path("names"), "wb") as file:
+            file.write(content)
+        rows = map(json.loads, b.run(b.ntrace, "profile", "--format", "jsonl", option, "names", "made.ntrace").splitlines())
+        found = {row.get("function"): (row["self"], row["calls"]) for row in rows}
+        assert all(found.get(name) == (20, 10) for name in names), (option, found)
+        calls = b.run(b.ntrace, "decode", "--output", "call", option, "names", "made.ntrace")
+        assert [calls.count(f" -> 0x{place + 0x100 * i:x} <{name}>") for i, name in enumerate(names)] == [10, 10], option
+
+
+# ---- damaged files
+
+def damaged_debug_files(b):
+    """No damage of a debug file ends the command otherwise than with a result."""
+    in_build_ids(b, "damaged")
+    number = build_id(b, "libshown.so")
+    path = b.path("damaged", ".build-id", number[:2], number[2:] + ".debug")
+    with open(path, "rb") as file:
+        good = file.read()
+    dice = random.Random(19)
+    for turn in range(40):
+        bad = bytearray(good[:dice.randrange(1, len(good))] if turn % 4 == 0 else good)
+        for _ in range(dice.choice((1, 10, 300))):
+            bad[dice.randrange(len(bad))] = dice.randrange(256)
+        with open(path, "wb") as file:
+            file.write(bad)
+        for command in (["profile"], ["profile", "--by", "line"], ["decode", "--output", "call"]):
+            done = subprocess.run([b.ntrace, *command, "--debug-path", "damaged", "bare.ntrace"], cwd=b.folder, timeout=60,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+            assert done.returncode == 0 and done.stdout, (turn, command, done.returncode, done.stderr[-300:])
+
+
 CASES = [stripped_functions, unsized_symbol, unwind_ranges, linkage_table, build_id_folder, relative_folder, missing_folder,
          word_about_symbols, in_sysroot, debug_link, mini_debug_info, debug_server, go_table,
-         decode_names, decode_places]
+         decode_names, decode_places, made_code, damaged_debug_files]
 
 if __name__ == "__main__":
     cases.main(CASES, Bench, ("qemu-riscv64", TOOLS + "gcc"))
