@@ -14,8 +14,7 @@
 
 #define S struct cli_analysis_options
 const struct cli_option cli_analysis_options[] = {
-    CLI_NUMBER('j', "jobs", "N", S, jobs, 1, 256, 0,
-               "decode with N threads (default: one per processor for large files, otherwise 1)"),
+    CLI_NUMBER('j', "jobs", "N", S, jobs, 1, 256, 0, CLI_JOBS_HELP),
     CLI_DEBUG_PATH(S, debug_path),
     CLI_STRING(0, "source-path", "DIRS", S, source_path,
                "directories of source files that are not at the path of the compilation, separated by colons"),
@@ -101,8 +100,8 @@ static ntr_status tally_others(struct cli_analysis *a, const ntr_event *events, 
     return status;
 }
 
-static ntr_status process_events(struct cli_analysis *a, const ntr_event *events, size_t count, cli_take_events take,
-                          void *user) {
+ntr_status cli_analysis_events(struct cli_analysis *a, const ntr_event *events, size_t count, cli_take_events take,
+                               void *user) {
     ntr_status status = NTR_OK;
 
     if (count) a->any = true;
@@ -124,7 +123,7 @@ static ntr_status process_part(struct cli_analysis *a, const ntr_event *events, 
         enum cli_place place = CLI_INSIDE;
         for (inside = 0; i + inside < count; inside++)
             if ((place = cli_window_event(&a->window, &events[i + inside])) != CLI_INSIDE) break;
-        if (inside) status = process_events(a, &events[i], inside, take, user);
+        if (inside) status = cli_analysis_events(a, &events[i], inside, take, user);
         a->behind = place == CLI_BEHIND && in_order;
     }
     return status;
@@ -134,13 +133,12 @@ static ntr_status read_events(struct cli_analysis *a, cli_take_events take, void
     ntr_event events[ANALYSIS_EVENTS];
     size_t count = 0;
     ntr_status status = ntr_decoder_read(a->decoder, events, ANALYSIS_EVENTS, &count);
-    ntr_status taken = (a->part ? process_part : process_events)(a, events, count, take, user);
+    ntr_status taken = (a->part ? process_part : cli_analysis_events)(a, events, count, take, user);
 
     return status < 0 || taken >= 0 ? status : taken;
 }
 
-/* Count callback of the decoder: `event` occurred `times` times. */
-static ntr_status take_count(void *user, const ntr_event *event, uint64_t times) {
+ntr_status cli_analysis_count(void *user, const ntr_event *event, uint64_t times) {
     struct cli_analysis *a = user;
 
     a->any = true;
@@ -181,7 +179,7 @@ static ntr_status decode_serial(struct cli_analysis *a, bool counting, cli_take_
     ntr_status status = NTR_OK;
 
     if (counting)
-        ntr_decoder_set_count_callback(a->decoder, take_count, a);
+        ntr_decoder_set_count_callback(a->decoder, cli_analysis_count, a);
     else if (joins_spans(a, take))
         set_join(a);
     while (status != NTR_END && !a->behind && !cli_progress_stopped()) {
@@ -193,98 +191,13 @@ static ntr_status decode_serial(struct cli_analysis *a, bool counting, cli_take_
     return status;
 }
 
-/* ---- decoding with several threads
- *
- * Worker threads decode chunks and append events, or counted events, to the chunk output. ntr_parallel calls `deliver`
- * in stream order, one call at a time. */
-
-struct delivery {
-    struct cli_analysis *analysis;
-    cli_take_events take;
-    void *user;
-};
-
-struct counted_event {
-    ntr_event event;
-    uint64_t times;
-};
-
-static ntr_status put_events(void *thread_data, ntr_chunk *chunk, const ntr_event *events, size_t count) {
-    (void)thread_data;
-    return ntr_chunk_put(chunk, 0, events, count * sizeof *events);
-}
-
-static ntr_status put_counted(void *thread_data, const ntr_event *event, uint64_t times) {
-    ntr_chunk *const *chunk = thread_data;
-    const struct counted_event counted = {*event, times};
-
-    return ntr_chunk_put(*chunk, 0, &counted, sizeof counted);
-}
-
-static ntr_status deliver_events(void *user, unsigned what, const void *data, size_t size) {
-    struct delivery *s = user;
-    ntr_status status = process_events(s->analysis, data, size / sizeof(ntr_event), s->take, s->user);
-
-    (void)what;
-    return status < 0 ? status : NTR_OK;
-}
-
-static ntr_status deliver_counted(void *user, unsigned what, const void *data, size_t size) {
-    struct delivery *s = user;
-    ntr_status status = NTR_OK;
-
-    (void)what;
-    for (const struct counted_event *t = data; size && status == NTR_OK; t++, size -= sizeof *t)
-        status = take_count(s->analysis, &t->event, t->times);
-    return status;
-}
-
-/* Thread data: a pointer to the chunk that the thread decodes. */
-static void *thread_data_new(void *user) {
-    (void)user;
-    return calloc(1, sizeof(ntr_chunk *));
-}
-
-static void begin(void *thread_data, ntr_chunk *chunk) {
-    *(ntr_chunk **)thread_data = chunk;
-}
-
-static ntr_status decode_parallel(struct cli_analysis *a, unsigned jobs, bool counting, cli_take_events take,
-                                void *user) {
-    struct delivery delivery = {a, take, user};
-    ntr_parallel_config config;
-    ntr_parallel_config_init(&config);
-    config.decoder = &a->config;
-    config.threads = jobs;
-    config.counting = counting;
-    config.work = (ntr_parallel_work){.thread_data_new = thread_data_new,
-                                      .thread_data_free = free,
-                                      .begin = begin,
-                                      .events = put_events,
-                                      .count_callback = counting ? put_counted : NULL,
-                                      .deliver = counting ? deliver_counted : deliver_events,
-                                      .user = &delivery};
-    ntr_status status;
-    ntr_parallel *p = ntr_parallel_new(&config, &status);
-
-    if (!p) return status;
-    for (status = NTR_NEED_MORE; status == NTR_NEED_MORE && !cli_progress_stopped();) {
-        ntr_bytes span;
-        bool last;
-        if (!cli_trace_feed(&a->trace, &span, &last)) break;
-        status = ntr_parallel_feed(p, span.data, span.size, last);
-    }
-    ntr_parallel_free(p);
-    return status;
-}
-
 static int decode(struct cli_analysis *a, cli_take_events take, void *user) {
     cli_progress_catch_stop();
     if (a->keep_time && cli_trace_stamped(&a->trace)) ntr_tally_keep_time(a->data.tally);
-    const unsigned jobs = a->part ? 1 : cli_threads_number(&a->trace, a->options->jobs);
     const bool counting = counts_only(a, take);
+    const unsigned jobs = a->part ? 1 : cli_threads_number(&a->trace, a->options->jobs, counting);
     ntr_status status =
-        jobs > 1 ? decode_parallel(a, jobs, counting, take, user) : decode_serial(a, counting, take, user);
+        jobs > 1 ? cli_analysis_parallel(a, jobs, counting, take, user) : decode_serial(a, counting, take, user);
     if (status < 0) return cli_fail("%s: %s", a->path, ntr_status_text(status));
     if (cli_progress_stopped()) cli_note("%s: interrupted: the output covers only the part decoded so far", a->path);
     return a->trace.failed ? CLI_FAILED : cli_progress_stopped() ? CLI_DEFECTS : CLI_OK;

@@ -63,4 +63,18 @@ int cli_analysis_run(struct cli_analysis *a, cli_take_events take, void *user);
 /* Frees everything that `a` owns. */
 void cli_analysis_close(struct cli_analysis *a);
 
+/* ---- between analysis.c and analysis_threads.c */
+
+/* Decodes the whole trace with `jobs` threads and passes everything to cli_analysis_events, or, with `counting`, to
+ * cli_analysis_count. Returns as ntr_parallel_feed; NTR_NEED_MORE after a stop or when reading the input failed. */
+ntr_status cli_analysis_parallel(struct cli_analysis *a, unsigned jobs, bool counting, cli_take_events take,
+                                 void *user);
+
+/* Passes events to the consumers, in stream order. */
+ntr_status cli_analysis_events(struct cli_analysis *a, const ntr_event *events, size_t count, cli_take_events take,
+                               void *user);
+
+/* Count callback of the decoder, `user` being the analysis: `event` occurred `times` times. */
+ntr_status cli_analysis_count(void *user, const ntr_event *event, uint64_t times);
+
 #endif

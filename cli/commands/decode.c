@@ -33,8 +33,7 @@ static const struct cli_option decode_table[] = {
         "what to print: pc (program counters), insn (instructions), branch, span (default), call, count (totals), itc "
         "(text of an instrumentation channel), event (all events, as JSON lines), or none"),
     CLI_NUMBER(0, "channel", "N", S, channel, 0, 63, 0, "with --output itc: channel number, 0 to 63 (default 0)"),
-    CLI_NUMBER('j', "jobs", "N", S, jobs, 1, 256, 0,
-               "decode with N threads (default: one per processor for large files, otherwise 1)"),
+    CLI_NUMBER('j', "jobs", "N", S, jobs, 1, 256, 0, CLI_JOBS_HELP),
     CLI_DEBUG_PATH(S, debug_path),
     CLI_FLAG(0, "strict", S, strict, "stop at the first damaged message or gap"),
     CLI_FLAG(0, "mid-stream", S, mid_stream, "the stream starts in the middle of a message (a wrapped buffer)"),
@@ -80,6 +79,13 @@ static bool shows_names(const struct decode_options *o) {
            o->output == CLI_SHOW_CALL;
 }
 
+/* Returns whether events are sorted by time: the trace has several sources and timestamps. */
+static bool needs_sorter(const struct decode *d) {
+    bool many = cli_trace_many_sources(&d->trace) && !d->window.one_source;
+
+    return many && d->trace.params.timestamps != NTR_TIMESTAMPS_OFF && d->options->output != CLI_SHOW_COUNT;
+}
+
 static int open_decoder(struct decode *d) {
     ntr_decoder_config_init(&d->config);
     d->config.params = d->trace.params;
@@ -90,7 +96,8 @@ static int open_decoder(struct decode *d) {
     d->config.mid_stream = d->options->mid_stream != 0;
     d->part = cli_window_is_part(&d->window);
     d->no_spans = d->options->output == CLI_SHOW_NONE && !d->part;
-    d->jobs = d->part ? 1 : cli_threads_number(&d->trace, d->options->jobs); /* a selection is decoded serially */
+    bool gains = cli_decode_output_spans((enum cli_show)d->options->output) != CLI_SPANS_IN_ORDER && !needs_sorter(d);
+    d->jobs = d->part ? 1 : cli_threads_number(&d->trace, d->options->jobs, gains); /* a selection is decoded serially */
     d->decoder = cli_trace_decoder(&d->trace, &d->config);
     if (!d->decoder) return CLI_FAILED;
     /* Do not skip to the selection: --strict also stops at defects before it; with --mid-stream the offsets of the
@@ -120,11 +127,9 @@ static void report_gap(struct decode *d, const ntr_event *e) {
              cli_gap_text(e));
 }
 
-/* Creates the event sorter if the trace has several sources and timestamps. */
+/* Creates the event sorter if it is needed. */
 static int open_sorter(struct decode *d) {
-    bool many = cli_trace_many_sources(&d->trace) && !d->window.one_source;
-
-    if (!many || d->trace.params.timestamps == NTR_TIMESTAMPS_OFF) return CLI_OK;
+    if (!needs_sorter(d)) return CLI_OK;
     d->sorter = ntr_event_sorter_new(0, NULL);
     return d->sorter ? CLI_OK : cli_fail("%s: out of memory", d->trace.input.name);
 }

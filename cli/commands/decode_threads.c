@@ -11,7 +11,7 @@ enum { PART_TEXT, PART_EVENTS, PART_MISSING };
 
 /* Smallest file size, in bytes, that is decoded with several threads. Smaller files take less time than starting
  * threads. */
-enum { PARALLEL_MIN = 4 << 20 };
+enum { PARALLEL_MIN = 1 << 20 };
 
 /* Data of one worker thread. `out` writes text directly into the chunk output. */
 struct thread_data {
@@ -171,11 +171,11 @@ ntr_status cli_threads_count(struct cli_threads *t, const ntr_decoder_config *de
     return run(t, &config, counts);
 }
 
-unsigned cli_threads_number(const struct cli_trace *trace, int64_t requested) {
+unsigned cli_threads_number(struct cli_trace *trace, int64_t requested, bool gains) {
     cpu_set_t set;
 
     if (requested) return (unsigned)requested;
-    if (trace->input.size_hint < PARALLEL_MIN) return 1;
+    if (!gains || trace->input.size_hint < PARALLEL_MIN || !cli_trace_divides(trace)) return 1;
     return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
 }
 

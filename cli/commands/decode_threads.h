@@ -8,6 +8,11 @@
 
 #include <ntrace/parallel.h>
 
+/* Text of --jobs. */
+#define CLI_JOBS_HELP                                                                                                  \
+    "decode with N threads (default: one per processor if that is faster: a large file with regular synchronizing "    \
+    "messages, and an output that does not need the order of events; otherwise 1)"
+
 struct cli_threads {
     const struct cli_decode_settings *settings;
     enum cli_span_place spans;
@@ -30,8 +35,9 @@ ntr_status cli_threads_count(struct cli_threads *threads, const ntr_decoder_conf
                              ntr_counts *counts);
 
 /* Returns the number of threads to use. `requested` is the number given by the user; 0: one per processor, or one
- * thread for a file too small to gain from more. */
-unsigned cli_threads_number(const struct cli_trace *trace, int64_t requested);
+ * thread when more would not gain: for small files, streams without regular synchronizing messages, and work of which
+ * the larger part is done in stream order by one thread (`gains` is false). Call it before the first message. */
+unsigned cli_threads_number(struct cli_trace *trace, int64_t requested, bool gains);
 
 /* Prints a note with the reason if at least half of the chunks had to be decoded serially. */
 void cli_threads_report(const struct cli_threads *threads);

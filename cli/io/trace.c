@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* cli_trace_divides reads so many bytes. Between two synchronizing messages it expects at most LONGEST_DISTANCE bytes. */
+enum { SAMPLE_SIZE = 2 << 20, LONGEST_DISTANCE = 256 << 10 };
+
 /* Opens the stream at `path`. `base` holds the parameters for which there is no option, or is NULL (raw stream). */
 static int open_stream(struct cli_trace *trace, const char *path, const struct cli_stream *stream,
                        const ntr_params *base) {
@@ -133,6 +136,7 @@ ntr_decoder *cli_trace_decoder(const struct cli_trace *trace, const ntr_decoder_
 
 bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last) {
     cli_progress_step(&trace->progress, cli_input_position(&trace->input));
+    if (trace->failed) return false;
     if (trace->ahead_size) {
         *span = (ntr_bytes){trace->ahead, trace->ahead_size};
         *last = trace->ahead_last;
@@ -143,22 +147,34 @@ bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last) {
     return !trace->failed;
 }
 
-/* Reads the next bytes into `ahead`, from which the next cli_trace_feed returns them. */
-static bool peek(struct cli_trace *trace) {
-    ntr_bytes span;
+static bool add_ahead(struct cli_trace *trace, ntr_bytes span) {
+    uint8_t *grown = realloc(trace->ahead, trace->ahead_size + span.size + 1);
 
-    if (trace->ahead_size) return true;
-    if (!cli_trace_feed(trace, &span, &trace->ahead_last)) return false;
-    uint8_t *copy = malloc(span.size + 1);
-    if (!copy) {
+    if (!grown) {
         trace->failed = cli_fail("out of memory") != CLI_OK;
         return false;
     }
-    if (span.size) memcpy(copy, span.data, span.size);
-    free(trace->ahead);
-    trace->ahead = copy;
-    trace->ahead_size = span.size;
+    if (span.size) memcpy(grown + trace->ahead_size, span.data, span.size);
+    trace->ahead = grown;
+    trace->ahead_size += span.size;
     return true;
+}
+
+/* Reads at least `least` bytes, or all, into `ahead`, from which the next cli_trace_feed returns them. */
+static bool peek(struct cli_trace *trace, size_t least) {
+    ntr_bytes span;
+
+    while (trace->ahead_size < least && !trace->ahead_last) {
+        trace->failed = cli_input_next(&trace->input, &span, &trace->ahead_last) != CLI_OK;
+        if (trace->failed || !add_ahead(trace, span)) return false;
+    }
+    return true;
+}
+
+/* Reads ahead, and prepares `reader` to read these bytes. */
+static bool sample(struct cli_trace *trace, size_t least, ntr_reader *reader) {
+    return peek(trace, least) && ntr_reader_init(reader, &trace->params) == NTR_OK &&
+           ntr_reader_feed(reader, trace->ahead, trace->ahead_size, trace->ahead_last) == NTR_OK;
 }
 
 bool cli_trace_stamped(struct cli_trace *trace) {
@@ -167,10 +183,23 @@ bool cli_trace_stamped(struct cli_trace *trace) {
     bool stamped = false;
 
     if (trace->params.timestamps != NTR_TIMESTAMPS_SEEN) return trace->params.timestamps == NTR_TIMESTAMPS_ON;
-    if (!peek(trace) || ntr_reader_init(&reader, &trace->params) != NTR_OK) return false;
-    if (ntr_reader_feed(&reader, trace->ahead, trace->ahead_size, trace->ahead_last) != NTR_OK) return false;
+    if (!sample(trace, 1, &reader)) return false;
     while (!stamped && ntr_reader_next(&reader, &message) == NTR_OK) stamped = NTR_HAS(&message, TSTAMP);
     return stamped;
+}
+
+bool cli_trace_divides(struct cli_trace *trace) {
+    ntr_reader reader;
+    ntr_message message;
+    uint64_t sync = 0;
+
+    if (!sample(trace, SAMPLE_SIZE, &reader)) return false;
+    while (ntr_reader_next(&reader, &message) == NTR_OK) {
+        const uint64_t offset = ntr_reader_offset(&reader);
+        if (offset - sync > LONGEST_DISTANCE) return false;
+        if (ntr_tcode_is_sync(message.tcode)) sync = offset;
+    }
+    return true;
 }
 
 static bool feed(struct cli_trace *trace) {

@@ -50,6 +50,10 @@ bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last);
  * (`failed`). */
 bool cli_trace_stamped(struct cli_trace *trace);
 
+/* Returns whether the stream has synchronizing messages at so short distances that several threads can decode it at the
+ * same time. The first 2 MiB are examined, as by cli_trace_stamped. */
+bool cli_trace_divides(struct cli_trace *trace);
+
 /* The part of cli_trace_message that is not inlined: reads more of the stream. */
 ntr_status cli_trace_read_on(struct cli_trace *trace, ntr_message *message);
 

@@ -130,6 +130,7 @@ static void retire(ntr_parallel *p, ntr_chunk *head) {
     head->end = NULL;
     add_counts(&p->counts, &head->counts);
     add_stats(&p->stats, head);
+    ntr_parallel_adapt(p, head);
     ntr_chunk *next = ntr_chunk_at(p, p->head + 1);
     if (head->last)
         ntr_snapshot_free(truth, p->decoder.allocator);

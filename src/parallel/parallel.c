@@ -11,6 +11,10 @@
  * long. */
 enum { CHUNK_READING = 32 << 10, CHUNK_COUNTING = 256 << 10 };
 
+/* With a count callback, each chunk reports all that it has counted. Chunks grow until there is at most one report in so
+ * many bytes; but not above CHUNK_GROWN, nor above a part of the stream, so that the threads end at about the same time. */
+enum { BYTES_PER_REPORT = 128, CHUNK_GROWN = 4 << 20, CHUNK_PARTS = 16 };
+
 /* A chunk without a suitable synchronizing message is cut anyway when it is this many times as large as the minimum. */
 enum { CHUNK_MAX_FACTOR = 16 };
 
@@ -35,6 +39,7 @@ static ntr_status set_up(ntr_parallel *p, const ntr_parallel_config *config) {
     unsigned threads = config->threads ? config->threads : processors();
     p->worker_count = threads > THREADS_MAX ? THREADS_MAX : threads;
     p->least = config->chunk ? config->chunk : config->counting ? CHUNK_COUNTING : CHUNK_READING;
+    p->first_least = p->least;
     p->ring_size = 2 * (size_t)p->worker_count + 3;
     p->most_output = OUTPUT_MAX;
     p->most_held = (size_t)p->worker_count * HELD_MAX;
@@ -151,9 +156,16 @@ static ntr_status end_chunk(ntr_parallel *p, size_t used, bool last) {
     return status;
 }
 
+void ntr_parallel_adapt(ntr_parallel *p, const ntr_chunk *done) {
+    bool many_reports = done->reports > done->size / BYTES_PER_REPORT;
+    bool room = p->least < CHUNK_GROWN && p->least < p->splitter.offset / CHUNK_PARTS;
+    if (many_reports && room && !p->config.chunk) p->least *= 2;
+}
+
 /* Several sources need longer chunks, because every source must synchronize in a chunk. */
 static size_t max_chunk(const ntr_parallel *p) {
-    return p->least * CHUNK_MAX_FACTOR * (p->splitter.seen_count > 1 ? 4 : 1);
+    size_t longest = p->least + p->first_least * (CHUNK_MAX_FACTOR - 1);
+    return longest * (p->splitter.seen_count > 1 ? 4 : 1);
 }
 
 /* Cut the collected input as often as possible. */

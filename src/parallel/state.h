@@ -51,6 +51,7 @@ struct ntr_chunk {
     ntr_chunk_output pre_sync_output; /* of the next chunk's pre-sync messages */
     ntr_chunk_output *target;         /* points to one of the two */
     ntr_counts counts, pre_sync_counts;
+    uint64_t reports; /* calls of the count callback */
     ntr_status put_status; /* why ntr_chunk_put fails */
     char error[NTR_DECODER_ERROR_SIZE]; /* ntr_decoder_error when decoding the chunk failed */
 };
@@ -61,6 +62,7 @@ typedef struct ntr_worker {
     void *thread_data;
     pthread_t thread;
     bool started;
+    uint64_t reports; /* calls of the count callback for the chunk */
     bool discarding; /* the count callback is not called */
 } ntr_worker;
 
@@ -69,7 +71,7 @@ struct ntr_parallel {
     ntr_decoder_config decoder; /* config of the decoder of each thread */
     ntr_splitter splitter;
     size_t scanned;     /* bytes of the current chunk that the splitter has scanned */
-    size_t least;       /* minimum size of a chunk in bytes */
+    size_t first_least, least; /* minimum size of a chunk in bytes, of the first ones and now */
     size_t most_output; /* maximum bytes of output that a chunk holds before it becomes the head */
     size_t most_held;   /* bytes of output of the chunks behind the head above which none is begun early */
 
@@ -116,6 +118,11 @@ void ntr_chunk_clear(ntr_chunk *chunk);
 
 /* Drop what was decoded: the chunk waits to be decoded from `start`. No thread decodes it. The lock is held. */
 void ntr_chunk_restart(ntr_chunk *chunk);
+
+/* ---- parallel.c */
+
+/* Adapt the size of further chunks to what this one has reported. Called by the caller's thread. */
+void ntr_parallel_adapt(ntr_parallel *p, const ntr_chunk *done);
 
 /* ---- schedule.c: all with the lock held */
 

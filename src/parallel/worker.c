@@ -88,6 +88,7 @@ static ntr_status read_events(ntr_worker *w, ntr_chunk *chunk) {
 static ntr_status count_callback(void *user, const ntr_event *event, uint64_t times) {
     ntr_worker *w = user;
     if (w->discarding) return NTR_OK;
+    w->reports++;
     return w->parallel->config.work.count_callback(w->thread_data, event, times);
 }
 
@@ -191,12 +192,14 @@ static void run_chunk(ntr_worker *w, ntr_chunk *chunk) {
     chunk->put_status = NTR_OK;
     chunk->target = &chunk->local_output;
     const ntr_snapshot *start = chunk->start;
+    w->reports = 0;
     pthread_mutex_unlock(&p->lock);
 
     ntr_status status = decode(w, chunk, start);
     ntr_snapshot *behind = NULL, *after_pre_sync = NULL;
     if (status >= 0) status = finish_chunk(w, chunk, &behind, &after_pre_sync);
     if (status < 0) discard_counts(w);
+    chunk->reports = w->reports;
     snprintf(chunk->error, sizeof chunk->error, "%s", ntr_decoder_error(w->decoder));
 
     pthread_mutex_lock(&p->lock);

@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 
-from harness import NTRACE, Run, case, check, equal, main, scratch, write
+from harness import NTRACE, Run, bytes_of, case, check, equal, main, scratch, write
 
 TURNS = 20000
 
@@ -95,6 +95,47 @@ def export():
     with open(os.path.join(scratch(), "tree.jsonl"), encoding="utf-8") as lines:
         half_of_it(sum(json.loads(line)["self"] for line in lines))
     check(not [name for name in os.listdir(scratch()) if "part" in name or "tmp" in name], "no temporary file")
+
+
+def program():
+    """A loop of two instructions, and a trace of 10,000 million turns."""
+    code = write("code", b"\x01\x00\x7d\xfd") + "@0x1000"  # c.nop; c.bnez a0, -2
+    start = "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x800\n"
+    return code, write("long.nex", bytes_of(start + "DirectBranch ICNT=2\nRepeatBranch BCNT=0x3ffff\n" * 40000))
+
+
+@case("a signal stops several threads in the middle of a message")
+def inside():
+    code, trace = program()
+    for command in (["timeline", "--to", "json"], ["flame", "--to", "folded"]):
+        done = subprocess.Popen([NTRACE, *command, "-j", "2", trace, "--raw", code], cwd=scratch(), stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE)
+        time.sleep(1)
+        equal(done.poll(), None, f"{command}: it works long; exit status")
+        done.send_signal(signal.SIGTERM)
+        try:
+            equal(done.wait(timeout=60), 1, f"{command}: exit status")
+        finally:
+            done.kill()
+        check(b"interrupted" in done.stderr.read(), f"{command}: the word")
+
+
+@case("a second signal ends a command that cannot end")
+def second():
+    code, trace = program()
+    for jobs in ("1", "2"):
+        for by in (signal.SIGINT, signal.SIGTERM):
+            done = subprocess.Popen([NTRACE, "export", "--to", "jsonl", "-j", jobs, trace, "--raw", code], cwd=scratch(),
+                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            time.sleep(1)  # it waits for a reader of its output
+            done.send_signal(by)
+            time.sleep(0.5)
+            equal(done.poll(), None, f"-j {jobs}, {by.name}: it still waits; exit status")
+            done.send_signal(by)
+            try:
+                equal(done.wait(timeout=20), -by, f"-j {jobs}, {by.name}: exit status")
+            finally:
+                done.kill()
 
 
 main()

@@ -182,4 +182,31 @@ def ahead():
         equal(done.stderr, "", "notes")
 
 
+def threads_of(trace, *command):
+    """Number of threads of the command, which waits for a reader of its output."""
+    done = subprocess.Popen([NTRACE, *command, trace, "-e", write("program.elf", tiny.elf())], stdout=subprocess.PIPE,
+                            stderr=subprocess.DEVNULL)
+    check(done.stdout.read(1), "output")
+    number = len(os.listdir(f"/proc/{done.pid}/task"))
+    done.kill()
+    done.communicate()
+    return number
+
+
+@case("without --jobs there are several threads only where they gain")
+def chosen():
+    processors = len(os.sched_getaffinity(0))
+    many = processors + 1 if processors > 1 else 1  # the processors, and the thread that reads
+    loops = "\n".join(LOOP * 5000)
+    plain, sync = bytes_of(loops + "\n"), bytes_of("\n".join(TURNS["sync"][0]) + "\n")
+    start = bytes_of(tiny.START)
+    regular = write("regular.nex", start + (plain + sync) * 100)
+    late = write("late.nex", start + (plain + sync) * 3 + plain * 20 + (plain + sync) * 80)
+    small = write("small.nex", start + (plain + sync) * 4)
+    check(os.path.getsize(regular) > 2 << 20 > os.path.getsize(small) * 8, "sizes")
+    for trace, output, number in ((regular, "span", many), (regular, "pc", many), (regular, "call", 1), (late, "span", 1),
+                                  (small, "span", 1)):
+        equal(threads_of(trace, "decode", "--output", output), number, f"{trace} --output {output}: threads")
+
+
 main()
