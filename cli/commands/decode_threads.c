@@ -85,12 +85,13 @@ static ntr_status take_events(void *user, ntr_chunk *chunk, const ntr_event *eve
 
     ntr_status status = NTR_OK;
 
-    for (size_t i = 0; i < count && status == NTR_OK; i++) {
-        const ntr_event *e = &events[i];
-        if (e->kind == NTR_EVENT_SPAN && place == CLI_SPANS_INDEPENDENT) {
-            cli_decode_output_event(m->output, e);
-        } else if (e->kind != NTR_EVENT_SPAN || place == CLI_SPANS_IN_ORDER) {
-            status = put_event(m, e);
+    for (size_t i = 0, some; i < count && status == NTR_OK; i += some) {
+        some = place == CLI_SPANS_INDEPENDENT ? cli_count_spans(&events[i], count - i) : 0;
+        if (some) {
+            cli_decode_output_events(m->output, &events[i], some);
+        } else {
+            if (events[i].kind != NTR_EVENT_SPAN || place == CLI_SPANS_IN_ORDER) status = put_event(m, &events[i]);
+            some = 1;
         }
     }
     close_text(m);

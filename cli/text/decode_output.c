@@ -199,16 +199,9 @@ void cli_decode_output_close(struct cli_decode_output *o) {
     free(o);
 }
 
-static size_t count_spans(const ntr_event *events, size_t count) {
-    size_t spans = 0;
-
-    while (spans < count && events[spans].kind == NTR_EVENT_SPAN) spans++;
-    return spans;
-}
-
 void cli_decode_output_events(struct cli_decode_output *o, const ntr_event *events, size_t count) {
     while (count) {
-        size_t some = o->spans ? count_spans(events, count) : 0;
+        size_t some = o->spans ? cli_count_spans(events, count) : 0;
         if (some)
             o->spans(o, events, some);
         else

@@ -51,6 +51,14 @@ void cli_decode_output_close(struct cli_decode_output *output);
 void cli_decode_output_event(struct cli_decode_output *output, const ntr_event *event);
 void cli_decode_output_events(struct cli_decode_output *output, const ntr_event *events, size_t count);
 
+/* Returns how many of the events are spans, up to the first other one. */
+static inline size_t cli_count_spans(const ntr_event *events, size_t count) {
+    size_t spans = 0;
+
+    while (spans < count && events[spans].kind == NTR_EVENT_SPAN) spans++;
+    return spans;
+}
+
 /* Returns the number of spans without code in any image (pc, insn). */
 uint64_t cli_decode_output_missing(const struct cli_decode_output *output);
 
