@@ -39,6 +39,8 @@ extern "C" {
 typedef enum ntr_bundle_kind {
     NTR_BUNDLE_ELF = 0, /* an ELF file: segments and symbols */
     NTR_BUNDLE_RAW,     /* plain bytes at options.bias */
+    NTR_BUNDLE_PERF_MAP, /* names of code generated at run time: ntr_program_add_perf_map */
+    NTR_BUNDLE_JITDUMP, /* the same: ntr_program_add_jitdump_names */
 } ntr_bundle_kind;
 
 typedef struct ntr_bundle_image {

@@ -75,6 +75,11 @@ typedef uint64_t (*ntr_position_of_time)(void *user, uint64_t time);
 NTR_API ntr_status ntr_program_add_jitdump(ntr_program *program, const char *path, const ntr_image_options *options,
                                            ntr_position_of_time when, void *user);
 
+/* Adds only the names of a jitdump file, as those of a perf map: for a program that has the code from elsewhere. The errors
+ * are the same. */
+NTR_API ntr_status ntr_program_add_jitdump_names(ntr_program *program, const char *path,
+                                                 const ntr_image_options *options);
+
 /* Reads up to `size` bytes of target memory at `address`. Returns the number of bytes that are available. */
 typedef size_t (*ntr_read_memory)(void *user, const ntr_context *context, uint64_t position, uint64_t address,
                                   uint8_t *out, size_t size);

@@ -105,12 +105,23 @@ static ntr_status load_raw(ntr_bundle *bundle, const ntr_bundle_image *image, st
     return status;
 }
 
-static ntr_status load_elf(ntr_bundle *bundle, const ntr_bundle_image *image, ntr_program *program) {
+static ntr_status add_file(const ntr_bundle_image *image, const char *path, ntr_program *program) {
+    switch (image->kind) {
+    case NTR_BUNDLE_PERF_MAP:
+        return ntr_program_add_perf_map(program, path, &image->options);
+    case NTR_BUNDLE_JITDUMP:
+        return ntr_program_add_jitdump_names(program, path, &image->options);
+    default:
+        return ntr_program_add_elf(program, path, &image->options);
+    }
+}
+
+static ntr_status load_file(ntr_bundle *bundle, const ntr_bundle_image *image, ntr_program *program) {
     char *path;
     ntr_status status = ntr_bundle_resolve(bundle, image->file, &path);
 
     if (status != NTR_OK) return status;
-    status = ntr_program_add_elf(program, path, &image->options);
+    status = add_file(image, path, program);
     if (status != NTR_OK) ntr_bundle_fail(bundle, status, "%s", ntr_program_error(program));
     ntr_dealloc(bundle->allocator, path);
     return status;
@@ -124,7 +135,7 @@ ntr_status ntr_bundle_load(ntr_bundle *bundle, ntr_program *program) {
     for (size_t i = 0; i < bundle->capture.image_count && status == NTR_OK; i++) {
         const ntr_bundle_image *image = &bundle->capture.images[i];
         status = image->kind == NTR_BUNDLE_RAW ? load_raw(bundle, image, &mapped, program)
-                                               : load_elf(bundle, image, program);
+                                               : load_file(bundle, image, program);
         if (status != NTR_E_IO) continue;
         unread = status; /* the code of the other images still decodes */
         status = NTR_OK;

@@ -145,8 +145,11 @@ static ntr_status fill(struct recorded *content) {
     const struct ntr_capture_harts *harts = content->report->harts;
     struct ntr_capture_record *record = content->record;
 
-    ntr_status status =
-        ntr_capture_record_files(record, harts->channel->maps, (size_t)atomic_load(&harts->channel->head.maps));
+    const char *maps = harts->channel->maps;
+    size_t size = (size_t)atomic_load(&harts->channel->head.maps);
+    ntr_status status = ntr_capture_record_files(record, maps, size);
+    if (status == NTR_OK && !content->report->missing)
+        status = ntr_capture_record_names(record, maps, size, content->report->pid);
     if (status == NTR_OK) status = ntr_capture_record_code(record, &harts->code);
     if (status == NTR_OK) status = add_sources(content);
     if (status != NTR_OK) return status;

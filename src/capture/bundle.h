@@ -34,6 +34,7 @@ struct ntr_capture_report {
     const char *const *command; /* program and arguments, NULL */
     const char *process;        /* name of the sources; NULL: none */
     const char *missing;        /* why the end of the trace is missing; NULL: it is complete */
+    int pid;                    /* of the process */
     uint64_t dropped;           /* bytes at the start of the stream that are not in its file */
     uint32_t adopted;           /* child processes that have a bundle of their own */
 };

@@ -106,6 +106,7 @@ ntr_status ntr_capture_start(ntr_capture_session *session) {
     if (status == NTR_OK)
         status = ntr_capture_guest_start(&session->guest, config, &session->elf, &session->program,
                                          session->source.file, &session->reason);
+    session->pid = (int)session->guest.pid;
     return status;
 }
 

@@ -119,6 +119,9 @@ static ntr_status continue_session(struct ntr_capture_session *session) {
     ntr_capture_past_add(&session->past, harts);
     ntr_status status = ntr_capture_record_files(&session->record, harts->channel->maps,
                                                  (size_t)atomic_load(&harts->channel->head.maps));
+    if (status == NTR_OK)
+        status = ntr_capture_record_names(&session->record, harts->channel->maps,
+                                          (size_t)atomic_load(&harts->channel->head.maps), session->pid);
     if (status == NTR_OK) status = ntr_capture_record_code(&session->record, &harts->code);
     if (status == NTR_OK) status = ntr_capture_record_next(&session->record, session->stream.offset);
     if (status == NTR_OK) status = renew_harts(session);
@@ -188,7 +191,7 @@ static ntr_status copy_command(struct ntr_capture_session *child, const char *co
     return NTR_OK;
 }
 
-static struct ntr_capture_session *new_child(struct ntr_capture_session *parent) {
+static struct ntr_capture_session *new_child(struct ntr_capture_session *parent, int pid) {
     struct ntr_capture_session *first = parent->first ? parent->first : parent;
     const ntr_allocator *allocator = first->config.allocator;
 
@@ -203,6 +206,7 @@ static struct ntr_capture_session *new_child(struct ntr_capture_session *parent)
     child->elf = parent->elf;
     child->stream.fd = -1;
     child->started = true;
+    child->pid = pid;
     child->record.allocator = allocator;
     memcpy(child->process, parent->process, sizeof child->process);
     return first->children[first->child_count++] = child;
@@ -210,7 +214,7 @@ static struct ntr_capture_session *new_child(struct ntr_capture_session *parent)
 
 /* A child that cannot be traced runs on untraced; the reason is recorded. */
 static void adopt(struct ntr_capture_session *parent, struct channel_child *entry, int32_t pid, int32_t file) {
-    struct ntr_capture_session *child = new_child(parent);
+    struct ntr_capture_session *child = new_child(parent, pid);
 
     if (child && open_child(child, pid, file) == NTR_OK &&
         copy_command(child, parent->command ? parent->command : parent->config.command) == NTR_OK) {

@@ -56,7 +56,7 @@ static const ntr_bundle_image *find_copy(const struct ntr_capture_record *record
     return NULL;
 }
 
-static const char *keep_copy(struct ntr_capture_record *record, const char *path) {
+const char *ntr_capture_record_text(struct ntr_capture_record *record, const char *path) {
     size_t size = strlen(path) + 1;
     char *text = ntr_alloc(record->allocator, size, 1);
 
@@ -75,7 +75,7 @@ static ntr_status add_elf(struct ntr_capture_record *record, const char *path, u
     ntr_status status = copy ? NTR_OK : ntr_bundle_copy(record->bundle, path, &image);
     if (status != NTR_OK) return ntr_capture_record_fail(record, status);
     options.from = record->from;
-    options.name = keep_copy(record, path);
+    options.name = ntr_capture_record_text(record, path);
     ntr_bundle_image *added = options.name ? ntr_capture_record_image(record) : NULL;
     if (!added) return ntr_capture_fail_memory(record->reason);
     *added = image;

@@ -20,6 +20,7 @@ struct ntr_capture_record {
     size_t first;      /* images before this one are those of programs that have ended by execve */
     uint64_t from;     /* offset in the stream at which the program began */
     unsigned programs; /* ended by execve */
+    int64_t begun;     /* time when the process began; older files of names are not its own */
     bool partial;      /* the capture goes on: code is written to a file "images/part-N" */
     unsigned part;     /* number of the last such file; 0: none */
 };
@@ -32,11 +33,17 @@ ntr_bundle_image *ntr_capture_record_image(struct ntr_capture_record *record);
 /* Take ownership of a string from the allocator. Returns NULL, and frees the string, when out of memory. */
 const char *ntr_capture_record_keep(struct ntr_capture_record *record, char *text);
 
+/* A copy of a string, owned by the record. Returns NULL when out of memory. */
+const char *ntr_capture_record_text(struct ntr_capture_record *record, const char *path);
+
 ntr_status ntr_capture_record_fail(const struct ntr_capture_record *record, ntr_status status);
 
 /* Copy the ELF files that a list of mappings names: lines "START LENGTH OFFSET PATH", hexadecimal. Files that were
  * copied before are left out. */
 ntr_status ntr_capture_record_files(struct ntr_capture_record *record, const char *lines, size_t size);
+
+/* Copy the files that name code generated at run time by the process, before ntr_capture_record_code. */
+ntr_status ntr_capture_record_names(struct ntr_capture_record *record, const char *lines, size_t size, int pid);
 
 /* Write the code bytes that no file has to a new file of the bundle: "images/code", of a program after execve
  * "images/code-2" and so on. Ranges with few unknown bytes in

@@ -108,6 +108,7 @@ ntr_status ntr_capture_session_create(struct ntr_capture_session *session) {
     record->allocator = allocator;
     record->reason = &session->reason;
     record->xlen = session->elf.xlen;
+    record->begun = (int64_t)time(NULL);
     record->bundle = ntr_bundle_new(allocator);
     record->program = ntr_program_new(allocator);
     if (!record->bundle || !record->program) return ntr_capture_fail_memory(&session->reason);
@@ -213,6 +214,7 @@ static struct ntr_capture_report report_of(const struct ntr_capture_session *ses
         .command = session->command ? session->command : (const char **)(uintptr_t)session->config.command,
         .process = session->config.follow_fork ? session->process : NULL,
         .missing = missing,
+        .pid = session->pid,
         .dropped = missing ? session->ring.begin : session->ring.dropped,
         .adopted = session->adopted,
     };

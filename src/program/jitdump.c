@@ -32,6 +32,7 @@ typedef struct jit_file {
     size_t size;
     ntr_position_of_time when;
     void *user;
+    bool only_names; /* add no code */
     jit_code *codes; /* sorted by index */
     size_t code_count, code_capacity;
 } jit_file;
@@ -137,6 +138,7 @@ static ntr_status add_code(jit_file *file, size_t load, uint64_t address, uint64
     };
     if (ntr_symbols_add(&file->image->symbols, file->program->allocator, &name))
         return FAIL(file, NTR_E_MEMORY, "out of memory");
+    if (file->only_names) return NTR_OK;
     return ntr_program_add_segment(file->program, name.address, file->bytes + load + size - code, code, from,
                                    options->until);
 }
@@ -167,24 +169,29 @@ static ntr_status read_file(jit_file *file) {
     return status;
 }
 
-ntr_status ntr_program_add_jitdump(ntr_program *program, const char *path, const ntr_image_options *options,
-                                   ntr_position_of_time when, void *user) {
-    ntr_image *image;
-    ntr_status status = ntr_program_add_mapped(program, path, options, &image);
+static ntr_status add_file(jit_file *file, const ntr_image_options *options) {
+    ntr_program *program = file->program;
+    ntr_status status = ntr_program_add_mapped(program, file->path, options, &file->image);
     if (status != NTR_OK) return status;
-    jit_file file = {.program = program,
-                     .path = path,
-                     .image = image,
-                     .bytes = image->mapping,
-                     .size = image->mapping_size,
-                     .when = when,
-                     .user = user};
-    status = read_file(&file);
-    ntr_dealloc(program->allocator, file.codes);
-    if (file.image->has_segments || status == NTR_OK) {
+    file->bytes = file->image->mapping;
+    file->size = file->image->mapping_size;
+    status = read_file(file);
+    ntr_dealloc(program->allocator, file->codes);
+    if (file->image->has_segments || status == NTR_OK) {
         ntr_status complete = ntr_program_complete_image(program);
         return status == NTR_OK ? complete : status;
     }
     ntr_program_drop_image(program);
     return status;
+}
+
+ntr_status ntr_program_add_jitdump(ntr_program *program, const char *path, const ntr_image_options *options,
+                                   ntr_position_of_time when, void *user) {
+    jit_file file = {.program = program, .path = path, .when = when, .user = user};
+    return add_file(&file, options);
+}
+
+ntr_status ntr_program_add_jitdump_names(ntr_program *program, const char *path, const ntr_image_options *options) {
+    jit_file file = {.program = program, .path = path, .only_names = true};
+    return add_file(&file, options);
 }

@@ -98,6 +98,18 @@ def own_code(name, pcs, *functions):
     return [pc for pc in pcs if any(low <= pc < high for low, high in ranges)]
 
 
+@case("perf maps and jitdump files of the program name the code that it made at run time")
+def named():
+    for operands, name in (["map"], "made_at_run_time"), (["dump", scratch()], "dumped_at_run_time"):
+        done = subprocess.run(command("named", operands=operands), check=True, timeout=60, capture_output=True, text=True)
+        for left in glob.glob(f"/tmp/perf-{int(done.stdout)}.map"):
+            os.unlink(left)
+        rows = {row["function"]: row for row in Run("profile", path_of("live.ntrace"), "--format", "jsonl").rows()}
+        check(name in rows, f"functions: {list(rows)}")
+        equal((rows[name]["self"], rows[name]["calls"]), (2000, 1000), "instructions and calls")
+        equal(len(decoded()) > 2000, True, "the trace decodes")
+
+
 @case("--max-size: the last part of the stream")
 def max_size():
     seed = "--qemu-option=-seed", "--qemu-option=1"
