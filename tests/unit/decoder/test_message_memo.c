@@ -135,13 +135,13 @@ static void dropped_entries_matter(void **state) {
     s.config.params.return_stack = 2;
     code(&s, 0x100, jal(1, 0x100), JR_A5);
     code(&s, 0x200, branch(8), jal(1, -4), RET);
-#define AGAIN "IndirectBranchHist BTYPE=0 ICNT=2 UADDR=0x2 HIST=0x1\n"
-#define CALLS_3 "IndirectBranchHist BTYPE=0 ICNT=18 UADDR=0x2 HIST=0x9\n" AGAIN
+#define HOME "IndirectBranchHist BTYPE=0 ICNT=2 UADDR=0x2 HIST=0x1\n"
+#define CALLS_3 "IndirectBranchHist BTYPE=0 ICNT=18 UADDR=0x2 HIST=0x9\n" HOME
 #define CALLS_2 "IndirectBranchHist BTYPE=0 ICNT=16 UADDR=0 HIST=0x5\n"
 #define CALLS_5                                                                                                \
     "ResourceFull RCODE=1 RDATA0=0x4\nResourceFull RCODE=1 RDATA0=0x4\n"                                       \
     "IndirectBranchHist BTYPE=0 ICNT=26 UADDR=0x184 HIST=0x3\nIndirectBranchHist BTYPE=0 ICNT=2 UADDR=0 HIST=0x1\n" \
-    "IndirectBranchHist BTYPE=0 ICNT=2 UADDR=0x186 HIST=0x1\n" AGAIN
+    "IndirectBranchHist BTYPE=0 ICNT=2 UADDR=0x186 HIST=0x1\n" HOME
     is_as_if_walked(&s, START CALLS_3 CALLS_3 CALLS_5 CALLS_5 CALLS_2 CALLS_2 CALLS_5);
     is_as_if_walked(&s, START "ResourceFull RCODE=1 RDATA0=0x4\n" START "ResourceFull RCODE=1 RDATA0=0x2\n"
                               "ResourceFull RCODE=1 RDATA0=0x2\nResourceFull RCODE=1 RDATA0=0x2\n" START CALLS_3);
