@@ -6,8 +6,8 @@
  *
  * Key: the block at which the walk begins, the trace mode, the bytes, the reference address if the message is relative
  * to it, the halfwords ahead (minus the sum of earlier I-CNT values) if the message has I-CNT, and the return addresses
- * the message takes from the return stack. Effect: the block at which the walk ends, the totals, the new reference address, the entries pushed to the
- * return stack.
+ * the message takes from the return stack. Effect: the block at which the walk ends, the totals, the new reference
+ * address, the entries pushed to the return stack.
  *
  * Invariant: a memo is only made for a message that did nothing else: no event but spans, no error, no timestamp. Memos
  * are used while only totals are wanted and there is no count callback.
@@ -15,7 +15,9 @@
  * Example: in a loop, IndirectBranchHist with I-CNT 40, HIST 0b1101 and a U-ADDR comes 10000 times at block B. The
  * first one is walked; the other 9999 are looked up and add 40 halfwords each.
  *
- * The table is bounded; a new memo replaces another one in its place. */
+ * The table is bounded; a new memo replaces another one in its place. A memo is at one of three places: by the message
+ * alone, so that it can be fetched into the cache while earlier messages are applied; by the message and the state; and
+ * by the newest return address, too. */
 #ifndef NTR_DECODER_MESSAGE_MEMO_H
 #define NTR_DECODER_MESSAGE_MEMO_H
 
@@ -47,8 +49,8 @@ typedef struct ntr_message_memo {
 
 _Static_assert(sizeof(ntr_message_memo) == 64, "a memo is a cache line");
 
-/* The cache line after a memo when returns are implicit: the calling blocks of the entries that the message removes from
- * the return stack, the newest first, and of those it adds, the newest last. */
+/* The cache line after a memo when returns are implicit: the calling blocks of the entries that the message removes
+ * from the return stack, the newest first, and of those it adds, the newest last. */
 enum { NTR_MESSAGE_MEMO_CALLS = 8 };
 typedef struct ntr_message_memo_calls {
     ntr_block *calls[NTR_MESSAGE_MEMO_CALLS];
@@ -56,10 +58,15 @@ typedef struct ntr_message_memo_calls {
 
 _Static_assert(sizeof(ntr_message_memo_calls) == sizeof(ntr_message_memo), "as large as a memo");
 
+/* The places at which a memo may be. */
+typedef struct ntr_message_memo_places {
+    size_t of_message, of_state, of_caller;
+} ntr_message_memo_places;
+
 /* A message that is about to be decoded in full and may become a memo, with the state before it. */
 typedef struct ntr_memo_candidate {
     ntr_message_memo key;
-    size_t slot;
+    ntr_message_memo_places places;
     ntr_source *source;
     uint64_t halfwords_ahead, icnt, ref;
     uint32_t depth;
@@ -74,7 +81,7 @@ void ntr_message_memo_learn(ntr_decoder *d, const ntr_memo_candidate *candidate)
 
 void ntr_message_memos_release(ntr_message_memos *message_memos, const ntr_allocator *allocator);
 
-/* ---- for message_memo.c and message_memo_learn.c */
+/* ---- for message_memo_follow.c and message_memo_learn.c */
 
 enum { NTR_MESSAGE_MEMO_MODE = 3 }; /* bits of the mode in ntr_message_memo.from */
 

@@ -1,8 +1,6 @@
 /* A message that was decoded in full becomes a memo. */
 #include "decoder/message_memo.h"
 
-#include <string.h>
-
 /* Returns whether the decoded message had no effect except those a memo can store. */
 static bool is_learnable(const ntr_decoder *d, const ntr_memo_candidate *t) {
     const ntr_message *m = &d->message;
@@ -52,13 +50,26 @@ static bool learn_stack(ntr_message_memo *memo, ntr_message_memo_calls *of, cons
     return true;
 }
 
-/* A new memo comes first in its pair of places. */
-static void store_memo(const ntr_message_memos *memos, size_t slot, const ntr_message_memo *memo,
+static bool is_free(const ntr_message_memos *memos, size_t place) {
+    return ntr_message_memo_at(memos, place)->from == 0;
+}
+
+/* Choose a place: a free one, if possible the one that is found early. Only memos that take a return address are apart
+ * for each caller. Sometimes a memo that nothing uses any more has to leave its place. */
+static size_t choose_place(const ntr_message_memos *memos, const ntr_message_memo_places *places,
+                           const ntr_message_memo *memo) {
+    enum { RENEW = 8 };
+    bool by_caller = memos->wide ? memo->stack.pops != 0 : memos->learned % 2;
+    if (is_free(memos, places->of_message) || memos->learned % RENEW == 0) return places->of_message;
+    if (is_free(memos, places->of_state)) return places->of_state;
+    return by_caller || (!memos->wide && is_free(memos, places->of_caller)) ? places->of_caller : places->of_state;
+}
+
+static void store_memo(const ntr_message_memos *memos, size_t place, const ntr_message_memo *memo,
                        const ntr_message_memo_calls *calls) {
-    ntr_message_memo *first = ntr_message_memo_at(memos, slot), *second = ntr_message_memo_at(memos, slot ^ 1);
-    memcpy(second, first, sizeof *first << memos->wide);
-    *first = *memo;
-    if (memos->wide) *(ntr_message_memo_calls *)(first + 1) = *calls;
+    ntr_message_memo *to = ntr_message_memo_at(memos, place);
+    *to = *memo;
+    if (memos->wide) *(ntr_message_memo_calls *)(to + 1) = *calls;
 }
 
 void ntr_message_memo_learn(ntr_decoder *d, const ntr_memo_candidate *t) {
@@ -71,6 +82,6 @@ void ntr_message_memo_learn(ntr_decoder *d, const ntr_memo_candidate *t) {
     memo.ref_xor = t->ref ^ s->ref;
     memo.to = to->number;
     if (d->message_memos.wide && !learn_stack(&memo, &calls, t)) return;
-    store_memo(&d->message_memos, t->slot, &memo, &calls);
+    store_memo(&d->message_memos, choose_place(&d->message_memos, &t->places, &memo), &memo, &calls);
     d->message_memos.learned++;
 }

@@ -1,8 +1,10 @@
+/* Looks up messages in the table of memos and applies them. */
 #include "decoder/message_memo.h"
+#include "decoder/message_memo_sums.h"
 
 #include "base/allocator.h"
 
-/* ---- the table: pairs of places, the newer memo first */
+/* ---- the table */
 
 /* The table begins with 1 Ki memos and grows in steps to 128 Ki memos (8 MiB; 16 MiB with implicit returns). Growing
  * discards all memos. */
@@ -86,18 +88,61 @@ static inline bool may_have_memo(const memo_position *at, const ntr_message_word
     return ahead_fits(at) || !ntr_message_memo_deducts(message);
 }
 
-/* Fill the key for the message. Returns the place of its memo. */
-static inline size_t make_key(const ntr_message_memos *memos, const memo_position *at, const ntr_message_words *message,
-                              ntr_message_memo *key) {
-    const uint64_t *word = message->word;
+/* Fill the key for the message. */
+static inline void make_key(const memo_position *at, const ntr_message_words *message, ntr_message_memo *key) {
     key->from = (uint32_t)((at->block + 1) << 2 | at->mode);
     key->message = *message;
     key->ahead = ntr_message_memo_deducts(message) ? (uint32_t)(at->halfwords_ahead - at->icnt) : 0;
     key->ref = is_relative(message) ? at->ref : 0;
-    uint64_t caller = memos->wide ? ntr_return_stack_peek(&at->source->stack, 0) : 0;
-    uint64_t hash = (word[0] + (word[1] << 17 | word[1] >> 47)) * UINT64_C(0x9e3779b97f4a7c15);
-    hash += (key->ref + key->ahead + caller) * UINT64_C(0xc2b2ae3d27d4eb4f);
-    return ((hash >> 32 ^ hash) + key->from) * UINT64_C(0xd6e8feb86659fd93) >> (64 - memos->bits);
+}
+
+/* ---- messages to come */
+
+/* Messages are looked at before it is their turn: the first place of a memo depends on the message alone, so that the
+ * cache lines of several memos are fetched at the same time. In BTM it is of no use: a DirectBranch of two bytes is the
+ * same in many states, and the table fits the caches. */
+enum { UPCOMING = 4 };
+
+typedef struct upcoming_message {
+    ntr_message_words message;
+    uint64_t hash;
+    unsigned size; /* 0: there is no further message */
+} upcoming_message;
+
+/* Look at the message at *next, which ends at `end` at the latest, and step over it. */
+static inline void look_at_next(const ntr_message_memos *memos, bool early, upcoming_message *m, const uint8_t **next,
+                                const uint8_t *end) {
+    m->size = *next <= end ? ntr_words_load(&m->message, *next) : 0;
+    if (m->size == 0) {
+        *next = end + 1;
+        return;
+    }
+    *next += m->size;
+    const uint64_t *word = m->message.word;
+    m->hash = (word[0] + (word[1] << 17 | word[1] >> 47)) * UINT64_C(0x9e3779b97f4a7c15);
+    if (!early) return;
+    m->hash = (m->hash >> 32 ^ m->hash) * UINT64_C(0xd6e8feb86659fd93);
+    const ntr_message_memo *memo = ntr_message_memo_at(memos, m->hash >> (64 - memos->bits));
+    __builtin_prefetch(memo);
+    if (memos->wide) __builtin_prefetch(memo + 1);
+}
+
+/* Returns the places of the memo: by the message; by the message and the state; and by the newest return address, too,
+ * or beside the second place. */
+static inline ntr_message_memo_places places_of(const ntr_message_memos *memos, bool early,
+                                                const memo_position *at, const upcoming_message *m,
+                                                const ntr_message_memo *key) {
+    unsigned shift = 64 - memos->bits;
+    uint64_t hash = m->hash + (key->ref + key->ahead) * UINT64_C(0xc2b2ae3d27d4eb4f) +
+                    key->from * UINT64_C(0x9e3779b97f4a7c15);
+    hash = (hash >> 32 ^ hash) * UINT64_C(0xd6e8feb86659fd93);
+    ntr_message_memo_places places = {.of_state = hash >> shift};
+    places.of_message = early ? m->hash >> shift : places.of_state;
+    places.of_caller = places.of_state ^ 1;
+    if (!memos->wide) return places;
+    hash += ntr_return_stack_peek(&at->source->stack, 0) * UINT64_C(0xc2b2ae3d27d4eb4f);
+    places.of_caller = (hash >> 32 ^ hash) * UINT64_C(0xd6e8feb86659fd93) >> shift;
+    return places;
 }
 
 /* ---- the return stack */
@@ -142,55 +187,16 @@ static inline bool fits(const ntr_message_memos *memos, const memo_position *at,
 }
 
 /* Returns the memo for the key; NULL when there is none. */
-static inline const ntr_message_memo *find(const ntr_message_memos *memos, const memo_position *at,
-                                     size_t slot, const ntr_message_memo *key) {
-    const ntr_message_memo *first = ntr_message_memo_at(memos, slot);
-    if (memos->wide) __builtin_prefetch(first + 1);
-    if (fits(memos, at, first, key)) return first;
-    const ntr_message_memo *second = ntr_message_memo_at(memos, slot ^ 1);
-    return fits(memos, at, second, key) ? second : NULL;
-}
-
-/* Totals of messages that are not added to the decoder's totals yet, in lanes of 32 bits: first and third, second and
- * fourth total of the groups in ntr_message_memo. */
-typedef struct sums {
-    uint64_t messages;
-    uint64_t spans_taken, branches_calls, halfwords_returns, instructions_traps;
-} sums;
-
-#define LANE_MASK UINT64_C(0x0000ffff0000ffff)
-
-/* Number of memos that can be added before one of the two bytes of traps overflows. */
-enum { SUMS_MOST = UINT8_MAX };
-
-/* Four totals in lanes of 16 bits; one load on little-endian machines. */
-static inline uint64_t group_of(uint16_t first, uint16_t second, uint16_t third, uint16_t fourth) {
-    return first | (uint64_t)second << 16 | (uint64_t)third << 32 | (uint64_t)fourth << 48;
-}
-
-static inline void add(sums *sum, const ntr_message_memo *memo) {
-    sum->messages++;
-    uint64_t group = group_of(memo->spans, memo->branches, memo->taken, memo->calls);
-    sum->spans_taken += group & LANE_MASK;
-    sum->branches_calls += group >> 16 & LANE_MASK;
-    group = group_of(memo->halfwords, memo->instructions, memo->returns,
-                     (uint16_t)(memo->exceptions | memo->interrupts << 8));
-    sum->halfwords_returns += group & LANE_MASK;
-    sum->instructions_traps += group >> 16 & LANE_MASK;
-}
-
-static void flush_sums(ntr_counts *counts, sums *sum) {
-    counts->messages += sum->messages;
-    counts->spans += (uint32_t)sum->spans_taken;
-    counts->taken += sum->spans_taken >> 32;
-    counts->branches += (uint32_t)sum->branches_calls;
-    counts->calls += sum->branches_calls >> 32;
-    counts->halfwords += (uint32_t)sum->halfwords_returns;
-    counts->returns += sum->halfwords_returns >> 32;
-    counts->instructions += (uint32_t)sum->instructions_traps;
-    counts->exceptions += sum->instructions_traps >> 32 & UINT8_MAX;
-    counts->interrupts += sum->instructions_traps >> 40;
-    *sum = (sums){0};
+static inline const ntr_message_memo *find(const ntr_message_memos *memos, bool early, const memo_position *at,
+                                           const upcoming_message *m, const ntr_message_memo *key,
+                                           ntr_message_memo_places *places) {
+    const ntr_message_memo *memo = ntr_message_memo_at(memos, m->hash >> (64 - memos->bits));
+    if (early && fits(memos, at, memo, key)) return memo;
+    *places = places_of(memos, early, at, m, key);
+    memo = ntr_message_memo_at(memos, places->of_state);
+    if (fits(memos, at, memo, key)) return memo;
+    memo = ntr_message_memo_at(memos, places->of_caller);
+    return fits(memos, at, memo, key) ? memo : NULL;
 }
 
 /* Find the input: *bytes is the next message, *end the last byte at which a message may begin. Returns false when the
@@ -239,33 +245,37 @@ static inline void apply(const ntr_message_memos *memos, memo_position *at, cons
         at->halfwords_ahead += memo->halfwords;
 }
 
-/* `memos` is a copy in which `wide` is a constant, so that the compiler makes a loop without return stacks. */
-static inline __attribute__((always_inline)) bool follow(ntr_decoder *d, const ntr_message_memos memos,
+/* `early` and memos.wide are constants, so that the compiler makes a loop for each case. */
+static inline __attribute__((always_inline)) bool follow(ntr_decoder *d, const ntr_message_memos memos, bool early,
                                                          memo_position at, const uint8_t *bytes, const uint8_t *end,
                                                          ntr_memo_candidate *candidate) {
-    ntr_message_words message, last = {0};
+    ntr_message_words last = {0};
+    upcoming_message upcoming[UPCOMING];
+    const uint8_t *next = bytes;
     uint64_t before = d->counts->messages;
-    sums sum = {0};
+    ntr_memo_sums sum = {0};
     bool unknown = false;
-    while (bytes <= end) {
-        unsigned size = ntr_words_load(&message, bytes);
-        if (!size || !may_have_memo(&at, &message)) break;
+    const unsigned count = early ? UPCOMING : 1;
+    for (unsigned i = 0; i < count; i++) look_at_next(&memos, early, &upcoming[i], &next, end);
+    for (unsigned i = 0;; i = (i + 1) % count) {
+        upcoming_message *m = &upcoming[i];
+        if (!m->size || !may_have_memo(&at, &m->message)) break;
         ntr_message_memo key = {0};
-        size_t slot = make_key(&memos, &at, &message, &key);
-        const ntr_message_memo *memo = find(&memos, &at, slot, &key);
+        make_key(&at, &m->message, &key);
+        const ntr_message_memo *memo = find(&memos, early, &at, m, &key, &candidate->places);
         if (!memo) {
             candidate->key = key;
-            candidate->slot = slot;
             unknown = true;
             break;
         }
         apply(&memos, &at, memo);
-        add(&sum, memo);
-        if (sum.messages == SUMS_MOST) flush_sums(d->counts, &sum);
-        last = message;
-        bytes += size;
+        ntr_memo_sums_add(&sum, memo);
+        if (sum.messages == NTR_MEMO_SUMS_MOST) ntr_memo_sums_flush(d->counts, &sum);
+        last = m->message;
+        bytes += m->size;
+        look_at_next(&memos, early, m, &next, end);
     }
-    flush_sums(d->counts, &sum);
+    ntr_memo_sums_flush(d->counts, &sum);
     ntr_words_pass(&d->reader, d->counts->messages - before, bytes);
     if (last.word[0]) store_position(d, &at, &last);
     if (unknown) begin_candidate(d, at.source, candidate);
@@ -278,10 +288,12 @@ bool ntr_message_memos_follow(ntr_decoder *d, ntr_memo_candidate *candidate) {
     if (d->failed != NTR_OK || !look_ahead(d, &bytes, &end)) return false;
     if (!take_memo_position(d, ntr_load8(bytes), &at) || !prepare_table(d)) return false;
     ntr_message_memos memos = d->message_memos;
+    const bool early = at.mode != NTR_MODE_BTM;
     if (memos.wide) {
         memos.wide = 1;
-        return follow(d, memos, at, bytes, end, candidate);
+        return follow(d, memos, true, at, bytes, end, candidate);
     }
     memos.wide = 0;
-    return follow(d, memos, at, bytes, end, candidate);
+    return early ? follow(d, memos, true, at, bytes, end, candidate)
+                 : follow(d, memos, false, at, bytes, end, candidate);
 }
