@@ -5,6 +5,7 @@
 #include "options/diagnostics.h"
 #include "options/result.h"
 #include "options/selection.h"
+#include "io/message_window.h"
 #include "io/trace.h"
 
 #include <string.h>
@@ -35,15 +36,18 @@ static const struct cli_group groups[] = {
 
 static int dump_messages(struct cli_trace *trace, const struct cli_window *window, struct cli_message_writer *writer) {
     const bool whole = cli_window_is_whole(window);
+    struct cli_message_window part;
     struct cli_defects defects = {.file = trace->input.name};
     ntr_message message;
     bool behind = false;
 
+    if (cli_message_window_open(&part, window, trace) != CLI_OK) return CLI_FAILED;
     while (!writer->out->done && !behind && cli_trace_message(trace, &message) == NTR_OK) {
-        if (!whole && !cli_window_message(window, &message, &behind)) continue;
+        if (!whole && !cli_message_window_has(&part, &message, &behind)) continue;
         if (message.defect) cli_defect_add(&defects, &trace->params, &message);
         cli_message_write(writer, &message);
     }
+    cli_message_window_close(&part);
     return cli_trace_status(trace, trace->reader.number != 0, cli_defect_summary(&defects));
 }
 
@@ -63,7 +67,7 @@ static int dump_run(const void *options, char **operands) {
     struct cli_output out;
     struct cli_window window;
 
-    if (cli_selection_messages(&o->selection, &window) != CLI_OK) return CLI_FAILED;
+    if (cli_selection_window(&o->selection, &window) != CLI_OK) return CLI_FAILED;
     if (o->bytes && o->result.format != CLI_MESSAGE_TEXT) return cli_fail("--bytes requires --format text");
     if (cli_trace_open(&trace, operands[0], &o->stream) != CLI_OK) return CLI_FAILED;
     int status = cli_output_open(&out, o->result.path);

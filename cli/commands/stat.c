@@ -5,6 +5,7 @@
 #include "options/result.h"
 #include "options/selection.h"
 #include "text/statistics.h"
+#include "io/message_window.h"
 #include "io/trace.h"
 
 #include <ntrace/decoder.h>
@@ -72,14 +73,17 @@ static int write_execution(const struct execution *e, const struct cli_trace *tr
 static int count_messages(struct cli_trace *trace, const struct cli_window *window,
                           struct cli_statistics *statistics) {
     struct cli_defects defects = {.file = trace->input.name};
+    struct cli_message_window part;
     ntr_message message;
     bool behind = false;
 
+    if (cli_message_window_open(&part, window, trace) != CLI_OK) return CLI_FAILED;
     while (!behind && cli_trace_message(trace, &message) == NTR_OK) {
-        if (!cli_window_message(window, &message, &behind)) continue;
+        if (!cli_message_window_has(&part, &message, &behind)) continue;
         if (message.defect) cli_defect_add(&defects, &trace->params, &message);
         cli_statistics_add(statistics, &message);
     }
+    cli_message_window_close(&part);
     return cli_trace_status(trace, trace->reader.number != 0, cli_defect_summary(&defects));
 }
 
@@ -118,7 +122,7 @@ static int stat_run(const void *options, char **operands) {
     struct cli_window window;
     struct execution execution = {0};
 
-    if (cli_selection_messages(&o->selection, &window) != CLI_OK) return CLI_FAILED;
+    if (cli_selection_window(&o->selection, &window) != CLI_OK) return CLI_FAILED;
     if (cli_trace_open(&trace, operands[0], &o->stream) != CLI_OK) return CLI_FAILED;
     int status = open_program(&trace, o, &window, &execution);
     if (status == CLI_OK) status = cli_output_open(&out, o->result.path);

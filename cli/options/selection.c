@@ -90,11 +90,3 @@ enum cli_place cli_window_event(const struct cli_window *window, const ntr_event
 
     return cli_window_place(window, event->message, event->offset, time);
 }
-
-bool cli_window_message(const struct cli_window *window, const ntr_message *m, bool *behind) {
-    enum cli_place place = cli_window_place(window, m->number, m->offset, NULL);
-
-    *behind = place == CLI_BEHIND;
-    if (place != CLI_INSIDE) return false;
-    return !window->one_source || !NTR_HAS(m, SRC) || m->src == window->source;
-}

@@ -35,7 +35,7 @@ struct cli_window {
 /* Parses the options into a window. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_selection_window(const struct cli_selection *selection, struct cli_window *window);
 
-/* As cli_selection_window, for commands that read messages without decoding: a limit by time is an error. */
+/* As cli_selection_window, for a command that knows no times: a limit by time is an error. */
 int cli_selection_messages(const struct cli_selection *selection, struct cli_window *window);
 
 /* Returns whether the window has a limit, and whether it is the whole trace: no limit, all sources. */
@@ -50,8 +50,5 @@ enum cli_place cli_window_place(const struct cli_window *window, uint64_t messag
 
 /* The same for an event. Events of several sources are not in order of time. */
 enum cli_place cli_window_event(const struct cli_window *window, const ntr_event *event);
-
-/* Returns whether the message is in the window. Sets *behind if this and all following messages are behind it. */
-bool cli_window_message(const struct cli_window *window, const ntr_message *message, bool *behind);
 
 #endif

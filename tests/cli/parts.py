@@ -93,5 +93,17 @@ def others():
     matches("^same: 5 instructions", Run(*compare, "--to", "3").out, "the same up to message 3")
 
 
+@case("dump and stat select messages by time")
+def messages():
+    rows = Run("dump", stream(True)).lines()
+    for at, forms in points(True):
+        equal(Run("dump", stream(True), "--from", forms[-1]).lines(), rows[at:], f"dump from {forms[-1]}")
+        equal(Run("dump", stream(True), "--to", forms[-1]).lines(), rows[:at + 1], f"dump to {forms[-1]}")
+    found = Run("stat", stream(True), "--from", "t:1005", "--to", "t:2005", "--format", "jsonl").lines()
+    equal({row["name"]: row["count"] for row in map(json.loads, found) if row["kind"] == "message"},
+          {"DirectBranch": 2, "ProgTraceCorrelation": 1, "ProgTraceSync": 1}, "stat")
+    matches("not by time", Run("check", "--from", "t:5", stream(True), status=2).err, "check")
+
+
 if __name__ == "__main__":
     main()

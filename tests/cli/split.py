@@ -133,7 +133,6 @@ DirectBranch SRC=1 ICNT=6
     equal(count("--src", "1"), {"ProgTraceSync": 1, "DirectBranch": 2}, "--src")
     equal(count("--from", "2", "--to", "3"), {"DirectBranch": 2}, "--from, --to")
     equal(count("--src", "3"), {}, "a source that is not there")
-    matches("not by time", Run("stat", "--from", "t:5", stream, status=2).err, "a time")
 
 
 if __name__ == "__main__":
