@@ -227,7 +227,10 @@ def lines_of(b, elf, *more):
     """Lines of `outermost` from a raw stream and a program, without a bundle."""
     with open(b.path("shapes.ntrace/capture.json"), encoding="utf-8") as file:
         params = json.load(file)["params"]
-    stream = ["--src-bits", str(params["src_bits"]), "--return-stack", str(params["return_stack"]), "-e", elf]
+    stream = ["-e", elf]
+    for name, value in params.items():
+        if name not in ("dialect", "timestamps", "ts_width", "xlen"):
+            stream += ["--" + name.replace("_", "-")] + ([] if value is True else [str(value)])
     rows = b.rows(*stream, *more, "--by", "line", trace="shapes.ntrace/trace.nex")
     return {row["line"] for row in rows if row.get("file", "").endswith("shapes.cc")}
 
