@@ -8,7 +8,13 @@
 /* Maximum depth. Deeper stacks lose their oldest frames, which bounds the memory used by runaway recursion. */
 enum { DEPTH_MAX = 1 << 16 };
 
-enum { RECENT = 64, RECENT_BITS = 4 };
+enum { RECENT_BITS = 9, RECENT = 1 << RECENT_BITS };
+
+/* A range of a function, valid while the hart's `context_number` is `context`. */
+typedef struct recent_range {
+    ntr_function_range range;
+    uint32_t context;
+} recent_range;
 
 /* The stack of one context of one source. */
 typedef struct stack {
@@ -24,7 +30,8 @@ typedef struct hart {
     uint16_t src;
     size_t current; /* index into stacks */
     ntr_context context;
-    ntr_function_range recent[RECENT]; /* cache of function ranges of the context, indexed by address */
+    recent_range *recent;    /* cache of function ranges, by a hash of the address */
+    uint32_t context_number; /* changes with `context` */
     uint64_t stopped_at;
     bool stopped; /* no instruction was executed since a stop */
 } hart;
@@ -53,6 +60,7 @@ void ntr_callstack_free(ntr_callstack *cs) {
     if (!cs) return;
     for (size_t i = 0; i < cs->stack_count; i++) ntr_dealloc(cs->allocator, cs->stacks[i].frames);
     ntr_dealloc(cs->allocator, cs->stacks);
+    for (size_t i = 0; i < cs->hart_count; i++) ntr_dealloc(cs->allocator, cs->harts[i].recent);
     ntr_dealloc(cs->allocator, cs->harts);
     ntr_dealloc(cs->allocator, cs);
 }
@@ -84,6 +92,9 @@ static hart *find_hart(ntr_callstack *cs, uint16_t src) {
     hart fresh = {.src = src, .context = NTR_CONTEXT_UNKNOWN};
     fresh.current = stack_of(cs, src, &fresh.context);
     if (fresh.current == SIZE_MAX) return NULL;
+    fresh.recent = ntr_alloc(cs->allocator, RECENT, sizeof *fresh.recent);
+    if (!fresh.recent) return NULL;
+    fresh.context_number = 1;
     cs->harts[cs->hart_count] = fresh;
     return &cs->harts[cs->hart_count++];
 }
@@ -143,10 +154,12 @@ static void pop_to(change *c, size_t depth, bool lost) {
 }
 
 static const ntr_function_range *range_at(const change *c, uint64_t address) {
-    ntr_function_range *range = &c->hart->recent[address >> RECENT_BITS & (RECENT - 1)];
-    if (address < range->low || address >= range->high)
-        *range = ntr_functions_range(c->cs->functions, &c->hart->context, address);
-    return range;
+    recent_range *recent = &c->hart->recent[address * UINT64_C(0x9e3779b97f4a7c15) >> (64 - RECENT_BITS)];
+    if (recent->context != c->hart->context_number || address < recent->range.low || address >= recent->range.high) {
+        recent->range = ntr_functions_range(c->cs->functions, &c->hart->context, address);
+        recent->context = c->hart->context_number;
+    }
+    return &recent->range;
 }
 
 static uint32_t function_at(const change *c, uint64_t address) {
@@ -330,7 +343,9 @@ static bool switch_context(ntr_callstack *cs, hart *h, const ntr_context *contex
     if (next == SIZE_MAX) return false;
     h->context = *context;
     h->current = next;
-    memset(h->recent, 0, sizeof h->recent);
+    if (++h->context_number) return true;
+    memset(h->recent, 0, RECENT * sizeof *h->recent);
+    h->context_number = 1;
     return true;
 }
 

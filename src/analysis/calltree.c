@@ -217,6 +217,12 @@ static bool stays(const struct calltree_source *s, const ntr_event *event) {
     return end & INSIDE_ENDS && event->target - s->code.low < s->code.high - s->code.low;
 }
 
+/* Returns whether the next spans are likely to stay in the function. After a call or a return this is not looked up: joined
+ * spans (ntr_decoder_set_join) are mostly calls and returns. */
+static bool may_stay(const ntr_event *event) {
+    return event->end <= NTR_END_JUMP || event->end == NTR_END_INDIRECT_JUMP;
+}
+
 static ntr_status count_span(ntr_calltree *t, struct calltree_source *s, uint32_t node, uint32_t instructions) {
     t->nodes[node].instructions += instructions;
     return s->time.timed ? ntr_time_attribution_add(&s->time, node, instructions, t->allocator) : NTR_OK;
@@ -225,7 +231,7 @@ static ntr_status count_span(ntr_calltree *t, struct calltree_source *s, uint32_
 static ntr_status take_span(ntr_calltree *t, struct calltree_source *s, const ntr_event *event) {
     uint32_t node;
     ntr_status status = ntr_callstack_span(t->stacks, event, &node);
-    s->stays = !status && ntr_callstack_stays(t->stacks, event, &s->code, &s->node);
+    s->stays = !status && may_stay(event) && ntr_callstack_stays(t->stacks, event, &s->code, &s->node);
     return status ? status : count_span(t, s, node, event->instructions);
 }
 

@@ -12,9 +12,8 @@
  *
  * Example: a loop of 100 passes over blocks of 4 instructions in function F, then a call. The call's span is returned
  * with the instructions of the loop added. */
-#include "decoder/walk.h"
-
 #include "decoder/count_callback.h"
+#include "decoder/walk_linked.h"
 
 /* Maximum number of instructions that are added to one span. */
 #define JOINED_MOST (UINT64_C(1) << 31)
@@ -52,127 +51,129 @@ static inline ntr_return *newest(const ntr_return_stack *stack) {
     return stack->count ? &stack->entries[(stack->top - 1) & stack->mask] : NULL;
 }
 
-/* A span was returned that ended in this way. `inside`, `settled`: of its block and before it; `returns_settled`: of the
- * call to which it returned. */
-static inline void settle_after(ntr_source *s, const ntr_block *b, const ntr_step *step, bool inside, bool settled,
+/* A span of block `b` was returned that ended in this way. `stays`: the source was settled before it and the block is
+ * inside; `returns_settled`: it returned to a call that was settled. */
+static inline void settle_after(ntr_source *s, const ntr_block *b, unsigned end, unsigned flags, bool stays,
                                 bool returns_settled) {
-    ntr_join_settle(s, step->end, step->flags);
-    if (step->end == NTR_END_NOT_TAKEN) s->settled = settled && inside;
-    if (step->end == NTR_END_RETURN && step->from != b) s->settled = returns_settled;
+    ntr_join_settle(s, end, flags);
+    if (end == NTR_END_NOT_TAKEN) s->settled = stays;
+    if (end == NTR_END_RETURN) s->settled = returns_settled;
+    if (end != NTR_END_CALL && end != NTR_END_INDIRECT_CALL) return;
     ntr_return *call = newest(&s->stack);
-    if ((step->end == NTR_END_CALL || step->end == NTR_END_INDIRECT_CALL) && call && call->call == b)
-        call->settled = settled && inside;
+    if (call && call->call == b) call->settled = stays;
 }
 
-static inline void fill(ntr_event *e, const ntr_event *header, ntr_walk_state *walk, const ntr_block *b,
-                        const ntr_step *step) {
-    *e = *header;
-    e->end = step->end;
-    e->flags = (uint8_t)(e->flags | step->flags);
-    e->address = b->start - 2 * (uint64_t)walk->run.halfwords;
-    e->last = ntr_block_last(b);
-    e->target = step->target;
-    e->instructions = walk->run.instructions + b->instructions;
-    e->halfwords = walk->run.halfwords + b->halfwords;
-    walk->run.instructions = walk->run.halfwords = 0;
-}
-
-/* The block that the fast loop walked last, and whether it jumped. */
-typedef struct joined_step {
-    const ntr_block *block;
-    bool jumped;
-} joined_step;
-
-/* Walk blocks that end with a branch or a direct jump inside of the function: nearly all executed code. The branch that
- * ends a walk on history alone is left to the general step. */
-static inline void go_inside(ntr_decoder *d, ntr_walk_state *walk, ntr_source *s) {
-    const bool only_history = d->request.goal == NTR_GOAL_HISTORY, counting = d->count_callback != NULL;
-    const bool jumps = !ntr_jumps_have_outcomes(d, s);
-    const uint64_t kept = only_history && !walk->history.repeats;
-    const unsigned wanted = NTR_BLOCK_CLASSIFIED | NTR_BLOCK_INSIDE, checked = wanted | NTR_BLOCK_NO_TARGET;
-    joined_step step = {0};
-    ntr_block *b = walk->block;
-    uint64_t bits = walk->history.bits, outcomes = walk->history.left, joined = s->joined;
-    uint64_t left = walk->left, runaway_limit = walk->runaway_limit;
-    while ((b->flags & checked) == wanted && b->halfwords < left - runaway_limit) {
-        bool jumped = true;
-        if (b->flow == NTR_FLOW_BRANCH) {
-            if (outcomes <= kept) break;
-            jumped = bits >> 63;
-            bits <<= 1;
-            outcomes--;
-        } else if (b->flow != NTR_FLOW_DIRECT_JUMP || !jumps) {
-            break;
-        }
-        left -= b->halfwords;
-        if (only_history && b->flow == NTR_FLOW_BRANCH) runaway_limit = left - NTR_OUTCOME_DISTANCE;
-        joined += b->instructions;
-        b->executed += counting;
-        b->jumped += counting && jumped && b->flow == NTR_FLOW_BRANCH;
-        step = (joined_step){b, jumped};
-        b = ntr_blocks_branch(d->blocks, b, jumped);
-    }
-    if (!step.block) return;
-    walk->pc = step.jumped ? step.block->target : step.block->next;
-    walk->block = b;
-    walk->history.bits = bits;
-    walk->history.left = outcomes;
-    walk->left = left;
-    walk->runaway_limit = runaway_limit;
-    s->joined = joined;
-}
-
-/* Returns whether the span that the step ends is left out. */
+/* Returns whether a span with this end may be left out. */
 static inline bool is_joined(unsigned end) {
     return end == NTR_END_TAKEN || end == NTR_END_NOT_TAKEN || end == NTR_END_JUMP;
 }
 
-/* Walk one block. Returns as ntr_walk_state_step. */
+static inline void count_block(ntr_decoder *d, const ntr_walk_state *walk, ntr_block *b, const ntr_linked_step *step) {
+    const ntr_step counted = {.target = step->target, .from = b, .end = step->end, .flags = step->flags};
+    if (d->count_callback) ntr_count_step(d, walk, b, &counted);
+}
+
+/* Walks blocks whose successor is known, as go_linked of walk.c. */
+static ntr_event *go_linked(ntr_decoder *d, ntr_walk_state *walk, const ntr_event *header, ntr_event *e,
+                            const ntr_event *end, ntr_status *status) {
+    ntr_source *s = d->request.source;
+    ntr_linked_walk w = ntr_linked_begin(d, walk);
+    const bool timed = header->flags & NTR_EVENT_TIME;
+    uint64_t joined = s->joined;
+    while (e < end) {
+        ntr_block *b = w.block;
+        ntr_linked_step step;
+        if (b->halfwords >= w.left - w.runaway_limit) break;
+        const ntr_return *caller = b->flow == NTR_FLOW_RETURN ? newest(&s->stack) : NULL;
+        const bool returns_settled = caller && caller->settled;
+        if (!ntr_linked_go(&w, b, &step)) break;
+        walk->pc = step.target;
+        count_block(d, walk, b, &step);
+        const bool stays = is_inside(d, b) && s->settled && !timed;
+        if (stays && is_joined(step.end) && joined < JOINED_MOST) {
+            joined += b->instructions;
+        } else {
+            *e = *header;
+            e->end = step.end;
+            e->flags = (uint8_t)(e->flags | step.flags);
+            e->address = b->key;
+            e->last = b->key + 2u * (unsigned)(b->halfwords - b->last_halfwords);
+            e->target = step.target;
+            e->instructions = b->instructions + (uint32_t)joined;
+            e->halfwords = b->halfwords;
+            e++;
+            joined = 0;
+            settle_after(s, b, step.end, step.flags, stays, returns_settled);
+        }
+        if (!ntr_linked_pass(&w, b, &step)) continue;
+        *status = NTR_END;
+        break;
+    }
+    s->joined = joined;
+    ntr_linked_end(&w, walk);
+    return e;
+}
+
+/* Walk one block in the general way. Returns as ntr_walk_state_step. */
 static ntr_status go_block(ntr_decoder *d, ntr_walk_state *walk, const ntr_event *header, ntr_event **e) {
     ntr_source *s = d->request.source;
     ntr_block *b = walk->block;
+    const bool stays = is_inside(d, b) && s->settled && !(header->flags & NTR_EVENT_TIME);
     const ntr_return *caller = newest(&s->stack);
-    const bool inside = is_inside(d, b), settled = s->settled && !(header->flags & NTR_EVENT_TIME);
-    const bool returns_settled = caller && caller->settled;
+    const bool returns_settled = caller && caller->settled && ntr_step_pops(d, b);
     ntr_step step = {0};
     ntr_status status = ntr_walk_state_step(d, walk, &step);
     if (status < 0) return status;
     if (step.end == NTR_END_CUT) {
         ntr_walk_state_run(walk, b);
-        s->settled = settled && inside;
+        s->settled = stays;
         return status;
     }
     if (d->count_callback) ntr_count_step(d, walk, b, &step);
-    if (settled && inside && is_joined(step.end) && s->joined < JOINED_MOST) {
+    if (stays && is_joined(step.end) && s->joined < JOINED_MOST) {
         s->joined += walk->run.instructions + b->instructions;
         walk->run.instructions = walk->run.halfwords = 0;
         return status;
     }
-    fill(*e, header, walk, b, &step);
+    ntr_walk_fill(*e, header, walk, b, &step);
     ntr_join_add(s, (*e)++);
-    settle_after(s, b, &step, inside, settled, returns_settled);
+    settle_after(s, b, step.end, step.flags, stays, returns_settled);
+    return status;
+}
+
+/* The walk ends. Returns as ntr_walk_events; adds a span if it does what ntr_walk_end would do. */
+static ntr_status go_end(ntr_decoder *d, ntr_walk_state *walk, const ntr_event *header, ntr_event **e) {
+    ntr_source *s = d->request.source;
+    const ntr_block *b = walk->block;
+    ntr_return popped;
+    ntr_status status = ntr_walk_state_end(d, walk);
+    if (status != NTR_END || !ntr_walk_end_at_address(d, walk, header, *e, &popped, &status)) return status;
+    ntr_event *span = (*e)++;
+    if (d->count_callback) ntr_count_event(d, span);
+    ntr_join_add(s, span);
+    settle_after(s, b, span->end, span->flags, false, popped.settled && popped.address == span->target);
     return status;
 }
 
 ntr_status ntr_walk_joined(ntr_decoder *d, ntr_event **at, const ntr_event *end) {
     ntr_event *e = *at;
     if (d->request.left == 0) return NTR_END;
-    ntr_source *s = d->request.source;
     ntr_event header = d->header; /* its kind is NTR_EVENT_SPAN (0) */
-    header.context = s->context;
+    header.context = d->request.source->context;
 
     ntr_status status = NTR_OK;
     ntr_walk_state walk = ntr_walk_state_take(d);
-    while (e < end) {
-        bool joins = s->settled && !(header.flags & NTR_EVENT_TIME) && s->joined < JOINED_MOST;
-        if (walk.block && walk.run.halfwords == 0 && joins) go_inside(d, &walk, s);
+    while (e < end && status == NTR_OK) {
+        if (walk.block && walk.block->halfwords && walk.run.halfwords == 0) {
+            e = go_linked(d, &walk, &header, e, end, &status);
+            if (e == end || status != NTR_OK) break;
+        }
         const ntr_block *b = walk.block;
         if (!b || b->halfwords == 0 || b->halfwords >= walk.left - walk.runaway_limit) {
-            status = ntr_walk_state_end(d, &walk);
+            status = go_end(d, &walk, &header, &e);
             break;
         }
         status = go_block(d, &walk, &header, &e);
-        if (status != NTR_OK) break;
     }
     ntr_walk_state_put(d, &walk);
     *at = e;
