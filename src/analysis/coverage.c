@@ -5,6 +5,7 @@
 #include "base/allocator.h"
 #include "base/compare.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -322,25 +323,45 @@ uint64_t ntr_coverage_gaps(const ntr_coverage *c) {
     return c->gaps;
 }
 
-static bool of_file(const char *file, const char *wanted) {
-    return !wanted || strcmp(file, wanted) == 0;
+/* Narrows [*first, *end) of an array that is sorted by file to the elements of one file; NULL: all. `text` is the offset
+ * of the member with the file. A report asks for each of thousands of files. */
+static void find_file(const void *items, size_t size, size_t text, const char *file, size_t *first, size_t *end) {
+    for (unsigned after = 0; file && after < 2; after++) {
+        size_t low = *first, high = *end;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            const char *name;
+            memcpy(&name, (const char *)items + middle * size + text, sizeof name);
+            int order = strcmp(name, file);
+            if (order < 0 || (after && order == 0))
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        *(after ? end : first) = low;
+    }
 }
 
 void ntr_coverage_sums(ntr_coverage *c, const char *file, ntr_cover_sums *sums) {
+    size_t i = 0, end = c->line_count;
     *sums = (ntr_cover_sums){0};
-    for (size_t i = 0; i < c->line_count; i++) {
-        if (!of_file(c->lines[i].file, file)) continue;
+    find_file(c->lines, sizeof *c->lines, offsetof(ntr_cover_line, file), file, &i, &end);
+    for (; i < end; i++) {
         sums->lines++;
         sums->lines_hit += c->lines[i].count != 0;
         sums->lines_unknown += !c->lines[i].known;
     }
-    for (size_t i = 0; i < c->branch_count; i++) {
-        if (!of_file(c->branches[i].file, file)) continue;
+    i = 0;
+    end = c->branch_count;
+    find_file(c->branches, sizeof *c->branches, offsetof(ntr_cover_branch, file), file, &i, &end);
+    for (; i < end; i++) {
         sums->branches += 2;
         sums->branches_hit += (uint64_t)(c->branches[i].taken != 0) + (c->branches[i].not_taken != 0);
     }
-    for (size_t i = 0; i < c->listed_count; i++) {
-        if (!of_file(c->listed[i].file, file)) continue;
+    i = 0;
+    end = c->listed_count;
+    find_file(c->listed, sizeof *c->listed, offsetof(ntr_cover_function, file), file, &i, &end);
+    for (; i < end; i++) {
         sums->functions++;
         sums->functions_hit += c->listed[i].count != 0;
         sums->functions_unknown += !c->listed[i].known;
