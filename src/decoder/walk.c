@@ -1,5 +1,5 @@
 /* The walk with events: one span for each executed block that ends with a change of flow. */
-#include "decoder/walk_linked.h"
+#include "decoder/walk.h"
 
 ntr_status ntr_walk_state_end(const ntr_decoder *d, const ntr_walk_state *walk) {
     if (!walk->block) return NTR_E_NO_IMAGE;

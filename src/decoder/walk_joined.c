@@ -13,7 +13,7 @@
  * Example: a loop of 100 passes over blocks of 4 instructions in function F, then a call. The call's span is returned
  * with the instructions of the loop added. */
 #include "decoder/count_callback.h"
-#include "decoder/walk_linked.h"
+#include "decoder/walk.h"
 
 /* Maximum number of instructions that are added to one span. */
 #define JOINED_MOST (UINT64_C(1) << 31)
