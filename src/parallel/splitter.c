@@ -28,8 +28,14 @@ static const uint8_t kinds[64] = {
 #undef NTR_MESSAGE
 #undef KIND_OF
 
-/* Maximum number of pre-sync messages of a chunk, because a single thread decodes them. */
-enum { PRE_SYNC_MAX = 1 << 16 };
+/* Maximum number of pre-sync messages of a chunk, in all and for each source, because a single thread decodes them and
+ * holds their output. For each source: twice the usual distance of synchronizing messages. */
+enum { EARLY_MAX = 1 << 16, EARLY_EACH = 1 << 13 };
+
+static size_t pre_sync_limit(const ntr_splitter *splitter) {
+    size_t limit = (size_t)EARLY_EACH * splitter->seen_count;
+    return limit < EARLY_MAX ? limit : EARLY_MAX;
+}
 
 ntr_status ntr_splitter_start(ntr_splitter *splitter, const ntr_decoder_config *config) {
     ntr_status status;
@@ -120,7 +126,7 @@ static void mark_synced(ntr_splitter_source *s) {
 static ntr_status add_to_pre_sync(ntr_splitter *splitter, ntr_splitter_source *s, uint64_t offset, size_t size) {
     ntr_pre_sync *pre_sync = &splitter->pre_sync;
     s->has_pre_sync = true;
-    splitter->pre_sync_full |= pre_sync->count == PRE_SYNC_MAX;
+    splitter->pre_sync_full |= pre_sync->count >= pre_sync_limit(splitter);
     if (splitter->pre_sync_full) return NTR_OK;
     if (ntr_reserve(splitter->config->allocator, (void **)&pre_sync->messages, &pre_sync->capacity, pre_sync->count + 1,
                     sizeof *pre_sync->messages))

@@ -61,7 +61,7 @@ typedef struct ntr_splitter {
     bool at_message;             /* the chunk begins with a message, not inside one */
     bool damaged;                /* the chunk has bytes of an unknown source, */
     uint64_t damaged_at;         /* beginning at this offset */
-    bool pre_sync_full;          /* more than PRE_SYNC_MAX pre-sync messages */
+    bool pre_sync_full;          /* more pre-sync messages than a thread should decode */
     uint32_t unsynced;           /* earlier sources with messages, not synchronized yet */
     ntr_pre_sync pre_sync;
 } ntr_splitter;
