@@ -86,6 +86,14 @@ static bool needs_sorter(const struct decode *d) {
     return many && d->trace.params.timestamps != NTR_TIMESTAMPS_OFF && d->options->output != CLI_SHOW_COUNT;
 }
 
+static enum cli_gain gain_of(const struct decode *d) {
+    const enum cli_show show = (enum cli_show)d->options->output;
+    const enum cli_span_place spans = cli_decode_output_spans(show);
+
+    if (spans == CLI_SPANS_IN_ORDER || needs_sorter(d)) return CLI_GAIN_NONE;
+    return spans == CLI_SPANS_INDEPENDENT && show != CLI_SHOW_COUNT ? CLI_GAIN_TEXT : CLI_GAIN_ALL;
+}
+
 static int open_decoder(struct decode *d) {
     ntr_decoder_config_init(&d->config);
     d->config.params = d->trace.params;
@@ -96,8 +104,8 @@ static int open_decoder(struct decode *d) {
     d->config.mid_stream = d->options->mid_stream != 0;
     d->part = cli_window_is_part(&d->window);
     d->no_spans = d->options->output == CLI_SHOW_NONE && !d->part;
-    bool gains = cli_decode_output_spans((enum cli_show)d->options->output) != CLI_SPANS_IN_ORDER && !needs_sorter(d);
-    d->jobs = d->part ? 1 : cli_threads_number(&d->trace, d->options->jobs, gains); /* a selection is decoded serially */
+    const enum cli_gain gain = gain_of(d);
+    d->jobs = d->part ? 1 : cli_threads_number(&d->trace, d->options->jobs, gain); /* a selection is decoded serially */
     d->decoder = cli_trace_decoder(&d->trace, &d->config);
     if (!d->decoder) return CLI_FAILED;
     /* Do not skip to the selection: --strict also stops at defects before it; with --mid-stream the offsets of the

@@ -13,6 +13,9 @@ enum { PART_TEXT, PART_EVENTS, PART_MISSING };
  * threads. */
 enum { PARALLEL_MIN = 1 << 20 };
 
+/* Text is held in memory until its turn, which costs up to half of the time to make it: two threads gain too little. */
+enum { PROCESSORS_TEXT = 3 };
+
 /* Data of one worker thread. `out` writes text directly into the chunk output. */
 struct thread_data {
     const struct cli_threads *threads;
@@ -172,12 +175,14 @@ ntr_status cli_threads_count(struct cli_threads *t, const ntr_decoder_config *de
     return run(t, &config, counts);
 }
 
-unsigned cli_threads_number(struct cli_trace *trace, int64_t requested, bool gains) {
+unsigned cli_threads_number(struct cli_trace *trace, int64_t requested, enum cli_gain gain) {
     cpu_set_t set;
 
     if (requested) return (unsigned)requested;
-    if (!gains || trace->input.size_hint < PARALLEL_MIN || !cli_trace_divides(trace)) return 1;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+    if (gain == CLI_GAIN_NONE || trace->input.size_hint < PARALLEL_MIN) return 1;
+    const unsigned processors = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+    if (processors < (gain == CLI_GAIN_TEXT ? PROCESSORS_TEXT : 2)) return 1;
+    return cli_trace_divides(trace) ? processors : 1;
 }
 
 void cli_threads_report(const struct cli_threads *t) {

@@ -34,10 +34,17 @@ ntr_status cli_threads_read(struct cli_threads *threads, const ntr_decoder_confi
 ntr_status cli_threads_count(struct cli_threads *threads, const ntr_decoder_config *config, unsigned jobs,
                              ntr_counts *counts);
 
+/* What several threads can share of the work. */
+enum cli_gain {
+    CLI_GAIN_NONE, /* the larger part is done in stream order by one thread */
+    CLI_GAIN_TEXT, /* each thread makes text */
+    CLI_GAIN_ALL,  /* nearly all */
+};
+
 /* Returns the number of threads to use. `requested` is the number given by the user; 0: one per processor, or one
- * thread when more would not gain: for small files, streams without regular synchronizing messages, and work of which
- * the larger part is done in stream order by one thread (`gains` is false). Call it before the first message. */
-unsigned cli_threads_number(struct cli_trace *trace, int64_t requested, bool gains);
+ * thread when more would not gain: for small files, streams without regular synchronizing messages, and work that
+ * threads cannot share. Call it before the first message. */
+unsigned cli_threads_number(struct cli_trace *trace, int64_t requested, enum cli_gain gain);
 
 /* Prints a note with the reason if at least half of the chunks had to be decoded serially. */
 void cli_threads_report(const struct cli_threads *threads);

@@ -196,7 +196,7 @@ def threads_of(trace, *command):
 @case("without --jobs there are several threads only where they gain")
 def chosen():
     processors = len(os.sched_getaffinity(0))
-    many = processors + 1 if processors > 1 else 1  # the processors, and the thread that reads
+    many = processors + 1 if processors > 2 else 1  # the processors, and the thread that reads; two do not gain with text
     loops = "\n".join(LOOP * 5000)
     plain, sync = bytes_of(loops + "\n"), bytes_of("\n".join(TURNS["sync"][0]) + "\n")
     start = bytes_of(tiny.START)
