@@ -11,9 +11,13 @@ enum { FAULT_SIGNALS = sizeof signals / sizeof signals[0] };
 static struct sigaction qemus[FAULT_SIGNALS];
 
 static void on_fault(int signal, siginfo_t *info, void *context) {
+    struct channel_lane *lane = &channel->lanes[syscalls_vcpu()];
+
     atomic_store(&channel->head.faulted, 1);
+    if (frames_are_known()) atomic_store(&lane->reached, 0); /* stays if the fault ends the guest */
     qemus[signal == SIGBUS].sa_sigaction(signal, info, context);
     atomic_store(&channel->head.faulted, 0);
+    if (frames_are_known()) atomic_store(&lane->reached, UINT32_MAX);
 }
 
 static bool watch(void) {

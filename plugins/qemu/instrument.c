@@ -8,7 +8,8 @@
  * While the guest has one thread, marks are counters that the translated code increments itself. A block that branches
  * to itself is counted as well, instead of being recorded at every execution; the block behind it reports the count.
  * Counters do not work with several threads. Before the second one starts, QEMU discards all translations, as atomic
- * instructions need other code then; in what is translated from there on, marks are calls that store the last mark
+ * instructions need other code then. In what is translated from there on there are no marks: the frame of a signal handler
+ * says where the signal arrived (frames.c). On hosts where it cannot be read, marks are calls that store the last mark
  * passed, for each vCPU.
  *
  * Example: the block `lw; add; sw; bne` has two marks, behind lw and behind sw. When sw faults, the counter of the
@@ -90,9 +91,10 @@ static void put_mark(struct qemu_plugin_tb *tb, const struct translation *t, uin
 }
 
 static void put_marks(struct qemu_plugin_tb *tb, const struct translation *t, uint32_t number) {
-    unsigned counters = blocks_counter_count(t), marks = is_shared() ? t->marks : counters ? counters - 1 : 0;
+    unsigned counters = blocks_counter_count(t), marks = counters ? counters - 1 : 0;
     uint64_t *passes = blocks_counters(number);
 
+    if (is_shared()) marks = frames_are_known() ? 0 : t->marks;
     if (counters && !is_shared())
         qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &passes[0], 1);
     for (uint16_t i = 0; i < marks; i++) put_mark(tb, t, passes, i);
@@ -112,9 +114,9 @@ static struct special *make_special(const struct translation *t, uint32_t number
 
 static void put_record(struct qemu_plugin_tb *tb, const struct translation *t, uint32_t number) {
     struct special *special = make_special(t, number);
-    qemu_plugin_vcpu_udata_cb_t record = special        ? record_special
+    qemu_plugin_vcpu_udata_cb_t record = special        ? frames_record_special
                                          : !is_shared() ? record_block_solo
-                                         : t->marks     ? record_marked_block
+                                         : t->marks && !frames_are_known() ? record_marked_block
                                                         : record_block;
     void *argument = special ? (void *)special : (void *)(uintptr_t)number;
     qemu_plugin_register_vcpu_tb_exec_cb(tb, record, QEMU_PLUGIN_CB_NO_REGS, argument);

@@ -1,5 +1,6 @@
 /* The hot path: write block numbers to the ring of their vCPU. */
 #include "state.h"
+#include "riscv.h"
 
 #include <signal.h>
 
@@ -23,6 +24,7 @@ void record_init_lane(unsigned vcpu) {
     struct channel_lane *lane = &channel->lanes[vcpu];
 
     solo = &channel->lanes[0];
+    atomic_store_explicit(&lane->reached, UINT32_MAX, memory_order_relaxed);
     if (lane->ring) return; /* a new thread continues the ring of one that has ended */
     use_ring(lane, vcpu >= CHANNEL_LANES || plugin_detached ? nowhere : channel->rings[vcpu]);
     if (vcpu >= atomic_load(&channel->head.lanes)) atomic_store(&channel->head.lanes, vcpu + 1);
@@ -134,19 +136,40 @@ static void level_passes(const struct channel_block *block) {
     for (unsigned i = channel_counted(block->marks, block->flags); i; i--) passes[i] = passes[0];
 }
 
-/* At the first block of a signal handler: record where the signal arrived. */
-static void record_entry(struct channel_lane *lane, const struct signal_handler *handler) {
-    static const uint64_t raised = 1u << (SIGILL - 1) | 1u << (SIGTRAP - 1) | 1u << (SIGBUS - 1) | 1u << (SIGFPE - 1) |
-                                   1u << (SIGSEGV - 1); /* the guest numbers them alike */
-    uint32_t last = flush_loops(lane), record = CHANNEL_ENTRY | CHANNEL_ALL;
+/* How many instructions of the block come before address `pc`; CHANNEL_ALL: none of it is there. */
+static unsigned instructions_before(const struct channel_block *block, uint64_t pc) {
+    const uint8_t *code = channel->code + block->code;
+    uint32_t at = 0;
 
-    if (last && last < atomic_load(&channel->head.blocks)) {
-        const struct channel_block *block = &channel->blocks[last];
-        record = CHANNEL_ENTRY | channel_retired(channel, lane, block);
-        if (block->marks && !atomic_load(&channel->head.shared)) level_passes(block);
-        atomic_store(&channel->head.faulted, 0);
-    }
-    if (handler->signals & raised) record |= CHANNEL_ENTRY_FAULT;
+    for (unsigned n = 0; at < block->size; n++, at += riscv_is_short(code[at]) ? 2 : 4)
+        if (block->address + at == pc) return n;
+    return CHANNEL_ALL;
+}
+
+/* How many instructions of the last block had retired when the signal arrived. */
+static unsigned retired_before(struct channel_lane *lane, const struct channel_block *block,
+                               const struct signal_frame *frame) {
+    bool is_shared = atomic_load(&channel->head.shared);
+    unsigned retired = CHANNEL_ALL;
+
+    if (!is_shared || !frames_are_known()) retired = channel_retired(channel, lane, block);
+    else if (frame && frame->is_fault) retired = instructions_before(block, frame->pc);
+    if (block->marks && !is_shared) level_passes(block);
+    atomic_store(&channel->head.faulted, 0);
+    atomic_store_explicit(&lane->reached, UINT32_MAX, memory_order_relaxed);
+    return retired;
+}
+
+/* At the first block of a signal handler: record where the signal arrived. */
+static void record_entry(struct channel_lane *lane, const struct signal_handler *handler, uint64_t env) {
+    uint32_t last = flush_loops(lane), record = CHANNEL_ENTRY | CHANNEL_ALL;
+    struct signal_frame read;
+    const struct signal_frame *frame = frames_read(env, &read) ? &read : NULL;
+    bool is_fault = frame ? frame->is_fault : (handler->signals & SIGNALS_RAISED) != 0;
+
+    if (last && last < atomic_load(&channel->head.blocks))
+        record = CHANNEL_ENTRY | retired_before(lane, &channel->blocks[last], frame);
+    if (is_fault) record |= CHANNEL_ENTRY_FAULT;
     push(lane, record);
 }
 
@@ -159,14 +182,14 @@ void record_lost(unsigned vcpu, void *nothing) {
     push(lane, CHANNEL_LOST);
 }
 
-void record_special(unsigned vcpu, void *argument) {
+void record_special(unsigned vcpu, void *argument, uint64_t env) {
     const struct special *special = argument;
     struct channel_lane *lane = &channel->lanes[vcpu];
 
     if (is_traced(lane)) {
         for (uint32_t i = 0; i < special->loop_count; i++) flush_loop(lane, special->loops[i]);
-        if (special->handler) record_entry(lane, special->handler);
+        if (special->handler) record_entry(lane, special->handler, env);
     }
-    atomic_store_explicit(&lane->reached, 0, memory_order_relaxed);
+    if (!frames_are_known()) atomic_store_explicit(&lane->reached, 0, memory_order_relaxed);
     push(lane, special->number);
 }

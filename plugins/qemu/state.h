@@ -5,6 +5,8 @@
 #include "api.h"
 #include "channel/channel.h"
 
+#include <signal.h>
+
 #define COLD      __attribute__((cold, noinline))
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 
@@ -54,7 +56,7 @@ void record_init_lane(unsigned vcpu);
 void record_block_solo(unsigned vcpu, void *number); /* while there is one thread */
 void record_block(unsigned vcpu, void *number);
 void record_marked_block(unsigned vcpu, void *number); /* also resets the marks passed */
-void record_special(unsigned vcpu, void *special);
+void record_special(unsigned vcpu, void *special, uint64_t env); /* called by frames_record_special */
 
 void record_lost(unsigned vcpu, void *nothing); /* there was no room for the block: the trace of this thread ends */
 
@@ -100,6 +102,28 @@ bool blocks_loop_allowed(const struct translation *loop);
 
 /* The loops that end at `address`, as a new array. */
 uint32_t *blocks_loops_ending(uint64_t address, uint32_t *count);
+
+/* ---- frames.c: where a signal arrived -----------------------------------------------------------------------------
+ */
+
+/* Signals that instructions raise; the guest numbers them like the host. Bit n - 1: signal n. */
+#define SIGNALS_RAISED                                                                                                 \
+    (1u << (SIGILL - 1) | 1u << (SIGTRAP - 1) | 1u << (SIGBUS - 1) | 1u << (SIGFPE - 1) | 1u << (SIGSEGV - 1))
+
+struct signal_frame {
+    uint64_t pc;   /* of the instruction that was stopped, or of the next one */
+    bool is_fault; /* an instruction raised the signal */
+};
+
+/* Can frames be read on this host? */
+bool frames_are_known(void);
+
+/* The callback at the start of a block that is special. */
+void frames_record_special(unsigned vcpu, void *special);
+
+/* At the first instruction of a signal handler; `env` is the third argument of record_special. Returns false when there
+ * is no frame, because the handler was called like a function. */
+bool frames_read(uint64_t env, struct signal_frame *frame);
 
 /* ---- faults.c -----------------------------------------------------------------------------------------------------
  */

@@ -247,7 +247,7 @@ void ntr_capture_session_drain(struct ntr_capture_session *session) {
 }
 
 void ntr_capture_session_save(struct ntr_capture_session *session) {
-    enum { FIRST = 200000000, EVERY = 2000000000 };
+    enum { FIRST = 200000000, EVERY = 2000000000, FIRST_BYTES = 1 << 18 };
     uint64_t now = ntr_capture_clock();
 
     if (!session->source.channel) return;
@@ -256,7 +256,9 @@ void ntr_capture_session_save(struct ntr_capture_session *session) {
     cut(session);
     const struct channel_head *head = &session->source.channel->head;
     if (!session->saved_at) session->saved_at = now;
-    if (session->system || now - session->saved_at < (session->saved_size ? EVERY : FIRST)) return;
+    bool is_due = session->saved_size ? now - session->saved_at >= EVERY
+                                      : now - session->saved_at >= FIRST || session->stream.offset >= FIRST_BYTES;
+    if (session->system || !is_due) return;
     if (atomic_load(&head->state) != CHANNEL_ATTACHED || !atomic_load(&head->maps) || session->stream.error ||
         session->saved_size == session->stream.offset)
         return;

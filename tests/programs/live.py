@@ -454,7 +454,7 @@ def interrupted(operands, number=signal.SIGINT, size=0, **more):
     try:
         equal(process.stdout.readline(), b"ready\n", "the program's output")
         deadline = time.monotonic() + 60
-        while stream_size() < size:
+        while stream_size() < size and process.poll() is None:
             check(time.monotonic() < deadline, f"the stream has {stream_size()} bytes, not {size}")
             time.sleep(0.01)
         process.send_signal(number)
