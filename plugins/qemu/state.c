@@ -12,13 +12,23 @@ qemu_plugin_simple_cb_t plugin_register;
 bool plugin_detached, plugin_is_readers_child;
 const char *plugin_root;
 
-/* QEMU is about to create the first thread: no code that is translated for one thread is executed any more (see
- * instrument.c). The block that led here ended in a system call, so all its marks were passed; they were counted in the
+/* No code that is translated for one thread is executed any more: QEMU is about to create the second thread, and discards
+ * its translations (see instrument.c). The block that led here ended in a system call, so all its marks were passed; they were counted in the
  * way for one thread. */
 void plugin_become_shared(void) {
     if (atomic_load(&channel->head.shared)) return;
     atomic_store(&channel->lanes[0].reached, UINT32_MAX);
     atomic_store(&channel->head.shared, 1);
+}
+
+/* No translation is left. */
+static void continue_shared(qemu_plugin_id_t id) {
+    plugin_become_shared();
+    plugin_register(id);
+}
+
+void plugin_expect_threads(void) {
+    if (!atomic_load(&channel->head.shared)) qemu_plugin_reset(plugin_id, continue_shared);
 }
 
 void plugin_translate_anew(void) {

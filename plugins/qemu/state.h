@@ -40,6 +40,10 @@ void plugin_end_with_reader(void);
 /* The guest is about to have a second thread. To be called before that thread runs. */
 void plugin_become_shared(void);
 
+/* A system call is being made after which QEMU translates as for several threads, and need not discard its translations
+ * when the second thread starts. The plugin does the same from the end of the call on. */
+void plugin_expect_threads(void);
+
 /* Translate all code again, because what was inserted into the blocks no longer suffices. */
 void plugin_translate_anew(void);
 

@@ -79,6 +79,11 @@ static void mmap_returned(uint64_t start) {
     plugin_unlock();
 }
 
+/* Memory that another process may write: QEMU takes care that atomic instructions are atomic there. */
+static bool shares_memory(int64_t number) {
+    return number == RISCV_SYS_SHMAT || (number == RISCV_SYS_MMAP && argument[3] & MAP_SHARED);
+}
+
 void syscalls_before(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
                      uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8) {
     (void)id, (void)a7, (void)a8;
@@ -90,6 +95,7 @@ void syscalls_before(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_
     if (executes) replace_program(argument, number == RISCV_SYS_EXECVEAT);
     if (plugin_detached) return;
     if (executes) atomic_store(&channel->head.executing, 1);
+    if (shares_memory(number)) plugin_expect_threads();
     if (number == RISCV_SYS_EXIT_GROUP || (number == RISCV_SYS_EXIT && !atomic_load(&channel->head.shared)))
         atomic_store(&channel->head.status, CHANNEL_EXITED | (argument[0] & 0xff));
 }

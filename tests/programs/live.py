@@ -216,8 +216,8 @@ def src_bits():
 
 @case("SRC has no bits for one thread, 6 for 64, 12 for more; what was written before is rewritten")
 def widened():
-    for threads, bits in (1, 6), (70, 12):
-        log, _ = logged_run("parallel", operands=[str(threads)])
+    for threads, bits, more in (1, 6, []), (4, 6, ["shared"]), (70, 12, []):
+        log, _ = logged_run("parallel", operands=[str(threads), *more])
         equal(src_bits(), bits, "bits of SRC")
         equal(sorted(log.harts), list(range(threads + 1)), "harts")
         for hart in log.harts:

@@ -1,7 +1,9 @@
-/* Threads that run at the same time: none begins its work before all have started. usage: parallel [THREADS] */
+/* Threads that run at the same time: none begins its work before all have started. usage: parallel [THREADS [shared]]
+ * shared: there is memory that other processes may write, before the first thread starts. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 enum { THREADS = 4, THREADS_MAX = 100 };
 
@@ -22,6 +24,7 @@ static void *work(void *argument) {
 int main(int argc, char **argv) {
     pthread_t threads[THREADS_MAX];
     if (argc > 1) thread_count = strtoul(argv[1], NULL, 10);
+    if (argc > 2 && mmap(NULL, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0) == MAP_FAILED) return 1;
     if (thread_count < 1 || thread_count > THREADS_MAX) return 1;
     pthread_barrier_init(&together, NULL, (unsigned)thread_count);
     for (unsigned long i = 0; i < thread_count; i++)
