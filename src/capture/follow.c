@@ -297,9 +297,12 @@ static bool end_children(struct ntr_capture_session *first) {
 }
 
 bool ntr_capture_follow(struct ntr_capture_session *first) {
-    bool any = take_program(first) | take_children(first);
+    bool any = take_program(first);
 
-    for (size_t i = 0; i < first->child_count; i++)
-        any |= take_program(first->children[i]) | take_children(first->children[i]);
+    any |= take_children(first);
+    for (size_t i = 0; i < first->child_count; i++) {
+        any |= take_program(first->children[i]);
+        any |= take_children(first->children[i]);
+    }
     return end_children(first) | any;
 }

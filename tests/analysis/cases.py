@@ -1,4 +1,5 @@
 """Cases that share one bench; prints TAP."""
+import json
 import os
 import shutil
 import sys
@@ -13,6 +14,14 @@ def hole(stream, first, last):
     """The stream without the bytes from `first` to `last`. The gap contains MSEO 10, which no message has: if the bytes were
     only missing, the following bytes could fit by chance."""
     return stream[:first] + b"\x02" * 7 + stream[last:]
+
+
+def stream_options(bundle):
+    """The options of the stream of a bundle, for a decoder that has the stream alone."""
+    with open(os.path.join(bundle, "capture.json"), encoding="utf-8") as file:
+        params = json.load(file)["params"]
+    options = [f"--{name.replace('_', '-')}={params[name]}" for name in ("src_bits", "implicit_return", "return_stack") if name in params]
+    return options + [f"--{name.replace('_', '-')}" for name in ("sequential_jump", "extend_addr", "all_jumps") if params.get(name)]
 
 
 def main(cases, bench, tools):

@@ -74,7 +74,7 @@ def ticks(b):
     assert len(sums) == 1, sums
     total = sums.pop()
     assert abs(total - b.instructions) < b.instructions * 0.01
-    stream = ["timed.ntrace/trace.nex", "-e", "work", "--src-bits", "8", "--return-stack", "32"]
+    stream = ["timed.ntrace/trace.nex", "-e", "work", *cases.stream_options(os.path.join(b.folder, "timed.ntrace"))]
     for by in ("function", "line"):  # without timestamps
         rows = b.run(b.ntrace, "profile", "--by", by, "--format", "jsonl", *stream).splitlines()
         assert sum(json.loads(row)["self_ticks"] for row in rows) == total, by

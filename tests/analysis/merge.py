@@ -144,10 +144,7 @@ def joined_late(b):
         stream = file.read()
     with open(b.path("late.nex"), "wb") as file:
         file.write(stream[first:])
-    with open(b.path("forward.ntrace/capture.json"), encoding="utf-8") as file:
-        params = json.load(file)["params"]
-    counts, _, functions, _, _ = b.coverage("--src-bits", str(params["src_bits"]), "--return-stack", str(params["return_stack"]),
-                                            "-e", "paths", "late.nex")
+    counts, _, functions, _, _ = b.coverage(*cases.stream_options(b.path("forward.ntrace")), "-e", "paths", "late.nex")
     assert counts[b.line("int main(")] == 0 and counts[b.line("return 0;")] == 1, counts
     assert functions == {"main": 1, "forward": 0, "backward": 0, "nowhere": 0}, functions
 

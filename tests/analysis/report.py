@@ -256,10 +256,8 @@ def damaged(b):
     third = len(stream) // 3
     with open(os.path.join(b.folder, "hole.nex"), "wb") as file:
         file.write(cases.hole(stream, third, third + 2000))
-    with open(os.path.join(b.folder, "work.ntrace", "capture.json"), encoding="utf-8") as file:
-        params = json.load(file)["params"]
-    done = subprocess.run([b.ntrace, "report", "-o", "hole.html", "--src-bits", str(params["src_bits"]), "--return-stack", "32",
-                           "-e", "work", "hole.nex"], cwd=b.folder, stderr=subprocess.PIPE, text=True, check=False)
+    options = cases.stream_options(os.path.join(b.folder, "work.ntrace"))
+    done = subprocess.run([b.ntrace, "report", "-o", "hole.html", *options, "-e", "work", "hole.nex"], cwd=b.folder, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 1 and "gap" in done.stderr, done
 
 
