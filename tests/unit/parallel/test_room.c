@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* Output of this size is more than a chunk may hold before its turn. Its memory is not touched. */
-enum { LARGE = 20 << 20, PIECES = 3, CHUNK = 16, GATE_SECONDS = 5, DEADLOCK_SECONDS = 20 };
+enum { LARGE = 20 << 20, PIECES = 3, CHUNK = 16, GATE_SECONDS = 5, DEADLOCK_SECONDS = 300 };
 
 /* Counting decode collects the branch before the jump, and reports the jump at once. */
 #define LOOP "IndirectBranch BTYPE=0 ICNT=6 UADDR=0\nDirectBranch ICNT=4\n"
