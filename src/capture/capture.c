@@ -148,10 +148,9 @@ ntr_status ntr_capture_step(ntr_capture_session *session) {
     const struct timespec nap = {.tv_nsec = 200000};
 
     if (!session->guest.pid) return ntr_capture_fail(&session->reason, NTR_E_STATE, "no program runs");
-    if (ntr_capture_follow(session) || drain(session, false)) {
-        save(session);
-        return NTR_NEED_MORE;
-    }
+    bool any = ntr_capture_follow(session) || drain(session, false);
+    save(session);
+    if (any) return NTR_NEED_MORE;
     if (session->guest.ended && !session->child_count && ntr_capture_children_known(session)) return NTR_OK;
     nanosleep(&nap, NULL);
     if (drain(session, false)) return NTR_NEED_MORE;

@@ -421,7 +421,8 @@ def killed_reader():
             run = subprocess.Popen(command("endless", *PLAIN, *script, bundle="killed.ntrace", operands=["on", "in blocks"]),
                                    stdout=file)
         deadline = time.monotonic() + 60
-        while run.poll() is None and not glob.glob(path_of("killed.ntrace.*/capture.json")):
+        while run.poll() is None and (not glob.glob(path_of("killed.ntrace.*/capture.json")) or
+                                      stream_size("killed.ntrace") < 100000):
             check(time.monotonic() < deadline, "nothing was written")
             time.sleep(0.001)
         guest = guest_of(run.pid, program)
