@@ -34,7 +34,8 @@ def old(path, name):
 
 def interrupted(number, place, begun, stdin, *arguments):
     """Write half of the input, wait until `begun` reports a partial output, send the signal."""
-    child = subprocess.Popen([NTRACE, *arguments], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    child = subprocess.Popen([NTRACE, *arguments], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                             preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))  # nohup ignores SIGHUP
     child.stdin.write(stdin)
     child.stdin.flush()
     end = time.monotonic() + 20
