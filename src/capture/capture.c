@@ -168,9 +168,9 @@ ntr_status ntr_capture_finish(ntr_capture_session *session) {
 
 bool ntr_capture_result_at(const ntr_capture_session *session, size_t index, ntr_capture_result *result) {
     size_t size = result->size;
-    const struct ntr_capture_written *child = index ? session->written[index - 1] : NULL;
 
     if (!session->finished || index > session->written_count) return false;
+    const struct ntr_capture_written *child = index ? session->written[index - 1] : NULL;
     ntr_capture_result found = {.size = size,
                                 .bundle = session->config.bundle,
                                 .process = session->process,

@@ -212,10 +212,13 @@ void ntr_enc_repeats_append(ntr_encoder *e, uint64_t outcomes, unsigned count) {
             continue;
         }
         unsigned space = 2 * longest(e) - r->count, n = count < space ? count : space;
+        if (!space) {
+            make_room(e);
+            continue;
+        }
         count -= n;
         r->bits = r->bits << n | (outcomes >> count & mask_of(n));
         r->count = (uint8_t)(r->count + n);
-        if (count) make_room(e);
     }
 }
 

@@ -71,10 +71,12 @@ def exporting():
     equal({line for line in lines if line.endswith(" 0 2")}, {f"0x{pc:x} 0 2" for pc in tiny.PCS}, "callgrind")
     whole, part = (Run("report", stream(), "-e", program(), *more).out for more in ([], ["--from", "4", "--to", "9"]))
     equal([re.search(r'"summary":{[^{]*?"instructions":(\d+)', page)[1] for page in (whole, part)], ["20", "10"], "report")
-    whole, part = (Run("timeline", stream(), "-e", program(), "--to", "perfetto", *more).bytes for more in ([], ["--to", "1"]))
-    check(b"start" in whole and b"start" not in part, "timeline")
     matches("no format 'x8'", Run("flame", stream(), "-e", program(), "--to", "x8", status=2).err, "neither")
     matches("expected N or #N", Run("flame", stream(), "-e", program(), "--to", "8x", status=2).err, "a bad point")
+    if "no format" in Run("timeline", stream(), "-e", program(), "--to", "perfetto", status=None).err:
+        return  # built without protobuf
+    whole, part = (Run("timeline", stream(), "-e", program(), "--to", "perfetto", *more).bytes for more in ([], ["--to", "1"]))
+    check(b"start" in whole and b"start" not in part, "timeline")
 
 
 @case("check reports the findings of the part, diff compares the part")
