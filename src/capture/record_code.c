@@ -121,8 +121,9 @@ static const struct ntr_capture_code_range **sorted(const struct ntr_capture_rec
 
 static ntr_status add_ranges(struct code_file *out) {
     const struct ntr_capture_code_range **ranges = sorted(out->record, out->code);
-    ntr_status status = ranges ? NTR_OK : ntr_capture_fail_memory(out->record->reason);
+    ntr_status status = NTR_OK;
 
+    if (!ranges) return ntr_capture_fail_memory(out->record->reason);
     for (size_t i = 0; i < out->code->range_count && status == NTR_OK; i++)
         if (!is_in_files(out, ranges[i])) status = add_range(out, ranges[i]);
     ntr_dealloc(out->record->allocator, ranges);

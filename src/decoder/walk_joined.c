@@ -46,9 +46,14 @@ void ntr_join_add(ntr_source *s, ntr_event *e) {
     s->joined = 0;
 }
 
-/* Returns the entry that the next return takes, or NULL. */
+/* Returns the entry that the next return takes. There must be one. */
 static inline ntr_return *newest(const ntr_return_stack *stack) {
-    return stack->count ? &stack->entries[(stack->top - 1) & stack->mask] : NULL;
+    return &stack->entries[(stack->top - 1) & stack->mask];
+}
+
+/* Returns whether the call that the next return ends was settled. */
+static inline bool caller_is_settled(const ntr_return_stack *stack) {
+    return stack->count && newest(stack)->settled;
 }
 
 /* A span of block `b` was returned that ended in this way. `stays`: the source was settled before it and the block is
@@ -59,8 +64,7 @@ static inline void settle_after(ntr_source *s, const ntr_block *b, unsigned end,
     if (end == NTR_END_NOT_TAKEN) s->settled = stays;
     if (end == NTR_END_RETURN) s->settled = returns_settled;
     if (end != NTR_END_CALL && end != NTR_END_INDIRECT_CALL) return;
-    ntr_return *call = newest(&s->stack);
-    if (call && call->call == b) call->settled = stays;
+    if (s->stack.count && newest(&s->stack)->call == b) newest(&s->stack)->settled = stays;
 }
 
 /* Returns whether a span with this end may be left out. */
@@ -84,8 +88,7 @@ static ntr_event *go_linked(ntr_decoder *d, ntr_walk_state *walk, const ntr_even
         ntr_block *b = w.block;
         ntr_linked_step step;
         if (b->halfwords >= w.left - w.runaway_limit) break;
-        const ntr_return *caller = b->flow == NTR_FLOW_RETURN ? newest(&s->stack) : NULL;
-        const bool returns_settled = caller && caller->settled;
+        const bool returns_settled = b->flow == NTR_FLOW_RETURN && caller_is_settled(&s->stack);
         if (!ntr_linked_go(&w, b, &step)) break;
         walk->pc = step.target;
         count_block(d, walk, b, &step);
@@ -119,8 +122,7 @@ static ntr_status go_block(ntr_decoder *d, ntr_walk_state *walk, const ntr_event
     ntr_source *s = d->request.source;
     ntr_block *b = walk->block;
     const bool stays = is_inside(d, b) && s->settled && !(header->flags & NTR_EVENT_TIME);
-    const ntr_return *caller = newest(&s->stack);
-    const bool returns_settled = caller && caller->settled && ntr_step_pops(d, b);
+    const bool returns_settled = caller_is_settled(&s->stack) && ntr_step_pops(d, b);
     ntr_step step = {0};
     ntr_status status = ntr_walk_state_step(d, walk, &step);
     if (status < 0) return status;

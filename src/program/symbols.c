@@ -28,7 +28,7 @@ static const char *own(ntr_symbols *symbols, const ntr_allocator *allocator, con
         return NULL;
     char *copy = ntr_alloc(allocator, size, 1);
     if (!copy) return NULL;
-    memcpy(copy, text, length);
+    memcpy(copy, text, length + 1);
     memcpy(copy + length, suffix, size - length);
     symbols->owned_bytes += size;
     return symbols->owned[symbols->owned_count++] = copy;
