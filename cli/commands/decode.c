@@ -31,7 +31,8 @@ static const struct cli_option decode_table[] = {
     CLI_CHOICE(
         0, "output", CLI_SHOW_NAMES, S, output, CLI_SHOW_SPAN,
         "what to print: pc (program counters), insn (instructions), branch, span (default), call, count (totals), itc "
-        "(text of an instrumentation channel), event (all events, as JSON lines), or none"),
+        "(text of an instrumentation channel), event (all events, as JSON lines), none, or data (loads and stores, "
+        "watchpoints, data acquisition)"),
     CLI_NUMBER(0, "channel", "N", S, channel, 0, 63, 0, "with --output itc: channel number, 0 to 63 (default 0)"),
     CLI_NUMBER('j', "jobs", "N", S, jobs, 1, 256, 0, CLI_JOBS_HELP),
     CLI_DEBUG_PATH(S, debug_path),
@@ -70,13 +71,13 @@ struct decode {
 /* ---- opening */
 
 static bool needs_program(const struct decode_options *o) {
-    return o->output != CLI_SHOW_EVENT && o->output != CLI_SHOW_ITC;
+    return o->output != CLI_SHOW_EVENT && o->output != CLI_SHOW_ITC && o->output != CLI_SHOW_DATA;
 }
 
 /* Returns whether the output has symbols. */
 static bool shows_names(const struct decode_options *o) {
     return o->output == CLI_SHOW_INSN || o->output == CLI_SHOW_BRANCH || o->output == CLI_SHOW_SPAN ||
-           o->output == CLI_SHOW_CALL;
+           o->output == CLI_SHOW_CALL || o->output == CLI_SHOW_DATA;
 }
 
 /* Returns whether events are sorted by time: the trace has several sources and timestamps. */

@@ -108,6 +108,24 @@ static void itc_event(struct cli_decode_output *o, const ntr_event *e) {
     }
 }
 
+/* ---- data trace, watchpoints, data acquisition */
+
+static bool is_data(const ntr_event *e) {
+    return e->kind == NTR_EVENT_ACCESS || e->kind == NTR_EVENT_WATCHPOINT || e->kind == NTR_EVENT_DATA;
+}
+
+static void data_text(struct cli_decode_output *o, const ntr_event *e) {
+    if (is_data(e)) cli_text_data(&o->text, e);
+}
+
+static void data_json(struct cli_decode_output *o, const ntr_event *e) {
+    if (is_data(e)) put_event(o, ntr_event_json, e);
+}
+
+static void data_csv(struct cli_decode_output *o, const ntr_event *e) {
+    if (is_data(e)) put_event(o, ntr_event_csv, e);
+}
+
 static void no_event(struct cli_decode_output *o, const ntr_event *e) {
     (void)o, (void)e;
 }
@@ -133,6 +151,7 @@ static const struct {
     [CLI_SHOW_CALL] = {{call_event, json_event, csv_event}, {0}, {0}, NULL},
     [CLI_SHOW_ITC] = {{itc_event, itc_event, itc_event}, {0}, {0}, ""},
     [CLI_SHOW_EVENT] = {{json_event, json_event, csv_event}, {0}, {0}, NULL},
+    [CLI_SHOW_DATA] = {{data_text, data_json, data_csv}, {0}, {0}, NULL},
     [CLI_SHOW_NONE] = {{no_event, no_event, no_event}, {0}, {0}, ""},
 };
 
@@ -224,6 +243,7 @@ enum cli_span_place cli_decode_output_spans(enum cli_show show) {
     case CLI_SHOW_INSN:
     case CLI_SHOW_CALL: return CLI_SPANS_IN_ORDER;
     case CLI_SHOW_ITC:
+    case CLI_SHOW_DATA:
     case CLI_SHOW_NONE: return CLI_SPANS_NOWHERE;
     default: return CLI_SPANS_INDEPENDENT;
     }

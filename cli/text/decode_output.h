@@ -9,7 +9,7 @@
 #include <ntrace/program.h>
 
 /* Names of --output, in the order of enum cli_show. */
-#define CLI_SHOW_NAMES "pc|insn|branch|span|call|count|itc|event|none"
+#define CLI_SHOW_NAMES "pc|insn|branch|span|call|count|itc|event|none|data"
 enum cli_show {
     CLI_SHOW_PC,
     CLI_SHOW_INSN,
@@ -20,6 +20,7 @@ enum cli_show {
     CLI_SHOW_ITC,
     CLI_SHOW_EVENT,
     CLI_SHOW_NONE,
+    CLI_SHOW_DATA,
 };
 
 struct cli_decode_settings {

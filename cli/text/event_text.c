@@ -213,6 +213,14 @@ static int context_words(const ntr_context *c, char *text, size_t size) {
     return used;
 }
 
+static int access_words(const ntr_event *e, char *text, size_t size) {
+    int used = snprintf(text, size, "%s of %u bytes at ", ntr_data_access_name(e->code), e->data_size);
+
+    if (e->flags & NTR_EVENT_ADDRESS_UNKNOWN) used += snprintf(text + used, size - (size_t)used, "?");
+    else used += snprintf(text + used, size - (size_t)used, "0x%" PRIx64, e->data_address);
+    return used + snprintf(text + used, size - (size_t)used, ": 0x%" PRIx64, e->data);
+}
+
 /* Writes the part of a remark that depends on the kind of event. Returns its length. */
 static int remark_words(const ntr_event *e, char *text, size_t size) {
     switch (e->kind) {
@@ -231,6 +239,10 @@ static int remark_words(const ntr_event *e, char *text, size_t size) {
     case NTR_EVENT_DATA:
         return snprintf(text, size, "data: IDTAG=0x%" PRIx64 " DQDATA=0x%" PRIx64 " (%u bytes)", e->tag, e->data,
                         e->data_size);
+    case NTR_EVENT_ACCESS:
+        return access_words(e, text, size);
+    case NTR_EVENT_WATCHPOINT:
+        return snprintf(text, size, "watchpoint: WPHIT=0x%" PRIx64, e->data);
     case NTR_EVENT_ICT:
         return snprintf(text, size, "ict: CKSRC=%u tag=0x%" PRIx64 " data=0x%" PRIx64, e->code, e->tag, e->data);
     case NTR_EVENT_NOTE:
@@ -246,6 +258,24 @@ static bool has_address(const ntr_event *e) {
             e->kind == NTR_EVENT_NOTE) &&
            !(e->flags & NTR_EVENT_ADDRESS_UNKNOWN);
 }
+
+/* ---- data */
+
+void cli_text_data(struct cli_event_text *t, const ntr_event *e) {
+    char *at = begin(t, e);
+
+    if (e->kind == NTR_EVENT_ACCESS) {
+        at += snprintf(at, 100, "%s %u ", ntr_data_access_name(e->code), e->data_size);
+        at = e->flags & NTR_EVENT_ADDRESS_UNKNOWN ? cli_put_text(at, "?") : put_place(at, t, e, e->data_address);
+        at = put_address(cli_put_text(at, " = "), e->data);
+    } else {
+        at += remark_words(e, at, 400);
+    }
+    at += snprintf(at, 100, " [message %" PRIu64 ", byte 0x%" PRIx64 "]", e->message, e->offset);
+    cli_output_end(t->out, put_time(at, e));
+}
+
+/* ---- */
 
 void cli_text_remark(struct cli_event_text *t, const ntr_event *e) {
     char *at = cli_put_text(begin(t, e), "# ");

@@ -34,6 +34,9 @@ void cli_text_no_code_branch(struct cli_event_text *text, const ntr_event *event
 /* Writes the call, return or trap at the end of a span, with or without code, indented by call depth. */
 void cli_text_call(struct cli_event_text *text, const ntr_event *event);
 
+/* Writes a load or store, hits of watchpoints, or data acquisition. */
+void cli_text_data(struct cli_event_text *text, const ntr_event *event);
+
 /* Writes any other event as a line that starts with '#'. */
 void cli_text_remark(struct cli_event_text *text, const ntr_event *event);
 

@@ -16,6 +16,7 @@ extern "C" {
 enum {
     NTR_MESSAGES_1_0 = 1u << 0,
     NTR_MESSAGES_SIFIVE = 1u << 1,
+    NTR_MESSAGES_DATA = 1u << 4, /* data trace and watchpoints */
 };
 
 typedef struct ntr_dialect {
@@ -28,6 +29,7 @@ typedef struct ntr_dialect {
     uint8_t implicit_return; /* ntr_implicit_return */
     uint8_t timestamps;      /* ntr_timestamps */
     uint32_t return_stack;
+    uint8_t data_address;    /* ntr_data_address */
 
     /* Differences from N-Trace 1.0. */
     uint8_t messages;            /* NTR_MESSAGES_* set */
@@ -40,6 +42,7 @@ typedef struct ntr_dialect {
     bool jalr_to_next_silent;    /* BTM: no message for JALR to the next instruction */
     bool history_whole;          /* HTM: outcomes of branches after the end of HIST are unknown; else not taken */
     bool trap_counts;            /* ECALL and EBREAK retire; their trap is sent like an indirect jump */
+    bool data_loss;              /* Error with ECODE 2: only data messages were lost */
     bool sync_branch_from_faddr; /* TCODE 29: HIST may lack the outcome of the last branch */
 } ntr_dialect;
 

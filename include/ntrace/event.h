@@ -32,14 +32,19 @@ typedef enum ntr_event_kind {
     NTR_EVENT_CONTEXT,  /* an Ownership message: `context` is the new context; `code` is its FORMAT (section 5) */
     NTR_EVENT_GAP,      /* a part of the execution that cannot be reconstructed: `gap`, `reason` */
     NTR_EVENT_STOP,     /* ProgTraceCorrelation: `address` is the next instruction; `code` is EVCODE */
-    NTR_EVENT_OVERFLOW, /* Error message: `code` is ETYPE, `data` ECODE; a gap follows */
+    NTR_EVENT_OVERFLOW, /* Error message: `code` is ETYPE, `data` ECODE; a gap follows, unless only data was lost */
     NTR_EVENT_DATA,     /* data acquisition (dialects): `tag` is IDTAG, `data` DQDATA of `data_size` bytes */
     NTR_EVENT_ICT,      /* in-circuit trace (dialects): `code` is CKSRC; `address`, `tag`, `data` */
     NTR_EVENT_NOTE,     /* a defect that does not stop decoding: `reason` */
     NTR_EVENT_VENDOR,   /* a vendor-defined or reserved message: `code` is TCODE */
     NTR_EVENT_NO_CODE,  /* executed code that no image has: `halfwords` from `address` on, then to `target` */
+    NTR_EVENT_ACCESS,   /* a load or store: `code` is ntr_data_access; `data_address`, `data_size`, `data`, `tag` */
+    NTR_EVENT_WATCHPOINT, /* watchpoints were hit: `data` has one bit for each */
     NTR_EVENT_KINDS,
 } ntr_event_kind;
+
+/* Of NTR_EVENT_ACCESS. */
+typedef enum ntr_data_access { NTR_DATA_READ = 0, NTR_DATA_WRITE } ntr_data_access;
 
 /* How a span ends. */
 typedef enum ntr_end {
@@ -98,7 +103,9 @@ typedef struct ntr_event {
             uint8_t tcode; /* of the message at `offset`; NTR_TCODE_NONE: bytes that are no message */
             uint8_t field; /* ntr_field that is wrong in that message, or NTR_FIELD_NONE */
         } gap;
-        struct { /* DATA, OVERFLOW, ICT. ICT: `data` is CKDATA1, of a call or return its target; `tag` is CKDATA0 when
+        struct { /* DATA, ACCESS, OVERFLOW, ICT. ACCESS: a data message tells nothing of the instruction; it was
+                  * executed between the program messages before and after. `data_size` is DSZ, `tag` the size of an
+                  * element; NTR_EVENT_ADDRESS_UNKNOWN: the address before it was lost. ICT: `data` is CKDATA1, of a call or return its target; `tag` is CKDATA0 when
                   * that is no address; NTR_EVENT_ADDRESS_UNKNOWN: it carries no address */
             uint64_t data_address; /* the same as `address` */
             uint64_t tag, data;
@@ -111,6 +118,9 @@ typedef struct ntr_event {
  * values. */
 NTR_API const char *ntr_event_kind_name(unsigned kind);
 NTR_API const char *ntr_end_name(unsigned end);
+
+/* The name of an ntr_data_access, "read" or "write"; NULL for other values. Static storage. */
+NTR_API const char *ntr_data_access_name(unsigned access);
 
 /* Write an event as one line: an object of JSON, or a row of CSV (docs/output.md, "Events"). The line feed is included,
  * no NUL is written. `text` has room for NTR_EVENT_TEXT_MAX bytes; returns the number of bytes written. CSV with

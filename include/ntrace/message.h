@@ -38,7 +38,9 @@ typedef enum ntr_tcode {
     ROLE(LOSS, "messages were lost")                                                                 \
     ROLE(CONTEXT, "changes the privilege mode or the context")                                       \
     ROLE(DATA, "data that the program wrote")                                                        \
-    ROLE(EVENT, "an event at an address")
+    ROLE(EVENT, "an event at an address")                                                            \
+    ROLE(ACCESS, "a load or store of the program")                                                   \
+    ROLE(WATCHPOINT, "watchpoints were hit")
 
 typedef enum ntr_role {
 #define NTR_ROLE(id, text) NTR_ROLE_##id,
@@ -51,7 +53,8 @@ typedef enum ntr_role {
 #define NTR_MESSAGE_FLAGS(FLAG)                                        \
     FLAG(ABSOLUTE, "its address and TSTAMP are absolute")              \
     FLAG(DIRECT, "of a direct branch that was taken; only BTM has it") \
-    FLAG(HISTORY_END, "ends the branch history before it: with HIST, or without when there is no more")
+    FLAG(HISTORY_END, "ends the branch history before it: with HIST, or without when there is no more") \
+    FLAG(STORE, "of data that the program stored")
 
 enum {
 #define NTR_FLAG(id, text) NTR_MESSAGE_BIT_##id,

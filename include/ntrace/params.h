@@ -32,6 +32,13 @@ typedef enum ntr_implicit_return {
     NTR_RETURN_FULL = 3,
 } ntr_implicit_return;
 
+/* What DADDR of data messages 5 and 6 is. It is always a full address in 13 and 14. docs/dialects.md section 5.1. */
+typedef enum ntr_data_address {
+    NTR_DATA_ADDRESS_SEEN = 0, /* full, up to the first 13 or 14 of the source; then XOR */
+    NTR_DATA_ADDRESS_FULL,
+    NTR_DATA_ADDRESS_XOR, /* XOR with the address of the previous data message */
+} ntr_data_address;
+
 #define NTR_SOURCES_MAX 4096 /* SRC has 12 bits at most */
 
 /* The members are the rows of <ntrace/params.def>, which says what each means. */

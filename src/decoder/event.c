@@ -12,6 +12,7 @@ static const char *const kind_names[NTR_EVENT_KINDS] = {
     [NTR_EVENT_GAP] = "gap",           [NTR_EVENT_STOP] = "stop", [NTR_EVENT_OVERFLOW] = "overflow",
     [NTR_EVENT_DATA] = "data",         [NTR_EVENT_ICT] = "ict",   [NTR_EVENT_NOTE] = "note",
     [NTR_EVENT_VENDOR] = "vendor",     [NTR_EVENT_NO_CODE] = "blind",
+    [NTR_EVENT_ACCESS] = "access",     [NTR_EVENT_WATCHPOINT] = "watchpoint",
 };
 
 static const char *const end_names[NTR_END_KINDS] = {
@@ -36,4 +37,9 @@ const char *ntr_event_kind_name(unsigned kind) {
 
 const char *ntr_end_name(unsigned end) {
     return end < NTR_END_KINDS ? end_names[end] : NULL;
+}
+
+const char *ntr_data_access_name(unsigned access) {
+    static const char *const names[] = {[NTR_DATA_READ] = "read", [NTR_DATA_WRITE] = "write"};
+    return access <= NTR_DATA_WRITE ? names[access] : NULL;
 }

@@ -55,6 +55,7 @@ void ntr_gap_open(ntr_decoder *d, ntr_source *s, ntr_status reason) {
 static void lose_source(ntr_decoder *d, ntr_source *s, ntr_status reason) {
     if (s->begun) ntr_gap_open(d, s, reason);
     ntr_clock_lose(&s->clock);
+    s->data.known = false;
 }
 
 static ntr_source *merge(ntr_source *a, ntr_source *b) {

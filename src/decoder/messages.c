@@ -194,12 +194,21 @@ static ntr_status on_stop(ntr_decoder *d, ntr_source *s) {
     return NTR_OK;
 }
 
+/* Returns whether an Error message says that only data messages were lost (docs/dialects.md section 5.2). */
+static bool lost_data_only(const ntr_decoder *d) {
+    enum { ECODE_DATA = 1 << 1 };
+    return d->params.dialect->data_loss && d->message.ecode == ECODE_DATA;
+}
+
 static ntr_status on_error(ntr_decoder *d, ntr_source *s) {
-    ntr_gap_flush(d, s); /* report what was executed before the loss */
+    bool flow = !lost_data_only(d);
+    s->data.known = false;
+    if (flow) ntr_gap_flush(d, s); /* report what was executed before the loss */
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_OVERFLOW);
     e.code = (uint8_t)d->message.etype;
     e.data = d->message.ecode;
     ntr_event_emit(d, &e);
+    if (!flow) return NTR_OK;
     ntr_gap_open(d, s, NTR_E_OVERFLOW);
     ntr_clock_lose(&s->clock);
     return NTR_OK;
@@ -281,6 +290,26 @@ static ntr_status on_data(ntr_decoder *d, ntr_source *s) {
     return NTR_OK;
 }
 
+static ntr_status on_access(ntr_decoder *d, ntr_source *s) {
+    static const uint8_t element_sizes[8] = {0, 1, 2, 4, 8};
+    const ntr_message *m = &d->message;
+    ntr_event e = ntr_event_make(d, s, NTR_EVENT_ACCESS);
+    e.code = ntr_tcode_in(ntr_tcodes_with(NTR_IS_STORE), m->tcode) ? NTR_DATA_WRITE : NTR_DATA_READ;
+    e.data_size = (uint8_t)m->dsz;
+    e.tag = m->elsz ? element_sizes[m->elsz] : m->dsz;
+    e.data = m->ddata;
+    if (!ntr_data_reference_follow(&s->data, &d->params, m, &e.data_address)) e.flags |= NTR_EVENT_ADDRESS_UNKNOWN;
+    ntr_event_emit(d, &e);
+    return NTR_OK;
+}
+
+static ntr_status on_watchpoint(ntr_decoder *d, ntr_source *s) {
+    ntr_event e = ntr_event_make(d, s, NTR_EVENT_WATCHPOINT);
+    e.data = d->message.wphit;
+    ntr_event_emit(d, &e);
+    return NTR_OK;
+}
+
 static ntr_status on_other(ntr_decoder *d, ntr_source *s) {
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_VENDOR);
     e.code = d->message.tcode;
@@ -301,6 +330,8 @@ static const message_handler handlers[NTR_ROLE_COUNT] = {
     [NTR_ROLE_CONTEXT] = on_ownership,
     [NTR_ROLE_DATA] = on_data,
     [NTR_ROLE_EVENT] = ntr_ict_take,
+    [NTR_ROLE_ACCESS] = on_access,
+    [NTR_ROLE_WATCHPOINT] = on_watchpoint,
 };
 
 uint64_t ntr_messages_known(const ntr_dialect *dialect) {
@@ -327,6 +358,7 @@ static ntr_status on_defect(ntr_decoder *d) {
     if (m->number < s->first) return NTR_OK;
     ntr_gap_open(d, s, m->defect);
     ntr_clock_lose(&s->clock);
+    s->data.known = false;
     return NTR_OK;
 }
 

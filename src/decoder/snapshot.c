@@ -121,6 +121,7 @@ static ntr_status guess_source(ntr_decoder *d, const ntr_snapshot_guess *guess) 
     s->mode = guess->mode;
     s->context = guess->context;
     s->clock = guess->clock;
+    s->data = guess->data;
     s->ref = guess->address;
     ntr_source_goto(s, s->ref);
     ntr_source_begin(d, s);
@@ -144,11 +145,15 @@ static bool has_nothing_pending(const ntr_source *s) {
            !s->stack_incomplete && !s->stack_doubtful && !s->last_branch.valid && !s->last_memo.word[0];
 }
 
+static bool same_data(const ntr_data_reference *a, const ntr_data_reference *b) {
+    return a->known == b->known && a->relative == b->relative && (!a->known || a->address == b->address);
+}
+
 static bool same_source(const ntr_source *a, const ntr_source *b) {
     return has_nothing_pending(a) && has_nothing_pending(b) && a->id == b->id && a->state == b->state &&
            a->mode == b->mode && a->active == b->active && a->pc_known == b->pc_known && a->pc == b->pc &&
            a->ref == b->ref && a->clock.known == b->clock.known && a->clock.time == b->clock.time &&
-           ntr_context_equal(&a->context, &b->context);
+           same_data(&a->data, &b->data) && ntr_context_equal(&a->context, &b->context);
 }
 
 static bool same_reader(const ntr_reader *a, const ntr_reader *b) {

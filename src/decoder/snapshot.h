@@ -18,6 +18,8 @@
 #include <ntrace/clock.h>
 #include <ntrace/decoder.h>
 
+#include "trace/data_reference.h"
+
 typedef struct ntr_snapshot ntr_snapshot;
 
 /* The predicted state of one source after a synchronizing message. */
@@ -28,6 +30,7 @@ typedef struct ntr_snapshot_guess {
     uint64_t address; /* F-ADDR */
     ntr_context context;
     ntr_clock clock;
+    ntr_data_reference data;
 } ntr_snapshot_guess;
 
 /* Where a decoder continues, between two messages. */

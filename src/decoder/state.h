@@ -22,6 +22,7 @@
 #include <ntrace/reader.h>
 
 #include "decoder/history.h"
+#include "trace/data_reference.h"
 #include "trace/mode.h"
 #include "trace/return_stack.h"
 #include "message/words.h"
@@ -97,6 +98,7 @@ typedef struct ntr_source {
     /* the last message if a message memo handled it (then `last_branch` is stale); else zeros */
     ntr_message_words last_memo;
     ntr_clock clock;
+    ntr_data_reference data;
 
     ntr_context context;
     uint32_t view;  /* what `context` sees in the block cache of `generation` */

@@ -7,6 +7,7 @@ static const ntr_dialect *const dialects[] = {
     &ntr_dialect_sifive,
     &ntr_dialect_p550,
     &ntr_dialect_refcode,
+    &ntr_dialect_nexus_data,
 };
 
 const ntr_dialect *ntr_dialect_at(size_t index) {

@@ -8,5 +8,6 @@ extern const ntr_dialect ntr_dialect_ntrace_1_0;
 extern const ntr_dialect ntr_dialect_sifive;
 extern const ntr_dialect ntr_dialect_p550;
 extern const ntr_dialect ntr_dialect_refcode;
+extern const ntr_dialect ntr_dialect_nexus_data;
 
 #endif

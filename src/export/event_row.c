@@ -97,8 +97,13 @@ static void fill_data(struct event_row *row, const ntr_event *e) {
     set(row, COLUMN_CODE, e->code);
     if (e->kind != NTR_EVENT_OVERFLOW) set(row, COLUMN_TAG, e->tag);
     set(row, COLUMN_DATA, e->data);
-    if (e->kind == NTR_EVENT_DATA) set(row, COLUMN_DATA_SIZE, e->data_size);
-    if (e->kind == NTR_EVENT_ICT) fill_address(row, e);
+    if (e->kind == NTR_EVENT_DATA || e->kind == NTR_EVENT_ACCESS) set(row, COLUMN_DATA_SIZE, e->data_size);
+    if (e->kind == NTR_EVENT_ICT || e->kind == NTR_EVENT_ACCESS) fill_address(row, e);
+    if (e->kind == NTR_EVENT_ACCESS) set_text(row, COLUMN_NAME, ntr_data_access_name(e->code));
+}
+
+static void fill_watchpoint(struct event_row *row, const ntr_event *e) {
+    set(row, COLUMN_DATA, e->data);
 }
 
 static void fill_note(struct event_row *row, const ntr_event *e) {
@@ -119,6 +124,7 @@ static const fill_function fills[NTR_EVENT_KINDS] = {
     [NTR_EVENT_CONTEXT] = fill_context, [NTR_EVENT_GAP] = fill_gap,       [NTR_EVENT_STOP] = fill_stop,
     [NTR_EVENT_OVERFLOW] = fill_data,   [NTR_EVENT_DATA] = fill_data,     [NTR_EVENT_ICT] = fill_data,
     [NTR_EVENT_NOTE] = fill_note,       [NTR_EVENT_VENDOR] = fill_vendor,
+    [NTR_EVENT_ACCESS] = fill_data,     [NTR_EVENT_WATCHPOINT] = fill_watchpoint,
 };
 
 static void fill(struct event_row *row, const ntr_event *e) {

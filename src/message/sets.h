@@ -71,6 +71,8 @@ NTR_CONSTANT uint64_t ntr_tcodes_with_field(unsigned wanted) {
      ((role) != NTR_ROLE_LOSS || (NTR_ROW_HAS(row, ETYPE) && NTR_ROW_HAS(row, ECODE))) &&                             \
      ((role) != NTR_ROLE_CONTEXT || NTR_ROW_HAS(row, PROCESS)) &&                                                     \
      ((role) != NTR_ROLE_DATA || (NTR_ROW_HAS(row, IDTAG) && NTR_ROW_HAS(row, DQDATA))) &&                            \
+     ((role) != NTR_ROLE_ACCESS || (NTR_ROW_HAS(row, DSZ) && NTR_ROW_HAS(row, DADDR) && NTR_ROW_HAS(row, DDATA))) &&  \
+     ((role) != NTR_ROLE_WATCHPOINT || NTR_ROW_HAS(row, WPHIT)) &&                                                    \
      ((role) != NTR_ROLE_EVENT || (NTR_ROW_HAS(row, CKSRC) && NTR_ROW_HAS(row, CKDATA0))) &&                          \
      (!NTR_ROW_HAS(row, HIST) || (flags) & NTR_IS_HISTORY_END))
 

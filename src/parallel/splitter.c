@@ -9,12 +9,14 @@
 #include <ntrace/framer.h>
 
 /* What a message of each TCODE means to the splitter. */
-enum { PLAIN, BTM, HTM, HISTORY, OWNERSHIP, STOP, SYNC };
+enum { PLAIN, BTM, HTM, HISTORY, OWNERSHIP, STOP, ACCESS, LOSS, SYNC };
 
 #define KIND_OF(role, flags, row)                                  \
     ((role) == NTR_ROLE_SYNC                              ? SYNC      \
      : (role) == NTR_ROLE_STOP                            ? STOP      \
      : (role) == NTR_ROLE_CONTEXT                         ? OWNERSHIP \
+     : (role) == NTR_ROLE_ACCESS                          ? ACCESS    \
+     : (role) == NTR_ROLE_LOSS                            ? LOSS      \
      : (role) == NTR_ROLE_RESOURCE                        ? HISTORY   \
      : (role) != NTR_ROLE_BRANCH                          ? PLAIN     \
      : (flags) & NTR_IS_DIRECT                            ? BTM       \
@@ -96,6 +98,12 @@ static void decode_sync(ntr_splitter *splitter, ntr_splitter_source *s, const nt
     ntr_clock_follow(&s->current.clock, &splitter->params, m);
 }
 
+static void decode_access(const ntr_splitter *splitter, ntr_splitter_source *s, const ntr_message *m) {
+    uint64_t address;
+    if (NTR_HAS(m, DADDR)) ntr_data_reference_follow(&s->current.data, &splitter->params, m, &address);
+    ntr_clock_follow(&s->current.clock, &splitter->params, m);
+}
+
 /* Decode a message and apply it to the guess. Returns whether it is a synchronizing message. */
 static bool decode_message(ntr_splitter *splitter, ntr_splitter_source *s, const uint8_t *data, size_t size,
                            unsigned kind) {
@@ -106,6 +114,8 @@ static bool decode_message(ntr_splitter *splitter, ntr_splitter_source *s, const
     case HISTORY: return false;
     case OWNERSHIP: ntr_ownership_follow(&s->current.context, m.process); return false;
     case STOP: s->current.mode = NTR_MODE_UNKNOWN; return false;
+    case ACCESS: decode_access(splitter, s, &m); return false;
+    case LOSS: s->current.data.known = false; return false;
     default: decode_sync(splitter, s, &m); return true;
     }
 }

@@ -41,9 +41,7 @@ static void advance(ntr_clock *clock, const ntr_params *params, uint64_t tstamp)
 }
 
 bool ntr_clock_follow(ntr_clock *clock, const ntr_params *params, const ntr_message *m) {
-    bool xor = params->dialect && params->dialect->ts_xor;
-    uint64_t absolutes = xor ? ntr_tcodes_with(NTR_IS_ABSOLUTE) : ntr_tcodes_of_role(NTR_ROLE_SYNC);
-    bool absolute = ntr_tcode_in(absolutes, m->tcode);
+    bool absolute = ntr_tcode_in(ntr_tcodes_with(NTR_IS_ABSOLUTE), m->tcode);
     if (absolute) set_absolute(clock, params, NTR_HAS(m, TSTAMP), m->tstamp);
     else if (NTR_HAS(m, TSTAMP)) advance(clock, params, m->tstamp);
     return absolute;

@@ -155,6 +155,12 @@ static inline size_t event_text(char *out, size_t room, const ntr_event *e) {
     case NTR_EVENT_DATA:
         n = snprintf(out, room, "data %" PRIu64 " %" PRIx64 "/%u", e->tag, e->data, e->data_size);
         break;
+    case NTR_EVENT_ACCESS:
+        address_text(from, sizeof from, !(e->flags & NTR_EVENT_ADDRESS_UNKNOWN), e->data_address);
+        n = snprintf(out, room, "%s %u/%" PRIu64 " %s %" PRIx64, ntr_data_access_name(e->code), e->data_size, e->tag,
+                     from, e->data);
+        break;
+    case NTR_EVENT_WATCHPOINT: n = snprintf(out, room, "watchpoint %" PRIx64, e->data); break;
     case NTR_EVENT_ICT: n = snprintf(out, room, "ict %u %s %" PRIx64, e->code, from, e->data); break;
     default: n = snprintf(out, room, "%s %u", ntr_event_kind_name(e->kind), e->code);
     }
