@@ -17,6 +17,10 @@ const struct cli_option cli_image_options[] = {
              "JIT-compiled code and its symbols in the format of Linux perf, jit-PID.dump (repeatable)"),
     CLI_LIST(0, "perf-map", "FILE[:BINDING...]", struct cli_images, list,
              "symbols of JIT-compiled code in the format of Linux perf, perf-PID.map (repeatable)"),
+    CLI_LIST(0, "symbols", "NAME=FILE[@BIAS][:BINDING...]", struct cli_images, list,
+             "only the symbols of FILE, for code that the trace has from elsewhere (repeatable): an ELF file, a copy of "
+             "/proc/kallsyms, a System.map, or a Linux kernel that is not compressed; NAME is shown as the image, for "
+             "example kernel=Image; @BIAS is added to all addresses"),
     {0},
 };
 
@@ -161,10 +165,22 @@ static int add_perf_map(struct image *image, ntr_program *program) {
     return status == NTR_OK ? CLI_OK : report_error(image->path, program, status);
 }
 
+static int add_symbols(struct image *image, ntr_program *program) {
+    char *equals = strchr(image->path, '=');
+
+    if (!equals || equals == image->path || !equals[1])
+        return cli_fail("--symbols: '%s': expected NAME=FILE, such as kernel=Image", image->path);
+    *equals = 0;
+    image->options.name = image->path;
+    cli_input_guard_add(equals + 1);
+    ntr_status status = ntr_program_add_symbols(program, equals + 1, &image->options);
+    return status == NTR_OK ? CLI_OK : report_error(equals + 1, program, status);
+}
+
 static const struct {
     const char *option;
     int (*add)(struct image *image, ntr_program *program);
-} kinds[] = {{"elf", add_elf}, {"raw", add_raw}, {"jitdump", add_jitdump}, {"perf-map", add_perf_map}};
+} kinds[] = {{"elf", add_elf}, {"raw", add_raw}, {"jitdump", add_jitdump}, {"perf-map", add_perf_map}, {"symbols", add_symbols}};
 
 static int add_image(const struct cli_item *item, ntr_program *program) {
     struct image image;

@@ -1,4 +1,4 @@
-/* Options --elf, --raw, --jitdump and --perf-map: the program images of a trace. */
+/* Options --elf, --raw, --jitdump, --perf-map and --symbols: the program images of a trace. */
 #ifndef CLI_IO_IMAGES_H
 #define CLI_IO_IMAGES_H
 

@@ -41,6 +41,7 @@ typedef enum ntr_bundle_kind {
     NTR_BUNDLE_RAW,     /* plain bytes at options.bias */
     NTR_BUNDLE_PERF_MAP, /* names of code generated at run time: ntr_program_add_perf_map */
     NTR_BUNDLE_JITDUMP, /* the same: ntr_program_add_jitdump_names */
+    NTR_BUNDLE_SYMBOLS, /* only the symbols of a file: ntr_program_add_symbols */
 } ntr_bundle_kind;
 
 typedef struct ntr_bundle_image {

@@ -55,6 +55,14 @@ NTR_API ntr_status ntr_program_add_elf(ntr_program *program, const char *path, c
  * (index), NTR_E_MEMORY, NTR_E_UNSUPPORTED (built without libelf). */
 NTR_API ntr_status ntr_program_add_debug_symbols(ntr_program *program, size_t index, ntr_bytes file);
 
+/* Adds only the names of a file, for code that comes from elsewhere: an ELF file, the text of /proc/kallsyms or of a
+ * System.map, or a Linux kernel that is not compressed (Image, vmlinux, a dump of memory), whose tables of symbols are
+ * found inside. options->bias is added to all addresses. The names are used for addresses without a symbol in any other
+ * image. A symbol of kallsyms has no size; it extends to the next one.
+ * Errors: NTR_E_IO, NTR_E_FORMAT (none of these; no symbol; all addresses are 0), NTR_E_INVALID, NTR_E_MEMORY,
+ * NTR_E_UNSUPPORTED (an ELF file, and built without libelf). */
+NTR_API ntr_status ntr_program_add_symbols(ntr_program *program, const char *path, const ntr_image_options *options);
+
 /* Adds plain bytes at the address options->bias. The bytes are copied.
  * Errors: NTR_E_INVALID (no bytes, options), NTR_E_RANGE (exceeds the address space), NTR_E_MEMORY. */
 NTR_API ntr_status ntr_program_add_raw(ntr_program *program, ntr_bytes bytes, const ntr_image_options *options);

@@ -90,7 +90,7 @@ static const struct ntr_key image_keys[] = {
      .required = true,
      .member = offsetof(ntr_bundle_image, kind),
      .has = NTR_KEY_ALWAYS,
-     .words = "elf|raw|perf-map|jitdump"},
+     .words = "elf|raw|perf-map|jitdump|symbols"},
     REQUIRED("file", NTR_KEY_TEXT, ntr_bundle_image, file),
     PLAIN("name", NTR_KEY_TEXT, ntr_bundle_image, options.name),
     PLAIN("build_id", NTR_KEY_HEX, ntr_bundle_image, build_id),

@@ -111,6 +111,8 @@ static ntr_status add_file(const ntr_bundle_image *image, const char *path, ntr_
         return ntr_program_add_perf_map(program, path, &image->options);
     case NTR_BUNDLE_JITDUMP:
         return ntr_program_add_jitdump_names(program, path, &image->options);
+    case NTR_BUNDLE_SYMBOLS:
+        return ntr_program_add_symbols(program, path, &image->options);
     default:
         return ntr_program_add_elf(program, path, &image->options);
     }
