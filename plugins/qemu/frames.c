@@ -1,13 +1,10 @@
-/* Where a signal arrived, by the frame that QEMU pushes for the guest's handler. In user mode the guest's memory is part
- * of QEMU's, and while translated code is executed, a register of the host holds the address of the guest's registers
+/* Where a signal arrived, by the frame that QEMU pushes for the guest's handler. While translated code is executed, a register of the host holds the address of the guest's registers
  * (TCG_AREG0): x0 to x31 come first there. A handler begins with a1 = &siginfo and a2 = &ucontext in a frame at sp; this
- * is part of Linux' interface to programs, and checked before the frame is believed. */
+ * is part of Linux' interface to programs, and checked before the frame is used. */
 #include "state.h"
 
 #include <signal.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 enum {
     SP = 2,
@@ -44,16 +41,6 @@ void frames_record_special(unsigned vcpu, void *special) {
 }
 #endif
 
-/* Read memory of this process that may not exist. */
-static bool read_memory(uint64_t address, void *to, size_t size) {
-    struct iovec local = {to, size}, remote = {(void *)(uintptr_t)address, size};
-    return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)size;
-}
-
-static bool read_guest(uint64_t address, void *to, size_t size) {
-    return read_memory(channel->head.guest_base + address, to, size);
-}
-
 static uint64_t register_of(const uint8_t registers[32 * 8], unsigned number) {
     uint64_t value = 0;
     unsigned size = channel->head.xlen / 8;
@@ -65,12 +52,12 @@ bool frames_read(uint64_t env, struct signal_frame *frame) {
     uint8_t registers[32 * 8];
     int32_t signal, code;
 
-    if (!env || !read_memory(env, registers, 32 * channel->head.xlen / 8)) return false;
+    if (!env || !memory_read_host(env, registers, 32 * channel->head.xlen / 8)) return false;
     uint64_t sp = register_of(registers, SP), info = register_of(registers, A1), context = register_of(registers, A2);
     if ((info != sp && info != sp + OLDER_FRAME) || context != info + SIGINFO_SIZE) return false;
     *frame = (struct signal_frame){0};
-    if (!read_guest(info, &signal, sizeof signal) || !read_guest(info + SI_CODE, &code, sizeof code) ||
-        !read_guest(context + (channel->head.xlen == 64 ? PC_RV64 : PC_RV32), &frame->pc, channel->head.xlen / 8))
+    if (!memory_read_guest(info, &signal, sizeof signal) || !memory_read_guest(info + SI_CODE, &code, sizeof code) ||
+        !memory_read_guest(context + (channel->head.xlen == 64 ? PC_RV64 : PC_RV32), &frame->pc, channel->head.xlen / 8))
         return false;
     frame->is_fault = code > 0 && signal > 0 && signal < 32 && SIGNALS_RAISED >> (signal - 1) & 1;
     return true;

@@ -73,16 +73,29 @@ static bool branches_to_itself(const struct qemu_plugin_tb *tb, const struct tra
     return riscv_is_branch(last, &offset) && offset == (riscv_is_short(last) ? 2 : 4) - (int64_t)t->size;
 }
 
+/* How the marks of a block work. */
+enum marks {
+    MARKS_COUNTED, /* one thread: counters of the block */
+    MARKS_CALLED,  /* several: calls that store the last mark passed */
+    MARKS_NONE,    /* several, and the frame of a signal handler says where a block ended */
+};
+
+static enum marks marks_now(void) {
+    if (!is_shared()) return MARKS_COUNTED;
+    return frames_are_known() ? MARKS_NONE : MARKS_CALLED;
+}
+
 /* Insert mark i, behind instruction mark_at[i] - 1. */
-static void put_mark(struct qemu_plugin_tb *tb, const struct translation *t, uint64_t *passes, uint16_t i) {
+static void put_mark(struct qemu_plugin_tb *tb, const struct translation *t, uint64_t *passes, uint16_t i,
+                     enum marks marks) {
     bool behind_last = t->mark_at[i] == t->instructions;
     struct qemu_plugin_insn *place = qemu_plugin_tb_get_insn(tb, t->mark_at[i] - (behind_last ? 1u : 0u));
     enum qemu_plugin_mem_rw access = QEMU_PLUGIN_MEM_RW;
     void *passed = (void *)(uintptr_t)(i + 1u);
 
-    if (is_shared() && behind_last)
+    if (marks == MARKS_CALLED && behind_last)
         qemu_plugin_register_vcpu_mem_cb(place, record_access_mark, QEMU_PLUGIN_CB_NO_REGS, access, passed);
-    else if (is_shared())
+    else if (marks == MARKS_CALLED)
         qemu_plugin_register_vcpu_insn_exec_cb(place, record_mark, QEMU_PLUGIN_CB_NO_REGS, passed);
     else if (behind_last)
         qemu_plugin_register_vcpu_mem_inline(place, access, QEMU_PLUGIN_INLINE_ADD_U64, &passes[i + 1], 1);
@@ -91,13 +104,15 @@ static void put_mark(struct qemu_plugin_tb *tb, const struct translation *t, uin
 }
 
 static void put_marks(struct qemu_plugin_tb *tb, const struct translation *t, uint32_t number) {
-    unsigned counters = blocks_counter_count(t), marks = counters ? counters - 1 : 0;
+    enum marks marks = marks_now();
+    unsigned counters = blocks_counter_count(t), count = marks == MARKS_CALLED ? t->marks : 0;
     uint64_t *passes = blocks_counters(number);
 
-    if (is_shared()) marks = frames_are_known() ? 0 : t->marks;
-    if (counters && !is_shared())
+    if (marks == MARKS_COUNTED && counters) {
         qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &passes[0], 1);
-    for (uint16_t i = 0; i < marks; i++) put_mark(tb, t, passes, i);
+        count = counters - 1;
+    }
+    for (uint16_t i = 0; i < count; i++) put_mark(tb, t, passes, i, marks);
 }
 
 /* QEMU does not report when it discards a translation, so what is allocated here is never freed. */
@@ -114,10 +129,11 @@ static struct special *make_special(const struct translation *t, uint32_t number
 
 static void put_record(struct qemu_plugin_tb *tb, const struct translation *t, uint32_t number) {
     struct special *special = make_special(t, number);
-    qemu_plugin_vcpu_udata_cb_t record = special        ? frames_record_special
-                                         : !is_shared() ? record_block_solo
-                                         : t->marks && !frames_are_known() ? record_marked_block
-                                                        : record_block;
+    enum marks marks = marks_now();
+    qemu_plugin_vcpu_udata_cb_t record = special                              ? frames_record_special
+                                         : marks == MARKS_COUNTED             ? record_block_solo
+                                         : marks == MARKS_CALLED && t->marks ? record_marked_block
+                                                                              : record_block;
     void *argument = special ? (void *)special : (void *)(uintptr_t)number;
     qemu_plugin_register_vcpu_tb_exec_cb(tb, record, QEMU_PLUGIN_CB_NO_REGS, argument);
 }

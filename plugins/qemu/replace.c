@@ -12,17 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 enum { GUEST_AT_FDCWD = -100, GUEST_AT_EMPTY_PATH = 0x1000, GUEST_WORDS_MAX = 1 << 20 };
 
-/* ---- the guest's memory: addresses may be wrong ------------------------------------------------------------------- */
-
-static bool read_guest(uint64_t address, void *out, size_t size) {
-    struct iovec to = {out, size}, from = {(void *)(uintptr_t)(channel->head.guest_base + address), size};
-    return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)size;
-}
+/* ---- strings of the guest ----------------------------------------------------------------------------------------- */
 
 /* The string at this address, to be freed; NULL: there is none. Read piece by piece, because the page behind its end may
  * not exist. */
@@ -37,7 +31,7 @@ static char *read_string(uint64_t address) {
             if (!larger) break;
             text = larger;
         }
-        if (!read_guest(address + size, text + size, piece)) break;
+        if (!memory_read_guest(address + size, text + size, piece)) break;
         if (memchr(text + size, 0, piece)) return text;
         size += piece;
         if (size > GUEST_WORDS_MAX) break;
@@ -76,7 +70,7 @@ static void read_words(struct words *words, uint64_t address) {
     if (words->items) words->items[0] = NULL;
     for (uint64_t at = address; address && !words->failed && words->count < GUEST_WORDS_MAX; at += width) {
         uint64_t pointer = 0;
-        words->failed |= !read_guest(at, &pointer, width);
+        words->failed |= !memory_read_guest(at, &pointer, width);
         if (words->failed || !pointer) return;
         add(words, read_string(pointer));
     }

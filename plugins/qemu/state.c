@@ -12,9 +12,9 @@ qemu_plugin_simple_cb_t plugin_register;
 bool plugin_detached, plugin_is_readers_child;
 const char *plugin_root;
 
-/* No code that is translated for one thread is executed any more: QEMU is about to create the second thread, and discards
- * its translations (see instrument.c). The block that led here ended in a system call, so all its marks were passed; they were counted in the
- * way for one thread. */
+/* No code that is translated for one thread is executed any more: QEMU is about to create the second thread, and
+ * discards its translations (see instrument.c). The block that led here ended in a system call, so all its marks were
+ * passed; they were counted in the way for one thread. */
 void plugin_become_shared(void) {
     if (atomic_load(&channel->head.shared)) return;
     atomic_store(&channel->lanes[0].reached, UINT32_MAX);

@@ -41,7 +41,7 @@ void plugin_end_with_reader(void);
 void plugin_become_shared(void);
 
 /* A system call is being made after which QEMU translates as for several threads, and need not discard its translations
- * when the second thread starts. The plugin does the same from the end of the call on. */
+ * when the second thread starts. From the end of the call on, blocks get what several threads need. */
 void plugin_expect_threads(void);
 
 /* Translate all code again, because what was inserted into the blocks no longer suffices. */
@@ -128,6 +128,15 @@ void frames_record_special(unsigned vcpu, void *special);
 /* At the first instruction of a signal handler; `env` is the third argument of record_special. Returns false when there
  * is no frame, because the handler was called like a function. */
 bool frames_read(uint64_t env, struct signal_frame *frame);
+
+/* ---- memory.c: memory that may not exist ---------------------------------------------------------------------------
+ */
+
+/* Read `size` bytes of the guest. Returns false when one of them does not exist. */
+bool memory_read_guest(uint64_t address, void *to, size_t size);
+
+/* The same of this process. */
+bool memory_read_host(uint64_t address, void *to, size_t size);
 
 /* ---- faults.c -----------------------------------------------------------------------------------------------------
  */
