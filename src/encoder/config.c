@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { ICNT_BITS_MAX = 22, HIST_BITS_MAX = 32, COUNT_BITS_MAX = 18, ADDRESS_BITS = 63, FIFO_LEAST = 76 };
+enum { ICNT_BITS_MAX = 22, COUNT_BITS_MAX = 18, ADDRESS_BITS = 63, FIFO_LEAST = 76 };
 
 static void set_defaults(ntr_encoder_config *config) {
     memset(config, 0, sizeof *config);
@@ -36,7 +36,7 @@ static void set_default(uint8_t *member, uint8_t value) {
 
 void ntr_encoder_config_normalize(ntr_encoder_config *config) {
     set_default(&config->icnt_bits, ICNT_BITS_MAX);
-    set_default(&config->hist_bits, HIST_BITS_MAX);
+    set_default(&config->hist_bits, NTR_ENC_HIST_BITS_MAX);
     set_default(&config->hrepeat_bits, COUNT_BITS_MAX);
     set_default(&config->bcnt_bits, COUNT_BITS_MAX);
     set_default(&config->itype_width, 4);
@@ -66,7 +66,7 @@ static ntr_status check_limits(const ntr_encoder_config *c, const char **why) {
         {c->params.src_bits, 0, 12, "src-bits must be 0 to 12"},
         {c->src_id, 0, 0xfff, "src-id must be 0 to 4095"},
         {c->icnt_bits, 2, ICNT_BITS_MAX, "icnt-bits must be 2 to 22"},
-        {c->hist_bits, 2, HIST_BITS_MAX, "hist-bits must be 2 to 32"},
+        {c->hist_bits, 2, NTR_ENC_HIST_BITS_MAX, "hist-bits must be 2 to 32"},
         {c->hrepeat_bits, 1, COUNT_BITS_MAX, "hrepeat-bits must be 1 to 18"},
         {c->bcnt_bits, 1, COUNT_BITS_MAX, "bcnt-bits must be 1 to 18"},
         {c->itype_width, 3, 4, "itype-width must be 3 or 4"},

@@ -40,6 +40,7 @@ static void use_config(ntr_encoder *e, const ntr_encoder_config *config) {
     e->sync_period = 1ull << (c->sync_max + 4);
     e->stack.depth = (uint8_t)c->params.return_stack;
     e->splits_quickly = e->htm && c->repeated_history && c->history_repeats == NTR_REPEATS_QUICK;
+    ntr_enc_repeats_prepare(e);
     set_run_modes(e);
     e->simple = e->htm && !e->timestamps && !e->filtered && !c->fifo_bytes && !c->full_after &&
                 c->sync_mode <= NTR_SYNC_MODE_MESSAGES;

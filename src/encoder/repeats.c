@@ -7,7 +7,8 @@
  *   older branches  [ prefix | pattern pattern pattern ... | rest ]  newer branches
  *
  * Idea. `bits ^ bits >> p` has a 0 where a branch equals the one `p` before it, so a stretch of k zeros is a pattern of p
- * branches that covers k + p of them; a stretch is found for all branches of the word at once. If sending it as RCODE 2
+ * branches that covers k + p of them; a stretch is found for all branches of the word at once, and for
+ * several p in one vector. If sending it as RCODE 2
  * saves bytes, the prefix is sent as RCODE 1 before it. When there is no rest, the repeat stays open: the branches that
  * follow are compared with the pattern, up to 32 in one operation, until one differs. Without such a stretch a full HIST
  * register is sent as RCODE 1.
@@ -23,7 +24,7 @@
 
 enum {
     SHORTEST = 18,         /* fewer branches cannot be sent with fewer bytes than HIST has */
-    STRETCH_LEAST = 8,     /* equal branches in a stretch; find_stretch looks for so many at once */
+    STRETCH_LEAST = 8,     /* equal branches in a stretch: candidates() looks for so many first */
 };
 
 /* A stretch of the waiting branches that repeats a pattern. */
@@ -77,22 +78,48 @@ static void send_all_but_hist(ntr_encoder *e) {
 
 /* ---- the search ------------------------------------------------------------------------------------------------- */
 
-/* Returns the first bit of the longest stretch of ones, and its length. */
-static unsigned longest_ones(uint64_t word, unsigned *length) {
+/* Returns the length of the longest stretch of ones if it is `least` or more, else 0. *first: its first bit. */
+static unsigned longest_ones(uint64_t word, unsigned least, unsigned *first) {
+    unsigned n = 1;
+    for (; n < least && word; n *= 2) word &= word >> (least - n < n ? least - n : n);
+    if (!word) return 0;
     uint64_t left = word;
-    unsigned n = 0;
-    for (uint64_t next = word; next; next = left & word >> n) {
-        left = next;
-        n++;
-    }
-    *length = n;
-    return (unsigned)__builtin_ctzll(left | UINT64_C(1) << 63);
+    for (n = least; (word &= word >> 1); n++) left = word;
+    *first = (unsigned)__builtin_ctzll(left);
+    return n;
 }
 
-static bool has_stretch(uint64_t equal) {
-    equal &= equal >> 1;
-    equal &= equal >> 2;
-    return (equal & equal >> 4) != 0;
+enum { IN_VECTOR = 4 };
+typedef uint64_t word_vector __attribute__((vector_size(IN_VECTOR * sizeof(uint64_t)), aligned(8)));
+
+/* Returns the lengths p for which `bits ^ bits >> p` may have a stretch that saves, as bits. Stretches of up to 16 are
+ * compared with what is needed, longer ones count as 16. */
+static inline __attribute__((always_inline)) uint32_t candidates(uint64_t bits, uint32_t count, const uint64_t second[]) {
+    word_vector p = {0, 1, 2, 3}, bit = {1, 2, 4, 8}, found = {0};
+    for (unsigned i = 0; i < NTR_ENC_HIST_BITS_MAX; i += IN_VECTOR, p += IN_VECTOR, bit <<= IN_VECTOR) {
+        word_vector equal = ~(bits ^ (word_vector){bits, bits, bits, bits} >> p) & ((word_vector){0} + mask_of(count)) >> p;
+        equal &= equal >> 1;
+        equal &= equal >> 2;
+        equal &= equal >> 4;
+        equal &= equal >> *(const word_vector *)(second + i);
+        found |= (word_vector)(equal != 0) & bit;
+    }
+    return (uint32_t)(found[0] | found[1] | found[2] | found[3]);
+}
+
+#ifdef __x86_64__
+static __attribute__((target("avx2"), noinline)) uint32_t candidates_avx2(uint64_t bits, uint32_t count,
+                                                                          const uint64_t second[]) {
+    return candidates(bits, count, second);
+}
+#endif
+
+static uint32_t candidates_of(const ntr_encoder *e, bool at_end) {
+    const uint64_t *second = e->repeats.least[at_end].second;
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2")) return candidates_avx2(e->repeats.bits, e->repeats.count, second);
+#endif
+    return candidates(e->repeats.bits, e->repeats.count, second);
 }
 
 /* Bytes that RCODE 2 saves when more branches come: the branches would cost as much as those of full registers. */
@@ -118,18 +145,46 @@ static int saving_at_end(const ntr_encoder *e, const stretch *s) {
     return (int)size_with_hist(e, count) - (int)split;
 }
 
+/* Bytes that `covered` branches take at most, of so many that wait. */
+static uint32_t most_bytes(const ntr_encoder *e, uint32_t covered, bool at_end) {
+    uint32_t most = covered * resource_size(e, longest(e)) / longest(e);
+    for (uint32_t count = covered; at_end && count <= 2 * longest(e); count++) {
+        uint32_t bytes = size_with_hist(e, count) - size_with_hist(e, count - covered);
+        if (bytes > most) most = bytes;
+    }
+    return most;
+}
+
+/* For each length of a pattern: how long a stretch must be, so that most lengths need a few operations only. */
+void ntr_enc_repeats_prepare(ntr_encoder *e) {
+    for (unsigned at_end = 0; at_end < 2; at_end++) {
+        uint32_t bytes[2 * NTR_ENC_HIST_BITS_MAX], lengths = 0;
+        for (uint32_t covers = 0; covers <= 2 * longest(e); covers++) bytes[covers] = most_bytes(e, covers, at_end);
+        for (uint32_t p = 1; p <= longest(e); p++) {
+            uint32_t covers = p < STRETCH_LEAST ? p + STRETCH_LEAST : 2 * p;
+            while (covers <= 2 * longest(e) && bytes[covers] <= repeat_size(e, p, covers / p)) covers++;
+            uint32_t ones = covers - p, second = ones - STRETCH_LEAST;
+            if (covers <= 2 * longest(e)) lengths |= 1u << p;
+            e->repeats.least[at_end].ones[p] = (uint8_t)ones;
+            e->repeats.least[at_end].second[p] = second < STRETCH_LEAST ? second : STRETCH_LEAST;
+        }
+        e->repeats.least[at_end].lengths = lengths;
+    }
+}
+
 static stretch find_stretch(const ntr_encoder *e, bool at_end) {
     uint64_t bits = e->repeats.bits;
-    uint32_t count = e->repeats.count;
+    uint32_t count = e->repeats.count, lengths = candidates_of(e, at_end) & e->repeats.least[at_end].lengths;
     stretch best = {0};
     int most = 0;
-    for (uint32_t p = 1; p <= longest(e) && 2 * p <= count; p++) {
-        uint64_t equal = ~(bits ^ bits >> p) & mask_of(count - p);
-        if (!has_stretch(equal)) continue;
-        unsigned ones;
-        stretch s = {.length = p, .rest = longest_ones(equal, &ones)};
+    for (; lengths; lengths &= lengths - 1) {
+        uint32_t p = (uint32_t)__builtin_ctz(lengths), least = e->repeats.least[at_end].ones[p];
+        uint64_t equal = ~(bits ^ bits >> p) & mask_of(count) >> p;
+        stretch s = {.length = p};
+        unsigned ones = longest_ones(equal, least, &s.rest);
+        if (!ones) continue;
         s.covers = ones + p;
-        int saved = ones < p ? 0 : at_end ? saving_at_end(e, &s) : saving_before_more(e, &s);
+        int saved = at_end ? saving_at_end(e, &s) : saving_before_more(e, &s);
         if (saved <= most) continue;
         most = saved;
         best = s;

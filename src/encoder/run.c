@@ -164,6 +164,7 @@ bool ntr_enc_sync_is_late(const ntr_encoder *e) { return e->periodic_due && e->s
 
 void ntr_enc_set_src_bits(ntr_encoder *e, unsigned src_bits) {
     e->config.params.src_bits = e->params.src_bits = (uint8_t)src_bits;
+    ntr_enc_repeats_prepare(e);
 }
 
 ntr_enc_stack *ntr_enc_return_stack(ntr_encoder *e) {

@@ -67,6 +67,8 @@ typedef struct held_history {
     uint64_t time;
 } held_history;
 
+enum { NTR_ENC_HIST_BITS_MAX = 32 };
+
 /* State of the quick history split (repeats.c). */
 typedef struct history_repeats {
     uint64_t bits;     /* the newest branch in bit 0 */
@@ -75,6 +77,11 @@ typedef struct history_repeats {
     uint8_t count;     /* branches that wait, when no repeat is open */
     uint8_t length;    /* of the pattern; 0: no repeat is open */
     uint8_t stride;    /* a multiple of `length` up to 32, or `length`: so many branches are compared at once */
+    struct {           /* what a stretch must have to save anything; in [1] when a branch message comes */
+        uint32_t lengths;                         /* bit p: a pattern of p branches can save */
+        uint8_t ones[NTR_ENC_HIST_BITS_MAX];      /* by length of the pattern */
+        uint64_t second[NTR_ENC_HIST_BITS_MAX];   /* the same as a shift, see candidates() */
+    } least[2];
 } history_repeats;
 
 typedef struct fifo {
@@ -230,6 +237,7 @@ uint64_t ntr_enc_patterns_take(ntr_encoder *e);
 void ntr_enc_patterns_clear(ntr_encoder *e);
 
 /* repeats.c: the history is split quickly. The functions are those of history.c. */
+void ntr_enc_repeats_prepare(ntr_encoder *e); /* to be called when the configuration or src_bits changes */
 void ntr_enc_repeats_append(ntr_encoder *e, uint64_t outcomes, unsigned count);
 uint64_t ntr_enc_repeats_take(ntr_encoder *e);
 uint64_t ntr_enc_repeats_unsent(const ntr_encoder *e);
