@@ -1,4 +1,5 @@
 #include "io/input.h"
+#include "commands/run_machine.h"
 #include "options/command.h"
 #include "options/diagnostics.h"
 #include "options/encoder_options.h"
@@ -15,8 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PLUGIN "ntrace-qemu.so"
-
 #ifndef NTRACE_PLUGIN_DIR
 #define NTRACE_PLUGIN_DIR "/usr/local/lib/ntrace"
 #endif
@@ -28,6 +27,7 @@ enum { TOPOLOGY_MAX = 1 << 20 }; /* bytes */
 
 struct run_options {
     struct cli_encoder encoder;
+    struct machine_options machine;
     const char *qemu, *plugin, *sysroot, *cpu; /* NULL: use the default */
     struct cli_list qemu_options;
     const char *topology; /* JSON file; NULL: no trace system */
@@ -62,7 +62,8 @@ static const struct cli_option guest_table[] = {
                "root directory for the libraries of dynamic programs (default " NTR_CAPTURE_SYSROOT " if it exists)"),
     CLI_STRING(0, "cpu", "MODEL", struct run_options, cpu, "CPU model of QEMU, for example rv64,zba=false"),
     CLI_STRING(0, "qemu", "FILE", struct run_options, qemu,
-               "QEMU user mode program (default qemu-riscv64 or qemu-riscv32, depending on the program)"),
+               "QEMU (default qemu-riscv64 or qemu-riscv32, depending on the program; of a machine,"
+               " qemu-system-riscv64 or -riscv32 of version 10.0 or 11.1)"),
     CLI_LIST(0, "qemu-option", "OPTION", struct run_options, qemu_options, "pass OPTION to QEMU (repeatable)"),
     CLI_STRING(0, "plugin", "FILE", struct run_options, plugin,
                "capture plugin (default: in the directory of ntrace, or the installed one)"),
@@ -79,8 +80,9 @@ static const struct cli_option system_table[] = {
 static const struct cli_group groups[] = {
     CLI_OWN("options", run_table),
     CLI_OWN("the program", guest_table),
+    CLI_GROUP_ROWS("whole machines", machine_rows, struct run_options, machine),
     CLI_OWN("trace system", system_table),
-    CLI_GROUP_ROWS("encoder", cli_encoder_rows, struct run_options, encoder),
+    CLI_GROUP_ROWS("encoder", machine_encoder_rows, struct run_options, encoder),
     {0},
 };
 
@@ -119,18 +121,20 @@ struct run {
     const struct run_options *options;
     ntr_capture_config config;
     ntr_encoder_config encoder;
+    struct machine machine;
     char bundle[PATH_MAX], plugin[PATH_MAX];
     const char **qemu_options;
     char *topology;
     ntr_capture_session *session;
 };
 
-static bool plugin_in(char *path, size_t size, const char *folder) {
-    int n = snprintf(path, size, "%s/" PLUGIN, folder);
+static bool plugin_in(char *path, size_t size, const char *folder, const char *plugin) {
+    int n = snprintf(path, size, "%s/%s", folder, plugin);
     return n > 0 && (size_t)n < size && access(path, R_OK) == 0;
 }
 
 static int find_plugin(struct run *run) {
+    const char *plugin = run->options->machine.name ? run->machine.plugin : "ntrace-qemu.so";
     char folder[PATH_MAX];
 
     run->config.plugin = run->options->plugin ? run->options->plugin : run->plugin;
@@ -139,12 +143,12 @@ static int find_plugin(struct run *run) {
     if (n > 0) {
         folder[n] = 0;
         *strrchr(folder, '/') = 0;
-        if (plugin_in(run->plugin, sizeof run->plugin, folder)) return CLI_OK;
+        if (plugin_in(run->plugin, sizeof run->plugin, folder, plugin)) return CLI_OK;
     }
-    if (plugin_in(run->plugin, sizeof run->plugin, NTRACE_PLUGIN_DIR)) return CLI_OK;
-    return cli_fail("the capture plugin " PLUGIN " was not found in %s or in " NTRACE_PLUGIN_DIR
+    if (plugin_in(run->plugin, sizeof run->plugin, NTRACE_PLUGIN_DIR, plugin)) return CLI_OK;
+    return cli_fail("the capture plugin %s was not found in %s or in " NTRACE_PLUGIN_DIR
                     " (is ntrace built with -Dqemu-plugin=enabled?)",
-                    n > 0 ? folder : "the directory of ntrace");
+                    plugin, n > 0 ? folder : "the directory of ntrace");
 }
 
 /* Configures the capture for a modelled system. The topology, not the command line, configures its encoders. */
@@ -169,6 +173,7 @@ static int configure_encoder(struct run *run) {
     ntr_capture_encoder_defaults(&run->encoder, sizeof run->encoder);
     run->config.widen_src = !cli_encoder_gives(given, "src-bits");
     run->config.encoder = &run->encoder;
+    if (run->options->machine.name) machine_encoder_defaults(given, &run->encoder);
     int status = cli_encoder_configure(given, &run->encoder);
     /* A message that repeats histories comes long after the branches that are in it. */
     bool repeats = cli_encoder_gives(given, "repeated-history") || cli_encoder_gives(given, "best");
@@ -191,9 +196,23 @@ static int configure_qemu(struct run *run) {
     return CLI_OK;
 }
 
+static int configure_machine(struct run *run, char **operands) {
+    const struct run_options *options = run->options;
+
+    int status = machine_configure(&options->machine, &options->encoder, operands, options->qemu, &run->machine, &run->config);
+    if (status == CLI_OK) status = options->topology ? configure_system(run) : configure_encoder(run);
+    run->config.qemu = run->machine.qemu;
+    run->config.cpu = options->cpu;
+    if (status == CLI_OK) status = find_plugin(run);
+    run->machine.config.plugin = run->config.plugin;
+    return status;
+}
+
 static int configure(struct run *run, char **operands) {
     const struct run_options *options = run->options;
-    const char *slash = strrchr(operands[0], '/'), *base = slash ? slash + 1 : operands[0];
+    const char *name = options->machine.name ? "machine" : operands[0];
+    if (!name) return cli_fail("expected a program, or --machine");
+    const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
 
     ntr_capture_config_init(&run->config);
     snprintf(run->bundle, sizeof run->bundle, "%s.ntrace", base);
@@ -208,6 +227,7 @@ static int configure(struct run *run, char **operands) {
     run->config.follow_fork = options->follow_fork;
     run->config.search = getenv("PATH");
     run->config.tool = "ntrace " NTR_VERSION_TEXT;
+    if (options->machine.name) return configure_machine(run, operands);
     int status = options->topology ? configure_system(run) : configure_encoder(run);
     if (status == CLI_OK) status = configure_qemu(run);
     return status == CLI_OK ? find_plugin(run) : status;
@@ -248,13 +268,14 @@ static int run_run(const void *options, char **operands) {
     if (status == CLI_OK) status = capture(&run);
     ntr_capture_free(run.session);
     free(run.qemu_options);
+    machine_release(&run.machine);
     free(run.topology);
     return status;
 }
 
 const struct cli_command cli_run = {
     .operands = "PROGRAM [ARGUMENT]...",
-    .min_operands = 1,
+    .min_operands = 0,
     .max_operands = -1,
     .stop_at_operand = true,
     .groups = groups,

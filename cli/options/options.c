@@ -263,6 +263,15 @@ static bool set_switch(const struct given *given) {
     return true;
 }
 
+/* Is the text one of the words of "a|b|c"? */
+static bool is_word_of(const char *words, const char *text) {
+    size_t length = strlen(text);
+
+    for (const char *at = words; at && length; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
+        if (strncmp(at, text, length) == 0 && (at[length] == '|' || !at[length])) return true;
+    return false;
+}
+
 /* Parses the option argv[0], which starts with '-'. Returns the number of arguments used, or 0 after reporting an
  * error. */
 static int parse_one(const struct cli_group *groups, void *options, char **argv) {
@@ -275,7 +284,10 @@ static int parse_one(const struct cli_group *groups, void *options, char **argv)
         return 0;
     }
     if (o->kind == CLI_KIND_SET || o->argument == CLI_ARGUMENT_SWITCH) return set_switch(&given) ? 1 : 0;
-    if (o->argument == CLI_ARGUMENT_OPTIONAL) return append(&given.slot, given.value) ? 1 : 0;
+    if (o->argument == CLI_ARGUMENT_OPTIONAL) {
+        bool next = !given.value && argv[1] && is_word_of(o->value, argv[1]);
+        return append(&given.slot, next ? argv[1] : given.value) ? 1 + next : 0;
+    }
     if (given.value) return set_value(&given.slot, given.value) ? 1 : 0;
     if (!argv[1]) {
         cli_note("%s requires a value (%s)", given.slot.spelled, o->value);

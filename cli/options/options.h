@@ -21,7 +21,8 @@ enum cli_kind {
 
 enum cli_argument {
     CLI_ARGUMENT_VALUE = 0, /* --name VALUE, --name=VALUE */
-    CLI_ARGUMENT_OPTIONAL,  /* LIST: --name or --name=VALUE; without a value, the value of the item is NULL */
+    CLI_ARGUMENT_OPTIONAL,  /* LIST: --name or --name=VALUE; without a value, the value of the item is NULL. The next
+                             * word is the value if it is one of the words of `value` */
     CLI_ARGUMENT_SWITCH,    /* LIST: --name (value NULL) or --no-name (value "off") */
 };
 

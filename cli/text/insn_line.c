@@ -110,6 +110,22 @@ size_t cli_insn_text(void *user, const struct cli_insn *insn, char *out) {
     return (size_t)used;
 }
 
+/* "U", "S", "M", "VU", "VS"; NULL: not known. */
+static const char *prv_name(const ntr_context *context) {
+    static const char *const names[2][4] = {{"U", "S", NULL, "M"}, {"VU", "VS", NULL, NULL}};
+    return context->prv < 4 ? names[context->v & 1][context->prv] : NULL;
+}
+
+/* The members of the context that are known. */
+static char *put_context(char *at, const ntr_context *context) {
+    const char *prv = prv_name(context);
+
+    if (prv) at += snprintf(at, 16, ",\"prv\":\"%s\"", prv);
+    if (context->has_scontext) at += snprintf(at, 48, ",\"scontext\":\"0x%" PRIx64 "\"", context->scontext);
+    if (context->has_hcontext) at += snprintf(at, 48, ",\"hcontext\":\"0x%" PRIx64 "\"", context->hcontext);
+    return at;
+}
+
 size_t cli_insn_json(void *user, const struct cli_insn *insn, char *out) {
     struct description f;
     char *at = out;
@@ -117,6 +133,7 @@ size_t cli_insn_json(void *user, const struct cli_insn *insn, char *out) {
     describe(user, insn, &f);
     at += snprintf(at, 128, "{\"src\":%u,\"address\":\"0x%" PRIx64 "\",\"opcode\":\"%s\"", insn->span->src,
                    insn->retired.address, f.words.opcode);
+    at = put_context(at, &insn->span->context);
     if (f.words.text[0]) at = cli_put_json(cli_put_text(at, ",\"text\":"), f.words.text);
     if (f.symbol[0]) at = cli_put_json(cli_put_text(at, ",\"symbol\":"), f.symbol);
     if (f.file) {

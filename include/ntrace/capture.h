@@ -38,6 +38,22 @@ extern "C" {
  * packages. */
 #define NTR_CAPTURE_SYSROOT "/usr/riscv64-linux-gnu"
 
+/* A whole machine of QEMU 10 or later, instead of a program under user mode. */
+typedef struct ntr_capture_machine_config {
+    size_t size;                       /* sizeof(ntr_capture_machine_config) */
+    const char *name;                  /* -machine of QEMU: "virt", "spike", ..., with its options */
+    const char *firmware;              /* ELF file or image that the machine starts; NULL: QEMU's own (OpenSBI) */
+    const char *kernel, *initrd, *append; /* -kernel, -initrd, -append of QEMU; may be NULL */
+    const char *memory;                /* -m of QEMU: "512M"; NULL: the default of the machine */
+    const char *plugin;                /* path of the capture plugin for the version of QEMU */
+    unsigned harts;                    /* 0: 1 */
+    unsigned xlen;                     /* 32 or 64 */
+    bool repeatable;                   /* the same execution in every run; one hart, no input */
+    bool no_contexts;                  /* address spaces are not told apart */
+} ntr_capture_machine_config;
+
+NTR_DEFINE_CONFIG_INIT(ntr_capture_machine_config)
+
 /* All pointers must stay valid, and the data unchanged, until ntr_capture_free. */
 typedef struct ntr_capture_config {
     size_t size;                       /* sizeof(ntr_capture_config) */
@@ -75,6 +91,10 @@ typedef struct ntr_capture_config {
                                         * zstd */
     bool widen_src;                    /* SRC gets more bits when there are more threads than `encoder` has room for: 6 if
                                         * it had none, then 12. Its params.src_bits is 0 or 6 */
+    const ntr_capture_machine_config *machine; /* a whole machine; `command` then only describes it, and `qemu` is needed.
+                                        * NULL: a program */
+    uint64_t instructions;             /* machines: end soon after so many instructions of all harts; 0: no limit */
+    uint64_t nanoseconds;              /* machines: end after this time; 0: no limit */
 } ntr_capture_config;
 
 /* Sets the encoder's configuration that makes bundles small at little cost: implicit returns with a stack of 32,
@@ -84,6 +104,9 @@ NTR_API void ntr_capture_encoder_defaults(ntr_encoder_config *config, size_t siz
 
 /* ntr_capture_config_init: no options. */
 NTR_DEFINE_CONFIG_INIT(ntr_capture_config)
+
+/* Asks `qemu`, a program, for its version. Returns false when it does not say it. */
+NTR_API bool ntr_capture_qemu_version(const char *qemu, unsigned *major, unsigned *minor);
 
 typedef struct ntr_capture_session ntr_capture_session;
 

@@ -1,5 +1,5 @@
 /* The table of blocks. Callers hold plugin_lock. */
-#include "state.h"
+#include "shared.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ bool blocks_known(uint64_t address) {
 }
 
 static bool is_same(const struct channel_block *block, const struct translation *t) {
-    return block->size == t->size && block->flags == t->flags && block->instructions == t->instructions &&
+    return block->size == t->size && block->flags == t->flags && block->privilege == t->privilege && block->instructions == t->instructions &&
            memcmp(channel->code + block->code, t->bytes, t->size) == 0;
 }
 
@@ -94,7 +94,8 @@ static bool fill(uint32_t number, const struct translation *t) {
                                     .counters = (uint32_t)counters,
                                     .instructions = t->instructions,
                                     .marks = t->marks,
-                                    .flags = t->flags};
+                                    .flags = t->flags,
+                                    .privilege = t->privilege};
     memcpy(channel->code + code, t->bytes, t->size);
     memcpy((void *)(uintptr_t)channel_marks(channel, block), t->mark_at, 2u * t->marks);
     atomic_store(&head->code, code_end);

@@ -4,21 +4,8 @@
 
 #include <signal.h>
 
-/* vCPUs beyond CHANNEL_LANES, and those of a detached process, write here. */
-static uint32_t nowhere[CHANNEL_BATCH];
-
-static bool is_traced(const struct channel_lane *lane) {
-    return lane->ring != nowhere;
-}
-
 /* The lane of the first vCPU, while it is the only one. */
 static struct channel_lane *solo;
-
-static void use_ring(struct channel_lane *lane, uint32_t *ring) {
-    lane->ring = ring;
-    lane->limit = ring + CHANNEL_BATCH;
-    atomic_store_explicit(&lane->at, ring, memory_order_release);
-}
 
 void record_init_lane(unsigned vcpu) {
     struct channel_lane *lane = &channel->lanes[vcpu];
@@ -26,51 +13,7 @@ void record_init_lane(unsigned vcpu) {
     solo = &channel->lanes[0];
     atomic_store_explicit(&lane->reached, UINT32_MAX, memory_order_relaxed);
     if (lane->ring) return; /* a new thread continues the ring of one that has ended */
-    use_ring(lane, vcpu >= CHANNEL_LANES || plugin_detached ? nowhere : channel->rings[vcpu]);
-    if (vcpu >= atomic_load(&channel->head.lanes)) atomic_store(&channel->head.lanes, vcpu + 1);
-}
-
-/* Wait until the reader has passed the batch that is to be overwritten, and the one behind it. */
-static void wait_for_reader(struct channel_lane *lane) {
-    while (lane->batch - atomic_load_explicit(&lane->consumed, memory_order_acquire) > CHANNEL_BATCHES - 2) {
-        plugin_nap();
-        if (plugin_given_up()) {
-            plugin_detached = true;
-            use_ring(lane, nowhere);
-            return;
-        }
-    }
-}
-
-static COLD void next_batch(struct channel_lane *lane) {
-    if (is_traced(lane)) {
-        lane->batch++;
-        wait_for_reader(lane);
-    }
-    if (!is_traced(lane)) {
-        use_ring(lane, nowhere);
-    } else if (lane->limit == lane->ring + CHANNEL_RING) {
-        use_ring(lane, lane->ring);
-    } else {
-        lane->limit += CHANNEL_BATCH;
-    }
-}
-
-/* The cache lines that are written next are in the reader's cache. Fetching one takes longer than filling it. */
-static inline void fetch_ahead(const uint32_t *at) {
-#ifdef __x86_64__
-    __asm__ volatile("prefetchw 512(%0)" : : "r"(at)); /* without -mprfchw the builtin prefetches for reading */
-#else
-    __builtin_prefetch(at + 128, 1);
-#endif
-}
-
-static inline __attribute__((always_inline)) void push(struct channel_lane *lane, uint32_t word) {
-    uint32_t *at = atomic_load_explicit(&lane->at, memory_order_relaxed);
-    fetch_ahead(at);
-    *at++ = word;
-    atomic_store_explicit(&lane->at, at, memory_order_release);
-    if (!LIKELY(at != lane->limit)) next_batch(lane);
+    lane_begin(lane, vcpu);
 }
 
 static inline uint32_t number_of(void *argument) {
@@ -79,17 +22,17 @@ static inline uint32_t number_of(void *argument) {
 
 void record_block_solo(unsigned vcpu, void *number) {
     (void)vcpu;
-    push(solo, number_of(number));
+    lane_push(solo, number_of(number));
 }
 
 void record_block(unsigned vcpu, void *number) {
-    push(&channel->lanes[vcpu], number_of(number));
+    lane_push(&channel->lanes[vcpu], number_of(number));
 }
 
 void record_marked_block(unsigned vcpu, void *number) {
     struct channel_lane *lane = &channel->lanes[vcpu];
     atomic_store_explicit(&lane->reached, 0, memory_order_relaxed);
-    push(lane, number_of(number));
+    lane_push(lane, number_of(number));
 }
 
 void record_mark(unsigned vcpu, void *passed) {
@@ -111,10 +54,10 @@ static bool flush_loop(struct channel_lane *lane, uint32_t number) {
 
     if (!count) return false;
     block->seen += count;
-    push(lane, CHANNEL_LOOP);
-    push(lane, number);
-    push(lane, (uint32_t)count);
-    push(lane, CHANNEL_RECORD | (uint32_t)(count >> 32));
+    lane_push(lane, CHANNEL_LOOP);
+    lane_push(lane, number);
+    lane_push(lane, (uint32_t)count);
+    lane_push(lane, CHANNEL_RECORD | (uint32_t)(count >> 32));
     return true;
 }
 
@@ -170,26 +113,26 @@ static void record_entry(struct channel_lane *lane, const struct signal_handler 
     if (last && last < atomic_load(&channel->head.blocks))
         record = CHANNEL_ENTRY | retired_before(lane, &channel->blocks[last], frame);
     if (is_fault) record |= CHANNEL_ENTRY_FAULT;
-    push(lane, record);
+    lane_push(lane, record);
 }
 
 void record_lost(unsigned vcpu, void *nothing) {
     struct channel_lane *lane = &channel->lanes[vcpu];
 
     (void)nothing;
-    if (!is_traced(lane)) return;
+    if (!lane_is_traced(lane)) return;
     flush_loops(lane);
-    push(lane, CHANNEL_LOST);
+    lane_push(lane, CHANNEL_LOST);
 }
 
 void record_special(unsigned vcpu, void *argument, uint64_t env) {
     const struct special *special = argument;
     struct channel_lane *lane = &channel->lanes[vcpu];
 
-    if (is_traced(lane)) {
+    if (lane_is_traced(lane)) {
         for (uint32_t i = 0; i < special->loop_count; i++) flush_loop(lane, special->loops[i]);
         if (special->handler) record_entry(lane, special->handler, env);
     }
     if (!frames_are_known()) atomic_store_explicit(&lane->reached, 0, memory_order_relaxed);
-    push(lane, special->number);
+    lane_push(lane, special->number);
 }

@@ -1,41 +1,20 @@
-/* What the plugin's files share. There is one plugin in a process, so its state is global. */
+/* What the files of the plugin for user mode share. There is one plugin in a process, so its state is global. */
 #ifndef NTRACE_QEMU_STATE_H
 #define NTRACE_QEMU_STATE_H
 
 #include "api.h"
-#include "channel/channel.h"
+#include "shared.h"
 
 #include <signal.h>
-
-#define COLD      __attribute__((cold, noinline))
-#define LIKELY(x) __builtin_expect(!!(x), 1)
 
 /* ---- state.c ------------------------------------------------------------------------------------------------------
  */
 
-extern struct channel *channel;
 extern qemu_plugin_id_t plugin_id;
 extern qemu_plugin_simple_cb_t plugin_register; /* registers all callbacks */
 
-/* Tracing has ended: this process is a child after fork, the reader has ended, or there is no room. Callbacks still
- * run. */
-extern bool plugin_detached;
-
-/* QEMU was started by the reader itself. When its parent is another process then, the reader has ended, even if no
- * process has waited for it yet. */
-extern bool plugin_is_readers_child;
-
 /* Root of the guest's libraries when QEMU has no option -L; may be NULL. */
 extern const char *plugin_root;
-
-/* The reader reads no more. When it has ended, this process is killed. */
-bool plugin_given_up(void);
-
-/* Sleep for a moment, while something is awaited from the reader. */
-void plugin_nap(void);
-
-/* From now on, this process is killed soon after the reader has ended, because nothing reads its trace any more. */
-void plugin_end_with_reader(void);
 
 /* The guest is about to have a second thread. To be called before that thread runs. */
 void plugin_become_shared(void);
@@ -46,10 +25,6 @@ void plugin_expect_threads(void);
 
 /* Translate all code again, because what was inserted into the blocks no longer suffices. */
 void plugin_translate_anew(void);
-
-/* To be held while the tables of blocks and handlers are used. */
-void plugin_lock(void);
-void plugin_unlock(void);
 
 /* ---- record.c: words of the lanes ---------------------------------------------------------------------------------
  */
@@ -75,37 +50,6 @@ struct special {
     uint32_t loop_count;                  /* loops that end where this block begins */
     uint32_t *loops;
 };
-
-/* ---- blocks.c: the table of blocks --------------------------------------------------------------------------------
- */
-
-/* A translated block that has no number yet. */
-struct translation {
-    uint64_t address;
-    uint32_t size;
-    uint16_t instructions, marks;
-    uint8_t flags;
-    uint8_t bytes[4096 + 2];    /* a block ends behind the end of a page at the latest */
-    uint16_t mark_at[2048 + 1]; /* see struct channel_block */
-};
-
-/* The number of the block; an equal translation has the same number. 0: no room. */
-uint32_t blocks_number(const struct translation *translation);
-
-/* Was any block that begins at this address translated before? */
-bool blocks_known(uint64_t address);
-
-/* How many counters the translation has: one for executions and one for each mark that is counted; or none. */
-unsigned blocks_counter_count(const struct translation *translation);
-
-/* The counters of a block: executions, then passes of each mark. */
-uint64_t *blocks_counters(uint32_t number);
-
-/* May executions of this block, which branches to itself, be counted instead of recorded? */
-bool blocks_loop_allowed(const struct translation *loop);
-
-/* The loops that end at `address`, as a new array. */
-uint32_t *blocks_loops_ending(uint64_t address, uint32_t *count);
 
 /* ---- frames.c: where a signal arrived -----------------------------------------------------------------------------
  */

@@ -1,6 +1,7 @@
 #include "capture/blocks.h"
 #include "base/allocator.h"
 #include "capture/run.h"
+#include "capture/spaces.h"
 
 #include <string.h>
 
@@ -39,7 +40,7 @@ static void fill(struct ntr_capture_harts *harts, uint32_t number, struct ntr_ca
     ntr_bytes bytes = code_of(harts, number);
 
     ntr_capture_block_part(harts, number, 0, &block->code);
-    block->is_ecall =
+    block->is_ecall = harts->channel->head.machine ? block->code.flow == NTR_FLOW_TRAP :
         bytes.size >= sizeof ecall && memcmp(bytes.data + bytes.size - sizeof ecall, ecall, sizeof ecall) == 0;
     block->last_traps = ntr_capture_shared(harts, number)->flags & CHANNEL_BLOCK_LAST_TRAPS;
 }
@@ -75,26 +76,31 @@ void ntr_capture_stop_all(struct ntr_capture_harts *harts) {
     }
 }
 
-static void verify(struct ntr_capture_harts *harts, uint32_t number, struct ntr_capture_block *block) {
+static void verify(struct ntr_capture_harts *harts, uint32_t space, uint32_t number,
+                   struct ntr_capture_block *block) {
     ntr_bytes bytes = code_of(harts, number);
     uint64_t address = ntr_capture_shared(harts, number)->address;
     bool failed;
 
     if (!block->generation) fill(harts, number, block);
-    if (!ntr_capture_code_agrees(&harts->code, address, bytes, &failed) && !failed) {
+    if (!ntr_capture_code_agrees(&harts->code, space, address, bytes, &failed) && !failed) {
         ntr_capture_stop_all(harts);
         /* Messages may still be inside a modelled system, so there the newest code is valid for the whole stream. */
-        failed = !ntr_capture_code_change(&harts->code, address, bytes, harts->system ? 0 : harts->stream->offset);
+        failed = !ntr_capture_code_change(&harts->code, space, address, bytes,
+                                          harts->system ? 0 : harts->stream->offset);
         harts->rewritten = harts->system != NULL;
         memset(harts->links, 0, harts->block_capacity * sizeof *harts->links);
     }
     if (failed) ntr_capture_note(harts, NTR_E_MEMORY);
     block->generation = harts->code.generation;
+    block->space = space;
 }
 
-struct ntr_capture_block *ntr_capture_block_at(struct ntr_capture_harts *harts, uint32_t number) {
+struct ntr_capture_block *ntr_capture_block_at(struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart,
+                                               uint32_t number) {
     if (number >= harts->block_capacity && !grow(harts, number)) return NULL;
     struct ntr_capture_block *block = &harts->blocks[number];
-    if (block->generation != harts->code.generation) verify(harts, number, block);
+    uint32_t space = harts->keeps_spaces ? ntr_capture_machine_space(harts, hart, number) : 0;
+    if (block->generation != harts->code.generation || block->space != space) verify(harts, space, number, block);
     return block;
 }

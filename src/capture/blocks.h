@@ -4,9 +4,10 @@
 
 #include "capture/state.h"
 
-/* The block, which is executed now: its bytes are in memory from here on. When they differ from what memory held,
+/* The block, which the hart executes now: its bytes are in memory from here on. When they differ from what memory held,
  * tracing of all harts stops first, so that no message spans old and new code. Returns NULL when out of memory. */
-struct ntr_capture_block *ntr_capture_block_at(struct ntr_capture_harts *harts, uint32_t number);
+struct ntr_capture_block *ntr_capture_block_at(struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart,
+                                               uint32_t number);
 
 /* Classify the first `instructions` instructions of a block. */
 void ntr_capture_block_part(struct ntr_capture_harts *harts, uint32_t number, unsigned instructions,

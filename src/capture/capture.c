@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <signal.h>
 #include <time.h>
 
 /* ---- life ---------------------------------------------------------------------------------------------------------
@@ -61,7 +62,23 @@ static bool find_program(ntr_capture_session *session) {
     return !failed && ntr_capture_elf_read(program->path, &session->elf);
 }
 
+static ntr_status inspect_machine(ntr_capture_session *session) {
+    const ntr_capture_config *config = &session->config;
+
+    if (ntr_config_load(&session->machine, sizeof session->machine, config->machine) != NTR_OK ||
+        !session->machine.name || !session->machine.plugin || !config->qemu ||
+        (session->machine.xlen != 32 && session->machine.xlen != 64))
+        return ntr_capture_fail(&session->reason, NTR_E_INVALID,
+                                "a machine needs its name, its XLEN, a capture plugin and QEMU");
+    if (config->follow_fork)
+        return ntr_capture_fail(&session->reason, NTR_E_INVALID, "all processes of a machine are in its trace");
+    snprintf(session->process, sizeof session->process, "%s", config->command[0]);
+    session->elf.xlen = session->machine.xlen;
+    return NTR_OK;
+}
+
 static ntr_status inspect(ntr_capture_session *session) {
+    if (session->config.machine) return inspect_machine(session);
     const char *path = session->config.command[0], *slash = strrchr(path, '/');
 
     snprintf(session->process, sizeof session->process, "%s", slash ? slash + 1 : path);
@@ -80,6 +97,8 @@ static ntr_status open_source(ntr_capture_session *session) {
     ntr_status status = ntr_capture_source_open(&session->source, &session->reason);
 
     if (status != NTR_OK) return status;
+    session->source.channel->head.machine = session->machine.name != NULL;
+    if (session->machine.name) return ntr_capture_session_attach(session);
     if (!session->system) /* its messages are still under way when the program changes */
         session->source.channel->head.follow =
             CHANNEL_FOLLOW_EXEC | (session->config.follow_fork ? CHANNEL_FOLLOW_FORK : 0u);
@@ -103,7 +122,10 @@ ntr_status ntr_capture_start(ntr_capture_session *session) {
     if (status == NTR_OK) status = ntr_capture_session_configure(session);
     if (status == NTR_OK) status = ntr_capture_session_create(session);
     if (status == NTR_OK) status = open_source(session);
-    if (status == NTR_OK)
+    session->begun_at = ntr_capture_clock();
+    if (status == NTR_OK && session->machine.name)
+        status = ntr_capture_machine_start(session);
+    else if (status == NTR_OK)
         status = ntr_capture_guest_start(&session->guest, config, &session->elf, &session->program,
                                          session->source.file, &session->reason);
     session->pid = (int)session->guest.pid;
@@ -142,6 +164,17 @@ static void settle(struct ntr_capture_session *session) {
     ntr_capture_guest_poll(&session->guest);
 }
 
+/* The machine has run for as long as it should. Its harts stop at once in the trace, and soon in QEMU. */
+static void limit_run(struct ntr_capture_session *session) {
+    const ntr_capture_config *config = &session->config;
+    bool due = (config->instructions && ntr_capture_session_instructions(session) >= config->instructions) ||
+               (config->nanoseconds && ntr_capture_clock() - session->begun_at >= config->nanoseconds);
+
+    if (!session->machine.name || session->ends || !due || session->guest.ended) return;
+    session->ends = true;
+    if (session->guest.pid) kill(session->guest.pid, SIGTERM);
+}
+
 /* While complete batches arrive, later words are not read: reading words that the plugin is writing moves cache
  * lines between the processors. */
 ntr_status ntr_capture_step(ntr_capture_session *session) {
@@ -150,6 +183,7 @@ ntr_status ntr_capture_step(ntr_capture_session *session) {
     if (!session->guest.pid) return ntr_capture_fail(&session->reason, NTR_E_STATE, "no program runs");
     bool any = ntr_capture_follow(session) || drain(session, false);
     save(session);
+    limit_run(session);
     if (any) return NTR_NEED_MORE;
     if (session->guest.ended && !session->child_count && ntr_capture_children_known(session)) return NTR_OK;
     nanosleep(&nap, NULL);

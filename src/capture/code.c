@@ -8,6 +8,7 @@ enum { GRANULE = 256 }; /* bytes; a change makes a new version of a whole granul
 
 struct ntr_capture_granule {
     uint64_t address, from;
+    uint32_t space;
     uint64_t known[GRANULE / 64]; /* bit per byte */
     uint8_t bytes[GRANULE];
 };
@@ -23,17 +24,19 @@ void ntr_capture_code_release(struct ntr_capture_code *code) {
     ntr_dealloc(code->allocator, code->index);
     ntr_dealloc(code->allocator, code->ranges);
     ntr_dealloc(code->allocator, code->bytes);
+    ntr_dealloc(code->allocator, code->spaces);
     ntr_capture_code_init(code, code->allocator);
 }
 
 /* ---- granules by address ------------------------------------------------------------------------------------------
  */
 
-static uint32_t *find(const struct ntr_capture_code *code, uint64_t address) {
-    size_t at = (size_t)((address / GRANULE) * 0x9e3779b97f4a7c15u >> 32);
+static uint32_t *find(const struct ntr_capture_code *code, uint32_t space, uint64_t address) {
+    size_t at = (size_t)((address / GRANULE + ((uint64_t)space << 40)) * 0x9e3779b97f4a7c15u >> 32);
     for (;; at++) {
         uint32_t *slot = &code->index[at & (code->index_size - 1)];
-        if (!*slot || code->granules[*slot - 1].address == address) return slot;
+        const granule *g = *slot ? &code->granules[*slot - 1] : NULL;
+        if (!g || (g->address == address && g->space == space)) return slot;
     }
 }
 
@@ -46,19 +49,20 @@ static bool grow_index(struct ntr_capture_code *code) {
     code->index = index;
     code->index_size = larger;
     ntr_dealloc(code->allocator, old);
-    for (uint32_t i = 0; i < code->count; i++) *find(code, code->granules[i].address) = i + 1;
+    for (uint32_t i = 0; i < code->count; i++)
+        *find(code, code->granules[i].space, code->granules[i].address) = i + 1;
     return true;
 }
 
 /* The granule at this address, created when there is none. Returns NULL when out of memory. */
-static granule *granule_at(struct ntr_capture_code *code, uint64_t address) {
+static granule *granule_at(struct ntr_capture_code *code, uint32_t space, uint64_t address) {
     if (2 * (code->count + 1) > code->index_size && !grow_index(code)) return NULL;
-    uint32_t *slot = find(code, address);
+    uint32_t *slot = find(code, space, address);
     if (!*slot) {
         if (ntr_reserve(code->allocator, (void **)&code->granules, &code->capacity, code->count + 1,
                         sizeof *code->granules))
             return NULL;
-        code->granules[code->count++] = (granule){.address = address};
+        code->granules[code->count++] = (granule){.address = address, .space = space};
         *slot = (uint32_t)code->count;
     }
     return &code->granules[*slot - 1];
@@ -83,20 +87,21 @@ static bool add_bytes(struct ntr_capture_code *code, const uint8_t *bytes, size_
     return true;
 }
 
-static bool add_range(struct ntr_capture_code *code, uint64_t address, const uint8_t *bytes, size_t length,
-                      uint64_t from, uint64_t until) {
+static bool add_range(struct ntr_capture_code *code, const granule *g, unsigned begin, size_t length, uint64_t until) {
+    uint64_t address = g->address + begin, from = g->from;
     struct ntr_capture_code_range *last = code->range_count ? &code->ranges[code->range_count - 1] : NULL;
     uint64_t place = code->size;
 
-    if (!add_bytes(code, bytes, length)) return false;
-    if (last && last->address + last->length == address && last->from == from && last->until == until) {
+    if (!add_bytes(code, g->bytes + begin, length)) return false;
+    if (last && last->address + last->length == address && last->from == from && last->until == until &&
+        last->space == g->space) {
         last->length += length;
         return true;
     }
     if (ntr_reserve(code->allocator, (void **)&code->ranges, &code->range_capacity, code->range_count + 1,
                     sizeof *code->ranges))
         return false;
-    code->ranges[code->range_count++] = (struct ntr_capture_code_range){address, length, place, from, until};
+    code->ranges[code->range_count++] = (struct ntr_capture_code_range){address, length, place, from, until, g->space};
     return true;
 }
 
@@ -105,8 +110,7 @@ static bool add_granule(struct ntr_capture_code *code, const granule *g, uint64_
     for (unsigned at = 0; at < GRANULE;) {
         unsigned begin = at;
         while (at < GRANULE && is_known(g, at)) at++;
-        if (at > begin && !add_range(code, g->address + begin, g->bytes + begin, at - begin, g->from, until))
-            return false;
+        if (at > begin && !add_range(code, g, begin, at - begin, until)) return false;
         if (at == begin) at++;
     }
     return true;
@@ -115,10 +119,24 @@ static bool add_granule(struct ntr_capture_code *code, const granule *g, uint64_
 /* ---- interface ----------------------------------------------------------------------------------------------------
  */
 
-bool ntr_capture_code_agrees(struct ntr_capture_code *code, uint64_t address, ntr_bytes bytes, bool *failed) {
+uint32_t ntr_capture_code_space(struct ntr_capture_code *code, const struct ntr_capture_space *space) {
+    for (size_t i = code->space_count; i; i--) {
+        const struct ntr_capture_space *s = &code->spaces[i - 1];
+        if (s->has_prv == space->has_prv && s->has_context == space->has_context && s->prv == space->prv &&
+            s->v == space->v && s->context == space->context)
+            return (uint32_t)i;
+    }
+    if (ntr_reserve(code->allocator, (void **)&code->spaces, &code->space_capacity, code->space_count + 1,
+                    sizeof *code->spaces))
+        return 0;
+    code->spaces[code->space_count++] = *space;
+    return (uint32_t)code->space_count;
+}
+
+bool ntr_capture_code_agrees(struct ntr_capture_code *code, uint32_t space, uint64_t address, ntr_bytes bytes, bool *failed) {
     *failed = false;
     for (size_t i = 0; i < bytes.size;) {
-        const granule *g = granule_at(code, (address + i) & ~(uint64_t)(GRANULE - 1));
+        const granule *g = granule_at(code, space, (address + i) & ~(uint64_t)(GRANULE - 1));
         *failed = !g;
         if (!g) return false;
         for (unsigned at = (address + i) % GRANULE; at < GRANULE && i < bytes.size; at++, i++) {
@@ -127,14 +145,15 @@ bool ntr_capture_code_agrees(struct ntr_capture_code *code, uint64_t address, nt
         }
     }
     for (size_t i = 0; i < bytes.size; i++)
-        set_byte(granule_at(code, (address + i) & ~(uint64_t)(GRANULE - 1)), (address + i) % GRANULE, bytes.data[i]);
+        set_byte(granule_at(code, space, (address + i) & ~(uint64_t)(GRANULE - 1)), (address + i) % GRANULE, bytes.data[i]);
     return true;
 }
 
-bool ntr_capture_code_change(struct ntr_capture_code *code, uint64_t address, ntr_bytes bytes, uint64_t position) {
+bool ntr_capture_code_change(struct ntr_capture_code *code, uint32_t space, uint64_t address, ntr_bytes bytes,
+                             uint64_t position) {
     code->generation++;
     for (size_t i = 0; i < bytes.size;) {
-        granule *g = granule_at(code, (address + i) & ~(uint64_t)(GRANULE - 1));
+        granule *g = granule_at(code, space, (address + i) & ~(uint64_t)(GRANULE - 1));
         if (!g) return false;
         if (g->from != position && !add_granule(code, g, position)) return false;
         g->from = position;
@@ -146,6 +165,7 @@ bool ntr_capture_code_change(struct ntr_capture_code *code, uint64_t address, nt
 
 static int by_address_and_time(const void *a, const void *b) {
     const struct ntr_capture_code_range *x = a, *y = b;
+    if (x->space != y->space) return x->space < y->space ? -1 : 1;
     if (x->address != y->address) return x->address < y->address ? -1 : 1;
     return (x->from > y->from) - (x->from < y->from);
 }
@@ -153,6 +173,7 @@ static int by_address_and_time(const void *a, const void *b) {
 /* Ranges for the bytes that are valid now, in the order of addresses so that neighbours become one range. */
 static int by_granule(const void *a, const void *b) {
     const granule *x = *(const granule *const *)a, *y = *(const granule *const *)b;
+    if (x->space != y->space) return x->space < y->space ? -1 : 1;
     return (x->address > y->address) - (x->address < y->address);
 }
 

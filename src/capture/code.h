@@ -17,11 +17,21 @@
 
 struct ntr_capture_granule;
 
+/* Memory as a hart sees it in some privilege mode and address space: the same address may hold different code in each.
+ * Space 0 is the memory of a program in user mode, and that of all modes when the trace does not carry them. */
+struct ntr_capture_space {
+    bool has_prv, has_context;
+    uint8_t prv, v;
+    uint64_t context;
+};
+
 struct ntr_capture_code {
     const ntr_allocator *allocator;
     struct ntr_capture_granule *granules;
     uint32_t *index; /* hash table: address to 1 + position in `granules`; 0: free */
     size_t count, capacity, index_size;
+    struct ntr_capture_space *spaces; /* space 0 is not in the table: spaces[i] is space i + 1 */
+    size_t space_count, space_capacity;
     uint32_t generation; /* incremented whenever memory changes; the first one is 1 */
     struct ntr_capture_code_range *ranges;
     size_t range_count, range_capacity;
@@ -29,21 +39,26 @@ struct ntr_capture_code {
     size_t size, byte_capacity;
 };
 
-/* `length` bytes at `address`, valid from stream offset `from` to before `until` (0: no end). They stand at
+/* `length` bytes at `address` of a space, valid from stream offset `from` to before `until` (0: no end). They stand at
  * ntr_capture_code.bytes + place. */
 struct ntr_capture_code_range {
     uint64_t address, length, place, from, until;
+    uint32_t space;
 };
 
 void ntr_capture_code_init(struct ntr_capture_code *code, const ntr_allocator *allocator);
 void ntr_capture_code_release(struct ntr_capture_code *code);
 
+/* The number of the space with these members; added when it is new. Returns 0 when out of memory. */
+uint32_t ntr_capture_code_space(struct ntr_capture_code *code, const struct ntr_capture_space *space);
+
 /* Does memory hold these bytes? Bytes that are not known yet are taken from `bytes`. Returns false with *failed set
  * when out of memory. */
-bool ntr_capture_code_agrees(struct ntr_capture_code *code, uint64_t address, ntr_bytes bytes, bool *failed);
+bool ntr_capture_code_agrees(struct ntr_capture_code *code, uint32_t space, uint64_t address, ntr_bytes bytes, bool *failed);
 
 /* From stream offset `position` on, memory holds these bytes. Returns false when out of memory. */
-bool ntr_capture_code_change(struct ntr_capture_code *code, uint64_t address, ntr_bytes bytes, uint64_t position);
+bool ntr_capture_code_change(struct ntr_capture_code *code, uint32_t space, uint64_t address, ntr_bytes bytes,
+                             uint64_t position);
 
 /* As ntr_capture_code_finish while the capture goes on; `ranges` is not sorted. ntr_capture_code_resume undoes it.
  * Returns false when out of memory. */
@@ -53,7 +68,7 @@ struct ntr_capture_code_mark {
 bool ntr_capture_code_pause(struct ntr_capture_code *code, struct ntr_capture_code_mark *mark);
 void ntr_capture_code_resume(struct ntr_capture_code *code, const struct ntr_capture_code_mark *mark);
 
-/* The capture has ended: make `ranges` complete and sort it by address, then by `from`. Returns false when out of
+/* The capture has ended: make `ranges` complete and sort it by space, address, then by `from`. Returns false when out of
  * memory. */
 bool ntr_capture_code_finish(struct ntr_capture_code *code);
 

@@ -119,6 +119,16 @@ static ntr_status start(struct ntr_capture_guest *guest, char **arguments, struc
     return NTR_OK;
 }
 
+static void ask_version(struct ntr_capture_guest *guest, char *qemu);
+
+ntr_status ntr_capture_guest_spawn(struct ntr_capture_guest *guest, char **arguments,
+                                   struct ntr_capture_reason *reason) {
+    *guest = (struct ntr_capture_guest){0};
+    ntr_status status = start(guest, arguments, reason);
+    if (status == NTR_OK) ask_version(guest, arguments[0]);
+    return status;
+}
+
 /* Start `QEMU --version` with its output in a pipe. It runs beside the guest, and its output is read at the end.
  * Without it, the version is not known. */
 static void ask_version(struct ntr_capture_guest *guest, char *qemu) {
@@ -216,6 +226,20 @@ void ntr_capture_guest_version(struct ntr_capture_guest *guest) {
     close(guest->version_file);
     wait_for(guest->version_pid);
     guest->version_pid = 0;
+}
+
+bool ntr_capture_qemu_version(const char *qemu, unsigned *major, unsigned *minor) {
+    struct ntr_capture_guest guest = {0};
+    static const char word[] = " version ";
+    char *end;
+
+    ask_version(&guest, (char *)(uintptr_t)qemu);
+    ntr_capture_guest_version(&guest);
+    const char *at = strstr(guest.version, word);
+    if (!at) return false;
+    *major = (unsigned)strtoul(at + sizeof word - 1, &end, 10);
+    *minor = *end == '.' ? (unsigned)strtoul(end + 1, NULL, 10) : 0;
+    return true;
 }
 
 void ntr_capture_guest_reap(struct ntr_capture_guest *guest) {

@@ -26,6 +26,10 @@ ntr_status ntr_capture_guest_start(struct ntr_capture_guest *guest, const ntr_ca
                                    const struct ntr_capture_elf *elf, const struct channel_program *program, int memory,
                                    struct ntr_capture_reason *reason);
 
+/* Start the command `arguments` as the guest. */
+ntr_status ntr_capture_guest_spawn(struct ntr_capture_guest *guest, char **arguments,
+                                   struct ntr_capture_reason *reason);
+
 /* The root of the guest's programs and libraries, or NULL. */
 const char *ntr_capture_guest_root(const ntr_capture_config *config);
 

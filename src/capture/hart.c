@@ -2,11 +2,14 @@
 #include "capture/block_chain.h"
 #include "capture/blocks.h"
 #include "capture/run.h"
+#include "capture/spaces.h"
 
 static void pass_time(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const ntr_code_block *code) {
     uint64_t now = harts->system ? ntr_capture_system_now(harts->system) : hart->time + code->instructions;
 
-    if (harts->config->params.timestamps == NTR_TIMESTAMPS_ON)
+    if (harts->channel->head.machine)
+        ntr_capture_machine_set_state(harts, hart, now);
+    else if (harts->config->params.timestamps == NTR_TIMESTAMPS_ON)
         ntr_classifier_set_state(hart->classifier, &(ntr_hart_state){.priv = NTR_PRIV_U, .time = now});
     if (harts->system) ntr_capture_note(harts, ntr_capture_system_step(harts->system, code->instructions));
     hart->time += code->instructions;
@@ -76,7 +79,7 @@ static void enter_tail(struct ntr_capture_harts *harts, struct ntr_capture_hart 
 }
 
 void ntr_capture_hart_complete(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t number) {
-    struct ntr_capture_block *block = ntr_capture_block_at(harts, hart->last), part;
+    struct ntr_capture_block *block = ntr_capture_block_at(harts, hart, hart->last), part;
 
     if (!block) return;
     if (hart->tail) {
@@ -96,6 +99,13 @@ void ntr_capture_hart_complete(struct ntr_capture_harts *harts, struct ntr_captu
     hart->tail = 0;
     /* The kernel is not part of a U-mode trace: tracing stops at ECALL and starts again with the next block. */
     if (block->is_ecall) ntr_capture_run_stop(harts, hart, NTR_ADDRESS_UNKNOWN);
+    else if (harts->machine) ntr_capture_hart_hand_over(harts, hart);
+}
+
+void ntr_capture_hart_hand_over(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
+    if (!harts->in_runs) return;
+    ntr_capture_note(harts, ntr_classifier_finish(hart->classifier, NULL));
+    hart->branches = (uint8_t)ntr_enc_run_branches(hart->encoder);
 }
 
 uint64_t ntr_capture_hart_complete_part(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
@@ -103,7 +113,7 @@ uint64_t ntr_capture_hart_complete_part(struct ntr_capture_harts *harts, struct 
     uint64_t address = ntr_capture_shared(harts, hart->last)->address;
     ntr_code_block part;
 
-    if (!ntr_capture_block_at(harts, hart->last)) return NTR_ADDRESS_UNKNOWN;
+    if (!ntr_capture_block_at(harts, hart, hart->last)) return NTR_ADDRESS_UNKNOWN;
     if (!retired) return address;
     ntr_capture_block_part(harts, hart->last, retired, &part);
     if (hart->tail)
@@ -119,7 +129,7 @@ uint64_t ntr_capture_hart_complete_part(struct ntr_capture_harts *harts, struct 
 /* Block `number` is the first one of a signal handler. The last block was interrupted, raised the signal itself, or
  * called the handler like any function. */
 static void complete_before_handler(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t number) {
-    struct ntr_capture_block *block = ntr_capture_block_at(harts, hart->last);
+    struct ntr_capture_block *block = ntr_capture_block_at(harts, hart, hart->last);
     bool is_fault = hart->entry & CHANNEL_ENTRY_FAULT;
     unsigned retired = hart->entry & CHANNEL_ALL;
 
@@ -148,6 +158,7 @@ void ntr_capture_hart_begin(struct ntr_capture_harts *harts, struct ntr_capture_
         complete_before_handler(harts, hart, number);
     else if (hart->last)
         ntr_capture_hart_complete(harts, hart, number);
+    if (hart->moves) ntr_capture_machine_move(harts, hart);
     hart->entry = 0;
     hart->last = number;
 }

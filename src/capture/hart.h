@@ -15,6 +15,9 @@ void ntr_capture_hart_complete(struct ntr_capture_harts *harts, struct ntr_captu
 uint64_t ntr_capture_hart_complete_part(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
                                         unsigned retired);
 
+/* The classifier gives what it holds to the encoder, so that a run may follow. */
+void ntr_capture_hart_hand_over(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart);
+
 /* The block is executed `count` times; all but the last time it branches to itself. */
 void ntr_capture_hart_repeat(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t number,
                              uint64_t count);

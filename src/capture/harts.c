@@ -3,10 +3,10 @@
 #include "capture/block_chain.h"
 #include "capture/blocks.h"
 #include "capture/hart.h"
+#include "capture/machine.h"
 #include "capture/run.h"
+#include "capture/spaces.h"
 #include "capture/window.h"
-
-enum { LOOP_WORDS = 4 };
 
 static void set_traced(struct ntr_capture_harts *harts, unsigned src_bits) {
     harts->traced = src_bits < CHANNEL_LANE_BITS ? 1u << src_bits : CHANNEL_LANES;
@@ -36,6 +36,7 @@ void ntr_capture_harts_release(struct ntr_capture_harts *harts) {
     ntr_dealloc(harts->allocator, harts->harts);
     ntr_dealloc(harts->allocator, harts->blocks);
     ntr_dealloc(harts->allocator, harts->links);
+    ntr_capture_machine_free(harts);
     ntr_capture_code_release(&harts->code);
 }
 
@@ -76,6 +77,8 @@ static bool start_hart(struct ntr_capture_harts *harts, uint32_t index) {
     hart->classifier = ntr_classifier_new(&classifier, &status);
     ntr_capture_note(harts, status);
     if (hart->classifier) ntr_classifier_set_state(hart->classifier, &(ntr_hart_state){.priv = NTR_PRIV_U});
+    hart->sink = classifier.sink;
+    hart->sink_user = classifier.sink_user;
     return hart->classifier != NULL;
 }
 
@@ -92,14 +95,21 @@ static void take_loop(struct ntr_capture_harts *harts, struct ntr_capture_hart *
 
 static void take_record_word(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t word) {
     hart->record[hart->fill++] = word;
+    if (hart->fill < channel_record_words(hart->record[0])) return;
     switch (hart->record[0] & 0xff000000u) {
     case CHANNEL_LOOP:
-        if (hart->fill < LOOP_WORDS) return;
         take_loop(harts, hart, hart->record[1],
                   (uint64_t)(hart->record[3] & ~(uint32_t)CHANNEL_RECORD) << 32 | hart->record[2]);
         break;
     case CHANNEL_ENTRY:
         hart->entry = word;
+        break;
+    case CHANNEL_TRAP:
+    case CHANNEL_PART:
+    case CHANNEL_RESET:
+    case CHANNEL_END:
+    case CHANNEL_CONTEXT:
+        ntr_capture_machine_take(harts, hart);
         break;
     default: /* CHANNEL_LOST */
         if (hart->last) ntr_capture_hart_complete(harts, hart, 0);
@@ -206,9 +216,13 @@ static void take_pending_loop(struct ntr_capture_harts *harts) {
 static void finish_hart(struct ntr_capture_harts *harts, uint32_t index, bool by_fault) {
     struct ntr_capture_hart *hart = &harts->harts[index];
     const struct channel_block *shared = ntr_capture_shared(harts, hart->last);
-    struct ntr_capture_block *block = hart->last ? ntr_capture_block_at(harts, hart->last) : NULL;
+    struct ntr_capture_block *block = hart->last ? ntr_capture_block_at(harts, hart, hart->last) : NULL;
 
     if (!block) return;
+    if (harts->channel->head.machine) {
+        ntr_capture_machine_finish_hart(harts, hart);
+        return;
+    }
     unsigned retired = channel_retired(harts->channel, &harts->channel->lanes[index], shared);
     if (retired == CHANNEL_ALL && by_fault && block->last_traps) retired = shared->instructions - 1u;
     if (block->is_ecall || retired == CHANNEL_ALL) {

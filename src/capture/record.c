@@ -83,6 +83,11 @@ static ntr_status add_elf(struct ntr_capture_record *record, const char *path, u
     return NTR_OK;
 }
 
+ntr_status ntr_capture_record_elf(struct ntr_capture_record *record, const char *path, uint64_t bias) {
+    struct ntr_capture_elf elf;
+    return ntr_capture_elf_read(path, &elf) && elf.is_riscv ? add_elf(record, path, bias) : NTR_OK;
+}
+
 /* "START LENGTH OFFSET PATH", hexadecimal. */
 static ntr_status add_mapping(struct ntr_capture_record *record, const char *line) {
     struct ntr_capture_elf elf;

@@ -42,6 +42,9 @@ ntr_status ntr_capture_record_fail(const struct ntr_capture_record *record, ntr_
  * copied before are left out. */
 ntr_status ntr_capture_record_files(struct ntr_capture_record *record, const char *lines, size_t size);
 
+/* Copy one ELF file, which is loaded with this bias; nothing happens if it is no RISC-V ELF file. */
+ntr_status ntr_capture_record_elf(struct ntr_capture_record *record, const char *path, uint64_t bias);
+
 /* Copy the files that name code generated at run time by the process, before ntr_capture_record_code. */
 ntr_status ntr_capture_record_names(struct ntr_capture_record *record, const char *lines, size_t size, int pid);
 

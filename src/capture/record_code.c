@@ -23,6 +23,7 @@ struct code_file {
     char path[PATH_MAX];
     uint64_t size;
     ntr_bundle_image *last; /* the image that may still grow; NULL: none */
+    uint32_t space;         /* of the last image */
 };
 
 /* Do the ELF files hold the same bytes? */
@@ -63,7 +64,9 @@ static uint64_t begin_of(const struct code_file *out, const struct ntr_capture_c
 static bool continues(const struct code_file *out, const struct ntr_capture_code_range *range, uint64_t *gap) {
     const ntr_bundle_image *last = out->last;
 
-    if (!last || last->options.from != begin_of(out, range) || last->options.until != range->until) return false;
+    if (!last || out->space != range->space || last->options.from != begin_of(out, range) ||
+        last->options.until != range->until)
+        return false;
     uint64_t end = last->options.bias + last->length;
     *gap = range->address - end;
     return range->address >= end && *gap <= GAP && is_free(out, end, *gap);
@@ -81,6 +84,14 @@ static ntr_status begin_image(struct code_file *out, const struct ntr_capture_co
     image->options.until = range->until;
     image->options.has_isa = true;
     image->options.isa = out->record->xlen == 32 ? NTR_ISA_RV32 : 0;
+    out->space = range->space;
+    if (!range->space) return NTR_OK;
+    const struct ntr_capture_space *space = &out->code->spaces[range->space - 1];
+    image->options.has_prv = space->has_prv;
+    image->options.prv = space->prv;
+    image->options.v = space->v;
+    image->options.has_scontext = space->has_context;
+    image->options.scontext = space->context;
     return NTR_OK;
 }
 
@@ -102,6 +113,7 @@ static ntr_status add_range(struct code_file *out, const struct ntr_capture_code
 static int by_validity_and_address(const void *a, const void *b) {
     const struct ntr_capture_code_range *x = *(const struct ntr_capture_code_range *const *)a,
                                         *y = *(const struct ntr_capture_code_range *const *)b;
+    if (x->space != y->space) return x->space < y->space ? -1 : 1;
     if (x->from != y->from) return x->from < y->from ? -1 : 1;
     if (x->until != y->until) return x->until < y->until ? -1 : 1;
     return (x->address > y->address) - (x->address < y->address);

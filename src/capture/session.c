@@ -4,6 +4,7 @@
 #include "base/config.h"
 #include "wire/mdo.h"
 #include "capture/blocks.h"
+#include "capture/spaces.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -24,6 +25,7 @@ void ntr_capture_session_release(struct ntr_capture_session *session) {
     if (session->harts.channel) ntr_capture_harts_release(&session->harts);
     if (session->source.channel) atomic_store(&session->source.channel->head.given_up, 1);
     ntr_capture_source_close(&session->source);
+    if (session->machine.name && session->log > 0) close(session->log);
     ntr_capture_system_free(session->system);
     ntr_capture_record_release(&session->record);
     ntr_bundle_free(bundle);
@@ -51,6 +53,7 @@ ntr_status ntr_capture_session_configure(struct ntr_capture_session *session) {
         return ntr_capture_system_new(&session->system, config, session->elf.xlen, &session->stream, encoder,
                                       &session->reason);
     ntr_capture_encoder_defaults(encoder, sizeof *encoder);
+    if (config->machine) encoder->ownership = NTR_OWNERSHIP_SCONTEXT;
     if (config->encoder && ntr_config_load(encoder, sizeof *encoder, config->encoder) != NTR_OK)
         return ntr_capture_fail(&session->reason, NTR_E_INVALID, "the configuration of the encoder has no size");
     if (config->max_size && config->widen_src && !encoder->params.src_bits) encoder->params.src_bits = NTR_MDO_BITS;
@@ -124,6 +127,7 @@ static bool find_symbol(void *user, const char *name, uint64_t *address) {
     const struct channel *channel = session->source.channel;
     ntr_symbol symbol;
 
+    if (session->machine.name) ntr_capture_machine_files(session);
     ntr_capture_record_files(&session->record, channel->maps, (size_t)atomic_load(&channel->head.maps));
     *session->reason.text = 0; /* a file that cannot be copied is reported at the end */
     if (ntr_program_find(session->record.program, name, &symbol) != NTR_OK) return false;
@@ -177,6 +181,7 @@ ntr_status ntr_capture_session_attach(struct ntr_capture_session *session) {
     bool again = session->past.programs != 0;
     ntr_status status = ntr_capture_harts_init(&session->harts, &target, session->config.allocator);
     set_window(session, again ? &window : NULL);
+    if (status == NTR_OK && session->machine.name) status = ntr_capture_machine_init(&session->harts, session->machine.no_contexts);
     session->harts.pause_at = ntr_capture_ring_end(&session->ring, &session->stream);
     return status == NTR_OK ? status : ntr_capture_fail_memory(&session->reason);
 }
@@ -259,7 +264,7 @@ void ntr_capture_session_save(struct ntr_capture_session *session) {
     bool is_due = session->saved_size ? now - session->saved_at >= EVERY
                                       : now - session->saved_at >= FIRST || session->stream.offset >= FIRST_BYTES;
     if (session->system || !is_due) return;
-    if (atomic_load(&head->state) != CHANNEL_ATTACHED || !atomic_load(&head->maps) || session->stream.error ||
+    if (atomic_load(&head->state) != CHANNEL_ATTACHED || (!head->machine && !atomic_load(&head->maps)) || session->stream.error ||
         session->saved_size == session->stream.offset)
         return;
     const struct ntr_capture_report report =
@@ -301,6 +306,7 @@ static ntr_status complete(struct ntr_capture_session *session) {
     ntr_capture_session_drain(session);
     ntr_capture_guest_reap(&session->guest);
     ntr_capture_harts_finish(harts, is_fault(session->guest.signal));
+    if (session->machine.name) ntr_capture_machine_files(session);
     ntr_status status = session->system ? ntr_capture_system_finish(session->system) : NTR_OK;
     ntr_status closed = ntr_capture_stream_close(session);
     ntr_capture_stream_path(session, path, sizeof path);

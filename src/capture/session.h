@@ -23,6 +23,10 @@ struct ntr_capture_session {
     ntr_capture_config config;
     ntr_encoder_config encoder;
     struct ntr_capture_elf elf;
+    ntr_capture_machine_config machine; /* name NULL: a program */
+    int log;                            /* descriptor of QEMU's log; -1: none */
+    uint64_t begun_at;                  /* nanoseconds */
+    bool ends;                          /* QEMU was asked to end */
     struct channel_program program; /* what QEMU executes first */
     struct ntr_capture_source source;
     struct ntr_capture_guest guest;
@@ -77,6 +81,10 @@ ntr_status ntr_capture_stream_close(struct ntr_capture_session *session);
 
 /* Instructions of all harts. */
 uint64_t ntr_capture_session_instructions(const struct ntr_capture_session *session);
+
+/* start_machine.c: start QEMU with config.machine; copy the ELF files that it was given, once. */
+ntr_status ntr_capture_machine_start(struct ntr_capture_session *session);
+ntr_status ntr_capture_machine_files(struct ntr_capture_session *session);
 
 /* rewrite.c: the stream is written anew. Errors: those of files; the reason is in the session. */
 ntr_status ntr_capture_widen(struct ntr_capture_session *session, uint32_t hart); /* SRC gets enough bits for it */

@@ -22,7 +22,8 @@
 struct ntr_capture_block {
     ntr_code_block code;
     uint32_t generation; /* of ntr_capture_code when memory last agreed with its bytes; 0: the block is not filled in */
-    bool is_ecall;       /* ends in ECALL */
+    uint32_t space;      /* in which it agreed */
+    bool is_ecall;       /* ends in ECALL; of a machine, also in EBREAK */
     bool last_traps;     /* CHANNEL_BLOCK_LAST_TRAPS */
 };
 
@@ -53,11 +54,21 @@ struct ntr_capture_hart {
     ntr_enc_stack *stack; /* of the encoder; NULL without implicit returns */
     uint8_t branches;                        /* a run with so many branches is given to the encoder */
     uint8_t fill;                            /* words in `record` */
-    uint32_t record[4];
+    uint32_t record[CHANNEL_WORDS];
     uint32_t entry; /* CHANNEL_ENTRY record that applies to the next block, or 0 */
     uint16_t tail;   /* so many instructions of `last` are not traced: the window opened behind them */
     uint32_t passed; /* the last block before the window opened */
     bool ended;     /* by CHANNEL_LOST: later words of the lane are ignored */
+
+    /* Whole machines: */
+    bool moves;               /* CHANNEL_CONTEXT was read: the next block begins in satp_next */
+    uint64_t satp, satp_next;
+    uint64_t context;         /* as the trace carries it */
+    uint32_t space, space_v;  /* of code in U mode and VU mode; 0: not looked up */
+    uint8_t told_priv;        /* what the classifier knows */
+    uint64_t told_context;
+    ntr_ingress_sink sink;    /* of the classifier; NULL: the encoder */
+    void *sink_user;
 };
 
 /* A loop that the guest counts and has not reported; see ntr_capture_harts_poll. */
@@ -101,6 +112,8 @@ struct ntr_capture_harts {
     uint32_t traced;    /* lanes that are traced: as many as SRC distinguishes */
     ntr_status (*widen)(void *user, uint32_t hart); /* of ntr_capture_target */
     void *user;
+    struct ntr_capture_machine *machine; /* NULL: user mode */
+    bool keeps_spaces;  /* the trace carries privilege modes and contexts, so code is kept for each */
     bool in_runs;       /* the encoders take runs of blocks */
     bool rewritten;     /* code changed at an unknown place of the stream */
     bool lost;          /* a table of the channel was full */

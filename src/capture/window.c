@@ -1,9 +1,8 @@
 #include "capture/window.h"
 #include "capture/blocks.h"
 #include "capture/hart.h"
+#include "capture/machine.h"
 #include "capture/run.h"
-
-enum { RECORD_WORDS = 4 }; /* of CHANNEL_LOOP */
 
 /* ---- places -------------------------------------------------------------------------------------------------------
  */
@@ -67,7 +66,7 @@ static bool closes_at_once(struct ntr_capture_harts *harts, struct ntr_capture_h
 static uint64_t count_block(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t number,
                             uint64_t count) {
     struct ntr_capture_window *window = &harts->window;
-    struct ntr_capture_block *block = ntr_capture_block_at(harts, number);
+    struct ntr_capture_block *block = ntr_capture_block_at(harts, hart, number);
     unsigned before = 0, start = 0;
 
     if (!block) return 0;
@@ -95,7 +94,7 @@ static uint64_t count_block(struct ntr_capture_harts *harts, struct ntr_capture_
 /* A signal arrived in the last block: fewer of its instructions have retired than were counted. */
 static void count_back(struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart, uint32_t record) {
     unsigned retired = record & CHANNEL_ALL;
-    const struct ntr_capture_block *block = hart->passed ? ntr_capture_block_at(harts, hart->passed) : NULL;
+    const struct ntr_capture_block *block = hart->passed ? ntr_capture_block_at(harts, hart, hart->passed) : NULL;
 
     if (block && retired == CHANNEL_ALL && record & CHANNEL_ENTRY_FAULT && block->last_traps)
         retired = block->code.instructions - 1;
@@ -106,7 +105,7 @@ static void count_back(struct ntr_capture_harts *harts, const struct ntr_capture
 static void take_record(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t word) {
     hart->record[hart->fill++] = word;
     uint32_t kind = hart->record[0] & 0xff000000u;
-    if (kind == CHANNEL_LOOP && hart->fill < RECORD_WORDS) return;
+    if (hart->fill < channel_record_words(hart->record[0])) return;
     hart->fill = 0;
     if (kind == CHANNEL_LOOP) {
         uint64_t count = (uint64_t)(hart->record[3] & ~(uint32_t)CHANNEL_RECORD) << 32 | hart->record[2];
@@ -117,6 +116,8 @@ static void take_record(struct ntr_capture_harts *harts, struct ntr_capture_hart
             ntr_capture_hart_repeat(harts, hart, hart->record[1], left);
     } else if (kind == CHANNEL_ENTRY) {
         count_back(harts, hart, word);
+    } else if (kind != CHANNEL_LOST) {
+        ntr_capture_machine_pass(harts, hart);
     } else {
         hart->ended = harts->lost = true;
     }
@@ -164,12 +165,12 @@ bool ntr_capture_window_stops_in(struct ntr_capture_harts *harts, uint32_t numbe
 
 const uint32_t *ntr_capture_window_limit(struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart,
                                          const uint32_t *words, const uint32_t *end) {
-    if (hart->fill) words += RECORD_WORDS - hart->fill; /* only CHANNEL_LOOP is more than one word */
+    if (hart->fill) words += channel_record_words(hart->record[0]) - hart->fill;
     while (words < end) {
         bool loop = (*words & 0xff000000u) == CHANNEL_LOOP;
         uint32_t number = loop ? words + 1 < end ? words[1] : 0 : *words & CHANNEL_RECORD ? 0 : *words;
         if (ntr_capture_window_stops_in(harts, number)) return words;
-        words += loop ? RECORD_WORDS : 1;
+        words += *words & CHANNEL_RECORD ? channel_record_words(*words) : 1;
     }
     return end;
 }

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CHANNEL_MAGIC 0x33316c6e6e616863 /* changes with the layout of the structures below */
+#define CHANNEL_MAGIC 0x34316c6e6e616863 /* changes with the layout of the structures below */
 
 #define CHANNEL_THREADS  (1u << 22) /* highest vCPU index, plus 1: Linux has no more threads */
 #define CHANNEL_LANE_BITS 12        /* SRC has 12 bits */
@@ -44,7 +44,31 @@ enum {
     CHANNEL_ENTRY_FAULT = 0x00010000, /* the handler serves a signal that instructions raise */
     CHANNEL_ALL = 0xffff,
     CHANNEL_LOST = 0x42000000, /* a table is full; this lane ends here */
+
+    /* Whole machines. The low 16 bits of the first four say how many instructions of the block before retired, or
+     * CHANNEL_ALL. CHANNEL_TRAP: the hart traps; six words follow: cause, epc and tval, each low half first.
+     * CHANNEL_PART: QEMU left the block and goes on with the next word. CHANNEL_RESET: the hart is reset.
+     * CHANNEL_END: the machine has ended. */
+    CHANNEL_TRAP = 0x43000000,
+    CHANNEL_TRAP_INTERRUPT = 0x00010000,
+    CHANNEL_TRAP_AGAIN = 0x00020000, /* nothing retired since the trap before; the low bits are not valid */
+    CHANNEL_PART = 0x44000000,
+    CHANNEL_RESET = 0x45000000,
+    CHANNEL_END = 0x46000000,
+    CHANNEL_CONTEXT = 0x47000000, /* from the next block on; four words follow: satp and hgatp, each low half first */
+
+    CHANNEL_WORDS = 7, /* of the longest record */
 };
+
+/* Words of the record that begins with this word. */
+static inline unsigned channel_record_words(uint32_t word) {
+    switch (word & 0xff000000u) {
+    case CHANNEL_LOOP: return 4;
+    case CHANNEL_TRAP: return 7;
+    case CHANNEL_CONTEXT: return 5;
+    default: return 1;
+    }
+}
 
 enum {
     CHANNEL_BLOCK_LOOP = 1u << 0, /* branches to itself; its executions are counted, and reported by CHANNEL_LOOP */
@@ -62,7 +86,8 @@ struct channel_block {
     uint32_t counters; /* index in channel.counters, when marks or executions are counted: executions, then passes of
                           each mark */
     uint16_t instructions, marks;
-    uint8_t flags; /* CHANNEL_BLOCK_* */
+    uint8_t flags;     /* CHANNEL_BLOCK_* */
+    uint8_t privilege; /* 0 U, 1 S, 3 M; 4 is added with virtualization. User mode: 0 */
 };
 
 struct channel_lane {
@@ -108,6 +133,7 @@ struct channel_head {
     uint64_t guest_base; /* host address of guest address 0 */
     uint32_t reader;     /* process id */
     uint32_t xlen;
+    uint32_t machine; /* 1: a whole machine */
     int32_t file;           /* the reader's descriptor of this memory */
     uint32_t follow;        /* CHANNEL_FOLLOW_* */
     _Atomic uint32_t state; /* CHANNEL_NEW, ... */

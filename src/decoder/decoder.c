@@ -4,7 +4,6 @@
 #include "decoder/history_memo.h"
 
 #include "base/allocator.h"
-#include "message/table.h"
 
 static ntr_status check(const ntr_decoder_config *config) {
     if (!config->program) return NTR_E_INVALID;
@@ -19,7 +18,7 @@ static ntr_status set_up(ntr_decoder *d, const ntr_decoder_config *config) {
     d->allocator = config->allocator;
     if (!d->params.dialect) d->params.dialect = ntr_dialect_at(0);
     d->times = 1;
-    ntr_tcode_roles(d->params.dialect, d->roles);
+    d->known = ntr_messages_known(d->params.dialect);
     if (!d->params.xlen) d->params.xlen = (uint8_t)ntr_program_xlen(config->program);
     ntr_status status = ntr_reader_init(&d->reader, &d->params);
     if (status != NTR_OK) return status;
@@ -139,7 +138,6 @@ static void begin_repetition(ntr_decoder *d, ntr_walk_request *request) {
     request->ended = false;
     request->left = request->repeat_halfwords;
     request->history = request->repeat_history;
-    if (request->repeat_xor) request->address = s->ref ^= request->repeat_xor;
     request->repeat_from = s->pc;
     request->repeat_depth = ntr_return_stack_mark(&s->stack);
 }
@@ -172,14 +170,6 @@ static ntr_status process_request(ntr_decoder *d, output *out) {
     if (status == NTR_OK) return NTR_OK; /* the output is full */
     if (status != NTR_END) return end_request(d, status);
     return end_request(d, d->request.ended ? NTR_OK : ntr_walk_end(d));
-}
-
-ntr_status ntr_decoder_recount(ntr_decoder *d) {
-    output none = {NULL, NULL};
-    d->request.source = NULL;
-    ntr_status status = ntr_message_take(d);
-    while (status == NTR_OK && d->request.source) status = process_request(d, &none);
-    return status;
 }
 
 static ntr_status next_message(ntr_decoder *d) {
@@ -220,7 +210,7 @@ ntr_status ntr_decoder_count(ntr_decoder *d, ntr_counts *counts) {
     d->counts = counts;
     while (status == NTR_OK) {
         ntr_memo_candidate candidate;
-        bool learn = !d->request.source && ntr_message_memos_follow(d, &candidate);
+        bool learn = !d->count_callback && !d->request.source && ntr_message_memos_follow(d, &candidate);
         do status = step(d, &none);
         while (status == NTR_OK && d->request.source);
         if (learn && status == NTR_OK) ntr_message_memo_learn(d, &candidate);

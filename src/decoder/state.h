@@ -55,7 +55,7 @@ typedef enum ntr_goal {
 typedef struct ntr_repeatable {
     bool valid;
     uint8_t goal, btype;
-    uint64_t icnt, hist, uaddr;
+    uint64_t icnt, hist;
 } ntr_repeatable;
 
 typedef struct ntr_open_gap {
@@ -83,7 +83,6 @@ typedef struct ntr_source {
     bool stack_incomplete; /* calls happened that the stack does not contain */
     /* the task changed while the encoder predicts returns by count, without checking the target */
     bool stack_doubtful;
-    bool target_hidden; /* the message before may have been of a jump whose target the encoder did not know */
     bool view_known; /* `view` belongs to `context` */
 
     uint64_t pc;              /* address of the next instruction */
@@ -126,7 +125,6 @@ typedef struct ntr_walk_request {
     uint64_t repeats;           /* RepeatBranch: repetitions still to walk, each */
     uint64_t repeat_halfwords;  /* with this many halfwords */
     ntr_history repeat_history; /* and this history */
-    uint64_t repeat_xor;        /* ... and what each changes in the address */
     uint64_t repeat_from;       /* where the current repetition began */
     uint32_t repeat_depth;      /* depth of the return stack there */
 } ntr_walk_request;
@@ -152,17 +150,15 @@ typedef struct ntr_message_memos {
     void *memory;
     struct ntr_message_memo *table; /* inside `memory`, aligned to a cache line */
     unsigned bits, wide;            /* log2 of the number of memos, and of the cache lines of each */
-    bool counted;                   /* the memos count how often they are applied, for the count callback */
     uint32_t learned;
     uint64_t epoch; /* ntr_blocks.epoch for which the memos are valid */
-    ntr_source *replayed; /* the source of messages that are decoded once more; NULL before the first one */
 } ntr_message_memos;
 
 struct ntr_decoder {
     ntr_decoder_config config;
     ntr_params params;
     const ntr_allocator *allocator;
-    uint8_t roles[64]; /* ntr_role of each TCODE in this dialect */
+    uint64_t known; /* bit t: TCODE t has a meaning in this dialect */
     ntr_reader reader;
     ntr_blocks *blocks;
 
@@ -181,8 +177,6 @@ struct ntr_decoder {
 
     ntr_counts *counts; /* counting decode: the totals; else NULL */
     uint64_t times;     /* counting decode: number of executions that one walk stands for */
-    uint64_t other_events; /* counting decode with callback: events that are no span */
-    bool replays; /* the current message is decoded once more: the code is that of ntr_decoder.blocks */
     ntr_history_memos history_memos;
     ntr_message_memos message_memos;
     ntr_count_callback *count_callback; /* counting decode: receives what was executed; may be NULL */
@@ -196,11 +190,6 @@ struct ntr_decoder {
 static inline bool ntr_implicit_returns(const ntr_decoder *d) {
     return d->params.implicit_return != NTR_RETURN_OFF;
 }
-
-/* ---- decoder.c */
-
-/* Counting decode: decode d->message once more. There is no request. Errors: as ntr_message_take. */
-ntr_status ntr_decoder_recount(ntr_decoder *d);
 
 /* ---- source.c */
 
@@ -277,6 +266,9 @@ ntr_status ntr_message_take(ntr_decoder *d);
 
 /* d->request has ended, with or without error: apply the rest of the message. */
 void ntr_message_finish(ntr_decoder *d);
+
+/* Returns the value of ntr_decoder.known for the dialect. */
+uint64_t ntr_messages_known(const ntr_dialect *dialect);
 
 /* ---- ict.c */
 ntr_status ntr_ict_take(ntr_decoder *d, ntr_source *s);

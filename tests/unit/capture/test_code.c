@@ -8,13 +8,13 @@
 
 static bool agrees(struct ntr_capture_code *code, uint64_t address, const char *text) {
     bool failed;
-    bool same = ntr_capture_code_agrees(code, address, (ntr_bytes){(const uint8_t *)text, strlen(text)}, &failed);
+    bool same = ntr_capture_code_agrees(code, 0, address, (ntr_bytes){(const uint8_t *)text, strlen(text)}, &failed);
     assert_false(failed);
     return same;
 }
 
 static void change(struct ntr_capture_code *code, uint64_t address, const char *text, uint64_t position) {
-    assert_true(ntr_capture_code_change(code, address, (ntr_bytes){(const uint8_t *)text, strlen(text)}, position));
+    assert_true(ntr_capture_code_change(code, 0, address, (ntr_bytes){(const uint8_t *)text, strlen(text)}, position));
 }
 
 static void expect(const struct ntr_capture_code *code, size_t index, uint64_t address, const char *text, uint64_t from,
@@ -105,7 +105,7 @@ static void out_of_memory(void **state) {
         struct ntr_capture_code code;
         bool failed;
         ntr_capture_code_init(&code, &allocator);
-        bool same = ntr_capture_code_agrees(&code, 0x1000, (ntr_bytes){(const uint8_t *)"ab", 2}, &failed);
+        bool same = ntr_capture_code_agrees(&code, 0, 0x1000, (ntr_bytes){(const uint8_t *)"ab", 2}, &failed);
         assert_int_equal(same, room >= 2);
         assert_int_equal(failed, room < 2);
         if (same) assert_false(ntr_capture_code_finish(&code));

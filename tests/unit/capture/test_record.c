@@ -40,12 +40,12 @@ static void end(scene *s) {
 static void executed(scene *s, uint64_t address, const char *text) {
     bool failed;
     const ntr_bytes bytes = {(const uint8_t *)text, strlen(text)};
-    assert_true(ntr_capture_code_agrees(&s->code, address, bytes, &failed));
+    assert_true(ntr_capture_code_agrees(&s->code, 0, address, bytes, &failed));
 }
 
 static void changed(scene *s, uint64_t address, const char *text, uint64_t position) {
     assert_true(
-        ntr_capture_code_change(&s->code, address, (ntr_bytes){(const uint8_t *)text, strlen(text)}, position));
+        ntr_capture_code_change(&s->code, 0, address, (ntr_bytes){(const uint8_t *)text, strlen(text)}, position));
 }
 
 static void write_code(scene *s) {

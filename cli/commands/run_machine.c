@@ -1,0 +1,257 @@
+#include "commands/run_machine.h"
+#include "options/diagnostics.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MACHINE_HARTS = 512, ENCODER_ROWS = 65 };
+
+const struct cli_option *machine_rows(void) {
+    static const struct cli_option rows[] = {
+        CLI_STRING(0, "machine", "NAME", struct machine_options, name,
+                   "trace a machine of QEMU 10 or later: virt, spike, sifive_u, ...; the operand is its firmware"),
+        CLI_STRING(0, "kernel", "FILE", struct machine_options, kernel, "kernel that the firmware starts"),
+        CLI_STRING(0, "initrd", "FILE", struct machine_options, initrd, "initial file system of the kernel"),
+        CLI_STRING(0, "append", "TEXT", struct machine_options, append, "command line of the kernel"),
+        CLI_NUMBER(0, "harts", "N", struct machine_options, harts, 1, MACHINE_HARTS, 1, "number of harts (default 1)"),
+        CLI_STRING(0, "memory", "SIZE", struct machine_options, memory,
+                   "memory, for example 512M (default: that of the machine)"),
+        CLI_STRING(0, "for", "N", struct machine_options, limit,
+                   "end after about N instructions of all harts, or after a time: 500ms, 10s, 2min"),
+        CLI_NUMBER(0, "xlen", "N", struct machine_options, xlen, 32, 64, 0,
+                   "32 or 64 (default: that of the firmware or kernel, else 64)"),
+        CLI_FLAG(0, "repeatable", struct machine_options, repeatable,
+                 "execute the same instructions in every run; one hart, without input"),
+        {0},
+    };
+    return rows;
+}
+
+/* ---- contexts ----------------------------------------------------------------------------------------------------- */
+
+const struct cli_option *machine_encoder_rows(void) {
+    static struct cli_option rows[ENCODER_ROWS];
+    const struct cli_option *encoder = cli_encoder_rows();
+
+    for (size_t i = 0; i < ENCODER_ROWS && encoder[i].kind; i++) {
+        rows[i] = encoder[i];
+        if (strcmp(rows[i].name, "context") == 0) {
+            rows[i].value = "off|scontext|hcontext|satp|none";
+            rows[i].help = "send Ownership messages, with scontext alone or with hcontext too; of machines, satp (the"
+                           " default): scontext stands for the address space, none: no Ownership messages";
+        }
+    }
+    return rows;
+}
+
+void machine_encoder_defaults(const struct cli_encoder *given, ntr_encoder_config *config) {
+    config->ownership = NTR_OWNERSHIP_SCONTEXT;
+    for (size_t i = 0; i < given->list.count; i++) {
+        struct cli_item *item = &given->list.items[i];
+        if (strcmp(item->name, "context") != 0 || !item->value) continue;
+        if (strcmp(item->value, "satp") == 0) item->value = "scontext";
+        if (strcmp(item->value, "none") == 0) item->value = "off";
+    }
+}
+
+/* With --context=scontext the trace has what a hart with scontext has: QEMU's harts have none, so it is 0. */
+static bool wants_scontext(const struct cli_encoder *given) {
+    bool wants = false;
+    for (size_t i = 0; given && i < given->list.count; i++) {
+        const struct cli_item *item = &given->list.items[i];
+        if (strcmp(item->name, "context") == 0) wants = item->value && strcmp(item->value, "scontext") == 0;
+    }
+    return wants;
+}
+
+/* ---- which QEMU --------------------------------------------------------------------------------------------------- */
+
+static bool is_program(const char *path) {
+    return access(path, X_OK) == 0;
+}
+
+/* Looks for `name` in the folders of PATH. */
+static bool in_path(const char *name, char *path, size_t size) {
+    const char *at = getenv("PATH");
+
+    while (at && *at) {
+        size_t length = strcspn(at, ":");
+        int n = snprintf(path, size, "%.*s/%s", (int)length, at, name);
+        if (n > 0 && (size_t)n < size && is_program(path)) return true;
+        at += length + (at[length] == ':');
+    }
+    return false;
+}
+
+/* What tools/fetch_qemu has unpacked. */
+static bool in_cache(const char *name, char *path, size_t size) {
+    const char *debian = getenv("NTRACE_DEBIAN"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int n = debian && *debian ? snprintf(path, size, "%s/qemu/run/%s", debian, name)
+            : cache && *cache ? snprintf(path, size, "%s/ntrace/debian/qemu/run/%s", cache, name)
+                              : snprintf(path, size, "%s/.cache/ntrace/debian/qemu/run/%s", home ? home : "", name);
+    return n > 0 && (size_t)n < size && is_program(path);
+}
+
+/* The plugin for this version of QEMU, or NULL. */
+static const char *plugin_for(const char *qemu, unsigned *major, unsigned *minor) {
+    *major = *minor = 0;
+    if (!ntr_capture_qemu_version(qemu, major, minor)) return NULL;
+    if ((*major == 9 && *minor == 2) || (*major == 10 && *minor == 0)) return "ntrace-qemu-machine-4.so";
+    if (*major > 11 || (*major == 11 && *minor >= 1)) return "ntrace-qemu-machine-7.so";
+    return NULL;
+}
+
+static int find_qemu(struct machine *machine, const char *given) {
+    unsigned major = 0, minor = 0;
+    char name[32], found[PATH_MAX] = "";
+
+    snprintf(name, sizeof name, "qemu-system-riscv%u", machine->config.xlen);
+    if (given) {
+        int n = snprintf(machine->qemu, sizeof machine->qemu, "%s", given);
+        if (n < 0 || (size_t)n >= sizeof machine->qemu) return cli_fail("--qemu: the name is too long");
+        machine->plugin = plugin_for(given, &major, &minor);
+        if (machine->plugin) return CLI_OK;
+        if (!major) return cli_fail("%s: cannot be executed, or is no QEMU", given);
+        return cli_fail("%s: version %u.%u; --machine needs QEMU 10.0, or 11.1 or later", given, major, minor);
+    }
+    if (in_path(name, machine->qemu, sizeof machine->qemu)) {
+        snprintf(found, sizeof found, "%s", machine->qemu);
+        machine->plugin = plugin_for(machine->qemu, &major, &minor);
+        if (machine->plugin) return CLI_OK;
+    }
+    if (in_cache(name, machine->qemu, sizeof machine->qemu)) {
+        machine->plugin = plugin_for(machine->qemu, &major, &minor);
+        if (machine->plugin) return CLI_OK;
+    }
+    return cli_fail("--machine needs %s of QEMU 10.0, or 11.1 or later%s%s: install it, give --qemu FILE, or fetch it with"
+                    " tools/fetch_qemu, which changes nothing on this system",
+                    name, *found ? "; too old or not supported: " : "", found);
+}
+
+/* ---- operands and limits ------------------------------------------------------------------------------------------ */
+
+static int set_limit(const char *text, ntr_capture_config *config) {
+    static const struct {
+        const char *name;
+        uint64_t nanoseconds;
+    } units[] = {{"ms", 1000000}, {"s", 1000000000}, {"min", 60000000000}, {"h", 3600000000000}};
+    char *end;
+
+    if (!text) return CLI_OK;
+    errno = 0;
+    uint64_t n = *text >= '0' && *text <= '9' ? strtoull(text, &end, 0) : 0;
+    if (!n || errno) return cli_fail("--for: expected a number of instructions or a time such as 10s, found '%s'", text);
+    if (!*end) config->instructions = n;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(end, units[i].name) == 0 && n <= UINT64_MAX / units[i].nanoseconds)
+            config->nanoseconds = n * units[i].nanoseconds;
+    if (config->instructions || config->nanoseconds) return CLI_OK;
+    return cli_fail("--for: expected a number of instructions or a time such as 10s, found '%s'", text);
+}
+
+/* Options of QEMU that the trace cannot do without, or that would make it wrong. */
+static int check_option(const struct machine_options *options, const char *option, const char *value) {
+    static const struct {
+        const char *name, *why;
+    } refused[] = {{"-d", "ntrace reads the log of QEMU itself"},
+                   {"-D", "ntrace reads the log of QEMU itself"},
+                   {"-smp", "use --harts"},
+                   {"-M", "use --machine"},
+                   {"-machine", "use --machine"},
+                   {"-S", "the machine would not start"},
+                   {"-daemonize", "QEMU would leave ntrace"}};
+
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (strcmp(option, refused[i].name) == 0) return cli_fail("QEMU's option %s: %s", option, refused[i].why);
+    if (options->harts < 2) return CLI_OK;
+    if (strcmp(option, "-icount") == 0 || (strcmp(option, "-accel") == 0 && value && strstr(value, "thread=single")))
+        return cli_fail("QEMU's option %s: with several harts, QEMU gives plugins wrong hart numbers then", option);
+    return CLI_OK;
+}
+
+static int take_operands(const struct machine_options *options, char **operands, struct machine *machine,
+                         ntr_capture_config *config) {
+    size_t count = 0;
+
+    if (operands[0] && operands[0][0] != '-') {
+        machine->config.firmware = *operands++;
+        if (operands[0] && strcmp(operands[0], "--") != 0)
+            return cli_fail("%s: options of ntrace stand before the firmware, those of QEMU behind --", operands[0]);
+    }
+    if (operands[0] && strcmp(operands[0], "--") == 0) operands++;
+    while (operands[count]) count++;
+    machine->qemu_options = calloc(count + 1, sizeof *machine->qemu_options);
+    if (!machine->qemu_options) return cli_fail("out of memory");
+    for (size_t i = 0; i < count; i++) {
+        machine->qemu_options[i] = operands[i];
+        if (check_option(options, operands[i], operands[i + 1]) != CLI_OK) return CLI_FAILED;
+    }
+    config->qemu_options = machine->qemu_options;
+    config->qemu_option_count = count;
+    return CLI_OK;
+}
+
+/* XLEN of an ELF file, or of a kernel image (its "machine" in the PE header); 0: not known. */
+static unsigned xlen_of(const char *path) {
+    unsigned char head[4096] = {0};
+    FILE *file = path ? fopen(path, "rb") : NULL;
+
+    if (!file) return 0;
+    size_t size = fread(head, 1, sizeof head, file);
+    fclose(file);
+    if (size < 64) return 0;
+    if (memcmp(head, "\177ELF", 4) == 0) return head[4] == 1 ? 32 : 64;
+    unsigned pe = head[0x3c] | (unsigned)head[0x3d] << 8;
+    bool is_pe = memcmp(head, "MZ", 2) == 0 && pe + 6 < size && memcmp(head + pe, "PE", 2) == 0;
+    return is_pe && head[pe + 4] == 0x32 && head[pe + 5] == 0x50 ? 32 : 0;
+}
+
+static int check_file(const char *path) {
+    if (!path || access(path, R_OK) == 0) return CLI_OK;
+    return cli_fail("%s: %s", path, strerror(errno));
+}
+
+/* What capture.json says about the run. */
+static void describe(struct machine *machine) {
+    const ntr_capture_machine_config *config = &machine->config;
+    const char *words[] = {config->name, config->firmware, config->kernel, config->initrd, config->append};
+    size_t count = 0;
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i]) machine->command[count++] = words[i];
+}
+
+int machine_configure(const struct machine_options *options, const struct cli_encoder *encoder, char **operands,
+                      const char *qemu, struct machine *machine, ntr_capture_config *config) {
+    ntr_capture_machine_config *is = &machine->config;
+
+    ntr_capture_machine_config_init(is);
+    is->name = options->name;
+    is->kernel = options->kernel;
+    is->initrd = options->initrd;
+    is->append = options->append;
+    is->memory = options->memory;
+    is->harts = (unsigned)options->harts;
+    is->repeatable = options->repeatable;
+    is->no_contexts = wants_scontext(encoder);
+    if (is->repeatable && is->harts > 1) return cli_fail("--repeatable: only with one hart");
+    if (take_operands(options, operands, machine, config) != CLI_OK || set_limit(options->limit, config) != CLI_OK)
+        return CLI_FAILED;
+    if (check_file(is->firmware) != CLI_OK || check_file(is->kernel) != CLI_OK || check_file(is->initrd) != CLI_OK)
+        return CLI_FAILED;
+    is->xlen = options->xlen ? (unsigned)options->xlen : xlen_of(is->firmware);
+    if (!is->xlen) is->xlen = xlen_of(is->kernel);
+    if (!is->xlen) is->xlen = 64;
+    if (is->xlen != 32 && is->xlen != 64) return cli_fail("--xlen: expected 32 or 64");
+    describe(machine);
+    config->machine = is;
+    config->command = machine->command;
+    return find_qemu(machine, qemu);
+}
+
+void machine_release(struct machine *machine) {
+    free(machine->qemu_options);
+}

@@ -1,0 +1,41 @@
+/* Whole machines for `ntrace run`: its options, and which QEMU there is. */
+#ifndef CLI_COMMANDS_RUN_MACHINE_H
+#define CLI_COMMANDS_RUN_MACHINE_H
+
+#include "options/encoder_options.h"
+
+#include <ntrace/capture.h>
+
+#include <limits.h>
+
+struct machine_options {
+    const char *name; /* NULL: no machine */
+    const char *kernel, *initrd, *append, *memory, *limit;
+    uint64_t harts, xlen;
+    int repeatable;
+};
+
+/* The machine that is run. */
+struct machine {
+    ntr_capture_machine_config config;
+    char qemu[PATH_MAX];
+    const char *plugin; /* file name */
+    const char *command[8];
+    const char **qemu_options;
+};
+
+const struct cli_option *machine_rows(void);
+
+/* The rows of the encoder; `--context` also takes the words of machines. */
+const struct cli_option *machine_encoder_rows(void);
+
+/* Privilege modes and contexts are in the trace. The words of --context that the encoder does not know are replaced. */
+void machine_encoder_defaults(const struct cli_encoder *given, ntr_encoder_config *config);
+
+/* `operands`: the firmware, if any, and options of QEMU behind "--". Sets all members of `config` that concern the
+ * machine, but for plugin and qemu. Returns CLI_OK, or CLI_FAILED after reporting the error. */
+int machine_configure(const struct machine_options *options, const struct cli_encoder *encoder, char **operands,
+                      const char *qemu, struct machine *machine, ntr_capture_config *config);
+void machine_release(struct machine *machine);
+
+#endif

@@ -1,0 +1,118 @@
+/* The part of QEMU's TCG plugin interface that the plugin for whole machines uses: version 4 (QEMU 10.0) or 7 (QEMU
+ * 11.1), as NTRACE_QEMU_API says. Distributions do not ship the header; these few prototypes are declared here. */
+#ifndef NTRACE_QEMU_MACHINE_API_H
+#define NTRACE_QEMU_MACHINE_API_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint64_t qemu_id;
+
+typedef struct qemu_machine_info {
+    const char *target_name;
+    struct {
+        int min, cur;
+    } version;
+    bool system_emulation;
+    struct {
+        int smp_vcpus, max_vcpus;
+    } system;
+} qemu_machine_info;
+
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+struct qemu_plugin_scoreboard;
+struct qemu_plugin_register;
+
+typedef struct {
+    struct qemu_plugin_scoreboard *score;
+    size_t offset;
+} qemu_plugin_u64;
+
+/* Arrays of glib, which QEMU has loaded. */
+typedef struct {
+    uint8_t *data;
+    unsigned length;
+} qemu_bytes; /* GByteArray */
+
+qemu_bytes *g_byte_array_new(void);
+qemu_bytes *g_byte_array_set_size(qemu_bytes *, unsigned);
+
+typedef struct {
+    struct qemu_plugin_register *handle;
+    const char *name, *feature;
+#if NTRACE_QEMU_API >= 7
+    bool is_readonly;
+#endif
+} qemu_plugin_reg_descriptor;
+
+typedef struct {
+    qemu_plugin_reg_descriptor *data;
+    unsigned length;
+} qemu_registers; /* GArray */
+
+enum qemu_callback_flags { QEMU_NO_REGS, QEMU_READ_REGS };
+enum qemu_inline_op { QEMU_INLINE_ADD, QEMU_INLINE_STORE };
+
+/* Since version 7, callbacks get a pointer of the plugin's instead of its id. */
+#if NTRACE_QEMU_API >= 7
+#define QEMU_VCPU_CALLBACK(name) void name(unsigned vcpu, void *nothing)
+#define QEMU_TB_CALLBACK(name)   void name(struct qemu_plugin_tb *tb, void *nothing)
+#define QEMU_EXIT_CALLBACK(name) void name(void *nothing)
+#define QEMU_IGNORE              (void)nothing
+#define QEMU_LAST                , void *
+#define QEMU_WITH(callback)      callback, NULL
+#else
+#define QEMU_VCPU_CALLBACK(name) void name(qemu_id id, unsigned vcpu)
+#define QEMU_TB_CALLBACK(name)   void name(qemu_id id, struct qemu_plugin_tb *tb)
+#define QEMU_EXIT_CALLBACK(name) void name(qemu_id id, void *nothing)
+#define QEMU_IGNORE              (void)id
+#define QEMU_LAST
+#define QEMU_WITH(callback)      callback
+#endif
+
+typedef QEMU_VCPU_CALLBACK((*qemu_plugin_vcpu_cb_t));
+typedef QEMU_TB_CALLBACK((*qemu_plugin_tb_cb_t));
+typedef QEMU_EXIT_CALLBACK((*qemu_plugin_exit_cb_t));
+typedef void (*qemu_block_callback)(unsigned vcpu, void *);
+
+/* Symbols that QEMU looks up in a plugin. */
+extern __attribute__((visibility("default"))) int qemu_plugin_version;
+__attribute__((visibility("default"))) int qemu_plugin_install(qemu_id, const qemu_machine_info *, int argc,
+                                                               char **argv);
+
+void qemu_plugin_register_vcpu_init_cb(qemu_id, qemu_plugin_vcpu_cb_t QEMU_LAST);
+void qemu_plugin_register_vcpu_idle_cb(qemu_id, qemu_plugin_vcpu_cb_t QEMU_LAST);
+void qemu_plugin_register_vcpu_resume_cb(qemu_id, qemu_plugin_vcpu_cb_t QEMU_LAST);
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_id, qemu_plugin_tb_cb_t QEMU_LAST);
+void qemu_plugin_register_atexit_cb(qemu_id, qemu_plugin_exit_cb_t, void *);
+
+#if NTRACE_QEMU_API >= 7
+enum { QEMU_DISCON_INTERRUPT = 1, QEMU_DISCON_EXCEPTION = 2 };
+typedef void (*qemu_plugin_discon_cb_t)(unsigned vcpu, int type, uint64_t from, uint64_t to, void *);
+void qemu_plugin_register_vcpu_discon_cb(qemu_id, int types, qemu_plugin_discon_cb_t, void *);
+bool qemu_plugin_read_register(struct qemu_plugin_register *, qemu_bytes *);
+#else
+int qemu_plugin_read_register(struct qemu_plugin_register *, qemu_bytes *); /* -1 on failure */
+#endif
+
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *, qemu_block_callback,
+                                          enum qemu_callback_flags, void *);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *, qemu_block_callback,
+                                            enum qemu_callback_flags, void *);
+void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_plugin_insn *, enum qemu_inline_op,
+                                                         qemu_plugin_u64, uint64_t);
+
+struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t);
+void *qemu_plugin_scoreboard_find(struct qemu_plugin_scoreboard *, unsigned vcpu);
+qemu_registers *qemu_plugin_get_registers(void);
+bool qemu_plugin_read_memory_vaddr(uint64_t, qemu_bytes *, size_t);
+
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *);
+uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *);
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *, size_t);
+size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *, void *, size_t);
+size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *);
+
+#endif

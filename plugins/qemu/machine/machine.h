@@ -1,0 +1,68 @@
+/* What the files of the plugin for whole machines share.
+ *
+ * At the start of each block its number is written to the ring of its hart (record.c). The privilege mode is a constant
+ * of the translation, so it is part of the block. What a block cannot show about itself is settled when the next one
+ * begins: how many of its instructions retired, traps, resets, a new address space. `slow` in struct machine_hart says
+ * that something may have to be settled; translated code itself clears BLOCK_OPEN when the last instruction begins. */
+#ifndef NTRACE_QEMU_MACHINE_H
+#define NTRACE_QEMU_MACHINE_H
+
+#include "api.h"
+#include "shared.h"
+
+/* What has to be settled behind a block. */
+enum {
+    BLOCK_OPEN = 1 << 0,   /* it may be left before its last instruction; cleared when that one begins */
+    BLOCK_SPACE = 1 << 1,  /* its last instruction may write satp, vsatp or hgatp */
+    BLOCK_ATOMIC = 1 << 2, /* its last instruction is atomic; QEMU may execute it again in a block of its own */
+    BLOCK_MARKS = 1 << 3,  /* `reached` is kept */
+    BLOCK_TRAPPED = 1 << 4, /* a trap was told since; never of a translation */
+};
+enum { BLOCK_KIND_SHIFT = 24 };
+
+_Static_assert(CHANNEL_BLOCKS <= 1u << BLOCK_KIND_SHIFT, "a block number and what is to be settled share a pointer");
+
+enum machine_register {
+    REGISTER_PRIV, REGISTER_SATP, REGISTER_HGATP, REGISTER_MCAUSE, REGISTER_SCAUSE, REGISTER_MTVAL, REGISTER_STVAL,
+    REGISTER_COUNT
+};
+
+/* An element of the scoreboard: one for each vCPU. Its thread alone uses it. */
+struct machine_hart {
+    uint64_t slow;           /* BLOCK_*; stored by translated code */
+    uint64_t reached;        /* instruction of the last block that was begun last, among those that have a mark */
+    const volatile char *log; /* the next line that was not read */
+    struct channel_lane *lane;
+    uint32_t last;           /* block told last; 0: none */
+    uint32_t traps;          /* told since */
+    uint64_t satp, hgatp;    /* as told */
+    struct qemu_plugin_register *registers[REGISTER_COUNT]; /* NULL: the hart does not have it */
+    qemu_bytes *bytes;       /* for reading registers */
+};
+
+extern struct qemu_plugin_scoreboard *machine_harts;
+
+struct machine_hart *machine_hart(unsigned vcpu);
+struct machine_hart *machine_present(void); /* of the calling thread */
+uint64_t machine_read(struct machine_hart *hart, enum machine_register name);
+
+/* translate.c */
+QEMU_TB_CALLBACK(machine_translate);
+
+/* record.c */
+void machine_record(unsigned vcpu, void *block); /* at the start of a block */
+void machine_lost(unsigned vcpu, void *nothing);
+void machine_take_trap(struct machine_hart *hart, uint32_t flags, uint64_t cause, uint64_t epc, uint64_t tval,
+                       bool first);
+void machine_take_reset(struct machine_hart *hart);
+void machine_end(unsigned vcpu); /* the machine has ended, and the hart has stopped */
+
+/* traps.c: QEMU's log. Returns how many lines concerned the hart. */
+bool machine_map_log(const char *path);
+const volatile char *machine_log_start(void);
+unsigned machine_read_log(struct machine_hart *hart, unsigned vcpu);
+void machine_log_idle(struct machine_hart *hart);   /* the hart sleeps, and writes no lines */
+void machine_log_resume(struct machine_hart *hart); /* it continues */
+void machine_watch_traps(qemu_id id);
+
+#endif

@@ -1,0 +1,145 @@
+/* Capture plugin for QEMU's machines (qemu-system-riscv32, -riscv64): reports to the capture engine which blocks the
+ * harts execute, their traps, and what address space they are in (channel/channel.h). Compiled once for each version of
+ * QEMU's interface. */
+#include "machine.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int qemu_plugin_version = NTRACE_QEMU_API;
+
+struct qemu_plugin_scoreboard *machine_harts;
+
+/* ---- harts -------------------------------------------------------------------------------------------------------- */
+
+/* QEMU makes room for so many harts at once; the elements then stay where they are. */
+enum { HARTS_AT_ONCE = 16 };
+static bool is_few;
+static struct machine_hart *few;
+
+static _Thread_local struct machine_hart *present;
+static _Thread_local unsigned present_vcpu;
+
+struct machine_hart *machine_hart(unsigned vcpu) {
+    return LIKELY(few && vcpu < HARTS_AT_ONCE) ? few + vcpu : qemu_plugin_scoreboard_find(machine_harts, vcpu);
+}
+
+struct machine_hart *machine_present(void) {
+    return present ? machine_hart(present_vcpu) : NULL;
+}
+
+uint64_t machine_read(struct machine_hart *hart, enum machine_register name) {
+    uint64_t value = 0;
+
+    if (!hart->registers[name]) return 0;
+    g_byte_array_set_size(hart->bytes, 0);
+    qemu_plugin_read_register(hart->registers[name], hart->bytes);
+    memcpy(&value, hart->bytes->data, hart->bytes->length < sizeof value ? hart->bytes->length : sizeof value);
+    return value;
+}
+
+static void find_registers(struct machine_hart *hart) {
+    static const char *const names[REGISTER_COUNT] = {[REGISTER_PRIV] = "priv",     [REGISTER_SATP] = "satp",
+                                                      [REGISTER_HGATP] = "hgatp",   [REGISTER_MCAUSE] = "mcause",
+                                                      [REGISTER_SCAUSE] = "scause", [REGISTER_MTVAL] = "mtval",
+                                                      [REGISTER_STVAL] = "stval"};
+    const qemu_registers *all = qemu_plugin_get_registers();
+
+    for (unsigned i = 0; all && i < all->length; i++) {
+        for (unsigned name = 0; name < REGISTER_COUNT; name++)
+            if (strcmp(all->data[i].name, names[name]) == 0) hart->registers[name] = all->data[i].handle;
+    }
+}
+
+static QEMU_VCPU_CALLBACK(start_vcpu) {
+    struct machine_hart *hart = qemu_plugin_scoreboard_find(machine_harts, vcpu);
+
+    QEMU_IGNORE;
+    if (is_few) few = qemu_plugin_scoreboard_find(machine_harts, 0);
+    *hart = (struct machine_hart){.log = machine_log_start(), .lane = &channel->lanes[vcpu % CHANNEL_THREADS]};
+    hart->bytes = g_byte_array_new();
+    find_registers(hart);
+    present = hart;
+    present_vcpu = vcpu;
+    lane_begin(hart->lane, vcpu);
+    machine_log_resume(hart);
+}
+
+static QEMU_VCPU_CALLBACK(idle) {
+    QEMU_IGNORE;
+    machine_log_idle(machine_hart(vcpu));
+}
+
+static QEMU_VCPU_CALLBACK(resume) {
+    QEMU_IGNORE;
+    machine_log_resume(machine_hart(vcpu));
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------------------ */
+
+/* QEMU stops all harts before it ends, but for semihosting: there a hart ends QEMU while the others continue. */
+static QEMU_EXIT_CALLBACK(end) {
+    uint32_t lanes = atomic_load(&channel->head.lanes);
+
+    QEMU_IGNORE;
+    (void)nothing;
+    if (present) machine_end(present_vcpu);
+    for (uint32_t i = 0; !present && i < lanes; i++) machine_end(i);
+}
+
+/* ---- start -------------------------------------------------------------------------------------------------------- */
+
+static bool map_channel(const char *path) {
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    if (file < 0) return false;
+    void *memory = mmap(NULL, sizeof *channel, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    close(file);
+    if (memory == MAP_FAILED) return false;
+    channel = memory;
+    return channel->head.magic == CHANNEL_MAGIC && channel->head.size == sizeof *channel;
+}
+
+static int refuse(const char *why) {
+    fprintf(stderr, "ntrace-qemu-machine: %s\n", why);
+    return -1;
+}
+
+static const char *value_of(int argc, char **argv, const char *name) {
+    size_t length = strlen(name);
+    for (int i = 0; i < argc; i++)
+        if (strncmp(argv[i], name, length) == 0) return argv[i] + length;
+    return NULL;
+}
+
+static void register_all(qemu_id id) {
+    qemu_plugin_register_vcpu_init_cb(id, QEMU_WITH(start_vcpu));
+    qemu_plugin_register_vcpu_idle_cb(id, QEMU_WITH(idle));
+    qemu_plugin_register_vcpu_resume_cb(id, QEMU_WITH(resume));
+    qemu_plugin_register_vcpu_tb_trans_cb(id, QEMU_WITH(machine_translate));
+    qemu_plugin_register_atexit_cb(id, end, NULL);
+    machine_watch_traps(id);
+}
+
+int qemu_plugin_install(qemu_id id, const qemu_machine_info *info, int argc, char **argv) {
+    bool is_64 = strcmp(info->target_name, "riscv64") == 0;
+    const char *path = value_of(argc, argv, "channel="), *log = value_of(argc, argv, "log=");
+
+    if (!info->system_emulation || (!is_64 && strcmp(info->target_name, "riscv32") != 0))
+        return refuse("this is not a RISC-V machine of QEMU");
+    if (!path || !log) return refuse("expected channel=PATH,log=PATH; this plugin works inside `ntrace run --machine`");
+    if (!map_channel(path)) return refuse("the channel does not fit: is this another version's plugin?");
+    if (!machine_map_log(log)) return refuse("QEMU's log cannot be mapped");
+    machine_harts = qemu_plugin_scoreboard_new(sizeof(struct machine_hart));
+    is_few = info->system.max_vcpus <= HARTS_AT_ONCE;
+    plugin_is_readers_child = (uint32_t)getppid() == channel->head.reader;
+    channel->head.base = (uintptr_t)channel;
+    channel->head.xlen = is_64 ? 64 : 32;
+    atomic_store(&channel->head.shared, 1); /* no loop is counted */
+    atomic_store(&channel->head.state, CHANNEL_ATTACHED);
+    plugin_end_with_reader();
+    register_all(id);
+    return 0;
+}

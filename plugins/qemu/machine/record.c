@@ -1,0 +1,126 @@
+/* The start of a block: the hot path, and what is settled about the block before.
+ *
+ * How many instructions of the block before have retired follows from three facts: whether its last instruction has
+ * begun (BLOCK_OPEN is clear), the trap that was taken since (its epc), and where the next block begins.
+ *   interrupt                       all when it ran to its end, else those before epc
+ *   exception at the last one       all but the last
+ *   exception at another one        those before it
+ *   exception elsewhere             all: the fetch of the next instruction failed
+ *   no trap                         all when it ran to its end, else those before the next block: QEMU executes an
+ *                                   access to a device alone, untold, and goes on behind it
+ * Example: `add; lw; add; j` is left at lw, which reads a device. The next block begins with the second add, and two
+ * instructions have retired. */
+#include "machine.h"
+#include "riscv.h"
+
+static uint32_t number_of(void *block) {
+    return (uint32_t)(uintptr_t)block & ((1u << BLOCK_KIND_SHIFT) - 1);
+}
+
+/* How many instructions of the block come before `address`; CHANNEL_ALL: it is not the address of one of them, nor the
+ * end of one. */
+static unsigned instructions_before(const struct channel_block *block, uint64_t address) {
+    const uint8_t *code = channel->code + block->code;
+    uint32_t at = 0;
+    unsigned n = 0;
+
+    for (; at < block->size; n++, at += riscv_is_short(code[at]) ? 2 : 4)
+        if (block->address + at == address) return n;
+    return CHANNEL_ALL;
+}
+
+/* The block was left at an unknown place. */
+static unsigned retired_by_marks(const struct machine_hart *hart) {
+    return hart->slow & BLOCK_MARKS ? (unsigned)hart->reached : 0;
+}
+
+static unsigned retired_at_trap(const struct machine_hart *hart, const struct channel_block *block, bool interrupt,
+                                uint64_t epc) {
+    bool open = hart->slow & BLOCK_OPEN;
+    unsigned before = instructions_before(block, epc);
+
+    if (interrupt) return !open ? CHANNEL_ALL : before != CHANNEL_ALL ? before : retired_by_marks(hart);
+    if (before == block->instructions - 1u || (open && before != CHANNEL_ALL)) return before;
+    return CHANNEL_ALL;
+}
+
+static void push_pair(struct machine_hart *hart, uint64_t value) {
+    lane_push(hart->lane, (uint32_t)value);
+    lane_push(hart->lane, (uint32_t)(value >> 32));
+}
+
+void machine_take_trap(struct machine_hart *hart, uint32_t flags, uint64_t cause, uint64_t epc, uint64_t tval,
+                       bool first) {
+    const struct channel_block *block = &channel->blocks[hart->last];
+    uint32_t retired = CHANNEL_ALL;
+
+    if (!first) flags |= CHANNEL_TRAP_AGAIN;
+    else if (hart->last) retired = retired_at_trap(hart, block, flags & CHANNEL_TRAP_INTERRUPT, epc);
+    lane_push(hart->lane, CHANNEL_TRAP | flags | retired);
+    push_pair(hart, cause);
+    push_pair(hart, epc);
+    push_pair(hart, tval);
+}
+
+static unsigned retired_at_end(const struct machine_hart *hart) {
+    return hart->slow & BLOCK_OPEN ? retired_by_marks(hart) : CHANNEL_ALL;
+}
+
+void machine_take_reset(struct machine_hart *hart) {
+    if (hart->last) lane_push(hart->lane, CHANNEL_RESET | retired_at_end(hart));
+    hart->last = 0;
+    hart->slow = BLOCK_SPACE;
+}
+
+/* There was no trap: did the last block run to its end? The next one begins at `next`. */
+static void settle_flow(struct machine_hart *hart, uint64_t next) {
+    const struct channel_block *block = &channel->blocks[hart->last];
+    unsigned before = instructions_before(block, next);
+
+    if (!hart->last || !(hart->slow & (BLOCK_OPEN | BLOCK_ATOMIC))) return;
+    if (hart->slow & BLOCK_OPEN)
+        lane_push(hart->lane, CHANNEL_PART | (before == CHANNEL_ALL ? retired_by_marks(hart) : before));
+    else if (before == block->instructions - 1u)
+        lane_push(hart->lane, CHANNEL_PART | before);
+}
+
+static void settle_space(struct machine_hart *hart) {
+    uint64_t satp = machine_read(hart, REGISTER_SATP), hgatp = machine_read(hart, REGISTER_HGATP);
+
+    if (satp == hart->satp && hgatp == hart->hgatp) return;
+    hart->satp = satp;
+    hart->hgatp = hgatp;
+    lane_push(hart->lane, CHANNEL_CONTEXT);
+    push_pair(hart, satp);
+    push_pair(hart, hgatp);
+}
+
+static COLD void settle(struct machine_hart *hart, unsigned vcpu, void *block) {
+    if (!lane_is_traced(hart->lane)) return;
+    if (!machine_read_log(hart, vcpu)) settle_flow(hart, channel->blocks[number_of(block)].address);
+    if (hart->slow & BLOCK_SPACE) settle_space(hart);
+}
+
+void machine_record(unsigned vcpu, void *block) {
+    struct machine_hart *hart = machine_hart(vcpu);
+
+    if (!LIKELY(!(hart->slow | (uint8_t)*hart->log))) settle(hart, vcpu, block);
+    hart->slow = (uintptr_t)block >> BLOCK_KIND_SHIFT;
+    hart->last = number_of(block);
+    lane_push(hart->lane, hart->last);
+}
+
+void machine_lost(unsigned vcpu, void *nothing) {
+    struct machine_hart *hart = machine_hart(vcpu);
+
+    (void)nothing;
+    if (lane_is_traced(hart->lane)) lane_push(hart->lane, CHANNEL_LOST);
+    hart->last = 0;
+}
+
+void machine_end(unsigned vcpu) {
+    struct machine_hart *hart = machine_hart(vcpu);
+
+    if (!hart->lane || !hart->last || !lane_is_traced(hart->lane)) return;
+    if (!machine_read_log(hart, vcpu)) lane_push(hart->lane, CHANNEL_END | retired_at_end(hart));
+}

@@ -1,0 +1,76 @@
+#include "capture/machine.h"
+#include "capture/hart.h"
+#include "capture/run.h"
+#include "capture/spaces.h"
+
+/* ---- records ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t pair(const uint32_t *words) {
+    return (uint64_t)words[1] << 32 | words[0];
+}
+
+/* The last block is over, after so many instructions (CHANNEL_ALL: all). Nothing is known about what follows. */
+static void end_block(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, unsigned retired) {
+    unsigned all = hart->last ? ntr_capture_shared(harts, hart->last)->instructions : 0;
+
+    if (!hart->last) return;
+    ntr_capture_hart_complete_part(harts, hart, retired < all ? retired : all);
+    ntr_capture_run_flush(harts, hart);
+    hart->last = hart->tail = 0;
+}
+
+static void take_trap(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
+    const uint32_t *words = hart->record;
+    unsigned itype = words[0] & CHANNEL_TRAP_INTERRUPT ? NTR_ITYPE_INTERRUPT : NTR_ITYPE_EXCEPTION;
+
+    end_block(harts, hart, words[0] & CHANNEL_TRAP_AGAIN ? CHANNEL_ALL : words[0] & CHANNEL_ALL);
+    ntr_capture_note(harts, ntr_classifier_trap(hart->classifier, itype, pair(words + 3), pair(words + 1),
+                                                pair(words + 5)));
+}
+
+static ntr_status send(struct ntr_capture_hart *hart, const ntr_ingress *block) {
+    return hart->sink ? hart->sink(hart->sink_user, block) : ntr_encoder_push(hart->encoder, block);
+}
+
+/* The encoder is told twice: that the hart is in reset, and with its next block that it is not. */
+static void take_reset(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
+    const ntr_ingress reset = {.reset = true, .no_iaddr = true, .cycle = true, .priv = NTR_PRIV_M};
+
+    end_block(harts, hart, hart->record[0] & CHANNEL_ALL);
+    ntr_capture_note(harts, ntr_classifier_finish(hart->classifier, NULL));
+    ntr_capture_note(harts, send(hart, &reset));
+}
+
+static void take_end(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
+    end_block(harts, hart, hart->record[0] & CHANNEL_ALL);
+    ntr_capture_run_stop(harts, hart, NTR_ADDRESS_UNKNOWN);
+}
+
+static void take_context(struct ntr_capture_hart *hart) {
+    hart->moves = true;
+    hart->satp_next = pair(hart->record + 1);
+}
+
+void ntr_capture_machine_take(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
+    switch (hart->record[0] & 0xff000000u) {
+    case CHANNEL_TRAP: take_trap(harts, hart); break;
+    case CHANNEL_PART:
+        end_block(harts, hart, hart->record[0] & CHANNEL_ALL);
+        ntr_capture_hart_hand_over(harts, hart);
+        break;
+    case CHANNEL_RESET: take_reset(harts, hart); break;
+    case CHANNEL_END: take_end(harts, hart); break;
+    default: take_context(hart); break;
+    }
+}
+
+void ntr_capture_machine_pass(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
+    if ((hart->record[0] & 0xff000000u) != CHANNEL_CONTEXT) return;
+    take_context(hart);
+    ntr_capture_machine_move(harts, hart);
+}
+
+void ntr_capture_machine_finish_hart(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
+    end_block(harts, hart, 0);
+    ntr_capture_run_stop(harts, hart, NTR_ADDRESS_UNKNOWN);
+}

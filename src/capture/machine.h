@@ -1,0 +1,14 @@
+/* Harts of a whole machine: traps, resets, and what else the records of their lanes say (channel/channel.h). */
+#ifndef NTR_CAPTURE_MACHINE_H
+#define NTR_CAPTURE_MACHINE_H
+
+#include "capture/state.h"
+
+/* hart->record is complete. `pass`: the window has not opened. */
+void ntr_capture_machine_take(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart);
+void ntr_capture_machine_pass(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart);
+
+/* The lane ends without CHANNEL_END: QEMU was killed. */
+void ntr_capture_machine_finish_hart(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart);
+
+#endif

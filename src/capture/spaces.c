@@ -1,0 +1,97 @@
+#include "capture/spaces.h"
+#include "base/allocator.h"
+
+enum { PRIV_V = 4 }; /* in channel_block.privilege */
+
+ntr_status ntr_capture_machine_init(struct ntr_capture_harts *harts, bool no_contexts) {
+    harts->machine = ntr_alloc(harts->allocator, 1, sizeof *harts->machine);
+    harts->keeps_spaces = harts->config->ownership != NTR_OWNERSHIP_OFF;
+    if (!harts->machine) return NTR_E_MEMORY;
+    harts->machine->no_contexts = no_contexts;
+    return NTR_OK;
+}
+
+void ntr_capture_machine_free(struct ntr_capture_harts *harts) {
+    if (!harts->machine) return;
+    ntr_dealloc(harts->allocator, harts->machine->roots);
+    ntr_dealloc(harts->allocator, harts->machine);
+    harts->machine = NULL;
+}
+
+/* ---- address spaces ----------------------------------------------------------------------------------------------- */
+
+static unsigned asid_of(const struct ntr_capture_harts *harts, uint64_t satp) {
+    return harts->channel->head.xlen == 32 ? satp >> 22 & 0x1ff : satp >> 44 & 0xffff;
+}
+
+static uint64_t context_of(struct ntr_capture_harts *harts, uint64_t satp) {
+    struct ntr_capture_machine *machine = harts->machine;
+    unsigned asid = asid_of(harts, satp);
+    uint64_t same = 0;
+
+    if (!satp) return 0;
+    for (size_t i = machine->count; i; i--) {
+        if (machine->roots[i - 1].satp == satp) return machine->roots[i - 1].context;
+        if (asid_of(harts, machine->roots[i - 1].satp) == asid) same++;
+    }
+    if (!asid) same++; /* 0: no address space */
+    if (ntr_reserve(harts->allocator, (void **)&machine->roots, &machine->capacity, machine->count + 1,
+                    sizeof *machine->roots)) {
+        ntr_capture_note(harts, NTR_E_MEMORY);
+        return 0;
+    }
+    uint64_t context = asid + (same << 16);
+    machine->roots[machine->count++] = (struct ntr_capture_root){satp, context, harts->stream->offset};
+    return context;
+}
+
+void ntr_capture_machine_move(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
+    hart->moves = false;
+    hart->satp = hart->satp_next;
+    if (harts->keeps_spaces && !harts->machine->no_contexts) hart->context = context_of(harts, hart->satp);
+    hart->space = hart->space_v = 0;
+}
+
+static uint32_t find_space(struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart, unsigned privilege) {
+    bool is_user = (privilege & 3) == 0;
+    const struct ntr_capture_space space = {.has_prv = true,
+                                            .prv = privilege & 3,
+                                            .v = (privilege & PRIV_V) != 0,
+                                            .has_context = is_user,
+                                            .context = is_user ? hart->context : 0};
+    uint32_t found = ntr_capture_code_space(&harts->code, &space);
+
+    if (!found) ntr_capture_note(harts, NTR_E_MEMORY);
+    return found;
+}
+
+uint32_t ntr_capture_machine_space(struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart,
+                                   uint32_t number) {
+    unsigned privilege = ntr_capture_shared(harts, number)->privilege & 7;
+    struct ntr_capture_hart *own = &harts->harts[hart - harts->harts];
+    uint32_t *known = privilege & 3        ? &harts->machine->spaces[privilege]
+                      : privilege & PRIV_V ? &own->space_v
+                                           : &own->space;
+
+    if (!*known) *known = find_space(harts, hart, privilege);
+    return *known;
+}
+
+/* ---- state of the hart -------------------------------------------------------------------------------------------- */
+
+static uint8_t priv_of(unsigned privilege) {
+    static const uint8_t privs[8] = {NTR_PRIV_U, NTR_PRIV_S, NTR_PRIV_S, NTR_PRIV_M,
+                                     NTR_PRIV_VU, NTR_PRIV_VS, NTR_PRIV_VS, NTR_PRIV_M};
+    return privs[privilege & 7];
+}
+
+void ntr_capture_machine_set_state(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint64_t now) {
+    bool timed = harts->config->params.timestamps == NTR_TIMESTAMPS_ON;
+    uint8_t priv = priv_of(ntr_capture_shared(harts, hart->last)->privilege);
+
+    if (!timed && priv == hart->told_priv && hart->context == hart->told_context) return;
+    hart->told_priv = priv;
+    hart->told_context = hart->context;
+    ntr_classifier_set_state(hart->classifier,
+                             &(ntr_hart_state){.priv = priv, .scontext = hart->context, .time = timed ? now : 0});
+}

@@ -1,0 +1,40 @@
+/* Privilege modes and address spaces of the harts of a whole machine.
+ *
+ * The context of the trace (scontext) stands for the address space: the ASID of satp. ASIDs are used again, and some
+ * CPUs have none. So a pair of ASID and root page table that is not the first one with this ASID gets a number of its
+ * own above the ASID: context = ASID + (n << 16).
+ * Example: satp 8000100000091b81 is context 1; satp 8000000000080000 and 8000000000080005, both with ASID 0, are the
+ * contexts 10000 and 20000 (hexadecimal), because 0 stands for no address space. */
+#ifndef NTR_CAPTURE_SPACES_H
+#define NTR_CAPTURE_SPACES_H
+
+#include "capture/state.h"
+
+/* An address space: a value of satp. */
+struct ntr_capture_root {
+    uint64_t satp, context;
+    uint64_t position; /* offset in the stream where it was used first */
+};
+
+struct ntr_capture_machine {
+    struct ntr_capture_root *roots;
+    size_t count, capacity;
+    bool no_contexts;   /* all contexts are 0 */
+    uint32_t spaces[8]; /* of code by privilege; 0: not looked up */
+};
+
+/* `no_contexts`: all contexts are 0. Errors: NTR_E_MEMORY. */
+ntr_status ntr_capture_machine_init(struct ntr_capture_harts *harts, bool no_contexts);
+void ntr_capture_machine_free(struct ntr_capture_harts *harts);
+
+/* Which space holds the code of the block, when the hart executes it? */
+uint32_t ntr_capture_machine_space(struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart,
+                                   uint32_t number);
+
+/* The classifier takes the last block of the hart next: tell it the privilege mode and the context. */
+void ntr_capture_machine_set_state(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint64_t now);
+
+/* The next block begins in another address space. */
+void ntr_capture_machine_move(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart);
+
+#endif

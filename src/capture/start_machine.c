@@ -1,0 +1,136 @@
+/* A whole machine: the command line of QEMU's system mode. */
+#include "base/allocator.h"
+#include "capture/session.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct machine_arguments {
+    char **items; /* ends with NULL */
+    size_t count;
+};
+
+enum { MACHINE_ARGUMENTS = 48 }; /* room for the arguments of add_all */
+
+static void add(struct machine_arguments *arguments, const char *argument) {
+    arguments->items[arguments->count++] = (char *)(uintptr_t)argument; /* exec takes char *, and does not write */
+}
+
+static void add_pair(struct machine_arguments *arguments, const char *name, const char *value) {
+    if (!value) return;
+    add(arguments, name);
+    add(arguments, value);
+}
+
+/* Does an option of the caller say where the console goes? */
+static bool has_console(const ntr_capture_config *config) {
+    static const char *const names[] = {"-nographic", "-serial", "-monitor", "-display", "-chardev"};
+
+    for (size_t i = 0; i < config->qemu_option_count; i++) {
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+            if (strcmp(config->qemu_options[i], names[k]) == 0) return true;
+    }
+    return false;
+}
+
+/* The console is the terminal; an interrupt from the keyboard ends QEMU. */
+static void add_console(struct machine_arguments *arguments, const ntr_capture_session *session) {
+    if (has_console(&session->config)) return;
+    add_pair(arguments, "-display", "none");
+    add_pair(arguments, "-monitor", "none");
+    if (session->machine.repeatable) {
+        add_pair(arguments, "-serial", "file:/dev/stdout"); /* takes no input */
+        return;
+    }
+    add_pair(arguments, "-chardev", "stdio,id=ntrace-console,signal=on");
+    add_pair(arguments, "-serial", "chardev:ntrace-console");
+}
+
+/* Machines that start at what -kernel names, and have no firmware. */
+static bool starts_at_kernel(const char *name) {
+    static const char *const names[] = {"sifive_e", "opentitan"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0) return true;
+    return false;
+}
+
+static void add_time(struct machine_arguments *arguments, const ntr_capture_machine_config *machine) {
+    if (machine->repeatable) {
+        add_pair(arguments, "-icount", "shift=3,sleep=off");
+        add_pair(arguments, "-seed", "1");
+        add_pair(arguments, "-rtc", "base=2026-01-01T00:00:00,clock=vm");
+    } else if (machine->harts > 1) {
+        add_pair(arguments, "-accel", "tcg,thread=multi"); /* else QEMU gives plugins wrong hart numbers */
+    }
+}
+
+struct texts {
+    char plugin[3 * PATH_MAX], log[64], harts[16];
+};
+
+static void add_all(struct machine_arguments *arguments, const ntr_capture_session *session, const struct texts *texts) {
+    const ntr_capture_config *config = &session->config;
+    const ntr_capture_machine_config *machine = &session->machine;
+    bool bare = starts_at_kernel(machine->name);
+
+    add(arguments, config->qemu);
+    add_pair(arguments, "-machine", machine->name);
+    add_pair(arguments, "-cpu", config->cpu);
+    add_pair(arguments, "-m", machine->memory);
+    add_pair(arguments, "-smp", machine->harts > 1 ? texts->harts : NULL);
+    add_time(arguments, machine);
+    add_console(arguments, session);
+    add_pair(arguments, bare && !machine->kernel ? "-kernel" : "-bios", machine->firmware);
+    add_pair(arguments, "-kernel", machine->kernel);
+    add_pair(arguments, "-initrd", machine->initrd);
+    add_pair(arguments, "-append", machine->append);
+    for (size_t i = 0; i < config->qemu_option_count; i++) add(arguments, config->qemu_options[i]);
+    add_pair(arguments, "-d", "int,cpu_reset");
+    add_pair(arguments, "-D", texts->log);
+    add_pair(arguments, "-plugin", texts->plugin);
+}
+
+static ntr_status make_texts(struct ntr_capture_session *session, struct texts *texts) {
+    char path[PATH_MAX];
+
+    if (!realpath(session->machine.plugin, path))
+        return ntr_capture_fail_errno(&session->reason, session->machine.plugin);
+    if (strchr(path, ','))
+        return ntr_capture_fail(&session->reason, NTR_E_INVALID, "%s: QEMU takes no plugin with a comma in its path",
+                                path);
+    session->log = memfd_create("ntrace-log", MFD_CLOEXEC);
+    if (session->log < 0) return ntr_capture_fail_errno(&session->reason, "shared memory");
+    snprintf(texts->log, sizeof texts->log, "/proc/%d/fd/%d", (int)getpid(), session->log);
+    snprintf(texts->plugin, sizeof texts->plugin, "%s,channel=/proc/%d/fd/%d,log=%s", path, (int)getpid(),
+             session->source.file, texts->log);
+    snprintf(texts->harts, sizeof texts->harts, "%u", session->machine.harts);
+    return NTR_OK;
+}
+
+ntr_status ntr_capture_machine_start(struct ntr_capture_session *session) {
+    const ntr_allocator *allocator = session->config.allocator;
+    struct texts texts;
+    ntr_status status = make_texts(session, &texts);
+
+    if (status != NTR_OK) return status;
+    struct machine_arguments arguments = {.items = ntr_alloc(allocator, MACHINE_ARGUMENTS + session->config.qemu_option_count, sizeof(char *))};
+    if (!arguments.items) return ntr_capture_fail_memory(&session->reason);
+    add_all(&arguments, session, &texts);
+    status = ntr_capture_guest_spawn(&session->guest, arguments.items, &session->reason);
+    ntr_dealloc(allocator, arguments.items);
+    return status;
+}
+
+ntr_status ntr_capture_machine_files(struct ntr_capture_session *session) {
+    const ntr_capture_machine_config *machine = &session->machine;
+    ntr_status status = NTR_OK;
+
+    if (machine->firmware) status = ntr_capture_record_elf(&session->record, machine->firmware, 0);
+    if (machine->kernel && status == NTR_OK) status = ntr_capture_record_elf(&session->record, machine->kernel, 0);
+    return status;
+}
