@@ -6,21 +6,41 @@
 
 #include <stdlib.h>
 
+enum coverage_level { LEVEL_OBJECT, LEVEL_LINE, LEVEL_BRANCH, LEVEL_DECISION, LEVEL_MCDC, LEVEL_MASKING };
+enum coverage_format { FORMAT_TEXT, FORMAT_JSON };
+
 struct coverage_options {
     struct cli_exporting_options exporting;
     const char *fail_under;
+    int level, format;
+    const char *compile_commands;
+    struct cli_list clang_args, only;
 };
 
 #define S struct coverage_options
 static const struct cli_option coverage_table[] = {
+    CLI_CHOICE(0, "level", "object|line|branch|decision|mcdc|masking", S, level, LEVEL_LINE,
+               "what is measured: instructions and outcomes of branches of the code, lines (default), branches, "
+               "decisions, MC/DC (unique-cause), or MC/DC (masking)"),
+    CLI_CHOICE(0, "format", "text|json", S, format, FORMAT_TEXT, "text (default), or JSON; --to has further formats"),
     CLI_STRING(0, "fail-under", "PERCENT", S, fail_under,
-               "exit with status 1 when less than PERCENT of the lines were executed (0 to 100)"),
+               "exit with status 1 when less than PERCENT of the level is covered (0 to 100)"),
+    {0},
+};
+
+static const struct cli_option source_table[] = {
+    CLI_LIST(0, "only", "PATH", S, only, "only sources in this folder, or this file (repeatable)"),
+    CLI_STRING(0, "compile-commands", "PATH", S, compile_commands,
+               "compile_commands.json, or its folder: the macros and folders of each source (for decisions)"),
+    CLI_LIST(0, "clang-arg", "ARG", S, clang_args,
+             "further argument for the parser of sources, such as -DNAME (repeatable)"),
     {0},
 };
 #undef S
 
 static const struct cli_group groups[] = {
     CLI_OWN("options", coverage_table),
+    CLI_OWN("sources", source_table),
     CLI_GROUP("output", cli_exporting_options, struct coverage_options, exporting),
     CLI_GROUP("trace", cli_analysis_options, struct coverage_options, exporting.analysis),
     CLI_GROUP("part of the trace", cli_selection_begin_options, struct coverage_options,
@@ -30,15 +50,42 @@ static const struct cli_group groups[] = {
     {0},
 };
 
-static int add_trace(ntr_coverage *coverage, const struct cli_analysis_options *options, const char *path) {
+/* One call of the command. */
+struct coverage_run {
+    const struct coverage_options *options;
+    ntr_coverage *coverage;
+    ntr_decisions *decisions; /* NULL: not needed */
+    struct cli_analysis_options analysis;
+    ntr_source_options sources;
+    const char **clang_args, **only; /* owned */
+};
+
+static ntr_status take_events(void *user, const ntr_event *events, size_t count) {
+    return ntr_decisions_feed(user, events, count);
+}
+
+static int begin_decisions(struct coverage_run *run, const struct cli_analysis *a) {
+    ntr_status status =
+        ntr_decisions_begin(run->decisions, &run->sources, a->data.program, a->data.debug, a->data.functions);
+    if (status == NTR_OK) return CLI_OK;
+    const char *error = ntr_decisions_error(run->decisions);
+    return cli_fail("%s: %s", a->path, *error ? error : ntr_status_text(status));
+}
+
+static int add_results(struct coverage_run *run, const struct cli_analysis *a) {
+    ntr_status status = ntr_coverage_add(run->coverage, a->data.program, a->data.debug, a->data.tally);
+    if (status == NTR_OK && run->decisions) status = ntr_decisions_end(run->decisions);
+    return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", a->path, ntr_status_text(status));
+}
+
+static int add_trace(struct coverage_run *run, const char *path) {
     struct cli_analysis a;
-    int status = cli_analysis_open(&a, path, options);
+    int status = cli_analysis_open(&a, path, &run->analysis);
 
     if (status == CLI_OK) status = cli_analysis_need(&a, NTR_NEEDS_TALLY);
-    if (status == CLI_OK) status = cli_analysis_run(&a, NULL, NULL);
-    if (status != CLI_FAILED &&
-        ntr_coverage_add(coverage, a.data.program, a.data.debug, a.data.tally) != NTR_OK)
-        status = cli_fail("%s: out of memory", path);
+    if (status == CLI_OK && run->decisions) status = begin_decisions(run, &a);
+    if (status == CLI_OK) status = cli_analysis_run(&a, run->decisions ? take_events : NULL, run->decisions);
+    if (status != CLI_FAILED && add_results(run, &a) != CLI_OK) status = CLI_FAILED;
     cli_analysis_close(&a);
     return status;
 }
@@ -51,37 +98,125 @@ static bool percent(const char *text, double *value) {
     return end != text && *end == '\0' && *value >= 0 && *value <= 100;
 }
 
-/* Compares the share of executed lines with --fail-under. */
-static int check_fail_under(ntr_coverage *coverage, const char *text, double least, int status) {
+struct share {
+    uint64_t covered, all;
+    const char *what;
+};
+
+static struct share share_of(const struct coverage_run *run) {
+    static const ntr_decision_level levels[] = {[LEVEL_DECISION] = NTR_LEVEL_DECISION, [LEVEL_MCDC] = NTR_LEVEL_MCDC,
+                                                [LEVEL_MASKING] = NTR_LEVEL_MASKING};
+    ntr_cover_sums sums;
+    ntr_decision_sums decisions;
+
+    ntr_coverage_sums(run->coverage, NULL, &sums);
+    switch ((enum coverage_level)run->options->level) {
+    case LEVEL_DECISION:
+    case LEVEL_MCDC:
+    case LEVEL_MASKING:
+        ntr_decisions_sums(run->decisions, levels[run->options->level], NULL, &decisions);
+        return (struct share){decisions.decisions[NTR_COVER_COVERED],
+                              decisions.decisions[0] + decisions.decisions[1] + decisions.decisions[2],
+                              "decisions are covered"};
+    case LEVEL_BRANCH:
+    case LEVEL_OBJECT: return (struct share){sums.branches_hit, sums.branches, "branch outcomes were executed"};
+    case LEVEL_LINE: break;
+    }
+    return (struct share){sums.lines_hit, sums.lines, "lines were executed"};
+}
+
+/* Compares the share of the level with --fail-under. */
+static int check_fail_under(const struct coverage_run *run, double least, int status) {
+    const char *text = run->options->fail_under;
+    const struct share share = share_of(run);
     ntr_cover_sums sums;
 
-    ntr_coverage_sums(coverage, NULL, &sums);
+    ntr_coverage_sums(run->coverage, NULL, &sums);
     if (sums.lines == 0)
         cli_note("no line information: build the program with -g, or name its debug files with --debug-path");
-    double share = sums.lines ? 100.0 * (double)sums.lines_hit / (double)sums.lines : 0;
-    if (!text || share >= least) return status;
-    cli_note("%.2f %% of the lines were executed, --fail-under expects %s %%", share, text);
+    double percent = share.all ? 100.0 * (double)share.covered / (double)share.all : 0;
+    if (!text || percent >= least) return status;
+    cli_note("%.2f %% of the %s, --fail-under expects %s %%", percent, share.what, text);
     return CLI_DEFECTS;
+}
+
+static const char *standard_exporter(const struct coverage_options *o) {
+    const bool json = o->format == FORMAT_JSON;
+
+    switch ((enum coverage_level)o->level) {
+    case LEVEL_DECISION:
+    case LEVEL_MCDC:
+    case LEVEL_MASKING: return json ? "decisions-json" : "decisions";
+    case LEVEL_OBJECT:
+    case LEVEL_LINE:
+    case LEVEL_BRANCH: break;
+    }
+    return json ? "json" : "summary";
+}
+
+static int write_results(const struct coverage_run *run, int status) {
+    ntr_analysis data;
+
+    ntr_analysis_init(&data);
+    data.coverage = run->coverage;
+    data.decisions = run->decisions;
+    data.level = run->options->level == LEVEL_MCDC      ? NTR_LEVEL_MCDC
+                 : run->options->level == LEVEL_MASKING ? NTR_LEVEL_MASKING
+                                                        : NTR_LEVEL_DECISION;
+    return cli_exporting_coverage(&run->options->exporting, &data, standard_exporter(run->options), status);
+}
+
+/* Returns the values of a list as an array, or NULL when out of memory. */
+static const char **values_of(const struct cli_list *list) {
+    const char **values = calloc(list->count + 1, sizeof *values);
+
+    for (size_t i = 0; values && i < list->count; i++) values[i] = list->items[i].value;
+    return values;
+}
+
+static int open_run(struct coverage_run *run) {
+    const struct coverage_options *o = run->options;
+
+    ntr_source_options_init(&run->sources);
+    run->clang_args = values_of(&o->clang_args);
+    run->only = values_of(&o->only);
+    run->coverage = ntr_coverage_new(NULL);
+    if (o->level >= LEVEL_DECISION || cli_exporting_needs_decisions(&o->exporting))
+        if (!(run->decisions = ntr_decisions_new(NULL))) return cli_fail("out of memory");
+    if (!run->clang_args || !run->only || !run->coverage) return cli_fail("out of memory");
+    run->sources.compile_commands = o->compile_commands;
+    run->sources.arguments = run->clang_args;
+    run->sources.argument_count = o->clang_args.count;
+    run->sources.only = run->only;
+    run->sources.only_count = o->only.count;
+    run->sources.source_path = o->exporting.analysis.source_path;
+    run->analysis = cli_exporting_analysis(&o->exporting);
+    return CLI_OK;
+}
+
+static void close_run(struct coverage_run *run) {
+    ntr_coverage_free(run->coverage);
+    ntr_decisions_free(run->decisions);
+    free(run->clang_args);
+    free(run->only);
 }
 
 static int coverage_run(const void *options, char **operands) {
     const struct coverage_options *o = options;
-    ntr_coverage *coverage = NULL;
-    const struct cli_analysis_options analysis = cli_exporting_analysis(&o->exporting);
+    struct coverage_run run = {.options = o};
     double least = 0;
-    int status = CLI_OK;
 
     if (!percent(o->fail_under, &least))
         return cli_fail("--fail-under: expected a number from 0 to 100, found '%s'", o->fail_under);
-    if (!operands[0]) return cli_exporting_coverage(&o->exporting, NULL, CLI_OK);
-    if (!(coverage = ntr_coverage_new(NULL))) return cli_fail("out of memory");
+    if (!operands[0]) return cli_exporting_coverage(&o->exporting, NULL, NULL, CLI_OK);
+    int status = open_run(&run);
     for (int i = 0; operands[i] && status != CLI_FAILED && !cli_progress_stopped(); i++) {
-        int added = add_trace(coverage, &analysis, operands[i]);
+        int added = add_trace(&run, operands[i]);
         if (added != CLI_OK) status = added;
     }
-    if (status != CLI_FAILED) status = cli_exporting_coverage(&o->exporting, coverage, status);
-    if (status != CLI_FAILED) status = check_fail_under(coverage, o->fail_under, least, status);
-    ntr_coverage_free(coverage);
+    if (status != CLI_FAILED) status = write_results(&run, status);
+    if (status != CLI_FAILED) status = check_fail_under(&run, least, status);
+    close_run(&run);
     return status;
 }
 

@@ -138,8 +138,10 @@ static int write_all(struct export_run *w, const ntr_exporter *exporter) {
 /* Returns the exporter that the options select, or NULL when there is nothing to write; *status is then the exit
  * status, and an error has been reported. */
 static const ntr_exporter *select_exporter(const char *family, const struct cli_exporting_options *options,
-                                           bool has_input, int *status) {
+                                           const char *standard, bool has_input, int *status) {
     const char *to = last_to(options, false);
+
+    if (!to) to = standard;
 
     if (to && strcmp(to, "list") == 0) {
         list(family);
@@ -160,20 +162,32 @@ static const ntr_exporter *select_exporter(const char *family, const struct cli_
     return exporter;
 }
 
-int cli_exporting_coverage(const struct cli_exporting_options *options, ntr_coverage *coverage, int status) {
-    int refused;
-    const ntr_exporter *exporter = select_exporter("coverage", options, coverage != NULL, &refused);
-    if (!exporter) return refused;
-
+static int write_coverage(const ntr_exporter *exporter, const ntr_analysis *data, const char *path, int status) {
     struct export_run w = {0};
     set_output(&w);
     w.analysis.path = "coverage";
-    ntr_analysis_init(&w.analysis.data);
-    w.analysis.data.coverage = coverage;
-    if (cli_output_open(&w.out, options->path) != CLI_OK) return CLI_FAILED;
+    w.analysis.data = *data;
+    if (cli_output_open(&w.out, path) != CLI_OK) return CLI_FAILED;
     if (begin(&w, exporter) != CLI_OK || finish(&w, exporter) != CLI_OK) status = CLI_FAILED;
     ntr_export_free(w.export_);
     return cli_output_close(&w.out, status);
+}
+
+int cli_exporting_coverage(const struct cli_exporting_options *options, const ntr_analysis *data, const char *standard,
+                           int status) {
+    int refused;
+    const ntr_exporter *exporter = select_exporter("coverage", options, standard, data != NULL, &refused);
+    return exporter ? write_coverage(exporter, data, options->path, status) : refused;
+}
+
+bool cli_exporting_needs_decisions(const struct cli_exporting_options *options) {
+    const char *to = last_to(options, false);
+    const ntr_exporter *exporter = to ? ntr_exporter_find("coverage", to) : NULL;
+    return exporter && (ntr_exporter_needs(exporter) & NTR_NEEDS_DECISIONS);
+}
+
+int cli_exporting_coverage_file(const ntr_analysis *data, const char *exporter, const char *path) {
+    return write_coverage(ntr_exporter_find("coverage", exporter), data, path, CLI_OK);
 }
 
 /* Runs an exporter that opens its output file itself. It writes to the temporary file, which replaces `path` at the
@@ -194,7 +208,7 @@ static int write_own_file(struct export_run *w, const ntr_exporter *exporter, co
 
 int cli_exporting_run(const char *family, const struct cli_exporting_options *options, const char *trace) {
     int status;
-    const ntr_exporter *exporter = select_exporter(family, options, trace != NULL, &status);
+    const ntr_exporter *exporter = select_exporter(family, options, NULL, trace != NULL, &status);
     if (!exporter) return status;
 
     bool own_file = (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE) != 0;

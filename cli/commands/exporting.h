@@ -19,9 +19,17 @@ extern const struct cli_group cli_exporting_groups[], cli_exporting_tree_groups[
 /* Returns the analysis options with the last point of --to. */
 struct cli_analysis_options cli_exporting_analysis(const struct cli_exporting_options *options);
 
-/* Writes `coverage` with the selected exporter. If `coverage` is NULL, only '--to list' is valid. Returns `status`, or
- * CLI_FAILED after reporting an error. */
-int cli_exporting_coverage(const struct cli_exporting_options *options, ntr_coverage *coverage, int status);
+/* Writes the coverage in `data` with the selected exporter, or without --to with `standard`. If `data` is NULL, only
+ * '--to list' is valid. Returns `status`, or CLI_FAILED after reporting an error. */
+int cli_exporting_coverage(const struct cli_exporting_options *options, const ntr_analysis *data, const char *standard,
+                           int status);
+
+/* Returns whether the exporter that cli_exporting_coverage selects needs decisions. */
+bool cli_exporting_needs_decisions(const struct cli_exporting_options *options);
+
+/* Writes `data` with one exporter of the family "coverage" to the file at `path`. Returns CLI_OK, or CLI_FAILED after
+ * reporting an error. */
+int cli_exporting_coverage_file(const ntr_analysis *data, const char *exporter, const char *path);
 
 /* Decodes `trace` and writes it with the selected exporter of `family`. If `trace` is NULL, only '--to list' is valid.
  * Returns the exit status of the command. */

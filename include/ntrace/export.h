@@ -9,6 +9,7 @@
 #include <ntrace/config.h>
 #include <ntrace/calltree.h>
 #include <ntrace/coverage.h>
+#include <ntrace/decision.h>
 #include <ntrace/params.h>
 #include <ntrace/tally.h>
 
@@ -44,6 +45,8 @@ typedef struct ntr_analysis {
     size_t fact_count;
     const char *const *losses;  /* descriptions of what is missing from the trace, one line each */
     size_t loss_count;
+    const ntr_decisions *decisions;  /* decision coverage and MC/DC */
+    ntr_decision_level level;        /* of decisions in tables */
 } ntr_analysis;
 
 NTR_DEFINE_CONFIG_INIT(ntr_analysis)
@@ -65,6 +68,7 @@ enum {
     NTR_NEEDS_FILE = 1u << 3,  /* writes the file output->path itself */
     NTR_NEEDS_IMAGE = 1u << 4, /* describes a single ELF file */
     NTR_NEEDS_COVERAGE = 1u << 5, /* needs the coverage only, neither program nor debug information */
+    NTR_NEEDS_DECISIONS = 1u << 7, /* with NTR_NEEDS_COVERAGE: also needs the decisions */
     NTR_NEEDS_CALLS = 1u << 6, /* of the spans only calls, returns and sums: they may be joined (ntr_decoder_set_join) */
 };
 

@@ -10,6 +10,7 @@
 #include <ntrace/check.h>
 #include <ntrace/coverage.h>
 #include <ntrace/debug_info.h>
+#include <ntrace/decision.h>
 #include <ntrace/difference.h>
 #include <ntrace/export.h>
 #include <ntrace/interrupts.h>

@@ -1,5 +1,6 @@
 #include <ntrace/debug_info.h>
 
+#include "analysis/debug_units.h"
 #include "analysis/dwarf.h"
 #include "analysis/names.h"
 #include "analysis/texts.h"
@@ -200,4 +201,37 @@ ntr_status ntr_debug_info_functions(ntr_debug_info *debug, size_t index,
     if (!image) return NTR_E_MEMORY;
     visit_state state = {debug, image, visit, user};
     return image->dwarf ? ntr_dwarf_functions(image->dwarf, visit_function, &state) : NTR_OK;
+}
+
+/* ---- units ------------------------------------------------------------------------------------- */
+
+typedef struct unit_visit {
+    const ntr_allocator *allocator;
+    uint64_t bias;
+    ntr_status (*visit)(void *user, const ntr_debug_unit *unit);
+    void *user;
+} unit_visit;
+
+/* Adds the load bias to the ranges of a unit. */
+static ntr_status visit_unit(void *user, const ntr_debug_unit *given) {
+    const unit_visit *v = user;
+    ntr_debug_unit unit = *given;
+    uint64_t(*ranges)[2] = ntr_alloc(v->allocator, unit.range_count + 1, sizeof *ranges);
+    if (!ranges) return NTR_E_MEMORY;
+    for (size_t i = 0; i < unit.range_count; i++)
+        for (unsigned k = 0; k < 2; k++) ranges[i][k] = given->ranges[i][k] + v->bias;
+    unit.ranges = (const uint64_t(*)[2])ranges;
+    ntr_status status = v->visit(v->user, &unit);
+    ntr_dealloc(v->allocator, ranges);
+    return status;
+}
+
+ntr_status ntr_debug_info_units(ntr_debug_info *debug, size_t index,
+                                ntr_status (*visit)(void *user, const ntr_debug_unit *unit), void *user) {
+    ntr_image_info info;
+    if (ntr_program_image(debug->program, index, &info) != NTR_OK) return NTR_END;
+    debug_image *image = image_at(debug, index);
+    if (!image) return NTR_E_MEMORY;
+    const unit_visit v = {debug->allocator, image->info.bias, visit, user};
+    return image->dwarf ? ntr_dwarf_units(image->dwarf, visit_unit, (void *)&v) : NTR_OK;
 }

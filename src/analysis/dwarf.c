@@ -4,6 +4,7 @@
 #include "analysis/dwfl_file.h"
 #include "base/allocator.h"
 
+#include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,5 +184,54 @@ ntr_status ntr_dwarf_lines(ntr_dwarf *d, const ntr_line_row **rows, size_t *coun
     ntr_status status = d->rows_made ? NTR_OK : make_rows(d);
     *rows = d->rows;
     *count = status ? 0 : d->row_count;
+    return status;
+}
+
+/* ---- units ------------------------------------------------------------------------------------- */
+
+static const char *unit_text(Dwarf_Die *die, unsigned name) {
+    Dwarf_Attribute attribute;
+    return dwarf_attr(die, name, &attribute) ? dwarf_formstring(&attribute) : NULL;
+}
+
+typedef struct unit_tables {
+    uint64_t (*ranges)[2];
+    size_t range_count, range_capacity;
+} unit_tables;
+
+static ntr_status unit_ranges(ntr_dwarf *d, uint32_t unit, unit_tables *tables) {
+    tables->range_count = 0;
+    for (size_t i = 0; i < d->range_count; i++) {
+        if (d->ranges[i].unit != unit) continue;
+        if (ntr_reserve(d->allocator, (void **)&tables->ranges, &tables->range_capacity, tables->range_count + 1,
+                        sizeof *tables->ranges))
+            return NTR_E_MEMORY;
+        tables->ranges[tables->range_count][0] = d->ranges[i].low;
+        tables->ranges[tables->range_count++][1] = d->ranges[i].high;
+    }
+    return NTR_OK;
+}
+
+ntr_status ntr_dwarf_units(ntr_dwarf *d, ntr_status (*visit)(void *user, const ntr_debug_unit *unit), void *user) {
+    unit_tables tables = {0};
+    ntr_status status = NTR_OK;
+    for (uint32_t i = 0; i < d->unit_count && !status; i++) {
+        Dwarf_Die *die = &d->units[i].die;
+        if ((status = unit_ranges(d, i, &tables)) != NTR_OK) break;
+        int language = dwarf_srclang(die);
+        ntr_debug_unit unit = {
+            .name = dwarf_diename(die),
+            .directory = unit_text(die, DW_AT_comp_dir),
+            .producer = unit_text(die, DW_AT_producer),
+            .language = language < 0 ? 0 : (unsigned)language,
+            .ranges = (const uint64_t(*)[2])tables.ranges,
+            .range_count = tables.range_count,
+        };
+        Dwarf_Files *files;
+        if (dwarf_getsrcfiles(die, &files, NULL) == 0)
+            dwarf_getsrcdirs(files, &unit.folders, &unit.folder_count);
+        status = visit(user, &unit);
+    }
+    ntr_dealloc(d->allocator, tables.ranges);
     return status;
 }

@@ -7,6 +7,8 @@
 #include <ntrace/allocator.h>
 #include <ntrace/debug_info.h>
 
+#include "analysis/debug_units.h"
+
 typedef struct ntr_dwarf ntr_dwarf;
 
 /* Opens the file of an image. Returns NULL when it has no DWARF, is not readable, or when out of memory. The caller then uses the symbol
@@ -25,5 +27,9 @@ ntr_status ntr_dwarf_functions(ntr_dwarf *dwarf, ntr_status (*visit)(void *user,
 
 /* Returns the line rows of all units, sorted by address, without overlaps. Errors: NTR_E_MEMORY. */
 ntr_status ntr_dwarf_lines(ntr_dwarf *dwarf, const ntr_line_row **rows, size_t *count);
+
+/* Calls `visit` for each unit; ranges are without load bias. A result of `visit` other than NTR_OK stops the iteration and
+ * is returned. Errors: NTR_E_MEMORY. */
+ntr_status ntr_dwarf_units(ntr_dwarf *dwarf, ntr_status (*visit)(void *user, const ntr_debug_unit *unit), void *user);
 
 #endif

@@ -35,6 +35,13 @@ ntr_status ntr_dwarf_lines(ntr_dwarf *dwarf, const ntr_line_row **rows, size_t *
     return NTR_OK;
 }
 
+ntr_status ntr_dwarf_units(ntr_dwarf *dwarf, ntr_status (*visit)(void *user, const ntr_debug_unit *unit), void *user) {
+    (void)dwarf;
+    (void)visit;
+    (void)user;
+    return NTR_OK;
+}
+
 ntr_status ntr_debug_symbols_add(ntr_program *program, size_t index, const char *debug_path,
                                  const ntr_allocator *allocator, bool *found) {
     ntr_image_info image;

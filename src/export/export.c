@@ -57,6 +57,7 @@ unsigned ntr_exporter_needs(const ntr_exporter *exporter) {
 }
 
 static bool complete(const ntr_exporter *exporter, const ntr_analysis *analysis, const ntr_output *output) {
+    if ((exporter->needs & NTR_NEEDS_DECISIONS) && !analysis->decisions) return false;
     if (exporter->needs & NTR_NEEDS_COVERAGE) return analysis->coverage && output->write;
     if (!analysis->program || !analysis->debug || !analysis->functions) return false;
     if ((exporter->needs & NTR_NEEDS_TALLY) && !analysis->tally) return false;

@@ -68,6 +68,40 @@ static void write_lines(ntr_out *out, const ntr_cover_line *lines, size_t count)
     ntr_out_format(out, "LF:%zu\nLH:%zu\n", found, hit);
 }
 
+/* Writes a condition with both senses (lcov 2.2): its evaluations with that value in the vectors of its independence pair,
+ * 0 without a pair. */
+static void write_condition(ntr_out *out, const ntr_decision *d, size_t index) {
+    const ntr_condition *c = &d->conditions[index];
+    for (unsigned sense = 0; sense < 2; sense++) {
+        uint64_t count = 0;
+        for (unsigned i = 0; c->covered && i < 2; i++) {
+            const ntr_vector *v = &d->vectors[c->pair[i]];
+            if (v->values[index] == (sense ? 'F' : 'T')) count += v->count;
+        }
+        ntr_out_format(out, "MCDC:%u,%zu,%c,%llu,%zu,", d->line, d->condition_count, sense ? 'f' : 't',
+                       (unsigned long long)count, index);
+        ntr_out_text(out, c->text);
+        ntr_out_char(out, '\n');
+    }
+}
+
+/* Decisions that are not determinable are omitted. */
+static void write_mcdc(ntr_out *out, const ntr_decisions *decisions, const char *file) {
+    size_t count, found = 0, hit = 0;
+    const ntr_decision *list = ntr_decisions_list(decisions, &count);
+    for (size_t i = 0; i < count; i++) {
+        const ntr_decision *d = &list[i];
+        if (d->condition_count < 2 || d->reason || !same_file(d->file, file)) continue;
+        for (size_t k = 0; k < d->condition_count; k++) {
+            if (d->conditions[k].constant) continue;
+            write_condition(out, d, k);
+            found += 2;
+            hit += d->conditions[k].covered ? 2 : 0;
+        }
+    }
+    if (found) ntr_out_format(out, "MCF:%zu\nMCH:%zu\n", found, hit);
+}
+
 static ntr_status end(ntr_export *x) {
     size_t line_count, branch_count, function_count, function = 0;
     const ntr_cover_line *lines = ntr_coverage_lines(x->analysis.coverage, &line_count);
@@ -82,6 +116,7 @@ static ntr_status end(ntr_export *x) {
         ntr_out_char(&x->out, '\n');
         function = write_functions(&x->out, functions, function_count, function, file);
         write_branches(&x->out, lines + i, next - i, branches);
+        if (x->analysis.decisions) write_mcdc(&x->out, x->analysis.decisions, file);
         write_lines(&x->out, lines + i, next - i);
         ntr_out_text(&x->out, "end_of_record\n");
     }

@@ -1,0 +1,234 @@
+#include "decision/arguments.h"
+
+#include "base/allocator.h"
+#include "base/try.h"
+#include "decision/paths.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- levels of optimization -------------------------------------------------------------------- */
+
+/* Follows the options of a command: the last -O wins. */
+static void see_level(const char *option, size_t size, bool *plain) {
+    if (size < 2 || strncmp(option, "-O", 2) != 0) return;
+    *plain = size == 3 && option[2] == '0';
+}
+
+bool ntr_producer_is_plain(const char *producer) {
+    bool plain = true;
+    if (!producer || !strstr(producer, "GNU")) return false; /* clang does not record its options */
+    for (const char *at = producer; (at = strchr(at, ' '));) {
+        at++;
+        see_level(at, strcspn(at, " "), &plain);
+    }
+    return plain;
+}
+
+/* ---- compile_commands.json --------------------------------------------------------------------- */
+
+ntr_status ntr_commands_load(json_t **commands, const char *given, char *why, size_t size) {
+    char path[PATH_MAX];
+    struct stat about;
+    json_error_t error;
+    snprintf(path, sizeof path, "%s", given);
+    if (stat(given, &about) == 0 && S_ISDIR(about.st_mode))
+        snprintf(path, sizeof path, "%s/compile_commands.json", given);
+    if (access(path, R_OK) != 0) {
+        snprintf(why, size, "%.300s: %s", path, strerror(errno));
+        return NTR_E_IO;
+    }
+    *commands = json_load_file(path, 0, &error);
+    if (!*commands) {
+        snprintf(why, size, "%.200s:%d: %s", path, error.line, error.text);
+        return NTR_E_FORMAT;
+    }
+    if (json_is_array(*commands)) return NTR_OK;
+    snprintf(why, size, "%.300s: expected an array of commands", path);
+    json_decref(*commands);
+    *commands = NULL;
+    return NTR_E_FORMAT;
+}
+
+static const json_t *find_command(const json_t *commands, ntr_texts *texts, const char *path) {
+    char name[PATH_MAX];
+    for (size_t i = 0; i < json_array_size(commands); i++) {
+        const json_t *command = json_array_get(commands, i);
+        const char *file = json_string_value(json_object_get(command, "file"));
+        const char *directory = json_string_value(json_object_get(command, "directory"));
+        if (!file) continue;
+        snprintf(name, sizeof name, "%s%s%s", file[0] == '/' || !directory ? "" : directory,
+                 file[0] == '/' || !directory ? "" : "/", file);
+        const char *resolved = ntr_path_resolve(texts, name);
+        if (resolved && strcmp(resolved, path) == 0) return command;
+    }
+    return NULL;
+}
+
+/* ---- the list ---------------------------------------------------------------------------------- */
+
+static ntr_status add(ntr_arguments *a, const char *text) {
+    const char *kept = ntr_texts_keep(a->texts, text);
+    if (!kept || ntr_reserve(a->allocator, (void **)&a->items, &a->capacity, a->count + 1, sizeof *a->items))
+        return NTR_E_MEMORY;
+    a->items[a->count++] = kept;
+    return NTR_OK;
+}
+
+static ntr_status add_path(ntr_arguments *a, const char *directory, const char *path) {
+    char whole[PATH_MAX];
+    snprintf(whole, sizeof whole, "%s%s%s", path[0] == '/' || !directory ? "" : directory,
+             path[0] == '/' || !directory ? "" : "/", path);
+    return add(a, whole);
+}
+
+/* The options of a compiler that change what the source means: macros, folders and the language. */
+static const char *const with_value[] = {"-D", "-U", "-I", "-include", "-imacros", "-isystem", "-iquote", "-idirafter"};
+
+static bool is_folder(const char *option) {
+    return strcmp(option, "-D") != 0 && strcmp(option, "-U") != 0;
+}
+
+/* Takes an option and returns whether the next word is its value. */
+static ntr_status take_option(ntr_arguments *a, const char *directory, const char *word, const char *next, bool *uses_next) {
+    *uses_next = false;
+    see_level(word, strlen(word), &a->plain);
+    if (strncmp(word, "-std=", 5) == 0 || strncmp(word, "-fsigned-char", 13) == 0 ||
+        strncmp(word, "-funsigned-char", 15) == 0 || strcmp(word, "-fshort-enums") == 0)
+        return add(a, word);
+    for (size_t i = 0; i < sizeof with_value / sizeof with_value[0]; i++) {
+        size_t size = strlen(with_value[i]);
+        if (strncmp(word, with_value[i], size) != 0) continue;
+        const char *value = word[size] ? word + size : next;
+        if (!value) return NTR_OK;
+        *uses_next = !word[size];
+        TRY(add(a, with_value[i]));
+        return is_folder(with_value[i]) ? add_path(a, directory, value) : add(a, value);
+    }
+    return NTR_OK;
+}
+
+static ntr_status take_words(ntr_arguments *a, const char *directory, const char *const *words, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        bool uses_next;
+        TRY(take_option(a, directory, words[i], i + 1 < count ? words[i + 1] : NULL, &uses_next));
+        i += uses_next;
+    }
+    return NTR_OK;
+}
+
+enum { WORDS_MAX = 4096 };
+
+/* Splits a command as a shell does: blanks, quotes and backslashes. Writes the words to `text`. */
+static size_t split(const char *command, char *text, const char **words) {
+    size_t count = 0;
+    char quote = 0;
+    for (const char *at = command; *at && count < WORDS_MAX;) {
+        while (*at == ' ' || *at == '\t' || *at == '\n') at++;
+        if (!*at) break;
+        words[count++] = text;
+        for (; *at && (quote || (*at != ' ' && *at != '\t' && *at != '\n')); at++) {
+            if (quote ? *at == quote : *at == '"' || *at == '\'') quote = quote ? 0 : *at;
+            else if (*at == '\\' && quote != '\'' && at[1]) *text++ = *++at;
+            else *text++ = *at;
+        }
+        *text++ = '\0';
+    }
+    return count;
+}
+
+static ntr_status take_text(ntr_arguments *a, const char *directory, const char *command) {
+    size_t size = strlen(command) + 1;
+    char *text = ntr_alloc(a->allocator, 2, size);
+    const char **words = ntr_alloc(a->allocator, WORDS_MAX, sizeof *words);
+    ntr_status status = text && words ? take_words(a, directory, words, split(command, text, words)) : NTR_E_MEMORY;
+    ntr_dealloc(a->allocator, text);
+    ntr_dealloc(a->allocator, words);
+    return status;
+}
+
+static ntr_status take_command(ntr_arguments *a, const json_t *command) {
+    const char *directory = json_string_value(json_object_get(command, "directory"));
+    const json_t *list = json_object_get(command, "arguments");
+    a->has_level = a->plain = true;
+    if (!json_is_array(list)) {
+        const char *text = json_string_value(json_object_get(command, "command"));
+        return text ? take_text(a, directory, text) : NTR_OK;
+    }
+    const char **words = ntr_alloc(a->allocator, json_array_size(list) + 1, sizeof *words);
+    if (!words) return NTR_E_MEMORY;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        words[i] = json_string_value(json_array_get(list, i));
+        if (!words[i]) words[i] = "";
+    }
+    ntr_status status = take_words(a, directory, words, json_array_size(list));
+    ntr_dealloc(a->allocator, words);
+    return status;
+}
+
+/* Folders of the line table: headers of the program and of the system. Those of the compiler itself are left out, because
+ * libclang has its own. */
+static ntr_status take_folders(ntr_arguments *a, const ntr_debug_unit *unit) {
+    for (size_t i = 0; i < unit->folder_count; i++) {
+        const char *folder = unit->folders[i];
+        if (!folder || !*folder || strstr(folder, "/lib/gcc") || strstr(folder, "/lib/clang/")) {
+            const char *below = folder ? strstr(folder, "/../") : NULL;
+            if (!below) continue; /* gcc-cross/.../../../../../riscv64-linux-gnu/include is a folder of the system */
+        }
+        TRY(add(a, "-idirafter"));
+        TRY(add_path(a, unit->directory, folder));
+    }
+    return NTR_OK;
+}
+
+bool ntr_language_is_cpp(unsigned language) {
+    switch (language) {
+    case NTR_LANGUAGE_CPP:
+    case NTR_LANGUAGE_CPP_03:
+    case NTR_LANGUAGE_CPP_11:
+    case NTR_LANGUAGE_CPP_14:
+    case NTR_LANGUAGE_CPP_17:
+    case NTR_LANGUAGE_CPP_20: return true;
+    default: return false;
+    }
+}
+
+/* Options of gcc in the producer string that change what the source means. */
+static ntr_status take_producer(ntr_arguments *a, const char *producer) {
+    const char *standard = producer ? strstr(producer, " -std=") : NULL;
+    char word[40];
+    if (!standard || strcspn(standard + 1, " ") >= sizeof word) return NTR_OK;
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(standard + 1, " "), standard + 1);
+    return add(a, word);
+}
+
+ntr_status ntr_arguments_make(ntr_arguments *a, const json_t *commands, const ntr_source_options *options,
+                              const ntr_debug_unit *unit, unsigned xlen, const char *path) {
+    const json_t *command = find_command(commands, a->texts, path);
+    TRY(add(a, xlen == 32 ? "--target=riscv32-unknown-linux-gnu" : "--target=riscv64-unknown-linux-gnu"));
+    TRY(add(a, "-x"));
+    TRY(add(a, ntr_language_is_cpp(unit->language) ? "c++" : "c"));
+    TRY(add(a, "-w"));
+    if (command)
+        TRY(take_command(a, command));
+    else
+        TRY(take_producer(a, unit->producer));
+    for (size_t i = 0; i < options->argument_count; i++) {
+        a->has_level |= strncmp(options->arguments[i], "-O", 2) == 0;
+        see_level(options->arguments[i], strlen(options->arguments[i]), &a->plain);
+        TRY(add(a, options->arguments[i]));
+    }
+    TRY(take_folders(a, unit));
+    TRY(add(a, "-idirafter"));
+    return add(a, xlen == 32 ? "/usr/riscv32-linux-gnu/include" : "/usr/riscv64-linux-gnu/include");
+}
+
+void ntr_arguments_release(ntr_arguments *a) {
+    ntr_dealloc(a->allocator, a->items);
+    a->items = NULL;
+    a->count = a->capacity = 0;
+}

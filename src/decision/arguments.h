@@ -1,0 +1,34 @@
+/* Arguments of libclang for a unit: from compile_commands.json, otherwise from debug information. */
+#ifndef NTR_DECISION_ARGUMENTS_H
+#define NTR_DECISION_ARGUMENTS_H
+
+#include <ntrace/decision.h>
+
+#include "analysis/debug_units.h"
+#include "analysis/texts.h"
+
+#include <jansson.h>
+
+typedef struct ntr_arguments {
+    const ntr_allocator *allocator;
+    ntr_texts *texts;   /* owns the strings */
+    const char **items;
+    size_t count, capacity;
+    bool has_level;     /* a command with the level of optimization is known, */
+    bool plain;         /* ... which is -O0 */
+} ntr_arguments;
+
+/* Loads compile_commands.json. Errors: NTR_E_IO, NTR_E_FORMAT; `why` has the reason. */
+ntr_status ntr_commands_load(json_t **commands, const char *path, char *why, size_t size);
+
+/* Stores the arguments for the file at `path` (resolved). `commands` may be NULL. Errors: NTR_E_MEMORY. */
+ntr_status ntr_arguments_make(ntr_arguments *arguments, const json_t *commands, const ntr_source_options *options,
+                              const ntr_debug_unit *unit, unsigned xlen, const char *path);
+void ntr_arguments_release(ntr_arguments *arguments);
+
+/* Returns whether the options of a producer string, of gcc, are -O0. */
+bool ntr_producer_is_plain(const char *producer);
+
+bool ntr_language_is_cpp(unsigned language);
+
+#endif

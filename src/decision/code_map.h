@@ -1,0 +1,75 @@
+/* Which conditional branch evaluates which condition.
+ *
+ * Idea: the short-circuit graph of a decision must be found in the control-flow graph of the code. The branches that the
+ * line table places inside of a decision are its candidates. From each outcome of a candidate, the candidates that can
+ * be reached next, through any other code, must be exactly the branches of the condition that the source evaluates next;
+ * from an outcome that decides the result, none must be reachable before the decision begins again.
+ *
+ * A match is accepted only when it is the only one, all candidates have a place in it, and both results lead to
+ * different code. In code that was optimized, the line table must also place each branch at its own condition. Everything
+ * else is not determinable, with the reason. A second check is made while events are counted: branches that are executed
+ * in an order that the match does not have invalidate it.
+ *
+ * Example: if (a && b) is compiled to beqz A, L; beqz B, L; ...; L: ... From "not taken" of the first branch the second
+ * is reached, from "taken" none is: a is true when the first branch is not taken. "taken" of the second leads to the same
+ * code as "taken" of the first, which is the result false: b is false when the second branch is taken. */
+#ifndef NTR_DECISION_CODE_MAP_H
+#define NTR_DECISION_CODE_MAP_H
+
+#include "decision/record.h"
+#include "decision/sources.h"
+
+/* One copy of the code of a decision: in a function, or inlined into one. */
+typedef struct ntr_decision_copy {
+    ntr_decision_record *record;
+    const char *reason; /* why its branches are not known; NULL: they are */
+    bool plain;         /* compiled with -O0 */
+    bool inlined;
+    uint32_t function;  /* index of the function that contains it */
+    uint64_t unknown, misfits;
+    ntr_vector *vectors;
+    size_t vector_count, vector_capacity;
+} ntr_decision_copy;
+
+/* A branch of a copy. */
+typedef struct ntr_decision_branch {
+    uint64_t address;
+    uint32_t copy;
+    uint8_t condition;
+    bool taken_is; /* value of the condition when the branch is taken */
+    bool first;    /* an evaluation begins here */
+} ntr_decision_branch;
+
+/* A function with decisions. */
+typedef struct ntr_decision_function {
+    uint64_t low, high;
+    bool executed;
+    uint64_t entries; /* number of times that it was entered */
+} ntr_decision_function;
+
+typedef struct ntr_code_map {
+    const ntr_allocator *allocator;
+    const ntr_program *program;
+    ntr_code_ranges ranges;
+    ntr_decision_copy *copies;
+    size_t copy_count, copy_capacity;
+    ntr_decision_branch *branches; /* sorted by address */
+    size_t branch_count, branch_capacity;
+    ntr_decision_function *functions; /* sorted by address */
+    size_t function_count, function_capacity;
+    uint64_t *slots; /* hash table of branches: index + 1 */
+    size_t slot_mask;
+} ntr_code_map;
+
+/* Finds the branches of all decisions in all images. Errors: NTR_E_MEMORY. */
+ntr_status ntr_code_map_make(ntr_code_map *map, ntr_decisions *decisions, const ntr_source_options *options,
+                             const ntr_program *program, ntr_debug_info *debug);
+void ntr_code_map_release(ntr_code_map *map);
+
+/* Returns the number of functions with decisions that begin at or below `address`. */
+size_t ntr_code_map_functions_below(const ntr_code_map *map, uint64_t address);
+
+/* Returns the branch at `address`, or NULL. */
+const ntr_decision_branch *ntr_code_map_find(const ntr_code_map *map, uint64_t address);
+
+#endif

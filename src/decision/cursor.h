@@ -1,0 +1,74 @@
+/* Cursors of libclang: children, places, and expressions without parentheses and conversions. */
+#ifndef NTR_DECISION_CURSOR_H
+#define NTR_DECISION_CURSOR_H
+
+#include <stdbool.h>
+
+#include "decision/libclang.h"
+#include "decision/record.h"
+
+/* The walk through one unit. */
+typedef struct ntr_unit_walk {
+    void (*walk)(struct ntr_unit_walk *w, CXCursor cursor, unsigned depth); /* visits what is inside of a condition */
+    unsigned depth;
+    const ntr_libclang *clang;
+    ntr_decisions *decisions;
+    CXTranslationUnit unit;
+    const char *const *only;
+    size_t only_count;
+    const char *function; /* the function that is visited */
+    CXFile last_file;     /* the last file of which the path was resolved, */
+    const char *last_path;
+    uint32_t order;
+    ntr_flow_count now;              /* how often the statement that is visited is executed */
+    ntr_flow_count breaks, continues; /* of the loop or switch around it */
+    uint32_t jumps, continue_count;  /* number of return, goto and labels, and of continue, so far */
+    bool too_deep;
+    ntr_status status;
+} ntr_unit_walk;
+
+typedef struct ntr_cursors {
+    CXCursor *items;
+    size_t count, capacity;
+} ntr_cursors;
+
+/* A place: where a macro is expanded, and where the token is written. */
+typedef struct ntr_cursor_place {
+    CXFile file, spelled_file;
+    unsigned line, column, offset;
+    unsigned spelled_line, spelled_column;
+} ntr_cursor_place;
+
+/* Returns the children. Sets w->status when out of memory. */
+ntr_cursors ntr_cursor_children(ntr_unit_walk *w, CXCursor cursor);
+void ntr_cursors_release(ntr_unit_walk *w, ntr_cursors *cursors);
+
+ntr_cursor_place ntr_cursor_begin(const ntr_unit_walk *w, CXCursor cursor);
+ntr_cursor_place ntr_cursor_end(const ntr_unit_walk *w, CXCursor cursor); /* exclusive */
+ntr_extent ntr_cursor_extent(const ntr_unit_walk *w, CXCursor cursor);
+
+/* Returns the cursor without parentheses and implicit conversions, and with `negations`, without `!` in front of && and
+ * ||. */
+CXCursor ntr_cursor_strip(ntr_unit_walk *w, CXCursor cursor, bool negations);
+/* Returns the cursor without parentheses, and without `!` if && or || follows. Inverts *negated at each `!`. */
+CXCursor ntr_cursor_strip_not(ntr_unit_walk *w, CXCursor cursor, bool *negated);
+bool ntr_cursor_is_logical(const ntr_unit_walk *w, CXCursor cursor);
+bool ntr_cursor_is_not(const ntr_unit_walk *w, CXCursor cursor);
+
+/* Returns the index of the condition of a for statement among its children, or their number when there is none. */
+size_t ntr_cursor_for_condition(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *children);
+
+/* Stores the value of a constant expression. Expressions with variables and calls are not constant. */
+bool ntr_cursor_constant(ntr_unit_walk *w, CXCursor cursor, bool *value);
+
+/* Returns the text of a file, or NULL. */
+const char *ntr_cursor_text(const ntr_unit_walk *w, CXFile file, size_t *size);
+
+/* Returns the resolved path of a file, kept in the texts of the decisions; NULL when out of memory. */
+const char *ntr_walk_path(ntr_unit_walk *w, CXFile file);
+
+/* Returns whether a declaration is in a file that is selected and no system header. */
+bool ntr_cursor_selected(ntr_unit_walk *w, CXCursor cursor);
+void ntr_walk_enter_function(ntr_unit_walk *w, CXCursor cursor);
+
+#endif

@@ -1,0 +1,138 @@
+#include "decision/graph.h"
+
+#include "base/allocator.h"
+
+enum { THREAD_MAX = 16, GRAPH_BYTES_MAX = 1 << 22 };
+
+static bool falls_through(uint8_t flow) {
+    switch ((ntr_flow)flow) {
+    case NTR_FLOW_LINEAR:
+    case NTR_FLOW_BRANCH:
+    case NTR_FLOW_DIRECT_CALL:
+    case NTR_FLOW_INDIRECT_CALL:
+    case NTR_FLOW_CO_SWAP:
+    case NTR_FLOW_TRAP: return true;
+    default: return false;
+    }
+}
+
+/* Resolves the targets, and marks the entries: what neither follows an instruction nor is a direct target. */
+static void link_targets(ntr_graph *g) {
+    for (size_t i = 0; i < g->count; i++) {
+        ntr_graph_insn *insn = &g->insns[i];
+        insn->entry = i == 0 || !falls_through(g->insns[i - 1].flow);
+        if (insn->target == 0) insn->target = ntr_graph_at(g, g->low + insn->visited);
+    }
+    for (size_t i = 0; i < g->count; i++) {
+        if (g->insns[i].target != NTR_GRAPH_OUTSIDE && g->insns[i].target != 0) g->insns[g->insns[i].target].entry = false;
+        g->insns[i].visited = 0;
+    }
+}
+
+ntr_status ntr_graph_make(ntr_graph *g, const ntr_program *program, uint64_t low, uint64_t high) {
+    ntr_insn insn;
+    g->low = low;
+    g->high = high;
+    g->count = 0;
+    g->mark = 0;
+    if (high - low > GRAPH_BYTES_MAX) high = low;
+    uint64_t at = low;
+    size_t capacity = g->capacity;
+    for (; at < high && ntr_program_insn(program, NULL, NTR_POSITION_ANY, at, &insn) == NTR_OK; at += insn.size) {
+        if (ntr_reserve(g->allocator, (void **)&g->insns, &g->capacity, g->count + 1, sizeof *g->insns))
+            return NTR_E_MEMORY;
+        uint8_t bytes[4] = {0};
+        ntr_program_read(program, NULL, NTR_POSITION_ANY, at, bytes, insn.size < 4 ? insn.size : 4);
+        uint32_t bits = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+        bool direct = insn.flow == NTR_FLOW_BRANCH || insn.flow == NTR_FLOW_DIRECT_JUMP;
+        g->insns[g->count++] = (ntr_graph_insn){.address = at, .bits = bits, .size = insn.size, .flow = insn.flow,
+                                                .target = direct ? 0 : NTR_GRAPH_OUTSIDE};
+        if (direct) g->insns[g->count - 1].visited = (uint32_t)(insn.target - low); /* until the second pass */
+        if (direct && (insn.target < low || insn.target >= high)) g->insns[g->count - 1].target = NTR_GRAPH_OUTSIDE;
+    }
+    link_targets(g);
+    if (g->capacity != capacity || !g->stack) {
+        ntr_dealloc(g->allocator, g->stack);
+        g->stack = ntr_alloc(g->allocator, 2 * g->capacity + 2, sizeof *g->stack);
+    }
+    return g->stack ? NTR_OK : NTR_E_MEMORY;
+}
+
+void ntr_graph_release(ntr_graph *g) {
+    ntr_dealloc(g->allocator, g->insns);
+    ntr_dealloc(g->allocator, g->stack);
+    g->insns = NULL;
+    g->stack = NULL;
+}
+
+uint32_t ntr_graph_at(const ntr_graph *g, uint64_t address) {
+    size_t low = 0, high = g->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (g->insns[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < g->count && g->insns[low].address == address ? (uint32_t)low : NTR_GRAPH_OUTSIDE;
+}
+
+uint32_t ntr_graph_after(const ntr_graph *g, uint32_t branch, bool taken) {
+    if (taken) return g->insns[branch].target;
+    return branch + 1 < g->count ? branch + 1 : NTR_GRAPH_OUTSIDE;
+}
+
+/* Continues a search: instructions with the current mark were visited. */
+static uint64_t reach(ntr_graph *g, uint32_t at) {
+    uint64_t reached = 0;
+    size_t used = 0;
+    if (at != NTR_GRAPH_OUTSIDE) g->stack[used++] = at;
+    while (used) {
+        uint32_t index = g->stack[--used];
+        for (; index < g->count && g->insns[index].visited != g->mark; index++) {
+            ntr_graph_insn *insn = &g->insns[index];
+            insn->visited = g->mark;
+            if (insn->candidate) {
+                reached |= UINT64_C(1) << (insn->candidate - 1);
+                break;
+            }
+            if (insn->target != NTR_GRAPH_OUTSIDE) g->stack[used++] = insn->target;
+            if (!falls_through(insn->flow)) break;
+        }
+    }
+    return reached;
+}
+
+uint64_t ntr_graph_reach(ntr_graph *g, uint32_t at) {
+    g->mark++;
+    return reach(g, at);
+}
+
+uint64_t ntr_graph_reach_first(ntr_graph *g) {
+    uint64_t reached = 0;
+    g->mark++;
+    for (size_t i = 0; i < g->count; i++)
+        if (g->insns[i].entry && g->insns[i].visited != g->mark) reached |= reach(g, (uint32_t)i);
+    return reached;
+}
+
+uint32_t ntr_graph_thread(const ntr_graph *g, uint32_t at) {
+    for (unsigned i = 0; i < THREAD_MAX && at < g->count; i++) {
+        if (g->insns[at].flow != NTR_FLOW_DIRECT_JUMP || g->insns[at].target == NTR_GRAPH_OUTSIDE) break;
+        at = g->insns[at].target;
+    }
+    return at;
+}
+
+bool ntr_graph_same(const ntr_graph *g, uint32_t a, uint32_t b) {
+    for (unsigned i = 0; i < THREAD_MAX; i++, a++, b++) {
+        a = ntr_graph_thread(g, a);
+        b = ntr_graph_thread(g, b);
+        if (a >= g->count || b >= g->count) return false;
+        if (a == b) return true;
+        if (g->insns[a].bits != g->insns[b].bits || g->insns[a].size != g->insns[b].size) return false;
+        if (g->insns[a].flow == NTR_FLOW_RETURN) return true;
+        if (g->insns[a].flow != NTR_FLOW_LINEAR) return false;
+    }
+    return false;
+}

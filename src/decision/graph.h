@@ -1,0 +1,50 @@
+/* The control-flow graph of one function, as a list of its instructions. */
+#ifndef NTR_DECISION_GRAPH_H
+#define NTR_DECISION_GRAPH_H
+
+#include <ntrace/debug_info.h>
+
+typedef struct ntr_graph_insn {
+    uint64_t address;
+    uint32_t target; /* index of the target, or NTR_GRAPH_OUTSIDE */
+    uint32_t bits; /* the first bytes of the instruction */
+    uint8_t size, flow;
+    uint8_t candidate; /* number of a candidate + 1; 0: none */
+    bool entry; /* control arrives here in another way than by direct jumps and straight flow: calls, jump tables */
+    uint32_t visited;
+} ntr_graph_insn;
+#define NTR_GRAPH_OUTSIDE UINT32_MAX
+
+typedef struct ntr_graph {
+    const ntr_allocator *allocator;
+    uint64_t low, high;
+    ntr_graph_insn *insns; /* sorted by address, adjacent */
+    size_t count, capacity;
+    uint32_t *stack;
+    uint32_t mark;
+} ntr_graph;
+
+/* Reads the code [low, high). Errors: NTR_E_MEMORY. */
+ntr_status ntr_graph_make(ntr_graph *graph, const ntr_program *program, uint64_t low, uint64_t high);
+void ntr_graph_release(ntr_graph *graph);
+
+/* Returns the index of the instruction at `address`, or NTR_GRAPH_OUTSIDE. */
+uint32_t ntr_graph_at(const ntr_graph *graph, uint64_t address);
+
+/* Returns the set of candidates that are reached from instruction `at` before any other candidate: bit I is the
+ * candidate I. */
+uint64_t ntr_graph_reach(ntr_graph *graph, uint32_t at);
+/* The same from all entries. */
+uint64_t ntr_graph_reach_first(ntr_graph *graph);
+
+/* Returns the instruction at which the execution from `at` arrives through jumps without a condition. */
+uint32_t ntr_graph_thread(const ntr_graph *graph, uint32_t at);
+
+/* Returns whether two places have the same effect: they are one, or the same straight code, without a jump or a branch,
+ * leads to one or to returns. Compilers duplicate the ends of short functions. */
+bool ntr_graph_same(const ntr_graph *graph, uint32_t a, uint32_t b);
+
+/* Returns the index of the instruction after a branch, with this outcome. */
+uint32_t ntr_graph_after(const ntr_graph *graph, uint32_t branch, bool taken);
+
+#endif

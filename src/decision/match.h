@@ -1,0 +1,35 @@
+/* Finds the short-circuit graph of a decision among candidate branches (code_map.h has the idea). */
+#ifndef NTR_DECISION_MATCH_H
+#define NTR_DECISION_MATCH_H
+
+#include "decision/graph.h"
+#include "decision/record.h"
+
+enum { NTR_CANDIDATES_MAX = 64 };
+
+/* A branch that the line table places inside of a decision. */
+typedef struct ntr_candidate {
+    uint32_t insn;         /* index in the graph */
+    uint32_t line, column; /* its row in the line table */
+} ntr_candidate;
+
+/* The result for one candidate. */
+typedef struct ntr_matched {
+    uint8_t condition;
+    bool taken_is, first;
+} ntr_matched;
+
+typedef struct ntr_match {
+    ntr_graph *graph;
+    ntr_debug_info *debug;
+    const ntr_decision_record *record;
+    const ntr_candidate *candidates;
+    size_t count;
+    bool plain;    /* the code was compiled with -O0 */
+    ntr_matched matched[NTR_CANDIDATES_MAX];
+} ntr_match;
+
+/* Matches the candidates. Returns NULL, or why it is not possible. */
+const char *ntr_match_find(ntr_match *match);
+
+#endif

@@ -1,0 +1,108 @@
+/* Independence pairs: two evaluations that show that a condition decides the result.
+ *
+ * Unique-cause: the results differ, the condition was evaluated in both and differs, and every other condition is equal
+ * or not evaluated in one of them. This is the definition of llvm-cov.
+ *
+ * Masking: the results differ, the condition was evaluated in both and differs, and in both its value decides the result,
+ * which means that no other operand on the way from the condition to the root of the expression masks it. An operand
+ * that was not evaluated masks nothing. Example: (a || b) && (c || d), the vectors T-T- (true) and FTFF (false) are a
+ * masking pair of c: a differs, but a || b is true in both. */
+#include "decision/record.h"
+
+#include <string.h>
+
+static bool unique_cause(const ntr_vector *a, const ntr_vector *b, size_t count, size_t condition) {
+    for (size_t i = 0; i < count; i++) {
+        if (i == condition || a->values[i] == b->values[i]) continue;
+        if (a->values[i] != '-' && b->values[i] != '-') return false;
+    }
+    return true;
+}
+
+/* Value of a node in a vector: 1, 0, or -1 when it was not evaluated. */
+static int node_value(const ntr_decision_record *r, unsigned node, const ntr_vector *v) {
+    const ntr_expression *e = &r->tree[node];
+    if (e->operator == NTR_LEAF) {
+        char value = v->values[e->condition];
+        return value == '-' ? -1 : value == 'T';
+    }
+    int left = node_value(r, e->left, v);
+    if (e->operator == NTR_NOT) return left < 0 ? -1 : !left;
+    if (left < 0) return -1;
+    if (left == (e->operator == NTR_OR)) return left;
+    return node_value(r, e->right, v);
+}
+
+/* Returns 1 when the condition is below `node` and decides its value, 0 when it is there and masked, -1 when it is not
+ * there. */
+static int decides(const ntr_decision_record *r, unsigned node, const ntr_vector *v, size_t condition) {
+    const ntr_expression *e = &r->tree[node];
+    if (e->operator == NTR_LEAF) return e->condition == condition ? 1 : -1;
+    int below = decides(r, e->left, v, condition);
+    unsigned sibling = e->right;
+    if (e->operator == NTR_NOT) return below;
+    if (below < 0) {
+        below = decides(r, e->right, v, condition);
+        sibling = e->left;
+    }
+    if (below != 1) return below;
+    int other = node_value(r, sibling, v);
+    return other < 0 || other != (e->operator == NTR_OR);
+}
+
+static bool masking(const ntr_decision_record *r, const ntr_vector *a, const ntr_vector *b, size_t condition) {
+    return decides(r, r->root, a, condition) == 1 && decides(r, r->root, b, condition) == 1;
+}
+
+static void find_pairs(ntr_decision_record *r, size_t condition) {
+    ntr_condition *c = &r->conditions[condition];
+    for (size_t i = 0; i < r->vector_count; i++)
+        for (size_t k = i + 1; k < r->vector_count; k++) {
+            const ntr_vector *a = &r->vectors[i], *b = &r->vectors[k];
+            char x = a->values[condition], y = b->values[condition];
+            if (a->result == b->result || x == y || x == '-' || y == '-') continue;
+            bool unique = unique_cause(a, b, r->shown.condition_count, condition);
+            if (unique && !c->covered) {
+                c->covered = c->masking = true;
+                c->pair[0] = (uint32_t)i, c->pair[1] = (uint32_t)k;
+            } else if (!c->masking && masking(r, a, b, condition)) {
+                c->masking = true;
+                c->pair[0] = (uint32_t)i, c->pair[1] = (uint32_t)k;
+            }
+        }
+}
+
+static void see_values(ntr_decision_record *r, size_t condition) {
+    ntr_condition *c = &r->conditions[condition];
+    c->covered = c->masking = c->true_seen = c->false_seen = false;
+    for (size_t i = 0; i < r->vector_count; i++) {
+        c->true_seen |= r->vectors[i].values[condition] == 'T';
+        c->false_seen |= r->vectors[i].values[condition] == 'F';
+    }
+}
+
+/* A decision that is not completely determinable can still be shown to be covered: its vectors are certain. */
+static uint8_t state_of(const ntr_decision_record *r, bool covered) {
+    if (covered) return NTR_COVER_COVERED;
+    return r->undetermined ? NTR_COVER_NOT_DETERMINABLE : NTR_COVER_NOT_COVERED;
+}
+
+void ntr_record_states(ntr_decision_record *r) {
+    bool covered = true, masked = true, results[2] = {false, false};
+    for (size_t i = 0; i < r->shown.condition_count; i++) {
+        see_values(r, i);
+        if (r->conditions[i].constant) continue;
+        find_pairs(r, i);
+        covered = covered && r->conditions[i].covered;
+        masked = masked && r->conditions[i].masking;
+    }
+    for (size_t i = 0; i < r->vector_count; i++) results[r->vectors[i].result] = true;
+    r->shown.vectors = r->vectors;
+    r->shown.vector_count = r->vector_count;
+    r->shown.state = state_of(r, covered);
+    r->shown.masking_state = state_of(r, masked);
+    r->shown.decision_state = state_of(r, results[0] && results[1]);
+    if (r->shown.state != NTR_COVER_NOT_DETERMINABLE && r->shown.decision_state != NTR_COVER_NOT_DETERMINABLE &&
+        r->shown.masking_state != NTR_COVER_NOT_DETERMINABLE)
+        r->shown.reason = NULL;
+}

@@ -1,0 +1,127 @@
+#include "decision/record.h"
+
+#include "base/allocator.h"
+#include "base/compare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- flow -------------------------------------------------------------------------------------- */
+
+/* Sets what the conditions below `node` lead to, when the value of `node` leads to next[]. Returns where the evaluation
+ * of `node` begins. */
+static int8_t link_node(ntr_decision_record *r, unsigned node, int8_t when_false, int8_t when_true) {
+    const ntr_expression *e = &r->tree[node];
+    switch ((enum ntr_operator)e->operator) {
+    case NTR_AND: return link_node(r, e->left, when_false, link_node(r, e->right, when_false, when_true));
+    case NTR_OR: return link_node(r, e->left, link_node(r, e->right, when_false, when_true), when_true);
+    case NTR_NOT: return link_node(r, e->left, when_true, when_false);
+    case NTR_LEAF: break;
+    }
+    const ntr_condition *condition = &r->conditions[e->condition];
+    if (condition->constant) return condition->value ? when_true : when_false;
+    r->flow[e->condition].next[0] = when_false;
+    r->flow[e->condition].next[1] = when_true;
+    return (int8_t)e->condition;
+}
+
+void ntr_record_flow(ntr_decision_record *r) {
+    r->start = link_node(r, r->root, NTR_RESULT_FALSE, NTR_RESULT_TRUE);
+}
+
+/* ---- vectors ----------------------------------------------------------------------------------- */
+
+ntr_status ntr_vectors_add(const ntr_allocator *allocator, ntr_vector **vectors, size_t *count, size_t *capacity,
+                           const ntr_vector *vector) {
+    size_t at = 0;
+    int order = 1;
+    while (at < *count && (order = strcmp((*vectors)[at].values, vector->values)) < 0) at++;
+    if (at < *count && order == 0) {
+        (*vectors)[at].count += vector->count;
+        (*vectors)[at].runs |= vector->runs;
+        return NTR_OK;
+    }
+    if (ntr_reserve(allocator, (void **)vectors, capacity, *count + 1, sizeof **vectors)) return NTR_E_MEMORY;
+    memmove(*vectors + at + 1, *vectors + at, (*count - at) * sizeof **vectors);
+    (*vectors)[at] = *vector;
+    ++*count;
+    return NTR_OK;
+}
+
+/* ---- the list ---------------------------------------------------------------------------------- */
+
+static int compare_text(const char *a, const char *b) {
+    return a == b ? 0 : strcmp(a ? a : "", b ? b : "");
+}
+
+static int compare_records(const void *a, const void *b) {
+    const ntr_decision_record *x = *(ntr_decision_record *const *)a, *y = *(ntr_decision_record *const *)b;
+    int order = compare_text(x->path, y->path);
+    if (order) return order;
+    NTR_COMPARE_BY(shown.line);
+    NTR_COMPARE_BY(shown.column);
+    order = compare_text(x->shown.spelled.file, y->shown.spelled.file);
+    if (order) return order;
+    NTR_COMPARE_BY(shown.spelled.line);
+    NTR_COMPARE_BY(shown.spelled.column);
+    NTR_COMPARE_BY(shown.kind);
+    NTR_COMPARE_BY(shown.condition_count);
+    NTR_COMPARE_BY(order);
+    return 0;
+}
+
+void ntr_decisions_sort(ntr_decisions *d) {
+    if (d->count) qsort(d->records, d->count, sizeof *d->records, compare_records);
+}
+
+/* Returns whether the file belongs to the unit that is being parsed. Headers are taken from the first unit. */
+static ntr_status own_file(ntr_decisions *d, const char *path, bool *own) {
+    for (size_t i = d->file_count; i-- > 0;)
+        if (d->files[i].path == path) {
+            *own = d->files[i].unit == d->unit_count;
+            return NTR_OK;
+        }
+    if (ntr_reserve(d->allocator, (void **)&d->files, &d->file_capacity, d->file_count + 1, sizeof *d->files))
+        return NTR_E_MEMORY;
+    d->files[d->file_count++] = (ntr_parsed_file){path, d->unit_count};
+    *own = true;
+    return NTR_OK;
+}
+
+static void *copy_of(const ntr_allocator *allocator, const void *items, size_t count, size_t size) {
+    void *copy = ntr_alloc(allocator, count, size);
+    if (copy) memcpy(copy, items, count * size);
+    return copy;
+}
+
+ntr_status ntr_decisions_add(ntr_decisions *d, const ntr_decision_draft *draft) {
+    bool own;
+    ntr_status status = own_file(d, draft->record.path, &own);
+    if (status || !own) return status;
+    if (ntr_reserve(d->allocator, (void **)&d->records, &d->capacity, d->count + 1, sizeof(void *))) return NTR_E_MEMORY;
+    ntr_decision_record *r = ntr_alloc(d->allocator, 1, sizeof *r);
+    if (!r) return NTR_E_MEMORY;
+    size_t count = draft->record.shown.condition_count;
+    *r = draft->record;
+    r->conditions = copy_of(d->allocator, draft->conditions, count, sizeof *r->conditions);
+    r->flow = copy_of(d->allocator, draft->flow, count, sizeof *r->flow);
+    r->tree = copy_of(d->allocator, draft->tree, r->tree_count, sizeof *r->tree);
+    r->expected = copy_of(d->allocator, &draft->expected, 1, sizeof *r->expected);
+    r->shown.conditions = r->conditions;
+    if (!r->expected || !r->conditions || !r->flow || !r->tree) {
+        ntr_record_free(d->allocator, r);
+        return NTR_E_MEMORY;
+    }
+    d->records[d->count++] = r;
+    return NTR_OK;
+}
+
+void ntr_record_free(const ntr_allocator *allocator, ntr_decision_record *r) {
+    if (!r) return;
+    ntr_dealloc(allocator, r->conditions);
+    ntr_dealloc(allocator, r->flow);
+    ntr_dealloc(allocator, r->tree);
+    ntr_dealloc(allocator, r->vectors);
+    ntr_dealloc(allocator, r->expected);
+    ntr_dealloc(allocator, r);
+}

@@ -1,0 +1,122 @@
+/* Decisions as they are kept while sources are parsed, code is matched and events are counted.
+ *
+ * A decision is a graph of its conditions: the value of a condition leads to the next one that is evaluated, or to the
+ * result. Example: (a && b) || c has the conditions 0, 1, 2; 0 leads to 1 when true and to 2 when false; 1 to the result
+ * true and to 2; 2 to the results true and false. */
+#ifndef NTR_DECISION_RECORD_H
+#define NTR_DECISION_RECORD_H
+
+#include <ntrace/decision.h>
+
+#include "analysis/texts.h"
+#include "decision/flow.h"
+
+/* Values of `next`, beside numbers of conditions. */
+enum { NTR_RESULT_FALSE = -1, NTR_RESULT_TRUE = -2 };
+
+/* A range of the source, as the line table of a compiler sees it: macros at the place of their expansion. The end is
+ * exclusive. */
+typedef struct ntr_extent {
+    uint32_t line, column, end_line, end_column;
+} ntr_extent;
+
+static inline bool ntr_extent_has(const ntr_extent *extent, uint32_t line, uint32_t column) {
+    if (line < extent->line || (line == extent->line && column < extent->column)) return false;
+    return line < extent->end_line || (line == extent->end_line && column < extent->end_column);
+}
+
+static inline bool ntr_extent_equal(const ntr_extent *a, const ntr_extent *b) {
+    return a->line == b->line && a->column == b->column && a->end_line == b->end_line && a->end_column == b->end_column;
+}
+
+enum ntr_operator { NTR_LEAF, NTR_AND, NTR_OR, NTR_NOT };
+
+/* A node of the expression tree. Leaves are conditions. */
+typedef struct ntr_expression {
+    uint8_t operator;
+    uint8_t condition;    /* leaf: its number */
+    uint8_t left, right;  /* indexes of operands; NTR_NOT: left */
+} ntr_expression;
+
+typedef struct ntr_condition_flow {
+    int8_t next[2];        /* when false, when true */
+    ntr_extent extent;
+    uint32_t order;        /* position in the order in which a compiler that does not optimize lays out the branches */
+    uint32_t operator_line, operator_column; /* of the && or || before it of which it begins the right operand; 0: none */
+} ntr_condition_flow;
+
+typedef struct ntr_decision_record {
+    ntr_decision shown;
+    ntr_condition *conditions;
+    ntr_condition_flow *flow;
+    ntr_expression *tree;
+    uint8_t tree_count, root; /* nodes of the tree, and its root */
+    int8_t start;             /* the first condition that is evaluated (not a constant) */
+    ntr_extent extent;        /* where the line table may place its branches */
+    ntr_extent point;         /* a further place: the keyword of a loop; line 0: none */
+    ntr_extent when[2];       /* code that is executed when the decision is false, true; line 0: not known */
+    uint32_t order;           /* of its last condition */
+    uint32_t id;              /* in terms of flows */
+    ntr_flow_count *expected; /* how often it is evaluated; NULL: not known */
+    const char *path;         /* resolved path of its file */
+    ntr_vector *vectors;
+    size_t vector_count, vector_capacity;
+    bool has_code, undetermined;
+} ntr_decision_record;
+
+/* A decision that is being parsed. */
+enum { NTR_NODES_MAX = 4 * NTR_CONDITIONS_MAX };
+typedef struct ntr_decision_draft {
+    ntr_decision_record record;
+    ntr_condition conditions[NTR_CONDITIONS_MAX];
+    ntr_condition_flow flow[NTR_CONDITIONS_MAX];
+    ntr_expression tree[NTR_NODES_MAX];
+    ntr_flow_count expected;
+    bool too_large;
+} ntr_decision_draft;
+
+/* A file with decisions, and the unit with which it was parsed. */
+typedef struct ntr_parsed_file {
+    const char *path;
+    size_t unit;
+} ntr_parsed_file;
+
+struct ntr_decisions {
+    const ntr_allocator *allocator;
+    ntr_texts texts;
+    ntr_decision_record **records; /* sorted by (path, line, column) when `sorted` */
+    size_t count, capacity;
+    ntr_decision *list;
+    char **unparsed;
+    size_t unparsed_count, unparsed_capacity;
+    const char **units; /* main files of the units that were parsed, or that cannot be */
+    size_t unit_count, unit_capacity;
+    ntr_parsed_file *files;
+    size_t file_count, file_capacity;
+    struct ntr_code_map *map;   /* of the current run */
+    struct ntr_tracker *tracker;
+    uint64_t runs;
+    uint32_t last_id;
+    char parser[100];
+    char error[400];
+};
+
+/* Adds a copy of a decision of the unit that is being parsed (the last of `units`). A file that an earlier unit has
+ * included is left out. Errors: NTR_E_MEMORY. */
+ntr_status ntr_decisions_add(ntr_decisions *decisions, const ntr_decision_draft *draft);
+void ntr_record_free(const ntr_allocator *allocator, ntr_decision_record *record);
+
+/* Sorts the records. */
+void ntr_decisions_sort(ntr_decisions *decisions);
+
+/* Adds `count` evaluations with these values to a list of vectors. Errors: NTR_E_MEMORY. */
+ntr_status ntr_vectors_add(const ntr_allocator *allocator, ntr_vector **vectors, size_t *vector_count, size_t *capacity,
+                           const ntr_vector *vector);
+
+/* Computes flow, start and constants from the tree. */
+void ntr_record_flow(ntr_decision_record *record);
+
+/* Computes pairs and states from the vectors. */
+void ntr_record_states(ntr_decision_record *record);
+
+#endif

@@ -1,0 +1,144 @@
+#include "decision/sources.h"
+
+#include "base/allocator.h"
+#include "base/compare.h"
+#include "base/try.h"
+#include "decision/arguments.h"
+#include "decision/parse.h"
+#include "decision/paths.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct source_walk {
+    ntr_decisions *decisions;
+    const ntr_source_options *options;
+    ntr_code_ranges *ranges;
+    json_t *commands;
+    ntr_parser *parser;
+    unsigned xlen;
+} source_walk;
+
+static bool is_parsed(unsigned language) {
+    switch (language) {
+    case NTR_LANGUAGE_C89:
+    case NTR_LANGUAGE_C:
+    case NTR_LANGUAGE_C99:
+    case NTR_LANGUAGE_C11:
+    case NTR_LANGUAGE_C17: return true;
+    default: return ntr_language_is_cpp(language);
+    }
+}
+
+static ntr_status add_ranges(source_walk *w, const ntr_debug_unit *unit, bool plain) {
+    ntr_code_ranges *r = w->ranges;
+    if (ntr_reserve(w->decisions->allocator, (void **)&r->items, &r->capacity, r->count + unit->range_count + 1,
+                    sizeof *r->items))
+        return NTR_E_MEMORY;
+    for (size_t i = 0; i < unit->range_count; i++)
+        r->items[r->count++] = (ntr_code_range_plain){unit->ranges[i][0], unit->ranges[i][1], plain};
+    return NTR_OK;
+}
+
+static ntr_status add_unparsed(ntr_decisions *d, const char *file, const char *why) {
+    char text[500];
+    snprintf(text, sizeof text, "%.200s: %.290s", file, why);
+    if (ntr_reserve(d->allocator, (void **)&d->unparsed, &d->unparsed_capacity, d->unparsed_count + 1, sizeof(char *)))
+        return NTR_E_MEMORY;
+    char *copy = ntr_alloc(d->allocator, strlen(text) + 1, 1);
+    if (!copy) return NTR_E_MEMORY;
+    memcpy(copy, text, strlen(text) + 1);
+    d->unparsed[d->unparsed_count++] = copy;
+    return NTR_OK;
+}
+
+static ntr_status load_parser(source_walk *w) {
+    ntr_decisions *d = w->decisions;
+    if (w->parser) return NTR_OK;
+    w->parser = ntr_parser_new(d->allocator);
+    if (!w->parser) {
+#ifdef HAVE_LIBCLANG
+        snprintf(d->error, sizeof d->error,
+                 "decisions are found with libclang, and no libclang 17 or newer is installed (Debian: libclang1-19)");
+#else
+        snprintf(d->error, sizeof d->error, "decisions are found with libclang, and this ntrace was built without it");
+#endif
+        return NTR_E_UNSUPPORTED;
+    }
+    ntr_parser_version(w->parser, d->parser, sizeof d->parser);
+    return NTR_OK;
+}
+
+static bool known_unit(ntr_decisions *d, const char *path) {
+    for (size_t i = 0; i < d->unit_count; i++)
+        if (d->units[i] == path) return true;
+    return false;
+}
+
+static ntr_status parse_unit(source_walk *w, const char *path, const ntr_arguments *arguments) {
+    ntr_decisions *d = w->decisions;
+    char why[300] = "";
+    TRY(load_parser(w));
+    const ntr_parse_unit unit = {path, arguments->items, arguments->count, w->options->only, w->options->only_count};
+    ntr_status status = access(path, R_OK) == 0 ? ntr_parser_parse(w->parser, d, &unit, why, sizeof why) : NTR_E_IO;
+    if (status == NTR_E_IO) snprintf(why, sizeof why, "the source is not here; --source-path gives its folder");
+    if (status == NTR_E_FORMAT || status == NTR_E_IO) status = add_unparsed(d, path, why);
+    if (!status && ntr_reserve(d->allocator, (void **)&d->units, &d->unit_capacity, d->unit_count + 1, sizeof *d->units))
+        status = NTR_E_MEMORY;
+    if (!status) d->units[d->unit_count++] = path;
+    return status;
+}
+
+static ntr_status visit_unit(void *user, const ntr_debug_unit *unit) {
+    source_walk *w = user;
+    ntr_decisions *d = w->decisions;
+    char name[PATH_MAX];
+    if (!unit->name || !is_parsed(unit->language)) return NTR_OK;
+    bool whole = unit->name[0] == '/' || !unit->directory;
+    snprintf(name, sizeof name, "%s%s%s", whole ? "" : unit->directory, whole ? "" : "/", unit->name);
+    const char *path = ntr_path_find(&d->texts, w->options->source_path, name);
+    if (!path) return NTR_E_MEMORY;
+    if (!ntr_path_selected(path, w->options->only, w->options->only_count)) return NTR_OK;
+    ntr_arguments arguments = {.allocator = d->allocator, .texts = &d->texts};
+    ntr_status status = ntr_arguments_make(&arguments, w->commands, w->options, unit, w->xlen, path);
+    bool plain = arguments.has_level ? arguments.plain : ntr_producer_is_plain(unit->producer);
+    if (!status) status = add_ranges(w, unit, plain);
+    if (!status && !known_unit(d, path)) status = parse_unit(w, path, &arguments);
+    ntr_arguments_release(&arguments);
+    return status;
+}
+
+static int compare_ranges(const void *a, const void *b) {
+    const ntr_code_range_plain *x = a, *y = b;
+    NTR_COMPARE_BY(low);
+    NTR_COMPARE_BY(high);
+    return 0;
+}
+
+ntr_status ntr_sources_parse(ntr_decisions *d, const ntr_source_options *options, const ntr_program *program,
+                             ntr_debug_info *debug, ntr_code_ranges *ranges) {
+    source_walk w = {.decisions = d, .options = options, .ranges = ranges, .xlen = ntr_program_xlen(program)};
+    ntr_status status = NTR_OK;
+    if (options->compile_commands)
+        status = ntr_commands_load(&w.commands, options->compile_commands, d->error, sizeof d->error);
+    for (size_t i = 0; status == NTR_OK; i++) status = ntr_debug_info_units(debug, i, visit_unit, &w);
+    ntr_parser_free(w.parser);
+    json_decref(w.commands);
+    if (ranges->count) qsort(ranges->items, ranges->count, sizeof *ranges->items, compare_ranges);
+    return status == NTR_END ? NTR_OK : status;
+}
+
+bool ntr_code_ranges_plain(const ntr_code_ranges *ranges, uint64_t address) {
+    size_t low = 0, high = ranges->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ranges->items[middle].low <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && address < ranges->items[low - 1].high && ranges->items[low - 1].plain;
+}

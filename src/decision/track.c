@@ -1,0 +1,204 @@
+#include "decision/track.h"
+
+#include "base/allocator.h"
+#include "base/try.h"
+
+#include <string.h>
+
+/* An evaluation that has begun. */
+typedef struct evaluation {
+    uint32_t frame, copy;
+    int8_t expected; /* the condition that is evaluated next */
+    char values[NTR_CONDITIONS_MAX];
+} evaluation;
+
+struct ntr_tracker {
+    const ntr_allocator *allocator;
+    ntr_code_map *map;
+    ntr_callstack *stack;
+    evaluation *open; /* those of the innermost frame are last */
+    size_t open_count, open_capacity;
+    uint32_t frames;  /* number of the last frame */
+    uint64_t run;
+    uint64_t seen_low, seen_high; /* the last range of addresses, of a function or between two, */
+    ntr_decision_function *seen;  /* ... and that function */
+    ntr_event last;
+    bool check_image; /* several images may have code at the same addresses */
+};
+
+/* ---- frames ------------------------------------------------------------------------------------ */
+
+static uint32_t enter(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool tail) {
+    ntr_tracker *t = user;
+    (void)moment;
+    (void)frame;
+    (void)tail;
+    return ++t->frames;
+}
+
+/* Closes the evaluations of a frame. One that was left in another way than by its result, for example by longjmp, has no
+ * result; one that a gap interrupts is unknown. */
+static void leave(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool lost) {
+    ntr_tracker *t = user;
+    (void)moment;
+    size_t kept = t->open_count;
+    while (kept && t->open[kept - 1].frame == frame->handle) {
+        kept--;
+        if (lost) t->map->copies[t->open[kept].copy].unknown++;
+    }
+    t->open_count = kept;
+}
+
+/* ---- evaluations ------------------------------------------------------------------------------- */
+
+static evaluation *find_open(ntr_tracker *t, uint32_t frame, uint32_t copy) {
+    for (size_t i = t->open_count; i-- > 0;) {
+        if (t->open[i].frame == frame && t->open[i].copy == copy) return &t->open[i];
+        if (t->open[i].frame < frame) break; /* an outer frame */
+    }
+    return NULL;
+}
+
+static void close(ntr_tracker *t, evaluation *e) {
+    size_t index = (size_t)(e - t->open);
+    memmove(e, e + 1, (t->open_count - index - 1) * sizeof *e);
+    t->open_count--;
+}
+
+static ntr_status begin(ntr_tracker *t, uint32_t frame, const ntr_decision_branch *branch) {
+    const ntr_decision_record *r = t->map->copies[branch->copy].record;
+    if (ntr_reserve(t->allocator, (void **)&t->open, &t->open_capacity, t->open_count + 1, sizeof *t->open))
+        return NTR_E_MEMORY;
+    evaluation *e = &t->open[t->open_count++];
+    e->frame = frame;
+    e->copy = branch->copy;
+    e->expected = (int8_t)branch->condition;
+    memset(e->values, '-', r->shown.condition_count);
+    return NTR_OK;
+}
+
+/* Sets the values of the constants that the evaluation has passed. Returns the value of a node, or -1. */
+static int fill_constants(const ntr_decision_record *r, unsigned node, char *values) {
+    const ntr_expression *e = &r->tree[node];
+    if (e->operator == NTR_LEAF) {
+        const ntr_condition *c = &r->conditions[e->condition];
+        if (c->constant) values[e->condition] = c->value ? 'T' : 'F';
+        return values[e->condition] == '-' ? -1 : values[e->condition] == 'T';
+    }
+    int left = fill_constants(r, e->left, values);
+    if (e->operator == NTR_NOT) return left < 0 ? -1 : !left;
+    if (left < 0 || left == (e->operator == NTR_OR)) return left;
+    return fill_constants(r, e->right, values);
+}
+
+static ntr_status finish(ntr_tracker *t, evaluation *e, bool result) {
+    ntr_decision_copy *copy = &t->map->copies[e->copy];
+    const ntr_decision_record *r = copy->record;
+    ntr_vector vector = {.result = result, .count = 1, .runs = UINT64_C(1) << (t->run < 63 ? t->run : 63)};
+    memcpy(vector.values, e->values, r->shown.condition_count);
+    fill_constants(r, r->root, vector.values);
+    close(t, e);
+    return ntr_vectors_add(t->allocator, &copy->vectors, &copy->vector_count, &copy->vector_capacity, &vector);
+}
+
+static ntr_status step(ntr_tracker *t, evaluation *e, const ntr_decision_branch *branch, bool taken) {
+    const ntr_decision_record *r = t->map->copies[branch->copy].record;
+    bool value = taken == branch->taken_is;
+    int8_t next = r->flow[branch->condition].next[value];
+    e->values[branch->condition] = value ? 'T' : 'F';
+    e->expected = next;
+    return next < 0 ? finish(t, e, next == NTR_RESULT_TRUE) : NTR_OK;
+}
+
+static ntr_status execute(ntr_tracker *t, const ntr_stack_frame *frame, const ntr_decision_branch *branch, bool taken) {
+    ntr_decision_copy *copy = &t->map->copies[branch->copy];
+    if (copy->reason) return NTR_OK;
+    evaluation *e = find_open(t, frame->handle, branch->copy);
+    if (branch->first) {
+        if (e) close(t, e); /* the last one was left without a result */
+        TRY(begin(t, frame->handle, branch));
+        e = &t->open[t->open_count - 1];
+    }
+    if (e && e->expected == (int8_t)branch->condition) return step(t, e, branch, taken);
+    if (e) close(t, e);
+    if (!e && frame->kind == NTR_FRAME_ROOT)
+        copy->unknown++; /* it began before the trace, or in a gap */
+    else
+        copy->misfits++;
+    return NTR_OK;
+}
+
+/* ---- events ------------------------------------------------------------------------------------ */
+
+static bool same_image(const ntr_tracker *t, const ntr_event *event) {
+    size_t with, without;
+    if (!t->check_image) return true;
+    return ntr_program_image_at(t->map->program, &event->context, event->last, &with) == NTR_OK &&
+           ntr_program_image_at(t->map->program, NULL, event->last, &without) == NTR_OK && with == without;
+}
+
+/* Notes that a function was executed, and its entries. */
+static void see_function(ntr_tracker *t, uint64_t address) {
+    const ntr_code_map *map = t->map;
+    if (address >= t->seen_low && address < t->seen_high) {
+        if (address == t->seen_low && t->seen) t->seen->entries++;
+        return;
+    }
+    size_t below = ntr_code_map_functions_below(map, address);
+    ntr_decision_function *f = below ? &map->functions[below - 1] : NULL;
+    bool inside = f && address < f->high;
+    t->seen_low = inside ? f->low : f ? f->high : 0;
+    t->seen_high = inside ? f->high : below < map->function_count ? map->functions[below].low : UINT64_MAX;
+    t->seen = inside ? f : NULL;
+    if (!inside) return;
+    f->executed = true;
+    f->entries += address == f->low;
+}
+
+static ntr_status take_span(ntr_tracker *t, const ntr_event *event) {
+    see_function(t, event->address);
+    bool branch_end = event->end == NTR_END_TAKEN || event->end == NTR_END_NOT_TAKEN;
+    const ntr_decision_branch *branch = branch_end ? ntr_code_map_find(t->map, event->last) : NULL;
+    if (!branch || !same_image(t, event)) return NTR_OK;
+    const ntr_stack_frame *frame = ntr_callstack_frame(t->stack, event);
+    return frame ? execute(t, frame, branch, event->end == NTR_END_TAKEN) : NTR_E_MEMORY;
+}
+
+ntr_status ntr_tracker_feed(ntr_tracker *t, const ntr_event *events, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (events[i].kind == NTR_EVENT_SPAN) TRY(take_span(t, &events[i]));
+        TRY(ntr_callstack_feed(t->stack, &events[i]));
+    }
+    if (count) t->last = events[count - 1];
+    return NTR_OK;
+}
+
+ntr_status ntr_tracker_finish(ntr_tracker *t) {
+    for (size_t i = 0; i < t->open_count; i++) t->map->copies[t->open[i].copy].unknown++;
+    t->open_count = 0;
+    ntr_callstack_finish(t->stack, &t->last);
+    return NTR_OK;
+}
+
+ntr_tracker *ntr_tracker_new(ntr_code_map *map, ntr_functions *functions, uint64_t run, const ntr_allocator *allocator) {
+    ntr_tracker *t = ntr_alloc(allocator, 1, sizeof *t);
+    if (!t) return NULL;
+    const ntr_stack_listener listener = {.enter = enter, .leave = leave, .user = t};
+    ntr_image_info info;
+    t->allocator = allocator;
+    t->map = map;
+    t->run = run;
+    for (size_t i = 0; ntr_program_image(map->program, i, &info) == NTR_OK; i++)
+        t->check_image |= info.options.has_scontext || info.options.has_hcontext;
+    t->stack = ntr_callstack_new(functions, &listener, allocator);
+    if (t->stack) return t;
+    ntr_tracker_free(t);
+    return NULL;
+}
+
+void ntr_tracker_free(ntr_tracker *t) {
+    if (!t) return;
+    ntr_callstack_free(t->stack);
+    ntr_dealloc(t->allocator, t->open);
+    ntr_dealloc(t->allocator, t);
+}

@@ -1,0 +1,83 @@
+/* Decisions as text: those that are not covered with the reason, then the shares of the three states. */
+#include "export/decisions.h"
+
+#include <string.h>
+
+static void write_conditions(ntr_out *out, const ntr_decision *d, ntr_decision_level level) {
+    for (size_t i = 0; i < d->condition_count; i++) {
+        const ntr_condition *c = &d->conditions[i];
+        bool covered = level == NTR_LEVEL_MASKING ? c->masking : c->covered;
+        ntr_out_format(out, "    C%zu  %u:%u  ", i + 1, c->line, c->column);
+        if (c->constant)
+            ntr_out_format(out, "constant %s", c->value ? "true" : "false");
+        else if (covered)
+            ntr_out_format(out, "pair %u, %u", c->pair[0] + 1, c->pair[1] + 1);
+        else
+            ntr_out_text(out, "no pair");
+        ntr_out_text(out, "  ");
+        ntr_out_text(out, c->text);
+        ntr_out_char(out, '\n');
+    }
+}
+
+static void write_vectors(ntr_out *out, const ntr_decision *d) {
+    for (size_t i = 0; i < d->vector_count; i++) {
+        const ntr_vector *v = &d->vectors[i];
+        ntr_out_format(out, "    %3zu  ", i + 1);
+        for (size_t k = 0; k < d->condition_count; k++) ntr_out_format(out, "%c ", v->values[k]);
+        ntr_out_format(out, "= %c  %llu times\n", v->result ? 'T' : 'F', (unsigned long long)v->count);
+    }
+    if (d->unknown)
+        ntr_out_format(out, "         %llu evaluations are unknown: a part of them was not traced\n",
+                       (unsigned long long)d->unknown);
+}
+
+static void write_decision(ntr_export *x, const ntr_decision *d) {
+    ntr_out *out = &x->out;
+    ntr_out_text(out, d->file);
+    ntr_out_format(out, ":%u:%u: %s: ", d->line, d->column,
+                   ntr_cover_state_name(ntr_decision_state(d, x->analysis.level)));
+    ntr_out_text(out, d->text);
+    ntr_out_char(out, '\n');
+    if (d->reason) ntr_out_format(out, "    %s\n", d->reason);
+    write_conditions(out, d, x->analysis.level);
+    write_vectors(out, d);
+}
+
+static void write_share(ntr_out *out, const char *name, uint64_t count, uint64_t total) {
+    ntr_out_format(out, "%-18s %6llu  %6.2f %%\n", name, (unsigned long long)count,
+                   total ? 100.0 * (double)count / (double)total : 0.0);
+}
+
+static ntr_status end(ntr_export *x) {
+    const ntr_decisions *decisions = x->analysis.decisions;
+    size_t count;
+    const char *text = NULL;
+    ntr_decision_sums sums;
+    uint64_t gaps = ntr_coverage_gaps(x->analysis.coverage);
+    const ntr_decision *list = ntr_decisions_list(decisions, &count);
+    for (size_t i = 0; i < count; i++)
+        if (ntr_decision_listed(&list[i], x->analysis.level)) write_decision(x, &list[i]);
+    ntr_decisions_sums(decisions, x->analysis.level, NULL, &sums);
+    uint64_t total = sums.decisions[0] + sums.decisions[1] + sums.decisions[2];
+    ntr_out_format(&x->out, "%s%llu decisions\n", count ? "\n" : "", (unsigned long long)total);
+    for (unsigned i = 0; i < 3; i++) write_share(&x->out, ntr_cover_state_name(i), sums.decisions[i], total);
+    ntr_out_format(&x->out, "%llu of %llu conditions of determinable decisions have an independence pair\n",
+                   (unsigned long long)sums.conditions_covered, (unsigned long long)sums.conditions);
+    for (size_t i = 0; i < ntr_decisions_unparsed(decisions, i, &text); i++) {
+        ntr_out_text(&x->out, "not parsed: ");
+        ntr_out_text(&x->out, text);
+        ntr_out_char(&x->out, '\n');
+    }
+    if (gaps)
+        ntr_out_format(&x->out, "%llu gaps in the trace: evaluations in them are missing\n", (unsigned long long)gaps);
+    return NTR_OK;
+}
+
+const ntr_exporter ntr_exporter_decisions_text = {
+    .name = "decisions",
+    .family = "coverage",
+    .summary = "decisions with their conditions, vectors and independence pairs",
+    .needs = NTR_NEEDS_COVERAGE | NTR_NEEDS_DECISIONS,
+    .end = end,
+};

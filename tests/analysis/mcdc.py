@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+"""Condition vectors and independence pairs, decision by decision, against llvm-cov. TAP on standard output.
+
+usage: mcdc.py NTRACE
+
+The same sources run with the same inputs: instrumented by clang-19 -fcoverage-mcdc on this machine, and not instrumented,
+compiled for RISC-V by gcc, under ntrace run. Executed condition vectors do not depend on the target.
+"""
+import itertools
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+
+import cases
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+GCC = ("riscv64-linux-gnu-gcc", "-g", "-w", "-static")
+CLANG = ("clang-19", "-w", "-O0", "-fprofile-instr-generate", "-fcoverage-mapping", "-fcoverage-mcdc")
+TOOLS = ("riscv64-linux-gnu-gcc", "qemu-riscv64", "clang-19", "llvm-cov-19", "llvm-profdata-19")
+
+# A real program: the decoder and the encoder of messages, driven by a list of messages.
+REAL = ["src/base/*.c", "src/wire/*.c", "src/dialect/*.c", "src/message/*.c", "src/isa/*.c"]
+
+
+class Bench:
+    def __init__(self, ntrace, folder):
+        self.ntrace, self.folder = ntrace, folder
+
+    def run(self, *command, status=0, env=None):
+        done = subprocess.run(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=250,
+                              env=dict(os.environ, **(env or {})))
+        if done.returncode != status:
+            raise AssertionError(f"{' '.join(command)[:200]}: {done.returncode}: {done.stderr[-300:]}")
+        return done.stdout
+
+    def source(self, name, text=None):
+        if text is None:
+            shutil.copy(os.path.join(HERE, name), self.folder)
+        else:
+            with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        return name
+
+    def truth(self, source, *inputs):
+        """{(line, column): decision} of llvm-cov."""
+        self.run(*CLANG, source, "-o", "native")
+        self.run("./native", *inputs, env={"LLVM_PROFILE_FILE": "native.profraw"})
+        self.run("llvm-profdata-19", "merge", "native.profraw", "-o", "native.profdata")
+        return parse_llvm_cov(self.run("llvm-cov-19", "show", "-show-mcdc", "-instr-profile=native.profdata", "native"))
+
+    def trace(self, source, level, *inputs):
+        self.run(*GCC, level, source, "-o", "traced")
+        self.run(self.ntrace, "run", "-o", "traced.ntrace", "--", "./traced", *inputs)
+        return "traced.ntrace"
+
+    def mcdc(self, *arguments, status=0):
+        return json.loads(self.run(self.ntrace, "coverage", "--level", "mcdc", "--format", "json", *arguments, status=status))
+
+
+def parse_llvm_cov(text):
+    found, decision = {}, None
+    for line in text.split("\n"):
+        if place := re.search(r"MC/DC Decision Region \((\d+):(\d+)\) to", line):
+            decision = {"conditions": [], "vectors": {}, "covered": []}
+            found.setdefault((int(place[1]), int(place[2])), []).append(decision)
+        elif place := re.search(r"Condition C\d+ --> \((\d+):(\d+)\)", line):
+            decision["conditions"].append((int(place[1]), int(place[2])))
+        elif vector := re.search(r"\|\s+\d+ \{ (.*) = (\w)\s+\}", line):
+            decision["vectors"][tuple(value.strip() for value in vector[1].split(","))] = vector[2]
+        elif pair := re.search(r"C\d+-Pair: (.*)", line):
+            decision["covered"].append(pair[1].startswith("covered"))
+    return found
+
+
+def by_place(document):
+    """Decisions by the place of their text: in a macro, by the place in its definition, as llvm-cov names them."""
+    found = {}
+    for decision in document["decisions"]:
+        for place in {(at["line"], at["column"]) for at in (decision, decision.get("spelled", decision))}:
+            found.setdefault(place, []).append(decision)
+    return found
+
+
+def vectors_of(decisions):
+    found = {}
+    for decision in decisions:
+        constant = ["constant" in condition for condition in decision["conditions"]]
+        for vector in decision["vectors"]:
+            values = tuple("C" if fixed else value for fixed, value in zip(constant, vector["values"]))
+            found[values] = vector["result"]
+    return found
+
+
+def agree(theirs, ours):
+    """llvm-cov numbers the conditions of a macro by their places, not by their order: then any order may fit."""
+    expected = {}
+    for decision in theirs:
+        expected.update(decision["vectors"])
+    vectors = vectors_of(ours)
+    count = len(ours[0]["conditions"])
+    in_order = all(decision["conditions"] == sorted(decision["conditions"]) for decision in theirs)
+    orders = [range(count)] if in_order and len(theirs) == 1 else itertools.permutations(range(count))
+    fits = any({tuple(values[i] for i in order): result for values, result in expected.items() if len(values) == count}
+               == {values: result for values, result in vectors.items() if len(values) == count} for order in orders)
+    pairs = len(theirs) > 1 or len(ours) > 1 or sorted(theirs[0]["covered"]) == sorted(ours[0]["covered"])
+    return fits and pairs
+
+
+def compare(truth, document):
+    """Numbers of decisions that agree, that are not determinable, and the places of those that differ."""
+    ours = by_place(document)
+    equal, undetermined, different = 0, [], []
+    for place, theirs in sorted(truth.items()):
+        decisions = ours.get(place, [])
+        if not decisions:
+            different.append((place, "missing"))
+        elif any("reason" in decision for decision in decisions):
+            undetermined.append(decisions[0]["text"])
+        elif agree(theirs, decisions):
+            equal += 1
+        else:
+            different.append((place, decisions[0]["text"], theirs[0]["vectors"], vectors_of(decisions)))
+    return equal, undetermined, different
+
+
+def shapes_without_optimization(bench):
+    truth = bench.truth(bench.source("decisions.c"), "0", "40")
+    document = bench.mcdc(bench.trace("decisions.c", "-O0", "0", "40"))
+    equal, undetermined, different = compare(truth, document)
+    assert not different, different
+    assert equal >= 54, equal
+    # gcc computes the arguments of a call without branches, and `b ? c : d` as a value
+    assert sorted(undetermined) == ["a && (b ? c : d)", "a || c", "b && c"], undetermined
+
+
+def few_inputs(bench):
+    """With few inputs most decisions are not covered, and say so."""
+    truth = bench.truth(bench.source("decisions.c"), "3", "4")
+    document = bench.mcdc(bench.trace("decisions.c", "-O0", "3", "4"))
+    equal, _, different = compare(truth, document)
+    assert not different and equal >= 54, (equal, different)
+    states = [decision["state"] for decision in document["decisions"]]
+    assert states.count("not-covered") > 45, states
+
+
+def merged(bench):
+    """The vectors of several traces are added."""
+    truth = bench.truth(bench.source("decisions.c"), "5", "12")
+    bench.trace("decisions.c", "-O0", "5", "8")
+    os.rename(os.path.join(bench.folder, "traced.ntrace"), os.path.join(bench.folder, "first.ntrace"))
+    bench.run(bench.ntrace, "run", "-o", "second.ntrace", "--", "./traced", "9", "12")
+    equal, _, different = compare(truth, bench.mcdc("first.ntrace", "second.ntrace"))
+    assert not different and equal >= 54, (equal, different)
+
+
+def optimized_is_never_wrong(bench):
+    truth = bench.truth(bench.source("decisions.c"), "0", "40")
+    for level in ("-Og", "-O1", "-Os", "-O2", "-O3"):
+        _, _, different = compare(truth, bench.mcdc(bench.trace("decisions.c", level, "0", "40")))
+        assert not different, (level, different)
+
+
+def expression(values, pick):
+    if len(values) == 1:
+        value = values[0]
+        return pick.choice([value, value, "!" + value, f"{value} > {pick.randint(0, 2)}", f"{value} == {pick.randint(0, 2)}", f"get({value})"])
+    cut = pick.randint(1, len(values) - 1)
+    return f"({expression(values[:cut], pick)} {pick.choice(['&&', '||'])} {expression(values[cut:], pick)})"
+
+
+BODIES = ["if ({e}) return 1; return 0;", "if ({e}) sink = 1; else sink = 2; return sink;", "return {e};",
+          "int n = 0; while (({e}) && n < 3) {{ n++; a--; }} return n;", "int x = {e}; sink = x; return x + 1;",
+          "return ({e}) ? sink : 7;", "int n = 0; for (; n < 2 && ({e}); n++) b--; return n;",
+          "int n = 0; do {{ n++; sink = n; }} while (n < 3 && ({e})); return n;", "if (a > 5) return 3; if ({e}) sink++; return 4;"]
+
+
+def random_program(seed, count=60):
+    pick, functions, calls = random.Random(seed), [], []
+    for number in range(count):
+        names = "abcdef"[:pick.randint(2, 6)]
+        body = pick.choice(BODIES).format(e=expression(names, pick)[1:-1])
+        functions.append(f"__attribute__((noinline)) static int f{number}({', '.join('int ' + name for name in names)}) {{ {body} }}")
+        calls.append(f"s += f{number}({', '.join(names)});")
+    inputs = ", ".join(f"{name} = z / {3 ** i} % 3" for i, name in enumerate("abcdef"))
+    return "\n".join(["#include <stdio.h>", "#include <stdlib.h>", "static volatile int sink;",
+                      "__attribute__((noinline)) static int get(int x) { return x & 1; }", *functions,
+                      "int main(int argc, char **argv) { int s = 0;",
+                      "for (unsigned k = strtoul(argv[1], 0, 0); k <= strtoul(argv[2], 0, 0); k++) {",
+                      f"unsigned z = k * 2654435761u; int {inputs};", *calls, '} printf("%d\\n", s); return 0; }', ""])
+
+
+def random_decisions(bench):
+    """-O0: all are determinable. -Og: all that gcc has not merged."""
+    for seed, least in ((7, 44), (8, 44)):
+        bench.source("random.c", random_program(seed))
+        truth = bench.truth("random.c", "0", "60")
+        equal, undetermined, different = compare(truth, bench.mcdc(bench.trace("random.c", "-O0", "0", "60")))
+        assert not different and not undetermined and equal == 60, (seed, equal, undetermined, different)
+        equal, undetermined, different = compare(truth, bench.mcdc(bench.trace("random.c", "-Og", "0", "60")))
+        assert not different and equal >= least, (seed, equal, undetermined, different)
+        equal, undetermined, different = compare(truth, bench.mcdc(bench.trace("random.c", "-O2", "0", "60")))
+        assert not different and equal > 4, (seed, equal, undetermined, different)
+
+
+def same_bytes(bench):
+    bench.source("decisions.c")
+    trace = bench.trace("decisions.c", "-O0", "0", "20")
+    for form in ("text", "json"):
+        outputs = {bench.run(bench.ntrace, "coverage", "--level", "mcdc", "--format", form, *jobs, trace)
+                   for jobs in ((), ("-j", "1"), ("-j", "4"))}
+        assert len(outputs) == 1, form
+
+
+def gap_in_a_decision(bench):
+    """Bytes that are lost in the middle: no vector appears that did not happen, and evaluations are unknown."""
+    bench.source("decisions.c")
+    bench.run(*GCC, "-O0", "decisions.c", "-o", "traced")
+    bench.run(bench.ntrace, "run", "--sync-mode", "messages", "--sync-max", "0", "-o", "gap.ntrace", "--", "./traced", "0", "40")
+    whole = {place: vectors_of(decisions) for place, decisions in by_place(bench.mcdc("gap.ntrace")).items()}
+    with open(os.path.join(bench.folder, "gap.ntrace", "trace.nex"), "rb") as file:
+        stream = file.read()
+    options = cases.stream_options(os.path.join(bench.folder, "gap.ntrace"))
+    unknown = 0
+    for cut in range(len(stream) // 4, len(stream) * 3 // 4, len(stream) // 20):
+        with open(os.path.join(bench.folder, "holed.nex"), "wb") as file:
+            file.write(cases.hole(stream, cut, cut + 40))
+        document = bench.mcdc("-e", "traced", *options, "holed.nex", status=1)
+        assert document["gaps"] > 0
+        for place, decisions in by_place(document).items():
+            extra = set(vectors_of(decisions).items()) - set(whole[place].items())
+            assert not extra, (cut, place, extra)
+        unknown += sum(decision["unknown"] for decision in document["decisions"])
+    assert unknown > 0
+
+
+def without_sources(bench):
+    """A source that is missing is named; nothing is guessed."""
+    bench.source("gone.c", "int main(int c, char **v) { if (c > 1 && v) return 1; return 0; }\n")
+    bench.trace("gone.c", "-O0")
+    os.rename(os.path.join(bench.folder, "gone.c"), os.path.join(bench.folder, "moved.txt"))
+    document = bench.mcdc("traced.ntrace")
+    assert not document["decisions"] and any("gone.c" in line and "--source-path" in line for line in document["unparsed"]), document
+    os.mkdir(os.path.join(bench.folder, "elsewhere"))
+    os.rename(os.path.join(bench.folder, "moved.txt"), os.path.join(bench.folder, "elsewhere", "gone.c"))
+    document = bench.mcdc("--source-path", "elsewhere", "traced.ntrace")
+    assert len(document["decisions"]) == 1 and not document["unparsed"], document
+    assert document["decisions"][0]["state"] == "not-covered"
+
+
+def compile_commands(bench):
+    """Macros of the command line come from compile_commands.json."""
+    bench.source("flags.c", "int main(int c, char **v) {\n#ifdef MORE\n  if (c > LIMIT && v) return 0;\n#endif\n  return 1;\n}\n")
+    flags = ["-DMORE", "-D", "LIMIT=0"]
+    bench.run(*GCC, "-O0", *flags, "flags.c", "-o", "flags")
+    bench.run(bench.ntrace, "run", "-o", "flags.ntrace", "--", "./flags")
+    assert not bench.mcdc("flags.ntrace")["decisions"]
+    command = {"directory": bench.folder, "file": "flags.c", "arguments": ["cc", *flags, "-c", "flags.c"]}
+    bench.source("compile_commands.json", json.dumps([command]))
+    for place in ("compile_commands.json", "."):
+        document = bench.mcdc("--compile-commands", place, "flags.ntrace")
+        assert [decision["text"] for decision in document["decisions"]] == ["c > LIMIT && v"], document
+        assert document["decisions"][0]["vectors"] == [{"values": ["T", "T"], "result": "T", "count": 1}]
+    bench.source("compile_commands.json", json.dumps([{**command, "arguments": None, "command": "cc -DMORE '-DLIMIT=0' -c flags.c"}]))
+    assert len(bench.mcdc("--compile-commands", ".", "flags.ntrace")["decisions"]) == 1
+    for text, word in (("{", "compile_commands.json:1"), ("{}", "expected an array")):
+        bench.source("compile_commands.json", text)
+        done = subprocess.run([bench.ntrace, "coverage", "--level", "mcdc", "--compile-commands", ".", "flags.ntrace"],
+                              cwd=bench.folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        assert done.returncode == 2 and word in done.stderr, done
+
+
+def only_some_sources(bench):
+    bench.source("decisions.c")
+    trace = bench.trace("decisions.c", "-O0", "0", "3")
+    everything = bench.mcdc(trace)["decisions"]
+    assert bench.mcdc("--only", "decisions.c", trace)["decisions"] == everything
+    assert bench.mcdc("--only", bench.folder, trace)["decisions"] == everything
+    assert not bench.mcdc("--only", "other", trace)["decisions"]
+
+
+def thresholds(bench):
+    bench.source("decisions.c")
+    trace = bench.trace("decisions.c", "-O0", "0", "63")
+    for level, percent, status in (("mcdc", "50", 0), ("mcdc", "100", 1), ("decision", "60", 0), ("decision", "100", 1)):
+        bench.run(bench.ntrace, "coverage", "--level", level, "--fail-under", percent, trace, status=status)
+
+
+cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, same_bytes, gap_in_a_decision,
+            without_sources, compile_commands, only_some_sources, thresholds], Bench, TOOLS)
