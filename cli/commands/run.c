@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef NTRACE_PLUGIN_DIR
@@ -89,7 +90,21 @@ static const struct cli_group groups[] = {
 /* ---- signals: ntrace ends after the program -----------------------------------------------------------------------
  */
 
-static volatile sig_atomic_t guest, early_signal;
+static volatile sig_atomic_t guest, early_signal, kill_wanted;
+
+/* The second SIGINT or SIGTERM within some seconds ends a program that does not end by itself. Two that come at the same
+ * time are one: some senders signal the process and its group. */
+static void count_signal(int signal) {
+    enum { SAME = 200, TOGETHER = 3000 }; /* milliseconds */
+    static int64_t last[2] = {-TOGETHER, -TOGETHER};
+    struct timespec t;
+
+    if (signal != SIGINT && signal != SIGTERM) return;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    int64_t now = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000, passed = now - last[signal == SIGTERM];
+    if (passed >= SAME && passed < TOGETHER) kill_wanted = 1;
+    last[signal == SIGTERM] = now;
+}
 
 /* Forwards a signal to the program, or remembers it until the program has started. Signals from the terminal
  * (SI_KERNEL) reach the program without ntrace, because both are in the same process group. */
@@ -97,6 +112,7 @@ static void forward_signal(int signal, siginfo_t *info, void *context) {
     int saved_errno = errno;
 
     (void)context;
+    count_signal(signal);
     if (info->si_code != SI_KERNEL) {
         if (guest > 0)
             kill((pid_t)guest, signal);
@@ -243,8 +259,11 @@ static ntr_status trace_program(ntr_capture_session *session) {
     if (status != NTR_OK) return status;
     guest = ntr_capture_process(session);
     if (early_signal) kill((pid_t)guest, early_signal);
-    do status = ntr_capture_step(session);
-    while (status == NTR_NEED_MORE);
+    do {
+        status = ntr_capture_step(session);
+        if (kill_wanted) ntr_capture_kill(session);
+        kill_wanted = 0;
+    } while (status == NTR_NEED_MORE);
     guest = 0;
     return status;
 }

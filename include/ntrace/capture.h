@@ -143,6 +143,10 @@ NTR_API bool ntr_capture_result_at(const ntr_capture_session *session, size_t in
  * ntr_capture_finish. It stays valid after the end of the program. */
 NTR_API int ntr_capture_process(const ntr_capture_session *session);
 
+/* Kill the program and its children that are traced (SIGKILL). What was executed remains in the trace; to be followed by
+ * ntr_capture_step as usual. */
+NTR_API void ntr_capture_kill(const ntr_capture_session *session);
+
 /* Encodes what the program executed since the last call; waits a fraction of a millisecond if there is nothing.
  * Returns NTR_NEED_MORE while the program executes (call again), or NTR_OK when it and the child processes that are
  * traced have ended (call ntr_capture_finish). The program is stopped while the memory for its trace is full. */

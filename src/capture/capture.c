@@ -4,6 +4,7 @@
 #include "capture/session.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <signal.h>
@@ -134,6 +135,11 @@ ntr_status ntr_capture_start(ntr_capture_session *session) {
 
 int ntr_capture_process(const ntr_capture_session *session) {
     return (int)session->guest.pid;
+}
+
+void ntr_capture_kill(const ntr_capture_session *session) {
+    if (session->guest.pid && !session->guest.ended) kill(session->guest.pid, SIGKILL);
+    for (size_t i = 0; i < session->child_count; i++) ntr_capture_kill(session->children[i]);
 }
 
 /* ---- while the program runs ---------------------------------------------------------------------------------------

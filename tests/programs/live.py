@@ -448,8 +448,9 @@ def stream_size(bundle="live.ntrace"):
     return max([os.path.getsize(name) for name in glob.glob(path_of(f"{bundle}.*/trace.nex"))], default=0)
 
 
-def interrupted(operands, number=signal.SIGINT, size=0, **more):
-    """Exit status, messages and output of a program that gets the signal when the stream has `size` bytes."""
+def interrupted(operands, number=signal.SIGINT, size=0, again=0.0, **more):
+    """Exit status, messages and output of a program that gets the signal when the stream has `size` bytes, and once more
+    after `again` seconds."""
     process = subprocess.Popen(command("endless", *PLAIN, operands=operands), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                start_new_session=True, **more)
     try:
@@ -459,6 +460,10 @@ def interrupted(operands, number=signal.SIGINT, size=0, **more):
             check(time.monotonic() < deadline, f"the stream has {stream_size()} bytes, not {size}")
             time.sleep(0.01)
         process.send_signal(number)
+        if again:
+            time.sleep(again)
+            check(process.poll() is None, "the first signal has ended the program")
+            process.send_signal(number)
         out, messages = process.communicate(timeout=60)
         return process.returncode, messages.decode(), out.decode()
     finally:
@@ -475,6 +480,14 @@ def interrupt():
     equal(interrupted([], signal.SIGTERM)[0], 128 + signal.SIGTERM, "exit status, SIGTERM kills")
     equal(interrupted(["on"])[0], 42, "exit status, SIGINT is caught")
     matches("<on_signal>", Run("decode", path_of("live.ntrace"), "--output", "insn").out, "the handler")
+
+
+@case("a second SIGINT or SIGTERM kills a program that ignores them; the bundle is complete")
+def insisted():
+    for number in signal.SIGINT, signal.SIGTERM:
+        shutil.rmtree(path_of("live.ntrace"), ignore_errors=True)
+        equal(interrupted(["on", "in blocks", "ignore"], number, again=0.5)[0], 128 + signal.SIGKILL, f"exit status, signal {number}")
+        Run("check", path_of("live.ntrace"))
 
 
 @case("an endless loop is encoded while it runs")
