@@ -109,6 +109,8 @@ static void take_record_word(struct ntr_capture_harts *harts, struct ntr_capture
     case CHANNEL_RESET:
     case CHANNEL_END:
     case CHANNEL_CONTEXT:
+    case CHANNEL_TASK:
+    case CHANNEL_PAGE:
         ntr_capture_machine_take(harts, hart);
         break;
     default: /* CHANNEL_LOST */

@@ -1,7 +1,10 @@
 #include "capture/machine.h"
+#include "base/allocator.h"
 #include "capture/hart.h"
 #include "capture/run.h"
 #include "capture/spaces.h"
+
+#include <string.h>
 
 /* ---- records ------------------------------------------------------------------------------------------------------ */
 
@@ -51,6 +54,22 @@ static void take_context(struct ntr_capture_hart *hart) {
     hart->satp_next = pair(hart->record + 1);
 }
 
+/* The guest may have many processes; what it makes the capture keep is limited. */
+static void take_note(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, struct ntr_capture_notes *notes) {
+    enum { NOTES_MOST = 1 << 22 };
+
+    if (notes->count == NOTES_MOST) return;
+    if (ntr_reserve(harts->allocator, (void **)&notes->items, &notes->capacity, notes->count + 1, sizeof *notes->items)) {
+        ntr_capture_note(harts, NTR_E_MEMORY);
+        return;
+    }
+    struct ntr_capture_guest_note *note = &notes->items[notes->count++];
+    *note = (struct ntr_capture_guest_note){.position = harts->stream->offset,
+                                      .context = hart->context,
+                                      .lane = (uint32_t)(hart - harts->harts)};
+    memcpy(note->words, hart->record + 1, sizeof note->words);
+}
+
 void ntr_capture_machine_take(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
     switch (hart->record[0] & 0xff000000u) {
     case CHANNEL_TRAP: take_trap(harts, hart); break;
@@ -60,6 +79,8 @@ void ntr_capture_machine_take(struct ntr_capture_harts *harts, struct ntr_captur
         break;
     case CHANNEL_RESET: take_reset(harts, hart); break;
     case CHANNEL_END: take_end(harts, hart); break;
+    case CHANNEL_TASK: take_note(harts, hart, &harts->machine->tasks); break;
+    case CHANNEL_PAGE: take_note(harts, hart, &harts->machine->pages); break;
     default: take_context(hart); break;
     }
 }

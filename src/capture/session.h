@@ -86,6 +86,9 @@ uint64_t ntr_capture_session_instructions(const struct ntr_capture_session *sess
 ntr_status ntr_capture_machine_start(struct ntr_capture_session *session);
 ntr_status ntr_capture_machine_files(struct ntr_capture_session *session);
 
+/* notes.c: what is known about a Linux guest, in the files "tasks" and "pages" of the bundle. False with errno. */
+bool ntr_capture_write_notes(const struct ntr_capture_session *session);
+
 /* rewrite.c: the stream is written anew. Errors: those of files; the reason is in the session. */
 ntr_status ntr_capture_widen(struct ntr_capture_session *session, uint32_t hart); /* SRC gets enough bits for it */
 ntr_status ntr_capture_compress(struct ntr_capture_session *session);

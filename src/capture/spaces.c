@@ -14,6 +14,8 @@ ntr_status ntr_capture_machine_init(struct ntr_capture_harts *harts, bool no_con
 void ntr_capture_machine_free(struct ntr_capture_harts *harts) {
     if (!harts->machine) return;
     ntr_dealloc(harts->allocator, harts->machine->roots);
+    ntr_dealloc(harts->allocator, harts->machine->tasks.items);
+    ntr_dealloc(harts->allocator, harts->machine->pages.items);
     ntr_dealloc(harts->allocator, harts->machine);
     harts->machine = NULL;
 }

@@ -16,7 +16,20 @@ struct ntr_capture_root {
     uint64_t position; /* offset in the stream where it was used first */
 };
 
+/* What is known about the guest at an offset in the stream: the task that runs, or the content of a page of user mode. */
+struct ntr_capture_guest_note {
+    uint64_t position, context;
+    uint32_t lane;
+    uint32_t words[8]; /* of the record, behind the first */
+};
+
+struct ntr_capture_notes {
+    struct ntr_capture_guest_note *items;
+    size_t count, capacity;
+};
+
 struct ntr_capture_machine {
+    struct ntr_capture_notes tasks, pages;
     struct ntr_capture_root *roots;
     size_t count, capacity;
     bool no_contexts;   /* all contexts are 0 */

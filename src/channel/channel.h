@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CHANNEL_MAGIC 0x34316c6e6e616863 /* changes with the layout of the structures below */
+#define CHANNEL_MAGIC 0x35316c6e6e616863 /* changes with the layout of the structures below */
 
 #define CHANNEL_THREADS  (1u << 22) /* highest vCPU index, plus 1: Linux has no more threads */
 #define CHANNEL_LANE_BITS 12        /* SRC has 12 bits */
@@ -56,8 +56,13 @@ enum {
     CHANNEL_RESET = 0x45000000,
     CHANNEL_END = 0x46000000,
     CHANNEL_CONTEXT = 0x47000000, /* from the next block on; four words follow: satp and hgatp, each low half first */
+    /* Eight words follow: the task that runs now (address, low half first), its pid and tgid (UINT32_MAX: not known), its
+     * name in 16 bytes. */
+    CHANNEL_TASK = 0x48000000,
+    /* Four words follow: address and hash of a page of user mode (page_hash.h), each low half first. */
+    CHANNEL_PAGE = 0x49000000,
 
-    CHANNEL_WORDS = 7, /* of the longest record */
+    CHANNEL_WORDS = 9, /* of the longest record */
 };
 
 /* Words of the record that begins with this word. */
@@ -65,7 +70,9 @@ static inline unsigned channel_record_words(uint32_t word) {
     switch (word & 0xff000000u) {
     case CHANNEL_LOOP: return 4;
     case CHANNEL_TRAP: return 7;
-    case CHANNEL_CONTEXT: return 5;
+    case CHANNEL_CONTEXT:
+    case CHANNEL_PAGE: return 5;
+    case CHANNEL_TASK: return 9;
     default: return 1;
     }
 }

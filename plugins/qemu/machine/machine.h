@@ -16,6 +16,7 @@ enum {
     BLOCK_SPACE = 1 << 1,  /* its last instruction may write satp, vsatp or hgatp */
     BLOCK_ATOMIC = 1 << 2, /* its last instruction is atomic; QEMU may execute it again in a block of its own */
     BLOCK_MARKS = 1 << 3,  /* `reached` is kept */
+    BLOCK_TASK = 1 << 5,   /* it moves a value to tp in S mode, as Linux does when it switches to another task */
     BLOCK_TRAPPED = 1 << 4, /* a trap was told since; never of a translation */
 };
 enum { BLOCK_KIND_SHIFT = 24 };
@@ -24,6 +25,7 @@ _Static_assert(CHANNEL_BLOCKS <= 1u << BLOCK_KIND_SHIFT, "a block number and wha
 
 enum machine_register {
     REGISTER_PRIV, REGISTER_SATP, REGISTER_HGATP, REGISTER_MCAUSE, REGISTER_SCAUSE, REGISTER_MTVAL, REGISTER_STVAL,
+    REGISTER_TP,
     REGISTER_COUNT
 };
 
@@ -31,13 +33,20 @@ enum machine_register {
 struct machine_hart {
     uint64_t slow;           /* BLOCK_*; stored by translated code */
     uint64_t reached;        /* instruction of the last block that was begun last, among those that have a mark */
-    const volatile char *log; /* the next line that was not read */
+    const volatile char *log;  /* the hot path looks at this byte: the next line, or a byte that is not 0 */
+    const volatile char *line; /* the next line that was not read */
     struct channel_lane *lane;
     uint32_t last;           /* block told last; 0: none */
     uint32_t traps;          /* told since */
     uint64_t satp, hgatp;    /* as told */
     struct qemu_plugin_register *registers[REGISTER_COUNT]; /* NULL: the hart does not have it */
     qemu_bytes *bytes;       /* for reading registers */
+
+    /* linux.c: */
+    uint64_t task;  /* as told */
+    uint8_t name[16];
+    uint8_t waits;  /* settle so many blocks of the kernel more, then look at the name of the task */
+    bool renames;   /* the address space has changed, so the name may change */
 };
 
 extern struct qemu_plugin_scoreboard *machine_harts;
@@ -56,6 +65,12 @@ void machine_take_trap(struct machine_hart *hart, uint32_t flags, uint64_t cause
                        bool first);
 void machine_take_reset(struct machine_hart *hart);
 void machine_end(unsigned vcpu); /* the machine has ended, and the hart has stopped */
+
+/* linux.c: the last block has moved a value to tp; a block begins, in a new mode, perhaps behind a trap; code of user mode
+ * is translated (with the lock held). */
+void machine_switch_task(struct machine_hart *hart);
+void machine_check_task(struct machine_hart *hart, uint8_t before, uint8_t now, bool trapped);
+void machine_report_page(struct machine_hart *hart, uint64_t address);
 
 /* traps.c: QEMU's log. Returns how many lines concerned the hart. */
 bool machine_map_log(const char *path);

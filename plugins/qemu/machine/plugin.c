@@ -45,7 +45,8 @@ static void find_registers(struct machine_hart *hart) {
     static const char *const names[REGISTER_COUNT] = {[REGISTER_PRIV] = "priv",     [REGISTER_SATP] = "satp",
                                                       [REGISTER_HGATP] = "hgatp",   [REGISTER_MCAUSE] = "mcause",
                                                       [REGISTER_SCAUSE] = "scause", [REGISTER_MTVAL] = "mtval",
-                                                      [REGISTER_STVAL] = "stval"};
+                                                      [REGISTER_STVAL] = "stval",
+                                                      [REGISTER_TP] = "tp"};
     const qemu_registers *all = qemu_plugin_get_registers();
 
     for (unsigned i = 0; all && i < all->length; i++) {
@@ -59,7 +60,7 @@ static QEMU_VCPU_CALLBACK(start_vcpu) {
 
     QEMU_IGNORE;
     if (is_few) few = qemu_plugin_scoreboard_find(machine_harts, 0);
-    *hart = (struct machine_hart){.log = machine_log_start(), .lane = &channel->lanes[vcpu % CHANNEL_THREADS]};
+    *hart = (struct machine_hart){.log = machine_log_start(), .line = machine_log_start(), .lane = &channel->lanes[vcpu % CHANNEL_THREADS]};
     hart->bytes = g_byte_array_new();
     find_registers(hart);
     present = hart;
@@ -76,6 +77,7 @@ static QEMU_VCPU_CALLBACK(idle) {
 static QEMU_VCPU_CALLBACK(resume) {
     QEMU_IGNORE;
     machine_log_resume(machine_hart(vcpu));
+    machine_hart(vcpu)->log = machine_hart(vcpu)->line;
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------------ */

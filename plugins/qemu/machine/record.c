@@ -90,15 +90,24 @@ static void settle_space(struct machine_hart *hart) {
     if (satp == hart->satp && hgatp == hart->hgatp) return;
     hart->satp = satp;
     hart->hgatp = hgatp;
+    hart->renames = true;
     lane_push(hart->lane, CHANNEL_CONTEXT);
     push_pair(hart, satp);
     push_pair(hart, hgatp);
 }
 
 static COLD void settle(struct machine_hart *hart, unsigned vcpu, void *block) {
+    static const volatile char always = 1;
+    const struct channel_block *next = &channel->blocks[number_of(block)];
+    uint8_t before = hart->last ? channel->blocks[hart->last].privilege : 3;
+
     if (!lane_is_traced(hart->lane)) return;
-    if (!machine_read_log(hart, vcpu)) settle_flow(hart, channel->blocks[number_of(block)].address);
+    bool trapped = machine_read_log(hart, vcpu);
+    if (!trapped) settle_flow(hart, next->address);
     if (hart->slow & BLOCK_SPACE) settle_space(hart);
+    if (hart->slow & BLOCK_TASK && next->privilege == 1) machine_switch_task(hart);
+    machine_check_task(hart, before, next->privilege, trapped);
+    hart->log = hart->waits ? &always : hart->line;
 }
 
 void machine_record(unsigned vcpu, void *block) {

@@ -34,6 +34,12 @@ static bool is_wfi(uint32_t word) {
     return word == 0x10500073;
 }
 
+/* `mv tp, REGISTER` */
+static bool moves_to_tp(uint32_t word) {
+    bool is_short = (word & 0xff83) == 0x8202 && field(word, 6, 2);
+    return is_short || ((word & 0xfff07fff) == 0x00000213 && field(word, 19, 15));
+}
+
 static uint32_t word_at(const struct translation *t, uint32_t at) {
     uint32_t word = 0;
     uint32_t size = riscv_is_short(t->bytes[at]) ? 2 : 4;
@@ -76,6 +82,7 @@ static unsigned put_stores(struct qemu_plugin_tb *tb, const struct translation *
     for (size_t i = 0, at = 0; i <= last; i++, at += riscv_is_short(word) ? 2 : 4) {
         word = word_at(t, (uint32_t)at);
         if (i < last && may_leave(word)) kind |= BLOCK_OPEN;
+        if (t->privilege == 1 && moves_to_tp(word)) kind |= BLOCK_TASK;
         if (!wants_mark(t, word)) continue;
         kind |= BLOCK_MARKS | BLOCK_OPEN;
         put_store(qemu_plugin_tb_get_insn(tb, i), offsetof(struct machine_hart, reached), i + 1);
@@ -86,7 +93,7 @@ static unsigned put_stores(struct qemu_plugin_tb *tb, const struct translation *
         put_store(qemu_plugin_tb_get_insn(tb, 0), offsetof(struct machine_hart, reached), 0);
     if (kind & BLOCK_OPEN)
         put_store(qemu_plugin_tb_get_insn(tb, last), offsetof(struct machine_hart, slow),
-                  kind & (BLOCK_SPACE | BLOCK_ATOMIC));
+                  kind & (BLOCK_SPACE | BLOCK_ATOMIC | BLOCK_TASK));
     return kind;
 }
 
@@ -110,6 +117,9 @@ QEMU_TB_CALLBACK(machine_translate) {
     if (plugin_detached || !hart) return;
     uint8_t privilege = (uint8_t)(machine_read(hart, REGISTER_PRIV) & 7);
     plugin_lock();
-    if (describe(tb, &t, privilege)) put_all(tb, &t);
+    if (describe(tb, &t, privilege)) {
+        if (privilege == 0) machine_report_page(hart, t.address);
+        put_all(tb, &t);
+    }
     plugin_unlock();
 }

@@ -77,8 +77,8 @@ void machine_log_resume(struct machine_hart *hart) {
     unsigned vcpu = (unsigned)(hart->lane - channel->lanes);
     const volatile char *least = start + atomic_load(&given_back);
 
-    if (hart->log < least) hart->log = least;
-    if (vcpu < HARTS) atomic_store(&places[vcpu], hart->log);
+    if (hart->line < least) hart->line = least;
+    if (vcpu < HARTS) atomic_store(&places[vcpu], hart->line);
 }
 
 /* ---- lines -------------------------------------------------------------------------------------------------------- */
@@ -118,10 +118,10 @@ static bool take_line(struct machine_hart *hart, unsigned vcpu, const char *line
     return true;
 }
 
-/* Copies the line at hart->log, as far as it fits. Returns its length with the line feed; 0: it is not complete. */
+/* Copies the line at hart->line, as far as it fits. Returns its length with the line feed; 0: it is not complete. */
 static uint64_t copy_line(const struct machine_hart *hart, char line[LOG_LINE]) {
     uint64_t n = 0;
-    for (char byte; (byte = hart->log[n]) != '\n'; n++) {
+    for (char byte; (byte = hart->line[n]) != '\n'; n++) {
         if (!byte) return 0;
         if (n < LOG_LINE - 1) line[n] = byte;
     }
@@ -134,11 +134,11 @@ unsigned machine_read_log(struct machine_hart *hart, unsigned vcpu) {
     char line[LOG_LINE];
 
     hart->traps = 0;
-    for (uint64_t size; (size = copy_line(hart, line)); hart->log += size)
+    for (uint64_t size; (size = copy_line(hart, line)); hart->line += size)
         if (take_line(hart, vcpu, line, count == 0)) count++;
     if (vcpu < HARTS) {
-        atomic_store(&places[vcpu], hart->log);
-        if ((uint64_t)(hart->log - start) - atomic_load(&given_back) > 2 * LOG_PUNCH) punch();
+        atomic_store(&places[vcpu], hart->line);
+        if ((uint64_t)(hart->line - start) - atomic_load(&given_back) > 2 * LOG_PUNCH) punch();
     }
     return count;
 }
