@@ -3,6 +3,8 @@
  * give equal files. */
 #include "export/cover_files.h"
 
+#include <ntrace/version.h>
+
 static double rate(uint64_t hit, uint64_t all) {
     return all ? (double)hit / (double)all : 1.0;
 }
@@ -13,7 +15,7 @@ static void write_rates(ntr_out *out, const ntr_cover_sums *sums) {
 }
 
 static unsigned outcomes(const ntr_cover_branch *branch) {
-    return (branch->taken != 0) + (branch->not_taken != 0);
+    return (branch->taken ? 1u : 0u) + (branch->not_taken ? 1u : 0u);
 }
 
 static void write_branches(ntr_out *out, const ntr_cover_line *line, const ntr_cover_branch *branches) {
@@ -107,7 +109,7 @@ static ntr_status end(ntr_export *x) {
                    " lines-covered=\"%llu\" lines-valid=\"%llu\" branches-covered=\"%llu\" branches-valid=\"%llu\""
                    " timestamp=\"0\" version=\"ntrace %s\">\n<sources><source>.</source></sources><packages>\n",
                    (unsigned long long)sums.lines_hit, (unsigned long long)sums.lines,
-                   (unsigned long long)sums.branches_hit, (unsigned long long)sums.branches, ntr_version_text());
+                   (unsigned long long)sums.branches_hit, (unsigned long long)sums.branches, NTR_VERSION_TEXT);
     write_files(x);
     ntr_out_text(&x->out, "</packages></coverage>\n");
     return NTR_OK;
