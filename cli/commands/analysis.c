@@ -62,7 +62,10 @@ int cli_analysis_open(struct cli_analysis *a, const char *path, const struct cli
     if (!a->data.debug) return out_of_memory(a);
     if (options->debug_path) ntr_debug_info_set_path(a->data.debug, options->debug_path);
     a->data.functions = ntr_functions_new(a->data.debug, &cli_memory);
-    return a->data.functions ? open_decoder(a) : out_of_memory(a);
+    if (!a->data.functions) return out_of_memory(a);
+    if (a->trace.bundle) cli_tasks_load(path, &a->tasks);
+    ntr_functions_set_tasks(a->data.functions, a->tasks);
+    return open_decoder(a);
 }
 
 /* ---- decoding */
@@ -232,6 +235,7 @@ void cli_analysis_close(struct cli_analysis *a) {
     ntr_tally_free(a->data.tally);
     ntr_functions_free(a->places);
     ntr_functions_free(a->data.functions);
+    ntr_tasks_free(a->tasks);
     ntr_debug_info_free(a->data.debug);
     cli_trace_facts_release(&a->facts);
     cli_source_text_release(&a->text);

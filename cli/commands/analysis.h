@@ -8,6 +8,7 @@
 #include "io/defects.h"
 #include "options/selection.h"
 #include "io/source_text.h"
+#include "io/tasks.h"
 #include "io/trace.h"
 #include "io/trace_facts.h"
 
@@ -34,6 +35,7 @@ struct cli_analysis {
     ntr_decoder *decoder;
     struct cli_source_text text;
     struct cli_trace_facts facts;
+    ntr_tasks *tasks;        /* NULL: not known */
     ntr_analysis data;       /* owned, except `program`, which belongs to `trace` */
     uint64_t gaps, reserved; /* numbers of gaps and of messages with a reserved TCODE */
     bool part, behind;       /* --from or --to is given; all further events are behind the window */

@@ -1,5 +1,5 @@
 #include "text/annotate.h"
-#include "commands/analysis.h"
+#include "commands/machine_run.h"
 #include "commands/profile_output.h"
 #include "options/command.h"
 #include "io/output.h"
@@ -20,7 +20,7 @@ struct profile_options {
 
 #define S struct profile_options
 static const struct cli_option profile_table[] = {
-    CLI_CHOICE(0, "by", "function|line|instruction|hart|context|image", S, by, NTR_PROFILE_FUNCTION,
+    CLI_CHOICE(0, "by", "function|line|instruction|hart|context|image|process|thread|mode|interrupt", S, by, NTR_PROFILE_FUNCTION,
                "unit of a row (default function)"),
     CLI_CHOICE(0, "sort", "self|total|calls|ticks|total-ticks", S, sort, NTR_PROFILE_KEY_SELF,
                "sort rows by instructions (self, default; total), calls, or time if the trace has timestamps (ticks; "
@@ -165,11 +165,41 @@ static int check_options(const struct profile_options *o) {
     return CLI_OK;
 }
 
+static int write_machine(const struct profile_options *o, const ntr_machine *machine, const char *path, int status) {
+    struct cli_output out;
+    ntr_profile profile;
+
+    if (ntr_profile_machine(&profile, (ntr_profile_by)o->by, machine, NULL) != NTR_OK)
+        return cli_fail("%s: out of memory", path);
+    ntr_profile_sort(&profile, (ntr_profile_key)o->sort);
+    if (cli_output_open(&out, o->result.path) == CLI_OK) {
+        write_profile(&out, o, &profile);
+        status = cli_output_close(&out, status);
+    } else {
+        status = CLI_FAILED;
+    }
+    ntr_profile_release(&profile);
+    return status;
+}
+
+/* Profiles of what an operating system executes. */
+static int run_machine(const struct profile_options *o, const char *path) {
+    struct cli_analysis a;
+    ntr_machine *machine;
+    int status = cli_machine_decode(&a, path, &o->analysis, &machine);
+
+    if (status != CLI_FAILED) status = write_machine(o, machine, path, status);
+    ntr_machine_free(machine);
+    cli_analysis_close(&a);
+    return status;
+}
+
 static int profile_run(const void *options, char **operands) {
     const struct profile_options *o = options;
     struct cli_analysis a;
 
     if (check_options(o) != CLI_OK) return CLI_FAILED;
+    if (o->by >= NTR_PROFILE_PROCESS) return run_machine(o, operands[0]);
     int status = cli_analysis_open(&a, operands[0], &o->analysis);
     if (status == CLI_OK) status = cli_analysis_need(&a, needs(o));
     a.keep_time = wants_time(o);
@@ -193,6 +223,9 @@ const struct cli_command cli_profile = {
              "\n"
              "--by image gives the totals of each program file and library: 'total' includes what it called in others,\n"
              "'calls' is how often it was entered from others.\n"
+             "\n"
+             "--by process, thread, mode and interrupt are for traces of whole machines (docs/machines.md). An interrupt's\n"
+             "instructions are those from its entry to its return.\n"
              "\n"
              "--callers and --callees print the functions that called FUNCTION, and those that it called. 'calls' is\n"
              "the number of calls between both. For a caller, 'self' and 'total' are the instructions of FUNCTION when\n"

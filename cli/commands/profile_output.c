@@ -45,6 +45,17 @@ static void write_context(struct cli_output *out, const ntr_profile_row *row) {
     if (row->context.has_hcontext) cli_output_print(out, "  hcontext %" PRIu64, row->context.hcontext);
 }
 
+/* Writes the name and pid of a process or thread; without a name, its context. */
+static void write_task(struct cli_output *out, const ntr_profile_row *row) {
+    if (row->name)
+        cli_output_text(out, row->name);
+    else if (row->context.has_scontext)
+        cli_output_print(out, "scontext 0x%" PRIx64, row->context.scontext);
+    else
+        cli_output_print(out, "src %u: %s", row->src, row->context.prv ? "kernel" : "user mode");
+    if (row->name) cli_output_print(out, "  pid %" PRIu64, row->address);
+}
+
 static void write_label(const struct cli_profile_writer *w, const ntr_profile_row *row) {
     switch (w->by) {
     case NTR_PROFILE_FUNCTION: cli_output_text(w->out, row->name ? row->name : "[unknown]"); break;
@@ -59,6 +70,10 @@ static void write_label(const struct cli_profile_writer *w, const ntr_profile_ro
     case NTR_PROFILE_HART: cli_output_print(w->out, "src %u", row->src); return;
     case NTR_PROFILE_CONTEXT: write_context(w->out, row); return;
     case NTR_PROFILE_IMAGE: cli_output_text(w->out, row->image ? row->image : "[unknown]"); return;
+    case NTR_PROFILE_PROCESS:
+    case NTR_PROFILE_THREAD: write_task(w->out, row); return;
+    case NTR_PROFILE_MODE:
+    case NTR_PROFILE_INTERRUPT: cli_output_text(w->out, row->name); return;
     }
     write_place(w->out, row);
 }
@@ -78,7 +93,8 @@ static void write_text_row(const struct cli_profile_writer *w, const ntr_profile
 }
 
 static void write_text(const struct cli_profile_writer *w, size_t rows) {
-    static const char *const labels[] = {"function", "line", "instruction", "hart", "context", "image"};
+    static const char *const labels[] = {"function", "line", "instruction", "hart", "context", "image", "process",
+                                         "thread", "mode", "interrupt"};
 
     cli_output_print(w->out, "# %" PRIu64 " instructions\n", w->profile->instructions);
     if (w->relation) {
@@ -103,7 +119,17 @@ static void json_text(struct cli_output *out, const char *key, const char *value
     cli_output_json(out, value);
 }
 
+static bool is_task(const struct cli_profile_writer *w) {
+    return w->by == NTR_PROFILE_PROCESS || w->by == NTR_PROFILE_THREAD;
+}
+
 static void write_json_row(const struct cli_profile_writer *w, const ntr_profile_row *row) {
+    static const char *const names[] = {
+        [NTR_PROFILE_FUNCTION] = "function", [NTR_PROFILE_LINE] = "function",  [NTR_PROFILE_INSTRUCTION] = "function",
+        [NTR_PROFILE_HART] = "function",     [NTR_PROFILE_CONTEXT] = "function", [NTR_PROFILE_IMAGE] = "function",
+        [NTR_PROFILE_PROCESS] = "process",   [NTR_PROFILE_THREAD] = "thread",  [NTR_PROFILE_MODE] = "mode",
+        [NTR_PROFILE_INTERRUPT] = "interrupt"};
+
     cli_output_text(w->out, "{");
     if (w->relation) {
         cli_output_print(w->out, "\"relation\":\"%s\",\"of\":", w->relation);
@@ -115,15 +141,16 @@ static void write_json_row(const struct cli_profile_writer *w, const ntr_profile
     if (w->profile->ticks)
         cli_output_print(w->out, ",\"self_ticks\":%" PRIu64 ",\"total_ticks\":%" PRIu64, row->self_ticks,
                          row->total_ticks);
-    json_text(w->out, "function", row->name);
+    json_text(w->out, names[w->by], row->name);
+    if (is_task(w) && row->name) cli_output_print(w->out, ",\"pid\":%" PRIu64, row->address);
     json_text(w->out, "file", row->file);
     if (row->file) cli_output_print(w->out, ",\"line\":%" PRIu32, row->line);
     json_text(w->out, "image", row->image);
     if (w->by < NTR_PROFILE_HART) cli_output_print(w->out, ",\"address\":\"0x%" PRIx64 "\"", row->address);
-    if (w->by == NTR_PROFILE_HART || w->by == NTR_PROFILE_CONTEXT) cli_output_print(w->out, ",\"src\":%u", row->src);
+    if (w->by == NTR_PROFILE_HART || w->by == NTR_PROFILE_CONTEXT || is_task(w)) cli_output_print(w->out, ",\"src\":%u", row->src);
     if (w->by == NTR_PROFILE_CONTEXT && row->context.prv != NTR_PRV_UNKNOWN)
         cli_output_print(w->out, ",\"prv\":%u,\"v\":%u", row->context.prv, row->context.v);
-    if (w->by == NTR_PROFILE_CONTEXT && row->context.has_scontext)
+    if ((w->by == NTR_PROFILE_CONTEXT || is_task(w)) && row->context.has_scontext)
         cli_output_print(w->out, ",\"scontext\":%" PRIu64, row->context.scontext);
     if (w->by == NTR_PROFILE_CONTEXT && row->context.has_hcontext)
         cli_output_print(w->out, ",\"hcontext\":%" PRIu64, row->context.hcontext);
@@ -131,12 +158,8 @@ static void write_json_row(const struct cli_profile_writer *w, const ntr_profile
 }
 
 static void csv_text(struct cli_output *out, const char *text) {
-    enum { NAME_BYTES_MAX = 4096 };
-    char name[NAME_BYTES_MAX + 1], cell[2 * NAME_BYTES_MAX + 2];
-
-    snprintf(name, sizeof name, "%s", text ? text : "");
     cli_output_text(out, ",");
-    cli_output_write(out, cell, (size_t)(cli_put_csv(cell, name) - cell));
+    cli_output_csv(out, text ? text : "");
 }
 
 static void write_csv_row(const struct cli_profile_writer *w, const ntr_profile_row *row) {

@@ -185,6 +185,14 @@ char *cli_put_csv(char *at, const char *text) {
     return at;
 }
 
+void cli_output_csv(struct cli_output *out, const char *text) {
+    enum { TEXT_BYTES_MAX = 4096 };
+    char part[TEXT_BYTES_MAX + 1], cell[2 * TEXT_BYTES_MAX + 2];
+
+    snprintf(part, sizeof part, "%s", text);
+    cli_output_write(out, cell, (size_t)(cli_put_csv(cell, part) - cell));
+}
+
 char *cli_put_hex(char *at, uint64_t value) {
     static const char pairs[] =
         "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f"

@@ -65,6 +65,9 @@ void cli_output_print(struct cli_output *out, const char *format, ...) __attribu
 /* Writes text as a JSON string, with quotes. */
 void cli_output_json(struct cli_output *out, const char *text);
 
+/* Writes text, of which at most 4096 bytes are used, as a CSV cell. */
+void cli_output_csv(struct cli_output *out, const char *text);
+
 /* As cli_output_json, into a buffer of at least 6 * length + 2 characters. Returns the end. */
 char *cli_put_json(char *at, const char *text);
 

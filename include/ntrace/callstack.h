@@ -3,12 +3,17 @@
  * A call pushes a frame. A return pops frames up to the frame it returns to, which may be several (longjmp, unwinding
  * of exceptions). A jump to another function is a tail call and replaces the top frame. A trap pushes a frame that the
  * trap return pops. A context switch selects another stack. A gap closes all frames of its source.
+ *
+ * A kernel switches threads in a function (Linux: __switch_to) that returns on another stack. From its first return on, a
+ * hart's stack is that of its thread, whatever the context is, and follows the thread to other harts. Which thread
+ * continues is known from ntr_tasks; without them it is found by the return addresses of the threads that were left.
  * Objects are not thread-safe: calls for one object must not overlap. */
 #ifndef NTRACE_CALLSTACK_H
 #define NTRACE_CALLSTACK_H
 
 #include <ntrace/event.h>
 #include <ntrace/debug_info.h>
+#include <ntrace/tasks.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,6 +50,10 @@ NTR_API uint32_t ntr_functions_named(ntr_functions *functions, const char *name)
  * ntr_functions_at or ntr_functions_named. */
 NTR_API const ntr_function *ntr_functions_get(const ntr_functions *functions, uint32_t number);
 
+/* Gives the table the threads of the trace, for the call stacks that are made with it afterwards. `tasks` must outlive the
+ * table; NULL: not known. */
+NTR_API void ntr_functions_set_tasks(ntr_functions *functions, const ntr_tasks *tasks);
+
 /* ---- stacks ------------------------------------------------------------------------------------ */
 
 typedef enum ntr_frame_kind {
@@ -69,6 +78,7 @@ typedef struct ntr_stack_moment {
     const ntr_context *context;
     const ntr_stack_frame *parent; /* the frame below; NULL for a root */
     bool resumed;                /* the function is not entered, but continues: its call is not known */
+    uint32_t thread;             /* number of the stack: threads and contexts are numbered in the order of first use */
 } ntr_stack_moment;
 
 typedef struct ntr_stack_listener {

@@ -3,6 +3,7 @@
 #define NTRACE_PROFILE_H
 
 #include <ntrace/calltree.h>
+#include <ntrace/machine.h>
 #include <ntrace/tally.h>
 
 #ifdef __cplusplus
@@ -16,19 +17,24 @@ typedef enum ntr_profile_by {
     NTR_PROFILE_HART,
     NTR_PROFILE_CONTEXT,
     NTR_PROFILE_IMAGE,       /* requires the call tree */
+    NTR_PROFILE_PROCESS,     /* this one and the following: ntr_profile_machine */
+    NTR_PROFILE_THREAD,
+    NTR_PROFILE_MODE,
+    NTR_PROFILE_INTERRUPT,
 } ntr_profile_by;
 
 typedef struct ntr_profile_row {
-    const char *name;     /* function; NULL: not known */
+    const char *name;     /* function, process, thread, mode, interrupt; NULL: not known */
     const char *file;     /* NULL: not known */
     const char *image;
     uint32_t line;
-    uint64_t address;     /* by function: entry; by instruction: address of the instruction */
-    uint16_t src;         /* by hart and by context */
-    ntr_context context;  /* by context */
+    uint64_t address;     /* by function: entry; by instruction: its address; by process, thread: pid, 0: not known */
+    uint16_t src;         /* by hart, context, thread; by process without name */
+    ntr_context context;  /* by context; by process and thread: scontext in U-mode */
     uint64_t self, total; /* instructions; without a call tree, total is equal to self */
     uint64_t self_ticks, total_ticks;
-    /* by function: number of entries; by image: entries from other images; by instruction: number of executions */
+    /* by function and interrupt: number of entries; by image: entries from other images; by instruction: number of
+     * executions; by process and thread: how often it began to run */
     uint64_t calls;
 } ntr_profile_row;
 
@@ -45,6 +51,11 @@ typedef struct ntr_profile {
 NTR_API ntr_status ntr_profile_make(ntr_profile *profile, ntr_profile_by by, const ntr_program *program,
                                     ntr_debug_info *debug, ntr_functions *functions, const ntr_calltree *tree,
                                     ntr_tally *tally, const ntr_allocator *allocator);
+
+/* The same for PROCESS, THREAD, MODE and INTERRUPT, after ntr_machine_finish. An interrupt's instructions are those from entry to
+ * return. The strings of the rows belong to `machine`. Errors: NTR_E_MEMORY, NTR_E_INVALID. */
+NTR_API ntr_status ntr_profile_machine(ntr_profile *profile, ntr_profile_by by, const ntr_machine *machine,
+                                       const ntr_allocator *allocator);
 
 typedef enum ntr_profile_relation {
     NTR_PROFILE_CALLERS, /* one row for each function that called it */

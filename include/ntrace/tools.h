@@ -14,11 +14,13 @@
 #include <ntrace/difference.h>
 #include <ntrace/export.h>
 #include <ntrace/interrupts.h>
+#include <ntrace/machine.h>
 #include <ntrace/profile.h>
 #include <ntrace/registers.h>
 #include <ntrace/stream_reader.h>
 #include <ntrace/system.h>
 #include <ntrace/tally.h>
+#include <ntrace/tasks.h>
 #include <ntrace/timeline.h>
 
 #endif

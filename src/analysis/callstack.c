@@ -1,50 +1,12 @@
 #include "analysis/callstack.h"
+#include "analysis/callstack_state.h"
 
-#include "analysis/functions.h"
 #include "base/allocator.h"
 
 #include <string.h>
 
 /* Maximum depth. Deeper stacks lose their oldest frames, which bounds the memory used by runaway recursion. */
 enum { DEPTH_MAX = 1 << 16 };
-
-enum { RECENT_BITS = 9, RECENT = 1 << RECENT_BITS };
-
-/* A range of a function, valid while the hart's `context_number` is `context`. */
-typedef struct recent_range {
-    ntr_function_range range;
-    uint32_t context;
-} recent_range;
-
-/* The stack of one context of one source. */
-typedef struct stack {
-    uint16_t src;
-    ntr_context context;
-    ntr_stack_frame *frames;
-    size_t depth, capacity;
-} stack;
-
-/* State of a source: its current stack, and the address at which its execution stopped. `context` is that of its latest
- * event; it selects the stack and the code in `recent`. */
-typedef struct hart {
-    uint16_t src;
-    size_t current; /* index into stacks */
-    ntr_context context;
-    recent_range *recent;    /* cache of function ranges, by a hash of the address */
-    uint32_t context_number; /* changes with `context` */
-    uint64_t stopped_at;
-    bool stopped; /* no instruction was executed since a stop */
-} hart;
-
-struct ntr_callstack {
-    ntr_functions *functions;
-    ntr_stack_listener listener;
-    const ntr_allocator *allocator;
-    stack *stacks;
-    size_t stack_count, stack_capacity;
-    hart *harts;
-    size_t hart_count, hart_capacity, last_hart;
-};
 
 ntr_callstack *ntr_callstack_new(ntr_functions *functions, const ntr_stack_listener *listener,
                                  const ntr_allocator *allocator) {
@@ -76,7 +38,7 @@ static bool same_process(const ntr_context *a, const ntr_context *b) {
 
 static size_t stack_of(ntr_callstack *cs, uint16_t src, const ntr_context *context) {
     for (size_t i = 0; i < cs->stack_count; i++)
-        if (cs->stacks[i].src == src && same_process(&cs->stacks[i].context, context)) return i;
+        if (!cs->stacks[i].thread && cs->stacks[i].src == src && same_process(&cs->stacks[i].context, context)) return i;
     if (ntr_reserve(cs->allocator, (void **)&cs->stacks, &cs->stack_capacity, cs->stack_count + 1,
                     sizeof *cs->stacks))
         return SIZE_MAX;
@@ -95,6 +57,8 @@ static hart *find_hart(ntr_callstack *cs, uint16_t src) {
     fresh.recent = ntr_alloc(cs->allocator, RECENT, sizeof *fresh.recent);
     if (!fresh.recent) return NULL;
     fresh.context_number = 1;
+    const ntr_tasks *tasks = ntr_functions_tasks(cs->functions);
+    if (tasks) fresh.tasks = ntr_tasks_of(tasks, src, &fresh.task_count);
     cs->harts[cs->hart_count] = fresh;
     return &cs->harts[cs->hart_count++];
 }
@@ -107,14 +71,6 @@ static inline hart *hart_of(ntr_callstack *cs, uint16_t src) {
 
 /* ---- changes of a stack ------------------------------------------------------------------------ */
 
-typedef struct change {
-    ntr_callstack *cs;
-    hart *hart;
-    stack *stack;
-    const ntr_event *event;
-    bool resumed; /* see ntr_stack_moment */
-} change;
-
 static ntr_stack_moment moment_of(const change *c) {
     return (ntr_stack_moment){
         .event = c->event,
@@ -122,6 +78,7 @@ static ntr_stack_moment moment_of(const change *c) {
         .context = &c->hart->context,
         .parent = c->stack->depth ? &c->stack->frames[c->stack->depth - 1] : NULL,
         .resumed = c->resumed,
+        .thread = (uint32_t)c->hart->current,
     };
 }
 
@@ -142,7 +99,6 @@ static ntr_status push(change *c, ntr_stack_frame frame, bool tail) {
     return NTR_OK;
 }
 
-/* Leaves frames until the depth is `depth`. */
 static void pop_to(change *c, size_t depth, bool lost) {
     stack *s = c->stack;
     while (s->depth > depth) {
@@ -151,6 +107,10 @@ static void pop_to(change *c, size_t depth, bool lost) {
         ntr_stack_moment moment = moment_of(c);
         c->cs->listener.leave(c->cs->listener.user, &moment, &frame, lost);
     }
+}
+
+void ntr_callstack_pop(change *c, size_t depth, bool lost) {
+    pop_to(c, depth, lost);
 }
 
 static const ntr_function_range *range_at(const change *c, uint64_t address) {
@@ -317,8 +277,11 @@ static ntr_status end_span(change *c) {
         return push(c, frame_at(c, NTR_FRAME_CALL, e->target, e->last, next), false);
     case NTR_END_CO_SWAP:
     case NTR_END_RETURN:
+        if (ntr_threads_leaves(c)) return ntr_threads_switch(c, e->target);
+        if (c->hart->guessing && c->stack->depth <= 1 && ntr_threads_find(c, e->target, false)) return NTR_OK;
         return unwind(c, e->target);
     case NTR_END_TRAP_RETURN:
+        if (c->hart->guessing && c->stack->depth <= 1) ntr_threads_find(c, e->target, true);
         return trap_return(c, e->target);
     case NTR_END_EXCEPTION:
     case NTR_END_TRAP:
@@ -339,7 +302,7 @@ static ntr_status end_span(change *c) {
 }
 
 static bool switch_context(ntr_callstack *cs, hart *h, const ntr_context *context) {
-    size_t next = stack_of(cs, h->src, context);
+    size_t next = h->threaded ? h->current : stack_of(cs, h->src, context);
     if (next == SIZE_MAX) return false;
     h->context = *context;
     h->current = next;
@@ -353,8 +316,10 @@ static bool switch_context(ntr_callstack *cs, hart *h, const ntr_context *contex
 static inline bool begin(change *c, ntr_callstack *cs, const ntr_event *event) {
     hart *h = hart_of(cs, event->src);
     if (!h) return false;
-    if (!ntr_context_equal(&h->context, &event->context) && !switch_context(cs, h, &event->context)) return false;
+    const bool other = !ntr_context_equal(&h->context, &event->context);
+    if (other && !switch_context(cs, h, &event->context)) return false;
     *c = (change){.cs = cs, .hart = h, .stack = &cs->stacks[h->current], .event = event};
+    if (other) ntr_threads_context(c);
     return true;
 }
 
@@ -407,6 +372,7 @@ ntr_status ntr_callstack_feed(ntr_callstack *cs, const ntr_event *event) {
         return sync(&c, event->address);
     case NTR_EVENT_GAP:
         pop_to(&c, 0, true);
+        ntr_threads_gap(&c, event->gap.until);
         return NTR_OK;
     default:
         return NTR_OK;
@@ -416,7 +382,26 @@ ntr_status ntr_callstack_feed(ntr_callstack *cs, const ntr_event *event) {
 void ntr_callstack_finish(ntr_callstack *cs, const ntr_event *last) {
     for (size_t i = 0; i < cs->stack_count; i++) {
         hart *h = hart_of(cs, cs->stacks[i].src);
+        if (h) h->current = i;
         change c = {.cs = cs, .hart = h, .stack = &cs->stacks[i], .event = last};
         if (h) pop_to(&c, 0, true);
     }
+}
+
+ntr_callstack_run ntr_callstack_running(ntr_callstack *cs, uint16_t src) {
+    const hart *h = hart_of(cs, src);
+    if (!h) return (ntr_callstack_run){0};
+    return (ntr_callstack_run){.thread = (uint32_t)h->current, .number = h->run, .fresh = h->fresh};
+}
+
+uint64_t ntr_callstack_switches(const ntr_callstack *cs) {
+    return cs->switches;
+}
+
+bool ntr_callstack_found(ntr_callstack *cs, uint32_t *from, uint32_t *to) {
+    const bool found = cs->found;
+    *to = (uint32_t)cs->found_as;
+    *from = (uint32_t)(cs->found - found);
+    cs->found = 0;
+    return found;
 }

@@ -12,4 +12,23 @@ ntr_status ntr_callstack_span(ntr_callstack *callstack, const ntr_event *event, 
  * top frame has the handle *handle. Returns false when this is not known. */
 bool ntr_callstack_stays(ntr_callstack *callstack, const ntr_event *event, ntr_function_range *code, uint32_t *handle);
 
+/* What runs on a source, after its first event. */
+typedef struct ntr_callstack_run {
+    uint32_t thread; /* number of the stack (ntr_stack_moment.thread) */
+    uint64_t number; /* of switches of threads before */
+    bool fresh;      /* the thread had no frames when it began to run: the number may have been that of another one */
+} ntr_callstack_run;
+
+ntr_callstack_run ntr_callstack_running(ntr_callstack *callstack, uint16_t src);
+
+/* Returns whether the last event showed which thread had been running, on a stack of its own, since the last switch. *from is
+ * the number of that stack, which is free from then on, *to that of the thread. */
+bool ntr_callstack_found(ntr_callstack *callstack, uint32_t *from, uint32_t *to);
+
+/* Returns the number of switches of threads. */
+uint64_t ntr_callstack_switches(const ntr_callstack *callstack);
+
+/* Returns what is known about the thread of a source at a stream offset, or NULL. */
+const ntr_task *ntr_callstack_task(ntr_callstack *callstack, uint16_t src, uint64_t offset);
+
 #endif

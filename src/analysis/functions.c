@@ -22,6 +22,9 @@ struct ntr_functions {
     address_view *views;
     size_t view_count, view_capacity, last_view;
     struct own_name *names; /* names of functions created by ntr_functions_named */
+    ntr_role_info *roles;   /* of the first `role_count` items */
+    size_t role_count, role_capacity;
+    const ntr_tasks *tasks;
 };
 
 struct own_name {
@@ -46,6 +49,7 @@ void ntr_functions_free(ntr_functions *f) {
         ntr_dealloc(f->allocator, name);
     }
     ntr_dealloc(f->allocator, f->views);
+    ntr_dealloc(f->allocator, f->roles);
     ntr_dealloc(f->allocator, f->slots);
     ntr_dealloc(f->allocator, f->items);
     ntr_dealloc(f->allocator, f);
@@ -209,4 +213,27 @@ uint32_t ntr_functions_named(ntr_functions *f, const char *text) {
 
 const ntr_function *ntr_functions_get(const ntr_functions *f, uint32_t number) {
     return number < f->count ? &f->items[number] : NULL;
+}
+
+void ntr_functions_set_tasks(ntr_functions *f, const ntr_tasks *tasks) {
+    f->tasks = tasks;
+}
+
+const ntr_tasks *ntr_functions_tasks(const ntr_functions *f) {
+    return f->tasks;
+}
+
+/* A name stands for a function of an operating system only where the file has it: not a name made of file and address. */
+static ntr_role_info find_role(const ntr_function *function) {
+    return ntr_role_of(function->linkage);
+}
+
+ntr_role_info ntr_functions_role(ntr_functions *f, uint32_t number) {
+    static const ntr_role_info none = {NTR_OS_NONE, NTR_CAUSE_NONE, NULL};
+    if (number < f->role_count) return f->roles[number];
+    if (number >= f->count ||
+        ntr_reserve(f->allocator, (void **)&f->roles, &f->role_capacity, f->count, sizeof *f->roles))
+        return none;
+    for (; f->role_count < f->count; f->role_count++) f->roles[f->role_count] = find_role(&f->items[f->role_count]);
+    return f->roles[number];
 }

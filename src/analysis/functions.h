@@ -2,7 +2,15 @@
 #ifndef NTR_ANALYSIS_FUNCTIONS_H
 #define NTR_ANALYSIS_FUNCTIONS_H
 
+#include "analysis/roles.h"
+
 #include <ntrace/callstack.h>
+
+/* What the function does in an operating system. */
+ntr_role_info ntr_functions_role(ntr_functions *functions, uint32_t number);
+
+/* NULL: not known. */
+const ntr_tasks *ntr_functions_tasks(const ntr_functions *functions);
 
 /* A range of code of one function in one context. It does not change after it has been returned. */
 typedef struct ntr_function_range {

@@ -196,6 +196,10 @@ ntr_status ntr_profile_make(ntr_profile *profile, ntr_profile_by by, const ntr_p
     case NTR_PROFILE_HART: status = by_view(&m, false); break;
     case NTR_PROFILE_CONTEXT: status = by_view(&m, true); break;
     case NTR_PROFILE_IMAGE: status = ntr_profile_images(profile, functions, tree); break;
+    case NTR_PROFILE_PROCESS:
+    case NTR_PROFILE_THREAD:
+    case NTR_PROFILE_MODE:
+    case NTR_PROFILE_INTERRUPT: return NTR_E_INVALID;
     }
     if (status) {
         ntr_profile_release(profile);

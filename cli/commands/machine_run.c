@@ -1,0 +1,98 @@
+#include "commands/machine_run.h"
+#include "io/memory.h"
+#include "options/command.h"
+#include "options/diagnostics.h"
+
+#include <inttypes.h>
+
+#define S struct cli_machine_options
+const struct cli_option cli_machine_options[] = {
+    CLI_NUMBER(0, "top", "N", S, top, 0, INT64_MAX, -1,
+               "print only the first N rows of a table (default: 40 with --format text, otherwise all)"),
+    {0},
+};
+
+const struct cli_group cli_machine_groups[] = {
+    CLI_OWN("options", cli_machine_options),
+    CLI_GROUP("output", cli_result_options, S, result),
+    CLI_GROUP("trace", cli_analysis_options, S, analysis),
+    CLI_GROUP("part of the trace", cli_selection_options, S, analysis.selection),
+    CLI_GROUP("program", cli_image_options, S, analysis.images),
+    CLI_GROUP("the stream", cli_stream_options, S, analysis.stream),
+    {0},
+};
+#undef S
+
+static ntr_status take_events(void *user, const ntr_event *events, size_t count) {
+    return ntr_machine_feed(user, events, count);
+}
+
+int cli_machine_decode(struct cli_analysis *a, const char *path, const struct cli_analysis_options *options,
+                       ntr_machine **machine) {
+    int status = cli_analysis_open(a, path, options);
+
+    *machine = NULL;
+    if (status != CLI_OK) return status;
+    *machine = ntr_machine_new(a->data.program, a->data.functions, &cli_memory);
+    if (!*machine) return cli_fail("%s: out of memory", path);
+    a->joins = true;
+    status = cli_analysis_run(a, take_events, *machine);
+    if (status != CLI_FAILED && ntr_machine_finish(*machine) != NTR_OK) return cli_fail("%s: out of memory", path);
+    return status;
+}
+
+static size_t rows_of(const struct cli_machine_options *o) {
+    enum { TEXT_ROWS_MAX = 40 };
+    if (o->top >= 0) return (size_t)o->top;
+    return o->result.format == CLI_FORMAT_TEXT ? TEXT_ROWS_MAX : SIZE_MAX;
+}
+
+static int write_output(const struct cli_analysis *a, const ntr_machine *machine, const struct cli_machine_options *o,
+                        int status, void (*write)(const struct cli_machine_writer *w)) {
+    struct cli_output out;
+    struct cli_machine_writer w = {
+        .out = &out,
+        .machine = machine,
+        .ticks_per_second = a->data.ticks_per_second,
+        .format = (enum cli_format)o->result.format,
+        .top = rows_of(o),
+    };
+
+    ntr_machine_totals_init(&w.totals);
+    ntr_machine_totals_get(machine, &w.totals);
+    if (cli_output_open(&out, o->result.path) != CLI_OK) return CLI_FAILED;
+    write(&w);
+    return cli_output_close(&out, status);
+}
+
+int cli_machine_run(const struct cli_machine_options *o, const char *path,
+                    void (*write)(const struct cli_machine_writer *w)) {
+    struct cli_analysis a;
+    ntr_machine *machine;
+    int status = cli_machine_decode(&a, path, &o->analysis, &machine);
+
+    if (status != CLI_FAILED) status = write_output(&a, machine, o, status, write);
+    ntr_machine_free(machine);
+    cli_analysis_close(&a);
+    return status;
+}
+
+void cli_machine_time(const struct cli_machine_writer *w, uint64_t ticks) {
+    static const struct {
+        double seconds;
+        const char *name;
+    } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
+    size_t unit = 0;
+
+    if (!w->ticks_per_second) {
+        cli_output_print(w->out, "%" PRIu64 " ticks", ticks);
+        return;
+    }
+    const double seconds = (double)ticks / (double)w->ticks_per_second;
+    while (unit < 3 && seconds < units[unit].seconds) unit++;
+    cli_output_print(w->out, "%.3f %s", seconds / units[unit].seconds, units[unit].name);
+}
+
+double cli_machine_share(uint64_t part, uint64_t whole) {
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}

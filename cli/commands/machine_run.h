@@ -1,0 +1,44 @@
+/* Common part of the commands about whole machines (syscalls, boot, profile by process): decode a trace, and collect what its
+ * operating system did. */
+#ifndef CLI_COMMANDS_MACHINE_RUN_H
+#define CLI_COMMANDS_MACHINE_RUN_H
+
+#include "commands/analysis.h"
+#include "io/output.h"
+#include "options/result.h"
+
+#include <ntrace/machine.h>
+
+struct cli_machine_options {
+    struct cli_analysis_options analysis;
+    struct cli_result result;
+    int64_t top;
+};
+extern const struct cli_option cli_machine_options[]; /* --top */
+extern const struct cli_group cli_machine_groups[];
+
+/* What a command writes about a machine. */
+struct cli_machine_writer {
+    struct cli_output *out;
+    const ntr_machine *machine;
+    ntr_machine_totals totals;
+    uint64_t ticks_per_second; /* 0: not known */
+    enum cli_format format;
+    size_t top; /* rows of a table */
+};
+
+/* Decodes the trace `path` into a new machine, which the caller frees. Returns the exit status so far. */
+int cli_machine_decode(struct cli_analysis *a, const char *path, const struct cli_analysis_options *options,
+                       ntr_machine **machine);
+
+/* Runs a command: decodes, calls `write` and closes the output. Returns the exit status. */
+int cli_machine_run(const struct cli_machine_options *options, const char *path,
+                    void (*write)(const struct cli_machine_writer *w));
+
+/* Writes a time in ticks, in seconds when their length is known: "12.345 ms". */
+void cli_machine_time(const struct cli_machine_writer *w, uint64_t ticks);
+
+/* Returns `part` of `whole` in percent. */
+double cli_machine_share(uint64_t part, uint64_t whole);
+
+#endif

@@ -1,0 +1,105 @@
+/* Machine: what an operating system did in a trace. System calls, interrupts and exceptions by name, with their duration;
+ * threads and processes; the phases of a boot.
+ *
+ * Names come from the functions that ran: a trace has neither a system call's number nor the cause of a trap. Linux is
+ * understood, and OpenSBI with symbols; other handlers have the name of their function. Objects are not thread-safe. */
+#ifndef NTRACE_MACHINE_H
+#define NTRACE_MACHINE_H
+
+#include <ntrace/callstack.h>
+#include <ntrace/interrupts.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ntr_trap_kind {
+    NTR_TRAP_SYSCALL,
+    NTR_TRAP_INTERRUPT,
+    NTR_TRAP_EXCEPTION,
+} ntr_trap_kind;
+
+/* System calls, interrupts or exceptions of one name. */
+typedef struct ntr_trap {
+    const char *name;     /* "openat", "supervisor timer interrupt", "page fault" */
+    const char *function; /* that handles it; NULL: not known */
+    uint8_t kind;         /* ntr_trap_kind */
+    uint64_t count;       /* number of entries. Interrupts: of calls of the handler, of which one trap can have several */
+    uint64_t unfinished;  /* entries without a known end (end of the trace, gap, end of the thread) */
+    ntr_histogram instructions; /* retired by the thread between entry and return, traps inside included */
+    ntr_histogram ticks;  /* time between entry and return, other threads included; empty without timestamps */
+} ntr_trap;
+
+enum { NTR_MODES = 5 }; /* U, S, M, VU, VS */
+
+/* A thread of one name. A thread that executes another program has another name, and a row of its own. */
+typedef struct ntr_thread {
+    const char *name;   /* NULL: not known */
+    uint32_t pid, tgid; /* of the thread, of the process, if `has_pid` */
+    bool has_pid, user; /* it was in U-mode */
+    bool has_scontext;
+    uint16_t src;       /* hart on which it ran first */
+    uint64_t scontext;  /* of its U-mode, if `has_scontext` */
+    uint64_t instructions[NTR_MODES], ticks; /* self; the time is that between messages */
+    uint64_t runs;      /* how often it began to run */
+} ntr_thread;
+
+/* An initcall of a Linux kernel: a function that initializes a driver or subsystem at boot. */
+typedef struct ntr_initcall {
+    const char *name;
+    uint64_t calls, instructions, ticks;
+    uint64_t begin; /* instructions of all harts before it */
+} ntr_initcall;
+
+/* A part of a boot. */
+typedef struct ntr_phase {
+    const char *name;
+    uint64_t instructions, ticks; /* of all harts; time from its begin to that of the next phase */
+} ntr_phase;
+
+typedef struct ntr_machine_totals {
+    size_t size; /* sizeof(ntr_machine_totals) */
+    uint64_t instructions, modes[NTR_MODES];
+    uint64_t switches;     /* of threads */
+    uint64_t spaces;       /* changes of the address space (scontext) */
+    uint64_t begin, end;   /* first and last timestamp, if `timed` */
+    uint64_t user_instructions, user_time; /* before the first instruction in U-mode, if `has_user` */
+    uint64_t longest_interrupt; /* instructions of the longest interrupt handler */
+    const char *longest_name;   /* its name; NULL: there was no interrupt */
+    uint64_t gaps;
+    bool timed, has_user;
+} ntr_machine_totals;
+
+NTR_DEFINE_CONFIG_INIT(ntr_machine_totals)
+
+typedef struct ntr_machine ntr_machine;
+
+/* Returns an object, or NULL when out of memory. `program` (code at the address of a trap; may be NULL) and `functions`
+ * must outlive it. Threads have names when `functions` has tasks (ntr_functions_set_tasks). */
+NTR_API ntr_machine *ntr_machine_new(const ntr_program *program, ntr_functions *functions,
+                                     const ntr_allocator *allocator);
+NTR_API void ntr_machine_free(ntr_machine *machine);
+
+/* Processes `count` events in stream order; spans may be joined (ntr_decoder_set_join). Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_machine_feed(ntr_machine *machine, const ntr_event *events, size_t count);
+
+/* Ends the trace. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_machine_finish(ntr_machine *machine);
+
+/* Return arrays, valid until ntr_machine_free, and store their length in *count. Call them after ntr_machine_finish.
+ * Traps are sorted by kind and, descending, by count; threads by instructions; initcalls and phases by begin. */
+NTR_API const ntr_trap *const *ntr_machine_traps(const ntr_machine *machine, size_t *count);
+NTR_API const ntr_thread *ntr_machine_threads(const ntr_machine *machine, size_t *count);
+NTR_API const ntr_initcall *ntr_machine_initcalls(const ntr_machine *machine, size_t *count);
+NTR_API const ntr_phase *ntr_machine_phases(const ntr_machine *machine, size_t *count);
+
+/* Fills *totals, whose `size` is set. Errors: NTR_E_INVALID (size). */
+NTR_API ntr_status ntr_machine_totals_get(const ntr_machine *machine, ntr_machine_totals *totals);
+
+/* Returns "system call", "interrupt" or "exception". */
+NTR_API const char *ntr_trap_kind_name(unsigned kind);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

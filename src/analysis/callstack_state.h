@@ -1,0 +1,95 @@
+/* State of the call stacks, shared by callstack.c and threads.c. */
+#ifndef NTR_ANALYSIS_CALLSTACK_STATE_H
+#define NTR_ANALYSIS_CALLSTACK_STATE_H
+
+#include "analysis/functions.h"
+
+enum { RECENT_BITS = 9, RECENT = 1 << RECENT_BITS };
+enum { RETURNS_MAX = 24 }; /* return addresses by which a thread is found */
+
+/* A range of a function, valid while the hart's `context_number` is `context`. */
+typedef struct recent_range {
+    ntr_function_range range;
+    uint32_t context;
+} recent_range;
+
+/* The stack of one context of one source, or of a thread. */
+typedef struct stack {
+    uint16_t src;
+    bool thread;      /* the context does not select it any more */
+    bool parked;      /* the thread does not run, and continues later */
+    bool free;        /* the thread has ended */
+    bool user;        /* it was in U-mode; */
+    uint64_t user_context; /* ... in this scontext */
+    bool new_program;      /* in U-mode it will execute another program */
+    uint64_t task;    /* ntr_task.task; 0: not known */
+    uint64_t parked_at; /* number of the switch at which it was left */
+    ntr_context context;
+    ntr_stack_frame *frames;
+    size_t depth, capacity;
+} stack;
+
+/* State of a source: its current stack, and the address at which its execution stopped. `context` is that of its latest
+ * event; it selects the stack, until the source runs threads, and the code in `recent`. */
+typedef struct hart {
+    uint16_t src;
+    size_t current; /* index into stacks */
+    ntr_context context;
+    recent_range *recent;    /* cache of function ranges, by a hash of the address */
+    uint32_t context_number; /* changes with `context` */
+    uint64_t stopped_at;
+    bool stopped;  /* no instruction was executed since a stop */
+    bool threaded; /* a switch of threads was seen */
+    uint64_t run;  /* number of switches; */
+    bool fresh;    /* ... the last one led to a stack without frames */
+    bool guessing; /* the current stack stands for one of the parked threads, found by its `returns` */
+    uint32_t return_count;
+    uint64_t returns[RETURNS_MAX];
+    const ntr_task *tasks; /* of this source */
+    size_t task_count, task_at; /* the first task_at have begun */
+} hart;
+
+struct ntr_callstack {
+    ntr_functions *functions;
+    ntr_stack_listener listener;
+    const ntr_allocator *allocator;
+    stack *stacks;
+    size_t stack_count, stack_capacity;
+    hart *harts;
+    size_t hart_count, hart_capacity, last_hart;
+    uint64_t switches;
+    size_t found; /* the stack that stood for a thread that was found by the last event, plus 1; 0: none */
+    size_t found_as; /* the stack of that thread */
+};
+
+/* A change of a stack by an event. */
+typedef struct change {
+    ntr_callstack *cs;
+    hart *hart;
+    stack *stack;
+    const ntr_event *event;
+    bool resumed; /* see ntr_stack_moment */
+} change;
+
+/* Leaves frames until the depth is `depth`. */
+void ntr_callstack_pop(change *c, size_t depth, bool lost);
+
+/* Returns whether the current function switches threads: its return is one to another stack. */
+bool ntr_threads_leaves(const change *c);
+
+/* The hart returned from the switch to `target`. Selects the stack of the thread that continues there. Errors:
+ * NTR_E_MEMORY. */
+ntr_status ntr_threads_switch(change *c, uint64_t target);
+
+/* While the thread is not known: the hart returned to `target`, from a trap or from a call, where the stack has no frame
+ * for it. Returns true if that selected the stack of a thread; a call that returned is then gone from it. */
+bool ntr_threads_find(change *c, uint64_t target, bool trap);
+
+/* The context has changed. A thread may have got another address space; when it is in U-mode, the frames of the program that it
+ * executed before are gone. */
+void ntr_threads_context(change *c);
+
+/* A part of the trace is missing up to stream offset `until`. */
+void ntr_threads_gap(change *c, uint64_t until);
+
+#endif

@@ -1,0 +1,83 @@
+/* State of ntr_machine, shared by machine.c (events) and machine_rows.c (rows). */
+#ifndef NTR_ANALYSIS_MACHINE_STATE_H
+#define NTR_ANALYSIS_MACHINE_STATE_H
+
+#include "analysis/callstack.h"
+
+#include <ntrace/machine.h>
+
+#define MACHINE_NONE UINT32_MAX
+
+/* A trap, a handler of an interrupt or an initcall that is not over. `outer`: the one around it in the same thread, or the
+ * next free element. */
+typedef struct machine_open {
+    uint32_t outer, row; /* number in traps or initcalls; MACHINE_NONE: the name is not known yet */
+    uint32_t function;   /* to which the trap went */
+    uint8_t kind;        /* ntr_trap_kind */
+    uint8_t cause;       /* that the trapped instruction shows, or NTR_CAUSE_NONE */
+    bool initcall, trap, timed;
+    uint64_t instructions, time;
+} machine_open;
+
+/* State of a thread: a stack of ntr_callstack. */
+typedef struct machine_thread {
+    uint64_t instructions, since; /* all; those before it began to run */
+    uint32_t open; /* innermost element of `opens`; MACHINE_NONE: none */
+    uint32_t row;  /* number in threads; MACHINE_NONE: not known yet */
+    const ntr_task *task; /* for which `row` was found */
+    bool used;
+} machine_thread;
+
+typedef struct machine_source {
+    uint64_t time, scontext;
+    uint64_t run;    /* ntr_callstack_run.number, */
+    uint32_t thread; /* ... and .thread, of the last span */
+    bool timed, has_scontext;
+} machine_source;
+
+struct ntr_machine {
+    const ntr_allocator *allocator;
+    const ntr_program *program;
+    ntr_functions *functions;
+    ntr_callstack *stacks;
+    machine_source *harts;
+    machine_thread *threads;
+    size_t thread_count, thread_capacity;
+    machine_open *opens;
+    size_t open_capacity;
+    uint32_t open_used, open_free; /* open_free: index + 1; 0: none */
+    uint32_t ended; /* element whose frame was left; a tail call may continue it; MACHINE_NONE: none */
+    uint32_t ended_thread;
+    bool ended_lost;
+
+    ntr_trap **traps;
+    size_t trap_count, trap_capacity;
+    uint32_t *trap_of; /* by number of the function: number in traps, plus 1 */
+    size_t trap_of_count, trap_of_capacity;
+    ntr_thread *rows;
+    size_t row_count, row_capacity;
+    ntr_initcall *initcalls;
+    size_t initcall_count, initcall_capacity;
+    uint32_t *initcall_functions; /* number of the function of each initcall */
+    size_t initcall_function_capacity;
+    ntr_phase *phases;
+    size_t phase_count, phase_capacity;
+    uint64_t phase_begin, phase_time;
+    ntr_machine_totals totals;
+    ntr_event last;
+    bool supervisor, failed;
+};
+
+/* Return the number of the row, or MACHINE_NONE when out of memory (`failed` is set). */
+uint32_t ntr_machine_trap(ntr_machine *m, ntr_trap_kind kind, const char *name, const char *function);
+uint32_t ntr_machine_trap_of(ntr_machine *m, ntr_trap_kind kind, const char *name, uint32_t function);
+uint32_t ntr_machine_initcall(ntr_machine *m, uint32_t function);
+uint32_t ntr_machine_thread_row(ntr_machine *m, const ntr_thread *like);
+
+/* Begins a phase. `name` has static storage. */
+void ntr_machine_phase(ntr_machine *m, const char *name);
+
+/* Sorts the rows and ends the last phase. */
+void ntr_machine_sort(ntr_machine *m);
+
+#endif

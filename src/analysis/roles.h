@@ -1,0 +1,35 @@
+/* What a function does in an operating system, by its name (roles.def), and the names of causes of traps (causes.def). */
+#ifndef NTR_ANALYSIS_ROLES_H
+#define NTR_ANALYSIS_ROLES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define NTR_CAUSE_NONE 0xff
+
+typedef enum ntr_os_role {
+    NTR_OS_NONE,
+    NTR_OS_SWITCH,
+    NTR_OS_EXIT,
+    NTR_OS_EXEC,
+    NTR_OS_EXCEPTION,
+    NTR_OS_SYSCALL,
+    NTR_OS_INTERRUPT,
+    NTR_OS_DISPATCH,
+    NTR_OS_CONTROLLER,
+    NTR_OS_INITCALLS,
+    NTR_OS_PHASE,
+} ntr_os_role;
+
+typedef struct ntr_role_info {
+    uint8_t role;      /* ntr_os_role */
+    uint8_t cause;     /* or NTR_CAUSE_NONE */
+    const char *shown; /* name of the trap or the system call: static storage, or inside `function` */
+} ntr_role_info;
+
+ntr_role_info ntr_role_of(const char *function);
+
+/* NULL: reserved, or not known. */
+const char *ntr_cause_name(bool interrupt, unsigned cause);
+
+#endif

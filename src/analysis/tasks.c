@@ -1,0 +1,110 @@
+#include <ntrace/tasks.h>
+
+#include "base/allocator.h"
+#include "base/compare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TASKS_MAGIC   "ntrace-tasks 1\n"
+#define TASKS_COLUMNS "position src context task pid tgid comm\n"
+
+struct ntr_tasks {
+    const ntr_allocator *allocator;
+    char *text; /* a copy: names are strings inside it */
+    ntr_task *items;
+    size_t count, capacity;
+};
+
+static int by_place(const void *left, const void *right) {
+    const ntr_task *x = left, *y = right;
+    NTR_COMPARE_BY(src);
+    NTR_COMPARE_BY(position);
+    return NTR_COMPARE(x->name, y->name); /* equal positions: the order of the lines */
+}
+
+/* Parses one number and the blank after it. "-" is no number: *known becomes false. */
+static bool take_number(char **at, uint64_t most, uint64_t *number, bool *known) {
+    char *end = *at + 1;
+    *number = 0;
+    *known = **at != '-';
+    if (*known) {
+        if ((unsigned char)(**at - '0') > 9) return false;
+        *number = strtoull(*at, &end, 0);
+    }
+    if (*end != ' ' || *number > most) return false;
+    *at = end + 1;
+    return true;
+}
+
+static bool parse(char *line, ntr_task *task) {
+    uint64_t src, pid, tgid;
+    bool known, process;
+    *task = (ntr_task){0};
+    if (!take_number(&line, UINT64_MAX, &task->position, &known) || !known) return false;
+    if (!take_number(&line, UINT16_MAX, &src, &known) || !known) return false;
+    if (!take_number(&line, UINT64_MAX, &task->scontext, &task->has_scontext)) return false;
+    if (!take_number(&line, UINT64_MAX, &task->task, &known) || !known) return false;
+    if (!take_number(&line, UINT32_MAX, &pid, &task->has_pid)) return false;
+    if (!take_number(&line, UINT32_MAX, &tgid, &process)) return false;
+    task->src = (uint16_t)src;
+    task->pid = (uint32_t)pid;
+    task->tgid = (uint32_t)(process ? tgid : pid);
+    task->name = line;
+    for (char *c = line; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?';
+    return true;
+}
+
+/* Takes the text that a file begins with. Returns the rest, or NULL. */
+static char *skip(char *at, const char *text) {
+    size_t length = strlen(text);
+    return at && strncmp(at, text, length) == 0 ? at + length : NULL;
+}
+
+static ntr_status read_lines(ntr_tasks *t, size_t size, size_t *line) {
+    char *at = skip(skip(t->text, TASKS_MAGIC), TASKS_COLUMNS), *end = t->text + size, *stop;
+    *line = 1;
+    if (!at) return NTR_E_FORMAT;
+    for (*line = 3; (stop = memchr(at, '\n', (size_t)(end - at))); ++*line, at = stop + 1) {
+        *stop = 0;
+        if (ntr_reserve(t->allocator, (void **)&t->items, &t->capacity, t->count + 1, sizeof *t->items))
+            return NTR_E_MEMORY;
+        if (strlen(at) != (size_t)(stop - at) || !parse(at, &t->items[t->count])) return NTR_E_FORMAT;
+        t->count++;
+    }
+    if (t->count) qsort(t->items, t->count, sizeof *t->items, by_place);
+    return NTR_OK;
+}
+
+ntr_status ntr_tasks_read(ntr_tasks **tasks, ntr_bytes text, const ntr_allocator *allocator, size_t *line) {
+    ntr_tasks *t = ntr_alloc(allocator, 1, sizeof *t);
+    *tasks = NULL;
+    *line = 0;
+    if (!t) return NTR_E_MEMORY;
+    t->allocator = allocator;
+    t->text = ntr_alloc(allocator, text.size + 1, 1);
+    if (t->text && text.size) memcpy(t->text, text.data, text.size);
+    ntr_status status = t->text ? read_lines(t, text.size, line) : NTR_E_MEMORY;
+    if (status == NTR_OK)
+        *tasks = t;
+    else
+        ntr_tasks_free(t);
+    return status;
+}
+
+void ntr_tasks_free(ntr_tasks *tasks) {
+    if (!tasks) return;
+    const ntr_allocator *allocator = tasks->allocator;
+    ntr_dealloc(allocator, tasks->text);
+    ntr_dealloc(allocator, tasks->items);
+    ntr_dealloc(allocator, tasks);
+}
+
+const ntr_task *ntr_tasks_of(const ntr_tasks *tasks, uint16_t src, size_t *count) {
+    size_t first = 0, last;
+    while (first < tasks->count && tasks->items[first].src < src) first++;
+    for (last = first; last < tasks->count && tasks->items[last].src == src; last++) continue;
+    *count = last - first;
+    return tasks->items + first;
+}

@@ -1,0 +1,397 @@
+#!/usr/bin/env python3
+"""System calls, interrupts, threads and phases of a model of a kernel, against its own count. TAP on standard output.
+
+usage: machine.py NTRACE
+
+The model has functions with the names of Linux, threads with stacks of their own that sleep inside system calls, kernel threads
+without an address space, and interrupts. It runs as Python generators, writes each block as an ingress record, and counts.
+"""
+import collections
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+KERNEL, USER = 0xFFFFFFFF80000000, 0x10000
+NOP, JALR, RET, SRET, ECALL = b"\x01\x00", b"\x82\x97", b"\x82\x80", b"\x73\x00\x20\x10", b"\x73\x00\x00\x00"
+# How each part of a function ends: c call, i call through a pointer, r return, s trap return, e ECALL, j jump to
+# the begin, - nothing (trap here).
+CODE = {
+    "_start_kernel": "3c", "start_kernel": "5c2c1c", "do_one_initcall": "2i1r", "init_uart": "30r", "init_net": "50r",
+    "rest_init": "2c4c", "handle_exception": "4i3s", "do_trap_ecall_u": "3i2r", "do_page_fault": "20r",
+    "__riscv_sys_read": "6c4r", "ksys_read": "7r", "__riscv_sys_nanosleep": "5c3r", "__riscv_sys_getpid": "2r",
+    "__riscv_sys_exit_group": "3c2r", "do_exit": "5c1r", "schedule": "2c1r", "__schedule": "9c5r", "__switch_to": "8r",
+    "do_irq": "3c2c2r", "handle_percpu_devid_irq": "2i2r", "riscv_timer_interrupt": "11r",
+    "__handle_irq_event_percpu": "2i1r", "uart_interrupt": "13r", "worker_thread": "4c2c3j", "ret_from_fork": "2i1r",
+    "do_idle": "3c1j", "process_work": "21r", "free_initmem": "4r",
+}
+USER_CODE = {"program": "9e3e5e7e11e2-"}
+ITYPE = {"c": 9, "i": 8, "r": 13, "s": 3, "j": 15, "-": 0}
+ENDS = {"c": None, "i": JALR, "r": RET, "s": SRET, "e": ECALL, "j": None, "-": NOP}
+
+
+def parts(text):
+    """(NOPs, end) of each part: "3c12r" is [(3, "c"), (12, "r")]."""
+    number, found = "", []
+    for c in text:
+        if c.isdigit():
+            number += c
+        else:
+            found.append((int(number), c))
+            number = ""
+    return found
+
+
+def jal(offset):
+    bits = offset & 0x1FFFFF
+    return ((bits >> 20 & 1) << 31 | (bits >> 1 & 0x3FF) << 21 | (bits >> 11 & 1) << 20 | (bits >> 12 & 0xFF) << 12
+            | 0xEF).to_bytes(4, "little")
+
+
+def jump(offset):
+    """c.j"""
+    bit = [offset >> n & 1 for n in range(12)]
+    order = (5, 1, 2, 3, 7, 6, 10, 8, 9, 4, 11)
+    return (0xA001 | sum(bit[b] << 2 + n for n, b in enumerate(order))).to_bytes(2, "little")
+
+
+class Layout:
+    """Addresses and bytes. `segments[name]` has (address, halfwords, instructions, end, size of the last) of each part."""
+
+    CALLS = {("_start_kernel", 0): "start_kernel", ("start_kernel", 0): "do_one_initcall", ("start_kernel", 1): "do_one_initcall",
+             ("start_kernel", 2): "rest_init", ("rest_init", 0): "free_initmem", ("rest_init", 1): "do_idle",
+             ("__riscv_sys_read", 0): "ksys_read",
+             ("__riscv_sys_nanosleep", 0): "schedule", ("__riscv_sys_exit_group", 0): "do_exit", ("do_exit", 0): "schedule",
+             ("schedule", 0): "__schedule", ("__schedule", 0): "__switch_to", ("do_irq", 0): "handle_percpu_devid_irq",
+             ("do_irq", 1): "__handle_irq_event_percpu", ("worker_thread", 0): "schedule", ("worker_thread", 1): "process_work",
+             ("do_idle", 0): "schedule"}
+
+    def __init__(self):
+        self.start, self.segments, self.images = {}, {}, {}
+        for base, code in (KERNEL, CODE), (USER, USER_CODE):
+            for number, name in enumerate(code):
+                self.start[name] = base + 0x100 * number
+        for base, code in (KERNEL, CODE), (USER, USER_CODE):
+            memory = bytearray()
+            for name, text in code.items():
+                memory += bytes(self.start[name] - base - len(memory))
+                memory += self.assemble(name, parts(text))
+            self.images[base] = bytes(memory)
+
+    def assemble(self, name, text):
+        code, self.segments[name] = b"", []
+        for number, (nops, end) in enumerate(text):
+            at = self.start[name] + len(code)
+            code += NOP * nops
+            here = self.start[name] + len(code)
+            last = ENDS[end] or (jump(self.start[name] - here) if end == "j" else None) or jal(self.start[self.CALLS[name, number]] - here)
+            code += last
+            self.segments[name].append((at, nops + len(last) // 2, nops + 1, end, len(last) // 4))
+        return code
+
+    def kallsyms(self):
+        return "".join(f"{address:016x} {'T' if name in CODE else 'd'} {name}\n" for name, address in self.start.items()
+                       if name in CODE) + f"{KERNEL + 0x10000:016x} B _end\n"
+
+
+class Thread:
+    def __init__(self, pid, name, scontext, body):
+        self.pid, self.name, self.scontext, self.body = pid, name, scontext, body
+        self.instructions, self.modes, self.ended = 0, collections.Counter(), False
+
+
+class Model:
+    def __init__(self, layout, seed):
+        self.layout, self.random = layout, random.Random(seed)
+        self.records, self.time, self.priv, self.scontext = [], 0, 1, 0
+        self.current, self.next_pid = None, 1
+        self.threads, self.switches, self.order = [], 0, []
+        self.traps = collections.defaultdict(list)  # (kind, name): instructions of each; None: not finished
+        self.initcalls = {}
+
+    # ---- records
+
+    def record(self, address, halfwords, lastsize, itype):
+        self.time += self.random.choice((1, 2, 9))
+        self.records.append(f"1,{address:#x},{halfwords},{lastsize},{itype},{self.priv},2,{self.scontext},{self.time}")
+
+    def segment(self, name, number):
+        address, halfwords, instructions, end, lastsize = self.layout.segments[name][number]
+        if end == "e":
+            self.record(address, halfwords - 2, 0, 0)
+            instructions -= 1
+        else:
+            self.record(address, halfwords, lastsize, ITYPE[end])
+        self.current.instructions += instructions
+        self.current.modes["US"[self.priv]] += instructions
+        return address + 2 * halfwords
+
+    def run(self, name, *calls):
+        """Executes a function of the kernel; `calls` are the bodies of the functions that it calls, in order."""
+        calls = list(calls)
+        for number, part in enumerate(self.layout.segments[name]):
+            self.segment(name, number)
+            if part[3] in "ci":
+                yield from calls.pop(0)
+
+    # ---- kernel
+
+    def schedule(self):
+        yield from self.run("schedule", self.run("__schedule", self.switch()))
+
+    def switch(self):
+        yield from self.run("__switch_to")
+        self.switches += 1
+        yield "switch"
+
+    def trap(self, itype, address, names, body):
+        """A trap at `address`. names: (kind, name) of what it counts as."""
+        thread, priv = self.current, self.priv
+        self.record(address, 0, 0, itype)
+        self.priv, since = 1, thread.instructions
+        open_names = [self.traps[n] for n in names]
+        for found in open_names:
+            found.append(None)
+        places = [len(found) - 1 for found in open_names]
+        yield from self.run("handle_exception", body)
+        open_names[0][places[0]] = thread.instructions - since
+        self.priv = priv
+
+    def syscall(self, name, address):
+        thread = self.current
+        bodies = {
+            "read": lambda: self.run("__riscv_sys_read", self.run("ksys_read")),
+            "nanosleep": lambda: self.run("__riscv_sys_nanosleep", self.schedule()),
+            "getpid": lambda: self.run("__riscv_sys_getpid"),
+            "exit_group": lambda: self.run("__riscv_sys_exit_group", self.run("do_exit", self.exit(thread))),
+        }
+        yield from self.trap(1, address, [("system call", name)], self.run("do_trap_ecall_u", bodies[name]()))
+
+    def exit(self, thread):
+        thread.ended = True
+        yield from self.schedule()
+
+    def interrupt(self, address):
+        """One trap, two handlers; the second one counts from its own entry to its return."""
+        def second():
+            since = self.current.instructions
+            yield from self.run("uart_interrupt")
+            self.traps["interrupt", "uart_interrupt"].append(self.current.instructions - since)
+        irq = self.run("do_irq", self.run("handle_percpu_devid_irq", self.run("riscv_timer_interrupt")),
+                       self.run("__handle_irq_event_percpu", second()))
+        yield from self.trap(2, address, [("interrupt", "supervisor timer interrupt")], irq)
+
+    # ---- threads
+
+    def user(self, rounds):
+        """Each round executes the whole program, with a system call at each of its ECALLs."""
+        for turn in range(rounds):
+            for number, (address, halfwords, _, end, _) in enumerate(self.layout.segments["program"]):
+                self.priv, self.scontext = 0, self.current.scontext
+                if self.random.random() < 0.2:
+                    yield from self.interrupt(address)
+                if self.random.random() < 0.1:
+                    yield from self.trap(1, address, [("exception", "page fault")], self.run("do_page_fault"))
+                self.segment("program", number)
+                if end == "e":
+                    name = self.random.choice(("read", "nanosleep", "getpid"))
+                    if turn == rounds - 1 and number == 4:
+                        name = "exit_group"
+                    yield from self.syscall(name, address + 2 * halfwords - 4)
+            self.record(address + 2 * halfwords, 0, 0, 2)  # back to the begin of the program by an interrupt
+            self.priv = 1
+            self.traps["interrupt", "supervisor timer interrupt"].append(None)
+            since = self.current.instructions
+            irq = self.run("do_irq", self.run("handle_percpu_devid_irq", self.run("riscv_timer_interrupt")),
+                           self.run("__handle_irq_event_percpu", self.uart()))
+            place = len(self.traps["interrupt", "supervisor timer interrupt"]) - 1
+            yield from self.run("handle_exception", irq)
+            self.traps["interrupt", "supervisor timer interrupt"][place] = self.current.instructions - since
+
+    def uart(self):
+        since = self.current.instructions
+        yield from self.run("uart_interrupt")
+        self.traps["interrupt", "uart_interrupt"].append(self.current.instructions - since)
+
+    def fork(self, rounds):
+        """A new process leaves the kernel behind ret_from_fork's call by a trap return."""
+        def nothing():
+            yield from self.run("process_work")
+        self.segment("ret_from_fork", 0)
+        yield from nothing()
+        self.segment("handle_exception", 1)  # the way out that all traps share
+        yield from self.user(rounds)
+
+    def idle(self):
+        def initcall(name):
+            def body():
+                since = self.current.instructions
+                yield from self.run(name)
+                self.initcalls[name] = self.current.instructions - since
+            return self.run("do_one_initcall", body())
+
+        def forever():
+            while True:
+                yield from self.run("do_idle", self.schedule())
+        yield from self.run("_start_kernel", self.run("start_kernel", initcall("init_uart"), initcall("init_net"),
+                            self.run("rest_init", self.run("free_initmem"), forever())))
+
+    def add(self, name, scontext, body):
+        thread = Thread(len(self.threads), name, scontext, body)
+        self.threads.append(thread)
+        return thread
+
+    def simulate(self, steps):
+        self.add("swapper", None, self.idle())
+        for number in range(3):
+            self.add(f"shell {number}", 5 + number, self.fork(6 + number))
+        self.add("kworker/0:1", None, self.kworker())
+        self.add("kworker/0:2", None, self.kworker())
+        self.current = self.threads[0]
+        for _ in range(steps):
+            self.order.append(self.current)
+            if next(self.current.body, None) is None:
+                raise AssertionError(f"{self.current.name} returned")
+            ready = [t for t in self.threads if not t.ended and t is not self.current]
+            self.current = self.random.choice(ready)
+            self.priv = 1
+            if self.current.scontext is not None:
+                self.scontext = self.current.scontext
+        self.segment("__schedule", 1)
+        return "cycle,iaddr,iretire,ilastsize,itype,priv,ctype,scontext,time\n" + "\n".join(self.records) + "\n"
+
+    def kworker(self):
+        """A kernel thread: a new one begins in ret_from_fork."""
+        def work():
+            while True:
+                yield from self.run("worker_thread", self.schedule(), self.run("process_work"))
+        yield from self.run("ret_from_fork", work())
+
+
+class Case:
+    def __init__(self, ntrace, folder, seed, timed):
+        self.ntrace, self.folder, self.timed = ntrace, folder, timed
+        self.layout = Layout()
+        self.model = Model(self.layout, seed)
+        self.write("ingress", self.model.simulate(150).encode())
+        self.write("kallsyms", self.layout.kallsyms().encode())
+        self.images = []
+        for base, code in self.layout.images.items():
+            self.write(f"{base:x}", code)
+            self.images += ["--raw", f"{base:x}@{base:#x}"]
+        self.run("encode", "--ingress", "ingress", *self.images, "--context", *["--timestamps"] * timed, "-o", "t.nex")
+        self.reading = ["t.nex", *self.images, "--symbols", "kernel=kallsyms", "--timestamps" if timed else "--no-timestamps"]
+
+    def bundle(self):
+        """The same stream as a bundle with a file `tasks`. A switch is in the message with which the return from __switch_to ends."""
+        os.mkdir(os.path.join(self.folder, "b.ntrace"))
+        for name in "t.nex", *(f"{base:x}" for base in self.layout.images):
+            os.link(os.path.join(self.folder, name), os.path.join(self.folder, "b.ntrace", name))
+        capture = {"format": "ntrace-bundle", "version": 1, "stream": "t.nex", "params": {"dialect": "ntrace-1.0", "xlen": 64},
+                   "images": [{"kind": "raw", "file": f"{base:x}", "bias": f"{base:#x}"} for base in self.layout.images]}
+        if self.timed:
+            capture["params"]["timestamps"] = "on"
+        self.write("b.ntrace/capture.json", json.dumps(capture).encode())
+        last = self.layout.segments["__switch_to"][0][0]
+        spans = [json.loads(line) for line in self.run("decode", "--output", "span", "--format", "jsonl", *self.reading).splitlines()]
+        offsets = [0] + [s["offset"] for s in spans if s.get("end") == "return" and int(s.get("address", "0"), 16) == last]
+        order = self.model.order + [self.model.current]
+        assert len(offsets) == len(order), f"{len(offsets)} switches seen, {len(order)} threads"
+        lines = [f"{at} 0 - {0x1000 + t.pid:#x} {t.pid} {t.pid} {t.name}\n" for at, t in zip(offsets, order)]
+        self.write("b.ntrace/tasks", ("ntrace-tasks 1\nposition src context task pid tgid comm\n" + "".join(lines)).encode())
+        self.reading = ["b.ntrace", "--symbols", "kernel=kallsyms"]
+
+    def write(self, name, content):
+        with open(os.path.join(self.folder, name), "wb") as out:
+            out.write(content)
+
+    def run(self, *command):
+        done = subprocess.run([self.ntrace, *command], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert done.returncode == 0, f"{' '.join(command)}: {done.returncode}: {done.stderr[-300:]}"
+        return done.stdout
+
+    def rows(self, *command):
+        return [json.loads(line) for line in self.run(*command, *self.reading, "--format", "jsonl").splitlines()]
+
+
+def traps(case):
+    rows = {(r["kind"], r.get("name")): r for r in case.rows("syscalls")}
+    for key, values in case.model.traps.items():
+        known = [v for v in values if v is not None]
+        row = rows[key]
+        assert row["count"] == len(values), f"{key}: count {row['count']} instead of {len(values)}"
+        assert row["unfinished"] == len(values) - len(known), f"{key}: unfinished {row['unfinished']}, {len(values) - len(known)}"
+        if not known:
+            continue
+        found = row["instructions"]
+        assert (found["sum"], found["min"], found["max"]) == (sum(known), min(known), max(known)), \
+            f"{key}: {found}, expected {sum(known)} {min(known)} {max(known)}"
+        assert ("ticks" in row) == case.timed
+    assert set(rows) == set(case.model.traps) | {("total", None)}, set(rows) ^ set(case.model.traps)
+    assert rows["total", None]["switches"] == case.model.switches
+    assert rows["total", None]["instructions"] == sum(t.instructions for t in case.model.threads)
+
+
+def modes(case):
+    """The instructions of each mode are exact; those of a process in U-mode are in the row of its context."""
+    rows = {r["mode"]: r["self"] for r in case.rows("profile", "--by", "mode")}
+    expected = collections.Counter()
+    for thread in case.model.threads:
+        expected.update(thread.modes)
+    assert rows == dict(expected), f"{rows} instead of {expected}"
+    rows = case.rows("profile", "--by", "process")
+    assert sum(r["self"] for r in rows) == sum(expected.values())
+    found = {r["scontext"]: r["self"] for r in rows if "scontext" in r}
+    for thread in case.model.threads:
+        if thread.scontext is not None:
+            assert thread.modes["U"] <= found[thread.scontext] <= thread.instructions, thread.name
+
+
+def interrupts(case):
+    rows = {r["interrupt"]: r for r in case.rows("profile", "--by", "interrupt")}
+    for (kind, name), values in case.model.traps.items():
+        if kind == "interrupt":
+            assert rows[name]["self"] == sum(v or 0 for v in values), name
+            assert rows[name]["calls"] == len(values), name
+    assert "(no interrupt)" in rows
+
+
+def boot(case):
+    rows = case.rows("boot")
+    initcalls = {r["name"]: r["instructions"] for r in rows if r["table"] == "initcall"}
+    assert initcalls == case.model.initcalls, initcalls
+    phases = [r["name"] for r in rows if r["table"] == "phase"]
+    assert phases == ["supervisor: before start_kernel", "kernel: entry", "kernel: start_kernel", "kernel: first threads",
+                      "kernel: start of init", "user mode"], phases
+    total = sum(t.instructions for t in case.model.threads)
+    assert sum(r["instructions"] for r in rows if r["table"] == "phase") == total
+    assert sum(r["instructions"] for r in rows if r["table"] == "process") == total
+
+
+def named(case):
+    """With the file `tasks` every instruction belongs to the right thread, by name and number."""
+    case.bundle()
+    rows = {(r.get("thread"), r.get("pid")): r["self"] for r in case.rows("profile", "--by", "thread")}
+    expected = {(t.name, t.pid): t.instructions for t in case.model.threads if t.instructions}
+    assert rows == expected, f"{rows} instead of {expected}"
+    traps(case)
+
+
+def main():
+    ntrace = os.path.abspath(sys.argv[1])
+    cases = [(seed, timed, check) for check in (traps, modes, interrupts, boot, named) for seed in (1, 2, 3) for timed in (True, False)]
+    print(f"1..{len(cases)}")
+    for number, (seed, timed, check) in enumerate(cases, 1):
+        name = f"{number} - {check.__name__}, seed {seed}, {'timed' if timed else 'not timed'}"
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                check(Case(ntrace, folder, seed, timed))
+                print(f"ok {name}")
+            except (AssertionError, KeyError, ValueError) as error:
+                print(f"not ok {name}\n# {type(error).__name__}: {error}")
+
+
+if __name__ == "__main__":
+    main()
