@@ -8,6 +8,7 @@
 
 #include <ntrace/config.h>
 #include <ntrace/allocator.h>
+#include <ntrace/bus.h>
 #include <ntrace/bytes.h>
 #include <ntrace/encoder.h>
 #include <ntrace/registers.h>
@@ -55,6 +56,9 @@ NTR_API void ntr_system_free(ntr_system *system);
 /* ---- registers. Errors: NTR_E_RANGE (no component at the address; reads give 0), NTR_E_INVALID (not word-aligned). */
 NTR_API ntr_status ntr_system_read32(ntr_system *system, uint64_t address, uint32_t *value);
 NTR_API ntr_status ntr_system_write32(ntr_system *system, uint64_t address, uint32_t value);
+
+/* Stores in *bus the functions that access the registers and the system memory of the model (bus.h). */
+NTR_API void ntr_system_bus(ntr_system *system, ntr_bus *bus);
 
 /* ---- harts and time */
 
@@ -105,6 +109,11 @@ typedef struct ntr_system_component {
 /* Stores a description of the component `index` in *info. Strings are valid as long as the system.
  * Returns NTR_END when `index` is past the last component. */
 NTR_API ntr_status ntr_system_component_get(const ntr_system *system, size_t index, ntr_system_component *info);
+
+/* Stores the connection `number` of the component `index`: the name of the receiver, and its input. Returns NTR_END when
+ * `index` or `number` is past the last one. */
+NTR_API ntr_status ntr_system_link_get(const ntr_system *system, size_t index, size_t number, const char **to,
+                                       unsigned *input);
 
 /* Returns whether trace can pass from one component to another, directly or through others, when all are enabled. */
 NTR_API bool ntr_system_leads(const ntr_system *system, size_t from, size_t to);

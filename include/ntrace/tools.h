@@ -3,7 +3,9 @@
 #define NTRACE_TOOLS_H
 
 #include <ntrace/ntrace.h>
+#include <ntrace/board.h>
 #include <ntrace/bundle.h>
+#include <ntrace/bus.h>
 #include <ntrace/callstack.h>
 #include <ntrace/calltree.h>
 #include <ntrace/capture.h>
@@ -21,6 +23,7 @@
 #include <ntrace/system.h>
 #include <ntrace/tally.h>
 #include <ntrace/tasks.h>
+#include <ntrace/target.h>
 #include <ntrace/timeline.h>
 
 #endif

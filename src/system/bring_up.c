@@ -1,73 +1,78 @@
-/* Start, stop and read-out of trace hardware as a debugger does it: the components, their addresses and connections
- * are known, and all access is through registers (Trace Control sections 6.4 and 10). */
-#include "system/system.h"
+/* The steps that start trace hardware (Trace Control sections 10.1 and 10.2). */
+#include "system/bring_up.h"
 
-#include <inttypes.h>
-#include <stdio.h>
+#include "base/array.h"
+#include "base/try.h"
 
-enum { POLLS = 1 << 17, WORD_BYTES = 4 };
+typedef struct sequence {
+    trace_component *component;
+    const common_bits *bits;
+    const bring_up_taker *taker;
+} sequence;
 
-static ntr_status fail(ntr_system *system, const trace_component *component, const char *what) {
-    snprintf(system->error, sizeof system->error, "%s: %s", component->name, what);
-    return NTR_E_STATE;
+static ntr_status give(const sequence *to, bring_up_step step) {
+    step.component = to->component;
+    return to->taker->take(to->taker->user, &step);
 }
 
-/* ---- registers and fields */
-
-static uint32_t read_register(const trace_component *component, ntr_register reg) {
-    uint32_t word;
-    ntr_system_read32(component->system, component->base + ntr_register_get(reg)->offset, &word);
-    return word;
+static ntr_status give_write(const sequence *to, ntr_register reg, uint32_t value) {
+    return give(to, (bring_up_step){.kind = STEP_WRITE, .reg = reg, .value = value});
 }
 
-static void write_register(const trace_component *component, ntr_register reg, uint32_t word) {
-    ntr_system_write32(component->system, component->base + ntr_register_get(reg)->offset, word);
+static ntr_status give_field(const sequence *to, bring_up_kind kind, ntr_bits bits, unsigned number, uint32_t value) {
+    const ntr_register reg = (ntr_register)ntr_bits_get(bits)->reg;
+    return give(to, (bring_up_step){.kind = kind, .reg = reg, .bits = bits, .number = number, .value = value});
 }
 
-static uint32_t read_field(const trace_component *component, ntr_bits bits) {
-    const ntr_bits_info *info = ntr_bits_get(bits);
-    return ntr_bits_value(info, read_register(component, (ntr_register)info->reg));
+static ntr_status give_copy(const sequence *to, ntr_register reg, ntr_register from) {
+    return give(to, (bring_up_step){.kind = STEP_COPY, .reg = reg, .from = from});
 }
 
-/* Writes the field and returns its value read back. */
-static uint32_t write_field(const trace_component *component, ntr_bits bits, uint32_t value) {
-    const ntr_bits_info *info = ntr_bits_get(bits);
-    const uint32_t word = read_register(component, (ntr_register)info->reg) & ~ntr_bits_mask(info);
-    write_register(component, (ntr_register)info->reg, word | (value << info->low & ntr_bits_mask(info)));
-    return read_field(component, bits);
-}
+/* ---- reset and known values (section 10.1) */
 
-static bool wait_field(const trace_component *component, ntr_bits bits, uint32_t value) {
-    for (unsigned tries = 0; tries < POLLS; tries++) {
-        if (read_field(component, bits) == value) return true;
-        ntr_system_step(component->system, 1);
-    }
-    return false;
-}
-
-/* ---- start (sections 10.1 and 10.2) */
-
-static ntr_status activate(trace_component *component) {
-    const common_bits *bits = component_bits(component->ops->kind);
-    write_register(component, bits->control, 0);
-    if (!wait_field(component, bits->active, 0)) return fail(component->system, component, "does not reset");
-    write_register(component, bits->control, 1);
-    if (!wait_field(component, bits->active, 1)) return fail(component->system, component, "does not become active");
-    if (read_field(component, bits->major) != 1) return fail(component->system, component, "is not of version 1");
+/* Registers that a reset may leave as they were, and that are to be 0. */
+static ntr_status clear(const sequence *to) {
+    static const ntr_register encoder[] = {
+        NTR_REGISTER_TE_INST_FEATURES,    NTR_REGISTER_TE_INST_FILTERS,         NTR_REGISTER_TE_DATA_CONTROL,
+        NTR_REGISTER_TE_DATA_FILTERS,     NTR_REGISTER_TE_TRIG_DBG_CONTROL,     NTR_REGISTER_TE_TRIG_EXT_IN_CONTROL,
+        NTR_REGISTER_TE_TRIG_EXT_OUT_CONTROL, NTR_REGISTER_TS_CONTROL,
+    };
+    static const ntr_register funnel[] = {NTR_REGISTER_FUNNEL_DIS_INPUT, NTR_REGISTER_TS_CONTROL};
+    const ntr_component kind = to->component->ops->kind;
+    const ntr_register *list = kind == NTR_COMPONENT_ENCODER ? encoder : funnel;
+    const size_t count = kind == NTR_COMPONENT_ENCODER  ? NTR_COUNT(encoder)
+                         : kind == NTR_COMPONENT_FUNNEL ? NTR_COUNT(funnel)
+                                                        : 0;
+    for (size_t i = 0; i < count; i++) TRY(give_write(to, list[i], 0));
     return NTR_OK;
 }
 
-static bool is_set(const ntr_system *system, const trace_component *component, ntr_bits bits) {
+static ntr_status activate(const sequence *to) {
+    const common_bits *bits = to->bits;
+    TRY(give_write(to, bits->control, 0));
+    TRY(give_field(to, STEP_AWAIT, bits->active, 0, 0));
+    TRY(give_write(to, bits->control, 1));
+    TRY(give_field(to, STEP_AWAIT, bits->active, 0, 1));
+    TRY(give_field(to, STEP_EXPECT, bits->type, 0, ntr_component_get(to->component->ops->kind)->type));
+    TRY(give_field(to, STEP_EXPECT, bits->major, 0, 1));
+    TRY(clear(to));
+    return give_field(to, STEP_EXPECT, bits->empty, 0, 1);
+}
+
+/* ---- configuration (section 10.2) */
+
+static bool is_set(const trace_component *component, ntr_bits bits) {
+    const ntr_system *system = component->system;
     for (size_t i = 0; i < system->setting_count; i++)
         if (system->settings[i].component == component && system->settings[i].bits == bits) return true;
     return false;
 }
 
-/* Sets a field that the topology does not set: tries the values in order until one reads back unchanged. */
-static void try_values(trace_component *component, ntr_bits bits, const uint32_t *values, size_t count) {
-    if (is_set(component->system, component, bits)) return;
-    for (size_t i = 0; i < count; i++)
-        if (write_field(component, bits, values[i]) == values[i]) return;
+/* Sets a field that the topology does not set: the values are tried in order. */
+static ntr_status give_values(const sequence *to, ntr_bits bits, const uint32_t *values, size_t count) {
+    if (is_set(to->component, bits)) return NTR_OK;
+    const ntr_register reg = (ntr_register)ntr_bits_get(bits)->reg;
+    return give(to, (bring_up_step){.kind = STEP_TRY, .reg = reg, .bits = bits, .values = values, .count = count});
 }
 
 /* Returns the minimum width of SRC that distinguishes all encoders, or 0 for a single encoder. */
@@ -83,190 +88,99 @@ static uint32_t src_bits_needed(const ntr_system *system) {
     return encoders < 2 || !most ? 0 : 32 - (uint32_t)__builtin_clz(most);
 }
 
-static void configure_encoder(trace_component *component) {
+static ntr_status configure_encoder(const sequence *to) {
     static const uint32_t modes[] = {NTR_INST_MODE_HTM, NTR_INST_MODE_BTM};
     static const uint32_t sync_modes[] = {NTR_SYNC_MODE_HALFWORDS, NTR_SYNC_MODE_CYCLES, NTR_SYNC_MODE_MESSAGES};
     static const uint32_t sync_maxima[] = {8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15, 0};
     static const uint32_t format[] = {1};
-    uint32_t widths[13];
-    size_t count = 0;
-    for (uint32_t bits = src_bits_needed(component->system); bits <= 12; bits++) widths[count++] = bits;
-    try_values(component, NTR_BITS_TE_FORMAT, format, 1);
-    try_values(component, NTR_BITS_TE_INST_MODE, modes, 2);
-    try_values(component, NTR_BITS_TE_INST_SYNC_MODE, sync_modes, 3);
-    try_values(component, NTR_BITS_TE_INST_SYNC_MAX, sync_maxima, 16);
-    try_values(component, NTR_BITS_TE_SRC_BITS, widths, count);
-    if (!is_set(component->system, component, NTR_BITS_TE_SRC_ID) && read_field(component, NTR_BITS_TE_SRC_BITS))
-        write_field(component, NTR_BITS_TE_SRC_ID, (uint32_t)OPTION(&component->options, HART));
+    static const uint32_t widths[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    const uint32_t needed = src_bits_needed(to->component->system);
+    const uint32_t hart = (uint32_t)OPTION(&to->component->options, HART);
+    TRY(give_values(to, NTR_BITS_TE_FORMAT, format, NTR_COUNT(format)));
+    TRY(give_values(to, NTR_BITS_TE_INST_MODE, modes, NTR_COUNT(modes)));
+    TRY(give_values(to, NTR_BITS_TE_INST_SYNC_MODE, sync_modes, NTR_COUNT(sync_modes)));
+    TRY(give_values(to, NTR_BITS_TE_INST_SYNC_MAX, sync_maxima, NTR_COUNT(sync_maxima)));
+    TRY(give_values(to, NTR_BITS_TE_SRC_BITS, widths + needed, NTR_COUNT(widths) - needed));
+    return give_values(to, NTR_BITS_TE_SRC_ID, &hart, 1); /* without effect when SRC has no bits */
 }
 
 /* Prefers the 4-bit mode, which most probes support (section 11). */
-static void configure_pib(trace_component *component) {
+static ntr_status configure_pib(const sequence *to) {
     static const uint32_t modes[] = {10, 11, 9, 8, 12, 5, 4};
-    try_values(component, NTR_BITS_PIB_MODE, modes, 7);
+    return give_values(to, NTR_BITS_PIB_MODE, modes, NTR_COUNT(modes));
 }
 
 /* Gives each bridge of the system a trace ID of its own. */
-static void configure_atb(trace_component *component) {
-    const uint32_t id = 0x10 + component->index % 0x60;
-    try_values(component, NTR_BITS_ATB_ID, &id, 1);
+static ntr_status configure_atb(const sequence *to) {
+    const uint32_t id = 0x10 + to->component->index % 0x60;
+    return give_values(to, NTR_BITS_ATB_ID, &id, 1);
 }
 
-/* Sets the write pointer to the start of the buffer: empty. */
-static void configure_ram(trace_component *component) {
-    write_register(component, NTR_REGISTER_RAM_WP_HIGH, read_register(component, NTR_REGISTER_RAM_START_HIGH));
-    write_register(component, NTR_REGISTER_RAM_WP_LOW, read_register(component, NTR_REGISTER_RAM_START_LOW));
+/* The buffer of a sink whose memory the topology describes: all of it. Start comes before Limit, whose range may depend on
+ * it. In SMEM mode, addresses that the topology does not give are not written. */
+static ntr_status configure_buffer(const sequence *to) {
+    const option_values *o = &to->component->options;
+    const uint64_t fixed = OPTION(o, SMEM_START), access = OPTION(o, ACCESS);
+    const bool smem = !OPTION(o, SRAM);
+    if (smem && fixed == OPTION_NONE) return NTR_OK;
+    const uint64_t start = smem ? fixed : 0, limit = start + (smem ? OPTION(o, SMEM_SIZE) : OPTION(o, SRAM)) - access;
+    const uint32_t words[] = {(uint32_t)(start >> 32), (uint32_t)start >> 2, (uint32_t)(limit >> 32), (uint32_t)limit >> 2};
+    static const ntr_bits fields[] = {NTR_BITS_RAM_START_63_32, NTR_BITS_RAM_START, NTR_BITS_RAM_LIMIT_63_32,
+                                      NTR_BITS_RAM_LIMIT};
+    for (size_t i = 0; i < NTR_COUNT(fields); i++) TRY(give_values(to, fields[i], &words[i], 1));
+    return NTR_OK;
 }
 
-static ntr_status configure(trace_component *component) {
-    const ntr_system *system = component->system;
+/* Sets the write pointer to the start of the buffer: empty. Writing trRamWPLow clears trRamWrap, so it comes last. */
+static ntr_status configure_ram(const sequence *to) {
+    static const uint32_t plain[] = {0};
+    const uint32_t smem = !OPTION(&to->component->options, SRAM);
+    const bool chosen = is_set(to->component, NTR_BITS_RAM_MODE);
+    TRY(give_values(to, NTR_BITS_RAM_MODE, &smem, 1));
+    TRY(give_values(to, NTR_BITS_RAM_MEM_FORMAT, plain, 1));
+    if (!chosen) TRY(configure_buffer(to));
+    TRY(give_copy(to, NTR_REGISTER_RAM_WP_HIGH, NTR_REGISTER_RAM_START_HIGH));
+    return give_copy(to, NTR_REGISTER_RAM_WP_LOW, NTR_REGISTER_RAM_START_LOW);
+}
+
+static ntr_status configure(const sequence *to) {
+    const ntr_system *system = to->component->system;
     for (size_t i = 0; i < system->setting_count; i++) {
         const setting *one = &system->settings[i];
-        if (one->component != component) continue;
-        if (write_field(component, one->bits, one->value) == one->value) continue;
-        snprintf(component->system->error, sizeof system->error, "%s: %s rejects the value %" PRIu32, component->name,
-                 ntr_bits_get(one->bits)->name, one->value);
-        return NTR_E_STATE;
+        if (one->component != to->component) continue;
+        const ntr_register reg = (ntr_register)ntr_bits_get(one->bits)->reg;
+        TRY(give(to, (bring_up_step){.kind = one->optional ? STEP_TRY : STEP_SET, .reg = reg, .bits = one->bits,
+                                     .number = one->number, .value = one->value, .values = &one->value, .count = 1}));
     }
-    switch (component->ops->kind) {
-    case NTR_COMPONENT_ENCODER: configure_encoder(component); break;
-    case NTR_COMPONENT_RAM: configure_ram(component); break;
-    case NTR_COMPONENT_PIB: configure_pib(component); break;
-    case NTR_COMPONENT_ATB: configure_atb(component); break;
-    default: break;
+    switch (to->component->ops->kind) {
+    case NTR_COMPONENT_ENCODER: return configure_encoder(to);
+    case NTR_COMPONENT_RAM: return configure_ram(to);
+    case NTR_COMPONENT_PIB: return configure_pib(to);
+    case NTR_COMPONENT_ATB: return configure_atb(to);
+    default: return NTR_OK;
     }
+}
+
+static ntr_status enable(const sequence *to) {
+    static const uint32_t on[] = {1};
+    const bring_up_step step = {.kind = STEP_TRY, .reg = to->bits->control, .bits = to->bits->enable, .values = on, .count = 1};
+    TRY(give(to, step));
+    TRY(give_field(to, STEP_AWAIT, to->bits->enable, 0, 1));
+    if (to->component->ops->kind != NTR_COMPONENT_ENCODER || is_set(to->component, NTR_BITS_TE_INST_TRACING)) return NTR_OK;
+    return give_values(to, NTR_BITS_TE_INST_TRACING, on, 1);
+}
+
+/* ---- */
+
+ntr_status bring_up_component(trace_component *component, bring_up_part part, const bring_up_taker *taker) {
+    static ntr_status (*const parts[BRING_UP_PARTS])(const sequence *) = {activate, configure, enable};
+    const sequence to = {component, component_bits(component->ops->kind), taker};
+    return parts[part](&to);
+}
+
+ntr_status bring_up_start(ntr_system *system, const bring_up_taker *taker) {
+    for (unsigned part = 0; part < BRING_UP_PARTS; part++)
+        for (size_t i = 0; i < system->count; i++)
+            TRY(bring_up_component(system->downstream[i], (bring_up_part)part, taker));
     return NTR_OK;
-}
-
-static ntr_status enable(trace_component *component) {
-    const common_bits *bits = component_bits(component->ops->kind);
-    write_field(component, bits->enable, 1);
-    if (!wait_field(component, bits->enable, 1)) return fail(component->system, component, "cannot be enabled");
-    if (component->ops->kind == NTR_COMPONENT_ENCODER) write_field(component, NTR_BITS_TE_INST_TRACING, 1);
-    return NTR_OK;
-}
-
-typedef ntr_status (*bring_up_step)(trace_component *component);
-
-/* Applies `act` to all components, sinks first and encoders last. */
-static ntr_status for_each(ntr_system *system, bring_up_step act) {
-    ntr_status status = NTR_OK;
-    for (size_t i = 0; i < system->count && status == NTR_OK; i++) status = act(system->downstream[i]);
-    return status;
-}
-
-ntr_status ntr_system_start(ntr_system *system) {
-    system->error[0] = 0;
-    ntr_status status = for_each(system, activate);
-    if (status == NTR_OK) status = for_each(system, configure);
-    return status == NTR_OK ? for_each(system, enable) : status;
-}
-
-/* ---- stop (section 10.3) */
-
-static ntr_status disable(trace_component *component) {
-    const common_bits *bits = component_bits(component->ops->kind);
-    if (!read_field(component, bits->active)) return NTR_OK;
-    write_field(component, bits->enable, 0);
-    if (wait_field(component, bits->enable, 0) && wait_field(component, bits->empty, 1)) return NTR_OK;
-    return fail(component->system, component, "does not become empty");
-}
-
-/* Disables senders before their receivers. A component that does not become empty does not stop the procedure. */
-ntr_status ntr_system_stop(ntr_system *system) {
-    ntr_status status = NTR_OK;
-    system->error[0] = 0;
-    for (size_t i = system->count; i-- > 0;) {
-        const ntr_status one = disable(system->downstream[i]);
-        if (status == NTR_OK) status = one;
-    }
-    return status;
-}
-
-/* ---- stream parameters for a decoder */
-
-ntr_status ntr_system_params(ntr_system *system, unsigned hart, ntr_params *params) {
-    const trace_component *te = hart < HARTS_MAX ? system->of_hart[hart] : NULL;
-    if (!te) return NTR_E_RANGE;
-    ntr_params_init(params, NULL);
-    if (!read_field(te, NTR_BITS_TE_INHIBIT_SRC)) params->src_bits = (uint8_t)read_field(te, NTR_BITS_TE_SRC_BITS);
-    if (read_field(te, NTR_BITS_TE_INST_EN_IMPLICIT_RETURN))
-        params->implicit_return = (uint8_t)read_field(te, NTR_BITS_TE_INST_IMPLICIT_RETURN_MODE);
-    params->sequential_jump = read_field(te, NTR_BITS_TE_INST_EN_SEQUENTIAL_JUMP);
-    params->extend_addr = read_field(te, NTR_BITS_TE_INST_EXTEND_ADDR_MSB);
-    params->all_jumps = read_field(te, NTR_BITS_TE_INST_EN_ALL_JUMPS);
-    params->ts_width = (uint8_t)read_field(te, NTR_BITS_TS_WIDTH);
-    params->timestamps = read_field(te, NTR_BITS_TS_ENABLE) ? NTR_TIMESTAMPS_ON : NTR_TIMESTAMPS_OFF;
-    params->xlen = (uint8_t)OPTION(&te->options, XLEN);
-    return NTR_OK;
-}
-
-/* ---- reading a RAM sink (section 6.4) */
-
-static uint64_t read_address(const trace_component *component, ntr_register low, ntr_register high) {
-    return read_register(component, low) | (uint64_t)read_register(component, high) << 32;
-}
-
-static ntr_ram_window read_window(const trace_component *component) {
-    const uint64_t wp = read_address(component, NTR_REGISTER_RAM_WP_LOW, NTR_REGISTER_RAM_WP_HIGH);
-    return (ntr_ram_window){
-        .start = read_address(component, NTR_REGISTER_RAM_START_LOW, NTR_REGISTER_RAM_START_HIGH),
-        .limit = read_address(component, NTR_REGISTER_RAM_LIMIT_LOW, NTR_REGISTER_RAM_LIMIT_HIGH),
-        .wp = wp & ~(uint64_t)NTR_RAM_WRAP_MASK,
-        .wrapped = wp & NTR_RAM_WRAP_MASK,
-        .access = (uint8_t)OPTION(&component->options, ACCESS),
-    };
-}
-
-/* Reads a word through trRamData, or from system memory. */
-static bool read_word(const trace_component *component, bool through_registers, uint64_t address,
-                      uint8_t bytes[WORD_BYTES]) {
-    const ntr_system_config *config = component->config;
-    if (!through_registers) return config->memory_read && config->memory_read(config->user, address, bytes, WORD_BYTES);
-    const uint32_t word = read_register(component, NTR_REGISTER_RAM_DATA);
-    for (unsigned i = 0; i < WORD_BYTES; i++) bytes[i] = (uint8_t)(word >> 8 * i);
-    return true;
-}
-
-static bool set_read_pointer(const trace_component *component, uint64_t address) {
-    write_register(component, NTR_REGISTER_RAM_RP_HIGH, (uint32_t)(address >> 32));
-    write_register(component, NTR_REGISTER_RAM_RP_LOW, (uint32_t)address);
-    return read_address(component, NTR_REGISTER_RAM_RP_LOW, NTR_REGISTER_RAM_RP_HIGH) == address;
-}
-
-/* Sets trRamRP. Returns whether the trace can be read through trRamData. Some sinks implement trRamRP and trRamData for
- * SRAM mode only. */
-static bool has_data(const trace_component *component, uint64_t address) {
-    if (read_field(component, NTR_BITS_RAM_MODE) && !OPTION(&component->options, SMEM_READ)) return false;
-    return set_read_pointer(component, address);
-}
-
-static ntr_status read_part(const trace_component *component, uint64_t address, uint64_t size, ntr_stream_sink sink,
-                            void *user) {
-    enum { CHUNK = 256 };
-    uint8_t bytes[CHUNK];
-    const bool registers = size && has_data(component, address);
-    while (size) {
-        const size_t part = size < CHUNK ? (size_t)size : CHUNK;
-        for (size_t at = 0; at < part; at += WORD_BYTES)
-            if (!read_word(component, registers, address + at, bytes + at)) return NTR_E_IO;
-        const ntr_status status = sink(user, 0, bytes, part);
-        if (status != NTR_OK) return status;
-        address += part;
-        size -= part;
-    }
-    return NTR_OK;
-}
-
-ntr_status ntr_system_read_ram(ntr_system *system, size_t index, ntr_stream_sink sink, void *user, bool *cut) {
-    ntr_ram_part parts[2];
-    if (index >= system->count || system->components[index]->ops->kind != NTR_COMPONENT_RAM) return NTR_E_INVALID;
-    const trace_component *component = system->components[index];
-    if (read_field(component, NTR_BITS_RAM_ENABLE) || !read_field(component, NTR_BITS_RAM_EMPTY)) return NTR_E_STATE;
-    const ntr_ram_window window = read_window(component);
-    if (cut) *cut = window.wrapped && !(read_field(component, NTR_BITS_RAM_STOP_ON_WRAP) && window.wp == window.start);
-    ntr_status status = ntr_ram_parts(&window, parts);
-    for (unsigned i = 0; i < 2 && status == NTR_OK; i++)
-        status = read_part(component, window.start + parts[i].offset, parts[i].size, sink, user);
-    return status;
 }

@@ -47,6 +47,20 @@ ntr_status system_add(ntr_system *system, ntr_component kind, const char *name, 
     return NTR_OK;
 }
 
+ntr_status system_set(ntr_system *system, const setting *one) {
+    for (size_t i = 0; i < system->setting_count; i++) {
+        setting *old = &system->settings[i];
+        if (old->component != one->component || old->bits != one->bits || old->number != one->number) continue;
+        *old = *one;
+        return NTR_OK;
+    }
+    if (ntr_reserve(system->config.allocator, (void **)&system->settings, &system->setting_capacity,
+                    system->setting_count + 1, sizeof system->settings[0]))
+        return NTR_E_MEMORY;
+    system->settings[system->setting_count++] = *one;
+    return NTR_OK;
+}
+
 void ntr_system_free(ntr_system *system) {
     if (!system) return;
     const ntr_allocator *allocator = system->config.allocator;
@@ -155,6 +169,13 @@ ntr_status ntr_system_component_get(const ntr_system *system, size_t index, ntr_
     info->counts.lost_messages += info->encoder.lost_messages;
     info->counts.lost_bytes += info->encoder.lost_bytes;
     info->counts.stall_cycles = info->encoder.stall_cycles;
+    return NTR_OK;
+}
+
+ntr_status ntr_system_link_get(const ntr_system *system, size_t index, size_t number, const char **to, unsigned *input) {
+    if (index >= system->count || number >= system->components[index]->output_count) return NTR_END;
+    *to = system->components[index]->outputs[number].to->name;
+    *input = system->components[index]->outputs[number].input;
     return NTR_OK;
 }
 

@@ -11,6 +11,8 @@ typedef struct setting {
     trace_component *component;
     ntr_bits bits;
     uint32_t value;
+    uint8_t number; /* of a repeated register */
+    bool optional;  /* the hardware may reject the value */
 } setting;
 
 struct ntr_system {
@@ -27,5 +29,8 @@ struct ntr_system {
 /* Creates a component with these options and appends it to the system. */
 ntr_status system_add(ntr_system *system, ntr_component kind, const char *name, uint64_t base, const option_values *options,
                       trace_component **added);
+
+/* Adds a setting, or replaces that of the same field. Errors: NTR_E_MEMORY. */
+ntr_status system_set(ntr_system *system, const setting *one);
 
 #endif

@@ -198,11 +198,7 @@ static ntr_status add_setting(const json_place *place, const char *name, const j
     if (!topology_number(value, &number) || number > most)
         return topology_fail(place, NTR_E_FORMAT, "%s: expected a number from 0 to %" PRIu32 ", found %s", name, most,
                              topology_found(value, found, sizeof found));
-    if (ntr_reserve(system->config.allocator, (void **)&system->settings, &system->setting_capacity,
-                    system->setting_count + 1, sizeof system->settings[0]))
-        return NTR_E_MEMORY;
-    system->settings[system->setting_count++] = (setting){component, bits, (uint32_t)number};
-    return NTR_OK;
+    return system_set(system, &(setting){.component = component, .bits = bits, .value = (uint32_t)number});
 }
 
 static ntr_status add_settings(const json_place *place, const json_t *object) {

@@ -1,0 +1,85 @@
+/* Board: a virtual board with trace hardware, for debuggers. A system model (system.h) and harts that execute recorded
+ * programs are behind a RISC-V debug module, which OpenOCD reaches through remote_bitbang; and a filter for the packets
+ * of a GDB server adds the trace registers to any simulator.
+ *
+ * The functions take and return bytes; the caller owns the sockets. A board is not thread-safe. */
+#ifndef NTRACE_BOARD_H
+#define NTRACE_BOARD_H
+
+#include <ntrace/allocator.h>
+#include <ntrace/bytes.h>
+#include <ntrace/config.h>
+#include <ntrace/program.h>
+#include <ntrace/system.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ntr_board ntr_board;
+
+typedef struct ntr_board_config {
+    size_t size;               /* sizeof(ntr_board_config) */
+    ntr_bytes topology;        /* JSON */
+    const ntr_program *program; /* loaded into memory, and executed; must live as long as the board; may be NULL */
+    uint64_t ram, ram_bytes;   /* more memory, all 0 at first; at most 64 MiB of it can be written */
+    const ntr_allocator *allocator;
+    char *error;               /* reason of a failure of ntr_board_new; may be NULL */
+    size_t error_size;
+} ntr_board_config;
+
+NTR_DEFINE_CONFIG_INIT(ntr_board_config)
+
+/* Returns a board, or NULL on error. All harts are halted and have nothing to execute. Errors (in *status, which may be
+ * NULL): those of ntr_system_new. */
+NTR_API ntr_board *ntr_board_new(const ntr_board_config *config, ntr_status *status);
+NTR_API void ntr_board_free(ntr_board *board);
+
+/* Returns the model. */
+NTR_API ntr_system *ntr_board_system(ntr_board *board);
+
+/* Sets what a hart executes: these program counters in order, again and again. They are copied. The hart runs at once.
+ * Errors: NTR_E_RANGE (no such hart), NTR_E_INVALID (no program, or no program counters), NTR_E_MEMORY. */
+NTR_API ntr_status ntr_board_execute(ntr_board *board, unsigned hart, const uint64_t *pcs, size_t count);
+
+/* Lets the harts that run execute `instructions` each; one cycle passes for each. Returns false if all are halted. Errors of
+ * the classifier halt a hart; ntr_board_error has the reason. */
+NTR_API bool ntr_board_run(ntr_board *board, unsigned instructions);
+
+/* Returns the reason why a hart has halted by itself, or "". */
+NTR_API const char *ntr_board_error(const ntr_board *board);
+
+/* Accesses 32 bits of trace registers or memory, as the system bus of the debug module does. Errors: NTR_E_RANGE (nothing
+ * is at the address), NTR_E_INVALID (not aligned). */
+NTR_API ntr_status ntr_board_read32(ntr_board *board, uint64_t address, uint32_t *value);
+NTR_API ntr_status ntr_board_write32(ntr_board *board, uint64_t address, uint32_t value);
+
+/* ---- remote_bitbang: one character for each change of the JTAG pins */
+
+#define NTR_BOARD_IDCODE 0x20000913u
+
+/* Takes characters of the protocol. Answers, at most one for each character, are written to `out`, which has room for
+ * `size` bytes. Unknown characters are ignored. Returns the number of answers; *quit is set when the client ends. */
+NTR_API size_t ntr_board_bitbang(ntr_board *board, const uint8_t *in, size_t size, uint8_t *out, bool *quit);
+
+/* ---- GDB: a filter between a client and a server */
+
+typedef struct ntr_gdb_filter ntr_gdb_filter;
+
+/* Receives bytes for the server or for the client. Errors are returned by the call that made the bytes. */
+typedef ntr_status (*ntr_gdb_output)(void *user, bool to_client, const uint8_t *bytes, size_t size);
+
+/* Returns a filter, or NULL when there is no memory. Memory packets whose addresses are in trace components are answered from
+ * the board; everything else passes. */
+NTR_API ntr_gdb_filter *ntr_gdb_filter_new(ntr_board *board, ntr_gdb_output output, void *user,
+                                           const ntr_allocator *allocator);
+NTR_API void ntr_gdb_filter_free(ntr_gdb_filter *filter);
+
+/* Take bytes from the client, or from the server. Errors: those of the output. */
+NTR_API ntr_status ntr_gdb_filter_client(ntr_gdb_filter *filter, const uint8_t *bytes, size_t size);
+NTR_API ntr_status ntr_gdb_filter_server(ntr_gdb_filter *filter, const uint8_t *bytes, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,95 @@
+/* The procedures of a debugger on the model itself. */
+#include "system/bring_up.h"
+
+#include "base/try.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { POLLS = 1 << 17 };
+
+static ntr_status read32(void *user, uint64_t address, uint32_t *value) {
+    return ntr_system_read32(user, address, value);
+}
+
+static ntr_status write32(void *user, uint64_t address, uint32_t value) {
+    return ntr_system_write32(user, address, value);
+}
+
+static ntr_status read_memory(void *user, uint64_t address, uint8_t *out, size_t bytes) {
+    const ntr_system_config *config = &((ntr_system *)user)->config;
+    return config->memory_read && config->memory_read(config->user, address, out, bytes) ? NTR_OK : NTR_E_IO;
+}
+
+void ntr_system_bus(ntr_system *system, ntr_bus *bus) {
+    *bus = (ntr_bus){.size = sizeof *bus, .user = system, .read32 = read32, .write32 = write32, .read_memory = read_memory};
+}
+
+/* Time advances while a debugger waits. */
+static bool wait(void *user, unsigned polls) {
+    ntr_system_step(user, 1);
+    return polls < POLLS;
+}
+
+static bring_up_bus on_model(ntr_system *system, ntr_bus *bus) {
+    ntr_system_bus(system, bus);
+    return (bring_up_bus){.bus = bus, .wait = wait, .user = system};
+}
+
+/* ---- errors */
+
+static const char *what_failed(const bring_up_step *step) {
+    const common_bits *bits = component_bits(step->component->ops->kind);
+    if (step->bits == bits->active) return step->value ? "does not become active" : "does not reset";
+    if (step->bits == bits->enable) return step->value ? "cannot be enabled" : "cannot be disabled";
+    if (step->bits == bits->empty) return "does not become empty";
+    return "is not of version 1";
+}
+
+static ntr_status report(ntr_system *system, const bring_up_fault *fault, ntr_status status) {
+    const bring_up_step *step = &fault->step;
+    if (status != NTR_E_STATE || !step->component) return status;
+    if (step->kind == STEP_SET)
+        snprintf(system->error, sizeof system->error, "%s: %s rejects the value %" PRIu32, step->component->name,
+                 ntr_bits_get(step->bits)->name, step->value);
+    else
+        snprintf(system->error, sizeof system->error, "%s: %s", step->component->name, what_failed(step));
+    return status;
+}
+
+/* ---- */
+
+ntr_status ntr_system_start(ntr_system *system) {
+    ntr_bus bus;
+    bring_up_bus on = on_model(system, &bus);
+    const bring_up_taker taker = {bring_up_take, &on};
+    system->error[0] = 0;
+    return report(system, &on.fault, bring_up_start(system, &taker));
+}
+
+/* Disables senders before their receivers. A component that does not become empty does not stop the procedure. */
+ntr_status ntr_system_stop(ntr_system *system) {
+    ntr_bus bus;
+    bring_up_bus on = on_model(system, &bus);
+    ntr_status status = NTR_OK;
+    system->error[0] = 0;
+    for (size_t i = system->count; i-- > 0;) {
+        const ntr_status one = bring_up_disable(&on, system->downstream[i]);
+        if (status == NTR_OK) status = report(system, &on.fault, one);
+    }
+    return status;
+}
+
+ntr_status ntr_system_params(ntr_system *system, unsigned hart, ntr_params *params) {
+    ntr_bus bus;
+    bring_up_bus on = on_model(system, &bus);
+    trace_component *encoder = hart < HARTS_MAX ? system->of_hart[hart] : NULL;
+    return encoder ? bring_up_params(&on, encoder, params) : NTR_E_RANGE;
+}
+
+ntr_status ntr_system_read_ram(ntr_system *system, size_t index, ntr_stream_sink sink, void *user, bool *cut) {
+    ntr_bus bus;
+    bring_up_bus on = on_model(system, &bus);
+    if (index >= system->count || system->components[index]->ops->kind != NTR_COMPONENT_RAM) return NTR_E_INVALID;
+    return bring_up_read_ram(&on, system->components[index], sink, user, cut, NULL);
+}

@@ -1,0 +1,214 @@
+#include "target/link.h"
+
+#include "base/try.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MS = 1000, MS_NANOSECONDS = 1000000 };
+
+ntr_status link_break(byte_link *link, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(link->error, sizeof link->error, format, arguments);
+    va_end(arguments);
+    if (link->fd >= 0) link->breaks++;
+    link_close(link);
+    return NTR_E_IO;
+}
+
+/* ---- time limits */
+
+static uint64_t now_ms(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * MS + (uint64_t)time.tv_nsec / MS_NANOSECONDS;
+}
+
+/* Waits until the socket is ready. Returns false when the time is over. A signal does not end the wait. */
+static bool wait_ready(int fd, short events, uint32_t timeout_ms) {
+    const uint64_t end = now_ms() + timeout_ms;
+    for (;;) {
+        const uint64_t now = now_ms();
+        struct pollfd one = {fd, events, 0};
+        const int ready = poll(&one, 1, now < end ? (int)(end - now) : 0);
+        if (ready > 0) return true;
+        if (ready == 0 || errno != EINTR) return false;
+    }
+}
+
+/* ---- connections */
+
+/* Splits "HOST:PORT", "[::1]:PORT" or ":PORT". */
+static bool split_place(const char *place, char host[256], char port[16]) {
+    const char *colon = strrchr(place, ':');
+    if (!colon || !colon[1] || strlen(colon + 1) >= 16) return false;
+    size_t length = (size_t)(colon - place);
+    if (length >= 2 && place[0] == '[' && colon[-1] == ']') place++, length -= 2;
+    if (length >= 256) return false;
+    memcpy(host, place, length);
+    host[length] = 0;
+    if (!length) snprintf(host, 256, "127.0.0.1");
+    memcpy(port, colon + 1, strlen(colon + 1) + 1);
+    return true;
+}
+
+static int connect_in_time(const struct addrinfo *to, uint32_t timeout_ms) {
+    const int on = 1;
+    int failure = 0;
+    socklen_t size = sizeof failure;
+    const int fd = socket(to->ai_family, to->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, to->ai_protocol);
+    if (fd < 0) return -1;
+    if (connect(fd, to->ai_addr, to->ai_addrlen) != 0 && errno == EINPROGRESS) {
+        if (!wait_ready(fd, POLLOUT, timeout_ms)) failure = ETIMEDOUT;
+        else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &failure, &size) != 0) failure = errno;
+    } else {
+        failure = errno;
+        if (send(fd, "", 0, MSG_NOSIGNAL) == 0) failure = 0;
+    }
+    if (failure) {
+        close(fd);
+        errno = failure;
+        return -1;
+    }
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* requests are small; delayed ones cost 40 ms each */
+    return fd;
+}
+
+static ntr_status connect_link(byte_link *link) {
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    struct addrinfo *list;
+    char host[256], port[16];
+    if (!split_place(link->place, host, port)) return NTR_E_SYNTAX;
+    const int found = getaddrinfo(host, port, &hints, &list);
+    if (found != 0) return link_break(link, "%s: %s", link->place, gai_strerror(found));
+    for (const struct addrinfo *one = list; one && link->fd < 0; one = one->ai_next)
+        link->fd = connect_in_time(one, link->timeout_ms);
+    const int failure = errno;
+    freeaddrinfo(list);
+    if (link->fd >= 0) return NTR_OK;
+    return link_break(link, "%s: %s", link->place, strerror(failure));
+}
+
+/* The helper ignores interrupts from the terminal: the capture still needs it to disable the trace. */
+static int spawn(pid_t *child, const char *command, int socket) {
+    char *const arguments[] = {(char *)"sh", (char *)"-c", (char *)(uintptr_t)command, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t set;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, socket, STDOUT_FILENO);
+    posix_spawnattr_init(&attributes);
+    sigemptyset(&set);
+    sigaddset(&set, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes, &set);
+    posix_spawnattr_setpgroup(&attributes, 0); /* a process group of its own */
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    const int failure = posix_spawn(child, "/bin/sh", &actions, &attributes, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    return failure;
+}
+
+static ntr_status start_command(byte_link *link) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return link_break(link, "%s", strerror(errno));
+    const int failure = spawn(&link->child, link->place, pair[1]);
+    close(pair[1]);
+    if (failure) {
+        link->child = 0;
+        close(pair[0]);
+        return link_break(link, "%s", strerror(failure));
+    }
+    link->fd = pair[0];
+    return NTR_OK;
+}
+
+static ntr_status open_again(byte_link *link) {
+    link->at = link->end = 0;
+    TRY(link->is_command ? start_command(link) : connect_link(link));
+    return link->greet ? link->greet(link->user) : NTR_OK;
+}
+
+ntr_status link_open(byte_link *link, const char *place, bool is_command, uint32_t timeout_ms) {
+    link->fd = -1;
+    link->is_command = is_command;
+    link->timeout_ms = timeout_ms;
+    if (strlen(place) >= sizeof link->place) return NTR_E_SYNTAX;
+    memcpy(link->place, place, strlen(place) + 1);
+    return open_again(link);
+}
+
+void link_close(byte_link *link) {
+    if (link->fd >= 0) close(link->fd);
+    link->fd = -1;
+    if (link->child <= 0) return;
+    kill(-link->child, SIGTERM);
+    while (waitpid(link->child, NULL, 0) < 0 && errno == EINTR) continue;
+    link->child = 0;
+}
+
+ntr_status link_ready(byte_link *link) {
+    char reason[sizeof link->error];
+    if (link->fd >= 0) return NTR_OK;
+    if (link->breaks >= LINK_BREAKS) return NTR_E_IO;
+    memcpy(reason, link->error, sizeof reason);
+    const ntr_status status = open_again(link);
+    if (status == NTR_OK) return NTR_OK;
+    link->breaks = LINK_BREAKS; /* nobody is there any more: later requests fail at once */
+    if (*reason) memcpy(link->error, reason, sizeof reason);
+    return NTR_E_IO;
+}
+
+/* ---- bytes */
+
+ntr_status link_send(byte_link *link, const char *bytes, size_t size) {
+    while (size) {
+        const ssize_t n = send(link->fd, bytes, size, MSG_NOSIGNAL);
+        if (n >= 0) {
+            bytes += n;
+            size -= (size_t)n;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            if (!wait_ready(link->fd, POLLOUT, link->timeout_ms))
+                return link_break(link, "%s takes no requests for %u ms", link->place, link->timeout_ms);
+        } else if (errno != EINTR) {
+            return link_break(link, "%s: %s", link->place, strerror(errno));
+        }
+    }
+    return NTR_OK;
+}
+
+static ntr_status fill(byte_link *link) {
+    if (!wait_ready(link->fd, POLLIN, link->timeout_ms))
+        return link_break(link, "%s does not answer within %u ms", link->place, link->timeout_ms);
+    const ssize_t n = recv(link->fd, link->buffer, sizeof link->buffer, 0);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) return NTR_OK;
+    if (n < 0) return link_break(link, "%s: %s", link->place, strerror(errno));
+    if (n == 0) return link_break(link, "%s closed the connection", link->place);
+    link->at = 0;
+    link->end = (size_t)n;
+    return NTR_OK;
+}
+
+ntr_status link_take(byte_link *link, char *byte) {
+    while (link->at == link->end) TRY(fill(link));
+    *byte = link->buffer[link->at++];
+    return NTR_OK;
+}
+
+bool link_has(byte_link *link) {
+    return link->fd >= 0 && (link->at < link->end || wait_ready(link->fd, POLLIN, 0));
+}

@@ -1,0 +1,137 @@
+/* A capture as Tcl for OpenOCD 0.12: openocd -f board.cfg -c init -f capture.tcl -c shutdown */
+#include "target/script.h"
+
+#include <inttypes.h>
+
+static const char procedures[] =
+    "proc ntr_r32 {address} { return [expr {[lindex [read_memory $address 32 1 phys] 0]}] }\n"
+    "proc ntr_w32 {address value} { write_memory $address 32 [list $value] phys }\n"
+    "proc ntr_get {address mask shift} { return [expr {([ntr_r32 $address] & $mask) >> $shift}] }\n"
+    "proc ntr_put {address mask shift action value} {\n"
+    "  set word [expr {[ntr_r32 $address] & ~($mask | $action) & 0xffffffff}]\n"
+    "  ntr_w32 $address [expr {$word | (($value << $shift) & $mask)}]\n"
+    "  return [ntr_get $address $mask $shift]\n"
+    "}\n"
+    "proc ntr_await {address mask shift value what} {\n"
+    "  for {set i 0} {$i < 1000} {incr i} {\n"
+    "    if {[ntr_get $address $mask $shift] == $value} { return }\n"
+    "    sleep 1\n"
+    "  }\n"
+    "  error [format {%s does not become %d: 0x%08x} $what $value [ntr_r32 $address]]\n"
+    "}\n"
+    "proc ntr_expect {address mask shift value what} {\n"
+    "  set found [ntr_get $address $mask $shift]\n"
+    "  if {$found != $value} { error [format {%s reads %d, expected %d} $what $found $value] }\n"
+    "}\n"
+    "proc ntr_set {address mask shift action value what} {\n"
+    "  set found [ntr_put $address $mask $shift $action $value]\n"
+    "  if {$found != $value} { error [format {%s rejects the value %d (reads back %d)} $what $value $found] }\n"
+    "}\n"
+    "proc ntr_try {address mask shift action values} {\n"
+    "  foreach value $values { if {[ntr_put $address $mask $shift $action $value] == $value} { return } }\n"
+    "}\n"
+    "proc ntr_disable {control active tracing enable empty action what} {\n"
+    "  if {!([ntr_r32 $control] & $active)} { return }\n"
+    "  if {$tracing} { ntr_put $control $tracing 0 $action 0 }\n"
+    "  ntr_put $control $enable 0 $action 0\n"
+    "  ntr_await $control $enable 0 0 \"$what enabled\"\n"
+    "  for {set i 0} {$i < 1000} {incr i} { if {[ntr_r32 $control] & $empty} { return }; sleep 1 }\n"
+    "  echo \"$what does not become empty\"\n"
+    "}\n";
+
+static void begin(const script_writer *to) {
+    script_put(to, "# Captures a trace; made by ntrace. Run: openocd -f BOARD.cfg -c init -f THIS -c shutdown\n"
+                   "# Then: ntrace capture --words %s -t TOPOLOGY -e PROGRAM -o BUNDLE\n", script_words(to));
+    to->options->write(to->options->user, procedures);
+    script_put(to, "catch {riscv set_mem_access sysbus progbuf abstract}\ncatch {riscv set_enable_virt2phys off}\n"
+                   "proc ntr_start {} {\n");
+}
+
+static void put_field(const script_writer *to, const char *name, const bring_up_step *step) {
+    const ntr_bits_info *info = ntr_bits_get(step->bits);
+    script_put(to, "  ntr_%s 0x%" PRIx64 " 0x%" PRIx32 " %u", name, script_address(step->component, step->reg, step->number),
+               ntr_bits_mask(info), info->low);
+}
+
+static void put_what(const script_writer *to, const bring_up_step *step) {
+    script_put(to, " %" PRIu32 " {%s at 0x%" PRIx64 ": %s}\n", step->value, step->component->name, step->component->base,
+               ntr_bits_get(step->bits)->name);
+}
+
+static void step(const script_writer *to, const bring_up_step *one) {
+    switch (one->kind) {
+    case STEP_WRITE:
+        script_put(to, "  ntr_w32 0x%" PRIx64 " 0x%" PRIx32 "\n", script_address(one->component, one->reg, one->number), one->value);
+        break;
+    case STEP_COPY:
+        script_put(to, "  ntr_w32 0x%" PRIx64 " [ntr_r32 0x%" PRIx64 "]\n", script_address(one->component, one->reg, 0),
+                   script_address(one->component, one->from, 0));
+        break;
+    case STEP_AWAIT: put_field(to, "await", one); put_what(to, one); break;
+    case STEP_EXPECT: put_field(to, "expect", one); put_what(to, one); break;
+    case STEP_SET:
+        put_field(to, "set", one);
+        script_put(to, " 0x%" PRIx32, script_action_bits(one->reg));
+        put_what(to, one);
+        break;
+    default:
+        put_field(to, "try", one);
+        script_put(to, " 0x%" PRIx32 " {", script_action_bits(one->reg));
+        for (size_t i = 0; i < one->count; i++) script_put(to, "%s%" PRIu32, i ? " " : "", one->values[i]);
+        script_put(to, "}\n");
+        break;
+    }
+}
+
+static void put_disable(const script_writer *to, const trace_component *one) {
+    const common_bits *bits = component_bits(one->ops->kind);
+    const uint32_t tracing = one->ops->kind == NTR_COMPONENT_ENCODER ? NTR_TE_INST_TRACING_MASK : 0;
+    script_put(to, "  if {[catch {ntr_disable 0x%" PRIx64 " 0x%" PRIx32 " 0x%" PRIx32 " 0x%" PRIx32 " 0x%" PRIx32 " 0x%" PRIx32
+                   " {%s at 0x%" PRIx64 "}} reason]} { echo $reason }\n",
+               script_address(one, bits->control, 0), ntr_bits_mask(ntr_bits_get(bits->active)), tracing,
+               ntr_bits_mask(ntr_bits_get(bits->enable)), ntr_bits_mask(ntr_bits_get(bits->empty)), script_action_bits(bits->control),
+               one->name, one->base);
+}
+
+static void run(const script_writer *to) {
+    const ntr_system *system = to->target->system;
+    if (to->options->resume) script_put(to, "  if {[[target current] curstate] eq {halted}} { resume }\n");
+    if (to->options->run_ms) script_put(to, "  sleep %" PRIu64 "\n", to->options->run_ms);
+    else script_put(to, "  wait_halt 86400000\n");
+    script_put(to, "}\nproc ntr_stop {} {\n");
+    for (size_t i = system->count; i-- > 0;) put_disable(to, system->downstream[i]);
+    script_put(to, "}\n");
+}
+
+static void put_register(const script_writer *to, uint64_t address) {
+    script_put(to, "  puts $file [format {# r 0x%%x 0x%%08x} 0x%" PRIx64 " [ntr_r32 0x%" PRIx64 "]]\n", address, address);
+}
+
+static void read(const script_writer *to) {
+    const trace_component *ram = to->sink;
+    const uint64_t base = ram->base;
+    script_put(to, "proc ntr_pair {low} { return [expr {[ntr_r32 $low] | ([ntr_r32 [expr {$low + 4}]] << 32)}] }\n"
+                   "proc ntr_read {} {\n  set file [open {%s} w]\n"
+                   "  set start [ntr_pair 0x%" PRIx64 "]\n  set limit [ntr_pair 0x%" PRIx64 "]\n  set wp [ntr_pair 0x%" PRIx64 "]\n",
+               script_words(to), base + NTR_RAM_START_LOW, base + NTR_RAM_LIMIT_LOW, base + NTR_RAM_WP_LOW);
+    script_put(to, "  set wrapped [expr {$wp & 1}]\n  set wp [expr {$wp & ~3}]\n  set end [expr {$limit + %" PRIu64 "}]\n"
+                   "  set first [expr {$wrapped ? $wp : $start}]\n"
+                   "  set words [expr {($wrapped ? $end - $start : $wp - $start) / 4}]\n", OPTION(&ram->options, ACCESS));
+    script_registers(to, put_register);
+    script_put(to, "  if {[ntr_get 0x%" PRIx64 " 0x%" PRIx32 " 0] && !%d} {\n"
+                   "    set address $first\n    puts $file [format {# memory 0x%%x} $address]\n"
+                   "    for {set i 0} {$i < $words} {incr i} {\n"
+                   "      if {$address == $end} { set address $start; puts $file [format {# memory 0x%%x} $address] }\n"
+                   "      puts $file [format %%08x [ntr_r32 $address]]\n      incr address 4\n    }\n  } else {\n",
+               base + NTR_RAM_CONTROL, NTR_RAM_MODE_MASK, OPTION(&ram->options, SMEM_READ) != 0);
+    script_put(to, "    catch {ntr_w32 0x%" PRIx64 " [expr {$first >> 32}]}\n    ntr_w32 0x%" PRIx64 " [expr {$first & 0xffffffff}]\n"
+                   "    puts $file {# fifo}\n"
+                   "    for {set i 0} {$i < $words} {incr i} { puts $file [format %%08x [ntr_r32 0x%" PRIx64 "]] }\n"
+                   "    puts $file [format {# r 0x%%x 0x%%08x} 0x%" PRIx64 " [ntr_r32 0x%" PRIx64 "]]\n  }\n"
+                   "  close $file\n  echo \"$words words of trace\"\n}\n",
+               base + NTR_RAM_RP_HIGH, base + NTR_RAM_RP_LOW, base + NTR_RAM_DATA, base + NTR_RAM_RP_LOW, base + NTR_RAM_RP_LOW);
+    script_put(to, "set ntr_failed [catch {ntr_start} ntr_reason]\nntr_stop\n"
+                   "if {$ntr_failed} { error $ntr_reason }\nntr_read\n");
+}
+
+const script_language script_openocd = {"openocd", begin, step, run, read};
