@@ -47,7 +47,7 @@ int cli_analysis_open(struct cli_analysis *a, const char *path, const struct cli
     *a = (struct cli_analysis){.options = options, .path = path, .defects.file = path};
     if (cli_selection_window(&options->selection, &a->window) != CLI_OK) return CLI_FAILED;
     a->part = cli_window_is_part(&a->window);
-    if (cli_trace_open(&a->trace, path, &options->stream) != CLI_OK) return CLI_FAILED;
+    if (cli_trace_open(&a->trace, path, &options->stream, &options->images) != CLI_OK) return CLI_FAILED;
     if (cli_trace_program(&a->trace, &options->images, &options->stream, true) != CLI_OK) return CLI_FAILED;
     if (cli_debug_files_load(a->trace.program, options->debug_path) != CLI_OK) return CLI_FAILED;
     ntr_analysis_init(&a->data);

@@ -253,7 +253,7 @@ static int bench_trace(struct bench *b) {
 static int bench_run(const void *options, char **operands) {
     struct bench b = {.options = options};
 
-    if (cli_trace_open(&b.trace, operands[0], &b.options->stream) != CLI_OK) return CLI_FAILED;
+    if (cli_trace_open(&b.trace, operands[0], &b.options->stream, &b.options->images) != CLI_OK) return CLI_FAILED;
     int status = bench_trace(&b);
     free((void *)(uintptr_t)b.stream.data);
     cli_trace_close(&b.trace);

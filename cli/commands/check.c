@@ -188,7 +188,7 @@ static int check_run(const void *options, char **operands) {
     r.findings = (struct cli_findings){.out = &r.out, .file = operands[0], .max = (uint64_t)r.options->most};
     if (select_rules(&r) != CLI_OK) return CLI_FAILED;
     if (cli_selection_messages(&r.options->selection, &r.window) != CLI_OK) return CLI_FAILED;
-    if (cli_trace_open(&r.trace, operands[0], &r.options->stream) != CLI_OK) return CLI_FAILED;
+    if (cli_trace_open(&r.trace, operands[0], &r.options->stream, &r.options->images) != CLI_OK) return CLI_FAILED;
     int status = check_trace(&r);
     cli_findings_free(&r.findings);
     cli_trace_close(&r.trace);

@@ -354,7 +354,7 @@ static int decode_run(const void *options, char **operands) {
     struct decode d = {.options = options, .defects.file = operands[0]};
 
     if (cli_selection_window(&d.options->selection, &d.window) != CLI_OK) return CLI_FAILED;
-    if (cli_trace_open(&d.trace, operands[0], &d.options->stream) != CLI_OK) return CLI_FAILED;
+    if (cli_trace_open(&d.trace, operands[0], &d.options->stream, &d.options->images) != CLI_OK) return CLI_FAILED;
     int status = decode_trace(&d);
     ntr_decoder_free(d.decoder);
     ntr_event_sorter_free(d.sorter);

@@ -190,7 +190,7 @@ static int find_sources(const struct diff *d, const char *path, bool *found, boo
     struct cli_trace trace;
     ntr_message message;
 
-    int status = cli_trace_open(&trace, path, &d->options->stream);
+    int status = cli_trace_open(&trace, path, &d->options->stream, &d->options->images);
     if (status == CLI_OK) status = cli_trace_program(&trace, &d->options->images, &d->options->stream, true);
     if (status == CLI_OK && cli_trace_many_sources(&trace)) {
         *many = true;

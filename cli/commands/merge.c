@@ -84,7 +84,7 @@ static int open_input(struct merge *m, const struct merge_options *o, const char
         .trace.input.fd = -1, .index = (uint32_t)m->count, .clocks = calloc(NTR_SOURCES_MAX, sizeof *p->clocks)};
     m->count++;
     if (!p->clocks) return cli_fail("out of memory");
-    if (cli_trace_open(&p->trace, path, &o->stream) != CLI_OK) return CLI_FAILED;
+    if (cli_trace_open(&p->trace, path, &o->stream, NULL) != CLI_OK) return CLI_FAILED;
     p->defects.file = p->trace.input.name;
     if (advance(p)) m->heap[m->heap_size++] = p;
     return CLI_OK;

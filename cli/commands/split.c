@@ -88,7 +88,7 @@ static int split_run(const void *options, char **operands) {
     if (s.options->prefix && !*s.options->prefix)
         return cli_fail("--output-file: expected a prefix of file names, found an empty string");
     default_prefix(operands[0], prefix, sizeof prefix);
-    if (cli_trace_open(&trace, operands[0], &s.options->stream) != CLI_OK) return CLI_FAILED;
+    if (cli_trace_open(&trace, operands[0], &s.options->stream, NULL) != CLI_OK) return CLI_FAILED;
     s.files = cli_split_files_open(s.options->prefix ? s.options->prefix : prefix);
     int status = s.files ? cli_split_files_close(s.files, split_messages(&s, &trace)) : CLI_FAILED;
     cli_trace_close(&trace);

@@ -123,7 +123,7 @@ static int stat_run(const void *options, char **operands) {
     struct execution execution = {0};
 
     if (cli_selection_window(&o->selection, &window) != CLI_OK) return CLI_FAILED;
-    if (cli_trace_open(&trace, operands[0], &o->stream) != CLI_OK) return CLI_FAILED;
+    if (cli_trace_open(&trace, operands[0], &o->stream, &o->images) != CLI_OK) return CLI_FAILED;
     int status = open_program(&trace, o, &window, &execution);
     if (status == CLI_OK) status = cli_output_open(&out, o->result.path);
     if (status == CLI_OK) {

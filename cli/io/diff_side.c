@@ -45,7 +45,7 @@ int cli_side_open(struct cli_side *side, const char *path, const struct cli_stre
                   const struct cli_images *images, const struct cli_window *window, int source) {
     side->path = path;
     side->window = window;
-    if (cli_trace_open(&side->trace, path, stream) != CLI_OK) return CLI_FAILED;
+    if (cli_trace_open(&side->trace, path, stream, NULL) != CLI_OK) return CLI_FAILED;
     if (cli_trace_program(&side->trace, images, stream, true) != CLI_OK) return CLI_FAILED;
     ntr_decoder_config config;
     ntr_decoder_config_init(&config);

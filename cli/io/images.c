@@ -21,6 +21,10 @@ const struct cli_option cli_image_options[] = {
              "only the symbols of FILE, for code that the trace has from elsewhere (repeatable): an ELF file, a copy of "
              "/proc/kallsyms, a System.map, or a Linux kernel that is not compressed; NAME is shown as the image, for "
              "example kernel=Image; @BIAS is added to all addresses"),
+    CLI_LIST(0, "image-path", "DIR", struct cli_images, folders,
+             "perf.data: folder with files that its processes had mapped, found by name and build id (repeatable)"),
+    CLI_STRING(0, "sysroot", "DIR", struct cli_images, sysroot,
+               "perf.data: folder in which the paths of mapped files are, instead of /"),
     {0},
 };
 

@@ -8,6 +8,8 @@
 
 struct cli_images {
     struct cli_list list;
+    struct cli_list folders; /* perf.data: where its files are */
+    const char *sysroot;     /* perf.data: folder in which the paths of its files are */
 };
 
 extern const struct cli_option cli_image_options[];

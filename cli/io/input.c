@@ -84,6 +84,16 @@ int cli_input_open(struct cli_input *input, const char *path) {
     return status;
 }
 
+int cli_input_adopt(struct cli_input *input, const char *name, int fd) {
+    struct stat info = {0};
+
+    *input = (struct cli_input){.name = name, .fd = fd};
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) input->size_hint = (uint64_t)info.st_size;
+    int status = make_reader(input);
+    if (status != CLI_OK) cli_input_close(input);
+    return status;
+}
+
 int cli_input_next(struct cli_input *input, ntr_bytes *span, bool *last) {
     ntr_status status = ntr_stream_reader_next(input->reader, span, last);
 

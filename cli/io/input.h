@@ -23,6 +23,9 @@ struct cli_input {
 /* Opens `path`; "-" is standard input. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_input_open(struct cli_input *input, const char *path);
 
+/* The same for an open file, which is closed with the input. */
+int cli_input_adopt(struct cli_input *input, const char *name, int fd);
+
 /* Reads the next span; it is valid until the next call. *last is set for the last span, which may be empty, also when
  * the rest cannot be decompressed (`damaged`). Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_input_next(struct cli_input *input, ntr_bytes *span, bool *last);

@@ -36,9 +36,24 @@ static int open_bundle(struct cli_trace *trace, const char *path, const struct c
                        &ntr_bundle_capture(trace->bundle)->params);
 }
 
-int cli_trace_open(struct cli_trace *trace, const char *path, const struct cli_stream *stream) {
+static int open_perf(struct cli_trace *trace, const char *path, const struct cli_stream *stream,
+                     const struct cli_images *images) {
+    int fd = -1;
+
+    trace->perf = cli_perf_open(path, images, stream, &trace->params, &fd);
+    if (!trace->perf) return CLI_FAILED;
+    cli_input_guard_add(path);
+    if (cli_input_adopt(&trace->input, path, fd) != CLI_OK) return CLI_FAILED;
+    cli_progress_begin(&trace->progress, trace->input.name, trace->input.size_hint);
+    return CLI_OK;
+}
+
+int cli_trace_open(struct cli_trace *trace, const char *path, const struct cli_stream *stream,
+                   const struct cli_images *images) {
     *trace = (struct cli_trace){.input.fd = -1, .stream = stream};
-    int status = ntr_bundle_seen(path) ? open_bundle(trace, path, stream) : open_stream(trace, path, stream, NULL);
+    int status = ntr_bundle_seen(path) ? open_bundle(trace, path, stream)
+                 : cli_perf_seen(path) ? open_perf(trace, path, stream, images)
+                                       : open_stream(trace, path, stream, NULL);
     if (status != CLI_OK) cli_trace_close(trace);
     return status;
 }
@@ -65,7 +80,7 @@ static int read_ahead(struct cli_trace *trace) {
 /* Determines the final parameters. --auto has no effect for a bundle, which has all parameters. */
 static int finalize_params(struct cli_trace *trace) {
     if (trace->params_final) return CLI_OK;
-    if (trace->stream->infer && !trace->bundle) {
+    if (trace->stream->infer && !trace->bundle && !trace->perf) {
         if (read_ahead(trace) != CLI_OK) return CLI_FAILED;
         ntr_bytes beginning = {trace->ahead, trace->ahead_size};
         if (cli_auto_params(trace->stream, trace->input.name, beginning, trace->program, &trace->params) != CLI_OK)
@@ -109,6 +124,7 @@ int cli_trace_program(struct cli_trace *trace, const struct cli_images *images, 
         cli_note("%s; its code will be missing unless -e specifies the file", ntr_bundle_error(trace->bundle));
     else if (status != NTR_OK) return fail_bundle(trace, trace->input.name, status);
     guard_inputs(trace);
+    if (trace->perf && cli_perf_load(trace->perf, trace->input.name, images, trace->program) != CLI_OK) return CLI_FAILED;
     if (cli_images_load(images, trace->program) != CLI_OK) return CLI_FAILED;
     if (required && ntr_program_image(trace->program, 0, &first) != NTR_OK)
         return cli_fail("no program: specify its ELF file with -e");
@@ -274,8 +290,10 @@ void cli_trace_close(struct cli_trace *trace) {
     cli_input_close(&trace->input);
     ntr_program_free(trace->program);
     ntr_bundle_free(trace->bundle);
+    ntr_perf_data_free(trace->perf);
     free(trace->ahead);
     trace->ahead = NULL;
     trace->program = NULL;
     trace->bundle = NULL;
+    trace->perf = NULL;
 }

@@ -5,6 +5,7 @@
 
 #include "io/images.h"
 #include "io/input.h"
+#include "io/perf.h"
 #include "io/progress.h"
 #include "options/stream_options.h"
 
@@ -16,6 +17,7 @@ struct cli_trace {
     struct cli_input input;
     struct cli_progress progress;
     ntr_bundle *bundle;              /* NULL for a raw stream */
+    ntr_perf_data *perf;             /* NULL, or perf.data */
     ntr_program *program;            /* set by cli_trace_program */
     const struct cli_stream *stream; /* the options */
     ntr_params params; /* final after cli_trace_program or the first message (--auto) */
@@ -29,9 +31,11 @@ struct cli_trace {
     void *tap_user;
 };
 
-/* Opens a file, standard input ("-") or a bundle. Options override the parameters of the bundle. Returns CLI_OK, or
- * CLI_FAILED after reporting the error. */
-int cli_trace_open(struct cli_trace *trace, const char *path, const struct cli_stream *stream);
+/* Opens a file, standard input ("-"), a bundle or perf.data. Options override the parameters of the bundle and of
+ * perf.data. `images`: the options for its files, which inference uses; may be NULL. Returns CLI_OK, or CLI_FAILED after
+ * reporting the error. */
+int cli_trace_open(struct cli_trace *trace, const char *path, const struct cli_stream *stream,
+                   const struct cli_images *images);
 
 /* Returns a new decoder for the trace, or NULL after reporting the error. The caller frees it. */
 ntr_decoder *cli_trace_decoder(const struct cli_trace *trace, const ntr_decoder_config *config);

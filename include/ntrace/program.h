@@ -155,8 +155,8 @@ typedef struct ntr_symbol {
  * size, otherwise the nearest preceding symbol without size, if no other symbol and no boundary of a section or of a
  * function of the unwind table (.eh_frame) is between them. Entries of the procedure linkage table have the name
  * "FUNCTION@plt". Of several symbols with the same start: functions
- * before others, global before weak before local, then the longest, then by name. Returns NTR_END when there is
- * none. */
+ * before others, global before weak before local, then the longest, then by name. A raw image over a file has the
+ * symbols of the file. Returns NTR_END when there is none. */
 NTR_API ntr_status ntr_program_symbol(const ntr_program *program, const ntr_context *context, uint64_t address,
                                       ntr_symbol *symbol);
 

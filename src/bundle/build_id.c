@@ -1,8 +1,12 @@
 /* GNU build ids, which show that a copy of a file is the file that ran. */
-#include "bundle/bundle.h"
+#include "bundle/build_id.h"
+
+#include "base/allocator.h"
 
 #include <fcntl.h>
 #include <gelf.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,7 +16,7 @@ static bool note_is_build_id(const Elf_Data *data, size_t name, const GElf_Nhdr 
            memcmp((const char *)data->d_buf + name, "GNU", 4) == 0;
 }
 
-static char *find_build_id(const ntr_bundle *bundle, Elf *elf) {
+static char *find_build_id(const ntr_allocator *allocator, Elf *elf) {
     for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
         GElf_Shdr header = {0};
         if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE) continue;
@@ -21,7 +25,7 @@ static char *find_build_id(const ntr_bundle *bundle, Elf *elf) {
         size_t name, description, next;
         for (size_t at = 0; data && (next = gelf_getnote(data, at, &note, &name, &description)); at = next) {
             if (!note_is_build_id(data, name, &note)) continue;
-            char *text = ntr_alloc(bundle->allocator, 2 * (size_t)note.n_descsz + 1, 1);
+            char *text = ntr_alloc(allocator, 2 * (size_t)note.n_descsz + 1, 1);
             for (size_t i = 0; text && i < note.n_descsz; i++)
                 snprintf(text + 2 * i, 3, "%02x", ((const uint8_t *)data->d_buf)[description + i]);
             return text;
@@ -30,11 +34,11 @@ static char *find_build_id(const ntr_bundle *bundle, Elf *elf) {
     return NULL;
 }
 
-char *ntr_bundle_build_id(const ntr_bundle *bundle, const char *path) {
+char *ntr_build_id_of(const ntr_allocator *allocator, const char *path) {
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0 || elf_version(EV_CURRENT) == EV_NONE) return NULL;
     Elf *elf = elf_begin(file, ELF_C_READ, NULL);
-    char *text = elf && elf_kind(elf) == ELF_K_ELF ? find_build_id(bundle, elf) : NULL;
+    char *text = elf && elf_kind(elf) == ELF_K_ELF ? find_build_id(allocator, elf) : NULL;
     elf_end(elf);
     close(file);
     return text;

@@ -47,7 +47,4 @@ bool ntr_bundle_name_is_safe(const char *file);
  * folder; not a regular file), NTR_E_IO, NTR_E_MEMORY. */
 ntr_status ntr_bundle_resolve(ntr_bundle *bundle, const char *file, char **path);
 
-/* The GNU build id of an ELF file as hexadecimal digits (new string), or NULL. */
-char *ntr_bundle_build_id(const ntr_bundle *bundle, const char *path);
-
 #endif

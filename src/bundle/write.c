@@ -1,6 +1,7 @@
 /* Writing of a bundle: all files go to a folder with a temporary name, which is renamed when the bundle is complete. */
 #include "base/config.h"
 #include "bundle/bundle.h"
+#include "bundle/build_id.h"
 #include "bundle/remove.h"
 #include "bundle/write_all.h"
 
@@ -117,7 +118,7 @@ ntr_status ntr_bundle_copy(ntr_bundle *bundle, const char *path, ntr_bundle_imag
     char *target = ntr_bundle_join(bundle, bundle->folder, image->file);
     if (!target) return ntr_bundle_fail_memory(bundle);
     status = copy_file(bundle, path, target);
-    char *build_id = status == NTR_OK ? ntr_bundle_build_id(bundle, target) : NULL;
+    char *build_id = status == NTR_OK ? ntr_build_id_of(bundle->allocator, target) : NULL;
     ntr_dealloc(bundle->allocator, target);
     image->build_id = build_id;
     return status == NTR_OK && build_id ? keep(bundle, build_id) : status;

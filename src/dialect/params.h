@@ -27,6 +27,6 @@ static const uint32_t NTR_PARAMETERS_OF_MESSAGES = 0
 #undef EXECUTION
 
 /* Copy the parameters of the set. */
-void ntr_params_copy(ntr_params *to, const ntr_params *from, uint32_t set);
+NTR_API void ntr_params_copy(ntr_params *to, const ntr_params *from, uint32_t set);
 
 #endif

@@ -7,9 +7,9 @@
 #include <stddef.h>
 
 /* Maps a file into memory for reading. `*reason` is set on errors: NTR_E_IO, NTR_E_FORMAT (empty). */
-ntr_status ntr_file_map(const char *path, void **mapping, size_t *size, const char **reason);
+NTR_API ntr_status ntr_file_map(const char *path, void **mapping, size_t *size, const char **reason);
 
 /* `mapping` may be NULL. */
-void ntr_file_unmap(void *mapping, size_t size);
+NTR_API void ntr_file_unmap(void *mapping, size_t size);
 
 #endif

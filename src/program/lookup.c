@@ -196,6 +196,8 @@ ntr_status ntr_program_symbol(const ntr_program *program, const ntr_context *con
     address = ntr_program_cut(program, address);
     if (ntr_program_window(program, context, NTR_POSITION_ANY, address, &window)) {
         const ntr_image *image = &program->images[window.image];
+        const ntr_image_layer *file = image->path ? NULL : file_at(program, context, address);
+        if (file) image = &program->images[file->image]; /* its code was changed; the names stay */
         const ntr_name *name = ntr_symbols_at(&image->symbols, address);
         if (name) return store_symbol(image, name, symbol);
     }

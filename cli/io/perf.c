@@ -1,0 +1,120 @@
+#include "io/perf.h"
+#include "options/auto.h"
+#include "options/diagnostics.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool cli_perf_seen(const char *path) {
+    uint8_t bytes[16];
+    struct stat about;
+
+    if (stat(path, &about)) return false;
+    if (S_ISDIR(about.st_mode)) return ntr_perf_folder_seen(path);
+    int fd = S_ISREG(about.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0) return false;
+    ssize_t size = read(fd, bytes, sizeof bytes);
+    close(fd);
+    return ntr_perf_data_seen((ntr_bytes){bytes, size < 0 ? 0 : (size_t)size});
+}
+
+/* ---- images */
+
+/* Where perf keeps copies of files by build id. */
+static const char *build_id_folder(char folder[PATH_MAX]) {
+    const char *given = getenv("PERF_BUILDID_DIR"), *home = getenv("HOME");
+
+    if (!given && !home) return NULL;
+    int size = given ? snprintf(folder, PATH_MAX, "%s/.build-id", given)
+                     : snprintf(folder, PATH_MAX, "%s/.debug/.build-id", home);
+    return size < PATH_MAX ? folder : NULL;
+}
+
+static int load(ntr_perf_data *data, const char *path, const struct cli_images *images, ntr_program *program) {
+    char folder[PATH_MAX];
+    ntr_perf_config config;
+    const char **folders = calloc(images->folders.count + 1, sizeof *folders);
+
+    if (!folders) return cli_fail("%s: out of memory", path);
+    for (size_t i = 0; i < images->folders.count; i++) folders[i] = images->folders.items[i].value;
+    ntr_perf_config_init(&config);
+    config.sysroot = images->sysroot;
+    config.build_ids = build_id_folder(folder);
+    config.folders = folders;
+    config.folder_count = images->folders.count;
+    ntr_status status = ntr_perf_data_load(data, &config, program);
+    free(folders);
+    return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", path, ntr_status_text(status));
+}
+
+int cli_perf_load(ntr_perf_data *data, const char *path, const struct cli_images *images, ntr_program *program) {
+    const char *loss;
+    int status = load(data, path, images, program);
+
+    for (size_t i = 0; (loss = ntr_perf_data_loss(data, i)); i++) cli_note("%s: %s", path, loss);
+    return status;
+}
+
+/* ---- the stream */
+
+/* A program with all files and no contexts, to infer parameters with. */
+static int infer(ntr_perf_data *data, const char *path, const struct cli_images *images,
+                 const struct cli_stream *stream, ntr_params *params) {
+    ntr_program *program = ntr_program_new(NULL);
+    int status = program ? load(data, path, images, program) : cli_fail("%s: out of memory", path);
+
+    if (status == CLI_OK) status = cli_images_load(images, program);
+    if (status == CLI_OK) status = cli_auto_params(stream, path, ntr_perf_data_sample(data), program, params);
+    ntr_program_free(program);
+    return status;
+}
+
+static ntr_status write_part(void *user, const void *bytes, size_t size) {
+    return fwrite(bytes, 1, size, user) == size ? NTR_OK : NTR_E_IO;
+}
+
+static int write_stream(ntr_perf_data *data, const char *path, ntr_params *params, int *fd) {
+    FILE *file = tmpfile();
+
+    if (!file) return cli_fail("%s: cannot make a temporary file", path);
+    ntr_status status = ntr_perf_data_stream(data, params, write_part, file);
+    if (status == NTR_OK && fflush(file)) status = NTR_E_IO;
+    *fd = status == NTR_OK ? dup(fileno(file)) : -1;
+    if (status == NTR_OK && (*fd < 0 || lseek(*fd, 0, SEEK_SET) < 0)) status = NTR_E_IO;
+    fclose(file);
+    if (status == NTR_OK) return CLI_OK;
+    return cli_fail("%s: %s", path,
+                    status == NTR_E_IO ? "the temporary file cannot be written" : ntr_status_text(status));
+}
+
+static int make_stream(ntr_perf_data *data, const char *path, const struct cli_images *images,
+                       const struct cli_stream *stream, ntr_params *params, int *fd) {
+    ntr_params base;
+
+    ntr_params_init(&base, NULL);
+    const uint32_t known = ntr_perf_data_params(data, &base);
+    if (cli_stream_params(stream, &base, params) != CLI_OK) return CLI_FAILED;
+    if (!known && stream->infer && infer(data, path, images, stream, params) != CLI_OK) return CLI_FAILED;
+    return write_stream(data, path, params, fd);
+}
+
+ntr_perf_data *cli_perf_open(const char *path, const struct cli_images *images, const struct cli_stream *stream,
+                             ntr_params *params, int *fd) {
+    static const struct cli_images none;
+    ntr_perf_data *data = ntr_perf_data_new(NULL);
+
+    if (!data) {
+        cli_fail("%s: out of memory", path);
+        return NULL;
+    }
+    if (ntr_perf_data_open(data, path) != NTR_OK)
+        cli_fail("%s", ntr_perf_data_error(data));
+    else if (make_stream(data, path, images ? images : &none, stream, params, fd) == CLI_OK)
+        return data;
+    ntr_perf_data_free(data);
+    return NULL;
+}

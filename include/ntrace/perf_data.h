@@ -1,0 +1,101 @@
+/* perf.data: trace that Linux perf recorded through an AUX buffer, with the side-band records that say which process
+ * ran where and which files it had mapped.
+ *
+ * The trace of all CPUs becomes one stream, and the mappings become images of a program, bound to the process as
+ * context (scontext: see ntr_perf_process). With a single process nothing is bound and the bytes of the trace are the
+ * stream:
+ *
+ *   data = ntr_perf_data_new(NULL);
+ *   ntr_perf_data_open(data, "perf.data", NULL);
+ *   ntr_perf_data_params(data, &params);      // what the file says; the rest is up to the caller
+ *   ntr_perf_data_stream(data, &params, write, user);
+ *   ntr_perf_data_load(data, program);
+ *   // decode the bytes that `write` received, with `params` and `program`
+ *
+ * Sizes and offsets in the file are checked; a file that is cut off or damaged is read as far as possible. An object is
+ * used by one thread at a time. docs/perf.md describes what is read. */
+#ifndef NTRACE_PERF_DATA_H
+#define NTRACE_PERF_DATA_H
+
+#include <ntrace/allocator.h>
+#include <ntrace/bytes.h>
+#include <ntrace/config.h>
+#include <ntrace/params.h>
+#include <ntrace/program.h>
+#include <ntrace/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ntr_perf_data ntr_perf_data;
+
+typedef struct ntr_perf_config {
+    size_t size;                /* sizeof(ntr_perf_config) */
+    const char *sysroot;        /* folder in which the paths of mappings are; NULL: / */
+    const char *build_ids;      /* folder of files by build id, such as ~/.debug/.build-id; NULL: none */
+    const char *const *folders; /* further folders with program files, searched by name */
+    size_t folder_count;
+} ntr_perf_config;
+
+NTR_DEFINE_CONFIG_INIT(ntr_perf_config)
+
+/* A process of which there is trace, as long as the same files are mapped at its addresses: exec, and a file mapped
+ * over another one, begin a new context. */
+typedef struct ntr_perf_process {
+    uint32_t pid;
+    const char *name;     /* its last name; "" when not known */
+    uint64_t context;     /* scontext in the stream: the process id, plus 2^32 for each change of its files */
+    uint64_t bytes;       /* of the stream */
+    uint64_t reserved[4]; /* must be 0; for later members */
+} ntr_perf_process;
+
+/* Returns true if a file that begins with these bytes is perf.data (16 bytes are enough), or if a folder is. */
+NTR_API bool ntr_perf_data_seen(ntr_bytes beginning);
+NTR_API bool ntr_perf_folder_seen(const char *path);
+
+/* Returns NULL when out of memory. `allocator` is copied; NULL: malloc. */
+NTR_API ntr_perf_data *ntr_perf_data_new(const ntr_allocator *allocator);
+NTR_API void ntr_perf_data_free(ntr_perf_data *data);
+
+/* Reads a file or folder, or a file in memory (which must live as long as `data`; `name` is used in messages). One call
+ * for each object. Errors: NTR_E_IO, NTR_E_FORMAT (not perf.data, damaged, no AUX data), NTR_E_UNSUPPORTED (trace of
+ * another kind, such as Intel PT; big-endian; compressed and built without zstd), NTR_E_MEMORY. */
+NTR_API ntr_status ntr_perf_data_open(ntr_perf_data *data, const char *path);
+NTR_API ntr_status ntr_perf_data_read(ntr_perf_data *data, const char *name, ntr_bytes bytes);
+
+/* Returns a sentence about the last error, or "". */
+NTR_API const char *ntr_perf_data_error(const ntr_perf_data *data);
+
+/* Returns who wrote the trace, for example "xuantie_ntrace: blocks with headers". */
+NTR_API const char *ntr_perf_data_producer(const ntr_perf_data *data);
+
+/* Stores the stream parameters that the file contains; the others are left as they are. Returns their set (1 <<
+ * ntr_parameter). */
+NTR_API uint32_t ntr_perf_data_params(const ntr_perf_data *data, ntr_params *params);
+
+/* Returns the first fragment of the trace, for inference of the other parameters. */
+NTR_API ntr_bytes ntr_perf_data_sample(const ntr_perf_data *data);
+
+/* Makes one stream of all trace and passes it to `write` in order. *params: how the trace is to be read; afterwards,
+ * how the stream is: with several buffers and no SRC, SRC is added and is the number of the CPU. Once for each object.
+ * Errors: those of `write`, NTR_E_MEMORY, those of ntr_params_check, NTR_E_LIMIT (more CPUs than SRC can tell apart).
+ */
+NTR_API ntr_status ntr_perf_data_stream(ntr_perf_data *data, ntr_params *params,
+                                        ntr_status (*write)(void *user, const void *bytes, size_t size), void *user);
+
+/* Adds the mapped files to a program: before ntr_perf_data_stream without contexts, for inference; after it as the
+ * stream needs them. Files that are not there or that have another build id are listed in the losses. `config` may be
+ * NULL. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_perf_data_load(ntr_perf_data *data, const ntr_perf_config *config, ntr_program *program);
+
+/* Returns the process number `index`, after ntr_perf_data_stream; NULL past the last. */
+NTR_API const ntr_perf_process *ntr_perf_data_process(const ntr_perf_data *data, size_t index);
+
+/* Returns what is missing, one sentence each, or NULL past the last. */
+NTR_API const char *ntr_perf_data_loss(const ntr_perf_data *data, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

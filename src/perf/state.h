@@ -1,0 +1,201 @@
+/* A perf.data file with trace of one or more CPUs or threads, on its way to one stream and a program.
+ *
+ * The AUX data of each buffer is divided into fragments (aux.c): one for each AUX record. The side-band records become
+ * tasks with their mappings (tasks.c), and, for each CPU, which task ran when (running.c). The relation of the trace's
+ * time to perf's is found (clock.c). Then each fragment is read message by message and cut into pieces, at the times
+ * at which another task begins to run or mappings change (pieces.c). The pieces of all buffers, sorted by time, are the
+ * stream (stream.c). At the start of a piece an Ownership message is inserted, with the process as its context, so that
+ * the images of a process are bound to a context like any other (images.c). */
+#ifndef NTR_PERF_STATE_H
+#define NTR_PERF_STATE_H
+
+#include "perf/file.h"
+
+#include <ntrace/clock.h>
+#include <ntrace/perf_data.h>
+
+#define NTR_PERF_NOBODY UINT32_MAX /* no process, no CPU, no thread */
+
+/* One AUX record's part of a buffer. */
+struct ntr_perf_fragment {
+    uint64_t offset, size; /* in the stream of the buffer */
+    uint64_t begin, end;   /* perf's time: the trace is between both */
+    uint32_t pid;          /* of the AUX record, or NTR_PERF_NOBODY */
+    bool loss;             /* something is missing before the fragment */
+    bool apart;            /* does not continue the fragment before, for other reasons: begins with a header */
+    bool wrapped;          /* may begin inside a message */
+    const uint8_t *bytes;  /* inside the file, or `copy` */
+    uint8_t *copy;
+    uint64_t first_time, last_time; /* of the trace, if `timed` */
+    bool timed;
+};
+
+/* The trace of one CPU, or of one thread. */
+struct ntr_perf_buffer {
+    uint32_t index, cpu, tid;
+    uint32_t src;               /* with ntr_perf_data.cpus_are_sources */
+    size_t blocks, block_count; /* in ntr_perf_file.blocks */
+    uint64_t started;           /* ITRACE_START */
+    struct ntr_perf_fragment *fragments;
+    size_t fragment_count, fragment_capacity;
+    uint8_t *out; /* messages of the pieces */
+    size_t out_size, out_capacity;
+};
+
+/* A file mapped into a process, or the kernel. */
+struct ntr_perf_mapping {
+    uint32_t pid;         /* NTR_PERF_NOBODY: the kernel */
+    uint32_t first, last; /* generations of the process */
+    uint64_t address, length, offset;
+    const char *path;
+    uint8_t build_id[20];
+    uint8_t build_id_size; /* 0: not known */
+    size_t previous;       /* current mapping of the same bucket, plus 1 */
+};
+
+/* The files at the addresses of a process change: it is created, executes a program (`program`), or maps a file over
+ * another one. The times between have numbers, its generations. */
+struct ntr_perf_start {
+    uint32_t pid, generation;
+    uint64_t time;
+    bool program;
+    size_t previous; /* of the same bucket, plus 1 */
+};
+
+/* What is at the addresses of a process in one generation; the context (scontext) of its code. */
+static inline uint64_t ntr_perf_space(uint32_t pid, uint32_t generation) {
+    return (uint64_t)generation << 32 | pid;
+}
+
+static inline bool ntr_perf_mapping_is_in(const struct ntr_perf_mapping *m, uint64_t space) {
+    return m->pid == (uint32_t)space && m->first <= space >> 32 && space >> 32 <= m->last;
+}
+
+/* From `time` on, the process has another name. */
+struct ntr_perf_name {
+    uint32_t pid;
+    uint64_t time;
+    const char *name;
+};
+
+/* From `time` on, `pid` runs on the CPU. */
+struct ntr_perf_switch {
+    uint32_t cpu, pid;
+    uint64_t time;
+};
+
+/* Bytes of the kernel before and after a change. */
+struct ntr_perf_poke {
+    uint64_t time, address;
+    ntr_bytes before, after;
+};
+
+/* An Ownership context and the process that has it. */
+struct ntr_perf_owner {
+    uint64_t scontext;
+    uint32_t pid;
+};
+
+struct ntr_perf_piece {
+    uint64_t time, order;
+    uint64_t space;
+    uint32_t buffer;
+    size_t at, size;   /* in `out` of the buffer */
+    uint64_t position; /* in the stream */
+};
+
+/* perf's time from the trace's: either (ticks * mult >> shift) + zero, or ticks * rate + offset. */
+struct ntr_perf_clock {
+    bool known, linear;
+    uint64_t mult, zero;
+    unsigned shift;
+    double rate, offset;
+};
+
+enum { NTR_PERF_BUCKETS = 4096 };
+
+enum ntr_perf_form { NTR_PERF_PLAIN, NTR_PERF_BLOCKS, NTR_PERF_FRAMES };
+
+struct ntr_perf_data {
+    ntr_allocator allocator_copy;
+    const ntr_allocator *allocator;
+    struct ntr_perf_file file;
+    char *path;
+    enum ntr_perf_form form;
+    ntr_params params; /* as far as the file says them */
+    uint32_t params_set;
+    bool cpus_are_sources; /* several buffers and no SRC: the stream gets a SRC field, the number of the buffer */
+    const char *producer;  /* in words */
+    bool bind;             /* more than one space: contexts are inserted */
+    bool owner_seen;       /* the trace has Ownership messages */
+
+    struct ntr_perf_buffer *buffers;
+    size_t buffer_count, buffer_capacity;
+    struct ntr_perf_mapping *mappings;
+    size_t mapping_count, mapping_capacity;
+    struct ntr_perf_start *starts;
+    size_t start_count, start_capacity;
+    size_t current[NTR_PERF_BUCKETS], starts_of[NTR_PERF_BUCKETS]; /* lists by process id: last item plus 1 */
+    struct ntr_perf_name *names;
+    size_t name_count, name_capacity;
+    struct ntr_perf_switch *switches; /* sorted by CPU, then time */
+    size_t switch_count, switch_capacity;
+    uint64_t *changes; /* times at which mappings are replaced; sorted */
+    size_t change_count, change_capacity;
+    struct ntr_perf_poke *pokes;
+    size_t poke_count, poke_capacity;
+    struct ntr_perf_clock clock;
+    struct ntr_perf_owner *owners; /* without a clock */
+    size_t owner_count, owner_capacity;
+    struct ntr_perf_piece *pieces; /* sorted by time when the stream is made */
+    size_t piece_count, piece_capacity;
+    uint64_t stream_size;
+
+    const char **losses; /* sentences */
+    size_t loss_count, loss_capacity;
+    ntr_perf_process *processes; /* that have pieces */
+    size_t process_count, process_capacity;
+    char error[256];
+};
+
+/* Appends a zeroed item to an array of the struct; NULL: out of memory. */
+#define NTR_PERF_ADD(data, array, count, capacity)                                                                     \
+    (ntr_reserve((data)->allocator, (void **)&(data)->array, &(data)->capacity, (data)->count + 1,                     \
+                 sizeof *(data)->array)                                                                                \
+         ? NULL                                                                                                        \
+         : (memset(&(data)->array[(data)->count], 0, sizeof *(data)->array), &(data)->array[(data)->count++]))
+
+/* Adds a sentence to the losses. Errors: NTR_E_MEMORY. */
+ntr_status ntr_perf_lose(struct ntr_perf_data *data, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* aux.c */
+ntr_status ntr_perf_aux_find(struct ntr_perf_data *data); /* buffers and fragments */
+
+/* form.c: whose data it is. Headers and frames are taken off the fragments. */
+ntr_status ntr_perf_form_find(struct ntr_perf_data *data);
+
+/* tasks.c */
+ntr_status ntr_perf_tasks_read(struct ntr_perf_data *data);
+uint32_t ntr_perf_generation(const struct ntr_perf_data *data, uint32_t pid, uint64_t time);
+const char *ntr_perf_task_name(const struct ntr_perf_data *data, uint32_t pid);
+
+/* running.c */
+ntr_status ntr_perf_running_read(struct ntr_perf_data *data);
+/* The process that runs on the CPU at this time. *next: when another begins to run; UINT64_MAX: never. */
+uint32_t ntr_perf_running_at(const struct ntr_perf_data *data, uint32_t cpu, uint64_t time, uint64_t *next);
+
+/* clock.c */
+void ntr_perf_clock_find(struct ntr_perf_data *data);
+uint64_t ntr_perf_clock_time(const struct ntr_perf_clock *clock, uint64_t ticks);
+
+/* owners.c: the times of fragments, and the contexts of processes */
+ntr_status ntr_perf_survey(struct ntr_perf_data *data, const ntr_params *params);
+uint32_t ntr_perf_owner_of(const struct ntr_perf_data *data, uint64_t scontext);
+
+/* pieces.c: `params` of the trace, `out` of the stream */
+ntr_status ntr_perf_pieces_make(struct ntr_perf_data *data, const ntr_params *params, const ntr_params *out);
+
+/* stream.c */
+uint64_t ntr_perf_stream_position(const struct ntr_perf_data *data, uint64_t time);
+
+#endif
