@@ -3,6 +3,7 @@
 #include "io/output.h"
 #include "io/progress.h"
 #include "options/diagnostics.h"
+#include "text/object_text.h"
 
 #include <stdlib.h>
 
@@ -55,6 +56,7 @@ struct coverage_run {
     const struct coverage_options *options;
     ntr_coverage *coverage;
     ntr_decisions *decisions; /* NULL: not needed */
+    ntr_object_coverage *object; /* NULL: not needed */
     struct cli_analysis_options analysis;
     ntr_source_options sources;
     const char **clang_args, **only; /* owned */
@@ -75,6 +77,8 @@ static int begin_decisions(struct coverage_run *run, const struct cli_analysis *
 static int add_results(struct coverage_run *run, const struct cli_analysis *a) {
     ntr_status status = ntr_coverage_add(run->coverage, a->data.program, a->data.debug, a->data.tally);
     if (status == NTR_OK && run->decisions) status = ntr_decisions_end(run->decisions);
+    if (status == NTR_OK && run->object)
+        status = ntr_object_coverage_add(run->object, a->data.program, a->data.debug, a->data.tally);
     return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", a->path, ntr_status_text(status));
 }
 
@@ -103,6 +107,19 @@ struct share {
     const char *what;
 };
 
+/* Instructions and outcomes of branches. */
+static struct share share_of_object(const struct coverage_run *run) {
+    struct share share = {0, 0, "instructions and branch outcomes were executed"};
+    size_t count;
+    const ntr_object_function *f = ntr_object_coverage_functions(run->object, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        share.covered += f[i].executed + f[i].outcomes_seen;
+        share.all += f[i].insn_count + f[i].outcomes;
+    }
+    return share;
+}
+
 static struct share share_of(const struct coverage_run *run) {
     static const ntr_decision_level levels[] = {[LEVEL_DECISION] = NTR_LEVEL_DECISION, [LEVEL_MCDC] = NTR_LEVEL_MCDC,
                                                 [LEVEL_MASKING] = NTR_LEVEL_MASKING};
@@ -118,8 +135,8 @@ static struct share share_of(const struct coverage_run *run) {
         return (struct share){decisions.decisions[NTR_COVER_COVERED],
                               decisions.decisions[0] + decisions.decisions[1] + decisions.decisions[2],
                               "decisions are covered"};
-    case LEVEL_BRANCH:
-    case LEVEL_OBJECT: return (struct share){sums.branches_hit, sums.branches, "branch outcomes were executed"};
+    case LEVEL_BRANCH: return (struct share){sums.branches_hit, sums.branches, "branch outcomes were executed"};
+    case LEVEL_OBJECT: return share_of_object(run);
     case LEVEL_LINE: break;
     }
     return (struct share){sums.lines_hit, sums.lines, "lines were executed"};
@@ -154,8 +171,18 @@ static const char *standard_exporter(const struct coverage_options *o) {
     return json ? "json" : "summary";
 }
 
+static int write_object(const struct coverage_run *run, int status) {
+    struct cli_output out;
+
+    if (cli_output_open(&out, run->options->exporting.path) != CLI_OK) return CLI_FAILED;
+    cli_object_text(&out, run->object, run->options->format == FORMAT_JSON);
+    return cli_output_close(&out, status);
+}
+
 static int write_results(const struct coverage_run *run, int status) {
     ntr_analysis data;
+
+    if (run->object && !cli_exporting_chosen(&run->options->exporting)) return write_object(run, status);
 
     ntr_analysis_init(&data);
     data.coverage = run->coverage;
@@ -183,6 +210,7 @@ static int open_run(struct coverage_run *run) {
     run->coverage = ntr_coverage_new(NULL);
     if (o->level >= LEVEL_DECISION || cli_exporting_needs_decisions(&o->exporting))
         if (!(run->decisions = ntr_decisions_new(NULL))) return cli_fail("out of memory");
+    if (o->level == LEVEL_OBJECT && !(run->object = ntr_object_coverage_new(NULL))) return cli_fail("out of memory");
     if (!run->clang_args || !run->only || !run->coverage) return cli_fail("out of memory");
     run->sources.compile_commands = o->compile_commands;
     run->sources.arguments = run->clang_args;
@@ -197,6 +225,7 @@ static int open_run(struct coverage_run *run) {
 static void close_run(struct coverage_run *run) {
     ntr_coverage_free(run->coverage);
     ntr_decisions_free(run->decisions);
+    ntr_object_coverage_free(run->object);
     free(run->clang_args);
     free(run->only);
 }

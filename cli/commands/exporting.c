@@ -180,6 +180,10 @@ int cli_exporting_coverage(const struct cli_exporting_options *options, const nt
     return exporter ? write_coverage(exporter, data, options->path, status) : refused;
 }
 
+bool cli_exporting_chosen(const struct cli_exporting_options *options) {
+    return last_to(options, false) != NULL;
+}
+
 bool cli_exporting_needs_decisions(const struct cli_exporting_options *options) {
     const char *to = last_to(options, false);
     const ntr_exporter *exporter = to ? ntr_exporter_find("coverage", to) : NULL;

@@ -24,6 +24,9 @@ struct cli_analysis_options cli_exporting_analysis(const struct cli_exporting_op
 int cli_exporting_coverage(const struct cli_exporting_options *options, const ntr_analysis *data, const char *standard,
                            int status);
 
+/* Returns whether --to selects an exporter. */
+bool cli_exporting_chosen(const struct cli_exporting_options *options);
+
 /* Returns whether the exporter that cli_exporting_coverage selects needs decisions. */
 bool cli_exporting_needs_decisions(const struct cli_exporting_options *options);
 

@@ -17,6 +17,7 @@
 #include <ntrace/export.h>
 #include <ntrace/interrupts.h>
 #include <ntrace/machine.h>
+#include <ntrace/object_coverage.h>
 #include <ntrace/perf_data.h>
 #include <ntrace/profile.h>
 #include <ntrace/registers.h>

@@ -80,7 +80,7 @@ static ntr_status add(ntr_arguments *a, const char *text) {
 }
 
 static ntr_status add_path(ntr_arguments *a, const char *directory, const char *path) {
-    char whole[PATH_MAX];
+    char whole[2 * PATH_MAX];
     snprintf(whole, sizeof whole, "%s%s%s", path[0] == '/' || !directory ? "" : directory,
              path[0] == '/' || !directory ? "" : "/", path);
     return add(a, whole);
@@ -170,17 +170,23 @@ static ntr_status take_command(ntr_arguments *a, const json_t *command) {
     return status;
 }
 
-/* Folders of the line table: headers of the program and of the system. Those of the compiler itself are left out, because
- * libclang has its own. */
-static ntr_status take_folders(ntr_arguments *a, const ntr_debug_unit *unit) {
+/* Folders of the compiler itself are left out, because libclang has its own; a path through them, such as
+ * gcc-cross/riscv64-linux-gnu/12/../../../../riscv64-linux-gnu/include, is a folder of the system. */
+static bool is_compiler_folder(const char *folder) {
+    return (strstr(folder, "/lib/gcc") || strstr(folder, "/lib/clang/")) && !strstr(folder, "/../");
+}
+
+/* Folders of the line table: headers of the program and of the system. `parents`: the folders around them, for names that
+ * have a folder. */
+static ntr_status take_folders(ntr_arguments *a, const ntr_debug_unit *unit, bool parents) {
+    char path[PATH_MAX + 4];
     for (size_t i = 0; i < unit->folder_count; i++) {
         const char *folder = unit->folders[i];
-        if (!folder || !*folder || strstr(folder, "/lib/gcc") || strstr(folder, "/lib/clang/")) {
-            const char *below = folder ? strstr(folder, "/../") : NULL;
-            if (!below) continue; /* gcc-cross/.../../../../../riscv64-linux-gnu/include is a folder of the system */
-        }
-        TRY(add(a, "-idirafter"));
-        TRY(add_path(a, unit->directory, folder));
+        if (!folder || !*folder || strlen(folder) >= PATH_MAX || is_compiler_folder(folder)) continue;
+        snprintf(path, sizeof path, "%s%s", folder, parents ? "/.." : "");
+        /* libclang takes headers of -idirafter as those of the system, of which decisions are not listed */
+        TRY(add(a, strncmp(path, "/usr/", 5) == 0 ? "-idirafter" : "-I"));
+        TRY(add_path(a, unit->directory, path));
     }
     return NTR_OK;
 }
@@ -222,7 +228,8 @@ ntr_status ntr_arguments_make(ntr_arguments *a, const json_t *commands, const nt
         see_level(options->arguments[i], strlen(options->arguments[i]), &a->plain);
         TRY(add(a, options->arguments[i]));
     }
-    TRY(take_folders(a, unit));
+    TRY(take_folders(a, unit, false));
+    if (!command) TRY(take_folders(a, unit, true));
     TRY(add(a, "-idirafter"));
     return add(a, xlen == 32 ? "/usr/riscv32-linux-gnu/include" : "/usr/riscv64-linux-gnu/include");
 }

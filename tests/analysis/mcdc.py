@@ -6,6 +6,7 @@ usage: mcdc.py NTRACE
 The same sources run with the same inputs: instrumented by clang-19 -fcoverage-mcdc on this machine, and not instrumented,
 compiled for RISC-V by gcc, under ntrace run. Executed condition vectors do not depend on the target.
 """
+import glob
 import itertools
 import json
 import os
@@ -13,6 +14,7 @@ import random
 import re
 import shutil
 import subprocess
+from xml.etree import ElementTree
 
 import cases
 
@@ -22,8 +24,10 @@ GCC = ("riscv64-linux-gnu-gcc", "-g", "-w", "-static")
 CLANG = ("clang-19", "-w", "-O0", "-fprofile-instr-generate", "-fcoverage-mapping", "-fcoverage-mcdc")
 TOOLS = ("riscv64-linux-gnu-gcc", "qemu-riscv64", "clang-19", "llvm-cov-19", "llvm-profdata-19")
 
-# A real program: the decoder and the encoder of messages, driven by a list of messages.
-REAL = ["src/base/*.c", "src/wire/*.c", "src/dialect/*.c", "src/message/*.c", "src/isa/*.c"]
+# A real library of more than 2,000 lines: the messages and instructions of this project, without the variants for
+# processors, of which the two builds would execute different ones.
+REAL = ("base", "wire", "dialect", "message", "isa")
+NOT_REAL = ("quick_native.c", "quick_wide.c", "quick_select.c", "reader.c", "version.c", "quick_run.h", "quick_pass.h")
 
 
 class Bench:
@@ -289,5 +293,84 @@ def thresholds(bench):
         bench.run(bench.ntrace, "coverage", "--level", level, "--fail-under", percent, trace, status=status)
 
 
+def real_source(bench):
+    sources = [os.path.join(HERE, "real.c")]
+    for folder in REAL:
+        sources += sorted(glob.glob(os.path.join(ROOT, "src", folder, "*.c")))
+    sources = [name for name in sources if os.path.basename(name) not in NOT_REAL]
+    assert sum(open(name, encoding="utf-8").read().count("\n") for name in sources) > 1800
+    flags = ("-D_GNU_SOURCE", "-Dntr_quick_native=ntr_quick_portable", "-I" + os.path.join(ROOT, "include"), "-I" + os.path.join(ROOT, "src"))
+    bench.run(*CLANG, *flags, *sources, "-o", "native")
+    bench.run("./native", env={"LLVM_PROFILE_FILE": "native.profraw"})
+    bench.run("llvm-profdata-19", "merge", "native.profraw", "-o", "native.profdata")
+    shown = bench.run("llvm-cov-19", "show", "-show-mcdc", "-instr-profile=native.profdata", "native")
+    parts = re.split(r"(?m)^(/[^\n|]*\.[ch]):$", shown)
+    truth = {name: parse_llvm_cov(body) for name, body in zip(parts[1::2], parts[2::2]) if os.path.basename(name) not in NOT_REAL}
+    for level, least, most in (("-O0", 85, 4), ("-Og", 58, 40), ("-O2", 24, 90)):
+        bench.run(*GCC, level, *flags, *sources, "-o", "real")
+        bench.run(bench.ntrace, "run", "-o", "real.ntrace", "--", "./real")
+        found = bench.mcdc("real.ntrace")["decisions"]
+        agreed, open_ = 0, []
+        for name, decisions in truth.items():
+            ours = [decision for decision in found if name in (os.path.realpath(decision["file"]), decision.get("spelled", {}).get("file"))]
+            equal, undetermined, different = compare(decisions, {"decisions": ours})
+            assert not different, (level, name, different)
+            agreed += equal
+            open_ += undetermined
+        assert agreed >= least and len(open_) <= most, (level, agreed, open_)
+
+
+def executed_by_qemu(folder, program, *arguments):
+    """Addresses of all instructions that were executed, from QEMU's own log."""
+    log = os.path.join(folder, "qemu.log")
+    subprocess.run(["qemu-riscv64", "-singlestep", "-d", "exec,nochain", "-D", log, program, *arguments], cwd=folder, check=True,
+                   stdout=subprocess.DEVNULL, timeout=250)
+    with open(log, encoding="utf-8", errors="replace") as file:
+        return {int(found, 16) for found in re.findall(r"\[[0-9a-f]+/([0-9a-f]+)/", file.read())}
+
+
+def object_code(bench):
+    """Instructions that were not executed are exactly those that QEMU did not execute."""
+    bench.source("decisions.c")
+    trace = bench.trace("decisions.c", "-O1", "3", "5")
+    document = json.loads(bench.run(bench.ntrace, "coverage", "--level", "object", "--format", "json", trace))
+    executed = executed_by_qemu(bench.folder, "./traced", "3", "5")
+    listing = bench.run("riscv64-linux-gnu-objdump", "-d", "--no-show-raw-insn", "traced")
+    code = {int(found, 16) for found in re.findall(r"(?m)^\s+([0-9a-f]+):", listing)}
+    assert document["gaps"] == 0 and document["instructions"] > 300 and document["executed"] < document["instructions"]
+    missing = 0
+    for function in document["functions"]:
+        listed = {int(insn["address"], 16) for part in function["not_executed"] for insn in part["instructions"]}
+        missing += len(listed)
+        assert not listed & executed and listed <= code, function["name"]
+        assert function["executed"] + len(listed) == function["instructions"], function["name"]
+        for branch in function["one_outcome"]:
+            assert int(branch["branch"]["address"], 16) in executed and branch["branch"]["text"].startswith("b"), branch
+    assert missing == document["instructions"] - document["executed"]
+    text = bench.run(bench.ntrace, "coverage", "--level", "object", trace)
+    assert text.count("not executed 0x") == sum(len(function["not_executed"]) for function in document["functions"] if function["executed"])
+    assert any(target["kind"] == "call" for target in document["targets"])
+
+
+def other_formats(bench):
+    bench.source("decisions.c")
+    trace = bench.trace("decisions.c", "-O0", "0", "20")
+    root = ElementTree.fromstring(bench.run(bench.ntrace, "coverage", "--to", "cobertura", trace))
+    plain = json.loads(bench.run(bench.ntrace, "coverage", "--to", "json", trace))
+    lines = {(line["line"], line["count"]) for file in plain["files"] for line in file["lines"]}
+    assert {(int(line.get("number")), int(line.get("hits"))) for line in root.iter("line")} == lines and len(lines) > 100
+    assert int(root.get("lines-valid")) == len(lines)
+    info = bench.run(bench.ntrace, "coverage", "--level", "mcdc", "--to", "lcov", trace)
+    document = bench.mcdc(trace)
+    count = sum(2 * len([c for c in decision["conditions"] if "constant" not in c]) for decision in document["decisions"] if "reason" not in decision)
+    records = re.findall(r"(?m)^MCDC:(\d+),(\d+),([tf]),(\d+),(\d+),(.+)$", info)
+    assert len(records) == count and re.findall(r"MCF:(\d+)", info) == [str(count)], (len(records), count)
+    hit = sum(int(record[3]) > 0 for record in records)
+    assert re.findall(r"MCH:(\d+)", info) == [str(hit)] and 0 < hit < count, hit
+    if shutil.which("genhtml"):
+        bench.source("mcdc.info", info)
+        bench.run("genhtml", "--branch-coverage", "-q", "-o", "html", "mcdc.info")
+
+
 cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, same_bytes, gap_in_a_decision,
-            without_sources, compile_commands, only_some_sources, thresholds], Bench, TOOLS)
+            without_sources, compile_commands, only_some_sources, thresholds, real_source, object_code, other_formats], Bench, TOOLS)

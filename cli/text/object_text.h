@@ -1,0 +1,13 @@
+/* Object-code coverage as text and as JSON. */
+#ifndef CLI_TEXT_OBJECT_TEXT_H
+#define CLI_TEXT_OBJECT_TEXT_H
+
+#include "io/output.h"
+
+#include <ntrace/object_coverage.h>
+
+/* Writes functions, ranges that were not executed with their disassembly, branches with an outcome that was not seen, and
+ * the targets of indirect jumps and calls. Functions without an executed instruction have one line. */
+void cli_object_text(struct cli_output *out, ntr_object_coverage *coverage, bool json);
+
+#endif

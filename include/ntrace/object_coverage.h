@@ -1,0 +1,64 @@
+/* Object-code coverage: every instruction, both outcomes of every conditional branch, and the targets of indirect jumps and
+ * calls, by function. Only functions that debug information describes are counted. Objects are not thread-safe. */
+#ifndef NTRACE_OBJECT_COVERAGE_H
+#define NTRACE_OBJECT_COVERAGE_H
+
+#include <ntrace/debug_info.h>
+#include <ntrace/tally.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* An instruction. Addresses are those of the file (as linked). */
+typedef struct ntr_object_insn {
+    uint64_t address, executed, taken, not_taken;
+    uint64_t bits;  /* the bytes, the first in the low 8 bits */
+    const char *file; /* NULL: not known */
+    uint32_t line;
+    uint8_t size, flow; /* bytes; ntr_flow */
+    bool other;       /* a run had other bytes here: code that was changed at run time, or another build */
+} ntr_object_insn;
+
+/* A function: its instructions are insns[0, insn_count) in address order. */
+typedef struct ntr_object_function {
+    const char *name, *image, *file;
+    uint32_t line;
+    uint64_t address, size;
+    const ntr_object_insn *insns;
+    size_t insn_count;
+    uint64_t executed; /* instructions that were executed at least once */
+    uint64_t outcomes, outcomes_seen; /* of conditional branches: two each */
+} ntr_object_function;
+
+/* A target of an indirect jump or call. */
+typedef struct ntr_object_target {
+    const char *image;
+    uint64_t from, to, count;
+    uint8_t flow; /* ntr_flow of the instruction */
+    const char *symbol; /* function at the target; NULL: not known */
+} ntr_object_target;
+
+typedef struct ntr_object_coverage ntr_object_coverage;
+
+/* Returns an empty object, or NULL when out of memory. */
+NTR_API ntr_object_coverage *ntr_object_coverage_new(const ntr_allocator *allocator);
+NTR_API void ntr_object_coverage_free(ntr_object_coverage *coverage);
+
+/* Adds one run. Images of several runs with the same name are one. The arguments are not used after the call.
+ * Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_object_coverage_add(ntr_object_coverage *coverage, const ntr_program *program,
+                                           ntr_debug_info *debug, ntr_tally *tally);
+
+/* Return the functions, sorted by (image, address), and the targets, sorted by (image, from, to). Valid until the next
+ * ntr_object_coverage_add. */
+NTR_API const ntr_object_function *ntr_object_coverage_functions(ntr_object_coverage *coverage, size_t *count);
+NTR_API const ntr_object_target *ntr_object_coverage_targets(const ntr_object_coverage *coverage, size_t *count);
+
+/* Returns the number of gaps in the traces: code that was executed in a gap is not counted. */
+NTR_API uint64_t ntr_object_coverage_gaps(const ntr_object_coverage *coverage);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
