@@ -56,6 +56,9 @@ ntr_status ntr_capture_session_configure(struct ntr_capture_session *session) {
     if (config->machine) encoder->ownership = NTR_OWNERSHIP_SCONTEXT;
     if (config->encoder && ntr_config_load(encoder, sizeof *encoder, config->encoder) != NTR_OK)
         return ntr_capture_fail(&session->reason, NTR_E_INVALID, "the configuration of the encoder has no size");
+    /* The harts of a machine are known; the tasks and pages that are noted have offsets in the stream, which stay. */
+    if (session->machine.harts > 1 && !encoder->params.src_bits && (!config->encoder || config->widen_src))
+        encoder->params.src_bits = session->machine.harts > 1u << NTR_MDO_BITS ? 2 * NTR_MDO_BITS : NTR_MDO_BITS;
     if (config->max_size && config->widen_src && !encoder->params.src_bits) encoder->params.src_bits = NTR_MDO_BITS;
     encoder->allocator = config->allocator;
     encoder->sink = ntr_bundle_writer_put;
@@ -163,7 +166,7 @@ static void set_window(struct ntr_capture_session *session, const struct ntr_cap
 
 /* With max_size there is no widening, because the parts of the stream that are complete stay as they are. */
 static bool widens_src(const ntr_capture_config *config) {
-    return !config->topology.size && !config->max_size && (!config->encoder || config->widen_src);
+    return !config->topology.size && !config->max_size && !config->machine && (!config->encoder || config->widen_src);
 }
 
 /* `widen` of the harts. */

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """`ntrace run --machine` against QEMU's own log, instruction by instruction and privilege mode by privilege mode. TAP.
 
-usage: machine.py NTRACE FOLDER      FOLDER holds the programs that tests/machine/build made
+usage: machine.py NTRACE FOLDER PLUGIN SAME     FOLDER holds the programs that tests/machine/build made, PLUGIN is each_instruction.so, SAME
+is same_modes
 """
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli")]
 import harness
@@ -14,7 +17,7 @@ import machine_log
 import qemu10
 from harness import case, check, equal, scratch
 
-PROGRAMS = os.path.abspath(sys.argv[2])
+PROGRAMS, PLUGIN, SAME = (os.path.abspath(path) for path in sys.argv[2:5])
 QEMU = qemu10.find()
 ONE = ["-accel", "tcg,one-insn-per-tb=on"]
 REPEATABLE = ["-icount", "shift=3,sleep=off", "-seed", "1", "-rtc", "base=2026-01-01T00:00:00,clock=vm"]
@@ -110,6 +113,117 @@ def traps():
     equal(int(counts["interrupts"]), sum(is_interrupt for is_interrupt, _, _ in expected), "interrupts")
     equal(int(counts["exceptions"]), sum(not is_interrupt for is_interrupt, _, _ in expected), "exceptions")
     equal(int(counts["gaps"]), 0, "gaps")
+
+
+# ---- whole blocks: a plugin that is called at each instruction of the same run
+
+
+def beside_truth(bits, name, *options, qemu=()):
+    file = os.path.join(scratch(), "truth.txt")
+    bundle = run(bits, name, *options, qemu=["-plugin", f"{PLUGIN},out={file}", *qemu])
+    done = subprocess.run([SAME, bundle, file], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+    equal(done.returncode, 0, f"status of same_modes; {done.stdout}")
+    return bundle
+
+
+for width in 64, 32:
+    @case(f"RV{width}, whole blocks: every instruction that a plugin saw, with interrupts at any instruction")
+    def whole(width=width):
+        beside_truth(width, f"modes-{width}")
+
+    @case(f"RV{width}, whole blocks, --repeatable: devices in the middle of blocks")
+    def whole_repeatable(width=width):
+        beside_truth(width, f"modes-{width}", "--repeatable")
+
+
+@case("two repeatable runs are equal")
+def repeatable():
+    first, second = (instructions(run(64, "modes-64", "--repeatable")) for _ in range(2))
+    same(first, second)
+
+
+# ---- hostile guests
+
+WAYS = {3: "jumps to devices and to nowhere", 4: "code over code, another instruction at each pass", 5: "a new address space at each instruction"}
+for way, what in WAYS.items():
+    for width in 64, 32:
+        @case(f"RV{width}, hostile guest: {what}")
+        def hostile(way=way, width=width):
+            beside_truth(width, f"hostile-{way}-{width}")
+
+
+def counts(bundle):
+    done = subprocess.run([harness.NTRACE, "decode", bundle, "--output", "count"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=120)
+    equal(done.returncode, 0, f"status of decode; {done.stderr[-300:]}")
+    return {name: int(value) for name, value in (line.split() for line in done.stdout.splitlines())}
+
+
+@case("hostile guest: the first instruction of its trap handler traps; the run is ended after a time")
+def trap_loop():
+    found = counts(run(64, "hostile-1-64", "--for", "500ms"))
+    check(found["instructions"] < 100, f"{found['instructions']} instructions retire")
+    check(found["exceptions"] > 1000, "it traps without end")
+
+
+@case("hostile guest: resets in a loop; each reset is a start with SYNC=1")
+def reset_loop():
+    bundle = run(64, "hostile-2-64", "--for", "500ms")
+    text = subprocess.run([harness.NTRACE, "dump", bundle], stdout=subprocess.PIPE, text=True, check=True).stdout
+    check(text.count("ProgTraceSync SYNC=1 ") > 3, "resets")
+    equal(counts(bundle)["gaps"], 0, "gaps")
+
+
+@case("a device is polled for ever, with interrupts in between: --for counts instructions")
+def polls():
+    found = counts(run(64, "hostile-6-64", "--for", "100000"))
+    check(100000 <= found["instructions"] < 2000000, f"{found['instructions']} instructions")
+
+
+# ---- the end, and what is refused
+
+
+@case("semihosting: the exit status is that of the machine")
+def semihosting():
+    run(64, "hostile-7-64", qemu=["-semihosting"], status=7)
+
+
+@case("SIGINT ends the run, and the bundle is complete")
+def interrupt():
+    need_qemu()
+    bundle = os.path.join(scratch(), "interrupted.ntrace")
+    with subprocess.Popen([harness.NTRACE, "run", "--machine", "virt", "--qemu", f"{QEMU}/qemu-system-riscv64", "-o", bundle,
+                           program("hostile-6-64")], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        error = process.communicate(timeout=60)[1]
+    check(f"ntrace run: {bundle}: " in error, error)
+    check(counts(bundle)["instructions"] > 0, "instructions")
+
+
+REFUSED = {"-d of QEMU": (["x"], ["-d", "int"], "reads the log"), "-smp of QEMU": (["x"], ["-smp", "2"], "--harts"),
+           "several harts that take turns": (["--harts", "2"], ["-accel", "tcg,thread=single"], "hart numbers"),
+           "several harts with -icount": (["--harts", "2"], ["-icount", "1"], "hart numbers"),
+           "--repeatable with several harts": (["--harts", "2", "--repeatable"], [], "one hart"),
+           "another text than a limit": (["--for", "soon"], [], "--for"), "a firmware that is not there": (["/nonexistent"], [], "/nonexistent")}
+for word, (options, qemu, why) in REFUSED.items():
+    @case(f"refused: {word}")
+    def refused(options=options, qemu=qemu, why=why):
+        options = [program("modes-64") if option == "x" else option for option in options]
+        done = subprocess.run([harness.NTRACE, "run", "--machine", "virt", "-o", os.path.join(scratch(), "no.ntrace"), *options, "--", *qemu],
+                              stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=60)
+        equal(done.returncode, 2, "status")
+        check(why in done.stderr, done.stderr)
+
+
+@case("without QEMU 10, one sentence says what is missing")
+def missing():
+    empty = os.path.join(scratch(), "empty")
+    os.makedirs(empty, exist_ok=True)
+    done = subprocess.run([harness.NTRACE, "run", "--machine", "virt", program("modes-64")], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          text=True, env={"PATH": empty, "NTRACE_DEBIAN": empty}, cwd=scratch(), timeout=60)
+    equal(done.returncode, 2, "status")
+    check("tools/fetch_qemu" in done.stderr and done.stderr.count("\n") == 1, done.stderr)
 
 
 harness.main()

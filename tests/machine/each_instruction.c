@@ -1,0 +1,143 @@
+/* A plugin for QEMU 10 that is called at each instruction: the truth for `ntrace run --machine`, loaded beside its plugin. It
+ * shares no code with it. The privilege mode is read at every block. QEMU's log tells which instruction trapped: a
+ * synchronous trap with the address of the instruction that began last takes it back.
+ *
+ * option out=FILE: for each hart a line "HART COUNT HASH" after every STEP instructions, and at the end.
+ * option list=FILE: all instructions of hart 0, "0xADDRESS MODE". */
+#define NTRACE_QEMU_API 4
+#include "api.h"
+#include "tests/real/hash.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { HARTS = 64, STEP = 1 << 20, ROOM = 1 << 16 };
+
+int qemu_plugin_version = NTRACE_QEMU_API;
+
+static struct hart {
+    uint64_t pc, mode;  /* of the instruction that began last */
+    bool open;
+    uint64_t count, hash;
+    off_t read;         /* of the log */
+    struct qemu_plugin_register *priv;
+    qemu_bytes *bytes;
+} harts[HARTS];
+static int log_file;
+static FILE *out, *list;
+
+static void close_last(unsigned vcpu) {
+    static const char *const names[8] = {"U", "S", "?", "M", "VU", "VS", "?", "?"};
+    struct hart *hart = &harts[vcpu];
+
+    if (!hart->open) return;
+    hart->open = false;
+    hart->hash = pc_hash(hart->hash, hart->pc * 8 + hart->mode);
+    if (++hart->count % STEP == 0) fprintf(out, "%u %" PRIu64 " %" PRIx64 "\n", vcpu, hart->count, hart->hash);
+    if (list && !vcpu) fprintf(list, "0x%" PRIx64 " %s\n", hart->pc, names[hart->mode & 7]);
+}
+
+static void take_line(unsigned vcpu, const char *line) {
+    unsigned hart, interrupt;
+    uint64_t cause, epc;
+
+    if (sscanf(line, "riscv_cpu_do_interrupt: hart:%u, async:%u, cause:%" SCNx64 ", epc:0x%" SCNx64, &hart, &interrupt, &cause,
+               &epc) == 4 && hart == vcpu && !interrupt && harts[vcpu].pc == epc)
+        harts[vcpu].open = false;
+}
+
+/* New lines of the log. The other plugin has made the file larger: what is not written is 0. */
+static void read_log(unsigned vcpu) {
+    static _Thread_local char text[ROOM + 1];
+
+    for (ssize_t n; (n = pread(log_file, text, ROOM, harts[vcpu].read)) > 0;) {
+        text[n] = 0;
+        char *at = text, *end;
+        for (; (end = strchr(at, '\n')); at = end + 1) {
+            *end = 0;
+            take_line(vcpu, at);
+        }
+        harts[vcpu].read += at - text;
+        if (at == text) return;
+    }
+}
+
+static void at_block(unsigned vcpu, void *nothing) {
+    struct hart *hart = &harts[vcpu];
+
+    (void)nothing;
+    char first = 0;
+    if (pread(log_file, &first, 1, hart->read) == 1 && first) read_log(vcpu);
+    close_last(vcpu);
+    g_byte_array_set_size(hart->bytes, 0);
+    qemu_plugin_read_register(hart->priv, hart->bytes);
+    hart->mode = hart->bytes->data[0];
+}
+
+static void at_instruction(unsigned vcpu, void *address) {
+    close_last(vcpu);
+    harts[vcpu].pc = (uint64_t)(uintptr_t)address;
+    harts[vcpu].open = true;
+}
+
+static void translate(qemu_id id, struct qemu_plugin_tb *tb) {
+    uint64_t address = qemu_plugin_tb_vaddr(tb);
+
+    (void)id;
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, at_block, QEMU_READ_REGS, NULL);
+    for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++) {
+        struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, i);
+        qemu_plugin_register_vcpu_insn_exec_cb(instruction, at_instruction, QEMU_NO_REGS, (void *)(uintptr_t)address);
+        address += qemu_plugin_insn_size(instruction);
+    }
+}
+
+static void start(qemu_id id, unsigned vcpu) {
+    const qemu_registers *all = qemu_plugin_get_registers();
+
+    (void)id;
+    if (vcpu >= HARTS) abort();
+    harts[vcpu].bytes = g_byte_array_new();
+    for (unsigned i = 0; i < all->length; i++)
+        if (strcmp(all->data[i].name, "priv") == 0) harts[vcpu].priv = all->data[i].handle;
+}
+
+static void finish(qemu_id id, void *nothing) {
+    (void)id, (void)nothing;
+    for (unsigned i = 0; i < HARTS; i++) {
+        close_last(i);
+        if (harts[i].count) fprintf(out, "%u %" PRIu64 " %" PRIx64 "\n", i, harts[i].count, harts[i].hash);
+    }
+    fclose(out);
+    if (list) fclose(list);
+}
+
+/* QEMU has opened its log, a file in memory, before. */
+static bool open_log(void) {
+    char name[64], target[64];
+
+    for (int file = 3; file < 256 && log_file <= 0; file++) {
+        snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+        ssize_t n = readlink(name, target, sizeof target - 1);
+        if (n > 0) target[n] = 0;
+        if (n > 0 && strstr(target, "memfd:ntrace-log")) log_file = open(name, O_RDONLY);
+    }
+    return log_file > 0;
+}
+
+int qemu_plugin_install(qemu_id id, const qemu_machine_info *info, int argc, char **argv) {
+    (void)info;
+    for (int i = 0; i < argc; i++) {
+        if (strncmp(argv[i], "out=", 4) == 0) out = fopen(argv[i] + 4, "w");
+        if (strncmp(argv[i], "list=", 5) == 0) list = fopen(argv[i] + 5, "w");
+    }
+    if (!out || !open_log()) return -1;
+    qemu_plugin_register_vcpu_init_cb(id, start);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, translate);
+    qemu_plugin_register_atexit_cb(id, finish, NULL);
+    return 0;
+}

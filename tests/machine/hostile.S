@@ -1,0 +1,156 @@
+/* Guests that make a tracer's work hard. Built once for each value of WAY; all end through the test device, or never. */
+    .option nopic
+#define FINISH 0x100000
+    .section .text.start, "ax"
+    .globl _start
+_start:
+    la sp, stack_top
+    la t0, trap
+    csrw mtvec, t0
+    li t0, -1
+    csrw pmpaddr0, t0
+    li t0, 0x1f
+    csrw pmpcfg0, t0
+    li s0, 20000
+
+#if WAY == 1 /* traps without end: the first instruction of the handler traps */
+    la t0, bad
+    csrw mtvec, t0
+    .balign 4
+bad:
+    .option norvc
+    .word 0
+    .option rvc
+
+#elif WAY == 2 /* resets in a loop, through the test device */
+    li t0, FINISH
+    li t1, 0x7777
+    sw t1, 0(t0)
+1:  j 1b
+
+#elif WAY == 3 /* jumps to devices, to nowhere and to the end of memory */
+1:  li t0, 0x10000000
+    jalr t0
+    li t0, 0x2000000
+    jalr t0
+    li t0, 0x40000000
+    jalr t0
+    li t0, 0x87fffffe
+    jalr t0
+    li t0, -2
+    jalr t0
+    addi s0, s0, -19
+    bgtz s0, 1b
+    j finish
+
+#elif WAY == 4 /* code over code: another instruction at each pass */
+    la a0, place
+    li a1, 0x00128293      /* addi t0, t0, 1 */
+    li a2, 0x00100000      /* adds 1 to the immediate */
+    li s0, 300
+1:  sw a1, 0(a0)
+    fence.i
+    jal place
+    add a1, a1, a2
+    addi s0, s0, -1
+    bnez s0, 1b
+    j finish
+    .balign 4
+    .option norvc
+place:
+    nop
+    ret
+    .option rvc
+
+#elif WAY == 5 /* a new satp at each instruction of S mode */
+    la t0, 1f
+    csrw mepc, t0
+    li t0, 1 << 11
+    csrs mstatus, t0
+    li t0, 1 << 12
+    csrc mstatus, t0
+    mret
+    .balign 4
+1:  la a0, root
+    srli a0, a0, 12
+#if __riscv_xlen == 64
+    la t0, root
+    li t1, 0x20000000 | 0xcf
+    sd t1, 16(t0)
+    li t1, 8 << 60
+    li a2, 1
+    slli a2, a2, 44
+#else
+    la t0, root
+    li t1, 0x800
+    add t0, t0, t1
+    li t1, 0x20000000 | 0xcf
+    sw t1, 0(t0)
+    li t1, 1 << 31
+    li a2, 1 << 22
+#endif
+    or a0, a0, t1
+    li s0, 2000
+2:  csrw satp, a0
+    add a0, a0, a2
+    csrw satp, a0
+    addi s0, s0, -1
+    bnez s0, 2b
+    ecall                  /* trap: finish */
+
+#elif WAY == 6 /* a program that polls a device for ever, with interrupts at every few instructions */
+    li t0, 1 << 7
+    csrw mie, t0
+    csrsi mstatus, 8
+1:  li t0, 0x10000000
+    lbu t1, 5(t0)
+    addi t2, t2, 1
+    lbu t1, 5(t0)
+    j 1b
+
+#elif WAY == 7 /* semihosting: exit with status 7 */
+    la a1, block
+    li a0, 0x20            /* SYS_EXIT_EXTENDED */
+    .balign 16
+    .option norvc
+    slli x0, x0, 0x1f
+    ebreak
+    srai x0, x0, 7
+    .option rvc
+1:  j 1b
+    .balign 8
+block:
+#if __riscv_xlen == 64
+    .quad 0x20026, 7
+#else
+    .word 0x20026, 7
+#endif
+#endif
+
+finish:
+    li t0, FINISH
+    li t1, 0x5555
+    sw t1, 0(t0)
+1:  j 1b
+
+    .balign 4
+trap:
+    csrr t0, mcause
+    bltz t0, 2f
+    li t1, 9
+    beq t0, t1, finish
+    csrw mepc, ra          /* a failed jump: back to the caller */
+    mret
+2:  li t0, 0x200bff8       /* mtime + 20 to mtimecmp */
+    lw t1, 0(t0)
+    addi t1, t1, 20
+    li t0, 0x2004000
+    sw t1, 0(t0)
+    sw zero, 4(t0)
+    mret
+
+    .bss
+    .balign 4096
+root: .skip 4096
+    .skip 4096
+stack_top:
