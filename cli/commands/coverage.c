@@ -1,10 +1,13 @@
 #include "options/command.h"
+#include "commands/coverage_evidence.h"
 #include "commands/exporting.h"
 #include "io/output.h"
 #include "io/progress.h"
 #include "options/diagnostics.h"
+#include "text/justify_text.h"
 #include "text/object_text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum coverage_level { LEVEL_OBJECT, LEVEL_LINE, LEVEL_BRANCH, LEVEL_DECISION, LEVEL_MCDC, LEVEL_MASKING };
@@ -14,7 +17,7 @@ struct coverage_options {
     struct cli_exporting_options exporting;
     const char *fail_under;
     int level, format;
-    const char *compile_commands;
+    const char *compile_commands, *justify, *evidence;
     struct cli_list clang_args, only;
 };
 
@@ -26,6 +29,10 @@ static const struct cli_option coverage_table[] = {
     CLI_CHOICE(0, "format", "text|json", S, format, FORMAT_TEXT, "text (default), or JSON; --to has further formats"),
     CLI_STRING(0, "fail-under", "PERCENT", S, fail_under,
                "exit with status 1 when less than PERCENT of the level is covered (0 to 100)"),
+    CLI_STRING(0, "justify", "FILE", S, justify,
+               "reasons for code that is not covered; what is justified counts as covered for --fail-under"),
+    CLI_STRING(0, "evidence", "DIR", S, evidence,
+               "write all levels, a report, and digests of traces, binaries and sources into the folder DIR"),
     {0},
 };
 
@@ -60,7 +67,16 @@ struct coverage_run {
     struct cli_analysis_options analysis;
     ntr_source_options sources;
     const char **clang_args, **only; /* owned */
+    struct cli_justify justify;
+    struct cli_source_text source;
+    struct cli_evidence evidence;
+    char without_decisions[400]; /* --evidence: why there are no decisions */
 };
+
+/* Returns whether decisions are asked for, not only part of the evidence. */
+static bool wants_decisions(const struct coverage_options *o) {
+    return o->level >= LEVEL_DECISION || cli_exporting_needs_decisions(&o->exporting);
+}
 
 static ntr_status take_events(void *user, const ntr_event *events, size_t count) {
     return ntr_decisions_feed(user, events, count);
@@ -71,6 +87,12 @@ static int begin_decisions(struct coverage_run *run, const struct cli_analysis *
         ntr_decisions_begin(run->decisions, &run->sources, a->data.program, a->data.debug, a->data.functions);
     if (status == NTR_OK) return CLI_OK;
     const char *error = ntr_decisions_error(run->decisions);
+    if (status == NTR_E_UNSUPPORTED && !wants_decisions(run->options)) { /* evidence of the other levels */
+        snprintf(run->without_decisions, sizeof run->without_decisions, "%s", error);
+        ntr_decisions_free(run->decisions);
+        run->decisions = NULL;
+        return CLI_OK;
+    }
     return cli_fail("%s: %s", a->path, *error ? error : ntr_status_text(status));
 }
 
@@ -90,6 +112,7 @@ static int add_trace(struct coverage_run *run, const char *path) {
     if (status == CLI_OK && run->decisions) status = begin_decisions(run, &a);
     if (status == CLI_OK) status = cli_analysis_run(&a, run->decisions ? take_events : NULL, run->decisions);
     if (status != CLI_FAILED && add_results(run, &a) != CLI_OK) status = CLI_FAILED;
+    if (status != CLI_FAILED && run->options->evidence) cli_evidence_trace(&run->evidence, path, &a.trace, a.gaps);
     cli_analysis_close(&a);
     return status;
 }
@@ -142,10 +165,18 @@ static struct share share_of(const struct coverage_run *run) {
     return (struct share){sums.lines_hit, sums.lines, "lines were executed"};
 }
 
+static ntr_decision_level level_of(const struct coverage_options *o) {
+    return o->level == LEVEL_MCDC ? NTR_LEVEL_MCDC : o->level == LEVEL_MASKING ? NTR_LEVEL_MASKING : NTR_LEVEL_DECISION;
+}
+
 /* Compares the share of the level with --fail-under. */
-static int check_fail_under(const struct coverage_run *run, double least, int status) {
+static int check_fail_under(struct coverage_run *run, double least, int status) {
     const char *text = run->options->fail_under;
-    const struct share share = share_of(run);
+    struct share share = share_of(run);
+    const bool by_line = run->options->level == LEVEL_LINE, by_decision = run->options->level >= LEVEL_DECISION;
+    if (run->options->justify && (by_line || by_decision))
+        share.covered += cli_justify_text(NULL, &run->justify, run->coverage, by_decision ? run->decisions : NULL,
+                                          level_of(run->options), &run->source).justified;
     ntr_cover_sums sums;
 
     ntr_coverage_sums(run->coverage, NULL, &sums);
@@ -179,18 +210,40 @@ static int write_object(const struct coverage_run *run, int status) {
     return cli_output_close(&out, status);
 }
 
-static int write_results(const struct coverage_run *run, int status) {
+/* Follows the text on standard output; beside other formats it is written to standard error. */
+static int write_justified(struct coverage_run *run, int status) {
+    const struct coverage_options *o = run->options;
+    const bool text = o->format == FORMAT_TEXT && !cli_exporting_chosen(&o->exporting);
+    struct cli_output out;
+
+    if (cli_output_open(&out, text ? NULL : "/dev/stderr") != CLI_OK) return CLI_FAILED;
+    cli_justify_text(&out, &run->justify, run->coverage, wants_decisions(o) ? run->decisions : NULL, level_of(o), &run->source);
+    cli_justify_entries(&out, &run->justify);
+    return cli_output_close(&out, status);
+}
+
+static int write_evidence(struct coverage_run *run, const ntr_analysis *data, int status) {
+    ntr_analysis mcdc = *data;
+
+    mcdc.level = NTR_LEVEL_MCDC;
+    cli_evidence_sources(&run->evidence, run->coverage);
+    const struct cli_coverage_evidence e = {&mcdc, run->without_decisions, run->object, &run->evidence, &run->justify,
+                                            &run->source};
+    return cli_coverage_evidence(&e, run->options->evidence) == CLI_OK ? status : CLI_FAILED;
+}
+
+static int write_results(struct coverage_run *run, int status) {
     ntr_analysis data;
 
-    if (run->object && !cli_exporting_chosen(&run->options->exporting)) return write_object(run, status);
+    if (run->options->level == LEVEL_OBJECT && !cli_exporting_chosen(&run->options->exporting)) return write_object(run, status);
 
     ntr_analysis_init(&data);
     data.coverage = run->coverage;
     data.decisions = run->decisions;
-    data.level = run->options->level == LEVEL_MCDC      ? NTR_LEVEL_MCDC
-                 : run->options->level == LEVEL_MASKING ? NTR_LEVEL_MASKING
-                                                        : NTR_LEVEL_DECISION;
-    return cli_exporting_coverage(&run->options->exporting, &data, standard_exporter(run->options), status);
+    data.level = level_of(run->options);
+    if (run->options->evidence) return write_evidence(run, &data, status);
+    status = cli_exporting_coverage(&run->options->exporting, &data, standard_exporter(run->options), status);
+    return run->options->justify && status != CLI_FAILED ? write_justified(run, status) : status;
 }
 
 /* Returns the values of a list as an array, or NULL when out of memory. */
@@ -208,10 +261,12 @@ static int open_run(struct coverage_run *run) {
     run->clang_args = values_of(&o->clang_args);
     run->only = values_of(&o->only);
     run->coverage = ntr_coverage_new(NULL);
-    if (o->level >= LEVEL_DECISION || cli_exporting_needs_decisions(&o->exporting))
+    if (o->evidence || wants_decisions(o))
         if (!(run->decisions = ntr_decisions_new(NULL))) return cli_fail("out of memory");
-    if (o->level == LEVEL_OBJECT && !(run->object = ntr_object_coverage_new(NULL))) return cli_fail("out of memory");
+    if ((o->evidence || o->level == LEVEL_OBJECT) && !(run->object = ntr_object_coverage_new(NULL))) return cli_fail("out of memory");
     if (!run->clang_args || !run->only || !run->coverage) return cli_fail("out of memory");
+    if (cli_justify_read(&run->justify, o->justify) != CLI_OK) return CLI_FAILED;
+    run->source.folders = o->exporting.analysis.source_path;
     run->sources.compile_commands = o->compile_commands;
     run->sources.arguments = run->clang_args;
     run->sources.argument_count = o->clang_args.count;
@@ -228,6 +283,9 @@ static void close_run(struct coverage_run *run) {
     ntr_object_coverage_free(run->object);
     free(run->clang_args);
     free(run->only);
+    cli_justify_release(&run->justify);
+    cli_source_text_release(&run->source);
+    cli_evidence_release(&run->evidence);
 }
 
 static int coverage_run(const void *options, char **operands) {

@@ -7,6 +7,7 @@ The same sources run with the same inputs: instrumented by clang-19 -fcoverage-m
 compiled for RISC-V by gcc, under ntrace run. Executed condition vectors do not depend on the target.
 """
 import glob
+import hashlib
 import itertools
 import json
 import os
@@ -372,5 +373,78 @@ def other_formats(bench):
         bench.run("genhtml", "--branch-coverage", "-q", "-o", "html", "mcdc.info")
 
 
+def files_of(folder):
+    return {name: open(os.path.join(folder, name), "rb").read() for name in sorted(os.listdir(folder))}
+
+
+def evidence(bench):
+    """All levels, with the digests of what they rest on; twice the same bytes."""
+    bench.source("decisions.c")
+    trace = bench.trace("decisions.c", "-O0", "0", "20")
+    folders = [os.path.join(bench.folder, name) for name in ("evidence1", "evidence2")]
+    for folder in folders:
+        bench.run(bench.ntrace, "coverage", "--evidence", folder, trace)
+    first, second = map(files_of, folders)
+    assert first == second
+    assert set(first) == {"cobertura.xml", "decisions.json", "decisions.txt", "evidence.json", "justified.txt", "lcov.info", "lines.json",
+                          "lines.txt", "object.json", "report.html"}, set(first)
+    assert json.loads(first["decisions.json"])["decisions"] == bench.mcdc(trace)["decisions"]
+    assert json.loads(first["object.json"])["instructions"] > 1000
+    manifest = json.loads(first["evidence.json"])
+    names = {}
+    for file in manifest["files"]:
+        names.setdefault(file["kind"], []).append(file["name"])
+        path = os.path.join(bench.folder, file["name"])
+        if os.path.exists(path):
+            assert file["sha256"] == hashlib.sha256(open(path, "rb").read()).hexdigest(), file
+    assert any(name.endswith("trace.nex") for name in names["trace"]) and any(name.endswith("decisions.c") for name in names["source"]), names
+    assert "clang version" in manifest["parser"]
+    page = first["report.html"].decode()
+    assert "a &amp;&amp; b" in page and "<script" not in page and "http" not in page.replace("http-equiv", ""), page[:300]
+
+
+JUSTIFIED = """# reasons
+function: six
+text: a && b && c && d && e && f
+reason: six at once do not occur
+
+function: switched
+text:   case  1: return a  || c;
+reason: there is no such kind
+
+function: six
+text: no such text
+reason: -
+
+function: two
+text: a || b
+reason: it is covered
+"""
+
+
+def justifications(bench):
+    bench.source("decisions.c")
+    bench.source("why.txt", JUSTIFIED)
+    trace = bench.trace("decisions.c", "-O0", "0", "3")
+    text = bench.run(bench.ntrace, "coverage", "--level", "mcdc", "--justify", "why.txt", trace)
+    assert re.search(r"(?m)^justified: .*decisions.c:65: a && b && c && d && e && f\n    six at once do not occur$", text), text[-2000:]
+    assert "why.txt:10: stale: there is no such text: six: no such text" in text, text[-900:]
+    assert "why.txt:14: stale: it is covered: two: a || b" in text, text[-900:]
+    assert re.search(r"(?m)^1 justified, \d+ unjustified$", text)
+    trace = bench.trace("decisions.c", "-O0", "3", "3")
+    text = bench.run(bench.ntrace, "coverage", "--justify", "why.txt", trace)
+    assert re.search(r"(?m)^justified: .*decisions.c:97: case 1: return a \|\| c;\n    there is no such kind$", text), text[-2000:]
+    assert "why.txt:6" not in text and "1 justified, " in text and "\nunjustified: " in text, text[-900:]
+    share = float(re.findall(r"([\d.]+) %[^\n]*total", text)[0])
+    bench.run(bench.ntrace, "coverage", "--fail-under", str(share + 0.3), trace, status=1)
+    bench.run(bench.ntrace, "coverage", "--fail-under", str(share + 0.3), "--justify", "why.txt", trace)
+    for line, word in (("what: x\n", "expected function:"), ("function: a\n\n", "expected the three lines"), ("text: a\ntext: b\n", "twice")):
+        bench.source("why.txt", line)
+        done = subprocess.run([bench.ntrace, "coverage", "--justify", "why.txt", trace], cwd=bench.folder, stderr=subprocess.PIPE,
+                              stdout=subprocess.DEVNULL, text=True)
+        assert done.returncode == 2 and word in done.stderr and "why.txt:" in done.stderr, done
+
+
 cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, same_bytes, gap_in_a_decision,
-            without_sources, compile_commands, only_some_sources, thresholds, real_source, object_code, other_formats], Bench, TOOLS)
+            without_sources, compile_commands, only_some_sources, thresholds, real_source, object_code, other_formats,
+            evidence, justifications], Bench, TOOLS)

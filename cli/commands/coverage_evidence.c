@@ -1,0 +1,169 @@
+#include "commands/coverage_evidence.h"
+
+#include "commands/exporting.h"
+#include "options/diagnostics.h"
+#include "text/justify_text.h"
+#include "text/object_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <ntrace/version.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+/* The files that exporters write. */
+static const struct {
+    const char *name, *exporter;
+    bool decisions;
+} exported[] = {
+    {"lines.json", "json", false},        {"lines.txt", "summary", false},          {"cobertura.xml", "cobertura", false},
+    {"lcov.info", "lcov", false},         {"decisions.json", "decisions-json", true}, {"decisions.txt", "decisions", true},
+};
+
+static void write_html_text(struct cli_output *out, const char *text) {
+    for (; text && *text; text++) {
+        switch (*text) {
+        case '<': cli_output_text(out, "&lt;"); break;
+        case '>': cli_output_text(out, "&gt;"); break;
+        case '&': cli_output_text(out, "&amp;"); break;
+        case '"': cli_output_text(out, "&quot;"); break;
+        default: cli_output_write(out, text, 1);
+        }
+    }
+}
+
+static void write_share(struct cli_output *out, const char *name, uint64_t covered, uint64_t all) {
+    cli_output_print(out, "<tr><td>%s</td><td>%" PRIu64 "</td><td>%" PRIu64 "</td><td>%.2f %%</td></tr>\n", name, covered, all,
+                     all ? 100.0 * (double)covered / (double)all : 0.0);
+}
+
+static void write_shares(const struct cli_coverage_evidence *e, struct cli_output *out) {
+    static const char *const names[] = {"decisions", "MC/DC, unique-cause", "MC/DC, masking"};
+    ntr_cover_sums sums;
+    ntr_decision_sums decisions;
+
+    ntr_coverage_sums(e->data->coverage, NULL, &sums);
+    cli_output_text(out, "<table><tr><th>level</th><th>covered</th><th>all</th><th>share</th></tr>\n");
+    write_share(out, "lines", sums.lines_hit, sums.lines);
+    write_share(out, "branch outcomes", sums.branches_hit, sums.branches);
+    write_share(out, "functions", sums.functions_hit, sums.functions);
+    for (int level = NTR_LEVEL_DECISION; e->data->decisions && level <= NTR_LEVEL_MASKING; level++) {
+        ntr_decisions_sums(e->data->decisions, (ntr_decision_level)level, NULL, &decisions);
+        write_share(out, names[level], decisions.decisions[0],
+                    decisions.decisions[0] + decisions.decisions[1] + decisions.decisions[2]);
+        if (decisions.decisions[NTR_COVER_NOT_DETERMINABLE])
+            cli_output_print(out, "<tr><td>&nbsp; not determinable</td><td></td><td>%" PRIu64 "</td><td></td></tr>\n",
+                             decisions.decisions[NTR_COVER_NOT_DETERMINABLE]);
+    }
+    cli_output_text(out, "</table>\n");
+}
+
+static void write_decisions(const struct cli_coverage_evidence *e, struct cli_output *out) {
+    static const char *const states[] = {"covered", "not covered", "not determinable"};
+    size_t count;
+    const ntr_decision *list = ntr_decisions_list(e->data->decisions, &count);
+
+    cli_output_text(out, "<h2>MC/DC by decision</h2>\n<table><tr><th>place</th><th>decision</th><th>state</th><th>vectors</th></tr>\n");
+    for (size_t i = 0; i < count; i++) {
+        const ntr_decision *d = &list[i];
+        if (d->condition_count < 2) continue;
+        cli_output_text(out, "<tr><td>");
+        write_html_text(out, d->file);
+        cli_output_print(out, ":%u:%u</td><td><code>", d->line, d->column);
+        write_html_text(out, d->text);
+        cli_output_print(out, "</code></td><td>%s<br>", states[d->state]);
+        write_html_text(out, d->reason);
+        cli_output_text(out, "</td><td>");
+        for (size_t k = 0; k < d->vector_count; k++)
+            cli_output_print(out, "%s = %c, %" PRIu64 "<br>", d->vectors[k].values, d->vectors[k].result ? 'T' : 'F',
+                             d->vectors[k].count);
+        cli_output_text(out, "</td></tr>\n");
+    }
+    cli_output_text(out, "</table>\n");
+}
+
+static void write_page(const struct cli_coverage_evidence *e, struct cli_output *out) {
+    cli_output_text(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Structural coverage</title>\n"
+                         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+                         "<style>body{font:15px sans-serif;margin:2em;max-width:75em}table{border-collapse:collapse}td,th{border:1px "
+                         "solid #999;padding:.2em .6em;text-align:left;vertical-align:top}code{white-space:pre-wrap}</style></head>\n"
+                         "<body><h1>Structural coverage</h1>\n");
+    write_shares(e, out);
+    for (size_t i = 0; i < e->evidence->note_count; i++) {
+        cli_output_text(out, "<p>");
+        write_html_text(out, e->evidence->notes[i]);
+        cli_output_text(out, "</p>\n");
+    }
+    cli_output_text(out, "<h2>Files</h2>\n<table><tr><th>kind</th><th>name</th><th>SHA-256</th></tr>\n");
+    for (size_t i = 0; i < e->evidence->count; i++) {
+        cli_output_print(out, "<tr><td>%s</td><td>", e->evidence->files[i].kind);
+        write_html_text(out, e->evidence->files[i].name);
+        cli_output_print(out, "</td><td><code>%s</code></td></tr>\n", e->evidence->files[i].digest);
+    }
+    cli_output_text(out, "</table>\n");
+    if (e->data->decisions) write_decisions(e, out);
+    cli_output_text(out, "</body></html>\n");
+}
+
+static void write_manifest(const struct cli_coverage_evidence *e, struct cli_output *out) {
+    cli_output_text(out, "{\"format\":1,\"tool\":\"ntrace " NTR_VERSION_TEXT "\",\n\"parser\":");
+    cli_output_json(out, e->data->decisions ? ntr_decisions_parser(e->data->decisions) : "");
+    cli_output_text(out, ",\n\"without_decisions\":");
+    cli_output_json(out, e->without_decisions ? e->without_decisions : "");
+    cli_output_print(out, ",\n\"gaps\":%" PRIu64 ",\n", ntr_coverage_gaps(e->data->coverage));
+    cli_evidence_write(e->evidence, out);
+    cli_output_text(out, "}\n");
+}
+
+static void write_object(const struct cli_coverage_evidence *e, struct cli_output *out) {
+    cli_object_text(out, e->object, true);
+}
+
+static void write_justified(const struct cli_coverage_evidence *e, struct cli_output *out) {
+    cli_output_text(out, "lines\n");
+    cli_justify_text(out, e->justify, e->data->coverage, NULL, NTR_LEVEL_MCDC, e->source);
+    if (e->data->decisions) {
+        cli_output_text(out, "\ndecisions (MC/DC)\n");
+        cli_justify_text(out, e->justify, e->data->coverage, e->data->decisions, NTR_LEVEL_MCDC, e->source);
+    }
+    cli_justify_entries(out, e->justify);
+}
+
+static const struct {
+    const char *name;
+    void (*write)(const struct cli_coverage_evidence *e, struct cli_output *out);
+} written[] = {
+    {"object.json", write_object},
+    {"justified.txt", write_justified},
+    {"report.html", write_page},
+    {"evidence.json", write_manifest},
+};
+
+static int path_of(char path[PATH_MAX], const char *folder, const char *name) {
+    int length = snprintf(path, PATH_MAX, "%s/%s", folder, name);
+
+    return length > 0 && length < PATH_MAX ? CLI_OK : cli_fail("%s: the path is too long", folder);
+}
+
+int cli_coverage_evidence(const struct cli_coverage_evidence *e, const char *folder) {
+    char path[PATH_MAX];
+    int status = CLI_OK;
+
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) return cli_fail("%s: cannot create: %s", folder, strerror(errno));
+    for (size_t i = 0; i < sizeof exported / sizeof exported[0] && status == CLI_OK; i++) {
+        if (exported[i].decisions && !e->data->decisions) continue;
+        status = path_of(path, folder, exported[i].name);
+        if (status == CLI_OK) status = cli_exporting_coverage_file(e->data, exported[i].exporter, path);
+    }
+    for (size_t i = 0; i < sizeof written / sizeof written[0] && status == CLI_OK; i++) {
+        struct cli_output out;
+        status = path_of(path, folder, written[i].name);
+        if (status == CLI_OK) status = cli_output_open(&out, path);
+        if (status != CLI_OK) break;
+        written[i].write(e, &out);
+        status = cli_output_close(&out, CLI_OK);
+    }
+    if (status == CLI_OK && e->evidence->failed) return cli_fail("out of memory");
+    return status;
+}
