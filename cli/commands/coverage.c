@@ -104,6 +104,16 @@ static int add_results(struct coverage_run *run, const struct cli_analysis *a) {
     return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", a->path, ntr_status_text(status));
 }
 
+static int add_evidence(struct coverage_run *run, struct cli_analysis *a) {
+    ntr_coverage *alone = ntr_coverage_new(NULL);
+
+    if (!alone) return cli_fail("out of memory");
+    ntr_status status = ntr_coverage_add(alone, a->data.program, a->data.debug, a->data.tally);
+    cli_evidence_trace(&run->evidence, a->path, &a->trace, a->gaps);
+    cli_evidence_test(&run->evidence, a->path, &a->trace, alone);
+    return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", a->path, ntr_status_text(status));
+}
+
 static int add_trace(struct coverage_run *run, const char *path) {
     struct cli_analysis a;
     int status = cli_analysis_open(&a, path, &run->analysis);
@@ -112,7 +122,7 @@ static int add_trace(struct coverage_run *run, const char *path) {
     if (status == CLI_OK && run->decisions) status = begin_decisions(run, &a);
     if (status == CLI_OK) status = cli_analysis_run(&a, run->decisions ? take_events : NULL, run->decisions);
     if (status != CLI_FAILED && add_results(run, &a) != CLI_OK) status = CLI_FAILED;
-    if (status != CLI_FAILED && run->options->evidence) cli_evidence_trace(&run->evidence, path, &a.trace, a.gaps);
+    if (status != CLI_FAILED && run->options->evidence && add_evidence(run, &a) != CLI_OK) status = CLI_FAILED;
     cli_analysis_close(&a);
     return status;
 }

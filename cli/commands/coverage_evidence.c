@@ -130,12 +130,17 @@ static void write_justified(const struct cli_coverage_evidence *e, struct cli_ou
     cli_justify_entries(out, e->justify);
 }
 
+static void write_tests(const struct cli_coverage_evidence *e, struct cli_output *out) {
+    cli_evidence_write_tests(e->evidence, e->data->coverage, e->data->decisions, out);
+}
+
 static const struct {
     const char *name;
     void (*write)(const struct cli_coverage_evidence *e, struct cli_output *out);
 } written[] = {
     {"object.json", write_object},
     {"justified.txt", write_justified},
+    {"tests.json", write_tests},
     {"report.html", write_page},
     {"evidence.json", write_manifest},
 };

@@ -35,7 +35,7 @@ struct run_options {
     const char *sink;
     const char *bundle;
     int compress, no_compress, follow_fork, quiet;
-    const char *start_at, *stop_at;
+    const char *start_at, *stop_at, *test;
     uint64_t skip, max_size;
 };
 
@@ -54,6 +54,8 @@ static const struct cli_option run_table[] = {
     CLI_FLAG(0, "compress", struct run_options, compress,
              "compress the stream with zstd: trace.nex.zst (default: if it has more than 1 MiB)"),
     CLI_FLAG(0, "no-compress", struct run_options, no_compress, "do not compress the stream: trace.nex"),
+    CLI_STRING(0, "test", "NAME", struct run_options, test,
+               "name of the test that is executed: coverage shows which tests cover a line or a vector"),
     CLI_FLAG('q', "quiet", struct run_options, quiet, "do not print a summary at the end"),
     {0},
 };
@@ -242,6 +244,7 @@ static int configure(struct run *run, char **operands) {
     run->config.skip = options->skip;
     run->config.follow_fork = options->follow_fork;
     run->config.search = getenv("PATH");
+    run->config.test = options->test;
     run->config.tool = "ntrace " NTR_VERSION_TEXT;
     if (options->machine.name) return configure_machine(run, operands);
     int status = options->topology ? configure_system(run) : configure_encoder(run);

@@ -106,7 +106,111 @@ void cli_evidence_write(struct cli_evidence *e, struct cli_output *out) {
     cli_output_text(out, "]");
 }
 
+/* ---- tests */
+
+void cli_evidence_test(struct cli_evidence *e, const char *path, const struct cli_trace *trace, ntr_coverage *coverage) {
+    const char *name = trace->bundle ? ntr_bundle_capture(trace->bundle)->test : NULL;
+
+    if (e->test_count == e->test_capacity) {
+        size_t capacity = e->test_capacity ? 2 * e->test_capacity : 16;
+        struct cli_evidence_test *tests = realloc(e->tests, capacity * sizeof *tests);
+        if (!tests) {
+            e->failed = true;
+            ntr_coverage_free(coverage);
+            return;
+        }
+        e->tests = tests;
+        e->test_capacity = capacity;
+    }
+    struct cli_evidence_test *test = &e->tests[e->test_count++];
+    *test = (struct cli_evidence_test){strdup(name ? name : ""), strdup(path), coverage};
+    if (!test->name || !test->trace) e->failed = true;
+}
+
+/* Returns whether a test executes a line. Its lines are sorted as those of all tests: `*at` follows them. */
+static bool executes(const struct cli_evidence_test *test, size_t *at, const ntr_cover_line *line) {
+    size_t count;
+    const ntr_cover_line *lines = ntr_coverage_lines(test->coverage, &count);
+
+    for (; *at < count; ++*at) {
+        int order = strcmp(lines[*at].file, line->file);
+        if (order == 0 && lines[*at].line == line->line) return lines[*at].count != 0;
+        if (order > 0 || (order == 0 && lines[*at].line > line->line)) return false;
+    }
+    return false;
+}
+
+static void write_lines(const struct cli_evidence *e, ntr_coverage *coverage, struct cli_output *out) {
+    size_t count;
+    const ntr_cover_line *lines = ntr_coverage_lines(coverage, &count);
+    size_t *at = calloc(e->test_count + 1, sizeof *at);
+
+    for (size_t i = 0; at && i < count; i++) {
+        const char *comma = "";
+        cli_output_text(out, i ? ",\n{\"file\":" : "\n{\"file\":");
+        cli_output_json(out, lines[i].file);
+        cli_output_print(out, ",\"line\":%" PRIu32 ",\"tests\":[", lines[i].line);
+        for (size_t k = 0; k < e->test_count; k++) {
+            if (!executes(&e->tests[k], &at[k], &lines[i])) continue;
+            cli_output_print(out, "%s%zu", comma, k);
+            comma = ",";
+        }
+        cli_output_text(out, "]}");
+    }
+    free(at);
+}
+
+static void write_vectors(const ntr_decision *d, struct cli_output *out) {
+    for (size_t i = 0; i < d->vector_count; i++) {
+        const char *comma = "";
+        cli_output_print(out, "%s{\"values\":\"%s\",\"tests\":[", i ? "," : "", d->vectors[i].values);
+        for (unsigned k = 0; k < 64; k++) {
+            if (!(d->vectors[i].runs >> k & 1)) continue;
+            cli_output_print(out, "%s%u", comma, k);
+            comma = ",";
+        }
+        cli_output_text(out, "]}");
+    }
+}
+
+static void write_tests(const struct cli_evidence *e, struct cli_output *out) {
+    for (size_t i = 0; i < e->test_count; i++) {
+        cli_output_text(out, i ? ",\n{\"name\":" : "\n{\"name\":");
+        cli_output_json(out, e->tests[i].name);
+        cli_output_text(out, ",\"trace\":");
+        cli_output_json(out, e->tests[i].trace);
+        cli_output_text(out, "}");
+    }
+}
+
+void cli_evidence_write_tests(const struct cli_evidence *e, ntr_coverage *coverage, const ntr_decisions *decisions,
+                              struct cli_output *out) {
+    size_t count = 0;
+    const ntr_decision *list = decisions ? ntr_decisions_list(decisions, &count) : NULL;
+
+    if (e->failed) return;
+    cli_output_text(out, "{\"tests\":[");
+    write_tests(e, out);
+    cli_output_text(out, "],\n\"lines\":[");
+    write_lines(e, coverage, out);
+    cli_output_text(out, "],\n\"decisions\":[");
+    for (size_t i = 0; i < count; i++) {
+        cli_output_text(out, i ? ",\n{\"file\":" : "\n{\"file\":");
+        cli_output_json(out, list[i].file);
+        cli_output_print(out, ",\"line\":%" PRIu32 ",\"column\":%" PRIu32 ",\"vectors\":[", list[i].line, list[i].column);
+        write_vectors(&list[i], out);
+        cli_output_text(out, "]}");
+    }
+    cli_output_text(out, "]}\n");
+}
+
 void cli_evidence_release(struct cli_evidence *e) {
+    for (size_t i = 0; i < e->test_count; i++) {
+        free(e->tests[i].name);
+        free(e->tests[i].trace);
+        ntr_coverage_free(e->tests[i].coverage);
+    }
+    free(e->tests);
     for (size_t i = 0; i < e->count; i++) {
         free(e->files[i].kind);
         free(e->files[i].name);

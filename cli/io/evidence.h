@@ -6,12 +6,21 @@
 #include "io/trace.h"
 
 #include <ntrace/coverage.h>
+#include <ntrace/decision.h>
 
 struct cli_evidence_file {
     char *kind, *name, *digest;
 };
 
+/* A trace with the coverage of it alone. */
+struct cli_evidence_test {
+    char *name, *trace; /* name of the test; "" when it has none */
+    ntr_coverage *coverage;
+};
+
 struct cli_evidence {
+    struct cli_evidence_test *tests;
+    size_t test_count, test_capacity;
     struct cli_evidence_file *files;
     size_t count, capacity;
     char **notes; /* gaps and losses */
@@ -21,6 +30,11 @@ struct cli_evidence {
 
 /* Adds a trace: its files, the images of its program, its gaps and its losses. */
 void cli_evidence_trace(struct cli_evidence *evidence, const char *path, const struct cli_trace *trace, uint64_t gaps);
+/* Takes the coverage of a trace. It is freed with the evidence, also after an error. */
+void cli_evidence_test(struct cli_evidence *evidence, const char *path, const struct cli_trace *trace, ntr_coverage *coverage);
+/* Writes a JSON document: the tests, and by line and by vector the tests that execute it, as indexes. */
+void cli_evidence_write_tests(const struct cli_evidence *evidence, ntr_coverage *coverage, const ntr_decisions *decisions,
+                              struct cli_output *out);
 /* Adds the sources of a coverage. */
 void cli_evidence_sources(struct cli_evidence *evidence, ntr_coverage *coverage);
 /* Writes the members "files" and "losses" of a JSON object. */

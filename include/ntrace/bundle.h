@@ -88,6 +88,8 @@ typedef struct ntr_capture {
     size_t image_count;
     const ntr_bundle_loss *losses;
     size_t loss_count;
+
+    const char *test; /* name of the test that the program executed; NULL: none */
 } ntr_capture;
 
 NTR_DEFINE_CONFIG_INIT(ntr_capture)

@@ -95,6 +95,7 @@ typedef struct ntr_capture_config {
                                         * NULL: a program */
     uint64_t instructions;             /* machines: end soon after so many instructions of all harts; 0: no limit */
     uint64_t nanoseconds;              /* machines: end after this time; 0: no limit */
+    const char *test;                  /* name of the test that is executed, for capture.json; may be NULL */
 } ntr_capture_config;
 
 /* Sets the encoder's configuration that makes bundles small at little cost: implicit returns with a stack of 32,

@@ -111,6 +111,7 @@ static ntr_status describe_with(struct recorded *content, const ntr_bundle_image
         .tool = report->config->tool,
         .target = report->guest->version,
         .date = date,
+        .test = report->config->test,
         .command = report->command,
         .status = (uint64_t)report->guest->status,
         .tick = system       ? ntr_capture_system_tick(system)

@@ -387,7 +387,7 @@ def evidence(bench):
     first, second = map(files_of, folders)
     assert first == second
     assert set(first) == {"cobertura.xml", "decisions.json", "decisions.txt", "evidence.json", "justified.txt", "lcov.info", "lines.json",
-                          "lines.txt", "object.json", "report.html"}, set(first)
+                          "lines.txt", "object.json", "report.html", "tests.json"}, set(first)
     assert json.loads(first["decisions.json"])["decisions"] == bench.mcdc(trace)["decisions"]
     assert json.loads(first["object.json"])["instructions"] > 1000
     manifest = json.loads(first["evidence.json"])
@@ -401,6 +401,29 @@ def evidence(bench):
     assert "clang version" in manifest["parser"]
     page = first["report.html"].decode()
     assert "a &amp;&amp; b" in page and "<script" not in page and "http" not in page.replace("http-equiv", ""), page[:300]
+
+
+def names_of_tests(bench):
+    """Which tests execute a line, and show a vector."""
+    bench.source("decisions.c")
+    bench.trace("decisions.c", "-O0", "0", "0")
+    for name, number in (("low", "3"), ("high", "11")):
+        bench.run(bench.ntrace, "run", "--test", name, "-o", name + ".ntrace", "--", "./traced", number, number)
+    bench.run(bench.ntrace, "coverage", "--evidence", "both", "low.ntrace", "high.ntrace")
+    tests = json.loads(files_of(os.path.join(bench.folder, "both"))["tests.json"])
+    assert [test["name"] for test in tests["tests"]] == ["low", "high"]
+    for index, test in enumerate(("low.ntrace", "high.ntrace")):
+        alone = json.loads(bench.run(bench.ntrace, "coverage", "--to", "json", test))
+        hit = {line["line"] for file in alone["files"] for line in file["lines"] if line["count"]}
+        assert {line["line"] for line in tests["lines"] if index in line["tests"]} == hit and len(hit) > 100
+        alone = {place: vectors_of(decisions) for place, decisions in by_place(bench.mcdc(test)).items()}
+        shown = {}
+        for decision in tests["decisions"]:
+            values = {vector["values"] for vector in decision["vectors"] if index in vector["tests"]}
+            shown.setdefault((decision["line"], decision["column"]), set()).update(values)
+        for (line, column), values in shown.items():
+            if (line, column) in alone and line not in (112, 113, 114, 115, 116, 117) + (146, 147):
+                assert values == {"".join(vector) for vector in alone[line, column]}, (line, column, values)
 
 
 JUSTIFIED = """# reasons
@@ -447,4 +470,4 @@ def justifications(bench):
 
 cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, same_bytes, gap_in_a_decision,
             without_sources, compile_commands, only_some_sources, thresholds, real_source, object_code, other_formats,
-            evidence, justifications], Bench, TOOLS)
+            evidence, names_of_tests, justifications], Bench, TOOLS)
