@@ -23,6 +23,14 @@ const struct cli_option cli_exporting_tree_options[] = {
     {0},
 };
 
+const struct cli_option cli_exporting_sample_options[] = {
+    CLI_NUMBER(0, "every", "N", S, every, 1, INT64_MAX, 0,
+               "perf.data: instructions between two samples (default: such that there are 100,000 to 200,000)"),
+    CLI_NUMBER(0, "branches", "N", S, branches, 1, 1024, 0,
+               "perf.data: the last N branches with each sample (default: none)"),
+    {0},
+};
+
 #define ANALYSIS_GROUPS                                                                                                \
     CLI_GROUP("trace", cli_analysis_options, S, analysis),                                                             \
         CLI_GROUP("part of the trace", cli_selection_begin_options, S, analysis.selection),                            \
@@ -34,6 +42,12 @@ const struct cli_group cli_exporting_groups[] = {CLI_OWN("options", cli_exportin
 const struct cli_group cli_exporting_tree_groups[] = {
     CLI_OWN("options", cli_exporting_options),
     CLI_OWN("call trees", cli_exporting_tree_options),
+    ANALYSIS_GROUPS,
+};
+const struct cli_group cli_exporting_sample_groups[] = {
+    CLI_OWN("options", cli_exporting_options),
+    CLI_OWN("call trees", cli_exporting_tree_options),
+    CLI_OWN("samples", cli_exporting_sample_options),
     ANALYSIS_GROUPS,
 };
 #undef ANALYSIS_GROUPS
@@ -220,7 +234,10 @@ int cli_exporting_run(const char *family, const struct cli_exporting_options *op
     const struct cli_analysis_options analysis = cli_exporting_analysis(options);
 
     set_output(&w);
+    w.output.path = options->path;
     status = cli_analysis_open(&w.analysis, trace, &analysis);
+    w.analysis.data.sample_every = (uint64_t)options->every;
+    w.analysis.data.sample_branches = (unsigned)options->branches;
     if (status == CLI_OK && own_file) {
         status = write_own_file(&w, exporter, options->path);
     } else if (status == CLI_OK && (status = cli_output_open(&w.out, options->path)) == CLI_OK) {

@@ -47,6 +47,8 @@ typedef struct ntr_analysis {
     size_t loss_count;
     const ntr_decisions *decisions;  /* decision coverage and MC/DC */
     ntr_decision_level level;        /* of decisions in tables */
+    uint64_t sample_every;    /* perf.data: instructions between two samples; 0: such that there are 100,000 to 200,000 */
+    unsigned sample_branches; /* perf.data: branches in each sample, at most 1024; 0: none */
 } ntr_analysis;
 
 NTR_DEFINE_CONFIG_INIT(ntr_analysis)
@@ -56,7 +58,8 @@ typedef struct ntr_output {
     size_t size; /* sizeof(ntr_output) */
     ntr_status (*write)(void *user, const void *bytes, size_t size);
     void *user;
-    const char *path; /* path of the output, for formats that write the file themselves (sqlite) */
+    const char *path; /* path of the output, for formats that write the file themselves (sqlite) or files beside it
+                       * (perf.data); NULL: there is none */
 } ntr_output;
 
 NTR_DEFINE_CONFIG_INIT(ntr_output)

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""perf.data as output: what Debian's perf prints of it equals our own profile, instruction list and source lines.
+
+usage: perf_out.py NTRACE
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "cli"))
+from harness import Run, case, check, equal, main, matches, scratch, skip  # noqa: E402
+
+FORMS = {"static": ("-static",), "libraries": ("-pie",)}
+
+
+def bundle(form):
+    for tool in ("perf", "qemu-riscv64", "riscv64-linux-gnu-gcc"):
+        if not shutil.which(tool):
+            skip(f"no {tool}")
+    path = os.path.join(scratch(), form + ".ntrace")
+    if not os.path.exists(path):
+        program = os.path.join(scratch(), "work_" + form)
+        subprocess.run(["riscv64-linux-gnu-gcc", "-O1", "-g", os.path.join(HERE, "work.c"), "-o", program, *FORMS[form]],
+                       check=True)
+        Run("run", "-o", path, "--", program)
+    return path
+
+
+def perf(*arguments):
+    run = subprocess.run(["perf", *arguments], capture_output=True, text=True, timeout=120,
+                         env=dict(os.environ, HOME=scratch(), PAGER="cat"))
+    check(run.returncode == 0, f"perf {' '.join(arguments)}: {run.stderr[-500:]}")
+    return run.stdout
+
+
+def profile(trace):
+    counts = {}
+    for row in Run("profile", trace, "--format", "jsonl").rows():
+        if row["self"]:
+            counts[row["function"]] = counts.get(row["function"], 0) + row["self"]
+    return counts
+
+
+def reported(path):
+    found = {}
+    for line in perf("report", "--stdio", "-g", "none", "-i", path, "-F", "period,sym").splitlines():
+        row = re.match(r"\s*(\d+)\s+\[[.k]\] (\S.*\S|\S)\s*$", line)
+        if row:
+            found[row[2]] = found.get(row[2], 0) + int(row[1])
+    return found
+
+
+@case("perf report: with every instruction as a sample, the periods of functions are our profile")
+def _():
+    for form in FORMS:
+        trace = bundle(form)
+        path = os.path.join(scratch(), form + ".data")
+        Run("export", "--to", "perf.data", "--every", "1", trace, "-o", path)
+        ours, theirs = profile(trace), reported(path)
+        equal(sum(theirs.values()), sum(ours.values()), f"{form}: event count")
+        for name in ("sum", "mix", "fill", "main"):
+            equal(theirs.get(name), ours[name], f"{form}: {name}")
+
+
+@case("perf script: addresses, symbols and call chains are those of the execution")
+def _():
+    trace = bundle("static")
+    path = os.path.join(scratch(), "script.data")
+    Run("export", "--to", "perf.data", "--every", "100", trace, "-o", path)
+    pcs = Run("decode", trace, "--output", "pc").lines()
+    blocks = perf("script", "-i", path, "-F", "ip,sym,period").strip().split("\n\n")
+    equal(len(blocks), -(-len(pcs) // 100), "samples")
+    periods = [int(block.split("\n")[0].split()[0]) for block in blocks]
+    equal(sum(periods), len(pcs), "instructions")
+    seen = 0
+    for block in blocks:
+        frames = [line.split()[1] for line in block.split("\n")[1:]]
+        if frames and frames[0] == "mix":
+            seen += 1
+            equal(frames[1:3], ["fill", "main"], "callers of mix")
+    check(seen > 20, "samples in mix")
+
+
+@case("perf script: the sampled addresses, in order; branch stacks end at them")
+def _():
+    trace = bundle("static")
+    path = os.path.join(scratch(), "branches.data")
+    Run("export", "--to", "perf.data", "--every", "1000", "--branches", "16", trace, "-o", path)
+    rows = [row for row in Run("decode", trace, "--output", "insn", "--format", "jsonl").rows() if "address" in row]
+    addresses = [int(row["address"], 16) for row in rows]
+    lines = [line for line in perf("script", "-i", path, "-F", "brstack").splitlines() if "/" in line]
+    taken = [(addresses[i], addresses[i + 1]) for i in range(len(addresses) - 1)
+             if addresses[i + 1] not in (addresses[i] + 2, addresses[i] + 4)]
+    known = set(taken)
+    check(len(lines) > 40, "samples with branches")
+    for line in lines:
+        stack = [tuple(int(part, 16) for part in entry.split("/")[:2]) for entry in line.split()]
+        check(all(pair in known or pair[1] - pair[0] in (2, 4) for pair in stack), f"branches of {line[:200]}")
+
+
+@case("perf annotate and source lines")
+def _():
+    path = os.path.join(scratch(), "static.data")
+    bundle("static")
+    if not os.path.exists(path):
+        Run("export", "--to", "perf.data", "--every", "1", bundle("static"), "-o", path)
+    lines = perf("report", "--stdio", "-g", "none", "-i", path, "-F", "period,srcline", "-s", "srcline").splitlines()
+    found = {match[2]: int(match[1]) for match in (re.match(r"\s*(\d+)\s+(work\.c:\d+)\s*$", line) for line in lines) if match}
+    ours = {}
+    for row in Run("profile", bundle("static"), "--by", "line", "--format", "jsonl").rows():
+        if row.get("file") and row["file"].endswith("work.c"):
+            name = f"work.c:{row['line']}"
+            ours[name] = ours.get(name, 0) + row["self"]
+    if not found:
+        skip("perf has no source lines here")
+    equal(found, ours, "instructions by line")
+
+
+@case("the number of samples is limited, and the periods add up whatever the interval")
+def _():
+    trace = bundle("static")
+    total = sum(profile(trace).values())
+    for every in ("7", "4096", "1000000"):
+        path = os.path.join(scratch(), "every.data")
+        Run("export", "--to", "perf.data", "--every", every, trace, "-o", path)
+        equal(sum(reported(path).values()), total, f"--every {every}")
+
+
+if __name__ == "__main__":
+    main()
