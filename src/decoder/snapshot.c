@@ -218,3 +218,17 @@ uint64_t ntr_snapshot_offset(const ntr_snapshot *snapshot) {
 uint64_t ntr_snapshot_number(const ntr_snapshot *snapshot) {
     return snapshot->reader.number;
 }
+
+bool ntr_snapshot_source(const ntr_snapshot *snapshot, size_t index, uint16_t *src, uint64_t *address,
+                         bool *address_known) {
+    if (index >= snapshot->count) return false;
+    const ntr_source *s = &snapshot->sources[index];
+    *src = s->id;
+    *address = s->pc - 2 * (uint64_t)s->run.halfwords;
+    *address_known = s->pc_known;
+    return true;
+}
+
+void ntr_snapshot_forget_joined(ntr_snapshot *snapshot) {
+    for (size_t i = 0; i < snapshot->count; i++) snapshot->sources[i].joined = 0;
+}

@@ -1,5 +1,5 @@
 /* Decoder snapshots: the state of a decoder between two spans of input, so that another decoder with the same
- * configuration can continue. For parallel decoding.
+ * configuration can continue. For parallel decoding, and for the index of a replay (NTR_API: libntrace-tools uses it).
  *
  * Idea: a thread cannot wait for the exact state at the beginning of its chunk, because the chunks before are not
  * decoded yet. So a snapshot is predicted from the messages alone: right after a synchronizing message, address and
@@ -43,10 +43,10 @@ typedef struct ntr_snapshot_position {
 const ntr_params *ntr_snapshot_params(const ntr_decoder *d);
 
 /* Returns the state of the decoder. It must have returned NTR_NEED_MORE. NULL when out of memory. */
-ntr_snapshot *ntr_snapshot_take(const ntr_decoder *d);
+NTR_API ntr_snapshot *ntr_snapshot_take(const ntr_decoder *d);
 
 /* Continue from this snapshot. The block cache and the memos are kept. Errors: NTR_E_MEMORY. */
-ntr_status ntr_snapshot_restore(ntr_decoder *d, const ntr_snapshot *snapshot);
+NTR_API ntr_status ntr_snapshot_restore(ntr_decoder *d, const ntr_snapshot *snapshot);
 
 /* Returns the snapshot at `place`, on the assumption that each guessed source had nothing pending after its
  * synchronizing message and that no bytes were damaged. Messages before guess->first are ignored. The state of `d` is
@@ -70,6 +70,15 @@ void ntr_snapshot_move(ntr_decoder *d, const ntr_snapshot_position *place);
 uint64_t ntr_snapshot_offset(const ntr_snapshot *snapshot);
 uint64_t ntr_snapshot_number(const ntr_snapshot *snapshot);
 
-void ntr_snapshot_free(ntr_snapshot *snapshot, const ntr_allocator *allocator);
+/* Describes source number `index` of the snapshot: its SRC, and the address behind the last span it has reported.
+ * *address_known: false, the flow of the source is not known. Returns false when `index` is past the last source. */
+NTR_API bool ntr_snapshot_source(const ntr_snapshot *snapshot, size_t index, uint16_t *src, uint64_t *address,
+                                 bool *address_known);
+
+/* The instructions that a decoder with joined spans would add to the next span have been counted: forget them, so that a
+ * decoder that returns all spans can continue. */
+NTR_API void ntr_snapshot_forget_joined(ntr_snapshot *snapshot);
+
+NTR_API void ntr_snapshot_free(ntr_snapshot *snapshot, const ntr_allocator *allocator);
 
 #endif
