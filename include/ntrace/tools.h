@@ -15,12 +15,14 @@
 #include <ntrace/decision.h>
 #include <ntrace/difference.h>
 #include <ntrace/export.h>
+#include <ntrace/gdb.h>
 #include <ntrace/interrupts.h>
 #include <ntrace/machine.h>
 #include <ntrace/object_coverage.h>
 #include <ntrace/perf_data.h>
 #include <ntrace/profile.h>
 #include <ntrace/registers.h>
+#include <ntrace/replay.h>
 #include <ntrace/stream_reader.h>
 #include <ntrace/system.h>
 #include <ntrace/tally.h>

@@ -37,8 +37,11 @@ ntr_status ntr_callstack_visit(ntr_callstack *cs, ntr_visit_frame *visit, void *
     return NTR_OK;
 }
 
+/* A frame is stored again when another one is below it now: a thread was found whose frames were not known. */
 static uint32_t store_frame(void *user, const ntr_stack_frame *frame, uint32_t below) {
-    return frame->handle ? frame->handle : ntr_frame_store_add(user, frame, below);
+    const ntr_frame_store *store = user;
+    const bool stored = frame->handle && frame->handle < store->count && store->items[frame->handle].below == below;
+    return stored ? frame->handle : ntr_frame_store_add(user, frame, below);
 }
 
 static void save_all(const ntr_callstack *cs, ntr_saved_stacks *saved) {

@@ -1,0 +1,188 @@
+#include "io/gdb_launch.h"
+#include "io/gdb_link.h"
+#include "io/replay_input.h"
+#include "options/command.h"
+#include "options/diagnostics.h"
+
+#include <ntrace/gdb.h>
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct gdb_options {
+    struct cli_replay_options replay;
+    int use_stdio, persistent;
+    const char *where, *gdb;
+};
+
+#define S struct gdb_options
+static const struct cli_option gdb_table[] = {
+    CLI_FLAG(0, "stdio", S, use_stdio, "speak the protocol on standard input and output: in GDB, target remote | ntrace gdb "
+                                       "--stdio TRACE"),
+    CLI_STRING(0, "listen", "[HOST:]PORT|PATH", S, where,
+               "wait for a debugger at a TCP port (HOST: default 127.0.0.1; PORT 0: any) or at a Unix socket (a PATH has a slash)"),
+    CLI_FLAG(0, "persistent", S, persistent, "with --listen: wait for the next debugger when one has gone"),
+    CLI_STRING(0, "gdb", "FILE", S, gdb,
+               "GDB to start (default: gdb-multiarch, riscv64-linux-gnu-gdb, riscv64-unknown-elf-gdb or gdb, the first that "
+               "knows RISC-V)"),
+    {0},
+};
+#undef S
+
+static const struct cli_group groups[] = {
+    CLI_OWN("options", gdb_table),
+    CLI_GROUP("program", cli_image_options, struct gdb_options, replay.images),
+    CLI_GROUP("debug information", cli_replay_options, struct gdb_options, replay),
+    CLI_GROUP("the stream", cli_stream_options, struct gdb_options, replay.stream),
+    {0},
+};
+
+/* ---- one session */
+
+struct gdb_session {
+    struct cli_replay replay;
+    struct cli_gdb_link link;
+};
+
+static uint32_t hart_of(const struct gdb_session *s, uint16_t src) {
+    const ntr_capture *capture = s->replay.trace.bundle ? ntr_bundle_capture(s->replay.trace.bundle) : NULL;
+
+    for (size_t i = 0; capture && i < capture->source_count; i++)
+        if (capture->sources[i].src == src) return capture->sources[i].hart;
+    return src;
+}
+
+static uint32_t hart_number(void *user, uint16_t src) {
+    const struct gdb_session *s = (const struct gdb_session *)((const char *)user - offsetof(struct gdb_session, link));
+
+    return hart_of(s, src);
+}
+
+static int serve(struct gdb_session *s, int in, int out) {
+    ntr_gdb_config config;
+    ntr_status status;
+
+    s->link = (struct cli_gdb_link){.in = in, .out = out};
+    s->replay.proceed = cli_gdb_link_proceed;
+    s->replay.proceed_user = &s->link;
+    ntr_gdb_config_init(&config);
+    config.replay = s->replay.replay;
+    config.program = s->replay.trace.program;
+    config.debug = s->replay.debug;
+    config.debug_path = s->replay.options->debug_path;
+    config.write = cli_gdb_link_write;
+    config.hart = hart_number;
+    config.user = &s->link;
+    ntr_gdb *server = ntr_gdb_new(&config, &status);
+    if (server) status = cli_gdb_link_serve(&s->link, server);
+    ntr_gdb_free(server);
+    cli_gdb_link_close(&s->link);
+    if (status == NTR_E_IO && !*ntr_replay_error(s->replay.replay)) return CLI_OK; /* the debugger has gone */
+    return status < 0 ? cli_fail("%s: %s", s->replay.stream_path, ntr_status_text(status)) : CLI_OK;
+}
+
+/* ---- where the debugger is */
+
+static int serve_socket(struct gdb_session *s, const struct gdb_options *o) {
+    int listener = cli_gdb_listen(o->where), status = listener < 0 ? CLI_FAILED : CLI_OK;
+
+    while (status == CLI_OK) {
+        int fd = cli_gdb_accept(listener, 0);
+        if (fd < 0) status = cli_fail("--listen %s: %s", o->where, strerror(errno));
+        else status = serve(s, fd, fd);
+        if (!o->persistent) break;
+    }
+    if (listener >= 0) close(listener);
+    if (listener >= 0 && strchr(o->where, '/')) unlink(o->where);
+    return status;
+}
+
+/* The main file: the first one with code. */
+static const char *program_of(const struct gdb_session *s) {
+    static ntr_image_info info;
+
+    for (size_t i = 0; ntr_program_image(s->replay.trace.program, i, &info) == NTR_OK; i++)
+        if (info.path && info.high > info.low) return info.path;
+    return NULL;
+}
+
+static int no_gdb(const struct gdb_options *o, const char *path) {
+    if (o->gdb) return cli_fail("%s: is not a GDB that knows RISC-V", o->gdb);
+    cli_note("found no GDB that knows RISC-V (Debian: apt-get install gdb-multiarch); elsewhere, type:");
+    for (size_t i = 0; cli_gdb_setup[i]; i++) fprintf(stderr, "    %s\n", cli_gdb_setup[i]);
+    fprintf(stderr, "    file PROGRAM\n    target remote | ntrace gdb --stdio %s\n", path);
+    return CLI_FAILED;
+}
+
+static int serve_child(struct gdb_session *s, const char *gdb, const char *socket) {
+    int listener = cli_gdb_listen(socket), status = CLI_FAILED, ended = 0;
+
+    if (listener < 0) return CLI_FAILED;
+    signal(SIGINT, SIG_IGN); /* ^C is for GDB, which passes it on */
+    pid_t child = cli_gdb_launch(gdb, program_of(s), socket);
+    if (child > 0) {
+        int fd = cli_gdb_accept(listener, child);
+        status = fd < 0 ? CLI_OK : serve(s, fd, fd);
+        while (waitpid(child, &ended, 0) < 0 && errno == EINTR) {}
+        if (WIFEXITED(ended) && WEXITSTATUS(ended)) status = cli_fail("%s: exit status %d", gdb, WEXITSTATUS(ended));
+    }
+    close(listener);
+    return status;
+}
+
+static int launch(struct gdb_session *s, const struct gdb_options *o, const char *path) {
+    const char *gdb = cli_gdb_find(o->gdb), *temporary = getenv("TMPDIR");
+    char folder[PATH_MAX / 2], socket[PATH_MAX];
+
+    if (!gdb) return no_gdb(o, path);
+    snprintf(folder, sizeof folder, "%s/ntrace-gdb-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    if (!mkdtemp(folder)) return cli_fail("%s: %s", folder, strerror(errno));
+    snprintf(socket, sizeof socket, "%s/gdb", folder);
+    int status = serve_child(s, gdb, socket);
+    unlink(socket);
+    rmdir(folder);
+    return status;
+}
+
+static int gdb_run(const void *options, char **operands) {
+    const struct gdb_options *o = options;
+    struct gdb_session s;
+
+    if (o->use_stdio && o->where) return cli_fail("--stdio and --listen cannot be combined");
+    if (o->persistent && !o->where) return cli_fail("--persistent needs --listen");
+    int status = cli_replay_open(&s.replay, operands[0], &o->replay);
+    if (status == CLI_OK && o->use_stdio) status = serve(&s, STDIN_FILENO, STDOUT_FILENO);
+    else if (status == CLI_OK && o->where) status = serve_socket(&s, o);
+    else if (status == CLI_OK) status = launch(&s, o, operands[0]);
+    if (status == CLI_OK) status = cli_replay_status(&s.replay);
+    cli_replay_close(&s.replay);
+    return status;
+}
+
+const struct cli_command cli_gdb = {
+    .operands = "TRACE",
+    .min_operands = 1,
+    .max_operands = 1,
+    .groups = groups,
+    .size = sizeof(struct gdb_options),
+    .run = gdb_run,
+    .about = "Lets a debugger walk through the recorded execution, forward and backward: breakpoints, step, next, finish,\n"
+             "backtrace, and reverse-step, reverse-next, reverse-finish, reverse-continue. Every hart is a thread.\n"
+             "\n"
+             "Without --stdio and --listen, it starts a GDB that knows RISC-V and connects it. With them, any GDB, or a\n"
+             "front end of it, can connect; GDB should be told 'set osabi none' before 'file'.\n"
+             "\n"
+             "A trace has no data: registers and memory are unavailable, except for the program counter, code, constants,\n"
+             "and what GDB needs for backtraces. Nothing can be changed. 'monitor help' lists commands that GDB does not\n"
+             "have: 'monitor goto 37%', 'monitor when', 'monitor next-gap' and others.\n"
+             "\n"
+             "The first search reads the trace once and makes an index in memory; later ones are fast in both directions.",
+    .examples = "  ntrace gdb hello.ntrace\n"
+                "  ntrace gdb capture.nex -e firmware.elf --src-bits 2\n"
+                "  ntrace gdb --listen 3333 hello.ntrace",
+};

@@ -1,0 +1,193 @@
+#include "io/gdb_link.h"
+#include "options/diagnostics.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- sockets */
+
+static int fail(const char *where) {
+    cli_note("--listen %s: %s", where, strerror(errno));
+    return -1;
+}
+
+static int listen_path(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct stat info;
+    const size_t size = strlen(path);
+
+    if (size >= sizeof address.sun_path) {
+        errno = ENAMETOOLONG;
+        return fail(path);
+    }
+    memcpy(address.sun_path, path, size + 1);
+    if (lstat(path, &info) == 0 && S_ISSOCK(info.st_mode)) unlink(path); /* left by a process that was killed */
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, 1) == 0) return fd;
+    fail(path);
+    if (fd >= 0) close(fd);
+    return -1;
+}
+
+static bool is_local(const struct sockaddr *address) {
+    static const uint8_t loopback_6[16] = {[15] = 1};
+
+    if (address->sa_family == AF_INET)
+        return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
+    return address->sa_family == AF_INET6 &&
+           memcmp(&((const struct sockaddr_in6 *)address)->sin6_addr, loopback_6, sizeof loopback_6) == 0;
+}
+
+static int listen_address(const char *where, const struct addrinfo *address) {
+    const int on = 1;
+    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0) return fail(where);
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(fd, address->ai_addr, address->ai_addrlen) == 0 && listen(fd, 1) == 0) {
+        if (!is_local(address->ai_addr)) cli_note("--listen %s: other machines can connect and read the trace", where);
+        return fd;
+    }
+    fail(where);
+    close(fd);
+    return -1;
+}
+
+/* Reports the port, which the system chooses for PORT 0. */
+static void report_port(int fd) {
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    char host[64], port[16];
+
+    if (getsockname(fd, (struct sockaddr *)&address, &size) == 0 &&
+        getnameinfo((struct sockaddr *)&address, size, host, sizeof host, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+        cli_note("listening; in GDB: target remote %s:%s", host, port);
+}
+
+static int listen_port(const char *where) {
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+    const char *colon = strrchr(where, ':');
+    struct addrinfo *found;
+    char host[256] = "127.0.0.1";
+
+    if (colon && (size_t)(colon - where) >= sizeof host) {
+        errno = ENAMETOOLONG;
+        return fail(where);
+    }
+    if (colon && colon > where) {
+        memcpy(host, where, (size_t)(colon - where));
+        host[colon - where] = 0;
+    }
+    int error = getaddrinfo(host, colon ? colon + 1 : where, &hints, &found);
+    if (error) {
+        cli_note("--listen %s: expected HOST:PORT, PORT or a path with a slash: %s", where, gai_strerror(error));
+        return -1;
+    }
+    int fd = listen_address(where, found);
+    freeaddrinfo(found);
+    if (fd >= 0) report_port(fd);
+    return fd;
+}
+
+int cli_gdb_listen(const char *where) {
+    return strchr(where, '/') ? listen_path(where) : listen_port(where);
+}
+
+int cli_gdb_accept(int listener, int child) {
+    enum { CHILD_POLL_MS = 200 };
+    const int on = 1;
+
+    for (;;) {
+        struct pollfd ready = {.fd = listener, .events = POLLIN};
+        siginfo_t info = {0};
+        if (poll(&ready, 1, child ? CHILD_POLL_MS : -1) < 0 && errno != EINTR) return -1;
+        if (ready.revents) {
+            int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+            if (fd >= 0) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+            if (fd >= 0 || errno != EINTR) return fd;
+        }
+        if (child && waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid) return -1;
+    }
+}
+
+/* ---- bytes */
+
+/* Reads what is there, after poll. Interrupts are taken out: the bytes of packets are text, but for escaped data that a
+ * debugger only sends to write memory. */
+static void receive(struct cli_gdb_link *link) {
+    enum { READ_LEAST = 4096, PENDING_MAX = 1 << 20 };
+
+    if (link->capacity - link->size < READ_LEAST && link->capacity < PENDING_MAX) {
+        uint8_t *grown = realloc(link->bytes, link->capacity + 4 * READ_LEAST);
+        if (grown) link->bytes = grown;
+        if (grown) link->capacity += 4 * READ_LEAST;
+    }
+    if (link->capacity == link->size) return;
+    uint8_t *to = link->bytes + link->size;
+    ssize_t got = read(link->in, to, link->capacity - link->size);
+    if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) link->closed = true;
+    for (ssize_t i = 0; i < got; i++) {
+        if (to[i] == NTR_GDB_INTERRUPT) link->interrupted = true;
+        else link->bytes[link->size++] = to[i];
+    }
+}
+
+bool cli_gdb_link_proceed(void *user, uint64_t done) {
+    struct cli_gdb_link *link = user;
+    struct pollfd ready = {.fd = link->in, .events = POLLIN};
+
+    (void)done;
+    if (!link->closed && poll(&ready, 1, 0) > 0) receive(link);
+    if (link->closed) { /* all requests have arrived; is there still a reader of the answers? */
+        ready = (struct pollfd){.fd = link->out};
+        if (link->in == link->out || (poll(&ready, 1, 0) > 0 && ready.revents & (POLLERR | POLLHUP))) return false;
+    }
+    return !link->interrupted;
+}
+
+ntr_status cli_gdb_link_write(void *user, const void *bytes, size_t size) {
+    const struct cli_gdb_link *link = user;
+
+    for (const uint8_t *at = bytes; size;) {
+        ssize_t n = write(link->out, at, size);
+        if (n < 0 && errno != EINTR) return NTR_E_IO;
+        if (n < 0) continue;
+        at += n;
+        size -= (size_t)n;
+    }
+    return NTR_OK;
+}
+
+ntr_status cli_gdb_link_serve(struct cli_gdb_link *link, ntr_gdb *server) {
+    ntr_status status = NTR_OK;
+
+    while (status == NTR_OK && !(link->closed && !link->size)) {
+        struct pollfd ready = {.fd = link->in, .events = POLLIN};
+        if (!link->size && poll(&ready, 1, -1) < 0 && errno != EINTR) return NTR_E_IO;
+        if (!link->size) receive(link);
+        link->interrupted = false;
+        if (!link->size) continue;
+        /* One byte after the other: a packet may take long, and others may arrive behind it. */
+        uint8_t byte = link->bytes[0];
+        memmove(link->bytes, link->bytes + 1, --link->size);
+        status = ntr_gdb_feed(server, &byte, 1);
+    }
+    return status == NTR_OK ? NTR_END : status;
+}
+
+void cli_gdb_link_close(struct cli_gdb_link *link) {
+    if (link->in > STDERR_FILENO) close(link->in);
+    free(link->bytes);
+    *link = (struct cli_gdb_link){.in = -1, .out = -1};
+}

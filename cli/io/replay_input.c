@@ -1,0 +1,129 @@
+#include "io/replay_input.h"
+#include "io/debug_files.h"
+#include "io/memory.h"
+#include "options/diagnostics.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define S struct cli_replay_options
+const struct cli_option cli_replay_options[] = {
+    CLI_DEBUG_PATH(S, debug_path),
+    {0},
+};
+#undef S
+
+/* ---- the stream, from its beginning, any number of times */
+
+struct file_place {
+    int fd;
+    uint64_t offset;
+};
+
+static ntr_status read_some(void *user, uint8_t *to, size_t size, size_t *got) {
+    struct file_place *place = user;
+
+    for (;;) {
+        ssize_t n = pread(place->fd, to, size, (off_t)place->offset);
+        *got = n > 0 ? (size_t)n : 0;
+        place->offset += *got;
+        if (n >= 0) return NTR_OK;
+        if (errno != EINTR) return NTR_E_IO;
+    }
+}
+
+static bool seek(void *user, uint64_t offset) {
+    ((struct file_place *)user)->offset = offset;
+    return true;
+}
+
+static ntr_stream_reader *open_stream(void *user, ntr_status *status) {
+    const struct cli_replay *r = user;
+    struct file_place *place = malloc(sizeof *place);
+    ntr_stream_reader_config config;
+
+    *status = NTR_E_MEMORY;
+    if (!place) return NULL;
+    *place = (struct file_place){.fd = r->stream_file};
+    ntr_stream_reader_config_init(&config);
+    config.read = read_some;
+    config.seek = seek;
+    config.close = free;
+    config.user = place;
+    ntr_stream_reader *reader = ntr_stream_reader_new(&config, status);
+    if (!reader) free(place);
+    return reader;
+}
+
+static bool proceed(void *user, uint64_t done) {
+    const struct cli_replay *r = user;
+
+    return !r->proceed || r->proceed(r->proceed_user, done);
+}
+
+/* ---- opening */
+
+static int open_file(struct cli_replay *r, const char *path) {
+    struct stat info;
+
+    r->stream_path = r->trace.bundle ? ntr_bundle_stream_path(r->trace.bundle) : path;
+    r->stream_file = open(r->stream_path, O_RDONLY | O_CLOEXEC);
+    if (r->stream_file < 0) return cli_fail("%s: cannot open: %s", r->stream_path, strerror(errno));
+    if (fstat(r->stream_file, &info) != 0 || !S_ISREG(info.st_mode))
+        return cli_fail("%s: expected a file, which can be read several times", r->stream_path);
+    return CLI_OK;
+}
+
+static int make_replay(struct cli_replay *r) {
+    ntr_decoder_config decoder;
+    ntr_replay_config config;
+    ntr_status status;
+
+    ntr_decoder_config_init(&decoder);
+    decoder.params = r->trace.params;
+    decoder.program = r->trace.program;
+    ntr_replay_config_init(&config);
+    config.decoder = &decoder;
+    config.functions = r->functions;
+    config.open = open_stream;
+    config.proceed = proceed;
+    config.user = r;
+    r->replay = ntr_replay_new(&config, &status);
+    return r->replay ? CLI_OK : cli_fail("%s: %s", r->stream_path, ntr_status_text(status));
+}
+
+int cli_replay_open(struct cli_replay *r, const char *path, const struct cli_replay_options *options) {
+    *r = (struct cli_replay){.options = options, .stream_file = -1, .trace.input.fd = -1};
+    if (strcmp(path, "-") == 0) return cli_fail("-: expected a file or a bundle, as the trace is read several times");
+    if (cli_trace_open(&r->trace, path, &options->stream, &options->images) != CLI_OK) return CLI_FAILED;
+    if (cli_trace_program(&r->trace, &options->images, &options->stream, true) != CLI_OK) return CLI_FAILED;
+    if (cli_debug_files_load(r->trace.program, options->debug_path) != CLI_OK) return CLI_FAILED;
+    cli_progress_end(&r->trace.progress);
+    if (r->trace.perf) return cli_fail("%s: expected a stream or a bundle, found perf.data", path);
+    if (open_file(r, path) != CLI_OK) return CLI_FAILED;
+    r->debug = ntr_debug_info_new(r->trace.program, &cli_memory);
+    if (!r->debug) return cli_fail("%s: out of memory", path);
+    if (options->debug_path) ntr_debug_info_set_path(r->debug, options->debug_path);
+    r->functions = ntr_functions_new(r->debug, &cli_memory);
+    return r->functions ? make_replay(r) : cli_fail("%s: out of memory", path);
+}
+
+void cli_replay_close(struct cli_replay *r) {
+    ntr_replay_free(r->replay);
+    ntr_functions_free(r->functions);
+    ntr_debug_info_free(r->debug);
+    if (r->stream_file >= 0) close(r->stream_file);
+    cli_trace_close(&r->trace);
+}
+
+int cli_replay_status(const struct cli_replay *r) {
+    const char *why = ntr_replay_error(r->replay);
+
+    if (!*why) return CLI_OK;
+    cli_note("%s: %s", r->stream_path, why);
+    return CLI_DEFECTS;
+}

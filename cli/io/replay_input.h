@@ -1,0 +1,41 @@
+/* A trace as the input of a command that walks it: gdb, view. */
+#ifndef CLI_IO_REPLAY_INPUT_H
+#define CLI_IO_REPLAY_INPUT_H
+
+#include "io/images.h"
+#include "io/trace.h"
+#include "options/stream_options.h"
+
+#include <ntrace/replay.h>
+
+struct cli_replay_options {
+    struct cli_stream stream;
+    struct cli_images images;
+    const char *debug_path;
+};
+
+extern const struct cli_option cli_replay_options[]; /* of debug_path */
+
+/* Must not be moved in memory while it is open. */
+struct cli_replay {
+    const struct cli_replay_options *options;
+    struct cli_trace trace;
+    const char *stream_path;
+    int stream_file; /* the stream, opened for reading at any place; -1: not open */
+    ntr_debug_info *debug;
+    ntr_functions *functions;
+    ntr_replay *replay;
+    /* Called while the trace is read; returns false to interrupt. May be NULL. Set it before the first request. */
+    bool (*proceed)(void *user, uint64_t done);
+    void *proceed_user;
+};
+
+/* Opens the trace at `path`, which must be a file or a bundle: it is read several times. Returns CLI_OK, or CLI_FAILED
+ * after reporting the error. */
+int cli_replay_open(struct cli_replay *replay, const char *path, const struct cli_replay_options *options);
+void cli_replay_close(struct cli_replay *replay);
+
+/* Reports what has damaged the result so far: a stream that ended early. Returns CLI_OK or CLI_DEFECTS. */
+int cli_replay_status(const struct cli_replay *replay);
+
+#endif

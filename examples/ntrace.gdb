@@ -1,0 +1,52 @@
+# Set-up of GDB for ntrace gdb, and commands that move through a trace. Load it before the program:
+#
+#     gdb-multiarch -x ntrace.gdb hello
+#     (gdb) target remote | ntrace gdb --stdio hello.ntrace
+#     (gdb) goto 37%
+#
+# docs/gdb.md has the reasons.
+
+set osabi none
+set trust-readonly-sections on
+set print finish off
+
+define goto
+  monitor goto $arg0
+  ntrace-moved
+end
+document goto
+Go to a place of the trace: goto N | #MESSAGE | @OFFSET | t:TIME | begin | end | 37%
+end
+
+define when
+  monitor when
+end
+document when
+Show the place in the trace: hart, instruction, message, byte offset, time.
+end
+
+define next-gap
+  monitor next-gap
+  ntrace-moved
+end
+document next-gap
+Go to the next place of the trace where execution is missing.
+end
+
+define prev-gap
+  monitor prev-gap
+  ntrace-moved
+end
+document prev-gap
+Go to the previous place of the trace where execution is missing.
+end
+
+# The server has moved: what GDB keeps is out of date.
+define ntrace-moved
+  maintenance flush register-cache
+  maintenance flush dcache
+  frame
+end
+document ntrace-moved
+Read the place again after the server has moved.
+end

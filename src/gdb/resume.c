@@ -1,0 +1,189 @@
+/* Resuming: steps, range steps and continuing, forward and backward.
+ *
+ * A debugger with the OS ABI "GNU/Linux" does not use steps for RISC-V. It predicts the next address from register values,
+ * of which a trace has none, sets a breakpoint there, and continues. At a branch that is often the wrong side. Such a
+ * request is recognised: a breakpoint that is new since the previous resume is at a successor of the current
+ * instruction that was not taken. It is then treated as a step. */
+#include "gdb/server.h"
+
+#include <string.h>
+
+typedef struct action {
+    bool step, one_hart;
+    uint16_t src;
+    uint64_t low, high;
+} action;
+
+/* ---- predicted steps */
+
+static bool is_image(const ntr_gdb *gdb, const ntr_context *context, uint64_t address) {
+    size_t image;
+    return ntr_program_image_at(gdb->config.program, context, address, &image) == NTR_OK;
+}
+
+/* Returns whether a new breakpoint is where no code is: predicted from a register that is not known. */
+static bool has_wild_breakpoint(const ntr_gdb *gdb, const ntr_context *context) {
+    for (size_t i = 0; i < gdb->breakpoints.count; i++) {
+        uint64_t address = gdb->breakpoints.addresses[i];
+        if (ntr_gdb_breakpoint_is_new(&gdb->breakpoints, address) && !is_image(gdb, context, address)) return true;
+    }
+    return false;
+}
+
+static bool is_predicted_step(ntr_gdb *gdb) {
+    const ntr_replay_hart *hart = ntr_gdb_hart(gdb);
+    ntr_insn insn;
+    uint64_t next;
+    if (!hart || hart->ended || !hart->address_known || !gdb->breakpoints.count ||
+        ntr_program_insn(gdb->config.program, &hart->context, hart->offset, hart->address, &insn) < 0 ||
+        ntr_replay_successor(gdb->replay, gdb->general, &next) != NTR_OK ||
+        ntr_gdb_breakpoint_at(&gdb->breakpoints, next))
+        return false;
+    const uint64_t after = hart->address + insn.size;
+    const bool falls = insn.flow == NTR_FLOW_LINEAR || insn.flow == NTR_FLOW_BRANCH || insn.flow == NTR_FLOW_TRAP;
+    const bool jumps = insn.flow == NTR_FLOW_BRANCH;
+    return (falls && after != next && ntr_gdb_breakpoint_is_new(&gdb->breakpoints, after)) ||
+           (jumps && insn.target != next && ntr_gdb_breakpoint_is_new(&gdb->breakpoints, insn.target)) ||
+           (!falls && has_wild_breakpoint(gdb, &hart->context));
+}
+
+static void hint_prediction(ntr_gdb *gdb) {
+    if (gdb->told_prediction) return;
+    gdb->told_prediction = true;
+    ntr_gdb_say(gdb, "ntrace: this GDB predicts steps from register values; 'set osabi none' before 'file' avoids it\n");
+}
+
+/* ---- forward */
+
+static void go_step(ntr_gdb *gdb, const action *a) {
+    ntr_replay_stop stop;
+    const ntr_replay_step step = {
+        .src = a->src,
+        .gaps = !gdb->pass_gaps,
+        .low = a->low,
+        .high = a->high,
+        .alone = a->one_hart,
+        .addresses = gdb->breakpoints.addresses,
+        .count = gdb->breakpoints.count,
+    };
+    ntr_status status = ntr_replay_go_step(gdb->replay, &step, &stop);
+    if (status != NTR_OK) gdb->failed = status;
+    else ntr_gdb_report_stop(gdb, &stop, false);
+}
+
+static void go_on(ntr_gdb *gdb, const action *a, bool backward) {
+    bool found = false;
+    ntr_replay_stop stop;
+    ntr_replay_search search = {
+        .addresses = gdb->breakpoints.addresses,
+        .count = gdb->breakpoints.count,
+        .backward = backward,
+        .gaps = !gdb->pass_gaps,
+        .one_hart = a->one_hart,
+        .src = a->src,
+    };
+    ntr_status status = NTR_OK;
+    if (!backward) status = ntr_replay_neighbour(gdb->replay, a->src, false, &search.skipped, &found);
+    search.skip = found;
+    if (status >= 0) status = ntr_replay_find(gdb->replay, &search, &stop);
+    if (status != NTR_OK) gdb->failed = status;
+    else ntr_gdb_report_stop(gdb, &stop, backward);
+}
+
+static void perform(ntr_gdb *gdb, action a) {
+    gdb->general = a.src;
+    ntr_gdb_forget_state(gdb);
+    if (!a.step && is_predicted_step(gdb)) {
+        a.step = true;
+        hint_prediction(gdb);
+    }
+    if (ntr_gdb_breakpoints_resume(&gdb->breakpoints) != NTR_OK) gdb->failed = NTR_E_MEMORY;
+    else if (a.step) go_step(gdb, &a);
+    else go_on(gdb, &a, false);
+}
+
+/* Reads one action of vCont behind its `;`. Returns false when it is malformed. */
+static bool read_action(ntr_gdb *gdb, const char **at, action *a, bool *other) {
+    uint64_t signal;
+    bool any = true;
+    const char kind = **at;
+    *a = (action){.src = gdb->resumed};
+    *other = false;
+    if (!kind) return false;
+    ++*at;
+    switch (kind) {
+    case 'C':
+    case 'S':
+        if (!ntr_gdb_number(at, &signal)) return false;
+        break;
+    case 'r':
+        if (!ntr_gdb_number(at, &a->low) || !ntr_gdb_character(at, ',') || !ntr_gdb_number(at, &a->high)) return false;
+        break;
+    case 'c':
+    case 's': break;
+    case 't': *other = true; break;
+    default: return false;
+    }
+    a->step = kind == 's' || kind == 'S' || kind == 'r';
+    if (ntr_gdb_character(at, ':') && !ntr_gdb_thread(gdb, at, &a->src, &any)) return false;
+    a->one_hart = !any;
+    return **at == 0 || **at == ';';
+}
+
+void ntr_gdb_resume(ntr_gdb *gdb, const char *packet) {
+    const char *at = packet + 5;
+    action chosen = {.src = gdb->resumed}, a;
+    bool has = false, other, rest = false;
+    if (*at == '?' && !at[1]) {
+        ntr_gdb_text_print(&gdb->answer, "vCont;c;C;s;S;t;r");
+        return;
+    }
+    while (ntr_gdb_character(&at, ';')) {
+        if (!read_action(gdb, &at, &a, &other)) {
+            ntr_gdb_text_print(&gdb->answer, "E01");
+            return;
+        }
+        if (other) continue;
+        if (!a.one_hart && !a.step) rest = true; /* the other harts continue */
+        if (!has || (a.step && !chosen.step)) chosen = a;
+        has = true;
+    }
+    if (!has || *at) {
+        ntr_gdb_text_print(&gdb->answer, "E01");
+        return;
+    }
+    if (rest || !chosen.one_hart) chosen.one_hart = false;
+    perform(gdb, chosen);
+}
+
+void ntr_gdb_resume_old(ntr_gdb *gdb, const char *packet) {
+    if (packet[1]) { /* "continue at this address" is a jump */
+        ntr_gdb_text_print(&gdb->answer, "E.a recorded execution cannot be changed");
+        return;
+    }
+    perform(gdb, (action){.step = packet[0] == 's', .src = gdb->resumed});
+}
+
+/* ---- backward */
+
+static void step_back(ntr_gdb *gdb, uint16_t src) {
+    uint64_t position = 0;
+    bool found;
+    ntr_replay_stop stop = {.src = src, .reason = NTR_REPLAY_LIMIT};
+    ntr_status status = ntr_replay_neighbour(gdb->replay, src, true, &position, &found);
+    if (status == NTR_OK && !found) {
+        stop.reason = NTR_REPLAY_BEGIN;
+        position = 0;
+    }
+    if (status == NTR_OK) status = ntr_replay_go(gdb->replay, position);
+    if (status == NTR_END) stop.reason = NTR_REPLAY_INTERRUPTED;
+    if (status < 0) gdb->failed = status;
+    else ntr_gdb_report_stop(gdb, &stop, true);
+}
+
+void ntr_gdb_reverse(ntr_gdb *gdb, const char *packet) {
+    const action a = {.src = gdb->resumed};
+    if (ntr_gdb_breakpoints_resume(&gdb->breakpoints) != NTR_OK) gdb->failed = NTR_E_MEMORY;
+    else if (strcmp(packet, "bs") == 0) step_back(gdb, a.src);
+    else if (strcmp(packet, "bc") == 0) go_on(gdb, &a, true);
+}

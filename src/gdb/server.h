@@ -1,0 +1,95 @@
+/* The private state of a server. Packets are handled in server.c by a table; answers are written to `answer`. */
+#ifndef NTR_GDB_SERVER_H
+#define NTR_GDB_SERVER_H
+
+#include "gdb/breakpoints.h"
+#include "gdb/images.h"
+#include "gdb/packets.h"
+#include "unwind/invented_stack.h"
+
+#include <ntrace/gdb.h>
+
+struct ntr_gdb {
+    ntr_gdb_config config;
+    ntr_allocator allocator_copy;
+    const ntr_allocator *allocator;
+    ntr_replay *replay;
+    ntr_gdb_packets packets;
+    ntr_gdb_text answer, out, object, console;
+    ntr_gdb_images images;
+    ntr_frame_rules *rules;
+    ntr_gdb_breakpoints breakpoints;
+    unsigned xlen;
+    bool has_fpu;          /* tell of floating-point registers, */
+    unsigned float_bits;   /* of this size */
+    bool no_ack, ended;
+    bool pass_gaps;        /* "gaps pass" */
+    bool told_prediction;  /* the hint on predicted steps was shown */
+    uint16_t general, resumed; /* sources that Hg and Hc select */
+    bool resumed_any;          /* Hc selects all */
+    ntr_gdb_text stop;     /* the last stop reply */
+
+    /* The state of the hart `general` at the position. */
+    bool hart_valid, stack_valid;
+    uint16_t hart_src;
+    uint64_t hart_position;
+    ntr_replay_hart hart;
+    ntr_invented_stack stack;
+    ntr_status failed;
+};
+
+/* ---- threads.c */
+
+/* Reads a thread id of the protocol: hart number + 1. 0 (any) and -1 (all) set *any. Returns false when there is no such
+ * hart. */
+bool ntr_gdb_thread(ntr_gdb *gdb, const char **at, uint16_t *src, bool *any);
+uint32_t ntr_gdb_thread_number(const ntr_gdb *gdb, uint16_t src);
+void ntr_gdb_thread_packets(ntr_gdb *gdb, const char *packet);
+void ntr_gdb_select_thread(ntr_gdb *gdb, const char *packet);
+void ntr_gdb_thread_alive(ntr_gdb *gdb, const char *packet);
+void ntr_gdb_describe_thread(ntr_gdb *gdb, uint16_t src, ntr_gdb_text *text);
+
+/* ---- state.c */
+
+/* Returns the state of the selected hart, or NULL when it is not known. */
+const ntr_replay_hart *ntr_gdb_hart(ntr_gdb *gdb);
+const ntr_invented_stack *ntr_gdb_stack(ntr_gdb *gdb);
+void ntr_gdb_forget_state(ntr_gdb *gdb);
+
+/* ---- registers.c */
+void ntr_gdb_read_registers(ntr_gdb *gdb, const char *packet);
+void ntr_gdb_read_register(ntr_gdb *gdb, const char *packet);
+void ntr_gdb_target_description(ntr_gdb *gdb, ntr_gdb_text *text);
+
+/* Adds the value of register `number`; `x` digits when it is not known. Returns false when there is no such register. */
+bool ntr_gdb_add_register(ntr_gdb *gdb, unsigned number, ntr_gdb_text *text);
+
+/* ---- memory.c */
+void ntr_gdb_read_memory(ntr_gdb *gdb, const char *packet);
+
+/* ---- resume.c */
+void ntr_gdb_resume(ntr_gdb *gdb, const char *packet);    /* vCont */
+void ntr_gdb_resume_old(ntr_gdb *gdb, const char *packet); /* s, c */
+void ntr_gdb_reverse(ntr_gdb *gdb, const char *packet);   /* bs, bc */
+
+/* ---- stop.c */
+
+/* Makes the stop reply for the position, with the hart as the current thread. `signal` and `reason` as in the protocol. */
+void ntr_gdb_stopped(ntr_gdb *gdb, uint16_t src, unsigned signal, const char *reason);
+void ntr_gdb_report_stop(ntr_gdb *gdb, const ntr_replay_stop *stop, bool backward);
+void ntr_gdb_last_stop(ntr_gdb *gdb, const char *packet);
+
+/* Shows a line on the debugger's console while execution runs. */
+__attribute__((format(printf, 2, 3))) void ntr_gdb_say(ntr_gdb *gdb, const char *format, ...);
+
+/* Describes a gap: "312 bytes lost here (message 7 at byte 31: ...)". */
+void ntr_gdb_describe_gap(ntr_gdb_text *text, const ntr_event *gap);
+
+/* ---- transfer.c */
+void ntr_gdb_transfer(ntr_gdb *gdb, const char *packet);
+void ntr_gdb_offsets(ntr_gdb *gdb, const char *packet);
+
+/* ---- monitor.c */
+void ntr_gdb_monitor_packet(ntr_gdb *gdb, const char *packet);
+
+#endif

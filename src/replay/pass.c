@@ -1,0 +1,205 @@
+/* The pass over the trace that makes the index: points, call stacks, sets of executed blocks.
+ *
+ * Idea: the decoder returns joined spans, which are enough for call stacks, and reports all executed blocks to a count
+ * callback, which is enough for the sets and for the number of instructions. Both are fast, because the decoder does
+ * not make an event for each span.
+ *
+ * Invariant: between two points, the counts of the callback are exactly those of the spans that a decoder without
+ * joined spans returns from the snapshot of the first point to that of the second. */
+#include "replay/state.h"
+
+#include "base/allocator.h"
+
+#include <string.h>
+
+/* ---- harts */
+
+size_t ntr_replay_hart_index(ntr_replay *r, uint16_t src) {
+    if (src >= NTR_SOURCES_MAX) return SIZE_MAX;
+    if (r->hart_number[src]) return r->hart_number[src] - 1u;
+    size_t count = r->hart_count + 1;
+    if (ntr_reserve(r->allocator, (void **)&r->harts, &r->hart_capacity, count, sizeof *r->harts) ||
+        ntr_reserve(r->allocator, (void **)&r->hart_executed, &r->hart_executed_capacity, count,
+                    sizeof *r->hart_executed))
+        return SIZE_MAX;
+    r->harts[r->hart_count] = src;
+    r->hart_executed[r->hart_count] = 0;
+    r->hart_number[src] = (uint16_t)count;
+    return r->hart_count++;
+}
+
+/* ---- what the decoder reports */
+
+static bool same_function(void *user, const ntr_context *context, const uint64_t *addresses, size_t count) {
+    ntr_functions *functions = ((ntr_replay *)user)->config.functions;
+    uint32_t first = ntr_functions_at(functions, context, addresses[0]);
+    for (size_t i = 1; i < count; i++)
+        if (ntr_functions_at(functions, context, addresses[i]) != first) return false;
+    return true;
+}
+
+static ntr_status count_span(void *user, const ntr_event *e, uint64_t times) {
+    ntr_replay *r = user;
+    if (e->kind != NTR_EVENT_SPAN || !e->instructions || !times) return NTR_OK;
+    size_t hart = ntr_replay_hart_index(r, e->src);
+    if (hart == SIZE_MAX) return NTR_E_MEMORY;
+    r->executed += times * e->instructions;
+    r->hart_executed[hart] += times * e->instructions;
+    return ntr_span_table_add(&r->blocks, e->address, e->halfwords);
+}
+
+static ntr_status take_events(ntr_replay *r, const ntr_event *events, size_t count, uint64_t *instructions) {
+    for (size_t i = 0; i < count; i++) {
+        const ntr_event *e = &events[i];
+        if (e->kind == NTR_EVENT_SPAN) *instructions += e->instructions;
+        if (e->kind == NTR_EVENT_SPAN && e->instructions && ntr_replay_hart_index(r, e->src) == SIZE_MAX)
+            return NTR_E_MEMORY;
+        if (e->kind == NTR_EVENT_GAP) r->points[r->point_count - 1].gaps = true;
+        if (e->message > r->message) r->message = e->message;
+        if (e->flags & NTR_EVENT_TIME && e->time > r->time) r->time = e->time;
+        if (ntr_callstack_feed(r->pass_stacks, e) != NTR_OK) return NTR_E_MEMORY;
+    }
+    return NTR_OK;
+}
+
+/* ---- points */
+
+static ntr_status fill_harts(ntr_replay *r, ntr_replay_point *point) {
+    point->harts = ntr_alloc(r->allocator, r->hart_count + 1, sizeof *point->harts);
+    if (!point->harts) return NTR_E_MEMORY;
+    point->hart_count = r->hart_count;
+    for (size_t i = 0; i < r->hart_count; i++) point->harts[i].executed = r->hart_executed[i];
+    uint16_t src;
+    uint64_t address;
+    bool known;
+    for (size_t i = 0; point->snapshot && ntr_snapshot_source(point->snapshot, i, &src, &address, &known); i++) {
+        if (src >= NTR_SOURCES_MAX || !r->hart_number[src]) continue;
+        ntr_point_hart *hart = &point->harts[r->hart_number[src] - 1];
+        hart->address = address;
+        hart->address_known = known;
+    }
+    return NTR_OK;
+}
+
+/* Adds a point at the place that the pass has reached. */
+static ntr_status add_point(ntr_replay *r) {
+    if (ntr_reserve(r->allocator, (void **)&r->points, &r->point_capacity, r->point_count + 1, sizeof *r->points))
+        return NTR_E_MEMORY;
+    ntr_replay_point *point = &r->points[r->point_count];
+    *point = (ntr_replay_point){
+        .offset = r->pass_stream.offset, .first = r->executed, .message = r->message, .time = r->time};
+    r->point_count++;
+    if (!r->complete) {
+        point->snapshot = ntr_snapshot_take(r->pass_decoder);
+        if (!point->snapshot) return NTR_E_MEMORY;
+        ntr_snapshot_forget_joined(point->snapshot);
+    }
+    ntr_status status = ntr_callstack_save(r->pass_stacks, &r->store, &point->stacks);
+    return status ? status : fill_harts(r, point);
+}
+
+static ntr_status end_part(ntr_replay *r) {
+    ntr_status status = ntr_decoder_flush_counts(r->pass_decoder);
+    if (status >= 0) status = ntr_span_table_take(&r->blocks, &r->points[r->point_count - 1].blocks);
+    if (status < 0) return status;
+    ntr_span_table_begin(&r->blocks);
+    return add_point(r);
+}
+
+/* ---- the pass */
+
+static uint32_t no_handle(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool tail) {
+    (void)user, (void)moment, (void)frame, (void)tail;
+    return 0;
+}
+
+ntr_status ntr_replay_pass_begin(ntr_replay *r) {
+    static const ntr_stack_listener listener = {.enter = no_handle};
+    ntr_status status = NTR_OK;
+    r->store.allocator = r->blocks.allocator = r->allocator;
+    r->pass_decoder = ntr_decoder_new(&r->decoder_config, &status);
+    if (!r->pass_decoder) return status;
+    r->pass_stacks = ntr_callstack_new(r->config.functions, &listener, r->allocator);
+    if (!r->pass_stacks) return NTR_E_MEMORY;
+    ntr_decoder_set_join(r->pass_decoder, same_function, r);
+    ntr_decoder_set_count_callback(r->pass_decoder, count_span, r);
+    status = ntr_replay_stream_seek(r, &r->pass_stream, 0);
+    if (status != NTR_OK) return status;
+    status = ntr_decoder_feed(r->pass_decoder, NULL, 0, false); /* a snapshot needs a decoder that wants bytes */
+    ntr_event none;
+    size_t count;
+    if (status == NTR_OK) status = ntr_decoder_read(r->pass_decoder, &none, 1, &count);
+    if (status < 0) return status;
+    ntr_span_table_begin(&r->blocks);
+    return add_point(r);
+}
+
+/* Gives the decoder the next bytes, and takes all of its events. One message can stand for any number of instructions, so
+ * that this may be interrupted, too: returns NTR_END, and continues when it is called again. */
+static ntr_status read_slice(ntr_replay *r, uint64_t *instructions) {
+    ntr_event events[NTR_REPLAY_EVENTS];
+    ntr_status status = NTR_OK;
+    if (!r->pass_inside) {
+        bool last;
+        ntr_bytes slice = ntr_replay_stream_take(r, &r->pass_stream, NTR_PART_SLICE, &last);
+        status = ntr_decoder_feed(r->pass_decoder, slice.data, slice.size, last);
+    }
+    r->pass_inside = true;
+    for (unsigned reads = 1; status == NTR_OK; reads++) {
+        size_t count;
+        if (reads % NTR_READS_POLLED == 0 && !ntr_replay_proceed(r, &r->pass_stream)) return NTR_END;
+        status = ntr_decoder_read(r->pass_decoder, events, NTR_REPLAY_EVENTS, &count);
+        ntr_status taken = status < 0 ? status : take_events(r, events, count, instructions);
+        if (taken < 0) return taken;
+    }
+    r->pass_inside = false;
+    r->complete = status == NTR_END;
+    return status < 0 ? status : NTR_OK;
+}
+
+ntr_status ntr_replay_pass(ntr_replay *r) {
+    const uint64_t begin = r->points[r->point_count - 1].offset;
+    uint64_t instructions = 0;
+    while (!r->complete && r->pass_stream.offset - begin < NTR_PART_BYTES && instructions < NTR_PART_INSTRUCTIONS) {
+        if (!ntr_replay_proceed(r, &r->pass_stream)) return NTR_END;
+        ntr_status status = read_slice(r, &instructions);
+        if (status != NTR_OK) return status;
+    }
+    return end_part(r);
+}
+
+ntr_status ntr_replay_pass_to(ntr_replay *r, uint64_t position) {
+    ntr_status status = NTR_OK;
+    while (status == NTR_OK && !r->complete && position >= r->points[r->point_count - 1].first) status = ntr_replay_pass(r);
+    return status;
+}
+
+size_t ntr_replay_part_of(const ntr_replay *r, uint64_t position) {
+    size_t low = 0, high = ntr_replay_parts(r);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (r->points[middle + 1].first <= position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void ntr_replay_pass_end(ntr_replay *r) {
+    for (size_t i = 0; i < r->point_count; i++) {
+        ntr_replay_point *point = &r->points[i];
+        ntr_snapshot_free(point->snapshot, r->allocator);
+        ntr_saved_stacks_release(&point->stacks, r->allocator);
+        ntr_dealloc(r->allocator, point->harts);
+        ntr_dealloc(r->allocator, point->blocks.bytes);
+    }
+    ntr_dealloc(r->allocator, r->points);
+    ntr_dealloc(r->allocator, r->harts);
+    ntr_dealloc(r->allocator, r->hart_executed);
+    ntr_frame_store_release(&r->store);
+    ntr_span_table_release(&r->blocks);
+    ntr_callstack_free(r->pass_stacks);
+    ntr_decoder_free(r->pass_decoder);
+    ntr_stream_reader_free(r->pass_stream.reader);
+}

@@ -1,0 +1,193 @@
+/* The private state of a replay.
+ *
+ * The trace is divided into *parts* of about 64 KiB of the stream. A point holds all that is needed to decode the part
+ * behind it: a decoder snapshot, the call stacks, the number of instructions before it. pass.c makes the points and the set of
+ * blocks of each part, with joined spans. window.c decodes a part again, with all spans, into a *window*: a part, or for
+ * parts with very many spans a piece of one. search.c looks for addresses, first in the sets, then in windows.
+ *
+ * Invariant: points[i] to points[i + 1] is a part that has been read; the last point has no part yet, unless the trace
+ * is complete: then it is the end. A position belongs to the part i with points[i].first <= position <
+ * points[i + 1].first.
+ *
+ * Memory: three windows of at most NTR_WINDOW_SPANS spans, two decoders, and the points. */
+#ifndef NTR_REPLAY_STATE_H
+#define NTR_REPLAY_STATE_H
+
+#include <ntrace/instructions.h>
+#include <ntrace/replay.h>
+
+#include "analysis/saved_stacks.h"
+#include "decoder/snapshot.h"
+#include "replay/span_set.h"
+
+enum {
+    NTR_PART_BYTES = 64 << 10,         /* of the stream */
+    NTR_PART_INSTRUCTIONS = 1 << 20,   /* at least so many end a part, too */
+    NTR_PART_SLICE = 2 << 10,          /* bytes given to the decoder at once */
+    NTR_READS_POLLED = 64,             /* calls of the decoder between two looks for an interrupt */
+    NTR_REPLAY_EVENTS = 256,           /* taken from the decoder at once */
+    NTR_WINDOWS = 3,
+    NTR_WINDOW_SPANS = 1 << 18,
+    NTR_WINDOW_GAPS = 1 << 12,
+};
+
+/* A hart at a point. */
+typedef struct ntr_point_hart {
+    uint64_t executed, address;
+    bool address_known;
+} ntr_point_hart;
+
+typedef struct ntr_replay_point {
+    uint64_t offset, first;   /* bytes and instructions before it */
+    uint64_t message;         /* number of the last message before it */
+    uint64_t time;            /* latest time before it */
+    ntr_snapshot *snapshot;
+    ntr_saved_stacks stacks;
+    ntr_point_hart *harts;    /* in the order of ntr_replay.harts */
+    size_t hart_count;
+    ntr_span_set blocks;     /* of the part behind it */
+    bool gaps;                /* that part has gaps */
+} ntr_replay_point;
+
+/* A stream that is read at any place. */
+typedef struct ntr_replay_stream {
+    ntr_stream_reader *reader;
+    uint64_t offset; /* of the bytes in `rest` */
+    ntr_bytes rest;
+    bool last;       /* nothing follows `rest` */
+} ntr_replay_stream;
+
+/* What the messages say about spans: equal for all spans of a message. */
+typedef struct ntr_span_origin {
+    uint64_t offset, message, time;
+    ntr_context context;
+    bool timed;
+} ntr_span_origin;
+
+/* An executed span of at least one instruction. */
+typedef struct ntr_window_span {
+    uint64_t address;
+    uint32_t first;        /* instructions of the window before it */
+    uint32_t instructions, halfwords;
+    uint32_t frame;        /* in which it executes */
+    uint32_t origin;
+    uint16_t src;
+} ntr_window_span;
+
+typedef struct ntr_window_gap {
+    uint32_t span; /* the gap is before this span */
+    ntr_event event;
+} ntr_window_gap;
+
+/* The state of a hart at the end of a window. */
+typedef struct ntr_window_hart {
+    uint64_t executed; /* at the beginning */
+    uint64_t address;  /* at the end */
+    uint32_t frame, origin;
+    bool address_known, has_origin;
+} ntr_window_hart;
+
+/* Numbers of frames of a window have this bit; the others are in ntr_replay.store. */
+#define NTR_WINDOW_FRAME (UINT32_C(1) << 31)
+
+typedef struct ntr_replay_window {
+    bool valid;
+    uint64_t used;       /* for replacement: the least is the oldest */
+    uint64_t first, end; /* positions */
+    ntr_window_span *spans;
+    size_t span_count, span_capacity;
+    ntr_span_origin *origins;
+    size_t origin_count, origin_capacity;
+    ntr_window_gap *gaps;
+    size_t gap_count, gap_capacity;
+    ntr_frame_store frames;
+    ntr_window_hart *harts; /* in the order of ntr_replay.harts */
+    size_t hart_count, hart_capacity;
+} ntr_replay_window;
+
+struct ntr_replay {
+    ntr_replay_config config;
+    ntr_decoder_config decoder_config;
+    ntr_allocator allocator_copy;
+    const ntr_allocator *allocator;
+    char error[160];
+
+    /* pass.c */
+    ntr_replay_point *points;
+    size_t point_count, point_capacity;
+    bool complete;
+    bool pass_inside; /* interrupted before all events of the last bytes were taken */
+    ntr_decoder *pass_decoder;
+    ntr_callstack *pass_stacks;
+    ntr_replay_stream pass_stream;
+    ntr_frame_store store;
+    ntr_span_table blocks;
+    uint64_t executed, message, time;   /* of the pass, so far */
+    uint16_t *harts;                    /* their SRC */
+    size_t hart_count, hart_capacity;
+    uint64_t *hart_executed;
+    size_t hart_executed_capacity;
+    uint16_t hart_number[NTR_SOURCES_MAX]; /* index into harts + 1; 0: none */
+
+    /* window.c */
+    ntr_decoder *decoder;
+    ntr_callstack *stacks;
+    ntr_replay_stream stream;
+    ntr_replay_window windows[NTR_WINDOWS], *filling;
+    uint64_t clock;
+    ntr_instructions *instructions;
+
+    ntr_span_filter filter;
+    uint64_t position;
+};
+
+/* ---- stream.c */
+
+/* Moves to a byte offset. Errors: those of ntr_replay_config.open. */
+ntr_status ntr_replay_stream_seek(ntr_replay *r, ntr_replay_stream *stream, uint64_t offset);
+
+/* Takes at most `size` bytes. *last: these are the last ones. */
+ntr_bytes ntr_replay_stream_take(ntr_replay *r, ntr_replay_stream *stream, size_t size, bool *last);
+
+/* Returns false when the user interrupts. */
+bool ntr_replay_proceed(const ntr_replay *r, const ntr_replay_stream *stream);
+
+/* ---- pass.c */
+
+/* Begins the pass. Errors: as ntr_replay_new. */
+ntr_status ntr_replay_pass_begin(ntr_replay *r);
+
+/* Reads the next part. Returns NTR_OK; NTR_END when interrupted (call again to continue). Must not be called when
+ * complete. Errors: NTR_E_MEMORY, those of ntr_replay_config.open. */
+ntr_status ntr_replay_pass(ntr_replay *r);
+void ntr_replay_pass_end(ntr_replay *r);
+
+/* Returns the index of the hart, which is added if it is new, or SIZE_MAX when out of memory. */
+size_t ntr_replay_hart_index(ntr_replay *r, uint16_t src);
+
+/* Reads until `position` is in a part that has been read, or the trace is complete. */
+ntr_status ntr_replay_pass_to(ntr_replay *r, uint64_t position);
+
+/* Returns the number of parts, and the part that contains a position below the end of the last part. */
+static inline size_t ntr_replay_parts(const ntr_replay *r) {
+    return r->point_count ? r->point_count - 1 : 0;
+}
+size_t ntr_replay_part_of(const ntr_replay *r, uint64_t position);
+
+/* ---- window.c */
+
+/* Returns the window with the instruction at `position`; for the end of the part, the window before it. NULL: *status is
+ * NTR_END (interrupted, or there are no instructions) or an error. */
+ntr_replay_window *ntr_replay_window_at(ntr_replay *r, uint64_t position, ntr_status *status);
+void ntr_replay_windows_release(ntr_replay *r);
+
+/* Returns the index of the span of the window that contains the position; window->span_count at its end. */
+size_t ntr_window_find(const ntr_replay_window *window, uint64_t position);
+
+/* Begins to expand the span to instructions, with r->instructions. */
+void ntr_window_expand(ntr_replay *r, const ntr_replay_window *window, const ntr_window_span *span);
+
+/* Returns the address of instruction `index` of the span. */
+uint64_t ntr_window_address(ntr_replay *r, const ntr_replay_window *window, const ntr_window_span *span, uint32_t index);
+
+#endif

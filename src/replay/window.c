@@ -1,0 +1,298 @@
+/* Windows: parts of the trace decoded to spans.
+ *
+ * A part is decoded from its point; it fills one window, or several one after the other if it has more spans than a
+ * window holds. Only the window with the wanted position is kept. Where the windows of a part begin depends on the part
+ * alone, so that a position is always in the same window.
+ *
+ * The frames of the call stacks that exist at the beginning of the part have numbers of ntr_replay.store, those entered
+ * later numbers of the window. When a window is begun in the middle of a part, the frames that exist there move to it. */
+#include "replay/state.h"
+
+#include "analysis/callstack.h"
+#include "base/allocator.h"
+
+#include <string.h>
+
+/* ---- frames */
+
+static uint32_t enter_frame(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool tail) {
+    ntr_replay *r = user;
+    (void)tail;
+    uint32_t number = ntr_frame_store_add(&r->filling->frames, frame, moment->parent ? moment->parent->handle : 0);
+    return number ? number | NTR_WINDOW_FRAME : 0;
+}
+
+static uint32_t move_frame(void *user, const ntr_stack_frame *frame, uint32_t below) {
+    if (frame->handle && !((frame->handle | below) & NTR_WINDOW_FRAME)) return frame->handle;
+    uint32_t number = ntr_frame_store_add(user, frame, below);
+    return number ? number | NTR_WINDOW_FRAME : 0;
+}
+
+static ntr_status move_frames(ntr_replay *r, ntr_replay_window *w) {
+    ntr_frame_store old = w->frames;
+    w->frames = (ntr_frame_store){.allocator = r->allocator};
+    ntr_status status = ntr_callstack_visit(r->stacks, move_frame, &w->frames);
+    ntr_frame_store_release(&old);
+    return status;
+}
+
+/* ---- beginning */
+
+static ntr_status reserve_harts(ntr_replay *r, ntr_replay_window *w, size_t count) {
+    if (ntr_reserve(r->allocator, (void **)&w->harts, &w->hart_capacity, count, sizeof *w->harts)) return NTR_E_MEMORY;
+    for (; w->hart_count < count; w->hart_count++) w->harts[w->hart_count] = (ntr_window_hart){0};
+    return NTR_OK;
+}
+
+static void empty(ntr_replay_window *w, uint64_t first) {
+    w->first = w->end = first;
+    w->span_count = w->origin_count = w->gap_count = 0;
+    for (size_t i = 0; i < w->hart_count; i++) w->harts[i].has_origin = false;
+}
+
+static ntr_status begin_part(ntr_replay *r, ntr_replay_window *w, const ntr_replay_point *point) {
+    w->frames.allocator = r->allocator;
+    w->frames.count = 0;
+    w->hart_count = 0;
+    empty(w, point->first);
+    ntr_status status = reserve_harts(r, w, point->hart_count);
+    for (size_t i = 0; status == NTR_OK && i < point->hart_count; i++) {
+        w->harts[i].executed = point->harts[i].executed;
+        w->harts[i].address = point->harts[i].address;
+        w->harts[i].address_known = point->harts[i].address_known;
+    }
+    if (status == NTR_OK) status = ntr_snapshot_restore(r->decoder, point->snapshot);
+    if (status == NTR_OK) status = ntr_callstack_restore(r->stacks, &r->store, &point->stacks);
+    return status == NTR_OK ? ntr_replay_stream_seek(r, &r->stream, point->offset) : status;
+}
+
+/* The window is full, and the position is behind it: the next one of the part takes its place. */
+static ntr_status begin_next(ntr_replay *r, ntr_replay_window *w) {
+    for (size_t i = 0; i < w->span_count; i++)
+        w->harts[r->hart_number[w->spans[i].src] - 1].executed += w->spans[i].instructions;
+    empty(w, w->end);
+    return move_frames(r, w);
+}
+
+/* ---- events */
+
+static bool same_origin(const ntr_span_origin *o, const ntr_event *e) {
+    return o->message == e->message && o->offset == e->offset && ntr_context_equal(&o->context, &e->context);
+}
+
+static ntr_status add_origin(ntr_replay *r, ntr_replay_window *w, const ntr_event *e, uint32_t *number) {
+    if (w->origin_count && same_origin(&w->origins[w->origin_count - 1], e)) {
+        *number = (uint32_t)w->origin_count - 1;
+        return NTR_OK;
+    }
+    if (ntr_reserve(r->allocator, (void **)&w->origins, &w->origin_capacity, w->origin_count + 1, sizeof *w->origins))
+        return NTR_E_MEMORY;
+    w->origins[w->origin_count] = (ntr_span_origin){
+        .offset = e->offset,
+        .message = e->message,
+        .time = e->time,
+        .context = e->context,
+        .timed = e->flags & NTR_EVENT_TIME,
+    };
+    *number = (uint32_t)w->origin_count++;
+    return NTR_OK;
+}
+
+static ntr_status add_span(ntr_replay *r, ntr_replay_window *w, const ntr_event *e, uint32_t frame) {
+    uint32_t origin;
+    if (ntr_reserve(r->allocator, (void **)&w->spans, &w->span_capacity, w->span_count + 1, sizeof *w->spans) ||
+        add_origin(r, w, e, &origin) != NTR_OK)
+        return NTR_E_MEMORY;
+    w->spans[w->span_count++] = (ntr_window_span){
+        .address = e->address,
+        .first = (uint32_t)(w->end - w->first),
+        .instructions = e->instructions,
+        .halfwords = e->halfwords,
+        .frame = frame,
+        .origin = origin,
+        .src = e->src,
+    };
+    w->end += e->instructions;
+    return NTR_OK;
+}
+
+static ntr_status add_gap(ntr_replay *r, ntr_replay_window *w, const ntr_event *e) {
+    if (ntr_reserve(r->allocator, (void **)&w->gaps, &w->gap_capacity, w->gap_count + 1, sizeof *w->gaps))
+        return NTR_E_MEMORY;
+    w->gaps[w->gap_count++] = (ntr_window_gap){(uint32_t)w->span_count, *e};
+    return NTR_OK;
+}
+
+/* Follows the address of the hart, for its state at the end of the window. */
+static void follow(ntr_window_hart *hart, const ntr_event *e, uint32_t origin) {
+    switch ((ntr_event_kind)e->kind) {
+    case NTR_EVENT_SPAN:
+        hart->address = e->target;
+        hart->address_known = !(e->flags & NTR_EVENT_TARGET_UNKNOWN);
+        if (!e->instructions) break;
+        hart->origin = origin;
+        hart->has_origin = true;
+        break;
+    case NTR_EVENT_SYNC:
+    case NTR_EVENT_STOP:
+        if (e->flags & NTR_EVENT_ADDRESS_UNKNOWN) break;
+        hart->address = e->address;
+        hart->address_known = true;
+        break;
+    default: break;
+    }
+}
+
+static ntr_status take_event(ntr_replay *r, ntr_replay_window *w, const ntr_event *e) {
+    uint32_t frame = 0;
+    ntr_status status = e->kind == NTR_EVENT_SPAN ? ntr_callstack_span(r->stacks, e, &frame) : ntr_callstack_feed(r->stacks, e);
+    if (status == NTR_OK && e->kind == NTR_EVENT_SPAN && e->instructions) status = add_span(r, w, e, frame);
+    if (status == NTR_OK && e->kind == NTR_EVENT_GAP) status = add_gap(r, w, e);
+    if (e->src >= NTR_SOURCES_MAX || !r->hart_number[e->src]) return status; /* it executes nothing */
+    size_t hart = r->hart_number[e->src] - 1u;
+    if (status == NTR_OK && hart >= w->hart_count) status = reserve_harts(r, w, hart + 1);
+    if (status != NTR_OK) return status;
+    follow(&w->harts[hart], e, w->origin_count ? (uint32_t)w->origin_count - 1 : 0);
+    w->harts[hart].frame = ntr_callstack_top(r->stacks, e->src);
+    return NTR_OK;
+}
+
+static bool is_full(const ntr_replay_window *w) {
+    return w->span_count >= NTR_WINDOW_SPANS || w->gap_count >= NTR_WINDOW_GAPS ||
+           w->end - w->first > UINT32_MAX / 2;
+}
+
+/* Takes events until the window with `position` is full (*done). */
+static ntr_status take_events(ntr_replay *r, ntr_replay_window *w, const ntr_event *events, size_t count,
+                              uint64_t position, bool *done) {
+    ntr_status status = NTR_OK;
+    for (size_t i = 0; i < count && status == NTR_OK && !*done; i++) {
+        if (is_full(w)) {
+            *done = w->end > position;
+            status = *done ? NTR_OK : begin_next(r, w);
+        }
+        if (status == NTR_OK && !*done) status = take_event(r, w, &events[i]);
+    }
+    return status;
+}
+
+static ntr_status fill(ntr_replay *r, ntr_replay_window *w, size_t part, uint64_t position) {
+    ntr_event events[NTR_REPLAY_EVENTS];
+    const uint64_t end = r->points[part + 1].offset;
+    const bool to_end = r->complete && part + 2 == r->point_count;
+    bool done = false;
+    ntr_status status = begin_part(r, w, &r->points[part]);
+    while (status == NTR_OK && !done && (r->stream.offset < end || to_end)) {
+        uint64_t left = end - r->stream.offset;
+        bool last;
+        if (!ntr_replay_proceed(r, &r->stream)) return NTR_END;
+        ntr_bytes slice = ntr_replay_stream_take(
+            r, &r->stream, to_end || left > NTR_PART_SLICE ? NTR_PART_SLICE : (size_t)left, &last);
+        status = ntr_decoder_feed(r->decoder, slice.data, slice.size, last && to_end);
+        for (unsigned reads = 1; status == NTR_OK && !done; reads++) {
+            size_t count;
+            if (reads % NTR_READS_POLLED == 0 && !ntr_replay_proceed(r, &r->stream)) return NTR_END;
+            status = ntr_decoder_read(r->decoder, events, NTR_REPLAY_EVENTS, &count);
+            ntr_status taken = status < 0 ? status : take_events(r, w, events, count, position, &done);
+            if (taken < 0) status = taken;
+        }
+        if (status == NTR_END) break; /* the end of the stream */
+        if (status == NTR_NEED_MORE) status = NTR_OK;
+    }
+    return status < 0 ? status : NTR_OK;
+}
+
+/* ---- the windows kept */
+
+static void release(ntr_replay *r, ntr_replay_window *w) {
+    ntr_dealloc(r->allocator, w->spans);
+    ntr_dealloc(r->allocator, w->origins);
+    ntr_dealloc(r->allocator, w->gaps);
+    ntr_dealloc(r->allocator, w->harts);
+    ntr_frame_store_release(&w->frames);
+}
+
+void ntr_replay_windows_release(ntr_replay *r) {
+    for (size_t i = 0; i < NTR_WINDOWS; i++) release(r, &r->windows[i]);
+    ntr_decoder_free(r->decoder);
+    ntr_callstack_free(r->stacks);
+    ntr_stream_reader_free(r->stream.reader);
+    ntr_instructions_free(r->instructions);
+}
+
+static ntr_status prepare(ntr_replay *r) {
+    const ntr_stack_listener listener = {.enter = enter_frame, .user = r};
+    ntr_status status = NTR_OK;
+    if (!r->decoder) r->decoder = ntr_decoder_new(&r->decoder_config, &status);
+    if (!r->stacks) r->stacks = ntr_callstack_new(r->config.functions, &listener, r->allocator);
+    if (!r->instructions) r->instructions = ntr_instructions_new(r->decoder_config.program, r->allocator);
+    return r->decoder && r->stacks && r->instructions ? NTR_OK : status ? status : NTR_E_MEMORY;
+}
+
+static ntr_replay_window *oldest(ntr_replay *r) {
+    ntr_replay_window *found = &r->windows[0];
+    for (size_t i = 1; i < NTR_WINDOWS; i++)
+        if (r->windows[i].used < found->used) found = &r->windows[i];
+    return found;
+}
+
+static bool contains(const ntr_replay_window *w, uint64_t position) {
+    return w->valid && w->first <= position && position < w->end;
+}
+
+ntr_replay_window *ntr_replay_window_at(ntr_replay *r, uint64_t position, ntr_status *status) {
+    for (size_t i = 0; i < NTR_WINDOWS; i++)
+        if (contains(&r->windows[i], position)) {
+            r->windows[i].used = ++r->clock;
+            return &r->windows[i];
+        }
+    *status = ntr_replay_pass_to(r, position);
+    size_t part = ntr_replay_part_of(r, position);
+    if (*status == NTR_OK) *status = part < ntr_replay_parts(r) ? prepare(r) : NTR_END;
+    if (*status != NTR_OK) return NULL;
+    ntr_replay_window *w = r->filling = oldest(r);
+    w->valid = false;
+    *status = fill(r, w, part, position);
+    if (*status != NTR_OK) return NULL;
+    w->valid = true;
+    w->used = ++r->clock;
+    if (contains(w, position)) return w;
+    *status = NTR_E_STATE; /* the pass and the window disagree: an error in this library */
+    return NULL;
+}
+
+/* ---- inside a window */
+
+size_t ntr_window_find(const ntr_replay_window *w, uint64_t position) {
+    size_t low = 0, high = w->span_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (w->first + w->spans[middle].first + w->spans[middle].instructions <= position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void ntr_window_expand(ntr_replay *r, const ntr_replay_window *w, const ntr_window_span *span) {
+    const ntr_span_origin *origin = &w->origins[span->origin];
+    const ntr_event e = {
+        .kind = NTR_EVENT_SPAN,
+        .src = span->src,
+        .offset = origin->offset,
+        .context = origin->context,
+        .address = span->address,
+        .instructions = span->instructions,
+        .halfwords = span->halfwords,
+    };
+    ntr_instructions_begin(r->instructions, &e);
+}
+
+uint64_t ntr_window_address(ntr_replay *r, const ntr_replay_window *w, const ntr_window_span *span, uint32_t index) {
+    ntr_instruction instruction = {.address = span->address};
+    ntr_window_expand(r, w, span);
+    for (uint32_t i = 0; i <= index; i++)
+        if (ntr_instructions_next(r->instructions, &instruction) != NTR_OK) break;
+    return instruction.address;
+}

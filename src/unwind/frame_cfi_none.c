@@ -1,0 +1,16 @@
+/* Built without libdw. */
+#include "unwind/frame_cfi.h"
+
+ntr_frame_cfi *ntr_frame_cfi_open(const ntr_image_info *image, const char *debug_path, const ntr_allocator *allocator) {
+    (void)image, (void)debug_path, (void)allocator;
+    return NULL;
+}
+
+void ntr_frame_cfi_close(ntr_frame_cfi *cfi) {
+    (void)cfi;
+}
+
+bool ntr_frame_cfi_rule(const ntr_frame_cfi *cfi, uint64_t address, ntr_frame_rule *rule) {
+    (void)cfi, (void)address, (void)rule;
+    return false;
+}

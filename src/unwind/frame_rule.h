@@ -1,0 +1,26 @@
+/* Frame rules: how a debugger finds the caller of a frame, at one address of the code.
+ *
+ * The rule comes from the call frame information (CFI) of the file, or where there is none from the instructions of the
+ * function's prologue, as GDB analyses them. Offsets are those that GDB uses: a stack that is laid out by these rules is
+ * understood by an unmodified GDB, also where its prologue analysis is not what the code really does. */
+#ifndef NTR_UNWIND_FRAME_RULE_H
+#define NTR_UNWIND_FRAME_RULE_H
+
+#include <ntrace/debug_info.h>
+
+enum { NTR_REG_RA = 1, NTR_REG_SP = 2, NTR_REG_FP = 8 };
+
+/* Where the value that a register had in the caller is. */
+typedef struct ntr_saved_register {
+    bool saved;     /* in memory, at CFA + offset; else still in the register */
+    int64_t offset;
+} ntr_saved_register;
+
+/* CFA (canonical frame address, the caller's sp) = register + offset. */
+typedef struct ntr_frame_rule {
+    bool by_fp;      /* the register is s0, else sp */
+    int64_t offset;
+    ntr_saved_register ra, fp;
+} ntr_frame_rule;
+
+#endif

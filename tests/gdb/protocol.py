@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""The server without a GDB: packets, hostile input, monitor commands, sockets, gaps, interrupts."""
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from gdb import Session, bundle  # noqa: E402
+from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, scratch, write  # noqa: E402
+
+
+def pcs_of(path, *options):
+    return [int(line, 16) for line in Run("decode", "--output", "pc", path, *options, status=None).lines()]
+
+
+@case("the subset of the protocol")
+def subset():
+    s = Session(bundle("calls"))
+    matches("ReverseContinue", s.ask("qSupported:swbreak+"), "qSupported")
+    for packet in ("vMustReplyEmpty", "qTStatus", "Z2,1000,8", "vFile:open:00", "QNonStop:1", "!", "unknown", ""):
+        equal(s.ask(packet), "", packet)
+    equal(s.ask("qC"), "QC1", "qC")
+    equal(s.ask("qAttached"), "1", "qAttached")
+    equal(s.ask("qfThreadInfo"), "m1", "qfThreadInfo")
+    equal(s.ask("qsThreadInfo"), "l", "qsThreadInfo")
+    matches("^T05thread:1;20:", s.ask("?"), "?")
+    registers = s.ask("g")
+    equal(len(registers), 2 * (33 * 8 + 32 * 8 + 3 * 4), "size of g")
+    equal(registers[:16], "0" * 16, "x0")
+    equal(registers[16 * 10:16 * 11], "x" * 16, "a0")
+    for packet in ("G00", "P20=00", "M1000,1:00", "X1000,1:a", "c1000"):
+        matches("cannot be changed", s.ask(packet), packet)
+    equal(s.ask("vCont?"), "vCont;c;C;s;S;t;r", "vCont?")
+    xml = s.ask("qXfer:features:read:target.xml:0,4000")
+    matches("riscv:rv64.*org.gnu.gdb.riscv.fpu", xml.replace("\n", ""), "target.xml")
+    parts = "".join(s.ask(f"qXfer:features:read:target.xml:{at:x},40")[1:] for at in range(0, len(xml), 0x40))
+    equal(parts, xml[1:], "target.xml in parts")
+    matches("/calls$", s.ask("qXfer:exec-file:read::0,fff"), "exec-file")
+    equal(s.ask("D"), "OK", "D")
+    equal(s.close(), 0, "status")
+
+
+@case("malformed packets are answered by an error or nothing")
+def hostile():
+    s = Session(bundle("calls"))
+    for packet in ("m", "m1", "m1,", "m1,zz", "mffffffffffffffff,ffff", "mfffffffffffffffff,1", "p", "pzz", "p44", "pffffffff",
+                   "Z0", "Z0,", "Z0,zz,2", "z0,1", "Hg", "Hg99", "Hx1", "T", "T77", "T-", "vCont", "vCont;", "vCont;x",
+                   "vCont;s:99", "vCont;r1,2", "vCont;r1", "vCont;c:1;", "vCont;s:1junk", "qXfer:features:read:target.xml:",
+                   "qXfer:features:read:target.xml:fffffff,10", "qXfer:memory-map:read::0,10", "qXfer:", "qRcmd,", "qRcmd,1",
+                   "qRcmd,zz", "qThreadExtraInfo,", "qThreadExtraInfo,99", "bX", "b", "s12", "\x00", "}", "qSupported" * 900):
+        answer = s.ask(packet)
+        check(answer is not None, f"{packet[:40]!r}: the server has gone")
+    check(s.ask("?").startswith("T"), "a server that works")
+    s.send(b"$" + b"m" * 40000 + b"#00")
+    equal(s.receive(), "E01", "a too long packet")
+    s.send(b"$?#00")
+    equal(s.receive(), "E01", "a wrong checksum")
+    s.send(b"+++\x03\x03---$qC$qC#b4")
+    equal(s.receive(), "QC1", "a packet without end before another")
+    s.send(b"$m10,")
+    equal(s.close(), 0, "status when the input ends inside of a packet")
+
+
+@case("a wrong checksum is refused while packets are acknowledged")
+def acknowledged():
+    done = subprocess.run([NTRACE, "gdb", "--stdio", bundle("calls")], input=b"$qC#00$qC#b4-", capture_output=True, timeout=60)
+    equal(done.stdout, b"-+$QC1#c5$QC1#c5", "answers")
+
+
+@case("steps and breakpoints, forward and backward, agree with the list of program counters")
+def agreement():
+    for name in ("calls", "calls-pie", "bare32"):
+        path = bundle(name)
+        pcs = pcs_of(path)
+        s = Session(path)
+        equal(s.pc(), pcs[0], f"{name}: first")
+        for at in (1, 2, 3):
+            equal(s.pc(s.ask("vCont;s:1;c")), pcs[at], f"{name}: step {at}")
+        for at in (2, 1):
+            equal(s.pc(s.ask("bs")), pcs[at], f"{name}: step back to {at}")
+        target = pcs[len(pcs) // 2]
+        hits = [at for at, pc in enumerate(pcs) if pc == target and at > 1]
+        s.ask(f"Z0,{target:x},2")
+        for _ in hits:
+            matches("swbreak", s.ask("vCont;c"), f"{name}: hit")
+        matches("replaylog:end", s.ask("vCont;c"), f"{name}: end")
+        matches("replaylog:end", s.ask("vCont;c"), f"{name}: end again")
+        for at in reversed(hits):
+            matches("swbreak", s.ask("bc"), f"{name}: hit back")
+            matches(f"instruction {at} of {len(pcs)}", s.monitor("when"), f"{name}: when")
+        while "replaylog:begin" not in s.ask("bc"):
+            pass
+        equal(s.pc(), pcs[0], f"{name}: begin")
+        equal(s.close(), 0, "status")
+
+
+@case("monitor commands")
+def monitor():
+    path = bundle("calls")
+    pcs = pcs_of(path)
+    s = Session(path)
+    for word in ("when", "goto", "next-gap", "prev-gap", "caller", "return", "hits", "gaps"):
+        matches(rf"^{word}", s.monitor("help")[s.monitor("help").index(f"\n{word}") + 1:], f"help of {word}")
+    matches(r"hart 0, U-mode: instruction 0 of \d+ at 0x.*message #\d+ at byte @0x", s.monitor("when"), "when")
+    for place, expected in (("end", len(pcs)), ("begin", 0), ("1234", 1234), ("50%", None), ("100%", len(pcs)), ("0x10", 16)):
+        found = int(re.search(r"instruction (\d+)", s.monitor(f"goto {place}")).group(1))
+        check(found == expected or (expected is None and abs(found - len(pcs) // 2) <= 1), f"goto {place}: {found}")
+    # Places that decode prints lead to what decode prints there.
+    rows = [row for row in Run("decode", "--output", "branch", "--format", "jsonl", path).rows() if row["kind"] == "span"]
+    for row in rows[100:2000:400]:
+        s.monitor(f"goto #{row['message']}")
+        first = next(r for r in rows if r["message"] >= row["message"])
+        message = int(re.search(r"#(\d+)", s.monitor("when")).group(1))
+        equal(message, first["message"], "goto #MESSAGE")
+        s.monitor(f"goto @{row['offset']}")
+        matches(rf"@{row['offset']:#x}", s.monitor("when"), "goto @OFFSET")
+    for wrong in ("goto", "goto x", "goto 12x", "goto #", "hits nothing", "gaps", "dance"):
+        matches("expected|no command", s.monitor(wrong), wrong)
+    address = Run("decode", "--output", "insn", path).out
+    leaf = int(re.search(r"(0x\w+) .*<leaf>", address).group(1), 16)
+    matches(f"executed {pcs.count(leaf)} times; first as instruction {pcs.index(leaf)}", s.monitor("hits leaf"), "hits")
+    s.monitor(f"goto {pcs.index(leaf)}")
+    matches("<middle", s.monitor("caller"), "caller")
+    matches("<leaf", s.monitor(f"goto {pcs.index(leaf)}"), "goto leaf")
+    matches("<middle", s.monitor("return"), "return")
+    matches("no gap", s.monitor("next-gap"), "next-gap")
+    equal(s.close(), 0, "status")
+
+
+def damaged():
+    """A stream with a gap, as a raw stream with parameters."""
+    path = bundle("calls", "--mode", "btm", "--no-compress")
+    with open(os.path.join(path, "trace.nex"), "rb") as file:
+        stream = bytearray(file.read())
+    middle = len(stream) // 2
+    stream[middle:middle + 40] = bytes(40)
+    copy = os.path.join(scratch(), "gap.ntrace")
+    if not os.path.exists(copy):
+        subprocess.run(["cp", "-r", path, copy], check=True)
+        with open(os.path.join(copy, "trace.nex"), "wb") as file:
+            file.write(stream)
+    return copy
+
+
+@case("gaps stop with a sentence, and can be passed")
+def gaps():
+    path = damaged()
+    pcs = pcs_of(path)
+    s = Session(path)
+    stop = s.ask("vCont;c")
+    if "replaylog" in stop:
+        check("gap" not in s.console, "no gap is in the middle of this trace")
+    else:
+        matches(r"ntrace: \d+ bytes lost here \(message \d+ at byte 0x", s.console, "the sentence")
+        at = int(re.search(r"instruction (\d+)", s.monitor("when")).group(1))
+        equal(s.pc(stop), pcs[at], "behind the gap")
+        s.monitor("goto begin")
+        matches("bytes lost here", s.monitor("next-gap"), "next-gap")
+        s.monitor("goto end")
+        matches("bytes lost here", s.monitor("prev-gap"), "prev-gap")
+        s.monitor("goto begin")
+        matches("does not stop", s.monitor("gaps pass"), "gaps pass")
+        matches("replaylog:end", s.ask("vCont;c"), "the end")
+    equal(s.close(), 0, "status")
+
+
+@case("harts are threads, each with its own program counters")
+def harts():
+    path = bundle("threads")
+    s = Session(path)
+    s.monitor("goto end")
+    threads = s.ask("qfThreadInfo")[1:].split(",")
+    equal(len(threads), 2, "threads")
+    for thread, source in zip(threads, (0, 1)):
+        pcs = pcs_of(path, "--src", source)
+        s.monitor("goto begin")
+        s.ask(f"Hc{thread}")
+        s.ask(f"Hg{thread}")
+        for at in range(1, 200):
+            found = s.pc(s.ask(f"vCont;s:{thread};c"))
+            equal(found, pcs[at], f"thread {thread}, step {at}")
+        for at in range(198, 100, -1):
+            s.ask(f"Hc{thread}")
+            equal(s.pc(s.ask("bs")), pcs[at], f"thread {thread}, step back to {at}")
+        matches(f"hart {source}", bytes.fromhex(s.ask(f"qThreadExtraInfo,{thread}")).decode(), "extra info")
+    equal(s.close(), 0, "status")
+
+
+def connect(kind, where):
+    for _ in range(300):
+        try:
+            link = socket.socket(kind, socket.SOCK_STREAM)
+            link.connect(where)
+            return link
+        except OSError:
+            link.close()
+            time.sleep(0.02)
+    check(False, f"no connection to {where}")
+
+
+@case("--listen: a Unix socket, a port, one debugger after the other with --persistent")
+def listen():
+    path = os.path.join(scratch(), "listen")
+    process = subprocess.Popen([NTRACE, "gdb", "--listen", path, "--persistent", bundle("calls")], stderr=subprocess.DEVNULL)
+    for _ in range(2):
+        link = connect(socket.AF_UNIX, path)
+        link.sendall(b"$qC#b4")
+        equal(link.recv(100), b"+$QC1#c5", "answer")
+        link.sendall(b"$k#6b")
+        link.close()
+    process.terminate()
+    process.wait(timeout=30)
+    process = subprocess.Popen([NTRACE, "gdb", "--listen", "0", bundle("calls")], stderr=subprocess.PIPE, text=True)
+    port = int(re.search(r"127\.0\.0\.1:(\d+)", process.stderr.readline()).group(1))
+    link = connect(socket.AF_INET, ("127.0.0.1", port))
+    link.sendall(b"$D#44")
+    matches("OK", link.recv(100).decode(), "answer")
+    link.close()
+    equal(process.wait(timeout=30), 0, "status")
+
+
+@case("wrong usage")
+def usage():
+    path = bundle("calls")
+    for options, text in (((path, "--stdio", "--listen", "1"), "cannot be combined"), (("-",), "read several times"),
+                          ((path, "--persistent"), "needs --listen"), ((path, "--listen", scratch() + "/no/where"), "No such file"),
+                          ((path, "--gdb", "/bin/true"), "not a GDB"), ((scratch() + "/no",), "cannot open")):
+        matches(text, Run("gdb", *options, status=2).err, " ".join(options))
+    empty = write("empty.nex", bytes_of(""))
+    elf = os.path.join(path, "images", "calls")
+    done = subprocess.run([NTRACE, "gdb", "--stdio", empty, "-e", elf], input=b"$?#3f$vCont;c#a8$bc#c5$g#67$bs#d5", timeout=60,
+                          capture_output=True)
+    matches("T05", done.stdout.decode(), "an empty trace")
+
+
+main()

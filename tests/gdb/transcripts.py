@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""The same commands against the GDB server of QEMU, which runs the program, and against ntrace gdb, which has its trace:
+equal transcripts, line for line, up to the end of the program."""
+import os
+import re
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from gdb import LIBRARIES, bundle, debuggers, program, run_gdb, server  # noqa: E402
+from harness import case, check, main, scratch, skip  # noqa: E402
+from scripts import TRANSCRIPTS, commands  # noqa: E402
+
+LEAST = 40  # commands that must be compared
+
+
+def qemu_transcript(gdb, name, lines):
+    path = program(name)
+    socket = os.path.join(scratch(), "qemu")
+    if os.path.exists(socket):
+        os.unlink(socket)
+    kind = "qemu-riscv32" if "32" in name else "qemu-riscv64"
+    try:
+        process = subprocess.Popen(["timeout", "100", kind, "-L", LIBRARIES, "-g", socket, path],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    except FileNotFoundError:
+        skip(f"no {kind}")
+    try:
+        for _ in range(200):
+            if os.path.exists(socket):
+                break
+            time.sleep(0.02)
+        return run_gdb(gdb, path, socket, lines, [f"set sysroot {LIBRARIES}"])
+    finally:
+        process.kill()
+        process.wait()
+
+
+def normal(lines):
+    """Up to the end of the program; without the numbers of processes, folders of libraries, and lines about threads."""
+    kept = []
+    for line in lines:
+        if re.match(r"\[Inferior .* exited|No more reverse-execution history|Reached end of recorded history", line):
+            if kept and not kept[-1]:
+                kept.pop()
+            break
+        if line.startswith(("[New Thread", "[Switching to", "ntrace: this GDB predicts")):
+            continue
+        line = re.sub(r"from \S*/", "from ", line)
+        kept.append(re.sub(r"^Thread \d+ hit ", "", line))
+    return kept
+
+
+def compare(gdb, name, script, setup):
+    lines = list(commands(script))
+    expected = normal(qemu_transcript(gdb, name, lines))
+    found = normal(run_gdb(gdb, program(name), server(bundle(name)), lines, setup))
+    done = sum(line.startswith("> ") for line in expected)
+    check(done >= LEAST, f"{gdb}: only {done} commands before the end of the program")
+    for number, (a, b) in enumerate(zip(expected, found), 1):
+        context = "\n".join(expected[max(0, number - 6):number - 1])
+        check(a == b, f"{gdb}, line {number}, after\n{context}\nexpected {a!r}\nfound    {b!r}")
+    # The debugger prints nothing more for the command that ends the program.
+    check(abs(len(expected) - len(found)) <= 1, f"{gdb}: expected {len(expected)} lines, found {len(found)}")
+
+
+def add(number, name, script):
+    @case(f"{name}, script {number}: as with QEMU")
+    def steps():
+        for gdb in debuggers():
+            compare(gdb, name, script, ["set osabi none", "set trust-readonly-sections on"])
+
+    if name.startswith(("calls", "bare32")):
+        @case(f"{name}, script {number}: without 'set osabi none', with predicted steps")
+        def predicted():
+            for gdb in debuggers():
+                compare(gdb, name, script, [])
+
+
+for at, (name, script) in enumerate(TRANSCRIPTS, 1):
+    add(at, name, script)
+main()
