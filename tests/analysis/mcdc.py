@@ -211,6 +211,33 @@ def random_decisions(bench):
         assert not different and equal > 4, (seed, equal, undetermined, different)
 
 
+def unusual_flow(bench):
+    truth = bench.truth(bench.source("unusual.c"), "9")
+    for level, least in (("-O0", 13), ("-Og", 5), ("-O2", 1)):
+        equal, undetermined, different = compare(truth, bench.mcdc(bench.trace("unusual.c", level, "9")))
+        assert not different and equal >= least and (level != "-O0" or not undetermined), (level, equal, undetermined, different)
+
+
+def inverted_branches(bench):
+    """A value that a branch shows is not that of its outcome alone: each inverted branch would be noticed."""
+    truth = bench.truth(bench.source("decisions.c"), "0", "40")
+    document = bench.mcdc(bench.trace("decisions.c", "-O0", "0", "40"))
+    noticed = 0
+    for decision in document["decisions"]:
+        for index in range(len(decision["conditions"])):
+            changed = json.loads(json.dumps(document))
+            copy = next(found for found in changed["decisions"] if found == decision)
+            for vector in copy["vectors"]:
+                vector["values"][index] = {"T": "F", "F": "T", "-": "-"}[vector["values"][index]]
+            if decision["vectors"] and "constant" not in decision["conditions"][index] and vectors_of([copy]) != vectors_of([decision]):
+                noticed += bool(compare(truth, changed)[2])
+    assert noticed > 100, noticed
+    for decision in document["decisions"]:
+        if len(decision["vectors"]) > 1:
+            decision["vectors"].pop()
+    assert len(compare(truth, document)[2]) > 45
+
+
 def same_bytes(bench):
     bench.source("decisions.c")
     trace = bench.trace("decisions.c", "-O0", "0", "20")
@@ -468,6 +495,6 @@ def justifications(bench):
         assert done.returncode == 2 and word in done.stderr and "why.txt:" in done.stderr, done
 
 
-cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, same_bytes, gap_in_a_decision,
+cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, unusual_flow, inverted_branches, same_bytes, gap_in_a_decision,
             without_sources, compile_commands, only_some_sources, thresholds, real_source, object_code, other_formats,
             evidence, names_of_tests, justifications], Bench, TOOLS)
