@@ -16,6 +16,9 @@ const struct cli_option *machine_rows(void) {
         CLI_STRING(0, "kernel", "FILE", struct machine_options, kernel, "kernel that the firmware starts"),
         CLI_STRING(0, "initrd", "FILE", struct machine_options, initrd, "initial file system of the kernel"),
         CLI_STRING(0, "append", "TEXT", struct machine_options, append, "command line of the kernel"),
+        CLI_LIST(0, "files", "DIR|CPIO", struct machine_options, files,
+                 "programs and libraries of the guest, to name what ran: a folder, or a cpio archive that is not compressed "
+                 "(repeatable; the initrd is one, too)"),
         CLI_NUMBER(0, "harts", "N", struct machine_options, harts, 1, MACHINE_HARTS, 1, "number of harts (default 1)"),
         CLI_STRING(0, "memory", "SIZE", struct machine_options, memory,
                    "memory, for example 512M (default: that of the machine)"),
@@ -224,6 +227,20 @@ static void describe(struct machine *machine) {
         if (words[i]) machine->command[count++] = words[i];
 }
 
+/* A path that does not exist is an error now; later it would only give no names. */
+static int take_files(const struct cli_list *list, struct machine *machine) {
+    machine->files = calloc(list->count + 1, sizeof *machine->files);
+    if (!machine->files) return cli_fail("out of memory");
+    for (size_t i = 0; i < list->count; i++) {
+        if (access(list->items[i].value, R_OK))
+            return cli_fail("--files: %s: %s", list->items[i].value, strerror(errno));
+        machine->files[i] = list->items[i].value;
+    }
+    machine->config.files = machine->files;
+    machine->config.file_count = list->count;
+    return CLI_OK;
+}
+
 int machine_configure(const struct machine_options *options, const struct cli_encoder *encoder, char **operands,
                       const char *qemu, struct machine *machine, ntr_capture_config *config) {
     ntr_capture_machine_config *is = &machine->config;
@@ -242,6 +259,7 @@ int machine_configure(const struct machine_options *options, const struct cli_en
         return CLI_FAILED;
     if (check_file(is->firmware) != CLI_OK || check_file(is->kernel) != CLI_OK || check_file(is->initrd) != CLI_OK)
         return CLI_FAILED;
+    if (take_files(&options->files, machine) != CLI_OK) return CLI_FAILED;
     is->xlen = options->xlen ? (unsigned)options->xlen : xlen_of(is->firmware);
     if (!is->xlen) is->xlen = xlen_of(is->kernel);
     if (!is->xlen) is->xlen = 64;
@@ -254,4 +272,5 @@ int machine_configure(const struct machine_options *options, const struct cli_en
 
 void machine_release(struct machine *machine) {
     free(machine->qemu_options);
+    free(machine->files);
 }

@@ -12,6 +12,7 @@ struct machine_options {
     const char *name; /* NULL: no machine */
     const char *kernel, *initrd, *append, *memory, *limit;
     uint64_t harts, xlen;
+    struct cli_list files;
     int repeatable;
 };
 
@@ -21,7 +22,7 @@ struct machine {
     char qemu[PATH_MAX];
     const char *plugin; /* file name */
     const char *command[8];
-    const char **qemu_options;
+    const char **qemu_options, **files;
 };
 
 const struct cli_option *machine_rows(void);

@@ -50,6 +50,9 @@ typedef struct ntr_capture_machine_config {
     unsigned xlen;                     /* 32 or 64 */
     bool repeatable;                   /* the same execution in every run; one hart, no input */
     bool no_contexts;                  /* address spaces are not told apart */
+    const char *const *files;          /* folders and cpio archives with the programs of the guest, beside `initrd`: they name
+                                        * what ran */
+    size_t file_count;
 } ntr_capture_machine_config;
 
 NTR_DEFINE_CONFIG_INIT(ntr_capture_machine_config)

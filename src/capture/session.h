@@ -86,6 +86,9 @@ uint64_t ntr_capture_session_instructions(const struct ntr_capture_session *sess
 ntr_status ntr_capture_machine_start(struct ntr_capture_session *session);
 ntr_status ntr_capture_machine_files(struct ntr_capture_session *session);
 
+/* guest_names.c: add the images that name what a machine executed. */
+void ntr_capture_guest_names(struct ntr_capture_session *session);
+
 /* notes.c: what is known about a Linux guest, in the files "tasks" and "pages" of the bundle. False with errno. */
 bool ntr_capture_write_notes(const struct ntr_capture_session *session);
 

@@ -19,6 +19,6 @@ ntr_status ntr_kallsyms_text(ntr_bytes text, ntr_kallsyms_take take, void *user,
 /* Finds the tables that the build of Linux writes (Linux 4.6 and later, without 6.2 and 6.3), at any offset of
  * `image`: a kernel image that is not compressed, vmlinux, or a dump of memory. `word` is 4 or 8: bytes of an address.
  * Returns NTR_OK; NTR_END when there are none; NTR_E_MEMORY when `take` stopped. */
-ntr_status ntr_kallsyms_tables(ntr_bytes image, unsigned word, ntr_kallsyms_take take, void *user);
+NTR_API ntr_status ntr_kallsyms_tables(ntr_bytes image, unsigned word, ntr_kallsyms_take take, void *user);
 
 #endif

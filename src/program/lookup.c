@@ -190,20 +190,31 @@ static ntr_status store_symbol(const ntr_image *image, const ntr_name *name, ntr
     return NTR_OK;
 }
 
+/* Returns the image that names the code at `address`, or NULL. Code without a name lies over what a file has there: bytes that were
+ * executed, perhaps changed; the names stay. */
+static const ntr_image *naming_image(const ntr_program *program, const ntr_context *context, uint64_t address,
+                                     ntr_code_window *window) {
+    if (!ntr_program_window(program, context, NTR_POSITION_ANY, address, window)) return NULL;
+    const ntr_image *image = &program->images[window->image];
+    if (image->path) return image;
+    const ntr_image_layer *layer = file_at(program, context, address);
+    if (!layer) return image;
+    const ntr_image *file = &program->images[layer->image];
+    window->first = file->low;
+    window->size = file->last - file->low + 1;
+    return file;
+}
+
 ntr_status ntr_program_symbol(const ntr_program *program, const ntr_context *context, uint64_t address,
                               ntr_symbol *symbol) {
     ntr_code_window window;
     address = ntr_program_cut(program, address);
-    if (ntr_program_window(program, context, NTR_POSITION_ANY, address, &window)) {
-        const ntr_image *image = &program->images[window.image];
-        const ntr_image_layer *file = image->path ? NULL : file_at(program, context, address);
-        if (file) image = &program->images[file->image]; /* its code was changed; the names stay */
-        const ntr_name *name = ntr_symbols_at(&image->symbols, address);
-        if (name) return store_symbol(image, name, symbol);
-    }
+    const ntr_image *image = naming_image(program, context, address, &window);
+    const ntr_name *named = image ? ntr_symbols_at(&image->symbols, address) : NULL;
+    if (named) return store_symbol(image, named, symbol);
     const ntr_image_map *map = &program->image_map;
     for (size_t i = map->name_count; i-- > 0;) {
-        const ntr_image *image = &program->images[map->names[i]];
+        image = &program->images[map->names[i]];
         if (!ntr_image_matches(image, context)) continue;
         const ntr_name *name = ntr_symbols_at(&image->symbols, address);
         if (name) return store_symbol(image, name, symbol);
@@ -215,8 +226,8 @@ ntr_status ntr_program_code_range(const ntr_program *program, const ntr_context 
                                   ntr_code_range *range) {
     ntr_code_window window;
     address = ntr_program_cut(program, address);
-    if (!ntr_program_window(program, context, NTR_POSITION_ANY, address, &window)) return NTR_END;
-    const ntr_image *image = &program->images[window.image];
+    const ntr_image *image = naming_image(program, context, address, &window);
+    if (!image) return NTR_END;
     uint64_t first = window.first, last = window.first + window.size - 1;
     bool function = false;
     if (!image->path || ntr_symbols_at(&image->symbols, address)) return NTR_END;

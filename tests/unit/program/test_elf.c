@@ -361,6 +361,30 @@ static void contexts_have_their_own_names(void **state) {
     assert_int_equal(ntr_program_symbol(program, &context, TEXT_ADDRESS, &symbol), NTR_END);
 }
 
+/* A capture of a machine has all bytes that were executed, above the files that they came from. */
+static void copies_of_code_have_its_names(void **state) {
+    (void)state;
+    elf_builder elf;
+    ntr_symbol symbol;
+    ntr_code_range range;
+    simple(&elf, true);
+    elf_symbol(&elf, "inside", GLOBAL_FUNC, 1, TEXT_ADDRESS, 8);
+    assert_int_equal(add(&elf, NULL), NTR_OK);
+    uint8_t bytes[16];
+    const ntr_context user = {.prv = 0}, supervisor = {.prv = 1};
+    assert_int_equal(ntr_program_read(program, NULL, 0, TEXT_ADDRESS, bytes, sizeof bytes), sizeof bytes);
+    ntr_image_options options = {.size = sizeof options, .bias = TEXT_ADDRESS, .has_prv = true};
+    assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){bytes, sizeof bytes}, &options), NTR_OK);
+    assert_int_equal(ntr_program_symbol(program, &user, TEXT_ADDRESS + 4, &symbol), NTR_OK);
+    assert_string_equal(symbol.name, "inside");
+    assert_int_equal(ntr_program_symbol(program, &user, TEXT_ADDRESS + 12, &symbol), NTR_END);
+    assert_int_equal(ntr_program_code_range(program, &user, TEXT_ADDRESS + 12, &range), NTR_OK);
+    bytes[4] ^= 0xff; /* changed code */
+    options.prv = 1;
+    assert_int_equal(ntr_program_add_raw(program, (ntr_bytes){bytes, sizeof bytes}, &options), NTR_OK);
+    assert_int_equal(ntr_program_symbol(program, &supervisor, TEXT_ADDRESS + 4, &symbol), NTR_OK);
+}
+
 /* ---- bad files ---- */
 
 static void refused(elf_builder *elf, ntr_status status, const char *reason) {
@@ -540,7 +564,7 @@ int main(void) {
         CASE(code_without_symbols_has_ranges),
         CASE(debug_symbols_are_added),
         CASE(empty_sections_name_nothing),
-        CASE(contexts_have_their_own_names),
+        CASE(contexts_have_their_own_names), CASE(copies_of_code_have_its_names),
         TEST(damage_is_explained),
         CASE(files_cut_anywhere_are_refused),
         CASE(other_kinds_of_files_are_refused),

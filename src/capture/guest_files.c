@@ -1,0 +1,126 @@
+#include "capture/guest_files.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CPIO_HEAD = 110, CPIO_DIGITS = 8, CPIO_MODE = 14, CPIO_SIZE = 54, CPIO_NAME = 94, GUEST_NAME_MAX = 4096 };
+
+static bool is_elf(ntr_bytes bytes) {
+    return bytes.size > EI_NIDENT && memcmp(bytes.data, ELFMAG, SELFMAG) == 0;
+}
+
+bool ntr_guest_file_map(const char *path, ntr_bytes *bytes) {
+    struct stat about;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    void *mapping = MAP_FAILED;
+
+    *bytes = (ntr_bytes){NULL, 0};
+    if (file < 0) return false;
+    if (fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0)
+        mapping = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+    close(file);
+    if (mapping == MAP_FAILED) return false;
+    *bytes = (ntr_bytes){mapping, (size_t)about.st_size};
+    return true;
+}
+
+void ntr_guest_files_release(ntr_bytes *archive) {
+    if (archive->data) munmap((void *)(uintptr_t)archive->data, archive->size);
+    *archive = (ntr_bytes){NULL, 0};
+}
+
+/* ---- folders */
+
+static bool take_file(const FTSENT *entry, size_t root, ntr_guest_file_take take, void *user) {
+    ntr_bytes bytes;
+    if (entry->fts_info != FTS_F || !ntr_guest_file_map(entry->fts_accpath, &bytes)) return true;
+    bool good = !is_elf(bytes) || take(user, entry->fts_path + root, entry->fts_path, bytes);
+    ntr_guest_files_release(&bytes);
+    return good;
+}
+
+static int by_name(const FTSENT **left, const FTSENT **right) {
+    return strcmp((*left)->fts_name, (*right)->fts_name);
+}
+
+static ntr_status read_folder(const char *path, ntr_guest_file_take take, void *user, struct ntr_capture_reason *reason) {
+    char *const roots[] = {(char *)(uintptr_t)path, NULL};
+    size_t root = strlen(path);
+    bool good = true;
+    FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, by_name);
+
+    if (!walk) return ntr_capture_fail_errno(reason, path);
+    while (root > 1 && path[root - 1] == '/') root--;
+    for (FTSENT *entry; good && (entry = fts_read(walk));) good = take_file(entry, root, take, user);
+    fts_close(walk);
+    return good ? NTR_OK : ntr_capture_fail_memory(reason);
+}
+
+/* ---- cpio: a head of hexadecimal digits, the name with NUL, the data; both padded to 4 bytes */
+
+static bool take_number(const uint8_t *at, size_t *number) {
+    *number = 0;
+    for (unsigned i = 0; i < CPIO_DIGITS; i++) {
+        unsigned c = at[i], lower = c | 0x20;
+        if (c >= '0' && c <= '9')
+            *number = *number << 4 | (c - '0');
+        else if (lower >= 'a' && lower <= 'f')
+            *number = *number << 4 | (lower - 'a' + 10);
+        else
+            return false;
+    }
+    return true;
+}
+
+static size_t padded(size_t at) {
+    return (at + 3) & ~(size_t)3;
+}
+
+/* Reads the entry at *at and moves behind it. Returns false at the end, and where the archive is damaged. */
+static bool take_entry(ntr_bytes archive, size_t *at, char name[GUEST_NAME_MAX], size_t *mode, ntr_bytes *data) {
+    size_t name_size, size;
+    while (*at < archive.size && !archive.data[*at]) ++*at; /* archives may follow each other, with zeros between */
+    if (*at > archive.size || archive.size - *at < CPIO_HEAD) return false;
+    const uint8_t *head = archive.data + *at;
+    if (memcmp(head, "070701", 6) != 0 && memcmp(head, "070702", 6) != 0) return false;
+    if (!take_number(head + CPIO_MODE, mode) || !take_number(head + CPIO_SIZE, &size) ||
+        !take_number(head + CPIO_NAME, &name_size))
+        return false;
+    const size_t begin = padded(*at + CPIO_HEAD + name_size);
+    if (!name_size || name_size > GUEST_NAME_MAX || begin > archive.size || size > archive.size - begin) return false;
+    memcpy(name, head + CPIO_HEAD, name_size);
+    name[name_size - 1] = 0;
+    *data = (ntr_bytes){archive.data + begin, size};
+    *at = padded(begin + size);
+    return true;
+}
+
+static bool read_archive(ntr_bytes archive, ntr_guest_file_take take, void *user) {
+    char name[GUEST_NAME_MAX + 1];
+    size_t at = 0, mode;
+    ntr_bytes data;
+    name[0] = '/';
+    while (take_entry(archive, &at, name + 1, &mode, &data)) {
+        const char *shown = name[1] == '.' && name[2] == '/' ? name + 2 : name[1] == '/' ? name + 1 : name;
+        if (S_ISREG(mode) && is_elf(data) && !take(user, shown, NULL, data)) return false;
+    }
+    return true;
+}
+
+ntr_status ntr_guest_files_read(const char *path, ntr_guest_file_take take, void *user, ntr_bytes *archive,
+                                struct ntr_capture_reason *reason) {
+    struct stat about;
+    *archive = (ntr_bytes){NULL, 0};
+    if (stat(path, &about)) return ntr_capture_fail_errno(reason, path);
+    if (S_ISDIR(about.st_mode)) return read_folder(path, take, user, reason);
+    if (!ntr_guest_file_map(path, archive)) return ntr_capture_fail_errno(reason, path);
+    if (archive->size < CPIO_HEAD || memcmp(archive->data, "07070", 5) != 0)
+        return ntr_capture_fail(reason, NTR_E_FORMAT, "%s: neither a folder nor a cpio archive that is not compressed",
+                                path);
+    return read_archive(*archive, take, user) ? NTR_OK : ntr_capture_fail_memory(reason);
+}

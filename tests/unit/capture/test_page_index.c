@@ -1,0 +1,203 @@
+/* Pages of code in files: the index, and the files of a folder and of an archive. The files are made here. */
+#include "../test.h"
+
+#include "capture/guest_files.h"
+#include "capture/page_index.h"
+#include "channel/page_hash.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PAGES = 4, SIZE = PAGES * NTR_PAGE_BYTES - 100 };
+
+/* An ELF file with one executable segment at `address`, whose pages have the byte `fill`, and differ by their number unless
+ * it is 0. */
+static uint8_t *make_file(uint64_t address, uint8_t fill) {
+    uint8_t *file = calloc(1, PAGES * NTR_PAGE_BYTES);
+    assert_non_null(file);
+    for (unsigned page = 0; page < PAGES; page++)
+        memset(file + page * NTR_PAGE_BYTES, fill ? (int)(fill + page) : 7, NTR_PAGE_BYTES);
+    const Elf64_Ehdr head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT}, .e_type = ET_DYN,
+                             .e_machine = EM_RISCV, .e_phoff = sizeof head, .e_phnum = 1};
+    const Elf64_Phdr segment = {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = address, .p_filesz = SIZE};
+    memcpy(file, &head, sizeof head);
+    memcpy(file + sizeof head, &segment, sizeof segment);
+    memset(file + SIZE, 0, 100);
+    return file;
+}
+
+static ntr_page_seen seen_at(uint64_t context, uint64_t address, const uint8_t *file, unsigned page) {
+    return (ntr_page_seen){context, address + page * NTR_PAGE_BYTES, ntr_page_hash(file + page * NTR_PAGE_BYTES)};
+}
+
+static ntr_page_match *match(ntr_page_index *index, const ntr_page_seen *seen, size_t count, size_t expected) {
+    ntr_page_match *found;
+    size_t number;
+    assert_int_equal(ntr_page_index_match(index, seen, count, &found, &number), NTR_OK);
+    assert_int_equal(number, expected);
+    return found;
+}
+
+static void pages_are_found(void **state) {
+    (void)state;
+    ntr_page_index *index = ntr_page_index_new(NULL);
+    uint8_t *a = make_file(0x1000, 0x10), *b = make_file(0x10000, 0x40);
+    assert_true(ntr_page_index_add(index, 0, (ntr_bytes){a, SIZE}));
+    assert_true(ntr_page_index_add(index, 1, (ntr_bytes){b, SIZE}));
+    const ntr_page_seen seen[] = {
+        seen_at(5, 0x55001000, a, 1), seen_at(5, 0x55001000, a, 3), /* the last page is filled with zeros */
+        seen_at(6, 0x7f010000, b, 2), seen_at(6, 0x55001000, a, 0), {6, 0x1234000, 99},
+    };
+    ntr_page_match *found = match(index, seen, 5, 3);
+    assert_int_equal(found[0].file, 0);
+    assert_int_equal(found[0].bias, 0x55000000);
+    assert_int_equal(found[0].context, 5);
+    assert_int_equal(found[1].context, 6);
+    assert_int_equal(found[2].file, 1);
+    assert_int_equal(found[2].bias, 0x7f000000);
+    free(found);
+    free(a);
+    free(b);
+    ntr_page_index_free(index);
+}
+
+/* A page that two files have says nothing alone; with a second page it does. */
+static void common_pages_need_company(void **state) {
+    (void)state;
+    ntr_page_index *index = ntr_page_index_new(NULL);
+    uint8_t *a = make_file(0, 0x10), *b = make_file(0, 0x20);
+    memcpy(b + NTR_PAGE_BYTES, a + NTR_PAGE_BYTES, NTR_PAGE_BYTES);
+    assert_true(ntr_page_index_add(index, 0, (ntr_bytes){a, SIZE}));
+    assert_true(ntr_page_index_add(index, 1, (ntr_bytes){b, SIZE}));
+    const ntr_page_seen seen[] = {seen_at(1, 0x9000, a, 1), seen_at(1, 0x9000, b, 2)};
+    free(match(index, seen, 1, 0));
+    ntr_page_match *found = match(index, seen, 2, 1);
+    assert_int_equal(found[0].file, 1);
+    assert_int_equal(found[0].bias, 0x9000);
+    free(found);
+    free(a);
+    free(b);
+    ntr_page_index_free(index);
+}
+
+static void damaged_files_have_no_pages(void **state) {
+    (void)state;
+    uint8_t *a = make_file(0x1000, 0x10);
+    for (size_t at = 0; at < sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr); at++) {
+        for (unsigned value = 0; value < 256; value += 85) {
+            ntr_page_index *index = ntr_page_index_new(NULL);
+            uint8_t before = a[at];
+            a[at] = (uint8_t)value;
+            assert_true(ntr_page_index_add(index, 0, (ntr_bytes){a, SIZE}));
+            a[at] = before;
+            ntr_page_index_free(index);
+        }
+    }
+    ntr_page_index *index = ntr_page_index_new(NULL);
+    for (size_t size = 0; size < 200; size++) assert_true(ntr_page_index_add(index, 0, (ntr_bytes){a, size}));
+    ntr_page_index_free(index);
+    free(a);
+}
+
+/* ---- files of a guest */
+
+static char names[256];
+static size_t bytes_taken;
+
+static bool take(void *user, const char *name, const char *path, ntr_bytes bytes) {
+    (void)path;
+    strncat(names, name, sizeof names - strlen(names) - 2);
+    strcat(names, " ");
+    bytes_taken += bytes.size;
+    return user == NULL;
+}
+
+static size_t put_entry(uint8_t *to, const char *name, unsigned mode, const void *data, size_t size) {
+    const size_t name_size = strlen(name) + 1;
+    size_t at = (size_t)sprintf((char *)to, "070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X", 1, mode, 0, 0, 1, 0,
+                                (unsigned)size, 0, 0, 0, 0, (unsigned)name_size, 0);
+    memcpy(to + at, name, name_size);
+    at = (at + name_size + 3) & ~(size_t)3;
+    if (size) memcpy(to + at, data, size);
+    return (at + size + 3) & ~(size_t)3;
+}
+
+static ntr_status read_bytes(const void *bytes, size_t size, struct ntr_capture_reason *reason, void *user) {
+    char path[] = "/tmp/ntrace-guest-XXXXXX";
+    ntr_bytes archive;
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, bytes, size), (ssize_t)size);
+    close(file);
+    names[0] = 0;
+    bytes_taken = 0;
+    ntr_status status = ntr_guest_files_read(path, take, user, &archive, reason);
+    ntr_guest_files_release(&archive);
+    unlink(path);
+    return status;
+}
+
+static void archives_are_read(void **state) {
+    (void)state;
+    static uint8_t archive[1 << 16];
+    struct ntr_capture_reason reason;
+    uint8_t *a = make_file(0, 0x10);
+    size_t at = put_entry(archive, "usr", S_IFDIR | 0755, NULL, 0);
+    at += put_entry(archive + at, "init", S_IFREG | 0755, "#!/bin/sh\n", 10);
+    at += put_entry(archive + at, "usr/one", S_IFREG | 0755, a, SIZE);
+    at += put_entry(archive + at, "usr/link", S_IFLNK | 0777, "one", 3);
+    at += put_entry(archive + at, "TRAILER!!!", 0, NULL, 0);
+    at += 512; /* another archive behind zeros */
+    at += put_entry(archive + at, "./two", S_IFREG | 0755, a, SIZE);
+    assert_int_equal(read_bytes(archive, at, &reason, NULL), NTR_OK);
+    assert_string_equal(names, "/usr/one /two ");
+    assert_int_equal(bytes_taken, 2 * SIZE);
+    assert_int_equal(read_bytes(archive, at, &reason, a), NTR_E_MEMORY);
+    for (size_t size = 111; size < at; size += 613) assert_int_equal(read_bytes(archive, size, &reason, NULL), NTR_OK);
+    assert_int_equal(read_bytes("\x1f\x8b", 2, &reason, NULL), NTR_E_FORMAT);
+    assert_non_null(strstr(reason.text, "neither a folder nor a cpio archive"));
+    for (size_t i = 0; i < 400; i++) {
+        uint8_t before = archive[i];
+        archive[i] ^= 0x5a;
+        ntr_status status = read_bytes(archive, at, &reason, NULL);
+        assert_true(status == NTR_OK || status == NTR_E_FORMAT);
+        archive[i] = before;
+    }
+    free(a);
+}
+
+static void folders_are_read(void **state) {
+    (void)state;
+    char folder[] = "/tmp/ntrace-guest-XXXXXX", path[64], other[64];
+    struct ntr_capture_reason reason;
+    ntr_bytes archive;
+    uint8_t *a = make_file(0, 0x10);
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/lib", folder);
+    snprintf(other, sizeof other, "%s/link", folder);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    assert_int_equal(fwrite(a, 1, SIZE, out), SIZE);
+    fclose(out);
+    assert_int_equal(symlink("lib", other), 0);
+    names[0] = 0;
+    assert_int_equal(ntr_guest_files_read(folder, take, NULL, &archive, &reason), NTR_OK);
+    assert_string_equal(names, "/lib ");
+    unlink(path);
+    unlink(other);
+    rmdir(folder);
+    assert_int_equal(ntr_guest_files_read(folder, take, NULL, &archive, &reason), NTR_E_IO);
+    free(a);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(pages_are_found),   TEST(common_pages_need_company), TEST(damaged_files_have_no_pages),
+        TEST(archives_are_read), TEST(folders_are_read),
+    };
+    return cmocka_run_group_tests_name("page_index", tests, NULL, NULL);
+}
