@@ -205,6 +205,18 @@ NTR_API ntr_status ntr_encoder_push(ntr_encoder *encoder, const ntr_ingress *blo
  * are numbered from 1. The text belongs to the encoder and is valid until the next push. */
 NTR_API const char *ntr_encoder_error(const ntr_encoder *encoder);
 
+/* A load or store of the hart: the data side of the ingress port. */
+typedef struct ntr_data_record {
+    uint8_t access; /* ntr_data_access of message.h */
+    uint8_t bytes;  /* size: 0 to 8 */
+    uint64_t address, data;
+} ntr_data_record;
+
+/* Sends a data message for an access of the blocks pushed so far, if a trace window is open. The first one after each
+ * synchronizing message is DataWriteSync or DataReadSync, the others have relative addresses. Errors: NTR_E_STATE
+ * (params.dialect has no data messages: "nexus-data" has), NTR_E_RANGE, errors of the sink. */
+NTR_API ntr_status ntr_encoder_access(ntr_encoder *encoder, const ntr_data_record *record);
+
 /* Ends tracing: sends the pending branch message and ProgTraceCorrelation with this EVCODE. `next` is the address
  * where execution stopped. With NTR_ADDRESS_UNKNOWN the target of a pending indirect jump is not sent;
  * ProgTraceCorrelation then only counts up to the jump. A later push starts again, with SYNC 3 after EVCODE 0, 9

@@ -17,6 +17,7 @@
 #define NTRACE_EVENT_H
 
 #include <ntrace/context.h>
+#include <ntrace/message.h>
 #include <ntrace/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,9 +43,6 @@ typedef enum ntr_event_kind {
     NTR_EVENT_WATCHPOINT, /* watchpoints were hit: `data` has one bit for each */
     NTR_EVENT_KINDS,
 } ntr_event_kind;
-
-/* Of NTR_EVENT_ACCESS. */
-typedef enum ntr_data_access { NTR_DATA_READ = 0, NTR_DATA_WRITE } ntr_data_access;
 
 /* How a span ends. */
 typedef enum ntr_end {

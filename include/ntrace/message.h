@@ -27,6 +27,9 @@ typedef enum ntr_tcode {
     NTR_TCODE_NONE = 0xff, /* bytes that are not a message; see ntr_message.defect */
 } ntr_tcode;
 
+/* The direction of a data message. */
+typedef enum ntr_data_access { NTR_DATA_READ = 0, NTR_DATA_WRITE } ntr_data_access;
+
 /* ROLE(ID, text): what a message does to the execution that a decoder follows. */
 #define NTR_ROLES(ROLE)                                                                              \
     ROLE(FIELDS, "nothing: it only carries fields")                                                  \

@@ -28,7 +28,7 @@ static bool wanted(const ntr_encoder *e, unsigned tcode) {
 
 void ntr_enc_clock_stamp(ntr_encoder *e, ntr_message *m, uint64_t time) {
     if (!e->timestamps) return;
-    bool sync = ntr_has_role(m->tcode, NTR_ROLE_SYNC);
+    bool sync = ntr_tcode_in(ntr_tcodes_with(NTR_IS_ABSOLUTE), m->tcode);
     if (!sync && !wanted(e, m->tcode)) return;
     if (time < e->reported) time = e->reported;
     NTR_SET(m, TSTAMP, tstamp, (sync ? time : time - e->reported) & mask(e));

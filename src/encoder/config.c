@@ -97,7 +97,9 @@ static ntr_status check_conflicts(const ntr_encoder_config *c, const char **why)
     bool htm = c->mode == NTR_INST_MODE_HTM;
     const conflict conflicts[] = {
         {!htm && c->mode != NTR_INST_MODE_BTM, "mode must be btm or htm"},
-        {c->params.dialect && strcmp(c->params.dialect->name, "ntrace-1.0") != 0, "only dialect ntrace-1.0 can be encoded"},
+        {c->params.dialect && strcmp(c->params.dialect->name, "ntrace-1.0") != 0 &&
+             strcmp(c->params.dialect->name, "nexus-data") != 0,
+         "only dialects ntrace-1.0 and nexus-data can be encoded"},
         {c->params.src_bits < 16 && c->src_id >> c->params.src_bits && !c->inhibit_src && c->params.src_bits,
          "src-id does not fit into src-bits"},
         {c->itype_width == 3 && c->params.implicit_return != NTR_RETURN_OFF, "implicit-return needs itype-width 4"},

@@ -10,7 +10,12 @@
 #include "message/sets.h"
 
 /* ECODE: kinds of messages lost (section 6.4). */
-enum { ECODE_PROGRAM_TRACE = 1 << 2, ECODE_OWNERSHIP = 1 << 3 };
+enum { ECODE_DATA_TRACE = 1 << 1, ECODE_PROGRAM_TRACE = 1 << 2, ECODE_OWNERSHIP = 1 << 3 };
+
+static unsigned kind_of(const ntr_message *m) {
+    if (ntr_has_role(m->tcode, NTR_ROLE_ACCESS)) return ECODE_DATA_TRACE;
+    return ntr_has_role(m->tcode, NTR_ROLE_CONTEXT) ? ECODE_OWNERSHIP : ECODE_PROGRAM_TRACE;
+}
 
 ntr_message *ntr_enc_message(ntr_encoder *e, unsigned tcode) {
     ntr_message *m = &e->message;
@@ -34,7 +39,9 @@ static void lose(ntr_encoder *e, const ntr_message *m, uint32_t size, uint64_t t
         e->stall_or_overflow = true;
         if (!e->loss.pending) e->loss = (loss){.pending = true, .time = time};
     }
-    e->loss.ecode |= ntr_has_role(m->tcode, NTR_ROLE_CONTEXT) ? ECODE_OWNERSHIP : ECODE_PROGRAM_TRACE;
+    /* The loss lasts until a synchronizing message, so the program flow is always lost with it. */
+    e->loss.ecode |= (uint8_t)(kind_of(m) | ECODE_PROGRAM_TRACE * ntr_has_role(m->tcode, NTR_ROLE_ACCESS));
+    e->data_known = false;
     e->stats.lost_messages++;
     e->stats.lost_bytes += size;
     e->stats.lost_halfwords += carried_halfwords(e, m);

@@ -150,6 +150,10 @@ struct ntr_encoder {
     uint64_t now;           /* of the current block */
     uint64_t reported;      /* of the last message with TSTAMP */
 
+    /* data trace */
+    uint64_t data_address;  /* of the last data message, if it is known to the decoder */
+    bool data_known;
+
     /* for the consistency check of the next block */
     bool follow_known;      /* the next block must start at `follow` */
     bool cycle_trapped;     /* the last block of this cycle ended in a trap */

@@ -27,6 +27,7 @@ void ntr_enc_sync_done(ntr_encoder *e, uint64_t address) {
     e->ref = address;
     e->icnt = 0;
     e->last = (last_branch){0};
+    e->data_known = false;
     ntr_enc_history_clear(e);
     e->stack.count = 0;
     e->stats.syncs++;

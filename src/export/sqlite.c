@@ -18,7 +18,10 @@ static const char schema[] =
     "CREATE TABLE instructions(address INTEGER PRIMARY KEY, executed INTEGER, taken INTEGER, not_taken INTEGER,"
     " function INTEGER REFERENCES functions(id), file TEXT, line INTEGER);"
     "CREATE TABLE gaps(src INTEGER, offset INTEGER, until INTEGER, message INTEGER, reason TEXT, from_address INTEGER,"
-    " to_address INTEGER);";
+    " to_address INTEGER);"
+    "CREATE TABLE accesses(src INTEGER, message INTEGER, offset INTEGER, time INTEGER, access TEXT, address INTEGER,"
+    " size INTEGER, data INTEGER, symbol TEXT);"
+    "CREATE TABLE watchpoints(src INTEGER, message INTEGER, offset INTEGER, time INTEGER, hits INTEGER);";
 
 static const char closing[] =
     "CREATE VIEW lines AS SELECT file, line, SUM(executed) AS instructions, MAX(executed) AS executed"
@@ -30,7 +33,7 @@ static const char closing[] =
 
 typedef struct database {
     sqlite3 *handle;
-    sqlite3_stmt *gaps;
+    sqlite3_stmt *gaps, *accesses, *watchpoints;
     ntr_export *export_;
     bool failed;
 } database;
@@ -189,23 +192,69 @@ static ntr_status begin(ntr_export *x) {
         sqlite3_exec(db->handle, schema, NULL, NULL, NULL) != SQLITE_OK)
         return NTR_E_IO;
     db->gaps = prepare(db, "INSERT INTO gaps VALUES(?,?,?,?,?,?,?)");
+    db->accesses = prepare(db, "INSERT INTO accesses VALUES(?,?,?,?,?,?,?,?,?)");
+    db->watchpoints = prepare(db, "INSERT INTO watchpoints VALUES(?,?,?,?,?)");
     return db->failed ? NTR_E_IO : NTR_OK;
 }
 
-static ntr_status events(ntr_export *x, const ntr_event *events_, size_t count) {
-    database *db = x->state;
+static void put_gap(database *db, const ntr_event *e) {
     sqlite_row r = {db, db->gaps, 0};
+
+    put(&r, e->src);
+    put(&r, e->offset);
+    put(&r, e->gap.until);
+    put(&r, e->message);
+    put_text(&r, ntr_status_text((ntr_status)e->reason));
+    put(&r, e->gap.from_known ? e->gap.from_address : 0);
+    put(&r, e->gap.to_known ? e->gap.to_address : 0);
+    put_row(&r);
+}
+
+static void put_null(sqlite_row *r) {
+    put_text(r, NULL);
+}
+
+/* Source, place and time of a data event. */
+static sqlite_row begin_data(database *db, sqlite3_stmt *statement, const ntr_event *e) {
+    sqlite_row r = {db, statement, 0};
+
+    put(&r, e->src);
+    put(&r, e->message);
+    put(&r, e->offset);
+    if (e->flags & NTR_EVENT_TIME) put(&r, e->time);
+    else put_null(&r);
+    return r;
+}
+
+static void put_access(const ntr_export *x, database *db, const ntr_event *e) {
+    sqlite_row r = begin_data(db, db->accesses, e);
+    bool known = !(e->flags & NTR_EVENT_ADDRESS_UNKNOWN);
+    ntr_symbol symbol;
+
+    put_text(&r, ntr_data_access_name(e->code));
+    if (known) put(&r, e->data_address);
+    else put_null(&r);
+    put(&r, e->data_size);
+    put(&r, e->data);
+    known = known && ntr_program_symbol(x->analysis.program, &e->context, e->data_address, &symbol) == NTR_OK;
+    put_text(&r, known ? symbol.name : NULL);
+    put_row(&r);
+}
+
+static void put_watchpoint(database *db, const ntr_event *e) {
+    sqlite_row r = begin_data(db, db->watchpoints, e);
+
+    put(&r, e->data);
+    put_row(&r);
+}
+
+static ntr_status events(ntr_export *x, const ntr_event *list, size_t count) {
+    database *db = x->state;
+
     for (size_t i = 0; i < count; i++) {
-        const ntr_event *e = &events_[i];
-        if (e->kind != NTR_EVENT_GAP) continue;
-        put(&r, e->src);
-        put(&r, e->offset);
-        put(&r, e->gap.until);
-        put(&r, e->message);
-        put_text(&r, ntr_status_text((ntr_status)e->reason));
-        put(&r, e->gap.from_known ? e->gap.from_address : 0);
-        put(&r, e->gap.to_known ? e->gap.to_address : 0);
-        put_row(&r);
+        if (list[i].kind == NTR_EVENT_GAP) put_gap(db, &list[i]);
+        if (list[i].kind == NTR_EVENT_ACCESS) put_access(x, db, &list[i]);
+        if (list[i].kind == NTR_EVENT_WATCHPOINT) put_watchpoint(db, &list[i]);
     }
     return db->failed ? NTR_E_IO : NTR_OK;
 }
@@ -224,13 +273,15 @@ static ntr_status end(ntr_export *x) {
 static void release(ntr_export *x) {
     database *db = x->state;
     sqlite3_finalize(db->gaps);
+    sqlite3_finalize(db->accesses);
+    sqlite3_finalize(db->watchpoints);
     sqlite3_close(db->handle);
 }
 
 const ntr_exporter ntr_exporter_sqlite = {
     .name = "sqlite",
     .family = "export",
-    .summary = "SQLite file: functions, calls, edges, instructions, lines, gaps",
+    .summary = "SQLite file: functions, calls, edges, instructions, lines, gaps, data",
     .aliases = {"db", "sqlite3"},
     .needs = NTR_NEEDS_TALLY | NTR_NEEDS_TREE | NTR_NEEDS_EVENTS | NTR_NEEDS_FILE,
     .state_size = sizeof(database),
