@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 MESON_OPTIONS ?=
 
-.PHONY: all help deps demo test test-quick soak real sanitize-more coverage-self fuzz fuzz-report lint docs install clean
+.PHONY: all help deps demo demo-linux test test-quick test-linux soak real sanitize-more coverage-self fuzz fuzz-report lint docs install clean
 
 all: $(BUILD)/build.ninja ## release build into build/ (the command is build/ntrace)
 	@ninja -C $(BUILD) -j $(JOBS)
@@ -32,11 +32,21 @@ test: ## install what is missing, build all configurations, run all tests
 test-quick: all ## run the tests of this build only
 	@tools/run_tests quick
 
+demo-linux: ## boot Linux under trace and show its hottest functions (QEMU 10 and Debian's kernel are fetched into a cache)
+	@tools/deps build
+	@$(MAKE) --no-print-directory all
+	@BUILD=$(BUILD) examples/demo-linux
+
 soak: ## long tests: random programs, mutants, every fault, 1 GiB (under an hour)
 	@tools/deps all
 	@tools/run_tests soak
 
 NAME ?=
+
+test-linux: all ## Linux, and OpenSBI with U-Boot, under trace are exact; minutes of processor time
+	@tools/deps all
+	@ninja -C $(BUILD) tests/machine/each_instruction.so tests/machine/same_modes
+	@tests/machine/linux.py $(BUILD)/ntrace $(BUILD)/tests/machine/each_instruction.so $(BUILD)/tests/machine/same_modes --fetch
 
 real: all ## traces of real programs (Debian packages, fetched into a cache) are exact; all, or NAME="lua go..."
 	@tools/deps all
