@@ -1,0 +1,225 @@
+"""The answers of a trace: profile, coverage, timeline, and every file format of the exporters."""
+from __future__ import annotations
+
+import builtins
+import os
+from typing import Iterator
+
+from . import _core
+from ._core import check, config, ffi, lib, owned, path_bytes, text
+
+CHUNK = 1 << 14
+
+PROFILES = {"function": lib.NTR_PROFILE_FUNCTION, "line": lib.NTR_PROFILE_LINE, "instruction": lib.NTR_PROFILE_INSTRUCTION,
+            "hart": lib.NTR_PROFILE_HART, "context": lib.NTR_PROFILE_CONTEXT, "image": lib.NTR_PROFILE_IMAGE}
+BY_TREE = ("function", "image")
+
+SLICES = {lib.NTR_SLICE_FUNCTION: "function", lib.NTR_SLICE_TRAP: "trap", lib.NTR_SLICE_CONTEXT: "context", lib.NTR_SLICE_GAP: "gap"}
+
+
+def table(rows: list[dict], frame: bool | None):
+    """A pandas data frame if pandas is installed (frame=None) or wanted (True), else the list of dicts."""
+    if frame is False:
+        return rows
+    try:
+        import pandas
+    except ImportError:
+        if frame:
+            raise
+        return rows
+    return pandas.DataFrame(rows)
+
+
+class Coverage:
+    """Executed lines, branches and functions, each a table; `gaps` hide executions when they are not 0."""
+
+    def __init__(self, lines, branches, functions, gaps):
+        self.lines, self.branches, self.functions, self.gaps = lines, branches, functions, gaps
+
+    def __repr__(self) -> str:
+        return f"<ntrace.Coverage {len(self.lines)} lines, {len(self.functions)} functions, {self.gaps} gaps>"
+
+
+class _Output(_core.Carrier):
+    """The file that an exporter writes."""
+
+    def __init__(self, file):
+        self.file = file
+        self.handle = ffi.new_handle(self)
+
+    def take(self, data: bytes) -> None:
+        self.file.write(data)
+
+
+class _Analysis:
+    """The consumers of one pass over the events."""
+
+    def __init__(self, trace, tally: bool = False, tree: bool = False):
+        self.trace, self.program = trace, trace._program
+        self.debug = owned(lib.ntr_debug_info_new(self.program, ffi.NULL), lib.ntr_debug_info_free)
+        self.functions = owned(lib.ntr_functions_new(self.debug, ffi.NULL), lib.ntr_functions_free)
+        self.tally = owned(lib.ntr_tally_new(ffi.NULL), lib.ntr_tally_free) if tally else ffi.NULL
+        self.tree = owned(lib.ntr_calltree_new(self.functions, ffi.NULL), lib.ntr_calltree_free) if tree else ffi.NULL
+        index, found = 0, ffi.new("bool *")
+        while check(lib.ntr_debug_symbols_add(self.program, index, ffi.NULL, ffi.NULL, found)) == _core.OK:
+            index += 1
+
+    def read(self, src: int | None = None) -> Iterator[tuple]:
+        """Decodes; yields (events, count) behind the tally and the tree."""
+        room = ffi.new("ntr_event[]", CHUNK)
+        for count in self.trace._chunks(room, CHUNK, src):
+            if self.tally:
+                check(lib.ntr_tally_feed(self.tally, room, count))
+            if self.tree:
+                check(lib.ntr_calltree_feed(self.tree, room, count))
+            yield room, count
+        if self.tree:
+            lib.ntr_calltree_finish(self.tree)
+
+    def run(self, src: int | None = None) -> "_Analysis":
+        for _ in self.read(src):
+            pass
+        return self
+
+    def coverage(self):
+        coverage = owned(lib.ntr_coverage_new(ffi.NULL), lib.ntr_coverage_free)
+        check(lib.ntr_coverage_add(coverage, self.program, self.debug, self.tally))
+        return coverage
+
+    def function(self, number: int) -> str | None:
+        found = lib.ntr_functions_get(self.functions, number)
+        return text(found.name) if found else None
+
+
+def _rows(function, coverage, row) -> list[dict]:
+    count = ffi.new("size_t *")
+    items = function(coverage, count)
+    return [row(items[n]) for n in range(count[0])]
+
+
+class Answers:
+    """What a Trace can answer. Tables are pandas data frames where pandas is installed, else lists of dicts; frame=False
+    always gives lists."""
+
+    def profile(self, by: str = "function", src: int | None = None, frame: bool | None = None):
+        """Instructions by function, line, instruction, hart, context or image, as `ntrace profile --by`."""
+        if by not in PROFILES:
+            raise ValueError(f"profile by {by!r}: expected one of {', '.join(PROFILES)}")
+        analysis = _Analysis(self, tally=by not in BY_TREE, tree=by in BY_TREE).run(src)
+        profile = ffi.new("ntr_profile *")
+        check(lib.ntr_profile_make(profile, PROFILES[by], self._program, analysis.debug, analysis.functions, analysis.tree,
+                                   analysis.tally, ffi.NULL))
+        try:
+            rows = [{"name": text(r.name), "image": text(r.image), "file": text(r.file), "line": r.line or None,
+                     "address": r.address, "src": r.src,
+                     "scontext": r.context.scontext if r.context.has_scontext else None, "self": r.self, "total": r.total,
+                     "calls": r.calls, "self_ticks": r.self_ticks, "total_ticks": r.total_ticks}
+                    for r in (profile.rows[n] for n in range(profile.count))]
+        finally:
+            lib.ntr_profile_release(profile)
+        return table(rows, frame)
+
+    def coverage(self, src: int | None = None, frame: bool | None = None) -> Coverage:
+        """Execution counts of lines, branches and functions, as `ntrace coverage`."""
+        coverage = _Analysis(self, tally=True).run(src).coverage()
+        lines = _rows(lib.ntr_coverage_lines, coverage, lambda r: {
+            "file": text(r.file), "line": r.line, "count": r.count, "known": r.known, "branches": r.branches})
+        branches = _rows(lib.ntr_coverage_branches, coverage, lambda r: {
+            "file": text(r.file), "line": r.line, "address": r.address, "taken": r.taken, "not_taken": r.not_taken})
+        functions = _rows(lib.ntr_coverage_functions, coverage, lambda r: {
+            "name": text(r.name), "file": text(r.file), "line": r.line, "count": r.count, "known": r.known})
+        return Coverage(table(lines, frame), table(branches, frame), table(functions, frame), lib.ntr_coverage_gaps(coverage))
+
+    def timeline(self, most: int = 0, src: int | None = None, frame: bool | None = None):
+        """What each hart executed from when to when: functions, traps, contexts, gaps. Times are timestamp ticks, or
+        instructions of the hart in a trace without timestamps. most: the largest number of rows (0: 200,000)."""
+        analysis = _Analysis(self)
+        line = owned(lib.ntr_timeline_new(analysis.functions, most, ffi.NULL), lib.ntr_timeline_free)
+        for events, count in analysis.read(src):
+            check(lib.ntr_timeline_feed(line, events, count))
+        check(lib.ntr_timeline_finish(line))
+        count = ffi.new("size_t *")
+        slices = lib.ntr_timeline_slices(line, count)
+        names: dict[int, str | None] = {}
+
+        def row(s):
+            named = s.kind in (lib.NTR_SLICE_FUNCTION, lib.NTR_SLICE_TRAP)
+            if named and s.value not in names:
+                names[s.value] = analysis.function(s.value)
+            return {"src": s.src, "kind": SLICES.get(s.kind), "name": names[s.value] if named else None,
+                    "begin": s.begin, "end": s.end, "value": s.value, "scontext": s.context}
+
+        return table([row(slices[n]) for n in range(count[0])], frame)
+
+    def export(self, family: str, name: str, path) -> None:
+        """Writes a file as the command of that name does: export("flame", "svg", "flame.svg"), export("coverage", "lcov",
+        ...), export("timeline", "perfetto", ...), export("export", "callgrind", ...)."""
+        exporter = lib.ntr_exporter_find(family.encode(), name.encode())
+        if not exporter:
+            raise ValueError(f"no format {name!r} of {family!r}: {', '.join(formats(family)) or 'no such family'}")
+        needs = lib.ntr_exporter_needs(exporter)
+        covers = bool(needs & lib.NTR_NEEDS_COVERAGE)
+        analysis = _Analysis(self, tally=covers or bool(needs & lib.NTR_NEEDS_TALLY), tree=bool(needs & lib.NTR_NEEDS_TREE))
+        title = ffi.new("char[]", os.path.basename(self.path.rstrip("/")).encode())
+        keep = [title]
+        data = config("ntr_analysis")
+        data.program, data.debug, data.functions = analysis.program, analysis.debug, analysis.functions
+        data.tally, data.tree, data.title = analysis.tally, analysis.tree, title
+        data.ticks_per_second = self.ticks_per_second or 0
+        streams = bool(needs & lib.NTR_NEEDS_EVENTS)
+        if not streams:
+            analysis.run()
+        if covers:
+            keep.append(analysis.coverage())
+            data.coverage = keep[-1]
+        with builtins.open(os.devnull if needs & lib.NTR_NEEDS_FILE else path, "wb") as file:
+            self._write(exporter, data, analysis, file, path, streams)
+
+    def _write(self, exporter, data, analysis, file, path, streams: bool) -> None:
+        carrier, output, status = _Output(file), config("ntr_output"), ffi.new("ntr_status *")
+        name = ffi.new("char[]", path_bytes(path))
+        output.write, output.user, output.path = lib.ntrace_take_output, carrier.handle, name
+        export = lib.ntr_export_new(exporter, data, output, status)
+        carrier.raise_failure()
+        if not export:
+            check(status[0], None, os.fspath(path))
+        export = owned(export, lib.ntr_export_free)
+        for events, count in analysis.read() if streams else ():
+            result = lib.ntr_export_feed(export, events, count)
+            carrier.raise_failure()
+            check(result, lib.ntr_export_error(export))
+        result = lib.ntr_export_finish(export)
+        carrier.raise_failure()
+        check(result, lib.ntr_export_error(export))
+
+    def to_arrow(self, src: int | None = None):
+        """The events as a pyarrow table, without the members of gaps."""
+        import numpy
+        import pyarrow
+        parts = list(self.event_arrays(src))
+        events = numpy.concatenate(parts) if parts else numpy.empty(0)
+        return pyarrow.table({name: events[name] for name in events.dtype.names or ()})
+
+    def to_parquet(self, path, src: int | None = None) -> None:
+        """Writes the events as a Parquet file, in bounded memory."""
+        import pyarrow
+        from pyarrow import parquet
+        writer = None
+        for events in self.event_arrays(src, copy=False):
+            part = pyarrow.table({name: events[name].copy() for name in events.dtype.names})
+            writer = writer or parquet.ParquetWriter(os.fspath(path), part.schema)
+            writer.write_table(part)
+        if writer:
+            writer.close()
+
+
+def formats(family: str | None = None) -> dict[str, str]:
+    """Formats of Trace.export by name, each with a line of description."""
+    found, index = {}, 0
+    while True:
+        exporter = lib.ntr_exporter_at(index)
+        if not exporter:
+            return found
+        if family in (None, text(lib.ntr_exporter_family(exporter))):
+            found[text(lib.ntr_exporter_name(exporter))] = text(lib.ntr_exporter_summary(exporter))
+        index += 1

@@ -1,0 +1,229 @@
+"""A trace: a capture bundle or a raw stream, with the program that ran."""
+from __future__ import annotations
+
+import builtins
+import os
+from collections import namedtuple
+from typing import Iterable, Iterator
+
+from . import _core
+from ._core import END, NEED_MORE, check, config, ffi, lib, owned, path_bytes, text
+from .answers import Answers
+from .events import Event, SPAN, dtype_of
+
+COUNTS = ("instructions", "halfwords", "spans", "branches", "taken", "calls", "returns", "exceptions", "interrupts", "gaps",
+          "messages", "bytes", "reserved")
+Counts = namedtuple("Counts", COUNTS)
+Counts.__doc__ = "Totals of a trace, as `ntrace decode --output count` prints them."
+
+ARRAY_EVENTS = 1 << 16
+SAMPLE = 1 << 22  # bytes of a raw stream that inference looks at
+
+
+def open(path, elf: Iterable = (), raw: Iterable = (), auto: bool | None = None, **params) -> "Trace":
+    """Opens a capture bundle or a raw N-Trace stream (.zst or not).
+
+    elf: paths of ELF files, or tuples (path, load address); raw: tuples (path, address). params: stream parameters of a raw
+    stream by their command line name (src_bits=4, implicit_return="full", dialect="tt-dfd"); those of a bundle are in it, and
+    what is given here overrules them. A raw stream without any parameter is inspected first (auto=True does so always).
+    """
+    return Trace(path, elf, raw, auto, params)
+
+
+class Trace(Answers):
+    """An open trace. Use ntrace.open. Each call decodes anew from the start; a Trace is used by one thread at a time."""
+
+    def __init__(self, path, elf, raw, auto, params):
+        self.path = os.fspath(path)
+        self.inferred: dict[str, tuple[str, str]] = {}
+        self._bundle = None
+        self._program = owned(lib.ntr_program_new(ffi.NULL), lib.ntr_program_free)
+        self._params = ffi.new("ntr_params *")
+        lib.ntr_params_init(self._params, ffi.NULL)
+        if lib.ntr_bundle_seen(path_bytes(path)):
+            self._open_bundle(path)
+        elif not os.path.exists(self.path):
+            raise FileNotFoundError(self.path)
+        self._add_images(elf, raw)
+        _core.set_parameters(self._params, params)
+        xlen = lib.ntr_program_xlen(self._program)
+        if xlen and not self._bundle and "xlen" not in params:
+            _core.set_parameters(self._params, {"xlen": xlen})
+        if auto or (auto is None and not params and not self._bundle):
+            self._infer(params)
+        check(lib.ntr_params_check(self._params), None, self.path)
+
+    # ---- opening
+
+    def _open_bundle(self, path):
+        self._bundle = owned(lib.ntr_bundle_new(ffi.NULL), lib.ntr_bundle_free)
+        check(lib.ntr_bundle_open(self._bundle, path_bytes(path)), lib.ntr_bundle_error(self._bundle))
+        self._capture = lib.ntr_bundle_capture(self._bundle)
+        self._params[0] = self._capture.params
+        check(lib.ntr_bundle_load(self._bundle, self._program), lib.ntr_bundle_error(self._bundle))
+
+    def _add_images(self, elf, raw):
+        for item in [elf] if isinstance(elf, (str, bytes, os.PathLike)) else elf:
+            path, bias = item if isinstance(item, tuple) else (item, 0)
+            options = config("ntr_image_options")
+            options.bias = bias
+            status = lib.ntr_program_add_elf(self._program, path_bytes(path), options)
+            check(status, lib.ntr_program_error(self._program))
+        for path, address in raw:
+            options = config("ntr_image_options")
+            options.bias = address
+            with builtins.open(path, "rb") as file:
+                content = file.read()
+            data = ffi.from_buffer(content)
+            status = lib.ntr_program_add_raw(self._program, {"data": data, "size": len(content)}, options)
+            check(status, lib.ntr_program_error(self._program))
+
+    def _infer(self, params):
+        names = _core.parameter_names()
+        options = config("ntr_infer_config")
+        options.params, options.program = self._params[0], self._program
+        for name in params:
+            options.given |= 1 << names.index(name.replace("_", "-"))
+        sample, span, last = bytearray(), ffi.new("ntr_bytes *"), ffi.new("bool *")
+        stream = self._stream()
+        while not last[0] and len(sample) < SAMPLE:
+            stream.next(span, last)
+            sample += ffi.buffer(span.data, span.size) if span.size else b""
+        found = ffi.new("ntr_inference *")
+        content = ffi.from_buffer(bytes(sample)) if sample else ffi.NULL
+        check(lib.ntr_infer(options, {"data": content, "size": len(sample)}, found), None, self.path)
+        self._params[0] = found.params
+        for number, name in enumerate(names):
+            choice = found.choices[number]
+            if choice.confidence != lib.NTR_CONFIDENCE_GIVEN:
+                self.inferred[name.replace("-", "_")] = (text(choice.value), text(lib.ntr_confidence_name(choice.confidence)))
+
+    def _stream(self) -> _core.Stream:
+        path = text(lib.ntr_bundle_stream_path(self._bundle)) if self._bundle else self.path
+        return _core.Stream(builtins.open(path, "rb", buffering=0), path)
+
+    # ---- what is known of the trace
+
+    @property
+    def params(self) -> dict[str, str]:
+        """The stream parameters in use."""
+        return _core.get_parameters(self._params)
+
+    @property
+    def images(self) -> list[dict]:
+        """The images of the program: name, path, bias, low and high address."""
+        found, info = [], ffi.new("ntr_image_info *")
+        while lib.ntr_program_image(self._program, len(found), info) == _core.OK:
+            found.append({"name": text(info.name), "path": text(info.path), "bias": info.bias, "low": info.low, "high": info.high})
+        return found
+
+    @property
+    def command(self) -> list[str]:
+        """The traced command, from the bundle."""
+        c = self._capture if self._bundle else None
+        return [text(c.command[n]) for n in range(c.command_count)] if c else []
+
+    @property
+    def losses(self) -> list[str]:
+        """What is missing from the trace, as the bundle says."""
+        c = self._capture if self._bundle else None
+        return [text(c.losses[n].what) for n in range(c.loss_count)] if c else []
+
+    @property
+    def ticks_per_second(self) -> int | None:
+        """Frequency of the timestamps; None when it is not known."""
+        return self._capture.ticks_per_second or None if self._bundle else None
+
+    def symbol(self, address: int) -> str | None:
+        """Name of the function or object at an address, "name+0x10"."""
+        found = ffi.new("ntr_symbol *")
+        if lib.ntr_program_symbol(self._program, ffi.NULL, address, found) != _core.OK:
+            return None
+        offset = address - found.address
+        return text(found.name) + (f"+{offset:#x}" if offset else "")
+
+    # ---- decoding
+
+    def _decoder(self, src: int | None = None, strict: bool = False):
+        options = config("ntr_decoder_config")
+        options.params, options.program, options.strict = self._params[0], self._program, strict
+        if src is not None:
+            options.one_source, options.source = True, src
+        status = ffi.new("ntr_status *")
+        decoder = lib.ntr_decoder_new(options, status)
+        if not decoder:
+            check(status[0], None, self.path)
+        return owned(decoder, lib.ntr_decoder_free)
+
+    def _chunks(self, room, capacity: int, src: int | None = None, strict: bool = False) -> Iterator[int]:
+        """Decodes into `room`; yields the number of events, which are valid until the next turn."""
+        decoder, stream = self._decoder(src, strict), self._stream()
+        span, last, count = ffi.new("ntr_bytes *"), ffi.new("bool *"), ffi.new("size_t *")
+        status = NEED_MORE
+        while status != END:
+            if status == NEED_MORE:
+                stream.next(span, last)
+                check(lib.ntr_decoder_feed(decoder, span.data, span.size, last[0]), None, self.path)
+            status = lib.ntr_decoder_read(decoder, room, capacity, count)
+            if count[0]:
+                yield count[0]
+            check(status, lib.ntr_decoder_error(decoder), self.path)
+
+    def count(self, src: int | None = None) -> Counts:
+        """Totals, by the counting decode, the fastest way through a trace."""
+        decoder, stream = self._decoder(src), self._stream()
+        span, last, counts = ffi.new("ntr_bytes *"), ffi.new("bool *"), ffi.new("ntr_counts *")
+        status = NEED_MORE
+        while status == NEED_MORE:
+            stream.next(span, last)
+            check(lib.ntr_decoder_feed(decoder, span.data, span.size, last[0]), None, self.path)
+            status = lib.ntr_decoder_count(decoder, counts)
+        check(status, lib.ntr_decoder_error(decoder), self.path)
+        return Counts(*(getattr(counts, name) for name in COUNTS))
+
+    def events(self, src: int | None = None, strict: bool = False) -> Iterator[Event]:
+        """The events, one object each: convenient, at about a million a second. event_arrays is the fast way."""
+        capacity = 4096
+        room = ffi.new("ntr_event[]", capacity)
+        for count in self._chunks(room, capacity, src, strict):
+            for n in range(count):
+                yield Event(ffi.new("ntr_event *", room[n]))
+
+    def event_arrays(self, src: int | None = None, size: int = ARRAY_EVENTS, copy: bool = True):
+        """The events as numpy structured arrays of up to `size` events, with the members of ntr_event.
+
+        copy=False: all arrays share one memory, so an array is valid until the next one; about twice as fast.
+        """
+        import numpy
+        dtype = dtype_of("ntr_event")
+        room = numpy.zeros(size, dtype)
+        for count in self._chunks(ffi.from_buffer("ntr_event[]", room, require_writable=True), size, src):
+            yield room[:count].copy() if copy else room[:count]
+
+    def span_arrays(self, src: int | None = None, size: int = ARRAY_EVENTS):
+        """Like event_arrays, but only the spans, the executed code."""
+        for events in self.event_arrays(src, size, copy=False):
+            yield events[events["kind"] == SPAN]
+
+    def instruction_arrays(self, src: int | None = None, size: int = ARRAY_EVENTS):
+        """The retired instructions in order, as pairs of arrays: instructions (address, bits, size, flow, ...), and SRC."""
+        import numpy
+        capacity = size // 4
+        room, at, filled = ffi.new("ntr_event[]", capacity), ffi.new("size_t *"), ffi.new("size_t *")
+        expander = owned(lib.ntr_instructions_new(self._program, ffi.NULL), lib.ntr_instructions_free)
+        for count in self._chunks(room, capacity, src):
+            at[0], status = 0, _core.OK
+            while status == _core.OK:
+                out, sources = numpy.empty(size, dtype_of("ntr_instruction")), numpy.empty(size, "u2")
+                status = check(lib.ntrace_expand(expander, room, count, at, ffi.from_buffer("ntr_instruction[]", out),
+                                                 ffi.from_buffer("uint16_t[]", sources), size, filled))
+                if filled[0]:
+                    yield out[:filled[0]], sources[:filled[0]]
+
+    def pcs(self, src: int | None = None):
+        """The program counters of all retired instructions, as numpy arrays of 64-bit numbers."""
+        for instructions, _ in self.instruction_arrays(src):
+            yield instructions["address"].copy()
+
+    def __repr__(self) -> str:
+        return f"<ntrace.Trace {self.path!r}>"

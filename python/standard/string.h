@@ -1,0 +1,1 @@
+/* Empty: cffi knows the standard types (build_ffi.py). */

@@ -1,0 +1,215 @@
+"""Traces: every number is that of the command `ntrace`."""
+import gc
+import os
+import subprocess
+import sys
+import threading
+
+import conftest
+import ntrace
+import pytest
+
+
+def test_count(trace, recorded):
+    rows = dict(line.split() for line in recorded.command("decode", "--output", "count").splitlines())
+    assert {name: int(value) for name, value in rows.items()} == {name: getattr(trace.count(recorded.src), name) for name in rows}
+
+
+def test_pcs(trace, recorded):
+    numpy = pytest.importorskip("numpy")
+    expected = recorded.command("decode", "--output", "pc").split()
+    found = numpy.concatenate(list(trace.pcs(recorded.src)))
+    assert len(found) == len(expected)
+    assert [hex(pc) for pc in found.tolist()] == expected
+
+
+def test_events(gawk):
+    trace = ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params)
+    events = list(trace.events())
+    assert [event.json() for event in events] == gawk.command("decode", "--output", "event", "--format", "jsonl").splitlines()
+    spans = [event for event in events if event.kind == "span"]
+    assert sum(event.instructions for event in spans) == trace.count().instructions
+    assert events[0].kind == "sync" and events[0].target is None and "sync" in repr(events[0])
+
+
+def test_event_arrays(trace):
+    pytest.importorskip("numpy")
+    spans = instructions = 0
+    for events in trace.event_arrays(size=5000):
+        here = events[events["kind"] == ntrace.events.SPAN]
+        spans, instructions = spans + len(here), instructions + int(here["instructions"].sum())
+    assert (spans, instructions) == (trace.count().spans, trace.count().instructions)
+    assert sum(len(part) for part in trace.span_arrays()) == spans
+
+
+def test_arrays_are_views_only_when_asked(gawk):
+    numpy = pytest.importorskip("numpy")
+    trace = ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params)
+    kept = list(trace.event_arrays(size=1000))
+    again = [part.copy() for part in trace.event_arrays(size=1000, copy=False)]
+    assert (numpy.concatenate(kept) == numpy.concatenate(again)).all()
+
+
+@pytest.mark.parametrize("by", ["function", "instruction", "image"])
+def test_profile(trace, recorded, by):
+    rows = trace.profile(by, recorded.src, frame=False)
+    assert sum(row["self"] for row in rows) == trace.count(recorded.src).instructions
+    expected = recorded.rows("profile", "--by", by, "--top", "1000000")
+    assert sorted(row["self"] for row in rows) == sorted(row["self"] for row in expected)
+
+
+def test_profile_refuses_unknown(gawk):
+    with pytest.raises(ValueError, match="expected one of function, line"):
+        ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params).profile("colour")
+
+
+def test_exports(gawk, tmp_path):
+    trace = ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params)
+    for family, name in ("flame", "folded"), ("coverage", "lcov"):
+        trace.export(family, name, tmp_path / name)
+        assert (tmp_path / name).read_text() == gawk.command(family, "--to", name)
+    with pytest.raises(ValueError, match="folded"):
+        trace.export("flame", "nothing", tmp_path / "x")
+    with pytest.raises(OSError):
+        trace.export("flame", "folded", tmp_path / "missing" / "x")
+    assert "perfetto" in ntrace.formats("timeline")
+
+
+def test_timeline(gawk):
+    rows = ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params).timeline(frame=False)
+    assert rows and all(row["begin"] <= row["end"] for row in rows)
+    assert {row["kind"] for row in rows} <= {"function", "trap", "context", "gap"}
+
+
+def test_tables_are_data_frames(gawk):
+    pandas = pytest.importorskip("pandas")
+    trace = ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params)
+    assert isinstance(trace.profile(), pandas.DataFrame)
+    assert isinstance(trace.coverage().lines, pandas.DataFrame)
+
+
+def test_arrow(gawk, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    trace = ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params)
+    trace.to_parquet(tmp_path / "x.parquet")
+    assert trace.to_arrow().num_rows == pyarrow.parquet.read_table(tmp_path / "x.parquet").num_rows
+
+
+def test_coverage_has_the_gaps(gawk, tmp_path):
+    damaged = tmp_path / "damaged.nex"
+    stream = bytearray(subprocess.run(["zstd", "-dqc", gawk.stream], stdout=subprocess.PIPE, check=True).stdout)
+    stream[len(stream) // 2:len(stream) // 2 + 40] = b"\x02" * 40
+    damaged.write_bytes(stream)
+    trace = ntrace.open(damaged, elf=gawk.elf, **gawk.params)
+    assert trace.count().gaps > 0
+    assert trace.coverage().gaps == trace.count().gaps == len([event for event in trace.events() if event.kind == "gap"])
+    with pytest.raises(ntrace.Error, match="byte"):
+        list(trace.events(strict=True))
+
+
+def test_inference(gawk):
+    trace = ntrace.open(gawk.stream, elf=gawk.elf)
+    assert trace.inferred["src_bits"][0] == gawk.params["src_bits"]
+    assert trace.count().gaps == 0
+
+
+def test_errors(tmp_path, gawk):
+    with pytest.raises(FileNotFoundError):
+        ntrace.open(tmp_path / "nothing.nex")
+    with pytest.raises(ntrace.Error, match="not ELF|ELF") as error:
+        ntrace.open(gawk.stream, elf=__file__)
+    assert error.value.status == "NTR_E_FORMAT"
+    with pytest.raises(ntrace.Error, match="src-bits=99"):
+        ntrace.open(gawk.stream, elf=gawk.elf, src_bits=99)
+    with pytest.raises(ntrace.Error, match="no-such"):
+        ntrace.open(gawk.stream, elf=gawk.elf, no_such=1)
+    cut = tmp_path / "cut.nex.zst"
+    with open(gawk.stream, "rb") as file:
+        cut.write_bytes(file.read()[:2000])
+    with pytest.raises(ntrace.Error) as error:
+        ntrace.open(cut, elf=gawk.elf, **gawk.params).count()
+    assert error.value.status == "NTR_E_DECOMPRESS"
+
+
+def test_bundle(gawk, tmp_path):
+    bundle = tmp_path / "x.ntrace"
+    (bundle / "images").mkdir(parents=True)
+    with open(gawk.elf, "rb") as file:
+        (bundle / "images" / "gawk").write_bytes(file.read())
+    stream = subprocess.run(["zstd", "-dqc", gawk.stream], stdout=subprocess.PIPE, check=True).stdout
+    (bundle / "trace.nex").write_bytes(stream)
+    params = ('"src_bits":8,"implicit_return":"full","return_stack":32,"sequential_jump":true,"extend_addr":true,"xlen":64')
+    (bundle / "capture.json").write_text(
+        '{"format":"ntrace-bundle","version":1,"stream":"trace.nex","params":{%s},"command":["gawk","x"],'
+        '"sources":[{"src":0,"hart":0}],"images":[{"file":"images/gawk","kind":"elf"}],'
+        '"losses":[{"position":0,"what":"nothing much"}]}' % params)
+    trace = ntrace.open(bundle)
+    assert trace.count().instructions == ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params).count().instructions
+    assert trace.command == ["gawk", "x"] and trace.losses == ["nothing much"] and trace.params["src_bits"] == "8"
+    assert len(trace.images) == 1
+
+
+def test_no_leak(gawk):
+    def size():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def use():
+        trace = ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params)
+        next(iter(trace.events()))
+        with pytest.raises(ntrace.Error):
+            ntrace.open(gawk.stream, elf=__file__)
+
+    for _ in range(50):
+        use()
+    gc.collect()
+    before = size()
+    for _ in range(1000):
+        use()
+    gc.collect()
+    assert size() - before < 8 << 20
+
+
+def test_threads_run_at_the_same_time(gawk):
+    results = []
+
+    def work():
+        results.append(ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params).count().instructions)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(results)) == 1 and len(results) == 8
+
+
+@pytest.mark.parametrize("module", ["numpy", "pandas"])
+def test_works_without(module, gawk):
+    script = f"""
+import sys
+sys.modules[{module!r}] = None
+import ntrace
+trace = ntrace.open({gawk.stream!r}, elf={gawk.elf!r}, **{gawk.params!r})
+assert isinstance(trace.profile(), list) and trace.count().instructions and next(trace.events()).kind == "sync"
+assert trace.coverage().gaps == 0
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_corpus():
+    numpy = pytest.importorskip("numpy")
+    place = os.path.join(conftest.CORPUS, "median")
+    if not os.path.exists(place):
+        pytest.skip("no reference streams here")
+    trace = ntrace.open(os.path.join(place, "htm.nex.zst"), elf=os.path.join(place, "program.elf"))
+    truth = subprocess.run(["zstd", "-dqc", os.path.join(place, "pc.txt.zst")], stdout=subprocess.PIPE, check=True, text=True).stdout.split()
+    found = [hex(pc) for pc in numpy.concatenate(list(trace.pcs())).tolist()]
+    assert found == [hex(int(pc, 16)) for pc in truth][:len(found)] and len(truth) - len(found) in (0, 1)
+
+
+def test_walkthrough(gawk):
+    example = os.path.join(conftest.ROOT, "python", "examples", "walkthrough.py")
+    options = [f"{name}={value}" for name, value in gawk.params.items()]
+    done = subprocess.run([sys.executable, example, gawk.stream, gawk.elf, *options], stdout=subprocess.PIPE, text=True, check=True)
+    assert f"{ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params).count().instructions:,} instructions" in done.stdout
