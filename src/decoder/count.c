@@ -74,6 +74,7 @@ typedef struct walk_loop {
     uint64_t max_passes; /* passes until a new starting point is chosen */
     /* while multiplying: passes of the loop still to walk, and how many loops each of them stands for */
     uint64_t passes_left, factor;
+    uint64_t times;     /* number of executions that the walk stands for */
     uint64_t halfwords; /* halfwords of one loop */
 } walk_loop;
 
@@ -81,7 +82,8 @@ typedef struct walk_loop {
 static void end_multiply(ntr_decoder *d, ntr_walk_state *walk, walk_loop *loop) {
     walk->left -= (loop->factor - 1) * loop->halfwords;
     walk->runaway_limit = walk->left - NTR_OUTCOME_DISTANCE;
-    d->times = loop->factor = 1;
+    loop->factor = 1;
+    d->times = loop->times;
 }
 
 /* The walk is at a new starting point. */
@@ -101,7 +103,8 @@ static void begin_multiply(ntr_decoder *d, ntr_walk_state *walk, walk_loop *loop
     if (factor > limit) factor = limit;
     if (factor < 2) return;
     loop->passes_left = loop->passes;
-    loop->factor = d->times = factor;
+    loop->factor = factor;
+    d->times = loop->times * factor;
     walk->history.repeats -= (factor - 1) * loop->passes;
 }
 
@@ -138,7 +141,7 @@ ntr_status ntr_walk_counts(ntr_decoder *d) {
     if (d->request.left == 0) return NTR_END;
     if (ntr_history_memos_prepare(d) != NTR_OK) return NTR_E_MEMORY;
     ntr_walk_state walk = ntr_walk_state_take(d);
-    walk_loop loop = {.factor = 1};
+    walk_loop loop = {.factor = 1, .times = d->times};
     ntr_status status = NTR_OK;
     while (status == NTR_OK) {
         const ntr_block *b = walk.block;

@@ -1,14 +1,15 @@
 /* Counting decode with a callback (ntr_decoder_set_count_callback): which spans were executed, and how often.
  *
  * Idea: spans are not reported one by one. A block counts how often it was executed and how often its branch was taken;
- * a history memo counts how often it was walked. ntr_count_flush turns these counters into spans with a number of
- * executions. Spans that no counter represents (indirect jumps, spans with linear code before the block) are reported
+ * a history memo counts how often it was walked, a message memo how often it was applied. ntr_count_flush turns these
+ * counters into spans with a number of executions. Spans that no counter represents (indirect jumps, spans with linear code before the block) are reported
  * immediately.
  *
  * Invariant: the spans reported so far and those in the counters are together all spans executed so far. Example: a
  * block that ends with a branch was executed 1000 times and jumped 999 times. The flush reports two spans: "not taken"
  * once and "taken" 999 times. */
 #include "decoder/count_callback.h"
+#include "decoder/message_memo.h"
 
 static void report(ntr_decoder *d, const ntr_event *e, uint64_t times) {
     ntr_status status = d->count_callback(d->count_user, e, times);
@@ -111,6 +112,7 @@ static void flush_counters(ntr_decoder *d, ntr_block *b) {
 
 void ntr_count_flush(ntr_decoder *d) {
     if (!d->count_callback) return;
+    ntr_message_memos_replay(d);
     for (size_t i = 0; i < d->history_memos.count; i++) ntr_count_flush_memo(d, &d->history_memos.table[i]);
     for (size_t i = 0; i < d->blocks->count; i++) flush_counters(d, ntr_blocks_at(d->blocks, i));
 }

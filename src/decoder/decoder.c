@@ -172,6 +172,14 @@ static ntr_status process_request(ntr_decoder *d, output *out) {
     return end_request(d, d->request.ended ? NTR_OK : ntr_walk_end(d));
 }
 
+ntr_status ntr_decoder_recount(ntr_decoder *d) {
+    output none = {NULL, NULL};
+    d->request.source = NULL;
+    ntr_status status = ntr_message_take(d);
+    while (status == NTR_OK && d->request.source) status = process_request(d, &none);
+    return status;
+}
+
 static ntr_status next_message(ntr_decoder *d) {
     ntr_status status = ntr_reader_next(&d->reader, &d->message);
     if (status == NTR_END) return emit_open_gaps(d);
@@ -210,7 +218,7 @@ ntr_status ntr_decoder_count(ntr_decoder *d, ntr_counts *counts) {
     d->counts = counts;
     while (status == NTR_OK) {
         ntr_memo_candidate candidate;
-        bool learn = !d->count_callback && !d->request.source && ntr_message_memos_follow(d, &candidate);
+        bool learn = !d->request.source && ntr_message_memos_follow(d, &candidate);
         do status = step(d, &none);
         while (status == NTR_OK && d->request.source);
         if (learn && status == NTR_OK) ntr_message_memo_learn(d, &candidate);

@@ -65,7 +65,9 @@ void ntr_event_emit(ntr_decoder *d, const ntr_event *event) {
         if (event->kind == NTR_EVENT_GAP) d->counts->gaps++;
         if (event->kind == NTR_EVENT_VENDOR)
             d->counts->reserved += ntr_tcode_is_reserved(d->params.dialect, event->code);
-        if (d->count_callback) ntr_count_event(d, event);
+        if (!d->count_callback) return;
+        d->other_events += event->kind != NTR_EVENT_SPAN;
+        ntr_count_event(d, event);
         return;
     }
     if (d->join && d->sources[event->src]) {

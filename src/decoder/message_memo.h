@@ -9,8 +9,11 @@
  * the message takes from the return stack. Effect: the block at which the walk ends, the totals, the new reference
  * address, the entries pushed to the return stack.
  *
- * Invariant: a memo is only made for a message that did nothing else: no event but spans, no error, no timestamp. Memos
- * are used while only totals are wanted and there is no count callback.
+ * Invariant: a memo is only made for a message that did nothing else: no error, no timestamp, and with a count callback no
+ * event but spans.
+ *
+ * With a count callback, a memo counts how often it was applied. Before it is replaced, or its code changes, and at the
+ * end, its message is decoded once more, in the state of the key, as so many executions (message_memo_replay.c).
  *
  * Example: in a loop, IndirectBranchHist with I-CNT 40, HIST 0b1101 and a U-ADDR comes 10000 times at block B. The
  * first one is walked; the other 9999 are looked up and add 40 halfwords each.
@@ -49,14 +52,16 @@ typedef struct ntr_message_memo {
 
 _Static_assert(sizeof(ntr_message_memo) == 64, "a memo is a cache line");
 
-/* The cache line after a memo when returns are implicit: the calling blocks of the entries that the message removes
- * from the return stack, the newest first, and of those it adds, the newest last. */
-enum { NTR_MESSAGE_MEMO_CALLS = 8 };
-typedef struct ntr_message_memo_calls {
+/* The cache line after a memo when returns are implicit, or when there is a count callback. */
+enum { NTR_MESSAGE_MEMO_CALLS = 7 };
+typedef struct ntr_message_memo_more {
+    /* the calling blocks of the entries that the message removes from the return stack, the newest first, and of those
+     * it adds, the newest last */
     ntr_block *calls[NTR_MESSAGE_MEMO_CALLS];
-} ntr_message_memo_calls;
+    uint64_t times; /* with a count callback: applied so often since the last replay */
+} ntr_message_memo_more;
 
-_Static_assert(sizeof(ntr_message_memo_calls) == sizeof(ntr_message_memo), "as large as a memo");
+_Static_assert(sizeof(ntr_message_memo_more) == sizeof(ntr_message_memo), "as large as a memo");
 
 /* The places at which a memo may be. */
 typedef struct ntr_message_memo_places {
@@ -68,18 +73,23 @@ typedef struct ntr_memo_candidate {
     ntr_message_memo key;
     ntr_message_memo_places places;
     ntr_source *source;
-    uint64_t halfwords_ahead, icnt, ref;
+    uint64_t halfwords_ahead, icnt, ref, other_events;
     uint32_t depth;
     ntr_counts before;
     ntr_return callers[NTR_MESSAGE_MEMO_CALLS];
 } ntr_memo_candidate;
 
 /* Apply messages as long as they have a memo. Returns true when the next message can get one: decode it, then call
- * ntr_message_memo_learn. Call this between two walk requests of a counting decode without callback. */
+ * ntr_message_memo_learn. Call this between two walk requests of a counting decode. */
 bool ntr_message_memos_follow(ntr_decoder *d, ntr_memo_candidate *candidate);
 void ntr_message_memo_learn(ntr_decoder *d, const ntr_memo_candidate *candidate);
 
 void ntr_message_memos_release(ntr_message_memos *message_memos, const ntr_allocator *allocator);
+
+/* With a count callback: count the executions of a memo, or of all, in blocks and history memos, or report them. Must be
+ * called before code changes. Errors become ntr_decoder.failed. */
+void ntr_message_memo_replay(ntr_decoder *d, ntr_message_memo *memo);
+void ntr_message_memos_replay(ntr_decoder *d);
 
 /* ---- for message_memo_follow.c and message_memo_learn.c */
 
@@ -115,8 +125,8 @@ static inline ntr_message_memo *ntr_message_memo_at(const ntr_message_memos *mem
     return memos->table + (slot << memos->wide);
 }
 
-static inline const ntr_message_memo_calls *ntr_message_memo_calls_of(const ntr_message_memo *memo) {
-    return (const ntr_message_memo_calls *)(memo + 1);
+static inline ntr_message_memo_more *ntr_message_memo_more_of(ntr_message_memo *memo) {
+    return (ntr_message_memo_more *)(memo + 1);
 }
 
 #endif

@@ -6,21 +6,26 @@
 
 /* ---- the table */
 
-/* The table begins with 1 Ki memos and grows in steps to 128 Ki memos (8 MiB; 16 MiB with implicit returns). Growing
+/* The table begins with 1 Ki memos and grows in steps to 128 Ki memos (8 MiB; 16 MiB with implicit returns or a count
+ * callback). Growing
  * discards all memos. */
 enum { BITS_FIRST = 10, BITS_STEP = 3, BITS_MOST = 17 };
 
 void ntr_message_memos_release(ntr_message_memos *message_memos, const ntr_allocator *allocator) {
     ntr_dealloc(allocator, message_memos->memory);
+    if (message_memos->replayed) ntr_return_stack_release(&message_memos->replayed->stack, allocator);
+    ntr_dealloc(allocator, message_memos->replayed);
     *message_memos = (ntr_message_memos){0};
 }
 
 /* Make an empty table. Without memory for it, the decoder works without message memos. */
 static bool make_table(ntr_decoder *d, unsigned bits) {
     ntr_message_memos *memos = &d->message_memos;
+    if (memos->counted) ntr_message_memos_replay(d);
     ntr_message_memos_release(memos, d->allocator);
     memos->bits = bits;
-    memos->wide = ntr_implicit_returns(d);
+    memos->counted = d->count_callback != NULL;
+    memos->wide = memos->counted || ntr_implicit_returns(d);
     memos->epoch = d->blocks->epoch;
     memos->memory = ntr_alloc(d->allocator, ((size_t)1 << (memos->bits + memos->wide)) + 1, sizeof *memos->table);
     if (!memos->memory) return false;
@@ -154,21 +159,21 @@ static inline bool is_call_of(const ntr_source *s, const ntr_return *entry, cons
 
 /* Returns whether the memo applies to the return stack of the source. A stack that is full at the highest depth on the
  * way drops its oldest entries there; those that the memo removes must not be among them. */
-static inline bool stack_fits(const ntr_source *s, const ntr_message_memo *memo) {
+static inline bool stack_fits(const ntr_source *s, ntr_message_memo *memo) {
     const ntr_return_stack *stack = &s->stack;
     const ntr_stack_effect effect = memo->stack;
     uint32_t count = ntr_message_memo_kept(stack, effect, stack->count);
     if (count < effect.pops || count - effect.pops + effect.pushes > stack->mask) return false;
     if (effect.ran_empty && (count != effect.pops || count != stack->count)) return false;
     for (unsigned i = 0; i < effect.pops; i++)
-        if (!is_call_of(s, ntr_return_stack_at(stack, i), ntr_message_memo_calls_of(memo)->calls[i])) return false;
+        if (!is_call_of(s, ntr_return_stack_at(stack, i), ntr_message_memo_more_of(memo)->calls[i])) return false;
     return true;
 }
 
-static inline void stack_follow(ntr_source *s, const ntr_message_memo *memo) {
+static inline void stack_follow(ntr_source *s, ntr_message_memo *memo) {
     ntr_return_stack *stack = &s->stack;
     const ntr_stack_effect effect = memo->stack;
-    ntr_block *const *pushed = ntr_message_memo_calls_of(memo)->calls + effect.pops;
+    ntr_block *const *pushed = ntr_message_memo_more_of(memo)->calls + effect.pops;
     stack->count = ntr_message_memo_kept(stack, effect, stack->count) - effect.pops + effect.pushes;
     stack->top -= effect.pops;
     for (unsigned i = 0; i < effect.pushes; i++)
@@ -178,7 +183,7 @@ static inline void stack_follow(ntr_source *s, const ntr_message_memo *memo) {
 
 /* ---- following */
 
-static inline bool fits(const ntr_message_memos *memos, const memo_position *at, const ntr_message_memo *memo,
+static inline bool fits(const ntr_message_memos *memos, const memo_position *at, ntr_message_memo *memo,
                          const ntr_message_memo *key) {
     const uint64_t *mine = memo->message.word, *wanted = key->message.word;
     bool same = memo->from == key->from && mine[0] == wanted[0] && mine[1] == wanted[1] && memo->ref == key->ref &&
@@ -187,10 +192,10 @@ static inline bool fits(const ntr_message_memos *memos, const memo_position *at,
 }
 
 /* Returns the memo for the key; NULL when there is none. */
-static inline const ntr_message_memo *find(const ntr_message_memos *memos, bool early, const memo_position *at,
-                                           const upcoming_message *m, const ntr_message_memo *key,
-                                           ntr_message_memo_places *places) {
-    const ntr_message_memo *memo = ntr_message_memo_at(memos, m->hash >> (64 - memos->bits));
+static inline ntr_message_memo *find(const ntr_message_memos *memos, bool early, const memo_position *at,
+                                     const upcoming_message *m, const ntr_message_memo *key,
+                                     ntr_message_memo_places *places) {
+    ntr_message_memo *memo = ntr_message_memo_at(memos, m->hash >> (64 - memos->bits));
     if (early && fits(memos, at, memo, key)) return memo;
     *places = places_of(memos, early, at, m, key);
     memo = ntr_message_memo_at(memos, places->of_state);
@@ -229,13 +234,15 @@ static void begin_candidate(const ntr_decoder *d, ntr_source *s, ntr_memo_candid
     candidate->ref = s->ref;
     candidate->depth = s->stack.count;
     candidate->before = *d->counts;
+    candidate->other_events = d->other_events;
     if (!d->message_memos.wide) return;
     ntr_return_stack_watch(&s->stack);
     for (unsigned i = 0; i < NTR_MESSAGE_MEMO_CALLS && i < s->stack.count; i++)
         candidate->callers[i] = *ntr_return_stack_at(&s->stack, i);
 }
 
-static inline void apply(const ntr_message_memos *memos, memo_position *at, const ntr_message_memo *memo) {
+static inline void apply(const ntr_message_memos *memos, memo_position *at, ntr_message_memo *memo) {
+    if (memos->counted) ntr_message_memo_more_of(memo)->times++;
     if (memos->wide && ntr_message_memo_uses_stack(memo->stack)) stack_follow(at->source, memo);
     at->block = memo->to;
     at->ref ^= memo->ref_xor;
@@ -245,7 +252,7 @@ static inline void apply(const ntr_message_memos *memos, memo_position *at, cons
         at->halfwords_ahead += memo->halfwords;
 }
 
-/* `early` and memos.wide are constants, so that the compiler makes a loop for each case. */
+/* `early`, memos.wide and memos.counted are constants, so that the compiler makes a loop for each case. */
 static inline __attribute__((always_inline)) bool follow(ntr_decoder *d, const ntr_message_memos memos, bool early,
                                                          memo_position at, const uint8_t *bytes, const uint8_t *end,
                                                          ntr_memo_candidate *candidate) {
@@ -262,7 +269,7 @@ static inline __attribute__((always_inline)) bool follow(ntr_decoder *d, const n
         if (!m->size || !may_have_memo(&at, &m->message)) break;
         ntr_message_memo key = {0};
         make_key(&at, &m->message, &key);
-        const ntr_message_memo *memo = find(&memos, early, &at, m, &key, &candidate->places);
+        ntr_message_memo *memo = find(&memos, early, &at, m, &key, &candidate->places);
         if (!memo) {
             candidate->key = key;
             unknown = true;
@@ -289,6 +296,11 @@ bool ntr_message_memos_follow(ntr_decoder *d, ntr_memo_candidate *candidate) {
     if (!take_memo_position(d, ntr_load8(bytes), &at) || !prepare_table(d)) return false;
     ntr_message_memos memos = d->message_memos;
     const bool early = at.mode != NTR_MODE_BTM;
+    if (memos.counted) {
+        memos.wide = memos.counted = 1;
+        return follow(d, memos, true, at, bytes, end, candidate);
+    }
+    memos.counted = 0;
     if (memos.wide) {
         memos.wide = 1;
         return follow(d, memos, true, at, bytes, end, candidate);

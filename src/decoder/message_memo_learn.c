@@ -6,7 +6,7 @@ static bool is_learnable(const ntr_decoder *d, const ntr_memo_candidate *t) {
     const ntr_message *m = &d->message;
     bool adds_icnt = ntr_has_role(m->tcode, NTR_ROLE_RESOURCE) && m->rcode == NTR_RCODE_ICNT;
     return m->defect == NTR_OK && !NTR_HAS(m, TSTAMP) && !adds_icnt && d->failed == NTR_OK &&
-           d->counts->gaps == t->before.gaps && ntr_message_memo_is_plain(d, t->source) &&
+           d->counts->gaps == t->before.gaps && d->other_events == t->other_events && ntr_message_memo_is_plain(d, t->source) &&
            d->message_memos.epoch == d->blocks->epoch && t->source->mode == (t->key.from & NTR_MESSAGE_MEMO_MODE);
 }
 
@@ -34,7 +34,7 @@ static bool learn_call(const ntr_source *s, const ntr_return *entry, ntr_block *
     return entry->call && entry->stamp == s->stamp;
 }
 
-static bool learn_stack(ntr_message_memo *memo, ntr_message_memo_calls *of, const ntr_memo_candidate *t) {
+static bool learn_stack(ntr_message_memo *memo, ntr_message_memo_more *more, const ntr_memo_candidate *t) {
     const ntr_source *s = t->source;
     const ntr_return_stack *stack = &s->stack;
     uint32_t pops = t->depth - stack->least, rise = stack->most - t->depth;
@@ -44,9 +44,9 @@ static bool learn_stack(ntr_message_memo *memo, ntr_message_memo_calls *of, cons
     memo->stack = (ntr_stack_effect){(uint8_t)pops, (uint8_t)pushes, (uint8_t)rise, stack->ran_empty};
     if (ntr_message_memo_kept(stack, memo->stack, t->depth) < pops) return false;
     for (unsigned i = 0; i < pops; i++)
-        if (!learn_call(s, &t->callers[i], &of->calls[i])) return false;
+        if (!learn_call(s, &t->callers[i], &more->calls[i])) return false;
     for (unsigned i = 0; i < pushes; i++)
-        if (!learn_call(s, ntr_return_stack_at(stack, pushes - 1 - i), &of->calls[pops + i])) return false;
+        if (!learn_call(s, ntr_return_stack_at(stack, pushes - 1 - i), &more->calls[pops + i])) return false;
     return true;
 }
 
@@ -65,23 +65,24 @@ static size_t choose_place(const ntr_message_memos *memos, const ntr_message_mem
     return by_caller || (!memos->wide && is_free(memos, places->of_caller)) ? places->of_caller : places->of_state;
 }
 
-static void store_memo(const ntr_message_memos *memos, size_t place, const ntr_message_memo *memo,
-                       const ntr_message_memo_calls *calls) {
+static void store_memo(ntr_decoder *d, size_t place, const ntr_message_memo *memo, const ntr_message_memo_more *more) {
+    const ntr_message_memos *memos = &d->message_memos;
     ntr_message_memo *to = ntr_message_memo_at(memos, place);
+    if (memos->counted) ntr_message_memo_replay(d, to);
     *to = *memo;
-    if (memos->wide) *(ntr_message_memo_calls *)(to + 1) = *calls;
+    if (memos->wide) *ntr_message_memo_more_of(to) = *more;
 }
 
 void ntr_message_memo_learn(ntr_decoder *d, const ntr_memo_candidate *t) {
     ntr_source *s = t->source;
     ntr_message_memo memo = t->key;
-    ntr_message_memo_calls calls = {0};
+    ntr_message_memo_more more = {0};
     if (!is_learnable(d, t) || !learn_counts(&memo, &t->before, d->counts) || !counters_fit(t, &memo)) return;
     const ntr_block *to = ntr_message_memo_block(d, s);
     if (to->halfwords == 0) return;
     memo.ref_xor = t->ref ^ s->ref;
     memo.to = to->number;
-    if (d->message_memos.wide && !learn_stack(&memo, &calls, t)) return;
-    store_memo(&d->message_memos, choose_place(&d->message_memos, &t->places, &memo), &memo, &calls);
+    if (d->message_memos.wide && !learn_stack(&memo, &more, t)) return;
+    store_memo(d, choose_place(&d->message_memos, &t->places, &memo), &memo, &more);
     d->message_memos.learned++;
 }

@@ -62,7 +62,7 @@ static uint32_t view_of(ntr_decoder *d, const ntr_source *s) {
 
 void ntr_source_update_view(ntr_decoder *d, ntr_source *s) {
     ntr_blocks *blocks = d->blocks;
-    if (!ntr_blocks_is_unchanged(blocks, d->message.offset)) {
+    if (!d->replays && !ntr_blocks_is_unchanged(blocks, d->message.offset)) {
         ntr_count_flush(d);
         ntr_blocks_seek(blocks, d->message.offset);
     }

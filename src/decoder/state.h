@@ -150,8 +150,10 @@ typedef struct ntr_message_memos {
     void *memory;
     struct ntr_message_memo *table; /* inside `memory`, aligned to a cache line */
     unsigned bits, wide;            /* log2 of the number of memos, and of the cache lines of each */
+    bool counted;                   /* the memos count how often they are applied, for the count callback */
     uint32_t learned;
     uint64_t epoch; /* ntr_blocks.epoch for which the memos are valid */
+    ntr_source *replayed; /* the source of messages that are decoded once more; NULL before the first one */
 } ntr_message_memos;
 
 struct ntr_decoder {
@@ -177,6 +179,8 @@ struct ntr_decoder {
 
     ntr_counts *counts; /* counting decode: the totals; else NULL */
     uint64_t times;     /* counting decode: number of executions that one walk stands for */
+    uint64_t other_events; /* counting decode with callback: events that are no span */
+    bool replays; /* the current message is decoded once more: the code is that of ntr_decoder.blocks */
     ntr_history_memos history_memos;
     ntr_message_memos message_memos;
     ntr_count_callback *count_callback; /* counting decode: receives what was executed; may be NULL */
@@ -190,6 +194,11 @@ struct ntr_decoder {
 static inline bool ntr_implicit_returns(const ntr_decoder *d) {
     return d->params.implicit_return != NTR_RETURN_OFF;
 }
+
+/* ---- decoder.c */
+
+/* Counting decode: decode d->message once more. There is no request. Errors: as ntr_message_take. */
+ntr_status ntr_decoder_recount(ntr_decoder *d);
 
 /* ---- source.c */
 

@@ -123,6 +123,8 @@ static void earlier_icnt_matters(void **state) {
                         START "ResourceFull RCODE=0 RDATA0=4\nResourceFull RCODE=1 RDATA0=0x3\n" LAST
                         START "ResourceFull RCODE=0 RDATA0=8\nResourceFull RCODE=1 RDATA0=0x3\n"
                               "ResourceFull RCODE=1 RDATA0=0x3\n" LAST);
+#define AFTER_ICNT "ResourceFull RCODE=0 RDATA0=4\nIndirectBranchHist BTYPE=0 ICNT=6 UADDR=0 HIST=0x6\n"
+    is_as_if_walked(&s, START AFTER_ICNT AFTER_ICNT AFTER_ICNT AFTER_ICNT);
     scene_end(&s);
 }
 
@@ -258,6 +260,84 @@ static void sources_are_apart(void **state) {
     scene_end(&s);
 }
 
+/* A message that emits another event has no memo with a count callback: the event comes each time. Here, ECALL is counted
+ * although it never retires. */
+static void notes_come_each_time(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    code(&s, 0x100, ADD, ECALL);
+    code(&s, 0x200, JR_A5);
+#define SYSTEM_CALL "IndirectBranchHist BTYPE=1 ICNT=4 UADDR=0x180 HIST=0x1\n"
+#define BACK_TO_100 "IndirectBranchHist BTYPE=0 ICNT=2 UADDR=0x180 HIST=0x1\n"
+    is_as_if_walked(&s, START SYSTEM_CALL BACK_TO_100 SYSTEM_CALL BACK_TO_100 SYSTEM_CALL BACK_TO_100 SYSTEM_CALL);
+    scene_end(&s);
+}
+
+static ntr_status add_times(void *user, const ntr_event *event, uint64_t times) {
+    if (event->kind == NTR_EVENT_SPAN) *(uint64_t *)user += times;
+    return NTR_OK;
+}
+
+/* With a count callback, an image is added between two feeds: what was counted before belongs to the old code. */
+static void images_may_be_added_meanwhile(void **state) {
+    (void)state;
+    scene s;
+    stream in = {.size = 0};
+    ntr_status status;
+    ntr_counts counts = {0};
+    uint64_t spans = 0;
+    scene_start(&s, NULL);
+    code(&s, 0x100, ADD, branch(-4));
+    assemble(&in, &s.config.params, START BACK BACK BACK BACK BACK BACK BACK BACK BACK BACK);
+    ntr_decoder *d = ntr_decoder_new(&s.config, &status);
+    ntr_decoder_set_count_callback(d, add_times, &spans);
+    assert_int_equal(ntr_decoder_feed(d, in.bytes, in.size, false), NTR_OK);
+    assert_int_equal(ntr_decoder_count(d, &counts), NTR_NEED_MORE);
+    code(&s, 0x100, branch(0));
+    assert_int_equal(ntr_decoder_feed(d, in.bytes, in.size, true), NTR_OK);
+    assert_int_equal(ntr_decoder_count(d, &counts), NTR_END);
+    ntr_decoder_free(d);
+    assert_int_equal(counts.spans, 2 * 10 * 2);
+    assert_int_equal(spans, counts.spans);
+    scene_end(&s);
+}
+
+/* With a count callback, messages are decoded once more: repeated history in them is multiplied, too. */
+static void repeated_history_is_applied_often(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    s.config.params.implicit_return = NTR_RETURN_FULL;
+    code(&s, 0x100, branch(8), ADD, jal(1, 0x0f8), branch(-12), JR_A5);
+    code(&s, 0x200, ADD, RET);
+#define LOOPS "ResourceFull RCODE=2 RDATA0=0x5 RDATA1=50\n"
+    is_as_if_walked(&s, START LOOPS LOOPS LOOPS "ResourceFull RCODE=1 RDATA0=0x7\n" LOOPS LOOPS LOOPS);
+    /* two passes make a loop, and one is left */
+    code(&s, 0x300, branch(8), ADD, branch(-8));
+#define ODD_LOOPS "ResourceFull RCODE=2 RDATA0=0x3 RDATA1=51\nResourceFull RCODE=2 RDATA0=0x3 RDATA1=54\n"
+    is_as_if_walked(&s, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x180\n" ODD_LOOPS ODD_LOOPS ODD_LOOPS ODD_LOOPS ODD_LOOPS);
+    scene_end(&s);
+}
+
+/* More messages than the table has places: memos that were applied are replaced. */
+static void replaced_memos_are_counted(void **state) {
+    (void)state;
+    scene s;
+    stream in = {.size = 0};
+    scene_start(&s, NULL);
+    code(&s, 0x100, branch(8), ADD, ADD, branch(-12), jal(0, -16));
+    assemble(&in, &s.config.params, START);
+    for (unsigned i = 0; i < 8000; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "ResourceFull RCODE=1 RDATA0=0x%x\n", 0x2000 | (i / 5 * 2654435761u >> 19));
+        assemble(&in, &s.config.params, line);
+    }
+    const char *differs = tallies_differ(&s.config, (ntr_bytes){in.bytes, in.size});
+    if (differs) fail_msg("%s", differs);
+    scene_end(&s);
+}
+
 /* More messages than the sums hold at once. */
 static void many_are_summed_up(void **state) {
     (void)state;
@@ -298,6 +378,10 @@ int main(void) {
         cmocka_unit_test(sources_are_apart),
         cmocka_unit_test(nothing_is_known_where_no_code_is),
         cmocka_unit_test(many_are_summed_up),
+        cmocka_unit_test(notes_come_each_time),
+        cmocka_unit_test(images_may_be_added_meanwhile),
+        cmocka_unit_test(repeated_history_is_applied_often),
+        cmocka_unit_test(replaced_memos_are_counted),
     };
     return cmocka_run_group_tests_name("message_memos", tests, NULL, NULL);
 }
