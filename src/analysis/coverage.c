@@ -18,6 +18,7 @@ typedef struct ran_function {
 struct ntr_coverage {
     const ntr_allocator *allocator;
     ntr_texts texts; /* file and function names */
+    const char *last_file, *last_kept; /* a file of the image that is being added, and its copy in `texts` */
     ntr_cover_line *lines;
     size_t line_count, line_capacity;
     ntr_cover_branch *branches;
@@ -52,22 +53,44 @@ void ntr_coverage_free(ntr_coverage *c) {
 
 /* ---- adding a run ------------------------------------------------------------------------------ */
 
+/* Returns the copy of a file name, or NULL when out of memory. Consecutive instructions mostly have the same file. */
+static const char *keep_file(ntr_coverage *c, const char *file) {
+    if (c->last_kept && file == c->last_file) return c->last_kept;
+    c->last_file = file;
+    return c->last_kept = ntr_texts_keep(&c->texts, file);
+}
+
+static void merge_line(void *to, const void *from) {
+    ntr_cover_line *x = to;
+    const ntr_cover_line *y = from;
+    x->count += y->count;
+    x->known = x->count || (x->known && y->known);
+}
+
+/* Consecutive instructions of a line are merged at once, so that less has to be sorted. */
 static ntr_status add_line(ntr_coverage *c, const ntr_line_insn *insn, bool known) {
-    const char *file = ntr_texts_keep(&c->texts, insn->file);
-    if (!file || ntr_reserve(c->allocator, (void **)&c->lines, &c->line_capacity, c->line_count + 1, sizeof *c->lines))
-        return NTR_E_MEMORY;
+    const char *file = keep_file(c, insn->file);
     uint64_t executed = insn->count.executed;
-    c->lines[c->line_count++] = (ntr_cover_line){
+    const ntr_cover_line line = {
         .file = file,
         .line = insn->line,
         .known = known || executed,
         .count = executed > insn->inside ? executed - insn->inside : 0,
     };
+    if (!file) return NTR_E_MEMORY;
+    ntr_cover_line *last = c->line_count ? &c->lines[c->line_count - 1] : NULL;
+    if (last && last->file == file && last->line == line.line) {
+        merge_line(last, &line);
+        return NTR_OK;
+    }
+    if (ntr_reserve(c->allocator, (void **)&c->lines, &c->line_capacity, c->line_count + 1, sizeof *c->lines))
+        return NTR_E_MEMORY;
+    c->lines[c->line_count++] = line;
     return NTR_OK;
 }
 
 static ntr_status add_branch(ntr_coverage *c, const ntr_line_insn *insn, uint64_t bias) {
-    const char *file = ntr_texts_keep(&c->texts, insn->file);
+    const char *file = keep_file(c, insn->file);
     if (!file || ntr_reserve(c->allocator, (void **)&c->branches, &c->branch_capacity, c->branch_count + 1,
                              sizeof *c->branches))
         return NTR_E_MEMORY;
@@ -151,6 +174,7 @@ static ntr_status add_image(ntr_coverage *c, ntr_debug_info *debug, ntr_line_cou
     ntr_line_flow flow;
     ntr_image_info info;
     bool known = ntr_tally_gaps(counts->tally) == 0;
+    c->last_kept = NULL;
     ntr_status status = ntr_line_flow_make(&flow, debug, counts, index, c->allocator);
     if (status) return status;
     if (ntr_program_image(counts->program, index, &info) != NTR_OK) info.bias = 0;
@@ -210,13 +234,6 @@ static size_t merge(void *items, size_t count, size_t size, int (*compare)(const
             memmove(base + kept++ * size, item, size);
     }
     return kept;
-}
-
-static void merge_line(void *to, const void *from) {
-    ntr_cover_line *x = to;
-    const ntr_cover_line *y = from;
-    x->count += y->count;
-    x->known = x->count || (x->known && y->known);
 }
 
 static void merge_branch(void *to, const void *from) {
