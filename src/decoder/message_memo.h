@@ -34,6 +34,14 @@ typedef struct ntr_stack_effect {
     bool ran_empty; /* a register jump was a return that found no entry */
 } ntr_stack_effect;
 
+/* Totals of the spans of a message, or of several. The first four and the last four are added at once, in lanes of 16
+ * bits. */
+typedef struct ntr_memo_totals {
+    uint16_t spans, branches, taken, calls;
+    uint16_t halfwords, instructions, returns;
+    uint8_t exceptions, interrupts;
+} ntr_memo_totals;
+
 /* One cache line. Blocks are named by their number (ntr_block.number). */
 typedef struct ntr_message_memo {
     uint32_t from; /* number of the block + 1 above two bits of trace mode; 0: the place is free */
@@ -44,10 +52,7 @@ typedef struct ntr_message_memo {
     /* halfwords ahead minus the sum of I-CNT values before the message, if it has I-CNT; else 0 */
     uint32_t ahead;
     ntr_stack_effect stack;
-    /* totals: the first four and the last four are added at once, in lanes of 16 bits */
-    uint16_t spans, branches, taken, calls;
-    uint16_t halfwords, instructions, returns;
-    uint8_t exceptions, interrupts; /* 0 or 1 */
+    ntr_memo_totals totals; /* exceptions, interrupts: 0 or 1 */
 } ntr_message_memo;
 
 _Static_assert(sizeof(ntr_message_memo) == 64, "a memo is a cache line");
@@ -84,7 +89,14 @@ typedef struct ntr_memo_candidate {
 bool ntr_message_memos_follow(ntr_decoder *d, ntr_memo_candidate *candidate);
 void ntr_message_memo_learn(ntr_decoder *d, const ntr_memo_candidate *candidate);
 
+/* ---- message_memo_table.c */
+
+/* Make the tables when there are none or their blocks are not valid any more; larger ones when they are half full.
+ * Returns false when out of memory. */
+bool ntr_message_memos_prepare(ntr_decoder *d);
 void ntr_message_memos_release(ntr_message_memos *message_memos, const ntr_allocator *allocator);
+
+/* ---- message_memo_replay.c */
 
 /* With a count callback: count the executions of a memo, or of all, in blocks and history memos, or report them. Must be
  * called before code changes. Errors become ntr_decoder.failed. */
@@ -109,6 +121,11 @@ static inline ntr_block *ntr_message_memo_block(ntr_decoder *d, const ntr_source
 /* Returns whether the message has I-CNT, which includes the halfwords walked ahead on history alone. */
 static inline bool ntr_message_memo_deducts(const ntr_message_words *message) {
     return !ntr_has_role(ntr_words_tcode(message->word[0]), NTR_ROLE_RESOURCE);
+}
+
+/* Returns whether the message has an address relative to the reference address. */
+static inline bool ntr_message_memo_is_relative(const ntr_message_words *message) {
+    return ntr_tcode_in(ntr_tcodes_with_field(NTR_FIELD_UADDR), ntr_words_tcode(message->word[0]));
 }
 
 /* Returns how many of the `count` entries before the message are not dropped on the way because the stack is full. */

@@ -1,48 +1,6 @@
-/* Looks up messages in the table of memos and applies them. */
-#include "decoder/message_memo.h"
+/* Looks up messages in the tables of memos and applies them. */
 #include "decoder/message_memo_sums.h"
-
-#include "base/allocator.h"
-
-/* ---- the table */
-
-/* The table begins with 1 Ki memos and grows in steps to 128 Ki memos (8 MiB; 16 MiB with implicit returns or a count
- * callback). Growing
- * discards all memos. */
-enum { BITS_FIRST = 10, BITS_STEP = 3, BITS_MOST = 17 };
-
-void ntr_message_memos_release(ntr_message_memos *message_memos, const ntr_allocator *allocator) {
-    ntr_dealloc(allocator, message_memos->memory);
-    if (message_memos->replayed) ntr_return_stack_release(&message_memos->replayed->stack, allocator);
-    ntr_dealloc(allocator, message_memos->replayed);
-    *message_memos = (ntr_message_memos){0};
-}
-
-/* Make an empty table. Without memory for it, the decoder works without message memos. */
-static bool make_table(ntr_decoder *d, unsigned bits) {
-    ntr_message_memos *memos = &d->message_memos;
-    if (memos->counted) ntr_message_memos_replay(d);
-    ntr_message_memos_release(memos, d->allocator);
-    memos->bits = bits;
-    memos->counted = d->count_callback != NULL;
-    memos->wide = memos->counted || ntr_implicit_returns(d);
-    memos->epoch = d->blocks->epoch;
-    memos->memory = ntr_alloc(d->allocator, ((size_t)1 << (memos->bits + memos->wide)) + 1, sizeof *memos->table);
-    if (!memos->memory) return false;
-    uintptr_t lines = (uintptr_t)memos->memory + sizeof *memos->table - 1;
-    memos->table = (ntr_message_memo *)(lines - lines % sizeof *memos->table);
-    return true;
-}
-
-/* Make a table when there is none or its blocks are not valid any more; a larger one when it is half full. Returns
- * false when out of memory. */
-static bool prepare_table(ntr_decoder *d) {
-    const ntr_message_memos *memos = &d->message_memos;
-    if (!memos->table || memos->epoch != d->blocks->epoch) return make_table(d, BITS_FIRST);
-    if (memos->bits == BITS_MOST || memos->learned < UINT32_C(1) << (memos->bits - 1)) return true;
-    unsigned bits = memos->bits + BITS_STEP;
-    return make_table(d, bits < BITS_MOST ? bits : BITS_MOST);
-}
+#include "decoder/sequence_memo.h"
 
 /* ---- messages */
 
@@ -51,27 +9,15 @@ static inline uint64_t memo_tcodes(void) {
     return ntr_tcodes_of_role(NTR_ROLE_BRANCH) | ntr_tcodes_of_role(NTR_ROLE_RESOURCE);
 }
 
-/* Returns whether the message has an address relative to the reference address. */
-static inline bool is_relative(const ntr_message_words *message) {
-    return ntr_tcode_in(ntr_tcodes_with_field(NTR_FIELD_UADDR), ntr_words_tcode(message->word[0]));
-}
-
 /* ---- the state between two messages */
 
-typedef struct memo_position {
-    ntr_source *source;
-    uint32_t block; /* number of the block */
-    uint64_t mode, halfwords_ahead, icnt, ref;
-    uint64_t src, src_bits; /* the SRC of the source in a message's first word, and the mask of SRC there */
-} memo_position;
-
-static bool take_memo_position(ntr_decoder *d, uint64_t word, memo_position *at) {
+static bool take_memo_position(ntr_decoder *d, uint64_t word, ntr_memo_position *at) {
     unsigned src_bits = d->params.src_bits, id = ntr_words_src(word, src_bits);
     ntr_source *s = d->sources[id];
     if (!s || !ntr_message_memo_is_plain(d, s)) return false;
     const ntr_block *block = ntr_message_memo_block(d, s);
     if (block->halfwords == 0) return false;
-    *at = (memo_position){.source = s,
+    *at = (ntr_memo_position){.source = s,
                           .block = block->number,
                           .mode = s->mode,
                           .halfwords_ahead = s->halfwords_ahead,
@@ -82,23 +28,18 @@ static bool take_memo_position(ntr_decoder *d, uint64_t word, memo_position *at)
     return true;
 }
 
-/* Returns whether the difference of the halfwords ahead and the I-CNT values fits into the key. */
-static inline bool ahead_fits(const memo_position *at) {
-    return (at->halfwords_ahead - at->icnt + INT32_MAX) >> 32 == 0;
-}
-
-static inline bool may_have_memo(const memo_position *at, const ntr_message_words *message) {
+static inline bool may_have_memo(const ntr_memo_position *at, const ntr_message_words *message) {
     uint64_t first = message->word[0];
-    if ((first & at->src_bits) != at->src || !ntr_tcode_in(memo_tcodes(), ntr_words_tcode(first))) return false;
-    return ahead_fits(at) || !ntr_message_memo_deducts(message);
+    if (!ntr_memo_position_has_source(at, first) || !ntr_tcode_in(memo_tcodes(), ntr_words_tcode(first))) return false;
+    return ntr_memo_position_ahead_fits(at) || !ntr_message_memo_deducts(message);
 }
 
 /* Fill the key for the message. */
-static inline void make_key(const memo_position *at, const ntr_message_words *message, ntr_message_memo *key) {
-    key->from = (uint32_t)((at->block + 1) << 2 | at->mode);
+static inline void make_key(const ntr_memo_position *at, const ntr_message_words *message, ntr_message_memo *key) {
+    key->from = ntr_memo_position_from(at);
     key->message = *message;
     key->ahead = ntr_message_memo_deducts(message) ? (uint32_t)(at->halfwords_ahead - at->icnt) : 0;
-    key->ref = is_relative(message) ? at->ref : 0;
+    key->ref = ntr_message_memo_is_relative(message) ? at->ref : 0;
 }
 
 /* ---- messages to come */
@@ -135,7 +76,7 @@ static inline void look_at_next(const ntr_message_memos *memos, bool early, upco
 /* Returns the places of the memo: by the message; by the message and the state; and by the newest return address, too,
  * or beside the second place. */
 static inline ntr_message_memo_places places_of(const ntr_message_memos *memos, bool early,
-                                                const memo_position *at, const upcoming_message *m,
+                                                const ntr_memo_position *at, const upcoming_message *m,
                                                 const ntr_message_memo *key) {
     unsigned shift = 64 - memos->bits;
     uint64_t hash = m->hash + (key->ref + key->ahead) * UINT64_C(0xc2b2ae3d27d4eb4f) +
@@ -150,49 +91,19 @@ static inline ntr_message_memo_places places_of(const ntr_message_memos *memos, 
     return places;
 }
 
-/* ---- the return stack */
-
-/* Returns whether this entry was made by the call that ends the block. */
-static inline bool is_call_of(const ntr_source *s, const ntr_return *entry, const ntr_block *block) {
-    return (entry->call == block && entry->stamp == s->stamp) || entry->address == block->next;
-}
-
-/* Returns whether the memo applies to the return stack of the source. A stack that is full at the highest depth on the
- * way drops its oldest entries there; those that the memo removes must not be among them. */
-static inline bool stack_fits(const ntr_source *s, ntr_message_memo *memo) {
-    const ntr_return_stack *stack = &s->stack;
-    const ntr_stack_effect effect = memo->stack;
-    uint32_t count = ntr_message_memo_kept(stack, effect, stack->count);
-    if (count < effect.pops || count - effect.pops + effect.pushes > stack->mask) return false;
-    if (effect.ran_empty && (count != effect.pops || count != stack->count)) return false;
-    for (unsigned i = 0; i < effect.pops; i++)
-        if (!is_call_of(s, ntr_return_stack_at(stack, i), ntr_message_memo_more_of(memo)->calls[i])) return false;
-    return true;
-}
-
-static inline void stack_follow(ntr_source *s, ntr_message_memo *memo) {
-    ntr_return_stack *stack = &s->stack;
-    const ntr_stack_effect effect = memo->stack;
-    ntr_block *const *pushed = ntr_message_memo_more_of(memo)->calls + effect.pops;
-    stack->count = ntr_message_memo_kept(stack, effect, stack->count) - effect.pops + effect.pushes;
-    stack->top -= effect.pops;
-    for (unsigned i = 0; i < effect.pushes; i++)
-        stack->entries[stack->top++ & stack->mask] =
-            (ntr_return){.address = pushed[i]->next, .call = pushed[i], .stamp = s->stamp};
-}
-
 /* ---- following */
 
-static inline bool fits(const ntr_message_memos *memos, const memo_position *at, ntr_message_memo *memo,
+static inline bool fits(const ntr_message_memos *memos, const ntr_memo_position *at, ntr_message_memo *memo,
                          const ntr_message_memo *key) {
     const uint64_t *mine = memo->message.word, *wanted = key->message.word;
     bool same = memo->from == key->from && mine[0] == wanted[0] && mine[1] == wanted[1] && memo->ref == key->ref &&
                 memo->ahead == key->ahead;
-    return same && (!memos->wide || !ntr_message_memo_uses_stack(memo->stack) || stack_fits(at->source, memo));
+    return same && (!memos->wide || !ntr_message_memo_uses_stack(memo->stack) ||
+                    ntr_memo_stack_fits(at->source, memo->stack, ntr_message_memo_more_of(memo)->calls));
 }
 
 /* Returns the memo for the key; NULL when there is none. */
-static inline ntr_message_memo *find(const ntr_message_memos *memos, bool early, const memo_position *at,
+static inline ntr_message_memo *find(const ntr_message_memos *memos, bool early, const ntr_memo_position *at,
                                      const upcoming_message *m, const ntr_message_memo *key,
                                      ntr_message_memo_places *places) {
     ntr_message_memo *memo = ntr_message_memo_at(memos, m->hash >> (64 - memos->bits));
@@ -216,7 +127,7 @@ static bool look_ahead(const ntr_decoder *d, const uint8_t **bytes, const uint8_
 }
 
 /* Store the state after the last message in the source. */
-static void store_position(const ntr_decoder *d, const memo_position *at, const ntr_message_words *last) {
+static void store_position(const ntr_decoder *d, const ntr_memo_position *at, const uint8_t *last) {
     ntr_source *s = at->source;
     s->block = ntr_blocks_at(d->blocks, at->block);
     s->pc = s->block->start;
@@ -224,7 +135,7 @@ static void store_position(const ntr_decoder *d, const memo_position *at, const 
     s->icnt = at->icnt;
     s->ref = at->ref;
     s->last_branch.valid = false;
-    s->last_memo = *last;
+    ntr_words_load(&s->last_memo, last);
 }
 
 static void begin_candidate(const ntr_decoder *d, ntr_source *s, ntr_memo_candidate *candidate) {
@@ -241,71 +152,131 @@ static void begin_candidate(const ntr_decoder *d, ntr_source *s, ntr_memo_candid
         candidate->callers[i] = *ntr_return_stack_at(&s->stack, i);
 }
 
-static inline void apply(const ntr_message_memos *memos, memo_position *at, ntr_message_memo *memo) {
+static inline void apply(const ntr_message_memos *memos, ntr_memo_position *at, ntr_message_memo *memo) {
     if (memos->counted) ntr_message_memo_more_of(memo)->times++;
-    if (memos->wide && ntr_message_memo_uses_stack(memo->stack)) stack_follow(at->source, memo);
+    if (memos->wide && ntr_message_memo_uses_stack(memo->stack))
+        ntr_memo_stack_follow(at->source, memo->stack, ntr_message_memo_more_of(memo)->calls);
     at->block = memo->to;
     at->ref ^= memo->ref_xor;
     if (ntr_message_memo_deducts(&memo->message))
         at->halfwords_ahead = at->icnt = 0;
     else
-        at->halfwords_ahead += memo->halfwords;
+        at->halfwords_ahead += memo->totals.halfwords;
+}
+
+/* The messages that are followed, in local variables. */
+typedef struct memo_walk {
+    ntr_memo_position at;
+    const uint8_t *bytes, *end; /* the next message; the last byte at which one may begin */
+    const uint8_t *next;        /* the message after those in `upcoming` */
+    const uint8_t *last;        /* the message before `bytes`; NULL: none was followed */
+    ntr_memo_sums sum;
+} memo_walk;
+
+static inline void add_totals(ntr_decoder *d, memo_walk *w, const ntr_memo_totals *totals, unsigned messages) {
+    ntr_memo_sums_add(&w->sum, totals, messages);
+    if (w->sum.messages > NTR_MEMO_SUMS_MOST - NTR_SEQUENCE_MESSAGES) ntr_memo_sums_flush(d->counts, &w->sum);
+}
+
+/* Apply sequences as long as they have a memo, then begin a new one. Returns whether there were some. */
+static inline bool follow_sequences(ntr_message_memos *memos, ntr_decoder *d, memo_walk *w, ntr_sequence_trail *trail) {
+    const uint8_t *from = w->bytes;
+    trail->count = 0;
+    trail->from = NULL;
+    if (memos->sequence_pause && memos->sequence_pause--) return false;
+    while (w->end - w->bytes >= NTR_SEQUENCE_BYTES) {
+        trail->from = w->bytes;
+        trail->hash = ntr_sequence_hash(&w->at, w->bytes);
+        ntr_sequence_memo *memo = ntr_sequence_find(memos, &w->at, w->bytes, trail->hash);
+        if (!memo) {
+            if ((memos->sequence_luck -= NTR_SEQUENCE_FAILURE) < 0) {
+                memos->sequence_pause = NTR_SEQUENCE_PAUSE;
+                memos->sequence_luck = NTR_SEQUENCE_LUCK_LATER;
+            }
+            break;
+        }
+        if (memos->sequence_luck < NTR_SEQUENCE_LUCK) memos->sequence_luck++;
+        ntr_sequence_apply(memos, &w->at, memo);
+        add_totals(d, w, &memo->totals, memo->messages);
+        w->last = w->bytes + memo->last;
+        w->bytes += memo->size;
+        trail->from = NULL;
+    }
+    return w->bytes != from;
+}
+
+/* Returns whether a sequence ends before a message of this size. */
+static inline bool sequence_ends(const memo_walk *w, const ntr_sequence_trail *trail, bool cut, unsigned size) {
+    if (!trail->from) return cut;
+    const size_t before = (size_t)(w->bytes - trail->from);
+    return trail->count == NTR_SEQUENCE_MESSAGES || (cut && before >= NTR_SEQUENCE_HASHED) ||
+           before + size > NTR_SEQUENCE_BYTES;
 }
 
 /* `early`, memos.wide and memos.counted are constants, so that the compiler makes a loop for each case. */
-static inline __attribute__((always_inline)) bool follow(ntr_decoder *d, const ntr_message_memos memos, bool early,
-                                                         memo_position at, const uint8_t *bytes, const uint8_t *end,
-                                                         ntr_memo_candidate *candidate) {
-    ntr_message_words last = {0};
-    upcoming_message upcoming[UPCOMING];
-    const uint8_t *next = bytes;
-    uint64_t before = d->counts->messages;
-    ntr_memo_sums sum = {0};
-    bool unknown = false;
+static inline __attribute__((always_inline)) bool follow(ntr_decoder *d, ntr_message_memos memos, bool early,
+                                                         memo_walk w, ntr_memo_candidate *candidate) {
+    ntr_sequence_trail trail = {.from = NULL};
+    upcoming_message upcoming[UPCOMING] = {0};
+    const uint64_t before = d->counts->messages;
     const unsigned count = early ? UPCOMING : 1;
-    for (unsigned i = 0; i < count; i++) look_at_next(&memos, early, &upcoming[i], &next, end);
+    bool unknown = false, again = true;
+    uint64_t hash = UINT64_MAX; /* of the message before */
     for (unsigned i = 0;; i = (i + 1) % count) {
+        if (memos.sequences && sequence_ends(&w, &trail, hash >> (64 - NTR_SEQUENCE_CUT_BITS) == 0, upcoming[i].size)) {
+            if (trail.count > 1) ntr_sequence_memo_learn(d, &trail, w.bytes);
+            again |= follow_sequences(&memos, d, &w, &trail);
+        }
+        if (again) { /* look at the next messages */
+            w.next = w.bytes;
+            for (i = 0; i < count; i++) look_at_next(&memos, early, &upcoming[i], &w.next, w.end);
+            again = false;
+            i = 0;
+        }
         upcoming_message *m = &upcoming[i];
-        if (!m->size || !may_have_memo(&at, &m->message)) break;
+        if (!m->size || !may_have_memo(&w.at, &m->message)) break;
         ntr_message_memo key = {0};
-        make_key(&at, &m->message, &key);
-        ntr_message_memo *memo = find(&memos, early, &at, m, &key, &candidate->places);
+        make_key(&w.at, &m->message, &key);
+        ntr_message_memo *memo = find(&memos, early, &w.at, m, &key, &candidate->places);
         if (!memo) {
             candidate->key = key;
             unknown = true;
             break;
         }
-        apply(&memos, &at, memo);
-        ntr_memo_sums_add(&sum, memo);
-        if (sum.messages == NTR_MEMO_SUMS_MOST) ntr_memo_sums_flush(d->counts, &sum);
-        last = m->message;
-        bytes += m->size;
-        look_at_next(&memos, early, m, &next, end);
+        apply(&memos, &w.at, memo);
+        add_totals(d, &w, &memo->totals, 1);
+        if (trail.from) trail.memos[trail.count++] = memo;
+        hash = m->hash;
+        w.last = w.bytes;
+        w.bytes += m->size;
+        look_at_next(&memos, early, m, &w.next, w.end);
     }
-    ntr_memo_sums_flush(d->counts, &sum);
-    ntr_words_pass(&d->reader, d->counts->messages - before, bytes);
-    if (last.word[0]) store_position(d, &at, &last);
-    if (unknown) begin_candidate(d, at.source, candidate);
+    d->message_memos.sequence_luck = memos.sequence_luck;
+    d->message_memos.sequence_pause = memos.sequence_pause;
+    ntr_memo_sums_flush(d->counts, &w.sum);
+    ntr_words_pass(&d->reader, d->counts->messages - before, w.bytes);
+    if (w.last) store_position(d, &w.at, w.last);
+    if (unknown) begin_candidate(d, w.at.source, candidate);
     return unknown;
 }
 
 bool ntr_message_memos_follow(ntr_decoder *d, ntr_memo_candidate *candidate) {
-    const uint8_t *bytes, *end;
-    memo_position at;
-    if (d->failed != NTR_OK || !look_ahead(d, &bytes, &end)) return false;
-    if (!take_memo_position(d, ntr_load8(bytes), &at) || !prepare_table(d)) return false;
+    memo_walk w;
+    if (d->failed != NTR_OK || !look_ahead(d, &w.bytes, &w.end)) return false;
+    if (!take_memo_position(d, ntr_load8(w.bytes), &w.at) || !ntr_message_memos_prepare(d)) return false;
     ntr_message_memos memos = d->message_memos;
-    const bool early = at.mode != NTR_MODE_BTM;
+    const bool early = w.at.mode != NTR_MODE_BTM;
+    w.last = NULL;
+    w.sum = (ntr_memo_sums){0};
     if (memos.counted) {
         memos.wide = memos.counted = 1;
-        return follow(d, memos, true, at, bytes, end, candidate);
+        return follow(d, memos, true, w, candidate);
     }
     memos.counted = 0;
     if (memos.wide) {
         memos.wide = 1;
-        return follow(d, memos, true, at, bytes, end, candidate);
+        return follow(d, memos, true, w, candidate);
     }
     memos.wide = 0;
-    return early ? follow(d, memos, true, at, bytes, end, candidate)
-                 : follow(d, memos, false, at, bytes, end, candidate);
+    return early ? follow(d, memos, true, w, candidate) : follow(d, memos, false, w, candidate);
 }

@@ -12,9 +12,9 @@ static bool is_learnable(const ntr_decoder *d, const ntr_memo_candidate *t) {
 
 /* Stores the difference of two totals. Returns whether it is at most `most`. */
 #define LEARN(name, type, most) \
-    (memo->name = (type)(after->name - before->name), after->name - before->name <= (most))
+    (totals->name = (type)(after->name - before->name), after->name - before->name <= (most))
 
-static bool learn_counts(ntr_message_memo *memo, const ntr_counts *before, const ntr_counts *after) {
+static bool learn_counts(ntr_memo_totals *totals, const ntr_counts *before, const ntr_counts *after) {
     return LEARN(halfwords, uint16_t, UINT16_MAX) && LEARN(instructions, uint16_t, UINT16_MAX) &&
            LEARN(spans, uint16_t, UINT16_MAX) && LEARN(branches, uint16_t, UINT16_MAX) &&
            LEARN(taken, uint16_t, UINT16_MAX) && LEARN(calls, uint16_t, UINT16_MAX) &&
@@ -25,7 +25,7 @@ static bool learn_counts(ntr_message_memo *memo, const ntr_counts *before, const
 static bool counters_fit(const ntr_memo_candidate *t, const ntr_message_memo *memo) {
     const ntr_source *s = t->source;
     if (ntr_message_memo_deducts(&memo->message)) return s->halfwords_ahead == 0 && s->icnt == 0;
-    return s->halfwords_ahead == t->halfwords_ahead + memo->halfwords && s->icnt == t->icnt;
+    return s->halfwords_ahead == t->halfwords_ahead + memo->totals.halfwords && s->icnt == t->icnt;
 }
 
 /* Stores the calling block of an entry of the return stack. Returns false when it is not known. */
@@ -77,7 +77,7 @@ void ntr_message_memo_learn(ntr_decoder *d, const ntr_memo_candidate *t) {
     ntr_source *s = t->source;
     ntr_message_memo memo = t->key;
     ntr_message_memo_more more = {0};
-    if (!is_learnable(d, t) || !learn_counts(&memo, &t->before, d->counts) || !counters_fit(t, &memo)) return;
+    if (!is_learnable(d, t) || !learn_counts(&memo.totals, &t->before, d->counts) || !counters_fit(t, &memo)) return;
     const ntr_block *to = ntr_message_memo_block(d, s);
     if (to->halfwords == 0) return;
     memo.ref_xor = t->ref ^ s->ref;

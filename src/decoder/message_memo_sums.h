@@ -13,7 +13,7 @@ typedef struct ntr_memo_sums {
 
 #define NTR_MEMO_SUMS_MASK UINT64_C(0x0000ffff0000ffff)
 
-/* Number of memos that can be added before one of the two bytes of traps overflows. */
+/* Number of messages that can be added before one of the two bytes of traps overflows. */
 enum { NTR_MEMO_SUMS_MOST = UINT8_MAX };
 
 /* Four totals in lanes of 16 bits; one load on little-endian machines. */
@@ -21,13 +21,14 @@ static inline uint64_t ntr_memo_sums_group(uint16_t first, uint16_t second, uint
     return first | (uint64_t)second << 16 | (uint64_t)third << 32 | (uint64_t)fourth << 48;
 }
 
-static inline void ntr_memo_sums_add(ntr_memo_sums *sum, const ntr_message_memo *memo) {
-    sum->messages++;
-    uint64_t group = ntr_memo_sums_group(memo->spans, memo->branches, memo->taken, memo->calls);
+/* Add the totals of `messages` messages. */
+static inline void ntr_memo_sums_add(ntr_memo_sums *sum, const ntr_memo_totals *totals, unsigned messages) {
+    sum->messages += messages;
+    uint64_t group = ntr_memo_sums_group(totals->spans, totals->branches, totals->taken, totals->calls);
     sum->spans_taken += group & NTR_MEMO_SUMS_MASK;
     sum->branches_calls += group >> 16 & NTR_MEMO_SUMS_MASK;
-    group = ntr_memo_sums_group(memo->halfwords, memo->instructions, memo->returns,
-                     (uint16_t)(memo->exceptions | memo->interrupts << 8));
+    group = ntr_memo_sums_group(totals->halfwords, totals->instructions, totals->returns,
+                     (uint16_t)(totals->exceptions | totals->interrupts << 8));
     sum->halfwords_returns += group & NTR_MEMO_SUMS_MASK;
     sum->instructions_traps += group >> 16 & NTR_MEMO_SUMS_MASK;
 }

@@ -153,6 +153,13 @@ typedef struct ntr_message_memos {
     bool counted;                   /* the memos count how often they are applied, for the count callback */
     uint32_t learned;
     uint64_t epoch; /* ntr_blocks.epoch for which the memos are valid */
+    struct ntr_sequence_memo *sequences; /* sequence_memo.h; NULL when out of memory */
+    void *sequence_memory;
+    uint16_t *seen; /* tags of the sequences that came before */
+    unsigned sequence_bits;
+    int32_t sequence_luck;   /* grows with sequences that have a memo, falls with others */
+    uint32_t sequence_pause; /* sequences to be passed over before the next one is looked up */
+    uint32_t stack_limit; /* of the return stacks */
     ntr_source *replayed; /* the source of messages that are decoded once more; NULL before the first one */
 } ntr_message_memos;
 

@@ -338,6 +338,73 @@ static void replaced_memos_are_counted(void **state) {
     scene_end(&s);
 }
 
+/* ---- sequences */
+
+/* Two loops, at 0x100 and 0x300, that call one function. Three branches decide about a pass: whether ADD is executed
+ * before the call, whether it is in the function, and whether the loop goes on. Jumps lead from 0x500 to the first loop,
+ * from 0x700 to the second one. */
+static void loops_with_calls(scene *s) {
+    code(s, 0x100, branch(8), ADD, jal(1, 0xf8), branch(-12), JR_A5);
+    code(s, 0x200, branch(8), ADD, RET);
+    code(s, 0x300, branch(8), ADD, jal(1, -0x108), branch(-12), JR_A5);
+    code(s, 0x500, jal(0, -0x400));
+    code(s, 0x700, jal(0, -0x400));
+}
+
+static unsigned chosen(uint32_t *seed, unsigned choices) {
+    *seed = *seed * 1664525u + 1013904223u;
+    return (*seed >> 16) % choices;
+}
+
+/* Appends a run of one of the loops: ResourceFull messages that end anywhere, also in the function, and a jump. *ref: the
+ * reference address. `wrong`: I-CNT does not fit one of the outcomes. */
+static void add_run(stream *in, const scene *s, uint32_t seed, uint64_t *ref, bool wrong) {
+    char line[128];
+    unsigned icnt = *ref & 0x200 ? 4 : 2, history = 1, outcomes = 0;
+    for (unsigned passes = 30 + chosen(&seed, 60), last = passes; passes; passes--) {
+        const unsigned before = chosen(&seed, 2), inside = chosen(&seed, 2);
+        const unsigned bits[] = {wrong && passes == last ? 1 - before : before, inside, passes == 1 ? 0 : 1};
+        icnt += (before ? 2u : 4u) + (inside ? 2u : 4u) + 6u;
+        for (unsigned i = 0; i < 3; i++) {
+            history = history << 1 | bits[i];
+            if (++outcomes < 5 + chosen(&seed, 3) || passes == 1) continue;
+            snprintf(line, sizeof line, "ResourceFull RCODE=1 RDATA0=0x%x\n", history);
+            assemble(in, &s->config.params, line);
+            history = 1;
+            outcomes = 0;
+        }
+    }
+    const unsigned to = 0x100 * chosen(&seed, 4);
+    snprintf(line, sizeof line, "IndirectBranchHist BTYPE=0 ICNT=%u UADDR=0x%x HIST=0x%x\n", icnt, to, history);
+    assemble(in, &s->config.params, line);
+    *ref ^= to;
+}
+
+/* The same runs many times, with other and wrong ones between. */
+static void sequences_are_as_their_messages(void **state) {
+    (void)state;
+    for (uint32_t first = 7; first < 10; first++) {
+        scene s;
+        stream in = {.size = 0};
+        uint32_t seed = first;
+        uint64_t ref = 0x80;
+        scene_start(&s, NULL);
+        s.config.params.implicit_return = NTR_RETURN_FULL;
+        loops_with_calls(&s);
+        assemble(&in, &s.config.params, START);
+        while (in.size < 30000) {
+            const bool wrong = chosen(&seed, 40) == 0;
+            add_run(&in, &s, chosen(&seed, 8) ? chosen(&seed, 4) : seed, &ref, wrong);
+            if (!wrong) continue;
+            assemble(&in, &s.config.params, START);
+            ref = 0x80;
+        }
+        const char *differs = tallies_differ(&s.config, (ntr_bytes){in.bytes, in.size});
+        if (differs) fail_msg("%s of runs %u", differs, (unsigned)first);
+        scene_end(&s);
+    }
+}
+
 /* More messages than the sums hold at once. */
 static void many_are_summed_up(void **state) {
     (void)state;
@@ -378,6 +445,7 @@ int main(void) {
         cmocka_unit_test(sources_are_apart),
         cmocka_unit_test(nothing_is_known_where_no_code_is),
         cmocka_unit_test(many_are_summed_up),
+        cmocka_unit_test(sequences_are_as_their_messages),
         cmocka_unit_test(notes_come_each_time),
         cmocka_unit_test(images_may_be_added_meanwhile),
         cmocka_unit_test(repeated_history_is_applied_often),
