@@ -35,7 +35,7 @@ class Test:
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT)
 
     def record(self, program, options):
-        """The status of a plain run is that of the traced one; its output, too, unless threads make it differ."""
+        """The status of a plain run is that of the traced one; its output, too, unless runs differ."""
         shutil.rmtree(self.bundle, ignore_errors=True)
         plugin = ["--qemu-option=-plugin", f"--qemu-option={self.plugin},out={self.truth}"]
         done = self.command(self.place.traced(program, self.ntrace, self.bundle, plugin + options))
