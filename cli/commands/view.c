@@ -1,0 +1,78 @@
+#include "io/replay_input.h"
+#include "io/source_text.h"
+#include "io/walk.h"
+#include "options/command.h"
+#include "options/diagnostics.h"
+#include "text/disasm.h"
+#include "text/view_screen.h"
+
+#include <unistd.h>
+
+struct view_options {
+    struct cli_replay_options replay;
+    const char *source_path;
+};
+
+#define S struct view_options
+static const struct cli_option view_table[] = {
+    CLI_STRING(0, "source-path", "DIRS", S, source_path,
+               "directories of source files that are not at the path of the compilation, separated by colons"),
+    {0},
+};
+#undef S
+
+static const struct cli_group groups[] = {
+    CLI_OWN("options", view_table),
+    CLI_GROUP("program", cli_image_options, struct view_options, replay.images),
+    CLI_GROUP("debug information", cli_replay_options, struct view_options, replay),
+    CLI_GROUP("the stream", cli_stream_options, struct view_options, replay.stream),
+    {0},
+};
+
+static int show(struct cli_replay *replay, const struct view_options *o) {
+    struct cli_source_text source = {.folders = o->source_path};
+    struct cli_walk walk = {.replay = replay->replay, .debug = replay->debug, .program = replay->trace.program};
+    struct cli_view view = {.walk = &walk, .source = &source};
+    const char *why;
+
+    view.disasm = cli_disasm_open(&why);
+    ntr_status status = ntr_replay_total(replay->replay, &view.total);
+    walk.src = ntr_replay_current(replay->replay);
+    cli_walk_arrive(&walk);
+    int result = status < 0                    ? cli_fail("%s: %s", replay->stream_path, ntr_status_text(status))
+                 : cli_view_run(&view, &why) ? CLI_OK
+                                               : cli_fail("%s", why);
+    cli_disasm_close(view.disasm);
+    cli_source_text_release(&source);
+    return result;
+}
+
+static int view_run(const void *options, char **operands) {
+    const struct view_options *o = options;
+    struct cli_replay replay;
+
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) return cli_fail("expected a terminal as standard input and output");
+    int status = cli_replay_open(&replay, operands[0], &o->replay);
+    if (status == CLI_OK) status = show(&replay, o);
+    if (status == CLI_OK) status = cli_replay_status(&replay);
+    cli_replay_close(&replay);
+    return status;
+}
+
+const struct cli_command cli_view = {
+    .operands = "TRACE",
+    .min_operands = 1,
+    .max_operands = 1,
+    .groups = groups,
+    .size = sizeof(struct view_options),
+    .run = view_run,
+    .about = "Walks through the recorded execution in the terminal, forward and backward: source on the left, disassembly and\n"
+             "call stack on the right, the place in the trace below. For a debugger, see 'ntrace gdb'.\n"
+             "\n"
+             "Keys: s step to another line, n next (calls are gone over), f finish (to behind the call of this function), i\n"
+             "one instruction; the capital letters do the same backward, F goes to the call. / searches forward, ? backward:\n"
+             "a function, an address (0x...), LINE or FILE:LINE. g goes to #MESSAGE, @OFFSET, t:TIME or N%; the digits go to\n"
+             "0% to 90%, a click in the line of the place to that part of the trace. q quits.",
+    .examples = "  ntrace view hello.ntrace\n"
+                "  ntrace view capture.nex -e firmware.elf --src-bits 2",
+};
