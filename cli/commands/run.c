@@ -321,11 +321,16 @@ const struct cli_command cli_run = {
              "the contents of its sinks: only the most recent bytes of a buffer that wrapped, and gaps where a\n"
              "message buffer overflowed. One cycle of the system is one instruction of any hart.\n"
              "\n"
+             "With --machine, a whole machine of QEMU 10 runs instead of a program: PROGRAM is its firmware, and options\n"
+             "of QEMU follow behind --. All privilege modes, traps, resets and address spaces of every hart are traced\n"
+             "(docs/machines.md). Ctrl-C ends the run and completes the bundle; the exit status is that of the machine.\n"
+             "\n"
              "The exit status is that of the program, as a shell reports it (128 + N if signal N ended it), or 2 if\n"
              "no trace could be captured.",
     .examples = "  ntrace run ./hello\n"
                 "  ntrace run --best -o sort.ntrace -- ./sort -n 1000\n"
                 "  ntrace run --follow-fork --sysroot /srv/riscv64 -- bash build.sh\n"
                 "  ntrace run --system soc.json -o soc.ntrace ./server\n"
+                "  ntrace run --machine virt --kernel Image --initrd root.cpio --append console=ttyS0 --memory 512M\n"
                 "  ntrace decode sort.ntrace --output branch",
 };
