@@ -112,7 +112,8 @@ static bool take_line(struct machine_hart *hart, unsigned vcpu, const char *line
     static const char trap[] = "riscv_cpu_do_interrupt: ", reset[] = "CPU Reset (CPU ";
     uint64_t id;
 
-    if (strncmp(line, trap, sizeof trap - 1) == 0) return take_trap_line(hart, vcpu, line, first);
+    if (strncmp(line, trap, sizeof trap - 1) == 0) /* with version 7, take_discon has told it */
+        return NTRACE_QEMU_API < 7 && take_trap_line(hart, vcpu, line, first);
     if (strncmp(line, reset, sizeof reset - 1) != 0 || !number_behind(line, reset, 10, &id) || id != vcpu) return false;
     machine_take_reset(hart);
     return true;
