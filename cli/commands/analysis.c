@@ -1,4 +1,5 @@
 #include "commands/analysis.h"
+#include "io/follow.h"
 #include "commands/decode_threads.h"
 #include "io/debug_files.h"
 #include "io/memory.h"
@@ -14,6 +15,9 @@
 
 #define S struct cli_analysis_options
 const struct cli_option cli_analysis_options[] = {
+    CLI_FLAG(0, "follow", S, follow,
+             "read on as the trace grows, until interrupted: a file, a pipe, or a TCP stream (tcp:HOST:PORT); then write the "
+             "result"),
     CLI_NUMBER('j', "jobs", "N", S, jobs, 1, 256, 0, CLI_JOBS_HELP),
     CLI_DEBUG_PATH(S, debug_path),
     CLI_STRING(0, "source-path", "DIRS", S, source_path,
@@ -47,6 +51,7 @@ int cli_analysis_open(struct cli_analysis *a, const char *path, const struct cli
     *a = (struct cli_analysis){.options = options, .path = path, .defects.file = path};
     if (cli_selection_window(&options->selection, &a->window) != CLI_OK) return CLI_FAILED;
     a->part = cli_window_is_part(&a->window);
+    if (options->follow) cli_follow_begin(NULL, NULL);
     if (cli_trace_open(&a->trace, path, &options->stream, &options->images) != CLI_OK) return CLI_FAILED;
     if (cli_trace_program(&a->trace, &options->images, &options->stream, true) != CLI_OK) return CLI_FAILED;
     if (cli_debug_files_load(a->trace.program, options->debug_path) != CLI_OK) return CLI_FAILED;
@@ -198,7 +203,7 @@ static int decode(struct cli_analysis *a, cli_take_events take, void *user) {
     cli_progress_catch_stop();
     if (a->keep_time && cli_trace_stamped(&a->trace)) ntr_tally_keep_time(a->data.tally);
     const bool counting = counts_only(a, take);
-    const unsigned jobs = a->part ? 1 : cli_threads_number(&a->trace, a->options->jobs, counting ? CLI_GAIN_ALL : CLI_GAIN_NONE);
+    const unsigned jobs = a->part || a->options->follow ? 1 : cli_threads_number(&a->trace, a->options->jobs, counting ? CLI_GAIN_ALL : CLI_GAIN_NONE);
     ntr_status status =
         jobs > 1 ? cli_analysis_parallel(a, jobs, counting, take, user) : decode_serial(a, counting, take, user);
     if (status < 0) return cli_fail("%s: %s", a->path, ntr_status_text(status));

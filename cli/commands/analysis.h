@@ -20,6 +20,7 @@ struct cli_analysis_options {
     struct cli_images images;
     struct cli_selection selection;
     int64_t jobs; /* number of threads; 0: choose automatically */
+    int follow;   /* the input is live */
     const char *debug_path;
     const char *source_path;
 };

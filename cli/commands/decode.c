@@ -2,6 +2,7 @@
 #include "text/decode_output.h"
 #include "commands/decode_threads.h"
 #include "io/debug_files.h"
+#include "io/follow.h"
 #include "io/defects.h"
 #include "text/event_text.h"
 #include "io/images.h"
@@ -21,7 +22,7 @@ struct decode_options {
     struct cli_images images;
     struct cli_selection selection;
     struct cli_result result;
-    int output, strict, mid_stream;
+    int output, strict, mid_stream, follow;
     int64_t channel, jobs;
     const char *debug_path;
 };
@@ -36,6 +37,9 @@ static const struct cli_option decode_table[] = {
     CLI_NUMBER(0, "channel", "N", S, channel, 0, 63, 0, "with --output itc: channel number, 0 to 63 (default 0)"),
     CLI_NUMBER('j', "jobs", "N", S, jobs, 1, 256, 0, CLI_JOBS_HELP),
     CLI_DEBUG_PATH(S, debug_path),
+    CLI_FLAG('f', "follow", S, follow,
+             "read on as the trace grows, until interrupted: a file, a pipe, or a TCP stream (tcp:HOST:PORT); sources are "
+             "not ordered by time"),
     CLI_FLAG(0, "strict", S, strict, "stop at the first damaged message or gap"),
     CLI_FLAG(0, "mid-stream", S, mid_stream, "the stream starts in the middle of a message (a wrapped buffer)"),
     {0},
@@ -84,7 +88,7 @@ static bool shows_names(const struct decode_options *o) {
 static bool needs_sorter(const struct decode *d) {
     bool many = cli_trace_many_sources(&d->trace) && !d->window.one_source;
 
-    return many && d->trace.params.timestamps != NTR_TIMESTAMPS_OFF && d->options->output != CLI_SHOW_COUNT;
+    return many && !d->options->follow && d->trace.params.timestamps != NTR_TIMESTAMPS_OFF && d->options->output != CLI_SHOW_COUNT;
 }
 
 static enum cli_gain gain_of(const struct decode *d) {
@@ -106,7 +110,7 @@ static int open_decoder(struct decode *d) {
     d->part = cli_window_is_part(&d->window);
     d->no_spans = d->options->output == CLI_SHOW_NONE && !d->part;
     const enum cli_gain gain = gain_of(d);
-    d->jobs = d->part ? 1 : cli_threads_number(&d->trace, d->options->jobs, gain); /* a selection is decoded serially */
+    d->jobs = d->part || d->options->follow ? 1 : cli_threads_number(&d->trace, d->options->jobs, gain); /* a selection is decoded serially */
     d->decoder = cli_trace_decoder(&d->trace, &d->config);
     if (!d->decoder) return CLI_FAILED;
     /* Do not skip to the selection: --strict also stops at defects before it; with --mid-stream the offsets of the
@@ -350,8 +354,17 @@ static int decode_trace(struct decode *d) {
     return cli_output_close(&d->out, cli_trace_status(&d->trace, any, status == CLI_OK ? defects : status));
 }
 
+/* Shows what was decoded so far while the trace does not grow. */
+static bool show_now(void *user) {
+    struct decode *d = user;
+    if (d->out.used) cli_output_flush(&d->out);
+    return !d->out.done;
+}
+
 static int decode_run(const void *options, char **operands) {
     struct decode d = {.options = options, .defects.file = operands[0]};
+
+    if (d.options->follow) cli_follow_begin(show_now, &d);
 
     if (cli_selection_window(&d.options->selection, &d.window) != CLI_OK) return CLI_FAILED;
     if (cli_trace_open(&d.trace, operands[0], &d.options->stream, &d.options->images) != CLI_OK) return CLI_FAILED;

@@ -1,4 +1,5 @@
 #include "io/input.h"
+#include "io/follow.h"
 #include "io/input_guard.h"
 #include "io/progress.h"
 #include "options/diagnostics.h"
@@ -16,12 +17,12 @@
 /* Callback of the stream reader. After a stop request, uncompressed input ends when read would wait; compressed input
  * ends immediately, because it may expand to much more than was read. */
 static ntr_status read_some(void *user, uint8_t *to, size_t size, size_t *got) {
-    const struct cli_input *input = user;
+    struct cli_input *input = user;
     bool compressed = input->reader && ntr_stream_reader_is_compressed(input->reader);
 
     *got = 0;
     while (!(compressed && cli_progress_stopped())) {
-        ssize_t n = read(input->fd, to, size);
+        ssize_t n = cli_follow_on() ? cli_follow_read(&input->fd, input->name, to, size) : read(input->fd, to, size);
         if (n >= 0) {
             *got = (size_t)n;
             return NTR_OK;
@@ -69,7 +70,11 @@ int cli_input_open(struct cli_input *input, const char *path) {
     *input = (struct cli_input){.name = standard ? "standard input" : path, .fd = STDIN_FILENO};
     if (standard && standard_used) return cli_fail("-: standard input can be read only once");
     standard_used |= standard;
-    if (!standard) input->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (cli_follow_on() && (input->fd = cli_follow_connect(path)) != -2) {
+        if (input->fd < 0) return CLI_FAILED;
+        return make_reader(input);
+    }
+    input->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (input->fd < 0) return cli_fail("%s: cannot open: %s", path, strerror(errno));
     if (!standard) cli_input_guard_add(path);
     if (fstat(input->fd, &info) == 0) {

@@ -62,7 +62,8 @@ bool cli_server_send(int fd, const void *bytes, size_t size) {
     return true;
 }
 
-int cli_server_connect(const char *place) {
+/* Connects, or stores the reason why not. */
+static int connect_place(const char *place, const char **why) {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *list;
     char host[256];
@@ -70,27 +71,34 @@ int cli_server_connect(const char *place) {
     const int on = 1;
     int fd = -1;
 
-    if (!colon || !colon[1] || (size_t)(colon - place) >= sizeof host) {
-        cli_note("expected HOST:PORT, found '%s'", place);
-        return -1;
-    }
+    *why = "expected HOST:PORT";
+    if (!colon || !colon[1] || (size_t)(colon - place) >= sizeof host) return -1;
     snprintf(host, sizeof host, "%.*s", (int)(colon - place), place);
     const int found = getaddrinfo(*host ? host : "127.0.0.1", colon + 1, &hints, &list);
-    if (found != 0) {
-        cli_note("%s: %s", place, gai_strerror(found));
-        return -1;
-    }
+    *why = found ? gai_strerror(found) : "";
+    if (found) return -1;
     for (const struct addrinfo *one = list; one && fd < 0; one = one->ai_next) {
         fd = socket(one->ai_family, one->ai_socktype | SOCK_CLOEXEC, one->ai_protocol);
         if (fd < 0 || connect(fd, one->ai_addr, one->ai_addrlen) == 0) continue;
-        const int failure = errno;
+        *why = strerror(errno);
         close(fd);
         fd = -1;
-        errno = failure;
     }
-    if (fd < 0) cli_note("%s: %s", place, strerror(errno));
-    else setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (fd >= 0) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     freeaddrinfo(list);
+    return fd;
+}
+
+int cli_server_try(const char *place) {
+    const char *why;
+    return connect_place(place, &why);
+}
+
+int cli_server_connect(const char *place) {
+    const char *why;
+    const int fd = connect_place(place, &why);
+
+    if (fd < 0) cli_note("%s: %s", place, why);
     return fd;
 }
 

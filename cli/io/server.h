@@ -21,8 +21,9 @@ void cli_server_accept(struct cli_server *server);
 /* Sends all bytes to a socket. Returns false if the connection is broken. */
 bool cli_server_send(int fd, const void *bytes, size_t size);
 
-/* Connects to HOST:PORT. Returns the socket, or -1 after reporting the error. */
+/* Connects to HOST:PORT. Returns the socket, or -1 after reporting the error; cli_server_try reports nothing. */
 int cli_server_connect(const char *place);
+int cli_server_try(const char *place);
 
 void cli_server_drop(struct cli_server *server);
 void cli_server_close(struct cli_server *server);

@@ -41,8 +41,8 @@ static void explain_access(const report *to) {
     const ntr_bus *bus = &to->target->bus;
     const char *why = bus->error ? bus->error(bus->user) : "";
     ntr_register_name(to->fault.step.reg, to->fault.step.number, name, sizeof name);
-    say(to, "%s of %s failed%s%s%s: is this its base? %s", to->fault.wrote ? "write" : "read", name, *why ? " (" : "", why,
-        *why ? ")" : "", bus->advice ? bus->advice : "");
+    say(to, "%s of %s failed%s%s%s: is this its base?%s%s", to->fault.wrote ? "write" : "read", name, *why ? " (" : "", why,
+        *why ? ")" : "", bus->advice ? " " : "", bus->advice ? bus->advice : "");
 }
 
 /* Returns whether registers that differ in every component have the same value: nothing drives the bus. */

@@ -1,0 +1,259 @@
+#include "io/follow.h"
+#include "io/output.h"
+#include "io/progress.h"
+#include "io/trace.h"
+#include "options/command.h"
+#include "options/diagnostics.h"
+#include "text/symbol_text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Functions, contexts and interrupts of one interval are counted in tables of a fixed size, by open addressing. What does not
+ * fit is counted as "others", so that memory stays the same however long the trace is. */
+enum { TABLE_ROWS = 8192, PROBES = 16, TOP_EVENTS = 256, SHOWN_MAX = 1000, INTERVAL_MAX_MS = 3600000, MILLION = 1000000 };
+
+struct top_options {
+    struct cli_stream stream;
+    struct cli_images images;
+    int64_t interval, rows, count;
+};
+
+#define S struct top_options
+static const struct cli_option top_table[] = {
+    CLI_NUMBER(0, "interval", "MS", S, interval, 10, INTERVAL_MAX_MS, 1000, "milliseconds of each table (default 1000)"),
+    CLI_NUMBER('n', "rows", "N", S, rows, 1, SHOWN_MAX, 20, "functions of each table (default 20)"),
+    CLI_NUMBER(0, "count", "N", S, count, 0, INT32_MAX, 0, "end after N tables (default 0: when interrupted)"),
+    {0},
+};
+#undef S
+
+static const struct cli_group groups[] = {
+    CLI_OWN("options", top_table),
+    CLI_GROUP("program", cli_image_options, struct top_options, images),
+    CLI_GROUP("the stream", cli_stream_options, struct top_options, stream),
+    {0},
+};
+
+enum row_kind { TOP_FREE, ROW_FUNCTION, ROW_CONTEXT, ROW_TRAP };
+
+struct top_row {
+    enum row_kind kind;
+    uint64_t key, count;
+    ntr_context context; /* of a function: for its name */
+};
+
+struct function_cache {
+    uint64_t address, start; /* of code, and of its function */
+    bool valid;
+};
+
+struct top {
+    const struct top_options *options;
+    struct cli_trace trace;
+    struct cli_output out;
+    ntr_decoder *decoder;
+    struct top_row rows[TABLE_ROWS];
+    struct function_cache cache[TABLE_ROWS];
+    uint64_t instructions, others, gaps, all_gaps, bytes;
+    uint64_t began; /* nanoseconds */
+    int64_t shown;
+    bool any;
+};
+
+static uint64_t now_ns(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000 * MILLION + (uint64_t)time.tv_nsec;
+}
+
+/* ---- counting */
+
+static size_t slot_of(uint64_t key) {
+    return (size_t)(key * 0x9e3779b97f4a7c15u >> 40) % TABLE_ROWS;
+}
+
+static void count(struct top *t, enum row_kind kind, uint64_t key, const ntr_context *context, uint64_t by) {
+    for (size_t i = 0, at = slot_of(key ^ kind); i < PROBES; i++, at = (at + 1) % TABLE_ROWS) {
+        struct top_row *row = &t->rows[at];
+        if (row->kind == TOP_FREE) *row = (struct top_row){kind, key, 0, *context};
+        if (row->kind != kind || row->key != key) continue;
+        row->count += by;
+        return;
+    }
+    t->others += kind == ROW_FUNCTION ? by : 0;
+}
+
+/* Returns the start of the function that has the address. */
+static uint64_t function_of(struct top *t, const ntr_event *event) {
+    struct function_cache *cached = &t->cache[slot_of(event->address)];
+    ntr_symbol symbol;
+
+    if (cached->valid && cached->address == event->address) return cached->start;
+    const bool named = ntr_program_symbol(t->trace.program, &event->context, event->address, &symbol) == NTR_OK;
+    *cached = (struct function_cache){event->address, named ? symbol.address : event->address & ~(uint64_t)0xfff, true};
+    return cached->start;
+}
+
+static void take(struct top *t, const ntr_event *event) {
+    t->any = true;
+    if (event->kind == NTR_EVENT_GAP) t->gaps++;
+    if (event->kind != NTR_EVENT_SPAN) return;
+    t->instructions += event->instructions;
+    count(t, ROW_FUNCTION, function_of(t, event), &event->context, event->instructions);
+    count(t, ROW_CONTEXT, (uint64_t)event->src << 48 | (event->context.scontext & 0xffffffffffff), &event->context,
+          event->instructions);
+    if (event->end >= NTR_END_EXCEPTION && event->end <= NTR_END_TRAP)
+        count(t, ROW_TRAP, event->target, &event->context, 1);
+}
+
+/* ---- the table */
+
+static int by_count(const void *a, const void *b) {
+    const struct top_row *x = a, *y = b;
+    if (x->kind != y->kind) return x->kind == TOP_FREE ? 1 : y->kind == TOP_FREE ? -1 : (int)x->kind - (int)y->kind;
+    if (x->count != y->count) return x->count < y->count ? 1 : -1;
+    return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static void show_row(struct top *t, const struct top_row *row) {
+    char name[CLI_SYMBOL_MAX + 1];
+
+    *cli_put_symbol(name, "", "", t->trace.program, &row->context, row->key) = 0;
+    switch (row->kind) {
+    case ROW_FUNCTION:
+        cli_output_print(&t->out, "%6.2f %%  %s", t->instructions ? 100.0 * (double)row->count / (double)t->instructions : 0,
+                         *name ? name : "");
+        break;
+    case ROW_CONTEXT:
+        cli_output_print(&t->out, "%6.2f %%  source %" PRIu64 ", context 0x%" PRIx64,
+                         t->instructions ? 100.0 * (double)row->count / (double)t->instructions : 0, row->key >> 48,
+                         row->key & 0xffffffffffff);
+        break;
+    default: cli_output_print(&t->out, "%6" PRIu64 "    trap to %s", row->count, *name ? name : ""); break;
+    }
+    if (!*name && row->kind != ROW_CONTEXT) cli_output_print(&t->out, "0x%" PRIx64, row->key);
+    cli_output_text(&t->out, "\n");
+}
+
+static void show_table(struct top *t, double seconds) {
+    int64_t left = 0;
+    enum row_kind kind = TOP_FREE;
+
+    qsort(t->rows, TABLE_ROWS, sizeof t->rows[0], by_count);
+    if (isatty(STDOUT_FILENO)) cli_output_text(&t->out, "\033[H\033[2J");
+    cli_output_print(&t->out, "%.1f s: %.3f million instructions, %.3f MB of trace, %" PRIu64 " gaps (%" PRIu64 " in all)\n", seconds,
+                     (double)t->instructions / MILLION, (double)t->bytes / MILLION, t->gaps, t->all_gaps + t->gaps);
+    for (size_t i = 0; i < TABLE_ROWS && t->rows[i].kind != TOP_FREE; i++) {
+        if (t->rows[i].kind != kind) left = t->options->rows;
+        kind = t->rows[i].kind;
+        if (left-- > 0) show_row(t, &t->rows[i]);
+    }
+    if (t->others) cli_output_print(&t->out, "%6.2f %%  others\n", 100.0 * (double)t->others / (double)t->instructions);
+    cli_output_text(&t->out, "\n");
+    cli_output_flush(&t->out);
+}
+
+/* Shows the table and begins the next one, if the interval is over or the trace has ended. */
+static void show(struct top *t, bool ended) {
+    const uint64_t now = now_ns(), elapsed = now - t->began;
+
+    if (!ended && elapsed < (uint64_t)t->options->interval * MILLION) return;
+    if (ended && !t->instructions && t->shown) return;
+    show_table(t, (double)elapsed / (1000.0 * MILLION));
+    memset(t->rows, 0, sizeof t->rows);
+    t->all_gaps += t->gaps;
+    t->instructions = t->others = t->gaps = t->bytes = 0;
+    t->began = now;
+    t->shown++;
+}
+
+static bool is_complete(const struct top *t) {
+    return t->out.done || (t->options->count && t->shown >= t->options->count);
+}
+
+static bool idle(void *user) {
+    struct top *t = user;
+    if (t->decoder && !is_complete(t)) show(t, false);
+    return !is_complete(t);
+}
+
+/* ---- */
+
+static bool feed(struct top *t) {
+    ntr_bytes span;
+    bool last;
+
+    if (!cli_trace_feed(&t->trace, &span, &last)) return false;
+    t->bytes += span.size;
+    return ntr_decoder_feed(t->decoder, span.data, span.size, last) == NTR_OK;
+}
+
+static int watch(struct top *t) {
+    ntr_event events[TOP_EVENTS];
+    ntr_status status = NTR_OK;
+
+    t->began = now_ns();
+    while (status != NTR_END && !is_complete(t)) {
+        size_t got = 0;
+        status = ntr_decoder_read(t->decoder, events, TOP_EVENTS, &got);
+        for (size_t i = 0; i < got; i++) take(t, &events[i]);
+        if (status < 0) return cli_fail("%s: %s", t->trace.input.name, ntr_decoder_error(t->decoder));
+        if (status == NTR_NEED_MORE) {
+            show(t, false);
+            if (!feed(t)) return CLI_FAILED;
+        }
+    }
+    if (status == NTR_END) show(t, true);
+    return t->all_gaps ? CLI_DEFECTS : CLI_OK;
+}
+
+static int open_decoder(struct top *t) {
+    ntr_decoder_config config;
+
+    if (cli_trace_program(&t->trace, &t->options->images, &t->options->stream, true) != CLI_OK) return CLI_FAILED;
+    ntr_decoder_config_init(&config);
+    config.params = t->trace.params;
+    config.program = t->trace.program;
+    t->decoder = cli_trace_decoder(&t->trace, &config);
+    return t->decoder ? CLI_OK : CLI_FAILED;
+}
+
+static int top_run(const void *options, char **operands) {
+    struct top *t = calloc(1, sizeof *t);
+
+    if (!t) return cli_fail("out of memory");
+    t->options = options;
+    cli_follow_begin(idle, t);
+    int status = cli_trace_open(&t->trace, operands[0], &t->options->stream, &t->options->images);
+    if (status == CLI_OK) {
+        status = cli_output_open(&t->out, NULL);
+        if (status == CLI_OK && open_decoder(t) != CLI_OK) status = CLI_FAILED;
+        if (status == CLI_OK) status = cli_trace_status(&t->trace, true, watch(t));
+        if (t->out.buffer) status = cli_output_close(&t->out, status);
+        ntr_decoder_free(t->decoder);
+        cli_trace_close(&t->trace);
+    }
+    free(t);
+    return status;
+}
+
+const struct cli_command cli_top = {
+    .operands = "TRACE",
+    .min_operands = 1,
+    .max_operands = 1,
+    .groups = groups,
+    .size = sizeof(struct top_options),
+    .run = top_run,
+    .about = "Shows what a live trace executes: once in a second, the functions, the contexts of each source, and the\n"
+             "interrupts and exceptions of that second. TRACE is a file that grows, a pipe (-), or a TCP stream\n"
+             "(tcp:HOST:PORT); a connection that ends is made again. Memory does not grow with the trace.\n"
+             "\n"
+             "On a terminal, each table replaces the one before. The command ends when it is interrupted, or when a pipe\n"
+             "ends. The exit status is 1 if there were gaps.",
+    .examples = "  ntrace top tcp:probe:5000 -e firmware.elf --src-bits 2\n"
+                "  ntrace top capture.nex -e firmware.elf --interval 500",
+};

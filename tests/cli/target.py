@@ -1,0 +1,323 @@
+#!/usr/bin/env python3
+"""probe, capture, board, live input: the virtual board behind each connection, with the real OpenOCD and GDB when they are there."""
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+from harness import NTRACE, ROOT, Run, case, check, equal, main, matches, scratch, skip, write
+
+TOPOLOGY = """{"components": [
+  {"name": "te0", "type": "encoder", "base": "0x10000000", "hart": 0, "to": "funnel:0"},
+  {"name": "funnel", "type": "funnel", "base": "0x10010000", "to": "ram"},
+  {"name": "ram", "type": "ram", "base": "0x10020000", "sram": 1024}]}"""
+SOURCE = """
+.globl _start
+_start: li t0, 0
+1: addi t0, t0, 1
+ andi t1, t0, 7
+ bnez t1, 1b
+ call f
+ j 1b
+f: addi a0, a0, 3
+ ret
+"""
+
+
+def program():
+    """A bare-metal program, and what it executes in ten rounds: from the addresses of its instructions alone."""
+    compiler = shutil.which("riscv64-linux-gnu-gcc") or skip("no riscv64-linux-gnu-gcc")
+    elf = os.path.join(scratch(), "bare")
+    if not os.path.exists(elf):
+        source = write("bare.S", SOURCE.encode())
+        subprocess.run([compiler, "-march=rv64i", "-mabi=lp64", "-nostdlib", "-static", "-Wl,-n,-Ttext=0x80000000,--build-id=none",
+                        "-o", elf, source], check=True)
+    loop, call, back, function = 0x80000004, 0x80000010, 0x80000014, 0x80000018
+    pcs = [0x80000000]
+    for _ in range(10):
+        pcs += [loop, loop + 4, loop + 8] * 8 + [call, function, function + 4, back]
+    return elf, write("bare.pc", "".join(f"{pc:#x}\n" for pc in pcs).encode()), pcs
+
+
+def topology(text=TOPOLOGY):
+    return write("soc.json", text.encode())
+
+
+class Process:
+    """A server that says on standard error where it listens."""
+
+    def __init__(self, *command):
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+
+    def port(self, pattern):
+        for line in self.process.stderr:
+            found = re.search(pattern, line.decode())
+            if found:
+                return int(found.group(1))
+        raise AssertionError("the server has ended")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(20)
+        self.process.stderr.close()
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+class Board:
+    """ntrace board behind OpenOCD's Tcl port."""
+
+    def __init__(self, *arguments):
+        openocd = shutil.which("openocd") or skip("no openocd")
+        self.board = Process(NTRACE, "board", topology(), "--bitbang", "0", *arguments)
+        bitbang = self.board.port(r"listens on 127\.0\.0\.1:(\d+)")
+        self.port = free_port()
+        with open(os.path.join(ROOT, "examples/board/openocd.cfg"), encoding="utf-8") as file:
+            config = file.read().replace("9824", str(bitbang)).replace("tcl_port 6666", f"tcl_port {self.port}")
+        self.openocd = Process(openocd, "-f", write("openocd.cfg", config.encode()))
+        for line in self.openocd.process.stderr:
+            if b"gdb port disabled" in line or b"Error" in line:
+                check(b"Error" not in line, line.decode())
+                break
+        # the rest of the log must not fill the pipe
+        subprocess.Popen(["cat"], stdin=self.openocd.process.stderr, stdout=subprocess.DEVNULL)
+
+    def ask(self, command):
+        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as one:
+            one.sendall(command.encode() + b"\x1a")
+            answer = b""
+            while not answer.endswith(b"\x1a"):
+                answer += one.recv(65536)
+        return answer[:-1].decode()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.openocd.__exit__()
+        self.board.__exit__()
+
+
+def helper(*arguments):
+    return " ".join([NTRACE, "board", topology(), "--stdio", *arguments])
+
+
+def follows(found, pcs):
+    """The program counters are a part of the recorded execution, repeated."""
+    check(len(found) > 50, f"{len(found)} program counters")
+    ring = [f"{pc:#x}" for pc in pcs]
+    text, rounds = "\n".join(ring), len(found) // len(ring) + 2
+    check("\n".join(found) in "\n".join([text] * rounds), "the decoded program counters are not those that ran")
+
+
+def without_values(rows):
+    return [{key: value for key, value in row.items() if key != "control"} for row in rows]
+
+
+@case("probe finds over a helper what the model implements, and agrees with the topology")
+def _():
+    rows = Run("probe", "-t", topology(), "--exec", helper(), "--format", "jsonl").rows()
+    equal([row["name"] for row in rows], ["te0", "funnel", "ram"], "components")
+    equal(rows[0]["abilities"]["modes"], [3, 6], "modes")
+    equal(rows[2]["abilities"]["sram"], 1024, "sram")
+    different = topology(TOPOLOGY.replace('"hart": 0', '"hart": 0, "modes": [3]'))
+    run = Run("probe", "-t", different, "--exec", helper().replace(different, topology()), status=None)
+    topology()
+    equal(Run("probe", "-t", topology(), "--exec", "while read x; do echo error no cable; done", status=1).out, "", "output")
+
+
+@case("probe --at writes a topology that probe accepts")
+def _():
+    draft = os.path.join(scratch(), "draft.json")
+    Run("probe", "--at", "0x10000000", "--at", "0x10010000", "--at", "0x10020000", "--exec", helper(), "--draft", draft)
+    with open(draft, encoding="utf-8") as file:
+        names = [one["name"] for one in json.load(file)["components"]]
+    equal(names, ["encoder0", "funnel0", "ram0"], "names")
+    Run("probe", "-t", draft, "--exec", helper())
+    matches("Impl reads 0x00000000|cannot be accessed", Run("probe", "--at", "0x20000000", "--exec", helper(), status=2).err, "error")
+
+
+@case("a file with registers (--mem) is reported for what it is")
+def _():
+    page = write("page", bytes(4096))
+    text = '{"components": [{"name": "te0", "type": "encoder", "base": "0x10000000", "hart": 0, "to": "ram"},' \
+           '{"name": "ram", "type": "ram", "base": "0x10001000"}]}'
+    run = Run("probe", "-t", topology(text), "--mem", f"{page}@0x10000000", status=1)
+    matches(r"te0 at 0x10000000: trTeActive does not become|te0 at 0x10000000: type 0", run.err, "a plain file is no encoder")
+    matches(r"ram at 0x10001000: (read|write) of trRamControl failed \(no memory of the file is at 0x10001000\)", run.err, "outside")
+    matches("expected one of --openocd", Run("probe", "-t", topology(), status=2).err, "no connection")
+    topology()
+
+
+@case("capture over a helper: the bundle decodes to what ran; options, filters and limits are those of the hardware")
+def _():
+    elf, pc, pcs = program()
+    bundle = os.path.join(scratch(), "exec.ntrace")
+    common = ["-e", elf, "-t", topology(), "--exec", helper("-e", elf, "--pc", pc)]
+    run = Run("capture", "-o", bundle, *common, "--for", "100ms", status=None)
+    check(run.status in (0, 1), run.err)
+    follows(Run("decode", bundle, "--output", "pc", status=None).lines(), pcs)
+    with open(os.path.join(bundle, "registers.json"), encoding="utf-8") as file:
+        equal(int(json.load(file)["te0"]["trTeControl"], 16) & 6, 0, "trTeEnable and trTeInstTracing")
+    matches("--icnt-bits: trace hardware has no register", Run("capture", "-o", bundle, *common, "--icnt-bits", 8, status=2).err, "option")
+    matches("trTeInstEnAllJumps rejects", Run("capture", "-o", bundle, *common, "--all-jumps", status=2).err, "rejected")
+    Run("capture", "-o", bundle, *common, "--for", "50ms", "--filter", "addr=0x80000000-0x8000ffff", status=None)
+    run = Run("capture", "-o", bundle, *common, "--for", "50ms", "--set", "funnel.trFunnelDisInput=1", status=2)
+    matches("nothing was stored", run.err, "a funnel that takes nothing")
+    matches("funnel at 0x10010000: trFunnelDisInput 0x1, trFunnelEmpty 1: inputs are disabled", run.err, "explanation")
+
+
+@case("real OpenOCD: examine, probe, capture; both ways to read trace memory and the script give the same words")
+def _():
+    elf, pc, pcs = program()
+    with Board("-e", elf, "--pc", pc) as board:
+        there = ["-t", topology(), "--openocd", f"127.0.0.1:{board.port}"]
+        rows = Run("probe", *there, "--format", "jsonl").rows()
+        equal(without_values(rows), without_values(Run("probe", "-t", topology(), "--exec", helper(), "--format", "jsonl").rows()),
+              "OpenOCD and helper")
+        first, second, third = (os.path.join(scratch(), name) for name in ("a.ntrace", "b.ntrace", "c.ntrace"))
+        run = Run("capture", "-o", first, "-e", elf, *there, "--until-full", "--halt", status=1)
+        matches("the sink was full and stopped", run.err, "loss")
+        found = Run("decode", first, "--output", "pc", status=None).lines()
+        follows(found, pcs)
+        Run("capture", "-o", second, "-e", elf, *there, "--keep", "--dmi", "--for", "1ms", status=1)
+        with open(os.path.join(first, "trace.nex"), "rb") as one, open(os.path.join(second, "trace.nex"), "rb") as two:
+            equal(two.read(), one.read(), "words read through registers of the debug module")
+        script, words = os.path.join(scratch(), "capture.tcl"), os.path.join(scratch(), "words.txt")
+        Run("capture", "--script", "openocd", "-o", script, "-t", topology(), "--until-full", "--for", "200ms", "--resume")
+        with open(script, encoding="utf-8") as file:
+            text = file.read().replace("words.txt", words)
+        write("capture.tcl", text.encode())
+        board.ask(f"source {script}")
+        Run("capture", "-o", third, "-e", elf, "-t", topology(), "--words", words, status=1)
+        follows(Run("decode", third, "--output", "pc", status=None).lines(), pcs)
+        equal(board.ask("halt; expr {[read_memory 0x10000000 32 1 phys] & 2}"), "0", "trTeEnable at the end")
+
+
+@case("real OpenOCD: an interrupt ends a capture, and everything is disabled; wrong images are reported")
+def _():
+    elf, pc, _pcs = program()
+    other = os.path.join(scratch(), "other")
+    with open(elf, "rb") as one:
+        content = bytearray(one.read())
+    at = content.index(bytes.fromhex("93020000"))
+    content[at + 4] ^= 0x80
+    write("other", bytes(content))
+    with Board("-e", elf, "--pc", pc) as board:
+        command = [NTRACE, "capture", "-o", os.path.join(scratch(), "i.ntrace"), "-e", other, "-t", topology(), "--openocd",
+                   f"127.0.0.1:{board.port}"]
+        for delay in (0.05, 0.3, 2):
+            done = subprocess.Popen(command, stderr=subprocess.PIPE)
+            time.sleep(delay)
+            done.send_signal(signal.SIGINT)
+            text = done.communicate(timeout=60)[1].decode()
+            check(done.returncode in (1, 2), text)
+            for base in ("0x10000000", "0x10010000", "0x10020000"):
+                equal(board.ask(f"expr {{[read_memory {base} 32 1 phys] & 2}}"), "0", f"Enable of {base} after {delay} s")
+        matches("the image differs from the memory of the target", text, "note")
+
+
+@case("a server that dies, stalls or talks nonsense ends the capture with its reason")
+def _():
+    elf, _pc, _pcs = program()
+    for command, expected in (("exit 0", "closed the connection|reset by peer"), ("read x; sleep 9", "does not answer within 200 ms"),
+                              ("yes hello", "expected a 32-bit number|of trRamControl failed"), ("yes error broken", "broken")):
+        run = Run("capture", "-o", os.path.join(scratch(), "x.ntrace"), "-e", elf, "-t", topology(), "--exec", command, "--timeout",
+                  "200", "--for", "10ms", status=2)
+        matches(expected, run.err, command)
+        check(not os.path.exists(os.path.join(scratch(), "x.ntrace")), "a bundle of nothing")
+    for kind in ("openocd", "gdb"):
+        matches("refused", Run("probe", "-t", topology(), f"--{kind}", f"127.0.0.1:{free_port()}", status=2).err, kind)
+
+
+@case("GDB in front of QEMU: the program stops at a breakpoint, and trace registers are those of the model")
+def _():
+    elf, _pc, _pcs = program()
+    gdb, qemu = shutil.which("gdb-multiarch") or skip("no gdb-multiarch"), shutil.which("qemu-system-riscv64") or skip("no QEMU")
+    port = free_port()
+    with Process("timeout", "-s", "KILL", "60", qemu, "-M", "virt", "-bios", "none", "-kernel", elf, "-gdb", f"tcp:127.0.0.1:{port}",
+                 "-S", "-nographic", "-serial", "none", "-monitor", "none"):
+        with Process(NTRACE, "board", topology(), "--gdb", "0", "--qemu", f"127.0.0.1:{port}") as board:
+            front = board.port(r"GDB listens on 127\.0\.0\.1:(\d+)")
+            time.sleep(0.5)
+            rows = Run("probe", "-t", topology(), "--gdb", f"127.0.0.1:{front}", "--format", "jsonl").rows()
+            equal(rows[0]["abilities"]["modes"], [3, 6], "modes over GDB packets")
+            script, words = os.path.join(scratch(), "capture.gdb"), os.path.join(scratch(), "words.gdb")
+            Run("capture", "--script", "gdb", "-o", script, "-t", topology(), "--for", "10ms")
+            with open(script, encoding="utf-8") as file:
+                text = file.read().replace("words.txt", words)
+            write("capture.gdb", text.encode())
+            done = subprocess.run([gdb, "-nx", "-batch", "-ex", "set architecture riscv:rv64", "-ex", f"target remote 127.0.0.1:{front}",
+                                   "-ex", "x/2wx 0x10000000", "-ex", "break *0x80000010", "-ex", "continue", "-ex", "info registers t0",
+                                   "-x", script, elf], capture_output=True, text=True, timeout=60)
+            matches("0x10000000.*0x00010101", done.stdout, "trTeImpl")
+            matches("Breakpoint 1, 0x0*80000010", done.stdout, "breakpoint")
+            matches("0 words of trace", done.stdout, "script")
+            with open(words, encoding="utf-8") as file:
+                matches("# r 0x10000004 0x00010101", file.read(), "words")
+
+
+@case("servers listen on the loopback interface unless asked")
+def _():
+    with Process(NTRACE, "board", topology(), "--bitbang", "0") as board:
+        board.port(r"remote_bitbang listens on 127\.0\.0\.1:(\d+)")
+    with Process(NTRACE, "board", topology(), "--bitbang", "0", "--listen", "0.0.0.0") as board:
+        line = board.process.stderr.readline().decode()
+        matches("warning: remote_bitbang listens on 0.0.0.0: everyone who reaches it controls the board", line, "warning")
+
+
+@case("hostile clients of the virtual board: it answers the next one")
+def _():
+    with Process(NTRACE, "board", topology(), "--bitbang", "0") as board:
+        port = board.port(r"listens on 127\.0\.0\.1:(\d+)")
+        for data in (bytes(range(256)) * 50, b"0123456701234567R" * 2000, b"Q", b""):
+            with socket.create_connection(("127.0.0.1", port)) as one:
+                one.sendall(data)
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as one:
+            one.sendall(b"u" + b"26" * 6 + b"R")
+            equal(len(one.recv(1)), 1, "answer")
+
+
+@case("live: decode -f and top follow a growing file and a TCP stream that is interrupted")
+def _():
+    elf, pc, pcs = program()
+    stream = os.path.join(scratch(), "whole.nex")
+    Run("encode", "--elf", elf, "--pc", pc, "--sync-mode", "messages", "--sync-max", "0", "-o", stream)
+    with open(stream, "rb") as file:
+        data = file.read()
+    grown = write("grown.nex", b"")
+    live = subprocess.Popen([NTRACE, "decode", "-f", grown, "-e", elf, "--output", "pc"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with open(grown, "wb", buffering=0) as file:
+        for at in range(0, len(data), 40):
+            file.write(data[at:at + 40])
+            time.sleep(0.02)
+    time.sleep(0.5)
+    live.send_signal(signal.SIGINT)
+    equal(live.communicate(timeout=20)[0].decode().split(), [f"{pc:#x}" for pc in pcs], "program counters of the growing file")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        place = f"tcp:127.0.0.1:{server.getsockname()[1]}"
+        live = subprocess.Popen([NTRACE, "top", place, "-e", elf, "--interval", "200", "--count", "4"], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE)
+        for _ in range(2):
+            one = server.accept()[0]
+            one.sendall(data)
+            time.sleep(0.1)
+            one.close()
+        out, err = (text.decode() for text in live.communicate(timeout=20))
+    matches("the connection has ended; connecting again", err, "reconnect")
+    matches(r"%  (_start|f)\n", out, "functions")
+    matches(r"source 0, context 0x0", out, "contexts")
+
+
+main()
