@@ -62,7 +62,7 @@ struct board_run {
     int qemu; /* socket; -1: not connected */
     ntr_gdb_filter *filter;
     uint64_t ran_until; /* microseconds */
-    bool ended;
+    bool ended, reported;
     char line[LINE_BYTES]; /* incomplete line of standard input */
     size_t line_size;
 };
@@ -257,7 +257,12 @@ static bool run_harts(struct board_run *run) {
     if (!instructions) return true;
     if (instructions > TURN_MAX) instructions = TURN_MAX;
     run->ran_until = now;
-    return ntr_board_run(run->board, (unsigned)instructions);
+    const bool runs = ntr_board_run(run->board, (unsigned)instructions);
+    if (!run->reported && *ntr_board_error(run->board)) {
+        cli_note("%s", ntr_board_error(run->board));
+        run->reported = true;
+    }
+    return runs;
 }
 
 enum { BITBANG_LISTENER, BITBANG_CLIENT, GDB_LISTENER, GDB_CLIENT, QEMU, LINES, SOCKETS };

@@ -46,7 +46,7 @@ NTR_API ntr_status ntr_board_execute(ntr_board *board, unsigned hart, const uint
  * the classifier halt a hart; ntr_board_error has the reason. */
 NTR_API bool ntr_board_run(ntr_board *board, unsigned instructions);
 
-/* Returns the reason why a hart has halted by itself, or "". */
+/* Returns the reason why a hart has halted by itself, or why an encoder has refused a block, or "". */
 NTR_API const char *ntr_board_error(const ntr_board *board);
 
 /* Accesses 32 bits of trace registers or memory, as the system bus of the debug module does. Errors: NTR_E_RANGE (nothing

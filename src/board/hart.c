@@ -10,12 +10,13 @@
 enum { STALL_POLLS = 1 << 16 };
 
 static ntr_status push(void *user, const ntr_ingress *block) {
-    const board_hart *hart = user;
+    board_hart *hart = user;
     ntr_status status;
     unsigned waited = 0;
     while ((status = ntr_system_push(hart->board->system, hart->number, block)) == NTR_NEED_MORE && waited++ < STALL_POLLS)
         ntr_system_step(hart->board->system, 1);
-    return status == NTR_NEED_MORE ? NTR_OK : status; /* a hart that nobody serves goes on; the block is lost */
+    if (status < 0) snprintf(hart->board->error, sizeof hart->board->error, "%s", ntr_system_error(hart->board->system));
+    return NTR_OK; /* whatever the encoder does with a block, the hart goes on */
 }
 
 static unsigned itype_width(const board_hart *hart) {
