@@ -245,6 +245,8 @@ static int remark_words(const ntr_event *e, char *text, size_t size) {
         return snprintf(text, size, "watchpoint: WPHIT=0x%" PRIx64, e->data);
     case NTR_EVENT_ICT:
         return snprintf(text, size, "ict: CKSRC=%u tag=0x%" PRIx64 " data=0x%" PRIx64, e->code, e->tag, e->data);
+    case NTR_EVENT_TRAP_VALUE:
+        return snprintf(text, size, "trap value 0x%" PRIx64 "%s", e->data, e->code ? " (of unknown kind)" : "");
     case NTR_EVENT_NOTE:
         return snprintf(text, size, "note: %s", ntr_status_text((ntr_status)e->reason));
     default:

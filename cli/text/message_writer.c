@@ -32,7 +32,7 @@ static void write_byte(struct cli_message_writer *w, const ntr_message *m, size_
     if (byte.tcode) cli_output_print(w->out, " TCODE=%u", m->tcode);
     if (byte.data) cli_output_text(w->out, " DATA");
     for (ntr_fields left = byte.ends; left; left &= left - 1) {
-        ntr_field field = (ntr_field)__builtin_ctz(left);
+        ntr_field field = (ntr_field)__builtin_ctzll(left);
         bool hex = ntr_field_get(field)->base == NTR_BASE_HEX;
         cli_output_print(w->out, hex ? " %s=0x%llx" : " %s=%llu", ntr_field_name(field),
                          (unsigned long long)m->value[field]);

@@ -16,7 +16,7 @@ static void count_sync(struct cli_statistics *s, const ntr_message *m) {
 
 static void count_fields(struct cli_statistics *s, const ntr_message *m) {
     for (ntr_fields left = m->present; left; left &= left - 1) {
-        unsigned field = (unsigned)__builtin_ctz(left);
+        unsigned field = (unsigned)__builtin_ctzll(left);
         s->field_count[field]++;
         s->field_bits[field] += m->width[field];
     }

@@ -16,8 +16,27 @@ extern "C" {
 enum {
     NTR_MESSAGES_1_0 = 1u << 0,
     NTR_MESSAGES_SIFIVE = 1u << 1,
+    NTR_MESSAGES_TTDFD = 1u << 2,
+    NTR_MESSAGES_CTTE = 1u << 3,
     NTR_MESSAGES_DATA = 1u << 4, /* data trace and watchpoints */
+    NTR_MESSAGES_ANDES = 1u << 5,
 };
+
+/* What TSTAMP of messages that do not synchronize is. */
+typedef enum ntr_ts_rule {
+    NTR_TS_DIALECT = 0, /* as in the dialect */
+    NTR_TS_DIFFERENCE,  /* to the TSTAMP before: it is added */
+    NTR_TS_XOR,         /* with the last time */
+    NTR_TS_ABSOLUTE,    /* the time itself, in all messages */
+} ntr_ts_rule;
+
+/* What CONTEXT of an Ownership message with FORMAT 0 is. */
+typedef enum ntr_context0 {
+    NTR_CONTEXT0_DIALECT = 0, /* as in the dialect */
+    NTR_CONTEXT0_NONE,        /* it is ignored */
+    NTR_CONTEXT0_SCONTEXT,
+    NTR_CONTEXT0_HCONTEXT,
+} ntr_context0;
 
 typedef struct ntr_dialect {
     const char *name;
@@ -34,7 +53,7 @@ typedef struct ntr_dialect {
     /* Differences from N-Trace 1.0. */
     uint8_t messages;            /* NTR_MESSAGES_* set */
     uint8_t addr_bits;           /* width of addresses, sign-extended without extend_addr; 0: as N-Trace 1.0 */
-    bool ts_xor;                 /* TSTAMP of messages that do not synchronize is an XOR instead of a difference */
+    uint8_t ts_rule;             /* ntr_ts_rule; 0: difference */
     bool rcode_counts;           /* ResourceFull with RCODE 8 or 9: RDATA0 counts branches not taken or taken */
     bool zero_idle;              /* 0x00 between messages is idle, as 0xFF is */
     bool swap_is_call;           /* a co-routine swap always has a message and only pushes on the return stack */
@@ -44,6 +63,12 @@ typedef struct ntr_dialect {
     bool trap_counts;            /* ECALL and EBREAK retire; their trap is sent like an indirect jump */
     bool data_loss;              /* Error with ECODE 2: only data messages were lost */
     bool sync_branch_from_faddr; /* TCODE 29: HIST may lack the outcome of the last branch */
+    bool any_end_idle;           /* every byte with MSEO 11 between messages is idle */
+    bool empty_icnt;             /* I-CNT 0 after fixed fields that end at a byte boundary has no byte */
+    bool repeat_xors;            /* RepeatBranch: U-ADDR is applied again in each repetition */
+    bool stop_hides_target;      /* a stop right after a jump: the jump's message has U-ADDR 0 whatever its target was */
+    bool htm_count_sync;         /* HTM: SYNC 4 when I-CNT is full */
+    uint8_t context0;            /* ntr_context0; 0: none */
 } ntr_dialect;
 
 /* Returns the dialect of this name, or NULL. Static storage. */

@@ -41,6 +41,7 @@ typedef enum ntr_event_kind {
     NTR_EVENT_NO_CODE,  /* executed code that no image has: `halfwords` from `address` on, then to `target` */
     NTR_EVENT_ACCESS,   /* a load or store: `code` is ntr_data_access; `data_address`, `data_size`, `data`, `tag` */
     NTR_EVENT_WATCHPOINT, /* watchpoints were hit: `data` has one bit for each */
+    NTR_EVENT_TRAP_VALUE, /* the value that a trap gave to its handler (dialects): `data` is xtval, `code` its kind */
     NTR_EVENT_KINDS,
 } ntr_event_kind;
 
@@ -101,7 +102,7 @@ typedef struct ntr_event {
             uint8_t tcode; /* of the message at `offset`; NTR_TCODE_NONE: bytes that are no message */
             uint8_t field; /* ntr_field that is wrong in that message, or NTR_FIELD_NONE */
         } gap;
-        struct { /* DATA, ACCESS, OVERFLOW, ICT. ACCESS: a data message tells nothing of the instruction; it was
+        struct { /* DATA, ACCESS, OVERFLOW, TRAP_VALUE, ICT. ACCESS: a data message tells nothing of the instruction; it was
                   * executed between the program messages before and after. `data_size` is DSZ, `tag` the size of an
                   * element; NTR_EVENT_ADDRESS_UNKNOWN: the address before it was lost. ICT: `data` is CKDATA1, of a call or return its target; `tag` is CKDATA0 when
                   * that is no address; NTR_EVENT_ADDRESS_UNKNOWN: it carries no address */

@@ -35,7 +35,9 @@ typedef struct ntr_framer {
     bool zero_idle;       /* 0x00 between messages is idle, too */
     bool last;            /* no more spans follow */
     uint8_t held[NTR_MESSAGE_BYTES_MAX];
-    uint64_t reserved[4]; /* must be 0; for later members */
+    uint64_t strays;      /* of the idle bytes: those that are not 0xff or 0x00 (any_end_idle) */
+    bool any_end_idle;    /* every byte with MSEO 11 between messages is idle; set it after ntr_framer_init */
+    uint64_t reserved[2]; /* must be 0; for later members */
 } ntr_framer;
 
 /* Initialize for the beginning of a stream. */

@@ -43,7 +43,8 @@ typedef enum ntr_data_access { NTR_DATA_READ = 0, NTR_DATA_WRITE } ntr_data_acce
     ROLE(DATA, "data that the program wrote")                                                        \
     ROLE(EVENT, "an event at an address")                                                            \
     ROLE(ACCESS, "a load or store of the program")                                                   \
-    ROLE(WATCHPOINT, "watchpoints were hit")
+    ROLE(WATCHPOINT, "watchpoints were hit")                                                    \
+    ROLE(TRAP_VALUE, "the value that the trap before it gave to the trap handler")
 
 typedef enum ntr_role {
 #define NTR_ROLE(id, text) NTR_ROLE_##id,
@@ -82,7 +83,7 @@ typedef enum ntr_field {
 } ntr_field;
 
 /* Set of fields: 1 << NTR_FIELD_x. */
-typedef uint32_t ntr_fields;
+typedef uint64_t ntr_fields;
 #define NTR_HAS(message, id) (((message)->present >> NTR_FIELD_##id) & 1u)
 
 typedef struct ntr_message {
@@ -160,7 +161,7 @@ typedef struct ntr_field_info {
     uint8_t base;  /* ntr_base */
 } ntr_field_info;
 
-#define NTR_MESSAGE_FIELDS_MAX 5 /* longest list in messages.def */
+#define NTR_MESSAGE_FIELDS_MAX 7 /* longest list in messages.def */
 
 typedef struct ntr_message_field {
     uint8_t field;      /* ntr_field; NTR_FIELD_NONE ends the list */

@@ -4,6 +4,7 @@
 #include "decoder/history_memo.h"
 
 #include "base/allocator.h"
+#include "message/table.h"
 
 static ntr_status check(const ntr_decoder_config *config) {
     if (!config->program) return NTR_E_INVALID;
@@ -18,7 +19,7 @@ static ntr_status set_up(ntr_decoder *d, const ntr_decoder_config *config) {
     d->allocator = config->allocator;
     if (!d->params.dialect) d->params.dialect = ntr_dialect_at(0);
     d->times = 1;
-    d->known = ntr_messages_known(d->params.dialect);
+    ntr_tcode_roles(d->params.dialect, d->roles);
     if (!d->params.xlen) d->params.xlen = (uint8_t)ntr_program_xlen(config->program);
     ntr_status status = ntr_reader_init(&d->reader, &d->params);
     if (status != NTR_OK) return status;
@@ -138,6 +139,7 @@ static void begin_repetition(ntr_decoder *d, ntr_walk_request *request) {
     request->ended = false;
     request->left = request->repeat_halfwords;
     request->history = request->repeat_history;
+    if (request->repeat_xor) request->address = s->ref ^= request->repeat_xor;
     request->repeat_from = s->pc;
     request->repeat_depth = ntr_return_stack_mark(&s->stack);
 }

@@ -13,6 +13,7 @@ static const char *const kind_names[NTR_EVENT_KINDS] = {
     [NTR_EVENT_DATA] = "data",         [NTR_EVENT_ICT] = "ict",   [NTR_EVENT_NOTE] = "note",
     [NTR_EVENT_VENDOR] = "vendor",     [NTR_EVENT_NO_CODE] = "blind",
     [NTR_EVENT_ACCESS] = "access",     [NTR_EVENT_WATCHPOINT] = "watchpoint",
+    [NTR_EVENT_TRAP_VALUE] = "trap-value",
 };
 
 static const char *const end_names[NTR_END_KINDS] = {

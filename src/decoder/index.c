@@ -165,10 +165,10 @@ static ntr_status on_stop(ntr_index *index, struct indexed_source *source, const
 }
 
 static ntr_status on_message(ntr_index *index, struct indexed_source *source, const ntr_message *m) {
-    switch (ntr_tcode_roles[m->tcode]) {
+    switch (ntr_tcode_role(index->params.dialect, m->tcode)) {
     case NTR_ROLE_SYNC: return on_sync(index, source, m);
     case NTR_ROLE_STOP: return on_stop(index, source, m);
-    case NTR_ROLE_CONTEXT: ntr_ownership_follow(&source->context, m->process); break;
+    case NTR_ROLE_CONTEXT: ntr_ownership_follow(&index->params, &source->context, m->process); break;
     case NTR_ROLE_LOSS: lose(source); break;
     default: break;
     }

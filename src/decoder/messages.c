@@ -92,7 +92,8 @@ static ntr_goal goal_of(const ntr_message *m) {
 
 static ntr_repeatable repeatable(const ntr_message *m) {
     uint64_t btype = NTR_HAS(m, BTYPE) ? m->btype : 0;
-    return (ntr_repeatable){true, (uint8_t)goal_of(m), (uint8_t)btype, m->icnt, NTR_HAS(m, HIST) ? m->hist : 0};
+    return (ntr_repeatable){true, (uint8_t)goal_of(m), (uint8_t)btype, m->icnt, NTR_HAS(m, HIST) ? m->hist : 0,
+                            NTR_HAS(m, UADDR) ? m->uaddr : 0};
 }
 
 /* The last message was handled by a message memo: decode its bytes to find `last_branch`. */
@@ -106,8 +107,17 @@ static void decode_last_branch(const ntr_decoder *d, ntr_source *s) {
 static ntr_status on_branch(ntr_decoder *d, ntr_source *s) {
     if (!accepts_flow(d, s)) return NTR_OK;
     if (!NTR_HAS(&d->message, UADDR)) return request_walk(d, s, goal_of(&d->message), 0);
-    s->ref ^= ntr_message_address(&d->params, &d->message, NTR_FIELD_UADDR);
+    uint64_t address = ntr_message_address(&d->params, &d->message, NTR_FIELD_UADDR);
+    s->ref = d->params.no_addr_diff ? address : s->ref ^ address;
     return request_walk(d, s, goal_of(&d->message), s->ref);
+}
+
+/* Returns what each repetition changes in the address: nothing, as all have the same target (OQ-1), or U-ADDR in
+ * dialects in which the fields of the messages are compared, not the targets. */
+static uint64_t repeated_xor(const ntr_decoder *d, const ntr_repeatable *last) {
+    if (!d->params.dialect->repeat_xors || d->params.no_addr_diff || last->uaddr == 0) return 0;
+    ntr_message m = {.present = 1u << NTR_FIELD_UADDR, .uaddr = last->uaddr};
+    return ntr_message_address(&d->params, &m, NTR_FIELD_UADDR);
 }
 
 static ntr_status on_repeat(ntr_decoder *d, ntr_source *s) {
@@ -123,7 +133,8 @@ static ntr_status on_repeat(ntr_decoder *d, ntr_source *s) {
     ntr_history history = last->hist ? ntr_history_of(last->hist, 1) : (ntr_history){0};
     ntr_walk_request *request = set_request(d, s, last->goal, last->icnt, history);
     request->btype = last->btype;
-    request->address = s->pc; /* OQ-1: the same target each time */
+    request->repeat_xor = repeated_xor(d, last);
+    request->address = request->repeat_xor ? s->ref ^= request->repeat_xor : s->pc;
     request->repeats = d->message.bcnt - 1;
     request->repeat_halfwords = last->icnt;
     request->repeat_history = history;
@@ -171,6 +182,9 @@ static ntr_status on_sync(ntr_decoder *d, ntr_source *s) {
     return request_walk(d, s, goal, s->ref);
 }
 
+/* Returns whether nothing ran before a ProgTraceCorrelation. */
+static bool is_bare(const ntr_message *m) { return m->icnt == 0 && (!NTR_HAS(m, HIST) || m->hist == 1); }
+
 static void stop_reached(ntr_decoder *d, ntr_source *s) {
     /* if stopped before, untraced code may have been executed since */
     bool known = s->state == NTR_SOURCE_FOLLOWING && s->pc_known;
@@ -181,6 +195,7 @@ static void stop_reached(ntr_decoder *d, ntr_source *s) {
         s->state = NTR_SOURCE_STOPPED;
     }
     s->mode = NTR_MODE_UNKNOWN;
+    if (s->target_hidden && is_bare(&d->message)) known = false;
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_STOP);
     e.code = (uint8_t)d->message.evcode;
     e.address = known ? s->pc : 0;
@@ -261,7 +276,7 @@ static ntr_status on_resource(ntr_decoder *d, ntr_source *s) {
 
 static ntr_status on_ownership(ntr_decoder *d, ntr_source *s) {
     ntr_context after = s->context;
-    if (!ntr_ownership_follow(&after, d->message.process)) {
+    if (!ntr_ownership_follow(&d->params, &after, d->message.process)) {
         ntr_event_note(d, s, NTR_E_FIELD_VALUE);
         return NTR_OK;
     }
@@ -310,6 +325,15 @@ static ntr_status on_watchpoint(ntr_decoder *d, ntr_source *s) {
     return NTR_OK;
 }
 
+static ntr_status on_trap_value(ntr_decoder *d, ntr_source *s) {
+    ntr_event e = ntr_event_make(d, s, NTR_EVENT_TRAP_VALUE);
+    e.code = (uint8_t)d->message.vtype;
+    e.data = d->message.tval;
+    e.flags |= NTR_EVENT_ADDRESS_UNKNOWN;
+    ntr_event_emit(d, &e);
+    return NTR_OK;
+}
+
 static ntr_status on_other(ntr_decoder *d, ntr_source *s) {
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_VENDOR);
     e.code = d->message.tcode;
@@ -332,18 +356,10 @@ static const message_handler handlers[NTR_ROLE_COUNT] = {
     [NTR_ROLE_EVENT] = ntr_ict_take,
     [NTR_ROLE_ACCESS] = on_access,
     [NTR_ROLE_WATCHPOINT] = on_watchpoint,
+    [NTR_ROLE_TRAP_VALUE] = on_trap_value,
 };
 
-uint64_t ntr_messages_known(const ntr_dialect *dialect) {
-    uint64_t known = 0;
-    for (unsigned tcode = 0; tcode < NTR_TCODES; tcode++)
-        if (ntr_is_known(dialect, tcode)) known |= NTR_TCODE_BIT(tcode);
-    return known;
-}
-
-static message_handler handler_of(const ntr_decoder *d, unsigned tcode) {
-    return d->known >> tcode & 1 ? handlers[ntr_tcode_roles[tcode]] : on_other;
-}
+static message_handler handler_of(const ntr_decoder *d, unsigned tcode) { return handlers[d->roles[tcode]]; }
 
 static ntr_status on_defect(ntr_decoder *d) {
     const ntr_message *m = &d->message;
@@ -360,6 +376,12 @@ static ntr_status on_defect(ntr_decoder *d) {
     ntr_clock_lose(&s->clock);
     s->data.known = false;
     return NTR_OK;
+}
+
+/* Returns whether the last message of the source was one of a jump with U-ADDR 0. */
+static bool ends_at_own_target(const ntr_decoder *d, ntr_source *s) {
+    if (s->last_memo.word[0]) decode_last_branch(d, s);
+    return s->last_branch.valid && s->last_branch.goal == NTR_GOAL_ADDRESS && s->last_branch.uaddr == 0;
 }
 
 static void stamp_header(ntr_decoder *d, const ntr_source *s) {
@@ -389,6 +411,8 @@ ntr_status ntr_message_take(ntr_decoder *d) {
     bool absolute = ntr_clock_follow(&s->clock, &d->params, m);
     if (absolute) ntr_source_activate(d, s);
     if (!repeat) stamp_header(d, s);
+    s->target_hidden = d->params.dialect->stop_hides_target && ntr_has_role(m->tcode, NTR_ROLE_STOP) &&
+                       ends_at_own_target(d, s);
     if (!repeat) ntr_source_forget_branch(s);
     s->mode = ntr_mode_follow(s->mode, m);
 

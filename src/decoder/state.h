@@ -55,7 +55,7 @@ typedef enum ntr_goal {
 typedef struct ntr_repeatable {
     bool valid;
     uint8_t goal, btype;
-    uint64_t icnt, hist;
+    uint64_t icnt, hist, uaddr;
 } ntr_repeatable;
 
 typedef struct ntr_open_gap {
@@ -83,6 +83,7 @@ typedef struct ntr_source {
     bool stack_incomplete; /* calls happened that the stack does not contain */
     /* the task changed while the encoder predicts returns by count, without checking the target */
     bool stack_doubtful;
+    bool target_hidden; /* the message before may have been of a jump whose target the encoder did not know */
     bool view_known; /* `view` belongs to `context` */
 
     uint64_t pc;              /* address of the next instruction */
@@ -125,6 +126,7 @@ typedef struct ntr_walk_request {
     uint64_t repeats;           /* RepeatBranch: repetitions still to walk, each */
     uint64_t repeat_halfwords;  /* with this many halfwords */
     ntr_history repeat_history; /* and this history */
+    uint64_t repeat_xor;        /* ... and what each changes in the address */
     uint64_t repeat_from;       /* where the current repetition began */
     uint32_t repeat_depth;      /* depth of the return stack there */
 } ntr_walk_request;
@@ -167,7 +169,7 @@ struct ntr_decoder {
     ntr_decoder_config config;
     ntr_params params;
     const ntr_allocator *allocator;
-    uint64_t known; /* bit t: TCODE t has a meaning in this dialect */
+    uint8_t roles[64]; /* ntr_role of each TCODE in this dialect */
     ntr_reader reader;
     ntr_blocks *blocks;
 
@@ -282,9 +284,6 @@ ntr_status ntr_message_take(ntr_decoder *d);
 
 /* d->request has ended, with or without error: apply the rest of the message. */
 void ntr_message_finish(ntr_decoder *d);
-
-/* Returns the value of ntr_decoder.known for the dialect. */
-uint64_t ntr_messages_known(const ntr_dialect *dialect);
 
 /* ---- ict.c */
 ntr_status ntr_ict_take(ntr_decoder *d, ntr_source *s);

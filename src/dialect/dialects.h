@@ -9,5 +9,9 @@ extern const ntr_dialect ntr_dialect_sifive;
 extern const ntr_dialect ntr_dialect_p550;
 extern const ntr_dialect ntr_dialect_refcode;
 extern const ntr_dialect ntr_dialect_nexus_data;
+extern const ntr_dialect ntr_dialect_tt_dfd;
+extern const ntr_dialect ntr_dialect_andes;
+extern const ntr_dialect ntr_dialect_xuantie;
+extern const ntr_dialect ntr_dialect_microblaze_v;
 
 #endif

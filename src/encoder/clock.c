@@ -23,7 +23,7 @@ static bool wanted(const ntr_encoder *e, unsigned tcode) {
         [NTR_ROLE_BRANCH] = NTR_TS_BRANCH,     [NTR_ROLE_REPEAT] = NTR_TS_BRANCH,     [NTR_ROLE_RESOURCE] = NTR_TS_RESOURCE,
         [NTR_ROLE_CONTEXT] = NTR_TS_OWNERSHIP, [NTR_ROLE_STOP] = NTR_TS_CORRELATION, [NTR_ROLE_LOSS] = NTR_TS_ERROR,
     };
-    return classes[ntr_tcode_roles[tcode]] & e->config.ts_messages;
+    return classes[ntr_tcode_role(e->params.dialect, tcode)] & e->config.ts_messages;
 }
 
 void ntr_enc_clock_stamp(ntr_encoder *e, ntr_message *m, uint64_t time) {

@@ -106,6 +106,11 @@ static void fill_watchpoint(struct event_row *row, const ntr_event *e) {
     set(row, COLUMN_DATA, e->data);
 }
 
+static void fill_trap_value(struct event_row *row, const ntr_event *e) {
+    set(row, COLUMN_CODE, e->code);
+    set(row, COLUMN_DATA, e->data);
+}
+
 static void fill_note(struct event_row *row, const ntr_event *e) {
     fill_address(row, e);
     set_text(row, COLUMN_NAME, ntr_status_name((ntr_status)e->reason));
@@ -125,6 +130,7 @@ static const fill_function fills[NTR_EVENT_KINDS] = {
     [NTR_EVENT_OVERFLOW] = fill_data,   [NTR_EVENT_DATA] = fill_data,     [NTR_EVENT_ICT] = fill_data,
     [NTR_EVENT_NOTE] = fill_note,       [NTR_EVENT_VENDOR] = fill_vendor,
     [NTR_EVENT_ACCESS] = fill_data,     [NTR_EVENT_WATCHPOINT] = fill_watchpoint,
+    [NTR_EVENT_TRAP_VALUE] = fill_trap_value,
 };
 
 static void fill(struct event_row *row, const ntr_event *e) {

@@ -14,6 +14,7 @@
 
 #include "base/allocator.h"
 #include "dialect/params.h"
+#include "dialect/rules.h"
 #include "message/sets.h"
 
 #include <stdarg.h>
@@ -302,7 +303,7 @@ static void infer_timestamps(ntr_search *s) {
 
 static void infer_ts_width(ntr_search *s) {
     ntr_params *p = &s->out->params;
-    bool wraps = s->scan.backward_sums && !p->dialect->ts_xor && !is_given(s, NTR_PARAMETER_TS_WIDTH);
+    bool wraps = s->scan.backward_sums && ntr_ts_rule_of(p) == NTR_TS_DIFFERENCE && !is_given(s, NTR_PARAMETER_TS_WIDTH);
     char value[8];
     if (wraps) p->ts_width = (uint8_t)(64 - __builtin_clzll(s->scan.latest | 1));
     snprintf(value, sizeof value, "%u", p->ts_width ? p->ts_width : 64);

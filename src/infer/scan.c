@@ -23,8 +23,9 @@ static inline bool is_unusual_value(unsigned field, uint64_t value) {
 }
 
 static bool is_unusual_process(uint64_t process) {
+    const ntr_params params = {0};
     ntr_context context = {0};
-    return !ntr_ownership_follow(&context, process) || context.prv == PRV_RESERVED;
+    return !ntr_ownership_follow(&params, &context, process) || context.prv == PRV_RESERVED;
 }
 
 static bool is_run(const ntr_message *m) {

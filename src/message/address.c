@@ -1,5 +1,6 @@
 #include "message/address.h"
 
+#include "dialect/rules.h"
 #include "wire/mdo.h"
 
 /* Bits of F-ADDR: an address without its bit 0. */
@@ -30,7 +31,7 @@ static uint64_t sign_extend(uint64_t value, unsigned bits) {
 }
 
 uint64_t ntr_message_address(const ntr_params *params, const ntr_message *message, ntr_field field) {
-    unsigned fixed = params->dialect ? params->dialect->addr_bits : 0;
+    unsigned fixed = ntr_addr_bits_of(params);
     uint64_t address = message->value[field] << 1;
     if (params->extend_addr)
         address = extend(params, message->value[field], message->width[field]) << 1;

@@ -2,6 +2,7 @@
  * that takes the rest. The MDO bits of a whole segment are gathered first; then its fields are shifted out, lowest
  * bits first. */
 #include "message/decode.h"
+#include "message/layout.h"
 #include "message/quick.h"
 #include "message/rules.h"
 #include "message/table.h"
@@ -79,9 +80,19 @@ static ntr_status take_fixed(segment *s, unsigned bits, uint64_t *value) {
     return NTR_OK;
 }
 
-static ntr_status take_variable(segment *s, uint64_t *value, uint16_t *width) {
+/* Whether the fixed fields took all bits of the segment: a variable field of value 0 may have no byte. */
+static bool ends_empty(const segment *s) {
+    return s->open && !s->bits && (s->mseo == NTR_MSEO_FIELD || s->mseo == NTR_MSEO_MESSAGE);
+}
+
+static ntr_status take_variable(segment *s, bool may_be_empty, uint64_t *value, uint16_t *width) {
     ntr_status status = enter(s);
     if (status != NTR_OK) return status;
+    if (may_be_empty && ends_empty(s)) {
+        *value = *width = 0;
+        s->open = false;
+        return NTR_OK;
+    }
     if (!s->bits || s->mseo == NTR_MSEO_MORE || s->mseo == NTR_MSEO_RESERVED) return shortage(s);
     *value = s->low;
     *width = (uint16_t)s->bits;
@@ -92,8 +103,7 @@ static ntr_status take_variable(segment *s, uint64_t *value, uint16_t *width) {
 
 /* Whether an optional field is left out: no bits remain for it in the segment or in the message. */
 static bool left_out(const segment *s) {
-    return s->open ? !s->bits && (s->mseo == NTR_MSEO_FIELD || s->mseo == NTR_MSEO_MESSAGE)
-                   : s->mseo == NTR_MSEO_MESSAGE;
+    return s->open ? ends_empty(s) : s->mseo == NTR_MSEO_MESSAGE;
 }
 
 static void note(ntr_message *m, ntr_status defect, unsigned field) {
@@ -111,7 +121,8 @@ static bool read_field(const ntr_params *params, segment *s, ntr_message *m, uns
         status = take_fixed(s, bits, &m->value[field]);
         m->width[field] = (uint16_t)bits;
     } else {
-        status = take_variable(s, &m->value[field], &m->width[field]);
+        bool may_be_empty = params->dialect && params->dialect->empty_icnt;
+        status = take_variable(s, may_be_empty, &m->value[field], &m->width[field]);
     }
     if (status != NTR_OK) note(m, status, field);
     if (status != NTR_OK && status != NTR_E_FIELD_LONG) return false;
@@ -143,6 +154,7 @@ static void read_end(const ntr_params *params, segment *s, ntr_message *m) {
             return;
         }
         if (!read_field(params, s, m, NTR_FIELD_TSTAMP)) return;
+        if (!ntr_tstamp_width_fits(params, m)) note(m, NTR_E_FIELD_SPLIT, NTR_FIELD_TSTAMP);
     }
     if (s->mseo != NTR_MSEO_MESSAGE || s->at != s->end) note(m, NTR_E_FIELD_EXTRA, NTR_FIELD_NONE);
 }

@@ -20,7 +20,9 @@ static ntr_status write_field(const ntr_params *params, ntr_writer *w, const ntr
         if (m->value[field] >> bits) return NTR_E_FIELD_VALUE;
         ntr_writer_put(w, m->value[field], bits);
     } else {
-        ntr_writer_put(w, m->value[field], bits_to_send(params, m, (ntr_field)field));
+        bool empty = ntr_may_be_empty(params, m, field) && w->size && !w->part_bits &&
+                     ntr_mseo_of(w->out[w->size - 1]) == NTR_MSEO_MORE;
+        if (!empty) ntr_writer_put(w, m->value[field], bits_to_send(params, m, (ntr_field)field));
         ntr_writer_end_field(w);
     }
     return NTR_OK;
@@ -58,6 +60,8 @@ static inline bool quick_field(const ntr_params *params, ntr_quick_writer *q, co
     const ntr_field_info *info = &ntr_field_table[field];
     uint64_t value = m->value[field];
     bool fixed = info->shape == NTR_SHAPE_FIXED;
+    if (!value && ntr_may_be_empty(params, m, field)) return false;
+    if (field == NTR_FIELD_TSTAMP && params->ts_fixed) return false;
     if (!(m->present & NTR_FIELD_BIT(field)) || m->width[field]) return false;
     if (info->shape == NTR_SHAPE_ADDRESS && params->extend_addr) return false;
     unsigned bits = fixed ? info->bits : ntr_significant_bits(value);

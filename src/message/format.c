@@ -22,8 +22,9 @@ static const label field_labels[NTR_FIELD_COUNT] = {
 };
 #undef NTR_FIELD
 
-#define NTR_MESSAGE(id, tcode, text, ...) [tcode] = LABEL(text),
-static const label message_labels[NTR_TCODES] = {
+/* In the order of ntr_message_at. */
+#define NTR_MESSAGE(id, tcode, text, ...) LABEL(text),
+static const label message_labels[] = {
 #include <ntrace/messages.def>
 };
 #undef NTR_MESSAGE
@@ -55,8 +56,8 @@ static char *add_opaque(char *at, const ntr_params *params, const ntr_message *m
     return ntr_text_payload(ntr_text(at, " DATA="), params, m);
 }
 
-static char *add_known(char *at, const ntr_params *params, const ntr_message *m) {
-    at = add_label(at, &message_labels[m->tcode]);
+static char *add_known(char *at, const ntr_params *params, const ntr_message *m, const ntr_message_info *row) {
+    at = add_label(at, &message_labels[row - ntr_message_at(0)]);
     for (ntr_fields left = m->present; left; left &= left - 1) at = add_field(at, params, m, ntr_first_field(left));
     return at;
 }
@@ -65,8 +66,8 @@ static char *line(const ntr_params *params, const ntr_message *m, char *at) {
     *at++ = '#';
     at = ntr_text_hex(ntr_text(ntr_text_dec(at, m->number), " @0x"), m->offset);
     *at++ = ' ';
-    bool known = ntr_is_known(params->dialect, m->tcode);
-    at = known ? add_known(at, params, m) : add_opaque(at, params, m);
+    const ntr_message_info *row = ntr_message_get(params->dialect, m->tcode);
+    at = row ? add_known(at, params, m, row) : add_opaque(at, params, m);
     return m->defect == NTR_OK ? at : add_defect(at, m);
 }
 

@@ -16,8 +16,18 @@ unsigned ntr_field_bits(const ntr_params *params, ntr_field field, uint64_t valu
     const ntr_field_info *info = &ntr_field_table[field];
     if (info->shape == NTR_SHAPE_FIXED) return info->bits;
     if (info->shape == NTR_SHAPE_CONFIG) return params->src_bits;
+    if (field == NTR_FIELD_TSTAMP && params->ts_fixed) return ntr_tstamp_bits(params);
     if (info->shape == NTR_SHAPE_ADDRESS && params->extend_addr) return ntr_address_bits(params, value);
     return ntr_significant_bits(value);
+}
+
+bool ntr_needs_no_byte(const ntr_message *m, unsigned field) {
+    unsigned at = NTR_TCODE_BITS;
+    for (ntr_fields left = m->present & (NTR_FIELD_BIT(field) - 1); left; left &= left - 1) {
+        if (NTR_VARIABLE_FIELDS & left & -left) return false;
+        at += m->width[ntr_first_field(left)];
+    }
+    return at % NTR_MDO_BITS == 0;
 }
 
 bool ntr_message_is_padded(const ntr_params *params, const ntr_message *m, ntr_field field) {

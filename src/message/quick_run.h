@@ -143,8 +143,10 @@ NTR_INLINE bool ntr_quick_payload(ntr_line *q, unsigned tcode, unsigned src_bits
         ntr_quick_source(q, src_bits);                      \
         __VA_ARGS__;                                        \
         return true;
+#define NTR_MESSAGE_ALSO(...) /* decoded by decode.c */
 #include <ntrace/messages.def>
 #undef NTR_MESSAGE
+#undef NTR_MESSAGE_ALSO
     default: return false;
     }
 }
@@ -180,7 +182,7 @@ NTR_INLINE size_t ntr_quick_run(const ntr_params *params, unsigned known, const 
     q->used = NTR_TCODE_BITS;
     if (!ntr_quick_payload(q, tcode, params->src_bits, known)) return 0;
     if (q->ends) {
-        if (params->timestamps == NTR_TIMESTAMPS_OFF) return 0;
+        if (params->timestamps == NTR_TIMESTAMPS_OFF || params->ts_fixed) return 0;
         if (!ntr_quick_take_next(q, NTR_FIELD_TSTAMP) || q->ends) return 0;
     }
     if (message) {

@@ -13,6 +13,7 @@ ntr_status ntr_reader_init(ntr_reader *reader, const ntr_params *params) {
     }
     const ntr_dialect *dialect = reader->params.dialect;
     ntr_framer_init(&reader->framer, dialect && dialect->zero_idle);
+    reader->framer.any_end_idle = dialect && dialect->any_end_idle;
     reader->number = 0;
     reader->quick = ntr_quick_best();
     return NTR_OK;

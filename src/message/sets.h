@@ -44,8 +44,8 @@ NTR_CONSTANT uint64_t ntr_tcodes_of_dialects(unsigned wanted) {
 }
 
 /* The fields of a row, as a set. */
-#define NTR_ROW_FIELDS(...) NTR_ROW_FIELDS_OF(__VA_ARGS__, 0, 0, 0, 0, 0)
-#define NTR_ROW_FIELDS_OF(a, b, c, d, e, ...) ((a) | (b) | (c) | (d) | (e))
+#define NTR_ROW_FIELDS(...) NTR_ROW_FIELDS_OF(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
+#define NTR_ROW_FIELDS_OF(a, b, c, d, e, f, g, ...) ((a) | (b) | (c) | (d) | (e) | (f) | (g))
 #define F(x) (ntr_fields)1 << NTR_FIELD_##x
 #define IF(x, c, v) (ntr_fields)1 << NTR_FIELD_##x
 #define OPT(x) (ntr_fields)1 << NTR_FIELD_##x
@@ -73,13 +73,14 @@ NTR_CONSTANT uint64_t ntr_tcodes_with_field(unsigned wanted) {
      ((role) != NTR_ROLE_DATA || (NTR_ROW_HAS(row, IDTAG) && NTR_ROW_HAS(row, DQDATA))) &&                            \
      ((role) != NTR_ROLE_ACCESS || (NTR_ROW_HAS(row, DSZ) && NTR_ROW_HAS(row, DADDR) && NTR_ROW_HAS(row, DDATA))) &&  \
      ((role) != NTR_ROLE_WATCHPOINT || NTR_ROW_HAS(row, WPHIT)) &&                                                    \
+     ((role) != NTR_ROLE_TRAP_VALUE || (NTR_ROW_HAS(row, VTYPE) && NTR_ROW_HAS(row, TVAL))) &&                        \
      ((role) != NTR_ROLE_EVENT || (NTR_ROW_HAS(row, CKSRC) && NTR_ROW_HAS(row, CKDATA0))) &&                          \
      (!NTR_ROW_HAS(row, HIST) || (flags) & NTR_IS_HISTORY_END))
 
 #define NTR_MESSAGE(id, tcode, text, set, role, flags, about, ...)                                \
-    enum { NTR_ROW_##id = (int)NTR_ROW_FIELDS(__VA_ARGS__) };                                     \
+    enum { NTR_ROW_##id = (int)(NTR_ROW_FIELDS(__VA_ARGS__) & INT32_MAX) }; /* fields up to HIST */  \
     _Static_assert((tcode) < 63, text ": no TCODE of a message");                                 \
-    _Static_assert(NTR_ROW_FITS(NTR_ROW_##id, NTR_ROLE_##role, flags), text ": fields and role do not fit");
+    _Static_assert(NTR_ROW_FITS(NTR_ROW_FIELDS(__VA_ARGS__), NTR_ROLE_##role, flags), text ": fields and role do not fit");
 #include <ntrace/messages.def>
 #undef NTR_MESSAGE
 #undef NTR_ROW_FITS

@@ -48,26 +48,29 @@ enum {
 #undef NTR_MESSAGE
 };
 
-#define NTR_MESSAGE(id, tcode, text, set, ...) [tcode] = ROW_##id,
-static const uint8_t row_of[NTR_TCODES] = {
-#include <ntrace/messages.def>
-};
-#undef NTR_MESSAGE
-
-#define NTR_MESSAGE(id, tcode, text, set, ...) [tcode] = NTR_MESSAGES_##set,
-const uint8_t ntr_tcode_sets[NTR_TCODES] = {
-#include <ntrace/messages.def>
-};
-#undef NTR_MESSAGE
-
-#define NTR_MESSAGE(id, tcode, text, set, role, ...) [tcode] = NTR_ROLE_##role,
-const uint8_t ntr_tcode_roles[NTR_TCODES] = {
+/* By the set of the row, so that a TCODE may have a row for each set. The number of the row plus 1; 0: no row. */
+#define NTR_MESSAGE(id, tcode, text, set, ...) [__builtin_ctz(NTR_MESSAGES_##set)][tcode] = ROW_##id + 1,
+static const uint8_t row_of[NTR_MESSAGE_SETS][NTR_TCODES] = {
 #include <ntrace/messages.def>
 };
 #undef NTR_MESSAGE
 
 const ntr_message_info *ntr_message_get(const ntr_dialect *dialect, unsigned tcode) {
-    return ntr_is_known(dialect, tcode) ? &messages[row_of[tcode]] : NULL;
+    if (tcode >= NTR_TCODES) return NULL;
+    for (unsigned sets = ntr_dialect_messages(dialect); sets; sets &= sets - 1) {
+        unsigned row = row_of[__builtin_ctz(sets)][tcode];
+        if (row) return &messages[row - 1];
+    }
+    return NULL;
+}
+
+unsigned ntr_tcode_role(const ntr_dialect *dialect, unsigned tcode) {
+    const ntr_message_info *row = ntr_message_get(dialect, tcode);
+    return row ? row->role : (unsigned)NTR_ROLE_FIELDS;
+}
+
+void ntr_tcode_roles(const ntr_dialect *dialect, uint8_t roles[NTR_TCODES]) {
+    for (unsigned tcode = 0; tcode < NTR_TCODES; tcode++) roles[tcode] = (uint8_t)ntr_tcode_role(dialect, tcode);
 }
 
 const ntr_message_info *ntr_message_at(size_t index) { return index < MESSAGE_COUNT ? &messages[index] : NULL; }

@@ -27,20 +27,22 @@ static const ntr_fields NTR_HEX_FIELDS = 0
 #undef NTR_FIELD
 
 /* The lowest field of a set. To visit all: `for (ntr_fields left = set; left; left &= left - 1)`. */
-static inline ntr_field ntr_first_field(ntr_fields set) { return (ntr_field)__builtin_ctz(set); }
+static inline ntr_field ntr_first_field(ntr_fields set) { return (ntr_field)__builtin_ctzll(set); }
 
 static inline unsigned ntr_dialect_messages(const ntr_dialect *dialect) {
     return dialect ? dialect->messages : (unsigned)NTR_MESSAGES_1_0;
 }
 
-/* Which dialects know the message of this TCODE: NTR_MESSAGES_*. */
-extern const uint8_t ntr_tcode_sets[NTR_TCODES];
+enum { NTR_MESSAGE_SETS = 8 }; /* bits of ntr_dialect.messages */
 
-/* ntr_role of each TCODE, whatever the dialect. */
-extern const uint8_t ntr_tcode_roles[NTR_TCODES];
+/* Returns the ntr_role of a TCODE in a dialect (NULL: N-Trace 1.0); NTR_ROLE_FIELDS when it has no row. */
+unsigned ntr_tcode_role(const ntr_dialect *dialect, unsigned tcode);
+
+/* The same for all TCODEs. */
+void ntr_tcode_roles(const ntr_dialect *dialect, uint8_t roles[NTR_TCODES]);
 
 static inline bool ntr_is_known(const ntr_dialect *dialect, unsigned tcode) {
-    return tcode < NTR_TCODES && ntr_tcode_sets[tcode] & ntr_dialect_messages(dialect);
+    return ntr_message_get(dialect, tcode) != NULL;
 }
 
 /* Whether the message has this field of its row, by the values of the fields before it. */

@@ -24,10 +24,12 @@ enum { PLAIN, BTM, HTM, HISTORY, OWNERSHIP, STOP, ACCESS, LOSS, SYNC };
                                                           : PLAIN)
 
 #define NTR_MESSAGE(id, tcode, text, set, role, flags, ...) [tcode] = KIND_OF(NTR_ROLE_##role, flags, NTR_ROW_##id),
+#define NTR_MESSAGE_ALSO(...) /* the guess is checked anyhow */
 static const uint8_t kinds[64] = {
 #include <ntrace/messages.def>
 };
 #undef NTR_MESSAGE
+#undef NTR_MESSAGE_ALSO
 #undef KIND_OF
 
 /* Maximum number of pre-sync messages of a chunk, in all and for each source, because a single thread decodes them and
@@ -112,7 +114,7 @@ static bool decode_message(ntr_splitter *splitter, ntr_splitter_source *s, const
     s->current.mode = ntr_mode_follow(s->current.mode, &m);
     switch (kind) {
     case HISTORY: return false;
-    case OWNERSHIP: ntr_ownership_follow(&s->current.context, m.process); return false;
+    case OWNERSHIP: ntr_ownership_follow(&splitter->params, &s->current.context, m.process); return false;
     case STOP: s->current.mode = NTR_MODE_UNKNOWN; return false;
     case ACCESS: decode_access(splitter, s, &m); return false;
     case LOSS: s->current.data.known = false; return false;

@@ -3,6 +3,7 @@
 #define NTR_TRACE_OWNERSHIP_H
 
 #include <ntrace/context.h>
+#include <ntrace/params.h>
 
 /* Values of FORMAT, the low bits of PROCESS: what changed, and the meaning of CONTEXT. */
 enum { NTR_FORMAT_PRIVILEGE = 0, NTR_FORMAT_RESERVED = 1, NTR_FORMAT_SCONTEXT = 2, NTR_FORMAT_HCONTEXT = 3 };
@@ -16,6 +17,6 @@ static inline unsigned ntr_ownership_format(uint64_t process) {
 }
 
 /* Apply PROCESS to the context. Returns false, and changes nothing, when FORMAT is reserved. */
-bool ntr_ownership_follow(ntr_context *context, uint64_t process);
+bool ntr_ownership_follow(const ntr_params *params, ntr_context *context, uint64_t process);
 
 #endif

@@ -14,6 +14,8 @@ static const ntr_status outcomes[] = {
 
 void ntr_framer_init(ntr_framer *framer, bool zero_idle) {
     memset(framer, 0, offsetof(ntr_framer, held));
+    framer->strays = 0;
+    framer->any_end_idle = false;
     framer->data = framer->held;
     framer->mode = NTR_FRAMER_BETWEEN;
     framer->zero_idle = zero_idle;
@@ -44,9 +46,12 @@ static void seek(ntr_framer *f) {
 }
 
 static void skip_idle(ntr_framer *f) {
-    while (ntr_framer_skip_idle(f) && f->zero_idle && f->data[f->at] == 0) {
+    while (ntr_framer_skip_idle(f)) {
+        bool stray = f->any_end_idle && ntr_ends_message(f->data[f->at]);
+        if (!stray && !(f->zero_idle && f->data[f->at] == 0)) break;
         f->at++;
         f->idle++;
+        f->strays += stray;
     }
 }
 

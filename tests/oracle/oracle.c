@@ -357,12 +357,12 @@ static void take_time(const oracle *o, source *s, const oracle_message *m)
     bool wraps = width && width < 64;
     uint64_t stamp = m->field['t'], old = s->has_time ? s->time : 0, high = wraps ? old >> width << width : 0;
     if (!m->has['t']) {
-        s->has_time = s->has_time && (!sync || o->dialect->ts_xor);
+        s->has_time = s->has_time && (!sync || o->dialect->ts_rule == NTR_TS_XOR);
         return;
     }
     if (!sync && !s->has_time)
         return;
-    s->time = sync ? high + stamp : o->dialect->ts_xor ? old ^ stamp : old + stamp;
+    s->time = sync ? high + stamp : o->dialect->ts_rule == NTR_TS_XOR ? old ^ stamp : old + stamp;
     s->has_time = true;
     if (wraps && s->time < old)
         s->time += UINT64_C(1) << width;

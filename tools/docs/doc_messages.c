@@ -67,6 +67,34 @@ static void print_messages(unsigned set) {
     printf("\n");
 }
 
+/* What the sets of rows are called. */
+typedef struct set_row {
+    unsigned messages;
+    const char *name;
+} set_row;
+
+static const set_row sets[] = {
+    {NTR_MESSAGES_1_0, "N-Trace 1.0"},
+    {NTR_MESSAGES_SIFIVE, "SiFive dialects (`sifive-pre1.0`, `p550`)"},
+    {NTR_MESSAGES_TTDFD, "Dialect `tt-dfd`"},
+    {NTR_MESSAGES_ANDES, "Dialect `andes`"},
+    {NTR_MESSAGES_CTTE, "Dialect `ctte`"},
+    {NTR_MESSAGES_DATA, "Data trace"},
+};
+
+static const char *set_name(unsigned messages) {
+    for (const set_row *set = sets; set < sets + sizeof sets / sizeof *sets; set++)
+        if (messages & set->messages) return set->name;
+    return "?";
+}
+
+static bool has_messages(unsigned messages) {
+    const ntr_message_info *row;
+    for (size_t i = 0; (row = ntr_message_at(i)); i++)
+        if (row->messages & messages) return true;
+    return false;
+}
+
 static void print_fields(void) {
     printf("| field | bits | format | content |\n|---|---|---|---|\n");
     for (unsigned f = 0; f < NTR_FIELD_COUNT; f++) {
@@ -85,7 +113,7 @@ static void print_values(void) {
         if (row->last != row->first) printf("..%u", row->last);
         printf(" | %s | %s | ", row->name, row->about);
         print_flags(value_flags, row->flags);
-        printf(" %s |\n", row->messages & NTR_MESSAGES_1_0 ? "N-Trace 1.0" : "SiFive dialects");
+        printf(" %s |\n", set_name(row->messages));
     }
     printf("\n");
     print_flag_names("property", value_flags, NTR_VALUE_BIT_RESERVED);
@@ -106,7 +134,7 @@ static void print_rules(void) {
         printf(" | ");
         print_range(rule);
         printf(" | %s | %s |\n", ntr_status_text((ntr_status)rule->defect),
-               rule->messages & NTR_MESSAGES_1_0 ? "N-Trace 1.0" : "SiFive dialects");
+               set_name(rule->messages));
     }
 }
 
@@ -121,8 +149,11 @@ int main(void) {
            "\n"
            "## N-Trace 1.0\n\n");
     print_messages(NTR_MESSAGES_1_0);
-    printf("## SiFive dialects (`sifive-pre1.0`, `p550`) only\n\n");
-    print_messages(NTR_MESSAGES_SIFIVE);
+    for (const set_row *set = sets; set < sets + sizeof sets / sizeof *sets; set++) {
+        if (set->messages == NTR_MESSAGES_1_0 || !has_messages(set->messages)) continue;
+        printf("## %s only\n\n", set->name);
+        print_messages(set->messages);
+    }
     printf("## Roles and properties of messages\n\nThe role of a message is its effect on the execution that a decoder follows.\n\n");
     print_flag_names("role", roles, NTR_ROLE_COUNT);
     print_flag_names("property", message_flags, NTR_MESSAGE_BITS);

@@ -162,6 +162,7 @@ static inline size_t event_text(char *out, size_t room, const ntr_event *e) {
         break;
     case NTR_EVENT_WATCHPOINT: n = snprintf(out, room, "watchpoint %" PRIx64, e->data); break;
     case NTR_EVENT_ICT: n = snprintf(out, room, "ict %u %s %" PRIx64, e->code, from, e->data); break;
+    case NTR_EVENT_TRAP_VALUE: n = snprintf(out, room, "trap-value %u %" PRIx64, e->code, e->data); break;
     default: n = snprintf(out, room, "%s %u", ntr_event_kind_name(e->kind), e->code);
     }
     if (e->src) n += snprintf(out + n, room - (size_t)n, " src%u", e->src);

@@ -173,6 +173,8 @@ static void common_messages_are_not_refused(void **state) {
         memset(bytes + size, 0xff, sizeof bytes - size);
         size_t got = ntr_quick_best()->decode(&params, bytes, &quick);
         check_agreement(&params, bytes, &quick, got);
+        if (params.dialect && params.dialect->empty_icnt && NTR_HAS(&exact, ICNT) && !exact.width[NTR_FIELD_ICNT])
+            continue; /* decode.c reads the fields without a byte */
         if (got != size && (got || is_common(&params, bytes, size, &exact))) fail_msg("%s: %zu", vectors[i].bytes, got);
     }
 }

@@ -139,6 +139,28 @@ static const vector vectors[] = {
      "IndirectBranchHistSync SRC=1 SYNC=2 BTYPE=0 ICNT=4 FADDR=0x40001a0b HIST=0x3 TSTAMP=343389931343",
      .src_bits = 2, .dialect = "p550"},
     {"84 44 F3", "ProgTraceCorrelation SRC=1 EVCODE=4 CDF=0 ICNT=15", .src_bits = 2, .dialect = "p550"},
+    /* docs/dialects.md section 6 */
+    {"6C 40 F0 FC FC FC FC 27", "ResourceFull SRC=0 RCODE=1 RDATA0=0x9fffffff", .src_bits = 4, .dialect = "tt-dfd"},
+    {"70 81 EC 25 07", "IndirectBranchHist SRC=0 BTYPE=2 ICNT=0 UADDR=0x27b HIST=0x1", .src_bits = 4, .dialect = "tt-dfd"},
+    {"70 80 01 EC 25 07", "IndirectBranchHist SRC=0 BTYPE=2 ICNT=0:6 UADDR=0x27b HIST=0x1", .src_bits = 4,
+     .dialect = "tt-dfd"},
+    {"70 A5 EC 25 05 88 00 07", "IndirectBranchHist SRC=9 BTYPE=2 ICNT=0 UADDR=0x27b HIST=0x1 TSTAMP=4130",
+     .src_bits = 4, .dialect = "tt-dfd"},
+    {"08 00 2C 0B", "Ownership SRC=0 PROCESS=0x22c", .src_bits = 4, .dialect = "tt-dfd"},
+    {"E0 00 03", "TrapValue SRC=0 VTYPE=0 TVAL=0x0", .src_bits = 4, .dialect = "tt-dfd"},
+    {"E0 24 01 44 00 07", "TrapValue SRC=9 VTYPE=0 TVAL=0x0 TSTAMP=4113", .src_bits = 4, .dialect = "tt-dfd"},
+    {"70 0C 0D 80 05 0B", "IndirectBranchHist SRC=3 BTYPE=0 ICNT=3 UADDR=0x60 HIST=0x2", .src_bits = 4,
+     .dialect = "tt-dfd"},
+    {"78 CC 0F", "RepeatBranch SRC=3 BCNT=15", .src_bits = 4, .dialect = "tt-dfd"},
+    {"78 4C 0F", "RepeatBranch SRC=3 BCNT=13", .src_bits = 4, .dialect = "tt-dfd"},
+    {"74 00 C4 00 21 10 84 00 00 00 05 2F",
+     "IndirectBranchHistSync SRC=0 SYNC=4 BTYPE=0 ICNT=2051 FADDR=0x40000844 HIST=0xb", .src_bits = 4,
+     .dialect = "tt-dfd"},
+    {"84 00 15 07", "ProgTraceCorrelation SRC=0 EVCODE=4 CDF=1 ICNT=0 HIST=0x1", .src_bits = 4, .dialect = "tt-dfd"},
+    {"20 00 40 03", "Error SRC=0 ETYPE=0 ECODE=0x4:10", .src_bits = 4, .dialect = "tt-dfd"},
+    {"24 40 01 00 00 00 00 00 07", "ProgTraceSync SRC=0 SYNC=1 ICNT=0 FADDR=0x40000000", .src_bits = 4,
+     .dialect = "tt-dfd"},
+    {"08 00 0F", "Ownership SRC=0 PROCESS=0xc", .src_bits = 4, .dialect = "tt-dfd"},
 };
 
 enum { VECTORS = sizeof vectors / sizeof vectors[0] };

@@ -1,0 +1,9 @@
+#include "dialect/dialects.h"
+
+/* docs/dialects.md section 9. */
+const ntr_dialect ntr_dialect_microblaze_v = {
+    .name = "microblaze-v",
+    .summary = "AMD MicroBlaze V",
+    .src_bits = 2,
+    .messages = NTR_MESSAGES_1_0,
+};

@@ -1,0 +1,8 @@
+#include "dialect/dialects.h"
+
+/* docs/dialects.md section 8. The driver switches all optional features off. */
+const ntr_dialect ntr_dialect_xuantie = {
+    .name = "xuantie",
+    .summary = "XuanTie cores, captured by the Linux driver",
+    .messages = NTR_MESSAGES_1_0,
+};

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""Streams of the tt-dfd hardware decode to their truth: messages, program counters, times, contexts and trap values.
+
+usage: ttdfd.py LIST_PCS NTRACE
+"""
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+
+LIST_PCS, NTRACE = sys.argv[1:3]
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CORPUS = os.path.join(os.environ.get("NTRACE_SHARED", os.path.join(ROOT, "..", "shared")), "corpus", "ttdfd")
+
+EXACT = ("median", "dhrystone-ts", "traps", "traps-ts", "pingpong", "long")
+LOSSY = {"control": 14805, "lossy": 13073, "lossy-ts": 20759}  # instructions that can be known
+PRIVILEGE = {"0": 0, "1": 1, "3": 3}
+OWN_NAMES = {"VendorTval": "TrapValue"}
+number = failed = 0
+
+
+def check(name, good, said=""):
+    global number, failed
+    number += 1
+    failed += not good
+    print(f"{'ok' if good else 'not ok'} {number} - {name}")
+    for line in "" if good else str(said).splitlines()[:5]:
+        print(f"# {line}")
+
+
+def run(*command, stdin=None):
+    return subprocess.run(command, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+
+
+def path(folder, name):
+    return os.path.join(CORPUS, folder, name)
+
+
+def unpacked(folder, name):
+    return subprocess.run(["zstd", "-dcq", path(folder, name)], stdout=subprocess.PIPE, check=True).stdout.decode()
+
+
+def truth_messages(folder):
+    """(offset, name, fields) of each message."""
+    for row in csv.DictReader(unpacked(folder, "messages.csv.zst").splitlines()):
+        if row["message"] == "stray":
+            continue
+        fields = dict(pair.split("=") for pair in row["fields"].split())
+        fields.pop("empty", None)
+        yield (int(row["offset"]), OWN_NAMES.get(row["message"], row["message"]),
+               {name: int(value, 0) for name, value in fields.items()})
+
+
+def our_messages(folder):
+    done = run(NTRACE, "dump", "--dialect", "tt-dfd", path(folder, "trace.nex"))
+    for line in done.stdout.decode().splitlines():
+        words = line.split()
+        fields = dict(word.split("=") for word in words[3:])
+        yield (int(words[1][1:], 0), words[2], {name: int(value.split(":")[0], 0) for name, value in fields.items()})
+
+
+def check_messages(folder):
+    want, got = list(truth_messages(folder)), list(our_messages(folder))
+    different = next((pair for pair in zip(want, got) if pair[0] != pair[1]), (len(want), len(got)))
+    check(f"{folder}: {len(want)} messages", want == got, different)
+
+
+def check_text(folder):
+    """The text of `dump` has every bit of the messages; idle and stray bytes are left out."""
+    text = run(NTRACE, "dump", "--dialect", "tt-dfd", path(folder, "trace.nex")).stdout
+    back = run(NTRACE, "assemble", "--dialect", "tt-dfd", "-", stdin=text).stdout
+    want = b"".join(bytes.fromhex(row["bytes"]) for row in csv.DictReader(unpacked(folder, "messages.csv.zst").splitlines())
+                    if row["message"] != "stray")
+    check(f"{folder}: assembled from its text", back == want, f"{len(back)} bytes of {len(want)}")
+
+
+def check_exact(folder):
+    want = unpacked(folder, "pc.txt.zst")
+    got = run(LIST_PCS, "-v", "-d", "tt-dfd", path(folder, "trace.nex"), path(folder, "program.elf"))
+    check(f"{folder}: program counters", got.stdout.decode() == want and got.returncode == 0, got.stderr.decode())
+
+
+def is_subsequence(part, whole):
+    rest = iter(whole)
+    return all(line in rest for line in part)
+
+
+def check_lossy(folder, instructions):
+    """One gap for each Error, none for another reason."""
+    got = run(LIST_PCS, "-v", "-d", "tt-dfd", path(folder, "trace.nex"), path(folder, "program.elf"))
+    pcs = got.stdout.decode().split()
+    said = got.stderr.decode()
+    losses = sum(name == "Error" for _, name, _ in truth_messages(folder))
+    good = is_subsequence(pcs, unpacked(folder, "pc.txt.zst").split()) and len(pcs) == instructions
+    check(f"{folder}: {instructions} program counters in order, {losses} losses", good and said.count("OVERFLOW") == losses == said.count("\n"),
+          f"{len(pcs)} program counters\n{said}")
+
+
+def events_of(folder):
+    done = run(NTRACE, "decode", "--dialect", "tt-dfd", "--format", "jsonl", path(folder, "trace.nex"), "-e",
+               path(folder, "program.elf"))
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def truth_events(folder):
+    """(instructions before, letter, argument)"""
+    for line in open(path(folder, "events.txt"), encoding="ascii"):
+        at, letter, argument = line.split(maxsplit=2)
+        yield int(at), letter, argument.strip()
+
+
+def check_events(folder):
+    events, truth = events_of(folder), list(truth_events(folder))
+    traps = [int(re.search(r"tval=([0-9a-f]+)", text).group(1), 16) for _, letter, text in truth if letter in "EI"]
+    values = [int(e["data"], 16) for e in events if e["kind"] == "trap-value"]
+    check(f"{folder}: {len(traps)} trap values", traps == values, values)
+
+    changes = sorted({at for at, letter, _ in truth if letter in "PC"})
+    executed, mode, wrong = 0, None, []
+    state, states = {"P": None, "C": None}, {}
+    for at in changes:
+        for _, letter, argument in (t for t in truth if t[0] == at and t[1] in "PC"):
+            state[letter] = PRIVILEGE[argument] if letter == "P" else int(argument)
+        states[at] = dict(state)
+    contexts = 0
+    for e in events:
+        if e["kind"] == "context":
+            contexts += 1
+            mode = e["prv"]
+            now = states[max(at for at in changes if at <= executed)]
+            if now["P"] != mode or now["C"] != int(e["scontext"], 16):
+                wrong.append((executed, now, e))
+        elif e["kind"] == "span":
+            now = states[max(at for at in changes if at <= executed)]
+            if now["P"] != mode and mode is not None:
+                wrong.append((executed, now, e))
+            executed += e["instructions"]
+    check(f"{folder}: {contexts} contexts and the privilege of every span", contexts and not wrong, wrong[:2])
+
+
+def check_times(folder):
+    """The time of an event is the TSTAMP of its message, or that of the last message with one."""
+    last, times = None, {}
+    for offset, name, fields in truth_messages(folder):
+        if name != "RepeatBranch":  # its time is that of the last repetition
+            times[offset] = fields.get("TSTAMP", last)
+        last = fields.get("TSTAMP", last)
+    timed = [e for e in events_of(folder) if e["offset"] in times and e["kind"] != "gap" and "time" in e]
+    wrong = [e for e in timed if e["time"] != times[e["offset"]]]
+    check(f"{folder}: times of {len(timed)} events", timed and not wrong, wrong[:2])
+
+
+def check_sources():
+    """Each source of a shared memory decodes as in its own stream."""
+    for source, folder in ((0, "median"), (3, "pingpong"), (1, "long")):
+        got = run(LIST_PCS, "-d", "tt-dfd", "-i", str(source), path("three-sources", "trace.nex"),
+                  path(folder, "program.elf"))
+        check(f"three-sources: source {source} is {folder}", got.stdout.decode() == unpacked(folder, "pc.txt.zst"),
+              got.stderr.decode())
+
+
+def main():
+    if not os.path.isdir(CORPUS):
+        print(f"1..1\nok 1 # SKIP no {CORPUS}")
+        return 0
+    for folder in EXACT:
+        check_exact(folder)
+    for folder, instructions in LOSSY.items():
+        check_lossy(folder, instructions)
+    for folder in (*EXACT, *LOSSY):
+        check_messages(folder)
+        check_text(folder)
+    for folder in ("traps", "traps-ts"):
+        check_events(folder)
+    for folder in ("traps-ts", "lossy-ts"):
+        check_times(folder)
+    check_sources()
+    got = run(LIST_PCS, "-d", "tt-dfd", "-s", "0", path("towers-nosrc", "trace.nex"), path("towers-nosrc", "program.elf"))
+    pcs = got.stdout.decode().split()
+    check("towers-nosrc: 114 program counters in order",
+          len(pcs) == 114 and is_subsequence(pcs, unpacked("towers-nosrc", "pc.txt.zst").split()), got.stderr.decode())
+    print(f"1..{number}")
+    return failed != 0
+
+
+sys.exit(main())
