@@ -189,6 +189,7 @@ static int check_run(const void *options, char **operands) {
     if (select_rules(&r) != CLI_OK) return CLI_FAILED;
     if (cli_selection_messages(&r.options->selection, &r.window) != CLI_OK) return CLI_FAILED;
     if (cli_trace_open(&r.trace, operands[0], &r.options->stream, &r.options->images) != CLI_OK) return CLI_FAILED;
+    r.trace.as_given = true; /* a defect is to be found, not to be explained */
     int status = check_trace(&r);
     cli_findings_free(&r.findings);
     cli_trace_close(&r.trace);

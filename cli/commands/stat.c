@@ -9,6 +9,7 @@
 #include "io/trace.h"
 
 #include <ntrace/decoder.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct stat_options {
@@ -87,6 +88,19 @@ static int count_messages(struct cli_trace *trace, const struct cli_window *wind
     return cli_trace_status(trace, trace->reader.number != 0, cli_defect_summary(&defects));
 }
 
+/* What file the stream is in, and the parameters that its header gives. */
+static void write_container(const struct cli_trace *trace, struct cli_rows *rows) {
+    const ntr_container *c = &trace->container;
+    char label[200];
+
+    if (!c->name) return;
+    snprintf(label, sizeof label, "%s: %s", c->producer, c->facts);
+    struct cli_row row = {"container", label, true, {CLI_COUNT("SRC bits", c->params.src_bits),
+                                                     CLI_COUNT("address bits", c->params.addr_bits),
+                                                     CLI_COUNT("timestamp bits", c->params.ts_width)}};
+    cli_row_write(rows, &row);
+}
+
 static int stat_trace(struct cli_trace *trace, const struct cli_window *window, struct execution *execution,
                       struct cli_rows *rows) {
     struct cli_statistics *statistics = calloc(1, sizeof *statistics);
@@ -94,6 +108,7 @@ static int stat_trace(struct cli_trace *trace, const struct cli_window *window, 
     if (!statistics) return cli_fail("out of memory");
     int status = count_messages(trace, window, statistics);
     if (status != CLI_FAILED) {
+        write_container(trace, rows);
         cli_statistics_write(statistics, trace->params.dialect, trace->input.name, ntr_reader_idle(&trace->reader),
                              rows);
         int executed = write_execution(execution, trace, rows);

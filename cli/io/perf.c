@@ -68,7 +68,7 @@ static int infer(ntr_perf_data *data, const char *path, const struct cli_images 
     int status = program ? load(data, path, images, program) : cli_fail("%s: out of memory", path);
 
     if (status == CLI_OK) status = cli_images_load(images, program);
-    if (status == CLI_OK) status = cli_auto_params(stream, path, ntr_perf_data_sample(data), program, params);
+    if (status == CLI_OK) status = cli_auto_params(stream, 0, path, ntr_perf_data_sample(data), program, params);
     ntr_program_free(program);
     return status;
 }

@@ -12,13 +12,83 @@
 /* cli_trace_divides reads so many bytes. Between two synchronizing messages it expects at most LONGEST_DISTANCE bytes. */
 enum { SAMPLE_SIZE = 2 << 20, LONGEST_DISTANCE = 256 << 10 };
 
+/* ---- containers */
+
+/* Reads the next bytes of the stream. */
+static int next_span(struct cli_trace *trace, ntr_bytes *span, bool *last) {
+    if (cli_input_next(&trace->input, span, last) != CLI_OK) return CLI_FAILED;
+    if (!trace->container.name || ntr_container_is_plain(&trace->container)) return CLI_OK;
+    uint8_t *grown = realloc(trace->converted, span->size + 1);
+    if (!grown) return cli_fail("out of memory");
+    trace->converted = grown;
+    *span = (ntr_bytes){grown, ntr_container_read(&trace->container, *span, grown)};
+    return CLI_OK;
+}
+
+/* Appends a span to `ahead`, from which cli_trace_feed returns it. */
+static int keep(struct cli_trace *trace, ntr_bytes span) {
+    uint8_t *grown = realloc(trace->ahead, trace->ahead_size + span.size + 1);
+
+    if (!grown) return cli_fail("out of memory");
+    if (span.size) memcpy(grown + trace->ahead_size, span.data, span.size);
+    trace->ahead = grown;
+    trace->ahead_size += span.size;
+    return CLI_OK;
+}
+
+/* Returns whether an option gives this parameter; reports when it differs from the value in the header. */
+static bool option_prevails(const struct cli_trace *trace, unsigned parameter) {
+    const char *name = ntr_parameter_name(parameter), *option = trace->stream->given[parameter];
+    char header[32];
+
+    if (!option) return false;
+    ntr_params_get(&trace->container.params, name, header, sizeof header);
+    if (strcmp(option, header) != 0)
+        cli_note("%s: the header says %s %s, the option says %s; the option is used", trace->input.name, name, header, option);
+    return true;
+}
+
+/* Takes the parameters of the header that no option gives. */
+static int take_header(struct cli_trace *trace) {
+    const ntr_params *header = &trace->container.params;
+
+    if (!trace->stream->given[NTR_PARAMETER_DIALECT]) ntr_params_init(&trace->params, header->dialect);
+    if (cli_stream_params(trace->stream, &trace->params, &trace->params) != CLI_OK) return CLI_FAILED;
+    for (unsigned p = 0; p < NTR_PARAMETERS; p++) {
+        char value[32];
+        if (!(trace->container.given >> p & 1) || option_prevails(trace, p)) continue;
+        if (ntr_params_get(header, ntr_parameter_name(p), value, sizeof value) > 0)
+            ntr_params_set(&trace->params, ntr_parameter_name(p), value);
+    }
+    cli_note("%s: %s: %s", trace->input.name, trace->container.producer, trace->container.facts);
+    return CLI_OK;
+}
+
+/* Recognizes the container of a raw stream by its first bytes. */
+static int find_container(struct cli_trace *trace) {
+    ntr_bytes span;
+
+    while (trace->ahead_size < NTR_CONTAINER_HEADER_MAX && !trace->ahead_last)
+        if (cli_input_next(&trace->input, &span, &trace->ahead_last) != CLI_OK || keep(trace, span) != CLI_OK)
+            return CLI_FAILED;
+    ntr_status status = ntr_container_find((ntr_bytes){trace->ahead, trace->ahead_size}, &trace->container);
+    if (status == NTR_E_SYNTAX)
+        return cli_fail("%s: %s: %s", trace->input.name, trace->container.producer, trace->container.facts);
+    if (status != NTR_OK) {
+        trace->container = (ntr_container){0};
+        return CLI_OK;
+    }
+    trace->ahead_size = ntr_container_read(&trace->container, (ntr_bytes){trace->ahead, trace->ahead_size}, trace->ahead);
+    return take_header(trace);
+}
+
 /* Opens the stream at `path`. `base` holds the parameters for which there is no option, or is NULL (raw stream). */
 static int open_stream(struct cli_trace *trace, const char *path, const struct cli_stream *stream,
                        const ntr_params *base) {
     if (cli_stream_params(stream, base, &trace->params) != CLI_OK) return CLI_FAILED;
     if (cli_input_open(&trace->input, path) != CLI_OK) return CLI_FAILED;
     cli_progress_begin(&trace->progress, trace->input.name, trace->input.size_hint);
-    return CLI_OK;
+    return base || stream->plain ? CLI_OK : find_container(trace);
 }
 
 static int fail_bundle(const struct cli_trace *trace, const char *path, ntr_status status) {
@@ -64,28 +134,28 @@ int cli_trace_open(struct cli_trace *trace, const char *path, const struct cli_s
 static int read_ahead(struct cli_trace *trace) {
     ntr_bytes span;
 
-    trace->ahead = malloc(CLI_AUTO_BYTES);
-    if (!trace->ahead) return cli_fail("out of memory");
-    while (!trace->ahead_last && trace->ahead_size < CLI_AUTO_BYTES) {
-        if (cli_input_next(&trace->input, &span, &trace->ahead_last) != CLI_OK) return CLI_FAILED;
-        uint8_t *grown = realloc(trace->ahead, trace->ahead_size + span.size + 1);
-        if (!grown) return cli_fail("out of memory");
-        if (span.size) memcpy(grown + trace->ahead_size, span.data, span.size);
-        trace->ahead = grown;
-        trace->ahead_size += span.size;
-    }
+    while (!trace->ahead_last && trace->ahead_size < CLI_AUTO_BYTES)
+        if (next_span(trace, &span, &trace->ahead_last) != CLI_OK || keep(trace, span) != CLI_OK) return CLI_FAILED;
     return CLI_OK;
+}
+
+/* With --auto the parameters that neither an option nor a header gives are inferred; so they are for a raw stream without any
+ * parameter, as far as it contradicts the defaults. */
+static int infer(struct cli_trace *trace) {
+    const bool unknown = !trace->container.name && !cli_stream_given(trace->stream) && !trace->as_given;
+    const bool live = trace->input.size_hint == 0; /* a pipe: do not wait for more */
+
+    if (trace->bundle || trace->perf || !(trace->stream->infer || unknown)) return CLI_OK;
+    if ((trace->stream->infer || !live) && read_ahead(trace) != CLI_OK) return CLI_FAILED;
+    const ntr_bytes beginning = {trace->ahead, trace->ahead_size};
+    if (!trace->stream->infer) return cli_auto_defaults(trace->input.name, beginning, trace->program, &trace->params);
+    return cli_auto_params(trace->stream, trace->container.given, trace->input.name, beginning, trace->program, &trace->params);
 }
 
 /* Determines the final parameters. --auto has no effect for a bundle, which has all parameters. */
 static int finalize_params(struct cli_trace *trace) {
     if (trace->params_final) return CLI_OK;
-    if (trace->stream->infer && !trace->bundle && !trace->perf) {
-        if (read_ahead(trace) != CLI_OK) return CLI_FAILED;
-        ntr_bytes beginning = {trace->ahead, trace->ahead_size};
-        if (cli_auto_params(trace->stream, trace->input.name, beginning, trace->program, &trace->params) != CLI_OK)
-            return CLI_FAILED;
-    }
+    if (infer(trace) != CLI_OK) return CLI_FAILED;
     trace->params_final = true;
     ntr_status status = ntr_reader_init(&trace->reader, &trace->params);
     return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", trace->input.name, ntr_status_text(status));
@@ -153,27 +223,15 @@ ntr_decoder *cli_trace_decoder(const struct cli_trace *trace, const ntr_decoder_
 bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last) {
     cli_progress_step(&trace->progress, cli_input_position(&trace->input));
     if (trace->failed) return false;
-    if (trace->ahead_size) {
+    if (trace->ahead_size || trace->ahead_last) {
         *span = (ntr_bytes){trace->ahead, trace->ahead_size};
         *last = trace->ahead_last;
         trace->ahead_size = 0;
+        trace->ahead_last = false;
         return true;
     }
-    trace->failed = cli_input_next(&trace->input, span, last) != CLI_OK;
+    trace->failed = next_span(trace, span, last) != CLI_OK;
     return !trace->failed;
-}
-
-static bool add_ahead(struct cli_trace *trace, ntr_bytes span) {
-    uint8_t *grown = realloc(trace->ahead, trace->ahead_size + span.size + 1);
-
-    if (!grown) {
-        trace->failed = cli_fail("out of memory") != CLI_OK;
-        return false;
-    }
-    if (span.size) memcpy(grown + trace->ahead_size, span.data, span.size);
-    trace->ahead = grown;
-    trace->ahead_size += span.size;
-    return true;
 }
 
 /* Reads at least `least` bytes, or all, into `ahead`, from which the next cli_trace_feed returns them. */
@@ -181,8 +239,8 @@ static bool peek(struct cli_trace *trace, size_t least) {
     ntr_bytes span;
 
     while (trace->ahead_size < least && !trace->ahead_last) {
-        trace->failed = cli_input_next(&trace->input, &span, &trace->ahead_last) != CLI_OK;
-        if (trace->failed || !add_ahead(trace, span)) return false;
+        trace->failed = next_span(trace, &span, &trace->ahead_last) != CLI_OK || keep(trace, span) != CLI_OK;
+        if (trace->failed) return false;
     }
     return true;
 }
@@ -291,7 +349,9 @@ void cli_trace_close(struct cli_trace *trace) {
     ntr_program_free(trace->program);
     ntr_bundle_free(trace->bundle);
     ntr_perf_data_free(trace->perf);
+    free(trace->converted);
     free(trace->ahead);
+    trace->converted = NULL;
     trace->ahead = NULL;
     trace->program = NULL;
     trace->bundle = NULL;

@@ -10,6 +10,7 @@
 #include "options/stream_options.h"
 
 #include <ntrace/bundle.h>
+#include <ntrace/container.h>
 #include <ntrace/decoder.h>
 #include <ntrace/reader.h>
 
@@ -19,10 +20,13 @@ struct cli_trace {
     ntr_bundle *bundle;              /* NULL for a raw stream */
     ntr_perf_data *perf;             /* NULL, or perf.data */
     ntr_program *program;            /* set by cli_trace_program */
+    ntr_container container;         /* of a raw stream in a file of a producer's tool; else its `name` is NULL */
     const struct cli_stream *stream; /* the options */
     ntr_params params; /* final after cli_trace_program or the first message (--auto) */
     ntr_reader reader;
+    bool as_given;     /* assume no parameter that is not given; set it after cli_trace_open */
     bool params_final; /* `params` are final, `reader` is ready */
+    uint8_t *converted; /* the last span as bytes of the stream, when the container changes them */
     uint8_t *ahead; /* bytes that were read ahead; cli_trace_feed returns them */
     size_t ahead_size;
     bool ahead_last;

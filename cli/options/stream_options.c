@@ -28,6 +28,7 @@ const struct cli_option cli_stream_options[] = {
     CLI_FLAG(0, "auto", struct cli_stream, infer,
              "infer the parameters that no option gives from the stream (and the program); report each value and how "
              "certain it is"),
+    CLI_FLAG(0, "plain", struct cli_stream, plain, "the file is the stream itself: look for no header of a producer's tool"),
     {0},
 };
 

@@ -8,6 +8,7 @@
 #include <ntrace/bytes.h>
 #include <ntrace/clock.h>
 #include <ntrace/config.h>
+#include <ntrace/container.h>
 #include <ntrace/context.h>
 #include <ntrace/decoder.h>
 #include <ntrace/dialect.h>

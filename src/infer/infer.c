@@ -98,8 +98,27 @@ static ntr_confidence scan_src_bits(ntr_search *s, unsigned *src_bits, uint64_t 
     return second >= least + MARGIN && second >= 2 * least ? NTR_CONFIDENCE_LIKELY : NTR_CONFIDENCE_UNKNOWN;
 }
 
+/* Returns whether the stream has the signs of tt-dfd, and reads without a defect as such: stray bytes, or contexts in
+ * Ownership messages with FORMAT 0, together with trap values. */
+static bool looks_like_tt_dfd(const ntr_search *s) {
+    ntr_params params;
+    ntr_scan scan;
+    enum { FEW = 4 };
+    if (is_given(s, NTR_PARAMETER_DIALECT) || is_given(s, NTR_PARAMETER_SRC_BITS)) return false;
+    ntr_params_init(&params, ntr_dialect_find("tt-dfd"));
+    ntr_scan_stream(&params, s->window, s->config->mid_stream, &scan);
+    uint64_t signs = scan.strays + scan.contexts_0 + ntr_scan_count(&scan, ntr_tcodes_of_role(NTR_ROLE_TRAP_VALUE));
+    return signs >= FEW && scan.defects == 0 && scan.unusual == 0;
+}
+
 static void infer_src_bits(ntr_search *s) {
     ntr_params *p = &s->out->params;
+    if (!ntr_search_has_evidence(s) && looks_like_tt_dfd(s)) {
+        const ntr_dialect *dialect = ntr_dialect_find("tt-dfd");
+        p->src_bits = dialect->src_bits;
+        choose(s, NTR_PARAMETER_SRC_BITS, NTR_CONFIDENCE_LIKELY, "4", "%s", "the width of dialect tt-dfd");
+        return;
+    }
     char value[8];
     ntr_verdict v = ntr_search_judge(s, NTR_PARAMETER_SRC_BITS);
     if (is_given(s, NTR_PARAMETER_SRC_BITS) || ntr_search_has_evidence(s)) {
@@ -134,16 +153,20 @@ static signs find_signs(const ntr_search *s) {
                    .runs = scan.counts_of_runs};
 }
 
-typedef enum times { TIMES_UNKNOWN, TIMES_SUMS, TIMES_XORS } times;
+typedef enum times { TIMES_UNKNOWN, TIMES_SUMS, TIMES_XORS, TIMES_ABSOLUTE } times;
 
-/* Find out whether TSTAMP is a difference or an XOR. If a difference is read as XOR, time decreases every other time;
+/* Find out whether TSTAMP is a difference, an XOR or absolute in messages that do not synchronize. Absolute times rise all the
+ * time, and their sums get ahead of the clock. If a difference is read as XOR, time decreases every other time;
  * if an XOR is read as a difference, the sum gets ahead of the clock. */
 static times classify_times(const ntr_scan *scan) {
-    enum { FEW = 3, ENOUGH = 8 };
+    enum { FEW = 3, MANY = 8 };
     if (scan->steps == 0) return TIMES_SUMS; /* no relative times: both are the same */
+    bool sums_fail = scan->backward_sums * 8 > scan->summed_syncs;
+    bool rises = scan->steps >= MANY && scan->backward_absolutes * 64 <= scan->steps;
+    if (rises && (sums_fail || scan->summed_syncs == 0)) return TIMES_ABSOLUTE;
     if (scan->backward_xors * 8 > scan->steps) return TIMES_SUMS;
-    if (scan->backward_sums * 8 > scan->summed_syncs) return TIMES_XORS;
-    if (scan->summed_syncs >= ENOUGH) return TIMES_SUMS;
+    if (sums_fail) return TIMES_XORS;
+    if (scan->summed_syncs >= MANY) return TIMES_SUMS;
     return scan->summed_syncs == 0 && scan->steps >= FEW ? TIMES_XORS : TIMES_UNKNOWN;
 }
 
@@ -167,7 +190,9 @@ static void infer_dialect_by_signs(ntr_search *s) {
     const ntr_scan *scan = &s->scan;
     times times_are = classify_times(scan);
     const char *older = scan->fixed_48 ? "p550" : "sifive-pre1.0";
-    if (seen.own_messages || seen.runs)
+    if (!ntr_search_has_evidence(s) && looks_like_tt_dfd(s))
+        set_dialect(s, "tt-dfd", NTR_CONFIDENCE_LIKELY, "stray bytes, trap values or contexts of FORMAT 0, and no defect");
+    else if (seen.own_messages || seen.runs)
         set_dialect(s, older, NTR_CONFIDENCE_LIKELY, "the stream has messages that N-Trace 1.0 does not have");
     else if (times_are == TIMES_XORS)
         set_dialect(s, older, NTR_CONFIDENCE_LIKELY, "timestamps increase only when TSTAMP is an exclusive or");
@@ -288,6 +313,29 @@ static void infer_all_jumps(ntr_search *s) {
     choose_by_trial(s, NTR_PARAMETER_ALL_JUMPS, v, on_off(value));
 }
 
+static void infer_no_addr_diff(ntr_search *s) {
+    bool value = s->out->params.no_addr_diff;
+    ntr_verdict v = ntr_search_judge(s, NTR_PARAMETER_NO_ADDR_DIFF);
+    choose_by_trial(s, NTR_PARAMETER_NO_ADDR_DIFF, v, on_off(value));
+}
+
+/* The rule of times, where it is another one than that of the dialect. */
+static void infer_ts_rule(ntr_search *s) {
+    static const char *const words[] = {[NTR_TS_DIFFERENCE] = "difference", [NTR_TS_XOR] = "xor", [NTR_TS_ABSOLUTE] = "absolute"};
+    static const uint8_t rules[] = {[TIMES_SUMS] = NTR_TS_DIFFERENCE, [TIMES_XORS] = NTR_TS_XOR, [TIMES_ABSOLUTE] = NTR_TS_ABSOLUTE};
+    ntr_params *p = &s->out->params;
+    times seen = classify_times(&s->scan);
+    bool shown = s->scan.steps && seen != TIMES_UNKNOWN;
+    if (shown && !is_given(s, NTR_PARAMETER_TS_RULE) && rules[seen] != ntr_ts_rule_of(p)) p->ts_rule = rules[seen];
+    if (shown)
+        choose(s, NTR_PARAMETER_TS_RULE, NTR_CONFIDENCE_LIKELY, p->ts_rule ? words[ntr_ts_rule_of(p)] : "dialect",
+               "%llu relative times rise as %s", (unsigned long long)s->scan.steps, words[rules[seen]]);
+    else
+        choose(s, NTR_PARAMETER_TS_RULE, s->scan.steps ? NTR_CONFIDENCE_UNKNOWN : NTR_CONFIDENCE_NO_MATTER,
+               p->ts_rule ? words[ntr_ts_rule_of(p)] : "dialect", "%s",
+               s->scan.steps ? "too few timestamps; give --ts-rule" : "no message that does not synchronize has a TSTAMP");
+}
+
 static void infer_timestamps(ntr_search *s) {
     const ntr_scan *scan = &s->scan;
     uint64_t stamped = scan->stamped_syncs + scan->stamped_others;
@@ -358,6 +406,8 @@ static ntr_status infer_each(ntr_search *s) {
     if (status == NTR_OK) status = infer_sequential_jump(s);
     infer_extend_addr(s);
     infer_all_jumps(s);
+    infer_no_addr_diff(s);
+    infer_ts_rule(s);
     infer_timestamps(s);
     infer_ts_width(s);
     infer_mode(s);

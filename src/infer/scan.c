@@ -15,7 +15,7 @@ enum { ICNT_BITS = 22, PRV_RESERVED = 2 };
 /* The state of each source. */
 typedef struct source_memory {
     bool started[NTR_SOURCES_MAX], stepped[NTR_SOURCES_MAX];
-    uint64_t sum[NTR_SOURCES_MAX], xor[NTR_SOURCES_MAX]; /* time by both rules; 0: none */
+    uint64_t sum[NTR_SOURCES_MAX], xor[NTR_SOURCES_MAX], last[NTR_SOURCES_MAX]; /* time by each rule; 0: none */
 } source_memory;
 
 static inline bool is_unusual_value(unsigned field, uint64_t value) {
@@ -69,7 +69,8 @@ static void scan_time(const ntr_message *m, unsigned src, source_memory *seen, n
         scan->summed_syncs += seen->stepped[src];
         scan->backward_sums += m->tstamp < seen->sum[src];
         if (m->tstamp > scan->latest) scan->latest = m->tstamp;
-        seen->sum[src] = seen->xor[src] = m->tstamp;
+        scan->backward_absolutes += m->tstamp < seen->last[src];
+        seen->sum[src] = seen->xor[src] = seen->last[src] = m->tstamp;
         seen->stepped[src] = false;
     } else if (seen->sum[src] && m->tstamp) {
         uint64_t next = seen->xor[src] ^ m->tstamp;
@@ -77,6 +78,8 @@ static void scan_time(const ntr_message *m, unsigned src, source_memory *seen, n
         scan->backward_xors += next < seen->xor[src];
         seen->xor[src] = next;
         seen->sum[src] += m->tstamp;
+        scan->backward_absolutes += m->tstamp < seen->last[src];
+        seen->last[src] = m->tstamp;
         seen->stepped[src] = true;
     }
 }
@@ -87,6 +90,8 @@ static void scan_message(const ntr_message *m, source_memory *seen, ntr_scan *sc
     seen->started[src] |= ntr_tcode_in(ntr_tcodes_with(NTR_IS_ABSOLUTE), m->tcode);
     scan->unusual += is_unusual(m) || (ntr_tcode_in(ntr_tcodes_of_flow(), m->tcode) && !seen->started[src]);
     scan->counts_of_runs += is_run(m);
+    scan->contexts_0 += NTR_HAS(m, PROCESS) && ntr_ownership_format(m->process) == NTR_FORMAT_PRIVILEGE &&
+                        m->process >> NTR_PROCESS_CONTEXT;
     scan->history += NTR_HAS(m, HIST) || (NTR_HAS(m, RCODE) && m->rcode != NTR_RCODE_ICNT);
     scan->stop_without_history += NTR_HAS(m, CDF) && m->cdf == NTR_CDF_ICNT;
     scan->wide_icnt += NTR_HAS(m, ICNT) && m->icnt >> ICNT_BITS != 0;
@@ -117,4 +122,5 @@ void ntr_scan_stream(const ntr_params *params, ntr_bytes stream, bool mid_stream
         else
             scan_message(&message, &seen, scan);
     }
+    scan->strays = reader.framer.strays;
 }

@@ -15,6 +15,9 @@ typedef struct ntr_scan {
     uint64_t backward_xors;   /* those that decrease if TSTAMP is an XOR */
     uint64_t summed_syncs;    /* absolute times after such relative times, */
     uint64_t backward_sums;   /* those that decrease if TSTAMP is a difference (or because a narrow counter wraps) */
+    uint64_t backward_absolutes; /* relative times that decrease if they are absolute */
+    uint64_t strays;          /* bytes other than 0xff and 0x00 that end a message between messages */
+    uint64_t contexts_0;      /* Ownership messages with FORMAT 0 and a context */
     uint64_t latest;          /* highest absolute time */
     uint64_t counts_of_runs;  /* ResourceFull RCODE 8 and 9 */
     uint64_t history;         /* messages that only HTM has */

@@ -24,6 +24,9 @@ ntr_status ntr_search_try(const ntr_search *s, const ntr_params *params, ntr_inf
     return ntr_infer_trial_run(&config, s->window, trial);
 }
 
+/* How the messages of a trial differ: MSB extension, traced jumps, full addresses. */
+enum { FORM_PLAIN, FORM_EXTENDED, FORM_JUMPS, FORM_BOTH, FORM_FULL, FORMS };
+
 /* Returns the parameters of one trial. Given parameters and those that are never inferred have the caller's values. */
 static ntr_params trial_params(const ntr_search *s, const ntr_dialect *dialect, unsigned src_bits, bool extend,
                                bool jumps) {
@@ -44,16 +47,20 @@ static bool is_candidate(const ntr_search *s, ntr_parameter p, unsigned given, u
     return !is_given(s, p) || given == value;
 }
 
-static ntr_status add_trial(ntr_search *s, const ntr_dialect *dialect, unsigned src_bits, bool extend, bool jumps) {
+static ntr_status add_trial(ntr_search *s, const ntr_dialect *dialect, unsigned src_bits, unsigned form) {
+    bool extend = form == FORM_EXTENDED || form == FORM_BOTH, jumps = form == FORM_JUMPS || form == FORM_BOTH;
+    bool full = form == FORM_FULL;
     const ntr_params *given = &s->config->params;
     /* A dialect of a single chip is tried with the SRC width of that chip only. */
     if (dialect->src_bits && dialect->src_bits != src_bits && !is_given(s, NTR_PARAMETER_DIALECT)) return NTR_OK;
     /* Older silicon has neither MSB extension nor traced jumps. */
-    if ((extend || jumps) && dialect->messages != NTR_MESSAGES_1_0) return NTR_OK;
+    if (form != FORM_PLAIN && dialect->messages != NTR_MESSAGES_1_0) return NTR_OK;
+    if (!is_candidate(s, NTR_PARAMETER_NO_ADDR_DIFF, given->no_addr_diff, full)) return NTR_OK;
     if (!is_candidate(s, NTR_PARAMETER_EXTEND_ADDR, given->extend_addr, extend)) return NTR_OK;
     if (!is_candidate(s, NTR_PARAMETER_ALL_JUMPS, given->all_jumps, jumps)) return NTR_OK;
     if (!is_candidate(s, NTR_PARAMETER_SRC_BITS, given->src_bits, src_bits)) return NTR_OK;
     ntr_params params = trial_params(s, dialect, src_bits, extend, jumps);
+    params.no_addr_diff = full;
     ntr_status status = ntr_search_try(s, &params, &s->trials[s->count]);
     if (status != NTR_OK) return status;
     if (ntr_infer_trial_better(&s->trials[s->count], &s->trials[s->best])) s->best = s->count;
@@ -64,15 +71,15 @@ static ntr_status add_trial(ntr_search *s, const ntr_dialect *dialect, unsigned 
 static ntr_status try_dialect(ntr_search *s, const ntr_dialect *dialect) {
     ntr_status status = NTR_OK;
     for (unsigned src_bits = 0; src_bits <= NTR_SEARCH_SRC_BITS && status == NTR_OK; src_bits++)
-        for (unsigned form = 0; form < 4 && status == NTR_OK; form++)
-            status = add_trial(s, dialect, src_bits, form & 1, form & 2);
+        for (unsigned form = FORM_PLAIN; form < FORMS && status == NTR_OK; form++)
+            status = add_trial(s, dialect, src_bits, form);
     return status;
 }
 
 /* The simplest values come first: of equal trials the first one is the best. */
 static ntr_status try_all(ntr_search *s) {
-    static const char *const dialects[] = {"ntrace-1.0", "p550", "sifive-pre1.0"};
-    if (!s->config->program) return add_trial(s, s->config->params.dialect, s->config->params.src_bits, false, false);
+    static const char *const dialects[] = {"ntrace-1.0", "p550", "sifive-pre1.0", "tt-dfd"};
+    if (!s->config->program) return add_trial(s, s->config->params.dialect, s->config->params.src_bits, FORM_PLAIN);
     if (is_given(s, NTR_PARAMETER_DIALECT)) return try_dialect(s, s->config->params.dialect);
     for (size_t i = 0; i < sizeof dialects / sizeof dialects[0]; i++) {
         ntr_status status = try_dialect(s, ntr_dialect_find(dialects[i]));
@@ -110,6 +117,7 @@ static unsigned value_of(const ntr_infer_trial *t, ntr_parameter p) {
     case NTR_PARAMETER_DIALECT: return t->params.dialect->messages; /* the family of dialects */
     case NTR_PARAMETER_SRC_BITS: return t->params.src_bits;
     case NTR_PARAMETER_EXTEND_ADDR: return t->params.extend_addr;
+    case NTR_PARAMETER_NO_ADDR_DIFF: return t->params.no_addr_diff;
     default: return t->params.all_jumps;
     }
 }

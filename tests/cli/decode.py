@@ -361,9 +361,32 @@ def automatic():
     check("src-bits" not in run.err, "what was given is not looked for")
     lines = Run("dump", "--auto", "--src-bits", 4, "-", stdin=open(stream, "rb").read()).lines()
     matches("#1 @0x0 ProgTraceSync SRC=9 .* TSTAMP=", lines[0], "dump from a pipe")
-    untold, hint = Run("decode", stream, "-e", program(), "--output", "count", status=1), "the stream parameters are not given; --auto"
-    matches(hint, untold.err, "the hint")
-    check(hint not in Run("decode", stream, "-e", program(), "--src-bits", 1, "--output", "count", status=1).err, "no hint")
+    untold = Run("decode", stream, "-e", program(), "--output", "pc")
+    equal(untold.out, PC_TEXT, "without any parameter, the stream is inspected")
+    matches(r"auto.nex: assumed from the stream: .*--src-bits 4 \((sure|likely)\)", untold.err, "one line says what was assumed")
+    equal(untold.err.count("\n"), 1, "lines of messages")
+    given = Run("decode", stream, "-e", program(), "--src-bits", 1, "--output", "count", status=1)
+    check("assumed" not in given.err and "--auto" not in given.err, "a given parameter is taken as it is")
+
+
+@case("capture files of producers' tools are recognized, and options prevail")
+def containers():
+    stream = Run("encode", "-e", program(), "--pc", "-", "--src-bits", 6, "--src-id", 5, stdin=PC_TEXT.encode()).bytes
+    header = bytes([6, 0, 64, 1])
+    capture = write("andes.bin", header + stream)
+    run = Run("decode", capture, "-e", program(), "--output", "pc")
+    equal(run.out, PC_TEXT, "program counters")
+    matches("andes.bin: Andes capture file: 64-bit addresses", run.err, "what it is")
+    matches("^container .*Andes capture file", Run("stat", capture).out, "stat")
+    words = header + stream + b"\xff" * (-len(stream) % 4)
+    text = "".join("%08x\n" % int.from_bytes(words[i:i + 4], "little") for i in range(0, len(words), 4))
+    equal(Run("decode", write("andes.log", text.encode()), "-e", program(), "--output", "pc").out, PC_TEXT, "text twin")
+    equal(Run("decode", "-", "-e", program(), "--output", "pc", stdin=text.encode()).out, PC_TEXT, "text twin from a pipe")
+    said = Run("decode", capture, "-e", program(), "--src-bits", 2, "--output", "none", status=1).err
+    matches("the header says src-bits 6, the option says 2; the option is used", said, "contradiction")
+    check("Andes" not in Run("dump", "--plain", capture, status=1).err, "--plain")
+    matches("header: a value has the wrong length",
+            Run("dump", write("bad.bin", bytes([10, 0, 0, 2, 1, 2, 6, 0, 2, 1, 0, 3, 1]) + stream), status=2).err, "refused")
     matches("parameters cannot be inferred from it", Run("assemble", "--auto", "-", status=2).err, "assemble")
 
 

@@ -132,7 +132,7 @@ def check_events(folder):
             now = states[max(at for at in changes if at <= executed)]
             if now["P"] != mode or now["C"] != int(e["scontext"], 16):
                 wrong.append((executed, now, e))
-        elif e["kind"] == "span":
+        elif e["kind"] == "span" and e["instructions"]:
             now = states[max(at for at in changes if at <= executed)]
             if now["P"] != mode and mode is not None:
                 wrong.append((executed, now, e))
