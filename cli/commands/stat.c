@@ -101,6 +101,25 @@ static void write_container(const struct cli_trace *trace, struct cli_rows *rows
     cli_row_write(rows, &row);
 }
 
+/* perf.data: who wrote the trace, and the processes in it. */
+static void write_processes(const struct cli_trace *trace, struct cli_rows *rows) {
+    const ntr_perf_process *process;
+    size_t count = 0;
+
+    if (!trace->perf) return;
+    while (ntr_perf_data_process(trace->perf, count)) count++;
+    const struct cli_row producer = {"perf.data", ntr_perf_data_producer(trace->perf), true, {CLI_COUNT("processes", count)}};
+    cli_row_write(rows, &producer);
+    for (size_t i = 0; (process = ntr_perf_data_process(trace->perf, i)); i++) {
+        const struct cli_row row = {
+            "process",
+            process->name,
+            false,
+            {CLI_COUNT("pid", process->pid), CLI_COUNT("context", process->context), CLI_COUNT("bytes", process->bytes)}};
+        cli_row_write(rows, &row);
+    }
+}
+
 static int stat_trace(struct cli_trace *trace, const struct cli_window *window, struct execution *execution,
                       struct cli_rows *rows) {
     struct cli_statistics *statistics = calloc(1, sizeof *statistics);
@@ -109,6 +128,7 @@ static int stat_trace(struct cli_trace *trace, const struct cli_window *window, 
     int status = count_messages(trace, window, statistics);
     if (status != CLI_FAILED) {
         write_container(trace, rows);
+        write_processes(trace, rows);
         cli_statistics_write(statistics, trace->params.dialect, trace->input.name, ntr_reader_idle(&trace->reader),
                              rows);
         int executed = write_execution(execution, trace, rows);

@@ -179,6 +179,10 @@ def _():
         name = "[kernel]" if symbol == "kernel" else f"/{symbol} [{symbol} {pid}]"
         counts[name] = counts.get(name, 0) + 1
     equal(found, counts, "instructions by image")
+    rows = Run("stat", path, "--timestamps", "--sysroot", root, "--image-path", root, "--format", "jsonl",
+               env={"HOME": root}).rows()
+    equal({(row["name"], row["pid"]) for row in rows if row["kind"] == "process"}, {("first", 100), ("second", 200)},
+          "processes of stat")
 
 
 @case("two CPUs, no SRC: one stream whose sources are the CPUs; a process migrates")
