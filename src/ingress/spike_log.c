@@ -214,7 +214,7 @@ ntr_status ntr_spike_log_line(ntr_spike_log *log, const char *line, size_t lengt
     log->line++;
     while (c.at < c.end && (c.end[-1] == '\r' || c.end[-1] == '\n')) c.end--;
     if (!take(&c, "core") || !take_number(&c, &hart) || !take(&c, ":") || hart != log->hart) return NTR_OK;
-    if (take(&c, ">>>>")) return NTR_OK;
+    if (take(&c, ">>>>") || take(&c, "trigger action")) return NTR_OK;
     if (take(&c, "exception")) return exception_line(log, c);
     if (take(&c, "Executed")) return times_line(log, c);
     if (take(&c, "tval")) return take_number(&c, &log->trap.tval) ? NTR_OK : refuse(log, "trap value expected");

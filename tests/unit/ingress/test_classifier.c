@@ -285,6 +285,7 @@ static void spike_instructions(void **state) {
         "warning: something else",
         "core   0: 0x0000000080000000 (0x00b50533) add     a0, a0, a1",
         "core   0: >>>>  main",
+        "core   0: trigger action 0",
         "core   0: 0x0000000080000004 (0x00000663) beqz    zero, pc + 12",
         "core   1: 0x0000000080000000 (0x00b50533) add     a0, a0, a1",
         "core   0: 0x0000000080000010 (0x0000a001) c.j     pc + 0",
