@@ -91,7 +91,7 @@ static int load_pcs(struct board_run *run, const char *value) {
             if (!grown) status = cli_fail("out of memory");
             else pcs = grown;
         }
-        if (status == CLI_OK && (!cli_line_pc(text, length, false, &pcs[count++]) || pcs[count - 1] & 1))
+        if (status == CLI_OK && pcs && (!cli_line_pc(text, length, false, &pcs[count++]) || pcs[count - 1] & 1))
             status = cli_fail("%s: line %" PRIu64 ": expected an even program counter (0x...)", lines.input.name, lines.number);
     }
     if (lines.failed) status = CLI_FAILED;

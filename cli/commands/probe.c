@@ -117,8 +117,8 @@ static int make_topology(struct probe_run *run) {
     FILE *text = open_memstream(&run->target.topology, &run->target.topology_size);
     int status = found && text ? CLI_OK : cli_fail("out of memory");
 
-    for (size_t i = 0; i < at->count && status == CLI_OK; i++) status = identify(run, &at->items[i], &found[i]);
-    if (status == CLI_OK) describe(text, found, at->count);
+    for (size_t i = 0; found && i < at->count && status == CLI_OK; i++) status = identify(run, &at->items[i], &found[i]);
+    if (status == CLI_OK && found && text) describe(text, found, at->count);
     if (text) fclose(text);
     free(found);
     run->target.topology_name = "the components found";

@@ -71,7 +71,7 @@ static ntr_status fail_data(bring_up_bus *on, trace_component *ram) {
 static ntr_status read_words(bring_up_bus *on, trace_component *ram, uint8_t *bytes, size_t size) {
     const ntr_bus *bus = on->bus;
     const uint64_t address = ram->base + ntr_register_get(NTR_REGISTER_RAM_DATA)->offset;
-    uint32_t words[CHUNK_WORDS];
+    uint32_t words[CHUNK_WORDS] = {0};
     const size_t count = size / WORD_BYTES;
     if (bus->read_fifo) {
         if (bus->read_fifo(bus->user, address, words, count) != NTR_OK) return fail_data(on, ram);

@@ -122,7 +122,7 @@ static ntr_status access32(mem_bus *bus, uint64_t address, uint32_t *value, bool
     uint8_t *page = NULL;
     if (address % sizeof(uint32_t)) return fail(bus, "0x%" PRIx64 " is not aligned", address);
     const ntr_status status = map_page(bus, address, &page);
-    if (status != NTR_OK) return status;
+    if (status != NTR_OK || !page) return status;
     if (access_word((volatile uint32_t *)(void *)(page + address % MEM_PAGE), value, write)) return NTR_OK;
     return fail(bus, "bus error at 0x%" PRIx64 ": nothing answers there, or it has no clock", address);
 }

@@ -153,7 +153,7 @@ ntr_status tcl_read_fifo(tcl_client *client, uint64_t address, uint32_t *words, 
 ntr_status tcl_read_memory(tcl_client *client, uint64_t address, uint8_t *out, size_t bytes) {
     const uint64_t first = address & ~(uint64_t)(BUS_WORD - 1);
     for (uint64_t at = first; at < address + bytes;) {
-        uint32_t words[MEMORY_WORDS];
+        uint32_t words[MEMORY_WORDS] = {0};
         char command[80];
         const uint64_t left = (address + bytes - at + BUS_WORD - 1) / BUS_WORD;
         const size_t part = left < MEMORY_WORDS ? (size_t)left : MEMORY_WORDS;
