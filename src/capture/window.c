@@ -9,7 +9,8 @@
 
 /* The address of the place, when it is known. The program's files are looked at again when there are more of them. */
 static bool find_address(struct ntr_capture_harts *harts, struct ntr_capture_place *place) {
-    uint64_t maps = place->address_known ? 0 : atomic_load(&harts->channel->head.maps);
+    /* The files of a machine are known from the beginning; they are looked at once. */
+    uint64_t maps = place->address_known ? 0 : harts->machine ? 1 : atomic_load(&harts->channel->head.maps);
 
     if (!place->address_known && maps != place->maps_seen) {
         place->maps_seen = maps;
