@@ -225,9 +225,9 @@ static bool same_order(const expected *list, size_t count, const ntr_decision_re
  * the conditions in order, and each decision is then matched. Stores whether all of them fit. */
 static ntr_status match_in_order(map_builder *b, const found_branch *found, size_t count, bool *done) {
     enum { EXPECTED_MAX = 256 };
-    expected list[EXPECTED_MAX];
-    const found_branch *branches[EXPECTED_MAX];
-    ntr_match match;
+    expected list[EXPECTED_MAX] = {{0}};
+    const found_branch *branches[EXPECTED_MAX] = {0};
+    ntr_match match = {0};
     size_t need = list_expected(b, found->root, list, EXPECTED_MAX), used;
     *done = false;
     if (need != count || !ntr_code_ranges_plain(&b->map->ranges, found->address)) return NTR_OK;
@@ -270,7 +270,7 @@ static ntr_status match_by_place(map_builder *b, const found_branch *found, size
  * placed elsewhere, is not known. */
 static ntr_status add_without_branches(map_builder *b, const found_branch *found, size_t count) {
     enum { EXPECTED_MAX = 256 };
-    expected list[EXPECTED_MAX];
+    expected list[EXPECTED_MAX] = {{0}};
     size_t need = list_expected(b, found->root, list, EXPECTED_MAX);
     for (size_t i = 0; i < need; i++) {
         bool seen = i && list[i].record == list[i - 1].record;

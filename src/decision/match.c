@@ -8,7 +8,7 @@ enum { NO_CONDITION = 0xff, NOT_KNOWN = -1, STEPS_MAX = 1 << 16 };
 
 typedef struct solution {
     uint8_t condition[NTR_CANDIDATES_MAX];
-    int8_t taken_is[NTR_CANDIDATES_MAX]; /* NOT_KNOWN: both outcomes decide the result */
+    int16_t taken_is[NTR_CANDIDATES_MAX]; /* NOT_KNOWN: both outcomes decide the result */
 } solution;
 
 typedef struct matcher {
@@ -56,7 +56,7 @@ static bool follow(const matcher *x, solution *s, size_t i, unsigned value, unsi
 }
 
 static bool decides_both(const matcher *x, uint8_t condition) {
-    const int8_t *next = x->match->record->flow[condition].next;
+    const int16_t *next = x->match->record->flow[condition].next;
     return next[0] < 0 && next[1] < 0;
 }
 
@@ -75,7 +75,7 @@ static void search(matcher *x, const solution *given, branch_set done) {
     for (unsigned taken_is = 0; taken_is < (both ? 1u : 2u); taken_is++) {
         solution s = *given;
         if (!follow(x, &s, at, taken_is, 1) || !follow(x, &s, at, !taken_is, 0)) continue;
-        s.taken_is[at] = both ? NOT_KNOWN : (int8_t)taken_is;
+        s.taken_is[at] = both ? NOT_KNOWN : (int16_t)taken_is;
         search(x, &s, done | UINT64_C(1) << at);
     }
 }
@@ -153,7 +153,7 @@ static bool find_results(matcher *x, result_exits *exits) {
             if (value == NOT_KNOWN) value = value_when_taken(x, i, exits, true);
             all = false;
             if (value == NOT_KNOWN) continue;
-            x->best.taken_is[i] = (int8_t)value;
+            x->best.taken_is[i] = (int16_t)value;
             collect_exits(x, i, exits);
             changed = true;
         }
@@ -203,7 +203,8 @@ static bool places_agree(const matcher *x) {
 static bool all_conditions(const matcher *x) {
     const ntr_decision_record *r = x->match->record;
     uint64_t seen = 0;
-    for (size_t i = 0; i < x->match->count; i++) seen |= UINT64_C(1) << x->best.condition[i];
+    for (size_t i = 0; i < x->match->count; i++)
+        if (x->best.condition[i] < NTR_CONDITIONS_MAX) seen |= UINT64_C(1) << x->best.condition[i];
     for (size_t i = 0; i < r->shown.condition_count; i++)
         if (!r->conditions[i].constant && !(seen >> i & 1)) return false;
     return true;

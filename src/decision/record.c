@@ -10,7 +10,7 @@
 
 /* Sets what the conditions below `node` lead to, when the value of `node` leads to next[]. Returns where the evaluation
  * of `node` begins. */
-static int8_t link_node(ntr_decision_record *r, unsigned node, int8_t when_false, int8_t when_true) {
+static int16_t link_node(ntr_decision_record *r, unsigned node, int16_t when_false, int16_t when_true) {
     const ntr_expression *e = &r->tree[node];
     switch ((enum ntr_operator)e->operator) {
     case NTR_AND: return link_node(r, e->left, when_false, link_node(r, e->right, when_false, when_true));
@@ -22,7 +22,7 @@ static int8_t link_node(ntr_decision_record *r, unsigned node, int8_t when_false
     if (condition->constant) return condition->value ? when_true : when_false;
     r->flow[e->condition].next[0] = when_false;
     r->flow[e->condition].next[1] = when_true;
-    return (int8_t)e->condition;
+    return (int16_t)e->condition;
 }
 
 void ntr_record_flow(ntr_decision_record *r) {

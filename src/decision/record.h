@@ -39,7 +39,7 @@ typedef struct ntr_expression {
 } ntr_expression;
 
 typedef struct ntr_condition_flow {
-    int8_t next[2];        /* when false, when true */
+    int16_t next[2];       /* when false, when true */
     ntr_extent extent;
     uint32_t order;        /* position in the order in which a compiler that does not optimize lays out the branches */
     uint32_t operator_line, operator_column; /* of the && or || before it of which it begins the right operand; 0: none */
@@ -51,7 +51,7 @@ typedef struct ntr_decision_record {
     ntr_condition_flow *flow;
     ntr_expression *tree;
     uint8_t tree_count, root; /* nodes of the tree, and its root */
-    int8_t start;             /* the first condition that is evaluated (not a constant) */
+    int16_t start;            /* the first condition that is evaluated (not a constant) */
     ntr_extent extent;        /* where the line table may place its branches */
     ntr_extent point;         /* a further place: the keyword of a loop; line 0: none */
     ntr_extent when[2];       /* code that is executed when the decision is false, true; line 0: not known */

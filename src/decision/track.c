@@ -8,7 +8,7 @@
 /* An evaluation that has begun. */
 typedef struct evaluation {
     uint32_t frame, copy;
-    int8_t expected; /* the condition that is evaluated next */
+    int16_t expected; /* the condition that is evaluated next */
     char values[NTR_CONDITIONS_MAX];
 } evaluation;
 
@@ -72,7 +72,7 @@ static ntr_status begin(ntr_tracker *t, uint32_t frame, const ntr_decision_branc
     evaluation *e = &t->open[t->open_count++];
     e->frame = frame;
     e->copy = branch->copy;
-    e->expected = (int8_t)branch->condition;
+    e->expected = (int16_t)branch->condition;
     memset(e->values, '-', r->shown.condition_count);
     return NTR_OK;
 }
@@ -104,7 +104,7 @@ static ntr_status finish(ntr_tracker *t, evaluation *e, bool result) {
 static ntr_status step(ntr_tracker *t, evaluation *e, const ntr_decision_branch *branch, bool taken) {
     const ntr_decision_record *r = t->map->copies[branch->copy].record;
     bool value = taken == branch->taken_is;
-    int8_t next = r->flow[branch->condition].next[value];
+    int16_t next = r->flow[branch->condition].next[value];
     e->values[branch->condition] = value ? 'T' : 'F';
     e->expected = next;
     return next < 0 ? finish(t, e, next == NTR_RESULT_TRUE) : NTR_OK;
@@ -119,7 +119,7 @@ static ntr_status execute(ntr_tracker *t, const ntr_stack_frame *frame, const nt
         TRY(begin(t, frame->handle, branch));
         e = &t->open[t->open_count - 1];
     }
-    if (e && e->expected == (int8_t)branch->condition) return step(t, e, branch, taken);
+    if (e && e->expected == (int16_t)branch->condition) return step(t, e, branch, taken);
     if (e) close(t, e);
     if (!e && frame->kind == NTR_FRAME_ROOT)
         copy->unknown++; /* it began before the trace, or in a gap */
@@ -140,19 +140,23 @@ static bool same_image(const ntr_tracker *t, const ntr_event *event) {
 /* Notes that a function was executed, and its entries. */
 static void see_function(ntr_tracker *t, uint64_t address) {
     const ntr_code_map *map = t->map;
+    if (!map->functions) return;
     if (address >= t->seen_low && address < t->seen_high) {
         if (address == t->seen_low && t->seen) t->seen->entries++;
         return;
     }
     size_t below = ntr_code_map_functions_below(map, address);
     ntr_decision_function *f = below ? &map->functions[below - 1] : NULL;
-    bool inside = f && address < f->high;
-    t->seen_low = inside ? f->low : f ? f->high : 0;
-    t->seen_high = inside ? f->high : below < map->function_count ? map->functions[below].low : UINT64_MAX;
-    t->seen = inside ? f : NULL;
-    if (!inside) return;
-    f->executed = true;
-    f->entries += address == f->low;
+    t->seen = f && address < f->high ? f : NULL;
+    if (t->seen) {
+        t->seen_low = f->low;
+        t->seen_high = f->high;
+        f->executed = true;
+        f->entries += address == f->low;
+    } else {
+        t->seen_low = f ? f->high : 0;
+        t->seen_high = below < map->function_count ? map->functions[below].low : UINT64_MAX;
+    }
 }
 
 static ntr_status take_span(ntr_tracker *t, const ntr_event *event) {
