@@ -108,6 +108,7 @@ static int add_evidence(struct coverage_run *run, struct cli_analysis *a) {
     ntr_coverage *alone = ntr_coverage_new(NULL);
 
     if (!alone) return cli_fail("out of memory");
+    ntr_coverage_only(alone, run->only, run->options->only.count);
     ntr_status status = ntr_coverage_add(alone, a->data.program, a->data.debug, a->data.tally);
     cli_evidence_trace(&run->evidence, a->path, &a->trace, a->gaps);
     cli_evidence_test(&run->evidence, a->path, &a->trace, alone);
@@ -277,6 +278,7 @@ static int open_run(struct coverage_run *run) {
     if (!run->clang_args || !run->only || !run->coverage) return cli_fail("out of memory");
     if (cli_justify_read(&run->justify, o->justify) != CLI_OK) return CLI_FAILED;
     run->source.folders = o->exporting.analysis.source_path;
+    ntr_coverage_only(run->coverage, run->only, o->only.count);
     run->sources.compile_commands = o->compile_commands;
     run->sources.arguments = run->clang_args;
     run->sources.argument_count = o->clang_args.count;

@@ -43,6 +43,10 @@ typedef struct ntr_cover_function {
 NTR_API ntr_coverage *ntr_coverage_new(const ntr_allocator *allocator);
 NTR_API void ntr_coverage_free(ntr_coverage *coverage);
 
+/* Restricts what is added from now on to sources in these folders or with these names. The
+ * strings must outlive the object. `count` 0: all sources. */
+NTR_API void ntr_coverage_only(ntr_coverage *coverage, const char *const *only, size_t count);
+
 /* Adds one run. The counts of several runs are summed. The arguments are not used after the call.
  * Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_coverage_add(ntr_coverage *coverage, const ntr_program *program, ntr_debug_info *debug,

@@ -1,6 +1,7 @@
 #include <ntrace/coverage.h>
 
 #include "analysis/line_flow.h"
+#include "analysis/selected.h"
 #include "analysis/texts.h"
 #include "base/allocator.h"
 #include "base/compare.h"
@@ -30,6 +31,10 @@ struct ntr_coverage {
     ran_function *ran; /* executed functions of the run that is being added */
     size_t ran_count, ran_capacity;
     uint64_t gaps;
+    const char *const *only; /* ntr_coverage_only */
+    size_t only_count;
+    const char *compared_file; /* the last file that was compared with `only` */
+    bool last_selected;
 };
 
 ntr_coverage *ntr_coverage_new(const ntr_allocator *allocator) {
@@ -49,6 +54,20 @@ void ntr_coverage_free(ntr_coverage *c) {
     ntr_dealloc(c->allocator, c->listed);
     ntr_dealloc(c->allocator, c->ran);
     ntr_dealloc(c->allocator, c);
+}
+
+void ntr_coverage_only(ntr_coverage *c, const char *const *only, size_t count) {
+    c->only = only;
+    c->only_count = count;
+    c->compared_file = NULL;
+}
+
+/* Consecutive instructions mostly are of the same file. */
+static bool is_selected(ntr_coverage *c, const char *file) {
+    if (!c->only_count) return true;
+    if (file != c->compared_file) c->last_selected = ntr_path_selected(file, c->only, c->only_count);
+    c->compared_file = file;
+    return c->last_selected;
 }
 
 /* ---- adding a run ------------------------------------------------------------------------------ */
@@ -113,7 +132,7 @@ typedef struct function_adder {
 static ntr_status add_function(void *user, const ntr_frame *frame) {
     const function_adder *adder = user;
     ntr_coverage *c = adder->coverage;
-    if (!frame->declared_in || !frame->declared_line) return NTR_OK;
+    if (!frame->declared_in || !frame->declared_line || !is_selected(c, frame->declared_in)) return NTR_OK;
     const char *file = ntr_texts_keep(&c->texts, frame->declared_in);
     const char *name = ntr_texts_keep(&c->texts, frame->function);
     const char *linkage = ntr_texts_keep(&c->texts, frame->linkage);
@@ -179,6 +198,7 @@ static ntr_status add_image(ntr_coverage *c, ntr_debug_info *debug, ntr_line_cou
     if (status) return status;
     if (ntr_program_image(counts->program, index, &info) != NTR_OK) info.bias = 0;
     for (size_t i = 0; !status && i < flow.count; i++) {
+        if (!is_selected(c, flow.insns[i].file)) continue;
         status = add_line(c, &flow.insns[i], known);
         if (!status && flow.insns[i].count.flow == NTR_FLOW_BRANCH) status = add_branch(c, &flow.insns[i], info.bias);
     }
@@ -307,6 +327,7 @@ static void join_branches(ntr_coverage *c) {
 ntr_status ntr_coverage_add(ntr_coverage *c, const ntr_program *program, ntr_debug_info *debug, ntr_tally *tally) {
     ntr_line_counts counts = {.program = program, .tally = tally};
     ntr_status status = NTR_OK;
+    c->compared_file = NULL; /* the names belong to `debug` */
     for (size_t i = 0; status == NTR_OK; i++) status = add_image(c, debug, &counts, i);
     ntr_line_counts_release(&counts);
     c->gaps += ntr_tally_gaps(tally);

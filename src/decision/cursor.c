@@ -1,5 +1,6 @@
 #include "decision/cursor.h"
 
+#include "analysis/selected.h"
 #include "base/allocator.h"
 #include "decision/paths.h"
 

@@ -14,7 +14,4 @@ const char *ntr_path_resolve(ntr_texts *texts, const char *name);
  * one of the folders (separated by colons; may be NULL). */
 const char *ntr_path_find(ntr_texts *texts, const char *folders, const char *name);
 
-/* Returns whether a path is selected by a list of folders and file names. An empty list selects everything. */
-bool ntr_path_selected(const char *path, const char *const *only, size_t count);
-
 #endif

@@ -1,5 +1,6 @@
 #include "decision/sources.h"
 
+#include "analysis/selected.h"
 #include "base/allocator.h"
 #include "base/compare.h"
 #include "base/try.h"
