@@ -6,6 +6,7 @@
 #include "text/run_summary.h"
 
 #include <ntrace/capture.h>
+#include <ntrace/program.h>
 #include <ntrace/version.h>
 
 #include <errno.h>
@@ -37,6 +38,8 @@ struct run_options {
     int compress, no_compress, follow_fork, quiet;
     const char *start_at, *stop_at, *test;
     uint64_t skip, max_size;
+    int data;
+    const char *data_range;
 };
 
 static const struct cli_option run_table[] = {
@@ -51,6 +54,9 @@ static const struct cli_option run_table[] = {
     CLI_NUMBER(0, "skip", "N", struct run_options, skip, 0, INT64_MAX, 0, "do not trace the first N instructions"),
     CLI_NUMBER(0, "max-size", "N", struct run_options, max_size, 1, 1 << 30, 0,
                "keep the last N MiB of the stream (of its file, with --compress)"),
+    CLI_FLAG(0, "data", struct run_options, data, "trace loads and stores too (dialect nexus-data)"),
+    CLI_STRING(0, "data-range", "FIRST-LAST|SYMBOL", struct run_options, data_range,
+               "trace only loads and stores at these addresses, or at a symbol of the program (not of a PIE)"),
     CLI_FLAG(0, "compress", struct run_options, compress,
              "compress the stream with zstd: trace.nex.zst (default: if it has more than 1 MiB)"),
     CLI_FLAG(0, "no-compress", struct run_options, no_compress, "do not compress the stream: trace.nex"),
@@ -199,6 +205,46 @@ static int configure_encoder(struct run *run) {
     return status;
 }
 
+/* ---- data trace */
+
+/* The addresses of a symbol of the program, which is linked to fixed addresses. */
+static int find_symbol(const char *path, const char *name, uint64_t *first, uint64_t *last) {
+    ntr_program *program = ntr_program_new(NULL);
+    ntr_image_info image;
+    ntr_symbol symbol;
+
+    if (!program) return cli_fail("out of memory");
+    bool found = ntr_program_add_elf(program, path, NULL) == NTR_OK &&
+                 ntr_program_find(program, name, &symbol) == NTR_OK && symbol.size &&
+                 ntr_program_image(program, 0, &image) == NTR_OK && image.low >= 4096;
+    if (found) {
+        *first = symbol.address;
+        *last = symbol.address + symbol.size - 1;
+    }
+    ntr_program_free(program);
+    return found ? CLI_OK
+                 : cli_fail("--data-range: '%s': expected FIRST-LAST, or a symbol with a size in a program that is no PIE",
+                            name);
+}
+
+static int configure_data(struct run *run, const char *program) {
+    const struct run_options *options = run->options;
+    const char *range = options->data_range, *dash = range ? strchr(range, '-') : NULL;
+    char first[32] = "";
+
+    run->config.accesses = options->data || range;
+    run->config.access_last = UINT64_MAX;
+    if (!run->config.accesses) return CLI_OK;
+    if (!run->config.encoder) return cli_fail("--data cannot be combined with --system");
+    run->encoder.params.dialect = ntr_dialect_find("nexus-data");
+    if (!range) return CLI_OK;
+    if (dash && (size_t)(dash - range) < sizeof first) memcpy(first, range, (size_t)(dash - range));
+    if (dash && cli_parse_number(first, &run->config.access_first) && cli_parse_number(dash + 1, &run->config.access_last) &&
+        run->config.access_first <= run->config.access_last)
+        return CLI_OK;
+    return find_symbol(program, range, &run->config.access_first, &run->config.access_last);
+}
+
 static int configure_qemu(struct run *run) {
     const struct run_options *options = run->options;
     size_t count = options->qemu_options.count;
@@ -248,6 +294,7 @@ static int configure(struct run *run, char **operands) {
     run->config.tool = "ntrace " NTR_VERSION_TEXT;
     if (options->machine.name) return configure_machine(run, operands);
     int status = options->topology ? configure_system(run) : configure_encoder(run);
+    if (status == CLI_OK) status = configure_data(run, operands[0]);
     if (status == CLI_OK) status = configure_qemu(run);
     return status == CLI_OK ? find_plugin(run) : status;
 }

@@ -60,6 +60,8 @@ void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *, qemu_plug
 void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *, enum qemu_plugin_op, void *, uint64_t);
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *, qemu_plugin_vcpu_mem_cb_t, enum qemu_plugin_cb_flags,
                                       enum qemu_plugin_mem_rw, void *);
+unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t);
+bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t);
 void qemu_plugin_register_vcpu_mem_inline(struct qemu_plugin_insn *, enum qemu_plugin_mem_rw, enum qemu_plugin_op,
                                           void *, uint64_t);
 

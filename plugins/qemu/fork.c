@@ -27,6 +27,9 @@ static void copy_tables(struct channel *to) {
     to->head.reader = head->reader;
     to->head.xlen = head->xlen;
     to->head.follow = head->follow;
+    to->head.accesses = head->accesses;
+    to->head.access_first = head->access_first;
+    to->head.access_last = head->access_last;
     memcpy(to->blocks, from->blocks, blocks * sizeof *to->blocks);
     memcpy(to->loops, from->loops, loops * sizeof *to->loops);
     memcpy(to->counters, from->counters, atomic_load(&head->counters) * sizeof *to->counters);

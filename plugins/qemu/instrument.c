@@ -131,6 +131,7 @@ static void put_record(struct qemu_plugin_tb *tb, const struct translation *t, u
     struct special *special = make_special(t, number);
     enum marks marks = marks_now();
     qemu_plugin_vcpu_udata_cb_t record = special                              ? frames_record_special
+                                         : channel->head.accesses             ? record_block_with_accesses
                                          : marks == MARKS_COUNTED             ? record_block_solo
                                          : marks == MARKS_CALLED && t->marks ? record_marked_block
                                                                               : record_block;
@@ -138,8 +139,14 @@ static void put_record(struct qemu_plugin_tb *tb, const struct translation *t, u
     qemu_plugin_register_vcpu_tb_exec_cb(tb, record, QEMU_PLUGIN_CB_NO_REGS, argument);
 }
 
+static void put_accesses(struct qemu_plugin_tb *tb, const struct translation *t) {
+    for (size_t i = 0; i < t->instructions && channel->head.accesses; i++)
+        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), record_access, QEMU_PLUGIN_CB_NO_REGS,
+                                         QEMU_PLUGIN_MEM_RW, NULL);
+}
+
 static void put_all(struct qemu_plugin_tb *tb, struct translation *t) {
-    if (!is_shared() && branches_to_itself(tb, t)) {
+    if (!is_shared() && !channel->head.accesses && branches_to_itself(tb, t)) {
         t->flags |= CHANNEL_BLOCK_LOOP;
         if (syscalls_handler(t->address) || !blocks_loop_allowed(t)) t->flags &= (uint8_t)~CHANNEL_BLOCK_LOOP;
     }
@@ -149,6 +156,7 @@ static void put_all(struct qemu_plugin_tb *tb, struct translation *t) {
         return;
     }
     put_marks(tb, t, number);
+    put_accesses(tb, t);
     if (!(t->flags & CHANNEL_BLOCK_LOOP)) put_record(tb, t, number);
 }
 

@@ -3,6 +3,7 @@
 #include "riscv.h"
 
 #include <signal.h>
+#include <string.h>
 
 /* The lane of the first vCPU, while it is the only one. */
 static struct channel_lane *solo;
@@ -33,6 +34,32 @@ void record_marked_block(unsigned vcpu, void *number) {
     struct channel_lane *lane = &channel->lanes[vcpu];
     atomic_store_explicit(&lane->reached, 0, memory_order_relaxed);
     lane_push(lane, number_of(number));
+}
+
+/* ---- loads and stores */
+
+void record_block_with_accesses(unsigned vcpu, void *number) {
+    struct channel_lane *lane = &channel->lanes[vcpu];
+    atomic_store_explicit(&lane->reached, 0, memory_order_relaxed);
+    lane->block = number_of(number);
+    lane_push(lane, lane->block);
+}
+
+/* The data is what memory holds after the access. */
+void record_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *nothing) {
+    struct channel_lane *lane = &channel->lanes[vcpu];
+    const struct channel_head *head = &channel->head;
+    unsigned shift = qemu_plugin_mem_size_shift(info);
+    uint64_t data = 0;
+
+    (void)nothing;
+    if (address < head->access_first || address > head->access_last || shift > 3) return;
+    memcpy(&data, (const void *)(uintptr_t)(head->guest_base + address), (size_t)1 << shift);
+    lane_push(lane, CHANNEL_ACCESS | shift | (qemu_plugin_mem_is_store(info) ? CHANNEL_ACCESS_WRITE : 0u));
+    lane_push(lane, (uint32_t)address);
+    lane_push(lane, (uint32_t)(address >> 32));
+    lane_push(lane, (uint32_t)data);
+    lane_push(lane, (uint32_t)(data >> 32));
 }
 
 void record_mark(unsigned vcpu, void *passed) {
@@ -66,6 +93,7 @@ static uint32_t flush_loops(struct channel_lane *lane) {
     uint32_t *at = atomic_load_explicit(&lane->at, memory_order_relaxed);
     uint32_t last = at == lane->ring ? lane->ring[CHANNEL_RING - 1] : at[-1];
 
+    if (channel->head.accesses) last = lane->block; /* the last words may be those of an access */
     if (atomic_load(&channel->head.shared)) return last;
     for (uint32_t i = 0; i < atomic_load(&channel->head.loops); i++) {
         if (flush_loop(lane, channel->loops[i])) return channel->loops[i];
@@ -134,5 +162,6 @@ void record_special(unsigned vcpu, void *argument, uint64_t env) {
         if (special->handler) record_entry(lane, special->handler, env);
     }
     if (!frames_are_known()) atomic_store_explicit(&lane->reached, 0, memory_order_relaxed);
+    lane->block = special->number;
     lane_push(lane, special->number);
 }

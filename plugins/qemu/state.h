@@ -35,6 +35,7 @@ void record_init_lane(unsigned vcpu);
 void record_block_solo(unsigned vcpu, void *number); /* while there is one thread */
 void record_block(unsigned vcpu, void *number);
 void record_marked_block(unsigned vcpu, void *number); /* also resets the marks passed */
+void record_block_with_accesses(unsigned vcpu, void *number); /* the same; accesses of the block are recorded */
 void record_special(unsigned vcpu, void *special, uint64_t env); /* called by frames_record_special */
 
 void record_lost(unsigned vcpu, void *nothing); /* there was no room for the block: the trace of this thread ends */
@@ -42,6 +43,9 @@ void record_lost(unsigned vcpu, void *nothing); /* there was no room for the blo
 /* Callbacks at a mark. The argument is the number of marks passed with this one. */
 void record_mark(unsigned vcpu, void *passed);
 void record_access_mark(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *passed);
+
+/* Callback after a load or store. */
+void record_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *nothing);
 
 /* A block that may need more words than its number. */
 struct special {

@@ -100,6 +100,10 @@ static ntr_status open_source(ntr_capture_session *session) {
     if (status != NTR_OK) return status;
     session->source.channel->head.machine = session->machine.name != NULL;
     if (session->machine.name) return ntr_capture_session_attach(session);
+    struct channel_head *head = &session->source.channel->head;
+    head->accesses = session->config.accesses;
+    head->access_first = session->config.access_first;
+    head->access_last = session->config.access_last;
     if (!session->system) /* its messages are still under way when the program changes */
         session->source.channel->head.follow =
             CHANNEL_FOLLOW_EXEC | (session->config.follow_fork ? CHANNEL_FOLLOW_FORK : 0u);
@@ -120,6 +124,11 @@ ntr_status ntr_capture_start(ntr_capture_session *session) {
     if (status == NTR_OK && config->follow_fork && config->topology.size)
         status = ntr_capture_fail(&session->reason, NTR_E_INVALID,
                                   "child processes cannot be traced through a modelled system");
+    if (status == NTR_OK && config->accesses &&
+        (config->topology.size || config->machine || config->skip || config->start_at || config->stop_at))
+        status = ntr_capture_fail(&session->reason, NTR_E_INVALID,
+                                  "loads and stores cannot be traced with a machine, a modelled system, or a part of the "
+                                  "execution");
     if (status == NTR_OK) status = ntr_capture_session_configure(session);
     if (status == NTR_OK) status = ntr_capture_session_create(session);
     if (status == NTR_OK) status = open_source(session);

@@ -8,6 +8,8 @@
 #include "capture/spaces.h"
 #include "capture/window.h"
 
+#include <ntrace/message.h>
+
 static void set_traced(struct ntr_capture_harts *harts, unsigned src_bits) {
     harts->traced = src_bits < CHANNEL_LANE_BITS ? 1u << src_bits : CHANNEL_LANES;
 }
@@ -93,6 +95,20 @@ static void take_loop(struct ntr_capture_harts *harts, struct ntr_capture_hart *
     if (count > encoded) ntr_capture_hart_repeat(harts, hart, number, count - encoded);
 }
 
+/* What was executed before the block is sent first. */
+static void take_access(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const uint32_t *words) {
+    const ntr_data_record record = {
+        .access = words[0] & CHANNEL_ACCESS_WRITE ? NTR_DATA_WRITE : NTR_DATA_READ,
+        .bytes = (uint8_t)(1u << (words[0] & CHANNEL_ACCESS_SIZE & 3)),
+        .address = (uint64_t)words[2] << 32 | words[1],
+        .data = (uint64_t)words[4] << 32 | words[3],
+    };
+
+    if (!hart->encoder) return;
+    ntr_capture_run_flush(harts, hart);
+    ntr_capture_note(harts, ntr_encoder_access(hart->encoder, &record));
+}
+
 static void take_record_word(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t word) {
     hart->record[hart->fill++] = word;
     if (hart->fill < channel_record_words(hart->record[0])) return;
@@ -101,6 +117,7 @@ static void take_record_word(struct ntr_capture_harts *harts, struct ntr_capture
         take_loop(harts, hart, hart->record[1],
                   (uint64_t)(hart->record[3] & ~(uint32_t)CHANNEL_RECORD) << 32 | hart->record[2]);
         break;
+    case CHANNEL_ACCESS: take_access(harts, hart, hart->record); break;
     case CHANNEL_ENTRY:
         hart->entry = word;
         break;

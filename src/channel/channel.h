@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CHANNEL_MAGIC 0x35316c6e6e616863 /* changes with the layout of the structures below */
+#define CHANNEL_MAGIC 0x36316c6e6e616863 /* changes with the layout of the structures below */
 
 #define CHANNEL_THREADS  (1u << 22) /* highest vCPU index, plus 1: Linux has no more threads */
 #define CHANNEL_LANE_BITS 12        /* SRC has 12 bits */
@@ -44,6 +44,10 @@ enum {
     CHANNEL_ENTRY_FAULT = 0x00010000, /* the handler serves a signal that instructions raise */
     CHANNEL_ALL = 0xffff,
     CHANNEL_LOST = 0x42000000, /* a table is full; this lane ends here */
+    /* Four words follow: address and data of a load or store of the block, low halves first. Low bits: log2 of its size. */
+    CHANNEL_ACCESS = 0x4a000000,
+    CHANNEL_ACCESS_SIZE = 0xff,
+    CHANNEL_ACCESS_WRITE = 0x100,
 
     /* Whole machines. The low 16 bits of the first four say how many instructions of the block before retired, or
      * CHANNEL_ALL. CHANNEL_TRAP: the hart traps; six words follow: cause, epc and tval, each low half first.
@@ -71,6 +75,7 @@ static inline unsigned channel_record_words(uint32_t word) {
     case CHANNEL_LOOP: return 4;
     case CHANNEL_TRAP: return 7;
     case CHANNEL_CONTEXT:
+    case CHANNEL_ACCESS:
     case CHANNEL_PAGE: return 5;
     case CHANNEL_TASK: return 9;
     default: return 1;
@@ -103,6 +108,7 @@ struct channel_lane {
     uint32_t *limit;        /* end of the batch */
     uint32_t *ring;
     uint64_t batch;           /* batches begun */
+    uint32_t block;           /* with head.accesses: the block being executed */
     _Atomic uint32_t reached; /* with several threads: marks passed in the block being executed */
     /* written by the reader */
     alignas(64) _Atomic uint64_t consumed; /* batches read to their end */
@@ -143,6 +149,8 @@ struct channel_head {
     uint32_t machine; /* 1: a whole machine */
     int32_t file;           /* the reader's descriptor of this memory */
     uint32_t follow;        /* CHANNEL_FOLLOW_* */
+    uint32_t accesses;      /* loads and stores of [access_first, access_last] are recorded */
+    uint64_t access_first, access_last;
     _Atomic uint32_t state; /* CHANNEL_NEW, ... */
     _Atomic uint32_t given_up; /* set by the reader: it reads no more */
     _Atomic uint32_t status;   /* CHANNEL_EXITED and the exit status; 0: the process runs, or a signal has ended it */
