@@ -203,7 +203,7 @@ static int decode(struct cli_analysis *a, cli_take_events take, void *user) {
     cli_progress_catch_stop();
     if (a->keep_time && cli_trace_stamped(&a->trace)) ntr_tally_keep_time(a->data.tally);
     const bool counting = counts_only(a, take);
-    const unsigned jobs = a->part || a->options->follow ? 1 : cli_threads_number(&a->trace, a->options->jobs, counting ? CLI_GAIN_ALL : CLI_GAIN_NONE);
+    const unsigned jobs = a->part || a->options->follow ? 1 : cli_threads_number(&a->trace, a->options->jobs, counting ? CLI_GAIN_SOME : CLI_GAIN_NONE);
     ntr_status status =
         jobs > 1 ? cli_analysis_parallel(a, jobs, counting, take, user) : decode_serial(a, counting, take, user);
     if (status < 0) return cli_fail("%s: %s", a->path, ntr_status_text(status));

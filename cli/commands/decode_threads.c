@@ -13,8 +13,9 @@ enum { PART_TEXT, PART_EVENTS, PART_MISSING };
  * threads. */
 enum { PARALLEL_MIN = 1 << 20 };
 
-/* Text is held in memory until its turn, which costs up to half of the time to make it: two threads gain too little. */
-enum { PROCESSORS_TEXT = 3 };
+/* Text is held in memory until its turn, and the tallies of threads are added up, which costs up to half of the time to make
+ * them: two threads gain too little. */
+enum { PROCESSORS_SOME = 3 };
 
 /* Data of one worker thread. `out` writes text directly into the chunk output. */
 struct thread_data {
@@ -181,7 +182,7 @@ unsigned cli_threads_number(struct cli_trace *trace, int64_t requested, enum cli
     if (requested) return (unsigned)requested;
     if (gain == CLI_GAIN_NONE || trace->input.size_hint < PARALLEL_MIN) return 1;
     const unsigned processors = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
-    if (processors < (gain == CLI_GAIN_TEXT ? PROCESSORS_TEXT : 2)) return 1;
+    if (processors < (gain == CLI_GAIN_SOME ? PROCESSORS_SOME : 2)) return 1;
     return cli_trace_divides(trace) ? processors : 1;
 }
 

@@ -37,7 +37,7 @@ ntr_status cli_threads_count(struct cli_threads *threads, const ntr_decoder_conf
 /* What several threads can share of the work. */
 enum cli_gain {
     CLI_GAIN_NONE, /* the larger part is done in stream order by one thread */
-    CLI_GAIN_TEXT, /* each thread makes text */
+    CLI_GAIN_SOME, /* the threads have more to do in all than one thread: from three processors on */
     CLI_GAIN_ALL,  /* nearly all */
 };
 
