@@ -1,4 +1,5 @@
 #include "io/trace.h"
+#include "io/follow.h"
 #include "options/auto.h"
 #include "io/input_guard.h"
 #include "options/diagnostics.h"
@@ -64,11 +65,12 @@ static int take_header(struct cli_trace *trace) {
     return CLI_OK;
 }
 
-/* Recognizes the container of a raw stream by its first bytes. */
+/* Recognizes the container of a raw stream by its first bytes; of a live one, by those that arrive first. */
 static int find_container(struct cli_trace *trace) {
     ntr_bytes span;
+    size_t least = cli_follow_on() ? 1 : NTR_CONTAINER_HEADER_MAX;
 
-    while (trace->ahead_size < NTR_CONTAINER_HEADER_MAX && !trace->ahead_last)
+    while (trace->ahead_size < least && !trace->ahead_last)
         if (cli_input_next(&trace->input, &span, &trace->ahead_last) != CLI_OK || keep(trace, span) != CLI_OK)
             return CLI_FAILED;
     ntr_status status = ntr_container_find((ntr_bytes){trace->ahead, trace->ahead_size}, &trace->container);
