@@ -52,6 +52,7 @@ static ntr_status collect(void *user, unsigned id, const uint8_t *bytes, size_t 
     struct content *c = user;
 
     (void)id;
+    if (!size) return NTR_OK;
     if (c->size + size > c->capacity) {
         const size_t capacity = c->size + size > 2 * c->capacity ? c->size + size : 2 * c->capacity;
         uint8_t *grown = realloc(c->bytes, capacity);
@@ -71,7 +72,7 @@ static void trim(struct content *c, bool cut) {
     if (cut)
         while (from < to && !ntr_ends_message(c->bytes[from++])) continue;
     while (to > from && !ntr_ends_message(c->bytes[to - 1])) to--;
-    memmove(c->bytes, c->bytes + from, to - from);
+    if (from < to) memmove(c->bytes, c->bytes + from, to - from);
     c->size = to - from;
 }
 
