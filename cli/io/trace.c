@@ -19,7 +19,7 @@ enum { SAMPLE_SIZE = 2 << 20, LONGEST_DISTANCE = 256 << 10 };
 static int next_span(struct cli_trace *trace, ntr_bytes *span, bool *last) {
     if (cli_input_next(&trace->input, span, last) != CLI_OK) return CLI_FAILED;
     if (!trace->container.name || ntr_container_is_plain(&trace->container)) return CLI_OK;
-    uint8_t *grown = realloc(trace->converted, span->size + 1);
+    uint8_t *grown = realloc(trace->converted, span->size + NTR_CONTAINER_MORE);
     if (!grown) return cli_fail("out of memory");
     trace->converted = grown;
     *span = (ntr_bytes){grown, ntr_container_read(&trace->container, *span, grown)};
@@ -28,7 +28,7 @@ static int next_span(struct cli_trace *trace, ntr_bytes *span, bool *last) {
 
 /* Appends a span to `ahead`, from which cli_trace_feed returns it. */
 static int keep(struct cli_trace *trace, ntr_bytes span) {
-    uint8_t *grown = realloc(trace->ahead, trace->ahead_size + span.size + 1);
+    uint8_t *grown = realloc(trace->ahead, trace->ahead_size + span.size + NTR_CONTAINER_MORE);
 
     if (!grown) return cli_fail("out of memory");
     if (span.size) memcpy(grown + trace->ahead_size, span.data, span.size);

@@ -40,8 +40,11 @@ typedef struct ntr_container {
  * an error; `facts` says which). */
 NTR_API ntr_status ntr_container_find(ntr_bytes beginning, ntr_container *container);
 
-/* Converts the next bytes of the file to bytes of the stream; returns their number, at most `bytes.size`. `out` has room for
- * them and may be `bytes.data`. */
+/* A call can complete a word of text that earlier ones began: so many bytes can be written beyond `bytes.size`. */
+#define NTR_CONTAINER_MORE 3
+
+/* Converts the next bytes of the file to bytes of the stream; returns their number. `out` has room for `bytes.size` +
+ * NTR_CONTAINER_MORE bytes; for the beginning of the file it may be `bytes.data`. */
 NTR_API size_t ntr_container_read(ntr_container *container, ntr_bytes bytes, uint8_t *out);
 
 /* Returns whether all further bytes of the file are bytes of the stream. */

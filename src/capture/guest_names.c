@@ -104,6 +104,7 @@ static bool copy(struct guest_names *n, struct guest_file *file) {
 /* ---- images */
 
 static bool add_image(struct guest_names *n, const ntr_page_match *match, bool bound) {
+    if (!n->files) return true;
     struct guest_file *file = &n->files[match->file];
     if (!copy(n, file)) return true; /* a file that cannot be copied has no names */
     ntr_bundle_image *image = ntr_capture_record_image(n->record);

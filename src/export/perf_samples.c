@@ -64,15 +64,15 @@ uint32_t ntr_perf_chain_child(ntr_perf_samples *s, uint32_t parent, uint64_t ret
 
 int ntr_perf_samples_add(ntr_perf_samples *s, const ntr_perf_sample *sample, const ntr_perf_branch *ring,
                          uint32_t branches) {
-    const uint32_t kept = branches < s->depth ? branches : s->depth;
+    const uint32_t kept = !ring ? 0 : branches < s->depth ? branches : s->depth;
 
     if (ntr_reserve(s->allocator, (void **)&s->items, &s->capacity, s->count + 1, sizeof *s->items)) return -1;
     if (s->depth && ntr_reserve(s->allocator, (void **)&s->branches, &s->branch_capacity, (s->count + 1) * s->depth,
                                 sizeof *s->branches))
         return -1;
     s->items[s->count] = *sample;
-    s->items[s->count].branches = (uint16_t)(ring ? kept : 0);
-    for (uint32_t i = 0; ring && i < kept; i++) /* the newest first */
+    s->items[s->count].branches = (uint16_t)kept;
+    for (uint32_t i = 0; s->depth && i < kept; i++) /* the newest first */
         s->branches[s->count * s->depth + i] = ring[(branches - 1 - i) % s->depth];
     s->count++;
     return 0;

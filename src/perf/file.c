@@ -138,7 +138,7 @@ static bool is_file(const char *path) {
 /* A folder: `data` has the header, `data.N` only records. */
 static ntr_status open_folder(struct ntr_perf_file *file, const char *folder) {
     char path[4096];
-    ntr_bytes bytes;
+    ntr_bytes bytes = {0};
 
     snprintf(path, sizeof path, "%s/data", folder);
     TRY(map_part(file, path, &bytes));
@@ -156,7 +156,7 @@ static ntr_status open_folder(struct ntr_perf_file *file, const char *folder) {
 
 ntr_status ntr_perf_file_open(struct ntr_perf_file *file, const char *path) {
     struct stat about;
-    ntr_bytes bytes;
+    ntr_bytes bytes = {0};
 
     if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
         TRY(open_folder(file, path));

@@ -80,7 +80,7 @@ static ntr_status write32(void *user, uint64_t address, uint32_t value) {
 static ntr_status read_fifo(void *user, uint64_t address, uint32_t *words, size_t count) {
     words_bus *bus = user;
     if (count > bus->word_count - bus->at) return fail(bus, "too few words", address);
-    memcpy(words, bus->words + bus->at, count * sizeof *words);
+    if (count) memcpy(words, bus->words + bus->at, count * sizeof *words);
     bus->at += count;
     if (bus->at == bus->word_count) bus->written_count = 0;
     return NTR_OK;

@@ -94,7 +94,7 @@ static int digit_of(uint8_t byte) {
     return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
 }
 
-/* Convert text to bytes. Four bytes come from at least nine, so `out` may be the input. */
+/* Convert text to bytes. Four bytes come from at least nine, so `out` may be the input if it begins with a word. */
 static size_t convert(ntr_container *c, ntr_bytes text, uint8_t *out) {
     size_t size = 0;
     for (size_t i = 0; i < text.size; i++) {
