@@ -97,6 +97,8 @@ static ntr_status check_conflicts(const ntr_encoder_config *c, const char **why)
     bool htm = c->mode == NTR_INST_MODE_HTM;
     const conflict conflicts[] = {
         {!htm && c->mode != NTR_INST_MODE_BTM, "mode must be btm or htm"},
+        {c->params.ts_rule || c->params.ts_fixed || c->params.no_addr_diff || c->params.addr_bits,
+         "ts-rule, ts-fixed, no-addr-diff and addr-bits can be decoded, not encoded"},
         {c->params.dialect && strcmp(c->params.dialect->name, "ntrace-1.0") != 0 &&
              strcmp(c->params.dialect->name, "nexus-data") != 0,
          "only dialects ntrace-1.0 and nexus-data can be encoded"},
