@@ -175,7 +175,7 @@ const struct cli_command cli_gdb = {
              "backtrace, and reverse-step, reverse-next, reverse-finish, reverse-continue. Every hart is a thread.\n"
              "\n"
              "Without --stdio and --listen, it starts a GDB that knows RISC-V and connects it. With them, any GDB, or a\n"
-             "front end of it, can connect; GDB should be told 'set osabi none' before 'file'.\n"
+             "front end of it, can connect; in GDB, give 'set osabi none' before 'file'.\n"
              "\n"
              "A trace has no data: registers and memory are unavailable, except for the program counter, code, constants,\n"
              "and what GDB needs for backtraces. Nothing can be changed. 'monitor help' lists commands that GDB does not\n"

@@ -2,17 +2,15 @@
  * after every so many instructions. The last block of a hart may be cut differently by the end of the machine.
  *
  * usage: same_modes BUNDLE FILE */
+#include "tests/real/each_instruction.h"
 #include "tests/real/hash.h"
-
-#include <ntrace/ntrace.h>
-#include <ntrace/tools.h>
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { HARTS = 64, EVENTS = 256, BLOCK = 600 };
+enum { HARTS = 64, BLOCK = 600 };
 
 struct mark {
     uint64_t count, hash;
@@ -54,43 +52,8 @@ static void take(unsigned src, uint64_t pc, const ntr_context *context) {
     hart->passed++;
 }
 
-static void take_event(ntr_instructions *expand, const ntr_event *e) {
-    ntr_instruction one;
-    uint32_t found = 0;
-
-    if (e->kind == NTR_EVENT_GAP || e->kind == NTR_EVENT_NOTE || e->kind == NTR_EVENT_NO_CODE) {
-        if (!problems++) printf("source %u, byte %" PRIu64 ": %s\n", e->src, e->offset, ntr_status_text((ntr_status)e->reason));
-    }
-    if (e->kind != NTR_EVENT_SPAN) return;
-    ntr_instructions_begin(expand, e);
-    for (; ntr_instructions_next(expand, &one) == NTR_OK; found++) take(e->src, one.address, &e->context);
-    problems += found != e->instructions;
-}
-
-static ntr_status decode(ntr_bundle *bundle, ntr_program *program, ntr_stream_reader *stream) {
-    static ntr_event events[EVENTS];
-    ntr_decoder_config config;
-    ntr_status status = NTR_OK;
-
-    ntr_decoder_config_init(&config);
-    config.params = ntr_bundle_capture(bundle)->params;
-    config.program = program;
-    ntr_decoder *decoder = ntr_decoder_new(&config, NULL);
-    ntr_instructions *expand = ntr_instructions_new(program, NULL);
-    for (bool last = false; !status && !last;) {
-        ntr_bytes bytes;
-        size_t count;
-        if ((status = ntr_stream_reader_next(stream, &bytes, &last))) break;
-        status = ntr_decoder_feed(decoder, bytes.data, bytes.size, last);
-        while (!status) {
-            status = ntr_decoder_read(decoder, events, EVENTS, &count);
-            for (size_t i = 0; i < count; i++) take_event(expand, &events[i]);
-        }
-        if (status == NTR_NEED_MORE || status == NTR_END) status = NTR_OK;
-    }
-    ntr_instructions_free(expand);
-    ntr_decoder_free(decoder);
-    return status;
+static void problem(unsigned src, uint64_t offset, const char *what) {
+    if (!problems++) printf("source %u, byte %" PRIu64 ": %s\n", src, offset, what);
 }
 
 static int compare(void) {
@@ -116,7 +79,7 @@ int main(int argc, char **argv) {
     if (!read_truth(argv[2])) return fail("the plugin's file is empty");
     if (ntr_bundle_open(bundle, argv[1]) || ntr_bundle_load(bundle, program) || ntr_bundle_stream_open(bundle, &stream))
         return fail(ntr_bundle_error(bundle));
-    ntr_status status = decode(bundle, program, stream);
+    ntr_status status = each_instruction(bundle, program, stream, &(struct instruction_sink){take, problem});
     ntr_stream_reader_free(stream);
     ntr_program_free(program);
     ntr_bundle_free(bundle);

@@ -5,16 +5,15 @@
  * One difference is allowed: when a thread ends the program while others execute, the block that another one was
  * executing may be in the trace as a whole (docs/run.md). Exit status: 0 equal; 1 different; 2 cannot be read. */
 #include "tests/oracle/oracle.h"
+#include "tests/real/each_instruction.h"
 #include "tests/real/hash.h"
-
-#include <ntrace/tools.h>
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CPUS = 4096, TAIL = 1024, BLOCK = 512, EVENTS = 4096 };
+enum { CPUS = 4096, TAIL = 1024, BLOCK = 512 };
 
 static struct cpu {
     bool executed, open;      /* what the plugin wrote */
@@ -62,7 +61,8 @@ static bool read_truth(const char *path) {
 
 /* ---- what the trace says */
 
-static void take(unsigned src, uint64_t pc) {
+static void take(unsigned src, uint64_t pc, const ntr_context *context) {
+    (void)context;
     struct cpu *c = cpu_of(src);
     const uint64_t at = c->count++;
     if (at < c->before)
@@ -75,47 +75,10 @@ static void problem(unsigned src, uint64_t offset, const char *what) {
     if (!problems++) printf("source %u, byte %" PRIu64 ": %s\n", src, offset, what);
 }
 
-static void take_event(ntr_instructions *expand, const ntr_event *e) {
-    ntr_instruction one;
-    if (e->kind == NTR_EVENT_SPAN) {
-        uint32_t found = 0;
-        ntr_instructions_begin(expand, e);
-        while (ntr_instructions_next(expand, &one) == NTR_OK) take(e->src, one.address), found++;
-        if (found != e->instructions) problem(e->src, e->offset, "a span without code");
-    } else if (e->kind == NTR_EVENT_GAP || e->kind == NTR_EVENT_NOTE || e->kind == NTR_EVENT_NO_CODE) {
-        problem(e->src, e->offset, e->reason ? ntr_status_text((ntr_status)e->reason) : "no code");
-    }
-}
-
-static ntr_status decode(ntr_bundle *bundle, ntr_program *program, ntr_stream_reader *stream) {
-    static ntr_event events[EVENTS];
-    ntr_decoder_config config;
-    ntr_decoder_config_init(&config);
-    config.params = ntr_bundle_capture(bundle)->params;
-    config.program = program;
-    ntr_decoder *decoder = ntr_decoder_new(&config, NULL);
-    ntr_instructions *expand = ntr_instructions_new(program, NULL);
-    ntr_status status = decoder && expand ? NTR_OK : NTR_E_MEMORY;
-    for (bool last = false; !status && !last;) {
-        ntr_bytes bytes;
-        size_t count;
-        if ((status = ntr_stream_reader_next(stream, &bytes, &last))) break;
-        status = ntr_decoder_feed(decoder, bytes.data, bytes.size, last);
-        while (!status) {
-            status = ntr_decoder_read(decoder, events, EVENTS, &count);
-            for (size_t i = 0; i < count; i++) take_event(expand, &events[i]);
-        }
-        if (status == NTR_NEED_MORE || status == NTR_END) status = NTR_OK;
-    }
-    ntr_instructions_free(expand);
-    ntr_decoder_free(decoder);
-    return status;
-}
-
 static void take_oracle(void *user, const oracle_event *e) {
     (void)user;
     if (e->kind == ORACLE_PC)
-        take(e->src, e->pc);
+        take(e->src, e->pc, NULL);
     else if (e->kind == ORACLE_LOST || e->kind == ORACLE_NOTE)
         problem(e->src, e->offset, ntr_status_text(e->reason));
 }
@@ -171,7 +134,8 @@ int main(int argc, char **argv) {
     if (!read_truth(argv[argc - 1])) return fail("the plugin's file is not complete");
     if (ntr_bundle_open(bundle, argv[argc - 2]) || ntr_bundle_load(bundle, program) || ntr_bundle_stream_open(bundle, &stream))
         return fail(ntr_bundle_error(bundle));
-    ntr_status status = (with_oracle ? decode_with_oracle : decode)(bundle, program, stream);
+    const struct instruction_sink sink = {take, problem};
+    ntr_status status = with_oracle ? decode_with_oracle(bundle, program, stream) : each_instruction(bundle, program, stream, &sink);
     ntr_stream_reader_free(stream);
     ntr_program_free(program);
     ntr_bundle_free(bundle);

@@ -2,8 +2,8 @@
 #include "../test.h"
 
 #include "elf_builder.h"
+#include "fixture.h"
 
-#include <ntrace/program.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -16,20 +16,6 @@
 #define GLOBAL_NOTYPE 0x10
 #define GLOBAL_TLS 0x16
 #define LOCAL_FILE 0x04
-
-static ntr_program *program;
-
-static int make(void **state) {
-    (void)state;
-    program = ntr_program_new(NULL);
-    return program ? 0 : -1;
-}
-
-static int drop(void **state) {
-    (void)state;
-    ntr_program_free(program);
-    return 0;
-}
 
 /* 16 bytes of c.nop and c.jr ra from CODE_AT, at TEXT_ADDRESS, 32 in memory. */
 static void simple(elf_builder *elf, bool wide) {

@@ -1,26 +1,14 @@
 /* Code made at run time: perf-PID.map and jitdump files, good and bad, all made here. */
 #include "../test.h"
 
-#include <ntrace/program.h>
+#include "fixture.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static ntr_program *program;
 static char path[64];
-
-static int make(void **state) {
-    (void)state;
-    program = ntr_program_new(NULL);
-    return program ? 0 : -1;
-}
-
-static int drop(void **state) {
-    (void)state;
-    ntr_program_free(program);
-    return 0;
-}
 
 static void write_file(const void *bytes, size_t size) {
     strcpy(path, "/tmp/ntrace-jit-XXXXXX");

@@ -2,7 +2,8 @@
  * of Linux. */
 #include "../test.h"
 
-#include <ntrace/program.h>
+#include "fixture.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,20 +13,7 @@
 #define BASE  UINT64_C(0xffffffff80000000)
 #define COUNT 700u /* symbols: three groups of 256, the last one not full */
 
-static ntr_program *program;
 static char path[64];
-
-static int make(void **state) {
-    (void)state;
-    program = ntr_program_new(NULL);
-    return program ? 0 : -1;
-}
-
-static int drop(void **state) {
-    (void)state;
-    ntr_program_free(program);
-    return 0;
-}
 
 static ntr_status add(const void *bytes, size_t size, uint64_t bias) {
     ntr_image_options options;

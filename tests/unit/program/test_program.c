@@ -1,22 +1,9 @@
 /* Images by address, context and time; ELF files have a test of their own. */
 #include "../test.h"
 
-#include <ntrace/program.h>
+#include "fixture.h"
+
 #include <string.h>
-
-static ntr_program *program;
-
-static int make(void **state) {
-    (void)state;
-    program = ntr_program_new(NULL);
-    return program ? 0 : -1;
-}
-
-static int drop(void **state) {
-    (void)state;
-    ntr_program_free(program);
-    return 0;
-}
 
 static ntr_image_options at(uint64_t address) {
     return (ntr_image_options){.size = sizeof(ntr_image_options), .bias = address};
