@@ -127,3 +127,34 @@ bool riscv_is_branch(uint32_t instruction, int64_t *offset) {
     *offset = long_branch_offset(instruction);
     return (instruction & 0x7f) == BRANCH;
 }
+
+static int64_t short_jump_offset(uint32_t i) {
+    return sign(bits(i, 12, 12) << 11 | bits(i, 8, 8) << 10 | bits(i, 10, 9) << 8 | bits(i, 6, 6) << 7 |
+                    bits(i, 7, 7) << 6 | bits(i, 2, 2) << 5 | bits(i, 11, 11) << 4 | bits(i, 5, 3) << 1,
+                12);
+}
+
+static int64_t long_jump_offset(uint32_t i) {
+    return sign(bits(i, 31, 31) << 20 | bits(i, 19, 12) << 12 | bits(i, 20, 20) << 11 | bits(i, 30, 21) << 1, 21);
+}
+
+bool riscv_is_direct_jump(uint32_t instruction, unsigned xlen, int64_t *offset) {
+    unsigned function = bits(instruction, 15, 13);
+
+    if (riscv_is_short(instruction)) {
+        *offset = short_jump_offset(instruction);
+        return (instruction & 3) == 1 && (function == 5 || (function == 1 && xlen == 32));
+    }
+    *offset = long_jump_offset(instruction);
+    return (instruction & 0x7f) == JAL;
+}
+
+bool riscv_is_indirect(uint32_t instruction) {
+    enum { RISCV_SRET = 0x10200073, RISCV_MRET = 0x30200073, RISCV_MNRET = 0x70200073 };
+    unsigned function = bits(instruction, 15, 13);
+
+    if ((instruction & 3) == 2) /* c.jr, c.jalr; cm.popret and the jump tables of Zcmt */
+        return (function == 4 && bits(instruction, 11, 7) && !bits(instruction, 6, 2)) || function == 5;
+    return (instruction & 0x7f) == JALR || instruction == RISCV_SRET || instruction == RISCV_MRET ||
+           instruction == RISCV_MNRET;
+}

@@ -34,4 +34,10 @@ bool riscv_is_sure_access(uint32_t instruction, unsigned xlen);
 /* Is it a conditional branch? Its target is *offset bytes further on. */
 bool riscv_is_branch(uint32_t instruction, int64_t *offset);
 
+/* Is it a direct jump? Its target is *offset bytes further on. */
+bool riscv_is_direct_jump(uint32_t instruction, unsigned xlen, int64_t *offset);
+
+/* May it continue at an address that it does not contain: an indirect jump, a return from a trap? */
+bool riscv_is_indirect(uint32_t instruction);
+
 #endif

@@ -69,6 +69,17 @@ static void add_time(struct machine_arguments *arguments, const ntr_capture_mach
     }
 }
 
+/* Do all harts run in one thread? QEMU then does not report to plugins when it stops them. */
+static bool is_one_thread(const ntr_capture_session *session) {
+    const ntr_capture_config *config = &session->config;
+
+    for (size_t i = 0; i < config->qemu_option_count; i++) {
+        if (strcmp(config->qemu_options[i], "-icount") == 0 || strstr(config->qemu_options[i], "thread=single"))
+            return true;
+    }
+    return session->machine.repeatable;
+}
+
 struct texts {
     char plugin[3 * PATH_MAX], log[64], harts[16];
 };
@@ -106,8 +117,8 @@ static ntr_status make_texts(struct ntr_capture_session *session, struct texts *
     session->log = memfd_create("ntrace-log", MFD_CLOEXEC);
     if (session->log < 0) return ntr_capture_fail_errno(&session->reason, "shared memory");
     snprintf(texts->log, sizeof texts->log, "/proc/%d/fd/%d", (int)getpid(), session->log);
-    snprintf(texts->plugin, sizeof texts->plugin, "%s,channel=/proc/%d/fd/%d,log=%s", path, (int)getpid(),
-             session->source.file, texts->log);
+    snprintf(texts->plugin, sizeof texts->plugin, "%s,channel=/proc/%d/fd/%d,log=%s%s", path, (int)getpid(),
+             session->source.file, texts->log, is_one_thread(session) ? ",marks=all" : "");
     snprintf(texts->harts, sizeof texts->harts, "%u", session->machine.harts);
     return NTR_OK;
 }

@@ -1,5 +1,6 @@
 /* A plugin for QEMU 10 that is called at each instruction: the truth for `ntrace run --machine`, loaded beside its plugin. It
- * shares no code with it. The privilege mode is read at every block. QEMU's log tells which instruction trapped: a
+ * shares no code with it. Address and privilege mode are read at every block: QEMU executes one translation of a page at all addresses
+ * at which it is mapped. QEMU's log tells which instruction trapped: a
  * synchronous trap with the address of the instruction that began last takes it back.
  *
  * option out=FILE: for each hart a line "HART COUNT HASH" after every STEP instructions, and at the end.
@@ -20,11 +21,12 @@ enum { HARTS = 64, STEP = 1 << 20, ROOM = 1 << 16 };
 int qemu_plugin_version = NTRACE_QEMU_API;
 
 static struct hart {
+    uint64_t block;     /* its address */
     uint64_t pc, mode;  /* of the instruction that began last */
     bool open;
     uint64_t count, hash;
     off_t read;         /* of the log */
-    struct qemu_plugin_register *priv;
+    struct qemu_plugin_register *priv, *address;
     qemu_bytes *bytes;
 } harts[HARTS];
 static int log_file;
@@ -66,6 +68,15 @@ static void read_log(unsigned vcpu) {
     }
 }
 
+static uint64_t read_value(const struct hart *hart, struct qemu_plugin_register *name) {
+    uint64_t value = 0;
+
+    g_byte_array_set_size(hart->bytes, 0);
+    qemu_plugin_read_register(name, hart->bytes);
+    memcpy(&value, hart->bytes->data, hart->bytes->length < sizeof value ? hart->bytes->length : sizeof value);
+    return value;
+}
+
 static void at_block(unsigned vcpu, void *nothing) {
     struct hart *hart = &harts[vcpu];
 
@@ -73,26 +84,25 @@ static void at_block(unsigned vcpu, void *nothing) {
     char first = 0;
     if (pread(log_file, &first, 1, hart->read) == 1 && first) read_log(vcpu);
     close_last(vcpu);
-    g_byte_array_set_size(hart->bytes, 0);
-    qemu_plugin_read_register(hart->priv, hart->bytes);
-    hart->mode = hart->bytes->data[0];
+    hart->mode = read_value(hart, hart->priv) & 0xff;
+    hart->block = read_value(hart, hart->address);
 }
 
-static void at_instruction(unsigned vcpu, void *address) {
+static void at_instruction(unsigned vcpu, void *offset) {
     close_last(vcpu);
-    harts[vcpu].pc = (uint64_t)(uintptr_t)address;
+    harts[vcpu].pc = harts[vcpu].block + (uintptr_t)offset;
     harts[vcpu].open = true;
 }
 
 static void translate(qemu_id id, struct qemu_plugin_tb *tb) {
-    uint64_t address = qemu_plugin_tb_vaddr(tb);
+    uintptr_t offset = 0;
 
     (void)id;
     qemu_plugin_register_vcpu_tb_exec_cb(tb, at_block, QEMU_READ_REGS, NULL);
     for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, i);
-        qemu_plugin_register_vcpu_insn_exec_cb(instruction, at_instruction, QEMU_NO_REGS, (void *)(uintptr_t)address);
-        address += qemu_plugin_insn_size(instruction);
+        qemu_plugin_register_vcpu_insn_exec_cb(instruction, at_instruction, QEMU_NO_REGS, (void *)offset);
+        offset += qemu_plugin_insn_size(instruction);
     }
 }
 
@@ -102,8 +112,10 @@ static void start(qemu_id id, unsigned vcpu) {
     (void)id;
     if (vcpu >= HARTS) abort();
     harts[vcpu].bytes = g_byte_array_new();
-    for (unsigned i = 0; i < all->length; i++)
+    for (unsigned i = 0; i < all->length; i++) {
         if (strcmp(all->data[i].name, "priv") == 0) harts[vcpu].priv = all->data[i].handle;
+        if (strcmp(all->data[i].name, "pc") == 0) harts[vcpu].address = all->data[i].handle;
+    }
 }
 
 static void finish(qemu_id id, void *nothing) {

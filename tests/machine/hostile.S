@@ -108,6 +108,26 @@ place:
     lbu t1, 5(t0)
     j 1b
 
+#elif WAY == 8 /* supervisor mode switches the machine off, by a store in the middle of a block */
+    la t0, 1f
+    csrw mepc, t0
+    li t0, 1 << 11
+    csrs mstatus, t0
+    li t0, 1 << 12
+    csrc mstatus, t0
+    li t0, FINISH
+    li t1, 0x5555
+    mret
+    .balign 4
+1:  addi t2, t2, 1
+    addi t2, t2, 1
+    sw t1, 0(t0)
+    .rept 200              /* the machine stops in these */
+    lw t3, 0(sp)
+    addi t2, t2, 1
+    .endr
+2:  j 2b
+
 #elif WAY == 7 /* semihosting: exit with status 7 */
     la a1, block
     li a0, 0x20            /* SYS_EXIT_EXTENDED */

@@ -79,9 +79,9 @@ def same(found, expected):
     equal(len(found), len(expected), "number of instructions")
 
 
-def exact(bits, *options, modes=True):
-    expected, _ = truth(bits, f"modes-{bits}")
-    found = instructions(run(bits, f"modes-{bits}", "--repeatable", *options, qemu=ONE), modes=modes)
+def exact(bits, *options, modes=True, name="modes", qemu=ONE):
+    expected, _ = truth(bits, f"{name}-{bits}")
+    found = instructions(run(bits, f"{name}-{bits}", "--repeatable", *options, qemu=qemu), modes=modes)
     same(found, expected if modes else [line.split()[0] for line in expected])
 
 
@@ -92,6 +92,14 @@ for word, given in OPTIONS.items():
         @case(f"RV{width}, {word}: every instruction and its mode, as in QEMU's log")
         def each(width=width, given=given):
             exact(width, *given)
+
+
+# QEMU translates the blocks of a page once, for all addresses at which it is mapped.
+for width in 64, 32:
+    for word, given in {"single instructions": ONE, "whole blocks": []}.items():
+        @case(f"RV{width}, {word}: pages that are mapped at several addresses")
+        def aliases(width=width, given=given):
+            exact(width, name="aliases", qemu=given)
 
 
 @case("--context none: every instruction")
@@ -118,9 +126,9 @@ def traps():
 # ---- whole blocks: a plugin that is called at each instruction of the same run
 
 
-def beside_truth(bits, name, *options, qemu=()):
+def beside_truth(bits, name, *options, qemu=(), plugin=""):
     file = os.path.join(scratch(), "truth.txt")
-    bundle = run(bits, name, *options, qemu=["-plugin", f"{PLUGIN},out={file}", *qemu])
+    bundle = run(bits, name, *options, qemu=["-plugin", f"{PLUGIN},out={file}{plugin}", *qemu])
     done = subprocess.run([SAME, bundle, file], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
     equal(done.returncode, 0, f"status of same_modes; {done.stdout}")
     return bundle
@@ -181,6 +189,21 @@ def polls():
 
 
 # ---- the end, and what is refused
+
+
+for word, given in {"": [], ", --repeatable": ["--repeatable"]}.items():
+    for width in 64, 32:
+        @case(f"RV{width}{word}: supervisor mode switches the machine off in the middle of a block; no instruction is missing")
+        def last_block(width=width, given=given):
+            listed = os.path.join(scratch(), "listed.txt")
+            bundle = beside_truth(width, f"hostile-8-{width}", *given, plugin=f",list={listed}")
+            found = instructions(bundle)
+            with open(listed, encoding="utf-8") as file:
+                expected = file.read().splitlines()
+            check(expected[-1].endswith(" S"), "supervisor mode")
+            for i, (a, b) in enumerate(zip(found, expected)):
+                equal(a, b, f"instruction {i}")
+            equal(len(found), len(expected), "number of instructions")
 
 
 @case("semihosting: the exit status is that of the machine")

@@ -3,7 +3,8 @@
  * At the start of each block its number is written to the ring of its hart (record.c). The privilege mode is a constant
  * of the translation, so it is part of the block. What a block cannot show about itself is settled when the next one
  * begins: how many of its instructions retired, traps, resets, a new address space. `slow` in struct machine_hart says
- * that something may have to be settled; translated code itself clears BLOCK_OPEN when the last instruction begins. */
+ * that something may have to be settled; translated code itself clears BLOCK_OPEN when the last instruction begins. The
+ * address of a translation is not always that at which it executes (places.c). */
 #ifndef NTRACE_QEMU_MACHINE_H
 #define NTRACE_QEMU_MACHINE_H
 
@@ -16,16 +17,19 @@ enum {
     BLOCK_SPACE = 1 << 1,  /* its last instruction may write satp, vsatp or hgatp */
     BLOCK_ATOMIC = 1 << 2, /* its last instruction is atomic; QEMU may execute it again in a block of its own */
     BLOCK_MARKS = 1 << 3,  /* `reached` is kept */
+    BLOCK_JUMPS = 1 << 6,  /* it may continue in another page */
     BLOCK_TASK = 1 << 5,   /* it moves a value to tp in S mode, as Linux does when it switches to another task */
     BLOCK_TRAPPED = 1 << 4, /* a trap was told since; never of a translation */
 };
-enum { BLOCK_KIND_SHIFT = 24 };
 
-_Static_assert(CHANNEL_BLOCKS <= 1u << BLOCK_KIND_SHIFT, "a block number and what is to be settled share a pointer");
+/* What a callback gets: the number of the block, what is to be settled (BLOCK_*), and its page (places.c). */
+enum { BLOCK_KIND_SHIFT = 24, BLOCK_PAGE_SHIFT = 32 };
+
+_Static_assert(CHANNEL_BLOCKS <= 1u << BLOCK_KIND_SHIFT && sizeof(void *) == 8, "a pointer holds all three");
 
 enum machine_register {
     REGISTER_PRIV, REGISTER_SATP, REGISTER_HGATP, REGISTER_MCAUSE, REGISTER_SCAUSE, REGISTER_MTVAL, REGISTER_STVAL,
-    REGISTER_TP,
+    REGISTER_TP, REGISTER_ADDRESS,
     REGISTER_COUNT
 };
 
@@ -36,11 +40,16 @@ struct machine_hart {
     const volatile char *log;  /* the hot path looks at this byte: the next line, or a byte that is not 0 */
     const volatile char *line; /* the next line that was not read */
     struct channel_lane *lane;
+    uint32_t page;           /* places.c: the last block ran at its own address in this page; 0: it did not */
     uint32_t last;           /* block told last; 0: none */
     uint32_t traps;          /* told since */
+    uint64_t stopped_at;     /* valid while `stopped`: the instruction that would be executed next */
+    bool stopped;            /* the hart sleeps, or the machine has stopped it */
     uint64_t satp, hgatp;    /* as told */
     struct qemu_plugin_register *registers[REGISTER_COUNT]; /* NULL: the hart does not have it */
     qemu_bytes *bytes;       /* for reading registers */
+
+    struct place *places;    /* places.c: blocks that have run at other addresses; NULL: none yet */
 
     /* linux.c: */
     uint64_t task;  /* as told */
@@ -51,12 +60,30 @@ struct machine_hart {
 
 extern struct qemu_plugin_scoreboard *machine_harts;
 
+/* QEMU does not report when a hart stops, as with -icount: each instruction that may be left gets a mark. */
+extern bool machine_marks_all;
+
 struct machine_hart *machine_hart(unsigned vcpu);
 struct machine_hart *machine_present(void); /* of the calling thread */
 uint64_t machine_read(struct machine_hart *hart, enum machine_register name);
 
 /* translate.c */
 QEMU_TB_CALLBACK(machine_translate);
+
+/* places.c */
+enum { PAGE_PHYSICAL = 1 }; /* of code that executes at physical addresses */
+uint32_t machine_page(uint64_t address, uint8_t privilege); /* the lock is held */
+bool machine_leaves_page(const struct translation *t, uint32_t last, uint32_t last_at);
+uint64_t machine_address(struct machine_hart *hart, uintptr_t block);
+uint32_t machine_place(struct machine_hart *hart, uintptr_t block, uint64_t address);
+
+static inline uint32_t block_number(uintptr_t block) {
+    return (uint32_t)block & ((1u << BLOCK_KIND_SHIFT) - 1);
+}
+
+static inline uint32_t block_page(uintptr_t block) {
+    return (uint32_t)(block >> BLOCK_PAGE_SHIFT);
+}
 
 /* record.c */
 void machine_record(unsigned vcpu, void *block); /* at the start of a block */
@@ -67,7 +94,7 @@ void machine_take_reset(struct machine_hart *hart);
 void machine_end(unsigned vcpu); /* the machine has ended, and the hart has stopped */
 
 /* linux.c: the last block has moved a value to tp; a block begins, in a new mode, perhaps behind a trap; code of user mode
- * is translated (with the lock held). */
+ * is translated, or executes at another address (with the lock held). */
 void machine_switch_task(struct machine_hart *hart);
 void machine_check_task(struct machine_hart *hart, uint8_t before, uint8_t now, bool trapped);
 void machine_report_page(struct machine_hart *hart, uint64_t address);

@@ -12,6 +12,7 @@
 int qemu_plugin_version = NTRACE_QEMU_API;
 
 struct qemu_plugin_scoreboard *machine_harts;
+bool machine_marks_all;
 
 /* ---- harts -------------------------------------------------------------------------------------------------------- */
 
@@ -46,7 +47,7 @@ static void find_registers(struct machine_hart *hart) {
                                                       [REGISTER_HGATP] = "hgatp",   [REGISTER_MCAUSE] = "mcause",
                                                       [REGISTER_SCAUSE] = "scause", [REGISTER_MTVAL] = "mtval",
                                                       [REGISTER_STVAL] = "stval",
-                                                      [REGISTER_TP] = "tp"};
+                                                      [REGISTER_TP] = "tp",         [REGISTER_ADDRESS] = "pc"};
     const qemu_registers *all = qemu_plugin_get_registers();
 
     for (unsigned i = 0; all && i < all->length; i++) {
@@ -69,15 +70,23 @@ static QEMU_VCPU_CALLBACK(start_vcpu) {
     machine_log_resume(hart);
 }
 
+/* The hart sleeps, or the machine has been stopped, which it is before it ends. */
 static QEMU_VCPU_CALLBACK(idle) {
+    struct machine_hart *hart = machine_hart(vcpu);
+
     QEMU_IGNORE;
-    machine_log_idle(machine_hart(vcpu));
+    machine_log_idle(hart);
+    hart->stopped = hart->registers[REGISTER_ADDRESS];
+    hart->stopped_at = machine_read(hart, REGISTER_ADDRESS);
 }
 
 static QEMU_VCPU_CALLBACK(resume) {
+    struct machine_hart *hart = machine_hart(vcpu);
+
     QEMU_IGNORE;
-    machine_log_resume(machine_hart(vcpu));
-    machine_hart(vcpu)->log = machine_hart(vcpu)->line;
+    machine_log_resume(hart);
+    hart->log = hart->line;
+    hart->stopped = false;
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------------ */
@@ -135,6 +144,7 @@ int qemu_plugin_install(qemu_id id, const qemu_machine_info *info, int argc, cha
     if (!map_channel(path)) return refuse("the channel does not fit: is this another version's plugin?");
     if (!machine_map_log(log)) return refuse("QEMU's log cannot be mapped");
     machine_harts = qemu_plugin_scoreboard_new(sizeof(struct machine_hart));
+    machine_marks_all = value_of(argc, argv, "marks=all") != NULL;
     is_few = info->system.max_vcpus <= HARTS_AT_ONCE;
     plugin_is_readers_child = (uint32_t)getppid() == channel->head.reader;
     channel->head.base = (uintptr_t)channel;

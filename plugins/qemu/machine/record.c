@@ -13,10 +13,6 @@
 #include "machine.h"
 #include "riscv.h"
 
-static uint32_t number_of(void *block) {
-    return (uint32_t)(uintptr_t)block & ((1u << BLOCK_KIND_SHIFT) - 1);
-}
-
 /* How many instructions of the block come before `address`; CHANNEL_ALL: it is not the address of one of them, nor the
  * end of one. */
 static unsigned instructions_before(const struct channel_block *block, uint64_t address) {
@@ -63,7 +59,10 @@ void machine_take_trap(struct machine_hart *hart, uint32_t flags, uint64_t cause
 }
 
 static unsigned retired_at_end(const struct machine_hart *hart) {
-    return hart->slow & BLOCK_OPEN ? retired_by_marks(hart) : CHANNEL_ALL;
+    unsigned before = hart->stopped ? instructions_before(&channel->blocks[hart->last], hart->stopped_at) : CHANNEL_ALL;
+
+    if (!(hart->slow & BLOCK_OPEN)) return CHANNEL_ALL;
+    return before != CHANNEL_ALL ? before : retired_by_marks(hart);
 }
 
 void machine_take_reset(struct machine_hart *hart) {
@@ -96,27 +95,44 @@ static void settle_space(struct machine_hart *hart) {
     push_pair(hart, hgatp);
 }
 
-static COLD void settle(struct machine_hart *hart, unsigned vcpu, void *block) {
+/* What the blocks before have left open. The next one begins at `address`. */
+static COLD void settle(struct machine_hart *hart, unsigned vcpu, uint64_t address, uint8_t privilege) {
     static const volatile char always = 1;
-    const struct channel_block *next = &channel->blocks[number_of(block)];
     uint8_t before = hart->last ? channel->blocks[hart->last].privilege : 3;
-
-    if (!lane_is_traced(hart->lane)) return;
     bool trapped = machine_read_log(hart, vcpu);
-    if (!trapped) settle_flow(hart, next->address);
+
+    if (!trapped) settle_flow(hart, address);
     if (hart->slow & BLOCK_SPACE) settle_space(hart);
-    if (hart->slow & BLOCK_TASK && next->privilege == 1) machine_switch_task(hart);
-    machine_check_task(hart, before, next->privilege, trapped);
+    if (hart->slow & BLOCK_TASK && privilege == 1) machine_switch_task(hart);
+    machine_check_task(hart, before, privilege, trapped);
     hart->log = hart->waits ? &always : hart->line;
 }
 
-void machine_record(unsigned vcpu, void *block) {
-    struct machine_hart *hart = machine_hart(vcpu);
+/* Returns the number to report; 0: the table is full. */
+static uint32_t settle_and_place(struct machine_hart *hart, unsigned vcpu, uintptr_t block) {
+    uint64_t address = machine_address(hart, block);
 
-    if (!LIKELY(!(hart->slow | (uint8_t)*hart->log))) settle(hart, vcpu, block);
-    hart->slow = (uintptr_t)block >> BLOCK_KIND_SHIFT;
-    hart->last = number_of(block);
-    lane_push(hart->lane, hart->last);
+    if (!lane_is_traced(hart->lane)) return block_number(block);
+    if (hart->slow & ~(uint64_t)BLOCK_JUMPS || *hart->log)
+        settle(hart, vcpu, address, channel->blocks[block_number(block)].privilege);
+    return machine_place(hart, block, address);
+}
+
+void machine_record(unsigned vcpu, void *data) {
+    struct machine_hart *hart = machine_hart(vcpu);
+    uintptr_t block = (uintptr_t)data;
+    uint32_t number = block_number(block);
+
+    if (!LIKELY(!(hart->slow | (uint8_t)*hart->log) && block_page(block) == hart->page)) {
+        number = settle_and_place(hart, vcpu, block);
+        if (!number) {
+            machine_lost(vcpu, NULL);
+            return;
+        }
+    }
+    hart->slow = (uint8_t)(block >> BLOCK_KIND_SHIFT);
+    hart->last = number;
+    lane_push(hart->lane, number);
 }
 
 void machine_lost(unsigned vcpu, void *nothing) {

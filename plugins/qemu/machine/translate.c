@@ -65,7 +65,7 @@ static bool describe(const struct qemu_plugin_tb *tb, struct translation *t, uin
 /* With a mark, the instruction counts as done when the machine ends in it. Machine mode switches the machine off by a
  * store, and a sleeping hart is in wfi. */
 static bool wants_mark(const struct translation *t, uint32_t word) {
-    return is_wfi(word) || ((t->privilege & 3) == 3 && may_leave(word));
+    return is_wfi(word) || ((machine_marks_all || (t->privilege & 3) == 3) && may_leave(word));
 }
 
 static void put_store(struct qemu_plugin_insn *instruction, size_t member, uint64_t value) {
@@ -77,10 +77,11 @@ static void put_store(struct qemu_plugin_insn *instruction, size_t member, uint6
 static unsigned put_stores(struct qemu_plugin_tb *tb, const struct translation *t) {
     size_t last = t->instructions - 1u;
     unsigned kind = 0;
-    uint32_t word = 0;
+    uint32_t word = 0, at = 0, next = 0;
 
-    for (size_t i = 0, at = 0; i <= last; i++, at += riscv_is_short(word) ? 2 : 4) {
-        word = word_at(t, (uint32_t)at);
+    for (size_t i = 0; i <= last; i++) {
+        word = word_at(t, at = next);
+        next = at + (riscv_is_short(word) ? 2 : 4);
         if (i < last && may_leave(word)) kind |= BLOCK_OPEN;
         if (t->privilege == 1 && moves_to_tp(word)) kind |= BLOCK_TASK;
         if (!wants_mark(t, word)) continue;
@@ -89,11 +90,12 @@ static unsigned put_stores(struct qemu_plugin_tb *tb, const struct translation *
     }
     if (writes_space(word)) kind |= BLOCK_SPACE;
     if (is_atomic(word)) kind |= BLOCK_ATOMIC;
+    if (machine_leaves_page(t, word, at)) kind |= BLOCK_JUMPS;
     if (kind & BLOCK_MARKS && !wants_mark(t, word_at(t, 0)))
         put_store(qemu_plugin_tb_get_insn(tb, 0), offsetof(struct machine_hart, reached), 0);
     if (kind & BLOCK_OPEN)
         put_store(qemu_plugin_tb_get_insn(tb, last), offsetof(struct machine_hart, slow),
-                  kind & (BLOCK_SPACE | BLOCK_ATOMIC | BLOCK_TASK));
+                  kind & (BLOCK_SPACE | BLOCK_ATOMIC | BLOCK_TASK | BLOCK_JUMPS));
     return kind;
 }
 
@@ -104,9 +106,9 @@ static void put_all(struct qemu_plugin_tb *tb, const struct translation *t) {
         qemu_plugin_register_vcpu_tb_exec_cb(tb, machine_lost, QEMU_NO_REGS, NULL);
         return;
     }
-    uintptr_t kind = put_stores(tb, t);
+    uintptr_t kind = put_stores(tb, t), page = machine_page(t->address, t->privilege);
     qemu_plugin_register_vcpu_tb_exec_cb(tb, machine_record, QEMU_READ_REGS,
-                                         (void *)(number | kind << BLOCK_KIND_SHIFT));
+                                         (void *)(number | kind << BLOCK_KIND_SHIFT | page << BLOCK_PAGE_SHIFT));
 }
 
 QEMU_TB_CALLBACK(machine_translate) {
