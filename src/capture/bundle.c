@@ -70,6 +70,8 @@ static void add_losses(struct recorded *content) {
     add_loss(content, all.lost, "the program has more code than the channel can hold; the trace ends early");
     add_loss(content, all.many,
              "more than 4096 threads at once; the last ones were not traced");
+    add_loss(content, content->report->stuck,
+             "the machine took traps without end and executed no instruction; the run was ended");
     add_loss(content, all.rewritten, "code changed while the program ran; the bundle has the newest version only");
     for (size_t i = 0; harts->system && ntr_capture_system_loss(harts->system, i); i++)
         add_loss(content, true, ntr_capture_system_loss(harts->system, i));

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <signal.h>
 #include <time.h>
 
@@ -179,13 +180,24 @@ static void settle(struct ntr_capture_session *session) {
     ntr_capture_guest_poll(&session->guest);
 }
 
+/* QEMU's log holds traps that the plugin has not read. It reads them when the next block begins; a hart whose trap handler
+ * traps at once begins none. */
+static bool is_stuck(const struct ntr_capture_session *session) {
+    enum { BLOCK = 512, LOG_MOST = 64 << 20 };
+    struct stat log;
+
+    return session->log > 0 && fstat(session->log, &log) == 0 && (uint64_t)log.st_blocks * BLOCK > LOG_MOST;
+}
+
 /* The machine has run for as long as it should. Its harts stop at once in the trace, and soon in QEMU. */
 static void limit_run(struct ntr_capture_session *session) {
     const ntr_capture_config *config = &session->config;
     bool due = (config->instructions && ntr_capture_session_instructions(session) >= config->instructions) ||
                (config->nanoseconds && ntr_capture_clock() - session->begun_at >= config->nanoseconds);
 
-    if (!session->machine.name || session->ends || !due || session->guest.ended) return;
+    if (!session->machine.name || session->ends || session->guest.ended) return;
+    session->stuck = !due && is_stuck(session);
+    if (!due && !session->stuck) return;
     session->ends = true;
     if (session->guest.pid) kill(session->guest.pid, SIGTERM);
 }

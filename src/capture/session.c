@@ -225,6 +225,7 @@ static struct ntr_capture_report report_of(const struct ntr_capture_session *ses
         .pid = session->pid,
         .dropped = missing ? session->ring.begin : session->ring.dropped,
         .adopted = session->adopted,
+        .stuck = session->stuck,
     };
 }
 

@@ -27,6 +27,7 @@ struct ntr_capture_session {
     int log;                            /* descriptor of QEMU's log; -1: none */
     uint64_t begun_at;                  /* nanoseconds */
     bool ends;                          /* QEMU was asked to end */
+    bool stuck;                         /* because the machine took traps and executed nothing */
     struct channel_program program; /* what QEMU executes first */
     struct ntr_capture_source source;
     struct ntr_capture_guest guest;

@@ -26,25 +26,49 @@ static unsigned asid_of(const struct ntr_capture_harts *harts, uint64_t satp) {
     return harts->channel->head.xlen == 32 ? satp >> 22 & 0x1ff : satp >> 44 & 0xffff;
 }
 
+static struct ntr_capture_root *slot_of(struct ntr_capture_root *roots, size_t capacity, uint64_t satp) {
+    size_t at = (size_t)(satp * 0x9e3779b97f4a7c15u >> 32);
+
+    while (roots[at & (capacity - 1)].satp && roots[at & (capacity - 1)].satp != satp) at++;
+    return &roots[at & (capacity - 1)];
+}
+
+static bool grow(struct ntr_capture_harts *harts) {
+    enum { ROOTS_FIRST = 1024 };
+    struct ntr_capture_machine *machine = harts->machine;
+    size_t capacity = machine->capacity ? 2 * machine->capacity : ROOTS_FIRST;
+    struct ntr_capture_root *roots = ntr_alloc(harts->allocator, capacity, sizeof *roots);
+
+    if (!roots) return false;
+    for (size_t i = 0; i < machine->capacity; i++)
+        if (machine->roots[i].satp) *slot_of(roots, capacity, machine->roots[i].satp) = machine->roots[i];
+    ntr_dealloc(harts->allocator, machine->roots);
+    machine->roots = roots;
+    machine->capacity = capacity;
+    return true;
+}
+
+/* ASID 0 begins at 0x10000: 0 is no address space. */
+static uint64_t nth_context(unsigned asid, uint32_t n) {
+    return asid + (((uint64_t)n + (asid == 0)) << 16);
+}
+
 static uint64_t context_of(struct ntr_capture_harts *harts, uint64_t satp) {
     struct ntr_capture_machine *machine = harts->machine;
     unsigned asid = asid_of(harts, satp);
-    uint64_t same = 0;
+    uint32_t *same = &machine->with_asid[asid];
 
     if (!satp) return 0;
-    for (size_t i = machine->count; i; i--) {
-        if (machine->roots[i - 1].satp == satp) return machine->roots[i - 1].context;
-        if (asid_of(harts, machine->roots[i - 1].satp) == asid) same++;
-    }
-    if (!asid) same++; /* 0: no address space */
-    if (ntr_reserve(harts->allocator, (void **)&machine->roots, &machine->capacity, machine->count + 1,
-                    sizeof *machine->roots)) {
+    if (2 * (machine->count + 1) > machine->capacity && machine->count < NTR_CAPTURE_ROOTS_MOST && !grow(harts)) {
         ntr_capture_note(harts, NTR_E_MEMORY);
         return 0;
     }
-    uint64_t context = asid + (same << 16);
-    machine->roots[machine->count++] = (struct ntr_capture_root){satp, context, harts->stream->offset};
-    return context;
+    struct ntr_capture_root *root = slot_of(machine->roots, machine->capacity, satp);
+    if (root->satp) return root->context;
+    if (machine->count == NTR_CAPTURE_ROOTS_MOST) return nth_context(asid, *same ? *same - 1 : 0);
+    machine->count++;
+    *root = (struct ntr_capture_root){satp, nth_context(asid, (*same)++)};
+    return root->context;
 }
 
 void ntr_capture_machine_move(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {

@@ -4,7 +4,8 @@
  * CPUs have none. So a pair of ASID and root page table that is not the first one with this ASID gets a number of its
  * own above the ASID: context = ASID + (n << 16).
  * Example: satp 8000100000091b81 is context 1; satp 8000000000080000 and 8000000000080005, both with ASID 0, are the
- * contexts 10000 and 20000 (hexadecimal), because 0 stands for no address space. */
+ * contexts 10000 and 20000 (hexadecimal), because 0 stands for no address space. Behind a million address spaces, the next
+ * ones have the context of the last one with their ASID. */
 #ifndef NTR_CAPTURE_SPACES_H
 #define NTR_CAPTURE_SPACES_H
 
@@ -12,8 +13,13 @@
 
 /* An address space: a value of satp. */
 struct ntr_capture_root {
-    uint64_t satp, context;
-    uint64_t position; /* offset in the stream where it was used first */
+    uint64_t satp; /* 0: a free slot */
+    uint64_t context;
+};
+
+enum {
+    NTR_CAPTURE_ROOTS_MOST = 1 << 20, /* address spaces that are told apart; a hostile guest may have more */
+    NTR_CAPTURE_ASIDS = 1 << 16,
 };
 
 /* What is known about the guest at an offset in the stream: the task that runs, or the content of a page of user mode. */
@@ -30,8 +36,9 @@ struct ntr_capture_notes {
 
 struct ntr_capture_machine {
     struct ntr_capture_notes tasks, pages;
-    struct ntr_capture_root *roots;
-    size_t count, capacity;
+    struct ntr_capture_root *roots; /* a hash table, at most half full */
+    size_t count, capacity;         /* the capacity is a power of two, or 0 */
+    uint32_t with_asid[NTR_CAPTURE_ASIDS]; /* how many have it */
     bool no_contexts;   /* all contexts are 0 */
     uint32_t spaces[8]; /* of code by privilege; 0: not looked up */
 };

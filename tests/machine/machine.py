@@ -174,6 +174,14 @@ def trap_loop():
     check(found["exceptions"] > 1000, "it traps without end")
 
 
+@case("hostile guest: traps without end fill the log; the run ends by itself, and the bundle says why")
+def trap_flood():
+    bundle = run(64, "hostile-9-64")
+    with open(os.path.join(bundle, "capture.json"), encoding="utf-8") as file:
+        check("took traps without end" in file.read(), "the loss")
+    check(counts(bundle)["exceptions"] > 100000, "the traps are in the trace")
+
+
 @case("hostile guest: resets in a loop; each reset is a start with SYNC=1")
 def reset_loop():
     bundle = run(64, "hostile-2-64", "--for", "500ms")
