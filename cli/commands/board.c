@@ -1,6 +1,7 @@
 #include "io/images.h"
 #include "io/input.h"
 #include "io/lines.h"
+#include "io/output.h"
 #include "io/server.h"
 #include "io/target.h"
 #include "options/command.h"
@@ -23,9 +24,9 @@ enum { BOARD_TOPOLOGY_MAX = 1 << 20, SOCKET_BYTES = 65536, TICK_MS = 1, IDLE_MS 
 struct board_options {
     struct cli_images images;
     struct cli_list pcs;
-    const char *qemu, *listen, *ram;
+    const char *qemu, *listen, *ram, *log;
     int64_t bitbang, gdb, rate; /* ports -1: not given */
-    int once, standard;
+    int once, standard, halted;
 };
 
 #define S struct board_options
@@ -42,6 +43,8 @@ static const struct cli_option board_table[] = {
     CLI_FLAG(0, "stdio", S, standard,
              "serve lines 'r ADDRESS' and 'w ADDRESS VALUE' on standard input and output, as 'ntrace capture --exec' sends "
              "them"),
+    CLI_FLAG(0, "halted", S, halted, "the harts are halted at first; a debugger resumes them"),
+    CLI_STRING(0, "log", "FILE", S, log, "write each access to a trace register: 'r ADDRESS VALUE' or 'w ADDRESS VALUE'"),
     CLI_FLAG(0, "once", S, once, "end when the first client has disconnected"),
     {0},
 };
@@ -59,6 +62,7 @@ struct board_run {
     ntr_program *program;
     ntr_board *board;
     struct cli_server bitbang, gdb;
+    struct cli_output log; /* open if log.buffer is not NULL */
     int qemu; /* socket; -1: not connected */
     ntr_gdb_filter *filter;
     uint64_t ran_until; /* microseconds */
@@ -115,6 +119,12 @@ static int parse_ram(const char *text, ntr_board_config *config) {
     return cli_fail("--ram: expected ADDRESS:SIZE, found '%s'", text);
 }
 
+static void log_access(void *user, bool wrote, uint64_t address, uint32_t value) {
+    struct cli_output *log = user;
+
+    cli_output_print(log, "%c 0x%" PRIx64 " 0x%08" PRIx32 "\n", wrote ? 'w' : 'r', address, value);
+}
+
 static int make_board(struct board_run *run, const char *path) {
     char error[256] = "";
     size_t size;
@@ -130,6 +140,10 @@ static int make_board(struct board_run *run, const char *path) {
     if (cli_images_load(&run->options->images, run->program) != CLI_OK) return CLI_FAILED;
     config.topology = (ntr_bytes){(const uint8_t *)run->topology, size};
     config.program = run->program;
+    config.halted = run->options->halted != 0;
+    if (run->options->log && cli_output_open(&run->log, run->options->log) != CLI_OK) return CLI_FAILED;
+    config.accessed = run->options->log ? log_access : NULL;
+    config.user = &run->log;
     config.error = error;
     config.error_size = sizeof error;
     run->board = ntr_board_new(&config, &status);
@@ -316,6 +330,7 @@ static int board_run(const void *options, char **operands) {
     cli_server_close(&run.bitbang);
     cli_server_close(&run.gdb);
     ntr_board_free(run.board);
+    if (run.log.buffer) status = cli_output_close(&run.log, status);
     ntr_program_free(run.program);
     free(run.topology);
     return status;

@@ -65,6 +65,7 @@ struct capture_run {
     const struct capture_options *options;
     struct cli_target target;
     struct capture_losses losses;
+    bool stopping; /* notes are about trace that was lost */
     uint64_t run_ms; /* 0: no limit */
     size_t sink;
     ntr_target_state state;
@@ -251,7 +252,9 @@ static int run_trace(struct capture_run *run) {
     if (status == NTR_OK && o->resume) result = control_hart(run, NTR_BUS_HART_RESUME, "resume");
     if (result == CLI_OK && wait_for_end(run) != NTR_OK) result = cli_fail("%s", ntr_target_error(target));
     if (result == CLI_OK && o->halt) result = control_hart(run, NTR_BUS_HART_HALT, "halt");
+    run->stopping = true;
     if (ntr_target_stop(target) != NTR_OK && result == CLI_OK) result = CLI_DEFECTS; /* notes say what */
+    run->stopping = false;
     return result;
 }
 
@@ -359,7 +362,7 @@ static void take_note(void *user, const char *sentence) {
     struct capture_run *run = user;
 
     cli_note("%s", sentence);
-    capture_losses_add(&run->losses, sentence);
+    if (run->stopping) capture_losses_add(&run->losses, sentence);
 }
 
 /* A script is written without a target. */

@@ -26,6 +26,9 @@ typedef struct ntr_board_config {
     const ntr_allocator *allocator;
     char *error;               /* reason of a failure of ntr_board_new; may be NULL */
     size_t error_size;
+    bool halted;               /* harts stay halted until a debugger resumes them */
+    void (*accessed)(void *user, bool wrote, uint64_t address, uint32_t value); /* a trace register was accessed; may be NULL */
+    void *user;
 } ntr_board_config;
 
 NTR_DEFINE_CONFIG_INIT(ntr_board_config)
@@ -38,7 +41,8 @@ NTR_API void ntr_board_free(ntr_board *board);
 /* Returns the model. */
 NTR_API ntr_system *ntr_board_system(ntr_board *board);
 
-/* Sets what a hart executes: these program counters in order, again and again. They are copied. The hart runs at once.
+/* Sets what a hart executes: these program counters in order, again and again. They are copied. The hart runs at once, unless
+ * `halted` was set.
  * Errors: NTR_E_RANGE (no such hart), NTR_E_INVALID (no program, or no program counters), NTR_E_MEMORY. */
 NTR_API ntr_status ntr_board_execute(ntr_board *board, unsigned hart, const uint64_t *pcs, size_t count);
 

@@ -187,7 +187,7 @@ typedef struct ntr_script_options {
     const char *kind;   /* "openocd" or "gdb" */
     size_t sink;        /* index of the RAM sink to read */
     uint64_t run_ms;    /* how long the program runs between start and stop; 0: until the hart halts */
-    bool resume;        /* resume the hart after the start; in GDB, it then runs until it halts */
+    bool resume;        /* resume the hart after the start */
     const char *words;  /* name of the file that the script writes; NULL: words.txt */
     void (*write)(void *user, const char *text);
     void *user;

@@ -142,9 +142,21 @@ bool ntr_board_run(ntr_board *board, unsigned instructions) {
 
 /* ---- the system bus */
 
+ntr_status board_register_read(ntr_board *board, uint64_t address, uint32_t *value) {
+    const ntr_status status = ntr_system_read32(board->system, address, value);
+    if (status == NTR_OK && board->config.accessed) board->config.accessed(board->config.user, false, address, *value);
+    return status;
+}
+
+ntr_status board_register_write(ntr_board *board, uint64_t address, uint32_t value) {
+    const ntr_status status = ntr_system_write32(board->system, address, value);
+    if (status == NTR_OK && board->config.accessed) board->config.accessed(board->config.user, true, address, value);
+    return status;
+}
+
 ntr_status ntr_board_read32(ntr_board *board, uint64_t address, uint32_t *value) {
     uint8_t bytes[4];
-    const ntr_status status = ntr_system_read32(board->system, address, value);
+    const ntr_status status = board_register_read(board, address, value);
     if (status != NTR_E_RANGE) return status;
     if (!board_memory_read(board, address, bytes, sizeof bytes)) return NTR_E_RANGE;
     *value = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
@@ -153,7 +165,7 @@ ntr_status ntr_board_read32(ntr_board *board, uint64_t address, uint32_t *value)
 
 ntr_status ntr_board_write32(ntr_board *board, uint64_t address, uint32_t value) {
     const uint8_t bytes[4] = {(uint8_t)value, (uint8_t)(value >> 8), (uint8_t)(value >> 16), (uint8_t)(value >> 24)};
-    const ntr_status status = ntr_system_write32(board->system, address, value);
+    const ntr_status status = board_register_write(board, address, value);
     if (status != NTR_E_RANGE) return status;
     if (!board_memory_write(board, address, bytes, sizeof bytes)) return NTR_E_RANGE;
     board->patched = true;

@@ -69,6 +69,10 @@ struct ntr_board {
     char error[BOARD_ERROR];
 };
 
+/* Access trace registers, not memory. Errors: those of ntr_system_read32. */
+ntr_status board_register_read(ntr_board *board, uint64_t address, uint32_t *value);
+ntr_status board_register_write(ntr_board *board, uint64_t address, uint32_t value);
+
 /* Accesses memory, not registers. Returns false where there is none. */
 bool board_memory_read(const ntr_board *board, uint64_t address, uint8_t *out, size_t size);
 bool board_memory_write(ntr_board *board, uint64_t address, const uint8_t *bytes, size_t size);

@@ -89,7 +89,7 @@ static ntr_status read_words(ntr_gdb_filter *filter, uint64_t address, uint64_t 
     if (!is_words(address, length)) return answer(filter, "E01");
     for (uint64_t at = 0; at < length; at += REGISTER_BYTES) {
         uint32_t word;
-        if (ntr_system_read32(filter->board->system, address + at, &word) != NTR_OK) return answer(filter, "E01");
+        if (board_register_read(filter->board, address + at, &word) != NTR_OK) return answer(filter, "E01");
         used += (size_t)snprintf(text + used, sizeof text - used, "%02x%02x%02x%02x", word & 255, word >> 8 & 255,
                                  word >> 16 & 255, word >> 24);
     }
@@ -112,7 +112,7 @@ static ntr_status write_words(ntr_gdb_filter *filter, uint64_t address, uint64_t
     if (!is_words(address, length) || strlen(data) != 2 * length) return answer(filter, "E01");
     for (uint64_t at = 0; at < length; at += REGISTER_BYTES) {
         uint32_t word;
-        if (!parse_word(data + 2 * at, &word) || ntr_system_write32(filter->board->system, address + at, word) != NTR_OK)
+        if (!parse_word(data + 2 * at, &word) || board_register_write(filter->board, address + at, word) != NTR_OK)
             return answer(filter, "E01");
     }
     return answer(filter, "OK");

@@ -50,7 +50,7 @@ ntr_status board_hart_load(board_hart *hart, const uint64_t *pcs, size_t count) 
     if (!hart->classifier) return status;
     hart->count = count;
     hart->at = 0;
-    hart->halted = false;
+    hart->halted = hart->board->config.halted;
     return NTR_OK;
 }
 

@@ -214,7 +214,7 @@ static void reset(trace_component *component) {
     e->filters = (filter_state){0};
     e->enable_wanted = e->tracing_seen = e->hart_halted = false;
     e->closing = e->cycles_pushed = 0;
-    if (before.empty) return;
+    if (!e->encoder) return;
     ntr_encoder *old = e->encoder;
     component->counts.lost_bytes += before.fifo_used;
     if (make_encoder(e) == NTR_OK) ntr_encoder_free(old);

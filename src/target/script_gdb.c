@@ -11,7 +11,8 @@ static const char definitions[] =
     "define ntr_await\n"
     "  set $ntr_i = 0\n"
     "  set $ntr_v = (*(unsigned int *)$arg0 & $arg1) >> $arg2\n"
-    "  while $ntr_v != $arg3 && $ntr_i < 10000\n"
+    "  while $ntr_v != $arg3 && $ntr_i < 200\n"
+    "    shell sleep 0.005\n"
     "    set $ntr_i = $ntr_i + 1\n"
     "    set $ntr_v = (*(unsigned int *)$arg0 & $arg1) >> $arg2\n"
     "  end\n"
@@ -41,10 +42,11 @@ static const char definitions[] =
     "    end\n"
     "    ntr_put $arg0 $arg3 0 $arg5 0\n"
     "    set $ntr_i = 0\n"
-    "    while (*(unsigned int *)$arg0 & $arg4) == 0 && $ntr_i < 10000\n"
+    "    while (*(unsigned int *)$arg0 & $arg4) == 0 && $ntr_i < 200\n"
+    "      shell sleep 0.005\n"
     "      set $ntr_i = $ntr_i + 1\n"
     "    end\n"
-    "    if $ntr_i == 10000\n"
+    "    if $ntr_i == 200\n"
     "      printf \"the component at 0x%lx does not become empty\\n\", (unsigned long)$arg0\n"
     "    end\n"
     "  end\n"
@@ -105,9 +107,14 @@ static void step(const script_writer *to, const bring_up_step *one) {
     }
 }
 
+/* The shell's parent is GDB: an interrupt halts the hart. */
 static void run(const script_writer *to) {
-    if (to->options->resume || !to->options->run_ms) script_put(to, "# runs until a breakpoint or an interrupt\ncontinue\n");
-    else script_put(to, "shell sleep %" PRIu64 ".%03" PRIu64 "\n", to->options->run_ms / 1000, to->options->run_ms % 1000);
+    const uint64_t seconds = to->options->run_ms / 1000, rest = to->options->run_ms % 1000;
+    const bool resumes = to->options->resume || !to->options->run_ms;
+    if (resumes && to->options->run_ms)
+        script_put(to, "shell (sleep %" PRIu64 ".%03" PRIu64 "; kill -INT $PPID) >/dev/null 2>&1 &\n", seconds, rest);
+    if (resumes) script_put(to, "# runs until a breakpoint or an interrupt\ncontinue\n");
+    else script_put(to, "shell sleep %" PRIu64 ".%03" PRIu64 "\n", seconds, rest);
     script_put(to, "ntr_stop\n");
 }
 

@@ -13,9 +13,8 @@ static const char procedures[] =
     "  return [ntr_get $address $mask $shift]\n"
     "}\n"
     "proc ntr_await {address mask shift value what} {\n"
-    "  for {set i 0} {$i < 1000} {incr i} {\n"
+    "  for {set end [expr {[ms] + 1000}]} {[ms] < $end} {sleep 1} {\n"
     "    if {[ntr_get $address $mask $shift] == $value} { return }\n"
-    "    sleep 1\n"
     "  }\n"
     "  error [format {%s does not become %d: 0x%08x} $what $value [ntr_r32 $address]]\n"
     "}\n"
@@ -35,7 +34,7 @@ static const char procedures[] =
     "  if {$tracing} { ntr_put $control $tracing 0 $action 0 }\n"
     "  ntr_put $control $enable 0 $action 0\n"
     "  ntr_await $control $enable 0 0 \"$what enabled\"\n"
-    "  for {set i 0} {$i < 1000} {incr i} { if {[ntr_r32 $control] & $empty} { return }; sleep 1 }\n"
+    "  for {set end [expr {[ms] + 1000}]} {[ms] < $end} {sleep 1} { if {[ntr_r32 $control] & $empty} { return } }\n"
     "  echo \"$what does not become empty\"\n"
     "}\n";
 

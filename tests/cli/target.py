@@ -2,123 +2,14 @@
 """probe, capture, board, live input: the virtual board behind each connection, with the real OpenOCD and GDB when they are there."""
 import json
 import os
-import re
 import shutil
 import signal
 import socket
 import subprocess
 import time
 
-from harness import NTRACE, ROOT, Run, case, check, equal, main, matches, scratch, skip, write
-
-TOPOLOGY = """{"components": [
-  {"name": "te0", "type": "encoder", "base": "0x10000000", "hart": 0, "to": "funnel:0"},
-  {"name": "funnel", "type": "funnel", "base": "0x10010000", "to": "ram"},
-  {"name": "ram", "type": "ram", "base": "0x10020000", "sram": 1024}]}"""
-SOURCE = """
-.globl _start
-_start: li t0, 0
-1: addi t0, t0, 1
- andi t1, t0, 7
- bnez t1, 1b
- call f
- j 1b
-f: addi a0, a0, 3
- ret
-"""
-
-
-def program():
-    """A bare-metal program, and what it executes in ten rounds: from the addresses of its instructions alone."""
-    compiler = shutil.which("riscv64-linux-gnu-gcc") or skip("no riscv64-linux-gnu-gcc")
-    elf = os.path.join(scratch(), "bare")
-    if not os.path.exists(elf):
-        source = write("bare.S", SOURCE.encode())
-        subprocess.run([compiler, "-march=rv64i", "-mabi=lp64", "-nostdlib", "-static", "-Wl,-n,-Ttext=0x80000000,--build-id=none",
-                        "-o", elf, source], check=True)
-    loop, call, back, function = 0x80000004, 0x80000010, 0x80000014, 0x80000018
-    pcs = [0x80000000]
-    for _ in range(10):
-        pcs += [loop, loop + 4, loop + 8] * 8 + [call, function, function + 4, back]
-    return elf, write("bare.pc", "".join(f"{pc:#x}\n" for pc in pcs).encode()), pcs
-
-
-def topology(text=TOPOLOGY):
-    return write("soc.json", text.encode())
-
-
-class Process:
-    """A server that says on standard error where it listens."""
-
-    def __init__(self, *command):
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
-
-    def port(self, pattern):
-        for line in self.process.stderr:
-            found = re.search(pattern, line.decode())
-            if found:
-                return int(found.group(1))
-        raise AssertionError("the server has ended")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait(20)
-        self.process.stderr.close()
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
-class Board:
-    """ntrace board behind OpenOCD's Tcl port."""
-
-    def __init__(self, *arguments):
-        openocd = shutil.which("openocd") or skip("no openocd")
-        self.board = Process(NTRACE, "board", topology(), "--bitbang", "0", *arguments)
-        bitbang = self.board.port(r"listens on 127\.0\.0\.1:(\d+)")
-        self.port = free_port()
-        with open(os.path.join(ROOT, "examples/board/openocd.cfg"), encoding="utf-8") as file:
-            config = file.read().replace("9824", str(bitbang)).replace("tcl_port 6666", f"tcl_port {self.port}")
-        self.openocd = Process(openocd, "-f", write("openocd.cfg", config.encode()))
-        for line in self.openocd.process.stderr:
-            if b"gdb port disabled" in line or b"Error" in line:
-                check(b"Error" not in line, line.decode())
-                break
-        # the rest of the log must not fill the pipe
-        subprocess.Popen(["cat"], stdin=self.openocd.process.stderr, stdout=subprocess.DEVNULL)
-
-    def ask(self, command):
-        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as one:
-            one.sendall(command.encode() + b"\x1a")
-            answer = b""
-            while not answer.endswith(b"\x1a"):
-                answer += one.recv(65536)
-        return answer[:-1].decode()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.openocd.__exit__()
-        self.board.__exit__()
-
-
-def helper(*arguments):
-    return " ".join([NTRACE, "board", topology(), "--stdio", *arguments])
-
-
-def follows(found, pcs):
-    """The program counters are a part of the recorded execution, repeated."""
-    check(len(found) > 50, f"{len(found)} program counters")
-    ring = [f"{pc:#x}" for pc in pcs]
-    text, rounds = "\n".join(ring), len(found) // len(ring) + 2
-    check("\n".join(found) in "\n".join([text] * rounds), "the decoded program counters are not those that ran")
+from boards import Board, Process, TOPOLOGY, follows, free_port, helper, program, topology
+from harness import NTRACE, Run, case, check, equal, main, matches, scratch, skip, write
 
 
 def without_values(rows):

@@ -133,8 +133,29 @@ static void external_outputs(void **state) {
     rig_close(&r);
 }
 
+/* A hart runs on while trTeActive is 0: the first block after the reset need not follow the last one before it. */
+static void reset_of_a_running_hart(void **state) {
+    static system_rig r;
+    (void)state;
+    for (unsigned tracing = 0; tracing < 2; tracing++) {
+        rig_open(&r, "");
+        if (tracing) rig_trace(&r, 0);
+        ntr_ingress block = rig_block(0x1000, 2);
+        block.itype = NTR_ITYPE_NOT_TAKEN;
+        assert_int_equal(ntr_system_push(r.system, 0, &block), NTR_OK);
+        write32(r.system, TE, 0);
+        block = rig_block(0x1004, 2);
+        assert_int_equal(ntr_system_push(r.system, 0, &block), NTR_OK);
+        write32(r.system, TE, ACTIVE);
+        rig_trace(&r, 0);
+        const uint64_t addresses[] = {0x2000, 0x3000, 0};
+        rig_walk(&r, addresses, "xx");
+        rig_close(&r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(debug_triggers), TEST(not_enabled), TEST(external_inputs),
-                                       TEST(external_outputs)};
+                                       TEST(external_outputs), TEST(reset_of_a_running_hart)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
