@@ -22,6 +22,8 @@ const struct cli_option cli_analysis_options[] = {
     CLI_DEBUG_PATH(S, debug_path),
     CLI_STRING(0, "source-path", "DIRS", S, source_path,
                "directories of source files that are not at the path of the compilation, separated by colons"),
+    CLI_STRING(0, "partial", "FILE", S, partial,
+               "write the counts as a partial answer to FILE, for 'ntrace combine', and nothing else"),
     {0},
 };
 #undef S
@@ -47,19 +49,28 @@ static int open_decoder(struct cli_analysis *a) {
     return a->decoder ? cli_seek(&a->trace, &a->window, a->decoder) : CLI_FAILED;
 }
 
+static int open_input(struct cli_analysis *a, const char *path) {
+    const struct cli_analysis_options *o = a->options;
+
+    if (cli_partials_seen(path)) return cli_partials_open(a, path);
+    if (cli_trace_open(&a->trace, path, &o->stream, &o->images) != CLI_OK) return CLI_FAILED;
+    if (cli_trace_program(&a->trace, &o->images, &o->stream, true) != CLI_OK) return CLI_FAILED;
+    return o->partial ? cli_partials_prepare(a) : CLI_OK;
+}
+
 int cli_analysis_open(struct cli_analysis *a, const char *path, const struct cli_analysis_options *options) {
     *a = (struct cli_analysis){.options = options, .path = path, .defects.file = path};
     if (cli_selection_window(&options->selection, &a->window) != CLI_OK) return CLI_FAILED;
     a->part = cli_window_is_part(&a->window);
     if (options->follow) cli_follow_begin(NULL, NULL);
-    if (cli_trace_open(&a->trace, path, &options->stream, &options->images) != CLI_OK) return CLI_FAILED;
-    if (cli_trace_program(&a->trace, &options->images, &options->stream, true) != CLI_OK) return CLI_FAILED;
+    if (open_input(a, path) != CLI_OK) return CLI_FAILED;
     if (cli_debug_files_load(a->trace.program, options->debug_path) != CLI_OK) return CLI_FAILED;
     ntr_analysis_init(&a->data);
     a->data.program = a->trace.program;
     a->data.debug = ntr_debug_info_new(a->trace.program, &cli_memory);
-    a->data.title = title_of(path);
-    a->data.ticks_per_second = a->trace.bundle ? ntr_bundle_capture(a->trace.bundle)->ticks_per_second : 0;
+    a->data.title = title_of(a->path);
+    a->data.ticks_per_second = a->answer         ? ntr_partial_capture_at(a->answer, 0)->ticks_per_second
+                               : a->trace.bundle ? ntr_bundle_capture(a->trace.bundle)->ticks_per_second : 0;
     a->data.read_source = cli_source_text_read;
     a->data.read_source_user = &a->text;
     a->text.folders = options->source_path;
@@ -68,9 +79,9 @@ int cli_analysis_open(struct cli_analysis *a, const char *path, const struct cli
     if (options->debug_path) ntr_debug_info_set_path(a->data.debug, options->debug_path);
     a->data.functions = ntr_functions_new(a->data.debug, &cli_memory);
     if (!a->data.functions) return out_of_memory(a);
-    if (a->trace.bundle) cli_tasks_load(path, &a->tasks);
+    if (a->trace.bundle) cli_tasks_load(a->path, &a->tasks);
     ntr_functions_set_tasks(a->data.functions, a->tasks);
-    return open_decoder(a);
+    return a->answer ? CLI_OK : open_decoder(a);
 }
 
 /* ---- decoding */
@@ -83,15 +94,16 @@ static bool feed(struct cli_analysis *a) {
            ntr_decoder_feed(a->decoder, span.data, span.size, last) == NTR_OK;
 }
 
-static void report_gap(struct cli_analysis *a, const ntr_event *gap) {
+void cli_analysis_report_gap(struct cli_analysis *a, uint64_t offset, uint64_t message, int reason) {
+    if (a->gaps < NTR_PARTIAL_GAPS) a->first_gaps[a->gaps] = (ntr_partial_gap){offset, message, (int16_t)reason};
     a->gaps++;
     if (cli_defect_count(&a->defects))
-        cli_note("%s: byte 0x%" PRIx64 ", message #%" PRIu64 ": gap: %s", a->path, gap->offset, gap->message,
-                 ntr_status_text((ntr_status)gap->reason));
+        cli_note("%s: byte 0x%" PRIx64 ", message #%" PRIu64 ": gap: %s", a->path, offset, message,
+                 ntr_status_text((ntr_status)reason));
 }
 
 static inline void inspect_event(struct cli_analysis *a, const ntr_event *event) {
-    if (event->kind == NTR_EVENT_GAP) report_gap(a, event);
+    if (event->kind == NTR_EVENT_GAP) cli_analysis_report_gap(a, event->offset, event->message, event->reason);
     if (event->kind == NTR_EVENT_VENDOR) a->reserved += ntr_tcode_is_reserved(a->trace.params.dialect, event->code);
 }
 
@@ -221,7 +233,9 @@ int cli_analysis_need(struct cli_analysis *a, unsigned needs) {
 }
 
 int cli_analysis_run(struct cli_analysis *a, cli_take_events take, void *user) {
-    int status = decode(a, take, user);
+    if (take && (a->answer || a->options->partial))
+        return cli_fail("%s: this output needs all events in order; a partial answer has only counts", a->path);
+    int status = a->answer ? cli_partials_load(a) : decode(a, take, user);
     if (status == CLI_FAILED) return status;
     if (a->data.tree) {
         ntr_calltree_finish(a->data.tree);
@@ -231,11 +245,14 @@ int cli_analysis_run(struct cli_analysis *a, cli_take_events take, void *user) {
     a->defects.hint = cli_trace_hint(&a->trace);
     int defects = cli_defect_summary(&a->defects);
     const bool any = a->any || a->part; /* the selection may be behind the end */
-    return cli_trace_status(&a->trace, any, status == CLI_OK ? defects : status);
+    status = cli_trace_status(&a->trace, any, status == CLI_OK ? defects : status);
+    return a->options->partial && status != CLI_FAILED && cli_partials_write(a) != CLI_OK ? CLI_FAILED : status;
 }
 
 void cli_analysis_close(struct cli_analysis *a) {
     ntr_decoder_free(a->decoder);
+    ntr_partial_free(a->answer);
+    cli_partials_release(a);
     ntr_calltree_free(a->data.tree);
     ntr_tally_free(a->data.tally);
     ntr_functions_free(a->places);

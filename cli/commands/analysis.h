@@ -14,6 +14,7 @@
 
 #include <ntrace/decoder.h>
 #include <ntrace/export.h>
+#include <ntrace/partial.h>
 
 struct cli_analysis_options {
     struct cli_stream stream;
@@ -23,6 +24,7 @@ struct cli_analysis_options {
     int follow;   /* the input is live */
     const char *debug_path;
     const char *source_path;
+    const char *partial; /* --partial: write a partial answer to this file, and no other output */
 };
 extern const struct cli_option cli_analysis_options[];
 
@@ -44,6 +46,10 @@ struct cli_analysis {
     bool joins;              /* `take` needs calls and returns only: spans may be joined (ntr_decoder_set_join) */
     bool joined;             /* the decoder joins spans; */
     ntr_functions *places;   /* ... with this division of the code into functions */
+    ntr_partial *answer;     /* the input is a partial answer, not a trace; else NULL */
+    struct cli_analysis_options answer_options; /* of the capture of the partial answer */
+    ntr_partial_gap first_gaps[NTR_PARTIAL_GAPS];
+    ntr_partial_digest digest; /* --partial: of the bytes that were decoded */
     bool keep_time;          /* attribute time in the tally if the trace has timestamps; set before cli_analysis_run */
 };
 
@@ -65,6 +71,29 @@ int cli_analysis_run(struct cli_analysis *a, cli_take_events take, void *user);
 
 /* Frees everything that `a` owns. */
 void cli_analysis_close(struct cli_analysis *a);
+
+/* ---- partial answers (partials.c) */
+
+/* Returns whether the input is a partial answer. */
+bool cli_partials_seen(const char *path);
+
+/* Opens a partial answer, and the program of its captures in a->trace. Returns CLI_OK, or CLI_FAILED after reporting the
+ * error. */
+int cli_partials_open(struct cli_analysis *a, const char *path);
+
+/* Loads it into a->data instead of decoding. Returns as cli_analysis_run does before its summary. */
+int cli_partials_load(struct cli_analysis *a);
+
+/* --partial: prepares for writing, after the trace was opened; then writes a->data. Return CLI_OK, or CLI_FAILED after
+ * reporting the error. */
+int cli_partials_prepare(struct cli_analysis *a);
+int cli_partials_write(struct cli_analysis *a);
+
+/* Frees a->answer_options. */
+void cli_partials_release(struct cli_analysis *a);
+
+/* Reports a gap: the first ones one by one. */
+void cli_analysis_report_gap(struct cli_analysis *a, uint64_t offset, uint64_t message, int reason);
 
 /* ---- between analysis.c and analysis_threads.c */
 

@@ -122,7 +122,11 @@ static int add_trace(struct coverage_run *run, const char *path) {
     if (status == CLI_OK) status = cli_analysis_need(&a, NTR_NEEDS_TALLY);
     if (status == CLI_OK && run->decisions) status = begin_decisions(run, &a);
     if (status == CLI_OK) status = cli_analysis_run(&a, run->decisions ? take_events : NULL, run->decisions);
-    if (status != CLI_FAILED && add_results(run, &a) != CLI_OK) status = CLI_FAILED;
+    if (status == CLI_FAILED || run->analysis.partial) {
+        cli_analysis_close(&a);
+        return status;
+    }
+    if (add_results(run, &a) != CLI_OK) status = CLI_FAILED;
     if (status != CLI_FAILED && run->options->evidence && add_evidence(run, &a) != CLI_OK) status = CLI_FAILED;
     cli_analysis_close(&a);
     return status;
@@ -308,13 +312,15 @@ static int coverage_run(const void *options, char **operands) {
     if (!percent(o->fail_under, &least))
         return cli_fail("--fail-under: expected a number from 0 to 100, found '%s'", o->fail_under);
     if (!operands[0]) return cli_exporting_coverage(&o->exporting, NULL, NULL, CLI_OK);
+    if (o->exporting.analysis.partial && operands[1]) return cli_fail("--partial expects one trace; 'ntrace combine' adds answers");
     int status = open_run(&run);
     for (int i = 0; operands[i] && status != CLI_FAILED && !cli_progress_stopped(); i++) {
         int added = add_trace(&run, operands[i]);
         if (added != CLI_OK) status = added;
     }
-    if (status != CLI_FAILED) status = write_results(&run, status);
-    if (status != CLI_FAILED) status = check_fail_under(&run, least, status);
+    const bool shown = !o->exporting.analysis.partial;
+    if (status != CLI_FAILED && shown) status = write_results(&run, status);
+    if (status != CLI_FAILED && shown) status = check_fail_under(&run, least, status);
     close_run(&run);
     return status;
 }

@@ -139,12 +139,15 @@ static int write_all(struct export_run *w, const ntr_exporter *exporter) {
     unsigned needs = ntr_exporter_needs(exporter);
     int status = CLI_OK;
 
+    if (needs & NTR_NEEDS_EVENTS && (w->analysis.answer || w->analysis.options->partial))
+        return cli_fail("%s: --to %s needs all events in order; a partial answer has only counts", w->analysis.path,
+                        ntr_exporter_name(exporter));
     if (cli_analysis_need(&w->analysis, needs) != CLI_OK) return CLI_FAILED;
     if (w->analysis.data.tree) ntr_calltree_divide(w->analysis.data.tree, w->per);
     if (needs & NTR_NEEDS_EVENTS && begin(w, exporter) != CLI_OK) return CLI_FAILED;
     w->analysis.joins = (needs & NTR_NEEDS_CALLS) != 0;
     status = cli_analysis_run(&w->analysis, w->export_ ? take_events : NULL, w->export_);
-    if (status == CLI_FAILED) return status;
+    if (status == CLI_FAILED || w->analysis.options->partial) return status;
     if (!w->export_ && begin(w, exporter) != CLI_OK) return CLI_FAILED;
     return finish(w, exporter) == CLI_OK ? status : CLI_FAILED;
 }
@@ -169,7 +172,7 @@ static const ntr_exporter *select_exporter(const char *family, const struct cli_
     } else if (!has_input) {
         cli_note("expected TRACE; see '--help'");
         return NULL;
-    } else if (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE && !options->path) {
+    } else if (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE && !options->path && !options->analysis.partial) {
         cli_note("--to %s requires -o FILE", ntr_exporter_name(exporter));
         return NULL;
     }
@@ -229,7 +232,9 @@ int cli_exporting_run(const char *family, const struct cli_exporting_options *op
     const ntr_exporter *exporter = select_exporter(family, options, NULL, trace != NULL, &status);
     if (!exporter) return status;
 
-    bool own_file = (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE) != 0;
+    if (options->analysis.partial && options->path)
+        return cli_fail("--partial writes no other output; expected no -o");
+    bool own_file = (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE) != 0 && !options->analysis.partial;
     struct export_run w = {.per = (ntr_calltree_split)options->per};
     const struct cli_analysis_options analysis = cli_exporting_analysis(options);
 

@@ -28,7 +28,7 @@ const struct cli_entry *cli_find_command(const char *name) {
     return NULL;
 }
 
-static int run_command(const struct cli_entry *entry, int argc, char **argv) {
+int cli_run_command(const struct cli_entry *entry, int argc, char **argv) {
     const struct cli_command *command = entry->command;
     bool help;
 
@@ -77,7 +77,7 @@ static int dispatch(int argc, char **argv) {
         return CLI_OK;
     }
     const struct cli_entry *entry = cli_find_command(argv[1]);
-    if (entry) return run_command(entry, argc - 2, argv + 2);
+    if (entry) return cli_run_command(entry, argc - 2, argv + 2);
     if (argv[1][0] == '-') return cli_fail("unknown option '%s'; see 'ntrace --help'", argv[1]);
     return unknown_command(argv[1]);
 }

@@ -204,7 +204,7 @@ static int profile_run(const void *options, char **operands) {
     if (status == CLI_OK) status = cli_analysis_need(&a, needs(o));
     a.keep_time = wants_time(o);
     if (status == CLI_OK) status = cli_analysis_run(&a, NULL, NULL);
-    if (status != CLI_FAILED) status = write_output(&a, o, status);
+    if (status != CLI_FAILED && !o->analysis.partial) status = write_output(&a, o, status);
     cli_analysis_close(&a);
     return status;
 }

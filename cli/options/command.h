@@ -31,4 +31,8 @@ extern const struct cli_entry cli_commands[];
 /* Returns the command `name`, or NULL. */
 const struct cli_entry *cli_find_command(const char *name);
 
+/* Parses the options and operands argv[0 .. argc) and runs the command. argv[argc] must be writable. Returns the exit
+ * status. */
+int cli_run_command(const struct cli_entry *entry, int argc, char **argv);
+
 #endif

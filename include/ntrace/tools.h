@@ -19,6 +19,7 @@
 #include <ntrace/interrupts.h>
 #include <ntrace/machine.h>
 #include <ntrace/object_coverage.h>
+#include <ntrace/partial.h>
 #include <ntrace/perf_data.h>
 #include <ntrace/profile.h>
 #include <ntrace/registers.h>

@@ -1,6 +1,7 @@
 #include <ntrace/calltree.h>
 
 #include "analysis/callstack.h"
+#include "analysis/sums.h"
 #include "analysis/time_attribution.h"
 #include "base/allocator.h"
 
@@ -280,6 +281,25 @@ void ntr_calltree_finish(ntr_calltree *t) {
         parent->total_instructions += t->nodes[i].total_instructions;
         parent->total_ticks += t->nodes[i].total_ticks;
     }
+}
+
+uint32_t ntr_calltree_add_node(ntr_calltree *t, const ntr_call_node *node) {
+    const ntr_stack_frame frame = {.function = node->function, .kind = node->kind, .site = node->site};
+    const uint32_t number = child_of(t, node->parent, &frame);
+    if (t->failed) return NTR_CALLTREE_NONE;
+    t->nodes[number].calls += node->calls;
+    t->nodes[number].instructions += node->instructions;
+    t->nodes[number].ticks += node->ticks;
+    return number;
+}
+
+void ntr_calltree_add_root(ntr_calltree *t, uint64_t instructions, uint64_t ticks) {
+    t->nodes[NTR_CALLTREE_ROOT].instructions += instructions;
+    t->nodes[NTR_CALLTREE_ROOT].ticks += ticks;
+}
+
+ntr_calltree_split ntr_calltree_divided(const ntr_calltree *t) {
+    return t->split;
 }
 
 const ntr_call_node *ntr_calltree_nodes(const ntr_calltree *t, size_t *count) {

@@ -1,4 +1,5 @@
 #include "analysis/functions.h"
+#include "analysis/sums.h"
 
 #include "base/allocator.h"
 
@@ -22,6 +23,8 @@ struct ntr_functions {
     address_view *views;
     size_t view_count, view_capacity, last_view;
     struct own_name *names; /* names of functions created by ntr_functions_named */
+    ntr_function_place *places; /* of the first `count` items; address and context of the first look-up */
+    size_t place_capacity;
     ntr_role_info *roles;   /* of the first `role_count` items */
     size_t role_count, role_capacity;
     const ntr_tasks *tasks;
@@ -49,6 +52,7 @@ void ntr_functions_free(ntr_functions *f) {
         ntr_dealloc(f->allocator, name);
     }
     ntr_dealloc(f->allocator, f->views);
+    ntr_dealloc(f->allocator, f->places);
     ntr_dealloc(f->allocator, f->roles);
     ntr_dealloc(f->allocator, f->slots);
     ntr_dealloc(f->allocator, f->items);
@@ -148,13 +152,26 @@ static bool grow_slots(ntr_functions *f) {
     return true;
 }
 
+static bool note_place(ntr_functions *f, const ntr_context *context, uint64_t address, bool only_name) {
+    static const ntr_context anywhere = NTR_CONTEXT_UNKNOWN;
+    if (ntr_reserve(f->allocator, (void **)&f->places, &f->place_capacity, f->count + 1, sizeof *f->places)) return false;
+    f->places[f->count] = (ntr_function_place){context ? *context : anywhere, address, only_name};
+    return true;
+}
+
+ntr_function_place ntr_functions_place(const ntr_functions *f, uint32_t number) {
+    return f->places[number];
+}
+
 /* Returns the number of the function, or UINT32_MAX when out of memory. An equal function has the same number: a
  * function is found again by another part of its code, or in another context. */
-static uint32_t number_of(ntr_functions *f, const ntr_function *function) {
+static uint32_t number_of(ntr_functions *f, const ntr_function *function, const ntr_context *context, uint64_t address) {
     if (f->count * 2 >= f->slot_count && !grow_slots(f)) return UINT32_MAX;
     uint32_t *slot = slot_of(f, function);
     if (*slot) return *slot - 1;
-    if (ntr_reserve(f->allocator, (void **)&f->items, &f->capacity, f->count + 1, sizeof *f->items)) return UINT32_MAX;
+    if (ntr_reserve(f->allocator, (void **)&f->items, &f->capacity, f->count + 1, sizeof *f->items) ||
+        !note_place(f, context, address, false))
+        return UINT32_MAX;
     f->items[f->count] = *function;
     *slot = (uint32_t)++f->count;
     return *slot - 1;
@@ -167,7 +184,7 @@ static ntr_function_range learn(ntr_functions *f, address_view *v, size_t place,
     ntr_function function = describe(f, v, place, context, address);
     if (ntr_reserve(f->allocator, (void **)&v->entries, &v->capacity, v->count + 1, sizeof *v->entries))
         return no_range;
-    uint32_t number = number_of(f, &function);
+    uint32_t number = number_of(f, &function, context, address);
     if (number == UINT32_MAX) return no_range;
     memmove(v->entries + place + 1, v->entries + place, (v->count - place) * sizeof *v->entries);
     v->entries[place] = (ntr_function_range){function.low, function.high, number};
@@ -199,7 +216,8 @@ uint32_t ntr_functions_named(ntr_functions *f, const char *text) {
         if (strcmp(name->text, text) == 0) return name->number;
     struct own_name *name = ntr_alloc(f->allocator, 1, sizeof *name + size);
     if (!name) return UINT32_MAX;
-    if (ntr_reserve(f->allocator, (void **)&f->items, &f->capacity, f->count + 1, sizeof *f->items)) {
+    if (ntr_reserve(f->allocator, (void **)&f->items, &f->capacity, f->count + 1, sizeof *f->items) ||
+        !note_place(f, NULL, 0, true)) {
         ntr_dealloc(f->allocator, name);
         return UINT32_MAX;
     }

@@ -1,6 +1,7 @@
 #include <ntrace/instructions.h>
 #include <ntrace/tally.h>
 
+#include "analysis/sums.h"
 #include "analysis/time_attribution.h"
 #include "base/allocator.h"
 #include "base/compare.h"
@@ -131,6 +132,7 @@ static ntr_status add(ntr_tally *t, const ntr_tally_row *row, uint32_t *number) 
     if (*slot) {
         *number = *slot - 1;
         t->rows[*number].count += row->count;
+        t->rows[*number].ticks += row->ticks;
         return NTR_OK;
     }
     if (t->count == UINT32_MAX - 1) return NTR_E_LIMIT;
@@ -163,6 +165,22 @@ ntr_status ntr_tally_count(void *tally, const ntr_event *event, uint64_t times) 
     uint32_t number;
     ntr_status status = view_of(t, event->src, &event->context, &row.view);
     return status ? status : add(t, &row, &number);
+}
+
+ntr_status ntr_tally_add_row(ntr_tally *t, const ntr_tally_view_info *view, const ntr_tally_row *row) {
+    ntr_tally_row added = *row;
+    uint32_t number;
+    ntr_status status = view_of(t, view->src, &view->context, &added.view);
+    return status ? status : add(t, &added, &number);
+}
+
+ntr_status ntr_tally_add_view(ntr_tally *t, const ntr_tally_view_info *view) {
+    uint32_t number;
+    return view_of(t, view->src, &view->context, &number);
+}
+
+void ntr_tally_add_gaps(ntr_tally *t, uint64_t gaps) {
+    t->gaps += gaps;
 }
 
 /* ---- time -------------------------------------------------------------------------------------- */

@@ -1,0 +1,134 @@
+/* Partial answers: what an analysis of one capture, or of a part of one, has counted, as a file that can be added to others.
+ *
+ * A partial holds the tally and the call tree of an ntr_analysis in a form that depends neither on load addresses nor on
+ * the order in which captures were decoded: code is named by image and offset, an image by its build id. The sum of
+ * partials is again a partial. Adding is associative and commutative, and needs memory for the tables (captures, images,
+ * contexts, functions), not for the counts. docs/partial.md describes the file.
+ *
+ * Objects are not thread-safe: calls for one object must not overlap. */
+#ifndef NTRACE_PARTIAL_H
+#define NTRACE_PARTIAL_H
+
+#include <ntrace/config.h>
+#include <ntrace/decoder.h>
+#include <ntrace/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NTR_PARTIAL_VERSION 1 /* of the file */
+
+/* What a partial holds: a set of these. Only partials that hold the same can be added. */
+enum {
+    NTR_PARTIAL_TALLY = 1u << 0, /* counts of code: ntr_tally */
+    NTR_PARTIAL_TIME = 1u << 1,  /* the tally has attributed time */
+    NTR_PARTIAL_TREE = 1u << 2,  /* ntr_calltree */
+};
+
+#define NTR_PARTIAL_GAPS 10 /* gaps that a partial describes; all are counted */
+
+typedef struct ntr_partial_gap {
+    uint64_t offset, message; /* where it begins */
+    int16_t reason;           /* ntr_status */
+} ntr_partial_gap;
+
+/* A capture, or a part of it. Strings and arrays belong to the object that returned the struct. */
+typedef struct ntr_partial_capture {
+    size_t size;            /* sizeof(ntr_partial_capture) */
+    uint64_t id[2];         /* digest that identifies the capture */
+    const char *path;       /* where it was: as the command was given it, absolute */
+    const char *title;      /* name for outputs */
+    const char *const *options; /* words of the options with which it is opened ("--elf", "a.elf", ...) */
+    size_t option_count;
+    uint64_t begin, end;    /* bytes [begin, end) of the stream were decoded */
+    uint32_t shard, shards; /* part `shard` of `shards`, from 1; both 0: the whole capture */
+    const char *begin_state, *end_state; /* of the decoder at both ends; "": at the beginning and at the end of the stream */
+    uint64_t digest;        /* of the bytes */
+    uint64_t ticks_per_second;
+    uint64_t gaps, reserved; /* numbers of gaps and of messages with a reserved TCODE */
+    ntr_partial_gap gap[NTR_PARTIAL_GAPS]; /* the first ones */
+    bool any;               /* the stream had messages */
+    bool damaged;           /* the stream could not be read to its end */
+} ntr_partial_capture;
+
+NTR_DEFINE_CONFIG_INIT(ntr_partial_capture)
+
+/* An image of which the partial has counts. */
+typedef struct ntr_partial_image {
+    const char *identity; /* "build-id:...", or "digest:..." of the file or of the code */
+    const char *name;     /* ntr_image_info.name */
+    const char *path;     /* of the file; "": a raw image */
+    uint64_t bias;
+    ntr_image_options options; /* without strings; in the capture that comes first */
+} ntr_partial_image;
+
+/* Digest of a sequence of bytes, which can be given in pieces. Initially all zero. Not for bytes chosen to collide. */
+typedef struct ntr_partial_digest {
+    uint64_t low, high, word, bytes;
+} ntr_partial_digest;
+
+NTR_API void ntr_partial_digest_add(ntr_partial_digest *digest, const void *data, size_t size);
+NTR_API void ntr_partial_digest_end(ntr_partial_digest *digest, uint64_t id[2]);
+
+/* ---- writing ----------------------------------------------------------------------------------- */
+
+/* Writes what `analysis` has counted (its tally and its tree, as far as they are there) for this capture. The tally
+ * is sorted by that. `options` of the program's images must not refer to another stream. Errors: NTR_E_MEMORY, NTR_E_LIMIT,
+ * those of the output. */
+NTR_API ntr_status ntr_partial_write(const ntr_analysis *analysis, const ntr_partial_capture *capture,
+                                     const ntr_output *output, const ntr_allocator *allocator);
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+typedef struct ntr_partial ntr_partial;
+
+/* Returns an object, or NULL when out of memory. `allocator` is copied; NULL: malloc and free. */
+NTR_API ntr_partial *ntr_partial_new(const ntr_allocator *allocator);
+NTR_API void ntr_partial_free(ntr_partial *partial);
+
+/* Returns whether the file begins as a partial. */
+NTR_API bool ntr_partial_seen(const char *path);
+
+/* Opens the partial at byte `offset` of a file and reads its tables; a file may hold several partials one after the other.
+ * Returns NTR_END when the file has no partial there. Errors: NTR_E_IO, NTR_E_FORMAT (damaged, truncated),
+ * NTR_E_UNSUPPORTED (another version), NTR_E_MEMORY. ntr_partial_error has a sentence. */
+NTR_API ntr_status ntr_partial_open(ntr_partial *partial, const char *path, uint64_t offset);
+
+/* The same for bytes in memory, which must outlive the object. */
+NTR_API ntr_status ntr_partial_open_bytes(ntr_partial *partial, ntr_bytes bytes, uint64_t offset);
+
+/* Checks the rest of the partial and stores in *next where the next one begins. Nothing can be read afterwards, except the
+ * tables. Errors: those of ntr_partial_open. */
+NTR_API ntr_status ntr_partial_check(ntr_partial *partial, uint64_t *next);
+
+/* Returns a sentence about the last error, which begins with the name of the file; "": none. */
+NTR_API const char *ntr_partial_error(const ntr_partial *partial);
+
+/* Returns what the partial holds: a set of NTR_PARTIAL_*. */
+NTR_API unsigned ntr_partial_holds(const ntr_partial *partial);
+
+/* Return the element number `index`, or NULL behind the last one. Captures are sorted by `id`, images by `identity`. */
+NTR_API const ntr_partial_capture *ntr_partial_capture_at(const ntr_partial *partial, size_t index);
+NTR_API const ntr_partial_image *ntr_partial_image_at(const ntr_partial *partial, size_t index);
+
+/* Adds the counts to the tally and the tree of `analysis`, whose program must have the images of the partial: they are found by
+ * identity. Members that are NULL are not filled. Afterwards ntr_calltree_finish has been called. Allowed once after
+ * ntr_partial_open. Errors: NTR_E_NO_IMAGE (an image is not there, or has other functions than the one that was decoded),
+ * NTR_E_FORMAT, NTR_E_MEMORY. */
+NTR_API ntr_status ntr_partial_load(ntr_partial *partial, ntr_analysis *analysis);
+
+/* ---- adding ------------------------------------------------------------------------------------ */
+
+#define NTR_PARTIAL_INPUTS_MAX 64
+
+/* Writes the sum of `count` partials, each just opened, at most NTR_PARTIAL_INPUTS_MAX. Each must be of whole captures, or
+ * all of them must be parts of one capture that follow each other (not of call trees). Errors: NTR_E_INVALID (what they hold
+ * differs; a capture is in two of them; parts do not fit), NTR_E_FORMAT, NTR_E_MEMORY, those of the output.
+ * ntr_partial_error of the first partial has a sentence. */
+NTR_API ntr_status ntr_partial_add(ntr_partial *const *partials, size_t count, const ntr_output *output);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
