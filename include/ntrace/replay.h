@@ -4,7 +4,7 @@
  * order, that of the decoder's events; a position between 0 and the total is therefore a place in the whole trace.
  * Each hart has its own state at a position: its next instruction, and its call stack.
  *
- * The trace is read once, as far as a request needs it. This pass makes an index: at distances of some 64 KiB of the
+ * The trace is read once, as far as a request needs it. This pass makes an index: at distances of some 256 KiB of the
  * stream, a point at which decoding can begin, with the call stacks there and the set of blocks executed up to the next
  * point. Searches read these sets and decode only the part that has a hit. Three decoded parts are kept.
  *

@@ -388,6 +388,13 @@ void ntr_callstack_finish(ntr_callstack *cs, const ntr_event *last) {
     }
 }
 
+ntr_function_range ntr_callstack_range(ntr_callstack *cs, uint16_t src, const ntr_context *context, uint64_t address) {
+    hart *h = hart_of(cs, src);
+    if (!h || !ntr_context_equal(&h->context, context)) return ntr_functions_range(cs->functions, context, address);
+    const change c = {.cs = cs, .hart = h};
+    return *range_at(&c, address);
+}
+
 ntr_callstack_run ntr_callstack_running(ntr_callstack *cs, uint16_t src) {
     const hart *h = hart_of(cs, src);
     if (!h) return (ntr_callstack_run){0};

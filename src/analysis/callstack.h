@@ -25,6 +25,9 @@ ntr_callstack_run ntr_callstack_running(ntr_callstack *callstack, uint16_t src);
  * the number of that stack, which is free from then on, *to that of the thread. */
 bool ntr_callstack_found(ntr_callstack *callstack, uint32_t *from, uint32_t *to);
 
+/* Returns the range of the function at an address. */
+ntr_function_range ntr_callstack_range(ntr_callstack *callstack, uint16_t src, const ntr_context *context, uint64_t address);
+
 /* Returns the number of switches of threads. */
 uint64_t ntr_callstack_switches(const ntr_callstack *callstack);
 

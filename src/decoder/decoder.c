@@ -133,7 +133,8 @@ static void give_up(ntr_decoder *d, ntr_status reason) {
 static void begin_repetition(ntr_decoder *d, ntr_walk_request *request) {
     ntr_source *s = request->source;
     bool is_loop = d->counts && s->pc_known && s->pc == request->repeat_from && s->run.halfwords == 0 &&
-                  ntr_return_stack_is_unchanged(&s->stack, request->repeat_depth);
+                  ntr_return_stack_is_unchanged(&s->stack, request->repeat_depth) &&
+                  ntr_trail_depth(s) == request->repeat_trail;
     d->times = is_loop ? request->repeats : 1;
     request->repeats -= d->times;
     request->ended = false;
@@ -142,6 +143,7 @@ static void begin_repetition(ntr_decoder *d, ntr_walk_request *request) {
     if (request->repeat_xor) request->address = s->ref ^= request->repeat_xor;
     request->repeat_from = s->pc;
     request->repeat_depth = ntr_return_stack_mark(&s->stack);
+    request->repeat_trail = ntr_trail_depth(s);
 }
 
 /* The request was walked, or failed with `status`. */
@@ -221,6 +223,7 @@ ntr_status ntr_decoder_count(ntr_decoder *d, ntr_counts *counts) {
     while (status == NTR_OK) {
         ntr_memo_candidate candidate;
         bool learn = !d->request.source && ntr_message_memos_follow(d, &candidate);
+        d->without_memo++;
         do status = step(d, &none);
         while (status == NTR_OK && d->request.source);
         if (learn && status == NTR_OK) ntr_message_memo_learn(d, &candidate);
@@ -240,6 +243,10 @@ void ntr_decoder_set_count_callback(ntr_decoder *d, ntr_count_callback *count_ca
 void ntr_decoder_set_join(ntr_decoder *d, ntr_same_function *same, void *user) {
     d->join = same;
     d->join_user = user;
+}
+
+uint64_t ntr_decoder_without_memo(const ntr_decoder *d) {
+    return d->without_memo;
 }
 
 ntr_status ntr_decoder_flush_counts(ntr_decoder *d) {

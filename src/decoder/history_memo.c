@@ -36,7 +36,7 @@ static bool is_pure(const ntr_decoder *d, const ntr_block *b) {
     case NTR_FLOW_LINEAR:
     case NTR_FLOW_BRANCH: return true;
     case NTR_FLOW_DIRECT_JUMP: return own_way;
-    case NTR_FLOW_DIRECT_CALL: return own_way && !ntr_implicit_returns(d);
+    case NTR_FLOW_DIRECT_CALL: return own_way && !ntr_keeps_returns(d);
     default: return false;
     }
 }

@@ -45,6 +45,13 @@ static inline bool ntr_memo_stack_fits(const ntr_source *s, ntr_stack_effect eff
     return true;
 }
 
+/* The effect on the call trail. `to`: where the messages lead, by a return if the return stack ran empty. */
+static inline void ntr_memo_trail_follow(ntr_source *s, ntr_stack_effect effect, ntr_block *const *calls, uint64_t to) {
+    for (unsigned i = 0; i < effect.pops; i++) ntr_trail_pop(s->trail, calls[i]->next);
+    if (effect.ran_empty) ntr_trail_pop(s->trail, to);
+    for (unsigned i = 0; i < effect.pushes; i++) ntr_trail_push(s->trail, calls[effect.pops + i]);
+}
+
 static inline void ntr_memo_stack_follow(ntr_source *s, ntr_stack_effect effect, ntr_block *const *calls) {
     ntr_return_stack *stack = &s->stack;
     ntr_block *const *pushed = calls + effect.pops;

@@ -152,10 +152,14 @@ static void begin_candidate(const ntr_decoder *d, ntr_source *s, ntr_memo_candid
         candidate->callers[i] = *ntr_return_stack_at(&s->stack, i);
 }
 
-static inline void apply(const ntr_message_memos *memos, ntr_memo_position *at, ntr_message_memo *memo) {
+static inline void apply(const ntr_decoder *d, const ntr_message_memos *memos, ntr_memo_position *at, ntr_message_memo *memo) {
     if (memos->counted) ntr_message_memo_more_of(memo)->times++;
-    if (memos->wide && ntr_message_memo_uses_stack(memo->stack))
-        ntr_memo_stack_follow(at->source, memo->stack, ntr_message_memo_more_of(memo)->calls);
+    if (memos->wide && ntr_message_memo_uses_stack(memo->stack)) {
+        ntr_block *const *calls = ntr_message_memo_more_of(memo)->calls;
+        ntr_memo_stack_follow(at->source, memo->stack, calls);
+        if (memos->counted && at->source->trail)
+            ntr_memo_trail_follow(at->source, memo->stack, calls, ntr_blocks_at(d->blocks, memo->to)->start);
+    }
     at->block = memo->to;
     at->ref ^= memo->ref_xor;
     if (ntr_message_memo_deducts(&memo->message))
@@ -243,7 +247,7 @@ static inline __attribute__((always_inline)) bool follow(ntr_decoder *d, ntr_mes
             unknown = true;
             break;
         }
-        apply(&memos, &w.at, memo);
+        apply(d, &memos, &w.at, memo);
         add_totals(d, &w, &memo->totals, 1);
         if (trail.from) trail.memos[trail.count++] = memo;
         hash = m->hash;

@@ -105,6 +105,8 @@ static inline void ntr_sequence_apply(const ntr_message_memos *memos, ntr_memo_p
     if (memos->counted) memo->times++;
     if (memos->wide && ntr_message_memo_uses_stack(memo->stack))
         ntr_memo_stack_follow(at->source, memo->stack, memo->calls);
+    if (memos->counted && at->source->trail && ntr_message_memo_uses_stack(memo->stack))
+        ntr_memo_trail_follow(at->source, memo->stack, memo->calls, NTR_TRAIL_NO_RETURN);
     at->block = memo->to;
     at->ref ^= memo->ref_xor;
     if (memo->deducts) at->halfwords_ahead = at->icnt = 0;

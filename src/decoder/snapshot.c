@@ -28,13 +28,15 @@ void ntr_snapshot_free(ntr_snapshot *snapshot, const ntr_allocator *allocator) {
     ntr_dealloc(allocator, snapshot);
 }
 
-/* Copy a source. Pointers into the block cache of a decoder are not copied. */
+/* Copy a source, but for its call trail. Pointers into the block cache of a decoder are not copied. */
 static ntr_status copy_source(ntr_source *to, const ntr_source *from, const ntr_allocator *allocator) {
+    ntr_call_trail *trail = to->trail;
     *to = *from;
     to->block = NULL;
     to->view_known = false;
     to->stamp++; /* invalidates the block pointers on the return stack */
     to->next_active = NULL;
+    to->trail = trail;
     return ntr_return_stack_copy(&to->stack, &from->stack, allocator);
 }
 
@@ -63,8 +65,7 @@ static void drop_sources(ntr_decoder *d) {
     d->active = NULL;
     for (uint32_t i = 0; d->source_count; i++) {
         if (!d->sources[i]) continue;
-        ntr_return_stack_release(&d->sources[i]->stack, d->allocator);
-        ntr_dealloc(d->allocator, d->sources[i]);
+        ntr_source_free(d, d->sources[i]);
         d->sources[i] = NULL;
         d->source_count--;
     }
@@ -217,6 +218,15 @@ uint64_t ntr_snapshot_offset(const ntr_snapshot *snapshot) {
 
 uint64_t ntr_snapshot_number(const ntr_snapshot *snapshot) {
     return snapshot->reader.number;
+}
+
+uint64_t ntr_snapshot_time(const ntr_snapshot *snapshot) {
+    uint64_t latest = 0;
+    for (size_t i = 0; i < snapshot->count; i++) {
+        const ntr_clock *clock = &snapshot->sources[i].clock;
+        if (clock->known && clock->time > latest) latest = clock->time;
+    }
+    return latest;
 }
 
 bool ntr_snapshot_source(const ntr_snapshot *snapshot, size_t index, uint16_t *src, uint64_t *address,

@@ -68,7 +68,10 @@ void ntr_snapshot_move(ntr_decoder *d, const ntr_snapshot_position *place);
 
 /* Bytes and messages read so far. */
 uint64_t ntr_snapshot_offset(const ntr_snapshot *snapshot);
-uint64_t ntr_snapshot_number(const ntr_snapshot *snapshot);
+NTR_API uint64_t ntr_snapshot_number(const ntr_snapshot *snapshot);
+
+/* The latest time of a source, or 0. */
+NTR_API uint64_t ntr_snapshot_time(const ntr_snapshot *snapshot);
 
 /* Describes source number `index` of the snapshot: its SRC, and the address behind the last span it has reported.
  * *address_known: false, the flow of the source is not known. Returns false when `index` is past the last source. */

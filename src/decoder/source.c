@@ -11,6 +11,10 @@ ntr_source *ntr_source_get(ntr_decoder *d, uint16_t id) {
     s->id = id;
     s->context.prv = NTR_PRV_UNKNOWN;
     ntr_return_stack_init(&s->stack, d->params.return_stack);
+    if (d->follows_calls && !(s->trail = ntr_trail_new(d->allocator))) {
+        ntr_dealloc(d->allocator, s);
+        return NULL;
+    }
     if (d->early_gap.open) { /* the damaged bytes may have been of this source */
         s->gap = d->early_gap;
         s->state = NTR_SOURCE_LOST;
@@ -21,12 +25,17 @@ ntr_source *ntr_source_get(ntr_decoder *d, uint16_t id) {
     return s;
 }
 
+void ntr_source_free(ntr_decoder *d, ntr_source *s) {
+    ntr_return_stack_release(&s->stack, d->allocator);
+    ntr_trail_free(s->trail);
+    ntr_dealloc(d->allocator, s);
+}
+
 void ntr_sources_release(ntr_decoder *d) {
     if (!d->sources) return;
     for (uint32_t i = 0; i < d->source_capacity; i++) {
         if (!d->sources[i]) continue;
-        ntr_return_stack_release(&d->sources[i]->stack, d->allocator);
-        ntr_dealloc(d->allocator, d->sources[i]);
+        ntr_source_free(d, d->sources[i]);
     }
     ntr_dealloc(d->allocator, d->sources);
 }
@@ -79,4 +88,14 @@ void ntr_source_update_view(ntr_decoder *d, ntr_source *s) {
     s->epoch = blocks->epoch;
     s->block = NULL;
     s->stamp++;
+}
+
+/* ---- call trails */
+
+void ntr_decoder_follow_calls(ntr_decoder *d) {
+    d->follows_calls = true;
+}
+
+ntr_call_trail *ntr_decoder_call_trail(ntr_decoder *d, uint16_t src) {
+    return src < d->source_capacity && d->sources[src] ? d->sources[src]->trail : NULL;
 }

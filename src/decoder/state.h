@@ -21,6 +21,7 @@
 #include <ntrace/decoder.h>
 #include <ntrace/reader.h>
 
+#include "decoder/call_trail.h"
 #include "decoder/history.h"
 #include "trace/data_reference.h"
 #include "trace/mode.h"
@@ -95,6 +96,7 @@ typedef struct ntr_source {
     uint64_t joined; /* decoding with joined spans: instructions to add to the next span */
     bool settled;    /* the consumer's stack is known to be in the function of `pc`: see walk_joined.c */
     ntr_return_stack stack;
+    ntr_call_trail *trail; /* NULL: not kept */
     ntr_repeatable last_branch;
     /* the last message if a message memo handled it (then `last_branch` is stale); else zeros */
     ntr_message_words last_memo;
@@ -129,6 +131,7 @@ typedef struct ntr_walk_request {
     uint64_t repeat_xor;        /* ... and what each changes in the address */
     uint64_t repeat_from;       /* where the current repetition began */
     uint32_t repeat_depth;      /* depth of the return stack there */
+    uint32_t repeat_trail;      /* ... and of the call trail */
 } ntr_walk_request;
 
 /* Returns whether the request walks before its I-CNT is known: its halfwords are counted in `halfwords_ahead`. */
@@ -188,10 +191,12 @@ struct ntr_decoder {
 
     ntr_counts *counts; /* counting decode: the totals; else NULL */
     uint64_t times;     /* counting decode: number of executions that one walk stands for */
+    uint64_t without_memo; /* counting decode: messages that were decoded in full */
     uint64_t other_events; /* counting decode with callback: events that are no span */
     bool replays; /* the current message is decoded once more: the code is that of ntr_decoder.blocks */
     ntr_history_memos history_memos;
     ntr_message_memos message_memos;
+    bool follows_calls; /* sources have call trails */
     ntr_count_callback *count_callback; /* counting decode: receives what was executed; may be NULL */
     void *count_user;
     ntr_same_function *join; /* decoding with joined spans; NULL: every span is returned */
@@ -204,6 +209,15 @@ static inline bool ntr_implicit_returns(const ntr_decoder *d) {
     return d->params.implicit_return != NTR_RETURN_OFF;
 }
 
+/* Returns whether the return stacks are kept: for implicit returns, or for the memos that change call trails. */
+static inline bool ntr_keeps_returns(const ntr_decoder *d) {
+    return ntr_implicit_returns(d) || d->follows_calls;
+}
+
+static inline uint32_t ntr_trail_depth(const ntr_source *s) {
+    return s->trail ? s->trail->depth : 0;
+}
+
 /* ---- decoder.c */
 
 /* Counting decode: decode d->message once more. There is no request. Errors: as ntr_message_take. */
@@ -213,6 +227,7 @@ ntr_status ntr_decoder_recount(ntr_decoder *d);
 
 /* Returns the state of the source with this SRC; a new one if there is none yet. NULL when out of memory. */
 ntr_source *ntr_source_get(ntr_decoder *d, uint16_t id);
+void ntr_source_free(ntr_decoder *d, ntr_source *s);
 void ntr_sources_release(ntr_decoder *d);
 
 /* Set the address of the next instruction. */

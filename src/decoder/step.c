@@ -42,9 +42,15 @@ bool ntr_step_is_inferable(const ntr_decoder *d, const ntr_source *s, const ntr_
 
 ntr_status ntr_step_stack(ntr_decoder *d, ntr_source *s, ntr_block *b, ntr_return *popped) {
     *popped = (ntr_return){0};
-    if (!ntr_implicit_returns(d)) return NTR_OK;
+    if (!ntr_keeps_returns(d)) return NTR_OK;
     if (ntr_step_pops(d, b)) ntr_return_stack_pop(&s->stack, popped);
     return pushes(b) ? ntr_step_push(d, s, b) : NTR_OK;
+}
+
+void ntr_step_trail(ntr_decoder *d, ntr_source *s, const ntr_block *b, const ntr_return *popped, uint64_t target) {
+    if (!s->trail || !ntr_step_pops(d, b)) return;
+    if (popped->address && popped->address != target) d->other_events++;
+    ntr_trail_pop(s->trail, target);
 }
 
 ntr_status ntr_step_indirect(ntr_decoder *d, ntr_source *s, ntr_block *b, ntr_step *step) {
@@ -63,5 +69,6 @@ ntr_status ntr_step_indirect(ntr_decoder *d, ntr_source *s, ntr_block *b, ntr_st
     bool known_call = by_stack && popped.call && popped.stamp == s->stamp;
     step->from = known_call ? popped.call : b;
     step->falls_through = known_call || !inferable;
+    ntr_step_trail(d, s, b, &popped, step->target);
     return status;
 }

@@ -18,9 +18,10 @@ static inline ntr_block *ntr_step_block(ntr_decoder *d, const ntr_step *step) {
                                : ntr_blocks_jump(d->blocks, step->from, step->target);
 }
 
-/* Push the return address of the call that ends `b`, if returns are implicit. Errors: NTR_E_MEMORY. */
+/* Push the return address of the call that ends `b`, if return stacks are kept. Errors: NTR_E_MEMORY. */
 static inline ntr_status ntr_step_push(ntr_decoder *d, ntr_source *s, ntr_block *b) {
-    if (!ntr_implicit_returns(d)) return NTR_OK;
+    if (!ntr_keeps_returns(d)) return NTR_OK;
+    ntr_trail_push(s->trail, b);
     const ntr_return entry = {.address = b->next, .call = b, .stamp = s->stamp};
     return ntr_return_stack_push(&s->stack, d->allocator, entry);
 }
@@ -60,6 +61,10 @@ bool ntr_step_is_inferable(const ntr_decoder *d, const ntr_source *s, const ntr_
 /* Applies the register jump that ends `b` to the return stack; *popped is the removed entry, or zeros. Errors:
  * NTR_E_MEMORY. */
 ntr_status ntr_step_stack(ntr_decoder *d, ntr_source *s, ntr_block *b, ntr_return *popped);
+
+/* The jump that ends `b` went to `target`, after ntr_step_stack: follows it in the call trail. A return that did not go where the
+ * return stack says has an effect of its own, so that its message becomes no memo. */
+void ntr_step_trail(ntr_decoder *d, ntr_source *s, const ntr_block *b, const ntr_return *popped, uint64_t target);
 
 /* Step over a register jump without a message. Errors: NTR_E_UNEXPECTED_INDIRECT, NTR_E_RETURN_STACK, NTR_E_MEMORY. */
 ntr_status ntr_step_indirect(ntr_decoder *d, ntr_source *s, ntr_block *b, ntr_step *step);

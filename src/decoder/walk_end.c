@@ -144,6 +144,7 @@ static ntr_status go_to_address(ntr_decoder *d, ntr_source *s, const ntr_walk_re
                                 const code_range *range) {
     ntr_return popped;
     ntr_status status = ntr_step_stack(d, s, s->block, &popped);
+    ntr_step_trail(d, s, s->block, &popped, request->address);
     emit_span(d, s, range, ntr_flow_ends[range->flow], request->address, 0);
     ntr_source_goto(s, request->address);
     return status;
@@ -152,6 +153,7 @@ static ntr_status go_to_address(ntr_decoder *d, ntr_source *s, const ntr_walk_re
 static ntr_status go_unknown(ntr_decoder *d, ntr_source *s, const ntr_walk_request *request, const code_range *range) {
     ntr_return popped;
     ntr_status status = ntr_step_stack(d, s, s->block, &popped);
+    ntr_step_trail(d, s, s->block, &popped, NTR_TRAIL_NO_RETURN);
     emit_span(d, s, range, ntr_flow_ends[range->flow], 0, NTR_EVENT_TARGET_UNKNOWN);
     s->pc = 0;
     s->pc_known = false;

@@ -1,8 +1,8 @@
 /* The pass over the trace that makes the index: points, call stacks, sets of executed blocks.
  *
- * Idea: the decoder returns joined spans, which are enough for call stacks, and reports all executed blocks to a count
- * callback, which is enough for the sets and for the number of instructions. Both are fast, because the decoder does
- * not make an event for each span.
+ * Idea: a counting decode reports all executed blocks to a count callback, which is enough for the sets and for the number
+ * of instructions; pass_calls.c has the call stacks. Where these need events, the decoder returns joined spans, and
+ * reports the blocks, too. Both are fast, because the decoder does not make an event for each span.
  *
  * Invariant: between two points, the counts of the callback are exactly those of the spans that a decoder without
  * joined spans returns from the snapshot of the first point to that of the second. */
@@ -20,8 +20,10 @@ size_t ntr_replay_hart_index(ntr_replay *r, uint16_t src) {
     size_t count = r->hart_count + 1;
     if (ntr_reserve(r->allocator, (void **)&r->harts, &r->hart_capacity, count, sizeof *r->harts) ||
         ntr_reserve(r->allocator, (void **)&r->hart_executed, &r->hart_executed_capacity, count,
-                    sizeof *r->hart_executed))
+                    sizeof *r->hart_executed) ||
+        ntr_reserve(r->allocator, (void **)&r->hart_places, &r->hart_places_capacity, count, sizeof *r->hart_places))
         return SIZE_MAX;
+    r->hart_places[r->hart_count] = (ntr_trail_place){0};
     r->harts[r->hart_count] = src;
     r->hart_executed[r->hart_count] = 0;
     r->hart_number[src] = (uint16_t)count;
@@ -40,6 +42,8 @@ static bool same_function(void *user, const ntr_context *context, const uint64_t
 
 static ntr_status count_span(void *user, const ntr_event *e, uint64_t times) {
     ntr_replay *r = user;
+    ntr_pass_check(r, e);
+    if (e->kind == NTR_EVENT_GAP) r->points[r->point_count - 1].gaps = true;
     if (e->kind != NTR_EVENT_SPAN || !e->instructions || !times) return NTR_OK;
     size_t hart = ntr_replay_hart_index(r, e->src);
     if (hart == SIZE_MAX) return NTR_E_MEMORY;
@@ -48,15 +52,13 @@ static ntr_status count_span(void *user, const ntr_event *e, uint64_t times) {
     return ntr_span_table_add(&r->blocks, e->address, e->halfwords);
 }
 
-static ntr_status take_events(ntr_replay *r, const ntr_event *events, size_t count, uint64_t *instructions) {
+static ntr_status take_events(ntr_replay *r, const ntr_event *events, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const ntr_event *e = &events[i];
-        if (e->kind == NTR_EVENT_SPAN) *instructions += e->instructions;
+        if (e->kind == NTR_EVENT_SPAN) r->part.instructions += e->instructions;
         if (e->kind == NTR_EVENT_SPAN && e->instructions && ntr_replay_hart_index(r, e->src) == SIZE_MAX)
             return NTR_E_MEMORY;
         if (e->kind == NTR_EVENT_GAP) r->points[r->point_count - 1].gaps = true;
-        if (e->message > r->message) r->message = e->message;
-        if (e->flags & NTR_EVENT_TIME && e->time > r->time) r->time = e->time;
         if (ntr_callstack_feed(r->pass_stacks, e) != NTR_OK) return NTR_E_MEMORY;
     }
     return NTR_OK;
@@ -87,23 +89,15 @@ static ntr_status add_point(ntr_replay *r) {
         return NTR_E_MEMORY;
     ntr_replay_point *point = &r->points[r->point_count];
     *point = (ntr_replay_point){
-        .offset = r->pass_stream.offset, .first = r->executed, .message = r->message, .time = r->time};
+        .offset = r->pass_stream.offset, .first = r->executed};
     r->point_count++;
-    if (!r->complete) {
-        point->snapshot = ntr_snapshot_take(r->pass_decoder);
-        if (!point->snapshot) return NTR_E_MEMORY;
-        ntr_snapshot_forget_joined(point->snapshot);
-    }
+    point->snapshot = ntr_snapshot_take(r->pass_decoder);
+    if (!point->snapshot) return NTR_E_MEMORY;
+    ntr_snapshot_forget_joined(point->snapshot);
+    point->message = ntr_snapshot_number(point->snapshot);
+    point->time = ntr_snapshot_time(point->snapshot);
     ntr_status status = ntr_callstack_save(r->pass_stacks, &r->store, &point->stacks);
     return status ? status : fill_harts(r, point);
-}
-
-static ntr_status end_part(ntr_replay *r) {
-    ntr_status status = ntr_decoder_flush_counts(r->pass_decoder);
-    if (status >= 0) status = ntr_span_table_take(&r->blocks, &r->points[r->point_count - 1].blocks);
-    if (status < 0) return status;
-    ntr_span_table_begin(&r->blocks);
-    return add_point(r);
 }
 
 /* ---- the pass */
@@ -123,6 +117,7 @@ ntr_status ntr_replay_pass_begin(ntr_replay *r) {
     if (!r->pass_stacks) return NTR_E_MEMORY;
     ntr_decoder_set_join(r->pass_decoder, same_function, r);
     ntr_decoder_set_count_callback(r->pass_decoder, count_span, r);
+    ntr_pass_follow_calls(r);
     status = ntr_replay_stream_seek(r, &r->pass_stream, 0);
     if (status != NTR_OK) return status;
     status = ntr_decoder_feed(r->pass_decoder, NULL, 0, false); /* a snapshot needs a decoder that wants bytes */
@@ -134,35 +129,98 @@ ntr_status ntr_replay_pass_begin(ntr_replay *r) {
     return add_point(r);
 }
 
-/* Gives the decoder the next bytes, and takes all of its events. One message can stand for any number of instructions, so
- * that this may be interrupted, too: returns NTR_END, and continues when it is called again. */
-static ntr_status read_slice(ntr_replay *r, uint64_t *instructions) {
+/* Gives the decoder the next bytes. */
+static ntr_status feed_slice(ntr_replay *r) {
+    bool last;
+    ntr_bytes slice = ntr_replay_stream_take(r, &r->pass_stream, NTR_PART_SLICE, &last);
+    ntr_status status = r->part.mode == NTR_PASS_COUNTS ? ntr_pass_keep(r, slice, last) : NTR_OK;
+    return status == NTR_OK ? ntr_decoder_feed(r->pass_decoder, slice.data, slice.size, last) : status;
+}
+
+static ntr_status count_slice(ntr_replay *r) {
+    ntr_counts counts = {0};
+    const uint64_t before = ntr_decoder_without_memo(r->pass_decoder);
+    ntr_status status = ntr_decoder_count(r->pass_decoder, &counts);
+    r->part.instructions += counts.instructions;
+    r->part.messages += counts.messages;
+    r->part.without_memo += ntr_decoder_without_memo(r->pass_decoder) - before;
+    return status;
+}
+
+/* Takes all events of what was fed. One message can stand for any number of instructions, so that this may be interrupted, too:
+ * returns NTR_OK, and continues when it is called again. */
+static ntr_status read_slice(ntr_replay *r) {
     ntr_event events[NTR_REPLAY_EVENTS];
     ntr_status status = NTR_OK;
-    if (!r->pass_inside) {
-        bool last;
-        ntr_bytes slice = ntr_replay_stream_take(r, &r->pass_stream, NTR_PART_SLICE, &last);
-        status = ntr_decoder_feed(r->pass_decoder, slice.data, slice.size, last);
-    }
-    r->pass_inside = true;
     for (unsigned reads = 1; status == NTR_OK; reads++) {
         size_t count;
-        if (reads % NTR_READS_POLLED == 0 && !ntr_replay_proceed(r, &r->pass_stream)) return NTR_END;
+        if (reads % NTR_READS_POLLED == 0 && !ntr_replay_proceed(r, &r->pass_stream)) return NTR_OK;
         status = ntr_decoder_read(r->pass_decoder, events, NTR_REPLAY_EVENTS, &count);
-        ntr_status taken = status < 0 ? status : take_events(r, events, count, instructions);
+        ntr_status taken = status < 0 ? status : take_events(r, events, count);
         if (taken < 0) return taken;
     }
+    return status;
+}
+
+/* Reads the next bytes of the part, or continues to. Returns NTR_END when interrupted. */
+static ntr_status go_on(ntr_replay *r) {
+    ntr_status status = r->pass_inside ? NTR_OK : feed_slice(r);
+    r->pass_inside = true;
+    if (status == NTR_OK) status = r->part.mode == NTR_PASS_COUNTS ? count_slice(r) : read_slice(r);
+    if (status == NTR_OK) return NTR_END;
     r->pass_inside = false;
     r->complete = status == NTR_END;
     return status < 0 ? status : NTR_OK;
 }
 
-ntr_status ntr_replay_pass(ntr_replay *r) {
+static void begin_part(ntr_replay *r) {
+    r->part.mode = ntr_pass_choose(r);
+    r->part.instructions = r->part.messages = r->part.without_memo = r->part.size = 0;
+    r->part.irregular = false;
+    if (r->part.mode == NTR_PASS_EVENTS && r->part.pause && r->part.pause != UINT32_MAX) r->part.pause--;
+}
+
+static ntr_status count_nothing(void *user, const ntr_event *e, uint64_t times) {
+    (void)user, (void)e, (void)times;
+    return NTR_OK;
+}
+
+/* Takes the call stacks of a part that was read by counting from its events. Returns NTR_END when interrupted. */
+static ntr_status read_again(ntr_replay *r) {
+    ntr_decoder_set_count_callback(r->pass_decoder, count_nothing, NULL); /* all of it has been counted */
+    ntr_status status = read_slice(r);
+    if (status >= 0 && ntr_decoder_flush_counts(r->pass_decoder) < 0) status = NTR_E_MEMORY;
+    ntr_decoder_set_count_callback(r->pass_decoder, count_span, r);
+    return status == NTR_OK ? NTR_END : status < 0 ? status : NTR_OK;
+}
+
+static ntr_status end_part(ntr_replay *r) {
+    ntr_status status = NTR_OK;
+    if (r->part.mode != NTR_PASS_AGAIN) status = ntr_decoder_flush_counts(r->pass_decoder);
+    if (status == NTR_OK && r->part.mode == NTR_PASS_COUNTS) {
+        status = ntr_pass_end_counts(r);
+        if (status == NTR_END) r->part.mode = NTR_PASS_AGAIN;
+    }
+    if (status >= 0 && r->part.mode == NTR_PASS_AGAIN) status = read_again(r);
+    if (status != NTR_OK) return status;
+    if (r->part.mode != NTR_PASS_COUNTS) ntr_pass_end_events(r);
+    r->part.mode = NTR_PASS_BETWEEN;
+    status = ntr_span_table_take(&r->blocks, &r->points[r->point_count - 1].blocks);
+    if (status < 0) return status;
+    ntr_span_table_begin(&r->blocks);
+    return add_point(r);
+}
+
+static bool is_full(const ntr_replay *r) {
     const uint64_t begin = r->points[r->point_count - 1].offset;
-    uint64_t instructions = 0;
-    while (!r->complete && r->pass_stream.offset - begin < NTR_PART_BYTES && instructions < NTR_PART_INSTRUCTIONS) {
+    return r->pass_stream.offset - begin >= NTR_PART_BYTES || r->part.instructions >= NTR_PART_INSTRUCTIONS;
+}
+
+ntr_status ntr_replay_pass(ntr_replay *r) {
+    if (r->part.mode == NTR_PASS_BETWEEN) begin_part(r);
+    while (r->part.mode != NTR_PASS_AGAIN && !r->complete && !is_full(r)) {
         if (!ntr_replay_proceed(r, &r->pass_stream)) return NTR_END;
-        ntr_status status = read_slice(r, &instructions);
+        ntr_status status = go_on(r);
         if (status != NTR_OK) return status;
     }
     return end_part(r);
@@ -197,6 +255,8 @@ void ntr_replay_pass_end(ntr_replay *r) {
     ntr_dealloc(r->allocator, r->points);
     ntr_dealloc(r->allocator, r->harts);
     ntr_dealloc(r->allocator, r->hart_executed);
+    ntr_dealloc(r->allocator, r->hart_places);
+    ntr_dealloc(r->allocator, r->part.bytes);
     ntr_frame_store_release(&r->store);
     ntr_span_table_release(&r->blocks);
     ntr_callstack_free(r->pass_stacks);

@@ -1,8 +1,8 @@
 /* The private state of a replay.
  *
- * The trace is divided into *parts* of about 64 KiB of the stream. A point holds all that is needed to decode the part
+ * The trace is divided into *parts* of about 256 KiB of the stream. A point holds all that is needed to decode the part
  * behind it: a decoder snapshot, the call stacks, the number of instructions before it. pass.c makes the points and the set of
- * blocks of each part, with joined spans. window.c decodes a part again, with all spans, into a *window*: a part, or for
+ * blocks of each part, by counting. window.c decodes a part again, with all spans, into a *window*: a part, or for
  * parts with very many spans a piece of one. search.c looks for addresses, first in the sets, then in windows.
  *
  * Invariant: points[i] to points[i + 1] is a part that has been read; the last point has no part yet, unless the trace
@@ -17,13 +17,14 @@
 #include <ntrace/replay.h>
 
 #include "analysis/saved_stacks.h"
+#include "analysis/trail_stacks.h"
 #include "decoder/snapshot.h"
 #include "replay/span_set.h"
 
 enum {
-    NTR_PART_BYTES = 64 << 10,         /* of the stream */
-    NTR_PART_INSTRUCTIONS = 1 << 20,   /* at least so many end a part, too */
-    NTR_PART_SLICE = 2 << 10,          /* bytes given to the decoder at once */
+    NTR_PART_BYTES = 256 << 10,        /* of the stream */
+    NTR_PART_INSTRUCTIONS = 2 << 20,   /* at least so many end a part, too */
+    NTR_PART_SLICE = 32 << 10,         /* bytes given to the decoder at once */
     NTR_READS_POLLED = 64,             /* calls of the decoder between two looks for an interrupt */
     NTR_REPLAY_EVENTS = 256,           /* taken from the decoder at once */
     NTR_WINDOWS = 3,
@@ -48,6 +49,26 @@ typedef struct ntr_replay_point {
     ntr_span_set blocks;     /* of the part behind it */
     bool gaps;                /* that part has gaps */
 } ntr_replay_point;
+
+/* How a part is read. */
+typedef enum ntr_pass_mode {
+    NTR_PASS_BETWEEN, /* no part is being read */
+    NTR_PASS_COUNTS,  /* by counting, with call trails */
+    NTR_PASS_EVENTS,  /* with joined spans: its call stacks do not follow from trails, or may not */
+    NTR_PASS_AGAIN,   /* it was read by counting; its call stacks did not follow from trails: again with joined spans */
+} ntr_pass_mode;
+
+/* The part that the pass reads. */
+typedef struct ntr_pass_part {
+    ntr_pass_mode mode;
+    uint64_t instructions, messages, without_memo; /* read; and those that counting had no memo for */
+    bool irregular;    /* call stacks do not follow from trails */
+    unsigned failures; /* parts before it, one after the other, that had to be read again or had few memos */
+    unsigned pause;    /* parts to be read with joined spans before the next one by counting */
+    uint8_t *bytes;    /* to be read again */
+    size_t size, capacity;
+    bool last;
+} ntr_pass_part;
 
 /* A stream that is read at any place. */
 typedef struct ntr_replay_stream {
@@ -117,16 +138,19 @@ struct ntr_replay {
     size_t point_count, point_capacity;
     bool complete;
     bool pass_inside; /* interrupted before all events of the last bytes were taken */
+    ntr_pass_part part;
     ntr_decoder *pass_decoder;
     ntr_callstack *pass_stacks;
     ntr_replay_stream pass_stream;
     ntr_frame_store store;
     ntr_span_table blocks;
-    uint64_t executed, message, time;   /* of the pass, so far */
+    uint64_t executed; /* by the pass, so far */
     uint16_t *harts;                    /* their SRC */
     size_t hart_count, hart_capacity;
     uint64_t *hart_executed;
     size_t hart_executed_capacity;
+    ntr_trail_place *hart_places; /* of which only `stopped` and `stopped_at` are kept */
+    size_t hart_places_capacity;
     uint16_t hart_number[NTR_SOURCES_MAX]; /* index into harts + 1; 0: none */
 
     /* window.c */
@@ -164,6 +188,27 @@ void ntr_replay_pass_end(ntr_replay *r);
 
 /* Returns the index of the hart, which is added if it is new, or SIZE_MAX when out of memory. */
 size_t ntr_replay_hart_index(ntr_replay *r, uint16_t src);
+
+/* ---- pass_calls.c: call stacks of parts that are read by counting */
+
+/* Prepares the decoder. */
+void ntr_pass_follow_calls(ntr_replay *r);
+
+/* Chooses how the next part is read. */
+ntr_pass_mode ntr_pass_choose(const ntr_replay *r);
+
+/* Keeps bytes that were read by counting. Errors: NTR_E_MEMORY. */
+ntr_status ntr_pass_keep(ntr_replay *r, ntr_bytes bytes, bool last);
+
+/* The decoder has reported an event. */
+void ntr_pass_check(ntr_replay *r, const ntr_event *event);
+
+/* The part was read by counting: updates the call stacks. Returns NTR_END when it must be read again, for which the
+ * decoder is prepared. Errors: NTR_E_MEMORY. */
+ntr_status ntr_pass_end_counts(ntr_replay *r);
+
+/* The part was read with joined spans: updates the call trails. */
+void ntr_pass_end_events(ntr_replay *r);
 
 /* Reads until `position` is in a part that has been read, or the trace is complete. */
 ntr_status ntr_replay_pass_to(ntr_replay *r, uint64_t position);

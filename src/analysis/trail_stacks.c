@@ -1,0 +1,95 @@
+#include "analysis/trail_stacks.h"
+
+#include "analysis/callstack.h"
+#include "analysis/callstack_state.h"
+#include "base/allocator.h"
+
+static hart *known_hart(const ntr_callstack *cs, uint16_t src) {
+    for (size_t i = 0; i < cs->hart_count; i++)
+        if (cs->harts[i].src == src) return &cs->harts[i];
+    return NULL;
+}
+
+static uint64_t entry_of(const ntr_stack_frame *frame) {
+    if (frame->kind != NTR_FRAME_CALL) return NTR_TRAIL_NO_RETURN;
+    return frame->return_to | (frame->return_to - frame->site == 4);
+}
+
+void ntr_trail_from_stack(const ntr_callstack *cs, uint16_t src, ntr_call_trail *trail, ntr_trail_place *place) {
+    const hart *h = known_hart(cs, src);
+    const stack *s = h ? &cs->stacks[h->current] : NULL;
+    if (h) place->stopped = h->stopped;
+    if (h) place->stopped_at = h->stopped_at;
+    trail->depth = trail->least = 0;
+    trail->broken = !s || !s->depth;
+    if (trail->broken || !ntr_trail_reserve(trail, s->depth)) return;
+    for (size_t i = 1; i < s->depth; i++) trail->returns[trail->depth++] = entry_of(&s->frames[i]);
+    trail->least = trail->depth;
+}
+
+/* ---- what is regular */
+
+static bool is_regular_jump(ntr_callstack *cs, const ntr_event *e) {
+    const ntr_function_range from = ntr_callstack_range(cs, e->src, &e->context, e->last);
+    const ntr_function_range to = ntr_callstack_range(cs, e->src, &e->context, e->target);
+    return to.low == e->target || to.number == from.number;
+}
+
+bool ntr_trail_regular(ntr_callstack *cs, const ntr_event *e) {
+    const hart *h = known_hart(cs, e->src);
+    const bool unknown = e->flags & NTR_EVENT_TARGET_UNKNOWN;
+    if (!h || !ntr_context_equal(&h->context, &e->context)) return false;
+    switch ((ntr_end)e->end) {
+    case NTR_END_NOT_TAKEN:
+    case NTR_END_CUT: return true;
+    case NTR_END_JUMP:
+    case NTR_END_TAKEN:
+    case NTR_END_CALL:
+    case NTR_END_INDIRECT_CALL:
+    case NTR_END_RETURN: return !unknown;
+    case NTR_END_INDIRECT_JUMP: return !unknown && is_regular_jump(cs, e);
+    default: return false;
+    }
+}
+
+/* ---- from the trail */
+
+static uint64_t return_of(uint64_t entry) {
+    return entry & ~UINT64_C(1);
+}
+
+static uint64_t site_of(uint64_t entry) {
+    return return_of(entry) - (entry & 1 ? 4 : 2);
+}
+
+/* The function is another one after a tail call: then the frame is a new one. */
+static void set_function(ntr_stack_frame *frame, uint32_t function) {
+    if (frame->function != function) frame->handle = 0;
+    frame->function = function;
+}
+
+ntr_status ntr_trail_to_stack(ntr_callstack *cs, uint16_t src, ntr_call_trail *trail, const ntr_trail_place *place) {
+    hart *h = known_hart(cs, src);
+    stack *s = h ? &cs->stacks[h->current] : NULL;
+    if (!s || trail->least + (size_t)1 > s->depth) return NTR_E_STATE;
+    if (ntr_reserve(cs->allocator, (void **)&s->frames, &s->capacity, (size_t)trail->depth + 1, sizeof *s->frames))
+        return NTR_E_MEMORY;
+    for (uint32_t i = trail->least; i <= trail->depth; i++) {
+        const bool is_top = i == trail->depth;
+        if (i > trail->least) {
+            const uint64_t entry = trail->returns[i - 1];
+            s->frames[i] = (ntr_stack_frame){
+                .kind = NTR_FRAME_CALL, .site = site_of(entry), .return_to = return_of(entry)};
+        }
+        if (is_top && !place->address_known) break;
+        const uint64_t inside = is_top ? place->address : site_of(trail->returns[i]);
+        const uint32_t function = ntr_callstack_range(cs, src, &h->context, inside).number;
+        if (function == UINT32_MAX) return NTR_E_MEMORY;
+        set_function(&s->frames[i], function);
+    }
+    s->depth = (size_t)trail->depth + 1;
+    h->stopped = place->stopped;
+    h->stopped_at = place->stopped_at;
+    trail->least = trail->depth;
+    return NTR_OK;
+}
