@@ -23,6 +23,7 @@
 #include "message/layout.h"
 
 enum {
+    STRETCH_LOG2 = 5,      /* a stretch is shorter than 2^6: of at most 62 branches */
     SHORTEST = 18,         /* fewer branches cannot be sent with fewer bytes than HIST has */
     STRETCH_LEAST = 8,     /* equal branches in a stretch: candidates() looks for so many first */
 };
@@ -78,30 +79,40 @@ static void send_all_but_hist(ntr_encoder *e) {
 
 /* ---- the search ------------------------------------------------------------------------------------------------- */
 
-/* Returns the length of the longest stretch of ones if it is `least` or more, else 0. *first: its first bit. */
+/* Returns the length of the longest stretch of ones if it is `least` or more, else 0. *first: its first bit.
+ *
+ * Idea: `longer[k]` has a one where a stretch of least + 2^k - 1 ones begins. The length is then found bit by bit. */
 static unsigned longest_ones(uint64_t word, unsigned least, unsigned *first) {
-    unsigned n = 1;
+    unsigned n = 1, k = 0;
     for (; n < least && word; n *= 2) word &= word >> (least - n < n ? least - n : n);
     if (!word) return 0;
-    uint64_t left = word;
-    for (n = least; (word &= word >> 1); n++) left = word;
+    uint64_t longer[STRETCH_LOG2 + 1] = {word};
+    for (; k < STRETCH_LOG2 && (longer[k + 1] = longer[k] & longer[k] >> (1u << k)) != 0; k++) continue;
+    uint64_t left = longer[k];
+    for (n = 1u << k; k--;) {
+        uint64_t both = left & longer[k] >> n;
+        if (!both) continue;
+        left = both;
+        n += 1u << k;
+    }
     *first = (unsigned)__builtin_ctzll(left);
-    return n;
+    return least + n - 1;
 }
 
 enum { IN_VECTOR = 4 };
 typedef uint64_t word_vector __attribute__((vector_size(IN_VECTOR * sizeof(uint64_t)), aligned(8)));
 
-/* Returns the lengths p for which `bits ^ bits >> p` may have a stretch that saves, as bits. Stretches of up to 16 are
- * compared with what is needed, longer ones count as 16. */
-static inline __attribute__((always_inline)) uint32_t candidates(uint64_t bits, uint32_t count, const uint64_t second[]) {
+/* Returns the lengths p for which `bits ^ bits >> p` may have a stretch that saves, as bits. Stretches of up to 32 are
+ * compared with what is needed, longer ones count as 32. `more`: second, then third shifts. */
+static inline __attribute__((always_inline)) uint32_t candidates(uint64_t bits, uint32_t count, const uint64_t more[2][NTR_ENC_HIST_BITS_MAX]) {
     word_vector p = {0, 1, 2, 3}, bit = {1, 2, 4, 8}, found = {0};
     for (unsigned i = 0; i < NTR_ENC_HIST_BITS_MAX; i += IN_VECTOR, p += IN_VECTOR, bit <<= IN_VECTOR) {
         word_vector equal = ~(bits ^ (word_vector){bits, bits, bits, bits} >> p) & ((word_vector){0} + mask_of(count)) >> p;
         equal &= equal >> 1;
         equal &= equal >> 2;
         equal &= equal >> 4;
-        equal &= equal >> *(const word_vector *)(second + i);
+        equal &= equal >> *(const word_vector *)(more[0] + i);
+        equal &= equal >> *(const word_vector *)(more[1] + i);
         found |= (word_vector)(equal != 0) & bit;
     }
     return (uint32_t)(found[0] | found[1] | found[2] | found[3]);
@@ -109,17 +120,17 @@ static inline __attribute__((always_inline)) uint32_t candidates(uint64_t bits, 
 
 #ifdef __x86_64__
 static __attribute__((target("avx2"), noinline)) uint32_t candidates_avx2(uint64_t bits, uint32_t count,
-                                                                          const uint64_t second[]) {
-    return candidates(bits, count, second);
+                                                                          const uint64_t more[2][NTR_ENC_HIST_BITS_MAX]) {
+    return candidates(bits, count, more);
 }
 #endif
 
 static uint32_t candidates_of(const ntr_encoder *e, bool at_end) {
-    const uint64_t *second = e->repeats.least[at_end].second;
+    const uint64_t (*more)[NTR_ENC_HIST_BITS_MAX] = e->repeats.least[at_end].more;
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2")) return candidates_avx2(e->repeats.bits, e->repeats.count, second);
+    if (__builtin_cpu_supports("avx2")) return candidates_avx2(e->repeats.bits, e->repeats.count, more);
 #endif
-    return candidates(e->repeats.bits, e->repeats.count, second);
+    return candidates(e->repeats.bits, e->repeats.count, more);
 }
 
 /* Bytes that RCODE 2 saves when more branches come: the branches would cost as much as those of full registers. */
@@ -163,10 +174,12 @@ void ntr_enc_repeats_prepare(ntr_encoder *e) {
         for (uint32_t p = 1; p <= longest(e); p++) {
             uint32_t covers = p < STRETCH_LEAST ? p + STRETCH_LEAST : 2 * p;
             while (covers <= 2 * longest(e) && bytes[covers] <= repeat_size(e, p, covers / p)) covers++;
-            uint32_t ones = covers - p, second = ones - STRETCH_LEAST;
+            uint32_t ones = covers - p, second = ones < 2 * STRETCH_LEAST ? ones - STRETCH_LEAST : STRETCH_LEAST;
+            uint32_t third = ones - STRETCH_LEAST - second;
             if (covers <= 2 * longest(e)) lengths |= 1u << p;
             e->repeats.least[at_end].ones[p] = (uint8_t)ones;
-            e->repeats.least[at_end].second[p] = second < STRETCH_LEAST ? second : STRETCH_LEAST;
+            e->repeats.least[at_end].more[0][p] = second;
+            e->repeats.least[at_end].more[1][p] = third < 2 * STRETCH_LEAST ? third : 2 * STRETCH_LEAST;
         }
         e->repeats.least[at_end].lengths = lengths;
     }

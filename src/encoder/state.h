@@ -80,7 +80,7 @@ typedef struct history_repeats {
     struct {           /* what a stretch must have to save anything; in [1] when a branch message comes */
         uint32_t lengths;                         /* bit p: a pattern of p branches can save */
         uint8_t ones[NTR_ENC_HIST_BITS_MAX];      /* by length of the pattern */
-        uint64_t second[NTR_ENC_HIST_BITS_MAX];   /* the same as a shift, see candidates() */
+        uint64_t more[2][NTR_ENC_HIST_BITS_MAX];  /* the same as shifts, see candidates() */
     } least[2];
 } history_repeats;
 
