@@ -9,7 +9,7 @@
 #include "capture/session.h"
 #include "base/allocator.h"
 #include "base/try.h"
-#include "wire/mdo.h"
+#include "wire/ends.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <ntrace/message_end.h>
 #include <ntrace/stream_reader.h>
 
 enum { COPY_BYTES = 1 << 14 };
@@ -69,13 +68,11 @@ struct rewriting {
     uint64_t read;
 };
 
-/* Returns the bytes that come for one byte. When the message ends where SRC is inserted, SRC ends it. */
-static size_t widen_byte(struct rewriting *w, uint8_t byte, uint8_t out[2]) {
-    bool ends = ntr_mseo_of(byte) == NTR_MSEO_MESSAGE;
+/* Writes what comes for one byte, and returns its size. When the message ends where SRC is inserted, SRC ends it. */
+static size_t widen_byte(struct rewriting *w, uint8_t byte, uint8_t *out) {
+    bool ends = ntr_ends_message(byte);
 
     out[0] = byte;
-    if (!w->within) move_up_to(&w->positions, w->read, w->to->offset);
-    w->read++;
     bool inserts = ++w->within == w->behind;
     if (ends) w->within = 0;
     if (!inserts) return 1;
@@ -84,14 +81,33 @@ static size_t widen_byte(struct rewriting *w, uint8_t byte, uint8_t out[2]) {
     return 2;
 }
 
-static void copy_span(struct rewriting *w, ntr_bytes span) {
-    for (size_t n; !w->behind && span.size; span.data += n, span.size -= n) {
-        n = span.size < COPY_BYTES ? span.size : COPY_BYTES;
-        ntr_bundle_writer_put(w->to, span.data, n);
+/* The bytes behind SRC stay as they are, and are copied eight at a time. */
+static size_t widen(struct rewriting *w, const uint8_t *data, size_t size, uint8_t *out) {
+    uint8_t *to = out;
+
+    for (size_t i = 0; i < size;) {
+        if (!w->within) move_up_to(&w->positions, w->read + i, w->to->offset + (size_t)(to - out));
+        if (w->within < w->behind || size - i < 8) {
+            to += widen_byte(w, data[i++], to);
+            continue;
+        }
+        uint64_t word = ntr_load8(data + i), ends = ntr_word_ends(word);
+        unsigned n = ends ? ntr_word_size(ends) : 8;
+        ntr_store8(to, word);
+        w->within = ends ? 0 : w->within + n;
+        to += n;
+        i += n;
     }
-    for (size_t i = 0; i < span.size; i++) {
-        size_t size = widen_byte(w, span.data[i], ntr_bundle_writer_room(w->to, 2));
-        ntr_bundle_writer_advance(w->to, size);
+    w->read += size;
+    return (size_t)(to - out);
+}
+
+static void copy_span(struct rewriting *w, ntr_bytes span) {
+    for (size_t n; span.size; span.data += n, span.size -= n) {
+        n = span.size < COPY_BYTES ? span.size : COPY_BYTES;
+        uint8_t *room = ntr_bundle_writer_room(w->to, 2 * COPY_BYTES + 8);
+        if (!w->behind) memcpy(room, span.data, n);
+        ntr_bundle_writer_advance(w->to, w->behind ? widen(w, span.data, n, room) : n);
     }
 }
 
