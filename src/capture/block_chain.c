@@ -1,11 +1,13 @@
 #include "capture/block_chain.h"
 #include "capture/run.h"
+#include "capture/spaces.h"
 
 /* Larger blocks are not followed. 64 blocks of this size fit a run, so its size need not be checked at every block. */
 enum { LINK_HALFWORDS = 128 };
 
-/* What the block does to the return stack of a hart that has one. */
+/* What the block does to the return stack of a hart that has one, as far as the chain follows it. */
 static uint8_t stack_use(const struct ntr_capture_harts *harts, const ntr_code_block *code) {
+    if (code->halfwords > LINK_HALFWORDS) return NTR_CAPTURE_STACK_NONE;
     if (harts->config->params.implicit_return == NTR_RETURN_OFF) return NTR_CAPTURE_STACK_NONE;
     switch (code->itype) {
     case NTR_ITYPE_DIRECT_CALL: return NTR_CAPTURE_STACK_CALL;
@@ -20,57 +22,79 @@ void ntr_capture_chain_learn(struct ntr_capture_harts *harts, uint32_t number, c
                              uint32_t next, bool taken) {
     struct ntr_capture_link *link = &harts->links[number];
 
+    if (link->space != block->space) link->next[0] = link->next[1] = 0;
+    link->space = block->space;
     link->start = block->code.start;
     link->halfwords = (uint16_t)block->code.halfwords;
     link->instructions = (uint16_t)block->code.instructions;
     link->branches = block->code.flow == NTR_FLOW_BRANCH;
     link->jump = ntr_capture_needs_target(harts, &block->code) ? block->code.itype : 0;
     link->stack = stack_use(harts, &block->code);
+    link->sums = link->halfwords | (uint64_t)link->instructions << NTR_CAPTURE_SUM_BITS |
+                 (uint64_t)link->branches << 2 * NTR_CAPTURE_SUM_BITS;
     if (link->halfwords <= LINK_HALFWORDS && link->stack != NTR_CAPTURE_STACK_RETURN) link->next[taken] = next;
 }
 
-static bool is_known(const struct ntr_capture_harts *harts, uint32_t number) {
-    return number < harts->block_capacity && harts->links[number].halfwords;
+/* The space of the code that the hart executes. */
+static uint32_t space_of(struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart) {
+    return harts->keeps_spaces ? ntr_capture_machine_space(harts, hart, hart->last) : 0;
+}
+
+static bool is_known(const struct ntr_capture_harts *harts, uint32_t number, uint32_t space) {
+    return number < harts->block_capacity && harts->links[number].halfwords && harts->links[number].space == space;
 }
 
 /* Does the return stack predict that a return goes to block `number`? */
-static bool returns_to(const struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t number) {
-    return is_known(harts, number) && ntr_enc_stack_returns_to(hart->stack, harts->links[number].start);
+static bool returns_to(const struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t number,
+                       uint32_t space) {
+    return is_known(harts, number, space) && ntr_enc_stack_returns_to(hart->stack, harts->links[number].start);
 }
 
 static bool is_full(const struct ntr_capture_hart *hart) {
     return !ntr_capture_run_room(hart) || hart->run.iretire > NTR_CAPTURE_RUN_HALFWORDS;
 }
 
-/* Extend the run while each word is a known successor of the block before. Returns the first word that is not. */
-static const uint32_t *follow_links(const struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
-                                    const uint32_t *words, const uint32_t *end) {
+static uint32_t sum_of(uint64_t sums, unsigned which) {
+    return (uint32_t)(sums >> which * NTR_CAPTURE_SUM_BITS & ((1u << NTR_CAPTURE_SUM_BITS) - 1));
+}
+
+/* Extend the run while each word is a known successor of the block before. Returns the first word that is not. `spaces`
+ * is constant: user programs have one space. */
+static inline __attribute__((always_inline)) const uint32_t *follow_links_in(const struct ntr_capture_harts *harts,
+                                                                             struct ntr_capture_hart *hart,
+                                                                             const uint32_t *words, const uint32_t *end,
+                                                                             bool spaces, uint32_t space) {
     const struct ntr_capture_link *links = harts->links;
-    uint32_t last = hart->last, halfwords = 0, instructions = 0, branches = 0;
-    uint64_t outcomes = hart->run.outcomes;
+    uint32_t last = hart->last;
+    uint64_t outcomes = hart->run.outcomes, sums = 0;
 
     if (end - words > (ptrdiff_t)ntr_capture_run_room(hart)) end = words + ntr_capture_run_room(hart);
     for (; words < end; words++) {
         const struct ntr_capture_link *link = &links[last];
         uint32_t word = *words;
+        if (spaces && link->space != space) break; /* learned elsewhere since */
         /* One test for both successors: which one comes cannot be predicted. */
         if ((uint64_t)(word ^ link->next[0]) * (word ^ link->next[1]) == 0) {
             if (link->stack) ntr_enc_stack_push(hart->stack, link->start + 2u * link->halfwords);
-        } else if (link->stack != NTR_CAPTURE_STACK_RETURN || !returns_to(harts, hart, word)) {
+        } else if (link->stack != NTR_CAPTURE_STACK_RETURN || !returns_to(harts, hart, word, space)) {
             break;
         }
         last = word;
         outcomes = outcomes << link->branches | (word == link->next[1]);
-        branches += link->branches;
-        halfwords += link->halfwords;
-        instructions += link->instructions;
+        sums += link->sums;
     }
     hart->last = last;
-    hart->run.iretire += halfwords;
-    hart->run.branches = (uint8_t)(hart->run.branches + branches);
+    hart->run.iretire += sum_of(sums, 0);
+    hart->time += sum_of(sums, 1);
+    hart->run.branches = (uint8_t)(hart->run.branches + sum_of(sums, 2));
     hart->run.outcomes = outcomes;
-    hart->time += instructions;
     return words;
+}
+
+static const uint32_t *follow_links(const struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
+                                    const uint32_t *words, const uint32_t *end, uint32_t space) {
+    return harts->keeps_spaces ? follow_links_in(harts, hart, words, end, true, space)
+                               : follow_links_in(harts, hart, words, end, false, 0);
 }
 
 /* The last block ends in a register jump to block `word`. Returns false when it does not. */
@@ -87,13 +111,15 @@ static bool take_jump(struct ntr_capture_harts *harts, struct ntr_capture_hart *
 
 const uint32_t *ntr_capture_chain_follow(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
                                          const uint32_t *words, const uint32_t *end) {
-    while (words < end && is_known(harts, hart->last)) {
+    if (!harts->in_runs || !hart->last || !ntr_capture_machine_is_reported(harts, hart)) return words;
+    uint32_t space = space_of(harts, hart);
+    while (words < end && is_known(harts, hart->last, space)) {
         if (!hart->run.iretire) {
             if (is_full(hart)) break;
             const struct ntr_capture_link *first = &harts->links[hart->last];
             ntr_capture_run_begin(harts, hart, first->start, first->instructions);
         }
-        words = follow_links(harts, hart, words, end);
+        words = follow_links(harts, hart, words, end, space);
         if (words == end) break;
         if (is_full(hart)) ntr_capture_run_flush(harts, hart);
         else if (take_jump(harts, hart, *words)) words++;
@@ -106,7 +132,7 @@ uint64_t ntr_capture_chain_repeat(struct ntr_capture_harts *harts, struct ntr_ca
                                   uint64_t count) {
     ntr_enc_run *run = &hart->run;
 
-    if (!is_known(harts, number) || !run->iretire || run->iretire > NTR_CAPTURE_RUN_HALFWORDS) return 0;
+    if (!is_known(harts, number, space_of(harts, hart)) || !run->iretire || run->iretire > NTR_CAPTURE_RUN_HALFWORDS) return 0;
     const struct ntr_capture_link *link = &harts->links[number];
     if (link->next[1] != number) return 0;
     uint64_t n = (NTR_CAPTURE_RUN_HALFWORDS - run->iretire) / link->halfwords + 1;

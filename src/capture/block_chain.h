@@ -8,7 +8,8 @@
  * the run: the encoder gets it, and a new one begins.
  *
  * Invariant: a link is filled in only for blocks that agree with memory as it is now. When code changes, all links are
- * cleared; hart.c learns them again.
+ * cleared; hart.c learns them again. A block of a whole machine may be executed in several address spaces: its link is
+ * valid in the space where it was learned last. Privilege mode and context are the same throughout a run.
  *
  * Example: a loop of the blocks 4 (branch to 6), 5, 6 (jump to 4) makes the words 4 5 6 4 6 4 5 6. After one round, the
  * links are 4: next {5, 6}; 5: next {6}; 6: next {4}. The word 6 after 4 equals next[1] of block 4: the branch was

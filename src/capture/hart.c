@@ -3,6 +3,7 @@
 #include "capture/blocks.h"
 #include "capture/run.h"
 #include "capture/spaces.h"
+#include "ingress/hand_over.h"
 
 static void pass_time(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const ntr_code_block *code) {
     uint64_t now = harts->system ? ntr_capture_system_now(harts->system) : hart->time + code->instructions;
@@ -70,6 +71,14 @@ static void extend_run(struct ntr_capture_harts *harts, struct ntr_capture_hart 
     }
 }
 
+/* The privilege mode or the context is another one: the encoder learns it with this block, and runs follow. */
+static void enter_with_state(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const ntr_code_block *code,
+                             uint32_t number) {
+    enter(harts, hart, code);
+    ntr_capture_note(harts, ntr_classifier_hand_over(hart->classifier, ntr_capture_shared(harts, number)->address));
+    hart->branches = (uint8_t)ntr_enc_run_branches(hart->encoder);
+}
+
 /* Of the last block, only the instructions from hart->tail on are traced, up to the first `instructions` (0: all). */
 static void enter_tail(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, unsigned instructions) {
     ntr_code_block part;
@@ -91,7 +100,8 @@ void ntr_capture_hart_complete(struct ntr_capture_harts *harts, struct ntr_captu
     bool goes_on = number && (ntr_capture_is_register_jump(&block->code) ||
                               leads_to(&block->code, ntr_capture_shared(harts, number)->address));
     if (harts->in_runs && goes_on && !block->is_ecall && block->code.halfwords) {
-        extend_run(harts, hart, block, number);
+        if (ntr_capture_machine_is_reported(harts, hart)) extend_run(harts, hart, block, number);
+        else enter_with_state(harts, hart, &block->code, number);
         hart->tail = 0;
         return;
     }

@@ -143,7 +143,7 @@ static void take_record_word(struct ntr_capture_harts *harts, struct ntr_capture
 static void take_traced(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const uint32_t *words,
                        const uint32_t *end) {
     while (words < end && !hart->ended) {
-        if (!hart->fill && !hart->entry && !hart->tail) words = ntr_capture_chain_follow(harts, hart, words, end);
+        if (!hart->fill && !hart->entry && !hart->tail && !hart->moves) words = ntr_capture_chain_follow(harts, hart, words, end);
         if (words == end) break;
         if (hart->fill || *words & CHANNEL_RECORD)
             take_record_word(harts, hart, *words);

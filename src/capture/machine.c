@@ -58,6 +58,7 @@ static void take_context(struct ntr_capture_hart *hart) {
 static void take_note(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, struct ntr_capture_notes *notes) {
     enum { NOTES_MOST = 1 << 22 };
 
+    ntr_capture_run_flush(harts, hart); /* its position is that of what was executed */
     if (notes->count == NOTES_MOST) return;
     if (ntr_reserve(harts->allocator, (void **)&notes->items, &notes->capacity, notes->count + 1, sizeof *notes->items)) {
         ntr_capture_note(harts, NTR_E_MEMORY);

@@ -1,5 +1,6 @@
 #include "capture/spaces.h"
 #include "base/allocator.h"
+#include "capture/run.h"
 
 enum { PRIV_V = 4 }; /* in channel_block.privilege */
 
@@ -72,6 +73,7 @@ static uint64_t context_of(struct ntr_capture_harts *harts, uint64_t satp) {
 }
 
 void ntr_capture_machine_move(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
+    ntr_capture_run_flush(harts, hart); /* the run is in the space that is left */
     hart->moves = false;
     hart->satp = hart->satp_next;
     if (harts->keeps_spaces && !harts->machine->no_contexts) hart->context = context_of(harts, hart->satp);
@@ -109,6 +111,11 @@ static uint8_t priv_of(unsigned privilege) {
     static const uint8_t privs[8] = {NTR_PRIV_U, NTR_PRIV_S, NTR_PRIV_S, NTR_PRIV_M,
                                      NTR_PRIV_VU, NTR_PRIV_VS, NTR_PRIV_VS, NTR_PRIV_M};
     return privs[privilege & 7];
+}
+
+bool ntr_capture_machine_is_reported(const struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart) {
+    return !harts->keeps_spaces ||
+           ntr_enc_has_reported(hart->encoder, priv_of(ntr_capture_shared(harts, hart->last)->privilege), hart->context);
 }
 
 void ntr_capture_machine_set_state(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint64_t now) {

@@ -51,6 +51,10 @@ void ntr_capture_machine_free(struct ntr_capture_harts *harts);
 uint32_t ntr_capture_machine_space(struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart,
                                    uint32_t number);
 
+/* Have the messages of the hart reported the privilege mode and the context of its last block? Only then it may become
+ * part of a run. */
+bool ntr_capture_machine_is_reported(const struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart);
+
 /* The classifier takes the last block of the hart next: tell it the privilege mode and the context. */
 void ntr_capture_machine_set_state(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint64_t now);
 

@@ -37,12 +37,16 @@ enum {
 /* The same for the block chain (block_chain.h): what the block adds to a run. */
 struct ntr_capture_link {
     uint32_t next[2]; /* blocks that follow without a message: [0] not taken or no branch, [1] taken; 0: not known */
+    uint64_t sums;    /* halfwords, instructions and branches, NTR_CAPTURE_SUM_BITS each: they are added in one step */
+    uint64_t start;
+    uint32_t space;                   /* where the block was verified */
     uint16_t halfwords, instructions; /* halfwords 0: nothing is known about the block */
     uint8_t branches;                 /* 0 or 1 */
     uint8_t jump;                     /* itype of the register jump at its end; 0: it ends otherwise */
     uint8_t stack;                    /* NTR_CAPTURE_STACK_* */
-    uint64_t start;
 };
+
+enum { NTR_CAPTURE_SUM_BITS = 21 };
 
 struct ntr_capture_hart {
     ntr_encoder *encoder; /* NULL: nothing has been executed here, or the hart is one of a modelled system */

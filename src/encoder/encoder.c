@@ -13,7 +13,7 @@ enum { RUN_ICNT_BITS = 16 }; /* least width of I-CNT that holds a run */
 /* Decides if this configuration allows runs (run.h), and their fast path. */
 static void set_run_modes(ntr_encoder *e) {
     const ntr_encoder_config *c = &e->config;
-    e->takes_runs = !c->fifo_bytes && !e->filtered && !c->ownership && !c->params.all_jumps && c->itype_width == 4 &&
+    e->takes_runs = !c->fifo_bytes && !e->filtered && !c->params.all_jumps && c->itype_width == 4 &&
                     !c->icnt_full_sync && c->icnt_bits >= RUN_ICNT_BITS && !c->sync_exact &&
                     c->sync_mode != NTR_SYNC_MODE_CYCLES;
     e->quick_runs = e->takes_runs && e->htm && !e->timestamps && !e->repeat_branch && !c->params.extend_addr &&

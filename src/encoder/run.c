@@ -137,6 +137,12 @@ static void count_run(ntr_encoder *e, const ntr_enc_run *r) {
     ntr_enc_count(e, &last);
 }
 
+/* A decoder may start here: the state of the last message is reported once more. */
+static void repeat_ownership(ntr_encoder *e) {
+    const ntr_ingress state = {.priv = e->sent_priv, .scontext = e->sent_scontext, .hcontext = e->sent_hcontext};
+    ntr_enc_ownership_sync(e, &state);
+}
+
 static bool is_traced(const ntr_encoder *e) { return e->enabled && e->tracing; }
 
 /* The next block begins at `next`: the message that waits for this address is sent, or a window opens. */
@@ -149,8 +155,10 @@ static void begin_at(ntr_encoder *e, uint64_t next, uint64_t time) {
         return;
     }
     if (e->timestamps) ntr_enc_clock_set(e, time);
-    if (e->active) ntr_enc_resolve(e, next);
+    bool sync = !e->active;
+    if (e->active) sync = ntr_enc_resolve(e, next);
     else ntr_enc_start(e, next);
+    if (sync) repeat_ownership(e);
 }
 
 ntr_status ntr_enc_begin_run(ntr_encoder *e, uint64_t iaddr, uint64_t time) {
@@ -158,6 +166,10 @@ ntr_status ntr_enc_begin_run(ntr_encoder *e, uint64_t iaddr, uint64_t time) {
     if (iaddr & 1) return NTR_E_INGRESS;
     if (is_traced(e)) begin_at(e, iaddr, time);
     return ntr_enc_result(e);
+}
+
+bool ntr_enc_has_reported(const ntr_encoder *e, unsigned priv, uint64_t scontext) {
+    return e->config.ownership == NTR_OWNERSHIP_OFF || (e->sent_priv == priv && e->sent_scontext == scontext);
 }
 
 bool ntr_enc_sync_is_late(const ntr_encoder *e) { return e->periodic_due && e->sync_count >= 2 * e->sync_period; }

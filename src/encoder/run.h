@@ -24,14 +24,15 @@ typedef struct ntr_enc_run {
     uint64_t time;     /* at its end, in ticks */
 } ntr_enc_run;
 
-/* Returns true if the configuration allows runs: no FIFO, no filter, no Ownership, no all-jumps, no 3-bit itype,
- * I-CNT of at least 16 bits that is reported by ResourceFull, no periodic synchronization by cycles or at the exact
+/* Returns true if the configuration allows runs: no FIFO, no filter, no all-jumps, no 3-bit itype, I-CNT of
+ * at least 16 bits that is reported by ResourceFull, no periodic synchronization by cycles or at the exact
  * block. */
 NTR_API bool ntr_enc_takes_runs(const ntr_encoder *encoder);
 
 /* Encodes a run. The messages are those of its blocks pushed one by one, with two differences: ResourceFull may
  * report I-CNT at another block, and the time of all messages is that of the end of the run. The hart is neither
- * halted nor in reset. Errors: NTR_E_STATE (runs are not allowed), NTR_E_INGRESS, errors of the sink. */
+ * halted nor in reset. Its privilege mode and contexts are those of the last Ownership message: a change of them is
+ * pushed with a block. Errors: NTR_E_STATE (runs are not allowed), NTR_E_INGRESS, errors of the sink. */
 NTR_API ntr_status ntr_enc_push_run(ntr_encoder *encoder, const ntr_enc_run *run);
 
 /* Returns how many branches (0..64) the next run may have so that messages carry the time of the block that caused
@@ -46,6 +47,9 @@ NTR_API ntr_status ntr_enc_begin_run(ntr_encoder *encoder, uint64_t iaddr, uint6
 
 /* Returns the return stack of the encoder, or NULL without implicit returns. */
 NTR_API ntr_enc_stack *ntr_enc_return_stack(ntr_encoder *encoder);
+
+/* Has the stream this privilege mode and scontext, so that a run can be in them? True without Ownership messages. */
+NTR_API bool ntr_enc_has_reported(const ntr_encoder *encoder, unsigned priv, uint64_t scontext);
 
 /* Has a periodic synchronization waited for a branch message for one more period? */
 NTR_API bool ntr_enc_sync_is_late(const ntr_encoder *encoder);

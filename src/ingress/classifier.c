@@ -18,6 +18,7 @@
 #include "ingress/classifier.h"
 
 #include "ingress/code_block.h"
+#include "ingress/hand_over.h"
 
 /* ---- records ---------------------------------------------------------------------------------------- */
 
@@ -132,6 +133,13 @@ ntr_status ntr_classifier_enter(ntr_classifier *c, const ntr_code_block *block) 
     apply_state(c);
     c->held = *block;
     c->holds = true;
+    return status;
+}
+
+ntr_status ntr_classifier_hand_over(ntr_classifier *c, uint64_t next) {
+    ntr_status status = c->holds ? emit_before_block(c, next) : NTR_OK;
+    c->holds = false;
+    c->constant = 0;
     return status;
 }
 

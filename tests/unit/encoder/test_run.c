@@ -31,6 +31,8 @@ typedef struct block {
     uint64_t start;
     uint32_t halfwords;
     uint8_t itype, last_size;
+    uint8_t priv;
+    uint64_t scontext;
     uint64_t time; /* at its end */
 } block;
 
@@ -41,8 +43,8 @@ static void make_blocks(block *blocks, unsigned seed) {
                                     NTR_ITYPE_INDIRECT_CALL, NTR_ITYPE_RETURN, NTR_ITYPE_RETURN,
                                     NTR_ITYPE_OTHER_INDIRECT, NTR_ITYPE_TAKEN, NTR_ITYPE_CO_SWAP};
     uint32_t random = seed;
-    uint64_t pc = 0x1000, stack[64] = {0}, time = 0;
-    unsigned depth = 0;
+    uint64_t pc = 0x1000, stack[64] = {0}, time = 0, scontext = 0;
+    unsigned depth = 0, priv = NTR_PRIV_U;
     for (unsigned i = 0; i < BLOCKS; i++) {
         block *b = &blocks[i];
         b->start = pc;
@@ -50,6 +52,10 @@ static void make_blocks(block *blocks, unsigned seed) {
         b->halfwords = (b->last_size + 1u) + next_random(&random) % 40;
         b->itype = kinds[next_random(&random) % sizeof kinds];
         b->time = time += b->halfwords;
+        if (next_random(&random) % 32 == 0) priv = next_random(&random) % 2 ? NTR_PRIV_U : NTR_PRIV_S;
+        if (next_random(&random) % 64 == 0) scontext = next_random(&random) % 4;
+        b->priv = (uint8_t)priv;
+        b->scontext = scontext;
         uint64_t end = pc + 2 * b->halfwords;
         bool straight = b->itype == NTR_ITYPE_NONE || b->itype == NTR_ITYPE_NOT_TAKEN;
         bool call = b->itype == NTR_ITYPE_DIRECT_CALL || b->itype == NTR_ITYPE_INDIRECT_CALL;
@@ -71,11 +77,13 @@ static ntr_encoder *make_encoder(const char *const *options, stream *out) {
     return encoder;
 }
 
-static void push_blocks(ntr_encoder *encoder, const block *blocks, size_t count) {
-    for (size_t i = 0; i < count; i++) {
+/* `before`: scontext of the block before them. */
+static void push_blocks(ntr_encoder *encoder, const block *blocks, size_t count, uint64_t before) {
+    for (size_t i = 0; i < count; before = blocks[i++].scontext) {
         const block *b = &blocks[i];
         ntr_ingress in = {.iaddr = b->start, .iretire = b->halfwords, .itype = b->itype, .ilastsize = b->last_size,
-                          .priv = NTR_PRIV_U, .cycle = true, .time = b->time};
+                          .ctype = b->scontext == before ? NTR_CTYPE_UNREPORTED : NTR_CTYPE_IMPRECISE,
+                          .priv = b->priv, .scontext = b->scontext, .cycle = true, .time = b->time};
         assert_int_equal(ntr_encoder_push(encoder, &in), NTR_OK);
     }
 }
@@ -95,6 +103,11 @@ static bool continues(ntr_enc_stack *stack, const block *b, const block *next, b
 
 static bool is_branch(const block *b) { return b->itype == NTR_ITYPE_TAKEN || b->itype == NTR_ITYPE_NOT_TAKEN; }
 
+/* Can the block be in a run? */
+static bool same_state(const ntr_encoder *encoder, const block *b) {
+    return ntr_enc_has_reported(encoder, b->priv, b->scontext);
+}
+
 /* The same in runs, of at most `most` blocks. Returns how many were used. */
 static size_t push_run(ntr_encoder *encoder, const block *blocks, size_t count, size_t most, bool htm) {
     ntr_enc_stack *stack = ntr_enc_return_stack(encoder);
@@ -109,7 +122,7 @@ static size_t push_run(ntr_encoder *encoder, const block *blocks, size_t count, 
         run.end = b->start + 2 * b->halfwords;
         run.ilastsize = b->last_size;
         run.time = b->time;
-        bool last = n == count || n == most || run.branches + is_branch(b) >= branches;
+        bool last = n == count || n == most || !same_state(encoder, &blocks[n]) || run.branches + is_branch(b) >= branches;
         goes_on = !(last && !is_branch(b)) && continues(stack, b, n < count ? b + 1 : NULL, htm);
         if (!goes_on) run.itype = b->itype;
         if (!goes_on || !is_branch(b)) continue;
@@ -137,6 +150,10 @@ static const char *const configurations[][9] = {
     {"repeated-history", "on", "mode", "btm", "src-bits", "4", NULL},
     {"sync-mode", "messages", "sync-max", "2", NULL},
     {"best", NULL, NULL},
+    {"context", "scontext", NULL},
+    {"context", "scontext", "sync-mode", "messages", "sync-max", "0", "implicit-return", "full", NULL},
+    {"context", "hcontext", "timestamps", "on", "repeated-history", "on", NULL},
+    {"context", "scontext", "best", NULL, NULL},
     {"timestamps", "on", NULL},
     {"timestamps", "on", "mode", "btm", NULL},
     {"timestamps", "on", "hist-bits", "7", "full", "after", NULL},
@@ -157,11 +174,12 @@ static void runs_are_blocks(void **state) {
             make_blocks(blocks, seed * 77);
             ntr_encoder *e = make_encoder(options, &one), *f = make_encoder(options, &other);
             assert_true(ntr_enc_takes_runs(f));
-            push_blocks(e, blocks, BLOCKS);
+            push_blocks(e, blocks, BLOCKS, 0);
             uint32_t random = seed;
             for (size_t at = 0; at < BLOCKS;) {
                 /* now and then single blocks in between */
-                if (next_random(&random) % 8 == 0) push_blocks(f, &blocks[at++], 1);
+                bool one_block = next_random(&random) % 8 == 0 || !same_state(f, &blocks[at]);
+                if (one_block) push_blocks(f, &blocks[at], 1, at ? blocks[at - 1].scontext : 0), at++;
                 else at += push_run(f, blocks + at, BLOCKS - at, 1 + next_random(&random) % 90, htm);
             }
             assert_int_equal(ntr_encoder_stop(e, 0x4000, 4), NTR_OK);
@@ -198,7 +216,7 @@ static void what_runs_cannot_tell_is_refused(void **state) {
     (void)state;
     static stream out;
     static const char *const none[] = {NULL};
-    static const char *const no[][3] = {{"fifo", "200"}, {"filter", "priv=u"}, {"context", "scontext"},
+    static const char *const no[][3] = {{"fifo", "200"}, {"filter", "priv=u"},
                                         {"all-jumps", "on"}, {"itype-width", "3"}, {"sync-mode", "cycles"},
                                         {"icnt-bits", "15"}, {"sync-form", "exact"}};
     const ntr_enc_run good = {.iaddr = 0x100, .end = 0x104, .iretire = 2, .ilastsize = 1};
