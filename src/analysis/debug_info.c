@@ -221,6 +221,7 @@ static ntr_status visit_unit(void *user, const ntr_debug_unit *given) {
     for (size_t i = 0; i < unit.range_count; i++)
         for (unsigned k = 0; k < 2; k++) ranges[i][k] = given->ranges[i][k] + v->bias;
     unit.ranges = (const uint64_t(*)[2])ranges;
+    unit.bias = v->bias;
     ntr_status status = v->visit(v->user, &unit);
     ntr_dealloc(v->allocator, ranges);
     return status;

@@ -19,6 +19,13 @@ enum ntr_debug_language {
     NTR_LANGUAGE_CPP_20 = 0x2e,
 };
 
+/* A place where a statement of the source begins. Several places may have the same address. */
+typedef struct ntr_debug_statement {
+    uint64_t address; /* without the load bias */
+    const char *file;
+    uint32_t line, column;
+} ntr_debug_statement;
+
 /* A compilation unit. Strings are valid during the visit. */
 typedef struct ntr_debug_unit {
     const char *name, *directory, *producer; /* NULL: not known */
@@ -27,6 +34,9 @@ typedef struct ntr_debug_unit {
     size_t folder_count;
     const uint64_t (*ranges)[2];             /* [low, high) of its code, load bias included */
     size_t range_count;
+    const ntr_debug_statement *statements;   /* in the order of its line table */
+    size_t statement_count;
+    uint64_t bias;                           /* load bias */
 } ntr_debug_unit;
 
 /* Calls `visit` for each unit of image `index`. A result of `visit` other than NTR_OK stops the iteration and is

@@ -197,6 +197,8 @@ static const char *unit_text(Dwarf_Die *die, unsigned name) {
 typedef struct unit_tables {
     uint64_t (*ranges)[2];
     size_t range_count, range_capacity;
+    ntr_debug_statement *statements;
+    size_t statement_count, statement_capacity;
 } unit_tables;
 
 static ntr_status unit_ranges(ntr_dwarf *d, uint32_t unit, unit_tables *tables) {
@@ -212,12 +214,35 @@ static ntr_status unit_ranges(ntr_dwarf *d, uint32_t unit, unit_tables *tables) 
     return NTR_OK;
 }
 
+static ntr_status unit_statements(ntr_dwarf *d, Dwarf_Die *die, unit_tables *tables) {
+    Dwarf_Lines *lines;
+    size_t count;
+    tables->statement_count = 0;
+    if (dwarf_getsrclines(die, &lines, &count) != 0) return NTR_OK;
+    for (size_t i = 0; i < count; i++) {
+        Dwarf_Line *line = dwarf_onesrcline(lines, i);
+        Dwarf_Addr address;
+        bool end = true, begins = false;
+        int number = 0, column = 0;
+        if (dwarf_lineaddr(line, &address) || dwarf_lineendsequence(line, &end) || end) continue;
+        if (dwarf_linebeginstatement(line, &begins) || !begins) continue;
+        if (dwarf_lineno(line, &number) || dwarf_linecol(line, &column) || number <= 0 || column <= 0) continue;
+        if (ntr_reserve(d->allocator, (void **)&tables->statements, &tables->statement_capacity, tables->statement_count + 1,
+                        sizeof *tables->statements))
+            return NTR_E_MEMORY;
+        tables->statements[tables->statement_count++] = (ntr_debug_statement){
+            .address = address + d->bias, .file = dwarf_linesrc(line, NULL, NULL), .line = (uint32_t)number, .column = (uint32_t)column};
+    }
+    return NTR_OK;
+}
+
 ntr_status ntr_dwarf_units(ntr_dwarf *d, ntr_status (*visit)(void *user, const ntr_debug_unit *unit), void *user) {
     unit_tables tables = {0};
     ntr_status status = NTR_OK;
     for (uint32_t i = 0; i < d->unit_count && !status; i++) {
         Dwarf_Die *die = &d->units[i].die;
         if ((status = unit_ranges(d, i, &tables)) != NTR_OK) break;
+        if ((status = unit_statements(d, die, &tables)) != NTR_OK) break;
         int language = dwarf_srclang(die);
         ntr_debug_unit unit = {
             .name = dwarf_diename(die),
@@ -226,6 +251,8 @@ ntr_status ntr_dwarf_units(ntr_dwarf *d, ntr_status (*visit)(void *user, const n
             .language = language < 0 ? 0 : (unsigned)language,
             .ranges = (const uint64_t(*)[2])tables.ranges,
             .range_count = tables.range_count,
+            .statements = tables.statements,
+            .statement_count = tables.statement_count,
         };
         Dwarf_Files *files;
         if (dwarf_getsrcfiles(die, &files, NULL) == 0)
@@ -233,5 +260,6 @@ ntr_status ntr_dwarf_units(ntr_dwarf *d, ntr_status (*visit)(void *user, const n
         status = visit(user, &unit);
     }
     ntr_dealloc(d->allocator, tables.ranges);
+    ntr_dealloc(d->allocator, tables.statements);
     return status;
 }

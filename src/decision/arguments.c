@@ -14,19 +14,20 @@
 /* ---- levels of optimization -------------------------------------------------------------------- */
 
 /* Follows the options of a command: the last -O wins. */
-static void see_level(const char *option, size_t size, bool *plain) {
+static void see_level(const char *option, size_t size, bool *plain, bool *debug) {
     if (size < 2 || strncmp(option, "-O", 2) != 0) return;
     *plain = size == 3 && option[2] == '0';
+    *debug = size == 3 && option[2] == 'g';
 }
 
-bool ntr_producer_is_plain(const char *producer) {
-    bool plain = true;
-    if (!producer || !strstr(producer, "GNU")) return false; /* clang does not record its options */
+void ntr_producer_level(const char *producer, bool *plain, bool *debug) {
+    *plain = producer != NULL;
+    *debug = false;
+    if (!producer) return;
     for (const char *at = producer; (at = strchr(at, ' '));) {
         at++;
-        see_level(at, strcspn(at, " "), &plain);
+        see_level(at, strcspn(at, " "), plain, debug);
     }
-    return plain;
 }
 
 /* ---- compile_commands.json --------------------------------------------------------------------- */
@@ -96,7 +97,7 @@ static bool is_folder(const char *option) {
 /* Takes an option and returns whether the next word is its value. */
 static ntr_status take_option(ntr_arguments *a, const char *directory, const char *word, const char *next, bool *uses_next) {
     *uses_next = false;
-    see_level(word, strlen(word), &a->plain);
+    see_level(word, strlen(word), &a->plain, &a->debug);
     if (strncmp(word, "-std=", 5) == 0 || strncmp(word, "-fsigned-char", 13) == 0 ||
         strncmp(word, "-funsigned-char", 15) == 0 || strcmp(word, "-fshort-enums") == 0)
         return add(a, word);
@@ -225,7 +226,7 @@ ntr_status ntr_arguments_make(ntr_arguments *a, const json_t *commands, const nt
         TRY(take_producer(a, unit->producer));
     for (size_t i = 0; i < options->argument_count; i++) {
         a->has_level |= strncmp(options->arguments[i], "-O", 2) == 0;
-        see_level(options->arguments[i], strlen(options->arguments[i]), &a->plain);
+        see_level(options->arguments[i], strlen(options->arguments[i]), &a->plain, &a->debug);
         TRY(add(a, options->arguments[i]));
     }
     TRY(take_folders(a, unit, false));

@@ -15,7 +15,7 @@ typedef struct ntr_arguments {
     const char **items;
     size_t count, capacity;
     bool has_level;     /* a command with the level of optimization is known, */
-    bool plain;         /* ... which is -O0 */
+    bool plain, debug;  /* ... which is -O0, -Og */
 } ntr_arguments;
 
 /* Loads compile_commands.json. Errors: NTR_E_IO, NTR_E_FORMAT; `why` has the reason. */
@@ -26,8 +26,8 @@ ntr_status ntr_arguments_make(ntr_arguments *arguments, const json_t *commands, 
                               const ntr_debug_unit *unit, unsigned xlen, const char *path);
 void ntr_arguments_release(ntr_arguments *arguments);
 
-/* Returns whether the options of a producer string, of gcc, are -O0. */
-bool ntr_producer_is_plain(const char *producer);
+/* Stores whether the options in a producer string of gcc are -O0, -Og. */
+void ntr_producer_level(const char *producer, bool *plain, bool *debug);
 
 bool ntr_language_is_cpp(unsigned language);
 

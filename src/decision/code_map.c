@@ -16,7 +16,9 @@ typedef struct found_branch {
     uint64_t low, high;    /* the function around it */
     uint64_t scope;        /* the copy: entry of the innermost inlined function, or of the function */
     uint32_t record;       /* the innermost decision; of several with the same extent the first */
-    uint32_t root;         /* the outermost decision around it */
+    uint32_t whole;        /* extents: the largest expression around it, */
+    uint32_t root;         /* ... and the outermost decision */
+    bool outside;          /* it is in that expression, and in no decision */
     uint32_t line, column;
 } found_branch;
 
@@ -31,6 +33,8 @@ typedef struct map_builder {
     size_t found_count, found_capacity;
     const char *last_name; /* the last file of a row, and what it is */
     const ntr_extent_file *last_file;
+    ntr_statements statements;
+    ntr_code_kind kind; /* of the code of `graph` */
 } map_builder;
 
 /* ---- branches in the line table ---------------------------------------------------------------- */
@@ -65,9 +69,19 @@ static ntr_status add_branch(map_builder *b, uint64_t address, const ntr_line_ro
         scope = scope * 31 + (uint64_t)frames[i].line * 1000 + frames[i].column; /* the places of the calls */
     b->found[b->found_count++] = (found_branch){
         .address = address, .low = function->entry, .high = function->entry + function->size, .scope = scope,
-        .record = entry->record, .root = ntr_extents_root(&b->extents, entry)->record, .line = row->line, .column = row->column,
+        .record = entry->record, .whole = ntr_extents_root(&b->extents, entry, true),
+        .root = ntr_extents_root(&b->extents, entry, false), .outside = entry->whole, .line = row->line, .column = row->column,
     };
     return NTR_OK;
+}
+
+/* Returns the entry of the decision itself instead of that of its further place. */
+static const ntr_extent_entry *own_entry(const map_builder *b, const ntr_extent_file *file, const ntr_decision_record *r,
+                                         const ntr_extent_entry *point) {
+    const ntr_extent_entry *entry = ntr_extents_at(&b->extents, file, r->extent.line, r->extent.column);
+    while (entry && !ntr_extent_equal(&entry->extent, &r->extent))
+        entry = entry->parent ? &b->extents.items[entry->parent - 1] : NULL;
+    return entry ? entry : point;
 }
 
 static ntr_status take_row(map_builder *b, const ntr_line_row *row) {
@@ -75,6 +89,8 @@ static ntr_status take_row(map_builder *b, const ntr_line_row *row) {
     const ntr_extent_file *file = row->line && row->file ? file_of(b, row->file) : NULL;
     const ntr_extent_entry *entry = file ? ntr_extents_at(&b->extents, file, row->line, row->column) : NULL;
     if (!entry) return NTR_OK;
+    const ntr_decision_record *r = b->decisions->records[entry->record];
+    if (ntr_extent_equal(&entry->extent, &r->point)) entry = own_entry(b, file, r, entry);
     for (uint64_t at = row->address; at - row->address < row->size; at += insn.size) {
         if (ntr_program_insn(b->map->program, NULL, NTR_POSITION_ANY, at, &insn) != NTR_OK) break;
         if (insn.flow == NTR_FLOW_BRANCH) TRY(add_branch(b, at, row, entry));
@@ -86,6 +102,14 @@ static int compare_found(const void *a, const void *b) {
     const found_branch *x = a, *y = b;
     NTR_COMPARE_BY(low);
     NTR_COMPARE_BY(scope);
+    NTR_COMPARE_BY(whole);
+    NTR_COMPARE_BY(address);
+    return 0;
+}
+
+static int compare_roots(const void *a, const void *b) {
+    const found_branch *x = a, *y = b;
+    NTR_COMPARE_BY(outside);
     NTR_COMPARE_BY(root);
     NTR_COMPARE_BY(address);
     return 0;
@@ -107,7 +131,7 @@ static ntr_status add_copy(map_builder *b, ntr_decision_record *record, const fo
     uint32_t function = (uint32_t)(m->function_count - 1);
     m->copies[m->copy_count++] = (ntr_decision_copy){
         .record = record, .reason = reason, .function = function, .inlined = found->scope != 0,
-        .plain = ntr_code_ranges_plain(&m->ranges, found->address),
+        .plain = b->kind.plain,
     };
     return NTR_OK;
 }
@@ -131,14 +155,18 @@ static ntr_status use_graph(map_builder *b, const found_branch *branch) {
                     sizeof *m->functions))
         return NTR_E_MEMORY;
     m->functions[m->function_count++] = (ntr_decision_function){.low = branch->low, .high = branch->high};
-    return ntr_graph_make(&b->graph, b->map->program, branch->low, branch->high);
+    TRY(ntr_graph_make(&b->graph, b->map->program, branch->low, branch->high));
+    b->kind = ntr_code_ranges_at(&m->ranges, branch->address);
+    if (b->kind.unknown) b->kind.plain = ntr_graph_unoptimized(&b->graph);
+    return NTR_OK;
 }
 
 /* Matches branches with one decision. Returns NULL, or why it is not possible. */
 static const char *try_match(map_builder *b, const ntr_decision_record *record, const found_branch *const *found,
                              size_t count, ntr_match *match) {
     ntr_candidate candidates[NTR_CANDIDATES_MAX];
-    if (record->undetermined) return record->shown.reason;
+    match->placed = false;
+    if (record->too_large) return record->shown.reason;
     if (count > NTR_CANDIDATES_MAX) return "it has more than 64 branches";
     *match = (ntr_match){.graph = &b->graph, .debug = b->debug, .record = record, .candidates = candidates, .count = count};
     for (size_t i = 0; i < count; i++) {
@@ -146,7 +174,8 @@ static const char *try_match(map_builder *b, const ntr_decision_record *record, 
         candidates[i] = (ntr_candidate){at, found[i]->line, found[i]->column};
         if (at == NTR_GRAPH_OUTSIDE) return "its code is not in one piece";
     }
-    match->plain = count && ntr_code_ranges_plain(&b->map->ranges, found[0]->address);
+    match->statements = &b->statements;
+    match->kind = b->kind;
     const char *reason = ntr_match_find(match);
     match->candidates = NULL;
     return reason;
@@ -180,23 +209,36 @@ static bool within(const ntr_extent *outer, const ntr_extent *inner) {
             (inner->end_line == outer->end_line && inner->end_column <= outer->end_column));
 }
 
-/* Lists the conditions of all decisions in the extent of decision `root`. Returns their number, or 0 when there are more
- * than `capacity`. */
-static size_t list_expected(const map_builder *b, uint32_t root, expected *list, size_t capacity) {
+/* Number of branches that evaluate a condition in code that was not optimized. clang computes the last condition of a
+ * decision whose result is stored, and evaluates both operands of ?: with branches of their own. */
+static unsigned branches_for(const map_builder *b, const ntr_decision_record *r, size_t condition) {
+    if (r->conditions[condition].constant) return 0;
+    if (b->kind.gnu || !b->kind.plain) return 1;
+    if (r->is_value && condition + 1 == r->shown.condition_count) return 0;
+    return r->flow[condition].choice ? 2 : 1;
+}
+
+static bool computes_last(const map_builder *b, const ntr_decision_record *r) {
+    return !b->kind.gnu && r->is_value;
+}
+
+/* Lists the conditions of all decisions in the extent of an entry, one for each branch. Returns their number, or 0 when
+ * there are more than `capacity`. */
+static size_t list_expected(const map_builder *b, uint32_t entry, expected *list, size_t capacity) {
     const ntr_decisions *d = b->decisions;
-    const ntr_decision_record *outer = d->records[root];
-    size_t count = 0, first = root;
-    while (first && d->records[first - 1]->path == outer->path && d->records[first - 1]->shown.line >= outer->extent.line)
-        first--;
-    for (size_t i = first; i < d->count && d->records[i]->path == outer->path; i++) {
+    const ntr_extent *outer = &b->extents.items[entry].extent;
+    size_t count = 0, first = b->extents.items[entry].record;
+    const char *path = d->records[first]->path;
+    while (first && d->records[first - 1]->path == path && d->records[first - 1]->shown.line >= outer->line) first--;
+    for (size_t i = first; i < d->count && d->records[i]->path == path; i++) {
         ntr_decision_record *r = d->records[i];
-        if (r->shown.line > outer->extent.end_line) break;
-        if (!within(&outer->extent, &r->extent) || r->undetermined) continue;
-        for (size_t k = 0; k < r->shown.condition_count; k++) {
-            if (r->conditions[k].constant) continue;
-            if (count == capacity) return 0;
-            list[count++] = (expected){r, (uint8_t)k, r->flow[k].order};
-        }
+        if (r->shown.line > outer->end_line) break;
+        if (!within(outer, &r->extent) || r->too_large) continue;
+        for (size_t k = 0; k < r->shown.condition_count; k++)
+            for (unsigned branches = branches_for(b, r, k); branches; branches--) {
+                if (count == capacity) return 0;
+                list[count++] = (expected){r, (uint8_t)k, r->flow[k].order};
+            }
     }
     if (count) qsort(list, count, sizeof *list, compare_expected);
     return count;
@@ -223,24 +265,25 @@ static bool same_order(const expected *list, size_t count, const ntr_decision_re
 /* Code that was not optimized has its branches in the order of the source. Some compilers place the branches of nested
  * decisions, and of those in macros, at the decision around them, so their places say little. The branches are given to
  * the conditions in order, and each decision is then matched. Stores whether all of them fit. */
-static ntr_status match_in_order(map_builder *b, const found_branch *found, size_t count, bool *done) {
+static ntr_status match_in_order(map_builder *b, uint32_t entry, const found_branch *found, size_t count, bool *done) {
     enum { EXPECTED_MAX = 256 };
     expected list[EXPECTED_MAX] = {{0}};
     const found_branch *branches[EXPECTED_MAX] = {0};
     ntr_match match = {0};
-    size_t need = list_expected(b, found->root, list, EXPECTED_MAX), used;
+    size_t need = list_expected(b, entry, list, EXPECTED_MAX), used;
     *done = false;
-    if (need != count || !ntr_code_ranges_plain(&b->map->ranges, found->address)) return NTR_OK;
+    if (need != count || !b->kind.plain) return NTR_OK;
     for (size_t i = 0; i < count; i++) {
-        if (!(used = branches_of(list, count, i, found, branches))) continue;
-        if (try_match(b, list[i].record, branches, used, &match)) return NTR_OK;
-        if (!same_order(list, count, list[i].record, &match)) return NTR_OK;
+        if (!(used = branches_of(list, count, i, found, branches)) || computes_last(b, list[i].record)) continue;
+        try_match(b, list[i].record, branches, used, &match);
+        if (!match.placed || !same_order(list, count, list[i].record, &match)) return NTR_OK;
     }
     *done = true;
     for (size_t i = 0; i < count; i++) {
         if (!(used = branches_of(list, count, i, found, branches))) continue;
-        try_match(b, list[i].record, branches, used, &match);
-        TRY(keep_match(b, list[i].record, branches, used, &match, NULL));
+        const char *reason = computes_last(b, list[i].record) ? "the compiler computed its last condition without a branch"
+                                                              : try_match(b, list[i].record, branches, used, &match);
+        TRY(keep_match(b, list[i].record, branches, used, &match, reason));
     }
     return NTR_OK;
 }
@@ -283,16 +326,44 @@ static ntr_status add_without_branches(map_builder *b, const found_branch *found
     return NTR_OK;
 }
 
-static ntr_status match_group(map_builder *b, found_branch *found, size_t count) {
-    bool done;
-    TRY(use_graph(b, found));
-    TRY(match_in_order(b, found, count, &done));
+/* The branches of clang have the order of the source, but not its places. */
+static ntr_status add_unknown(map_builder *b, const found_branch *found) {
+    enum { EXPECTED_MAX = 256 };
+    expected list[EXPECTED_MAX] = {{0}};
+    size_t count = list_expected(b, found->root, list, EXPECTED_MAX);
+    for (size_t i = 0; i < count; i++) {
+        bool seen = false;
+        for (size_t k = 0; k < i && !seen; k++) seen = list[k].record == list[i].record;
+        if (!seen) TRY(add_copy(b, list[i].record, found, "the expression around it has other branches than its conditions need"));
+    }
+    return NTR_OK;
+}
+
+/* Branches inside of one outermost decision. */
+static ntr_status match_root(map_builder *b, found_branch *found, size_t count) {
+    bool done = false;
+    if (found->whole != found->root) TRY(match_in_order(b, found->root, found, count, &done));
     if (done) return NTR_OK;
+    if (b->kind.plain && !b->kind.gnu) return add_unknown(b, found);
     TRY(add_without_branches(b, found, count));
     qsort(found, count, sizeof *found, compare_innermost);
     for (size_t i = 0, next; i < count; i = next) {
         for (next = i + 1; next < count && found[next].record == found[i].record;) next++;
         TRY(match_by_place(b, found + i, next - i));
+    }
+    return NTR_OK;
+}
+
+/* Branches inside of one expression. */
+static ntr_status match_whole(map_builder *b, found_branch *found, size_t count) {
+    bool done;
+    TRY(use_graph(b, found));
+    TRY(match_in_order(b, found->whole, found, count, &done));
+    if (done) return NTR_OK;
+    qsort(found, count, sizeof *found, compare_roots);
+    for (size_t i = 0, next; i < count && !found[i].outside; i = next) {
+        for (next = i + 1; next < count && !found[next].outside && found[next].root == found[i].root;) next++;
+        TRY(match_root(b, found + i, next - i));
     }
     return NTR_OK;
 }
@@ -355,15 +426,35 @@ static ntr_status take_rows(map_builder *b, ntr_debug_info *debug) {
     }
 }
 
+/* Takes the places in files with decisions. */
+static ntr_status take_statements(void *user, const ntr_debug_unit *unit) {
+    map_builder *b = user;
+    for (size_t i = 0; i < unit->statement_count; i++) {
+        const ntr_debug_statement *s = &unit->statements[i];
+        const ntr_extent_file *file = s->file ? file_of(b, s->file) : NULL;
+        if (!file) continue;
+        const ntr_statement statement = {s->address + unit->bias, file->path, s->line, s->column};
+        TRY(ntr_statements_add(&b->statements, &statement));
+    }
+    return NTR_OK;
+}
+
+static ntr_status find_statements(map_builder *b) {
+    ntr_status status = NTR_OK;
+    for (size_t index = 0; !status; index++) status = ntr_debug_info_units(b->debug, index, take_statements, b);
+    ntr_statements_sort(&b->statements);
+    return status == NTR_END ? NTR_OK : status;
+}
+
 static ntr_status match_all(map_builder *b) {
     if (b->found_count) qsort(b->found, b->found_count, sizeof *b->found, compare_found);
     for (size_t i = 0, next; i < b->found_count; i = next) {
         found_branch *first = &b->found[i];
         for (next = i + 1; next < b->found_count; next++) {
             const found_branch *f = &b->found[next];
-            if (f->low != first->low || f->root != first->root || f->scope != first->scope) break;
+            if (f->low != first->low || f->whole != first->whole || f->scope != first->scope) break;
         }
-        TRY(match_group(b, first, next - i));
+        TRY(match_whole(b, first, next - i));
     }
     return NTR_OK;
 }
@@ -371,14 +462,17 @@ static ntr_status match_all(map_builder *b) {
 ntr_status ntr_code_map_make(ntr_code_map *map, ntr_decisions *decisions, const ntr_source_options *options,
                              const ntr_program *program, ntr_debug_info *debug) {
     map_builder b = {.map = map, .decisions = decisions, .options = options, .debug = debug,
-                     .extents.allocator = map->allocator, .graph.allocator = map->allocator};
+                     .extents.allocator = map->allocator, .graph.allocator = map->allocator,
+                     .statements.allocator = map->allocator};
     map->program = program;
     ntr_status status = ntr_extents_make(&b.extents, decisions);
     if (!status) status = take_rows(&b, debug);
+    if (!status) status = find_statements(&b);
     if (!status) status = match_all(&b);
     if (!status) status = make_slots(map);
     ntr_extents_release(&b.extents);
     ntr_graph_release(&b.graph);
+    ntr_statements_release(&b.statements);
     ntr_dealloc(map->allocator, b.found);
     return status;
 }

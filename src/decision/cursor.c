@@ -135,6 +135,15 @@ CXCursor ntr_cursor_strip_not(ntr_unit_walk *w, CXCursor cursor, bool *negated) 
     return at;
 }
 
+bool ntr_cursor_is_choice(ntr_unit_walk *w, CXCursor cursor) {
+    for (;;) {
+        enum CXCursorKind kind = w->clang->getCursorKind(cursor);
+        if (kind == CXCursor_ConditionalOperator) return true;
+        if (kind != CXCursor_ParenExpr && kind != CXCursor_UnexposedExpr && !ntr_cursor_is_not(w, cursor)) return false;
+        if (!inner(w, cursor, &cursor)) return false;
+    }
+}
+
 CXCursor ntr_cursor_strip(ntr_unit_walk *w, CXCursor cursor, bool negations) {
     bool negated = false;
     CXCursor stripped = ntr_cursor_strip_not(w, cursor, &negated);

@@ -20,6 +20,7 @@ typedef struct ntr_unit_walk {
     CXFile last_file;     /* the last file of which the path was resolved, */
     const char *last_path;
     uint32_t order;
+    ntr_extent whole;                /* the largest expression around what is visited; line 0: none */
     ntr_flow_count now;              /* how often the statement that is visited is executed */
     ntr_flow_count breaks, continues; /* of the loop or switch around it */
     uint32_t jumps, continue_count;  /* number of return, goto and labels, and of continue, so far */
@@ -54,6 +55,9 @@ CXCursor ntr_cursor_strip(ntr_unit_walk *w, CXCursor cursor, bool negations);
 CXCursor ntr_cursor_strip_not(ntr_unit_walk *w, CXCursor cursor, bool *negated);
 bool ntr_cursor_is_logical(const ntr_unit_walk *w, CXCursor cursor);
 bool ntr_cursor_is_not(const ntr_unit_walk *w, CXCursor cursor);
+
+/* Returns whether it is ?:, in parentheses or converted. */
+bool ntr_cursor_is_choice(ntr_unit_walk *w, CXCursor cursor);
 
 /* Returns the index of the condition of a for statement among its children, or their number when there is none. */
 size_t ntr_cursor_for_condition(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *children);

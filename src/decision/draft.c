@@ -62,7 +62,8 @@ static unsigned add_leaf(ntr_unit_walk *w, ntr_decision_draft *d, CXCursor curso
     *c = (ntr_condition){.line = begin.line, .column = begin.column, .spelled = spelled_place(w, &begin),
                          .text = text_between(w, &begin, &end)};
     c->constant = ntr_cursor_constant(w, cursor, &c->value);
-    d->flow[number] = (ntr_condition_flow){.extent = ntr_cursor_extent(w, cursor), .order = w->order++};
+    d->flow[number] = (ntr_condition_flow){.extent = ntr_cursor_extent(w, cursor), .order = w->order++,
+                                               .choice = ntr_cursor_is_choice(w, cursor)};
     return add_node(d, (ntr_expression){.operator = NTR_LEAF, .condition = (uint8_t)number});
 }
 
@@ -147,6 +148,7 @@ static void place_decision(ntr_unit_walk *w, ntr_decision_draft *d, CXCursor cur
     r->shown.text = text_between(w, &begin, &end);
     r->shown.file = r->path;
     r->shown.function = w->function;
+    r->whole = w->whole;
 }
 
 static ntr_draft_result finish(ntr_unit_walk *w, ntr_decision_draft *d) {
@@ -157,7 +159,7 @@ static ntr_draft_result finish(ntr_unit_walk *w, ntr_decision_draft *d) {
     if (d->too_large) {
         r->start = 0;
         r->shown.reason = "it has more than 32 conditions";
-        r->undetermined = true;
+        r->undetermined = r->too_large = true;
     } else {
         ntr_record_flow(r);
     }
@@ -183,6 +185,7 @@ ntr_draft_result ntr_draft_add(ntr_unit_walk *w, CXCursor cursor, const ntr_cont
     w->depth = outer;
     w->now = d->expected;
     place_decision(w, d, cursor);
+    d->record.is_value = !control;
     if (control) set_control(w, &d->record, control, negated);
     d->record.order = w->order;
     ntr_draft_result result = finish(w, d);

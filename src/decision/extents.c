@@ -12,6 +12,7 @@ static int compare_entries(const void *a, const void *b) {
     NTR_COMPARE_BY(extent.column);
     if (x->extent.end_line != y->extent.end_line) return x->extent.end_line > y->extent.end_line ? -1 : 1;
     if (x->extent.end_column != y->extent.end_column) return x->extent.end_column > y->extent.end_column ? -1 : 1;
+    NTR_COMPARE_BY(whole);
     NTR_COMPARE_BY(record);
     return 0;
 }
@@ -30,10 +31,10 @@ static void link_parents(ntr_extents *e, size_t first, size_t count) {
     }
 }
 
-static ntr_status add(ntr_extents *e, const ntr_extent *extent, size_t record) {
+static ntr_status add(ntr_extents *e, const ntr_extent *extent, size_t record, bool whole) {
     if (!extent->line) return NTR_OK;
     if (ntr_reserve(e->allocator, (void **)&e->items, &e->capacity, e->count + 1, sizeof *e->items)) return NTR_E_MEMORY;
-    e->items[e->count++] = (ntr_extent_entry){*extent, (uint32_t)record, 0};
+    e->items[e->count++] = (ntr_extent_entry){*extent, (uint32_t)record, 0, whole};
     return NTR_OK;
 }
 
@@ -56,8 +57,9 @@ ntr_status ntr_extents_make(ntr_extents *e, const ntr_decisions *d) {
         size_t first = e->count;
         ntr_status status = NTR_OK;
         for (next = i; !status && next < d->count && d->records[next]->path == d->records[i]->path; next++) {
-            status = add(e, &d->records[next]->extent, next);
-            if (!status) status = add(e, &d->records[next]->point, next);
+            status = add(e, &d->records[next]->extent, next, false);
+            if (!status) status = add(e, &d->records[next]->point, next, false);
+            if (!status) status = add(e, &d->records[next]->whole, next, true);
         }
         if (!status) status = finish_file(e, d->records[i]->path, first);
         if (status) return status;
@@ -99,7 +101,10 @@ const ntr_extent_entry *ntr_extents_at(const ntr_extents *e, const ntr_extent_fi
     return at ? &e->items[at - 1] : NULL;
 }
 
-const ntr_extent_entry *ntr_extents_root(const ntr_extents *e, const ntr_extent_entry *entry) {
-    while (entry->parent) entry = &e->items[entry->parent - 1];
-    return entry;
+uint32_t ntr_extents_root(const ntr_extents *e, const ntr_extent_entry *entry, bool whole) {
+    const ntr_extent_entry *root = entry;
+    for (; entry->parent; entry = &e->items[entry->parent - 1])
+        if (whole || !entry->whole) root = entry;
+    if (whole || !entry->whole) root = entry;
+    return (uint32_t)(root - e->items);
 }

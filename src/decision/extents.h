@@ -8,6 +8,7 @@ typedef struct ntr_extent_entry {
     ntr_extent extent;
     uint32_t record; /* index of a decision; of several with the same extent the first */
     uint32_t parent; /* index of the entry around it + 1; 0: none */
+    bool whole;      /* the largest expression around decisions, not a decision */
 } ntr_extent_entry;
 
 /* The entries of one file. */
@@ -33,7 +34,7 @@ const ntr_extent_file *ntr_extents_file(const ntr_extents *extents, const char *
 const ntr_extent_entry *ntr_extents_at(const ntr_extents *extents, const ntr_extent_file *file, uint32_t line,
                                        uint32_t column);
 
-/* Returns the outermost entry around an entry. */
-const ntr_extent_entry *ntr_extents_root(const ntr_extents *extents, const ntr_extent_entry *entry);
+/* Returns the index of the outermost entry around an entry: of a decision, or also of a whole expression. */
+uint32_t ntr_extents_root(const ntr_extents *extents, const ntr_extent_entry *entry, bool whole);
 
 #endif

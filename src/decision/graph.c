@@ -77,6 +77,16 @@ uint32_t ntr_graph_at(const ntr_graph *g, uint64_t address) {
     return low < g->count && g->insns[low].address == address ? (uint32_t)low : NTR_GRAPH_OUTSIDE;
 }
 
+bool ntr_graph_unoptimized(const ntr_graph *g) {
+    bool to_next = false;
+    for (size_t i = 0; i < g->count; i++) {
+        bool jump_follows = i + 1 < g->count && g->insns[i + 1].flow == NTR_FLOW_DIRECT_JUMP;
+        if (g->insns[i].flow == NTR_FLOW_BRANCH && !jump_follows) return false;
+        to_next |= g->insns[i].flow == NTR_FLOW_DIRECT_JUMP && g->insns[i].target == i + 1;
+    }
+    return to_next;
+}
+
 uint32_t ntr_graph_after(const ntr_graph *g, uint32_t branch, bool taken) {
     if (taken) return g->insns[branch].target;
     return branch + 1 < g->count ? branch + 1 : NTR_GRAPH_OUTSIDE;

@@ -44,6 +44,10 @@ uint32_t ntr_graph_thread(const ntr_graph *graph, uint32_t at);
  * leads to one or to returns. Compilers duplicate the ends of short functions. */
 bool ntr_graph_same(const ntr_graph *graph, uint32_t a, uint32_t b);
 
+/* Returns whether the code shows that clang has not optimized it: a jump follows each branch, and some jump leads to the
+ * next instruction. Every pass that lays out blocks removes such jumps. */
+bool ntr_graph_unoptimized(const ntr_graph *graph);
+
 /* Returns the index of the instruction after a branch, with this outcome. */
 uint32_t ntr_graph_after(const ntr_graph *graph, uint32_t branch, bool taken);
 

@@ -82,14 +82,22 @@ static void search(matcher *x, const solution *given, branch_set done) {
 
 /* ---- results ----------------------------------------------------------------------------------- */
 
-/* Returns whether the code at an exit belongs to the statement that is executed with this result. */
+/* Returns whether the code at an exit belongs to the statement that is executed with this result. In code that was
+ * optimized, this statement must begin there (statements.h). */
 static bool leads_to(const ntr_match *m, uint32_t at, bool result) {
     const ntr_extent *when = &m->record->when[result];
     ntr_frame frames[NTR_FRAMES_MAX];
+    size_t first = 0;
     if (!when->line || at == NTR_GRAPH_OUTSIDE) return false;
     if (ntr_extent_has(when, m->record->extent.line, m->record->extent.column)) return false; /* one macro */
-    size_t count = ntr_debug_info_frames(m->debug, NULL, m->graph->insns[at].address, frames, NTR_FRAMES_MAX);
-    for (size_t i = 0; i < count; i++) /* inlined code: the place of its call */
+    uint64_t address = m->graph->insns[at].address;
+    if (!m->kind.plain && !(m->kind.gnu && m->kind.debug)) {
+        if (!m->kind.gnu || !ntr_statements_any(m->statements, address)) return false;
+        if (ntr_statements_within(m->statements, address, m->record->path, when)) return true;
+        first = 1;
+    }
+    size_t count = ntr_debug_info_frames(m->debug, NULL, address, frames, NTR_FRAMES_MAX);
+    for (size_t i = first; i < count; i++) /* inlined code: the place of its call */
         if (ntr_extent_has(when, frames[i].line, frames[i].column)) return true;
     return false;
 }
@@ -139,6 +147,20 @@ static int value_when_taken(const matcher *x, size_t i, const result_exits *exit
     return votes[1] != 0;
 }
 
+static bool is_threaded(const ntr_match *m) {
+    return !m->kind.plain && !m->kind.debug;
+}
+
+/* Both kinds of evidence for a last condition. Where the compiler threads jumps, an exit may lead past a following
+ * decision to code that the other result reaches too, so equal code is no evidence there. Example: in
+ * if (a > 2 || b) { if (a) f(); } g(); -- a > 2 may lead directly to f(), and its exit says nothing about b. */
+static int last_value(const matcher *x, size_t i, const result_exits *exits) {
+    int by_code = value_when_taken(x, i, exits, false), by_source;
+    if (by_code != NOT_KNOWN && !is_threaded(x->match)) return by_code;
+    by_source = value_when_taken(x, i, exits, true);
+    return by_code == NOT_KNOWN || by_code == by_source ? by_source : NOT_KNOWN;
+}
+
 static bool find_results(matcher *x, result_exits *exits) {
     const ntr_match *m = x->match;
     bool changed = true, all = false;
@@ -149,8 +171,7 @@ static bool find_results(matcher *x, result_exits *exits) {
         all = true;
         for (size_t i = 0; i < m->count; i++) {
             if (x->best.taken_is[i] != NOT_KNOWN) continue;
-            int value = value_when_taken(x, i, exits, false);
-            if (value == NOT_KNOWN) value = value_when_taken(x, i, exits, true);
+            int value = last_value(x, i, exits);
             all = false;
             if (value == NOT_KNOWN) continue;
             x->best.taken_is[i] = (int16_t)value;
@@ -184,6 +205,7 @@ static bool only_condition_at(const ntr_decision_record *r, uint32_t line, uint3
  * own (a variable) at the operator before it, and that of the first one at the statement or at an operator. */
 static bool places_agree(const matcher *x) {
     const ntr_match *m = x->match;
+    if (m->kind.plain && !m->kind.gnu) return true; /* clang: their order and number are compared instead */
     for (size_t i = 0; i < m->count; i++) {
         const ntr_candidate *c = &m->candidates[i];
         const ntr_condition_flow *flow = &m->record->flow[x->best.condition[i]];
@@ -193,7 +215,8 @@ static bool places_agree(const matcher *x) {
             continue;
         }
         bool at_operator = flow->operator_line == c->line && flow->operator_column == c->column;
-        if (!m->plain && !at_operator && x->best.condition[i] != m->record->start) return false;
+        if (!m->kind.plain && !m->kind.gnu) return false; /* clang places branches at operators, in any order */
+        if (!m->kind.plain && !at_operator && x->best.condition[i] != m->record->start) return false;
     }
     return true;
 }
@@ -235,6 +258,8 @@ const char *ntr_match_find(ntr_match *m) {
     if (x.found == 0 || x.steps > STEPS_MAX) return why_not(m);
     if (x.found > 1) return "its branches fit the source in more than one way";
     if (!all_conditions(&x)) return why_not(m);
+    for (size_t i = 0; i < m->count; i++) m->matched[i].condition = x.best.condition[i];
+    m->placed = true;
     if (!find_results(&x, &exits)) return "the code does not show which outcome of a branch is true";
     if (!results_differ(m, &exits)) return "both results lead to the same code";
     if (!places_agree(&x)) return "the line table does not place its branches at their conditions";

@@ -4,6 +4,8 @@
 
 #include "decision/graph.h"
 #include "decision/record.h"
+#include "decision/sources.h"
+#include "decision/statements.h"
 
 enum { NTR_CANDIDATES_MAX = 64 };
 
@@ -25,7 +27,9 @@ typedef struct ntr_match {
     const ntr_decision_record *record;
     const ntr_candidate *candidates;
     size_t count;
-    bool plain;    /* the code was compiled with -O0 */
+    const ntr_statements *statements;
+    ntr_code_kind kind;
+    bool placed;   /* result: each candidate is known to evaluate `condition`, also if the rest is not known */
     ntr_matched matched[NTR_CANDIDATES_MAX];
 } ntr_match;
 

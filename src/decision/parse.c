@@ -73,9 +73,20 @@ static control_flow outcome_of(const ntr_flow_count *in, ntr_draft_result result
     return o;
 }
 
+/* The head of a statement is an expression with a keyword before it. */
+static void enter_head(ntr_unit_walk *w, CXCursor statement, CXCursor condition) {
+    if (w->whole.line) return; /* ?: in an expression */
+    ntr_extent end = ntr_cursor_extent(w, condition);
+    w->whole = ntr_cursor_extent(w, statement);
+    w->whole.end_line = end.end_line;
+    w->whole.end_column = end.end_column;
+}
+
 /* A condition of a statement or of ?:, evaluated w->now times. */
 static control_flow control(ntr_unit_walk *w, CXCursor condition, const ntr_control *about, unsigned depth) {
     bool negated = false;
+    const ntr_extent outer = w->whole;
+    enter_head(w, about->keyword_before ? *about->statement : condition, condition);
     const ntr_flow_count in = w->now;
     CXCursor cursor = ntr_cursor_strip_not(w, condition, &negated);
     if (!ntr_cursor_is_logical(w, cursor)) {
@@ -83,6 +94,7 @@ static control_flow control(ntr_unit_walk *w, CXCursor condition, const ntr_cont
         negated = false;
     }
     ntr_draft_result result = ntr_draft_add(w, cursor, about, negated, depth);
+    w->whole = outer;
     return outcome_of(&in, result, about->id, negated);
 }
 
@@ -169,10 +181,14 @@ static void walk_for(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, un
 }
 
 /* How often each case is executed is not known. */
-static void walk_switch(ntr_unit_walk *w, const ntr_cursors *c, unsigned depth) {
+static void walk_switch(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, unsigned depth) {
     const ntr_flow_count breaks = w->breaks;
     const uint32_t jumps = w->jumps, continues = w->continue_count;
-    if (c->count) walk(w, c->items[0], depth + 1);
+    if (c->count) {
+        enter_head(w, cursor, c->items[0]);
+        walk(w, c->items[0], depth + 1);
+        w->whole.line = 0;
+    }
     const ntr_flow_count in = w->now;
     w->now = ntr_flow_unknown();
     for (size_t i = 1; i < c->count; i++) walk(w, c->items[i], depth + 1);
@@ -198,7 +214,7 @@ static void walk_statement(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors 
     case CXCursor_WhileStmt: walk_loop(w, cursor, c, c->count - 1, 0, true, depth); break;
     case CXCursor_DoStmt: walk_loop(w, cursor, c, 0, c->count - 1, false, depth); break;
     case CXCursor_ForStmt: walk_for(w, cursor, c, depth); break;
-    case CXCursor_SwitchStmt: walk_switch(w, c, depth); break;
+    case CXCursor_SwitchStmt: walk_switch(w, cursor, c, depth); break;
     case CXCursor_BreakStmt:
     case CXCursor_ContinueStmt:
     case CXCursor_ReturnStmt:
@@ -230,6 +246,15 @@ static bool is_function(enum CXCursorKind kind) {
            kind == CXCursor_FunctionTemplate;
 }
 
+/* Follows the largest expression around what is visited. Statements inside of an expression, ({ }), begin anew. */
+static void enter_expression(ntr_unit_walk *w, CXCursor cursor, enum CXCursorKind kind) {
+    bool expression = kind >= CXCursor_FirstExpr && kind <= CXCursor_LastExpr;
+    if (kind == CXCursor_StmtExpr || kind == CXCursor_CompoundStmt || is_function(kind))
+        w->whole.line = 0;
+    else if (!w->whole.line && (expression || kind == CXCursor_VarDecl || kind == CXCursor_ReturnStmt))
+        w->whole = ntr_cursor_extent(w, cursor);
+}
+
 /* What is not evaluated when the program runs. */
 static bool is_unevaluated(enum CXCursorKind kind) {
     return kind == CXCursor_UnaryExpr || kind == CXCursor_StaticAssert || kind == CXCursor_EnumDecl;
@@ -243,9 +268,12 @@ static void walk(ntr_unit_walk *w, CXCursor cursor, unsigned depth) {
         return;
     }
     const ntr_flow_count outer = w->now;
+    const ntr_extent around = w->whole;
+    enter_expression(w, cursor, kind);
     if (is_function(kind)) ntr_walk_enter_function(w, cursor);
     if (ntr_cursor_is_logical(w, cursor)) {
         ntr_draft_add(w, cursor, NULL, false, depth);
+        w->whole = around;
         return;
     }
     ntr_cursors children = ntr_cursor_children(w, cursor);
@@ -256,6 +284,7 @@ static void walk(ntr_unit_walk *w, CXCursor cursor, unsigned depth) {
         walk_all(w, &children, depth);
     ntr_cursors_release(w, &children);
     if (is_function(kind)) w->now = outer;
+    w->whole = around;
 }
 
 /* Declarations of system headers are not visited. */

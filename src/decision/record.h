@@ -42,6 +42,7 @@ typedef struct ntr_condition_flow {
     int16_t next[2];       /* when false, when true */
     ntr_extent extent;
     uint32_t order;        /* position in the order in which a compiler that does not optimize lays out the branches */
+    bool choice;           /* it is a ?: */
     uint32_t operator_line, operator_column; /* of the && or || before it of which it begins the right operand; 0: none */
 } ntr_condition_flow;
 
@@ -53,6 +54,7 @@ typedef struct ntr_decision_record {
     uint8_t tree_count, root; /* nodes of the tree, and its root */
     int16_t start;            /* the first condition that is evaluated (not a constant) */
     ntr_extent extent;        /* where the line table may place its branches */
+    ntr_extent whole;         /* the largest expression around it, with its declaration or keyword */
     ntr_extent point;         /* a further place: the keyword of a loop; line 0: none */
     ntr_extent when[2];       /* code that is executed when the decision is false, true; line 0: not known */
     uint32_t order;           /* of its last condition */
@@ -62,6 +64,8 @@ typedef struct ntr_decision_record {
     ntr_vector *vectors;
     size_t vector_count, vector_capacity;
     bool has_code, undetermined;
+    bool too_large;           /* it has more conditions than can be evaluated */
+    bool is_value;            /* its result is stored or passed on; it does not control a statement or ?: */
 } ntr_decision_record;
 
 /* A decision that is being parsed. */

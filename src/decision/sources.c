@@ -34,13 +34,13 @@ static bool is_parsed(unsigned language) {
     }
 }
 
-static ntr_status add_ranges(source_walk *w, const ntr_debug_unit *unit, bool plain) {
+static ntr_status add_ranges(source_walk *w, const ntr_debug_unit *unit, ntr_code_kind kind) {
     ntr_code_ranges *r = w->ranges;
     if (ntr_reserve(w->decisions->allocator, (void **)&r->items, &r->capacity, r->count + unit->range_count + 1,
                     sizeof *r->items))
         return NTR_E_MEMORY;
     for (size_t i = 0; i < unit->range_count; i++)
-        r->items[r->count++] = (ntr_code_range_plain){unit->ranges[i][0], unit->ranges[i][1], plain};
+        r->items[r->count++] = (ntr_code_range_kind){unit->ranges[i][0], unit->ranges[i][1], kind};
     return NTR_OK;
 }
 
@@ -93,6 +93,15 @@ static ntr_status parse_unit(source_walk *w, const char *path, const ntr_argumen
     return status;
 }
 
+/* clang does not record its options in debug information. */
+static ntr_code_kind kind_of(const ntr_arguments *arguments, const char *producer) {
+    ntr_code_kind kind = {.gnu = producer && strstr(producer, "GNU"), .plain = arguments->plain, .debug = arguments->debug};
+    if (arguments->has_level) return kind;
+    kind.unknown = !kind.gnu;
+    ntr_producer_level(kind.gnu ? producer : NULL, &kind.plain, &kind.debug);
+    return kind;
+}
+
 static ntr_status visit_unit(void *user, const ntr_debug_unit *unit) {
     source_walk *w = user;
     ntr_decisions *d = w->decisions;
@@ -105,15 +114,14 @@ static ntr_status visit_unit(void *user, const ntr_debug_unit *unit) {
     if (!ntr_path_selected(path, w->options->only, w->options->only_count)) return NTR_OK;
     ntr_arguments arguments = {.allocator = d->allocator, .texts = &d->texts};
     ntr_status status = ntr_arguments_make(&arguments, w->commands, w->options, unit, w->xlen, path);
-    bool plain = arguments.has_level ? arguments.plain : ntr_producer_is_plain(unit->producer);
-    if (!status) status = add_ranges(w, unit, plain);
+    if (!status) status = add_ranges(w, unit, kind_of(&arguments, unit->producer));
     if (!status && !known_unit(d, path)) status = parse_unit(w, path, &arguments);
     ntr_arguments_release(&arguments);
     return status;
 }
 
 static int compare_ranges(const void *a, const void *b) {
-    const ntr_code_range_plain *x = a, *y = b;
+    const ntr_code_range_kind *x = a, *y = b;
     NTR_COMPARE_BY(low);
     NTR_COMPARE_BY(high);
     return 0;
@@ -132,7 +140,7 @@ ntr_status ntr_sources_parse(ntr_decisions *d, const ntr_source_options *options
     return status == NTR_END ? NTR_OK : status;
 }
 
-bool ntr_code_ranges_plain(const ntr_code_ranges *ranges, uint64_t address) {
+ntr_code_kind ntr_code_ranges_at(const ntr_code_ranges *ranges, uint64_t address) {
     size_t low = 0, high = ranges->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -141,5 +149,5 @@ bool ntr_code_ranges_plain(const ntr_code_ranges *ranges, uint64_t address) {
         else
             high = middle;
     }
-    return low && address < ranges->items[low - 1].high && ranges->items[low - 1].plain;
+    return low && address < ranges->items[low - 1].high ? ranges->items[low - 1].kind : (ntr_code_kind){.plain = false};
 }

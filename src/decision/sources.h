@@ -4,15 +4,21 @@
 
 #include "decision/record.h"
 
-/* How code was compiled: whether each condition is certainly evaluated by its own branch, in the order of the
- * source (-O0). */
-typedef struct ntr_code_range_plain {
+/* How code was compiled. */
+typedef struct ntr_code_kind {
+    bool plain;   /* -O0: each condition is certainly evaluated by its own branch, in the order of the source */
+    bool debug;   /* -Og: instructions stay with their statements */
+    bool unknown; /* the code itself must show whether it is plain */
+    bool gnu;     /* by gcc */
+} ntr_code_kind;
+
+typedef struct ntr_code_range_kind {
     uint64_t low, high;
-    bool plain;
-} ntr_code_range_plain;
+    ntr_code_kind kind;
+} ntr_code_range_kind;
 
 typedef struct ntr_code_ranges {
-    ntr_code_range_plain *items; /* sorted */
+    ntr_code_range_kind *items; /* sorted */
     size_t count, capacity;
 } ntr_code_ranges;
 
@@ -20,6 +26,6 @@ typedef struct ntr_code_ranges {
 ntr_status ntr_sources_parse(ntr_decisions *decisions, const ntr_source_options *options, const ntr_program *program,
                              ntr_debug_info *debug, ntr_code_ranges *ranges);
 
-bool ntr_code_ranges_plain(const ntr_code_ranges *ranges, uint64_t address);
+ntr_code_kind ntr_code_ranges_at(const ntr_code_ranges *ranges, uint64_t address);
 
 #endif

@@ -62,6 +62,15 @@ class Bench:
         self.run(self.ntrace, "run", "-o", "traced.ntrace", "--", "./traced", *inputs)
         return "traced.ntrace"
 
+    def trace_of_clang(self, source, level, *inputs):
+        """None: the linker of this machine cannot link the objects."""
+        self.run("clang-19", "--target=riscv64-linux-gnu", "-mno-relax", "-g", "-w", level, "-c", source, "-o", "clang.o")
+        done = subprocess.run([GCC[0], "-static", "clang.o", "-o", "traced"], cwd=self.folder, stderr=subprocess.DEVNULL, check=False)
+        if done.returncode:
+            return None
+        self.run(self.ntrace, "run", "-o", "traced.ntrace", "--", "./traced", *inputs)
+        return "traced.ntrace"
+
     def mcdc(self, *arguments, status=0):
         return json.loads(self.run(self.ntrace, "coverage", "--level", "mcdc", "--format", "json", *arguments, status=status))
 
@@ -137,9 +146,8 @@ def shapes_without_optimization(bench):
     document = bench.mcdc(bench.trace("decisions.c", "-O0", "0", "40"))
     equal, undetermined, different = compare(truth, document)
     assert not different, different
-    assert equal >= 54, equal
-    # gcc computes the arguments of a call without branches, and `b ? c : d` as a value
-    assert sorted(undetermined) == ["a && (b ? c : d)", "a || c", "b && c"], undetermined
+    assert equal >= 57, equal
+    assert not undetermined, undetermined
 
 
 def few_inputs(bench):
@@ -208,7 +216,46 @@ def random_decisions(bench):
         equal, undetermined, different = compare(truth, bench.mcdc(bench.trace("random.c", "-Og", "0", "60")))
         assert not different and equal >= least, (seed, equal, undetermined, different)
         equal, undetermined, different = compare(truth, bench.mcdc(bench.trace("random.c", "-O2", "0", "60")))
-        assert not different and equal > 4, (seed, equal, undetermined, different)
+        assert not different and equal > 1, (seed, equal, undetermined, different)
+
+
+def certain(truth, document):
+    """Places of decisions with a vector that the instrumented build does not have, also of those that are not determinable."""
+    ours = by_place(document)
+    wrong = []
+    for place, theirs in truth.items():
+        expected = set().union(*({values for values in decision["vectors"]} for decision in theirs))
+        found = set(vectors_of(ours.get(place, [])))
+        if len(theirs) == 1 and theirs[0]["conditions"] == sorted(theirs[0]["conditions"]) and not found <= expected:
+            wrong.append((place, found - expected))
+    return wrong
+
+
+def misleading_code(bench):
+    """Branches that are joined, threaded, reordered, or placed outside of the decision, by gcc and clang."""
+    truth = bench.truth(bench.source("hard.c"), "0", "60")
+    for compiler, level, least in (("gcc", "-O0", 9), ("gcc", "-Og", 2), ("gcc", "-O1", 0), ("gcc", "-O2", 0), ("gcc", "-Os", 0),
+                                   ("clang", "-O0", 8), ("clang", "-O1", 0), ("clang", "-O2", 0)):
+        trace = bench.trace("hard.c", level, "0", "60") if compiler == "gcc" else bench.trace_of_clang("hard.c", level, "0", "60")
+        if not trace:
+            continue
+        document = bench.mcdc(trace)
+        equal, undetermined, different = compare(truth, document)
+        assert not different and equal >= least, (compiler, level, equal, undetermined, different)
+        assert not certain(truth, document), (compiler, level, certain(truth, document))
+
+
+def code_of_clang(bench):
+    """clang does not record its level of optimization. Code without any optimization shows it."""
+    truth = bench.truth(bench.source("decisions.c"), "0", "40")
+    trace = bench.trace_of_clang("decisions.c", "-O0", "0", "40")
+    equal, undetermined, different = compare(truth, bench.mcdc(trace))
+    assert not different and equal >= 42, (equal, undetermined, different)
+    assert len(undetermined) <= 18, undetermined
+    for level in ("-O1", "-O2", "-Os"):
+        if trace := bench.trace_of_clang("decisions.c", level, "0", "40"):
+            document = bench.mcdc(trace)
+            assert not compare(truth, document)[2] and not certain(truth, document), (level, compare(truth, document)[2])
 
 
 def unusual_flow(bench):
@@ -498,6 +545,6 @@ def justifications(bench):
         assert done.returncode == 2 and word in done.stderr and "why.txt:" in done.stderr, done
 
 
-cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, unusual_flow, inverted_branches, same_bytes, gap_in_a_decision,
+cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, unusual_flow, misleading_code, code_of_clang, inverted_branches, same_bytes, gap_in_a_decision,
             without_sources, compile_commands, only_some_sources, thresholds, real_source, object_code, other_formats,
             evidence, names_of_tests, justifications], Bench, TOOLS)

@@ -1,0 +1,76 @@
+/* Decisions whose code misleads, for tests/analysis/mcdc.py: compilers join, thread and reorder their branches, and place
+ * them outside of the decision. Inputs: argv[1] is the number of the first call, argv[2] of the last. */
+#include <stdio.h>
+#include <stdlib.h>
+
+struct state { int count; unsigned bit : 1; struct state *next; };
+static volatile int sink;
+__attribute__((noinline)) static int get(int x) { return x & 1; }
+__attribute__((noinline)) static int *pointer(int x) { static int z; z = x; return x > 1 ? &z : NULL; }
+
+/* The true outcome of the second condition leads past the body, because it implies that a is not 0. */
+__attribute__((noinline)) static int threaded(int a, int b, const struct state *s) {
+    int x = 0;
+    double f = b, g = a;
+    if ((f != g && (x += a) > 2) || s->next) {
+        if (!(a || s->bit)) return b + 1;
+    }
+    return x + b;
+}
+
+static int even(int x, int y) { return x > 1 && y < 2; }
+
+/* Both outcomes count: the additions are joined, and one has the place of the other. */
+__attribute__((noinline)) static int joined(int a, int b, int c, int d, struct state *s) {
+    int x = 0, y = 0;
+    _Bool more = a > 1;
+    double f = b, g = c;
+    if (!more) s->count++;
+    else if (a <= 2 || ((more || get(f != g && s->count == 1)) && (x = get(d)))) y = get(b);
+    else if (!more || ((unsigned char)(c - 2) > 200 || d != b)) f += 0.5;
+    else get(c);
+    s->count++;
+    if (b == 1 && (c >= 1 || even(a, d))) y += x;
+    return y + (f > g);
+}
+
+/* The second condition has no effects, and is evaluated first. */
+__attribute__((noinline)) static int reordered(int a, int b, int c, int d) {
+    if (!pointer(a) && b < c) {
+        if ((c >= 1) == (d >= 1) || (!c || c < d)) return d + 1;
+    }
+    return c;
+}
+
+__attribute__((noinline)) static int choices(int a, int b, int c) {
+    int t = 0;
+    t += ((a ? b : c) || !pointer(b)) ? a : c + 1;
+    if (get(c) && (a > 1 ? get(b) : c)) t++;
+    if ((a && b ? c : get(a)) && get(b)) t += 2;
+    return t;
+}
+
+__attribute__((noinline)) static int passed(int a, int b, int c) {
+    int t = get(a || b) + get(a > 1 && get(c));
+    if (get(a && !b) && c) t++;
+    if ((t = (a > 1 || b)) && c) t += 2;
+    for (int i = 0; i < 3 && !(a && i > c); i++) t++;
+    return (a && b) + t > 1;
+}
+
+int main(int argc, char **argv) {
+    unsigned first = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 0) : 0;
+    unsigned last = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 0) : 0;
+    int total = 0;
+    for (unsigned n = first; n <= last; n++) {
+        unsigned z = n * 2654435761u;
+        int a = (int)(z % 3), b = (int)(z / 3 % 3), c = (int)(z / 9 % 3);
+        int d = (int)(z / 27 % 3);
+        struct state s = {(int)(z / 7 % 3), z / 5 % 2, NULL};
+        if (z & 64) s.next = &s;
+        total += threaded(a, b, &s) + joined(a, b, c, d, &s) + reordered(a, b, c, d) + choices(a, b, c) + passed(a, b, c);
+    }
+    sink = total;
+    printf("%d\n", total);
+    return 0;
+}
