@@ -15,6 +15,12 @@ struct prediction {
     uint32_t last, next;
 };
 
+/* A slot of the hash table. The nodes of a large tree are not in the caches: the hash decides without them. */
+struct slot {
+    uint32_t number; /* of a node; NTR_CALLTREE_NONE: free */
+    uint32_t hash;   /* its lower bits select the slot */
+};
+
 /* State of a source. Most spans stay in the function of the previous span and only increase a count. */
 struct calltree_source {
     ntr_time_attribution time; /* attribution of time */
@@ -30,7 +36,7 @@ struct ntr_calltree {
     size_t count, capacity;
     struct prediction *predictions; /* one per node */
     size_t prediction_capacity;
-    uint32_t *slots; /* hash table by node_key, open addressing: numbers of nodes, NONE when free */
+    struct slot *slots; /* hash table by node_key, open addressing */
     size_t slot_count;
     ntr_functions *functions;
     ntr_calltree_split split;
@@ -52,45 +58,52 @@ static node_key key_of(const ntr_call_node *node) {
     return (node_key){node->site, node->parent, node->function, node->kind};
 }
 
-static size_t hash(const node_key *key) {
+static uint32_t hash(const node_key *key) {
     uint64_t value = ((uint64_t)key->parent << 32 | key->function) * 0x9e3779b97f4a7c15u;
     value ^= (key->site + key->kind) * 0xc2b2ae3d27d4eb4fu;
-    return (size_t)(value ^ value >> 29);
+    return (uint32_t)(value ^ value >> 29);
 }
 
 static bool same_key(const node_key *a, const node_key *b) {
     return a->site == b->site && a->parent == b->parent && a->function == b->function && a->kind == b->kind;
 }
 
-static uint32_t *slot_of(ntr_calltree *t, const node_key *key) {
-    size_t mask = t->slot_count - 1, at = hash(key) & mask;
-    for (;; at = (at + 1) & mask) {
-        if (t->slots[at] == NTR_CALLTREE_NONE) return &t->slots[at];
-        const node_key other = key_of(&t->nodes[t->slots[at]]);
-        if (same_key(&other, key)) return &t->slots[at];
+/* Returns the slot of the node, or the free slot for it. */
+static struct slot *slot_of(ntr_calltree *t, const node_key *key, uint32_t hash) {
+    const size_t mask = t->slot_count - 1;
+    for (size_t at = hash & mask;; at = (at + 1) & mask) {
+        struct slot *slot = &t->slots[at];
+        if (slot->number == NTR_CALLTREE_NONE) return slot;
+        if (slot->hash != hash) continue;
+        const node_key other = key_of(&t->nodes[slot->number]);
+        if (same_key(&other, key)) return slot;
     }
 }
 
-static bool rehash(ntr_calltree *t, size_t slot_count) {
-    uint32_t *slots = ntr_alloc(t->allocator, slot_count, sizeof *slots);
+static bool resize(ntr_calltree *t, size_t slot_count) {
+    struct slot *slots = ntr_alloc(t->allocator, slot_count, sizeof *slots);
+    const size_t mask = slot_count - 1;
     if (!slots) return false;
     memset(slots, 0xff, slot_count * sizeof *slots);
+    for (size_t i = 0; i < t->slot_count; i++) {
+        if (t->slots[i].number == NTR_CALLTREE_NONE) continue;
+        size_t at = t->slots[i].hash & mask;
+        while (slots[at].number != NTR_CALLTREE_NONE) at = (at + 1) & mask;
+        slots[at] = t->slots[i];
+    }
     ntr_dealloc(t->allocator, t->slots);
     t->slots = slots;
     t->slot_count = slot_count;
-    for (uint32_t i = 1; i < t->count; i++) {
-        const node_key key = key_of(&t->nodes[i]);
-        *slot_of(t, &key) = i;
-    }
     return true;
 }
 
-static uint32_t new_child(ntr_calltree *t, uint32_t parent, const ntr_stack_frame *frame, const node_key *key) {
+static uint32_t new_child(ntr_calltree *t, uint32_t parent, const ntr_stack_frame *frame, const node_key *key,
+                          uint32_t hash) {
     if (t->nodes[parent].depth == NTR_CALLTREE_DEPTH_MAX || t->count == NTR_CALLTREE_NODES_MAX) return parent;
     if (ntr_reserve(t->allocator, (void **)&t->nodes, &t->capacity, t->count + 1, sizeof *t->nodes) ||
         ntr_reserve(t->allocator, (void **)&t->predictions, &t->prediction_capacity, t->count + 1,
                     sizeof *t->predictions) ||
-        (t->count * 2 >= t->slot_count && !rehash(t, t->slot_count * 2))) {
+        (t->count * 2 >= t->slot_count && !resize(t, t->slot_count * 2))) {
         t->failed = NTR_E_MEMORY;
         return parent;
     }
@@ -106,7 +119,7 @@ static uint32_t new_child(ntr_calltree *t, uint32_t parent, const ntr_stack_fram
     };
     t->nodes[parent].child = number;
     t->predictions[number] = (struct prediction){0};
-    *slot_of(t, key) = number;
+    *slot_of(t, key, hash) = (struct slot){number, hash};
     return number;
 }
 
@@ -115,12 +128,16 @@ static bool is_child(const ntr_calltree *t, uint32_t number, const node_key *key
     return same_key(&other, key);
 }
 
+static uint32_t look_up(ntr_calltree *t, uint32_t parent, const ntr_stack_frame *frame, const node_key *key) {
+    const uint32_t hashed = hash(key), found = slot_of(t, key, hashed)->number;
+    return found == NTR_CALLTREE_NONE ? new_child(t, parent, frame, key, hashed) : found;
+}
+
 static uint32_t child_of(ntr_calltree *t, uint32_t parent, const ntr_stack_frame *frame) {
     const node_key key = {frame->site, parent, frame->function, frame->kind};
     uint32_t last = t->predictions[parent].last, found = t->predictions[last].next;
     if (last && is_child(t, last, &key)) return last;
-    if (!found || !is_child(t, found, &key)) found = *slot_of(t, &key);
-    if (found == NTR_CALLTREE_NONE) found = new_child(t, parent, frame, &key);
+    if (!found || !is_child(t, found, &key)) found = look_up(t, parent, frame, &key);
     if (last) t->predictions[last].next = found;
     t->predictions[parent].last = found;
     return found;
@@ -167,7 +184,7 @@ ntr_calltree *ntr_calltree_new(ntr_functions *functions, const ntr_allocator *al
     t->stacks = ntr_callstack_new(functions, &listener, allocator);
     if (!t->stacks || ntr_reserve(allocator, (void **)&t->nodes, &t->capacity, 1, sizeof *t->nodes) ||
         ntr_reserve(allocator, (void **)&t->predictions, &t->prediction_capacity, 1, sizeof *t->predictions) ||
-        !rehash(t, SLOTS)) {
+        !resize(t, SLOTS)) {
         ntr_calltree_free(t);
         return NULL;
     }

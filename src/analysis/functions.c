@@ -1,4 +1,4 @@
-#include "analysis/functions.h"
+#include "analysis/function_ranges.h"
 #include "analysis/sums.h"
 
 #include "base/allocator.h"
@@ -8,9 +8,7 @@
 /* A view of the address space: the functions found in one context (scontext, hcontext, prv, v). */
 typedef struct address_view {
     ntr_context context;
-    ntr_function_range *entries; /* sorted by low, disjoint */
-    size_t count, capacity;
-    size_t last;          /* index of the last hit */
+    ntr_function_ranges ranges;
 } address_view;
 
 struct ntr_functions {
@@ -46,7 +44,7 @@ ntr_functions *ntr_functions_new(ntr_debug_info *debug, const ntr_allocator *all
 
 void ntr_functions_free(ntr_functions *f) {
     if (!f) return;
-    for (size_t i = 0; i < f->view_count; i++) ntr_dealloc(f->allocator, f->views[i].entries);
+    for (size_t i = 0; i < f->view_count; i++) ntr_function_ranges_free(&f->views[i].ranges, f->allocator);
     for (struct own_name *name = f->names, *next; name; name = next) {
         next = name->next;
         ntr_dealloc(f->allocator, name);
@@ -76,23 +74,10 @@ static address_view *view_of(ntr_functions *f, const ntr_context *context) {
     return &f->views[f->last_view];
 }
 
-/* Returns the index at which `address` is or would be inserted. */
-static size_t index_of(const address_view *v, uint64_t address) {
-    size_t low = 0, high = v->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (v->entries[middle].high <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Describes the code at `address`. The range is cut so that it does not overlap its neighbours in the index. Code
+/* Describes the code at `address`. The range is cut to [low, high), which overlaps no known one. Code
  * without a name, outside ELF files, is one function per image; it is added in ranges of a few bytes, so that named
  * functions between them are still found. */
-static ntr_function describe(ntr_functions *f, const address_view *v, size_t place, const ntr_context *context,
+static ntr_function describe(ntr_functions *f, uint64_t low, uint64_t high, const ntr_context *context,
                              uint64_t address) {
     enum { RANGE = 16 };
     ntr_frame frame = {0};
@@ -110,9 +95,8 @@ static ntr_function describe(ntr_functions *f, const address_view *v, size_t pla
         frame.image = NULL;
     }
     function.image = frame.image;
-    if (!v->entries) return function;
-    if (place > 0 && function.low < v->entries[place - 1].high) function.low = v->entries[place - 1].high;
-    if (place < v->count && function.high > v->entries[place].low) function.high = v->entries[place].low;
+    if (function.low < low) function.low = low;
+    if (function.high > high || function.high <= address) function.high = high;
     return function;
 }
 
@@ -179,31 +163,17 @@ static uint32_t number_of(ntr_functions *f, const ntr_function *function, const 
 
 static const ntr_function_range no_range = {.number = UINT32_MAX};
 
-static ntr_function_range learn(ntr_functions *f, address_view *v, size_t place, const ntr_context *context,
-                                uint64_t address) {
-    ntr_function function = describe(f, v, place, context, address);
-    if (ntr_reserve(f->allocator, (void **)&v->entries, &v->capacity, v->count + 1, sizeof *v->entries))
-        return no_range;
-    uint32_t number = number_of(f, &function, context, address);
-    if (number == UINT32_MAX) return no_range;
-    memmove(v->entries + place + 1, v->entries + place, (v->count - place) * sizeof *v->entries);
-    v->entries[place] = (ntr_function_range){function.low, function.high, number};
-    v->count++;
-    v->last = place;
-    return v->entries[place];
-}
-
 ntr_function_range ntr_functions_range(ntr_functions *f, const ntr_context *context, uint64_t address) {
     address_view *v = view_of(f, context);
+    uint64_t low, high;
     if (!v) return no_range;
-    if (v->last < v->count && address >= v->entries[v->last].low && address < v->entries[v->last].high)
-        return v->entries[v->last];
-    size_t place = index_of(v, address);
-    if (place < v->count && address >= v->entries[place].low) {
-        v->last = place;
-        return v->entries[place];
-    }
-    return learn(f, v, place, context, address);
+    const ntr_function_range *known = ntr_function_ranges_find(&v->ranges, address, &low, &high);
+    if (known) return *known;
+    ntr_function function = describe(f, low, high, context, address);
+    const ntr_function_range range = {function.low, function.high, number_of(f, &function, context, address)};
+    if (range.number == UINT32_MAX) return no_range;
+    const ntr_function_range *added = ntr_function_ranges_add(&v->ranges, &range, f->allocator);
+    return added ? *added : no_range;
 }
 
 uint32_t ntr_functions_at(ntr_functions *f, const ntr_context *context, uint64_t address) {

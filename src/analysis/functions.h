@@ -12,7 +12,8 @@ ntr_role_info ntr_functions_role(ntr_functions *functions, uint32_t number);
 /* NULL: not known. */
 const ntr_tasks *ntr_functions_tasks(const ntr_functions *functions);
 
-/* A range of code of one function in one context. It does not change after it has been returned. */
+/* A range of code of one function in one context. A range that was returned stays valid; it may be a part of one that is
+ * returned later. */
 typedef struct ntr_function_range {
     uint64_t low, high; /* addresses [low, high) */
     uint32_t number;
