@@ -103,8 +103,13 @@ static ntr_status deliver(void *user, unsigned what, const void *data, size_t si
 
 static void run(const ntr_decoder_config *decoder, ntr_bytes stream, uint8_t how, size_t span, bool counting,
                 outcome *o) {
-    const ntr_parallel_work work = {thread_data_new, free, begin, put_events, counting ? put_told : NULL, NULL,
-                                    deliver,         o};
+    const ntr_parallel_work work = {.thread_data_new = thread_data_new,
+                                    .thread_data_free = free,
+                                    .begin = begin,
+                                    .events = put_events,
+                                    .count_callback = counting ? put_told : NULL,
+                                    .deliver = deliver,
+                                    .user = o};
     const ntr_parallel_config config = {.size = sizeof config,
                                         .decoder = decoder,
                                         .work = work,

@@ -176,13 +176,18 @@ static bool joins_spans(const struct cli_analysis *a, cli_take_events take) {
     return (!take || a->joins) && !(a->data.tally && ntr_tally_keeps_time(a->data.tally)) && !a->part;
 }
 
+bool cli_analysis_same_function(ntr_functions *functions, const ntr_context *context, const uint64_t *addresses,
+                                size_t count) {
+    for (size_t i = 1; i < count; i++)
+        if (ntr_functions_at(functions, context, addresses[i]) != ntr_functions_at(functions, context, addresses[0]))
+            return false;
+    return true;
+}
+
 static bool same_function(void *user, const ntr_context *context, const uint64_t *addresses, size_t count) {
     const struct cli_analysis *a = user;
 
-    for (size_t i = 1; i < count; i++)
-        if (ntr_functions_at(a->places, context, addresses[i]) != ntr_functions_at(a->places, context, addresses[0]))
-            return false;
-    return true;
+    return cli_analysis_same_function(a->places, context, addresses, count);
 }
 
 /* Blocks are divided by a table of functions of its own: the numbers in a->data.functions remain in the order of
@@ -198,10 +203,7 @@ static ntr_status decode_serial(struct cli_analysis *a, bool counting, cli_take_
     ntr_counts counts = {0};
     ntr_status status = NTR_OK;
 
-    if (counting)
-        ntr_decoder_set_count_callback(a->decoder, cli_analysis_count, a);
-    else if (joins_spans(a, take))
-        set_join(a);
+    if (counting) ntr_decoder_set_count_callback(a->decoder, cli_analysis_count, a);
     while (status != NTR_END && !a->behind && !cli_progress_stopped()) {
         status = counting ? ntr_decoder_count(a->decoder, &counts) : read_events(a, take, user);
         if (status == NTR_NEED_MORE && !feed(a)) break;
@@ -215,7 +217,10 @@ static int decode(struct cli_analysis *a, cli_take_events take, void *user) {
     cli_progress_catch_stop();
     if (a->keep_time && cli_trace_stamped(&a->trace)) ntr_tally_keep_time(a->data.tally);
     const bool counting = counts_only(a, take);
+    const bool joins = !counting && joins_spans(a, take);
     const unsigned jobs = a->part || a->options->follow ? 1 : cli_threads_number(&a->trace, a->options->jobs, counting ? CLI_GAIN_SOME : CLI_GAIN_NONE);
+    a->joined = jobs > 1 && joins;
+    if (joins && jobs == 1) set_join(a);
     ntr_status status =
         jobs > 1 ? cli_analysis_parallel(a, jobs, counting, take, user) : decode_serial(a, counting, take, user);
     if (status < 0) return cli_fail("%s: %s", a->path, ntr_status_text(status));

@@ -102,6 +102,10 @@ void cli_analysis_report_gap(struct cli_analysis *a, uint64_t offset, uint64_t m
 ntr_status cli_analysis_parallel(struct cli_analysis *a, unsigned jobs, bool counting, cli_take_events take,
                                  void *user);
 
+/* Returns whether all addresses are in one function (ntr_same_function). */
+bool cli_analysis_same_function(ntr_functions *functions, const ntr_context *context, const uint64_t *addresses,
+                                size_t count);
+
 /* Passes events to the consumers, in stream order. */
 ntr_status cli_analysis_events(struct cli_analysis *a, const ntr_event *events, size_t count, cli_take_events take,
                                void *user);

@@ -34,7 +34,8 @@ typedef struct ntr_parallel_work {
      * `end`. */
     void (*begin)(void *thread_data, ntr_chunk *chunk);
 
-    /* Events, as returned by ntr_decoder_read. Not called with `counting`. */
+    /* Events, as returned by ntr_decoder_read. Not called with `counting`. With `join`, also all spans are reported to
+     * `count_callback`, unless it is NULL. */
     ntr_status (*events)(void *thread_data, ntr_chunk *chunk, const ntr_event *events, size_t count);
     /* Called with `counting`: see ntr_decoder_set_count_callback. NULL: only totals are wanted. */
     ntr_count_callback *count_callback;
@@ -47,6 +48,10 @@ typedef struct ntr_parallel_work {
      * decoding with that status. */
     ntr_status (*deliver)(void *user, unsigned what, const void *data, size_t size);
     void *user;
+
+    /* Without `counting`: spans are joined (ntr_decoder_set_join; called with the data of the thread). The instructions of a
+     * source that were not returned at the end of a chunk are a span of their own. NULL: every span is returned. */
+    ntr_same_function *join;
 } ntr_parallel_work;
 
 typedef struct ntr_parallel_config {

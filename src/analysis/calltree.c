@@ -16,7 +16,7 @@ struct prediction {
 };
 
 /* A slot of the hash table. The nodes of a large tree are not in the caches: the hash decides without them. */
-struct slot {
+struct node_slot {
     uint32_t number; /* of a node; NTR_CALLTREE_NONE: free */
     uint32_t hash;   /* its lower bits select the slot */
 };
@@ -36,7 +36,7 @@ struct ntr_calltree {
     size_t count, capacity;
     struct prediction *predictions; /* one per node */
     size_t prediction_capacity;
-    struct slot *slots; /* hash table by node_key, open addressing */
+    struct node_slot *slots; /* hash table by node_key, open addressing */
     size_t slot_count;
     ntr_functions *functions;
     ntr_calltree_split split;
@@ -69,10 +69,10 @@ static bool same_key(const node_key *a, const node_key *b) {
 }
 
 /* Returns the slot of the node, or the free slot for it. */
-static struct slot *slot_of(ntr_calltree *t, const node_key *key, uint32_t hash) {
+static struct node_slot *slot_of(ntr_calltree *t, const node_key *key, uint32_t hash) {
     const size_t mask = t->slot_count - 1;
     for (size_t at = hash & mask;; at = (at + 1) & mask) {
-        struct slot *slot = &t->slots[at];
+        struct node_slot *slot = &t->slots[at];
         if (slot->number == NTR_CALLTREE_NONE) return slot;
         if (slot->hash != hash) continue;
         const node_key other = key_of(&t->nodes[slot->number]);
@@ -81,7 +81,7 @@ static struct slot *slot_of(ntr_calltree *t, const node_key *key, uint32_t hash)
 }
 
 static bool resize(ntr_calltree *t, size_t slot_count) {
-    struct slot *slots = ntr_alloc(t->allocator, slot_count, sizeof *slots);
+    struct node_slot *slots = ntr_alloc(t->allocator, slot_count, sizeof *slots);
     const size_t mask = slot_count - 1;
     if (!slots) return false;
     memset(slots, 0xff, slot_count * sizeof *slots);
@@ -119,7 +119,7 @@ static uint32_t new_child(ntr_calltree *t, uint32_t parent, const ntr_stack_fram
     };
     t->nodes[parent].child = number;
     t->predictions[number] = (struct prediction){0};
-    *slot_of(t, key, hash) = (struct slot){number, hash};
+    *slot_of(t, key, hash) = (struct node_slot){number, hash};
     return number;
 }
 

@@ -2,11 +2,14 @@
 
 #include "analysis/debug_units.h"
 #include "analysis/dwarf.h"
+#include "analysis/functions.h"
 #include "analysis/names.h"
 #include "analysis/texts.h"
 #include "base/allocator.h"
+#include "program/program.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,6 +31,7 @@ struct ntr_debug_info {
     ntr_texts places; /* names made of file and address */
     debug_image *images;
     size_t image_count, image_capacity;
+    pthread_mutex_t lock; /* look-ups by address: several tables of functions may use the object at the same time */
 };
 
 ntr_debug_info *ntr_debug_info_new(const ntr_program *program, const ntr_allocator *allocator) {
@@ -36,6 +40,7 @@ ntr_debug_info *ntr_debug_info_new(const ntr_program *program, const ntr_allocat
     debug->program = program;
     debug->allocator = allocator;
     debug->names.allocator = allocator;
+    pthread_mutex_init(&debug->lock, NULL);
     debug->places.allocator = allocator;
     return debug;
 }
@@ -49,6 +54,7 @@ void ntr_debug_info_free(ntr_debug_info *debug) {
     ntr_dealloc(debug->allocator, debug->images);
     ntr_names_release(&debug->names);
     ntr_texts_release(&debug->places);
+    pthread_mutex_destroy(&debug->lock);
     ntr_dealloc(debug->allocator, debug);
 }
 
@@ -130,14 +136,22 @@ static size_t dwarf_frames(ntr_debug_info *debug, const debug_image *image, uint
     return count;
 }
 
-size_t ntr_debug_info_frames(ntr_debug_info *debug, const ntr_context *context, uint64_t address, ntr_frame *frames,
-                         size_t capacity) {
+static size_t find_frames(ntr_debug_info *debug, const ntr_context *context, uint64_t address, ntr_frame *frames,
+                          size_t capacity) {
     debug_image *image = find(debug, context, address);
     if (!image || capacity == 0) return 0;
     size_t count = dwarf_frames(debug, image, address, frames, capacity);
     if (count) return count;
     frames[0] = symbol_frame(debug, context, image, address);
     return 1;
+}
+
+size_t ntr_debug_info_frames(ntr_debug_info *debug, const ntr_context *context, uint64_t address, ntr_frame *frames,
+                         size_t capacity) {
+    pthread_mutex_lock(&debug->lock);
+    const size_t count = find_frames(debug, context, address, frames, capacity);
+    pthread_mutex_unlock(&debug->lock);
+    return count;
 }
 
 ntr_status ntr_debug_info_function(ntr_debug_info *debug, const ntr_context *context, uint64_t address,
@@ -147,6 +161,11 @@ ntr_status ntr_debug_info_function(ntr_debug_info *debug, const ntr_context *con
     if (count == 0 || !frames[count - 1].function) return NTR_END;
     *function = frames[count - 1];
     return NTR_OK;
+}
+
+void ntr_debug_info_limit(const ntr_debug_info *debug, const ntr_context *context, uint64_t address, uint64_t *first,
+                          uint64_t *last) {
+    ntr_program_limit_names(debug->program, context, address, first, last);
 }
 
 static ntr_status make_rows(ntr_debug_info *debug, debug_image *image) {

@@ -6,7 +6,17 @@
 #ifndef NTR_ANALYSIS_FUNCTION_RANGES_H
 #define NTR_ANALYSIS_FUNCTION_RANGES_H
 
-#include "analysis/functions.h"
+#include <ntrace/allocator.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A range of code of one function in one context. A range that was returned stays valid; it may be a part of one that is
+ * returned later. */
+typedef struct ntr_function_range {
+    uint64_t low, high; /* addresses [low, high) */
+    uint32_t number;
+} ntr_function_range;
 
 #define NTR_RANGES_IN_LEAF 256
 

@@ -1,4 +1,4 @@
-#include "analysis/function_ranges.h"
+#include "analysis/functions.h"
 #include "analysis/sums.h"
 
 #include "base/allocator.h"
@@ -74,15 +74,14 @@ static address_view *view_of(ntr_functions *f, const ntr_context *context) {
     return &f->views[f->last_view];
 }
 
-/* Describes the code at `address`. The range is cut to [low, high), which overlaps no known one. Code
- * without a name, outside ELF files, is one function per image; it is added in ranges of a few bytes, so that named
- * functions between them are still found. */
+/* Describes the code at `address`. Invariant: all addresses of the range would be described as the same function, so that
+ * the functions do not depend on the order of look-ups. [low, high) is the free space around the address. Code of an image without
+ * a name is one function. */
 static ntr_function describe(ntr_functions *f, uint64_t low, uint64_t high, const ntr_context *context,
                              uint64_t address) {
-    enum { RANGE = 16 };
     ntr_frame frame = {0};
-    ntr_function function = {.name = "[unknown]", .low = address & ~(uint64_t)(RANGE - 1)};
-    function.high = function.low + RANGE;
+    ntr_function function = {.name = "[unknown]", .low = low, .high = high};
+    uint64_t first = low, last = high - 1;
     if (ntr_debug_info_function(f->debug, context, address, &frame) == NTR_OK) {
         function.name = frame.function;
         function.linkage = frame.linkage;
@@ -95,8 +94,9 @@ static ntr_function describe(ntr_functions *f, uint64_t low, uint64_t high, cons
         frame.image = NULL;
     }
     function.image = frame.image;
-    if (function.low < low) function.low = low;
-    if (function.high > high || function.high <= address) function.high = high;
+    ntr_debug_info_limit(f->debug, context, address, &first, &last);
+    if (function.low < first) function.low = first;
+    if (function.high - 1 > last) function.high = last + 1;
     return function;
 }
 

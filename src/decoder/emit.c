@@ -1,4 +1,5 @@
 /* Events are appended to the queue, from which ntr_decoder_read takes them, or added to the totals. */
+#include "decoder/snapshot.h"
 #include "decoder/state.h"
 
 #include <assert.h>
@@ -50,13 +51,28 @@ static void queue_joined(ntr_decoder *d, ntr_source *s, const ntr_event *event) 
     queue(d, &e);
 }
 
-void ntr_join_flush(ntr_decoder *d, ntr_source *s) {
-    if (!s->joined) return;
+/* Returns a span of the instructions that no span has reported yet. */
+static ntr_event joined_span(const ntr_decoder *d, ntr_source *s) {
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_SPAN);
     e.end = NTR_END_CUT;
     e.address = e.last = e.target = s->pc;
     ntr_join_add(s, &e);
+    return e;
+}
+
+void ntr_join_flush(ntr_decoder *d, ntr_source *s) {
+    if (!s->joined) return;
+    const ntr_event e = joined_span(d, s);
     queue(d, &e);
+}
+
+bool ntr_decoder_take_joined(ntr_decoder *d, ntr_event *event) {
+    for (uint32_t i = 0; i < d->source_capacity; i++) {
+        if (!d->sources[i] || !d->sources[i]->joined) continue;
+        *event = joined_span(d, d->sources[i]);
+        return true;
+    }
+    return false;
 }
 
 void ntr_event_emit(ntr_decoder *d, const ntr_event *event) {

@@ -78,6 +78,10 @@ NTR_API uint64_t ntr_snapshot_time(const ntr_snapshot *snapshot);
 NTR_API bool ntr_snapshot_source(const ntr_snapshot *snapshot, size_t index, uint16_t *src, uint64_t *address,
                                  bool *address_known);
 
+/* Decoding with joined spans, after NTR_NEED_MORE: stores a span of the instructions of one source that no span has
+ * reported yet. Returns false when there are none. */
+bool ntr_decoder_take_joined(ntr_decoder *d, ntr_event *event);
+
 /* The instructions that a decoder with joined spans would add to the next span have been counted: forget them, so that a
  * decoder that returns all spans can continue. */
 NTR_API void ntr_snapshot_forget_joined(ntr_snapshot *snapshot);

@@ -92,9 +92,28 @@ static ntr_status count_callback(void *user, const ntr_event *event, uint64_t ti
     return w->parallel->config.work.count_callback(w->thread_data, event, times);
 }
 
+static bool same_function(void *user, const ntr_context *context, const uint64_t *addresses, size_t count) {
+    const ntr_worker *w = user;
+    return w->parallel->config.work.join(w->thread_data, context, addresses, count);
+}
+
+/* Returns whether spans are counted: alone, or beside joined spans. */
+static bool is_counting(const ntr_parallel_config *config) {
+    return config->work.count_callback && (config->counting || config->work.join);
+}
+
 static ntr_status flush_counts(ntr_worker *w) {
-    bool count_callback = w->parallel->config.counting && w->parallel->config.work.count_callback;
-    return count_callback ? ntr_decoder_flush_counts(w->decoder) : NTR_OK;
+    return is_counting(&w->parallel->config) ? ntr_decoder_flush_counts(w->decoder) : NTR_OK;
+}
+
+/* Put what a chunk has not put yet, after all its messages. */
+static ntr_status flush(ntr_worker *w, ntr_chunk *chunk) {
+    const ntr_parallel_work *work = &w->parallel->config.work;
+    ntr_event event;
+    ntr_status status = NTR_OK;
+    while (work->join && work->events && status == NTR_OK && ntr_decoder_take_joined(w->decoder, &event))
+        status = work->events(w->thread_data, chunk, &event, 1);
+    return status == NTR_OK ? flush_counts(w) : status;
 }
 
 /* The chunk is not needed any more: forget what the counting decode has collected in it. */
@@ -125,7 +144,7 @@ static ntr_status read_chunk(ntr_worker *w, ntr_chunk *chunk) {
     if (status != NTR_NEED_MORE) return status;
     chunk->target->key = 2 * (uint32_t)chunk->pre_sync.count;
     status = read_some(w, chunk, chunk->size ? chunk->data + at : NULL, chunk->size - at, chunk->last, &chunk->counts);
-    ntr_status flushed = status < 0 ? NTR_OK : flush_counts(w);
+    ntr_status flushed = status < 0 ? NTR_OK : flush(w, chunk);
     return flushed == NTR_OK ? status : flushed;
 }
 
@@ -141,7 +160,7 @@ static ntr_status read_pre_sync(ntr_worker *w, ntr_chunk *chunk, const ntr_chunk
         status = read_some(w, chunk, next->data + m->offset, m->size, false, &chunk->pre_sync_counts);
     }
     chunk->pre_sync_counts.messages = chunk->pre_sync_counts.bytes = 0;
-    ntr_status flushed = status < 0 ? NTR_OK : flush_counts(w);
+    ntr_status flushed = status < 0 ? NTR_OK : flush(w, chunk);
     return flushed == NTR_OK ? status : flushed;
 }
 
@@ -241,7 +260,8 @@ static ntr_status start(ntr_parallel *p, ntr_worker *w) {
     if (!w->decoder) return status;
     w->thread_data = work->thread_data_new ? work->thread_data_new(work->user) : work->user;
     if (work->thread_data_new && !w->thread_data) return NTR_E_MEMORY;
-    if (p->config.counting && work->count_callback) ntr_decoder_set_count_callback(w->decoder, count_callback, w);
+    if (is_counting(&p->config)) ntr_decoder_set_count_callback(w->decoder, count_callback, w);
+    if (work->join && !p->config.counting) ntr_decoder_set_join(w->decoder, same_function, w);
     return start_thread(w) ? NTR_OK : NTR_E_LIMIT;
 }
 

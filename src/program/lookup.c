@@ -222,6 +222,24 @@ ntr_status ntr_program_symbol(const ntr_program *program, const ntr_context *con
     return NTR_END;
 }
 
+void ntr_program_limit_names(const ntr_program *program, const ntr_context *context, uint64_t address, uint64_t *first,
+                             uint64_t *last) {
+    const ntr_image_map *map = &program->image_map;
+    ntr_code_window window;
+    address = ntr_program_cut(program, address);
+    (void)ntr_spans_limit(&map->files, address, first, last);
+    if (!file_at(program, context, address)) (void)ntr_spans_limit(&program->map, address, first, last);
+    const ntr_image *image = naming_image(program, context, address, &window);
+    if (image) ntr_symbols_limit(&image->symbols, address, first, last);
+    if (image && ntr_symbols_at(&image->symbols, address)) return;
+    for (size_t i = map->name_count; i-- > 0;) {
+        image = &program->images[map->names[i]];
+        if (!ntr_image_matches(image, context)) continue;
+        ntr_symbols_limit(&image->symbols, address, first, last);
+        if (ntr_symbols_at(&image->symbols, address)) return;
+    }
+}
+
 ntr_status ntr_program_code_range(const ntr_program *program, const ntr_context *context, uint64_t address,
                                   ntr_code_range *range) {
     ntr_code_window window;

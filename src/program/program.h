@@ -97,6 +97,11 @@ static inline uint64_t ntr_program_cut(const ntr_program *program, uint64_t addr
 ntr_status ntr_program_decode(const ntr_program *program, const ntr_context *context, uint64_t position,
                               const ntr_code_window *window, uint64_t address, ntr_insn *insn);
 
+/* Limits [*first, *last] to the addresses around `address` for which ntr_program_symbol and ntr_program_image_at have the
+ * same result. (NTR_API: libntrace-tools uses it.) */
+NTR_API void ntr_program_limit_names(const ntr_program *program, const ntr_context *context, uint64_t address,
+                                     uint64_t *first, uint64_t *last);
+
 /* ---- for the readers of image formats */
 
 /* Sets the error text "PATH: ..." and returns `status`. */

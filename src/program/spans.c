@@ -163,6 +163,17 @@ int ntr_spans_flatten(ntr_spans *spans, const ntr_allocator *allocator, ntr_span
     return 0;
 }
 
+bool ntr_spans_limit(const ntr_spans *spans, uint64_t address, uint64_t *first, uint64_t *last) {
+    const size_t at = ntr_spans_seek(spans, address);
+    const ntr_span *here = at < spans->count ? &spans->items[at] : NULL;
+    const bool inside = here && here->first <= address;
+    const uint64_t low = inside ? here->first : at > 0 ? spans->items[at - 1].last + 1 : 0;
+    const uint64_t high = inside ? here->last : here ? here->first - 1 : UINT64_MAX;
+    if (*first < low) *first = low;
+    if (*last > high) *last = high;
+    return inside;
+}
+
 void ntr_spans_release(ntr_spans *spans, const ntr_allocator *allocator) {
     ntr_dealloc(allocator, spans->items);
     *spans = (ntr_spans){0};

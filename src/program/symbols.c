@@ -160,11 +160,9 @@ const ntr_name *ntr_symbols_at(const ntr_symbols *symbols, uint64_t address) {
     return NULL;
 }
 
-/* Limits [*first, *last] to the part between the ranges of `map` next to `address`, which is in none of them. */
-static void limit_between(const ntr_spans *map, uint64_t address, uint64_t *first, uint64_t *last) {
-    size_t at = ntr_spans_seek(map, address);
-    if (at > 0 && map->items[at - 1].last >= *first) *first = map->items[at - 1].last + 1;
-    if (at < map->count) *last = lesser(*last, map->items[at].first - 1);
+void ntr_symbols_limit(const ntr_symbols *symbols, uint64_t address, uint64_t *first, uint64_t *last) {
+    for (size_t i = 0; i < NTR_NAMES_MAPS; i++)
+        if (ntr_spans_limit(&symbols->maps[i], address, first, last)) return;
 }
 
 void ntr_symbols_range(const ntr_symbols *symbols, uint64_t address, uint64_t *first, uint64_t *last, bool *function) {
@@ -176,8 +174,8 @@ void ntr_symbols_range(const ntr_symbols *symbols, uint64_t address, uint64_t *f
         *first = span->first;
         *last = span->last;
     }
-    for (size_t i = 0; i < NTR_NAMES_MAPS && !*function; i++) limit_between(&symbols->maps[i], address, first, last);
-    if (!*function) limit_between(functions, address, first, last);
+    for (size_t i = 0; i < NTR_NAMES_MAPS && !*function; i++) (void)ntr_spans_limit(&symbols->maps[i], address, first, last);
+    if (!*function) (void)ntr_spans_limit(functions, address, first, last);
 }
 
 static bool better(const ntr_name *a, const ntr_name *b) {

@@ -132,14 +132,49 @@ def several_counted():
         compare(write("counted.nex", several(200000, damage=damage) * 10), "--output", "count", "--src-bits", "2")
 
 
-@case("analyses")
+def exports():
+    """Every format of every command that exports."""
+    for command in ("flame", "timeline", "export"):
+        formats = subprocess.run([NTRACE, command, "--to", "list"], capture_output=True, text=True).stdout
+        check(formats, f"{command}: no formats")
+        yield from (f"{command} --to={line.split()[0]}" for line in formats.splitlines())
+
+
+def compare_answers(trace, commands, *options):
+    for command in commands:
+        if command.endswith(("sqlite", "perf.data")):
+            continue  # written to a file, with its time
+        one = answer(1, trace, command, *options)
+        check(one.returncode in (0, 1) and (one.stdout or "--to" in command), f"{command}: no answer: {one.stderr[:300]}")
+        for jobs in (2, 3):
+            many = answer(jobs, trace, command, *options)
+            equal((many.returncode, many.stderr), (one.returncode, one.stderr), f"{command} -j {jobs}: status and messages")
+            check(many.stdout == one.stdout, f"{command} -j {jobs}: other output")
+
+
+PROFILES = ["profile", "profile --by=image", "profile --by=hart", "profile --by=line", "profile --by=context",
+            "profile --by=instruction --format=csv", "profile --annotate", "profile --callers=left --callees=start", "report",
+            "coverage --to=json", "coverage --level=object"]
+
+
+@case("every analysis of one source, with joined spans")
 def answers():
-    order = write("order.nex", several(150000, times=True, damage=2))
-    for command in ("profile", "profile --by=hart", "flame --to=folded", "timeline --to=json", "export --to=calltree"):
-        compare(order, command, "--src-bits", "2", run=answer)
+    compare_answers(write("calm.nex", stream(300000)), [*PROFILES, *exports()], "--no-timestamps")
+
+
+@case("every analysis of several sources, damaged")
+def several_answers():
+    compare_answers(write("order.nex", several(150000, damage=2)), [*PROFILES, *exports()], "--src-bits", "2", "--no-timestamps")
     counted = write("sums.nex", several(200000, damage=2) * 8)
-    for command in ("profile --by=instruction --format=csv", "profile --annotate", "coverage --to=json", "export --to=drcov"):
-        compare(counted, command, "--src-bits", "2", run=answer)
+    compare_answers(counted, ["profile --by=instruction --format=csv", "coverage --to=json", "export --to=drcov"],
+                    "--src-bits", "2", "--no-timestamps")
+
+
+@case("analyses of a trace with timestamps")
+def timed_answers():
+    order = write("order.nex", several(150000, times=True, damage=2))
+    compare_answers(order, ["profile", "profile --by=hart", "flame --to=folded", "timeline --to=perfetto", "export --to=calltree",
+                            "report"], "--src-bits", "2", "--timestamps")
 
 
 @case("a stream that starts in the middle of a message")
