@@ -1,5 +1,6 @@
 #include "options/command.h"
 #include "text/decode_output.h"
+#include "commands/decode_counts.h"
 #include "commands/decode_threads.h"
 #include "io/debug_files.h"
 #include "io/follow.h"
@@ -114,8 +115,9 @@ static int open_decoder(struct decode *d) {
     d->decoder = cli_trace_decoder(&d->trace, &d->config);
     if (!d->decoder) return CLI_FAILED;
     /* Do not skip to the selection: --strict also stops at defects before it; with --mid-stream the offsets of the
-     * index do not apply; several threads read the whole trace. */
-    bool from_the_start = d->config.strict || d->config.mid_stream || d->jobs > 1;
+     * index do not apply; several threads read the whole trace; messages are counted with their times. */
+    bool from_the_start =
+        d->config.strict || d->config.mid_stream || d->jobs > 1 || d->options->output == CLI_SHOW_COUNT;
     return from_the_start ? CLI_OK : cli_seek(&d->trace, &d->window, d->decoder);
 }
 
@@ -279,37 +281,6 @@ static int show_execution(struct decode *d) {
 
 /* ---- totals */
 
-static void write_count(struct cli_output *out, enum cli_format format, bool first, const char *name, uint64_t value) {
-    static const char *const forms[] = {"%s%s %" PRIu64 "\n", "%s\"%s\":%" PRIu64, "%s%s,%" PRIu64 "\n"};
-
-    cli_output_print(out, forms[format], format != CLI_FORMAT_JSONL ? "" : first ? "{" : ",", name, value);
-}
-
-static void write_counts(struct cli_output *out, enum cli_format format, const ntr_counts *c) {
-    const struct {
-        const char *name;
-        uint64_t value;
-    } rows[] = {
-        {"instructions", c->instructions},
-        {"halfwords", c->halfwords},
-        {"spans", c->spans},
-        {"branches", c->branches},
-        {"taken", c->taken},
-        {"calls", c->calls},
-        {"returns", c->returns},
-        {"exceptions", c->exceptions},
-        {"interrupts", c->interrupts},
-        {"gaps", c->gaps},
-        {"messages", c->messages},
-        {"bytes", c->bytes},
-    };
-
-    if (format == CLI_FORMAT_CSV) cli_output_text(out, "name,value\n");
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        write_count(out, format, i == 0, rows[i].name, rows[i].value);
-    if (format == CLI_FORMAT_JSONL) cli_output_text(out, "}\n");
-}
-
 static ntr_status count_serial(struct decode *d, ntr_counts *counts) {
     ntr_status status = NTR_NEED_MORE;
 
@@ -324,15 +295,50 @@ static ntr_status count_parallel(struct decode *d, struct cli_threads *threads, 
     return status;
 }
 
+/* A span of the stream is read twice: messages are counted, then the events of the part. */
+static bool feed_part(struct decode *d, struct cli_part_counts *part) {
+    ntr_bytes span;
+    bool last;
+
+    return cli_trace_feed(&d->trace, &span, &last) && cli_part_counts_bytes(part, span, last) &&
+           ntr_decoder_feed(d->decoder, span.data, span.size, last) == NTR_OK;
+}
+
+static ntr_status count_part(struct decode *d, struct cli_part_counts *part) {
+    ntr_event events[DECODE_EVENTS];
+    ntr_status status = NTR_OK;
+
+    while (status >= 0 && status != NTR_END && !part->behind) {
+        size_t count = 0;
+        status = ntr_decoder_read(d->decoder, events, DECODE_EVENTS, &count);
+        for (size_t i = 0; i < count; i++)
+            if (cli_part_counts_event(part, &events[i])) inspect(d, &events[i]);
+        if (status == NTR_NEED_MORE && !feed_part(d, part)) return NTR_NEED_MORE;
+    }
+    return status;
+}
+
+static int show_part_counts(struct decode *d) {
+    struct cli_part_counts part;
+
+    if (cli_part_counts_open(&part, &d->window, &d->trace, d->config.mid_stream) != CLI_OK) return CLI_FAILED;
+    ntr_status status = count_part(d, &part);
+    cli_part_counts_close(&part);
+    if (status == NTR_NEED_MORE) return CLI_FAILED;
+    d->any = part.counts.messages != 0;
+    cli_write_counts(&d->out, (enum cli_format)d->options->result.format, &part.counts);
+    return status < 0 ? report_error(d, status, ntr_decoder_error(d->decoder)) : CLI_OK;
+}
+
 static int show_counts(struct decode *d) {
     ntr_counts counts = {0};
     struct cli_threads threads = {.trace = &d->trace, .out = &d->out};
 
-    if (d->part) return cli_fail("--output count counts the whole trace and cannot be combined with --from and --to");
+    if (d->part) return show_part_counts(d);
     ntr_status status = d->jobs > 1 ? count_parallel(d, &threads, &counts) : count_serial(d, &counts);
     if (status == NTR_NEED_MORE) return CLI_FAILED;
     d->any = counts.messages != 0;
-    write_counts(&d->out, (enum cli_format)d->options->result.format, &counts);
+    cli_write_counts(&d->out, (enum cli_format)d->options->result.format, &counts);
     if (status < 0) return report_error(d, status, d->jobs > 1 ? threads.error : ntr_decoder_error(d->decoder));
     return cli_trace_totals(&d->trace, &counts);
 }

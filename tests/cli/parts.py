@@ -59,6 +59,32 @@ def profile_parts():
     equal(counts("--from", "100"), expected(0, 0), "behind the end")
 
 
+def totals(*options, timed=False):
+    lines = Run("decode", stream(timed), "-e", program(), "--output", "count", *options).lines()
+    return {name: int(value) for name, value in map(str.split, lines)}
+
+
+@case("decode --output count: the totals of a part; two parts are the whole")
+def count_parts():
+    for timed in (False, True):
+        whole = totals(timed=timed)
+        equal(whole["messages"], 3 * TURNS, "messages")
+        messages = [json.loads(line) for line in Run("dump", stream(timed), "--format", "jsonl").lines()]
+        for at, forms in points(timed):
+            for form in forms:
+                after = totals("--from", form, timed=timed)
+                before = totals("--to", f"{at}", timed=timed) if at else dict.fromkeys(whole, 0)
+                equal({name: after[name] + before[name] for name in whole}, whole, f"sum at {form}")
+                equal(after["messages"], 3 * TURNS - at, f"messages from {form}")
+                only = totals("--from", form, "--to", form, timed=timed)
+                equal((only["messages"], only["bytes"]), (1, messages[at]["size"]), f"only {form}")
+                equal(only["instructions"], len(REPORTED[at]), f"instructions of {form}")
+    equal(totals("--from", "2", "--to", "5")["instructions"], len(sum(REPORTED[1:5], [])), "in the middle")
+    equal(totals("--from", "100")["messages"], 0, "behind the end")
+    row = json.loads(Run("decode", stream(), "-e", program(), "--output", "count", "--from", "2", "--format", "jsonl").out)
+    equal(row["messages"], 3 * TURNS - 1, "JSON")
+
+
 def folded(*options):
     return sum(int(line.split()[-1]) for line in Run("flame", stream(), "-e", program(), *options).lines())
 
