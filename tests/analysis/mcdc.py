@@ -450,6 +450,92 @@ def other_formats(bench):
         bench.run("genhtml", "--branch-coverage", "-q", "-o", "html", "mcdc.info")
 
 
+def debian(test, arch, *packages):
+    """Folder with packages of Debian 13, if they were fetched before."""
+    command = [os.path.join(ROOT, "tools", "debian_root"), "--suite", "trixie", "--arch", arch, "--no-depends", *packages]
+    done = subprocess.run([*command[:1], "--offline", *command[1:]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+    if done.returncode:
+        raise cases.Skip(f"{test}: fetch it with {' '.join(command)}")
+    return done.stdout.strip()
+
+
+def lcov_2(bench):
+    """genhtml of lcov 2 draws a page with MC/DC from the records, without a complaint, and with our sums."""
+    root = debian("lcov 2", "amd64", "lcov")
+    if subprocess.run(["perl", "-MDateTime", "-MCapture::Tiny", "-MDate::Parse", "-e", "1"], stderr=subprocess.DEVNULL, check=False).returncode:
+        raise cases.Skip("no libdatetime-perl, libcapture-tiny-perl and libtimedate-perl")
+    bench.source("decisions.c")
+    trace = bench.trace("decisions.c", "-O0", "0", "20")
+    bench.run(bench.ntrace, "coverage", "--level", "mcdc", "--to", "lcov", "-o", "mcdc.info", trace)
+    with open(os.path.join(bench.folder, "mcdc.info"), encoding="utf-8") as file:
+        info = file.read()
+    shown = bench.run("perl", os.path.join(root, "usr", "bin", "genhtml"), "--mcdc-coverage", "--branch-coverage", "-o", "html2", "mcdc.info",
+                      env={"PERL5LIB": os.path.join(root, "usr", "lib", "lcov")})
+    hit, found = re.search(r"MC/DCs?\.+: [\d.]+% \((\d+) of (\d+)", shown).groups()
+    assert [hit] == re.findall(r"MCH:(\d+)", info) and [found] == re.findall(r"MCF:(\d+)", info) and int(hit) > 50, shown[-500:]
+    assert "ERROR" not in shown and "category" not in shown, shown
+
+
+def gcovr(bench):
+    """gcovr opens the Cobertura file, and counts the same lines."""
+    root = debian("gcovr", "amd64", "gcovr", "python3-colorlog")
+    bench.source("decisions.c")
+    trace = bench.trace("decisions.c", "-O0", "3", "5")
+    bench.run(bench.ntrace, "coverage", "--to", "cobertura", "-o", "cobertura.xml", trace)
+    env = {"PYTHONPATH": os.path.join(root, "usr", "lib", "python3", "dist-packages")}
+    if subprocess.run(["/usr/bin/python3", "-c", "import gcovr.__main__"], env=dict(os.environ, **env), stderr=subprocess.DEVNULL, check=False).returncode:
+        raise cases.Skip("no python3-lxml, python3-jinja2 and python3-pygments")
+    summary = json.loads(bench.run("/usr/bin/python3", "-m", "gcovr", "--cobertura-add-tracefile", "cobertura.xml", "--json-summary", env=env))
+    lines = [line for file in json.loads(bench.run(bench.ntrace, "coverage", "--to", "json", trace))["files"] for line in file["lines"]]
+    assert summary["line_total"] == len(lines) > 100, summary
+    assert summary["line_covered"] == sum(line["count"] > 0 for line in lines) < len(lines), summary
+
+
+def condition_coverage(bench):
+    """gcc 14's -fcondition-coverage, masking MC/DC, as a second witness: condition by condition."""
+    root = debian("gcc 14", "riscv64", "cpp-14", "libc6-dev", "libgcc-14-dev", "gcc-14-riscv64-linux-gnu")
+    folder, qemu = os.path.join(root, "usr", "lib", "gcc", "riscv64-linux-gnu", "14"), ("qemu-riscv64", "-L", root)
+    include = [word for name in (folder + "/include", root + "/usr/include/riscv64-linux-gnu", root + "/usr/include") for word in ("-isystem", name)]
+    bench.source("decisions.c")
+    bench.run(*qemu, os.path.join(root, "usr/libexec/gcc/riscv64-linux-gnu/14/cc1"), "-quiet", "-mabi=lp64d", "-march=rv64gc", "-O0", "-w", "-fcondition-coverage", "-ftest-coverage",
+              "-fprofile-arcs", *include, "decisions.c", "-o", "witness.s", "-dumpbase", "decisions.c", "-dumpbase-ext", ".c")
+    bench.run(GCC[0], "-c", "witness.s", "-o", "witness.o")
+    library = os.path.join(root, "usr", "lib", "riscv64-linux-gnu")
+    if not shutil.which("ld.lld-19"):
+        raise cases.Skip("no ld.lld-19")
+    bench.run("ld.lld-19", "-static", *(f"{library}/{name}.o" for name in ("crt1", "crti")), folder + "/crtbeginT.o", "witness.o",
+              *(f"{folder}/{name}.a" for name in ("libgcov", "libgcc", "libgcc_eh")), library + "/libc.a", folder + "/crtend.o",
+              library + "/crtn.o", "-o", "witness")
+    compared = 0
+    for inputs in (("3", "5"), ("0", "20")):
+        for name in glob.glob(os.path.join(bench.folder, "*.gcda")):
+            os.remove(name)
+        bench.run("qemu-riscv64", "./witness", *inputs)
+        bench.run(*qemu, os.path.join(root, "usr/bin/riscv64-linux-gnu-gcov-14"), "--conditions", os.path.basename(glob.glob(os.path.join(bench.folder, "*.gcda"))[0]))
+        theirs, line = {}, 0
+        with open(os.path.join(bench.folder, "decisions.c.gcov"), encoding="utf-8") as file:
+            for text in file:
+                if place := re.match(r"\s*[-#=\d*]+:\s*(\d+):", text):
+                    line = int(place[1])
+                elif place := re.match(r"condition outcomes covered (\d+)/(\d+)", text):
+                    theirs.setdefault(line, []).append((int(place[2]) // 2, set()))
+                elif place := re.match(r"condition\s+(\d+) not covered", text):
+                    theirs[line][-1][1].add(int(place[1]))
+        ours = {}
+        for decision in bench.mcdc(bench.trace("decisions.c", "-O0", *inputs))["decisions"]:
+            ours.setdefault(decision["line"], []).append(decision)
+        for line, decisions in ours.items():
+            found = [one for one in theirs.get(line, []) if one[0] > 1]
+            if len(found) != 1 or len(decisions) != 1 or any("constant" in one for one in decisions[0]["conditions"]) or "reason" in decisions[0]:
+                continue
+            if "?" in decisions[0]["text"]:
+                continue # gcc counts the operands of ?: as conditions
+            missed = {number for number, one in enumerate(decisions[0]["conditions"]) if not one["masking"]}
+            assert found[0] == (len(decisions[0]["conditions"]), missed), (inputs, line, decisions[0]["text"], found, missed)
+            compared += 1
+    assert compared > 70, compared
+
+
 def files_of(folder):
     return {name: open(os.path.join(folder, name), "rb").read() for name in sorted(os.listdir(folder))}
 
@@ -546,5 +632,5 @@ def justifications(bench):
 
 
 cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, unusual_flow, misleading_code, code_of_clang, inverted_branches, same_bytes, gap_in_a_decision,
-            without_sources, compile_commands, only_some_sources, thresholds, real_source, object_code, other_formats,
-            evidence, names_of_tests, justifications], Bench, TOOLS)
+            without_sources, compile_commands, only_some_sources, thresholds, real_source, object_code, other_formats, lcov_2, gcovr,
+            condition_coverage,             evidence, names_of_tests, justifications], Bench, TOOLS)
