@@ -40,6 +40,7 @@ static bool learn_stack(ntr_message_memo *memo, ntr_message_memo_more *more, con
     uint32_t pops = t->depth - stack->least, rise = stack->most - t->depth;
     uint32_t pushes = stack->count + stack->dropped - stack->least;
     if (pops + pushes > NTR_MESSAGE_MEMO_CALLS || rise > UINT8_MAX) return false;
+    if (rise > stack->limit) return false; /* the message drops entries that it has added itself */
     if (stack->ran_empty && (pops != t->depth || stack->dropped)) return false;
     memo->stack = (ntr_stack_effect){(uint8_t)pops, (uint8_t)pushes, (uint8_t)rise, stack->ran_empty};
     if (ntr_message_memo_kept(stack, memo->stack, t->depth) < pops) return false;

@@ -150,6 +150,23 @@ static void dropped_entries_matter(void **state) {
     scene_end(&s);
 }
 
+/* A message with more calls than the return stack holds leaves only the last ones on it. */
+static void calls_of_a_message_are_dropped(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    s.config.params.implicit_return = NTR_RETURN_FULL;
+    s.config.params.return_stack = 2;
+    code(&s, 0x100, jal(1, 0x100), branch(-4));
+    code(&s, 0x200, jal(1, 0x100), RET);
+    code(&s, 0x300, jal(1, 0x100), RET);
+    code(&s, 0x400, jal(1, 0x100), RET);
+    code(&s, 0x500, branch(8), ADD, RET);
+#define CALLS_4 START "ResourceFull RCODE=1 RDATA0=0x3\n"
+    is_as_if_walked(&s, CALLS_4 CALLS_4 CALLS_4 CALLS_4 "ResourceFull RCODE=1 RDATA0=0x3\n");
+    scene_end(&s);
+}
+
 /* A return on an empty stack has its address reported; with an entry on the stack it removes that entry. The return
  * stack is part of the key, so the call is made from many places. */
 static void an_empty_stack_matters(void **state) {
@@ -437,6 +454,7 @@ int main(void) {
         cmocka_unit_test(room_on_the_stack_matters),
         cmocka_unit_test(earlier_icnt_matters),
         cmocka_unit_test(dropped_entries_matter),
+        cmocka_unit_test(calls_of_a_message_are_dropped),
         cmocka_unit_test(an_empty_stack_matters),
         cmocka_unit_test(repeat_branch_knows_what_came_before),
         cmocka_unit_test(the_mode_is_learned_each_time),
