@@ -9,6 +9,7 @@
 set osabi none
 set trust-readonly-sections on
 set print finish off
+set remotetimeout 60
 
 define goto
   monitor goto $arg0

@@ -17,6 +17,7 @@ const char *const cli_gdb_setup[] = {
     "set osabi none",
     "set trust-readonly-sections on",
     "set print finish off",
+    "set remotetimeout 60",
     NULL,
 };
 

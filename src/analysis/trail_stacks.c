@@ -29,13 +29,23 @@ void ntr_trail_from_stack(const ntr_callstack *cs, uint16_t src, ntr_call_trail 
 
 /* ---- what is regular */
 
-static bool is_regular_jump(ntr_callstack *cs, const ntr_event *e) {
-    const ntr_function_range from = ntr_callstack_range(cs, e->src, &e->context, e->last);
-    const ntr_function_range to = ntr_callstack_range(cs, e->src, &e->context, e->target);
-    return to.low == e->target || to.number == from.number;
+/* Returns whether there may be a call that returns to the address. */
+static bool may_be_awaited(const ntr_program *program, const ntr_event *e) {
+    ntr_insn insn;
+    for (unsigned length = 2; length <= 4; length += 2)
+        if (ntr_program_insn(program, &e->context, e->offset, e->target - length, &insn) == NTR_OK &&
+            insn.size == length && (insn.flow == NTR_FLOW_DIRECT_CALL || insn.flow == NTR_FLOW_INDIRECT_CALL))
+            return true;
+    return false;
 }
 
-bool ntr_trail_regular(ntr_callstack *cs, const ntr_event *e) {
+static bool is_regular_jump(ntr_callstack *cs, const ntr_program *program, const ntr_event *e) {
+    const ntr_function_range from = ntr_callstack_range(cs, e->src, &e->context, e->last);
+    const ntr_function_range to = ntr_callstack_range(cs, e->src, &e->context, e->target);
+    return to.low == e->target || to.number == from.number || !may_be_awaited(program, e);
+}
+
+bool ntr_trail_regular(ntr_callstack *cs, const ntr_program *program, const ntr_event *e) {
     const hart *h = known_hart(cs, e->src);
     const bool unknown = e->flags & NTR_EVENT_TARGET_UNKNOWN;
     if (!h || !ntr_context_equal(&h->context, &e->context)) return false;
@@ -47,7 +57,7 @@ bool ntr_trail_regular(ntr_callstack *cs, const ntr_event *e) {
     case NTR_END_CALL:
     case NTR_END_INDIRECT_CALL:
     case NTR_END_RETURN: return !unknown;
-    case NTR_END_INDIRECT_JUMP: return !unknown && is_regular_jump(cs, e);
+    case NTR_END_INDIRECT_JUMP: return !unknown && is_regular_jump(cs, program, e);
     default: return false;
     }
 }

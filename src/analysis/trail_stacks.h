@@ -14,8 +14,8 @@
 
 
 /* Returns whether the stack after the span follows from the trail. Not if the context has changed, for example, or after a
- * jump to the middle of another function, which may leave frames. */
-bool ntr_trail_regular(ntr_callstack *callstack, const ntr_event *event);
+ * jump to behind a call in another function, which leaves frames. */
+bool ntr_trail_regular(ntr_callstack *callstack, const ntr_program *program, const ntr_event *event);
 
 /* Where a source is. */
 typedef struct ntr_trail_place {

@@ -111,6 +111,8 @@ ntr_status ntr_replay_pass_begin(ntr_replay *r) {
     static const ntr_stack_listener listener = {.enter = no_handle};
     ntr_status status = NTR_OK;
     r->store.allocator = r->blocks.allocator = r->allocator;
+    r->part.most_bytes = NTR_PART_BYTES;
+    r->part.most_instructions = NTR_PART_INSTRUCTIONS;
     r->pass_decoder = ntr_decoder_new(&r->decoder_config, &status);
     if (!r->pass_decoder) return status;
     r->pass_stacks = ntr_callstack_new(r->config.functions, &listener, r->allocator);
@@ -132,7 +134,8 @@ ntr_status ntr_replay_pass_begin(ntr_replay *r) {
 /* Gives the decoder the next bytes. */
 static ntr_status feed_slice(ntr_replay *r) {
     bool last;
-    ntr_bytes slice = ntr_replay_stream_take(r, &r->pass_stream, NTR_PART_SLICE, &last);
+    const size_t size = r->part.most_bytes < NTR_PART_SLICE ? (size_t)r->part.most_bytes : NTR_PART_SLICE;
+    ntr_bytes slice = ntr_replay_stream_take(r, &r->pass_stream, size, &last);
     ntr_status status = r->part.mode == NTR_PASS_COUNTS ? ntr_pass_keep(r, slice, last) : NTR_OK;
     return status == NTR_OK ? ntr_decoder_feed(r->pass_decoder, slice.data, slice.size, last) : status;
 }
@@ -213,7 +216,7 @@ static ntr_status end_part(ntr_replay *r) {
 
 static bool is_full(const ntr_replay *r) {
     const uint64_t begin = r->points[r->point_count - 1].offset;
-    return r->pass_stream.offset - begin >= NTR_PART_BYTES || r->part.instructions >= NTR_PART_INSTRUCTIONS;
+    return r->pass_stream.offset - begin >= r->part.most_bytes || r->part.instructions >= r->part.most_instructions;
 }
 
 ntr_status ntr_replay_pass(ntr_replay *r) {

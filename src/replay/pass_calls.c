@@ -52,7 +52,7 @@ void ntr_pass_check(ntr_replay *r, const ntr_event *e) {
     if (e->src < NTR_SOURCES_MAX && r->hart_number[e->src]) place = &r->hart_places[r->hart_number[e->src] - 1];
     switch ((ntr_event_kind)e->kind) {
     case NTR_EVENT_SPAN:
-        r->part.irregular = !ntr_trail_regular(r->pass_stacks, e);
+        r->part.irregular = !ntr_trail_regular(r->pass_stacks, r->decoder_config.program, e);
         break;
     case NTR_EVENT_STOP:
         place->stopped = !(e->flags & NTR_EVENT_ADDRESS_UNKNOWN);

@@ -22,8 +22,8 @@
 #include "replay/span_set.h"
 
 enum {
-    NTR_PART_BYTES = 256 << 10,        /* of the stream */
-    NTR_PART_INSTRUCTIONS = 2 << 20,   /* at least so many end a part, too */
+    NTR_PART_BYTES = 256 << 10,        /* of the stream: at least so many end a part; */
+    NTR_PART_INSTRUCTIONS = 2 << 20,   /* ... at least so many, too */
     NTR_PART_SLICE = 32 << 10,         /* bytes given to the decoder at once */
     NTR_READS_POLLED = 64,             /* calls of the decoder between two looks for an interrupt */
     NTR_REPLAY_EVENTS = 256,           /* taken from the decoder at once */
@@ -61,6 +61,7 @@ typedef enum ntr_pass_mode {
 /* The part that the pass reads. */
 typedef struct ntr_pass_part {
     ntr_pass_mode mode;
+    uint64_t most_bytes, most_instructions; /* at least so many end a part */
     uint64_t instructions, messages, without_memo; /* read; and those that counting had no memo for */
     bool irregular;    /* call stacks do not follow from trails */
     unsigned failures; /* parts before it, one after the other, that had to be read again or had few memos */

@@ -10,7 +10,7 @@ from harness import NTRACE, Failure, check, scratch, skip  # noqa: E402
 
 PROGRAMS = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else "."
 LIBRARIES = "/usr/riscv64-linux-gnu"
-QUIET = ["set pagination off", "set confirm off", "set width 0", "set print finish off", "set print frame-arguments none",
+QUIET = ["set remotetimeout 60", "set pagination off", "set confirm off", "set width 0", "set print finish off", "set print frame-arguments none",
          "set print entry-values no"]
 
 # Runs commands one after the other, also after one has failed, and prints them.

@@ -1,0 +1,205 @@
+/* The pass of a replay: parts that are read by counting have the same call stacks and blocks as parts that are read with
+ * events. The streams are those of real programs in bench/real_streams, divided into small parts. */
+#include "../test.h"
+
+#include "replay/state.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { PART_BYTES = 1 << 10, PART_INSTRUCTIONS = 1 << 15 };
+
+typedef struct input {
+    ntr_program *program;
+    ntr_debug_info *debug;
+    ntr_functions *functions;
+    ntr_decoder_config decoder;
+    char stream[512];
+    ntr_replay *replay;
+} input;
+
+/* ---- files */
+
+static ntr_status read_file(void *user, uint8_t *to, size_t capacity, size_t *got) {
+    *got = fread(to, 1, capacity, user);
+    return NTR_OK;
+}
+
+static void close_file(void *user) {
+    fclose(user);
+}
+
+static ntr_stream_reader *open_path(const char *path, ntr_status *status) {
+    ntr_stream_reader_config config;
+    ntr_stream_reader_config_init(&config);
+    config.read = read_file;
+    config.close = close_file;
+    config.user = fopen(path, "rb");
+    assert_non_null(config.user);
+    return ntr_stream_reader_new(&config, status);
+}
+
+static ntr_stream_reader *open_stream(void *user, ntr_status *status) {
+    return open_path(((input *)user)->stream, status);
+}
+
+static void path_of(char *out, size_t size, const char *name, const char *suffix) {
+    snprintf(out, size, "%s/bench/real_streams/%s%s", getenv("NTRACE_SOURCE_ROOT"), name, suffix);
+}
+
+/* Decompresses the program to a temporary file and adds it. Skips without zstd. */
+static void add_program(input *in, const char *name) {
+    char path[512], copy[] = "/tmp/ntrace-unit-XXXXXX";
+    ntr_status status;
+    ntr_bytes bytes;
+    bool last = false;
+    path_of(path, sizeof path, name, ".elf.zst");
+    ntr_stream_reader *reader = open_path(path, &status);
+    int fd = mkstemp(copy);
+    assert_true(fd >= 0);
+    while (!last) {
+        status = ntr_stream_reader_next(reader, &bytes, &last);
+        if (status == NTR_E_UNSUPPORTED) skip();
+        assert_int_equal(status, NTR_OK);
+        assert_int_equal(write(fd, bytes.data ? bytes.data : (const uint8_t *)"", bytes.size), bytes.size);
+    }
+    close(fd);
+    ntr_stream_reader_free(reader);
+    assert_int_equal(ntr_program_add_elf(in->program, copy, NULL), NTR_OK);
+    unlink(copy);
+}
+
+/* ---- replays */
+
+static void begin(input *in, const char *name, bool events) {
+    ntr_replay_config config;
+    ntr_status status;
+    memset(in, 0, sizeof *in);
+    in->program = ntr_program_new(NULL);
+    add_program(in, name);
+    in->debug = ntr_debug_info_new(in->program, NULL);
+    in->functions = ntr_functions_new(in->debug, NULL);
+    ntr_decoder_config_init(&in->decoder);
+    ntr_params_init(&in->decoder.params, NULL);
+    in->decoder.params.src_bits = 8;
+    in->decoder.params.implicit_return = NTR_RETURN_FULL;
+    in->decoder.params.return_stack = 32;
+    in->decoder.params.sequential_jump = in->decoder.params.extend_addr = true;
+    in->decoder.one_source = true;
+    in->decoder.program = in->program;
+    path_of(in->stream, sizeof in->stream, name, ".nex.zst");
+    ntr_replay_config_init(&config);
+    config.decoder = &in->decoder;
+    config.functions = in->functions;
+    config.open = open_stream;
+    config.user = in;
+    in->replay = ntr_replay_new(&config, &status);
+    assert_non_null(in->replay);
+    in->replay->part.most_bytes = PART_BYTES;
+    in->replay->part.most_instructions = PART_INSTRUCTIONS;
+    if (events) in->replay->part.pause = UINT32_MAX;
+}
+
+static void end(input *in) {
+    ntr_replay_free(in->replay);
+    ntr_functions_free(in->functions);
+    ntr_debug_info_free(in->debug);
+    ntr_program_free(in->program);
+}
+
+/* The return addresses of all stacks of a point, as a number for each frame. */
+typedef struct frame_list {
+    uint64_t items[4096];
+    size_t count;
+} frame_list;
+
+static uint32_t list_frame(void *user, const ntr_stack_frame *frame, uint32_t below) {
+    frame_list *list = user;
+    (void)below;
+    assert_true(list->count + 3 <= sizeof list->items / sizeof *list->items);
+    list->items[list->count++] = frame->return_to;
+    list->items[list->count++] = frame->site;
+    list->items[list->count++] = (uint64_t)frame->kind << 32 | frame->function;
+    return 1;
+}
+
+static void frames_of(input *in, const ntr_replay_point *point, frame_list *list) {
+    ntr_callstack *stacks = ntr_callstack_new(in->functions, NULL, NULL);
+    list->count = 0;
+    assert_int_equal(ntr_callstack_restore(stacks, &in->replay->store, &point->stacks), NTR_OK);
+    assert_int_equal(ntr_callstack_visit(stacks, list_frame, list), NTR_OK);
+    ntr_callstack_free(stacks);
+}
+
+/* Returns the number of parts that were read by counting and had no need to be read again. */
+static size_t read_all(input *in, bool events) {
+    size_t counted = 0;
+    ntr_replay *r = in->replay;
+    while (!r->complete) {
+        if (!events) r->part.pause = 0; /* also where few messages have memos */
+        bool counts = ntr_pass_choose(r) == NTR_PASS_COUNTS;
+        assert_int_equal(ntr_replay_pass(r), NTR_OK);
+        counted += counts && !r->part.irregular;
+    }
+    return counted;
+}
+
+static void compare(const char *name, size_t least_counted) {
+    static input counts, events;
+    static frame_list left, right;
+    begin(&counts, name, false);
+    begin(&events, name, true);
+    size_t counted = read_all(&counts, false);
+    assert_int_equal(read_all(&events, true), 0);
+    size_t points = counts.replay->point_count;
+    assert_int_equal(points, events.replay->point_count);
+    if (counted < least_counted) fail_msg("%s: %zu of %zu parts were read by counting", name, counted, points - 1);
+    for (size_t i = 0; i < points; i++) {
+        const ntr_replay_point *a = &counts.replay->points[i], *b = &events.replay->points[i];
+        assert_int_equal(a->offset, b->offset);
+        assert_int_equal(a->first, b->first);
+        assert_int_equal(a->message, b->message);
+        assert_int_equal(a->gaps, b->gaps);
+        frames_of(&counts, a, &left);
+        frames_of(&events, b, &right);
+        assert_int_equal(left.count, right.count);
+        for (size_t k = 0; k < left.count; k += 3) {
+            assert_int_equal(left.items[k], right.items[k]);
+            assert_int_equal(left.items[k + 1], right.items[k + 1]);
+        }
+    }
+    end(&counts);
+    end(&events);
+}
+
+/* ---- cases */
+
+static void interpreters(void **state) {
+    (void)state;
+    compare("lua", 3);
+    compare("perl", 1);
+    compare("gawk", 10);
+}
+
+static void a_compiler_and_a_shell(void **state) {
+    (void)state;
+    compare("cc1", 10);
+    compare("bash", 10);
+}
+
+static void other_calling_conventions(void **state) {
+    (void)state;
+    compare("go", 1);
+    compare("sbcl", 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(interpreters),
+        TEST(a_compiler_and_a_shell),
+        TEST(other_calling_conventions),
+    };
+    return cmocka_run_group_tests_name("pass", tests, NULL, NULL);
+}
