@@ -154,6 +154,8 @@ static int gdb_run(const void *options, char **operands) {
     struct gdb_session s;
 
     if (o->use_stdio && o->where) return cli_fail("--stdio and --listen cannot be combined");
+    if (!o->where && strcmp(operands[0], "-") == 0)
+        return cli_fail("-: standard input has the trace, the debugger needs it, too: use --listen, or a file");
     if (o->persistent && !o->where) return cli_fail("--persistent needs --listen");
     int status = cli_replay_open(&s.replay, operands[0], &o->replay);
     if (status == CLI_OK && o->use_stdio) status = serve(&s, STDIN_FILENO, STDOUT_FILENO);

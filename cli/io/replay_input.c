@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -67,15 +68,35 @@ static bool proceed(void *user, uint64_t done) {
 
 /* ---- opening */
 
+static bool write_all(FILE *file, ntr_bytes bytes) {
+    return bytes.size == 0 || fwrite(bytes.data, 1, bytes.size, file) == bytes.size;
+}
+
+/* Copies the stream to a temporary file: input that can be read only once (standard input, a pipe), or whose bytes are not
+ * those of the stream (perf.data, the files of producers' tools). */
+static int copy_stream(struct cli_replay *r) {
+    FILE *file = tmpfile();
+    ntr_bytes span;
+    bool last = false;
+
+    if (!file) return cli_fail("%s: cannot make a temporary file: %s", r->stream_path, strerror(errno));
+    while (!last && !r->trace.failed)
+        if (cli_trace_feed(&r->trace, &span, &last) && !write_all(file, span)) break;
+    const bool good = last && fflush(file) == 0 && !ferror(file);
+    if (good) r->stream_file = fcntl(fileno(file), F_DUPFD_CLOEXEC, 0);
+    else if (!r->trace.failed) cli_note("%s: cannot write a temporary file: %s", r->stream_path, strerror(errno));
+    fclose(file);
+    return r->stream_file < 0 ? CLI_FAILED : CLI_OK;
+}
+
 static int open_file(struct cli_replay *r, const char *path) {
     struct stat info;
 
     r->stream_path = r->trace.bundle ? ntr_bundle_stream_path(r->trace.bundle) : path;
+    const bool is_file = stat(r->stream_path, &info) == 0 && S_ISREG(info.st_mode);
+    if (strcmp(path, "-") == 0 || !is_file || r->trace.perf || r->trace.container.name) return copy_stream(r);
     r->stream_file = open(r->stream_path, O_RDONLY | O_CLOEXEC);
-    if (r->stream_file < 0) return cli_fail("%s: cannot open: %s", r->stream_path, strerror(errno));
-    if (fstat(r->stream_file, &info) != 0 || !S_ISREG(info.st_mode))
-        return cli_fail("%s: expected a file, which can be read several times", r->stream_path);
-    return CLI_OK;
+    return r->stream_file < 0 ? cli_fail("%s: cannot open: %s", r->stream_path, strerror(errno)) : CLI_OK;
 }
 
 static int make_replay(struct cli_replay *r) {
@@ -98,13 +119,11 @@ static int make_replay(struct cli_replay *r) {
 
 int cli_replay_open(struct cli_replay *r, const char *path, const struct cli_replay_options *options) {
     *r = (struct cli_replay){.options = options, .stream_file = -1, .trace.input.fd = -1};
-    if (strcmp(path, "-") == 0) return cli_fail("-: expected a file or a bundle, as the trace is read several times");
     if (cli_trace_open(&r->trace, path, &options->stream, &options->images) != CLI_OK) return CLI_FAILED;
     if (cli_trace_program(&r->trace, &options->images, &options->stream, true) != CLI_OK) return CLI_FAILED;
     if (cli_debug_files_load(r->trace.program, options->debug_path) != CLI_OK) return CLI_FAILED;
-    cli_progress_end(&r->trace.progress);
-    if (r->trace.perf) return cli_fail("%s: expected a stream or a bundle, found perf.data", path);
     if (open_file(r, path) != CLI_OK) return CLI_FAILED;
+    cli_progress_end(&r->trace.progress);
     r->debug = ntr_debug_info_new(r->trace.program, &cli_memory);
     if (!r->debug) return cli_fail("%s: out of memory", path);
     if (options->debug_path) ntr_debug_info_set_path(r->debug, options->debug_path);

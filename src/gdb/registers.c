@@ -45,18 +45,26 @@ static bool jump_register(ntr_gdb *gdb, const ntr_replay_hart *hart, unsigned nu
     return true;
 }
 
+/* Stores the value of a register that the invented stack determines. */
+static bool of_stack(ntr_gdb *gdb, unsigned number, uint64_t *value) {
+    if (number != NTR_REG_SP && number != NTR_REG_RA && number != NTR_REG_T0 && number != NTR_REG_FP) return false;
+    const ntr_invented_stack *stack = ntr_gdb_stack(gdb);
+    if (!stack) return false;
+    switch (number) {
+    case NTR_REG_SP: *value = stack->sp; return true;
+    case NTR_REG_RA: *value = stack->has_ra ? stack->ra : 0; return stack->has_ra;
+    case NTR_REG_T0: *value = stack->has_t0 ? stack->t0 : 0; return stack->has_t0;
+    default: *value = stack->has_fp ? stack->fp : 0; return stack->has_fp;
+    }
+}
+
 static bool value_of(ntr_gdb *gdb, unsigned number, uint64_t *value) {
     const ntr_replay_hart *hart = ntr_gdb_hart(gdb);
     if (!hart) return false;
     *value = number == REGISTER_PC ? hart->address : 0;
     if (number == X0) return true;
     if (number == REGISTER_PC) return hart->address_known;
-    const ntr_invented_stack *stack = number == NTR_REG_SP || number == NTR_REG_RA || number == NTR_REG_FP
-                                          ? ntr_gdb_stack(gdb)
-                                          : NULL;
-    bool known = stack && (number == NTR_REG_SP || (number == NTR_REG_RA && stack->has_ra) ||
-                           (number == NTR_REG_FP && stack->has_fp));
-    if (known) *value = number == NTR_REG_SP ? stack->sp : number == NTR_REG_RA ? stack->ra : stack->fp;
+    bool known = of_stack(gdb, number, value);
     return known || is_before_call_number(gdb, hart, number) || (number < REGISTER_PC && jump_register(gdb, hart, number, value));
 }
 

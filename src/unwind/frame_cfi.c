@@ -71,7 +71,9 @@ static bool read_rule(Dwarf_CFI *table, uint64_t address, ntr_frame_rule *rule) 
     if (!table || dwarf_cfi_addrframe(table, address, &frame) != 0) return false;
     bool good = read_cfa(frame, rule);
     if (good) rule->ra = read_register(frame, NTR_REG_RA);
+    if (good) rule->t0 = read_register(frame, NTR_REG_T0);
     if (good) rule->fp = read_register(frame, NTR_REG_FP);
+    rule->by_t0 = dwarf_frame_info(frame, NULL, NULL, NULL) == NTR_REG_T0;
     free(frame);
     return good;
 }

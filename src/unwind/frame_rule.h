@@ -8,7 +8,7 @@
 
 #include <ntrace/debug_info.h>
 
-enum { NTR_REG_RA = 1, NTR_REG_SP = 2, NTR_REG_FP = 8 };
+enum { NTR_REG_RA = 1, NTR_REG_SP = 2, NTR_REG_T0 = 5, NTR_REG_FP = 8 };
 
 /* Where the value that a register had in the caller is. */
 typedef struct ntr_saved_register {
@@ -20,7 +20,8 @@ typedef struct ntr_saved_register {
 typedef struct ntr_frame_rule {
     bool by_fp;      /* the register is s0, else sp */
     int64_t offset;
-    ntr_saved_register ra, fp;
+    bool by_t0;      /* the return address is in t0 (or where t0 is saved), as in functions that save registers for others */
+    ntr_saved_register ra, t0, fp;
 } ntr_frame_rule;
 
 #endif

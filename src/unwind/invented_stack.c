@@ -65,15 +65,36 @@ static void place_frames(ntr_invented_stack *stack, const ntr_replay_hart *hart,
     stack->sp = mask(stack, sp);
 }
 
-/* Return addresses: in memory where the rule says so; that of the innermost frame otherwise in ra. */
+static const ntr_saved_register *link_of(const ntr_frame_rule *rule, bool t0) {
+    return t0 ? &rule->t0 : &rule->ra;
+}
+
+/* The return address of frame `number` is in a register: in the word where a frame further in has saved that register, or still
+ * there. In a frame whose own return address is in the same register, the value is lost: only a trap or a signal enters
+ * it from a function that has not saved its return address. */
+static ntr_status place_in_register(ntr_invented_stack *stack, size_t number) {
+    const ntr_invented_frame *frame = &stack->frames[number];
+    const bool t0 = frame->rule.by_t0;
+    for (size_t i = number; i > 0; i--) {
+        const ntr_invented_frame *inner = &stack->frames[i - 1];
+        const ntr_saved_register *saved = link_of(&inner->rule, t0);
+        if (inner->rule.by_t0 == t0) return NTR_OK;
+        if (saved->saved) return put_word(stack, inner->cfa + (uint64_t)saved->offset, frame->returns_to);
+    }
+    *(t0 ? &stack->t0 : &stack->ra) = frame->returns_to;
+    *(t0 ? &stack->has_t0 : &stack->has_ra) = true;
+    return NTR_OK;
+}
+
+/* Return addresses: in memory where the rule says so, else in a register. */
 static ntr_status place_returns(ntr_invented_stack *stack) {
     ntr_status status = NTR_OK;
-    stack->has_ra = !stack->frames[0].rule.ra.saved;
-    stack->ra = stack->frames[0].returns_to;
+    stack->has_ra = stack->has_t0 = false;
     for (size_t i = 0; i < stack->frame_count && status == NTR_OK; i++) {
         const ntr_invented_frame *frame = &stack->frames[i];
-        if (frame->rule.ra.saved)
-            status = put_word(stack, frame->cfa + (uint64_t)frame->rule.ra.offset, frame->returns_to);
+        const ntr_saved_register *saved = link_of(&frame->rule, frame->rule.by_t0);
+        status = saved->saved ? put_word(stack, frame->cfa + (uint64_t)saved->offset, frame->returns_to)
+                              : place_in_register(stack, i);
     }
     return status;
 }

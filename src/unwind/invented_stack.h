@@ -5,7 +5,8 @@
  *
  *     cfa[outermost] = top
  *     sp[i] = cfa[i] - offset of the rule at pc[i];  cfa[i - 1] = sp[i]
- *     word at cfa[i] + offset of ra = return address of frame i, 0 for the outermost
+ *     word at cfa[i] + offset of ra = return address of frame i, 0 for the outermost; if frame i has not saved it: the
+ *     word where a frame further in has saved the register, or the register
  *     word at cfa[i] + offset of s0 = s0 of the caller, if a frame further out needs it
  *
  * Invariant: the addresses of a frame depend on the frames further out and on its own pc only. So the CFA of a frame is
@@ -34,8 +35,8 @@ typedef struct ntr_invented_stack {
     size_t word_count, word_capacity;
     ntr_invented_frame *frames; /* innermost first */
     size_t frame_count, frame_capacity;
-    uint64_t sp, ra, fp;
-    bool has_ra, has_fp;
+    uint64_t sp, ra, t0, fp;
+    bool has_ra, has_t0, has_fp;
 } ntr_invented_stack;
 
 /* Lays out the stack of a hart below `top`. Errors: NTR_E_MEMORY. */

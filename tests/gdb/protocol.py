@@ -2,6 +2,7 @@
 """The server without a GDB: packets, hostile input, monitor commands, sockets, gaps, interrupts."""
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -131,17 +132,18 @@ def monitor():
 
 
 def damaged():
-    """A stream with a gap, as a raw stream with parameters."""
+    """A bundle whose stream has bytes that make a gap in the middle."""
     path = bundle("calls", "--mode", "btm", "--no-compress")
     with open(os.path.join(path, "trace.nex"), "rb") as file:
-        stream = bytearray(file.read())
-    middle = len(stream) // 2
-    stream[middle:middle + 40] = bytes(40)
+        stream = file.read()
     copy = os.path.join(scratch(), "gap.ntrace")
     if not os.path.exists(copy):
         subprocess.run(["cp", "-r", path, copy], check=True)
+        middle = len(stream) // 2
         with open(os.path.join(copy, "trace.nex"), "wb") as file:
-            file.write(stream)
+            file.write(stream[:middle] + bytes([0x55] * 40) + stream[middle + 40:])
+    counts = dict(line.split() for line in Run("decode", "--output", "count", copy, status=1).lines())
+    check(int(counts["gaps"]) > 0, "the damage made no gap")
     return copy
 
 
@@ -151,19 +153,17 @@ def gaps():
     pcs = pcs_of(path)
     s = Session(path)
     stop = s.ask("vCont;c")
-    if "replaylog" in stop:
-        check("gap" not in s.console, "no gap is in the middle of this trace")
-    else:
-        matches(r"ntrace: \d+ bytes lost here \(message \d+ at byte 0x", s.console, "the sentence")
-        at = int(re.search(r"instruction (\d+)", s.monitor("when")).group(1))
-        equal(s.pc(stop), pcs[at], "behind the gap")
-        s.monitor("goto begin")
-        matches("bytes lost here", s.monitor("next-gap"), "next-gap")
-        s.monitor("goto end")
-        matches("bytes lost here", s.monitor("prev-gap"), "prev-gap")
-        s.monitor("goto begin")
-        matches("does not stop", s.monitor("gaps pass"), "gaps pass")
-        matches("replaylog:end", s.ask("vCont;c"), "the end")
+    check("replaylog" not in stop, "a stop at the gap")
+    matches(r"ntrace: \d+ bytes lost here \(message \d+ at byte 0x", s.console, "the sentence")
+    at = int(re.search(r"instruction (\d+)", s.monitor("when")).group(1))
+    equal(s.pc(stop), pcs[at], "behind the gap")
+    s.monitor("goto begin")
+    matches("bytes lost here", s.monitor("next-gap"), "next-gap")
+    s.monitor("goto end")
+    matches("bytes lost here", s.monitor("prev-gap"), "prev-gap")
+    s.monitor("goto begin")
+    matches("does not stop", s.monitor("gaps pass"), "gaps pass")
+    matches("replaylog:end", s.ask("vCont;c"), "the end")
     equal(s.close(), 0, "status")
 
 
@@ -222,10 +222,57 @@ def listen():
     equal(process.wait(timeout=30), 0, "status")
 
 
+def raw_stream():
+    """The stream of a bundle, its program, and the options for its parameters."""
+    path = bundle("calls", "--no-compress")
+    elf = os.path.join(path, "images", os.listdir(os.path.join(path, "images"))[0])
+    options = ["-e", elf, "--implicit-return", "full", "--return-stack", "32", "--sequential-jump"]
+    return os.path.join(path, "trace.nex"), options
+
+
+@case("raw streams: with parameters, inferred, compressed")
+def raw():
+    stream, options = raw_stream()
+    pcs = pcs_of(bundle("calls", "--no-compress"))
+    inputs = [(stream, options), (stream, options[:2] + ["--auto"])]
+    if shutil.which("zstd"):
+        subprocess.run(["zstd", "-q", "-f", stream, "-o", stream + ".zst"], check=True)
+        inputs.append((stream + ".zst", options))
+    for path, given in inputs:
+        s = Session(path, *given)
+        matches(f"instruction {len(pcs)} ", s.monitor("goto end"), " ".join(given))
+        s.monitor("goto 77")
+        equal(s.pc(), pcs[77], " ".join(given))
+        equal(s.close(), 0, "status")
+
+
+@case("raw streams that can be read only once: standard input, a pipe")
+def once():
+    stream, options = raw_stream()
+    pcs = pcs_of(bundle("calls", "--no-compress"))
+    path, fifo = os.path.join(scratch(), "once"), os.path.join(scratch(), "fifo")
+    with open(stream, "rb") as file:
+        process = subprocess.Popen([NTRACE, "gdb", "--listen", path, "-", *options], stdin=file, stderr=subprocess.DEVNULL)
+    link = connect(socket.AF_UNIX, path)
+    link.sendall(b"$p20#d2")
+    found = link.recv(100)
+    check(found.startswith(b"+$" + pcs[0].to_bytes(8, "little").hex().encode()), f"the first address: {found}")
+    link.close()
+    process.wait(timeout=30)
+    os.mkfifo(fifo)
+    writer = subprocess.Popen(["cp", stream, fifo])
+    s = Session(fifo, *options)
+    matches(f"instruction {len(pcs)} ", s.monitor("goto end"), "a named pipe")
+    s.monitor("goto 99")
+    equal(s.pc(), pcs[99], "a named pipe")
+    equal(s.close(), 0, "status")
+    writer.wait(timeout=30)
+
+
 @case("wrong usage")
 def usage():
     path = bundle("calls")
-    for options, text in (((path, "--stdio", "--listen", "1"), "cannot be combined"), (("-",), "read several times"),
+    for options, text in (((path, "--stdio", "--listen", "1"), "cannot be combined"), (("-",), "use --listen"), (("--stdio", "-"), "use --listen"),
                           ((path, "--persistent"), "needs --listen"), ((path, "--listen", scratch() + "/no/where"), "No such file"),
                           ((path, "--gdb", "/bin/true"), "not a GDB"), ((scratch() + "/no",), "cannot open")):
         matches(text, Run("gdb", *options, status=2).err, " ".join(options))
