@@ -1,3 +1,4 @@
+#include "commands/board_machine.h"
 #include "io/images.h"
 #include "io/input.h"
 #include "io/lines.h"
@@ -19,10 +20,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BOARD_TOPOLOGY_MAX = 1 << 20, SOCKET_BYTES = 65536, TICK_MS = 1, IDLE_MS = 200, LINE_BYTES = 256, TURN_MAX = 300, RATE = 1000 };
+enum { BOARD_TOPOLOGY_MAX = 1 << 20, SOCKET_BYTES = 65536, TICK_MS = 1, IDLE_MS = 200, LINE_BYTES = 256, TURN_MAX = 300, RATE = 1000,
+       MACHINE_US = 20000 };
 
 struct board_options {
     struct cli_images images;
+    struct machine_options machine;
     struct cli_list pcs;
     const char *qemu, *listen, *ram, *log;
     int64_t bitbang, gdb, rate; /* ports -1: not given */
@@ -34,7 +37,8 @@ static const struct cli_option board_table[] = {
     CLI_NUMBER(0, "bitbang", "PORT", S, bitbang, 0, UINT16_MAX, -1,
                "serve OpenOCD's remote_bitbang (JTAG) on this port; 0: any free port"),
     CLI_NUMBER(0, "gdb", "PORT", S, gdb, 0, UINT16_MAX, -1, "serve GDB on this port, in front of the server of --qemu"),
-    CLI_STRING(0, "qemu", "HOST:PORT", S, qemu, "GDB server that executes the program, for example of QEMU"),
+    CLI_STRING(0, "qemu", "HOST:PORT", S, qemu,
+               "GDB server that executes the program, for example of QEMU; with --machine, the program QEMU"),
     CLI_LIST(0, "pc", "[HART=]FILE", S, pcs,
              "the hart (default 0) executes these program counters of the program again and again: one 0x... per line"),
     CLI_NUMBER(0, "rate", "N", S, rate, 1, 100000, RATE, "thousand instructions that a hart executes in a second (default 1000)"),
@@ -52,6 +56,7 @@ static const struct cli_option board_table[] = {
 
 static const struct cli_group groups[] = {
     CLI_OWN("options", board_table),
+    CLI_GROUP_ROWS("machine", machine_board_rows, struct board_options, machine),
     CLI_GROUP("program", cli_image_options, struct board_options, images),
     {0},
 };
@@ -61,12 +66,13 @@ struct board_run {
     char *topology;
     ntr_program *program;
     ntr_board *board;
+    struct board_machine_run machine;
     struct cli_server bitbang, gdb;
     struct cli_output log; /* open if log.buffer is not NULL */
     int qemu; /* socket; -1: not connected */
     ntr_gdb_filter *filter;
     uint64_t ran_until; /* microseconds */
-    bool ended, reported;
+    bool ended, reported, machine_ended;
     char line[LINE_BYTES]; /* incomplete line of standard input */
     size_t line_size;
 };
@@ -241,7 +247,8 @@ static void end_gdb(struct board_run *run) {
 /* A new client gets a new connection to the server behind. */
 static void begin_gdb(struct board_run *run) {
     run->filter = ntr_gdb_filter_new(run->board, forward, run, NULL);
-    run->qemu = run->filter ? cli_server_connect(run->options->qemu) : -1;
+    if (run->filter && run->options->machine.name) run->qemu = board_machine_connect(&run->machine, run->board);
+    else if (run->filter) run->qemu = cli_server_connect(run->options->qemu);
     if (run->qemu < 0) end_gdb(run);
 }
 
@@ -271,6 +278,10 @@ static bool run_harts(struct board_run *run) {
     if (!instructions) return true;
     if (instructions > TURN_MAX) instructions = TURN_MAX;
     run->ran_until = now;
+    if (!run->machine_ended && ntr_board_machine_ended(run->board)) {
+        cli_note("the machine has ended; its trace can still be read");
+        run->machine_ended = true;
+    }
     const bool runs = ntr_board_run(run->board, (unsigned)instructions);
     if (!run->reported && *ntr_board_error(run->board)) {
         cli_note("%s", ntr_board_error(run->board));
@@ -279,19 +290,30 @@ static bool run_harts(struct board_run *run) {
     return runs;
 }
 
+/* What a machine executes is encoded while no client sends, and every MACHINE_US; QEMU waits as long as its memory is full. */
+static bool run_machine(struct board_run *run, bool busy) {
+    if (busy && now_us() - run->ran_until < MACHINE_US) return true;
+    const bool runs = run_harts(run);
+    run->ran_until = now_us();
+    return runs;
+}
+
 enum { BITBANG_LISTENER, BITBANG_CLIENT, GDB_LISTENER, GDB_CLIENT, QEMU, LINES, SOCKETS };
 
 static int serve(struct board_run *run) {
+    bool busy = false;
+
     run->ran_until = now_us();
     while (!cli_target_stopped() && !run->ended) {
-        const bool runs = run_harts(run);
+        const bool runs = run->options->machine.name ? run_machine(run, busy) : run_harts(run);
         struct pollfd sockets[SOCKETS] = {
             {run->bitbang.client < 0 ? run->bitbang.listener : -1, POLLIN, 0}, {run->bitbang.client, POLLIN, 0},
             {run->gdb.client < 0 ? run->gdb.listener : -1, POLLIN, 0},         {run->gdb.client, POLLIN, 0},
             {run->qemu, POLLIN, 0}, {run->options->standard ? STDIN_FILENO : -1, POLLIN, 0},
         };
-        if (poll(sockets, SOCKETS, runs ? TICK_MS : IDLE_MS) < 0 && errno != EINTR)
-            return cli_fail("poll: %s", strerror(errno));
+        const int ready = poll(sockets, SOCKETS, runs ? TICK_MS : IDLE_MS);
+        if (ready < 0 && errno != EINTR) return cli_fail("poll: %s", strerror(errno));
+        busy = ready > 0;
         if (sockets[BITBANG_LISTENER].revents) cli_server_accept(&run->bitbang);
         if (sockets[BITBANG_CLIENT].revents) serve_bitbang(run);
         if (sockets[GDB_LISTENER].revents) {
@@ -305,13 +327,18 @@ static int serve(struct board_run *run) {
     return CLI_OK;
 }
 
-static int open_all(struct board_run *run, const char *topology) {
+static int open_all(struct board_run *run, char **operands) {
     const struct board_options *o = run->options;
 
     if (o->bitbang < 0 && o->gdb < 0 && !o->standard)
         return cli_fail("expected --bitbang PORT, --gdb PORT and --qemu HOST:PORT, or --stdio");
-    if ((o->gdb >= 0) != (o->qemu != NULL)) return cli_fail("--gdb and --qemu belong together");
-    if (make_board(run, topology) != CLI_OK) return CLI_FAILED;
+    if (!o->machine.name && (o->gdb >= 0) != (o->qemu != NULL)) return cli_fail("--gdb and --qemu belong together");
+    if (o->machine.name && o->gdb < 0) return cli_fail("--machine needs --gdb PORT: a debugger starts the machine");
+    if (o->machine.name && o->pcs.count) return cli_fail("--machine executes its firmware; --pc is not used");
+    if (!o->machine.name && operands[1]) return cli_fail("%s: a firmware needs --machine", operands[1]);
+    if (make_board(run, operands[0]) != CLI_OK) return CLI_FAILED;
+    if (o->machine.name && board_machine_start(&run->machine, &o->machine, operands + 1, o->qemu, run->board) != CLI_OK)
+        return CLI_FAILED;
     if (o->bitbang >= 0 && cli_server_open(&run->bitbang, "remote_bitbang", o->listen, (uint16_t)o->bitbang) != CLI_OK)
         return CLI_FAILED;
     if (o->gdb >= 0 && cli_server_open(&run->gdb, "GDB", o->listen, (uint16_t)o->gdb) != CLI_OK) return CLI_FAILED;
@@ -323,13 +350,14 @@ static int board_run(const void *options, char **operands) {
                             .qemu = -1};
 
     cli_target_catch_stop();
-    int status = open_all(&run, operands[0]);
+    int status = open_all(&run, operands);
     if (status == CLI_OK) status = serve(&run);
     if (run.qemu >= 0) close(run.qemu);
     ntr_gdb_filter_free(run.filter);
     cli_server_close(&run.bitbang);
     cli_server_close(&run.gdb);
     ntr_board_free(run.board);
+    board_machine_close(&run.machine);
     if (run.log.buffer) status = cli_output_close(&run.log, status);
     ntr_program_free(run.program);
     free(run.topology);
@@ -337,9 +365,9 @@ static int board_run(const void *options, char **operands) {
 }
 
 const struct cli_command cli_board = {
-    .operands = "TOPOLOGY",
+    .operands = "TOPOLOGY [FIRMWARE] [-- QEMU OPTIONS]",
     .min_operands = 1,
-    .max_operands = 1,
+    .max_operands = -1,
     .groups = groups,
     .size = sizeof(struct board_options),
     .run = board_run,
@@ -352,11 +380,15 @@ const struct cli_command cli_board = {
              "With --gdb and --qemu, the command stands between GDB and the GDB server of a simulator: packets that\n"
              "access trace registers are answered by the model, all others pass.\n"
              "\n"
+             "With --gdb and --machine, the command starts QEMU itself, and the harts of the machine are those of the\n"
+             "model: the program that the debugger controls is the one that is traced. It waits for a debugger.\n"
+             "\n"
              "With --stdio, it is a helper for 'ntrace probe --exec' and 'ntrace capture --exec'.\n"
              "\n"
              "The ports are open on the loopback interface only, unless --listen is given. The command ends when it is\n"
              "interrupted.",
     .examples = "  ntrace board soc.json --bitbang 9824 -e firmware.elf --pc firmware.pc\n"
                 "  openocd -f examples/board/openocd.cfg\n"
-                "  ntrace board soc.json --gdb 1235 --qemu localhost:1234",
+                "  ntrace board soc.json --gdb 1235 --qemu localhost:1234\n"
+                "  ntrace board soc.json --gdb 1235 --machine virt firmware.elf",
 };

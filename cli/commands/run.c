@@ -1,5 +1,6 @@
 #include "io/input.h"
 #include "commands/run_machine.h"
+#include "io/plugin.h"
 #include "options/command.h"
 #include "options/diagnostics.h"
 #include "options/encoder_options.h"
@@ -17,10 +18,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#ifndef NTRACE_PLUGIN_DIR
-#define NTRACE_PLUGIN_DIR "/usr/local/lib/ntrace"
-#endif
 
 enum { TOPOLOGY_MAX = 1 << 20 }; /* bytes */
 
@@ -152,27 +149,10 @@ struct run {
     ntr_capture_session *session;
 };
 
-static bool plugin_in(char *path, size_t size, const char *folder, const char *plugin) {
-    int n = snprintf(path, size, "%s/%s", folder, plugin);
-    return n > 0 && (size_t)n < size && access(path, R_OK) == 0;
-}
-
 static int find_plugin(struct run *run) {
-    const char *plugin = run->options->machine.name ? run->machine.plugin : "ntrace-qemu.so";
-    char folder[PATH_MAX];
-
     run->config.plugin = run->options->plugin ? run->options->plugin : run->plugin;
     if (run->options->plugin) return CLI_OK;
-    ssize_t n = readlink("/proc/self/exe", folder, sizeof folder - 1);
-    if (n > 0) {
-        folder[n] = 0;
-        *strrchr(folder, '/') = 0;
-        if (plugin_in(run->plugin, sizeof run->plugin, folder, plugin)) return CLI_OK;
-    }
-    if (plugin_in(run->plugin, sizeof run->plugin, NTRACE_PLUGIN_DIR, plugin)) return CLI_OK;
-    return cli_fail("the capture plugin %s was not found in %s or in " NTRACE_PLUGIN_DIR
-                    " (is ntrace built with -Dqemu-plugin=enabled?)",
-                    plugin, n > 0 ? folder : "the directory of ntrace");
+    return cli_plugin_find(run->options->machine.name ? run->machine.plugin : "ntrace-qemu.so", run->plugin, sizeof run->plugin);
 }
 
 /* Configures the capture for a modelled system. The topology, not the command line, configures its encoders. */

@@ -33,6 +33,17 @@ const struct cli_option *machine_rows(void) {
     return rows;
 }
 
+const struct cli_option *machine_board_rows(void) {
+    static const char *const names[] = {"machine", "kernel", "initrd", "append", "harts", "memory", "xlen"};
+    static struct cli_option rows[sizeof names / sizeof names[0] + 1];
+    size_t count = 0;
+
+    for (const struct cli_option *row = machine_rows(); row->kind; row++)
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+            if (strcmp(row->name, names[i]) == 0) rows[count++] = *row;
+    return rows;
+}
+
 /* ---- contexts ----------------------------------------------------------------------------------------------------- */
 
 const struct cli_option *machine_encoder_rows(void) {

@@ -27,6 +27,9 @@ struct machine {
 
 const struct cli_option *machine_rows(void);
 
+/* Those that say what the machine is, without those of a bundle. */
+const struct cli_option *machine_board_rows(void);
+
 /* The rows of the encoder; `--context` also takes the words of machines. */
 const struct cli_option *machine_encoder_rows(void);
 

@@ -8,6 +8,7 @@
 
 #include <ntrace/allocator.h>
 #include <ntrace/bytes.h>
+#include <ntrace/capture.h>
 #include <ntrace/config.h>
 #include <ntrace/program.h>
 #include <ntrace/system.h>
@@ -46,8 +47,17 @@ NTR_API ntr_system *ntr_board_system(ntr_board *board);
  * Errors: NTR_E_RANGE (no such hart), NTR_E_INVALID (no program, or no program counters), NTR_E_MEMORY. */
 NTR_API ntr_status ntr_board_execute(ntr_board *board, unsigned hart, const uint64_t *pcs, size_t count);
 
+/* Starts a machine of QEMU 10 or later (config->machine, qemu, cpu, qemu_options; the other members are not used). Its
+ * harts are those of the model: what they execute reaches the encoders. QEMU's GDB server listens at `socket`, a path; the
+ * machine is stopped until a debugger continues it through an ntr_gdb_filter. Errors: NTR_E_STATE (there is one), NTR_E_INVALID, NTR_E_SYNTAX
+ * (a path that QEMU cannot take), NTR_E_IO, NTR_E_MEMORY; ntr_board_error has the reason. */
+NTR_API ntr_status ntr_board_start_machine(ntr_board *board, const ntr_capture_config *config, const char *socket);
+
+/* Returns whether QEMU has ended. */
+NTR_API bool ntr_board_machine_ended(ntr_board *board);
+
 /* Lets the harts that run execute `instructions` each; one cycle passes for each. Returns false if all are halted. Errors of
- * the classifier halt a hart; ntr_board_error has the reason. */
+ * the classifier halt a hart; ntr_board_error has the reason. A machine runs by itself: what it executed is encoded. */
 NTR_API bool ntr_board_run(ntr_board *board, unsigned instructions);
 
 /* Returns the reason why a hart has halted by itself, or why an encoder has refused a block, or "". */

@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-enum { LOAD_CHUNK = 4096, GAP_STEP = 16, MEMORY_MAX = 64 << 20 };
+enum { LOAD_CHUNK = 4096, GAP_STEP = 16, IDLE_CYCLES = 16, MEMORY_MAX = 64 << 20 };
 
 /* ---- memory */
 
-static bool in_ram(const ntr_board *board, uint64_t address, size_t size) {
+bool board_in_ram(const ntr_board *board, uint64_t address, size_t size) {
     const uint64_t offset = address - board->config.ram;
     return address >= board->config.ram && offset < board->config.ram_bytes && size <= board->config.ram_bytes - offset;
 }
@@ -23,13 +23,13 @@ static bool in_program(const ntr_board *board, uint64_t address, size_t size) {
 }
 
 bool board_memory_read(const ntr_board *board, uint64_t address, uint8_t *out, size_t size) {
-    if (!in_ram(board, address, size) && !in_program(board, address, size)) return false;
+    if (!board_in_ram(board, address, size) && !in_program(board, address, size)) return false;
     ntr_capture_memory_read(&board->memory, address, out, size);
     return true;
 }
 
 bool board_memory_write(ntr_board *board, uint64_t address, const uint8_t *bytes, size_t size) {
-    if (!in_ram(board, address, size) && !in_program(board, address, size)) return false;
+    if (!board_in_ram(board, address, size) && !in_program(board, address, size)) return false;
     if (board->memory.count >= MEMORY_MAX >> 16) return false;
     return ntr_capture_memory_write(&board->memory, address, bytes, size);
 }
@@ -108,6 +108,7 @@ ntr_board *ntr_board_new(const ntr_board_config *given, ntr_status *status) {
 
 void ntr_board_free(ntr_board *board) {
     if (!board) return;
+    board_machine_free(board);
     for (unsigned i = 0; i < BOARD_HARTS; i++) board_hart_release(&board->harts[i]);
     ntr_system_free(board->system);
     ntr_capture_memory_release(&board->memory);
@@ -131,24 +132,26 @@ ntr_status ntr_board_execute(ntr_board *board, unsigned hart, const uint64_t *pc
 }
 
 bool ntr_board_run(ntr_board *board, unsigned instructions) {
-    bool any = false;
-    for (unsigned i = 0; i < board->hart_count; i++) {
+    bool any = board->machine && board_machine_run(board);
+    for (unsigned i = 0; i < board->hart_count && !board->machine; i++) {
         any |= !board->harts[i].halted;
         board_hart_run(&board->harts[i], instructions);
     }
-    ntr_system_step(board->system, any ? instructions : 1);
+    ntr_system_step(board->system, any && !board->machine ? instructions : IDLE_CYCLES);
     return any;
 }
 
 /* ---- the system bus */
 
 ntr_status board_register_read(ntr_board *board, uint64_t address, uint32_t *value) {
+    board_machine_drain(board);
     const ntr_status status = ntr_system_read32(board->system, address, value);
     if (status == NTR_OK && board->config.accessed) board->config.accessed(board->config.user, false, address, *value);
     return status;
 }
 
 ntr_status board_register_write(ntr_board *board, uint64_t address, uint32_t value) {
+    board_machine_drain(board);
     const ntr_status status = ntr_system_write32(board->system, address, value);
     if (status == NTR_OK && board->config.accessed) board->config.accessed(board->config.user, true, address, value);
     return status;

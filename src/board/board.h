@@ -55,6 +55,20 @@ typedef struct jtag_tap {
     uint64_t dmi; /* result of the last access: address, data, op */
 } jtag_tap;
 
+/* ---- machine.c: all do nothing when there is no machine */
+
+void board_machine_free(struct ntr_board *board);
+
+/* Encodes all that the machine has executed, if it is halted. */
+void board_machine_drain(struct ntr_board *board);
+
+/* The same for one part of it. Returns whether the machine runs. There is a machine. */
+bool board_machine_run(struct ntr_board *board);
+
+/* A debugger has continued it, or was told that it has stopped. */
+void board_machine_resumed(struct ntr_board *board);
+void board_machine_halted(struct ntr_board *board);
+
 /* ---- */
 
 struct ntr_board {
@@ -64,10 +78,14 @@ struct ntr_board {
     bool patched; /* memory was written: instructions may be breakpoints */
     board_hart harts[BOARD_HARTS];
     unsigned hart_count;
+    struct board_machine *machine; /* or NULL */
     debug_module dm;
     jtag_tap tap;
     char error[BOARD_ERROR];
 };
+
+/* Returns whether the memory is that of config.ram. */
+bool board_in_ram(const ntr_board *board, uint64_t address, size_t size);
 
 /* Access trace registers, not memory. Errors: those of ntr_system_read32. */
 ntr_status board_register_read(ntr_board *board, uint64_t address, uint32_t *value);

@@ -53,6 +53,7 @@ static void write_dmcontrol(ntr_board *board, uint32_t value) {
     board_hart *hart = selected(board);
     if (!hart) return;
     if (value & ACKHAVERESET) hart->have_reset = false;
+    if (board->machine) return; /* the debugger at the GDB server controls the harts of a machine */
     if (value & HALTREQ) board_hart_halt(hart, CAUSE_HALTREQ);
     else if (value & RESUMEREQ && hart->halted) board_hart_resume(hart);
     if (value & RESUMEREQ) hart->resume_ack = true;

@@ -25,6 +25,7 @@ struct ntr_gdb_filter {
     size_t size;
     char answer[5]; /* beginning of the server's answer */
     size_t answer_size;
+    uint8_t before; /* byte of the server */
 };
 
 ntr_gdb_filter *ntr_gdb_filter_new(ntr_board *board, ntr_gdb_output output, void *user, const ntr_allocator *allocator) {
@@ -118,22 +119,50 @@ static ntr_status write_words(ntr_gdb_filter *filter, uint64_t address, uint64_t
     return answer(filter, "OK");
 }
 
+/* Memory in which RAM sinks of the model store trace: any width. */
+static ntr_status read_ram(ntr_gdb_filter *filter, uint64_t address, uint64_t length) {
+    char text[PACKET];
+    uint8_t bytes[PACKET / 2 - 1];
+    if (length > sizeof bytes || !board_memory_read(filter->board, address, bytes, (size_t)length)) return answer(filter, "E01");
+    for (size_t i = 0; i < length; i++) snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    text[2 * length] = 0;
+    return answer(filter, text);
+}
+
+static ntr_status write_ram(ntr_gdb_filter *filter, uint64_t address, uint64_t length, const char *data) {
+    if (strlen(data) != 2 * length) return answer(filter, "E01");
+    for (uint64_t i = 0; i < length; i++) {
+        const char pair[3] = {data[2 * i], data[2 * i + 1], 0};
+        uint64_t value;
+        const char *end = parse_hex(pair, &value);
+        const uint8_t byte = (uint8_t)value;
+        if (end != pair + 2 || !board_memory_write(filter->board, address + i, &byte, 1)) return answer(filter, "E01");
+    }
+    return answer(filter, "OK");
+}
+
 /* Answers a packet that accesses trace registers. *answered: it was one. An X packet gets an empty answer: GDB then uses
  * M. */
 static ntr_status answer_memory(ntr_gdb_filter *filter, const char *data, bool *answered) {
     uint64_t address, length;
     const char *rest = strchr("mMX", data[0]) && data[0] ? parse_range(data + 1, &address, &length) : NULL;
-    *answered = rest && is_component(filter, address);
+    const bool ram = rest && length && length < PACKET && board_in_ram(filter->board, address, (size_t)length);
+    *answered = ram || (rest && is_component(filter, address));
     if (!*answered) return NTR_OK;
-    if (data[0] == 'm') return *rest ? answer(filter, "E01") : read_words(filter, address, length);
+    if (data[0] == 'm' && *rest) return answer(filter, "E01");
+    if (data[0] == 'm') return (ram ? read_ram : read_words)(filter, address, length);
     if (data[0] == 'X') return answer(filter, "");
-    return *rest == ':' ? write_words(filter, address, length, rest + 1) : answer(filter, "E01");
+    return *rest == ':' ? (ram ? write_ram : write_words)(filter, address, length, rest + 1) : answer(filter, "E01");
 }
 
 /* ---- the client */
 
 static ntr_status pass(ntr_gdb_filter *filter, const uint8_t *bytes, size_t size) {
     return size ? filter->output(filter->user, false, bytes, size) : NTR_OK;
+}
+
+static bool resumes(const char *data) {
+    return strchr("cCsS", *data) ? *data != 0 : strncmp(data, "vCont;", 6) == 0;
 }
 
 static ntr_status take_packet(ntr_gdb_filter *filter) {
@@ -146,6 +175,7 @@ static ntr_status take_packet(ntr_gdb_filter *filter) {
     TRY(answer_memory(filter, data, &answered));
     if (answered) return NTR_OK;
     if (strcmp(data, "QStartNoAckMode") == 0) filter->asked_no_ack = true;
+    if (resumes(data)) board_machine_resumed(filter->board);
     filter->answer_size = 0;
     return pass(filter, filter->frame, filter->size);
 }
@@ -195,7 +225,16 @@ static void watch_answer(ntr_gdb_filter *filter, uint8_t byte) {
     if (filter->no_ack) filter->swallow = 0;
 }
 
+/* A packet that begins with T or S says that the harts have stopped. The client is told after they were drained. */
+static void watch_stops(ntr_gdb_filter *filter, uint8_t byte) {
+    if (filter->before == '$' && (byte == 'T' || byte == 'S')) board_machine_halted(filter->board);
+    filter->before = byte;
+}
+
 ntr_status ntr_gdb_filter_server(ntr_gdb_filter *filter, const uint8_t *bytes, size_t size) {
-    for (size_t i = 0; i < size; i++) watch_answer(filter, bytes[i]);
+    for (size_t i = 0; i < size; i++) {
+        watch_answer(filter, bytes[i]);
+        watch_stops(filter, bytes[i]);
+    }
     return size ? filter->output(filter->user, true, bytes, size) : NTR_OK;
 }

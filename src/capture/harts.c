@@ -165,7 +165,7 @@ static void take_words(struct ntr_capture_harts *harts, struct ntr_capture_hart 
     take_traced(harts, hart, words, end);
 }
 
-static bool drain(struct ntr_capture_harts *harts, uint32_t index, bool all) {
+static bool drain(struct ntr_capture_harts *harts, uint32_t index, bool all, unsigned batches) {
     struct ntr_capture_hart *hart = &harts->harts[index];
     uint32_t *end;
 
@@ -173,7 +173,7 @@ static bool drain(struct ntr_capture_harts *harts, uint32_t index, bool all) {
     if (!hart->lane.at && index >= harts->traced && harts->widen) ntr_capture_note(harts, harts->widen(harts->user, index));
     if (!hart->lane.at && (harts->failure != NTR_OK || !start_hart(harts, index))) return false;
     if (!ntr_capture_lane_ready(&hart->lane, harts->channel, index, all, &end)) return false;
-    while (hart->lane.at != end && harts->stream->offset < harts->pause_at) {
+    while (hart->lane.at != end && harts->stream->offset < harts->pause_at && batches--) {
         uint32_t *stop = ntr_capture_lane_stop(&hart->lane, harts->channel, index, end);
         if (index < harts->traced) take_words(harts, hart, hart->lane.at, stop);
         ntr_capture_lane_pass(&hart->lane, harts->channel, index, stop);
@@ -184,7 +184,13 @@ static bool drain(struct ntr_capture_harts *harts, uint32_t index, bool all) {
 
 bool ntr_capture_harts_drain(struct ntr_capture_harts *harts, bool all) {
     bool any = false;
-    for (uint32_t i = 0; i < ntr_capture_source_lanes(harts->channel); i++) any |= drain(harts, i, all);
+    for (uint32_t i = 0; i < ntr_capture_source_lanes(harts->channel); i++) any |= drain(harts, i, all, UINT32_MAX);
+    return any;
+}
+
+bool ntr_capture_harts_drain_part(struct ntr_capture_harts *harts) {
+    bool any = false;
+    for (uint32_t i = 0; i < ntr_capture_source_lanes(harts->channel); i++) any |= drain(harts, i, true, 1);
     return any;
 }
 

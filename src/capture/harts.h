@@ -29,6 +29,9 @@ void ntr_capture_harts_widen(struct ntr_capture_harts *harts, unsigned src_bits)
  * anything. Nothing is encoded once harts->failure is set. */
 bool ntr_capture_harts_drain(struct ntr_capture_harts *harts, bool all);
 
+/* The same for at most one batch of each lane, so that the caller can do something else in between. */
+bool ntr_capture_harts_drain_part(struct ntr_capture_harts *harts);
+
 /* The lanes are empty: encode executions of a loop that the guest counts but does not report while it runs. To be
  * called repeatedly, with some time in between.
  *

@@ -44,6 +44,23 @@ static void take_reset(struct ntr_capture_harts *harts, struct ntr_capture_hart 
     ntr_capture_note(harts, send(hart, &reset));
 }
 
+/* The hart has reported what it retired (CHANNEL_FOLLOW_HALT). It is halted until its next block. */
+static void halt(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
+    const ntr_ingress halted = {.halted = true, .no_iaddr = true, .cycle = true, .priv = NTR_PRIV_M};
+
+    end_block(harts, hart, CHANNEL_ALL);
+    ntr_capture_note(harts, ntr_classifier_finish(hart->classifier, NULL));
+    ntr_capture_note(harts, send(hart, &halted));
+    hart->halted_at = hart->time;
+}
+
+void ntr_capture_machine_halt(struct ntr_capture_harts *harts) {
+    for (uint32_t i = 0; i < CHANNEL_LANES; i++) {
+        struct ntr_capture_hart *hart = &harts->harts[i];
+        if (hart->classifier && !hart->ended && hart->time != hart->halted_at) halt(harts, hart);
+    }
+}
+
 static void take_end(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
     end_block(harts, hart, hart->record[0] & CHANNEL_ALL);
     ntr_capture_run_stop(harts, hart, NTR_ADDRESS_UNKNOWN);

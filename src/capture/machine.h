@@ -8,6 +8,9 @@
 void ntr_capture_machine_take(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart);
 void ntr_capture_machine_pass(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart);
 
+/* A debugger has halted the machine, and all lanes are drained. */
+void ntr_capture_machine_halt(struct ntr_capture_harts *harts);
+
 /* The lane ends without CHANNEL_END: QEMU was killed. */
 void ntr_capture_machine_finish_hart(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart);
 

@@ -65,6 +65,7 @@ struct ntr_capture_hart {
     bool ended;     /* by CHANNEL_LOST: later words of the lane are ignored */
 
     /* Whole machines: */
+    uint64_t halted_at;       /* `time` when a debugger halted the hart */
     bool moves;               /* CHANNEL_CONTEXT was read: the next block begins in satp_next */
     uint64_t satp, satp_next;
     uint64_t context;         /* as the trace carries it */

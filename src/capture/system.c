@@ -15,6 +15,7 @@ enum {
     LOSSES = 256,
     LOSS_TEXT = 256,
     STALL_MAX = 1 << 20, /* cycles that a hart may be stalled */
+    STALL_ADOPTED = 1 << 16, /* the same, when a debugger can end the stall */
 };
 
 /* The sink of a classifier: a hart of the system. */
@@ -36,6 +37,7 @@ struct ntr_capture_system {
     bool untraced;            /* a hart without such an encoder executed something */
     char losses[LOSSES][LOSS_TEXT];
     size_t loss_count;
+    bool adopted; /* `system` belongs to the caller */
     bool failed; /* a push has failed; `reason` says why */
 };
 
@@ -199,9 +201,25 @@ ntr_status ntr_capture_system_new(struct ntr_capture_system **system, const ntr_
     return status;
 }
 
+ntr_status ntr_capture_system_adopt(struct ntr_capture_system **system, ntr_system *existing, const ntr_allocator *allocator,
+                                    struct ntr_capture_reason *reason) {
+    struct ntr_capture_system *s = ntr_alloc(allocator, 1, sizeof *s);
+    ntr_system_component one;
+
+    if (!s) return ntr_capture_fail_memory(reason);
+    s->allocator = s->memory.allocator = allocator;
+    s->reason = reason;
+    s->system = existing;
+    s->adopted = true;
+    for (size_t i = 0; get(s, i, &one); i++)
+        if (one.kind == NTR_COMPONENT_ENCODER && one.hart >= 0 && one.hart < SYSTEM_HARTS) s->encoder_of[one.hart] = i + 1;
+    *system = s;
+    return NTR_OK;
+}
+
 void ntr_capture_system_free(struct ntr_capture_system *s) {
     if (!s) return;
-    ntr_system_free(s->system);
+    if (!s->adopted) ntr_system_free(s->system);
     ntr_capture_memory_release(&s->memory);
     ntr_dealloc(s->allocator, s);
 }
@@ -214,11 +232,14 @@ static ntr_status push(void *user, const ntr_ingress *block) {
     struct ntr_capture_system *s = port->system;
     ntr_status status;
     unsigned waited = 0;
+    const unsigned most = s->adopted ? STALL_ADOPTED : STALL_MAX;
 
     if (s->failed) return NTR_E_STATE;
-    while ((status = ntr_system_push(s->system, port->hart, block)) == NTR_NEED_MORE && waited++ < STALL_MAX)
+    while ((status = ntr_system_push(s->system, port->hart, block)) == NTR_NEED_MORE && waited++ < most)
         ntr_capture_system_step(s, 1);
-    s->failed = status != NTR_OK;
+    s->failed = status != NTR_OK && !s->adopted;
+    if (s->adopted && status < 0) ntr_capture_fail(s->reason, status, "%s", ntr_system_error(s->system));
+    if (s->adopted) return NTR_OK;
     if (status == NTR_NEED_MORE)
         return ntr_capture_fail(s->reason, NTR_E_STATE, "hart %u stays stalled: nothing takes its trace", port->hart);
     return s->failed ? ntr_capture_fail(s->reason, status, "%s", ntr_system_error(s->system)) : NTR_OK;

@@ -8,6 +8,7 @@
 
 #include <ntrace/capture.h>
 #include <ntrace/ingress.h>
+#include <ntrace/system.h>
 
 struct ntr_capture_system;
 
@@ -16,6 +17,10 @@ struct ntr_capture_system;
 ntr_status ntr_capture_system_new(struct ntr_capture_system **system, const ntr_capture_config *capture, unsigned xlen,
                                   struct ntr_bundle_writer *stream, ntr_encoder_config *config,
                                   struct ntr_capture_reason *reason);
+/* The same with a system that exists already, which debuggers configure while harts execute; it must live longer. A block that
+ * an encoder refuses is dropped, and `reason` says why. */
+ntr_status ntr_capture_system_adopt(struct ntr_capture_system **system, ntr_system *existing, const ntr_allocator *allocator,
+                                    struct ntr_capture_reason *reason);
 void ntr_capture_system_free(struct ntr_capture_system *system); /* NULL is allowed */
 
 /* The classifier's blocks go to this hart of the system. A push that fails fills `reason`. */

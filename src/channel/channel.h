@@ -126,6 +126,7 @@ enum {
 enum {
     CHANNEL_FOLLOW_EXEC = 1u << 0, /* programs that the guest executes: otherwise QEMU makes the system call */
     CHANNEL_FOLLOW_FORK = 1u << 1, /* child processes: each gets a memory of its own */
+    CHANNEL_FOLLOW_HALT = 1u << 2, /* machines: a hart that stops reports at once what it has retired */
 };
 
 enum {

@@ -77,7 +77,9 @@ class Board:
     def __init__(self, *arguments):
         openocd = shutil.which("openocd") or skip("no openocd")
         self.board = Process(NTRACE, "board", topology(), "--bitbang", "0", *arguments)
-        bitbang = self.board.port(r"listens on 127\.0\.0\.1:(\d+)")
+        bitbang = self.board.port(r"remote_bitbang listens on 127\.0\.0\.1:(\d+)")
+        if "--gdb" in arguments:
+            self.front = self.board.port(r"GDB listens on 127\.0\.0\.1:(\d+)")
         self.port, self.gdb_port = free_port(), free_port()
         with open(os.path.join(ROOT, "examples/board/openocd.cfg"), encoding="utf-8") as file:
             config = file.read().replace("9824", str(bitbang)).replace("tcl_port 6666", f"tcl_port {self.port}")

@@ -91,6 +91,7 @@ void machine_lost(unsigned vcpu, void *nothing);
 void machine_take_trap(struct machine_hart *hart, uint32_t flags, uint64_t cause, uint64_t epc, uint64_t tval,
                        bool first);
 void machine_take_reset(struct machine_hart *hart);
+void machine_halt(unsigned vcpu); /* a debugger may have stopped the hart */
 void machine_end(unsigned vcpu); /* the machine has ended, and the hart has stopped */
 
 /* linux.c: the last block has moved a value to tp; a block begins, in a new mode, perhaps behind a trap; code of user mode

@@ -78,6 +78,7 @@ static QEMU_VCPU_CALLBACK(idle) {
     machine_log_idle(hart);
     hart->stopped = hart->registers[REGISTER_ADDRESS];
     hart->stopped_at = machine_read(hart, REGISTER_ADDRESS);
+    machine_halt(vcpu);
 }
 
 static QEMU_VCPU_CALLBACK(resume) {

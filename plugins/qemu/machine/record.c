@@ -143,6 +143,16 @@ void machine_lost(unsigned vcpu, void *nothing) {
     hart->last = 0;
 }
 
+/* What the last block leaves to the next one stays: address space and task. */
+void machine_halt(unsigned vcpu) {
+    struct machine_hart *hart = machine_hart(vcpu);
+
+    if (!(channel->head.follow & CHANNEL_FOLLOW_HALT) || !hart->last || !lane_is_traced(hart->lane)) return;
+    if (!machine_read_log(hart, vcpu)) lane_push(hart->lane, CHANNEL_PART | retired_at_end(hart));
+    hart->last = 0;
+    hart->slow &= BLOCK_SPACE | BLOCK_TASK;
+}
+
 void machine_end(unsigned vcpu) {
     struct machine_hart *hart = machine_hart(vcpu);
 

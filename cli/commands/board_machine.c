@@ -1,0 +1,91 @@
+#include "commands/board_machine.h"
+#include "io/plugin.h"
+#include "options/diagnostics.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { START_POLLS = 500, POLL_NANOSECONDS = 10000000 };
+
+static int make_folder(struct board_machine_run *run) {
+    const char *parent = getenv("TMPDIR");
+    const int size = snprintf(run->folder, sizeof run->folder, "%s/ntrace-board-XXXXXX", parent && *parent ? parent : "/tmp");
+
+    if (size < 0 || (size_t)size >= sizeof run->folder || !mkdtemp(run->folder)) {
+        cli_fail("%s: %s", run->folder, size < 0 || errno == 0 ? "the path is too long for a socket" : strerror(errno));
+        run->folder[0] = 0;
+        return CLI_FAILED;
+    }
+    snprintf(run->socket, sizeof run->socket, "%s/gdb", run->folder);
+    return CLI_OK;
+}
+
+/* The operands as machine_configure takes them: with "--" before the options of QEMU. */
+static char **with_dashes(char **operands) {
+    static char dashes[] = "--";
+    size_t count = 0, used = 0;
+
+    while (operands[count]) count++;
+    char **copy = calloc(count + 2, sizeof *copy);
+    if (!copy) return NULL;
+    if (count && operands[0][0] != '-') copy[used++] = *operands++;
+    copy[used++] = dashes;
+    while (*operands) copy[used++] = *operands++;
+    return copy;
+}
+
+static int configure(struct board_machine_run *run, const struct machine_options *options, char **operands, const char *qemu,
+                     ntr_capture_config *config) {
+    char **copy = with_dashes(operands);
+
+    if (!copy) return cli_fail("out of memory");
+    const int status = machine_configure(options, NULL, copy, qemu, &run->machine, config);
+    free(copy);
+    return status;
+}
+
+int board_machine_start(struct board_machine_run *run, const struct machine_options *options, char **operands, const char *qemu,
+                        ntr_board *board) {
+    ntr_capture_config config;
+
+    ntr_capture_config_init(&config);
+    if (configure(run, options, operands, qemu, &config) != CLI_OK) return CLI_FAILED;
+    for (size_t i = 0; i < config.qemu_option_count; i++)
+        if (strcmp(config.qemu_options[i], "-icount") == 0 || strcmp(config.qemu_options[i], "-gdb") == 0 ||
+            strcmp(config.qemu_options[i], "-s") == 0)
+            return cli_fail("QEMU's option %s: the board controls the time and the GDB server of the machine", config.qemu_options[i]);
+    if (cli_plugin_find(run->machine.plugin, run->plugin, sizeof run->plugin) != CLI_OK || make_folder(run) != CLI_OK) return CLI_FAILED;
+    run->machine.config.plugin = run->plugin;
+    config.qemu = run->machine.qemu;
+    if (ntr_board_start_machine(board, &config, run->socket) == NTR_OK) return CLI_OK;
+    return cli_fail("--machine: %s", ntr_board_error(board));
+}
+
+int board_machine_connect(const struct board_machine_run *run, ntr_board *board) {
+    struct sockaddr_un place = {.sun_family = AF_UNIX};
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    snprintf(place.sun_path, sizeof place.sun_path, "%s", run->socket);
+    for (unsigned i = 0; fd >= 0 && i < START_POLLS; i++) {
+        if (connect(fd, (const struct sockaddr *)&place, sizeof place) == 0) return fd;
+        if (ntr_board_machine_ended(board)) break;
+        nanosleep(&(struct timespec){0, POLL_NANOSECONDS}, NULL);
+    }
+    cli_note("%s", ntr_board_machine_ended(board) ? "the machine has ended" : "QEMU's GDB server cannot be reached");
+    if (fd >= 0) close(fd);
+    return -1;
+}
+
+void board_machine_close(struct board_machine_run *run) {
+    machine_release(&run->machine);
+    if (!run->folder[0]) return;
+    unlink(run->socket);
+    rmdir(run->folder);
+    run->folder[0] = 0;
+}

@@ -1,0 +1,32 @@
+#include "io/plugin.h"
+#include "options/diagnostics.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef NTRACE_PLUGIN_DIR
+#define NTRACE_PLUGIN_DIR "/usr/local/lib/ntrace"
+#endif
+
+static bool plugin_in(char *path, size_t size, const char *folder, const char *plugin) {
+    int n = snprintf(path, size, "%s/%s", folder, plugin);
+    return n > 0 && (size_t)n < size && access(path, R_OK) == 0;
+}
+
+int cli_plugin_find(const char *plugin, char *path, size_t size) {
+    char folder[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", folder, sizeof folder - 1);
+
+    if (n > 0) {
+        folder[n] = 0;
+        *strrchr(folder, '/') = 0;
+        if (plugin_in(path, size, folder, plugin)) return CLI_OK;
+    }
+    if (plugin_in(path, size, NTRACE_PLUGIN_DIR, plugin)) return CLI_OK;
+    return cli_fail("the capture plugin %s was not found in %s or in " NTRACE_PLUGIN_DIR
+                    " (is ntrace built with -Dqemu-plugin=enabled?)",
+                    plugin, n > 0 ? folder : "the directory of ntrace");
+}
