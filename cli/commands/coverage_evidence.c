@@ -1,6 +1,7 @@
 #include "commands/coverage_evidence.h"
 
 #include "commands/exporting.h"
+#include "io/print_pdf.h"
 #include "options/diagnostics.h"
 #include "text/justify_text.h"
 #include "text/object_text.h"
@@ -20,18 +21,6 @@ static const struct {
     {"lines.json", "json", false},        {"lines.txt", "summary", false},          {"cobertura.xml", "cobertura", false},
     {"lcov.info", "lcov", false},         {"decisions.json", "decisions-json", true}, {"decisions.txt", "decisions", true},
 };
-
-static void write_html_text(struct cli_output *out, const char *text) {
-    for (; text && *text; text++) {
-        switch (*text) {
-        case '<': cli_output_text(out, "&lt;"); break;
-        case '>': cli_output_text(out, "&gt;"); break;
-        case '&': cli_output_text(out, "&amp;"); break;
-        case '"': cli_output_text(out, "&quot;"); break;
-        default: cli_output_write(out, text, 1);
-        }
-    }
-}
 
 static void write_share(struct cli_output *out, const char *name, uint64_t covered, uint64_t all) {
     cli_output_print(out, "<tr><td>%s</td><td>%" PRIu64 "</td><td>%" PRIu64 "</td><td>%.2f %%</td></tr>\n", name, covered, all,
@@ -59,26 +48,46 @@ static void write_shares(const struct cli_coverage_evidence *e, struct cli_outpu
     cli_output_text(out, "</table>\n");
 }
 
+/* The vectors that show each condition, and their tests. */
+static void write_pairs(const ntr_decision *d, struct cli_output *out) {
+    for (size_t i = 0; i < d->condition_count; i++) {
+        const ntr_condition *c = &d->conditions[i];
+        if (!c->masking) continue;
+        const ntr_vector *a = &d->vectors[c->pair[0]], *b = &d->vectors[c->pair[1]];
+        cli_output_text(out, "<tr><td colspan=\"2\"></td><td><code>");
+        cli_evidence_html_text(out, c->text);
+        cli_output_print(out, "</code>, %s</td><td>%s, %s</td><td>", c->covered ? "unique-cause" : "masking", a->values, b->values);
+        cli_evidence_write_runs(a, out);
+        cli_output_text(out, "; ");
+        cli_evidence_write_runs(b, out);
+        cli_output_text(out, "</td></tr>\n");
+    }
+}
+
 static void write_decisions(const struct cli_coverage_evidence *e, struct cli_output *out) {
     static const char *const states[] = {"covered", "not covered", "not determinable"};
     size_t count;
     const ntr_decision *list = ntr_decisions_list(e->data->decisions, &count);
 
-    cli_output_text(out, "<h2>MC/DC by decision</h2>\n<table><tr><th>place</th><th>decision</th><th>state</th><th>vectors</th></tr>\n");
+    cli_output_text(out, "<h2>MC/DC by decision</h2>\n<table><tr><th>place</th><th>decision</th><th>state</th><th>vectors</th><th>tests</th></tr>\n");
     for (size_t i = 0; i < count; i++) {
         const ntr_decision *d = &list[i];
         if (d->condition_count < 2) continue;
         cli_output_text(out, "<tr><td>");
-        write_html_text(out, d->file);
+        cli_evidence_html_text(out, d->file);
         cli_output_print(out, ":%u:%u</td><td><code>", d->line, d->column);
-        write_html_text(out, d->text);
+        cli_evidence_html_text(out, d->text);
         cli_output_print(out, "</code></td><td>%s<br>", states[d->state]);
-        write_html_text(out, d->reason);
+        cli_evidence_html_text(out, d->reason);
         cli_output_text(out, "</td><td>");
-        for (size_t k = 0; k < d->vector_count; k++)
-            cli_output_print(out, "%s = %c, %" PRIu64 "<br>", d->vectors[k].values, d->vectors[k].result ? 'T' : 'F',
+        for (size_t k = 0; k < d->vector_count; k++) {
+            cli_output_print(out, "%s = %c, %" PRIu64 "</td><td>", d->vectors[k].values, d->vectors[k].result ? 'T' : 'F',
                              d->vectors[k].count);
-        cli_output_text(out, "</td></tr>\n");
+            cli_evidence_write_runs(&d->vectors[k], out);
+            cli_output_text(out, k + 1 < d->vector_count ? "</td></tr>\n<tr><td colspan=\"3\"></td><td>" : "");
+        }
+        cli_output_text(out, d->vector_count ? "</td></tr>\n" : "</td><td></td></tr>\n");
+        write_pairs(d, out);
     }
     cli_output_text(out, "</table>\n");
 }
@@ -92,17 +101,18 @@ static void write_page(const struct cli_coverage_evidence *e, struct cli_output 
     write_shares(e, out);
     for (size_t i = 0; i < e->evidence->note_count; i++) {
         cli_output_text(out, "<p>");
-        write_html_text(out, e->evidence->notes[i]);
+        cli_evidence_html_text(out, e->evidence->notes[i]);
         cli_output_text(out, "</p>\n");
     }
     cli_output_text(out, "<h2>Files</h2>\n<table><tr><th>kind</th><th>name</th><th>SHA-256</th></tr>\n");
     for (size_t i = 0; i < e->evidence->count; i++) {
         cli_output_print(out, "<tr><td>%s</td><td>", e->evidence->files[i].kind);
-        write_html_text(out, e->evidence->files[i].name);
+        cli_evidence_html_text(out, e->evidence->files[i].name);
         cli_output_print(out, "</td><td><code>%s</code></td></tr>\n", e->evidence->files[i].digest);
     }
     cli_output_text(out, "</table>\n");
     if (e->data->decisions) write_decisions(e, out);
+    cli_evidence_write_page(e->evidence, e->data->coverage, out);
     cli_output_text(out, "</body></html>\n");
 }
 
@@ -111,7 +121,12 @@ static void write_manifest(const struct cli_coverage_evidence *e, struct cli_out
     cli_output_json(out, e->data->decisions ? ntr_decisions_parser(e->data->decisions) : "");
     cli_output_text(out, ",\n\"without_decisions\":");
     cli_output_json(out, e->without_decisions ? e->without_decisions : "");
-    cli_output_print(out, ",\n\"gaps\":%" PRIu64 ",\n", ntr_coverage_gaps(e->data->coverage));
+    cli_output_text(out, ",\n\"only\":[");
+    for (size_t i = 0; i < e->only_count; i++) {
+        if (i) cli_output_text(out, ",");
+        cli_output_json(out, e->only[i]);
+    }
+    cli_output_print(out, "],\n\"gaps\":%" PRIu64 ",\n", ntr_coverage_gaps(e->data->coverage));
     cli_evidence_write(e->evidence, out);
     cli_output_text(out, "}\n");
 }
@@ -168,6 +183,12 @@ int cli_coverage_evidence(const struct cli_coverage_evidence *e, const char *fol
         if (status != CLI_OK) break;
         written[i].write(e, &out);
         status = cli_output_close(&out, CLI_OK);
+    }
+    if (status == CLI_OK && e->pdf) {
+        char pdf[PATH_MAX];
+        status = path_of(path, folder, "report.html");
+        if (status == CLI_OK) status = path_of(pdf, folder, "report.pdf");
+        if (status == CLI_OK) status = cli_print_pdf(path, pdf);
     }
     if (status == CLI_OK && e->evidence->failed) return cli_fail("out of memory");
     return status;

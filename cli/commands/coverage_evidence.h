@@ -16,6 +16,9 @@ struct cli_coverage_evidence {
     struct cli_evidence *evidence;
     struct cli_justify *justify;
     struct cli_source_text *source;
+    const char *const *only; /* sources to which the results are restricted; none: all */
+    size_t only_count;
+    bool pdf;                /* also print the report as PDF */
 };
 
 /* Writes the files into the folder, which is created. Returns CLI_OK, or CLI_FAILED after reporting the error. */

@@ -15,6 +15,7 @@ struct cli_evidence_file {
 /* A trace with the coverage of it alone. */
 struct cli_evidence_test {
     char *name, *trace; /* name of the test; "" when it has none */
+    ntr_params params;  /* of the stream */
     ntr_coverage *coverage;
 };
 
@@ -30,14 +31,21 @@ struct cli_evidence {
 
 /* Adds a trace: its files, the images of its program, its gaps and its losses. */
 void cli_evidence_trace(struct cli_evidence *evidence, const char *path, const struct cli_trace *trace, uint64_t gaps);
+/* Adds a file with a meaning of its own, such as the justifications. `path` NULL: none. */
+void cli_evidence_input(struct cli_evidence *evidence, const char *path);
 /* Takes the coverage of a trace. It is freed with the evidence, also after an error. */
 void cli_evidence_test(struct cli_evidence *evidence, const char *path, const struct cli_trace *trace, ntr_coverage *coverage);
 /* Writes a JSON document: the tests, and by line and by vector the tests that execute it, as indexes. */
 void cli_evidence_write_tests(const struct cli_evidence *evidence, ntr_coverage *coverage, const ntr_decisions *decisions,
                               struct cli_output *out);
+/* Writes tables for people: the tests, and the tests of each line. */
+void cli_evidence_write_page(const struct cli_evidence *evidence, ntr_coverage *coverage, struct cli_output *out);
+void cli_evidence_html_text(struct cli_output *out, const char *text);
+/* Writes the numbers of the runs of a vector. */
+void cli_evidence_write_runs(const ntr_vector *vector, struct cli_output *out);
 /* Adds the sources of a coverage. */
 void cli_evidence_sources(struct cli_evidence *evidence, ntr_coverage *coverage);
-/* Writes the members "files" and "losses" of a JSON object. */
+/* Writes the members "traces" (with the parameters of the stream), "files" and "losses" of a JSON object. */
 void cli_evidence_write(struct cli_evidence *evidence, struct cli_output *out);
 void cli_evidence_release(struct cli_evidence *evidence);
 

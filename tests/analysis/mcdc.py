@@ -369,6 +369,11 @@ def thresholds(bench):
     trace = bench.trace("decisions.c", "-O0", "0", "63")
     for level, percent, status in (("mcdc", "50", 0), ("mcdc", "100", 1), ("decision", "60", 0), ("decision", "100", 1)):
         bench.run(bench.ntrace, "coverage", "--level", level, "--fail-under", percent, trace, status=status)
+        bench.run(bench.ntrace, "coverage", "--fail-under", f"{level}={percent}", "--fail-under", "line=50", trace, status=status)
+    bench.run(bench.ntrace, "coverage", "--fail-under", "object=10", "--fail-under", "branch=10", trace)
+    bench.run(bench.ntrace, "coverage", "--fail-under", "object=100", "--fail-under", "branch=10", trace, status=1)
+    for text in ("lines=50", "mcdc=101", "mcdc=", "x"):
+        bench.run(bench.ntrace, "coverage", "--fail-under", text, trace, status=2)
 
 
 def real_source(bench):
@@ -566,6 +571,70 @@ def evidence(bench):
     assert "a &amp;&amp; b" in page and "<script" not in page and "http" not in page.replace("http-equiv", ""), page[:300]
 
 
+def schemas(bench):
+    """All JSON documents are those that docs/schemas describes: no member is missing, and none is unknown."""
+    if subprocess.run(["/usr/bin/python3", "-c", "import jsonschema"], stderr=subprocess.DEVNULL, check=False).returncode:
+        raise cases.Skip("no python3-jsonschema")
+    bench.source("decisions.c")
+    trace = bench.trace("decisions.c", "-Og", "0", "20")
+    bench.run(bench.ntrace, "run", "--test", "named", "-o", "named.ntrace", "--", "./traced", "2", "9")
+    bench.source("why.txt", JUSTIFIED)
+    bench.run(bench.ntrace, "coverage", "--evidence", "whole", "--justify", "why.txt", "--only", "decisions.c", trace, "named.ntrace")
+    check = ("import json, jsonschema, sys\nschema, document = (json.load(open(name)) for name in sys.argv[1:3])\n"
+             "jsonschema.Draft202012Validator.check_schema(schema)\njsonschema.Draft202012Validator(schema).validate(document)")
+    for name in ("evidence", "tests", "lines", "decisions", "object"):
+        schema = os.path.join(ROOT, "docs", "schemas", name + ".schema.json")
+        bench.run("/usr/bin/python3", "-c", check, schema, f"whole/{name}.json")
+    manifest = json.loads(files_of(os.path.join(bench.folder, "whole"))["evidence.json"])
+    assert [trace["test"] for trace in manifest["traces"]] == ["", "named"] and manifest["only"] == ["decisions.c"]
+    assert all(trace["parameters"]["implicit-return"] == "full" for trace in manifest["traces"]), manifest["traces"]
+    assert [file["name"] for file in manifest["files"] if file["kind"] == "input"] == ["why.txt"]
+    bench.source("wrong.json", json.dumps({**manifest, "gaps": "none"}))
+    bench.run("/usr/bin/python3", "-c", check, os.path.join(ROOT, "docs", "schemas", "evidence.schema.json"), "wrong.json", status=1)
+
+
+def campaigns(bench):
+    """--diff: what an earlier campaign covered and this one does not, and the other way round. --merge: a list of traces."""
+    bench.source("decisions.c")
+    bench.trace("decisions.c", "-O0", "0", "0")
+    for name, first, last in (("few", "3", "4"), ("many", "0", "20")):
+        bench.run(bench.ntrace, "run", "-o", name + ".ntrace", "--", "./traced", first, last)
+        bench.run(bench.ntrace, "coverage", "--evidence", name, name + ".ntrace")
+    covered = {name: sum(decision["state"] == "covered" for decision in bench.mcdc(name + ".ntrace")["decisions"]) for name in ("few", "many")}
+    text = bench.run(bench.ntrace, "coverage", "--level", "mcdc", "--diff", "few", "many.ntrace")
+    assert text.count("gained: ") > 50 and "lost: " not in text, text[-500:]
+    assert len(re.findall(r"gained: .*: MC/DC: ", text)) == covered["many"] - covered["few"] > 30, text[-500:]
+    text = bench.run(bench.ntrace, "coverage", "--level", "mcdc", "--diff", "many", "few.ntrace", status=1)
+    assert len(re.findall(r"lost: .*: MC/DC: ", text)) == covered["many"] - covered["few"] and "gained: " not in text
+    bench.source("list.txt", "# all captures\nfew.ntrace\n\nmany.ntrace\n")
+    assert bench.mcdc("--merge", "list.txt") == bench.mcdc("few.ntrace", "many.ntrace")
+    assert " 0 lost, 0 gained" in " " + bench.run(bench.ntrace, "coverage", "--diff", "many", "--merge", "list.txt").splitlines()[-1]
+    with open(os.path.join(bench.folder, "decisions.c"), "a", encoding="utf-8") as file:
+        file.write("/* a later edit */\n")
+    text = bench.run(bench.ntrace, "coverage", "--diff", "many", "few.ntrace")
+    assert "decisions.c: the source has changed; its lines are not compared" in text and "lost" not in text.splitlines()[-2], text
+    for earlier, word in (("nowhere", "nowhere/evidence.json"), (".", "evidence.json")):
+        done = subprocess.run([bench.ntrace, "coverage", "--diff", earlier, "few.ntrace"], cwd=bench.folder, stderr=subprocess.PIPE,
+                              stdout=subprocess.DEVNULL, text=True, check=False)
+        assert done.returncode == 2 and word in done.stderr, done
+
+
+def pdf(bench):
+    """The report as PDF, twice the same bytes; a sentence when no program can print."""
+    bench.source("decisions.c")
+    trace = bench.trace("decisions.c", "-O0", "0", "5")
+    done = subprocess.run([bench.ntrace, "coverage", "--evidence", "none", "--pdf", trace], cwd=bench.folder, stderr=subprocess.PIPE,
+                          text=True, check=False, env={"PATH": bench.folder})
+    assert done.returncode == 2 and "--pdf: none of weasyprint, chromium" in done.stderr, done
+    if not any(map(shutil.which, ("weasyprint", "chromium", "chromium-browser", "google-chrome"))):
+        raise cases.Skip("no weasyprint or chromium")
+    bytes_ = []
+    for folder in ("pdf1", "pdf2"):
+        bench.run(bench.ntrace, "coverage", "--evidence", folder, "--pdf", trace)
+        bytes_.append(files_of(os.path.join(bench.folder, folder))["report.pdf"])
+    assert bytes_[0] == bytes_[1] and bytes_[0].startswith(b"%PDF-") and len(bytes_[0]) > 20000
+
+
 def names_of_tests(bench):
     """Which tests execute a line, and show a vector."""
     bench.source("decisions.c")
@@ -584,6 +653,11 @@ def names_of_tests(bench):
         for decision in tests["decisions"]:
             values = {vector["values"] for vector in decision["vectors"] if index in vector["tests"]}
             shown.setdefault((decision["line"], decision["column"]), set()).update(values)
+        branches = {(int(branch["address"], 16), outcome) for line in tests["lines"] for branch in line.get("branches", ())
+                    for outcome in ("taken", "not_taken") if index in branch[outcome]}
+        plain = json.loads(bench.run(bench.ntrace, "coverage", "--to", "json", test))
+        assert branches == {(int(branch["address"], 16), outcome) for file in plain["files"] for line in file["lines"]
+                            for branch in line.get("branches", ()) for outcome in ("taken", "not_taken") if branch[outcome]}
         for (line, column), values in shown.items():
             if (line, column) in alone and line not in (112, 113, 114, 115, 116, 117) + (146, 147):
                 assert values == {"".join(vector) for vector in alone[line, column]}, (line, column, values)
@@ -633,4 +707,4 @@ def justifications(bench):
 
 cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, unusual_flow, misleading_code, code_of_clang, inverted_branches, same_bytes, gap_in_a_decision,
             without_sources, compile_commands, only_some_sources, thresholds, real_source, object_code, other_formats, lcov_2, gcovr,
-            condition_coverage,             evidence, names_of_tests, justifications], Bench, TOOLS)
+            condition_coverage,             evidence, schemas, campaigns, pdf, names_of_tests, justifications], Bench, TOOLS)
