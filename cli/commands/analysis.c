@@ -24,6 +24,7 @@ const struct cli_option cli_analysis_options[] = {
                "directories of source files that are not at the path of the compilation, separated by colons"),
     CLI_STRING(0, "partial", "FILE", S, partial,
                "write the counts as a partial answer to FILE, for 'ntrace combine', and nothing else"),
+    CLI_STRING(0, "shard", "I/N", S, shard, "with --partial: decode only the I-th of N parts of the trace"),
     {0},
 };
 #undef S
@@ -46,6 +47,7 @@ static int open_decoder(struct cli_analysis *a) {
     a->config.one_source = a->window.one_source;
     a->config.source = a->window.source;
     a->decoder = cli_trace_decoder(&a->trace, &a->config);
+    if (a->decoder && a->shard.count) return cli_shard_open(&a->shard, &a->trace, a->path, a->decoder, a->options->from_start);
     return a->decoder ? cli_seek(&a->trace, &a->window, a->decoder) : CLI_FAILED;
 }
 
@@ -55,6 +57,7 @@ static int open_input(struct cli_analysis *a, const char *path) {
     if (cli_partials_seen(path)) return cli_partials_open(a, path);
     if (cli_trace_open(&a->trace, path, &o->stream, &o->images) != CLI_OK) return CLI_FAILED;
     if (cli_trace_program(&a->trace, &o->images, &o->stream, true) != CLI_OK) return CLI_FAILED;
+    if (o->shard && !o->partial) return cli_fail("--shard expects --partial FILE: the counts of a part are no answer");
     return o->partial ? cli_partials_prepare(a) : CLI_OK;
 }
 
@@ -149,7 +152,7 @@ static ntr_status process_part(struct cli_analysis *a, const ntr_event *events, 
     return status;
 }
 
-static ntr_status read_events(struct cli_analysis *a, cli_take_events take, void *user) {
+ntr_status cli_analysis_read(struct cli_analysis *a, cli_take_events take, void *user) {
     ntr_event events[ANALYSIS_EVENTS];
     size_t count = 0;
     ntr_status status = ntr_decoder_read(a->decoder, events, ANALYSIS_EVENTS, &count);
@@ -205,7 +208,7 @@ static ntr_status decode_serial(struct cli_analysis *a, bool counting, cli_take_
 
     if (counting) ntr_decoder_set_count_callback(a->decoder, cli_analysis_count, a);
     while (status != NTR_END && !a->behind && !cli_progress_stopped()) {
-        status = counting ? ntr_decoder_count(a->decoder, &counts) : read_events(a, take, user);
+        status = counting ? ntr_decoder_count(a->decoder, &counts) : cli_analysis_read(a, take, user);
         if (status == NTR_NEED_MORE && !feed(a)) break;
         if (status < 0) break;
     }
@@ -217,12 +220,14 @@ static int decode(struct cli_analysis *a, cli_take_events take, void *user) {
     cli_progress_catch_stop();
     if (a->keep_time && cli_trace_stamped(&a->trace)) ntr_tally_keep_time(a->data.tally);
     const bool counting = counts_only(a, take);
-    const bool joins = !counting && joins_spans(a, take);
-    const unsigned jobs = a->part || a->options->follow ? 1 : cli_threads_number(&a->trace, a->options->jobs, counting ? CLI_GAIN_SOME : CLI_GAIN_NONE);
+    const bool joins = !counting && !a->shard.count && joins_spans(a, take);
+    const bool serial = a->part || a->options->follow || a->shard.count;
+    const unsigned jobs = serial ? 1 : cli_threads_number(&a->trace, a->options->jobs, counting ? CLI_GAIN_SOME : CLI_GAIN_NONE);
     a->joined = jobs > 1 && joins;
     if (joins && jobs == 1) set_join(a);
-    ntr_status status =
-        jobs > 1 ? cli_analysis_parallel(a, jobs, counting, take, user) : decode_serial(a, counting, take, user);
+    ntr_status status = a->shard.count ? cli_partials_decode_shard(a, counting)
+                        : jobs > 1     ? cli_analysis_parallel(a, jobs, counting, take, user)
+                                       : decode_serial(a, counting, take, user);
     if (status < 0) return cli_fail("%s: %s", a->path, ntr_status_text(status));
     if (cli_progress_stopped()) cli_note("%s: interrupted: the output covers only the part decoded so far", a->path);
     return a->trace.failed ? CLI_FAILED : cli_progress_stopped() ? CLI_DEFECTS : CLI_OK;
@@ -232,7 +237,8 @@ int cli_analysis_need(struct cli_analysis *a, unsigned needs) {
     if (needs & NTR_NEEDS_TALLY && !a->data.tally && !(a->data.tally = ntr_tally_new(NULL)))
         return out_of_memory(a);
     if (needs & NTR_NEEDS_TREE && !a->data.tree &&
-        !(a->data.tree = ntr_calltree_new(a->data.functions, NULL)))
+        (!(a->data.tree = ntr_calltree_new(a->data.functions, NULL)) ||
+         (a->shard.count && ntr_calltree_open(a->data.tree) != NTR_OK)))
         return out_of_memory(a);
     return CLI_OK;
 }

@@ -6,6 +6,7 @@
 #define CLI_COMMANDS_ANALYSIS_H
 
 #include "io/defects.h"
+#include "io/shard.h"
 #include "options/selection.h"
 #include "io/source_text.h"
 #include "io/tasks.h"
@@ -25,6 +26,10 @@ struct cli_analysis_options {
     const char *debug_path;
     const char *source_path;
     const char *partial; /* --partial: write a partial answer to this file, and no other output */
+    const char *shard;   /* --shard: only a part */
+    bool join;           /* the input may be a part of a capture, */
+    uint64_t join_at;    /* ... at this offset of the file */
+    bool from_start;     /* decode everything before the part, too */
 };
 extern const struct cli_option cli_analysis_options[];
 
@@ -50,6 +55,7 @@ struct cli_analysis {
     struct cli_analysis_options answer_options; /* of the capture of the partial answer */
     ntr_partial_gap first_gaps[NTR_PARTIAL_GAPS];
     ntr_partial_digest digest; /* --partial: of the bytes that were decoded */
+    struct cli_shard shard;    /* --shard; `count` 0: the whole trace */
     bool keep_time;          /* attribute time in the tally if the trace has timestamps; set before cli_analysis_run */
 };
 
@@ -89,8 +95,21 @@ int cli_partials_load(struct cli_analysis *a);
 int cli_partials_prepare(struct cli_analysis *a);
 int cli_partials_write(struct cli_analysis *a);
 
+/* A partial in a file. */
+struct cli_partial_place {
+    const char *path;
+    uint64_t offset;
+};
+
+/* Puts the parts of one capture together, which are sorted and complete, and writes the answer of the whole capture. With `redo`, parts
+ * that began with a wrong guess are decoded again. Returns CLI_OK, CLI_DEFECTS if there is a wrong guess (reported), or CLI_FAILED. */
+int cli_partials_join(const struct cli_partial_place *parts, size_t count, bool redo, const ntr_output *output);
+
 /* Frees a->answer_options. */
 void cli_partials_release(struct cli_analysis *a);
+
+/* Decodes the part of the trace that --shard selects. Returns as decoding the whole trace does. */
+ntr_status cli_partials_decode_shard(struct cli_analysis *a, bool counting);
 
 /* Reports a gap: the first ones one by one. */
 void cli_analysis_report_gap(struct cli_analysis *a, uint64_t offset, uint64_t message, int reason);
@@ -105,6 +124,9 @@ ntr_status cli_analysis_parallel(struct cli_analysis *a, unsigned jobs, bool cou
 /* Returns whether all addresses are in one function (ntr_same_function). */
 bool cli_analysis_same_function(ntr_functions *functions, const ntr_context *context, const uint64_t *addresses,
                                 size_t count);
+
+/* Passes all events that the decoder has to the consumers. Returns as ntr_decoder_read. */
+ntr_status cli_analysis_read(struct cli_analysis *a, cli_take_events take, void *user);
 
 /* Passes events to the consumers, in stream order. */
 ntr_status cli_analysis_events(struct cli_analysis *a, const ntr_event *events, size_t count, cli_take_events take,

@@ -204,11 +204,12 @@ int cli_partials_open(struct cli_analysis *a, const char *path) {
         return cli_fail("%s: a partial answer cannot be restricted to a part", path);
     a->answer = ntr_partial_new(NULL);
     if (!a->answer) return cli_fail("out of memory");
-    if (ntr_partial_open(a->answer, path, 0) != NTR_OK || ntr_partial_check(a->answer, &next) != NTR_OK)
+    if (ntr_partial_open(a->answer, path, a->options->join_at) != NTR_OK || ntr_partial_check(a->answer, &next) != NTR_OK)
         return cli_fail("%s", ntr_partial_error(a->answer));
-    if (ntr_partial_open(a->answer, path, 0) != NTR_OK) return cli_fail("%s", ntr_partial_error(a->answer));
+    if (ntr_partial_open(a->answer, path, a->options->join_at) != NTR_OK) return cli_fail("%s", ntr_partial_error(a->answer));
     const ntr_partial_capture *c = ntr_partial_capture_at(a->answer, 0);
-    if (c->shards) return cli_fail("%s: part %u of %u of a capture; 'ntrace combine' puts parts together", path, c->shard, c->shards);
+    if (c->shards && !a->options->join)
+        return cli_fail("%s: part %u of %u of a capture; 'ntrace combine' puts parts together", path, c->shard, c->shards);
     const bool single = !ntr_partial_capture_at(a->answer, 1) && access(c->path, R_OK) == 0;
     return single ? open_capture(a, c) : open_sum(a);
 }
@@ -296,9 +297,55 @@ int cli_partials_prepare(struct cli_analysis *a) {
     if (a->window.one_source) return cli_fail("--partial covers a whole capture: it cannot be combined with --src");
     if (a->trace.perf || a->trace.input.fd < 0 || fstat(a->trace.input.fd, &info) != 0 || !S_ISREG(info.st_mode))
         return cli_fail("%s: --partial expects the file of a trace, or a bundle, which is found again later", a->path);
+    if (a->options->shard) return cli_shard_parse(&a->shard, a->options->shard);
     a->trace.tap = digest_bytes;
     a->trace.tap_user = a;
     return CLI_OK;
+}
+
+/* ---- parts */
+
+/* The state of decoding a part. */
+struct part {
+    struct cli_analysis *analysis;
+    bool counting, begun;
+};
+
+static ntr_status count_part(void *user, const ntr_event *event, uint64_t times) {
+    struct part *p = user;
+    return p->begun ? cli_analysis_count(p->analysis, event, times) : NTR_OK;
+}
+
+static ntr_status drain_part(void *user) {
+    struct part *p = user;
+    ntr_counts counts = {0};
+    ntr_status status = NTR_OK;
+
+    if (p->counting) return ntr_decoder_count(p->analysis->decoder, &counts);
+    while (status == NTR_OK) status = cli_analysis_read(p->analysis, NULL, NULL);
+    return status;
+}
+
+static ntr_status begin_part(void *user) {
+    struct part *p = user;
+    struct cli_analysis *a = p->analysis;
+    ntr_status status = p->counting ? ntr_decoder_flush_counts(a->decoder) : NTR_OK;
+
+    p->begun = true;
+    a->any = false;
+    a->gaps = a->reserved = a->defects.count = 0;
+    if (status == NTR_OK && a->data.tally) ntr_tally_restart(a->data.tally);
+    if (status == NTR_OK && a->data.tree) ntr_calltree_restart(a->data.tree);
+    return status;
+}
+
+ntr_status cli_partials_decode_shard(struct cli_analysis *a, bool counting) {
+    struct part part = {.analysis = a, .counting = counting};
+    const struct cli_shard_work work = {.drain = drain_part, .begin = begin_part, .user = &part};
+
+    if (counting) ntr_decoder_set_count_callback(a->decoder, count_part, &part);
+    ntr_status status = cli_shard_run(&a->shard, &a->trace, a->decoder, &work);
+    return counting && status >= 0 ? ntr_decoder_flush_counts(a->decoder) == NTR_OK ? status : NTR_E_MEMORY : status;
 }
 
 static ntr_status write_bytes(void *user, const void *bytes, size_t size) {
@@ -329,14 +376,18 @@ int cli_partials_write(struct cli_analysis *a) {
 
     ntr_partial_capture_init(&capture);
     if (digest_capture(a, capture.id) != CLI_OK) return CLI_FAILED;
-    ntr_partial_digest_end(&a->digest, digest);
+    ntr_partial_digest_end(a->shard.count ? &a->shard.digest : &a->digest, digest);
     collect_options(&option_words, a->options);
     capture.path = realpath(a->path, path) ? path : a->path;
     capture.title = a->data.title;
     capture.options = option_words.items;
     capture.option_count = option_words.count;
-    capture.begin = 0;
-    capture.end = a->digest.bytes;
+    capture.begin = a->shard.begin;
+    capture.end = a->shard.count ? a->shard.end : a->digest.bytes;
+    capture.shard = a->shard.number;
+    capture.shards = a->shard.count;
+    capture.begin_state = a->shard.begin_state;
+    capture.end_state = a->shard.end_state;
     capture.digest = digest[0];
     capture.ticks_per_second = a->data.ticks_per_second;
     capture.gaps = a->gaps;

@@ -222,7 +222,7 @@ ntr_decoder *cli_trace_decoder(const struct cli_trace *trace, const ntr_decoder_
 
 /* ---- reading */
 
-bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last) {
+static bool next_bytes(struct cli_trace *trace, ntr_bytes *span, bool *last) {
     cli_progress_step(&trace->progress, cli_input_position(&trace->input));
     if (trace->failed) return false;
     if (trace->ahead_size || trace->ahead_last) {
@@ -234,6 +234,12 @@ bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last) {
     }
     trace->failed = next_span(trace, span, last) != CLI_OK;
     return !trace->failed;
+}
+
+bool cli_trace_feed(struct cli_trace *trace, ntr_bytes *span, bool *last) {
+    if (!next_bytes(trace, span, last)) return false;
+    if (trace->tap) trace->tap(trace->tap_user, *span, *last);
+    return true;
 }
 
 /* Reads at least `least` bytes, or all, into `ahead`, from which the next cli_trace_feed returns them. */
@@ -283,7 +289,6 @@ static bool feed(struct cli_trace *trace) {
     bool last;
 
     if (!cli_trace_feed(trace, &span, &last)) return false;
-    if (trace->tap) trace->tap(trace->tap_user, span, last);
     return ntr_reader_feed(&trace->reader, span.data, span.size, last) == NTR_OK;
 }
 

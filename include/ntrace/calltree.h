@@ -42,6 +42,15 @@ typedef enum ntr_calltree_split {
 /* Selects how the tree is divided. Call it before the first event. The default is NTR_CALLTREE_TOGETHER. */
 NTR_API void ntr_calltree_divide(ntr_calltree *tree, ntr_calltree_split split);
 
+/* Makes a new tree that of a part of a trace, for ntr_partial_write: the stacks at its beginning are not known. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_calltree_open(ntr_calltree *tree);
+
+/* Takes only the times of events that precede those of ntr_calltree_feed: of messages before a part. */
+NTR_API void ntr_calltree_follow_time(ntr_calltree *tree, const ntr_event *events, size_t count);
+
+/* The part begins: forgets all nodes and frames, but not the contexts and the times of the sources. */
+NTR_API void ntr_calltree_restart(ntr_calltree *tree);
+
 /* Processes `count` events in stream order. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_calltree_feed(ntr_calltree *tree, const ntr_event *events, size_t count);
 

@@ -78,6 +78,12 @@ NTR_API ntr_status ntr_decoder_read(ntr_decoder *decoder, ntr_event *events, siz
  * ntr_decoder_free. */
 NTR_API const char *ntr_decoder_error(const ntr_decoder *decoder);
 
+/* Writes the state in which the decoder goes on, as a line of text: NTR_DECODER_STATE_SIZE bytes are enough. It must have returned
+ * NTR_NEED_MORE. Two decoders of one stream with the same text at the same place return the same events from there on. Returns the
+ * length of the text. */
+#define NTR_DECODER_STATE_SIZE 480
+NTR_API size_t ntr_decoder_state(const ntr_decoder *decoder, char *text, size_t size);
+
 /* Totals of counting decode. `reserved` counts messages with a reserved TCODE: they do not affect flow, but are more
  * often damage than a newer encoder. */
 typedef struct ntr_counts {

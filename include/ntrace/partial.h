@@ -113,18 +113,18 @@ NTR_API const ntr_partial_capture *ntr_partial_capture_at(const ntr_partial *par
 NTR_API const ntr_partial_image *ntr_partial_image_at(const ntr_partial *partial, size_t index);
 
 /* Adds the counts to the tally and the tree of `analysis`, whose program must have the images of the partial: they are found by
- * identity. Members that are NULL are not filled. Afterwards ntr_calltree_finish has been called. Allowed once after
- * ntr_partial_open. Errors: NTR_E_NO_IMAGE (an image is not there, or has other functions than the one that was decoded),
- * NTR_E_FORMAT, NTR_E_MEMORY. */
+ * identity. Members that are NULL are not filled. Call ntr_calltree_finish afterwards. Allowed once after ntr_partial_open. The
+ * parts of one capture must be loaded in their order. Errors: NTR_E_NO_IMAGE (an image is not there, or has other functions than the
+ * one that was decoded), NTR_E_STATE (the call stacks at the beginning of a part are not those that were assumed: the tree is not
+ * valid), NTR_E_FORMAT, NTR_E_MEMORY. */
 NTR_API ntr_status ntr_partial_load(ntr_partial *partial, ntr_analysis *analysis);
 
 /* ---- adding ------------------------------------------------------------------------------------ */
 
 #define NTR_PARTIAL_INPUTS_MAX 64
 
-/* Writes the sum of `count` partials, each just opened, at most NTR_PARTIAL_INPUTS_MAX. Each must be of whole captures, or
- * all of them must be parts of one capture that follow each other (not of call trees). Errors: NTR_E_INVALID (what they hold
- * differs; a capture is in two of them; parts do not fit), NTR_E_FORMAT, NTR_E_MEMORY, those of the output.
+/* Writes the sum of `count` partials, each just opened, at most NTR_PARTIAL_INPUTS_MAX, of whole captures. Errors: NTR_E_INVALID
+ * (what they hold differs; a capture is in two of them; a part of a capture), NTR_E_FORMAT, NTR_E_MEMORY, those of the output.
  * ntr_partial_error of the first partial has a sentence. */
 NTR_API ntr_status ntr_partial_add(ntr_partial *const *partials, size_t count, const ntr_output *output);
 

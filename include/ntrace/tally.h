@@ -35,6 +35,10 @@ NTR_API void ntr_tally_free(ntr_tally *tally);
 NTR_API void ntr_tally_keep_time(ntr_tally *tally);
 NTR_API bool ntr_tally_keeps_time(const ntr_tally *tally);
 
+/* Forgets all counts and gaps. The numbers of views remain, and so do the times of the sources: the time up to the next timestamp is
+ * attributed as if nothing had been forgotten. */
+NTR_API void ntr_tally_restart(ntr_tally *tally);
+
 /* Adds `count` events in stream order. Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_tally_feed(ntr_tally *tally, const ntr_event *events, size_t count);
 

@@ -1,6 +1,7 @@
 #include <ntrace/calltree.h>
 
 #include "analysis/callstack.h"
+#include "analysis/open_log.h"
 #include "analysis/sums.h"
 #include "analysis/time_attribution.h"
 #include "base/allocator.h"
@@ -43,6 +44,7 @@ struct ntr_calltree {
     struct calltree_source *sources;
     size_t source_count, source_capacity;
     ntr_status failed;
+    ntr_open_log *log; /* of a part of a trace; else NULL */
 };
 
 /* ---- nodes ------------------------------------------------------------------------------------- */
@@ -143,18 +145,23 @@ static uint32_t child_of(ntr_calltree *t, uint32_t parent, const ntr_stack_frame
     return found;
 }
 
-/* Returns the node of the hart or context, the parent of its root frames. */
-static uint32_t subtree_of(ntr_calltree *t, const ntr_stack_moment *moment) {
+/* Returns the number of the name of the hart or context, UINT32_MAX when out of memory. */
+static uint32_t name_of(const ntr_calltree *t, const ntr_stack_moment *moment) {
     const ntr_context *context = moment->context;
     char name[96];
-    if (t->split == NTR_CALLTREE_TOGETHER) return NTR_CALLTREE_ROOT;
     int used = snprintf(name, sizeof name, "hart %u", moment->src);
     if (t->split == NTR_CALLTREE_CONTEXTS && context->has_scontext)
         used += snprintf(name + used, sizeof name - (size_t)used, " scontext 0x%llx",
                          (unsigned long long)context->scontext);
     if (t->split == NTR_CALLTREE_CONTEXTS && context->has_hcontext)
         snprintf(name + used, sizeof name - (size_t)used, " hcontext 0x%llx", (unsigned long long)context->hcontext);
-    const ntr_stack_frame place = {.function = ntr_functions_named(t->functions, name), .kind = NTR_FRAME_ROOT};
+    return ntr_functions_named(t->functions, name);
+}
+
+/* Returns the node of the hart or context, the parent of its root frames. */
+static uint32_t subtree_of(ntr_calltree *t, const ntr_stack_moment *moment) {
+    if (t->split == NTR_CALLTREE_TOGETHER) return NTR_CALLTREE_ROOT;
+    const ntr_stack_frame place = {.function = name_of(t, moment), .kind = NTR_FRAME_ROOT};
     if (place.function == UINT32_MAX) {
         t->failed = NTR_E_MEMORY;
         return NTR_CALLTREE_ROOT;
@@ -164,9 +171,23 @@ static uint32_t subtree_of(ntr_calltree *t, const ntr_stack_moment *moment) {
     return node;
 }
 
+/* A frame whose callers are not known begins. */
+static uint32_t enter_base(ntr_calltree *t, const ntr_stack_moment *moment, const ntr_stack_frame *frame) {
+    ntr_stack_frame base = *frame;
+    base.site = ntr_open_log_base(t->log, moment, t->count);
+    /* The names are numbered as in the tree of the whole. */
+    const bool named = t->split == NTR_CALLTREE_TOGETHER || name_of(t, moment) != UINT32_MAX;
+    if (!base.site || !named) t->failed = NTR_E_MEMORY;
+    const size_t before = t->count;
+    const uint32_t node = child_of(t, NTR_CALLTREE_ROOT, &base);
+    if (t->count == before) t->log->unfit = true; /* too many nodes */
+    return node;
+}
+
 static uint32_t on_enter(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool tail) {
     ntr_calltree *t = user;
     (void)tail;
+    if (t->log && !moment->parent) return enter_base(t, moment, frame);
     uint32_t node = child_of(t, moment->parent ? moment->parent->handle : subtree_of(t, moment), frame);
     t->nodes[node].calls += !moment->resumed;
     return node;
@@ -206,7 +227,23 @@ void ntr_calltree_free(ntr_calltree *t) {
     ntr_dealloc(t->allocator, t->predictions);
     for (size_t i = 0; i < t->source_count; i++) ntr_time_attribution_release(&t->sources[i].time, t->allocator);
     ntr_dealloc(t->allocator, t->sources);
+    if (t->log) ntr_open_log_release(t->log);
+    ntr_dealloc(t->allocator, t->log);
     ntr_dealloc(t->allocator, t);
+}
+
+ntr_status ntr_calltree_open(ntr_calltree *t) {
+    t->log = ntr_alloc(t->allocator, 1, sizeof *t->log);
+    if (t->log) t->log->allocator = t->allocator;
+    return t->log ? NTR_OK : NTR_E_MEMORY;
+}
+
+const ntr_open_log *ntr_calltree_log(const ntr_calltree *t) {
+    return t->log;
+}
+
+ntr_callstack *ntr_calltree_stacks(ntr_calltree *t) {
+    return t->stacks;
 }
 
 /* ---- counting ---------------------------------------------------------------------------------- */
@@ -246,8 +283,29 @@ static ntr_status count_span(ntr_calltree *t, struct calltree_source *s, uint32_
     return s->time.timed ? ntr_time_attribution_add(&s->time, node, instructions, t->allocator) : NTR_OK;
 }
 
+/* An event of a part of a trace that changes frames which are not known: it is logged. */
+static ntr_status take_unknown(ntr_calltree *t, const ntr_event *event) {
+    return ntr_open_log_event(t->log, t->stacks, NTR_OPEN_EVENT, event, t->count);
+}
+
+static ntr_status take_open_span(ntr_calltree *t, struct calltree_source *s, const ntr_event *event, bool *taken) {
+    const ntr_stack_frame *frame = ntr_callstack_frame(t->stacks, event);
+    if (!frame) return NTR_E_MEMORY;
+    const uint32_t node = frame->handle;
+    *taken = ntr_open_log_touches(t->log, t->stacks, event);
+    if (!*taken) return NTR_OK;
+    s->stays = false;
+    ntr_status status = take_unknown(t, event);
+    return status ? status : count_span(t, s, node, event->instructions);
+}
+
 static ntr_status take_span(ntr_calltree *t, struct calltree_source *s, const ntr_event *event) {
     uint32_t node;
+    if (t->log) {
+        bool taken;
+        ntr_status logged = take_open_span(t, s, event, &taken);
+        if (logged || taken) return logged;
+    }
     ntr_status status = ntr_callstack_span(t->stacks, event, &node);
     s->stays = !status && may_stay(event) && ntr_callstack_stays(t->stacks, event, &s->code, &s->node);
     return status ? status : count_span(t, s, node, event->instructions);
@@ -260,6 +318,7 @@ static ntr_status take(ntr_calltree *t, const ntr_event *event) {
     if (stays(s, event)) return count_span(t, s, s->node, event->instructions);
     if (event->kind == NTR_EVENT_SPAN) return take_span(t, s, event);
     s->stays = false;
+    if (t->log && ntr_open_log_touches(t->log, t->stacks, event)) return take_unknown(t, event);
     return ntr_callstack_feed(t->stacks, event);
 }
 
@@ -287,8 +346,31 @@ ntr_status ntr_calltree_feed(ntr_calltree *t, const ntr_event *events, size_t co
     return status ? status : t->failed;
 }
 
+void ntr_calltree_follow_time(ntr_calltree *t, const ntr_event *events, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        struct calltree_source *s = source_of(t, events[i].src);
+        if (!s) continue;
+        ntr_time_attribution_event(&s->time, &events[i], take_ticks, t);
+        if (events[i].kind == NTR_EVENT_SPAN) s->time.ticks = 0; /* belongs to a span before the part */
+    }
+}
+
+void ntr_calltree_restart(ntr_calltree *t) {
+    for (size_t i = 0; i < t->source_count; i++) {
+        ntr_time_attribution_flush(&t->sources[i].time, take_ticks, t);
+        t->sources[i].stays = false;
+    }
+    if (t->log) ntr_open_log_restart(t->log, t->stacks);
+    t->count = 1;
+    t->nodes[0].child = NTR_CALLTREE_NONE;
+    t->nodes[0].instructions = t->nodes[0].ticks = 0;
+    t->predictions[0] = (struct prediction){0};
+    memset(t->slots, 0xff, t->slot_count * sizeof *t->slots);
+}
+
 void ntr_calltree_finish(ntr_calltree *t) {
     for (size_t i = 0; i < t->source_count; i++) ntr_time_attribution_flush(&t->sources[i].time, take_ticks, t);
+    if (t->log && ntr_open_log_finish(t->log, t->stacks, t->count) != NTR_OK) t->failed = NTR_E_MEMORY;
     for (size_t i = 0; i < t->count; i++) {
         t->nodes[i].total_instructions = t->nodes[i].instructions;
         t->nodes[i].total_ticks = t->nodes[i].ticks;
@@ -310,9 +392,9 @@ uint32_t ntr_calltree_add_node(ntr_calltree *t, const ntr_call_node *node) {
     return number;
 }
 
-void ntr_calltree_add_root(ntr_calltree *t, uint64_t instructions, uint64_t ticks) {
-    t->nodes[NTR_CALLTREE_ROOT].instructions += instructions;
-    t->nodes[NTR_CALLTREE_ROOT].ticks += ticks;
+void ntr_calltree_add_self(ntr_calltree *t, uint32_t node, uint64_t instructions, uint64_t ticks) {
+    t->nodes[node].instructions += instructions;
+    t->nodes[node].ticks += ticks;
 }
 
 ntr_calltree_split ntr_calltree_divided(const ntr_calltree *t) {

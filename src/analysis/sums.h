@@ -15,7 +15,7 @@ void ntr_tally_add_gaps(ntr_tally *tally, uint64_t gaps);
 /* Adds `calls`, `instructions` and `ticks` of the node to the child of node->parent with its function, kind and site, which
  * is created when it is not there. Returns its number, NTR_CALLTREE_NONE when out of memory. */
 uint32_t ntr_calltree_add_node(ntr_calltree *tree, const ntr_call_node *node);
-void ntr_calltree_add_root(ntr_calltree *tree, uint64_t instructions, uint64_t ticks);
+void ntr_calltree_add_self(ntr_calltree *tree, uint32_t node, uint64_t instructions, uint64_t ticks);
 
 ntr_calltree_split ntr_calltree_divided(const ntr_calltree *tree);
 

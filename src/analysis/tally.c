@@ -245,6 +245,14 @@ ntr_status ntr_tally_feed(ntr_tally *t, const ntr_event *events, size_t count) {
     return NTR_OK;
 }
 
+void ntr_tally_restart(ntr_tally *t) {
+    flush_time(t);
+    if (t->slots) memset(t->slots, 0, t->slot_count * sizeof *t->slots);
+    t->count = 0;
+    t->gaps = 0;
+    t->sorted = false;
+}
+
 static int compare(const void *a, const void *b) {
     const ntr_tally_row *x = a, *y = b;
     NTR_COMPARE_BY(view);

@@ -26,7 +26,6 @@ typedef struct adding {
     size_t count;
     ntr_partial_tables sum;
     ntr_block_writer out;
-    bool parts; /* the inputs are parts of one capture */
 } adding;
 
 static ntr_status refuse(const adding *a, const char *format, const char *name, const char *other) {
@@ -96,46 +95,14 @@ static int compare_captures(const ntr_partial_tables *x, size_t i, const ntr_par
     return ntr_capture_compare(&x->captures[i], &y->captures[k]);
 }
 
-static void join_gaps(ntr_partial_capture *to, const ntr_partial_capture *next) {
-    for (size_t i = 0; i < next->gaps && i < NTR_PARTIAL_GAPS && to->gaps + i < NTR_PARTIAL_GAPS; i++)
-        to->gap[to->gaps + i] = next->gap[i];
-    to->gaps += next->gaps;
-    to->reserved += next->reserved;
-    to->any |= next->any;
-    to->damaged |= next->damaged;
-    to->digest = ntr_partial_hash(to->digest, &next->digest, sizeof next->digest);
-}
-
-/* Appends a part to the parts before it. */
-static ntr_status join_part(adding *a, ntr_partial_capture *to, const ntr_partial_capture *next) {
-    if (to->end != next->begin)
-        return refuse(a, next->begin < to->end ? "%s: a part of the capture is given twice, or parts overlap"
-                                               : "%s: a part of the capture is missing", next->path, NULL);
-    if (strcmp(to->end_state, next->begin_state) != 0)
-        return refuse(a, "%s: a part began with a wrong guess of the state of the decoder%s", next->path, "");
-    char *state = ntr_alloc(a->allocator, strlen(next->end_state) + 1, 1);
-    if (!state) return NTR_E_MEMORY;
-    memcpy(state, next->end_state, strlen(next->end_state));
-    ntr_dealloc(a->allocator, (void *)to->end_state);
-    to->end_state = state;
-    to->end = next->end;
-    join_gaps(to, next);
-    if (to->shard == 1 && next->shard == next->shards) to->shard = to->shards = 0; /* complete */
-    else if (next->shard == next->shards) to->shard = next->shard;
-    return NTR_OK;
-}
-
 static ntr_status take_capture(adding *a, const element *e, bool same) {
     const ntr_partial_capture *c = &tables_of(a, e->input)->captures[e->index];
     ntr_partial_capture *last = a->sum.capture_count ? &a->sum.captures[a->sum.capture_count - 1] : NULL;
     const bool known = last && last->id[0] == c->id[0] && last->id[1] == c->id[1];
-    if (same || (known && !a->parts)) return refuse(a, "%s: the capture is given twice", c->path, NULL);
-    if (a->parts && last && !known) return refuse(a, "%s: the parts are of different captures", c->path, NULL);
-    ntr_status status = NTR_OK;
-    if (known) status = join_part(a, last, c);
-    else if (!ntr_tables_capture(&a->sum, c)) status = NTR_E_MEMORY;
+    if (same || known) return refuse(a, "%s: the capture is given twice", c->path, NULL);
+    if (!ntr_tables_capture(&a->sum, c)) return NTR_E_MEMORY;
     a->inputs[e->input].captures[e->index] = a->sum.capture_count - 1;
-    return status;
+    return NTR_OK;
 }
 
 /* ---- images, views, functions */
@@ -362,18 +329,15 @@ static ntr_status add_nodes(adding *a) {
 
 static ntr_status check_inputs(adding *a) {
     const ntr_partial_tables *first = tables_of(a, 0);
-    a->parts = first->captures[0].shards != 0;
     for (size_t i = 0; i < a->count; i++) {
         const ntr_partial_tables *t = tables_of(a, i);
         if (t->holds != first->holds || t->split != first->split)
             return refuse(a, "%s and %s hold different kinds of counts: write both with the same command and options",
                           a->inputs[0].partial->name, a->inputs[i].partial->name);
         for (size_t k = 0; k < t->capture_count; k++)
-            if ((t->captures[k].shards != 0) != a->parts)
-                return refuse(a, "%s: parts of a capture cannot be added to whole captures", t->captures[k].path, NULL);
+            if (t->captures[k].shards)
+                return refuse(a, "%s: a part of a capture; parts must be put together first", t->captures[k].path, NULL);
     }
-    if (a->parts && first->holds & NTR_PARTIAL_TREE && a->count > 1)
-        return refuse(a, "%s: call trees of parts are not sums", first->captures[0].path, NULL);
     return NTR_OK;
 }
 

@@ -18,6 +18,9 @@ enum {
     NTR_BLOCK_FUNCTIONS,
     NTR_BLOCK_ROWS,
     NTR_BLOCK_NODES,
+    NTR_BLOCK_PART_NODES, /* of the tree of a part of a capture, then its log */
+    NTR_BLOCK_ENTRIES,
+    NTR_BLOCK_FRAMES,
     NTR_BLOCK_KINDS,
 };
 
@@ -26,7 +29,7 @@ enum {
 enum { NTR_BLOCK_HEAD_SIZE = 5, NTR_BLOCK_SUM_SIZE = 8 };
 
 /* Number of fields of a record with numbers only: rows and nodes. */
-#define NTR_RECORD_FIELDS 12
+#define NTR_RECORD_FIELDS 20
 
 typedef struct ntr_record {
     uint64_t v[NTR_RECORD_FIELDS];

@@ -1,28 +1,12 @@
 /* Loading a partial into an analysis: relative addresses become those of its program, and functions and nodes get their
  * numbers in the order of first use, as when the captures had been decoded one after the other. */
-#include "analysis/sums.h"
+#include "partial/load.h"
+
 #include "base/allocator.h"
 #include "partial/identity.h"
-#include "partial/partial.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct loaded_node {
-    ntr_record record;
-    uint64_t parent;  /* index of the node */
-    uint32_t number;  /* in the tree */
-} loaded_node;
-
-typedef struct loading {
-    ntr_partial *partial;
-    ntr_analysis *analysis;
-    const ntr_allocator *allocator;
-    uint64_t *bias;      /* of each image */
-    uint32_t *functions; /* numbers in the analysis */
-    loaded_node *nodes;
-    size_t node_count, node_capacity;
-} loading;
 
 /* ---- images */
 
@@ -54,7 +38,7 @@ static ntr_status find_images(loading *l) {
     return status;
 }
 
-static bool address_of(const loading *l, uint64_t image, uint64_t offset, uint64_t *address) {
+bool ntr_load_address(const loading *l, uint64_t image, uint64_t offset, uint64_t *address) {
     if (image > l->partial->tables.image_count) return false;
     *address = image ? offset + l->bias[image - 1] : offset;
     return true;
@@ -98,8 +82,8 @@ static bool row_of(const loading *l, const ntr_record *r, ntr_tally_row *row) {
     };
     const bool valid = r->v[NTR_COUNTED_VIEW] < l->partial->tables.view_count && end < NTR_END_KINDS &&
                        row->instructions == r->v[NTR_COUNTED_INSTRUCTIONS] && row->halfwords == r->v[NTR_COUNTED_HALFWORDS] &&
-                       address_of(l, r->v[NTR_COUNTED_IMAGE], r->v[NTR_COUNTED_ADDRESS], &row->address) &&
-                       address_of(l, r->v[NTR_COUNTED_TARGET_IMAGE], r->v[NTR_COUNTED_TARGET], &row->target);
+                       ntr_load_address(l, r->v[NTR_COUNTED_IMAGE], r->v[NTR_COUNTED_ADDRESS], &row->address) &&
+                       ntr_load_address(l, r->v[NTR_COUNTED_TARGET_IMAGE], r->v[NTR_COUNTED_TARGET], &row->target);
     row->last = row->address + r->v[NTR_COUNTED_LAST];
     if (row->target_unknown) row->target = 0;
     return valid;
@@ -141,7 +125,7 @@ static bool same_text(const char *a, const char *b) {
 static uint32_t find_function(const loading *l, const ntr_partial_function *f) {
     uint64_t address;
     if (f->only_name) return ntr_functions_named(l->analysis->functions, f->name);
-    if (!address_of(l, f->image, f->offset, &address)) return UINT32_MAX;
+    if (!ntr_load_address(l, f->image, f->offset, &address)) return UINT32_MAX;
     const ntr_context *context = &l->partial->tables.views[f->view].context;
     const uint32_t number = ntr_functions_at(l->analysis->functions, context, address);
     const ntr_function *found = ntr_functions_get(l->analysis->functions, number);
@@ -212,7 +196,7 @@ static ntr_status add_node(const loading *l, loaded_node *node) {
         .instructions = v[NTR_NODE_INSTRUCTIONS],
         .ticks = v[NTR_NODE_TICKS],
     };
-    if (added.parent == NTR_CALLTREE_NONE || !address_of(l, v[NTR_NODE_SITE_IMAGE], v[NTR_NODE_SITE], &added.site)) {
+    if (added.parent == NTR_CALLTREE_NONE || !ntr_load_address(l, v[NTR_NODE_SITE_IMAGE], v[NTR_NODE_SITE], &added.site)) {
         ntr_block_reader_fail(&l->partial->reader, "is damaged: a node of the call tree was used before its parent");
         return NTR_E_FORMAT;
     }
@@ -237,9 +221,10 @@ static ntr_status load_tree(loading *l) {
     if (!l->analysis->tree || !(l->partial->tables.holds & NTR_PARTIAL_TREE)) return NTR_OK;
     ntr_calltree_divide(l->analysis->tree, (ntr_calltree_split)l->partial->tables.split);
     ntr_status status = load_functions(l);
+    if (status == NTR_OK && l->partial->tables.captures[0].shards) return ntr_load_part(l);
     if (status == NTR_OK) status = read_nodes(l);
     if (status == NTR_OK && l->node_count)
-        ntr_calltree_add_root(l->analysis->tree, l->nodes[0].record.v[NTR_NODE_INSTRUCTIONS], l->nodes[0].record.v[NTR_NODE_TICKS]);
+        ntr_calltree_add_self(l->analysis->tree, NTR_CALLTREE_ROOT, l->nodes[0].record.v[NTR_NODE_INSTRUCTIONS], l->nodes[0].record.v[NTR_NODE_TICKS]);
     if (status == NTR_OK) status = add_nodes(l);
     if (status == NTR_OK) ntr_calltree_finish(l->analysis->tree);
     return status;

@@ -124,6 +124,9 @@ static const struct record_kind {
 } record_kinds[] = {
     {NTR_BLOCK_ROWS, NTR_COUNTED_KEYS, NTR_COUNTED_FIELDS},
     {NTR_BLOCK_NODES, NTR_NODE_KEYS, NTR_NODE_FIELDS},
+    {NTR_BLOCK_PART_NODES, NTR_NODE_KEYS, NTR_NODE_CAPTURE},
+    {NTR_BLOCK_ENTRIES, NTR_ENTRY_FIELDS, NTR_ENTRY_FIELDS},
+    {NTR_BLOCK_FRAMES, NTR_FRAME_FIELDS, NTR_FRAME_FIELDS},
 };
 
 ntr_status ntr_partial_check(ntr_partial *p, uint64_t *next) {

@@ -89,6 +89,14 @@ enum { NTR_NODE_DEPTH, NTR_NODE_FUNCTION, NTR_NODE_KIND, NTR_NODE_SITE_IMAGE, NT
        NTR_NODE_CALLS = NTR_NODE_KEYS, NTR_NODE_INSTRUCTIONS, NTR_NODE_TICKS, NTR_NODE_CAPTURE, NTR_NODE_ORDER,
        NTR_NODE_FIELDS };
 
+/* The tree of a part: NTR_NODE_DEPTH of its nodes is the number of the parent, and they are in the order of first use. Fields of an
+ * entry of its log (analysis/open_log.h), and of a frame of an entry. */
+enum { NTR_ENTRY_KIND, NTR_ENTRY_NODES, NTR_ENTRY_NODE, NTR_ENTRY_STOPPED, NTR_ENTRY_STOP_IMAGE, NTR_ENTRY_STOP, NTR_ENTRY_EVENT,
+       NTR_ENTRY_END, NTR_ENTRY_FLAGS, NTR_ENTRY_SRC, NTR_ENTRY_VIEW, NTR_ENTRY_IMAGE, NTR_ENTRY_ADDRESS, NTR_ENTRY_LAST,
+       NTR_ENTRY_TARGET_IMAGE, NTR_ENTRY_TARGET, NTR_ENTRY_HALFWORDS, NTR_ENTRY_OFFSET, NTR_ENTRY_UNTIL, NTR_ENTRY_FRAMES,
+       NTR_ENTRY_FIELDS };
+enum { NTR_FRAME_NODE, NTR_FRAME_IMAGE, NTR_FRAME_RETURN, NTR_FRAME_FIELDS };
+
 /* Compares the fields [from, to). */
 int ntr_record_compare(const ntr_record *a, const ntr_record *b, unsigned from, unsigned to);
 

@@ -2,6 +2,7 @@
  *
  * Idea: records are collected with the numbers that views, images and functions have in the analysis, then the tables are
  * sorted, and the numbers of the records become those of the sorted tables, and the records are sorted by them. */
+#include "analysis/open_log.h"
 #include "analysis/sums.h"
 #include "base/allocator.h"
 #include "partial/identity.h"
@@ -25,6 +26,8 @@ typedef struct writing {
     uint64_t order;         /* first part of the order of first uses: the part of the capture */
     ntr_record *rows, *nodes;
     size_t row_count, node_count;
+    const ntr_open_log *log; /* of a part; NULL: of a whole capture */
+    ntr_record *entries, *frames;
     ntr_status status;
 } writing;
 
@@ -142,6 +145,7 @@ static bool add_functions(writing *w, const ntr_call_node *nodes, size_t count) 
     for (size_t i = 1; used && i < count; i++)
         if (nodes[i].function < w->function_numbers) used[nodes[i].function] = true;
     for (uint32_t i = 0; used && w->function_of && i < w->function_numbers && !w->status; i++) {
+        used[i] |= ntr_functions_place(w->analysis->functions, i).only_name;
         w->function_of[i] = used[i] ? w->tables.function_count : NO_NUMBER;
         function = ntr_functions_get(w->analysis->functions, i);
         if (used[i] && function) add_function(w, i, function);
@@ -173,6 +177,52 @@ static bool add_nodes(writing *w) {
     w->nodes = ntr_alloc(w->allocator, count + 1, sizeof *w->nodes);
     for (size_t i = 0; w->nodes && i < count; i++) w->nodes[w->node_count++] = record_of_node(w, &nodes[i], i);
     return w->nodes != NULL;
+}
+
+/* ---- the log of a part */
+
+static ntr_record record_of_entry(writing *w, const ntr_open_entry *e) {
+    const ntr_event *event = &e->event;
+    const bool located = event->kind == NTR_EVENT_SPAN || event->kind == NTR_EVENT_SYNC;
+    const bool targeted = event->kind == NTR_EVENT_SPAN && !(event->flags & NTR_EVENT_TARGET_UNKNOWN);
+    uint64_t address = located ? event->address : 0, target = targeted ? event->target : 0, stop = e->stopped_at;
+    ntr_record r = {0};
+    r.v[NTR_ENTRY_KIND] = e->kind;
+    r.v[NTR_ENTRY_NODES] = e->nodes;
+    r.v[NTR_ENTRY_NODE] = e->node;
+    r.v[NTR_ENTRY_STOPPED] = e->stopped;
+    r.v[NTR_ENTRY_STOP_IMAGE] = e->stopped ? image_at(w, &event->context, &stop) : 0;
+    r.v[NTR_ENTRY_STOP] = stop;
+    r.v[NTR_ENTRY_EVENT] = event->kind;
+    r.v[NTR_ENTRY_END] = event->kind == NTR_EVENT_SPAN ? event->end : 0;
+    r.v[NTR_ENTRY_FLAGS] = event->flags & NTR_EVENT_TARGET_UNKNOWN;
+    r.v[NTR_ENTRY_SRC] = event->src;
+    r.v[NTR_ENTRY_VIEW] = view_of_place(w, &event->context);
+    r.v[NTR_ENTRY_IMAGE] = located ? image_at(w, &event->context, &address) : 0;
+    r.v[NTR_ENTRY_ADDRESS] = address;
+    r.v[NTR_ENTRY_LAST] = event->kind == NTR_EVENT_SPAN ? event->last - event->address : 0;
+    r.v[NTR_ENTRY_TARGET_IMAGE] = targeted ? image_at(w, &event->context, &target) : 0;
+    r.v[NTR_ENTRY_TARGET] = target;
+    r.v[NTR_ENTRY_HALFWORDS] = event->kind == NTR_EVENT_SPAN ? event->halfwords : 0;
+    r.v[NTR_ENTRY_OFFSET] = event->offset;
+    r.v[NTR_ENTRY_UNTIL] = event->kind == NTR_EVENT_GAP ? event->gap.until : 0;
+    r.v[NTR_ENTRY_FRAMES] = e->frame_count;
+    return r;
+}
+
+static bool add_log(writing *w) {
+    w->log = w->analysis->tree ? ntr_calltree_log(w->analysis->tree) : NULL;
+    if (!w->log) return true;
+    w->entries = ntr_alloc(w->allocator, w->log->count + 1, sizeof *w->entries);
+    w->frames = ntr_alloc(w->allocator, w->log->frame_count + 1, sizeof *w->frames);
+    for (size_t i = 0; w->entries && w->frames && i < w->log->count; i++) w->entries[i] = record_of_entry(w, &w->log->entries[i]);
+    for (size_t i = 0; w->entries && w->frames && i < w->log->frame_count; i++) {
+        uint64_t address = w->log->frames[i].return_to;
+        w->frames[i].v[NTR_FRAME_NODE] = w->log->frames[i].node;
+        w->frames[i].v[NTR_FRAME_IMAGE] = image_at(w, NULL, &address);
+        w->frames[i].v[NTR_FRAME_RETURN] = address;
+    }
+    return w->entries && w->frames;
 }
 
 /* ---- sorting */
@@ -300,6 +350,31 @@ static bool put_nodes(const writing *w, ntr_block_writer *out) {
     return can;
 }
 
+/* The nodes of a part, in the order of first use, and its log. */
+static bool put_part(const writing *w, ntr_block_writer *out) {
+    for (size_t i = 0; i < w->node_count; i++) {
+        ntr_record r = w->nodes[i];
+        r.v[NTR_NODE_FUNCTION] = i ? w->functions[r.v[NTR_NODE_FUNCTION]] : 0;
+        r.v[NTR_NODE_DEPTH] = i ? r.v[NTR_NODE_DEPTH] : 0;
+        if (!i) r.v[NTR_NODE_CALLS] = w->log->unfit;
+        r.v[NTR_NODE_SITE_IMAGE] = new_image(w, r.v[NTR_NODE_SITE_IMAGE]);
+        ntr_block_fields(out, NTR_BLOCK_PART_NODES, &r, NTR_NODE_KEYS, NTR_NODE_CAPTURE);
+    }
+    for (size_t i = 0; i < w->log->count; i++) {
+        ntr_record *r = &w->entries[i];
+        r->v[NTR_ENTRY_VIEW] = w->views[r->v[NTR_ENTRY_VIEW]];
+        r->v[NTR_ENTRY_IMAGE] = new_image(w, r->v[NTR_ENTRY_IMAGE]);
+        r->v[NTR_ENTRY_TARGET_IMAGE] = new_image(w, r->v[NTR_ENTRY_TARGET_IMAGE]);
+        r->v[NTR_ENTRY_STOP_IMAGE] = new_image(w, r->v[NTR_ENTRY_STOP_IMAGE]);
+        ntr_block_fields(out, NTR_BLOCK_ENTRIES, r, NTR_ENTRY_FIELDS, NTR_ENTRY_FIELDS);
+    }
+    for (size_t i = 0; i < w->log->frame_count; i++) {
+        w->frames[i].v[NTR_FRAME_IMAGE] = new_image(w, w->frames[i].v[NTR_FRAME_IMAGE]);
+        ntr_block_fields(out, NTR_BLOCK_FRAMES, &w->frames[i], NTR_FRAME_FIELDS, NTR_FRAME_FIELDS);
+    }
+    return true;
+}
+
 /* ---- */
 
 static bool collect(writing *w, const ntr_partial_capture *capture) {
@@ -315,11 +390,12 @@ static bool collect(writing *w, const ntr_partial_capture *capture) {
     memcpy(w->tables.tool, tool, sizeof tool);
     if (!ntr_tables_capture(&w->tables, capture) || !start_images(w) || !add_views(w) || !add_rows(w)) return false;
     if (a->tree && !w->tables.view_count && !ntr_tables_view(&w->tables, &anywhere)) return false;
-    return add_nodes(w) && !w->status && sort_tables(w);
+    return add_nodes(w) && add_log(w) && !w->status && sort_tables(w);
 }
 
 static void release(writing *w) {
-    void *const blocks[] = {w->image_of, w->views, w->images, w->functions, w->function_of, w->rows, w->nodes};
+    void *const blocks[] = {w->image_of, w->views, w->images, w->functions, w->function_of, w->rows, w->nodes,
+                             w->entries, w->frames};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) ntr_dealloc(w->allocator, blocks[i]);
     ntr_tables_release(&w->tables);
 }
@@ -337,7 +413,8 @@ ntr_status ntr_partial_write(const ntr_analysis *analysis, const ntr_partial_cap
     sort_rows(&w);
     for (size_t i = 0; i < w.row_count; i++)
         ntr_block_fields(&out, NTR_BLOCK_ROWS, &w.rows[i], NTR_COUNTED_KEYS, NTR_COUNTED_FIELDS);
-    if (analysis->tree && !put_nodes(&w, &out) && !out.status) out.status = NTR_E_MEMORY;
+    const bool put = !analysis->tree || (w.log ? put_part : put_nodes)(&w, &out);
+    if (!put && !out.status) out.status = NTR_E_MEMORY;
     ntr_status status = ntr_block_writer_finish(&out);
     release(&w);
     return status;

@@ -1,0 +1,201 @@
+#include "io/shard.h"
+#include "options/diagnostics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The index of a file up to this size is made anew, with more points: it takes milliseconds. */
+enum { SHARDS_MAX = 1 << 20, SMALL_FILE = 4 << 20, SMALL_SPACING = 64 };
+
+int cli_shard_parse(struct cli_shard *s, const char *text) {
+    const char *slash = strchr(text, '/');
+    char number[16];
+    uint64_t first = 0, count = 0;
+
+    *s = (struct cli_shard){0};
+    if (slash && (size_t)(slash - text) < sizeof number) {
+        memcpy(number, text, (size_t)(slash - text));
+        number[slash - text] = 0;
+        if (cli_parse_number(number, &first) && cli_parse_number(slash + 1, &count) && first && first <= count && count <= SHARDS_MAX) {
+            s->number = (uint32_t)first;
+            s->count = (uint32_t)count;
+            return CLI_OK;
+        }
+    }
+    return cli_fail("--shard: expected I/N with I from 1 to N, found '%s'", text);
+}
+
+/* ---- the index */
+
+static bool proceed(void *user, uint64_t done, uint64_t whole) {
+    (void)user, (void)done, (void)whole;
+    return !cli_progress_stopped();
+}
+
+static ntr_index *bundle_index(struct cli_trace *trace) {
+    ntr_bundle_index_config config;
+    ntr_index *index;
+
+    ntr_bundle_index_config_init(&config);
+    config.params = &trace->params;
+    config.proceed = proceed;
+    return ntr_bundle_index(trace->bundle, &config, &index) == NTR_OK ? index : NULL;
+}
+
+static ntr_status add_messages(ntr_index *index, ntr_reader *reader) {
+    ntr_message message;
+    ntr_status status;
+
+    while ((status = ntr_reader_next(reader, &message)) == NTR_OK)
+        if ((status = ntr_index_message(index, &message)) != NTR_OK) break;
+    return status;
+}
+
+/* Makes the index of a stream. It is read to its end. */
+static ntr_index *stream_index(const struct cli_trace *trace, const char *path, uint64_t spacing) {
+    ntr_index *index = ntr_index_new(&trace->params, spacing, NULL);
+    struct cli_input input;
+    ntr_reader reader;
+    ntr_status status = index && ntr_reader_init(&reader, &trace->params) == NTR_OK ? NTR_NEED_MORE : NTR_E_MEMORY;
+
+    if (status == NTR_NEED_MORE && cli_input_open(&input, path) != CLI_OK) status = NTR_E_IO;
+    else if (status == NTR_NEED_MORE) {
+        while (status == NTR_NEED_MORE && !cli_progress_stopped()) {
+            ntr_bytes span;
+            bool last;
+            if (cli_input_next(&input, &span, &last) != CLI_OK) break;
+            status = ntr_reader_feed(&reader, span.data, span.size, last);
+            if (status == NTR_OK) status = add_messages(index, &reader);
+        }
+        cli_input_close(&input);
+    }
+    if (status == NTR_END) status = ntr_index_end(index);
+    if (status == NTR_OK) return index;
+    ntr_index_free(index);
+    return NULL;
+}
+
+/* ---- cutting */
+
+static int by_offset(const void *a, const void *b) {
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The cuts are at the points nearest behind equal parts of the stream, as far as the index describes it. */
+static bool choose_cuts(struct cli_shard *s, const ntr_index *index) {
+    size_t count;
+    const ntr_point *points = ntr_index_points(index, &count);
+    uint64_t *offsets = malloc((count + 1) * sizeof *offsets);
+
+    if (!offsets) return false;
+    for (size_t i = 0; i < count; i++) offsets[i] = points[i].offset;
+    if (count) qsort(offsets, count, sizeof *offsets, by_offset);
+    const uint64_t last = count ? offsets[count - 1] : 0;
+    uint64_t cuts[2];
+    for (unsigned k = 0; k < 2; k++) {
+        const uint64_t part = s->number - 1 + k;
+        const uint64_t wanted = last / s->count * part + last % s->count * part / s->count;
+        size_t low = 0, high = count;
+        while (low < high) {
+            const size_t middle = low + (high - low) / 2;
+            if (offsets[middle] < wanted) low = middle + 1;
+            else high = middle;
+        }
+        cuts[k] = part == 0 ? 0 : part == s->count ? UINT64_MAX : low < count ? offsets[low] : last;
+    }
+    s->begin = cuts[0];
+    s->end = cuts[1];
+    free(offsets);
+    return true;
+}
+
+/* Reads the input again from its beginning: its first bytes may have been read to inspect them. */
+static int restart_input(struct cli_trace *trace, const char *path) {
+    cli_input_close(&trace->input);
+    trace->ahead_size = 0;
+    trace->ahead_last = false;
+    return cli_input_open(&trace->input, path);
+}
+
+static int begin_before(struct cli_shard *s, struct cli_trace *trace, ntr_index *index, ntr_decoder *decoder) {
+    const ntr_point *points;
+    size_t count;
+
+    ntr_status status = ntr_bundle_begin(index, NTR_UNIT_OFFSET, s->begin, NULL, trace->input.reader, decoder);
+    if (status < 0) return cli_fail("%s: %s", trace->input.name, ntr_status_text(status));
+    s->at = 0;
+    if (status != NTR_OK || ntr_index_find(index, NTR_UNIT_OFFSET, s->begin, NULL, &points, &count) != NTR_OK) return CLI_OK;
+    s->at = points[0].offset;
+    for (size_t i = 1; i < count; i++)
+        if (points[i].offset < s->at) s->at = points[i].offset;
+    return CLI_OK;
+}
+
+int cli_shard_open(struct cli_shard *s, struct cli_trace *trace, const char *path, ntr_decoder *decoder, bool from_start) {
+    const char *stream = trace->bundle ? ntr_bundle_stream_path(trace->bundle) : path;
+
+    if (trace->container.name && !ntr_container_is_plain(&trace->container))
+        return cli_fail("%s: --shard expects a plain stream; 'ntrace convert' makes one", path);
+    const bool small = trace->input.size_hint <= SMALL_FILE;
+    ntr_index *index = trace->bundle && !small ? bundle_index(trace)
+                                               : stream_index(trace, stream, small ? SMALL_SPACING : NTR_INDEX_SPACING_DEFAULT);
+    if (!index) return cli_fail("%s: no index of the stream can be made", path);
+    int status = choose_cuts(s, index) ? CLI_OK : cli_fail("out of memory");
+    if (status == CLI_OK) status = restart_input(trace, stream);
+    if (status == CLI_OK && s->begin && !from_start) status = begin_before(s, trace, index, decoder);
+    ntr_index_free(index);
+    return status;
+}
+
+/* ---- decoding */
+
+/* The decoder is at the beginning of the part. */
+static ntr_status begin_part(struct cli_shard *s, const ntr_decoder *decoder, const struct cli_shard_work *work) {
+    s->begun = true;
+    if (s->begin) ntr_decoder_state(decoder, s->begin_state, sizeof s->begin_state);
+    return work->begin(work->user);
+}
+
+/* Decodes the next bytes, up to the next cut. Returns their number. */
+static size_t take_some(struct cli_shard *s, ntr_decoder *decoder, const struct cli_shard_work *work, ntr_bytes span, bool last,
+                        ntr_status *status) {
+    const uint64_t left = (s->begun ? s->end : s->begin) - s->at;
+    const size_t size = span.size < left ? span.size : (size_t)left;
+
+    *status = ntr_decoder_feed(decoder, span.data, size, last && size == span.size);
+    if (*status == NTR_OK) *status = work->drain(work->user);
+    if (s->begun) ntr_partial_digest_add(&s->digest, span.data, size);
+    s->at += size;
+    return size;
+}
+
+static ntr_status take_span(struct cli_shard *s, ntr_decoder *decoder, const struct cli_shard_work *work, ntr_bytes span, bool last) {
+    ntr_status status = NTR_NEED_MORE;
+
+    do {
+        if (!s->begun && s->at == s->begin) {
+            status = begin_part(s, decoder, work);
+            if (status != NTR_OK) return status;
+        }
+        if (s->begun && s->at == s->end) {
+            if (s->end) ntr_decoder_state(decoder, s->end_state, sizeof s->end_state);
+            return NTR_END;
+        }
+        const size_t size = take_some(s, decoder, work, span, last, &status);
+        span.data += span.data ? size : 0;
+        span.size -= size;
+    } while (status == NTR_NEED_MORE && (span.size || (!s->begun && s->at == s->begin) || (s->begun && s->at == s->end)));
+    return status;
+}
+
+ntr_status cli_shard_run(struct cli_shard *s, struct cli_trace *trace, ntr_decoder *decoder, const struct cli_shard_work *work) {
+    ntr_status status = NTR_NEED_MORE;
+    ntr_bytes span;
+    bool last = false;
+
+    while (status == NTR_NEED_MORE && !last && !cli_progress_stopped() && cli_trace_feed(trace, &span, &last))
+        status = take_span(s, decoder, work, span, last);
+    if (status == NTR_END && s->end == UINT64_MAX) s->end = s->at;
+    return status;
+}

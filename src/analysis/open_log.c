@@ -1,0 +1,178 @@
+#include "analysis/open_log.h"
+
+#include "analysis/callstack_state.h"
+#include "base/allocator.h"
+
+#include <string.h>
+
+enum { OPEN_DEPTH_MAX = 1 << 15 }; /* the callstack drops frames at twice that depth */
+enum { OPEN_ECALL_BYTES = 4 };
+
+void ntr_open_log_release(ntr_open_log *log) {
+    ntr_dealloc(log->allocator, log->entries);
+    ntr_dealloc(log->allocator, log->frames);
+    *log = (ntr_open_log){.allocator = log->allocator};
+}
+
+void ntr_open_log_restart(ntr_open_log *log, ntr_callstack *cs) {
+    log->count = log->frame_count = 0;
+    log->bases = 0;
+    log->unfit = false;
+    for (size_t i = 0; i < cs->stack_count; i++) cs->stacks[i].depth = 0;
+}
+
+static hart *hart_with(ntr_callstack *cs, uint16_t src) {
+    for (size_t i = 0; i < cs->hart_count; i++)
+        if (cs->harts[i].src == src) return &cs->harts[i];
+    return NULL;
+}
+
+/* Selects the stack of the event's context, as the event will. */
+static ntr_status select_context(ntr_callstack *cs, const ntr_event *event) {
+    ntr_event note = {.kind = NTR_EVENT_NOTE, .src = event->src, .context = event->context, .offset = event->offset};
+    return ntr_callstack_feed(cs, &note);
+}
+
+/* ---- which events touch unknown frames */
+
+static uint32_t function_of(const ntr_callstack *cs, const ntr_event *event, uint64_t address) {
+    return ntr_functions_range(cs->functions, &event->context, address).number;
+}
+
+static bool is_entry(const ntr_callstack *cs, const ntr_event *event, uint64_t address) {
+    return ntr_functions_range(cs->functions, &event->context, address).low == address;
+}
+
+/* Returns whether a call above the base returns to the address. */
+static bool is_known_return(const stack *s, uint64_t address, size_t searched) {
+    for (size_t depth = s->depth; depth > 1 && searched--; depth--)
+        if (s->frames[depth - 1].kind == NTR_FRAME_CALL && s->frames[depth - 1].return_to == address) return true;
+    return false;
+}
+
+/* Returns whether the trap handler is left for the function below it, both above the base. */
+static bool is_known_trap_return(const ntr_callstack *cs, const stack *s, const ntr_event *e) {
+    size_t depth = s->depth;
+    while (depth > 1 && s->frames[depth - 1].kind < NTR_FRAME_EXCEPTION) depth--;
+    return depth > 1 && s->frames[depth - 2].function == function_of(cs, e, e->target);
+}
+
+/* A jump to another function replaces the top frame, which is not known if it is the base. */
+static bool replaces_base(const ntr_callstack *cs, const stack *s, const ntr_event *e) {
+    return s->depth <= 1 && s->frames[0].function != function_of(cs, e, e->target);
+}
+
+static bool span_touches(ntr_open_log *log, ntr_callstack *cs, const hart *h, const stack *s, const ntr_event *e) {
+    enum { SEARCHED_BY_JUMPS = 256 };
+    if (e->flags & NTR_EVENT_TARGET_UNKNOWN) return e->end != NTR_END_CUT && e->end != NTR_END_NOT_TAKEN;
+    switch ((ntr_end)e->end) {
+    case NTR_END_RETURN:
+    case NTR_END_CO_SWAP: {
+        const change c = {.cs = cs, .hart = (hart *)h, .stack = (stack *)s, .event = e};
+        log->unfit |= ntr_threads_leaves(&c);
+        return !is_known_return(s, e->target, SIZE_MAX);
+    }
+    case NTR_END_TRAP_RETURN: return !is_known_trap_return(cs, s, e);
+    case NTR_END_INDIRECT_JUMP:
+        if (is_entry(cs, e, e->target) || s->frames[s->depth - 1].function == function_of(cs, e, e->target))
+            return replaces_base(cs, s, e);
+        return !is_known_return(s, e->target, SEARCHED_BY_JUMPS);
+    case NTR_END_JUMP:
+    case NTR_END_TAKEN: return replaces_base(cs, s, e);
+    default: return false;
+    }
+}
+
+static bool sync_touches(const ntr_callstack *cs, const hart *h, const stack *s, const ntr_event *e) {
+    if (s->depth == 0) return true;
+    if (h->stopped && e->address != h->stopped_at && e->address != h->stopped_at + OPEN_ECALL_BYTES) return true;
+    return s->frames[s->depth - 1].function != function_of(cs, e, e->address);
+}
+
+bool ntr_open_log_touches(ntr_open_log *log, ntr_callstack *cs, const ntr_event *event) {
+    if (event->kind != NTR_EVENT_SPAN && select_context(cs, event) != NTR_OK) return false;
+    const hart *h = hart_with(cs, event->src);
+    if (!h) return false;
+    const stack *s = &cs->stacks[h->current];
+    log->unfit |= s->depth >= OPEN_DEPTH_MAX || h->threaded;
+    if (event->kind == NTR_EVENT_SPAN) return s->depth && span_touches(log, cs, h, s, event);
+    if (event->kind == NTR_EVENT_SYNC) return sync_touches(cs, h, s, event);
+    return event->kind == NTR_EVENT_GAP;
+}
+
+/* ---- logging */
+
+static ntr_open_entry *add_entry(ntr_open_log *log, ntr_open_kind kind, const ntr_event *event, size_t nodes) {
+    if (ntr_reserve(log->allocator, (void **)&log->entries, &log->capacity, log->count + 1, sizeof *log->entries)) return NULL;
+    ntr_open_entry *entry = &log->entries[log->count++];
+    *entry = (ntr_open_entry){.kind = (uint8_t)kind, .event = *event, .nodes = (uint32_t)nodes, .first_frame = log->frame_count};
+    return entry;
+}
+
+ntr_status ntr_open_log_event(ntr_open_log *log, ntr_callstack *cs, ntr_open_kind kind, const ntr_event *event, size_t nodes) {
+    hart *h = hart_with(cs, event->src);
+    ntr_open_entry *entry = add_entry(log, kind, event, nodes);
+    if (!h || !entry) return NTR_E_MEMORY;
+    stack *s = &cs->stacks[h->current];
+    entry->stopped = h->stopped;
+    entry->stopped_at = h->stopped ? h->stopped_at : 0;
+    entry->frame_count = s->depth ? s->depth - 1 : 0;
+    if (ntr_reserve(log->allocator, (void **)&log->frames, &log->frame_capacity, log->frame_count + entry->frame_count,
+                    sizeof *log->frames))
+        return NTR_E_MEMORY;
+    for (size_t i = 1; i < s->depth; i++)
+        log->frames[log->frame_count++] = (ntr_open_frame){s->frames[i].handle, s->frames[i].return_to};
+    s->depth = 0;
+    if (event->kind == NTR_EVENT_SPAN) h->stopped = false;
+    return NTR_OK;
+}
+
+uint64_t ntr_open_log_base(ntr_open_log *log, const ntr_stack_moment *moment, size_t nodes) {
+    ntr_event event = *moment->event;
+    event.context = *moment->context;
+    ntr_open_entry *entry = add_entry(log, NTR_OPEN_BASE, &event, nodes);
+    if (!entry) return 0;
+    entry->node = (uint32_t)nodes;
+    return ++log->bases;
+}
+
+/* A hart ends in its own context: its stack is the last one. */
+ntr_status ntr_open_log_finish(ntr_open_log *log, ntr_callstack *cs, size_t nodes) {
+    for (size_t i = 0; i < cs->stack_count; i++) {
+        const ntr_event end = {.kind = NTR_EVENT_NOTE, .src = cs->stacks[i].src, .context = cs->stacks[i].context};
+        hart *h = hart_with(cs, end.src);
+        if (!h || h->current == i) continue;
+        const size_t current = h->current;
+        h->current = i;
+        ntr_status status = ntr_open_log_event(log, cs, NTR_OPEN_END, &end, nodes);
+        h->current = current;
+        if (status) return status;
+    }
+    for (size_t i = 0; i < cs->hart_count; i++) {
+        const ntr_event end = {.kind = NTR_EVENT_NOTE, .src = cs->harts[i].src, .context = cs->harts[i].context};
+        ntr_status status = ntr_open_log_event(log, cs, NTR_OPEN_END, &end, nodes);
+        if (status) return status;
+    }
+    return NTR_OK;
+}
+
+/* ---- applying */
+
+bool ntr_callstack_threaded(const ntr_callstack *cs) {
+    for (size_t i = 0; i < cs->hart_count; i++)
+        if (cs->harts[i].threaded) return true;
+    return false;
+}
+
+ntr_status ntr_open_log_push(ntr_callstack *cs, const ntr_open_entry *entry, const ntr_stack_frame *frames, size_t count) {
+    ntr_status status = select_context(cs, &entry->event);
+    hart *h = hart_with(cs, entry->event.src);
+    if (status || !h) return NTR_E_MEMORY;
+    stack *s = &cs->stacks[h->current];
+    if (s->depth + count >= OPEN_DEPTH_MAX) return NTR_E_LIMIT;
+    if (ntr_reserve(cs->allocator, (void **)&s->frames, &s->capacity, s->depth + count + 1, sizeof *s->frames)) return NTR_E_MEMORY;
+    for (size_t i = 0; i < count; i++) s->frames[s->depth++] = frames[i];
+    h->stopped = entry->stopped;
+    h->stopped_at = entry->stopped_at;
+    return NTR_OK;
+}

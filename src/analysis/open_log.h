@@ -1,0 +1,88 @@
+/* Call trees of a part of a trace, whose beginning nobody has decoded: the frames of the stacks at the beginning are not known.
+ *
+ * Idea: most calls of a part also return in it. They are counted in subtrees below *base* nodes. A base stands for the frame that
+ * was on top of a stack when execution there was seen first, or again after an event that changed unknown frames. Such events are
+ * logged, with the frames above the base at that time. When the parts before are known, the log is applied to their stacks: each logged
+ * event is processed as it would have been, and each subtree is added to the frame that its base stands for.
+ *
+ * Invariant: a base is of the function that executed in it. This is the guess which is checked when the log is applied: the frame that
+ * the base stands for must be of that function.
+ *
+ * Example: a part begins in `f`, which main called. `f` calls `g` three times and returns. Base 1 is in `f` and has the child `g` with
+ * three calls. The return is logged. Base 2 is in main. The log has two bases and one event, whatever `f` did. */
+#ifndef NTR_ANALYSIS_OPEN_LOG_H
+#define NTR_ANALYSIS_OPEN_LOG_H
+
+#include "analysis/callstack.h"
+
+#include <ntrace/calltree.h>
+
+typedef enum ntr_open_kind {
+    NTR_OPEN_BASE = 0, /* `event` is the first span in the base `node` */
+    NTR_OPEN_EVENT,    /* `event` changes frames that are not known */
+    NTR_OPEN_END,      /* the end of the part: the frames of one stack */
+    NTR_OPEN_KINDS,
+} ntr_open_kind;
+
+typedef struct ntr_open_entry {
+    uint8_t kind;         /* ntr_open_kind */
+    bool stopped;         /* no instruction was executed since a stop */
+    uint64_t stopped_at;
+    uint32_t nodes;       /* number of nodes of the tree at that time */
+    uint32_t node;        /* BASE */
+    ntr_event event;      /* its position on the stack, and what changes it */
+    size_t first_frame, frame_count; /* frames above the base, outermost first */
+} ntr_open_entry;
+
+/* A frame: function, kind and site are those of its node. */
+typedef struct ntr_open_frame {
+    uint32_t node;
+    uint64_t return_to;
+} ntr_open_frame;
+
+typedef struct ntr_open_log {
+    const ntr_allocator *allocator;
+    ntr_open_entry *entries;
+    size_t count, capacity;
+    ntr_open_frame *frames;
+    size_t frame_count, frame_capacity;
+    uint64_t bases;
+    bool unfit; /* threads of an operating system, or a stack of more than the deepest depth: the part cannot stand alone */
+} ntr_open_log;
+
+void ntr_open_log_release(ntr_open_log *log);
+
+/* Forgets the log and all frames; the contexts of the harts, and where they stopped, remain. */
+void ntr_open_log_restart(ntr_open_log *log, ntr_callstack *stacks);
+
+/* Returns whether the event, a span whose frame was returned by ntr_callstack_frame or another event, changes frames that are not
+ * known, or depends on them. */
+bool ntr_open_log_touches(ntr_open_log *log, ntr_callstack *stacks, const ntr_event *event);
+
+/* Logs that event, or the end (NTR_OPEN_END) of the stack of the event, and forgets the frames of the stack. Errors: NTR_E_MEMORY. */
+ntr_status ntr_open_log_event(ntr_open_log *log, ntr_callstack *stacks, ntr_open_kind kind, const ntr_event *event, size_t nodes);
+
+/* Logs a new base. Returns the site of its node, which no other node has. */
+uint64_t ntr_open_log_base(ntr_open_log *log, const ntr_stack_moment *moment, size_t nodes);
+
+/* Logs the end of all stacks. Errors: NTR_E_MEMORY. */
+ntr_status ntr_open_log_finish(ntr_open_log *log, ntr_callstack *stacks, size_t nodes);
+
+/* ---- trees (calltree.c) */
+
+/* Returns the log of a tree of a part, complete after ntr_calltree_finish; NULL: of another tree. */
+const ntr_open_log *ntr_calltree_log(const ntr_calltree *tree);
+
+/* The call stacks of the tree, for applying a log. */
+ntr_callstack *ntr_calltree_stacks(ntr_calltree *tree);
+
+/* ---- applying a log */
+
+/* Pushes frames on the stack of entry->event, and sets where its hart stopped. `frames[i].handle` is a node of the tree. Errors:
+ * NTR_E_MEMORY; NTR_E_LIMIT: the stack becomes too deep. */
+ntr_status ntr_open_log_push(ntr_callstack *stacks, const ntr_open_entry *entry, const ntr_stack_frame *frames, size_t count);
+
+/* Returns whether the stacks are those of threads of an operating system. */
+bool ntr_callstack_threaded(const ntr_callstack *stacks);
+
+#endif

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Parts of captures (--shard), put together in any order, are the whole, byte by byte; wrong guesses are found. TAP on standard output.
+
+usage: parts.py NTRACE [CAPTURES]
+"""
+import os
+import random
+import shutil
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "cli")]
+import captures  # noqa: E402
+from harness import NTRACE, Run, case, check, equal, main, matches, scratch  # noqa: E402
+
+CAPTURES = int(sys.argv[2]) if len(sys.argv) > 2 else 6
+COMMANDS = [["profile", "--format", "csv"], ["flame", "--to", "folded"], ["export", "--to", "calltree"], ["export", "--to", "callgrind"],
+            ["profile", "--by", "instruction", "--format", "csv"], ["profile", "--by", "image"], ["coverage", "--level", "object"],
+            ["flame", "--per", "hart", "--to", "speedscope"], ["export", "--to", "bolt"], ["profile", "--by", "context"]]
+
+
+def path(name):
+    return os.path.join(scratch(), name)
+
+
+def parts_of(trace, command, count, *more):
+    files = []
+    for part in range(1, count + 1):
+        files.append(path(f"{os.path.basename(trace)}-{part}-{count}.part"))
+        done = Run(*command, "--partial", files[-1], "--shard", f"{part}/{count}", trace, *more, status=None)
+        check(done.status < 2, f"part {part}/{count}: {done.err}")
+    return files
+
+
+def whole(trace, command, *more):
+    """What one process and two threads show."""
+    one = Run(*command, trace, *more, status=None)
+    two = Run(*command, "-j", "2", trace, *more, status=None)
+    equal((two.status, two.out), (one.status, one.out), f"{command} -j2")
+    return one
+
+
+@case("parts put together in random order are the whole, for random captures, also damaged ones, and every command")
+def random_captures():
+    for seed in range(CAPTURES):
+        chance = random.Random(seed)
+        capture = captures.Capture(NTRACE, scratch(), 1000 + seed, length=chance.choice([300, 3000, 12000]), sync=chance.choice([0, 1, 3]),
+                                   damage=chance.choice([0, 0, 1, 6]))
+        for command in chance.sample(COMMANDS, 4):
+            expected = whole(capture.path, command)
+            files = parts_of(capture.path, command, chance.choice([1, 2, 3, 5, 9]))
+            chance.shuffle(files)
+            shown = Run("combine", "--redo", *files, *command, status=None)
+            equal((shown.status, shown.out), (expected.status, expected.out), f"{command} of {seed} {capture.options} {files}: {shown.err}")
+
+
+@case("most guesses are right: captures without damage need no --redo")
+def guesses():
+    for seed in range(CAPTURES):
+        capture = captures.Capture(NTRACE, scratch(), 2000 + seed, length=6000)
+        files = parts_of(capture.path, ["profile"], 7)
+        equal(Run("combine", *files, "profile").out, whole(capture.path, ["profile"]).out, f"{seed} {capture.options}")
+
+
+@case("a raw stream, and one of zstd frames, are divided too")
+def streams():
+    capture = captures.Capture(NTRACE, scratch(), 3000, length=8000, options=["--mode", "btm"])
+    image = ["-e", os.path.join(capture.path, "images", "program"), "--no-timestamps"]
+    raw = path("raw.nex")
+    shutil.copy(os.path.join(capture.path, "trace.nex"), raw)
+    command = ["profile", "--format", "csv"]
+    expected = whole(raw, command, *image)
+    equal(Run("combine", *parts_of(raw, command, 4, *image), *command).out, expected.out, "raw")
+    zstd = shutil.which("zstd")
+    if not zstd:
+        return
+    with open(raw, "rb") as file:
+        data = file.read()
+    import subprocess
+    frames = b"".join(subprocess.run([zstd, "-q", "-c"], input=data[at:at + 1000], capture_output=True, check=True).stdout
+                      for at in range(0, len(data), 1000))
+    with open(raw + ".zst", "wb") as file:
+        file.write(frames)
+    equal(Run("combine", *parts_of(raw + ".zst", command, 4, *image), *command).out, expected.out, "frames")
+
+
+@case("parts of several captures, grouped at random into files, are the sum of the captures")
+def groups():
+    chance = random.Random(3)
+    command = ["profile", "--format", "csv"]
+    made = [captures.Capture(NTRACE, scratch(), 4000 + i, length=2000, options=["--mode", "btm"]) for i in range(3)]
+    sums = []
+    for capture in made:
+        sums.append(path(f"{os.path.basename(capture.path)}.sum"))
+        Run(*command, "--partial", sums[-1], capture.path)
+    expected = Run("combine", *sums, *command).out
+    for number in range(4):
+        files = [part for capture in made for part in parts_of(capture.path, command, 4)]
+        chance.shuffle(files)
+        while len(files) > 2:
+            some = [files.pop() for _ in range(min(len(files), chance.randint(1, 4)))]
+            name = path(f"group{number}-{len(files)}-{chance.random()}")
+            Run("combine", "-o", name, *some)
+            files.insert(chance.randrange(len(files) + 1), name)
+        equal(Run("combine", *files, *command).out, expected, f"grouping {number}")
+
+
+@case("a part that is missing or given twice is said; exit status 1 and 2")
+def missing():
+    capture = captures.Capture(NTRACE, scratch(), 5000, length=3000)
+    files = parts_of(capture.path, ["profile"], 5)
+    done = Run("combine", *files[:1], *files[2:4], "profile", status=1)
+    matches("part 2 of 5 .*missing", done.err, "second")
+    matches("part 5 of 5 .*missing", done.err, "last")
+    equal(done.out, "", "no output")
+    matches("part 3 of 5 .*given twice", Run("combine", *files, files[2], "profile", status=2).err, "twice")
+    matches("part 2 of 5", Run("profile", files[1], status=2).err, "alone")
+    matches("expected I/N", Run("profile", "--partial", path("no"), "--shard", "6/5", capture.path, status=2).err, "6/5")
+    matches("--partial", Run("profile", "--shard", "1/5", capture.path, status=2).err, "no --partial")
+
+
+@case("a part whose guess is wrong is said to be so, and decoded again by --redo")
+def wrong():
+    capture = captures.Capture(NTRACE, scratch(), 6000, length=4000, options=[])
+    for command in (["profile", "--format", "csv"], ["profile", "--by", "instruction", "--format", "csv"]):
+        expected = whole(capture.path, command)
+        files = parts_of(capture.path, command, 4)
+        with open(files[2], "rb") as file:
+            data = file.read()
+        at = data.index(b", state ") + 8
+        changed = bytearray(data)
+        changed[at] = ord("0") if changed[at] != ord("0") else ord("1")
+        with open(files[2], "wb") as file:
+            file.write(mended(bytes(changed)))
+        matches("part 3 of 4 began with a wrong guess", Run("combine", *files, *command, status=1).err, "said")
+        done = Run("combine", "--redo", *files, *command)
+        matches("decoded again", done.err, "said")
+        equal(done.out, expected.out, "redone")
+
+
+def mix(value, word):
+    value = (value ^ word) * 0x9fb21c651e98df25 & (1 << 64) - 1
+    return value ^ value >> 29
+
+
+def checksum(data):
+    """ntr_partial_hash, from its description."""
+    value = mix(0x9e3779b97f4a7c15, len(data))
+    for at in range(0, len(data) // 8 * 8, 8):
+        value = mix(value, int.from_bytes(data[at:at + 8], "little"))
+    return mix(value, int.from_bytes(data[len(data) // 8 * 8:], "little"))
+
+
+def mended(data):
+    """The file with the right checksums."""
+    out, at = data[:9], 9
+    while at < len(data):
+        size = 5 + int.from_bytes(data[at + 1:at + 5], "little")
+        out += data[at:at + size] + checksum(data[at:at + size]).to_bytes(8, "little")
+        at += size + 8
+    return out
+
+
+main()
