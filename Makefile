@@ -43,10 +43,11 @@ soak: ## long tests: random programs, mutants, every fault, 1 GiB (under an hour
 
 NAME ?=
 
-test-linux: all ## Linux, and OpenSBI with U-Boot, under trace are exact; minutes of processor time
+test-linux: all ## Linux, and OpenSBI with U-Boot, under trace are exact, and the answers are those of the kernel; minutes
 	@tools/deps all
 	@ninja -C $(BUILD) tests/machine/each_instruction.so tests/machine/same_modes
 	@tests/machine/linux.py $(BUILD)/ntrace $(BUILD)/tests/machine/each_instruction.so $(BUILD)/tests/machine/same_modes --fetch
+	@tests/machine/linux_answers.py $(BUILD)/ntrace --fetch
 
 real: all ## traces of real programs (Debian packages, fetched into a cache) are exact; all, or NAME="lua go..."
 	@tools/deps all

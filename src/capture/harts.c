@@ -243,11 +243,11 @@ static void finish_hart(struct ntr_capture_harts *harts, uint32_t index, bool by
     const struct channel_block *shared = ntr_capture_shared(harts, hart->last);
     struct ntr_capture_block *block = hart->last ? ntr_capture_block_at(harts, hart, hart->last) : NULL;
 
-    if (!block) return;
     if (harts->channel->head.machine) {
         ntr_capture_machine_finish_hart(harts, hart);
         return;
     }
+    if (!block) return;
     unsigned retired = channel_retired(harts->channel, &harts->channel->lanes[index], shared);
     if (retired == CHANNEL_ALL && by_fault && block->last_traps) retired = shared->instructions - 1u;
     if (block->is_ecall || retired == CHANNEL_ALL) {

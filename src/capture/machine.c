@@ -64,6 +64,7 @@ void ntr_capture_machine_halt(struct ntr_capture_harts *harts) {
 static void take_end(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
     end_block(harts, hart, hart->record[0] & CHANNEL_ALL);
     ntr_capture_run_stop(harts, hart, NTR_ADDRESS_UNKNOWN);
+    hart->stopped = true;
 }
 
 static void take_context(struct ntr_capture_hart *hart) {
@@ -109,7 +110,9 @@ void ntr_capture_machine_pass(struct ntr_capture_harts *harts, struct ntr_captur
     ntr_capture_machine_move(harts, hart);
 }
 
+/* Also when the last thing that the hart did was to take a trap: the instructions before it may wait in the encoder. */
 void ntr_capture_machine_finish_hart(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
+    if (hart->stopped || !hart->classifier) return;
     end_block(harts, hart, 0);
     ntr_capture_run_stop(harts, hart, NTR_ADDRESS_UNKNOWN);
 }

@@ -66,6 +66,7 @@ struct ntr_capture_hart {
 
     /* Whole machines: */
     uint64_t halted_at;       /* `time` when a debugger halted the hart */
+    bool stopped;             /* CHANNEL_END was read */
     bool moves;               /* CHANNEL_CONTEXT was read: the next block begins in satp_next */
     uint64_t satp, satp_next;
     uint64_t context;         /* as the trace carries it */

@@ -1,6 +1,7 @@
 /* Blocks that come through a lane make the stream that the classifier makes of them one by one: with and without block
  * chain, with calls and returns, with loops that are counted, and where execution ends early. */
 #include "capture/block_chain.h"
+#include "capture/spaces.h"
 #include "fake_plugin.h"
 
 enum {
@@ -334,6 +335,30 @@ static void a_fault_at_the_end(void **state) {
     compare(&e, &r, BASE + 8, true, "fault");
 }
 
+/* The machine ends when a hart has taken an interrupt and its handler has not begun: the branches before it are traced. */
+static void a_trap_at_the_end(void **state) {
+    const uint32_t code[] = {NOP, beq(-4)};
+    static const uint32_t trap[] = {CHANNEL_TRAP | CHANNEL_TRAP_INTERRUPT | CHANNEL_ALL, 7, 0, BASE, 0, 0, 0};
+    static engine e;
+    reference r;
+
+    (void)state;
+    engine_open(&e, NULL);
+    e.plugin.channel->head.machine = 1;
+    assert_int_equal(ntr_capture_machine_init(&e.harts, true), NTR_OK);
+    uint32_t number = fake_block(&e.plugin, BASE, code, 2, 0);
+    e.plugin.channel->blocks[number].privilege = 3;
+    reference_open(&r, &e);
+    ntr_classifier_set_state(r.classifier, &(ntr_hart_state){.priv = NTR_PRIV_M});
+    for (unsigned i = 0; i < 20; i++) {
+        fake_put(&e.plugin, number);
+        reference_enter(&r, number, 0);
+    }
+    for (size_t i = 0; i < sizeof trap / sizeof *trap; i++) fake_put(&e.plugin, trap[i]);
+    assert_int_equal(ntr_classifier_trap(r.classifier, NTR_ITYPE_INTERRUPT, BASE, 7, 0), NTR_OK);
+    compare(&e, &r, NTR_ADDRESS_UNKNOWN, false, "trap at the end");
+}
+
 /* Code is written anew at one address: the stream is cut there, and both versions are kept. */
 static void code_that_changes(void **state) {
     static const uint32_t first[] = {NOP, NOP, RET}, second[] = {NOP, 0x00100093 /* li ra, 1 */, RET};
@@ -372,6 +397,7 @@ int main(void) {
                                        TEST(polls_take_what_the_poll_before_saw),
                                        TEST(a_loop_at_the_end),
                                        TEST(a_fault_at_the_end),
+                                       TEST(a_trap_at_the_end),
                                        TEST(code_that_changes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
