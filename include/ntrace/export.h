@@ -33,7 +33,8 @@ typedef struct ntr_analysis {
     ntr_debug_info *debug;
     ntr_functions *functions;
     ntr_tally *tally;
-    ntr_calltree *tree;         /* after ntr_calltree_finish */
+    ntr_calltree *tree;         /* after ntr_calltree_finish. An exporter that needs events and the tree: it gets the same events, and is
+                                 * finished before the export is */
     ntr_coverage *coverage;
     const char *title;          /* name of the traced program or of the stream */
     uint64_t ticks_per_second;  /* of event times; 0: not known */

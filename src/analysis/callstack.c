@@ -18,6 +18,10 @@ ntr_callstack *ntr_callstack_new(ntr_functions *functions, const ntr_stack_liste
     return cs;
 }
 
+void ntr_callstack_listen(ntr_callstack *cs, const ntr_stack_listener *listener) {
+    cs->listener = *listener;
+}
+
 void ntr_callstack_free(ntr_callstack *cs) {
     if (!cs) return;
     for (size_t i = 0; i < cs->stack_count; i++) ntr_dealloc(cs->allocator, cs->stacks[i].frames);

@@ -28,6 +28,9 @@ bool ntr_callstack_found(ntr_callstack *callstack, uint32_t *from, uint32_t *to)
 /* Returns the range of the function at an address. */
 ntr_function_range ntr_callstack_range(ntr_callstack *callstack, uint16_t src, const ntr_context *context, uint64_t address);
 
+/* Sets the listener. No frame must be on a stack. */
+void ntr_callstack_listen(ntr_callstack *callstack, const ntr_stack_listener *listener);
+
 /* Returns the number of switches of threads. */
 uint64_t ntr_callstack_switches(const ntr_callstack *callstack);
 

@@ -1,6 +1,7 @@
 #include <ntrace/calltree.h>
 
 #include "analysis/callstack.h"
+#include "analysis/followers.h"
 #include "analysis/open_log.h"
 #include "analysis/sums.h"
 #include "analysis/time_attribution.h"
@@ -45,6 +46,9 @@ struct ntr_calltree {
     size_t source_count, source_capacity;
     ntr_status failed;
     ntr_open_log *log; /* of a part of a trace; else NULL */
+    ntr_followers followers;
+    bool fed, followed; /* it has had an event, a follower: frame handles are those of `followers` */
+    ntr_event last; /* with followers */
 };
 
 /* ---- nodes ------------------------------------------------------------------------------------- */
@@ -184,13 +188,24 @@ static uint32_t enter_base(ntr_calltree *t, const ntr_stack_moment *moment, cons
     return node;
 }
 
+/* Returns the node of a frame with this handle. */
+static uint32_t node_of(const ntr_calltree *t, uint32_t handle) {
+    if (!t->followed) return handle;
+    return handle < t->followers.used ? t->followers.records[handle].own : NTR_CALLTREE_ROOT;
+}
+
 static uint32_t on_enter(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool tail) {
     ntr_calltree *t = user;
-    (void)tail;
     if (t->log && !moment->parent) return enter_base(t, moment, frame);
-    uint32_t node = child_of(t, moment->parent ? moment->parent->handle : subtree_of(t, moment), frame);
+    uint32_t node = child_of(t, moment->parent ? node_of(t, moment->parent->handle) : subtree_of(t, moment), frame);
     t->nodes[node].calls += !moment->resumed;
-    return node;
+    return t->followed ? ntr_followers_enter(&t->followers, moment, frame, tail, node) : node;
+}
+
+/* Only with followers. */
+static void on_leave(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool lost) {
+    ntr_calltree *t = user;
+    ntr_followers_leave(&t->followers, moment, frame, lost);
 }
 
 /* ---- creation ---------------------------------------------------------------------------------- */
@@ -201,6 +216,7 @@ ntr_calltree *ntr_calltree_new(ntr_functions *functions, const ntr_allocator *al
     if (!t) return NULL;
     t->allocator = allocator;
     t->functions = functions;
+    t->followers.allocator = allocator;
     const ntr_stack_listener listener = {.enter = on_enter, .user = t};
     t->stacks = ntr_callstack_new(functions, &listener, allocator);
     if (!t->stacks || ntr_reserve(allocator, (void **)&t->nodes, &t->capacity, 1, sizeof *t->nodes) ||
@@ -222,6 +238,7 @@ void ntr_calltree_divide(ntr_calltree *t, ntr_calltree_split split) {
 void ntr_calltree_free(ntr_calltree *t) {
     if (!t) return;
     ntr_callstack_free(t->stacks);
+    ntr_followers_release(&t->followers);
     ntr_dealloc(t->allocator, t->nodes);
     ntr_dealloc(t->allocator, t->slots);
     ntr_dealloc(t->allocator, t->predictions);
@@ -311,15 +328,70 @@ static ntr_status take_span(ntr_calltree *t, struct calltree_source *s, const nt
     return status ? status : count_span(t, s, node, event->instructions);
 }
 
+static void attribute_time(ntr_calltree *t, struct calltree_source *s, const ntr_event *event) {
+    if (s->time.timed || event->flags & NTR_EVENT_TIME) ntr_time_attribution_event(&s->time, event, take_ticks, t);
+}
+
 static ntr_status take(ntr_calltree *t, const ntr_event *event) {
     struct calltree_source *s = source_of(t, event->src);
     if (!s) return NTR_E_MEMORY;
-    if (s->time.timed || event->flags & NTR_EVENT_TIME) ntr_time_attribution_event(&s->time, event, take_ticks, t);
+    attribute_time(t, s, event);
     if (stays(s, event)) return count_span(t, s, s->node, event->instructions);
     if (event->kind == NTR_EVENT_SPAN) return take_span(t, s, event);
     s->stays = false;
     if (t->log && ntr_open_log_touches(t->log, t->stacks, event)) return take_unknown(t, event);
     return ntr_callstack_feed(t->stacks, event);
+}
+
+/* Changes the stacks by an event for which the current function does not stay. */
+static ntr_status change_stacks(ntr_calltree *t, struct calltree_source *s, const ntr_event *event) {
+    const bool span = event->kind == NTR_EVENT_SPAN;
+    ntr_status status = NTR_OK;
+    if (span) {
+        const ntr_stack_frame *frame = ntr_callstack_frame(t->stacks, event);
+        if (!frame) return NTR_E_MEMORY;
+        status = count_span(t, s, node_of(t, frame->handle), event->instructions);
+    }
+    ntr_followers_executed(&t->followers, event);
+    if (!status) status = ntr_callstack_feed(t->stacks, event);
+    s->stays = span && !status && may_stay(event) && ntr_callstack_stays(t->stacks, event, &s->code, &s->node);
+    if (s->stays) s->node = node_of(t, s->node);
+    return status;
+}
+
+/* Takes the event, and passes it to the followers. */
+static ntr_status take_followed(ntr_calltree *t, const ntr_event *event) {
+    struct calltree_source *s = source_of(t, event->src);
+    ntr_status status;
+    if (!s) return NTR_E_MEMORY;
+    attribute_time(t, s, event);
+    ntr_followers_before(&t->followers, event);
+    if (stays(s, event)) {
+        status = count_span(t, s, s->node, event->instructions);
+        ntr_followers_executed(&t->followers, event);
+    } else {
+        status = change_stacks(t, s, event);
+    }
+    const ntr_status ended = ntr_followers_after(&t->followers, event);
+    return status ? status : ended;
+}
+
+bool ntr_calltree_is_unused(const ntr_calltree *t) {
+    return !t->fed && t->count == 1;
+}
+
+bool ntr_calltree_follow(ntr_calltree *t, const ntr_follower *follower) {
+    const ntr_stack_listener listener = {on_enter, on_leave, t};
+    if (t->log || !ntr_calltree_is_unused(t) || t->followers.count == NTR_FOLLOWERS_MAX) return false;
+    t->followed = true;
+    t->followers.list[t->followers.count++] = *follower;
+    ntr_callstack_listen(t->stacks, &listener);
+    return true;
+}
+
+void ntr_calltree_end_following(ntr_calltree *t, bool finish) {
+    if (finish) ntr_callstack_finish(t->stacks, &t->last);
+    t->followers.count = 0;
 }
 
 /* Counts the leading spans that stay in the current function. Returns their number. */
@@ -339,7 +411,10 @@ static size_t count_leading_spans(ntr_calltree *t, const ntr_event *events, size
 
 ntr_status ntr_calltree_feed(ntr_calltree *t, const ntr_event *events, size_t count) {
     ntr_status status = NTR_OK;
-    for (size_t i = 0; i < count && !status; i++) {
+    t->fed |= count != 0;
+    if (t->followed && count) t->last = events[count - 1];
+    for (size_t i = 0; t->followed && i < count && !status; i++) status = take_followed(t, &events[i]);
+    for (size_t i = 0; !t->followed && i < count && !status; i++) {
         i += count_leading_spans(t, events + i, count - i);
         if (i < count) status = take(t, &events[i]);
     }

@@ -1,5 +1,6 @@
 #include <ntrace/interrupts.h>
 
+#include "analysis/followers.h"
 #include "base/allocator.h"
 
 #include <ntrace/params.h>
@@ -45,6 +46,7 @@ struct ntr_interrupts {
     struct ended ended; /* index NONE: no frame */
     ntr_event last;
     bool failed;
+    bool follows; /* the frames are those of another one's stack */
 };
 
 static bool is_trap(const ntr_stack_frame *frame) {
@@ -170,17 +172,31 @@ static void update_time(ntr_interrupts *x, struct interrupt_hart *h, const ntr_e
     h->timed = timed;
 }
 
+static void before(void *user, const ntr_event *e) {
+    ntr_interrupts *x = user;
+    if (e->src < NTR_SOURCES_MAX) update_time(x, &x->harts[e->src], e);
+}
+
+static void executed(void *user, const ntr_event *e) {
+    ntr_interrupts *x = user;
+    if (e->src < NTR_SOURCES_MAX && e->kind == NTR_EVENT_SPAN) x->harts[e->src].instructions += e->instructions;
+}
+
+static ntr_status after(void *user, const ntr_event *e) {
+    ntr_interrupts *x = user;
+    (void)e;
+    finish_ended(x);
+    return x->failed ? NTR_E_MEMORY : NTR_OK;
+}
+
 static ntr_status take(ntr_interrupts *x, const ntr_event *e) {
     if (e->src >= NTR_SOURCES_MAX) return NTR_OK;
-    struct interrupt_hart *h = &x->harts[e->src];
-    update_time(x, h, e);
-    if (e->kind == NTR_EVENT_SPAN) {
-        if (!ntr_callstack_frame(x->stack, e)) return NTR_E_MEMORY;
-        h->instructions += e->instructions;
-    }
+    before(x, e);
+    if (e->kind == NTR_EVENT_SPAN && !ntr_callstack_frame(x->stack, e)) return NTR_E_MEMORY;
+    executed(x, e);
     ntr_status status = ntr_callstack_feed(x->stack, e);
-    finish_ended(x);
-    return x->failed ? NTR_E_MEMORY : status;
+    ntr_status ended = after(x, e);
+    return ended ? ended : status;
 }
 
 ntr_status ntr_interrupts_feed(ntr_interrupts *x, const ntr_event *events, size_t count) {
@@ -198,7 +214,7 @@ static int by_position(const void *left, const void *right) {
 }
 
 ntr_status ntr_interrupts_finish(ntr_interrupts *x) {
-    ntr_callstack_finish(x->stack, &x->last);
+    if (!x->follows) ntr_callstack_finish(x->stack, &x->last);
     finish_ended(x);
     if (x->count) qsort(x->list, x->count, sizeof *x->list, by_position);
     return x->failed ? NTR_E_MEMORY : NTR_OK;
@@ -211,6 +227,11 @@ const ntr_interrupt *const *ntr_interrupts_list(const ntr_interrupts *x, size_t 
 
 uint64_t ntr_interrupts_left_out(const ntr_interrupts *x) {
     return x->left_out;
+}
+
+ntr_follower ntr_interrupts_follower(ntr_interrupts *x) {
+    x->follows = true;
+    return (ntr_follower){before, executed, after, {enter, leave, x}};
 }
 
 ntr_interrupts *ntr_interrupts_new(ntr_functions *functions, const ntr_allocator *allocator) {

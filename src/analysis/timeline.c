@@ -1,5 +1,6 @@
 #include <ntrace/timeline.h>
 
+#include "analysis/followers.h"
 #include "base/allocator.h"
 
 #include <ntrace/params.h>
@@ -29,7 +30,9 @@ struct ntr_timeline {
     ntr_timeslice *slices;
     size_t count, most;
     uint64_t shortest, entered;
+    uint64_t begin; /* time before the current event */
     bool timed, failed;
+    bool follows; /* the frames are those of another one's stack */
     ntr_event last;
 };
 
@@ -162,20 +165,47 @@ static void take_gap(ntr_timeline *t, const ntr_event *e, uint64_t begin) {
     add(t, &slice);
 }
 
-static ntr_status take(ntr_timeline *t, const ntr_event *e) {
-    if (e->src >= NTR_SOURCES_MAX) return NTR_OK;
+/* ---- parts of an event: before the stack changes, in the frame of a span, and after the change */
+
+static bool is_known(const ntr_event *e) {
+    return e->src < NTR_SOURCES_MAX;
+}
+
+static void before(void *user, const ntr_event *e) {
+    ntr_timeline *t = user;
+
+    if (!is_known(e)) return;
     update_time_base(t, e);
-    uint64_t begin = t->harts[e->src].now;
-    if (e->kind == NTR_EVENT_SPAN && !ntr_callstack_frame(t->stack, e)) return NTR_E_MEMORY;
-    if (e->kind == NTR_EVENT_GAP) {
-        ntr_status status = ntr_callstack_feed(t->stack, e); /* frames end at the beginning of the gap */
-        advance(t, e);
-        take_gap(t, e, begin);
-        return status;
-    }
+    t->begin = t->harts[e->src].now;
+}
+
+static void executed(void *user, const ntr_event *e) {
+    ntr_timeline *t = user;
+
+    if (!is_known(e) || e->kind == NTR_EVENT_GAP) return;
     advance(t, e);
     if (e->kind == NTR_EVENT_CONTEXT) take_context(t, e);
-    return ntr_callstack_feed(t->stack, e);
+}
+
+/* Frames end at the beginning of a gap. */
+static ntr_status after(void *user, const ntr_event *e) {
+    ntr_timeline *t = user;
+
+    if (is_known(e) && e->kind == NTR_EVENT_GAP) {
+        advance(t, e);
+        take_gap(t, e, t->begin);
+    }
+    return t->failed ? NTR_E_MEMORY : NTR_OK;
+}
+
+static ntr_status take(ntr_timeline *t, const ntr_event *e) {
+    if (!is_known(e)) return NTR_OK;
+    before(t, e);
+    if (e->kind == NTR_EVENT_SPAN && !ntr_callstack_frame(t->stack, e)) return NTR_E_MEMORY;
+    executed(t, e);
+    ntr_status status = ntr_callstack_feed(t->stack, e);
+    ntr_status ended = after(t, e);
+    return status ? status : ended;
 }
 
 ntr_status ntr_timeline_feed(ntr_timeline *t, const ntr_event *events, size_t count) {
@@ -199,7 +229,7 @@ static int by_position(const void *left, const void *right) {
 }
 
 ntr_status ntr_timeline_finish(ntr_timeline *t) {
-    ntr_callstack_finish(t->stack, &t->last);
+    if (!t->follows) ntr_callstack_finish(t->stack, &t->last);
     for (size_t i = 0; i < NTR_SOURCES_MAX; i++) end_context(t, (uint16_t)i);
     if (t->count) qsort(t->slices, t->count, sizeof *t->slices, by_position);
     return t->failed ? NTR_E_MEMORY : NTR_OK;
@@ -216,6 +246,11 @@ bool ntr_timeline_timed(const ntr_timeline *t) {
 
 uint64_t ntr_timeline_shortest(const ntr_timeline *t) {
     return t->shortest;
+}
+
+ntr_follower ntr_timeline_follower(ntr_timeline *t) {
+    t->follows = true;
+    return (ntr_follower){before, executed, after, {enter, leave, t}};
 }
 
 ntr_timeline *ntr_timeline_new(ntr_functions *functions, size_t most, const ntr_allocator *allocator) {

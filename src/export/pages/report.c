@@ -1,5 +1,6 @@
 /* Report: one self-contained HTML page. The skeleton, style and script of the page are assets. The data is one JSON
  * object in the page, which the script displays. */
+#include "analysis/followers.h"
 #include "export/pages/flame_layout.h"
 #include "export/pages/report_parts.h"
 
@@ -211,12 +212,23 @@ static ntr_status write_page(ntr_export *x) {
 
 /* ---- */
 
+/* The call stacks are reconstructed once, by the call tree, unless it has had events before. */
+static void follow_tree(ntr_export *x) {
+    struct ntr_report *r = x->state;
+    ntr_calltree *tree = x->analysis.tree;
+    if (!ntr_calltree_is_unused(tree)) return;
+    const ntr_follower timeline = ntr_timeline_follower(r->timeline), interrupts = ntr_interrupts_follower(r->interrupts);
+    r->follows = ntr_calltree_follow(tree, &timeline) && ntr_calltree_follow(tree, &interrupts);
+}
+
 static ntr_status begin(ntr_export *x) {
     struct ntr_report *r = x->state;
     r->timeline = ntr_timeline_new(x->analysis.functions, NTR_REPORT_SLICES, x->allocator);
     r->interrupts = ntr_interrupts_new(x->analysis.functions, x->allocator);
     r->coverage = ntr_coverage_new(x->allocator);
-    return r->timeline && r->interrupts && r->coverage ? NTR_OK : NTR_E_MEMORY;
+    if (!r->timeline || !r->interrupts || !r->coverage) return NTR_E_MEMORY;
+    follow_tree(x);
+    return NTR_OK;
 }
 
 static void take_gap(struct ntr_report *r, const ntr_event *gap) {
@@ -235,6 +247,7 @@ static ntr_status events(ntr_export *x, const ntr_event *list, size_t count) {
         r->overflows += list[i].kind == NTR_EVENT_OVERFLOW;
         r->blind += list[i].kind == NTR_EVENT_NO_CODE;
     }
+    if (r->follows) return NTR_OK;
     ntr_status status = ntr_timeline_feed(r->timeline, list, count);
     return status ? status : ntr_interrupts_feed(r->interrupts, list, count);
 }
@@ -242,6 +255,8 @@ static ntr_status events(ntr_export *x, const ntr_event *list, size_t count) {
 static ntr_status end(ntr_export *x) {
     struct ntr_report *r = x->state;
     const ntr_analysis *a = &x->analysis;
+    if (r->follows) ntr_calltree_end_following(a->tree, true);
+    r->follows = false;
     ntr_status status = ntr_timeline_finish(r->timeline);
     if (!status) status = ntr_interrupts_finish(r->interrupts);
     if (!status) status = ntr_coverage_add(r->coverage, a->program, a->debug, a->tally);
@@ -250,6 +265,7 @@ static ntr_status end(ntr_export *x) {
 
 static void release(ntr_export *x) {
     struct ntr_report *r = x->state;
+    if (r->follows) ntr_calltree_end_following(x->analysis.tree, false);
     ntr_timeline_free(r->timeline);
     ntr_interrupts_free(r->interrupts);
     ntr_coverage_free(r->coverage);

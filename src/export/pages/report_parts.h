@@ -25,6 +25,7 @@ struct ntr_report {
     ntr_timeline *timeline;
     ntr_interrupts *interrupts;
     ntr_coverage *coverage;
+    bool follows; /* timeline and interrupts follow the stacks of the call tree */
     ntr_event gaps[NTR_REPORT_GAPS];
     uint64_t gap_count, gap_bytes, overflows, blind;
     uint64_t reasons[128]; /* number of gaps by negated ntr_status */

@@ -1,0 +1,70 @@
+#include "analysis/followers.h"
+
+#include "base/allocator.h"
+
+void ntr_followers_release(ntr_followers *f) {
+    ntr_dealloc(f->allocator, f->records);
+}
+
+void ntr_followers_before(const ntr_followers *f, const ntr_event *event) {
+    for (unsigned i = 0; i < f->count; i++) f->list[i].before(f->list[i].listener.user, event);
+}
+
+void ntr_followers_executed(const ntr_followers *f, const ntr_event *event) {
+    for (unsigned i = 0; i < f->count; i++) f->list[i].executed(f->list[i].listener.user, event);
+}
+
+ntr_status ntr_followers_after(const ntr_followers *f, const ntr_event *event) {
+    ntr_status status = f->failed ? NTR_E_MEMORY : NTR_OK;
+    for (unsigned i = 0; i < f->count; i++) {
+        const ntr_status ended = f->list[i].after(f->list[i].listener.user, event);
+        if (!status) status = ended;
+    }
+    return status;
+}
+
+/* Returns the number of a free record, or UINT32_MAX when out of memory. */
+static uint32_t take_record(ntr_followers *f) {
+    if (f->free) {
+        const uint32_t number = f->free - 1;
+        f->free = f->records[number].next;
+        return number;
+    }
+    if (f->used >= UINT32_MAX - 1 ||
+        ntr_reserve(f->allocator, (void **)&f->records, &f->capacity, f->used + 1, sizeof *f->records)) {
+        f->failed = true;
+        return UINT32_MAX;
+    }
+    return (uint32_t)f->used++;
+}
+
+uint32_t ntr_followers_enter(ntr_followers *f, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool tail,
+                             uint32_t own) {
+    const uint32_t number = take_record(f);
+    if (number == UINT32_MAX) return number;
+    f->records[number] = (ntr_frame_values){.own = own};
+    for (unsigned i = 0; i < f->count; i++) {
+        ntr_stack_moment seen = *moment;
+        ntr_stack_frame parent;
+        if (moment->parent) {
+            parent = *moment->parent;
+            parent.handle = parent.handle < f->used ? f->records[parent.handle].values[i] : UINT32_MAX;
+            seen.parent = &parent;
+        }
+        const ntr_stack_listener *listener = &f->list[i].listener;
+        f->records[number].values[i] = listener->enter(listener->user, &seen, frame, tail);
+    }
+    return number;
+}
+
+void ntr_followers_leave(ntr_followers *f, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool lost) {
+    if (frame->handle >= f->used) return;
+    for (unsigned i = 0; i < f->count; i++) {
+        const ntr_stack_listener *listener = &f->list[i].listener;
+        ntr_stack_frame left = *frame;
+        left.handle = f->records[frame->handle].values[i];
+        listener->leave(listener->user, moment, &left, lost);
+    }
+    f->records[frame->handle].next = f->free;
+    f->free = frame->handle + 1;
+}
