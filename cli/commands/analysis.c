@@ -222,7 +222,7 @@ static int decode(struct cli_analysis *a, cli_take_events take, void *user) {
     const bool counting = counts_only(a, take);
     const bool joins = !counting && !a->shard.count && joins_spans(a, take);
     const bool serial = a->part || a->options->follow || a->shard.count;
-    const unsigned jobs = serial ? 1 : cli_threads_number(&a->trace, a->options->jobs, counting ? CLI_GAIN_SOME : CLI_GAIN_NONE);
+    const unsigned jobs = serial ? 1 : cli_threads_number(&a->trace, a->options->jobs, counting || joins ? CLI_GAIN_SOME : CLI_GAIN_NONE);
     a->joined = jobs > 1 && joins;
     if (joins && jobs == 1) set_join(a);
     ntr_status status = a->shard.count ? cli_partials_decode_shard(a, counting)

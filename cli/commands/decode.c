@@ -97,7 +97,7 @@ static enum cli_gain gain_of(const struct decode *d) {
     const enum cli_span_place spans = cli_decode_output_spans(show);
 
     if (spans == CLI_SPANS_IN_ORDER || needs_sorter(d)) return CLI_GAIN_NONE;
-    return spans == CLI_SPANS_INDEPENDENT && show != CLI_SHOW_COUNT ? CLI_GAIN_SOME : CLI_GAIN_ALL;
+    return spans == CLI_SPANS_INDEPENDENT ? CLI_GAIN_SOME : CLI_GAIN_ALL;
 }
 
 static int open_decoder(struct decode *d) {
