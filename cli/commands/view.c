@@ -29,6 +29,24 @@ static const struct cli_group groups[] = {
     {0},
 };
 
+/* The first pass, with its progress. */
+static bool step_progress(void *user, uint64_t done) {
+    cli_progress_step(user, done);
+    return true;
+}
+
+static ntr_status read_all(struct cli_replay *replay, uint64_t *total) {
+    struct cli_progress progress;
+
+    cli_progress_begin(&progress, replay->stream_path, cli_replay_bytes(replay));
+    replay->proceed = step_progress;
+    replay->proceed_user = &progress;
+    ntr_status status = ntr_replay_total(replay->replay, total);
+    cli_progress_end(&progress);
+    replay->proceed = NULL;
+    return status;
+}
+
 static int show(struct cli_replay *replay, const struct view_options *o) {
     struct cli_source_text source = {.folders = o->source_path};
     struct cli_walk walk = {.replay = replay->replay, .debug = replay->debug, .program = replay->trace.program};
@@ -36,7 +54,7 @@ static int show(struct cli_replay *replay, const struct view_options *o) {
     const char *why;
 
     view.disasm = cli_disasm_open(&why);
-    ntr_status status = ntr_replay_total(replay->replay, &view.total);
+    ntr_status status = read_all(replay, &view.total);
     walk.src = ntr_replay_current(replay->replay);
     cli_walk_arrive(&walk);
     int result = status < 0                    ? cli_fail("%s: %s", replay->stream_path, ntr_status_text(status))

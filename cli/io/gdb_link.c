@@ -123,8 +123,7 @@ int cli_gdb_accept(int listener, int child) {
 
 /* ---- bytes */
 
-/* Reads what is there, after poll. Interrupts are taken out: the bytes of packets are text, but for escaped data that a
- * debugger only sends to write memory. */
+/* Reads what is there, after poll. */
 static void receive(struct cli_gdb_link *link) {
     enum { READ_LEAST = 4096, PENDING_MAX = 1 << 20 };
 
@@ -137,10 +136,17 @@ static void receive(struct cli_gdb_link *link) {
     uint8_t *to = link->bytes + link->size;
     ssize_t got = read(link->in, to, link->capacity - link->size);
     if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) link->closed = true;
-    for (ssize_t i = 0; i < got; i++) {
-        if (to[i] == NTR_GDB_INTERRUPT) link->interrupted = true;
-        else link->bytes[link->size++] = to[i];
-    }
+    if (got > 0) link->size += (size_t)got;
+}
+
+/* Takes the first interrupt out of the bytes that wait: those of packets are text, but for escaped data that a debugger only sends
+ * to write memory. */
+static void take_interrupt(struct cli_gdb_link *link) {
+    uint8_t *at = link->size ? memchr(link->bytes, NTR_GDB_INTERRUPT, link->size) : NULL;
+
+    if (!at) return;
+    link->interrupted = true;
+    memmove(at, at + 1, (size_t)(link->bytes + --link->size - at));
 }
 
 bool cli_gdb_link_proceed(void *user, uint64_t done) {
@@ -149,6 +155,7 @@ bool cli_gdb_link_proceed(void *user, uint64_t done) {
 
     (void)done;
     if (!link->closed && poll(&ready, 1, 0) > 0) receive(link);
+    take_interrupt(link);
     if (link->closed) { /* all requests have arrived; is there still a reader of the answers? */
         ready = (struct pollfd){.fd = link->out};
         if (link->in == link->out || (poll(&ready, 1, 0) > 0 && ready.revents & (POLLERR | POLLHUP))) return false;

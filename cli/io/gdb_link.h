@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes that arrive while the trace is read wait in `bytes`; an interrupt among them is removed. */
+/* Bytes that arrive while the trace is read wait in `bytes`. An interrupt among them ends the reading, and is removed. */
 struct cli_gdb_link {
     int in, out;
     uint8_t *bytes;

@@ -131,6 +131,14 @@ int cli_replay_open(struct cli_replay *r, const char *path, const struct cli_rep
     return r->functions ? make_replay(r) : cli_fail("%s: out of memory", path);
 }
 
+uint64_t cli_replay_bytes(const struct cli_replay *r) {
+    struct stat info;
+    ntr_stream_reader *reader = r->trace.input.reader;
+    const bool plain = reader && ntr_stream_reader_start(reader) == NTR_OK && !ntr_stream_reader_is_compressed(reader);
+
+    return plain && fstat(r->stream_file, &info) == 0 ? (uint64_t)info.st_size : 0;
+}
+
 void cli_replay_close(struct cli_replay *r) {
     ntr_replay_free(r->replay);
     ntr_functions_free(r->functions);

@@ -33,6 +33,8 @@ struct cli_replay {
 /* Opens the trace at `path`; "-" is standard input. It is read several times: a stream that is not in a file of its own is
  * copied to a temporary file. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_replay_open(struct cli_replay *replay, const char *path, const struct cli_replay_options *options);
+/* Returns the length of the stream in bytes; 0: not known, as it is compressed. */
+uint64_t cli_replay_bytes(const struct cli_replay *replay);
 void cli_replay_close(struct cli_replay *replay);
 
 /* Reports what has damaged the result so far: a stream that ended early. Returns CLI_OK or CLI_DEFECTS. */

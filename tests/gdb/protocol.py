@@ -269,6 +269,27 @@ def once():
     writer.wait(timeout=30)
 
 
+@case("an interrupt ends a long search at once, at the place that it has reached")
+def interrupt():
+    loop = write("loop.bin", bytes.fromhex("3305c500" "e30ec5fe" "13000000"))  # add; beq to it; nop
+    stream = write("loop.nex", bytes_of("ProgTraceSync SYNC=3 ICNT=0 FADDR=0x800\n" + "ResourceFull RCODE=1 RDATA0=0x7fffffff\n" * 400000))
+    s = Session(stream, "--raw", f"{loop}@0x1000", "--xlen", "64", "--src-bits", "0")
+    s.ask("Z0,1008,4")
+    s.send(b"$vCont;c#a8\x03") # in one piece: not to be lost
+    stop = s.receive()
+    check(stop.startswith("T02"), f"the stop: {stop}")
+    at = int(re.search(r"instruction (\d+) of", s.monitor("goto end") and s.monitor("when")).group(1))
+    check(at > 20000000, f"the end is {at}")
+    s.monitor("goto begin")
+    started = time.monotonic()
+    s.send(b"$vCont;c#a8")
+    matches("replaylog:end", s.receive(), "without an interrupt")
+    s.send(b"\x03")
+    matches("T05", s.ask("?"), "an interrupt while stopped is nothing")
+    check(time.monotonic() - started < 60, "a search")
+    equal(s.close(), 0, "status")
+
+
 @case("wrong usage")
 def usage():
     path = bundle("calls")

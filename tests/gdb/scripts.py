@@ -54,12 +54,19 @@ finish; 2*next; 6*stepi; bt; info registers pc; break leaf; continue; bt; up; do
 finish; 2*next
 """
 
+# Steps into and out of functions that are called by t0.
+SAVES = """
+tbreak *&__riscv_save_0; continue; bt; stepi; bt; 4*stepi; bt; 3*stepi; bt; tbreak *&__riscv_save_4; continue; bt; 3*stepi; bt
+6*stepi; bt; tbreak *&__riscv_restore_4; continue; stepi; 4*nexti; bt; 3*nexti; 2*step; bt; tbreak leaf; continue; bt; up
+down; finish; 2*nexti; bt; 3*next; 2*step; bt; finish
+"""
+
 # Program, script.
 TRANSCRIPTS = [
     ("calls", CALLS), ("calls-O0", CALLS_O0), ("calls-pie", CALLS), ("throws", THROWS), ("throws-pie-O0", THROWS_EARLY),
     ("signals", SIGNALS), ("signals", SIGNALS_INSIDE), ("jumps", JUMPS), ("recursion", RECURSION),
     ("recursion", RECURSION_DEEP), ("recursion-O0", RECURSION), ("threads", THREADS), ("bare32", BARE),
-    ("bare32-Os", BARE),
+    ("bare32-Os", BARE), ("bare32-saves", SAVES),
 ]
 
 

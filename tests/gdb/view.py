@@ -113,10 +113,16 @@ def places():
         t.until("0%  instruction 0 of")
         t.keys("I")
         t.until("the beginning of the trace")
-        t.tmux("send-keys", "-l", "\x1b[<0;41;23M\x1b[<0;41;23m")
-        t.keys("End")
+        column, row = chr(32 + 41), chr(32 + 23) # as the terminal type of tmux encodes a click
+        t.tmux("send-keys", "-l", f"\x1b[M {column}{row}\x1b[M#{column}{row}")
+        t.until(r"^ (49|50|51)%")
         t.tmux("resize-window", "-x", "120", "-y", "40")
-        t.until("q quit")
+        for _ in range(100):
+            rows = t.screen().splitlines()
+            if len(rows) == 40 and "q quit" in rows[-1]:
+                break
+            time.sleep(0.05)
+        check("q quit" in rows[-1] and len(rows) == 40 and max(map(len, rows)) > 80, f"the size of the terminal:\n{t.screen()}")
         t.tmux("resize-window", "-x", "30", "-y", "5")
         t.until("too small")
         t.tmux("resize-window", "-x", "80", "-y", "24")

@@ -99,7 +99,7 @@
     var table = make("table", {}, [heading([{ title: "source" }, { title: "bytes from" }, { title: "to" }, { title: "message" },
       { title: "reason", text: 1 }, { title: "last known address", text: 1 }, { title: "resumes at", text: 1 }]),
     make("tbody", {}, g.rows.map(function (r) {
-      return make("tr", {}, [cell(r[0]), cell("0x" + r[1].toString(16)), cell("0x" + r[2].toString(16)), cell("#" + r[3]),
+      return make("tr", {}, [cell(r[0]), cell("@0x" + r[1].toString(16)), cell("@0x" + r[2].toString(16)), cell("#" + r[3]),
         cell(r[4], "text"), cell(r[5] || "\u2013", "name"), cell(r[6] || "\u2013", "name")]);
     }))]);
     put(body, make("div", { "class": "scroll", tabindex: "0", role: "region", "aria-label": "Gaps" }, table));
@@ -446,10 +446,15 @@
     return found;
   }
 
+  /* Where it begins, for "monitor goto" of ntrace gdb, and for ntrace view: a time, or the number of the hart's instruction. */
+  function place(s) {
+    return "goto " + (data.timeline.timed ? "t:" : "") + (BigInt(data.timeline.base) + BigInt(s.begin));
+  }
+
   function hover(s) {
     if (s === view.hover) return;
     view.hover = s;
-    id("time-hover").textContent = s ? s.name + ": " + time(s.length) + ", from " + time(s.begin) : "\u00a0";
+    id("time-hover").textContent = s ? s.name + ": " + time(s.length) + ", from " + time(s.begin) + "; " + place(s) : "\u00a0";
     draw();
   }
 

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""The files of examples/ that set up a debugger, and the session of README.md, as a user would use them."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from gdb import bundle, debuggers, program, run_gdb, server  # noqa: E402
+from harness import NTRACE, case, check, equal, main, matches, scratch, skip  # noqa: E402
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def example(name):
+    return os.path.join(ROOT, "examples", name)
+
+
+@case("examples/ntrace.gdb: its set-up and its commands")
+def script():
+    for gdb in debuggers():
+        lines = ["when", "break leaf", "continue", "bt", "goto end", "goto begin", "goto 50%", "goto #1", "next-gap", "prev-gap"]
+        text = "\n".join(run_gdb(gdb, program("calls"), server(bundle("calls")), lines, [f"source {example('ntrace.gdb')}"]))
+        parts = dict(re.findall(r"^> (.*)\n((?:(?!> ).*\n?)*)", text, re.M))
+        matches(r"hart 0, U-mode: instruction 0 of \d+ at 0x", parts["when"], "when")
+        matches(r"#0 +leaf .*\n#1 .* in middle ", parts["bt"], "bt")
+        matches(r"instruction \d+ at 0x(.*\n)*#0 ", parts["goto end"], "goto end")
+        matches(r"instruction 0 at 0x.*<_start\+0>(.*\n)*#0 .* _start", parts["goto begin"], "goto begin")
+        matches(r"instruction [1-9]\d+ at", parts["goto 50%"], "goto 50%")
+        matches("instruction 0 at", parts["goto #1"], "goto #1")
+        matches("no gap after", parts["next-gap"], "next-gap")
+        matches("no gap before", parts["prev-gap"], "prev-gap")
+
+
+@case("examples/launch.json: its commands, with the machine interface that VS Code uses")
+def launch():
+    with open(example("launch.json")) as file:
+        text = re.sub(r"^\s*//.*$", "", file.read(), flags=re.M)
+    configuration = json.loads(text)["configurations"][0]
+    equal(configuration["MIMode"], "gdb", "MIMode")
+    host, port = configuration["miDebuggerServerAddress"].split(":")
+    gdb = shutil.which(configuration["miDebuggerPath"]) or skip("no " + configuration["miDebuggerPath"])
+    comment = re.search(r"ntrace (gdb --listen \d+ --persistent) hello\.ntrace", open(example("launch.json")).read())
+    options = comment.group(1).split()
+    equal(options[2], port, "the port of the comment")
+    options[2] = "0" # any port that is free
+    server_process = subprocess.Popen([NTRACE, *options, bundle("calls")], stderr=subprocess.PIPE, text=True)
+    try:
+        free = re.search(r"127\.0\.0\.1:(\d+)", server_process.stderr.readline()).group(1)
+        lines = [f"-interpreter-exec console \"{c['text']}\"" for c in configuration["setupCommands"]]
+        lines += [f"-file-exec-and-symbols {program('calls')}", f"-target-select remote {host}:{free}", "-list-target-features",
+                  "-break-insert leaf", "-exec-continue", "-stack-list-frames", "-exec-finish", "-exec-next --reverse",
+                  "-exec-continue --reverse", "-gdb-exit"]
+        done = subprocess.run([gdb, "-nx", "-q", "--interpreter=mi2"], input="\n".join(lines) + "\n", capture_output=True,
+                              text=True, timeout=120)
+    finally:
+        server_process.terminate()
+        server_process.wait(timeout=30)
+    out = done.stdout
+    matches(r'features=\[[^]]*"reverse"', out, "reverse is offered")
+    matches(r'stopped,reason="breakpoint-hit".*func="leaf"', out, "the breakpoint")
+    matches(r'stack=\[frame=\{level="0".*func="leaf".*level="1".*func="middle".*func="main"', out, "frames")
+    check(out.count("*stopped") >= 4, f"stops: {out[-1500:]}")
+    check("^error" not in out, f"an error: {out[-1500:]}")
+
+
+@case("the session of README.md, in the demo of 'make demo'")
+def readme():
+    with open(os.path.join(ROOT, "README.md")) as file:
+        text = file.read()
+    block = re.search(r"build/ntrace gdb build/demo/compress\.ntrace.*\n((?:\(gdb\) .*\n)+)", text)
+    commands = re.findall(r"\(gdb\) (.*)", block.group(1))
+    compiler = shutil.which("riscv64-linux-gnu-gcc") or skip("no riscv64-linux-gnu-gcc")
+    path, trace = os.path.join(scratch(), "compress"), os.path.join(scratch(), "compress.ntrace")
+    subprocess.run([compiler, "-g", "-O2", "-static", "-o", path, example("compress.c")], check=True)
+    subprocess.run([NTRACE, "run", "-q", "-o", trace, "--", path], check=True, stdout=subprocess.DEVNULL)
+    gdb = debuggers()[0]
+    out = "\n".join(run_gdb(gdb, path, server(trace), commands, ["set osabi none"]))
+    matches(r"Breakpoint 1, find_match (.*\n)+#0 +find_match .*\n#1 .* in compress_text .*\n#2 .* in main ", out, "the session")
+    matches(r"> reverse-finish\n.* in compress_text ", out, "reverse-finish")
+    with open(os.path.join(ROOT, "examples", "demo")) as file:
+        matches(r"\$ntrace gdb \$work/compress\.ntrace", file.read(), "make demo prints the command")
+
+
+main()
