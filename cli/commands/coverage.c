@@ -94,8 +94,19 @@ static bool has_threshold(const struct coverage_run *run, int first, int last) {
     return false;
 }
 
+/* Where the events of a trace go. */
+struct event_sink {
+    struct coverage_run *run;
+    const ntr_program *program;
+};
+
 static ntr_status take_events(void *user, const ntr_event *events, size_t count) {
-    return ntr_decisions_feed(user, events, count);
+    const struct event_sink *sink = user;
+    ntr_status status = sink->run->decisions ? ntr_decisions_feed(sink->run->decisions, events, count) : NTR_OK;
+
+    if (status == NTR_OK && sink->run->object)
+        status = ntr_object_coverage_feed(sink->run->object, sink->program, events, count);
+    return status;
 }
 
 static int begin_decisions(struct coverage_run *run, const struct cli_analysis *a) {
@@ -110,6 +121,15 @@ static int begin_decisions(struct coverage_run *run, const struct cli_analysis *
         return CLI_OK;
     }
     return cli_fail("%s: %s", a->path, *error ? error : ntr_status_text(status));
+}
+
+/* Returns whether code of the program was changed at run time. */
+static bool has_versions(const ntr_program *program) {
+    ntr_image_info info;
+
+    for (size_t i = 0; ntr_program_image(program, i, &info) == NTR_OK; i++)
+        if (!info.path && (info.options.from || info.options.until)) return true;
+    return false;
 }
 
 static int add_results(struct coverage_run *run, const struct cli_analysis *a) {
@@ -137,7 +157,9 @@ static int add_trace(struct coverage_run *run, const char *path) {
 
     if (status == CLI_OK) status = cli_analysis_need(&a, NTR_NEEDS_TALLY);
     if (status == CLI_OK && run->decisions) status = begin_decisions(run, &a);
-    if (status == CLI_OK) status = cli_analysis_run(&a, run->decisions ? take_events : NULL, run->decisions);
+    struct event_sink sink = {run, a.data.program};
+    const bool ordered = run->decisions || (status == CLI_OK && run->object && has_versions(a.data.program));
+    if (status == CLI_OK) status = cli_analysis_run(&a, ordered ? take_events : NULL, &sink);
     if (status == CLI_FAILED || run->analysis.partial) {
         cli_analysis_close(&a);
         return status;

@@ -135,6 +135,30 @@ static void write_targets(struct object_writer *w, ntr_object_coverage *coverage
     }
 }
 
+static void write_versions(struct object_writer *w, ntr_object_coverage *coverage) {
+    size_t count;
+    const ntr_object_version *versions = ntr_object_coverage_versions(coverage, &count);
+
+    if (count && !w->json) cli_output_text(w->out, "\ncode that was changed at run time, by version\n");
+    for (size_t i = 0; i < count; i++) {
+        const ntr_object_version *v = &versions[i];
+        const ntr_object_insn insn = {.address = v->address, .bits = v->bits, .size = v->size, .flow = v->flow};
+        if (w->json) {
+            cli_output_print(w->out, "%s\n{\"insn\":", i ? "," : "");
+            write_json_insn(w, &insn);
+            cli_output_print(w->out, ",\"executed\":%" PRIu64, v->executed);
+            if (v->flow == NTR_FLOW_BRANCH)
+                cli_output_print(w->out, ",\"taken\":%" PRIu64 ",\"not_taken\":%" PRIu64, v->taken, v->not_taken);
+            cli_output_text(w->out, "}");
+            continue;
+        }
+        cli_output_print(w->out, "  0x%" PRIx64 "  %0*" PRIx64 "  %s  %" PRIu64 " times", v->address, 2 * v->size, v->bits, text_of(w, &insn),
+                         v->executed);
+        if (v->flow == NTR_FLOW_BRANCH) cli_output_print(w->out, ", %" PRIu64 " taken", v->taken);
+        cli_output_text(w->out, "\n");
+    }
+}
+
 static void write_total(struct object_writer *w, const ntr_object_function *functions, size_t count, uint64_t gaps) {
     uint64_t insns = 0, executed = 0, outcomes = 0, seen = 0;
 
@@ -168,6 +192,8 @@ void cli_object_text(struct cli_output *out, ntr_object_coverage *coverage, bool
     }
     if (json) cli_output_text(out, "],\n\"targets\":[");
     write_targets(&w, coverage);
+    if (json) cli_output_text(out, "],\n\"versions\":[");
+    write_versions(&w, coverage);
     if (json)
         cli_output_text(out, "]}\n");
     else

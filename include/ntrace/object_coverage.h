@@ -39,6 +39,13 @@ typedef struct ntr_object_target {
     const char *symbol; /* function at the target; NULL: not known */
 } ntr_object_target;
 
+/* An instruction at an address that had several in the course of the run: code that patches itself. */
+typedef struct ntr_object_version {
+    uint64_t address, executed, taken, not_taken; /* `address` in the program: with load bias */
+    uint64_t bits;
+    uint8_t size, flow;
+} ntr_object_version;
+
 typedef struct ntr_object_coverage ntr_object_coverage;
 
 /* Returns an empty object, or NULL when out of memory. */
@@ -49,6 +56,15 @@ NTR_API void ntr_object_coverage_free(ntr_object_coverage *coverage);
  * Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_object_coverage_add(ntr_object_coverage *coverage, const ntr_program *program,
                                            ntr_debug_info *debug, ntr_tally *tally);
+
+/* Passes the events of the run that is added next, so that code that was changed at run time is counted by version. This is
+ * optional: without it, the counts of all versions of an instruction are one. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_object_coverage_feed(ntr_object_coverage *coverage, const ntr_program *program,
+                                            const ntr_event *events, size_t count);
+
+/* Returns the versions of instructions that were changed, sorted by (address, bits), also those that were never executed.
+ * Valid until the next ntr_object_coverage_add. */
+NTR_API const ntr_object_version *ntr_object_coverage_versions(const ntr_object_coverage *coverage, size_t *count);
 
 /* Return the functions, sorted by (image, address), and the targets, sorted by (image, from, to). Valid until the next
  * ntr_object_coverage_add. */

@@ -1,5 +1,6 @@
 #include <ntrace/object_coverage.h>
 
+#include "analysis/code_versions.h"
 #include "analysis/texts.h"
 #include "base/allocator.h"
 #include "base/compare.h"
@@ -24,6 +25,7 @@ struct ntr_object_coverage {
     ntr_object_target *targets;
     size_t target_count, target_capacity;
     ntr_object_function *listed;
+    ntr_code_versions versions;
     uint64_t gaps;
 };
 
@@ -32,6 +34,7 @@ ntr_object_coverage *ntr_object_coverage_new(const ntr_allocator *allocator) {
     if (!c) return NULL;
     c->allocator = allocator;
     c->texts.allocator = allocator;
+    c->versions.allocator = allocator;
     return c;
 }
 
@@ -42,6 +45,7 @@ void ntr_object_coverage_free(ntr_object_coverage *c) {
     ntr_dealloc(c->allocator, c->insns);
     ntr_dealloc(c->allocator, c->targets);
     ntr_dealloc(c->allocator, c->listed);
+    ntr_code_versions_release(&c->versions);
     ntr_dealloc(c->allocator, c);
 }
 
@@ -275,6 +279,7 @@ ntr_status ntr_object_coverage_add(ntr_object_coverage *c, const ntr_program *pr
     c->gaps += ntr_tally_gaps(tally);
     merge_functions(c);
     merge_targets(c);
+    TRY(ntr_code_versions_end(&c->versions));
     return make_list(c);
 }
 
@@ -283,6 +288,15 @@ ntr_status ntr_object_coverage_add(ntr_object_coverage *c, const ntr_program *pr
 const ntr_object_function *ntr_object_coverage_functions(ntr_object_coverage *c, size_t *count) {
     *count = c->listed ? c->function_count : 0;
     return c->listed;
+}
+
+ntr_status ntr_object_coverage_feed(ntr_object_coverage *c, const ntr_program *program, const ntr_event *events, size_t count) {
+    return ntr_code_versions_feed(&c->versions, program, events, count);
+}
+
+const ntr_object_version *ntr_object_coverage_versions(const ntr_object_coverage *c, size_t *count) {
+    *count = c->versions.listed_count;
+    return c->versions.listed;
 }
 
 const ntr_object_target *ntr_object_coverage_targets(const ntr_object_coverage *c, size_t *count) {

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Coverage of firmware that runs on a whole machine: decisions, object code, folders, and code that patches itself. TAP.
+
+usage: coverage.py NTRACE
+"""
+import collections
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "analysis")]
+import cases
+import qemu10
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+GCC = ("riscv64-linux-gnu-gcc", "-g", "-mcmodel=medany", "-nostdlib", "-ffreestanding", "-static", "-Wl,--build-id=none", "-march=rv64imac_zicsr_zifencei",
+       "-mabi=lp64")
+
+
+class Bench:
+    def __init__(self, ntrace, folder):
+        self.ntrace, self.folder = ntrace, folder
+
+    def run(self, *command, status=0):
+        done = subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              timeout=120, check=False)
+        assert done.returncode == status, (command, done.returncode, done.stderr[-300:])
+        return done.stdout
+
+    def firmware(self, level="-O0"):
+        qemu = qemu10.find()
+        if not qemu:
+            raise cases.Skip(qemu10.NEVER)
+        for name in ("firmware.c", "firmware_start.S"):
+            shutil.copy(os.path.join(HERE, name), self.folder)
+        self.run(*GCC, level, "-T", os.path.join(HERE, "bare.ld"), "firmware_start.S", "firmware.c", "-o", "firmware")
+        self.run(self.ntrace, "run", "--machine", "virt", "--qemu", f"{qemu}/qemu-system-riscv64", "-o", "firmware.ntrace", "firmware")
+        return "firmware.ntrace"
+
+    def json(self, *arguments):
+        return json.loads(self.run(self.ntrace, "coverage", *arguments, "firmware.ntrace"))
+
+
+def vectors():
+    """What firmware.c evaluates, by the text of the decision."""
+    found = collections.defaultdict(collections.Counter)
+    for i in range(12):
+        speed, gear, brake = i * 3 > 10, i % 3 != 0, i == 1
+        first = "T" + "FT"[gear] if speed else "F-"
+        result = first == "TT"
+        found["(speed > 10 && gear != 0) || brake"][(first + ("-" if result else "FT"[brake]), "FT"[result or brake])] += 1
+        value = i
+        while True:
+            vector = "F--" if value <= 2 else "TF-" if value >= 9 else "TTT"
+            found["value > low && value < high && ticks < 1000"][(vector, vector[-1].replace("-", "F"))] += 1
+            if vector != "TTT":
+                break
+            value += 1
+        found["value >= high && low < high"][("TT" if value >= 9 else "F-", "FT"[value >= 9])] += 1
+    return found
+
+
+def decisions(bench):
+    """The vectors of firmware with traps in between are those of the source."""
+    bench.firmware()
+    document = bench.json("--level", "mcdc", "--format", "json")
+    expected, seen = vectors(), 0
+    assert document["gaps"] == 0 and not document["unparsed"]
+    for decision in document["decisions"]:
+        found = {("".join(vector["values"]), vector["result"]): vector["count"] for vector in decision["vectors"]}
+        assert found == expected[decision["text"]] and "reason" not in decision, (decision["text"], found, expected[decision["text"]])
+        seen += 1
+    assert seen == 3, document
+
+
+def only(bench):
+    """Lines are restricted to a file; object code names what was never executed."""
+    bench.firmware()
+    names = [{os.path.basename(file["file"]) for file in bench.json("--to", "json", *only)["files"]} for only in ((), ("--only", "firmware.c"))]
+    assert names == [{"firmware.c", "firmware_start.S"}, {"firmware.c"}], names
+    functions = {f["name"]: f for f in bench.json("--level", "object", "--format", "json")["functions"]}
+    assert functions["never"]["executed"] == 0 < functions["valid"]["executed"] == functions["valid"]["instructions"]
+    lines = bench.json("--to", "json")["files"]
+    traps = [function["count"] for file in lines for function in file["functions"] if function["name"] == "on_trap"]
+    assert traps == [12], traps
+
+
+def patched(bench):
+    """Each version of a patched instruction has its own count."""
+    bench.firmware()
+    versions = bench.json("--level", "object", "--format", "json")["versions"]
+    counts = {(version["insn"]["opcode"], version["executed"]) for version in versions}
+    assert {("0x505", 1), ("0x509", 1)} <= counts and len({version["insn"]["address"] for version in versions}) == 1, versions
+    text = bench.run(bench.ntrace, "coverage", "--level", "object", "firmware.ntrace")
+    assert "code that was changed at run time, by version" in text and "0505" in text and "0509" in text, text[-600:]
+
+
+cases.main([decisions, only, patched], Bench, ("riscv64-linux-gnu-gcc",))
