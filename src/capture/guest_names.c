@@ -29,6 +29,7 @@ struct guest_names {
     size_t count, capacity;
     ntr_bytes *archives;
     size_t archive_count;
+    bool has_contexts; /* the trace tells address spaces apart */
 };
 
 static char *duplicate(const ntr_allocator *allocator, const char *text) {
@@ -125,13 +126,12 @@ static bool same_place(const ntr_page_match *a, const ntr_page_match *b) {
     return a->file == b->file && a->bias == b->bias;
 }
 
-/* QEMU tells a page again in another address space only if it differs there. So a file at one address is visible in every
- * context, below what is known of that context. */
+/* Without contexts in the trace, a file at one address is visible everywhere. */
 static bool add_images(struct guest_names *n, const ntr_page_match *matches, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if ((i == 0 || !same_place(&matches[i - 1], &matches[i])) && !add_image(n, &matches[i], false)) return false;
-    for (size_t i = 0; i < count; i++)
-        if (!add_image(n, &matches[i], true)) return false;
+    for (size_t i = 0; i < count; i++) {
+        bool again = i && same_place(&matches[i - 1], &matches[i]);
+        if ((n->has_contexts || !again) && !add_image(n, &matches[i], n->has_contexts)) return false;
+    }
     return true;
 }
 
@@ -197,6 +197,7 @@ static void name_files(struct ntr_capture_session *session, const struct ntr_cap
     const ntr_capture_machine_config *machine = &session->machine;
     const ntr_allocator *allocator = session->config.allocator;
     struct guest_names n = {.record = &session->record, .index = ntr_page_index_new(allocator)};
+    n.has_contexts = session->harts.keeps_spaces && !session->harts.machine->no_contexts;
     n.archives = ntr_alloc(allocator, machine->file_count + 1, sizeof *n.archives);
     if (n.index && n.archives && take_embedded(&n, kernel)) {
         read_files(&n, machine->initrd);

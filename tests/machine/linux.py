@@ -34,6 +34,13 @@ for word, given in OPTIONS.items():
         exact(linux_guest.boot, *given)
 
 
+@case("Debian's Python and SQLite in Linux, shared libraries at other addresses in each process: every instruction and its mode")
+def programs():
+    console = exact(linux_guest.boot, **linux_guest.programs())
+    for line in linux_guest.PRINTED:
+        check(line in console, f"{line}: {console[-400:]}")
+
+
 @case("OpenSBI and U-Boot to its prompt: every instruction and its mode")
 def u_boot():
     u_boot = os.path.join(linux_guest.tool("fetch_qemu"), "..", "usr/lib/u-boot/qemu-riscv64_smode/u-boot.bin")

@@ -181,4 +181,35 @@ def addresses_of_kernel():
         check(executed()[address] in names, f"{address:#x}: found {executed()[address]}, expected one of {names}")
 
 
+# ---- Debian's Python and SQLite in the guest
+
+
+@functools.cache
+def programs():
+    bundle, console = linux_guest.boot(name="programs", **linux_guest.programs())
+    for line in linux_guest.PRINTED:
+        check(line in console, f"{line}: {console[-400:]}")
+    return bundle
+
+
+@case("Python and SQLite with shared libraries: no interrupt but those of the kernel's devices")
+def no_false_interrupts():
+    text = output(harness.NTRACE, "syscalls", "--format", "jsonl", programs())
+    found = [row["function"] for row in map(json.loads, text.splitlines()) if row["kind"] == "interrupt"]
+    equal(sorted(found), ["riscv_timer_interrupt", "serial8250_interrupt"], "interrupts")
+
+
+@case("Python and SQLite with shared libraries: each file is found, in each process")
+def files_are_found():
+    text = output(harness.NTRACE, "profile", "--by", "image", "--format", "jsonl", programs())
+    images = {row.get("image"): row["self"] for row in map(json.loads, text.splitlines())}
+    for name in "usr/bin/python3.13", "usr/bin/sqlite3", "lib/riscv64-linux-gnu/libsqlite3.so.0", "lib/riscv64-linux-gnu/libc.so.6":
+        check(images.get(f"/{name}"), f"{name}: {images}")
+    unknown, user = images.get(None, 0), sum(n for name, n in images.items() if name and name.startswith("/"))
+    check(unknown < user / 500, f"{unknown} instructions have no file, {user} have one")
+    text = output(harness.NTRACE, "profile", "--by", "process", "--format", "jsonl", programs())
+    found = sorted(row["process"] for row in map(json.loads, text.splitlines()) if row.get("process") in ("python3.13", "sqlite3"))
+    equal(found, ["python3.13", "python3.13", "sqlite3"], "processes")
+
+
 harness.main()

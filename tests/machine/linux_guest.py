@@ -34,3 +34,34 @@ def boot(*options, init=None, add=(), qemu=(), name="linux"):
     words = [*(["--init", init] if init else []), *(word for file in add for word in ("--add", file))]
     guest = tool("fetch_guest", *words, os.path.join(scratch(), f"guest-{name}"))
     return trace("--kernel", f"{guest}/kernel", "--initrd", f"{guest}/initrd.cpio", *LINUX, *options, qemu=["-no-reboot", *qemu], name=name)
+
+
+# ---- a guest with Debian's Python and SQLite: shared libraries at other addresses in each process
+
+PACKAGES = ["python3.13", "sqlite3"]
+LIBRARIES = "libc.so.6 libm.so.6 libz.so.1 libexpat.so.1 libsqlite3.so.0 libreadline.so.8 libtinfo.so.6".split()
+SCRIPT = """#!/usr/bin/busybox sh
+busybox mount -t proc proc /proc
+echo python $(PYTHONHOME=/usr python3.13 -S /work.py 30000)
+echo sqlite $(sqlite3 :memory: 'with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000) select sum(i * i) from n')
+echo python $(PYTHONHOME=/usr python3.13 -S /work.py 20000)
+busybox poweroff -f
+"""
+WORK = "import sys\nprint(sum(i * i for i in range(int(sys.argv[1]))))\n"
+PRINTED = ["python 8999550005000", "sqlite 41679167500", "python 2666466670000"]
+
+
+def programs():
+    """The `init` and `add` of boot."""
+    root = tool("debian_root", *PACKAGES)
+    init, work = (os.path.join(scratch(), name) for name in ("programs-init", "work.py"))
+    for path, text in (init, SCRIPT), (work, WORK):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    files = {f"usr/bin/{name}": f"usr/bin/{name}" for name in ("python3.13", "sqlite3")}
+    files |= {f"lib/riscv64-linux-gnu/{name}": f"usr/lib/riscv64-linux-gnu/{name}" for name in LIBRARIES}
+    files["lib/ld-linux-riscv64-lp64d.so.1"] = "usr/lib/ld-linux-riscv64-lp64d.so.1"
+    folder = "usr/lib/python3.13/encodings"
+    files |= {f"{folder}/{name}": f"{folder}/{name}" for name in ("__init__.py", "aliases.py", "utf_8.py", "ascii.py")}
+    add = [f"work.py={work}", *(f"{path}={os.path.join(root, file)}" for path, file in files.items())]
+    return {"init": init, "add": add}

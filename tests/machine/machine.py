@@ -232,6 +232,28 @@ def interrupt():
     check(counts(bundle)["instructions"] > 0, "instructions")
 
 
+@case("OpenSBI and U-Boot of Debian to the prompt: every instruction that a plugin saw")
+def u_boot():
+    need_qemu()
+    firmware = [os.path.join(os.path.dirname(os.path.realpath(QEMU)), "usr/lib/u-boot/qemu-riscv64_smode/u-boot.bin"),
+                "/usr/lib/u-boot/qemu-riscv64_smode/u-boot.bin"]
+    firmware = [path for path in firmware if os.path.exists(path)]
+    if not firmware:
+        harness.skip("no U-Boot for QEMU here (Debian's u-boot-qemu; tools/fetch_qemu fetches it)")
+    bundle, file = os.path.join(scratch(), "u-boot.ntrace"), os.path.join(scratch(), "truth.txt")
+    command = [harness.NTRACE, "run", "--machine", "virt", "--qemu", f"{QEMU}/qemu-system-riscv64", "-o", bundle, "--for", "100s", "--kernel",
+               firmware[0], "--", "-plugin", f"{PLUGIN},out={file}"]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        console = b""
+        while b"\n=> " not in console and (byte := process.stdout.read(1)):
+            console += byte
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+    check(b"OpenSBI v" in console and b"\n=> " in console, console[-300:])
+    done = subprocess.run([SAME, bundle, file], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+    equal(done.returncode, 0, f"status of same_modes; {done.stdout}")
+
+
 REFUSED = {"-d of QEMU": (["x"], ["-d", "int"], "reads the log"), "-smp of QEMU": (["x"], ["-smp", "2"], "--harts"),
            "several harts that take turns": (["--harts", "2"], ["-accel", "tcg,thread=single"], "hart numbers"),
            "several harts with -icount": (["--harts", "2"], ["-icount", "1"], "hart numbers"),
