@@ -129,12 +129,12 @@ static void give_up(ntr_decoder *d, ntr_status reason) {
 }
 
 /* Start the next repetition of RepeatBranch. When only totals are wanted and the last repetition ended where it began,
- * one walk stands for all remaining repetitions. */
+ * one walk stands for all remaining repetitions; but a count callback receives each event other than spans. */
 static void begin_repetition(ntr_decoder *d, ntr_walk_request *request) {
     ntr_source *s = request->source;
     bool is_loop = d->counts && s->pc_known && s->pc == request->repeat_from && s->run.halfwords == 0 &&
                   ntr_return_stack_is_unchanged(&s->stack, request->repeat_depth) &&
-                  ntr_trail_depth(s) == request->repeat_trail;
+                  ntr_trail_depth(s) == request->repeat_trail && d->other_events == request->repeat_events;
     d->times = is_loop ? request->repeats : 1;
     request->repeats -= d->times;
     request->ended = false;
@@ -142,6 +142,7 @@ static void begin_repetition(ntr_decoder *d, ntr_walk_request *request) {
     request->history = request->repeat_history;
     if (request->repeat_xor) request->address = s->ref ^= request->repeat_xor;
     request->repeat_from = s->pc;
+    request->repeat_events = d->other_events;
     request->repeat_depth = ntr_return_stack_mark(&s->stack);
     request->repeat_trail = ntr_trail_depth(s);
 }

@@ -139,6 +139,7 @@ static ntr_status on_repeat(ntr_decoder *d, ntr_source *s) {
     request->repeat_halfwords = last->icnt;
     request->repeat_history = history;
     request->repeat_from = s->pc;
+    request->repeat_events = d->other_events;
     request->repeat_depth = ntr_return_stack_mark(&s->stack);
     request->repeat_trail = ntr_trail_depth(s);
     return NTR_OK;

@@ -130,6 +130,7 @@ typedef struct ntr_walk_request {
     ntr_history repeat_history; /* and this history */
     uint64_t repeat_xor;        /* ... and what each changes in the address */
     uint64_t repeat_from;       /* where the current repetition began */
+    uint64_t repeat_events;     /* ntr_decoder.other_events there */
     uint32_t repeat_depth;      /* depth of the return stack there */
     uint32_t repeat_trail;      /* ... and of the call trail */
 } ntr_walk_request;

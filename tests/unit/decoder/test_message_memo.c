@@ -211,6 +211,17 @@ static void repeat_branch_knows_what_came_before(void **state) {
     scene_end(&s);
 }
 
+/* An event of each repetition is reported each time: here the note that ECALL retired. */
+static void notes_of_repetitions_come_each_time(void **state) {
+    (void)state;
+    scene s;
+    scene_start(&s, NULL);
+    code(&s, 0x100, ADD, ECALL);
+#define TRAP "IndirectBranch BTYPE=2 ICNT=4 UADDR=0\n"
+    is_as_if_walked(&s, START TRAP TRAP "RepeatBranch BCNT=7\n" TRAP);
+    scene_end(&s);
+}
+
 /* The first history after a start also shows the trace mode: in HTM, history may not end early here. */
 static void the_mode_is_learned_each_time(void **state) {
     (void)state;
@@ -458,6 +469,7 @@ int main(void) {
         cmocka_unit_test(an_empty_stack_matters),
         cmocka_unit_test(repeat_branch_knows_what_came_before),
         cmocka_unit_test(the_mode_is_learned_each_time),
+        cmocka_unit_test(notes_of_repetitions_come_each_time),
         cmocka_unit_test(code_that_changes_is_not_known),
         cmocka_unit_test(time_goes_on),
         cmocka_unit_test(sources_are_apart),
