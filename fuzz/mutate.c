@@ -56,7 +56,7 @@ static void put_field(mutation *c, ntr_message *message, ntr_field field) {
     const ntr_field_info *info = ntr_field_get(field);
     unsigned bits = field == NTR_FIELD_SRC ? c->params.src_bits : info->bits;
     if (info->shape != NTR_SHAPE_FIXED && info->shape != NTR_SHAPE_CONFIG && below(c, 16) == 0) bits = 64;
-    message->present |= 1u << field;
+    message->present |= (ntr_fields)1 << field;
     message->value[field] = interesting(c, bits);
     message->width[field] = below(c, 8) ? 0 : (uint16_t)below(c, 70);
 }

@@ -213,12 +213,29 @@ static int context_words(const ntr_context *c, char *text, size_t size) {
     return used;
 }
 
+/* All words of the data as one number. */
+static int number_words(const ntr_event *e, char *text, size_t size) {
+    const uint64_t *more = e->data_more;
+
+    if (more[1]) return snprintf(text, size, "0x%" PRIx64 "%016" PRIx64 "%016" PRIx64, more[1], more[0], e->data);
+    if (more[0]) return snprintf(text, size, "0x%" PRIx64 "%016" PRIx64, more[0], e->data);
+    return snprintf(text, size, "0x%" PRIx64, e->data);
+}
+
+static int data_words(const ntr_event *e, char *text, size_t size) {
+    int used = snprintf(text, size, "data: IDTAG=0x%" PRIx64 " DQDATA=", e->tag);
+
+    used += number_words(e, text + used, size - (size_t)used);
+    return e->data_size ? used + snprintf(text + used, size - (size_t)used, " (%u bytes)", e->data_size) : used;
+}
+
 static int access_words(const ntr_event *e, char *text, size_t size) {
     int used = snprintf(text, size, "%s of %u bytes at ", ntr_data_access_name(e->code), e->data_size);
 
     if (e->flags & NTR_EVENT_ADDRESS_UNKNOWN) used += snprintf(text + used, size - (size_t)used, "?");
     else used += snprintf(text + used, size - (size_t)used, "0x%" PRIx64, e->data_address);
-    return used + snprintf(text + used, size - (size_t)used, ": 0x%" PRIx64, e->data);
+    used += snprintf(text + used, size - (size_t)used, ": ");
+    return used + number_words(e, text + used, size - (size_t)used);
 }
 
 /* Writes the part of a remark that depends on the kind of event. Returns its length. */
@@ -237,8 +254,7 @@ static int remark_words(const ntr_event *e, char *text, size_t size) {
     case NTR_EVENT_OVERFLOW:
         return snprintf(text, size, "overflow: ETYPE=%u ECODE=0x%" PRIx64, e->code, e->data);
     case NTR_EVENT_DATA:
-        return snprintf(text, size, "data: IDTAG=0x%" PRIx64 " DQDATA=0x%" PRIx64 " (%u bytes)", e->tag, e->data,
-                        e->data_size);
+        return data_words(e, text, size);
     case NTR_EVENT_ACCESS:
         return access_words(e, text, size);
     case NTR_EVENT_WATCHPOINT:

@@ -69,6 +69,7 @@ typedef struct ntr_dialect {
     bool stop_hides_target;      /* a stop right after a jump: the jump's message has U-ADDR 0 whatever its target was */
     bool htm_count_sync;         /* HTM: SYNC 4 when I-CNT is full */
     uint8_t context0;            /* ntr_context0; 0: none */
+    bool drops_stragglers;       /* flow messages before a synchronizing one are of the session before: no gap */
 } ntr_dialect;
 
 /* Returns the dialect of this name, or NULL. Static storage. */

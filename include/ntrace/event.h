@@ -109,6 +109,7 @@ typedef struct ntr_event {
             uint64_t data_address; /* the same as `address` */
             uint64_t tag, data;
             uint8_t data_size; /* bytes of `data` */
+            uint64_t data_more[2]; /* DATA, ACCESS: bits 64 to 191 of the data */
         };
     };
 } ntr_event;

@@ -44,7 +44,11 @@ typedef enum ntr_data_access { NTR_DATA_READ = 0, NTR_DATA_WRITE } ntr_data_acce
     ROLE(EVENT, "an event at an address")                                                            \
     ROLE(ACCESS, "a load or store of the program")                                                   \
     ROLE(WATCHPOINT, "watchpoints were hit")                                                    \
-    ROLE(TRAP_VALUE, "the value that the trap before it gave to the trap handler")
+    ROLE(TRAP_VALUE, "the value that the trap before it gave to the trap handler")                   \
+    ROLE(ACQUISITION, "data that the hart or the program wrote, with a tag of fixed width")          \
+    ROLE(SELF_LOOP, "execution goes on to a branch to itself, which is executed RCNT more times")     \
+    ROLE(PREDICTION, "tells how far a branch predictor was right")                                   \
+    ROLE(CACHED_BRANCH, "as a branch message, with a target from the jump target cache")
 
 typedef enum ntr_role {
 #define NTR_ROLE(id, text) NTR_ROLE_##id,
@@ -58,7 +62,8 @@ typedef enum ntr_role {
     FLAG(ABSOLUTE, "its address and TSTAMP are absolute")              \
     FLAG(DIRECT, "of a direct branch that was taken; only BTM has it") \
     FLAG(HISTORY_END, "ends the branch history before it: with HIST, or without when there is no more") \
-    FLAG(STORE, "of data that the program stored")
+    FLAG(STORE, "of data that the program stored")                     \
+    FLAG(CACHED, "the target of its jump is kept in the jump target cache, if there is one")
 
 enum {
 #define NTR_FLAG(id, text) NTR_MESSAGE_BIT_##id,
@@ -150,7 +155,7 @@ NTR_API const char *ntr_field_name(ntr_field field);
 
 /* ---- tables of fields and messages --------------------------------------------------------------- */
 
-typedef enum ntr_shape { NTR_SHAPE_CONFIG, NTR_SHAPE_FIXED, NTR_SHAPE_VARIABLE, NTR_SHAPE_ADDRESS } ntr_shape;
+typedef enum ntr_shape { NTR_SHAPE_CONFIG, NTR_SHAPE_FIXED, NTR_SHAPE_VARIABLE, NTR_SHAPE_ADDRESS, NTR_SHAPE_MORE } ntr_shape;
 typedef enum ntr_base { NTR_BASE_DEC, NTR_BASE_HEX } ntr_base;
 
 typedef struct ntr_field_info {

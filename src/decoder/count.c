@@ -149,6 +149,10 @@ ntr_status ntr_walk_counts(ntr_decoder *d) {
             status = ntr_walk_state_end(d, &walk);
             break;
         }
+        if (d->predicts) {
+            status = walk_step(d, &walk);
+            continue;
+        }
         if (!walk.history.left && walk.history.repeats) {
             begin_pass(d, &walk, &loop);
             ntr_history_refill(&walk.history);

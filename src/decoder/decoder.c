@@ -24,6 +24,8 @@ static ntr_status set_up(ntr_decoder *d, const ntr_decoder_config *config) {
     ntr_status status = ntr_reader_init(&d->reader, &d->params);
     if (status != NTR_OK) return status;
     if (config->mid_stream) ntr_reader_seek_start(&d->reader);
+    d->predicts = d->params.branch_predictor != 0;
+    d->has_tables = ntr_flow_tables_exist(&d->params);
     d->source_capacity = 1u << d->params.src_bits;
     d->sources = ntr_alloc(d->allocator, d->source_capacity, sizeof *d->sources);
     d->blocks = ntr_blocks_new(config->program, d->allocator, 0);
@@ -128,14 +130,31 @@ static void give_up(ntr_decoder *d, ntr_status reason) {
     ntr_gap_open(d, s, reason);
 }
 
-/* Start the next repetition of RepeatBranch. When only totals are wanted and the last repetition ended where it began,
- * one walk stands for all remaining repetitions; but a count callback receives each event other than spans. */
-static void begin_repetition(ntr_decoder *d, ntr_walk_request *request) {
+/* The next repetition is of the branch to itself at the current address. Errors: NTR_E_NO_LANDING (there is none). */
+static ntr_status repeat_instruction(ntr_decoder *d, ntr_walk_request *request) {
     ntr_source *s = request->source;
-    bool is_loop = d->counts && s->pc_known && s->pc == request->repeat_from && s->run.halfwords == 0 &&
+    if (!s->pc_known) return NTR_E_NO_ADDRESS;
+    const ntr_block *b = ntr_blocks_get(d->blocks, s->view, s->pc);
+    bool jumps = b->flow == NTR_FLOW_BRANCH || b->flow == NTR_FLOW_DIRECT_JUMP;
+    if (!jumps || b->instructions != 1 || b->target != s->pc) return NTR_E_NO_LANDING;
+    request->repeat_halfwords = b->halfwords;
+    request->repeat_history = (ntr_history){0};
+    return NTR_OK;
+}
+
+/* Start the next repetition of RepeatBranch or RepeatInstruction. When only totals are wanted and the last repetition ended where
+ * it began, one walk stands for all that are alike; but a count callback receives each event other than spans. Errors: as
+ * repeat_instruction. */
+static ntr_status begin_repetition(ntr_decoder *d, ntr_walk_request *request) {
+    ntr_source *s = request->source;
+    ntr_status status = request->self_loop ? repeat_instruction(d, request) : NTR_OK;
+    if (status != NTR_OK) return status;
+    uint64_t alike = request->repeats - request->leaves_loop;
+    if (!alike) request->goal = NTR_GOAL_NOTIFY; /* to F-ADDR */
+    bool is_loop = d->counts && alike && !d->predicts && s->pc_known && s->pc == request->repeat_from && s->run.halfwords == 0 &&
                   ntr_return_stack_is_unchanged(&s->stack, request->repeat_depth) &&
                   ntr_trail_depth(s) == request->repeat_trail && d->other_events == request->repeat_events;
-    d->times = is_loop ? request->repeats : 1;
+    d->times = is_loop ? alike : 1;
     request->repeats -= d->times;
     request->ended = false;
     request->left = request->repeat_halfwords;
@@ -145,6 +164,7 @@ static void begin_repetition(ntr_decoder *d, ntr_walk_request *request) {
     request->repeat_events = d->other_events;
     request->repeat_depth = ntr_return_stack_mark(&s->stack);
     request->repeat_trail = ntr_trail_depth(s);
+    return NTR_OK;
 }
 
 /* The request was walked, or failed with `status`. */
@@ -153,8 +173,8 @@ static ntr_status end_request(ntr_decoder *d, ntr_status status) {
     ntr_source *s = request->source;
     if (status == NTR_E_MEMORY) return status;
     if (status == NTR_OK && request->repeats && s->state == NTR_SOURCE_FOLLOWING) {
-        begin_repetition(d, request);
-        return NTR_OK;
+        status = begin_repetition(d, request);
+        if (status == NTR_OK) return NTR_OK;
     }
     d->times = 1;
     /* continues when the history arrives */
@@ -223,7 +243,7 @@ ntr_status ntr_decoder_count(ntr_decoder *d, ntr_counts *counts) {
     d->counts = counts;
     while (status == NTR_OK) {
         ntr_memo_candidate candidate;
-        bool learn = !d->request.source && ntr_message_memos_follow(d, &candidate);
+        bool learn = !d->request.source && !d->has_tables && ntr_message_memos_follow(d, &candidate);
         d->without_memo++;
         do status = step(d, &none);
         while (status == NTR_OK && d->request.source);

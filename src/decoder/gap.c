@@ -26,6 +26,7 @@ static bool messages_are_valid(const ntr_source *s, ntr_status reason) {
 static void forget_flow(ntr_source *s) {
     ntr_return_stack_clear(&s->stack);
     s->stack_incomplete = true;
+    ntr_flow_tables_lose(&s->tables);
     ntr_source_forget_branch(s);
 }
 
@@ -133,7 +134,8 @@ static unsigned no_code_end(const ntr_walk_request *request) {
 void ntr_gap_no_code(ntr_decoder *d) {
     ntr_walk_request *request = &d->request;
     ntr_source *s = request->source;
-    bool to_known = request->goal != NTR_GOAL_TAKEN && request->goal != NTR_GOAL_STOP;
+    bool to_known = request->goal != NTR_GOAL_TAKEN && request->goal != NTR_GOAL_STOP &&
+                    (request->goal != NTR_GOAL_SELF || request->leaves_loop);
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_NO_CODE);
     e.end = (uint8_t)no_code_end(request);
     e.address = s->pc;

@@ -13,6 +13,8 @@
 
 #include "base/allocator.h"
 #include "message/table.h"
+#include "message/values.h"
+#include "trace/flow_tables.h"
 #include "trace/mode.h"
 #include "trace/ownership.h"
 #include "decoder/message_source.h"
@@ -146,6 +148,8 @@ static ntr_status on_sync(ntr_index *index, struct indexed_source *source, const
 
     source->in_sync = true;
     source->mode = ntr_mode_follow(source->mode, m);
+    /* a decoder that begins here would not know what is in the tables */
+    if (ntr_flow_tables_exist(&index->params) && !(ntr_sync_flags(m) & NTR_VALUE_RESTARTS)) return NTR_OK;
     /* the first message is already the point */
     if (source->has_point && source->point.offset == m->offset) return NTR_OK;
     point.address = ntr_message_address(&index->params, m, NTR_FIELD_FADDR);

@@ -56,7 +56,7 @@ static inline ntr_walk_request *set_request(ntr_decoder *d, ntr_source *s, ntr_g
     request->source = s;
     request->goal = (uint8_t)goal;
     request->btype = 0;
-    request->ended = request->no_outcome = false;
+    request->ended = request->no_outcome = request->predicted = request->self_loop = request->leaves_loop = false;
     request->left = left;
     request->runaway_limit = 0;
     request->history = history;
@@ -65,8 +65,10 @@ static inline ntr_walk_request *set_request(ntr_decoder *d, ntr_source *s, ntr_g
     return request;
 }
 
-/* Returns whether the flow messages of this source can be decoded. Opens a gap when it has not synchronized yet. */
+/* Returns whether the flow messages of this source can be decoded. Opens a gap when it has not synchronized yet, unless such
+ * messages are of the session before. */
 static bool accepts_flow(ntr_decoder *d, ntr_source *s) {
+    if (s->state == NTR_SOURCE_STOPPED && d->params.dialect->drops_stragglers) return false;
     if (s->state == NTR_SOURCE_STOPPED) ntr_gap_open(d, s, NTR_E_NOT_SYNCED);
     return s->state != NTR_SOURCE_LOST;
 }
@@ -109,7 +111,26 @@ static ntr_status on_branch(ntr_decoder *d, ntr_source *s) {
     if (!NTR_HAS(&d->message, UADDR)) return request_walk(d, s, goal_of(&d->message), 0);
     uint64_t address = ntr_message_address(&d->params, &d->message, NTR_FIELD_UADDR);
     s->ref = d->params.no_addr_diff ? address : s->ref ^ address;
+    if (s->tables.targets && ntr_tcode_in(ntr_tcodes_with(NTR_IS_CACHED), d->message.tcode) && !d->message.btype)
+        ntr_flow_cache_put(&s->tables, s->ref);
     return request_walk(d, s, goal_of(&d->message), s->ref);
+}
+
+/* A branch message with an index of the jump target cache. */
+static ntr_status on_cached_branch(ntr_decoder *d, ntr_source *s) {
+    if (!accepts_flow(d, s)) return NTR_OK;
+    if (!ntr_flow_cache_get(&s->tables, d->message.jidx, &s->ref)) return fail(d, s, NTR_E_FIELD_VALUE);
+    return request_walk(d, s, goal_of(&d->message), s->ref);
+}
+
+/* Branches that went as predicted, and one that did not. */
+static ntr_status on_prediction(ntr_decoder *d, ntr_source *s) {
+    uint64_t branches = d->message.bcnt + 1;
+    if (!accepts_flow(d, s)) return NTR_OK;
+    if (!s->tables.counters || !branches || !is_plausible(branches, 1)) return fail(d, s, NTR_E_FIELD_VALUE);
+    s->mode = NTR_MODE_HTM;
+    set_request(d, s, NTR_GOAL_HISTORY, NTR_NO_ICNT, (ntr_history){.left = branches})->predicted = true;
+    return NTR_OK;
 }
 
 /* Returns what each repetition changes in the address: nothing, as all have the same target (OQ-1), or U-ADDR in
@@ -161,6 +182,7 @@ static void sync_reached(ntr_decoder *d, ntr_source *s) {
     ntr_return_stack_clear(&s->stack);
     s->stack_incomplete = s->stack_doubtful = false;
     s->icnt = s->halfwords_ahead = 0;
+    if (restarts) ntr_flow_tables_reset(&s->tables);
 
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_SYNC);
     e.address = address;
@@ -168,7 +190,8 @@ static void sync_reached(ntr_decoder *d, ntr_source *s) {
     ntr_event_emit(d, &e);
 }
 
-static ntr_status on_sync(ntr_decoder *d, ntr_source *s) {
+/* Take F-ADDR. Returns whether there is code to walk before it; if not, requests to go on at F-ADDR. */
+static bool walks_to_sync(ntr_decoder *d, ntr_source *s) {
     const ntr_message *m = &d->message;
     s->ref = ntr_message_address(&d->params, m, NTR_FIELD_FADDR);
     bool flowing = s->state == NTR_SOURCE_FOLLOWING || s->state == NTR_SOURCE_NO_CODE;
@@ -176,10 +199,27 @@ static ntr_status on_sync(ntr_decoder *d, ntr_source *s) {
         ntr_gap_open(d, s, NTR_E_OVERFLOW);
         flowing = false;
     }
-    if (!flowing) {
-        set_request(d, s, NTR_GOAL_NOTIFY, 0, (ntr_history){0})->address = s->ref;
-        return NTR_OK;
-    }
+    if (!flowing) set_request(d, s, NTR_GOAL_NOTIFY, 0, (ntr_history){0})->address = s->ref;
+    return flowing;
+}
+
+/* A branch to itself that was executed RCNT more times than I-CNT says; with F-ADDR, once more, and it went on there. */
+static ntr_status on_self_loop(ntr_decoder *d, ntr_source *s) {
+    const ntr_message *m = &d->message;
+    bool leaves = NTR_HAS(m, FADDR);
+    if (leaves ? !walks_to_sync(d, s) : !accepts_flow(d, s)) return NTR_OK;
+    if (!is_plausible(m->rcnt, 2)) return fail(d, s, NTR_E_FIELD_VALUE);
+    ntr_status status = request_walk(d, s, NTR_GOAL_SELF, leaves ? s->ref : 0);
+    d->request.repeats = m->rcnt + leaves;
+    d->request.repeat_xor = 0;
+    d->request.self_loop = true;
+    d->request.leaves_loop = leaves;
+    return status;
+}
+
+static ntr_status on_sync(ntr_decoder *d, ntr_source *s) {
+    const ntr_message *m = &d->message;
+    if (!walks_to_sync(d, s)) return NTR_OK;
     ntr_goal goal = !NTR_HAS(m, BTYPE) ? NTR_GOAL_NOTIFY : m->btype ? NTR_GOAL_TRAP : NTR_GOAL_SYNC;
     return request_walk(d, s, goal, s->ref);
 }
@@ -197,6 +237,7 @@ static void stop_reached(ntr_decoder *d, ntr_source *s) {
         s->state = NTR_SOURCE_STOPPED;
     }
     s->mode = NTR_MODE_UNKNOWN;
+    ntr_flow_tables_reset(&s->tables);
     if (s->target_hidden && is_bare(&d->message)) known = false;
     ntr_event e = ntr_event_make(d, s, NTR_EVENT_STOP);
     e.code = (uint8_t)d->message.evcode;
@@ -227,6 +268,7 @@ static ntr_status on_error(ntr_decoder *d, ntr_source *s) {
     ntr_event_emit(d, &e);
     if (!flow) return NTR_OK;
     ntr_gap_open(d, s, NTR_E_OVERFLOW);
+    ntr_flow_tables_reset(&s->tables);
     ntr_clock_lose(&s->clock);
     return NTR_OK;
 }
@@ -307,6 +349,21 @@ static ntr_status on_data(ntr_decoder *d, ntr_source *s) {
     return NTR_OK;
 }
 
+/* Bits 64 and up of a field that is followed by two of shape MORE. */
+static void take_more(const ntr_message *m, ntr_field first, uint64_t more[2]) {
+    for (unsigned i = 0; i < 2; i++)
+        if (m->present >> (first + i) & 1) more[i] = m->value[first + i];
+}
+
+static ntr_status on_acquisition(ntr_decoder *d, ntr_source *s) {
+    ntr_event e = ntr_event_make(d, s, NTR_EVENT_DATA);
+    e.tag = d->message.dqtag;
+    e.data = d->message.dqdata;
+    take_more(&d->message, NTR_FIELD_DQDATA1, e.data_more);
+    ntr_event_emit(d, &e);
+    return NTR_OK;
+}
+
 static ntr_status on_access(ntr_decoder *d, ntr_source *s) {
     static const uint8_t element_sizes[8] = {0, 1, 2, 4, 8};
     const ntr_message *m = &d->message;
@@ -315,6 +372,7 @@ static ntr_status on_access(ntr_decoder *d, ntr_source *s) {
     e.data_size = (uint8_t)m->dsz;
     e.tag = m->elsz ? element_sizes[m->elsz] : m->dsz;
     e.data = m->ddata;
+    take_more(m, NTR_FIELD_DDATA1, e.data_more);
     if (!ntr_data_reference_follow(&s->data, &d->params, m, &e.data_address)) e.flags |= NTR_EVENT_ADDRESS_UNKNOWN;
     ntr_event_emit(d, &e);
     return NTR_OK;
@@ -359,6 +417,10 @@ static const message_handler handlers[NTR_ROLE_COUNT] = {
     [NTR_ROLE_ACCESS] = on_access,
     [NTR_ROLE_WATCHPOINT] = on_watchpoint,
     [NTR_ROLE_TRAP_VALUE] = on_trap_value,
+    [NTR_ROLE_ACQUISITION] = on_acquisition,
+    [NTR_ROLE_SELF_LOOP] = on_self_loop,
+    [NTR_ROLE_PREDICTION] = on_prediction,
+    [NTR_ROLE_CACHED_BRANCH] = on_cached_branch,
 };
 
 static message_handler handler_of(const ntr_decoder *d, unsigned tcode) { return handlers[d->roles[tcode]]; }
@@ -428,12 +490,17 @@ void ntr_message_finish(ntr_decoder *d) {
     const ntr_message *m = &d->message;
     ntr_source *s = d->request.source;
     if (d->request.no_outcome && s->mode == NTR_MODE_HTM) ntr_event_note(d, s, NTR_E_HIST_SHORT);
-    if (ntr_has_role(m->tcode, NTR_ROLE_SYNC)) {
-        sync_reached(d, s);
-    } else if (ntr_has_role(m->tcode, NTR_ROLE_STOP)) {
-        stop_reached(d, s);
-    } else if (ntr_has_role(m->tcode, NTR_ROLE_BRANCH)) {
+    switch (d->roles[m->tcode]) {
+    case NTR_ROLE_SYNC: sync_reached(d, s); break;
+    case NTR_ROLE_STOP: stop_reached(d, s); break;
+    case NTR_ROLE_SELF_LOOP:
+        if (NTR_HAS(m, FADDR)) sync_reached(d, s);
+        break;
+    case NTR_ROLE_BRANCH:
+    case NTR_ROLE_CACHED_BRANCH:
         s->last_branch = repeatable(m);
         s->last_branch.valid = s->state == NTR_SOURCE_FOLLOWING;
+        break;
+    default: break;
     }
 }

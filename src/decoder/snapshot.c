@@ -18,7 +18,10 @@ const ntr_params *ntr_snapshot_params(const ntr_decoder *d) {
 }
 
 static void release_sources(ntr_snapshot *snapshot, const ntr_allocator *allocator) {
-    for (size_t i = 0; i < snapshot->count; i++) ntr_return_stack_release(&snapshot->sources[i].stack, allocator);
+    for (size_t i = 0; i < snapshot->count; i++) {
+        ntr_return_stack_release(&snapshot->sources[i].stack, allocator);
+        ntr_flow_tables_free(&snapshot->sources[i].tables, allocator);
+    }
     ntr_dealloc(allocator, snapshot->sources);
 }
 
@@ -37,7 +40,9 @@ static ntr_status copy_source(ntr_source *to, const ntr_source *from, const ntr_
     to->stamp++; /* invalidates the block pointers on the return stack */
     to->next_active = NULL;
     to->trail = trail;
-    return ntr_return_stack_copy(&to->stack, &from->stack, allocator);
+    ntr_status status = ntr_flow_tables_copy(&to->tables, &from->tables, allocator);
+    ntr_status stack = ntr_return_stack_copy(&to->stack, &from->stack, allocator);
+    return status == NTR_OK ? stack : status;
 }
 
 static ntr_status take_sources(ntr_snapshot *snapshot, const ntr_decoder *d) {
@@ -75,6 +80,7 @@ static ntr_status add_source(ntr_decoder *d, const ntr_source *from) {
     ntr_source *s = ntr_source_get(d, from->id);
     if (!s) return NTR_E_MEMORY;
     ntr_return_stack_release(&s->stack, d->allocator);
+    ntr_flow_tables_free(&s->tables, d->allocator);
     ntr_status status = copy_source(s, from, d->allocator);
     s->active = false;
     if (from->active) ntr_source_activate(d, s);
@@ -154,7 +160,7 @@ static bool same_source(const ntr_source *a, const ntr_source *b) {
     return has_nothing_pending(a) && has_nothing_pending(b) && a->id == b->id && a->state == b->state &&
            a->mode == b->mode && a->active == b->active && a->pc_known == b->pc_known && a->pc == b->pc &&
            a->ref == b->ref && a->clock.known == b->clock.known && a->clock.time == b->clock.time &&
-           same_data(&a->data, &b->data) && ntr_context_equal(&a->context, &b->context);
+           same_data(&a->data, &b->data) && ntr_flow_tables_equal(&a->tables, &b->tables) && ntr_context_equal(&a->context, &b->context);
 }
 
 static bool same_reader(const ntr_reader *a, const ntr_reader *b) {

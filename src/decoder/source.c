@@ -3,15 +3,19 @@
 
 #include "base/allocator.h"
 
-ntr_source *ntr_source_get(ntr_decoder *d, uint16_t id) {
-    ntr_source *s = d->sources[id];
-    if (s) return s;
-    s = ntr_alloc(d->allocator, 1, sizeof *s);
+/* Returns a new source; NULL when out of memory. */
+static __attribute__((noinline)) ntr_source *new_source(ntr_decoder *d, uint16_t id) {
+    ntr_source *s = ntr_alloc(d->allocator, 1, sizeof *s);
     if (!s) return NULL;
     s->id = id;
     s->context.prv = NTR_PRV_UNKNOWN;
     ntr_return_stack_init(&s->stack, d->params.return_stack);
+    if (ntr_flow_tables_new(&s->tables, &d->params, d->allocator) != NTR_OK) {
+        ntr_dealloc(d->allocator, s);
+        return NULL;
+    }
     if (d->follows_calls && !(s->trail = ntr_trail_new(d->allocator))) {
+        ntr_flow_tables_free(&s->tables, d->allocator);
         ntr_dealloc(d->allocator, s);
         return NULL;
     }
@@ -27,8 +31,14 @@ ntr_source *ntr_source_get(ntr_decoder *d, uint16_t id) {
 
 void ntr_source_free(ntr_decoder *d, ntr_source *s) {
     ntr_return_stack_release(&s->stack, d->allocator);
+    ntr_flow_tables_free(&s->tables, d->allocator);
     ntr_trail_free(s->trail);
     ntr_dealloc(d->allocator, s);
+}
+
+ntr_source *ntr_source_get(ntr_decoder *d, uint16_t id) {
+    ntr_source *s = d->sources[id];
+    return s ? s : new_source(d, id);
 }
 
 void ntr_sources_release(ntr_decoder *d) {

@@ -24,6 +24,7 @@
 #include "decoder/call_trail.h"
 #include "decoder/history.h"
 #include "trace/data_reference.h"
+#include "trace/flow_tables.h"
 #include "trace/mode.h"
 #include "trace/return_stack.h"
 #include "message/words.h"
@@ -47,6 +48,7 @@ typedef enum ntr_goal {
     NTR_GOAL_SYNC,
     NTR_GOAL_NOTIFY, /* any instruction (ProgTraceSync, DirectBranchSync) */
     NTR_GOAL_STOP,   /* any instruction (ProgTraceCorrelation) */
+    NTR_GOAL_SELF,   /* any instruction; a branch to itself is taken (RepeatInstruction) */
     /* the last complete block within I-CNT, or the first branch without outcome (ResourceFull, RCODE 0) */
     NTR_GOAL_COUNT,
     NTR_GOAL_KINDS,
@@ -102,6 +104,7 @@ typedef struct ntr_source {
     ntr_message_words last_memo;
     ntr_clock clock;
     ntr_data_reference data;
+    ntr_flow_tables tables;
 
     ntr_context context;
     uint32_t view;  /* what `context` sees in the block cache of `generation` */
@@ -120,6 +123,9 @@ typedef struct ntr_walk_request {
     uint8_t goal;       /* ntr_goal */
     uint8_t btype;
     bool ended;                 /* the walk has done what is left to the walk end */
+    bool predicted; /* outcomes are as predicted, but for the last one: `history` only counts them (BranchPredict) */
+    bool self_loop; /* the repetitions are of the branch to itself at which the walk ends (RepeatInstruction) ... */
+    bool leaves_loop;           /* ... and the last of them goes on to `address` */
     bool no_outcome;            /* the history was too short: a branch was assumed to be not taken (OQ-9) */
     uint64_t left;              /* halfwords still to walk */
     uint64_t runaway_limit;     /* value of `left` below which a walk on history alone is given up; 0: not set yet */
@@ -174,6 +180,8 @@ struct ntr_decoder {
     ntr_params params;
     const ntr_allocator *allocator;
     uint8_t roles[64]; /* ntr_role of each TCODE in this dialect */
+    bool predicts;     /* branches without outcome go as predicted: no walk may pass over a branch */
+    bool has_tables;   /* the sources have flow tables: what a message does depends on them */
     ntr_reader reader;
     ntr_blocks *blocks;
 

@@ -27,6 +27,22 @@ ntr_status ntr_step_no_outcome(const ntr_decoder *d, ntr_walk_request *request) 
     return NTR_OK;
 }
 
+ntr_status ntr_step_predicted(const ntr_decoder *d, ntr_walk_request *request, ntr_history *history, const ntr_block *b,
+                              bool *taken) {
+    const ntr_flow_tables *tables = &request->source->tables;
+    uint64_t branch = ntr_block_last(b);
+    bool as_predicted = request->predicted || (request->goal != NTR_GOAL_COUNT && request->source->mode != NTR_MODE_BTM);
+    bool has_outcome = ntr_history_refill(history), outcome = has_outcome && ntr_history_take(history);
+    *taken = outcome;
+    if (!has_outcome && !as_predicted) return ntr_step_no_outcome(d, request);
+    if (!has_outcome || request->predicted) {
+        if (!tables->known) return NTR_E_HIST_SHORT;
+        *taken = ntr_flow_predict(tables, branch) ^ (request->predicted && history->left == 0);
+    }
+    ntr_flow_learn(tables, branch, *taken);
+    return NTR_OK;
+}
+
 bool ntr_step_pops(const ntr_decoder *d, const ntr_block *b) {
     return b->flow == NTR_FLOW_RETURN || (b->flow == NTR_FLOW_CO_SWAP && !dialect_of(d)->swap_is_call);
 }

@@ -29,6 +29,11 @@ static inline ntr_status ntr_step_push(ntr_decoder *d, ntr_source *s, ntr_block 
 /* Handles a branch when the history is empty. NTR_OK: it was not taken. Errors: NTR_E_HIST_SHORT. */
 ntr_status ntr_step_no_outcome(const ntr_decoder *d, ntr_walk_request *request);
 
+/* Returns in *taken the outcome of the branch that ends `b`, when branches are predicted, and updates the predictor. Errors:
+ * NTR_E_HIST_SHORT. */
+ntr_status ntr_step_predicted(const ntr_decoder *d, ntr_walk_request *request, ntr_history *history, const ntr_block *b,
+                              bool *taken);
+
 /* Returns in *taken the outcome of a branch, or of a jump that has a history bit. Errors: NTR_E_HIST_SHORT. */
 static inline ntr_status ntr_step_outcome(const ntr_decoder *d, ntr_walk_request *request, ntr_history *history,
                                           bool *taken) {
@@ -78,7 +83,8 @@ static inline ntr_status ntr_step_infer(ntr_decoder *d, ntr_walk_request *reques
     bool taken;
     switch (b->flow) {
     case NTR_FLOW_BRANCH:
-        status = ntr_step_outcome(d, request, history, &taken);
+        status = d->predicts ? ntr_step_predicted(d, request, history, b, &taken)
+                             : ntr_step_outcome(d, request, history, &taken);
         if (taken) {
             *step = (ntr_step){b->target, b, false, NTR_END_TAKEN, 0};
         } else {

@@ -45,7 +45,7 @@ ntr_status ntr_walk_events(ntr_decoder *d, ntr_event **at, const ntr_event *end)
     ntr_status status = NTR_OK;
     ntr_walk_state walk = ntr_walk_state_take(d);
     while (e < end) {
-        if (walk.block && walk.block->halfwords && walk.run.halfwords == 0) {
+        if (walk.block && walk.block->halfwords && walk.run.halfwords == 0 && !d->predicts) {
             e = go_linked(d, &walk, &header, e, end, &status);
             if (e == end || status == NTR_END) break;
         }

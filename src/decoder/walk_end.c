@@ -26,21 +26,22 @@ typedef enum walk_action {
     INFER_ADDRESS, /* to the inferred target, else to the message's address */
     TRACED_JUMP,   /* INFER if jumps are traced like branches, else BAD */
     COUNTED,       /* ECALL or EBREAK never retires, but some encoders count it and send the address of the handler */
+    SELF,          /* a branch; without an outcome it is taken if it leads to itself */
     CUSTOM,        /* to the message's address if the instruction may be an unknown custom jump (section 15.8) */
 } walk_action;
 
 static const uint8_t actions[][NTR_GOAL_KINDS] = {
-    /*                          HISTORY TAKEN    ADDRESS  TRAP           SYNC     NOTIFY         STOP */
-    [NTR_FLOW_LINEAR] =        {BAD, BAD,         CUSTOM,  FALL,          FALL,    FALL,          FALL},
-    [NTR_FLOW_BRANCH] =        {BAD, TAKE_BRANCH, BAD,     INFER,         OUTCOME, OUTCOME,       INFER},
-    [NTR_FLOW_DIRECT_JUMP] =   {BAD, TRACED_JUMP, BAD,     INFER,         INFER,   INFER,         INFER},
-    [NTR_FLOW_DIRECT_CALL] =   {BAD, TRACED_JUMP, BAD,     INFER,         INFER,   INFER,         INFER},
-    [NTR_FLOW_INDIRECT_JUMP] = {BAD, BAD,         ADDRESS, INFER_UNKNOWN, ADDRESS, ADDRESS,       INFER_UNKNOWN},
-    [NTR_FLOW_INDIRECT_CALL] = {BAD, BAD,         ADDRESS, INFER_UNKNOWN, ADDRESS, ADDRESS,       INFER_UNKNOWN},
-    [NTR_FLOW_CO_SWAP] =       {BAD, BAD,         ADDRESS, INFER_UNKNOWN, ADDRESS, INFER_ADDRESS, INFER_UNKNOWN},
-    [NTR_FLOW_RETURN] =        {BAD, BAD,         ADDRESS, INFER_UNKNOWN, ADDRESS, INFER_ADDRESS, INFER_UNKNOWN},
-    [NTR_FLOW_TRAP_RETURN] =   {BAD, BAD,         ADDRESS, INFER_UNKNOWN, ADDRESS, ADDRESS,       INFER_UNKNOWN},
-    [NTR_FLOW_TRAP] =          {BAD, BAD,         COUNTED, COUNTED,       COUNTED, BAD,           BAD},
+    /*                          HISTORY TAKEN    ADDRESS  TRAP           SYNC     NOTIFY         STOP           SELF */
+    [NTR_FLOW_LINEAR] =        {BAD, BAD,         CUSTOM,  FALL,          FALL,    FALL,          FALL,          FALL},
+    [NTR_FLOW_BRANCH] =        {BAD, TAKE_BRANCH, BAD,     INFER,         OUTCOME, OUTCOME,       INFER,         SELF},
+    [NTR_FLOW_DIRECT_JUMP] =   {BAD, TRACED_JUMP, BAD,     INFER,         INFER,   INFER,         INFER,         INFER},
+    [NTR_FLOW_DIRECT_CALL] =   {BAD, TRACED_JUMP, BAD,     INFER,         INFER,   INFER,         INFER,         INFER},
+    [NTR_FLOW_INDIRECT_JUMP] = {BAD, BAD,         ADDRESS, INFER_UNKNOWN, ADDRESS, ADDRESS,       INFER_UNKNOWN, INFER_UNKNOWN},
+    [NTR_FLOW_INDIRECT_CALL] = {BAD, BAD,         ADDRESS, INFER_UNKNOWN, ADDRESS, ADDRESS,       INFER_UNKNOWN, INFER_UNKNOWN},
+    [NTR_FLOW_CO_SWAP] =       {BAD, BAD,         ADDRESS, INFER_UNKNOWN, ADDRESS, INFER_ADDRESS, INFER_UNKNOWN, INFER_UNKNOWN},
+    [NTR_FLOW_RETURN] =        {BAD, BAD,         ADDRESS, INFER_UNKNOWN, ADDRESS, INFER_ADDRESS, INFER_UNKNOWN, INFER_UNKNOWN},
+    [NTR_FLOW_TRAP_RETURN] =   {BAD, BAD,         ADDRESS, INFER_UNKNOWN, ADDRESS, ADDRESS,       INFER_UNKNOWN, INFER_UNKNOWN},
+    [NTR_FLOW_TRAP] =          {BAD, BAD,         COUNTED, COUNTED,       COUNTED, BAD,           BAD,           BAD},
 };
 
 /* The instructions since the last span. */
@@ -126,6 +127,7 @@ static ntr_status go_inferred(ntr_decoder *d, ntr_source *s, ntr_walk_request *r
 }
 
 static void go_branch(ntr_decoder *d, ntr_source *s, const code_range *range, bool taken) {
+    if (d->predicts && s->mode != NTR_MODE_BTM) ntr_flow_learn(&s->tables, range->last, taken);
     uint64_t target = taken ? s->block->target : range->next;
     emit_span(d, s, range, taken ? NTR_END_TAKEN : NTR_END_NOT_TAKEN, target, 0);
     ntr_source_goto(s, target);
@@ -136,7 +138,7 @@ static void go_branch(ntr_decoder *d, ntr_source *s, const code_range *range, bo
 static void go_by_address(ntr_decoder *d, ntr_source *s, ntr_walk_request *request, const code_range *range) {
     bool branch_message = ntr_tcode_in(ntr_tcodes_with(NTR_IS_DIRECT), d->message.tcode);
     bool taken = request->address == s->block->target && (branch_message || request->address != range->next);
-    request->no_outcome |= !d->params.dialect->sync_branch_from_faddr;
+    request->no_outcome |= !d->params.dialect->sync_branch_from_faddr && !d->predicts && !request->self_loop;
     go_branch(d, s, range, taken);
 }
 
@@ -194,6 +196,7 @@ static walk_action choose(const ntr_decoder *d, const ntr_walk_request *request,
     switch (a) {
     case TRACED_JUMP: return d->params.all_jumps || d->params.dialect->branch_on_jump ? INFER : BAD;
     case OUTCOME: return ntr_history_empty(&request->history) ? OUTCOME : INFER;
+    case SELF: return ntr_history_empty(&request->history) && s->block->target == range->last ? TAKE_BRANCH : INFER;
     case INFER_ADDRESS: return ntr_step_is_inferable(d, s, s->block) ? INFER : ADDRESS;
     case FALL: /* a custom jump may also end with a synchronizing message */
         return request->goal == NTR_GOAL_SYNC && request->address != range->next && ends_custom(d, s, range) ? CUSTOM

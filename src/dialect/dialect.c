@@ -12,6 +12,7 @@ static const ntr_dialect *const dialects[] = {
     &ntr_dialect_andes,
     &ntr_dialect_xuantie,
     &ntr_dialect_microblaze_v,
+    &ntr_dialect_ctte,
 };
 
 const ntr_dialect *ntr_dialect_at(size_t index) {

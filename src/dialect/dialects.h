@@ -13,5 +13,6 @@ extern const ntr_dialect ntr_dialect_tt_dfd;
 extern const ntr_dialect ntr_dialect_andes;
 extern const ntr_dialect ntr_dialect_xuantie;
 extern const ntr_dialect ntr_dialect_microblaze_v;
+extern const ntr_dialect ntr_dialect_ctte;
 
 #endif

@@ -28,6 +28,8 @@
 
 #include "encoder/return_stack.h"
 
+#include "message/table.h"
+
 #include <ntrace/encoder.h>
 #include <ntrace/message.h>
 
@@ -273,7 +275,7 @@ void ntr_enc_send(ntr_encoder *e, ntr_message *m, uint64_t time);
 void ntr_enc_keep(ntr_encoder *e, unsigned tcode, const uint8_t *bytes, uint32_t size); /* FIFO or sink */
 void ntr_enc_repeat_flush(ntr_encoder *e);
 void ntr_enc_recover(ntr_encoder *e, bool force); /* sends the pending Error if there is space, or if `force` */
-#define NTR_SET(m, id, member, v) ((m)->present |= 1u << NTR_FIELD_##id, (m)->member = (v))
+#define NTR_SET(m, id, member, v) ((m)->present |= NTR_FIELD_BIT(NTR_FIELD_##id), (m)->member = (v))
 
 /* fifo.c */
 ntr_status ntr_enc_fifo_new(ntr_encoder *e);

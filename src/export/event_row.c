@@ -98,6 +98,10 @@ static void fill_data(struct event_row *row, const ntr_event *e) {
     if (e->kind != NTR_EVENT_OVERFLOW) set(row, COLUMN_TAG, e->tag);
     set(row, COLUMN_DATA, e->data);
     if (e->kind == NTR_EVENT_DATA || e->kind == NTR_EVENT_ACCESS) set(row, COLUMN_DATA_SIZE, e->data_size);
+    if (e->data_more[0] | e->data_more[1]) {
+        set(row, COLUMN_DATA1, e->data_more[0]);
+        set(row, COLUMN_DATA2, e->data_more[1]);
+    }
     if (e->kind == NTR_EVENT_ICT || e->kind == NTR_EVENT_ACCESS) fill_address(row, e);
     if (e->kind == NTR_EVENT_ACCESS) set_text(row, COLUMN_NAME, ntr_data_access_name(e->code));
 }

@@ -8,33 +8,33 @@
 #include "message/table.h"
 #include "wire/ends.h"
 
-enum { WORD_BITS = 64 };
+enum { WORD_BITS = 64, WORDS = 4 };
 
 typedef struct segment {
     const uint8_t *at, *end; /* bytes after this segment */
-    uint64_t low, high;      /* MDO bits not yet taken; the fixed fields leave at least 64 of 128 to the variable */
-    uint64_t over;           /* not 0: the segment has set bits above these 128 */
+    uint64_t word[WORDS];    /* MDO bits; the fixed fields fit into word[0] and leave at least 192 to the variable */
+    uint64_t over;           /* not 0: the segment has set bits above these */
+    unsigned taken;          /* bits of word[0] that fixed fields have taken */
     unsigned bits;           /* number of bits left, leading zeros included */
     ntr_mseo mseo;           /* of the segment's last byte; MORE: the message ends inside the segment */
     bool open;               /* its variable field has not been taken yet */
 } segment;
 
-/* Add bits at bit position `at` of the segment. */
+/* Add up to 48 bits at bit position `at` of the segment. */
 static void add_bits(segment *s, uint64_t bits, unsigned at) {
-    if (at < WORD_BITS) {
-        s->low |= bits << at;
-        if (at) s->high |= bits >> (WORD_BITS - at);
-    } else if (at < 2 * WORD_BITS) {
-        s->high |= bits << (at - WORD_BITS);
-        if (at > WORD_BITS) s->over |= bits >> (2 * WORD_BITS - at);
-    } else {
-        s->over |= bits;
-    }
+    unsigned index = at / WORD_BITS, shift = at % WORD_BITS;
+    uint64_t above = shift ? bits >> (WORD_BITS - shift) : 0;
+    if (index < WORDS) s->word[index] |= bits << shift;
+    else s->over |= bits;
+    if (index + 1 < WORDS) s->word[index + 1] |= above;
+    else s->over |= above;
 }
 
 /* Gather the bytes up to the next one that ends a field. */
 static void next_segment(segment *s) {
-    s->low = s->high = s->over = 0;
+    memset(s->word, 0, sizeof s->word);
+    s->over = 0;
+    s->taken = 0;
     s->bits = 0;
     s->mseo = NTR_MSEO_MORE;
     s->open = true;
@@ -73,9 +73,8 @@ static ntr_status take_fixed(segment *s, unsigned bits, uint64_t *value) {
     ntr_status status = enter(s);
     if (status != NTR_OK) return status;
     if (s->bits < bits) return shortage(s);
-    *value = s->low & ((UINT64_C(1) << bits) - 1);
-    s->low = s->low >> bits | s->high << (WORD_BITS - bits);
-    s->high >>= bits;
+    *value = s->word[0] >> s->taken & ((UINT64_C(1) << bits) - 1);
+    s->taken += bits;
     s->bits -= bits;
     return NTR_OK;
 }
@@ -84,6 +83,17 @@ static ntr_status take_fixed(segment *s, unsigned bits, uint64_t *value) {
 static bool ends_empty(const segment *s) {
     return s->open && !s->bits && (s->mseo == NTR_MSEO_FIELD || s->mseo == NTR_MSEO_MESSAGE);
 }
+
+/* Move the bits after the fixed fields to the beginning of the words. */
+static void drop_taken(segment *s) {
+    if (!s->taken) return;
+    for (unsigned i = 0; i + 1 < WORDS; i++) s->word[i] = s->word[i] >> s->taken | s->word[i + 1] << (WORD_BITS - s->taken);
+    s->word[WORDS - 1] >>= s->taken;
+    s->taken = 0;
+}
+
+/* Whether the segment has set bits above the 64 of its variable field. */
+static bool above(const segment *s) { return s->word[1] | s->word[2] | s->word[3] | s->over; }
 
 static ntr_status take_variable(segment *s, bool may_be_empty, uint64_t *value, uint16_t *width) {
     ntr_status status = enter(s);
@@ -94,11 +104,12 @@ static ntr_status take_variable(segment *s, bool may_be_empty, uint64_t *value, 
         return NTR_OK;
     }
     if (!s->bits || s->mseo == NTR_MSEO_MORE || s->mseo == NTR_MSEO_RESERVED) return shortage(s);
-    *value = s->low;
+    drop_taken(s);
+    *value = s->word[0];
     *width = (uint16_t)s->bits;
     s->bits = 0;
     s->open = false;
-    return s->high | s->over ? NTR_E_FIELD_LONG : NTR_OK;
+    return above(s) ? NTR_E_FIELD_LONG : NTR_OK;
 }
 
 /* Whether an optional field is left out: no bits remain for it in the segment or in the message. */
@@ -112,8 +123,8 @@ static void note(ntr_message *m, ntr_status defect, unsigned field) {
     m->defect_field = (uint8_t)field;
 }
 
-/* Read one field. Returns false when the fields after it cannot be read. */
-static bool read_field(const ntr_params *params, segment *s, ntr_message *m, unsigned field) {
+/* Read one field; `long_too`: it may have more than 64 bits. Returns false when the fields after it cannot be read. */
+static bool read_field(const ntr_params *params, segment *s, ntr_message *m, unsigned field, bool long_too) {
     const ntr_field_info *info = &ntr_field_table[field];
     ntr_status status;
     if (info->shape == NTR_SHAPE_FIXED || info->shape == NTR_SHAPE_CONFIG) {
@@ -123,6 +134,7 @@ static bool read_field(const ntr_params *params, segment *s, ntr_message *m, uns
     } else {
         bool may_be_empty = params->dialect && params->dialect->empty_icnt;
         status = take_variable(s, may_be_empty, &m->value[field], &m->width[field]);
+        if (status == NTR_E_FIELD_LONG && long_too) status = NTR_OK;
     }
     if (status != NTR_OK) note(m, status, field);
     if (status != NTR_OK && status != NTR_E_FIELD_LONG) return false;
@@ -132,6 +144,20 @@ static bool read_field(const ntr_params *params, segment *s, ntr_message *m, uns
     return status == NTR_OK;
 }
 
+/* Read a field of shape MORE: the next 64 bits of the one before it. It is present when there are set bits in it or above
+ * it, and takes the width that is left. */
+static void read_more(segment *s, ntr_message *m, const ntr_message_field *entry) {
+    unsigned field = entry->field, before = entry[-1].field;
+    if (!above(s)) return;
+    m->present |= NTR_FIELD_BIT(field);
+    m->value[field] = s->word[1];
+    m->width[field] = (uint16_t)(m->width[before] - WORD_BITS);
+    m->width[before] = WORD_BITS;
+    memmove(s->word, s->word + 1, (WORDS - 1) * sizeof *s->word);
+    s->word[WORDS - 1] = 0;
+    if (above(s) && !ntr_is_more(entry + 1)) note(m, NTR_E_FIELD_LONG, field);
+}
+
 static bool read_payload(const ntr_params *params, segment *s, ntr_message *m, const ntr_message_info *row) {
     for (const ntr_message_field *entry = row->fields; entry->field != NTR_FIELD_NONE; entry++) {
         if (!ntr_field_applies(entry, m)) continue;
@@ -139,7 +165,9 @@ static bool read_payload(const ntr_params *params, segment *s, ntr_message *m, c
             m->value[entry->field] = 0;
             m->width[entry->field] = 0;
             s->open = false;
-        } else if (!read_field(params, s, m, entry->field)) {
+        } else if (ntr_is_more(entry)) {
+            read_more(s, m, entry);
+        } else if (!read_field(params, s, m, entry->field, ntr_is_more(entry + 1))) {
             return false;
         }
     }
@@ -153,7 +181,7 @@ static void read_end(const ntr_params *params, segment *s, ntr_message *m) {
             note(m, NTR_E_FIELD_EXTRA, NTR_FIELD_TSTAMP);
             return;
         }
-        if (!read_field(params, s, m, NTR_FIELD_TSTAMP)) return;
+        if (!read_field(params, s, m, NTR_FIELD_TSTAMP, false)) return;
         if (!ntr_tstamp_width_fits(params, m)) note(m, NTR_E_FIELD_SPLIT, NTR_FIELD_TSTAMP);
     }
     if (s->mseo != NTR_MSEO_MESSAGE || s->at != s->end) note(m, NTR_E_FIELD_EXTRA, NTR_FIELD_NONE);
@@ -181,7 +209,7 @@ ntr_status ntr_message_decode_exactly(const ntr_params *params, ntr_bytes raw, n
         return status;
     }
     m->tcode = (uint8_t)tcode;
-    if (params->src_bits && !read_field(params, &s, m, NTR_FIELD_SRC)) return m->defect;
+    if (params->src_bits && !read_field(params, &s, m, NTR_FIELD_SRC, false)) return m->defect;
     const ntr_message_info *row = ntr_message_get(params->dialect, m->tcode);
     if (!row) check_opaque(&s, m);
     else if (read_payload(params, &s, m, row)) read_end(params, &s, m);

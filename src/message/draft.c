@@ -154,7 +154,9 @@ static ntr_fields wanted(const ntr_params *params, const ntr_message *m, const n
     for (const ntr_message_field *entry = row->fields; entry->field != NTR_FIELD_NONE; entry++) {
         if (!ntr_field_applies(entry, m)) continue;
         all |= NTR_FIELD_BIT(entry->field);
-        if (!entry->optional) *needed |= NTR_FIELD_BIT(entry->field);
+        bool more = ntr_is_more(entry);
+        if (more && m->present & NTR_FIELD_BIT(entry->field)) *needed |= NTR_FIELD_BIT(entry[-1].field);
+        if (!entry->optional && !more) *needed |= NTR_FIELD_BIT(entry->field);
     }
     return all | NTR_FIELD_BIT(NTR_FIELD_TSTAMP);
 }

@@ -12,13 +12,16 @@ static unsigned bits_to_send(const ntr_params *params, const ntr_message *m, ntr
     return asked > needed ? asked : needed;
 }
 
-static ntr_status write_field(const ntr_params *params, ntr_writer *w, const ntr_message *m, unsigned field) {
+/* `goes_on`: a field of shape MORE has further bits of it, so that it has all of its 64 bits and does not end. */
+static ntr_status write_field(const ntr_params *params, ntr_writer *w, const ntr_message *m, unsigned field, bool goes_on) {
     const ntr_field_info *info = &ntr_field_table[field];
     if (!(m->present & NTR_FIELD_BIT(field))) return NTR_E_FIELD_MISSING;
     if (info->shape == NTR_SHAPE_FIXED || info->shape == NTR_SHAPE_CONFIG) {
         unsigned bits = info->shape == NTR_SHAPE_FIXED ? info->bits : params->src_bits;
         if (m->value[field] >> bits) return NTR_E_FIELD_VALUE;
         ntr_writer_put(w, m->value[field], bits);
+    } else if (goes_on) {
+        ntr_writer_put(w, m->value[field], 64);
     } else {
         bool empty = ntr_may_be_empty(params, m, field) && w->size && !w->part_bits &&
                      ntr_mseo_of(w->out[w->size - 1]) == NTR_MSEO_MORE;
@@ -36,7 +39,9 @@ static ntr_status write_payload(const ntr_params *params, ntr_writer *w, const n
             ntr_writer_end_field(w);
             continue;
         }
-        ntr_status status = write_field(params, w, m, entry->field);
+        if (ntr_is_more(entry) && !(m->present & NTR_FIELD_BIT(entry->field))) continue;
+        bool goes_on = ntr_is_more(entry + 1) && m->present & NTR_FIELD_BIT(entry[1].field);
+        ntr_status status = write_field(params, w, m, entry->field, goes_on);
         if (status != NTR_OK) return status;
     }
     return NTR_OK;
@@ -48,9 +53,9 @@ static int careful_encode(const ntr_params *params, const ntr_message *message, 
     ntr_writer_init(&w, out, capacity);
     ntr_writer_put(&w, message->tcode, NTR_TCODE_BITS);
     ntr_status status = NTR_OK;
-    if (params->src_bits) status = write_field(params, &w, message, NTR_FIELD_SRC);
+    if (params->src_bits) status = write_field(params, &w, message, NTR_FIELD_SRC, false);
     if (status == NTR_OK) status = write_payload(params, &w, message, row);
-    if (status == NTR_OK && NTR_HAS(message, TSTAMP)) status = write_field(params, &w, message, NTR_FIELD_TSTAMP);
+    if (status == NTR_OK && NTR_HAS(message, TSTAMP)) status = write_field(params, &w, message, NTR_FIELD_TSTAMP, false);
     return status == NTR_OK ? ntr_writer_end_message(&w) : status;
 }
 
@@ -77,7 +82,8 @@ static int quick_encode(const ntr_params *params, const ntr_message *m, const nt
     if (params->src_bits ? !NTR_HAS(m, SRC) || m->src >> params->src_bits : false) return 0;
     if (!params->src_bits) q.part = m->tcode;
     for (const ntr_message_field *entry = row->fields; entry->field != NTR_FIELD_NONE; entry++) {
-        if (ntr_field_applies(entry, m) && !quick_field(params, &q, m, entry->field)) return 0;
+        if (ntr_is_more(entry) && !(m->present & NTR_FIELD_BIT(entry->field))) continue;
+        if (ntr_is_more(entry) || (ntr_field_applies(entry, m) && !quick_field(params, &q, m, entry->field))) return 0;
     }
     if (NTR_HAS(m, TSTAMP) && !quick_field(params, &q, m, NTR_FIELD_TSTAMP)) return 0;
     if (q.bits) return 0;

@@ -110,6 +110,7 @@ NTR_INLINE bool ntr_quick_keeps_rules(const ntr_line *q, unsigned field) {
 }
 
 NTR_INLINE bool ntr_quick_take(ntr_line *q, unsigned field, unsigned shape, unsigned bits) {
+    if (shape == NTR_SHAPE_MORE) return true; /* longer fields are refused */
     if (shape == NTR_SHAPE_FIXED) ntr_quick_take_fixed(q, field, bits);
     else if (!(q->open ? ntr_quick_take_rest(q, field) : ntr_quick_take_next(q, field))) return false;
     return ntr_quick_keeps_rules(q, field);

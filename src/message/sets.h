@@ -74,6 +74,10 @@ NTR_CONSTANT uint64_t ntr_tcodes_with_field(unsigned wanted) {
      ((role) != NTR_ROLE_ACCESS || (NTR_ROW_HAS(row, DSZ) && NTR_ROW_HAS(row, DADDR) && NTR_ROW_HAS(row, DDATA))) &&  \
      ((role) != NTR_ROLE_WATCHPOINT || NTR_ROW_HAS(row, WPHIT)) &&                                                    \
      ((role) != NTR_ROLE_TRAP_VALUE || (NTR_ROW_HAS(row, VTYPE) && NTR_ROW_HAS(row, TVAL))) &&                        \
+     ((role) != NTR_ROLE_ACQUISITION || (NTR_ROW_HAS(row, DQTAG) && NTR_ROW_HAS(row, DQDATA))) &&                     \
+     ((role) != NTR_ROLE_SELF_LOOP || (NTR_ROW_HAS(row, RCNT) && NTR_ROW_HAS(row, ICNT))) &&                          \
+     ((role) != NTR_ROLE_PREDICTION || NTR_ROW_HAS(row, BCNT)) &&                                                     \
+     ((role) != NTR_ROLE_CACHED_BRANCH || (NTR_ROW_HAS(row, JIDX) && NTR_ROW_HAS(row, ICNT))) &&                      \
      ((role) != NTR_ROLE_EVENT || (NTR_ROW_HAS(row, CKSRC) && NTR_ROW_HAS(row, CKDATA0))) &&                          \
      (!NTR_ROW_HAS(row, HIST) || (flags) & NTR_IS_HISTORY_END))
 

@@ -50,4 +50,9 @@ static inline bool ntr_field_applies(const ntr_message_field *entry, const ntr_m
     return entry->condition == NTR_FIELD_NONE || message->value[entry->condition] == entry->when;
 }
 
+/* Whether the entry of a row is a field of shape MORE. */
+static inline bool ntr_is_more(const ntr_message_field *entry) {
+    return entry->field != NTR_FIELD_NONE && ntr_field_table[entry->field].shape == NTR_SHAPE_MORE;
+}
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/allocator.h"
 #include "message/sets.h"
+#include "trace/flow_tables.h"
 #include "trace/mode.h"
 #include "trace/ownership.h"
 #include "wire/ends.h"
@@ -284,6 +285,7 @@ static size_t collect_guesses(const ntr_splitter *splitter, bool guessed, bool l
 
 ntr_status ntr_splitter_guess(ntr_splitter *splitter, bool guessed, bool last, ntr_snapshot **guess) {
     *guess = NULL;
+    if (ntr_flow_tables_exist(&splitter->config->params)) return NTR_OK; /* what they hold cannot be guessed */
     /* with `strict`, the first defect may be in a pre-sync message */
     bool may_stop = splitter->config->strict && splitter->pre_sync.count;
     bool known = splitter->at_message && !splitter->unsynced && !splitter->pre_sync_full && splitter->seen_count;

@@ -47,7 +47,8 @@ static bool follow_absolute(ntr_clock *clock, const ntr_message *m) {
 bool ntr_clock_follow(ntr_clock *clock, const ntr_params *params, const ntr_message *m) {
     unsigned rule = ntr_ts_rule_of(params);
     if (rule == NTR_TS_ABSOLUTE) return follow_absolute(clock, m);
-    bool absolute = ntr_tcode_in(ntr_tcodes_with(NTR_IS_ABSOLUTE), m->tcode);
+    /* a message that the dialect does not have has no field but SRC */
+    bool absolute = ntr_tcode_in(ntr_tcodes_with(NTR_IS_ABSOLUTE), m->tcode) && m->present >> (NTR_FIELD_SRC + 1);
     if (absolute && NTR_HAS(m, TSTAMP)) set_absolute(clock, params, rule, m->tstamp);
     else if (absolute) clock->known &= rule == NTR_TS_XOR; /* unknown until the next absolute time (OQ-22) */
     else if (NTR_HAS(m, TSTAMP)) advance(clock, params, rule, m->tstamp);

@@ -10,6 +10,7 @@ static const char *const shapes[] = {
     [NTR_SHAPE_FIXED] = "fixed",
     [NTR_SHAPE_VARIABLE] = "variable, at most",
     [NTR_SHAPE_ADDRESS] = "variable (address), at most",
+    [NTR_SHAPE_MORE] = "variable, with the field before it, at most",
 };
 
 /* What stands behind a field's name: "[4]", "[Var]". */

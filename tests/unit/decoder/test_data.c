@@ -116,8 +116,9 @@ static void damaged(void **state) {
     /* No DATA; ends inside ELSZ; DATA of 70 bits. */
     decodes_to(&s, START "raw 34 D0 00 00 0B\n", "sync 3 100\ngap FIELD_MISSING #2-#3 @4-@9 100 to ?\n");
     decodes_to(&s, START "raw 34 33\n", "sync 3 100\ngap FIELD_SPLIT #2-#3 @4-@6 100 to ?\n");
-    decodes_to(&s, START "raw 34 10 01 FC FC FC FC FC FC FC FC FC FC FC FF\n",
-               "sync 3 100\ngap FIELD_LONG #2-#3 @4-@19 100 to ?\n");
+    /* DADDR of more than 64 bits; DDATA may have up to 192 */
+    decodes_to(&s, START "raw 34 10 FC FC FC FC FC FC FC FC FC FC FC FC FD 07\n", "sync 3 100\ngap FIELD_LONG #2-#3 @4-@20 100 to ?\n");
+    decodes_to(&s, START "raw 34 10 01 FC FC FC FC FC FC FC FC FC FC FC FF\n", "sync 3 100\nwrite 4/4 0 ffffffffffffffff\n");
     scene_end(&s);
 }
 

@@ -12,7 +12,7 @@ static void every_dialect_is_found_by_its_name(void **state) {
         ntr_params_init(&params, d);
         assert_int_equal(ntr_params_check(&params), NTR_OK);
     }
-    assert_int_equal(n, 9);
+    assert_int_equal(n, 10);
     assert_null(ntr_dialect_find("no-such"));
 }
 

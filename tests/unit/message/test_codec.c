@@ -28,7 +28,7 @@ static ntr_message expected_of(const vector *v, const ntr_params *params) {
         ntr_field f = field_called(at, (size_t)(equals - at));
         m.value[f] = strtoull(equals + 1, &end, 0);
         m.width[f] = *end == ':' ? (uint16_t)strtoul(end + 1, &end, 10) : 0;
-        m.present |= 1u << f;
+        m.present |= (ntr_fields)1 << f;
         at = strchr(at, ' ');
     }
     return m;
@@ -159,7 +159,7 @@ typedef struct defect_case {
     const char *dialect;
 } defect_case;
 
-#define HAS(x) (1u << NTR_FIELD_##x)
+#define HAS(x) ((ntr_fields)1 << NTR_FIELD_##x)
 
 static const defect_case defects[] = {
     {"", NTR_E_TRUNCATED, NTR_FIELD_NONE, 0},

@@ -28,27 +28,33 @@ static void roles_are_those_of_the_specification(void **state) {
     assert_int_equal(ntr_tcodes_of_role(NTR_ROLE_ACCESS), TCODES(5, 6, 13, 14));
     assert_int_equal(ntr_tcodes_of_role(NTR_ROLE_WATCHPOINT), TCODES(15));
     assert_int_equal(ntr_tcodes_of_role(NTR_ROLE_TRAP_VALUE), TCODES(56));
-    assert_int_equal(ntr_tcodes_of_role(NTR_ROLE_FIELDS), 0);
+    assert_int_equal(ntr_tcodes_of_role(NTR_ROLE_ACQUISITION), TCODES(7));
+    assert_int_equal(ntr_tcodes_of_role(NTR_ROLE_SELF_LOOP), TCODES(31, 32));
+    assert_int_equal(ntr_tcodes_of_role(NTR_ROLE_PREDICTION), TCODES(56));
+    assert_int_equal(ntr_tcodes_of_role(NTR_ROLE_CACHED_BRANCH), TCODES(57));
+    assert_int_equal(ntr_tcodes_of_role(NTR_ROLE_FIELDS), TCODES(1, 58));
 }
 
 static void flags_are_those_of_the_specification(void **state) {
     (void)state;
-    assert_int_equal(ntr_tcodes_with(NTR_IS_ABSOLUTE), TCODES(9, 11, 12, 13, 14, 29, 35)); /* 7.4, 8; data, ICT-WS */
+    assert_int_equal(ntr_tcodes_with(NTR_IS_ABSOLUTE), TCODES(9, 11, 12, 13, 14, 29, 32, 35)); /* 7.4, 8; data, ICT-WS */
     assert_int_equal(ntr_tcodes_with(NTR_IS_STORE), TCODES(5, 13));
     assert_int_equal(ntr_tcodes_with(NTR_IS_DIRECT), TCODES(3, 11));               /* sections 6.2, 6.6: BTM only */
-    assert_int_equal(ntr_tcodes_with(NTR_IS_HISTORY_END), TCODES(4, 12, 28, 29, 33)); /* 9 carries no HIST, 6.5 */
+    assert_int_equal(ntr_tcodes_with(NTR_IS_HISTORY_END), TCODES(4, 12, 28, 29, 31, 32, 33, 57)); /* 9 carries no HIST, 6.5 */
+    assert_int_equal(ntr_tcodes_with(NTR_IS_CACHED), TCODES(28));
     assert_int_equal(ntr_tcodes_of_dialects(NTR_MESSAGES_SIFIVE), TCODES(7, 23, 34, 35));
     assert_int_equal(ntr_tcodes_of_dialects(NTR_MESSAGES_DATA), TCODES(5, 6, 13, 14, 15));
     assert_int_equal(ntr_tcodes_of_dialects(NTR_MESSAGES_TTDFD), TCODES(56));
+    assert_int_equal(ntr_tcodes_of_dialects(NTR_MESSAGES_CTTE), TCODES(1, 7, 31, 32, 56, 57, 58));
 }
 
 static void fields_are_those_of_the_specification(void **state) {
     (void)state;
-    assert_int_equal(ntr_tcodes_with_field(NTR_FIELD_ICNT), TCODES(3, 4, 9, 11, 12, 28, 29, 33));
-    assert_int_equal(ntr_tcodes_with_field(NTR_FIELD_HIST), TCODES(28, 29, 33));
+    assert_int_equal(ntr_tcodes_with_field(NTR_FIELD_ICNT), TCODES(3, 4, 9, 11, 12, 28, 29, 31, 32, 33, 57));
+    assert_int_equal(ntr_tcodes_with_field(NTR_FIELD_HIST), TCODES(28, 29, 31, 32, 33, 57));
     assert_int_equal(ntr_tcodes_with_field(NTR_FIELD_UADDR), TCODES(4, 28));
-    assert_int_equal(ntr_tcodes_with_field(NTR_FIELD_FADDR), TCODES(9, 11, 12, 29));
-    assert_int_equal(ntr_tcodes_with_field(NTR_FIELD_BTYPE), TCODES(4, 12, 28, 29));
+    assert_int_equal(ntr_tcodes_with_field(NTR_FIELD_FADDR), TCODES(9, 11, 12, 29, 32));
+    assert_int_equal(ntr_tcodes_with_field(NTR_FIELD_BTYPE), TCODES(4, 12, 28, 29, 57));
 }
 
 static void derived_sets_are_those_of_the_specification(void **state) {

@@ -121,6 +121,7 @@ static void check_agreement(const ntr_params *params, const uint8_t *bytes, cons
 /* What the quick way must not refuse: it would be right, but slow. */
 static bool is_common(const ntr_params *params, const uint8_t *bytes, size_t size, const ntr_message *m) {
     unsigned run = 0;
+    if (NTR_HAS(m, DQTAG) || (NTR_HAS(m, BCNT) && m->tcode != NTR_TCODE_REPEAT_BRANCH)) return false; /* NTR_MESSAGE_ALSO */
     if (size > NTR_QUICK_LONGEST || !ntr_message_get(params->dialect, m->tcode)) return false;
     for (size_t i = 0; i < size; i++) {
         run = bytes[i] & 3 ? 0 : run + 1;

@@ -60,14 +60,26 @@ static void set_field(const ntr_params *params, ntr_message *m, ntr_field field,
     if (field == NTR_FIELD_CDF || field == NTR_FIELD_CKDF) m->value[field] &= 1;
     if (field == NTR_FIELD_HIST || field == NTR_FIELD_RDATA0 || field == NTR_FIELD_RDATA1) m->value[field] |= 1;
     if (!fixed && next_random(random) % 4 == 0) m->width[field] = (uint16_t)(next_random(random) % 100);
-    m->present |= 1u << field;
+    m->present |= (ntr_fields)1 << field;
+}
+
+/* A field of shape MORE, or none: then there is no other one behind it. */
+static bool set_more(ntr_message *m, ntr_field before, ntr_field field, uint64_t *random) {
+    if (next_random(random) & 1) return false;
+    m->value[field] = next_random(random) | 1;
+    m->width[before] = 0;
+    m->present |= (ntr_fields)1 << field;
+    return true;
 }
 
 static ntr_message random_message(const ntr_params *params, const ntr_message_info *row, uint64_t *random) {
     ntr_message m = {.tcode = row->tcode};
     if (params->src_bits) set_field(params, &m, NTR_FIELD_SRC, random);
+    bool more = true;
     for (const ntr_message_field *f = row->fields; f->field != NTR_FIELD_NONE; f++)
-        if (f->condition == NTR_FIELD_NONE || m.value[f->condition] == f->when)
+        if (ntr_field_get((ntr_field)f->field)->shape == NTR_SHAPE_MORE)
+            more = more && set_more(&m, (ntr_field)f[-1].field, (ntr_field)f->field, random);
+        else if (f->condition == NTR_FIELD_NONE || m.value[f->condition] == f->when)
             set_field(params, &m, (ntr_field)f->field, random);
     if (next_random(random) & 1) set_field(params, &m, NTR_FIELD_TSTAMP, random);
     return m;

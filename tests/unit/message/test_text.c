@@ -252,7 +252,7 @@ static const form_case forms[] = {
     {"70 D0 1D 1D F8 FF",
      "{\"number\":12,\"offset\":31,\"size\":6,\"name\":\"IndirectBranchHist\",\"tcode\":28,"
      "\"fields\":{\"BTYPE\":0,\"ICNT\":125,\"UADDR\":7,\"HIST\":4094},\"defect\":null}",
-     "12,31,6,28,IndirectBranchHist,,,,,0,125,,0x7,0xffe,,,,,,,,,,,,,,,,,,,,,,,"},
+     "12,31,6,28,IndirectBranchHist,,,,,0,,125,,0x7,,0xffe,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"},
     {"24 15 E8 8C 04 00 00 FC FC FC FC FC 1F",
      "{\"number\":12,\"offset\":31,\"size\":13,\"name\":\"ProgTraceSync\",\"tcode\":9,"
      "\"fields\":{\"SYNC\":5,\"ICNT\":0,\"FADDR\":\"0x7fffffffc00018fa\"},\"defect\":null}",

@@ -161,6 +161,24 @@ static const vector vectors[] = {
     {"24 40 01 00 00 00 00 00 07", "ProgTraceSync SRC=0 SYNC=1 ICNT=0 FADDR=0x40000000", .src_bits = 4,
      .dialect = "tt-dfd"},
     {"08 00 0F", "Ownership SRC=0 PROCESS=0xc", .src_bits = 4, .dialect = "tt-dfd"},
+    /* docs/dialects.md section 12 */
+    {"04 E0 64 14 34 4B", "DeviceID DEVID=0x12345678", .dialect = "ctte"},
+    {"1C F0 A8 20 78 9C 64 54 44 D0 30 88 10 07", "DataAcquisition DQTAG=0xabc DQDATA=0x1122334455667788", .dialect = "ctte"},
+    {"1C 14 00 00 00 04 00 00 08 00 00 00 00 00 F0 3C 00 00 80 00 00 00 00 00 73",
+     "DataAcquisition DQTAG=0x5 DQDATA=0x80001000:64 DQDATA1=0x80000ff0:64 DQDATA2=0x7", .dialect = "ctte"},
+    {"7C A0 3D 19 07", "RepeatInstruction RCNT=1000 ICNT=6 HIST=0x1", .dialect = "ctte"},
+    {"80 C9 09 00 09 0D 27", "RepeatInstructionSync SYNC=2 RCNT=3 ICNT=2 FADDR=0x80 HIST=0x3 TSTAMP=9", .dialect = "ctte"},
+    {"E0 A1 0F", "BranchPredict BCNT=40 TSTAMP=3", .dialect = "ctte"},
+    {"E4 C1 95 17", "JumpTargetCache BTYPE=0 ICNT=12 JIDX=37 HIST=0x5", .dialect = "ctte"},
+    {"E8 C4 FC FC FC 3D C4 00 A0 89 D1 18 09 04 A1 58 08 07",
+     "Config CFGVER=1 CAPS=0xffffff ENAB=0x8a8031 P0=0x34 P1=0x86 P2=0xa01 P3=0x1096", .dialect = "ctte"},
+    {"E8 4C 01 01 D1 19 01 03", "Config SRC=3 CFGVER=1 CAPS=0x0 ENAB=0x0 P0=0x34 P1=0x6 P2=0x0 P3=0x0", .src_bits = 4,
+     .dialect = "ctte"},
+    {"34 20 00 00 08 40 00 11 07", "DataWriteSync DSZ=8 ELSZ=0 DADDR=0x80201000 DDATA=0x1", .dialect = "ctte"},
+    {"14 00 85 40 20 0C 54 D8 84 A4 B8 70 EC 7F",
+     "DataWrite DSZ=0 ELSZ=4 DADDR=0x10 DDATA=0xfedcba9876543210 DDATA1=0x1", .dialect = "ctte"},
+    {"3C 04 00 23", "Watchpoint WPHIT=0x8001", .dialect = "ctte"},
+    {"20 87", "Error ETYPE=1 ECODE=0x2", .dialect = "ctte"},
 };
 
 enum { VECTORS = sizeof vectors / sizeof vectors[0] };

@@ -131,6 +131,42 @@ static void the_text_twin_has_the_same_bytes(void **state) {
     }
 }
 
+/* A stream that begins with the rest of a session, idle bytes and DeviceID; the Config behind them has the parameters. */
+static void a_config_describes_its_stream(void **state) {
+    (void)state;
+    static const struct {
+        const char *bytes;
+        int src_bits;
+        unsigned predictor, cache, depth, xlen, width, implicit;
+    } streams[] = {
+        /* CAPS ffffff, ENAB 8a8031, SRC inhibited: P1 0x886, TsWidth 40, P3 0x1096 */
+        {"FF FF 6C 11 04 E0 64 14 34 4B E8 C4 FC FC FC 3D C4 00 A0 89 D1 18 89 04 A1 58 08 07", 0, 9, 6, 16, 64, 40, 3},
+        /* the same with SRC on: P0 says 4 bits, but the message has none */
+        {"E8 C4 FC FC FC 3D C4 00 A0 89 D1 18 09 04 A1 58 08 07", -1, 0, 0, 0, 0, 0, 0},
+        {"E8 4C 01 01 D1 19 01 03", 4, 0, 0, 16, 32, 0, 0},
+        {"E8 4C 01 01 D1 15 01 03", -1, 0, 0, 0, 0, 0, 0}, /* mode 5 */
+        {"E8 0C 01 01 D1 19 01 03", -1, 0, 0, 0, 0, 0, 0}, /* CFGVER 0 */
+        {"E8 48 01 01 D1 19 01 03", -1, 0, 0, 0, 0, 0, 0}, /* SRC 2, but SrcID 3 */
+    };
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+        uint8_t bytes[128];
+        ntr_container c;
+        ntr_bytes file = {bytes, from_hex(streams[i].bytes, bytes, sizeof bytes)};
+        ntr_status status = ntr_container_find(file, &c);
+        assert_int_equal(status, streams[i].src_bits < 0 ? NTR_END : NTR_OK);
+        if (status == NTR_END) continue;
+        assert_string_equal(c.params.dialect->name, "ctte");
+        assert_int_equal(c.params.src_bits, streams[i].src_bits);
+        assert_int_equal(c.params.branch_predictor, streams[i].predictor);
+        assert_int_equal(c.params.jump_cache, streams[i].cache);
+        assert_int_equal(c.params.return_stack, streams[i].depth);
+        assert_int_equal(c.params.xlen, streams[i].xlen);
+        assert_int_equal(c.params.ts_width, streams[i].width);
+        assert_int_equal(c.params.implicit_return, streams[i].implicit);
+        assert_true(ntr_container_is_plain(&c));
+    }
+}
+
 static void other_text_is_plain(void **state) {
     (void)state;
     static const char *const texts[] = {"0d00000\n", "0d00000g\n", "0d000002\n", "#1 @0x0 DirectBranch\n", "00000000 "};
@@ -144,6 +180,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(headers_are_read),
         TEST(the_text_twin_has_the_same_bytes),
+        TEST(a_config_describes_its_stream),
         TEST(other_text_is_plain),
     };
     return cmocka_run_group_tests_name("containers", tests, NULL, NULL);
