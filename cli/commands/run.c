@@ -175,7 +175,7 @@ static int configure_encoder(struct run *run) {
     if (run->options->sink) return cli_fail("--sink requires --system");
     const struct cli_encoder *given = &run->options->encoder;
     ntr_capture_encoder_defaults(&run->encoder, sizeof run->encoder);
-    run->config.widen_src = !cli_encoder_gives(given, "src-bits");
+    run->config.widen_src = !cli_encoder_gives(given, "src-bits") && !cli_encoder_gives(given, "dialect");
     run->config.encoder = &run->encoder;
     if (run->options->machine.name) machine_encoder_defaults(given, &run->encoder);
     int status = cli_encoder_configure(given, &run->encoder);
@@ -216,7 +216,8 @@ static int configure_data(struct run *run, const char *program) {
     run->config.access_last = UINT64_MAX;
     if (!run->config.accesses) return CLI_OK;
     if (!run->config.encoder) return cli_fail("--data cannot be combined with --system");
-    run->encoder.params.dialect = ntr_dialect_find("nexus-data");
+    const ntr_dialect *dialect = run->encoder.params.dialect;
+    if (!dialect || !(dialect->messages & NTR_MESSAGES_DATA)) run->encoder.params.dialect = ntr_dialect_find("nexus-data");
     if (!range) return CLI_OK;
     if (dash && (size_t)(dash - range) < sizeof first) memcpy(first, range, (size_t)(dash - range));
     if (dash && cli_parse_number(first, &run->config.access_first) && cli_parse_number(dash + 1, &run->config.access_last) &&

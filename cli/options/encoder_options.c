@@ -50,14 +50,22 @@ static int report_error(const struct cli_item *item, ntr_status status) {
     return cli_fail("--%s: %s", item->name, ntr_status_text(status));
 }
 
-int cli_encoder_configure(const struct cli_encoder *given, ntr_encoder_config *config) {
-    const char *why = NULL;
-
+/* Applies the options that are the dialect, or those that are not. */
+static int apply(const struct cli_encoder *given, bool dialect, ntr_encoder_config *config) {
     for (size_t i = 0; i < given->list.count; i++) {
         const struct cli_item *item = &given->list.items[i];
+        if ((strcmp(item->name, "dialect") == 0) != dialect) continue;
         ntr_status status = ntr_encoder_option_set(config, item->name, item->value);
         if (status != NTR_OK) return report_error(item, status);
     }
+    return CLI_OK;
+}
+
+int cli_encoder_configure(const struct cli_encoder *given, ntr_encoder_config *config) {
+    const char *why = NULL;
+
+    /* The dialect comes first, wherever it is given: it sets other options. */
+    if (apply(given, true, config) != CLI_OK || apply(given, false, config) != CLI_OK) return CLI_FAILED;
     ntr_status status = ntr_encoder_config_check(config, &why);
     return status == NTR_OK ? CLI_OK : cli_fail("encoder options: %s", why ? why : ntr_status_text(status));
 }

@@ -144,6 +144,7 @@ typedef struct ntr_encoder_config {
     ntr_filter filters[NTR_FILTERS_MAX];
     ntr_qualifier qualify;    /* may be NULL; a block is traced only if the filters and this allow it */
     void *qualify_user;
+    uint16_t frame_bytes;     /* no message crosses a multiple of so many bytes; the space before it is idle. 0: no frames */
 } ntr_encoder_config;
 
 /* Sets the defaults: HTM, the largest widths of the specification, no optimization, no FIFO. `size` is the size of the
@@ -214,7 +215,7 @@ typedef struct ntr_data_record {
 
 /* Sends a data message for an access of the blocks pushed so far, if a trace window is open. The first one after each
  * synchronizing message is DataWriteSync or DataReadSync, the others have relative addresses. Errors: NTR_E_STATE
- * (params.dialect has no data messages: "nexus-data" has), NTR_E_RANGE, errors of the sink. */
+ * (params.dialect has no data messages: "nexus-data" and "ctte" have), NTR_E_RANGE, errors of the sink. */
 NTR_API ntr_status ntr_encoder_access(ntr_encoder *encoder, const ntr_data_record *record);
 
 /* Ends tracing: sends the pending branch message and ProgTraceCorrelation with this EVCODE. `next` is the address

@@ -1,5 +1,6 @@
 /* Rules about single messages. */
 #include "check/check_state.h"
+#include "dialect/rules.h"
 #include "message/sets.h"
 #include "message/table.h"
 #include "message/values.h"
@@ -59,10 +60,6 @@ bool ntr_rule_tcode_vendor(const ntr_check_view *v, const ntr_check_row *row) {
     return ntr_tcode_is_vendor(v->config->params.dialect, v->message->tcode);
 }
 
-bool ntr_rule_zero(const ntr_check_view *v, const ntr_check_row *row) {
-    return has(v->message, row->rule.field) && v->message->value[row->rule.field] == 0;
-}
-
 /* Argument: the set of bits that must be 0. */
 bool ntr_rule_bits(const ntr_check_view *v, const ntr_check_row *row) {
     return has(v->message, row->rule.field) && v->message->value[row->rule.field] & (uint64_t)row->argument;
@@ -111,11 +108,13 @@ bool ntr_rule_process_format(const ntr_check_view *v, const ntr_check_row *row) 
 bool ntr_rule_process_privilege(const ntr_check_view *v, const ntr_check_row *row) {
     unsigned prv = v->message->process >> 2 & 3, virtual = v->message->process >> 4 & 1;
     (void)row;
+    /* where FORMAT 0 has a context, V 1 with PRV 2 and 3 are debug and firmware mode (docs/dialects.md section 6.5) */
+    if (virtual && ntr_context0_of(&v->config->params) != NTR_CONTEXT0_NONE) return false;
     return NTR_HAS(v->message, PROCESS) && (prv == 2 || (virtual && prv == 3));
 }
 
 bool ntr_rule_process_context(const ntr_check_view *v, const ntr_check_row *row) {
     (void)row;
     return NTR_HAS(v->message, PROCESS) && ntr_ownership_format(v->message->process) == NTR_FORMAT_PRIVILEGE &&
-           v->message->process >> NTR_PROCESS_CONTEXT;
+           ntr_context0_of(&v->config->params) == NTR_CONTEXT0_NONE && v->message->process >> NTR_PROCESS_CONTEXT;
 }

@@ -1,5 +1,6 @@
 /* Rules about the sequence of messages of one source. */
 #include "check/check_state.h"
+#include "dialect/rules.h"
 #include "message/sets.h"
 #include "message/values.h"
 #include "trace/ownership.h"
@@ -17,6 +18,11 @@ static bool has_role(view v, ntr_role role) {
     return ntr_has_role(v->message->tcode, role);
 }
 
+/* The rules that a dialect has of its own; all others are false. */
+static const ntr_dialect *dialect_of(view v) {
+    return v->config->params.dialect ? v->config->params.dialect : ntr_dialect_at(0);
+}
+
 static bool traced(view v) {
     return v->source->phase == NTR_PHASE_TRACED;
 }
@@ -31,7 +37,8 @@ unsigned ntr_check_branches(uint64_t hist) {
 
 bool ntr_rule_before_sync(view v, row r) {
     (void)r;
-    return v->source->phase == NTR_PHASE_START && !v->config->mid_stream && is_in(v, ntr_tcodes_of_flow());
+    return v->source->phase == NTR_PHASE_START && !v->config->mid_stream && !dialect_of(v)->drops_stragglers &&
+           is_in(v, ntr_tcodes_of_flow());
 }
 
 bool ntr_rule_after_stop(view v, row r) {
@@ -145,7 +152,7 @@ bool ntr_rule_cdf_btm(view v, row r) {
 
 bool ntr_rule_counter_htm(view v, row r) {
     (void)r;
-    return v->mode == NTR_MODE_HTM && is_counter_sync(v->message);
+    return v->mode == NTR_MODE_HTM && is_counter_sync(v->message) && !dialect_of(v)->htm_count_sync;
 }
 
 bool ntr_rule_hist_dropped(view v, row r) {
@@ -163,9 +170,18 @@ bool ntr_rule_repeat_place(view v, row r) {
     return !ntr_has_role(last->tcode, NTR_ROLE_BRANCH) && !ntr_has_role(last->tcode, NTR_ROLE_REPEAT);
 }
 
+bool ntr_rule_repeat_zero(view v, row r) {
+    (void)r;
+    return has_role(v, NTR_ROLE_REPEAT) && v->message->bcnt == 0;
+}
+
+/* Dialects that compare the fields of messages define what U-ADDR means in a repetition, and have counters of any width. */
+static bool repeats_fields(view v) { return dialect_of(v)->repeat_xors; }
+
 bool ntr_rule_repeat_address(view v, row r) {
     const ntr_message *last = &v->source->last;
     (void)r;
+    if (repeats_fields(v) || v->config->params.no_addr_diff) return false;
     return has_role(v, NTR_ROLE_REPEAT) && traced(v) && ntr_has_role(last->tcode, NTR_ROLE_BRANCH) &&
            NTR_HAS(last, UADDR) && last->uaddr;
 }
@@ -175,6 +191,7 @@ enum { REPEATS_MAX = (1 << 18) - 1 };
 bool ntr_rule_repeat_split(view v, row r) {
     const ntr_message *last = &v->source->last;
     (void)r;
+    if (repeats_fields(v)) return false;
     return has_role(v, NTR_ROLE_REPEAT) && traced(v) && ntr_has_role(last->tcode, NTR_ROLE_REPEAT) &&
            last->bcnt < REPEATS_MAX;
 }
@@ -233,7 +250,8 @@ bool ntr_rule_ownership_missing(view v, row r) {
 bool ntr_rule_ownership_format(view v, row r) {
     (void)r;
     return v->source->sync_before && NTR_HAS(v->message, PROCESS) &&
-           ntr_ownership_format(v->message->process) == NTR_FORMAT_PRIVILEGE;
+           ntr_ownership_format(v->message->process) == NTR_FORMAT_PRIVILEGE &&
+           ntr_context0_of(&v->config->params) == NTR_CONTEXT0_NONE;
 }
 
 bool ntr_rule_ownership_order(view v, row r) {

@@ -268,8 +268,8 @@ static ntr_status on_error(ntr_decoder *d, ntr_source *s) {
     ntr_event_emit(d, &e);
     if (!flow) return NTR_OK;
     ntr_gap_open(d, s, NTR_E_OVERFLOW);
-    ntr_flow_tables_reset(&s->tables);
     ntr_clock_lose(&s->clock);
+    ntr_flow_tables_reset(&s->tables);
     return NTR_OK;
 }
 

@@ -6,4 +6,5 @@ const ntr_dialect ntr_dialect_nexus_data = {
     .summary = "N-Trace 1.0 with the data trace and watchpoint messages of Nexus",
     .messages = NTR_MESSAGES_1_0 | NTR_MESSAGES_DATA,
     .data_loss = true,
+    .encoder = "",
 };

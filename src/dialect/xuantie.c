@@ -4,5 +4,6 @@
 const ntr_dialect ntr_dialect_xuantie = {
     .name = "xuantie",
     .summary = "XuanTie cores, captured by the Linux driver",
+    .encoder = "implicit-return=off sequential-jump=off repeated-history=off",
     .messages = NTR_MESSAGES_1_0,
 };

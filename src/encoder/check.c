@@ -27,6 +27,14 @@ static ntr_status refuse(ntr_encoder *e, const char *format, ...) {
 
 static bool is_trap(unsigned itype) { return itype == NTR_ITYPE_EXCEPTION || itype == NTR_ITYPE_INTERRUPT; }
 
+/* Returns whether the bits above those that are sent equal the highest of them. */
+static bool is_canonical(const ntr_encoder *e, uint64_t address) {
+    unsigned bits = e->params.addr_bits;
+    if (!bits || bits >= e->params.xlen) return true;
+    uint64_t above = address >> (bits - 1), all = (e->params.xlen == 32 ? UINT32_MAX : UINT64_MAX) >> (bits - 1);
+    return above == 0 || above == all;
+}
+
 static ntr_status check_values(ntr_encoder *e, const ntr_ingress *b) {
     unsigned known = e->config.itype_width == 3 ? ITYPES_3 : ITYPES_4;
     if (b->itype > 15 || !(known >> b->itype & 1))
@@ -39,6 +47,8 @@ static ntr_status check_values(ntr_encoder *e, const ntr_ingress *b) {
     if (!b->no_iaddr && b->iaddr & 1) return refuse(e, "iaddr 0x%" PRIx64 " is odd", b->iaddr);
     if (!b->no_iaddr && e->params.xlen == 32 && b->iaddr >> 32)
         return refuse(e, "iaddr 0x%" PRIx64 " has more than 32 bits", b->iaddr);
+    if (!b->no_iaddr && !is_canonical(e, b->iaddr))
+        return refuse(e, "iaddr 0x%" PRIx64 " cannot be sent with addr-bits %u", b->iaddr, e->params.addr_bits);
     if (e->config.ownership && (b->scontext | b->hcontext) >> CONTEXT_BITS)
         return refuse(e, "scontext and hcontext have at most %u bits", CONTEXT_BITS);
     return NTR_OK;

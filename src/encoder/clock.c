@@ -4,6 +4,7 @@
  * the counter of `ts_width` bits to 64 bits. It can therefore distinguish a rollover of the counter from a message
  * that was held back (RepeatBranch, repeated history) and is older than the last TSTAMP: such a message carries the
  * difference 0. */
+#include "dialect/rules.h"
 #include "encoder/state.h"
 #include "message/sets.h"
 #include "message/table.h"
@@ -22,8 +23,18 @@ static bool wanted(const ntr_encoder *e, unsigned tcode) {
     static const uint8_t classes[NTR_ROLE_COUNT] = {
         [NTR_ROLE_BRANCH] = NTR_TS_BRANCH,     [NTR_ROLE_REPEAT] = NTR_TS_BRANCH,     [NTR_ROLE_RESOURCE] = NTR_TS_RESOURCE,
         [NTR_ROLE_CONTEXT] = NTR_TS_OWNERSHIP, [NTR_ROLE_STOP] = NTR_TS_CORRELATION, [NTR_ROLE_LOSS] = NTR_TS_ERROR,
+        [NTR_ROLE_PREDICTION] = NTR_TS_RESOURCE, [NTR_ROLE_CACHED_BRANCH] = NTR_TS_BRANCH, [NTR_ROLE_TRAP_VALUE] = NTR_TS_OWNERSHIP,
     };
     return classes[ntr_tcode_role(e->params.dialect, tcode)] & e->config.ts_messages;
+}
+
+/* TSTAMP of a message that does not synchronize. */
+static uint64_t relative(const ntr_encoder *e, uint64_t time) {
+    switch (ntr_ts_rule_of(&e->params)) {
+    case NTR_TS_ABSOLUTE: return time;
+    case NTR_TS_XOR: return time ^ e->reported;
+    default: return time - e->reported;
+    }
 }
 
 void ntr_enc_clock_stamp(ntr_encoder *e, ntr_message *m, uint64_t time) {
@@ -31,6 +42,6 @@ void ntr_enc_clock_stamp(ntr_encoder *e, ntr_message *m, uint64_t time) {
     bool sync = ntr_tcode_in(ntr_tcodes_with(NTR_IS_ABSOLUTE), m->tcode);
     if (!sync && !wanted(e, m->tcode)) return;
     if (time < e->reported) time = e->reported;
-    NTR_SET(m, TSTAMP, tstamp, (sync ? time : time - e->reported) & mask(e));
+    NTR_SET(m, TSTAMP, tstamp, (sync ? time : relative(e, time)) & mask(e));
     e->reported = time;
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { ICNT_BITS_MAX = 22, COUNT_BITS_MAX = 18, ADDRESS_BITS = 63, FIFO_LEAST = 76 };
+enum { ICNT_BITS_MAX = 22, COUNT_BITS_MAX = 18, ADDRESS_BITS = 63, FIFO_LEAST = 76, FRAME_LEAST = 64 };
 
 static void set_defaults(ntr_encoder_config *config) {
     memset(config, 0, sizeof *config);
@@ -83,6 +83,7 @@ static ntr_status check_limits(const ntr_encoder_config *c, const char **why) {
         {c->filter_count, 0, NTR_FILTERS_MAX, "at most 16 filters"},
         {c->fifo_bytes, c->fifo_bytes ? FIFO_LEAST : 0, 1u << 24, "fifo must be 0, or 76 bytes to 16 MiB"},
         {c->fifo_restart, 0, c->fifo_bytes, "fifo-restart must be at most the FIFO's size"},
+        {c->frame_bytes, 0, 960, "frame must be 0 or 64 to 960"},
         {c->drain_bytes, 0, 1u << 30, "drain is too fast"},
     };
     return outside(limits, sizeof limits / sizeof *limits, why);
@@ -94,14 +95,16 @@ typedef struct conflict {
 } conflict;
 
 static ntr_status check_conflicts(const ntr_encoder_config *c, const char **why) {
-    bool htm = c->mode == NTR_INST_MODE_HTM;
+    bool htm = c->mode == NTR_INST_MODE_HTM, tables = ntr_flow_tables_exist(&c->params);
     const conflict conflicts[] = {
         {!htm && c->mode != NTR_INST_MODE_BTM, "mode must be btm or htm"},
-        {c->params.ts_rule || c->params.ts_fixed || c->params.no_addr_diff || c->params.addr_bits,
-         "ts-rule, ts-fixed, no-addr-diff and addr-bits can be decoded, not encoded"},
-        {c->params.dialect && strcmp(c->params.dialect->name, "ntrace-1.0") != 0 &&
-             strcmp(c->params.dialect->name, "nexus-data") != 0,
-         "only dialects ntrace-1.0 and nexus-data can be encoded"},
+        {c->params.dialect && !c->params.dialect->encoder, "there is no encoder for this dialect"},
+        {tables && (!htm || !c->params.dialect || !(c->params.dialect->messages & NTR_MESSAGES_CTTE)),
+         "branch-predictor and jump-cache need mode htm and dialect ctte"},
+        {c->params.branch_predictor && (c->repeated_history || c->params.all_jumps),
+         "branch-predictor excludes repeated-history and all-jumps"},
+        {c->params.addr_bits && (c->params.addr_bits < 2 || c->params.extend_addr), "addr-bits must be 2 to 64, without extend-addr"},
+        {c->frame_bytes && c->frame_bytes < FRAME_LEAST, "frame must be 0 or 64 to 960"},
         {c->params.src_bits < 16 && c->src_id >> c->params.src_bits && !c->inhibit_src && c->params.src_bits,
          "src-id does not fit into src-bits"},
         {c->itype_width == 3 && c->params.implicit_return != NTR_RETURN_OFF, "implicit-return needs itype-width 4"},

@@ -64,7 +64,8 @@ static void count_halfwords(ntr_encoder *e, const ntr_ingress *b, bool *inside) 
     *inside = e->icnt != 0;
     e->icnt += b->iretire;
     if (!e->config.full_after || e->icnt < e->icnt_full) return;
-    if (e->config.icnt_full_sync) e->sync_wanted |= 1u << NTR_SYNC_ICNT_FULL;
+    bool history = e->htm && e->hist != HIST_EMPTY; /* htm_count_sync: the history is not full either */
+    if (e->config.icnt_full_sync || (e->dialect->htm_count_sync && history)) e->sync_wanted |= 1u << NTR_SYNC_ICNT_FULL;
     else send_full_icnt(e, 0);
 }
 
@@ -88,19 +89,27 @@ static void jump(ntr_encoder *e, const ntr_ingress *b, unsigned actions, bool co
     if (stack && actions & PUSH) ntr_enc_stack_push(&e->stack, b->iaddr + 2 * (uint64_t)b->iretire);
     if (constant || !(actions & INDIRECT)) return;
     if (!called) wait_for(e, PENDING_INDIRECT, 0, 0);
+    if (!called) e->pending.trap_return = b->itype == NTR_ITYPE_TRAP_RETURN;
     else if (e->params.implicit_return != NTR_RETURN_COUNT) wait_for(e, PENDING_RETURN, 0, expected);
+}
+
+/* Adds the outcome of the branch that ends the block to the history, or compares it with the prediction. */
+static void add_outcome(ntr_encoder *e, const ntr_ingress *b, bool taken) {
+    if (e->tables.counters) ntr_enc_predict(e, b->iaddr + 2 * ((uint64_t)b->iretire - (1u << b->ilastsize)), taken);
+    else ntr_enc_history_append(e, taken);
 }
 
 void ntr_enc_count(ntr_encoder *e, const ntr_ingress *b) {
     unsigned actions = ACTIONS[b->itype];
     if (actions & DIRECT && e->params.all_jumps) actions |= TAKEN;
     bool branch = actions & (TAKEN | NOT_TAKEN), inside;
-    if (branch && e->htm && e->config.hist_first) ntr_enc_history_append(e, !!(actions & TAKEN));
+    if (branch && e->htm && e->config.hist_first) add_outcome(e, b, actions & TAKEN);
     count_halfwords(e, b, &inside);
     e->stats.halfwords += b->iretire;
-    if (branch && e->htm && !e->config.hist_first) ntr_enc_history_append(e, !!(actions & TAKEN));
+    if (branch && e->htm && !e->config.hist_first) add_outcome(e, b, actions & TAKEN);
     if (actions & TAKEN && !e->htm) wait_for(e, PENDING_DIRECT, 0, 0);
     if (actions & TRAP) wait_for(e, PENDING_INDIRECT, ntr_enc_trap_btype(e, b->itype), 0);
+    if (actions & TRAP) e->pending.tval = b->tval;
     if (actions & (INDIRECT | PUSH)) jump(e, b, actions, is_constant_jump(e, b, actions, inside));
     ntr_enc_sync_progress(e, NTR_SYNC_MODE_HALFWORDS, b->iretire);
 }

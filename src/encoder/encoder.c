@@ -10,13 +10,22 @@ enum { RUN_ICNT_BITS = 16 }; /* least width of I-CNT that holds a run */
 
 /* ---- configuration in use -------------------------------------------------------------------------- */
 
+/* Returns whether messages are those of N-Trace 1.0 with plain addresses, as the fast paths write them. */
+static bool is_ordinary(const ntr_encoder *e) {
+    const ntr_params *p = &e->params;
+    const ntr_dialect *d = e->dialect;
+    return !p->extend_addr && !p->no_addr_diff && !p->addr_bits && !ntr_flow_tables_exist(p) && !e->config.frame_bytes &&
+           !d->empty_icnt && !d->any_end_idle && !d->repeat_xors && !d->htm_count_sync && !d->trap_ownership;
+}
+
 /* Decides if this configuration allows runs (run.h), and their fast path. */
 static void set_run_modes(ntr_encoder *e) {
     const ntr_encoder_config *c = &e->config;
     e->takes_runs = !c->fifo_bytes && !e->filtered && !c->params.all_jumps && c->itype_width == 4 &&
-                    !c->icnt_full_sync && c->icnt_bits >= RUN_ICNT_BITS && !c->sync_exact &&
+                    !c->icnt_full_sync && !c->params.branch_predictor && !e->dialect->htm_count_sync &&
+                    !e->dialect->trap_ownership && c->icnt_bits >= RUN_ICNT_BITS && !c->sync_exact &&
                     c->sync_mode != NTR_SYNC_MODE_CYCLES;
-    e->quick_runs = e->takes_runs && e->htm && !e->timestamps && !e->repeat_branch && !c->params.extend_addr &&
+    e->quick_runs = e->takes_runs && e->htm && !e->timestamps && !e->repeat_branch && e->ordinary &&
                     !c->full_after && !c->empty_hist && (!c->repeated_history || e->splits_quickly);
 }
 
@@ -27,6 +36,7 @@ static void use_config(ntr_encoder *e, const ntr_encoder_config *config) {
     ntr_encoder_config_normalize(&e->config);
     const ntr_encoder_config *c = &e->config;
     e->params = c->params;
+    e->dialect = c->params.dialect ? c->params.dialect : ntr_dialect_at(0);
     if (c->inhibit_src) e->params.src_bits = 0;
     e->htm = c->mode == NTR_INST_MODE_HTM;
     e->repeat_branch = c->repeat_branch || (!e->htm && c->repeated_history);
@@ -41,8 +51,9 @@ static void use_config(ntr_encoder *e, const ntr_encoder_config *config) {
     e->stack.depth = (uint8_t)c->params.return_stack;
     e->splits_quickly = e->htm && c->repeated_history && c->history_repeats == NTR_REPEATS_QUICK;
     ntr_enc_repeats_prepare(e);
+    e->ordinary = is_ordinary(e);
     set_run_modes(e);
-    e->simple = e->htm && !e->timestamps && !e->filtered && !c->fifo_bytes && !c->full_after &&
+    e->simple = e->htm && !c->params.branch_predictor && !e->dialect->htm_count_sync && !e->timestamps && !e->filtered && !c->fifo_bytes && !c->full_after &&
                 c->sync_mode <= NTR_SYNC_MODE_MESSAGES;
 }
 
@@ -56,6 +67,8 @@ static void restart(ntr_encoder *e) {
     e->icnt = 0;
     e->pending = (pending_branch){0};
     e->last = (last_branch){0};
+    e->trapped = e->returned_from_trap = false;
+    ntr_flow_tables_reset(&e->tables);
     memset(e->filter_depth, 0, sizeof e->filter_depth);
     ntr_enc_history_clear(e);
     e->stack.count = 0;
@@ -65,12 +78,14 @@ static ntr_status make_parts(ntr_encoder *e) {
     ntr_status status = ntr_enc_fifo_new(e);
     bool split = e->htm && e->config.repeated_history && e->config.history_repeats == NTR_REPEATS_ANY;
     if (status == NTR_OK && split) status = ntr_enc_patterns_new(e);
+    if (status == NTR_OK) status = ntr_flow_tables_new(&e->tables, &e->params, e->config.allocator);
     return status;
 }
 
 static void free_parts(ntr_encoder *e) {
     ntr_enc_fifo_free(e);
     ntr_enc_patterns_free(e);
+    ntr_flow_tables_free(&e->tables, e->config.allocator);
 }
 
 static ntr_status load(ntr_encoder_config *config, const ntr_encoder_config *given) {
@@ -129,6 +144,7 @@ ntr_status ntr_encoder_reconfigure(ntr_encoder *e, const ntr_encoder_config *con
     use_config(e, &next);
     e->fifo = fresh.fifo;
     e->patterns = fresh.patterns;
+    e->tables = fresh.tables;
     restart(e);
     return NTR_OK;
 }
@@ -172,6 +188,7 @@ static void enter_block(ntr_encoder *e, const ntr_ingress *b) {
     if (b->ctype == NTR_CTYPE_PRECISE) e->sync_wanted |= 1u << NTR_SYNC_TRACE_EVENT;
     if (ntr_enc_resolve(e, b->iaddr)) ntr_enc_ownership_sync(e, b);
     else ntr_enc_ownership_change(e, b);
+    ntr_enc_trap_value(e);
 }
 
 static void trace_block(ntr_encoder *e, const ntr_ingress *b, bool notify) {
@@ -180,6 +197,7 @@ static void trace_block(ntr_encoder *e, const ntr_ingress *b, bool notify) {
         ntr_enc_count(e, b);
     } else if (e->active) {
         ntr_enc_interrupt(e, ntr_enc_trap_btype(e, b->itype));
+        e->pending.tval = b->tval;
         ntr_enc_ownership_change(e, b);
     }
     if (notify || b->trigger & NTR_TRIGGER_NOTIFY) e->sync_wanted |= 1u << NTR_SYNC_TRACE_EVENT;
@@ -208,6 +226,10 @@ ntr_status ntr_encoder_flush(ntr_encoder *e) {
     ntr_enc_fifo_drain(e);
     recover(e, e->fifo.head == e->fifo.tail); /* a message that the sink refused is offered again */
     ntr_enc_fifo_drain(e);
+    if (e->fifo.head == e->fifo.tail) {
+        ntr_status status = ntr_enc_frame_end(e);
+        if (e->failure == NTR_OK) e->failure = status;
+    }
     return ntr_enc_result(e);
 }
 

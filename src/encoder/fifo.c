@@ -45,7 +45,7 @@ static bool deliver(ntr_encoder *e) {
         at = at + 1 == f->capacity ? 0 : at + 1;
         bytes[i] = f->ring[at];
     }
-    ntr_status status = e->config.sink(e->config.sink_user, bytes, size);
+    ntr_status status = ntr_enc_deliver(e, bytes, size);
     if (status == NTR_E_SPACE) return false;
     if (status != NTR_OK && e->failure == NTR_OK) e->failure = status;
     f->head = at + 1 == f->capacity ? 0 : at + 1;

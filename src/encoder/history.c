@@ -82,6 +82,7 @@ uint64_t ntr_enc_history_take(ntr_encoder *e) {
 
 void ntr_enc_history_clear(ntr_encoder *e) {
     e->history_sent = false;
+    e->predicted = 0;
     e->hist = HIST_EMPTY;
     e->held.count = 0;
     if (e->patterns) ntr_enc_patterns_clear(e);

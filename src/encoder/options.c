@@ -43,6 +43,35 @@ static ntr_status parse_number(const char *text, uint64_t least, uint64_t most, 
 
 /* ---- options with code of their own ---------------------------------------------------------------- */
 
+static ntr_status set_option(ntr_encoder_config *config, const char *name, size_t size, const char *value);
+
+/* Sets the options of a dialect: "name=value name=value ...". */
+static ntr_status set_options(ntr_encoder_config *config, const char *text) {
+    while (*text) {
+        char value[32];
+        size_t name = strcspn(text, "="), end = strcspn(text, " ");
+        if (name >= end || end - name > sizeof value) return NTR_E_SYNTAX;
+        snprintf(value, sizeof value, "%.*s", (int)(end - name - 1), text + name + 1);
+        ntr_status status = set_option(config, text, name, value);
+        if (status != NTR_OK) return status;
+        text += end + (text[end] == ' ');
+    }
+    return NTR_OK;
+}
+
+static ntr_status set_dialect(ntr_encoder_config *config, const char *value) {
+    const ntr_dialect *dialect = ntr_dialect_find(value);
+    if (!dialect || !dialect->encoder) return NTR_E_SYNTAX;
+    config->params.dialect = dialect;
+    if (dialect->src_bits) config->params.src_bits = dialect->src_bits;
+    return set_options(config, dialect->encoder);
+}
+
+static int get_dialect(const ntr_encoder_config *config, char *out, size_t capacity) {
+    const ntr_dialect *dialect = config->params.dialect ? config->params.dialect : ntr_dialect_at(0);
+    return snprintf(out, capacity, "%s", dialect->name);
+}
+
 static ntr_status set_mode(ntr_encoder_config *config, const char *value) {
     int place = ntr_choice_find("btm|htm", value, strlen(value));
     if (place < 0) return NTR_E_SYNTAX;
@@ -187,6 +216,13 @@ static ntr_status set_row(ntr_encoder_config *config, const option_row *r, const
     }
     ntr_member_set(config, r->offset, r->size, number);
     return NTR_OK;
+}
+
+static ntr_status set_option(ntr_encoder_config *config, const char *name, size_t size, const char *value) {
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        if (strlen(ROWS[i].option.name) == size && !strncmp(ROWS[i].option.name, name, size))
+            return set_row(config, &ROWS[i], value);
+    return NTR_E_NAME;
 }
 
 ntr_status ntr_encoder_option_set(ntr_encoder_config *config, const char *name, const char *value) {

@@ -5,6 +5,7 @@
  * not reported by the block (ctype UNREPORTED), else the contexts. With hcontext there are two messages; their order
  * is a choice (OQ-16, `scontext_first`). */
 #include "encoder/state.h"
+#include "dialect/rules.h"
 #include "trace/ownership.h"
 
 /* V and PRV of PROCESS by ntr_priv. */
@@ -21,6 +22,11 @@ static void send_ownership(ntr_encoder *e, const ntr_ingress *b, unsigned format
 }
 
 static void send_contexts(ntr_encoder *e, const ntr_ingress *b, bool scontext, bool hcontext) {
+    unsigned context0 = ntr_context0_of(&e->params); /* FORMAT 0 has a context in some dialects */
+    if (context0 != NTR_CONTEXT0_NONE) {
+        send_ownership(e, b, NTR_FORMAT_PRIVILEGE, context0 == NTR_CONTEXT0_SCONTEXT ? b->scontext : b->hcontext);
+        return;
+    }
     bool first = e->config.scontext_first;
     if (scontext && first) send_ownership(e, b, NTR_FORMAT_SCONTEXT, b->scontext);
     if (hcontext) send_ownership(e, b, NTR_FORMAT_HCONTEXT, b->hcontext);
@@ -42,6 +48,10 @@ void ntr_enc_ownership_sync(ntr_encoder *e, const ntr_ingress *b) {
 /* A context that the block reports is sent even if its value is unchanged: the CSR was written. */
 void ntr_enc_ownership_change(ntr_encoder *e, const ntr_ingress *b) {
     if (e->config.ownership == NTR_OWNERSHIP_OFF) return;
+    if (e->dialect->trap_ownership) {
+        if (e->trapped || e->returned_from_trap) ntr_enc_ownership_sync(e, b);
+        return;
+    }
     if (b->ctype == NTR_CTYPE_UNREPORTED) {
         if (b->priv == e->sent_priv) return;
         send_ownership(e, b, NTR_FORMAT_PRIVILEGE, 0);
@@ -51,4 +61,13 @@ void ntr_enc_ownership_change(ntr_encoder *e, const ntr_ingress *b) {
     bool hcontext = e->config.ownership == NTR_OWNERSHIP_HCONTEXT && b->hcontext != e->sent_hcontext;
     send_contexts(e, b, b->scontext != e->sent_scontext || !hcontext, hcontext);
     remember(e, b);
+}
+
+void ntr_enc_trap_value(ntr_encoder *e) {
+    if (!e->trapped || !e->dialect->trap_value) return;
+    ntr_message *m = ntr_enc_message(e, NTR_TCODE_TRAP_VALUE);
+    NTR_SET(m, VTYPE, vtype, 0);
+    NTR_SET(m, TVAL, tval, e->tval);
+    e->trapped = false;
+    ntr_enc_send(e, m, e->now);
 }

@@ -56,7 +56,7 @@ void ntr_enc_keep(ntr_encoder *e, unsigned tcode, const uint8_t *bytes, uint32_t
         ntr_enc_fifo_put(e, bytes, size);
         return;
     }
-    ntr_status status = e->config.sink(e->config.sink_user, bytes, size);
+    ntr_status status = ntr_enc_deliver(e, bytes, size);
     if (status != NTR_OK && e->failure == NTR_OK) e->failure = status;
 }
 
@@ -77,6 +77,7 @@ void ntr_enc_send(ntr_encoder *e, ntr_message *m, uint64_t time) {
     uint8_t bytes[MESSAGE_MAX];
     ntr_enc_clock_stamp(e, m, time);
     int size = ntr_message_encode(&e->params, m, bytes, sizeof bytes);
+    if (size > 0) size = (int)ntr_enc_add_strays(e, m, bytes, (uint32_t)size);
     if (size < 0) {
         if (e->failure == NTR_OK) e->failure = (ntr_status)size;
     } else if (!e->stats.losing && has_space(e, (uint32_t)size)) {

@@ -27,6 +27,7 @@
 #define NTR_ENCODER_STATE_H
 
 #include "encoder/return_stack.h"
+#include "trace/flow_tables.h"
 
 #include "message/table.h"
 
@@ -48,6 +49,8 @@ typedef enum pending_kind {
 typedef struct pending_branch {
     uint8_t kind; /* pending_kind */
     uint8_t btype;
+    bool trap_return;
+    uint64_t tval;      /* of a trap */
     uint64_t expected;  /* PENDING_RETURN: address from the return stack */
     uint64_t time;      /* of the block that ended in the jump or trap */
 } pending_branch;
@@ -110,6 +113,8 @@ struct ntr_encoder {
     bool htm, repeat_branch, timestamps, filtered;
     bool takes_runs;           /* ntr_enc_push_run is allowed */
     bool quick_runs;           /* runs may use the fast path: each message depends on I-CNT, HIST and `ref` alone */
+    const ntr_dialect *dialect;
+    bool ordinary;             /* no rule of the dialect or parameter changes messages that the fast paths write */
     bool simple;               /* the configuration allows the fast path of quick.h */
     uint64_t icnt_full;        /* I-CNT is full at this value */
     uint64_t hist_full;        /* HIST is full at this value */
@@ -139,6 +144,10 @@ struct ntr_encoder {
     held_history held;
     bool history_sent;      /* ResourceFull has sent a part of the history since the last branch message */
     ntr_enc_stack stack;
+    ntr_flow_tables tables;
+    uint64_t predicted;     /* branches that went as predicted since the last message that describes branches */
+    bool trapped, returned_from_trap; /* by the branch message that was sent last */
+    uint64_t tval;
     patterns *patterns;     /* the history is split by patterns.c; NULL: it is not */
     bool splits_quickly;    /* the history is split by repeats.c */
     history_repeats repeats;
@@ -164,6 +173,8 @@ struct ntr_encoder {
     uint64_t follow;
     uint64_t cycle_scontext, cycle_hcontext;
 
+    uint32_t frame_used;    /* bytes in the current frame */
+    uint8_t tcode_before;   /* of the message before */
     fifo fifo;
     loss loss;
     bool stall_or_overflow;
@@ -201,12 +212,19 @@ bool ntr_enc_needs_address(const ntr_encoder *e);        /* the pending message 
 /* branch.c */
 /* Sends the pending branch message or a due synchronizing message. Returns true if it was a synchronizing message. */
 bool ntr_enc_resolve(ntr_encoder *e, uint64_t next);
+void ntr_enc_hide_target(ntr_encoder *e);                   /* the pending jump at a stop, in some dialects */
 void ntr_enc_resolve_unseen(ntr_encoder *e);               /* the same when the next address stays unknown */
 void ntr_enc_interrupt(ntr_encoder *e, unsigned btype);    /* a trap before the target of a jump is known (OQ-15) */
 /* Implicit return (section 11.2): a pending return to the address on the return stack needs no message. */
 void ntr_enc_infer_return(ntr_encoder *e, uint64_t next);
 void ntr_enc_start(ntr_encoder *e, uint64_t address);      /* ProgTraceSync of a new window */
 void ntr_enc_icnt_sync(ntr_encoder *e, uint64_t address);  /* SYNC=4 */
+
+/* Returns an address as F-ADDR or U-ADDR: without bit 0, cut to the width of addresses. */
+static inline uint64_t ntr_enc_address(const ntr_encoder *e, uint64_t address) {
+    unsigned bits = e->params.addr_bits;
+    return bits && bits < 64 ? address >> 1 & ((UINT64_C(1) << (bits - 1)) - 1) : address >> 1;
+}
 
 /* count.c */
 void ntr_enc_count(ntr_encoder *e, const ntr_ingress *block);
@@ -218,6 +236,9 @@ void ntr_enc_quick_history_send(ntr_encoder *e, uint64_t rdata, uint32_t count);
 /* resource_full.c */
 /* Sends ResourceFull with a history (RDATA) that comes `count` times. */
 void ntr_enc_history_send(ntr_encoder *e, uint64_t rdata, uint32_t count, uint64_t time);
+
+/* predict.c: a branch that goes as predicted is counted; another one is sent as BranchPredict */
+void ntr_enc_predict(ntr_encoder *e, uint64_t branch, bool taken);
 
 /* history.c */
 void ntr_enc_history_append(ntr_encoder *e, unsigned taken);
@@ -263,6 +284,7 @@ void ntr_enc_sync_done(ntr_encoder *e, uint64_t address);  /* resets what a sync
 
 /* ownership.c */
 void ntr_enc_ownership_sync(ntr_encoder *e, const ntr_ingress *block);
+void ntr_enc_trap_value(ntr_encoder *e); /* sends the value of the trap that has just been sent */
 void ntr_enc_ownership_change(ntr_encoder *e, const ntr_ingress *block);
 
 /* clock.c */
@@ -285,6 +307,16 @@ void ntr_enc_fifo_put(ntr_encoder *e, const uint8_t *bytes, uint32_t size);
 void ntr_enc_fifo_pass(ntr_encoder *e, uint64_t cycles); /* drains what the rate allows in this time */
 bool ntr_enc_fifo_stall(ntr_encoder *e, uint32_t bytes); /* waits for space; false: the sink takes nothing */
 void ntr_enc_fifo_drain(ntr_encoder *e);                 /* gives all messages to the sink, whatever the rate */
+/* describe.c */
+void ntr_enc_describe(ntr_encoder *e); /* sends Config */
+
+/* frame.c */
+/* Gives bytes to the sink, after idle bytes up to the next frame when they do not fit into this one. */
+ntr_status ntr_enc_deliver(ntr_encoder *e, const uint8_t *bytes, size_t size);
+ntr_status ntr_enc_frame_end(ntr_encoder *e); /* fills the frame */
+/* Appends the stray bytes that the dialect's hardware sends after a message; returns the new size. */
+uint32_t ntr_enc_add_strays(ntr_encoder *e, const ntr_message *m, uint8_t *bytes, uint32_t size);
+
 bool ntr_enc_fifo_blocked(ntr_encoder *e);               /* no space for a block's messages, and the sink takes none */
 static inline bool ntr_enc_fifo_exists(const ntr_encoder *e) { return e->config.fifo_bytes != 0; }
 

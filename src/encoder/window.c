@@ -35,6 +35,7 @@ static uint8_t reason_after(unsigned evcode) {
 void ntr_enc_close(ntr_encoder *e, uint64_t next, unsigned evcode) {
     e->sync_wanted = 0;
     e->periodic_due = false;
+    if (next == NTR_ADDRESS_UNKNOWN) ntr_enc_hide_target(e);
     if (next == NTR_ADDRESS_UNKNOWN) ntr_enc_resolve_unseen(e);
     else ntr_enc_resolve(e, next);
     uint64_t hist = ntr_enc_history_take(e);

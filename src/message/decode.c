@@ -8,11 +8,11 @@
 #include "message/table.h"
 #include "wire/ends.h"
 
-enum { WORD_BITS = 64, WORDS = 4 };
+enum { WORD_BITS = 64, SEGMENT_WORDS = 4 };
 
 typedef struct segment {
     const uint8_t *at, *end; /* bytes after this segment */
-    uint64_t word[WORDS];    /* MDO bits; the fixed fields fit into word[0] and leave at least 192 to the variable */
+    uint64_t word[SEGMENT_WORDS];    /* MDO bits; the fixed fields fit into word[0] and leave at least 192 to the variable */
     uint64_t over;           /* not 0: the segment has set bits above these */
     unsigned taken;          /* bits of word[0] that fixed fields have taken */
     unsigned bits;           /* number of bits left, leading zeros included */
@@ -24,9 +24,9 @@ typedef struct segment {
 static void add_bits(segment *s, uint64_t bits, unsigned at) {
     unsigned index = at / WORD_BITS, shift = at % WORD_BITS;
     uint64_t above = shift ? bits >> (WORD_BITS - shift) : 0;
-    if (index < WORDS) s->word[index] |= bits << shift;
+    if (index < SEGMENT_WORDS) s->word[index] |= bits << shift;
     else s->over |= bits;
-    if (index + 1 < WORDS) s->word[index + 1] |= above;
+    if (index + 1 < SEGMENT_WORDS) s->word[index + 1] |= above;
     else s->over |= above;
 }
 
@@ -87,8 +87,8 @@ static bool ends_empty(const segment *s) {
 /* Move the bits after the fixed fields to the beginning of the words. */
 static void drop_taken(segment *s) {
     if (!s->taken) return;
-    for (unsigned i = 0; i + 1 < WORDS; i++) s->word[i] = s->word[i] >> s->taken | s->word[i + 1] << (WORD_BITS - s->taken);
-    s->word[WORDS - 1] >>= s->taken;
+    for (unsigned i = 0; i + 1 < SEGMENT_WORDS; i++) s->word[i] = s->word[i] >> s->taken | s->word[i + 1] << (WORD_BITS - s->taken);
+    s->word[SEGMENT_WORDS - 1] >>= s->taken;
     s->taken = 0;
 }
 
@@ -153,8 +153,8 @@ static void read_more(segment *s, ntr_message *m, const ntr_message_field *entry
     m->value[field] = s->word[1];
     m->width[field] = (uint16_t)(m->width[before] - WORD_BITS);
     m->width[before] = WORD_BITS;
-    memmove(s->word, s->word + 1, (WORDS - 1) * sizeof *s->word);
-    s->word[WORDS - 1] = 0;
+    memmove(s->word, s->word + 1, (SEGMENT_WORDS - 1) * sizeof *s->word);
+    s->word[SEGMENT_WORDS - 1] = 0;
     if (above(s) && !ntr_is_more(entry + 1)) note(m, NTR_E_FIELD_LONG, field);
 }
 

@@ -9,6 +9,7 @@
 typedef struct run { /* `count` branch outcomes, oldest in the highest bit, `times` over */
     uint64_t outcomes, times;
     unsigned count;
+    bool predicted; /* `times` outcomes, all but the last one as predicted */
 } run;
 
 /* The state of one source. Section 14, "State per SRC". */
@@ -28,6 +29,8 @@ typedef struct source {
     bool has_time;
     uint64_t time;
     ntr_context context;
+    unsigned char counter[1 << 15]; /* of the branch predictor ... */
+    uint64_t cached[1 << 15];       /* ... and targets of the cache, plus 1 (dialects, section 12) */
 } source;
 
 typedef struct oracle {
@@ -46,6 +49,22 @@ static void report(oracle *o, const source *s, oracle_event event)
     event.time = s->time;
     event.context = s->context;
     o->options.report(o->options.user, &event);
+}
+
+static void reset_tables(source *s)
+{
+    memset(s->counter, 1, sizeof s->counter);
+    memset(s->cached, 0, sizeof s->cached);
+}
+
+/* The place of a target in the cache: XOR of slices, from bit 2 up. */
+static uint64_t cache_place(const oracle *o, uint64_t target)
+{
+    uint64_t place = 0;
+    unsigned end = o->params->xlen == 32 ? 26 : 64, bits = o->params->jump_cache;
+    for (unsigned bit = 2; bit < end; bit++)
+        place ^= (target >> bit & 1u) << ((bit - 2) % bits);
+    return place;
 }
 
 static void forget_pending(source *s)
@@ -85,7 +104,7 @@ static void add_run(source *s, uint64_t outcomes, unsigned count, uint64_t times
         return;
     s->htm = true;
     s->runs = grow(s->runs, s->run_count, sizeof *s->runs);
-    s->runs[s->run_count++] = (run){outcomes, times, count};
+    s->runs[s->run_count++] = (run){outcomes, times, count, false};
 }
 
 static void add_hist(source *s, uint64_t hist, uint64_t times)
@@ -93,9 +112,26 @@ static void add_hist(source *s, uint64_t hist, uint64_t times)
     add_run(s, hist, 63u - (unsigned)__builtin_clzll(hist), times);
 }
 
-static bool take_outcome(source *s)
+static void add_prediction(source *s, uint64_t branches)
+{
+    add_run(s, 0, 1, branches);
+    s->runs[s->run_count - 1].predicted = true;
+}
+
+static unsigned char *counter_of(const oracle *o, source *s)
+{
+    return &s->counter[s->pc / 4 % (UINT64_C(1) << o->params->branch_predictor)];
+}
+
+static bool take_outcome(const oracle *o, source *s)
 {
     const run *r = &s->runs[s->run_at];
+    if (r->predicted) {
+        bool last = ++s->run_time == r->times;
+        s->run_time = last ? 0 : s->run_time;
+        s->run_at += last;
+        return (*counter_of(o, s) > 1) != last;
+    }
     bool taken = r->outcomes >> (r->count - 1 - s->run_bit) & 1u;
     if (++s->run_bit < r->count)
         return taken;
@@ -133,10 +169,17 @@ static ntr_status branch(oracle *o, source *s, walk *w, uint64_t target, uint64_
 {
     bool has_outcome = s->run_at < s->run_count;
     w->branched = w->last;
+    if (o->params->branch_predictor) {
+        unsigned char *counter = counter_of(o, s);
+        bool taken = has_outcome ? take_outcome(o, s) : *counter > 1;
+        *counter = (unsigned char)(taken ? (*counter < 3 ? *counter + 1 : 3) : (*counter > 0 ? *counter - 1 : 0));
+        *next = taken ? target : *next;
+        return NTR_OK;
+    }
     w->guessed = w->last && !has_outcome;
     if (!has_outcome && s->htm && o->dialect->history_whole && !(w->last && w->addressed))
         return NTR_E_HIST_SHORT;
-    if (has_outcome ? take_outcome(s) : w->last && w->direct_branch)
+    if (has_outcome ? take_outcome(o, s) : w->last && w->direct_branch)
         *next = target;
     return NTR_OK;
 }
@@ -145,7 +188,7 @@ static ntr_status direct_jump(oracle *o, source *s, walk *w, uint64_t target, ui
 {
     *next = target;
     w->branched = w->last && (o->params->all_jumps || o->dialect->branch_on_jump);
-    if (o->params->all_jumps && s->run_at < s->run_count && !take_outcome(s))
+    if (o->params->all_jumps && s->run_at < s->run_count && !take_outcome(o, s))
         return NTR_E_NO_LANDING;
     return NTR_OK;
 }
@@ -242,7 +285,7 @@ static void walk_rest(oracle *o, source *s)
 /* Dialects with a fixed address width extend the whole address (section 1 of the dialects). */
 static uint64_t full_address(const oracle *o, uint64_t address)
 {
-    unsigned unused = o->dialect->addr_bits ? 64u - o->dialect->addr_bits : 0;
+    unsigned bits = o->params->addr_bits ? o->params->addr_bits : o->dialect->addr_bits, unused = bits ? 64u - bits : 0;
     address = (uint64_t)((int64_t)(address << unused) >> unused);
     return o->params->xlen == 32 ? (uint32_t)address : address;
 }
@@ -258,7 +301,13 @@ static void on_branch(oracle *o, source *s, const oracle_message *m)
     if (m->field['b'])
         report(o, s, (oracle_event){.kind = ORACLE_TRAP, .known = !w.unknown, .pc = s->pc, .code = (unsigned)m->field['b']});
     if (m->has['u'])
-        s->pc = s->ref = full_address(o, s->ref ^ m->field['u']);
+        s->pc = s->ref = full_address(o, o->params->no_addr_diff ? m->field['u'] : s->ref ^ m->field['u']);
+    if (o->params->jump_cache && m->tcode == 28 && !m->field['b'])
+        s->cached[cache_place(o, s->pc)] = s->pc + 1;
+    if (m->has['j'] && (!o->params->jump_cache || m->field['j'] >> o->params->jump_cache || !s->cached[m->field['j']]))
+        lose(o, s, NTR_E_FIELD_VALUE);
+    else if (m->has['j'])
+        s->pc = s->ref = s->cached[m->field['j']] - 1;
 }
 
 static void on_sync(oracle *o, source *s, const oracle_message *m)
@@ -276,6 +325,9 @@ static void on_sync(oracle *o, source *s, const oracle_message *m)
             report(o, s, (oracle_event){.kind = ORACLE_NOTE, .reason = NTR_E_ADDRESS_MISMATCH, .known = true, .pc = s->pc});
     }
     forget_flow(s);
+    unsigned reason = (unsigned)m->field['s'];
+    if (reason == 1 || reason == 3 || reason == 5 || reason == 7 || reason == 9)
+        reset_tables(s);
     s->synced = true;
     s->pc = s->ref = address;
     report(o, s, (oracle_event){.kind = ORACLE_SYNC, .known = true, .pc = address, .code = (unsigned)m->field['s']});
@@ -301,13 +353,13 @@ static void on_repeat(oracle *o, source *s, const oracle_message *m)
         lose(o, s, NTR_E_REPEAT);
     oracle_message again = s->branch;
     uint64_t target = s->pc; /* "same I-CNT, HIST and target address" */
-    if (again.has['u'])
+    if (again.has['u'] && !o->dialect->repeat_xors && !o->params->no_addr_diff)
         again.field['u'] = 0; /* the same target each time (OQ-1) */
     for (uint64_t i = 0; i < m->field['n'] && s->synced; i++) {
         if (again.has['h'])
             add_hist(s, again.field['h'], 1);
         on_branch(o, s, &again);
-        if (s->synced && s->pc != target)
+        if (s->synced && s->pc != target && !o->dialect->repeat_xors)
             lose(o, s, NTR_E_ADDRESS_MISMATCH);
     }
 }
@@ -321,7 +373,13 @@ static void on_stop(oracle *o, source *s, const oracle_message *m)
             lose(o, s, status ? status : NTR_E_NO_ADDRESS);
             w.unknown = true;
         }
+        /* the encoder did not know the target of the jump before (dialects, section 6.6) */
+        const oracle_message *jump = &s->branch;
+        if (o->dialect->stop_hides_target && s->can_repeat && jump->has['u'] && !jump->field['u'] && !jump->field['b'] &&
+            !m->field['i'] && m->field['H'] <= 1)
+            w.unknown = true;
     }
+    reset_tables(s);
     report(o, s, (oracle_event){.kind = ORACLE_STOP, .known = !w.unknown, .pc = s->pc, .code = (unsigned)m->field['v']});
     s->synced = false;
     forget_flow(s);
@@ -332,7 +390,8 @@ static void on_ownership(oracle *o, source *s, const oracle_message *m)
     uint64_t process = m->field['p'];
     s->context.prv = process >> 2 & 3u;
     s->context.v = process >> 4 & 1u;
-    if ((process & 3u) == 2) {
+    bool context0 = (process & 3u) == 0 && o->dialect->context0 == NTR_CONTEXT0_SCONTEXT;
+    if ((process & 3u) == 2 || context0) {
         s->context.scontext = process >> 5;
         s->context.has_scontext = true;
     } else if ((process & 3u) == 3) {
@@ -352,25 +411,31 @@ static void on_ict(oracle *o, source *s, const oracle_message *m)
 /* Section 7.4; the XOR form: dialects, section 1.1. */
 static void take_time(const oracle *o, source *s, const oracle_message *m)
 {
-    bool sync = m->has['s'] || m->tcode == 35;
+    unsigned rule = o->params->ts_rule ? o->params->ts_rule : o->dialect->ts_rule;
+    if (rule == NTR_TS_ABSOLUTE) {
+        s->time = m->has['t'] ? m->field['t'] : s->time;
+        s->has_time |= m->has['t'];
+        return;
+    }
+    bool sync = m->has['s'] || m->tcode == 35, xored = rule == NTR_TS_XOR;
     unsigned width = o->params->ts_width;
     bool wraps = width && width < 64;
     uint64_t stamp = m->field['t'], old = s->has_time ? s->time : 0, high = wraps ? old >> width << width : 0;
     if (!m->has['t']) {
-        s->has_time = s->has_time && (!sync || o->dialect->ts_rule == NTR_TS_XOR);
+        s->has_time = s->has_time && (!sync || xored);
         return;
     }
     if (!sync && !s->has_time)
         return;
-    s->time = sync ? high + stamp : o->dialect->ts_rule == NTR_TS_XOR ? old ^ stamp : old + stamp;
-    s->has_time = true;
+    s->time = sync ? high + stamp : xored ? old ^ stamp : old + stamp;
     if (wraps && s->time < old)
         s->time += UINT64_C(1) << width;
+    s->has_time = !xored || s->time;
 }
 
 static void on_message(oracle *o, source *s, const oracle_message *m)
 {
-    bool branch = m->tcode == 3 || m->has['u'];
+    bool branch = m->tcode == 3 || m->has['u'] || m->has['j'];
     if (m->tcode != 30) /* its own time passes after its repetitions (OQ-23) */
         take_time(o, s, m);
     if (s->synced && (m->has['h'] || m->has['H']))
@@ -380,6 +445,7 @@ static void on_message(oracle *o, source *s, const oracle_message *m)
     case 8:
         report(o, s, (oracle_event){.kind = ORACLE_OVERFLOW, .code = (unsigned)m->field['E']});
         lose(o, s, NTR_E_OVERFLOW);
+        reset_tables(s);
         break;
     case 33: on_stop(o, s, m); break;
     case 34: /* fallthrough */
@@ -393,6 +459,8 @@ static void on_message(oracle *o, source *s, const oracle_message *m)
             on_resource_full(o, s, m);
         else if (s->synced && m->tcode == 30)
             on_repeat(o, s, m);
+        else if (s->synced && m->tcode == 56 && m->has['n'])
+            add_prediction(s, m->field['n'] + 1);
     }
     if (m->tcode == 30)
         take_time(o, s, m);
@@ -410,8 +478,10 @@ void oracle_decode(const oracle_options *options, ntr_bytes stream)
         o.dialect = &plain;
     if (!o.sources)
         abort();
-    for (size_t i = 0; i < count; i++)
-        o.sources[i] = (source){.id = (unsigned)i, .context.prv = NTR_PRV_UNKNOWN};
+    for (size_t i = 0; i < count; i++) {
+        o.sources[i].id = (unsigned)i;
+        o.sources[i].context.prv = NTR_PRV_UNKNOWN;
+    }
     while (oracle_parse(o.params, stream, &at, &m)) {
         if (!m.defect)
             on_message(&o, &o.sources[m.src], &m);

@@ -24,8 +24,21 @@ static const char *const layout[64] = {
     [35] = "kly",   /* ICT-WS */
 };
 
+/* The layouts of section 12 of the dialects, and of section 6.7. */
+static const char *layout_of(const ntr_params *params, unsigned tcode)
+{
+    unsigned messages = params->dialect ? params->dialect->messages : 0;
+    if (messages & NTR_MESSAGES_CTTE && tcode == 56)
+        return "n"; /* BranchPredict: B-CNT */
+    if (messages & NTR_MESSAGES_CTTE && tcode == 57)
+        return "bijh"; /* JumpTargetCache: B-TYPE I-CNT JIDX HIST */
+    if (messages & NTR_MESSAGES_TTDFD && tcode == 56)
+        return "wz"; /* TrapValue: VTYPE TVAL */
+    return layout[tcode];
+}
+
 static const unsigned char fixed_width[128] = {
-    ['s'] = 4, ['b'] = 2, ['e'] = 4, ['r'] = 4, ['v'] = 4, ['x'] = 2, ['k'] = 4, ['l'] = 2,
+    ['s'] = 4, ['b'] = 2, ['e'] = 4, ['r'] = 4, ['v'] = 4, ['x'] = 2, ['k'] = 4, ['l'] = 2, ['w'] = 2,
 };
 
 /* Where we are inside one message, whose bytes are [at, end). */
@@ -98,11 +111,16 @@ static void take_fields(const ntr_params *params, cursor *c, oracle_message *m)
 {
     unsigned width = 0;
     bool top = false;
-    for (const char *letter = layout[m->tcode]; letter && *letter && !c->defect; letter++) {
+    const char *letters = layout_of(params, m->tcode);
+    bool may_be_empty = params->dialect && params->dialect->empty_icnt;
+    for (const char *letter = letters; letter && *letter && !c->defect; letter++) {
         unsigned l = (unsigned char)*letter;
         if (!wanted(m, l) || (l == 'E' && c->at == c->end))
             continue;
-        if (fixed_width[l])
+        if (l == 'i' && may_be_empty && c->used == 6 && mseo(*c->at) == END_FIELD) { /* I-CNT 0 has no byte */
+            c->at++;
+            c->used = 0;
+        } else if (fixed_width[l])
             m->field[l] = take_fixed(c, fixed_width[l]);
         else
             m->field[l] = take_variable(c, &width, &top);
@@ -110,7 +128,7 @@ static void take_fields(const ntr_params *params, cursor *c, oracle_message *m)
         if (l == 'u' || l == 'f' || l == 'y')
             m->field[l] = address(params, m->field[l], width, top);
     }
-    if (layout[m->tcode] && !c->defect && c->at < c->end) {
+    if (letters && !c->defect && c->at < c->end) {
         m->field['t'] = take_variable(c, &width, &top);
         m->has['t'] = params->timestamps != NTR_TIMESTAMPS_OFF;
     }
@@ -148,8 +166,9 @@ static ntr_status find_end(ntr_bytes stream, size_t *at)
 bool oracle_parse(const ntr_params *params, ntr_bytes stream, size_t *at, oracle_message *m)
 {
     bool zero_idle = params->dialect && params->dialect->zero_idle;
+    bool any_end = params->dialect && params->dialect->any_end_idle;
     memset(m, 0, sizeof *m);
-    while (*at < stream.size && (stream.data[*at] == IDLE || (zero_idle && stream.data[*at] == 0)))
+    while (*at < stream.size && ((any_end && mseo(stream.data[*at]) == END_MESSAGE) || stream.data[*at] == IDLE || (zero_idle && stream.data[*at] == 0)))
         ++*at;
     if (*at == stream.size)
         return false;

@@ -87,6 +87,19 @@ static uint32_t latest_context(const court *c, size_t i)
     return k < c->truth->items ? c->truth->item[k].context : (uint32_t)c->truth->contexts - 1;
 }
 
+/* Where only traps and trap returns make Ownership messages, a context that was written since is not in the stream, but the
+ * privilege mode always is. */
+static bool mode_and_older_context_fit(const court *c, const ntr_context *reported, uint32_t now)
+{
+    bool mode = false, context = false;
+    for (uint32_t k = 0; k <= c->latest; k++) {
+        const truth_context *t = &c->truth->context[k];
+        mode |= k >= now && t->prv == reported->prv && t->v == reported->v;
+        context |= t->scontext == reported->scontext;
+    }
+    return mode && context;
+}
+
 static bool context_fits(court *c, size_t i, uint32_t now)
 {
     const oracle_event *e = &c->reported->event[i];
@@ -97,6 +110,8 @@ static bool context_fits(court *c, size_t i, uint32_t now)
         c->fresh = false;
         c->latest = c->eager ? (uint32_t)c->truth->contexts - 1 : latest_context(c, i);
     }
+    if (c->config->params.dialect && c->config->params.dialect->trap_ownership)
+        return mode_and_older_context_fit(c, &e->context, now);
     for (uint32_t k = now; k <= c->latest; k++)
         if (context_is(c, k, &e->context))
             return true;
@@ -125,10 +140,15 @@ static bool time_fits(const court *c, const oracle_event *e)
     return until - from > mask || ((e->time - from) & mask) <= until - from;
 }
 
+static bool counts_in_htm(const court *c)
+{
+    return c->config->params.dialect && c->config->params.dialect->htm_count_sync;
+}
+
 static bool sync_allowed(const court *c, unsigned code)
 {
     return (code == NTR_SYNC_PERIODIC && c->config->sync_mode != NTR_SYNC_MODE_OFF) ||
-           (code == NTR_SYNC_ICNT_FULL && c->config->icnt_full_sync);
+           (code == NTR_SYNC_ICNT_FULL && (c->config->icnt_full_sync || counts_in_htm(c)));
 }
 
 static bool on_sync(court *c, size_t i)
@@ -170,7 +190,8 @@ static bool on_stop(court *c, size_t i)
     if (next_item(c)->kind == TRUTH_TRAP && stop_is_vague(c))
         c->at++; /* a trap with an unknown handler */
     const truth_item *t = next_item(c);
-    if (t->kind != TRUTH_STOP || !(t->codes >> e->code & 1) || (!t->unsure && (!e->known || e->pc != t->pc)))
+    bool hidden = !e->known && c->config->params.dialect && c->config->params.dialect->stop_hides_target;
+    if (t->kind != TRUTH_STOP || !(t->codes >> e->code & 1) || (!t->unsure && !hidden && (!e->known || e->pc != t->pc)))
         return object(c, i, "wrong stop");
     if (e->has_time && c->config->ts_messages & NTR_TS_CORRELATION && !time_fits(c, e))
         return object(c, i, "wrong time");

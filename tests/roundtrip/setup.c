@@ -79,6 +79,52 @@ static void choose_fifo(prng *r, ntr_encoder_config *c)
     c->drain_cycles = prng_range(r, 1, 12);
 }
 
+static void set(ntr_encoder_config *c, const char *name, const char *value)
+{
+    if (ntr_encoder_option_set(c, name, value))
+        abort();
+}
+
+/* What only the dialects have; every parameter that a decoder must know is tried with each. */
+static void choose_dialect(prng *r, ntr_encoder_config *c)
+{
+    static const char *const names[] = {"andes", "xuantie", "microblaze-v", "ctte"};
+    bool htm = c->mode == NTR_INST_MODE_HTM;
+    const char *name = PRNG_PICK(r, names);
+    c->params.dialect = ntr_dialect_find(name);
+    c->params.ts_rule = one_in(r, 3) ? (uint8_t)prng_range(r, NTR_TS_DIFFERENCE, NTR_TS_ABSOLUTE) : 0;
+    if (c->params.ts_rule == NTR_TS_ABSOLUTE)
+        c->params.ts_width = 0;
+    c->params.ts_fixed = c->params.ts_width && coin(r);
+    c->params.no_addr_diff = coin(r);
+    if (coin(r)) {
+        static const uint8_t widths[] = {48, 57, 64}; /* enough for every address of the programs */
+        c->params.extend_addr = false;
+        c->params.addr_bits = PRNG_PICK(r, widths);
+    }
+    if (c->params.dialect->messages & NTR_MESSAGES_CTTE && htm) {
+        c->params.branch_predictor = one_in(r, 3) ? 0 : (uint8_t)prng_range(r, 1, one_in(r, 3) ? 15 : 6);
+        c->params.jump_cache = one_in(r, 3) ? 0 : (uint8_t)prng_range(r, 1, one_in(r, 3) ? 15 : 6);
+    }
+    if (c->params.branch_predictor)
+        c->repeated_history = c->params.all_jumps = false;
+    c->frame_bytes = one_in(r, 3) ? (uint16_t)prng_range(r, 64, 960) : 0;
+}
+
+/* This hardware has few choices. */
+static void choose_ttdfd(prng *r, ntr_encoder_config *c)
+{
+    ntr_encoder_config_init(c);
+    set(c, "dialect", "tt-dfd");
+    choose_time(r, c);
+    c->params.ts_width = 0;
+    c->ts_messages = NTR_TS_ALL;
+    c->trigger_enable = coin(r);
+    c->sync_mode = one_in(r, 3) ? NTR_SYNC_MODE_OFF : (uint8_t)prng_range(r, NTR_SYNC_MODE_MESSAGES, NTR_SYNC_MODE_HALFWORDS);
+    c->sync_max = (uint8_t)prng_below(r, one_in(r, 4) ? 16 : 5);
+    choose_fifo(r, c);
+}
+
 static gen_port_options choose_port(prng *r, const ntr_encoder_config *c, unsigned instructions)
 {
     gen_port_options o = {.itype_width = c->itype_width, .all_jumps = c->params.all_jumps,
@@ -118,6 +164,10 @@ static void choose_config(prng *r, ntr_encoder_config *c, bool steady)
     choose_sync(r, c);
     choose_time(r, c);
     choose_fifo(r, c);
+    if (one_in(r, 3))
+        choose_dialect(r, c);
+    else if (one_in(r, 6))
+        choose_ttdfd(r, c);
     if (steady) {
         c->fifo_bytes = c->fifo_restart = c->drain_bytes = c->drain_cycles = 0;
         c->stall = false;
@@ -173,8 +223,15 @@ setup *setup_new(uint64_t seed, const setup_wish *wish)
     s->graph = gen_graph_new(&graph, r);
     s->program = make_program(s->graph);
     config.params.xlen = (uint8_t)graph.xlen;
+    for (unsigned i = 0; i < s->graph->regions && config.params.addr_bits; i++)
+        if (graph.xlen == 64 && (int64_t)(s->graph->region[i].base << 16) >> 16 != (int64_t)s->graph->region[i].base)
+            config.params.addr_bits = 64;
     s->harts = !wish->steady && one_in(r, 6) ? prng_range(r, 2, SETUP_HARTS_MAX) : 1;
-    config.params.src_bits = s->harts > 1 ? (uint8_t)prng_range(r, 2, 12) : one_in(r, 3) ? (uint8_t)prng_range(r, 1, 12) : 0;
+    bool few = config.params.dialect && config.params.dialect->messages & NTR_MESSAGES_CTTE; /* SRC of at most 4 bits */
+    bool given = config.params.dialect && config.params.dialect->trap_value;                 /* ... of exactly 4 bits */
+    unsigned most = few ? 4 : 12;
+    if (!given)
+        config.params.src_bits = s->harts > 1 ? (uint8_t)prng_range(r, 2, most) : one_in(r, 3) ? (uint8_t)prng_range(r, 1, most) : 0;
     s->params = config.params;
     for (unsigned i = 0; i < s->harts; i++)
         add_hart(s, i, &config, wish->instructions);

@@ -82,6 +82,15 @@ def check_exact(folder):
     check(f"{folder}: program counters", got.stdout.decode() == want and got.returncode == 0, got.stderr.decode())
 
 
+def check_encoder(folder, source):
+    """Our encoder makes the same bytes of the same execution: messages, stray bytes and frames."""
+    done = run(NTRACE, "encode", "--dialect", "tt-dfd", "--src-id", source, "--pc", "-", "-e", path(folder, "program.elf"),
+               stdin=unpacked(folder, "pc.txt.zst").encode())
+    with open(path(folder, "trace.nex"), "rb") as file:
+        want = file.read()
+    check(f"{folder}: encoded", done.stdout == want, f"{len(done.stdout)} bytes of {len(want)} {done.stderr.decode()}")
+
+
 def is_subsequence(part, whole):
     rest = iter(whole)
     return all(line in rest for line in part)
@@ -177,6 +186,8 @@ def main():
     for folder in ("traps-ts", "lossy-ts"):
         check_times(folder)
     check_sources()
+    check_encoder("median", "0")
+    check_encoder("pingpong", "3")
     got = run(LIST_PCS, "-d", "tt-dfd", "-s", "0", path("towers-nosrc", "trace.nex"), path("towers-nosrc", "program.elf"))
     pcs = got.stdout.decode().split()
     check("towers-nosrc: 114 program counters in order",
