@@ -90,6 +90,7 @@ const ntr_function_range *ntr_function_ranges_add(ntr_function_ranges *r, const 
         if (range->low >= r->leaves[below + 1]->ranges[0].low) below++;
     }
     struct ntr_range_leaf *leaf = r->leaves[below];
+    if (!leaf) return NULL;
     const size_t place = ranges_below(leaf, range->low);
     ntr_function_range *lower = place ? &leaf->ranges[place - 1] : NULL;
     if (lower && lower->high == range->low && lower->number == range->number) {

@@ -165,7 +165,7 @@ static ntr_status apply_log(applying *a) {
 ntr_status ntr_load_part(loading *l) {
     applying a = {.l = l, .stacks = ntr_calltree_stacks(l->analysis->tree)};
     ntr_status status = read_part(&a);
-    if (status == NTR_OK && a.nodes[0].v[NTR_NODE_CALLS]) status = wrong(&a, "threads of an operating system were switched in it");
+    if (status == NTR_OK && a.nodes && a.nodes[0].v[NTR_NODE_CALLS]) status = wrong(&a, "threads of an operating system were switched in it");
     if (status == NTR_OK) status = apply_log(&a);
     ntr_dealloc(l->allocator, a.nodes);
     ntr_dealloc(l->allocator, a.numbers);

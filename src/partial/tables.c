@@ -8,9 +8,9 @@
 /* ---- memory */
 
 static char *copy_text(const ntr_allocator *allocator, const char *text) {
-    const size_t size = text ? strlen(text) : 0;
-    char *copy = ntr_alloc(allocator, size + 1, 1);
-    if (copy && size) memcpy(copy, text, size);
+    const size_t size = text ? strlen(text) + 1 : 1;
+    char *copy = ntr_alloc(allocator, size, 1);
+    if (copy && text) memcpy(copy, text, size);
     return copy;
 }
 

@@ -175,7 +175,7 @@ static bool add_nodes(writing *w) {
     const ntr_call_node *nodes = w->analysis->tree ? ntr_calltree_nodes(w->analysis->tree, &count) : NULL;
     if (nodes && !add_functions(w, nodes, count)) return false;
     w->nodes = ntr_alloc(w->allocator, count + 1, sizeof *w->nodes);
-    for (size_t i = 0; w->nodes && i < count; i++) w->nodes[w->node_count++] = record_of_node(w, &nodes[i], i);
+    for (size_t i = 0; nodes && w->nodes && i < count; i++) w->nodes[w->node_count++] = record_of_node(w, &nodes[i], i);
     return w->nodes != NULL;
 }
 

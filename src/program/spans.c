@@ -164,6 +164,7 @@ int ntr_spans_flatten(ntr_spans *spans, const ntr_allocator *allocator, ntr_span
 }
 
 bool ntr_spans_limit(const ntr_spans *spans, uint64_t address, uint64_t *first, uint64_t *last) {
+    if (!spans->items) return false;
     const size_t at = ntr_spans_seek(spans, address);
     const ntr_span *here = at < spans->count ? &spans->items[at] : NULL;
     const bool inside = here && here->first <= address;
