@@ -1,0 +1,175 @@
+/* The server over a short trace: stops, registers, memory and monitor commands. */
+#include "../decoder/scene.h"
+
+#include <ntrace/gdb.h>
+
+typedef struct session {
+    scene scene;
+    stream in;
+    ntr_debug_info *debug;
+    ntr_functions *functions;
+    ntr_replay *replay;
+    ntr_gdb *gdb;
+    char answer[8192];
+    size_t size, read;
+} session;
+
+static ntr_status read_some(void *user, uint8_t *to, size_t capacity, size_t *got) {
+    session *s = user;
+    *got = s->in.size - s->read < capacity ? s->in.size - s->read : capacity;
+    if (*got) memcpy(to, s->in.bytes + s->read, *got);
+    s->read += *got;
+    return NTR_OK;
+}
+
+static ntr_stream_reader *open_stream(void *user, ntr_status *status) {
+    ntr_stream_reader_config config;
+    ((session *)user)->read = 0;
+    ntr_stream_reader_config_init(&config);
+    config.read = read_some;
+    config.user = user;
+    return ntr_stream_reader_new(&config, status);
+}
+
+static ntr_status take_answer(void *user, const void *bytes, size_t size) {
+    session *s = user;
+    assert_true(s->size + size < sizeof s->answer);
+    memcpy(s->answer + s->size, bytes, size);
+    s->size += size;
+    s->answer[s->size] = 0;
+    return NTR_OK;
+}
+
+/* 0x1000: call 0x1100; add; jump to itself. 0x1100: sp -= 16; save ra; add; ret. */
+static void begin(session *s) {
+    ntr_replay_config replay;
+    ntr_gdb_config config;
+    ntr_status status;
+    memset(s, 0, sizeof *s);
+    scene_start(&s->scene, NULL);
+    s->scene.config.params.implicit_return = NTR_RETURN_FULL;
+    code(&s->scene, 0x1000, jal(1, 0x100), ADD, jal(0, 0));
+    code(&s->scene, 0x1100, 0xff010113u, 0x00113423u, ADD, 0x00813083u, 0x01010113u, RET);
+    assemble(&s->in, &s->scene.config.params,
+             "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x800\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT=18\n");
+    s->debug = ntr_debug_info_new(s->scene.program, NULL);
+    s->functions = ntr_functions_new(s->debug, NULL);
+    ntr_replay_config_init(&replay);
+    replay.decoder = &s->scene.config;
+    replay.functions = s->functions;
+    replay.open = open_stream;
+    replay.user = s;
+    s->replay = ntr_replay_new(&replay, &status);
+    assert_non_null(s->replay);
+    ntr_gdb_config_init(&config);
+    config.replay = s->replay;
+    config.program = s->scene.program;
+    config.debug = s->debug;
+    config.write = take_answer;
+    config.user = s;
+    s->gdb = ntr_gdb_new(&config, &status);
+    assert_non_null(s->gdb);
+}
+
+static void end(session *s) {
+    ntr_gdb_free(s->gdb);
+    ntr_replay_free(s->replay);
+    ntr_functions_free(s->functions);
+    ntr_debug_info_free(s->debug);
+    scene_end(&s->scene);
+}
+
+/* Returns what the server answers, with the acknowledgement. */
+static const char *ask(session *s, const char *packet) {
+    char framed[512];
+    uint8_t sum = 0;
+    for (const char *at = packet; *at; at++) sum = (uint8_t)(sum + (uint8_t)*at);
+    int size = snprintf(framed, sizeof framed, "$%s#%02x", packet, sum);
+    s->size = 0;
+    s->answer[0] = 0;
+    ntr_status status = ntr_gdb_feed(s->gdb, framed, (size_t)size);
+    assert_true(status == NTR_OK || status == NTR_END);
+    return s->answer;
+}
+
+static void expect(session *s, const char *packet, const char *text) {
+    const char *answer = ask(s, packet);
+    if (!strstr(answer, text)) fail_msg("%s: expected '%s' in '%s'", packet, text, answer);
+}
+
+#define PC(address) "20:" address "000000000000;"
+
+static void steps(void **state) {
+    (void)state;
+    static session s;
+    begin(&s);
+    expect(&s, "?", "$T05thread:1;" PC("0010"));
+    expect(&s, "vCont;s:1", PC("0011"));
+    expect(&s, "vCont;s:1;c", PC("0411"));
+    expect(&s, "bs", PC("0011"));
+    expect(&s, "vCont;r1100,1118:1", PC("0410")); /* until it leaves the function */
+    expect(&s, "bc", PC("0010"));
+    expect(&s, "bs", "replaylog:begin;");
+    expect(&s, "vCont;c", "replaylog:end;");
+    end(&s);
+}
+
+static void breakpoints(void **state) {
+    (void)state;
+    static session s;
+    begin(&s);
+    expect(&s, "Z0,1108,4", "$OK#");
+    expect(&s, "Z1,1004,4", "$OK#");
+    expect(&s, "Z2,1004,4", "$#00");
+    expect(&s, "vCont;c", PC("0811"));
+    assert_non_null(strstr(s.answer, "swbreak:;"));
+    expect(&s, "vCont;c", PC("0410"));
+    assert_non_null(strstr(s.answer, "hwbreak:;"));
+    expect(&s, "vCont;c", "replaylog:end;");
+    expect(&s, "bc", PC("0410"));
+    expect(&s, "z1,1004,4", "$OK#");
+    expect(&s, "bc", PC("0811"));
+    expect(&s, "bc", "replaylog:begin;");
+    end(&s);
+}
+
+static void registers_and_memory(void **state) {
+    (void)state;
+    static session s;
+    begin(&s);
+    expect(&s, "vCont;s:1", PC("0011"));
+    expect(&s, "p1", "$0410000000000000#"); /* ra: the call returns to 0x1004 */
+    expect(&s, "p0", "$0000000000000000#");
+    expect(&s, "pa", "$xxxxxxxxxxxxxxxx#");
+    expect(&s, "m1100,4", "$130101ff#");
+    expect(&s, "m5000,4", "$E01#");
+    expect(&s, "P1=0", "$E.a recorded execution cannot be changed#");
+    expect(&s, "g", "$0000000000000000" "0410000000000000");
+    end(&s);
+}
+
+static void monitor_commands(void **state) {
+    (void)state;
+    static session s;
+    const char *text;
+    begin(&s);
+    assert_int_equal(ntr_gdb_monitor(s.gdb, "goto 3", &text), NTR_OK);
+    assert_string_equal(text, "hart 0: instruction 3 at 0x1108\n");
+    assert_int_equal(ntr_gdb_monitor(s.gdb, "caller", &text), NTR_OK);
+    assert_string_equal(text, "hart 0: instruction 0 at 0x1000\n");
+    assert_int_equal(ntr_gdb_monitor(s.gdb, "goto 3", &text), NTR_OK);
+    assert_int_equal(ntr_gdb_monitor(s.gdb, "return", &text), NTR_OK);
+    assert_string_equal(text, "hart 0: instruction 7 at 0x1004\n");
+    assert_int_equal(ntr_gdb_monitor(s.gdb, "hits 0x1108", &text), NTR_OK);
+    assert_string_equal(text, "0x1108 was executed 1 times; first as instruction 3, last as instruction 3 of the trace\n");
+    assert_int_equal(ntr_gdb_monitor(s.gdb, "next-gap", &text), NTR_OK);
+    assert_string_equal(text, "no gap after this place\n");
+    assert_int_equal(ntr_gdb_monitor(s.gdb, "goto nowhere", &text), NTR_E_INVALID);
+    assert_int_equal(ntr_gdb_monitor(s.gdb, "fly", &text), NTR_E_INVALID);
+    end(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {TEST(steps), TEST(breakpoints), TEST(registers_and_memory), TEST(monitor_commands)};
+    return cmocka_run_group_tests_name("server", tests, NULL, NULL);
+}
