@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 MESON_OPTIONS ?=
 
-.PHONY: all help deps demo demo-linux test test-quick test-linux soak real sanitize-more coverage-self fuzz fuzz-report lint docs install clean
+.PHONY: all help deps demo demo-linux target test test-quick test-linux soak real sanitize-more coverage-self fuzz fuzz-report lint docs install clean
 
 all: $(BUILD)/build.ninja ## release build into build/ (the command is build/ntrace)
 	@ninja -C $(BUILD) -j $(JOBS)
@@ -31,6 +31,10 @@ test: ## install what is missing, build all configurations, run all tests
 
 test-quick: all ## run the tests of this build only
 	@tools/run_tests quick
+
+target: ## static build for Linux on RISC-V boards: build-target/ntrace-riscv64 (libraries are fetched into a cache)
+	@tools/deps demo
+	@JOBS=$(JOBS) tools/target
 
 demo-linux: ## boot Linux under trace and show its hottest functions (QEMU 10 and Debian's kernel are fetched into a cache)
 	@tools/deps build

@@ -1,13 +1,16 @@
-/* What debuggers send: answers of OpenOCD, files that scripts have written, remote_bitbang and GDB packets for the virtual
+/* What debuggers send: answers of OpenOCD and of GDB servers, files that scripts have written, remote_bitbang and GDB packets for the virtual
  * board. */
 #include "fuzz.h"
 
+#include "target/rsp.h"
 #include "target/tcl.h"
 
 #include <ntrace/board.h>
 #include <ntrace/target.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 static const char topology[] =
     "{\"components\":[{\"name\":\"t\",\"type\":\"encoder\",\"base\":4096,\"hart\":0,\"to\":\"r\"},"
@@ -55,6 +58,31 @@ static void read_answers(const uint8_t *data, size_t size) {
         fuzz_must(memchr(client->error, 0, sizeof client->error) != NULL, "reasons end");
         if (tape.at == before) break;
     }
+    free(client);
+}
+
+/* ---- answers of a GDB server: all bytes are there at once, then the connection ends */
+
+static void read_packets(const uint8_t *data, size_t size) {
+    rsp_client *client = calloc(1, sizeof *client);
+    int ends[2];
+    if (!client || socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) {
+        free(client);
+        return;
+    }
+    client->link.fd = ends[0];
+    client->link.timeout_ms = 1;
+    client->link.breaks = LINK_BREAKS; /* it is not made again */
+    const ssize_t sent = send(ends[1], data, size < LINK_BUFFER ? size : LINK_BUFFER, MSG_DONTWAIT | MSG_NOSIGNAL);
+    shutdown(ends[1], SHUT_WR);
+    client->no_ack = sent > 0 && data[0] & 1;
+    for (ssize_t i = 0; i <= sent && client->link.fd >= 0; i++) {
+        if (rsp_ask(client, i % 2 ? "m1000,4" : "qSupported") != NTR_OK) break;
+        fuzz_must(client->size < RSP_PACKET && client->packet[client->size] == 0, "packets end");
+    }
+    fuzz_must(memchr(client->link.error, 0, sizeof client->link.error) != NULL, "reasons end");
+    link_close(&client->link);
+    close(ends[1]);
     free(client);
 }
 
@@ -111,6 +139,7 @@ static void serve(const uint8_t *data, size_t size) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     read_answers(data, size);
+    read_packets(data, size);
     read_words(data, size);
     serve(data, size);
     return 0;

@@ -229,7 +229,9 @@ static int probe_one(struct probe_run *run, size_t index, const ntr_system_compo
     const char *error = probe.answers ? "" : ntr_target_error(run->target.target);
     if (!probe.answers) {
         run->silent++;
-        cli_note("%s", *error ? error : "a component is not of the expected type");
+        if (*error) cli_note("%s", error);
+        else cli_note("%s at 0x%" PRIx64 ": Impl 0x%08" PRIx32 " is that of no %s", one->name, one->base, probe.impl,
+                      ntr_component_get(one->kind)->name);
     }
     for (size_t i = 0; run->options->topology && i < probe.ability_count; i++)
         run->different += probe.abilities[i].value != probe.abilities[i].expected;

@@ -9,23 +9,26 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 /* Functions, contexts and interrupts of one interval are counted in tables of a fixed size, by open addressing. What does not
  * fit is counted as "others", so that memory stays the same however long the trace is. */
-enum { TABLE_ROWS = 8192, PROBES = 16, TOP_EVENTS = 256, SHOWN_MAX = 1000, INTERVAL_MAX_MS = 3600000, MILLION = 1000000 };
+enum { TABLE_ROWS = 8192, PROBES = 16, TOP_EVENTS = 256, SHOWN_MAX = 1000, FINISHED_SECONDS = 5, INTERVAL_MAX_MS = 3600000, MILLION = 1000000 };
 
 struct top_options {
     struct cli_stream stream;
     struct cli_images images;
     int64_t interval, rows, count;
+    int follow;
 };
 
 #define S struct top_options
 static const struct cli_option top_table[] = {
     CLI_NUMBER(0, "interval", "MS", S, interval, 10, INTERVAL_MAX_MS, 1000, "milliseconds of each table (default 1000)"),
     CLI_NUMBER('n', "rows", "N", S, rows, 1, SHOWN_MAX, 20, "functions of each table (default 20)"),
+    CLI_FLAG('f', "follow", S, follow, "wait for a file to grow even if nobody has written to it for a while"),
     CLI_NUMBER(0, "count", "N", S, count, 0, INT32_MAX, 0, "end after N tables (default 0: when interrupted)"),
     {0},
 };
@@ -62,6 +65,7 @@ struct top {
     uint64_t began; /* nanoseconds */
     int64_t shown;
     bool any;
+    bool live; /* else one table for all of a file */
 };
 
 static uint64_t now_ns(void) {
@@ -161,7 +165,7 @@ static void show_table(struct top *t, double seconds) {
 static void show(struct top *t, bool ended) {
     const uint64_t now = now_ns(), elapsed = now - t->began;
 
-    if (!ended && elapsed < (uint64_t)t->options->interval * MILLION) return;
+    if (!ended && (!t->live || elapsed < (uint64_t)t->options->interval * MILLION)) return;
     if (ended && !t->instructions && t->shown) return;
     show_table(t, (double)elapsed / (1000.0 * MILLION));
     memset(t->rows, 0, sizeof t->rows);
@@ -222,12 +226,23 @@ static int open_decoder(struct top *t) {
     return t->decoder ? CLI_OK : CLI_FAILED;
 }
 
+/* A bundle, or a file that has not changed for a while. */
+static bool is_finished(const char *path) {
+    struct stat info;
+
+    if (stat(path, &info) != 0) return false; /* standard input, a stream, or an error to be reported later */
+    if (S_ISDIR(info.st_mode)) return true;
+    return S_ISREG(info.st_mode) && info.st_mtime + FINISHED_SECONDS < time(NULL);
+}
+
 static int top_run(const void *options, char **operands) {
     struct top *t = calloc(1, sizeof *t);
 
     if (!t) return cli_fail("out of memory");
     t->options = options;
-    cli_follow_begin(idle, t);
+    t->live = t->options->follow || !is_finished(operands[0]);
+    if (t->live) cli_follow_begin(idle, t);
+    else cli_note("%s: nobody writes to it; one table for all of it (--follow waits for more)", operands[0]);
     int status = cli_trace_open(&t->trace, operands[0], &t->options->stream, &t->options->images);
     if (status == CLI_OK) {
         status = cli_output_open(&t->out, NULL);
@@ -250,7 +265,8 @@ const struct cli_command cli_top = {
     .run = top_run,
     .about = "Shows what a live trace executes: once in a second, the functions, the contexts of each source, and the\n"
              "interrupts and exceptions of that second. TRACE is a file that grows, a pipe (-), or a TCP stream\n"
-             "(tcp:HOST:PORT); a connection that ends is made again. Memory does not grow with the trace.\n"
+             "(tcp:HOST:PORT); a connection that ends is made again. Memory does not grow with the trace. Of a bundle, and\n"
+             "of a file to which nobody has written for five seconds, one table of all is shown.\n"
              "\n"
              "On a terminal, each table replaces the one before. The command ends when it is interrupted, or when a pipe\n"
              "ends. The exit status is 1 if there were gaps.",

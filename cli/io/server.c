@@ -67,13 +67,14 @@ static int connect_place(const char *place, const char **why) {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *list;
     char host[256];
-    const char *colon = strrchr(place, ':');
+    const char *colon = strrchr(place, ':'), *from = place, *to = colon;
     const int on = 1;
     int fd = -1;
 
     *why = "expected HOST:PORT";
     if (!colon || !colon[1] || (size_t)(colon - place) >= sizeof host) return -1;
-    snprintf(host, sizeof host, "%.*s", (int)(colon - place), place);
+    if (*from == '[' && to > from && to[-1] == ']') from++, to--; /* IPv6 */
+    snprintf(host, sizeof host, "%.*s", (int)(to - from), from);
     const int found = getaddrinfo(*host ? host : "127.0.0.1", colon + 1, &hints, &list);
     *why = found ? gai_strerror(found) : "";
     if (found) return -1;

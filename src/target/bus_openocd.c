@@ -83,7 +83,7 @@ ntr_status bus_openocd_open(ntr_bus *out, const ntr_bus_options *options) {
     bus->client.user = bus;
     bus->client.direct = options->direct;
     ntr_status status = link_open(&bus->link, options->place, false, options->timeout_ms);
-    if (status == NTR_E_IO) fail(bus);
+    if (status != NTR_OK) fail(bus);
     if (status == NTR_OK) status = tcl_prepare(&bus->client);
     if (status != NTR_OK) {
         if (options->error) snprintf(options->error, options->error_size, "%s", bus->client.error);

@@ -1,5 +1,6 @@
 #include "target/link.h"
 
+#include "base/number.h"
 #include "base/try.h"
 
 #include <errno.h>
@@ -51,10 +52,17 @@ static bool wait_ready(int fd, short events, uint32_t timeout_ms) {
 
 /* ---- connections */
 
+/* getaddrinfo takes the low bits of such a port. */
+static bool is_too_large(const char *port) {
+    uint64_t number;
+    const char *end = port + strlen(port);
+    return ntr_read_number(port, end, &number) == end && number > UINT16_MAX;
+}
+
 /* Splits "HOST:PORT", "[::1]:PORT" or ":PORT". */
 static bool split_place(const char *place, char host[256], char port[16]) {
     const char *colon = strrchr(place, ':');
-    if (!colon || !colon[1] || strlen(colon + 1) >= 16) return false;
+    if (!colon || !colon[1] || strlen(colon + 1) >= 16 || is_too_large(colon + 1)) return false;
     size_t length = (size_t)(colon - place);
     if (length >= 2 && place[0] == '[' && colon[-1] == ']') place++, length -= 2;
     if (length >= 256) return false;
@@ -91,7 +99,10 @@ static ntr_status connect_link(byte_link *link) {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *list;
     char host[256], port[16];
-    if (!split_place(link->place, host, port)) return NTR_E_SYNTAX;
+    if (!split_place(link->place, host, port)) {
+        snprintf(link->error, sizeof link->error, "expected HOST:PORT");
+        return NTR_E_SYNTAX;
+    }
     const int found = getaddrinfo(host, port, &hints, &list);
     if (found != 0) return link_break(link, "%s: %s", link->place, gai_strerror(found));
     for (const struct addrinfo *one = list; one && link->fd < 0; one = one->ai_next)

@@ -96,6 +96,20 @@ def _():
         equal(board.ask("halt; expr {[read_memory 0x10000000 32 1 phys] & 2}"), "0", "trTeEnable at the end")
 
 
+@case("--loop and --when keep the captures that are wanted; --restore leaves registers as they were")
+def _():
+    elf, pc, _pcs = program()
+    base = os.path.join(scratch(), "many")
+    common = ["-e", elf, "-t", topology(), "--exec", helper("-e", elf, "--pc", pc)]
+    Run("capture", "-o", base + ".ntrace", *common, "--loop", 3, "--when", "full", "--until-full", status=1)
+    equal([os.path.exists(f"{base}.{n}.ntrace") for n in (1, 2, 3, 4)], [True, True, True, False], "captures of a full buffer")
+    Run("capture", "-o", base + "2.ntrace", *common, "--loop", 2, "--when", "halt", "--for", "20ms", status=None)
+    check(not os.path.exists(base + "2.1.ntrace"), "a capture that did not end with a halt")
+    timed = os.path.join(scratch(), "timed.ntrace")
+    run = Run("capture", "-o", timed, *common, "--for", "50ms", "--timestamps", status=None)
+    check(any("time" in row for row in Run("decode", timed, "--format", "jsonl", status=None).rows()), f"times: {run.err}")
+
+
 @case("real OpenOCD: an interrupt ends a capture, and everything is disabled; wrong images are reported")
 def _():
     elf, pc, _pcs = program()
@@ -130,6 +144,33 @@ def _():
         check(not os.path.exists(os.path.join(scratch(), "x.ntrace")), "a bundle of nothing")
     for kind in ("openocd", "gdb"):
         matches("refused", Run("probe", "-t", topology(), f"--{kind}", f"127.0.0.1:{free_port()}", status=2).err, kind)
+
+
+@case("connections: no listener, no such name, no port, IPv6; the reason is said")
+def _():
+    elf, _pc, _pcs = program()
+    for place, expected in ((f"localhost:{free_port()}", "refused"), ("no-such-host.invalid:1", "not known|resolution|No address"),
+                            ("host", "expected HOST:PORT"), ("localhost:", "expected HOST:PORT"), ("localhost:99999", "expected HOST:PORT")):
+        for kind in ("openocd", "gdb"):
+            matches(expected, Run("probe", "-t", topology(), f"--{kind}", place, status=2).err, f"{kind} {place}")
+    matches("refused", Run("top", f"tcp:localhost:{free_port()}", "-e", elf, status=2).err, "top")
+    try:
+        server = socket.create_server(("::1", 0), family=socket.AF_INET6)
+    except OSError:
+        skip("no IPv6")
+    with server:
+        server.settimeout(20)
+        place = f"[::1]:{server.getsockname()[1]}"
+        live = subprocess.Popen([NTRACE, "probe", "-t", topology(), "--openocd", place], stderr=subprocess.PIPE)
+        with server.accept()[0] as one:
+            one.recv(100)
+            one.sendall(b"0 x\x1a")
+            matches("this is not OpenOCD", live.communicate(timeout=20)[1].decode(), "answer over IPv6")
+        live = subprocess.Popen([NTRACE, "top", f"tcp:{place}", "-e", elf, "--count", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        server.accept()[0].close()
+        matches("connecting again", live.stderr.readline().decode() + live.stderr.readline().decode(), "top over IPv6")
+        live.kill()
+        live.communicate()
 
 
 @case("GDB in front of QEMU: the program stops at a breakpoint, and trace registers are those of the model")
@@ -206,6 +247,8 @@ def _():
             time.sleep(0.1)
             one.close()
         out, err = (text.decode() for text in live.communicate(timeout=20))
+    os.utime(stream, (1, 1))
+    matches("nobody writes to it", Run("top", stream, "-e", elf).err, "a file that is finished")
     matches("the connection has ended; connecting again", err, "reconnect")
     matches(r"%  (_start|f)\n", out, "functions")
     matches(r"source 0, context 0x0", out, "contexts")
