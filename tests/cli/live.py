@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""A live stream is followed without loss in constant memory: over a pipe and over TCP.
+
+live.py NTRACE [MIB [MB_PER_SECOND]]: length of the stream (default 24), and the rate at which it is sent (default 50). The rate that was
+reached is shown; what this machine can do is no failure.
+"""
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+from boards import program
+from harness import NTRACE, Run, case, check, equal, main, scratch, write
+
+MIB, RATE = (int(word) for word in (sys.argv[2:4] + ["24", "50"][len(sys.argv[2:4]):]))
+PART = 1 << 16
+
+
+def stream():
+    """About 1 MiB that can be repeated, and how many instructions it has."""
+    elf, _pc, pcs = program()
+    times = 40
+    pc = write("long.pc", "".join(f"{pc:#x}\n" for pc in pcs).encode() * times)
+    path = os.path.join(scratch(), "part.nex")
+    Run("encode", "--elf", elf, "--pc", pc, "--mode", "btm", "-o", path, status=None)
+    with open(path, "rb") as file:
+        data = file.read()
+    count = int(re.search(r"(?m)^instructions (\d+)", Run("decode", path, "-e", elf, "--output", "count").out)[1])
+    repeats = max(1, (1 << 20) // len(data))
+    return elf, data * repeats, count * repeats
+
+
+class Memory(threading.Thread):
+    """The memory of a process over time."""
+
+    def __init__(self, pid):
+        super().__init__(daemon=True)
+        self.pid, self.seen = pid, []
+        self.start()
+
+    def run(self):
+        while True:
+            try:
+                with open(f"/proc/{self.pid}/status", encoding="ascii") as file:
+                    self.seen.append(int(re.search(r"VmRSS:\s+(\d+)", file.read())[1]))
+            except (OSError, TypeError):
+                return
+            time.sleep(0.1)
+
+
+def send(write_bytes, data, times):
+    """Returns the seconds."""
+    begun, sent = time.monotonic(), 0
+    for _ in range(times):
+        for at in range(0, len(data), PART):
+            write_bytes(data[at:at + PART])
+            sent += len(data[at:at + PART])
+            early = sent / (RATE * 1e6) - (time.monotonic() - begun)
+            if early > 0.002:
+                time.sleep(early)
+    return time.monotonic() - begun
+
+
+def follow(place, give, ends):
+    elf, data, count = stream()
+    times = max(1, (MIB << 20) // len(data))
+    live = subprocess.Popen([NTRACE, "top", place(), "-e", elf, "--no-timestamps", "--interval", "1000"], stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    memory, texts = Memory(live.pid), []
+    readers = [threading.Thread(target=lambda file=file: texts.append(file.read().decode())) for file in (live.stdout, live.stderr)]
+    for reader in readers:
+        reader.start()
+    seconds = give(live, data, times)
+    if ends:
+        live.stdin.close()
+    else:
+        time.sleep(3)
+        live.terminate()
+    live.wait(120)
+    for reader in readers:
+        reader.join()
+    text = max(texts, key=len)
+    found = sum(float(one) for one in re.findall(r"([0-9.]+) million instructions", text))
+    check(abs(found - times * count / 1e6) < 0.002 * (len(re.findall("million", text)) + 1), f"{found} million instructions, expected {times * count / 1e6}")
+    equal(re.findall(r"\((\d+) in all\)", text)[-1], "0", "gaps")
+    early, late = max(memory.seen[:max(3, len(memory.seen) // 10)]), max(memory.seen)
+    print(f"# {times * len(data) / 1e6:.0f} MB, {times * len(data) / 1e6 / seconds:.1f} MB/s, {late} KiB (first tenth {early} KiB)")
+    check(late < early * 1.1 + 1024, f"memory grows: {early} KiB, then {late} KiB")
+
+
+@case("a pipe")
+def _():
+    follow(lambda: "-", lambda live, data, times: send(live.stdin.write, data, times), True)
+
+
+@case("a TCP stream")
+def _():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        def give(_live, data, times):
+            with server.accept()[0] as one:
+                seconds = send(one.sendall, data, times)
+                time.sleep(2)  # what ends the connection is not part of this test
+                return seconds
+        follow(lambda: f"tcp:127.0.0.1:{server.getsockname()[1]}", give, False)
+
+
+main()
