@@ -232,8 +232,6 @@ int cli_exporting_run(const char *family, const struct cli_exporting_options *op
     const ntr_exporter *exporter = select_exporter(family, options, NULL, trace != NULL, &status);
     if (!exporter) return status;
 
-    if (options->analysis.partial && options->path)
-        return cli_fail("--partial writes no other output; expected no -o");
     bool own_file = (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE) != 0 && !options->analysis.partial;
     struct export_run w = {.per = (ntr_calltree_split)options->per};
     const struct cli_analysis_options analysis = cli_exporting_analysis(options);
@@ -245,7 +243,7 @@ int cli_exporting_run(const char *family, const struct cli_exporting_options *op
     w.analysis.data.sample_branches = (unsigned)options->branches;
     if (status == CLI_OK && own_file) {
         status = write_own_file(&w, exporter, options->path);
-    } else if (status == CLI_OK && (status = cli_output_open(&w.out, options->path)) == CLI_OK) {
+    } else if (status == CLI_OK && (status = cli_output_open(&w.out, options->analysis.partial ? NULL : options->path)) == CLI_OK) {
         status = cli_output_close(&w.out, write_all(&w, exporter));
     }
     ntr_export_free(w.export_);

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""ntrace-mpi on 1, 2, 3 and 5 ranks writes what ntrace writes; a part that ends its process is decoded again. TAP on standard output.
+
+usage: mpi.py NTRACE NTRACE_MPI MPIRUN
+"""
+import os
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "cli")]
+import captures  # noqa: E402
+from harness import NTRACE, Run, case, check, equal, main, matches, scratch  # noqa: E402
+
+PROGRAM, MPIRUN = sys.argv[2], sys.argv[3]
+OPTIONS = ["--allow-run-as-root", "--oversubscribe"] if "openmpi" in MPIRUN else []
+COMMANDS = [["profile", "--format", "csv"], ["profile", "--by", "instruction", "--format", "csv"], ["flame", "--to", "folded"],
+            ["coverage", "--level", "object"]]
+
+
+def run(ranks, *words, program=PROGRAM, options=(), status=0):
+    done = subprocess.run([MPIRUN, *OPTIONS, *options, "-n", str(ranks), program, *words], capture_output=True, timeout=200, check=False,
+                          text=True, env=dict(os.environ, TMPDIR=scratch()))
+    check(done.returncode == status, f"{ranks} ranks, {words}: status {done.returncode}, expected {status}: {done.stderr[-1500:]}")
+    return done
+
+
+@case("the same bytes on 1, 2, 3 and 5 ranks")
+def ranks():
+    capture = captures.Capture(NTRACE, scratch(), 1, length=6000)
+    for number, count in enumerate((1, 2, 3, 5)):
+        for command in (COMMANDS[0], COMMANDS[number]):
+            words = [*command, capture.path]
+            equal(run(count, *words).stdout, Run(*words).out, f"{count} ranks, {command}")
+
+
+def faulty(name, body):
+    """A folder with ntrace-mpi and a script in the place of ntrace."""
+    folder = os.path.join(scratch(), name)
+    os.makedirs(folder, exist_ok=True)
+    shutil.copy(PROGRAM, os.path.join(folder, "ntrace-mpi"))
+    with open(os.path.join(folder, "ntrace"), "w", encoding="utf-8") as file:
+        file.write(f"#!/bin/sh\n{body}\nexec {NTRACE} \"$@\"\n")
+    os.chmod(os.path.join(folder, "ntrace"), 0o755)
+    return os.path.join(folder, "ntrace-mpi")
+
+
+@case("a part whose process is killed is given to another rank")
+def killed():
+    capture = captures.Capture(NTRACE, scratch(), 2, length=4000)
+    mark = os.path.join(scratch(), "killed")
+    program = faulty("once", f'case "$*" in *"--shard 2/4"*) [ -e {mark} ] || {{ : >{mark}; kill -9 $$; }};; esac')
+    done = run(3, *COMMANDS[0], capture.path, program=program)
+    equal(done.stdout, Run(*COMMANDS[0], capture.path).out, "output")
+    matches("part 2 of 4 failed; it is decoded again", done.stderr, "said")
+
+
+@case("a part that always fails is missing: exit status 1, and no output")
+def lost():
+    capture = captures.Capture(NTRACE, scratch(), 3, length=4000)
+    program = faulty("always", 'case "$*" in *"--shard 3/4"*) kill -9 $$;; esac')
+    for count in (1, 3):
+        options = ["--parts", "4"]
+        done = run(count, *options, *COMMANDS[0], capture.path, program=program, status=1)
+        matches("part 3 of 4 is missing", done.stderr, "said")
+        equal(done.stdout, "", "output")
+
+
+@case("a rank that is killed costs its parts, or ends the job: another status than 0, no output, and the missing parts")
+def dead_rank():
+    capture = captures.Capture(NTRACE, scratch(), 4, length=4000)
+    mark = os.path.join(scratch(), "dead-mark")
+    program = faulty("dead", f'case "$*" in *"--shard 2/4"*) [ -e {mark} ] || {{ : >{mark}; kill -9 $PPID; sleep 1; exit 9; }};; esac')
+    done = subprocess.run([MPIRUN, *OPTIONS, "-n", "3", program, "--silent", "3", *COMMANDS[0], capture.path],
+                          capture_output=True, timeout=200, check=False, text=True, env=dict(os.environ, TMPDIR=scratch()))
+    if "is silent" in done.stderr:
+        equal(done.stdout, Run(*COMMANDS[0], capture.path).out, "output")
+    else:
+        check(done.returncode != 0 and not done.stdout, f"status {done.returncode}: {done.stderr[-500:]}")
+        matches("part 2 of 4 is missing|[Ss]ignal 9|EXIT CODE: 9|KILLED", done.stderr, "said")
+
+
+@case("usage")
+def usage():
+    matches("usage", run(1, "profile", status=2).stderr, "no trace")
+
+
+main()
