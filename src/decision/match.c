@@ -129,6 +129,20 @@ static void collect_exits(const matcher *x, size_t i, result_exits *exits) {
     }
 }
 
+/* Returns the first instruction from an exit on that has a line. clang gives none to instructions that several expressions
+ * share. Without them the code of one result could seem to have no place, and that of the other be taken for it: the end of
+ * a loop may have the place of a `break` in its body. */
+static uint32_t first_placed(const ntr_match *m, uint32_t at) {
+    enum { PASSED_MAX = 64 };
+    ntr_frame frames[NTR_FRAMES_MAX];
+    at = ntr_graph_thread(m->graph, at);
+    for (unsigned i = 0; i < PASSED_MAX && at < m->graph->count && m->graph->insns[at].flow == NTR_FLOW_LINEAR; i++) {
+        if (ntr_debug_info_frames(m->debug, NULL, m->graph->insns[at].address, frames, NTR_FRAMES_MAX) && frames[0].line) break;
+        at = ntr_graph_thread(m->graph, at + 1);
+    }
+    return at;
+}
+
 /* Decides which outcome of a last condition means true: by what the exits of other conditions, or else the source, say of
  * the code at its own exits. Returns NOT_KNOWN if nothing is known, or if the statements contradict each other. */
 static int value_when_taken(const matcher *x, size_t i, const result_exits *exits, bool by_source) {
@@ -138,7 +152,7 @@ static int value_when_taken(const matcher *x, size_t i, const result_exits *exit
     for (unsigned taken = 0; taken < 2; taken++)
         for (unsigned result = 0; result < 2; result++) {
             uint32_t at = exit_of(m, i, taken);
-            bool known = by_source ? leads_to(m, at, result) || leads_to(m, ntr_graph_thread(m->graph, at), result)
+            bool known = by_source ? leads_to(m, at, result) || leads_to(m, first_placed(m, at), result)
                                    : has_exit(m, exits, result, at);
             bool value = result == true_result; /* of the condition with this outcome */
             if (known) votes[taken ? value : !value]++;
