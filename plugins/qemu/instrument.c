@@ -2,8 +2,9 @@
  *
  * At its start, the number of the block is written to the ring (record.c). Behind every instruction that may trap there
  * is a mark. The marks passed in the last execution of a block say how many of its instructions retired when a trap
- * ended it early. The last mark of a block is not counted where only a fault that is seen (faults.c) can prevent it
- * from being passed.
+ * ended it early. On hosts where faults.c finds the access that faulted, plain accesses have marks only where it needs
+ * them. Elsewhere, the last mark of a block is not counted where only a fault that is seen can prevent it from being
+ * passed.
  *
  * While the guest has one thread, marks are counters that the translated code increments itself. A block that branches
  * to itself is counted as well, instead of being recorded at every execution; the block behind it reports the count.
@@ -12,7 +13,7 @@
  * says where the signal arrived (frames.c). On hosts where it cannot be read, marks are calls that store the last mark
  * passed, for each vCPU.
  *
- * Example: the block `lw; add; sw; bne` has two marks, behind lw and behind sw. When sw faults, the counter of the
+ * Example, on the other hosts: the block `lw; add; sw; bne` has two marks, behind lw and behind sw. When sw faults, the counter of the
  * first mark equals the executions of the block and that of the second is one less: two instructions retired. */
 #include "state.h"
 #include "riscv.h"
@@ -28,12 +29,35 @@ static uint32_t instruction_at(const struct qemu_plugin_tb *tb, size_t i) {
     return word;
 }
 
+enum { MARKABLE_MOST = 2048 + 1 };
+
+/* Which instructions need a mark? Not an access whose address can be computed when a later one faults, because its
+ * register is not written until then. Goes backward: `written` are the registers written from here to the last trap. */
+static void find_marked(const struct qemu_plugin_tb *tb, size_t n, bool marked[MARKABLE_MOST]) {
+    uint32_t written = 0;
+    bool traps_behind = false;
+
+    for (size_t i = n; i--;) {
+        uint32_t word = instruction_at(tb, i);
+        struct riscv_access access;
+        if (traps_behind) written |= riscv_may_write(word);
+        marked[i] = !riscv_is_harmless(word);
+        if (!marked[i]) continue;
+        if (faults_have_positions() && riscv_decode_access(word, channel->head.xlen, &access))
+            marked[i] = written >> access.base & 1;
+        traps_behind = true;
+    }
+}
+
 /* Place the marks. Behind the last instruction of a block nothing can be inserted, but QEMU reports when a plain access
  * is done. */
 static void describe_traps(const struct qemu_plugin_tb *tb, struct translation *t) {
+    static bool marked[MARKABLE_MOST]; /* protected by the lock */
+
+    find_marked(tb, t->instructions, marked);
     for (size_t i = 0; i < t->instructions; i++) {
         uint32_t word = instruction_at(tb, i);
-        if (riscv_is_harmless(word)) continue;
+        if (!marked[i]) continue;
         if (i + 1 < t->instructions || riscv_is_load(word) || riscv_is_store(word))
             t->mark_at[t->marks++] = (uint16_t)(i + 1);
         else
@@ -43,7 +67,7 @@ static void describe_traps(const struct qemu_plugin_tb *tb, struct translation *
 
 /* Returns whether the last mark follows a plain access, whose faults are detected. */
 static bool last_is_seen(const struct qemu_plugin_tb *tb, const struct translation *t) {
-    return t->marks && riscv_is_sure_access(instruction_at(tb, t->mark_at[t->marks - 1] - 1u), channel->head.xlen) &&
+    return t->marks && !faults_have_positions() && riscv_is_sure_access(instruction_at(tb, t->mark_at[t->marks - 1] - 1u), channel->head.xlen) &&
            faults_are_seen();
 }
 
@@ -115,13 +139,15 @@ static void put_marks(struct qemu_plugin_tb *tb, const struct translation *t, ui
     for (uint16_t i = 0; i < count; i++) put_mark(tb, t, passes, i, marks);
 }
 
+enum { FIRST_BLOCK = 1 }; /* special, so that faults.c learns where translated code is */
+
 /* QEMU does not report when it discards a translation, so what is allocated here is never freed. */
 static struct special *make_special(const struct translation *t, uint32_t number) {
     struct special is = {.number = number,
                          .handler = syscalls_handler(t->address)};
 
     if (!is_shared()) is.loops = blocks_loops_ending(t->address, &is.loop_count);
-    if (!is.handler && !is.loop_count) return NULL;
+    if (!is.handler && !is.loop_count && number != FIRST_BLOCK) return NULL;
     struct special *special = malloc(sizeof *special);
     if (special) *special = is;
     return special;

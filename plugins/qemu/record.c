@@ -74,6 +74,17 @@ void record_access_mark(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
 /* ---- blocks that need more words than their number ----------------------------------------------------------------
  */
 
+/* With one thread, a loop that is executed has counted executions that were not reported. */
+uint32_t record_last_block(const struct channel_lane *lane) {
+    const uint32_t *at = atomic_load_explicit(&lane->at, memory_order_relaxed);
+    uint32_t last = at == lane->ring ? lane->ring[CHANNEL_RING - 1] : at[-1];
+
+    if (channel->head.accesses) return lane->block; /* the last words may be those of an access */
+    for (uint32_t i = 0; !atomic_load(&channel->head.shared) && i < atomic_load(&channel->head.loops); i++)
+        if (channel_pending(channel, &channel->blocks[channel->loops[i]])) return channel->loops[i];
+    return last;
+}
+
 /* Report the executions of a loop that have not been reported. Returns whether there were any. */
 static bool flush_loop(struct channel_lane *lane, uint32_t number) {
     struct channel_block *block = &channel->blocks[number];
@@ -90,14 +101,11 @@ static bool flush_loop(struct channel_lane *lane, uint32_t number) {
 
 /* Number of the block that was executed last: the last word, or a loop executed since. */
 static uint32_t flush_loops(struct channel_lane *lane) {
-    uint32_t *at = atomic_load_explicit(&lane->at, memory_order_relaxed);
-    uint32_t last = at == lane->ring ? lane->ring[CHANNEL_RING - 1] : at[-1];
+    uint32_t last = record_last_block(lane);
 
-    if (channel->head.accesses) last = lane->block; /* the last words may be those of an access */
-    if (atomic_load(&channel->head.shared)) return last;
-    for (uint32_t i = 0; i < atomic_load(&channel->head.loops); i++) {
-        if (flush_loop(lane, channel->loops[i])) return channel->loops[i];
-    }
+    if (!atomic_load(&channel->head.shared) && last && last < atomic_load(&channel->head.blocks) &&
+        channel->blocks[last].flags & CHANNEL_BLOCK_LOOP)
+        flush_loop(lane, last);
     return last;
 }
 
@@ -123,10 +131,11 @@ static unsigned retired_before(struct channel_lane *lane, const struct channel_b
     bool is_shared = atomic_load(&channel->head.shared);
     unsigned retired = CHANNEL_ALL;
 
-    if (!is_shared || !frames_are_known()) retired = channel_retired(channel, lane, block);
+    bool is_placed = channel_fault_is_placed(lane); /* if so, also where another signal arrived with the fault's */
+    if (!is_shared || !frames_are_known() || is_placed) retired = channel_retired(channel, lane, block);
     else if (frame && frame->is_fault) retired = instructions_before(block, frame->pc);
     if (block->marks && !is_shared) level_passes(block);
-    atomic_store(&channel->head.faulted, 0);
+    atomic_store(&lane->fault, 0);
     atomic_store_explicit(&lane->reached, UINT32_MAX, memory_order_relaxed);
     return retired;
 }
@@ -157,6 +166,7 @@ void record_special(unsigned vcpu, void *argument, uint64_t env) {
     const struct special *special = argument;
     struct channel_lane *lane = &channel->lanes[vcpu];
 
+    faults_know_code((uintptr_t)__builtin_return_address(0));
     if (lane_is_traced(lane)) {
         for (uint32_t i = 0; i < special->loop_count; i++) flush_loop(lane, special->loops[i]);
         if (special->handler) record_entry(lane, special->handler, env);

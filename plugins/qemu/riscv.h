@@ -31,6 +31,19 @@ bool riscv_is_store(uint32_t instruction);
 /* Is it a plain load or store of integers, which traps only when the access faults? */
 bool riscv_is_sure_access(uint32_t instruction, unsigned xlen);
 
+/* A load or store of integers: it accesses `size` bytes at register `base` plus `offset`. */
+struct riscv_access {
+    uint8_t base, size;
+    bool store;
+    int32_t offset;
+};
+
+/* Returns false when it is not a sure access. */
+bool riscv_decode_access(uint32_t instruction, unsigned xlen, struct riscv_access *access);
+
+/* The set of integer registers that the instruction may write, bit n for register n. It may be too large. */
+uint32_t riscv_may_write(uint32_t instruction);
+
 /* Is it a conditional branch? Its target is *offset bytes further on. */
 bool riscv_is_branch(uint32_t instruction, int64_t *offset);
 

@@ -31,6 +31,9 @@ void plugin_translate_anew(void);
 
 void record_init_lane(unsigned vcpu);
 
+/* The block that this lane executes; 0: none. */
+uint32_t record_last_block(const struct channel_lane *lane);
+
 /* Callbacks at the start of a block. The argument is the number of the block, but for record_special. */
 void record_block_solo(unsigned vcpu, void *number); /* while there is one thread */
 void record_block(unsigned vcpu, void *number);
@@ -89,9 +92,15 @@ bool memory_read_host(uint64_t address, void *to, size_t size);
 /* ---- faults.c -----------------------------------------------------------------------------------------------------
  */
 
-/* From now on, does channel->head.faulted show that a plain access has faulted? To be called when a block is
+/* From now on, does lane.fault show that a plain access has faulted? To be called when a block is
  * translated: QEMU has installed its own handlers by then. */
 bool faults_are_seen(void);
+
+/* Does it also show which access of the block? */
+bool faults_have_positions(void);
+
+/* Translated code is at this address of the host. */
+void faults_know_code(uintptr_t address);
 
 /* ---- instrument.c: what is inserted into translated blocks --------------------------------------------------------
  */
@@ -110,7 +119,8 @@ struct signal_handler {
 /* The signal handler that begins at this address, or NULL. */
 const struct signal_handler *syscalls_handler(uint64_t address);
 
-/* The vCPU of the calling thread, which has made a system call. */
+/* The vCPU of the calling thread. VCPU_UNKNOWN: it has made no system call. */
+#define VCPU_UNKNOWN UINT32_MAX
 unsigned syscalls_vcpu(void);
 
 void syscalls_before(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,

@@ -10,7 +10,7 @@ enum { SIGNAL_NUMBERS = 65, DEFAULT_OR_IGNORE = 1 };
 
 /* Arguments of the system call in progress: QEMU does not report them when it returns. */
 static __thread uint64_t argument[6];
-static __thread unsigned calling;
+static __thread unsigned calling = VCPU_UNKNOWN;
 
 unsigned syscalls_vcpu(void) {
     return calling;

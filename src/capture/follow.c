@@ -91,7 +91,6 @@ static void clear(struct ntr_capture_source *source) {
     atomic_store(&head->counters, 0);
     atomic_store(&head->code, 0);
     atomic_store(&head->maps, 0);
-    atomic_store(&head->faulted, 0);
     atomic_store(&head->shared, 0);
     atomic_store(&head->status, 0);
 }

@@ -144,10 +144,10 @@ static void complete_before_handler(struct ntr_capture_harts *harts, struct ntr_
     unsigned retired = hart->entry & CHANNEL_ALL;
 
     if (!block) return;
-    if (retired == CHANNEL_ALL && is_fault && block->last_traps)
+    if (retired == CHANNEL_ALL && is_fault && block->last_traps && !block->is_ecall)
         retired = ntr_capture_shared(harts, hart->last)->instructions - 1u;
-    if (block->is_ecall ||
-        (retired == CHANNEL_ALL && leads_to(&block->code, ntr_capture_shared(harts, number)->address))) {
+    if (retired == CHANNEL_ALL &&
+        (block->is_ecall || leads_to(&block->code, ntr_capture_shared(harts, number)->address))) {
         ntr_capture_hart_complete(harts, hart, number);
         return;
     }

@@ -249,8 +249,8 @@ static void finish_hart(struct ntr_capture_harts *harts, uint32_t index, bool by
     }
     if (!block) return;
     unsigned retired = channel_retired(harts->channel, &harts->channel->lanes[index], shared);
-    if (retired == CHANNEL_ALL && by_fault && block->last_traps) retired = shared->instructions - 1u;
-    if (block->is_ecall || retired == CHANNEL_ALL) {
+    if (retired == CHANNEL_ALL && by_fault && block->last_traps && !block->is_ecall) retired = shared->instructions - 1u;
+    if (retired == CHANNEL_ALL) {
         ntr_capture_hart_complete(harts, hart, 0);
         ntr_capture_run_stop(harts, hart, NTR_ADDRESS_UNKNOWN);
     } else {

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CHANNEL_MAGIC 0x36316c6e6e616863 /* changes with the layout of the structures below */
+#define CHANNEL_MAGIC 0x37316c6e6e616863 /* changes with the layout of the structures below */
 
 #define CHANNEL_THREADS  (1u << 22) /* highest vCPU index, plus 1: Linux has no more threads */
 #define CHANNEL_LANE_BITS 12        /* SRC has 12 bits */
@@ -69,6 +69,10 @@ enum {
     CHANNEL_WORDS = 9, /* of the longest record */
 };
 
+/* In channel_lane.fault: an access of the block being executed has faulted, after so many instructions (low 16 bits;
+ * CHANNEL_ALL: not known). */
+enum { CHANNEL_FAULT = 1u << 16 };
+
 /* Words of the record that begins with this word. */
 static inline unsigned channel_record_words(uint32_t word) {
     switch (word & 0xff000000u) {
@@ -85,11 +89,11 @@ static inline unsigned channel_record_words(uint32_t word) {
 enum {
     CHANNEL_BLOCK_LOOP = 1u << 0, /* branches to itself; its executions are counted, and reported by CHANNEL_LOOP */
     CHANNEL_BLOCK_LAST_TRAPS = 1u << 1, /* the last instruction may trap, and has no mark */
-    CHANNEL_BLOCK_LAST_SEEN = 1u << 2,  /* the last mark is not counted; it was passed unless head.faulted is set */
+    CHANNEL_BLOCK_LAST_SEEN = 1u << 2,  /* the last mark is not counted; it was passed unless lane.fault is set */
 };
 
-/* A translated block: straight code. There is a mark behind every instruction that may trap: marks[i] is the number of
- * instructions that have retired when mark i is passed. */
+/* A translated block: straight code. There is a mark behind every instruction that may trap and that lane.fault does not
+ * tell: marks[i] is the number of instructions that have retired when mark i is passed. */
 struct channel_block {
     uint64_t address;
     uint64_t code;     /* offset of its bytes in channel.code; the marks (uint16_t) follow, aligned */
@@ -110,6 +114,7 @@ struct channel_lane {
     uint64_t batch;           /* batches begun */
     uint32_t block;           /* with head.accesses: the block being executed */
     _Atomic uint32_t reached; /* with several threads: marks passed in the block being executed */
+    _Atomic uint32_t fault;   /* CHANNEL_FAULT: an access of the block has faulted; 0: none */
     /* written by the reader */
     alignas(64) _Atomic uint64_t consumed; /* batches read to their end */
 };
@@ -162,7 +167,6 @@ struct channel_head {
     _Atomic uint32_t executing;            /* an execve is in progress that is not followed */
     struct channel_child children[CHANNEL_CHILDREN];
     _Atomic uint64_t counters, code, maps; /* used */
-    _Atomic uint32_t faulted;              /* with one thread: a plain access has faulted in the block being executed */
     _Atomic uint32_t shared;               /* several threads: marks are in lane.reached, loops are not counted */
 };
 
@@ -200,13 +204,20 @@ static inline unsigned channel_marks_passed(const struct channel *channel, const
     const uint64_t *passes = channel->counters + block->counters;
     unsigned n = 0, counted = channel_counted(block->marks, block->flags);
     while (n < counted && passes[n + 1] == passes[0]) n++;
-    return n == counted && !atomic_load(&channel->head.faulted) ? block->marks : n;
+    return n == counted && !atomic_load(&lane->fault) ? block->marks : n;
+}
+
+/* Has an access faulted, and is it known which? */
+static inline bool channel_fault_is_placed(const struct channel_lane *lane) {
+    uint32_t fault = atomic_load(&lane->fault);
+    return fault && (fault & CHANNEL_ALL) != CHANNEL_ALL;
 }
 
 /* How many instructions of the block retired in its last execution in this lane, or CHANNEL_ALL. Of a block with
  * CHANNEL_BLOCK_LAST_TRAPS the last instruction may not have retired then. */
 static inline unsigned channel_retired(const struct channel *channel, const struct channel_lane *lane,
                                        const struct channel_block *block) {
+    if (channel_fault_is_placed(lane)) return atomic_load(&lane->fault) & CHANNEL_ALL;
     unsigned passed = block->marks ? channel_marks_passed(channel, lane, block) : 0;
     /* The instruction in front of the first mark that was not passed has trapped. */
     return passed < block->marks ? channel_marks(channel, block)[passed] - 1u : CHANNEL_ALL;

@@ -1,5 +1,6 @@
 /* Prints how the capture plugin classifies the instructions of a flat file, for accesses.py:
- * accesses FILE rv32|rv64 -> one line each: h l s a (harmless, load, store, sure access) or -, then a branch's offset */
+ * accesses FILE rv32|rv64 -> one line each: h l s a (harmless, load, store, sure access) or -; the set of registers that may
+ * be written; of a sure access, its size and address; a branch's offset */
 #include "riscv.h"
 
 #include <stdint.h>
@@ -7,11 +8,15 @@
 #include <string.h>
 
 static void print(uint32_t instruction, unsigned xlen) {
+    struct riscv_access access;
     int64_t offset;
     putchar(riscv_is_harmless(instruction) ? 'h' : '-');
     putchar(riscv_is_load(instruction) ? 'l' : '-');
     putchar(riscv_is_store(instruction) ? 's' : '-');
     putchar(riscv_is_sure_access(instruction, xlen) ? 'a' : '-');
+    printf(" w%x", (unsigned)riscv_may_write(instruction));
+    if (riscv_decode_access(instruction, xlen, &access))
+        printf(" %c%u:%d(x%u)", access.store ? 's' : 'l', access.size, (int)access.offset, access.base);
     if (riscv_is_branch(instruction, &offset)) printf(" %lld", (long long)offset);
     putchar('\n');
 }
