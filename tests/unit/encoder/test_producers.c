@@ -52,6 +52,17 @@ static void repetitions_compare_fields(void **state) {
     rig_close(&r);
 }
 
+/* Without Ownership messages between them, equal messages of trap returns follow each other. */
+static void trap_returns_are_not_repeated(void **state) {
+    (void)state;
+    rig r;
+    rig_open(&r, "dialect=tt-dfd context=off");
+    for (unsigned i = 0; i < 4; i++) rig_insn(&r, i & 1 ? 0x140 : 0x100, 4, NTR_ITYPE_TRAP_RETURN);
+    rig_insn(&r, 0x100, 4, NTR_ITYPE_NONE);
+    sends(&r, "70 00 09 81 07, 70 00 09 81 07, 70 00 09 81 07, 70 00 09 81 07");
+    rig_close(&r);
+}
+
 static void a_full_history_is_followed_by_a_stray_byte(void **state) {
     (void)state;
     rig r;
@@ -213,6 +224,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(an_exception_has_a_context_and_a_value),
         TEST(repetitions_compare_fields),
+        TEST(trap_returns_are_not_repeated),
         TEST(a_full_history_is_followed_by_a_stray_byte),
         TEST(a_full_counter_synchronizes_in_htm),
         TEST(frames_are_filled),
