@@ -166,8 +166,8 @@ static int add_part(struct joining *j, size_t index, enum guess_verdict *guess_v
             status = cli_fail("%s", ntr_partial_error(p));
         }
     }
-    if (status == CLI_OK && j->verdicts[index] == STACKS_WRONG) status = decode_into_tree(j, c);
-    if (status == CLI_OK) status = take_counts(j, c);
+    if (c && status == CLI_OK && j->verdicts[index] == STACKS_WRONG) status = decode_into_tree(j, c);
+    if (c && status == CLI_OK) status = take_counts(j, c);
     ntr_partial_free(p);
     return status;
 }
@@ -211,11 +211,11 @@ static int write_joined(struct joining *j, const ntr_output *output) {
 int cli_partials_join(const struct cli_partial_place *parts, size_t count, bool redo, const ntr_output *output) {
     struct joining j = {.count = count, .redo = redo, .verdicts = calloc(count, 1), .parts = calloc(count, sizeof *j.parts),
                         .redone = calloc(count, sizeof *j.redone)};
-    int status = j.verdicts && j.parts && j.redone ? CLI_OK : cli_fail("out of memory");
+    const bool complete = j.verdicts && j.parts && j.redone;
+    int status = complete ? CLI_OK : cli_fail("out of memory");
 
-    if (j.parts) memcpy(j.parts, parts, count * sizeof *parts);
-
-    while (status == CLI_OK) {
+    if (complete) memcpy(j.parts, parts, count * sizeof *parts);
+    while (complete && status == CLI_OK) {
         enum guess_verdict guess_verdict = GUESS_RIGHT;
         size_t at;
         status = join_once(&j, &at, &guess_verdict);

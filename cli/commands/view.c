@@ -44,6 +44,7 @@ static ntr_status read_all(struct cli_replay *replay, uint64_t *total) {
     ntr_status status = ntr_replay_total(replay->replay, total);
     cli_progress_end(&progress);
     replay->proceed = NULL;
+    replay->proceed_user = NULL;
     return status;
 }
 

@@ -152,6 +152,7 @@ static ntr_status apply_event(applying *a, const ntr_open_entry *entry) {
 
 static ntr_status apply_log(applying *a) {
     ntr_status status = NTR_OK;
+    if (!a->nodes) return damaged(a);
     if (ntr_callstack_threaded(a->stacks)) return wrong(a, "threads of an operating system were switched before it");
     for (size_t i = 0; i < a->entry_count && status == NTR_OK; i++) {
         ntr_open_entry entry;
