@@ -45,7 +45,7 @@ static ntr_status read_part(applying *a) {
     if (status == NTR_OK)
         status = read_records(a, NTR_BLOCK_ENTRIES, NTR_ENTRY_FIELDS, NTR_ENTRY_FIELDS, &a->entries, &a->entry_count, &a->entry_capacity);
     if (status != NTR_OK) return status;
-    if (!a->count) return damaged(a);
+    if (!a->nodes || !a->count) return damaged(a);
     a->numbers = ntr_alloc(a->l->allocator, a->count, sizeof *a->numbers);
     if (!a->numbers) return NTR_E_MEMORY;
     for (size_t i = 0; i < a->count; i++) a->numbers[i] = NTR_CALLTREE_NONE;
