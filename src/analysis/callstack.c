@@ -222,12 +222,14 @@ static bool is_awaited(const stack *s, uint64_t address) {
 }
 
 /* Handles a jump by a register. A tail call goes to the entry of a function. A jump into the middle of another function
- * continues a call that was left there: setcontext, or a longjmp that does not use the return register. */
+ * continues a call that was left there: setcontext, or a longjmp that does not use the return register. Afterwards the top frame is of
+ * the function at `address`, on which joined spans rely (walk_joined.c). */
 static ntr_status jump(change *c, uint64_t address) {
     const ntr_function_range *range = range_at(c, address);
     if (range->low == address || range->number == top(c)->function || !is_awaited(c->stack, address))
         return replace_top(c, address);
-    return unwind(c, address);
+    ntr_status status = unwind(c, address);
+    return status ? status : replace_top(c, address);
 }
 
 static ntr_status trap_return(change *c, uint64_t address) {

@@ -228,7 +228,7 @@ void ntr_program_limit_names(const ntr_program *program, const ntr_context *cont
     ntr_code_window window;
     address = ntr_program_cut(program, address);
     (void)ntr_spans_limit(&map->files, address, first, last);
-    if (!file_at(program, context, address)) (void)ntr_spans_limit(&program->map, address, first, last);
+    (void)ntr_spans_limit(&program->map, address, first, last); /* code without bytes has no name, also inside a file */
     const ntr_image *image = naming_image(program, context, address, &window);
     if (image) ntr_symbols_limit(&image->symbols, address, first, last);
     if (image && ntr_symbols_at(&image->symbols, address)) return;

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """decode -j: the output of many threads is that of one, in every form, for valid and damaged streams."""
+import json
 import os
 import random
+import shutil
 import subprocess
 
 import tiny
-from harness import NTRACE, bytes_of, case, check, equal, main, write
+from harness import NTRACE, ROOT, bytes_of, case, check, equal, main, write
 
 MOVES = "".join(f"Ownership PROCESS={number << 5 | 2}\n{tiny.HTM}" for number in (7, 9))
 CALM = tiny.HTM + tiny.BTM + tiny.TURNS
@@ -70,8 +72,8 @@ def decode(jobs, trace, *options):
     return done
 
 
-def answer(jobs, trace, command, *options):
-    done = subprocess.run([NTRACE, *command.split(), trace, "-e", write("program.elf", tiny.elf()), "-j", str(jobs), *options],
+def answer(jobs, trace, command, *options, elf=None):
+    done = subprocess.run([NTRACE, *command.split(), trace, "-e", elf or write("program.elf", tiny.elf()), "-j", str(jobs), *options],
                           capture_output=True)
     done.stderr = done.stderr.decode(errors="replace")
     return done
@@ -140,14 +142,14 @@ def exports():
         yield from (f"{command} --to={line.split()[0]}" for line in formats.splitlines())
 
 
-def compare_answers(trace, commands, *options):
+def compare_answers(trace, commands, *options, elf=None):
     for command in commands:
         if command.endswith(("sqlite", "perf.data")):
             continue  # written to a file, with its time
-        one = answer(1, trace, command, *options)
+        one = answer(1, trace, command, *options, elf=elf)
         check(one.returncode in (0, 1) and (one.stdout or "--to" in command), f"{command}: no answer: {one.stderr[:300]}")
         for jobs in (2, 3):
-            many = answer(jobs, trace, command, *options)
+            many = answer(jobs, trace, command, *options, elf=elf)
             equal((many.returncode, many.stderr), (one.returncode, one.stderr), f"{command} -j {jobs}: status and messages")
             check(many.stdout == one.stdout, f"{command} -j {jobs}: other output")
 
@@ -175,6 +177,21 @@ def timed_answers():
     order = write("order.nex", several(150000, times=True, damage=2))
     compare_answers(order, ["profile", "profile --by=hart", "flame --to=folded", "timeline --to=perfetto", "export --to=calltree",
                             "report"], "--src-bits", "2", "--timestamps")
+
+
+@case("every kind of answer about streams of real programs")
+def real_answers():
+    if not shutil.which("zstd"):
+        return
+    folder = os.path.join(ROOT, "bench", "real_streams")
+    with open(os.path.join(folder, "streams.json"), encoding="ascii") as file:
+        streams = json.load(file)
+    commands = ["profile", "profile --by=line --format=csv", "flame --to=folded", "timeline --to=perfetto", "report",
+                "export --to=callgrind", "coverage --level=object", "decode --output=span", "decode --output=call", "decode --output=count"]
+    for name in ("cc1", "node", "go"):
+        elf, nex = (write(f"{name}.{kind}", subprocess.run(["zstd", "-dcq", os.path.join(folder, f"{name}.{kind}.zst")], check=True,
+                                                           capture_output=True).stdout) for kind in ("elf", "nex"))
+        compare_answers(nex, commands, *streams[name]["options"], elf=elf)
 
 
 @case("a stream that starts in the middle of a message")
