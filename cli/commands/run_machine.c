@@ -17,8 +17,8 @@ const struct cli_option *machine_rows(void) {
         CLI_STRING(0, "initrd", "FILE", struct machine_options, initrd, "initial file system of the kernel"),
         CLI_STRING(0, "append", "TEXT", struct machine_options, append, "command line of the kernel"),
         CLI_LIST(0, "files", "DIR|CPIO", struct machine_options, files,
-                 "programs and libraries of the guest, to name what ran: a folder, or a cpio archive that is not compressed "
-                 "(repeatable; the initrd is one, too)"),
+                 "programs and libraries of the guest, to name what ran: a folder, or a cpio archive, plain or compressed with "
+                 "zstd (repeatable; the initrd is one, too)"),
         CLI_NUMBER(0, "harts", "N", struct machine_options, harts, 1, MACHINE_HARTS, 1, "number of harts (default 1)"),
         CLI_STRING(0, "memory", "SIZE", struct machine_options, memory,
                    "memory, for example 512M (default: that of the machine)"),

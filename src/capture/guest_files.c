@@ -1,8 +1,11 @@
 #include "capture/guest_files.h"
+#include "bundle/zstd_read.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -112,6 +115,72 @@ static bool read_archive(ntr_bytes archive, ntr_guest_file_take take, void *user
     return true;
 }
 
+/* ---- compressed archives; one that is not compressed may precede them, as in initial file systems with microcode */
+
+static bool is_zstd(ntr_bytes bytes) {
+    static const uint8_t magic[] = {0x28, 0xb5, 0x2f, 0xfd};
+    return bytes.size > sizeof magic && memcmp(bytes.data, magic, sizeof magic) == 0;
+}
+
+/* Where the part that is not compressed ends. */
+static size_t plain_size(ntr_bytes archive) {
+    char name[GUEST_NAME_MAX];
+    size_t at = 0, mode;
+    ntr_bytes data;
+
+    while (take_entry(archive, &at, name, &mode, &data)) {}
+    return at < archive.size ? at : archive.size;
+}
+
+static bool put_all(int file, ntr_bytes bytes) {
+    while (bytes.size) {
+        ssize_t n = write(file, bytes.data, bytes.size);
+        if (n < 0 && errno != EINTR) return false;
+        if (n > 0) bytes = (ntr_bytes){bytes.data + n, bytes.size - (size_t)n};
+    }
+    return true;
+}
+
+static ntr_status decompress(int file, ntr_bytes bytes, const char *path, struct ntr_capture_reason *reason) {
+    struct ntr_zstd_reader *reader;
+    ntr_bytes span;
+    ntr_status status = ntr_zstd_reader_new(&reader, NULL);
+
+    if (status == NTR_E_UNSUPPORTED)
+        return ntr_capture_fail(reason, status, "%s: compressed with zstd, which this build cannot read", path);
+    if (status != NTR_OK) return ntr_capture_fail_memory(reason);
+    ntr_zstd_reader_feed(reader, bytes.data, bytes.size);
+    while ((status = ntr_zstd_reader_next(reader, &span)) == NTR_OK && span.size) {
+        if (put_all(file, span)) continue;
+        status = ntr_capture_fail_errno(reason, path);
+        break;
+    }
+    if (status == NTR_OK) status = ntr_zstd_reader_finish(reader);
+    if (status != NTR_OK && status != NTR_E_IO)
+        ntr_capture_fail(reason, status, "%s: %s", path, ntr_zstd_reader_error(reader));
+    ntr_zstd_reader_free(reader);
+    return status;
+}
+
+/* Replaces the mapped archive by one in memory that is not compressed. */
+static ntr_status unpack(ntr_bytes *archive, size_t plain, const char *path, struct ntr_capture_reason *reason) {
+    int file = memfd_create("ntrace-archive", MFD_CLOEXEC);
+    char name[64];
+    ntr_bytes unpacked = {NULL, 0};
+
+    if (file < 0) return ntr_capture_fail_errno(reason, path);
+    bool good = put_all(file, (ntr_bytes){archive->data, plain});
+    ntr_status status = good ? decompress(file, (ntr_bytes){archive->data + plain, archive->size - plain}, path, reason)
+                             : ntr_capture_fail_errno(reason, path);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+    if (status == NTR_OK && !ntr_guest_file_map(name, &unpacked)) status = ntr_capture_fail_errno(reason, path);
+    close(file);
+    if (status != NTR_OK) return status;
+    ntr_guest_files_release(archive);
+    *archive = unpacked;
+    return NTR_OK;
+}
+
 ntr_status ntr_guest_files_read(const char *path, ntr_guest_file_take take, void *user, ntr_bytes *archive,
                                 struct ntr_capture_reason *reason) {
     struct stat about;
@@ -119,8 +188,13 @@ ntr_status ntr_guest_files_read(const char *path, ntr_guest_file_take take, void
     if (stat(path, &about)) return ntr_capture_fail_errno(reason, path);
     if (S_ISDIR(about.st_mode)) return read_folder(path, take, user, reason);
     if (!ntr_guest_file_map(path, archive)) return ntr_capture_fail_errno(reason, path);
+    size_t plain = plain_size(*archive);
+    if (is_zstd((ntr_bytes){archive->data + plain, archive->size - plain})) {
+        ntr_status status = unpack(archive, plain, path, reason);
+        if (status != NTR_OK) return status;
+    }
     if (archive->size < CPIO_HEAD || memcmp(archive->data, "07070", 5) != 0)
-        return ntr_capture_fail(reason, NTR_E_FORMAT, "%s: neither a folder nor a cpio archive that is not compressed",
-                                path);
+        return ntr_capture_fail(reason, NTR_E_FORMAT,
+                                "%s: neither a folder nor a cpio archive that is plain or compressed with zstd", path);
     return read_archive(*archive, take, user) ? NTR_OK : ntr_capture_fail_memory(reason);
 }

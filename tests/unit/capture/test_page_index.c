@@ -1,6 +1,8 @@
 /* Pages of code in files: the index, and the files of a folder and of an archive. The files are made here. */
 #include "../test.h"
 
+#include "bundle/stream_write.h"
+#include "bundle/zstd_write.h"
 #include "capture/guest_files.h"
 #include "capture/page_index.h"
 #include "channel/page_hash.h"
@@ -170,6 +172,40 @@ static void archives_are_read(void **state) {
     free(a);
 }
 
+/* As the initial file systems of Debian are: a part that is not compressed, and one that is. */
+static void compressed_archives_are_read(void **state) {
+    static uint8_t archive[1 << 16], packed[1 << 16];
+    static const char name[] = "/tmp/ntrace-packed.zst";
+    static struct ntr_bundle_writer writer;
+    struct ntr_capture_reason reason;
+    uint8_t *a = make_file(0, 0x10);
+
+    (void)state;
+    if (!ntr_zstd_can_write()) skip();
+    size_t plain = put_entry(packed, "one", S_IFREG | 0755, a, SIZE);
+    plain += put_entry(packed + plain, "TRAILER!!!", 0, NULL, 0);
+    size_t size = put_entry(archive, "two", S_IFREG | 0755, a, SIZE);
+    size += put_entry(archive + size, "TRAILER!!!", 0, NULL, 0);
+    assert_int_equal(ntr_bundle_writer_open(&writer, name, true, NULL), NTR_OK);
+    for (size_t at = 0; at < size; at += 1000)
+        assert_int_equal(ntr_bundle_writer_put(&writer, archive + at, size - at < 1000 ? size - at : 1000), NTR_OK);
+    assert_int_equal(ntr_bundle_writer_close(&writer), NTR_OK);
+    ntr_bundle_writer_release(&writer, NULL);
+    FILE *file = fopen(name, "rb");
+    assert_non_null(file);
+    size_t whole = plain + fread(packed + plain, 1, sizeof packed - plain, file);
+    fclose(file);
+    unlink(name);
+    assert_int_equal(read_bytes(packed, whole, &reason, NULL), NTR_OK);
+    assert_string_equal(names, "/one /two ");
+    assert_int_equal(read_bytes(packed + plain, whole - plain, &reason, NULL), NTR_OK);
+    assert_string_equal(names, "/two ");
+    assert_int_equal(read_bytes(packed, whole - 5, &reason, NULL), NTR_E_DECOMPRESS);
+    packed[plain + 12] ^= 0x55;
+    assert_int_not_equal(read_bytes(packed, whole, &reason, NULL), NTR_E_MEMORY);
+    free(a);
+}
+
 static void folders_are_read(void **state) {
     (void)state;
     char folder[] = "/tmp/ntrace-guest-XXXXXX", path[64], other[64];
@@ -197,7 +233,7 @@ static void folders_are_read(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(pages_are_found),   TEST(common_pages_need_company), TEST(damaged_files_have_no_pages),
-        TEST(archives_are_read), TEST(folders_are_read),
+        TEST(archives_are_read), TEST(compressed_archives_are_read), TEST(folders_are_read),
     };
     return cmocka_run_group_tests_name("page_index", tests, NULL, NULL);
 }
