@@ -175,13 +175,15 @@ static void archives_are_read(void **state) {
 /* As the initial file systems of Debian are: a part that is not compressed, and one that is. */
 static void compressed_archives_are_read(void **state) {
     static uint8_t archive[1 << 16], packed[1 << 16];
-    static const char name[] = "/tmp/ntrace-packed.zst";
+    char folder[] = "/tmp/ntrace-packed-XXXXXX", name[64];
     static struct ntr_bundle_writer writer;
     struct ntr_capture_reason reason;
     uint8_t *a = make_file(0, 0x10);
 
     (void)state;
     if (!ntr_zstd_can_write()) skip();
+    assert_non_null(mkdtemp(folder));
+    snprintf(name, sizeof name, "%s/archive", folder);
     size_t plain = put_entry(packed, "one", S_IFREG | 0755, a, SIZE);
     plain += put_entry(packed + plain, "TRAILER!!!", 0, NULL, 0);
     size_t size = put_entry(archive, "two", S_IFREG | 0755, a, SIZE);
@@ -196,6 +198,7 @@ static void compressed_archives_are_read(void **state) {
     size_t whole = plain + fread(packed + plain, 1, sizeof packed - plain, file);
     fclose(file);
     unlink(name);
+    rmdir(folder);
     assert_int_equal(read_bytes(packed, whole, &reason, NULL), NTR_OK);
     assert_string_equal(names, "/one /two ");
     assert_int_equal(read_bytes(packed + plain, whole - plain, &reason, NULL), NTR_OK);
