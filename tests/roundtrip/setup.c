@@ -156,7 +156,7 @@ static gen_port_options choose_port(prng *r, const ntr_encoder_config *c, unsign
 }
 
 /* Stream parameters are the same for all harts. */
-static void choose_config(prng *r, ntr_encoder_config *c, bool steady)
+static void choose_config(prng *r, ntr_encoder_config *c, const setup_wish *wish)
 {
     ntr_encoder_config_init(c);
     choose_optimizations(r, c);
@@ -164,11 +164,12 @@ static void choose_config(prng *r, ntr_encoder_config *c, bool steady)
     choose_sync(r, c);
     choose_time(r, c);
     choose_fifo(r, c);
-    if (one_in(r, 3))
+    bool standard = wish->standard || wish->steady;
+    if (!standard && one_in(r, 3))
         choose_dialect(r, c);
-    else if (one_in(r, 6))
+    else if (!standard && one_in(r, 6))
         choose_ttdfd(r, c);
-    if (steady) {
+    if (wish->steady) {
         c->fifo_bytes = c->fifo_restart = c->drain_bytes = c->drain_cycles = 0;
         c->stall = false;
         c->sync_mode = coin(r) ? NTR_SYNC_MODE_MESSAGES : NTR_SYNC_MODE_HALFWORDS;
@@ -216,7 +217,7 @@ setup *setup_new(uint64_t seed, const setup_wish *wish)
         abort();
     s->random = (prng){seed * UINT64_C(0x2545f4914f6cdd1d) + 1, wish->tape};
     prng *r = &s->random;
-    choose_config(r, &config, wish->steady);
+    choose_config(r, &config, wish);
     gen_graph_options graph = {.xlen = one_in(r, 3) ? 32 : 64, .compressed = !one_in(r, 4), .far = coin(r),
                                .odd_returns = config.params.implicit_return != NTR_RETURN_COUNT,
                                .functions = prng_range(r, 1, coin(r) ? 4 : GEN_FUNCTIONS_MAX), .size = prng_range(r, 1, 12)};

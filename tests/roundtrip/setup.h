@@ -26,7 +26,8 @@ typedef struct setup {
 typedef struct setup_wish {
     unsigned instructions; /* retired by each hart; 0: chosen by the seed */
     prng_tape *tape;       /* decides until it is used up, then the seed; may be NULL */
-    bool steady;           /* one hart, nothing lost in the encoder, syncs every few hundred messages at the most */
+    bool standard;         /* N-Trace 1.0 only, no other dialect */
+    bool steady;           /* standard, one hart, nothing lost in the encoder, syncs every few hundred messages at the most */
 } setup_wish;
 
 setup *setup_new(uint64_t seed, const setup_wish *wish);

@@ -98,7 +98,7 @@ static void run(uint64_t seed, const setup_wish *wish, unsigned flips, bool verb
 
 int main(int argc, char **argv) {
     uint64_t seed = 1, count = 100;
-    setup_wish wish = {.instructions = 20000};
+    setup_wish wish = {.instructions = 20000, .standard = true};
     unsigned flips = 0;
     bool verbose = false;
     for (int c; (c = getopt(argc, argv, "s:n:l:d:v")) != -1;) {
