@@ -43,8 +43,8 @@ ntr_status ntr_flow_tables_copy(ntr_flow_tables *to, const ntr_flow_tables *from
     if (!from->counters && !from->targets) return NTR_OK;
     ntr_status status = allocate(to, allocator);
     if (status != NTR_OK) return status;
-    if (to->counters) memcpy(to->counters, from->counters, counters_of(to) * sizeof *to->counters);
-    if (to->targets) memcpy(to->targets, from->targets, targets_of(to) * sizeof *to->targets);
+    if (to->counters && from->counters) memcpy(to->counters, from->counters, counters_of(to) * sizeof *to->counters);
+    if (to->targets && from->targets) memcpy(to->targets, from->targets, targets_of(to) * sizeof *to->targets);
     return NTR_OK;
 }
 
