@@ -447,14 +447,14 @@
   }
 
   /* Where it begins, for "monitor goto" of ntrace gdb, and for ntrace view: a time, or the number of the hart's instruction. */
-  function place(s) {
+  function gotoPoint(s) {
     return "goto " + (data.timeline.timed ? "t:" : "") + (BigInt(data.timeline.base) + BigInt(s.begin));
   }
 
   function hover(s) {
     if (s === view.hover) return;
     view.hover = s;
-    id("time-hover").textContent = s ? s.name + ": " + time(s.length) + ", from " + time(s.begin) + "; " + place(s) : "\u00a0";
+    id("time-hover").textContent = s ? s.name + ": " + time(s.length) + ", from " + time(s.begin) + "; " + gotoPoint(s) : "\u00a0";
     draw();
   }
 
