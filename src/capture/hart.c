@@ -23,9 +23,10 @@ static void enter(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart
     ntr_capture_note(harts, ntr_classifier_enter(hart->classifier, code));
 }
 
-/* The address that follows without a taken branch; NTR_ADDRESS_UNKNOWN after a register jump. */
+/* The address that follows without a taken branch; NTR_ADDRESS_UNKNOWN after a register jump or a trap return, also when it
+ * goes to the next instruction. */
 static uint64_t successor(const ntr_code_block *code) {
-    if (ntr_capture_is_register_jump(code)) return NTR_ADDRESS_UNKNOWN;
+    if (ntr_capture_is_register_jump(code) || code->flow == NTR_FLOW_TRAP_RETURN) return NTR_ADDRESS_UNKNOWN;
     if (code->flow == NTR_FLOW_DIRECT_JUMP || code->flow == NTR_FLOW_DIRECT_CALL) return code->target;
     return code->start + 2u * code->halfwords;
 }
