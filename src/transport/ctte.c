@@ -5,12 +5,13 @@
  * Config says the same width. What comes before Config (idle bytes, rests of the session before, DeviceID) is no part of
  * the decision. Config is sent before the first synchronizing message, so the beginning of the stream is enough. */
 #include "transport/container.h"
+#include "wire/mdo.h"
 
 #include <ntrace/message.h>
 #include <ntrace/message_end.h>
 #include <stdio.h>
 
-enum { SRC_BITS_MOST = 4, RETURN_DEPTH = 8, PREDICTOR = 4 };
+enum { SRC_BITS_MOST = 4, RETURN_DEPTH = 8, PREDICTOR = 4, MESSAGES_CHECKED = 4 };
 
 /* Bits of CAPS and ENAB. */
 enum {
@@ -64,6 +65,19 @@ static ntr_bytes message_at(ntr_bytes bytes, size_t at) {
     return (ntr_bytes){NULL, 0};
 }
 
+/* Returns whether the next messages, as far as they are here, can be decoded: random bytes may look like one Config. */
+static bool stream_follows(ntr_bytes bytes, size_t at, const ntr_params *params) {
+    for (unsigned count = 0; count < MESSAGES_CHECKED; count++) {
+        ntr_message m;
+        while (at < bytes.size && bytes.data[at] == NTR_IDLE) at++;
+        ntr_bytes raw = message_at(bytes, at);
+        if (!raw.size) return true;
+        if (ntr_message_decode(params, raw, &m) != NTR_OK) return false;
+        at += raw.size;
+    }
+    return true;
+}
+
 /* Returns whether there is a Config at this place, and takes what it says. */
 static bool take_config(ntr_bytes bytes, size_t at, ntr_container *c) {
     ntr_bytes raw = message_at(bytes, at);
@@ -72,6 +86,7 @@ static bool take_config(ntr_bytes bytes, size_t at, ntr_container *c) {
         ntr_message m;
         params.src_bits = (uint8_t)src_bits;
         if (ntr_message_decode(&params, raw, &m) != NTR_OK || !fits(&m, src_bits)) continue;
+        if (!stream_follows(bytes, at + raw.size, &params)) continue;
         take(&m, src_bits, c);
         return true;
     }
