@@ -104,7 +104,13 @@ static void assert_equal(kit *a, kit *b) {
     ntr_calltree_finish(b->tree);
     const ntr_call_node *node = ntr_calltree_nodes(a->tree, &many), *other_node = ntr_calltree_nodes(b->tree, &count);
     assert_int_equal(many, count);
-    assert_memory_equal(node, other_node, count * sizeof *node);
+    for (size_t i = 0; i < count; i++) {
+        const ntr_call_node *p = &node[i], *q = &other_node[i];
+        assert_true(p->parent == q->parent && p->child == q->child && p->sibling == q->sibling && p->function == q->function);
+        assert_true(p->depth == q->depth && p->kind == q->kind && p->site == q->site && p->calls == q->calls);
+        assert_true(p->instructions == q->instructions && p->ticks == q->ticks);
+        assert_true(p->total_instructions == q->total_instructions && p->total_ticks == q->total_ticks);
+    }
     assert_int_equal(ntr_timeline_finish(a->timeline), NTR_OK);
     assert_int_equal(ntr_timeline_finish(b->timeline), NTR_OK);
     const ntr_timeslice *slice = ntr_timeline_slices(a->timeline, &many), *other = ntr_timeline_slices(b->timeline, &count);
@@ -121,7 +127,15 @@ static void assert_equal(kit *a, kit *b) {
     const ntr_interrupt *const *other_trap = ntr_interrupts_list(b->interrupts, &count);
     assert_int_equal(many, count);
     assert_true(count > 10);
-    for (size_t i = 0; i < count; i++) assert_memory_equal(trap[i], other_trap[i], sizeof **trap);
+    for (size_t i = 0; i < count; i++) {
+        const ntr_interrupt *p = trap[i], *q = other_trap[i];
+        assert_true(p->address == q->address && p->function == q->function && p->handler == q->handler && p->src == q->src);
+        assert_true(p->end == q->end && p->count == q->count && p->nested == q->nested && p->unfinished == q->unfinished);
+        assert_memory_equal(&p->instructions, &q->instructions, sizeof p->instructions);
+        assert_memory_equal(&p->ticks, &q->ticks, sizeof p->ticks);
+        assert_memory_equal(&p->before, &q->before, sizeof p->before);
+        assert_memory_equal(&p->after, &q->after, sizeof p->after);
+    }
 }
 
 static void same_as_alone(void **state) {
