@@ -50,7 +50,7 @@ const volatile char *machine_log_start(void) {
 
 /* ---- memory ------------------------------------------------------------------------------------------------------- */
 
-/* Give back what every hart has read. */
+/* Give back what every hart has read, but for the newest part: another plugin may read the log, too. */
 static void punch(void) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     uint64_t least = LOG_SIZE;
@@ -60,7 +60,7 @@ static void punch(void) {
         const volatile char *place = atomic_load(&places[i]);
         if (place && (uint64_t)(place - start) < least) least = (uint64_t)(place - start);
     }
-    uint64_t from = atomic_load(&given_back), to = least & ~(LOG_PUNCH - 1);
+    uint64_t from = atomic_load(&given_back), to = least < LOG_PUNCH ? 0 : (least - LOG_PUNCH) & ~(LOG_PUNCH - 1);
     if (least < LOG_SIZE && to > from) {
         atomic_store(&given_back, to);
         fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(to - from));
@@ -139,7 +139,7 @@ unsigned machine_read_log(struct machine_hart *hart, unsigned vcpu) {
         if (take_line(hart, vcpu, line, count == 0)) count++;
     if (vcpu < HARTS) {
         atomic_store(&places[vcpu], hart->line);
-        if ((uint64_t)(hart->line - start) - atomic_load(&given_back) > 2 * LOG_PUNCH) punch();
+        if ((uint64_t)(hart->line - start) - atomic_load(&given_back) > 3 * LOG_PUNCH) punch();
     }
     return count;
 }
