@@ -143,9 +143,12 @@ def exports():
 
 
 def compare_answers(trace, commands, *options, elf=None):
+    known = list(exports())
     for command in commands:
         if command.endswith(("sqlite", "perf.data")):
             continue  # written to a file, with its time
+        if command.startswith(("flame --to", "timeline --to", "export --to")) and command not in known:
+            continue  # a format that this build does not have
         one = answer(1, trace, command, *options, elf=elf)
         check(one.returncode in (0, 1) and (one.stdout or "--to" in command), f"{command}: no answer: {one.stderr[:300]}")
         for jobs in (2, 3):
