@@ -106,5 +106,5 @@ const ntr_task *ntr_tasks_of(const ntr_tasks *tasks, uint16_t src, size_t *count
     while (first < tasks->count && tasks->items[first].src < src) first++;
     for (last = first; last < tasks->count && tasks->items[last].src == src; last++) continue;
     *count = last - first;
-    return tasks->items + first;
+    return *count ? tasks->items + first : NULL;
 }

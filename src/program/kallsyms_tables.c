@@ -208,7 +208,7 @@ static bool are_tables(struct tables *t, size_t digits) {
 ntr_status ntr_kallsyms_tables(ntr_bytes image, unsigned word, ntr_kallsyms_take take, void *user) {
     static const char digits[DIGITS_BYTES] = "0\0001\0002\0003\0004\0005\0006\0007\0008\0009";
     struct tables t = {.image = image, .word = word};
-    const uint8_t *at = image.data, *end = image.data + image.size;
+    const uint8_t *at = image.data, *end = image.size ? at + image.size : at;
     while (at && t.tries < TRIES_MAX && (at = memmem(at, (size_t)(end - at), digits, DIGITS_BYTES))) {
         if (are_tables(&t, (size_t)(at - image.data))) return deliver(&t, take, user);
         at++;

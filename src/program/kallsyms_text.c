@@ -53,7 +53,7 @@ static bool parse(const char *at, const char *end, struct line *line) {
 }
 
 ntr_status ntr_kallsyms_text(ntr_bytes text, ntr_kallsyms_take take, void *user, size_t *number) {
-    const char *at = (const char *)text.data, *end = at + text.size;
+    const char *at = (const char *)text.data, *end = text.size ? at + text.size : at;
     struct line line = {0};
     for (*number = 1; at < end; ++*number) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
