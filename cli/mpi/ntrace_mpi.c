@@ -326,17 +326,20 @@ static char *receive_file(const struct job *j, int from) {
 
 /* Combines the files of this rank into one. */
 static void combine(struct job *j, int step) {
-    char **arguments = get((size_t)j->file_count + 5, sizeof *arguments), *sum = file_name(j, "sum", step);
     int count = 0;
 
     if (!j->file_count) return;
+    char **arguments = get((size_t)j->file_count + 5, sizeof *arguments), *sum = file_name(j, "sum", step);
     arguments[count++] = j->ntrace;
     arguments[count++] = "combine";
     arguments[count++] = "-o";
     arguments[count++] = sum;
     for (int i = 0; i < j->file_count; i++) arguments[count++] = j->files[i];
     if (run(j, arguments, NULL) != 0) die("partial answers cannot be combined");
-    for (int i = 0; i < j->file_count; i++) unlink(j->files[i]);
+    for (int i = 0; i < j->file_count; i++) {
+        unlink(j->files[i]);
+        free(j->files[i]);
+    }
     j->files[0] = sum;
     j->file_count = 1;
     free(arguments);
@@ -432,7 +435,11 @@ static void make_folder(struct job *j) {
 }
 
 static void remove_folder(struct job *j) {
-    for (int i = 0; i < j->file_count; i++) unlink(j->files[i]);
+    for (int i = 0; i < j->file_count; i++) {
+        if (j->files[i]) unlink(j->files[i]);
+        free(j->files[i]);
+    }
+    free(j->files);
     rmdir(j->folder);
 }
 
@@ -457,6 +464,8 @@ static int run_root(struct job *j, int *order, int *dead) {
     const bool complete = distribute(j, &s);
 
     *dead = agree(j, &s, order, &count);
+    free(s.ranks);
+    free(s.parts);
     reduce(j, order, count, 0);
     return complete ? show(j) : EXIT_MISSING;
 }
@@ -491,6 +500,7 @@ int main(int argc, char **argv) {
     if (j.rank) run_worker(&j, order);
     else status = run_root(&j, order, &dead);
     remove_folder(&j);
+    free(order);
     if (dead) _exit(status); /* MPI_Finalize waits for all ranks */
     MPI_Finalize();
     return status;
