@@ -33,6 +33,15 @@ uint32_t script_action_bits(ntr_register reg) {
     return mask;
 }
 
+bool script_one_sink(const script_writer *writer) {
+    const ntr_system *system = writer->target->system;
+    for (size_t i = 0; i < system->count; i++) {
+        const ntr_component kind = system->components[i]->ops->kind;
+        if (kind != NTR_COMPONENT_ENCODER && kind != NTR_COMPONENT_FUNNEL && system->components[i] != writer->sink) return false;
+    }
+    return true;
+}
+
 const char *script_words(const script_writer *writer) {
     return writer->options->words ? writer->options->words : "words.txt";
 }

@@ -33,6 +33,9 @@ uint32_t script_action_bits(ntr_register reg);
 /* Calls `put` for each register whose value is in the file: those of components that the sink's trace passes. */
 void script_registers(const script_writer *writer, void (*put)(const script_writer *writer, uint64_t address));
 
+/* Returns whether the sink is the only one. */
+bool script_one_sink(const script_writer *writer);
+
 /* Name of the file of words. */
 const char *script_words(const script_writer *writer);
 

@@ -42,11 +42,11 @@ static const char definitions[] =
     "    end\n"
     "    ntr_put $arg0 $arg3 0 $arg5 0\n"
     "    set $ntr_i = 0\n"
-    "    while (*(unsigned int *)$arg0 & $arg4) == 0 && $ntr_i < 200\n"
+    "    while (*(unsigned int *)$arg0 & $arg4) == 0 && $ntr_i < $ntr_patience\n"
     "      shell sleep 0.005\n"
     "      set $ntr_i = $ntr_i + 1\n"
     "    end\n"
-    "    if $ntr_i == 200\n"
+    "    if $ntr_i == $ntr_patience\n"
     "      printf \"the component at 0x%lx does not become empty\\n\", (unsigned long)$arg0\n"
     "    end\n"
     "  end\n"
@@ -65,7 +65,10 @@ static void begin(const script_writer *to) {
     script_put(to, "# Captures a trace; made by ntrace. Run: gdb-multiarch -batch -ex 'set architecture riscv:rv64' -ex 'target "
                    "remote HOST:PORT' -x THIS\n# Then: ntrace capture --words %s -t TOPOLOGY -e PROGRAM -o BUNDLE\n", script_words(to));
     to->options->write(to->options->user, definitions);
-    script_put(to, "define ntr_stop\n");
+    script_put(to, "set $ntr_patience = 200\ndefine ntr_stop\n");
+    if (script_one_sink(to)) /* a sink that has stopped takes nothing more */
+        script_put(to, "  if (*(unsigned int *)0x%" PRIx64 " & 0x%" PRIx32 ") == 0\n    set $ntr_patience = 4\n  end\n",
+                   to->sink->base + NTR_RAM_CONTROL, NTR_RAM_ENABLE_MASK);
     for (size_t i = system->count; i-- > 0;) put_disable(to, system->downstream[i]);
     script_put(to, "end\n");
 }

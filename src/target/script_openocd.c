@@ -34,7 +34,7 @@ static const char procedures[] =
     "  if {$tracing} { ntr_put $control $tracing 0 $action 0 }\n"
     "  ntr_put $control $enable 0 $action 0\n"
     "  ntr_await $control $enable 0 0 \"$what enabled\"\n"
-    "  for {set end [expr {[ms] + 1000}]} {[ms] < $end} {sleep 1} { if {[ntr_r32 $control] & $empty} { return } }\n"
+    "  for {set end [expr {[ms] + $::ntr_patience}]} {[ms] < $end} {sleep 1} { if {[ntr_r32 $control] & $empty} { return } }\n"
     "  echo \"$what does not become empty\"\n"
     "}\n";
 
@@ -43,7 +43,7 @@ static void begin(const script_writer *to) {
                    "# Then: ntrace capture --words %s -t TOPOLOGY -e PROGRAM -o BUNDLE\n", script_words(to));
     to->options->write(to->options->user, procedures);
     script_put(to, "catch {riscv set_mem_access sysbus progbuf abstract}\ncatch {riscv set_enable_virt2phys off}\n"
-                   "proc ntr_start {} {\n");
+                   "set ntr_patience 1000\nproc ntr_start {} {\n");
 }
 
 static void put_field(const script_writer *to, const char *name, const bring_up_step *step) {
@@ -98,6 +98,9 @@ static void run(const script_writer *to) {
     if (to->options->run_ms) script_put(to, "  sleep %" PRIu64 "\n", to->options->run_ms);
     else script_put(to, "  wait_halt 86400000\n");
     script_put(to, "}\nproc ntr_stop {} {\n");
+    if (script_one_sink(to)) /* a sink that has stopped takes nothing more */
+        script_put(to, "  if {![catch {ntr_get 0x%" PRIx64 " 0x%" PRIx32 " 0} on] && !$on} { set ::ntr_patience 20 }\n",
+                   to->sink->base + NTR_RAM_CONTROL, NTR_RAM_ENABLE_MASK);
     for (size_t i = system->count; i-- > 0;) put_disable(to, system->downstream[i]);
     script_put(to, "}\n");
 }

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-enum { MINOR_EXPERIMENTAL = 15 };
+enum { MINOR_EXPERIMENTAL = 15, FULL_MS = 20 };
 
 static uint32_t field_of(uint32_t word, ntr_bits bits) {
     return ntr_bits_value(ntr_bits_get(bits), word);
@@ -173,18 +173,38 @@ ntr_status ntr_target_poll(ntr_target *target, ntr_target_state *state) {
 
 /* ---- stop */
 
-/* Returns whether a RAM sink that the component leads to has stopped because it was full. What waits before it is lost, as
- * trRamStopOnWrap says. */
+/* Returns whether a RAM sink has stopped because it was full. */
+static bool stopped_full(ntr_target *target, trace_component *ram) {
+    uint32_t enabled, stops, wrapped;
+    if (bring_up_get(&target->on, ram, NTR_BITS_RAM_STOP_ON_WRAP, &stops) != NTR_OK || !stops) return false;
+    if (bring_up_get(&target->on, ram, NTR_BITS_RAM_ENABLE, &enabled) != NTR_OK || enabled) return false;
+    return bring_up_get(&target->on, ram, NTR_BITS_RAM_WRAP, &wrapped) == NTR_OK && wrapped;
+}
+
+static bool is_sink(const trace_component *component) {
+    return component->ops->kind != NTR_COMPONENT_ENCODER && component->ops->kind != NTR_COMPONENT_FUNNEL;
+}
+
+/* Returns whether all sinks that the component leads to have stopped because they were full. What waits before them is lost,
+ * as trRamStopOnWrap says. */
 static bool leads_to_full(ntr_target *target, const trace_component *component) {
+    bool any = false;
     for (size_t i = 0; i < target->system->count; i++) {
         trace_component *one = target->system->components[i];
-        uint32_t enabled, stops, wrapped;
-        if (!target_is_ram(one) || !ntr_system_leads(target->system, component->index, i)) continue;
-        if (bring_up_get(&target->on, one, NTR_BITS_RAM_STOP_ON_WRAP, &stops) != NTR_OK || !stops) continue;
-        if (bring_up_get(&target->on, one, NTR_BITS_RAM_ENABLE, &enabled) != NTR_OK || enabled) continue;
-        if (bring_up_get(&target->on, one, NTR_BITS_RAM_WRAP, &wrapped) == NTR_OK && wrapped) return true;
+        if (!is_sink(one) || !ntr_system_leads(target->system, component->index, i)) continue;
+        if (!target_is_ram(one) || !stopped_full(target, one)) return false;
+        any = true;
     }
-    return false;
+    return any;
+}
+
+/* Disables a component. It will not become empty when the sinks behind it take nothing more: then it gets a short time only. */
+static ntr_status disable(ntr_target *target, trace_component *component) {
+    const uint32_t timeout = target->config.timeout_ms;
+    if (!is_sink(component) && timeout > FULL_MS && leads_to_full(target, component)) target->config.timeout_ms = FULL_MS;
+    const ntr_status status = bring_up_disable(&target->on, component);
+    target->config.timeout_ms = timeout;
+    return status;
 }
 
 static void keep_lost(ntr_target *target, trace_component *component) {
@@ -196,8 +216,8 @@ static void keep_lost(ntr_target *target, trace_component *component) {
 
 static ntr_status stop_one(ntr_target *target, trace_component *component) {
     char sentence[SENTENCE];
-    ntr_status status = bring_up_disable(&target->on, component);
-    if (status == NTR_E_IO) status = bring_up_disable(&target->on, component); /* the connection may be there again */
+    ntr_status status = disable(target, component);
+    if (status == NTR_E_IO) status = disable(target, component); /* the connection may be there again */
     keep_lost(target, component);
     if (status == NTR_OK) return NTR_OK;
     const common_bits *bits = component_bits(component->ops->kind);
