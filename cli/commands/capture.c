@@ -188,6 +188,13 @@ static int configure(struct capture_run *run) {
 
 /* ---- one capture */
 
+static void take_note(void *user, const char *sentence) {
+    struct capture_run *run = user;
+
+    cli_note("%s", sentence);
+    if (run->stopping) capture_losses_add(&run->losses, sentence);
+}
+
 static uint64_t now_ms(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -242,6 +249,19 @@ static int control_hart(struct capture_run *run, ntr_bus_hart what, const char *
     return cli_fail("--%s: %s", option, status == NTR_E_UNSUPPORTED ? "this connection controls no hart" : bus->error(bus->user));
 }
 
+/* A connection that fails while trace runs: what was traced until then is kept, if it can be read. */
+static int end_early(struct capture_run *run) {
+    char text[CAPTURE_LOSS_TEXT];
+
+    if (run->options->resume) snprintf(text, sizeof text, "the trace ends early, and the state of the hart is not known: ");
+    else snprintf(text, sizeof text, "the trace ends early: ");
+    const size_t length = strlen(text);
+    snprintf(text + length, sizeof text - length, "%s", ntr_target_error(run->target.target));
+    cli_note("%s", text);
+    capture_losses_add(&run->losses, text);
+    return CLI_DEFECTS;
+}
+
 /* Starts, waits and stops. Whatever happens, what was enabled is disabled. */
 static int run_trace(struct capture_run *run) {
     const struct capture_options *o = run->options;
@@ -250,8 +270,8 @@ static int run_trace(struct capture_run *run) {
     int result = status == NTR_OK ? CLI_OK : cli_fail("%s", ntr_target_error(target));
 
     if (status == NTR_OK && o->resume) result = control_hart(run, NTR_BUS_HART_RESUME, "resume");
-    if (result == CLI_OK && wait_for_end(run) != NTR_OK) result = cli_fail("%s", ntr_target_error(target));
-    if (result == CLI_OK && o->halt) result = control_hart(run, NTR_BUS_HART_HALT, "halt");
+    if (result == CLI_OK && wait_for_end(run) != NTR_OK) result = end_early(run);
+    if (result != CLI_FAILED && o->halt && control_hart(run, NTR_BUS_HART_HALT, "halt") != CLI_OK) result = CLI_FAILED;
     run->stopping = true;
     if (ntr_target_stop(target) != NTR_OK && result == CLI_OK) result = CLI_DEFECTS; /* notes say what */
     run->stopping = false;
@@ -357,13 +377,6 @@ static int read_words(struct capture_run *run) {
 }
 
 /* ---- */
-
-static void take_note(void *user, const char *sentence) {
-    struct capture_run *run = user;
-
-    cli_note("%s", sentence);
-    if (run->stopping) capture_losses_add(&run->losses, sentence);
-}
 
 /* A script is written without a target. */
 static ntr_status no_read(void *user, uint64_t address, uint32_t *value) {

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { SOURCES = 256, IMAGES = 256, COMPARED = 64, PLACES = 8 };
+enum { SOURCES = 256, IMAGES = 256, COMPARED = 64, PLACES = 8, READ_TRIES = 2 };
 
 struct content {
     const struct capture_bundle *capture;
@@ -76,10 +76,21 @@ static void trim(struct content *c, bool cut) {
     c->size = to - from;
 }
 
+/* A connection that breaks in between is there again for the next request: the sink is read from its beginning. */
+static ntr_status read_sink(struct content *c, ntr_target_content *content) {
+    ntr_status status = NTR_E_IO;
+
+    for (unsigned tries = 0; tries < READ_TRIES && status == NTR_E_IO; tries++) {
+        c->size = 0;
+        status = ntr_target_read(c->capture->target, c->capture->sink, collect, c, content);
+    }
+    return status;
+}
+
 static int read_stream(struct content *c) {
     const struct capture_bundle *capture = c->capture;
     ntr_target_content content;
-    const ntr_status status = ntr_target_read(capture->target, capture->sink, collect, c, &content);
+    const ntr_status status = read_sink(c, &content);
 
     if (status != NTR_OK)
         return cli_fail("%s", *ntr_target_error(capture->target) ? ntr_target_error(capture->target) : ntr_status_text(status));
@@ -93,24 +104,36 @@ static int read_stream(struct content *c) {
 
 /* ---- parameters and sources, from the registers of the encoders that lead to the sink */
 
+struct encoder_facts {
+    uint32_t control, features;
+    ntr_params params;
+};
+
+static ntr_status read_encoder(ntr_target *target, size_t index, unsigned hart, struct encoder_facts *facts) {
+    ntr_status status = ntr_target_params(target, hart, &facts->params);
+
+    if (status == NTR_OK) status = ntr_target_register(target, index, NTR_REGISTER_TE_CONTROL, 0, &facts->control);
+    if (status == NTR_OK) status = ntr_target_register(target, index, NTR_REGISTER_TE_INST_FEATURES, 0, &facts->features);
+    return status;
+}
+
 static int add_encoder(struct content *c, size_t index, const ntr_system_component *encoder) {
     ntr_target *target = c->capture->target;
-    uint32_t control = 0, features = 0;
-    ntr_params params;
+    struct encoder_facts facts = {0};
+    ntr_status status = NTR_E_IO;
 
-    if (ntr_target_params(target, (unsigned)encoder->hart, &params) != NTR_OK ||
-        ntr_target_register(target, index, NTR_REGISTER_TE_CONTROL, 0, &control) != NTR_OK ||
-        ntr_target_register(target, index, NTR_REGISTER_TE_INST_FEATURES, 0, &features) != NTR_OK)
-        return cli_fail("%s", ntr_target_error(target));
-    if (c->source_count && ntr_params_difference(&params, &c->params))
+    for (unsigned tries = 0; tries < READ_TRIES && status == NTR_E_IO; tries++)
+        status = read_encoder(target, index, (unsigned)encoder->hart, &facts);
+    if (status != NTR_OK) return cli_fail("%s", ntr_target_error(target));
+    if (c->source_count && ntr_params_difference(&facts.params, &c->params))
         return cli_fail("%s is configured otherwise than the encoder before it; a stream has one set of parameters",
                         encoder->name);
-    c->params = params;
-    c->mode = (uint8_t)ntr_bits_value(ntr_bits_get(NTR_BITS_TE_INST_MODE), control);
-    const uint32_t id = ntr_bits_value(ntr_bits_get(NTR_BITS_TE_SRC_ID), features);
+    c->params = facts.params;
+    c->mode = (uint8_t)ntr_bits_value(ntr_bits_get(NTR_BITS_TE_INST_MODE), facts.control);
+    const uint32_t id = ntr_bits_value(ntr_bits_get(NTR_BITS_TE_SRC_ID), facts.features);
     if (c->source_count < SOURCES)
         c->sources[c->source_count++] =
-            (ntr_bundle_source){.src = (uint16_t)(params.src_bits ? id & ((1u << params.src_bits) - 1) : 0),
+            (ntr_bundle_source){.src = (uint16_t)(c->params.src_bits ? id & ((1u << c->params.src_bits) - 1) : 0),
                                 .hart = (uint32_t)encoder->hart, .name = encoder->name};
     return CLI_OK;
 }

@@ -232,11 +232,12 @@ static void close_bus(void *user) {
     ntr_dealloc(bus->allocator, bus);
 }
 
-/* Uses OpenOCD's commands when the server is OpenOCD. */
-static void find_openocd(gdb_bus *bus) {
-    if (bus->is_qemu) return;
+/* Uses OpenOCD's commands when the server is OpenOCD. A connection that breaks here does not say which server it is. */
+static ntr_status find_openocd(gdb_bus *bus) {
+    if (bus->is_qemu) return NTR_OK;
     bus->is_openocd = tcl_prepare(&bus->client) == NTR_OK;
     bus->client.error[0] = 0;
+    return bus->rsp.link.fd >= 0 ? NTR_OK : NTR_E_IO;
 }
 
 ntr_status bus_gdb_open(ntr_bus *out, const ntr_bus_options *options) {
@@ -248,14 +249,14 @@ ntr_status bus_gdb_open(ntr_bus *out, const ntr_bus_options *options) {
     bus->client.direct = options->direct;
     bus->rsp.link.greet = greet;
     bus->rsp.link.user = bus;
-    const ntr_status status = link_open(&bus->rsp.link, options->place, false, options->timeout_ms);
+    ntr_status status = link_open(&bus->rsp.link, options->place, false, options->timeout_ms);
+    if (status == NTR_OK) status = find_openocd(bus);
     if (status != NTR_OK) {
         if (options->error) snprintf(options->error, options->error_size, "%s", bus->rsp.link.error);
         link_close(&bus->rsp.link);
         close_bus(bus);
         return status;
     }
-    find_openocd(bus);
     *out = (ntr_bus){.size = sizeof *out, .user = bus, .read32 = read32, .write32 = write32, .read_fifo = read_fifo,
                      .read_memory = read_memory, .hart = hart, .error = error, .close = close_bus,
                      .hides_errors = !bus->is_openocd && !bus->is_qemu,
