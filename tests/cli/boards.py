@@ -74,9 +74,9 @@ def free_port():
 class Board:
     """ntrace board behind OpenOCD's Tcl port."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, text=TOPOLOGY):
         openocd = shutil.which("openocd") or skip("no openocd")
-        self.board = Process(NTRACE, "board", topology(), "--bitbang", "0", *arguments)
+        self.board = Process(NTRACE, "board", topology(text), "--bitbang", "0", *arguments)
         bitbang = self.board.port(r"remote_bitbang listens on 127\.0\.0\.1:(\d+)")
         if "--gdb" in arguments:
             self.front = self.board.port(r"GDB listens on 127\.0\.0\.1:(\d+)")

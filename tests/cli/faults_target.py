@@ -1,14 +1,21 @@
 #!/usr/bin/env python3
-"""Faults of trace hardware and of connections: each has its sentence and exit status, and nothing stays enabled."""
+"""Faults of trace hardware and of connections, over each kind of connection: each has its sentence and exit status, nothing stays enabled.
+
+faults_target.py NTRACE [every]: with "every", connections fail at each request, not only at some.
+
+Captures run side by side. A case that fails is run again, by itself and with long time limits: what a busy machine causes does not happen
+twice.
+"""
 import os
 import re
 import shutil
-import socket
-import subprocess
+import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
-from boards import program
-from harness import NTRACE, Run, case, check, equal, main, matches, scratch, write
+from boards import Board, program, topology
+from harness import case, check, main, scratch, write
+from links import DIES, ENDS, INTERRUPTS, KINDS, STALLS, Gdb, HidingGdb, Memory, Relay, Tcl, available
 
 TE0, TE1, FUNNEL, SINK = 0x10000000, 0x10001000, 0x10010000, 0x10020000
 TWO = """{"components": [
@@ -16,75 +23,12 @@ TWO = """{"components": [
   {"name": "te1", "type": "encoder", "base": "0x10001000", "hart": 1, "to": "funnel:1"},
   {"name": "funnel", "type": "funnel", "base": "0x10010000", "to": "ram"},
   {"name": "ram", "type": "ram", "base": "0x10020000", "sram": 16384}]}"""
-CLIENT = 'exec 3<>/dev/tcp/127.0.0.1/%d && { cat <&3 & cat >&3; kill $!; }'
-
-
-class Broken:
-    """`ntrace board --stdio` behind a TCP port. Rules change what it answers; at one request, the connection ends or stalls."""
-
-    def __init__(self, *arguments, text=TWO, rules=()):
-        self.board = subprocess.Popen([NTRACE, "board", write("broken.json", text.encode()), "--stdio", *arguments],
-                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
-        self.rules, self.count, self.fail_at, self.stall, self.traces = rules, 0, 0, False, False
-        self.server = socket.create_server(("127.0.0.1", 0))
-        self.command = f"bash -c '{CLIENT % self.server.getsockname()[1]}'"
-        threading.Thread(target=self.serve, daemon=True).start()
-
-    def serve(self):
-        while True:
-            try:
-                one = self.server.accept()[0]
-            except OSError:
-                return
-            try:
-                with one, one.makefile("r") as lines:
-                    self.serve_client(one, lines)
-            except OSError:
-                pass
-
-    def serve_client(self, one, lines):
-        for line in lines:
-            self.count += 1
-            if self.count == self.fail_at and not self.stall:
-                one.shutdown(socket.SHUT_RDWR)
-                return
-            if self.count != self.fail_at:
-                one.sendall(self.answer(line.strip()).encode() + b"\n")
-
-    def ask(self, line):
-        self.board.stdin.write(line + "\n")
-        return self.board.stdout.readline().strip()
-
-    def answer(self, line):
-        words = line.split()
-        address = int(words[1], 16)
-        for rule in self.rules:
-            if words[0] == "w" and address == TE0 and int(words[2], 16) & 4:
-                self.traces = True
-            if not rule["from"] <= address <= rule.get("to", rule["from"]) or (rule.get("later") and not self.traces):
-                continue
-            if "error" in rule:
-                return "error " + rule["error"]
-            if words[0] == "w" and rule.get("deaf"):
-                if address & 0xfff:
-                    return "ok"
-                line = f"w {words[1]} {int(words[2], 16) & 1:#x}"
-            if words[0] == "r":
-                value = int(self.ask(line), 16)
-                return f"{value & rule.get('and', 0xffffffff) | rule.get('or', 0):#x}"
-        return self.ask(line)
-
-    def enabled(self):
-        return [base for base in (TE0, TE1, FUNNEL, SINK) if int(self.ask(f"r {base:#x}"), 16) & 2]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.server.close()
-        self.board.stdin.close()
-        self.board.wait(20)
-        self.board.stdout.close()
+SMALL = """{"components": [
+  {"name": "te0", "type": "encoder", "base": "0x10000000", "hart": 0, "to": "funnel:0"},
+  {"name": "funnel", "type": "funnel", "base": "0x10010000", "to": "ram"},
+  {"name": "ram", "type": "ram", "base": "0x10020000", "sram": 64}]}"""
+WORKERS, SHORT, LONG = 8, 400, 5000  # threads; time limits in milliseconds
+LOCAL, FILES, WRITTEN = threading.local(), threading.Lock(), {}
 
 
 def page(base, **more):
@@ -99,25 +43,26 @@ def impl(base, **more):
     return dict({"from": base + 4}, **more)
 
 
-# Name, rules, further options, exit status, sentences.
+# Name, rules, further options, exit status, sentences. {reason}: what the connection says.
 FAULTS = [
     ("access error", [page(SINK, error="sysbus=failed")], [], 2,
-     [r"ram at 0x10020000: (read|write) of trRamControl failed \(sysbus=failed\): is this its base\?"]),
+     [r"ram at 0x10020000: (read|write) of trRamControl failed \({reason}\): is this its base\?"]),
     ("open bus", [page(SINK, **{"or": 0xffffffff})], [], 2,
      ["ram at 0x10020000: reads 0xffffffff everywhere in its page: no component, or its power domain is off"]),
     ("powered down, a pattern", [page(TE0, **{"and": 0, "or": 0xdeadbeef})], [], 2, ["te0 at 0x10000000: reads 0xdeadbeef everywhere"]),
-    ("clock gated", [control(TE1, **{"and": 0xfffffffe})], ["--timeout", "300"], 2,
-     [r"te1 at 0x10001000: trTeActive does not become 1 \(0x[0-9a-f]{8} after 300 ms\): clock gated or powered down\?"]),
+    ("clock gated", [control(TE1, **{"and": 0xfffffffe})], ["--timeout"], 2,
+     [r"te1 at 0x10001000: trTeActive does not become 1 \(0x[0-9a-f]{8} after {timeout} ms\): clock gated or powered down\?"]),
     ("bases swapped", [impl(TE0, **{"and": 0xfffff0ff, "or": 0x800})], [], 2,
      [r"te0 at 0x10000000: type 8 \(funnel\), expected 1 \(encoder\): check the topology; this base would fit funnel"]),
     ("before ratification", [impl(TE0, **{"and": 0xfffffff0})], [], 2, [r"te0 at 0x10000000: version 0\.0 .*--dialect"]),
+    ("a later version", [impl(TE0, **{"or": 2})], [], 2, [r"te0 at 0x10000000: version 3\.0 .*not compatible with 1\.0"]),
     ("version 1.15", [impl(TE0, **{"or": 0xf0})], [], 0, ["te0 at 0x10000000: version 1.15 is experimental"]),
     ("read-only path", [page(TE0, deaf=True, **{"and": 0xffffff8f})], [], 2,
      ["te0 at 0x10000000: trTeInstMode stays 0 after 3 and 6: writes have no effect"]),
-    ("contradictory buffer", [control(SINK, **{"and": 0xfffffffd})], ["--timeout", "300"], 2,
+    ("contradictory buffer", [control(SINK, **{"and": 0xfffffffd})], ["--timeout"], 2,
      ["ram at 0x10020000: trRamEnable stays 0: Start 0x0 Limit 0x3ffc"]),
-    ("not empty", [dict(control(FUNNEL, **{"and": 0xfffffff7}), later=True)], ["--timeout", "300"], 1,
-     ["funnel at 0x10010000: trFunnelEmpty stays 0 for 300 ms while ram has Enable=1: data cannot leave"]),
+    ("not empty", [dict(control(FUNNEL, **{"and": 0xfffffff7}), later=True)], ["--timeout"], 1,
+     ["funnel at 0x10010000: trFunnelEmpty stays 0 for {timeout} ms while ram has Enable=[01]: data cannot leave"]),
     ("nothing stored", [], ["--set", "funnel.trFunnelDisInput=3"], 2,
      ["nothing was stored", "funnel at 0x10010000: trFunnelDisInput 0x3, trFunnelEmpty 1: inputs are disabled",
       "te0 at 0x10000000: trTeInstMode 6, trTeInstFilters 0x0, trTeEmpty 1"]),
@@ -128,53 +73,181 @@ FAULTS = [
     ("same sources", [], ["--set", "te0.trTeSrcID=1"], 2,
      ["te0 at 0x10000000: its messages cannot be told from those of te1: trTeSrcBits 1 and 1, trTeSrcID 1 and 1"]),
 ]
+REASONS = {"helper": "sysbus=failed", "OpenOCD": "sysbus=failed", "GDB": "the server says E0E for a (read|write) at 0x10020000"}
 
 
-def capture(board, elf, *more, status=None):
-    bundle = os.path.join(scratch(), "fault.ntrace")
-    shutil.rmtree(bundle, ignore_errors=True)
-    return Run("capture", "-o", bundle, "-e", elf, "-t", write("two.json", TWO.encode()), "--exec", board.command, "--for", "100ms",
-               *more, status=status)
+def files(text):
+    """A program, what it executes, and a topology: written by the first thread that needs them."""
+    with FILES:
+        if text not in WRITTEN:
+            elf, pc, _pcs = program()
+            WRITTEN[text] = elf, pc, write(f"topology-{len(WRITTEN)}.json", text.encode())
+        return WRITTEN[text]
 
 
-@case("every fault of the hardware has its sentence and exit status; nothing stays enabled")
+class Place:
+    """A board and a connection to it, for one thread after the other."""
+
+    def __init__(self, kind, text, rate, rules=()):
+        self.text, (self.elf, pc, self.topology) = text, files(text)
+        self.memory = Memory(self.topology, ["-e", self.elf, "--pc", pc, "--rate", rate], rules)
+        self.kind, self.link = kind, kind(self.memory)
+
+    def capture(self, *options, **how):
+        """Returns status, errors, and whether there is a bundle."""
+        bundle = os.path.join(scratch(), f"fault-{threading.get_ident()}.ntrace")
+        shutil.rmtree(bundle, ignore_errors=True)
+        if self.link.closed:
+            self.link = self.kind(self.memory)
+        self.memory.traces = False
+        status, text = self.link.run(["capture", "-o", bundle, "-e", self.elf, "-t", self.topology, *options], **how)
+        return status, text, os.path.exists(os.path.join(bundle, "capture.json"))
+
+    def enabled(self):
+        return [base for base in (TE0, TE1, FUNNEL, SINK) if f"{base:#x}" in self.text and self.memory.plain(base) & 2]
+
+    def end(self):
+        self.link.close()
+        self.memory.end()
+
+
+def each(tasks, attempt):
+    """attempt(task, timeout) returns what is wrong, or nothing. All at once; then again what was wrong, one by one."""
+    with ThreadPoolExecutor(WORKERS) as pool:
+        found = list(pool.map(lambda task: attempt(task, SHORT), tasks))
+    wrong = [attempt(task, LONG) for task, text in zip(tasks, found) if text][:4]
+    check(not any(wrong), "\n# ".join(text for text in wrong if text))
+
+
+def fault(task, timeout):
+    kind, (name, rules, options, status, sentences) = task
+    place = Place(KINDS[kind], TWO, "20", rules)
+    try:
+        given = [word for option in options for word in ([option, timeout] if option == "--timeout" else [option])]
+        found, text, kept = place.capture("--for", "100ms", *given)
+        words = {"{reason}": REASONS[kind], "{timeout}": str(timeout)}
+        for one in sentences:
+            for mark, word in words.items():
+                one = one.replace(mark, word)
+            if not re.search(one, text):
+                return f"{name} over {kind}: expected {one!r}, found {text!r}"
+        if found != status or kept != (status < 2) or place.enabled():
+            return f"{name} over {kind}: status {found}, enabled {place.enabled()}, bundle {kept}: {text}"
+    finally:
+        place.end()
+    return None
+
+
+for each_kind in KINDS:
+    @case(f"{each_kind}: every fault of the hardware has its sentence and exit status; nothing stays enabled")
+    def _(kind=each_kind):
+        check(available(KINDS[kind]), "no bash")
+        each([(kind, one) for one in FAULTS], fault)
+
+
+@case("a GDB server that answers failed reads with zeros: the sentence names the reason")
+def _():
+    place = Place(HidingGdb, TWO, "50", [page(SINK, error="no")])
+    try:
+        status, text, kept = place.capture("--for", "20ms", "--timeout", SHORT)
+        check(status == 2 and not kept and not place.enabled(), f"status {status}: {text}")
+        check("ram at 0x10020000: reads 0: OpenOCD reports failed reads as 0 unless gdb_report_data_abort is enabled" in text, text)
+    finally:
+        place.end()
+
+
+# ---- connections
+
+LOST = "closed the connection|does not answer within|takes no requests|reset by peer|Broken pipe|refused|the connection"
+
+
+class Places:
+    """One place for each thread."""
+
+    def __init__(self, kind):
+        self.kind, self.all = kind, []
+
+    def here(self):
+        if getattr(LOCAL, "owner", None) is not self:
+            LOCAL.owner, LOCAL.place = self, Place(KINDS[self.kind], SMALL, "200")
+            self.all.append(LOCAL.place)
+        return LOCAL.place
+
+    def end(self):
+        for place in self.all:
+            place.end()
+
+
+def lost(places, how):
+    """An attempt: the connection fails at one request."""
+    def attempt(number, timeout):
+        place = places.here()
+        limit = ["--timeout", timeout] if how == STALLS else []
+        status, text, kept = place.capture("--for", "5ms", *limit, fail_at=number, how=how)
+        fine = status in (0, 1, 2) and kept == (status < 2) and (status < 2 or re.search(LOST, text))
+        left = [] if how == DIES else place.enabled()
+        for base in place.enabled() if how == DIES else ():
+            place.memory.ask(f"w {base:#x} 0")
+        return None if fine and not left else f"{how} at request {number}: status {status}, enabled {left}, bundle {kept}: {text}"
+    return attempt
+
+
+def interrupted(places):
+    """An attempt: Ctrl-C when one request arrives. What was enabled is disabled, and registers are as they were."""
+    def attempt(number, _timeout):
+        place = places.here()
+        odd = {TE0: 1, TE0 + 8: 0x00010000, TE0 + 0x40: 3, FUNNEL: 1, FUNNEL + 8: 2, SINK: 1, SINK + 0x10: 16}
+        for address, value in odd.items():
+            place.memory.ask(f"w {address:#x} {value:#x}")
+        before = [place.memory.plain(address) for address in odd]
+        status, text, kept = place.capture("--for", "5ms", "--restore", fail_at=number, how=INTERRUPTS)
+        after = [place.memory.plain(address) for address in odd]
+        fine = kept == (status < 2) and (status < 2 or "interrupted" in text) and status in (0, 1, 2)
+        return None if fine and after == before and not place.enabled() else \
+            f"Ctrl-C at request {number}: status {status}, enabled {place.enabled()}, registers {before} then {after}: {text}"
+    return attempt
+
+
+# Each so many requests, beginning with another one for each kind of connection; with "every", each request.
+FAILURES = [(ENDS, "ends at any request", 2), (STALLS, "stalls at any request", 6), (DIES, "ends, and nobody takes another one", 11),
+            (INTERRUPTS, "is there, but Ctrl-C comes at any request", 3)]
+EVERY = "every" in sys.argv
+
+for each_kind in KINDS:
+    for each_how, what, step in FAILURES:
+        @case(f"{each_kind}: a connection that {what}: the capture ends with its reason, and nothing stays enabled")
+        def _(kind=each_kind, how=each_how, step=1 if EVERY else step):
+            check(available(KINDS[kind]), "no bash")
+            places = Places(kind)
+            try:
+                first = places.here()
+                status, text, _kept = first.capture("--for", "5ms", *(["--restore"] if how == INTERRUPTS else []))
+                count = first.link.count
+                check(status == 1 and 150 < count < 400, f"status {status}, {count} requests: {text}")
+                each(range(1 + list(KINDS).index(kind) % step, count, step), interrupted(places) if how == INTERRUPTS else lost(places, how))
+            finally:
+                places.end()
+
+
+@case("the real OpenOCD: connections to its Tcl port and its GDB port that end or stall, and Ctrl-C; nothing stays enabled")
 def _():
     elf, pc, _pcs = program()
-    wrong = []
-    for name, rules, more, status, sentences in FAULTS:
-        with Broken("-e", elf, "--pc", pc, "--rate", "50", rules=rules) as board:
-            run = capture(board, elf, *more)
-            kept = os.path.exists(os.path.join(scratch(), "fault.ntrace"))
-            good = run.status == status and all(re.search(one, run.err) for one in sentences) and kept == (status < 2)
-            if not good or board.enabled():
-                wrong.append(f"{name}: status {run.status}, enabled {board.enabled()}, bundle {kept}, {board.count} accesses: {run.err}")
-    check(not wrong, "\n# ".join(wrong))
-
-
-def fails_at(board, elf, number, *more):
-    """A capture whose connection fails at this request. Returns the number of requests."""
-    board.count, board.fail_at = 0, number
-    run = capture(board, elf, "--for", "5ms", "--timeout", "200", *more)
-    count = board.count
-    check(run.status in (0, 1, 2), f"request {number}: status {run.status}: {run.err}")
-    if 0 < number <= count and run.status == 2:
-        matches("closed the connection|does not answer within 200 ms|reset by peer|Broken pipe", run.err, f"request {number}")
-    board.fail_at = 0
-    equal(board.enabled(), [], f"request {number} of {count} fails: components that are enabled")
-    return count
-
-
-@case("a connection that ends, or stalls, at any request: the capture ends with its reason, and nothing stays enabled")
-def _():
-    elf, pc, _pcs = program()
-    with Broken("-e", elf, "--pc", pc, "--rate", "50") as board:
-        count = fails_at(board, elf, 0)
-        check(count > 150, f"{count} requests")
-        for number in range(1, min(count, 260), 2):
-            fails_at(board, elf, number)
-        board.stall = True
-        for number in range(2, min(count, 260), 11):
-            fails_at(board, elf, number)
+    with Board("-e", elf, "--pc", pc, "--rate", "50", text=SMALL) as board:
+        here = ["capture", "-o", os.path.join(scratch(), "real.ntrace"), "-e", elf, "-t", topology(SMALL), "--for", "5ms", "--resume",
+                "--timeout", 3000]
+        for kind, port in (Tcl, board.port), (Gdb, board.gdb_port):
+            link = Relay(kind, port)
+            status, text = link.run(here)
+            count = link.count
+            check(status in (0, 1) and count > 150, f"status {status}, {count} requests: {text}")
+            for number, how in enumerate([ENDS, INTERRUPTS, STALLS, INTERRUPTS, ENDS], 1):
+                shutil.rmtree(here[2], ignore_errors=True)
+                status, text = link.run(here, fail_at=number * count // 6, how=how)
+                fine = status in (0, 1) or re.search(LOST if how != INTERRUPTS else "interrupted", text)
+                check(fine and os.path.exists(here[2]) == (status < 2), f"{how} at request {number * count // 6}: status {status}: {text}")
+                left = [base for base in (TE0, FUNNEL, SINK) if board.ask(f"expr {{[read_memory {base:#x} 32 1 phys] & 2}}") != "0"]
+                check(not left, f"{how} at request {number * count // 6}: enabled {left}")
+            link.close()
 
 
 main()
