@@ -79,6 +79,7 @@ _start:
     xor t2, t2, t1
     addi s0, s0, -1
     bnez s0, 2b
+    csrci mstatus, 8        /* an interrupt would change mepc */
     la t0, s_start
     csrw mepc, t0
     li t0, 3 << 11
@@ -150,7 +151,7 @@ s_start:
     la sp, s_stack_top
     la t0, s_trap
     csrw stvec, t0
-    la t0, s_stack_top
+    la t0, s_trap_stack_top
     csrw sscratch, t0
     /* page tables: the first GiB of devices and the RAM as large pages for S, and one page for U */
     jal make_tables
@@ -216,18 +217,19 @@ set_space:
     ret
 
 enter_user:
-    SX ra, -W(sp)
     addi sp, sp, -16
-    la t0, user_return
-    SX t0, -W(sp)
+    SX ra, 0(sp)
+    csrci sstatus, 2        /* an interrupt would change sepc */
     li t0, 1 << 8
     csrc sstatus, t0
+    li t0, 1 << 5
+    csrs sstatus, t0
     li t0, 0x400000
     csrw sepc, t0
     sret
 user_return:
+    LX ra, 0(sp)
     addi sp, sp, 16
-    LX ra, -W(sp)
     ret
 
     .balign 4
@@ -356,7 +358,9 @@ root1: .skip 8192
 root2: .skip 8192
 leaf1: .skip 4096
 leaf2: .skip 4096
-    .skip 4096
+    .skip 2048
+s_trap_stack_top:
+    .skip 2048
 s_stack_top:
     .skip 4096
 stack_top:
