@@ -233,11 +233,11 @@ int cli_partials_load(struct cli_analysis *a) {
     if (ntr_partial_load(a->answer, &a->data) != NTR_OK) return cli_fail("%s", ntr_partial_error(a->answer));
     if (ntr_partial_holds(a->answer) & NTR_PARTIAL_TIME && a->data.tally) ntr_tally_keep_time(a->data.tally);
     for (size_t i = 0; (c = ntr_partial_capture_at(a->answer, i)); i++) {
-        const uint64_t told = c->gaps < NTR_PARTIAL_GAPS ? c->gaps : NTR_PARTIAL_GAPS;
-        for (uint64_t k = 0; k < told; k++)
+        const uint64_t listed = c->gaps < NTR_PARTIAL_GAPS ? c->gaps : NTR_PARTIAL_GAPS;
+        for (uint64_t k = 0; k < listed; k++)
             cli_analysis_report_gap(a, c->gap[k].offset, c->gap[k].message, c->gap[k].reason);
-        a->gaps += c->gaps - told;
-        a->defects.count += c->gaps - told;
+        a->gaps += c->gaps - listed;
+        a->defects.count += c->gaps - listed;
         a->reserved += c->reserved;
         a->any |= c->any;
         a->trace.input.damaged |= c->damaged;

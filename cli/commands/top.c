@@ -28,7 +28,7 @@ struct top_options {
 static const struct cli_option top_table[] = {
     CLI_NUMBER(0, "interval", "MS", S, interval, 10, INTERVAL_MAX_MS, 1000, "milliseconds of each table (default 1000)"),
     CLI_NUMBER('n', "rows", "N", S, rows, 1, SHOWN_MAX, 20, "functions of each table (default 20)"),
-    CLI_FLAG('f', "follow", S, follow, "wait for a file to grow even if nobody has written to it for a while"),
+    CLI_FLAG('f', "follow", S, follow, "wait for a file to grow even if it has not grown for a while"),
     CLI_NUMBER(0, "count", "N", S, count, 0, INT32_MAX, 0, "end after N tables (default 0: when interrupted)"),
     {0},
 };
@@ -242,7 +242,7 @@ static int top_run(const void *options, char **operands) {
     t->options = options;
     t->live = t->options->follow || !is_finished(operands[0]);
     if (t->live) cli_follow_begin(idle, t);
-    else cli_note("%s: nobody writes to it; one table for all of it (--follow waits for more)", operands[0]);
+    else cli_note("%s: the file does not grow; one table for all of it (--follow waits for more)", operands[0]);
     int status = cli_trace_open(&t->trace, operands[0], &t->options->stream, &t->options->images);
     if (status == CLI_OK) {
         status = cli_output_open(&t->out, NULL);
@@ -266,7 +266,7 @@ const struct cli_command cli_top = {
     .about = "Shows what a live trace executes: once in a second, the functions, the contexts of each source, and the\n"
              "interrupts and exceptions of that second. TRACE is a file that grows, a pipe (-), or a TCP stream\n"
              "(tcp:HOST:PORT); a connection that ends is made again. Memory does not grow with the trace. Of a bundle, and\n"
-             "of a file to which nobody has written for five seconds, one table of all is shown.\n"
+             "of a file that has not grown for five seconds, one table of all is shown.\n"
              "\n"
              "On a terminal, each table replaces the one before. The command ends when it is interrupted, or when a pipe\n"
              "ends. The exit status is 1 if there were gaps.",

@@ -12,8 +12,7 @@ static bool proceed(void *user, uint64_t done, uint64_t whole) {
     return !cli_progress_stopped();
 }
 
-/* Returns the index of the bundle, or NULL. No error is reported: if the stream cannot be read, decoding reports it. */
-static ntr_index *open_index(struct cli_trace *trace) {
+ntr_index *cli_bundle_index(struct cli_trace *trace) {
     ntr_bundle_index_config config;
     ntr_index *index;
 
@@ -27,7 +26,7 @@ int cli_seek(struct cli_trace *trace, const struct cli_window *window, ntr_decod
     const uint16_t *source = window->one_source ? &window->source : NULL;
 
     if (!trace->bundle || !window->from.unit) return CLI_OK;
-    ntr_index *index = open_index(trace);
+    ntr_index *index = cli_bundle_index(trace);
     if (!index) return CLI_OK;
     ntr_status status = ntr_bundle_begin(index, index_unit(&window->from), window->from.value, source,
                                          trace->input.reader, decoder);

@@ -12,4 +12,8 @@
  * CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_seek(struct cli_trace *trace, const struct cli_window *window, ntr_decoder *decoder);
 
+/* Returns the index of the bundle of `trace`, or NULL. No error is reported: if the stream cannot be read, decoding reports it.
+ * The caller frees it with ntr_index_free. */
+ntr_index *cli_bundle_index(struct cli_trace *trace);
+
 #endif

@@ -1,4 +1,5 @@
 #include "io/shard.h"
+#include "io/seek.h"
 #include "options/diagnostics.h"
 
 #include <stdlib.h>
@@ -26,21 +27,6 @@ int cli_shard_parse(struct cli_shard *s, const char *text) {
 }
 
 /* ---- the index */
-
-static bool proceed(void *user, uint64_t done, uint64_t whole) {
-    (void)user, (void)done, (void)whole;
-    return !cli_progress_stopped();
-}
-
-static ntr_index *bundle_index(struct cli_trace *trace) {
-    ntr_bundle_index_config config;
-    ntr_index *index;
-
-    ntr_bundle_index_config_init(&config);
-    config.params = &trace->params;
-    config.proceed = proceed;
-    return ntr_bundle_index(trace->bundle, &config, &index) == NTR_OK ? index : NULL;
-}
 
 static ntr_status add_messages(ntr_index *index, ntr_reader *reader) {
     ntr_message message;
@@ -138,7 +124,7 @@ int cli_shard_open(struct cli_shard *s, struct cli_trace *trace, const char *pat
     if (trace->container.name && !ntr_container_is_plain(&trace->container))
         return cli_fail("%s: --shard expects a plain stream; 'ntrace convert' makes one", path);
     const bool small = trace->input.size_hint <= SMALL_FILE;
-    ntr_index *index = trace->bundle && !small ? bundle_index(trace)
+    ntr_index *index = trace->bundle && !small ? cli_bundle_index(trace)
                                                : stream_index(trace, stream, small ? SMALL_SPACING : NTR_INDEX_SPACING_DEFAULT);
     if (!index) return cli_fail("%s: no index of the stream can be made", path);
     int status = choose_cuts(s, index) ? CLI_OK : cli_fail("out of memory");

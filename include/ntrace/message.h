@@ -47,7 +47,7 @@ typedef enum ntr_data_access { NTR_DATA_READ = 0, NTR_DATA_WRITE } ntr_data_acce
     ROLE(TRAP_VALUE, "the value that the trap before it gave to the trap handler")                   \
     ROLE(ACQUISITION, "data that the hart or the program wrote, with a tag of fixed width")          \
     ROLE(SELF_LOOP, "execution goes on to a branch to itself, which is executed RCNT more times")     \
-    ROLE(PREDICTION, "tells how far a branch predictor was right")                                   \
+    ROLE(PREDICTION, "counts branches that went as predicted")                                       \
     ROLE(CACHED_BRANCH, "as a branch message, with a target from the jump target cache")
 
 typedef enum ntr_role {

@@ -1,4 +1,4 @@
-/* Followers of a call stack: a call tree reconstructs the stacks, and others (timeline, interrupts) are told of the same
+/* Followers of a call stack: a call tree reconstructs the stacks, and others (timeline, interrupts) get the same
  * frames, so that the stacks are reconstructed once.
  *
  * Idea: each of them stores a value of its own with a frame. The handle of a frame is then the number of a record with
@@ -13,7 +13,7 @@
 #define NTR_FOLLOWERS_MAX 2
 
 /* Called for each event: `before` before the stacks change, `executed` when the frame of a span is on its stack, `after` when
- * the stacks have changed. `listener` is told of the frames, with the value that its `enter` has returned as handle. */
+ * the stacks have changed. `listener` gets the frames, with the value that its `enter` has returned as handle. */
 typedef struct ntr_follower {
     void (*before)(void *user, const ntr_event *event);
     void (*executed)(void *user, const ntr_event *event);
@@ -55,7 +55,7 @@ bool ntr_calltree_is_unused(const ntr_calltree *tree);
  * ntr_calltree_feed passes all events; the follower must be there until the last one. */
 bool ntr_calltree_follow(ntr_calltree *tree, const ntr_follower *follower);
 
-/* The followers are told of nothing afterwards. `finish`, at the end of the trace: all frames are left before. */
+/* The followers get nothing afterwards. `finish`, at the end of the trace: all frames are left before. */
 void ntr_calltree_end_following(ntr_calltree *tree, bool finish);
 
 /* The timeline, or the interrupts, as a follower: ntr_timeline_feed and ntr_interrupts_feed must not be called then. */

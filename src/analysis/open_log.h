@@ -1,4 +1,4 @@
-/* Call trees of a part of a trace, whose beginning nobody has decoded: the frames of the stacks at the beginning are not known.
+/* Call trees of a part of a trace, whose beginning was not decoded: the frames of the stacks at the beginning are not known.
  *
  * Idea: most calls of a part also return in it. They are counted in subtrees below *base* nodes. A base stands for the frame that
  * was on top of a stack when execution there was seen first, or again after an event that changed unknown frames. Such events are

@@ -32,7 +32,7 @@ static ntr_status fail(ntr_board *board, ntr_status status) {
     return status;
 }
 
-/* The machine waits for a debugger, at a socket that nobody else can reach. */
+/* The machine waits for a debugger, at the Unix socket that the caller names. */
 static ntr_status add_options(ntr_board *board, struct board_machine *machine, const char *socket) {
     ntr_capture_config *config = &machine->session.config;
     const char *const mine[] = {"-S", "-gdb", machine->gdb};

@@ -290,7 +290,7 @@ static ntr_status match_in_order(map_builder *b, uint32_t entry, const found_bra
 
 /* ---- by place ---------------------------------------------------------------------------------- */
 
-/* Matches branches that have the same innermost decision. Several decisions with the same extent cannot be told apart. */
+/* Matches branches that have the same innermost decision. Several decisions with the same extent cannot be distinguished. */
 static ntr_status match_by_place(map_builder *b, const found_branch *found, size_t count) {
     const ntr_decisions *d = b->decisions;
     const found_branch *branches[NTR_CANDIDATES_MAX + 1];

@@ -248,7 +248,7 @@ def _():
             one.close()
         out, err = (text.decode() for text in live.communicate(timeout=20))
     os.utime(stream, (1, 1))
-    matches("nobody writes to it", Run("top", stream, "-e", elf).err, "a file that is finished")
+    matches("the file does not grow", Run("top", stream, "-e", elf).err, "a file that is finished")
     matches("the connection has ended; connecting again", err, "reconnect")
     matches(r"%  (_start|f)\n", out, "functions")
     matches(r"source 0, context 0x0", out, "contexts")
