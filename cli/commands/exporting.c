@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { PER_DEFAULT = -1 };
+
 #define S struct cli_exporting_options
 const struct cli_option cli_exporting_options[] = {
     CLI_LIST(0, "to", "FORMAT|POINT", S, to,
@@ -18,8 +20,9 @@ const struct cli_option cli_exporting_options[] = {
 };
 
 const struct cli_option cli_exporting_tree_options[] = {
-    CLI_CHOICE(0, "per", "trace|hart|context", S, per, NTR_CALLTREE_TOGETHER,
-               "build one call tree for the whole trace (default), one per hart, or one per context of each hart"),
+    CLI_CHOICE(0, "per", "trace|hart|context|process", S, per, PER_DEFAULT,
+               "build one call tree for the whole trace, one per hart, one per context of each hart, or one per process "
+               "(default of 'flame': process if the trace knows the processes of its system; otherwise trace)"),
     {0},
 };
 
@@ -96,7 +99,7 @@ struct export_run {
     struct cli_output out;
     ntr_output output;
     ntr_export *export_;
-    ntr_calltree_split per;
+    int per; /* ntr_calltree_split, or PER_DEFAULT */
 };
 
 static ntr_status write_bytes(void *user, const void *bytes, size_t size) {
@@ -134,6 +137,20 @@ static int finish(struct export_run *w, const ntr_exporter *exporter) {
     return cli_fail("%s: %s: %s", w->analysis.path, ntr_exporter_name(exporter), ntr_export_error(w->export_));
 }
 
+/* Selects how the call tree is divided. The root frames of a part of a trace are not known, so it has no processes. */
+static int divide(struct export_run *w, const ntr_exporter *exporter) {
+    const bool is_part = w->analysis.options->partial || w->analysis.answer;
+    const bool knows = w->analysis.tasks && !is_part;
+    if (w->per == NTR_CALLTREE_PROCESSES && !knows)
+        return cli_fail(is_part ? "%s: --per process is not possible with partial answers"
+                                : "%s: --per process: the trace does not know processes (the file 'tasks' of a bundle)",
+                        w->analysis.path);
+    if (w->per == PER_DEFAULT)
+        w->per = knows && strcmp(ntr_exporter_family(exporter), "flame") == 0 ? NTR_CALLTREE_PROCESSES : NTR_CALLTREE_TOGETHER;
+    if (w->analysis.data.tree && !w->analysis.answer) ntr_calltree_divide(w->analysis.data.tree, (ntr_calltree_split)w->per);
+    return CLI_OK;
+}
+
 /* An exporter that needs events is started before decoding, any other one after it. */
 static int write_all(struct export_run *w, const ntr_exporter *exporter) {
     unsigned needs = ntr_exporter_needs(exporter);
@@ -143,7 +160,7 @@ static int write_all(struct export_run *w, const ntr_exporter *exporter) {
         return cli_fail("%s: --to %s needs all events in order; a partial answer has only counts", w->analysis.path,
                         ntr_exporter_name(exporter));
     if (cli_analysis_need(&w->analysis, needs) != CLI_OK) return CLI_FAILED;
-    if (w->analysis.data.tree) ntr_calltree_divide(w->analysis.data.tree, w->per);
+    if (divide(w, exporter) != CLI_OK) return CLI_FAILED;
     if (needs & NTR_NEEDS_EVENTS && begin(w, exporter) != CLI_OK) return CLI_FAILED;
     w->analysis.joins = (needs & NTR_NEEDS_CALLS) != 0;
     status = cli_analysis_run(&w->analysis, w->export_ ? take_events : NULL, w->export_);
@@ -233,7 +250,7 @@ int cli_exporting_run(const char *family, const struct cli_exporting_options *op
     if (!exporter) return status;
 
     bool own_file = (ntr_exporter_needs(exporter) & NTR_NEEDS_FILE) != 0 && !options->analysis.partial;
-    struct export_run w = {.per = (ntr_calltree_split)options->per};
+    struct export_run w = {.per = options->per};
     const struct cli_analysis_options analysis = cli_exporting_analysis(options);
 
     set_output(&w);

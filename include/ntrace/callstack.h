@@ -79,6 +79,7 @@ typedef struct ntr_stack_moment {
     const ntr_stack_frame *parent; /* the frame below; NULL for a root */
     bool resumed;                /* the function is not entered, but continues: its call is not known */
     uint32_t thread;             /* number of the stack: threads and contexts are numbered in the order of first use */
+    const ntr_task *task;        /* that runs on the hart; NULL: not known */
 } ntr_stack_moment;
 
 typedef struct ntr_stack_listener {

@@ -37,6 +37,9 @@ typedef enum ntr_calltree_split {
     NTR_CALLTREE_TOGETHER, /* one tree for all harts and contexts */
     NTR_CALLTREE_HARTS,    /* one subtree per hart, below a node named "hart 0" */
     NTR_CALLTREE_CONTEXTS, /* one subtree per hart and context, below a node named "hart 0 scontext 0x5" */
+    /* One subtree per process, below a node "python3.13 (45)"; "hart 0" where the process is not known. Not for a part of a
+     * trace (ntr_calltree_open). */
+    NTR_CALLTREE_PROCESSES,
 } ntr_calltree_split;
 
 /* Selects how the tree is divided. Call it before the first event. The default is NTR_CALLTREE_TOGETHER. */

@@ -83,6 +83,7 @@ static ntr_stack_moment moment_of(const change *c) {
         .parent = c->stack->depth ? &c->stack->frames[c->stack->depth - 1] : NULL,
         .resumed = c->resumed,
         .thread = (uint32_t)c->hart->current,
+        .task = ntr_threads_task(c->hart, c->event->offset),
     };
 }
 
@@ -322,6 +323,7 @@ static bool switch_context(ntr_callstack *cs, hart *h, const ntr_context *contex
 static inline bool begin(change *c, ntr_callstack *cs, const ntr_event *event) {
     hart *h = hart_of(cs, event->src);
     if (!h) return false;
+    if (!h->begun) ntr_threads_begin(h, event->offset);
     const bool other = !ntr_context_equal(&h->context, &event->context);
     if (other && !switch_context(cs, h, &event->context)) return false;
     *c = (change){.cs = cs, .hart = h, .stack = &cs->stacks[h->current], .event = event};

@@ -47,6 +47,7 @@ typedef struct hart {
     uint64_t returns[RETURNS_MAX];
     const ntr_task *tasks; /* of this source */
     size_t task_count, task_at; /* the first task_at have begun */
+    bool begun;                 /* it has had an event */
 } hart;
 
 struct ntr_callstack {
@@ -73,6 +74,12 @@ typedef struct change {
 
 /* Leaves frames until the depth is `depth`. */
 void ntr_callstack_pop(change *c, size_t depth, bool lost);
+
+/* The hart has its first event: the thread that is the last one up to this stream offset runs on it. */
+void ntr_threads_begin(hart *h, uint64_t offset);
+
+/* Returns the thread that runs on the hart at a stream offset, or NULL: not known. */
+const ntr_task *ntr_threads_task(hart *h, uint64_t offset);
 
 /* Returns whether the current function switches threads: its return is one to another stack. */
 bool ntr_threads_leaves(const change *c);

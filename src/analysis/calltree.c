@@ -149,10 +149,20 @@ static uint32_t child_of(ntr_calltree *t, uint32_t parent, const ntr_stack_frame
     return found;
 }
 
-/* Returns the number of the name of the hart or context, UINT32_MAX when out of memory. */
+/* A process has the name that it has in the end: a frame begins before execve gives the name, or a kernel thread gets one. Idle
+ * threads all have the pid 0. */
+static uint32_t name_of_process(const ntr_calltree *t, const ntr_task *task) {
+    const ntr_task *last = task->has_pid && task->tgid ? ntr_tasks_last(ntr_functions_tasks(t->functions), task->tgid) : NULL;
+    char name[96];
+    snprintf(name, sizeof name, task->has_pid ? "%.64s (%lu)" : "%.64s", last ? last->name : task->name, (unsigned long)task->tgid);
+    return ntr_functions_named(t->functions, name);
+}
+
+/* Returns the number of the name of the hart, context or process, UINT32_MAX when out of memory. */
 static uint32_t name_of(const ntr_calltree *t, const ntr_stack_moment *moment) {
     const ntr_context *context = moment->context;
     char name[96];
+    if (t->split == NTR_CALLTREE_PROCESSES && moment->task) return name_of_process(t, moment->task);
     int used = snprintf(name, sizeof name, "hart %u", moment->src);
     if (t->split == NTR_CALLTREE_CONTEXTS && context->has_scontext)
         used += snprintf(name + used, sizeof name - (size_t)used, " scontext 0x%llx",
@@ -162,7 +172,7 @@ static uint32_t name_of(const ntr_calltree *t, const ntr_stack_moment *moment) {
     return ntr_functions_named(t->functions, name);
 }
 
-/* Returns the node of the hart or context, the parent of its root frames. */
+/* Returns the node of the hart, context or process, the parent of its root frames. */
 static uint32_t subtree_of(ntr_calltree *t, const ntr_stack_moment *moment) {
     if (t->split == NTR_CALLTREE_TOGETHER) return NTR_CALLTREE_ROOT;
     const ntr_stack_frame place = {.function = name_of(t, moment), .kind = NTR_FRAME_ROOT};

@@ -6,6 +6,7 @@
  * sleeps in it, the element stays open while other threads run, because elements belong to threads. */
 #include "analysis/machine_state.h"
 #include "analysis/roles.h"
+#include "analysis/trap_names.h"
 #include "base/allocator.h"
 
 #include <ntrace/params.h>
@@ -115,13 +116,8 @@ static machine_open *innermost_trap(ntr_machine *m, uint32_t number) {
     return at == MACHINE_NONE ? NULL : &m->opens[at];
 }
 
-static bool is_ecall(const machine_open *o) {
-    enum { ECALL_FIRST = 8, ECALL_LAST = 11 };
-    return o->cause >= ECALL_FIRST && o->cause <= ECALL_LAST;
-}
-
 static void name_syscall(ntr_machine *m, machine_open *o, const char *name, uint32_t function) {
-    if (!o || !is_ecall(o) || o->kind == NTR_TRAP_SYSCALL) return;
+    if (!o || !ntr_cause_is_ecall(o->cause) || o->kind == NTR_TRAP_SYSCALL) return;
     o->kind = NTR_TRAP_SYSCALL;
     o->row = ntr_machine_trap_of(m, NTR_TRAP_SYSCALL, name, function);
 }
@@ -150,16 +146,10 @@ static uint32_t called_by(ntr_machine *m, const ntr_stack_moment *moment, const 
                           const ntr_role_info *info) {
     if (!moment->parent || moment->event->kind != NTR_EVENT_SPAN || moment->event->end != NTR_END_INDIRECT_CALL)
         return MACHINE_NONE;
-    const ntr_function *f = ntr_functions_get(m->functions, frame->function);
-    switch (ntr_functions_role(m->functions, moment->parent->function).role) {
-    case NTR_OS_DISPATCH:
-        if (!f || info->role == NTR_OS_INTERRUPT || info->role == NTR_OS_CONTROLLER) return MACHINE_NONE;
-        return name_interrupt(m, moment, f->name, frame->function);
-    case NTR_OS_INITCALLS:
-        return open_element(m, moment, (machine_open){.row = ntr_machine_initcall(m, frame->function), .initcall = true});
-    default:
-        return MACHINE_NONE;
-    }
+    const char *handler = ntr_trap_dispatched(m->functions, moment, frame, info);
+    if (handler) return name_interrupt(m, moment, handler, frame->function);
+    if (ntr_functions_role(m->functions, moment->parent->function).role != NTR_OS_INITCALLS) return MACHINE_NONE;
+    return open_element(m, moment, (machine_open){.row = ntr_machine_initcall(m, frame->function), .initcall = true});
 }
 
 static uint32_t apply_role(ntr_machine *m, const ntr_stack_moment *moment, const ntr_stack_frame *frame) {

@@ -29,6 +29,11 @@ typedef struct ntr_role_info {
 
 ntr_role_info ntr_role_of(const char *function);
 
+static inline bool ntr_cause_is_ecall(unsigned exception) {
+    enum { ECALL_FIRST = 8, ECALL_LAST = 11 };
+    return exception >= ECALL_FIRST && exception <= ECALL_LAST;
+}
+
 /* NULL: reserved, or not known. */
 const char *ntr_cause_name(bool interrupt, unsigned cause);
 

@@ -14,6 +14,8 @@ struct ntr_tasks {
     char *text; /* a copy: names are strings inside it */
     ntr_task *items;
     size_t count, capacity;
+    const ntr_task **last; /* of each pid, the entry with the highest position; sorted by pid */
+    size_t last_count;
 };
 
 static int by_place(const void *left, const void *right) {
@@ -21,6 +23,13 @@ static int by_place(const void *left, const void *right) {
     NTR_COMPARE_BY(src);
     NTR_COMPARE_BY(position);
     return NTR_COMPARE(x->name, y->name); /* equal positions: the order of the lines */
+}
+
+static int by_pid(const void *left, const void *right) {
+    const ntr_task *x = *(const ntr_task *const *)left, *y = *(const ntr_task *const *)right;
+    NTR_COMPARE_BY(pid);
+    NTR_COMPARE_BY(position);
+    return NTR_COMPARE(x, y);
 }
 
 /* Parses one number and the blank after it. "-" is no number: *known becomes false. */
@@ -77,6 +86,47 @@ static ntr_status read_lines(ntr_tasks *t, size_t size, size_t *line) {
     return NTR_OK;
 }
 
+static int by_task(const void *left, const void *right) {
+    const ntr_task *x = *(ntr_task *const *)left, *y = *(ntr_task *const *)right;
+    NTR_COMPARE_BY(task);
+    NTR_COMPARE_BY(position);
+    return NTR_COMPARE(x, y);
+}
+
+/* The first entries of a boot have no pid: where a task has it was not known yet. A later entry of the same task has it. */
+static ntr_status complete_pids(ntr_tasks *t) {
+    ntr_task **sorted = ntr_alloc(t->allocator, t->count, sizeof *sorted);
+    if (!sorted) return NTR_E_MEMORY;
+    for (size_t i = 0; i < t->count; i++) sorted[i] = &t->items[i];
+    qsort(sorted, t->count, sizeof *sorted, by_task);
+    for (size_t i = t->count - 1; i-- > 0;) {
+        const ntr_task *next = sorted[i + 1];
+        if (sorted[i]->has_pid || !next->has_pid || sorted[i]->task != next->task) continue;
+        sorted[i]->has_pid = true;
+        sorted[i]->pid = next->pid;
+        sorted[i]->tgid = next->tgid;
+    }
+    ntr_dealloc(t->allocator, sorted);
+    return NTR_OK;
+}
+
+static ntr_status index_by_pid(ntr_tasks *t) {
+    if (!t->count) return NTR_OK;
+    t->last = ntr_alloc(t->allocator, t->count, sizeof *t->last);
+    if (!t->last || complete_pids(t) != NTR_OK) return NTR_E_MEMORY;
+    for (size_t i = 0; i < t->count; i++)
+        if (t->items[i].has_pid) t->last[t->last_count++] = &t->items[i];
+    if (!t->last_count) return NTR_OK;
+    qsort(t->last, t->last_count, sizeof *t->last, by_pid);
+    size_t kept = 0;
+    for (size_t i = 1; i < t->last_count; i++) {
+        kept += t->last[i]->pid != t->last[kept]->pid;
+        t->last[kept] = t->last[i];
+    }
+    t->last_count = kept + 1;
+    return NTR_OK;
+}
+
 ntr_status ntr_tasks_read(ntr_tasks **tasks, ntr_bytes text, const ntr_allocator *allocator, size_t *line) {
     ntr_tasks *t = ntr_alloc(allocator, 1, sizeof *t);
     *tasks = NULL;
@@ -86,6 +136,7 @@ ntr_status ntr_tasks_read(ntr_tasks **tasks, ntr_bytes text, const ntr_allocator
     t->text = ntr_alloc(allocator, text.size + 1, 1);
     if (t->text && text.size) memcpy(t->text, text.data, text.size);
     ntr_status status = t->text ? read_lines(t, text.size, line) : NTR_E_MEMORY;
+    if (status == NTR_OK) status = index_by_pid(t);
     if (status == NTR_OK)
         *tasks = t;
     else
@@ -98,6 +149,7 @@ void ntr_tasks_free(ntr_tasks *tasks) {
     const ntr_allocator *allocator = tasks->allocator;
     ntr_dealloc(allocator, tasks->text);
     ntr_dealloc(allocator, tasks->items);
+    ntr_dealloc(allocator, tasks->last);
     ntr_dealloc(allocator, tasks);
 }
 
@@ -107,4 +159,16 @@ const ntr_task *ntr_tasks_of(const ntr_tasks *tasks, uint16_t src, size_t *count
     for (last = first; last < tasks->count && tasks->items[last].src == src; last++) continue;
     *count = last - first;
     return *count ? tasks->items + first : NULL;
+}
+
+const ntr_task *ntr_tasks_last(const ntr_tasks *tasks, uint32_t pid) {
+    size_t low = 0, high = tasks->last_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (tasks->last[middle]->pid < pid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < tasks->last_count && tasks->last[low]->pid == pid ? tasks->last[low] : NULL;
 }

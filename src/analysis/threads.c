@@ -24,6 +24,30 @@ bool ntr_threads_leaves(const change *c) {
     return c->stack->depth && role_of(c, &c->stack->frames[c->stack->depth - 1]) == NTR_OS_SWITCH;
 }
 
+/* ---- tasks */
+
+static const ntr_task *current_task(const hart *h) {
+    return h->task_at ? &h->tasks[h->task_at - 1] : NULL;
+}
+
+/* Takes the entries up to `offset` that are not about another thread: it has a new name. */
+static void update_task(hart *h, uint64_t offset) {
+    while (h->task_at && h->task_at < h->task_count && h->tasks[h->task_at].position <= offset &&
+           h->tasks[h->task_at].task == h->tasks[h->task_at - 1].task)
+        h->task_at++;
+}
+
+void ntr_threads_begin(hart *h, uint64_t offset) {
+    h->begun = true;
+    while (h->task_at < h->task_count && h->tasks[h->task_at].position <= offset) h->task_at++;
+}
+
+const ntr_task *ntr_threads_task(hart *h, uint64_t offset) {
+    if (!h->task_at) return NULL;
+    update_task(h, offset);
+    return current_task(h);
+}
+
 /* ---- stacks of threads */
 
 static void select_stack(change *c, size_t index) {
@@ -73,23 +97,11 @@ static bool has_inner(const change *c, ntr_os_role role) {
 static void park(change *c) {
     stack *s = c->stack;
     s->thread = true;
+    if (!s->task && current_task(c->hart)) s->task = current_task(c->hart)->task; /* the first one of the hart */
     s->free = has_inner(c, NTR_OS_EXIT);
     s->parked = !s->free;
     s->parked_at = ++c->cs->switches;
     if (s->free) ntr_callstack_pop(c, 0, true);
-}
-
-/* ---- tasks */
-
-static const ntr_task *current_task(const hart *h) {
-    return h->task_at ? &h->tasks[h->task_at - 1] : NULL;
-}
-
-/* Takes the entries up to `offset` that are not about another thread: it has a new name. */
-static void update_task(hart *h, uint64_t offset) {
-    while (h->task_at && h->task_at < h->task_count && h->tasks[h->task_at].position <= offset &&
-           h->tasks[h->task_at].task == h->tasks[h->task_at - 1].task)
-        h->task_at++;
 }
 
 /* Returns the thread that the switch leads to, or NULL. */
@@ -107,12 +119,7 @@ static size_t stack_of_task(change *c, uint64_t task) {
 
 const ntr_task *ntr_callstack_task(ntr_callstack *cs, uint16_t src, uint64_t offset) {
     for (size_t i = 0; i < cs->hart_count; i++)
-        if (cs->harts[i].src == src) {
-            hart *h = &cs->harts[i];
-            if (!h->task_at && h->task_count && h->tasks[0].position <= offset) h->task_at = 1;
-            update_task(h, offset);
-            return current_task(h);
-        }
+        if (cs->harts[i].src == src) return ntr_threads_task(&cs->harts[i], offset);
     return NULL;
 }
 

@@ -1,119 +1,13 @@
-#include <ntrace/timeline.h>
+#include "analysis/timeline_state.h"
 
 #include "analysis/followers.h"
 #include "base/allocator.h"
+#include "base/compare.h"
 
 #include <ntrace/params.h>
 #include <stdlib.h>
 
 #define SLICES_MOST 200000
-
-/* State of a hart. */
-struct timeline_hart {
-    uint64_t now, context_since, context;
-    bool in_context;
-};
-
-/* A frame that was entered and not yet left. `next` links free elements. */
-struct open_frame {
-    uint64_t begin, order;
-    uint32_t next;
-};
-
-struct ntr_timeline {
-    const ntr_allocator *allocator;
-    ntr_callstack *stack;
-    struct timeline_hart *harts;
-    struct open_frame *open;
-    size_t open_capacity;
-    uint32_t open_used, open_free; /* open_free: index + 1; 0: none */
-    ntr_timeslice *slices;
-    size_t count, most;
-    uint64_t shortest, entered;
-    uint64_t begin; /* time before the current event */
-    bool timed, failed;
-    bool follows; /* the frames are those of another one's stack */
-    ntr_event last;
-};
-
-/* ---- slices */
-
-static bool is_removable(const ntr_timeslice *s) {
-    return s->kind == NTR_SLICE_FUNCTION || s->kind == NTR_SLICE_TRAP;
-}
-
-static bool too_short(const ntr_timeline *t, const ntr_timeslice *s) {
-    return is_removable(s) && s->end - s->begin < t->shortest;
-}
-
-/* Doubles the minimum length and removes shorter slices until half of the space is free. */
-static void coarsen(ntr_timeline *t) {
-    while (t->count > t->most / 2 && t->shortest < UINT64_MAX / 2) {
-        size_t kept = 0;
-        t->shortest = t->shortest ? t->shortest * 2 : 1;
-        for (size_t i = 0; i < t->count; i++)
-            if (!too_short(t, &t->slices[i])) t->slices[kept++] = t->slices[i];
-        t->count = kept;
-    }
-}
-
-static void add(ntr_timeline *t, const ntr_timeslice *slice) {
-    if (t->count == t->most) coarsen(t);
-    if (t->count < t->most && !too_short(t, slice)) t->slices[t->count++] = *slice;
-}
-
-/* ---- frames */
-
-static uint32_t open_frame(ntr_timeline *t) {
-    uint32_t index;
-
-    if (t->open_free) {
-        index = t->open_free - 1;
-        t->open_free = t->open[index].next;
-        return index;
-    }
-    void *block = t->open;
-    if (ntr_reserve(t->allocator, &block, &t->open_capacity, (size_t)t->open_used + 1, sizeof *t->open)) {
-        t->failed = true;
-        return UINT32_MAX;
-    }
-    t->open = block;
-    return t->open_used++;
-}
-
-static uint32_t enter(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool tail) {
-    ntr_timeline *t = user;
-    uint32_t index = open_frame(t);
-
-    (void)frame;
-    (void)tail;
-    if (index == UINT32_MAX) return index;
-    t->open[index] = (struct open_frame){t->harts[moment->src].now, t->entered++, 0};
-    return index;
-}
-
-static void leave(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool lost) {
-    ntr_timeline *t = user;
-    uint32_t index = frame->handle;
-
-    (void)lost;
-    if (index >= t->open_used) return;
-    bool trap = frame->kind == NTR_FRAME_EXCEPTION || frame->kind == NTR_FRAME_INTERRUPT;
-    ntr_timeslice slice = {
-        .begin = t->open[index].begin,
-        .end = t->harts[moment->src].now,
-        .value = frame->function,
-        .context = moment->context && moment->context->has_scontext ? moment->context->scontext : 0,
-        .order = t->open[index].order,
-        .src = moment->src,
-        .kind = trap ? NTR_SLICE_TRAP : NTR_SLICE_FUNCTION,
-        .frame = frame->kind,
-    };
-    t->open[index].next = t->open_free;
-    t->open_free = index + 1;
-    if (slice.end < slice.begin) slice.end = slice.begin;
-    add(t, &slice);
-}
 
 /* ---- events */
 
@@ -123,7 +17,7 @@ static void end_context(ntr_timeline *t, uint16_t src) {
 
     slice.kind = NTR_SLICE_CONTEXT;
 
-    if (hart->in_context && slice.end > slice.begin) add(t, &slice);
+    if (hart->in_context && slice.end > slice.begin) ntr_timeline_add(t, &slice);
     hart->in_context = false;
 }
 
@@ -154,7 +48,7 @@ static void update_time_base(ntr_timeline *t, const ntr_event *e) {
     if (t->timed || !(e->flags & NTR_EVENT_TIME)) return;
     t->timed = true;
     t->count = 0;
-    for (size_t i = 0; i < NTR_SOURCES_MAX; i++) t->harts[i].now = 0;
+    for (size_t i = 0; i < NTR_SOURCES_MAX; i++) t->harts[i].now = t->harts[i].task_since = 0;
 }
 
 static void take_gap(ntr_timeline *t, const ntr_event *e, uint64_t begin) {
@@ -162,7 +56,8 @@ static void take_gap(ntr_timeline *t, const ntr_event *e, uint64_t begin) {
 
     slice.value = (uint64_t) - (int64_t)e->reason;
     end_context(t, e->src);
-    add(t, &slice);
+    ntr_timeline_end_run(t, e->src);
+    ntr_timeline_add(t, &slice);
 }
 
 /* ---- parts of an event: before the stack changes, in the frame of a span, and after the change */
@@ -191,6 +86,7 @@ static void executed(void *user, const ntr_event *e) {
 static ntr_status after(void *user, const ntr_event *e) {
     ntr_timeline *t = user;
 
+    ntr_timeline_finish_trap(t);
     if (is_known(e) && e->kind == NTR_EVENT_GAP) {
         advance(t, e);
         take_gap(t, e, t->begin);
@@ -218,19 +114,48 @@ ntr_status ntr_timeline_feed(ntr_timeline *t, const ntr_event *events, size_t co
 
 /* ---- */
 
+static bool is_of_thread(const ntr_timeslice *s) {
+    return s->task && (s->kind == NTR_SLICE_FUNCTION || s->kind == NTR_SLICE_TRAP);
+}
+
+/* The idle threads of all harts have the pid 0. */
+static int by_thread(const ntr_task *x, const ntr_task *y) {
+    NTR_COMPARE_BY(tgid);
+    NTR_COMPARE_BY(pid);
+    return x->has_pid && x->pid ? 0 : NTR_COMPARE(x->task, y->task);
+}
+
+static int by_track(const ntr_timeslice *x, const ntr_timeslice *y) {
+    if (is_of_thread(x) != is_of_thread(y)) return is_of_thread(x) ? 1 : -1;
+    if (is_of_thread(x)) {
+        const int order = by_thread(x->task, y->task);
+        return order ? order : NTR_COMPARE(x->kind, y->kind);
+    }
+    NTR_COMPARE_BY(src);
+    NTR_COMPARE_BY(kind);
+    return NTR_COMPARE(x->context, y->context);
+}
+
+bool ntr_timeslice_same_track(const ntr_timeslice *one, const ntr_timeslice *other) {
+    return by_track(one, other) == 0;
+}
+
 static int by_position(const void *left, const void *right) {
     const ntr_timeslice *a = left, *b = right;
 
-    if (a->src != b->src) return a->src < b->src ? -1 : 1;
-    if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
-    if (a->context != b->context) return a->context < b->context ? -1 : 1;
+    int order = by_track(a, b);
+    if (order) return order;
     if (a->begin != b->begin) return a->begin < b->begin ? -1 : 1;
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
 ntr_status ntr_timeline_finish(ntr_timeline *t) {
     if (!t->follows) ntr_callstack_finish(t->stack, &t->last);
-    for (size_t i = 0; i < NTR_SOURCES_MAX; i++) end_context(t, (uint16_t)i);
+    ntr_timeline_finish_trap(t);
+    for (size_t i = 0; i < NTR_SOURCES_MAX; i++) {
+        end_context(t, (uint16_t)i);
+        ntr_timeline_end_run(t, (uint16_t)i);
+    }
     if (t->count) qsort(t->slices, t->count, sizeof *t->slices, by_position);
     return t->failed ? NTR_E_MEMORY : NTR_OK;
 }
@@ -250,15 +175,15 @@ uint64_t ntr_timeline_shortest(const ntr_timeline *t) {
 
 ntr_follower ntr_timeline_follower(ntr_timeline *t) {
     t->follows = true;
-    return (ntr_follower){before, executed, after, {enter, leave, t}};
+    return (ntr_follower){before, executed, after, {ntr_timeline_enter, ntr_timeline_leave, t}};
 }
 
 ntr_timeline *ntr_timeline_new(ntr_functions *functions, size_t most, const ntr_allocator *allocator) {
     ntr_timeline *t = ntr_alloc(allocator, 1, sizeof *t);
 
     if (!t) return NULL;
-    *t = (ntr_timeline){.allocator = allocator, .most = most ? most : SLICES_MOST};
-    const ntr_stack_listener listener = {enter, leave, t};
+    *t = (ntr_timeline){.allocator = allocator, .functions = functions, .most = most ? most : SLICES_MOST, .left.index = TIMELINE_NONE};
+    const ntr_stack_listener listener = {ntr_timeline_enter, ntr_timeline_leave, t};
     t->stack = ntr_callstack_new(functions, &listener, allocator);
     t->harts = ntr_alloc(allocator, NTR_SOURCES_MAX, sizeof *t->harts);
     t->slices = ntr_alloc(allocator, t->most, sizeof *t->slices);
@@ -272,6 +197,7 @@ void ntr_timeline_free(ntr_timeline *t) {
     ntr_callstack_free(t->stack);
     ntr_dealloc(t->allocator, t->harts);
     ntr_dealloc(t->allocator, t->open);
+    ntr_dealloc(t->allocator, t->traps);
     ntr_dealloc(t->allocator, t->slices);
     ntr_dealloc(t->allocator, t);
 }

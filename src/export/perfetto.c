@@ -1,8 +1,11 @@
-/* Trace format of Perfetto: one process with one thread per hart. Functions are slices of the thread; traps, contexts
- * and gaps have tracks of their own. A slice is a packet for its begin and one for its end, nested within its track. */
+/* Trace format of Perfetto: one process with one thread per hart. Functions are slices of the thread; traps, contexts, gaps
+ * and which thread ran have tracks of their own. Threads of a system that are known have processes of their own, with functions and
+ * traps. A slice is a packet for its begin and one for its end, nested within its track. */
 #include "export/export.h"
 
 #include "perfetto.pb-c.h"
+
+#include "analysis/functions.h"
 
 #include <ntrace/timeline.h>
 #include <stdio.h>
@@ -16,7 +19,10 @@ enum { MERGE_NONE = 2 };
 
 struct perfetto {
     ntr_timeline *timeline;
-    uint64_t track; /* UUID of the last track; 1 is the process */
+    uint64_t track; /* UUID of the last track; 1 is the process of the harts */
+    uint64_t process; /* UUID of the last process of the system */
+    const ntr_task *task; /* of the last track, or NULL */
+    bool has_tasks;
     uint64_t per_second;
     const ntr_timeslice **open; /* open slices of the current track */
     size_t depth, capacity;
@@ -49,6 +55,11 @@ static void put_track(ntr_export *x, Ntr__Perfetto__TrackDescriptor *track, uint
     put(x, &packet);
 }
 
+/* A number that no process of the system has. */
+static int32_t pid_of_harts(const struct perfetto *p) {
+    return p->has_tasks ? INT32_MAX : 1;
+}
+
 static void put_process(ntr_export *x) {
     struct perfetto *p = x->state;
     Ntr__Perfetto__TrackDescriptor track = NTR__PERFETTO__TRACK_DESCRIPTOR__INIT;
@@ -62,7 +73,7 @@ static void put_process(ntr_export *x) {
                                               : "ticks of the trace as ns",
              (unsigned long long)shortest, shortest ? "left out" : "not left out");
     process.has_pid = 1;
-    process.pid = 1;
+    process.pid = pid_of_harts(p);
     process.process_name = (char *)(uintptr_t)(x->analysis.title ? x->analysis.title : "trace");
     track.process = &process;
     track.description = about;
@@ -121,6 +132,9 @@ static void put_event(ntr_export *x, int type, uint64_t time, const ntr_timeslic
     } else if (type == BEGIN && slice->kind == NTR_SLICE_GAP) {
         snprintf(name, sizeof name, "gap: %s", ntr_status_text((ntr_status) - (int)slice->value));
         event.name = name;
+    } else if (type == BEGIN && slice->kind == NTR_SLICE_RUN) {
+        snprintf(name, sizeof name, slice->task->has_pid ? "%.64s (%lu)" : "%.64s", slice->task->name, (unsigned long)slice->task->pid);
+        event.name = name;
     } else if (type == BEGIN) {
         event.has_name_iid = 1;
         event.name_iid = slice->value + 1;
@@ -154,9 +168,60 @@ static ntr_status begin_slice(ntr_export *x, const ntr_timeslice *slice) {
     return x->out.status;
 }
 
+/* ---- threads of the system */
+
+/* Returns the thread with its last name. */
+static const ntr_task *last_of(const ntr_export *x, const ntr_task *task, uint32_t pid) {
+    const ntr_tasks *tasks = ntr_functions_tasks(x->analysis.functions);
+    const ntr_task *last = tasks && task->has_pid && pid ? ntr_tasks_last(tasks, pid) : NULL;
+    return last ? last : task;
+}
+
+static void begin_system_process(ntr_export *x, const ntr_task *task) {
+    struct perfetto *p = x->state;
+    Ntr__Perfetto__TrackDescriptor track = NTR__PERFETTO__TRACK_DESCRIPTOR__INIT;
+    Ntr__Perfetto__ProcessDescriptor process = NTR__PERFETTO__PROCESS_DESCRIPTOR__INIT;
+
+    process.has_pid = 1;
+    process.pid = (int32_t)task->tgid;
+    process.process_name = (char *)(uintptr_t)last_of(x, task, task->tgid)->name;
+    track.process = &process;
+    p->process = ++p->track;
+    put_track(x, &track, p->process);
+}
+
+/* A thread's functions are on the track of the thread, its traps on one below the process. */
+static void begin_thread_track(ntr_export *x, const ntr_timeslice *slice) {
+    struct perfetto *p = x->state;
+    Ntr__Perfetto__TrackDescriptor track = NTR__PERFETTO__TRACK_DESCRIPTOR__INIT;
+    Ntr__Perfetto__ThreadDescriptor thread = NTR__PERFETTO__THREAD_DESCRIPTOR__INIT;
+    const ntr_task *last = last_of(x, slice->task, slice->task->pid);
+    char name[96];
+
+    if (!p->task || p->task->tgid != slice->task->tgid || !slice->task->tgid) begin_system_process(x, slice->task);
+    p->task = slice->task;
+    p->track++;
+    snprintf(name, sizeof name, slice->kind == NTR_SLICE_TRAP ? "%.64s: system calls and traps" : "%.64s", last->name);
+    if (slice->kind == NTR_SLICE_FUNCTION) {
+        thread.has_pid = thread.has_tid = 1;
+        thread.pid = (int32_t)slice->task->tgid;
+        thread.tid = (int32_t)slice->task->pid;
+        thread.thread_name = name;
+        track.thread = &thread;
+    } else {
+        track.has_parent_uuid = track.has_sibling_merge_behavior = 1;
+        track.parent_uuid = p->process;
+        track.sibling_merge_behavior = MERGE_NONE;
+        track.name = name;
+    }
+    put_track(x, &track, p->track);
+}
+
+/* ---- harts */
+
 /* The functions of a hart's first context are on the track of its thread. All other slices have tracks of their own. */
 static void begin_track(ntr_export *x, const ntr_timeslice *slice, bool first_of_hart) {
-    static const char *const kinds[] = {"functions", "traps", "contexts", "gaps"};
+    static const char *const kinds[] = {"functions", "traps", "contexts", "gaps", "threads"};
     struct perfetto *p = x->state;
     Ntr__Perfetto__TrackDescriptor track = NTR__PERFETTO__TRACK_DESCRIPTOR__INIT;
     Ntr__Perfetto__ThreadDescriptor thread = NTR__PERFETTO__THREAD_DESCRIPTOR__INIT;
@@ -167,7 +232,7 @@ static void begin_track(ntr_export *x, const ntr_timeslice *slice, bool first_of
              kinds[slice->kind], (unsigned long long)slice->context);
     if (first_of_hart && slice->kind == NTR_SLICE_FUNCTION) {
         thread.has_pid = thread.has_tid = 1;
-        thread.pid = 1;
+        thread.pid = pid_of_harts(p);
         thread.tid = slice->src + 2;
         thread.thread_name = name;
         track.thread = &thread;
@@ -180,6 +245,10 @@ static void begin_track(ntr_export *x, const ntr_timeslice *slice, bool first_of
     put_track(x, &track, p->track);
 }
 
+static bool is_of_thread(const ntr_timeslice *s) {
+    return s->task && (s->kind == NTR_SLICE_FUNCTION || s->kind == NTR_SLICE_TRAP);
+}
+
 static ntr_status put_slices(ntr_export *x) {
     size_t count;
     struct perfetto *p = x->state;
@@ -188,10 +257,12 @@ static ntr_status put_slices(ntr_export *x) {
 
     for (size_t i = 0; i < count && !status; before = &slices[i++]) {
         const ntr_timeslice *s = &slices[i];
-        bool same_hart = before && before->src == s->src;
-        if (!same_hart || before->kind != s->kind || before->context != s->context) {
+        if (!before || !ntr_timeslice_same_track(before, s)) {
             end_until(x, UINT64_MAX);
-            begin_track(x, s, !same_hart);
+            if (is_of_thread(s))
+                begin_thread_track(x, s);
+            else
+                begin_track(x, s, !before || before->src != s->src);
         }
         status = begin_slice(x, s);
     }
@@ -207,6 +278,7 @@ static ntr_status begin(ntr_export *x) {
     p->timeline = ntr_timeline_new(x->analysis.functions, 0, x->allocator);
     p->track = PROCESS_UUID;
     p->per_second = x->analysis.ticks_per_second;
+    p->has_tasks = ntr_functions_tasks(x->analysis.functions) != NULL;
     return p->timeline ? NTR_OK : NTR_E_MEMORY;
 }
 

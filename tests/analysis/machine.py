@@ -10,9 +10,12 @@ import collections
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
+
+import perfetto
 
 KERNEL, USER = 0xFFFFFFFF80000000, 0x10000
 NOP, JALR, RET, SRET, ECALL = b"\x01\x00", b"\x82\x97", b"\x82\x80", b"\x73\x00\x20\x10", b"\x73\x00\x00\x00"
@@ -379,9 +382,45 @@ def named(case):
     traps(case)
 
 
+def stacks(case):
+    """The root of a call stack is its process. Without the file `tasks` there are no processes."""
+    text = case.run("flame", "--to", "folded", *case.reading)
+    assert not re.search(r"(?m)^[^;]* \(\d+\);", text), text[:300]
+    case.bundle()
+    found = collections.Counter()
+    for line in case.run("flame", "--to", "folded", *case.reading).splitlines():
+        stack, count = line.rsplit(" ", 1)
+        found[stack.split(";")[0]] += int(count)
+    expected = {f"{t.name} ({t.pid})" if t.pid else t.name + " (0)": t.instructions for t in case.model.threads if t.instructions}
+    assert dict(found) == expected, f"{found} instead of {expected}"
+    whole = case.run("flame", "--to", "folded", "--per", "trace", *case.reading)
+    assert "shell" not in whole and sum(int(line.rsplit(" ", 1)[1]) for line in whole.splitlines()) == sum(expected.values())
+
+
+def tracks(case):
+    """The timeline has a track of the functions of each thread, one of its system calls and interrupts by name, and one of the threads of the
+    hart."""
+    case.bundle()
+    case.run("timeline", "-o", "t.pftrace", *case.reading)
+    with open(os.path.join(case.folder, "t.pftrace"), "rb") as file:
+        found = perfetto.tracks(file.read())
+    names = {name: slices for (_, name), slices in found.items()}
+    order = [case.model.order[0]]
+    for thread in [*case.model.order, case.model.current]:
+        if thread is not order[-1]:
+            order.append(thread)
+    assert [s.name for s in names["hart 0 threads"]] == [f"{t.name} ({t.pid})" for t in order if t.instructions][:len(names["hart 0 threads"])]
+    assert len(order) - len(names["hart 0 threads"]) <= 1, "the last thread may have no instruction"
+    counts = collections.Counter(s.name for name, slices in names.items() if name.endswith(": system calls and traps") for s in slices)
+    expected = {name: len(values) for (_, name), values in case.model.traps.items() if name != "uart_interrupt"}
+    assert counts == expected, f"{counts} instead of {expected}"
+    processes = {process for (process, name) in found if name.endswith("traps")}
+    assert processes == {t.name for t in case.model.threads if t.scontext is not None and t.instructions}, processes
+
+
 def main():
     ntrace = os.path.abspath(sys.argv[1])
-    cases = [(seed, timed, check) for check in (traps, modes, interrupts, boot, named) for seed in (1, 2, 3) for timed in (True, False)]
+    cases = [(seed, timed, check) for check in (traps, modes, interrupts, boot, named, stacks, tracks) for seed in (1, 2, 3) for timed in (True, False)]
     print(f"1..{len(cases)}")
     for number, (seed, timed, check) in enumerate(cases, 1):
         name = f"{number} - {check.__name__}, seed {seed}, {'timed' if timed else 'not timed'}"

@@ -1,6 +1,7 @@
 /* Parts of the report about time: the slices of the timeline, and the handlers of traps. */
 #include "export/pages/report_parts.h"
 
+#include "analysis/functions.h"
 #include "base/allocator.h"
 
 #include <string.h>
@@ -29,23 +30,34 @@ static void write_slice(ntr_export *x, naming *n, const ntr_timeslice *s, uint64
     else if (s->kind == NTR_SLICE_GAP) {
         ntr_out_json(&x->out, ntr_status_text((ntr_status) - (int)s->value));
         ntr_out_char(&x->out, ']');
+    } else if (s->kind == NTR_SLICE_RUN) {
+        ntr_out_json(&x->out, s->task->name);
+        ntr_out_char(&x->out, ']');
     } else
         ntr_out_format(&x->out, "\"0x%llx\"]", (unsigned long long)s->value);
 }
 
-static bool same_track(const ntr_timeslice *a, const ntr_timeslice *b) {
-    return a->src == b->src && a->kind == b->kind && a->context == b->context;
+/* The thread of a track has the name that it has in the end. */
+static void write_thread(ntr_export *x, const ntr_timeslice *s) {
+    const ntr_tasks *tasks = ntr_functions_tasks(x->analysis.functions);
+    const ntr_task *last = tasks && s->task->has_pid && s->task->pid ? ntr_tasks_last(tasks, s->task->pid) : NULL;
+    if (s->kind == NTR_SLICE_RUN) return;
+    ntr_out_text(&x->out, ",\"thread\":");
+    ntr_out_json(&x->out, last ? last->name : s->task->name);
+    if (s->task->has_pid) ntr_out_format(&x->out, ",\"pid\":%lu", (unsigned long)s->task->pid);
 }
 
 static void write_tracks(ntr_export *x, naming *n, const ntr_timeslice *slices, size_t count, uint64_t base) {
-    static const char *const kinds[] = {"functions", "traps", "contexts", "gaps"};
+    static const char *const kinds[] = {"functions", "traps", "contexts", "gaps", "threads"};
     for (size_t i = 0; i < count; i++) {
         const ntr_timeslice *s = &slices[i];
-        if (i && same_track(s, &slices[i - 1])) {
+        if (i && ntr_timeslice_same_track(s, &slices[i - 1])) {
             ntr_out_char(&x->out, ',');
         } else {
-            ntr_out_format(&x->out, "%s{\"src\":%u,\"kind\":\"%s\",\"context\":\"%llx\",\"slices\":[", i ? "]},\n" : "",
-                           s->src, kinds[s->kind], (unsigned long long)s->context);
+            ntr_out_format(&x->out, "%s{\"src\":%u,\"kind\":\"%s\",\"context\":\"%llx\"", i ? "]},\n" : "", s->src,
+                           kinds[s->kind], (unsigned long long)s->context);
+            if (s->task) write_thread(x, s);
+            ntr_out_text(&x->out, ",\"slices\":[");
         }
         write_slice(x, n, s, base);
     }

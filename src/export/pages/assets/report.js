@@ -355,7 +355,9 @@
       deepest = Math.max(deepest, depth);
       return { begin: s[0], length: s[1], name: name, depth: depth, colour: colour(name, track.kind) };
     });
-    var title = "source " + track.src + " \u00b7 " + track.kind + (track.context !== "0" ? " \u00b7 context 0x" + track.context : "");
+    var owner = track.thread === undefined ? "source " + track.src : track.thread + (track.pid === undefined ? "" : " (" + track.pid + ")");
+    var title = owner + " \u00b7 " + track.kind +
+      (track.thread === undefined && track.context !== "0" ? " \u00b7 context 0x" + track.context : "");
     return { title: title, slices: slices, depth: deepest + 1, top: 0 };
   }
 

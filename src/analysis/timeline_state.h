@@ -1,0 +1,69 @@
+/* State of ntr_timeline, shared by timeline.c (events, tracks) and timeline_frames.c (slices, frames, threads). */
+#ifndef NTR_ANALYSIS_TIMELINE_STATE_H
+#define NTR_ANALYSIS_TIMELINE_STATE_H
+
+#include "analysis/trap_names.h"
+
+#include <ntrace/timeline.h>
+
+#define TIMELINE_NONE UINT32_MAX
+
+/* State of a hart. */
+struct timeline_hart {
+    uint64_t now, context_since, context;
+    uint64_t task_since;
+    const ntr_task *task; /* that runs; NULL: not known */
+    bool in_context;
+};
+
+/* A frame that was entered and not yet left. `next` links free elements. */
+struct open_frame {
+    uint64_t begin, order;
+    const ntr_task *task;
+    ntr_trap_naming name; /* of a trap */
+    uint32_t next;
+    uint32_t thread, outer; /* of a trap: its stack, and the trap around it there, or TIMELINE_NONE */
+    uint32_t function;      /* of a trap: first function, or the one that it jumps to */
+    bool tailed;            /* ... it has jumped */
+};
+
+/* A trap whose frame was left. It has ended, unless the next change is a tail call that continues it in another function. */
+struct left_trap {
+    uint32_t index; /* TIMELINE_NONE: none */
+    ntr_timeslice slice;
+};
+
+struct ntr_timeline {
+    const ntr_allocator *allocator;
+    ntr_callstack *stack;
+    struct timeline_hart *harts;
+    struct open_frame *open;
+    size_t open_capacity;
+    uint32_t open_used, open_free; /* open_free: index + 1; 0: none */
+    uint32_t *traps; /* of each stack, the innermost trap; TIMELINE_NONE: none */
+    size_t trap_count, trap_capacity;
+    struct left_trap left;
+    ntr_functions *functions;
+    ntr_timeslice *slices;
+    size_t count, most;
+    uint64_t shortest, entered;
+    uint64_t begin; /* time before the current event */
+    bool timed, failed;
+    bool follows; /* the frames are those of another one's stack */
+    ntr_event last;
+};
+
+/* Adds a slice, unless it is too short for the space that there is. */
+void ntr_timeline_add(ntr_timeline *timeline, const ntr_timeslice *slice);
+
+/* The listener of the call stacks. */
+uint32_t ntr_timeline_enter(void *timeline, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool tail);
+void ntr_timeline_leave(void *timeline, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool lost);
+
+/* Ends the trap whose frame was left. */
+void ntr_timeline_finish_trap(ntr_timeline *timeline);
+
+/* What runs on the hart is not known any more. */
+void ntr_timeline_end_run(ntr_timeline *timeline, uint16_t src);
+
+#endif
