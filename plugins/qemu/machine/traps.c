@@ -18,12 +18,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define LOG_SIZE  (1ull << 36) /* bytes; sparse */
+#define LOG_SIZE_MOST  (1ull << 36) /* bytes; sparse */
 #define LOG_PUNCH (1ull << 22) /* what all harts have read is given back in steps of this size */
 
 enum { LOG_LINE = 512, HARTS = 4096 };
 
 static const volatile char *start;
+static uint64_t log_size = LOG_SIZE_MOST; /* less where the size of files is limited */
 static int file = -1;
 static _Atomic uint64_t given_back;                 /* bytes */
 static _Atomic(const volatile char *) places[HARTS]; /* reading position of each hart; NULL: it sleeps, or is not there */
@@ -36,9 +37,10 @@ bool machine_map_log(const char *path) {
     getrlimit(RLIMIT_FSIZE, &before);
     none.rlim_cur = none.rlim_max = before.rlim_max;
     setrlimit(RLIMIT_FSIZE, &none);
-    bool good = ftruncate(file, (off_t)LOG_SIZE) == 0;
+    if (none.rlim_cur < log_size) log_size = none.rlim_cur & ~(uint64_t)(LOG_PUNCH - 1);
+    bool good = log_size && ftruncate(file, (off_t)log_size) == 0;
     setrlimit(RLIMIT_FSIZE, &before);
-    void *memory = good ? mmap(NULL, LOG_SIZE, PROT_READ, MAP_SHARED | MAP_NORESERVE, file, 0) : MAP_FAILED;
+    void *memory = good ? mmap(NULL, log_size, PROT_READ, MAP_SHARED | MAP_NORESERVE, file, 0) : MAP_FAILED;
     if (memory == MAP_FAILED) return false;
     start = memory;
     return true;
@@ -53,7 +55,7 @@ const volatile char *machine_log_start(void) {
 /* Give back what every hart has read, but for the newest part: another plugin may read the log, too. */
 static void punch(void) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    uint64_t least = LOG_SIZE;
+    uint64_t least = log_size;
 
     if (pthread_mutex_trylock(&lock)) return;
     for (unsigned i = 0; i < HARTS; i++) {
@@ -61,7 +63,7 @@ static void punch(void) {
         if (place && (uint64_t)(place - start) < least) least = (uint64_t)(place - start);
     }
     uint64_t from = atomic_load(&given_back), to = least < LOG_PUNCH ? 0 : (least - LOG_PUNCH) & ~(LOG_PUNCH - 1);
-    if (least < LOG_SIZE && to > from) {
+    if (least < log_size && to > from) {
         atomic_store(&given_back, to);
         fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(to - from));
     }
