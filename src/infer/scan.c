@@ -84,6 +84,22 @@ static void scan_time(const ntr_message *m, unsigned src, source_memory *seen, n
     }
 }
 
+/* Returns whether a dialect that has `own` besides the messages of N-Trace 1.0 explains something of this message. */
+static bool is_own(const ntr_message *m, unsigned own) {
+    static const uint8_t fields[] = {NTR_FIELD_SYNC, NTR_FIELD_EVCODE, NTR_FIELD_ETYPE, NTR_FIELD_RCODE};
+    if (ntr_tcode_in(ntr_tcodes_of_dialects(own), m->tcode)) return true;
+    for (size_t i = 0; i < sizeof fields; i++)
+        if (m->present >> fields[i] & 1 && ntr_value_flags(own, fields[i], m->value[fields[i]]) != NTR_VALUE_RESERVED) return true;
+    return false;
+}
+
+static void scan_frames(const ntr_message *m, ntr_scan *scan) {
+    for (unsigned i = 0; i < NTR_FRAME_SIZES && m->size; i++) {
+        uint64_t frame = (uint64_t)NTR_FRAME_UNIT * (i + 1);
+        if (m->offset / frame != (m->offset + m->size - 1) / frame) scan->crossed |= (uint16_t)(1u << i);
+    }
+}
+
 static void scan_message(const ntr_message *m, source_memory *seen, ntr_scan *scan) {
     unsigned src = NTR_HAS(m, SRC) ? (unsigned)(m->src % NTR_SOURCES_MAX) : 0;
     scan->tcode[m->tcode & 63]++;
@@ -115,8 +131,11 @@ void ntr_scan_stream(const ntr_params *params, ntr_bytes stream, bool mid_stream
     if (ntr_reader_init(&reader, params) != NTR_OK) return;
     if (mid_stream) ntr_reader_seek_start(&reader);
     ntr_reader_feed(&reader, stream.data, stream.size, false);
+    const unsigned own = params->dialect ? params->dialect->messages & ~(unsigned)NTR_MESSAGES_1_0 : 0;
     while (ntr_reader_next(&reader, &message) == NTR_OK) {
         scan->messages++;
+        scan_frames(&message, scan);
+        scan->own += message.defect == NTR_OK && is_own(&message, own);
         if (message.defect != NTR_OK)
             scan->defects++;
         else

@@ -5,6 +5,9 @@
 #include <ntrace/bytes.h>
 #include <ntrace/message.h>
 
+/* Sizes of frames that are looked for: multiples of NTR_FRAME_UNIT bytes. */
+enum { NTR_FRAME_UNIT = 64, NTR_FRAME_SIZES = 15 };
+
 typedef struct ntr_scan {
     uint64_t messages, defects;
     uint64_t tcode[64];       /* number of messages by TCODE */
@@ -17,6 +20,8 @@ typedef struct ntr_scan {
     uint64_t backward_sums;   /* those that decrease if TSTAMP is a difference (or because a narrow counter wraps) */
     uint64_t backward_absolutes; /* relative times that decrease if they are absolute */
     uint64_t strays;          /* bytes other than 0xff and 0x00 that end a message between messages */
+    uint64_t own;             /* messages and values that the dialect has and N-Trace 1.0 does not */
+    uint16_t crossed;         /* bit i: a message crosses a multiple of 64 * (i + 1) bytes */
     uint64_t contexts_0;      /* Ownership messages with FORMAT 0 and a context */
     uint64_t latest;          /* highest absolute time */
     uint64_t counts_of_runs;  /* ResourceFull RCODE 8 and 9 */

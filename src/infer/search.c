@@ -24,22 +24,31 @@ ntr_status ntr_search_try(const ntr_search *s, const ntr_params *params, ntr_inf
     return ntr_infer_trial_run(&config, s->window, trial);
 }
 
-/* How the messages of a trial differ: MSB extension, traced jumps, full addresses. */
-enum { FORM_PLAIN, FORM_EXTENDED, FORM_JUMPS, FORM_BOTH, FORM_FULL, FORMS };
+/* How the messages of a trial differ: MSB extension, traced jumps, full addresses; a set. */
+enum { FORM_PLAIN = 0, FORM_EXTENDED = 1, FORM_JUMPS = 2, FORM_FULL = 4, FORMS = 8 };
 
-/* Returns the parameters of one trial. Given parameters and those that are never inferred have the caller's values. */
-static ntr_params trial_params(const ntr_search *s, const ntr_dialect *dialect, unsigned src_bits, bool extend,
-                               bool jumps) {
+uint32_t ntr_search_kept(const ntr_search *s) {
+    ntr_params initial;
+    ntr_params_init(&initial, s->config->params.dialect);
+    return s->config->given | (NTR_PARAMETERS_NOT_INFERRED & ntr_params_difference(&initial, &s->config->params));
+}
+
+/* Returns the parameters of one trial. Kept parameters have the caller's values. */
+static ntr_params trial_params(const ntr_search *s, const ntr_dialect *dialect, unsigned src_bits, unsigned form) {
     ntr_params p;
     ntr_params_init(&p, dialect);
     p.src_bits = (uint8_t)src_bits;
-    p.extend_addr = extend;
-    p.all_jumps = jumps;
+    p.extend_addr = form & FORM_EXTENDED;
+    p.all_jumps = form & FORM_JUMPS;
+    p.no_addr_diff = form & FORM_FULL;
     if (!p.implicit_return) p.implicit_return = NTR_RETURN_FULL;
     p.sequential_jump = true;
-    const uint32_t fixed = s->config->given | NTR_PARAMETERS_NOT_INFERRED;
-    ntr_params_copy(&p, &s->config->params, fixed & ~(1u << NTR_PARAMETER_DIALECT));
+    ntr_params_copy(&p, &s->config->params, ntr_search_kept(s) & ~(1u << NTR_PARAMETER_DIALECT));
     return p;
+}
+
+static unsigned form_of(const ntr_params *p) {
+    return (p->extend_addr ? FORM_EXTENDED : 0u) | (p->all_jumps ? FORM_JUMPS : 0u) | (p->no_addr_diff ? FORM_FULL : 0u);
 }
 
 /* Returns whether this value of a parameter is to be tried. */
@@ -47,45 +56,99 @@ static bool is_candidate(const ntr_search *s, ntr_parameter p, unsigned given, u
     return !is_given(s, p) || given == value;
 }
 
-static ntr_status add_trial(ntr_search *s, const ntr_dialect *dialect, unsigned src_bits, unsigned form) {
-    bool extend = form == FORM_EXTENDED || form == FORM_BOTH, jumps = form == FORM_JUMPS || form == FORM_BOTH;
-    bool full = form == FORM_FULL;
-    const ntr_params *given = &s->config->params;
-    /* A dialect of a single chip is tried with the SRC width of that chip only. */
-    if (dialect->src_bits && dialect->src_bits != src_bits && !is_given(s, NTR_PARAMETER_DIALECT)) return NTR_OK;
-    /* Older silicon has neither MSB extension nor traced jumps. */
-    if (form != FORM_PLAIN && dialect->messages != NTR_MESSAGES_1_0) return NTR_OK;
-    if (!is_candidate(s, NTR_PARAMETER_NO_ADDR_DIFF, given->no_addr_diff, full)) return NTR_OK;
-    if (!is_candidate(s, NTR_PARAMETER_EXTEND_ADDR, given->extend_addr, extend)) return NTR_OK;
-    if (!is_candidate(s, NTR_PARAMETER_ALL_JUMPS, given->all_jumps, jumps)) return NTR_OK;
-    if (!is_candidate(s, NTR_PARAMETER_SRC_BITS, given->src_bits, src_bits)) return NTR_OK;
-    ntr_params params = trial_params(s, dialect, src_bits, extend, jumps);
-    params.no_addr_diff = full;
-    ntr_status status = ntr_search_try(s, &params, &s->trials[s->count]);
+static ntr_status add_trial(ntr_search *s, const ntr_params *params) {
+    ntr_status status = ntr_search_try(s, params, &s->trials[s->count]);
     if (status != NTR_OK) return status;
     if (ntr_infer_trial_better(&s->trials[s->count], &s->trials[s->best])) s->best = s->count;
     s->count++;
     return NTR_OK;
 }
 
-static ntr_status try_dialect(ntr_search *s, const ntr_dialect *dialect) {
+static ntr_status add_form(ntr_search *s, const ntr_dialect *dialect, unsigned src_bits, unsigned form) {
+    const ntr_params *given = &s->config->params;
+    /* A dialect of a single chip is tried with the SRC width of that chip only. */
+    if (dialect->src_bits && dialect->src_bits != src_bits && !is_given(s, NTR_PARAMETER_DIALECT)) return NTR_OK;
+    /* Older silicon has neither MSB extension nor traced jumps. */
+    if (form != FORM_PLAIN && dialect->messages != NTR_MESSAGES_1_0 && !is_given(s, NTR_PARAMETER_DIALECT)) return NTR_OK;
+    if (!is_candidate(s, NTR_PARAMETER_NO_ADDR_DIFF, given->no_addr_diff, (form & FORM_FULL) != 0)) return NTR_OK;
+    if (!is_candidate(s, NTR_PARAMETER_EXTEND_ADDR, given->extend_addr, (form & FORM_EXTENDED) != 0)) return NTR_OK;
+    if (!is_candidate(s, NTR_PARAMETER_ALL_JUMPS, given->all_jumps, (form & FORM_JUMPS) != 0)) return NTR_OK;
+    if (!is_candidate(s, NTR_PARAMETER_SRC_BITS, given->src_bits, src_bits)) return NTR_OK;
+    ntr_params params = trial_params(s, dialect, src_bits, form);
+    return add_trial(s, &params);
+}
+
+/* Full addresses are rare: together with the other forms they are tried only when the best trial has contradictions or full
+ * addresses itself. */
+static ntr_status try_dialect(ntr_search *s, const ntr_dialect *dialect, bool rare) {
+    static const uint8_t usual[] = {FORM_PLAIN, FORM_EXTENDED, FORM_JUMPS, FORM_EXTENDED | FORM_JUMPS, FORM_FULL};
+    static const uint8_t others[] = {FORM_FULL | FORM_EXTENDED, FORM_FULL | FORM_JUMPS, FORM_FULL | FORM_EXTENDED | FORM_JUMPS};
+    const uint8_t *forms = rare ? others : usual;
+    const size_t count = rare ? sizeof others : sizeof usual;
     ntr_status status = NTR_OK;
     for (unsigned src_bits = 0; src_bits <= NTR_SEARCH_SRC_BITS && status == NTR_OK; src_bits++)
-        for (unsigned form = FORM_PLAIN; form < FORMS && status == NTR_OK; form++)
-            status = add_trial(s, dialect, src_bits, form);
+        for (size_t i = 0; i < count && status == NTR_OK; i++) status = add_form(s, dialect, src_bits, forms[i]);
     return status;
+}
+
+static ntr_status try_rare_forms(ntr_search *s, const ntr_dialect *dialect) {
+    const ntr_infer_trial *best = &s->trials[s->best];
+    return ntr_infer_failures(best) || best->params.no_addr_diff ? try_dialect(s, dialect, true) : NTR_OK;
 }
 
 /* The simplest values come first: of equal trials the first one is the best. */
 static ntr_status try_all(ntr_search *s) {
     static const char *const dialects[] = {"ntrace-1.0", "p550", "sifive-pre1.0", "tt-dfd"};
-    if (!s->config->program) return add_trial(s, s->config->params.dialect, s->config->params.src_bits, FORM_PLAIN);
-    if (is_given(s, NTR_PARAMETER_DIALECT)) return try_dialect(s, s->config->params.dialect);
-    for (size_t i = 0; i < sizeof dialects / sizeof dialects[0]; i++) {
-        ntr_status status = try_dialect(s, ntr_dialect_find(dialects[i]));
-        if (status != NTR_OK) return status;
+    const ntr_dialect *given = s->config->params.dialect;
+    ntr_status status = NTR_OK;
+    if (!s->config->program) return add_form(s, given, s->config->params.src_bits, FORM_PLAIN);
+    if (is_given(s, NTR_PARAMETER_DIALECT)) {
+        status = try_dialect(s, given, false);
+        return status == NTR_OK ? try_rare_forms(s, given) : status;
     }
-    return NTR_OK;
+    for (size_t i = 0; i < sizeof dialects / sizeof dialects[0] && status == NTR_OK; i++)
+        status = try_dialect(s, ntr_dialect_find(dialects[i]), false);
+    return status == NTR_OK ? try_rare_forms(s, ntr_dialect_at(0)) : status;
+}
+
+/* Try addresses of the width of each virtual memory system; they matter only where addresses have their top bits set. */
+static ntr_status try_address_widths(ntr_search *s) {
+    static const uint8_t widths[] = {39, 48, 57};
+    const ntr_dialect *dialect = is_given(s, NTR_PARAMETER_DIALECT) ? s->config->params.dialect : ntr_dialect_at(0);
+    const ntr_params params = s->trials[s->best].params;
+    ntr_status status = NTR_OK;
+    if (!s->config->program || is_given(s, NTR_PARAMETER_ADDR_BITS) || params.extend_addr) return NTR_OK;
+    for (size_t i = 0; i < 2 * sizeof widths && status == NTR_OK; i++) {
+        /* Dialects of older silicon were not tried with traced jumps. */
+        const unsigned form = i % 2 ? form_of(&params) ^ FORM_JUMPS : form_of(&params);
+        if (!is_candidate(s, NTR_PARAMETER_ALL_JUMPS, s->config->params.all_jumps, (form & FORM_JUMPS) != 0)) continue;
+        ntr_params tried = trial_params(s, dialect, params.src_bits, form);
+        tried.addr_bits = widths[i / 2];
+        status = add_trial(s, &tried);
+    }
+    return status;
+}
+
+static bool is_tried(const ntr_search *s, const ntr_dialect *dialect) {
+    for (size_t i = 0; i < s->count; i++)
+        if (s->trials[i].params.dialect == dialect) return true;
+    return false;
+}
+
+/* Try the best parameters with every other dialect: some differ in few messages, or in none that this stream has. */
+static ntr_status try_other_dialects(ntr_search *s) {
+    const ntr_params *best = &s->trials[s->best].params;
+    const unsigned src_bits = best->src_bits, form = form_of(best), addr_bits = best->addr_bits;
+    const ntr_dialect *dialect;
+    ntr_status status = NTR_OK;
+    if (!s->config->program || is_given(s, NTR_PARAMETER_DIALECT)) return NTR_OK;
+    for (size_t i = 0; (dialect = ntr_dialect_at(i)) && status == NTR_OK; i++) {
+        if (is_tried(s, dialect)) continue;
+        ntr_params params = trial_params(s, dialect, src_bits, form);
+        params.addr_bits = (uint8_t)addr_bits;
+        status = add_trial(s, &params);
+    }
+    return status;
 }
 
 /* Decode more of the stream with all parameters that are not worse than the best so far. */
@@ -110,14 +173,19 @@ bool ntr_search_has_evidence(const ntr_search *s) {
     return s->trials[s->best].followed > 0;
 }
 
+bool ntr_search_is_poor(const ntr_search *s) {
+    const ntr_infer_trial *best = &s->trials[s->best];
+    return best->followed < 4 * ntr_infer_failures(best);
+}
+
 /* ---- judging one parameter */
 
 static unsigned value_of(const ntr_infer_trial *t, ntr_parameter p) {
     switch (p) {
-    case NTR_PARAMETER_DIALECT: return t->params.dialect->messages; /* the family of dialects */
     case NTR_PARAMETER_SRC_BITS: return t->params.src_bits;
     case NTR_PARAMETER_EXTEND_ADDR: return t->params.extend_addr;
     case NTR_PARAMETER_NO_ADDR_DIFF: return t->params.no_addr_diff;
+    case NTR_PARAMETER_ADDR_BITS: return t->params.addr_bits;
     default: return t->params.all_jumps;
     }
 }
@@ -128,16 +196,34 @@ static ntr_confidence compare(const ntr_infer_trial *best, const ntr_infer_trial
     if (ntr_infer_failures(best) == 0)
         return ntr_infer_failures(other) || absurd ? NTR_CONFIDENCE_SURE : NTR_CONFIDENCE_UNKNOWN;
     enum { DAMAGE_RATIO = 32 }; /* one contradiction in this many messages may be damage */
-    bool clean = best->contradictions * DAMAGE_RATIO <= best->followed;
+    enum { IMAGE_RATIO = 4 };   /* one gap without code in this many messages may be code that is not given */
+    bool clean = best->contradictions * DAMAGE_RATIO <= best->followed && best->without_image * IMAGE_RATIO <= best->followed;
     bool poor = other->followed / (other->contradictions + 1) < best->followed / (best->contradictions + 1) / 4;
     return clean && poor ? NTR_CONFIDENCE_SURE : NTR_CONFIDENCE_LIKELY;
+}
+
+/* Returns whether the dialects of two trials cannot be told apart: with the same other parameters they give the same execution,
+ * or the one has only messages more than the other, which has no contradiction either. */
+static bool reads_alike(const ntr_infer_trial *a, const ntr_infer_trial *b) {
+    return a->params.dialect == b->params.dialect || (ntr_infer_trial_same(a, b) && ntr_infer_failures(a) == ntr_infer_failures(b));
+}
+
+bool ntr_search_explains(const ntr_search *s, const ntr_dialect *dialect) {
+    const ntr_infer_trial *best = &s->trials[s->best];
+    for (size_t i = 0; i < s->count; i++) {
+        const ntr_infer_trial *t = &s->trials[i];
+        if (t->params.dialect == dialect && !t->ran_away && ntr_infer_failures(t) <= ntr_infer_failures(best) &&
+            (reads_alike(t, best) || t->followed * 8 >= best->followed * 7))
+            return true;
+    }
+    return false;
 }
 
 ntr_verdict ntr_search_judge(const ntr_search *s, ntr_parameter p) {
     const ntr_infer_trial *best = &s->trials[s->best], *other = NULL;
     for (size_t i = 0; i < s->count; i++) {
         const ntr_infer_trial *t = &s->trials[i];
-        if (value_of(t, p) == value_of(best, p)) continue;
+        if (p == NTR_PARAMETER_DIALECT ? reads_alike(t, best) : value_of(t, p) == value_of(best, p)) continue;
         /* A trial with the same execution is compared only if there is no other. */
         if (!other || ntr_infer_trial_better(t, other)) other = t;
     }
@@ -149,5 +235,7 @@ ntr_status ntr_search_run(ntr_search *s, ntr_bytes stream) {
     s->complete = stream.size <= FIRST_WINDOW;
     s->window = (ntr_bytes){stream.data, s->complete ? stream.size : FIRST_WINDOW};
     ntr_status status = try_all(s);
-    return status == NTR_OK ? try_more(s, stream) : status;
+    if (status == NTR_OK) status = try_address_widths(s);
+    if (status == NTR_OK) status = try_more(s, stream);
+    return status == NTR_OK ? try_other_dialects(s) : status;
 }

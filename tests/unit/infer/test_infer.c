@@ -71,6 +71,85 @@ static void a_parameter_that_is_never_inferred_is_kept(void **state) {
     scene_end(&s);
 }
 
+static void infer_bytes(const scene *s, const char *hex, ntr_inference *got, bool with_program) {
+    stream in = {.size = 0};
+    unsigned byte;
+    for (int length = 0; sscanf(hex, "%2x%n", &byte, &length) == 1; hex += length) in.bytes[in.size++] = (uint8_t)byte;
+    ntr_infer_config config = {.size = sizeof config, .params = s->config.params, .program = with_program ? s->program : NULL};
+    assert_int_equal(ntr_infer(&config, (ntr_bytes){in.bytes, in.size}, got), NTR_OK);
+}
+
+#define FILL8 "FFFFFFFFFFFFFFFF"
+
+/* Both dialects follow the program; only the frames of 64 bytes tell them apart, and the repeated U-ADDR goes to other places. */
+static void frames_show_tt_dfd(void **state) {
+    (void)state;
+    static ntr_inference got;
+    scene s;
+    scene_start(&s, NULL);
+    code(&s, 0x100, branch(8), JR_A5, ADD, ADD, ADD, ADD, ADD, ADD, branch(8), JR_A5);
+    infer_bytes(&s,
+                /* ProgTraceSync SYNC 1 at 0x100, Ownership, IndirectBranchHist to 0x120, RepeatBranch: 0x100, 0x120, ... */
+                "244001000B" "08000F" "700011410B" "780007" FILL8 FILL8 FILL8 FILL8 FILL8 FILL8
+                /* a second frame: ProgTraceCorrelation */
+                "84001507" FILL8 FILL8 FILL8 FILL8 FILL8 FILL8 FILL8 "FFFFFFFF", &got, true);
+    assert_string_equal(got.choices[NTR_PARAMETER_DIALECT].value, "tt-dfd");
+    assert_int_equal(got.choices[NTR_PARAMETER_DIALECT].confidence, NTR_CONFIDENCE_LIKELY);
+    assert_int_equal(got.params.src_bits, 4);
+    scene_end(&s);
+}
+
+/* EVCODE 5 and 15 are known in one dialect only. */
+static void own_values_show_a_dialect(void **state) {
+    (void)state;
+    static ntr_inference got;
+    scene s;
+    scene_start(&s, NULL);
+    code(&s, 0x100, ADD, branch(-4), JR_A5);
+#define SESSION(evcode) \
+    "ProgTraceSync SYNC=5 ICNT=0 FADDR=0x80\nDirectBranch ICNT=4\nProgTraceCorrelation EVCODE=" evcode " CDF=0 ICNT=2\n"
+#define SESSIONS SESSION("15") SESSION("5") SESSION("15")
+    infer(&s, SESSIONS SESSIONS SESSION("5"), &got, true, 0);
+    assert_string_equal(got.choices[NTR_PARAMETER_DIALECT].value, "ntrace-1.0"); /* seven may be damage */
+    infer(&s, SESSIONS SESSIONS SESSION("5") SESSION("5"), &got, true, 0);
+    assert_string_equal(got.choices[NTR_PARAMETER_DIALECT].value, "andes");
+    assert_int_equal(got.choices[NTR_PARAMETER_DIALECT].confidence, NTR_CONFIDENCE_LIKELY);
+    scene_end(&s);
+}
+
+/* N-Trace 1.0 and three producers without messages of their own are read alike: none is sure. */
+static void dialects_that_are_read_alike_are_not_sure(void **state) {
+    (void)state;
+    static ntr_inference got;
+    scene s;
+    scene_start(&s, NULL);
+    code(&s, 0x100, ADD, branch(-4), JR_A5);
+    infer(&s, "ProgTraceSync SYNC=5 ICNT=0 FADDR=0x80\nDirectBranch ICNT=4\nDirectBranch ICNT=4\n", &got, true, 0);
+    assert_string_equal(got.choices[NTR_PARAMETER_DIALECT].value, "ntrace-1.0");
+    assert_int_not_equal(got.choices[NTR_PARAMETER_DIALECT].confidence, NTR_CONFIDENCE_SURE);
+    scene_end(&s);
+}
+
+/* What Config says needs no program. */
+static void config_is_believed(void **state) {
+    (void)state;
+    static ntr_inference got;
+    scene s;
+    scene_start(&s, NULL);
+    s.config.params.dialect = ntr_dialect_find("ctte");
+    s.config.params.src_bits = 4;
+    stream in = {.size = 0};
+    assemble(&in, &s.config.params, "Config SRC=3 CFGVER=1 CAPS=0xffffff ENAB=0x8a8031 P0=0x34 P1=0x86 P2=0xa01 P3=0x1096\n"
+                                    "ProgTraceSync SRC=3 SYNC=5 ICNT=0 FADDR=0x80\n");
+    ntr_infer_config config = {.size = sizeof config};
+    assert_int_equal(ntr_infer(&config, (ntr_bytes){in.bytes, in.size}, &got), NTR_OK);
+    assert_string_equal(got.params.dialect->name, "ctte");
+    assert_int_equal(got.params.src_bits, 4);
+    assert_int_equal(got.params.branch_predictor, 9);
+    assert_int_equal(got.params.jump_cache, 6);
+    scene_end(&s);
+}
+
 static void each_confidence_has_a_name(void **state) {
     (void)state;
     assert_string_equal(ntr_confidence_name(NTR_CONFIDENCE_UNKNOWN), "not determined");
@@ -84,6 +163,10 @@ int main(void) {
         TEST(nothing_is_sure_of_nothing),
         TEST(a_few_messages_show_the_width_of_src),
         TEST(a_parameter_that_is_never_inferred_is_kept),
+        TEST(frames_show_tt_dfd),
+        TEST(own_values_show_a_dialect),
+        TEST(dialects_that_are_read_alike_are_not_sure),
+        TEST(config_is_believed),
         TEST(each_confidence_has_a_name),
     };
     return cmocka_run_group_tests_name("infer", tests, NULL, NULL);
