@@ -6,6 +6,8 @@ QEMU writes its execution log in the very run that is traced, so that what was d
 
 usage: live.py NTRACE FOLDER      FOLDER holds the programs that tests/programs/build made
 """
+import collections
+import functools
 import glob
 import json
 import os
@@ -82,6 +84,15 @@ def decoded(hart=0, bundle="live.ntrace", status=0):
     return [int(line, 16) for line in Run("decode", path_of(bundle), "--src", hart, "--output", "pc", status=status).lines()]
 
 
+def decoded_harts():
+    """The same for each hart, by its SRC."""
+    harts = collections.defaultdict(list)
+    for line in Run("decode", path_of("live.ntrace"), "--output", "pc", "--format", "csv").lines()[1:]:
+        src, address = line.split(",")
+        harts[int(src)].append(int(address, 16))
+    return harts
+
+
 def same(found, expected, what):
     check(expected, f"{what}: nothing was logged")
     n = min(len(found), len(expected))
@@ -90,11 +101,16 @@ def same(found, expected, what):
           f"{[hex(pc) for pc in expected[max(0, at - 3):at + 4]]}, found {[hex(pc) for pc in found[max(0, at - 3):at + 4]]}")
 
 
-def own_code(name, pcs, *functions):
+@functools.lru_cache
+def ranges_of(name, *functions):
     listed = subprocess.run(["riscv64-linux-gnu-nm", "-S", os.path.join(FOLDER, name)], capture_output=True, text=True,
                             check=True).stdout.splitlines()
     rows = [line.split() for line in listed if line.split()[-1:] and line.split()[-1] in (functions or ("work", "main"))]
-    ranges = [(int(row[0], 16), int(row[0], 16) + int(row[1], 16)) for row in rows]
+    return [(int(row[0], 16), int(row[0], 16) + int(row[1], 16)) for row in rows]
+
+
+def own_code(name, pcs, *functions):
+    ranges = ranges_of(name, *functions)
     return [pc for pc in pcs if any(low <= pc < high for low, high in ranges)]
 
 
@@ -113,11 +129,11 @@ def named():
 @case("--max-size: the last part of the stream")
 def max_size():
     seed = "--qemu-option=-seed", "--qemu-option=1"
-    for more in ["--no-compress"], ["--no-compress", "--timestamps", "--mode", "btm"]:
-        subprocess.run(command("algorithms", *seed, *more, operands=["400"]), check=True, timeout=60, capture_output=True)
+    for more in [*PLAIN, "--implicit-return", "off"], [*PLAIN, "--timestamps", "--mode", "btm"]:
+        subprocess.run(command("algorithms", *seed, *more, operands=["150"]), check=True, timeout=60, capture_output=True)
         whole, size = decoded(), os.path.getsize(path_of("live.ntrace/trace.nex"))
         check(size > 2 << 20, f"the whole stream has {size} bytes")
-        done = subprocess.run(command("algorithms", *seed, "--max-size", "1", *more, operands=["400"]), check=True,
+        done = subprocess.run(command("algorithms", *seed, "--max-size", "1", *more, operands=["150"]), check=True,
                               timeout=60, capture_output=True, text=True)
         matches("its first part was dropped", done.stderr, "what is said")
         equal(sorted(os.listdir(path_of("live.ntrace"))), ["capture.json", "images", "trace.nex"], "the files")
@@ -220,8 +236,9 @@ def widened():
         log, _ = logged_run("parallel", operands=[str(threads), *more])
         equal(src_bits(), bits, "bits of SRC")
         equal(sorted(log.harts), list(range(threads + 1)), "harts")
+        harts = decoded_harts()
         for hart in log.harts:
-            same(own_code("parallel", decoded(hart)), own_code("parallel", log.harts[hart]), f"hart {hart}")
+            same(own_code("parallel", harts[hart]), own_code("parallel", log.harts[hart]), f"hart {hart}")
     for operands, bits in ([], 0), (["thread"], 6):
         log, _ = logged_run("selfmade", operands=operands)  # code changes at offsets before and behind
         equal(src_bits(), bits, "bits of SRC")
