@@ -103,7 +103,7 @@ def good():
 
 @case("every output of a damaged stream")
 def damaged():
-    compare_all(write("damaged.nex", stream(300000, 40)), forms=FORMS[::2])
+    compare_all(write("damaged.nex", stream(300000, 40)), forms=FORMS[::4])
 
 
 @case("several sources")
@@ -164,7 +164,9 @@ PROFILES = ["profile", "profile --by=image", "profile --by=hart", "profile --by=
 
 @case("every analysis of one source, with joined spans")
 def answers():
-    compare_answers(write("calm.nex", stream(300000)), [*PROFILES, *exports()], "--no-timestamps")
+    """Calls have no returns here: stacks as text would be 500 MB."""
+    short = [export for export in exports() if not export.endswith(("folded", "speedscope"))]
+    compare_answers(write("calm.nex", stream(300000)), [*PROFILES, *short], "--no-timestamps")
 
 
 @case("every analysis of several sources, damaged")
