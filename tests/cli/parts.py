@@ -35,12 +35,12 @@ def counts(*options, timed=False, command="profile"):
 
 
 def points(timed=False):
-    """The place of each message in every form."""
+    """The place of each message, in every form where the stream has times, otherwise in one."""
     rows = [json.loads(line) for line in Run("dump", stream(timed), "--format", "jsonl").lines()]
     for at, row in enumerate(rows):
         turn, step = divmod(at, 3)
-        yield at, [f"{at + 1}", f"#{at + 1}", f"@{row['offset']}", f"@0x{row['offset']:x}"] + \
-            [f"t:{1000 * (turn + 1) + 5 * step}"] * timed
+        forms = [f"{at + 1}", f"#{at + 1}", f"@{row['offset']}", f"@0x{row['offset']:x}"]
+        yield at, [*forms, f"t:{1000 * (turn + 1) + 5 * step}"] if timed else [forms[at % len(forms)]]
 
 
 @case("profile counts what the messages from --from to --to report; two parts are the whole")
