@@ -135,6 +135,12 @@ ntr_status cli_analysis_events(struct cli_analysis *a, const ntr_event *events, 
     return status;
 }
 
+ntr_status cli_analysis_others(struct cli_analysis *a, const ntr_event *events, size_t count) {
+    for (size_t i = 0; i < count; i++) inspect_event(a, &events[i]);
+    if (count) a->any = true;
+    return a->data.tally ? tally_others(a, events, count) : NTR_OK;
+}
+
 /* Processes the events that are within --from and --to. */
 static ntr_status process_part(struct cli_analysis *a, const ntr_event *events, size_t count, cli_take_events take,
                                void *user) {

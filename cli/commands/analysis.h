@@ -132,6 +132,9 @@ ntr_status cli_analysis_read(struct cli_analysis *a, cli_take_events take, void 
 ntr_status cli_analysis_events(struct cli_analysis *a, const ntr_event *events, size_t count, cli_take_events take,
                                void *user);
 
+/* Passes events that are not spans to the consumers but the call tree, which has counted them. */
+ntr_status cli_analysis_others(struct cli_analysis *a, const ntr_event *events, size_t count);
+
 /* Count callback of the decoder, `user` being the analysis: `event` occurred `times` times. */
 ntr_status cli_analysis_count(void *user, const ntr_event *event, uint64_t times);
 

@@ -44,8 +44,9 @@ typedef struct ntr_parallel_work {
     ntr_status (*end)(void *thread_data, ntr_chunk *chunk);
 
     /* Receives the output in the order of the stream, in complete pieces as they were put; several pieces with the same
-     * `what` may come at once. Called by one thread at a time, but by any thread. A return value other than NTR_OK ends
-     * decoding with that status. */
+     * `what` may come at once. Called by one thread at a time, but by any thread. NTR_NEED_MORE, for the first piece of a chunk
+     * for which ntr_chunk_again is false: the output of the chunk is dropped, and it is decoded again. Another return value than
+     * NTR_OK ends decoding with that status. */
     ntr_status (*deliver)(void *user, unsigned what, const void *data, size_t size);
     void *user;
 
@@ -92,6 +93,9 @@ NTR_API ntr_status ntr_chunk_put(ntr_chunk *chunk, unsigned what, const void *da
 NTR_API void *ntr_chunk_room(ntr_chunk *chunk, unsigned what, size_t least, size_t *room);
 NTR_API void ntr_chunk_used(ntr_chunk *chunk, size_t size);
 NTR_API ntr_status ntr_chunk_status(const ntr_chunk *chunk);
+
+/* In a worker thread: returns whether the chunk is decoded again because `deliver` has asked for it. */
+NTR_API bool ntr_chunk_again(const ntr_chunk *chunk);
 
 /* Statistics. */
 typedef struct ntr_parallel_stats {

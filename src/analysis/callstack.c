@@ -55,7 +55,7 @@ static hart *find_hart(ntr_callstack *cs, uint16_t src) {
         if (cs->harts[cs->last_hart].src == src) return &cs->harts[cs->last_hart];
     if (ntr_reserve(cs->allocator, (void **)&cs->harts, &cs->hart_capacity, cs->hart_count + 1, sizeof *cs->harts))
         return NULL;
-    hart fresh = {.src = src, .context = NTR_CONTEXT_UNKNOWN};
+    hart fresh = {.src = src, .context = NTR_CONTEXT_UNKNOWN, .stopped = cs->from_inside ? HART_STOP_UNKNOWN : HART_RUNS};
     fresh.current = stack_of(cs, src, &fresh.context);
     if (fresh.current == SIZE_MAX) return NULL;
     fresh.recent = ntr_alloc(cs->allocator, RECENT, sizeof *fresh.recent);
@@ -266,7 +266,7 @@ static ntr_status resume_elsewhere(change *c, uint64_t address) {
 static ntr_status sync(change *c, uint64_t address) {
     enum { ECALL_BYTES = 4 };
     if (c->stack->depth == 0) return NTR_OK;
-    bool elsewhere = c->hart->stopped && address != c->hart->stopped_at && address != c->hart->stopped_at + ECALL_BYTES;
+    bool elsewhere = c->hart->stopped == HART_STOPPED && address != c->hart->stopped_at && address != c->hart->stopped_at + ECALL_BYTES;
     if (elsewhere) return resume_elsewhere(c, address);
     return top(c)->function == function_at(c, address) ? NTR_OK : reposition(c, address);
 }
@@ -343,7 +343,7 @@ const ntr_stack_frame *ntr_callstack_frame(ntr_callstack *cs, const ntr_event *e
 }
 
 static ntr_status take_span(change *c) {
-    c->hart->stopped = false;
+    c->hart->stopped = HART_RUNS;
     return end_span(c);
 }
 
@@ -373,7 +373,7 @@ ntr_status ntr_callstack_feed(ntr_callstack *cs, const ntr_event *event) {
         status = ensure_root(&c, event->address);
         return status ? status : take_span(&c);
     case NTR_EVENT_STOP:
-        c.hart->stopped = (event->flags & NTR_EVENT_ADDRESS_UNKNOWN) == 0;
+        c.hart->stopped = event->flags & NTR_EVENT_ADDRESS_UNKNOWN ? HART_RUNS : HART_STOPPED;
         c.hart->stopped_at = event->address;
         return NTR_OK;
     case NTR_EVENT_SYNC:

@@ -28,6 +28,14 @@ bool ntr_callstack_found(ntr_callstack *callstack, uint32_t *from, uint32_t *to)
 /* Returns the range of the function at an address. */
 ntr_function_range ntr_callstack_range(ntr_callstack *callstack, uint16_t src, const ntr_context *context, uint64_t address);
 
+/* Forgets everything: the next event is one from inside of a trace, so that it is not known whether the harts have stopped. */
+void ntr_callstack_restart(ntr_callstack *callstack);
+
+/* Makes `to` a copy of the stacks of `from`. `function` gives the number in the functions of `to`, UINT32_MAX when out of
+ * memory. Handles are copied; no listener is called. Errors: NTR_E_MEMORY. */
+ntr_status ntr_callstack_copy(ntr_callstack *to, const ntr_callstack *from, uint32_t (*function)(void *user, uint32_t number),
+                              void *user);
+
 /* Sets the listener. No frame must be on a stack. */
 void ntr_callstack_listen(ntr_callstack *callstack, const ntr_stack_listener *listener);
 

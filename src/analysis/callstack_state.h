@@ -29,6 +29,9 @@ typedef struct stack {
     size_t depth, capacity;
 } stack;
 
+/* Whether instructions were executed since a stop. */
+typedef enum hart_stopped { HART_RUNS = 0, HART_STOPPED, HART_STOP_UNKNOWN } hart_stopped;
+
 /* State of a source: its current stack, and the address at which its execution stopped. `context` is that of its latest
  * event; it selects the stack, until the source runs threads, and the code in `recent`. */
 typedef struct hart {
@@ -38,7 +41,7 @@ typedef struct hart {
     recent_range *recent;    /* cache of function ranges, by a hash of the address */
     uint32_t context_number; /* changes with `context` */
     uint64_t stopped_at;
-    bool stopped;  /* no instruction was executed since a stop */
+    uint8_t stopped; /* hart_stopped */
     bool threaded; /* a switch of threads was seen */
     uint64_t run;  /* number of switches; */
     bool fresh;    /* ... the last one led to a stack without frames */
@@ -59,6 +62,7 @@ struct ntr_callstack {
     hart *harts;
     size_t hart_count, hart_capacity, last_hart;
     uint64_t switches;
+    bool from_inside; /* its first event is not the first one of the trace */
     size_t found; /* the stack that stood for a thread that was found by the last event, plus 1; 0: none */
     size_t found_as; /* the stack of that thread */
 };

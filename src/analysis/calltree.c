@@ -46,6 +46,7 @@ struct ntr_calltree {
     size_t source_count, source_capacity;
     ntr_status failed;
     ntr_open_log *log; /* of a part of a trace; else NULL */
+    ntr_chunk_applier *applier;
     ntr_followers followers;
     bool fed, followed; /* it has had an event, a follower: frame handles are those of `followers` */
     ntr_event last; /* with followers */
@@ -249,6 +250,7 @@ void ntr_calltree_free(ntr_calltree *t) {
     if (!t) return;
     ntr_callstack_free(t->stacks);
     ntr_followers_release(&t->followers);
+    ntr_chunk_applier_free(t->applier);
     ntr_dealloc(t->allocator, t->nodes);
     ntr_dealloc(t->allocator, t->slots);
     ntr_dealloc(t->allocator, t->predictions);
@@ -271,6 +273,19 @@ const ntr_open_log *ntr_calltree_log(const ntr_calltree *t) {
 
 ntr_callstack *ntr_calltree_stacks(ntr_calltree *t) {
     return t->stacks;
+}
+
+ntr_functions *ntr_calltree_functions(const ntr_calltree *t) {
+    return t->functions;
+}
+
+ntr_chunk_applier **ntr_calltree_applier(ntr_calltree *t) {
+    return &t->applier;
+}
+
+void ntr_calltree_moved(ntr_calltree *t) {
+    for (size_t i = 0; i < t->source_count; i++) t->sources[i].stays = false;
+    t->fed = true;
 }
 
 /* ---- counting ---------------------------------------------------------------------------------- */
@@ -326,9 +341,14 @@ static ntr_status take_open_span(ntr_calltree *t, struct calltree_source *s, con
     return status ? status : count_span(t, s, node, event->instructions);
 }
 
+/* A call changes no frame that is there. */
+static bool is_call(const ntr_event *event) {
+    return (event->end == NTR_END_CALL || event->end == NTR_END_INDIRECT_CALL) && !(event->flags & NTR_EVENT_TARGET_UNKNOWN);
+}
+
 static ntr_status take_span(ntr_calltree *t, struct calltree_source *s, const ntr_event *event) {
     uint32_t node;
-    if (t->log) {
+    if (t->log && !is_call(event)) {
         bool taken;
         ntr_status logged = take_open_span(t, s, event, &taken);
         if (logged || taken) return logged;

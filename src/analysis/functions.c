@@ -26,6 +26,15 @@ struct ntr_functions {
     ntr_role_info *roles;   /* of the first `role_count` items */
     size_t role_count, role_capacity;
     const ntr_tasks *tasks;
+    struct noted_mark *marks; /* of the first `mark_count` items */
+    uint32_t *noted;          /* numbers, in the order of look-up */
+    size_t mark_count, mark_capacity, noted_count, noted_capacity;
+    uint32_t note;            /* number of the current note; 0: look-ups are not noted */
+};
+
+/* The function was looked up in a note, as its `index`-th. */
+struct noted_mark {
+    uint32_t note, index;
 };
 
 struct own_name {
@@ -42,6 +51,14 @@ ntr_functions *ntr_functions_new(ntr_debug_info *debug, const ntr_allocator *all
     return f;
 }
 
+ntr_functions *ntr_functions_copy_empty(const ntr_functions *f) {
+    return ntr_functions_new(f->debug, f->allocator);
+}
+
+const ntr_allocator *ntr_functions_allocator(const ntr_functions *f) {
+    return f->allocator;
+}
+
 void ntr_functions_free(ntr_functions *f) {
     if (!f) return;
     for (size_t i = 0; i < f->view_count; i++) ntr_function_ranges_free(&f->views[i].ranges, f->allocator);
@@ -52,6 +69,8 @@ void ntr_functions_free(ntr_functions *f) {
     ntr_dealloc(f->allocator, f->views);
     ntr_dealloc(f->allocator, f->places);
     ntr_dealloc(f->allocator, f->roles);
+    ntr_dealloc(f->allocator, f->marks);
+    ntr_dealloc(f->allocator, f->noted);
     ntr_dealloc(f->allocator, f->slots);
     ntr_dealloc(f->allocator, f->items);
     ntr_dealloc(f->allocator, f);
@@ -161,9 +180,42 @@ static uint32_t number_of(ntr_functions *f, const ntr_function *function, const 
     return *slot - 1;
 }
 
+/* ---- notes of the order of look-ups */
+
+void ntr_functions_note(ntr_functions *f) {
+    f->noted_count = 0;
+    if (++f->note) return;
+    if (f->mark_count) memset(f->marks, 0, f->mark_count * sizeof *f->marks);
+    f->note = 1;
+}
+
+const uint32_t *ntr_functions_noted(const ntr_functions *f, size_t *count) {
+    *count = f->noted_count;
+    return f->noted;
+}
+
+uint32_t ntr_functions_note_index(const ntr_functions *f, uint32_t number) {
+    return number < f->mark_count && f->marks[number].note == f->note ? f->marks[number].index : UINT32_MAX;
+}
+
+/* Returns the number, UINT32_MAX when out of memory. */
+static uint32_t take_note(ntr_functions *f, uint32_t number) {
+    if (!f->note || number >= f->count) return number;
+    if (ntr_reserve(f->allocator, (void **)&f->marks, &f->mark_capacity, f->count, sizeof *f->marks) ||
+        ntr_reserve(f->allocator, (void **)&f->noted, &f->noted_capacity, f->noted_count + 1, sizeof *f->noted))
+        return UINT32_MAX;
+    for (; f->mark_count < f->count; f->mark_count++) f->marks[f->mark_count] = (struct noted_mark){0};
+    if (f->marks[number].note == f->note) return number;
+    f->marks[number] = (struct noted_mark){f->note, (uint32_t)f->noted_count};
+    f->noted[f->noted_count++] = number;
+    return number;
+}
+
+/* ---- look-up */
+
 static const ntr_function_range no_range = {.number = UINT32_MAX};
 
-ntr_function_range ntr_functions_range(ntr_functions *f, const ntr_context *context, uint64_t address) {
+static ntr_function_range find_range(ntr_functions *f, const ntr_context *context, uint64_t address) {
     address_view *v = view_of(f, context);
     uint64_t low, high;
     if (!v) return no_range;
@@ -176,11 +228,16 @@ ntr_function_range ntr_functions_range(ntr_functions *f, const ntr_context *cont
     return added ? *added : no_range;
 }
 
+ntr_function_range ntr_functions_range(ntr_functions *f, const ntr_context *context, uint64_t address) {
+    const ntr_function_range range = find_range(f, context, address);
+    return take_note(f, range.number) == UINT32_MAX ? no_range : range;
+}
+
 uint32_t ntr_functions_at(ntr_functions *f, const ntr_context *context, uint64_t address) {
     return ntr_functions_range(f, context, address).number;
 }
 
-uint32_t ntr_functions_named(ntr_functions *f, const char *text) {
+static uint32_t find_named(ntr_functions *f, const char *text) {
     size_t size = strlen(text) + 1;
     for (struct own_name *name = f->names; name; name = name->next)
         if (strcmp(name->text, text) == 0) return name->number;
@@ -197,6 +254,10 @@ uint32_t ntr_functions_named(ntr_functions *f, const char *text) {
     f->names = name;
     f->items[name->number] = (ntr_function){.name = name->text};
     return name->number;
+}
+
+uint32_t ntr_functions_named(ntr_functions *f, const char *text) {
+    return take_note(f, find_named(f, text));
 }
 
 const ntr_function *ntr_functions_get(const ntr_functions *f, uint32_t number) {

@@ -17,6 +17,17 @@ void ntr_debug_info_limit(const ntr_debug_info *debug, const ntr_context *contex
 /* NULL: not known. */
 const ntr_tasks *ntr_functions_tasks(const ntr_functions *functions);
 
+/* Returns functions of the same code, none of which was looked up; NULL when out of memory. */
+ntr_functions *ntr_functions_copy_empty(const ntr_functions *functions);
+const ntr_allocator *ntr_functions_allocator(const ntr_functions *functions);
+
+/* Begins a note of the functions that are looked up, in the order of their first look-up. */
+void ntr_functions_note(ntr_functions *functions);
+
+/* Returns their numbers, and the place of a function in the note: UINT32_MAX: it is not noted. */
+const uint32_t *ntr_functions_noted(const ntr_functions *functions, size_t *count);
+uint32_t ntr_functions_note_index(const ntr_functions *functions, uint32_t number);
+
 /* Returns the range that contains `address`. When out of memory, `number` is UINT32_MAX and the range is empty. */
 ntr_function_range ntr_functions_range(ntr_functions *functions, const ntr_context *context, uint64_t address);
 

@@ -35,12 +35,12 @@ static ntr_status select_context(ntr_callstack *cs, const ntr_event *event) {
 
 /* ---- which events touch unknown frames */
 
-static uint32_t function_of(const ntr_callstack *cs, const ntr_event *event, uint64_t address) {
-    return ntr_functions_range(cs->functions, &event->context, address).number;
+static uint32_t function_of(ntr_callstack *cs, const ntr_event *event, uint64_t address) {
+    return ntr_callstack_range(cs, event->src, &event->context, address).number;
 }
 
-static bool is_entry(const ntr_callstack *cs, const ntr_event *event, uint64_t address) {
-    return ntr_functions_range(cs->functions, &event->context, address).low == address;
+static bool is_entry(ntr_callstack *cs, const ntr_event *event, uint64_t address) {
+    return ntr_callstack_range(cs, event->src, &event->context, address).low == address;
 }
 
 /* Returns whether a call above the base returns to the address. */
@@ -51,14 +51,14 @@ static bool is_known_return(const stack *s, uint64_t address, size_t searched) {
 }
 
 /* Returns whether the trap handler is left for the function below it, both above the base. */
-static bool is_known_trap_return(const ntr_callstack *cs, const stack *s, const ntr_event *e) {
+static bool is_known_trap_return(ntr_callstack *cs, const stack *s, const ntr_event *e) {
     size_t depth = s->depth;
     while (depth > 1 && s->frames[depth - 1].kind < NTR_FRAME_EXCEPTION) depth--;
     return depth > 1 && s->frames[depth - 2].function == function_of(cs, e, e->target);
 }
 
 /* A jump to another function replaces the top frame, which is not known if it is the base. */
-static bool replaces_base(const ntr_callstack *cs, const stack *s, const ntr_event *e) {
+static bool replaces_base(ntr_callstack *cs, const stack *s, const ntr_event *e) {
     return s->depth <= 1 && s->frames[0].function != function_of(cs, e, e->target);
 }
 
@@ -68,6 +68,7 @@ static bool span_touches(ntr_open_log *log, ntr_callstack *cs, const hart *h, co
     switch ((ntr_end)e->end) {
     case NTR_END_RETURN:
     case NTR_END_CO_SWAP: {
+        if (is_known_return(s, e->target, 1)) return false; /* most returns */
         const change c = {.cs = cs, .hart = (hart *)h, .stack = (stack *)s, .event = e};
         log->unfit |= ntr_threads_leaves(&c);
         return !is_known_return(s, e->target, SIZE_MAX);
@@ -83,9 +84,9 @@ static bool span_touches(ntr_open_log *log, ntr_callstack *cs, const hart *h, co
     }
 }
 
-static bool sync_touches(const ntr_callstack *cs, const hart *h, const stack *s, const ntr_event *e) {
+static bool sync_touches(ntr_callstack *cs, const hart *h, const stack *s, const ntr_event *e) {
     if (s->depth == 0) return true;
-    if (h->stopped && e->address != h->stopped_at && e->address != h->stopped_at + OPEN_ECALL_BYTES) return true;
+    if (h->stopped == HART_STOPPED && e->address != h->stopped_at && e->address != h->stopped_at + OPEN_ECALL_BYTES) return true;
     return s->frames[s->depth - 1].function != function_of(cs, e, e->address);
 }
 
@@ -98,6 +99,12 @@ bool ntr_open_log_touches(ntr_open_log *log, ntr_callstack *cs, const ntr_event 
     if (event->kind == NTR_EVENT_SPAN) return s->depth && span_touches(log, cs, h, s, event);
     if (event->kind == NTR_EVENT_SYNC) return sync_touches(cs, h, s, event);
     return event->kind == NTR_EVENT_GAP;
+}
+
+bool ntr_callstack_threaded(const ntr_callstack *cs) {
+    for (size_t i = 0; i < cs->hart_count; i++)
+        if (cs->harts[i].threaded) return true;
+    return false;
 }
 
 /* ---- logging */
@@ -115,7 +122,7 @@ ntr_status ntr_open_log_event(ntr_open_log *log, ntr_callstack *cs, ntr_open_kin
     if (!h || !entry) return NTR_E_MEMORY;
     stack *s = &cs->stacks[h->current];
     entry->stopped = h->stopped;
-    entry->stopped_at = h->stopped ? h->stopped_at : 0;
+    entry->stopped_at = h->stopped == HART_STOPPED ? h->stopped_at : 0;
     entry->frame_count = s->depth ? s->depth - 1 : 0;
     if (ntr_reserve(log->allocator, (void **)&log->frames, &log->frame_capacity, log->frame_count + entry->frame_count,
                     sizeof *log->frames))
@@ -123,7 +130,7 @@ ntr_status ntr_open_log_event(ntr_open_log *log, ntr_callstack *cs, ntr_open_kin
     for (size_t i = 1; i < s->depth; i++)
         log->frames[log->frame_count++] = (ntr_open_frame){s->frames[i].handle, s->frames[i].return_to};
     s->depth = 0;
-    if (event->kind == NTR_EVENT_SPAN) h->stopped = false;
+    if (event->kind == NTR_EVENT_SPAN) h->stopped = HART_RUNS;
     return NTR_OK;
 }
 
@@ -138,6 +145,8 @@ uint64_t ntr_open_log_base(ntr_open_log *log, const ntr_stack_moment *moment, si
 
 /* A hart ends in its own context: its stack is the last one. */
 ntr_status ntr_open_log_finish(ntr_open_log *log, ntr_callstack *cs, size_t nodes) {
+    log->unfit |= ntr_callstack_threaded(cs);
+    for (size_t i = 0; i < cs->stack_count; i++) log->unfit |= cs->stacks[i].depth >= OPEN_DEPTH_MAX;
     for (size_t i = 0; i < cs->stack_count; i++) {
         const ntr_event end = {.kind = NTR_EVENT_NOTE, .src = cs->stacks[i].src, .context = cs->stacks[i].context};
         hart *h = hart_with(cs, end.src);
@@ -158,12 +167,6 @@ ntr_status ntr_open_log_finish(ntr_open_log *log, ntr_callstack *cs, size_t node
 
 /* ---- applying */
 
-bool ntr_callstack_threaded(const ntr_callstack *cs) {
-    for (size_t i = 0; i < cs->hart_count; i++)
-        if (cs->harts[i].threaded) return true;
-    return false;
-}
-
 ntr_status ntr_open_log_push(ntr_callstack *cs, const ntr_open_entry *entry, const ntr_stack_frame *frames, size_t count) {
     ntr_status status = select_context(cs, &entry->event);
     hart *h = hart_with(cs, entry->event.src);
@@ -172,6 +175,7 @@ ntr_status ntr_open_log_push(ntr_callstack *cs, const ntr_open_entry *entry, con
     if (s->depth + count >= OPEN_DEPTH_MAX) return NTR_E_LIMIT;
     if (ntr_reserve(cs->allocator, (void **)&s->frames, &s->capacity, s->depth + count + 1, sizeof *s->frames)) return NTR_E_MEMORY;
     for (size_t i = 0; i < count; i++) s->frames[s->depth++] = frames[i];
+    if (entry->stopped == HART_STOP_UNKNOWN) return NTR_OK;
     h->stopped = entry->stopped;
     h->stopped_at = entry->stopped_at;
     return NTR_OK;

@@ -26,7 +26,7 @@ typedef enum ntr_open_kind {
 
 typedef struct ntr_open_entry {
     uint8_t kind;         /* ntr_open_kind */
-    bool stopped;         /* no instruction was executed since a stop */
+    uint8_t stopped;      /* hart_stopped */
     uint64_t stopped_at;
     uint32_t nodes;       /* number of nodes of the tree at that time */
     uint32_t node;        /* BASE */
@@ -73,8 +73,17 @@ ntr_status ntr_open_log_finish(ntr_open_log *log, ntr_callstack *stacks, size_t 
 /* Returns the log of a tree of a part, complete after ntr_calltree_finish; NULL: of another tree. */
 const ntr_open_log *ntr_calltree_log(const ntr_calltree *tree);
 
-/* The call stacks of the tree, for applying a log. */
+/* The call stacks of the tree, for applying a log, and its functions. */
 ntr_callstack *ntr_calltree_stacks(ntr_calltree *tree);
+ntr_functions *ntr_calltree_functions(const ntr_calltree *tree);
+
+/* The stacks were changed by an applied log. */
+void ntr_calltree_moved(ntr_calltree *tree);
+
+/* What applying chunks needs (tree_chunk.c); NULL: nothing yet. It is freed with the tree. */
+typedef struct ntr_chunk_applier ntr_chunk_applier;
+ntr_chunk_applier **ntr_calltree_applier(ntr_calltree *tree);
+void ntr_chunk_applier_free(ntr_chunk_applier *applier);
 
 /* ---- applying a log */
 

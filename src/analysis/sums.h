@@ -17,8 +17,6 @@ void ntr_tally_add_gaps(ntr_tally *tally, uint64_t gaps);
 uint32_t ntr_calltree_add_node(ntr_calltree *tree, const ntr_call_node *node);
 void ntr_calltree_add_self(ntr_calltree *tree, uint32_t node, uint64_t instructions, uint64_t ticks);
 
-ntr_calltree_split ntr_calltree_divided(const ntr_calltree *tree);
-
 /* Where a function was found first. */
 typedef struct ntr_function_place {
     ntr_context context;

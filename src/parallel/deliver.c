@@ -96,13 +96,29 @@ static ntr_status deliver_part(ntr_parallel *p, const ntr_part *part) {
     return status;
 }
 
+/* The caller has refused the first output of the head: it is decoded again. The lock is held. */
+static void decode_again(ntr_parallel *p, ntr_chunk *head) {
+    head->again = true;
+    if (head->state == NTR_CHUNK_RUNNING)
+        head->put_back = true; /* its thread restarts it */
+    else
+        ntr_chunk_restart(head);
+    ntr_schedule_put_back(p);
+    pthread_cond_broadcast(&p->work);
+}
+
 void ntr_deliver(ntr_parallel *p, ntr_chunk *head, bool all) {
     p->delivering = true;
-    for (ntr_part *part; p->status == NTR_OK && (part = ntr_chunk_output_take(&head->output));) {
+    for (ntr_part *part; p->status == NTR_OK && !head->put_back && (part = ntr_chunk_output_take(&head->output));) {
         pthread_mutex_unlock(&p->lock);
         ntr_status status = deliver_part(p, part);
         ntr_parts_free(&p->parts, part);
         pthread_mutex_lock(&p->lock);
+        if (status == NTR_NEED_MORE) {
+            decode_again(p, head);
+            p->delivering = false;
+            return;
+        }
         if (p->status == NTR_OK) p->status = status;
     }
     if (p->status == NTR_OK && all) {
@@ -145,7 +161,7 @@ static void retire(ntr_parallel *p, ntr_chunk *head) {
 
 /* Returns whether the head needs the caller: it is done, or has output from before it became the head. */
 static bool is_ready(const ntr_parallel *p, const ntr_chunk *head) {
-    return p->status != NTR_OK || (!p->delivering && (head->state == NTR_CHUNK_DONE || head->output.first));
+    return p->status != NTR_OK || (!p->delivering && !head->put_back && (head->state == NTR_CHUNK_DONE || head->output.first));
 }
 
 /* Deliver the head's output. The lock is held. */
@@ -153,7 +169,7 @@ static void deliver_head(ntr_parallel *p, ntr_chunk *head) {
     bool done = head->state == NTR_CHUNK_DONE;
     ntr_deliver(p, head, done);
     pthread_cond_broadcast(&p->work); /* a thread may wait for space */
-    if (p->status != NTR_OK || !done) return;
+    if (p->status != NTR_OK || !done || head->state != NTR_CHUNK_DONE) return;
     p->status = head->status < 0 ? head->status : NTR_OK;
     if (p->status == NTR_OK) {
         retire(p, head);

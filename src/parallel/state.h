@@ -37,6 +37,7 @@ struct ntr_chunk {
     uint8_t state;  /* ntr_chunk_state */
     bool cancelled; /* the guess was wrong: stop decoding */
     bool put_back;  /* the head needs the thread: stop decoding, to be decoded again later (schedule.c) */
+    bool again;     /* `deliver` has refused the output: it is decoded again */
     bool waits_for_room; /* its thread waits: it holds too much output */
     bool head;      /* everything before is delivered */
     bool ahead;     /* was begun before it became the head */

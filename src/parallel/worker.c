@@ -61,6 +61,10 @@ ntr_status ntr_chunk_status(const ntr_chunk *chunk) {
     return chunk->put_status;
 }
 
+bool ntr_chunk_again(const ntr_chunk *chunk) {
+    return chunk->again; /* changes only while no thread decodes the chunk, or stops doing so */
+}
+
 /* ---- decoding */
 
 static bool is_cancelled(ntr_chunk *chunk) {

@@ -172,7 +172,61 @@ static void the_head_gets_a_thread(void **state) {
     scene_end(&s);
 }
 
+/* ---- refused output */
+
+static unsigned refused;
+
+static void begin_marked(void *thread_data, ntr_chunk *chunk) {
+    const bool again = ntr_chunk_again(chunk);
+    (void)thread_data;
+    ntr_chunk_put(chunk, 3, &again, sizeof again);
+}
+
+static ntr_status put_marked(void *thread_data, ntr_chunk *chunk, const ntr_event *events, size_t count) {
+    (void)thread_data;
+    return ntr_chunk_put(chunk, 1, events, count * sizeof *events);
+}
+
+/* Refuses the first output of each chunk. */
+static ntr_status get_or_refuse(void *user, unsigned what, const void *data, size_t size) {
+    if (what != 3) return parallels_get(user, what, data, size);
+    refused += !*(const bool *)data;
+    return *(const bool *)data ? NTR_OK : NTR_NEED_MORE;
+}
+
+static void refused_chunks_are_decoded_again(void **state) {
+    (void)state;
+    scene s;
+    stream in = {.size = 0};
+    scene_start(&s, NULL);
+    code(&s, 0x100, ADD, branch(-4), JR_A5);
+    make_stream(&s, &in);
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        parallels_events many = {.status = NTR_OK}, one = parallels_one(&s.config, (ntr_bytes){in.bytes, in.size});
+        ntr_parallel_stats stats;
+        ntr_parallel_config config;
+        ntr_parallel_config_init(&config);
+        config.decoder = &s.config;
+        config.threads = threads;
+        config.chunk = CHUNK;
+        config.work = (ntr_parallel_work){.begin = begin_marked, .events = put_marked, .deliver = get_or_refuse, .user = &many};
+        refused = 0;
+        ntr_parallel *p = ntr_parallel_new(&config, NULL);
+        alarm(DEADLOCK_SECONDS);
+        assert_int_equal(ntr_parallel_feed(p, in.bytes, in.size, true), NTR_END);
+        alarm(0);
+        ntr_parallel_get_stats(p, &stats);
+        ntr_parallel_free(p);
+        assert_int_equal(refused, stats.chunks);
+        assert_int_equal(many.count, one.count);
+        for (size_t i = 0; i < one.count; i++) assert_true(parallels_same_event(&one.events[i], &many.events[i]));
+        free(one.events);
+        free(many.events);
+    }
+    scene_end(&s);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(the_head_gets_a_thread)};
+    const struct CMUnitTest tests[] = {TEST(the_head_gets_a_thread), TEST(refused_chunks_are_decoded_again)};
     return cmocka_run_group_tests_name("room", tests, NULL, NULL);
 }

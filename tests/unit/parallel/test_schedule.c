@@ -20,6 +20,7 @@ typedef struct plan {
     uint8_t chunks;
     uint8_t kinds[CHUNKS_MAX], pieces[CHUNKS_MAX]; /* pieces of output, of one byte */
     uint8_t most_held;
+    uint8_t refusing; /* the first output of each chunk is refused once */
 } plan;
 
 /* ---- the state */
@@ -29,7 +30,7 @@ typedef enum thread_at { IDLE, DECODING, WAITING_FOR_ROOM, DELIVERING } thread_a
 typedef enum caller_at { CUTTING, CALLER_DELIVERS, CANCELLING, FINISHED } caller_at;
 
 typedef struct model_chunk {
-    uint8_t state, start, cancelled, put_back, waits, head, output, pieces;
+    uint8_t state, start, cancelled, put_back, waits, head, output, pieces, again;
 } model_chunk;
 
 typedef struct model {
@@ -79,6 +80,24 @@ static void wake_threads(model *m) {
 static void restart(model_chunk *c) {
     c->output = c->pieces = c->put_back = 0;
     c->state = NTR_CHUNK_WAITING;
+}
+
+/* Delivers a piece of output, or refuses it: returns false. */
+static bool take_piece(model *m, unsigned number) {
+    model_chunk *c = &m->chunks[number];
+    if (!plan_->refusing || c->again) {
+        c->output--;
+        return true;
+    }
+    c->again = true;
+    if (c->state == NTR_CHUNK_RUNNING)
+        c->put_back = true;
+    else
+        restart(c);
+    put_back(m);
+    wake_threads(m);
+    m->delivering = false;
+    return false;
 }
 
 /* Decoding of the chunk ends: by its last piece, or because the chunk is not needed. */
@@ -147,8 +166,7 @@ static void thread_step(model *m, unsigned thread) {
     case DECODING: decode(m, thread); break;
     case WAITING_FOR_ROOM: wait_for_room(m, thread); break;
     default: /* the output is delivered, part by part */
-        m->chunks[m->threads[thread].chunk].output--;
-        if (m->chunks[m->threads[thread].chunk].output) break;
+        if (take_piece(m, m->threads[thread].chunk) && m->chunks[m->threads[thread].chunk].output) break;
         m->delivering = false;
         wait_for_room(m, thread);
     }
@@ -193,7 +211,7 @@ static void cancel(model *m) {
 
 static bool is_ready(const model *m) {
     const model_chunk *head = &m->chunks[m->head];
-    return !m->delivering && (head->state == NTR_CHUNK_DONE || head->output);
+    return !m->delivering && !head->put_back && (head->state == NTR_CHUNK_DONE || head->output);
 }
 
 static void cut(model *m) {
@@ -207,8 +225,8 @@ static void cut(model *m) {
 static void caller_step(model *m) {
     if (m->caller == CANCELLING) {
         cancel(m);
-    } else if (m->caller == CALLER_DELIVERS && m->chunks[m->head].output) {
-        m->chunks[m->head].output--;
+    } else if (m->caller == CALLER_DELIVERS && m->chunks[m->head].output && !m->chunks[m->head].put_back) {
+        if (!take_piece(m, m->head)) m->caller = CUTTING;
     } else if (m->caller == CALLER_DELIVERS) {
         m->delivering = false;
         wake_threads(m);
@@ -294,8 +312,8 @@ static void each_plan(unsigned chunks, void (*check)(const plan *p)) {
     unsigned all = 1;
     for (unsigned i = 1; i < chunks; i++) all *= KINDS;
     for (unsigned kinds = 0; kinds < all; kinds++)
-        for (unsigned held = 0; held <= 2; held += 2) {
-            plan p = {.chunks = (uint8_t)chunks, .most_held = (uint8_t)held};
+        for (unsigned setting = 0; setting < 4; setting++) {
+            plan p = {.chunks = (uint8_t)chunks, .most_held = setting & 1 ? 2 : 0, .refusing = (uint8_t)(setting >> 1)};
             for (unsigned i = 1, k = kinds; i < chunks; i++, k /= KINDS) p.kinds[i] = (uint8_t)(k % KINDS);
             for (unsigned i = 0; i < chunks; i++) p.pieces[i] = (uint8_t)(LIMIT + 1 + i % 2);
             check(&p);
@@ -306,8 +324,8 @@ static unsigned defects;
 
 static void must_be_right(const plan *p) {
     const char *what = explore(p);
-    if (what) fail_msg("%s: %u chunks, kinds %u %u %u %u", what, p->chunks, p->kinds[1], p->kinds[2], p->kinds[3],
-                       p->kinds[4]);
+    if (what) fail_msg("%s: %u chunks, kinds %u %u %u %u%s", what, p->chunks, p->kinds[1], p->kinds[2], p->kinds[3],
+                       p->kinds[4], p->refusing ? ", refusing" : "");
 }
 
 static void count_defects(const plan *p) {

@@ -1,0 +1,178 @@
+/* Call trees of the chunks of a stream, made by several threads and put together in the order of the stream.
+ *
+ * Idea: the tree of a chunk is that of a part whose callers are not known (open_log.h). Its nodes, its log and its functions, in the
+ * order of their first look-up, are packed into one block of memory. To apply it, the log is first applied to a copy of the stacks
+ * with functions of its own: a guess that is wrong is found before anything has changed. Then the functions get their numbers, in
+ * the order that they would have had, and the log is applied to the tree. */
+#include <ntrace/calltree.h>
+
+#include "analysis/open_part.h"
+#include "analysis/sums.h"
+#include "base/allocator.h"
+
+#include <string.h>
+
+/* A packed chunk: this, then its nodes, entries, frames and functions. All sizes are multiples of 8. */
+typedef struct packed_tree {
+    uint64_t unfit;
+    uint64_t count, entry_count, frame_count, function_count;
+} packed_tree;
+
+typedef struct packed_function {
+    ntr_function_place place;
+    const char *name; /* if it has no address */
+} packed_function;
+
+_Static_assert(sizeof(packed_tree) % 8 == 0 && sizeof(ntr_open_node) % 8 == 0 && sizeof(ntr_open_entry) % 8 == 0 &&
+                  sizeof(ntr_open_frame) % 8 == 0 && sizeof(packed_function) % 8 == 0,
+              "each array is aligned behind the one before");
+
+struct ntr_chunk_applier {
+    const ntr_allocator *allocator;
+    const ntr_functions *real;  /* of the tree */
+    ntr_functions *functions;   /* of the copy, */
+    ntr_callstack *stacks;      /* ... and its stacks */
+    uint32_t *trial_of;         /* number in `functions` by that in `real`; UINT32_MAX: not known yet */
+    size_t trial_count, trial_capacity;
+    uint32_t *numbers;          /* of the functions of a chunk */
+    size_t number_capacity;
+};
+
+/* ---- packing */
+
+void ntr_calltree_begin_chunk(ntr_calltree *tree) {
+    ntr_callstack_restart(ntr_calltree_stacks(tree));
+    ntr_calltree_restart(tree);
+    ntr_functions_note(ntr_calltree_functions(tree));
+}
+
+static size_t size_of(const packed_tree *p) {
+    return sizeof *p + p->count * sizeof(ntr_open_node) + p->entry_count * sizeof(ntr_open_entry) +
+           p->frame_count * sizeof(ntr_open_frame) + p->function_count * sizeof(packed_function);
+}
+
+static void pack_nodes(const ntr_functions *functions, const ntr_call_node *nodes, size_t count, ntr_open_node *to) {
+    for (size_t i = 0; i < count; i++)
+        to[i] = (ntr_open_node){.parent = nodes[i].parent,
+                                .function = i ? ntr_functions_note_index(functions, nodes[i].function) : UINT32_MAX,
+                                .site = nodes[i].site,
+                                .calls = nodes[i].calls,
+                                .instructions = nodes[i].instructions,
+                                .ticks = nodes[i].ticks,
+                                .kind = nodes[i].kind};
+}
+
+static void pack_functions(const ntr_functions *functions, const uint32_t *noted, size_t count, packed_function *to) {
+    for (size_t i = 0; i < count; i++) {
+        const ntr_function_place place = ntr_functions_place(functions, noted[i]);
+        to[i] = (packed_function){place, place.only_name ? ntr_functions_get(functions, noted[i])->name : NULL};
+    }
+}
+
+size_t ntr_calltree_pack(ntr_calltree *tree, void *to, size_t room) {
+    const ntr_functions *functions = ntr_calltree_functions(tree);
+    const ntr_open_log *log = ntr_calltree_log(tree);
+    packed_tree head = {0};
+    size_t count, function_count;
+    const ntr_call_node *nodes = ntr_calltree_nodes(tree, &count);
+    const uint32_t *noted = ntr_functions_noted(functions, &function_count);
+    head.unfit = log->unfit;
+    if (!head.unfit) {
+        head.count = count;
+        head.entry_count = log->count;
+        head.frame_count = log->frame_count;
+        head.function_count = function_count;
+    }
+    const size_t size = size_of(&head);
+    if (size > room) return size;
+    memcpy(to, &head, sizeof head);
+    ntr_open_node *packed = (void *)((char *)to + sizeof head);
+    ntr_open_entry *entries = (void *)(packed + head.count);
+    ntr_open_frame *frames = (void *)(entries + head.entry_count);
+    pack_nodes(functions, nodes, head.count, packed);
+    if (head.entry_count) memcpy(entries, log->entries, head.entry_count * sizeof *entries);
+    if (head.frame_count) memcpy(frames, log->frames, head.frame_count * sizeof *frames);
+    pack_functions(functions, noted, head.function_count, (void *)(frames + head.frame_count));
+    return size;
+}
+
+/* ---- applying */
+
+void ntr_chunk_applier_free(ntr_chunk_applier *a) {
+    if (!a) return;
+    ntr_callstack_free(a->stacks);
+    ntr_functions_free(a->functions);
+    ntr_dealloc(a->allocator, a->trial_of);
+    ntr_dealloc(a->allocator, a->numbers);
+    ntr_dealloc(a->allocator, a);
+}
+
+static ntr_chunk_applier *applier_of(ntr_calltree *tree) {
+    ntr_chunk_applier **place = ntr_calltree_applier(tree), *a = *place;
+    if (a) return a;
+    const ntr_functions *real = ntr_calltree_functions(tree);
+    const ntr_allocator *allocator = ntr_functions_allocator(real);
+    if (!(a = ntr_alloc(allocator, 1, sizeof *a))) return NULL;
+    a->allocator = allocator;
+    a->real = real;
+    a->functions = ntr_functions_copy_empty(real);
+    a->stacks = a->functions ? ntr_callstack_new(a->functions, NULL, allocator) : NULL;
+    if (a->stacks) return *place = a;
+    ntr_chunk_applier_free(a);
+    return NULL;
+}
+
+/* Returns the number in the functions of the copy of a function of the tree. */
+static uint32_t trial_number(void *user, uint32_t number) {
+    ntr_chunk_applier *a = user;
+    if (number >= a->trial_count) {
+        if (ntr_reserve(a->allocator, (void **)&a->trial_of, &a->trial_capacity, (size_t)number + 1, sizeof *a->trial_of)) return UINT32_MAX;
+        while (a->trial_count <= number) a->trial_of[a->trial_count++] = UINT32_MAX;
+    }
+    if (a->trial_of[number] == UINT32_MAX) {
+        const ntr_function_place place = ntr_functions_place(a->real, number);
+        a->trial_of[number] = ntr_functions_at(a->functions, &place.context, place.address);
+    }
+    return a->trial_of[number];
+}
+
+/* Finds the numbers of the functions of a chunk. */
+static ntr_status find_functions(ntr_chunk_applier *a, ntr_functions *functions, const packed_function *packed, size_t count) {
+    if (ntr_reserve(a->allocator, (void **)&a->numbers, &a->number_capacity, count + 1, sizeof *a->numbers)) return NTR_E_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        a->numbers[i] = packed[i].name ? ntr_functions_named(functions, packed[i].name)
+                                       : ntr_functions_at(functions, &packed[i].place.context, packed[i].place.address);
+        if (a->numbers[i] == UINT32_MAX) return NTR_E_MEMORY;
+    }
+    return NTR_OK;
+}
+
+static ntr_status try_part(ntr_chunk_applier *a, const ntr_open_part *part, const ntr_callstack *stacks) {
+    const char *why;
+    ntr_status status = ntr_callstack_copy(a->stacks, stacks, trial_number, a);
+    return status ? status : ntr_open_part_apply(part, a->stacks, NULL, &why, a->allocator);
+}
+
+ntr_status ntr_calltree_apply(ntr_calltree *tree, const void *packed, size_t size) {
+    ntr_chunk_applier *a = applier_of(tree);
+    packed_tree head;
+    const char *why;
+    if (!a) return NTR_E_MEMORY;
+    memcpy(&head, packed, sizeof head);
+    if (head.unfit || size_of(&head) != size) return NTR_E_STATE;
+    ntr_callstack *stacks = ntr_calltree_stacks(tree);
+    ntr_open_part part = {.count = head.count, .entry_count = head.entry_count, .frame_count = head.frame_count,
+                          .function_count = head.function_count};
+    part.nodes = (const void *)((const char *)packed + sizeof head);
+    part.entries = (const void *)(part.nodes + part.count);
+    part.frames = (const void *)(part.entries + part.entry_count);
+    const packed_function *functions = (const void *)(part.frames + part.frame_count);
+    ntr_status status = find_functions(a, a->functions, functions, part.function_count);
+    part.functions = a->numbers;
+    if (!status) status = try_part(a, &part, stacks);
+    if (!status) status = find_functions(a, ntr_calltree_functions(tree), functions, part.function_count);
+    part.functions = a->numbers;
+    if (!status) status = ntr_open_part_apply(&part, stacks, tree, &why, a->allocator);
+    ntr_calltree_moved(tree);
+    return status;
+}
