@@ -1,5 +1,6 @@
 #include "text/annotate.h"
 #include "commands/machine_run.h"
+#include "commands/profile_data.h"
 #include "commands/profile_output.h"
 #include "options/command.h"
 #include "io/output.h"
@@ -20,7 +21,7 @@ struct profile_options {
 
 #define S struct profile_options
 static const struct cli_option profile_table[] = {
-    CLI_CHOICE(0, "by", "function|line|instruction|hart|context|image|process|thread|mode|interrupt", S, by, NTR_PROFILE_FUNCTION,
+    CLI_CHOICE(0, "by", "function|line|instruction|hart|context|image|process|thread|mode|interrupt|data", S, by, NTR_PROFILE_FUNCTION,
                "unit of a row (default function)"),
     CLI_CHOICE(0, "sort", "self|total|calls|ticks|total-ticks", S, sort, NTR_PROFILE_KEY_SELF,
                "sort rows by instructions (self, default; total), calls, or time if the trace has timestamps (ticks; "
@@ -194,11 +195,21 @@ static int run_machine(const struct profile_options *o, const char *path) {
     return status;
 }
 
+/* The last word of --by: it has rows of another kind. */
+enum { BY_DATA = NTR_PROFILE_INTERRUPT + 1 };
+
+static int run_data(const struct profile_options *o, const char *path) {
+    if (o->sort != NTR_PROFILE_KEY_SELF) return cli_fail("--by data cannot be combined with --sort");
+    if (o->analysis.partial) return cli_fail("--by data cannot be combined with --partial");
+    return cli_profile_data(path, &o->analysis, &o->result, o->top);
+}
+
 static int profile_run(const void *options, char **operands) {
     const struct profile_options *o = options;
     struct cli_analysis a;
 
     if (check_options(o) != CLI_OK) return CLI_FAILED;
+    if (o->by == BY_DATA) return run_data(o, operands[0]);
     if (o->by >= NTR_PROFILE_PROCESS) return run_machine(o, operands[0]);
     int status = cli_analysis_open(&a, operands[0], &o->analysis);
     if (status == CLI_OK) status = cli_analysis_need(&a, needs(o));
@@ -227,6 +238,9 @@ const struct cli_command cli_profile = {
              "--by process, thread, mode and interrupt are for traces of whole machines (docs/machines.md). An interrupt's\n"
              "instructions are those from its entry to its return.\n"
              "\n"
+             "--by data counts loads and stores of a trace with data messages (run --data) by the symbol that contains\n"
+             "their address; where there is none, by page of 4 KiB.\n"
+             "\n"
              "--callers and --callees print the functions that called FUNCTION, and those that it called. 'calls' is\n"
              "the number of calls between both. For a caller, 'self' and 'total' are the instructions of FUNCTION when\n"
              "it was called from there; for a callee, those of the callee when it was called by FUNCTION.\n"
@@ -241,5 +255,6 @@ const struct cli_command cli_profile = {
                 "  ntrace profile --annotate=main hello.ntrace\n"
                 "  ntrace profile --by image hello.ntrace\n"
                 "  ntrace profile --callers malloc --callees malloc hello.ntrace\n"
+                "  ntrace profile --by data data.ntrace\n"
                 "  ntrace profile --format csv -o profile.csv hello.ntrace",
 };

@@ -1,7 +1,8 @@
 /* Trace format of Perfetto: one process with one thread per hart. Functions are slices of the thread; traps, contexts, gaps
- * and which thread ran have tracks of their own. Threads of a system that are known have processes of their own, with functions and
+ * and which thread ran have tracks of their own, and so have loads and stores, watchpoints and data acquisition. Threads of a system that are known have processes of their own, with functions and
  * traps. A slice is a packet for its begin and one for its end, nested within its track. */
 #include "export/export.h"
+#include "export/perfetto_moments.h"
 
 #include "perfetto.pb-c.h"
 
@@ -13,12 +14,13 @@
 
 #define SEQUENCE     1 /* one packet sequence for the whole file */
 #define PROCESS_UUID 1
-enum { BEGIN = 1, END = 2 };              /* TrackEvent.type */
+enum { BEGIN = 1, END = 2, MOMENT = 3 };  /* TrackEvent.type */
 enum { CLEARED = 1, NEEDS_INTERNED = 2 }; /* TracePacket.sequence_flags */
 enum { MERGE_NONE = 2 };
 
 struct perfetto {
     ntr_timeline *timeline;
+    ntr_moments points;
     uint64_t track; /* UUID of the last track; 1 is the process of the harts */
     uint64_t process; /* UUID of the last process of the system */
     const ntr_task *task; /* of the last track, or NULL */
@@ -270,6 +272,57 @@ static ntr_status put_slices(ntr_export *x) {
     return status ? status : x->out.status;
 }
 
+/* ---- moments */
+
+static void begin_point_track(ntr_export *x, const ntr_moment *point) {
+    static const char *const kinds[] = {[NTR_MOMENT_ACCESS] = "loads and stores", [NTR_MOMENT_WATCHPOINT] = "watchpoints",
+                                        [NTR_MOMENT_ACQUISITION] = "data acquisition"};
+    struct perfetto *p = x->state;
+    Ntr__Perfetto__TrackDescriptor track = NTR__PERFETTO__TRACK_DESCRIPTOR__INIT;
+    char name[96];
+
+    if (p->points.left_out)
+        snprintf(name, sizeof name, "hart %u %s (%llu later ones are left out)", point->src, kinds[point->kind],
+                 (unsigned long long)p->points.left_out);
+    else
+        snprintf(name, sizeof name, "hart %u %s", point->src, kinds[point->kind]);
+    track.has_parent_uuid = track.has_sibling_merge_behavior = 1;
+    track.parent_uuid = PROCESS_UUID;
+    track.sibling_merge_behavior = MERGE_NONE;
+    track.name = name;
+    put_track(x, &track, ++p->track);
+}
+
+static void put_point(ntr_export *x, const ntr_moment *point) {
+    const struct perfetto *p = x->state;
+    Ntr__Perfetto__TracePacket packet = NTR__PERFETTO__TRACE_PACKET__INIT;
+    Ntr__Perfetto__TrackEvent event = NTR__PERFETTO__TRACK_EVENT__INIT;
+    char name[192];
+
+    ntr_moment_text(point, name, sizeof name);
+    packet.has_timestamp = packet.has_sequence_flags = event.has_type = event.has_track_uuid = 1;
+    packet.timestamp = nanoseconds(p, point->time);
+    packet.sequence_flags = NEEDS_INTERNED;
+    packet.track_event = &event;
+    event.type = MOMENT;
+    event.track_uuid = p->track;
+    event.name = name;
+    put(x, &packet);
+}
+
+static ntr_status put_points(ntr_export *x) {
+    struct perfetto *p = x->state;
+    const ntr_moment *before = NULL;
+
+    ntr_moments_finish(&p->points);
+    for (size_t i = 0; i < p->points.count && !x->out.status; before = &p->points.list[i++]) {
+        const ntr_moment *point = &p->points.list[i];
+        if (!before || before->src != point->src || before->kind != point->kind) begin_point_track(x, point);
+        put_point(x, point);
+    }
+    return x->out.status;
+}
+
 /* ---- */
 
 static ntr_status begin(ntr_export *x) {
@@ -279,13 +332,15 @@ static ntr_status begin(ntr_export *x) {
     p->track = PROCESS_UUID;
     p->per_second = x->analysis.ticks_per_second;
     p->has_tasks = ntr_functions_tasks(x->analysis.functions) != NULL;
-    return p->timeline ? NTR_OK : NTR_E_MEMORY;
+    if (!p->timeline) return NTR_E_MEMORY;
+    return ntr_moments_init(&p->points, x->analysis.program, x->allocator);
 }
 
 static ntr_status events(ntr_export *x, const ntr_event *list, size_t count) {
     struct perfetto *p = x->state;
 
-    return ntr_timeline_feed(p->timeline, list, count);
+    ntr_status status = ntr_timeline_feed(p->timeline, list, count);
+    return status ? status : ntr_moments_feed(&p->points, list, count);
 }
 
 static ntr_status end(ntr_export *x) {
@@ -295,13 +350,15 @@ static ntr_status end(ntr_export *x) {
     if (!status) status = put_names(x);
     if (status) return status;
     put_process(x);
-    return put_slices(x);
+    status = put_slices(x);
+    return status ? status : put_points(x);
 }
 
 static void release(ntr_export *x) {
     struct perfetto *p = x->state;
 
     ntr_timeline_free(p->timeline);
+    ntr_moments_release(&p->points);
     free(p->open);
 }
 

@@ -21,7 +21,8 @@ static const char schema[] =
     " to_address INTEGER);"
     "CREATE TABLE accesses(src INTEGER, message INTEGER, offset INTEGER, time INTEGER, access TEXT, address INTEGER,"
     " size INTEGER, data INTEGER, symbol TEXT);"
-    "CREATE TABLE watchpoints(src INTEGER, message INTEGER, offset INTEGER, time INTEGER, hits INTEGER);";
+    "CREATE TABLE watchpoints(src INTEGER, message INTEGER, offset INTEGER, time INTEGER, hits INTEGER);"
+    "CREATE TABLE acquisitions(src INTEGER, message INTEGER, offset INTEGER, time INTEGER, tag INTEGER, value INTEGER);";
 
 static const char closing[] =
     "CREATE VIEW lines AS SELECT file, line, SUM(executed) AS instructions, MAX(executed) AS executed"
@@ -33,7 +34,7 @@ static const char closing[] =
 
 typedef struct database {
     sqlite3 *handle;
-    sqlite3_stmt *gaps, *accesses, *watchpoints;
+    sqlite3_stmt *gaps, *accesses, *watchpoints, *acquisitions;
     ntr_export *export_;
     bool failed;
 } database;
@@ -194,6 +195,7 @@ static ntr_status begin(ntr_export *x) {
     db->gaps = prepare(db, "INSERT INTO gaps VALUES(?,?,?,?,?,?,?)");
     db->accesses = prepare(db, "INSERT INTO accesses VALUES(?,?,?,?,?,?,?,?,?)");
     db->watchpoints = prepare(db, "INSERT INTO watchpoints VALUES(?,?,?,?,?)");
+    db->acquisitions = prepare(db, "INSERT INTO acquisitions VALUES(?,?,?,?,?,?)");
     return db->failed ? NTR_E_IO : NTR_OK;
 }
 
@@ -248,6 +250,14 @@ static void put_watchpoint(database *db, const ntr_event *e) {
     put_row(&r);
 }
 
+static void put_acquisition(database *db, const ntr_event *e) {
+    sqlite_row r = begin_data(db, db->acquisitions, e);
+
+    put(&r, e->tag);
+    put(&r, e->data);
+    put_row(&r);
+}
+
 static ntr_status events(ntr_export *x, const ntr_event *list, size_t count) {
     database *db = x->state;
 
@@ -255,6 +265,7 @@ static ntr_status events(ntr_export *x, const ntr_event *list, size_t count) {
         if (list[i].kind == NTR_EVENT_GAP) put_gap(db, &list[i]);
         if (list[i].kind == NTR_EVENT_ACCESS) put_access(x, db, &list[i]);
         if (list[i].kind == NTR_EVENT_WATCHPOINT) put_watchpoint(db, &list[i]);
+        if (list[i].kind == NTR_EVENT_DATA) put_acquisition(db, &list[i]);
     }
     return db->failed ? NTR_E_IO : NTR_OK;
 }
@@ -275,6 +286,7 @@ static void release(ntr_export *x) {
     sqlite3_finalize(db->gaps);
     sqlite3_finalize(db->accesses);
     sqlite3_finalize(db->watchpoints);
+    sqlite3_finalize(db->acquisitions);
     sqlite3_close(db->handle);
 }
 

@@ -54,12 +54,21 @@ static ntr_status check_segment(ntr_elf *file, size_t index, const GElf_Phdr *se
     return NTR_OK;
 }
 
+/* Memory after the bytes of a segment; of several such places the last one counts. */
+static void take_bss(ntr_elf *file, const GElf_Phdr *segment) {
+    const uint64_t top = file->xlen == 32 ? UINT32_MAX : UINT64_MAX, bias = file->image->options.bias;
+    if (segment->p_memsz <= segment->p_filesz || segment->p_memsz - 1 > top - segment->p_vaddr) return;
+    file->image->bss_first = ntr_program_cut(file->program, segment->p_vaddr + segment->p_filesz + bias);
+    file->image->bss_last = ntr_program_cut(file->program, segment->p_vaddr + segment->p_memsz - 1 + bias);
+}
+
 /* Reads the loadable segments. Only bytes in the file are used; memory after them (.bss) is not code. */
 static ntr_status read_segments(ntr_elf *file, size_t count, ntr_span *laid, size_t *used) {
     for (size_t i = 0; i < count; i++) {
         GElf_Phdr segment = {0};
         if (!gelf_getphdr(file->elf, (int)i, &segment))
             return ELF_FAIL(file, NTR_E_FORMAT, "program header %zu: %s", i, elf_errmsg(-1));
+        if (segment.p_type == PT_LOAD) take_bss(file, &segment);
         if (segment.p_type != PT_LOAD || segment.p_filesz == 0) continue;
         ntr_status status = check_segment(file, i, &segment);
         if (status != NTR_OK) return status;

@@ -205,11 +205,39 @@ static const ntr_image *naming_image(const ntr_program *program, const ntr_conte
     return file;
 }
 
+static bool is_bss(const ntr_image *image, uint64_t address) {
+    return image->bss_first <= address && address <= image->bss_last && image->bss_last;
+}
+
+/* Returns the newest file with memory at `address` that has no bytes in the file, or NULL. */
+static const ntr_image *bss_at(const ntr_program *program, const ntr_context *context, uint64_t address) {
+    for (size_t i = program->image_count; i-- > 0;) {
+        const ntr_image *image = &program->images[i];
+        if (is_bss(image, address) && ntr_image_matches(image, context)) return image;
+    }
+    return NULL;
+}
+
+/* Reduces the range to addresses that are in the same memory without bytes as `address`, or like it in none. */
+static void limit_bss(const ntr_program *program, uint64_t address, uint64_t *first, uint64_t *last) {
+    for (size_t i = 0; i < program->image_count; i++) {
+        const ntr_image *image = &program->images[i];
+        if (!image->bss_last) continue;
+        if (address < image->bss_first && *last >= image->bss_first) *last = image->bss_first - 1;
+        if (address > image->bss_last && *first <= image->bss_last) *first = image->bss_last + 1;
+        if (!is_bss(image, address)) continue;
+        if (*first < image->bss_first) *first = image->bss_first;
+        if (*last > image->bss_last) *last = image->bss_last;
+        ntr_symbols_limit(&image->symbols, address, first, last);
+    }
+}
+
 ntr_status ntr_program_symbol(const ntr_program *program, const ntr_context *context, uint64_t address,
                               ntr_symbol *symbol) {
     ntr_code_window window;
     address = ntr_program_cut(program, address);
     const ntr_image *image = naming_image(program, context, address, &window);
+    if (!image) image = bss_at(program, context, address);
     const ntr_name *named = image ? ntr_symbols_at(&image->symbols, address) : NULL;
     if (named) return store_symbol(image, named, symbol);
     const ntr_image_map *map = &program->image_map;
@@ -230,6 +258,8 @@ void ntr_program_limit_names(const ntr_program *program, const ntr_context *cont
     (void)ntr_spans_limit(&map->files, address, first, last);
     (void)ntr_spans_limit(&program->map, address, first, last); /* code without bytes has no name, also inside a file */
     const ntr_image *image = naming_image(program, context, address, &window);
+    limit_bss(program, address, first, last);
+    if (!image) image = bss_at(program, context, address);
     if (image) ntr_symbols_limit(&image->symbols, address, first, last);
     if (image && ntr_symbols_at(&image->symbols, address)) return;
     for (size_t i = map->name_count; i-- > 0;) {

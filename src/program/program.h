@@ -22,6 +22,7 @@ typedef struct ntr_image {
     size_t mapping_size;
     uint8_t *copy;             /* copy of raw bytes, or NULL */
     uint64_t low, last;        /* lowest and highest address of the segments */
+    uint64_t bss_first, bss_last; /* memory without bytes in the file (.bss), which data symbols name; both 0: none */
     bool has_segments;
     bool has_isa, has_jvt;
     unsigned isa;

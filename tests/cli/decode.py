@@ -179,6 +179,42 @@ def reserved():
     matches(said, run.err, "diff")
 
 
+DATA = (tiny.START + "DataWriteSync DSZ=4 ELSZ=0 DADDR=0x302 DDATA=0x2a\nDataRead DSZ=8 ELSZ=0 DADDR=0x6302 DDATA=0x7\n"
+        "DataRead DSZ=2 ELSZ=0 DADDR=0x6000 DDATA=0x1\nWatchpoint WPHIT=0x5\nDirectBranch ICNT=7\n"
+        "Error ETYPE=0 ECODE=0x2\nDataRead DSZ=1 ELSZ=0 DADDR=0x1 DDATA=0x9\nProgTraceCorrelation EVCODE=0 CDF=0 ICNT=2\n")
+
+
+@case("loads and stores by symbol, by page, and without an address")
+def data_profile():
+    path = write("data.nex", bytes_of(DATA, "--dialect", "nexus-data"))
+    options = ("--by", "data", "--dialect", "nexus-data", path, "-e", program())
+    equal(Run("profile", *options, "--format", "csv").lines(),
+          ["loads,stores,bytes_loaded,bytes_stored,address,symbol", "0,1,0,4,0x300,right", "1,0,8,0,0x6000,", "1,0,2,0,0x0,", "1,0,1,0,,"],
+          "CSV")
+    text = Run("profile", *options, "--top", "1").out
+    matches(r"(?s)^# 4 loads and stores\n.*  right\n# and 3 more rows", text, "text")
+    matches("no loads and stores", Run("profile", "--by", "data", trace(tiny.BTM), "-e", program()).err, "without data messages")
+    for refused in (("--sort", "calls"), ("--partial", os.path.join(scratch(), "no"))):
+        matches("cannot be combined", Run("profile", *options, *refused, status=2).err, "refused")
+
+
+@case("loads, stores and watchpoints are moments of the timeline")
+def data_timeline():
+    if not shutil.which("protoc") or "perfetto" not in Run("timeline", "--to", "list").out:
+        skip("no protoc, or a build without perfetto")
+    path, written = write("data.nex", bytes_of(DATA, "--dialect", "nexus-data")), os.path.join(scratch(), "data.pftrace")
+    Run("timeline", "--dialect", "nexus-data", path, "-e", program(), "-o", written)
+    schema = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "src", "export")
+    with open(written, "rb") as file:
+        text = subprocess.run(["protoc", "--decode=ntr.perfetto.Trace", "-I", schema, "perfetto.proto"], stdin=file,
+                              stdout=subprocess.PIPE, text=True, check=True).stdout
+    moments = [(int(time), name) for time, name in re.findall(r'timestamp: (\d+)[^}]*?type: 3[^}]*?name: "([^"]*)"', text)]
+    equal(moments, [(0, "write right+0x2: 0x2a (4 bytes)"), (0, "read 0x6000: 0x7 (8 bytes)"), (0, "read 0x0: 0x1 (2 bytes)"),
+                    (4, "read ?: 0x9 (1 bytes)"), (0, "watchpoints 0x5")], "moments")
+    for name in ("hart 0 loads and stores", "hart 0 watchpoints"):
+        equal(text.count(f'name: "{name}"'), 1, name)
+
+
 @case("an address outside every image")
 def no_image():
     run = decode("--output", "pc", text=tiny.BTM.replace("0x80", "0x8000"), status=1)

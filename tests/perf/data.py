@@ -63,6 +63,21 @@ def _():
         equal(next((pair for pair in zip(found, expected) if pair[0] != pair[1]), None), None, name)
 
 
+@case("loads and stores by symbol")
+def _():
+    path = program("-static")
+    trace = os.path.join(scratch(), "all.ntrace")
+    Run("run", "--data", "-o", trace, "--", path)
+    expected = list(truth(table_of(path)))
+    reads = sum(access == "read" for access, *_ in expected)
+    rows = Run("profile", "--by", "data", "--format", "jsonl", trace).rows()
+    row = next(row for row in rows if row.get("symbol") == "table")
+    equal((row["loads"], row["stores"], row["bytes_loaded"], row["bytes_stored"]),
+          (reads, len(expected) - reads, 8 * reads, 8 * (len(expected) - reads)), "table, which is in .bss")
+    equal(sum(row["loads"] + row["stores"] for row in rows),
+          len(Run("decode", trace, "--output", "data", "--format", "jsonl").rows()), "every access is in one row")
+
+
 @case("the flow is the same with and without data")
 def _():
     path = program("-static")
