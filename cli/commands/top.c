@@ -46,11 +46,14 @@ enum row_kind { TOP_FREE, ROW_FUNCTION, ROW_CONTEXT, ROW_TRAP };
 struct top_row {
     enum row_kind kind;
     uint64_t key, count;
-    ntr_context context; /* of a function: for its name */
+    uintptr_t detail; /* function: identifies the symbol, because processes have functions at the same address; trap: ntr_end */
+    ntr_context context; /* for names */
 };
 
 struct function_cache {
     uint64_t address, start; /* of code, and of its function */
+    uintptr_t detail;
+    ntr_context context;
     bool valid;
 };
 
@@ -80,26 +83,33 @@ static size_t slot_of(uint64_t key) {
     return (size_t)(key * 0x9e3779b97f4a7c15u >> 40) % TABLE_ROWS;
 }
 
-static void count(struct top *t, enum row_kind kind, uint64_t key, const ntr_context *context, uint64_t by) {
-    for (size_t i = 0, at = slot_of(key ^ kind); i < PROBES; i++, at = (at + 1) % TABLE_ROWS) {
+static void count(struct top *t, const struct top_row *what, uint64_t by) {
+    for (size_t i = 0, at = slot_of(what->key ^ what->detail ^ what->kind); i < PROBES; i++, at = (at + 1) % TABLE_ROWS) {
         struct top_row *row = &t->rows[at];
-        if (row->kind == TOP_FREE) *row = (struct top_row){kind, key, 0, *context};
-        if (row->kind != kind || row->key != key) continue;
+        if (row->kind == TOP_FREE) *row = *what;
+        if (row->kind != what->kind || row->key != what->key || row->detail != what->detail) continue;
         row->count += by;
         return;
     }
-    t->others += kind == ROW_FUNCTION ? by : 0;
+    t->others += what->kind == ROW_FUNCTION ? by : 0;
 }
 
-/* Returns the start of the function that has the address. */
-static uint64_t function_of(struct top *t, const ntr_event *event) {
-    struct function_cache *cached = &t->cache[slot_of(event->address)];
+/* Code of a context: the privilege mode does not matter. */
+static bool same_space(const ntr_context *a, const ntr_context *b) {
+    return a->scontext == b->scontext && a->hcontext == b->hcontext && a->has_scontext == b->has_scontext &&
+           a->has_hcontext == b->has_hcontext;
+}
+
+/* Returns the function that has the address. */
+static const struct function_cache *function_of(struct top *t, const ntr_event *event) {
+    struct function_cache *cached = &t->cache[slot_of(event->address ^ event->context.scontext)];
     ntr_symbol symbol;
 
-    if (cached->valid && cached->address == event->address) return cached->start;
+    if (cached->valid && cached->address == event->address && same_space(&cached->context, &event->context)) return cached;
     const bool named = ntr_program_symbol(t->trace.program, &event->context, event->address, &symbol) == NTR_OK;
-    *cached = (struct function_cache){event->address, named ? symbol.address : event->address & ~(uint64_t)0xfff, true};
-    return cached->start;
+    *cached = (struct function_cache){event->address, named ? symbol.address : event->address & ~(uint64_t)0xfff,
+                                      named ? (uintptr_t)symbol.name : 0, event->context, true};
+    return cached;
 }
 
 static void take(struct top *t, const ntr_event *event) {
@@ -107,11 +117,12 @@ static void take(struct top *t, const ntr_event *event) {
     if (event->kind == NTR_EVENT_GAP) t->gaps++;
     if (event->kind != NTR_EVENT_SPAN) return;
     t->instructions += event->instructions;
-    count(t, ROW_FUNCTION, function_of(t, event), &event->context, event->instructions);
-    count(t, ROW_CONTEXT, (uint64_t)event->src << 48 | (event->context.scontext & 0xffffffffffff), &event->context,
-          event->instructions);
+    const struct function_cache *function = function_of(t, event);
+    const uint64_t context = (uint64_t)event->src << 48 | (event->context.scontext & 0xffffffffffff);
+    count(t, &(struct top_row){ROW_FUNCTION, function->start, 0, function->detail, event->context}, event->instructions);
+    count(t, &(struct top_row){ROW_CONTEXT, context, 0, 0, event->context}, event->instructions);
     if (event->end >= NTR_END_EXCEPTION && event->end <= NTR_END_TRAP)
-        count(t, ROW_TRAP, event->target, &event->context, 1);
+        count(t, &(struct top_row){ROW_TRAP, event->target, 0, event->end, event->context}, 1);
 }
 
 /* ---- the table */
@@ -120,7 +131,8 @@ static int by_count(const void *a, const void *b) {
     const struct top_row *x = a, *y = b;
     if (x->kind != y->kind) return x->kind == TOP_FREE ? 1 : y->kind == TOP_FREE ? -1 : (int)x->kind - (int)y->kind;
     if (x->count != y->count) return x->count < y->count ? 1 : -1;
-    return x->key < y->key ? -1 : x->key > y->key;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    return x->detail < y->detail ? -1 : x->detail > y->detail;
 }
 
 static void show_row(struct top *t, const struct top_row *row) {
@@ -137,7 +149,11 @@ static void show_row(struct top *t, const struct top_row *row) {
                          t->instructions ? 100.0 * (double)row->count / (double)t->instructions : 0, row->key >> 48,
                          row->key & 0xffffffffffff);
         break;
-    default: cli_output_print(&t->out, "%6" PRIu64 "    trap to %s", row->count, *name ? name : ""); break;
+    default:
+        cli_output_print(&t->out, "%6" PRIu64 "    %s to %s", row->count,
+                         row->detail == NTR_END_EXCEPTION ? "exception" : row->detail == NTR_END_INTERRUPT ? "interrupt" : "trap",
+                         *name ? name : "");
+        break;
     }
     if (!*name && row->kind != ROW_CONTEXT) cli_output_print(&t->out, "0x%" PRIx64, row->key);
     cli_output_text(&t->out, "\n");

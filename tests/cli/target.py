@@ -8,8 +8,9 @@ import socket
 import subprocess
 import time
 
+import tiny
 from boards import Board, Process, TOPOLOGY, follows, free_port, helper, program, topology
-from harness import NTRACE, Run, case, check, equal, main, matches, scratch, skip, write
+from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, scratch, skip, write
 
 
 def without_values(rows):
@@ -252,6 +253,21 @@ def _():
     matches("the connection has ended; connecting again", err, "reconnect")
     matches(r"%  (_start|f)\n", out, "functions")
     matches(r"source 0, context 0x0", out, "contexts")
+
+
+@case("top: processes with functions at the same address; exceptions and interrupts")
+def _():
+    start = "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x800\n"
+    trap = "IndirectBranchHist BTYPE=%d ICNT=3 UADDR=0x0 HIST=0x1\n"
+    stream = bytes_of(start + "Ownership PROCESS=0x22\n" + trap % 2 + "Ownership PROCESS=0x42\n" + trap % 3 * 3
+                      + "ProgTraceCorrelation EVCODE=0 CDF=1 ICNT=1 HIST=0x1\n")
+    images = []
+    for number, name in (1, "alpha"), (2, "beta"):
+        path = write(name, tiny.elf(base=0x1000, symbols=((name, 0x100, 0x16),)))
+        images += ["-e", f"{path}:ctx={number}"]
+    run = Run("top", "-", *images, "--no-timestamps", stdin=stream)
+    for line in r" 22.22 %  alpha\n", r" 77.78 %  beta\n", r"source 0, context 0x2\n", r" 1    exception to alpha\n", r" 3    interrupt to beta\n":
+        matches(line, run.out, f"top; {run.err}")
 
 
 main()
