@@ -52,6 +52,8 @@ test-linux: all ## Linux, and OpenSBI with U-Boot, under trace are exact, and th
 	@ninja -C $(BUILD) tests/machine/each_instruction.so tests/machine/same_modes
 	@tests/machine/linux.py $(BUILD)/ntrace $(BUILD)/tests/machine/each_instruction.so $(BUILD)/tests/machine/same_modes --fetch
 	@tests/machine/linux_answers.py $(BUILD)/ntrace --fetch
+	@JOBS=$(JOBS) tools/target >/dev/null
+	@tests/machine/linux_target.py $(BUILD)/ntrace build-target/ntrace-riscv64 --fetch
 
 real: all ## traces of real programs (Debian packages, fetched into a cache) are exact; all, or NAME="lua go..."
 	@tools/deps all
