@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MS = 1000, MS_NANOSECONDS = 1000000 };
+enum { MS = 1000, MS_NANOSECONDS = 1000000, OPEN_TRIES = 3, OPEN_PAUSE_MS = 100 };
 
 ntr_status link_break(byte_link *link, const char *format, ...) {
     va_list arguments;
@@ -177,7 +177,11 @@ ntr_status link_ready(byte_link *link) {
     if (link->fd >= 0) return NTR_OK;
     if (link->breaks >= LINK_BREAKS) return NTR_E_IO;
     memcpy(reason, link->error, sizeof reason);
-    const ntr_status status = open_again(link);
+    ntr_status status = open_again(link);
+    for (unsigned i = 1; i < OPEN_TRIES && status == NTR_E_IO; i++) { /* a server may not have noticed that the connection has ended */
+        nanosleep(&(struct timespec){0, (long)i * OPEN_PAUSE_MS * MS_NANOSECONDS}, NULL);
+        status = open_again(link);
+    }
     if (status == NTR_OK) return NTR_OK;
     link->breaks = LINK_BREAKS; /* nobody is there any more: later requests fail at once */
     if (*reason) memcpy(link->error, reason, sizeof reason);
