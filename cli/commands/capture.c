@@ -28,7 +28,8 @@ struct capture_options {
 
 #define S struct capture_options
 static const struct cli_option capture_table[] = {
-    CLI_STRING('o', "output", "BUNDLE", S, bundle, "name of the bundle to write; with --script, of the script"),
+    CLI_STRING('o', "output", "BUNDLE", S, bundle,
+               "name of the bundle to write, or of the script; not for topologies without a RAM sink"),
     CLI_STRING('t', "topology", "FILE", S, topology, "components, bases and connections (JSON, docs/system.md); required"),
     CLI_STRING(0, "sink", "NAME", S, sink, "the RAM sink to read (default: the only one)"),
     CLI_LIST(0, "buffer", "[NAME=]ADDRESS:SIZE", S, buffers,
@@ -68,6 +69,7 @@ struct capture_run {
     bool stopping; /* notes are about trace that was lost */
     uint64_t run_ms; /* 0: no limit */
     size_t sink;
+    const char *leaves; /* the PIB sink or ATB bridge, if there is no RAM sink to read: then no bundle is written */
     ntr_target_state state;
     char how[128];
     char *words;
@@ -103,6 +105,19 @@ static bool find_component(const struct capture_run *run, const char *name, size
     return false;
 }
 
+/* Without a RAM sink, the trace leaves the chip while it runs. */
+static int find_exit(struct capture_run *run) {
+    const struct capture_options *o = run->options;
+    ntr_system_component one;
+
+    for (size_t i = 0; ntr_system_component_get(ntr_target_components(run->target.target), i, &one) == NTR_OK; i++)
+        if (one.kind == NTR_COMPONENT_PIB || one.kind == NTR_COMPONENT_ATB) run->leaves = one.name;
+    if (!run->leaves) return cli_fail("%s has no sink", o->topology);
+    if (!o->bundle && !o->until_full) return CLI_OK;
+    return cli_fail("%s has no RAM sink: the trace leaves through %s and is read at its other end; without %s, it is started and stopped",
+                    o->topology, run->leaves, o->until_full ? "--until-full" : "-o");
+}
+
 static int find_sink(struct capture_run *run) {
     const char *name = run->options->sink;
     ntr_system_component one;
@@ -113,11 +128,9 @@ static int find_sink(struct capture_run *run) {
         run->sink = i;
         count++;
     }
-    if (count == 1) return CLI_OK;
+    if (count == 1) return run->options->bundle ? CLI_OK : cli_fail("expected -o BUNDLE");
     if (name) return cli_fail("--sink: expected the name of a RAM sink of %s, found '%s'", run->options->topology, name);
-    return count ? cli_fail("%s has %u RAM sinks; choose one with --sink", run->options->topology, count)
-                 : cli_fail("%s has no RAM sink; the trace of a PIB sink or an ATB bridge is read at its other end",
-                            run->options->topology);
+    return count ? cli_fail("%s has %u RAM sinks; choose one with --sink", run->options->topology, count) : find_exit(run);
 }
 
 static int set_buffer(struct capture_run *run, const char *text) {
@@ -311,6 +324,10 @@ static int capture_once(struct capture_run *run, const char *path) {
     run->state = (ntr_target_state){0};
     int status = run_trace(run);
     if (status == CLI_FAILED) return status;
+    if (run->leaves) {
+        if (!run->options->quiet) cli_note("the trace has left through %s: read it at its other end", run->leaves);
+        return status;
+    }
     if (!is_wanted(run)) return CLI_OK;
     const int written = write_bundle(run, path);
     return written > status ? written : status;
@@ -331,8 +348,8 @@ static int capture_all(struct capture_run *run) {
 
     if (o->restore && ntr_target_save(run->target.target) != NTR_OK) return cli_fail("%s", ntr_target_error(run->target.target));
     for (int64_t i = 1; i <= o->loop && status != CLI_FAILED && !(i > 1 && cli_target_stopped()); i++) {
-        char path[4096];
-        numbered(o->bundle, i, path, sizeof path);
+        char path[4096] = "";
+        if (o->bundle) numbered(o->bundle, i, path, sizeof path);
         const int one = capture_once(run, o->loop > 1 ? path : o->bundle);
         if (one > status) status = one;
     }
@@ -402,7 +419,7 @@ static int capture_run_all(struct capture_run *run) {
     const struct capture_options *o = run->options;
 
     if (!o->topology) return cli_fail("expected --topology FILE: hardware does not say where its components are");
-    if (!o->bundle) return cli_fail("expected -o BUNDLE");
+    if (!o->bundle && (o->script || o->words)) return cli_fail("expected -o %s", o->script ? "SCRIPT" : "BUNDLE");
     if ((o->script || o->words) && cli_connection_given(&o->connection))
         return cli_fail("--script and --words use no connection");
     if (o->run_for && !parse_time(o->run_for, &run->run_ms))
@@ -449,6 +466,9 @@ const struct cli_command cli_capture = {
              "With --script, the same sequence is written as a script for OpenOCD or GDB, to be run where ntrace\n"
              "cannot connect; it writes a file of register values and trace words, from which --words makes the\n"
              "bundle.\n"
+             "\n"
+             "If the topology has a PIB sink or an ATB bridge and no RAM sink, the trace is started and stopped, and read at\n"
+             "the other end, for example by 'ntrace top'.\n"
              "\n"
              "The exit status is 1 if trace was lost, and 2 if nothing was captured. docs/capture.md has examples\n"
              "for OpenOCD, J-Link, probe-rs and Linux on the target.",

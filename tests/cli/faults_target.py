@@ -6,6 +6,7 @@ faults_target.py NTRACE [every]: with "every", connections fail at each request,
 Captures run side by side. A case that fails is run again, by itself and with long time limits: what a busy machine causes does not happen
 twice.
 """
+import json
 import os
 import re
 import shutil
@@ -14,8 +15,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from boards import Board, program, topology
-from harness import case, check, main, scratch, write
-from links import DIES, ENDS, INTERRUPTS, KINDS, STALLS, Gdb, HidingGdb, Memory, Relay, Tcl, available
+from harness import NTRACE, ROOT, Run, case, check, main, scratch, write
+from links import DIES, ENDS, INTERRUPTS, KINDS, STALLS, Gdb, Helper, HidingGdb, Memory, Relay, Tcl, available
 
 TE0, TE1, FUNNEL, SINK = 0x10000000, 0x10001000, 0x10010000, 0x10020000
 TWO = """{"components": [
@@ -79,10 +80,11 @@ REASONS = {"helper": "sysbus=failed", "OpenOCD": "sysbus=failed", "GDB": "the se
 def files(text):
     """A program, what it executes, and a topology: written by the first thread that needs them."""
     with FILES:
+        if not WRITTEN:
+            WRITTEN["program"] = program()[:2]
         if text not in WRITTEN:
-            elf, pc, _pcs = program()
-            WRITTEN[text] = elf, pc, write(f"topology-{len(WRITTEN)}.json", text.encode())
-        return WRITTEN[text]
+            WRITTEN[text] = write(f"topology-{len(WRITTEN)}.json", text.encode())
+        return *WRITTEN["program"], WRITTEN[text]
 
 
 class Place:
@@ -145,15 +147,86 @@ for each_kind in KINDS:
         each([(kind, one) for one in FAULTS], fault)
 
 
-@case("a GDB server that answers failed reads with zeros: the sentence names the reason")
-def _():
+def hidden(_task, timeout):
     place = Place(HidingGdb, TWO, "50", [page(SINK, error="no")])
     try:
-        status, text, kept = place.capture("--for", "20ms", "--timeout", SHORT)
-        check(status == 2 and not kept and not place.enabled(), f"status {status}: {text}")
-        check("ram at 0x10020000: reads 0: OpenOCD reports failed reads as 0 unless gdb_report_data_abort is enabled" in text, text)
+        status, text, kept = place.capture("--for", "20ms", "--timeout", timeout)
+        sentence = "ram at 0x10020000: reads 0: OpenOCD reports failed reads as 0 unless gdb_report_data_abort is enabled"
+        good = status == 2 and not kept and not place.enabled() and sentence in text
+        return None if good else f"status {status}, enabled {place.enabled()}: {text}"
     finally:
         place.end()
+
+
+@case("a GDB server that answers failed reads with zeros: the sentence names the reason")
+def _():
+    each([None], hidden)
+
+
+# ---- topologies of boards
+
+
+@case("the topologies of examples/board: a board of each agrees with it; its versions are refused, or taken, as docs/boards.md says")
+def _():
+    folder = os.path.join(ROOT, "examples/board")
+    texts = {name: open(os.path.join(folder, name), encoding="utf-8").read() for name in sorted(os.listdir(folder)) if name.endswith(".json")}
+    check(len(texts) == 4, f"topologies: {list(texts)}")
+    for name, text in texts.items():
+        elf, pc, path = files(text)
+        Run("probe", "-t", path, "--exec", f"{NTRACE} board {path} --stdio")
+        bases = {one["name"]: int(one["base"], 16) for one in json.loads(text)["components"]}
+        version = {"eic7700x.json": 0, "microblaze-v.json": 5}.get(name, 1)
+        given = ["--buffer", "0x90000000:0x1000"] if name in ("eic7700x.json", "tt-dfd.json") else []
+        memory = Memory(path, ["-e", elf, "--pc", pc, "--rate", "20", *(["--ram", "0x90000000:0x1000"] if given else [])],
+                        [impl(base, **{"and": 0xfffffff0, "or": version}) for base in bases.values()])
+        link = Helper(memory)
+        try:
+            for more, status in ([], 0 if version == 1 else 2), (["--any-version"], 0):
+                bundle = os.path.join(scratch(), "example.ntrace")
+                shutil.rmtree(bundle, ignore_errors=True)
+                found, text = link.run(["capture", "-o", bundle, "-e", elf, "-t", path, "--for", "50ms", *given, *more])
+                check(found == status, f"{name} {more}: status {found}: {text}")
+                check(status == 0 or f"version {version}.0" in text, text)
+        finally:
+            link.close()
+            memory.end()
+
+
+# ---- sinks from which the trace leaves while it runs
+
+LEAVES = """{"components": [
+  {"name": "te0", "type": "encoder", "base": "0x10000000", "hart": 0, "to": "out"},
+  {"name": "out", "type": "%s", "base": "0x10020000"}]}"""
+
+
+def leaving(task, timeout):
+    kind, (rules, options, status, sentence) = task
+    elf, pc, path = files(LEAVES % kind)
+    memory = Memory(path, ["-e", elf, "--pc", pc, "--rate", "20"], rules)
+    link = Helper(memory)
+    try:
+        found, text = link.run(["capture", "-t", path, "--for", "10ms", "--timeout", timeout, *options])
+        left = [base for base in (TE0, SINK) if memory.plain(base) & 2]
+        good = found == status and sentence.replace("{timeout}", str(timeout)) in text and not left
+        return None if good else f"{kind}: status {found}, enabled {left}, expected {status} and {sentence!r}: {text}"
+    finally:
+        link.close()
+        memory.end()
+
+
+@case("a PIB sink, an ATB bridge: trace is started and stopped; no bundle; their faults have sentences")
+def _():
+    tasks = []
+    for kind, enable, empty in ("pib", "trPibEnable", "trPibEmpty"), ("atb", "trAtbBridgeEnable", "trAtbBridgeEmpty"):
+        tasks += [(kind, one) for one in (
+            ([], [], 0, "the trace has left through out: read it at its other end"),
+            ([], ["-o", os.path.join(scratch(), "none.ntrace")], 2, "has no RAM sink: the trace leaves through out"),
+            ([], ["--until-full"], 2, "has no RAM sink"),
+            ([control(SINK, **{"and": 0xfffffffd})], [], 2, f"out at 0x10020000: {enable} stays 0"),
+            ([dict(control(SINK, **{"and": 0xfffffff7}), later=True)], [], 1, f"out at 0x10020000: {empty} stays 0 for {{timeout}} ms"),
+            ([dict(control(TE0, **{"and": 0xfffffff7}), later=True)], [], 1,
+             "te0 at 0x10000000: trTeEmpty stays 0 for {timeout} ms while out has Enable=1: data cannot leave"))]
+    each(tasks, leaving)
 
 
 # ---- connections
@@ -233,20 +306,19 @@ for each_kind in KINDS:
 def _():
     elf, pc, _pcs = program()
     with Board("-e", elf, "--pc", pc, "--rate", "50", text=SMALL) as board:
-        here = ["capture", "-o", os.path.join(scratch(), "real.ntrace"), "-e", elf, "-t", topology(SMALL), "--for", "5ms", "--resume",
-                "--timeout", 3000]
+        here = ["capture", "-o", os.path.join(scratch(), "real.ntrace"), "-e", elf, "-t", topology(SMALL), "--for", "5ms", "--resume"]
         for kind, port in (Tcl, board.port), (Gdb, board.gdb_port):
             link = Relay(kind, port)
-            status, text = link.run(here)
+            status, text = link.run([*here, "--timeout", 30000])
             count = link.count
             check(status in (0, 1) and count > 150, f"status {status}, {count} requests: {text}")
-            for number, how in enumerate([ENDS, INTERRUPTS, STALLS, INTERRUPTS, ENDS], 1):
+            for number, how in enumerate([ENDS, INTERRUPTS, STALLS, INTERRUPTS], 1):
                 shutil.rmtree(here[2], ignore_errors=True)
-                status, text = link.run(here, fail_at=number * count // 6, how=how)
+                status, text = link.run([*here, "--timeout", 1500 if how == STALLS else 30000], fail_at=number * count // 5, how=how)
                 fine = status in (0, 1) or re.search(LOST if how != INTERRUPTS else "interrupted", text)
-                check(fine and os.path.exists(here[2]) == (status < 2), f"{how} at request {number * count // 6}: status {status}: {text}")
+                check(fine and os.path.exists(here[2]) == (status < 2), f"{how} at request {number * count // 5}: status {status}: {text}")
                 left = [base for base in (TE0, FUNNEL, SINK) if board.ask(f"expr {{[read_memory {base:#x} 32 1 phys] & 2}}") != "0"]
-                check(not left, f"{how} at request {number * count // 6}: enabled {left}")
+                check(not left, f"{how} at request {number * count // 5}: enabled {left}")
             link.close()
 
 

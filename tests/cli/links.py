@@ -275,11 +275,11 @@ class Relay(Link):
     @staticmethod
     def pump(source, to):
         try:
-            while True:
-                data = source.recv(65536)
-                if not data:
-                    return
+            data = source.recv(65536)
+            while data:
                 to.sendall(data)
+                data = source.recv(65536)
+            to.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass
 
