@@ -4,6 +4,8 @@
 #include "base/name.h"
 
 #include <dwarf.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { SCOPE_DEPTH_MAX = 256, CLEANED_MAX = 1 << 14 };
@@ -15,6 +17,17 @@ static const char *shown(ntr_dwarf_unit *unit, const char *name) {
     ntr_name_clean(name, cleaned);
     const char *kept = unit->cleaned.count < CLEANED_MAX ? ntr_texts_keep(&unit->cleaned, cleaned) : NULL;
     return kept ? kept : "?";
+}
+
+/* The same for a file. A name that is relative to the folder of compilation becomes absolute: clang writes such folders into
+ * line tables, and the folder of the caller is another one. */
+static const char *shown_file(ntr_dwarf_unit *unit, const char *name) {
+    char path[PATH_MAX];
+    if (!name || name[0] == '/' || !unit->directory || unit->directory[0] != '/') return shown(unit, name);
+    int size = snprintf(path, sizeof path, "%s/%s", unit->directory, name);
+    if (size < 0 || (size_t)size >= sizeof path) return shown(unit, name);
+    const char *kept = unit->cleaned.count < CLEANED_MAX ? ntr_texts_keep(&unit->cleaned, path) : NULL;
+    return shown(unit, kept ? kept : name);
 }
 
 /* ---- attributes -------------------------------------------------------------------------------- */
@@ -137,11 +150,11 @@ static ntr_status add_scope(die_walk *w, Dwarf_Die *die, uint32_t parent, uint32
         .parent = parent,
         .name = shown(u, name),
         .linkage = shown(u, linkage ? linkage : name),
-        .declared_file = shown(u, declared_file(die)),
+        .declared_file = shown_file(u, declared_file(die)),
         .declared_line = number(die, DW_AT_decl_line),
     };
     if (parent != NTR_SCOPE_NONE) {
-        u->scopes[*index].call_file = shown(u, call_file(w->unit_die, die));
+        u->scopes[*index].call_file = shown_file(u, call_file(w->unit_die, die));
         u->scopes[*index].call_line = number(die, DW_AT_call_line);
         u->scopes[*index].call_column = number(die, DW_AT_call_column);
     }
@@ -241,7 +254,7 @@ static ntr_status load_lines(ntr_dwarf_unit *u, Dwarf_Die *die, uint64_t bias) {
         dwarf_linecol(line, &column);
         dwarf_linebeginstatement(line, &statement);
         dwarf_linediscriminator(line, &discriminator);
-        if (dwarf_linesrc(line, NULL, NULL) != raw) file = shown(u, raw = dwarf_linesrc(line, NULL, NULL));
+        if (dwarf_linesrc(line, NULL, NULL) != raw) file = shown_file(u, raw = dwarf_linesrc(line, NULL, NULL));
         if (ntr_reserve(u->allocator, (void **)&u->rows, &u->row_capacity, u->row_count + 1, sizeof *u->rows))
             return NTR_E_MEMORY;
         u->rows[u->row_count++] = (ntr_line_row){
@@ -261,6 +274,7 @@ static ntr_status load_lines(ntr_dwarf_unit *u, Dwarf_Die *die, uint64_t bias) {
 ntr_status ntr_unit_load(ntr_dwarf_unit *unit, Dwarf_Die *die, uint64_t bias, const ntr_allocator *allocator) {
     die_walk w = {unit, die, bias};
     *unit = (ntr_dwarf_unit){.allocator = allocator, .cleaned = {.allocator = allocator}};
+    unit->directory = string(die, DW_AT_comp_dir);
     ntr_status status = load_lines(unit, die, bias);
     if (!status) status = walk_children(&w, die, NTR_SCOPE_NONE, 0);
     if (!status) status = flatten(unit);

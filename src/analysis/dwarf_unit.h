@@ -33,7 +33,8 @@ typedef struct ntr_dwarf_unit {
     size_t range_count, range_capacity;
     ntr_line_row *rows;
     size_t row_count, row_capacity;
-    ntr_texts cleaned; /* names in which control characters were replaced */
+    const char *directory; /* of compilation; NULL: not known */
+    ntr_texts cleaned; /* names in which control characters were replaced, and files with their folder */
 } ntr_dwarf_unit;
 
 /* Reads the lines and scopes of the unit. `bias` is added to libdw's addresses. Damaged parts are skipped.

@@ -213,13 +213,17 @@ static ntr_status take_producer(ntr_arguments *a, const char *producer) {
     return add(a, word);
 }
 
+/* What gcc 12 accepts with a warning is an error of libclang. */
+static const char *const lenient[] = {"-w", "-Wno-implicit-function-declaration", "-Wno-implicit-int", "-Wno-int-conversion",
+                                      "-Wno-incompatible-function-pointer-types", "-Wno-return-type"};
+
 ntr_status ntr_arguments_make(ntr_arguments *a, const json_t *commands, const ntr_source_options *options,
                               const ntr_debug_unit *unit, unsigned xlen, const char *path) {
     const json_t *command = find_command(commands, a->texts, path);
     TRY(add(a, xlen == 32 ? "--target=riscv32-unknown-linux-gnu" : "--target=riscv64-unknown-linux-gnu"));
     TRY(add(a, "-x"));
     TRY(add(a, ntr_language_is_cpp(unit->language) ? "c++" : "c"));
-    TRY(add(a, "-w"));
+    for (size_t i = 0; i < sizeof lenient / sizeof lenient[0]; i++) TRY(add(a, lenient[i]));
     if (command)
         TRY(take_command(a, command));
     else

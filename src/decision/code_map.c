@@ -7,6 +7,8 @@
 #include "decision/match.h"
 #include "decision/paths.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +35,7 @@ typedef struct map_builder {
     size_t found_count, found_capacity;
     const char *last_name; /* the last file of a row, and what it is */
     const ntr_extent_file *last_file;
+    const char *last_relative; /* the same before its folder was added; NULL: it is absolute */
     ntr_statements statements;
     ntr_code_kind kind; /* of the code of `graph` */
 } map_builder;
@@ -51,9 +54,22 @@ static const ntr_extent_file *file_of(map_builder *b, const char *name) {
     if (name == b->last_name) return b->last_file;
     const char *path = ntr_path_find(&b->decisions->texts, b->options->source_path, name);
     b->last_name = name;
+    b->last_relative = NULL;
     b->last_file = path ? ntr_extents_file(&b->extents, path) : NULL;
     if (b->last_file) name_file(b, path, name);
     return b->last_file;
+}
+
+/* The same for a name that may be relative to the folder of compilation. */
+static const ntr_extent_file *file_in(map_builder *b, const char *directory, const char *name) {
+    char path[PATH_MAX];
+    if (name[0] == '/' || !directory || directory[0] != '/') return file_of(b, name);
+    if (name == b->last_relative) return b->last_file;
+    int size = snprintf(path, sizeof path, "%s/%s", directory, name);
+    const char *kept = size > 0 && (size_t)size < sizeof path ? ntr_texts_keep(&b->decisions->texts, path) : NULL;
+    const ntr_extent_file *file = kept ? file_of(b, kept) : NULL;
+    b->last_relative = name;
+    return file;
 }
 
 static ntr_status add_branch(map_builder *b, uint64_t address, const ntr_line_row *row,
@@ -431,7 +447,7 @@ static ntr_status take_statements(void *user, const ntr_debug_unit *unit) {
     map_builder *b = user;
     for (size_t i = 0; i < unit->statement_count; i++) {
         const ntr_debug_statement *s = &unit->statements[i];
-        const ntr_extent_file *file = s->file ? file_of(b, s->file) : NULL;
+        const ntr_extent_file *file = s->file ? file_in(b, unit->directory, s->file) : NULL;
         if (!file) continue;
         const ntr_statement statement = {s->address + unit->bias, file->path, s->line, s->column};
         TRY(ntr_statements_add(&b->statements, &statement));
