@@ -38,6 +38,7 @@ typedef struct ntr_decision_branch {
     uint8_t condition;
     bool taken_is; /* value of the condition when the branch is taken */
     bool first;    /* an evaluation begins here */
+    bool through[2]; /* by outcome, not taken and taken: a result is tested once more, by a later branch of the copy */
 } ntr_decision_branch;
 
 /* A function with decisions. */
@@ -69,7 +70,8 @@ void ntr_code_map_release(ntr_code_map *map);
 /* Returns the number of functions with decisions that begin at or below `address`. */
 size_t ntr_code_map_functions_below(const ntr_code_map *map, uint64_t address);
 
-/* Returns the branch at `address`, or NULL. */
+/* Returns the first branch at `address`, or NULL. Others at this address, of other copies, follow it: `map->branches` is
+ * sorted. */
 const ntr_decision_branch *ntr_code_map_find(const ntr_code_map *map, uint64_t address);
 
 #endif

@@ -23,6 +23,10 @@ typedef struct ntr_unit_walk {
     ntr_extent whole;                /* the largest expression around what is visited; line 0: none */
     ntr_flow_count now;              /* how often the statement that is visited is executed */
     ntr_flow_count breaks, continues; /* of the loop or switch around it */
+    CXCursor truth;                  /* the && or || of which the value is that of a condition, */
+    uint32_t truth_of;               /* ... the id of its decision; 0: none, */
+    uint8_t truth_condition;         /* ... and its number */
+    bool unused;                     /* the value of what is visited next is not used */
     uint32_t jumps, continue_count;  /* number of return, goto and labels, and of continue, so far */
     bool too_deep;
     ntr_status status;
@@ -55,6 +59,14 @@ CXCursor ntr_cursor_strip(ntr_unit_walk *w, CXCursor cursor, bool negations);
 CXCursor ntr_cursor_strip_not(ntr_unit_walk *w, CXCursor cursor, bool *negated);
 bool ntr_cursor_is_logical(const ntr_unit_walk *w, CXCursor cursor);
 bool ntr_cursor_is_not(const ntr_unit_walk *w, CXCursor cursor);
+
+/* Stores the && or || that is true exactly when the cursor is true, or exactly when it is false, and is not the cursor in
+ * parentheses or negated: (a && b) != 0, __builtin_expect(a && b, 1), x = a && b. Returns whether there is one. */
+bool ntr_cursor_truth(ntr_unit_walk *w, CXCursor cursor, CXCursor *logical);
+
+/* Returns whether it is an expression that is converted to void. */
+bool ntr_cursor_is_void_cast(const ntr_unit_walk *w, CXCursor cursor);
+bool ntr_cursor_is_comma(const ntr_unit_walk *w, CXCursor cursor);
 
 /* Returns whether it is ?:, in parentheses or converted. */
 bool ntr_cursor_is_choice(ntr_unit_walk *w, CXCursor cursor);

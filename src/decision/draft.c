@@ -50,8 +50,10 @@ static unsigned add_node(ntr_decision_draft *d, ntr_expression node) {
 static unsigned add_leaf(ntr_unit_walk *w, ntr_decision_draft *d, CXCursor cursor) {
     if (d->record.shown.condition_count)
         w->now = ntr_flow_of(d->record.id, (int)d->record.shown.condition_count);
-    w->walk(w, cursor, w->depth + 1);
     size_t number = d->record.shown.condition_count;
+    w->truth_of = ntr_cursor_truth(w, cursor, &w->truth) ? d->record.id : 0;
+    w->truth_condition = (uint8_t)number;
+    w->walk(w, cursor, w->depth + 1);
     if (number >= NTR_CONDITIONS_MAX) {
         d->too_large = true;
         return 0;
@@ -180,12 +182,19 @@ ntr_draft_result ntr_draft_add(ntr_unit_walk *w, CXCursor cursor, const ntr_cont
     d->expected = w->now;
     d->record.id = control ? control->id : ++w->decisions->last_id;
     d->record.shown.kind = ntr_cursor_is_logical(w, cursor) ? NTR_DECISION_LOGICAL : NTR_DECISION_SINGLE;
+    if (w->truth_of && w->clang->equalCursors(w->truth, cursor)) {
+        d->record.truth_of = w->truth_of;
+        d->record.truth_condition = w->truth_condition;
+    }
+    d->record.unused = w->unused && !control;
+    w->unused = false;
     w->depth = depth;
     d->record.root = (uint8_t)add_tree(w, d, cursor);
     w->depth = outer;
     w->now = d->expected;
     place_decision(w, d, cursor);
     d->record.is_value = !control;
+    d->record.loop = control && control->loop;
     if (control) set_control(w, &d->record, control, negated);
     d->record.order = w->order;
     ntr_draft_result result = finish(w, d);

@@ -24,7 +24,10 @@ static void link_targets(ntr_graph *g) {
         if (insn->target == 0) insn->target = ntr_graph_at(g, g->low + insn->visited);
     }
     for (size_t i = 0; i < g->count; i++) {
-        if (g->insns[i].target != NTR_GRAPH_OUTSIDE && g->insns[i].target != 0) g->insns[g->insns[i].target].entry = false;
+        if (g->insns[i].target != NTR_GRAPH_OUTSIDE && g->insns[i].target != 0) {
+            g->insns[g->insns[i].target].entry = false;
+            g->insns[g->insns[i].target].is_target = true;
+        }
         g->insns[i].visited = 0;
     }
 }
@@ -35,6 +38,7 @@ ntr_status ntr_graph_make(ntr_graph *g, const ntr_program *program, uint64_t low
     g->high = high;
     g->count = 0;
     g->mark = 0;
+    g->xlen = ntr_program_xlen(program);
     if (high - low > GRAPH_BYTES_MAX) high = low;
     uint64_t at = low;
     size_t capacity = g->capacity;
@@ -77,14 +81,29 @@ uint32_t ntr_graph_at(const ntr_graph *g, uint64_t address) {
     return low < g->count && g->insns[low].address == address ? (uint32_t)low : NTR_GRAPH_OUTSIDE;
 }
 
+/* Returns whether straight code leads from a branch to its target, which is the choice between two values, or to an indirect
+ * jump, which is that of a switch. */
+static bool needs_no_jump(const ntr_graph *g, size_t branch) {
+    enum { STRAIGHT_MAX = 16 };
+    for (size_t i = branch + 1; i < g->count && i <= branch + STRAIGHT_MAX; i++) {
+        if (i == g->insns[branch].target || g->insns[i].flow == NTR_FLOW_INDIRECT_JUMP) return true;
+        if (g->insns[i].flow != NTR_FLOW_LINEAR) return false;
+    }
+    return false;
+}
+
 bool ntr_graph_unoptimized(const ntr_graph *g) {
-    bool to_next = false;
+    bool all = true, to_next = false, after_branch = false;
     for (size_t i = 0; i < g->count; i++) {
         bool jump_follows = i + 1 < g->count && g->insns[i + 1].flow == NTR_FLOW_DIRECT_JUMP;
-        if (g->insns[i].flow == NTR_FLOW_BRANCH && !jump_follows) return false;
-        to_next |= g->insns[i].flow == NTR_FLOW_DIRECT_JUMP && g->insns[i].target == i + 1;
+        bool branch = g->insns[i].flow == NTR_FLOW_BRANCH;
+        if (branch && !jump_follows && !needs_no_jump(g, i)) return false;
+        all = all && (!branch || jump_follows);
+        bool useless = g->insns[i].flow == NTR_FLOW_DIRECT_JUMP && g->insns[i].target == i + 1;
+        to_next |= useless;
+        after_branch |= useless && i && g->insns[i - 1].flow == NTR_FLOW_BRANCH;
     }
-    return to_next;
+    return all ? to_next : after_branch;
 }
 
 uint32_t ntr_graph_after(const ntr_graph *g, uint32_t branch, bool taken) {

@@ -10,7 +10,9 @@ typedef struct ntr_graph_insn {
     uint32_t bits; /* the first bytes of the instruction */
     uint8_t size, flow;
     uint8_t candidate; /* number of a candidate + 1; 0: none */
+    bool joint; /* a branch that may test the result of a decision (constants.h) */
     bool entry; /* control arrives here in another way than by direct jumps and straight flow: calls, jump tables */
+    bool is_target; /* of a direct jump or a branch */
     uint32_t visited;
 } ntr_graph_insn;
 #define NTR_GRAPH_OUTSIDE UINT32_MAX
@@ -22,6 +24,7 @@ typedef struct ntr_graph {
     size_t count, capacity;
     uint32_t *stack;
     uint32_t mark;
+    unsigned xlen;
 } ntr_graph;
 
 /* Reads the code [low, high). Errors: NTR_E_MEMORY. */
@@ -44,8 +47,9 @@ uint32_t ntr_graph_thread(const ntr_graph *graph, uint32_t at);
  * leads to one or to returns. Compilers duplicate the ends of short functions. */
 bool ntr_graph_same(const ntr_graph *graph, uint32_t a, uint32_t b);
 
-/* Returns whether the code shows that clang has not optimized it: a jump follows each branch, and some jump leads to the
- * next instruction. Every pass that lays out blocks removes such jumps. */
+/* Returns whether the code shows that clang has not optimized it: a jump follows each branch, except for those
+ * that choose between two values and those of a switch, and some jump leads to the next instruction. Every pass that lays
+ * out blocks removes such jumps. */
 bool ntr_graph_unoptimized(const ntr_graph *graph);
 
 /* Returns the index of the instruction after a branch, with this outcome. */

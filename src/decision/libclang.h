@@ -21,6 +21,8 @@
     NTR_CLANG(disposeString)                                                                                           \
     NTR_CLANG(visitChildren)                                                                                           \
     NTR_CLANG(getCursorKind)                                                                                           \
+    NTR_CLANG(equalCursors)                                                                                            \
+    NTR_CLANG(getCursorType)                                                                                           \
     NTR_CLANG(getCursorSpelling)                                                                                       \
     NTR_CLANG(getCursorReferenced)                                                                                     \
     NTR_CLANG(getCursorExtent)                                                                                         \

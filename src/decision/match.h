@@ -19,6 +19,7 @@ typedef struct ntr_candidate {
 typedef struct ntr_matched {
     uint8_t condition;
     bool taken_is, first;
+    bool through[2]; /* by outcome, not taken and taken: a result is tested once more, by another candidate */
 } ntr_matched;
 
 typedef struct ntr_match {
@@ -35,5 +36,9 @@ typedef struct ntr_match {
 
 /* Matches the candidates. Returns NULL, or why it is not possible. */
 const char *ntr_match_find(ntr_match *match);
+
+/* Returns the set of candidates that only test the result of the others: they are reached only from outcomes after which their
+ * own outcome is certain, and each of their outcomes is certain after some (constants.h). */
+uint64_t ntr_match_joints(ntr_match *match);
 
 #endif

@@ -49,6 +49,19 @@ static void walk_all(ntr_unit_walk *w, const ntr_cursors *children, unsigned dep
     for (size_t i = 0; i < children->count; i++) walk(w, children->items[i], depth + 1);
 }
 
+/* Follows which values are not used: those of statements, of what is converted to void, and of the first operands of commas. */
+static void walk_parts(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *children, unsigned depth) {
+    enum CXCursorKind kind = w->clang->getCursorKind(cursor);
+    const bool comma = ntr_cursor_is_comma(w, cursor), unused = w->unused;
+    const bool never = kind == CXCursor_CompoundStmt || ntr_cursor_is_void_cast(w, cursor);
+    const bool same = comma || kind == CXCursor_ParenExpr || kind == CXCursor_UnexposedExpr;
+    for (size_t i = 0; i < children->count; i++) {
+        w->unused = never || (comma && i == 0) || (same && unused);
+        walk(w, children->items[i], depth + 1);
+    }
+    w->unused = false;
+}
+
 /* How often what follows a condition is executed: when it is true, and when it is false. */
 typedef struct control_flow {
     ntr_flow_count when[2];
@@ -236,7 +249,7 @@ static void walk_statement(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors 
         w->now = ntr_flow_unknown();
         walk_all(w, c, depth);
         break;
-    default: walk_all(w, c, depth);
+    default: walk_parts(w, cursor, c, depth);
     }
 }
 
@@ -278,6 +291,7 @@ static void walk(ntr_unit_walk *w, CXCursor cursor, unsigned depth) {
     }
     ntr_cursors children = ntr_cursor_children(w, cursor);
     bool whole = (kind != CXCursor_WhileStmt && kind != CXCursor_DoStmt) || children.count == 2;
+    if (kind >= CXCursor_FirstStmt && kind <= CXCursor_LastStmt) w->unused = false;
     if (whole)
         walk_statement(w, cursor, &children, depth);
     else

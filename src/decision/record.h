@@ -66,6 +66,10 @@ typedef struct ntr_decision_record {
     bool has_code, undetermined;
     bool too_large;           /* it has more conditions than can be evaluated */
     bool is_value;            /* its result is stored or passed on; it does not control a statement or ?: */
+    bool loop;                /* it controls while, do or for */
+    bool unused;              /* its result is not used at all */
+    uint32_t truth_of;        /* id of the decision with a condition of which it is the value, maybe negated; 0: none */
+    uint8_t truth_condition;  /* that condition */
 } ntr_decision_record;
 
 /* A decision that is being parsed. */

@@ -8,7 +8,7 @@
 /* An evaluation that has begun. */
 typedef struct evaluation {
     uint32_t frame, copy;
-    int16_t expected; /* the condition that is evaluated next */
+    int16_t expected; /* the condition that is evaluated next, or the result that is still tested */
     char values[NTR_CONDITIONS_MAX];
 } evaluation;
 
@@ -107,7 +107,17 @@ static ntr_status step(ntr_tracker *t, evaluation *e, const ntr_decision_branch 
     int16_t next = r->flow[branch->condition].next[value];
     e->values[branch->condition] = value ? 'T' : 'F';
     e->expected = next;
-    return next < 0 ? finish(t, e, next == NTR_RESULT_TRUE) : NTR_OK;
+    return next < 0 && !branch->through[taken] ? finish(t, e, next == NTR_RESULT_TRUE) : NTR_OK;
+}
+
+/* A branch that tests a result that is already known must agree with it. */
+static ntr_status test_result(ntr_tracker *t, evaluation *e, const ntr_decision_branch *branch, bool taken) {
+    ntr_decision_copy *copy = &t->map->copies[branch->copy];
+    const int16_t result = copy->record->flow[branch->condition].next[taken == branch->taken_is];
+    if (result == e->expected) return finish(t, e, result == NTR_RESULT_TRUE);
+    close(t, e);
+    copy->misfits++;
+    return NTR_OK;
 }
 
 static ntr_status execute(ntr_tracker *t, const ntr_stack_frame *frame, const ntr_decision_branch *branch, bool taken) {
@@ -119,6 +129,7 @@ static ntr_status execute(ntr_tracker *t, const ntr_stack_frame *frame, const nt
         TRY(begin(t, frame->handle, branch));
         e = &t->open[t->open_count - 1];
     }
+    if (e && e->expected < 0) return test_result(t, e, branch, taken);
     if (e && e->expected == (int16_t)branch->condition) return step(t, e, branch, taken);
     if (e) close(t, e);
     if (!e && frame->kind == NTR_FRAME_ROOT)
@@ -165,7 +176,10 @@ static ntr_status take_span(ntr_tracker *t, const ntr_event *event) {
     const ntr_decision_branch *branch = branch_end ? ntr_code_map_find(t->map, event->last) : NULL;
     if (!branch || !same_image(t, event)) return NTR_OK;
     const ntr_stack_frame *frame = ntr_callstack_frame(t->stack, event);
-    return frame ? execute(t, frame, branch, event->end == NTR_END_TAKEN) : NTR_E_MEMORY;
+    if (!frame) return NTR_E_MEMORY;
+    const ntr_decision_branch *end = t->map->branches + t->map->branch_count;
+    for (; branch < end && branch->address == event->last; branch++) TRY(execute(t, frame, branch, event->end == NTR_END_TAKEN));
+    return NTR_OK;
 }
 
 ntr_status ntr_tracker_feed(ntr_tracker *t, const ntr_event *events, size_t count) {

@@ -1,0 +1,67 @@
+/* How a code map is made: the branches that the line table places inside of decisions are found, and matched in the order of
+ * the source (in_order.c) or by their places (by_place.c). */
+#ifndef NTR_DECISION_BUILDER_H
+#define NTR_DECISION_BUILDER_H
+
+#include "decision/code_map.h"
+#include "decision/extents.h"
+#include "decision/match.h"
+
+/* A conditional branch that is inside of a decision. */
+typedef struct ntr_found_branch {
+    uint64_t address;
+    uint64_t low, high;    /* the function around it */
+    uint64_t scope;        /* the copy: entry of the innermost inlined function, or of the function */
+    uint32_t record;       /* the innermost decision; of several with the same extent the first */
+    uint32_t whole;        /* extents: the largest expression around it, */
+    uint32_t root;         /* ... and the outermost decision */
+    bool outside;          /* it is in that expression, and in no decision */
+    uint32_t line, column;
+} ntr_found_branch;
+
+/* The state of one map that is being made. */
+typedef struct ntr_map_builder {
+    ntr_code_map *map;
+    ntr_decisions *decisions;
+    const ntr_source_options *options;
+    ntr_debug_info *debug;
+    ntr_extents extents;
+    ntr_graph graph;
+    ntr_found_branch *found;
+    size_t found_count, found_capacity;
+    const char *last_name; /* the last file of a row, and what it is */
+    const ntr_extent_file *last_file;
+    const char *last_relative; /* the same before its folder was added; NULL: it is absolute */
+    ntr_statements statements;
+    ntr_code_kind kind; /* of the code of `graph` */
+} ntr_map_builder;
+
+/* Finds all branches inside of decisions (found.c), and where statements begin. Errors: NTR_E_MEMORY. */
+ntr_status ntr_builder_find(ntr_map_builder *b);
+
+/* Reads the function around a branch, if it is not the last one that was read. Errors: NTR_E_MEMORY. */
+ntr_status ntr_builder_enter(ntr_map_builder *b, const ntr_found_branch *branch);
+/* Adds a copy of a decision. `reason`: why its branches are not known, or NULL. Errors: NTR_E_MEMORY. */
+ntr_status ntr_builder_add_copy(ntr_map_builder *b, ntr_decision_record *record, const ntr_found_branch *found,
+                                const char *reason);
+/* Matches branches with one decision. Returns NULL, or why it is not possible. */
+const char *ntr_builder_try(ntr_map_builder *b, const ntr_decision_record *record, const ntr_found_branch *const *found,
+                            size_t count, ntr_match *match);
+/* Returns the branches (bit I: the branch I of at most 64) that only test the result of the others (ntr_match_joints). */
+uint64_t ntr_builder_joints(ntr_map_builder *b, const ntr_found_branch *found, size_t count);
+/* Adds a copy with the branches of a match. Errors: NTR_E_MEMORY. */
+ntr_status ntr_builder_keep(ntr_map_builder *b, ntr_decision_record *record, const ntr_found_branch *const *found,
+                            size_t count, const ntr_match *match, const char *reason);
+
+/* Matches the branches inside of an entry of the extents in the order of the source, which code has that was not optimized.
+ * Stores whether all of them fit. Errors: NTR_E_MEMORY. */
+ntr_status ntr_builder_in_order(ntr_map_builder *b, uint32_t entry, const ntr_found_branch *found, size_t count, bool *done);
+/* Adds copies that are not known: of decisions inside of the outermost decision around the branches that have no branch of
+ * their own, or of all of them. Errors: NTR_E_MEMORY. */
+ntr_status ntr_builder_without_branches(ntr_map_builder *b, const ntr_found_branch *found, size_t count);
+ntr_status ntr_builder_unknown(ntr_map_builder *b, const ntr_found_branch *found);
+
+/* Matches all branches that were found (by_place.c). Errors: NTR_E_MEMORY. */
+ntr_status ntr_builder_match(ntr_map_builder *b);
+
+#endif

@@ -1,0 +1,82 @@
+#include "decision/builder.h"
+
+#include "base/allocator.h"
+#include "base/try.h"
+
+ntr_status ntr_builder_add_copy(ntr_map_builder *b, ntr_decision_record *record, const ntr_found_branch *found, const char *reason) {
+    ntr_code_map *m = b->map;
+    if (ntr_reserve(m->allocator, (void **)&m->copies, &m->copy_capacity, m->copy_count + 1, sizeof *m->copies))
+        return NTR_E_MEMORY;
+    uint32_t function = (uint32_t)(m->function_count - 1);
+    m->copies[m->copy_count++] = (ntr_decision_copy){
+        .record = record, .reason = reason, .function = function, .inlined = found->scope != 0,
+        .plain = b->kind.plain,
+    };
+    return NTR_OK;
+}
+
+static ntr_status add_matched(ntr_map_builder *b, uint64_t address, const ntr_matched *matched) {
+    ntr_code_map *m = b->map;
+    if (ntr_reserve(m->allocator, (void **)&m->branches, &m->branch_capacity, m->branch_count + 1, sizeof *m->branches))
+        return NTR_E_MEMORY;
+    m->branches[m->branch_count++] = (ntr_decision_branch){
+        .address = address, .copy = (uint32_t)(m->copy_count - 1), .condition = matched->condition,
+        .taken_is = matched->taken_is, .first = matched->first,
+        .through = {matched->through[0], matched->through[1]},
+    };
+    return NTR_OK;
+}
+
+ntr_status ntr_builder_enter(ntr_map_builder *b, const ntr_found_branch *branch) {
+    ntr_code_map *m = b->map;
+    const ntr_decision_function *last = m->function_count ? &m->functions[m->function_count - 1] : NULL;
+    if (last && last->low == branch->low && last->high == branch->high) return NTR_OK;
+    if (ntr_reserve(m->allocator, (void **)&m->functions, &m->function_capacity, m->function_count + 1,
+                    sizeof *m->functions))
+        return NTR_E_MEMORY;
+    m->functions[m->function_count++] = (ntr_decision_function){.low = branch->low, .high = branch->high};
+    TRY(ntr_graph_make(&b->graph, b->map->program, branch->low, branch->high));
+    b->kind = ntr_code_ranges_at(&m->ranges, branch->address);
+    if (b->kind.unknown) b->kind.plain = ntr_graph_unoptimized(&b->graph);
+    return NTR_OK;
+}
+
+/* Adds a branch to a match. Returns NULL, or why it is not possible. */
+static const char *add_candidate(ntr_map_builder *b, ntr_match *match, ntr_candidate *candidates, const ntr_found_branch *found) {
+    uint32_t at = ntr_graph_at(&b->graph, found->address);
+    if (match->count == NTR_CANDIDATES_MAX) return "it has more than 64 branches";
+    if (at == NTR_GRAPH_OUTSIDE) return "its code is not in one piece";
+    candidates[match->count++] = (ntr_candidate){at, found->line, found->column};
+    return NULL;
+}
+
+static ntr_match new_match(ntr_map_builder *b, const ntr_decision_record *record, const ntr_candidate *candidates) {
+    return (ntr_match){.graph = &b->graph, .debug = b->debug, .record = record, .candidates = candidates,
+                       .statements = &b->statements, .kind = b->kind};
+}
+
+const char *ntr_builder_try(ntr_map_builder *b, const ntr_decision_record *record, const ntr_found_branch *const *found,
+                            size_t count, ntr_match *match) {
+    ntr_candidate candidates[NTR_CANDIDATES_MAX];
+    const char *reason = record->too_large ? record->shown.reason : NULL;
+    *match = new_match(b, record, candidates);
+    for (size_t i = 0; i < count && !reason; i++) reason = add_candidate(b, match, candidates, found[i]);
+    if (!reason) reason = ntr_match_find(match);
+    match->candidates = NULL;
+    return reason;
+}
+
+uint64_t ntr_builder_joints(ntr_map_builder *b, const ntr_found_branch *found, size_t count) {
+    ntr_candidate candidates[NTR_CANDIDATES_MAX];
+    ntr_match match = new_match(b, b->decisions->records[found->record], candidates);
+    for (size_t i = 0; i < count; i++)
+        if (add_candidate(b, &match, candidates, &found[i])) return 0;
+    return ntr_match_joints(&match);
+}
+
+ntr_status ntr_builder_keep(ntr_map_builder *b, ntr_decision_record *record, const ntr_found_branch *const *found, size_t count,
+                            const ntr_match *match, const char *reason) {
+    TRY(ntr_builder_add_copy(b, record, found[0], reason));
+    for (size_t i = 0; i < count && !reason; i++) TRY(add_matched(b, found[i]->address, &match->matched[i]));
+    return NTR_OK;
+}

@@ -1,0 +1,116 @@
+#include "decision/builder.h"
+
+#include "base/allocator.h"
+#include "base/try.h"
+#include "decision/paths.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The name that debug information has for the file is shown, so that all results name files in the same way. */
+static void name_file(ntr_map_builder *b, const char *path, const char *name) {
+    const ntr_decisions *d = b->decisions;
+    const char *kept = ntr_texts_keep(&b->decisions->texts, name);
+    for (size_t i = 0; kept && i < d->count; i++)
+        if (d->records[i]->path == path && d->records[i]->shown.file == path) d->records[i]->shown.file = kept;
+}
+
+static const ntr_extent_file *file_of(ntr_map_builder *b, const char *name) {
+    if (name == b->last_name) return b->last_file;
+    const char *path = ntr_path_find(&b->decisions->texts, b->options->source_path, name);
+    b->last_name = name;
+    b->last_relative = NULL;
+    b->last_file = path ? ntr_extents_file(&b->extents, path) : NULL;
+    if (b->last_file) name_file(b, path, name);
+    return b->last_file;
+}
+
+/* The same for a name that may be relative to the folder of compilation. */
+static const ntr_extent_file *file_in(ntr_map_builder *b, const char *directory, const char *name) {
+    char path[PATH_MAX];
+    if (name[0] == '/' || !directory || directory[0] != '/') return file_of(b, name);
+    if (name == b->last_relative) return b->last_file;
+    int size = snprintf(path, sizeof path, "%s/%s", directory, name);
+    const char *kept = size > 0 && (size_t)size < sizeof path ? ntr_texts_keep(&b->decisions->texts, path) : NULL;
+    const ntr_extent_file *file = kept ? file_of(b, kept) : NULL;
+    b->last_relative = name;
+    return file;
+}
+
+static ntr_status add_branch(ntr_map_builder *b, uint64_t address, const ntr_line_row *row,
+                             const ntr_extent_entry *entry) {
+    ntr_frame frames[NTR_FRAMES_MAX];
+    size_t count = ntr_debug_info_frames(b->debug, NULL, address, frames, NTR_FRAMES_MAX);
+    if (count == 0 || !frames[count - 1].size) return NTR_OK;
+    const ntr_frame *function = &frames[count - 1];
+    if (ntr_reserve(b->map->allocator, (void **)&b->found, &b->found_capacity, b->found_count + 1, sizeof *b->found))
+        return NTR_E_MEMORY;
+    uint64_t scope = frames[0].inlined ? frames[0].entry : 0;
+    for (size_t i = 1; frames[0].inlined && i < count; i++)
+        scope = scope * 31 + (uint64_t)frames[i].line * 1000 + frames[i].column; /* the places of the calls */
+    b->found[b->found_count++] = (ntr_found_branch){
+        .address = address, .low = function->entry, .high = function->entry + function->size, .scope = scope,
+        .record = entry->record, .whole = ntr_extents_root(&b->extents, entry, true),
+        .root = ntr_extents_root(&b->extents, entry, false), .outside = entry->whole, .line = row->line, .column = row->column,
+    };
+    return NTR_OK;
+}
+
+/* Returns the entry of the decision itself instead of that of its further place. */
+static const ntr_extent_entry *own_entry(const ntr_map_builder *b, const ntr_extent_file *file, const ntr_decision_record *r,
+                                         const ntr_extent_entry *point) {
+    const ntr_extent_entry *entry = ntr_extents_at(&b->extents, file, r->extent.line, r->extent.column);
+    while (entry && !ntr_extent_equal(&entry->extent, &r->extent))
+        entry = entry->parent ? &b->extents.items[entry->parent - 1] : NULL;
+    return entry ? entry : point;
+}
+
+static ntr_status take_row(ntr_map_builder *b, const ntr_line_row *row) {
+    ntr_insn insn;
+    const ntr_extent_file *file = row->line && row->file ? file_of(b, row->file) : NULL;
+    const ntr_extent_entry *entry = file ? ntr_extents_at(&b->extents, file, row->line, row->column) : NULL;
+    if (!entry) return NTR_OK;
+    const ntr_decision_record *r = b->decisions->records[entry->record];
+    if (ntr_extent_equal(&entry->extent, &r->point)) entry = own_entry(b, file, r, entry);
+    for (uint64_t at = row->address; at - row->address < row->size; at += insn.size) {
+        if (ntr_program_insn(b->map->program, NULL, NTR_POSITION_ANY, at, &insn) != NTR_OK) break;
+        if (insn.flow == NTR_FLOW_BRANCH) TRY(add_branch(b, at, row, entry));
+    }
+    return NTR_OK;
+}
+
+static ntr_status take_rows(ntr_map_builder *b, ntr_debug_info *debug) {
+    const ntr_line_row *rows;
+    size_t count;
+    for (size_t index = 0;; index++) {
+        ntr_status status = ntr_debug_info_lines(debug, index, &rows, &count);
+        if (status) return status == NTR_END ? NTR_OK : status;
+        for (size_t i = 0; i < count; i++) TRY(take_row(b, &rows[i]));
+    }
+}
+
+/* Takes the places in files with decisions. */
+static ntr_status take_statements(void *user, const ntr_debug_unit *unit) {
+    ntr_map_builder *b = user;
+    for (size_t i = 0; i < unit->statement_count; i++) {
+        const ntr_debug_statement *s = &unit->statements[i];
+        const ntr_extent_file *file = s->file ? file_in(b, unit->directory, s->file) : NULL;
+        if (!file) continue;
+        const ntr_statement statement = {s->address + unit->bias, file->path, s->line, s->column};
+        TRY(ntr_statements_add(&b->statements, &statement));
+    }
+    return NTR_OK;
+}
+
+static ntr_status find_statements(ntr_map_builder *b) {
+    ntr_status status = NTR_OK;
+    for (size_t index = 0; !status; index++) status = ntr_debug_info_units(b->debug, index, take_statements, b);
+    ntr_statements_sort(&b->statements);
+    return status == NTR_END ? NTR_OK : status;
+}
+
+ntr_status ntr_builder_find(ntr_map_builder *b) {
+    TRY(take_rows(b, b->debug));
+    return find_statements(b);
+}

@@ -1,0 +1,192 @@
+#include "decision/builder.h"
+
+#include "base/allocator.h"
+#include "base/compare.h"
+#include "base/try.h"
+
+#include <stdlib.h>
+
+enum { EXPECTED_MAX = 256 };
+
+/* A condition at a place where several decisions may be. */
+typedef struct expected {
+    ntr_decision_record *record;
+    uint8_t condition;
+    uint32_t order;
+} expected;
+
+static int compare_expected(const void *a, const void *b) {
+    const expected *x = a, *y = b;
+    NTR_COMPARE_BY(order);
+    return 0;
+}
+
+static bool within(const ntr_extent *outer, const ntr_extent *inner) {
+    return ntr_extent_has(outer, inner->line, inner->column) &&
+           (inner->end_line < outer->end_line ||
+            (inner->end_line == outer->end_line && inner->end_column <= outer->end_column));
+}
+
+/* Returns whether the last condition has no branch of its own: gcc does not test it when the result is not used, and clang
+ * computes it when the result is stored. */
+static bool computes_last(const ntr_map_builder *b, const ntr_decision_record *r) {
+    return b->kind.gnu ? r->unused : r->is_value;
+}
+
+/* Number of branches that evaluate a condition in code that was not optimized. clang evaluates both operands of ?: with
+ * branches of their own, but computes the last condition of a loop and tests the result. */
+static unsigned branches_for(const ntr_map_builder *b, const ntr_decision_record *r, size_t condition) {
+    const bool last = condition + 1 == r->shown.condition_count;
+    if (r->conditions[condition].constant) return 0;
+    if (!b->kind.plain) return 1;
+    if (last && computes_last(b, r)) return 0;
+    return !b->kind.gnu && r->flow[condition].choice && !(last && r->loop) ? 2 : 1;
+}
+
+/* Lists the conditions of all decisions in the extent of an entry, one for each branch. Returns their number, or 0 when
+ * there are more than `capacity`. */
+static size_t list_expected(const ntr_map_builder *b, uint32_t entry, expected *list, size_t capacity) {
+    const ntr_decisions *d = b->decisions;
+    const ntr_extent *outer = &b->extents.items[entry].extent;
+    size_t count = 0, first = b->extents.items[entry].record;
+    const char *path = d->records[first]->path;
+    while (first && d->records[first - 1]->path == path && d->records[first - 1]->shown.line >= outer->line) first--;
+    for (size_t i = first; i < d->count && d->records[i]->path == path; i++) {
+        ntr_decision_record *r = d->records[i];
+        if (r->shown.line > outer->end_line) break;
+        if (!within(outer, &r->extent) || r->too_large) continue;
+        for (size_t k = 0; k < r->shown.condition_count; k++)
+            for (unsigned branches = branches_for(b, r, k); branches; branches--) {
+                if (count == capacity) return 0;
+                list[count++] = (expected){r, (uint8_t)k, r->flow[k].order};
+            }
+    }
+    if (count) qsort(list, count, sizeof *list, compare_expected);
+    return count;
+}
+
+/* The branches of an expression, one for each item of the list. */
+typedef struct in_order {
+    expected list[EXPECTED_MAX];
+    const ntr_found_branch *found[EXPECTED_MAX];
+    size_t count;
+} in_order;
+
+/* The branch of the condition of which a decision is the value, or NULL: it tests the result. */
+static const ntr_found_branch *test_of(const in_order *o, const ntr_decision_record *r) {
+    const ntr_found_branch *test = NULL;
+    for (size_t i = 0; r->truth_of && i < o->count; i++) {
+        if (o->list[i].record->id != r->truth_of || o->list[i].condition != r->truth_condition) continue;
+        if (test) return NULL;
+        test = o->found[i];
+    }
+    return test;
+}
+
+/* The branches of the decision of condition `at` of the list, if it is its first one. */
+static size_t branches_of(const ntr_map_builder *b, const in_order *o, size_t at, const ntr_found_branch **branches) {
+    const ntr_decision_record *r = o->list[at].record;
+    size_t used = 0;
+    for (size_t i = 0; i < at; i++)
+        if (o->list[i].record == r) return 0;
+    for (size_t i = at; i < o->count; i++)
+        if (o->list[i].record == r) branches[used++] = o->found[i];
+    const ntr_found_branch *test = computes_last(b, r) ? test_of(o, r) : NULL;
+    if (test && test->address > branches[used - 1]->address) branches[used++] = test;
+    return used;
+}
+
+static bool same_order(const in_order *o, const ntr_decision_record *record, const ntr_match *match, size_t used) {
+    size_t at = 0;
+    for (size_t i = 0; i < o->count; i++)
+        if (o->list[i].record == record && match->matched[at++].condition != o->list[i].condition) return false;
+    return at == used || match->matched[at].condition + 1u == record->shown.condition_count;
+}
+
+/* Returns whether the branches of a decision fit, or the decision has none for its last condition. */
+static bool fits(ntr_map_builder *b, const in_order *o, const ntr_decision_record *r, const ntr_found_branch *const *branches,
+                 size_t used, ntr_match *match) {
+    if (computes_last(b, r) && !test_of(o, r)) return true;
+    ntr_builder_try(b, r, branches, used, match);
+    return match->placed && same_order(o, r, match, used);
+}
+
+static const char *why_computed(const ntr_map_builder *b) {
+    return b->kind.gnu ? "its result is not used, so that its last condition is not tested"
+                       : "the compiler computed its last condition without a branch";
+}
+
+/* Gives one branch to each condition. Branches that only test a result, of which all conditions have branches of their own,
+ * are left out when there are more branches than conditions. Returns whether the numbers agree. */
+static bool give_branches(ntr_map_builder *b, in_order *o, const ntr_found_branch *found, size_t count) {
+    uint64_t joints = count > o->count ? ntr_builder_joints(b, found, count) : 0;
+    size_t more = count - o->count, used = 0;
+    if (count < o->count) return false;
+    for (size_t i = count; i-- > 0 && more;) {
+        if (!(joints >> i & 1)) continue;
+        more--;
+        b->graph.insns[ntr_graph_at(&b->graph, found[i].address)].joint = true;
+    }
+    for (size_t i = 0; i < count && !more; i++) {
+        uint32_t at = ntr_graph_at(&b->graph, found[i].address);
+        if (at == NTR_GRAPH_OUTSIDE || !b->graph.insns[at].joint) o->found[used < o->count ? used : 0] = &found[i], used++;
+    }
+    return !more && used == o->count;
+}
+
+/* Code that was not optimized has its branches in the order of the source. Some compilers place the branches of nested
+ * decisions, and of those in macros, at the decision around them, so their places say little. The branches are given to
+ * the conditions in order, and each decision is then matched. Stores whether all of them fit. */
+ntr_status ntr_builder_in_order(ntr_map_builder *b, uint32_t entry, const ntr_found_branch *found, size_t count, bool *done) {
+    in_order o;
+    const ntr_found_branch *branches[EXPECTED_MAX + 1] = {0};
+    ntr_match match = {0};
+    size_t used;
+    o.count = list_expected(b, entry, o.list, EXPECTED_MAX);
+    *done = false;
+    if (!o.count || !b->kind.plain || !give_branches(b, &o, found, count)) return NTR_OK;
+    for (size_t i = 0; i < o.count; i++) {
+        if (!(used = branches_of(b, &o, i, branches))) continue;
+        if (!fits(b, &o, o.list[i].record, branches, used, &match)) return NTR_OK;
+    }
+    *done = true;
+    for (size_t i = 0; i < o.count; i++) {
+        ntr_decision_record *r = o.list[i].record;
+        if (!(used = branches_of(b, &o, i, branches))) continue;
+        bool known = !computes_last(b, r) || test_of(&o, r);
+        const char *reason = known ? ntr_builder_try(b, r, branches, used, &match) : why_computed(b);
+        TRY(ntr_builder_keep(b, r, branches, used, &match, reason));
+    }
+    return NTR_OK;
+}
+
+/* ---- decisions without branches ---------------------------------------------------------------- */
+
+/* Decisions inside of the extent that have no branch of their own: whether they were computed, or their branches are
+ * placed elsewhere, is not known. */
+ntr_status ntr_builder_without_branches(ntr_map_builder *b, const ntr_found_branch *found, size_t count) {
+    expected list[EXPECTED_MAX] = {{0}};
+    size_t need = list_expected(b, found->root, list, EXPECTED_MAX);
+    for (size_t i = 0; i < need; i++) {
+        bool seen = i && list[i].record == list[i - 1].record;
+        for (size_t k = 0; k < i && !seen; k++) seen = list[k].record == list[i].record;
+        for (size_t k = 0; k < count && !seen; k++)
+            seen = ntr_extent_equal(&b->decisions->records[found[k].record]->extent, &list[i].record->extent);
+        if (!seen)
+            TRY(ntr_builder_add_copy(b, list[i].record, found, "it has no branches: the compiler folded or computed it"));
+    }
+    return NTR_OK;
+}
+
+/* The branches of clang have the order of the source, but not its places. */
+ntr_status ntr_builder_unknown(ntr_map_builder *b, const ntr_found_branch *found) {
+    expected list[EXPECTED_MAX] = {{0}};
+    size_t count = list_expected(b, found->root, list, EXPECTED_MAX);
+    for (size_t i = 0; i < count; i++) {
+        bool seen = false;
+        for (size_t k = 0; k < i && !seen; k++) seen = list[k].record == list[i].record;
+        if (!seen) TRY(ntr_builder_add_copy(b, list[i].record, found, "the expression around it has other branches than its conditions need"));
+    }
+    return NTR_OK;
+}
+

@@ -1,0 +1,149 @@
+#include "decision/matcher.h"
+
+/* Returns whether the code at an exit belongs to the statement that is executed with this result. In code that was
+ * optimized, this statement must begin there (statements.h). */
+static bool leads_to(const ntr_match *m, uint32_t at, bool result) {
+    const ntr_extent *when = &m->record->when[result];
+    ntr_frame frames[NTR_FRAMES_MAX];
+    size_t first = 0;
+    if (!when->line || at == NTR_GRAPH_OUTSIDE) return false;
+    if (ntr_extent_has(when, m->record->extent.line, m->record->extent.column)) return false; /* one macro */
+    uint64_t address = m->graph->insns[at].address;
+    if (!m->kind.plain && !(m->kind.gnu && m->kind.debug)) {
+        if (!m->kind.gnu || !ntr_statements_any(m->statements, address)) return false;
+        if (ntr_statements_within(m->statements, address, m->record->path, when)) return true;
+        first = 1;
+    }
+    size_t count = ntr_debug_info_frames(m->debug, NULL, address, frames, NTR_FRAMES_MAX);
+    for (size_t i = first; i < count; i++) /* inlined code: the place of its call */
+        if (ntr_extent_has(when, frames[i].line, frames[i].column)) return true;
+    return false;
+}
+
+static uint32_t exit_of(const ntr_matcher *x, size_t branch, bool taken) {
+    return x->after[branch][taken];
+}
+
+static void add_exit(const ntr_match *m, ntr_result_exits *exits, bool result, uint32_t at) {
+    exits->at[result][exits->count[result]++] = ntr_graph_thread(m->graph, at);
+}
+
+static bool has_exit(const ntr_match *m, const ntr_result_exits *exits, bool result, uint32_t at) {
+    for (size_t i = 0; i < exits->count[result]; i++)
+        if (ntr_graph_same(m->graph, exits->at[result][i], at)) return true;
+    return false;
+}
+
+static void collect_exits(const ntr_matcher *x, size_t i, ntr_result_exits *exits) {
+    for (unsigned value = 0; value < 2; value++) {
+        int next = x->match->record->flow[x->best.condition[i]].next[value];
+        bool taken = x->best.taken_is[i] == (int)value;
+        if (next < 0) add_exit(x->match, exits, next == NTR_RESULT_TRUE, exit_of(x, i, taken));
+    }
+}
+
+/* Returns the first instruction from an exit on that has a line. clang gives none to instructions that several expressions
+ * share. Without them the code of one result could seem to have no place, and that of the other be taken for it: the end of
+ * a loop may have the place of a `break` in its body. */
+static uint32_t first_placed(const ntr_match *m, uint32_t at) {
+    enum { PASSED_MAX = 64 };
+    ntr_frame frames[NTR_FRAMES_MAX];
+    at = ntr_graph_thread(m->graph, at);
+    for (unsigned i = 0; i < PASSED_MAX && at < m->graph->count && m->graph->insns[at].flow == NTR_FLOW_LINEAR; i++) {
+        if (ntr_debug_info_frames(m->debug, NULL, m->graph->insns[at].address, frames, NTR_FRAMES_MAX) && frames[0].line) break;
+        at = ntr_graph_thread(m->graph, at + 1);
+    }
+    return at;
+}
+
+/* Decides which outcome of a last condition means true: by what the exits of other conditions, or else the source, say of
+ * the code at its own exits. Returns NTR_NOT_KNOWN if nothing is known, or if the statements contradict each other. */
+static int value_when_taken(const ntr_matcher *x, size_t i, const ntr_result_exits *exits, bool by_source) {
+    const ntr_match *m = x->match;
+    bool true_result = m->record->flow[x->best.condition[i]].next[1] == NTR_RESULT_TRUE;
+    unsigned votes[2] = {0, 0}; /* by the value of the condition when the branch is taken */
+    for (unsigned taken = 0; taken < 2; taken++)
+        for (unsigned result = 0; result < 2; result++) {
+            uint32_t at = exit_of(x, i, taken);
+            bool known = by_source ? leads_to(m, at, result) || leads_to(m, first_placed(m, at), result)
+                                   : has_exit(m, exits, result, at);
+            bool value = result == true_result; /* of the condition with this outcome */
+            if (known) votes[taken ? value : !value]++;
+        }
+    if ((votes[0] != 0) == (votes[1] != 0)) return NTR_NOT_KNOWN;
+    return votes[1] != 0;
+}
+
+static bool is_threaded(const ntr_match *m) {
+    return !m->kind.plain && !m->kind.debug;
+}
+
+/* Both kinds of evidence for a last condition. Where the compiler threads jumps, an exit may lead past a following
+ * decision to code that the other result reaches too, so equal code is no evidence there. Example: in
+ * if (a > 2 || b) { if (a) f(); } g(); -- a > 2 may lead directly to f(), and its exit says nothing about b. */
+static int last_value(const ntr_matcher *x, size_t i, const ntr_result_exits *exits) {
+    int by_code = value_when_taken(x, i, exits, false), by_source;
+    if (by_code != NTR_NOT_KNOWN && !is_threaded(x->match)) return by_code;
+    by_source = value_when_taken(x, i, exits, true);
+    return by_code == NTR_NOT_KNOWN || by_code == by_source ? by_source : NTR_NOT_KNOWN;
+}
+
+bool ntr_matcher_results(ntr_matcher *x, ntr_result_exits *exits) {
+    const ntr_match *m = x->match;
+    bool changed = true, all = false;
+    for (size_t i = 0; i < m->count; i++)
+        if (x->best.taken_is[i] != NTR_NOT_KNOWN) collect_exits(x, i, exits);
+    while (changed && !all) {
+        changed = false;
+        all = true;
+        for (size_t i = 0; i < m->count; i++) {
+            if (x->best.taken_is[i] != NTR_NOT_KNOWN) continue;
+            int value = last_value(x, i, exits);
+            all = false;
+            if (value == NTR_NOT_KNOWN) continue;
+            x->best.taken_is[i] = (int16_t)value;
+            collect_exits(x, i, exits);
+            changed = true;
+        }
+    }
+    return all;
+}
+
+bool ntr_matcher_differs(const ntr_match *m, const ntr_result_exits *exits) {
+    for (size_t i = 0; i < exits->count[0]; i++)
+        if (has_exit(m, exits, true, exits->at[0][i])) return false;
+    return true;
+}
+
+/* ---- evidence of the line table ---------------------------------------------------------------- */
+
+/* Returns whether a place is inside of exactly one condition. */
+static bool only_condition_at(const ntr_decision_record *r, uint32_t line, uint32_t column, uint8_t *condition) {
+    unsigned found = 0;
+    for (size_t i = 0; i < r->shown.condition_count; i++)
+        if (ntr_extent_has(&r->flow[i].extent, line, column)) {
+            *condition = (uint8_t)i;
+            found++;
+        }
+    return found == 1;
+}
+
+/* Compares the places of the branches with their conditions. gcc places the branch of a condition without a place of its
+ * own (a variable) at the operator before it, and that of the first one at the statement or at an operator. */
+bool ntr_matcher_places(const ntr_matcher *x) {
+    const ntr_match *m = x->match;
+    if (m->kind.plain && !m->kind.gnu) return true; /* clang: their order and number are compared instead */
+    for (size_t i = 0; i < m->count; i++) {
+        const ntr_candidate *c = &m->candidates[i];
+        const ntr_condition_flow *flow = &m->record->flow[x->best.condition[i]];
+        uint8_t condition;
+        if (only_condition_at(m->record, c->line, c->column, &condition)) {
+            if (condition != x->best.condition[i]) return false;
+            continue;
+        }
+        bool at_operator = flow->operator_line == c->line && flow->operator_column == c->column;
+        if (!m->kind.plain && !m->kind.gnu) return false; /* clang places branches at operators, in any order */
+        if (!m->kind.plain && !at_operator && x->best.condition[i] != m->record->start) return false;
+    }
+    return true;
+}

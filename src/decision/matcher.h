@@ -1,0 +1,41 @@
+/* The state of a search for the short-circuit graph of a decision (match.c), and what decides about its results
+ * (match_results.c). */
+#ifndef NTR_DECISION_MATCHER_H
+#define NTR_DECISION_MATCHER_H
+
+#include "decision/match.h"
+
+typedef uint64_t ntr_branch_set;
+
+enum { NTR_NO_CONDITION = 0xff, NTR_NOT_KNOWN = -1 };
+
+typedef struct ntr_solution {
+    uint8_t condition[NTR_CANDIDATES_MAX];
+    int16_t taken_is[NTR_CANDIDATES_MAX]; /* NTR_NOT_KNOWN: both outcomes decide the result */
+} ntr_solution;
+
+/* Arrays by outcome: not taken, taken. */
+typedef struct ntr_matcher {
+    ntr_match *match;
+    ntr_branch_set reach[NTR_CANDIDATES_MAX][2]; /* without those that begin an evaluation */
+    uint32_t after[NTR_CANDIDATES_MAX][2];       /* where an outcome leads, also through branches that are certain then */
+    bool through[NTR_CANDIDATES_MAX][2];         /* a candidate is certain then: it tests the result */
+    uint8_t certain[NTR_CANDIDATES_MAX];         /* bits 1 and 2: not taken, and taken, is certain after some outcome */
+    ntr_branch_set first;
+    ntr_solution best;
+    unsigned found, steps;
+} ntr_matcher;
+
+typedef struct ntr_result_exits {
+    uint32_t at[2][2 * NTR_CANDIDATES_MAX]; /* by result */
+    size_t count[2];
+} ntr_result_exits;
+
+/* Decides which outcome of each branch is true. Returns whether all are known. */
+bool ntr_matcher_results(ntr_matcher *x, ntr_result_exits *exits);
+/* Returns whether both results lead to different code. */
+bool ntr_matcher_differs(const ntr_match *match, const ntr_result_exits *exits);
+/* Returns whether the line table places the branches at their conditions. */
+bool ntr_matcher_places(const ntr_matcher *x);
+
+#endif
