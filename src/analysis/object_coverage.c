@@ -1,33 +1,11 @@
-#include <ntrace/object_coverage.h>
+#include "analysis/object_state.h"
 
-#include "analysis/code_versions.h"
-#include "analysis/texts.h"
 #include "base/allocator.h"
 #include "base/compare.h"
 #include "base/try.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* A function as it is collected: its instructions are [first, first + count) of `insns`, or were merged into another. */
-typedef struct object_function {
-    ntr_object_function shown;
-    size_t first;
-} object_function;
-
-struct ntr_object_coverage {
-    const ntr_allocator *allocator;
-    ntr_texts texts;
-    object_function *functions; /* sorted by (image, address) */
-    size_t function_count, function_capacity;
-    ntr_object_insn *insns;
-    size_t insn_count, insn_capacity;
-    ntr_object_target *targets;
-    size_t target_count, target_capacity;
-    ntr_object_function *listed;
-    ntr_code_versions versions;
-    uint64_t gaps;
-};
 
 ntr_object_coverage *ntr_object_coverage_new(const ntr_allocator *allocator) {
     ntr_object_coverage *c = ntr_alloc(allocator, 1, sizeof *c);
@@ -61,6 +39,8 @@ typedef struct object_run {
     const char *image;
     uint64_t bias;
     ntr_debug_info *debug;
+    size_t first; /* of `functions`: of the current image, */
+    size_t described; /* ... and the end of those that debug information describes */
 } object_run;
 
 static const ntr_insn_count *count_of(const object_run *r, uint64_t address) {
@@ -111,26 +91,98 @@ static ntr_status add_insn(object_run *r, uint64_t address, const ntr_insn *insn
     return NTR_OK;
 }
 
+static ntr_collected_function *new_function(object_run *r, const ntr_object_function *shown) {
+    ntr_object_coverage *c = r->coverage;
+    if (ntr_reserve(c->allocator, (void **)&c->functions, &c->function_capacity, c->function_count + 1, sizeof *c->functions))
+        return NULL;
+    ntr_collected_function *f = &c->functions[c->function_count++];
+    *f = (ntr_collected_function){.shown = *shown, .first = c->insn_count};
+    return f;
+}
+
 static ntr_status add_function(void *user, const ntr_frame *frame) {
     object_run *r = user;
     ntr_object_coverage *c = r->coverage;
     ntr_insn insn;
     if (frame->inlined || !frame->size) return NTR_OK;
-    if (ntr_reserve(c->allocator, (void **)&c->functions, &c->function_capacity, c->function_count + 1,
-                    sizeof *c->functions))
-        return NTR_E_MEMORY;
-    object_function f = {.first = c->insn_count};
-    f.shown = (ntr_object_function){
+    const ntr_object_function shown = {
         .name = ntr_texts_keep(&c->texts, frame->function), .image = r->image,
         .file = frame->declared_in ? ntr_texts_keep(&c->texts, frame->declared_in) : NULL, .line = frame->declared_line,
         .address = frame->entry - r->bias, .size = frame->size,
     };
+    ntr_collected_function *f = new_function(r, &shown);
+    if (!f) return NTR_E_MEMORY;
     for (uint64_t at = frame->entry; at - frame->entry < frame->size; at += insn.size) {
         if (ntr_program_insn(r->program, NULL, NTR_POSITION_ANY, at, &insn) != NTR_OK) break;
         TRY(add_insn(r, at, &insn));
     }
-    f.shown.insn_count = c->insn_count - f.first;
-    c->functions[c->function_count++] = f;
+    f->shown.insn_count = c->insn_count - f->first;
+    return NTR_OK;
+}
+
+/* ---- routines of assembler --------------------------------------------------------------------- */
+
+static int compare_addresses(const void *a, const void *b) {
+    const ntr_collected_function *x = a, *y = b;
+    NTR_COMPARE_BY(shown.address);
+    return 0;
+}
+
+/* Returns the end of the function of debug information around an address, or 0. */
+static uint64_t function_end(const object_run *r, uint64_t address) {
+    const ntr_collected_function *functions = r->coverage->functions + r->first;
+    size_t low = 0, high = r->described - r->first;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (functions[middle].shown.address + r->bias <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const ntr_object_function *f = low ? &functions[low - 1].shown : NULL;
+    return f && address - r->bias - f->address < f->size ? f->address + r->bias + f->size : 0;
+}
+
+/* Adds an instruction that has a line and no function, to a routine with the name of its symbol. */
+static ntr_status add_routine_insn(object_run *r, const ntr_line_row *row, uint64_t at, const ntr_insn *insn) {
+    ntr_object_coverage *c = r->coverage;
+    ntr_symbol symbol = {.name = NULL};
+    const char *name = ntr_program_symbol(r->program, NULL, at, &symbol) == NTR_OK ? symbol.name : row->file;
+    ntr_collected_function *last = c->function_count > r->described ? &c->functions[c->function_count - 1] : NULL;
+    bool next = last && last->shown.address + r->bias + last->shown.size == at && strcmp(last->shown.name, name ? name : "") == 0;
+    if (!next) {
+        const ntr_object_function shown = {
+            .name = ntr_texts_keep(&c->texts, name ? name : ""), .image = r->image,
+            .file = row->file ? ntr_texts_keep(&c->texts, row->file) : NULL, .line = row->line, .address = at - r->bias,
+        };
+        if (!shown.name || !(last = new_function(r, &shown))) return NTR_E_MEMORY;
+    }
+    last->shown.size += insn->size;
+    last->shown.insn_count++;
+    return add_insn(r, at, insn);
+}
+
+/* Code of assembler has lines, but often no functions in debug information. */
+static ntr_status add_routines(object_run *r) {
+    ntr_object_coverage *c = r->coverage;
+    const size_t count = c->function_count - r->first;
+    uint64_t done = 0;
+    r->described = c->function_count;
+    if (count) qsort(c->functions + r->first, count, sizeof *c->functions, compare_addresses);
+    for (size_t i = 0; i < r->row_count; i++) {
+        const ntr_line_row *row = &r->rows[i];
+        ntr_insn insn;
+        for (uint64_t at = row->address > done ? row->address : done, end; at - row->address < row->size;) {
+            if ((end = function_end(r, at)) != 0) {
+                at = end;
+            } else {
+                if (ntr_program_insn(r->program, NULL, NTR_POSITION_ANY, at, &insn) != NTR_OK) break;
+                TRY(add_routine_insn(r, row, at, &insn));
+                at += insn.size;
+            }
+            done = at;
+        }
+    }
     return NTR_OK;
 }
 
@@ -164,86 +216,7 @@ static ntr_status add_targets(object_run *r, ntr_tally *tally, uint64_t low, uin
     return NTR_OK;
 }
 
-static int compare_targets(const void *a, const void *b) {
-    const ntr_object_target *x = a, *y = b;
-    int order = x->image == y->image ? 0 : strcmp(x->image, y->image);
-    if (order) return order;
-    NTR_COMPARE_BY(from);
-    NTR_COMPARE_BY(to);
-    return 0;
-}
-
-static void merge_targets(ntr_object_coverage *c) {
-    size_t kept = 0;
-    if (c->target_count) qsort(c->targets, c->target_count, sizeof *c->targets, compare_targets);
-    for (size_t i = 0; i < c->target_count; i++) {
-        if (kept && compare_targets(&c->targets[kept - 1], &c->targets[i]) == 0)
-            c->targets[kept - 1].count += c->targets[i].count;
-        else
-            c->targets[kept++] = c->targets[i];
-    }
-    c->target_count = kept;
-}
-
-/* ---- merging ----------------------------------------------------------------------------------- */
-
-static int compare_functions(const void *a, const void *b) {
-    const object_function *x = a, *y = b;
-    int order = x->shown.image == y->shown.image ? 0 : strcmp(x->shown.image, y->shown.image);
-    if (order) return order;
-    NTR_COMPARE_BY(shown.address);
-    NTR_COMPARE_BY(first);
-    return 0;
-}
-
-/* Adds the counts of the same function of another run. Instructions that differ are another version of the code. */
-static void merge_insns(ntr_object_coverage *c, const object_function *to, const object_function *from) {
-    ntr_object_insn *x = c->insns + to->first;
-    const ntr_object_insn *y = c->insns + from->first;
-    size_t i = 0, k = 0;
-    while (i < to->shown.insn_count && k < from->shown.insn_count) {
-        if (x[i].address < y[k].address) {
-            i++;
-        } else if (x[i].address > y[k].address) {
-            k++;
-        } else {
-            if (x[i].bits == y[k].bits) {
-                x[i].executed += y[k].executed;
-                x[i].taken += y[k].taken;
-                x[i].not_taken += y[k].not_taken;
-            } else {
-                x[i].other = true;
-            }
-            i++, k++;
-        }
-    }
-}
-
-static void sum_function(ntr_object_coverage *c, object_function *f) {
-    f->shown.insns = c->insns + f->first;
-    f->shown.executed = f->shown.outcomes = f->shown.outcomes_seen = 0;
-    for (size_t i = 0; i < f->shown.insn_count; i++) {
-        const ntr_object_insn *insn = &f->shown.insns[i];
-        f->shown.executed += insn->executed != 0;
-        if (insn->flow != NTR_FLOW_BRANCH) continue;
-        f->shown.outcomes += 2;
-        f->shown.outcomes_seen += (uint64_t)(insn->taken != 0) + (insn->not_taken != 0);
-    }
-}
-
-static void merge_functions(ntr_object_coverage *c) {
-    size_t kept = 0;
-    if (c->function_count) qsort(c->functions, c->function_count, sizeof *c->functions, compare_functions);
-    for (size_t i = 0; i < c->function_count; i++) {
-        object_function *last = kept ? &c->functions[kept - 1] : NULL, *f = &c->functions[i];
-        if (last && last->shown.image == f->shown.image && last->shown.address == f->shown.address)
-            merge_insns(c, last, f);
-        else
-            c->functions[kept++] = *f;
-    }
-    c->function_count = kept;
-    for (size_t i = 0; i < kept; i++) sum_function(c, &c->functions[i]);
-}
+/* ---- */
 
 static ntr_status make_list(ntr_object_coverage *c) {
     ntr_dealloc(c->allocator, c->listed);
@@ -262,7 +235,9 @@ static ntr_status add_image(object_run *r, ntr_tally *tally, size_t index) {
     r->image = ntr_texts_keep(&r->coverage->texts, info.name);
     if (!r->image) return NTR_E_MEMORY;
     TRY(ntr_debug_info_lines(r->debug, index, &r->rows, &r->row_count));
+    r->first = r->coverage->function_count;
     TRY(ntr_debug_info_functions(r->debug, index, add_function, r));
+    TRY(add_routines(r));
     return add_targets(r, tally, info.low, info.high);
 }
 
@@ -277,8 +252,8 @@ ntr_status ntr_object_coverage_add(ntr_object_coverage *c, const ntr_program *pr
     ntr_tally_free_counts(tally, counts);
     if (status != NTR_END) return status;
     c->gaps += ntr_tally_gaps(tally);
-    merge_functions(c);
-    merge_targets(c);
+    ntr_object_merge_functions(c);
+    ntr_object_merge_targets(c);
     TRY(ntr_code_versions_end(&c->versions));
     return make_list(c);
 }

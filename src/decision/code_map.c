@@ -2,7 +2,6 @@
 
 #include "base/allocator.h"
 #include "base/compare.h"
-#include "decision/builder.h"
 
 #include <stdlib.h>
 
@@ -17,7 +16,7 @@ static size_t slot_of(const ntr_code_map *map, uint64_t address) {
     return (size_t)((address >> 1) * UINT64_C(0x9e3779b97f4a7c15) >> 20) & map->slot_mask;
 }
 
-static ntr_status make_slots(ntr_code_map *map) {
+ntr_status ntr_code_map_index(ntr_code_map *map) {
     size_t size = 64;
     while (size < map->branch_count * 4) size *= 2;
     if (map->branch_count) qsort(map->branches, map->branch_count, sizeof *map->branches, compare_branches);
@@ -49,25 +48,6 @@ const ntr_decision_branch *ntr_code_map_find(const ntr_code_map *map, uint64_t a
     for (size_t at = slot_of(map, address); map->slots[at]; at = (at + 1) & map->slot_mask)
         if (map->branches[map->slots[at] - 1].address == address) return &map->branches[map->slots[at] - 1];
     return NULL;
-}
-
-/* ---- */
-
-ntr_status ntr_code_map_make(ntr_code_map *map, ntr_decisions *decisions, const ntr_source_options *options,
-                             const ntr_program *program, ntr_debug_info *debug) {
-    ntr_map_builder b = {.map = map, .decisions = decisions, .options = options, .debug = debug,
-                     .extents.allocator = map->allocator, .graph.allocator = map->allocator,
-                     .statements.allocator = map->allocator};
-    map->program = program;
-    ntr_status status = ntr_extents_make(&b.extents, decisions);
-    if (!status) status = ntr_builder_find(&b);
-    if (!status) status = ntr_builder_match(&b);
-    if (!status) status = make_slots(map);
-    ntr_extents_release(&b.extents);
-    ntr_graph_release(&b.graph);
-    ntr_statements_release(&b.statements);
-    ntr_dealloc(map->allocator, b.found);
-    return status;
 }
 
 void ntr_code_map_release(ntr_code_map *map) {

@@ -24,6 +24,7 @@ typedef struct ntr_decision_copy {
     ntr_decision_record *record;
     const char *reason; /* why its branches are not known; NULL: they are */
     bool plain;         /* compiled with -O0 */
+    bool debug;         /* compiled by gcc with -Og */
     bool inlined;
     uint32_t function;  /* index of the function that contains it */
     uint64_t unknown, misfits;
@@ -65,6 +66,8 @@ typedef struct ntr_code_map {
 /* Finds the branches of all decisions in all images. Errors: NTR_E_MEMORY. */
 ntr_status ntr_code_map_make(ntr_code_map *map, ntr_decisions *decisions, const ntr_source_options *options,
                              const ntr_program *program, ntr_debug_info *debug);
+/* Sorts the branches, so that they can be found. Errors: NTR_E_MEMORY. */
+ntr_status ntr_code_map_index(ntr_code_map *map);
 void ntr_code_map_release(ntr_code_map *map);
 
 /* Returns the number of functions with decisions that begin at or below `address`. */

@@ -2,22 +2,19 @@
 
 #include "decision/expand.h"
 
-#include <string.h>
-
-enum { STEPS_MAX = 48, SLOTS_MAX = 8, SP = 2, FP = 8 };
-enum { LOAD = 0x03, OP_IMM = 0x13, OP_IMM_32 = 0x1b, STORE = 0x23, OP = 0x33, LUI = 0x37, OP_32 = 0x3b, BRANCH = 0x63 };
+enum { FOLLOWED_MAX = 48, KNOWN_WORDS_MAX = 8 };
 
 /* A word of the stack frame with a known value. */
-typedef struct slot {
+typedef struct known_word {
     uint8_t base, size;
     int32_t offset;
     uint64_t value;
-} slot;
+} known_word;
 
 typedef struct known_values {
     uint64_t value[32];
     uint32_t known; /* bit R: register R */
-    slot slots[SLOTS_MAX];
+    known_word slots[KNOWN_WORDS_MAX];
     unsigned slot_count;
     unsigned xlen;
 } known_values;
@@ -36,7 +33,7 @@ static int64_t sign_extend(uint64_t value, unsigned width) {
 
 /* Values of RV32 are kept sign-extended, so that comparisons of both kinds are those of 64 bits. */
 static void set(known_values *k, unsigned reg, bool known, uint64_t value) {
-    if (reg == SP || reg == FP) k->slot_count = 0;
+    if (reg == NTR_REGISTER_SP || reg == NTR_REGISTER_FP) k->slot_count = 0;
     k->known = known ? k->known | 1u << reg : k->known & ~(1u << reg);
     k->value[reg] = k->xlen == 32 ? (uint64_t)sign_extend(value, 32) : value;
 }
@@ -46,7 +43,7 @@ static void set(known_values *k, unsigned reg, bool known, uint64_t value) {
 static void forget_overlapping(known_values *k, unsigned base, int32_t offset, unsigned size) {
     unsigned kept = 0;
     for (unsigned i = 0; i < k->slot_count; i++) {
-        const slot *s = &k->slots[i];
+        const known_word *s = &k->slots[i];
         bool apart = s->base == base && (offset + (int32_t)size <= s->offset || s->offset + s->size <= offset);
         if (apart) k->slots[kept++] = *s;
     }
@@ -54,7 +51,7 @@ static void forget_overlapping(known_values *k, unsigned base, int32_t offset, u
 }
 
 static bool is_frame(unsigned base) {
-    return base == SP || base == FP;
+    return base == NTR_REGISTER_SP || base == NTR_REGISTER_FP;
 }
 
 static void store(known_values *k, uint32_t insn) {
@@ -62,15 +59,15 @@ static void store(known_values *k, uint32_t insn) {
     int32_t offset = (int32_t)sign_extend((insn >> 7 & 31) | (insn >> 25) << 5, 12);
     if (!is_frame(base)) k->slot_count = 0;
     else forget_overlapping(k, base, offset, size);
-    if (is_frame(base) && is_known(k, source) && k->slot_count < SLOTS_MAX)
-        k->slots[k->slot_count++] = (slot){(uint8_t)base, (uint8_t)size, offset, value_of(k, source)};
+    if (is_frame(base) && is_known(k, source) && k->slot_count < KNOWN_WORDS_MAX)
+        k->slots[k->slot_count++] = (known_word){(uint8_t)base, (uint8_t)size, offset, value_of(k, source)};
 }
 
 static void load(known_values *k, uint32_t insn) {
     unsigned base = insn >> 15 & 31, size = 1u << (insn >> 12 & 3), width = 8 * size, rd = insn >> 7 & 31;
     int32_t offset = (int32_t)sign_extend(insn >> 20, 12);
     for (unsigned i = 0; i < k->slot_count; i++) {
-        const slot *s = &k->slots[i];
+        const known_word *s = &k->slots[i];
         if (s->base != base || s->offset != offset || s->size != size) continue;
         bool zeros = insn >> 14 & 1;
         uint64_t value = zeros && width < 64 ? s->value & ((UINT64_C(1) << width) - 1) : (uint64_t)sign_extend(s->value, width);
@@ -136,13 +133,13 @@ static void word(known_values *k, uint32_t insn, bool with_register) {
 /* Executes an instruction that is not a jump. Returns false when its effect is not known. */
 static bool execute(known_values *k, uint32_t insn) {
     switch (insn & 0x7f) {
-    case LOAD: load(k, insn); return true;
-    case STORE: store(k, insn); return true;
-    case OP_IMM: immediate(k, insn); return true;
-    case OP_IMM_32: word(k, insn, false); return true;
-    case OP: between_registers(k, insn); return true;
-    case OP_32: word(k, insn, true); return true;
-    case LUI: set(k, insn >> 7 & 31, true, (uint64_t)sign_extend(insn & 0xfffff000u, 32)); return true;
+    case NTR_OPCODE_LOAD: load(k, insn); return true;
+    case NTR_OPCODE_STORE: store(k, insn); return true;
+    case NTR_OPCODE_OP_IMM: immediate(k, insn); return true;
+    case NTR_OPCODE_OP_IMM_32: word(k, insn, false); return true;
+    case NTR_OPCODE_OP: between_registers(k, insn); return true;
+    case NTR_OPCODE_OP_32: word(k, insn, true); return true;
+    case NTR_OPCODE_LUI: set(k, insn >> 7 & 31, true, (uint64_t)sign_extend(insn & 0xfffff000u, 32)); return true;
     default: return false;
     }
 }
@@ -161,7 +158,7 @@ static bool is_taken(uint32_t insn, uint64_t a, uint64_t b) {
 /* A register that is compared with zero is zero after one of the outcomes. */
 static void know_operand(known_values *k, uint32_t insn, bool taken) {
     unsigned rs1 = insn >> 15 & 31, rs2 = insn >> 20 & 31, funct3 = insn >> 12 & 7;
-    if ((insn & 0x7f) != BRANCH || funct3 > 1 || (rs1 && rs2)) return;
+    if ((insn & 0x7f) != NTR_OPCODE_BRANCH || funct3 > 1 || (rs1 && rs2)) return;
     if (taken == (funct3 == 0) && (rs1 | rs2)) set(k, rs1 | rs2, true, 0);
 }
 
@@ -183,14 +180,14 @@ uint32_t ntr_constants_follow(const ntr_graph *g, uint32_t from, uint32_t branch
     passed->count = 0;
     execute_straight(g, &k, from, branch);
     know_operand(&k, expanded(g, branch), taken);
-    for (unsigned i = 0; i < STEPS_MAX && at < g->count; i++) {
+    for (unsigned i = 0; i < FOLLOWED_MAX && at < g->count; i++) {
         const ntr_graph_insn *insn = &g->insns[at];
         uint32_t bits = insn->size <= 4 ? expanded(g, at) : 0;
         if (insn->flow == NTR_FLOW_DIRECT_JUMP) {
             at = insn->target;
         } else if (insn->flow == NTR_FLOW_BRANCH) {
             unsigned rs1 = bits >> 15 & 31, rs2 = bits >> 20 & 31;
-            if (!insn->joint || (bits & 0x7f) != BRANCH || (bits >> 13 & 3) == 1 || passed->count == NTR_PASSED_MAX) break;
+            if (!insn->joint || (bits & 0x7f) != NTR_OPCODE_BRANCH || (bits >> 13 & 3) == 1 || passed->count == NTR_PASSED_MAX) break;
             if (!is_known(&k, rs1) || !is_known(&k, rs2)) break;
             bool known = is_taken(bits, value_of(&k, rs1), value_of(&k, rs2));
             passed->at[passed->count] = at;

@@ -10,7 +10,7 @@ ntr_status ntr_builder_add_copy(ntr_map_builder *b, ntr_decision_record *record,
     uint32_t function = (uint32_t)(m->function_count - 1);
     m->copies[m->copy_count++] = (ntr_decision_copy){
         .record = record, .reason = reason, .function = function, .inlined = found->scope != 0,
-        .plain = b->kind.plain,
+        .plain = b->kind.plain, .debug = b->kind.gnu && b->kind.debug,
     };
     return NTR_OK;
 }

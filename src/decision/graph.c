@@ -38,7 +38,7 @@ ntr_status ntr_graph_make(ntr_graph *g, const ntr_program *program, uint64_t low
     g->high = high;
     g->count = 0;
     g->mark = 0;
-    g->xlen = ntr_program_xlen(program);
+    g->xlen = ntr_program_xlen(program) == 32 ? 32 : 64;
     if (high - low > GRAPH_BYTES_MAX) high = low;
     uint64_t at = low;
     size_t capacity = g->capacity;

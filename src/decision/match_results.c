@@ -74,17 +74,16 @@ static int value_when_taken(const ntr_matcher *x, size_t i, const ntr_result_exi
     return votes[1] != 0;
 }
 
-static bool is_threaded(const ntr_match *m) {
-    return !m->kind.plain && !m->kind.debug;
-}
-
 /* Both kinds of evidence for a last condition. Where the compiler threads jumps, an exit may lead past a following
  * decision to code that the other result reaches too, so equal code is no evidence there. Example: in
- * if (a > 2 || b) { if (a) f(); } g(); -- a > 2 may lead directly to f(), and its exit says nothing about b. */
+ * if (a > 2 || b) { if (a) f(); } g(); -- a > 2 may lead directly to f(), and its exit says nothing about b. With -Og, the
+ * source must not say the opposite: in if (!a || b) return a; return 0; the outcomes !a and !b may lead to the same code. */
 static int last_value(const ntr_matcher *x, size_t i, const ntr_result_exits *exits) {
+    const ntr_code_kind kind = x->match->kind;
     int by_code = value_when_taken(x, i, exits, false), by_source;
-    if (by_code != NTR_NOT_KNOWN && !is_threaded(x->match)) return by_code;
+    if (by_code != NTR_NOT_KNOWN && kind.plain) return by_code;
     by_source = value_when_taken(x, i, exits, true);
+    if (by_source == NTR_NOT_KNOWN && kind.debug) return by_code;
     return by_code == NTR_NOT_KNOWN || by_code == by_source ? by_source : NTR_NOT_KNOWN;
 }
 
@@ -143,7 +142,7 @@ bool ntr_matcher_places(const ntr_matcher *x) {
         }
         bool at_operator = flow->operator_line == c->line && flow->operator_column == c->column;
         if (!m->kind.plain && !m->kind.gnu) return false; /* clang places branches at operators, in any order */
-        if (!m->kind.plain && !at_operator && x->best.condition[i] != m->record->start) return false;
+        if (!m->kind.plain && !m->kind.debug && !at_operator && x->best.condition[i] != m->record->start) return false;
     }
     return true;
 }

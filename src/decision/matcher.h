@@ -1,4 +1,4 @@
-/* The state of a search for the short-circuit graph of a decision (match.c), and what decides about its results
+/* The state of a search for the short-circuit graph of a decision (matcher.c), and what decides about its results
  * (match_results.c). */
 #ifndef NTR_DECISION_MATCHER_H
 #define NTR_DECISION_MATCHER_H

@@ -21,9 +21,9 @@ NAMES = "abcdef"
 INPUTS = [[(k * 2654435761 % 2**32) // 3**i % 3 for i in range(len(NAMES))] for k in range(40)]
 
 # compiler, level, C++, least share of decisions that are determinable
-BUILDS = [("riscv64-linux-gnu-gcc", "-O0", False, 1), ("riscv64-linux-gnu-gcc", "-Og", False, 0.6), ("riscv64-linux-gnu-gcc", "-O2", False, 0),
-          ("clang-19", "-O0", False, 0.7), ("clang-19", "-Og", False, 0), ("riscv64-linux-gnu-g++", "-O0", True, 1),
-          ("riscv64-linux-gnu-g++", "-Og", True, 0.5), ("clang++-19", "-O0", True, 0.6)]
+BUILDS = [("riscv64-linux-gnu-gcc", "-O0", False, 0.9), ("riscv64-linux-gnu-gcc", "-Og", False, 0.05), ("riscv64-linux-gnu-gcc", "-O2", False, 0),
+          ("clang-19", "-O0", False, 0.6), ("clang-19", "-Og", False, 0), ("riscv64-linux-gnu-g++", "-O0", True, 0.9),
+          ("riscv64-linux-gnu-g++", "-Og", True, 0.25), ("clang++-19", "-O0", True, 0.5)]
 
 
 class Leaf:

@@ -83,6 +83,9 @@ def only(bench):
     functions = {f["name"]: f for f in bench.json("--level", "object", "--format", "json")["functions"]}
     assert functions["never"]["executed"] == 0 < functions["valid"]["executed"] == functions["valid"]["instructions"]
     lines = bench.json("--to", "json")["files"]
+    trap, start = functions["trap"], functions["_start"] # assembler: debug information has lines of it and no functions
+    assert trap["executed"] == trap["instructions"] > 10, trap
+    assert start["executed"] and [part["instructions"][0]["text"][0] for part in start["not_executed"]] == ["j"], start
     traps = [function["count"] for file in lines for function in file["functions"] if function["name"] == "on_trap"]
     assert traps == [12], traps
 
