@@ -14,8 +14,7 @@ __attribute__((format(printf, 3, 0))) static void set_choice(ntr_choice *choice,
     vsnprintf(choice->evidence, sizeof choice->evidence, format, arguments);
 }
 
-void ntr_choose(ntr_search *s, ntr_parameter p, ntr_confidence confidence,
-                                                         const char *value, const char *format, ...) {
+void ntr_choose(ntr_search *s, ntr_parameter p, ntr_confidence confidence, const char *value, const char *format, ...) {
     ntr_choice *choice = &s->out->choices[p];
     bool given = ntr_infer_given(s, p);
     va_list arguments;
@@ -29,8 +28,7 @@ void ntr_choose(ntr_search *s, ntr_parameter p, ntr_confidence confidence,
     snprintf(choice->evidence, sizeof choice->evidence, "%s", "a Config message of the stream says it");
 }
 
-void ntr_choose_mode(ntr_search *s, ntr_confidence confidence,
-                                                              const char *value, const char *format, ...) {
+void ntr_choose_mode(ntr_search *s, ntr_confidence confidence, const char *value, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     set_choice(&s->out->mode, value, format, arguments);
@@ -50,4 +48,3 @@ void ntr_choose_by_trial(ntr_search *s, ntr_parameter p, ntr_verdict v, const ch
                (unsigned long long)best->followed, (unsigned long long)ntr_infer_failures(best),
                (unsigned long long)v.other->followed, (unsigned long long)ntr_infer_failures(v.other));
 }
-

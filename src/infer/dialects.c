@@ -167,4 +167,3 @@ void ntr_infer_dialect(ntr_search *s) {
         infer_dialect_without_signs(s, v);
     }
 }
-
