@@ -140,6 +140,35 @@ def wrong():
         equal(done.out, expected.out, "redone")
 
 
+def continuing(calls):
+    """The first function ends with a call whose return continues in the second one, which was not called: its code is executed in the
+    frame of the first. No synchronizing message, one of 33, is there: returns to the second function are one message of 21."""
+    program = captures.Program(0, 0x10000)
+    functions = [[("plain", 0), ("call", 3), ("call", 2)], [("plain", 0), ("call", 2)] * calls + [("ret", 0)], [("call", 3)] * 20 + [("ret", 0)],
+                 [("plain", 0), ("ret", 0)]]
+    program.code, program.entry, program.sizes = [], [], []
+    for code in functions:
+        program.entry.append(program.base + 4 * len(program.code))
+        program.code += code
+        program.sizes.append(4 * len(code))
+    return program
+
+
+@case("a part that is executed in a function that was not called is said to be so, and decoded again by --redo")
+def wrong_stacks():
+    capture = captures.Capture(NTRACE, scratch(), 7000, program=continuing(60), length=3600, options=[])
+    for command in (["profile", "--format", "csv"], ["export", "--to", "callgrind"]):
+        expected = whole(capture.path, command)
+        files = parts_of(capture.path, command, 4)
+        done = Run("combine", *files, *command, status=1)
+        matches("part 2 of 4 began with a wrong guess: another function was called", done.err, "said")
+        equal(done.out, "", "no output")
+        random.Random(7).shuffle(files)
+        done = Run("combine", "--redo", *files, *command)
+        matches("decoded again", done.err, "said")
+        equal(done.out, expected.out, "redone")
+
+
 def mix(value, word):
     value = (value ^ word) * 0x9fb21c651e98df25 & (1 << 64) - 1
     return value ^ value >> 29
