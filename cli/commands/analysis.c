@@ -222,13 +222,26 @@ static ntr_status decode_serial(struct cli_analysis *a, bool counting, cli_take_
     return status;
 }
 
+/* Returns whether threads can count the call trees of their chunks: there is one source, and neither the times of events nor the
+ * threads of an operating system are needed. */
+static bool divides_trees(struct cli_analysis *a, cli_take_events take) {
+    return a->data.tree && !take && !a->tasks && !cli_trace_stamped(&a->trace) && !cli_trace_many_sources(&a->trace);
+}
+
+/* Where trees are counted in stream order, that is the larger part of the work. */
+static enum cli_gain gain_of(const struct cli_analysis *a, bool counting) {
+    if (a->trees) return a->data.tally ? CLI_GAIN_SOME : CLI_GAIN_ALL;
+    return counting ? CLI_GAIN_SOME : CLI_GAIN_NONE;
+}
+
 static int decode(struct cli_analysis *a, cli_take_events take, void *user) {
     cli_progress_catch_stop();
     if (a->keep_time && cli_trace_stamped(&a->trace)) ntr_tally_keep_time(a->data.tally);
     const bool counting = counts_only(a, take);
     const bool joins = !counting && !a->shard.count && joins_spans(a, take);
     const bool serial = a->part || a->options->follow || a->shard.count;
-    const unsigned jobs = serial ? 1 : cli_threads_number(&a->trace, a->options->jobs, counting || joins ? CLI_GAIN_SOME : CLI_GAIN_NONE);
+    a->trees = joins && divides_trees(a, take);
+    const unsigned jobs = serial ? 1 : cli_threads_number(&a->trace, a->options->jobs, gain_of(a, counting));
     a->joined = jobs > 1 && joins;
     if (joins && jobs == 1) set_join(a);
     ntr_status status = a->shard.count ? cli_partials_decode_shard(a, counting)

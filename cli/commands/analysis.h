@@ -49,6 +49,7 @@ struct cli_analysis {
     bool part, behind;       /* --from or --to is given; all further events are behind the window */
     bool any;                /* the decoder returned at least one event */
     bool joins;              /* `take` needs calls and returns only: spans may be joined (ntr_decoder_set_join) */
+    bool trees;              /* threads, if there are several, count call trees */
     bool joined;             /* the decoder joins spans; */
     ntr_functions *places;   /* ... with this division of the code into functions */
     ntr_partial *answer;     /* the input is a partial answer, not a trace; else NULL */

@@ -315,8 +315,7 @@ ntr_status cli_analysis_parallel(struct cli_analysis *a, unsigned jobs, bool cou
     config.decoder = &a->config;
     config.threads = jobs;
     config.counting = counting;
-    delivery.trees = a->joined && a->data.tree && !take && !a->tasks && !cli_trace_stamped(&a->trace) &&
-                     !cli_trace_many_sources(&a->trace);
+    delivery.trees = a->trees;
     if (delivery.trees) config.chunk = TREE_CHUNK;
     config.work = work_of(&delivery, counting);
     ntr_parallel *p = ntr_parallel_new(&config, &status);

@@ -13,8 +13,8 @@ enum { PART_TEXT, PART_EVENTS, PART_MISSING };
  * threads. */
 enum { PARALLEL_MIN = 1 << 20 };
 
-/* Text is held in memory until its turn, and the tallies of threads are added up, which costs up to half of the time to make
- * them: two threads gain too little. */
+/* Text is held in memory until its turn, and the tallies of chunks are added up, which costs as much as to make them: two threads
+ * gain too little. */
 enum { PROCESSORS_SOME = 3 };
 
 /* Data of one worker thread. `out` writes text directly into the chunk output. */
