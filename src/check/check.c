@@ -10,7 +10,7 @@
 #include <ntrace/reader.h>
 #include <string.h>
 
-enum { HABIT_NONE = false, HABIT_REFCODE = true };
+enum { HABIT_NONE, HABIT_REFCODE, HABIT_OLDER };
 
 static const ntr_check_row rows[] = {
 #define NTR_CHECK(id, severity, habit, section, test, field, argument, about, breaking)                                \
@@ -53,12 +53,15 @@ const char *ntr_severity_name(ntr_severity severity) {
 
 /* ---- findings */
 
-static bool is_refcode(const ntr_params *params) {
-    return params->dialect && strcmp(params->dialect->name, "refcode") == 0;
+/* Returns whether encoders of the dialect are known to violate the rule. */
+static bool is_habit(const ntr_check_row *row, const ntr_dialect *dialect) {
+    if (!dialect || row->habit == HABIT_NONE) return false;
+    if (dialect->messages & NTR_MESSAGES_SIFIVE) return row->habit == HABIT_OLDER;
+    return strcmp(dialect->name, "refcode") == 0;
 }
 
 static ntr_finding finding_of(const ntr_check *c, const ntr_check_row *row) {
-    const bool habit = row->refcode && is_refcode(&c->config.params);
+    const bool habit = is_habit(row, c->config.params.dialect);
     return (ntr_finding){.rule = &row->rule,
                          .index = (size_t)(row - rows),
                          .field = row->rule.field,

@@ -24,6 +24,7 @@ typedef struct ntr_check_source {
     bool loss;                         /* an Error occurred since the last synchronization */
     bool sync_before;                  /* the previous message was a synchronizing message */
     bool contexts, timed;              /* Ownership messages, timestamps have been seen */
+    bool repeats;                      /* a RepeatBranch has been seen */
     bool one, two;                     /* B-TYPE 1, B-TYPE 2 or 3 have been seen */
     uint8_t format;                    /* FORMAT when the previous message was Ownership, otherwise 0 */
     uint64_t pool_icnt, pool_branches; /* sums of preceding ResourceFull messages */
@@ -44,7 +45,7 @@ typedef bool ntr_check_test(const ntr_check_view *view, const ntr_check_row *row
 
 struct ntr_check_row {
     ntr_check_rule rule;
-    bool refcode; /* the reference encoder is known to violate the rule */
+    uint8_t habit; /* which encoders are known to violate the rule: HABIT_* of check.c */
     ntr_check_test *test;
     int argument;
 };

@@ -186,14 +186,23 @@ bool ntr_rule_repeat_address(view v, row r) {
            NTR_HAS(last, UADDR) && last->uaddr;
 }
 
-enum { REPEATS_MAX = (1 << 18) - 1 };
+/* Once for each source. */
+bool ntr_rule_repeat_htm(view v, row r) {
+    (void)r;
+    return has_role(v, NTR_ROLE_REPEAT) && v->mode == NTR_MODE_HTM && !v->source->repeats && !repeats_fields(v);
+}
+
+/* Returns whether a counter of some width cannot count further: all its bits are set. */
+static bool may_be_most(uint64_t count) {
+    return count && !(count & (count + 1));
+}
 
 bool ntr_rule_repeat_split(view v, row r) {
     const ntr_message *last = &v->source->last;
     (void)r;
     if (repeats_fields(v)) return false;
     return has_role(v, NTR_ROLE_REPEAT) && traced(v) && ntr_has_role(last->tcode, NTR_ROLE_REPEAT) &&
-           last->bcnt < REPEATS_MAX;
+           !may_be_most(last->bcnt);
 }
 
 static bool is_repeated_history(const ntr_message *m) {
@@ -204,7 +213,7 @@ bool ntr_rule_hrepeat_split(view v, row r) {
     const ntr_message *last = &v->source->last;
     (void)r;
     return traced(v) && is_repeated_history(v->message) && is_repeated_history(last) &&
-           last->rdata0 == v->message->rdata0 && last->rdata1 < REPEATS_MAX;
+           last->rdata0 == v->message->rdata0 && !may_be_most(last->rdata1);
 }
 
 /* ---- counts */
@@ -318,6 +327,7 @@ void ntr_check_follow(ntr_check_source *s, const ntr_params *params, const ntr_m
     count_for_period(s, m);
     ntr_clock_follow(&s->clock, params, m);
     s->timed |= ntr_has_role(m->tcode, NTR_ROLE_SYNC) && NTR_HAS(m, TSTAMP);
+    s->repeats |= ntr_has_role(m->tcode, NTR_ROLE_REPEAT);
     s->one |= is_plain_trap(m);
     s->two |= is_detailed_trap(m);
     s->contexts |= ntr_has_role(m->tcode, NTR_ROLE_CONTEXT);

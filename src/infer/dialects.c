@@ -2,6 +2,7 @@
 
 #include "dialect/params.h"
 #include "message/sets.h"
+#include "wire/mdo.h"
 
 /* Absolute times rise all the time, and their sums get ahead of the clock. If a difference is read as XOR, time decreases every
  * other time; if an XOR is read as a difference, the sum gets ahead of the clock. */
@@ -19,12 +20,20 @@ ntr_times ntr_classify_times(const ntr_scan *scan) {
 
 /* ---- tt-dfd */
 
+/* Returns whether the end of the stream is filled with idle bytes. */
+static bool is_filled(const ntr_search *s) {
+    enum { FILL_LEAST = 8 };
+    size_t fill = 0;
+    while (fill < FILL_LEAST && fill < s->window.size && s->window.data[s->window.size - 1 - fill] == NTR_IDLE) fill++;
+    return fill == FILL_LEAST;
+}
+
 /* Returns whether the stream is a number of frames of one size, and no message crosses their ends. */
 static bool is_framed(const ntr_search *s, const ntr_scan *scan) {
-    enum { FEWEST = 2 };
+    const size_t fewest = is_filled(s) ? 1 : 2;
     for (unsigned i = 0; i < NTR_FRAME_SIZES; i++) {
         const size_t frame = (size_t)NTR_FRAME_UNIT * (i + 1);
-        if (!(scan->crossed >> i & 1) && s->window.size / frame >= FEWEST && s->window.size % frame == 0) return true;
+        if (!(scan->crossed >> i & 1) && s->window.size / frame >= fewest && s->window.size % frame == 0) return true;
     }
     return false;
 }
@@ -118,7 +127,7 @@ static bool infer_dialect_by_signs(ntr_search *s) {
     const bool may_be_older = is_possible(s, ntr_dialect_find(older));
     const ntr_dialect *own = dialect_by_messages(s);
     unsigned src_bits;
-    if (ntr_infer_signs_of_tt_dfd(s, &src_bits))
+    if (ntr_infer_signs_of_tt_dfd(s, &src_bits) && s->out->params.src_bits == src_bits)
         set_dialect(s, "tt-dfd", NTR_CONFIDENCE_LIKELY, "frames, stray bytes, trap values or contexts of FORMAT 0, and no defect");
     else if (own)
         set_dialect(s, own->messages & NTR_MESSAGES_SIFIVE ? older : own->name, NTR_CONFIDENCE_LIKELY,

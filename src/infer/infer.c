@@ -55,14 +55,16 @@ static void infer_src_bits(ntr_search *s) {
     ntr_params *p = &s->out->params;
     char value[8];
     unsigned ttdfd_bits;
-    if ((!ntr_search_has_evidence(s) || ntr_search_is_poor(s)) && ntr_infer_signs_of_tt_dfd(s, &ttdfd_bits)) {
+    ntr_verdict v = ntr_search_judge(s, NTR_PARAMETER_SRC_BITS);
+    const bool decided = v.confidence == NTR_CONFIDENCE_SURE || v.confidence == NTR_CONFIDENCE_LIKELY;
+    const bool clear = ntr_search_has_evidence(s) && !ntr_search_is_poor(s) && decided;
+    if (!clear && ntr_infer_signs_of_tt_dfd(s, &ttdfd_bits)) {
         p->src_bits = (uint8_t)ttdfd_bits;
         snprintf(value, sizeof value, "%u", ttdfd_bits);
         ntr_choose(s, NTR_PARAMETER_SRC_BITS, NTR_CONFIDENCE_LIKELY, value, "%s",
                ttdfd_bits ? "the width of dialect tt-dfd" : "tt-dfd with SRC inhibited, which damages its messages");
         return;
     }
-    ntr_verdict v = ntr_search_judge(s, NTR_PARAMETER_SRC_BITS);
     if (ntr_infer_given(s, NTR_PARAMETER_SRC_BITS) || ntr_search_has_evidence(s)) {
         snprintf(value, sizeof value, "%u", p->src_bits);
         ntr_choose_by_trial(s, NTR_PARAMETER_SRC_BITS, v, value);

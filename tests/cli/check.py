@@ -116,6 +116,19 @@ BAD = tiny.START + "DirectBranch ICNT=0\nProgTraceCorrelation EVCODE=0 CDF=0 ICN
 BROKEN = ["branch-icnt", "field-padded", "after-stop"]
 
 
+@case("what older encoders are known for is a note, and registers of any width may be full")
+def habits():
+    stopped = tiny.START + "IndirectBranchHist BTYPE=0 ICNT=12 UADDR=0x10 HIST=0x5\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT=2\n"
+    path = write("habit.nex", bytes_of(stopped))
+    for dialect, severity in (("ntrace-1.0", "error"), ("refcode", "note"), ("sifive-pre1.0", "note"), ("p550", "note"), ("andes", "error")):
+        rows = Run("check", path, "--src-bits", "0", "--dialect", dialect, "--format", "jsonl", status=None).rows()
+        equal([row["severity"] for row in rows if row["rule"] == "cdf-htm"], [severity], dialect)
+    for count, notes in ((1, 0), (3, 0), (15, 0), (0x3ffff, 0), (4, 1), (14, 1)):
+        twice = tiny.START + 2 * f"ResourceFull RCODE=2 RDATA0=0x5 RDATA1={count}\n"
+        rows = Run("check", write("twice.nex", bytes_of(twice)), "--rules", "hrepeat-split", "--format", "jsonl", status=None).rows()
+        equal(len(rows), notes, f"HREPEAT {count}")
+
+
 @case("the exit status depends on the severity")
 def status():
     padded = write("padded.nex", bytes_of(tiny.START + "DirectBranch ICNT=4:18\n"))

@@ -21,7 +21,7 @@ static const char *const intro =
     "  `--timestamps`, ...) and `--sync-period N`.\n"
     "* After bytes that are not a message, and after a message with a defect, the order of messages is not checked until the\n"
     "  source synchronizes again. So one defect causes one finding.\n"
-    "* With `--dialect refcode`, known violations of the reference encoder are notes.\n"
+    "* With `--dialect refcode`, known violations of the reference encoder are notes, with those of SiFive CDF 0 in HTM.\n"
     "* Sections are those of N-Trace 1.0, numbered as in [sections.md](sections.md).\n"
     "* In a program: `ntrace/check.h`. `tests/corpus/check/ID.txt` has, for each rule, a stream that violates this rule\n"
     "  alone, and one that conforms to it.\n"
