@@ -342,10 +342,24 @@ static void numbered(const char *path, int64_t number, char *out, size_t size) {
     snprintf(out, size, "%.*s.%" PRId64 "%s", (int)(has ? length - tail : length), path, number, suffix);
 }
 
+/* An option that needs the hart fails before anything is written to registers. */
+static int need_hart(const struct capture_run *run) {
+    const struct capture_options *o = run->options;
+    const ntr_bus *bus = &run->target.bus;
+    const char *option = o->resume ? "resume" : o->until_halt ? "until-halt" : o->halt ? "halt" : NULL;
+    bool halted;
+
+    if (!option) return CLI_OK;
+    const ntr_status status = bus->hart ? bus->hart(bus->user, NTR_BUS_HART_STATE, &halted) : NTR_E_UNSUPPORTED;
+    if (status == NTR_OK) return CLI_OK;
+    return cli_fail("--%s: %s", option, status == NTR_E_UNSUPPORTED ? "this connection controls no hart" : bus->error(bus->user));
+}
+
 static int capture_all(struct capture_run *run) {
     const struct capture_options *o = run->options;
-    int status = CLI_OK;
+    int status = need_hart(run);
 
+    if (status != CLI_OK) return status;
     if (o->restore && ntr_target_save(run->target.target) != NTR_OK) return cli_fail("%s", ntr_target_error(run->target.target));
     for (int64_t i = 1; i <= o->loop && status != CLI_FAILED && !(i > 1 && cli_target_stopped()); i++) {
         char path[4096] = "";

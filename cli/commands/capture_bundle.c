@@ -169,7 +169,7 @@ static void compare(const struct content *c, uint64_t address) {
 static int examine(struct content *c) {
     ntr_reader reader;
     ntr_message message;
-    uint64_t good = 0, defects = 0, overflows = 0, places[PLACES];
+    uint64_t good = 0, defects = 0, overflows = 0, synchronizing = 0, places[PLACES];
     size_t place_count = 0;
 
     if (ntr_reader_init(&reader, &c->params) != NTR_OK) return CLI_OK;
@@ -178,6 +178,7 @@ static int examine(struct content *c) {
         if (message.defect) defects++;
         else good++;
         overflows += !message.defect && message.tcode == NTR_TCODE_ERROR;
+        synchronizing += !message.defect && NTR_HAS(&message, FADDR);
         if (message.defect || !NTR_HAS(&message, FADDR) || place_count == PLACES) continue;
         const uint64_t address = ntr_message_address(&c->params, &message, NTR_FIELD_FADDR);
         bool seen = false;
@@ -189,6 +190,11 @@ static int examine(struct content *c) {
     if (!good || defects > good)
         lose(c, "the buffer holds %s: %zu bytes, the first is 0x%02x; is the memory what the sink wrote (cache, physical "
                 "address, trRamMemFormat)? The raw bytes are kept", good ? "hardly a message" : "no message", c->size, c->bytes[0]);
+    if (good && defects <= good && !synchronizing) {
+        lose(c, "the trace has %" PRIu64 " messages and no address: nothing that ran can be decoded. Do filters exclude it, or is the "
+                "buffer smaller than the distance of synchronizing messages (--sync-max)?", good);
+        ntr_target_explain_empty(c->capture->target);
+    }
     for (size_t i = 0; i < place_count; i++) compare(c, places[i] & ~(uint64_t)3);
     return CLI_OK;
 }

@@ -63,6 +63,13 @@ static int listen_address(const char *where, const struct addrinfo *address) {
     return -1;
 }
 
+static bool is_loopback(const struct sockaddr_storage *address) {
+    const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)address;
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)address;
+
+    return address->ss_family == AF_INET ? ntohl(four->sin_addr.s_addr) >> 24 == 127 : IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
+}
+
 /* Reports the port, which the system chooses for PORT 0. */
 static void report_port(int fd) {
     struct sockaddr_storage address;
@@ -71,8 +78,10 @@ static void report_port(int fd) {
 
     if (getsockname(fd, (struct sockaddr *)&address, &size) == 0 &&
         getnameinfo((struct sockaddr *)&address, size, host, sizeof host, port, sizeof port,
-                    NI_NUMERICHOST | NI_NUMERICSERV) == 0)
-        cli_note("listening; in GDB: target remote %s:%s", host, port);
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+        return;
+    if (!is_loopback(&address)) cli_note("warning: everyone who reaches %s:%s can read the program and its trace", host, port);
+    cli_note("listening; in GDB: target remote %s:%s", host, port);
 }
 
 static int listen_port(const char *where) {

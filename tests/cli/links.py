@@ -11,7 +11,7 @@ import socket
 import subprocess
 import threading
 
-from harness import NTRACE
+from harness import NTRACE, check
 
 CLIENT = 'exec 3<>/dev/tcp/127.0.0.1/%d || exit 1; { cat <&3; kill 0; } & cat >&3; kill 0'
 ENDS, STALLS, DIES, INTERRUPTS = "ends", "stalls", "dies", "interrupts"
@@ -95,13 +95,14 @@ class Link:
         raise NotImplementedError
 
     def run(self, arguments, fail_at=0, how=ENDS):
-        """Runs the command with this connection. Returns status, errors, and the number of requests until it failed."""
+        """Runs the command with this connection. Returns its status and errors."""
         self.count, self.fail_at, self.how, self.memory.traces = 0, fail_at, how, False
         self.started.clear()
         with subprocess.Popen([NTRACE, *map(str, arguments), *self.options()], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                               stdin=subprocess.DEVNULL) as self.process:
             self.started.set()
             text = self.process.communicate(timeout=100)[1].decode("utf-8", "replace")
+        check("Sanitizer" not in text and "runtime error:" not in text, text[-1500:])
         return self.process.returncode, text
 
     def serve(self):

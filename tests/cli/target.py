@@ -65,6 +65,11 @@ def _():
     matches("--icnt-bits: trace hardware has no register", Run("capture", "-o", bundle, *common, "--icnt-bits", 8, status=2).err, "option")
     matches("trTeInstEnAllJumps rejects", Run("capture", "-o", bundle, *common, "--all-jumps", status=2).err, "rejected")
     Run("capture", "-o", bundle, *common, "--for", "50ms", "--filter", "addr=0x80000000-0x8000ffff", status=None)
+    run = Run("capture", "-o", bundle, *common, "--for", "50ms", "--filter", "addr=0x90000000-0x9000ffff", status=1)
+    matches("has 1 messages and no address: nothing that ran can be decoded. Do filters exclude it", run.err, "a filter that nothing passes")
+    matches("te0 at 0x10000000: trTeInstMode 6, trTeInstFilters 0x1", run.err, "explanation")
+    for option in "--halt", "--resume", "--until-halt":
+        matches(f"{option}: this connection controls no hart", Run("capture", "-o", bundle, *common, option, status=2).err, option)
     run = Run("capture", "-o", bundle, *common, "--for", "50ms", "--set", "funnel.trFunnelDisInput=1", status=2)
     matches("nothing was stored", run.err, "a funnel that takes nothing")
     matches("funnel at 0x10010000: trFunnelDisInput 0x1, trFunnelEmpty 1: inputs are disabled", run.err, "explanation")
@@ -208,6 +213,16 @@ def _():
     with Process(NTRACE, "board", topology(), "--bitbang", "0", "--listen", "0.0.0.0") as board:
         line = board.process.stderr.readline().decode()
         matches("warning: remote_bitbang listens on 0.0.0.0: everyone who reaches it controls the board", line, "warning")
+    trace, code = write("start.nex", bytes_of(tiny.HTM)), write("start.elf", tiny.elf())
+    for where, warns in ("127.0.0.1:0", False), ("0.0.0.0:0", True), ("[::1]:0", False), ("[::]:0", True):
+        with Process(NTRACE, "gdb", trace, "-e", code, "--listen", where) as server:
+            lines = [server.process.stderr.readline().decode()]
+            while "listening" not in lines[-1] and lines[-1]:
+                lines.append(server.process.stderr.readline().decode())
+            if ":" in where.rpartition(":")[0] and "listening" not in lines[-1]:
+                continue  # no IPv6
+            matches("listening", lines[-1], where)
+            equal("warning: everyone who reaches" in "".join(lines), warns, f"{where}: {lines}")
 
 
 @case("hostile clients of the virtual board: it answers the next one")
