@@ -82,6 +82,17 @@ static void follow_hart(ntr_encoder *e, const ntr_ingress *b) {
     e->down = down;
 }
 
+/* Returns EVCODE of a stop at this block. Dialects with more values than one for it say which condition of the first filter does
+ * not hold. */
+static unsigned stop_cause(const ntr_encoder *e, const ntr_ingress *b, bool qualified) {
+    const ntr_filter *f = e->config.filters;
+    if (!(e->dialect->messages & NTR_MESSAGES_ANDES) || qualified || is_idle(b) || !e->config.filter_count) return NTR_EVCODE_DISABLED;
+    if (f->match_priv && !(f->priv >> b->priv & 1)) return NTR_EVCODE_PRIVILEGE;
+    if (f->match_scontext && b->scontext != f->scontext) return NTR_EVCODE_PROCESS;
+    if (f->match_hcontext && b->hcontext != f->hcontext) return NTR_EVCODE_PROCESS;
+    return NTR_EVCODE_PROHIBITED;
+}
+
 static bool may_trace(const ntr_encoder *e) { return e->enabled && e->tracing && !e->down; }
 
 bool ntr_enc_window(ntr_encoder *e, const ntr_ingress *b, bool qualified) {
@@ -89,8 +100,9 @@ bool ntr_enc_window(ntr_encoder *e, const ntr_ingress *b, bool qualified) {
     follow_hart(e, b);
     bool want = may_trace(e) && (qualified || is_idle(b));
     if (e->active && (!want || e->closing)) {
-        if (ntr_enc_has_address(b)) ntr_enc_close(e, b->iaddr, NTR_EVCODE_DISABLED);
-        else if (!ntr_enc_needs_address(e)) ntr_enc_close(e, NTR_ADDRESS_UNKNOWN, NTR_EVCODE_DISABLED);
+        const unsigned cause = stop_cause(e, b, qualified);
+        if (ntr_enc_has_address(b)) ntr_enc_close(e, b->iaddr, cause);
+        else if (!ntr_enc_needs_address(e)) ntr_enc_close(e, NTR_ADDRESS_UNKNOWN, cause);
         else e->closing = true;
     }
     if (is_idle(b) || e->closing) return false;

@@ -52,6 +52,28 @@ static void repetitions_compare_fields(void **state) {
     rig_close(&r);
 }
 
+static void stop_by_filter(const char *options, unsigned priv, uint64_t scontext, uint64_t iaddr, const char *correlation) {
+    rig r;
+    rig_open(&r, options);
+    r.block.priv = NTR_PRIV_M;
+    r.block.scontext = 7;
+    rig_insn(&r, 0x100, 4, NTR_ITYPE_NONE);
+    r.block.priv = (uint8_t)priv;
+    r.block.scontext = scontext;
+    rig_insn(&r, iaddr, 4, NTR_ITYPE_NONE);
+    sends(&r, correlation);
+    rig_close(&r);
+}
+
+/* Andes: EVCODE 8, 5 and 15 (CDF 1, I-CNT 2, HIST 1) say why a filter ends trace; others stop with 4. */
+static void a_stop_has_its_cause(void **state) {
+    (void)state;
+    stop_by_filter("dialect=andes filter=priv=m", NTR_PRIV_U, 7, 0x104, ", 84 60 09 07");
+    stop_by_filter("dialect=andes filter=scontext=7", NTR_PRIV_M, 8, 0x104, ", 84 54 09 07");
+    stop_by_filter("dialect=andes filter=addr=0x100-0x103", NTR_PRIV_M, 7, 0x104, ", 84 7C 09 07");
+    stop_by_filter("dialect=xuantie filter=priv=m", NTR_PRIV_U, 7, 0x104, ", 84 50 09 07");
+}
+
 /* Without Ownership messages between them, equal messages of trap returns follow each other. */
 static void trap_returns_are_not_repeated(void **state) {
     (void)state;
@@ -223,6 +245,7 @@ static void dialects_without_encoder_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(an_exception_has_a_context_and_a_value),
+        TEST(a_stop_has_its_cause),
         TEST(repetitions_compare_fields),
         TEST(trap_returns_are_not_repeated),
         TEST(a_full_history_is_followed_by_a_stray_byte),
