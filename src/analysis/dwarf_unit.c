@@ -197,7 +197,7 @@ static ntr_status flatten(ntr_dwarf_unit *u) {
     size_t count = 0, capacity = 0, depth = 0, stack_capacity = 0;
     uint64_t at = 0;
     ntr_status status = NTR_E_MEMORY;
-    qsort(u->ranges, u->range_count, sizeof *u->ranges, range_compare);
+    if (u->range_count) qsort(u->ranges, u->range_count, sizeof *u->ranges, range_compare);
     for (size_t i = 0; i <= u->range_count; i++) {
         const ntr_scope_range *next = i < u->range_count ? &u->ranges[i] : NULL;
         while (depth && (!next || stack[depth - 1].high <= next->low)) {
@@ -267,7 +267,7 @@ static ntr_status load_lines(ntr_dwarf_unit *u, Dwarf_Die *die, uint64_t bias) {
             .is_statement = statement,
         };
     }
-    qsort(u->rows, u->row_count, sizeof *u->rows, ntr_line_row_compare);
+    if (u->row_count) qsort(u->rows, u->row_count, sizeof *u->rows, ntr_line_row_compare);
     return NTR_OK;
 }
 

@@ -82,7 +82,8 @@ static ntr_status add_copy(ntr_decisions *d, const ntr_decision_copy *copy) {
     r->has_code = true;
     r->shown.copies++;
     if (!reason && copy->misfits)
-        reason = "its branches were executed in an order that the source does not have: the compiler has changed them";
+        reason = "its branches were executed in an order that the source does not have: the compiler has changed them, or "
+                 "tasks were switched in between";
     if (reason) {
         if (d->map->functions[copy->function].executed && !r->undetermined) {
             r->undetermined = true;

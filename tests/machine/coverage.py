@@ -100,4 +100,36 @@ def patched(bench):
     assert "code that was changed at run time, by version" in text and "0505" in text and "0509" in text, text[-600:]
 
 
-cases.main([decisions, only, patched], Bench, ("riscv64-linux-gnu-gcc",))
+def tasks(bench):
+    """A scheduler: an evaluation in which tasks are switched is unknown and never wrong; the others are exact. A module counts where it
+    was loaded, at another address than it was linked for."""
+    qemu = qemu10.find()
+    if not qemu:
+        raise cases.Skip(qemu10.NEVER)
+    for name in ("rtos.c", "rtos_start.S", "module.c"):
+        shutil.copy(os.path.join(HERE, name), bench.folder)
+    bench.run(*GCC, "-O0", "-Wl,-Ttext=0,-e,check", "module.c", "-o", "module")
+    bench.run("riscv64-linux-gnu-objcopy", "-O", "binary", "-j", ".text", "module", "module.bin")
+    bench.run(*GCC, "-O0", "-T", os.path.join(HERE, "bare.ld"), "rtos_start.S", "rtos.c", "-o", "rtos")
+    bench.run(bench.ntrace, "run", "--machine", "virt", "--qemu", f"{qemu}/qemu-system-riscv64", "-o", "rtos.ntrace", "rtos")
+    names = bench.run("riscv64-linux-gnu-nm", "rtos").split("\n")
+    loaded = next(line.split()[0] for line in names if line.endswith(" module_area"))
+    document = json.loads(bench.run(bench.ntrace, "coverage", "--level", "mcdc", "--format", "json", "-e", f"module@0x{loaded}", "rtos.ntrace"))
+    found = {decision["function"]: decision for decision in document["decisions"]}
+    counts = {name: {"".join(vector["values"]): vector["count"] for vector in decision["vectors"]} for name, decision in found.items()}
+    assert counts["check"] == {"F-": 8, "TF": 5, "TT": 5} and "reason" not in found["check"], found["check"]
+    assert counts["steady"] == {"F--": 6, "TT-": 6, "TFT": 3, "TFF": 3} and "reason" not in found["steady"], found["steady"]
+    true = {"allowed": collections.Counter(), "refused": collections.Counter()}
+    for value in range(9):
+        door, key, guard = ("FT"[value >> bit & 1] for bit in range(3))
+        true["allowed"]["TT-" if door + key == "TT" else door + ("F" if door == "T" else "-") + guard] += 1
+        true["refused"]["F--" if door == "F" else "TT-" if key == "T" else "TF" + guard] += 1
+    for name, vectors in true.items():
+        assert all(count <= vectors[values] for values, count in counts[name].items()), (name, counts[name], vectors)
+        assert sum(counts[name].values()) == 9 or found[name]["unknown"] or "reason" in found[name], found[name]
+    restricted = json.loads(bench.run(bench.ntrace, "coverage", "--level", "mcdc", "--format", "json", "--only", "module.c", "-e", f"module@0x{loaded}",
+                                      "rtos.ntrace"))
+    assert [decision["function"] for decision in restricted["decisions"]] == ["check"], restricted
+
+
+cases.main([decisions, only, patched, tasks], Bench, ("riscv64-linux-gnu-gcc",))

@@ -1,0 +1,105 @@
+#include "commands/coverage_run.h"
+#include "options/diagnostics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const level_names[LEVELS] = {"object", "line", "branch", "decision", "mcdc", "masking"};
+
+bool cli_coverage_has_threshold(const struct coverage_run *run, int first, int last) {
+    for (int level = first; level <= last; level++)
+        if (run->least[level] >= 0) return true;
+    return false;
+}
+
+static bool percent(const char *text, double *value) {
+    char *end;
+
+    *value = strtod(text, &end);
+    return end != text && *end == '\0' && *value >= 0 && *value <= 100;
+}
+
+int cli_coverage_thresholds(struct coverage_run *run) {
+    const struct cli_list *list = &run->options->fail_under;
+
+    for (int level = 0; level < LEVELS; level++) run->least[level] = -1;
+    for (size_t i = 0; i < list->count; i++) {
+        const char *text = list->items[i].value, *number = strchr(text, '=');
+        int level = number ? LEVEL_OBJECT : run->options->level;
+        while (number && level < LEVELS && (strlen(level_names[level]) != (size_t)(number - text) || strncmp(level_names[level], text, (size_t)(number - text)) != 0))
+            level++;
+        if (level == LEVELS) return cli_fail("--fail-under: '%s' does not begin with a level, such as mcdc=80", text);
+        if (!percent(number ? number + 1 : text, &run->least[level]))
+            return cli_fail("--fail-under: expected a number from 0 to 100, found '%s'", text);
+    }
+    return CLI_OK;
+}
+
+struct share {
+    uint64_t covered, all;
+    const char *what;
+};
+
+/* Instructions and outcomes of branches. */
+static struct share share_of_object(const struct coverage_run *run) {
+    struct share share = {0, 0, "instructions and branch outcomes were executed"};
+    size_t count;
+    const ntr_object_function *f = ntr_object_coverage_functions(run->object, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        share.covered += f[i].executed + f[i].outcomes_seen;
+        share.all += f[i].insn_count + f[i].outcomes;
+    }
+    return share;
+}
+
+static struct share share_of(const struct coverage_run *run, int level) {
+    static const ntr_decision_level levels[] = {[LEVEL_DECISION] = NTR_LEVEL_DECISION, [LEVEL_MCDC] = NTR_LEVEL_MCDC,
+                                                [LEVEL_MASKING] = NTR_LEVEL_MASKING};
+    ntr_cover_sums sums;
+    ntr_decision_sums decisions;
+
+    ntr_coverage_sums(run->coverage, NULL, &sums);
+    switch ((enum coverage_level)level) {
+    case LEVEL_DECISION:
+    case LEVEL_MCDC:
+    case LEVEL_MASKING:
+        ntr_decisions_sums(run->decisions, levels[level], NULL, &decisions);
+        return (struct share){decisions.decisions[NTR_COVER_COVERED],
+                              decisions.decisions[0] + decisions.decisions[1] + decisions.decisions[2],
+                              "decisions are covered"};
+    case LEVEL_BRANCH: return (struct share){sums.branches_hit, sums.branches, "branch outcomes were executed"};
+    case LEVEL_OBJECT: return share_of_object(run);
+    case LEVEL_LINE:
+    case LEVELS: break;
+    }
+    return (struct share){sums.lines_hit, sums.lines, "lines were executed"};
+}
+
+ntr_decision_level cli_coverage_level(int level) {
+    return level == LEVEL_MCDC ? NTR_LEVEL_MCDC : level == LEVEL_MASKING ? NTR_LEVEL_MASKING : NTR_LEVEL_DECISION;
+}
+
+/* Compares the share of a level with --fail-under. */
+static bool reaches(struct coverage_run *run, int level) {
+    struct share share = share_of(run, level);
+    const bool by_line = level == LEVEL_LINE, by_decision = level >= LEVEL_DECISION;
+    if (run->options->justify && (by_line || by_decision))
+        share.covered += cli_justify_text(NULL, &run->justify, run->coverage, by_decision ? run->decisions : NULL,
+                                          cli_coverage_level(level), &run->source).justified;
+    double percent = share.all ? 100.0 * (double)share.covered / (double)share.all : 0;
+    if (percent >= run->least[level]) return true;
+    cli_note("%.2f %% of the %s, --fail-under expects %g %% (%s)", percent, share.what, run->least[level], level_names[level]);
+    return false;
+}
+
+int cli_coverage_check(struct coverage_run *run, int status) {
+    ntr_cover_sums sums;
+
+    ntr_coverage_sums(run->coverage, NULL, &sums);
+    if (sums.lines == 0)
+        cli_note("no line information: build the program with -g, or name its debug files with --debug-path");
+    for (int level = 0; level < LEVELS; level++)
+        if (run->least[level] >= 0 && !reaches(run, level)) status = CLI_DEFECTS;
+    return status;
+}
