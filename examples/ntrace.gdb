@@ -46,6 +46,7 @@ end
 define ntrace-moved
   maintenance flush register-cache
   maintenance flush dcache
+  sharedlibrary
   frame
 end
 document ntrace-moved

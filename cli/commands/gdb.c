@@ -1,3 +1,4 @@
+#include "io/end_signal.h"
 #include "io/gdb_launch.h"
 #include "io/gdb_link.h"
 #include "io/replay_input.h"
@@ -47,6 +48,7 @@ static const struct cli_group groups[] = {
 struct gdb_session {
     struct cli_replay replay;
     struct cli_gdb_link link;
+    char folder[PATH_MAX / 2]; /* for temporary files */
 };
 
 static uint32_t hart_of(const struct gdb_session *s, uint16_t src) {
@@ -78,6 +80,7 @@ static int serve(struct gdb_session *s, int in, int out) {
     config.write = cli_gdb_link_write;
     config.hart = hart_number;
     config.user = &s->link;
+    config.folder = s->folder;
     ntr_gdb *server = ntr_gdb_new(&config, &status);
     if (server) status = cli_gdb_link_serve(&s->link, server);
     ntr_gdb_free(server);
@@ -93,21 +96,22 @@ static int serve_socket(struct gdb_session *s, const struct gdb_options *o) {
 
     while (status == CLI_OK) {
         int fd = cli_gdb_accept(listener, 0);
+        if (fd < 0 && cli_end_signal()) break;
         if (fd < 0) status = cli_fail("--listen %s: %s", o->where, strerror(errno));
         else status = serve(s, fd, fd);
-        if (!o->persistent) break;
+        if (!o->persistent || cli_end_signal()) break;
     }
     if (listener >= 0) close(listener);
     if (listener >= 0 && strchr(o->where, '/')) unlink(o->where);
     return status;
 }
 
-/* The main file: the first one with code. */
+/* The main file: the first one with code, in all contexts. GDB asks the server when there is none. */
 static const char *program_of(const struct gdb_session *s) {
     static ntr_image_info info;
 
     for (size_t i = 0; ntr_program_image(s->replay.trace.program, i, &info) == NTR_OK; i++)
-        if (info.path && info.high > info.low) return info.path;
+        if (info.path && info.high > info.low && !info.options.has_scontext && !info.options.has_hcontext) return info.path;
     return NULL;
 }
 
@@ -128,6 +132,7 @@ static int serve_child(struct gdb_session *s, const char *gdb, const char *socke
     if (child > 0) {
         int fd = cli_gdb_accept(listener, child);
         status = fd < 0 ? CLI_OK : serve(s, fd, fd);
+        if (cli_end_signal()) kill(child, cli_end_signal());
         while (waitpid(child, &ended, 0) < 0 && errno == EINTR) {}
         if (WIFEXITED(ended) && WEXITSTATUS(ended)) status = cli_fail("%s: exit status %d", gdb, WEXITSTATUS(ended));
     }
@@ -136,16 +141,33 @@ static int serve_child(struct gdb_session *s, const char *gdb, const char *socke
 }
 
 static int launch(struct gdb_session *s, const struct gdb_options *o, const char *path) {
-    const char *gdb = cli_gdb_find(o->gdb), *temporary = getenv("TMPDIR");
-    char folder[PATH_MAX / 2], socket[PATH_MAX];
+    const char *gdb = cli_gdb_find(o->gdb);
+    char socket[PATH_MAX];
 
     if (!gdb) return no_gdb(o, path);
-    snprintf(folder, sizeof folder, "%s/ntrace-gdb-XXXXXX", temporary && *temporary ? temporary : "/tmp");
-    if (!mkdtemp(folder)) return cli_fail("%s: %s", folder, strerror(errno));
-    snprintf(socket, sizeof socket, "%s/gdb", folder);
+    snprintf(socket, sizeof socket, "%s/gdb", s->folder);
     int status = serve_child(s, gdb, socket);
     unlink(socket);
-    rmdir(folder);
+    return status;
+}
+
+static int make_folder(struct gdb_session *s) {
+    const char *temporary = getenv("TMPDIR");
+    const int size = snprintf(s->folder, sizeof s->folder, "%s/ntrace-gdb-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+
+    if (size > 0 && (size_t)size < sizeof s->folder && mkdtemp(s->folder)) return CLI_OK;
+    return cli_fail("%s: cannot make a temporary folder: %s", s->folder, strerror(errno));
+}
+
+static int serve_somewhere(struct gdb_session *s, const struct gdb_options *o, const char *path) {
+    if (o->use_stdio && !isatty(STDIN_FILENO)) signal(SIGINT, SIG_IGN); /* ^C is for the debugger, which passes it on */
+    cli_end_signal_catch();
+    if (make_folder(s) != CLI_OK) return CLI_FAILED;
+    int status;
+    if (o->use_stdio) status = serve(s, STDIN_FILENO, STDOUT_FILENO);
+    else if (o->where) status = serve_socket(s, o);
+    else status = launch(s, o, path);
+    rmdir(s->folder);
     return status;
 }
 
@@ -158,11 +180,10 @@ static int gdb_run(const void *options, char **operands) {
         return cli_fail("-: standard input has the trace, the debugger needs it, too: use --listen, or a file");
     if (o->persistent && !o->where) return cli_fail("--persistent needs --listen");
     int status = cli_replay_open(&s.replay, operands[0], &o->replay);
-    if (status == CLI_OK && o->use_stdio) status = serve(&s, STDIN_FILENO, STDOUT_FILENO);
-    else if (status == CLI_OK && o->where) status = serve_socket(&s, o);
-    else if (status == CLI_OK) status = launch(&s, o, operands[0]);
+    if (status == CLI_OK) status = serve_somewhere(&s, o, operands[0]);
     if (status == CLI_OK) status = cli_replay_status(&s.replay);
     cli_replay_close(&s.replay);
+    cli_end_signal_pass();
     return status;
 }
 

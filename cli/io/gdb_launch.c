@@ -1,4 +1,5 @@
 #include "io/gdb_launch.h"
+#include "io/end_signal.h"
 #include "options/diagnostics.h"
 
 #include <errno.h>
@@ -78,7 +79,7 @@ int cli_gdb_launch(const char *gdb, const char *program, const char *socket) {
     if (child == 0) {
         signal(SIGPIPE, SIG_DFL);
         signal(SIGXFSZ, SIG_DFL);
-        signal(SIGINT, SIG_DFL);
+        cli_end_signal_restore();
         execvp(gdb, (char *const *)(uintptr_t)arguments);
         _exit(127);
     }

@@ -1,11 +1,11 @@
 #include "io/gdb_link.h"
+#include "io/end_signal.h"
 #include "options/diagnostics.h"
 
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -120,7 +120,7 @@ int cli_gdb_accept(int listener, int child) {
     for (;;) {
         struct pollfd ready = {.fd = listener, .events = POLLIN};
         siginfo_t info = {0};
-        if (poll(&ready, 1, child ? CHILD_POLL_MS : -1) < 0 && errno != EINTR) return -1;
+        if (cli_end_signal_poll(&ready, 1, child ? CHILD_POLL_MS : -1) < 0 && (errno != EINTR || cli_end_signal())) return -1;
         if (ready.revents) {
             int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
             if (fd >= 0) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -163,7 +163,8 @@ bool cli_gdb_link_proceed(void *user, uint64_t done) {
     struct pollfd ready = {.fd = link->in, .events = POLLIN};
 
     (void)done;
-    if (!link->closed && poll(&ready, 1, 0) > 0) receive(link);
+    if (!link->closed && cli_end_signal_poll(&ready, 1, 0) > 0) receive(link);
+    if (cli_end_signal()) return false;
     take_interrupt(link);
     if (link->closed) { /* all requests have arrived; is there still a reader of the answers? */
         ready = (struct pollfd){.fd = link->out};
@@ -188,9 +189,12 @@ ntr_status cli_gdb_link_write(void *user, const void *bytes, size_t size) {
 ntr_status cli_gdb_link_serve(struct cli_gdb_link *link, ntr_gdb *server) {
     ntr_status status = NTR_OK;
 
-    while (status == NTR_OK && !(link->closed && !link->size)) {
+    while (status == NTR_OK && !(link->closed && !link->size) && !cli_end_signal()) {
         struct pollfd ready = {.fd = link->in, .events = POLLIN};
-        if (!link->size && poll(&ready, 1, -1) < 0 && errno != EINTR) return NTR_E_IO;
+        if (!link->size && cli_end_signal_poll(&ready, 1, -1) < 0) {
+            if (errno != EINTR) return NTR_E_IO;
+            continue;
+        }
         if (!link->size) receive(link);
         link->interrupted = false;
         if (!link->size) continue;

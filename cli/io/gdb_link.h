@@ -19,7 +19,8 @@ struct cli_gdb_link {
  * can connect. Returns the file descriptor, or -1 after reporting the error. */
 int cli_gdb_listen(const char *where);
 
-/* Waits for a debugger. `child`: a process whose end ends the wait, or 0. Returns the file descriptor, or -1. */
+/* Waits for a debugger. `child`: a process whose end ends the wait, or 0. Returns the file descriptor, or -1; also when a
+ * signal asks to end (io/end_signal.h). */
 int cli_gdb_accept(int listener, int child);
 
 /* Looks for bytes without waiting, as a callback of a replay. Returns false when the debugger interrupts or has gone. */

@@ -33,6 +33,10 @@ typedef struct ntr_gdb_config {
     /* Stores the hart number of a source. NULL: the number of the source. */
     uint32_t (*hart)(void *user, uint16_t src);
     void *user; /* first argument of both */
+
+    /* An existing folder for ELF files with names that a debugger cannot read elsewhere, such as those of a kernel
+     * (/proc/kallsyms). ntr_gdb_free removes them. NULL: none are made. */
+    const char *folder;
 } ntr_gdb_config;
 
 NTR_DEFINE_CONFIG_INIT(ntr_gdb_config)

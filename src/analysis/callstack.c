@@ -233,11 +233,23 @@ static ntr_status jump(change *c, uint64_t address) {
     return status ? status : replace_top(c, address);
 }
 
+/* Returns whether the code at the address is that of the top frame, in the present mode or in one that is reported later. */
+static bool continues_top(const change *c, uint64_t address) {
+    ntr_context any_mode = c->hart->context;
+    const uint32_t function = top(c)->function;
+    any_mode.prv = NTR_PRV_UNKNOWN;
+    return function == function_at(c, address) || function == ntr_functions_at(c->cs->functions, &any_mode, address);
+}
+
+/* The trap returns to where it came from, or behind an ECALL there; to another place of that function, for example behind an
+ * instruction that was emulated; or elsewhere, for example to a signal handler. */
 static ntr_status trap_return(change *c, uint64_t address) {
-    size_t depth = depth_of_trap(c->stack);
+    enum { ECALL_BYTES = 4 };
+    const size_t depth = depth_of_trap(c->stack);
+    const uint64_t from = depth ? c->stack->frames[depth - 1].return_to : 0;
     if (depth) pop_to(c, depth - 1, false);
-    if (c->stack->depth == 0) return NTR_OK;
-    return top(c)->function == function_at(c, address) ? NTR_OK : reposition(c, address);
+    if (c->stack->depth == 0 || (depth && (address == from || address == from + ECALL_BYTES))) return NTR_OK;
+    return continues_top(c, address) ? NTR_OK : reposition(c, address);
 }
 
 /* Tracing stopped at a system call (or at code that is not traced) and continues at another address than the
@@ -268,7 +280,7 @@ static ntr_status sync(change *c, uint64_t address) {
     if (c->stack->depth == 0) return NTR_OK;
     bool elsewhere = c->hart->stopped == HART_STOPPED && address != c->hart->stopped_at && address != c->hart->stopped_at + ECALL_BYTES;
     if (elsewhere) return resume_elsewhere(c, address);
-    return top(c)->function == function_at(c, address) ? NTR_OK : reposition(c, address);
+    return continues_top(c, address) ? NTR_OK : reposition(c, address);
 }
 
 static ntr_status end_span(change *c) {

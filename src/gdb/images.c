@@ -1,19 +1,22 @@
 #include "gdb/images.h"
 
 #include "base/allocator.h"
+#include "base/compare.h"
+#include "program/program.h"
 
 #include <fcntl.h>
 #include <gelf.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static ntr_status add_writable(ntr_gdb_images *images, uint64_t low, uint64_t size) {
+static ntr_status add_writable(ntr_gdb_images *images, uint64_t low, uint64_t size, size_t image) {
     if (ntr_reserve(images->allocator, (void **)&images->writable, &images->writable_capacity,
                     images->writable_count + 1, sizeof *images->writable))
         return NTR_E_MEMORY;
-    images->writable[images->writable_count++] = (ntr_gdb_range){low, low + size};
+    images->writable[images->writable_count++] = (ntr_gdb_range){low, low + size, image};
     return NTR_OK;
 }
 
@@ -29,8 +32,8 @@ static bool has_abi_note(Elf *elf, const GElf_Phdr *segment) {
     return false;
 }
 
-/* Reads the program headers. *interpreted: the file asks for a dynamic linker. */
-static ntr_status read_headers(ntr_gdb_images *images, Elf *elf, ntr_gdb_image *image, bool *interpreted) {
+/* Reads the program headers of the file of image `number`. */
+static ntr_status read_headers(ntr_gdb_images *images, Elf *elf, ntr_gdb_image *image, size_t number) {
     GElf_Ehdr head;
     GElf_Phdr segment;
     size_t count;
@@ -43,7 +46,7 @@ static ntr_status read_headers(ntr_gdb_images *images, Elf *elf, ntr_gdb_image *
     image->text = UINT64_MAX;
     for (size_t i = 0; i < count && status == NTR_OK; i++) {
         if (!gelf_getphdr(elf, (int)i, &segment)) continue;
-        if (segment.p_type == PT_INTERP) *interpreted = true;
+        if (segment.p_type == PT_INTERP) image->interpreted = true;
         if (segment.p_type == PT_INTERP || (segment.p_type == PT_NOTE && has_abi_note(elf, &segment)))
             images->linux_program = true;
         if (segment.p_type == PT_DYNAMIC) image->dynamic = segment.p_vaddr;
@@ -51,61 +54,160 @@ static ntr_status read_headers(ntr_gdb_images *images, Elf *elf, ntr_gdb_image *
         if (segment.p_vaddr < image->text) image->text = segment.p_vaddr;
         if (segment.p_offset <= head.e_phoff && head.e_phoff - segment.p_offset < segment.p_filesz)
             image->headers = segment.p_vaddr + (head.e_phoff - segment.p_offset);
-        if (segment.p_flags & PF_W) status = add_writable(images, image->bias + segment.p_vaddr, segment.p_memsz);
+        if (segment.p_flags & PF_W)
+            status = add_writable(images, image->bias + segment.p_vaddr, segment.p_memsz, number);
     }
     return status;
 }
 
-static bool is_listed(const ntr_gdb_images *images, const char *path) {
-    for (size_t i = 0; i < images->count; i++)
-        if (strcmp(images->items[i].path, path) == 0) return true;
-    return false;
-}
+/* ---- files */
 
-static ntr_status list(ntr_gdb_images *images, ntr_gdb_image image, const char *path, bool first) {
-    if (ntr_reserve(images->allocator, (void **)&images->items, &images->capacity, images->count + 1,
-                    sizeof *images->items))
+/* Adds the file, if it is not there yet at this address, and the image that it belongs to. */
+static ntr_status list(ntr_gdb_images *images, ntr_gdb_image image, const char *path, size_t number) {
+    size_t item = 0;
+    while (item < images->count && (strcmp(images->items[item].path, path) != 0 || images->items[item].bias != image.bias)) item++;
+    if (ntr_reserve(images->allocator, (void **)&images->places, &images->place_capacity, images->place_count + 1,
+                    sizeof *images->places))
         return NTR_E_MEMORY;
+    images->places[images->place_count++] = (ntr_gdb_place){number, item};
+    if (item < images->count) return NTR_OK;
     image.path = ntr_alloc(images->allocator, strlen(path) + 1, 1);
-    if (!image.path) return NTR_E_MEMORY;
+    if (!image.path || ntr_reserve(images->allocator, (void **)&images->items, &images->capacity, images->count + 1,
+                                   sizeof *images->items)) {
+        ntr_dealloc(images->allocator, image.path);
+        return NTR_E_MEMORY;
+    }
     memcpy(image.path, path, strlen(path) + 1);
-    if (first && images->count) memmove(images->items + 1, images->items, images->count * sizeof *images->items);
-    images->items[first ? 0 : images->count] = image;
-    images->count++;
+    images->items[images->count++] = image;
     return NTR_OK;
 }
 
-/* Adds a file. The main file is the first one with an interpreter, else the first one. */
-static ntr_status add_image(ntr_gdb_images *images, const ntr_image_info *info, bool *has_program) {
-    char path[PATH_MAX];
-    if (!realpath(info->path, path) || is_listed(images, path)) return NTR_OK;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return NTR_OK;
-    ntr_gdb_image image = {.bias = info->options.bias};
-    bool interpreted = false;
+static ntr_status add_file(ntr_gdb_images *images, const char *path, ntr_gdb_image image, size_t number) {
+    char resolved[PATH_MAX];
+    const int fd = realpath(path, resolved) ? open(resolved, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0) return NTR_E_FORMAT;
     elf_version(EV_CURRENT);
     Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-    ntr_status status = elf ? read_headers(images, elf, &image, &interpreted) : NTR_E_FORMAT;
+    ntr_status status = elf ? read_headers(images, elf, &image, number) : NTR_E_FORMAT;
     elf_end(elf);
     close(fd);
-    if (status != NTR_OK) return status == NTR_E_FORMAT ? NTR_OK : status;
-    bool first = images->count == 0 || (interpreted && !*has_program);
-    *has_program |= interpreted;
-    return list(images, image, path, first);
+    return status == NTR_OK ? list(images, image, resolved, number) : status;
 }
 
-ntr_status ntr_gdb_images_load(ntr_gdb_images *images, const ntr_program *program) {
+/* Makes a symbol file of the regions of the image, or of the names (may be NULL). Without a folder, and where it cannot be written,
+ * the debugger has to do without. */
+static ntr_status make_file(ntr_gdb_images *images, ntr_gdb_image image, const ntr_symbols *names, size_t number) {
+    char path[PATH_MAX];
+    const unsigned xlen = ntr_program_xlen(images->program) == 32 ? 32 : 64;
+    const int size = images->folder ? snprintf(path, sizeof path, "%s/code-%zu.elf", images->folder, images->count) : -1;
+    const int fd = size > 0 && (size_t)size < sizeof path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    ntr_status status = NTR_E_IO;
+    if (fd >= 0) status = ntr_gdb_symbol_file_write(fd, names, &image.regions, xlen);
+    if (fd >= 0 && close(fd) != 0 && status == NTR_OK) status = NTR_E_IO;
+    image.bias = 0; /* the names have it already */
+    image.made = true;
+    if (status == NTR_OK) image.text = image.regions.items[0].low;
+    if (status == NTR_OK) status = list(images, image, path, number);
+    if (status == NTR_OK) return status;
+    if (fd >= 0) unlink(path);
+    ntr_dealloc(images->allocator, image.regions.items);
+    return status == NTR_E_MEMORY ? status : NTR_OK;
+}
+
+static ntr_status add_image(ntr_gdb_images *images, const ntr_image_info *info, size_t number) {
+    const ntr_image_options *o = &info->options;
+    const ntr_symbols *names = &images->program->images[number].symbols;
+    const ntr_gdb_image image = {
+        .bias = o->bias, .limited = o->has_scontext || o->has_hcontext, .regions.allocator = images->allocator};
+    ntr_status status = info->path ? add_file(images, info->path, image, number) : NTR_E_FORMAT;
+    if (status != NTR_E_FORMAT) return status;
+    return names->count ? make_file(images, image, names, number) : NTR_OK;
+}
+
+/* ---- code without a file */
+
+static bool is_nameless(const ntr_gdb_images *images, const ntr_image_info *info) {
+    const ntr_context any = NTR_CONTEXT_UNKNOWN;
+    ntr_image_info namer;
+    size_t number;
+    if (info->path || info->high <= info->low || info->options.has_scontext || info->options.has_hcontext) return false;
+    return ntr_program_image_at(images->program, NULL, info->low, &number) != NTR_OK ||
+           (ntr_program_image(images->program, number, &namer) == NTR_OK && !namer.path &&
+            !ntr_gdb_images_made(images, &any, info->low));
+}
+
+static int by_low(const void *left, const void *right) {
+    const ntr_gdb_region *a = left, *b = right;
+    return NTR_COMPARE(a->low, b->low);
+}
+
+/* Describes recorded code that is in no file and has no names: firmware, the trampolines of a system, generated code. */
+static ntr_status add_nameless(ntr_gdb_images *images) {
+    enum { CODE_GAP = 64 };
+    ntr_gdb_image image = {.regions.allocator = images->allocator};
+    ntr_gdb_region *found = ntr_alloc(images->allocator, images->program->image_count + 1, sizeof *found);
     ntr_image_info info;
-    ntr_status status = NTR_OK;
-    bool has_program = false;
-    for (size_t i = 0; status == NTR_OK && ntr_program_image(program, i, &info) == NTR_OK; i++)
-        if (info.path && info.high > info.low) status = add_image(images, &info, &has_program);
+    ntr_status status = found ? NTR_OK : NTR_E_MEMORY;
+    size_t count = 0;
+    for (size_t i = 0; found && ntr_program_image(images->program, i, &info) == NTR_OK; i++)
+        if (is_nameless(images, &info)) found[count++] = (ntr_gdb_region){.low = info.low, .high = info.high};
+    if (count) qsort(found, count, sizeof *found, by_low);
+    for (size_t i = 0; i < count && status == NTR_OK; i++)
+        status = ntr_gdb_region_add(&image.regions, found[i].low, found[i].high, CODE_GAP);
+    ntr_dealloc(images->allocator, found);
+    if (status == NTR_OK && count) return make_file(images, image, NULL, SIZE_MAX);
+    ntr_dealloc(images->allocator, image.regions.items);
     return status;
 }
 
-size_t ntr_gdb_images_constant(const ntr_gdb_images *images, uint64_t address, size_t size) {
+/* The main file: a program that is there in all contexts, a dynamic one before others; else names, those of a kernel; else any
+ * program. */
+static size_t find_main(const ntr_gdb_images *images) {
+    static const struct {
+        bool limited, interpreted, made;
+    } wanted[] = {{.interpreted = true}, {0}, {.made = true}, {.limited = true, .interpreted = true}, {.limited = true}};
+    for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
+        for (size_t i = 0; i < images->count; i++) {
+            const ntr_gdb_image *image = &images->items[i];
+            if (image->limited == wanted[k].limited && image->made == wanted[k].made &&
+                image->interpreted >= wanted[k].interpreted)
+                return i;
+        }
+    return images->count;
+}
+
+ntr_status ntr_gdb_images_load(ntr_gdb_images *images) {
+    ntr_image_info info;
+    ntr_status status = NTR_OK;
+    for (size_t i = 0; status == NTR_OK && ntr_program_image(images->program, i, &info) == NTR_OK; i++)
+        status = add_image(images, &info, i);
+    if (status == NTR_OK) status = add_nameless(images);
+    images->main = find_main(images);
+    return status;
+}
+
+bool ntr_gdb_image_visible(const ntr_gdb_images *images, size_t item, const ntr_context *context) {
+    ntr_context any_mode = *context;
+    any_mode.prv = NTR_PRV_UNKNOWN;
+    if (!images->items[item].limited) return true;
+    for (size_t i = 0; i < images->place_count; i++)
+        if (images->places[i].item == item && ntr_image_matches(&images->program->images[images->places[i].image], &any_mode))
+            return true;
+    return false;
+}
+
+bool ntr_gdb_images_made(const ntr_gdb_images *images, const ntr_context *context, uint64_t address) {
+    for (size_t i = 0; i < images->count; i++)
+        if (images->items[i].made && ntr_gdb_regions_contain(&images->items[i].regions, address) &&
+            ntr_gdb_image_visible(images, i, context))
+            return true;
+    return false;
+}
+
+size_t ntr_gdb_images_constant(const ntr_gdb_images *images, size_t image, uint64_t address, size_t size) {
     for (size_t i = 0; i < images->writable_count; i++) {
         const ntr_gdb_range *range = &images->writable[i];
+        if (range->image != image) continue;
         if (address >= range->low && address < range->high) return 0;
         if (range->low > address && range->low - address < size) size = (size_t)(range->low - address);
     }
@@ -113,7 +215,12 @@ size_t ntr_gdb_images_constant(const ntr_gdb_images *images, uint64_t address, s
 }
 
 void ntr_gdb_images_release(ntr_gdb_images *images) {
-    for (size_t i = 0; i < images->count; i++) ntr_dealloc(images->allocator, images->items[i].path);
+    for (size_t i = 0; i < images->count; i++) {
+        if (images->items[i].made) unlink(images->items[i].path);
+        ntr_dealloc(images->allocator, images->items[i].regions.items);
+        ntr_dealloc(images->allocator, images->items[i].path);
+    }
     ntr_dealloc(images->allocator, images->items);
+    ntr_dealloc(images->allocator, images->places);
     ntr_dealloc(images->allocator, images->writable);
 }

@@ -1,11 +1,14 @@
-/* What the server tells of the ELF files: where they are loaded, which bytes of them cannot change. */
+/* The files that a debugger reads names from: where they are loaded, in which contexts, which bytes of them can change. */
 #ifndef NTR_GDB_IMAGES_H
 #define NTR_GDB_IMAGES_H
+
+#include "gdb/symbol_file.h"
 
 #include <ntrace/program.h>
 
 typedef struct ntr_gdb_range {
     uint64_t low, high; /* [low, high) */
+    size_t image;       /* of the program */
 } ntr_gdb_range;
 
 typedef struct ntr_gdb_image {
@@ -15,22 +18,43 @@ typedef struct ntr_gdb_image {
     uint16_t header_count, header_size;
     uint32_t flags;     /* e_flags */
     uint64_t text;      /* lowest address of a segment */
+    bool limited;       /* only in some contexts */
+    bool interpreted;   /* it asks for a dynamic linker */
+    bool made;          /* a symbol file: to be removed */
+    ntr_gdb_regions regions; /* of a symbol file */
 } ntr_gdb_image;
+
+/* An image of the program, and its file. */
+typedef struct ntr_gdb_place {
+    size_t image, item;
+} ntr_gdb_place;
 
 typedef struct ntr_gdb_images {
     const ntr_allocator *allocator;
-    ntr_gdb_image *items; /* each file once; the main file first */
+    const ntr_program *program;
+    const char *folder;   /* for symbol files; NULL: none are made */
+    ntr_gdb_image *items; /* each file at each address once */
     size_t count, capacity;
+    size_t main;          /* the main file; as `count`, when there is none */
+    ntr_gdb_place *places;
+    size_t place_count, place_capacity;
     bool linux_program; /* a program of GNU/Linux, by its interpreter or its ABI note */
     ntr_gdb_range *writable; /* addresses of writable segments */
     size_t writable_count, writable_capacity;
 } ntr_gdb_images;
 
-/* Reads the headers of all ELF files of the program. Files that cannot be read are left out. Errors: NTR_E_MEMORY. */
-ntr_status ntr_gdb_images_load(ntr_gdb_images *images, const ntr_program *program);
+/* Reads the headers of all ELF files of images->program, and makes symbol files. Files that cannot be read are left out.
+ * Errors: NTR_E_MEMORY. */
+ntr_status ntr_gdb_images_load(ntr_gdb_images *images);
 
-/* Returns how many of the `size` bytes at the address are outside of writable segments. */
-size_t ntr_gdb_images_constant(const ntr_gdb_images *images, uint64_t address, size_t size);
+/* Returns whether the file is in the address space of the context, in any privilege mode. */
+bool ntr_gdb_image_visible(const ntr_gdb_images *images, size_t item, const ntr_context *context);
+
+/* Returns whether the code at the address is described by a symbol file. */
+bool ntr_gdb_images_made(const ntr_gdb_images *images, const ntr_context *context, uint64_t address);
+
+/* Returns how many of the `size` bytes at the address, which this image has, are outside of its writable segments. */
+size_t ntr_gdb_images_constant(const ntr_gdb_images *images, size_t image, uint64_t address, size_t size);
 
 void ntr_gdb_images_release(ntr_gdb_images *images);
 

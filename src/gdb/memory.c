@@ -1,13 +1,43 @@
 /* Memory: the bytes of the images that cannot change, and the words of the invented stack. */
 #include "gdb/server.h"
 
+#include "program/program.h"
+
+#include <string.h>
+
 enum { BYTES_MAX = NTR_GDB_PACKET_SIZE / 2 };
 
+/* Stores the bytes of an image at the address. Code of user mode is there for the debugger while its trap is handled, too. */
+static bool find_window(const ntr_gdb *gdb, const ntr_replay_hart *hart, uint64_t address, ntr_code_window *window) {
+    if (!hart) return ntr_program_window(gdb->config.program, NULL, NTR_POSITION_ANY, address, window);
+    ntr_context any_mode = hart->context;
+    any_mode.prv = NTR_PRV_UNKNOWN;
+    return ntr_program_window(gdb->config.program, &hart->context, hart->offset, address, window) ||
+           ntr_program_window(gdb->config.program, &any_mode, hart->offset, address, window);
+}
+
+/* Code that was recorded, in images without a file, is constant where it is valid, also if it is in a writable segment of a
+ * file: it was executed. */
 static size_t read_images(ntr_gdb *gdb, uint64_t address, uint8_t *out, size_t size) {
     const ntr_replay_hart *hart = ntr_gdb_hart(gdb);
-    size_t constant = ntr_gdb_images_constant(&gdb->images, address, size);
-    return ntr_program_read(gdb->config.program, hart ? &hart->context : NULL, hart ? hart->offset : NTR_POSITION_ANY,
-                            address, out, constant);
+    ntr_code_window window;
+    size_t done = 0;
+    while (done < size) {
+        if (!find_window(gdb, hart, address + done, &window)) { /* a reader of the program may have it */
+            if (ntr_program_read(gdb->config.program, hart ? &hart->context : NULL, hart ? hart->offset : NTR_POSITION_ANY,
+                                 address + done, out + done, 1) == 0)
+                break;
+            done++;
+            continue;
+        }
+        const uint64_t left = window.size - (address + done - window.first);
+        size_t part = left < size - done ? (size_t)left : size - done;
+        const size_t constant = ntr_gdb_images_constant(&gdb->images, window.image, address + done, part);
+        memcpy(out + done, window.bytes + (address + done - window.first), constant);
+        done += constant;
+        if (constant < part) break;
+    }
+    return done;
 }
 
 void ntr_gdb_read_memory(ntr_gdb *gdb, const char *packet) {

@@ -42,6 +42,7 @@ static ntr_status arrive(ntr_gdb *gdb, ntr_gdb_text *text) {
     gdb->general = gdb->resumed = ntr_replay_current(gdb->replay);
     ntr_gdb_forget_state(gdb);
     ntr_gdb_text_clear(&gdb->stop);
+    gdb->stop_waits = false;
     const ntr_replay_hart *hart = ntr_gdb_hart(gdb);
     if (!hart) return NTR_OK;
     ntr_gdb_describe_thread(gdb, gdb->general, text);

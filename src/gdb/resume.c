@@ -91,6 +91,7 @@ static void go_on(ntr_gdb *gdb, const action *a, bool backward) {
 }
 
 static void perform(ntr_gdb *gdb, action a) {
+    if (ntr_gdb_waiting_stop(gdb)) return;
     gdb->general = a.src;
     ntr_gdb_forget_state(gdb);
     if (!a.step && is_predicted_step(gdb)) {
@@ -183,6 +184,7 @@ static void step_back(ntr_gdb *gdb, uint16_t src) {
 
 void ntr_gdb_reverse(ntr_gdb *gdb, const char *packet) {
     const action a = {.src = gdb->resumed};
+    if ((strcmp(packet, "bs") == 0 || strcmp(packet, "bc") == 0) && ntr_gdb_waiting_stop(gdb)) return;
     if (ntr_gdb_breakpoints_resume(&gdb->breakpoints) != NTR_OK) gdb->failed = NTR_E_MEMORY;
     else if (strcmp(packet, "bs") == 0) step_back(gdb, a.src);
     else if (strcmp(packet, "bc") == 0) go_on(gdb, &a, true);

@@ -155,10 +155,26 @@ enum { FLOAT_ABI = 0x6, FLOAT_SINGLE = 0x2, FLOAT_DOUBLE = 0x4, FLOAT_QUAD = 0x6
 
 static void choose_registers(ntr_gdb *gdb) {
     unsigned xlen = ntr_program_xlen(gdb->config.program);
-    unsigned abi = gdb->images.count ? gdb->images.items[0].flags & FLOAT_ABI : 0;
+    unsigned abi = 0;
+    for (size_t i = 0; i < gdb->images.count; i++) /* the largest of all files: a debugger refuses a smaller one */
+        if ((gdb->images.items[i].flags & FLOAT_ABI) > abi) abi = gdb->images.items[i].flags & FLOAT_ABI;
     gdb->xlen = xlen == 32 ? 32 : 64;
     gdb->has_fpu = abi != 0;
     gdb->float_bits = abi == FLOAT_SINGLE ? 32 : 64;
+}
+
+static bool has_own_rule(void *user, const ntr_context *context, uint64_t address) {
+    return ntr_gdb_images_made(&((const ntr_gdb *)user)->images, context, address);
+}
+
+static ntr_status make_rules(ntr_gdb *gdb) {
+    const ntr_frame_rule own = ntr_gdb_symbol_file_rule(gdb->xlen);
+    gdb->rules = ntr_frame_rules_new(gdb->config.program, gdb->config.debug, gdb->config.debug_path, gdb->allocator);
+    if (!gdb->rules) return NTR_E_MEMORY;
+    ntr_frame_rules_set_own(gdb->rules, &own, has_own_rule, gdb);
+    gdb->stack.rules = gdb->rules;
+    gdb->stack.xlen = gdb->xlen;
+    return NTR_OK;
 }
 
 static ntr_status start(ntr_gdb *gdb, const ntr_gdb_config *config) {
@@ -171,15 +187,18 @@ static ntr_status start(ntr_gdb *gdb, const ntr_gdb_config *config) {
     gdb->answer.allocator = gdb->out.allocator = gdb->object.allocator = gdb->allocator;
     gdb->console.allocator = gdb->stop.allocator = gdb->images.allocator = gdb->allocator;
     gdb->breakpoints.allocator = gdb->stack.allocator = gdb->allocator;
-    ntr_status status = ntr_gdb_images_load(&gdb->images, config->program);
+    gdb->images.program = config->program;
+    gdb->images.folder = config->folder;
+    ntr_status status = ntr_gdb_images_load(&gdb->images);
     if (status != NTR_OK) return status;
+    gdb->listed = ntr_alloc(gdb->allocator, gdb->images.count + 1, sizeof *gdb->listed);
+    if (!gdb->listed) return NTR_E_MEMORY;
     choose_registers(gdb);
-    gdb->rules = ntr_frame_rules_new(config->program, config->debug, config->debug_path, gdb->allocator);
-    gdb->stack.rules = gdb->rules;
-    gdb->stack.xlen = gdb->xlen;
+    status = make_rules(gdb);
+    if (status != NTR_OK) return status;
     status = ntr_replay_go(gdb->replay, 0);
     gdb->general = gdb->resumed = ntr_replay_current(gdb->replay);
-    return !gdb->rules ? NTR_E_MEMORY : status == NTR_END ? NTR_OK : status;
+    return status == NTR_END ? NTR_OK : status;
 }
 
 ntr_gdb *ntr_gdb_new(const ntr_gdb_config *config, ntr_status *status) {
@@ -201,6 +220,7 @@ void ntr_gdb_free(ntr_gdb *gdb) {
     ntr_gdb_text *texts[] = {&gdb->answer, &gdb->out, &gdb->object, &gdb->console, &gdb->stop};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) ntr_gdb_text_release(texts[i]);
     ntr_gdb_images_release(&gdb->images);
+    ntr_dealloc(gdb->allocator, gdb->listed);
     ntr_gdb_breakpoints_release(&gdb->breakpoints);
     ntr_invented_stack_release(&gdb->stack);
     ntr_frame_rules_free(gdb->rules);

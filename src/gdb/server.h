@@ -28,6 +28,9 @@ struct ntr_gdb {
     uint16_t general, resumed; /* sources that Hg and Hc select */
     bool resumed_any;          /* Hc selects all */
     ntr_gdb_text stop;     /* the last stop reply */
+    bool *listed;          /* for each of images.items: the debugger has it as a library */
+    bool has_listed;       /* the debugger has read a list of libraries */
+    bool stop_waits;       /* it was told about other libraries first, and resumes to get `stop` */
 
     /* The state of the hart `general` at the position. */
     bool hart_valid, stack_valid;
@@ -74,10 +77,13 @@ void ntr_gdb_reverse(ntr_gdb *gdb, const char *packet);   /* bs, bc */
 
 /* ---- stop.c */
 
-/* Makes the stop reply for the position, with the hart as the current thread. `signal` and `reason` as in the protocol. */
+/* Makes gdb->stop for the position, with the hart as the current thread. `signal` and `reason` as in the protocol. */
 void ntr_gdb_stopped(ntr_gdb *gdb, uint16_t src, unsigned signal, const char *reason);
 void ntr_gdb_report_stop(ntr_gdb *gdb, const ntr_replay_stop *stop, bool backward);
 void ntr_gdb_last_stop(ntr_gdb *gdb, const char *packet);
+
+/* Answers a request to resume with the stop that waits. Returns false when there is none. */
+bool ntr_gdb_waiting_stop(ntr_gdb *gdb);
 
 /* Shows a line on the debugger's console while execution runs. */
 __attribute__((format(printf, 2, 3))) void ntr_gdb_say(ntr_gdb *gdb, const char *format, ...);
@@ -88,6 +94,9 @@ void ntr_gdb_describe_gap(ntr_gdb_text *text, const ntr_event *gap);
 /* ---- transfer.c */
 void ntr_gdb_transfer(ntr_gdb *gdb, const char *packet);
 void ntr_gdb_offsets(ntr_gdb *gdb, const char *packet);
+
+/* Returns whether the libraries in the address space of the selected hart are others than the debugger has. */
+bool ntr_gdb_libraries_changed(ntr_gdb *gdb);
 
 /* ---- monitor.c */
 void ntr_gdb_monitor_packet(ntr_gdb *gdb, const char *packet);

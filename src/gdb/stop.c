@@ -22,13 +22,32 @@ void ntr_gdb_stopped(ntr_gdb *gdb, uint16_t src, unsigned signal, const char *re
     add_register(gdb, NTR_REG_SP);
     add_register(gdb, NTR_REG_RA);
     ntr_gdb_text_print(&gdb->stop, "%s", reason);
-    ntr_gdb_text_add(&gdb->answer, gdb->stop.bytes, gdb->stop.size);
 }
 
 void ntr_gdb_last_stop(ntr_gdb *gdb, const char *packet) {
     (void)packet;
-    if (gdb->stop.size) ntr_gdb_text_add(&gdb->answer, gdb->stop.bytes, gdb->stop.size);
-    else ntr_gdb_stopped(gdb, ntr_replay_current(gdb->replay), SIGTRAP_NUMBER, "");
+    if (!gdb->stop.size) ntr_gdb_stopped(gdb, ntr_replay_current(gdb->replay), SIGTRAP_NUMBER, "");
+    ntr_gdb_text_add(&gdb->answer, gdb->stop.bytes, gdb->stop.size);
+    gdb->stop_waits = false;
+}
+
+/* A debugger reads libraries when it is told that they have changed, and then resumes what it was doing. In the address space
+ * of another process it has to do that before the stop: this answer is followed by a request to resume, whose answer is the
+ * stop. */
+static void answer_stop(ntr_gdb *gdb) {
+    gdb->stop_waits = ntr_gdb_libraries_changed(gdb);
+    if (gdb->stop_waits)
+        ntr_gdb_text_print(&gdb->answer, "T%02xthread:%x;library:;", SIGTRAP_NUMBER,
+                           (unsigned)ntr_gdb_thread_number(gdb, gdb->general));
+    else
+        ntr_gdb_text_add(&gdb->answer, gdb->stop.bytes, gdb->stop.size);
+}
+
+bool ntr_gdb_waiting_stop(ntr_gdb *gdb) {
+    if (!gdb->stop_waits) return false;
+    ntr_gdb_text_add(&gdb->answer, gdb->stop.bytes, gdb->stop.size);
+    gdb->stop_waits = false;
+    return true;
 }
 
 void ntr_gdb_say(ntr_gdb *gdb, const char *format, ...) {
@@ -81,4 +100,5 @@ void ntr_gdb_report_stop(ntr_gdb *gdb, const ntr_replay_stop *stop, bool backwar
     case NTR_REPLAY_GAP: break;
     }
     ntr_gdb_stopped(gdb, stop->src, signal, reason);
+    answer_stop(gdb);
 }

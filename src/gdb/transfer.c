@@ -8,14 +8,46 @@
 enum { AT_NULL_ = 0, AT_PHDR_ = 3, AT_PHENT_ = 4, AT_PHNUM_ = 5, AT_ENTRY_ = 9 };
 
 static const ntr_gdb_image *main_image(const ntr_gdb *gdb) {
-    return gdb->images.count ? &gdb->images.items[0] : NULL;
+    return gdb->images.main < gdb->images.count ? &gdb->images.items[gdb->images.main] : NULL;
+}
+
+static bool is_visible(const ntr_gdb *gdb, const ntr_replay_hart *hart, size_t item) {
+    return !hart || ntr_gdb_image_visible(&gdb->images, item, &hart->context);
+}
+
+static bool same_file(const ntr_gdb *gdb, size_t a, size_t b) {
+    return a < gdb->images.count && strcmp(gdb->images.items[a].path, gdb->images.items[b].path) == 0;
+}
+
+/* Returns whether the file is a library where execution is. A capture may have a file twice, because the loader has mapped parts of
+ * it at other distances than the file says; the first one counts. */
+static bool is_library(ntr_gdb *gdb, size_t item) {
+    const ntr_replay_hart *hart = ntr_gdb_hart(gdb);
+    if (same_file(gdb, gdb->images.main, item) || !is_visible(gdb, hart, item)) return false;
+    for (size_t i = 0; i < item; i++)
+        if (same_file(gdb, i, item) && is_visible(gdb, hart, i)) return false;
+    return true;
+}
+
+/* The debugger reads the list, from the beginning. */
+static void note_libraries(ntr_gdb *gdb) {
+    for (size_t i = 0; i < gdb->images.count; i++) gdb->listed[i] = is_library(gdb, i);
+    gdb->has_listed = true;
+}
+
+bool ntr_gdb_libraries_changed(ntr_gdb *gdb) {
+    for (size_t i = 0; gdb->has_listed && i < gdb->images.count; i++)
+        if (gdb->listed[i] != is_library(gdb, i)) return true;
+    return false;
 }
 
 /* Libraries for a debugger without an OS ABI. */
 static void list_libraries(ntr_gdb *gdb, ntr_gdb_text *text) {
+    note_libraries(gdb);
     ntr_gdb_text_print(text, "<library-list>\n");
-    for (size_t i = 1; i < gdb->images.count; i++) {
+    for (size_t i = 0; i < gdb->images.count; i++) {
         const ntr_gdb_image *image = &gdb->images.items[i];
+        if (!is_library(gdb, i)) continue;
         ntr_gdb_text_print(text, "<library name=\"");
         ntr_gdb_text_xml(text, image->path);
         ntr_gdb_text_print(text, "\"><segment address=\"0x%" PRIx64 "\"/></library>\n", image->bias + image->text);
@@ -25,13 +57,15 @@ static void list_libraries(ntr_gdb *gdb, ntr_gdb_text *text) {
 
 /* Libraries for a debugger of GNU/Linux programs. `lm` is a number of each library, `lmid` its name space. */
 static void list_svr4_libraries(ntr_gdb *gdb, ntr_gdb_text *text) {
+    note_libraries(gdb);
     ntr_gdb_text_print(text, "<library-list-svr4 version=\"1.0\">\n");
-    for (size_t i = 1; i < gdb->images.count; i++) {
+    for (size_t i = 0; i < gdb->images.count; i++) {
         const ntr_gdb_image *image = &gdb->images.items[i];
+        if (!is_library(gdb, i)) continue;
         ntr_gdb_text_print(text, "<library name=\"");
         ntr_gdb_text_xml(text, image->path);
         ntr_gdb_text_print(text, "\" lmid=\"0x0\" lm=\"0x%zx\" l_addr=\"0x%" PRIx64 "\" l_ld=\"0x%" PRIx64 "\"/>\n",
-                           0x1000 * i, image->bias, image->bias + image->dynamic);
+                           0x1000 * (i + 1), image->bias, image->bias + image->dynamic);
     }
     ntr_gdb_text_print(text, "</library-list-svr4>\n");
 }

@@ -83,11 +83,12 @@ typedef struct ntr_code_window {
 } ntr_code_window;
 
 /* Stores the longest run of bytes of one segment around `address` that is visible to `context` at `position`. It may be
- * used as long as context and position do not change. Returns false when there is no code. */
-bool ntr_program_window(const ntr_program *program, const ntr_context *context, uint64_t position, uint64_t address,
-                        ntr_code_window *window);
+ * used as long as context and position do not change. Returns false when there is no code. (NTR_API: libntrace-tools uses this
+ * and ntr_image_matches.) */
+NTR_API bool ntr_program_window(const ntr_program *program, const ntr_context *context, uint64_t position,
+                                uint64_t address, ntr_code_window *window);
 
-bool ntr_image_matches(const ntr_image *image, const ntr_context *context);
+NTR_API bool ntr_image_matches(const ntr_image *image, const ntr_context *context);
 unsigned ntr_image_isa(const ntr_program *program, const ntr_image *image);
 
 static inline uint64_t ntr_program_cut(const ntr_program *program, uint64_t address) {

@@ -29,6 +29,9 @@ struct ntr_frame_rules {
     image_cfi *images;
     size_t image_count, image_capacity;
     cached *cache;
+    ntr_frame_rule own;
+    bool (*has_own)(void *user, const ntr_context *context, uint64_t address);
+    void *user;
 };
 
 ntr_frame_rules *ntr_frame_rules_new(const ntr_program *program, ntr_debug_info *debug, const char *debug_path,
@@ -51,6 +54,13 @@ void ntr_frame_rules_free(ntr_frame_rules *rules) {
     ntr_dealloc(rules->allocator, rules->images);
     ntr_dealloc(rules->allocator, rules->cache);
     ntr_dealloc(rules->allocator, rules);
+}
+
+void ntr_frame_rules_set_own(ntr_frame_rules *rules, const ntr_frame_rule *rule,
+                             bool (*has_rule)(void *user, const ntr_context *context, uint64_t address), void *user) {
+    rules->own = *rule;
+    rules->has_own = has_rule;
+    rules->user = user;
 }
 
 /* Returns the CFI of an image, or NULL. */
@@ -99,6 +109,7 @@ ntr_frame_rule ntr_frame_rule_at(ntr_frame_rules *rules, const ntr_context *cont
                                  uint64_t lookup) {
     size_t image;
     ntr_frame_rule rule = {0};
+    if (rules->has_own && rules->has_own(rules->user, context, lookup)) return rules->own;
     if (ntr_program_image_at(rules->program, context, lookup, &image) != NTR_OK) return rule;
     cached *entry = &rules->cache[(pc ^ lookup << 1) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - CACHE_BITS)];
     if (entry->image == image + 1 && entry->pc == pc && entry->lookup == lookup) return entry->rule;

@@ -54,11 +54,18 @@ static int by_address(const void *a, const void *b) {
 
 /* ---- layout */
 
+/* Frames further out may be in another privilege mode, behind a trap. */
+static ntr_frame_rule rule_of(const ntr_invented_stack *stack, const ntr_replay_hart *hart, const ntr_invented_frame *frame) {
+    ntr_context context = hart->context;
+    if (frame != stack->frames) context.prv = NTR_PRV_UNKNOWN;
+    return ntr_frame_rule_at(stack->rules, &context, hart->offset, frame->pc, frame->lookup);
+}
+
 static void place_frames(ntr_invented_stack *stack, const ntr_replay_hart *hart, uint64_t top) {
     uint64_t sp = top;
     for (size_t i = stack->frame_count; i > 0; i--) {
         ntr_invented_frame *frame = &stack->frames[i - 1];
-        frame->rule = ntr_frame_rule_at(stack->rules, &hart->context, hart->offset, frame->pc, frame->lookup);
+        frame->rule = rule_of(stack, hart, frame);
         frame->cfa = sp;
         sp -= frame->rule.by_fp ? FREE_FRAME : (uint64_t)frame->rule.offset;
     }

@@ -51,7 +51,7 @@ def bundle(name, *options):
     return path
 
 
-def run_gdb(gdb, path, target, lines, setup=(), timeout=120):
+def run_gdb(gdb, path, target, lines, setup=(), timeout=900):
     """Lines that GDB prints for the commands; `setup` before the program is read."""
     commands = os.path.join(scratch(), f"commands-{os.getpid()}")
     driver = commands + ".py"
@@ -62,7 +62,7 @@ def run_gdb(gdb, path, target, lines, setup=(), timeout=120):
     arguments = [gdb, "-nx", "-q", "-batch"]
     for line in [*QUIET, *setup]:
         arguments += ["-iex", line]
-    done = subprocess.run([*arguments, path, "-ex", f"target remote {target}", "-x", driver], stdout=subprocess.PIPE,
+    done = subprocess.run([*arguments, *([path] if path else []), "-ex", f"target remote {target}", "-x", driver], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=timeout, stdin=subprocess.DEVNULL)
     return done.stdout.splitlines()
 
