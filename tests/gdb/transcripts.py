@@ -22,7 +22,7 @@ def qemu_transcript(gdb, name, lines):
         os.unlink(socket)
     kind = "qemu-riscv32" if "32" in name else "qemu-riscv64"
     try:
-        process = subprocess.Popen(["timeout", "100", kind, "-L", LIBRARIES, "-g", socket, path],
+        process = subprocess.Popen(["timeout", "900", kind, "-L", LIBRARIES, "-g", socket, path],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     except FileNotFoundError:
         skip(f"no {kind}")
