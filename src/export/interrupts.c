@@ -1,12 +1,15 @@
-/* Statistics of interrupts and exceptions, as text and as JSON. */
+/* Statistics of interrupts and exceptions, as text and as JSON; of a whole machine, first its system calls, interrupts and exceptions
+ * by name. */
 #include <ntrace/interrupts.h>
 
-#include "export/export.h"
+#include "export/traps.h"
 
 #include <stddef.h>
 
 struct state {
     ntr_interrupts *interrupts;
+    ntr_machine *machine; /* NULL: not the trace of a machine */
+    bool begun;
 };
 
 typedef unsigned long long ull;
@@ -38,6 +41,11 @@ static const struct {
 
 static const ntr_histogram *histogram_of(const ntr_interrupt *i, size_t which) {
     return (const ntr_histogram *)((const char *)i + histograms[which].at);
+}
+
+static ntr_status finish(struct state *state) {
+    ntr_status status = ntr_interrupts_finish(state->interrupts);
+    return status || !state->machine ? status : ntr_machine_finish(state->machine);
 }
 
 /* ---- text */
@@ -91,11 +99,12 @@ static ntr_status end_text(ntr_export *x) {
     struct state *state = x->state;
     size_t count;
     uint64_t entered = 0;
-    ntr_status status = ntr_interrupts_finish(state->interrupts);
+    ntr_status status = finish(state);
     if (status) return status;
     const ntr_interrupt *const *list = ntr_interrupts_list(state->interrupts, &count);
     uint64_t left_out = ntr_interrupts_left_out(state->interrupts);
 
+    if (state->machine) ntr_traps_text(x, state->machine);
     for (size_t i = 0; i < count; i++) entered += list[i]->count;
     ntr_out_format(&x->out, "%llu traps, %zu handlers", (ull)(entered + left_out), count);
     if (x->analysis.ticks_per_second)
@@ -143,7 +152,7 @@ static void write_json(ntr_export *x, const ntr_interrupt *i, bool first) {
 static ntr_status end_json(ntr_export *x) {
     struct state *state = x->state;
     size_t count;
-    ntr_status status = ntr_interrupts_finish(state->interrupts);
+    ntr_status status = finish(state);
     if (status) return status;
     const ntr_interrupt *const *list = ntr_interrupts_list(state->interrupts, &count);
 
@@ -154,7 +163,9 @@ static ntr_status end_json(ntr_export *x) {
         ntr_out_text(&x->out, "null");
     ntr_out_format(&x->out, ",\"left_out\":%llu,\"handlers\":[", (ull)ntr_interrupts_left_out(state->interrupts));
     for (size_t i = 0; i < count; i++) write_json(x, list[i], i == 0);
-    ntr_out_text(&x->out, "]}\n");
+    ntr_out_char(&x->out, ']');
+    if (state->machine) ntr_traps_json(x, state->machine);
+    ntr_out_text(&x->out, "}\n");
     return NTR_OK;
 }
 
@@ -170,19 +181,28 @@ static ntr_status begin(ntr_export *x) {
 static ntr_status events(ntr_export *x, const ntr_event *list, size_t count) {
     struct state *state = x->state;
 
-    return ntr_interrupts_feed(state->interrupts, list, count);
+    for (size_t i = 0; i < count && !state->begun; i++) {
+        if (list[i].kind != NTR_EVENT_SPAN) continue;
+        state->begun = true;
+        if (!ntr_traps_wanted(x, &list[i])) continue;
+        state->machine = ntr_machine_new(x->analysis.program, x->analysis.functions, x->allocator);
+        if (!state->machine) return NTR_E_MEMORY;
+    }
+    ntr_status status = ntr_interrupts_feed(state->interrupts, list, count);
+    return status || !state->machine ? status : ntr_machine_feed(state->machine, list, count);
 }
 
 static void release(ntr_export *x) {
     struct state *state = x->state;
 
     ntr_interrupts_free(state->interrupts);
+    ntr_machine_free(state->machine);
 }
 
 const ntr_exporter ntr_exporter_interrupts = {
     .name = "summary",
     .family = "timeline",
-    .summary = "interrupts and exceptions: counts, durations, latencies",
+    .summary = "system calls, interrupts and exceptions: counts, durations, latencies",
     .aliases = {"interrupts", "text"},
     .needs = NTR_NEEDS_EVENTS | NTR_NEEDS_CALLS,
     .state_size = sizeof(struct state),

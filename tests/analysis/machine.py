@@ -337,6 +337,19 @@ def traps(case):
     assert rows["total", None]["instructions"] == sum(t.instructions for t in case.model.threads)
 
 
+def summary(case):
+    """`timeline --to json` has the rows of `syscalls`, and `timeline --to summary` a line for each of them."""
+    document = json.loads(case.run("timeline", "--to", "json", *case.reading))
+    found = {(t["kind"], t["name"]): (t["count"], t["unfinished"], t.get("instructions", {}).get("sum", 0)) for t in document["traps"]}
+    expected = {key: (len(values), values.count(None), sum(v or 0 for v in values)) for key, values in case.model.traps.items()}
+    assert found == expected, f"{found} instead of {expected}"
+    assert document["switches"] == case.model.switches and document["handlers"]
+    assert document["instructions"] == sum(t.instructions for t in case.model.threads)
+    text = case.run("timeline", "--to", "summary", *case.reading)
+    for (kind, name), (count, _, instructions) in expected.items():
+        assert re.search(rf"(?m)^ *{count} +{instructions} .*  {re.escape(name)}( +\(.* unfinished\))?$", text), f"{kind} {name}: {text[:800]}"
+
+
 def modes(case):
     """The instructions of each mode are exact; those of a process in U-mode are in the row of its context."""
     rows = {r["mode"]: r["self"] for r in case.rows("profile", "--by", "mode")}
@@ -420,7 +433,7 @@ def tracks(case):
 
 def main():
     ntrace = os.path.abspath(sys.argv[1])
-    cases = [(seed, timed, check) for check in (traps, modes, interrupts, boot, named, stacks, tracks) for seed in (1, 2, 3) for timed in (True, False)]
+    cases = [(seed, timed, check) for check in (traps, summary, modes, interrupts, boot, named, stacks, tracks) for seed in (1, 2, 3) for timed in (True, False)]
     print(f"1..{len(cases)}")
     for number, (seed, timed, check) in enumerate(cases, 1):
         name = f"{number} - {check.__name__}, seed {seed}, {'timed' if timed else 'not timed'}"
