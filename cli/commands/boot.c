@@ -135,7 +135,7 @@ static void write_all(const struct cli_machine_writer *w) {
 /* ---- */
 
 static int boot_run(const void *options, char **operands) {
-    return cli_machine_run(options, operands[0], write_all);
+    return cli_machine_run(options, operands[0], false, write_all);
 }
 
 const struct cli_command cli_boot = {

@@ -28,14 +28,15 @@ static ntr_status take_events(void *user, const ntr_event *events, size_t count)
 }
 
 int cli_machine_decode(struct cli_analysis *a, const char *path, const struct cli_analysis_options *options,
-                       ntr_machine **machine) {
+                       bool watch, ntr_machine **machine) {
     int status = cli_analysis_open(a, path, options);
 
     *machine = NULL;
     if (status != CLI_OK) return status;
     *machine = ntr_machine_new(a->data.program, a->data.functions, &cli_memory);
     if (!*machine) return cli_fail("%s: out of memory", path);
-    a->joins = true;
+    a->joins = !watch;
+    if (watch && ntr_machine_watch(*machine) != NTR_OK) return cli_fail("%s: out of memory", path);
     status = cli_analysis_run(a, take_events, *machine);
     if (status != CLI_FAILED && ntr_machine_finish(*machine) != NTR_OK) return cli_fail("%s: out of memory", path);
     return status;
@@ -65,11 +66,11 @@ static int write_output(const struct cli_analysis *a, const ntr_machine *machine
     return cli_output_close(&out, status);
 }
 
-int cli_machine_run(const struct cli_machine_options *o, const char *path,
+int cli_machine_run(const struct cli_machine_options *o, const char *path, bool watch,
                     void (*write)(const struct cli_machine_writer *w)) {
     struct cli_analysis a;
     ntr_machine *machine;
-    int status = cli_machine_decode(&a, path, &o->analysis, &machine);
+    int status = cli_machine_decode(&a, path, &o->analysis, watch, &machine);
 
     if (status != CLI_FAILED) status = write_output(&a, machine, o, status, write);
     ntr_machine_free(machine);

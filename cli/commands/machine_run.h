@@ -27,12 +27,13 @@ struct cli_machine_writer {
     size_t top; /* rows of a table */
 };
 
-/* Decodes the trace `path` into a new machine, which the caller frees. Returns the exit status so far. */
+/* Decodes the trace `path` into a new machine, which the caller frees. `watch`: with the stretches in which interrupts or preemption
+ * are off; this takes longer. Returns the exit status so far. */
 int cli_machine_decode(struct cli_analysis *a, const char *path, const struct cli_analysis_options *options,
-                       ntr_machine **machine);
+                       bool watch, ntr_machine **machine);
 
 /* Runs a command: decodes, calls `write` and closes the output. Returns the exit status. */
-int cli_machine_run(const struct cli_machine_options *options, const char *path,
+int cli_machine_run(const struct cli_machine_options *options, const char *path, bool watch,
                     void (*write)(const struct cli_machine_writer *w));
 
 /* Writes a time in ticks, in seconds when their length is known: "12.345 ms". */

@@ -187,7 +187,7 @@ static int write_machine(const struct profile_options *o, const ntr_machine *mac
 static int run_machine(const struct profile_options *o, const char *path) {
     struct cli_analysis a;
     ntr_machine *machine;
-    int status = cli_machine_decode(&a, path, &o->analysis, &machine);
+    int status = cli_machine_decode(&a, path, &o->analysis, false, &machine);
 
     if (status != CLI_FAILED) status = write_machine(o, machine, path, status);
     ntr_machine_free(machine);

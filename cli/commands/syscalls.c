@@ -60,12 +60,40 @@ static void write_row(const struct cli_machine_writer *w, const ntr_trap *t) {
     cli_output_text(w->out, "\n");
 }
 
+static void write_long(const struct cli_machine_writer *w, const ntr_long_stretch *s) {
+    cli_output_print(w->out, "# %14" PRIu64 " instructions", s->instructions);
+    if (w->totals.timed) {
+        cli_output_text(w->out, ", ");
+        cli_machine_time(w, s->ticks);
+    }
+    cli_output_print(w->out, " on hart %u, from ", s->src);
+    cli_output_text(w->out, s->from_function ? s->from_function : "[unknown]");
+    cli_output_print(w->out, " (0x%" PRIx64 ") to ", s->from);
+    cli_output_text(w->out, s->to_function ? s->to_function : "[unknown]");
+    cli_output_print(w->out, " (0x%" PRIx64 ")\n", s->to);
+}
+
+/* How long interrupts and preemption were off, and the longest of these stretches. */
+static void write_stretches(const struct cli_machine_writer *w) {
+    const ntr_stretches *all = ntr_machine_stretches(w->machine);
+
+    for (unsigned i = 0; all && i < NTR_STRETCH_KINDS; i++) {
+        const ntr_stretches *s = &all[i];
+        if (!s->longest_count) continue;
+        cli_output_print(w->out, "# %s: off %" PRIu64 " times, median %" PRIu64 ", p99 %" PRIu64 ", longest:\n", s->name,
+                         s->instructions.count, ntr_histogram_percentile(&s->instructions, 50),
+                         ntr_histogram_percentile(&s->instructions, 99));
+        for (size_t k = 0; k < s->longest_count; k++) write_long(w, &s->longest[k]);
+    }
+}
+
 /* Writes one table for each kind of trap. */
 static void write_text(const struct cli_machine_writer *w) {
     size_t count, shown = 0;
     const ntr_trap *const *traps = ntr_machine_traps(w->machine, &count);
 
     write_totals(w);
+    write_stretches(w);
     for (size_t i = 0; i < count; i++) {
         bool first = i == 0 || traps[i]->kind != traps[i - 1]->kind;
         if (first) write_head(w, traps[i]->kind);
@@ -98,6 +126,27 @@ static void write_json_row(const struct cli_machine_writer *w, const ntr_trap *t
     json_histogram(w, "instructions", &t->instructions);
     json_histogram(w, "ticks", &t->ticks);
     cli_output_text(w->out, "}\n");
+}
+
+static void write_json_stretches(const struct cli_machine_writer *w) {
+    const ntr_stretches *all = ntr_machine_stretches(w->machine);
+
+    for (unsigned i = 0; all && i < NTR_STRETCH_KINDS; i++) {
+        if (!all[i].longest_count) continue;
+        cli_output_print(w->out, "{\"kind\":\"off\",\"name\":\"%s\",\"count\":%" PRIu64, all[i].name, all[i].instructions.count);
+        json_histogram(w, "instructions", &all[i].instructions);
+        cli_output_text(w->out, ",\"longest\":[");
+        for (size_t k = 0; k < all[i].longest_count; k++) {
+            const ntr_long_stretch *s = &all[i].longest[k];
+            cli_output_print(w->out, "%s{\"src\":%u,\"instructions\":%" PRIu64 ",\"begin\":%" PRIu64 ",\"from\":\"0x%" PRIx64
+                                     "\",\"to\":\"0x%" PRIx64 "\"", k ? "," : "", s->src, s->instructions, s->begin, s->from, s->to);
+            json_text(w, "from_function", s->from_function);
+            json_text(w, "to_function", s->to_function);
+            if (w->totals.timed) cli_output_print(w->out, ",\"ticks\":%" PRIu64, s->ticks);
+            cli_output_text(w->out, "}");
+        }
+        cli_output_text(w->out, "]}\n");
+    }
 }
 
 static void write_json_totals(const struct cli_machine_writer *w) {
@@ -141,7 +190,9 @@ static void write_rows(const struct cli_machine_writer *w) {
                                 "instructions_p99,instructions_max,ticks,ticks_min,ticks_median,ticks_p99,ticks_max\n");
     for (size_t i = 0; i < count && i < w->top; i++)
         (w->format == CLI_FORMAT_CSV ? write_csv_row : write_json_row)(w, traps[i]);
-    if (w->format != CLI_FORMAT_CSV) write_json_totals(w);
+    if (w->format == CLI_FORMAT_CSV) return;
+    write_json_stretches(w);
+    write_json_totals(w);
 }
 
 /* ---- */
@@ -151,7 +202,7 @@ static void write_all(const struct cli_machine_writer *w) {
 }
 
 static int syscalls_run(const void *options, char **operands) {
-    return cli_machine_run(options, operands[0], write_all);
+    return cli_machine_run(options, operands[0], true, write_all);
 }
 
 const struct cli_command cli_syscalls = {

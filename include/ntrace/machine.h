@@ -57,6 +57,32 @@ typedef struct ntr_phase {
     uint64_t instructions, ticks; /* of all harts; time from its begin to that of the next phase */
 } ntr_phase;
 
+/* What is off for a time. Found in the code that was executed: instructions that switch interrupts off and on, and Linux's count of
+ * preemption (kernels without CONFIG_PREEMPT_COUNT have none). */
+typedef enum ntr_stretch_kind {
+    NTR_STRETCH_S,          /* interrupts of S-mode: sstatus.SIE, and handlers of traps */
+    NTR_STRETCH_M,          /* interrupts of M-mode: mstatus.MIE, and handlers of traps */
+    NTR_STRETCH_PREEMPTION,
+    NTR_STRETCH_KINDS,
+} ntr_stretch_kind;
+
+typedef struct ntr_long_stretch {
+    uint64_t instructions, ticks; /* retired by the hart, other modes included; the time, 0 without timestamps */
+    uint64_t begin;               /* instructions of the hart before it */
+    uint64_t from, to;            /* address of the instruction that switches off and on; of a handler: where it began, or returned to */
+    const char *from_function, *to_function; /* NULL: not known */
+    uint16_t src;
+} ntr_long_stretch;
+
+enum { NTR_STRETCHES_LONGEST = 5 };
+
+typedef struct ntr_stretches {
+    const char *name;           /* "interrupts of S-mode" */
+    ntr_histogram instructions; /* of stretches with a known begin and end */
+    ntr_long_stretch longest[NTR_STRETCHES_LONGEST]; /* the longest first */
+    size_t longest_count;
+} ntr_stretches;
+
 typedef struct ntr_machine_totals {
     size_t size; /* sizeof(ntr_machine_totals) */
     uint64_t instructions, modes[NTR_MODES];
@@ -80,7 +106,8 @@ NTR_API ntr_machine *ntr_machine_new(const ntr_program *program, ntr_functions *
                                      const ntr_allocator *allocator);
 NTR_API void ntr_machine_free(ntr_machine *machine);
 
-/* Processes `count` events in stream order; spans may be joined (ntr_decoder_set_join). Errors: NTR_E_MEMORY. */
+/* Processes `count` events in stream order; spans may be joined (ntr_decoder_set_join), but then there are no stretches. Errors:
+ * NTR_E_MEMORY. */
 NTR_API ntr_status ntr_machine_feed(ntr_machine *machine, const ntr_event *events, size_t count);
 
 /* Ends the trace. Errors: NTR_E_MEMORY. */
@@ -92,6 +119,12 @@ NTR_API const ntr_trap *const *ntr_machine_traps(const ntr_machine *machine, siz
 NTR_API const ntr_thread *ntr_machine_threads(const ntr_machine *machine, size_t *count);
 NTR_API const ntr_initcall *ntr_machine_initcalls(const ntr_machine *machine, size_t *count);
 NTR_API const ntr_phase *ntr_machine_phases(const ntr_machine *machine, size_t *count);
+
+/* How long interrupts and preemption were off, if ntr_machine_watch was called: NTR_STRETCH_KINDS elements; NULL: it was not. */
+NTR_API const ntr_stretches *ntr_machine_stretches(const ntr_machine *machine);
+
+/* Before the first event: the spans are not joined, and `program` has the code. Errors: NTR_E_MEMORY. */
+NTR_API ntr_status ntr_machine_watch(ntr_machine *machine);
 
 /* Fills *totals, whose `size` is set. Errors: NTR_E_INVALID (size). */
 NTR_API ntr_status ntr_machine_totals_get(const ntr_machine *machine, ntr_machine_totals *totals);

@@ -274,6 +274,16 @@ static void note_user(ntr_machine *m, const ntr_event *e, const ntr_task *task) 
     ntr_machine_phase(m, "user mode");
 }
 
+static ntr_status count_span(ntr_machine *m, const machine_source *hart, machine_thread *thread, const ntr_event *e) {
+    const unsigned mode = mode_of(&e->context);
+    m->rows[thread->row].instructions[mode] += e->instructions;
+    m->totals.modes[mode] += e->instructions;
+    thread->instructions += e->instructions;
+    m->totals.instructions += e->instructions;
+    if (!m->stretches || ntr_stretch_state_span(m->stretches, e, &thread->stretch, hart->time, hart->timed)) return NTR_OK;
+    return NTR_E_MEMORY;
+}
+
 static ntr_status take_span(ntr_machine *m, const ntr_event *e) {
     machine_source *hart = &m->harts[e->src];
     note_begin(m, e);
@@ -282,7 +292,10 @@ static ntr_status take_span(ntr_machine *m, const ntr_event *e) {
     machine_thread *thread = thread_of(m, run.thread);
     if (!thread) return NTR_E_MEMORY;
     const bool begins = hart->thread != run.thread || hart->run != run.number || !thread->used;
-    if (begins && run.fresh) thread->row = MACHINE_NONE;
+    if (begins && run.fresh) {
+        thread->row = MACHINE_NONE;
+        thread->stretch = (ntr_stretch_thread){0};
+    }
     update_row(m, thread, e);
     if (thread->row == MACHINE_NONE) return NTR_E_MEMORY;
     ntr_thread *row = &m->rows[thread->row];
@@ -295,11 +308,18 @@ static ntr_status take_span(ntr_machine *m, const ntr_event *e) {
     hart->run = run.number;
     thread->used = true;
     row->user = row->user || e->context.prv == 0;
-    row->instructions[mode_of(&e->context)] += e->instructions;
-    m->totals.modes[mode_of(&e->context)] += e->instructions;
-    thread->instructions += e->instructions;
-    m->totals.instructions += e->instructions;
-    return NTR_OK;
+    return count_span(m, hart, thread, e);
+}
+
+static bool may_stay(const ntr_event *e) {
+    return e->kind == NTR_EVENT_SPAN && (e->end <= NTR_END_JUMP || e->end == NTR_END_INDIRECT_JUMP);
+}
+
+/* Most spans stay in the function of the span before. */
+static bool stays(const machine_source *hart, const ntr_event *e) {
+    if (!hart->stays || e->kind != NTR_EVENT_SPAN || e->flags & (NTR_EVENT_TARGET_UNKNOWN | NTR_EVENT_TIME)) return false;
+    if (e->end == NTR_END_CUT || e->end == NTR_END_NOT_TAKEN) return true;
+    return may_stay(e) && e->target - hart->code.low < hart->code.high - hart->code.low;
 }
 
 /* What ran on the stack of an unknown thread was executed by this one, in the kernel. */
@@ -343,13 +363,18 @@ static void take_context(ntr_machine *m, const ntr_event *e) {
 
 static ntr_status take(ntr_machine *m, const ntr_event *e) {
     if (e->src >= NTR_SOURCES_MAX) return NTR_OK;
+    machine_source *hart = &m->harts[e->src];
+    if (stays(hart, e)) return count_span(m, hart, &m->threads[hart->thread], e);
     take_time(m, e);
     take_context(m, e);
     if (e->kind == NTR_EVENT_GAP) m->totals.gaps++;
+    if (m->stretches && e->kind == NTR_EVENT_GAP) ntr_stretch_state_lose(m->stretches, e->src);
     ntr_status status = e->kind == NTR_EVENT_SPAN ? take_span(m, e) : NTR_OK;
     if (!status) status = ntr_callstack_feed(m->stacks, e);
     take_found(m, e->src);
     finish_ended(m);
+    uint32_t handle;
+    hart->stays = !status && may_stay(e) && ntr_callstack_stays(m->stacks, e, &hart->code, &handle);
     return status;
 }
 
@@ -378,6 +403,16 @@ ntr_status ntr_machine_totals_get(const ntr_machine *m, ntr_machine_totals *tota
     return NTR_OK;
 }
 
+ntr_status ntr_machine_watch(ntr_machine *m) {
+    if (!m->program || m->stretches) return NTR_OK;
+    m->stretches = ntr_stretch_state_new(m->program, m->functions, m->allocator);
+    return m->stretches ? NTR_OK : NTR_E_MEMORY;
+}
+
+const ntr_stretches *ntr_machine_stretches(const ntr_machine *m) {
+    return m->stretches ? ntr_stretch_state_all(m->stretches) : NULL;
+}
+
 ntr_machine *ntr_machine_new(const ntr_program *program, ntr_functions *functions, const ntr_allocator *allocator) {
     ntr_machine *m = ntr_alloc(allocator, 1, sizeof *m);
     if (!m) return NULL;
@@ -396,6 +431,7 @@ ntr_machine *ntr_machine_new(const ntr_program *program, ntr_functions *function
 void ntr_machine_free(ntr_machine *m) {
     if (!m) return;
     ntr_callstack_free(m->stacks);
+    ntr_stretch_state_free(m->stretches);
     for (size_t i = 0; i < m->trap_count; i++) ntr_dealloc(m->allocator, m->traps[i]);
     void *const blocks[] = {m->harts, m->threads, m->opens, m->traps, m->trap_of, m->rows, m->initcalls,
                             m->initcall_functions, m->phases};

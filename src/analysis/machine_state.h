@@ -3,6 +3,7 @@
 #define NTR_ANALYSIS_MACHINE_STATE_H
 
 #include "analysis/callstack.h"
+#include "analysis/stretches.h"
 
 #include <ntrace/machine.h>
 
@@ -25,6 +26,7 @@ typedef struct machine_thread {
     uint32_t open; /* innermost element of `opens`; MACHINE_NONE: none */
     uint32_t row;  /* number in threads; MACHINE_NONE: not known yet */
     const ntr_task *task; /* for which `row` was found */
+    ntr_stretch_thread stretch;
     bool used;
 } machine_thread;
 
@@ -33,6 +35,8 @@ typedef struct machine_source {
     uint64_t run;    /* ntr_callstack_run.number, */
     uint32_t thread; /* ... and .thread, of the last span */
     bool timed, has_scontext;
+    bool stays;              /* the stack does not change while execution stays in `code` */
+    ntr_function_range code; /* of the function that runs */
 } machine_source;
 
 struct ntr_machine {
@@ -40,6 +44,7 @@ struct ntr_machine {
     const ntr_program *program;
     ntr_functions *functions;
     ntr_callstack *stacks;
+    ntr_stretch_state *stretches; /* NULL: not wanted */
     machine_source *harts;
     machine_thread *threads;
     size_t thread_count, thread_capacity;

@@ -2,7 +2,6 @@
 
 #include "analysis/functions.h"
 
-typedef unsigned long long ull;
 
 bool ntr_traps_wanted(const ntr_export *x, const ntr_event *first) {
     return ntr_functions_tasks(x->analysis.functions) || (first->context.prv == 1 || first->context.prv == 3);
@@ -17,17 +16,17 @@ static void write_head(ntr_out *out, const ntr_machine_totals *t, const ntr_trap
 }
 
 static void write_columns(ntr_out *out, const ntr_histogram *h) {
-    ntr_out_format(out, " %14llu %9llu %9llu %9llu %9llu", (ull)h->sum, (ull)h->least, (ull)ntr_histogram_percentile(h, 50),
-                   (ull)ntr_histogram_percentile(h, 99), (ull)h->most);
+    ntr_out_format(out, " %14llu %9llu %9llu %9llu %9llu", (unsigned long long)h->sum, (unsigned long long)h->least, (unsigned long long)ntr_histogram_percentile(h, 50),
+                   (unsigned long long)ntr_histogram_percentile(h, 99), (unsigned long long)h->most);
 }
 
 static void write_row(ntr_out *out, const ntr_machine_totals *t, const ntr_trap *trap) {
-    ntr_out_format(out, "%10llu", (ull)trap->count);
+    ntr_out_format(out, "%10llu", (unsigned long long)trap->count);
     write_columns(out, &trap->instructions);
     if (t->timed) write_columns(out, &trap->ticks);
     ntr_out_text(out, "  ");
     ntr_out_text(out, trap->name);
-    if (trap->unfinished) ntr_out_format(out, "  (%llu unfinished)", (ull)trap->unfinished);
+    if (trap->unfinished) ntr_out_format(out, "  (%llu unfinished)", (unsigned long long)trap->unfinished);
     ntr_out_char(out, '\n');
 }
 
@@ -38,16 +37,16 @@ static double per_second(const ntr_export *x, const ntr_machine_totals *t) {
 
 static void write_totals(ntr_export *x, const ntr_machine_totals *t) {
     const double rate = per_second(x, t);
-    ntr_out_format(&x->out, "%llu instructions, %llu switches of threads", (ull)t->instructions, (ull)t->switches);
+    ntr_out_format(&x->out, "%llu instructions, %llu switches of threads", (unsigned long long)t->instructions, (unsigned long long)t->switches);
     if (rate > 0) ntr_out_format(&x->out, " (%.1f a second)", rate);
-    ntr_out_format(&x->out, ", %llu of address spaces\n", (ull)t->spaces);
+    ntr_out_format(&x->out, ", %llu of address spaces\n", (unsigned long long)t->spaces);
     if (t->longest_name) {
-        ntr_out_format(&x->out, "longest interrupt: %llu instructions, ", (ull)t->longest_interrupt);
+        ntr_out_format(&x->out, "longest interrupt: %llu instructions, ", (unsigned long long)t->longest_interrupt);
         ntr_out_text(&x->out, t->longest_name);
         ntr_out_char(&x->out, '\n');
     }
-    if (t->has_user) ntr_out_format(&x->out, "first instruction of init: after %llu instructions", (ull)t->user_instructions);
-    if (t->has_user && t->timed) ntr_out_format(&x->out, ", %llu ticks", (ull)(t->user_time - t->begin));
+    if (t->has_user) ntr_out_format(&x->out, "first instruction of init: after %llu instructions", (unsigned long long)t->user_instructions);
+    if (t->has_user && t->timed) ntr_out_format(&x->out, ", %llu ticks", (unsigned long long)(t->user_time - t->begin));
     if (t->has_user) ntr_out_char(&x->out, '\n');
 }
 
@@ -71,8 +70,8 @@ void ntr_traps_text(ntr_export *x, const ntr_machine *machine) {
 static void write_member(ntr_out *out, const char *name, const ntr_histogram *h) {
     if (!h->count) return;
     ntr_out_format(out, ",\"%s\":{\"count\":%llu,\"sum\":%llu,\"min\":%llu,\"median\":%llu,\"p99\":%llu,\"max\":%llu}", name,
-                   (ull)h->count, (ull)h->sum, (ull)h->least, (ull)ntr_histogram_percentile(h, 50),
-                   (ull)ntr_histogram_percentile(h, 99), (ull)h->most);
+                   (unsigned long long)h->count, (unsigned long long)h->sum, (unsigned long long)h->least, (unsigned long long)ntr_histogram_percentile(h, 50),
+                   (unsigned long long)ntr_histogram_percentile(h, 99), (unsigned long long)h->most);
 }
 
 static void write_object(ntr_out *out, const ntr_trap *trap, bool first) {
@@ -82,7 +81,7 @@ static void write_object(ntr_out *out, const ntr_trap *trap, bool first) {
         ntr_out_text(out, ",\"function\":");
         ntr_out_json(out, trap->function);
     }
-    ntr_out_format(out, ",\"count\":%llu,\"unfinished\":%llu", (ull)trap->count, (ull)trap->unfinished);
+    ntr_out_format(out, ",\"count\":%llu,\"unfinished\":%llu", (unsigned long long)trap->count, (unsigned long long)trap->unfinished);
     write_member(out, "instructions", &trap->instructions);
     write_member(out, "ticks", &trap->ticks);
     ntr_out_char(out, '}');
@@ -95,11 +94,11 @@ void ntr_traps_json(ntr_export *x, const ntr_machine *machine) {
 
     ntr_machine_totals_init(&t);
     ntr_machine_totals_get(machine, &t);
-    ntr_out_format(&x->out, ",\"instructions\":%llu,\"switches\":%llu,\"spaces\":%llu", (ull)t.instructions, (ull)t.switches,
-                   (ull)t.spaces);
-    if (t.timed) ntr_out_format(&x->out, ",\"ticks\":%llu", (ull)(t.end - t.begin));
-    if (t.has_user) ntr_out_format(&x->out, ",\"init_instructions\":%llu", (ull)t.user_instructions);
-    if (t.has_user && t.timed) ntr_out_format(&x->out, ",\"init_ticks\":%llu", (ull)(t.user_time - t.begin));
+    ntr_out_format(&x->out, ",\"instructions\":%llu,\"switches\":%llu,\"spaces\":%llu", (unsigned long long)t.instructions, (unsigned long long)t.switches,
+                   (unsigned long long)t.spaces);
+    if (t.timed) ntr_out_format(&x->out, ",\"ticks\":%llu", (unsigned long long)(t.end - t.begin));
+    if (t.has_user) ntr_out_format(&x->out, ",\"init_instructions\":%llu", (unsigned long long)t.user_instructions);
+    if (t.has_user && t.timed) ntr_out_format(&x->out, ",\"init_ticks\":%llu", (unsigned long long)(t.user_time - t.begin));
     ntr_out_text(&x->out, ",\"traps\":[");
     for (size_t i = 0; i < count; i++) write_object(&x->out, traps[i], i == 0);
     ntr_out_char(&x->out, ']');

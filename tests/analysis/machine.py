@@ -319,6 +319,14 @@ class Case:
         return [json.loads(line) for line in self.run(*command, *self.reading, "--format", "jsonl").splitlines()]
 
 
+def stretches(case, row):
+    """Interrupts are off in each handler, up to its return or to that of the thread that runs then. The model's code has no instruction
+    that switches them on earlier. What is around the switch of threads is not counted here."""
+    known = [v for (kind, name), values in case.model.traps.items() for v in values if v and name not in ("nanosleep", "uart_interrupt")]
+    assert row["count"] >= len(known), f"{row['count']} stretches, {len(known)} traps"
+    assert row["instructions"]["min"] == min(known), row
+
+
 def traps(case):
     rows = {(r["kind"], r.get("name")): r for r in case.rows("syscalls")}
     for key, values in case.model.traps.items():
@@ -332,7 +340,9 @@ def traps(case):
         assert (found["sum"], found["min"], found["max"]) == (sum(known), min(known), max(known)), \
             f"{key}: {found}, expected {sum(known)} {min(known)} {max(known)}"
         assert ("ticks" in row) == case.timed
-    assert set(rows) == set(case.model.traps) | {("total", None)}, set(rows) ^ set(case.model.traps)
+    kinds = set(case.model.traps) | {("total", None), ("off", "interrupts of S-mode")}
+    assert set(rows) == kinds, set(rows) ^ kinds
+    stretches(case, rows["off", "interrupts of S-mode"])
     assert rows["total", None]["switches"] == case.model.switches
     assert rows["total", None]["instructions"] == sum(t.instructions for t in case.model.threads)
 

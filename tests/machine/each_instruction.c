@@ -4,7 +4,10 @@
  * synchronous trap with the address of the instruction that began last takes it back.
  *
  * option out=FILE: for each hart a line "HART COUNT HASH" after every STEP instructions, and at the end.
- * option list=FILE: all instructions of hart 0, "0xADDRESS MODE". */
+ * option list=FILE: all instructions of hart 0, "0xADDRESS MODE".
+ * option off=FILE: the numbers of instructions that were executed in a row with the interrupts of S mode switched off, on hart 0; a line
+ * for each, with the number of instructions before. Expects one-insn-per-tb=on.
+ * option modes=MASK: only instructions of these privilege modes, one bit each: 1 U, 2 S, 8 M. */
 #define NTRACE_QEMU_API 4
 #include "api.h"
 #include "tests/real/hash.h"
@@ -26,12 +29,30 @@ static struct hart {
     bool open;
     uint64_t count, hash;
     off_t read;         /* of the log */
-    struct qemu_plugin_register *priv, *address;
+    struct qemu_plugin_register *priv, *address, *status;
+    bool enabled;       /* interrupts of S mode, when the instruction began */
+    bool interrupted;   /* since then */
+    uint64_t all, off;  /* instructions; those in a row with interrupts off */
     qemu_bytes *bytes;
 } harts[HARTS];
 static int log_file;
 static _Atomic off_t newest; /* the log has been written at least up to here */
-static FILE *out, *list;
+static FILE *out, *list, *off;
+static unsigned long modes = ~0ul;
+
+static void end_off(struct hart *hart) {
+    if (off && hart->off) fprintf(off, "%" PRIu64 " %" PRIu64 "\n", hart->off, hart->all - hart->off);
+    hart->off = 0;
+}
+
+/* An instruction begins, and retires unless it traps. Machine mode changes nothing for S mode. */
+static void count_off(struct hart *hart, bool retires) {
+    const bool is_off = hart->mode == 3 ? hart->off : hart->mode == 1 && !hart->enabled;
+
+    if (!is_off) end_off(hart);
+    hart->off = is_off ? hart->off + retires : 0;
+    hart->all += retires;
+}
 
 static void close_last(unsigned vcpu) {
     static const char *const names[8] = {"U", "S", "?", "M", "VU", "VS", "?", "?"};
@@ -39,6 +60,8 @@ static void close_last(unsigned vcpu) {
 
     if (!hart->open) return;
     hart->open = false;
+    if (off && !vcpu) count_off(hart, true);
+    if (!(modes >> (hart->mode & 7) & 1)) return;
     hart->hash = pc_hash(hart->hash, hart->pc * 8 + hart->mode);
     if (++hart->count % STEP == 0) fprintf(out, "%u %" PRIu64 " %" PRIx64 "\n", vcpu, hart->count, hart->hash);
     if (list && !vcpu) fprintf(list, "0x%" PRIx64 " %s\n", hart->pc, names[hart->mode & 7]);
@@ -49,8 +72,12 @@ static void take_line(unsigned vcpu, const char *line) {
     uint64_t cause, epc;
 
     if (sscanf(line, "riscv_cpu_do_interrupt: hart:%u, async:%u, cause:%" SCNx64 ", epc:0x%" SCNx64, &hart, &interrupt, &cause,
-               &epc) == 4 && hart == vcpu && !interrupt && harts[vcpu].pc == epc)
-        harts[vcpu].open = false;
+               &epc) != 4 || hart != vcpu)
+        return;
+    harts[vcpu].interrupted |= interrupt != 0;
+    if (interrupt || harts[vcpu].pc != epc) return;
+    if (off && !vcpu && harts[vcpu].open) count_off(&harts[vcpu], false);
+    harts[vcpu].open = false;
 }
 
 /* New lines of the log. The other plugin has made the file larger: what is not written is 0. */
@@ -100,7 +127,10 @@ static void at_block(unsigned vcpu, void *nothing) {
     if (first) read_log(vcpu);
     close_last(vcpu);
     hart->mode = read_value(hart, hart->priv) & 0xff;
+    if (hart->interrupted && hart->mode == 1) end_off(hart); /* the interrupts of S mode were on */
+    hart->interrupted = false;
     hart->block = read_value(hart, hart->address);
+    if (off && hart->status) hart->enabled = read_value(hart, hart->status) >> 1 & 1;
 }
 
 static void at_instruction(unsigned vcpu, void *offset) {
@@ -129,6 +159,7 @@ static void start(qemu_id id, unsigned vcpu) {
     harts[vcpu].bytes = g_byte_array_new();
     for (unsigned i = 0; i < all->length; i++) {
         if (strcmp(all->data[i].name, "priv") == 0) harts[vcpu].priv = all->data[i].handle;
+        if (strcmp(all->data[i].name, "sstatus") == 0) harts[vcpu].status = all->data[i].handle;
         if (strcmp(all->data[i].name, "pc") == 0) harts[vcpu].address = all->data[i].handle;
     }
 }
@@ -141,6 +172,7 @@ static void finish(qemu_id id, void *nothing) {
     }
     fclose(out);
     if (list) fclose(list);
+    if (off) fclose(off);
 }
 
 /* QEMU has opened its log, a file in memory, before. */
@@ -161,6 +193,8 @@ int qemu_plugin_install(qemu_id id, const qemu_machine_info *info, int argc, cha
     for (int i = 0; i < argc; i++) {
         if (strncmp(argv[i], "out=", 4) == 0) out = fopen(argv[i] + 4, "w");
         if (strncmp(argv[i], "list=", 5) == 0) list = fopen(argv[i] + 5, "w");
+        if (strncmp(argv[i], "off=", 4) == 0) off = fopen(argv[i] + 4, "w");
+        if (strncmp(argv[i], "modes=", 6) == 0) modes = strtoul(argv[i] + 6, NULL, 0);
     }
     if (!out || !open_log()) return -1;
     qemu_plugin_register_vcpu_init_cb(id, start);

@@ -16,10 +16,10 @@ from harness import case, check, equal, scratch
 PLUGIN, SAME = (os.path.abspath(path) for path in sys.argv[2:4])
 
 
-def exact(run, *options, **more):
+def exact(run, *options, truth="", **more):
     """Trace beside the plugin, and compare. What the console showed."""
     file = os.path.join(scratch(), "truth.txt")
-    bundle, console = run(*options, qemu=["-plugin", f"{PLUGIN},out={file}"], **more)
+    bundle, console = run(*options, qemu=["-plugin", f"{PLUGIN},out={file}{truth}"], **more)
     same = subprocess.run([SAME, bundle, file], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=3600)
     print("# " + same.stdout.strip().replace("\n", "\n# "))
     equal(same.returncode, 0, f"status of same_modes; {same.stdout}")
@@ -32,6 +32,13 @@ for word, given in OPTIONS.items():
     @case(f"Linux to power-off, {word}: every instruction and its mode")
     def linux(given=given):
         exact(linux_guest.boot, *given)
+
+
+FILTERS = {"the kernel alone": ("priv=s", ",modes=2"), "programs alone": ("priv=u", ",modes=1"), "firmware alone": ("priv=m", ",modes=8")}
+for word, (chosen, wanted) in FILTERS.items():
+    @case(f"Linux to power-off, --filter {chosen}, {word}: every instruction in this mode, and no other")
+    def one_mode(chosen=chosen, wanted=wanted):
+        exact(linux_guest.boot, "--filter", chosen, truth=wanted)
 
 
 @case("Debian's Python and SQLite in Linux, shared libraries at other addresses in each process: every instruction and its mode")

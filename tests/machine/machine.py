@@ -6,6 +6,7 @@ is same_modes
 """
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -123,6 +124,122 @@ def traps():
     equal(int(counts["gaps"]), 0, "gaps")
 
 
+def counts(bundle, status=0):
+    done = subprocess.run([harness.NTRACE, "decode", bundle, "--output", "count"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=120)
+    equal(done.returncode, status, f"status of decode; {done.stderr[-300:]}")
+    return {name: int(value) for name, value in (line.split() for line in done.stdout.splitlines())}
+
+
+@case("interrupts off: as long as sstatus.SIE was 0 at each instruction")
+def interrupts_off():
+    listed, options = os.path.join(scratch(), "off.txt"), ["-plugin", f"{PLUGIN},out={os.path.join(scratch(), 'truth.txt')},off="]
+    bundle = run(64, "modes-64", "--repeatable", qemu=[options[0], options[1] + listed, *ONE])
+    with open(listed, encoding="utf-8") as file:
+        expected = [int(line.split()[0]) for line in file][1:]  # what is off before the first instruction that switches it is not known
+    text = subprocess.run([harness.NTRACE, "syscalls", "--format", "jsonl", bundle], stdout=subprocess.PIPE, text=True, check=True).stdout
+    found = next(row for row in map(json.loads, text.splitlines()) if row.get("name") == "interrupts of S-mode")
+    longest = [s["instructions"] for s in found["longest"]]
+    equal(longest, sorted(expected, reverse=True)[:5], "the longest ones")
+    equal((found["count"], found["instructions"]["sum"]), (len(expected), sum(expected)), "number and sum")
+
+
+# ---- filters, and a trace system that loses messages
+
+
+def filtered(*options):
+    return instructions(run(64, "modes-64", "--repeatable", *options, qemu=ONE))
+
+
+KEPT = {"priv=u": lambda at, mode: mode == "U", "priv=s": lambda at, mode: mode == "S", "priv=s+m": lambda at, mode: mode in "SM",
+        "addr=0x80000100-0x80000200": lambda at, mode: 0x80000100 <= at <= 0x80000200}
+for chosen, keep in KEPT.items():
+    @case(f"--filter {chosen}: the instructions of QEMU's log that match, and no others")
+    def kept(chosen=chosen, keep=keep):
+        expected = [line for line in truth(64, "modes-64")[0] if keep(int(line.split()[0], 16), line.split()[1])]
+        same(filtered("--filter", chosen), expected)
+
+
+def parts(bundle):
+    """Lists of spans (address, mode, instructions), between which something is missing."""
+    done = subprocess.run([harness.NTRACE, "decode", bundle, "--output", "event", "--format", "jsonl"], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True, timeout=120)
+    found, mode = [[]], "M"
+    for e in map(json.loads, done.stdout.splitlines()):
+        if e["kind"] == "span" and e["instructions"]:
+            found[-1].append((e["address"], mode, e["instructions"]))
+        elif e["kind"] == "context":
+            mode = "US?M"[e["prv"]]
+        elif e["kind"] in ("gap", "sync"):
+            found.append([])
+    return [part for part in found if part]
+
+
+def behind(part, expected, begin):
+    """Where the instructions of the part end if they begin at number `begin` of those that were executed; None: they are others."""
+    for address, mode, instructions in part:
+        if begin >= len(expected):
+            return begin  # the loop at the end of the program
+        if expected[begin] != f"{address} {mode}":
+            return None
+        begin += instructions
+    return begin
+
+
+def in_order(found, expected):
+    """What was found is a part of what was executed, in this order."""
+    at, places = 0, {}
+    for number, line in enumerate(expected):
+        places.setdefault(line, []).append(number)
+    for number, part in enumerate(found):
+        if at >= len(expected) or (number == len(found) - 1 and len(set(part)) == 1):
+            return  # the loop at the end, which QEMU executes until the machine has stopped
+        ends = (behind(part, expected, place) for place in places.get(f"{part[0][0]} {part[0][1]}", ()) if place >= at)
+        at = next((end for end in ends if end is not None), None)
+        check(at is not None, f"part {number} of {len(found)} begins with {part[:3]}, and was not executed")
+
+
+def traced(found):
+    return sum(instructions for part in found for _, _, instructions in part)
+
+
+@case("--filter interrupt: each interrupt is there, from the block that it ends to its return")
+def interrupts_only():
+    expected, taken = truth(64, "modes-64")
+    bundle = run(64, "modes-64", "--repeatable", "--filter", "interrupt", qemu=ONE)
+    found = parts(bundle)
+    in_order(found, expected)
+    equal(counts(bundle)["interrupts"], sum(is_interrupt for is_interrupt, _, _ in taken), "interrupts")
+    check(traced(found) < len(expected) / 20, f"{traced(found)} of {len(expected)} instructions")
+
+
+@case("--filter scontext=1: what runs in this address space, from the instruction behind the one that writes satp")
+def one_context():
+    found, expected = parts(run(64, "modes-64", "--repeatable", "--filter", "scontext=1", qemu=ONE)), truth(64, "modes-64")[0]
+    in_order(found, expected)
+    names = subprocess.run(["riscv64-linux-gnu-objdump", "-d", program("modes-64")], stdout=subprocess.PIPE, text=True, check=True).stdout
+    write = re.search(r"(?m)^ *([0-9a-f]+):.*csrw\tsatp", names)[1]
+    equal(int(found[0][0][0], 16), int(write, 16) + 4, "first instruction")
+    check(50000 < traced(found), f"{traced(found)} instructions")
+
+
+SLOW = """{"components": [{"name": "te", "type": "encoder", "base": "0x10000000", "hart": 0, "to": "ram", "fifo": 128, "rate": 1, "rate_cycles": 512,
+  "set": {"trTeContext": 1}},
+ {"name": "ram", "type": "ram", "base": "0x10001000", "sram": 1048576}]}"""
+
+
+@case("--system: the buffer overflows; what was traced is what was executed, in order")
+def overflow():
+    topology = os.path.join(scratch(), "slow.json")
+    with open(topology, "w", encoding="utf-8") as file:
+        file.write(SLOW)
+    bundle = run(64, "modes-64", "--repeatable", "--system", topology, qemu=ONE)
+    found, expected = parts(bundle), truth(64, "modes-64")[0]
+    check(counts(bundle, 1)["gaps"] > 3, f"gaps: {counts(bundle, 1)}")
+    in_order(found, expected)
+    check(len(found) > 3 and traced(found) > 1000, f"{traced(found)} of {len(expected)} instructions in {len(found)} parts")
+
+
 # ---- whole blocks: a plugin that is called at each instruction of the same run
 
 
@@ -158,13 +275,6 @@ for way, what in WAYS.items():
         @case(f"RV{width}, hostile guest: {what}")
         def hostile(way=way, width=width):
             beside_truth(width, f"hostile-{way}-{width}")
-
-
-def counts(bundle):
-    done = subprocess.run([harness.NTRACE, "decode", bundle, "--output", "count"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          timeout=120)
-    equal(done.returncode, 0, f"status of decode; {done.stderr[-300:]}")
-    return {name: int(value) for name, value in (line.split() for line in done.stdout.splitlines())}
 
 
 @case("hostile guest: the first instruction of its trap handler traps; the run is ended after a time")

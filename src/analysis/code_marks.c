@@ -1,0 +1,220 @@
+#include "analysis/code_marks.h"
+#include "base/allocator.h"
+
+#include <string.h>
+
+enum { PAGE_SIZE_BITS = 12, HALFWORDS = 2048, BITMAP_WORDS = HALFWORDS / 64, PAGES_MOST = 1 << 16 };
+
+/* What is known about a page. Bits are those of halfwords. */
+typedef struct mark_page {
+    uint64_t key;
+    uint64_t scanned[BITMAP_WORDS], starts[BITMAP_WORDS], marked[BITMAP_WORDS]; /* looked at; begin of an instruction; ... that matters */
+    struct page_mark {
+        uint16_t at; /* halfword */
+        uint8_t action;
+        int16_t value;
+    } *marks;
+    size_t count, capacity;
+} mark_page;
+
+struct ntr_code_marks {
+    const ntr_allocator *allocator;
+    const ntr_program *program;
+    mark_page **slots; /* hash table by key, open addressing */
+    size_t slot_count, count;
+    mark_page *last;
+};
+
+/* ---- pages */
+
+static uint64_t key_of(uint64_t address, uint8_t prv) {
+    return (address >> PAGE_SIZE_BITS) << 2 | prv;
+}
+
+static size_t slot_of(const ntr_code_marks *c, uint64_t key) {
+    size_t at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (c->slot_count - 1);
+    while (c->slots[at] && c->slots[at]->key != key) at = (at + 1) & (c->slot_count - 1);
+    return at;
+}
+
+static void release_pages(ntr_code_marks *c) {
+    for (size_t i = 0; i < c->slot_count; i++) {
+        if (c->slots[i]) ntr_dealloc(c->allocator, c->slots[i]->marks);
+        ntr_dealloc(c->allocator, c->slots[i]);
+        c->slots[i] = NULL;
+    }
+    c->count = 0;
+    c->last = NULL;
+}
+
+/* Returns NULL when out of memory. */
+static mark_page *page_of(ntr_code_marks *c, uint64_t address, uint8_t prv) {
+    const uint64_t key = key_of(address, prv);
+    if (c->last && c->last->key == key) return c->last;
+    size_t at = slot_of(c, key);
+    if (!c->slots[at]) {
+        if (c->count == PAGES_MOST) release_pages(c);
+        at = slot_of(c, key);
+        c->slots[at] = ntr_alloc(c->allocator, 1, sizeof(mark_page));
+        if (!c->slots[at]) return NULL;
+        c->slots[at]->key = key;
+        c->count++;
+    }
+    return c->last = c->slots[at];
+}
+
+static unsigned halfword_of(uint64_t address) {
+    return (unsigned)(address >> 1) & (HALFWORDS - 1);
+}
+
+static bool test(const uint64_t *bits, unsigned at) {
+    return bits[at / 64] >> (at % 64) & 1;
+}
+
+static void set(uint64_t *bits, unsigned at) {
+    bits[at / 64] |= UINT64_C(1) << (at % 64);
+}
+
+/* The bits of word `word` that are in [first, end). */
+static uint64_t part(unsigned word, unsigned first, unsigned end) {
+    uint64_t mask = ~UINT64_C(0);
+    if (first > word * 64) mask &= ~UINT64_C(0) << (first - word * 64);
+    if (end < word * 64 + 64) mask &= ~(~UINT64_C(0) << (end - word * 64));
+    return mask;
+}
+
+/* ---- code */
+
+/* The instructions in front of an address, nearest first, as far as they are in its page and have been executed. */
+static size_t read_before(const ntr_code_marks *c, const mark_page *page, const ntr_event *span, uint64_t address,
+                          uint32_t words[MASK_CODE_BEFORE]) {
+    size_t count = 0;
+    unsigned at = halfword_of(address);
+    while (count < MASK_CODE_BEFORE && at) {
+        const unsigned size = test(page->starts, at - 1) ? 1 : at > 1 && test(page->starts, at - 2) ? 2 : 0;
+        uint8_t bytes[4] = {0};
+        if (!size) break;
+        at -= size;
+        const uint64_t here = (address & ~(uint64_t)(HALFWORDS * 2 - 1)) + 2 * (uint64_t)at;
+        if (ntr_program_read(c->program, &span->context, span->offset, here, bytes, 2 * size) < 2 * size) break;
+        words[count++] = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+    }
+    return count;
+}
+
+static bool look_at(ntr_code_marks *c, mark_page *page, const ntr_event *span, uint64_t address, uint32_t word) {
+    uint32_t before[MASK_CODE_BEFORE];
+    mask_code found;
+    if (!ntr_mask_code_may(word)) return true;
+    const size_t count = read_before(c, page, span, address, before);
+    const bool narrow = ntr_program_xlen(c->program) == 32;
+    if (!ntr_mask_code(word, before, count, span->context.prv == 3, narrow, &found)) return true;
+    if (ntr_reserve(c->allocator, (void **)&page->marks, &page->capacity, page->count + 1, sizeof *page->marks)) return false;
+    const unsigned at = halfword_of(address);
+    page->marks[page->count++] = (struct page_mark){(uint16_t)at, found.action, found.value};
+    set(page->marked, at);
+    return true;
+}
+
+/* Looks at the code of a span. */
+static bool scan(ntr_code_marks *c, const ntr_event *span) {
+    const uint64_t end = span->address + 2 * (uint64_t)span->halfwords;
+    for (uint64_t at = span->address; at < end;) {
+        uint8_t bytes[4] = {0};
+        mark_page *page = page_of(c, at, span->context.prv);
+        if (!page) return false;
+        const size_t got = ntr_program_read(c->program, &span->context, span->offset, at, bytes, 4);
+        const unsigned size = mask_code_is_short(bytes[0]) ? 2 : 4;
+        const uint32_t word = bytes[0] | (uint32_t)bytes[1] << 8 | (size == 4 ? (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24 : 0);
+        if (!test(page->scanned, halfword_of(at)) && got >= size && !look_at(c, page, span, at, word)) return false;
+        set(page->scanned, halfword_of(at));
+        set(page->starts, halfword_of(at));
+        if (size == 4 && at + 2 < end) {
+            mark_page *next = page_of(c, at + 2, span->context.prv);
+            if (!next) return false;
+            set(next->scanned, halfword_of(at + 2));
+        }
+        at += size;
+    }
+    return true;
+}
+
+/* ---- spans */
+
+enum marks_state { NO_MARKS, HAS_MARKS, NOT_SCANNED };
+
+static enum marks_state state_of(const mark_page *page, unsigned first, unsigned end) {
+    enum marks_state state = NO_MARKS;
+    for (unsigned word = first / 64; word * 64 < end; word++) {
+        const uint64_t mask = part(word, first, end);
+        if (~page->scanned[word] & mask) return NOT_SCANNED;
+        if (page->marked[word] & mask) state = HAS_MARKS;
+    }
+    return state;
+}
+
+static unsigned count_starts(const mark_page *page, unsigned first, unsigned end) {
+    unsigned count = 0;
+    for (unsigned word = first / 64; word * 64 < end; word++)
+        count += (unsigned)__builtin_popcountll(page->starts[word] & part(word, first, end));
+    return count;
+}
+
+static const struct page_mark *mark_at(const mark_page *page, unsigned at) {
+    for (size_t i = 0; i < page->count; i++)
+        if (page->marks[i].at == at) return &page->marks[i];
+    return NULL;
+}
+
+/* Calls `take` for the marks in a part of a page, of which `before` instructions of the span are in front. */
+static void take_part(const mark_page *page, uint64_t address, unsigned first, unsigned end, uint32_t before,
+                      ntr_code_mark_take take, void *user) {
+    for (unsigned at = first; at < end; at++) {
+        const struct page_mark *mark = test(page->marked, at) ? mark_at(page, at) : NULL;
+        if (!mark) continue;
+        const ntr_code_mark found = {.address = address + 2 * (uint64_t)(at - first), .action = mark->action, .value = mark->value,
+                                     .instructions = before + count_starts(page, first, at + 1)};
+        take(user, &found);
+    }
+}
+
+bool ntr_code_marks_span(ntr_code_marks *c, const ntr_event *span, ntr_code_mark_take take, void *user) {
+    uint64_t at = span->address;
+    uint32_t before = 0;
+    bool scanned = false;
+    for (unsigned left = span->halfwords; left;) {
+        const unsigned first = halfword_of(at), end = left < HALFWORDS - first ? first + left : HALFWORDS;
+        const mark_page *page = page_of(c, at, span->context.prv);
+        if (!page) return false;
+        enum marks_state state = state_of(page, first, end);
+        if (state == NOT_SCANNED && !scanned) {
+            if (!scan(c, span)) return false;
+            scanned = true;
+            continue;
+        }
+        if (state != NO_MARKS) take_part(page, at, first, end, before, take, user);
+        if (left > end - first) before += count_starts(page, first, end);
+        at += 2 * (uint64_t)(end - first);
+        left -= end - first;
+    }
+    return true;
+}
+
+ntr_code_marks *ntr_code_marks_new(const ntr_program *program, const ntr_allocator *allocator) {
+    ntr_code_marks *c = ntr_alloc(allocator, 1, sizeof *c);
+    if (!c) return NULL;
+    c->allocator = allocator;
+    c->program = program;
+    c->slot_count = 2 * PAGES_MOST;
+    c->slots = ntr_alloc(allocator, c->slot_count, sizeof(mark_page *));
+    if (c->slots) return c;
+    ntr_dealloc(allocator, c);
+    return NULL;
+}
+
+void ntr_code_marks_free(ntr_code_marks *c) {
+    if (!c) return;
+    if (c->slots) release_pages(c);
+    ntr_dealloc(c->allocator, c->slots);
+    ntr_dealloc(c->allocator, c);
+}

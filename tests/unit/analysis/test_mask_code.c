@@ -1,0 +1,78 @@
+#include "../test.h"
+
+#include "analysis/code_marks.h"
+#include "analysis/mask_code.h"
+
+/* Encodings of the GNU assembler. */
+enum {
+    CSRCI_SSTATUS = 0x10017073, CSRRCI_A5 = 0x100177f3, CSRSI_SSTATUS = 0x10016073, CSRS_A5 = 0x1007a073, CSRC_A4 = 0x10073073,
+    CSRR_A5 = 0x100027f3, CSRSI_MSTATUS = 0x30046073, ANDI_A5_2 = 0x0027f793, C_ANDI_A5_2 = 0x8b89, LI_A4_2 = 0x00200713,
+    C_LI_A4_2 = 0x4709, C_LUI_A5_2 = 0x6789, LD_A5_SP = 0x00813783, LW_A5_TP = 0x00822783, ADDIW_A5_1 = 0x0017879b,
+    C_ADDIW_A5_1 = 0x2785, SW_A5_8_TP = 0x00f22423, SW_A5_4_TP = 0x00f22223, SW_A5_16_TP = 0x00f22823, NOP = 0x13, J = 0x6f,
+};
+enum { NONE = -1 };
+#define ADDIW_A5_M1 0xfff7879bu
+#define CSRS_A4     (CSRS_A5 - (1u << 15))
+
+/* The code in front of an instruction, the nearest first; 0 ends it. */
+static const struct code_case {
+    uint32_t word, before[4];
+    int action, value;
+    bool machine, narrow;
+} cases[] = {
+    {CSRCI_SSTATUS, {0}, NTR_CODE_OFF, 0, false, false},
+    {CSRCI_SSTATUS, {0}, NONE, 0, true, false}, /* not the register of M-mode */
+    {CSRRCI_A5, {0}, NTR_CODE_SAVE, 0, false, false},
+    {CSRSI_SSTATUS, {0}, NTR_CODE_ON, 0, false, false},
+    {CSRSI_MSTATUS, {0}, NTR_CODE_ON, 0, true, false},
+    {CSRR_A5, {0}, NONE, 0, false, false}, /* only reads */
+    {CSRS_A5, {ANDI_A5_2}, NTR_CODE_RESTORE, 0, false, false},
+    {CSRS_A5, {NOP, C_ANDI_A5_2}, NTR_CODE_RESTORE, 0, false, false},
+    {CSRS_A5, {LD_A5_SP}, NTR_CODE_RESTORE, 0, false, false},
+    {CSRS_A5, {0}, NTR_CODE_RESTORE, 0, false, false},
+    {CSRS_A5, {C_LUI_A5_2}, NONE, 0, false, false}, /* another bit */
+    {CSRS_A4, {LI_A4_2}, NTR_CODE_ON, 0, false, false},
+    {CSRC_A4, {C_LI_A4_2}, NTR_CODE_OFF, 0, false, false},
+    {SW_A5_8_TP, {ADDIW_A5_1, LW_A5_TP}, NTR_CODE_COUNT, 1, false, false},
+    {SW_A5_8_TP, {ADDIW_A5_M1, NOP, LW_A5_TP}, NTR_CODE_COUNT, -1, false, false},
+    {SW_A5_8_TP, {C_ADDIW_A5_1, LW_A5_TP}, NTR_CODE_COUNT, 1, false, false},
+    {SW_A5_8_TP, {ADDIW_A5_1, J, LW_A5_TP}, NONE, 0, false, false}, /* a jump is between them */
+    {SW_A5_8_TP, {ADDIW_A5_1, LD_A5_SP}, NONE, 0, false, false},
+    {SW_A5_8_TP, {LW_A5_TP}, NONE, 0, false, false},
+    {SW_A5_16_TP, {ADDIW_A5_1, LW_A5_TP}, NONE, 0, false, false}, /* another counter of the thread */
+    {SW_A5_8_TP, {ADDIW_A5_1, LW_A5_TP}, NONE, 0, false, true},
+    {SW_A5_4_TP, {ADDIW_A5_1, LW_A5_TP - (4u << 20)}, NTR_CODE_COUNT, 1, false, true},
+};
+
+static void instructions_by_what_is_in_front(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct code_case *c = &cases[i];
+        mask_code found = {0};
+        size_t count = 0;
+        while (count < 4 && c->before[count]) count++;
+        const bool is = ntr_mask_code_may(c->word) && ntr_mask_code(c->word, c->before, count, c->machine, c->narrow, &found);
+        if (is != (c->action != NONE) || (is && (found.action != c->action || found.value != c->value)))
+            fail_msg("case %zu: %s, action %u, value %d", i, is ? "found" : "not found", found.action, found.value);
+    }
+}
+
+/* No word and no code in front of it leads outside of the arrays (sanitizers). */
+static void random_words(void **state) {
+    (void)state;
+    uint32_t seed = 1, before[MASK_CODE_BEFORE];
+    for (unsigned i = 0; i < 100000; i++) {
+        mask_code found;
+        for (size_t k = 0; k < MASK_CODE_BEFORE; k++) before[k] = seed = seed * 1664525 + 1013904223;
+        const uint32_t word = i % 2 ? seed : (seed & ~0x7fu) | (i % 4 ? 0x73 : 0x23);
+        if (ntr_mask_code(word, before, i % (MASK_CODE_BEFORE + 1), i % 3 == 0, i % 5 == 0, &found)) assert_true(found.action <= NTR_CODE_COUNT);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(instructions_by_what_is_in_front),
+        cmocka_unit_test(random_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
