@@ -38,6 +38,12 @@ struct counted_event {
     uint64_t times;
 };
 
+/* In front of a packed tree. */
+struct tree_head {
+    uint64_t size; /* of the packed tree; 0: it is refused */
+    uint64_t any;  /* the chunk has an event */
+};
+
 enum { TREE_CHUNK = 512 << 10 }; /* bytes of a chunk with a tree */
 enum { OTHERS = 256 };
 enum { COLLECTED = 512 }; /* 70 KB: fits the second-level cache beside the data of the decoder */
@@ -54,6 +60,7 @@ struct collecting_thread {
     size_t other_count;
     struct counted_event *counted; /* counts of this chunk, which are put behind the tree */
     size_t count_count, count_capacity;
+    bool any;                      /* the chunk has an event */
     bool given_up;                 /* the tree is not needed: the chunk is decoded again */
 };
 
@@ -101,7 +108,7 @@ static void begin(void *user, ntr_chunk *chunk) {
     t->chunk = chunk;
     t->in_tree = t->tree && !ntr_chunk_again(chunk) && !atomic_load(&t->delivery->only_spans);
     t->other_count = t->count_count = 0;
-    t->given_up = false;
+    t->given_up = t->any = false;
     if (t->in_tree) ntr_calltree_begin_chunk(t->tree);
     for (size_t i = 0; i < COLLECTED; i++) t->collected[i].times = 0; /* of a chunk that was abandoned */
 }
@@ -132,6 +139,8 @@ static ntr_status put_events(void *user, ntr_chunk *chunk, const ntr_event *even
 
     if (t->in_tree) {
         keep_others(t, events, count);
+        t->any |= count != 0;
+        if (cli_progress_stopped()) return NTR_END; /* nothing is delivered before the chunk ends */
         return ntr_calltree_feed(t->tree, events, count);
     }
     for (size_t i = 0, some; i < count && status == NTR_OK; i += some) {
@@ -196,7 +205,7 @@ static ntr_status put_tree(struct collecting_thread *t, ntr_chunk *chunk) {
 
     ntr_calltree_finish(t->tree);
     const size_t size = t->given_up ? 0 : ntr_calltree_pack(t->tree, NULL, 0);
-    const uint64_t head = size;
+    const struct tree_head head = {size, t->any};
     void *to = ntr_chunk_room(chunk, PUT_TREE, sizeof head + size, &room);
     if (!to) return ntr_chunk_status(chunk);
     memcpy(to, &head, sizeof head);
@@ -262,12 +271,13 @@ static ntr_status deliver_counted(struct delivery *s, const void *data, size_t s
 /* Returns NTR_NEED_MORE when the tree is refused: the chunk is decoded again. */
 static ntr_status deliver_tree(struct delivery *s, const void *data, size_t size) {
     enum { REFUSED_LEAST = 4, REFUSED_SHARE = 8 };
-    const size_t head = sizeof(uint64_t);
+    const struct tree_head *head = data;
     ntr_status status = NTR_E_STATE;
 
-    if (size > head) status = ntr_calltree_apply(s->analysis->data.tree, (const char *)data + head, size - head);
+    (void)size; /* one tree at a time: other output, or another chunk, is behind it */
+    if (head->size) status = ntr_calltree_apply(s->analysis->data.tree, head + 1, head->size);
     if (status == NTR_OK) {
-        s->analysis->any = true;
+        s->analysis->any |= head->any != 0;
         s->applied++;
     }
     if (status != NTR_E_STATE) return status;
