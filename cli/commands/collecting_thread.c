@@ -1,0 +1,206 @@
+#include "commands/collecting_thread.h"
+
+#include "commands/packed_spans.h"
+#include "io/memory.h"
+#include "io/progress.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { OTHERS = 256 };
+enum { COLLECTED = 512 }; /* 70 KB: fits the second-level cache beside the data of the decoder */
+
+struct collecting_thread {
+    ntr_chunk *chunk; /* the chunk that the thread decodes */
+    ntr_functions *functions;
+    struct cli_counted_event collected[COLLECTED]; /* free where `times` is 0 */
+    struct cli_collecting *collecting;
+    ntr_calltree *tree;            /* of the chunk; NULL: the threads have none */
+    ntr_functions *tree_functions;
+    bool in_tree;                  /* the spans of this chunk are counted in the tree */
+    ntr_event others[OTHERS];      /* events of this chunk that are not spans */
+    size_t other_count;
+    struct cli_counted_event *counted; /* counts of this chunk, which are put behind the tree */
+    size_t count_count, count_capacity;
+    bool any;                      /* the chunk has an event */
+    bool given_up;                 /* the tree is not needed: the chunk is decoded again */
+};
+
+static void thread_data_free(void *user) {
+    struct collecting_thread *t = user;
+
+    ntr_calltree_free(t->tree);
+    ntr_functions_free(t->tree_functions);
+    ntr_functions_free(t->functions);
+    free(t->counted);
+    free(t);
+}
+
+static bool make_tree(struct collecting_thread *t, const struct cli_analysis *a) {
+    t->tree_functions = ntr_functions_new(a->data.debug, &cli_memory);
+    t->tree = t->tree_functions ? ntr_calltree_new(t->tree_functions, &cli_memory) : NULL;
+    if (!t->tree) return false;
+    ntr_calltree_divide(t->tree, ntr_calltree_divided(a->data.tree));
+    return ntr_calltree_open(t->tree) == NTR_OK;
+}
+
+static void *thread_data_new(void *user) {
+    struct cli_collecting *s = user;
+    struct collecting_thread *t = calloc(1, sizeof *t);
+
+    if (!t) return NULL;
+    t->collecting = s;
+    t->functions = ntr_functions_new(s->analysis->data.debug, &cli_memory);
+    if (t->functions && (!s->analysis->trees || make_tree(t, s->analysis))) return t;
+    thread_data_free(t);
+    return NULL;
+}
+
+static bool same_function(void *user, const ntr_context *context, const uint64_t *addresses, size_t count) {
+    const struct collecting_thread *t = user;
+
+    return cli_analysis_same_function(t->functions, context, addresses, count);
+}
+
+static void begin(void *user, ntr_chunk *chunk) {
+    struct collecting_thread *t = user;
+
+    t->chunk = chunk;
+    t->in_tree = t->tree && !ntr_chunk_again(chunk) && !atomic_load(&t->collecting->only_spans);
+    t->other_count = t->count_count = 0;
+    t->given_up = t->any = false;
+    if (t->in_tree) ntr_calltree_begin_chunk(t->tree);
+    for (size_t i = 0; i < COLLECTED; i++) t->collected[i].times = 0; /* of a chunk that was abandoned */
+}
+
+static ntr_status put_packet(ntr_chunk *chunk, const ntr_event *events, size_t count) {
+    const size_t size = cli_packet_size(count);
+    size_t room;
+    struct cli_span_packet *packet = ntr_chunk_room(chunk, CLI_PUT_SPANS, size, &room);
+
+    if (!packet) return ntr_chunk_status(chunk);
+    cli_packet_fill(packet, events, count);
+    ntr_chunk_used(chunk, size);
+    return NTR_OK;
+}
+
+/* Keeps the events that are not spans. An event with time cannot be in the tree of a chunk: the tree is given up. */
+static void keep_others(struct collecting_thread *t, const ntr_event *events, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const bool span = events[i].kind == NTR_EVENT_SPAN;
+        t->given_up |= events[i].flags & NTR_EVENT_TIME || (!span && t->other_count == OTHERS);
+        if (!span && !t->given_up) t->others[t->other_count++] = events[i];
+    }
+}
+
+static ntr_status put_events(void *user, ntr_chunk *chunk, const ntr_event *events, size_t count) {
+    struct collecting_thread *t = user;
+    ntr_status status = NTR_OK;
+
+    if (t->in_tree) {
+        keep_others(t, events, count);
+        t->any |= count != 0;
+        if (cli_progress_stopped()) return NTR_END; /* nothing is delivered before the chunk ends */
+        return ntr_calltree_feed(t->tree, events, count);
+    }
+    for (size_t i = 0, some; i < count && status == NTR_OK; i += some) {
+        const size_t spans = cli_packet_fits(events + i, count - i);
+        some = spans ? spans : 1;
+        status = spans ? put_packet(chunk, events + i, spans) : ntr_chunk_put(chunk, CLI_PUT_EVENTS, events + i, sizeof *events);
+    }
+    return status;
+}
+
+static ntr_status keep_counted(struct collecting_thread *t, const struct cli_counted_event *counted) {
+    enum { COUNTED_FIRST = 1 << 10, COUNTED_MOST = 1 << 16 };
+
+    if (t->count_count == t->count_capacity && t->count_capacity < COUNTED_MOST) {
+        const size_t capacity = t->count_capacity ? 2 * t->count_capacity : COUNTED_FIRST;
+        struct cli_counted_event *grown = realloc(t->counted, capacity * sizeof *grown);
+        if (!grown) return NTR_E_MEMORY;
+        t->counted = grown;
+        t->count_capacity = capacity;
+    }
+    t->given_up |= t->count_count == t->count_capacity;
+    if (!t->given_up) t->counted[t->count_count++] = *counted;
+    return NTR_OK;
+}
+
+static ntr_status put_counted(struct collecting_thread *t, const ntr_event *event, uint64_t times) {
+    const struct cli_counted_event counted = {*event, times};
+
+    if (t->in_tree) return keep_counted(t, &counted);
+    return ntr_chunk_put(t->chunk, CLI_PUT_COUNTED, &counted, sizeof counted);
+}
+
+static bool same_span(const ntr_event *a, const ntr_event *b) {
+    return a->address == b->address && a->target == b->target && a->last == b->last && a->end == b->end &&
+           a->flags == b->flags && a->src == b->src && a->instructions == b->instructions &&
+           ntr_context_equal(&a->context, &b->context);
+}
+
+static struct cli_counted_event *place_of(struct collecting_thread *t, const ntr_event *e) {
+    const uint64_t hash = ((e->address >> 1) * 0x9e3779b97f4a7c15u) ^ ((e->target >> 1) * 0xc2b2ae3d27d4eb4fu);
+
+    return &t->collected[hash >> 55];
+}
+
+static ntr_status collect(void *user, const ntr_event *event, uint64_t times) {
+    struct collecting_thread *t = user;
+
+    if (event->kind != NTR_EVENT_SPAN) return put_counted(t, event, times);
+    struct cli_counted_event *place = place_of(t, event);
+    if (place->times && same_span(&place->event, event) && times <= UINT64_MAX - place->times) {
+        place->times += times;
+        return NTR_OK;
+    }
+    ntr_status status = place->times ? put_counted(t, &place->event, place->times) : NTR_OK;
+    *place = (struct cli_counted_event){*event, times};
+    return status;
+}
+
+/* The tree comes first: it may be refused. A tree without bytes always is. */
+static ntr_status put_tree(struct collecting_thread *t, ntr_chunk *chunk) {
+    size_t room;
+
+    ntr_calltree_finish(t->tree);
+    const size_t size = t->given_up ? 0 : ntr_calltree_pack(t->tree, NULL, 0);
+    const struct cli_tree_head head = {size, t->any};
+    void *to = ntr_chunk_room(chunk, CLI_PUT_TREE, sizeof head + size, &room);
+    if (!to) return ntr_chunk_status(chunk);
+    memcpy(to, &head, sizeof head);
+    if (size) ntr_calltree_pack(t->tree, (char *)to + sizeof head, size);
+    ntr_chunk_used(chunk, sizeof head + size);
+    if (!size) return ntr_chunk_status(chunk);
+    ntr_status status = ntr_chunk_put(chunk, CLI_PUT_OTHERS, t->others, t->other_count * sizeof *t->others);
+    for (size_t i = 0; i < t->count_count && !status; i++) status = ntr_chunk_put(chunk, CLI_PUT_COUNTED, &t->counted[i], sizeof *t->counted);
+    t->count_count = 0;
+    return status;
+}
+
+static ntr_status put_collected(void *user, ntr_chunk *chunk) {
+    struct collecting_thread *t = user;
+    ntr_status status = ntr_chunk_status(chunk);
+
+    if (t->in_tree && status == NTR_OK) status = put_tree(t, chunk);
+    t->in_tree = false;
+    for (size_t i = 0; i < COLLECTED && status == NTR_OK; i++) {
+        if (t->collected[i].times) status = put_counted(t, &t->collected[i].event, t->collected[i].times);
+        t->collected[i].times = 0;
+    }
+    return status;
+}
+
+ntr_parallel_work cli_collecting_work(struct cli_collecting *collecting, bool counting) {
+    const struct cli_analysis *a = collecting->analysis;
+    const bool counted = counting || (a->joined && a->data.tally);
+
+    return (ntr_parallel_work){.thread_data_new = thread_data_new,
+                               .thread_data_free = thread_data_free,
+                               .begin = begin,
+                               .events = put_events,
+                               .count_callback = counted ? collect : NULL,
+                               .end = put_collected,
+                               .user = collecting,
+                               .join = a->joined ? same_function : NULL};
+}

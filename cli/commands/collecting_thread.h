@@ -1,0 +1,46 @@
+/* The worker threads of an analysis with -j: they decode chunks and put events, counted events, call trees, or several of them
+ * into the chunk output.
+ *
+ * Where the consumers need calls and returns only, spans are joined. Each thread has a table of functions of its own to
+ * decide which; the functions of all tables are the same.
+ *
+ * Call trees of one source without timestamps and tasks are counted by the threads, too: each has an open tree for its chunk, which is
+ * packed at the end of the chunk and applied to the tree of the whole. All other output of the chunk is behind it, because the tree
+ * may be refused: the chunk is then decoded again, and its spans are delivered.
+ *
+ * The counting decode reports the span of an indirect jump each time. Each thread collects equal spans in a small table
+ * before it puts them, so that less is delivered. Example: an interpreter jumps 10,000 times in a chunk, between 200
+ * pairs of addresses: 200 counted events are put. */
+#ifndef CLI_COMMANDS_COLLECTING_THREAD_H
+#define CLI_COMMANDS_COLLECTING_THREAD_H
+
+#include "commands/analysis.h"
+
+#include <ntrace/parallel.h>
+#include <stdatomic.h>
+
+/* `what` of the chunk output: events; packed spans (packed_spans.h); cli_counted_event; cli_tree_head and a tree; events that are
+ * not spans, of a chunk with a tree. */
+enum { CLI_PUT_EVENTS, CLI_PUT_SPANS, CLI_PUT_COUNTED, CLI_PUT_TREE, CLI_PUT_OTHERS };
+
+struct cli_counted_event {
+    ntr_event event;
+    uint64_t times;
+};
+
+/* In front of a packed tree. */
+struct cli_tree_head {
+    uint64_t size; /* of the packed tree; 0: it is refused */
+    uint64_t any;  /* the chunk has an event */
+};
+
+/* What all threads share; `user` of the work. */
+struct cli_collecting {
+    const struct cli_analysis *analysis;
+    atomic_bool only_spans; /* too many trees were refused */
+};
+
+/* Returns the work but for `deliver`. */
+ntr_parallel_work cli_collecting_work(struct cli_collecting *collecting, bool counting);
+
+#endif
