@@ -39,25 +39,13 @@ static int listen_path(const char *path) {
     return -1;
 }
 
-static bool is_local(const struct sockaddr *address) {
-    static const uint8_t loopback_6[16] = {[15] = 1};
-
-    if (address->sa_family == AF_INET)
-        return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
-    return address->sa_family == AF_INET6 &&
-           memcmp(&((const struct sockaddr_in6 *)address)->sin6_addr, loopback_6, sizeof loopback_6) == 0;
-}
-
 static int listen_address(const char *where, const struct addrinfo *address) {
     const int on = 1;
     int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     if (fd < 0) return fail(where);
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (bind(fd, address->ai_addr, address->ai_addrlen) == 0 && listen(fd, 1) == 0) {
-        if (!is_local(address->ai_addr)) cli_note("--listen %s: other machines can connect and read the trace", where);
-        return fd;
-    }
+    if (bind(fd, address->ai_addr, address->ai_addrlen) == 0 && listen(fd, 1) == 0) return fd;
     fail(where);
     close(fd);
     return -1;
@@ -72,7 +60,7 @@ static bool is_loopback(const struct sockaddr_storage *address) {
 
 /* Reports the port, which the system chooses for PORT 0. */
 static void report_port(int fd) {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {0};
     socklen_t size = sizeof address;
     char host[64], port[16];
 
