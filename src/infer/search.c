@@ -93,7 +93,9 @@ static ntr_status try_dialect(ntr_search *s, const ntr_dialect *dialect, bool ra
 
 static ntr_status try_rare_forms(ntr_search *s, const ntr_dialect *dialect) {
     const ntr_infer_trial *best = &s->trials[s->best];
-    return ntr_infer_failures(best) || best->params.no_addr_diff ? try_dialect(s, dialect, true) : NTR_OK;
+    if (ntr_infer_failures(best) || best->params.no_addr_diff) return try_dialect(s, dialect, true);
+    /* That U-ADDR is an XOR is sure only if full addresses contradict the stream. */
+    return add_form(s, dialect, best->params.src_bits, form_of(&best->params) | FORM_FULL);
 }
 
 /* The simplest values come first: of equal trials the first one is the best. */
