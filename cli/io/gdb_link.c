@@ -51,11 +51,13 @@ static int listen_address(const char *where, const struct addrinfo *address) {
     return -1;
 }
 
-static bool is_loopback(const struct sockaddr_storage *address) {
-    const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)address;
-    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)address;
+static bool is_loopback(const struct sockaddr *address) {
+    static const uint8_t loopback_6[16] = {[15] = 1};
 
-    return address->ss_family == AF_INET ? ntohl(four->sin_addr.s_addr) >> 24 == 127 : IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
+    if (address->sa_family == AF_INET)
+        return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
+    return address->sa_family == AF_INET6 &&
+           memcmp(&((const struct sockaddr_in6 *)address)->sin6_addr, loopback_6, sizeof loopback_6) == 0;
 }
 
 /* Reports the port, which the system chooses for PORT 0. */
@@ -68,7 +70,7 @@ static void report_port(int fd) {
         getnameinfo((struct sockaddr *)&address, size, host, sizeof host, port, sizeof port,
                     NI_NUMERICHOST | NI_NUMERICSERV) != 0)
         return;
-    if (!is_loopback(&address)) cli_note("warning: everyone who reaches %s:%s can read the program and its trace", host, port);
+    if (!is_loopback((const struct sockaddr *)&address)) cli_note("warning: everyone who reaches %s:%s can read the program and its trace", host, port);
     cli_note("listening; in GDB: target remote %s:%s", host, port);
 }
 
