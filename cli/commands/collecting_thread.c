@@ -173,7 +173,8 @@ static ntr_status put_tree(struct collecting_thread *t, ntr_chunk *chunk) {
     ntr_chunk_used(chunk, sizeof head + size);
     if (!size) return ntr_chunk_status(chunk);
     ntr_status status = ntr_chunk_put(chunk, CLI_PUT_OTHERS, t->others, t->other_count * sizeof *t->others);
-    for (size_t i = 0; i < t->count_count && !status; i++) status = ntr_chunk_put(chunk, CLI_PUT_COUNTED, &t->counted[i], sizeof *t->counted);
+    for (size_t i = 0; i < t->count_count && !status; i++)
+        status = ntr_chunk_put(chunk, CLI_PUT_COUNTED, &t->counted[i], sizeof *t->counted);
     t->count_count = 0;
     return status;
 }

@@ -70,7 +70,8 @@ static int begin_decisions(struct coverage_run *run, const struct cli_analysis *
         ntr_decisions_begin(run->decisions, &run->sources, a->data.program, a->data.debug, a->data.functions);
     if (status == NTR_OK) return CLI_OK;
     const char *error = ntr_decisions_error(run->decisions);
-    if (status == NTR_E_UNSUPPORTED && !cli_coverage_wants_decisions(run->options) && !cli_coverage_has_threshold(run, LEVEL_DECISION, LEVEL_MASKING)) { /* evidence of the other levels */
+    if (status == NTR_E_UNSUPPORTED && !cli_coverage_wants_decisions(run->options) &&
+        !cli_coverage_has_threshold(run, LEVEL_DECISION, LEVEL_MASKING)) { /* evidence of the other levels */
         snprintf(run->without_decisions, sizeof run->without_decisions, "%s", error);
         ntr_decisions_free(run->decisions);
         run->decisions = NULL;

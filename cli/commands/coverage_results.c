@@ -39,7 +39,8 @@ static int write_justified(struct coverage_run *run, int status) {
     struct cli_output out;
 
     if (cli_output_open(&out, text ? NULL : "/dev/stderr") != CLI_OK) return CLI_FAILED;
-    cli_justify_text(&out, &run->justify, run->coverage, cli_coverage_wants_decisions(o) ? run->decisions : NULL, cli_coverage_level(o->level), &run->source);
+    cli_justify_text(&out, &run->justify, run->coverage, cli_coverage_wants_decisions(o) ? run->decisions : NULL,
+                     cli_coverage_level(o->level), &run->source);
     cli_justify_entries(&out, &run->justify);
     return cli_output_close(&out, status);
 }

@@ -26,7 +26,8 @@ int cli_coverage_thresholds(struct coverage_run *run) {
     for (size_t i = 0; i < list->count; i++) {
         const char *text = list->items[i].value, *number = strchr(text, '=');
         int level = number ? LEVEL_OBJECT : run->options->level;
-        while (number && level < LEVELS && (strlen(level_names[level]) != (size_t)(number - text) || strncmp(level_names[level], text, (size_t)(number - text)) != 0))
+        while (number && level < LEVELS &&
+               (strlen(level_names[level]) != (size_t)(number - text) || strncmp(level_names[level], text, (size_t)(number - text)) != 0))
             level++;
         if (level == LEVELS) return cli_fail("--fail-under: '%s' does not begin with a level, such as mcdc=80", text);
         if (!percent(number ? number + 1 : text, &run->least[level]))

@@ -15,7 +15,15 @@
 
 /* Functions, contexts and interrupts of one interval are counted in tables of a fixed size, by open addressing. What does not
  * fit is counted as "others", so that memory stays the same however long the trace is. */
-enum { TABLE_ROWS = 8192, PROBES = 16, TOP_EVENTS = 256, SHOWN_MAX = 1000, FINISHED_SECONDS = 5, INTERVAL_MAX_MS = 3600000, MILLION = 1000000 };
+enum {
+    TABLE_ROWS = 8192,
+    PROBES = 16,
+    TOP_EVENTS = 256,
+    SHOWN_MAX = 1000,
+    FINISHED_SECONDS = 5,
+    INTERVAL_MAX_MS = 3600000,
+    MILLION = 1000000
+};
 
 struct top_options {
     struct cli_stream stream;

@@ -1,11 +1,13 @@
 #include "io/gdb_link.h"
 #include "io/end_signal.h"
+#include "io/server.h"
 #include "options/diagnostics.h"
 
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -70,25 +72,20 @@ static void report_port(int fd) {
         getnameinfo((struct sockaddr *)&address, size, host, sizeof host, port, sizeof port,
                     NI_NUMERICHOST | NI_NUMERICSERV) != 0)
         return;
-    if (!is_loopback((const struct sockaddr *)&address)) cli_note("warning: everyone who reaches %s:%s can read the program and its trace", host, port);
-    cli_note("listening; in GDB: target remote %s:%s", host, port);
+    const char *open = address.ss_family == AF_INET6 ? "[" : "", *close = *open ? "]" : "";
+    if (!is_loopback((const struct sockaddr *)&address))
+        cli_note("warning: everyone who reaches %s%s%s:%s can read the program and its trace", open, host, close, port);
+    cli_note("listening; in GDB: target remote %s%s%s:%s", open, host, close, port);
 }
 
 static int listen_port(const char *where) {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
-    const char *colon = strrchr(where, ':');
+    char place[CLI_HOST_CHARS + sizeof "[]:65535"], host[CLI_HOST_CHARS];
     struct addrinfo *found;
-    char host[256] = "127.0.0.1";
 
-    if (colon && (size_t)(colon - where) >= sizeof host) {
-        errno = ENAMETOOLONG;
-        return fail(where);
-    }
-    if (colon && colon > where) {
-        memcpy(host, where, (size_t)(colon - where));
-        host[colon - where] = 0;
-    }
-    int error = getaddrinfo(host, colon ? colon + 1 : where, &hints, &found);
+    snprintf(place, sizeof place, "%s%s", strchr(where, ':') ? "" : ":", where);
+    const char *port = cli_server_split(place, host);
+    int error = port ? getaddrinfo(host, port, &hints, &found) : EAI_SERVICE;
     if (error) {
         cli_note("--listen %s: expected HOST:PORT, PORT or a path with a slash: %s", where, gai_strerror(error));
         return -1;

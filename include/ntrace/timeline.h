@@ -1,8 +1,8 @@
 /* Timeline: what each hart executed, with begin and end times, in bounded memory.
  *
  * Slices are functions (nested like the calls), traps, contexts, gaps, and which thread of an operating system ran. The functions
- * and traps of a known thread belong to the thread, on whatever hart it runs; all others to a context of a hart. The unit of time is the timestamp tick when
- * the trace has timestamps, otherwise the number of instructions of the hart. A timeline has at most `most` slices:
+ * and traps of a known thread belong to the thread, on whatever hart it runs; all others to a context of a hart. The unit of time is the
+ * timestamp tick when the trace has timestamps, otherwise the number of instructions of the hart. A timeline has at most `most` slices:
  * when there are more, the minimum length is doubled and shorter slices are removed, in the whole trace. */
 #ifndef NTRACE_TIMELINE_H
 #define NTRACE_TIMELINE_H

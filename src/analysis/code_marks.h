@@ -9,8 +9,8 @@
  *                                                       csrs sstatus, a0           as it was
  *
  * Machine mode has the same with mstatus and bit 3. A csrs of another register is one of a state that was kept, unless the code in
- * front of it shows the value. Preemption: Linux counts in thread_info.preempt_count, which is at 8(tp), RV32 4(tp): `lw a5, 8(tp)`, `addiw a5, a5, 1`,
- * `sw a5, 8(tp)`. */
+ * front of it shows the value. Preemption: Linux counts in thread_info.preempt_count, which is at 8(tp), RV32 4(tp):
+ * `lw a5, 8(tp)`, `addiw a5, a5, 1`, `sw a5, 8(tp)`. */
 #ifndef NTR_ANALYSIS_CODE_MARKS_H
 #define NTR_ANALYSIS_CODE_MARKS_H
 

@@ -113,7 +113,8 @@ static bool csr_code(uint32_t word, const uint32_t *before, size_t count, bool m
 /* ---- preemption */
 
 static bool is_load_of_count(uint32_t word, unsigned reg, int32_t at) {
-    return (word & 0x7f) == MASK_LOAD && field(word, 14, 12) == 2 && field(word, 11, 7) == reg && field(word, 19, 15) == TP && immediate(word) == at;
+    return (word & 0x7f) == MASK_LOAD && field(word, 14, 12) == 2 && field(word, 11, 7) == reg && field(word, 19, 15) == TP &&
+           immediate(word) == at;
 }
 
 /* The lowest 8 bits count preemption; the others are those of interrupts. */

@@ -126,7 +126,8 @@ static ntr_chunk_applier *applier_of(ntr_calltree *tree) {
 static uint32_t trial_number(void *user, uint32_t number) {
     ntr_chunk_applier *a = user;
     if (number >= a->trial_count) {
-        if (ntr_reserve(a->allocator, (void **)&a->trial_of, &a->trial_capacity, (size_t)number + 1, sizeof *a->trial_of)) return UINT32_MAX;
+        if (ntr_reserve(a->allocator, (void **)&a->trial_of, &a->trial_capacity, (size_t)number + 1, sizeof *a->trial_of))
+            return UINT32_MAX;
         while (a->trial_count <= number) a->trial_of[a->trial_count++] = UINT32_MAX;
     }
     if (a->trial_of[number] == UINT32_MAX) {

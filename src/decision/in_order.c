@@ -185,7 +185,8 @@ ntr_status ntr_builder_unknown(ntr_map_builder *b, const ntr_found_branch *found
     for (size_t i = 0; i < count; i++) {
         bool seen = false;
         for (size_t k = 0; k < i && !seen; k++) seen = list[k].record == list[i].record;
-        if (!seen) TRY(ntr_builder_add_copy(b, list[i].record, found, "the expression around it has other branches than its conditions need"));
+        if (!seen)
+            TRY(ntr_builder_add_copy(b, list[i].record, found, "the expression around it has other branches than its conditions need"));
     }
     return NTR_OK;
 }

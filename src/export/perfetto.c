@@ -1,6 +1,7 @@
 /* Trace format of Perfetto: one process with one thread per hart. Functions are slices of the thread; traps, contexts, gaps
- * and which thread ran have tracks of their own, and so have loads and stores, watchpoints and data acquisition. Threads of a system that are known have processes of their own, with functions and
- * traps. A slice is a packet for its begin and one for its end, nested within its track. */
+ * and which thread ran have tracks of their own, and so have loads and stores, watchpoints and data acquisition. Threads of a system that
+ * are known have processes of their own, with functions and traps. A slice is a packet for its begin and one for its end, nested within its
+ * track. */
 #include "export/export.h"
 #include "export/perfetto_moments.h"
 

@@ -16,8 +16,9 @@ static void write_head(ntr_out *out, const ntr_machine_totals *t, const ntr_trap
 }
 
 static void write_columns(ntr_out *out, const ntr_histogram *h) {
-    ntr_out_format(out, " %14llu %9llu %9llu %9llu %9llu", (unsigned long long)h->sum, (unsigned long long)h->least, (unsigned long long)ntr_histogram_percentile(h, 50),
-                   (unsigned long long)ntr_histogram_percentile(h, 99), (unsigned long long)h->most);
+    ntr_out_format(out, " %14llu %9llu %9llu %9llu %9llu", (unsigned long long)h->sum, (unsigned long long)h->least,
+                   (unsigned long long)ntr_histogram_percentile(h, 50), (unsigned long long)ntr_histogram_percentile(h, 99),
+                   (unsigned long long)h->most);
 }
 
 static void write_row(ntr_out *out, const ntr_machine_totals *t, const ntr_trap *trap) {
@@ -37,7 +38,8 @@ static double per_second(const ntr_export *x, const ntr_machine_totals *t) {
 
 static void write_totals(ntr_export *x, const ntr_machine_totals *t) {
     const double rate = per_second(x, t);
-    ntr_out_format(&x->out, "%llu instructions, %llu switches of threads", (unsigned long long)t->instructions, (unsigned long long)t->switches);
+    ntr_out_format(&x->out, "%llu instructions, %llu switches of threads", (unsigned long long)t->instructions,
+                   (unsigned long long)t->switches);
     if (rate > 0) ntr_out_format(&x->out, " (%.1f a second)", rate);
     ntr_out_format(&x->out, ", %llu of address spaces\n", (unsigned long long)t->spaces);
     if (t->longest_name) {
@@ -45,7 +47,8 @@ static void write_totals(ntr_export *x, const ntr_machine_totals *t) {
         ntr_out_text(&x->out, t->longest_name);
         ntr_out_char(&x->out, '\n');
     }
-    if (t->has_user) ntr_out_format(&x->out, "first instruction of init: after %llu instructions", (unsigned long long)t->user_instructions);
+    if (t->has_user)
+        ntr_out_format(&x->out, "first instruction of init: after %llu instructions", (unsigned long long)t->user_instructions);
     if (t->has_user && t->timed) ntr_out_format(&x->out, ", %llu ticks", (unsigned long long)(t->user_time - t->begin));
     if (t->has_user) ntr_out_char(&x->out, '\n');
 }
@@ -70,8 +73,9 @@ void ntr_traps_text(ntr_export *x, const ntr_machine *machine) {
 static void write_member(ntr_out *out, const char *name, const ntr_histogram *h) {
     if (!h->count) return;
     ntr_out_format(out, ",\"%s\":{\"count\":%llu,\"sum\":%llu,\"min\":%llu,\"median\":%llu,\"p99\":%llu,\"max\":%llu}", name,
-                   (unsigned long long)h->count, (unsigned long long)h->sum, (unsigned long long)h->least, (unsigned long long)ntr_histogram_percentile(h, 50),
-                   (unsigned long long)ntr_histogram_percentile(h, 99), (unsigned long long)h->most);
+                   (unsigned long long)h->count, (unsigned long long)h->sum, (unsigned long long)h->least,
+                   (unsigned long long)ntr_histogram_percentile(h, 50), (unsigned long long)ntr_histogram_percentile(h, 99),
+                   (unsigned long long)h->most);
 }
 
 static void write_object(ntr_out *out, const ntr_trap *trap, bool first) {
@@ -94,8 +98,8 @@ void ntr_traps_json(ntr_export *x, const ntr_machine *machine) {
 
     ntr_machine_totals_init(&t);
     ntr_machine_totals_get(machine, &t);
-    ntr_out_format(&x->out, ",\"instructions\":%llu,\"switches\":%llu,\"spaces\":%llu", (unsigned long long)t.instructions, (unsigned long long)t.switches,
-                   (unsigned long long)t.spaces);
+    ntr_out_format(&x->out, ",\"instructions\":%llu,\"switches\":%llu,\"spaces\":%llu", (unsigned long long)t.instructions,
+                   (unsigned long long)t.switches, (unsigned long long)t.spaces);
     if (t.timed) ntr_out_format(&x->out, ",\"ticks\":%llu", (unsigned long long)(t.end - t.begin));
     if (t.has_user) ntr_out_format(&x->out, ",\"init_instructions\":%llu", (unsigned long long)t.user_instructions);
     if (t.has_user && t.timed) ntr_out_format(&x->out, ",\"init_ticks\":%llu", (unsigned long long)(t.user_time - t.begin));

@@ -133,7 +133,8 @@ void ntr_gdb_transfer(ntr_gdb *gdb, const char *packet) {
     const char *at = name + size;
     if (!object || strncmp(at, ":read:", 6) != 0) return;
     at = strchr(at + 6, ':');
-    if (!at || !ntr_gdb_character(&at, ':') || !ntr_gdb_number(&at, &offset) || !ntr_gdb_character(&at, ',') || !ntr_gdb_number(&at, &length) || *at) {
+    if (!at || !ntr_gdb_character(&at, ':') || !ntr_gdb_number(&at, &offset) || !ntr_gdb_character(&at, ',') ||
+        !ntr_gdb_number(&at, &length) || *at) {
         ntr_gdb_text_print(&gdb->answer, "E01");
         return;
     }

@@ -182,7 +182,8 @@ static void infer_addr_bits(ntr_search *s) {
     ntr_verdict v = ntr_search_judge(s, NTR_PARAMETER_ADDR_BITS);
     char value[8];
     snprintf(value, sizeof value, "%u", s->out->params.addr_bits);
-    if (s->out->params.addr_bits && v.confidence == NTR_CONFIDENCE_SURE) v.confidence = NTR_CONFIDENCE_LIKELY; /* not every width is tried */
+    if (s->out->params.addr_bits && v.confidence == NTR_CONFIDENCE_SURE)
+        v.confidence = NTR_CONFIDENCE_LIKELY; /* not every width is tried */
     if (s->out->params.addr_bits)
         ntr_choose_by_trial(s, NTR_PARAMETER_ADDR_BITS, v, value);
     else
@@ -193,7 +194,8 @@ static void infer_addr_bits(ntr_search *s) {
 /* The rule of times, where it is another one than that of the dialect. */
 static void infer_ts_rule(ntr_search *s) {
     static const char *const words[] = {[NTR_TS_DIFFERENCE] = "difference", [NTR_TS_XOR] = "xor", [NTR_TS_ABSOLUTE] = "absolute"};
-    static const uint8_t rules[] = {[NTR_TIMES_SUMS] = NTR_TS_DIFFERENCE, [NTR_TIMES_XORS] = NTR_TS_XOR, [NTR_TIMES_ABSOLUTE] = NTR_TS_ABSOLUTE};
+    static const uint8_t rules[] = {
+        [NTR_TIMES_SUMS] = NTR_TS_DIFFERENCE, [NTR_TIMES_XORS] = NTR_TS_XOR, [NTR_TIMES_ABSOLUTE] = NTR_TS_ABSOLUTE};
     ntr_params *p = &s->out->params;
     ntr_times seen = ntr_classify_times(&s->scan);
     bool shown = s->scan.steps && seen != NTR_TIMES_UNKNOWN;

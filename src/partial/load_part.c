@@ -77,8 +77,11 @@ static bool entry_of(const part_reading *r, const uint64_t *v, ntr_open_entry *e
         v[NTR_ENTRY_SRC] > UINT16_MAX || v[NTR_ENTRY_VIEW] >= r->l->partial->tables.view_count || v[NTR_ENTRY_HALFWORDS] > UINT32_MAX ||
         v[NTR_ENTRY_NODE] > UINT32_MAX || v[NTR_ENTRY_NODES] > r->count || v[NTR_ENTRY_FRAMES] > NTR_BLOCK_MAX)
         return false;
-    *entry = (ntr_open_entry){.kind = (uint8_t)v[NTR_ENTRY_KIND], .nodes = (uint32_t)v[NTR_ENTRY_NODES], .node = (uint32_t)v[NTR_ENTRY_NODE],
-                              .stopped = v[NTR_ENTRY_STOPPED] != 0, .first_frame = r->frames_said,
+    *entry = (ntr_open_entry){.kind = (uint8_t)v[NTR_ENTRY_KIND],
+                              .nodes = (uint32_t)v[NTR_ENTRY_NODES],
+                              .node = (uint32_t)v[NTR_ENTRY_NODE],
+                              .stopped = v[NTR_ENTRY_STOPPED] != 0,
+                              .first_frame = r->frames_said,
                               .frame_count = (size_t)v[NTR_ENTRY_FRAMES]};
     return event_of(r, v, &entry->event) && ntr_load_address(r->l, v[NTR_ENTRY_STOP_IMAGE], v[NTR_ENTRY_STOP], &entry->stopped_at);
 }
@@ -99,7 +102,8 @@ static ntr_status read_frames(part_reading *r) {
     ntr_block_reader *reader = &r->l->partial->reader;
     ntr_record record;
     while (ntr_block_get_fields(reader, NTR_BLOCK_FRAMES, &record, NTR_FRAME_FIELDS, NTR_FRAME_FIELDS)) {
-        if (ntr_reserve(r->l->allocator, (void **)&r->frames, &r->frame_capacity, r->frame_count + 1, sizeof *r->frames)) return NTR_E_MEMORY;
+        if (ntr_reserve(r->l->allocator, (void **)&r->frames, &r->frame_capacity, r->frame_count + 1, sizeof *r->frames))
+            return NTR_E_MEMORY;
         ntr_open_frame *frame = &r->frames[r->frame_count++];
         if (record.v[NTR_FRAME_NODE] >= r->count) return damaged(r);
         frame->node = (uint32_t)record.v[NTR_FRAME_NODE];

@@ -128,7 +128,8 @@ static void put_register(const script_writer *to, uint64_t address) {
 static void read(const script_writer *to) {
     const trace_component *ram = to->sink;
     const uint64_t base = ram->base;
-    script_put(to, "shell rm -f %s\nset logging file %s\nset logging redirect on\nset logging enabled on\n", script_words(to), script_words(to));
+    script_put(to, "shell rm -f %s\nset logging file %s\nset logging redirect on\nset logging enabled on\n", script_words(to),
+               script_words(to));
     script_registers(to, put_register);
     script_put(to, "set $ntr_start = *(unsigned int *)0x%" PRIx64 " | (unsigned long)*(unsigned int *)0x%" PRIx64 " << 32\n",
                base + NTR_RAM_START_LOW, base + NTR_RAM_START_HIGH);
@@ -138,11 +139,14 @@ static void read(const script_writer *to) {
                    "set $ntr_first = $ntr_start\nset $ntr_words = (($ntr_wp & ~3) - $ntr_start) / 4\n"
                    "if ($ntr_wp & 1) != 0\n  set $ntr_first = $ntr_wp & ~3\n  set $ntr_words = ($ntr_end - $ntr_start) / 4\nend\n",
                base + NTR_RAM_WP_LOW, base + NTR_RAM_WP_HIGH);
-    script_put(to, "set $ntr_i = 0\nif (*(unsigned int *)0x%" PRIx64 " & 0x%" PRIx32 ") != 0 && !%d\n"
-                   "  printf \"# memory 0x%%lx\\n\", $ntr_first\n  while $ntr_i < $ntr_words\n"
-                   "    if $ntr_first == $ntr_end\n      set $ntr_first = $ntr_start\n      printf \"# memory 0x%%lx\\n\", $ntr_first\n    end\n"
-                   "    printf \"%%08x\\n\", *(unsigned int *)$ntr_first\n    set $ntr_first = $ntr_first + 4\n    set $ntr_i = $ntr_i + 1\n  end\nelse\n",
-               base + NTR_RAM_CONTROL, NTR_RAM_MODE_MASK, OPTION(&ram->options, SMEM_READ) != 0);
+    script_put(
+        to,
+        "set $ntr_i = 0\nif (*(unsigned int *)0x%" PRIx64 " & 0x%" PRIx32 ") != 0 && !%d\n"
+        "  printf \"# memory 0x%%lx\\n\", $ntr_first\n  while $ntr_i < $ntr_words\n"
+        "    if $ntr_first == $ntr_end\n      set $ntr_first = $ntr_start\n      printf \"# memory 0x%%lx\\n\", $ntr_first\n    end\n"
+        "    printf \"%%08x\\n\", *(unsigned int *)$ntr_first\n    set $ntr_first = $ntr_first + 4\n    set $ntr_i = $ntr_i + 1\n  "
+        "end\nelse\n",
+        base + NTR_RAM_CONTROL, NTR_RAM_MODE_MASK, OPTION(&ram->options, SMEM_READ) != 0);
     script_put(to, "  set {unsigned int}0x%" PRIx64 " = $ntr_first >> 32\n  set {unsigned int}0x%" PRIx64 " = $ntr_first & 0xffffffff\n"
                    "  printf \"# fifo\\n\"\n  while $ntr_i < $ntr_words\n    printf \"%%08x\\n\", *(unsigned int *)0x%" PRIx64 "\n"
                    "    set $ntr_i = $ntr_i + 1\n  end\n",

@@ -4,6 +4,7 @@ import re
 import shutil
 import socket
 import subprocess
+import time
 
 from harness import NTRACE, ROOT, check, scratch, skip, write
 
@@ -69,6 +70,17 @@ def free_port():
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return one.getsockname()[1]
+
+
+def wait_for_listener(port):
+    """Until a program listens on the port, whose only client is not to be this test."""
+    listens = re.compile(rf"^ *\d+: [0-9A-F]+:{port:04X} [0-9A-F:]+ 0A ", re.M)
+    for _ in range(600):
+        with open("/proc/net/tcp", encoding="ascii") as file:
+            if listens.search(file.read()):
+                return
+        time.sleep(0.05)
+    raise AssertionError(f"no program listens on port {port}")
 
 
 class Board:

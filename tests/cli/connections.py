@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from boards import Board, Process, follows, free_port, helper, program, topology
+from boards import Board, Process, follows, free_port, helper, program, topology, wait_for_listener
 from harness import NTRACE, Run, case, check, equal, main, matches, scratch, skip, write
 
 ACCESSES = os.path.abspath(sys.argv[2])
@@ -92,9 +92,9 @@ def _():
     page = write("page", bytes(4096))
     with Process("timeout", "-s", "KILL", "60", qemu, "-M", "virt", "-bios", "none", "-kernel", elf, "-gdb", f"tcp:127.0.0.1:{port}",
                  "-S", "-nographic", "-serial", "none", "-monitor", "none"):
+        wait_for_listener(port)
         with Process(NTRACE, "board", topology(), "--gdb", "0", "--qemu", f"127.0.0.1:{port}") as board:
             front = f"127.0.0.1:{board.port('GDB listens on 127.0.0.1:([0-9]+)')}"
-            time.sleep(0.5)
             compare(answers("gdb", front, registers), answers("model", topology(), registers), registers, "GDB")
             compare(answers("gdb", front, memory), answers("mem", f"{page}@{MEMORY:#x}", memory), memory, "GDB")
 
