@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +14,20 @@
 
 #define SPAN_SIZE  (64u * 1024u) /* small enough to stay in the L2 cache together with the data of a decoder */
 #define SPAN_MIN 64u
+
+/* Waits until the file can be read. Returns false if a stop was requested and there is nothing to read: a signal that arrives
+ * before poll does not interrupt it. */
+static bool wait_for_input(int fd) {
+    enum { STOP_INTERVAL_MS = 200 };
+    struct pollfd one = {fd, POLLIN, 0};
+
+    for (;;) {
+        const bool stopped = cli_progress_stopped();
+        const int ready = poll(&one, 1, stopped ? 0 : STOP_INTERVAL_MS);
+        if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
+        if (ready == 0 && stopped) return false;
+    }
+}
 
 /* Callback of the stream reader. After a stop request, uncompressed input ends when read would wait; compressed input
  * ends immediately, because it may expand to much more than was read. */
@@ -22,6 +37,7 @@ static ntr_status read_some(void *user, uint8_t *to, size_t size, size_t *got) {
 
     *got = 0;
     while (!(compressed && cli_progress_stopped())) {
+        if (!cli_follow_on() && !wait_for_input(input->fd)) return NTR_END;
         ssize_t n = cli_follow_on() ? cli_follow_read(&input->fd, input->name, to, size) : read(input->fd, to, size);
         if (n >= 0) {
             *got = (size_t)n;
