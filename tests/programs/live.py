@@ -415,7 +415,7 @@ def state(pid):
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii") as file:
             return file.read().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return "Z"
 
 
