@@ -30,7 +30,7 @@ static void write_slice(ntr_export *x, naming *n, const ntr_timeslice *s, uint64
     else if (s->kind == NTR_SLICE_GAP) {
         ntr_out_json(&x->out, ntr_status_text((ntr_status) - (int)s->value));
         ntr_out_char(&x->out, ']');
-    } else if (s->kind == NTR_SLICE_RUN) {
+    } else if (s->kind == NTR_SLICE_RUN && s->task) {
         ntr_out_json(&x->out, s->task->name);
         ntr_out_char(&x->out, ']');
     } else
