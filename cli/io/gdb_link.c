@@ -53,15 +53,6 @@ static int listen_address(const char *where, const struct addrinfo *address) {
     return -1;
 }
 
-static bool is_loopback(const struct sockaddr *address) {
-    static const uint8_t loopback_6[16] = {[15] = 1};
-
-    if (address->sa_family == AF_INET)
-        return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
-    return address->sa_family == AF_INET6 &&
-           memcmp(&((const struct sockaddr_in6 *)address)->sin6_addr, loopback_6, sizeof loopback_6) == 0;
-}
-
 /* Reports the port, which the system chooses for PORT 0. */
 static void report_port(int fd) {
     struct sockaddr_storage address = {0};
@@ -73,7 +64,7 @@ static void report_port(int fd) {
                     NI_NUMERICHOST | NI_NUMERICSERV) != 0)
         return;
     const char *open = address.ss_family == AF_INET6 ? "[" : "", *close = *open ? "]" : "";
-    if (!is_loopback((const struct sockaddr *)&address))
+    if (!cli_server_is_loopback((const struct sockaddr *)&address))
         cli_note("warning: everyone who reaches %s%s%s:%s can read the program and its trace", open, host, close, port);
     cli_note("listening; in GDB: target remote %s%s%s:%s", open, host, close, port);
 }

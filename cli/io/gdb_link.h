@@ -19,7 +19,7 @@ struct cli_gdb_link {
  * can connect. Returns the file descriptor, or -1 after reporting the error. */
 int cli_gdb_listen(const char *where);
 
-/* Waits for a debugger. `child`: a process whose end ends the wait, or 0. Returns the file descriptor, or -1; also when a
+/* Waits for a debugger. `child`: a process, or 0; when it has ended, the wait is over. Returns the file descriptor, or -1; also when a
  * signal asks to end (io/end_signal.h). */
 int cli_gdb_accept(int listener, int child);
 

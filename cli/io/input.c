@@ -37,8 +37,9 @@ static ntr_status read_some(void *user, uint8_t *to, size_t size, size_t *got) {
 
     *got = 0;
     while (!(compressed && cli_progress_stopped())) {
-        if (!cli_follow_on() && !wait_for_input(input->fd)) return NTR_END;
-        ssize_t n = cli_follow_on() ? cli_follow_read(&input->fd, input->name, to, size) : read(input->fd, to, size);
+        const bool follows = cli_follow_on();
+        if (!follows && !wait_for_input(input->fd)) return NTR_END;
+        ssize_t n = follows ? cli_follow_read(&input->fd, input->name, to, size) : read(input->fd, to, size);
         if (n >= 0) {
             *got = (size_t)n;
             return NTR_OK;

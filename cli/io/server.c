@@ -15,8 +15,13 @@
 
 enum { SEND_TIMEOUT_MS = 10000 };
 
-static bool is_loopback(const struct sockaddr_in *place) {
-    return ntohl(place->sin_addr.s_addr) >> 24 == 127;
+bool cli_server_is_loopback(const struct sockaddr *address) {
+    static const uint8_t loopback_6[16] = {[15] = 1};
+
+    if (address->sa_family == AF_INET)
+        return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
+    return address->sa_family == AF_INET6 &&
+           memcmp(&((const struct sockaddr_in6 *)address)->sin6_addr, loopback_6, sizeof loopback_6) == 0;
 }
 
 int cli_server_open(struct cli_server *server, const char *name, const char *address, uint16_t port) {
@@ -35,7 +40,7 @@ int cli_server_open(struct cli_server *server, const char *name, const char *add
         getsockname(server->listener, (struct sockaddr *)&place, &size) != 0)
         return cli_fail("%s, port %u: %s", name, port, strerror(errno));
     inet_ntop(AF_INET, &place.sin_addr, text, sizeof text);
-    if (!is_loopback(&place)) cli_note("warning: %s listens on %s: everyone who reaches it controls the board", name, text);
+    if (!cli_server_is_loopback((const struct sockaddr *)&place)) cli_note("warning: %s listens on %s: everyone who reaches it controls the board", name, text);
     cli_note("%s listens on %s:%u", name, text, ntohs(place.sin_port));
     return CLI_OK;
 }

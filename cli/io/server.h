@@ -21,6 +21,10 @@ void cli_server_accept(struct cli_server *server);
 /* Sends all bytes to a socket. Returns false if the connection is broken. */
 bool cli_server_send(int fd, const void *bytes, size_t size);
 
+/* Returns whether only this machine reaches the address, IPv4 or IPv6. */
+struct sockaddr;
+bool cli_server_is_loopback(const struct sockaddr *address);
+
 enum { CLI_HOST_CHARS = 256 };
 
 /* Splits "HOST:PORT", "[::1]:PORT" and ":PORT", whose host is 127.0.0.1. Returns the port, NULL if the text has another form. */
