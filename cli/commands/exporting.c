@@ -143,7 +143,7 @@ static int divide(struct export_run *w, const ntr_exporter *exporter) {
     const bool knows = w->analysis.tasks && !is_part;
     if (w->per == NTR_CALLTREE_PROCESSES && !knows)
         return cli_fail(is_part ? "%s: --per process is not possible with partial answers"
-                                : "%s: --per process: the trace does not know processes (the file 'tasks' of a bundle)",
+                                : "%s: --per process: there are no names of processes (the file 'tasks' of a bundle)",
                         w->analysis.path);
     if (w->per == PER_DEFAULT)
         w->per = knows && strcmp(ntr_exporter_family(exporter), "flame") == 0 ? NTR_CALLTREE_PROCESSES : NTR_CALLTREE_TOGETHER;

@@ -30,7 +30,7 @@ struct ntr_gdb {
     ntr_gdb_text stop;     /* the last stop reply */
     bool *listed;          /* for each of images.items: the debugger has it as a library */
     bool has_listed;       /* the debugger has read a list of libraries */
-    bool stop_waits;       /* it was told about other libraries first, and resumes to get `stop` */
+    bool stop_waits;       /* the debugger got the change of libraries first; its next request to resume is answered with `stop` */
 
     /* The state of the hart `general` at the position. */
     bool hart_valid, stack_valid;

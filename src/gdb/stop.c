@@ -31,7 +31,7 @@ void ntr_gdb_last_stop(ntr_gdb *gdb, const char *packet) {
     gdb->stop_waits = false;
 }
 
-/* A debugger reads libraries when it is told that they have changed, and then resumes what it was doing. In the address space
+/* A debugger reads libraries after a stop with `library`, and then resumes what it was doing. In the address space
  * of another process it has to do that before the stop: this answer is followed by a request to resume, whose answer is the
  * stop. */
 static void answer_stop(ntr_gdb *gdb) {
