@@ -99,6 +99,13 @@ static int open_file(struct cli_replay *r, const char *path) {
     return r->stream_file < 0 ? cli_fail("%s: cannot open: %s", r->stream_path, strerror(errno)) : CLI_OK;
 }
 
+/* Returns whether the timestamps of all harts are from one clock: not if each hart counts its own instructions. */
+static bool has_common_clock(const struct cli_replay *r) {
+    const ntr_capture *capture = r->trace.bundle ? ntr_bundle_capture(r->trace.bundle) : NULL;
+
+    return !capture || !capture->tick || strcmp(capture->tick, "instruction") != 0;
+}
+
 static int make_replay(struct cli_replay *r) {
     ntr_decoder_config decoder;
     ntr_replay_config config;
@@ -113,6 +120,7 @@ static int make_replay(struct cli_replay *r) {
     config.open = open_stream;
     config.proceed = proceed;
     config.user = r;
+    config.by_time = has_common_clock(r);
     r->replay = ntr_replay_new(&config, &status);
     return r->replay ? CLI_OK : cli_fail("%s: %s", r->stream_path, ntr_status_text(status));
 }

@@ -1,7 +1,9 @@
 /* Replay: a recorded execution that can be walked forward and backward.
  *
  * A replay has a position: the number of instructions, of all harts, that were executed before it. Instructions have one
- * order, that of the decoder's events; a position between 0 and the total is therefore a place in the whole trace.
+ * order; a position between 0 and the total is therefore a place in the whole trace. The order is that of the decoder's
+ * events; with `by_time`, instructions of several harts are in the order of time as far as their messages are close
+ * together in the stream.
  * Each hart has its own state at a position: its next instruction, and its call stack.
  *
  * The trace is read once, as far as a request needs it. This pass makes an index: at distances of some 256 KiB of the
@@ -43,6 +45,10 @@ typedef struct ntr_replay_config {
      * interrupt. May be NULL. */
     bool (*proceed)(void *user, uint64_t done);
     void *user; /* first argument of both */
+
+    /* The timestamps of all sources are from one clock: inside each decoded part (about 256 KiB of the stream), spans are in
+     * the order of time. */
+    bool by_time;
 } ntr_replay_config;
 
 NTR_DEFINE_CONFIG_INIT(ntr_replay_config)

@@ -39,7 +39,7 @@ static ntr_status when(ntr_gdb *gdb, const char *argument, ntr_gdb_text *text) {
 
 /* The position has changed: says where it is now. */
 static ntr_status arrive(ntr_gdb *gdb, ntr_gdb_text *text) {
-    gdb->general = gdb->resumed = ntr_replay_current(gdb->replay);
+    gdb->general = ntr_replay_current(gdb->replay);
     ntr_gdb_forget_state(gdb);
     ntr_gdb_text_clear(&gdb->stop);
     gdb->stop_waits = false;

@@ -108,7 +108,7 @@ static bool read_action(ntr_gdb *gdb, const char **at, action *a, bool *other) {
     uint64_t signal;
     bool any = true;
     const char kind = **at;
-    *a = (action){.src = gdb->resumed};
+    *a = (action){.src = ntr_gdb_resumed(gdb)};
     *other = false;
     if (!kind) return false;
     ++*at;
@@ -133,7 +133,7 @@ static bool read_action(ntr_gdb *gdb, const char **at, action *a, bool *other) {
 
 void ntr_gdb_resume(ntr_gdb *gdb, const char *packet) {
     const char *at = packet + 5;
-    action chosen = {.src = gdb->resumed}, a;
+    action chosen = {.src = ntr_gdb_resumed(gdb)}, a;
     bool has = false, other, rest = false;
     if (*at == '?' && !at[1]) {
         ntr_gdb_text_print(&gdb->answer, "vCont;c;C;s;S;t;r");
@@ -162,7 +162,7 @@ void ntr_gdb_resume_old(ntr_gdb *gdb, const char *packet) {
         ntr_gdb_text_print(&gdb->answer, "E.a recorded execution cannot be changed");
         return;
     }
-    perform(gdb, (action){.step = packet[0] == 's', .src = gdb->resumed});
+    perform(gdb, (action){.step = packet[0] == 's', .src = ntr_gdb_resumed(gdb), .one_hart = !gdb->resumed_any});
 }
 
 /* ---- backward */
@@ -183,7 +183,7 @@ static void step_back(ntr_gdb *gdb, uint16_t src) {
 }
 
 void ntr_gdb_reverse(ntr_gdb *gdb, const char *packet) {
-    const action a = {.src = gdb->resumed};
+    const action a = {.src = ntr_gdb_resumed(gdb), .one_hart = !gdb->resumed_any};
     if ((strcmp(packet, "bs") == 0 || strcmp(packet, "bc") == 0) && ntr_gdb_waiting_stop(gdb)) return;
     if (ntr_gdb_breakpoints_resume(&gdb->breakpoints) != NTR_OK) gdb->failed = NTR_E_MEMORY;
     else if (strcmp(packet, "bs") == 0) step_back(gdb, a.src);

@@ -197,7 +197,8 @@ static ntr_status start(ntr_gdb *gdb, const ntr_gdb_config *config) {
     status = make_rules(gdb);
     if (status != NTR_OK) return status;
     status = ntr_replay_go(gdb->replay, 0);
-    gdb->general = gdb->resumed = ntr_replay_current(gdb->replay);
+    gdb->resumed_any = true;
+    gdb->general = ntr_replay_current(gdb->replay);
     return status == NTR_END ? NTR_OK : status;
 }
 

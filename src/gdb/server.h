@@ -26,7 +26,7 @@ struct ntr_gdb {
     bool pass_gaps;        /* "gaps pass" */
     bool told_prediction;  /* the hint on predicted steps was shown */
     uint16_t general, resumed; /* sources that Hg and Hc select */
-    bool resumed_any;          /* Hc selects all */
+    bool resumed_any;          /* Hc selects all. A debugger sends Hc only when it wants another thread than the last Hc said */
     ntr_gdb_text stop;     /* the last stop reply */
     bool *listed;          /* for each of images.items: the debugger has it as a library */
     bool has_listed;       /* the debugger has read a list of libraries */
@@ -46,6 +46,9 @@ struct ntr_gdb {
 /* Reads a thread id of the protocol: hart number + 1. 0 (any) and -1 (all) set *any. Returns false when there is no such
  * hart. */
 bool ntr_gdb_thread(ntr_gdb *gdb, const char **at, uint16_t *src, bool *any);
+
+/* Returns the source that packets without a thread step: that of Hc; the current one, if Hc selects all. */
+uint16_t ntr_gdb_resumed(const ntr_gdb *gdb);
 uint32_t ntr_gdb_thread_number(const ntr_gdb *gdb, uint16_t src);
 void ntr_gdb_thread_packets(ntr_gdb *gdb, const char *packet);
 void ntr_gdb_select_thread(ntr_gdb *gdb, const char *packet);

@@ -14,8 +14,7 @@ static void add_register(ntr_gdb *gdb, unsigned number) {
 }
 
 void ntr_gdb_stopped(ntr_gdb *gdb, uint16_t src, unsigned signal, const char *reason) {
-    gdb->general = gdb->resumed = src;
-    gdb->resumed_any = false;
+    gdb->general = src;
     ntr_gdb_text_clear(&gdb->stop);
     ntr_gdb_text_print(&gdb->stop, "T%02xthread:%x;", signal, (unsigned)ntr_gdb_thread_number(gdb, src));
     add_register(gdb, PC_NUMBER);

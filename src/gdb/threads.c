@@ -23,6 +23,10 @@ bool ntr_gdb_thread(ntr_gdb *gdb, const char **at, uint16_t *src, bool *any) {
     return false;
 }
 
+uint16_t ntr_gdb_resumed(const ntr_gdb *gdb) {
+    return gdb->resumed_any ? gdb->general : gdb->resumed;
+}
+
 static void list(ntr_gdb *gdb) {
     size_t count;
     const uint16_t *harts = ntr_replay_harts(gdb->replay, &count);

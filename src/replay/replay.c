@@ -81,13 +81,27 @@ static bool is_before(const ntr_replay_point *point, ntr_unit unit, uint64_t pla
     return false;
 }
 
-static bool reaches(const ntr_span_origin *origin, ntr_unit unit, uint64_t place) {
+/* Stores where the span's message is. Returns false if that is not known. */
+static bool place_of(const ntr_span_origin *origin, ntr_unit unit, uint64_t *place) {
     switch (unit) {
-    case NTR_UNIT_MESSAGE: return origin->message >= place;
-    case NTR_UNIT_OFFSET: return origin->offset >= place;
-    case NTR_UNIT_TIME: return origin->timed && origin->time >= place;
+    case NTR_UNIT_MESSAGE: *place = origin->message; return true;
+    case NTR_UNIT_OFFSET: *place = origin->offset; return true;
+    case NTR_UNIT_TIME: *place = origin->time; return origin->timed;
     }
     return false;
+}
+
+/* Stores the position of the first span of the first message at or after the place. Spans may be in another order than messages. */
+static bool find_place(const ntr_replay_window *w, ntr_unit unit, uint64_t place, uint64_t *position) {
+    uint64_t at, least = 0;
+    bool found = false;
+    for (size_t i = 0; i < w->span_count; i++) {
+        if (!place_of(&w->origins[w->spans[i].origin], unit, &at) || at < place || (found && at >= least)) continue;
+        found = true;
+        least = at;
+        *position = w->first + w->spans[i].first;
+    }
+    return found;
 }
 
 ntr_status ntr_replay_place(ntr_replay *r, ntr_unit unit, uint64_t place, uint64_t *position) {
@@ -102,11 +116,7 @@ ntr_status ntr_replay_place(ntr_replay *r, ntr_unit unit, uint64_t place, uint64
     for (;;) {
         const ntr_replay_window *w = ntr_replay_window_at(r, at, &status);
         if (!w) break;
-        for (size_t i = ntr_window_find(w, at); i < w->span_count; i++)
-            if (reaches(&w->origins[w->spans[i].origin], unit, place)) {
-                *position = w->first + w->spans[i].first;
-                return NTR_OK;
-            }
+        if (find_place(w, unit, place, position)) return NTR_OK;
         at = w->end;
     }
     *position = at;

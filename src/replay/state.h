@@ -230,6 +230,13 @@ void ntr_replay_windows_release(ntr_replay *r);
 /* Returns the index of the span of the window that contains the position; window->span_count at its end. */
 size_t ntr_window_find(const ntr_replay_window *window, uint64_t position);
 
+/* ---- order.c */
+
+/* Sorts the spans of a complete window by time, where the configuration says so. Errors: NTR_E_MEMORY. */
+ntr_status ntr_window_sort(ntr_replay *r, ntr_replay_window *window);
+
+/* ---- window.c */
+
 /* Begins to expand the span to instructions, with r->instructions. */
 void ntr_window_expand(ntr_replay *r, const ntr_replay_window *window, const ntr_window_span *span);
 

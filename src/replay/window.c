@@ -253,6 +253,7 @@ ntr_replay_window *ntr_replay_window_at(ntr_replay *r, uint64_t position, ntr_st
     ntr_replay_window *w = r->filling = oldest(r);
     w->valid = false;
     *status = fill(r, w, part, position);
+    if (*status == NTR_OK) *status = ntr_window_sort(r, w);
     if (*status != NTR_OK) return NULL;
     w->valid = true;
     w->used = ++r->clock;

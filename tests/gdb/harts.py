@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""Several harts: the order of their instructions, with and without time, and which of them a debugger moves. Two harts run the same
+loop; the stream has all messages of the first one before those of the second one, and their times alternate."""
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from gdb import Session, bundle, debuggers, program, run_gdb, server  # noqa: E402
+from harness import bytes_of, case, check, equal, main, matches, scratch, write  # noqa: E402
+
+ROUNDS, BRANCH = 6, 0x1004  # 0x1000: add; beq to 0x1000
+
+
+def messages(src, start, gap_behind=ROUNDS):
+    lines = [f"ProgTraceSync SRC={src} SYNC=3 ICNT=0 FADDR=0x800 TSTAMP={start}"]
+    for number in range(ROUNDS):
+        if number == gap_behind:
+            lines += [f"Error SRC={src} ETYPE=0 ECODE=0 TSTAMP={start + 10 * number + 5}",
+                      f"ProgTraceSync SRC={src} SYNC=7 ICNT=0 FADDR=0x800 TSTAMP={start + 10 * number + 5}"]
+        lines.append(f"DirectBranch SRC={src} ICNT=4 TSTAMP={10 - 5 * (number == gap_behind)}")
+    return lines
+
+
+def stream(name, lines, timed=True):
+    text = "\n".join(lines if timed else [re.sub(" TSTAMP=.*", "", line) for line in lines]) + "\n"
+    options = ["--src-bits", "2", *(["--timestamps"] if timed else [])]
+    loop = write("loop.bin", bytes.fromhex("3305c500" "e30ec5fe" "13000000"))
+    return write(name, bytes_of(text, *options)), ["--raw", f"{loop}@0x1000", "--xlen", "64", *options]
+
+
+def both(name="timed.nex", timed=True, gap_behind=ROUNDS):
+    return stream(name, messages(0, 100, gap_behind) + messages(1, 105), timed)
+
+
+def place(session, thread):
+    """Instructions executed by the thread, and the time of its next one."""
+    equal(session.ask(f"Hg{thread}"), "OK", "Hg")
+    text = session.monitor("when")
+    return int(re.search(r"instruction (\d+)", text).group(1)), int((re.search(r"t:(\d+)", text) or [0, 0])[1])
+
+
+def walk(path, options, expected):
+    """Goes through all hits of a breakpoint, in both directions; compares threads."""
+    s = Session(path, *options)
+    s.ask(f"Z0,{BRANCH:x},4")
+    found = []
+    while "replaylog" not in (stop := s.ask("vCont;c")):
+        found.append(int(re.search("thread:(.*?);", stop).group(1)))
+        equal(s.pc(stop), BRANCH, "a hit")
+    equal(found, expected, "forward")
+    back = []
+    while "replaylog" not in (stop := s.ask("bc")):
+        back.append(int(re.search("thread:(.*?);", stop).group(1)))
+    equal(back, expected[::-1], "backward")
+    equal(s.close(), 0, "status")
+
+
+@case("the order is that of time")
+def timed():
+    walk(*both(), [1, 2] * ROUNDS)
+    path, options = both()
+    s = Session(path, *options)
+    for number in range(4 * ROUNDS - 2):  # as long as both execute
+        s.monitor(f"goto {number * 100 // (4 * ROUNDS) + 1}%")
+        current = int(s.ask("qC")[2:])
+        check(place(s, current)[1] <= place(s, 3 - current)[1], f"the next instruction is the earliest, at {number}")
+    for time, thread, instruction in ((100, 1, 0), (111, 2, 0), (115, 2, 0), (116, 1, 2), (141, 2, 6), (999, 2, 2 * ROUNDS)):
+        s.monitor(f"goto t:{time}")
+        equal((s.ask("qC"), place(s, thread)[0]), (f"QC{thread}", instruction), f"t:{time}")
+    s.monitor("goto #9")  # the first round of the second hart, which is the eighth message
+    equal((s.ask("qC"), place(s, 2)[0], place(s, 1)[0]), ("QC2", 0, 2), "goto #MESSAGE")
+    equal(s.close(), 0, "status")
+
+
+@case("without time, and with clocks of their own, the order is that of the stream")
+def untimed():
+    walk(*both("untimed.nex", timed=False), [1] * ROUNDS + [2] * ROUNDS)
+    path = bundle("threads", "--timestamps", "--no-compress")
+    s = Session(path)
+    s.monitor("goto end")
+    s.ask("vCont;c")
+    matches("thread:[12];.*replaylog:end", s.ask("?"), "the end")
+    equal(s.close(), 0, "status")
+
+
+@case("a gap stays before the same instruction of its hart")
+def gaps():
+    path, options = both("gap.nex", gap_behind=3)
+    s = Session(path, *options)
+    stop = s.ask("vCont;c")
+    equal((re.search("thread:(.*?);", stop).group(1), place(s, 1)), ("1", (6, 140)), "the stop at the gap")
+    equal(place(s, 2), (6, 145), "the other hart")
+    matches("lost", s.console, "the sentence")
+    s.monitor("goto end")
+    matches("lost", s.monitor("prev-gap"), "prev-gap")
+    equal(place(s, 1), (6, 140), "backward")
+    equal(s.close(), 0, "status")
+
+
+def steps(gdb, target, path, lines):
+    out = run_gdb(gdb, path, target, lines, ["set osabi none", "set print thread-events off"])
+    return re.split(r"(?m)^> .*\n?", "\n".join(out))[1:]
+
+
+def hits(texts):
+    return [int(found.group(1)) if (found := re.search(r"Thread (\d) hit", text)) else None for text in texts]
+
+
+@case("set scheduler-locking: off, on, step, replay")
+def locking():
+    path, options = both()
+    for gdb in debuggers():
+        done = steps(gdb, server(path, *options), "", ["break *0x1004", *["continue"] * 3, "set scheduler-locking on", "continue", "continue",
+                     "monitor when", "thread 2", "stepi", "monitor when", "continue", "reverse-continue", "reverse-stepi", "monitor when",
+                     "thread 1", "reverse-continue", "monitor when", "set scheduler-locking step", "continue", "thread 1", "stepi", "stepi",
+                     "set scheduler-locking replay", "continue", "continue"])
+        equal(hits(done[1:4]), [1, 2, 1], "off: whichever is first")
+        equal(hits(done[5:7]), [1, 1], "on: the hits of the other hart do not count")
+        matches("hart 0: instruction 7 of", done[7], "on")
+        matches("0x0*1004 in", done[9], f"{gdb}: on: stepi of the other hart")
+        matches("hart 1: instruction 7 of", done[10], "its place moved along")
+        equal(hits(done[11:13]), [2, 2], "on: continue and reverse-continue")
+        matches("hart 1: instruction 6 of", done[14], "on: reverse-stepi")
+        equal(hits(done[16:17]), [1], "on: reverse-continue of the other hart")
+        matches("hart 0: instruction 7 of", done[17], "on: its place")
+        equal(hits(done[19:20]), [2], "step: continue is for all")
+        check("Thread 2" not in done[21] + done[22], f"step: a step is for one hart: {done[21]}{done[22]}")
+        equal(hits(done[24:26]) in ([1, 2], [2, 1]), True, f"replay: {done[24:26]}")
+
+
+@case("an Hc packet holds until the next one")
+def selected():
+    path, options = both()
+    s = Session(path, *options)
+    s.ask(f"Z0,{BRANCH:x},4")
+    s.monitor("goto end")
+    s.ask("Hc1")
+    for _ in range(3):  # a debugger does not repeat Hc1
+        matches("thread:1;", s.ask("bc"), "bc of one hart")
+    s.ask("Hc0")
+    matches("thread:2;", s.ask("bc"), "bc of all harts")
+    s.ask("Hc1")
+    matches("thread:1;", s.ask("c"), "c of one hart")
+    matches("thread:1;", s.ask("c"), "c of one hart")
+    s.ask("Hc2")
+    matches("thread:2;", s.ask("s"), "s of one hart")
+    equal(s.close(), 0, "status")
+
+
+SYSTEM = """{"components": [
+{"name": "te0", "type": "encoder", "base": "0x10000000", "hart": 0, "to": "funnel:0", "set": {"trTsEnable": 1}},
+{"name": "te1", "type": "encoder", "base": "0x10001000", "hart": 1, "to": "funnel:1", "set": {"trTsEnable": 1}},
+{"name": "funnel", "type": "funnel", "base": "0x10010000", "to": "ram"},
+{"name": "ram", "type": "ram", "base": "0x10020000", "sram": 4194304}]}"""
+
+
+@case("thread apply all bt: a thread, and the one that waits for it")
+def backtraces():
+    write("soc.json", SYSTEM.encode())
+    path = bundle("threads", "--system", os.path.join(scratch(), "soc.json"))
+    for gdb in debuggers():
+        done = steps(gdb, server(path), program("threads"), ["break run", "continue", "break work", "continue", "thread apply all bt",
+                                                             "thread 1", "up", "info threads"])
+        matches(r"Thread 2 .*\n#0 +work .*\n#1 .* in run .*(\n#.*)* in start_thread ", done[4], f"{gdb}: the thread")
+        matches(r"Thread 1 .*\n#0 .*(\n#.*)* in main ", done[4], f"{gdb}: the main thread")
+        matches(r"#1 .* in ", done[6], "up")
+        matches(r"\n\* 1 .*hart 0", "\n" + done[7], "info threads")
+
+
+main()
