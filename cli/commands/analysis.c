@@ -222,15 +222,15 @@ static ntr_status decode_serial(struct cli_analysis *a, bool counting, cli_take_
     return status;
 }
 
-/* Returns whether threads can count the call trees of their chunks: there is one source, and neither the times of events nor the
- * threads of an operating system are needed. */
-static bool divides_trees(struct cli_analysis *a, cli_take_events take) {
-    return a->data.tree && !take && !a->tasks && !cli_trace_stamped(&a->trace) && !cli_trace_many_sources(&a->trace);
+/* Returns whether threads can count the call trees of their chunks: there is one source, and the threads of an operating system are not
+ * needed. */
+static bool divides_trees(const struct cli_analysis *a, cli_take_events take) {
+    return a->data.tree && !take && !a->tasks && !cli_trace_many_sources(&a->trace);
 }
 
 /* Where trees are counted in stream order, that is the larger part of the work. */
-static enum cli_gain gain_of(const struct cli_analysis *a, bool counting) {
-    if (a->trees) return a->data.tally ? CLI_GAIN_SOME : CLI_GAIN_ALL;
+static enum cli_gain gain_of(struct cli_analysis *a, bool counting) {
+    if (a->trees) return a->data.tally || cli_trace_stamped(&a->trace) ? CLI_GAIN_SOME : CLI_GAIN_ALL;
     return counting ? CLI_GAIN_SOME : CLI_GAIN_NONE;
 }
 

@@ -18,7 +18,7 @@ struct collecting_thread {
     ntr_calltree *tree;            /* of the chunk; NULL: the threads have none */
     ntr_functions *tree_functions;
     bool in_tree;                  /* the spans of this chunk are counted in the tree */
-    ntr_event others[OTHERS];      /* events of this chunk that are not spans */
+    ntr_event others[OTHERS];      /* gaps and messages of vendors in this chunk */
     size_t other_count;
     struct cli_counted_event *counted; /* counts of this chunk, which are put behind the tree */
     size_t count_count, count_capacity;
@@ -84,12 +84,12 @@ static ntr_status put_packet(ntr_chunk *chunk, const ntr_event *events, size_t c
     return NTR_OK;
 }
 
-/* Keeps the events that are not spans. An event with time cannot be in the tree of a chunk: the tree is given up. */
+/* Keeps the events that cli_analysis_others counts. */
 static void keep_others(struct collecting_thread *t, const ntr_event *events, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        const bool span = events[i].kind == NTR_EVENT_SPAN;
-        t->given_up |= events[i].flags & NTR_EVENT_TIME || (!span && t->other_count == OTHERS);
-        if (!span && !t->given_up) t->others[t->other_count++] = events[i];
+        const bool other = events[i].kind == NTR_EVENT_GAP || events[i].kind == NTR_EVENT_VENDOR;
+        t->given_up |= other && t->other_count == OTHERS;
+        if (other && !t->given_up) t->others[t->other_count++] = events[i];
     }
 }
 

@@ -4,7 +4,7 @@
  * Where the consumers need calls and returns only, spans are joined. Each thread has a table of functions of its own to
  * decide which; the functions of all tables are the same.
  *
- * Call trees of one source without timestamps and tasks are counted by the threads, too: each has an open tree for its chunk, which is
+ * Call trees of one source without tasks are counted by the threads, too: each has an open tree for its chunk, which is
  * packed at the end of the chunk and applied to the tree of the whole. All other output of the chunk is behind it, because the tree
  * may be refused: the chunk is then decoded again, and its spans are delivered.
  *
@@ -19,8 +19,8 @@
 #include <ntrace/parallel.h>
 #include <stdatomic.h>
 
-/* `what` of the chunk output: events; packed spans (packed_spans.h); cli_counted_event; cli_tree_head and a tree; events that are
- * not spans, of a chunk with a tree. */
+/* `what` of the chunk output: events; packed spans (packed_spans.h); cli_counted_event; cli_tree_head and a tree; gaps
+ * and messages of vendors, of a chunk with a tree. */
 enum { CLI_PUT_EVENTS, CLI_PUT_SPANS, CLI_PUT_COUNTED, CLI_PUT_TREE, CLI_PUT_OTHERS };
 
 struct cli_counted_event {

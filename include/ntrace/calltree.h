@@ -50,8 +50,8 @@ NTR_API ntr_calltree_split ntr_calltree_divided(const ntr_calltree *tree);
 NTR_API ntr_status ntr_calltree_open(ntr_calltree *tree);
 
 /* Several threads: each has an open tree, with functions of its own, for the chunk of a stream that it decodes. Trees of chunks
- * are packed and applied, in the order of the stream, to the tree of the whole. They must not be divided in another way, have
- * no followers, and their events have no time.
+ * are packed and applied, in the order of the stream, to the tree of the whole. They must not be divided in another way, and
+ * have no followers. Only one source may have timestamps.
  *
  * ntr_calltree_begin_chunk: a chunk begins; everything before it is forgotten. ntr_calltree_pack, after ntr_calltree_finish:
  * returns the number of bytes of the packed tree, and writes them to `to` (aligned to 8 bytes) if `room` is sufficient.

@@ -1,6 +1,7 @@
 #include <ntrace/calltree.h>
 
 #include "analysis/callstack.h"
+#include "analysis/chunk_head.h"
 #include "analysis/followers.h"
 #include "analysis/open_log.h"
 #include "analysis/sums.h"
@@ -47,6 +48,7 @@ struct ntr_calltree {
     ntr_status failed;
     ntr_open_log *log; /* of a part of a trace; else NULL */
     ntr_chunk_applier *applier;
+    ntr_chunk_head *head; /* of a chunk; else NULL */
     ntr_followers followers;
     bool fed, followed; /* it has had an event, a follower: frame handles are those of `followers` */
     ntr_event last; /* with followers */
@@ -258,6 +260,8 @@ void ntr_calltree_free(ntr_calltree *t) {
     ntr_dealloc(t->allocator, t->sources);
     if (t->log) ntr_open_log_release(t->log);
     ntr_dealloc(t->allocator, t->log);
+    if (t->head) ntr_chunk_head_release(t->head);
+    ntr_dealloc(t->allocator, t->head);
     ntr_dealloc(t->allocator, t);
 }
 
@@ -283,6 +287,12 @@ ntr_chunk_applier **ntr_calltree_applier(ntr_calltree *t) {
     return &t->applier;
 }
 
+ntr_chunk_head *ntr_calltree_head(ntr_calltree *t) {
+    if (!t->head && (t->head = ntr_alloc(t->allocator, 1, sizeof *t->head))) t->head->allocator = t->allocator;
+    if (!t->head) t->failed = NTR_E_MEMORY;
+    return t->head;
+}
+
 void ntr_calltree_moved(ntr_calltree *t) {
     for (size_t i = 0; i < t->source_count; i++) t->sources[i].stays = false;
     t->fed = true;
@@ -303,6 +313,27 @@ static struct calltree_source *source_of(ntr_calltree *t, uint16_t src) {
     memset(t->sources + t->source_count, 0, (need - t->source_count) * sizeof *t->sources);
     t->source_count = need;
     return &t->sources[src];
+}
+
+ntr_time_attribution *ntr_calltree_time(ntr_calltree *t, uint16_t src) {
+    struct calltree_source *s = source_of(t, src);
+    return s ? &s->time : NULL;
+}
+
+void ntr_calltree_forget_times(ntr_calltree *t) {
+    const ntr_time_attribution unknown = {0};
+    for (size_t i = 0; i < t->source_count; i++) ntr_calltree_set_time(t, (uint16_t)i, &unknown);
+}
+
+void ntr_calltree_set_time(ntr_calltree *t, uint16_t src, const ntr_time_attribution *time) {
+    struct calltree_source *s = source_of(t, src);
+    if (!s) t->failed = NTR_E_MEMORY;
+    if (!s) return;
+    ntr_time_attribution_flush(&s->time, take_ticks, t);
+    s->time.message = time->message;
+    s->time.time = time->time;
+    s->time.ticks = time->ticks;
+    s->time.timed = time->timed;
 }
 
 static bool stays(const struct calltree_source *s, const ntr_event *event) {
@@ -439,8 +470,20 @@ static size_t count_leading_spans(ntr_calltree *t, const ntr_event *events, size
     return taken;
 }
 
+/* Returns the number of events that are kept in the head of the chunk. */
+static size_t take_head(ntr_calltree *t, const ntr_event *events, size_t count) {
+    const bool open = t->head->open;
+    const size_t taken = ntr_chunk_head_take(t->head, events, count);
+    if (t->head->failed) t->failed = NTR_E_MEMORY;
+    if (open && !t->head->open) ntr_calltree_follow_time(t, t->head->events, t->head->count);
+    return taken;
+}
+
 ntr_status ntr_calltree_feed(ntr_calltree *t, const ntr_event *events, size_t count) {
     ntr_status status = NTR_OK;
+    const size_t kept = t->head ? take_head(t, events, count) : 0;
+    events += kept;
+    count -= kept;
     t->fed |= count != 0;
     if (t->followed && count) t->last = events[count - 1];
     for (size_t i = 0; t->followed && i < count && !status; i++) status = take_followed(t, &events[i]);

@@ -14,6 +14,8 @@
 #define NTR_ANALYSIS_OPEN_LOG_H
 
 #include "analysis/callstack.h"
+#include "analysis/chunk_head.h"
+#include "analysis/time_attribution.h"
 
 #include <ntrace/calltree.h>
 
@@ -84,6 +86,14 @@ void ntr_calltree_moved(ntr_calltree *tree);
 typedef struct ntr_chunk_applier ntr_chunk_applier;
 ntr_chunk_applier **ntr_calltree_applier(ntr_calltree *tree);
 void ntr_chunk_applier_free(ntr_chunk_applier *applier);
+
+/* Returns the head of the chunk, which the tree keeps from then on; NULL when out of memory. */
+ntr_chunk_head *ntr_calltree_head(ntr_calltree *tree);
+
+/* The attribution of time in a source, NULL when out of memory; and setting it, but for its items, after the time so far was divided. */
+ntr_time_attribution *ntr_calltree_time(ntr_calltree *tree, uint16_t src);
+void ntr_calltree_set_time(ntr_calltree *tree, uint16_t src, const ntr_time_attribution *time);
+void ntr_calltree_forget_times(ntr_calltree *tree);
 
 /* ---- applying a log */
 

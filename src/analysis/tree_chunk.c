@@ -1,9 +1,10 @@
 /* Call trees of the chunks of a stream, made by several threads and put together in the order of the stream.
  *
- * Idea: the tree of a chunk is that of a part whose callers are not known (open_log.h). Its nodes, its log and its functions, in the
- * order of their first look-up, are packed into one block of memory. To apply it, the log is first applied to a copy of the stacks
- * with functions of its own: a guess that is wrong is found before anything has changed. Then the functions get their numbers, in
- * the order that they would have had, and the log is applied to the tree. */
+ * Idea: the tree of a chunk is that of a part whose callers are not known (open_log.h), behind its first events if they have time
+ * (chunk_head.h). These, its nodes, its log, its functions in the order of their first look-up, and the time at its end are packed into
+ * one block of memory. To apply it, head and log are first applied to a copy of the stacks with functions of its own: a guess that is
+ * wrong is found before anything has changed. Then the functions get their numbers, in the order that they would have had, and head and
+ * log are applied to the tree. */
 #include <ntrace/calltree.h>
 
 #include "analysis/open_part.h"
@@ -12,10 +13,12 @@
 
 #include <string.h>
 
-/* A packed chunk: this, then its nodes, entries, frames and functions. All sizes are multiples of 8. */
+/* A packed chunk: this, then the events of its head, its nodes, entries, frames and functions. All sizes are multiples of 8. */
 typedef struct packed_tree {
     uint64_t unfit;
-    uint64_t count, entry_count, frame_count, function_count;
+    uint64_t head_count, count, entry_count, frame_count, function_count;
+    ntr_time_attribution time; /* at its end, of the source of its head; no items */
+    uint64_t goes_on;          /* there are events behind its head */
 } packed_tree;
 
 typedef struct packed_function {
@@ -23,7 +26,7 @@ typedef struct packed_function {
     const char *name; /* if it has no address */
 } packed_function;
 
-_Static_assert(sizeof(packed_tree) % 8 == 0 && sizeof(ntr_open_node) % 8 == 0 && sizeof(ntr_open_entry) % 8 == 0 &&
+_Static_assert(sizeof(packed_tree) % 8 == 0 && sizeof(ntr_event) % 8 == 0 && sizeof(ntr_open_node) % 8 == 0 && sizeof(ntr_open_entry) % 8 == 0 &&
                   sizeof(ntr_open_frame) % 8 == 0 && sizeof(packed_function) % 8 == 0,
               "each array is aligned behind the one before");
 
@@ -41,13 +44,17 @@ struct ntr_chunk_applier {
 /* ---- packing */
 
 void ntr_calltree_begin_chunk(ntr_calltree *tree) {
+    ntr_chunk_head *chunk_head = ntr_calltree_head(tree);
+    if (!chunk_head) return; /* feeding fails */
+    ntr_chunk_head_restart(chunk_head);
     ntr_callstack_restart(ntr_calltree_stacks(tree));
     ntr_calltree_restart(tree);
+    ntr_calltree_forget_times(tree);
     ntr_functions_note(ntr_calltree_functions(tree));
 }
 
 static size_t size_of(const packed_tree *p) {
-    return sizeof *p + p->count * sizeof(ntr_open_node) + p->entry_count * sizeof(ntr_open_entry) +
+    return sizeof *p + p->head_count * sizeof(ntr_event) + p->count * sizeof(ntr_open_node) + p->entry_count * sizeof(ntr_open_entry) +
            p->frame_count * sizeof(ntr_open_frame) + p->function_count * sizeof(packed_function);
 }
 
@@ -69,6 +76,14 @@ static void pack_functions(const ntr_functions *functions, const uint32_t *noted
     }
 }
 
+/* The time at the end of the chunk: that of messages without spans may belong to the next chunk. */
+static void pack_time(ntr_calltree *tree, const ntr_chunk_head *chunk_head, packed_tree *head) {
+    const ntr_time_attribution *time = chunk_head->count ? ntr_calltree_time(tree, chunk_head->events[0].src) : NULL;
+    head->goes_on = !chunk_head->open;
+    if (time)
+        head->time = (ntr_time_attribution){.message = time->message, .time = time->time, .ticks = time->ticks, .timed = time->timed};
+}
+
 size_t ntr_calltree_pack(ntr_calltree *tree, void *to, size_t room) {
     const ntr_functions *functions = ntr_calltree_functions(tree);
     const ntr_open_log *log = ntr_calltree_log(tree);
@@ -76,8 +91,11 @@ size_t ntr_calltree_pack(ntr_calltree *tree, void *to, size_t room) {
     size_t count, function_count;
     const ntr_call_node *nodes = ntr_calltree_nodes(tree, &count);
     const uint32_t *noted = ntr_functions_noted(functions, &function_count);
-    head.unfit = log->unfit;
+    const ntr_chunk_head *chunk_head = ntr_calltree_head(tree);
+    head.unfit = !chunk_head || log->unfit || chunk_head->unfit;
     if (!head.unfit) {
+        pack_time(tree, chunk_head, &head);
+        head.head_count = chunk_head->count;
         head.count = count;
         head.entry_count = log->count;
         head.frame_count = log->frame_count;
@@ -86,9 +104,11 @@ size_t ntr_calltree_pack(ntr_calltree *tree, void *to, size_t room) {
     const size_t size = size_of(&head);
     if (size > room) return size;
     memcpy(to, &head, sizeof head);
-    ntr_open_node *packed = (void *)((char *)to + sizeof head);
+    ntr_event *first = (void *)((char *)to + sizeof head);
+    ntr_open_node *packed = (void *)(first + head.head_count);
     ntr_open_entry *entries = (void *)(packed + head.count);
     ntr_open_frame *frames = (void *)(entries + head.entry_count);
+    if (head.head_count) memcpy(first, chunk_head->events, head.head_count * sizeof *first);
     pack_nodes(functions, nodes, head.count, packed);
     if (head.entry_count) memcpy(entries, log->entries, head.entry_count * sizeof *entries);
     if (head.frame_count) memcpy(frames, log->frames, head.frame_count * sizeof *frames);
@@ -148,10 +168,18 @@ static ntr_status find_functions(ntr_chunk_applier *a, ntr_functions *functions,
     return NTR_OK;
 }
 
-static ntr_status try_part(ntr_chunk_applier *a, const ntr_open_part *part, const ntr_callstack *stacks) {
+static ntr_status try_part(ntr_chunk_applier *a, const ntr_event *first, size_t count, const ntr_open_part *part,
+                           const ntr_callstack *stacks) {
     const char *why;
     ntr_status status = ntr_callstack_copy(a->stacks, stacks, trial_number, a);
+    for (size_t i = 0; i < count && !status; i++) status = ntr_callstack_feed(a->stacks, &first[i]);
     return status ? status : ntr_open_part_apply(part, a->stacks, NULL, &why, a->allocator);
+}
+
+/* The time at the end of the chunk; without a head, no time is known there. */
+static void leave_time(ntr_calltree *tree, const packed_tree *head, const ntr_event *first) {
+    if (head->head_count) ntr_calltree_set_time(tree, first[0].src, &head->time);
+    else ntr_calltree_forget_times(tree);
 }
 
 ntr_status ntr_calltree_apply(ntr_calltree *tree, const void *packed, size_t size) {
@@ -164,16 +192,19 @@ ntr_status ntr_calltree_apply(ntr_calltree *tree, const void *packed, size_t siz
     ntr_callstack *stacks = ntr_calltree_stacks(tree);
     ntr_open_part part = {.count = head.count, .entry_count = head.entry_count, .frame_count = head.frame_count,
                           .function_count = head.function_count};
-    part.nodes = (const void *)((const char *)packed + sizeof head);
+    const ntr_event *first = (const void *)((const char *)packed + sizeof head);
+    part.nodes = (const void *)(first + head.head_count);
     part.entries = (const void *)(part.nodes + part.count);
     part.frames = (const void *)(part.entries + part.entry_count);
     const packed_function *functions = (const void *)(part.frames + part.frame_count);
     ntr_status status = find_functions(a, a->functions, functions, part.function_count);
     part.functions = a->numbers;
-    if (!status) status = try_part(a, &part, stacks);
+    if (!status) status = try_part(a, first, head.head_count, &part, stacks);
+    if (!status) status = ntr_calltree_feed(tree, first, head.head_count);
     if (!status) status = find_functions(a, ntr_calltree_functions(tree), functions, part.function_count);
     part.functions = a->numbers;
     if (!status) status = ntr_open_part_apply(&part, stacks, tree, &why, a->allocator);
     ntr_calltree_moved(tree);
+    if (!status && head.goes_on) leave_time(tree, &head, first);
     return status;
 }

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""One process, two threads, parts put together in random order, and the ranks of MPI write the same bytes: every command, for random
+captures and for the streams of real programs. TAP on standard output.
+
+usage: equality.py NTRACE RANDOM REAL [NTRACE_MPI MPIRUN]...
+
+RANDOM: number of random captures. REAL: number of real streams (bench/real_streams). Each capture is decoded with each MPI on 1, 2, 3
+and 5 ranks, each time for another command.
+"""
+import itertools
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "cli")]
+import captures  # noqa: E402
+from harness import NTRACE, ROOT, Run, case, check, equal, main, scratch, skip  # noqa: E402
+
+RANDOM, REAL = int(sys.argv[2]), int(sys.argv[3])
+MPI = list(zip(sys.argv[4::2], sys.argv[5::2]))
+RANKS = (1, 2, 3, 5)
+ONE_FILE = ("sqlite", "perf.data")  # written to a file, with its time
+
+
+def formats(command):
+    done = Run(command, "--to", "list")
+    return [[command, "--to", line.split()[0]] for line in done.lines() if line.split()[0] not in ONE_FILE]
+
+
+# Commands with partial answers; those for large captures; those that need every event in order.
+ADDED = [["profile", *words] for words in (
+    [], ["--format", "csv"], ["--by", "image"], ["--by", "line"], ["--by", "instruction", "--format", "csv"], ["--by", "hart"],
+    ["--by", "context"], ["--callers", "function1", "--callees", "function1"], ["--annotate=function0"])]
+ADDED += [["coverage", "--level", level] for level in ("object", "line", "branch")] + [["flame", "--per", "hart", "--to", "folded"]]
+CHUNKED = [["profile"], ["profile", "--by", "instruction", "--format", "csv"], ["flame", "--per", "context", "--to", "folded"],
+           ["export", "--to", "calltree"], ["export", "--to", "callgrind"], ["timeline", "--to", "json"], ["report"]]
+ORDERED = [["decode", "--output", output] for output in ("span", "call", "count", "event")] + [["report"], ["stat"]]
+
+
+def divide_formats():
+    """Adds the formats of the commands that export to the lists, by what this build says of each."""
+    for command in ("flame", "export", "timeline"):
+        for words in formats(command):
+            to = os.path.join(scratch(), "none.part")
+            done = Run(*words, "--partial", to, os.path.join(scratch(), "none.ntrace"), status=2)
+            ordered = command == "timeline" or words[-1] in ("perf-script", "ctxp", "jsonl")
+            check("none.ntrace" in done.err, done.err)
+            (ORDERED if ordered else ADDED).append(words)
+    for words in formats("coverage"):
+        if "decisions" not in words[-1]:
+            ADDED.append(words)
+
+
+def direct(command, trace, *more):
+    return Run(*command, *more, *trace, status=None)
+
+
+def same(found, expected, what):
+    check((found.status, found.bytes) == (expected.status, expected.bytes), f"{what}: other output: {found.err[-600:]}")
+
+
+def ranks(program, mpirun, count, command, trace, expected):
+    options = ["--allow-run-as-root", "--oversubscribe"] if "openmpi" in mpirun else []
+    done = subprocess.run([mpirun, *options, "-n", str(count), program, *command, *trace], capture_output=True, timeout=600, check=False,
+                          env=dict(os.environ, TMPDIR=scratch()))
+    what = f"{command} on {count} ranks of {mpirun}"
+    if expected.status == 0:
+        equal(done.returncode, 0, f"{what}: {done.stderr[-600:]}")
+    check(done.stdout == expected.bytes, f"{what}: other output: {done.stderr[-600:]}")
+
+
+def parts(command, trace, count):
+    files = []
+    for part in range(1, count + 1):
+        files.append(os.path.join(scratch(), f"{part}-{count}.part"))
+        done = Run(*command, "--partial", files[-1], "--shard", f"{part}/{count}", *trace, status=None)
+        check(done.status < 2, f"{command}: part {part} of {count}: {done.err}")
+    return files
+
+
+def compare(trace, chance, what):
+    """`trace`: options, and the trace as the last word."""
+    for command in ADDED + ORDERED:
+        one = direct(command, trace, "-j", "1") if command != ["stat"] else direct(command, trace)
+        check(one.status < 2, f"{what}: {command}: {one.err}")
+        if command != ["stat"]:
+            same(direct(command, trace, "-j", "2"), one, f"{what}: {command} -j 2")
+        if command in ADDED:
+            files = parts(command, trace, chance.choice((1, 2, 3, 4, 7)))
+            chance.shuffle(files)
+            same(Run("combine", "--redo", *files, *command, status=None), one, f"{what}: {command} of {len(files)} parts")
+    for (program, mpirun), count in itertools.product(MPI, RANKS):
+        command = chance.choice(ADDED)
+        ranks(program, mpirun, count, command, trace, direct(command, trace))
+
+
+@case(f"{RANDOM} random captures")
+def random_captures():
+    for seed in range(RANDOM):
+        chance = random.Random(seed)
+        capture = captures.Capture(NTRACE, scratch(), 9000 + seed, length=chance.choice((300, 3000, 9000)), sync=chance.choice((0, 1, 3)),
+                                   damage=chance.choice((0, 0, 1, 5)))
+        compare([capture.path], chance, f"capture {seed}, {capture.options}")
+        shutil.rmtree(capture.path)
+
+
+@case("captures of several chunks, with and without timestamps, on two and three threads")
+def chunks():
+    for options, damage in ((["--timestamps", "--mode", "btm"], 0), (["--timestamps", "--mode", "btm"], 3), (["--mode", "btm"], 3)):
+        capture = captures.Capture(NTRACE, scratch(), 8000, length=2500000, sync=2, options=options, damage=damage)
+        check(capture.size > 2 << 19, f"{capture.size} bytes are no two chunks")
+        for command in CHUNKED:
+            one = direct(command, [capture.path], "-j", "1")
+            for jobs in "23":
+                same(direct(command, [capture.path], "-j", jobs), one, f"{options}, {damage} bits: {command} -j {jobs}")
+
+
+def real(name, options):
+    """The options and the stream of a real program. --src selects one source, which parts cannot; there is no other one."""
+    options, files = options[:options.index("--src")], []
+    for kind in ("elf", "nex"):
+        files.append(os.path.join(scratch(), f"{name}.{kind}"))
+        with open(files[-1], "wb") as file:
+            subprocess.run(["zstd", "-dcq", os.path.join(ROOT, "bench", "real_streams", f"{name}.{kind}.zst")], stdout=file, check=True)
+    return ["-e", files[0], *options, files[1]]
+
+
+@case(f"{REAL} streams of real programs")
+def real_captures():
+    if not shutil.which("zstd"):
+        skip("no zstd")
+    with open(os.path.join(ROOT, "bench", "real_streams", "streams.json"), encoding="ascii") as file:
+        streams = json.load(file)
+    for seed, (name, stream) in enumerate(list(streams.items())[:REAL]):
+        compare(real(name, stream["options"]), random.Random(seed), name)
+
+
+divide_formats()
+main()
