@@ -19,7 +19,8 @@ const struct cli_option *machine_rows(void) {
         CLI_LIST(0, "files", "DIR|CPIO", struct machine_options, files,
                  "programs and libraries of the guest, to name what ran: a folder, or a cpio archive, plain or compressed with "
                  "zstd (repeatable; the initrd is one, too)"),
-        CLI_NUMBER(0, "harts", "N", struct machine_options, harts, 1, MACHINE_HARTS, 1, "number of harts (default 1)"),
+        CLI_NUMBER(0, "harts", "N", struct machine_options, harts, 1, MACHINE_HARTS, 0,
+                   "number of harts (default: that of the machine, mostly 1)"),
         CLI_STRING(0, "memory", "SIZE", struct machine_options, memory,
                    "memory, for example 512M (default: that of the machine)"),
         CLI_STRING(0, "for", "N", struct machine_options, limit,
@@ -166,8 +167,20 @@ static int set_limit(const char *text, ntr_capture_config *config) {
     return cli_fail("--for: expected a number of instructions or a time such as 10s, found '%s'", text);
 }
 
+/* The number of harts with which QEMU starts the machine. */
+static unsigned default_harts(const char *name) {
+    static const struct {
+        const char *name;
+        unsigned harts;
+    } machines[] = {{"sifive_u", 2}, {"microchip-icicle-kit", 5}};
+
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
+        if (strncmp(name, machines[i].name, strlen(machines[i].name)) == 0) return machines[i].harts;
+    return 1;
+}
+
 /* Options of QEMU that the trace cannot do without, or that would make it wrong. */
-static int check_option(const struct machine_options *options, const char *option, const char *value) {
+static int check_option(unsigned harts, const char *option, const char *value) {
     static const struct {
         const char *name, *why;
     } refused[] = {{"-d", "ntrace reads the log of QEMU itself"},
@@ -180,14 +193,13 @@ static int check_option(const struct machine_options *options, const char *optio
 
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         if (strcmp(option, refused[i].name) == 0) return cli_fail("QEMU's option %s: %s", option, refused[i].why);
-    if (options->harts < 2) return CLI_OK;
+    if (harts < 2) return CLI_OK;
     if (strcmp(option, "-icount") == 0 || (strcmp(option, "-accel") == 0 && value && strstr(value, "thread=single")))
         return cli_fail("QEMU's option %s: with several harts, QEMU gives plugins wrong hart numbers then", option);
     return CLI_OK;
 }
 
-static int take_operands(const struct machine_options *options, char **operands, struct machine *machine,
-                         ntr_capture_config *config) {
+static int take_operands(char **operands, struct machine *machine, ntr_capture_config *config) {
     size_t count = 0;
 
     if (operands[0] && operands[0][0] != '-') {
@@ -201,7 +213,7 @@ static int take_operands(const struct machine_options *options, char **operands,
     if (!machine->qemu_options) return cli_fail("out of memory");
     for (size_t i = 0; i < count; i++) {
         machine->qemu_options[i] = operands[i];
-        if (check_option(options, operands[i], operands[i + 1]) != CLI_OK) return CLI_FAILED;
+        if (check_option(machine->config.harts, operands[i], operands[i + 1]) != CLI_OK) return CLI_FAILED;
     }
     config->qemu_options = machine->qemu_options;
     config->qemu_option_count = count;
@@ -262,11 +274,11 @@ int machine_configure(const struct machine_options *options, const struct cli_en
     is->initrd = options->initrd;
     is->append = options->append;
     is->memory = options->memory;
-    is->harts = (unsigned)options->harts;
+    is->harts = options->harts ? (unsigned)options->harts : default_harts(options->name);
     is->repeatable = options->repeatable;
     is->no_contexts = wants_scontext(encoder);
-    if (is->repeatable && is->harts > 1) return cli_fail("--repeatable: only with one hart");
-    if (take_operands(options, operands, machine, config) != CLI_OK || set_limit(options->limit, config) != CLI_OK)
+    if (is->repeatable && is->harts > 1) return cli_fail("--repeatable: only with one hart; this machine has %u", is->harts);
+    if (take_operands(operands, machine, config) != CLI_OK || set_limit(options->limit, config) != CLI_OK)
         return CLI_FAILED;
     if (check_file(is->firmware) != CLI_OK || check_file(is->kernel) != CLI_OK || check_file(is->initrd) != CLI_OK)
         return CLI_FAILED;

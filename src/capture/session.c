@@ -26,6 +26,7 @@ void ntr_capture_session_release(struct ntr_capture_session *session) {
     if (session->source.channel) atomic_store(&session->source.channel->head.given_up, 1);
     ntr_capture_source_close(&session->source);
     if (session->machine.name && session->log > 0) close(session->log);
+    if (session->machine.name && session->firmware > 0) close(session->firmware);
     ntr_capture_system_free(session->system);
     ntr_capture_record_release(&session->record);
     ntr_bundle_free(bundle);

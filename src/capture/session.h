@@ -25,6 +25,7 @@ struct ntr_capture_session {
     struct ntr_capture_elf elf;
     ntr_capture_machine_config machine; /* name NULL: a program */
     int log;                            /* descriptor of QEMU's log; -1: none */
+    int firmware;                       /* descriptor of a changed copy of the firmware; 0 or less: none */
     uint64_t begun_at;                  /* nanoseconds */
     bool ends;                          /* QEMU was asked to end */
     bool stuck;                         /* because the machine took traps and executed nothing */

@@ -1,5 +1,6 @@
 /* A whole machine: the command line of QEMU's system mode. */
 #include "base/allocator.h"
+#include "capture/htif.h"
 #include "capture/session.h"
 
 #include <fcntl.h>
@@ -82,6 +83,8 @@ static bool is_one_thread(const ntr_capture_session *session) {
 
 struct texts {
     char plugin[3 * PATH_MAX], log[64], harts[16];
+    char copy[64];
+    const char *firmware; /* its path, or that of a changed copy */
 };
 
 static void add_all(struct machine_arguments *arguments, const ntr_capture_session *session, const struct texts *texts) {
@@ -96,7 +99,7 @@ static void add_all(struct machine_arguments *arguments, const ntr_capture_sessi
     add_pair(arguments, "-smp", machine->harts > 1 ? texts->harts : NULL);
     add_time(arguments, machine);
     add_console(arguments, session);
-    add_pair(arguments, bare && !machine->kernel ? "-kernel" : "-bios", machine->firmware);
+    add_pair(arguments, bare && !machine->kernel ? "-kernel" : "-bios", texts->firmware);
     add_pair(arguments, "-kernel", machine->kernel);
     add_pair(arguments, "-initrd", machine->initrd);
     add_pair(arguments, "-append", machine->append);
@@ -104,6 +107,17 @@ static void add_all(struct machine_arguments *arguments, const ntr_capture_sessi
     add_pair(arguments, "-d", "int,cpu_reset");
     add_pair(arguments, "-D", texts->log);
     add_pair(arguments, "-plugin", texts->plugin);
+}
+
+static void name_firmware(struct ntr_capture_session *session, struct texts *texts) {
+    const ntr_capture_machine_config *machine = &session->machine;
+
+    texts->firmware = machine->firmware;
+    if (!machine->firmware || strncmp(machine->name, "spike", strlen("spike")) != 0) return;
+    session->firmware = ntr_capture_htif_copy(machine->firmware);
+    if (session->firmware <= 0) return;
+    snprintf(texts->copy, sizeof texts->copy, "/proc/%d/fd/%d", (int)getpid(), session->firmware);
+    texts->firmware = texts->copy;
 }
 
 static ntr_status make_texts(struct ntr_capture_session *session, struct texts *texts) {
@@ -120,12 +134,13 @@ static ntr_status make_texts(struct ntr_capture_session *session, struct texts *
     snprintf(texts->plugin, sizeof texts->plugin, "%s,channel=/proc/%d/fd/%d,log=%s%s", path, (int)getpid(),
              session->source.file, texts->log, is_one_thread(session) ? ",marks=all" : "");
     snprintf(texts->harts, sizeof texts->harts, "%u", session->machine.harts);
+    name_firmware(session, texts);
     return NTR_OK;
 }
 
 ntr_status ntr_capture_machine_start(struct ntr_capture_session *session) {
     const ntr_allocator *allocator = session->config.allocator;
-    struct texts texts;
+    struct texts texts = {0};
     ntr_status status = make_texts(session, &texts);
 
     if (status != NTR_OK) return status;

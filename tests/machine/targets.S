@@ -1,0 +1,110 @@
+/* A program for the machines spike, sifive_e and sifive_u: traps, interrupts, calls and loops in machine mode. RV64 and RV32. It ends
+ * with status 5, through HTIF (-DHTIF) or semihosting. The symbols tohost and fromhost have no size, as those of
+ * riscv-tests. */
+#define MTIMECMP 0x2004000 /* of hart 0 */
+#define MTIME    0x200bff8
+#define STATUS   5
+
+    .option nopic
+    .section .text.start, "ax"
+    .globl _start
+_start:
+    csrr t0, mhartid
+    li t1, HART
+    bne t0, t1, park
+    la t0, trap
+    csrw mtvec, t0
+    li s2, 0               /* traps */
+    la s3, sum
+    .option norvc
+    .word 0                /* each skips four bytes */
+    ebreak
+    ecall
+    .option rvc
+    jal next_tick
+    li t0, 1 << 7
+    csrw mie, t0
+    csrsi mstatus, 8
+    li s0, 3000
+1:  jalr s3
+    andi t0, s0, 1
+    beqz t0, 2f
+    addi s1, s1, 3
+2:  addi s0, s0, -1
+    bnez s0, 1b
+    addi t1, zero, 5
+    wfi
+    addi t1, t1, 1
+    csrci mstatus, 8
+#ifdef HTIF
+    li t0, STATUS << 1 | 1 /* device 0, exit */
+    la t1, tohost
+    sw t0, 0(t1)
+    sw zero, 4(t1)
+#else
+    la a1, block
+    li a0, 0x20            /* SYS_EXIT_EXTENDED */
+    .balign 16
+    .option norvc
+    slli x0, x0, 0x1f
+    ebreak
+    srai x0, x0, 7
+    .option rvc
+#endif
+park:
+    wfi
+    j park
+
+sum:
+    mul a0, s0, s0
+    add s1, s1, a0
+    ret
+
+next_tick:
+    li t0, MTIME
+    lw t1, 0(t0)
+    lw t2, 4(t0)
+    addi t3, t1, 50
+    sltu t4, t3, t1
+    add t2, t2, t4
+    li t0, MTIMECMP + 8 * HART
+    li t1, -1
+    sw t1, 4(t0)
+    sw t3, 0(t0)
+    sw t2, 4(t0)
+    ret
+
+    .balign 4
+trap:
+    addi s2, s2, 1
+    csrr a0, mcause
+    bltz a0, 1f
+    csrr a0, mepc
+    addi a0, a0, 4
+    csrw mepc, a0
+    mret
+1:  mv s4, ra
+    mv s5, t0
+    mv s6, t1
+    jal next_tick
+    mv t0, s5
+    mv t1, s6
+    mv ra, s4
+    mret
+
+    .balign 8
+block:
+#if __riscv_xlen == 64
+    .quad 0x20026, STATUS
+#else
+    .word 0x20026, STATUS
+#endif
+
+    .data
+    .balign 64
+    .globl tohost, fromhost
+tohost:
+    .quad 0
+    .balign 64
+fromhost:
+    .quad 0

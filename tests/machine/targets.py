@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""`ntrace run --machine` with the machines spike, sifive_e and sifive_u: programs of our own against a plugin
+that is called at each instruction, and the reference programs against the beginning of their published lists. TAP.
+
+usage: targets.py NTRACE FOLDER PLUGIN SAME     as of machine.py
+
+A published list is that of a simulator. QEMU executes the same up to where a program depends on the machine: HTIF of QEMU never answers
+a request to print, and the flash of sifive_e takes no stores.
+"""
+import os
+import subprocess
+import sys
+
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli")]
+import harness
+import qemu10
+from harness import SHARED, case, check, equal, scratch
+
+PROGRAMS, PLUGIN, SAME = (os.path.abspath(path) for path in sys.argv[2:5])
+QEMU = qemu10.find()
+STATUS = 5  # of targets.S
+
+
+def run(bits, machine, firmware, *options, qemu=(), status=0):
+    """The bundle."""
+    bundle = os.path.join(scratch(), "traced.ntrace")
+    program = os.path.join(QEMU or harness.skip(qemu10.NEVER), f"qemu-system-riscv{bits}")
+    done = subprocess.run([harness.NTRACE, "run", "--machine", machine, "--qemu", program, "-o", bundle, *options, firmware, "--", *qemu],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+    equal(done.returncode, status, f"exit status; {done.stderr[-300:]}")
+    return bundle
+
+
+def addresses(bundle, src=0):
+    done = subprocess.run([harness.NTRACE, "decode", bundle, "--output", "pc", "--src", str(src)], capture_output=True, text=True,
+                          timeout=120, check=False)
+    check(done.returncode < 2, f"status of decode; {done.stderr[-300:]}")
+    return done.stdout.split()
+
+
+MACHINES = {"spike, ended through HTIF": ("spike", [], 0), "sifive_e, ended by semihosting": ("sifive_e", ["-semihosting"], 0),
+            "sifive_u, ended by semihosting": ("sifive_u", ["-semihosting"], 1)}
+for word, (machine, given, hart) in MACHINES.items():
+    for width in 64, 32:
+        @case(f"RV{width}, {word}: the exit status, and every instruction of each hart as a plugin saw it")
+        def exits(width=width, machine=machine, given=given, hart=hart):
+            truth, listed = (os.path.join(scratch(), name) for name in ("truth.txt", "listed.txt"))
+            bundle = run(width, machine, os.path.join(PROGRAMS, f"{machine}-{width}"), status=STATUS,
+                         qemu=[*given, "-plugin", f"{PLUGIN},out={truth},list={listed}"])
+            done = subprocess.run([SAME, bundle, truth], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, check=False)
+            equal(done.returncode, 0, f"status of same_modes; {done.stdout}")
+            found = addresses(bundle, hart)
+            check(len(found) > 20000, f"{len(found)} instructions")
+            if hart:
+                return
+            with open(listed, encoding="utf-8") as file:
+                expected = [line.split()[0] for line in file]
+            if given:
+                expected.pop()  # the EBREAK of semihosting, which does not retire
+            for i, (a, b) in enumerate(zip(found, expected)):
+                check(a == b, f"instruction {i}: found {a}, expected {b}")
+            equal(len(found), len(expected), "number of instructions")
+
+
+@case("sifive_u has two harts: --repeatable is refused")
+def two_harts():
+    run(64, "sifive_u", os.path.join(PROGRAMS, "sifive_u-64"), "--repeatable", status=2)
+
+
+# ---- the reference programs: how many instructions of the list are executed
+
+REFERENCE = {"median": ("spike", 64, 14997), "vvadd": ("spike", 64, 9998), "towers": ("spike", 64, 14998), "multiply": ("spike", 64, 54998),
+             "qsort": ("spike", 64, 234997), "dhrystone": ("spike", 64, 204997), "embench-crc32": ("sifive_e,revb=true", 32, 23607)}
+BEHIND = 2000  # instructions, which are not in the list
+for name, (machine, width, count) in REFERENCE.items():
+    @case(f"reference program {name}, {machine}: the first {count} instructions are those of the published list")
+    def published(name=name, machine=machine, width=width, count=count):
+        folder = os.path.join(SHARED, "corpus", "refcode", name)
+        if not os.path.isdir(folder):
+            harness.skip(f"no {folder}")
+        expected = subprocess.run(["zstdcat", os.path.join(folder, "pc.txt.zst")], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+        bundle = run(width, machine, os.path.join(folder, "program.elf"), "--repeatable", "--for", str(count + BEHIND),
+                     qemu=["-icount", "shift=0"])  # the programs read mcycle, which then counts instructions
+        found = addresses(bundle)
+        found = found[found.index(expected[0]):]
+        for i in range(count):
+            check(found[i] == expected[i], f"instruction {i}: found {found[i]}, expected {expected[i]}")
+
+
+harness.main()
