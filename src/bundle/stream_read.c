@@ -7,6 +7,7 @@
 
 #include "base/allocator.h"
 #include "base/config.h"
+#include "bundle/zstd_frames.h"
 #include "bundle/zstd_read.h"
 
 #include <errno.h>
@@ -27,6 +28,7 @@ struct ntr_stream_reader {
     bool started;  /* compression was detected */
     bool ended;    /* the file has no more bytes */
     bool stopped;  /* `read` returned NTR_END */
+    bool begun;    /* bytes were used */
     uint64_t read; /* bytes read from the file; after a seek, its position */
     uint64_t skip; /* bytes of the stream that are still to be dropped */
     uint64_t next; /* plain: offset of the next byte to give out */
@@ -172,6 +174,7 @@ ntr_status ntr_stream_reader_next(ntr_stream_reader *reader, ntr_bytes *span, bo
 
     *span = (ntr_bytes){reader->buffer, 0};
     *last = false;
+    reader->begun = true;
     while (status == NTR_OK) {
         status = next(reader, span, last);
         if (status != NTR_OK) break;
@@ -183,15 +186,53 @@ ntr_status ntr_stream_reader_next(ntr_stream_reader *reader, ntr_bytes *span, bo
     return status;
 }
 
+/* ---- skipping */
+
+/* An ntr_zstd_read_at. */
+static bool read_at(void *user, uint64_t at, uint8_t *to, size_t size) {
+    const ntr_stream_reader *reader = user;
+
+    if (!reader->config.seek(reader->config.user, at)) return false;
+    for (size_t have = 0, got; have < size; have += got)
+        if (reader->config.read(reader->config.user, to + have, size - have, &got) != NTR_OK || !got) return false;
+    return true;
+}
+
+static bool move_to(ntr_stream_reader *reader, uint64_t offset) {
+    if (!reader->config.seek(reader->config.user, offset)) return false;
+    reader->held = 0;
+    reader->ended = false;
+    reader->read = offset;
+    return true;
+}
+
+/* Passes the leading frames that are skipped as a whole. */
+static void skip_frames(ntr_stream_reader *reader) {
+    uint64_t at = 0, end, content;
+
+    if (!reader->config.seek(reader->config.user, 0)) return;
+    while (ntr_zstd_frame_find(read_at, reader, at, &end, &content) && content <= reader->skip) {
+        reader->skip -= content;
+        at = end;
+    }
+    if (!move_to(reader, at)) fail(reader, NTR_E_IO, "the position in the file cannot be set");
+    ntr_zstd_reader_moved(reader->zstd, at);
+}
+
 void ntr_stream_reader_skip(ntr_stream_reader *reader, uint64_t bytes) {
     if (ntr_stream_reader_start(reader) != NTR_OK || bytes == 0) return;
     uint64_t left = UINT64_MAX - reader->next - reader->skip;
     reader->skip += bytes < left ? bytes : left;
-    uint64_t offset = reader->next + reader->skip;
-    if (reader->zstd || !reader->config.seek || !reader->config.seek(reader->config.user, offset)) return;
-    reader->skip = reader->held = 0;
-    reader->ended = false;
-    reader->read = reader->next = offset;
+    if (!reader->config.seek) return;
+    if (reader->zstd) {
+        if (!reader->begun) skip_frames(reader);
+        reader->begun = true;
+        return;
+    }
+    const uint64_t offset = reader->next + reader->skip;
+    if (!move_to(reader, offset)) return;
+    reader->skip = 0;
+    reader->next = offset;
 }
 
 bool ntr_stream_reader_is_compressed(const ntr_stream_reader *reader) {

@@ -16,6 +16,11 @@ void ntr_zstd_reader_feed(struct ntr_zstd_reader *reader, const uint8_t *data, s
     (void)reader, (void)data, (void)size;
 }
 
+void ntr_zstd_reader_moved(struct ntr_zstd_reader *reader, uint64_t position) {
+    (void)reader;
+    (void)position;
+}
+
 ntr_status ntr_zstd_reader_next(struct ntr_zstd_reader *reader, ntr_bytes *span) {
     (void)reader, (void)span;
     return NTR_E_UNSUPPORTED;

@@ -68,6 +68,10 @@ void ntr_zstd_reader_feed(struct ntr_zstd_reader *z, const uint8_t *data, size_t
     z->in = (ZSTD_inBuffer){data, size, 0};
 }
 
+void ntr_zstd_reader_moved(struct ntr_zstd_reader *z, uint64_t position) {
+    z->fed = position;
+}
+
 static ntr_status check_ratio(struct ntr_zstd_reader *z) {
     if (z->produced <= FREE_SIZE || (z->produced - FREE_SIZE) / RATIO_MAX <= position(z)) return NTR_OK;
     snprintf(z->error, sizeof z->error,

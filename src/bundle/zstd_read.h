@@ -16,6 +16,9 @@ void ntr_zstd_reader_free(struct ntr_zstd_reader *reader); /* NULL is allowed */
 /* Give compressed bytes, which must live until they are used up: until ntr_zstd_reader_next gives an empty span. */
 void ntr_zstd_reader_feed(struct ntr_zstd_reader *reader, const uint8_t *data, size_t size);
 
+/* Before the first bytes: they are from this position of the file. */
+void ntr_zstd_reader_moved(struct ntr_zstd_reader *reader, uint64_t position);
+
 /* The next decompressed span; empty: more compressed bytes are needed. Errors: NTR_E_DECOMPRESS (damage; all bytes
  * before it have been given out), NTR_E_LIMIT (the output is too large for the input), NTR_E_MEMORY. */
 ntr_status ntr_zstd_reader_next(struct ntr_zstd_reader *reader, ntr_bytes *span);

@@ -34,7 +34,8 @@ def formats(command):
 # Commands with partial answers; those for large captures; those that need every event in order.
 ADDED = [["profile", *words] for words in (
     [], ["--format", "csv"], ["--by", "image"], ["--by", "line"], ["--by", "instruction", "--format", "csv"], ["--by", "hart"],
-    ["--by", "context"], ["--callers", "function1", "--callees", "function1"], ["--annotate=function0"])]
+    ["--by", "context"])]
+OF_FUNCTIONS = [["profile", "--callers", "function0", "--callees", "function0"], ["profile", "--annotate=function0"]]  # of random programs
 ADDED += [["coverage", "--level", level] for level in ("object", "line", "branch")] + [["flame", "--per", "hart", "--to", "folded"]]
 CHUNKED = [["profile"], ["profile", "--by", "instruction", "--format", "csv"], ["flame", "--per", "context", "--to", "folded"],
            ["export", "--to", "calltree"], ["export", "--to", "callgrind"], ["timeline", "--to", "json"], ["report"]]
@@ -82,14 +83,15 @@ def parts(command, trace, count):
     return files
 
 
-def compare(trace, chance, what):
-    """`trace`: options, and the trace as the last word."""
-    for command in ADDED + ORDERED:
+def compare(trace, chance, what, more=()):
+    """`trace`: options, and the trace as the last word. `more`: commands with partial answers."""
+    added = [*ADDED, *more]
+    for command in added + ORDERED:
         one = direct(command, trace, "-j", "1") if command != ["stat"] else direct(command, trace)
         check(one.status < 2, f"{what}: {command}: {one.err}")
         if command != ["stat"]:
             same(direct(command, trace, "-j", "2"), one, f"{what}: {command} -j 2")
-        if command in ADDED:
+        if command in added:
             files = parts(command, trace, chance.choice((1, 2, 3, 4, 7)))
             chance.shuffle(files)
             same(Run("combine", "--redo", *files, *command, status=None), one, f"{what}: {command} of {len(files)} parts")
@@ -104,7 +106,7 @@ def random_captures():
         chance = random.Random(seed)
         capture = captures.Capture(NTRACE, scratch(), 9000 + seed, length=chance.choice((300, 3000, 9000)), sync=chance.choice((0, 1, 3)),
                                    damage=chance.choice((0, 0, 1, 5)))
-        compare([capture.path], chance, f"capture {seed}, {capture.options}")
+        compare([capture.path], chance, f"capture {seed}, {capture.options}", OF_FUNCTIONS)
         shutil.rmtree(capture.path)
 
 

@@ -77,13 +77,15 @@ def streams():
         return
     with open(raw, "rb") as file:
         data = file.read()
-    frames = b"".join(subprocess.run([zstd, "-q", "-c"], input=data[at:at + 1000], capture_output=True, check=True).stdout
-                      for at in range(0, len(data), 1000))
-    with open(raw + ".zst", "wb") as file:
-        file.write(frames)
-    if "without zstd" in Run(*command, raw + ".zst", *image, status=None).err:
-        return
-    equal(Run("combine", *parts_of(raw + ".zst", command, 4, *image), *command).out, expected.out, "frames")
+    for sized in (False, True):  # frames with the length of their content are skipped as a whole
+        with open(raw + ".zst", "wb") as file:
+            for at in range(0, len(data), 1000):
+                frame = data[at:at + 1000]
+                size = [f"--stream-size={len(frame)}"] if sized else []
+                file.write(subprocess.run([zstd, "-q", "-c", *size], input=frame, capture_output=True, check=True).stdout)
+        if "without zstd" in Run(*command, raw + ".zst", *image, status=None).err:
+            return
+        equal(Run("combine", *parts_of(raw + ".zst", command, 4, *image), *command).out, expected.out, "frames")
 
 
 @case("parts of several captures, grouped at random into files, are the sum of the captures")
