@@ -52,6 +52,14 @@ static ntr_status count_span(void *user, const ntr_event *e, uint64_t times) {
     return ntr_span_table_add(&r->blocks, e->address, e->halfwords);
 }
 
+/* Parts with gaps are read with events, so that a gap at the end of a part is seen here. */
+static void follow_gap(ntr_pass_part *part, const ntr_event *e) {
+    if (e->kind == NTR_EVENT_SPAN && e->instructions) part->ends_with_gap = false;
+    if (e->kind != NTR_EVENT_GAP) return;
+    part->ends_with_gap = true;
+    part->gap = *e;
+}
+
 static ntr_status take_events(ntr_replay *r, const ntr_event *events, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const ntr_event *e = &events[i];
@@ -59,6 +67,7 @@ static ntr_status take_events(ntr_replay *r, const ntr_event *events, size_t cou
         if (e->kind == NTR_EVENT_SPAN && e->instructions && ntr_replay_hart_index(r, e->src) == SIZE_MAX)
             return NTR_E_MEMORY;
         if (e->kind == NTR_EVENT_GAP) r->points[r->point_count - 1].gaps = true;
+        follow_gap(&r->part, e);
         if (ntr_callstack_feed(r->pass_stacks, e) != NTR_OK) return NTR_E_MEMORY;
     }
     return NTR_OK;
@@ -83,6 +92,15 @@ static ntr_status fill_harts(ntr_replay *r, ntr_replay_point *point) {
     return NTR_OK;
 }
 
+static ntr_status fill_gap(const ntr_replay *r, ntr_replay_point *point) {
+    if (!r->part.ends_with_gap) return NTR_OK;
+    point->gap = ntr_alloc(r->allocator, 1, sizeof *point->gap);
+    if (!point->gap) return NTR_E_MEMORY;
+    *point->gap = r->part.gap;
+    point->gaps = true;
+    return NTR_OK;
+}
+
 /* Adds a point at the place that the pass has reached. */
 static ntr_status add_point(ntr_replay *r) {
     if (ntr_reserve(r->allocator, (void **)&r->points, &r->point_capacity, r->point_count + 1, sizeof *r->points))
@@ -97,6 +115,7 @@ static ntr_status add_point(ntr_replay *r) {
     point->message = ntr_snapshot_number(point->snapshot);
     point->time = ntr_snapshot_time(point->snapshot);
     ntr_status status = ntr_callstack_save(r->pass_stacks, &r->store, &point->stacks);
+    if (status == NTR_OK) status = fill_gap(r, point);
     return status ? status : fill_harts(r, point);
 }
 
@@ -179,7 +198,7 @@ static ntr_status go_on(ntr_replay *r) {
 static void begin_part(ntr_replay *r) {
     r->part.mode = ntr_pass_choose(r);
     r->part.instructions = r->part.messages = r->part.without_memo = r->part.size = 0;
-    r->part.irregular = false;
+    r->part.irregular = r->part.ends_with_gap = false;
     if (r->part.mode == NTR_PASS_EVENTS && r->part.pause && r->part.pause != UINT32_MAX) r->part.pause--;
 }
 
@@ -253,6 +272,7 @@ void ntr_replay_pass_end(ntr_replay *r) {
         ntr_snapshot_free(point->snapshot, r->allocator);
         ntr_saved_stacks_release(&point->stacks, r->allocator);
         ntr_dealloc(r->allocator, point->harts);
+        ntr_dealloc(r->allocator, point->gap);
         ntr_dealloc(r->allocator, point->blocks.bytes);
     }
     ntr_dealloc(r->allocator, r->points);

@@ -47,7 +47,8 @@ typedef struct ntr_replay_point {
     ntr_point_hart *harts;    /* in the order of ntr_replay.harts */
     size_t hart_count;
     ntr_span_set blocks;     /* of the part behind it */
-    bool gaps;                /* that part has gaps */
+    ntr_event *gap;           /* the gap between the last instruction before the point and the first one behind it; NULL: none */
+    bool gaps;                /* that part, or the point, has gaps */
 } ntr_replay_point;
 
 /* How a part is read. */
@@ -69,6 +70,8 @@ typedef struct ntr_pass_part {
     uint8_t *bytes;    /* to be read again */
     size_t size, capacity;
     bool last;
+    bool ends_with_gap; /* nothing was executed after `gap` so far */
+    ntr_event gap;
 } ntr_pass_part;
 
 /* A stream that is read at any place. */

@@ -38,6 +38,13 @@ static ntr_status move_frames(ntr_replay *r, ntr_replay_window *w) {
 
 /* ---- beginning */
 
+static ntr_status add_gap(ntr_replay *r, ntr_replay_window *w, const ntr_event *e) {
+    if (ntr_reserve(r->allocator, (void **)&w->gaps, &w->gap_capacity, w->gap_count + 1, sizeof *w->gaps))
+        return NTR_E_MEMORY;
+    w->gaps[w->gap_count++] = (ntr_window_gap){(uint32_t)w->span_count, *e};
+    return NTR_OK;
+}
+
 static ntr_status reserve_harts(ntr_replay *r, ntr_replay_window *w, size_t count) {
     if (ntr_reserve(r->allocator, (void **)&w->harts, &w->hart_capacity, count, sizeof *w->harts)) return NTR_E_MEMORY;
     for (; w->hart_count < count; w->hart_count++) w->harts[w->hart_count] = (ntr_window_hart){0};
@@ -61,6 +68,7 @@ static ntr_status begin_part(ntr_replay *r, ntr_replay_window *w, const ntr_repl
         w->harts[i].address = point->harts[i].address;
         w->harts[i].address_known = point->harts[i].address_known;
     }
+    if (status == NTR_OK && point->gap) status = add_gap(r, w, point->gap);
     if (status == NTR_OK) status = ntr_snapshot_restore(r->decoder, point->snapshot);
     if (status == NTR_OK) status = ntr_callstack_restore(r->stacks, &r->store, &point->stacks);
     return status == NTR_OK ? ntr_replay_stream_seek(r, &r->stream, point->offset) : status;
@@ -70,7 +78,10 @@ static ntr_status begin_part(ntr_replay *r, ntr_replay_window *w, const ntr_repl
 static ntr_status begin_next(ntr_replay *r, ntr_replay_window *w) {
     for (size_t i = 0; i < w->span_count; i++)
         w->harts[r->hart_number[w->spans[i].src] - 1].executed += w->spans[i].instructions;
+    const bool ends_with_gap = w->gap_count && w->gaps[w->gap_count - 1].span == w->span_count;
+    const ntr_event gap = ends_with_gap ? w->gaps[w->gap_count - 1].event : (ntr_event){0};
     empty(w, w->end);
+    if (ends_with_gap && add_gap(r, w, &gap) != NTR_OK) return NTR_E_MEMORY;
     return move_frames(r, w);
 }
 
@@ -113,13 +124,6 @@ static ntr_status add_span(ntr_replay *r, ntr_replay_window *w, const ntr_event 
         .src = e->src,
     };
     w->end += e->instructions;
-    return NTR_OK;
-}
-
-static ntr_status add_gap(ntr_replay *r, ntr_replay_window *w, const ntr_event *e) {
-    if (ntr_reserve(r->allocator, (void **)&w->gaps, &w->gap_capacity, w->gap_count + 1, sizeof *w->gaps))
-        return NTR_E_MEMORY;
-    w->gaps[w->gap_count++] = (ntr_window_gap){(uint32_t)w->span_count, *e};
     return NTR_OK;
 }
 

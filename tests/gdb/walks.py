@@ -140,7 +140,7 @@ def walk_all(gdb, name):
     with open(driver, "w") as file:
         file.write(f"WALKS, OUT = {given!r}, {out!r}\n" + WALKER)
     done = subprocess.run([gdb, "-nx", "-q", "-batch", "-iex", "set osabi none", "-iex", "set trust-readonly-sections on",
-                           "-iex", "set pagination off", program(name), "-ex", f"target remote {server(path)}", "-x", driver],
+                           "-iex", "set pagination off", "-iex", "set remotetimeout 60", program(name), "-ex", f"target remote {server(path)}", "-x", driver],
                           capture_output=True, text=True, timeout=1500, stdin=subprocess.DEVNULL)
     with open(out) as file:
         states = [json.loads(line) for line in file]

@@ -34,6 +34,19 @@ static void checksums(void **state) {
     assert_string_equal(packets.data, "qC");
 }
 
+static void escaped_bytes(void **state) {
+    (void)state;
+    static ntr_gdb_packets packets;
+    memset(&packets, 0, sizeof packets);
+    assert_int_equal(TAKE(&packets, "$X}\x03}\x04}]#33"), NTR_GDB_PACKET); /* the sum is that of the bytes as sent */
+    assert_string_equal(packets.data, "X#$}");
+    assert_int_equal(packets.size, 4);
+    assert_int_equal(TAKE(&packets, "$X}#d5"), NTR_GDB_PACKET); /* an escape at the end is for nothing */
+    assert_string_equal(packets.data, "X");
+    assert_int_equal(TAKE(&packets, "$X}$qC#b4"), NTR_GDB_PACKET);
+    assert_string_equal(packets.data, "qC");
+}
+
 static void too_long(void **state) {
     (void)state;
     static ntr_gdb_packets packets;
@@ -99,7 +112,7 @@ static void breakpoints(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(checksums), TEST(too_long), TEST(answers_are_escaped), TEST(numbers), TEST(values), TEST(breakpoints),
+        TEST(checksums), TEST(escaped_bytes), TEST(too_long), TEST(answers_are_escaped), TEST(numbers), TEST(values), TEST(breakpoints),
     };
     return cmocka_run_group_tests_name("packets", tests, NULL, NULL);
 }
