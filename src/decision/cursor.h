@@ -9,8 +9,7 @@
 
 /* The walk through one unit. */
 typedef struct ntr_unit_walk {
-    void (*walk)(struct ntr_unit_walk *w, CXCursor cursor, unsigned depth); /* visits what is inside of a condition */
-    unsigned depth;
+    unsigned depth; /* of the decision that is visited */
     const ntr_libclang *clang;
     ntr_decisions *decisions;
     CXTranslationUnit unit;

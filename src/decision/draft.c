@@ -1,6 +1,7 @@
 #include "decision/draft.h"
 
 #include "base/allocator.h"
+#include "decision/walk.h"
 
 #include <string.h>
 
@@ -53,7 +54,7 @@ static unsigned add_leaf(ntr_unit_walk *w, ntr_decision_draft *d, CXCursor curso
     size_t number = d->record.shown.condition_count;
     w->truth_of = ntr_cursor_truth(w, cursor, &w->truth) ? d->record.id : 0;
     w->truth_condition = (uint8_t)number;
-    w->walk(w, cursor, w->depth + 1);
+    ntr_walk(w, cursor, w->depth + 1);
     if (number >= NTR_CONDITIONS_MAX) {
         d->too_large = true;
         return 0;

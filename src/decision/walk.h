@@ -1,0 +1,22 @@
+/* Walks the syntax tree of a unit. Children are visited in the order in which a compiler that does not optimize lays out
+ * their code: the condition of a loop comes after its body (`order` of a decision). */
+#ifndef NTR_DECISION_WALK_H
+#define NTR_DECISION_WALK_H
+
+#include "decision/cursor.h"
+
+/* Visits a cursor and adds the decisions in it. Errors are stored in w->status. */
+void ntr_walk(ntr_unit_walk *w, CXCursor cursor, unsigned depth);
+void ntr_walk_all(ntr_unit_walk *w, const ntr_cursors *children, unsigned depth);
+
+/* Statements with a condition (walk_control.c). `expression`: it is ?:. */
+void ntr_walk_if(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *children, unsigned depth, bool expression);
+/* while, do and for. `body` and `condition` are indexes of children. */
+void ntr_walk_loop(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *children, size_t body, size_t condition,
+                   bool keyword_before, unsigned depth);
+void ntr_walk_for(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *children, unsigned depth);
+void ntr_walk_switch(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *children, unsigned depth);
+/* Control leaves through break, continue, return or goto. */
+void ntr_walk_jump(ntr_unit_walk *w, enum CXCursorKind kind);
+
+#endif
