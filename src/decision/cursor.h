@@ -7,9 +7,16 @@
 #include "decision/libclang.h"
 #include "decision/record.h"
 
+/* Code after a statement. */
+typedef struct ntr_rest {
+    ntr_extent extent; /* line 0: not known */
+    bool is_head;      /* it is the head of the loop around the statement, to which `continue` leads */
+} ntr_rest;
+
 /* The walk through one unit. */
 typedef struct ntr_unit_walk {
-    unsigned depth; /* of the decision that is visited */
+    void (*walk)(struct ntr_unit_walk *w, CXCursor cursor, unsigned depth); /* visits what is inside of a condition */
+    unsigned depth;
     const ntr_libclang *clang;
     ntr_decisions *decisions;
     CXTranslationUnit unit;
@@ -20,6 +27,7 @@ typedef struct ntr_unit_walk {
     const char *last_path;
     uint32_t order;
     ntr_extent whole;                /* the largest expression around what is visited; line 0: none */
+    ntr_rest rest;                   /* what is executed after the statement that is visited */
     ntr_flow_count now;              /* how often the statement that is visited is executed */
     ntr_flow_count breaks, continues; /* of the loop or switch around it */
     CXCursor truth;                  /* the && or || of which the value is that of a condition, */

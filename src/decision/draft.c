@@ -1,7 +1,6 @@
 #include "decision/draft.h"
 
 #include "base/allocator.h"
-#include "decision/walk.h"
 
 #include <string.h>
 
@@ -54,7 +53,7 @@ static unsigned add_leaf(ntr_unit_walk *w, ntr_decision_draft *d, CXCursor curso
     size_t number = d->record.shown.condition_count;
     w->truth_of = ntr_cursor_truth(w, cursor, &w->truth) ? d->record.id : 0;
     w->truth_condition = (uint8_t)number;
-    ntr_walk(w, cursor, w->depth + 1);
+    w->walk(w, cursor, w->depth + 1);
     if (number >= NTR_CONDITIONS_MAX) {
         d->too_large = true;
         return 0;
@@ -136,6 +135,8 @@ static void set_control(ntr_unit_walk *w, ntr_decision_record *r, const ntr_cont
     }
     for (unsigned value = 0; value < 2; value++)
         if (control->when[value]) r->when[value ^ negated] = ntr_cursor_extent(w, *control->when[value]);
+    if (control->rest) r->rest = *control->rest;
+    r->rest_when = control->rest_when ^ negated;
 }
 
 static void place_decision(ntr_unit_walk *w, ntr_decision_draft *d, CXCursor cursor) {

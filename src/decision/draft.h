@@ -12,6 +12,8 @@ typedef struct ntr_control {
     uint32_t id;          /* of the decision */
     const CXCursor *until; /* ?: the last operand; compilers place the branch at `?` or `:` */
     const CXCursor *when[2]; /* what is executed when the condition is false, true */
+    const ntr_extent *rest;  /* what is executed after the statement when the condition is `rest_when`, and otherwise skipped */
+    bool rest_when;
 } ntr_control;
 
 /* What became of an expression. */

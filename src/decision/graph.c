@@ -111,8 +111,8 @@ uint32_t ntr_graph_after(const ntr_graph *g, uint32_t branch, bool taken) {
     return branch + 1 < g->count ? branch + 1 : NTR_GRAPH_OUTSIDE;
 }
 
-/* Continues a search: instructions with the current mark were visited. */
-static uint64_t reach(ntr_graph *g, uint32_t at) {
+/* Continues a search: instructions with the current mark were visited. Stores whether an anchor was among them. */
+static uint64_t reach(ntr_graph *g, uint32_t at, bool *anchor) {
     uint64_t reached = 0;
     size_t used = 0;
     if (at != NTR_GRAPH_OUTSIDE) g->stack[used++] = at;
@@ -121,6 +121,7 @@ static uint64_t reach(ntr_graph *g, uint32_t at) {
         for (; index < g->count && g->insns[index].visited != g->mark; index++) {
             ntr_graph_insn *insn = &g->insns[index];
             insn->visited = g->mark;
+            *anchor |= insn->anchor;
             if (insn->candidate) {
                 reached |= UINT64_C(1) << (insn->candidate - 1);
                 break;
@@ -133,15 +134,24 @@ static uint64_t reach(ntr_graph *g, uint32_t at) {
 }
 
 uint64_t ntr_graph_reach(ntr_graph *g, uint32_t at) {
+    bool anchor = false;
     g->mark++;
-    return reach(g, at);
+    return reach(g, at, &anchor);
+}
+
+bool ntr_graph_reaches_anchor(ntr_graph *g, uint32_t at) {
+    bool anchor = false;
+    g->mark++;
+    reach(g, at, &anchor);
+    return anchor;
 }
 
 uint64_t ntr_graph_reach_first(ntr_graph *g) {
     uint64_t reached = 0;
+    bool anchor = false;
     g->mark++;
     for (size_t i = 0; i < g->count; i++)
-        if (g->insns[i].entry && g->insns[i].visited != g->mark) reached |= reach(g, (uint32_t)i);
+        if (g->insns[i].entry && g->insns[i].visited != g->mark) reached |= reach(g, (uint32_t)i, &anchor);
     return reached;
 }
 

@@ -56,19 +56,36 @@ static uint32_t first_placed(const ntr_match *m, uint32_t at) {
     return at;
 }
 
-/* Decides which outcome of a last condition means true: by what the exits of other conditions, or else the source, say of
- * the code at its own exits. Returns NTR_NOT_KNOWN if nothing is known, or if the statements contradict each other. */
-static int value_when_taken(const ntr_matcher *x, size_t i, const ntr_result_exits *exits, bool by_source) {
+/* Returns whether the code of an exit with this result sets a register that the opposite result sets in another way. */
+static bool sets_apart(const ntr_matcher *x, size_t i, unsigned taken, const ntr_result_exits *exits, bool result) {
+    const ntr_graph *g = x->match->graph;
+    uint32_t at = exit_of(x, i, taken);
+    bool apart = ntr_matcher_sets_apart(g, at, exit_of(x, i, !taken));
+    for (size_t k = 0; k < exits->count[!result] && !apart; k++) apart = ntr_matcher_sets_apart(g, at, exits->at[!result][k]);
+    return apart;
+}
+
+/* What says which result the code at an exit has: the exits of other conditions, the same with a proof (match_set.c), or the
+ * source. */
+enum evidence { EVIDENCE_CODE, EVIDENCE_SETS, EVIDENCE_SOURCE };
+
+static bool is_known(const ntr_matcher *x, size_t i, unsigned taken, const ntr_result_exits *exits, enum evidence evidence, bool result) {
+    const ntr_match *m = x->match;
+    uint32_t at = exit_of(x, i, taken);
+    if (evidence == EVIDENCE_SOURCE) return leads_to(m, at, result) || leads_to(m, first_placed(m, at), result);
+    return has_exit(m, exits, result, at) && (evidence == EVIDENCE_CODE || sets_apart(x, i, taken, exits, result));
+}
+
+/* Decides which outcome of a last condition means true. Returns NTR_NOT_KNOWN if nothing is known, or if the statements
+ * contradict each other. */
+static int value_when_taken(const ntr_matcher *x, size_t i, const ntr_result_exits *exits, enum evidence evidence) {
     const ntr_match *m = x->match;
     bool true_result = m->record->flow[x->best.condition[i]].next[1] == NTR_RESULT_TRUE;
     unsigned votes[2] = {0, 0}; /* by the value of the condition when the branch is taken */
     for (unsigned taken = 0; taken < 2; taken++)
         for (unsigned result = 0; result < 2; result++) {
-            uint32_t at = exit_of(x, i, taken);
-            bool known = by_source ? leads_to(m, at, result) || leads_to(m, first_placed(m, at), result)
-                                   : has_exit(m, exits, result, at);
             bool value = result == true_result; /* of the condition with this outcome */
-            if (known) votes[taken ? value : !value]++;
+            if (is_known(x, i, taken, exits, evidence, result)) votes[taken ? value : !value]++;
         }
     if ((votes[0] != 0) == (votes[1] != 0)) return NTR_NOT_KNOWN;
     return votes[1] != 0;
@@ -77,13 +94,15 @@ static int value_when_taken(const ntr_matcher *x, size_t i, const ntr_result_exi
 /* Both kinds of evidence for a last condition. Where the compiler threads jumps, an exit may lead past a following
  * decision to code that the other result reaches too, so equal code is no evidence there. Example: in
  * if (a > 2 || b) { if (a) f(); } g(); -- a > 2 may lead directly to f(), and its exit says nothing about b. With -Og, the
- * source must not say the opposite: in if (!a || b) return a; return 0; the outcomes !a and !b may lead to the same code. */
+ * source must not say the opposite: in if (!a || b) return a; return 0; the outcomes !a and !b may lead to the same code. If it
+ * says nothing, the code must set a result. */
 static int last_value(const ntr_matcher *x, size_t i, const ntr_result_exits *exits) {
     const ntr_code_kind kind = x->match->kind;
-    int by_code = value_when_taken(x, i, exits, false), by_source;
+    int by_code = value_when_taken(x, i, exits, EVIDENCE_CODE), by_source;
     if (by_code != NTR_NOT_KNOWN && kind.plain) return by_code;
-    by_source = value_when_taken(x, i, exits, true);
-    if (by_source == NTR_NOT_KNOWN && kind.debug) return by_code;
+    by_source = value_when_taken(x, i, exits, EVIDENCE_SOURCE);
+    if (by_source == NTR_NOT_KNOWN) by_source = ntr_matcher_by_reach(x, i);
+    if (by_source == NTR_NOT_KNOWN && kind.debug) return value_when_taken(x, i, exits, EVIDENCE_SETS);
     return by_code == NTR_NOT_KNOWN || by_code == by_source ? by_source : NTR_NOT_KNOWN;
 }
 

@@ -5,7 +5,7 @@
 
 enum { STEPS_MAX = 1 << 16 };
 
-static void mark_candidates(const ntr_match *m, bool set) {
+void ntr_match_mark(const ntr_match *m, bool set) {
     for (size_t i = 0; i < m->count; i++) m->graph->insns[m->candidates[i].insn].candidate = set ? (uint8_t)(i + 1) : 0;
 }
 
@@ -47,12 +47,12 @@ static void follow_constants(ntr_matcher *x) {
 
 static void compute_reach(ntr_matcher *x) {
     ntr_match *m = x->match;
-    mark_candidates(m, true);
+    ntr_match_mark(m, true);
     x->first = ntr_graph_reach_first(m->graph);
     follow_constants(x);
     for (size_t i = 0; i < m->count; i++)
         for (unsigned taken = 0; taken < 2; taken++) x->reach[i][taken] = ntr_graph_reach(m->graph, x->after[i][taken]) & ~x->first;
-    mark_candidates(m, false);
+    ntr_match_mark(m, false);
 }
 
 /* ---- search ------------------------------------------------------------------------------------ */

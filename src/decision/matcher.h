@@ -31,6 +31,14 @@ typedef struct ntr_result_exits {
     size_t count[2];
 } ntr_result_exits;
 
+/* Marks the candidates in the graph, or unmarks them. */
+void ntr_match_mark(const ntr_match *match, bool set);
+/* Returns the value of the condition of branch `i` when it is taken, by the statements that are reached (match_reach.c), or
+ * NTR_NOT_KNOWN. */
+int ntr_matcher_by_reach(const ntr_matcher *x, size_t i);
+/* Returns whether the code of an exit sets a register to a constant that the code of an exit with the opposite result sets in
+ * another way (match_set.c). */
+bool ntr_matcher_sets_apart(const ntr_graph *graph, uint32_t exit, uint32_t opposite);
 /* Decides which outcome of each branch is true. Returns whether all are known. */
 bool ntr_matcher_results(ntr_matcher *x, ntr_result_exits *exits);
 /* Returns whether both results lead to different code. */

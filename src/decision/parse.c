@@ -69,7 +69,7 @@ static ntr_status parse(ntr_parser *p, CXIndex index, ntr_decisions *d, const nt
         snprintf(why, size, "libclang cannot parse it");
         return NTR_E_FORMAT;
     }
-    ntr_unit_walk w = {.clang = &p->clang, .decisions = d, .unit = tu, .only = unit->only, .only_count = unit->only_count};
+    ntr_unit_walk w = {.clang = &p->clang, .decisions = d, .unit = tu, .walk = ntr_walk, .only = unit->only, .only_count = unit->only_count};
     w.status = find_error(&p->clang, tu, why, size) ? NTR_E_FORMAT : NTR_OK;
     if (!w.status) walk_unit(&w, p->clang.getTranslationUnitCursor(tu));
     if (!w.status && w.too_deep) {

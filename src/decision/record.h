@@ -57,6 +57,8 @@ typedef struct ntr_decision_record {
     ntr_extent whole;         /* the largest expression around it, with its declaration or keyword */
     ntr_extent point;         /* a further place: the keyword of a loop; line 0: none */
     ntr_extent when[2];       /* code that is executed when the decision is false, true; line 0: not known */
+    ntr_extent rest;          /* further code that is executed when the decision is `rest_when`, and else not before the decision */
+    bool rest_when;           /* ... is evaluated again; line 0: not known */
     uint32_t order;           /* of its last condition */
     uint32_t id;              /* in terms of flows */
     ntr_flow_count *expected; /* how often it is evaluated; NULL: not known */

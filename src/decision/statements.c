@@ -53,3 +53,13 @@ bool ntr_statements_within(const ntr_statements *s, uint64_t address, const char
     }
     return false;
 }
+
+bool ntr_statements_find(const ntr_statements *s, uint64_t *address, uint64_t end, const char *path, const ntr_extent *extent) {
+    for (size_t i = first_at(s, *address); i < s->count && s->items[i].address < end; i++) {
+        const ntr_statement *at = &s->items[i];
+        if (at->path != path || !ntr_extent_has(extent, at->line, at->column)) continue;
+        *address = at->address;
+        return true;
+    }
+    return false;
+}

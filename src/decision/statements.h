@@ -32,4 +32,8 @@ bool ntr_statements_any(const ntr_statements *statements, uint64_t address);
 /* Returns whether a statement inside of the extent begins at `address`. */
 bool ntr_statements_within(const ntr_statements *statements, uint64_t address, const char *path, const ntr_extent *extent);
 
+/* Stores the address of the first statement inside of the extent that begins at *address or behind it, and before `end`.
+ * Returns whether there is one. */
+bool ntr_statements_find(const ntr_statements *statements, uint64_t *address, uint64_t end, const char *path, const ntr_extent *extent);
+
 #endif

@@ -14,11 +14,14 @@ static void walk_parts(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *chi
     const bool comma = ntr_cursor_is_comma(w, cursor), unused = w->unused;
     const bool never = kind == CXCursor_CompoundStmt || ntr_cursor_is_void_cast(w, cursor);
     const bool same = comma || kind == CXCursor_ParenExpr || kind == CXCursor_UnexposedExpr;
+    const ntr_rest rest = w->rest;
     for (size_t i = 0; i < children->count; i++) {
+        if (kind == CXCursor_CompoundStmt) w->rest = ntr_rest_in_block(w, children, i, &rest);
         w->unused = never || (comma && i == 0) || (same && unused);
         ntr_walk(w, children->items[i], depth + 1);
     }
     w->unused = false;
+    w->rest = rest;
 }
 
 static void walk_statement(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, unsigned depth) {
@@ -84,8 +87,10 @@ void ntr_walk(ntr_unit_walk *w, CXCursor cursor, unsigned depth) {
     }
     const ntr_flow_count outer = w->now;
     const ntr_extent around = w->whole;
+    const ntr_rest rest = w->rest;
     enter_expression(w, cursor, kind);
     if (is_function(kind)) ntr_walk_enter_function(w, cursor);
+    if (is_function(kind) || kind == CXCursor_StmtExpr) w->rest.extent.line = 0;
     if (ntr_cursor_is_logical(w, cursor)) {
         ntr_draft_add(w, cursor, NULL, false, depth);
         w->whole = around;
@@ -101,4 +106,5 @@ void ntr_walk(ntr_unit_walk *w, CXCursor cursor, unsigned depth) {
     ntr_cursors_release(w, &children);
     if (is_function(kind)) w->now = outer;
     w->whole = around;
+    w->rest = rest;
 }

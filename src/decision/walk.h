@@ -19,4 +19,14 @@ void ntr_walk_switch(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *child
 /* Control leaves through break, continue, return or goto. */
 void ntr_walk_jump(ntr_unit_walk *w, enum CXCursorKind kind);
 
+/* ---- code after a statement (walk_rest.c) ---- */
+
+/* Returns what follows item `at` of a block; after its last one, that is what follows the block. */
+ntr_rest ntr_rest_in_block(const ntr_unit_walk *w, const ntr_cursors *items, size_t at, const ntr_rest *block);
+/* Returns what follows the body of a loop: its head. */
+ntr_rest ntr_rest_of_loop(const ntr_unit_walk *w, const ntr_cursors *children, size_t body, size_t condition);
+/* Returns whether `rest` is skipped by one branch of `if` and not by the other. Stores the value of the condition with which
+ * it is executed. `otherwise` may be NULL. */
+bool ntr_rest_depends(ntr_unit_walk *w, CXCursor then, const CXCursor *otherwise, const ntr_rest *rest, bool *when);
+
 #endif

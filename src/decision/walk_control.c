@@ -57,11 +57,15 @@ void ntr_walk_if(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, unsign
         w->now = ntr_flow_unknown();
         return;
     }
+    const ntr_rest rest = w->rest;
+    bool rest_when = false, depends = !expression && ntr_rest_depends(w, c->items[1], c->count > 2 ? &c->items[2] : NULL, &rest, &rest_when);
     const ntr_control about = {
         .statement = &cursor,
         .keyword_before = true,
         .id = ++w->decisions->last_id,
         .until = expression ? &c->items[c->count - 1] : NULL,
+        .rest = depends ? &rest.extent : NULL,
+        .rest_when = rest_when,
         .when = {c->count > 2 ? &c->items[2] : NULL, &c->items[1]},
     };
     control_flow o = control(w, c->items[0], &about, depth);
@@ -77,10 +81,12 @@ void ntr_walk_if(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, unsign
 typedef struct enclosing {
     ntr_flow_count breaks, continues, in;
     uint32_t jumps;
+    ntr_rest rest;
 } enclosing;
 
 static enclosing enter_loop(ntr_unit_walk *w) {
-    enclosing outer = {w->breaks, w->continues, w->now, w->jumps};
+    enclosing outer = {w->breaks, w->continues, w->now, w->jumps, w->rest};
+    w->rest.extent.line = 0;
     w->breaks = w->continues = ntr_flow_none();
     return outer;
 }
@@ -91,6 +97,7 @@ static void leave_loop(ntr_unit_walk *w, const enclosing *outer, const ntr_flow_
     w->now = w->jumps == outer->jumps ? outer->in : after;
     w->breaks = outer->breaks;
     w->continues = outer->continues;
+    w->rest = outer->rest;
 }
 
 /* while, do and for. `body` and `condition` are indexes of children. The decision of the condition has an id before its
@@ -112,6 +119,7 @@ void ntr_walk_loop(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, size
         w->now = ntr_flow_unknown(); /* the number of evaluations depends on the body itself */
     else
         w->now = is_do ? ntr_flow_add(&outer.in, &yes, 1) : yes;
+    w->rest = ntr_rest_of_loop(w, c, body, condition);
     ntr_walk(w, c->items[body], depth + 1);
     w->now = ntr_flow_add(&w->now, &w->continues, 1);
     for (size_t i = condition + 1; i < body; i++) ntr_walk(w, c->items[i], depth + 1); /* the last part of for */
@@ -137,6 +145,7 @@ void ntr_walk_for(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, unsig
 void ntr_walk_switch(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, unsigned depth) {
     const ntr_flow_count breaks = w->breaks;
     const uint32_t jumps = w->jumps, continues = w->continue_count;
+    const ntr_rest rest = w->rest;
     if (c->count) {
         enter_head(w, cursor, c->items[0]);
         ntr_walk(w, c->items[0], depth + 1);
@@ -144,9 +153,11 @@ void ntr_walk_switch(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, un
     }
     const ntr_flow_count in = w->now;
     w->now = ntr_flow_unknown();
+    w->rest.extent.line = 0; /* of the cases */
     for (size_t i = 1; i < c->count; i++) ntr_walk(w, c->items[i], depth + 1);
     w->now = w->jumps == jumps && w->continue_count == continues ? in : ntr_flow_unknown();
     w->breaks = breaks;
+    w->rest = rest;
 }
 
 void ntr_walk_jump(ntr_unit_walk *w, enum CXCursorKind kind) {

@@ -58,6 +58,39 @@ __attribute__((noinline)) static int passed(int a, int b, int c) {
     return (a && b) + t > 1;
 }
 
+/* The result stays in the register of one of the conditions: different results lead to the same code. */
+__attribute__((noinline)) static int kept(int a, int n) {
+    int status = 1;
+    for (; n--; a++) {
+        if (get(n) == 0) status = status && (get(a) > 0);
+        else status = status && *pointer(a + 2) == a + 2;
+    }
+    return status ? 1 : 2;
+}
+
+__attribute__((noinline)) static int *chosen(int a, int b) {
+    int *found = NULL, *p = pointer(a);
+    if (p && get(b)) found = p;
+    return found;
+}
+
+/* What is executed after the decision shows its result: the statements that it controls have no code of their own. */
+__attribute__((noinline)) static int left(int a, int b, int c) {
+    int status = get(a), n = 0;
+    if (status != 0 && b > c) return status;
+    while (n < 3) {
+        n++;
+        if (n > a || !get(b + n)) continue;
+        sink = n;
+        if (n == b && get(c)) break;
+        sink = c;
+    }
+    for (int i = 0; i < 3; i++)
+        if (i > b && get(c + i)) return get(i);
+    if (get(c) || !b) n = get(n + 1);
+    return n;
+}
+
 int main(int argc, char **argv) {
     unsigned first = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 0) : 0;
     unsigned last = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 0) : 0;
@@ -68,7 +101,8 @@ int main(int argc, char **argv) {
         int d = (int)(z / 27 % 3);
         struct state s = {(int)(z / 7 % 3), z / 5 % 2, NULL};
         if (z & 64) s.next = &s;
-        total += threaded(a, b, &s) + joined(a, b, c, d, &s) + reordered(a, b, c, d) + choices(a, b, c) + passed(a, b, c);
+        total += threaded(a, b, &s) + joined(a, b, c, d, &s) + reordered(a, b, c, d) + choices(a, b, c) + passed(a, b, c)
+                 + kept(a, b + 1) + (chosen(a, b) != NULL) + left(a, b, c);
     }
     sink = total;
     printf("%d\n", total);

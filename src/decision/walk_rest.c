@@ -1,0 +1,60 @@
+/* What is executed after a statement with a condition, when the condition has one value, and is skipped when it has the other.
+ *
+ * Example: for (...) { if (c) continue; f(); } -- f() is executed when c is false. When c is true, it cannot be executed before
+ * c is evaluated again. The code of `continue` may have no instruction of its own, so that only f() shows which outcome of the
+ * branch is which (match_results.c). */
+#include "decision/walk.h"
+
+static bool is_jump(enum CXCursorKind kind) {
+    return kind == CXCursor_ReturnStmt || kind == CXCursor_BreakStmt || kind == CXCursor_ContinueStmt;
+}
+
+static bool is_label(enum CXCursorKind kind) {
+    return kind == CXCursor_LabelStmt || kind == CXCursor_CaseStmt || kind == CXCursor_DefaultStmt;
+}
+
+/* Returns the number of items from the first one on of which the code follows: up to a label, and up to a jump with it. */
+static size_t followed(const ntr_unit_walk *w, const ntr_cursors *items, size_t first) {
+    size_t end = first;
+    while (end < items->count) {
+        enum CXCursorKind kind = w->clang->getCursorKind(items->items[end]);
+        if (is_label(kind)) break;
+        end++;
+        if (is_jump(kind) || kind == CXCursor_GotoStmt) break;
+    }
+    return end - first;
+}
+
+static ntr_rest between(const ntr_unit_walk *w, CXCursor first, CXCursor last, bool is_head) {
+    const ntr_extent end = ntr_cursor_extent(w, last);
+    ntr_rest rest = {ntr_cursor_extent(w, first), is_head};
+    rest.extent.end_line = end.end_line;
+    rest.extent.end_column = end.end_column;
+    return rest;
+}
+
+ntr_rest ntr_rest_in_block(const ntr_unit_walk *w, const ntr_cursors *items, size_t at, const ntr_rest *block) {
+    size_t count = followed(w, items, at + 1);
+    if (count) return between(w, items->items[at + 1], items->items[at + count], false);
+    return at + 1 == items->count ? *block : (ntr_rest){.is_head = false};
+}
+
+ntr_rest ntr_rest_of_loop(const ntr_unit_walk *w, const ntr_cursors *c, size_t body, size_t condition) {
+    return between(w, c->items[condition], c->items[body > condition ? body - 1 : condition], true);
+}
+
+/* Returns whether a statement always skips what follows it. */
+static bool skips(ntr_unit_walk *w, CXCursor statement, const ntr_rest *rest) {
+    enum CXCursorKind kind = w->clang->getCursorKind(statement);
+    if (kind != CXCursor_CompoundStmt) return is_jump(kind) && !(rest->is_head && kind == CXCursor_ContinueStmt);
+    ntr_cursors items = ntr_cursor_children(w, statement);
+    bool last = items.count && skips(w, items.items[items.count - 1], rest);
+    ntr_cursors_release(w, &items);
+    return last;
+}
+
+bool ntr_rest_depends(ntr_unit_walk *w, CXCursor then, const CXCursor *otherwise, const ntr_rest *rest, bool *when) {
+    bool by_true = skips(w, then, rest), by_false = otherwise && skips(w, *otherwise, rest);
+    *when = by_false;
+    return rest->extent.line && by_true != by_false;
+}
