@@ -47,9 +47,8 @@ static uint32_t resource_size(const ntr_encoder *e, uint32_t branches) {
     return bytes_of(NTR_ENC_RESOURCE_BITS + e->params.src_bits + branches + 1) + timed;
 }
 
-static uint32_t repeat_size(const ntr_encoder *e, uint32_t length, uint32_t count) {
-    return resource_size(e, length) + bytes_of(ntr_significant_bits(count));
-}
+/* The same with HREPEAT, of a stretch: it has less than 64 repeats. */
+static uint32_t repeat_size(const ntr_encoder *e, uint32_t length) { return resource_size(e, length) + 1; }
 
 /* ---- sending ---------------------------------------------------------------------------------------------------- */
 
@@ -136,9 +135,8 @@ static uint32_t candidates_of(const ntr_encoder *e, bool at_end) {
 /* Bytes that RCODE 2 saves when more branches come: the branches would cost as much as those of full registers. */
 static int saving_before_more(const ntr_encoder *e, const stretch *s) {
     uint32_t covered = s->rest ? s->covers - s->covers % s->length : s->covers;
-    int plain = (int)(covered * resource_size(e, longest(e)) / longest(e));
     bool prefix = s->covers + s->rest < e->repeats.count;
-    return plain - (int)repeat_size(e, s->length, s->covers / s->length) - prefix;
+    return (int)e->repeats.plain[covered] - (int)e->repeats.size[s->length] - prefix;
 }
 
 /* Size of the messages with so many branches, when HIST of a branch message takes the newest. */
@@ -152,13 +150,13 @@ static uint32_t size_with_hist(const ntr_encoder *e, uint32_t branches) {
 static int saving_at_end(const ntr_encoder *e, const stretch *s) {
     uint32_t count = e->repeats.count, prefix = count - s->covers - s->rest;
     uint32_t split = prefix ? resource_size(e, prefix) : 0;
-    split += repeat_size(e, s->length, s->covers / s->length) + size_with_hist(e, s->rest + s->covers % s->length);
+    split += e->repeats.size[s->length] + size_with_hist(e, s->rest + s->covers % s->length);
     return (int)size_with_hist(e, count) - (int)split;
 }
 
 /* Bytes that `covered` branches take at most, of so many that wait. */
 static uint32_t most_bytes(const ntr_encoder *e, uint32_t covered, bool at_end) {
-    uint32_t most = covered * resource_size(e, longest(e)) / longest(e);
+    uint32_t most = e->repeats.plain[covered];
     for (uint32_t count = covered; at_end && count <= 2 * longest(e); count++) {
         uint32_t bytes = size_with_hist(e, count) - size_with_hist(e, count - covered);
         if (bytes > most) most = bytes;
@@ -166,35 +164,53 @@ static uint32_t most_bytes(const ntr_encoder *e, uint32_t covered, bool at_end) 
     return most;
 }
 
-/* For each length of a pattern: how long a stretch must be, so that most lengths need a few operations only. */
-void ntr_enc_repeats_prepare(ntr_encoder *e) {
-    for (unsigned at_end = 0; at_end < 2; at_end++) {
-        uint32_t bytes[2 * NTR_ENC_HIST_BITS_MAX], lengths = 0;
-        for (uint32_t covers = 0; covers <= 2 * longest(e); covers++) bytes[covers] = most_bytes(e, covers, at_end);
-        for (uint32_t p = 1; p <= longest(e); p++) {
-            uint32_t covers = p < STRETCH_LEAST ? p + STRETCH_LEAST : 2 * p;
-            while (covers <= 2 * longest(e) && bytes[covers] <= repeat_size(e, p, covers / p)) covers++;
-            uint32_t ones = covers - p, second = ones < 2 * STRETCH_LEAST ? ones - STRETCH_LEAST : STRETCH_LEAST;
-            uint32_t third = ones - STRETCH_LEAST - second;
-            if (covers <= 2 * longest(e)) lengths |= 1u << p;
-            e->repeats.least[at_end].ones[p] = (uint8_t)ones;
-            e->repeats.least[at_end].more[0][p] = second;
-            e->repeats.least[at_end].more[1][p] = third < 2 * STRETCH_LEAST ? third : 2 * STRETCH_LEAST;
-        }
-        e->repeats.least[at_end].lengths = lengths;
+/* How many branches a stretch must cover to take more than so many bytes. */
+static void set_covers(struct ntr_enc_least *least, const uint32_t *bytes, uint32_t most) {
+    for (uint32_t b = 0; b < NTR_ENC_SAVED_MAX; b++) {
+        uint32_t covers = 0;
+        while (covers <= most && bytes[covers] <= b) covers++;
+        least->covers[b] = (uint8_t)covers;
     }
+}
+
+/* For each length of a pattern: how long a stretch must be, so that most lengths need a few operations only. */
+static void set_least(const ntr_encoder *e, struct ntr_enc_least *least, bool at_end) {
+    uint32_t bytes[2 * NTR_ENC_HIST_BITS_MAX], most = 2 * longest(e);
+    least->lengths = 0;
+    for (uint32_t covers = 0; covers <= most; covers++) bytes[covers] = most_bytes(e, covers, at_end);
+    set_covers(least, bytes, most);
+    for (uint32_t p = 1; p <= longest(e); p++) {
+        uint32_t covers = p < STRETCH_LEAST ? p + STRETCH_LEAST : 2 * p, saves = least->covers[e->repeats.size[p]];
+        if (covers < saves) covers = saves;
+        uint32_t ones = covers - p, second = ones < 2 * STRETCH_LEAST ? ones - STRETCH_LEAST : STRETCH_LEAST;
+        uint32_t third = ones - STRETCH_LEAST - second;
+        if (covers <= most) least->lengths |= 1u << p;
+        least->ones[p] = (uint8_t)ones;
+        least->more[0][p] = second;
+        least->more[1][p] = third < 2 * STRETCH_LEAST ? third : 2 * STRETCH_LEAST;
+    }
+}
+
+void ntr_enc_repeats_prepare(ntr_encoder *e) {
+    for (uint32_t covers = 0; covers <= 2 * longest(e); covers++)
+        e->repeats.plain[covers] = (uint8_t)(covers * resource_size(e, longest(e)) / longest(e));
+    for (uint32_t p = 1; p <= longest(e); p++) e->repeats.size[p] = (uint8_t)repeat_size(e, p);
+    for (unsigned at_end = 0; at_end < 2; at_end++) set_least(e, &e->repeats.least[at_end], at_end);
 }
 
 static stretch find_stretch(const ntr_encoder *e, bool at_end) {
     uint64_t bits = e->repeats.bits;
-    uint32_t count = e->repeats.count, lengths = candidates_of(e, at_end) & e->repeats.least[at_end].lengths;
+    const struct ntr_enc_least *known = &e->repeats.least[at_end];
+    uint32_t count = e->repeats.count, lengths = candidates_of(e, at_end) & known->lengths;
     stretch best = {0};
     int most = 0;
     for (; lengths; lengths &= lengths - 1) {
-        uint32_t p = (uint32_t)__builtin_ctz(lengths), least = e->repeats.least[at_end].ones[p];
+        uint32_t p = (uint32_t)__builtin_ctz(lengths), least = known->ones[p];
+        uint32_t covers = known->covers[e->repeats.size[p] + most]; /* to save more than the best one so far */
+        if (covers > count) break;                                  /* longer patterns take more bytes */
         uint64_t equal = ~(bits ^ bits >> p) & mask_of(count) >> p;
         stretch s = {.length = p};
-        unsigned ones = longest_ones(equal, least, &s.rest);
+        unsigned ones = longest_ones(equal, covers > least + p ? covers - p : least, &s.rest);
         if (!ones) continue;
         s.covers = ones + p;
         int saved = at_end ? saving_at_end(e, &s) : saving_before_more(e, &s);

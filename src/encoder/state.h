@@ -72,7 +72,10 @@ typedef struct held_history {
     uint64_t time;
 } held_history;
 
-enum { NTR_ENC_HIST_BITS_MAX = 32 };
+enum {
+    NTR_ENC_HIST_BITS_MAX = 32,
+    NTR_ENC_SAVED_MAX = 64, /* more bytes than two full HIST registers take */
+};
 
 /* State of the quick history split (repeats.c). */
 typedef struct history_repeats {
@@ -82,8 +85,11 @@ typedef struct history_repeats {
     uint8_t count;     /* branches that wait, when no repeat is open */
     uint8_t length;    /* of the pattern; 0: no repeat is open */
     uint8_t stride;    /* a multiple of `length` up to 32, or `length`: so many branches are compared at once */
-    struct {           /* what a stretch must have to save anything; in [1] when a branch message comes */
+    uint8_t plain[2 * NTR_ENC_HIST_BITS_MAX]; /* bytes of so many branches in full registers */
+    uint8_t size[NTR_ENC_HIST_BITS_MAX];      /* bytes of a repeat, by length of the pattern */
+    struct ntr_enc_least {                    /* what a stretch must have to save anything; in [1] when a branch message comes */
         uint32_t lengths;                         /* bit p: a pattern of p branches can save */
+        uint8_t covers[NTR_ENC_SAVED_MAX];        /* branches that can take more than so many bytes */
         uint8_t ones[NTR_ENC_HIST_BITS_MAX];      /* by length of the pattern */
         uint64_t more[2][NTR_ENC_HIST_BITS_MAX];  /* the same as shifts, see candidates() */
     } least[2];
