@@ -24,7 +24,7 @@ bool plugin_given_up(void) {
 }
 
 void plugin_nap(void) {
-    const struct timespec nap = {.tv_nsec = 50000};
+    const struct timespec nap = {.tv_nsec = 200000};
     nanosleep(&nap, NULL);
 }
 

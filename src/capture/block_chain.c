@@ -2,8 +2,9 @@
 #include "capture/run.h"
 #include "capture/spaces.h"
 
-/* Larger blocks are not followed. 64 blocks of this size fit a run, so its size need not be checked at every block. */
-enum { LINK_HALFWORDS = 128 };
+/* Larger blocks are not followed. So many blocks of this size fit a run that is not full, so its size need not be checked
+ * at every block. */
+enum { LINK_HALFWORDS = 128, LINKS_AT_ONCE = (NTR_ENC_RUN_HALFWORDS - NTR_CAPTURE_RUN_HALFWORDS) / LINK_HALFWORDS };
 
 /* What the block does to the return stack of a hart that has one, as far as the chain follows it. */
 static uint8_t stack_use(const struct ntr_capture_harts *harts, const ntr_code_block *code) {
@@ -58,8 +59,8 @@ static uint32_t sum_of(uint64_t sums, unsigned which) {
     return (uint32_t)(sums >> which * NTR_CAPTURE_SUM_BITS & ((1u << NTR_CAPTURE_SUM_BITS) - 1));
 }
 
-/* Extend the run while each word is a known successor of the block before. Returns the first word that is not. `spaces`
- * is constant: user programs have one space. */
+/* Extend the run while it has room for branches and each of at most LINKS_AT_ONCE words is a known successor of the block
+ * before. Returns the first word that is not. `spaces` is constant: user programs have one space. */
 static inline __attribute__((always_inline)) const uint32_t *follow_links_in(const struct ntr_capture_harts *harts,
                                                                              struct ntr_capture_hart *hart,
                                                                              const uint32_t *words, const uint32_t *end,
@@ -67,9 +68,9 @@ static inline __attribute__((always_inline)) const uint32_t *follow_links_in(con
     const struct ntr_capture_link *links = harts->links;
     uint32_t last = hart->last;
     uint64_t outcomes = hart->run.outcomes, sums = 0;
+    const uint64_t full = (uint64_t)ntr_capture_run_room(hart) << 2 * NTR_CAPTURE_SUM_BITS; /* so many branches */
 
-    if (end - words > (ptrdiff_t)ntr_capture_run_room(hart)) end = words + ntr_capture_run_room(hart);
-    for (; words < end; words++) {
+    for (; words < end && sums < full; words++) {
         const struct ntr_capture_link *link = &links[last];
         uint32_t word = *words;
         if (spaces && link->space != space) break; /* learned elsewhere since */
@@ -119,9 +120,11 @@ const uint32_t *ntr_capture_chain_follow(struct ntr_capture_harts *harts, struct
             const struct ntr_capture_link *first = &harts->links[hart->last];
             ntr_capture_run_begin(harts, hart, first->start, first->instructions);
         }
-        words = follow_links(harts, hart, words, end, space);
+        const uint32_t *limit = end - words > LINKS_AT_ONCE ? words + LINKS_AT_ONCE : end;
+        words = follow_links(harts, hart, words, limit, space);
         if (words == end) break;
         if (is_full(hart)) ntr_capture_run_flush(harts, hart);
+        else if (words == limit) continue;
         else if (take_jump(harts, hart, *words)) words++;
         else break;
     }

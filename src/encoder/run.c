@@ -10,7 +10,6 @@
 #include "message/writer.h"
 
 enum {
-    RUN_IRETIRE_MAX = 1 << 15,
     BRANCHES_MAX = 64,
     TCODE_BITS = 6,
     BTYPE_BITS = 2,
@@ -37,7 +36,7 @@ unsigned ntr_enc_run_branches(const ntr_encoder *e) {
 }
 
 static bool is_consistent(const ntr_encoder *e, const ntr_enc_run *r) {
-    return !(r->iaddr & 1) && r->iretire && r->iretire < RUN_IRETIRE_MAX && r->itype < 16 &&
+    return !(r->iaddr & 1) && r->iretire && r->iretire <= NTR_ENC_RUN_HALFWORDS && r->itype < 16 &&
            !is_in(r->itype, NOT_4_BIT | TRAPS) && r->branches <= BRANCHES_MAX && (e->htm || !r->outcomes);
 }
 

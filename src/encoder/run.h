@@ -12,10 +12,12 @@
 
 #include <ntrace/encoder.h>
 
+enum { NTR_ENC_RUN_HALFWORDS = (1 << 15) - 1 }; /* of a run, at most */
+
 typedef struct ntr_enc_run {
     uint64_t iaddr;    /* first instruction */
     uint64_t end;      /* address after the last instruction; a call returns there */
-    uint32_t iretire;  /* halfwords, 1 .. 2^15 - 1 */
+    uint32_t iretire;  /* halfwords, 1 .. NTR_ENC_RUN_HALFWORDS */
     uint8_t ilastsize; /* last instruction is 2^ilastsize halfwords */
     uint8_t itype;     /* of the last block, 4-bit form */
     bool sijump;       /* as in ntr_ingress */
