@@ -109,6 +109,23 @@ static void take_access(struct ntr_capture_harts *harts, struct ntr_capture_hart
     ntr_capture_note(harts, ntr_encoder_access(hart->encoder, &record));
 }
 
+/* Tracing of the hart ends in its last block, of which so many instructions retired (CHANNEL_ALL: as far as is known, all). A
+ * register jump at its end is left out: no message says that it retired when its target is not known. */
+static void end_in_last(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, unsigned retired) {
+    const struct ntr_capture_block *block = ntr_capture_block_at(harts, hart, hart->last);
+
+    if (!block) return;
+    if (retired == CHANNEL_ALL && ntr_capture_needs_target(harts, &block->code))
+        retired = ntr_capture_shared(harts, hart->last)->instructions - 1u;
+    if (retired == CHANNEL_ALL) {
+        ntr_capture_hart_complete(harts, hart, 0);
+        ntr_capture_run_stop(harts, hart, NTR_ADDRESS_UNKNOWN);
+    } else {
+        ntr_capture_run_stop(harts, hart, ntr_capture_hart_complete_part(harts, hart, retired));
+    }
+    hart->last = 0;
+}
+
 static void take_record_word(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t word) {
     hart->record[hart->fill++] = word;
     if (hart->fill < channel_record_words(hart->record[0])) return;
@@ -131,9 +148,7 @@ static void take_record_word(struct ntr_capture_harts *harts, struct ntr_capture
         ntr_capture_machine_take(harts, hart);
         break;
     default: /* CHANNEL_LOST */
-        if (hart->last) ntr_capture_hart_complete(harts, hart, 0);
-        ntr_capture_run_stop(harts, hart, NTR_ADDRESS_UNKNOWN);
-        hart->last = 0;
+        if (hart->last) end_in_last(harts, hart, CHANNEL_ALL);
         hart->ended = harts->lost = true;
         break;
     }
@@ -250,13 +265,7 @@ static void finish_hart(struct ntr_capture_harts *harts, uint32_t index, bool by
     if (!block) return;
     unsigned retired = channel_retired(harts->channel, &harts->channel->lanes[index], shared);
     if (retired == CHANNEL_ALL && by_fault && block->last_traps && !block->is_ecall) retired = shared->instructions - 1u;
-    if (retired == CHANNEL_ALL) {
-        ntr_capture_hart_complete(harts, hart, 0);
-        ntr_capture_run_stop(harts, hart, NTR_ADDRESS_UNKNOWN);
-    } else {
-        ntr_capture_run_stop(harts, hart, ntr_capture_hart_complete_part(harts, hart, retired));
-    }
-    hart->last = 0;
+    end_in_last(harts, hart, retired);
 }
 
 void ntr_capture_harts_finish(struct ntr_capture_harts *harts, bool by_fault) {

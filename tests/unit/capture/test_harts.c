@@ -236,6 +236,7 @@ static void streams_are_those_of_the_classifier(void **state) {
             add_functions(&e.plugin, functions, &random);
             reference_open(&r, &e);
             walk(&e, &r, functions, 10000, &random);
+            execute(&e, &r, functions[0].entry); /* ends in a branch */
             compare(&e, &r, NTR_ADDRESS_UNKNOWN, false, cases[i].name);
         }
     }
@@ -266,6 +267,23 @@ static void chains_are_followed(void **state) {
     assert_int_equal(hart->last, f[0].entry);
     for (unsigned i = 0; i < 4; i++) reference_enter(&r, known[i], 0);
     compare(&e, &r, NTR_ADDRESS_UNKNOWN, false, "chains");
+}
+
+/* No branch fills the run: it ends because of its size. */
+static void chains_without_branches(void **state) {
+    static engine e;
+    reference r;
+    uint64_t address = BASE;
+
+    (void)state;
+    engine_open(&e, (const char *const[]){"implicit-return", "full", NULL});
+    uint32_t there = add_block(&e.plugin, &address, 60, jal(4), 0), back = add_block(&e.plugin, &address, 0, jal(-4 * 61), 0);
+    reference_open(&r, &e);
+    for (unsigned i = 0; i < 5000; i++) {
+        execute(&e, &r, there);
+        execute(&e, &r, back);
+    }
+    compare(&e, &r, NTR_ADDRESS_UNKNOWN, false, "no branches");
 }
 
 /* A loop is encoded while it runs, one poll late, and what the guest reports then is the rest. */
@@ -318,6 +336,29 @@ static void a_loop_at_the_end(void **state) {
     fake_count_loop(&e.plugin, functions[2].loop, 77);
     for (unsigned i = 0; i < 77; i++) reference_enter(&r, functions[2].loop, 0);
     compare(&e, &r, NTR_ADDRESS_UNKNOWN, false, "loop at the end");
+}
+
+/* Another thread ends the program: no message can say that a register jump retired whose target is not known. Trace ends
+ * in front of it. */
+static void a_jump_at_the_end(void **state) {
+    static const uint32_t jumps[] = {JUMP, RET};
+    static engine e;
+
+    (void)state;
+    for (unsigned i = 0; i < 6; i++) {
+        unsigned nops = i % 3;
+        uint64_t address = BASE;
+        reference r;
+        engine_open(&e, (const char *const[]){"implicit-return", "full", NULL});
+        uint32_t before = add_block(&e.plugin, &address, 2, JUMP, 0);
+        uint64_t jump = address + 4 * nops;
+        uint32_t last = add_block(&e.plugin, &address, nops, jumps[i / 3], 0);
+        reference_open(&r, &e);
+        execute(&e, &r, before);
+        fake_put(&e.plugin, last);
+        if (nops) reference_enter(&r, last, nops);
+        compare(&e, &r, jump, false, "jump at the end");
+    }
 }
 
 /* The last instruction of the last block raised the signal that killed the guest: it did not retire. */
@@ -394,8 +435,10 @@ static void code_that_changes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(streams_are_those_of_the_classifier),
                                        TEST(chains_are_followed),
+                                       TEST(chains_without_branches),
                                        TEST(polls_take_what_the_poll_before_saw),
                                        TEST(a_loop_at_the_end),
+                                       TEST(a_jump_at_the_end),
                                        TEST(a_fault_at_the_end),
                                        TEST(a_trap_at_the_end),
                                        TEST(code_that_changes)};
