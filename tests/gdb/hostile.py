@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""A hostile debugger at the real socket: damaged packets, packets in pieces, interrupts between bytes, switches of acknowledgement,
+and random changes of a real conversation. Each packet has an answer, and the server goes on."""
+import os
+import random
+import re
+import socket
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from gdb import bundle  # noqa: E402
+from harness import NTRACE, case, check, equal, main, scratch  # noqa: E402
+
+SEED, CONVERSATIONS = 22, 40
+TALK = ["qSupported:swbreak+;hwbreak+", "vMustReplyEmpty", "QStartNoAckMode", "Hg0", "qTStatus", "?", "qfThreadInfo", "qsThreadInfo", "qC",
+        "qXfer:features:read:target.xml:0,ffb", "qXfer:auxv:read::0,1000", "qXfer:libraries-svr4:read::0,1000", "qOffsets", "g", "p20",
+        "m105b8,40", "Z0,105b8,2", "vCont?", "vCont;s:1;c", "vCont;r105b8,105c0:1", "vCont;c", "Hc1", "bs", "bc", "z0,105b8,2", "s", "c",
+        "qThreadExtraInfo,1", "T1", "qRcmd,7768656e", "qRcmd,676f746f20353025", "qSymbol::", "P20=00", "G00", "M0,1:00", "X0,1:a", "vKill;1"]
+
+
+def framed(packet):
+    data = packet if isinstance(packet, bytes) else packet.encode("latin-1")
+    return b"$" + data + b"#%02x" % (sum(data) & 255)
+
+
+class Server:
+    def __init__(self):
+        self.path = os.path.join(scratch(), f"hostile-{time.monotonic_ns()}")
+        self.process = subprocess.Popen([NTRACE, "gdb", "--listen", self.path, "--persistent", bundle("calls")],
+                                        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+
+    def connect(self):
+        for _ in range(600):
+            link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            try:
+                link.connect(self.path)
+                link.settimeout(60)
+                return Link(link)
+            except OSError:
+                link.close()
+                time.sleep(0.05)
+        check(False, "no connection")
+
+    def close(self):
+        self.process.terminate()
+        error = self.process.stderr.read().decode()
+        self.process.wait(timeout=60)
+        check("Sanitizer" not in error and "runtime error" not in error, error[-2000:])
+        equal(self.process.returncode, -15, f"status: {error[-500:]}")
+
+
+class Link:
+    def __init__(self, link):
+        self.link, self.bytes = link, b""
+
+    def send(self, data, at_once=None):
+        for at in range(0, len(data), at_once or len(data) or 1):
+            self.link.sendall(data[at:at + (at_once or len(data))])
+
+    def more(self):
+        data = self.link.recv(65536)
+        check(data, "the server has closed the connection")
+        self.bytes += data
+
+    def answer(self):
+        """The next answer: the content of a packet, "-" for a refused one; acknowledgements and console lines are passed over."""
+        while True:
+            found = re.match(rb"\+*(?:(-)|\$([^#]*)#(..))", self.bytes, re.S)
+            if not found:
+                self.more()
+                continue
+            self.bytes = self.bytes[found.end():]
+            if found.group(1):
+                return "-"
+            equal(sum(found.group(2)) & 255, int(found.group(3), 16), "checksum of an answer")
+            text = found.group(2).decode("latin-1")
+            if not re.fullmatch("O([0-9a-f]{2})+", text):
+                return text
+
+    def ask(self, packet, at_once=None):
+        self.send(framed(packet), at_once)
+        return self.answer()
+
+
+def with_server(test):
+    server = Server()
+    try:
+        test(server)
+    except BaseException:
+        server.process.kill()
+        raise
+    server.close()
+
+
+@case("packets in pieces: single bytes, halves, several in one piece")
+def pieces():
+    def test(server):
+        link = server.connect()
+        for packet in TALK[:-1]:
+            first = link.ask(packet, 1)
+            check(first is not None, packet)
+        link.link.close()
+        link = server.connect()
+        link.ask("QStartNoAckMode")
+        link.send(b"".join(framed(x) for x in ("qC", "qAttached", "vCont?")))
+        equal([link.answer() for _ in range(3)], ["QC1", "1", "vCont;c;C;s;S;t;r"], "three packets in one piece")
+        link.send(framed("qAttached")[:4])
+        time.sleep(0.2)
+        link.send(framed("qAttached")[4:])
+        equal(link.answer(), "1", "two halves")
+        link.send(framed("qC")[:3])
+        link.link.close()  # half a packet, and away
+        equal(server.connect().ask("qAttached"), "1", "the next debugger")
+    with_server(test)
+
+
+@case("damaged packets, with and without acknowledgements")
+def damaged():
+    def test(server):
+        link = server.connect()
+        for data in (b"$qC#00", b"$qC#zz", b"$qC#b", b"$" + b"m" * 40000 + b"#00"):
+            link.send(data if data[-2:] != b"#b" else data + b"$")
+            if data == b"$qC#b":  # the end is missing: the next packet begins
+                link.send(framed("qAttached")[1:])
+                equal(link.answer(), "1", "behind a packet without end")
+            else:
+                equal(link.answer(), "-", repr(data[:20]))
+        equal(link.ask("QStartNoAckMode"), "OK", "no acknowledgements")
+        link.send(b"$qC#00")
+        equal(link.answer(), "E01", "a wrong checksum")
+        link.send(b"$" + b"m" * 40000 + b"#00")
+        equal(link.answer(), "E01", "a packet that is too long")
+        equal(link.ask("QStartNoAckMode"), "OK", "again")
+        link.send(b"+-+-\x03\x03\x00\xff}#}*")
+        equal(link.ask("qAttached"), "1", "bytes outside of packets")
+        for packet in ("Hg7fffffff", "Hc-5", "T7fffffffffffffff", "qThreadExtraInfo,zz", "vCont;s:7f", "Z0,fffffffffffffffff,1", "m,", "pffffffffffff"):
+            check(link.ask(packet)[:1] in ("E", "O"), f"{packet}: an error")
+    with_server(test)
+
+
+@case("interrupts between the bytes of packets, and while it searches")
+def interrupts():
+    def test(server):
+        link = server.connect()
+        link.ask("QStartNoAckMode")
+        for _ in range(50):
+            link.send(b"\x03" + framed("qAttached") + b"\x03")
+            equal(link.answer(), "1", "a packet between two interrupts")
+        for _ in range(50):  # the search is over, or is interrupted: one stop each time
+            link.send(framed("vCont;c"))
+            link.send(b"\x03")
+            check(link.answer().startswith("T0"), "a stop")
+            check(link.ask("bc").startswith("T05"), "back")
+    with_server(test)
+
+
+def changed(chance, data):
+    data = bytearray(data)
+    for _ in range(chance.randrange(4)):
+        at = chance.randrange(len(data) + 1)
+        what = chance.randrange(4)
+        if what == 0:
+            data[at:at] = bytes([chance.choice(b"$#}*\x03+-:;,0fzT\x00\xff")])
+        elif what == 1:
+            del data[at:at + chance.randrange(1, 5)]
+        elif what == 2 and at < len(data):
+            data[at] ^= 1 << chance.randrange(8)
+        else:
+            data[at:at] = data[at // 2:at]
+    return bytes(data)
+
+
+@case("random changes of a conversation: the server answers the next debugger")
+def changes():
+    def test(server):
+        chance = random.Random(SEED)
+        for number in range(CONVERSATIONS):
+            link = server.connect()
+            for packet in chance.choices(TALK[:-1], k=60):
+                inside = changed(chance, packet.encode())
+                link.send(framed(inside) if chance.random() < 0.7 else changed(chance, framed(packet)))
+            link.send(b"$#00" + framed("qAttached"))
+            link.link.shutdown(socket.SHUT_WR)
+            try:
+                while data := link.link.recv(65536):
+                    link.bytes += data
+            except ConnectionResetError:
+                pass
+            link.link.close()
+            check(server.process.poll() is None, f"conversation {number}: the server has ended")
+            check(b"$1#31" in link.bytes or b"$OK#9a" in link.bytes, f"conversation {number}: no answer at the end")
+    with_server(test)
+
+
+main()
