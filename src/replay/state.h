@@ -28,7 +28,7 @@ enum {
     NTR_READS_POLLED = 64,             /* calls of the decoder between two looks for an interrupt */
     NTR_REPLAY_EVENTS = 256,           /* taken from the decoder at once */
     NTR_WINDOWS = 3,
-    NTR_WINDOW_SPANS = 1 << 18,
+    NTR_WINDOW_SPANS = 1 << 17,
     NTR_WINDOW_GAPS = 1 << 12,
 };
 
