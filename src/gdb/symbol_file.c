@@ -192,9 +192,9 @@ ntr_frame_rule ntr_gdb_symbol_file_rule(unsigned xlen) {
     return (ntr_frame_rule){
         .offset = FRAME_WORDS * word,
         .by_t0 = true,
-        .t0 = {true, -RETURN_WORD * word},
-        .ra = {true, -RA_WORD * word},
-        .fp = {true, -FP_WORD * word},
+        .t0 = {.saved = true, .offset = -RETURN_WORD * word},
+        .ra = {.saved = true, .offset = -RA_WORD * word},
+        .fp = {.saved = true, .offset = -FP_WORD * word},
     };
 }
 

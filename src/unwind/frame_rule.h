@@ -13,6 +13,7 @@ enum { NTR_REG_RA = 1, NTR_REG_SP = 2, NTR_REG_T0 = 5, NTR_REG_FP = 8 };
 /* Where the value that a register had in the caller is. */
 typedef struct ntr_saved_register {
     bool saved;     /* in memory, at CFA + offset; else still in the register */
+    bool unsure;    /* a debugger may believe that it is still in the register (GDB 13, when it was saved behind a load) */
     int64_t offset;
 } ntr_saved_register;
 

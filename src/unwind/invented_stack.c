@@ -93,10 +93,12 @@ static ntr_status place_in_register(ntr_invented_stack *stack, size_t number) {
     return NTR_OK;
 }
 
-/* Return addresses: in memory where the rule says so, else in a register. */
+/* Return addresses: in memory where the rule says so, else in a register; that of the innermost frame in both, if debuggers differ. */
 static ntr_status place_returns(ntr_invented_stack *stack) {
     ntr_status status = NTR_OK;
-    stack->has_ra = stack->has_t0 = false;
+    stack->has_ra = stack->frame_count && stack->frames[0].rule.ra.unsure && !stack->frames[0].rule.by_t0;
+    if (stack->has_ra) stack->ra = stack->frames[0].returns_to;
+    stack->has_t0 = false;
     for (size_t i = 0; i < stack->frame_count && status == NTR_OK; i++) {
         const ntr_invented_frame *frame = &stack->frames[i];
         const ntr_saved_register *saved = link_of(&frame->rule, frame->rule.by_t0);

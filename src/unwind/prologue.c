@@ -19,8 +19,10 @@ typedef struct scan {
     struct saved_slot {
         int64_t offset; /* from sp at the entry */
         int reg;        /* whose entry value is stored there */
+        bool unsure;
     } slots[SLOTS_MAX];
     unsigned slot_count;
+    bool loaded; /* there was a load, at which the analysis of GDB 13 ends */
 } scan;
 
 typedef enum operation { DO_OTHER, DO_ADD_CONSTANT, DO_ADD, DO_STORE, DO_LOAD, DO_SET_CONSTANT, DO_NOTHING } operation;
@@ -133,7 +135,7 @@ static bool store(scan *s, const prologue_insn *c) {
     if (c->rs1 != NTR_REG_SP && c->rs1 != NTR_REG_FP) return false;
     if (address.base != NTR_REG_SP) return false;
     if (stored.base > 0 && stored.offset == 0 && s->slot_count < SLOTS_MAX)
-        s->slots[s->slot_count++] = (struct saved_slot){address.offset, stored.base};
+        s->slots[s->slot_count++] = (struct saved_slot){address.offset, stored.base, s->loaded};
     return true;
 }
 
@@ -145,6 +147,7 @@ static bool apply(scan *s, const prologue_insn *c) {
     case DO_LOAD:
     case DO_SET_CONSTANT:
         if (c->rd == NTR_REG_SP || c->rd == NTR_REG_FP || c->rd == NTR_REG_RA) return false;
+        s->loaded |= c->operation == DO_LOAD;
         if (c->rd) s->registers[c->rd] = (value){.base = -1};
         return true;
     case DO_ADD_CONSTANT:
@@ -162,7 +165,8 @@ static bool apply(scan *s, const prologue_insn *c) {
 
 static ntr_saved_register saved_register(const scan *s, int reg) {
     for (unsigned i = 0; i < s->slot_count; i++)
-        if (s->slots[i].reg == reg) return (ntr_saved_register){.saved = true, .offset = s->slots[i].offset};
+        if (s->slots[i].reg == reg)
+            return (ntr_saved_register){.saved = true, .unsure = s->slots[i].unsure, .offset = s->slots[i].offset};
     return (ntr_saved_register){0};
 }
 

@@ -7,7 +7,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from gdb import Session, bundle, debuggers, program, run_gdb, server  # noqa: E402
-from harness import bytes_of, case, check, equal, main, matches, scratch, write  # noqa: E402
+from harness import bytes_of, case, check, equal, main, matches, write  # noqa: E402
 
 ROUNDS, BRANCH = 6, 0x1004  # 0x1000: add; beq to 0x1000
 
@@ -148,23 +148,23 @@ def selected():
     equal(s.close(), 0, "status")
 
 
-SYSTEM = """{"components": [
-{"name": "te0", "type": "encoder", "base": "0x10000000", "hart": 0, "to": "funnel:0", "set": {"trTsEnable": 1}},
-{"name": "te1", "type": "encoder", "base": "0x10001000", "hart": 1, "to": "funnel:1", "set": {"trTsEnable": 1}},
-{"name": "funnel", "type": "funnel", "base": "0x10010000", "to": "ram"},
-{"name": "ram", "type": "ram", "base": "0x10020000", "sram": 4194304}]}"""
-
-
-@case("thread apply all bt: a thread, and the one that waits for it")
-def backtraces():
-    write("soc.json", SYSTEM.encode())
-    path = bundle("threads", "--system", os.path.join(scratch(), "soc.json"))
+@case("bt in each instruction of a prologue with loads between the stores")
+def prologue():
     for gdb in debuggers():
-        done = steps(gdb, server(path), program("threads"), ["break run", "continue", "break work", "continue", "thread apply all bt",
-                                                             "thread 1", "up", "info threads"])
-        matches(r"Thread 2 .*\n#0 +work .*\n#1 .* in run .*(\n#.*)* in start_thread ", done[4], f"{gdb}: the thread")
-        matches(r"Thread 1 .*\n#0 .*(\n#.*)* in main ", done[4], f"{gdb}: the main thread")
-        matches(r"#1 .* in ", done[6], "up")
+        done = steps(gdb, server(bundle("threads")), program("threads"), ["tbreak *pthread_create", "continue", *["bt", "stepi"] * 24])
+        for number, text in enumerate(done[2::2]):
+            matches(r"#0 .* in pthread_create .*\n#1 .* in main ", text.replace("#0  pthread_create", "#0  0x0 in pthread_create"),
+                    f"{gdb}, instruction {number}")
+
+
+@case("thread apply all bt")
+def backtraces():
+    for gdb in debuggers():
+        done = steps(gdb, server(bundle("threads")), program("threads"), ["tbreak work", "continue", "thread apply all bt", "tbreak run",
+                                                                          "continue", "bt", "thread 1", "info threads"])
+        matches(r"Thread 2 .*\n#0 .* in clone ", done[2], f"{gdb}: the thread has not begun")
+        matches(r"Thread 1 .*\n#0 +work .*\n#1 .* in main ", done[2], f"{gdb}: the main thread")
+        matches(r"#0 +run .*\n#1 .* in start_thread ", done[5], f"{gdb}: the thread")
         matches(r"\n\* 1 .*hart 0", "\n" + done[7], "info threads")
 
 
