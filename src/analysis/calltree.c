@@ -204,7 +204,7 @@ static uint32_t enter_base(ntr_calltree *t, const ntr_stack_moment *moment, cons
 /* Returns the node of a frame with this handle. */
 static uint32_t node_of(const ntr_calltree *t, uint32_t handle) {
     if (!t->followed) return handle;
-    return handle < t->followers.used ? t->followers.records[handle].own : NTR_CALLTREE_ROOT;
+    return handle < t->followers.pool.used ? t->followers.records[handle].own : NTR_CALLTREE_ROOT;
 }
 
 static uint32_t on_enter(void *user, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool tail) {

@@ -25,17 +25,9 @@ ntr_status ntr_followers_after(const ntr_followers *f, const ntr_event *event) {
 
 /* Returns the number of a free record, or UINT32_MAX when out of memory. */
 static uint32_t take_record(ntr_followers *f) {
-    if (f->free) {
-        const uint32_t number = f->free - 1;
-        f->free = f->records[number].next;
-        return number;
-    }
-    if (f->used >= UINT32_MAX - 1 ||
-        ntr_reserve(f->allocator, (void **)&f->records, &f->capacity, f->used + 1, sizeof *f->records)) {
-        f->failed = true;
-        return UINT32_MAX;
-    }
-    return (uint32_t)f->used++;
+    const uint32_t number = ntr_pool_take(&f->pool, (void **)&f->records, sizeof *f->records, f->allocator);
+    f->failed |= number == NTR_POOL_NONE;
+    return number;
 }
 
 uint32_t ntr_followers_enter(ntr_followers *f, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool tail,
@@ -48,7 +40,7 @@ uint32_t ntr_followers_enter(ntr_followers *f, const ntr_stack_moment *moment, c
         ntr_stack_frame parent;
         if (moment->parent) {
             parent = *moment->parent;
-            parent.handle = parent.handle < f->used ? f->records[parent.handle].values[i] : UINT32_MAX;
+            parent.handle = parent.handle < f->pool.used ? f->records[parent.handle].values[i] : UINT32_MAX;
             seen.parent = &parent;
         }
         const ntr_stack_listener *listener = &f->list[i].listener;
@@ -58,13 +50,12 @@ uint32_t ntr_followers_enter(ntr_followers *f, const ntr_stack_moment *moment, c
 }
 
 void ntr_followers_leave(ntr_followers *f, const ntr_stack_moment *moment, const ntr_stack_frame *frame, bool lost) {
-    if (frame->handle >= f->used) return;
+    if (frame->handle >= f->pool.used) return;
     for (unsigned i = 0; i < f->count; i++) {
         const ntr_stack_listener *listener = &f->list[i].listener;
         ntr_stack_frame left = *frame;
         left.handle = f->records[frame->handle].values[i];
         listener->leave(listener->user, moment, &left, lost);
     }
-    f->records[frame->handle].next = f->free;
-    f->free = frame->handle + 1;
+    ntr_pool_give_back(&f->pool, f->records, sizeof *f->records, frame->handle);
 }

@@ -6,6 +6,8 @@
 #ifndef NTR_ANALYSIS_FOLLOWERS_H
 #define NTR_ANALYSIS_FOLLOWERS_H
 
+#include "base/pool.h"
+
 #include <ntrace/calltree.h>
 #include <ntrace/interrupts.h>
 #include <ntrace/timeline.h>
@@ -24,7 +26,6 @@ typedef struct ntr_follower {
 typedef struct ntr_frame_values {
     uint32_t own;                      /* of the tree */
     uint32_t values[NTR_FOLLOWERS_MAX];
-    uint32_t next;                     /* free records: number + 1 of the next one; 0: none */
 } ntr_frame_values;
 
 typedef struct ntr_followers {
@@ -32,8 +33,7 @@ typedef struct ntr_followers {
     ntr_follower list[NTR_FOLLOWERS_MAX];
     unsigned count;
     ntr_frame_values *records;
-    size_t used, capacity;
-    uint32_t free; /* number + 1; 0: none */
+    ntr_pool pool; /* of `records` */
     bool failed;
 } ntr_followers;
 

@@ -2,11 +2,12 @@
 
 #include "analysis/followers.h"
 #include "base/allocator.h"
+#include "base/pool.h"
 
 #include <ntrace/params.h>
 #include <stdlib.h>
 
-#define NONE    UINT32_MAX
+#define NONE    NTR_POOL_NONE
 #define VECTOR  4 /* maximum number of instructions of a vector before its handler */
 
 /* State of a hart. */
@@ -19,9 +20,9 @@ struct interrupt_hart {
     bool timed, before_timed;
 };
 
-/* An active handler. `next` links free elements. */
+/* An active handler. */
 struct running {
-    uint32_t handler, next;
+    uint32_t handler;
     uint64_t instructions, time;
     bool timed;
 };
@@ -38,8 +39,7 @@ struct ntr_interrupts {
     ntr_callstack *stack;
     struct interrupt_hart *harts;
     struct running *running;
-    size_t running_capacity;
-    uint32_t running_used, running_free; /* running_free: index + 1; 0: none */
+    ntr_pool pool; /* of `running` */
     ntr_interrupt **list;
     size_t count, capacity;
     uint64_t left_out;
@@ -87,18 +87,9 @@ static uint32_t handler_of(ntr_interrupts *x, const ntr_stack_moment *moment, co
 }
 
 static uint32_t start_running(ntr_interrupts *x) {
-    if (x->running_free) {
-        uint32_t index = x->running_free - 1;
-        x->running_free = x->running[index].next;
-        return index;
-    }
-    void *block = x->running;
-    if (ntr_reserve(x->allocator, &block, &x->running_capacity, (size_t)x->running_used + 1, sizeof *x->running)) {
-        x->failed = true;
-        return NONE;
-    }
-    x->running = block;
-    return x->running_used++;
+    const uint32_t index = ntr_pool_take(&x->pool, (void **)&x->running, sizeof *x->running, x->allocator);
+    x->failed |= index == NONE;
+    return index;
 }
 
 /* ---- frames */
@@ -116,8 +107,7 @@ static void finish_ended(ntr_interrupts *x) {
         ntr_histogram_add(&i->instructions, h->instructions - r->instructions);
         if (r->timed && h->timed && h->time >= r->time) ntr_histogram_add(&i->ticks, h->time - r->time);
     }
-    r->next = x->running_free;
-    x->running_free = x->ended.index + 1;
+    ntr_pool_give_back(&x->pool, x->running, sizeof *x->running, x->ended.index);
     x->ended.index = NONE;
 }
 
@@ -146,7 +136,7 @@ static uint32_t enter(void *user, const ntr_stack_moment *moment, const ntr_stac
     if (h->running++) i->nested++;
     if (h->timed && h->before_timed && h->time >= h->before) ntr_histogram_add(&i->before, h->time - h->before);
     h->entered = handler;
-    x->running[index] = (struct running){handler, 0, h->instructions, h->time, h->timed};
+    x->running[index] = (struct running){handler, h->instructions, h->time, h->timed};
     return index;
 }
 

@@ -30,16 +30,9 @@ static machine_thread *thread_of(ntr_machine *m, uint32_t number) {
 /* ---- elements */
 
 static uint32_t new_open(ntr_machine *m) {
-    if (m->open_free) {
-        uint32_t index = m->open_free - 1;
-        m->open_free = m->opens[index].outer;
-        return index;
-    }
-    if (ntr_reserve(m->allocator, (void **)&m->opens, &m->open_capacity, (size_t)m->open_used + 1, sizeof *m->opens)) {
-        m->failed = true;
-        return MACHINE_NONE;
-    }
-    return m->open_used++;
+    const uint32_t index = ntr_pool_take(&m->pool, (void **)&m->opens, sizeof *m->opens, m->allocator);
+    m->failed |= index == MACHINE_NONE;
+    return index;
 }
 
 static uint32_t open_element(ntr_machine *m, const ntr_stack_moment *moment, machine_open like) {
@@ -101,8 +94,7 @@ static void finish_ended(ntr_machine *m) {
     else
         count_trap(m, &o, instructions, m->totals.end, timed, m->ended_lost);
     thread->open = o.outer;
-    m->opens[m->ended].outer = m->open_free;
-    m->open_free = m->ended + 1;
+    ntr_pool_give_back(&m->pool, m->opens, sizeof *m->opens, m->ended);
     m->ended = MACHINE_NONE;
 }
 

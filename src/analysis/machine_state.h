@@ -4,13 +4,13 @@
 
 #include "analysis/callstack.h"
 #include "analysis/stretches.h"
+#include "base/pool.h"
 
 #include <ntrace/machine.h>
 
-#define MACHINE_NONE UINT32_MAX
+#define MACHINE_NONE NTR_POOL_NONE
 
-/* A trap, a handler of an interrupt or an initcall that is not over. `outer`: the one around it in the same thread, or the
- * next free element. */
+/* A trap, a handler of an interrupt or an initcall that is not over. `outer`: the one around it in the same thread. */
 typedef struct machine_open {
     uint32_t outer, row; /* number in traps or initcalls; MACHINE_NONE: the name is not known yet */
     uint32_t function;   /* to which the trap went */
@@ -49,8 +49,7 @@ struct ntr_machine {
     machine_thread *threads;
     size_t thread_count, thread_capacity;
     machine_open *opens;
-    size_t open_capacity;
-    uint32_t open_used, open_free; /* open_free: index + 1; 0: none */
+    ntr_pool pool; /* of `opens` */
     uint32_t ended; /* element whose frame was left; a tail call may continue it; MACHINE_NONE: none */
     uint32_t ended_thread;
     bool ended_lost;

@@ -31,25 +31,13 @@ void ntr_timeline_add(ntr_timeline *t, const ntr_timeslice *slice) {
 /* ---- frames */
 
 static uint32_t open_frame(ntr_timeline *t) {
-    uint32_t index;
-
-    if (t->open_free) {
-        index = t->open_free - 1;
-        t->open_free = t->open[index].next;
-        return index;
-    }
-    void *block = t->open;
-    if (ntr_reserve(t->allocator, &block, &t->open_capacity, (size_t)t->open_used + 1, sizeof *t->open)) {
-        t->failed = true;
-        return TIMELINE_NONE;
-    }
-    t->open = block;
-    return t->open_used++;
+    const uint32_t index = ntr_pool_take(&t->pool, (void **)&t->open, sizeof *t->open, t->allocator);
+    t->failed |= index == TIMELINE_NONE;
+    return index;
 }
 
 static void free_frame(ntr_timeline *t, uint32_t index) {
-    t->open[index].next = t->open_free;
-    t->open_free = index + 1;
+    ntr_pool_give_back(&t->pool, t->open, sizeof *t->open, index);
 }
 
 /* Returns the innermost trap of the stack. */
@@ -145,7 +133,7 @@ void ntr_timeline_leave(void *user, const ntr_stack_moment *moment, const ntr_st
     (void)lost;
     ntr_timeline_finish_trap(t);
     note_task(t, moment);
-    if (index >= t->open_used) return;
+    if (index >= t->pool.used) return;
     ntr_timeslice slice = {
         .begin = t->open[index].begin,
         .end = t->harts[moment->src].now,

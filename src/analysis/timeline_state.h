@@ -3,10 +3,11 @@
 #define NTR_ANALYSIS_TIMELINE_STATE_H
 
 #include "analysis/trap_names.h"
+#include "base/pool.h"
 
 #include <ntrace/timeline.h>
 
-#define TIMELINE_NONE UINT32_MAX
+#define TIMELINE_NONE NTR_POOL_NONE
 
 /* State of a hart. */
 struct timeline_hart {
@@ -16,12 +17,11 @@ struct timeline_hart {
     bool in_context;
 };
 
-/* A frame that was entered and not yet left. `next` links free elements. */
+/* A frame that was entered and not yet left. */
 struct open_frame {
     uint64_t begin, order;
     const ntr_task *task;
     ntr_trap_naming name; /* of a trap */
-    uint32_t next;
     uint32_t thread, outer; /* of a trap: its stack, and the trap around it there, or TIMELINE_NONE */
     uint32_t function;      /* of a trap: first function, or the one that it jumps to */
     bool tailed;            /* ... it has jumped */
@@ -38,8 +38,7 @@ struct ntr_timeline {
     ntr_callstack *stack;
     struct timeline_hart *harts;
     struct open_frame *open;
-    size_t open_capacity;
-    uint32_t open_used, open_free; /* open_free: index + 1; 0: none */
+    ntr_pool pool; /* of `open` */
     uint32_t *traps; /* of each stack, the innermost trap; TIMELINE_NONE: none */
     size_t trap_count, trap_capacity;
     struct left_trap left;
