@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""The Debug Adapter Protocol of GDB (14 and later), which editors use, over the server: attach, breakpoints, steps, stacks, reverse
+commands, what is refused."""
+import json
+import os
+import queue
+import re
+import subprocess
+import sys
+import threading
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from gdb import bundle, debuggers, program, server  # noqa: E402
+from harness import case, check, equal, main, matches, skip  # noqa: E402
+
+LEAST, PATIENCE = 14, 120
+
+
+def adapters():
+    found = []
+    for gdb in debuggers():
+        version = subprocess.run([gdb, "--version"], capture_output=True, text=True).stdout
+        if int(re.search(r" (\d+)\.\d", version).group(1)) >= LEAST:
+            found.append(gdb)
+    return found or skip(f"no GDB {LEAST} (NTRACE_TEST_GDB; tools/fetch_gdb)")
+
+
+class Adapter:
+    def __init__(self, gdb):
+        options = ["-iex", "set osabi none", "-iex", "set trust-readonly-sections on", "-iex", "set remotetimeout 60"]
+        self.process = subprocess.Popen([gdb, "-nx", "-q", *options, "-i", "dap"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL)
+        self.number, self.messages = 0, queue.Queue()
+        threading.Thread(target=self.read, daemon=True).start()
+        self.ask("initialize", adapterID="gdb")
+
+    def read(self):
+        file = self.process.stdout
+        while line := file.readline():
+            size = int(line.split(b":")[1])
+            file.readline()
+            self.messages.put(json.loads(file.read(size)))
+
+    def send(self, command, **arguments):
+        self.number += 1
+        data = json.dumps({"seq": self.number, "type": "request", "command": command, "arguments": arguments}).encode()
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(data) + data)
+        self.process.stdin.flush()
+        return self.number
+
+    def until(self, what, wanted):
+        while True:
+            try:
+                message = self.messages.get(timeout=PATIENCE)
+            except queue.Empty:
+                check(False, f"no {what}")
+            if wanted(message):
+                return message
+
+    def ask(self, command, **arguments):
+        number = self.send(command, **arguments)
+        return self.until(command, lambda m: m.get("request_seq") == number)
+
+    def stopped(self):
+        return self.until("stop", lambda m: m.get("event") == "stopped")["body"]["reason"]
+
+    def go(self, command, **arguments):
+        done = self.ask(command, threadId=1, **arguments)
+        check(done["success"], f"{command}: {done}")
+        return self.stopped()
+
+    def console(self, line):
+        """A command of GDB, in an editor's debug console, that moves."""
+        done = self.ask("evaluate", expression=line, context="repl")
+        check(done["success"], f"{line}: {done}")
+        return done["body"]["result"]
+
+    def frames(self):
+        found = self.ask("stackTrace", threadId=1)["body"]["stackFrames"]
+        return [(frame["name"], frame.get("line")) for frame in found]
+
+    def names(self):
+        return [name for name, _ in self.frames()]
+
+    def close(self):
+        self.ask("disconnect")
+        self.process.stdin.close()
+        self.process.wait(timeout=PATIENCE)
+
+
+def session(gdb, name):
+    a = Adapter(gdb)
+    number = a.send("attach", program=program(name), target=server(bundle(name)))
+    found = a.ask("setFunctionBreakpoints", breakpoints=[{"name": "leaf"}])
+    check(found["success"], f"setFunctionBreakpoints: {found}")
+    a.ask("configurationDone")
+    done = a.until("attach", lambda m: m.get("request_seq") == number)
+    check(done["success"], f"attach: {done}")
+    return a
+
+
+@case("attach, breakpoints, steps, stacks, threads")
+def forward():
+    for gdb in adapters():
+        a = session(gdb, "calls")
+        equal(a.ask("threads")["body"]["threads"], [{"id": 1, "name": "hart 0, U-mode"}], "threads")
+        equal(a.go("continue"), "breakpoint", "the reason of a stop")
+        equal(a.names()[:3], ["leaf", "middle", "main"], "the stack")
+        equal(a.go("stepOut"), "step", "the reason of a stop")
+        equal(a.names()[:2], ["middle", "main"], "behind stepOut")
+        a.ask("setFunctionBreakpoints", breakpoints=[])
+        a.go("next")
+        line = a.frames()[0][1]
+        a.go("next")
+        check(a.names()[0] == "middle" and a.frames()[0][1] != line, f"next: {a.frames()}")
+        for _ in range(3):
+            if a.names()[0] != "leaf":
+                a.go("stepIn")
+        equal(a.names()[:3], ["leaf", "middle", "main"], "stepIn")
+        a.go("stepIn", granularity="instruction")
+        source = a.ask("stackTrace", threadId=1)["body"]["stackFrames"][0]["source"]["path"]
+        done = a.ask("setBreakpoints", source={"path": source}, breakpoints=[{"line": 25}])
+        check(done["body"]["breakpoints"][0]["verified"], f"setBreakpoints: {done}")
+        a.go("continue")
+        equal(a.names()[0], "fib", "a breakpoint of a line")
+        a.close()
+
+
+@case("reverse commands of the debug console; the beginning and the end")
+def backward():
+    for gdb in adapters():
+        a = session(gdb, "calls")
+        a.go("continue")
+        a.go("continue")
+        first = a.ask("evaluate", expression="$pc", context="watch")["body"]["result"]
+        a.console("reverse-continue")
+        equal((a.names()[0], a.ask("evaluate", expression="$pc", context="watch")["body"]["result"]), ("leaf", first), "reverse-continue")
+        a.ask("setFunctionBreakpoints", breakpoints=[])
+        a.console("reverse-finish")
+        equal(a.names()[:2], ["middle", "main"], "reverse-finish")
+        a.console("reverse-continue")
+        equal(a.names()[0], "_start", "the beginning")
+        a.go("continue")
+        check("_exit" in a.names()[0], f"the end: {a.frames()}")
+        a.close()
+
+
+@case("what a trace cannot do is refused; the adapter goes on")
+def refused():
+    for gdb in adapters():
+        a = session(gdb, "calls")
+        a.go("continue")
+        # Not a call such as "leaf(1)": after one that fails, GDB 16 answers all requests with notStopped.
+        for command, arguments in (("setExpression", {"expression": "$a0", "value": "3"}), ("evaluate", {"expression": "sink", "context": "watch"}),
+                                   ("stepBack", {"threadId": 1})):
+            done = a.ask(command, **arguments)
+            check(not done["success"] or re.search("unavailable|cannot|Cannot", str(done)), f"{command}: {done}")
+        done = a.ask("scopes", frameId=a.ask("stackTrace", threadId=1)["body"]["stackFrames"][0]["id"])
+        check(done["success"], f"scopes: {done}")
+        for scope in done["body"]["scopes"]:
+            done = a.ask("variables", variablesReference=scope["variablesReference"])
+            check(done["success"] or "Cannot access memory" in done["message"], f"variables of {scope['name']}: {done}")
+        code = a.ask("disassemble", memoryReference=a.ask("stackTrace", threadId=1)["body"]["stackFrames"][0]["instructionPointerReference"],
+                     instructionCount=5)
+        equal(len(code["body"]["instructions"]), 5, "disassemble")
+        matches("leaf", str(a.frames()[0]), "the place is the same")
+        a.close()
+
+
+main()
