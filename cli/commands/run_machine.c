@@ -16,9 +16,9 @@ const struct cli_option *machine_rows(void) {
         CLI_STRING(0, "kernel", "FILE", struct machine_options, kernel, "kernel that the firmware starts"),
         CLI_STRING(0, "initrd", "FILE", struct machine_options, initrd, "initial file system of the kernel"),
         CLI_STRING(0, "append", "TEXT", struct machine_options, append, "command line of the kernel"),
-        CLI_LIST(0, "files", "DIR|CPIO", struct machine_options, files,
+        CLI_LIST(0, "files", "DIR|CPIO|ELF", struct machine_options, files,
                  "programs and libraries of the guest, to name what ran: a folder, or a cpio archive, plain or compressed with "
-                 "zstd (repeatable; the initrd is one, too)"),
+                 "zstd (the initrd is one, too); or an ELF file of its firmware (repeatable)"),
         CLI_NUMBER(0, "harts", "N", struct machine_options, harts, 1, MACHINE_HARTS, 0,
                    "number of harts (default: that of the machine, mostly 1)"),
         CLI_STRING(0, "memory", "SIZE", struct machine_options, memory,

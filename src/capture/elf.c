@@ -1,6 +1,6 @@
 #include "capture/elf.h"
+#include "capture/elf_header.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -65,4 +65,28 @@ bool ntr_capture_elf_bias(const struct ntr_capture_elf *elf, uint64_t start, uin
         return true;
     }
     return false;
+}
+
+bool ntr_capture_elf_header(ntr_bytes file, size_t i, Elf64_Phdr *header) {
+    Elf64_Ehdr wide;
+    Elf32_Ehdr narrow;
+
+    if (file.size <= EI_NIDENT || memcmp(file.data, ELFMAG, SELFMAG) != 0) return false;
+    const bool is_64 = file.data[EI_CLASS] == ELFCLASS64;
+    if (file.size < (is_64 ? sizeof wide : sizeof narrow)) return false;
+    memcpy(&wide, file.data, is_64 ? sizeof wide : sizeof narrow);
+    memcpy(&narrow, file.data, sizeof narrow);
+    const uint64_t offset = is_64 ? wide.e_phoff : narrow.e_phoff;
+    const size_t count = is_64 ? wide.e_phnum : narrow.e_phnum, size = is_64 ? sizeof *header : sizeof(Elf32_Phdr);
+    if ((is_64 ? wide.e_machine : narrow.e_machine) != EM_RISCV || file.data[EI_DATA] != ELFDATA2LSB) return false;
+    if (i >= count || offset > file.size || (i + 1) * size > file.size - offset) return false;
+    if (is_64) {
+        memcpy(header, file.data + offset + i * size, size);
+        return true;
+    }
+    Elf32_Phdr small;
+    memcpy(&small, file.data + offset + i * size, size);
+    *header = (Elf64_Phdr){.p_type = small.p_type, .p_flags = small.p_flags, .p_offset = small.p_offset,
+                           .p_vaddr = small.p_vaddr, .p_filesz = small.p_filesz};
+    return true;
 }

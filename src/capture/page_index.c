@@ -1,6 +1,7 @@
 #include "capture/page_index.h"
 #include "base/allocator.h"
 #include "base/compare.h"
+#include "capture/elf_header.h"
 #include "channel/page_hash.h"
 
 #include <elf.h>
@@ -34,29 +35,6 @@ void ntr_page_index_free(ntr_page_index *index) {
 
 /* ---- files */
 
-/* The program header number `i`, of either class. */
-static bool take_header(ntr_bytes file, size_t i, Elf64_Phdr *header) {
-    Elf64_Ehdr wide;
-    Elf32_Ehdr narrow;
-    const bool is_64 = file.data[EI_CLASS] == ELFCLASS64;
-    if (file.size < (is_64 ? sizeof wide : sizeof narrow)) return false;
-    memcpy(&wide, file.data, is_64 ? sizeof wide : sizeof narrow);
-    memcpy(&narrow, file.data, sizeof narrow);
-    const uint64_t offset = is_64 ? wide.e_phoff : narrow.e_phoff;
-    const size_t count = is_64 ? wide.e_phnum : narrow.e_phnum, size = is_64 ? sizeof *header : sizeof(Elf32_Phdr);
-    if ((is_64 ? wide.e_machine : narrow.e_machine) != EM_RISCV || file.data[EI_DATA] != ELFDATA2LSB) return false;
-    if (i >= count || offset > file.size || (i + 1) * size > file.size - offset) return false;
-    if (is_64) {
-        memcpy(header, file.data + offset + i * size, size);
-        return true;
-    }
-    Elf32_Phdr small;
-    memcpy(&small, file.data + offset + i * size, size);
-    *header = (Elf64_Phdr){.p_type = small.p_type, .p_flags = small.p_flags, .p_offset = small.p_offset,
-                           .p_vaddr = small.p_vaddr, .p_filesz = small.p_filesz};
-    return true;
-}
-
 /* A mapping has whole pages of the file; behind the end of the file, zeros. */
 static bool add_pages(ntr_page_index *index, uint32_t file, ntr_bytes bytes, const Elf64_Phdr *header) {
     const uint64_t mask = NTR_PAGE_BYTES - 1;
@@ -78,7 +56,7 @@ bool ntr_page_index_add(ntr_page_index *index, uint32_t file, ntr_bytes bytes) {
     Elf64_Phdr header;
     bool good = true;
     if (bytes.size <= EI_NIDENT || memcmp(bytes.data, ELFMAG, SELFMAG) != 0) return true;
-    for (size_t i = 0; good && take_header(bytes, i, &header); i++)
+    for (size_t i = 0; good && ntr_capture_elf_header(bytes, i, &header); i++)
         if (header.p_type == PT_LOAD && header.p_flags & PF_X) good = add_pages(index, file, bytes, &header);
     index->sorted = false;
     return good;

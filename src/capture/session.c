@@ -322,7 +322,10 @@ static ntr_status complete(struct ntr_capture_session *session) {
     if (!ntr_capture_code_finish(&harts->code)) return ntr_capture_fail_memory(&session->reason);
     if (harts->machine && !ntr_capture_write_notes(session))
         return ntr_capture_fail_errno(&session->reason, "the notes about the guest");
-    if (session->machine.name) ntr_capture_guest_names(session);
+    if (session->machine.name) {
+        ntr_capture_guest_names(session);
+        ntr_capture_firmware_names(session);
+    }
     const struct ntr_capture_report report = report_of(session, NULL);
     return ntr_capture_bundle_finish(&session->record, &report, &session->losses);
 }

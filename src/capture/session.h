@@ -91,6 +91,9 @@ ntr_status ntr_capture_machine_files(struct ntr_capture_session *session);
 /* guest_names.c: add the images that name what a machine executed. */
 void ntr_capture_guest_names(struct ntr_capture_session *session);
 
+/* firmware_names.c: the same for firmware and boot loaders, which QEMU was given without names. */
+void ntr_capture_firmware_names(struct ntr_capture_session *session);
+
 /* notes.c: what is known about a Linux guest, in the files "tasks" and "pages" of the bundle. False with errno. */
 bool ntr_capture_write_notes(const struct ntr_capture_session *session);
 

@@ -6,7 +6,9 @@ is same_modes
 """
 import json
 import os
+import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -362,6 +364,41 @@ def u_boot():
     check(b"OpenSBI v" in console and b"\n=> " in console, console[-300:])
     done = subprocess.run([SAME, bundle, file], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
     equal(done.returncode, 0, f"status of same_modes; {done.stdout}")
+    images = {row.get("image"): row["self"] for row in profile(bundle, "image")}
+    unnamed = images.get(None, 0) + images.get("raw image", 0)
+    check(images.get("fw_dynamic.elf", 0) > 1000000 and images.get("uboot.elf", 0) > 1000000 and unnamed < 1000, f"images: {images}")
+
+
+def profile(bundle, by):
+    text = subprocess.run([harness.NTRACE, "profile", bundle, "--by", by, "--format", "jsonl"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          text=True, check=True, timeout=120).stdout
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def names(elf, wanted):
+    """The functions of addresses, by addr2line."""
+    text = subprocess.run(["riscv64-linux-gnu-addr2line", "-f", "-e", elf, *map(hex, wanted)], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return text.splitlines()[::2]
+
+
+for place in "beside it", "in --files":
+    @case(f"firmware without names, its ELF file {place}: 100 addresses have the function that addr2line has")
+    def firmware(place=place):
+        need_qemu()
+        folder, bundle = os.path.join(scratch(), "firmware"), os.path.join(scratch(), "traced.ntrace")
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        elf = os.path.join(folder, "modes.elf" if place == "beside it" else "names")
+        shutil.copy(program("modes-64"), elf)
+        binary = os.path.join(folder, "modes.bin")
+        subprocess.run(["riscv64-linux-gnu-objcopy", "-O", "binary", elf, binary], check=True)
+        subprocess.run([harness.NTRACE, "run", "--machine", "virt", "--qemu", f"{QEMU}/qemu-system-riscv64", "-o", bundle,
+                        *(["--files", elf] if place != "beside it" else []), binary], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, check=True, timeout=120)
+        found = {int(row["address"], 16): row.get("function") for row in profile(bundle, "instruction")}
+        chosen = random.Random(1).sample(sorted(at for at in found if 0x80000000 <= at < 0x80001000), 100)
+        for address, name in zip(chosen, names(elf, chosen)):
+            equal(found[address], name, f"function of {address:#x}")
 
 
 REFUSED = {"-d of QEMU": (["x"], ["-d", "int"], "reads the log"), "-smp of QEMU": (["x"], ["-smp", "2"], "--harts"),
