@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""A live stream is followed without loss in constant memory: over a pipe and over TCP.
+"""A live stream is followed without loss in constant memory: in a file that grows, over a pipe and over TCP.
 
 live.py NTRACE [MIB [MB_PER_SECOND]]: length of the stream (default 24), and the rate at which it is sent (default 50). The rate that was
 reached is shown; what this machine can do is no failure.
 """
+import ctypes
 import os
 import re
 import socket
@@ -64,10 +65,10 @@ def send(write_bytes, data, times):
     return time.monotonic() - begun
 
 
-def follow(place, give, ends):
+def follow(place, give, ends, *options):
     elf, data, count = stream()
     times = max(1, (MIB << 20) // len(data))
-    live = subprocess.Popen([NTRACE, "top", place(), "-e", elf, "--no-timestamps", "--interval", "1000"], stdin=subprocess.PIPE,
+    live = subprocess.Popen([NTRACE, "top", place(), "-e", elf, "--no-timestamps", "--interval", "1000", *options], stdin=subprocess.PIPE,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     memory, texts = Memory(live.pid), []
     readers = [threading.Thread(target=lambda file=file: texts.append(file.read().decode())) for file in (live.stdout, live.stderr)]
@@ -89,6 +90,47 @@ def follow(place, give, ends):
     early, late = max(memory.seen[:max(3, len(memory.seen) // 10)]), max(memory.seen)
     print(f"# {times * len(data) / 1e6:.0f} MB, {times * len(data) / 1e6 / seconds:.1f} MB/s, {late} KiB (first tenth {early} KiB)")
     check(late < early * 1.1 + 1024, f"memory grows: {early} KiB, then {late} KiB")
+
+
+class Growing:
+    """A file that grows. What the reader has passed is given back to the file system, so that a long stream needs no disk."""
+
+    PUNCH, BEHIND = 3, 256 << 20  # FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE; bytes that stay
+
+    def __init__(self):
+        self.path, self.freed = os.path.join(scratch(), "growing.nex"), 0
+        self.file = open(self.path, "wb", buffering=0)
+        self.libc = ctypes.CDLL(None, use_errno=True)
+
+    def read_up_to(self, pid):
+        """Where the process reads the file."""
+        for name in os.listdir(f"/proc/{pid}/fd"):
+            if os.readlink(f"/proc/{pid}/fd/{name}") == self.path:
+                with open(f"/proc/{pid}/fdinfo/{name}", encoding="ascii") as file:
+                    return int(re.search(r"pos:\s+(\d+)", file.read())[1])
+        return 0
+
+    def give(self, live, data, times):
+        def write_part(part):
+            self.file.write(part)
+            if self.file.tell() - self.freed < 2 * self.BEHIND:
+                return
+            passed = min(self.read_up_to(live.pid), self.file.tell() - self.BEHIND) & -4096
+            if passed > self.freed:
+                self.libc.fallocate(self.file.fileno(), self.PUNCH, ctypes.c_long(self.freed), ctypes.c_long(passed - self.freed))
+                self.freed = passed
+        seconds = send(write_part, data, times)
+        while self.read_up_to(live.pid) < self.file.tell() and live.poll() is None:
+            time.sleep(0.1)
+        self.file.close()
+        return seconds
+
+
+@case("a file that grows")
+def _():
+    growing = Growing()
+    follow(lambda: growing.path, growing.give, False, "--follow")
+    os.unlink(growing.path)
 
 
 @case("a pipe")
