@@ -13,6 +13,8 @@
 #include "machine.h"
 #include "riscv.h"
 
+#include <string.h>
+
 /* How many instructions of the block come before `address`; CHANNEL_ALL: it is not the address of one of them, nor the
  * end of one. */
 static unsigned instructions_before(const struct channel_block *block, uint64_t address) {
@@ -58,10 +60,22 @@ void machine_take_trap(struct machine_hart *hart, uint32_t flags, uint64_t cause
     push_pair(hart, tval);
 }
 
-static unsigned retired_at_end(const struct machine_hart *hart) {
-    unsigned before = hart->stopped ? instructions_before(&channel->blocks[hart->last], hart->stopped_at) : CHANNEL_ALL;
+/* Is the last instruction of the block an access to memory? Such a one never leads to itself. */
+static bool ends_with_access(const struct channel_block *block) {
+    const uint8_t *code = channel->code + block->code;
+    uint32_t at = 0, word = 0;
 
-    if (!(hart->slow & BLOCK_OPEN)) return CHANNEL_ALL;
+    for (unsigned n = 1; n < block->instructions; n++) at += riscv_is_short(code[at]) ? 2 : 4;
+    memcpy(&word, code + at, block->size - at < sizeof word ? block->size - at : sizeof word);
+    return riscv_is_load(word) || riscv_is_store(word);
+}
+
+/* At a watchpoint, QEMU stops when the last instruction has begun, and before its access. */
+static unsigned retired_at_end(const struct machine_hart *hart) {
+    const struct channel_block *block = &channel->blocks[hart->last];
+    unsigned before = hart->stopped ? instructions_before(block, hart->stopped_at) : CHANNEL_ALL;
+
+    if (!(hart->slow & BLOCK_OPEN)) return before == block->instructions - 1u && ends_with_access(block) ? before : CHANNEL_ALL;
     return before != CHANNEL_ALL ? before : retired_by_marks(hart);
 }
 
