@@ -106,8 +106,7 @@ static void read_words(const uint8_t *data, size_t size) {
 
 /* ---- the virtual board */
 
-static ntr_status count_bytes(void *user, bool to_client, const uint8_t *bytes, size_t size) {
-    (void)to_client;
+static ntr_status count_bytes(void *user, const uint8_t *bytes, size_t size) {
     fuzz_must(bytes != NULL && size > 0, "outputs have bytes");
     *(size_t *)user += size;
     return NTR_OK;
@@ -128,8 +127,6 @@ static void serve(const uint8_t *data, size_t size) {
     if (answers && filter) {
         fuzz_must(ntr_board_bitbang(board, data, size, answers, &quit) <= size, "at most one answer for each character");
         ntr_board_run(board, 3);
-        ntr_gdb_filter_client(filter, data, size);
-        ntr_gdb_filter_server(filter, data, size);
         ntr_gdb_filter_client(filter, data, size);
     }
     ntr_gdb_filter_free(filter);

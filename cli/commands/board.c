@@ -38,7 +38,7 @@ static const struct cli_option board_table[] = {
                "serve OpenOCD's remote_bitbang (JTAG) on this port; 0: any free port"),
     CLI_NUMBER(0, "gdb", "PORT", S, gdb, 0, UINT16_MAX, -1, "serve GDB on this port, in front of the server of --qemu"),
     CLI_STRING(0, "qemu", "HOST:PORT", S, qemu,
-               "GDB server that executes the program, for example of QEMU; with --machine, the program QEMU"),
+               "GDB server that executes the program, for example of QEMU; with --machine, also the program QEMU to be started"),
     CLI_LIST(0, "pc", "[HART=]FILE", S, pcs,
              "the hart (default 0) executes these program counters of the program again and again: one 0x... per line"),
     CLI_NUMBER(0, "rate", "N", S, rate, 1, 100000, RATE, "thousand instructions that a hart executes in a second (default 1000)"),
@@ -69,7 +69,6 @@ struct board_run {
     struct board_machine_run machine;
     struct cli_server bitbang, gdb;
     struct cli_output log; /* open if log.buffer is not NULL */
-    int qemu; /* socket; -1: not connected */
     ntr_gdb_filter *filter;
     uint64_t ran_until; /* microseconds */
     bool ended, reported, machine_ended;
@@ -166,6 +165,13 @@ static void end_client(struct board_run *run, struct cli_server *server) {
     run->ended = run->options->once;
 }
 
+/* A machine that the user starts may be there by now. */
+static void begin_bitbang(struct board_run *run) {
+    cli_server_accept(&run->bitbang);
+    if (run->options->machine.name && ntr_board_connection(run->board) < 0)
+        board_machine_connect(&run->machine, run->options->qemu, run->board);
+}
+
 static void serve_bitbang(struct board_run *run) {
     static uint8_t in[SOCKET_BYTES], out[SOCKET_BYTES];
     bool quit;
@@ -231,35 +237,40 @@ static void serve_lines(struct board_run *run) {
 
 /* ---- GDB */
 
-static ntr_status forward(void *user, bool to_client, const uint8_t *bytes, size_t size) {
+static ntr_status forward(void *user, const uint8_t *bytes, size_t size) {
     const struct board_run *run = user;
-    return cli_server_send(to_client ? run->gdb.client : run->qemu, bytes, size) ? NTR_OK : NTR_E_IO;
+    return cli_server_send(run->gdb.client, bytes, size) ? NTR_OK : NTR_E_IO;
 }
 
 static void end_gdb(struct board_run *run) {
-    if (run->qemu >= 0) close(run->qemu);
-    run->qemu = -1;
     ntr_gdb_filter_free(run->filter);
     run->filter = NULL;
+    if (!run->options->machine.name) ntr_board_disconnect(run->board);
     end_client(run, &run->gdb);
 }
 
-/* A new client gets a new connection to the server behind. */
+/* Without a machine, a new client gets a new connection to the server behind. */
 static void begin_gdb(struct board_run *run) {
-    run->filter = ntr_gdb_filter_new(run->board, forward, run, NULL);
-    if (run->filter && run->options->machine.name) run->qemu = board_machine_connect(&run->machine, run->board);
-    else if (run->filter) run->qemu = cli_server_connect(run->options->qemu);
-    if (run->qemu < 0) end_gdb(run);
+    const bool connected = ntr_board_connection(run->board) >= 0;
+
+    if (connected || board_machine_connect(&run->machine, run->options->qemu, run->board) == CLI_OK)
+        run->filter = ntr_gdb_filter_new(run->board, forward, run, NULL);
+    if (!run->filter) end_gdb(run);
 }
 
-static void serve_gdb(struct board_run *run, bool from_client) {
+static void serve_gdb(struct board_run *run) {
     static uint8_t bytes[SOCKET_BYTES];
-    const ssize_t n = recv(from_client ? run->gdb.client : run->qemu, bytes, sizeof bytes, MSG_DONTWAIT);
-    ntr_status status = NTR_E_IO;
+    const ssize_t n = recv(run->gdb.client, bytes, sizeof bytes, MSG_DONTWAIT);
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (n > 0) status = (from_client ? ntr_gdb_filter_client : ntr_gdb_filter_server)(run->filter, bytes, (size_t)n);
-    if (status != NTR_OK) end_gdb(run);
+    if (n <= 0 || ntr_gdb_filter_client(run->filter, bytes, (size_t)n) != NTR_OK) end_gdb(run);
+}
+
+/* The GDB server has sent something, or has ended. */
+static void serve_remote(struct board_run *run) {
+    if (ntr_board_receive(run->board) == NTR_OK) return;
+    if (run->filter) end_gdb(run);
+    else if (run->options->machine.name) cli_note("the connection to the machine has ended");
 }
 
 /* ---- */
@@ -309,19 +320,19 @@ static int serve(struct board_run *run) {
         struct pollfd sockets[SOCKETS] = {
             {run->bitbang.client < 0 ? run->bitbang.listener : -1, POLLIN, 0}, {run->bitbang.client, POLLIN, 0},
             {run->gdb.client < 0 ? run->gdb.listener : -1, POLLIN, 0},         {run->gdb.client, POLLIN, 0},
-            {run->qemu, POLLIN, 0}, {run->options->standard ? STDIN_FILENO : -1, POLLIN, 0},
+            {ntr_board_connection(run->board), POLLIN, 0}, {run->options->standard ? STDIN_FILENO : -1, POLLIN, 0},
         };
         const int ready = poll(sockets, SOCKETS, runs ? TICK_MS : IDLE_MS);
         if (ready < 0 && errno != EINTR) return cli_fail("poll: %s", strerror(errno));
         busy = ready > 0;
-        if (sockets[BITBANG_LISTENER].revents) cli_server_accept(&run->bitbang);
+        if (sockets[BITBANG_LISTENER].revents) begin_bitbang(run);
         if (sockets[BITBANG_CLIENT].revents) serve_bitbang(run);
         if (sockets[GDB_LISTENER].revents) {
             cli_server_accept(&run->gdb);
             if (run->gdb.client >= 0) begin_gdb(run);
         }
-        if (sockets[GDB_CLIENT].revents && run->filter) serve_gdb(run, true);
-        if (sockets[QEMU].revents && run->filter) serve_gdb(run, false);
+        if (sockets[GDB_CLIENT].revents && run->filter) serve_gdb(run);
+        if (sockets[QEMU].revents) serve_remote(run);
         if (sockets[LINES].revents) serve_lines(run);
     }
     return CLI_OK;
@@ -333,7 +344,8 @@ static int open_all(struct board_run *run, char **operands) {
     if (o->bitbang < 0 && o->gdb < 0 && !o->standard)
         return cli_fail("expected --bitbang PORT, --gdb PORT and --qemu HOST:PORT, or --stdio");
     if (!o->machine.name && (o->gdb >= 0) != (o->qemu != NULL)) return cli_fail("--gdb and --qemu belong together");
-    if (o->machine.name && o->gdb < 0) return cli_fail("--machine needs --gdb PORT: a debugger starts the machine");
+    if (o->machine.name && o->gdb < 0 && o->bitbang < 0)
+        return cli_fail("--machine needs --gdb PORT or --bitbang PORT: a debugger starts the machine");
     if (o->machine.name && o->pcs.count) return cli_fail("--machine executes its firmware; --pc is not used");
     if (!o->machine.name && operands[1]) return cli_fail("%s: a firmware needs --machine", operands[1]);
     if (make_board(run, operands[0]) != CLI_OK) return CLI_FAILED;
@@ -346,13 +358,11 @@ static int open_all(struct board_run *run, char **operands) {
 }
 
 static int board_run(const void *options, char **operands) {
-    struct board_run run = {.options = options, .bitbang = {.listener = -1, .client = -1}, .gdb = {.listener = -1, .client = -1},
-                            .qemu = -1};
+    struct board_run run = {.options = options, .bitbang = {.listener = -1, .client = -1}, .gdb = {.listener = -1, .client = -1}};
 
     cli_target_catch_stop();
     int status = open_all(&run, operands);
     if (status == CLI_OK) status = serve(&run);
-    if (run.qemu >= 0) close(run.qemu);
     ntr_gdb_filter_free(run.filter);
     cli_server_close(&run.bitbang);
     cli_server_close(&run.gdb);
@@ -380,8 +390,10 @@ const struct cli_command cli_board = {
              "With --gdb and --qemu, the command stands between GDB and the GDB server of a simulator: packets that\n"
              "access trace registers are answered by the model, all others pass.\n"
              "\n"
-             "With --gdb and --machine, the command starts QEMU itself, and the harts of the machine are those of the\n"
-             "model: the program that the debugger controls is the one that is traced. It waits for a debugger.\n"
+             "With --machine, the command starts QEMU itself, and the harts of the machine are those of the model: the\n"
+             "program that the debugger controls, through --gdb or --bitbang, is the one that is traced. The machine waits\n"
+             "for a debugger. Loads and stores of the program reach the trace registers, too. With --qemu HOST:PORT, the user\n"
+             "starts QEMU; the command shows the options that it needs.\n"
              "\n"
              "With --stdio, it is a helper for 'ntrace probe --exec' and 'ntrace capture --exec'.\n"
              "\n"
@@ -390,5 +402,6 @@ const struct cli_command cli_board = {
     .examples = "  ntrace board soc.json --bitbang 9824 -e firmware.elf --pc firmware.pc\n"
                 "  openocd -f examples/board/openocd.cfg\n"
                 "  ntrace board soc.json --gdb 1235 --qemu localhost:1234\n"
-                "  ntrace board soc.json --gdb 1235 --machine virt firmware.elf",
+                "  ntrace board soc.json --gdb 1235 --machine virt firmware.elf\n"
+                "  ntrace board soc.json --bitbang 9824 --machine virt --qemu localhost:1234",
 };

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -50,36 +48,47 @@ static int configure(struct board_machine_run *run, const struct machine_options
     return status;
 }
 
+/* The user starts QEMU. */
+static int join(const ntr_capture_config *config, const char *program, const char *place, ntr_board *board) {
+    char options[4 * PATH_MAX];
+
+    if (ntr_board_join_machine(board, config, options, sizeof options) != NTR_OK) return cli_fail("--machine: %s", ntr_board_error(board));
+    cli_note("options for %s: -S -gdb tcp:%s %s", program, place, options);
+    return CLI_OK;
+}
+
 int board_machine_start(struct board_machine_run *run, const struct machine_options *options, char **operands, const char *qemu,
                         ntr_board *board) {
     ntr_capture_config config;
 
+    const bool joins = qemu && strchr(qemu, ':') && !strchr(qemu, '/'); /* HOST:PORT */
+
     ntr_capture_config_init(&config);
-    if (configure(run, options, operands, qemu, &config) != CLI_OK) return CLI_FAILED;
+    if (joins && operands[0]) return cli_fail("%s: a machine at --qemu HOST:PORT has its firmware and options already", operands[0]);
+    if (configure(run, options, operands, joins ? NULL : qemu, &config) != CLI_OK) return CLI_FAILED;
     for (size_t i = 0; i < config.qemu_option_count; i++)
         if (strcmp(config.qemu_options[i], "-icount") == 0 || strcmp(config.qemu_options[i], "-gdb") == 0 ||
             strcmp(config.qemu_options[i], "-s") == 0)
             return cli_fail("QEMU's option %s: the board controls the time and the GDB server of the machine", config.qemu_options[i]);
-    if (cli_plugin_find(run->machine.plugin, run->plugin, sizeof run->plugin) != CLI_OK || make_folder(run) != CLI_OK) return CLI_FAILED;
+    if (cli_plugin_find(run->machine.plugin, run->plugin, sizeof run->plugin) != CLI_OK) return CLI_FAILED;
     run->machine.config.plugin = run->plugin;
+    if (joins) return join(&config, run->machine.qemu, qemu, board);
+    if (make_folder(run) != CLI_OK) return CLI_FAILED;
     config.qemu = run->machine.qemu;
     if (ntr_board_start_machine(board, &config, run->socket) == NTR_OK) return CLI_OK;
     return cli_fail("--machine: %s", ntr_board_error(board));
 }
 
-int board_machine_connect(const struct board_machine_run *run, ntr_board *board) {
-    struct sockaddr_un place = {.sun_family = AF_UNIX};
-    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+int board_machine_connect(const struct board_machine_run *run, const char *place, ntr_board *board) {
+    ntr_status status = NTR_E_IO;
 
-    snprintf(place.sun_path, sizeof place.sun_path, "%s", run->socket);
-    for (unsigned i = 0; fd >= 0 && i < START_POLLS; i++) {
-        if (connect(fd, (const struct sockaddr *)&place, sizeof place) == 0) return fd;
-        if (ntr_board_machine_ended(board)) break;
-        nanosleep(&(struct timespec){0, POLL_NANOSECONDS}, NULL);
+    if (run->socket[0]) place = run->socket;
+    for (unsigned i = 0; status == NTR_E_IO && i < (run->socket[0] ? START_POLLS : 1); i++) {
+        if (ntr_board_machine_ended(board)) return cli_fail("the machine has ended");
+        status = ntr_board_connect(board, place);
+        if (status == NTR_E_IO && run->socket[0]) nanosleep(&(struct timespec){0, POLL_NANOSECONDS}, NULL);
     }
-    cli_note("%s", ntr_board_machine_ended(board) ? "the machine has ended" : "QEMU's GDB server cannot be reached");
-    if (fd >= 0) close(fd);
-    return -1;
+    return status == NTR_OK ? CLI_OK : cli_fail("%s", status == NTR_E_SYNTAX ? "--qemu: expected HOST:PORT" : ntr_board_error(board));
 }
 
 void board_machine_close(struct board_machine_run *run) {

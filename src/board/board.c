@@ -15,6 +15,14 @@ bool board_in_ram(const ntr_board *board, uint64_t address, size_t size) {
     return address >= board->config.ram && offset < board->config.ram_bytes && size <= board->config.ram_bytes - offset;
 }
 
+bool board_is_component(const ntr_board *board, uint64_t address) {
+    ntr_system_component one;
+    const uint64_t page = address & ~(uint64_t)(NTR_COMPONENT_BYTES - 1);
+    for (size_t i = 0; ntr_system_component_get(board->system, i, &one) == NTR_OK; i++)
+        if (one.base == page) return true;
+    return false;
+}
+
 static bool in_program(const ntr_board *board, uint64_t address, size_t size) {
     uint8_t byte;
     if (!board->config.program || address > UINT64_MAX - size) return false;
@@ -108,6 +116,8 @@ ntr_board *ntr_board_new(const ntr_board_config *given, ntr_status *status) {
 
 void ntr_board_free(ntr_board *board) {
     if (!board) return;
+    ntr_board_disconnect(board);
+    ntr_dealloc(board->config.allocator, board->remote);
     board_machine_free(board);
     for (unsigned i = 0; i < BOARD_HARTS; i++) board_hart_release(&board->harts[i]);
     ntr_system_free(board->system);
@@ -161,6 +171,7 @@ ntr_status ntr_board_read32(ntr_board *board, uint64_t address, uint32_t *value)
     uint8_t bytes[4];
     const ntr_status status = board_register_read(board, address, value);
     if (status != NTR_E_RANGE) return status;
+    if (board_control_is(board) && !board_in_ram(board, address, sizeof bytes)) return board_control_read(board, address, value);
     if (!board_memory_read(board, address, bytes, sizeof bytes)) return NTR_E_RANGE;
     *value = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
     return NTR_OK;
@@ -170,6 +181,7 @@ ntr_status ntr_board_write32(ntr_board *board, uint64_t address, uint32_t value)
     const uint8_t bytes[4] = {(uint8_t)value, (uint8_t)(value >> 8), (uint8_t)(value >> 16), (uint8_t)(value >> 24)};
     const ntr_status status = board_register_write(board, address, value);
     if (status != NTR_E_RANGE) return status;
+    if (board_control_is(board) && !board_in_ram(board, address, sizeof bytes)) return board_control_write(board, address, value);
     if (!board_memory_write(board, address, bytes, sizeof bytes)) return NTR_E_RANGE;
     board->patched = true;
     return NTR_OK;

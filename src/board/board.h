@@ -22,7 +22,7 @@ typedef struct board_hart {
     uint64_t x[BOARD_REGISTERS];
 } board_hart;
 
-enum { DCSR_STEP = 1 << 2, DCSR_CAUSE_SHIFT = 6, CAUSE_EBREAK = 1, CAUSE_HALTREQ = 3, CAUSE_STEP = 4 };
+enum { DCSR_STEP = 1 << 2, DCSR_CAUSE_SHIFT = 6, CAUSE_EBREAK = 1, CAUSE_TRIGGER = 2, CAUSE_HALTREQ = 3, CAUSE_STEP = 4 };
 
 ntr_status board_hart_load(board_hart *hart, const uint64_t *pcs, size_t count);
 void board_hart_release(board_hart *hart);
@@ -40,9 +40,26 @@ typedef struct debug_module {
     bool sbpending;
 } debug_module;
 
+/* Abstract commands: numbers of registers, values of cmderr. */
+enum { REG_MISA = 0x301, REG_DCSR = 0x7b0, REG_DPC = 0x7b1, REG_X0 = 0x1000 };
+enum { CMDERR_NOTSUP = 2, CMDERR_EXCEPTION = 3, CMDERR_HALT = 4, CMDERR_BUS = 5 };
+
 /* Debug module interface: a register by number. */
 uint32_t debug_module_read(struct ntr_board *board, unsigned number);
 void debug_module_write(struct ntr_board *board, unsigned number, uint32_t value);
+
+/* ---- breakpoints.c, of the debug module in a machine */
+
+enum { BOARD_TRIGGERS = 4, BOARD_PATCHES = 64 };
+
+/* What stops a hart: triggers of type 2 (mcontrol), and EBREAK instructions that the debugger has written. */
+typedef struct board_breakpoints {
+    unsigned selected;
+    struct { uint64_t tdata1, tdata2; } triggers[BOARD_TRIGGERS];
+    uint64_t patches[BOARD_PATCHES]; /* addresses where an EBREAK was written */
+    unsigned patch_count;
+    bool inserted; /* in the GDB server */
+} board_breakpoints;
 
 /* ---- jtag.c */
 
@@ -65,9 +82,37 @@ void board_machine_drain(struct ntr_board *board);
 /* The same for one part of it. Returns whether the machine runs. There is a machine. */
 bool board_machine_run(struct ntr_board *board);
 
-/* A debugger has continued it, or was told that it has stopped. */
+/* A debugger has continued all harts, or sees that they are halted. */
 void board_machine_resumed(struct ntr_board *board);
 void board_machine_halted(struct ntr_board *board);
+void board_machine_halted_hart(struct ntr_board *board, unsigned hart);
+
+/* The machine executes, or has stopped for a moment: what it has executed is encoded. */
+void board_machine_continued(struct ntr_board *board);
+void board_machine_paused(struct ntr_board *board);
+
+/* The hart has stopped; the board executes its next instruction, of so many bytes. */
+void board_machine_insert(struct ntr_board *board, unsigned hart, uint64_t pc, uint32_t instruction, unsigned bytes);
+
+/* There is a machine. */
+unsigned board_machine_xlen(const struct ntr_board *board);
+
+/* ---- control.c: the rest is in control.h */
+
+/* Returns whether the debug module controls harts of a machine. While a GDB client is connected it does not. */
+bool board_control_is(const struct ntr_board *board);
+
+/* Accesses 32 bits of the machine's memory. Errors: NTR_E_RANGE, NTR_E_IO. */
+ntr_status board_control_read(struct ntr_board *board, uint64_t address, uint32_t *value);
+ntr_status board_control_write(struct ntr_board *board, uint64_t address, uint32_t value);
+
+/* The machine has stopped by itself, or was interrupted. */
+ntr_status board_control_stopped(struct ntr_board *board, const char *stop);
+
+/* ---- values in packets: the bytes of a register or of memory, the lowest first, as hexadecimal digits */
+
+bool board_parse_value(const char *hex, uint64_t *value); /* at most 8 bytes; false: it is no value */
+void board_print_value(char *hex, uint64_t value, unsigned bytes); /* room for 2 * bytes + 1 characters */
 
 /* ---- */
 
@@ -79,6 +124,10 @@ struct ntr_board {
     board_hart harts[BOARD_HARTS];
     unsigned hart_count;
     struct board_machine *machine; /* or NULL */
+    struct board_remote *remote;   /* NULL: no connection was ever made */
+    struct ntr_gdb_filter *filter; /* of the GDB client; NULL: there is none */
+    board_breakpoints breakpoints; /* of the debug module in a machine */
+    bool pausing, stepping;        /* the debug module waits for the machine to stop; for one instruction */
     debug_module dm;
     jtag_tap tap;
     char error[BOARD_ERROR];
@@ -86,6 +135,9 @@ struct ntr_board {
 
 /* Returns whether the memory is that of config.ram. */
 bool board_in_ram(const ntr_board *board, uint64_t address, size_t size);
+
+/* Returns whether the address is in the page of a component. */
+bool board_is_component(const ntr_board *board, uint64_t address);
 
 /* Access trace registers, not memory. Errors: those of ntr_system_read32. */
 ntr_status board_register_read(ntr_board *board, uint64_t address, uint32_t *value);

@@ -1,12 +1,13 @@
 /* A RISC-V debug module (Debug Specification 0.13): harts that halt and resume, abstract access to registers, and system bus
  * access of 32 bits. No other width is supported, because trace registers have no other. */
 #include "board/board.h"
+#include "board/control.h"
 
 enum {
     DM_DATA0 = 0x04, DM_DMCONTROL = 0x10, DM_DMSTATUS = 0x11, DM_HARTINFO = 0x12, DM_ABSTRACTCS = 0x16, DM_COMMAND = 0x17,
     DM_SBCS = 0x38, DM_SBADDRESS0 = 0x39, DM_SBADDRESS1 = 0x3a, DM_SBDATA0 = 0x3c, DM_HALTSUM0 = 0x40,
 };
-enum { DATA_COUNT = 2, CMDERR_SHIFT = 8, CMDERR_MASK = 7 << CMDERR_SHIFT, CMDERR_NOTSUP = 2, CMDERR_HALT = 4 };
+enum { DATA_COUNT = 2, CMDERR_SHIFT = 8, CMDERR_MASK = 7 << CMDERR_SHIFT };
 enum { SB_READ_ON_ADDRESS = 1 << 20, SB_ACCESS_SHIFT = 17, SB_ACCESS_MASK = 7 << SB_ACCESS_SHIFT, SB_INCREMENT = 1 << 16,
        SB_READ_ON_DATA = 1 << 15, SB_ERROR_SHIFT = 12, SB_ERROR_MASK = 7 << SB_ERROR_SHIFT, SB_ERROR_ADDRESS = 2,
        SB_ERROR_ALIGNMENT = 3, SB_ERROR_SIZE = 4, SB_ACCESS_32 = 2 };
@@ -43,25 +44,38 @@ static uint32_t haltsum(const ntr_board *board) {
     return sum;
 }
 
+/* ndmreset of a machine: while it is 1, all harts are halted; then those run for which no halt is requested. */
+static void reset_machine(ntr_board *board, bool before, bool now, bool halts) {
+    if (now && !before) board_control_reset(board);
+    if (now || !before) return;
+    for (unsigned i = 0; i < board->hart_count && !halts; i++) board_control_resume(&board->harts[i]);
+}
+
+/* A GDB client, if there is one, controls the harts of a machine. */
+static void control_hart(ntr_board *board, board_hart *hart, uint32_t value) {
+    const bool controls = board_control_is(board);
+    if (board->machine && !controls) return;
+    if (value & HALTREQ) controls ? board_control_halt(hart) : board_hart_halt(hart, CAUSE_HALTREQ);
+    else if (value & RESUMEREQ && hart->halted) controls ? board_control_resume(hart) : board_hart_resume(hart);
+    if (value & RESUMEREQ) hart->resume_ack = true;
+}
+
 static void write_dmcontrol(ntr_board *board, uint32_t value) {
     debug_module *dm = &board->dm;
     if (!(value & DMACTIVE)) {
         *dm = (debug_module){0};
         return;
     }
+    const bool before = dm->dmcontrol & NDMRESET;
     dm->dmcontrol = DMACTIVE | (value & NDMRESET) | (value >> 16 & hart_mask(board)) << 16;
     board_hart *hart = selected(board);
     if (!hart) return;
     if (value & ACKHAVERESET) hart->have_reset = false;
-    if (board->machine) return; /* the debugger at the GDB server controls the harts of a machine */
-    if (value & HALTREQ) board_hart_halt(hart, CAUSE_HALTREQ);
-    else if (value & RESUMEREQ && hart->halted) board_hart_resume(hart);
-    if (value & RESUMEREQ) hart->resume_ack = true;
+    if (board_control_is(board)) reset_machine(board, before, value & NDMRESET, value & HALTREQ);
+    control_hart(board, hart, value);
 }
 
 /* ---- abstract commands */
-
-enum { REG_MISA = 0x301, REG_DCSR = 0x7b0, REG_DPC = 0x7b1, REG_X0 = 0x1000 };
 
 static bool read_register(const board_hart *hart, unsigned number, uint64_t *value) {
     *value = 0;
@@ -81,6 +95,11 @@ static bool write_register(board_hart *hart, unsigned number, uint64_t value) {
     return true;
 }
 
+static void put_data(debug_module *dm, uint64_t value, unsigned size) {
+    dm->data[0] = (uint32_t)value;
+    if (size == 3) dm->data[1] = (uint32_t)(value >> 32);
+}
+
 static unsigned execute(ntr_board *board, uint32_t command) {
     board_hart *hart = selected(board);
     debug_module *dm = &board->dm;
@@ -89,10 +108,14 @@ static unsigned execute(ntr_board *board, uint32_t command) {
     if (command >> 24 || (size != 2 && size != 3) || command & 0xc0000) return CMDERR_NOTSUP;
     if (!hart || !hart->halted) return CMDERR_HALT;
     if (!(command >> 17 & 1)) return 0;
+    if (board_control_is(board)) {
+        const unsigned failure = board_control_register(hart, number, command >> 16 & 1, size == 2 ? 32 : 64, &value);
+        if (!failure && !(command >> 16 & 1)) put_data(dm, value, size);
+        return failure;
+    }
     if (command >> 16 & 1) return write_register(hart, number, size == 2 ? (uint32_t)value : value) ? 0 : CMDERR_NOTSUP;
     if (!read_register(hart, number, &value)) return CMDERR_NOTSUP;
-    dm->data[0] = (uint32_t)value;
-    if (size == 3) dm->data[1] = (uint32_t)(value >> 32);
+    put_data(dm, value, size);
     return 0;
 }
 

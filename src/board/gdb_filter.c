@@ -1,8 +1,8 @@
-/* A filter between a GDB client and a server: packets that access trace registers are answered here.
+/* A filter between a GDB client and a server: packets that access trace registers are answered here, all others by the server.
  *
- * Until QStartNoAckMode, a packet is acknowledged by "+". A packet that is answered here is acknowledged here, and the
- * client's acknowledgement of the answer is not passed on. */
-#include "board/board.h"
+ * Acknowledgements are made here for both sides, so that requests of the board itself fit between those of the client. */
+#include "board/control.h"
+#include "board/remote.h"
 
 #include "base/allocator.h"
 #include "base/try.h"
@@ -10,44 +10,53 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PACKET = 8192, REGISTER_BYTES = 4, INTERRUPT = 3 };
+enum { PACKET = RSP_PACKET, REGISTER_BYTES = 4, INTERRUPT = 3 };
 
 struct ntr_gdb_filter {
     ntr_board *board;
     const ntr_allocator *allocator;
     ntr_gdb_output output;
     void *user;
-    bool no_ack, asked_no_ack; /* QStartNoAckMode was accepted, or sent */
-    unsigned swallow;          /* acknowledgements of answers made here */
-    bool inside;               /* in a packet of the client */
-    unsigned sum_digits;       /* of its checksum, still to come */
-    uint8_t frame[PACKET + 4];
+    bool no_ack;
+    bool inside;         /* in a packet of the client */
+    unsigned sum_digits; /* of its checksum, still to come */
+    char packet[PACKET + 1];
     size_t size;
-    char answer[5]; /* beginning of the server's answer */
-    size_t answer_size;
-    uint8_t before; /* byte of the server */
+    char last[RSP_FRAME]; /* sent to the client; sent again when it asks for that */
+    size_t last_size;
 };
 
 ntr_gdb_filter *ntr_gdb_filter_new(ntr_board *board, ntr_gdb_output output, void *user, const ntr_allocator *allocator) {
+    if (board->filter || board_control_release(board) != NTR_OK) return NULL;
     ntr_gdb_filter *filter = ntr_alloc(allocator, 1, sizeof *filter);
     if (!filter) return NULL;
-    *filter = (ntr_gdb_filter){.board = board, .allocator = allocator, .output = output, .user = user};
+    filter->board = board;
+    filter->allocator = allocator;
+    filter->output = output;
+    filter->user = user;
+    board->filter = filter;
     return filter;
 }
 
 void ntr_gdb_filter_free(ntr_gdb_filter *filter) {
-    if (filter) ntr_dealloc(filter->allocator, filter);
+    if (!filter) return;
+    filter->board->filter = NULL;
+    ntr_dealloc(filter->allocator, filter);
 }
 
 /* ---- answers */
 
+static ntr_status put(ntr_gdb_filter *filter, const char *bytes, size_t size) {
+    return filter->output(filter->user, (const uint8_t *)bytes, size);
+}
+
+ntr_status board_filter_forward(ntr_gdb_filter *filter, const char *data, size_t size) {
+    filter->last_size = rsp_frame(filter->last, data, size);
+    return put(filter, filter->last, filter->last_size);
+}
+
 static ntr_status answer(ntr_gdb_filter *filter, const char *data) {
-    char frame[2 * PACKET];
-    unsigned char sum = 0;
-    for (const char *at = data; *at; at++) sum = (unsigned char)(sum + (unsigned char)*at);
-    const int size = snprintf(frame, sizeof frame, "%s$%s#%02x", filter->no_ack ? "" : "+", data, sum);
-    if (!filter->no_ack) filter->swallow++;
-    return filter->output(filter->user, true, (const uint8_t *)frame, (size_t)size);
+    return board_filter_forward(filter, data, strlen(data));
 }
 
 /* ---- memory packets */
@@ -69,14 +78,6 @@ static const char *parse_range(const char *at, uint64_t *address, uint64_t *leng
     at = parse_hex(at, address);
     if (!at || *at != ',') return NULL;
     return parse_hex(at + 1, length);
-}
-
-static bool is_component(ntr_gdb_filter *filter, uint64_t address) {
-    ntr_system_component one;
-    const uint64_t page = address & ~(uint64_t)(NTR_COMPONENT_BYTES - 1);
-    for (size_t i = 0; ntr_system_component_get(filter->board->system, i, &one) == NTR_OK; i++)
-        if (one.base == page) return true;
-    return false;
 }
 
 static bool is_words(uint64_t address, uint64_t length) {
@@ -147,7 +148,7 @@ static ntr_status answer_memory(ntr_gdb_filter *filter, const char *data, bool *
     uint64_t address, length;
     const char *rest = strchr("mMX", data[0]) && data[0] ? parse_range(data + 1, &address, &length) : NULL;
     const bool ram = rest && length && length < PACKET && board_in_ram(filter->board, address, (size_t)length);
-    *answered = ram || (rest && is_component(filter, address));
+    *answered = ram || (rest && board_is_component(filter->board, address));
     if (!*answered) return NTR_OK;
     if (data[0] == 'm' && *rest) return answer(filter, "E01");
     if (data[0] == 'm') return (ram ? read_ram : read_words)(filter, address, length);
@@ -157,84 +158,74 @@ static ntr_status answer_memory(ntr_gdb_filter *filter, const char *data, bool *
 
 /* ---- the client */
 
-static ntr_status pass(ntr_gdb_filter *filter, const uint8_t *bytes, size_t size) {
-    return size ? filter->output(filter->user, false, bytes, size) : NTR_OK;
-}
-
 static bool resumes(const char *data) {
     return strchr("cCsS", *data) ? *data != 0 : strncmp(data, "vCont;", 6) == 0;
 }
 
-static ntr_status take_packet(ntr_gdb_filter *filter) {
-    char data[PACKET];
-    bool answered;
-    const size_t size = filter->size - 4; /* without $, # and the checksum */
-    memcpy(data, filter->frame + 1, size);
-    data[size] = 0;
-    filter->inside = false;
-    TRY(answer_memory(filter, data, &answered));
-    if (answered) return NTR_OK;
-    if (strcmp(data, "QStartNoAckMode") == 0) filter->asked_no_ack = true;
-    if (resumes(data)) board_machine_resumed(filter->board);
-    filter->answer_size = 0;
-    return pass(filter, filter->frame, filter->size);
+static ntr_status resume(ntr_gdb_filter *filter, const char *data) {
+    board_machine_resumed(filter->board);
+    return board_remote_resume(filter->board, data);
 }
 
-static ntr_status take_inside(ntr_gdb_filter *filter, uint8_t byte) {
-    if (filter->size == PACKET) { /* too long to be an access to registers: passes as it is */
-        filter->inside = false;
-        TRY(pass(filter, filter->frame, filter->size));
-        return pass(filter, &byte, 1);
+static ntr_status ask(ntr_gdb_filter *filter) {
+    const rsp_client *rsp;
+    TRY(board_remote_ask(filter->board, filter->packet, filter->size));
+    rsp = &filter->board->remote->rsp;
+    return board_filter_forward(filter, rsp->packet, rsp->size);
+}
+
+/* The machine goes on without a debugger. Its server is not told: it would forget the watched pages. */
+static ntr_status detach(ntr_gdb_filter *filter) {
+    TRY(answer(filter, "OK"));
+    return filter->board->remote->running ? NTR_OK : resume(filter, "c");
+}
+
+static ntr_status kill_program(ntr_gdb_filter *filter) {
+    rsp_send(&filter->board->remote->rsp, "k"); /* has no answer */
+    return NTR_E_IO;
+}
+
+static ntr_status take_packet(ntr_gdb_filter *filter) {
+    const char *data = filter->packet;
+    bool answered;
+    filter->inside = false;
+    filter->packet[filter->size] = 0;
+    if (!filter->no_ack) TRY(put(filter, "+", 1));
+    TRY(answer_memory(filter, data, &answered));
+    if (answered) return NTR_OK;
+    if (strcmp(data, "QStartNoAckMode") == 0) {
+        filter->no_ack = true;
+        return answer(filter, "OK");
     }
-    filter->frame[filter->size++] = byte;
+    if (!board_remote_is_open(filter->board)) return NTR_E_IO;
+    if (resumes(data)) return resume(filter, data);
+    if (strcmp(data, "k") == 0) return kill_program(filter);
+    if (filter->board->machine && *data == 'D') return detach(filter);
+    if (*data == 'F') return rsp_send_data(&filter->board->remote->rsp, data, filter->size); /* the answer to a request of semihosting */
+    TRY(ask(filter));
+    return *data == '?' ? board_remote_watch(filter->board) : NTR_OK;
+}
+
+static ntr_status take_inside(ntr_gdb_filter *filter, char byte) {
     if (filter->sum_digits) return --filter->sum_digits ? NTR_OK : take_packet(filter);
     if (byte == '#') filter->sum_digits = 2;
+    else if (filter->size < PACKET) filter->packet[filter->size++] = byte;
+    else return NTR_E_LIMIT;
     return NTR_OK;
 }
 
-static ntr_status take_outside(ntr_gdb_filter *filter, uint8_t byte) {
+static ntr_status take_outside(ntr_gdb_filter *filter, char byte) {
     if (byte == '$') {
         filter->inside = true;
         filter->sum_digits = 0;
-        filter->frame[0] = byte;
-        filter->size = 1;
-        return NTR_OK;
+        filter->size = 0;
     }
-    if (byte == '+' && filter->swallow) {
-        filter->swallow--;
-        return NTR_OK;
-    }
-    return pass(filter, &byte, 1);
+    if (byte == '-' && !filter->no_ack && filter->last_size) return put(filter, filter->last, filter->last_size);
+    return byte == INTERRUPT ? board_remote_interrupt(filter->board) : NTR_OK;
 }
 
 ntr_status ntr_gdb_filter_client(ntr_gdb_filter *filter, const uint8_t *bytes, size_t size) {
     for (size_t i = 0; i < size; i++)
-        TRY(filter->inside ? take_inside(filter, bytes[i]) : take_outside(filter, bytes[i]));
+        TRY(filter->inside ? take_inside(filter, (char)bytes[i]) : take_outside(filter, (char)bytes[i]));
     return NTR_OK;
-}
-
-/* ---- the server */
-
-static void watch_answer(ntr_gdb_filter *filter, uint8_t byte) {
-    if (!filter->asked_no_ack || filter->no_ack) return;
-    if (byte == '$') filter->answer_size = 0;
-    if (filter->answer_size < sizeof filter->answer) filter->answer[filter->answer_size++] = (char)byte;
-    if (filter->answer_size < 4 || filter->answer[3] != '#') return;
-    filter->asked_no_ack = false;
-    filter->no_ack = memcmp(filter->answer, "$OK#", 4) == 0;
-    if (filter->no_ack) filter->swallow = 0;
-}
-
-/* A packet that begins with T or S says that the harts have stopped. The client is told after they were drained. */
-static void watch_stops(ntr_gdb_filter *filter, uint8_t byte) {
-    if (filter->before == '$' && (byte == 'T' || byte == 'S')) board_machine_halted(filter->board);
-    filter->before = byte;
-}
-
-ntr_status ntr_gdb_filter_server(ntr_gdb_filter *filter, const uint8_t *bytes, size_t size) {
-    for (size_t i = 0; i < size; i++) {
-        watch_answer(filter, bytes[i]);
-        watch_stops(filter, bytes[i]);
-    }
-    return size ? filter->output(filter->user, true, bytes, size) : NTR_OK;
 }

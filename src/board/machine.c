@@ -59,31 +59,50 @@ static ntr_status open_harts(ntr_board *board, struct ntr_capture_session *sessi
     return ntr_capture_machine_init(&session->harts, false);
 }
 
-static ntr_status start(ntr_board *board, const ntr_capture_config *config, const char *socket) {
+static ntr_status configure(ntr_board *board, const ntr_capture_config *config) {
     struct ntr_capture_session *session = &board->machine->session;
-    if (ntr_config_load(&session->config, sizeof session->config, config) != NTR_OK || !config->machine || !config->qemu ||
+    if (ntr_config_load(&session->config, sizeof session->config, config) != NTR_OK || !config->machine ||
         ntr_config_load(&session->machine, sizeof session->machine, config->machine) != NTR_OK)
-        return ntr_capture_fail(&session->reason, NTR_E_INVALID, "a machine needs its name, a capture plugin and QEMU");
+        return ntr_capture_fail(&session->reason, NTR_E_INVALID, "a machine needs its name and a capture plugin");
     session->config.allocator = board->config.allocator;
     session->stream.fd = session->log = -1;
     ntr_encoder_config_init(&session->encoder);
     session->encoder.params.xlen = (uint8_t)session->machine.xlen;
     session->encoder.mode = NTR_INST_MODE_HTM;
-    TRY(add_options(board, board->machine, socket));
-    TRY(open_harts(board, session));
-    return ntr_capture_machine_start(session);
+    return open_harts(board, session);
 }
 
-ntr_status ntr_board_start_machine(ntr_board *board, const ntr_capture_config *config, const char *socket) {
-    if (board->machine) return NTR_E_STATE;
-    board->machine = ntr_alloc(board->config.allocator, 1, sizeof *board->machine);
-    if (!board->machine) return NTR_E_MEMORY;
-    const ntr_status status = start(board, config, socket);
+static ntr_status start(ntr_board *board, const ntr_capture_config *config, const char *socket) {
+    TRY(configure(board, config));
+    TRY(add_options(board, board->machine, socket));
+    return ntr_capture_machine_start(&board->machine->session);
+}
+
+/* Without success, there is no machine; the reason is stored. */
+static ntr_status made(ntr_board *board, ntr_status status) {
     if (status == NTR_OK) return NTR_OK;
     fail(board, status);
     if (!*board->error) snprintf(board->error, sizeof board->error, "%s", ntr_status_text(status));
     board_machine_free(board);
     return status;
+}
+
+static ntr_status begin(ntr_board *board) {
+    if (board->machine) return NTR_E_STATE;
+    board->machine = ntr_alloc(board->config.allocator, 1, sizeof *board->machine);
+    return board->machine ? NTR_OK : NTR_E_MEMORY;
+}
+
+ntr_status ntr_board_join_machine(ntr_board *board, const ntr_capture_config *config, char *options, size_t size) {
+    TRY(begin(board));
+    ntr_status status = configure(board, config);
+    if (status == NTR_OK) status = ntr_capture_machine_options(&board->machine->session, options, size);
+    return made(board, status);
+}
+
+ntr_status ntr_board_start_machine(ntr_board *board, const ntr_capture_config *config, const char *socket) {
+    TRY(begin(board));
+    return made(board, config->qemu ? start(board, config, socket) : NTR_E_INVALID);
 }
 
 bool ntr_board_machine_ended(ntr_board *board) {
@@ -123,19 +142,40 @@ bool board_machine_run(ntr_board *board) {
     return board->machine->running && !session->guest.ended;
 }
 
-/* What the debug module shows. */
-static void set_running(ntr_board *board, bool running) {
-    board->machine->running = running;
-    for (unsigned i = 0; i < board->hart_count; i++) board->harts[i].halted = !running;
+void board_machine_continued(ntr_board *board) {
+    if (board->machine) board->machine->running = true;
+}
+
+void board_machine_paused(ntr_board *board) {
+    if (!board->machine) return;
+    board->machine->running = false;
+    board_machine_drain(board);
 }
 
 void board_machine_resumed(ntr_board *board) {
-    if (board->machine) set_running(board, true);
+    if (!board->machine) return;
+    board_machine_continued(board);
+    for (unsigned i = 0; i < board->hart_count; i++) board->harts[i].halted = false;
 }
 
 void board_machine_halted(ntr_board *board) {
     if (!board->machine) return;
-    set_running(board, false);
-    board_machine_drain(board);
+    board_machine_paused(board);
+    for (unsigned i = 0; i < board->hart_count; i++) board->harts[i].halted = true;
     ntr_capture_machine_halt(&board->machine->session.harts);
+}
+
+void board_machine_halted_hart(ntr_board *board, unsigned hart) {
+    if (!board->machine) return;
+    board_machine_paused(board);
+    ntr_capture_machine_halt_hart(&board->machine->session.harts, hart);
+}
+
+void board_machine_insert(ntr_board *board, unsigned hart, uint64_t pc, uint32_t instruction, unsigned bytes) {
+    const uint8_t code[4] = {(uint8_t)instruction, (uint8_t)(instruction >> 8), (uint8_t)(instruction >> 16), (uint8_t)(instruction >> 24)};
+    ntr_capture_machine_insert(&board->machine->session.harts, hart, pc, code, bytes);
+}
+
+unsigned board_machine_xlen(const ntr_board *board) {
+    return board->machine->session.encoder.params.xlen;
 }

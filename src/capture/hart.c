@@ -119,6 +119,11 @@ void ntr_capture_hart_hand_over(struct ntr_capture_harts *harts, struct ntr_capt
     hart->branches = (uint8_t)ntr_enc_run_branches(hart->encoder);
 }
 
+void ntr_capture_hart_insert(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const ntr_code_block *code) {
+    enter(harts, hart, code);
+    ntr_capture_note(harts, ntr_classifier_hand_over(hart->classifier, successor(code)));
+}
+
 uint64_t ntr_capture_hart_complete_part(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
                                         unsigned retired) {
     uint64_t address = ntr_capture_shared(harts, hart->last)->address;

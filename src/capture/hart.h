@@ -15,6 +15,9 @@ void ntr_capture_hart_complete(struct ntr_capture_harts *harts, struct ntr_captu
 uint64_t ntr_capture_hart_complete_part(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart,
                                         unsigned retired);
 
+/* The hart executes code that the source does not report, behind its last block, which has been completed. */
+void ntr_capture_hart_insert(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const ntr_code_block *code);
+
 /* The classifier gives what it holds to the encoder, so that a run may follow. */
 void ntr_capture_hart_hand_over(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart);
 

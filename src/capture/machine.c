@@ -54,11 +54,22 @@ static void halt(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart)
     hart->halted_at = hart->time;
 }
 
+void ntr_capture_machine_halt_hart(struct ntr_capture_harts *harts, uint32_t lane) {
+    struct ntr_capture_hart *hart = &harts->harts[lane];
+    if (hart->classifier && !hart->ended && hart->time != hart->halted_at) halt(harts, hart);
+}
+
 void ntr_capture_machine_halt(struct ntr_capture_harts *harts) {
-    for (uint32_t i = 0; i < CHANNEL_LANES; i++) {
-        struct ntr_capture_hart *hart = &harts->harts[i];
-        if (hart->classifier && !hart->ended && hart->time != hart->halted_at) halt(harts, hart);
-    }
+    for (uint32_t i = 0; i < CHANNEL_LANES; i++) ntr_capture_machine_halt_hart(harts, i);
+}
+
+void ntr_capture_machine_insert(struct ntr_capture_harts *harts, uint32_t lane, uint64_t address, const uint8_t *bytes, size_t size) {
+    struct ntr_capture_hart *hart = &harts->harts[lane];
+    ntr_code_block code;
+
+    if (!hart->classifier || hart->ended) return;
+    end_block(harts, hart, CHANNEL_ALL);
+    if (ntr_code_block_scan(bytes, size, address, 0, 1, &code) == NTR_OK) ntr_capture_hart_insert(harts, hart, &code);
 }
 
 static void take_end(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {

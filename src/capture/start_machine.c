@@ -138,6 +138,16 @@ static ntr_status make_texts(struct ntr_capture_session *session, struct texts *
     return NTR_OK;
 }
 
+ntr_status ntr_capture_machine_options(struct ntr_capture_session *session, char *text, size_t size) {
+    struct texts texts;
+    ntr_status status = make_texts(session, &texts);
+
+    if (status != NTR_OK) return status;
+    const char *marks = is_one_thread(session) ? "" : ",marks=all"; /* how QEMU runs its harts is not known */
+    const int length = snprintf(text, size, "-d int,cpu_reset -D %s -plugin %s%s", texts.log, texts.plugin, marks);
+    return length < 0 || (size_t)length >= size ? NTR_E_LIMIT : NTR_OK;
+}
+
 ntr_status ntr_capture_machine_start(struct ntr_capture_session *session) {
     const ntr_allocator *allocator = session->config.allocator;
     struct texts texts = {0};

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -95,10 +96,20 @@ static int connect_in_time(const struct addrinfo *to, uint32_t timeout_ms) {
     return fd;
 }
 
+static ntr_status connect_path(byte_link *link) {
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    if (strlen(link->place) >= sizeof to.sun_path) return NTR_E_SYNTAX;
+    memcpy(to.sun_path, link->place, strlen(link->place) + 1);
+    link->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (link->fd >= 0 && connect(link->fd, (const struct sockaddr *)&to, sizeof to) == 0) return NTR_OK;
+    return link_break(link, "%s: %s", link->place, strerror(errno));
+}
+
 static ntr_status connect_link(byte_link *link) {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *list;
     char host[256], port[16];
+    if (strchr(link->place, '/')) return connect_path(link);
     if (!split_place(link->place, host, port)) {
         snprintf(link->error, sizeof link->error, "expected HOST:PORT");
         return NTR_E_SYNTAX;
@@ -224,6 +235,10 @@ ntr_status link_take(byte_link *link, char *byte) {
     return NTR_OK;
 }
 
+bool link_comes(byte_link *link, uint32_t ms) {
+    return link->fd >= 0 && (link->at < link->end || wait_ready(link->fd, POLLIN, ms));
+}
+
 bool link_has(byte_link *link) {
-    return link->fd >= 0 && (link->at < link->end || wait_ready(link->fd, POLLIN, 0));
+    return link_comes(link, 0);
 }

@@ -15,7 +15,7 @@
 enum { LINK_BREAKS = 3, LINK_BUFFER = 16384, LINK_PLACE = 1024 };
 
 typedef struct byte_link {
-    char place[LINK_PLACE];  /* HOST:PORT, or a command */
+    char place[LINK_PLACE];  /* HOST:PORT, the path of a socket (with a slash), or a command */
     bool is_command;
     uint32_t timeout_ms;
     ntr_status (*greet)(void *user); /* called after each connection; may be NULL */
@@ -40,8 +40,9 @@ ntr_status link_send(byte_link *link, const char *bytes, size_t size);
 /* Takes one byte; waits for it. */
 ntr_status link_take(byte_link *link, char *byte);
 
-/* Returns whether a byte can be taken without waiting. */
+/* Returns whether a byte can be taken without waiting; or comes within so many milliseconds. */
 bool link_has(byte_link *link);
+bool link_comes(byte_link *link, uint32_t ms);
 
 /* Closes the link after a failure; sets `error` and returns NTR_E_IO. */
 ntr_status __attribute__((format(printf, 2, 3))) link_break(byte_link *link, const char *format, ...);

@@ -7,13 +7,25 @@
 
 enum { RETRIES = 3, UNASKED_MAX = 64 };
 
-ntr_status rsp_send(rsp_client *client, const char *data) {
-    char frame[RSP_PACKET + 8];
+size_t rsp_frame(char frame[RSP_FRAME], const char *data, size_t size) {
     unsigned char sum = 0;
-    for (const char *at = data; *at; at++) sum = (unsigned char)(sum + (unsigned char)*at);
-    const int size = snprintf(frame, sizeof frame, "$%s#%02x", data, sum);
-    if (size < 0 || (size_t)size >= sizeof frame) return NTR_E_LIMIT;
-    return link_send(&client->link, frame, (size_t)size); /* in one piece: two small ones cost 40 ms */
+    frame[0] = '$';
+    for (size_t i = 0; i < size; i++) {
+        frame[1 + i] = data[i];
+        sum = (unsigned char)(sum + (unsigned char)data[i]);
+    }
+    return 1 + size + (size_t)snprintf(frame + 1 + size, RSP_FRAME - RSP_PACKET, "#%02x", sum);
+}
+
+ntr_status rsp_send_data(rsp_client *client, const char *data, size_t data_size) {
+    char frame[RSP_FRAME];
+    if (data_size > RSP_PACKET) return NTR_E_LIMIT;
+    const size_t size = rsp_frame(frame, data, data_size);
+    return link_send(&client->link, frame, size); /* in one piece: two small ones cost 40 ms */
+}
+
+ntr_status rsp_send(rsp_client *client, const char *data) {
+    return rsp_send_data(client, data, strlen(data));
 }
 
 static int digit_of(char c) {
@@ -55,6 +67,17 @@ ntr_status rsp_receive(rsp_client *client) {
         if (good) return NTR_OK;
     }
     return link_break(&client->link, "packets with wrong checksums");
+}
+
+bool rsp_comes(rsp_client *client, uint32_t ms) {
+    char byte;
+    while (link_comes(&client->link, ms)) {
+        if (link_take(&client->link, &byte) != NTR_OK) return false;
+        if (byte != '$') continue;
+        client->link.at--; /* rsp_receive takes it */
+        return true;
+    }
+    return false;
 }
 
 /* A stop reply, or console output. A server may send one at any time: QEMU does after a client has connected. */

@@ -86,9 +86,12 @@ def wait_for_listener(port):
 class Board:
     """ntrace board behind OpenOCD's Tcl port."""
 
-    def __init__(self, *arguments, text=TOPOLOGY):
+    def __init__(self, *arguments, text=TOPOLOGY, joins=None, harts=1):
+        """`joins`: QEMU and a firmware, to be started with the options that the board shows."""
         openocd = shutil.which("openocd") or skip("no openocd")
-        self.board = Process(NTRACE, "board", topology(text), "--bitbang", "0", *arguments)
+        self.board, self.qemu = Process(NTRACE, "board", topology(text), "--bitbang", "0", *arguments), None
+        if joins:
+            self.start(*joins)
         bitbang = self.board.port(r"remote_bitbang listens on 127\.0\.0\.1:(\d+)")
         if "--gdb" in arguments:
             self.front = self.board.port(r"GDB listens on 127\.0\.0\.1:(\d+)")
@@ -96,6 +99,8 @@ class Board:
         with open(os.path.join(ROOT, "examples/board/openocd.cfg"), encoding="utf-8") as file:
             config = file.read().replace("9824", str(bitbang)).replace("tcl_port 6666", f"tcl_port {self.port}")
             config = config.replace("gdb_port disabled", f"gdb_port {self.gdb_port}")
+            for hart in range(1, harts):
+                config += f"\ntarget create board.cpu{hart} riscv -chain-position board.cpu -coreid {hart}\n"
         self.openocd = Process(openocd, "-f", write("openocd.cfg", config.encode()))
         for line in self.openocd.process.stderr:
             if b"for gdb connections" in line or b"Error" in line:
@@ -103,6 +108,15 @@ class Board:
                 break
         # the rest of the log must not fill the pipe
         subprocess.Popen(["cat"], stdin=self.openocd.process.stderr, stdout=subprocess.DEVNULL)
+
+    def start(self, qemu, firmware):
+        for line in self.board.process.stderr:
+            found = re.search(r"options for \S+: (.*)", line.decode())
+            if found:
+                break
+        self.qemu = Process("timeout", "-s", "KILL", "200", qemu, "-M", "virt", "-display", "none", "-serial", "none", "-monitor", "none", "-bios", firmware,
+                            *found[1].split())
+        wait_for_listener(int(re.search(r"tcp:[^:]*:(\d+)", found[1])[1]))
 
     def ask(self, command):
         with socket.create_connection(("127.0.0.1", self.port), timeout=60) as one:
@@ -118,6 +132,8 @@ class Board:
     def __exit__(self, *_):
         self.openocd.__exit__()
         self.board.__exit__()
+        if self.qemu:
+            self.qemu.__exit__()
 
 
 def helper(*arguments):

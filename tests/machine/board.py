@@ -75,10 +75,10 @@ stack:
 """
 
 
-def firmware(bits):
+def firmware(bits, text):
     elf = os.path.join(scratch(), f"firmware-{bits}")
     wide = ["-march=rv64ima_zicsr", "-mabi=lp64"] if bits == 64 else ["-march=rv32ima_zicsr", "-mabi=ilp32", "-Wl,-melf32lriscv"]
-    source = write("firmware.S", FIRMWARE.encode())
+    source = write("firmware.S", text.encode())
     subprocess.run([shutil.which("riscv64-linux-gnu-gcc") or harness.skip("no riscv64-linux-gnu-gcc"), *wide, "-nostdlib", "-static",
                     "-Wl,-n,-Ttext=0x80000000,--build-id=none,--no-warn-rwx-segments", "-o", elf, source], check=True)
     return elf
@@ -87,11 +87,11 @@ def firmware(bits):
 class Machine:
     """A board with a machine, and the instructions that it executes in a file."""
 
-    def __init__(self, bits, *options, text=TOPOLOGY):
+    def __init__(self, bits, *options, text=TOPOLOGY, source=FIRMWARE):
         need_qemu()
         self.gdb = shutil.which("gdb-multiarch") or harness.skip("no gdb-multiarch")
         self.bits, self.list = bits, os.path.join(scratch(), "truth.txt")
-        self.elf = firmware(bits)
+        self.elf = firmware(bits, source)
         self.topology = write("machine.json", (text % bits).encode())
         self.board = boards.Process("timeout", "-s", "INT", "200", harness.NTRACE, "board", self.topology, "--gdb", "0", *options, "--machine",
                                     "virt", "--qemu", f"{QEMU}/qemu-system-riscv{bits}", self.elf, "--", "-plugin",
@@ -184,6 +184,117 @@ def memory():
         exact(machine)
 
 
+# Firmware that traces a part of itself: it programs encoder and sink, and reads the trace out of the sink. Loads whose register is
+# that of the address, compressed ones, and unsigned ones are among its accesses.
+SELF = """
+.option rvc
+.globl _start, begin, over, done, words, wrong
+_start: la sp, stack
+ li s0, 0x40000000
+ li s1, 0x40008000
+ li a4, 1
+ sw a4, 0(s1)
+1: mv a5, s1
+ lw a5, 0(a5)
+ andi a5, a5, 1
+ beqz a5, 1b
+ sw zero, 0x10(s1)
+ li a4, 65532
+ sw a4, 0x18(s1)
+ sw zero, 0x20(s1)
+ li a4, 3
+ sw a4, 0(s1)
+ li a4, 1
+ sw a4, 0(s0)
+ li a4, 0x31
+ sw a4, 0(s0)
+ li a4, 0x33
+ sw a4, 0(s0)
+ li a4, 0x37
+begin: sw a4, 0(s0)
+ li s2, 40
+2: call work
+ addi s2, s2, -1
+ bnez s2, 2b
+ li a4, 0x33
+over: sw a4, 0(s0)
+ li a4, 0x31
+ sw a4, 0(s0)
+3: mv a5, s0
+ lw a5, 0(a5)
+ andi a5, a5, 8
+ beqz a5, 3b
+ li a4, 1
+ sw a4, 0(s1)
+4: lw a5, 0(s1)
+ andi a5, a5, 8
+ beqz a5, 4b
+ lwu a3, 0x20(s1)
+ sw zero, 0x28(s1)
+ la a2, words
+ sw a3, 0(a2)
+5: lw a5, 0x40(s1)
+ addi a2, a2, 4
+ sw a5, 0(a2)
+ addi a3, a3, -4
+ bgtz a3, 5b
+ la a2, wrong
+ li a5, 7
+ lb a5, 0(s1)
+ sw a5, 0(a2)
+done: wfi
+ j done
+work: mv s3, ra
+ andi t2, s2, 3
+ bnez t2, 6f
+ addi t4, t4, 1
+6: la t6, leaf
+ jalr t6
+ mv ra, s3
+ ret
+leaf: addi a0, a0, 1
+ ret
+.bss
+.align 4
+wrong: .space 4
+words: .space 8192
+ .space 4096
+stack:
+"""
+FREE = TOPOLOGY.replace("0x20000000", "0x40000000").replace("0x20008000", "0x40008000")
+
+
+@case("firmware programs the trace registers and reads its trace itself: every instruction in between is in it")
+def itself():
+    for bits in 64, 32:
+        source = SELF if bits == 64 else SELF.replace("lwu", "lw")
+        log = os.path.join(scratch(), f"accesses-{bits}.txt")
+        with Machine(bits, "--log", log, text=FREE, source=source) as machine:
+            last, memory = symbol(machine.elf, "done"), os.path.join(scratch(), "memory.bin")
+            words, begin, over = (symbol(machine.elf, name) for name in ("words", "begin", "over"))
+            shown = machine.debug(f"break *{symbol(machine.elf, 'begin'):#x}", "continue", "stepi", 'printf "at 0x%lx\\n", (unsigned long)$pc',
+                                  f"break *{last:#x}", "continue", f"dump binary memory {memory} {words:#x} {words + 8192:#x}",
+                                  "printf \"wrong %d\\n\", *(int *)&wrong", "kill")
+            with open(memory, "rb") as file:
+                data = file.read()
+            truth = machine.truth()
+        size = int.from_bytes(data[:4], "little")
+        check(100 < size < 8000, f"{size} bytes of trace; {shown}")
+        matches("wrong 7", shown, "a load of 8 bits, which has no effect")
+        run = Run("decode", write("self.nex", data[4:4 + size]), "-e", machine.elf, "--output", "pc", "--xlen", str(bits), status=None)
+        first = truth.index(f"{begin:#x}") + 1
+        expected = truth[first:truth.index(f"{over:#x}") + 1]
+        check(len(expected) > 400, f"{len(expected)} instructions")
+        found = run.lines()
+        for number, (one, other) in enumerate(zip(found, expected)):
+            check(one == other, f"instruction {number}: {one}, expected {other}")
+        equal(len(found), len(expected), f"instructions; {found[-3:]} and {expected[-3:]}; {run.err}")
+        matches(rf"at {int(expected[0], 16):#x}", shown, "a single step over an access")
+        with open(log, encoding="ascii") as file:
+            accesses = file.read().split("\n")
+        check("w 0x40000000 0x00000037" in accesses and f"r 0x40008020 {size:#010x}" in accesses, str(accesses))
+
+
 @case("OpenOCD captures while the machine runs under GDB: the bundle has what the program executes")
 def openocd():
     elf, _pc, pcs = boards.program()
@@ -205,6 +316,92 @@ def openocd():
         finally:
             gdb.kill()
             gdb.wait()
+
+
+def ask_number(board, command):
+    text = board.ask(command)
+    found = re.search(r"0x[0-9a-f]+", text)
+    check(found, f"{command}: {text}")
+    return int(found[0], 16)
+
+
+def wait_halted(board):
+    for _ in range(100):
+        if board.ask("board.cpu arp_poll; board.cpu curstate") == "halted":
+            return ask_number(board, "board.cpu get_reg -force pc")
+        time.sleep(0.05)
+    raise AssertionError("the hart does not halt")
+
+
+def debug_by_jtag(board, elf, pcs):
+    """Breakpoints, steps, registers and memory of the program of boards.py."""
+    loop, call, function = 0x80000004, 0x80000010, 0x80000018
+    equal(ask_number(board, "board.cpu get_reg -force pc"), 0x1000, "program counter after the start")
+    for kind, address in (("hw", call), ("", function)):
+        board.ask(f"bp {address:#x} 4 {kind}")
+        board.ask("resume")
+        equal(wait_halted(board), address, f"a breakpoint {kind}")
+        board.ask(f"rbp {address:#x}")
+    equal(ask_number(board, "read_memory 0x80000018 32 1"), 0x00350513, "the instruction behind the breakpoint")
+    before = ask_number(board, "board.cpu get_reg -force a0")
+    board.ask("step")
+    equal((wait_halted(board), ask_number(board, "board.cpu get_reg -force a0")), (function + 4, before + 3), "a single step")
+    board.ask("board.cpu set_reg {a0 0x123456789abc mscratch 0x55}")
+    board.ask("step")
+    equal([ask_number(board, f"board.cpu get_reg -force {name}") for name in ("a0", "mscratch")], [0x123456789abc, 0x55], "registers")
+    board.ask("write_memory 0x80100000 32 {0x12345678 0x9abcdef0}")
+    equal(board.ask("read_memory 0x80100000 32 2"), "0x12345678 0x9abcdef0", "memory")
+    board.ask("resume")
+    equal(board.ask("board.cpu arp_poll; board.cpu curstate"), "running", "state")
+    equal(ask_number(board, "read_memory 0x80100004 32 1 phys"), 0x9abcdef0, "memory of a running machine")
+    board.ask("halt")
+    check(loop <= wait_halted(board) < 0x80000020, "a halt")
+    board.ask("bp 0x80000010 4 hw")
+    board.ask("reset halt")
+    equal(wait_halted(board), 0x1000, "a reset")
+    bundle = os.path.join(scratch(), "jtag.ntrace")
+    run = Run("capture", "-o", bundle, "-e", elf, "-t", boards.topology(), "--openocd", f"127.0.0.1:{board.port}", "--resume", "--until-halt",
+              status=None)
+    equal(run.status, 0, run.err)
+    equal(wait_halted(board), call, "a breakpoint while trace runs")
+    traced = Run("decode", bundle, "--output", "pc", status=None).lines()
+    equal([one for one in traced if int(one, 16) >= 0x80000000], [f"{pc:#x}" for pc in pcs[:25]], "instructions up to the breakpoint")
+
+
+@case("OpenOCD controls the harts of a machine: halt, resume, steps, registers, memory, breakpoints, reset, and a capture")
+def jtag():
+    elf, _pc, pcs = boards.program()
+    with boards.Board("--machine", "virt", "--qemu", f"{need_qemu()}/qemu-system-riscv64", elf) as board:
+        debug_by_jtag(board, elf, pcs)
+
+
+@case("the user starts QEMU: OpenOCD controls and traces its harts")
+def joined():
+    elf, _pc, pcs = boards.program()
+    need_qemu()
+    place = f"127.0.0.1:{boards.free_port()}"
+    with boards.Board("--machine", "virt", "--qemu", place, joins=(f"{QEMU}/qemu-system-riscv64", elf)) as board:
+        debug_by_jtag(board, elf, pcs)
+
+
+@case("two harts: OpenOCD halts, steps and resumes each, while the other goes on")
+def two():
+    text = boards.TOPOLOGY.replace('"hart": 0, "to": "funnel:0"},', '"hart": 0, "to": "funnel:0"},\n  {"name": "te1", "type": "encoder", '
+                                   '"base": "0x10001000", "hart": 1, "to": "funnel:1"},')
+    elf, _pc, _pcs = boards.program()
+    with boards.Board("--machine", "virt", "--harts", "2", "--qemu", f"{need_qemu()}/qemu-system-riscv64", elf, text=text, harts=2) as board:
+        board.ask("targets board.cpu; resume; targets board.cpu1; resume")
+        board.ask("targets board.cpu; halt")
+        states = board.ask("board.cpu arp_poll; board.cpu1 arp_poll; list [board.cpu curstate] [board.cpu1 curstate]")
+        equal(states, "halted running", "states")
+        pcs = set()
+        for _ in range(12):
+            board.ask("targets board.cpu; step")
+            pcs.add(ask_number(board, "board.cpu get_reg -force pc"))
+        check(len(pcs) > 2, str(pcs))
+        equal(board.ask("board.cpu1 arp_poll; board.cpu1 curstate"), "running", "the other hart")
+        board.ask("targets board.cpu1; halt")
+        check(0x80000004 <= ask_number(board, "board.cpu1 get_reg -force pc") < 0x80000020, "program counter of the other hart")
 
 
 harness.main()

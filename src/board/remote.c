@@ -1,0 +1,212 @@
+#include "board/remote.h"
+
+#include "base/allocator.h"
+#include "base/try.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { XML_PART = 0xff0, GREET_PACKETS = 16, MHARTID = 0xf14, DEFAULT_CSRS = 66, STOP_BYTES = 256, WAIT_MS = 1 };
+
+bool board_remote_is_open(const ntr_board *board) {
+    return board->remote && board->remote->rsp.link.fd >= 0;
+}
+
+/* ---- requests */
+
+static bool is_stop(const board_remote *remote) {
+    return strchr("TSWX", remote->rsp.packet[0]) && remote->rsp.packet[0];
+}
+
+/* Console output, and requests of semihosting. */
+static bool is_for_client(const board_remote *remote) {
+    const char *packet = remote->rsp.packet;
+    return (packet[0] == 'O' && strcmp(packet, "OK") != 0) || (packet[0] == 'F' && remote->running);
+}
+
+static ntr_status forward(ntr_board *board) {
+    const rsp_client *rsp = &board->remote->rsp;
+    return board->filter ? board_filter_forward(board->filter, rsp->packet, rsp->size) : NTR_OK;
+}
+
+static ntr_status take_stop(ntr_board *board);
+
+ntr_status board_remote_ask(ntr_board *board, const char *data, size_t size) {
+    board_remote *remote = board->remote;
+    if (!board_remote_is_open(board)) return NTR_E_IO;
+    TRY(rsp_send_data(&remote->rsp, data, size));
+    for (;;) {
+        TRY(rsp_receive(&remote->rsp));
+        if (is_for_client(remote)) TRY(forward(board));
+        else if (remote->running && is_stop(remote)) TRY(take_stop(board));
+        else return NTR_OK;
+    }
+}
+
+ntr_status board_remote_request(ntr_board *board, const char *format, ...) {
+    char text[REMOTE_TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    const int size = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return size < 0 || (size_t)size >= sizeof text ? NTR_E_LIMIT : board_remote_ask(board, text, (size_t)size);
+}
+
+/* ---- running */
+
+ntr_status board_remote_resume(ntr_board *board, const char *data) {
+    board_remote *remote = board->remote;
+    if (!board_remote_is_open(board)) return NTR_E_IO;
+    if (data != remote->resume) snprintf(remote->resume, sizeof remote->resume, "%s", data);
+    remote->running = true;
+    remote->interrupted = false;
+    return rsp_send(&remote->rsp, data);
+}
+
+ntr_status board_remote_interrupt(ntr_board *board) {
+    static const char interrupt[] = {3};
+    if (!board_remote_is_open(board)) return NTR_E_IO;
+    if (!board->remote->running) return NTR_OK;
+    board->remote->interrupted = true;
+    return link_send(&board->remote->rsp.link, interrupt, sizeof interrupt);
+}
+
+/* Has the packet resumed the hart for one instruction? */
+static bool steps(const char *resume, unsigned hart) {
+    char one[32];
+    if (*resume == 's' || *resume == 'S') return true;
+    const char *at = strncmp(resume, "vCont", 5) == 0 ? strstr(resume, ";s") : NULL;
+    snprintf(one, sizeof one, ";s:p1.%x", hart + 1);
+    return at && (at[2] != ':' || strstr(resume, one));
+}
+
+static ntr_status deliver(ntr_board *board, const char *stop, size_t size) {
+    if (!board->filter) return board_control_stopped(board, stop);
+    board_machine_halted(board);
+    return board_filter_forward(board->filter, stop, size);
+}
+
+static ntr_status take_stop(ntr_board *board) {
+    board_remote *remote = board->remote;
+    char stop[STOP_BYTES];
+    remote->running = false;
+    const size_t size = remote->rsp.size < sizeof stop - 1 ? remote->rsp.size : sizeof stop - 1;
+    memcpy(stop, remote->rsp.packet, size);
+    stop[size] = 0;
+    if (!board_access_is(board, stop)) return deliver(board, stop, size);
+    const unsigned hart = board_stop_hart(stop);
+    TRY(board_access_answer(board, stop));
+    const bool stepped = steps(remote->resume, hart);
+    if (!stepped && !remote->interrupted) {
+        board_machine_continued(board);
+        return board_remote_resume(board, remote->resume);
+    }
+    snprintf(stop, sizeof stop, "T%02xthread:p01.%02x;", stepped ? SIGNAL_TRAP : SIGNAL_INTERRUPT, hart + 1);
+    return deliver(board, stop, strlen(stop));
+}
+
+static ntr_status take_packet(ntr_board *board) {
+    board_remote *remote = board->remote;
+    TRY(rsp_receive(&remote->rsp));
+    if (is_for_client(remote)) return forward(board);
+    return remote->running && is_stop(remote) ? take_stop(board) : NTR_OK; /* else it answers nothing */
+}
+
+/* QEMU stops when there is room for what its harts report. */
+ntr_status board_remote_wait(ntr_board *board, uint32_t ms) {
+    for (uint32_t waited = 0; board->remote->running && waited < ms;) {
+        if (rsp_comes(&board->remote->rsp, WAIT_MS)) TRY(take_packet(board));
+        else if (!board_remote_is_open(board)) return NTR_E_IO;
+        else waited += WAIT_MS;
+        if (board->machine && board->remote->running) board_machine_run(board);
+    }
+    return board->remote->running ? NTR_E_IO : NTR_OK;
+}
+
+unsigned board_stop_signal(const char *stop) {
+    const char digits[] = {stop[0] ? stop[1] : 0, stop[0] && stop[1] ? stop[2] : 0, 0};
+    return (unsigned)strtoul(digits, NULL, 16);
+}
+
+unsigned board_stop_hart(const char *stop) {
+    const char *at = strstr(stop, "thread:");
+    if (!at) return 0;
+    at += strlen("thread:");
+    const char *dot = strchr(at, '.');
+    const unsigned long number = strtoul(dot ? dot + 1 : at, NULL, 16);
+    return number && number <= BOARD_HARTS ? (unsigned)number - 1 : 0;
+}
+
+ntr_status ntr_board_receive(ntr_board *board) {
+    ntr_status status = NTR_OK;
+    while (status == NTR_OK && board_remote_is_open(board) && rsp_comes(&board->remote->rsp, 0)) status = take_packet(board);
+    return board_remote_is_open(board) ? status : NTR_E_IO;
+}
+
+/* ---- the connection */
+
+/* The numbers of CSRs. When it has been asked for them, QEMU gives registers one by one. */
+static ntr_status find_csrs(ntr_board *board) {
+    static const char name[] = "name=\"mhartid\"", number[] = "regnum=\"";
+    board_remote *remote = board->remote;
+    remote->csrs = DEFAULT_CSRS;
+    TRY(board_remote_request(board, "qXfer:features:read:target.xml:0,%x", XML_PART));
+    for (unsigned at = 0, found = 0; !found; at += XML_PART) {
+        TRY(board_remote_request(board, "qXfer:features:read:riscv-csr.xml:%x,%x", at, XML_PART));
+        const char *place = strstr(remote->rsp.packet, name);
+        if (place) place = strstr(place, number);
+        if (place) remote->csrs = (unsigned)strtoul(place + strlen(number), NULL, 10) - MHARTID;
+        found = place || remote->rsp.packet[0] != 'm';
+    }
+    return NTR_OK;
+}
+
+/* Packets that the server sends by itself come first: that it has stopped, because a client has connected. */
+static ntr_status drop_unasked(ntr_board *board) {
+    TRY(board_remote_request(board, "vMustReplyEmpty"));
+    for (unsigned i = 0; i < GREET_PACKETS && board->remote->rsp.size; i++) TRY(rsp_receive(&board->remote->rsp));
+    return NTR_OK;
+}
+
+/* QEMU forgets all breakpoints at "?". */
+ntr_status board_remote_watch(ntr_board *board) {
+    ntr_system_component one;
+    if (!board->machine) return NTR_OK;
+    for (size_t i = 0; ntr_system_component_get(board->system, i, &one) == NTR_OK; i++)
+        TRY(board_remote_request(board, "Z4,%llx,%x", (unsigned long long)one.base, NTR_COMPONENT_BYTES));
+    board->remote->watches = true;
+    return NTR_OK;
+}
+
+static ntr_status greet(ntr_board *board) {
+    TRY(board_remote_request(board, "qSupported:multiprocess+;xmlRegisters=riscv"));
+    TRY(find_csrs(board));
+    return board_remote_watch(board);
+}
+
+ntr_status ntr_board_connect(ntr_board *board, const char *place) {
+    if (board_remote_is_open(board)) return NTR_E_STATE;
+    if (!board->remote) board->remote = ntr_alloc(board->config.allocator, 1, sizeof *board->remote);
+    if (!board->remote) return NTR_E_MEMORY;
+    *board->remote = (board_remote){.rsp.link.fd = -1};
+    ntr_status status = link_open(&board->remote->rsp.link, place, false, REMOTE_TIMEOUT_MS);
+    if (status == NTR_OK) status = drop_unasked(board);
+    if (status == NTR_OK && board->machine) status = greet(board);
+    board->error[0] = 0; /* of an attempt before */
+    if (status == NTR_OK) return NTR_OK;
+    snprintf(board->error, sizeof board->error, "%.190s", board->remote->rsp.link.error);
+    ntr_board_disconnect(board);
+    return status;
+}
+
+int ntr_board_connection(const ntr_board *board) {
+    return board->remote ? board->remote->rsp.link.fd : -1;
+}
+
+void ntr_board_disconnect(ntr_board *board) {
+    if (!board->remote) return;
+    link_close(&board->remote->rsp.link);
+    board->remote->running = false;
+}
