@@ -81,6 +81,18 @@ def dead_rank():
         matches("part 2 of 4 is missing|[Ss]ignal 9|EXIT CODE: 9|KILLED", done.stderr + done.stdout, "said")
 
 
+@case("the index of a bundle is made once, before the parts are decoded")
+def index():
+    capture = captures.Capture(NTRACE, scratch(), 5, length=2000)
+    log = os.path.join(scratch(), "calls")
+    program = faulty("log", f'echo "$*" >>{log}')
+    run(3, *COMMANDS[0], capture.path, program=program)
+    with open(log, encoding="utf-8") as file:
+        calls = file.read().splitlines()
+    equal(["--from 2" in call for call in calls], [True] + [False] * (len(calls) - 1), f"{calls}")
+    equal(sum("--shard" in call for call in calls), 4, "parts")
+
+
 @case("usage")
 def usage():
     matches("usage", run(1, "profile", status=2).stderr, "no trace")
