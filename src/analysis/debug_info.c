@@ -3,6 +3,7 @@
 #include "analysis/debug_units.h"
 #include "analysis/dwarf.h"
 #include "analysis/functions.h"
+#include "analysis/go_lines.h"
 #include "analysis/names.h"
 #include "analysis/texts.h"
 #include "base/allocator.h"
@@ -28,7 +29,7 @@ struct ntr_debug_info {
     const ntr_allocator *allocator;
     const char *debug_path;
     ntr_names names;
-    ntr_texts places; /* names made of file and address */
+    ntr_texts places; /* names made of file and address, and of files of Go programs */
     debug_image *images;
     size_t image_count, image_capacity;
     pthread_mutex_t lock; /* look-ups by address: several tables of functions may use the object at the same time */
@@ -105,6 +106,21 @@ static ntr_frame range_frame(ntr_debug_info *debug, const ntr_context *context, 
     return frame;
 }
 
+static ntr_status make_rows(ntr_debug_info *debug, debug_image *image);
+
+/* Returns the row that contains the address, or NULL. */
+static const ntr_line_row *row_at(ntr_debug_info *debug, debug_image *image, uint64_t address) {
+    size_t low = 0;
+    if (!image->rows_made && make_rows(debug, image) != NTR_OK) return NULL;
+    for (size_t high = image->row_count; low < high;) { /* the first row behind the address */
+        size_t middle = low + (high - low) / 2;
+        if (image->rows[middle].address <= address) low = middle + 1;
+        else high = middle;
+    }
+    const ntr_line_row *row = low ? &image->rows[low - 1] : NULL;
+    return row && address - row->address < row->size ? row : NULL;
+}
+
 static ntr_frame symbol_frame(ntr_debug_info *debug, const ntr_context *context, const debug_image *image,
                               uint64_t address) {
     ntr_symbol symbol;
@@ -143,6 +159,11 @@ static size_t find_frames(ntr_debug_info *debug, const ntr_context *context, uin
     size_t count = dwarf_frames(debug, image, address, frames, capacity);
     if (count) return count;
     frames[0] = symbol_frame(debug, context, image, address);
+    const ntr_line_row *row = image->dwarf ? NULL : row_at(debug, image, address);
+    if (row) {
+        frames[0].file = row->file;
+        frames[0].line = row->line;
+    }
     return 1;
 }
 
@@ -168,7 +189,7 @@ void ntr_debug_info_limit(const ntr_debug_info *debug, const ntr_context *contex
     ntr_program_limit_names(debug->program, context, address, first, last);
 }
 
-static ntr_status make_rows(ntr_debug_info *debug, debug_image *image) {
+static ntr_status make_dwarf_rows(ntr_debug_info *debug, debug_image *image) {
     const ntr_line_row *rows;
     size_t count;
     ntr_status status = ntr_dwarf_lines(image->dwarf, &rows, &count);
@@ -180,8 +201,15 @@ static ntr_status make_rows(ntr_debug_info *debug, debug_image *image) {
         image->rows[i].address += image->info.bias;
     }
     image->row_count = count;
-    image->rows_made = true;
     return NTR_OK;
+}
+
+static ntr_status make_rows(ntr_debug_info *debug, debug_image *image) {
+    ntr_status status = image->dwarf ? make_dwarf_rows(debug, image)
+                                     : ntr_go_lines(debug->program, (size_t)(image - debug->images), &debug->places, debug->allocator,
+                                                    &image->rows, &image->row_count);
+    image->rows_made = status == NTR_OK;
+    return status;
 }
 
 ntr_status ntr_debug_info_lines(ntr_debug_info *debug, size_t index, const ntr_line_row **rows, size_t *count) {
@@ -191,7 +219,6 @@ ntr_status ntr_debug_info_lines(ntr_debug_info *debug, size_t index, const ntr_l
     if (ntr_program_image(debug->program, index, &info) != NTR_OK) return NTR_END;
     debug_image *image = image_at(debug, index);
     if (!image) return NTR_E_MEMORY;
-    if (!image->dwarf) return NTR_OK;
     ntr_status status = image->rows_made ? NTR_OK : make_rows(debug, image);
     *rows = image->rows;
     *count = image->row_count;

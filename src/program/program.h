@@ -27,6 +27,7 @@ typedef struct ntr_image {
     bool has_isa, has_jvt;
     unsigned isa;
     uint64_t jvt;
+    ntr_bytes go_table; /* .gopclntab, see program/go_table.h; no bytes: it has none */
     ntr_symbols symbols;
 } ntr_image;
 

@@ -8,6 +8,7 @@ program.c calls library.c, which has functions with and without dynamic symbols.
 stripped; the instructions of each function must be the same.
 """
 import collections
+import csv
 import glob
 import http.server
 import json
@@ -271,12 +272,15 @@ def debug_server(b):
 
 
 def go_table(b):
-    """The table of a Go program names functions of a stripped file."""
+    """The table of a Go program has functions and lines of a stripped file."""
     b.run(TOOLS + "gcc", "-nostdlib", "-static", "-s", os.path.join(HERE, "naming", "go.s"), "-o", "go")
     b.run(b.ntrace, "run", "-o", "go.ntrace", "--", "./go")
     rows = map(json.loads, b.run(b.ntrace, "profile", "--format", "jsonl", "go.ntrace").splitlines())
     found = {row["function"]: row["self"] for row in rows if "function" in row}
     assert found["main.one"] == 2 and found["main.(*T).two"] == 3 and len(found) == 3, found
+    lines = csv.DictReader(b.run(b.ntrace, "profile", "--by", "line", "--format", "csv", "go.ntrace").splitlines())
+    counts = {(row["file"], int(row["line"])): int(row["self"]) for row in lines if row["file"]}
+    assert counts == {("main/one.go", 7): 1, ("main/one.go", 9): 1, ("main/two.go", 300): 1, ("main/two.go", 10): 2}, counts
 
 
 def decode_names(b):
