@@ -9,18 +9,19 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from gdb import bundle  # noqa: E402
-from harness import NTRACE, Run, case, check, equal, main, matches, scratch, skip  # noqa: E402
+from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, scratch, skip, write  # noqa: E402
 
 
 class Terminal:
-    """A terminal of 80 columns and 24 lines that shows the trace."""
+    """A terminal that shows the trace."""
 
-    def __init__(self, path):
+    def __init__(self, path, *options, columns=80, lines=24, first="instruction 0 of"):
         if not shutil.which("tmux"):
             skip("no tmux")
         self.socket = os.path.join(scratch(), f"tmux-{time.monotonic_ns()}")
-        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", f"'{NTRACE}' view '{path}'; echo status $?; sleep 60")
-        self.until("instruction 0 of")
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(lines),
+                  f"'{NTRACE}' view {' '.join([path, *options])}; echo status $?; sleep 60")
+        self.until(first)
 
     def tmux(self, *arguments):
         done = subprocess.run(["tmux", "-S", self.socket, *arguments], capture_output=True, text=True, timeout=30,
@@ -54,6 +55,14 @@ class Terminal:
 
     def close(self):
         self.tmux("kill-server")
+
+    def click(self, column, row):
+        """As the terminal type of tmux encodes it."""
+        place = chr(32 + column) + chr(32 + row)
+        self.tmux("send-keys", "-l", f"\x1b[M {place}\x1b[M#{place}")
+
+    def resize(self, columns, lines):
+        self.tmux("resize-window", "-x", str(columns), "-y", str(lines))
 
 
 @case("search, step, next, finish, in both directions")
@@ -113,20 +122,103 @@ def places():
         t.until("0%  instruction 0 of")
         t.keys("I")
         t.until("the beginning of the trace")
-        column, row = chr(32 + 41), chr(32 + 23) # as the terminal type of tmux encodes a click
-        t.tmux("send-keys", "-l", f"\x1b[M {column}{row}\x1b[M#{column}{row}")
+        t.click(41, 23)
         t.until(r"^ (49|50|51)%")
-        t.tmux("resize-window", "-x", "120", "-y", "40")
+        t.resize(120, 40)
         for _ in range(100):
             rows = t.screen().splitlines()
             if len(rows) == 40 and "q quit" in rows[-1]:
                 break
             time.sleep(0.05)
         check("q quit" in rows[-1] and len(rows) == 40 and max(map(len, rows)) > 80, f"the size of the terminal:\n{t.screen()}")
-        t.tmux("resize-window", "-x", "30", "-y", "5")
+        t.resize(30, 5)
         t.until("too small")
-        t.tmux("resize-window", "-x", "80", "-y", "24")
+        t.resize(80, 24)
         t.until("call stack")
+        t.keys("q")
+        t.until("status 0")
+    finally:
+        t.close()
+
+
+@case("nonsense in searches, clicks everywhere, many sizes: it says so, and goes on")
+def nonsense():
+    t = Terminal(bundle("calls"))
+    try:
+        for text in ("%s%n$#@!", "0xzz", "99999999999999999999", ":", "calls.c:", "x" * 120, "*", "nothing.c:17", "0x"):
+            t.keys("/")
+            t.tmux("send-keys", "-l", "--", text)
+            t.until(re.escape("/" + text[:40]))
+            t.keys("Enter")
+            t.until("no such function|expected a function")
+            t.keys("z")  # no command: clears the message
+            t.until("q quit")
+        t.keys("g", "Enter")
+        t.until("expected a function")
+        t.keys("/", "BSpace", "BSpace", "Escape")
+        t.until("q quit")
+        for text, expected in (("#99999999", r"100%  instruction (\d+) of \1"), ("@0", "instruction 0 of"), ("200%", "100%  "), ("0%", " 0%  ")):
+            t.keys("g", text, "Enter")
+            t.until(expected)
+        for column, row in ((1, 1), (80, 1), (90, 90), (40, 24), (1, 24), (1, 23), (80, 23)):
+            t.click(column, row)
+        t.until("100%  ")
+        t.keys("g", "#5", "Enter")
+        for number in range(12):
+            t.resize(20 + 17 * (number * 5 % 12), 3 + 9 * (number * 7 % 12))
+            t.keys("s", "N", "i", "I")
+        t.resize(1, 1)
+        t.resize(80, 24)
+        t.until("call stack")
+        t.keys("/")
+        t.resize(60, 20)  # while it asks
+        t.keys("leaf", "Enter")
+        t.until("#0 +leaf")
+        t.keys("q")
+        t.until("status 0")
+    finally:
+        t.close()
+
+
+@case("a terminal of 20x5, and one that is too small to show anything")
+def small():
+    for columns, lines in ((20, 5), (2, 2)):
+        t = Terminal(bundle("calls"), columns=columns, lines=lines, first="the|th")
+        try:
+            t.keys("s", "/", "leaf", "Enter", "f", "F", "5")
+            t.resize(80, 24)
+            t.until("call stack")
+            t.until(r"^ (49|50)%")
+            t.keys("q")
+            t.until("status 0")
+        finally:
+            t.close()
+
+
+@case("without symbols and source; names of 5,000 characters")
+def names():
+    t = Terminal(write("loop.nex", bytes_of("ProgTraceSync SYNC=3 ICNT=0 FADDR=0x800\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT=2\n")),
+                 "--raw", write("loop.bin", bytes.fromhex("13000000" * 4)) + "@0x1000", "--xlen", "64", "--src-bits", "0")
+    try:
+        t.until("no source")
+        t.until(r">1000  ")
+        t.keys("s", "n", "f")
+        t.until("the end of the trace|the caller is not known")
+        t.keys("q")
+        t.until("status 0")
+    finally:
+        t.close()
+    compiler = shutil.which("riscv64-linux-gnu-gcc") or skip("no riscv64-linux-gnu-gcc")
+    name, path, trace = "n" * 5000, os.path.join(scratch(), "long"), os.path.join(scratch(), "long.ntrace")
+    source = write("long.c", f"__attribute__((noinline)) void {name}(void) {{ __asm__(\"nop\"); }}\nint main(void) {{ {name}(); return 0; }}\n".encode())
+    subprocess.run([compiler, "-g", "-O1", "-static", "-o", path, source], check=True)
+    subprocess.run([NTRACE, "run", "-q", "-o", trace, "--", path], check=True, stdout=subprocess.DEVNULL)
+    t = Terminal(trace)
+    try:
+        t.keys("/", "long.c:1", "Enter")
+        t.until("#0 +nnnnnn")
+        t.keys("f")
+        t.until("#0 +main")
         t.keys("q")
         t.until("status 0")
     finally:
