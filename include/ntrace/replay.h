@@ -120,6 +120,11 @@ NTR_API uint16_t ntr_replay_current(ntr_replay *replay);
  * false when there is no such frame. */
 NTR_API bool ntr_replay_frame(const ntr_replay *replay, uint32_t number, ntr_stack_frame *frame, uint32_t *caller);
 
+/* Stores the position of the last instruction that a hart executed before its innermost frame was entered: the call, or the
+ * instruction before a trap. *found: false, its caller is not known. The instructions in between are walked over: meant for the
+ * handlers of traps. Returns and errors: as ntr_replay_hart_at; NTR_END when interrupted. */
+NTR_API ntr_status ntr_replay_entered(ntr_replay *replay, uint16_t src, uint64_t *position, bool *found);
+
 /* ---- moving */
 
 typedef enum ntr_replay_reason {

@@ -163,6 +163,17 @@ static ntr_status to_frame(ntr_gdb *gdb, uint64_t address, size_t depth, bool ba
     return ntr_replay_go(gdb->replay, before);
 }
 
+/* No call leads to the handler of a trap. The interrupted instruction may not have been executed before it. */
+static ntr_status to_trap(ntr_gdb *gdb, ntr_gdb_text *text) {
+    uint64_t position;
+    bool found;
+    ntr_status status = ntr_replay_entered(gdb->replay, gdb->general, &position, &found);
+    if (status == NTR_OK && found) status = ntr_replay_go(gdb->replay, position);
+    if (status == NTR_OK && found) return arrive(gdb, text);
+    ntr_gdb_text_print(text, status == NTR_END ? "interrupted\n" : "this trace does not have what this handler interrupted\n");
+    return status == NTR_END ? NTR_OK : status;
+}
+
 static ntr_status caller_or_return(ntr_gdb *gdb, bool backward, ntr_gdb_text *text) {
     const ntr_replay_hart *hart = ntr_gdb_hart(gdb);
     ntr_stack_frame frame;
@@ -171,6 +182,7 @@ static ntr_status caller_or_return(ntr_gdb *gdb, bool backward, ntr_gdb_text *te
         ntr_gdb_text_print(text, "the caller of this frame is not known\n");
         return NTR_E_INVALID;
     }
+    if (backward && frame.kind >= NTR_FRAME_EXCEPTION) return to_trap(gdb, text);
     return to_frame(gdb, backward ? frame.site : frame.return_to, depth_of(gdb) - 1, backward, text);
 }
 

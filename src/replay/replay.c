@@ -230,17 +230,3 @@ uint16_t ntr_replay_current(ntr_replay *r) {
     size_t i = ntr_window_find(w, r->position);
     return w->spans[i < w->span_count ? i : w->span_count - 1].src;
 }
-
-bool ntr_replay_frame(const ntr_replay *r, uint32_t number, ntr_stack_frame *frame, uint32_t *caller) {
-    const ntr_frame_store *store = &r->store;
-    if (number & NTR_WINDOW_FRAME) {
-        store = NULL; /* numbers of a window are valid for the latest one */
-        for (size_t i = 0; i < NTR_WINDOWS; i++)
-            if (r->windows[i].valid && r->windows[i].used == r->clock) store = &r->windows[i].frames;
-        number &= ~NTR_WINDOW_FRAME;
-    }
-    if (!store || number == 0 || number >= store->count) return false;
-    *frame = store->items[number].frame;
-    *caller = store->items[number].below;
-    return true;
-}

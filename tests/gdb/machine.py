@@ -161,6 +161,28 @@ def walk():
             matches(rf"0x0*{pcs[i]:x} in {re.escape(name(i))} \(", text, f"{gdb}, instruction {i}")
 
 
+@case("monitor caller and return: from the handler of a trap to the interrupted function, and to the caller")
+def callers():
+    path, names, at = capture()
+    s = Session(path, "--symbols", f"kernel={names}")
+    for times, interrupted in ((1, at["one_leaf"]), (2, at["one_main"] + 12)): # an interrupt, a system call
+        s.monitor("goto begin")
+        s.ask(f"Z0,{at['do_trap']:x},4")
+        for _ in range(times):
+            s.ask("vCont;c")
+        s.ask(f"z0,{at['do_trap']:x},4")
+        matches("handle_exception", s.monitor("caller"), "the call of do_trap")
+        matches(f" at {interrupted:#x}", s.monitor("caller"), "what was interrupted")
+        s.ask("vCont;s")
+        matches("handle_exception", s.monitor("when"), "the handler")
+        if times == 1:
+            matches(f" at {interrupted + 4:#x}", s.monitor("return"), "behind the handler")
+            matches(f" at {at['one_main'] + 8:#x}", s.monitor("caller"), "the call of the function")
+    s.monitor("goto begin")
+    matches("not known", s.monitor("caller"), "an outermost frame")
+    equal(s.close(), 0, "status")
+
+
 def left(temporary):
     return [name for name in os.listdir(temporary) if name.startswith("ntrace-gdb")]
 
