@@ -38,13 +38,13 @@ static int64_t count_vectors(const ntr_decision_copy *copy, int what) {
         const ntr_vector *v = &copy->vectors[i];
         if (what == NTR_FLOW_TRUE ? v->result : v->values[what] != '-') count += (int64_t)v->count;
     }
-    return count;
+    return what == NTR_FLOW_TRUE ? count + (int64_t)copy->results[1] : count;
 }
 
 /* Returns whether the decision was evaluated as often as the source says. */
 static bool agrees(const audit *a, const ntr_decision_copy *copy) {
     const ntr_flow_count *expected = copy->record->expected;
-    int64_t sum = 0, evaluated = 0;
+    int64_t sum = 0, evaluated = (int64_t)(copy->results[0] + copy->results[1]);
     if (!expected || expected->unknown || copy->unknown) return false;
     for (unsigned i = 0; i < expected->count; i++) {
         const ntr_flow_term *term = &expected->terms[i];
@@ -54,6 +54,7 @@ static bool agrees(const audit *a, const ntr_decision_copy *copy) {
         }
         const ntr_decision_copy *other = find(a, term->decision);
         if (!other || other->reason || other->misfits || other->unknown) return false;
+        if (term->what != NTR_FLOW_TRUE && (other->results[0] || other->results[1])) return false;
         sum += term->factor * count_vectors(other, term->what);
     }
     for (size_t i = 0; i < copy->vector_count; i++) evaluated += (int64_t)copy->vectors[i].count;

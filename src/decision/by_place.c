@@ -46,6 +46,11 @@ static ntr_status match_by_place(ntr_map_builder *b, const ntr_found_branch *fou
     }
     const char *reason = single ? ntr_builder_try(b, first, branches, count, &match)
                                 : "several decisions, of a macro, have the same place";
+    /* only gcc without the passes of -O1 is known to compute conditions together and nothing else */
+    if (single && reason && b->kind.gnu && (b->kind.plain || b->kind.debug)) {
+        const char *grouped = ntr_builder_try_groups(b, first, branches, count, &match);
+        if (!grouped) reason = NULL;
+    }
     return ntr_builder_keep(b, first, branches, count, &match, reason);
 }
 

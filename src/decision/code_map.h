@@ -16,6 +16,7 @@
 #ifndef NTR_DECISION_CODE_MAP_H
 #define NTR_DECISION_CODE_MAP_H
 
+#include "decision/groups.h"
 #include "decision/record.h"
 #include "decision/sources.h"
 
@@ -27,7 +28,9 @@ typedef struct ntr_decision_copy {
     bool debug;         /* compiled by gcc with -Og */
     bool inlined;
     uint32_t function;  /* index of the function that contains it */
+    ntr_grouping *grouping; /* its conditions are computed together, and those of its branches are numbers of groups; or NULL */
     uint64_t unknown, misfits;
+    uint64_t results[2]; /* evaluations, false and true, of which only the result is known */
     ntr_vector *vectors;
     size_t vector_count, vector_capacity;
 } ntr_decision_copy;

@@ -55,15 +55,25 @@ static ntr_match new_match(ntr_map_builder *b, const ntr_decision_record *record
                        .statements = &b->statements, .kind = b->kind};
 }
 
-const char *ntr_builder_try(ntr_map_builder *b, const ntr_decision_record *record, const ntr_found_branch *const *found,
-                            size_t count, ntr_match *match) {
+static const char *try(ntr_map_builder *b, const ntr_decision_record *record, const ntr_found_branch *const *found, size_t count,
+                       ntr_match *match, const char *(*find)(ntr_match *match)) {
     ntr_candidate candidates[NTR_CANDIDATES_MAX];
     const char *reason = record->too_large ? record->shown.reason : NULL;
     *match = new_match(b, record, candidates);
     for (size_t i = 0; i < count && !reason; i++) reason = add_candidate(b, match, candidates, found[i]);
-    if (!reason) reason = ntr_match_find(match);
+    if (!reason) reason = find(match);
     match->candidates = NULL;
     return reason;
+}
+
+const char *ntr_builder_try(ntr_map_builder *b, const ntr_decision_record *record, const ntr_found_branch *const *found,
+                            size_t count, ntr_match *match) {
+    return try(b, record, found, count, match, ntr_match_find);
+}
+
+const char *ntr_builder_try_groups(ntr_map_builder *b, const ntr_decision_record *record, const ntr_found_branch *const *found,
+                                   size_t count, ntr_match *match) {
+    return try(b, record, found, count, match, ntr_match_groups);
 }
 
 uint64_t ntr_builder_joints(ntr_map_builder *b, const ntr_found_branch *found, size_t count) {
@@ -77,6 +87,12 @@ uint64_t ntr_builder_joints(ntr_map_builder *b, const ntr_found_branch *found, s
 ntr_status ntr_builder_keep(ntr_map_builder *b, ntr_decision_record *record, const ntr_found_branch *const *found, size_t count,
                             const ntr_match *match, const char *reason) {
     TRY(ntr_builder_add_copy(b, record, found[0], reason));
+    ntr_decision_copy *copy = &b->map->copies[b->map->copy_count - 1];
+    if (!reason && match->grouping.count) {
+        copy->grouping = ntr_alloc(b->map->allocator, 1, sizeof *copy->grouping);
+        if (!copy->grouping) return NTR_E_MEMORY;
+        *copy->grouping = match->grouping;
+    }
     for (size_t i = 0; i < count && !reason; i++) TRY(add_matched(b, found[i]->address, &match->matched[i]));
     return NTR_OK;
 }

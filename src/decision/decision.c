@@ -92,6 +92,11 @@ static ntr_status add_copy(ntr_decisions *d, const ntr_decision_copy *copy) {
         return NTR_OK;
     }
     r->shown.unknown += copy->unknown;
+    for (unsigned result = 0; result < 2; result++) {
+        if (!copy->results[result]) continue;
+        r->results[result] = r->incomplete = true;
+        if (!r->undetermined) r->shown.reason = "the compiler computed several of its conditions together: of some evaluations only the result is known";
+    }
     for (size_t i = 0; i < copy->vector_count; i++)
         TRY(ntr_vectors_add(d->allocator, &r->vectors, &r->vector_count, &r->vector_capacity, &copy->vectors[i]));
     return NTR_OK;

@@ -3,6 +3,7 @@
 #define NTR_DECISION_MATCH_H
 
 #include "decision/graph.h"
+#include "decision/groups.h"
 #include "decision/record.h"
 #include "decision/sources.h"
 #include "decision/statements.h"
@@ -32,10 +33,14 @@ typedef struct ntr_match {
     ntr_code_kind kind;
     bool placed;   /* result: each candidate is known to evaluate `condition`, also if the rest is not known */
     ntr_matched matched[NTR_CANDIDATES_MAX];
+    ntr_grouping grouping; /* result: if it has groups, the conditions in `matched` are numbers of groups */
 } ntr_match;
 
 /* Matches the candidates. Returns NULL, or why it is not possible. */
 const char *ntr_match_find(ntr_match *match);
+
+/* The same, where the compiler computes conditions together (groups.h). */
+const char *ntr_match_groups(ntr_match *match);
 
 /* Returns the set of candidates that only test the result of the others: they are reached only from outcomes after which their
  * own outcome is certain, and each of their outcomes is certain after some (constants.h). */

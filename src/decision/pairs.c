@@ -82,13 +82,14 @@ static void see_values(ntr_decision_record *r, size_t condition) {
 }
 
 /* A decision that is not completely determinable can still be shown to be covered: its vectors are certain. */
-static uint8_t state_of(const ntr_decision_record *r, bool covered) {
+static uint8_t state_of(bool undetermined, bool covered) {
     if (covered) return NTR_COVER_COVERED;
-    return r->undetermined ? NTR_COVER_NOT_DETERMINABLE : NTR_COVER_NOT_COVERED;
+    return undetermined ? NTR_COVER_NOT_DETERMINABLE : NTR_COVER_NOT_COVERED;
 }
 
 void ntr_record_states(ntr_decision_record *r) {
-    bool covered = true, masked = true, results[2] = {false, false};
+    bool covered = true, masked = true, results[2] = {r->results[0], r->results[1]};
+    const bool undetermined = r->undetermined || r->incomplete;
     for (size_t i = 0; i < r->shown.condition_count; i++) {
         see_values(r, i);
         if (r->conditions[i].constant) continue;
@@ -99,9 +100,9 @@ void ntr_record_states(ntr_decision_record *r) {
     for (size_t i = 0; i < r->vector_count; i++) results[r->vectors[i].result] = true;
     r->shown.vectors = r->vectors;
     r->shown.vector_count = r->vector_count;
-    r->shown.state = state_of(r, covered);
-    r->shown.masking_state = state_of(r, masked);
-    r->shown.decision_state = state_of(r, results[0] && results[1]);
+    r->shown.state = state_of(undetermined, covered);
+    r->shown.masking_state = state_of(undetermined, masked);
+    r->shown.decision_state = state_of(r->undetermined, results[0] && results[1]);
     if (r->shown.state != NTR_COVER_NOT_DETERMINABLE && r->shown.decision_state != NTR_COVER_NOT_DETERMINABLE &&
         r->shown.masking_state != NTR_COVER_NOT_DETERMINABLE)
         r->shown.reason = NULL;

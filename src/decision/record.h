@@ -66,6 +66,8 @@ typedef struct ntr_decision_record {
     ntr_vector *vectors;
     size_t vector_count, vector_capacity;
     bool has_code, undetermined;
+    bool incomplete;          /* of some evaluations only the result is known */
+    bool results[2];          /* their results: false and true were seen */
     bool too_large;           /* it has more conditions than can be evaluated */
     bool is_value;            /* its result is stored or passed on; it does not control a statement or ?: */
     bool loop;                /* it controls while, do or for */

@@ -95,16 +95,26 @@ static ntr_status finish(ntr_tracker *t, evaluation *e, bool result) {
     ntr_decision_copy *copy = &t->map->copies[e->copy];
     const ntr_decision_record *r = copy->record;
     ntr_vector vector = {.result = result, .count = 1, .runs = UINT64_C(1) << (t->run < 63 ? t->run : 63)};
-    memcpy(vector.values, e->values, r->shown.condition_count);
+    if (!copy->grouping) {
+        memcpy(vector.values, e->values, r->shown.condition_count);
+    } else if (!ntr_grouping_expand(r, copy->grouping, e->values, vector.values)) {
+        copy->results[result]++;
+        close(t, e);
+        return NTR_OK;
+    }
     fill_constants(r, r->root, vector.values);
     close(t, e);
     return ntr_vectors_add(t->allocator, &copy->vectors, &copy->vector_count, &copy->vector_capacity, &vector);
 }
 
+static int16_t next_of(const ntr_tracker *t, const ntr_decision_branch *branch, bool value) {
+    const ntr_decision_copy *copy = &t->map->copies[branch->copy];
+    return copy->grouping ? copy->grouping->next[branch->condition][value] : copy->record->flow[branch->condition].next[value];
+}
+
 static ntr_status step(ntr_tracker *t, evaluation *e, const ntr_decision_branch *branch, bool taken) {
-    const ntr_decision_record *r = t->map->copies[branch->copy].record;
     bool value = taken == branch->taken_is;
-    int16_t next = r->flow[branch->condition].next[value];
+    int16_t next = next_of(t, branch, value);
     e->values[branch->condition] = value ? 'T' : 'F';
     e->expected = next;
     return next < 0 && !branch->through[taken] ? finish(t, e, next == NTR_RESULT_TRUE) : NTR_OK;
@@ -113,7 +123,7 @@ static ntr_status step(ntr_tracker *t, evaluation *e, const ntr_decision_branch 
 /* A branch that tests a result that is already known must agree with it. */
 static ntr_status test_result(ntr_tracker *t, evaluation *e, const ntr_decision_branch *branch, bool taken) {
     ntr_decision_copy *copy = &t->map->copies[branch->copy];
-    const int16_t result = copy->record->flow[branch->condition].next[taken == branch->taken_is];
+    const int16_t result = next_of(t, branch, taken == branch->taken_is);
     if (result == e->expected) return finish(t, e, result == NTR_RESULT_TRUE);
     close(t, e);
     copy->misfits++;

@@ -6,7 +6,7 @@
 #include "decision/walk.h"
 
 static bool is_jump(enum CXCursorKind kind) {
-    return kind == CXCursor_ReturnStmt || kind == CXCursor_BreakStmt || kind == CXCursor_ContinueStmt;
+    return kind == CXCursor_ReturnStmt || kind == CXCursor_BreakStmt || kind == CXCursor_ContinueStmt || kind == CXCursor_GotoStmt;
 }
 
 static bool is_label(enum CXCursorKind kind) {
@@ -20,7 +20,7 @@ static size_t followed(const ntr_unit_walk *w, const ntr_cursors *items, size_t 
         enum CXCursorKind kind = w->clang->getCursorKind(items->items[end]);
         if (is_label(kind)) break;
         end++;
-        if (is_jump(kind) || kind == CXCursor_GotoStmt) break;
+        if (is_jump(kind)) break;
     }
     return end - first;
 }
@@ -43,7 +43,8 @@ ntr_rest ntr_rest_of_loop(const ntr_unit_walk *w, const ntr_cursors *c, size_t b
     return between(w, c->items[condition], c->items[body > condition ? body - 1 : condition], true);
 }
 
-/* Returns whether a statement always skips what follows it. */
+/* Returns whether a statement always skips what follows it. A goto may lead into it: then both outcomes reach it, and neither is
+ * taken for the other. */
 static bool skips(ntr_unit_walk *w, CXCursor statement, const ntr_rest *rest) {
     enum CXCursorKind kind = w->clang->getCursorKind(statement);
     if (kind != CXCursor_CompoundStmt) return is_jump(kind) && !(rest->is_head && kind == CXCursor_ContinueStmt);

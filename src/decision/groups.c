@@ -1,0 +1,164 @@
+#include "decision/groups.h"
+
+#include <string.h>
+
+/* The conditions below a node: a range. */
+typedef struct condition_range {
+    uint8_t first, last;
+} condition_range;
+
+static condition_range range_of(const ntr_decision_record *r, unsigned node) {
+    const ntr_expression *e = &r->tree[node];
+    if (e->operator == NTR_LEAF) return (condition_range){e->condition, e->condition};
+    return (condition_range){range_of(r, e->left).first, range_of(r, e->operator == NTR_NOT ? e->left : e->right).last};
+}
+
+/* ---- the grouped decision ---------------------------------------------------------------------- */
+
+typedef struct grouping_work {
+    const ntr_decision_record *record;
+    ntr_grouping *grouping;
+    ntr_grouped_record *grouped;
+    uint32_t joined;
+    bool wrong;
+} grouping_work;
+
+static unsigned add_node(grouping_work *w, ntr_expression node) {
+    w->grouped->tree[w->grouped->record.tree_count] = node;
+    return w->grouped->record.tree_count++;
+}
+
+static unsigned add_group(grouping_work *w, unsigned top, condition_range conditions) {
+    const ntr_decision_record *r = w->record;
+    const size_t number = w->grouping->count++;
+    const ntr_extent *end = &r->flow[conditions.last].extent;
+    w->grouping->groups[0][number] = (ntr_group){(uint8_t)top, conditions.first, conditions.last};
+    w->grouped->conditions[number] = r->conditions[conditions.first];
+    if (conditions.first != conditions.last) w->grouped->conditions[number].constant = false;
+    w->grouped->flow[number] = r->flow[conditions.first];
+    w->grouped->flow[number].extent.end_line = end->end_line;
+    w->grouped->flow[number].extent.end_column = end->end_column;
+    return add_node(w, (ntr_expression){.operator = NTR_LEAF, .condition = (uint8_t)number});
+}
+
+static bool is_joined(const grouping_work *w, unsigned border) {
+    return w->joined >> border & 1;
+}
+
+static bool all_joined(const grouping_work *w, condition_range conditions) {
+    for (unsigned i = conditions.first; i < conditions.last; i++)
+        if (!is_joined(w, i)) return false;
+    return true;
+}
+
+/* Lists the operands of a chain of one operator. */
+static size_t list_operands(const ntr_decision_record *r, unsigned node, uint8_t operator, uint8_t *list, size_t count) {
+    const ntr_expression *e = &r->tree[node];
+    if (e->operator != operator) {
+        list[count] = (uint8_t)node;
+        return count + 1;
+    }
+    return list_operands(r, e->right, operator, list, list_operands(r, e->left, operator, list, count));
+}
+
+static unsigned build(grouping_work *w, unsigned node);
+
+static unsigned build_chain(grouping_work *w, unsigned top) {
+    uint8_t operands[NTR_CONDITIONS_MAX], operator = w->record->tree[top].operator;
+    const size_t count = list_operands(w->record, top, operator, operands, 0);
+    unsigned whole = 0;
+    for (size_t i = 0, next; i < count; i = next) {
+        condition_range conditions = range_of(w->record, operands[i]);
+        for (next = i + 1; next < count && is_joined(w, conditions.last); next++) conditions.last = range_of(w->record, operands[next]).last;
+        bool group = next > i + 1;
+        w->wrong |= group && !all_joined(w, conditions);
+        unsigned part = group ? add_group(w, top, conditions) : build(w, operands[i]);
+        whole = i ? add_node(w, (ntr_expression){operator, 0, (uint8_t)whole, (uint8_t)part}) : part;
+    }
+    return whole;
+}
+
+static unsigned build(grouping_work *w, unsigned node) {
+    const ntr_expression *e = &w->record->tree[node];
+    if (e->operator == NTR_LEAF) return add_group(w, node, range_of(w->record, node));
+    if (e->operator != NTR_NOT) return build_chain(w, node);
+    unsigned inner = build(w, e->left);
+    return add_node(w, (ntr_expression){NTR_NOT, 0, (uint8_t)inner, (uint8_t)inner});
+}
+
+bool ntr_grouping_make(const ntr_decision_record *r, uint32_t joined, ntr_grouping *grouping, ntr_grouped_record *grouped) {
+    grouping_work w = {r, grouping, grouped, joined, false};
+    grouping->count = 0;
+    grouping->alternatives = 1;
+    grouped->record = *r;
+    grouped->record.conditions = grouped->conditions;
+    grouped->record.flow = grouped->flow;
+    grouped->record.tree = grouped->tree;
+    grouped->record.tree_count = 0;
+    grouped->record.root = (uint8_t)build(&w, r->root);
+    grouped->record.shown.condition_count = grouping->count;
+    ntr_record_flow(&grouped->record);
+    for (size_t i = 0; i < grouping->count; i++) memcpy(grouping->next[i], grouped->flow[i].next, sizeof grouping->next[i]);
+    return !w.wrong && grouped->record.start >= 0;
+}
+
+/* ---- values ------------------------------------------------------------------------------------ */
+
+/* Number of ways in which the part of a node within the range has a value: 0, 1, or 2 for several. */
+static unsigned ways(const ntr_decision_record *r, unsigned node, condition_range within, bool value) {
+    const ntr_expression *e = &r->tree[node];
+    if (e->operator == NTR_LEAF) return !r->conditions[e->condition].constant || r->conditions[e->condition].value == value;
+    if (e->operator == NTR_NOT) return ways(r, e->left, within, !value);
+    if (range_of(r, e->left).last < within.first) return ways(r, e->right, within, value);
+    if (range_of(r, e->right).first > within.last) return ways(r, e->left, within, value);
+    const bool decides = e->operator == NTR_OR; /* this value of the left operand decides */
+    unsigned count = ways(r, e->left, within, !decides) * ways(r, e->right, within, value);
+    if (value == decides) count += ways(r, e->left, within, decides);
+    return count > 2 ? 2 : count;
+}
+
+/* Stores the values of the only way. */
+static void fill(const ntr_decision_record *r, unsigned node, condition_range within, bool value, char *values) {
+    const ntr_expression *e = &r->tree[node];
+    if (e->operator == NTR_LEAF) {
+        values[e->condition] = value ? 'T' : 'F';
+    } else if (e->operator == NTR_NOT) {
+        fill(r, e->left, within, !value, values);
+    } else if (range_of(r, e->left).last < within.first) {
+        fill(r, e->right, within, value, values);
+    } else if (range_of(r, e->right).first > within.last) {
+        fill(r, e->left, within, value, values);
+    } else {
+        const bool decides = e->operator == NTR_OR, by_left = value == decides && ways(r, e->left, within, decides);
+        fill(r, e->left, within, by_left ? decides : !decides, values);
+        if (!by_left) fill(r, e->right, within, value, values);
+    }
+}
+
+static bool expand(const ntr_decision_record *r, const ntr_group *groups, size_t count, const char *of_groups, char *values) {
+    memset(values, '-', r->shown.condition_count);
+    for (size_t i = 0; i < count; i++) {
+        const condition_range within = {groups[i].first, groups[i].last};
+        if (of_groups[i] == '-') continue;
+        if (ways(r, groups[i].top, within, of_groups[i] == 'T') != 1) return false;
+        fill(r, groups[i].top, within, of_groups[i] == 'T', values);
+    }
+    return true;
+}
+
+bool ntr_grouping_expand(const ntr_decision_record *r, const ntr_grouping *grouping, const char *of_groups, char *values) {
+    char others[NTR_GROUPED_MAX];
+    if (!expand(r, grouping->groups[0], grouping->count, of_groups, values)) return false;
+    for (size_t i = 1; i < grouping->alternatives; i++)
+        if (!expand(r, grouping->groups[i], grouping->count, of_groups, others) ||
+            memcmp(others, values, r->shown.condition_count) != 0)
+            return false;
+    return true;
+}
+
+bool ntr_grouping_add(ntr_grouping *grouping, const ntr_grouping *other) {
+    if (grouping->alternatives == NTR_GROUPINGS_MAX || grouping->count != other->count) return false;
+    if (memcmp(grouping->next, other->next, grouping->count * sizeof grouping->next[0]) != 0) return false;
+    memcpy(grouping->groups[grouping->alternatives++], other->groups[0], sizeof other->groups[0]);
+    return true;
+}

@@ -1,0 +1,68 @@
+/* Compares the code with the decision of which some conditions are computed together (groups.h). */
+#include "decision/expand.h"
+#include "decision/matcher.h"
+
+#include <string.h>
+
+/* Returns whether an instruction copies a register. */
+static bool is_move(const ntr_graph *g, uint32_t at) {
+    uint32_t insn = g->insns[at].size <= 4 ? ntr_expand(g->insns[at].bits, g->xlen) : 0;
+    if ((insn & 0x7f) == NTR_OPCODE_OP_IMM) return (insn >> 12 & 7) == 0 && insn >> 20 == 0;
+    return (insn & 0x7f) == NTR_OPCODE_OP && (insn >> 12 & 7) == 0 && insn >> 25 == 0 && (insn >> 15 & 31) == 0;
+}
+
+/* Returns whether code of the decision follows an outcome that decides its result. Then a part of it is computed behind the
+ * branch, and the outcome is not its result. Example: if (a && b) x++; as beqz A, L; snez T, B; add X, X, T; L: */
+static bool computes_behind(const ntr_match *m, const ntr_extent *extent, uint32_t at) {
+    const ntr_graph *g = m->graph;
+    ntr_frame frames[NTR_FRAMES_MAX];
+    for (; at < g->count; at++) {
+        if (!is_move(g, at) && ntr_debug_info_frames(m->debug, NULL, g->insns[at].address, frames, NTR_FRAMES_MAX) && frames[0].line &&
+            ntr_extent_has(extent, frames[0].line, frames[0].column))
+            return true;
+        if (g->insns[at].flow != NTR_FLOW_LINEAR || (at + 1 < g->count && g->insns[at + 1].is_target)) break;
+    }
+    return false;
+}
+
+static bool ends_at_branches(const ntr_match *m, const ntr_grouped_record *grouped) {
+    for (size_t i = 0; i < m->count; i++)
+        for (unsigned taken = 0; taken < 2; taken++) {
+            bool value = m->matched[i].taken_is == (taken == 1);
+            if (grouped->flow[m->matched[i].condition].next[value] >= 0) continue;
+            if (computes_behind(m, &grouped->record.extent, ntr_graph_after(m->graph, m->candidates[i].insn, taken))) return false;
+        }
+    return true;
+}
+
+/* Adds a structure that fits. Returns false when it gives the branches other groups than those before. */
+static bool add_fitting(ntr_match *fitting, const ntr_match *one, const ntr_grouping *grouping) {
+    if (fitting->grouping.count == 0) {
+        *fitting = *one;
+        fitting->grouping = *grouping;
+        return true;
+    }
+    for (size_t i = 0; i < one->count; i++)
+        if (memcmp(&fitting->matched[i], &one->matched[i], sizeof one->matched[i]) != 0) return false;
+    return ntr_grouping_add(&fitting->grouping, grouping);
+}
+
+const char *ntr_match_groups(ntr_match *match) {
+    const ntr_decision_record *r = match->record;
+    const size_t borders = r->shown.condition_count - 1;
+    ntr_grouped_record grouped;
+    ntr_grouping grouping;
+    ntr_match fitting = *match;
+    if (borders == 0 || borders >= NTR_GROUPED_MAX) return "it has too many conditions to find out which of them were merged";
+    for (uint32_t joined = 1; joined < UINT32_C(1) << borders; joined++) {
+        ntr_match one = *match;
+        if (!ntr_grouping_make(r, joined, &grouping, &grouped)) continue;
+        one.record = &grouped.record;
+        if (ntr_match_find(&one) || !ends_at_branches(&one, &grouped)) continue;
+        if (!add_fitting(&fitting, &one, &grouping)) return "its branches fit the source in more than one way";
+    }
+    if (fitting.grouping.count == 0) return "no group of its conditions fits its branches";
+    *match = fitting;
+    match->record = r;
+    return NULL;
+}
