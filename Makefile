@@ -49,8 +49,8 @@ NAME ?=
 
 test-linux: all ## Linux, and OpenSBI with U-Boot, under trace are exact, and the answers are those of the kernel; minutes
 	@tools/deps all
-	@ninja -C $(BUILD) tests/machine/each_instruction.so tests/machine/same_modes
-	@tests/machine/linux.py $(BUILD)/ntrace $(BUILD)/tests/machine/each_instruction.so $(BUILD)/tests/machine/same_modes --fetch
+	@ninja -C $(BUILD) tests/machine/each_instruction-4.so tests/machine/same_modes
+	@tests/machine/linux.py $(BUILD)/ntrace $(BUILD)/tests/machine/each_instruction-4.so $(BUILD)/tests/machine/same_modes --fetch
 	@tests/machine/linux_answers.py $(BUILD)/ntrace --fetch
 	@JOBS=$(JOBS) tools/target >/dev/null
 	@tests/machine/linux_target.py $(BUILD)/ntrace build-target/ntrace-riscv64 --fetch

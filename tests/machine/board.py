@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`ntrace board --machine`: a debugger controls firmware and trace registers; what is traced is what a plugin saw at each instruction. TAP.
 
-usage: board.py NTRACE PLUGIN     PLUGIN is each_instruction.so
+usage: board.py NTRACE PLUGIN     PLUGIN is each_instruction-4.so
 """
 import os
 import re

@@ -1,4 +1,4 @@
-/* A plugin for QEMU 10 that is called at each instruction: the truth for `ntrace run --machine`, loaded beside its plugin. It
+/* A plugin for QEMU 10.0 or 11.1 (NTRACE_QEMU_API) that is called at each instruction: the truth for `ntrace run --machine`, loaded beside its plugin. It
  * shares no code with it. Address and privilege mode are read at every block: QEMU executes one translation of a page at all addresses
  * at which it is mapped. QEMU's log tells which instruction trapped: a
  * synchronous trap with the address of the instruction that began last takes it back.
@@ -8,7 +8,6 @@
  * option off=FILE: the numbers of instructions that were executed in a row with the interrupts of S mode switched off, on hart 0; a line
  * for each, with the number of instructions before. Expects one-insn-per-tb=on.
  * option modes=MASK: only instructions of these privilege modes, one bit each: 1 U, 2 S, 8 M. */
-#define NTRACE_QEMU_API 4
 #include "api.h"
 #include "tests/real/hash.h"
 
@@ -139,10 +138,10 @@ static void at_instruction(unsigned vcpu, void *offset) {
     harts[vcpu].open = true;
 }
 
-static void translate(qemu_id id, struct qemu_plugin_tb *tb) {
+static QEMU_TB_CALLBACK(translate) {
     uintptr_t offset = 0;
 
-    (void)id;
+    QEMU_IGNORE;
     qemu_plugin_register_vcpu_tb_exec_cb(tb, at_block, QEMU_READ_REGS, NULL);
     for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, i);
@@ -151,10 +150,10 @@ static void translate(qemu_id id, struct qemu_plugin_tb *tb) {
     }
 }
 
-static void start(qemu_id id, unsigned vcpu) {
+static QEMU_VCPU_CALLBACK(start) {
     const qemu_registers *all = qemu_plugin_get_registers();
 
-    (void)id;
+    QEMU_IGNORE;
     if (vcpu >= HARTS) abort();
     harts[vcpu].bytes = g_byte_array_new();
     for (unsigned i = 0; i < all->length; i++) {
@@ -164,8 +163,9 @@ static void start(qemu_id id, unsigned vcpu) {
     }
 }
 
-static void finish(qemu_id id, void *nothing) {
-    (void)id, (void)nothing;
+static QEMU_EXIT_CALLBACK(finish) {
+    QEMU_IGNORE;
+    (void)nothing;
     for (unsigned i = 0; i < HARTS; i++) {
         close_last(i);
         if (harts[i].count) fprintf(out, "%u %" PRIu64 " %" PRIx64 "\n", i, harts[i].count, harts[i].hash);
@@ -197,8 +197,8 @@ int qemu_plugin_install(qemu_id id, const qemu_machine_info *info, int argc, cha
         if (strncmp(argv[i], "modes=", 6) == 0) modes = strtoul(argv[i] + 6, NULL, 0);
     }
     if (!out || !open_log()) return -1;
-    qemu_plugin_register_vcpu_init_cb(id, start);
-    qemu_plugin_register_vcpu_tb_trans_cb(id, translate);
+    qemu_plugin_register_vcpu_init_cb(id, QEMU_WITH(start));
+    qemu_plugin_register_vcpu_tb_trans_cb(id, QEMU_WITH(translate));
     qemu_plugin_register_atexit_cb(id, finish, NULL);
     return 0;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`ntrace run --machine` against QEMU's own log, instruction by instruction and privilege mode by privilege mode. TAP.
 
-usage: machine.py NTRACE FOLDER PLUGIN SAME     FOLDER holds the programs that tests/machine/build made, PLUGIN is each_instruction.so, SAME
+usage: machine.py NTRACE FOLDER PLUGIN SAME     FOLDER holds the programs that tests/machine/build made, PLUGIN is each_instruction-4.so, SAME
 is same_modes
 """
 import json

@@ -4,7 +4,9 @@ import re
 import subprocess
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-NEVER = "no QEMU 10 or later for RISC-V machines here (tools/fetch_qemu fetches it)"
+API = os.environ.get("NTRACE_TEST_QEMU_API", "4")
+NEVER = {"4": "no QEMU 10 for RISC-V machines here (tools/fetch_qemu fetches it)",
+         "7": "no QEMU 11.1 or later for RISC-V machines here (tools/fetch_qemu --sid fetches it)"}[API]
 
 
 def version(program):
@@ -16,11 +18,16 @@ def version(program):
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
+def is_wanted(program):
+    """QEMU 10.0; with NTRACE_TEST_QEMU_API=7, 11.1 or later, which has another plugin interface."""
+    found = version(program)
+    return found >= (11, 1) if API == "7" else found == (10, 0)
+
+
 def find():
     """The folder with qemu-system-riscv64 and -riscv32, or None."""
-    for folder in os.environ.get("PATH", "").split(os.pathsep):
-        if version(os.path.join(folder, "qemu-system-riscv64")) == (10, 0):
-            return folder
     cache = os.environ.get("NTRACE_DEBIAN") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "ntrace/debian")
-    folder = os.path.join(cache, "qemu", "run")
-    return folder if version(os.path.join(folder, "qemu-system-riscv64")) == (10, 0) else None
+    for folder in [*os.environ.get("PATH", "").split(os.pathsep), os.path.join(cache, "qemu-sid" if API == "7" else "qemu", "run")]:
+        if is_wanted(os.path.join(folder, "qemu-system-riscv64")):
+            return folder
+    return None

@@ -149,6 +149,11 @@ unsigned machine_read_log(struct machine_hart *hart, unsigned vcpu) {
 /* ---- version 7 ---------------------------------------------------------------------------------------------------- */
 
 #if NTRACE_QEMU_API >= 7
+/* QEMU gives 64 bits of the values of a 32-bit hart; bit 31 is repeated in the upper half. */
+static uint64_t of_width(uint64_t value) {
+    return channel->head.xlen == 32 ? (uint32_t)value : value;
+}
+
 /* The registers are those that the trap has set, of the mode that it has entered. */
 static void take_discon(unsigned vcpu, int type, uint64_t from, uint64_t to, void *nothing) {
     struct machine_hart *hart = machine_hart(vcpu);
@@ -159,7 +164,7 @@ static void take_discon(unsigned vcpu, int type, uint64_t from, uint64_t to, voi
     (void)to, (void)nothing;
     if (!hart->lane || !lane_is_traced(hart->lane)) return;
     cause &= channel->head.xlen == 32 ? INT32_MAX : INT64_MAX;
-    machine_take_trap(hart, type == QEMU_DISCON_INTERRUPT ? CHANNEL_TRAP_INTERRUPT : 0, cause, from, tval,
+    machine_take_trap(hart, type == QEMU_DISCON_INTERRUPT ? CHANNEL_TRAP_INTERRUPT : 0, cause, of_width(from), of_width(tval),
                       hart->traps == 0);
     hart->traps++;
     hart->slow |= BLOCK_TRAPPED;
