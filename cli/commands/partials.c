@@ -61,6 +61,21 @@ static bool take_parameter(struct cli_stream *stream, const char *name, const ch
     return false;
 }
 
+static bool same_item(const struct cli_item *a, const struct cli_item *b) {
+    return a->value && b->value && strcmp(a->name, b->name) == 0 && strcmp(a->value, b->value) == 0;
+}
+
+/* Adds the items that are not there yet: an image that is given with the capture and with the answer is one image. */
+static void add_given(struct cli_list *list, const struct cli_list *given) {
+    const size_t known = list->count;
+
+    for (size_t i = 0; i < given->count; i++) {
+        size_t at = 0;
+        while (at < known && !same_item(&list->items[at], &given->items[i])) at++;
+        if (at == known) list->items[list->count++] = given->items[i];
+    }
+}
+
 /* Sets the options with which the capture is opened; the options of this call come last. */
 static int take_options(struct cli_analysis *a, const ntr_partial_capture *c) {
     struct cli_analysis_options *o = &a->answer_options;
@@ -81,8 +96,8 @@ static int take_options(struct cli_analysis *a, const ntr_partial_capture *c) {
         else if (strcmp(name, "image-path") == 0) o->images.folders.items[o->images.folders.count++] = (struct cli_item){name, value};
         else o->images.list.items[o->images.list.count++] = (struct cli_item){name, value};
     }
-    for (size_t i = 0; i < given->list.count; i++) o->images.list.items[o->images.list.count++] = given->list.items[i];
-    for (size_t i = 0; i < given->folders.count; i++) o->images.folders.items[o->images.folders.count++] = given->folders.items[i];
+    add_given(&o->images.list, &given->list);
+    add_given(&o->images.folders, &given->folders);
     return CLI_OK;
 }
 

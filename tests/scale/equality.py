@@ -94,7 +94,7 @@ def compare(trace, chance, what, more=()):
         if command in added:
             files = parts(command, trace, chance.choice((1, 2, 3, 4, 7)))
             chance.shuffle(files)
-            same(Run("combine", "--redo", *files, *command, status=None), one, f"{what}: {command} of {len(files)} parts")
+            same(Run("combine", "--redo", *files, *command, *trace[:-1], status=None), one, f"{what}: {command} of {len(files)} parts")
     for (program, mpirun), count in itertools.product(MPI, RANKS):
         command = chance.choice(ADDED)
         ranks(program, mpirun, count, command, trace, direct(command, trace))
