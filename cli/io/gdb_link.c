@@ -3,6 +3,8 @@
 #include "io/server.h"
 #include "options/diagnostics.h"
 
+#include <ntrace/target.h>
+
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -71,11 +73,11 @@ static void report_port(int fd) {
 
 static int listen_port(const char *where) {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
-    char place[CLI_HOST_CHARS + sizeof "[]:65535"], host[CLI_HOST_CHARS];
+    char place[NTR_HOST_BYTES + sizeof "[]:65535"], host[NTR_HOST_BYTES];
     struct addrinfo *found;
 
     snprintf(place, sizeof place, "%s%s", strchr(where, ':') ? "" : ":", where);
-    const char *port = cli_server_split(place, host);
+    const char *port = ntr_place_split(place, host);
     int error = port ? getaddrinfo(host, port, &hints, &found) : EAI_SERVICE;
     if (error) {
         cli_note("--listen %s: expected HOST:PORT, PORT or a path with a slash: %s", where, gai_strerror(error));

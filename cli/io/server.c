@@ -1,6 +1,8 @@
 #include "io/server.h"
 #include "options/diagnostics.h"
 
+#include <ntrace/target.h>
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
@@ -68,31 +70,12 @@ bool cli_server_send(int fd, const void *bytes, size_t size) {
     return true;
 }
 
-/* getaddrinfo takes the low bits of a number that is too large. */
-static bool is_port(const char *text) {
-    enum { PORT_MAX = 65535 };
-    char *end;
-    const unsigned long number = strtoul(text, &end, 10);
-    return *text && (*end || number <= PORT_MAX);
-}
-
-const char *cli_server_split(const char *place, char host[CLI_HOST_CHARS]) {
-    const char *colon = strrchr(place, ':'), *from = place, *to = colon;
-
-    if (!colon || !is_port(colon + 1)) return NULL;
-    if (*from == '[' && to > from && to[-1] == ']') from++, to--; /* IPv6 */
-    if (to - from >= CLI_HOST_CHARS) return NULL;
-    snprintf(host, CLI_HOST_CHARS, "%.*s", (int)(to - from), from);
-    if (!*host) snprintf(host, CLI_HOST_CHARS, "127.0.0.1");
-    return colon + 1;
-}
-
 /* Connects, or stores the reason why not. */
 static int connect_place(const char *place, const char **why) {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *list;
-    char host[CLI_HOST_CHARS];
-    const char *port = cli_server_split(place, host);
+    char host[NTR_HOST_BYTES];
+    const char *port = ntr_place_split(place, host);
     const int on = 1;
     int fd = -1;
 

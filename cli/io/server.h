@@ -25,11 +25,6 @@ bool cli_server_send(int fd, const void *bytes, size_t size);
 struct sockaddr;
 bool cli_server_is_loopback(const struct sockaddr *address);
 
-enum { CLI_HOST_CHARS = 256 };
-
-/* Splits "HOST:PORT", "[::1]:PORT" and ":PORT", whose host is 127.0.0.1. Returns the port, NULL if the text has another form. */
-const char *cli_server_split(const char *place, char host[CLI_HOST_CHARS]);
-
 /* Connects to HOST:PORT. Returns the socket, or -1 after reporting the error; cli_server_try reports nothing. */
 int cli_server_connect(const char *place);
 int cli_server_try(const char *place);

@@ -180,6 +180,14 @@ NTR_API ntr_status ntr_target_register(ntr_target *target, size_t component, ntr
 /* Gives the facts that may explain why nothing was stored to `note`, one sentence for each component. */
 NTR_API void ntr_target_explain_empty(ntr_target *target);
 
+/* ---- places of servers */
+
+enum { NTR_HOST_BYTES = 256 };
+
+/* Splits "HOST:PORT", "[::1]:PORT" and ":PORT", whose host is 127.0.0.1. Returns the port, a number or a name, which is the end of
+ * `place`; NULL if the text has another form. */
+NTR_API const char *ntr_place_split(const char *place, char host[NTR_HOST_BYTES]);
+
 /* ---- scripts */
 
 typedef struct ntr_script_options {

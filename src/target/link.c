@@ -1,7 +1,8 @@
 #include "target/link.h"
 
-#include "base/number.h"
 #include "base/try.h"
+
+#include <ntrace/target.h>
 
 #include <errno.h>
 #include <netdb.h>
@@ -53,27 +54,6 @@ static bool wait_ready(int fd, short events, uint32_t timeout_ms) {
 
 /* ---- connections */
 
-/* getaddrinfo takes the low bits of such a port. */
-static bool is_too_large(const char *port) {
-    uint64_t number;
-    const char *end = port + strlen(port);
-    return ntr_read_number(port, end, &number) == end && number > UINT16_MAX;
-}
-
-/* Splits "HOST:PORT", "[::1]:PORT" or ":PORT". */
-static bool split_place(const char *place, char host[256], char port[16]) {
-    const char *colon = strrchr(place, ':');
-    if (!colon || !colon[1] || strlen(colon + 1) >= 16 || is_too_large(colon + 1)) return false;
-    size_t length = (size_t)(colon - place);
-    if (length >= 2 && place[0] == '[' && colon[-1] == ']') place++, length -= 2;
-    if (length >= 256) return false;
-    memcpy(host, place, length);
-    host[length] = 0;
-    if (!length) snprintf(host, 256, "127.0.0.1");
-    memcpy(port, colon + 1, strlen(colon + 1) + 1);
-    return true;
-}
-
 static int connect_in_time(const struct addrinfo *to, uint32_t timeout_ms) {
     const int on = 1;
     int failure = 0;
@@ -108,9 +88,10 @@ static ntr_status connect_path(byte_link *link) {
 static ntr_status connect_link(byte_link *link) {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *list;
-    char host[256], port[16];
+    char host[NTR_HOST_BYTES];
     if (strchr(link->place, '/')) return connect_path(link);
-    if (!split_place(link->place, host, port)) {
+    const char *port = ntr_place_split(link->place, host);
+    if (!port) {
         snprintf(link->error, sizeof link->error, "expected HOST:PORT");
         return NTR_E_SYNTAX;
     }
