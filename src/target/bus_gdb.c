@@ -12,15 +12,17 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { MEMORY_PART = 1024, CONSOLE_MAX = 256 };
+enum { MEMORY_PART = 1024, CONSOLE_MAX = 256, PACKET_USUAL = 400, FRAME_BYTES = 4 };
 
 typedef struct gdb_bus {
     const ntr_allocator *allocator;
     rsp_client rsp;
     bool is_openocd, is_qemu;
     bool running; /* "c" was sent, and no stop reply has come */
+    size_t part;  /* bytes of memory that one packet may ask for */
     tcl_client client;
     char error[300];
 } gdb_bus;
@@ -164,15 +166,15 @@ static ntr_status read_fifo(void *user, uint64_t address, uint32_t *words, size_
 static ntr_status read_memory(void *user, uint64_t address, uint8_t *out, size_t bytes) {
     gdb_bus *bus = user;
     if (bus->is_openocd) return tcl_read_memory(&bus->client, address, out, bytes);
-    for (size_t at = 0; at < bytes; at += MEMORY_PART)
-        TRY(ask_bytes(bus, address + at, out + at, bytes - at < MEMORY_PART ? bytes - at : MEMORY_PART));
+    for (size_t at = 0; at < bytes; at += bus->part)
+        TRY(ask_bytes(bus, address + at, out + at, bytes - at < bus->part ? bytes - at : bus->part));
     return NTR_OK;
 }
 
 /* ---- the hart */
 
 static ntr_status take_stop(gdb_bus *bus) {
-    while (bus->running && link_has(&bus->rsp.link)) {
+    while (bus->running && rsp_comes(&bus->rsp, 0)) {
         if (rsp_receive(&bus->rsp) != NTR_OK) return fail_link(bus);
         bus->running = bus->rsp.packet[0] != 'T' && bus->rsp.packet[0] != 'S' && bus->rsp.packet[0] != 'W';
     }
@@ -198,11 +200,21 @@ static ntr_status hart(void *user, ntr_bus_hart what, bool *halted) {
 
 /* ---- */
 
+/* The answer to a read of memory has two digits for a byte, and "$#00" around them. */
+static size_t part_of(const char *supported) {
+    static const char name[] = "PacketSize=";
+    const char *at = strstr(supported, name);
+    const unsigned long packet = at ? strtoul(at + strlen(name), NULL, 16) : PACKET_USUAL;
+    const size_t part = packet > FRAME_BYTES ? (packet - FRAME_BYTES) / 2 : 0;
+    return part < BUS_WORD ? BUS_WORD : part < MEMORY_PART ? part & ~(size_t)(BUS_WORD - 1) : MEMORY_PART;
+}
+
 /* What a server is told after each connection. */
 static ntr_status greet(void *user) {
     gdb_bus *bus = user;
     bus->rsp.no_ack = bus->running = false;
     TRY(rsp_ask(&bus->rsp, "qSupported:swbreak+;hwbreak+"));
+    bus->part = part_of(bus->rsp.packet);
     const bool offers = strstr(bus->rsp.packet, "QStartNoAckMode+") != NULL;
     if (offers) {
         TRY(rsp_ask(&bus->rsp, "QStartNoAckMode"));

@@ -14,9 +14,11 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+from board_memory import Memory
 from boards import Board, program, topology
 from harness import NTRACE, ROOT, Run, case, check, main, scratch, write
-from links import DIES, ENDS, INTERRUPTS, KINDS, STALLS, Gdb, Helper, HidingGdb, Memory, Relay, Tcl, available
+from link_kinds import KINDS, Gdb, Helper, HidingGdb, Tcl, available
+from links import DIES, ENDS, INTERRUPTS, STALLS, Relay
 
 TE0, TE1, FUNNEL, SINK = 0x10000000, 0x10001000, 0x10010000, 0x10020000
 TWO = """{"components": [

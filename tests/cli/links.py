@@ -1,11 +1,4 @@
-"""Connections that fail: servers for helpers, OpenOCD's Tcl port and GDB packets in front of `ntrace board --stdio`.
-
-A server counts requests. At one of them the connection ends, stalls, goes for good, or the command is interrupted. Rules change the values
-that are read, as broken hardware does.
-"""
-import os
-import re
-import shutil
+"""Connections that fail: a server counts requests. At one of them the connection ends, stalls, goes for good, or the command is interrupted."""
 import signal
 import socket
 import subprocess
@@ -13,63 +6,7 @@ import threading
 
 from harness import NTRACE, check
 
-CLIENT = 'exec 3<>/dev/tcp/127.0.0.1/%d || exit 1; { cat <&3; kill 0; } & cat >&3; kill 0'
 ENDS, STALLS, DIES, INTERRUPTS = "ends", "stalls", "dies", "interrupts"
-
-
-class Failed(Exception):
-    """An access that the hardware refuses."""
-
-
-class Memory:
-    """The registers of the board, changed by rules. A rule has "from" and perhaps "to" (addresses), and what happens: "error" (a reason),
-    "and" and "or" (of the values read), "deaf" (writes reach Active only); "later": from the first trTeInstTracing on; "trigger" is the
-    address of trTeControl."""
-
-    def __init__(self, topology, arguments, rules=()):
-        self.board = subprocess.Popen([NTRACE, "board", topology, "--stdio", *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                      text=True, bufsize=1)
-        self.rules, self.traces, self.lock = rules, False, threading.Lock()
-
-    def ask(self, line):
-        with self.lock:
-            self.board.stdin.write(line + "\n")
-            self.board.stdin.flush()
-            answer = self.board.stdout.readline().strip()
-        if answer.startswith("error"):
-            raise Failed(answer[6:])
-        return answer
-
-    def rules_at(self, address):
-        return [rule for rule in self.rules
-                if rule["from"] <= address <= rule.get("to", rule["from"]) and (self.traces or not rule.get("later"))]
-
-    def read(self, address):
-        for rule in self.rules_at(address):
-            if "error" in rule:
-                raise Failed(rule["error"])
-            return self.plain(address) & rule.get("and", 0xffffffff) | rule.get("or", 0)
-        return self.plain(address)
-
-    def plain(self, address):
-        return int(self.ask(f"r {address:#x}"), 16)
-
-    def write(self, address, value):
-        if address & 0xfffff000 == 0x10000000 and not address & 0xfff and value & 4:
-            self.traces = True
-        for rule in self.rules_at(address):
-            if "error" in rule:
-                raise Failed(rule["error"])
-            if rule.get("deaf"):
-                if not address & 0xfff:
-                    self.ask(f"w {address:#x} {value & 1:#x}")
-                return
-        self.ask(f"w {address:#x} {value:#x}")
-
-    def end(self):
-        self.board.stdin.close()
-        self.board.wait(20)
-        self.board.stdout.close()
 
 
 class Link:
@@ -155,107 +92,6 @@ class Link:
         self.server.close()
 
 
-class Helper(Link):
-    def options(self):
-        return ["--exec", f"bash -c '{CLIENT % self.port}'"]
-
-    def requests(self, data):
-        *lines, rest = data.split(b"\n")
-        return lines, rest
-
-    def answer(self, request):
-        words = request.decode().split()
-        try:
-            if words[0] == "w":
-                self.memory.write(int(words[1], 16), int(words[2], 16))
-                return b"ok\n"
-            return b"0x%08x\n" % self.memory.read(int(words[1], 16))
-        except Failed as why:
-            return f"error {why}\n".encode()
-
-
-class Tcl(Link):
-    """OpenOCD's Tcl port: what `list [catch {COMMAND} r] $r` returns, as the real one does (tests/cli/target.py compares them)."""
-
-    def options(self):
-        return ["--openocd", f"127.0.0.1:{self.port}"]
-
-    def requests(self, data):
-        *commands, rest = data.split(b"\x1a")
-        return commands, rest
-
-    def answer(self, request):
-        command = re.fullmatch(r"list \[catch \{(.*)\} r\] \$r", request.decode())
-        try:
-            text = f"0 {{{self.result(command[1])}}}"
-        except Failed as why:
-            text = f"1 {{{why}}}"
-        return text.encode() + b"\x1a"
-
-    def result(self, command):
-        one = re.fullmatch(r"read_memory (0x[0-9a-f]+) 32 (\d+) phys", command)
-        many = re.fullmatch(r"set r \{\}; for .*\{\$i < (\d+)\} .*\[read_memory (0x[0-9a-f]+) 32 1 phys\] .*", command)
-        store = re.fullmatch(r"write_memory (0x[0-9a-f]+) 32 \{(0x[0-9a-f]+)\} phys", command)
-        why = re.fullmatch(r"capture \{catch \{mdw phys (0x[0-9a-f]+)\}\}", command)
-        try:
-            if one:
-                return " ".join(f"{self.memory.read(int(one[1], 16) + 4 * i):#x}" for i in range(int(one[2])))
-            if many:
-                return "".join(f"{self.memory.read(int(many[2], 16)):#x} " for _ in range(int(many[1])))
-        except Failed as reason:
-            raise Failed("read_memory: failed to read memory") from reason
-        if store:
-            self.memory.write(int(store[1], 16), int(store[2], 16))
-        if why:
-            try:
-                self.memory.read(int(why[1], 16))
-            except Failed as reason:
-                return str(reason)
-        return {"version": "Open On-Chip Debugger 0.12.0", "info commands read_memory": "read_memory",
-                "[target current] curstate": "running"}.get(command, "")
-
-
-class Gdb(Link):
-    """A GDB server that is neither OpenOCD nor QEMU. `hides`: it answers failed reads with zeros."""
-    hides = False
-
-    def options(self):
-        return ["--gdb", f"127.0.0.1:{self.port}"]
-
-    def requests(self, data):
-        found, at = [], 0
-        for one in re.finditer(rb"\x03|\$([^#]*)#..", data, re.DOTALL):
-            found.append(one[1] if one[1] is not None else b"\x03")
-            at = one.end()
-        return found, data[at:].lstrip(b"+-")
-
-    def answer(self, request):
-        text = self.result(request.decode())
-        return b"" if text is None else f"+${text}#{sum(text.encode()) & 255:02x}".encode()
-
-    def result(self, packet):
-        fixed = {"QStartNoAckMode": "OK", "?": "S05", "D": "OK", "c": None, "\x03": "S02"}
-        if packet in fixed:
-            return fixed[packet]
-        if packet.startswith("qSupported"):
-            return "PacketSize=1000;QStartNoAckMode+"
-        read, store = re.fullmatch(r"m([0-9a-f]+),([0-9a-f]+)", packet), re.fullmatch(r"M([0-9a-f]+),4:([0-9a-f]{8})", packet)
-        try:
-            if read:
-                words = range(0, int(read[2], 16), 4)
-                return "".join(self.memory.read(int(read[1], 16) + at).to_bytes(4, "little").hex() for at in words)
-            if store:
-                self.memory.write(int(store[1], 16), int.from_bytes(bytes.fromhex(store[2]), "little"))
-                return "OK"
-        except Failed:
-            return "0" * (2 * int(read[2], 16)) if self.hides and read else "OK" if self.hides else "E0E"
-        return ""
-
-
-class HidingGdb(Gdb):
-    hides = True
-
-
 class Relay(Link):
     """Bytes to and from a real server, with the requests and the option of `kind`."""
 
@@ -316,10 +152,3 @@ class Relay(Link):
                 pass
         one.shutdown(socket.SHUT_RDWR)
         return False
-
-
-KINDS = {"helper": Helper, "OpenOCD": Tcl, "GDB": Gdb}
-
-
-def available(kind):
-    return kind is not Helper or shutil.which("bash") is not None
