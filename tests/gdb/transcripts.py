@@ -52,10 +52,14 @@ def normal(lines):
     return kept
 
 
-def compare(gdb, name, script, setup):
+def compare(gdb, name, script, setup, traces=None):
     lines = list(commands(script))
     expected = normal(qemu_transcript(gdb, name, lines))
-    found = normal(run_gdb(gdb, program(name), server(bundle(name)), lines, setup))
+    for trace in traces or [[bundle(name)]]:
+        same(gdb, expected, normal(run_gdb(gdb, program(name), server(*trace), lines, setup)))
+
+
+def same(gdb, expected, found):
     done = sum(line.startswith("> ") for line in expected)
     check(done >= LEAST, f"{gdb}: only {done} commands before the end of the program")
     for number, (a, b) in enumerate(zip(expected, found), 1):
@@ -63,6 +67,13 @@ def compare(gdb, name, script, setup):
         check(a == b, f"{gdb}, line {number}, after\n{context}\nexpected {a!r}\nfound    {b!r}")
     # The debugger prints nothing more for the command that ends the program.
     check(abs(len(expected) - len(found)) <= 1, f"{gdb}: expected {len(expected)} lines, found {len(found)}")
+
+
+def raw_streams(name):
+    """The stream alone, with its parameters, and inferred from the program."""
+    stream = os.path.join(bundle(name, "--no-compress"), "trace.nex")
+    given = ["--xlen", "32", "--src-bits", "0", "--implicit-return", "full", "--return-stack", "32", "--sequential-jump"]
+    return [[stream, "-e", program(name), *options] for options in (given, ["--auto"])]
 
 
 def add(number, name, script):
@@ -76,6 +87,13 @@ def add(number, name, script):
         def predicted():
             for gdb in debuggers():
                 compare(gdb, name, script, [])
+
+
+    if "32" in name:
+        @case(f"{name}, script {number}: a raw stream, with parameters and with --auto")
+        def raw():
+            for gdb in debuggers():
+                compare(gdb, name, script, ["set osabi none", "set trust-readonly-sections on"], raw_streams(name))
 
 
 for at, (name, script) in enumerate(TRANSCRIPTS, 1):
