@@ -6,6 +6,7 @@
  * instruction that was not taken. It is then treated as a step. */
 #include "gdb/server.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 typedef struct action {
@@ -53,6 +54,21 @@ static void hint_prediction(ntr_gdb *gdb) {
     ntr_gdb_say(gdb, "ntrace: this GDB predicts steps from register values; 'set osabi none' before 'file' avoids it\n");
 }
 
+/* ECALL and EBREAK do not retire, so that a trace does not have them: a breakpoint there is never reached. */
+static void hint_traps(ntr_gdb *gdb) {
+    const ntr_replay_hart *hart = ntr_gdb_hart(gdb);
+    ntr_insn insn;
+    for (size_t i = 0; hart && i < gdb->breakpoints.count && !gdb->told_trap; i++) {
+        const uint64_t address = gdb->breakpoints.addresses[i];
+        if (ntr_program_insn(gdb->config.program, &hart->context, hart->offset, address, &insn) != NTR_OK ||
+            insn.flow != NTR_FLOW_TRAP)
+            continue;
+        gdb->told_trap = true;
+        ntr_gdb_say(gdb, "ntrace: a trace has no ECALL and EBREAK, as they do not retire: the breakpoint at 0x%" PRIx64
+                         " is not reached; set it in front of it, behind it, or in the handler\n", address);
+    }
+}
+
 /* ---- forward */
 
 static void go_step(ntr_gdb *gdb, const action *a) {
@@ -98,6 +114,7 @@ static void perform(ntr_gdb *gdb, action a) {
         a.step = true;
         hint_prediction(gdb);
     }
+    if (!a.step) hint_traps(gdb);
     if (ntr_gdb_breakpoints_resume(&gdb->breakpoints) != NTR_OK) gdb->failed = NTR_E_MEMORY;
     else if (a.step) go_step(gdb, &a);
     else go_on(gdb, &a, false);

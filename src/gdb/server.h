@@ -24,7 +24,8 @@ struct ntr_gdb {
     unsigned float_bits;   /* of this size */
     bool no_ack, ended;
     bool pass_gaps;        /* "gaps pass" */
-    bool told_prediction;  /* the hint on predicted steps was shown */
+    bool told_prediction;  /* the hint on predicted steps was shown, */
+    bool told_trap;        /* ... that on breakpoints at ECALL */
     uint16_t general, resumed; /* sources that Hg and Hc select */
     bool resumed_any;          /* Hc selects all. A debugger sends Hc only when it wants another thread than the last Hc said */
     ntr_gdb_text stop;     /* the last stop reply */

@@ -269,6 +269,24 @@ def once():
     writer.wait(timeout=30)
 
 
+@case("a breakpoint at an ECALL is not reached, and the server says so once")
+def ecall():
+    path = bundle("bare32")
+    pcs = pcs_of(path)
+    stop = Run("decode", "--output", "insn", path).lines()[-1] # the program ends with its system call
+    address = int(re.search(r"# stop 4 .* at (0x\w+)", stop).group(1), 16)
+    s = Session(path)
+    s.ask(f"Z0,{pcs[5]:x},2")
+    s.ask("vCont;c")
+    equal(s.console, "", "before")
+    s.ask(f"Z0,{address:x},4")
+    matches("replaylog:end", s.ask("vCont;c"), "the end")
+    matches(f"^ntrace: a trace has no ECALL.*the breakpoint at {address:#x} is not reached", s.console, "the sentence")
+    s.ask("vCont;c")
+    equal(s.console.count("ntrace: "), 1, "once")
+    equal(s.close(), 0, "status")
+
+
 @case("an interrupt ends a long search at once, at the place that it has reached")
 def interrupt():
     loop = write("loop.bin", bytes.fromhex("3305c500" "e30ec5fe" "13000000"))  # add; beq to it; nop
