@@ -90,6 +90,27 @@ static void check_match(ntr_match *match) {
     fuzz_must(match->count >= 64 || joints >> match->count == 0, "branches that test a result are candidates");
 }
 
+/* Values of conditions that are computed together are those of an evaluation: the flow of the decision leads through them. */
+static void check_groups(const ntr_match *match) {
+    const ntr_decision_record *r = match->record;
+    char of_groups[NTR_GROUPED_MAX], values[NTR_CONDITIONS_MAX];
+    ntr_match grouped = *match;
+    if (r->shown.condition_count < 2 || ntr_match_groups(&grouped)) return;
+    for (size_t i = 0; i < grouped.count; i++) fuzz_must(grouped.matched[i].condition < grouped.grouping.count, "a branch has a group");
+    for (unsigned bits = 0; bits < 1u << grouped.grouping.count; bits++) {
+        int16_t at = r->start, group = 0;
+        memset(of_groups, '-', sizeof of_groups);
+        while (group >= 0) {
+            bool value = bits >> group & 1;
+            of_groups[group] = value ? 'T' : 'F';
+            group = grouped.grouping.next[group][value];
+        }
+        if (!ntr_grouping_expand(r, &grouped.grouping, of_groups, values)) continue;
+        while (at >= 0 && values[at] != '-') at = r->flow[at].next[values[at] == 'T'];
+        fuzz_must(at == group, "the values lead to the result");
+    }
+}
+
 static void match_code(fuzz_tape *tape) {
     uint8_t how = fuzz_byte(tape);
     decision d = {0};
@@ -112,7 +133,10 @@ static void match_code(fuzz_tape *tape) {
     if (debug && ntr_graph_make(&graph, program, CODE_BASE, CODE_BASE + code.size) == NTR_OK) {
         for (uint32_t i = 0; i < graph.count && match.count < NTR_CANDIDATES_MAX; i++)
             if (graph.insns[i].flow == NTR_FLOW_BRANCH) candidates[match.count++] = (ntr_candidate){.insn = i};
-        if (d.record.start >= 0) check_match(&match);
+        if (d.record.start >= 0) {
+            check_match(&match);
+            check_groups(&match);
+        }
         ntr_graph_unoptimized(&graph);
     }
     ntr_graph_release(&graph);

@@ -44,6 +44,7 @@ static ntr_status add_unit(ntr_dwarf *d, Dwarf_Die *die) {
     d->units[d->unit_count] = (lazy_unit){.die = *die};
     Dwarf_Addr base = 0, low, high;
     for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &low, &high)) > 0;) {
+        if (low + d->bias >= high + d->bias) continue; /* empty, or beyond the address space */
         if (ntr_reserve(d->allocator, (void **)&d->ranges, &d->range_capacity, d->range_count + 1, sizeof *d->ranges))
             return NTR_E_MEMORY;
         d->ranges[d->range_count++] = (unit_range){low + d->bias, high + d->bias, (uint32_t)d->unit_count};

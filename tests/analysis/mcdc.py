@@ -57,6 +57,12 @@ class Bench:
         self.run("llvm-profdata-19", "merge", "native.profraw", "-o", "native.profdata")
         return parse_llvm_cov(self.run("llvm-cov-19", "show", "-show-mcdc", "-instr-profile=native.profdata", "native"))
 
+    def truth_of_cpp(self, source, *inputs):
+        self.run("clang++-19", *CLANG[1:], source, "-o", "native")
+        self.run("./native", *inputs, env={"LLVM_PROFILE_FILE": "native.profraw"})
+        self.run("llvm-profdata-19", "merge", "native.profraw", "-o", "native.profdata")
+        return parse_llvm_cov(self.run("llvm-cov-19", "show", "-show-mcdc", "-instr-profile=native.profdata", "native"))
+
     def trace(self, source, level, *inputs):
         self.run(*GCC, level, source, "-o", "traced")
         self.run(self.ntrace, "run", "-o", "traced.ntrace", "--", "./traced", *inputs)
@@ -296,6 +302,45 @@ def computed_together(bench):
     open_ = [decision["text"] for decision in document["decisions"] if decision["state"] == "not-determinable"]
     assert open_ == ["(a || b) && get(c)", "a || b", "a && 0"], open_ # the last one is folded
     assert [decision["decision"] for decision in document["decisions"] if decision["text"] in open_[:2] and "reason" in decision] == ["covered"] * 2
+
+
+OVERLOADED = """#include <cstdio>
+#include <cstdlib>
+struct Flag { int value; };
+__attribute__((noinline)) static bool operator&&(const Flag &a, const Flag &b) { return a.value && b.value; }
+__attribute__((noinline)) static bool operator||(const Flag &a, const Flag &b) { return a.value + b.value > 0; }
+__attribute__((noinline)) static bool operator!(const Flag &a) { return a.value == 0; }
+static int shown;
+int main(int argc, char **argv) {
+    for (int k = std::atoi(argv[1]); k <= std::atoi(argv[2]); k++) {
+        Flag a{k & 1}, b{k >> 1 & 1};
+        int c = k >> 2 & 1, d = k >> 3 & 1;
+        if (a && b) shown++;
+        if ((a || b) && c) shown += 2;
+        if ((!a && c) || d) shown += 4;
+    }
+    std::printf("%d\\n", shown);
+    return 0;
+}
+"""
+
+
+def overloaded_operators(bench):
+    """&& and || of C++ that are functions evaluate both operands: they are calls in one condition and no decisions."""
+    truth = bench.truth_of_cpp(bench.source("overloaded.cpp", OVERLOADED), "0", "9")
+    places = sorted(truth)
+    assert len(places) == 3, places
+    for level in ("-O0", "-Og"):
+        bench.run("riscv64-linux-gnu-g++", "-g", "-w", "-static", level, "overloaded.cpp", "-o", "traced")
+        bench.run(bench.ntrace, "run", "-o", "traced.ntrace", "--", "./traced", "0", "9")
+        document = bench.mcdc("--only", "overloaded.cpp", "traced.ntrace")
+        equal, undetermined, different = compare(truth, document)
+        assert not different and (level != "-O0" or equal == 3), (level, equal, undetermined, different)
+        several = {(d["line"], d["column"]): len(d["conditions"]) for d in document["decisions"] if len(d["conditions"]) > 1}
+        assert several == {place: len(theirs[0]["conditions"]) for place, theirs in truth.items()}, (level, several, places)
+        every = json.loads(bench.run(bench.ntrace, "coverage", "--level", "decision", "--format", "json", "--only", "overloaded.cpp", "traced.ntrace"))
+        single = [d["text"] for d in every["decisions"] if len(d["conditions"]) == 1]
+        assert "a && b" in single and (level != "-O0" or not any("reason" in d for d in every["decisions"])), (level, every["decisions"])
 
 
 def code_of_clang(bench):
@@ -775,6 +820,6 @@ def justifications(bench):
         assert done.returncode == 2 and word in done.stderr and "why.txt:" in done.stderr, done
 
 
-cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, unusual_flow, misleading_code, computed_together, code_of_clang, folders_of_clang, inverted_branches, same_bytes, gap_in_a_decision,
+cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, unusual_flow, misleading_code, computed_together, overloaded_operators, code_of_clang, folders_of_clang, inverted_branches, same_bytes, gap_in_a_decision,
             without_sources, compile_commands, only_some_sources, thresholds, real_source, object_code, other_formats, lcov_2, gcovr,
             condition_coverage,             evidence, schemas, campaigns, pdf, names_of_tests, justifications], Bench, TOOLS)
