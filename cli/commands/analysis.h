@@ -79,7 +79,7 @@ int cli_analysis_run(struct cli_analysis *a, cli_take_events take, void *user);
 /* Frees everything that `a` owns. */
 void cli_analysis_close(struct cli_analysis *a);
 
-/* ---- partial answers (partials.c) */
+/* ---- partial answers (partials.c, partials_write.c) */
 
 /* Returns whether the input is a partial answer. */
 bool cli_partials_seen(const char *path);

@@ -2,11 +2,11 @@
  *
  * Idea: records are collected with the numbers that views, images and functions have in the analysis, then the tables are
  * sorted, and the numbers of the records become those of the sorted tables, and the records are sorted by them. */
-#include "analysis/open_log.h"
+#include "partial/write.h"
+
 #include "analysis/sums.h"
 #include "base/allocator.h"
 #include "partial/identity.h"
-#include "partial/tables.h"
 
 #include <ntrace/version.h>
 #include <stdlib.h>
@@ -14,26 +14,9 @@
 
 #define NO_NUMBER UINT64_MAX
 
-typedef struct writing {
-    const ntr_analysis *analysis;
-    const ntr_allocator *allocator;
-    ntr_partial_tables tables;
-    uint64_t *image_of;     /* number in the table by the number in the program; NO_NUMBER: not in it yet */
-    size_t program_images;
-    uint64_t *views, *images, *functions; /* number in the sorted table, by the number before */
-    uint64_t *function_of;  /* number in the table by that in the analysis, NO_NUMBER: not in it */
-    size_t function_numbers;
-    uint64_t order;         /* first part of the order of first uses: the part of the capture */
-    ntr_record *rows, *nodes;
-    size_t row_count, node_count;
-    const ntr_open_log *log; /* of a part; NULL: of a whole capture */
-    ntr_record *entries, *frames;
-    ntr_status status;
-} writing;
-
 /* ---- addresses */
 
-static uint64_t add_image(writing *w, size_t index) {
+static uint64_t add_image(ntr_writing *w, size_t index) {
     ntr_image_info info;
     char *identity;
     ntr_status status = ntr_image_identity(w->analysis->program, index, w->allocator, &identity);
@@ -51,7 +34,7 @@ static uint64_t add_image(writing *w, size_t index) {
 }
 
 /* Returns the number of the image at the address, plus 1; 0: none. *address becomes relative to it. */
-static uint64_t image_at(writing *w, const ntr_context *context, uint64_t *address) {
+static uint64_t image_at(ntr_writing *w, const ntr_context *context, uint64_t *address) {
     size_t index;
     ntr_image_info info;
     if (w->status || ntr_program_image_at(w->analysis->program, context, *address, &index) != NTR_OK) return 0;
@@ -61,7 +44,7 @@ static uint64_t image_at(writing *w, const ntr_context *context, uint64_t *addre
     return w->image_of[index];
 }
 
-static bool start_images(writing *w) {
+static bool start_images(ntr_writing *w) {
     ntr_image_info info;
     while (ntr_program_image(w->analysis->program, w->program_images, &info) == NTR_OK) w->program_images++;
     w->image_of = ntr_alloc(w->allocator, w->program_images + 1, sizeof *w->image_of);
@@ -71,7 +54,7 @@ static bool start_images(writing *w) {
 
 /* ---- the tally */
 
-static bool add_views(writing *w) {
+static bool add_views(ntr_writing *w) {
     const ntr_tally_view_info *info;
     for (uint32_t i = 0; w->analysis->tally && (info = ntr_tally_view(w->analysis->tally, i)); i++) {
         const ntr_partial_view view = {info->src, info->context, {0, w->order + i}};
@@ -80,7 +63,7 @@ static bool add_views(writing *w) {
     return true;
 }
 
-static ntr_record record_of_row(writing *w, const ntr_tally_row *row) {
+static ntr_record record_of_row(ntr_writing *w, const ntr_tally_row *row) {
     const ntr_context *context = &w->tables.views[row->view].context;
     uint64_t address = row->address, target = row->target;
     ntr_record r = {0};
@@ -98,7 +81,7 @@ static ntr_record record_of_row(writing *w, const ntr_tally_row *row) {
     return r;
 }
 
-static bool add_rows(writing *w) {
+static bool add_rows(ntr_writing *w) {
     size_t count = 0;
     const ntr_tally_row *rows = w->analysis->tally ? ntr_tally_rows(w->analysis->tally, &count) : NULL;
     w->rows = ntr_alloc(w->allocator, count + 1, sizeof *w->rows);
@@ -108,7 +91,7 @@ static bool add_rows(writing *w) {
 
 /* ---- functions and the call tree */
 
-static uint64_t view_of_place(writing *w, const ntr_context *context) {
+static uint64_t view_of_place(ntr_writing *w, const ntr_context *context) {
     for (size_t i = 0; i < w->tables.view_count; i++)
         if (w->tables.views[i].src == 0 && ntr_context_equal(&w->tables.views[i].context, context)) return i;
     const ntr_partial_view view = {0, *context, NTR_FIRST_NEVER};
@@ -116,7 +99,7 @@ static uint64_t view_of_place(writing *w, const ntr_context *context) {
     return w->tables.view_count - 1;
 }
 
-static void add_function(writing *w, uint32_t number, const ntr_function *function) {
+static void add_function(ntr_writing *w, uint32_t number, const ntr_function *function) {
     const ntr_function_place place = ntr_functions_place(w->analysis->functions, number);
     uint64_t address = place.address;
     const uint64_t image = place.only_name ? 0 : image_at(w, &place.context, &address);
@@ -137,7 +120,7 @@ static void add_function(writing *w, uint32_t number, const ntr_function *functi
 }
 
 /* Adds the functions of all nodes. */
-static bool add_functions(writing *w, const ntr_call_node *nodes, size_t count) {
+static bool add_functions(ntr_writing *w, const ntr_call_node *nodes, size_t count) {
     const ntr_function *function;
     while (ntr_functions_get(w->analysis->functions, (uint32_t)w->function_numbers)) w->function_numbers++;
     w->function_of = ntr_alloc(w->allocator, w->function_numbers + 1, sizeof *w->function_of);
@@ -155,7 +138,7 @@ static bool add_functions(writing *w, const ntr_call_node *nodes, size_t count) 
     return added;
 }
 
-static ntr_record record_of_node(writing *w, const ntr_call_node *node, uint64_t number) {
+static ntr_record record_of_node(ntr_writing *w, const ntr_call_node *node, uint64_t number) {
     uint64_t site = node->site;
     ntr_record r = {0};
     r.v[NTR_NODE_DEPTH] = node->parent; /* replaced when the nodes are in depth-first order */
@@ -170,7 +153,7 @@ static ntr_record record_of_node(writing *w, const ntr_call_node *node, uint64_t
     return r;
 }
 
-static bool add_nodes(writing *w) {
+static bool add_nodes(ntr_writing *w) {
     size_t count = 0;
     const ntr_call_node *nodes = w->analysis->tree ? ntr_calltree_nodes(w->analysis->tree, &count) : NULL;
     if (nodes && !add_functions(w, nodes, count)) return false;
@@ -181,7 +164,7 @@ static bool add_nodes(writing *w) {
 
 /* ---- the log of a part */
 
-static ntr_record record_of_entry(writing *w, const ntr_open_entry *e) {
+static ntr_record record_of_entry(ntr_writing *w, const ntr_open_entry *e) {
     const ntr_event *event = &e->event;
     const bool located = event->kind == NTR_EVENT_SPAN || event->kind == NTR_EVENT_SYNC;
     const bool targeted = event->kind == NTR_EVENT_SPAN && !(event->flags & NTR_EVENT_TARGET_UNKNOWN);
@@ -210,7 +193,7 @@ static ntr_record record_of_entry(writing *w, const ntr_open_entry *e) {
     return r;
 }
 
-static bool add_log(writing *w) {
+static bool add_log(ntr_writing *w) {
     w->log = w->analysis->tree ? ntr_calltree_log(w->analysis->tree) : NULL;
     if (!w->log) return true;
     w->entries = ntr_alloc(w->allocator, w->log->count + 1, sizeof *w->entries);
@@ -225,159 +208,9 @@ static bool add_log(writing *w) {
     return w->entries && w->frames;
 }
 
-/* ---- sorting */
-
-static int compare_images(const void *a, const void *b, void *tables) {
-    const ntr_partial_tables *t = tables;
-    return ntr_image_compare(&t->images[*(const uint64_t *)a], &t->images[*(const uint64_t *)b]);
-}
-
-static int compare_views(const void *a, const void *b, void *tables) {
-    const ntr_partial_tables *t = tables;
-    return ntr_view_compare(&t->views[*(const uint64_t *)a], &t->views[*(const uint64_t *)b]);
-}
-
-static int compare_functions(const void *a, const void *b, void *tables) {
-    const ntr_partial_tables *t = tables;
-    return ntr_function_compare(&t->functions[*(const uint64_t *)a], &t->functions[*(const uint64_t *)b]);
-}
-
-/* Sorts a table. Returns the new number of each element by its old one; NULL when out of memory. */
-static uint64_t *sort_table(writing *w, void *items, size_t count, size_t size,
-                            int (*compare)(const void *, const void *, void *)) {
-    uint64_t *order = ntr_alloc(w->allocator, count + 1, sizeof *order);
-    uint64_t *numbers = ntr_alloc(w->allocator, count + 1, sizeof *numbers);
-    char *sorted = ntr_alloc(w->allocator, count + 1, size);
-    const bool can = order && numbers && sorted;
-    for (size_t i = 0; can && i < count; i++) order[i] = i;
-    if (can && count) qsort_r(order, count, sizeof *order, compare, &w->tables);
-    for (size_t i = 0; can && i < count; i++) {
-        numbers[order[i]] = i;
-        memcpy(sorted + i * size, (char *)items + order[i] * size, size);
-    }
-    if (can && count) memcpy(items, sorted, count * size);
-    ntr_dealloc(w->allocator, order);
-    ntr_dealloc(w->allocator, sorted);
-    if (can) return numbers;
-    ntr_dealloc(w->allocator, numbers);
-    return NULL;
-}
-
-static uint64_t new_image(const writing *w, uint64_t image) {
-    return image ? w->images[image - 1] + 1 : 0;
-}
-
-static bool sort_tables(writing *w) {
-    ntr_partial_tables *t = &w->tables;
-    w->images = sort_table(w, t->images, t->image_count, sizeof *t->images, compare_images);
-    w->views = sort_table(w, t->views, t->view_count, sizeof *t->views, compare_views);
-    for (size_t i = 0; w->images && w->views && i < t->function_count; i++) {
-        t->functions[i].image = new_image(w, t->functions[i].image);
-        t->functions[i].view = w->views[t->functions[i].view];
-    }
-    w->functions = sort_table(w, t->functions, t->function_count, sizeof *t->functions, compare_functions);
-    return w->images && w->views && w->functions;
-}
-
-static int compare_rows(const void *a, const void *b) {
-    return ntr_record_compare(a, b, 0, NTR_COUNTED_KEYS);
-}
-
-static void sort_rows(writing *w) {
-    for (size_t i = 0; i < w->row_count; i++) {
-        ntr_record *r = &w->rows[i];
-        r->v[NTR_COUNTED_VIEW] = w->views[r->v[NTR_COUNTED_VIEW]];
-        r->v[NTR_COUNTED_IMAGE] = new_image(w, r->v[NTR_COUNTED_IMAGE]);
-        r->v[NTR_COUNTED_TARGET_IMAGE] = new_image(w, r->v[NTR_COUNTED_TARGET_IMAGE]);
-    }
-    if (w->row_count) qsort(w->rows, w->row_count, sizeof *w->rows, compare_rows);
-}
-
-/* ---- nodes in depth-first order */
-
-static int compare_brothers(const void *a, const void *b, void *nodes) {
-    const ntr_record *x = (const ntr_record *)nodes + *(const uint32_t *)a, *y = (const ntr_record *)nodes + *(const uint32_t *)b;
-    return ntr_record_compare(x, y, 0, NTR_NODE_KEYS); /* the first key is the parent */
-}
-
-static void put_node(const writing *w, ntr_block_writer *out, uint32_t number, uint64_t depth) {
-    ntr_record r = w->nodes[number];
-    r.v[NTR_NODE_DEPTH] = depth;
-    if (!number) r.v[NTR_NODE_FUNCTION] = 0;
-    ntr_block_fields(out, NTR_BLOCK_NODES, &r, NTR_NODE_KEYS, NTR_NODE_FIELDS);
-}
-
-/* `order`: numbers of the nodes but the root, sorted by parent and key. `begin`: where the children of a node begin in it. */
-static void put_tree(const writing *w, ntr_block_writer *out, const uint32_t *order, const uint32_t *begin, uint32_t *path) {
-    const uint32_t end = (uint32_t)w->node_count - 1;
-    size_t depth = 0;
-    put_node(w, out, 0, 0);
-    path[0] = begin[0];
-    for (uint32_t parent = 0;;) {
-        const uint32_t at = path[depth];
-        if (at < end && w->nodes[order[at]].v[NTR_NODE_DEPTH] == parent) {
-            path[depth++]++;
-            parent = order[at];
-            path[depth] = begin[parent];
-            put_node(w, out, parent, depth);
-        } else if (depth == 0) {
-            break;
-        } else {
-            depth--;
-            parent = (uint32_t)w->nodes[parent].v[NTR_NODE_DEPTH];
-        }
-    }
-}
-
-static bool put_nodes(const writing *w, ntr_block_writer *out) {
-    uint32_t *order = ntr_alloc(w->allocator, w->node_count + 1, sizeof *order);
-    uint32_t *begin = ntr_alloc(w->allocator, w->node_count + 1, sizeof *begin);
-    uint32_t *path = ntr_alloc(w->allocator, NTR_CALLTREE_DEPTH_MAX + 2, sizeof *path);
-    const bool can = order && begin && path;
-    for (uint32_t i = 1; can && i < w->node_count; i++) {
-        uint64_t *v = w->nodes[i].v;
-        v[NTR_NODE_FUNCTION] = w->functions[v[NTR_NODE_FUNCTION]];
-        v[NTR_NODE_SITE_IMAGE] = new_image(w, v[NTR_NODE_SITE_IMAGE]);
-        order[i - 1] = i;
-    }
-    if (can && w->node_count > 1) qsort_r(order, w->node_count - 1, sizeof *order, compare_brothers, w->nodes);
-    for (uint32_t i = 0; can && i < w->node_count; i++) begin[i] = (uint32_t)w->node_count - 1;
-    for (uint32_t i = (uint32_t)w->node_count - 1; can && i-- > 0;) begin[w->nodes[order[i]].v[NTR_NODE_DEPTH]] = i;
-    if (can) put_tree(w, out, order, begin, path);
-    ntr_dealloc(w->allocator, order);
-    ntr_dealloc(w->allocator, begin);
-    ntr_dealloc(w->allocator, path);
-    return can;
-}
-
-/* The nodes of a part, in the order of first use, and its log. */
-static bool put_part(const writing *w, ntr_block_writer *out) {
-    for (size_t i = 0; i < w->node_count; i++) {
-        ntr_record r = w->nodes[i];
-        r.v[NTR_NODE_FUNCTION] = i ? w->functions[r.v[NTR_NODE_FUNCTION]] : 0;
-        r.v[NTR_NODE_DEPTH] = i ? r.v[NTR_NODE_DEPTH] : 0;
-        if (!i) r.v[NTR_NODE_CALLS] = w->log->unfit;
-        r.v[NTR_NODE_SITE_IMAGE] = new_image(w, r.v[NTR_NODE_SITE_IMAGE]);
-        ntr_block_fields(out, NTR_BLOCK_PART_NODES, &r, NTR_NODE_KEYS, NTR_NODE_CAPTURE);
-    }
-    for (size_t i = 0; i < w->log->count; i++) {
-        ntr_record *r = &w->entries[i];
-        r->v[NTR_ENTRY_VIEW] = w->views[r->v[NTR_ENTRY_VIEW]];
-        r->v[NTR_ENTRY_IMAGE] = new_image(w, r->v[NTR_ENTRY_IMAGE]);
-        r->v[NTR_ENTRY_TARGET_IMAGE] = new_image(w, r->v[NTR_ENTRY_TARGET_IMAGE]);
-        r->v[NTR_ENTRY_STOP_IMAGE] = new_image(w, r->v[NTR_ENTRY_STOP_IMAGE]);
-        ntr_block_fields(out, NTR_BLOCK_ENTRIES, r, NTR_ENTRY_FIELDS, NTR_ENTRY_FIELDS);
-    }
-    for (size_t i = 0; i < w->log->frame_count; i++) {
-        w->frames[i].v[NTR_FRAME_IMAGE] = new_image(w, w->frames[i].v[NTR_FRAME_IMAGE]);
-        ntr_block_fields(out, NTR_BLOCK_FRAMES, &w->frames[i], NTR_FRAME_FIELDS, NTR_FRAME_FIELDS);
-    }
-    return true;
-}
-
 /* ---- */
 
-static bool collect(writing *w, const ntr_partial_capture *capture) {
+static bool collect(ntr_writing *w, const ntr_partial_capture *capture) {
     static const ntr_partial_view anywhere = {0, NTR_CONTEXT_UNKNOWN, {UINT64_MAX, UINT64_MAX}};
     const ntr_analysis *a = w->analysis;
     w->tables.holds = (a->tally ? NTR_PARTIAL_TALLY : 0u) | (a->tree ? NTR_PARTIAL_TREE : 0u) |
@@ -390,10 +223,10 @@ static bool collect(writing *w, const ntr_partial_capture *capture) {
     memcpy(w->tables.tool, tool, sizeof tool);
     if (!ntr_tables_capture(&w->tables, capture) || !start_images(w) || !add_views(w) || !add_rows(w)) return false;
     if (a->tree && !w->tables.view_count && !ntr_tables_view(&w->tables, &anywhere)) return false;
-    return add_nodes(w) && add_log(w) && !w->status && sort_tables(w);
+    return add_nodes(w) && add_log(w) && !w->status && ntr_writing_sort_tables(w);
 }
 
-static void release(writing *w) {
+static void release(ntr_writing *w) {
     void *const blocks[] = {w->image_of, w->views, w->images, w->functions, w->function_of, w->rows, w->nodes,
                              w->entries, w->frames};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) ntr_dealloc(w->allocator, blocks[i]);
@@ -402,7 +235,7 @@ static void release(writing *w) {
 
 ntr_status ntr_partial_write(const ntr_analysis *analysis, const ntr_partial_capture *capture, const ntr_output *output,
                              const ntr_allocator *allocator) {
-    writing w = {.analysis = analysis, .allocator = allocator, .tables.allocator = allocator};
+    ntr_writing w = {.analysis = analysis, .allocator = allocator, .tables.allocator = allocator};
     ntr_block_writer out;
     if (!collect(&w, capture)) {
         release(&w);
@@ -410,10 +243,10 @@ ntr_status ntr_partial_write(const ntr_analysis *analysis, const ntr_partial_cap
     }
     ntr_block_writer_start(&out, output, allocator);
     ntr_tables_put(&w.tables, &out);
-    sort_rows(&w);
+    ntr_writing_sort_rows(&w);
     for (size_t i = 0; i < w.row_count; i++)
         ntr_block_fields(&out, NTR_BLOCK_ROWS, &w.rows[i], NTR_COUNTED_KEYS, NTR_COUNTED_FIELDS);
-    const bool put = !analysis->tree || (w.log ? put_part : put_nodes)(&w, &out);
+    const bool put = !analysis->tree || (w.log ? ntr_writing_put_part : ntr_writing_put_nodes)(&w, &out);
     if (!put && !out.status) out.status = NTR_E_MEMORY;
     ntr_status status = ntr_block_writer_finish(&out);
     release(&w);
