@@ -5,7 +5,11 @@
  * byte of a message holds. With 6 or 12 bits of SRC the fields after it keep their places in their bytes, so that a
  * message gets SRC by the insertion of one byte behind its first one or two bytes. Example: `10 0b` becomes `10 00 0b`.
  *
- * Compression. Only a stream that has become large is worth it. */
+ * Compression. Only a stream that has become large is worth it.
+ *
+ * This process may be killed at any time. Invariant: once capture.json has been written, it describes a file of the bundle
+ * that is complete up to some message. So the old file gets a second name and capture.json refers to that, until the new
+ * file is complete and capture.json refers to it. */
 #include "capture/session.h"
 #include "base/allocator.h"
 #include "base/try.h"
@@ -58,6 +62,12 @@ static void move_up_to(struct positions *p, uint64_t offset, uint64_t now) {
 
 /* ---- the stream ---------------------------------------------------------------------------------------------------
  */
+
+/* The stream before. */
+struct old_file {
+    char path[PATH_MAX + 8];
+    bool described; /* by capture.json */
+};
 
 /* A copy of the stream. */
 struct rewriting {
@@ -138,25 +148,44 @@ static ntr_status copy(struct rewriting *w, FILE *file, const ntr_allocator *all
     return status;
 }
 
-/* The stream is written anew, compressed or not. */
-static ntr_status rewrite(struct ntr_capture_session *session, struct rewriting *w, bool compresses) {
-    char path[PATH_MAX], old[PATH_MAX + 8];
+/* The stream is closed, and its file gets another name, `old`. On a file system without links, capture.json describes no
+ * file until the new one is complete. Call it before positions are collected. */
+static ntr_status set_aside(struct ntr_capture_session *session, struct old_file *old) {
+    char path[PATH_MAX];
 
     ntr_capture_stream_path(session, path, sizeof path);
-    snprintf(old, sizeof old, "%s.old", path);
+    snprintf(old->path, sizeof old->path, "%s.old", path);
     TRY(ntr_capture_stream_close(session));
-    if (rename(path, old)) return ntr_capture_fail_errno(&session->reason, path);
+    old->described = session->saved_size && link(path, old->path) == 0;
+    if (old->described) ntr_capture_session_describe(session, strrchr(old->path, '/') + 1);
+    if (old->described ? unlink(path) : rename(path, old->path)) return ntr_capture_fail_errno(&session->reason, path);
+    return NTR_OK;
+}
+
+/* The new file is complete. */
+static ntr_status drop(struct ntr_capture_session *session, const struct old_file *old) {
+    char path[PATH_MAX];
+
+    ntr_capture_stream_path(session, path, sizeof path);
+    if (old->described) {
+        ntr_bundle_writer_save(&session->stream);
+        ntr_capture_session_describe(session, strrchr(path, '/') + 1);
+    }
+    session->saved_at = 1; /* it is due: with compression, a part of the stream is not in the file yet */
+    return unlink(old->path) ? ntr_capture_fail_errno(&session->reason, old->path) : NTR_OK;
+}
+
+/* The stream is written anew, compressed or not. */
+static ntr_status rewrite(struct ntr_capture_session *session, struct rewriting *w, const struct old_file *old, bool compresses) {
     session->compresses = compresses;
-    FILE *file = fopen(old, "rb");
-    if (!file) return ntr_capture_fail_errno(&session->reason, old);
+    FILE *file = fopen(old->path, "rb");
+    if (!file) return ntr_capture_fail_errno(&session->reason, old->path);
     ntr_status status = ntr_capture_stream_open(session);
     if (status == NTR_OK) {
         status = copy(w, file, session->config.allocator);
-        if (status != NTR_OK) ntr_capture_fail(&session->reason, status, "%s: cannot be read again", old);
+        if (status != NTR_OK) ntr_capture_fail(&session->reason, status, "%s: cannot be read again", old->path);
     }
     fclose(file);
-    if (status == NTR_OK && remove(old)) status = ntr_capture_fail_errno(&session->reason, old);
-    session->saved_at = 1; /* what has been saved describes the old file */
     return status;
 }
 
@@ -165,22 +194,29 @@ ntr_status ntr_capture_widen(struct ntr_capture_session *session, uint32_t hart)
 
     while (bits < 2 * NTR_MDO_BITS && hart >> bits) {
         struct rewriting w = {.to = &session->stream, .behind = 1 + bits / NTR_MDO_BITS};
+        struct old_file old;
+        TRY(set_aside(session, &old));
         w.positions.allocator = session->config.allocator;
         ntr_capture_code_positions(&session->harts.code, collect, &w.positions);
         ntr_capture_record_positions(&session->record, collect, &w.positions);
         if (w.positions.count) qsort(w.positions.items, w.positions.count, sizeof *w.positions.items, by_value);
         ntr_status status =
-            w.positions.failed ? ntr_capture_fail_memory(&session->reason) : rewrite(session, &w, session->compresses);
+            w.positions.failed ? ntr_capture_fail_memory(&session->reason) : rewrite(session, &w, &old, session->compresses);
         ntr_dealloc(session->config.allocator, w.positions.items);
         if (status != NTR_OK) return status;
         bits += NTR_MDO_BITS;
         session->encoder.params.src_bits = (uint8_t)bits;
         ntr_capture_harts_widen(&session->harts, bits);
+        TRY(drop(session, &old));
     }
     return NTR_OK;
 }
 
 ntr_status ntr_capture_compress(struct ntr_capture_session *session) {
     struct rewriting w = {.to = &session->stream};
-    return rewrite(session, &w, true);
+    struct old_file old;
+
+    TRY(set_aside(session, &old));
+    TRY(rewrite(session, &w, &old, true));
+    return drop(session, &old);
 }

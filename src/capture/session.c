@@ -256,6 +256,17 @@ void ntr_capture_session_drain(struct ntr_capture_session *session) {
     while (ntr_capture_harts_drain(&session->harts, true)) cut(session);
 }
 
+void ntr_capture_session_describe(struct ntr_capture_session *session, const char *stream) {
+    struct ntr_capture_report report =
+        report_of(session, "ntrace run ended before the program; the end of the trace is missing");
+
+    report.stream = stream;
+    ntr_capture_bundle_save(&session->record, &report, &session->harts.code);
+    *session->reason.text = 0;
+    session->saved_at = ntr_capture_clock();
+    session->saved_size = session->stream.offset;
+}
+
 void ntr_capture_session_save(struct ntr_capture_session *session) {
     enum { FIRST = 200000000, EVERY = 2000000000, FIRST_BYTES = 1 << 18 };
     uint64_t now = ntr_capture_clock();
@@ -272,13 +283,8 @@ void ntr_capture_session_save(struct ntr_capture_session *session) {
     if (atomic_load(&head->state) != CHANNEL_ATTACHED || (!head->machine && !atomic_load(&head->maps)) || session->stream.error ||
         session->saved_size == session->stream.offset)
         return;
-    const struct ntr_capture_report report =
-        report_of(session, "ntrace run ended before the program; the end of the trace is missing");
     ntr_bundle_writer_save(&session->stream);
-    ntr_capture_bundle_save(&session->record, &report, &session->harts.code);
-    *session->reason.text = 0;
-    session->saved_at = ntr_capture_clock();
-    session->saved_size = session->stream.offset;
+    ntr_capture_session_describe(session, stream_name(session));
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------------

@@ -71,6 +71,9 @@ void ntr_capture_session_drain(struct ntr_capture_session *session);
 /* From time to time: cut the stream when it has a maximal size, and describe what there is so far. Failures show at the
  * end. */
 void ntr_capture_session_save(struct ntr_capture_session *session);
+
+/* Write capture.json for what is in the file `stream` of the bundle. */
+void ntr_capture_session_describe(struct ntr_capture_session *session, const char *stream);
 void ntr_capture_session_release(struct ntr_capture_session *session);
 
 /* Nanoseconds of a clock that does not go back. */

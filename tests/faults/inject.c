@@ -3,15 +3,17 @@
  *   alloc:N   the N-th allocation of the program itself fails (after main was entered; once)
  *   write:N   the N-th write finds the disk full, and so does every later one
  *   read:N    the N-th read fails with EIO (once)
+ *   kill:N    the process is killed (SIGKILL) at the N-th large write, rename, link or unlink
  *   short     reads give at most 7 bytes, writes take at most 5
  *   eintr     every other read and write is interrupted by a signal
  *   count     nothing fails
  *
- * With FAULTS_COUNT=FILE the numbers of allocations, writes and reads are written to FILE. Writes to standard error do not
- * fail, so that messages arrive. */
+ * With FAULTS_COUNT=FILE the numbers of allocations, writes, reads, and calls at which it can be killed are written to FILE.
+ * Writes to standard error do not fail, so that messages arrive. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +27,8 @@ void *__libc_realloc(void *block, size_t size);
 int __libc_start_main(int (*run)(int, char **, char **), int argc, char **argv, void (*init)(void), void (*fini)(void),
                       void (*rtld_fini)(void), void *stack_end);
 
-enum kind { ALLOC, WRITE, READ, KINDS };
+enum { LARGE = 4096 }; /* bytes */
+enum kind { ALLOC, WRITE, READ, KILL, KINDS };
 
 static bool armed, is_short, interrupts;
 static unsigned long at[KINDS], count[KINDS];
@@ -67,6 +70,10 @@ static void *next(const char *name) {
 
 #define NEXT(name) ((__typeof__(&name))(size_t)next(#name))
 
+static void kill_here(void) {
+    if (due(KILL, false)) kill(getpid(), SIGKILL);
+}
+
 /* Whether the call fails; sets errno. May make *size smaller. */
 static bool hurt(enum kind kind, int fd, size_t *size) {
     if (!armed || fd == STDERR_FILENO) return false;
@@ -78,6 +85,7 @@ static bool hurt(enum kind kind, int fd, size_t *size) {
 }
 
 ssize_t write(int fd, const void *data, size_t size) {
+    if (size >= LARGE) kill_here();
     return hurt(WRITE, fd, &size) ? -1 : NEXT(write)(fd, data, size);
 }
 
@@ -92,6 +100,21 @@ ssize_t pwrite64(int fd, const void *data, size_t size, off64_t offset) {
     return NEXT(pwrite64)(fd, data, size, offset);
 }
 
+int rename(const char *from, const char *to) {
+    kill_here();
+    return NEXT(rename)(from, to);
+}
+
+int link(const char *from, const char *to) {
+    kill_here();
+    return NEXT(link)(from, to);
+}
+
+int unlink(const char *path) {
+    kill_here();
+    return NEXT(unlink)(path);
+}
+
 /* ---- the program */
 
 static void leave_counts(void) {
@@ -99,12 +122,12 @@ static void leave_counts(void) {
     armed = false;
     FILE *file = path ? fopen(path, "w") : NULL;
     if (!file) return;
-    fprintf(file, "%lu %lu %lu\n", count[ALLOC], count[WRITE], count[READ]);
+    fprintf(file, "%lu %lu %lu %lu\n", count[ALLOC], count[WRITE], count[READ], count[KILL]);
     fclose(file);
 }
 
 static int begin(int argc, char **argv, char **environment) {
-    static const char *const names[KINDS] = {"alloc:", "write:", "read:"};
+    static const char *const names[KINDS] = {"alloc:", "write:", "read:", "kill:"};
     const char *faults = getenv("FAULTS");
     for (int kind = 0; faults && kind < KINDS; kind++)
         if (strncmp(faults, names[kind], strlen(names[kind])) == 0)

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""`ntrace run` is killed (SIGKILL) while it writes, also while it writes the stream anew: what is left can be decoded.
+
+usage: killed.py NTRACE INJECTOR     TAP on standard output
+"""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+from harness import NTRACE, case, check, equal, main, scratch  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+INJECTOR = shutil.copy(sys.argv[2], scratch())  # LD_PRELOAD ends a name at a blank
+COMPILER = "riscv64-linux-gnu-gcc"
+
+
+def record(faults):
+    """Exit status, and the number of calls at which the command can be killed."""
+    counts = os.path.join(scratch(), "counts")
+    env = dict(os.environ, LD_PRELOAD=INJECTOR, FAULTS=faults, FAULTS_COUNT=counts)
+    done = subprocess.run([NTRACE, "run", "-o", "late.ntrace", "--", "./late"], cwd=scratch(), env=env, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=False)
+    if done.returncode < 0:
+        return done.returncode, None
+    with open(counts, encoding="ascii") as file:
+        return done.returncode, int(file.read().split()[3])
+
+
+def decoded(folder):
+    """Instructions. The whole stream must be readable; of a compressed one, the end may be missing, which is a gap of each
+    thread."""
+    done = subprocess.run([NTRACE, "decode", "--output", "count", folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    found = dict(re.findall(r"(\w+) (\d+)", done.stdout))
+    check(done.returncode in (0, 1), f"status {done.returncode}: {done.stderr}")
+    cut = "expected the rest of a zstd frame, found the end of the file" in done.stderr
+    check(int(found["gaps"]) <= 2 * cut, f"damage in {sorted(os.listdir(folder))}: {done.stderr}")
+    return int(found["instructions"])
+
+
+@case("wherever `ntrace run` is killed: what is left can be decoded to its end")
+def killed_anywhere():
+    subprocess.run([COMPILER, "-O1", "-static", "-pthread", "-o", "late", os.path.join(HERE, "late.c")], cwd=scratch(), check=True)
+    status, calls = record("count")
+    equal(status, 0, "exit status")
+    whole = decoded(os.path.join(scratch(), "late.ntrace"))
+    shutil.rmtree(os.path.join(scratch(), "late.ntrace"))
+    names, described = set(), 0
+    for number in range(1, calls + 1):
+        record(f"kill:{number}")
+        for folder in glob.glob(os.path.join(scratch(), "late.ntrace*")):
+            names |= {name for name in os.listdir(folder) if name.startswith("trace")}
+            if os.path.exists(os.path.join(folder, "capture.json")):
+                described += 1
+                check(decoded(folder) <= whole + 1000, "too many instructions")
+            shutil.rmtree(folder)
+    check(described > calls / 2, f"{described} of {calls} have a capture.json")
+    check({"trace.nex", "trace.nex.old", "trace.nex.zst"} <= names, f"files of streams: {names}")
+
+
+if not shutil.which(COMPILER) or not shutil.which("qemu-riscv64"):
+    print("1..0 # SKIP no compiler or QEMU for riscv64")
+else:
+    main()
