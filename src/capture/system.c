@@ -1,6 +1,7 @@
 #include "capture/system.h"
 #include "base/allocator.h"
 #include "capture/sink_memory.h"
+#include "system/system.h"
 
 #include <ntrace/framer.h>
 #include <ntrace/system.h>
@@ -178,7 +179,8 @@ static ntr_status build(struct ntr_capture_system *s, const ntr_capture_config *
 
     s->system = ntr_system_new(&config, &status);
     if (!s->system) return ntr_capture_fail(s->reason, status, "%s: %s", name, *why ? why : ntr_status_text(status));
-    status = ntr_system_start(s->system);
+    if (capture->machine) status = ntr_system_prefer(s->system, NTR_BITS_TE_CONTEXT, 1);
+    if (status == NTR_OK) status = ntr_system_start(s->system);
     return status == NTR_OK ? status : ntr_capture_fail(s->reason, status, "%s: %s", name, ntr_system_error(s->system));
 }
 

@@ -61,16 +61,9 @@ static ntr_status activate(const sequence *to) {
 
 /* ---- configuration (section 10.2) */
 
-static bool is_set(const trace_component *component, ntr_bits bits) {
-    const ntr_system *system = component->system;
-    for (size_t i = 0; i < system->setting_count; i++)
-        if (system->settings[i].component == component && system->settings[i].bits == bits) return true;
-    return false;
-}
-
 /* Sets a field that the topology does not set: the values are tried in order. */
 static ntr_status give_values(const sequence *to, ntr_bits bits, const uint32_t *values, size_t count) {
-    if (is_set(to->component, bits)) return NTR_OK;
+    if (system_sets(to->component->system, to->component, bits)) return NTR_OK;
     const ntr_register reg = (ntr_register)ntr_bits_get(bits)->reg;
     return give(to, (bring_up_step){.kind = STEP_TRY, .reg = reg, .bits = bits, .values = values, .count = count});
 }
@@ -135,7 +128,7 @@ static ntr_status configure_buffer(const sequence *to) {
 static ntr_status configure_ram(const sequence *to) {
     static const uint32_t plain[] = {0};
     const uint32_t smem = !OPTION(&to->component->options, SRAM);
-    const bool chosen = is_set(to->component, NTR_BITS_RAM_MODE);
+    const bool chosen = system_sets(to->component->system, to->component, NTR_BITS_RAM_MODE);
     TRY(give_values(to, NTR_BITS_RAM_MODE, &smem, 1));
     TRY(give_values(to, NTR_BITS_RAM_MEM_FORMAT, plain, 1));
     if (!chosen) TRY(configure_buffer(to));
@@ -166,7 +159,7 @@ static ntr_status enable(const sequence *to) {
     const bring_up_step step = {.kind = STEP_TRY, .reg = to->bits->control, .bits = to->bits->enable, .values = on, .count = 1};
     TRY(give(to, step));
     TRY(give_field(to, STEP_AWAIT, to->bits->enable, 0, 1));
-    if (to->component->ops->kind != NTR_COMPONENT_ENCODER || is_set(to->component, NTR_BITS_TE_INST_TRACING)) return NTR_OK;
+    if (to->component->ops->kind != NTR_COMPONENT_ENCODER || system_sets(to->component->system, to->component, NTR_BITS_TE_INST_TRACING)) return NTR_OK;
     return give_values(to, NTR_BITS_TE_INST_TRACING, on, 1);
 }
 

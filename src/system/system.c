@@ -61,6 +61,23 @@ ntr_status system_set(ntr_system *system, const setting *one) {
     return NTR_OK;
 }
 
+bool system_sets(const ntr_system *system, const trace_component *component, ntr_bits bits) {
+    for (size_t i = 0; i < system->setting_count; i++)
+        if (system->settings[i].component == component && system->settings[i].bits == bits) return true;
+    return false;
+}
+
+ntr_status ntr_system_prefer(ntr_system *system, ntr_bits bits, uint32_t value) {
+    ntr_status status = NTR_OK;
+
+    for (size_t i = 0; i < system->count && status == NTR_OK; i++) {
+        const setting one = {.component = system->components[i], .bits = bits, .value = value, .optional = true};
+        if (one.component->ops->kind == NTR_COMPONENT_ENCODER && !system_sets(system, one.component, bits))
+            status = system_set(system, &one);
+    }
+    return status;
+}
+
 void ntr_system_free(ntr_system *system) {
     if (!system) return;
     const ntr_allocator *allocator = system->config.allocator;

@@ -33,4 +33,10 @@ ntr_status system_add(ntr_system *system, ntr_component kind, const char *name, 
 /* Adds a setting, or replaces that of the same field. Errors: NTR_E_MEMORY. */
 ntr_status system_set(ntr_system *system, const setting *one);
 
+/* Is there a setting of this field? */
+bool system_sets(const ntr_system *system, const trace_component *component, ntr_bits bits);
+
+/* Sets a field of all encoders that have it and for which the topology does not set it. Before ntr_system_start. Errors: NTR_E_MEMORY. */
+ntr_status ntr_system_prefer(ntr_system *system, ntr_bits bits, uint32_t value);
+
 #endif

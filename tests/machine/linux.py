@@ -11,6 +11,7 @@ import sys
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli")]
 import harness
 import linux_guest
+import machine_parts
 from harness import case, check, equal, scratch
 
 PLUGIN, SAME = (os.path.abspath(path) for path in sys.argv[2:4])
@@ -39,6 +40,30 @@ for word, (chosen, wanted) in FILTERS.items():
     @case(f"Linux to power-off, --filter {chosen}, {word}: every instruction in this mode, and no other")
     def one_mode(chosen=chosen, wanted=wanted):
         exact(linux_guest.boot, "--filter", chosen, truth=wanted)
+
+
+# The buffers overflow: the funnel takes a byte for each 64 instructions.
+SLOW = """{"components": [
+ {"name": "te", "type": "encoder", "base": "0x10000000", "hart": 0, "to": "funnel", "fifo": 256},
+ {"name": "funnel", "type": "funnel", "base": "0x10002000", "to": "ram", "rate": 1, "rate_cycles": 64},
+ {"name": "ram", "type": "ram", "base": "0x10001000", "sram": 4194304}]}"""
+BEGINNING = 18000000  # instructions; OpenSBI has 13 million, because it waits for the serial port
+
+
+@case(f"Linux through a funnel that is too slow, the first {BEGINNING} instructions: gaps, and between them what was executed, in order")
+def overflow():
+    topology, listed, counted = (os.path.join(scratch(), name) for name in ("slow.json", "listed.txt", "counted.txt"))
+    with open(topology, "w", encoding="utf-8") as file:
+        file.write(SLOW)
+    bundle, _ = linux_guest.boot("--system", topology, "--repeatable", "--for", str(BEGINNING),
+                                 qemu=["-plugin", f"{PLUGIN},out={counted},list={listed},modes=2"])
+    with open(listed, encoding="utf-8") as file:
+        expected = file.read().splitlines()
+    found = [[span for span in part if span[1] == "S"] for part in machine_parts.parts(bundle)]
+    found = [part for part in found if part]
+    print(f"# {len(found)} parts, {machine_parts.traced(found)} of {len(expected)} instructions of S-mode")
+    machine_parts.in_order(found, expected)
+    check(len(found) > 100, f"{len(found)} parts")
 
 
 @case("Debian's Python and SQLite in Linux, shared libraries at other addresses in each process: every instruction and its mode")

@@ -1,0 +1,49 @@
+"""A trace in which something is missing, compared with what was executed: each part is there, in order."""
+import json
+import subprocess
+
+import harness
+from harness import check
+
+
+def parts(bundle):
+    """Lists of spans (address, mode, instructions), between which something is missing."""
+    done = subprocess.run([harness.NTRACE, "decode", bundle, "--output", "event", "--format", "jsonl"], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True, timeout=120)
+    found, mode = [[]], "M"
+    for e in map(json.loads, done.stdout.splitlines()):
+        if e["kind"] == "span" and e["instructions"]:
+            found[-1].append((e["address"], mode, e["instructions"]))
+        elif e["kind"] == "context":
+            mode = "US?M"[e["prv"]]
+        elif e["kind"] in ("gap", "sync"):
+            found.append([])
+    return [part for part in found if part]
+
+
+def behind(part, expected, begin):
+    """Where the instructions of the part end if they begin at number `begin` of those that were executed; None: they are others."""
+    for address, mode, instructions in part:
+        if begin >= len(expected):
+            return begin  # the loop at the end of the program
+        if expected[begin] != f"{address} {mode}":
+            return None
+        begin += instructions
+    return begin
+
+
+def in_order(found, expected):
+    """What was found is a part of what was executed, in this order."""
+    at, places = 0, {}
+    for number, line in enumerate(expected):
+        places.setdefault(line, []).append(number)
+    for number, part in enumerate(found):
+        if at >= len(expected) or (number == len(found) - 1 and len(set(part)) == 1):
+            return  # the loop at the end, which QEMU executes until the machine has stopped
+        ends = (behind(part, expected, place) for place in places.get(f"{part[0][0]} {part[0][1]}", ()) if place >= at)
+        at = next((end for end in ends if end is not None), None)
+        check(at is not None, f"part {number} of {len(found)} begins with {part[:3]}, and was not executed")
+
+
+def traced(found):
+    return sum(instructions for part in found for _, _, instructions in part)
