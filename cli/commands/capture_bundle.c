@@ -65,14 +65,16 @@ static ntr_status collect(void *user, unsigned id, const uint8_t *bytes, size_t 
     return NTR_OK;
 }
 
-/* Keeps whole messages: a wrapped buffer begins inside a message, a full one may end inside. */
+/* Keeps whole messages: a wrapped buffer begins inside a message, a full one may end inside. Bytes in which no message ends are kept
+ * as they are: memory that the sink did not write. */
 static void trim(struct content *c, bool cut) {
     size_t from = 0, to = c->size;
 
     if (cut)
         while (from < to && !ntr_ends_message(c->bytes[from++])) continue;
     while (to > from && !ntr_ends_message(c->bytes[to - 1])) to--;
-    if (from < to) memmove(c->bytes, c->bytes + from, to - from);
+    if (from == to) return;
+    memmove(c->bytes, c->bytes + from, to - from);
     c->size = to - from;
 }
 
