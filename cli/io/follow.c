@@ -12,6 +12,10 @@
 
 enum { IDLE_INTERVAL_MS = 100, RECONNECT_MS = 500, NANOSECONDS_IN_A_MS = 1000000 };
 
+/* A byte that no message has (MSEO 10): between two connections messages are lost, even if the first one ends with a whole message.
+ * The decoder reports a gap, and goes on at the next synchronizing message. */
+enum { MSEO_RESERVED = 2 };
+
 static bool following, ended;
 static bool (*on_idle)(void *user);
 static void *idle_user;
@@ -94,6 +98,8 @@ ssize_t cli_follow_read(int *fd, const char *path, void *to, size_t size) {
         if (n < 0 && errno == EINTR) continue;
         if (is_stream(path)) {
             if (!reconnect(fd, path)) return 0;
+            *(uint8_t *)to = MSEO_RESERVED;
+            return 1;
         } else if (n < 0 || !regular) {
             return n;
         } else {
