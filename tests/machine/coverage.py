@@ -6,6 +6,7 @@ usage: coverage.py NTRACE
 import collections
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,9 +24,9 @@ class Bench:
     def __init__(self, ntrace, folder):
         self.ntrace, self.folder = ntrace, folder
 
-    def run(self, *command, status=0):
+    def run(self, *command, status=0, timeout=120):
         done = subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              timeout=120, check=False)
+                              timeout=timeout, check=False)
         assert done.returncode == status, (command, done.returncode, done.stderr[-300:])
         return done.stdout
 
@@ -132,4 +133,36 @@ def tasks(bench):
     assert [decision["function"] for decision in restricted["decisions"]] == ["check"], restricted
 
 
-cases.main([decisions, only, patched, tasks], Bench, ("riscv64-linux-gnu-gcc",))
+INIT = """#!/usr/bin/busybox sh
+busybox mount -t proc proc /proc
+busybox grep processes /proc/stat
+busybox poweroff -f
+"""
+
+
+def linux_kernel(bench):
+    """A boot of Debian's kernel: lines of one folder. The kernel itself says how many tasks it has made."""
+    vmlinux = os.environ.get("NTRACE_TEST_VMLINUX")
+    if not vmlinux:
+        raise cases.Skip("NTRACE_TEST_VMLINUX is not set: vmlinux of linux-image-*-dbg, of the kernel of tools/fetch_guest (docs/coverage.md)")
+    tools = os.path.join(qemu10.ROOT, "tools")
+    with open(os.path.join(bench.folder, "init"), "w", encoding="utf-8") as file:
+        file.write(INIT)
+    guest = subprocess.run([f"{tools}/fetch_guest", "--offline", "--init", "init", "guest"], cwd=bench.folder, stdout=subprocess.DEVNULL, check=False)
+    qemu = qemu10.find()
+    if guest.returncode or not qemu:
+        raise cases.Skip("no guest (tools/fetch_guest), or no QEMU 10")
+    shown = bench.run(bench.ntrace, "run", "--machine", "virt", "--qemu", f"{qemu}/qemu-system-riscv64", "--kernel", "guest/kernel", "--initrd",
+                      "guest/initrd.cpio", "--append", "console=ttyS0 panic=-1 quiet", "--memory", "512M", "-o", "kernel.ntrace", "--", "-no-reboot",
+                      timeout=1200)
+    made = int(re.search(r"processes (\d+)", shown)[1])
+    document = json.loads(bench.run(bench.ntrace, "coverage", "--symbols", f"kernel={vmlinux}", "--only", "kernel/sched", "--to", "json", "kernel.ntrace",
+                                    timeout=1200))
+    counts = {function["name"]: function["count"] for file in document["files"] for function in file["functions"]}
+    assert all(file["file"].startswith("kernel/sched/") for file in document["files"]) and len(document["files"]) > 20
+    assert counts["sched_init"] == 1 and made < counts["wake_up_new_task"] <= made + 4, (made, counts["wake_up_new_task"])
+    hit = [line["count"] for file in document["files"] for line in file["lines"]]
+    assert 1000 < sum(count > 0 for count in hit) < len(hit), len(hit)
+
+
+cases.main([decisions, only, patched, tasks, linux_kernel], Bench, ("riscv64-linux-gnu-gcc",))
