@@ -162,7 +162,7 @@ static int write_all(struct export_run *w, const ntr_exporter *exporter) {
     if (cli_analysis_need(&w->analysis, needs) != CLI_OK) return CLI_FAILED;
     if (divide(w, exporter) != CLI_OK) return CLI_FAILED;
     if (needs & NTR_NEEDS_EVENTS && begin(w, exporter) != CLI_OK) return CLI_FAILED;
-    w->analysis.joins = (needs & NTR_NEEDS_CALLS) != 0;
+    w->analysis.joins = needs & NTR_NEEDS_CALLS && !(needs & NTR_NEEDS_STRETCHES && w->analysis.tasks);
     status = cli_analysis_run(&w->analysis, w->export_ ? take_events : NULL, w->export_);
     if (status == CLI_FAILED || w->analysis.options->partial) return status;
     if (!w->export_ && begin(w, exporter) != CLI_OK) return CLI_FAILED;

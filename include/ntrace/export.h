@@ -74,6 +74,7 @@ enum {
     NTR_NEEDS_COVERAGE = 1u << 5, /* needs the coverage only, neither program nor debug information */
     NTR_NEEDS_DECISIONS = 1u << 7, /* with NTR_NEEDS_COVERAGE: also needs the decisions */
     NTR_NEEDS_CALLS = 1u << 6, /* of the spans only calls, returns and sums: they may be joined (ntr_decoder_set_join) */
+    NTR_NEEDS_STRETCHES = 1u << 8, /* with NTR_NEEDS_CALLS: spans are not joined when `functions` has tasks */
 };
 
 typedef struct ntr_exporter ntr_exporter;

@@ -3,6 +3,7 @@
 #include <ntrace/interrupts.h>
 
 #include "export/traps.h"
+#include "analysis/functions.h"
 
 #include <stddef.h>
 
@@ -186,7 +187,7 @@ static ntr_status events(ntr_export *x, const ntr_event *list, size_t count) {
         state->begun = true;
         if (!ntr_traps_wanted(x, &list[i])) continue;
         state->machine = ntr_machine_new(x->analysis.program, x->analysis.functions, x->allocator);
-        if (!state->machine) return NTR_E_MEMORY;
+        if (!state->machine || (ntr_functions_tasks(x->analysis.functions) && ntr_machine_watch(state->machine))) return NTR_E_MEMORY;
     }
     ntr_status status = ntr_interrupts_feed(state->interrupts, list, count);
     return status || !state->machine ? status : ntr_machine_feed(state->machine, list, count);
@@ -204,7 +205,7 @@ const ntr_exporter ntr_exporter_interrupts = {
     .family = "timeline",
     .summary = "system calls, interrupts and exceptions: counts, durations, latencies",
     .aliases = {"interrupts", "text"},
-    .needs = NTR_NEEDS_EVENTS | NTR_NEEDS_CALLS,
+    .needs = NTR_NEEDS_EVENTS | NTR_NEEDS_CALLS | NTR_NEEDS_STRETCHES,
     .state_size = sizeof(struct state),
     .begin = begin,
     .events = events,
@@ -216,7 +217,7 @@ const ntr_exporter ntr_exporter_interrupts_json = {
     .name = "json",
     .family = "timeline",
     .summary = "the same as JSON",
-    .needs = NTR_NEEDS_EVENTS | NTR_NEEDS_CALLS,
+    .needs = NTR_NEEDS_EVENTS | NTR_NEEDS_CALLS | NTR_NEEDS_STRETCHES,
     .state_size = sizeof(struct state),
     .begin = begin,
     .events = events,

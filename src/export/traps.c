@@ -53,6 +53,19 @@ static void write_totals(ntr_export *x, const ntr_machine_totals *t) {
     if (t->has_user) ntr_out_char(&x->out, '\n');
 }
 
+/* The longest time for which interrupts and preemption were off. */
+static void write_stretches(ntr_out *out, const ntr_stretches *all) {
+    for (unsigned i = 0; all && i < NTR_STRETCH_KINDS; i++) {
+        const ntr_long_stretch *s = all[i].longest;
+        if (!all[i].longest_count) continue;
+        ntr_out_format(out, "longest time without %s: %llu instructions, hart %u, from ", all[i].name, (unsigned long long)s->instructions, s->src);
+        ntr_out_text(out, s->from_function ? s->from_function : "[unknown]");
+        ntr_out_text(out, " to ");
+        ntr_out_text(out, s->to_function ? s->to_function : "[unknown]");
+        ntr_out_char(out, '\n');
+    }
+}
+
 void ntr_traps_text(ntr_export *x, const ntr_machine *machine) {
     ntr_machine_totals totals;
     size_t count;
@@ -61,6 +74,7 @@ void ntr_traps_text(ntr_export *x, const ntr_machine *machine) {
     ntr_machine_totals_init(&totals);
     ntr_machine_totals_get(machine, &totals);
     write_totals(x, &totals);
+    write_stretches(&x->out, ntr_machine_stretches(machine));
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || traps[i]->kind != traps[i - 1]->kind) write_head(&x->out, &totals, traps[i]);
         write_row(&x->out, &totals, traps[i]);
@@ -91,6 +105,21 @@ static void write_object(ntr_out *out, const ntr_trap *trap, bool first) {
     ntr_out_char(out, '}');
 }
 
+static void write_off(ntr_out *out, const ntr_stretches *all) {
+    ntr_out_text(out, ",\"off\":[");
+    for (unsigned i = 0, shown = 0; i < NTR_STRETCH_KINDS; i++) {
+        const ntr_long_stretch *s = all[i].longest;
+        if (!all[i].longest_count) continue;
+        ntr_out_text(out, shown++ ? ",\n{\"name\":" : "\n{\"name\":");
+        ntr_out_json(out, all[i].name);
+        ntr_out_format(out, ",\"hart\":%u,\"longest\":%llu,\"from\":\"0x%llx\",\"to\":\"0x%llx\"", s->src, (unsigned long long)s->instructions,
+                       (unsigned long long)s->from, (unsigned long long)s->to);
+        write_member(out, "instructions", &all[i].instructions);
+        ntr_out_char(out, '}');
+    }
+    ntr_out_char(out, ']');
+}
+
 void ntr_traps_json(ntr_export *x, const ntr_machine *machine) {
     ntr_machine_totals t;
     size_t count;
@@ -103,6 +132,7 @@ void ntr_traps_json(ntr_export *x, const ntr_machine *machine) {
     if (t.timed) ntr_out_format(&x->out, ",\"ticks\":%llu", (unsigned long long)(t.end - t.begin));
     if (t.has_user) ntr_out_format(&x->out, ",\"init_instructions\":%llu", (unsigned long long)t.user_instructions);
     if (t.has_user && t.timed) ntr_out_format(&x->out, ",\"init_ticks\":%llu", (unsigned long long)(t.user_time - t.begin));
+    if (ntr_machine_stretches(machine)) write_off(&x->out, ntr_machine_stretches(machine));
     ntr_out_text(&x->out, ",\"traps\":[");
     for (size_t i = 0; i < count; i++) write_object(&x->out, traps[i], i == 0);
     ntr_out_char(&x->out, ']');

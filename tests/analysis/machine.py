@@ -403,6 +403,14 @@ def named(case):
     expected = {(t.name, t.pid): t.instructions for t in case.model.threads if t.instructions}
     assert rows == expected, f"{rows} instead of {expected}"
     traps(case)
+    rows = {r["name"]: r for r in case.rows("syscalls") if r["kind"] == "off"}
+    found = {r["name"]: r for r in json.loads(case.run("timeline", "--to", "json", *case.reading))["off"]}
+    text = case.run("timeline", "--to", "summary", *case.reading)
+    assert set(found) == set(rows) and rows, f"{found} instead of {rows}"
+    for name, row in rows.items():
+        longest = row["longest"][0]["instructions"]
+        assert (found[name]["longest"], found[name]["instructions"]["sum"]) == (longest, row["instructions"]["sum"]), f"{found} instead of {row}"
+        assert f"longest time without {name}: {longest} instructions, hart 0" in text, text[:800]
 
 
 def stacks(case):
