@@ -140,7 +140,7 @@ typedef struct ntr_replay_stop {
     uint8_t reason; /* ntr_replay_reason */
     uint16_t src;   /* HIT: the hart; GAP: of the gap */
     bool has_gap;
-    ntr_event gap;  /* the gap directly before the position, if `has_gap` */
+    ntr_event gap;  /* the gap directly before the position, if `has_gap`; AT_END: the gap with which the trace ends */
 } ntr_replay_stop;
 
 typedef struct ntr_replay_search {

@@ -145,6 +145,13 @@ static ntr_status search_backward(ntr_replay *r, const ntr_replay_search *s, sea
 
 /* ---- public */
 
+/* The trace may end with a gap. */
+static void add_last_gap(const ntr_replay *r, ntr_replay_stop *stop) {
+    const ntr_event *gap = r->point_count ? r->points[r->point_count - 1].gap : NULL;
+    stop->has_gap = gap != NULL;
+    if (gap) stop->gap = *gap;
+}
+
 static void stop_without_hit(ntr_replay *r, const ntr_replay_search *s, ntr_status status, ntr_replay_stop *stop) {
     bool complete;
     uint64_t known = ntr_replay_known(r, &complete);
@@ -177,6 +184,7 @@ ntr_status ntr_replay_find(ntr_replay *r, const ntr_replay_search *search, ntr_r
         return NTR_OK;
     }
     stop_without_hit(r, search, status, stop);
+    if (stop->reason == NTR_REPLAY_AT_END && search->gaps) add_last_gap(r, stop);
     stop->src = ntr_replay_current(r);
     return NTR_OK;
 }

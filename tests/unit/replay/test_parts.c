@@ -159,7 +159,27 @@ static void gaps_in_counted_parts(void **state) {
     end(&events);
 }
 
+static void a_gap_at_the_end(void **state) {
+    (void)state;
+    static walk w;
+    const ntr_replay_search search = {.gaps = true};
+    ntr_replay_stop stop;
+    begin(&w, false, false);
+    assert_int_equal(ntr_replay_find(w.replay, &search, &stop), NTR_OK);
+    assert_int_equal(stop.reason, NTR_REPLAY_AT_END);
+    assert_false(stop.has_gap);
+    end(&w);
+    begin(&w, false, false);
+    assemble(&w.in, &w.scene.config.params, "Error ETYPE=0\n");
+    assert_int_equal(ntr_replay_find(w.replay, &search, &stop), NTR_OK);
+    assert_int_equal(stop.reason, NTR_REPLAY_AT_END);
+    assert_true(stop.has_gap);
+    assert_int_equal(stop.gap.offset, w.in.size - 2);
+    end(&w);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(returns_without_return_stack), TEST(gaps_in_counted_parts)};
+    const struct CMUnitTest tests[] = {TEST(returns_without_return_stack), TEST(gaps_in_counted_parts),
+                                       TEST(a_gap_at_the_end)};
     return cmocka_run_group_tests_name("parts", tests, NULL, NULL);
 }
