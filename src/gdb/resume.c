@@ -83,7 +83,7 @@ static void go_step(ntr_gdb *gdb, const action *a) {
         .count = gdb->breakpoints.count,
     };
     ntr_status status = ntr_replay_go_step(gdb->replay, &step, &stop);
-    if (status != NTR_OK) gdb->failed = status;
+    if (status < 0) gdb->failed = status;
     else ntr_gdb_report_stop(gdb, &stop, false);
 }
 
@@ -101,8 +101,9 @@ static void go_on(ntr_gdb *gdb, const action *a, bool backward) {
     ntr_status status = NTR_OK;
     if (!backward) status = ntr_replay_neighbour(gdb->replay, a->src, false, &search.skipped, &found);
     search.skip = found;
-    if (status >= 0) status = ntr_replay_find(gdb->replay, &search, &stop);
-    if (status != NTR_OK) gdb->failed = status;
+    stop = (ntr_replay_stop){.src = a->src, .reason = NTR_REPLAY_INTERRUPTED};
+    if (status == NTR_OK) status = ntr_replay_find(gdb->replay, &search, &stop);
+    if (status < 0) gdb->failed = status;
     else ntr_gdb_report_stop(gdb, &stop, backward);
 }
 

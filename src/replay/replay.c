@@ -120,7 +120,7 @@ ntr_status ntr_replay_place(ntr_replay *r, ntr_unit unit, uint64_t place, uint64
         at = w->end;
     }
     *position = at;
-    return status == NTR_END && r->complete ? NTR_OK : status;
+    return status;
 }
 
 static uint64_t executed_before(const ntr_replay_point *point, size_t hart) {
@@ -168,7 +168,7 @@ uint64_t ntr_replay_executed(const ntr_replay *r, uint16_t src) {
 /* Returns the window of the position; at the end of the trace, the last one. */
 static ntr_replay_window *current_window(ntr_replay *r, ntr_status *status) {
     ntr_replay_window *w = ntr_replay_window_at(r, r->position, status);
-    if (w || *status < 0 || r->position == 0) return w;
+    if (w || *status != NTR_OK || r->position == 0) return w;
     return ntr_replay_window_at(r, r->position - 1, status);
 }
 

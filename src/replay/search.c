@@ -2,6 +2,7 @@
 #include "replay/state.h"
 
 typedef struct search_result {
+    uint64_t reached; /* all before it was searched (forward) */
     uint64_t position;
     uint16_t src;
     bool hit, gap;
@@ -57,7 +58,7 @@ static void take_hit(search_result *f, const ntr_replay_window *w, size_t i, uin
 static bool take_gap(search_result *f, const ntr_replay_search *s, const ntr_replay_window *w, size_t i) {
     const ntr_event *gap = s->gaps && w->gap_count ? gap_before(w, i) : NULL;
     if (!gap) return false;
-    *f = (search_result){.position = w->first + w->spans[i].first, .gap = true, .src = gap->src, .event = *gap};
+    *f = (search_result){.position = w->first + w->spans[i].first, .gap = true, .src = gap->src, .event = *gap, .reached = f->reached};
     return true;
 }
 
@@ -123,6 +124,7 @@ static ntr_status search_forward(ntr_replay *r, const ntr_replay_search *s, sear
     size_t part = ntr_replay_part_of(r, r->position);
     for (; status == NTR_OK && !f->hit && !f->gap; part++) {
         while (status == NTR_OK && part >= ntr_replay_parts(r) && !r->complete) status = ntr_replay_pass(r);
+        f->reached = r->points[part < r->point_count ? part : r->point_count - 1].first;
         if (status != NTR_OK || part >= ntr_replay_parts(r) || r->points[part].first >= to) break;
         status = ntr_span_filter_update(&r->filter, &r->blocks);
         if (status == NTR_OK && may_have(r, s, part)) status = search_part(r, s, part, r->position, to, f);
@@ -152,7 +154,7 @@ static void add_last_gap(const ntr_replay *r, ntr_replay_stop *stop) {
     if (gap) stop->gap = *gap;
 }
 
-static void stop_without_hit(ntr_replay *r, const ntr_replay_search *s, ntr_status status, ntr_replay_stop *stop) {
+static void stop_without_hit(ntr_replay *r, const ntr_replay_search *s, ntr_status status, uint64_t reached, ntr_replay_stop *stop) {
     bool complete;
     uint64_t known = ntr_replay_known(r, &complete);
     uint64_t end = s->backward ? 0 : known;
@@ -163,7 +165,7 @@ static void stop_without_hit(ntr_replay *r, const ntr_replay_search *s, ntr_stat
     }
     if (status == NTR_END) {
         stop->reason = NTR_REPLAY_INTERRUPTED;
-        end = s->backward ? r->position : known;
+        end = s->backward ? r->position : reached;
         if (known && end == known && end > r->position) end = known - 1; /* there is an instruction */
     }
     if (s->backward ? end < r->position : end > r->position) r->position = end;
@@ -183,7 +185,7 @@ ntr_status ntr_replay_find(ntr_replay *r, const ntr_replay_search *search, ntr_r
         if (f.gap) stop->gap = f.event;
         return NTR_OK;
     }
-    stop_without_hit(r, search, status, stop);
+    stop_without_hit(r, search, status, f.reached, stop);
     if (stop->reason == NTR_REPLAY_AT_END && search->gaps) add_last_gap(r, stop);
     stop->src = ntr_replay_current(r);
     return NTR_OK;
@@ -232,10 +234,12 @@ ntr_status ntr_replay_neighbour(ntr_replay *r, uint16_t src, bool backward, uint
     ntr_status status = NTR_OK;
     uint64_t at = r->position;
     *found = false;
-    if (src >= NTR_SOURCES_MAX || !r->hart_number[src]) return NTR_OK;
+    if (src >= NTR_SOURCES_MAX) return NTR_OK;
+    while (!backward && !r->hart_number[src] && !r->complete && status == NTR_OK) status = ntr_replay_pass(r);
+    if (status != NTR_OK || !r->hart_number[src]) return status;
     while (!*found && (!backward || at > 0)) {
         const ntr_replay_window *w = ntr_replay_window_at(r, backward ? at - 1 : at, &status);
-        if (!w) return status == NTR_END && r->complete ? NTR_OK : status;
+        if (!w) return status;
         *found = backward ? last_in(w, src, at, position) : next_in(w, src, at, position);
         if (*found) break;
         at = backward ? w->first : w->end;

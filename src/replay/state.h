@@ -225,8 +225,8 @@ size_t ntr_replay_part_of(const ntr_replay *r, uint64_t position);
 
 /* ---- window.c */
 
-/* Returns the window with the instruction at `position`; for the end of the part, the window before it. NULL: *status is
- * NTR_END (interrupted, or there are no instructions) or an error. */
+/* Returns the window with the instruction at `position`. NULL: *status is NTR_OK (the trace ends before it), NTR_END (interrupted)
+ * or an error. */
 ntr_replay_window *ntr_replay_window_at(ntr_replay *r, uint64_t position, ntr_status *status);
 void ntr_replay_windows_release(ntr_replay *r);
 

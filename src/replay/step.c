@@ -12,7 +12,7 @@ static ntr_status next_place(ntr_replay *r, uint16_t src, step_place *p, bool *f
     ntr_status status = ntr_replay_neighbour(r, src, false, &p->position, found);
     if (status != NTR_OK || !*found) return status;
     p->window = ntr_replay_window_at(r, p->position, &status);
-    if (!p->window) return status;
+    if (!p->window) return status == NTR_OK ? NTR_E_STATE : status; /* it has the instruction that was found */
     p->span = &p->window->spans[ntr_window_find(p->window, p->position)];
     p->address = ntr_window_address(r, p->window, p->span, (uint32_t)(p->position - p->window->first - p->span->first));
     return NTR_OK;
@@ -74,12 +74,14 @@ ntr_status ntr_replay_go_step(ntr_replay *r, const ntr_replay_step *s, ntr_repla
         if (status != NTR_OK) return status;
         if (!found) {
             stop->reason = first ? NTR_REPLAY_AT_END : NTR_REPLAY_LIMIT;
-            return first ? ntr_replay_go(r, UINT64_MAX) : NTR_OK;
+            status = first ? ntr_replay_go(r, UINT64_MAX) : NTR_OK;
+            if (status == NTR_END) stop->reason = NTR_REPLAY_INTERRUPTED;
+            return status < 0 ? status : NTR_OK;
         }
         if (!first && stops_at(s, &p, stop)) return NTR_OK;
         uint64_t length = first ? 1 : run_length(s, &p);
         status = run_others(r, s, p.position, stop);
-        if (status != NTR_OK || stop->reason == NTR_REPLAY_HIT) return status;
+        if (status != NTR_OK || stop->reason != NTR_REPLAY_LIMIT) return status;
         r->position = p.position + length;
         if (r->position - polled > NTR_PART_INSTRUCTIONS) polled = r->position;
     }

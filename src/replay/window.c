@@ -252,7 +252,8 @@ ntr_replay_window *ntr_replay_window_at(ntr_replay *r, uint64_t position, ntr_st
         }
     *status = ntr_replay_pass_to(r, position);
     size_t part = ntr_replay_part_of(r, position);
-    if (*status == NTR_OK) *status = part < ntr_replay_parts(r) ? prepare(r) : NTR_END;
+    if (*status == NTR_OK && part == ntr_replay_parts(r)) return NULL;
+    if (*status == NTR_OK) *status = prepare(r);
     if (*status != NTR_OK) return NULL;
     ntr_replay_window *w = r->filling = oldest(r);
     w->valid = false;

@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from gdb import bundle  # noqa: E402
 from harness import NTRACE, case, check, equal, main, scratch  # noqa: E402
 
-SEED, CONVERSATIONS = 22, 40
+SEED, CONVERSATIONS = 4711, 60
 TALK = ["qSupported:swbreak+;hwbreak+", "vMustReplyEmpty", "QStartNoAckMode", "Hg0", "qTStatus", "?", "qfThreadInfo", "qsThreadInfo", "qC",
         "qXfer:features:read:target.xml:0,ffb", "qXfer:auxv:read::0,1000", "qXfer:libraries-svr4:read::0,1000", "qOffsets", "g", "p20",
         "m105b8,40", "Z0,105b8,2", "vCont?", "vCont;s:1;c", "vCont;r105b8,105c0:1", "vCont;c", "Hc1", "bs", "bc", "z0,105b8,2", "s", "c",

@@ -299,6 +299,7 @@ def interrupt():
     at = int(re.search(r"instruction (\d+) of", s.monitor("goto end") and s.monitor("when")).group(1))
     check(at > 20000000, f"the end is {at}")
     s.monitor("goto begin")
+    s.monitor("goto begin")
     started = time.monotonic()
     s.send(b"$vCont;c#a8")
     matches("replaylog:end", s.receive(), "without an interrupt")
@@ -306,6 +307,13 @@ def interrupt():
     matches("T05", s.ask("?"), "an interrupt while stopped is nothing")
     check(time.monotonic() - started < 60, "a search")
     equal(s.close(), 0, "status")
+
+
+@case("an interrupt that waits behind other packets does not make a step run to the end")
+def early_interrupt():
+    for packet in (b"$s#73", b"$vCont;s#b8"):
+        done = subprocess.run([NTRACE, "gdb", "--stdio", bundle("calls")], input=packet + b"$qC#b4\x03$qC#b4", capture_output=True, timeout=60)
+        matches(r"^\+\$T0[25]thread:1;(?!.*replaylog).*\+\$QC1#c5\+\$QC1#c5$", done.stdout.decode(), repr(packet))
 
 
 @case("wrong usage")
