@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MACHINE_HARTS = 512, ENCODER_ROWS = 65 };
@@ -250,13 +251,38 @@ static void describe(struct machine *machine) {
         if (words[i]) machine->command[count++] = words[i];
 }
 
-/* A path that does not exist is an error now; later it would only give no names. */
+/* A file that cannot be used is an error now; later it would only give no names. */
+static int check_names(const char *path) {
+    static const struct {
+        size_t at;
+        const char *bytes, *how; /* how NULL: it can be used */
+    } kinds[] = {{0, "\177ELF", NULL},
+                 {0, "07070", NULL},
+                 {0, "\x28\xb5\x2f\xfd", NULL}, /* zstd */
+                 {0, "\x1f\x8b", "compressed with gzip; decompress it with gzip -d"},
+                 {0, "\xfd\x37zXZ", "compressed with xz; decompress it with xz -d"},
+                 {0x438, "\x53\xef", "an ext2, ext3 or ext4 image; unpack it with debugfs -R 'rdump / DIR' IMAGE"}};
+    char head[0x440] = "";
+    struct stat about;
+    FILE *file;
+
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode) && access(path, R_OK) == 0) return CLI_OK;
+    if (!(file = fopen(path, "rb"))) return cli_fail("--files: %s: %s", path, strerror(errno));
+    size_t size = fread(head, 1, sizeof head, file);
+    fclose(file);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t length = strlen(kinds[i].bytes);
+        if (kinds[i].at + length > size || memcmp(head + kinds[i].at, kinds[i].bytes, length) != 0) continue;
+        return kinds[i].how ? cli_fail("--files: %s: %s", path, kinds[i].how) : CLI_OK;
+    }
+    return cli_fail("--files: %s: expected a folder, a cpio archive, plain or compressed with zstd, or an ELF file", path);
+}
+
 static int take_files(const struct cli_list *list, struct machine *machine) {
     machine->files = calloc(list->count + 1, sizeof *machine->files);
     if (!machine->files) return cli_fail("out of memory");
     for (size_t i = 0; i < list->count; i++) {
-        if (access(list->items[i].value, R_OK))
-            return cli_fail("--files: %s: %s", list->items[i].value, strerror(errno));
+        if (check_names(list->items[i].value) != CLI_OK) return CLI_FAILED;
         machine->files[i] = list->items[i].value;
     }
     machine->config.files = machine->files;

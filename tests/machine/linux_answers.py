@@ -181,6 +181,50 @@ def addresses_of_kernel():
         check(executed()[address] in names, f"{address:#x}: found {executed()[address]}, expected one of {names}")
 
 
+@case("timeline: the longest time without interrupts and preemption is that of syscalls")
+def stretches():
+    document = json.loads(output(harness.NTRACE, "timeline", "--to", "json", guest()[0]))
+    found = {row["name"]: row["longest"] for row in document["off"]}
+    expected = {row["name"]: row["longest"][0]["instructions"] for row in jsonl("syscalls") if row["kind"] == "off"}
+    check(len(expected) > 1, f"stretches: {expected}")
+    equal(found, expected, "instructions")
+
+
+# ---- filters: the same boot again
+
+
+def filtered(condition, name):
+    """The bundle of the same execution, traced with a filter."""
+    end = re.search(r"(?m)^([0-9a-f]+) . answers_end$", output("riscv64-linux-gnu-nm", program()))[1]
+    return linux_guest.boot("--repeatable", "--stop-at", f"0x{end}", "--filter", condition, init=program(), name=name)[0]
+
+
+def by_context(bundle):
+    """{(scontext, mode): instructions}"""
+    text = output(harness.NTRACE, "profile", "--by", "context", "--format", "jsonl", bundle)
+    return {(row["scontext"], row["prv"]): row["self"] for row in map(json.loads, text.splitlines())}
+
+
+@case("--filter scontext of one process: all of its instructions, in each mode, and no others")
+def one_process():
+    everything = by_context(guest()[0])
+    chosen = max((count, context) for (context, mode), count in everything.items() if mode == 0)[1]
+    expected = {key: count for key, count in everything.items() if key[0] == chosen}
+    found = by_context(filtered(f"scontext={chosen}", "process"))
+    equal(set(found), set(expected), "contexts and modes")
+    for key, count in expected.items():
+        check(abs(found[key] - count) <= 0.001 * count, f"{key}: {found[key]} of {count} instructions")
+
+
+@case("--filter interrupt: as many interrupts as in the whole trace, in less than a fourth of the instructions")
+def interrupts_only():
+    text = output(harness.NTRACE, "decode", "--output", "count", filtered("interrupt", "interrupts"))
+    found = {name: int(value) for name, value in map(str.split, text.splitlines())}
+    everything = dict(map(str.split, output(harness.NTRACE, "decode", "--output", "count", guest()[0]).splitlines()))
+    equal(found["interrupts"], int(everything["interrupts"]), "interrupts")
+    check(found["instructions"] < int(everything["instructions"]) / 4, f"{found['instructions']} instructions")
+
+
 # ---- Debian's Python and SQLite in the guest
 
 

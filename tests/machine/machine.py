@@ -373,6 +373,20 @@ for word, (options, qemu, why) in REFUSED.items():
         check(why in done.stderr, done.stderr)
 
 
+UNUSABLE = {"gzip": (b"\x1f\x8b\x08" + bytes(2000), "gzip -d"), "xz": (b"\xfd7zXZ\0" + bytes(2000), "xz -d"),
+            "ext4": (bytes(0x438) + b"\x53\xef" + bytes(2000), "debugfs"), "text": (b"names\n", "expected a folder"), "empty": (b"", "expected a folder")}
+for kind, (content, why) in UNUSABLE.items():
+    @case(f"--files with a file that gives no names ({kind}): the message says what to do")
+    def unusable(kind=kind, content=content, why=why):
+        path = os.path.join(scratch(), f"names.{kind}")
+        with open(path, "wb") as file:
+            file.write(content)
+        done = subprocess.run([harness.NTRACE, "run", "--machine", "virt", "-o", os.path.join(scratch(), "no.ntrace"), "--files", path,
+                               program("modes-64")], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=60)
+        equal(done.returncode, 2, "status")
+        check(why in done.stderr and path in done.stderr and done.stderr.count("\n") == 1, done.stderr)
+
+
 @case("without QEMU 10, one sentence says what is missing")
 def missing():
     empty = os.path.join(scratch(), "empty")
