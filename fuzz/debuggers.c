@@ -2,6 +2,7 @@
  * board. */
 #include "fuzz.h"
 
+#include "board/remote.h"
 #include "target/rsp.h"
 #include "target/tcl.h"
 
@@ -112,6 +113,24 @@ static ntr_status count_bytes(void *user, const uint8_t *bytes, size_t size) {
     return NTR_OK;
 }
 
+/* The server behind the board: all that it sends is there at once, then the connection ends. Returns its end, or -1. */
+static int begin_server(ntr_board *board, const uint8_t *data, size_t size) {
+    int ends[2];
+    board->remote = calloc(1, sizeof *board->remote);
+    if (!board->remote || socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) {
+        free(board->remote);
+        board->remote = NULL;
+        return -1;
+    }
+    board->remote->rsp.link.fd = ends[0];
+    board->remote->rsp.link.timeout_ms = 1;
+    board->remote->rsp.link.breaks = LINK_BREAKS;
+    board->remote->running = size && data[0] & 1;
+    send(ends[1], data, size < LINK_BUFFER ? size : LINK_BUFFER, MSG_DONTWAIT | MSG_NOSIGNAL);
+    shutdown(ends[1], SHUT_WR);
+    return ends[1];
+}
+
 static void serve(const uint8_t *data, size_t size) {
     ntr_board_config config;
     size_t sent = 0;
@@ -124,12 +143,16 @@ static void serve(const uint8_t *data, size_t size) {
     fuzz_must(board != NULL, "the topology is valid");
     uint8_t *answers = malloc(size + 1);
     ntr_gdb_filter *filter = ntr_gdb_filter_new(board, count_bytes, &sent, NULL);
+    const int server = begin_server(board, data, size);
     if (answers && filter) {
         fuzz_must(ntr_board_bitbang(board, data, size, answers, &quit) <= size, "at most one answer for each character");
         ntr_board_run(board, 3);
+        ntr_board_receive(board);
         ntr_gdb_filter_client(filter, data, size);
+        ntr_board_receive(board);
     }
     ntr_gdb_filter_free(filter);
+    if (server >= 0) close(server);
     free(answers);
     ntr_board_free(board);
 }
