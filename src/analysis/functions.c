@@ -93,13 +93,15 @@ static address_view *view_of(ntr_functions *f, const ntr_context *context) {
     return &f->views[f->last_view];
 }
 
+static const char unknown[] = "[unknown]";
+
 /* Describes the code at `address`. Invariant: all addresses of the range would be described as the same function, so that
  * the functions do not depend on the order of look-ups. [low, high) is the free space around the address. Code of an image without
  * a name is one function. */
 static ntr_function describe(ntr_functions *f, uint64_t low, uint64_t high, const ntr_context *context,
                              uint64_t address) {
     ntr_frame frame = {0};
-    ntr_function function = {.name = "[unknown]", .low = low, .high = high};
+    ntr_function function = {.name = unknown, .low = low, .high = high};
     uint64_t first = low, last = high - 1;
     if (ntr_debug_info_function(f->debug, context, address, &frame) == NTR_OK) {
         function.name = frame.function;
@@ -167,7 +169,8 @@ ntr_function_place ntr_functions_place(const ntr_functions *f, uint32_t number) 
 }
 
 /* Returns the number of the function, or UINT32_MAX when out of memory. An equal function has the same number: a
- * function is found again by another part of its code, or in another context. */
+ * function is found again by another part of its code, or in another context. All code without an image is one function, which
+ * has no address: the place that is looked up first does not matter. */
 static uint32_t number_of(ntr_functions *f, const ntr_function *function, const ntr_context *context, uint64_t address) {
     if (f->count * 2 >= f->slot_count && !grow_slots(f)) return UINT32_MAX;
     uint32_t *slot = slot_of(f, function);
@@ -176,6 +179,7 @@ static uint32_t number_of(ntr_functions *f, const ntr_function *function, const 
         !note_place(f, context, address, false))
         return UINT32_MAX;
     f->items[f->count] = *function;
+    if (function->name == unknown && !function->image) f->items[f->count].low = f->items[f->count].high = 0;
     *slot = (uint32_t)++f->count;
     return *slot - 1;
 }
