@@ -110,12 +110,13 @@ static void take_access(struct ntr_capture_harts *harts, struct ntr_capture_hart
 }
 
 /* Tracing of the hart ends in its last block, of which so many instructions retired (CHANNEL_ALL: as far as is known, all). A
- * register jump at its end is left out: no message says that it retired when its target is not known. */
-static void end_in_last(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, unsigned retired) {
+ * register jump at its end is left out, because no message gives the unknown target of a jump that is the last instruction. It is
+ * kept when the program died by a fault: the jump retired, and the fault can be that of its target. */
+static void end_in_last(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, unsigned retired, bool by_fault) {
     const struct ntr_capture_block *block = ntr_capture_block_at(harts, hart, hart->last);
 
     if (!block) return;
-    if (retired == CHANNEL_ALL && ntr_capture_needs_target(harts, &block->code))
+    if (retired == CHANNEL_ALL && !by_fault && ntr_capture_needs_target(harts, &block->code))
         retired = ntr_capture_shared(harts, hart->last)->instructions - 1u;
     if (retired == CHANNEL_ALL) {
         ntr_capture_hart_complete(harts, hart, 0);
@@ -148,7 +149,7 @@ static void take_record_word(struct ntr_capture_harts *harts, struct ntr_capture
         ntr_capture_machine_take(harts, hart);
         break;
     default: /* CHANNEL_LOST */
-        if (hart->last) end_in_last(harts, hart, CHANNEL_ALL);
+        if (hart->last) end_in_last(harts, hart, CHANNEL_ALL, false);
         hart->ended = harts->lost = true;
         break;
     }
@@ -265,7 +266,7 @@ static void finish_hart(struct ntr_capture_harts *harts, uint32_t index, bool by
     if (!block) return;
     unsigned retired = channel_retired(harts->channel, &harts->channel->lanes[index], shared);
     if (retired == CHANNEL_ALL && by_fault && block->last_traps && !block->is_ecall) retired = shared->instructions - 1u;
-    end_in_last(harts, hart, retired);
+    end_in_last(harts, hart, retired, by_fault);
 }
 
 void ntr_capture_harts_finish(struct ntr_capture_harts *harts, bool by_fault) {
