@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WORK = os.path.join(ROOT, "bench", "real_work")
@@ -85,12 +86,18 @@ class Place:
     def make_inputs(self):
         os.makedirs(self.work, exist_ok=True)
         for path in glob.glob(os.path.join(WORK, "*")):
-            shutil.copy(path, self.work)
+            with open(path, "rb") as file:
+                self.make_input(os.path.basename(path), file.read())
         for name, source, size, times in INPUTS:
             with open(os.path.join(self.root, source), "rb") as file:
                 data = file.read(size) if size else file.read()
-            with open(os.path.join(self.work, name), "wb") as file:
-                file.write(data * times)
+            self.make_input(name, data * times)
+
+    def make_input(self, name, data):
+        """At once: a program that another test has started may read the file."""
+        with tempfile.NamedTemporaryFile(dir=self.work, delete=False) as file:
+            file.write(data)
+        os.replace(file.name, os.path.join(self.work, name))
 
 
 def take(names):
