@@ -193,6 +193,7 @@ def removed():
     temporary = os.path.join(scratch(), "temporary")
     os.mkdir(temporary)
     os.environ["TMPDIR"] = temporary
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # ignored under nohup, also by what is started here
     try:
         for end in (None, signal.SIGTERM, signal.SIGHUP):
             s = Session(path, "--symbols", f"kernel={names}")
