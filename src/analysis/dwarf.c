@@ -61,7 +61,7 @@ static ntr_status list_units(ntr_dwarf *d, Dwarf *dw) {
         ntr_status status = add_unit(d, &die);
         if (status) return status;
     }
-    qsort(d->ranges, d->range_count, sizeof *d->ranges, range_compare);
+    if (d->range_count) qsort(d->ranges, d->range_count, sizeof *d->ranges, range_compare);
     return NTR_OK;
 }
 
@@ -176,7 +176,7 @@ static ntr_status make_rows(ntr_dwarf *d) {
         memcpy(d->rows + d->row_count, unit->rows, unit->row_count * sizeof *d->rows);
         d->row_count += unit->row_count;
     }
-    qsort(d->rows, d->row_count, sizeof *d->rows, ntr_line_row_compare);
+    if (d->row_count) qsort(d->rows, d->row_count, sizeof *d->rows, ntr_line_row_compare);
     d->rows_made = true;
     return NTR_OK;
 }
