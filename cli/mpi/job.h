@@ -50,8 +50,8 @@ bool job_decode(struct job *job, int part);
 
 /* ---- schedule.c: rank 0 hands out the parts */
 
-/* Hands out all parts. Returns whether all answers are there. `order`: the ranks that are alive, *count of them, which are told so. *dead: the
- * number of the others. */
+/* Hands out all parts. Returns whether all answers are there. `order`: receives the ranks that still run, *count of them; each is
+ * sent its place in that order. *dead: the number of the others. */
 bool job_distribute(struct job *job, int *order, int *count, int *dead);
 
 /* Decodes parts until rank 0 has no more. */

@@ -60,7 +60,7 @@ static ntr_status is_ebreak(ntr_board *board, uint64_t address, bool *is) {
     return NTR_OK;
 }
 
-/* Forgets those that the debugger has replaced by other instructions. */
+/* Removes those that the debugger has replaced by other instructions. */
 static ntr_status look_at_patches(ntr_board *board) {
     board_breakpoints *points = &board->breakpoints;
     for (unsigned i = 0; i < points->patch_count;) {

@@ -174,7 +174,7 @@ static ntr_status ask(ntr_gdb_filter *filter) {
     return board_filter_forward(filter, rsp->packet, rsp->size);
 }
 
-/* The machine goes on without a debugger. Its server is not told: it would forget the watched pages. */
+/* The machine goes on without a debugger. D is not sent to its server, which would remove the watched pages. */
 static ntr_status detach(ntr_gdb_filter *filter) {
     TRY(answer(filter, "OK"));
     return filter->board->remote->running ? NTR_OK : resume(filter, "c");

@@ -170,7 +170,7 @@ static ntr_status drop_unasked(ntr_board *board) {
     return NTR_OK;
 }
 
-/* QEMU forgets all breakpoints at "?". */
+/* QEMU removes all breakpoints at "?". */
 ntr_status board_remote_watch(ntr_board *board) {
     ntr_system_component one;
     if (!board->machine) return NTR_OK;

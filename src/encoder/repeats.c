@@ -48,7 +48,9 @@ static uint32_t resource_size(const ntr_encoder *e, uint32_t branches) {
 }
 
 /* The same with HREPEAT, of a stretch: it has less than 64 repeats. */
-static uint32_t repeat_size(const ntr_encoder *e, uint32_t length) { return resource_size(e, length) + 1; }
+static uint32_t repeat_size(const ntr_encoder *e, uint32_t length) {
+    return resource_size(e, length) + 1;
+}
 
 /* ---- sending ---------------------------------------------------------------------------------------------------- */
 
