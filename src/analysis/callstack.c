@@ -277,6 +277,7 @@ static ntr_status resume_elsewhere(change *c, uint64_t address) {
 /* After a stop, execution may continue anywhere. Without a stop, a synchronizing message agrees with the flow. */
 static ntr_status sync(change *c, uint64_t address) {
     enum { ECALL_BYTES = 4 };
+    function_at(c, address); /* in a part of a trace it is not known whether there are frames (open_log.c, look_up) */
     if (c->stack->depth == 0) return NTR_OK;
     bool elsewhere = c->hart->stopped == HART_STOPPED && address != c->hart->stopped_at && address != c->hart->stopped_at + ECALL_BYTES;
     if (elsewhere) return resume_elsewhere(c, address);

@@ -116,6 +116,13 @@ static ntr_open_entry *add_entry(ntr_open_log *log, ntr_open_kind kind, const nt
     return entry;
 }
 
+/* Looks up the function that the event goes to: functions are numbered in the order of the look-ups, which the stacks of the whole make
+ * at this event. No span may follow in it: a gap can. */
+static void look_up(ntr_callstack *cs, const ntr_event *event) {
+    const bool goes = event->kind == NTR_EVENT_SPAN && !(event->flags & NTR_EVENT_TARGET_UNKNOWN);
+    if (goes || event->kind == NTR_EVENT_SYNC) function_of(cs, event, goes ? event->target : event->address);
+}
+
 ntr_status ntr_open_log_event(ntr_open_log *log, ntr_callstack *cs, ntr_open_kind kind, const ntr_event *event, size_t nodes) {
     hart *h = hart_with(cs, event->src);
     ntr_open_entry *entry = add_entry(log, kind, event, nodes);
@@ -124,6 +131,7 @@ ntr_status ntr_open_log_event(ntr_open_log *log, ntr_callstack *cs, ntr_open_kin
     entry->stopped = h->stopped;
     entry->stopped_at = h->stopped == HART_STOPPED ? h->stopped_at : 0;
     entry->frame_count = s->depth ? s->depth - 1 : 0;
+    if (kind == NTR_OPEN_EVENT) look_up(cs, event);
     if (ntr_reserve(log->allocator, (void **)&log->frames, &log->frame_capacity, log->frame_count + entry->frame_count,
                     sizeof *log->frames))
         return NTR_E_MEMORY;

@@ -119,23 +119,15 @@ static void add_function(ntr_writing *w, uint32_t number, const ntr_function *fu
     if (!w->status && !ntr_tables_function(&w->tables, &f)) w->status = NTR_E_MEMORY;
 }
 
-/* Adds the functions of all nodes. */
-static bool add_functions(ntr_writing *w, const ntr_call_node *nodes, size_t count) {
-    const ntr_function *function;
+/* Adds all functions, also those without a node: outputs have the numbers of functions, and list them. */
+static bool add_functions(ntr_writing *w) {
     while (ntr_functions_get(w->analysis->functions, (uint32_t)w->function_numbers)) w->function_numbers++;
     w->function_of = ntr_alloc(w->allocator, w->function_numbers + 1, sizeof *w->function_of);
-    bool *used = ntr_alloc(w->allocator, w->function_numbers + 1, sizeof *used);
-    for (size_t i = 1; used && i < count; i++)
-        if (nodes[i].function < w->function_numbers) used[nodes[i].function] = true;
-    for (uint32_t i = 0; used && w->function_of && i < w->function_numbers && !w->status; i++) {
-        used[i] |= ntr_functions_place(w->analysis->functions, i).only_name;
-        w->function_of[i] = used[i] ? w->tables.function_count : NO_NUMBER;
-        function = ntr_functions_get(w->analysis->functions, i);
-        if (used[i] && function) add_function(w, i, function);
+    for (uint32_t i = 0; w->function_of && i < w->function_numbers && !w->status; i++) {
+        w->function_of[i] = w->tables.function_count;
+        add_function(w, i, ntr_functions_get(w->analysis->functions, i));
     }
-    const bool added = used && w->function_of;
-    ntr_dealloc(w->allocator, used);
-    return added;
+    return w->function_of != NULL;
 }
 
 static ntr_record record_of_node(ntr_writing *w, const ntr_call_node *node, uint64_t number) {
@@ -156,7 +148,7 @@ static ntr_record record_of_node(ntr_writing *w, const ntr_call_node *node, uint
 static bool add_nodes(ntr_writing *w) {
     size_t count = 0;
     const ntr_call_node *nodes = w->analysis->tree ? ntr_calltree_nodes(w->analysis->tree, &count) : NULL;
-    if (nodes && !add_functions(w, nodes, count)) return false;
+    if (nodes && !add_functions(w)) return false;
     w->nodes = ntr_alloc(w->allocator, count + 1, sizeof *w->nodes);
     for (size_t i = 0; nodes && w->nodes && i < count; i++) w->nodes[w->node_count++] = record_of_node(w, &nodes[i], i);
     return w->nodes != NULL;

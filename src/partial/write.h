@@ -12,7 +12,7 @@ typedef struct ntr_writing {
     uint64_t *image_of;     /* number in the table by the number in the program; NO_NUMBER: not in it yet */
     size_t program_images;
     uint64_t *views, *images, *functions; /* number in the sorted table, by the number before */
-    uint64_t *function_of;  /* number in the table by that in the analysis, NO_NUMBER: not in it */
+    uint64_t *function_of;  /* number in the table by that in the analysis */
     size_t function_numbers;
     uint64_t order;         /* first part of the order of first uses: the part of the capture */
     ntr_record *rows, *nodes;

@@ -4,8 +4,9 @@ captures and for the streams of real programs. TAP on standard output.
 
 usage: equality.py NTRACE RANDOM REAL [NTRACE_MPI MPIRUN]...
 
-RANDOM: number of random captures. REAL: number of real streams (bench/real_streams). Each capture is decoded with each MPI on 1, 2, 3
-and 5 ranks, each time for another command.
+RANDOM: number of random captures, or the seeds of the first and the last one, as in 100-199. REAL: number of real streams
+(bench/real_streams). Each capture is decoded with each MPI on 1, 2, 3 and 5 ranks, each time for another command. A capture that fails is
+named, and the others are still compared.
 """
 import itertools
 import json
@@ -18,9 +19,10 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "cli")]
 import captures  # noqa: E402
-from harness import NTRACE, ROOT, Run, case, check, equal, main, scratch, skip  # noqa: E402
+from harness import NTRACE, ROOT, Failure, Run, case, check, equal, main, scratch, skip  # noqa: E402
 
-RANDOM, REAL = int(sys.argv[2]), int(sys.argv[3])
+FIRST, LAST = map(int, sys.argv[2].split("-")) if "-" in sys.argv[2] else (0, int(sys.argv[2]) - 1)
+REAL = int(sys.argv[3])
 MPI = list(zip(sys.argv[4::2], sys.argv[5::2]))
 RANKS = (1, 2, 3, 5)
 ONE_FILE = ("sqlite", "perf.data")  # written to a file, with its time
@@ -85,8 +87,14 @@ def parts(command, trace, count):
 
 def compare(trace, chance, what, more=()):
     """`trace`: options, and the trace as the last word. `more`: commands with partial answers."""
-    added = [*ADDED, *more]
-    for command in added + ORDERED:
+    compare_commands(trace, chance, what, [*ADDED, *more], ORDERED)
+    for (program, mpirun), count in itertools.product(MPI, RANKS):
+        command = chance.choice(ADDED)
+        ranks(program, mpirun, count, command, trace, direct(command, trace))
+
+
+def compare_commands(trace, chance, what, added, ordered):
+    for command in added + ordered:
         one = direct(command, trace, "-j", "1") if command != ["stat"] else direct(command, trace)
         check(one.status < 2, f"{what}: {command}: {one.err}")
         if command != ["stat"]:
@@ -95,19 +103,44 @@ def compare(trace, chance, what, more=()):
             files = parts(command, trace, chance.choice((1, 2, 3, 4, 7)))
             chance.shuffle(files)
             same(Run("combine", "--redo", *files, *command, *trace[:-1], status=None), one, f"{what}: {command} of {len(files)} parts")
-    for (program, mpirun), count in itertools.product(MPI, RANKS):
-        command = chance.choice(ADDED)
-        ranks(program, mpirun, count, command, trace, direct(command, trace))
 
 
-@case(f"{RANDOM} random captures")
+def each(captures_of, compare_one):
+    """Compares every capture; fails with the messages of those that differ."""
+    failed, number = [], 0
+    for one in captures_of:
+        number += 1
+        try:
+            compare_one(one)
+        except (Failure, AssertionError, subprocess.TimeoutExpired) as why:
+            failed.append(f"{one}: {why}")
+            print(f"# failed: {failed[-1]}"[:3000].replace("\n", "\n# "), flush=True)
+    print(f"# {number - len(failed)} of {number} captures passed", flush=True)
+    check(not failed, f"{len(failed)} of {number} captures: {[why[:100] for why in failed]}")
+
+
+def make(seed, chance):
+    return captures.Capture(NTRACE, scratch(), 9000 + seed, length=chance.choice((300, 3000, 9000)), sync=chance.choice((0, 1, 3)),
+                            damage=chance.choice((0, 0, 1, 5)))
+
+
+def random_capture(seed):
+    chance = random.Random(seed)
+    capture = make(seed, chance)
+    compare([capture.path], chance, f"capture {seed}, {capture.options}", OF_FUNCTIONS)
+    shutil.rmtree(capture.path)
+
+
+@case(f"random captures {FIRST} to {LAST}")
 def random_captures():
-    for seed in range(RANDOM):
-        chance = random.Random(seed)
-        capture = captures.Capture(NTRACE, scratch(), 9000 + seed, length=chance.choice((300, 3000, 9000)), sync=chance.choice((0, 1, 3)),
-                                   damage=chance.choice((0, 0, 1, 5)))
-        compare([capture.path], chance, f"capture {seed}, {capture.options}", OF_FUNCTIONS)
-        shutil.rmtree(capture.path)
+    each(range(FIRST, LAST + 1), random_capture)
+
+
+@case("functions have the same numbers when one is reached and a gap follows at once")
+def numbers_of_functions():
+    chance = random.Random(137)
+    capture = make(137, chance)
+    compare_commands([capture.path], chance, "capture 137", [["flame", "--to", "speedscope"], ["export", "--to", "dot"]], [])
 
 
 @case("captures of several chunks, with and without timestamps, on two and three threads")
@@ -137,8 +170,8 @@ def real_captures():
         skip("no zstd")
     with open(os.path.join(ROOT, "bench", "real_streams", "streams.json"), encoding="ascii") as file:
         streams = json.load(file)
-    for seed, (name, stream) in enumerate(list(streams.items())[:REAL]):
-        compare(real(name, stream["options"]), random.Random(seed), name)
+    names = list(streams)[:REAL]
+    each(names, lambda name: compare(real(name, streams[name]["options"]), random.Random(names.index(name)), name))
 
 
 divide_formats()
