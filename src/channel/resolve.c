@@ -159,19 +159,29 @@ int ntr_channel_resolve(const char *root, const char *name, struct channel_progr
     return ELOOP;
 }
 
-int ntr_channel_resolve_in(const char *root, const char *search, const char *name, struct channel_program *program) {
-    static const char folders[] = "/usr/local/bin:/usr/bin:/bin";
-    const char *lists[] = {search, root ? folders : NULL};
+/* Looks for the name in the folders of `search`; `below`: only where the file is below this root. */
+static int resolve_in_folders(const char *root, const char *below, const char *search, const char *name,
+                              struct channel_program *program) {
     int found = ENOENT;
 
-    for (unsigned i = 0; i < 2; i++) {
-        for (const char *at = lists[i]; at && found;) {
-            char path[PATH_MAX];
-            size_t length = strcspn(at, ":");
-            int n = snprintf(path, sizeof path, "%.*s%s%s", (int)length, at, length ? "/" : "./", name);
-            if (n > 0 && n < PATH_MAX) found = ntr_channel_resolve(root, path, program);
-            at = at[length] ? at + length + 1 : NULL;
-        }
+    for (const char *at = search; at && found;) {
+        char path[PATH_MAX], there[PATH_MAX];
+        struct stat about;
+        size_t length = strcspn(at, ":");
+        int n = snprintf(path, sizeof path, "%.*s%s%s", (int)length, at, length ? "/" : "./", name);
+        bool is_path = n > 0 && n < PATH_MAX;
+        if (is_path && below) is_path = *path == '/' && print(there, below, path) && lstat(there, &about) == 0;
+        if (is_path) found = ntr_channel_resolve(root, path, program);
+        at = at[length] ? at + length + 1 : NULL;
     }
     return found;
+}
+
+/* A script of the host can be resolved, too: what is below the root comes first. */
+int ntr_channel_resolve_in(const char *root, const char *search, const char *name, struct channel_program *program) {
+    int found = ENOENT;
+
+    if (root) found = resolve_in_folders(root, root, search, name, program);
+    if (root && found) found = resolve_in_folders(root, root, "/usr/local/bin:/usr/bin:/bin", name, program);
+    return found ? resolve_in_folders(root, NULL, search, name, program) : 0;
 }
