@@ -1,4 +1,5 @@
 #include "io/perf.h"
+#include "io/read_all.h"
 #include "options/auto.h"
 #include "options/diagnostics.h"
 
@@ -17,9 +18,9 @@ bool cli_perf_seen(const char *path) {
     if (S_ISDIR(about.st_mode)) return ntr_perf_folder_seen(path);
     int fd = S_ISREG(about.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (fd < 0) return false;
-    ssize_t size = read(fd, bytes, sizeof bytes);
+    const size_t size = cli_read_all(fd, bytes, sizeof bytes);
     close(fd);
-    return ntr_perf_data_seen((ntr_bytes){bytes, size < 0 ? 0 : (size_t)size});
+    return ntr_perf_data_seen((ntr_bytes){bytes, size});
 }
 
 /* ---- images */

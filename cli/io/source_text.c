@@ -1,5 +1,7 @@
 #include "io/source_text.h"
 
+#include "io/read_all.h"
+
 #include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
@@ -10,14 +12,6 @@
 #include <unistd.h>
 
 enum { SOURCE_MAX = 16 << 20 };
-
-static size_t read_all(int fd, char *text, size_t size) {
-    size_t have = 0;
-    ssize_t got;
-
-    while (have < size && (got = read(fd, text + have, size - have)) > 0) have += (size_t)got;
-    return have;
-}
 
 /* Loads one file. Its name comes from the traced program and is not trusted: only regular text files of at most
  * SOURCE_MAX bytes are read, and open does not block on a device. */
@@ -32,7 +26,7 @@ static bool load(struct cli_source_text *source, const char *path, ntr_bytes *te
     }
     free(source->text);
     source->text = malloc((size_t)about.st_size);
-    size_t size = source->text ? read_all(fd, source->text, (size_t)about.st_size) : 0;
+    size_t size = source->text ? cli_read_all(fd, source->text, (size_t)about.st_size) : 0;
     close(fd);
     if (!size || memchr(source->text, 0, size)) return false;
     *text = (ntr_bytes){(const uint8_t *)source->text, size};

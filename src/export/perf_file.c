@@ -3,6 +3,7 @@
 
 #include "base/allocator.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdlib.h>
@@ -148,6 +149,7 @@ static void add_segments(const ntr_export *x, perf_bytes *b, uint32_t pid, const
     int file = realpath(used, path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 
     if (file < 0 || elf_version(EV_CURRENT) == EV_NONE) return;
+    errno = 0; /* libelf has no code for "no memory"; malloc sets errno */
     Elf *elf = elf_begin(file, ELF_C_READ, NULL);
     if (elf) elf_getphdrnum(elf, &count);
     for (size_t i = 0; i < count; i++) {
@@ -155,6 +157,7 @@ static void add_segments(const ntr_export *x, perf_bytes *b, uint32_t pid, const
         if (gelf_getphdr(elf, (int)i, &p) && p.p_type == PT_LOAD && p.p_flags & PF_X)
             add_mmap(b, pid, image->bias, &p, path);
     }
+    b->failed |= errno == ENOMEM;
     elf_end(elf);
     close(file);
 }

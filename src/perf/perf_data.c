@@ -4,9 +4,10 @@
 #include "base/try.h"
 #include "dialect/params.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 bool ntr_perf_data_seen(ntr_bytes beginning) {
@@ -20,9 +21,15 @@ bool ntr_perf_folder_seen(const char *path) {
     if (snprintf(name, sizeof name, "%s/data", path) >= (int)sizeof name) return false;
     int file = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) return false;
-    ssize_t size = read(file, bytes, sizeof bytes);
+    size_t size = 0;
+    while (size < sizeof bytes) {
+        const ssize_t got = read(file, bytes + size, sizeof bytes - size);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) break;
+        size += (size_t)got;
+    }
     close(file);
-    return ntr_perf_file_is((ntr_bytes){bytes, size < 0 ? 0 : (size_t)size});
+    return ntr_perf_file_is((ntr_bytes){bytes, size});
 }
 
 ntr_perf_data *ntr_perf_data_new(const ntr_allocator *allocator) {

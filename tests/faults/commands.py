@@ -1,9 +1,15 @@
 """Commands that together use every part of ntrace, on inputs of a few bytes."""
 import os
+import struct
 import subprocess
+import sys
 
 import tiny
 from harness import NTRACE, scratch, write
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "perf"))
+from perf_file import File, block_header  # noqa: E402
+from world import PAGE, Program  # noqa: E402
 
 # name, arguments; "@..." are the inputs below, "%" a file to write
 COMMANDS = [
@@ -13,6 +19,13 @@ COMMANDS = [
     ("decode", ["decode", "-e", "@elf", "--format", "jsonl", "@trace"]),
     ("decode to a file", ["decode", "--raw", "@image@0x100", "-o", "%", "@trace"]),
     ("decode compressed", ["decode", "-e", "@elf", "@packed"]),
+    ("decode an Andes capture, version 1", ["decode", "-e", "@elf", "@andes1"]),
+    ("decode an Andes capture, version 2", ["decode", "-e", "@elf", "@andes2"]),
+    ("decode an Andes capture as text", ["decode", "-e", "@elf", "@andes-text"]),
+    ("decode a XuanTie trace session", ["decode", "-e", "@elf", "@xuantie"]),
+    ("decode CEDARtools", ["decode", "-e", "@elf", "@ctte"]),
+    ("decode perf.data", ["decode", "--sysroot", "@root", "@perf"]),
+    ("export perf.data", ["export", "--to", "perf.data", "-e", "@elf", "-o", "%", "@trace"]),
     ("encode", ["encode", "-e", "@elf", "--pc", "@pcs", "-o", "%"]),
     ("stat", ["stat", "@trace"]),
     ("merge", ["merge", "-o", "%", "@trace", "@trace"]),
@@ -33,6 +46,8 @@ COMMANDS = [
     ("help", ["help", "decode"]),
 ]
 
+LOOP = "ProgTraceSync SYNC=1 ICNT=0 FADDR=0x8000\nProgTraceCorrelation EVCODE=0 CDF=1 ICNT=16 HIST=0x6\n"
+
 
 def prepare():
     """The inputs, by name."""
@@ -48,7 +63,37 @@ def prepare():
     paths["packed"] = paths["trace"] + ".zst"
     if subprocess.run(["zstd", "-q", "-f", paths["trace"], "-o", paths["packed"]], check=False).returncode:
         paths["packed"] = paths["trace"]
-    return paths
+    with open(paths["trace"], "rb") as file:
+        stream = file.read()
+    return {**paths, **containers(stream), **perf_data()}
+
+
+def containers(stream):
+    """Files of other producers with this stream."""
+    header = bytes.fromhex("0d000002010100020100030140040100")
+    capture = header + stream + bytes([0xff]) * (-len(stream) % 4)
+    lines = "".join(f"{word:08x}\n" for (word,) in struct.iter_unpack("<I", capture))
+    return {"andes1": write("andes1", bytes([0, 0, 64, 1]) + stream), "andes2": write("andes2", capture),
+            "andes-text": write("andes.log", lines.encode()), "xuantie": write("xuantie", block_header() + stream),
+            "ctte": write("ctte", bytes.fromhex("e8c4fcfcfc3dc400a089d1188904a1580807") + stream)}
+
+
+def perf_data():
+    """A recording of one process, and the folder with its program."""
+    root = os.path.join(scratch(), "root")
+    os.makedirs(root, exist_ok=True)
+    program = Program("first", 3, 0x10000)
+    program.write(root)
+    recording = File()
+    recording.info()
+    recording.comm(100, "first", 10)
+    recording.mmap2(100, program.address, PAGE, PAGE, "/first", 20)
+    recording.start(100, 500)
+    path = os.path.join(scratch(), "loop")
+    plain("assemble", "-o", path, write("loop.text", LOOP.encode()))
+    with open(path, "rb") as file:
+        recording.aux(file.read(), 1000, 100)
+    return {"root": root, "perf": write("one.data", recording.bytes())}
 
 
 def plain(*arguments):
