@@ -21,7 +21,8 @@ typedef struct header {
 static bool is_valen(unsigned bits) { return bits == 32 || bits == 39 || bits == 48 || bits == 57 || bits == 64; }
 
 static bool is_plausible(const header *h) {
-    return h->value[TAG_SRC_BITS] <= ANDES_SRC_BITS && h->value[TAG_NO_ADDR_DIFF] <= 1 && is_valen(h->value[TAG_VALEN]);
+    return h->value[TAG_SRC_BITS] <= ANDES_SRC_BITS && h->value[TAG_NO_ADDR_DIFF] <= 1 && h->value[TAG_TS_MODE] <= 1 &&
+           is_valen(h->value[TAG_VALEN]);
 }
 
 static ntr_status refuse(ntr_container *c, const char *what) {

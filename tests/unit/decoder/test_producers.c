@@ -163,6 +163,43 @@ static void addresses_are_extended_from_their_width(void **state) {
     scene_end(&s);
 }
 
+/* EVCODE 5, 8 and 15 are stops; a synchronizing message follows. Bytes: docs/dialects.md section 7, SRC of 6 bits. */
+static void changes_of_process_and_privilege_are_stops(void **state) {
+    (void)state;
+    static const struct {
+        unsigned evcode;
+        const char *bytes;
+    } stops[] = {{5, "raw 84 00 54 05 07\n"}, {8, "raw 84 00 60 05 07\n"}, {15, "raw 84 00 7C 05 07\n"}};
+    scene s;
+    pingpong(&s, "andes");
+    s.config.params.src_bits = 6;
+    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
+        char text[256], want[256];
+        snprintf(text, sizeof text, START "%sProgTraceSync SRC=0 SYNC=5 ICNT=0 FADDR=0xa0\n", stops[i].bytes);
+        snprintf(want, sizeof want, "sync 1 100\nspan 100+1/1 cut 102\nstop %u 102\nsync 5 140\n", stops[i].evcode);
+        decodes_to(&s, text, want);
+    }
+    scene_end(&s);
+}
+
+/* LUI and a jump: this encoder sends the address of every JALR. A reader that infers the target takes the address, too.
+ */
+static void jumps_that_could_be_inferred_have_messages(void **state) {
+    (void)state;
+    scene s;
+    for (unsigned inferred = 0; inferred < 2; inferred++) {
+        scene_start(&s, "microblaze-v");
+        s.config.params.sequential_jump = inferred;
+        code(&s, 0x100, LUI_A5(0x1000), JR_A5_PLUS(0x10), ADD);
+        code(&s, 0x1010, ADD, ADD);
+        decodes_to(&s,
+                   "ProgTraceSync SRC=0 SYNC=1 ICNT=0 FADDR=0x80\nIndirectBranch SRC=0 BTYPE=0 ICNT=4 UADDR=0x888\n"
+                   "ProgTraceCorrelation SRC=0 EVCODE=4 CDF=0 ICNT=2\n",
+                   "sync 1 100\nspan 100+2/4 indirect-jump 1010\nspan 1010+1/2 cut 1014\nstop 4 1014\n");
+        scene_end(&s);
+    }
+}
+
 static void times_of_a_fixed_width_must_have_it(void **state) {
     (void)state;
     scene s;
@@ -190,6 +227,8 @@ int main(void) {
         TEST(a_stop_after_a_jump_hides_its_target),
         TEST(full_addresses_are_no_differences),
         TEST(addresses_are_extended_from_their_width),
+        TEST(changes_of_process_and_privilege_are_stops),
+        TEST(jumps_that_could_be_inferred_have_messages),
         TEST(times_of_a_fixed_width_must_have_it),
     };
     return cmocka_run_group_tests_name("producers", tests, NULL, NULL);

@@ -157,6 +157,7 @@ typedef struct defect_case {
     ntr_fields present;
     uint8_t src_bits;
     const char *dialect;
+    uint8_t ts_width; /* not 0: TSTAMP has exactly this width */
 } defect_case;
 
 #define HAS(x) ((ntr_fields)1 << NTR_FIELD_##x)
@@ -202,6 +203,23 @@ static const defect_case defects[] = {
     {"E0 00 01 56 05 03", NTR_E_MSEO_RESERVED, NTR_FIELD_NONE, 0},
     {"E0 00 01 54 05", NTR_E_TRUNCATED, NTR_FIELD_NONE, 0},
     {"E0 03", NTR_OK, NTR_FIELD_NONE, HAS(SRC), .src_bits = 6},
+    /* docs/dialects.md section 7: SRC of 6 bits ends at a byte boundary */
+    {"84 17", NTR_E_FIELD_MISSING, NTR_FIELD_EVCODE, HAS(SRC), .src_bits = 6, .dialect = "andes"},
+    {"84 15 54 25 17", NTR_E_FIELD_SPLIT, NTR_FIELD_EVCODE, HAS(SRC), .src_bits = 6, .dialect = "andes"},
+    {"84 FC A0 0B", NTR_E_FIELD_VALUE, NTR_FIELD_CDF, HAS(SRC) | HAS(EVCODE) | HAS(CDF), .src_bits = 6, .dialect = "andes"},
+    {"70 14 31 8D 2F", NTR_OK, NTR_FIELD_NONE, HAS(SRC) | HAS(BTYPE) | HAS(ICNT) | HAS(UADDR) | HAS(HIST), .src_bits = 6,
+     .dialect = "andes"},
+    {"70 14 31 8F", NTR_E_FIELD_MISSING, NTR_FIELD_HIST, HAS(SRC) | HAS(BTYPE) | HAS(ICNT) | HAS(UADDR), .src_bits = 6,
+     .dialect = "andes"},
+    /* section 8: TSTAMP of a fixed width, complete, too short, too long, and with bits above its width */
+    {"0C 0D 14 00 03", NTR_OK, NTR_FIELD_NONE, HAS(ICNT) | HAS(TSTAMP), .dialect = "xuantie", .ts_width = 16},
+    {"0C 0D 14 03", NTR_E_FIELD_SPLIT, NTR_FIELD_TSTAMP, HAS(ICNT) | HAS(TSTAMP), .dialect = "xuantie", .ts_width = 16},
+    {"0C 0D 14 00 00 03", NTR_E_FIELD_SPLIT, NTR_FIELD_TSTAMP, HAS(ICNT) | HAS(TSTAMP), .dialect = "xuantie", .ts_width = 16},
+    {"0C 0F", NTR_OK, NTR_FIELD_NONE, HAS(ICNT), .dialect = "xuantie", .ts_width = 16},
+    /* section 9: messages of the other producers are not this one's */
+    {"78 4C 0F", NTR_OK, NTR_FIELD_NONE, HAS(SRC) | HAS(BCNT), .src_bits = 2, .dialect = "microblaze-v"},
+    {"10 0B", NTR_E_FIELD_MISSING, NTR_FIELD_UADDR, HAS(SRC) | HAS(BTYPE) | HAS(ICNT), .src_bits = 2, .dialect = "microblaze-v"},
+    {"11 08 05 00 1B", NTR_E_FIELD_SPLIT, NTR_FIELD_SRC, 0, .src_bits = 2, .dialect = "microblaze-v"},
     {"20 03", NTR_OK, NTR_FIELD_NONE, HAS(ETYPE) | HAS(SRC), .src_bits = 2},                 /* ECODE left out */
     {"20 01 07", NTR_OK, NTR_FIELD_NONE, HAS(ETYPE) | HAS(SRC) | HAS(TSTAMP), .src_bits = 2}, /* the same, TSTAMP */
 };
@@ -213,6 +231,8 @@ static void defects_are_told_with_their_field(void **state) {
         ntr_params params;
         ntr_params_init(&params, d->dialect ? ntr_dialect_find(d->dialect) : NULL);
         params.src_bits = d->src_bits;
+        params.ts_fixed = d->ts_width != 0;
+        if (d->ts_width) params.ts_width = d->ts_width;
         uint8_t bytes[64];
         ntr_message m;
         print_message("# %s\n", d->bytes);
@@ -308,6 +328,11 @@ static void values_have_names(void **state) {
     assert_string_equal(ntr_value_name(NULL, NTR_FIELD_SYNC, 15), "vendor");
     assert_string_equal(ntr_value_name(sifive, NTR_FIELD_SYNC, 15), "PC sample");
     assert_string_equal(ntr_value_name(sifive, NTR_FIELD_SYNC, 2), "periodic");
+    const ntr_dialect *andes = ntr_dialect_find("andes");
+    assert_string_equal(ntr_value_name(andes, NTR_FIELD_EVCODE, 5), "process change");
+    assert_string_equal(ntr_value_name(andes, NTR_FIELD_EVCODE, 8), "privilege change");
+    assert_string_equal(ntr_value_name(andes, NTR_FIELD_EVCODE, 15), "prohibited region");
+    assert_string_equal(ntr_value_name(NULL, NTR_FIELD_EVCODE, 5), "reserved");
     assert_string_equal(ntr_value_name(NULL, NTR_FIELD_RCODE, 9), "vendor");
     assert_string_equal(ntr_value_name(NULL, NTR_FIELD_CKSRC, 0), "reserved");
     assert_null(ntr_value_name(NULL, NTR_FIELD_ICNT, 1));

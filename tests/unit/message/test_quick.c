@@ -122,6 +122,7 @@ static void check_agreement(const ntr_params *params, const uint8_t *bytes, cons
 static bool is_common(const ntr_params *params, const uint8_t *bytes, size_t size, const ntr_message *m) {
     unsigned run = 0;
     if (NTR_HAS(m, DQTAG) || (NTR_HAS(m, BCNT) && m->tcode != NTR_TCODE_REPEAT_BRANCH)) return false; /* NTR_MESSAGE_ALSO */
+    if (params->ts_fixed && NTR_HAS(m, TSTAMP)) return false;
     if (size > NTR_QUICK_LONGEST || !ntr_message_get(params->dialect, m->tcode)) return false;
     for (size_t i = 0; i < size; i++) {
         run = bytes[i] & 3 ? 0 : run + 1;

@@ -1,4 +1,4 @@
-/* The specification's test vectors at message level: N-Trace 1.0 section 15, and docs/dialects.md section 2.4. */
+/* The specification's test vectors at message level: N-Trace 1.0 section 15, and docs/dialects.md. */
 #ifndef NTR_TEST_VECTORS_H
 #define NTR_TEST_VECTORS_H
 
@@ -12,6 +12,7 @@ typedef struct vector {
     uint8_t src_bits;
     bool extend_addr;
     const char *dialect; /* NULL: N-Trace 1.0 */
+    uint8_t ts_width;    /* not 0: TSTAMP has exactly this width */
 } vector;
 
 static const vector vectors[] = {
@@ -161,6 +162,30 @@ static const vector vectors[] = {
     {"24 40 01 00 00 00 00 00 07", "ProgTraceSync SRC=0 SYNC=1 ICNT=0 FADDR=0x40000000", .src_bits = 4,
      .dialect = "tt-dfd"},
     {"08 00 0F", "Ownership SRC=0 PROCESS=0xc", .src_bits = 4, .dialect = "tt-dfd"},
+    /* docs/dialects.md section 7, typed from the layout: SRC has 6 bits or is inhibited; EVCODE 5, 8 and 15; full addresses */
+    {"84 14 54 25 17", "ProgTraceCorrelation SRC=5 EVCODE=5 CDF=1 ICNT=9 HIST=0x5", .src_bits = 6, .dialect = "andes"},
+    {"84 FC 20 0B", "ProgTraceCorrelation SRC=63 EVCODE=8 CDF=0 ICNT=2", .src_bits = 6, .dialect = "andes"},
+    {"84 3C 0F", "ProgTraceCorrelation EVCODE=15 CDF=0 ICNT=3", .dialect = "andes"},
+    {"70 14 31 8C 10 00 00 00 05 2F", "IndirectBranchHist SRC=5 BTYPE=0 ICNT=3 UADDR=0x40000123 HIST=0xb", .src_bits = 6,
+     .dialect = "andes"},
+    {"10 00 19 00 1F", "IndirectBranch SRC=0 BTYPE=2 ICNT=1 UADDR=0x1c0", .src_bits = 6, .dialect = "andes"},
+    {"08 84 BC FC 7F", "Ownership SRC=33 PROCESS=0x1ffef", .src_bits = 6, .dialect = "andes"},
+    {"24 44 15 40 88 04 00 00 FC FC FC FC FC 1D 90 07",
+     "ProgTraceSync SRC=17 SYNC=5 ICNT=0 FADDR=0x7fffffffc0001890 TSTAMP=100", .src_bits = 6, .dialect = "andes"},
+    /* docs/dialects.md section 8: TSTAMP of the full width; BTM with RepeatBranch; Ownership with FORMAT 0 */
+    {"24 05 00 09 14 00 03", "ProgTraceSync SYNC=1 ICNT=0 FADDR=0x80 TSTAMP=5", .dialect = "xuantie", .ts_width = 16},
+    {"10 21 D8 79 D0 20 04 00 00 00 03", "IndirectBranch BTYPE=0 ICNT=2 UADDR=0x7b6 TSTAMP=4660", .dialect = "xuantie",
+     .ts_width = 40},
+    {"78 0F", "RepeatBranch BCNT=3", .dialect = "xuantie"},
+    {"08 B3", "Ownership PROCESS=0x2c", .dialect = "xuantie"},
+    {"6C 48 05 58 0B", "ResourceFull RCODE=2 RDATA0=0x5 RDATA1=150", .dialect = "xuantie"},
+    /* docs/dialects.md section 9: SRC has 2 bits */
+    {"10 08 05 00 1B", "IndirectBranch SRC=2 BTYPE=0 ICNT=4 UADDR=0x180", .src_bits = 2, .dialect = "microblaze-v"},
+    {"0C 77", "DirectBranch SRC=1 ICNT=7", .src_bits = 2, .dialect = "microblaze-v"},
+    {"70 4C 7D 1D F8 FF", "IndirectBranchHist SRC=3 BTYPE=0 ICNT=125 UADDR=0x7 HIST=0xffe", .src_bits = 2,
+     .dialect = "microblaze-v"},
+    {"84 48 F1 E7", "ProgTraceCorrelation SRC=2 EVCODE=4 CDF=0 ICNT=15 TSTAMP=57", .src_bits = 2, .dialect = "microblaze-v"},
+    {"20 04 03", "Error SRC=1 ETYPE=0 ECODE=0x0", .src_bits = 2, .dialect = "microblaze-v"},
     /* docs/dialects.md section 12 */
     {"04 E0 64 14 34 4B", "DeviceID DEVID=0x12345678", .dialect = "ctte"},
     {"1C F0 A8 20 78 9C 64 54 44 D0 30 88 10 07", "DataAcquisition DQTAG=0xabc DQDATA=0x1122334455667788", .dialect = "ctte"},
@@ -188,6 +213,8 @@ static inline ntr_params vector_params(const vector *v) {
     ntr_params_init(&params, v->dialect ? ntr_dialect_find(v->dialect) : NULL);
     params.src_bits = v->src_bits;
     params.extend_addr = v->extend_addr;
+    if (v->ts_width) params.ts_width = v->ts_width;
+    params.ts_fixed = v->ts_width != 0;
     return params;
 }
 
