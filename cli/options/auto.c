@@ -52,6 +52,13 @@ static void add_choice(char *line, size_t room, unsigned p, const ntr_choice *c)
              ntr_confidence_name(c->confidence));
 }
 
+/* Adds the depth of the return stack, which no stream shows. */
+static void add_depth(char *line, size_t room, const ntr_choice *c) {
+    size_t used = strlen(line);
+
+    if (c->confidence == NTR_CONFIDENCE_UNKNOWN) snprintf(line + used, room - used, ", %s (assumed)", c->evidence);
+}
+
 /* Returns whether the messages have no defect and no TSTAMP, whose rule would have to be found. */
 static bool messages_fit(const ntr_params *params, ntr_bytes beginning) {
     ntr_reader reader;
@@ -113,6 +120,7 @@ int cli_auto_defaults(const char *name, ntr_bytes beginning, const ntr_program *
         ntr_params_set(&used, ntr_parameter_name(p), value);
         if (p != NTR_PARAMETER_XLEN && p != NTR_PARAMETER_TIMESTAMPS) add_choice(line, sizeof line, p, c);
     }
+    if (*line && differ >> NTR_PARAMETER_IMPLICIT_RETURN & 1) add_depth(line, sizeof line, &inference.choices[NTR_PARAMETER_RETURN_STACK]);
     if (*line) cli_note("%s: assumed from the stream: %s; options prevail, --auto gives the reasons", name, line);
     *params = used;
     return CLI_OK;

@@ -260,11 +260,24 @@ static void infer_xlen(ntr_search *s) {
         ntr_choose(s, NTR_PARAMETER_XLEN, NTR_CONFIDENCE_UNKNOWN, value, "no address needs more than 32 bits");
 }
 
+/* The depth of the encoder's return stack cannot be seen: a return that it has forgotten has a message, and is read with every
+ * depth. It is an assumption as soon as returns are implicit. */
+static bool assume_return_stack(ntr_search *s) {
+    const ntr_params *p = &s->out->params;
+    char value[16];
+    if (p->implicit_return == NTR_RETURN_OFF || ntr_infer_given(s, NTR_PARAMETER_RETURN_STACK)) return false;
+    snprintf(value, sizeof value, "%u", (unsigned)p->return_stack);
+    ntr_choose(s, NTR_PARAMETER_RETURN_STACK, NTR_CONFIDENCE_UNKNOWN, value, "%s",
+               p->return_stack ? "the depth of the return stack in this dialect" : "a return stack as deep as needed");
+    return true;
+}
+
 /* The parameters that are never inferred. */
 static void keep_others(ntr_search *s) {
     for (unsigned p = 0; p < NTR_PARAMETERS; p++) {
         char value[sizeof s->out->choices[p].value];
         if (!(NTR_PARAMETERS_NOT_INFERRED >> p & 1)) continue;
+        if (p == NTR_PARAMETER_RETURN_STACK && assume_return_stack(s)) continue;
         value_text(s, p, value, sizeof value);
         ntr_choose(s, p, NTR_CONFIDENCE_GIVEN, value, "%s", "");
     }

@@ -401,6 +401,12 @@ def automatic():
     equal(untold.out, PC_TEXT, "without any parameter, the stream is inspected")
     matches(r"auto.nex: assumed from the stream: .*--src-bits 4 \((sure|likely)\)", untold.err, "one line says what was assumed")
     equal(untold.err.count("\n"), 1, "lines of messages")
+    call = b"".join(word.to_bytes(4, "little") for word in (0x010000ef, 0x00c50533, 0x00c50533, 0x00c50533, 0x00c50533, 0x00008067))
+    messages = b"ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT=8\n"
+    returning = write("return.nex", Run("assemble", "-", stdin=messages).bytes)
+    untold = Run("decode", returning, "--raw", write("call.bin", call) + "@0x100", "--output", "pc")
+    equal(untold.out.split(), ["0x100", "0x110", "0x114", "0x104"], "a return without a message")
+    matches(r"--implicit-return full \((sure|likely)\), a return stack as deep as needed \(assumed\)", untold.err, "assumed depth")
     given = Run("decode", stream, "-e", program(), "--src-bits", 1, "--output", "count", status=1)
     check("assumed" not in given.err and "--auto" not in given.err, "a given parameter is taken as it is")
 

@@ -28,6 +28,31 @@ static void what_is_given_is_kept(void **state) {
     scene_end(&s);
 }
 
+/* A call and a return without a message: returns are implicit. How deep the return stack is remains an assumption. */
+static void the_depth_of_the_return_stack_is_an_assumption(void **state) {
+    (void)state;
+    static ntr_inference got;
+    const char *text = "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT=8\n";
+    const ntr_choice *depth = &got.choices[NTR_PARAMETER_RETURN_STACK];
+    scene s;
+    scene_start(&s, NULL);
+    code(&s, 0x100, jal(1, 0x10), ADD, ADD, ADD, ADD, RET);
+    infer(&s, text, &got, true, 1u << NTR_PARAMETER_DIALECT);
+    assert_int_equal(got.params.implicit_return, NTR_RETURN_FULL);
+    assert_int_equal(depth->confidence, NTR_CONFIDENCE_UNKNOWN);
+    assert_string_equal(depth->value, "0");
+    assert_string_equal(depth->evidence, "a return stack as deep as needed");
+    s.config.params.return_stack = 16;
+    infer(&s, text, &got, true, 1u << NTR_PARAMETER_DIALECT | 1u << NTR_PARAMETER_RETURN_STACK);
+    assert_int_equal(depth->confidence, NTR_CONFIDENCE_GIVEN);
+    assert_int_equal(got.params.return_stack, 16);
+    s.config.params.return_stack = 0;
+    infer(&s, "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x80\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT=2\n", &got, true,
+          1u << NTR_PARAMETER_DIALECT | 1u << NTR_PARAMETER_IMPLICIT_RETURN);
+    assert_int_equal(depth->confidence, NTR_CONFIDENCE_GIVEN); /* no returns are implicit: nothing is assumed */
+    scene_end(&s);
+}
+
 static void nothing_is_sure_of_nothing(void **state) {
     (void)state;
     static ntr_inference got;
@@ -160,6 +185,7 @@ static void each_confidence_has_a_name(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(what_is_given_is_kept),
+        TEST(the_depth_of_the_return_stack_is_an_assumption),
         TEST(nothing_is_sure_of_nothing),
         TEST(a_few_messages_show_the_width_of_src),
         TEST(a_parameter_that_is_never_inferred_is_kept),
