@@ -1,29 +1,16 @@
+#include "commands/top_table.h"
 #include "io/follow.h"
 #include "io/output.h"
 #include "io/progress.h"
 #include "io/trace.h"
 #include "options/command.h"
 #include "options/diagnostics.h"
-#include "text/symbol_text.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-/* Functions, contexts and interrupts of one interval are counted in tables of a fixed size, by open addressing. What does not
- * fit is counted as "others", so that memory stays the same however long the trace is. */
-enum {
-    TABLE_ROWS = 8192,
-    PROBES = 16,
-    TOP_EVENTS = 256,
-    SHOWN_MAX = 1000,
-    FINISHED_SECONDS = 5,
-    INTERVAL_MAX_MS = 3600000,
-    MILLION = 1000000
-};
+enum { SHOWN_MAX = 1000, FINISHED_SECONDS = 5, INTERVAL_MAX_MS = 3600000, NS_IN_MS = 1000000, NS_IN_S = 1000000000 };
 
 struct top_options {
     struct cli_stream stream;
@@ -33,8 +20,9 @@ struct top_options {
 };
 
 #define S struct top_options
-static const struct cli_option top_table[] = {
-    CLI_NUMBER(0, "interval", "MS", S, interval, 10, INTERVAL_MAX_MS, 1000, "milliseconds of each table (default 1000)"),
+static const struct cli_option own_options[] = {
+    CLI_NUMBER(0, "interval", "MS", S, interval, 10, INTERVAL_MAX_MS, 1000,
+               "milliseconds of each table (default 1000)"),
     CLI_NUMBER('n', "rows", "N", S, rows, 1, SHOWN_MAX, 20, "functions of each table (default 20)"),
     CLI_FLAG('f', "follow", S, follow, "wait for a file to grow even if it has not grown for a while"),
     CLI_NUMBER(0, "count", "N", S, count, 0, INT32_MAX, 0, "end after N tables (default 0: when interrupted)"),
@@ -43,26 +31,10 @@ static const struct cli_option top_table[] = {
 #undef S
 
 static const struct cli_group groups[] = {
-    CLI_OWN("options", top_table),
+    CLI_OWN("options", own_options),
     CLI_GROUP("program", cli_image_options, struct top_options, images),
     CLI_GROUP("the stream", cli_stream_options, struct top_options, stream),
     {0},
-};
-
-enum row_kind { TOP_FREE, ROW_FUNCTION, ROW_CONTEXT, ROW_TRAP };
-
-struct top_row {
-    enum row_kind kind;
-    uint64_t key, count;
-    uintptr_t detail; /* function: identifies the symbol, because processes have functions at the same address; trap: ntr_end */
-    ntr_context context; /* for names */
-};
-
-struct function_cache {
-    uint64_t address, start; /* of code, and of its function */
-    uintptr_t detail;
-    ntr_context context;
-    bool valid;
 };
 
 struct top {
@@ -70,131 +42,29 @@ struct top {
     struct cli_trace trace;
     struct cli_output out;
     ntr_decoder *decoder;
-    struct top_row rows[TABLE_ROWS];
-    struct function_cache cache[TABLE_ROWS];
-    uint64_t instructions, others, gaps, all_gaps, bytes;
+    struct top_table table;
+    uint64_t bytes; /* of this interval */
     uint64_t began; /* nanoseconds */
     int64_t shown;
-    bool any;
     bool live; /* else one table for all of a file */
 };
 
 static uint64_t now_ns(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000 * MILLION + (uint64_t)time.tv_nsec;
-}
-
-/* ---- counting */
-
-static size_t slot_of(uint64_t key) {
-    return (size_t)(key * 0x9e3779b97f4a7c15u >> 40) % TABLE_ROWS;
-}
-
-static void count(struct top *t, const struct top_row *what, uint64_t by) {
-    for (size_t i = 0, at = slot_of(what->key ^ what->detail ^ what->kind); i < PROBES; i++, at = (at + 1) % TABLE_ROWS) {
-        struct top_row *row = &t->rows[at];
-        if (row->kind == TOP_FREE) *row = *what;
-        if (row->kind != what->kind || row->key != what->key || row->detail != what->detail) continue;
-        row->count += by;
-        return;
-    }
-    t->others += what->kind == ROW_FUNCTION ? by : 0;
-}
-
-/* Code of a context: the privilege mode does not matter. */
-static bool same_space(const ntr_context *a, const ntr_context *b) {
-    return a->scontext == b->scontext && a->hcontext == b->hcontext && a->has_scontext == b->has_scontext &&
-           a->has_hcontext == b->has_hcontext;
-}
-
-/* Returns the function that has the address. */
-static const struct function_cache *function_of(struct top *t, const ntr_event *event) {
-    struct function_cache *cached = &t->cache[slot_of(event->address ^ event->context.scontext)];
-    ntr_symbol symbol;
-
-    if (cached->valid && cached->address == event->address && same_space(&cached->context, &event->context)) return cached;
-    const bool named = ntr_program_symbol(t->trace.program, &event->context, event->address, &symbol) == NTR_OK;
-    *cached = (struct function_cache){event->address, named ? symbol.address : event->address & ~(uint64_t)0xfff,
-                                      named ? (uintptr_t)symbol.name : 0, event->context, true};
-    return cached;
-}
-
-static void take(struct top *t, const ntr_event *event) {
-    t->any = true;
-    if (event->kind == NTR_EVENT_GAP) t->gaps++;
-    if (event->kind != NTR_EVENT_SPAN) return;
-    t->instructions += event->instructions;
-    const struct function_cache *function = function_of(t, event);
-    const uint64_t context = (uint64_t)event->src << 48 | (event->context.scontext & 0xffffffffffff);
-    count(t, &(struct top_row){ROW_FUNCTION, function->start, 0, function->detail, event->context}, event->instructions);
-    count(t, &(struct top_row){ROW_CONTEXT, context, 0, 0, event->context}, event->instructions);
-    if (event->end >= NTR_END_EXCEPTION && event->end <= NTR_END_TRAP)
-        count(t, &(struct top_row){ROW_TRAP, event->target, 0, event->end, event->context}, 1);
-}
-
-/* ---- the table */
-
-static int by_count(const void *a, const void *b) {
-    const struct top_row *x = a, *y = b;
-    if (x->kind != y->kind) return x->kind == TOP_FREE ? 1 : y->kind == TOP_FREE ? -1 : (int)x->kind - (int)y->kind;
-    if (x->count != y->count) return x->count < y->count ? 1 : -1;
-    if (x->key != y->key) return x->key < y->key ? -1 : 1;
-    return x->detail < y->detail ? -1 : x->detail > y->detail;
-}
-
-static void show_row(struct top *t, const struct top_row *row) {
-    char name[CLI_SYMBOL_MAX + 1];
-
-    *cli_put_symbol(name, "", "", t->trace.program, &row->context, row->key) = 0;
-    switch (row->kind) {
-    case ROW_FUNCTION:
-        cli_output_print(&t->out, "%6.2f %%  %s", t->instructions ? 100.0 * (double)row->count / (double)t->instructions : 0,
-                         *name ? name : "");
-        break;
-    case ROW_CONTEXT:
-        cli_output_print(&t->out, "%6.2f %%  source %" PRIu64 ", context 0x%" PRIx64,
-                         t->instructions ? 100.0 * (double)row->count / (double)t->instructions : 0, row->key >> 48,
-                         row->key & 0xffffffffffff);
-        break;
-    default:
-        cli_output_print(&t->out, "%6" PRIu64 "    %s to %s", row->count,
-                         row->detail == NTR_END_EXCEPTION ? "exception" : row->detail == NTR_END_INTERRUPT ? "interrupt" : "trap",
-                         *name ? name : "");
-        break;
-    }
-    if (!*name && row->kind != ROW_CONTEXT) cli_output_print(&t->out, "0x%" PRIx64, row->key);
-    cli_output_text(&t->out, "\n");
-}
-
-static void show_table(struct top *t, double seconds) {
-    int64_t left = 0;
-    enum row_kind kind = TOP_FREE;
-
-    qsort(t->rows, TABLE_ROWS, sizeof t->rows[0], by_count);
-    if (isatty(STDOUT_FILENO)) cli_output_text(&t->out, "\033[H\033[2J");
-    cli_output_print(&t->out, "%.1f s: %.3f million instructions, %.3f MB of trace, %" PRIu64 " gaps (%" PRIu64 " in all)\n", seconds,
-                     (double)t->instructions / MILLION, (double)t->bytes / MILLION, t->gaps, t->all_gaps + t->gaps);
-    for (size_t i = 0; i < TABLE_ROWS && t->rows[i].kind != TOP_FREE; i++) {
-        if (t->rows[i].kind != kind) left = t->options->rows;
-        kind = t->rows[i].kind;
-        if (left-- > 0) show_row(t, &t->rows[i]);
-    }
-    if (t->others) cli_output_print(&t->out, "%6.2f %%  others\n", 100.0 * (double)t->others / (double)t->instructions);
-    cli_output_text(&t->out, "\n");
-    cli_output_flush(&t->out);
+    return (uint64_t)time.tv_sec * NS_IN_S + (uint64_t)time.tv_nsec;
 }
 
 /* Shows the table and begins the next one, if the interval is over or the trace has ended. */
 static void show(struct top *t, bool ended) {
     const uint64_t now = now_ns(), elapsed = now - t->began;
 
-    if (!ended && (!t->live || elapsed < (uint64_t)t->options->interval * MILLION)) return;
-    if (ended && !t->instructions && t->shown) return;
-    show_table(t, (double)elapsed / (1000.0 * MILLION));
-    memset(t->rows, 0, sizeof t->rows);
-    t->all_gaps += t->gaps;
-    t->instructions = t->others = t->gaps = t->bytes = 0;
+    if (!ended && (!t->live || elapsed < (uint64_t)t->options->interval * NS_IN_MS)) return;
+    ntr_decoder_flush_counts(t->decoder); /* top_table_take returns no error */
+    if (ended && !t->table.instructions && t->shown) return;
+    top_table_show(&t->table, &t->out, (double)elapsed / NS_IN_S, t->bytes, t->options->rows);
+    top_table_clear(&t->table);
+    t->bytes = 0;
     t->began = now;
     t->shown++;
 }
@@ -221,22 +91,19 @@ static bool feed(struct top *t) {
 }
 
 static int watch(struct top *t) {
-    ntr_event events[TOP_EVENTS];
-    ntr_status status = NTR_OK;
+    ntr_counts counts = {0};
+    ntr_status status = NTR_NEED_MORE;
 
     t->began = now_ns();
     while (status != NTR_END && !is_complete(t)) {
-        size_t got = 0;
-        status = ntr_decoder_read(t->decoder, events, TOP_EVENTS, &got);
-        for (size_t i = 0; i < got; i++) take(t, &events[i]);
+        status = ntr_decoder_count(t->decoder, &counts);
         if (status < 0) return cli_fail("%s: %s", t->trace.input.name, ntr_decoder_error(t->decoder));
-        if (status == NTR_NEED_MORE) {
-            show(t, false);
-            if (!feed(t)) return CLI_FAILED;
-        }
+        if (status != NTR_NEED_MORE) continue;
+        show(t, false);
+        if (!feed(t)) return CLI_FAILED;
     }
     if (status == NTR_END) show(t, true);
-    return t->all_gaps ? CLI_DEFECTS : CLI_OK;
+    return t->table.all_gaps ? CLI_DEFECTS : CLI_OK;
 }
 
 static int open_decoder(struct top *t) {
@@ -247,7 +114,10 @@ static int open_decoder(struct top *t) {
     config.params = t->trace.params;
     config.program = t->trace.program;
     t->decoder = cli_trace_decoder(&t->trace, &config);
-    return t->decoder ? CLI_OK : CLI_FAILED;
+    if (!t->decoder) return CLI_FAILED;
+    t->table.program = t->trace.program;
+    ntr_decoder_set_count_callback(t->decoder, top_table_take, &t->table);
+    return CLI_OK;
 }
 
 /* A bundle, or a file that has not changed for a while. */
@@ -265,8 +135,10 @@ static int top_run(const void *options, char **operands) {
     if (!t) return cli_fail("out of memory");
     t->options = options;
     t->live = t->options->follow || !is_finished(operands[0]);
-    if (t->live) cli_follow_begin(idle, t);
-    else cli_note("%s: the file does not grow; one table for all of it (--follow waits for more)", operands[0]);
+    if (t->live)
+        cli_follow_begin(idle, t);
+    else
+        cli_note("%s: the file does not grow; one table for all of it (--follow waits for more)", operands[0]);
     int status = cli_trace_open(&t->trace, operands[0], &t->options->stream, &t->options->images);
     if (status == CLI_OK) {
         status = cli_output_open(&t->out, NULL);
@@ -287,13 +159,14 @@ const struct cli_command cli_top = {
     .groups = groups,
     .size = sizeof(struct top_options),
     .run = top_run,
-    .about = "Shows what a live trace executes: once in a second, the functions, the contexts of each source, and the\n"
-             "interrupts and exceptions of that second. TRACE is a file that grows, a pipe (-), or a TCP stream\n"
-             "(tcp:HOST:PORT); a connection that ends is made again. Memory does not grow with the trace. Of a bundle, and\n"
-             "of a file that has not grown for five seconds, one table of all is shown.\n"
-             "\n"
-             "On a terminal, each table replaces the one before. The command ends when it is interrupted, or when a pipe\n"
-             "ends. The exit status is 1 if there were gaps.",
+    .about =
+        "Shows what a live trace executes: once in a second, the functions, the contexts of each source, and the\n"
+        "interrupts and exceptions of that second. TRACE is a file that grows, a pipe (-), or a TCP stream\n"
+        "(tcp:HOST:PORT); a connection that ends is made again. Memory does not grow with the trace. Of a bundle, and\n"
+        "of a file that has not grown for five seconds, one table of all is shown.\n"
+        "\n"
+        "On a terminal, each table replaces the one before. The command ends when it is interrupted, or when a pipe\n"
+        "ends. The exit status is 1 if there were gaps.",
     .examples = "  ntrace top tcp:probe:5000 -e firmware.elf --src-bits 2\n"
                 "  ntrace top capture.nex -e firmware.elf --interval 500",
 };

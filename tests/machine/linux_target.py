@@ -16,8 +16,9 @@ sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "
 import boards
 import harness
 import linux_guest
-import links
+from board_memory import Failed, Memory
 from harness import Run, case, check, equal, matches, scratch, write
+from link_kinds import Helper
 
 TARGET = os.path.abspath(sys.argv[2])
 RAM, BYTES, USED = 0x80000000, 512 << 20, "384M"
@@ -47,7 +48,7 @@ def topology(te0, sink):
 def word(memory, address):
     try:
         return memory.plain(address)
-    except links.Failed:
+    except Failed:
         return 0
 
 
@@ -55,8 +56,8 @@ def recorded():
     """The program, the bundle of a capture on the board, and {address: word}."""
     elf, pc, pcs = boards.program()
     path, bundle = write("board.json", topology(TE0, SINK)), os.path.join(scratch(), "host.ntrace")
-    memory = links.Memory(path, ["-e", elf, "--pc", pc, "--ram", f"{BUFFER:#x}:{BUFFER_BYTES:#x}"])
-    link = links.Helper(memory)
+    memory = Memory(path, ["-e", elf, "--pc", pc, "--ram", f"{BUFFER:#x}:{BUFFER_BYTES:#x}"])
+    link = Helper(memory)
     status, text = link.run(["capture", "-o", bundle, "-e", elf, "-t", path, "--until-full"])
     check(status == 1 and "the sink was full" in text, text)
     words = {address: word(memory, address) for base, size in ((TE0, 4096), (SINK, 4096), (BUFFER, BUFFER_BYTES))
