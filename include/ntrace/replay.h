@@ -125,6 +125,10 @@ NTR_API bool ntr_replay_frame(const ntr_replay *replay, uint32_t number, ntr_sta
  * handlers of traps. Returns and errors: as ntr_replay_hart_at; NTR_END when interrupted. */
 NTR_API ntr_status ntr_replay_entered(ntr_replay *replay, uint16_t src, uint64_t *position, bool *found);
 
+/* Stores the position of the first instruction, from the position on, that a hart executes in a stack of at most so many
+ * frames. *found: false, there is none. The instructions in between are walked over. Returns and errors: as ntr_replay_entered. */
+NTR_API ntr_status ntr_replay_left(ntr_replay *replay, uint16_t src, size_t frames, uint64_t *position, bool *found);
+
 /* ---- moving */
 
 typedef enum ntr_replay_reason {

@@ -3,6 +3,7 @@
 #include "base/allocator.h"
 #include "base/compare.h"
 #include "program/program.h"
+#include "unwind/invented_stack.h"
 
 #include <fcntl.h>
 #include <gelf.h>
@@ -102,7 +103,9 @@ static ntr_status make_file(ntr_gdb_images *images, ntr_gdb_image image, const n
     const int size = images->folder ? snprintf(path, sizeof path, "%s/code-%zu.elf", images->folder, images->count) : -1;
     const int fd = size > 0 && (size_t)size < sizeof path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
     ntr_status status = NTR_E_IO;
-    if (fd >= 0) status = ntr_gdb_symbol_file_write(fd, names, &image.regions, xlen);
+    if (fd >= 0)
+        status = image.return_places ? ntr_gdb_return_places_write(fd, images->return_places, &image.regions, xlen)
+                                     : ntr_gdb_symbol_file_write(fd, NTR_GDB_SYMBOL_CODE, names, &image.regions, xlen);
     if (fd >= 0 && close(fd) != 0 && status == NTR_OK) status = NTR_E_IO;
     image.bias = 0; /* the names have it already */
     image.made = true;
@@ -160,6 +163,26 @@ static ntr_status add_nameless(ntr_gdb_images *images) {
     return status;
 }
 
+/* ---- return places */
+
+/* Finds addresses without code for them, above the stacks (state.c), and makes their file. */
+static ntr_status add_return_places(ntr_gdb_images *images) {
+    enum { PLACES_TRIED = 16, PLACES_SIZE = NTR_RETURN_PLACES * NTR_RETURN_PLACE_SIZE };
+    const uint64_t top = ntr_program_xlen(images->program) == 32 ? NTR_GDB_STACKS_32 : NTR_GDB_STACKS_64;
+    const ntr_gdb_image image = {.return_places = true, .regions.allocator = images->allocator};
+    size_t found;
+    for (unsigned i = 0; i < PLACES_TRIED && !images->return_places; i++) {
+        const uint64_t low = top + i * (uint64_t)PLACES_SIZE;
+        if (ntr_program_image_at(images->program, NULL, low, &found) != NTR_OK &&
+            ntr_program_image_at(images->program, NULL, low + PLACES_SIZE - 1, &found) != NTR_OK)
+            images->return_places = low;
+    }
+    const size_t count = images->count;
+    const ntr_status status = images->return_places ? make_file(images, image, NULL, SIZE_MAX) : NTR_OK;
+    if (images->count == count) images->return_places = 0; /* no file, no places */
+    return status;
+}
+
 /* The main file: a program that is there in all contexts, a dynamic one before others; else names, those of a kernel; else any
  * program. */
 static size_t find_main(const ntr_gdb_images *images) {
@@ -169,7 +192,7 @@ static size_t find_main(const ntr_gdb_images *images) {
     for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
         for (size_t i = 0; i < images->count; i++) {
             const ntr_gdb_image *image = &images->items[i];
-            if (image->limited == wanted[k].limited && image->made == wanted[k].made &&
+            if (image->limited == wanted[k].limited && image->made == wanted[k].made && !image->return_places &&
                 image->interpreted >= wanted[k].interpreted)
                 return i;
         }
@@ -182,6 +205,7 @@ ntr_status ntr_gdb_images_load(ntr_gdb_images *images) {
     for (size_t i = 0; status == NTR_OK && ntr_program_image(images->program, i, &info) == NTR_OK; i++)
         status = add_image(images, &info, i);
     if (status == NTR_OK) status = add_nameless(images);
+    if (status == NTR_OK) status = add_return_places(images);
     images->main = find_main(images);
     return status;
 }
@@ -202,6 +226,10 @@ bool ntr_gdb_images_made(const ntr_gdb_images *images, const ntr_context *contex
             ntr_gdb_image_visible(images, i, context))
             return true;
     return false;
+}
+
+bool ntr_gdb_is_return_place(const ntr_gdb_images *images, uint64_t address) {
+    return images->return_places && address - images->return_places < NTR_RETURN_PLACES * NTR_RETURN_PLACE_SIZE;
 }
 
 size_t ntr_gdb_images_constant(const ntr_gdb_images *images, size_t image, uint64_t address, size_t size) {

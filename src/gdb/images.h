@@ -6,6 +6,10 @@
 
 #include <ntrace/program.h>
 
+/* Tops of the invented stacks, outside of user images: return places are above, each hart has a stack of its own below. */
+#define NTR_GDB_STACKS_64 UINT64_C(0x3ffffff000)
+#define NTR_GDB_STACKS_32 UINT64_C(0xfffff000)
+
 typedef struct ntr_gdb_range {
     uint64_t low, high; /* [low, high) */
     size_t image;       /* of the program */
@@ -21,6 +25,7 @@ typedef struct ntr_gdb_image {
     bool limited;       /* only in some contexts */
     bool interpreted;   /* it asks for a dynamic linker */
     bool made;          /* a symbol file: to be removed */
+    bool return_places; /* a symbol file that is not about code */
     ntr_gdb_regions regions; /* of a symbol file */
 } ntr_gdb_image;
 
@@ -38,6 +43,7 @@ typedef struct ntr_gdb_images {
     size_t main;          /* the main file; as `count`, when there is none */
     ntr_gdb_place *places;
     size_t place_count, place_capacity;
+    uint64_t return_places; /* address of the first one; 0: there are none */
     bool linux_program; /* a program of GNU/Linux, by its interpreter or its ABI note */
     ntr_gdb_range *writable; /* addresses of writable segments */
     size_t writable_count, writable_capacity;
@@ -52,6 +58,8 @@ bool ntr_gdb_image_visible(const ntr_gdb_images *images, size_t item, const ntr_
 
 /* Returns whether the code at the address is described by a symbol file. */
 bool ntr_gdb_images_made(const ntr_gdb_images *images, const ntr_context *context, uint64_t address);
+
+bool ntr_gdb_is_return_place(const ntr_gdb_images *images, uint64_t address);
 
 /* Returns how many of the `size` bytes at the address, which this image has, are outside of its writable segments. */
 size_t ntr_gdb_images_constant(const ntr_gdb_images *images, size_t image, uint64_t address, size_t size);

@@ -3,7 +3,11 @@
  * A debugger with the OS ABI "GNU/Linux" does not use steps for RISC-V. It predicts the next address from register values,
  * of which a trace has none, sets a breakpoint there, and continues. At a branch that is often the wrong side. Such a
  * request is recognised: a breakpoint that is new since the previous resume is at a successor of the current
- * instruction that was not taken. It is then treated as a step. */
+ * instruction that was not taken. It is then treated as a step.
+ *
+ * Return places (unwind/invented_stack.h) are never executed. A breakpoint there, which `finish` sets, means: when the handler has
+ * returned. And a debugger that steps over calls takes the handler for one only if it returns to the line that is stepped
+ * over: where such a step enters a handler, its stack is without the return place (`direct`). */
 #include "gdb/server.h"
 
 #include <inttypes.h>
@@ -11,6 +15,7 @@
 
 typedef struct action {
     bool step, one_hart;
+    bool over; /* a step that may be the first part of a longer one: over a range, or off a breakpoint */
     uint16_t src;
     uint64_t low, high;
 } action;
@@ -26,7 +31,9 @@ static bool is_image(const ntr_gdb *gdb, const ntr_context *context, uint64_t ad
 static bool has_wild_breakpoint(const ntr_gdb *gdb, const ntr_context *context) {
     for (size_t i = 0; i < gdb->breakpoints.count; i++) {
         uint64_t address = gdb->breakpoints.addresses[i];
-        if (ntr_gdb_breakpoint_is_new(&gdb->breakpoints, address) && !is_image(gdb, context, address)) return true;
+        if (ntr_gdb_breakpoint_is_new(&gdb->breakpoints, address) && !is_image(gdb, context, address) &&
+            !ntr_gdb_is_return_place(&gdb->images, address))
+            return true;
     }
     return false;
 }
@@ -69,9 +76,34 @@ static void hint_traps(ntr_gdb *gdb) {
     }
 }
 
+/* ---- handlers of traps */
+
+/* Notes whether the hart has entered a handler since its stack had `depth` frames. */
+static void note_handler(ntr_gdb *gdb, uint16_t src, size_t depth) {
+    bool trap;
+    ntr_gdb_forget_state(gdb);
+    gdb->general = src;
+    gdb->direct = ntr_gdb_depth(gdb, &trap) == depth + 1 && trap;
+    ntr_gdb_forget_state(gdb);
+}
+
+/* Stores where the hart has returned from a handler with a breakpoint at its return place. Returns NTR_END when interrupted. */
+static ntr_status find_return(ntr_gdb *gdb, uint16_t src, uint64_t *position, bool *found) {
+    const ntr_invented_stack *stack = ntr_gdb_stack(gdb);
+    size_t frames = 0;
+    *found = false;
+    for (size_t i = 0; stack && i < gdb->breakpoints.count; i++) {
+        const size_t behind = ntr_invented_stack_behind(stack, gdb->breakpoints.addresses[i]);
+        if (behind > frames) frames = behind; /* the innermost one */
+    }
+    return frames ? ntr_replay_left(gdb->replay, src, frames, position, found) : NTR_OK;
+}
+
 /* ---- forward */
 
 static void go_step(ntr_gdb *gdb, const action *a) {
+    bool trap;
+    const size_t depth = a->over ? ntr_gdb_depth(gdb, &trap) : 0;
     ntr_replay_stop stop;
     const ntr_replay_step step = {
         .src = a->src,
@@ -83,8 +115,9 @@ static void go_step(ntr_gdb *gdb, const action *a) {
         .count = gdb->breakpoints.count,
     };
     ntr_status status = ntr_replay_go_step(gdb->replay, &step, &stop);
+    if (status == NTR_OK && a->over && stop.reason == NTR_REPLAY_LIMIT) note_handler(gdb, stop.src, depth);
     if (status < 0) gdb->failed = status;
-    else ntr_gdb_report_stop(gdb, &stop, false);
+    else ntr_gdb_report_stop(gdb, &stop, NTR_GDB_STEPPED);
 }
 
 static void go_on(ntr_gdb *gdb, const action *a, bool backward) {
@@ -99,22 +132,32 @@ static void go_on(ntr_gdb *gdb, const action *a, bool backward) {
         .src = a->src,
     };
     ntr_status status = NTR_OK;
-    if (!backward) status = ntr_replay_neighbour(gdb->replay, a->src, false, &search.skipped, &found);
+    if (!backward) status = find_return(gdb, a->src, &search.until, &search.has_until);
+    if (!backward && status == NTR_OK) status = ntr_replay_neighbour(gdb->replay, a->src, false, &search.skipped, &found);
     search.skip = found;
     stop = (ntr_replay_stop){.src = a->src, .reason = NTR_REPLAY_INTERRUPTED};
     if (status == NTR_OK) status = ntr_replay_find(gdb->replay, &search, &stop);
     if (status < 0) gdb->failed = status;
-    else ntr_gdb_report_stop(gdb, &stop, backward);
+    else ntr_gdb_report_stop(gdb, &stop, backward ? NTR_GDB_BACKWARD : NTR_GDB_RETURNED);
+}
+
+/* A debugger removes all breakpoints when it steps off one. */
+static bool is_step_over(ntr_gdb *gdb, const action *a) {
+    if (!a->step || a->low != a->high) return a->step;
+    const ntr_replay_hart *hart = ntr_gdb_hart(gdb);
+    return hart && !gdb->breakpoints.count && !ntr_gdb_breakpoint_is_new(&gdb->breakpoints, hart->address);
 }
 
 static void perform(ntr_gdb *gdb, action a) {
     if (ntr_gdb_waiting_stop(gdb)) return;
     gdb->general = a.src;
     ntr_gdb_forget_state(gdb);
+    gdb->direct = false;
     if (!a.step && is_predicted_step(gdb)) {
         a.step = true;
         hint_prediction(gdb);
     }
+    a.over = is_step_over(gdb, &a);
     if (!a.step) hint_traps(gdb);
     if (ntr_gdb_breakpoints_resume(&gdb->breakpoints) != NTR_OK) gdb->failed = NTR_E_MEMORY;
     else if (a.step) go_step(gdb, &a);
@@ -187,7 +230,9 @@ void ntr_gdb_resume_old(ntr_gdb *gdb, const char *packet) {
 
 static void step_back(ntr_gdb *gdb, uint16_t src) {
     uint64_t position = 0;
-    bool found;
+    bool found, trap;
+    gdb->general = src;
+    const size_t depth = ntr_gdb_depth(gdb, &trap);
     ntr_replay_stop stop = {.src = src, .reason = NTR_REPLAY_LIMIT};
     ntr_status status = ntr_replay_neighbour(gdb->replay, src, true, &position, &found);
     if (status == NTR_OK && !found) {
@@ -196,13 +241,16 @@ static void step_back(ntr_gdb *gdb, uint16_t src) {
     }
     if (status == NTR_OK) status = ntr_replay_go(gdb->replay, position);
     if (status == NTR_END) stop.reason = NTR_REPLAY_INTERRUPTED;
+    if (status == NTR_OK) note_handler(gdb, src, depth);
     if (status < 0) gdb->failed = status;
-    else ntr_gdb_report_stop(gdb, &stop, true);
+    else ntr_gdb_report_stop(gdb, &stop, NTR_GDB_BACKWARD);
 }
 
 void ntr_gdb_reverse(ntr_gdb *gdb, const char *packet) {
     const action a = {.src = ntr_gdb_resumed(gdb), .one_hart = !gdb->resumed_any};
     if ((strcmp(packet, "bs") == 0 || strcmp(packet, "bc") == 0) && ntr_gdb_waiting_stop(gdb)) return;
+    ntr_gdb_forget_state(gdb);
+    gdb->direct = false;
     if (ntr_gdb_breakpoints_resume(&gdb->breakpoints) != NTR_OK) gdb->failed = NTR_E_MEMORY;
     else if (strcmp(packet, "bs") == 0) step_back(gdb, a.src);
     else if (strcmp(packet, "bc") == 0) go_on(gdb, &a, true);

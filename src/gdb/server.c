@@ -3,6 +3,7 @@
 
 #include "base/allocator.h"
 #include "base/config.h"
+#include "gdb/symbol_frames.h"
 
 #include <string.h>
 
@@ -168,7 +169,7 @@ static bool has_own_rule(void *user, const ntr_context *context, uint64_t addres
 }
 
 static ntr_status make_rules(ntr_gdb *gdb) {
-    const ntr_frame_rule own = ntr_gdb_symbol_file_rule(gdb->xlen);
+    const ntr_frame_rule own = ntr_gdb_symbol_frames_rule(gdb->xlen);
     gdb->rules = ntr_frame_rules_new(gdb->config.program, gdb->config.debug, gdb->config.debug_path, gdb->allocator);
     if (!gdb->rules) return NTR_E_MEMORY;
     ntr_frame_rules_set_own(gdb->rules, &own, has_own_rule, gdb);

@@ -26,6 +26,8 @@ struct ntr_gdb {
     bool pass_gaps;        /* "gaps pass" */
     bool told_prediction;  /* the hint on predicted steps was shown, */
     bool told_trap;        /* ... that on breakpoints at ECALL */
+    bool uses_places;      /* a stack has had return places (unwind/invented_stack.h): the debugger needs their file */
+    bool direct;           /* a step has just entered the handler of a trap */
     uint16_t general, resumed; /* sources that Hg and Hc select */
     bool resumed_any;          /* Hc selects all. A debugger sends Hc only when it wants another thread than the last Hc said */
     ntr_gdb_text stop;     /* the last stop reply */
@@ -63,6 +65,9 @@ const ntr_replay_hart *ntr_gdb_hart(ntr_gdb *gdb);
 const ntr_invented_stack *ntr_gdb_stack(ntr_gdb *gdb);
 void ntr_gdb_forget_state(ntr_gdb *gdb);
 
+/* Returns the number of frames of the selected hart. *trap: the innermost one is that of a handler. */
+size_t ntr_gdb_depth(ntr_gdb *gdb, bool *trap);
+
 /* ---- registers.c */
 void ntr_gdb_read_registers(ntr_gdb *gdb, const char *packet);
 void ntr_gdb_read_register(ntr_gdb *gdb, const char *packet);
@@ -83,7 +88,14 @@ void ntr_gdb_reverse(ntr_gdb *gdb, const char *packet);   /* bs, bc */
 
 /* Makes gdb->stop for the position, with the hart as the current thread. `signal` and `reason` as in the protocol. */
 void ntr_gdb_stopped(ntr_gdb *gdb, uint16_t src, unsigned signal, const char *reason);
-void ntr_gdb_report_stop(ntr_gdb *gdb, const ntr_replay_stop *stop, bool backward);
+
+/* How a stop with NTR_REPLAY_LIMIT was reached. */
+typedef enum ntr_gdb_moved {
+    NTR_GDB_STEPPED,  /* the step is done */
+    NTR_GDB_BACKWARD,
+    NTR_GDB_RETURNED, /* a handler has returned: to an address without breakpoint, which GDB shows as a stop without signal */
+} ntr_gdb_moved;
+void ntr_gdb_report_stop(ntr_gdb *gdb, const ntr_replay_stop *stop, ntr_gdb_moved how);
 void ntr_gdb_last_stop(ntr_gdb *gdb, const char *packet);
 
 /* Answers a request to resume with the stop that waits. Returns false when there is none. */

@@ -83,7 +83,7 @@ static const char *breakpoint_reason(ntr_gdb *gdb, uint16_t src) {
     return ntr_gdb_breakpoint_is_hardware(&gdb->breakpoints, hart.address) ? "hwbreak:;" : "swbreak:;";
 }
 
-void ntr_gdb_report_stop(ntr_gdb *gdb, const ntr_replay_stop *stop, bool backward) {
+void ntr_gdb_report_stop(ntr_gdb *gdb, const ntr_replay_stop *stop, ntr_gdb_moved how) {
     unsigned signal = SIGTRAP_NUMBER;
     const char *reason = "";
     ntr_gdb_forget_state(gdb);
@@ -94,7 +94,8 @@ void ntr_gdb_report_stop(ntr_gdb *gdb, const ntr_replay_stop *stop, bool backwar
     case NTR_REPLAY_AT_END: reason = "replaylog:end;"; break;
     case NTR_REPLAY_INTERRUPTED: signal = SIGINT_NUMBER; break;
     case NTR_REPLAY_LIMIT:
-        if (backward) reason = breakpoint_reason(gdb, stop->src);
+        if (how != NTR_GDB_STEPPED) reason = breakpoint_reason(gdb, stop->src);
+        if (how == NTR_GDB_RETURNED && !*reason) signal = 0;
         break;
     case NTR_REPLAY_GAP: break;
     }

@@ -4,8 +4,10 @@
 
 #include "base/allocator.h"
 #include "base/compare.h"
+#include "unwind/invented_stack.h"
 
 #include <gelf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,30 +27,8 @@ typedef struct builder {
     size_t string_size;
     void *table;     /* the symbols */
     uint8_t *frames; /* call frame information */
-    size_t frame_size;
+    ntr_gdb_symbol_kind kind;
 } builder;
-
-/* ---- regions */
-
-ntr_status ntr_gdb_region_add(ntr_gdb_regions *regions, uint64_t low, uint64_t high, uint64_t gap) {
-    ntr_gdb_region *last = regions->count ? &regions->items[regions->count - 1] : NULL;
-    if (last && (low <= last->high || low - last->high <= gap)) {
-        if (high > last->high) last->high = high;
-        return NTR_OK;
-    }
-    if (regions->count >= NTR_GDB_REGIONS_MAX) return NTR_OK;
-    if (ntr_reserve(regions->allocator, (void **)&regions->items, &regions->capacity, regions->count + 1,
-                    sizeof *regions->items))
-        return NTR_E_MEMORY;
-    regions->items[regions->count++] = (ntr_gdb_region){.low = low, .high = high};
-    return NTR_OK;
-}
-
-bool ntr_gdb_regions_contain(const ntr_gdb_regions *regions, uint64_t address) {
-    for (size_t i = 0; i < regions->count; i++)
-        if (address >= regions->items[i].low && address < regions->items[i].high) return true;
-    return false;
-}
 
 /* ---- names and regions */
 
@@ -182,56 +162,12 @@ static bool add_symbols(builder *b) {
            add_section(b, &strings, ELF_T_BYTE, b->strings, b->string_size);
 }
 
-/* ---- call frame information (DWARF 3, section 6.4) */
-
-/* Places of the words of a frame, in words below the CFA; it has FRAME_WORDS words. */
-enum { RETURN_WORD = 1, RA_WORD = 2, FP_WORD = 3, FRAME_WORDS = 4 };
-
-ntr_frame_rule ntr_gdb_symbol_file_rule(unsigned xlen) {
-    const int64_t word = xlen / 8;
-    return (ntr_frame_rule){
-        .offset = FRAME_WORDS * word,
-        .by_t0 = true,
-        .t0 = {.saved = true, .offset = -RETURN_WORD * word},
-        .ra = {.saved = true, .offset = -RA_WORD * word},
-        .fp = {.saved = true, .offset = -FP_WORD * word},
-    };
-}
-
-static void put(builder *b, uint64_t value, unsigned bytes) {
-    for (unsigned i = 0; i < bytes; i++) b->frames[b->frame_size++] = (uint8_t)(value >> 8 * i);
-}
-
-static void put_common_entry(builder *b) {
-    enum { CIE_VERSION = 1, CIE_CODE_FACTOR = 1, CIE_DATA_FACTOR = 0x7f /* -1 */, CFA_DEFINE = 0x0c, CFA_SAVED = 0x80, CIE_SIZE = 20 };
-    const uint8_t word = (uint8_t)(b->xlen / 8);
-    const uint8_t content[CIE_SIZE] = {
-        CIE_VERSION, 0, CIE_CODE_FACTOR, CIE_DATA_FACTOR, NTR_REG_T0,
-        CFA_DEFINE, NTR_REG_SP, (uint8_t)(FRAME_WORDS * word),
-        CFA_SAVED | NTR_REG_T0, (uint8_t)(RETURN_WORD * word),
-        CFA_SAVED | NTR_REG_RA, (uint8_t)(RA_WORD * word),
-        CFA_SAVED | NTR_REG_FP, (uint8_t)(FP_WORD * word),
-    };
-    put(b, 4 + CIE_SIZE, 4);
-    put(b, UINT32_MAX, 4);
-    memcpy(b->frames + b->frame_size, content, CIE_SIZE);
-    b->frame_size += CIE_SIZE;
-}
-
 static bool add_frames(builder *b) {
-    enum { ENTRY_MOST = 32 };
-    const unsigned word = b->xlen / 8;
     GElf_Shdr header = {.sh_name = section_name[FRAMES_SECTION], .sh_type = SHT_PROGBITS, .sh_addralign = 4};
-    b->frames = ntr_alloc(b->allocator, b->regions->count + 1, ENTRY_MOST);
+    b->frames = ntr_alloc(b->allocator, ntr_gdb_symbol_frames_most(b->regions), 1);
     if (!b->frames) return false;
-    put_common_entry(b);
-    for (size_t i = 0; i < b->regions->count; i++) {
-        put(b, 4 + 2 * word, 4);
-        put(b, 0, 4); /* where the common entry is */
-        put(b, b->regions->items[i].low, word);
-        put(b, b->regions->items[i].high - b->regions->items[i].low, word);
-    }
-    return add_section(b, &header, ELF_T_BYTE, b->frames, b->frame_size);
+    const size_t size = ntr_gdb_symbol_frames_write(b->regions, b->kind, b->xlen, b->frames);
+    return add_section(b, &header, ELF_T_BYTE, b->frames, size);
 }
 
 /* ---- the file */
@@ -268,8 +204,9 @@ static ntr_status write_file(builder *b, int fd) {
     return written ? NTR_OK : NTR_E_IO;
 }
 
-ntr_status ntr_gdb_symbol_file_write(int fd, const ntr_symbols *symbols, ntr_gdb_regions *regions, unsigned xlen) {
-    builder b = {.allocator = regions->allocator, .xlen = xlen, .regions = regions};
+ntr_status ntr_gdb_symbol_file_write(int fd, ntr_gdb_symbol_kind kind, const ntr_symbols *symbols, ntr_gdb_regions *regions,
+                                     unsigned xlen) {
+    builder b = {.allocator = regions->allocator, .xlen = xlen, .regions = regions, .kind = kind};
     ntr_status status = symbols ? take_names(&b, symbols) : NTR_OK;
     if (status == NTR_OK && symbols) status = find_regions(&b);
     if (status == NTR_OK && !regions->count) status = NTR_E_NO_IMAGE;
@@ -280,4 +217,16 @@ ntr_status ntr_gdb_symbol_file_write(int fd, const ntr_symbols *symbols, ntr_gdb
     ntr_dealloc(b.allocator, b.table);
     ntr_dealloc(b.allocator, b.frames);
     return status;
+}
+
+ntr_status ntr_gdb_return_places_write(int fd, uint64_t address, ntr_gdb_regions *regions, unsigned xlen) {
+    ntr_name names[NTR_RETURN_PLACES];
+    char texts[NTR_RETURN_PLACES][sizeof "return_place_9"];
+    const ntr_symbols symbols = {.names = names, .count = NTR_RETURN_PLACES};
+    for (unsigned i = 0; i < NTR_RETURN_PLACES; i++) {
+        snprintf(texts[i], sizeof texts[i], "return_place_%u", i + 1);
+        names[i] = (ntr_name){.name = texts[i], .address = address + (uint64_t)i * NTR_RETURN_PLACE_SIZE,
+                              .size = NTR_RETURN_PLACE_SIZE, .function = true, .code = true};
+    }
+    return ntr_gdb_symbol_file_write(fd, NTR_GDB_SYMBOL_RETURN_PLACES, &symbols, regions, xlen);
 }

@@ -23,6 +23,7 @@ static bool same_file(const ntr_gdb *gdb, size_t a, size_t b) {
  * it at other distances than the file says; the first one counts. */
 static bool is_library(ntr_gdb *gdb, size_t item) {
     const ntr_replay_hart *hart = ntr_gdb_hart(gdb);
+    if (gdb->images.items[item].return_places && !gdb->uses_places) return false;
     if (same_file(gdb, gdb->images.main, item) || !is_visible(gdb, hart, item)) return false;
     for (size_t i = 0; i < item; i++)
         if (same_file(gdb, i, item) && is_visible(gdb, hart, i)) return false;

@@ -22,6 +22,35 @@ static size_t depth_of(const ntr_replay *r, uint32_t number) {
     return depth;
 }
 
+/* Finds the first instruction from `at` on that the hart executes in a stack of at most `depth` frames. */
+static bool first_outside(const ntr_replay *r, const ntr_replay_window *w, uint16_t src, uint64_t at, size_t depth,
+                          uint64_t *position) {
+    uint32_t inside = 0; /* the latest frame that was looked at: it is too deep */
+    for (size_t i = ntr_window_find(w, at); i < w->span_count; i++) {
+        const ntr_window_span *span = &w->spans[i];
+        if (span->src != src || (inside && span->frame == inside)) continue;
+        inside = span->frame;
+        if (depth_of(r, span->frame) > depth) continue;
+        const uint64_t first = w->first + span->first;
+        *position = first > at ? first : at;
+        return true;
+    }
+    return false;
+}
+
+ntr_status ntr_replay_left(ntr_replay *r, uint16_t src, size_t frames, uint64_t *position, bool *found) {
+    ntr_status status = NTR_OK;
+    *found = false;
+    for (uint64_t at = r->position; !*found;) {
+        if (!ntr_replay_proceed(r, &r->stream)) return NTR_END;
+        const ntr_replay_window *w = ntr_replay_window_at(r, at, &status);
+        if (!w) return status;
+        *found = first_outside(r, w, src, at, frames, position);
+        at = w->end;
+    }
+    return NTR_OK;
+}
+
 /* Finds the last instruction before `at` that the hart executed in a stack of less than `depth` frames. */
 static bool last_above(const ntr_replay *r, const ntr_replay_window *w, uint16_t src, uint64_t at, size_t depth,
                        uint64_t *position) {
