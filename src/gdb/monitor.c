@@ -104,7 +104,8 @@ static ntr_status to_gap(ntr_gdb *gdb, bool backward, ntr_gdb_text *text) {
     ntr_replay_stop stop;
     ntr_status status = ntr_replay_find(gdb->replay, &search, &stop);
     if (status != NTR_OK) return status;
-    if (stop.reason == NTR_REPLAY_GAP) {
+    const bool at_end = stop.reason == NTR_REPLAY_AT_END && stop.has_gap && ntr_replay_position(gdb->replay) > before;
+    if (stop.reason == NTR_REPLAY_GAP || at_end) {
         ntr_gdb_describe_gap(text, &stop.gap);
         ntr_gdb_text_print(text, "\n");
         return arrive(gdb, text);
@@ -136,14 +137,6 @@ static ntr_status gaps(ntr_gdb *gdb, const char *argument, ntr_gdb_text *text) {
 
 /* ---- frames */
 
-static size_t depth_of(ntr_gdb *gdb) {
-    const ntr_replay_hart *hart = ntr_gdb_hart(gdb);
-    ntr_stack_frame frame;
-    size_t depth = 0;
-    for (uint32_t number = hart ? hart->frame : 0; ntr_replay_frame(gdb->replay, number, &frame, &number);) depth++;
-    return depth;
-}
-
 /* Goes to the nearest execution of the address with this depth of the stack. */
 static ntr_status to_frame(ntr_gdb *gdb, uint64_t address, size_t depth, bool backward, ntr_gdb_text *text) {
     const uint64_t before = ntr_replay_position(gdb->replay);
@@ -151,9 +144,10 @@ static ntr_status to_frame(ntr_gdb *gdb, uint64_t address, size_t depth, bool ba
         .addresses = &address, .count = 1, .backward = backward, .one_hart = true, .src = gdb->general};
     ntr_replay_stop stop;
     ntr_status status;
+    bool trap;
     while ((status = ntr_replay_find(gdb->replay, &search, &stop)) == NTR_OK && stop.reason == NTR_REPLAY_HIT) {
         ntr_gdb_forget_state(gdb);
-        if (depth_of(gdb) == depth) return arrive(gdb, text);
+        if (ntr_gdb_depth(gdb, &trap) == depth) return arrive(gdb, text);
         search.skip = true;
         search.skipped = ntr_replay_position(gdb->replay);
     }
@@ -182,8 +176,10 @@ static ntr_status caller_or_return(ntr_gdb *gdb, bool backward, ntr_gdb_text *te
         ntr_gdb_text_print(text, "the caller of this frame is not known\n");
         return NTR_E_INVALID;
     }
-    if (backward && frame.kind >= NTR_FRAME_EXCEPTION) return to_trap(gdb, text);
-    return to_frame(gdb, backward ? frame.site : frame.return_to, depth_of(gdb) - 1, backward, text);
+    bool trap;
+    const size_t depth = ntr_gdb_depth(gdb, &trap);
+    if (backward && trap) return to_trap(gdb, text);
+    return to_frame(gdb, backward ? frame.site : frame.return_to, depth - 1, backward, text);
 }
 
 static ntr_status to_caller(ntr_gdb *gdb, const char *argument, ntr_gdb_text *text) {

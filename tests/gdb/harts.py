@@ -98,6 +98,18 @@ def gaps():
     equal(s.close(), 0, "status")
 
 
+@case("a gap behind the last instruction: next-gap goes there, to no other")
+def last_gap():
+    path, options = stream("end.nex", [*messages(0, 100, gap_behind=3), "Error SRC=0 ETYPE=0 ECODE=0 TSTAMP=5"])
+    s = Session(path, *options)
+    matches("lost(.*\n)+.*instruction 6 ", s.monitor("next-gap"), "the gap in the middle")
+    for _ in range(2):
+        matches(f"lost(.*\n)+.*instruction {2 * ROUNDS} ", s.monitor("next-gap"), "the gap at the end")
+        equal(s.monitor("next-gap"), "no gap after this place\n", "at the end")
+        matches("lost(.*\n)+.*instruction 6 ", s.monitor("prev-gap"), "back to the one in the middle")
+    equal(s.close(), 0, "status")
+
+
 def steps(gdb, target, path, lines):
     out = run_gdb(gdb, path, target, lines, ["set osabi none", "set print thread-events off"])
     return re.split(r"(?m)^> .*\n?", "\n".join(out))[1:]
