@@ -1,6 +1,7 @@
 /* What `ntrace run --machine` reads about a guest: symbols of a kernel as text (first byte 0) and as the tables of an image (1, 2: 32
  * and 64 bits), an archive of files with the pages of their code (3), the tasks of a bundle (4). */
 #include "capture/guest_files.h"
+#include "capture/guest_unpack.h"
 #include "capture/page_index.h"
 #include "fuzz.h"
 #include "program/kallsyms.h"
@@ -51,8 +52,8 @@ struct files {
 static bool take_file(void *user, const char *name, const char *path, ntr_bytes bytes) {
     struct files *files = user;
 
-    fuzz_must(*name && !path, "a file of an archive has a name, and no path");
-    fuzz_must(bytes.size <= files->archive.size, "a file is inside the archive");
+    fuzz_must(*name && (!path || bytes.size == files->archive.size), "a file of an archive has a name, and no path");
+    fuzz_must(bytes.size <= NTR_GUEST_UNPACKED_MOST, "what is unpacked is limited");
     return files->count < FILES_MOST && ntr_page_index_add(files->index, files->count++, bytes);
 }
 

@@ -160,9 +160,12 @@ static int configure_system(struct run *run) {
     const struct cli_list *given = &run->options->encoder.list;
     size_t size;
 
-    if (given->count)
+    if (run->options->machine.name) {
+        if (machine_system_options(&run->options->encoder) != CLI_OK) return CLI_FAILED;
+    } else if (given->count) {
         return cli_fail("--%s: not allowed with --system; the topology configures the encoders (\"set\")",
                         given->items[0].name);
+    }
     run->topology = cli_input_whole(run->options->topology, TOPOLOGY_MAX, &size);
     if (!run->topology) return CLI_FAILED;
     run->config.topology = (ntr_bytes){(const uint8_t *)run->topology, size};

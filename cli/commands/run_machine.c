@@ -17,9 +17,9 @@ const struct cli_option *machine_rows(void) {
         CLI_STRING(0, "kernel", "FILE", struct machine_options, kernel, "kernel that the firmware starts"),
         CLI_STRING(0, "initrd", "FILE", struct machine_options, initrd, "initial file system of the kernel"),
         CLI_STRING(0, "append", "TEXT", struct machine_options, append, "command line of the kernel"),
-        CLI_LIST(0, "files", "DIR|CPIO|ELF", struct machine_options, files,
-                 "programs and libraries of the guest, to name what ran: a folder, or a cpio archive, plain or compressed with "
-                 "zstd (the initrd is one, too); or an ELF file of its firmware (repeatable)"),
+        CLI_LIST(0, "files", "DIR|CPIO|IMAGE|ELF", struct machine_options, files,
+                 "programs and libraries of the guest, to name what ran: a folder, a cpio archive, also compressed (the initrd is "
+                 "one, too), or an image of ext2, ext3 or ext4; or an ELF file of its firmware (repeatable)"),
         CLI_NUMBER(0, "harts", "N", struct machine_options, harts, 1, MACHINE_HARTS, 0,
                    "number of harts (default: that of the machine, mostly 1)"),
         CLI_STRING(0, "memory", "SIZE", struct machine_options, memory,
@@ -73,78 +73,31 @@ void machine_encoder_defaults(const struct cli_encoder *given, ntr_encoder_confi
     }
 }
 
-/* With --context=scontext the trace has what a hart with scontext has: QEMU's harts have none, so it is 0. */
-static bool wants_scontext(const struct cli_encoder *given) {
-    bool wants = false;
-    for (size_t i = 0; given && i < given->list.count; i++) {
+/* The last --context; NULL: there is none. */
+static const char *context_of(const struct cli_encoder *given) {
+    const char *found = NULL;
+    for (size_t i = 0; given && i < given->list.count; i++)
+        if (strcmp(given->list.items[i].name, "context") == 0) found = given->list.items[i].value;
+    return found;
+}
+
+static bool is_context(const struct cli_encoder *given, const char *word) {
+    const char *context = context_of(given);
+    return context && strcmp(context, word) == 0;
+}
+
+int machine_system_options(const struct cli_encoder *given) {
+    static const char *const words[] = {"satp", "scontext", "none", "off"};
+
+    for (size_t i = 0; i < given->list.count; i++) {
         const struct cli_item *item = &given->list.items[i];
-        if (strcmp(item->name, "context") == 0) wants = item->value && strcmp(item->value, "scontext") == 0;
+        bool known = false;
+        if (strcmp(item->name, "context") != 0)
+            return cli_fail("--%s: not allowed with --system; the topology configures the encoders (\"set\")", item->name);
+        for (size_t k = 0; k < sizeof words / sizeof *words; k++) known |= item->value && strcmp(item->value, words[k]) == 0;
+        if (!known) return cli_fail("--context: expected satp, scontext or none with --system, found '%s'", item->value ? item->value : "");
     }
-    return wants;
-}
-
-/* ---- which QEMU --------------------------------------------------------------------------------------------------- */
-
-static bool is_program(const char *path) {
-    return access(path, X_OK) == 0;
-}
-
-/* Looks for `name` in the folders of PATH. */
-static bool in_path(const char *name, char *path, size_t size) {
-    const char *at = getenv("PATH");
-
-    while (at && *at) {
-        size_t length = strcspn(at, ":");
-        int n = snprintf(path, size, "%.*s/%s", (int)length, at, name);
-        if (n > 0 && (size_t)n < size && is_program(path)) return true;
-        at += length + (at[length] == ':');
-    }
-    return false;
-}
-
-/* What tools/fetch_qemu has unpacked. */
-static bool in_cache(const char *name, char *path, size_t size) {
-    const char *debian = getenv("NTRACE_DEBIAN"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    int n = debian && *debian ? snprintf(path, size, "%s/qemu/run/%s", debian, name)
-            : cache && *cache ? snprintf(path, size, "%s/ntrace/debian/qemu/run/%s", cache, name)
-                              : snprintf(path, size, "%s/.cache/ntrace/debian/qemu/run/%s", home ? home : "", name);
-    return n > 0 && (size_t)n < size && is_program(path);
-}
-
-/* The plugin for this version of QEMU, or NULL. */
-static const char *plugin_for(const char *qemu, unsigned *major, unsigned *minor) {
-    *major = *minor = 0;
-    if (!ntr_capture_qemu_version(qemu, major, minor)) return NULL;
-    if ((*major == 9 && *minor == 2) || (*major == 10 && *minor == 0)) return "ntrace-qemu-machine-4.so";
-    if (*major > 11 || (*major == 11 && *minor >= 1)) return "ntrace-qemu-machine-7.so";
-    return NULL;
-}
-
-static int find_qemu(struct machine *machine, const char *given) {
-    unsigned major = 0, minor = 0;
-    char name[32], found[PATH_MAX] = "";
-
-    snprintf(name, sizeof name, "qemu-system-riscv%u", machine->config.xlen);
-    if (given) {
-        int n = snprintf(machine->qemu, sizeof machine->qemu, "%s", given);
-        if (n < 0 || (size_t)n >= sizeof machine->qemu) return cli_fail("--qemu: the name is too long");
-        machine->plugin = plugin_for(given, &major, &minor);
-        if (machine->plugin) return CLI_OK;
-        if (!major) return cli_fail("%s: cannot be executed, or is no QEMU", given);
-        return cli_fail("%s: version %u.%u; --machine needs QEMU 10.0, or 11.1 or later", given, major, minor);
-    }
-    if (in_path(name, machine->qemu, sizeof machine->qemu)) {
-        snprintf(found, sizeof found, "%s", machine->qemu);
-        machine->plugin = plugin_for(machine->qemu, &major, &minor);
-        if (machine->plugin) return CLI_OK;
-    }
-    if (in_cache(name, machine->qemu, sizeof machine->qemu)) {
-        machine->plugin = plugin_for(machine->qemu, &major, &minor);
-        if (machine->plugin) return CLI_OK;
-    }
-    return cli_fail("--machine needs %s of QEMU 10.0, or 11.1 or later%s%s: install it, give --qemu FILE, or fetch it with"
-                    " tools/fetch_qemu, which changes nothing on this system",
-                    name, *found ? "; too old or not supported: " : "", found);
+    return CLI_OK;
 }
 
 /* ---- operands and limits ------------------------------------------------------------------------------------------ */
@@ -251,40 +204,10 @@ static void describe(struct machine *machine) {
         if (words[i]) machine->command[count++] = words[i];
 }
 
-/* A file that cannot be used is an error now; later it would only give no names. */
-static int check_names(const char *path) {
-    static const struct {
-        size_t at;
-        const char *bytes, *how; /* how NULL: it can be used */
-    } kinds[] = {{0, "\177ELF", NULL},
-                 {0, "07070", NULL},
-                 {0, "\x28\xb5\x2f\xfd", NULL}, /* zstd */
-                 {0, "\x1f\x8b", "compressed with gzip; decompress it with gzip -d"},
-                 {0, "\xfd\x37zXZ", "compressed with xz; decompress it with xz -d"},
-                 {0x438, "\x53\xef", "an ext2, ext3 or ext4 image; unpack it with debugfs -R 'rdump / DIR' IMAGE"}};
-    char head[0x440] = "";
-    struct stat about;
-    FILE *file;
-
-    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode) && access(path, R_OK) == 0) return CLI_OK;
-    if (!(file = fopen(path, "rb"))) return cli_fail("--files: %s: %s", path, strerror(errno));
-    size_t size = fread(head, 1, sizeof head, file);
-    fclose(file);
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        size_t length = strlen(kinds[i].bytes);
-        if (kinds[i].at + length > size || memcmp(head + kinds[i].at, kinds[i].bytes, length) != 0) continue;
-        return kinds[i].how ? cli_fail("--files: %s: %s", path, kinds[i].how) : CLI_OK;
-    }
-    return cli_fail("--files: %s: expected a folder, a cpio archive, plain or compressed with zstd, or an ELF file", path);
-}
-
 static int take_files(const struct cli_list *list, struct machine *machine) {
     machine->files = calloc(list->count + 1, sizeof *machine->files);
     if (!machine->files) return cli_fail("out of memory");
-    for (size_t i = 0; i < list->count; i++) {
-        if (check_names(list->items[i].value) != CLI_OK) return CLI_FAILED;
-        machine->files[i] = list->items[i].value;
-    }
+    for (size_t i = 0; i < list->count; i++) machine->files[i] = list->items[i].value;
     machine->config.files = machine->files;
     machine->config.file_count = list->count;
     return CLI_OK;
@@ -302,7 +225,8 @@ int machine_configure(const struct machine_options *options, const struct cli_en
     is->memory = options->memory;
     is->harts = options->harts ? (unsigned)options->harts : default_harts(options->name);
     is->repeatable = options->repeatable;
-    is->no_contexts = wants_scontext(encoder);
+    is->no_contexts = is_context(encoder, "scontext"); /* QEMU's harts have none: it is 0 */
+    is->no_ownership = is_context(encoder, "none") || is_context(encoder, "off");
     if (is->repeatable && is->harts > 1) return cli_fail("--repeatable: only with one hart; this machine has %u", is->harts);
     if (take_operands(operands, machine, config) != CLI_OK || set_limit(options->limit, config) != CLI_OK)
         return CLI_FAILED;
@@ -316,7 +240,7 @@ int machine_configure(const struct machine_options *options, const struct cli_en
     describe(machine);
     config->machine = is;
     config->command = machine->command;
-    return find_qemu(machine, qemu);
+    return machine_find_qemu(machine, qemu);
 }
 
 void machine_release(struct machine *machine) {

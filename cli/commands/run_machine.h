@@ -40,6 +40,12 @@ void machine_encoder_defaults(const struct cli_encoder *given, ntr_encoder_confi
  * machine, but for plugin and qemu. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int machine_configure(const struct machine_options *options, const struct cli_encoder *encoder, char **operands,
                       const char *qemu, struct machine *machine, ntr_capture_config *config);
+
+/* Finds QEMU for machine->config.xlen: `given`, or that of PATH, or what tools/fetch_qemu has fetched. Sets qemu and plugin. */
+int machine_find_qemu(struct machine *machine, const char *given);
+
+/* Of the options of an encoder, --context alone is allowed with a modelled system, of a machine. */
+int machine_system_options(const struct cli_encoder *given);
 void machine_release(struct machine *machine);
 
 #endif

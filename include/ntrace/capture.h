@@ -50,9 +50,11 @@ typedef struct ntr_capture_machine_config {
     unsigned xlen;                     /* 32 or 64 */
     bool repeatable;                   /* the same execution in every run; one hart, no input */
     bool no_contexts;                  /* address spaces are not told apart */
-    const char *const *files;          /* folders and cpio archives with the programs of the guest, beside `initrd`: they name
-                                        * what ran */
+    const char *const *files;          /* folders, cpio archives (also compressed), images of ext2, ext3 or ext4, and ELF files
+                                        * with the programs of the guest, beside `initrd`: they name what ran */
     size_t file_count;
+    bool no_ownership;                 /* with a topology: its encoders send no privilege modes and contexts, unless it sets
+                                        * them to. Otherwise `encoder` says it */
 } ntr_capture_machine_config;
 
 NTR_DEFINE_CONFIG_INIT(ntr_capture_machine_config)

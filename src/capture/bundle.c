@@ -72,6 +72,7 @@ static void add_losses(struct recorded *content) {
              "more than 4096 threads at once; the last ones were not traced");
     add_loss(content, content->report->stuck,
              "the machine took traps without end and executed no instruction; the run was ended");
+    add_loss(content, content->report->unnamed, content->report->unnamed);
     add_loss(content, all.rewritten, "code changed while the program ran; the bundle has the newest version only");
     for (size_t i = 0; harts->system && ntr_capture_system_loss(harts->system, i); i++)
         add_loss(content, true, ntr_capture_system_loss(harts->system, i));

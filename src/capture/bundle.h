@@ -36,6 +36,7 @@ struct ntr_capture_report {
     const char *missing;        /* why the end of the trace is missing; NULL: it is complete */
     int pid;                    /* of the process */
     uint64_t dropped;           /* bytes at the start of the stream that are not in its file */
+    const char *unnamed;        /* why programs of a machine have no names; NULL: their files were read */
     bool stuck;                 /* the machine was ended, because it took traps and executed nothing */
     uint32_t adopted;           /* child processes that have a bundle of their own */
 };

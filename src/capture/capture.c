@@ -1,6 +1,7 @@
 /* The public interface: one session for the first process, and those of its child processes. */
 #include "base/allocator.h"
 #include "base/config.h"
+#include "capture/guest_files.h"
 #include "capture/session.h"
 
 #include <errno.h>
@@ -76,6 +77,10 @@ static ntr_status inspect_machine(ntr_capture_session *session) {
         return ntr_capture_fail(&session->reason, NTR_E_INVALID, "all processes of a machine are in its trace");
     snprintf(session->process, sizeof session->process, "%s", config->command[0]);
     session->elf.xlen = session->machine.xlen;
+    for (size_t i = 0; i < session->machine.file_count; i++) {
+        const ntr_status status = ntr_guest_files_check(session->machine.files[i], &session->reason);
+        if (status != NTR_OK) return status;
+    }
     return NTR_OK;
 }
 

@@ -1,5 +1,5 @@
 #include "capture/guest_files.h"
-#include "bundle/zstd_read.h"
+#include "capture/guest_unpack.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CPIO_HEAD = 110, CPIO_DIGITS = 8, CPIO_MODE = 14, CPIO_SIZE = 54, CPIO_NAME = 94, GUEST_NAME_MAX = 4096 };
+enum { CPIO_HEAD = 110, CPIO_DIGITS = 8, CPIO_MODE = 14, CPIO_SIZE = 54, CPIO_NAME = 94 };
 
 static bool is_elf(ntr_bytes bytes) {
     return bytes.size > EI_NIDENT && memcmp(bytes.data, ELFMAG, SELFMAG) == 0;
@@ -85,7 +85,7 @@ static size_t padded(size_t at) {
 }
 
 /* Reads the entry at *at and moves behind it. Returns false at the end, and where the archive is damaged. */
-static bool take_entry(ntr_bytes archive, size_t *at, char name[GUEST_NAME_MAX], size_t *mode, ntr_bytes *data) {
+static bool take_entry(ntr_bytes archive, size_t *at, char name[NTR_GUEST_NAME_MAX], size_t *mode, ntr_bytes *data) {
     size_t name_size, size;
     while (*at < archive.size && !archive.data[*at]) ++*at; /* archives may follow each other, with zeros between */
     if (*at > archive.size || archive.size - *at < CPIO_HEAD) return false;
@@ -95,7 +95,7 @@ static bool take_entry(ntr_bytes archive, size_t *at, char name[GUEST_NAME_MAX],
         !take_number(head + CPIO_NAME, &name_size))
         return false;
     const size_t begin = padded(*at + CPIO_HEAD + name_size);
-    if (!name_size || name_size > GUEST_NAME_MAX || begin > archive.size || size > archive.size - begin) return false;
+    if (!name_size || name_size > NTR_GUEST_NAME_MAX || begin > archive.size || size > archive.size - begin) return false;
     memcpy(name, head + CPIO_HEAD, name_size);
     name[name_size - 1] = 0;
     *data = (ntr_bytes){archive.data + begin, size};
@@ -104,7 +104,7 @@ static bool take_entry(ntr_bytes archive, size_t *at, char name[GUEST_NAME_MAX],
 }
 
 static bool read_archive(ntr_bytes archive, ntr_guest_file_take take, void *user) {
-    char name[GUEST_NAME_MAX + 1];
+    char name[NTR_GUEST_NAME_MAX + 1];
     size_t at = 0, mode;
     ntr_bytes data;
     name[0] = '/';
@@ -115,16 +115,37 @@ static bool read_archive(ntr_bytes archive, ntr_guest_file_take take, void *user
     return true;
 }
 
-/* ---- compressed archives; one that is not compressed may precede them, as in initial file systems with microcode */
+/* ---- archives that are compressed, or inside an image -------------------------------------------------------------- */
 
-static bool is_zstd(ntr_bytes bytes) {
-    static const uint8_t magic[] = {0x28, 0xb5, 0x2f, 0xfd};
-    return bytes.size > sizeof magic && memcmp(bytes.data, magic, sizeof magic) == 0;
+enum guest_form { GUEST_UNKNOWN, GUEST_PLAIN, GUEST_ELF, GUEST_COMPRESSED, GUEST_EXT };
+
+static enum guest_form form_of(ntr_bytes bytes) {
+    static const struct {
+        enum guest_form form;
+        unsigned at, length;
+        const char *magic;
+    } forms[] = {
+        {GUEST_PLAIN, 0, 5, "07070"},
+        {GUEST_ELF, 0, SELFMAG, ELFMAG},
+        {GUEST_COMPRESSED, 0, 2, "\x1f\x8b"},         /* gzip */
+        {GUEST_COMPRESSED, 0, 3, "BZh"},              /* bzip2 */
+        {GUEST_COMPRESSED, 0, 3, "\x5d\0\0"},         /* lzma */
+        {GUEST_COMPRESSED, 0, 6, "\xfd\x37zXZ\0"},    /* xz */
+        {GUEST_COMPRESSED, 0, 4, "\x02\x21\x4c\x18"}, /* lz4, as Linux uses it */
+        {GUEST_COMPRESSED, 0, 4, "\x04\x22\x4d\x18"}, /* lz4 */
+        {GUEST_COMPRESSED, 0, 4, "\x28\xb5\x2f\xfd"}, /* zstd */
+        {GUEST_EXT, 0x438, 2, "\x53\xef"},
+    };
+
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (bytes.size >= forms[i].at + forms[i].length && memcmp(bytes.data + forms[i].at, forms[i].magic, forms[i].length) == 0)
+            return forms[i].form;
+    return GUEST_UNKNOWN;
 }
 
-/* Where the part that is not compressed ends. */
+/* Where the part that is not compressed ends. One may precede the other, as in initial file systems with microcode. */
 static size_t plain_size(ntr_bytes archive) {
-    char name[GUEST_NAME_MAX];
+    char name[NTR_GUEST_NAME_MAX];
     size_t at = 0, mode;
     ntr_bytes data;
 
@@ -132,53 +153,59 @@ static size_t plain_size(ntr_bytes archive) {
     return at < archive.size ? at : archive.size;
 }
 
-static bool put_all(int file, ntr_bytes bytes) {
-    while (bytes.size) {
-        ssize_t n = write(file, bytes.data, bytes.size);
+bool ntr_guest_put(int file, const void *bytes, size_t size) {
+    for (const uint8_t *at = bytes; size;) {
+        ssize_t n = write(file, at, size);
         if (n < 0 && errno != EINTR) return false;
-        if (n > 0) bytes = (ntr_bytes){bytes.data + n, bytes.size - (size_t)n};
+        if (n <= 0) continue;
+        at += n;
+        size -= (size_t)n;
     }
     return true;
 }
 
-static ntr_status decompress(int file, ntr_bytes bytes, const char *path, struct ntr_capture_reason *reason) {
-    struct ntr_zstd_reader *reader;
-    ntr_bytes span;
-    ntr_status status = ntr_zstd_reader_new(&reader, NULL);
-
-    if (status == NTR_E_UNSUPPORTED)
-        return ntr_capture_fail(reason, status, "%s: compressed with zstd, which this build cannot read", path);
-    if (status != NTR_OK) return ntr_capture_fail_memory(reason);
-    ntr_zstd_reader_feed(reader, bytes.data, bytes.size);
-    while ((status = ntr_zstd_reader_next(reader, &span)) == NTR_OK && span.size) {
-        if (put_all(file, span)) continue;
-        status = ntr_capture_fail_errno(reason, path);
-        break;
-    }
-    if (status == NTR_OK) status = ntr_zstd_reader_finish(reader);
-    if (status != NTR_OK && status != NTR_E_IO)
-        ntr_capture_fail(reason, status, "%s: %s", path, ntr_zstd_reader_error(reader));
-    ntr_zstd_reader_free(reader);
-    return status;
+static ntr_status fill(int file, ntr_bytes archive, size_t plain, const char *path, struct ntr_capture_reason *reason) {
+    if (form_of(archive) == GUEST_EXT) return ntr_guest_read_ext(path, file, reason);
+    if (!ntr_guest_put(file, archive.data, plain)) return ntr_capture_fail_errno(reason, path);
+    return ntr_guest_decompress((ntr_bytes){archive.data + plain, archive.size - plain}, file, path, reason);
 }
 
-/* Replaces the mapped archive by one in memory that is not compressed. */
+/* Replaces the mapped archive by a plain one in memory. */
 static ntr_status unpack(ntr_bytes *archive, size_t plain, const char *path, struct ntr_capture_reason *reason) {
     int file = memfd_create("ntrace-archive", MFD_CLOEXEC);
     char name[64];
     ntr_bytes unpacked = {NULL, 0};
 
     if (file < 0) return ntr_capture_fail_errno(reason, path);
-    bool good = put_all(file, (ntr_bytes){archive->data, plain});
-    ntr_status status = good ? decompress(file, (ntr_bytes){archive->data + plain, archive->size - plain}, path, reason)
-                             : ntr_capture_fail_errno(reason, path);
+    ntr_status status = fill(file, *archive, plain, path, reason);
     snprintf(name, sizeof name, "/proc/self/fd/%d", file);
-    if (status == NTR_OK && !ntr_guest_file_map(name, &unpacked)) status = ntr_capture_fail_errno(reason, path);
+    if (status == NTR_OK && !ntr_guest_file_map(name, &unpacked))
+        status = ntr_capture_fail(reason, NTR_E_FORMAT, "%s: there is nothing in it", path);
     close(file);
     if (status != NTR_OK) return status;
     ntr_guest_files_release(archive);
     *archive = unpacked;
     return NTR_OK;
+}
+
+static ntr_status fail_form(const char *path, struct ntr_capture_reason *reason) {
+    return ntr_capture_fail(reason, NTR_E_FORMAT,
+                            "%s: expected a folder, an archive of cpio, also compressed, an image of ext2, ext3 or ext4, or an ELF file",
+                            path);
+}
+
+/* ---- */
+
+ntr_status ntr_guest_files_check(const char *path, struct ntr_capture_reason *reason) {
+    struct stat about;
+    ntr_bytes bytes;
+
+    if (stat(path, &about) || access(path, R_OK)) return ntr_capture_fail_errno(reason, path);
+    if (S_ISDIR(about.st_mode)) return NTR_OK;
+    if (!ntr_guest_file_map(path, &bytes)) return fail_form(path, reason);
+    const enum guest_form form = form_of(bytes);
+    ntr_guest_files_release(&bytes);
+    return form == GUEST_UNKNOWN ? fail_form(path, reason) : NTR_OK;
 }
 
 ntr_status ntr_guest_files_read(const char *path, ntr_guest_file_take take, void *user, ntr_bytes *archive,
@@ -188,13 +215,14 @@ ntr_status ntr_guest_files_read(const char *path, ntr_guest_file_take take, void
     if (stat(path, &about)) return ntr_capture_fail_errno(reason, path);
     if (S_ISDIR(about.st_mode)) return read_folder(path, take, user, reason);
     if (!ntr_guest_file_map(path, archive)) return ntr_capture_fail_errno(reason, path);
-    size_t plain = plain_size(*archive);
-    if (is_zstd((ntr_bytes){archive->data + plain, archive->size - plain})) {
+    const enum guest_form whole = form_of(*archive);
+    if (whole == GUEST_ELF) return take(user, path, path, *archive) ? NTR_OK : ntr_capture_fail_memory(reason);
+    const size_t plain = plain_size(*archive);
+    const enum guest_form rest = form_of((ntr_bytes){archive->data + plain, archive->size - plain});
+    if (whole == GUEST_EXT || rest == GUEST_COMPRESSED) {
         ntr_status status = unpack(archive, plain, path, reason);
         if (status != NTR_OK) return status;
     }
-    if (archive->size < CPIO_HEAD || memcmp(archive->data, "07070", 5) != 0)
-        return ntr_capture_fail(reason, NTR_E_FORMAT,
-                                "%s: neither a folder nor a cpio archive that is plain or compressed with zstd", path);
+    if (archive->size < CPIO_HEAD || form_of(*archive) != GUEST_PLAIN) return fail_form(path, reason);
     return read_archive(*archive, take, user) ? NTR_OK : ntr_capture_fail_memory(reason);
 }

@@ -30,6 +30,7 @@ struct guest_names {
     ntr_bytes *archives;
     size_t archive_count;
     bool has_contexts; /* the trace tells address spaces apart */
+    struct ntr_capture_reason *unnamed; /* why some files could not be read; of the session */
 };
 
 static char *duplicate(const ntr_allocator *allocator, const char *text) {
@@ -73,9 +74,12 @@ static bool take_embedded(struct guest_names *n, ntr_bytes kernel) {
 }
 
 static void read_files(struct guest_names *n, const char *path) {
-    struct ntr_capture_reason ignored;
-    if (path && ntr_guest_files_read(path, take_file, n, &n->archives[n->archive_count], &ignored) != NTR_E_MEMORY)
-        n->archive_count++;
+    struct ntr_capture_reason reason;
+    if (!path) return;
+    const ntr_status status = ntr_guest_files_read(path, take_file, n, &n->archives[n->archive_count], &reason);
+    if (status != NTR_E_MEMORY) n->archive_count++;
+    if (status != NTR_OK && !*n->unnamed->text)
+        ntr_capture_fail(n->unnamed, status, "the programs of the guest have no names: %s", reason.text);
 }
 
 /* ---- copies */
@@ -196,7 +200,7 @@ static void release(struct guest_names *n) {
 static void name_files(struct ntr_capture_session *session, const struct ntr_capture_notes *pages, ntr_bytes kernel) {
     const ntr_capture_machine_config *machine = &session->machine;
     const ntr_allocator *allocator = session->config.allocator;
-    struct guest_names n = {.record = &session->record, .index = ntr_page_index_new(allocator)};
+    struct guest_names n = {.record = &session->record, .index = ntr_page_index_new(allocator), .unnamed = &session->unnamed};
     n.has_contexts = session->harts.keeps_spaces && !session->harts.machine->no_contexts;
     n.archives = ntr_alloc(allocator, machine->file_count + 1, sizeof *n.archives);
     if (n.index && n.archives && take_embedded(&n, kernel)) {

@@ -227,6 +227,7 @@ static struct ntr_capture_report report_of(const struct ntr_capture_session *ses
         .dropped = missing ? session->ring.begin : session->ring.dropped,
         .adopted = session->adopted,
         .stuck = session->stuck,
+        .unnamed = *session->unnamed.text ? session->unnamed.text : NULL,
     };
 }
 

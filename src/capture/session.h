@@ -37,6 +37,7 @@ struct ntr_capture_session {
     struct ntr_capture_losses losses;
     struct ntr_capture_past past; /* of programs replaced by execve */
     struct ntr_capture_reason reason;
+    struct ntr_capture_reason unnamed; /* "", or why programs of a machine have no names */
     struct ntr_capture_record record;
     struct ntr_bundle_writer stream;
     bool compresses; /* the stream */

@@ -1,5 +1,6 @@
 #include "capture/system.h"
 #include "base/allocator.h"
+#include "base/config.h"
 #include "capture/sink_memory.h"
 #include "system/system.h"
 
@@ -125,6 +126,8 @@ static ntr_status add_encoder(struct ntr_capture_system *s, size_t index, const 
         return ntr_capture_fail(s->reason, NTR_E_INVALID,
                                 "%s: its source ID is that of another encoder (trTeSrcID, trTeSrcBits)", encoder->name);
     if (*first) config->mode = (uint8_t)FIELD(s, encoder, TE_INST_MODE);
+    const bool sends = FIELD(s, encoder, TE_CONTEXT);
+    if (*first || !sends) config->ownership = sends ? NTR_OWNERSHIP_SCONTEXT : NTR_OWNERSHIP_OFF;
     config->params = params;
     *first = false;
     s->encoder_of[encoder->hart] = index + 1;
@@ -164,6 +167,12 @@ static void put_message(void *user, unsigned index, const uint8_t *bytes, size_t
     if (get(s, index, &component) && is_wanted(s, &component)) ntr_bundle_writer_put(s->stream, bytes, size);
 }
 
+static bool sends_contexts(const ntr_capture_config *capture) {
+    ntr_capture_machine_config machine;
+
+    return ntr_config_load(&machine, sizeof machine, capture->machine) == NTR_OK && !machine.no_ownership;
+}
+
 static ntr_status build(struct ntr_capture_system *s, const ntr_capture_config *capture) {
     const char *name = capture->topology_name ? capture->topology_name : "topology";
     char why[256] = "";
@@ -179,7 +188,7 @@ static ntr_status build(struct ntr_capture_system *s, const ntr_capture_config *
 
     s->system = ntr_system_new(&config, &status);
     if (!s->system) return ntr_capture_fail(s->reason, status, "%s: %s", name, *why ? why : ntr_status_text(status));
-    if (capture->machine) status = ntr_system_prefer(s->system, NTR_BITS_TE_CONTEXT, 1);
+    if (capture->machine) status = ntr_system_prefer(s->system, NTR_BITS_TE_CONTEXT, sends_contexts(capture));
     if (status == NTR_OK) status = ntr_system_start(s->system);
     return status == NTR_OK ? status : ntr_capture_fail(s->reason, status, "%s: %s", name, ntr_system_error(s->system));
 }

@@ -187,6 +187,30 @@ SLOW = """{"components": [{"name": "te", "type": "encoder", "base": "0x10000000"
  {"name": "ram", "type": "ram", "base": "0x10001000", "sram": 1048576}]}"""
 
 
+WIDE = SLOW.replace('"rate": 1, "rate_cycles": 512', '"rate": 64')
+for word, wanted in {"satp": {0, 1, 2}, "scontext": {0}, "none": set()}.items():
+    @case(f"--system, --context {word}: the address spaces in the Ownership messages are {wanted}")
+    def system_context(word=word, wanted=wanted):
+        topology = os.path.join(scratch(), "wide.json")
+        with open(topology, "w", encoding="utf-8") as file:
+            file.write(WIDE)
+        bundle = run(64, "modes-64", "--repeatable", "--system", topology, "--context", word, qemu=ONE)
+        text = subprocess.run([harness.NTRACE, "dump", bundle], stdout=subprocess.PIPE, text=True, check=True, timeout=120).stdout
+        equal({int(process, 16) >> 5 for process in re.findall(r"Ownership PROCESS=0x(\w+)", text)}, wanted, "contexts")
+        if word == "satp":
+            same(instructions(bundle), truth(64, "modes-64")[0])
+
+
+REFUSED_WITH_SYSTEM = {"--context hcontext": ["--context", "hcontext"], "--best": ["--best"]}
+for word, given in REFUSED_WITH_SYSTEM.items():
+    @case(f"--system, {word}: refused")
+    def system_refuses(given=given):
+        topology = os.path.join(scratch(), "wide.json")
+        with open(topology, "w", encoding="utf-8") as file:
+            file.write(WIDE)
+        run(64, "modes-64", "--system", topology, *given, status=2)
+
+
 @case("--system: the buffer overflows; what was traced is what was executed, in order")
 def overflow():
     topology = os.path.join(scratch(), "slow.json")
@@ -373,18 +397,22 @@ for word, (options, qemu, why) in REFUSED.items():
         check(why in done.stderr, done.stderr)
 
 
-UNUSABLE = {"gzip": (b"\x1f\x8b\x08" + bytes(2000), "gzip -d"), "xz": (b"\xfd7zXZ\0" + bytes(2000), "xz -d"),
-            "ext4": (bytes(0x438) + b"\x53\xef" + bytes(2000), "debugfs"), "text": (b"names\n", "expected a folder"), "empty": (b"", "expected a folder")}
-for kind, (content, why) in UNUSABLE.items():
-    @case(f"--files with a file that gives no names ({kind}): the message says what to do")
-    def unusable(kind=kind, content=content, why=why):
+UNUSABLE = {"text": (b"names\n", 2, "expected a folder"), "empty": (b"", 2, "expected a folder"),
+            "damaged gzip": (b"\x1f\x8b\x08" + bytes(2000), 0, "no names"), "damaged xz": (b"\xfd7zXZ\0" + bytes(2000), 0, "no names"),
+            "damaged ext4": (bytes(0x438) + b"\x53\xef" + bytes(2000), 0, "no names")}
+for kind, (content, status, why) in UNUSABLE.items():
+    @case(f"--files with a file that gives no names ({kind}): one message says why")
+    def unusable(kind=kind, content=content, status=status, why=why):
+        need_qemu()
         path = os.path.join(scratch(), f"names.{kind}")
         with open(path, "wb") as file:
             file.write(content)
-        done = subprocess.run([harness.NTRACE, "run", "--machine", "virt", "-o", os.path.join(scratch(), "no.ntrace"), "--files", path,
-                               program("modes-64")], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=60)
-        equal(done.returncode, 2, "status")
-        check(why in done.stderr and path in done.stderr and done.stderr.count("\n") == 1, done.stderr)
+        done = subprocess.run([harness.NTRACE, "run", "--quiet", "--machine", "virt", "--qemu", f"{QEMU}/qemu-system-riscv64", "-o",
+                               os.path.join(scratch(), "no.ntrace"), "--files", path, program("modes-64")], stdin=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, timeout=60)
+        equal(done.returncode, status, f"status; {done.stderr}")
+        said = [line for line in done.stderr.splitlines() if line.startswith("ntrace")]
+        check(why in done.stderr and path in done.stderr and len(said) == 1, done.stderr)
 
 
 @case("without QEMU 10, one sentence says what is missing")

@@ -1,8 +1,6 @@
 /* Pages of code in files: the index, and the files of a folder and of an archive. The files are made here. */
 #include "../test.h"
 
-#include "bundle/stream_write.h"
-#include "bundle/zstd_write.h"
 #include "capture/guest_files.h"
 #include "capture/page_index.h"
 #include "channel/page_hash.h"
@@ -160,8 +158,8 @@ static void archives_are_read(void **state) {
     assert_int_equal(bytes_taken, 2 * SIZE);
     assert_int_equal(read_bytes(archive, at, &reason, a), NTR_E_MEMORY);
     for (size_t size = 111; size < at; size += 613) assert_int_equal(read_bytes(archive, size, &reason, NULL), NTR_OK);
-    assert_int_equal(read_bytes("\x1f\x8b", 2, &reason, NULL), NTR_E_FORMAT);
-    assert_non_null(strstr(reason.text, "neither a folder nor a cpio archive"));
+    assert_int_equal(read_bytes("names\n", 6, &reason, NULL), NTR_E_FORMAT);
+    assert_non_null(strstr(reason.text, "expected a folder, an archive of cpio"));
     for (size_t i = 0; i < 400; i++) {
         uint8_t before = archive[i];
         archive[i] ^= 0x5a;
@@ -172,40 +170,107 @@ static void archives_are_read(void **state) {
     free(a);
 }
 
+/* ---- archives that other programs have compressed, and images that they have made */
+
+static char work[] = "/tmp/ntrace-packed-XXXXXX";
+
+/* Runs a command of the shell in the folder `work`. Returns false when it fails, as when a program is not there. */
+static bool shell(const char *command) {
+    char line[512];
+    snprintf(line, sizeof line, "cd %s && PATH=$PATH:/usr/sbin:/sbin && { %s; } 2>/dev/null", work, command);
+    return system(line) == 0;
+}
+
+static void put_file(const char *name, const void *bytes, size_t size) {
+    char path[64];
+    snprintf(path, sizeof path, "%s/%s", work, name);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+}
+
+static size_t get_file(const char *name, uint8_t *bytes, size_t room) {
+    char path[64];
+    snprintf(path, sizeof path, "%s/%s", work, name);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t size = fread(bytes, 1, room, file);
+    assert_true(size < room);
+    fclose(file);
+    return size;
+}
+
+static int make_work(void **state) {
+    (void)state;
+    strcpy(work + sizeof work - 7, "XXXXXX");
+    return mkdtemp(work) == NULL;
+}
+
+static int remove_work(void **state) {
+    (void)state;
+    shell("rm -r \"$PWD\"");
+    return 0;
+}
+
 /* As the initial file systems of Debian are: a part that is not compressed, and one that is. */
 static void compressed_archives_are_read(void **state) {
+    static const char *const programs[] = {"gzip", "bzip2", "lzma", "xz", "lz4", "lz4 -l", "zstd"};
     static uint8_t archive[1 << 16], packed[1 << 16];
-    char folder[] = "/tmp/ntrace-packed-XXXXXX", name[64];
-    static struct ntr_bundle_writer writer;
+    struct ntr_capture_reason reason;
+    uint8_t *a = make_file(0, 0x10);
+    size_t plain = put_entry(packed, "one", S_IFREG | 0755, a, SIZE), size = put_entry(archive, "two", S_IFREG | 0755, a, SIZE);
+
+    (void)state;
+    plain += put_entry(packed + plain, "TRAILER!!!", 0, NULL, 0);
+    size += put_entry(archive + size, "TRAILER!!!", 0, NULL, 0);
+    put_file("archive", archive, size);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        char command[64];
+        snprintf(command, sizeof command, "%s -c archive > packed", programs[i]);
+        if (!shell(command)) continue;
+        const size_t whole = plain + get_file("packed", packed + plain, sizeof packed - plain);
+        const ntr_status status = read_bytes(packed, whole, &reason, NULL);
+        if (status == NTR_E_UNSUPPORTED) skip();
+        assert_int_equal(status, NTR_OK);
+        assert_string_equal(names, "/one /two ");
+        assert_int_equal(read_bytes(packed + plain, whole - plain, &reason, NULL), NTR_OK);
+        assert_string_equal(names, "/two ");
+        if (i != 5) assert_int_equal(read_bytes(packed, whole - 5, &reason, NULL), NTR_E_DECOMPRESS); /* lz4 -l has no end */
+        packed[plain + 12] ^= 0x55;
+        assert_int_not_equal(read_bytes(packed, whole, &reason, NULL), NTR_E_MEMORY);
+    }
+    free(a);
+}
+
+static void images_are_read(void **state) {
+    static const char *const forms[] = {"ext2 -b 1024", "ext3", "ext4", "ext4 -O inline_data"};
+    static uint8_t image[4 << 20];
     struct ntr_capture_reason reason;
     uint8_t *a = make_file(0, 0x10);
 
     (void)state;
-    if (!ntr_zstd_can_write()) skip();
-    assert_non_null(mkdtemp(folder));
-    snprintf(name, sizeof name, "%s/archive", folder);
-    size_t plain = put_entry(packed, "one", S_IFREG | 0755, a, SIZE);
-    plain += put_entry(packed + plain, "TRAILER!!!", 0, NULL, 0);
-    size_t size = put_entry(archive, "two", S_IFREG | 0755, a, SIZE);
-    size += put_entry(archive + size, "TRAILER!!!", 0, NULL, 0);
-    assert_int_equal(ntr_bundle_writer_open(&writer, name, true, NULL), NTR_OK);
-    for (size_t at = 0; at < size; at += 1000)
-        assert_int_equal(ntr_bundle_writer_put(&writer, archive + at, size - at < 1000 ? size - at : 1000), NTR_OK);
-    assert_int_equal(ntr_bundle_writer_close(&writer), NTR_OK);
-    ntr_bundle_writer_release(&writer, NULL);
-    FILE *file = fopen(name, "rb");
-    assert_non_null(file);
-    size_t whole = plain + fread(packed + plain, 1, sizeof packed - plain, file);
-    fclose(file);
-    unlink(name);
-    rmdir(folder);
-    assert_int_equal(read_bytes(packed, whole, &reason, NULL), NTR_OK);
-    assert_string_equal(names, "/one /two ");
-    assert_int_equal(read_bytes(packed + plain, whole - plain, &reason, NULL), NTR_OK);
-    assert_string_equal(names, "/two ");
-    assert_int_equal(read_bytes(packed, whole - 5, &reason, NULL), NTR_E_DECOMPRESS);
-    packed[plain + 12] ^= 0x55;
-    assert_int_not_equal(read_bytes(packed, whole, &reason, NULL), NTR_E_MEMORY);
+    assert_true(shell("mkdir -p root/usr/lib root/empty"));
+    put_file("root/usr/lib/one", a, SIZE);
+    put_file("root/two", a, SIZE);
+    put_file("root/text", "names\n", 6);
+    assert_true(shell("ln -s two root/link; ln root/two root/usr/again"));
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        char command[128];
+        snprintf(command, sizeof command, "rm -f image; mkfs.%.4s -q %s -d root image 3M > made", forms[i], forms[i] + 4);
+        if (!shell(command)) skip();
+        const size_t size = get_file("image", image, sizeof image);
+        const ntr_status status = read_bytes(image, size, &reason, NULL);
+        if (status == NTR_E_UNSUPPORTED) skip();
+        assert_int_equal(status, NTR_OK);
+        assert_true(strstr(names, "/usr/lib/one ") && (strstr(names, "/two ") || strstr(names, "/usr/again ")));
+        assert_int_equal(bytes_taken, 2 * SIZE);
+        for (size_t at = 1024; at < size; at += 9770) { /* damaged: no crash, and an end */
+            image[at] ^= 0xff;
+            if (at % 7 == 0) read_bytes(image, size, &reason, NULL);
+        }
+        assert_int_not_equal(read_bytes(image, 3000, &reason, NULL), NTR_OK);
+    }
     free(a);
 }
 
@@ -236,7 +301,9 @@ static void folders_are_read(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(pages_are_found),   TEST(common_pages_need_company), TEST(damaged_files_have_no_pages),
-        TEST(archives_are_read), TEST(compressed_archives_are_read), TEST(folders_are_read),
+        TEST(archives_are_read), TEST(folders_are_read),
+        cmocka_unit_test_setup_teardown(compressed_archives_are_read, make_work, remove_work),
+        cmocka_unit_test_setup_teardown(images_are_read, make_work, remove_work),
     };
     return cmocka_run_group_tests_name("page_index", tests, NULL, NULL);
 }
