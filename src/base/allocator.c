@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static void *resize(const ntr_allocator *allocator, void *block, size_t size) {
     if (allocator) return allocator->resize(allocator->user, block, size);
@@ -16,9 +17,26 @@ void *ntr_realloc(const ntr_allocator *allocator, void *block, size_t count, siz
     return resize(allocator, block, count && item ? count * item : 1);
 }
 
+enum { HUGE_PAGE = 2 << 20, HUGE_PAGES_LEAST = 2 };
+
+/* Large tables are read at random: in pages of 4 KiB, most reads would miss the TLB. The whole pages of a block that
+ * was not written to become huge pages, where the system has them. All of it is written next, so this takes no more
+ * memory. */
+static void use_huge_pages(void *block, size_t size) {
+#ifdef MADV_HUGEPAGE
+    if (size < HUGE_PAGES_LEAST * HUGE_PAGE) return;
+    const size_t ahead = -(uintptr_t)block % HUGE_PAGE;
+    madvise((char *)block + ahead, (size - ahead) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+#else
+    (void)block, (void)size;
+#endif
+}
+
 void *ntr_alloc(const ntr_allocator *allocator, size_t count, size_t item) {
     void *block = ntr_realloc(allocator, NULL, count, item);
-    if (block) memset(block, 0, count * item);
+    if (!block) return NULL;
+    if (!allocator) use_huge_pages(block, count * item);
+    memset(block, 0, count * item);
     return block;
 }
 
