@@ -289,8 +289,8 @@ def interrupted(places):
 
 
 # Each so many requests, beginning with another one for each kind of connection; with "every", each request.
-FAILURES = [(ENDS, "ends at any request", 2), (STALLS, "stalls at any request", 6), (DIES, "ends, and nobody takes another one", 11),
-            (INTERRUPTS, "is there, but Ctrl-C comes at any request", 3)]
+FAILURES = [(ENDS, "ends at any request", 5), (STALLS, "stalls at any request", 13), (DIES, "ends, and nobody takes another one", 23),
+            (INTERRUPTS, "is there, but Ctrl-C comes at any request", 7)]
 EVERY = "every" in sys.argv
 
 for each_kind in KINDS:

@@ -96,14 +96,14 @@ def compare_all(trace, *options, forms=FORMS):
 
 @case("every form of a valid stream")
 def good():
-    trace = write("good.nex", stream(300000))
+    trace = write("good.nex", stream(150000))
     equal(decode(1, trace, "--output", "none").stderr, "", "gaps")
     compare_all(trace)
 
 
 @case("every output of a damaged stream")
 def damaged():
-    compare_all(write("damaged.nex", stream(300000, 40)), forms=FORMS[::4])
+    compare_all(write("damaged.nex", stream(150000, 40)), forms=FORMS[::4])
 
 
 @case("several sources")
@@ -166,7 +166,7 @@ PROFILES = ["profile", "profile --by=image", "profile --by=hart", "profile --by=
 def answers():
     """Calls have no returns here: stacks as text would be 500 MB."""
     short = [export for export in exports() if not export.endswith(("folded", "speedscope"))]
-    compare_answers(write("calm.nex", stream(300000)), [*PROFILES, *short], "--no-timestamps")
+    compare_answers(write("calm.nex", stream(150000)), [*PROFILES, *short], "--no-timestamps")
 
 
 @case("every analysis of several sources, damaged")

@@ -5,6 +5,7 @@
  *   -a       all jumps             -e       print events too  -w BITS  width of the time counter
  *   -k N     depth of the return stack
  * IMAGE is an ELF file, or FILE@ADDRESS for plain bytes. */
+#include "../streams/put_address.h"
 #include "oracle.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ static void print(void *user, const oracle_event *e)
         return;
     p->defects |= e->kind == ORACLE_LOST || e->kind == ORACLE_NOTE;
     if (e->kind == ORACLE_PC) {
-        printf("0x%08llx\n", (unsigned long long)e->pc);
+        put_address(e->pc, 8);
     } else if (p->events) {
         printf("# %s src=%u offset=%llu code=%u", kind_name[e->kind], e->src, (unsigned long long)e->offset, e->code);
         if (e->known)

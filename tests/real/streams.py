@@ -7,23 +7,27 @@ usage: streams.py NTRACE ORACLE
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
 STREAMS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "bench", "real_streams")
+LEADING = re.compile(rb"0x0+")
 MODES = {"off": 0, "count": 1, "partial": 2, "full": 3}
 ORACLE = {"--src-bits": "-s", "--implicit-return": "-r", "--return-stack": "-k", "--src": "-i", "--sequential-jump": "-q", "--extend-addr": "-x"}
 
 
 def addresses(command, stream):
-    """Number and hash of the lines, as numbers: the two programs write them with different widths."""
-    count, digest = 0, hashlib.sha256()
+    """Number and hash of the lines, without leading zeros: the two programs write them with different widths."""
+    count, digest, rest = 0, hashlib.sha256(), b""
     with open(stream, "rb") as file, subprocess.Popen(command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-        for line in process.stdout:
-            digest.update(int(line, 16).to_bytes(8, "little"))
-            count += 1
+        for part in iter(lambda: process.stdout.read(1 << 20), b""):
+            lines, feed, rest = (rest + part).rpartition(b"\n")
+            digest.update(LEADING.sub(b"0x", lines) + feed)
+            count += lines.count(b"\n") + len(feed)
+    digest.update(rest)
     return count, digest.hexdigest()
 
 

@@ -5,6 +5,7 @@
  *   -b N (events a read)  -c (totals only)  -e (all events to standard error)  -q (no program counters)
  *   -t (addresses of in-circuit trace too)  -v (fail when counting, or many threads, differ) */
 #include "parallels.h"
+#include "put_address.h"
 
 #include <ntrace/ntrace.h>
 
@@ -37,7 +38,7 @@ static uint8_t *read_all(const char *path, size_t *size) {
 static void print_span(ntr_instructions *instructions, const ntr_event *e) {
     ntr_instruction i;
     ntr_instructions_begin(instructions, e);
-    while (ntr_instructions_next(instructions, &i) == NTR_OK) printf("0x%" PRIx64 "\n", i.address);
+    while (ntr_instructions_next(instructions, &i) == NTR_OK) put_address(i.address, 1);
 }
 
 static void print_gap(const ntr_event *e) {
@@ -120,7 +121,7 @@ static bool report(const options *o, ntr_instructions *instructions, const ntr_e
         if (!o->quiet) print_span(instructions, e);
         return false;
     case NTR_EVENT_ICT:
-        if (o->ict && !(e->flags & NTR_EVENT_ADDRESS_UNKNOWN)) printf("0x%" PRIx64 "\n", e->data_address);
+        if (o->ict && !(e->flags & NTR_EVENT_ADDRESS_UNKNOWN)) put_address(e->data_address, 1);
         return false;
     case NTR_EVENT_GAP: print_gap(e); return true;
     case NTR_EVENT_NOTE:
