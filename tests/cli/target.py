@@ -207,25 +207,6 @@ def _():
                 matches("# r 0x10000004 0x00010101", file.read(), "words")
 
 
-@case("servers listen on the loopback interface unless asked")
-def _():
-    with Process(NTRACE, "board", topology(), "--bitbang", "0") as board:
-        board.port(r"remote_bitbang listens on 127\.0\.0\.1:(\d+)")
-    with Process(NTRACE, "board", topology(), "--bitbang", "0", "--listen", "0.0.0.0") as board:
-        line = board.process.stderr.readline().decode()
-        matches("warning: remote_bitbang listens on 0.0.0.0: everyone who reaches it controls the board", line, "warning")
-    trace, code = write("start.nex", bytes_of(tiny.HTM)), write("start.elf", tiny.elf())
-    for where, warns in ("127.0.0.1:0", False), ("0.0.0.0:0", True), ("[::1]:0", False), ("[::]:0", True):
-        with Process(NTRACE, "gdb", trace, "-e", code, "--listen", where) as server:
-            lines = [server.process.stderr.readline().decode()]
-            while "listening" not in lines[-1] and lines[-1]:
-                lines.append(server.process.stderr.readline().decode())
-            if where[0] == "[" and re.search("not supported|assign requested", lines[0]):
-                continue  # no IPv6
-            check(lines[-1].startswith(f"ntrace gdb: listening; in GDB: target remote {where[:-1]}"), f"{where}: {lines}")
-            equal("warning: everyone who reaches" in "".join(lines), warns, f"{where}: {lines}")
-
-
 @case("hostile clients of the virtual board: it answers the next one")
 def _():
     with Process(NTRACE, "board", topology(), "--bitbang", "0") as board:
