@@ -1,35 +1,14 @@
 /* A program for `-machine virt` that executes the same pages of memory at several virtual addresses: in one address space, in
  * another one, in user mode and in supervisor mode, also a page that is mapped beside itself. QEMU translates such a page once.
  * Built for RV64 (Sv39) and RV32 (Sv32). It ends QEMU with status 0 through the test device. */
-#if __riscv_xlen == 64
-#define SX sd
-#define LX ld
-#define W 8
-#define SATP_MODE (8 << 60)
-#define ASID_SHIFT 44
-#else
-#define SX sw
-#define LX lw
-#define W 4
-#define SATP_MODE (1 << 31)
-#define ASID_SHIFT 22
-#endif
-#define FINISH 0x100000
+#include "start.h"
 #define USER   0x400000 /* pages 0 .. 7 of each space; page 7 is the supervisor's */
 #define KERNEL 0x407000
 
-    .option nopic
-    .section .text.start, "ax"
-    .globl _start
-_start:
-    csrr t0, mhartid
-    bnez t0, park
-    la t0, m_trap
-    csrw mtvec, t0
-    li t0, -1
-    csrw pmpaddr0, t0
-    li t0, 0x1f
-    csrw pmpcfg0, t0
+PROGRAM_START
+    FIRST_HART
+    TRAPS_TO(m_trap)
+    ALL_MEMORY
     li t0, 1 << 8 | 1 << 12
     csrw medeleg, t0
     la t0, s_start
@@ -39,15 +18,13 @@ _start:
     li t0, 1 << 11
     csrs mstatus, t0
     mret
-park:
-    wfi
-    j park
+PARK
 
     .balign 4
 m_trap:                     /* ecall from S: the end; anything else is an error that ends QEMU with another status */
     csrr t0, mcause
     li t1, 9
-    li t2, 0x5555
+    li t2, FINISH_PASS
     beq t0, t1, 1f
     li t2, 0x13333
 1:  li t0, FINISH

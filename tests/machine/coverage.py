@@ -34,7 +34,7 @@ class Bench:
         qemu = qemu10.find()
         if not qemu:
             raise cases.Skip(qemu10.NEVER)
-        for name in ("firmware.c", "firmware_start.S"):
+        for name in ("firmware.c", "firmware_start.S", "start.h"):
             shutil.copy(os.path.join(HERE, name), self.folder)
         self.run(*GCC, level, "-T", os.path.join(HERE, "bare.ld"), "firmware_start.S", "firmware.c", "-o", "firmware")
         self.run(self.ntrace, "run", "--machine", "virt", "--qemu", f"{qemu}/qemu-system-riscv64", "-o", "firmware.ntrace", "firmware")
@@ -107,7 +107,7 @@ def tasks(bench):
     qemu = qemu10.find()
     if not qemu:
         raise cases.Skip(qemu10.NEVER)
-    for name in ("rtos.c", "rtos_start.S", "module.c"):
+    for name in ("rtos.c", "rtos_start.S", "start.h", "module.c"):
         shutil.copy(os.path.join(HERE, name), bench.folder)
     bench.run(*GCC, "-O0", "-Wl,-Ttext=0,-e,check", "module.c", "-o", "module")
     bench.run("riscv64-linux-gnu-objcopy", "-O", "binary", "-j", ".text", "module", "module.bin")

@@ -1,11 +1,7 @@
 # Start, trap handler and the patched routine of tests/machine/firmware.c.
-  .section .text.start
-  .globl _start
-_start:
-  la sp, stack_end
-  la t0, trap
-  csrw mtvec, t0
-  call main
+#include "start.h"
+PROGRAM_START
+  C_MAIN
 1: j 1b
   .balign 4
 trap:
@@ -28,7 +24,4 @@ call_patched:
 patched:
   c.addi a0, 3
   ret
-  .bss
-  .balign 16
-  .space 4096
-stack_end:
+  C_STACK

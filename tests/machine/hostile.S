@@ -1,21 +1,13 @@
 /* Guests that make a tracer's work hard. Built once for each value of WAY; all end through the test device, or never. */
-    .option nopic
-#define FINISH 0x100000
-    .section .text.start, "ax"
-    .globl _start
-_start:
-    la sp, stack_top
-    la t0, trap
-    csrw mtvec, t0
-    li t0, -1
-    csrw pmpaddr0, t0
-    li t0, 0x1f
-    csrw pmpcfg0, t0
+#include "start.h"
+PROGRAM_START
+    STACK_AT(stack_top)
+    TRAPS_TO(trap)
+    ALL_MEMORY
     li s0, 20000
 
 #if WAY == 1 /* traps without end: the first instruction of the handler traps */
-    la t0, bad
-    csrw mtvec, t0
+    TRAPS_TO(bad)
     .balign 4
 bad:
     .option norvc
@@ -24,7 +16,7 @@ bad:
 
 #elif WAY == 2 /* resets in a loop, through the test device */
     li t0, FINISH
-    li t1, 0x7777
+    li t1, FINISH_RESET
     sw t1, 0(t0)
 1:  j 1b
 
@@ -123,7 +115,7 @@ place:
     li t0, 1 << 12
     csrc mstatus, t0
     li t0, FINISH
-    li t1, 0x5555
+    li t1, FINISH_PASS
     mret
     .balign 4
 1:  addi t2, t2, 1
@@ -156,7 +148,7 @@ block:
 
 finish:
     li t0, FINISH
-    li t1, 0x5555
+    li t1, FINISH_PASS
     sw t1, 0(t0)
 1:  j 1b
 

@@ -1,39 +1,18 @@
 /* A program for `-machine virt` without firmware: machine mode, supervisor mode with page tables, user mode. Traps of all
  * kinds, interrupts at any instruction, devices in the middle of blocks, code that changes, two address spaces, wfi.
  * Built for RV64 (Sv39) and RV32 (Sv32). It ends QEMU with status 0 through the test device. */
-#if __riscv_xlen == 64
-#define LX ld
-#define SX sd
-#define W 8
-#define SATP_MODE (8 << 60)
-#define ASID_SHIFT 44
-#else
-#define LX lw
-#define SX sw
-#define W 4
-#define SATP_MODE (1 << 31)
-#define ASID_SHIFT 22
-#endif
+#include "start.h"
 #define UART     0x10000000
-#define FINISH   0x100000
 #define MTIMECMP 0x2004000
 #define MTIME    0x200bff8
 #define TICK     2000 /* 0.2 ms */
 
-    .option nopic
-    .section .text.start, "ax"
-    .globl _start
-_start:
-    csrr t0, mhartid
-    bnez t0, park
-    la sp, stack_top
-    la t0, m_trap
-    csrw mtvec, t0
+PROGRAM_START
+    FIRST_HART
+    STACK_AT(stack_top)
+    TRAPS_TO(m_trap)
     csrw mscratch, sp
-    li t0, -1
-    csrw pmpaddr0, t0
-    li t0, 0x1f
-    csrw pmpcfg0, t0
+    ALL_MEMORY
     li t0, -1
     csrw mcounteren, t0
     csrw scounteren, t0
@@ -88,9 +67,7 @@ _start:
     csrs mstatus, t0
     mret
 
-park:
-    wfi
-    j park
+PARK
 
 next_tick: /* each interval is longer, so that the program ends on a machine that is slower than the interrupts */
     la t5, interval
@@ -135,7 +112,7 @@ m_trap:
     csrc mip, t4
     j 9f
 3:  li t4, FINISH
-    li t5, 0x5555
+    li t5, FINISH_PASS
     sw t5, 0(t4)
 4:  j 4b
 9:  LX t4, 0(sp)

@@ -1,12 +1,8 @@
 # Start and switch of tasks of tests/machine/rtos.c: a trap saves all registers on the stack of the task, and schedule() says on
 # which stack to go on.
-  .section .text.start
-  .globl _start
-_start:
-  la sp, stack_end
-  la t0, trap
-  csrw mtvec, t0
-  call main
+#include "start.h"
+PROGRAM_START
+  C_MAIN
   j first_task
   .balign 4
 trap:
@@ -37,7 +33,4 @@ first_task:
   .globl module_area
 module_area:
   .incbin "module.bin"
-  .bss
-  .balign 16
-  .space 4096
-stack_end:
+  C_STACK

@@ -5,15 +5,12 @@
 #define MTIME    0x200bff8
 #define STATUS   5
 
-    .option nopic
-    .section .text.start, "ax"
-    .globl _start
-_start:
+#include "start.h"
+PROGRAM_START
     csrr t0, mhartid
     li t1, HART
     bne t0, t1, park
-    la t0, trap
-    csrw mtvec, t0
+    TRAPS_TO(trap)
     li s2, 0               /* traps */
     la s3, sum
     .option norvc
@@ -51,9 +48,7 @@ _start:
     srai x0, x0, 7
     .option rvc
 #endif
-park:
-    wfi
-    j park
+PARK
 
 sum:
     mul a0, s0, s0
