@@ -91,7 +91,8 @@ const struct cli_command cli_view = {
              "Keys: s step to another line, n next (calls are gone over), f finish (to behind the call of this function), i\n"
              "one instruction; the capital letters do the same backward, F goes to the call. / searches forward, ? backward:\n"
              "a function, an address (0x...), LINE or FILE:LINE. g goes to #MESSAGE, @OFFSET, t:TIME or N%; the digits go to\n"
-             "0% to 90%, a click in the line of the place to that part of the trace. q quits.",
+             "0% to 90%, a click in the line of the place to that part of the trace. l and L go to where execution is missing.\n"
+             "q quits.",
     .examples = "  ntrace view hello.ntrace\n"
                 "  ntrace view capture.nex -e firmware.elf --src-bits 2",
 };

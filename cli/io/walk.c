@@ -23,6 +23,7 @@ void cli_walk_arrive(struct cli_walk *w) {
         ntr_debug_info_frames(w->debug, &w->hart.context, w->hart.address, frames, NTR_FRAMES_MAX))
         w->line = frames[0];
     w->depth = depth_of(w);
+    if (ntr_replay_gap(w->replay, &w->gap, &w->behind_gap) != NTR_OK) w->behind_gap = false;
 }
 
 /* ---- moves */
@@ -178,6 +179,22 @@ static const char *find_addresses(struct cli_walk *w, const char *what, bool bac
     if (stop.reason != NTR_REPLAY_HIT) {
         go_to(w, before);
         return backward ? "not executed before this place" : "not executed after this place";
+    }
+    w->src = stop.src;
+    cli_walk_arrive(w);
+    return NULL;
+}
+
+const char *cli_walk_gap(struct cli_walk *w, bool backward) {
+    const uint64_t before = ntr_replay_position(w->replay);
+    const ntr_replay_search search = {.gaps = true, .backward = backward};
+    ntr_replay_stop stop;
+
+    if (ntr_replay_find(w->replay, &search, &stop) != NTR_OK) return "out of memory";
+    const bool at_end = stop.reason == NTR_REPLAY_AT_END && stop.has_gap && ntr_replay_position(w->replay) > before;
+    if (stop.reason != NTR_REPLAY_GAP && !at_end) {
+        go_to(w, before);
+        return backward ? "no gap before this place" : "no gap after this place";
     }
     w->src = stop.src;
     cli_walk_arrive(w);

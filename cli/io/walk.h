@@ -13,6 +13,8 @@ struct cli_walk {
     ntr_replay_hart hart; /* at the position */
     ntr_frame line;       /* innermost frame of the debug information there; function NULL: not known */
     size_t depth;         /* of the call stack */
+    bool behind_gap;      /* `gap` is directly before the position */
+    ntr_event gap;
 };
 
 /* Reads the state at the position of the replay. */
@@ -23,6 +25,9 @@ void cli_walk_arrive(struct cli_walk *walk);
  * end of the trace, and when interrupted. */
 enum cli_walk_move { CLI_WALK_INSTRUCTION, CLI_WALK_STEP, CLI_WALK_NEXT, CLI_WALK_FINISH };
 bool cli_walk_move(struct cli_walk *walk, enum cli_walk_move move, bool backward);
+
+/* Goes to the next or previous place where execution is missing. Returns NULL, or why this is not possible. */
+const char *cli_walk_gap(struct cli_walk *walk, bool backward);
 
 /* Goes to the next or previous place: #MESSAGE, @OFFSET, t:TIME, N%, an address, LINE or FILE:LINE, a function. Returns NULL,
  * or why this is not possible; the position is then unchanged. */

@@ -133,9 +133,12 @@ static void draw_place(const struct cli_view *view, const struct pane *pane) {
     snprintf(row, sizeof row, " %u%%  instruction %" PRIu64 " of %" PRIu64 "  #%" PRIu64 " @0x%" PRIx64 "%s%s", per_cent,
              position, view->total, w->hart.message, w->hart.offset, time, w->hart.ended ? "  end" : "");
     put_text(pane, 0, A_REVERSE, row);
-    put_text(pane, 1, A_NORMAL,
-             *view->note ? view->note
-                         : " s step n next f finish i insn (capital: back)  /? search  g goto  0-9 %  q quit");
+    if (*view->note) snprintf(row, sizeof row, "%s", view->note);
+    else if (w->behind_gap)
+        snprintf(row, sizeof row, " %" PRIu64 " bytes lost here (message #%" PRIu64 "): %s", w->gap.gap.until - w->gap.offset,
+                 w->gap.message, ntr_status_text((ntr_status)w->gap.reason));
+    else snprintf(row, sizeof row, "%s", " s step n next f finish i insn l gap (capitals: back) /? find g goto 0-9% q quit");
+    put_text(pane, 1, A_NORMAL, row);
 }
 
 static void draw(const struct cli_view *view) {
@@ -215,6 +218,12 @@ static void move_by(struct cli_view *view, int key) {
         say(view, *found == 'f' ? "the caller is not known" : backward ? "the beginning of the trace" : "the end of the trace");
 }
 
+static void go_to_gap(struct cli_view *view, bool backward) {
+    const char *why = cli_walk_gap(view->walk, backward);
+
+    if (why) say(view, why);
+}
+
 /* Returns false to quit. */
 static bool press(struct cli_view *view, int key) {
     view->note[0] = 0;
@@ -224,6 +233,8 @@ static bool press(struct cli_view *view, int key) {
     case '/': ask(view, "/", false); break;
     case '?': ask(view, "?", true); break;
     case 'g': ask(view, "goto #MESSAGE, @OFFSET, t:TIME or N%: ", false); break;
+    case 'l': go_to_gap(view, false); break;
+    case 'L': go_to_gap(view, true); break;
     case KEY_HOME: go_per_cent(view, 0); break;
     case KEY_END: go_per_cent(view, 100); break;
     case KEY_MOUSE: click(view); break;

@@ -84,6 +84,9 @@ NTR_API ntr_status ntr_replay_place(ntr_replay *replay, ntr_unit unit, uint64_t 
  * ntr_replay_go. */
 NTR_API ntr_status ntr_replay_place_in_hart(ntr_replay *replay, uint16_t src, uint64_t number, uint64_t *position);
 
+/* Stores the gap directly before the position. *found: false, there is none. Returns and errors: as ntr_replay_go. */
+NTR_API ntr_status ntr_replay_gap(ntr_replay *replay, ntr_event *gap, bool *found);
+
 /* ---- harts */
 
 /* Returns the sources seen so far, in the order of their first instruction, and their number. Valid until the next call

@@ -36,27 +36,19 @@ static bool counts(const ntr_replay_search *s, const ntr_window_span *span) {
     return !s->one_hart || span->src == s->src;
 }
 
-/* Returns the last gap directly before the span, or NULL. */
-static const ntr_event *gap_before(const ntr_replay_window *w, size_t span) {
-    const ntr_event *gap = NULL;
-    for (size_t i = 0; i < w->gap_count && w->gaps[i].span <= span; i++)
-        if (w->gaps[i].span == span) gap = &w->gaps[i].event;
-    return gap;
-}
-
 /* ---- one window: positions in [from, to) */
 
 static void take_hit(search_result *f, const ntr_replay_window *w, size_t i, uint64_t position) {
     f->hit = true;
     f->position = position;
     f->src = w->spans[i].src;
-    const ntr_event *gap = position == w->first + w->spans[i].first ? gap_before(w, i) : NULL;
+    const ntr_event *gap = position == w->first + w->spans[i].first ? ntr_window_gap_before(w, i) : NULL;
     f->gap = gap != NULL;
     if (gap) f->event = *gap;
 }
 
 static bool take_gap(search_result *f, const ntr_replay_search *s, const ntr_replay_window *w, size_t i) {
-    const ntr_event *gap = s->gaps && w->gap_count ? gap_before(w, i) : NULL;
+    const ntr_event *gap = s->gaps && w->gap_count ? ntr_window_gap_before(w, i) : NULL;
     if (!gap) return false;
     *f = (search_result){.position = w->first + w->spans[i].first, .gap = true, .src = gap->src, .event = *gap, .reached = f->reached};
     return true;
@@ -147,13 +139,6 @@ static ntr_status search_backward(ntr_replay *r, const ntr_replay_search *s, sea
 
 /* ---- public */
 
-/* The trace may end with a gap. */
-static void add_last_gap(const ntr_replay *r, ntr_replay_stop *stop) {
-    const ntr_event *gap = r->point_count ? r->points[r->point_count - 1].gap : NULL;
-    stop->has_gap = gap != NULL;
-    if (gap) stop->gap = *gap;
-}
-
 static void stop_without_hit(ntr_replay *r, const ntr_replay_search *s, ntr_status status, uint64_t reached, ntr_replay_stop *stop) {
     bool complete;
     uint64_t known = ntr_replay_known(r, &complete);
@@ -186,7 +171,7 @@ ntr_status ntr_replay_find(ntr_replay *r, const ntr_replay_search *search, ntr_r
         return NTR_OK;
     }
     stop_without_hit(r, search, status, f.reached, stop);
-    if (stop->reason == NTR_REPLAY_AT_END && search->gaps) add_last_gap(r, stop);
+    if (stop->reason == NTR_REPLAY_AT_END && search->gaps) ntr_replay_gap_at_end(r, &stop->gap, &stop->has_gap);
     stop->src = ntr_replay_current(r);
     return NTR_OK;
 }

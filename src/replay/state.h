@@ -233,6 +233,14 @@ void ntr_replay_windows_release(ntr_replay *r);
 /* Returns the index of the span of the window that contains the position; window->span_count at its end. */
 size_t ntr_window_find(const ntr_replay_window *window, uint64_t position);
 
+/* ---- gaps.c */
+
+/* Returns the last gap directly before the span, or NULL. */
+const ntr_event *ntr_window_gap_before(const ntr_replay_window *window, size_t span);
+
+/* Stores the gap with which the trace ends, if it has been read completely and ends with one. */
+void ntr_replay_gap_at_end(const ntr_replay *r, ntr_event *gap, bool *found);
+
 /* ---- order.c */
 
 /* Sorts the spans of a complete window by time, where the configuration says so. Errors: NTR_E_MEMORY. */

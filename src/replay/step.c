@@ -34,10 +34,7 @@ static ntr_status run_others(ntr_replay *r, const ntr_replay_step *s, uint64_t u
 
 static const ntr_event *gap_at(const step_place *p) {
     const ntr_replay_window *w = p->window;
-    if (p->position != w->first + p->span->first) return NULL;
-    for (size_t i = 0; i < w->gap_count; i++)
-        if (&w->spans[w->gaps[i].span] == p->span) return &w->gaps[i].event;
-    return NULL;
+    return p->position == w->first + p->span->first ? ntr_window_gap_before(w, (size_t)(p->span - w->spans)) : NULL;
 }
 
 /* Describes the stop at the next instruction of the hart. Returns false if the step goes on there. */

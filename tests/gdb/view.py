@@ -180,19 +180,61 @@ def nonsense():
         t.close()
 
 
-@case("a terminal of 20x5, and one that is too small to show anything")
+@case("a terminal of 20x5, and one that is too small to show anything: keys work, and nothing is drawn outside")
 def small():
-    for columns, lines in ((20, 5), (2, 2)):
-        t = Terminal(bundle("calls"), columns=columns, lines=lines, first="the|th")
+    path = bundle("calls")
+    pcs = [int(line, 16) for line in Run("decode", "--output", "pc", path).lines()]
+    for columns, lines, first in ((20, 5, "^the window is too s"), (2, 2, "^th$"), (39, 24, "too small"), (40, 5, "too small"), (40, 6, "call stack")):
+        t = Terminal(path, columns=columns, lines=lines, first=first)
         try:
-            t.keys("s", "/", "leaf", "Enter", "f", "F", "5")
+            rows = t.screen().splitlines()
+            if "too" in first:
+                equal([row for row in rows[1:] if row.strip()], [], f"{columns}x{lines}: nothing else")
+            t.keys("/", "leaf", "Enter")
+            if first == "call stack":
+                t.until("#0 +leaf")
             t.resize(80, 24)
-            t.until("call stack")
-            t.until(r"^ (49|50)%")
+            t.until("#0 +leaf:10")
+            leaf = t.place()
+            t.resize(columns, lines)
+            t.keys("f")
+            t.resize(80, 24)
+            t.until("#0 +middle")
+            check(leaf < t.place() < leaf + 20 and pcs[t.place() - 1] != pcs[leaf], "f, in a small terminal")
             t.keys("q")
             t.until("status 0")
         finally:
             t.close()
+
+
+@case("gaps: where they are, what was lost; the size of the terminal changes while the trace is read")
+def gaps():
+    lost = "Error ETYPE=0 ECODE=0\n"
+    loop = "ProgTraceSync SYNC={} ICNT=0 FADDR=0x800\n" + "DirectBranch ICNT=4\n" * 3
+    stream = bytes_of(loop.format(3) + lost + loop.format(7) + lost + loop.format(7) + lost)
+    code = write("gaps.bin", bytes.fromhex("3305c500" "e30ec5fe" "13000000"))
+    fifo = os.path.join(scratch(), "gaps.nex")
+    os.mkfifo(fifo)
+    t = Terminal(fifo, "--raw", f"{code}@0x1000", "--xlen", "64", "--src-bits", "0", columns=100, lines=30, first="^$")
+    try:
+        t.resize(70, 20)
+        with open(fifo, "wb") as file:
+            file.write(stream)
+        rows = t.until("instruction 0 of 18").splitlines()
+        check(len(rows) == 20 and max(map(len, rows)) <= 70 and "instruction 0 of" in rows[-2], f"the size that the terminal has:\n{rows}")
+        t.resize(100, 24)
+        for key, place in (("l", 6), ("l", 12), ("l", 18), ("L", 12), ("L", 6)):
+            t.keys(key)
+            text = t.until(f"instruction {place} of 18")
+            matches(rf"\n 2 bytes lost here \(message #{5 * place // 6}\): messages lost by FIFO overflow\n", text, f"{key} to {place}")
+        for key, message in (("L", "no gap before this place"), ("End", "lost here"), ("l", "no gap after this place"), ("I", "q quit"),
+                             ("i", "lost here")):
+            t.keys(key)
+            t.until(message)
+        t.keys("q")
+        t.until("status")
+    finally:
+        t.close()
 
 
 @case("without symbols and source; names of 5,000 characters")
@@ -200,10 +242,16 @@ def names():
     t = Terminal(write("loop.nex", bytes_of("ProgTraceSync SYNC=3 ICNT=0 FADDR=0x800\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT=2\n")),
                  "--raw", write("loop.bin", bytes.fromhex("13000000" * 4)) + "@0x1000", "--xlen", "64", "--src-bits", "0")
     try:
-        t.until("no source")
-        t.until(r">1000  ")
-        t.keys("s", "n", "f")
-        t.until("the end of the trace|the caller is not known")
+        rows = t.until("no source").splitlines()
+        matches(r">1000  nop", "\n".join(rows), "the code")
+        matches("no line information here", rows[2], "the source")
+        check("#0  ?" in t.screen(), f"the call stack:\n{t.screen()}")
+        t.keys("f")
+        t.until("the caller is not known")
+        t.keys("i")
+        t.until(r">1004  nop")
+        t.keys("s")
+        t.until("the end of the trace")
         t.keys("q")
         t.until("status 0")
     finally:
@@ -216,7 +264,10 @@ def names():
     t = Terminal(trace)
     try:
         t.keys("/", "long.c:1", "Enter")
-        t.until("#0 +nnnnnn")
+        rows = t.until("#0 +nnnnnn").splitlines()
+        check(len(rows) == 24 and all(len(row) <= 80 for row in rows), f"lines of 80 columns:\n{rows}")
+        matches("^#0  n{36}$", next(row for row in rows if "#0 " in row)[40:], "a name that is cut")
+        check(rows[0][40:].strip() == "n" * 39, f"the title: {rows[0]}")
         t.keys("f")
         t.until("#0 +main")
         t.keys("q")
