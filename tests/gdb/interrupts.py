@@ -46,8 +46,12 @@ nop
 nop
 ret
 {serve.}
+{second:}
+nop
+mret
+{second.}
 """
-LENGTHS = {"main": 4, "middle": 6, "leaf": 4, "handler": 6, "serve": 3}
+LENGTHS = {"main": 4, "middle": 6, "leaf": 4, "handler": 6, "serve": 3, "second": 2}
 NONE, EXCEPTION, INTERRUPT, TRAP_RETURN, CALL, RETURN = 0, 1, 2, 3, 9, 13
 BASE = 0x80000000
 
@@ -82,6 +86,7 @@ def build(xlen):
 SERVE = [("handler", 0, 3, CALL), ("serve", 0, 3, RETURN), ("handler", 3, 3, TRAP_RETURN)]
 NESTED = [("handler", 0, 3, CALL), ("serve", 0, 1, NONE), ("serve", 1, 0, INTERRUPT), *SERVE, ("serve", 1, 2, RETURN),
           ("handler", 3, 3, TRAP_RETURN)]
+AT_ONCE = [("handler", 0, 0, INTERRUPT), ("second", 0, 2, TRAP_RETURN), *SERVE]  # before the handler's first instruction
 
 
 def run(function, at, handled):
@@ -155,6 +160,10 @@ def nested():
         equal(frames(done[3]), wanted, f"{gdb}, RV{xlen}")
         equal(frames(done[5]), ["serve", *wanted], f"{gdb}, RV{xlen}, inside")
         matches("signal handler called|frame at", done[6] + done[7], "frames")
+        target = trace("at-once", elf, xlen, run("leaf", 0, AT_ONCE))
+        done = steps(gdb, elf, target, ["break second", "continue", "bt", "finish", "bt"])
+        equal(frames(done[2]), ["second", "S", "handler", "S", "leaf", *BELOW], f"{gdb}, RV{xlen}, all with the same stack pointer")
+        equal(frames(done[4]), ["handler", "S", "leaf", *BELOW], f"{gdb}, RV{xlen}, finish to the first handler")
 
 
 @case("finish, next, reverse-next, reverse-finish and until with an interrupt of a leaf function")
