@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from harness import NTRACE, Failure, check, scratch, skip  # noqa: E402
+from harness import NTRACE, Failure, bytes_of, check, scratch, skip, write  # noqa: E402
 
 PROGRAMS = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else "."
 LIBRARIES = "/usr/riscv64-linux-gnu"
@@ -49,6 +49,13 @@ def bundle(name, *options):
                               stderr=subprocess.PIPE, text=True, timeout=120)
         check(os.path.exists(path), f"ntrace run {name}: {done.stderr[-500:]}")
     return path
+
+
+def long_loop():
+    """A stream of a loop, whose search takes seconds, and its options."""
+    loop = write("loop.bin", bytes.fromhex("3305c500" "e30ec5fe" "13000000"))  # add; beq to it; nop
+    stream = write("loop.nex", bytes_of("ProgTraceSync SYNC=3 ICNT=0 FADDR=0x800\n" + "ResourceFull RCODE=1 RDATA0=0x7fffffff\n" * 400000))
+    return stream, "--raw", f"{loop}@0x1000", "--xlen", "64", "--src-bits", "0"
 
 
 def run_gdb(gdb, path, target, lines, setup=(), timeout=900):

@@ -10,8 +10,8 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from gdb import bundle  # noqa: E402
-from harness import NTRACE, case, check, equal, main, scratch  # noqa: E402
+from gdb import bundle, long_loop  # noqa: E402
+from harness import NTRACE, case, check, equal, main, matches, scratch  # noqa: E402
 
 SEED, CONVERSATIONS = 4711, 60
 TALK = ["qSupported:swbreak+;hwbreak+", "vMustReplyEmpty", "QStartNoAckMode", "Hg0", "qTStatus", "?", "qfThreadInfo", "qsThreadInfo", "qC",
@@ -26,9 +26,9 @@ def framed(packet):
 
 
 class Server:
-    def __init__(self):
+    def __init__(self, *trace):
         self.path = os.path.join(scratch(), f"hostile-{time.monotonic_ns()}")
-        self.process = subprocess.Popen([NTRACE, "gdb", "--listen", self.path, "--persistent", bundle("calls")],
+        self.process = subprocess.Popen([NTRACE, "gdb", "--listen", self.path, "--persistent", *(trace or [bundle("calls")])],
                                         stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
 
     def connect(self):
@@ -84,8 +84,8 @@ class Link:
         return self.answer()
 
 
-def with_server(test):
-    server = Server()
+def with_server(test, *trace):
+    server = Server(*trace)
     try:
         test(server)
     except BaseException:
@@ -97,11 +97,14 @@ def with_server(test):
 @case("packets in pieces: single bytes, halves, several in one piece")
 def pieces():
     def test(server):
-        link = server.connect()
-        for packet in TALK[:-1]:
-            first = link.ask(packet, 1)
-            check(first is not None, packet)
-        link.link.close()
+        answers = []
+        for at_once in (None, 1, 3):  # a packet in one piece, in single bytes, in threes
+            link = server.connect()
+            answers.append([link.ask(packet, at_once) for packet in TALK[:-1]])
+            link.link.close()
+        check(sum(map(bool, answers[0])) > 30, f"a conversation: {answers[0]}")
+        equal(answers[1], answers[0], "single bytes")
+        equal(answers[2], answers[0], "three bytes at a time")
         link = server.connect()
         link.ask("QStartNoAckMode")
         link.send(b"".join(framed(x) for x in ("qC", "qAttached", "vCont?")))
@@ -148,12 +151,19 @@ def interrupts():
         for _ in range(50):
             link.send(b"\x03" + framed("qAttached") + b"\x03")
             equal(link.answer(), "1", "a packet between two interrupts")
-        for _ in range(50):  # the search is over, or is interrupted: one stop each time
-            link.send(framed("vCont;c"))
-            link.send(b"\x03")
-            check(link.answer().startswith("T0"), "a stop")
-            check(link.ask("bc").startswith("T05"), "back")
-    with_server(test)
+        first, where = link.ask("?"), "thread:1;20:[0-9a-f]{16};"
+        interrupted = 0
+        for _ in range(10):
+            link.send(framed("vCont;c") + b"\x03")
+            stop = link.answer()
+            check(re.match(f"T02({where}|thread:1;$)", stop) or re.match(f"T05{where}.*replaylog:end;$", stop), f"a stop: {stop}")
+            interrupted += stop.startswith("T02")
+            equal(link.ask("?"), stop, "the last stop")
+            matches("^[0-9a-f]{16}$", link.ask("p20"), "the program counter, also if it was not known at once")
+            back = link.ask("bc")
+            equal((back[:3], back[-16:], link.ask("p20")), ("T05", "replaylog:begin;", re.search("20:(.*?);", first).group(1)), "back at the beginning")
+        check(interrupted > 5, f"{interrupted} of 10 searches interrupted")
+    with_server(test, *long_loop())
 
 
 def changed(chance, data):

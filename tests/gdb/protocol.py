@@ -9,7 +9,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from gdb import Session, bundle  # noqa: E402
+from gdb import Session, bundle, long_loop  # noqa: E402
 from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, scratch, write  # noqa: E402
 
 
@@ -289,9 +289,7 @@ def ecall():
 
 @case("an interrupt ends a long search at once, at the place that it has reached")
 def interrupt():
-    loop = write("loop.bin", bytes.fromhex("3305c500" "e30ec5fe" "13000000"))  # add; beq to it; nop
-    stream = write("loop.nex", bytes_of("ProgTraceSync SYNC=3 ICNT=0 FADDR=0x800\n" + "ResourceFull RCODE=1 RDATA0=0x7fffffff\n" * 400000))
-    s = Session(stream, "--raw", f"{loop}@0x1000", "--xlen", "64", "--src-bits", "0")
+    s = Session(*long_loop())
     s.ask("Z0,1008,4")
     s.send(b"$vCont;c#a8\x03") # in one piece: not to be lost
     stop = s.receive()
