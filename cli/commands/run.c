@@ -162,6 +162,7 @@ static int configure_system(struct run *run) {
 
     if (run->options->machine.name) {
         if (machine_system_options(&run->options->encoder) != CLI_OK) return CLI_FAILED;
+        if (run->options->machine.clock) return cli_fail("--clock: not allowed with --system, which has a clock of its own (docs/system.md)");
     } else if (given->count) {
         return cli_fail("--%s: not allowed with --system; the topology configures the encoders (\"set\")",
                         given->items[0].name);
@@ -180,7 +181,7 @@ static int configure_encoder(struct run *run) {
     ntr_capture_encoder_defaults(&run->encoder, sizeof run->encoder);
     run->config.widen_src = !cli_encoder_gives(given, "src-bits") && !cli_encoder_gives(given, "dialect");
     run->config.encoder = &run->encoder;
-    if (run->options->machine.name) machine_encoder_defaults(given, &run->encoder);
+    if (run->options->machine.name) machine_encoder_defaults(&run->options->machine, given, &run->encoder);
     int status = cli_encoder_configure(given, &run->encoder);
     /* A message that repeats histories comes long after the branches that are in it. */
     bool repeats = cli_encoder_gives(given, "repeated-history") || cli_encoder_gives(given, "best");

@@ -28,6 +28,8 @@ const struct cli_option *machine_rows(void) {
                    "end after about N instructions of all harts, or after a time: 500ms, 10s, 2min"),
         CLI_NUMBER(0, "xlen", "N", struct machine_options, xlen, 32, 64, 0,
                    "32 or 64 (default: that of the firmware or kernel, else 64)"),
+        CLI_STRING(0, "clock", "instructions|time", struct machine_options, clock,
+                   "timestamps: a tick is an instruction retired by the hart, or one of the machine's clock (CSR time)"),
         CLI_FLAG(0, "repeatable", struct machine_options, repeatable,
                  "execute the same instructions in every run; one hart, without input"),
         {0},
@@ -63,7 +65,8 @@ const struct cli_option *machine_encoder_rows(void) {
     return rows;
 }
 
-void machine_encoder_defaults(const struct cli_encoder *given, ntr_encoder_config *config) {
+void machine_encoder_defaults(const struct machine_options *options, const struct cli_encoder *given, ntr_encoder_config *config) {
+    if (options->clock) config->params.timestamps = NTR_TIMESTAMPS_ON;
     config->ownership = NTR_OWNERSHIP_SCONTEXT;
     for (size_t i = 0; i < given->list.count; i++) {
         struct cli_item *item = &given->list.items[i];
@@ -226,6 +229,9 @@ int machine_configure(const struct machine_options *options, const struct cli_en
     is->harts = options->harts ? (unsigned)options->harts : default_harts(options->name);
     is->repeatable = options->repeatable;
     is->no_contexts = is_context(encoder, "scontext"); /* QEMU's harts have none: it is 0 */
+    is->clock = options->clock && strcmp(options->clock, "time") == 0;
+    if (options->clock && !is->clock && strcmp(options->clock, "instructions") != 0)
+        return cli_fail("--clock: expected instructions or time, found '%s'", options->clock);
     is->no_ownership = is_context(encoder, "none") || is_context(encoder, "off");
     if (is->repeatable && is->harts > 1) return cli_fail("--repeatable: only with one hart; this machine has %u", is->harts);
     if (take_operands(operands, machine, config) != CLI_OK || set_limit(options->limit, config) != CLI_OK)

@@ -10,7 +10,7 @@
 
 struct machine_options {
     const char *name; /* NULL: no machine */
-    const char *kernel, *initrd, *append, *memory, *limit;
+    const char *kernel, *initrd, *append, *memory, *limit, *clock;
     uint64_t harts, xlen;
     struct cli_list files;
     int repeatable;
@@ -34,7 +34,7 @@ const struct cli_option *machine_board_rows(void);
 const struct cli_option *machine_encoder_rows(void);
 
 /* Privilege modes and contexts are in the trace. The words of --context that the encoder does not know are replaced. */
-void machine_encoder_defaults(const struct cli_encoder *given, ntr_encoder_config *config);
+void machine_encoder_defaults(const struct machine_options *options, const struct cli_encoder *given, ntr_encoder_config *config);
 
 /* `operands`: the firmware, if any, and options of QEMU behind "--". Sets all members of `config` that concern the
  * machine, but for plugin and qemu. Returns CLI_OK, or CLI_FAILED after reporting the error. */

@@ -55,6 +55,7 @@ typedef struct ntr_capture_machine_config {
     size_t file_count;
     bool no_ownership;                 /* with a topology: its encoders send no privilege modes and contexts, unless it sets
                                         * them to. Otherwise `encoder` says it */
+    bool clock;                        /* ticks of timestamps are those of the CSR time, not instructions. Not with a topology */
 } ntr_capture_machine_config;
 
 NTR_DEFINE_CONFIG_INIT(ntr_capture_machine_config)

@@ -2,6 +2,7 @@
 #include "base/allocator.h"
 #include "capture/harts.h"
 
+#include <string.h>
 #include <time.h>
 
 /* What capture.json is made from. */
@@ -96,6 +97,18 @@ static ntr_bundle_image *kept_images(const struct recorded *content, size_t *cou
     return images;
 }
 
+/* How fast the CSR time of a machine of QEMU runs, in Hz; 0: not known. */
+static uint64_t timebase_of(const char *name) {
+    static const struct {
+        const char *name;
+        uint64_t frequency;
+    } machines[] = {{"virt", 10000000}, {"spike", 10000000}, {"sifive_u", 1000000}};
+
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
+        if (strncmp(name, machines[i].name, strlen(machines[i].name)) == 0) return machines[i].frequency;
+    return 0;
+}
+
 static ntr_status describe_with(struct recorded *content, const ntr_bundle_image *images, size_t image_count) {
     const struct ntr_capture_report *report = content->report;
     const struct ntr_capture_system *system = report->harts->system;
@@ -118,8 +131,10 @@ static ntr_status describe_with(struct recorded *content, const ntr_bundle_image
         .command = report->command,
         .status = (uint64_t)report->guest->status,
         .tick = system       ? ntr_capture_system_tick(system)
-                : timestamps ? "instruction"
-                             : NULL,
+                : !timestamps ? NULL
+                : report->machine->clock ? "time"
+                                         : "instruction",
+        .ticks_per_second = !system && timestamps && report->machine->clock ? timebase_of(report->machine->name) : 0,
         .sources = content->sources,
         .source_count = content->source_count,
         .images = images,

@@ -30,6 +30,7 @@ struct ntr_capture_report {
     const struct ntr_capture_harts *harts; /* finished, also their code */
     const struct ntr_capture_guest *guest; /* reaped */
     const struct ntr_capture_past *past;
+    const ntr_capture_machine_config *machine; /* its name is NULL of a program */
     const char *stream;         /* file in the bundle */
     const char *const *command; /* program and arguments, NULL */
     const char *process;        /* name of the sources; NULL: none */

@@ -105,6 +105,7 @@ static ntr_status open_source(ntr_capture_session *session) {
 
     if (status != NTR_OK) return status;
     session->source.channel->head.machine = session->machine.name != NULL;
+    session->source.channel->head.clock = session->machine.name && session->machine.clock;
     if (session->machine.name) return ntr_capture_session_attach(session);
     struct channel_head *head = &session->source.channel->head;
     head->accesses = session->config.accesses;

@@ -146,6 +146,7 @@ static void take_record_word(struct ntr_capture_harts *harts, struct ntr_capture
     case CHANNEL_CONTEXT:
     case CHANNEL_TASK:
     case CHANNEL_PAGE:
+    case CHANNEL_TIME:
         ntr_capture_machine_take(harts, hart);
         break;
     default: /* CHANNEL_LOST */

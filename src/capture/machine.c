@@ -111,11 +111,13 @@ void ntr_capture_machine_take(struct ntr_capture_harts *harts, struct ntr_captur
     case CHANNEL_END: take_end(harts, hart); break;
     case CHANNEL_TASK: take_note(harts, hart, &harts->machine->tasks); break;
     case CHANNEL_PAGE: take_note(harts, hart, &harts->machine->pages); break;
+    case CHANNEL_TIME: hart->clock = pair(hart->record + 1); break;
     default: take_context(hart); break;
     }
 }
 
 void ntr_capture_machine_pass(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
+    if (hart->record[0] == CHANNEL_TIME) hart->clock = pair(hart->record + 1);
     if ((hart->record[0] & 0xff000000u) != CHANNEL_CONTEXT) return;
     take_context(hart);
     ntr_capture_machine_move(harts, hart);

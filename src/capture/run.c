@@ -3,7 +3,7 @@
 void ntr_capture_run_begin(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint64_t iaddr,
                            uint64_t instructions) {
     hart->run.iaddr = iaddr;
-    ntr_capture_note(harts, ntr_enc_begin_run(hart->encoder, iaddr, hart->time + instructions));
+    ntr_capture_note(harts, ntr_enc_begin_run(hart->encoder, iaddr, ntr_capture_now(harts, hart, instructions)));
 }
 
 void ntr_capture_run_push(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const ntr_code_block *code,
@@ -12,7 +12,7 @@ void ntr_capture_run_push(struct ntr_capture_harts *harts, struct ntr_capture_ha
 
     if (!run->iretire) return;
     run->itype = (uint8_t)itype;
-    run->time = hart->time;
+    run->time = ntr_capture_now(harts, hart, 0);
     if (code) {
         run->end = code->start + 2u * code->halfwords;
         run->sijump =

@@ -226,6 +226,7 @@ static struct ntr_capture_report report_of(const struct ntr_capture_session *ses
         .pid = session->pid,
         .dropped = missing ? session->ring.begin : session->ring.dropped,
         .adopted = session->adopted,
+        .machine = &session->machine,
         .stuck = session->stuck,
         .unnamed = *session->unnamed.text ? session->unnamed.text : NULL,
     };

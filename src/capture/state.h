@@ -68,6 +68,7 @@ struct ntr_capture_hart {
     uint64_t halted_at;       /* `time` when a debugger halted the hart */
     bool stopped;             /* CHANNEL_END was read */
     bool moves;               /* CHANNEL_CONTEXT was read: the next block begins in satp_next */
+    uint64_t clock;           /* CHANNEL_TIME that was read last */
     uint64_t satp, satp_next;
     uint64_t context;         /* as the trace carries it */
     uint32_t space, space_v;  /* of code in U mode and VU mode; 0: not looked up */
@@ -129,6 +130,11 @@ struct ntr_capture_harts {
 
 static inline void ntr_capture_note(struct ntr_capture_harts *harts, ntr_status status) {
     if (status != NTR_OK && harts->failure == NTR_OK) harts->failure = status;
+}
+
+/* The time for timestamps, when the hart has retired so many instructions more. */
+static inline uint64_t ntr_capture_now(const struct ntr_capture_harts *harts, const struct ntr_capture_hart *hart, uint64_t more) {
+    return harts->channel->head.clock ? hart->clock : hart->time + more;
 }
 
 static inline const struct channel_block *ntr_capture_shared(const struct ntr_capture_harts *harts, uint32_t number) {

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CHANNEL_MAGIC 0x37316c6e6e616863 /* changes with the layout of the structures below */
+#define CHANNEL_MAGIC 0x38316c6e6e616863 /* changes with the layout of the structures below */
 
 #define CHANNEL_THREADS  (1u << 22) /* highest vCPU index, plus 1: Linux has no more threads */
 #define CHANNEL_LANE_BITS 12        /* SRC has 12 bits */
@@ -65,6 +65,8 @@ enum {
     CHANNEL_TASK = 0x48000000,
     /* Four words follow: address and hash of a page of user mode (page_hash.h), each low half first. */
     CHANNEL_PAGE = 0x49000000,
+    /* With head.clock. Two words follow: the time (CSR time) from here on, low half first. */
+    CHANNEL_TIME = 0x4b000000,
 
     CHANNEL_WORDS = 9, /* of the longest record */
 };
@@ -78,6 +80,7 @@ static inline unsigned channel_record_words(uint32_t word) {
     switch (word & 0xff000000u) {
     case CHANNEL_LOOP: return 4;
     case CHANNEL_TRAP: return 7;
+    case CHANNEL_TIME: return 3;
     case CHANNEL_CONTEXT:
     case CHANNEL_ACCESS:
     case CHANNEL_PAGE: return 5;
@@ -155,6 +158,7 @@ struct channel_head {
     uint32_t machine; /* 1: a whole machine */
     int32_t file;           /* the reader's descriptor of this memory */
     uint32_t follow;        /* CHANNEL_FOLLOW_* */
+    uint32_t clock;         /* machines: 1: CHANNEL_TIME is reported */
     uint32_t accesses;      /* loads and stores of [access_first, access_last] are recorded */
     uint64_t access_first, access_last;
     _Atomic uint32_t state; /* CHANNEL_NEW, ... */

@@ -7,6 +7,7 @@
  * option list=FILE: all instructions of hart 0, "0xADDRESS MODE".
  * option off=FILE: the numbers of instructions that were executed in a row with the interrupts of S mode switched off, on hart 0; a line
  * for each, with the number of instructions before. Expects one-insn-per-tb=on.
+ * option times=FILE: the CSR time when each instruction of hart 0 began that retired, a line for each. Expects one-insn-per-tb=on.
  * option modes=MASK: only instructions of these privilege modes, one bit each: 1 U, 2 S, 8 M. */
 #include "api.h"
 #include "tests/real/hash.h"
@@ -28,7 +29,8 @@ static struct hart {
     bool open;
     uint64_t count, hash;
     off_t read;         /* of the log */
-    struct qemu_plugin_register *priv, *address, *status;
+    struct qemu_plugin_register *priv, *address, *status, *time;
+    uint64_t now;       /* CSR time at the start of the block */
     bool enabled;       /* interrupts of S mode, when the instruction began */
     bool interrupted;   /* since then */
     uint64_t all, off;  /* instructions; those in a row with interrupts off */
@@ -36,7 +38,7 @@ static struct hart {
 } harts[HARTS];
 static int log_file;
 static _Atomic off_t newest; /* the log has been written at least up to here */
-static FILE *out, *list, *off;
+static FILE *out, *list, *off, *times;
 static unsigned long modes = ~0ul;
 
 static void end_off(struct hart *hart) {
@@ -63,6 +65,7 @@ static void close_last(unsigned vcpu) {
     if (!(modes >> (hart->mode & 7) & 1)) return;
     hart->hash = pc_hash(hart->hash, hart->pc * 8 + hart->mode);
     if (++hart->count % STEP == 0) fprintf(out, "%u %" PRIu64 " %" PRIx64 "\n", vcpu, hart->count, hart->hash);
+    if (times && !vcpu) fprintf(times, "%" PRIu64 "\n", hart->now);
     if (list && !vcpu) fprintf(list, "0x%" PRIx64 " %s\n", hart->pc, names[hart->mode & 7]);
 }
 
@@ -129,6 +132,7 @@ static void at_block(unsigned vcpu, void *nothing) {
     if (hart->interrupted && hart->mode == 1) end_off(hart); /* the interrupts of S mode were on */
     hart->interrupted = false;
     hart->block = read_value(hart, hart->address);
+    if (times && hart->time) hart->now = read_value(hart, hart->time);
     if (off && hart->status) hart->enabled = read_value(hart, hart->status) >> 1 & 1;
 }
 
@@ -158,6 +162,7 @@ static QEMU_VCPU_CALLBACK(start) {
     harts[vcpu].bytes = g_byte_array_new();
     for (unsigned i = 0; i < all->length; i++) {
         if (strcmp(all->data[i].name, "priv") == 0) harts[vcpu].priv = all->data[i].handle;
+        if (strcmp(all->data[i].name, "time") == 0) harts[vcpu].time = all->data[i].handle;
         if (strcmp(all->data[i].name, "sstatus") == 0) harts[vcpu].status = all->data[i].handle;
         if (strcmp(all->data[i].name, "pc") == 0) harts[vcpu].address = all->data[i].handle;
     }
@@ -173,6 +178,7 @@ static QEMU_EXIT_CALLBACK(finish) {
     fclose(out);
     if (list) fclose(list);
     if (off) fclose(off);
+    if (times) fclose(times);
 }
 
 /* QEMU has opened its log, a file in memory, before. */
@@ -194,6 +200,7 @@ int qemu_plugin_install(qemu_id id, const qemu_machine_info *info, int argc, cha
         if (strncmp(argv[i], "out=", 4) == 0) out = fopen(argv[i] + 4, "w");
         if (strncmp(argv[i], "list=", 5) == 0) list = fopen(argv[i] + 5, "w");
         if (strncmp(argv[i], "off=", 4) == 0) off = fopen(argv[i] + 4, "w");
+        if (strncmp(argv[i], "times=", 6) == 0) times = fopen(argv[i] + 6, "w");
         if (strncmp(argv[i], "modes=", 6) == 0) modes = strtoul(argv[i] + 6, NULL, 0);
     }
     if (!out || !open_log()) return -1;

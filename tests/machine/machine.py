@@ -127,6 +127,34 @@ def traps():
     equal(int(counts["gaps"]), 0, "gaps")
 
 
+def times_of_messages(bundle):
+    """For each message: its time, and how many instructions have retired."""
+    text = subprocess.run([harness.NTRACE, "decode", bundle, "--output", "event", "--format", "jsonl"], stdout=subprocess.PIPE, text=True,
+                          check=True, timeout=120).stdout
+    found, count = {}, 0
+    for e in map(json.loads, text.splitlines()):
+        if e["kind"] == "span":
+            count += e["instructions"]
+            found[e["message"]] = (e["time"], count)
+    return found.values()
+
+
+EARLY = 10  # ticks of 100 ns: the clock is read every 64 blocks, which are 64 instructions of 8 ns here
+for width in 64, 32:
+    @case(f"RV{width}, --clock time: timestamps are the CSR time that a plugin read at this instruction, also behind wfi")
+    def clock(width=width):
+        read = os.path.join(scratch(), "times.txt")
+        bundle = run(width, f"modes-{width}", "--repeatable", "--clock", "time",
+                     qemu=["-plugin", f"{PLUGIN},out={os.path.join(scratch(), 'truth.txt')},times={read}", *ONE])
+        with open(read, encoding="utf-8") as file:
+            times = [int(line) for line in file]
+        found = [(time, count) for time, count in times_of_messages(bundle) if count < len(times)]
+        check(len(found) > 500 and times[-1] > 10000, f"{len(found)} messages, {times[-1]} ticks")
+        for time, count in found:
+            check(times[count - 1] - EARLY <= time <= times[count] + 1,
+                  f"after {count} instructions: time {time}, the plugin read {times[count - 1]}, then {times[count]}")
+
+
 def counts(bundle, status=0):
     done = subprocess.run([harness.NTRACE, "decode", bundle, "--output", "count"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           timeout=120)
@@ -386,7 +414,7 @@ REFUSED = {"-d of QEMU": (["x"], ["-d", "int"], "reads the log"), "-smp of QEMU"
            "several harts that take turns": (["--harts", "2"], ["-accel", "tcg,thread=single"], "hart numbers"),
            "several harts with -icount": (["--harts", "2"], ["-icount", "1"], "hart numbers"),
            "--repeatable with several harts": (["--harts", "2", "--repeatable"], [], "one hart"),
-           "another text than a limit": (["--for", "soon"], [], "--for"), "a firmware that is not there": (["/nonexistent"], [], "/nonexistent")}
+           "another clock": (["--clock", "sundial"], [], "--clock"), "another text than a limit": (["--for", "soon"], [], "--for"), "a firmware that is not there": (["/nonexistent"], [], "/nonexistent")}
 for word, (options, qemu, why) in REFUSED.items():
     @case(f"refused: {word}")
     def refused(options=options, qemu=qemu, why=why):

@@ -29,7 +29,7 @@ _Static_assert(CHANNEL_BLOCKS <= 1u << BLOCK_KIND_SHIFT && sizeof(void *) == 8, 
 
 enum machine_register {
     REGISTER_PRIV, REGISTER_SATP, REGISTER_HGATP, REGISTER_MCAUSE, REGISTER_SCAUSE, REGISTER_MTVAL, REGISTER_STVAL,
-    REGISTER_TP, REGISTER_ADDRESS,
+    REGISTER_TP, REGISTER_ADDRESS, REGISTER_TIME, REGISTER_TIMEH,
     REGISTER_COUNT
 };
 
@@ -48,6 +48,7 @@ struct machine_hart {
     uint64_t satp, hgatp;    /* as told */
     struct qemu_plugin_register *registers[REGISTER_COUNT]; /* NULL: the hart does not have it */
     qemu_bytes *bytes;       /* for reading registers */
+    uint32_t until_time;     /* blocks; then the time is read. Not used without channel_head.clock */
 
     struct place *places;    /* places.c: blocks that have run at other addresses; NULL: none yet */
 
@@ -87,6 +88,7 @@ static inline uint32_t block_page(uintptr_t block) {
 
 /* record.c */
 void machine_record(unsigned vcpu, void *block); /* at the start of a block */
+void machine_record_timed(unsigned vcpu, void *block); /* the same with the time, every so many blocks */
 void machine_lost(unsigned vcpu, void *nothing);
 void machine_take_trap(struct machine_hart *hart, uint32_t flags, uint64_t cause, uint64_t epc, uint64_t tval,
                        bool first);

@@ -47,7 +47,8 @@ static void find_registers(struct machine_hart *hart) {
                                                       [REGISTER_HGATP] = "hgatp",   [REGISTER_MCAUSE] = "mcause",
                                                       [REGISTER_SCAUSE] = "scause", [REGISTER_MTVAL] = "mtval",
                                                       [REGISTER_STVAL] = "stval",
-                                                      [REGISTER_TP] = "tp",         [REGISTER_ADDRESS] = "pc"};
+                                                      [REGISTER_TP] = "tp",         [REGISTER_ADDRESS] = "pc",
+                                                      [REGISTER_TIME] = "time",     [REGISTER_TIMEH] = "timeh"};
     const qemu_registers *all = qemu_plugin_get_registers();
 
     for (unsigned i = 0; all && i < all->length; i++) {
@@ -88,6 +89,7 @@ static QEMU_VCPU_CALLBACK(resume) {
     machine_log_resume(hart);
     hart->log = hart->line;
     hart->stopped = false;
+    hart->until_time = 0;
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------------ */

@@ -47,11 +47,23 @@ static void push_pair(struct machine_hart *hart, uint64_t value) {
     lane_push(hart->lane, (uint32_t)(value >> 32));
 }
 
+/* The time of a guest is that of QEMU's clock. Reading it costs more than a block. */
+static void report_time(struct machine_hart *hart) {
+    enum { TIME_BLOCKS = 64 };
+    uint64_t high = machine_read(hart, REGISTER_TIMEH), low = machine_read(hart, REGISTER_TIME);
+
+    if (high != machine_read(hart, REGISTER_TIMEH)) low = 0; /* the low half has begun anew */
+    hart->until_time = TIME_BLOCKS;
+    lane_push(hart->lane, CHANNEL_TIME);
+    push_pair(hart, channel->head.xlen == 32 ? machine_read(hart, REGISTER_TIMEH) << 32 | low : low);
+}
+
 void machine_take_trap(struct machine_hart *hart, uint32_t flags, uint64_t cause, uint64_t epc, uint64_t tval,
                        bool first) {
     const struct channel_block *block = &channel->blocks[hart->last];
     uint32_t retired = CHANNEL_ALL;
 
+    if (channel->head.clock) report_time(hart);
     if (!first) flags |= CHANNEL_TRAP_AGAIN;
     else if (hart->last) retired = retired_at_trap(hart, block, flags & CHANNEL_TRAP_INTERRUPT, epc);
     lane_push(hart->lane, CHANNEL_TRAP | flags | retired);
@@ -147,6 +159,14 @@ void machine_record(unsigned vcpu, void *data) {
     hart->slow = (uint8_t)(block >> BLOCK_KIND_SHIFT);
     hart->last = number;
     lane_push(hart->lane, number);
+}
+
+void machine_record_timed(unsigned vcpu, void *data) {
+    struct machine_hart *hart = machine_hart(vcpu);
+
+    if (!hart->until_time && lane_is_traced(hart->lane)) report_time(hart);
+    else hart->until_time--;
+    machine_record(vcpu, data);
 }
 
 void machine_lost(unsigned vcpu, void *nothing) {

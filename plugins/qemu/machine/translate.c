@@ -107,7 +107,7 @@ static void put_all(struct qemu_plugin_tb *tb, const struct translation *t) {
         return;
     }
     uintptr_t kind = put_stores(tb, t), page = machine_page(t->address, t->privilege);
-    qemu_plugin_register_vcpu_tb_exec_cb(tb, machine_record, QEMU_READ_REGS,
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, channel->head.clock ? machine_record_timed : machine_record, QEMU_READ_REGS,
                                          (void *)(number | kind << BLOCK_KIND_SHIFT | page << BLOCK_PAGE_SHIFT));
 }
 
