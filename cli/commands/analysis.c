@@ -23,7 +23,7 @@ const struct cli_option cli_analysis_options[] = {
     CLI_STRING(0, "source-path", "DIRS", S, source_path,
                "directories of source files that are not at the path of the compilation, separated by colons"),
     CLI_STRING(0, "partial", "FILE", S, partial,
-               "write the counts as a partial answer to FILE, for 'ntrace combine', and nothing else"),
+               "write what the output needs as a partial answer to FILE, for 'ntrace combine', and nothing else"),
     CLI_STRING(0, "shard", "I/N", S, shard, "with --partial: decode only the I-th of N parts of the trace"),
     {0},
 };
@@ -177,6 +177,7 @@ ntr_status cli_analysis_count(void *user, const ntr_event *event, uint64_t times
 
 /* Returns whether no consumer needs the order of events. The counting decode is then sufficient, and much faster. */
 static bool counts_only(const struct cli_analysis *a, cli_take_events take) {
+    if (a->data.totals) return true;
     return a->data.tally && !ntr_tally_keeps_time(a->data.tally) && !a->data.tree && !take && !a->part;
 }
 
@@ -209,12 +210,11 @@ static void set_join(struct cli_analysis *a) {
 }
 
 static ntr_status decode_serial(struct cli_analysis *a, bool counting, cli_take_events take, void *user) {
-    ntr_counts counts = {0};
     ntr_status status = NTR_OK;
 
-    if (counting) ntr_decoder_set_count_callback(a->decoder, cli_analysis_count, a);
+    if (counting && a->data.tally) ntr_decoder_set_count_callback(a->decoder, cli_analysis_count, a);
     while (status != NTR_END && !a->behind && !cli_progress_stopped()) {
-        status = counting ? ntr_decoder_count(a->decoder, &counts) : cli_analysis_read(a, take, user);
+        status = counting ? ntr_decoder_count(a->decoder, &a->totals) : cli_analysis_read(a, take, user);
         if (status == NTR_NEED_MORE && !feed(a)) break;
         if (status < 0) break;
     }
@@ -239,12 +239,12 @@ static int decode(struct cli_analysis *a, cli_take_events take, void *user) {
     if (a->keep_time && cli_trace_stamped(&a->trace)) ntr_tally_keep_time(a->data.tally);
     const bool counting = counts_only(a, take);
     const bool joins = !counting && !a->shard.count && joins_spans(a, take);
-    const bool serial = a->part || a->options->follow || a->shard.count;
+    const bool serial = a->part || a->options->follow || a->shard.count || a->data.totals;
     a->trees = joins && divides_trees(a, take);
     const unsigned jobs = serial ? 1 : cli_threads_number(&a->trace, a->options->jobs, gain_of(a, counting));
     a->joined = jobs > 1 && joins;
     if (joins && jobs == 1) set_join(a);
-    ntr_status status = a->shard.count ? cli_partials_decode_shard(a, counting)
+    ntr_status status = a->shard.count ? cli_partials_decode_shard(a, counting, take, user)
                         : jobs > 1     ? cli_analysis_parallel(a, jobs, counting, take, user)
                                        : decode_serial(a, counting, take, user);
     if (status < 0) return cli_fail("%s: %s", a->path, ntr_status_text(status));
@@ -262,15 +262,27 @@ int cli_analysis_need(struct cli_analysis *a, unsigned needs) {
     return CLI_OK;
 }
 
+/* The output needs all events in order: the partial answer has them, as they are, for every output. */
+static int keep_events(struct cli_analysis *a) {
+    ntr_calltree_free(a->data.tree);
+    ntr_tally_free(a->data.tally);
+    a->data.tree = NULL;
+    a->data.tally = NULL;
+    a->joins = false;
+    a->events = cli_events_file_open();
+    return a->events ? decode(a, cli_events_file_take, a->events) : CLI_FAILED;
+}
+
 int cli_analysis_run(struct cli_analysis *a, cli_take_events take, void *user) {
-    if (take && (a->answer || a->options->partial))
-        return cli_fail("%s: this output needs all events in order; a partial answer has only counts", a->path);
-    int status = a->answer ? cli_partials_load(a) : decode(a, take, user);
+    int status = a->answer                      ? cli_partials_load(a, take, user)
+                 : take && a->options->partial ? keep_events(a)
+                                               : decode(a, take, user);
     if (status == CLI_FAILED) return status;
     if (a->data.tree) {
         ntr_calltree_finish(a->data.tree);
         cli_debug_files_report(a->data.tree, a->data.functions);
     }
+    if (a->data.totals) return a->options->partial && cli_partials_write(a) != CLI_OK ? CLI_FAILED : status;
     cli_trace_reserved(&a->trace, a->reserved);
     a->defects.hint = cli_trace_hint(&a->trace);
     int defects = cli_defect_summary(&a->defects);
@@ -282,6 +294,7 @@ int cli_analysis_run(struct cli_analysis *a, cli_take_events take, void *user) {
 void cli_analysis_close(struct cli_analysis *a) {
     ntr_decoder_free(a->decoder);
     ntr_partial_free(a->answer);
+    cli_events_file_close(a->events);
     cli_partials_release(a);
     ntr_calltree_free(a->data.tree);
     ntr_tally_free(a->data.tally);

@@ -52,10 +52,12 @@ struct cli_analysis {
     bool trees;              /* threads, if there are several, count call trees */
     bool joined;             /* the decoder joins spans; */
     ntr_functions *places;   /* ... with this division of the code into functions */
+    ntr_counts totals;       /* of counting decode, if a->data.totals points to it: nothing else is counted then */
     ntr_partial *answer;     /* the input is a partial answer, not a trace; else NULL */
     struct cli_analysis_options answer_options; /* of the capture of the partial answer */
     ntr_partial_gap first_gaps[NTR_PARTIAL_GAPS];
     ntr_partial_digest digest; /* --partial: of the bytes that were decoded */
+    struct cli_events_file *events; /* --partial with all events: where they are kept; else NULL */
     struct cli_shard shard;    /* --shard; `count` 0: the whole trace */
     bool keep_time;          /* attribute time in the tally if the trace has timestamps; set before cli_analysis_run */
 };
@@ -88,8 +90,8 @@ bool cli_partials_seen(const char *path);
  * error. */
 int cli_partials_open(struct cli_analysis *a, const char *path);
 
-/* Loads it into a->data instead of decoding. Returns as cli_analysis_run does before its summary. */
-int cli_partials_load(struct cli_analysis *a);
+/* Loads it into a->data, or passes its events on, instead of decoding. Returns as cli_analysis_run does before its summary. */
+int cli_partials_load(struct cli_analysis *a, cli_take_events take, void *user);
 
 /* --partial: prepares for writing, after the trace was opened; then writes a->data. Return CLI_OK, or CLI_FAILED after
  * reporting the error. */
@@ -110,7 +112,29 @@ int cli_partials_join(const struct cli_partial_place *parts, size_t count, bool 
 void cli_partials_release(struct cli_analysis *a);
 
 /* Decodes the part of the trace that --shard selects. Returns as decoding the whole trace does. */
-ntr_status cli_partials_decode_shard(struct cli_analysis *a, bool counting);
+ntr_status cli_partials_decode_shard(struct cli_analysis *a, bool counting, cli_take_events take, void *user);
+
+/* ---- partial answers with all events (partials_events.c) */
+
+/* Events in a temporary file, packed. */
+struct cli_events_file;
+
+/* Open and close; NULL after reporting the error. */
+struct cli_events_file *cli_events_file_open(void);
+void cli_events_file_close(struct cli_events_file *file);
+
+/* A cli_take_events, whose `user` is the file. */
+ntr_status cli_events_file_take(void *file, const ntr_event *events, size_t count);
+
+/* Appends the events of a partial that was just opened. Returns CLI_OK, or CLI_FAILED after reporting the error. */
+int cli_events_file_append(struct cli_events_file *file, ntr_partial *partial);
+
+/* Writes them as the answer for this capture. Errors: those of ntr_partial_write_events. */
+ntr_status cli_events_file_write(struct cli_events_file *file, const ntr_program *program, const ntr_partial_capture *capture,
+                                 const ntr_output *output);
+
+/* Passes the events of a->answer to the consumers. Returns as cli_partials_load. */
+int cli_events_load(struct cli_analysis *a, cli_take_events take, void *user);
 
 /* Reports a gap: the first ones one by one. */
 void cli_analysis_report_gap(struct cli_analysis *a, uint64_t offset, uint64_t message, int reason);

@@ -210,6 +210,9 @@ const struct cli_command cli_combine = {
              "command with exit status 1, and so does a part that began with a wrong guess, unless --redo decodes it\n"
              "again. With -o and without COMMAND, the parts of incomplete captures are kept in the file.\n"
              "\n"
+             "Outputs that need all events in order (timeline, report, syscalls, decode, ...) have answers with these events, of\n"
+             "one capture. Parts of the capture are put together; several captures are not added.\n"
+             "\n"
              "Counts are kept by the build id of the image and the offset in it: several builds of a program, and\n"
              "different programs of the same name, stay apart; an image that was loaded at different addresses is\n"
              "counted once. docs/partial.md has the details.",

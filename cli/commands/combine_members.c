@@ -87,7 +87,7 @@ FILE *cli_members_temporary(char path[PATH_MAX]) {
 
     snprintf(path, PATH_MAX, "%s/ntrace-combine.XXXXXX", folder && *folder ? folder : "/tmp");
     const int fd = mkostemp(path, O_CLOEXEC);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w+b");
     if (!file) cli_note("%s: cannot create: %s", path, strerror(errno));
     if (fd < 0) return NULL;
     unlink(path);

@@ -1,32 +1,16 @@
+#include "commands/decode_run.h"
 #include "options/command.h"
-#include "text/decode_output.h"
 #include "commands/decode_counts.h"
 #include "commands/decode_threads.h"
 #include "io/debug_files.h"
 #include "io/follow.h"
-#include "io/defects.h"
 #include "text/event_text.h"
-#include "io/images.h"
 #include "options/diagnostics.h"
 #include "io/seek.h"
-#include "options/selection.h"
-#include "io/trace.h"
 
 #include <inttypes.h>
-#include <ntrace/decoder.h>
-#include <ntrace/event_sorter.h>
 
 #define DECODE_EVENTS 256 /* small enough for the L1 data cache */
-
-struct decode_options {
-    struct cli_stream stream;
-    struct cli_images images;
-    struct cli_selection selection;
-    struct cli_result result;
-    int output, strict, mid_stream, follow;
-    int64_t channel, jobs;
-    const char *debug_path;
-};
 
 #define S struct decode_options
 static const struct cli_option decode_table[] = {
@@ -42,6 +26,9 @@ static const struct cli_option decode_table[] = {
              "read on as the trace grows, until interrupted: a file, a pipe, or a TCP stream (tcp:HOST:PORT); sources are "
              "not ordered by time"),
     CLI_FLAG(0, "strict", S, strict, "stop at the first damaged message or gap"),
+    CLI_STRING(0, "partial", "FILE", S, partial,
+               "write what the output needs as a partial answer to FILE, for 'ntrace combine', and nothing else"),
+    CLI_STRING(0, "shard", "I/N", S, shard, "with --partial: decode only the I-th of N parts of the trace"),
     CLI_FLAG(0, "mid-stream", S, mid_stream, "the stream starts in the middle of a message (a wrapped buffer)"),
     {0},
 };
@@ -54,23 +41,6 @@ static const struct cli_group groups[] = {
     CLI_GROUP("part of the trace", cli_selection_options, struct decode_options, selection),
     CLI_GROUP("the stream", cli_stream_options, struct decode_options, stream),
     {0},
-};
-
-/* State of one run of the command. */
-struct decode {
-    const struct decode_options *options;
-    struct cli_trace trace;
-    struct cli_window window;
-    struct cli_output out;
-    struct cli_defects defects;
-    ntr_decoder_config config;
-    ntr_decoder *decoder;
-    unsigned jobs;
-    ntr_event_sorter *sorter; /* NULL: events are printed in stream order */
-    uint64_t reserved; /* number of messages with a reserved TCODE */
-    bool any;          /* the decoder returned at least one event */
-    bool part;         /* --from or --to is given */
-    bool no_spans;     /* nothing is printed */
 };
 
 /* ---- opening */
@@ -155,7 +125,7 @@ static void show_sorted(struct decode *d, struct cli_decode_output *output, bool
     while (d->sorter && ntr_event_sorter_take(d->sorter, all, &event)) cli_decode_output_event(output, &event);
 }
 
-static void show_events(struct decode *d, struct cli_decode_output *output, const ntr_event *events, size_t count) {
+void cli_decode_show_events(struct decode *d, struct cli_decode_output *output, const ntr_event *events, size_t count) {
     if (!d->sorter) {
         cli_decode_output_events(output, events, count);
         return;
@@ -174,7 +144,7 @@ static void inspect(struct decode *d, const ntr_event *event) {
 static void take_all(struct decode *d, struct cli_decode_output *output, const ntr_event *events, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (events[i].kind != NTR_EVENT_SPAN) inspect(d, &events[i]);
-    if (!d->no_spans) show_events(d, output, events, count);
+    if (!d->no_spans) cli_decode_show_events(d, output, events, count);
 }
 
 /* Prints the events that are within the selection. Returns false if all further events are behind it. */
@@ -256,7 +226,7 @@ static int decode_parallel(struct decode *d, const struct cli_decode_settings *s
 
 /* ---- */
 
-static int show_execution(struct decode *d) {
+int cli_decode_show(struct decode *d, struct cli_analysis *answer) {
     struct cli_decode_settings settings = {
         .show = (enum cli_show)d->options->output,
         .format = (enum cli_format)d->options->result.format,
@@ -270,7 +240,9 @@ static int show_execution(struct decode *d) {
 
     if (!output) return CLI_FAILED;
     int status = open_sorter(d);
-    if (status == CLI_OK)
+    if (status == CLI_OK && answer)
+        status = cli_decode_answer(d, answer, output);
+    else if (status == CLI_OK)
         status = d->jobs > 1 ? decode_parallel(d, &settings, output, &missing) : decode_serial(d, output);
     show_sorted(d, output, true);
     missing += cli_decode_output_missing(output);
@@ -352,7 +324,7 @@ static int decode_trace(struct decode *d) {
     if (shows_names(o) && cli_debug_files_load(d->trace.program, o->debug_path) != CLI_OK) return CLI_FAILED;
     if (open_decoder(d) != CLI_OK) return CLI_FAILED;
     if (cli_output_open(&d->out, d->options->result.path) != CLI_OK) return CLI_FAILED;
-    int status = d->options->output == CLI_SHOW_COUNT ? show_counts(d) : show_execution(d);
+    int status = d->options->output == CLI_SHOW_COUNT ? show_counts(d) : cli_decode_show(d, NULL);
     cli_trace_reserved(&d->trace, d->reserved);
     d->defects.hint = cli_trace_hint(&d->trace);
     int defects = cli_defect_summary(&d->defects);
@@ -373,6 +345,8 @@ static int decode_run(const void *options, char **operands) {
     if (d.options->follow) cli_follow_begin(show_now, &d);
 
     if (cli_selection_window(&d.options->selection, &d.window) != CLI_OK) return CLI_FAILED;
+    if (d.options->partial || cli_partials_seen(operands[0])) return cli_decode_partial(&d, operands[0]);
+    if (d.options->shard) return cli_fail("--shard expects --partial FILE: a part is no answer");
     if (cli_trace_open(&d.trace, operands[0], &d.options->stream, &d.options->images) != CLI_OK) return CLI_FAILED;
     int status = decode_trace(&d);
     ntr_decoder_free(d.decoder);

@@ -137,34 +137,40 @@ static int finish(struct export_run *w, const ntr_exporter *exporter) {
     return cli_fail("%s: %s: %s", w->analysis.path, ntr_exporter_name(exporter), ntr_export_error(w->export_));
 }
 
-/* Selects how the call tree is divided. The root frames of a part of a trace are not known, so it has no processes. */
+/* Selects how the call tree is divided. */
 static int divide(struct export_run *w, const ntr_exporter *exporter) {
-    const bool is_part = w->analysis.options->partial || w->analysis.answer;
-    const bool knows = w->analysis.tasks && !is_part;
+    const bool counts = w->analysis.answer && !(ntr_partial_holds(w->analysis.answer) & NTR_PARTIAL_EVENTS);
+    const bool knows = w->analysis.tasks && !counts;
     if (w->per == NTR_CALLTREE_PROCESSES && !knows)
-        return cli_fail(is_part ? "%s: --per process is not possible with partial answers"
-                                : "%s: --per process: there are no names of processes (the file 'tasks' of a bundle)",
+        return cli_fail(counts ? "%s: --per process needs all events in order, the partial answer has counts: write it with the same "
+                                 "command and options"
+                               : "%s: --per process: there are no names of processes (the file 'tasks' of a bundle)",
                         w->analysis.path);
     if (w->per == PER_DEFAULT)
         w->per = knows && strcmp(ntr_exporter_family(exporter), "flame") == 0 ? NTR_CALLTREE_PROCESSES : NTR_CALLTREE_TOGETHER;
-    if (w->analysis.data.tree && !w->analysis.answer) ntr_calltree_divide(w->analysis.data.tree, (ntr_calltree_split)w->per);
+    if (w->analysis.data.tree && !counts) ntr_calltree_divide(w->analysis.data.tree, (ntr_calltree_split)w->per);
     return CLI_OK;
+}
+
+/* Returns whether all events are needed in order. A partial answer of the processes has them, too: which one runs is known from all
+ * events before. */
+static bool needs_order(const struct export_run *w, unsigned needs) {
+    const bool processes = w->per == NTR_CALLTREE_PROCESSES && needs & NTR_NEEDS_TREE && w->analysis.options->partial;
+    return needs & NTR_NEEDS_EVENTS || processes;
 }
 
 /* An exporter that needs events is started before decoding, any other one after it. */
 static int write_all(struct export_run *w, const ntr_exporter *exporter) {
     unsigned needs = ntr_exporter_needs(exporter);
+    const bool partial = w->analysis.options->partial;
     int status = CLI_OK;
 
-    if (needs & NTR_NEEDS_EVENTS && (w->analysis.answer || w->analysis.options->partial))
-        return cli_fail("%s: --to %s needs all events in order; a partial answer has only counts", w->analysis.path,
-                        ntr_exporter_name(exporter));
     if (cli_analysis_need(&w->analysis, needs) != CLI_OK) return CLI_FAILED;
     if (divide(w, exporter) != CLI_OK) return CLI_FAILED;
-    if (needs & NTR_NEEDS_EVENTS && begin(w, exporter) != CLI_OK) return CLI_FAILED;
+    if (needs & NTR_NEEDS_EVENTS && !partial && begin(w, exporter) != CLI_OK) return CLI_FAILED;
     w->analysis.joins = needs & NTR_NEEDS_CALLS && !(needs & NTR_NEEDS_STRETCHES && w->analysis.tasks);
-    status = cli_analysis_run(&w->analysis, w->export_ ? take_events : NULL, w->export_);
-    if (status == CLI_FAILED || w->analysis.options->partial) return status;
+    status = cli_analysis_run(&w->analysis, needs_order(w, needs) ? take_events : NULL, w->export_);
+    if (status == CLI_FAILED || partial) return status;
     if (!w->export_ && begin(w, exporter) != CLI_OK) return CLI_FAILED;
     return finish(w, exporter) == CLI_OK ? status : CLI_FAILED;
 }

@@ -1,6 +1,6 @@
 /* Parts of a capture (--shard) put together: combine.
  *
- * Counts of code are sums. A call tree needs the call stacks at the end of the part before: the trees are applied one after the other to
+ * Events follow each other. Counts of code are sums. A call tree needs the call stacks at the end of the part before: the trees are applied one after the other to
  * those of the parts before. Two guesses of each part are checked: the state of the decoder at its beginning, as text, and the functions
  * that were on the call stacks. A part with a wrong guess is decoded again: for the state, from the beginning of the stream; for the
  * stacks, into the tree of the parts before it. As the tree then has counts of the wrong part, everything is put together again. */
@@ -27,6 +27,7 @@ struct joining {
     struct cli_analysis_options options;
     struct cli_analysis a;
     ntr_partial_capture sum;
+    struct cli_events_file *events; /* of the parts so far; NULL: they have counts */
     char *last_state;  /* at the end of the parts so far; NULL: none */
 };
 
@@ -117,7 +118,8 @@ static int decode_from_start(struct joining *j, size_t index) {
     int status = cli_analysis_open(&a, c->path, &options);
     if (status == CLI_OK) status = cli_analysis_need(&a, (holds & NTR_PARTIAL_TALLY ? NTR_NEEDS_TALLY : 0u) | (holds & NTR_PARTIAL_TREE ? NTR_NEEDS_TREE : 0u));
     a.keep_time = holds & NTR_PARTIAL_TIME;
-    if (status == CLI_OK) status = cli_analysis_run(&a, NULL, NULL);
+    if (holds & NTR_PARTIAL_TOTALS) a.data.totals = &a.totals;
+    if (status == CLI_OK) status = cli_analysis_run(&a, holds & NTR_PARTIAL_EVENTS ? cli_events_file_take : NULL, NULL);
     cli_analysis_close(&a);
     if (status == CLI_FAILED || !(j->redone[index] = strdup(path))) {
         unlink(path);
@@ -166,6 +168,7 @@ static int add_part(struct joining *j, size_t index, enum guess_verdict *guess_v
             status = cli_fail("%s", ntr_partial_error(p));
         }
     }
+    if (c && status == CLI_OK && j->events) status = cli_events_file_append(j->events, p);
     if (c && status == CLI_OK && j->verdicts[index] == STACKS_WRONG) status = decode_into_tree(j, c);
     if (c && status == CLI_OK) status = take_counts(j, c);
     ntr_partial_free(p);
@@ -179,6 +182,8 @@ static int open_first(struct joining *j) {
     const unsigned holds = ntr_partial_holds(j->a.answer);
     status = cli_analysis_need(&j->a, (holds & NTR_PARTIAL_TALLY ? NTR_NEEDS_TALLY : 0u) | (holds & NTR_PARTIAL_TREE ? NTR_NEEDS_TREE : 0u));
     if (status == CLI_OK && holds & NTR_PARTIAL_TIME) ntr_tally_keep_time(j->a.data.tally);
+    if (holds & NTR_PARTIAL_TOTALS) j->a.data.totals = &j->a.totals;
+    if (status == CLI_OK && holds & NTR_PARTIAL_EVENTS && !(j->events = cli_events_file_open())) status = CLI_FAILED;
     j->sum = *ntr_partial_capture_at(j->a.answer, 0);
     j->sum.begin = j->sum.gaps = j->sum.reserved = j->sum.digest = 0;
     j->sum.shard = j->sum.shards = 0;
@@ -197,6 +202,8 @@ static int join_once(struct joining *j, size_t *at, enum guess_verdict *guess_ve
 
 static void close_once(struct joining *j) {
     cli_analysis_close(&j->a);
+    cli_events_file_close(j->events);
+    j->events = NULL;
     j->a = (struct cli_analysis){0};
     free(j->last_state);
     j->last_state = NULL;
@@ -204,7 +211,8 @@ static void close_once(struct joining *j) {
 
 static int write_joined(struct joining *j, const ntr_output *output) {
     if (j->a.data.tree) ntr_calltree_finish(j->a.data.tree);
-    const ntr_status status = ntr_partial_write(&j->a.data, &j->sum, output, &cli_memory);
+    const ntr_status status = j->events ? cli_events_file_write(j->events, j->a.trace.program, &j->sum, output)
+                                        : ntr_partial_write(&j->a.data, &j->sum, output, &cli_memory);
     return status == NTR_OK ? CLI_OK : cli_fail("%s", ntr_status_text(status));
 }
 

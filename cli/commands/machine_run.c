@@ -72,7 +72,7 @@ int cli_machine_run(const struct cli_machine_options *o, const char *path, bool 
     ntr_machine *machine;
     int status = cli_machine_decode(&a, path, &o->analysis, watch, &machine);
 
-    if (status != CLI_FAILED) status = write_output(&a, machine, o, status, write);
+    if (status != CLI_FAILED && !o->analysis.partial) status = write_output(&a, machine, o, status, write);
     ntr_machine_free(machine);
     cli_analysis_close(&a);
     return status;

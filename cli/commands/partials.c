@@ -192,9 +192,14 @@ int cli_partials_open(struct cli_analysis *a, const char *path) {
     return single ? open_capture(a, c) : open_sum(a);
 }
 
-static int check_holds(const struct cli_analysis *a) {
+static int check_holds(const struct cli_analysis *a, bool ordered) {
     const unsigned holds = ntr_partial_holds(a->answer);
 
+    if (ordered)
+        return cli_fail("%s: this output needs all events in order, the partial answer has counts: write it with the same command and "
+                        "options", a->path);
+    if (a->data.totals && !(holds & NTR_PARTIAL_TOTALS))
+        return cli_fail("%s: the partial answer has no totals, which this output shows: write it with the same command and options", a->path);
     if (a->data.tally && !(holds & NTR_PARTIAL_TALLY))
         return cli_fail("%s: the partial answer has call trees, but no counts of code, which this output shows: write it "
                         "with the same command and options", a->path);
@@ -204,10 +209,11 @@ static int check_holds(const struct cli_analysis *a) {
     return CLI_OK;
 }
 
-int cli_partials_load(struct cli_analysis *a) {
+int cli_partials_load(struct cli_analysis *a, cli_take_events take, void *user) {
     const ntr_partial_capture *c;
 
-    if (check_holds(a) != CLI_OK) return CLI_FAILED;
+    if (ntr_partial_holds(a->answer) & NTR_PARTIAL_EVENTS && !a->data.totals) return cli_events_load(a, take, user);
+    if (check_holds(a, take != NULL) != CLI_OK) return CLI_FAILED;
     if (ntr_partial_load(a->answer, &a->data) != NTR_OK) return cli_fail("%s", ntr_partial_error(a->answer));
     if (ntr_partial_holds(a->answer) & NTR_PARTIAL_TIME && a->data.tally) ntr_tally_keep_time(a->data.tally);
     for (size_t i = 0; (c = ntr_partial_capture_at(a->answer, i)); i++) {

@@ -111,6 +111,8 @@ int cli_partials_prepare(struct cli_analysis *a) {
 /* The state of decoding a part. */
 struct part {
     struct cli_analysis *analysis;
+    cli_take_events take;
+    void *user;
     bool counting, begun;
 };
 
@@ -121,11 +123,10 @@ static ntr_status count_part(void *user, const ntr_event *event, uint64_t times)
 
 static ntr_status drain_part(void *user) {
     struct part *p = user;
-    ntr_counts counts = {0};
     ntr_status status = NTR_OK;
 
-    if (p->counting) return ntr_decoder_count(p->analysis->decoder, &counts);
-    while (status == NTR_OK) status = cli_analysis_read(p->analysis, NULL, NULL);
+    if (p->counting) return ntr_decoder_count(p->analysis->decoder, &p->analysis->totals);
+    while (status == NTR_OK) status = cli_analysis_read(p->analysis, p->begun ? p->take : NULL, p->user);
     return status;
 }
 
@@ -135,6 +136,7 @@ static ntr_status begin_part(void *user) {
     ntr_status status = p->counting ? ntr_decoder_flush_counts(a->decoder) : NTR_OK;
 
     p->begun = true;
+    a->totals = (ntr_counts){0};
     a->any = false;
     a->gaps = a->reserved = a->defects.count = 0;
     if (status == NTR_OK && a->data.tally) ntr_tally_restart(a->data.tally);
@@ -142,11 +144,11 @@ static ntr_status begin_part(void *user) {
     return status;
 }
 
-ntr_status cli_partials_decode_shard(struct cli_analysis *a, bool counting) {
-    struct part part = {.analysis = a, .counting = counting};
+ntr_status cli_partials_decode_shard(struct cli_analysis *a, bool counting, cli_take_events take, void *user) {
+    struct part part = {.analysis = a, .take = take, .user = user, .counting = counting};
     const struct cli_shard_work work = {.drain = drain_part, .begin = begin_part, .user = &part};
 
-    if (counting) ntr_decoder_set_count_callback(a->decoder, count_part, &part);
+    if (counting && a->data.tally) ntr_decoder_set_count_callback(a->decoder, count_part, &part);
     ntr_status status = cli_shard_run(&a->shard, &a->trace, a->decoder, &work);
     return counting && status >= 0 ? ntr_decoder_flush_counts(a->decoder) == NTR_OK ? status : NTR_E_MEMORY : status;
 }
@@ -166,7 +168,8 @@ static int write_capture(const struct cli_analysis *a, const ntr_partial_capture
     ntr_output_init(&output);
     output.write = write_bytes;
     output.user = &out;
-    const ntr_status status = ntr_partial_write(&a->data, capture, &output, &cli_memory);
+    const ntr_status status = a->events ? cli_events_file_write(a->events, a->trace.program, capture, &output)
+                                        : ntr_partial_write(&a->data, capture, &output, &cli_memory);
     if (status < 0 && !out.failed) cli_note("%s: %s", a->options->partial, ntr_status_text(status));
     return cli_output_close(&out, status < 0 ? CLI_FAILED : CLI_OK);
 }

@@ -189,7 +189,7 @@ static int run_machine(const struct profile_options *o, const char *path) {
     ntr_machine *machine;
     int status = cli_machine_decode(&a, path, &o->analysis, false, &machine);
 
-    if (status != CLI_FAILED) status = write_machine(o, machine, path, status);
+    if (status != CLI_FAILED && !o->analysis.partial) status = write_machine(o, machine, path, status);
     ntr_machine_free(machine);
     cli_analysis_close(&a);
     return status;
@@ -200,7 +200,6 @@ enum { BY_DATA = NTR_PROFILE_INTERRUPT + 1 };
 
 static int run_data(const struct profile_options *o, const char *path) {
     if (o->sort != NTR_PROFILE_KEY_SELF) return cli_fail("--by data cannot be combined with --sort");
-    if (o->analysis.partial) return cli_fail("--by data cannot be combined with --partial");
     return cli_profile_data(path, &o->analysis, &o->result, o->top);
 }
 

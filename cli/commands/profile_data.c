@@ -173,9 +173,10 @@ int cli_profile_data(const char *path, const struct cli_analysis_options *option
         a.joins = true;
         status = cli_analysis_run(&a, take_events, &p);
     }
-    if (status != CLI_FAILED && !p.total)
+    const bool shown = status != CLI_FAILED && !options->partial;
+    if (shown && !p.total)
         cli_note("%s: no loads and stores: the trace has no data messages (run --data, --dialect nexus-data or ctte)", path);
-    if (status != CLI_FAILED) status = write_output(&p, result, top, status);
+    if (shown) status = write_output(&p, result, top, status);
     for (size_t i = 0; i < p.count; i++) free(p.rows[i].name);
     free(p.rows);
     cli_analysis_close(&a);

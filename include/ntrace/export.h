@@ -10,6 +10,7 @@
 #include <ntrace/calltree.h>
 #include <ntrace/coverage.h>
 #include <ntrace/decision.h>
+#include <ntrace/decoder.h>
 #include <ntrace/params.h>
 #include <ntrace/tally.h>
 
@@ -50,6 +51,7 @@ typedef struct ntr_analysis {
     ntr_decision_level level;        /* of decisions in tables */
     uint64_t sample_every;    /* perf.data: instructions between two samples; 0: such that there are 100,000 to 200,000 */
     unsigned sample_branches; /* perf.data: branches in each sample, at most 1024; 0: none */
+    ntr_counts *totals;       /* of counting decode, for partial answers (partial.h); NULL: none */
 } ntr_analysis;
 
 NTR_DEFINE_CONFIG_INIT(ntr_analysis)

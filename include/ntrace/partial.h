@@ -24,6 +24,8 @@ enum {
     NTR_PARTIAL_TALLY = 1u << 0, /* counts of code: ntr_tally */
     NTR_PARTIAL_TIME = 1u << 1,  /* the tally has attributed time */
     NTR_PARTIAL_TREE = 1u << 2,  /* ntr_calltree */
+    NTR_PARTIAL_EVENTS = 1u << 3, /* all events of one capture, in the order of the stream, and nothing else */
+    NTR_PARTIAL_TOTALS = 1u << 4, /* ntr_counts */
 };
 
 #define NTR_PARTIAL_GAPS 10 /* gaps that a partial describes; all are counted */
@@ -73,11 +75,31 @@ NTR_API void ntr_partial_digest_end(ntr_partial_digest *digest, uint64_t id[2]);
 
 /* ---- writing ----------------------------------------------------------------------------------- */
 
-/* Writes what `analysis` has counted (its tally and its tree, as far as they are there) for this capture. The tally
+/* Writes what `analysis` has counted (its tally, its tree and its totals, as far as they are there) for this capture. The tally
  * is sorted by that. `options` of the program's images must not refer to another stream. Errors: NTR_E_MEMORY, NTR_E_LIMIT,
  * those of the output. */
 NTR_API ntr_status ntr_partial_write(const ntr_analysis *analysis, const ntr_partial_capture *capture,
                                      const ntr_output *output, const ntr_allocator *allocator);
+
+/* Packs events, for a partial with NTR_PARTIAL_EVENTS: what is repeated takes next to no space. `output` receives blocks of at most
+ * 1 MiB, which ntr_partial_write_events puts into a file. Memory: 10 MB at most. */
+typedef struct ntr_event_log ntr_event_log;
+
+/* Returns an object, or NULL when out of memory. `output` and `allocator` are copied; NULL: malloc and free. */
+NTR_API ntr_event_log *ntr_event_log_new(const ntr_output *output, const ntr_allocator *allocator);
+NTR_API void ntr_event_log_free(ntr_event_log *log);
+
+/* Packs events, which are in stream order. ntr_event_log_finish ends the last block. Errors: NTR_E_MEMORY, those of the output. */
+NTR_API ntr_status ntr_event_log_feed(ntr_event_log *log, const ntr_event *events, size_t count);
+NTR_API ntr_status ntr_event_log_finish(ntr_event_log *log);
+
+/* Reads at most `size` bytes. Stores their number, 0: there are no more. */
+typedef ntr_status ntr_partial_source(void *user, void *bytes, size_t size, size_t *got);
+
+/* Writes a partial with the events of this capture, or of this part of one: the bytes of its log, which `source` returns. `program`
+ * is that which they were decoded with. Errors: NTR_E_MEMORY, NTR_E_LIMIT, NTR_E_IO (the file of an image), those of source and output. */
+NTR_API ntr_status ntr_partial_write_events(const ntr_program *program, const ntr_partial_capture *capture, ntr_partial_source *source,
+                                            void *user, const ntr_output *output, const ntr_allocator *allocator);
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
@@ -112,20 +134,28 @@ NTR_API unsigned ntr_partial_holds(const ntr_partial *partial);
 NTR_API const ntr_partial_capture *ntr_partial_capture_at(const ntr_partial *partial, size_t index);
 NTR_API const ntr_partial_image *ntr_partial_image_at(const ntr_partial *partial, size_t index);
 
-/* Adds the counts to the tally and the tree of `analysis`, whose program must have the images of the partial: they are found by
+/* Adds the counts to the tally, the tree and the totals of `analysis`, whose program must have the images of the partial: they are found by
  * identity. Members that are NULL are not filled. Call ntr_calltree_finish afterwards. Allowed once after ntr_partial_open. The
- * parts of one capture must be loaded in their order. Errors: NTR_E_NO_IMAGE (an image is not there, or has other functions than the
+ * parts of one capture must be loaded in their order. Of a partial with NTR_PARTIAL_EVENTS it only checks the images; ntr_partial_events
+ * follows. Errors: NTR_E_NO_IMAGE (an image is not there, or has other functions than the
  * one that was decoded), NTR_E_STATE (the call stacks at the beginning of a part are not those that were assumed: the tree is not
  * valid), NTR_E_FORMAT, NTR_E_MEMORY. */
 NTR_API ntr_status ntr_partial_load(ntr_partial *partial, ntr_analysis *analysis);
+
+/* Unpacks the next events of a partial with NTR_PARTIAL_EVENTS, at most `capacity`. Returns NTR_OK, or NTR_END with none. Errors:
+ * NTR_E_FORMAT, NTR_E_IO, NTR_E_MEMORY. */
+NTR_API ntr_status ntr_partial_events(ntr_partial *partial, ntr_event *events, size_t capacity, size_t *count);
+
+/* Copies their blocks, as a log writes them, instead. Errors: those of reading and of the output. */
+NTR_API ntr_status ntr_partial_copy_events(ntr_partial *partial, const ntr_output *output);
 
 /* ---- adding ------------------------------------------------------------------------------------ */
 
 #define NTR_PARTIAL_INPUTS_MAX 64
 
 /* Writes the sum of `count` partials, each just opened, at most NTR_PARTIAL_INPUTS_MAX, of whole captures. Errors: NTR_E_INVALID
- * (what they hold differs; a capture is in two of them; a part of a capture), NTR_E_FORMAT, NTR_E_MEMORY, those of the output.
- * ntr_partial_error of the first partial has a sentence. */
+ * (what they hold differs; a capture is in two of them; a part of a capture; events of several captures), NTR_E_FORMAT,
+ * NTR_E_MEMORY, those of the output. ntr_partial_error of the first partial has a sentence. */
 NTR_API ntr_status ntr_partial_add(ntr_partial *const *partials, size_t count, const ntr_output *output);
 
 #ifdef __cplusplus

@@ -21,6 +21,9 @@ static ntr_status check_inputs(ntr_adding *a) {
     const ntr_partial_tables *first = ntr_adding_tables_of(a, 0);
     for (size_t i = 0; i < a->count; i++) {
         const ntr_partial_tables *t = ntr_adding_tables_of(a, i);
+        if (i && t->holds & NTR_PARTIAL_EVENTS)
+            return ntr_adding_refuse(a, "%s and %s have events, whose order is known in one capture only: they cannot be added",
+                          a->inputs[0].partial->name, a->inputs[i].partial->name);
         if (t->holds != first->holds || t->split != first->split)
             return ntr_adding_refuse(a, "%s and %s hold different kinds of counts: write both with the same command and options",
                           a->inputs[0].partial->name, a->inputs[i].partial->name);
@@ -47,6 +50,7 @@ static ntr_status start_inputs(ntr_adding *a, ntr_partial *const *partials) {
     const char *tool = partials[0]->tables.tool;
     for (size_t i = 1; i < a->count; i++)
         if (strcmp(partials[i]->tables.tool, tool) < 0) tool = partials[i]->tables.tool;
+    for (size_t i = 0; i < a->count; i++) ntr_totals_add(&a->sum.totals, &partials[i]->tables.totals);
     a->sum.holds = partials[0]->tables.holds;
     a->sum.split = partials[0]->tables.split;
     a->sum.tool = ntr_alloc(a->allocator, strlen(tool) + 1, 1);
@@ -82,8 +86,14 @@ static ntr_status input_error(ntr_adding *a) {
 static ntr_status write_sum(ntr_adding *a, const ntr_output *output) {
     ntr_block_writer_start(&a->out, output, a->allocator);
     ntr_tables_put(&a->sum, &a->out);
-    ntr_adding_rows(a);
-    ntr_status status = a->sum.holds & NTR_PARTIAL_TREE ? ntr_adding_nodes(a) : NTR_OK;
+    ntr_status status = NTR_OK;
+    if (a->sum.holds & NTR_PARTIAL_EVENTS) {
+        ntr_block_writer_flush(&a->out);
+        status = a->out.status ? a->out.status : ntr_partial_copy_events(a->inputs[0].partial, output);
+    } else {
+        ntr_adding_rows(a);
+        if (a->sum.holds & NTR_PARTIAL_TREE) status = ntr_adding_nodes(a);
+    }
     ntr_status failed = input_error(a);
     if (status || failed) a->out.status = status ? status : failed;
     return ntr_block_writer_finish(&a->out);

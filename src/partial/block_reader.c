@@ -78,6 +78,7 @@ static void load(ntr_block_reader *r) {
     r->at = NTR_BLOCK_HEAD_SIZE;
     r->size = NTR_BLOCK_HEAD_SIZE + (size_t)size;
     r->before = (ntr_record){0};
+    r->number++;
     r->loaded = true;
 }
 
@@ -116,16 +117,12 @@ char *ntr_block_get_text(ntr_block_reader *r) {
     return text;
 }
 
-static uint64_t unzigzag(uint64_t number) {
-    return number >> 1 ^ (number & 1 ? UINT64_MAX : 0);
-}
-
 bool ntr_block_get_fields(ntr_block_reader *r, uint8_t kind, ntr_record *record, unsigned keys, unsigned fields) {
     if (!ntr_block_more(r, kind)) return false;
     *record = (ntr_record){0};
     for (unsigned i = 0; i < fields; i++) {
         const uint64_t number = ntr_block_get(r);
-        record->v[i] = i < keys ? r->before.v[i] + unzigzag(number) : number;
+        record->v[i] = i < keys ? r->before.v[i] + ntr_block_unzigzag(number) : number;
     }
     r->before = *record;
     return !r->status;

@@ -35,6 +35,10 @@ static void write_block(ntr_block_writer *w) {
     w->used = 0;
 }
 
+void ntr_block_writer_flush(ntr_block_writer *w) {
+    write_block(w);
+}
+
 void ntr_block_writer_start(ntr_block_writer *w, const ntr_output *output, const ntr_allocator *allocator) {
     static const uint8_t version = NTR_PARTIAL_VERSION;
     *w = (ntr_block_writer){.allocator = allocator, .output = output};
@@ -44,7 +48,7 @@ void ntr_block_writer_start(ntr_block_writer *w, const ntr_output *output, const
 
 void ntr_block_record(ntr_block_writer *w, uint8_t kind) {
     static const uint8_t head[NTR_BLOCK_HEAD_SIZE];
-    if (w->used && (w->kind != kind || w->used >= FULL)) write_block(w);
+    if (w->used && (w->kind != kind || w->used >= (w->full ? w->full : FULL))) write_block(w);
     if (w->used) return;
     w->kind = kind;
     w->before = (ntr_record){0};
@@ -67,15 +71,10 @@ void ntr_block_text(ntr_block_writer *w, const char *text) {
     if (size) put(w, text, size);
 }
 
-/* Small differences of both signs become small numbers. */
-static uint64_t zigzag(uint64_t difference) {
-    return difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0);
-}
-
 void ntr_block_fields(ntr_block_writer *w, uint8_t kind, const ntr_record *record, unsigned keys, unsigned fields) {
     ntr_block_record(w, kind);
     for (unsigned i = 0; i < fields; i++)
-        ntr_block_number(w, i < keys ? zigzag(record->v[i] - w->before.v[i]) : record->v[i]);
+        ntr_block_number(w, i < keys ? ntr_block_zigzag(record->v[i] - w->before.v[i]) : record->v[i]);
     w->before = *record;
 }
 

@@ -21,6 +21,7 @@ enum {
     NTR_BLOCK_PART_NODES, /* of the tree of a part of a capture, then its log */
     NTR_BLOCK_ENTRIES,
     NTR_BLOCK_FRAMES,
+    NTR_BLOCK_EVENTS,     /* event_coder.h */
     NTR_BLOCK_KINDS,
 };
 
@@ -42,6 +43,7 @@ typedef struct ntr_block_writer {
     const ntr_output *output;
     uint8_t *bytes; /* the block that is being filled */
     size_t used, capacity;
+    size_t full;       /* bytes after which a block ends; 0: the default */
     uint8_t kind;
     ntr_record before; /* the previous record of the block */
     ntr_status status; /* sticky */
@@ -58,6 +60,9 @@ void ntr_block_text(ntr_block_writer *writer, const char *text);
 
 /* Writes a record of numbers: the first `keys` as differences from the record before. */
 void ntr_block_fields(ntr_block_writer *writer, uint8_t kind, const ntr_record *record, unsigned keys, unsigned fields);
+
+/* Writes the block that is being filled. The next record begins a new one. */
+void ntr_block_writer_flush(ntr_block_writer *writer);
 
 /* Writes the last block and releases the memory. Returns the first error: NTR_E_MEMORY, NTR_E_LIMIT (a record larger than
  * a block), those of the output. */
@@ -76,6 +81,7 @@ typedef struct ntr_block_reader {
     uint8_t *bytes;  /* the current block */
     size_t size, at, capacity;
     uint8_t kind;
+    uint64_t number;   /* of the current block, from 1 */
     bool loaded;       /* `kind` and `bytes` are those of the current block */
     ntr_record before;
     ntr_status status; /* sticky */
@@ -97,6 +103,15 @@ bool ntr_block_get_fields(ntr_block_reader *reader, uint8_t kind, ntr_record *re
 ntr_status ntr_block_skip(ntr_block_reader *reader);
 void ntr_block_reader_fail(ntr_block_reader *reader, const char *what);
 void ntr_block_reader_release(ntr_block_reader *reader);
+
+/* Small differences of both signs become small numbers. */
+static inline uint64_t ntr_block_zigzag(uint64_t difference) {
+    return difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0);
+}
+
+static inline uint64_t ntr_block_unzigzag(uint64_t number) {
+    return number >> 1 ^ (number & 1 ? UINT64_MAX : 0);
+}
 
 /* Checksum of bytes; not for inputs chosen to collide. */
 uint64_t ntr_partial_hash(uint64_t seed, const void *data, size_t size);

@@ -239,10 +239,12 @@ ntr_status ntr_partial_load(ntr_partial *partial, ntr_analysis *analysis) {
     loading l = {.partial = partial, .analysis = analysis, .allocator = partial->allocator};
     l.bias = ntr_alloc(l.allocator, partial->tables.image_count + 1, sizeof *l.bias);
     ntr_status status = l.bias ? find_images(&l) : NTR_E_MEMORY;
-    if (status == NTR_OK) status = load_rows(&l);
-    if (status == NTR_OK) skip_rows(&partial->reader);
-    if (status == NTR_OK) status = load_tree(&l);
-    if (status == NTR_OK) status = ntr_block_skip(&partial->reader);
+    const bool counts = !(partial->tables.holds & NTR_PARTIAL_EVENTS);
+    if (status == NTR_OK && analysis->totals) ntr_totals_add(analysis->totals, &partial->tables.totals);
+    if (status == NTR_OK && counts) status = load_rows(&l);
+    if (status == NTR_OK && counts) skip_rows(&partial->reader);
+    if (status == NTR_OK && counts) status = load_tree(&l);
+    if (status == NTR_OK && counts) status = ntr_block_skip(&partial->reader);
     if (!partial->error[0]) ntr_partial_reader_error(partial);
     ntr_dealloc(l.allocator, l.bias);
     ntr_dealloc(l.allocator, l.functions);

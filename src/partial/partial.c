@@ -45,6 +45,8 @@ static void close_input(ntr_partial *p) {
     ntr_block_reader_release(&p->reader);
     p->reader = (ntr_block_reader){.allocator = p->allocator};
     ntr_tables_release(&p->tables);
+    ntr_event_coder_release(&p->events.coder);
+    p->events = (ntr_partial_events_state){0};
     ntr_dealloc(p->allocator, p->name);
     p->name = NULL;
     p->error[0] = 0;

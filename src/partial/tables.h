@@ -43,6 +43,7 @@ typedef struct ntr_partial_tables {
     unsigned holds;
     uint64_t split; /* ntr_calltree_split */
     char *tool;     /* what wrote the partial */
+    ntr_counts totals; /* with NTR_PARTIAL_TOTALS */
     ntr_partial_capture *captures;
     size_t capture_count, capture_capacity;
     ntr_partial_image *images;
@@ -69,6 +70,9 @@ int ntr_capture_compare(const ntr_partial_capture *a, const ntr_partial_capture 
 int ntr_image_compare(const ntr_partial_image *a, const ntr_partial_image *b);
 int ntr_view_compare(const ntr_partial_view *a, const ntr_partial_view *b);
 int ntr_function_compare(const ntr_partial_function *a, const ntr_partial_function *b);
+
+/* Adds totals to others. */
+void ntr_totals_add(ntr_counts *to, const ntr_counts *counts);
 
 void ntr_tables_put(const ntr_partial_tables *tables, ntr_block_writer *writer);
 

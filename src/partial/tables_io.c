@@ -4,6 +4,23 @@
 
 #include <string.h>
 
+/* The members of the totals, in the order in the file. */
+enum { TOTALS = 13 };
+
+static void list_totals(ntr_counts *c, uint64_t *members[TOTALS]) {
+    uint64_t *const all[TOTALS] = {&c->instructions, &c->halfwords, &c->spans, &c->branches, &c->taken, &c->calls, &c->returns,
+                                   &c->exceptions, &c->interrupts, &c->gaps, &c->messages, &c->bytes, &c->reserved};
+    memcpy(members, all, sizeof all);
+}
+
+void ntr_totals_add(ntr_counts *to, const ntr_counts *counts) {
+    ntr_counts other = *counts;
+    uint64_t *sums[TOTALS], *added[TOTALS];
+    list_totals(to, sums);
+    list_totals(&other, added);
+    for (unsigned i = 0; i < TOTALS; i++) *sums[i] += *added[i];
+}
+
 /* ---- writing */
 
 static void put_capture(ntr_block_writer *w, const ntr_partial_capture *c) {
@@ -72,6 +89,10 @@ void ntr_tables_put(const ntr_partial_tables *t, ntr_block_writer *w) {
     ntr_block_number(w, t->holds);
     ntr_block_number(w, t->split);
     ntr_block_text(w, t->tool);
+    ntr_counts totals = t->totals;
+    uint64_t *members[TOTALS];
+    list_totals(&totals, members);
+    for (unsigned i = 0; t->holds & NTR_PARTIAL_TOTALS && i < TOTALS; i++) ntr_block_number(w, *members[i]);
     for (size_t i = 0; i < t->capture_count; i++) put_capture(w, &t->captures[i]);
     for (size_t i = 0; i < t->image_count; i++) put_image(w, &t->images[i]);
     for (size_t i = 0; i < t->view_count; i++) put_view(w, &t->views[i]);
@@ -204,9 +225,12 @@ void ntr_tables_get(ntr_partial_tables *t, ntr_block_reader *r) {
         ntr_block_reader_fail(r, "is damaged: it has no head");
         return;
     }
-    t->holds = (unsigned)get_below(r, 8);
+    t->holds = (unsigned)get_below(r, 2 * NTR_PARTIAL_TOTALS);
     t->split = get_below(r, NTR_CALLTREE_CONTEXTS + 1);
     t->tool = ntr_block_get_text(r);
+    uint64_t *members[TOTALS];
+    list_totals(&t->totals, members);
+    for (unsigned i = 0; t->holds & NTR_PARTIAL_TOTALS && i < TOTALS; i++) *members[i] = ntr_block_get(r);
     while (ntr_block_more(r, NTR_BLOCK_CAPTURES)) get_capture(t, r);
     while (ntr_block_more(r, NTR_BLOCK_IMAGES)) get_image(t, r);
     while (ntr_block_more(r, NTR_BLOCK_VIEWS)) get_view(t, r);

@@ -206,7 +206,8 @@ static bool collect(ntr_writing *w, const ntr_partial_capture *capture) {
     static const ntr_partial_view anywhere = {0, NTR_CONTEXT_UNKNOWN, {UINT64_MAX, UINT64_MAX}};
     const ntr_analysis *a = w->analysis;
     w->tables.holds = (a->tally ? NTR_PARTIAL_TALLY : 0u) | (a->tree ? NTR_PARTIAL_TREE : 0u) |
-                      (a->tally && ntr_tally_keeps_time(a->tally) ? NTR_PARTIAL_TIME : 0u);
+                      (a->tally && ntr_tally_keeps_time(a->tally) ? NTR_PARTIAL_TIME : 0u) | (a->totals ? NTR_PARTIAL_TOTALS : 0u);
+    if (a->totals) w->tables.totals = *a->totals;
     w->tables.split = a->tree ? ntr_calltree_divided(a->tree) : 0;
     w->order = (uint64_t)capture->shard << NTR_FIRST_PART;
     static const char tool[] = "ntrace " NTR_VERSION_TEXT;

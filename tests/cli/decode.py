@@ -194,8 +194,10 @@ def data_profile():
     text = Run("profile", *options, "--top", "1").out
     matches(r"(?s)^# 4 loads and stores\n.*  right\n# and 3 more rows", text, "text")
     matches("no loads and stores", Run("profile", "--by", "data", trace(tiny.BTM), "-e", program()).err, "without data messages")
-    for refused in (("--sort", "calls"), ("--partial", os.path.join(scratch(), "no"))):
-        matches("cannot be combined", Run("profile", *options, *refused, status=2).err, "refused")
+    matches("cannot be combined", Run("profile", *options, "--sort", "calls", status=2).err, "refused")
+    part = os.path.join(scratch(), "data.part")
+    Run("profile", *options, "--partial", part)
+    equal(Run("combine", part, "profile", *options[:4]).out, Run("profile", *options).out, "partial answer")
 
 
 @case("loads, stores and watchpoints are moments of the timeline")

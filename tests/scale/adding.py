@@ -155,6 +155,35 @@ def refused():
     matches("empty file", combine([changed(good, lambda d: b"")], "profile", status=2).err, "empty")
 
 
+@case("answers with all events: of one capture only; for every output but totals; refused when truncated or damaged")
+def events():
+    first, second = (captures.Capture(NTRACE, scratch(), 510 + i, length=2000) for i in range(2))
+    good = partial(first, ["timeline"], "events.part")
+    for command in (["profile"], ["coverage", "--level", "branch"], ["decode", "--output", "event"], ["timeline", "--to", "json"]):
+        equal(combine([good], *command).out, Run(*command, first.path).out, f"{command} of the answer of timeline")
+    matches("no totals", combine([good], "decode", "--output", "count", status=2).err, "totals")
+    matches("one capture only", combine([good, partial(second, ["timeline"], "second.part")], "timeline", status=2).err, "two captures")
+    matches("different kinds", combine([partial(second, ["profile"], "counts.part"), good], "profile", status=2).err, "kinds")
+    size = os.path.getsize(good)
+    for cut in range(1, size, 61):
+        matches("truncated|not a partial", combine([changed(good, lambda d, c=cut: d[:c])], "timeline", status=2).err, f"cut at {cut}")
+    for at in range(0, size, 37):
+        matches("0x[0-9a-f]+: .*(damaged|not a partial|version|truncated)", combine([changed(good, lambda d, a=at: flip(d, a))], "timeline", status=2).err, f"flip at {at}")
+
+
+@case("totals of captures are added")
+def totals():
+    made = [captures.Capture(NTRACE, scratch(), 520 + i, length=500 + i) for i in range(3)]
+    command, expected = ["decode", "--output", "count", "--format", "csv"], collections.Counter()
+    for capture in made:
+        for row in csv.DictReader(io.StringIO(Run(*command, capture.path).out)):
+            expected[row["name"]] += int(row["value"])
+    parts = [partial(capture, command) for capture in made]
+    combine(["-o", path("two.part"), *parts[1:]])
+    shown = csv.DictReader(io.StringIO(combine([path("two.part"), parts[0]], *command).out))
+    equal({row["name"]: int(row["value"]) for row in shown}, dict(expected), "sum")
+
+
 @case("another binary in the place of the one that ran is refused")
 def other_binary():
     capture = captures.Capture(NTRACE, scratch(), 600, length=600)
@@ -178,7 +207,8 @@ def options():
     for more in (["--from", "2"], ["--src", "0"], ["--to", "3"]):
         matches("whole capture", Run("flame" if more[0] == "--to" else "profile", "--partial", to, *more, capture.path, status=2).err, str(more))
     matches("one trace", Run("coverage", "--partial", to, capture.path, capture.path, status=2).err, "two traces")
-    matches("all events", Run("timeline", "--partial", to, capture.path, status=2).err, "timeline")
+    matches("--mid-stream", Run("decode", "--mid-stream", "--partial", to, capture.path, status=2).err, "decode")
+    matches("--shard expects", Run("decode", "--shard", "1/2", capture.path, status=2).err, "a part without --partial")
     check(not os.path.exists(to), "no file is written")
 
 

@@ -33,29 +33,24 @@ def formats(command):
     return [[command, "--to", line.split()[0]] for line in done.lines() if line.split()[0] not in ONE_FILE]
 
 
-# Commands with partial answers; those for large captures; those that need every event in order.
+# Commands with partial answers; those for large captures; those without.
 ADDED = [["profile", *words] for words in (
     [], ["--format", "csv"], ["--by", "image"], ["--by", "line"], ["--by", "instruction", "--format", "csv"], ["--by", "hart"],
-    ["--by", "context"])]
+    ["--by", "context"], ["--by", "process"], ["--by", "thread"], ["--by", "mode"], ["--by", "interrupt", "--format", "csv"],
+    ["--by", "data"])]
 OF_FUNCTIONS = [["profile", "--callers", "function0", "--callees", "function0"], ["profile", "--annotate=function0"]]  # of random programs
 ADDED += [["coverage", "--level", level] for level in ("object", "line", "branch")] + [["flame", "--per", "hart", "--to", "folded"]]
+ADDED += [["decode", "--output", output] for output in ("span", "call", "count", "event")]
+ADDED += [["syscalls"], ["syscalls", "--format", "jsonl"], ["boot"], ["report"]]
 CHUNKED = [["profile"], ["profile", "--by", "instruction", "--format", "csv"], ["flame", "--per", "context", "--to", "folded"],
            ["export", "--to", "calltree"], ["export", "--to", "callgrind"], ["timeline", "--to", "json"], ["report"]]
-ORDERED = [["decode", "--output", output] for output in ("span", "call", "count", "event")] + [["report"], ["stat"]]
+WITHOUT = [["stat"]]
 
 
-def divide_formats():
-    """Adds the formats of the commands that export to the lists, by what this build says of each."""
-    for command in ("flame", "export", "timeline"):
-        for words in formats(command):
-            to = os.path.join(scratch(), "none.part")
-            done = Run(*words, "--partial", to, os.path.join(scratch(), "none.ntrace"), status=2)
-            ordered = command == "timeline" or words[-1] in ("perf-script", "ctxp", "jsonl")
-            check("none.ntrace" in done.err, done.err)
-            (ORDERED if ordered else ADDED).append(words)
-    for words in formats("coverage"):
-        if "decisions" not in words[-1]:
-            ADDED.append(words)
+def add_formats():
+    """Adds the formats of the commands that export."""
+    for command in ("flame", "export", "timeline", "coverage"):
+        ADDED.extend(words for words in formats(command) if "decisions" not in words[-1])  # random programs have no sources
 
 
 def direct(command, trace, *more):
@@ -87,14 +82,14 @@ def parts(command, trace, count):
 
 def compare(trace, chance, what, more=()):
     """`trace`: options, and the trace as the last word. `more`: commands with partial answers."""
-    compare_commands(trace, chance, what, [*ADDED, *more], ORDERED)
+    compare_commands(trace, chance, what, [*ADDED, *more], WITHOUT)
     for (program, mpirun), count in itertools.product(MPI, RANKS):
         command = chance.choice(ADDED)
         ranks(program, mpirun, count, command, trace, direct(command, trace))
 
 
-def compare_commands(trace, chance, what, added, ordered):
-    for command in added + ordered:
+def compare_commands(trace, chance, what, added, without):
+    for command in added + without:
         one = direct(command, trace, "-j", "1") if command != ["stat"] else direct(command, trace)
         check(one.status < 2, f"{what}: {command}: {one.err}")
         if command != ["stat"]:
@@ -174,5 +169,5 @@ def real_captures():
     each(names, lambda name: compare(real(name, streams[name]["options"]), random.Random(names.index(name)), name))
 
 
-divide_formats()
+add_formats()
 main()
