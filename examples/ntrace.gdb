@@ -1,4 +1,5 @@
-# Set-up of GDB for ntrace gdb, and commands that move through a trace. Load it before the program:
+# Set-up of GDB for ntrace gdb, and commands that move through a trace. "ntrace gdb TRACE" loads it. In a GDB of your own, load
+# it before the program:
 #
 #     gdb-multiarch -x ntrace.gdb hello
 #     (gdb) target remote | ntrace gdb --stdio hello.ntrace
@@ -40,6 +41,22 @@ define prev-gap
 end
 document prev-gap
 Go to the previous place of the trace where execution is missing.
+end
+
+define to-caller
+  monitor caller
+  ntrace-moved
+end
+document to-caller
+Go back to the call of this frame; from the handler of a trap to the last instruction before it.
+end
+
+define to-return
+  monitor return
+  ntrace-moved
+end
+document to-return
+Go to behind the call of this frame.
 end
 
 # The server has moved: what GDB keeps is out of date.

@@ -118,17 +118,17 @@ static const char *program_of(const struct gdb_session *s) {
 static int no_gdb(const struct gdb_options *o, const char *path) {
     if (o->gdb) return cli_fail("%s: is not a GDB that knows RISC-V", o->gdb);
     cli_note("found no GDB that knows RISC-V (Debian: apt-get install gdb-multiarch); elsewhere, type:");
-    for (size_t i = 0; cli_gdb_setup[i]; i++) fprintf(stderr, "    %s\n", cli_gdb_setup[i]);
+    cli_gdb_print_setup(stderr, "    ");
     fprintf(stderr, "    file PROGRAM\n    target remote | ntrace gdb --stdio %s\n", path);
     return CLI_FAILED;
 }
 
-static int serve_child(struct gdb_session *s, const char *gdb, const char *socket) {
+static int serve_child(struct gdb_session *s, const char *gdb, const char *socket, const char *script) {
     int listener = cli_gdb_listen(socket), status = CLI_FAILED, ended = 0;
 
     if (listener < 0) return CLI_FAILED;
     signal(SIGINT, SIG_IGN); /* ^C is for GDB, which passes it on */
-    pid_t child = cli_gdb_launch(gdb, program_of(s), socket);
+    pid_t child = cli_gdb_launch(gdb, program_of(s), socket, script);
     if (child > 0) {
         int fd = cli_gdb_accept(listener, child);
         status = fd < 0 ? CLI_OK : serve(s, fd, fd);
@@ -142,12 +142,14 @@ static int serve_child(struct gdb_session *s, const char *gdb, const char *socke
 
 static int launch(struct gdb_session *s, const struct gdb_options *o, const char *path) {
     const char *gdb = cli_gdb_find(o->gdb);
-    char socket[PATH_MAX];
+    char socket[PATH_MAX], script[PATH_MAX];
 
     if (!gdb) return no_gdb(o, path);
     snprintf(socket, sizeof socket, "%s/gdb", s->folder);
-    int status = serve_child(s, gdb, socket);
+    snprintf(script, sizeof script, "%s/ntrace.gdb", s->folder);
+    int status = serve_child(s, gdb, socket, script);
     unlink(socket);
+    unlink(script);
     return status;
 }
 

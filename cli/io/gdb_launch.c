@@ -13,14 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* See docs/gdb.md, "Connecting", for the reasons. */
-const char *const cli_gdb_setup[] = {
-    "set osabi none",
-    "set trust-readonly-sections on",
-    "set print finish off",
-    "set remotetimeout 60",
-    NULL,
-};
+/* docs/gdb.md, "Connecting", has the reasons. */
+static const char setup[] = {
+#include "ntrace.gdb.inc"
+    , 0};
 
 static const char *const names[] = {
     "gdb-multiarch", "riscv64-linux-gnu-gdb", "riscv64-unknown-linux-gnu-gdb", "riscv64-unknown-elf-gdb", "riscv64-elf-gdb",
@@ -62,19 +58,30 @@ const char *cli_gdb_find(const char *wanted) {
     return NULL;
 }
 
-int cli_gdb_launch(const char *gdb, const char *program, const char *socket) {
-    char connect[PATH_MAX + 32];
-    const char *arguments[2 * 8 + 4] = {gdb, "-q"};
-    size_t count = 2;
+void cli_gdb_print_setup(FILE *out, const char *indent) {
+    for (const char *line = setup, *end; (end = strchr(line, '\n')); line = end + 1)
+        if (strncmp(line, "set ", 4) == 0) fprintf(out, "%s%.*s\n", indent, (int)(end - line), line);
+}
 
-    for (size_t i = 0; cli_gdb_setup[i]; i++) {
-        arguments[count++] = "-iex";
-        arguments[count++] = cli_gdb_setup[i];
-    }
-    if (program) arguments[count++] = program;
+static bool write_script(const char *path) {
+    FILE *file = fopen(path, "we");
+    const bool written = file && fputs(setup, file) >= 0;
+
+    if (file && fclose(file) == 0 && written) return true;
+    cli_note("%s: cannot write: %s", path, strerror(errno));
+    return false;
+}
+
+int cli_gdb_launch(const char *gdb, const char *program, const char *socket, const char *script) {
+    char connect[PATH_MAX + 32];
+    const char *arguments[8] = {gdb, "-q", "-ix", script};
+    size_t count = 4;
+
+    if (!write_script(script)) return -1;
     snprintf(connect, sizeof connect, "target remote %s", socket);
     arguments[count++] = "-ex";
     arguments[count++] = connect;
+    if (program) arguments[count++] = program;
     pid_t child = fork();
     if (child == 0) {
         signal(SIGPIPE, SIG_DFL);

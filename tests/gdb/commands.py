@@ -2,10 +2,12 @@
 """The files of examples/ that set up a debugger, and the session of README.md, as a user would use them."""
 import json
 import os
+import pty
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from gdb import bundle, debuggers, program, run_gdb, server  # noqa: E402
@@ -66,7 +68,38 @@ def launch():
     check("^error" not in out, f"an error: {out[-1500:]}")
 
 
-@case("the session of README.md, in the demo of 'make demo'")
+def in_terminal(arguments, lines):
+    """What `ntrace ARGUMENTS` and its GDB show in a terminal, where the lines are typed; the last one ends it."""
+    folder = tempfile.mkdtemp(dir=scratch())
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ.update(TERM="dumb", TMPDIR=folder, COLUMNS="200")
+        os.execv(NTRACE, [NTRACE, *arguments])
+    text = ""
+
+    def read():
+        nonlocal text
+        try:
+            more = os.read(terminal, 65536)
+        except OSError:  # its other end is closed
+            more = b""
+        text += more.decode().replace("\r", "")
+        return more
+
+    for line in ["set width 0", "set confirm off", *lines]:
+        before = text.count("(gdb) ")
+        while text.count("(gdb) ") == before and read():
+            pass
+        os.write(terminal, line.encode() + b"\n")
+    while read():
+        pass
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    os.close(terminal)
+    equal(os.listdir(folder), [], "files that are left")
+    return f"{text}status {status}"
+
+
+@case("the session of README.md, in the demo of 'make demo', in a terminal")
 def readme():
     with open(os.path.join(ROOT, "README.md")) as file:
         text = file.read()
@@ -76,10 +109,13 @@ def readme():
     path, trace = os.path.join(scratch(), "compress"), os.path.join(scratch(), "compress.ntrace")
     subprocess.run([compiler, "-g", "-O2", "-static", "-o", path, example("compress.c")], check=True)
     subprocess.run([NTRACE, "run", "-q", "-o", trace, "--", path], check=True, stdout=subprocess.DEVNULL)
-    gdb = debuggers()[0]
-    out = "\n".join(run_gdb(gdb, path, server(trace), commands, ["set osabi none"]))
+    out = in_terminal(["gdb", trace, "--gdb", debuggers()[0]], [*commands, "when", "goto 50%", "to-caller", "goto end", "next-gap", "quit"])
     matches(r"Breakpoint 1, find_match (.*\n)+#0 +find_match .*\n#1 .* in compress_text .*\n#2 .* in main ", out, "the session")
-    matches(r"> reverse-finish\n.* in compress_text ", out, "reverse-finish")
+    matches(r"reverse-finish\n(.*\n)+.* in compress_text ", out, "reverse-finish")
+    matches(r"\(gdb\) when\nhart 0, U-mode: instruction \d+ of \d+ at ", out, "the commands of ntrace.gdb")
+    matches(r"\(gdb\) goto 50%\nhart 0.*\n#0 (.*\n)+\(gdb\) to-caller\n.*\n#0 (.*\n)+\(gdb\) goto end\n.*\n#0 ", out, "places are shown")
+    matches(r"\(gdb\) next-gap\nno gap after", out, "next-gap")
+    matches("status 0$", out, "the status")
     with open(os.path.join(ROOT, "examples", "demo")) as file:
         matches(r"\$ntrace gdb \$work/compress\.ntrace", file.read(), "make demo prints the command")
 
