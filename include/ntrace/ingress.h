@@ -103,7 +103,7 @@ NTR_API void ntr_classifier_free(ntr_classifier *classifier);
 typedef struct ntr_hart_state {
     uint8_t priv;  /* ntr_priv */
     uint64_t scontext, hcontext; /* a change is reported with ctype 1 */
-    uint64_t time; /* ticks; 0: not known, time advances by 1 per retired halfword */
+    uint64_t time; /* ticks, when the next block has retired; 0: not known, time advances by 1 per retired halfword */
 } ntr_hart_state;
 
 /* Sets the state of the hart. Errors: those of ntr_classifier_push. */

@@ -124,7 +124,7 @@ static void apply_state(ntr_classifier *c) {
     r->hcontext = c->state.hcontext;
     if (!c->state.time) return;
     r->time = c->state.time;
-    c->passed = 0;
+    c->timed = true;
 }
 
 ntr_status ntr_classifier_enter(ntr_classifier *c, const ntr_code_block *block) {

@@ -11,8 +11,8 @@ struct ntr_classifier {
     ntr_classifier_config config;
     ntr_ingress record;      /* reused for every record */
     ntr_code_block held;     /* executed, but its successor is not known yet; valid if `holds` */
-    uint32_t passed;         /* halfwords of the last record, not added to record.time yet */
     bool holds;
+    bool timed;              /* record.time was given for the next record */
     uint8_t constant;        /* register that LUI or AUIPC directly before the held block wrote; 0: none */
     ntr_hart_state state;    /* applies to the next block */
     bool state_changed;
@@ -26,11 +26,11 @@ ntr_status ntr_classifier_emit_trap(ntr_classifier *c, unsigned itype, uint64_t 
 /* Execution ends: sends the held block if `send`. `*next`: where execution would continue. */
 ntr_status ntr_classifier_end(ntr_classifier *c, bool send, uint64_t *next);
 
-/* Advances the time for the next record, which has `halfwords` halfwords. A record without halfwords (a trap) keeps
- * the time of the previous record. */
+/* The synthetic time (docs/ingress.md, "Time"): sets the time of the next record, which has `halfwords` halfwords, to when its
+ * last instruction has retired. A record without halfwords (a trap) has the time of the one before. */
 static inline void ntr_classifier_pass_time(ntr_classifier *c, uint32_t halfwords) {
-    c->record.time += c->passed;
-    c->passed = halfwords;
+    if (!c->timed) c->record.time += halfwords;
+    c->timed = false;
 }
 
 /* Fast path of ntr_classifier_enter: the held block leads to `block` without a trap, and the encoder only counts it.

@@ -389,6 +389,16 @@ def spike_log():
         equal(Run("decode", "-", "-e", program(), "--output", "pc", stdin=stream).out, PC_TEXT, lines[0])
 
 
+@case("without given times, a branch has the time at which it retired")
+def synthetic_times():
+    # halfwords: 0x100 1, branch at 0x102 2, 0x106 2, branch at 0x10a 2, which is taken; 0x300 2
+    stream = Run("encode", "-e", program(), "--pc", "-", "--mode", "btm", "--timestamps", stdin=PC_TEXT.encode()).bytes
+    rows = Run("dump", "-", stdin=stream).lines()
+    equal([row.split()[2] for row in rows], ["ProgTraceSync", "DirectBranch", "ProgTraceCorrelation"], "messages")
+    times = [int(row.split("TSTAMP=")[1]) for row in rows]
+    equal(times, [3, 7 - 3, 9 - 7], "the first block has retired; the taken branch; the last instruction")
+
+
 @case("--auto infers parameters, reports them, does not change given ones, and is refused by assemble")
 def automatic():
     stream = write("auto.nex", Run("encode", "-e", program(), "--pc", "-", "--src-bits", 4, "--src-id", 9, "--timestamps",

@@ -249,7 +249,7 @@ static void contexts_are_reported(void **state) {
     assert_int_equal(ntr_classifier_set_state(r.classifier, &hart), NTR_OK);
     PCS(&r, 0x104, 0x108, 0x10a);
     finish(&r, 0x100);
-    expect(&r, "0x100+2:0 0x104+2:4x1@99 0x108+3:11@101");
+    expect(&r, "0x100+2:0 0x104+2:4x1@99 0x108+3:11@102");
     rig_close(&r);
 }
 
