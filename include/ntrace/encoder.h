@@ -145,6 +145,9 @@ typedef struct ntr_encoder_config {
     ntr_qualifier qualify;    /* may be NULL; a block is traced only if the filters and this allow it */
     void *qualify_user;
     uint16_t frame_bytes;     /* no message crosses a multiple of so many bytes; the space before it is idle. 0: no frames */
+    bool frame_closes;        /* a frame ends when less than 32 bytes would be left after the message */
+    bool repeat_instruction;  /* a branch or jump to itself: its repetitions are one message (RepeatInstruction) */
+    uint32_t device_id;       /* value of DeviceID, which is sent before each start; 0: none */
 } ntr_encoder_config;
 
 /* Sets the defaults: HTM, the largest widths of the specification, no optimization, no FIFO. `size` is the size of the

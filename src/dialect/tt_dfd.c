@@ -10,6 +10,7 @@ const ntr_dialect ntr_dialect_tt_dfd = {
                "btype-detail=on ts-messages=all announce=off frame=64",
     .trap_ownership = true,
     .trap_value = true,
+    .untimed_ownership = true,
     .messages = NTR_MESSAGES_1_0 | NTR_MESSAGES_TTDFD,
     .ts_rule = NTR_TS_ABSOLUTE,
     .context0 = NTR_CONTEXT0_SCONTEXT,

@@ -37,6 +37,22 @@ static void send_sync(ntr_encoder *e, unsigned tcode, uint64_t hist, uint64_t ad
     if (ntr_value_flags(NTR_MESSAGES_1_0, NTR_FIELD_SYNC, reason) & NTR_VALUE_RESTARTS) ntr_flow_tables_reset(&e->tables);
 }
 
+void ntr_enc_send_repeat(ntr_encoder *e, uint64_t address) {
+    const bool sync = address != NTR_ADDRESS_UNKNOWN;
+    const unsigned reason = sync ? ntr_enc_sync_reason(e) : 0;
+    const uint64_t hist = ntr_enc_history_take(e);
+    ntr_message *m = ntr_enc_message(e, sync ? NTR_TCODE_REPEAT_INSTRUCTION_SYNC : NTR_TCODE_REPEAT_INSTRUCTION);
+    if (sync) NTR_SET(m, SYNC, sync, reason);
+    NTR_SET(m, RCNT, rcnt, e->self.count - sync);
+    NTR_SET(m, ICNT, icnt, e->icnt);
+    if (sync) NTR_SET(m, FADDR, faddr, ntr_enc_address(e, address));
+    NTR_SET(m, HIST, hist, hist);
+    e->icnt = 0;
+    ntr_enc_send(e, m, e->self.time);
+    if (sync) ntr_enc_sync_done(e, address);
+    if (sync && ntr_value_flags(NTR_MESSAGES_1_0, NTR_FIELD_SYNC, reason) & NTR_VALUE_RESTARTS) ntr_flow_tables_reset(&e->tables);
+}
+
 /* With repeat_xors the fields of the messages are compared, and traps and trap returns are never repeated: see
  * docs/dialects.md section 6.4. */
 static bool same_fields(const last_branch *a, const last_branch *b) {

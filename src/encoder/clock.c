@@ -28,6 +28,14 @@ static bool wanted(const ntr_encoder *e, unsigned tcode) {
     return classes[ntr_tcode_role(e->params.dialect, tcode)] & e->config.ts_messages;
 }
 
+/* Returns whether this message has no TSTAMP although others have one. docs/dialects.md section 6.3. */
+static bool is_untimed(const ntr_encoder *e, const ntr_message *m, uint64_t time) {
+    if (!e->dialect->untimed_ownership) return false;
+    if (m->tcode == NTR_TCODE_PROG_TRACE_SYNC) return time == 0;
+    const bool after_start = e->tcode_before == NTR_TCODE_PROG_TRACE_SYNC;
+    return ntr_has_role(m->tcode, NTR_ROLE_CONTEXT) && (after_start || e->trapped);
+}
+
 /* TSTAMP of a message that does not synchronize. */
 static uint64_t relative(const ntr_encoder *e, uint64_t time) {
     switch (ntr_ts_rule_of(&e->params)) {
@@ -40,7 +48,7 @@ static uint64_t relative(const ntr_encoder *e, uint64_t time) {
 void ntr_enc_clock_stamp(ntr_encoder *e, ntr_message *m, uint64_t time) {
     if (!e->timestamps) return;
     bool sync = ntr_tcode_in(ntr_tcodes_with(NTR_IS_ABSOLUTE), m->tcode);
-    if (!sync && !wanted(e, m->tcode)) return;
+    if (is_untimed(e, m, time) || (!sync && !wanted(e, m->tcode))) return;
     if (time < e->reported) time = e->reported;
     NTR_SET(m, TSTAMP, tstamp, (sync ? time : relative(e, time)) & mask(e));
     e->reported = time;

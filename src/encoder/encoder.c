@@ -21,7 +21,7 @@ static bool is_ordinary(const ntr_encoder *e) {
 /* Decides if this configuration allows runs (run.h), and their fast path. */
 static void set_run_modes(ntr_encoder *e) {
     const ntr_encoder_config *c = &e->config;
-    e->takes_runs = !c->fifo_bytes && !e->filtered && !c->params.all_jumps && c->itype_width == 4 &&
+    e->takes_runs = !c->fifo_bytes && !c->repeat_instruction && !e->filtered && !c->params.all_jumps && c->itype_width == 4 &&
                     !c->icnt_full_sync && !c->params.branch_predictor && !e->dialect->htm_count_sync &&
                     !e->dialect->trap_ownership && c->icnt_bits >= RUN_ICNT_BITS && !c->sync_exact &&
                     c->sync_mode != NTR_SYNC_MODE_CYCLES;
@@ -53,7 +53,7 @@ static void use_config(ntr_encoder *e, const ntr_encoder_config *config) {
     ntr_enc_repeats_prepare(e);
     e->ordinary = is_ordinary(e);
     set_run_modes(e);
-    e->simple = e->htm && !c->params.branch_predictor && !e->dialect->htm_count_sync && !e->timestamps && !e->filtered && !c->fifo_bytes && !c->full_after &&
+    e->simple = e->htm && !c->repeat_instruction && !c->params.branch_predictor && !e->dialect->htm_count_sync && !e->timestamps && !e->filtered && !c->fifo_bytes && !c->full_after &&
                 c->sync_mode <= NTR_SYNC_MODE_MESSAGES;
 }
 
@@ -67,6 +67,7 @@ static void restart(ntr_encoder *e) {
     e->icnt = 0;
     e->pending = (pending_branch){0};
     e->last = (last_branch){0};
+    e->self = (self_loop){0};
     e->trapped = e->returned_from_trap = false;
     ntr_flow_tables_reset(&e->tables);
     memset(e->filter_depth, 0, sizeof e->filter_depth);
@@ -164,8 +165,9 @@ static void recover(ntr_encoder *e, bool force) {
     if (!e->loss.pending) return;
     ntr_enc_recover(e, force);
     if (e->loss.pending) return;
-    e->stats.lost_halfwords += e->icnt;
+    e->stats.lost_halfwords += e->icnt + e->self.count * e->self.halfwords;
     e->icnt = 0;
+    e->self = (self_loop){0};
     e->active = e->closing = false;
     e->sync_wanted |= 1u << NTR_SYNC_OVERRUN;
 }
@@ -192,9 +194,12 @@ static void enter_block(ntr_encoder *e, const ntr_ingress *b) {
 }
 
 static void trace_block(ntr_encoder *e, const ntr_ingress *b, bool notify) {
-    if (ntr_enc_has_address(b)) {
+    if (ntr_enc_self_loop_again(e, b)) {
+        e->trapped = e->returned_from_trap = false;
+    } else if (ntr_enc_has_address(b)) {
         enter_block(e, b);
         ntr_enc_count(e, b);
+        ntr_enc_self_loop_begin(e, b);
     } else if (e->active) {
         ntr_enc_interrupt(e, ntr_enc_trap_btype(e, b->itype));
         e->pending.tval = b->tval;

@@ -22,9 +22,16 @@ ntr_status ntr_enc_frame_end(ntr_encoder *e) {
     return NTR_OK;
 }
 
+/* Returns whether the message goes into the next frame. With frame_closes there must also be space for a largest one after it. */
+static bool is_full(const ntr_encoder *e, size_t size) {
+    enum { LARGEST = 32 };
+    const uint32_t frame = e->config.frame_bytes;
+    return frame && e->frame_used + size + (e->config.frame_closes ? LARGEST : 0) > frame;
+}
+
 ntr_status ntr_enc_deliver(ntr_encoder *e, const uint8_t *bytes, size_t size) {
     uint32_t frame = e->config.frame_bytes;
-    ntr_status status = frame && e->frame_used + size > frame ? ntr_enc_frame_end(e) : NTR_OK;
+    ntr_status status = is_full(e, size) ? ntr_enc_frame_end(e) : NTR_OK;
     if (status != NTR_OK) return status;
     status = e->config.sink(e->config.sink_user, bytes, size);
     if (status == NTR_OK && frame) e->frame_used = (uint32_t)((e->frame_used + size) % frame);

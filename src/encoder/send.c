@@ -29,7 +29,7 @@ ntr_message *ntr_enc_message(ntr_encoder *e, unsigned tcode) {
 static uint64_t carried_halfwords(const ntr_encoder *e, const ntr_message *m) {
     if (m->tcode == NTR_TCODE_REPEAT_BRANCH) return m->bcnt * e->last.icnt;
     if (m->tcode == NTR_TCODE_RESOURCE_FULL) return m->rcode == NTR_RCODE_ICNT ? m->rdata0 : 0;
-    return NTR_HAS(m, ICNT) ? m->icnt : 0;
+    return (NTR_HAS(m, ICNT) ? m->icnt : 0) + (NTR_HAS(m, RCNT) ? e->self.count * e->self.halfwords : 0);
 }
 
 static void lose(ntr_encoder *e, const ntr_message *m, uint32_t size, uint64_t time) {

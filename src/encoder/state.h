@@ -95,6 +95,15 @@ typedef struct history_repeats {
     } least[2];
 } history_repeats;
 
+/* A branch or jump to itself (self_loop.c). */
+typedef struct self_loop {
+    bool open; /* the last block ended with a jump that may be one */
+    uint8_t halfwords, itype, priv;
+    uint64_t address;
+    uint64_t count; /* executions that are in no message yet */
+    uint64_t time;  /* of the last one */
+} self_loop;
+
 typedef struct fifo {
     uint8_t *ring; /* messages; each follows one byte with its length */
     uint32_t capacity, head, tail;
@@ -157,6 +166,7 @@ struct ntr_encoder {
     patterns *patterns;     /* the history is split by patterns.c; NULL: it is not */
     bool splits_quickly;    /* the history is split by repeats.c */
     history_repeats repeats;
+    self_loop self;
     uint32_t filter_depth[NTR_FILTERS_MAX]; /* nested traps inside the trap window of each filter; 0: outside */
 
     /* privilege mode and context of the last Ownership message */
@@ -287,6 +297,13 @@ static inline void ntr_enc_sync_progress(ntr_encoder *e, ntr_sync_mode counted, 
 bool ntr_enc_sync_due(const ntr_encoder *e, bool branch);  /* `branch`: a branch message is due in any case */
 unsigned ntr_enc_sync_reason(const ntr_encoder *e);        /* SYNC of the next synchronizing message */
 void ntr_enc_sync_done(ntr_encoder *e, uint64_t address);  /* resets what a synchronizing message resets */
+
+/* self_loop.c */
+/* Counts the block if it is a repetition of the instruction before it, and then returns true; else sends what was counted. */
+bool ntr_enc_self_loop_again(ntr_encoder *e, const ntr_ingress *block);
+void ntr_enc_self_loop_begin(ntr_encoder *e, const ntr_ingress *block); /* after the block has been counted */
+void ntr_enc_self_loop_end(ntr_encoder *e);                             /* sends what was counted */
+void ntr_enc_send_repeat(ntr_encoder *e, uint64_t address); /* branch.c: RepeatInstruction; with an address, its synchronizing form */
 
 /* ownership.c */
 void ntr_enc_ownership_sync(ntr_encoder *e, const ntr_ingress *block);

@@ -33,6 +33,7 @@ static uint8_t reason_after(unsigned evcode) {
 }
 
 void ntr_enc_close(ntr_encoder *e, uint64_t next, unsigned evcode) {
+    ntr_enc_self_loop_end(e);
     e->sync_wanted = 0;
     e->periodic_due = false;
     if (next == NTR_ADDRESS_UNKNOWN) ntr_enc_hide_target(e);

@@ -290,6 +290,39 @@ static uint64_t full_address(const oracle *o, uint64_t address)
     return o->params->xlen == 32 ? (uint32_t)address : address;
 }
 
+/* The instruction at the PC, which branches or jumps to itself, `times` more times (docs/dialects.md section 12.3). With `leaving`,
+ * the last time it goes to that address. */
+static ntr_status loop_at_self(oracle *o, source *s, uint64_t times, const uint64_t *leaving)
+{
+    ntr_status status = NTR_OK;
+    for (uint64_t i = 0; i < times && status == NTR_OK; i++) {
+        ntr_insn insn;
+        uint64_t self = s->pc;
+        bool leaves = leaving && i + 1 == times && *leaving != self;
+        status = ntr_program_insn(o->options.program, &s->context, o->message->offset, self, &insn);
+        if (status)
+            return status;
+        walk w = {.left = insn.size / 2u, .constant_rd = -1};
+        if (insn.flow == NTR_FLOW_BRANCH)
+            add_run(s, !leaves, 1, 1);
+        status = step(o, s, &w);
+        if (status == NTR_OK && !leaves && s->pc != self)
+            status = NTR_E_NO_LANDING;
+        forget_pending(s);
+    }
+    return status;
+}
+
+static void on_self_loop(oracle *o, source *s, const oracle_message *m)
+{
+    walk w;
+    ntr_status status = walk_icnt(o, s, m, &w);
+    if (status == NTR_OK)
+        status = loop_at_self(o, s, m->field['q'], NULL);
+    if (status)
+        lose(o, s, status);
+}
+
 static void on_branch(oracle *o, source *s, const oracle_message *m)
 {
     walk w;
@@ -316,6 +349,8 @@ static void on_sync(oracle *o, source *s, const oracle_message *m)
     if (s->synced) {
         walk w;
         ntr_status status = walk_icnt(o, s, m, &w);
+        if (status == NTR_OK && m->has['q'])
+            status = loop_at_self(o, s, m->field['q'] + 1, &address);
         unsigned btype = (unsigned)m->field['b'], sync = (unsigned)m->field['s'];
         if (status)
             lose(o, s, status);
@@ -455,6 +490,8 @@ static void on_message(oracle *o, source *s, const oracle_message *m)
             on_sync(o, s, m);
         else if (s->synced && branch)
             on_branch(o, s, m);
+        else if (s->synced && m->has['q'])
+            on_self_loop(o, s, m);
         else if (s->synced && m->tcode == 27)
             on_resource_full(o, s, m);
         else if (s->synced && m->tcode == 30)

@@ -30,6 +30,10 @@ static const char *layout_of(const ntr_params *params, unsigned tcode)
     unsigned messages = params->dialect ? params->dialect->messages : 0;
     if (messages & NTR_MESSAGES_CTTE && tcode == 56)
         return "n"; /* BranchPredict: B-CNT */
+    if (messages & NTR_MESSAGES_CTTE && tcode == 31)
+        return "qih"; /* RepeatInstruction: RCNT I-CNT HIST */
+    if (messages & NTR_MESSAGES_CTTE && tcode == 32)
+        return "sqifh"; /* RepeatInstructionSync: SYNC RCNT I-CNT F-ADDR HIST */
     if (messages & NTR_MESSAGES_CTTE && tcode == 57)
         return "bijh"; /* JumpTargetCache: B-TYPE I-CNT JIDX HIST */
     if (messages & NTR_MESSAGES_TTDFD && tcode == 56)

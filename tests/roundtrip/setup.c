@@ -105,10 +105,16 @@ static void choose_dialect(prng *r, ntr_encoder_config *c)
     if (c->params.dialect->messages & NTR_MESSAGES_CTTE && htm) {
         c->params.branch_predictor = one_in(r, 3) ? 0 : (uint8_t)prng_range(r, 1, one_in(r, 3) ? 15 : 6);
         c->params.jump_cache = one_in(r, 3) ? 0 : (uint8_t)prng_range(r, 1, one_in(r, 3) ? 15 : 6);
+        c->repeat_instruction = coin(r);
+        if (c->repeat_instruction)
+            c->params.all_jumps = false;
     }
+    if (c->params.dialect->messages & NTR_MESSAGES_CTTE)
+        c->device_id = coin(r) ? 0x12345678 : 0;
     if (c->params.branch_predictor)
         c->repeated_history = c->params.all_jumps = false;
     c->frame_bytes = one_in(r, 3) ? (uint16_t)prng_range(r, 64, 960) : 0;
+    c->frame_closes = c->frame_bytes && coin(r);
 }
 
 /* This hardware has few choices. */

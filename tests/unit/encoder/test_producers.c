@@ -223,6 +223,82 @@ static void a_config_describes_the_encoder(void **state) {
     rig_close(&r);
 }
 
+/* A branch to itself at 0x114, executed four times; bytes typed from docs/dialects.md section 12. */
+static void a_branch_to_itself_is_counted(void **state) {
+    (void)state;
+    rig r;
+    rig_open(&r, "dialect=ctte repeat-instruction start-sync=5");
+    for (unsigned i = 0; i < 4; i++) rig_insn(&r, 0x114, 4, i < 3 ? NTR_ITYPE_TAKEN : NTR_ITYPE_NOT_TAKEN);
+    sends(&r, ", 7C 09 09 0F"); /* RCNT 2, I-CNT 2, HIST 3 */
+    rig_close(&r);
+    /* A synchronizing message in the loop: it leaves with the last execution, for the loop. */
+    rig_open(&r, "dialect=ctte repeat-instruction start-sync=5");
+    for (unsigned i = 0; i < 3; i++) rig_insn(&r, 0x114, 4, NTR_ITYPE_TAKEN);
+    assert_int_equal(ntr_encoder_request_sync(r.encoder, NTR_SYNC_PERIODIC), NTR_OK);
+    rig_insn(&r, 0x114, 4, NTR_ITYPE_TAKEN);
+    sends(&r, ", 80 49 09 28 09 0F"); /* SYNC 2, RCNT 1, I-CNT 2, F-ADDR 0x8a, HIST 3 */
+    rig_close(&r);
+    /* A jump to itself, and the end of the trace in it; other privilege is no repetition. */
+    rig_open(&r, "dialect=ctte repeat-instruction start-sync=5");
+    for (unsigned i = 0; i < 2; i++) rig_insn(&r, 0x200, 4, NTR_ITYPE_DIRECT_JUMP);
+    rig_stop(&r, 0x200);
+    sends(&r, ", 7C 05 09 07, 84"); /* RCNT 1, I-CNT 2, HIST 1 */
+    rig_close(&r);
+    /* Without the option every execution is in HIST. */
+    rig_open(&r, "dialect=ctte start-sync=5");
+    for (unsigned i = 0; i < 4; i++) rig_insn(&r, 0x114, 4, i < 3 ? NTR_ITYPE_TAKEN : NTR_ITYPE_NOT_TAKEN);
+    rig_stop(&r, 0x118);
+    assert_null(strstr(r.text, ", 7C "));
+    rig_close(&r);
+}
+
+static void a_device_has_an_id(void **state) {
+    (void)state;
+    rig r;
+    rig_open(&r, "dialect=ctte device-id=0x12345678 start-sync=5");
+    rig_insn(&r, 0x100, 4, NTR_ITYPE_NONE);
+    assert_memory_equal(r.text, "04 E0 64 14 34 4B, E8 ", 22);
+    rig_close(&r);
+}
+
+/* As in the streams of the hardware: Ownership has no TSTAMP after ProgTraceSync and before TrapValue, else it has one. */
+static void some_messages_have_no_time(void **state) {
+    (void)state;
+    rig r;
+    rig_open(&r, "dialect=tt-dfd timestamps src-id=9");
+    r.block.time = 0x1005;
+    r.block.scontext = 0x11;
+    rig_insn(&r, 0x80000000, 4, NTR_ITYPE_NONE);
+    sends(&r, "24 64 01 00 00 00 00 00 05 14 00 07, 08 24 2C 0B");
+    trap(&r, 0x80000004, 2, NTR_ITYPE_EXCEPTION, 0);
+    r.block.time = 0x1011;
+    rig_insn(&r, 0x80000100, 4, NTR_ITYPE_TRAP_RETURN);
+    sends(&r, ", 08 24 2C 0B, E0 24 01 44 00 07"); /* hardware: TrapValue at time 0x1011 */
+    rig_insn(&r, 0x80000008, 4, NTR_ITYPE_NONE);
+    sends(&r, ", 08 24 2C 09 44 00 07 03"); /* after the trap return, with a stray byte */
+    rig_close(&r);
+    rig_open(&r, "dialect=tt-dfd timestamps");
+    rig_insn(&r, 0x80000000, 4, NTR_ITYPE_NONE);
+    sends(&r, "24 40 01 00 00 00 00 00 07, 08 00 0F"); /* time 0 */
+    rig_close(&r);
+}
+
+/* ProgTraceSync has 9 bytes and Ownership 3, so that the next message begins at byte 12 without closing, else at byte 64. */
+static void a_frame_can_be_closed_early(void **state) {
+    (void)state;
+    for (unsigned closes = 0; closes < 2; closes++) {
+        rig r;
+        rig_open(&r, closes ? "dialect=tt-dfd frame-closes" : "dialect=tt-dfd");
+        for (unsigned i = 0; i < 5; i++) rig_insn(&r, 0x80000000 + 0x1000 * i, 4, NTR_ITYPE_INDIRECT_JUMP);
+        rig_stop(&r, 0x80000000);
+        assert_int_equal(ntr_encoder_flush(r.encoder), NTR_OK);
+        assert_int_equal(r.size, closes ? 128 : 64);
+        /* at least 32 bytes of a closed frame are idle */
+        for (unsigned i = 33; closes && i < 64; i++) assert_int_equal(r.stream[i], 0xff);
+        rig_close(&r);
+    }
+}
+
 static void dialects_without_encoder_are_refused(void **state) {
     (void)state;
     ntr_encoder_config c;
@@ -258,6 +334,10 @@ int main(void) {
         TEST(predicted_branches_have_no_message),
         TEST(cached_targets_have_an_index),
         TEST(a_config_describes_the_encoder),
+        TEST(a_branch_to_itself_is_counted),
+        TEST(a_device_has_an_id),
+        TEST(some_messages_have_no_time),
+        TEST(a_frame_can_be_closed_early),
         TEST(dialects_without_encoder_are_refused),
     };
     return cmocka_run_group_tests_name("producers", tests, NULL, NULL);
