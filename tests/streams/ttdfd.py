@@ -16,6 +16,7 @@ CORPUS = os.path.join(os.environ.get("NTRACE_SHARED", os.path.join(ROOT, "..", "
 
 EXACT = ("median", "dhrystone-ts", "traps", "traps-ts", "pingpong", "long")
 LOSSY = {"control": 14805, "lossy": 13073, "lossy-ts": 20759}  # instructions that can be known
+FRAME = 64
 PRIVILEGE = {"0": 0, "1": 1, "3": 3}
 OWN_NAMES = {"VendorTval": "TrapValue"}
 number = failed = 0
@@ -170,6 +171,46 @@ def check_sources():
               got.stderr.decode())
 
 
+def messages_of(data):
+    """{offset: text} of each message, without its number."""
+    lines = run(NTRACE, "dump", "--dialect", "tt-dfd", "-", stdin=data).stdout.decode().splitlines()
+    return {int(line.split()[1][1:], 0): line.split(maxsplit=2)[2] for line in lines}
+
+
+def check_damage(folder):
+    """Damage stays in its frame: behind it, at most the first message of the next frame is lost. No message crosses the end of a
+    frame, so an end of message that is damaged only joins the rest of the frame with that message."""
+    with open(path(folder, "trace.nex"), "rb") as file:
+        sound = file.read()
+    before, wrong = messages_of(sound), []
+    for number in range(0, len(sound) // FRAME - 1, 3):
+        for damage in (bytes(FRAME), bytes(FRAME - 1) + b"\xaa", bytes(i * 37 & 255 for i in range(FRAME))):
+            begin, end = number * FRAME, (number + 1) * FRAME
+            after = messages_of(sound[:begin] + damage + sound[end:])
+            behind = [offset for offset in before if offset >= end]
+            lost = [offset for offset in behind if after.get(offset) != before[offset]]
+            invented = [offset for offset in after if offset >= end and offset not in before]
+            ahead = [offset for offset in before if offset < begin and after.get(offset) != before[offset]]
+            if lost not in ([], behind[:1]) or invented or ahead:
+                wrong.append((number, damage[:4].hex(), lost[:3], invented[:3], ahead[:3]))
+    check(f"{folder}: damage stays in its frame", not wrong, wrong[:2])
+
+
+def check_resumes(folder):
+    """After a frame that is lost, execution goes on at the next synchronizing message."""
+    with open(path(folder, "trace.nex"), "rb") as file:
+        sound = file.read()
+    syncs = [offset for offset, text in messages_of(sound).items() if text.startswith("IndirectBranchHistSync")]
+    frame = next(at for at in range(syncs[0] // FRAME + 1, len(sound) // FRAME) if not any(at * FRAME <= s < at * FRAME + FRAME for s in syncs))
+    damaged = sound[:frame * FRAME] + bytes(FRAME) + sound[(frame + 1) * FRAME:]
+    done = run(NTRACE, "decode", "--dialect", "tt-dfd", "--format", "jsonl", "-", "-e", path(folder, "program.elf"), stdin=damaged)
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    gaps = [i for i, event in enumerate(events) if event["kind"] == "gap"]
+    resumed = next((event["offset"] for event in events[gaps[0]:] if event["kind"] == "sync"), None) if gaps else None
+    want = next(s for s in syncs if s > (frame + 1) * FRAME)
+    check(f"{folder}: resumes after a lost frame", len(gaps) == 1 and resumed == want, f"{len(gaps)} gaps, {resumed} instead of {want}")
+
+
 def main():
     if not os.path.isdir(CORPUS):
         print(f"1..1\nok 1 # SKIP no {CORPUS}")
@@ -186,6 +227,8 @@ def main():
     for folder in ("traps-ts", "lossy-ts"):
         check_times(folder)
     check_sources()
+    check_damage("median")
+    check_resumes("dhrystone-ts")
     check_encoder("median", "0")
     check_encoder("pingpong", "3")
     got = run(LIST_PCS, "-d", "tt-dfd", "-s", "0", path("towers-nosrc", "trace.nex"), path("towers-nosrc", "program.elf"))
