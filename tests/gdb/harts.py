@@ -7,14 +7,14 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from gdb import Session, bundle, debuggers, program, run_gdb, server  # noqa: E402
-from harness import bytes_of, case, check, equal, main, matches, write  # noqa: E402
+from harness import Run, bytes_of, case, check, equal, main, matches, scratch, write  # noqa: E402
 
 ROUNDS, BRANCH = 6, 0x1004  # 0x1000: add; beq to 0x1000
 
 
-def messages(src, start, gap_behind=ROUNDS):
+def messages(src, start, gap_behind=None, rounds=ROUNDS):
     lines = [f"ProgTraceSync SRC={src} SYNC=3 ICNT=0 FADDR=0x800 TSTAMP={start}"]
-    for number in range(ROUNDS):
+    for number in range(rounds):
         if number == gap_behind:
             lines += [f"Error SRC={src} ETYPE=0 ECODE=0 TSTAMP={start + 10 * number + 5}",
                       f"ProgTraceSync SRC={src} SYNC=7 ICNT=0 FADDR=0x800 TSTAMP={start + 10 * number + 5}"]
@@ -29,7 +29,7 @@ def stream(name, lines, timed=True):
     return write(name, bytes_of(text, *options)), ["--raw", f"{loop}@0x1000", "--xlen", "64", *options]
 
 
-def both(name="timed.nex", timed=True, gap_behind=ROUNDS):
+def both(name="timed.nex", timed=True, gap_behind=None):
     return stream(name, messages(0, 100, gap_behind) + messages(1, 105), timed)
 
 
@@ -82,6 +82,32 @@ def untimed():
     s.ask("vCont;c")
     matches("thread:[12];.*replaylog:end", s.ask("?"), "the end")
     equal(s.close(), 0, "status")
+
+
+def times(path, options):
+    """At some places: the time of the next instruction of the hart that executes, and that of the other one."""
+    s = Session(path, *options)
+    found = []
+    for part in range(0, 100, 9):
+        s.monitor(f"goto {part}%")
+        current = int(s.ask("qC")[2:])
+        found.append((place(s, current)[1], place(s, 3 - current)[1]))
+    equal(s.close(), 0, "status")
+    return found
+
+
+@case("harts that are far apart in the stream: 'ntrace split' and 'ntrace merge' put it into the order of time")
+def far():
+    rounds = 60000
+    path, options = stream("far.nex", messages(0, 100, rounds=rounds) + messages(1, 105, rounds=rounds))
+    check(os.path.getsize(path) > 300000, "more than one window")
+    check(any(time > other for time, other in times(path, options)), "far.nex is in the order of time")
+    parts, merged = os.path.join(scratch(), "far"), os.path.join(scratch(), "merged.nex")
+    Run("split", "--src-bits", "2", "--timestamps", "-o", parts, path)
+    Run("merge", "--src-bits", "2", "--timestamps", "-o", merged, f"{parts}-src0.nex", f"{parts}-src1.nex")
+    found = times(merged, options)
+    for part, (time, other) in enumerate(found):
+        check(0 <= other - time <= 10 and abs(time - rounds * 10 * part * 9 // 100) < 200, f"at {9 * part}%: {found}")
 
 
 @case("a gap stays before the same instruction of its hart")
