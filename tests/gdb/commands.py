@@ -51,21 +51,46 @@ def launch():
     server_process = subprocess.Popen([NTRACE, *options, bundle("calls")], stderr=subprocess.PIPE, text=True)
     try:
         free = re.search(r"127\.0\.0\.1:(\d+)", server_process.stderr.readline()).group(1)
-        lines = [f"-interpreter-exec console \"{c['text']}\"" for c in configuration["setupCommands"]]
-        lines += [f"-file-exec-and-symbols {program('calls')}", f"-target-select remote {host}:{free}", "-list-target-features",
-                  "-break-insert leaf", "-exec-continue", "-stack-list-frames", "-exec-finish", "-exec-next --reverse",
-                  "-exec-continue --reverse", "-gdb-exit"]
-        done = subprocess.run([gdb, "-nx", "-q", "--interpreter=mi2"], input="\n".join(lines) + "\n", capture_output=True,
-                              text=True, timeout=120)
+        address = f"{host}:{free}"
+        out = requests(gdb, [
+            "-gdb-set mi-async on", "-list-features",
+            *(f"-interpreter-exec console \"{command['text']}\"" for command in configuration["setupCommands"]),
+            f"-environment-cd {os.path.dirname(program('calls'))}", f"-file-exec-and-symbols {program('calls')}", f"-target-select remote {address}",
+            "-list-target-features", "-break-insert -f leaf", "-exec-continue", "-thread-info", "-stack-list-frames --thread 1 0 1000",
+            "-stack-list-variables --thread 1 --frame 1 0", "-stack-select-frame 0", "-data-disassemble -s $pc -e \"$pc + 16\" -- 2",
+            "-var-create - * $pc", "-data-list-register-values x 32", "-exec-next", "-exec-finish", "-exec-next --reverse",
+            "-exec-step-instruction --reverse", "-exec-step", "-break-delete", "-exec-continue --reverse", "-exec-continue", "-gdb-exit"])
     finally:
         server_process.terminate()
         server_process.wait(timeout=30)
-    out = done.stdout
     matches(r'features=\[[^]]*"reverse"', out, "reverse is offered")
     matches(r'stopped,reason="breakpoint-hit".*func="leaf"', out, "the breakpoint")
     matches(r'stack=\[frame=\{level="0".*func="leaf".*level="1".*func="middle".*func="main"', out, "frames")
-    check(out.count("*stopped") >= 4, f"stops: {out[-1500:]}")
+    matches(r'target-id="Thread 1",details="hart 0, U-mode"', out, "threads")
+    matches(r'asm_insns=\[.*func-name="leaf"', out, "disassembly")
+    matches(r'register-values=\[\{number="32",value="0x[0-9a-f]+"', out, "a register")
+    equal(len(re.findall(r"^\*stopped", out, re.M)), 9, f"stops: {out[-3000:]}")
     check("^error" not in out, f"an error: {out[-1500:]}")
+
+
+def requests(gdb, lines):
+    """What GDB answers to requests of its machine interface, each sent when the one before is done and execution has stopped."""
+    process = subprocess.Popen([gdb, "-nx", "-q", "--interpreter=mi2"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    out = ""
+    for number, line in enumerate(lines, 1):
+        process.stdin.write(f"{number}{line}\n")
+        process.stdin.flush()
+        done, running = False, line.startswith(("-exec", "-target"))
+        while not done or running:
+            text = process.stdout.readline()
+            if not text:
+                break
+            out += text
+            done |= text.startswith(f"{number}^")
+            running &= not text.startswith(("*stopped", f"{number}^error"))
+    process.stdin.close()
+    process.wait(timeout=60)
+    return out
 
 
 def in_terminal(arguments, lines):
