@@ -150,6 +150,7 @@ static int open_run(struct coverage_run *run) {
     if (cli_justify_read(&run->justify, o->justify) != CLI_OK) return CLI_FAILED;
     run->source.folders = o->exporting.analysis.source_path;
     ntr_coverage_only(run->coverage, run->only, o->only.count);
+    if (run->object) ntr_object_coverage_only(run->object, run->only, o->only.count);
     run->sources.compile_commands = o->compile_commands;
     run->sources.arguments = run->clang_args;
     run->sources.argument_count = o->clang_args.count;

@@ -52,6 +52,10 @@ typedef struct ntr_object_coverage ntr_object_coverage;
 NTR_API ntr_object_coverage *ntr_object_coverage_new(const ntr_allocator *allocator);
 NTR_API void ntr_object_coverage_free(ntr_object_coverage *coverage);
 
+/* Restricts the functions, and the targets of their jumps and calls, that are added from now on to those of sources in these folders
+ * or with these names. The strings must outlive the object. `count` 0: all. */
+NTR_API void ntr_object_coverage_only(ntr_object_coverage *coverage, const char *const *only, size_t count);
+
 /* Adds one run. Images of several runs with the same name are one. The arguments are not used after the call.
  * Errors: NTR_E_MEMORY. */
 NTR_API ntr_status ntr_object_coverage_add(ntr_object_coverage *coverage, const ntr_program *program,

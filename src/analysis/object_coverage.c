@@ -1,5 +1,6 @@
 #include "analysis/object_state.h"
 
+#include "analysis/selected.h"
 #include "base/allocator.h"
 #include "base/compare.h"
 #include "base/try.h"
@@ -27,6 +28,11 @@ void ntr_object_coverage_free(ntr_object_coverage *c) {
     ntr_dealloc(c->allocator, c);
 }
 
+void ntr_object_coverage_only(ntr_object_coverage *c, const char *const *only, size_t count) {
+    c->only = only;
+    c->only_count = count;
+}
+
 /* ---- functions of a run ------------------------------------------------------------------------ */
 
 typedef struct object_run {
@@ -41,6 +47,8 @@ typedef struct object_run {
     ntr_debug_info *debug;
     size_t first; /* of `functions`: of the current image, */
     size_t described; /* ... and the end of those that debug information describes */
+    const char *compared; /* the last file that was compared with the selection, */
+    bool selected;        /* ... and whether it is selected */
 } object_run;
 
 static const ntr_insn_count *count_of(const object_run *r, uint64_t address) {
@@ -66,6 +74,23 @@ static const ntr_line_row *row_of(const object_run *r, uint64_t address) {
     }
     const ntr_line_row *row = low ? &r->rows[low - 1] : NULL;
     return row && address - row->address < row->size ? row : NULL;
+}
+
+static bool is_selected(object_run *r, const char *file) {
+    const ntr_object_coverage *c = r->coverage;
+    if (!c->only_count) return true;
+    if (file && file != r->compared) r->selected = ntr_path_selected(file, c->only, c->only_count);
+    r->compared = file;
+    return file && r->selected;
+}
+
+/* Returns whether code at an address is selected: by the declaration of its function, or by its own line. */
+static bool is_selected_at(object_run *r, uint64_t address) {
+    ntr_frame frame;
+    if (!r->coverage->only_count) return true;
+    if (ntr_debug_info_function(r->debug, NULL, address, &frame) == NTR_OK && frame.declared_in) return is_selected(r, frame.declared_in);
+    const ntr_line_row *row = row_of(r, address);
+    return row && is_selected(r, row->file);
 }
 
 static uint64_t bits_at(const object_run *r, uint64_t address, size_t size) {
@@ -105,6 +130,7 @@ static ntr_status add_function(void *user, const ntr_frame *frame) {
     ntr_object_coverage *c = r->coverage;
     ntr_insn insn;
     if (frame->inlined || !frame->size) return NTR_OK;
+    if (!is_selected(r, frame->declared_in)) return NTR_OK;
     const ntr_object_function shown = {
         .name = ntr_texts_keep(&c->texts, frame->function), .image = r->image,
         .file = frame->declared_in ? ntr_texts_keep(&c->texts, frame->declared_in) : NULL, .line = frame->declared_line,
@@ -130,6 +156,9 @@ static int compare_addresses(const void *a, const void *b) {
 
 /* Returns the end of the function of debug information around an address, or 0. */
 static uint64_t function_end(const object_run *r, uint64_t address) {
+    ntr_frame frame;
+    if (r->coverage->only_count) /* those that are not selected were not collected */
+        return ntr_debug_info_function(r->debug, NULL, address, &frame) == NTR_OK && frame.size ? frame.entry + frame.size : 0;
     const ntr_collected_function *functions = r->coverage->functions + r->first;
     size_t low = 0, high = r->described - r->first;
     while (low < high) {
@@ -172,6 +201,7 @@ static ntr_status add_routines(object_run *r) {
     for (size_t i = 0; i < r->row_count; i++) {
         const ntr_line_row *row = &r->rows[i];
         ntr_insn insn;
+        if (!is_selected(r, row->file)) continue;
         for (uint64_t at = row->address > done ? row->address : done, end; at - row->address < row->size;) {
             if ((end = function_end(r, at)) != 0) {
                 at = end;
@@ -204,6 +234,7 @@ static ntr_status add_targets(object_run *r, ntr_tally *tally, uint64_t low, uin
         ntr_frame frame;
         uint8_t flow = flow_of(rows[i].end);
         if (flow == NTR_FLOW_LINEAR || rows[i].target_unknown || rows[i].last < low || rows[i].last >= high) continue;
+        if (!is_selected_at(r, rows[i].last)) continue;
         bool named = ntr_debug_info_function(r->debug, NULL, rows[i].target, &frame) == NTR_OK;
         if (ntr_reserve(c->allocator, (void **)&c->targets, &c->target_capacity, c->target_count + 1, sizeof *c->targets))
             return NTR_E_MEMORY;

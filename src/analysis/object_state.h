@@ -25,6 +25,8 @@ struct ntr_object_coverage {
     ntr_object_function *listed;
     ntr_code_versions versions;
     uint64_t gaps;
+    const char *const *only; /* ntr_object_coverage_only */
+    size_t only_count;
 };
 
 /* Adds the counts of equal targets, and of equal functions. Sorts them. */

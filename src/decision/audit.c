@@ -67,7 +67,7 @@ static void audit_function(const audit *a) {
         changed = false;
         for (size_t i = 0; i < a->count; i++) {
             ntr_decision_copy *copy = a->copies[i];
-            if (copy->plain || copy->reason || agrees(a, copy)) continue;
+            if (copy->plain || copy->complete || copy->reason || agrees(a, copy)) continue;
             copy->reason = "it cannot be shown that each evaluation executes its branches: the code is optimized";
             changed = true;
         }

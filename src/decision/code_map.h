@@ -26,6 +26,7 @@ typedef struct ntr_decision_copy {
     const char *reason; /* why its branches are not known; NULL: they are */
     bool plain;         /* compiled with -O0 */
     bool debug;         /* compiled by gcc with -Og */
+    bool complete;      /* each evaluation executes its branches */
     bool inlined;
     uint32_t function;  /* index of the function that contains it */
     ntr_grouping *grouping; /* its conditions are computed together, and those of its branches are numbers of groups; or NULL */

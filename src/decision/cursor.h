@@ -84,6 +84,9 @@ size_t ntr_cursor_for_condition(ntr_unit_walk *w, CXCursor cursor, const ntr_cur
 /* Stores the value of a constant expression. Expressions with variables and calls are not constant. */
 bool ntr_cursor_constant(ntr_unit_walk *w, CXCursor cursor, bool *value);
 
+/* Stores the variables and members that an expression reads, as a set of hashes of their names, and whether it calls (operands.c). */
+void ntr_cursor_operands(const ntr_unit_walk *w, CXCursor cursor, uint64_t *names, bool *calls);
+
 /* Returns the text of a file, or NULL. */
 const char *ntr_cursor_text(const ntr_unit_walk *w, CXFile file, size_t *size);
 

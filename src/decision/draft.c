@@ -66,6 +66,7 @@ static unsigned add_leaf(ntr_unit_walk *w, ntr_decision_draft *d, CXCursor curso
     c->constant = ntr_cursor_constant(w, cursor, &c->value);
     d->flow[number] = (ntr_condition_flow){.extent = ntr_cursor_extent(w, cursor), .order = w->order++,
                                                .choice = ntr_cursor_is_choice(w, cursor)};
+    ntr_cursor_operands(w, cursor, &d->flow[number].names, &d->flow[number].calls);
     return add_node(d, (ntr_expression){.operator = NTR_LEAF, .condition = (uint8_t)number});
 }
 
@@ -137,6 +138,8 @@ static void set_control(ntr_unit_walk *w, ntr_decision_record *r, const ntr_cont
         if (control->when[value]) r->when[value ^ negated] = ntr_cursor_extent(w, *control->when[value]);
     if (control->rest) r->rest = *control->rest;
     r->rest_when = control->rest_when ^ negated;
+    if (control->falls) r->falls = negated ? NTR_FALLS_FALSE : NTR_FALLS_TRUE;
+    r->repeats = control->repeats;
 }
 
 static void place_decision(ntr_unit_walk *w, ntr_decision_draft *d, CXCursor cursor) {

@@ -14,6 +14,8 @@ typedef struct ntr_control {
     const CXCursor *when[2]; /* what is executed when the condition is false, true */
     const ntr_extent *rest;  /* what is executed after the statement when the condition is `rest_when`, and otherwise skipped */
     bool rest_when;
+    bool falls;              /* the code of the result true goes on with that of the result false (record.h) */
+    bool repeats;            /* do */
 } ntr_control;
 
 /* What became of an expression. */

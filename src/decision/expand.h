@@ -2,6 +2,7 @@
 #ifndef NTR_DECISION_EXPAND_H
 #define NTR_DECISION_EXPAND_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Opcodes of 32-bit instructions. */
@@ -20,5 +21,14 @@ enum { NTR_REGISTER_SP = 2, NTR_REGISTER_FP = 8 };
 
 /* Returns the instruction, or 0 for instructions that neither compute, load, store nor branch on general registers. */
 uint32_t ntr_expand(uint32_t bits, unsigned xlen);
+
+/* Returns whether an instruction copies a register, and stores which. */
+static inline bool ntr_is_move(uint32_t insn, unsigned *source) {
+    const unsigned rs1 = insn >> 15 & 31, rs2 = insn >> 20 & 31;
+    const bool immediate = (insn & 0x7f) == NTR_OPCODE_OP_IMM;
+    *source = immediate ? rs1 : rs2;
+    if ((insn >> 12 & 7) != 0) return false;
+    return immediate ? insn >> 20 == 0 : (insn & 0x7f) == NTR_OPCODE_OP && insn >> 25 == 0 && rs1 == 0;
+}
 
 #endif

@@ -126,6 +126,7 @@ static uint64_t reach(ntr_graph *g, uint32_t at, bool *anchor) {
                 reached |= UINT64_C(1) << (insn->candidate - 1);
                 break;
             }
+            if (insn->barrier) break;
             if (insn->target != NTR_GRAPH_OUTSIDE) g->stack[used++] = insn->target;
             if (!falls_through(insn->flow)) break;
         }
@@ -143,6 +144,22 @@ bool ntr_graph_reaches_anchor(ntr_graph *g, uint32_t at) {
     bool anchor = false;
     g->mark++;
     reach(g, at, &anchor);
+    return anchor;
+}
+
+bool ntr_graph_enters_anchor(ntr_graph *g) {
+    bool anchor = false;
+    g->mark++;
+    for (size_t i = 0; i < g->count; i++)
+        if (g->insns[i].entry && g->insns[i].visited != g->mark) reach(g, (uint32_t)i, &anchor);
+    return anchor;
+}
+
+bool ntr_graph_leaves_to_anchor(ntr_graph *g, uint32_t at) {
+    bool anchor = false;
+    g->mark++;
+    if (falls_through(g->insns[at].flow) && at + 1 < g->count) reach(g, at + 1, &anchor);
+    if (g->insns[at].target != NTR_GRAPH_OUTSIDE && g->insns[at].flow != NTR_FLOW_DIRECT_CALL) reach(g, g->insns[at].target, &anchor);
     return anchor;
 }
 

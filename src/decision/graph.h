@@ -12,6 +12,7 @@ typedef struct ntr_graph_insn {
     uint8_t candidate; /* number of a candidate + 1; 0: none */
     bool joint; /* a branch that may test the result of a decision (constants.h) */
     bool anchor; /* code of which it is asked whether it is reached */
+    bool barrier; /* a search for anchors ends here */
     bool entry; /* control arrives here in another way than by direct jumps and straight flow: calls, jump tables */
     bool is_target; /* of a direct jump or a branch */
     uint32_t visited;
@@ -40,7 +41,10 @@ uint32_t ntr_graph_at(const ntr_graph *graph, uint64_t address);
 uint64_t ntr_graph_reach(ntr_graph *graph, uint32_t at);
 /* Returns whether an anchor is reached from instruction `at` before any candidate. */
 bool ntr_graph_reaches_anchor(ntr_graph *graph, uint32_t at);
-/* The same set from all entries. */
+/* The same from all entries, and from what follows instruction `at`. */
+bool ntr_graph_enters_anchor(ntr_graph *graph);
+bool ntr_graph_leaves_to_anchor(ntr_graph *graph, uint32_t at);
+/* Returns the set of candidates that are reached from all entries. */
 uint64_t ntr_graph_reach_first(ntr_graph *graph);
 
 /* Returns the instruction at which the execution from `at` arrives through jumps without a condition. */

@@ -4,11 +4,9 @@
 
 #include <string.h>
 
-/* Returns whether an instruction copies a register. */
 static bool is_move(const ntr_graph *g, uint32_t at) {
-    uint32_t insn = g->insns[at].size <= 4 ? ntr_expand(g->insns[at].bits, g->xlen) : 0;
-    if ((insn & 0x7f) == NTR_OPCODE_OP_IMM) return (insn >> 12 & 7) == 0 && insn >> 20 == 0;
-    return (insn & 0x7f) == NTR_OPCODE_OP && (insn >> 12 & 7) == 0 && insn >> 25 == 0 && (insn >> 15 & 31) == 0;
+    unsigned source;
+    return g->insns[at].size <= 4 && ntr_is_move(ntr_expand(g->insns[at].bits, g->xlen), &source);
 }
 
 /* Returns whether code of the decision follows an outcome that decides its result. Then a part of it is computed behind the
@@ -35,6 +33,24 @@ static bool ends_at_branches(const ntr_match *m, const ntr_grouped_record *group
     return true;
 }
 
+/* Returns whether the conditions of each group can be computed without a branch between them, and no condition says anything about
+ * one of another group. Otherwise one may be left out because it is known, and another structure fits the branches. Example:
+ * (d || a) || !(d == 2 || f()) is d | a and f(), which would also fit d and a group of the others. */
+static bool may_be_groups(const ntr_decision_record *r, const ntr_grouping *grouping) {
+    uint64_t before = 0;
+    for (size_t i = 0; i < grouping->count; i++) {
+        const ntr_group *group = &grouping->groups[0][i];
+        uint64_t names = 0;
+        for (unsigned k = group->first; k <= group->last; k++) {
+            if (k > group->first && r->flow[k].calls) return false;
+            names |= r->flow[k].names;
+        }
+        if (names & before) return false;
+        before |= names;
+    }
+    return true;
+}
+
 /* Adds a structure that fits. Returns false when it gives the branches other groups than those before. */
 static bool add_fitting(ntr_match *fitting, const ntr_match *one, const ntr_grouping *grouping) {
     if (fitting->grouping.count == 0) {
@@ -56,8 +72,9 @@ const char *ntr_match_groups(ntr_match *match) {
     if (borders == 0 || borders >= NTR_GROUPED_MAX) return "it has too many conditions to find out which of them were merged";
     for (uint32_t joined = 1; joined < UINT32_C(1) << borders; joined++) {
         ntr_match one = *match;
-        if (!ntr_grouping_make(r, joined, &grouping, &grouped)) continue;
+        if (!ntr_grouping_make(r, joined, &grouping, &grouped) || !may_be_groups(r, &grouping)) continue;
         one.record = &grouped.record;
+        one.grouped = true;
         if (ntr_match_find(&one) || !ends_at_branches(&one, &grouped)) continue;
         if (!add_fitting(&fitting, &one, &grouping)) return "its branches fit the source in more than one way";
     }

@@ -147,7 +147,9 @@ static bool only_condition_at(const ntr_decision_record *r, uint32_t line, uint3
 }
 
 /* Compares the places of the branches with their conditions. gcc places the branch of a condition without a place of its
- * own (a variable) at the operator before it, and that of the first one at the statement or at an operator. */
+ * own (a variable) at the operator before it, and that of the first one at the statement or at an operator. Where conditions are
+ * computed together, a condition that is known may be left out, and the number of branches does not show it: in
+ * (d && !(b || f)) && d, three branches for d, b and f also fit d, b || f and d. */
 bool ntr_matcher_places(const ntr_matcher *x) {
     const ntr_match *m = x->match;
     if (m->kind.plain && !m->kind.gnu) return true; /* clang: their order and number are compared instead */
@@ -161,7 +163,7 @@ bool ntr_matcher_places(const ntr_matcher *x) {
         }
         bool at_operator = flow->operator_line == c->line && flow->operator_column == c->column;
         if (!m->kind.plain && !m->kind.gnu) return false; /* clang places branches at operators, in any order */
-        if (!m->kind.plain && !m->kind.debug && !at_operator && x->best.condition[i] != m->record->start) return false;
+        if (!m->kind.plain && (!m->kind.debug || m->grouped) && !at_operator && x->best.condition[i] != m->record->start) return false;
     }
     return true;
 }

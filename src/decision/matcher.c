@@ -142,6 +142,9 @@ const char *ntr_match_find(ntr_match *m) {
     if (!ntr_matcher_results(&x, &exits)) return "the code does not show which outcome of a branch is true";
     if (!ntr_matcher_differs(m, &exits)) return "both results lead to the same code";
     if (!ntr_matcher_places(&x)) return "the line table does not place its branches at their conditions";
+    ntr_match_mark(m, true);
+    m->complete = m->kind.gnu && m->kind.debug && !ntr_matcher_bypassed(m->graph, m->record, &exits);
+    ntr_match_mark(m, false);
     for (size_t i = 0; i < m->count; i++)
         m->matched[i] = (ntr_matched){x.best.condition[i], x.best.taken_is[i] == 1, (x.first >> i & 1) != 0,
                                       {x.through[i][0], x.through[i][1]}};

@@ -43,6 +43,8 @@ bool ntr_matcher_sets_apart(const ntr_graph *graph, uint32_t exit, uint32_t oppo
 bool ntr_matcher_results(ntr_matcher *x, ntr_result_exits *exits);
 /* Returns whether both results lead to different code. */
 bool ntr_matcher_differs(const ntr_match *match, const ntr_result_exits *exits);
+/* Returns whether code may pass by the branches of the decision, which are marked, to where its results lead (match_bypass.c). */
+bool ntr_matcher_bypassed(ntr_graph *graph, const ntr_decision_record *record, const ntr_result_exits *exits);
 /* Returns whether the line table places the branches at their conditions. */
 bool ntr_matcher_places(const ntr_matcher *x);
 

@@ -29,6 +29,9 @@ static inline bool ntr_extent_equal(const ntr_extent *a, const ntr_extent *b) {
     return a->line == b->line && a->column == b->column && a->end_line == b->end_line && a->end_column == b->end_column;
 }
 
+/* Whether the code of one result goes on with that of the other one: of an `if` without `else` that contains no jumps. */
+enum ntr_falls { NTR_FALLS_NOT, NTR_FALLS_TRUE, NTR_FALLS_FALSE };
+
 enum ntr_operator { NTR_LEAF, NTR_AND, NTR_OR, NTR_NOT };
 
 /* A node of the expression tree. Leaves are conditions. */
@@ -43,6 +46,8 @@ typedef struct ntr_condition_flow {
     ntr_extent extent;
     uint32_t order;        /* position in the order in which a compiler that does not optimize lays out the branches */
     bool choice;           /* it is a ?: */
+    bool calls;            /* it calls a function */
+    uint64_t names;        /* what it reads: a set of hashes of names of variables and members */
     uint32_t operator_line, operator_column; /* of the && or || before it of which it begins the right operand; 0: none */
 } ntr_condition_flow;
 
@@ -59,6 +64,8 @@ typedef struct ntr_decision_record {
     ntr_extent when[2];       /* code that is executed when the decision is false, true; line 0: not known */
     ntr_extent rest;          /* further code that is executed when the decision is `rest_when`, and else not before the decision */
     bool rest_when;           /* ... is evaluated again; line 0: not known */
+    uint8_t falls;            /* ntr_falls: the result of which the code goes on so */
+    bool repeats;             /* the code of the result true is also executed before the first evaluation: do */
     uint32_t order;           /* of its last condition */
     uint32_t id;              /* in terms of flows */
     ntr_flow_count *expected; /* how often it is evaluated; NULL: not known */

@@ -25,6 +25,8 @@ void ntr_walk_jump(ntr_unit_walk *w, enum CXCursorKind kind);
 ntr_rest ntr_rest_in_block(const ntr_unit_walk *w, const ntr_cursors *items, size_t at, const ntr_rest *block);
 /* Returns what follows the body of a loop: its head. */
 ntr_rest ntr_rest_of_loop(const ntr_unit_walk *w, const ntr_cursors *children, size_t body, size_t condition);
+/* Returns whether a statement contains a jump that leaves it and stays in the function, or a place to which one leads. */
+bool ntr_rest_jumps(ntr_unit_walk *w, CXCursor statement);
 /* Returns whether `rest` is skipped by one branch of `if` and not by the other. Stores the value of the condition with which
  * it is executed. `otherwise` may be NULL. */
 bool ntr_rest_depends(ntr_unit_walk *w, CXCursor then, const CXCursor *otherwise, const ntr_rest *rest, bool *when);

@@ -66,6 +66,7 @@ void ntr_walk_if(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, unsign
         .until = expression ? &c->items[c->count - 1] : NULL,
         .rest = depends ? &rest.extent : NULL,
         .rest_when = rest_when,
+        .falls = !expression && c->count == 2 && !ntr_rest_jumps(w, c->items[1]),
         .when = {c->count > 2 ? &c->items[2] : NULL, &c->items[1]},
     };
     control_flow o = control(w, c->items[0], &about, depth);
@@ -105,8 +106,9 @@ static void leave_loop(ntr_unit_walk *w, const enclosing *outer, const ntr_flow_
 void ntr_walk_loop(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, size_t body, size_t condition,
                       bool keyword_before, unsigned depth) {
     const ntr_control about = {.statement = &cursor, .keyword_before = keyword_before, .loop = true,
-                               .id = ++w->decisions->last_id, .when = {NULL, &c->items[body]}};
-    bool negated = false, is_do = body < condition && c->count == 2, value;
+                               .id = ++w->decisions->last_id, .when = {NULL, &c->items[body]},
+                               .repeats = body < condition && c->count == 2};
+    bool negated = false, is_do = about.repeats, value;
     CXCursor stripped = ntr_cursor_strip_not(w, c->items[condition], &negated);
     if (!ntr_cursor_is_logical(w, stripped)) negated = false;
     for (size_t i = 0; i < condition && !is_do; i++) ntr_walk(w, c->items[i], depth + 1); /* the first part of for */

@@ -54,6 +54,28 @@ static bool skips(ntr_unit_walk *w, CXCursor statement, const ntr_rest *rest) {
     return last;
 }
 
+enum { JUMPS_DEPTH_MAX = 200 };
+
+/* `loop`, `breakable`: break and continue stay inside. */
+static bool jumps(ntr_unit_walk *w, CXCursor statement, bool loop, bool breakable, unsigned depth) {
+    enum CXCursorKind kind = w->clang->getCursorKind(statement);
+    if (kind == CXCursor_GotoStmt || kind == CXCursor_IndirectGotoStmt || kind == CXCursor_LabelStmt || depth > JUMPS_DEPTH_MAX) return true;
+    if (is_label(kind) && !breakable) return true; /* of a switch around the statement */
+    if (kind == CXCursor_BreakStmt) return !breakable;
+    if (kind == CXCursor_ContinueStmt) return !loop;
+    const bool repeats = kind == CXCursor_WhileStmt || kind == CXCursor_DoStmt || kind == CXCursor_ForStmt || kind == CXCursor_CXXForRangeStmt;
+    ntr_cursors c = ntr_cursor_children(w, statement);
+    bool found = false;
+    for (size_t i = 0; i < c.count && !found; i++)
+        found = jumps(w, c.items[i], loop || repeats, breakable || repeats || kind == CXCursor_SwitchStmt, depth + 1);
+    ntr_cursors_release(w, &c);
+    return found;
+}
+
+bool ntr_rest_jumps(ntr_unit_walk *w, CXCursor statement) {
+    return jumps(w, statement, false, false, 0);
+}
+
 bool ntr_rest_depends(ntr_unit_walk *w, CXCursor then, const CXCursor *otherwise, const ntr_rest *rest, bool *when) {
     bool by_true = skips(w, then, rest), by_false = otherwise && skips(w, *otherwise, rest);
     *when = by_false;

@@ -91,6 +91,21 @@ __attribute__((noinline)) static int left(int a, int b, int c) {
     return n;
 }
 
+/* Where e is 0, gcc leads past the second and the third decision, also with -Og. a is never 0, so that all their evaluations are there. */
+__attribute__((noinline)) static int past(int a, int e, int f) {
+    if (!(a && e)) {
+        int x = e > 1 && f > 1;
+        if (x || f > 2) sink++;
+    }
+    return 4;
+}
+
+/* Where b is even, the result is known, and a copy of `return 1` is executed. */
+__attribute__((noinline)) static int returned(int a, int b) {
+    int bits = b & 1 ? a + 2 : 0;
+    return !bits || a == b;
+}
+
 int main(int argc, char **argv) {
     unsigned first = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 0) : 0;
     unsigned last = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 0) : 0;
@@ -102,7 +117,7 @@ int main(int argc, char **argv) {
         struct state s = {(int)(z / 7 % 3), z / 5 % 2, NULL};
         if (z & 64) s.next = &s;
         total += threaded(a, b, &s) + joined(a, b, c, d, &s) + reordered(a, b, c, d) + choices(a, b, c) + passed(a, b, c)
-                 + kept(a, b + 1) + (chosen(a, b) != NULL) + left(a, b, c);
+                 + kept(a, b + 1) + (chosen(a, b) != NULL) + left(a, b, c) + past(a + 1, b, c) + returned(a, b & 2);
     }
     sink = total;
     printf("%d\n", total);

@@ -1,4 +1,6 @@
-/* Drives a real library (the messages and instructions of this project) with random bytes, for tests/analysis/mcdc.py. */
+/* Drives a real library (the messages, instructions and encoder of this project) with random bytes, for tests/analysis/mcdc.py. */
+#include <ntrace/encoder.h>
+#include <ntrace/ingress_block.h>
 #include <ntrace/isa.h>
 #include <ntrace/message.h>
 #include <stdio.h>
@@ -40,6 +42,43 @@ static void instruction(void) {
     sum += insn.flow + insn.target;
 }
 
+static ntr_status take(void *user, const uint8_t *bytes, size_t size) {
+    (void)user;
+    for (size_t i = 0; i < size; i++) sum = sum * 31 + bytes[i];
+    return NTR_OK;
+}
+
+/* Blocks with random ends: the next block follows, or is at the target of a jump. */
+static void blocks(const ntr_params *params, unsigned kind) {
+    static const uint8_t ends[] = {NTR_ITYPE_NONE, NTR_ITYPE_EXCEPTION, NTR_ITYPE_INTERRUPT, NTR_ITYPE_TRAP_RETURN, NTR_ITYPE_NOT_TAKEN, NTR_ITYPE_TAKEN,
+                                   NTR_ITYPE_NOT_TAKEN, NTR_ITYPE_TAKEN, NTR_ITYPE_INDIRECT_CALL, NTR_ITYPE_DIRECT_CALL, NTR_ITYPE_INDIRECT_JUMP,
+                                   NTR_ITYPE_DIRECT_JUMP, NTR_ITYPE_RETURN, NTR_ITYPE_OTHER_INDIRECT, NTR_ITYPE_OTHER_DIRECT};
+    ntr_encoder_config config;
+    ntr_encoder_config_init(&config);
+    config.params = *params;
+    config.mode = kind & 1 ? NTR_INST_MODE_BTM : NTR_INST_MODE_HTM;
+    config.sink = take;
+    config.repeated_history = kind & 2;
+    config.sync_mode = kind & 4 ? NTR_SYNC_MODE_MESSAGES : NTR_SYNC_MODE_OFF;
+    config.ownership = kind & 8 ? NTR_OWNERSHIP_SCONTEXT : NTR_OWNERSHIP_OFF;
+    ntr_encoder *encoder = ntr_encoder_new(&config, NULL);
+    ntr_ingress block = {.iaddr = 0x1000, .priv = 3};
+    for (unsigned i = 0; encoder && i < 600; i++) {
+        block.itype = ends[next_byte() % (kind & 16 ? 8 : sizeof ends)];
+        block.ilastsize = next_byte() & 1;
+        block.iretire = block.ilastsize + 1 + next_byte() % 8;
+        if (next_byte() < 4) block.scontext = next_byte() & 3, block.ctype = 2;
+        sum += (unsigned)ntr_encoder_push(encoder, &block);
+        bool jumps = block.itype != NTR_ITYPE_NONE && block.itype != NTR_ITYPE_NOT_TAKEN;
+        block.iaddr = jumps ? 0x1000 + 2u * next_byte() : block.iaddr + 2 * block.iretire;
+        block.ctype = 0;
+        block.time += next_byte() & 7;
+        if (next_byte() < 2) sum += (unsigned)ntr_encoder_request_sync(encoder, next_byte() & 15);
+    }
+    if (encoder) sum += (unsigned)ntr_encoder_stop(encoder, block.iaddr, 0);
+    ntr_encoder_free(encoder);
+}
+
 int main(int argc, char **argv) {
     ntr_params params;
     (void)argv;
@@ -50,6 +89,7 @@ int main(int argc, char **argv) {
         message(&params);
         instruction();
     }
+    for (unsigned kind = 0; kind < 32; kind++) blocks(&params, kind);
     printf("%llu\n", sum);
     return 0;
 }

@@ -83,6 +83,10 @@ def only(bench):
     assert names == [{"firmware.c", "firmware_start.S"}, {"firmware.c"}], names
     functions = {f["name"]: f for f in bench.json("--level", "object", "--format", "json")["functions"]}
     assert functions["never"]["executed"] == 0 < functions["valid"]["executed"] == functions["valid"]["instructions"]
+    assembler, some = {"trap", "_start", "call_patched"}, bench.json("--level", "object", "--format", "json", "--only", "firmware.c")
+    assert {f["name"] for f in some["functions"]} == set(functions) - assembler, (sorted(functions), sorted(f["name"] for f in some["functions"]))
+    assert all(f == functions[f["name"]] for f in some["functions"]) and bench.json("--level", "object", "--format", "json", "--only", "other")["functions"] == []
+    assert {f["name"] for f in bench.json("--level", "object", "--format", "json", "--only", "firmware_start.S")["functions"]} == assembler
     lines = bench.json("--to", "json")["files"]
     trap, start = functions["trap"], functions["_start"] # assembler: debug information has lines of it and no functions
     assert trap["executed"] == trap["instructions"] > 10, trap
@@ -99,6 +103,14 @@ def patched(bench):
     assert {("0x505", 1), ("0x509", 1)} <= counts and len({version["insn"]["address"] for version in versions}) == 1, versions
     text = bench.run(bench.ntrace, "coverage", "--level", "object", "firmware.ntrace")
     assert "code that was changed at run time, by version" in text and "0505" in text and "0509" in text, text[-600:]
+
+
+def either(door, key, guard):
+    return "TT-" if door and key else ("TF" if door else "F-") + "FT"[guard]
+
+
+def both(door, key, guard):
+    return "F--" if not door else "TT-" if key else "TF" + "FT"[guard]
 
 
 def tasks(bench):
@@ -120,14 +132,22 @@ def tasks(bench):
     counts = {name: {"".join(vector["values"]): vector["count"] for vector in decision["vectors"]} for name, decision in found.items()}
     assert counts["check"] == {"F-": 8, "TF": 5, "TT": 5} and "reason" not in found["check"], found["check"]
     assert counts["steady"] == {"F--": 6, "TT-": 6, "TFT": 3, "TFF": 3} and "reason" not in found["steady"], found["steady"]
-    true = {"allowed": collections.Counter(), "refused": collections.Counter()}
+    true = {name: collections.Counter() for name in ("allowed", "refused", "shared", "paused")}
     for value in range(9):
-        door, key, guard = ("FT"[value >> bit & 1] for bit in range(3))
-        true["allowed"]["TT-" if door + key == "TT" else door + ("F" if door == "T" else "-") + guard] += 1
-        true["refused"]["F--" if door == "F" else "TT-" if key == "T" else "TF" + guard] += 1
+        bits = [value >> bit & 1 for bit in range(3)]
+        true["allowed"][either(*bits)] += 1
+        true["refused"][both(*bits)] += 1
+        true["shared"][either(bits[2], bits[0], bits[1])] += 2
+        true["paused"][both(bits[1], bits[2], bits[0])] += 2
     for name, vectors in true.items():
         assert all(count <= vectors[values] for values, count in counts[name].items()), (name, counts[name], vectors)
-        assert sum(counts[name].values()) == 9 or found[name]["unknown"] or "reason" in found[name], found[name]
+        assert sum(counts[name].values()) + found[name]["unknown"] >= sum(vectors.values()) or "reason" in found[name], found[name]
+    # One task is in each of these, and switches after the first condition: only what that decides is seen, and the rest is counted.
+    assert (counts["allowed"], found["allowed"]["unknown"]) == ({}, 11) and "reason" not in found["allowed"], found["allowed"]
+    assert (counts["refused"], found["refused"]["unknown"]) == ({"F--": 5}, 6) and "reason" not in found["refused"], found["refused"]
+    # Both tasks are in these at the same time.
+    for name in ("shared", "paused"):
+        assert not counts[name] and "tasks were switched" in found[name]["reason"], found[name]
     restricted = json.loads(bench.run(bench.ntrace, "coverage", "--level", "mcdc", "--format", "json", "--only", "module.c", "-e", f"module@0x{loaded}",
                                       "rtos.ntrace"))
     assert [decision["function"] for decision in restricted["decisions"]] == ["check"], restricted
@@ -142,16 +162,16 @@ busybox poweroff -f
 
 def linux_kernel(bench):
     """A boot of Debian's kernel: lines of one folder. The kernel itself says how many tasks it has made."""
-    vmlinux = os.environ.get("NTRACE_TEST_VMLINUX")
-    if not vmlinux:
-        raise cases.Skip("NTRACE_TEST_VMLINUX is not set: vmlinux of linux-image-*-dbg, of the kernel of tools/fetch_guest (docs/coverage.md)")
-    tools = os.path.join(qemu10.ROOT, "tools")
+    vmlinux, tools = os.environ.get("NTRACE_TEST_VMLINUX"), os.path.join(qemu10.ROOT, "tools")
     with open(os.path.join(bench.folder, "init"), "w", encoding="utf-8") as file:
         file.write(INIT)
-    guest = subprocess.run([f"{tools}/fetch_guest", "--offline", "--init", "init", "guest"], cwd=bench.folder, stdout=subprocess.DEVNULL, check=False)
+    debug = [] if vmlinux else ["--debug"]
+    guest = subprocess.run([f"{tools}/fetch_guest", "--offline", *debug, "--init", "init", "guest"], cwd=bench.folder, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL, check=False)
     qemu = qemu10.find()
     if guest.returncode or not qemu:
-        raise cases.Skip("no guest (tools/fetch_guest), or no QEMU 10")
+        raise cases.Skip("no kernel with debug information (tools/fetch_guest --debug FOLDER; NTRACE_TEST_VMLINUX names one), or no QEMU 10")
+    vmlinux = vmlinux or "guest/vmlinux"
     shown = bench.run(bench.ntrace, "run", "--machine", "virt", "--qemu", f"{qemu}/qemu-system-riscv64", "--kernel", "guest/kernel", "--initrd",
                       "guest/initrd.cpio", "--append", "console=ttyS0 panic=-1 quiet", "--memory", "512M", "-o", "kernel.ntrace", "--", "-no-reboot",
                       timeout=1200)

@@ -28,6 +28,18 @@ __attribute__((noinline)) static int refused(int door, int key, int guard) {
     return 0;
 }
 
+/* Both tasks evaluate these at the same time. In the second one, tasks are switched in the function of the decision itself. */
+__attribute__((noinline)) static int shared(int door, int key, int guard) {
+    if ((read_sensor(door) && read_sensor(key)) || read_sensor(guard)) return 1;
+    return 0;
+}
+
+#define PAUSED(value) ({ __asm__ volatile("ecall" ::: "memory"); (value); })
+__attribute__((noinline)) static int paused(int door, int key, int guard) {
+    if (PAUSED(door) && (PAUSED(key) || PAUSED(guard))) return 1;
+    return 0;
+}
+
 __attribute__((noinline)) static int steady(int value, int number) {
     if (value > 2 && (value < 6 || number)) return 1;
     return 0;
@@ -38,6 +50,7 @@ static void task(int number) {
     for (int i = 0; i < ROUNDS; i++) {
         int value = number ? ROUNDS - 1 - i : i;
         results[number] += number ? refused(value & 1, value & 2, value & 4) : allowed(value & 1, value & 2, value & 4);
+        results[number] += shared(value & 4, value & 1, value & 2) + paused(value & 2, value & 4, value & 1);
         results[number] += steady(value, number);
         results[number] += check(value, number);
     }

@@ -1,0 +1,38 @@
+/* What a condition reads and calls. */
+#include "decision/cursor.h"
+
+typedef struct operand_search {
+    const ntr_unit_walk *walk;
+    uint64_t *names;
+    bool *calls;
+} operand_search;
+
+static uint64_t bit_of(const ntr_unit_walk *w, CXCursor cursor) {
+    CXString text = w->clang->getCursorSpelling(cursor);
+    const char *name = w->clang->getCString(text);
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    for (; name && *name; name++) hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+    w->clang->disposeString(text);
+    return UINT64_C(1) << (hash * UINT64_C(0x9e3779b97f4a7c15) >> 58);
+}
+
+/* Of s->mode and s->size only the members count, and of a call only the arguments. */
+static enum CXChildVisitResult take(CXCursor cursor, CXCursor parent, CXClientData data) {
+    const operand_search *s = data;
+    const ntr_unit_walk *w = s->walk;
+    enum CXCursorKind kind = w->clang->getCursorKind(cursor);
+    (void)parent;
+    if (kind == CXCursor_CallExpr || kind == CXCursor_StmtExpr) *s->calls = true;
+    if (kind != CXCursor_DeclRefExpr && kind != CXCursor_MemberRefExpr) return CXChildVisit_Recurse;
+    enum CXCursorKind named = w->clang->getCursorKind(w->clang->getCursorReferenced(cursor));
+    if (named == CXCursor_VarDecl || named == CXCursor_ParmDecl || named == CXCursor_FieldDecl) *s->names |= bit_of(w, cursor);
+    return CXChildVisit_Continue;
+}
+
+void ntr_cursor_operands(const ntr_unit_walk *w, CXCursor cursor, uint64_t *names, bool *calls) {
+    operand_search s = {w, names, calls};
+    *names = 0;
+    *calls = false;
+    (void)take(cursor, cursor, &s);
+    w->clang->visitChildren(cursor, take, &s);
+}
