@@ -24,6 +24,7 @@ static const char scheme[] = "tcp:";
 
 void cli_follow_begin(bool (*idle)(void *user), void *user) {
     following = true;
+    ended = false;
     on_idle = idle;
     idle_user = user;
     cli_progress_catch_stop();
