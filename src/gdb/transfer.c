@@ -32,6 +32,7 @@ static bool is_library(ntr_gdb *gdb, size_t item) {
 
 /* The debugger reads the list, from the beginning. */
 static void note_libraries(ntr_gdb *gdb) {
+    ntr_gdb_stack(gdb); /* it may need return places */
     for (size_t i = 0; i < gdb->images.count; i++) gdb->listed[i] = is_library(gdb, i);
     gdb->has_listed = true;
 }

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from gdb import bundle, debuggers, program, run_gdb, server  # noqa: E402
+from gdb import Session, bundle, debuggers, program, run_gdb, server  # noqa: E402
 from harness import NTRACE, case, check, equal, main, matches, scratch, skip, write  # noqa: E402
 
 # One instruction in each line, so that line numbers are those of instructions. W: the size of a word.
@@ -149,6 +149,22 @@ def backtraces():
 
 def source_line(name):
     return SOURCE.splitlines().index("{" + name + ":}") + 2
+
+
+@case("monitor goto into a handler")
+def goto():
+    flush = ["maintenance flush register-cache", "maintenance flush dcache", "sharedlibrary"]
+    for gdb, xlen, elf in each():
+        target = trace("goto", elf, xlen, run("leaf", 1, SERVE))
+        done = steps(gdb, elf, target, ["monitor goto 8", *flush, "bt", "monitor goto begin", *flush, "bt"])
+        equal(frames(done[4]), ["handler", "S", "leaf", *BELOW], f"{gdb}, RV{xlen}")
+        equal(frames(done[9]), ["main"], f"{gdb}, RV{xlen}, back")
+    stream = os.path.join(scratch(), "goto.nex")
+    s = Session(stream, "-e", elf, "--xlen", str(xlen), "--src-bits", "0")
+    for place, listed in (("begin", False), ("8", True), ("begin", True)):  # a list that GDB reads before registers
+        s.monitor(f"goto {place}")
+        equal("code-" in s.ask("qXfer:libraries:read::0,1000"), listed, f"libraries at {place}")
+    equal(s.close(), 0, "status")
 
 
 @case("an interrupt of the handler, in a function that has not saved its return address either")
