@@ -72,6 +72,9 @@ static int push_records(struct cli_encode *e, struct cli_lines *lines) {
         if (status != NTR_OK) return report_error(lines, reader.error, status);
         status = ntr_encoder_push(e->encoder, &block);
         if (status != NTR_OK) return report_error(lines, ntr_encoder_error(e->encoder), status);
+        status = reader.has_access ? ntr_encoder_access(e->encoder, &reader.access) : NTR_OK;
+        const char *why = status == NTR_E_STATE ? "a load or store, but the dialect has no data messages; --dialect nexus-data has" : "";
+        if (status != NTR_OK) return report_error(lines, why, status);
     }
     if (lines->failed) return CLI_FAILED;
     return reader.record ? CLI_OK : cli_fail("%s: expected ingress records, found none", lines->input.name);

@@ -5,6 +5,7 @@
 
 #include <ntrace/config.h>
 #include <ntrace/allocator.h>
+#include <ntrace/encoder.h>
 #include <ntrace/ingress_block.h>
 #include <ntrace/isa.h>
 #include <ntrace/program.h>
@@ -19,16 +20,19 @@ extern "C" {
 
 /* ---- text form: comma-separated, docs/ingress.md ------------------------------------------------- */
 
-#define NTR_INGRESS_COLUMNS 17
+#define NTR_INGRESS_COLUMNS 17     /* of a block */
+#define NTR_INGRESS_DATA_COLUMNS 4 /* of an access of it */
 #define NTR_INGRESS_TEXT_MAX 320 /* longest line of ntr_ingress_format, with NUL */
 
 /* State of reading. The first line that is neither blank nor a comment names the columns. */
 typedef struct ntr_ingress_reader {
-    uint8_t columns[NTR_INGRESS_COLUMNS];
+    uint8_t columns[NTR_INGRESS_COLUMNS + NTR_INGRESS_DATA_COLUMNS];
     uint8_t count;   /* 0: the header has not been read */
+    bool has_access; /* the last record has a load or store: `access`, for ntr_encoder_access behind the block */
     uint64_t line;   /* lines read so far */
     uint64_t record; /* records read so far */
-    char error[120]; /* text of the last error: "column itype: \"x\" is not a number" */
+    char error[96];  /* text of the last error: "column itype: \"x\" is not a number" */
+    ntr_data_record access;
 } ntr_ingress_reader;
 
 /* Prepares a reader for the first line of a text. */

@@ -13,21 +13,29 @@ typedef struct ingress_column {
     uint16_t offset;
     uint8_t size; /* of the member: 1, 4 or 8 */
     bool hex;
+    bool of_access; /* a member of ntr_data_record, else of ntr_ingress */
 } ingress_column;
 
 #define COLUMN(name, member, most, hex) \
-    {name, most, offsetof(ntr_ingress, member), sizeof(((ntr_ingress *)0)->member), hex},
+    {name, most, offsetof(ntr_ingress, member), sizeof(((ntr_ingress *)0)->member), hex, false},
+#define DATA_COLUMN(name, member, most) \
+    {name, most, offsetof(ntr_data_record, member), sizeof(((ntr_data_record *)0)->member), false, true},
 static const ingress_column COLUMNS[] = {
 #include "ingress/columns.def"
 };
+#undef DATA_COLUMN
 #undef COLUMN
 
-_Static_assert(sizeof COLUMNS / sizeof *COLUMNS == NTR_INGRESS_COLUMNS, "one column array entry each");
+enum { COLUMNS_READ = sizeof COLUMNS / sizeof *COLUMNS };
 
-static bool is_address(const ingress_column *c) { return c->offset == offsetof(ntr_ingress, iaddr); }
+_Static_assert((int)COLUMNS_READ == NTR_INGRESS_COLUMNS + NTR_INGRESS_DATA_COLUMNS, "one column array entry each");
 
-static void store(ntr_ingress *block, const ingress_column *c, uint64_t value) {
-    char *at = (char *)block + c->offset;
+static bool is_address(const ingress_column *c) { return !c->of_access && c->offset == offsetof(ntr_ingress, iaddr); }
+
+static bool is_data_address(const ingress_column *c) { return c->of_access && c->offset == offsetof(ntr_data_record, address); }
+
+static void store(void *record, const ingress_column *c, uint64_t value) {
+    char *at = (char *)record + c->offset;
     uint8_t byte = (uint8_t)value;
     uint32_t word = (uint32_t)value;
     memcpy(at, c->size == 1 ? (void *)&byte : c->size == 4 ? (void *)&word : (void *)&value, c->size);
@@ -82,8 +90,8 @@ static ntr_status read_header(ntr_ingress_reader *r, const char *line, const cha
     while (next_cell(&line, end, &c)) {
         unsigned i = 0;
         size_t length = (size_t)(c.end - c.at);
-        while (i < NTR_INGRESS_COLUMNS && (strlen(COLUMNS[i].name) != length || memcmp(COLUMNS[i].name, c.at, length) != 0)) i++;
-        if (i == NTR_INGRESS_COLUMNS)
+        while (i < COLUMNS_READ && (strlen(COLUMNS[i].name) != length || memcmp(COLUMNS[i].name, c.at, length) != 0)) i++;
+        if (i == COLUMNS_READ)
             return r->count = 0, refuse(r, NTR_E_NAME, "there is no column \"%.*s\"", shown(c), c.at);
         if (memchr(r->columns, (int)i, r->count))
             return r->count = 0, refuse(r, NTR_E_SYNTAX, "column %s is there twice", COLUMNS[i].name);
@@ -99,8 +107,9 @@ static ntr_status read_cell(ntr_ingress_reader *r, const ingress_column *col, ce
         return refuse(r, NTR_E_SYNTAX, "column %s: \"%.*s\" is no number", col->name, shown(c), c.at);
     if (value > col->most)
         return refuse(r, NTR_E_RANGE, "column %s: %.*s is more than %" PRIu64, col->name, shown(c), c.at, col->most);
-    store(block, col, value);
+    store(col->of_access ? (void *)&r->access : (void *)block, col, value);
     if (is_address(col)) block->no_iaddr = false;
+    if (is_data_address(col)) r->has_access = true;
     return NTR_OK;
 }
 
@@ -113,6 +122,8 @@ ntr_status ntr_ingress_read(ntr_ingress_reader *r, const char *line, size_t leng
     if (all.at == all.end || *all.at == '#') return NTR_NEED_MORE;
     if (!r->count) return read_header(r, line, end);
     *block = (ntr_ingress){.cycle = true, .no_iaddr = true};
+    r->access = (ntr_data_record){0};
+    r->has_access = false;
     unsigned i = 0;
     for (; i < r->count && next_cell(&line, end, &c); i++) {
         ntr_status status = read_cell(r, &COLUMNS[r->columns[i]], c, block);

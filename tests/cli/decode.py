@@ -399,6 +399,34 @@ def synthetic_times():
     equal(times, [3, 7 - 3, 9 - 7], "the first block has retired; the taken branch; the last instruction")
 
 
+INGRESS_DATA = """\
+iaddr,iretire,ilastsize,itype,cycle,dtype,daddr,dbytes,data
+0x100,3,1,4,1,1,0x80001000,4,0x11223344
+,0,0,0,0,0,0x80001008,8,0xfedcba9876543210
+0x106,4,1,5,1,,,,
+0x300,2,1,0,1,0,0x80001001,1,0x7f
+"""
+
+
+@case("loads and stores of ingress text become data messages, and are read back")
+def data_columns():
+    options = ("--mode", "btm", "--dialect", "nexus-data")
+    stream = Run("encode", "--ingress", "-", *options, stdin=INGRESS_DATA.encode()).bytes
+    said = [row.split()[2:] for row in Run("dump", "--dialect", "nexus-data", "-", stdin=stream).lines()]
+    accesses = [row for row in said if row[0].startswith("Data")]
+    equal([row[0] for row in accesses], ["DataWriteSync", "DataRead", "DataRead"], "messages")
+    equal([row[3] for row in accesses], ["DADDR=0x80001000", "DADDR=0x8", "DADDR=0x9"], "full address, then XOR with the one before")
+    rows = [row for row in Run("decode", "--dialect", "nexus-data", "-e", program(), "--output", "event", "--format", "jsonl", "-",
+                               stdin=stream).rows() if row["kind"] == "access"]
+    equal([(row["name"], int(row["address"], 16), int(row["data"], 16)) for row in rows],
+          [("write", 0x80001000, 0x11223344), ("read", 0x80001008, 0xfedcba9876543210), ("read", 0x80001001, 0x7f)], "accesses")
+    plain = Run("encode", "--ingress", "-", "--mode", "btm", stdin=INGRESS_DATA.encode(), status=2)
+    matches("line 2: a load or store, but the dialect has no data messages; --dialect nexus-data has", plain.err, "another dialect")
+    for bad, words in (("9,1", "column dbytes: 9 is more than 8"), ("8,x", 'column data: "x" is no number')):
+        text = INGRESS_DATA.replace("4,0x11223344", bad)
+        matches(words, Run("encode", "--ingress", "-", *options, stdin=text.encode(), status=2).err, bad)
+
+
 @case("--auto infers parameters, reports them, does not change given ones, and is refused by assemble")
 def automatic():
     stream = write("auto.nex", Run("encode", "-e", program(), "--pc", "-", "--src-bits", 4, "--src-id", 9, "--timestamps",
