@@ -277,6 +277,99 @@ def _():
         bounded("convert", "--from", "pib4", "--vcd-in", "-o", "answer", write("vcd", (head + body).encode()))
 
 
+# ---- containers of other producers
+
+ANDES = "0d000002 010106 020100 030130 040100"
+XUANTIE = "18000000 06000000 02000000 28000000 00000000 00000000"
+CTTE = "e8c4fcfcfc3dc400a089d1188904a1580807"
+LARGE = 2 << 20
+
+
+def words_of(data):
+    return "".join(f"{word:08x}\n" for (word,) in struct.iter_unpack("<I", data + bytes(-len(data) % 4))).encode()
+
+
+def hostile_andes():
+    """(bytes, expected words) of capture files."""
+    header = bytes.fromhex(ANDES)
+    return [
+        (header, "found none|expected messages"),                               # a header alone
+        (header + bytes(LARGE), "no end|rest of the message|expected"),         # one message without end
+        (header + b"\x03" * LARGE, "expected"),                                 # only ends of messages
+        (bytes.fromhex("3f000002") + b"\xfe\x00" * 31, "missing|runs over"),    # only padding
+        (bytes.fromhex("3f000002") + b"\x77\xff" * 31, "runs over the end"),
+        (bytes.fromhex("0d000002 0101ff 020100 030130 040100"), "outside its limits"),
+        (bytes.fromhex("0d000002 010106 020100 030100 040100"), "outside its limits"),
+        (bytes.fromhex("0d000002 010106 010106 010106 010106"), "missing"),     # one value four times
+        (bytes.fromhex("0d0000020101"), "ends inside it"),
+        (bytes.fromhex("0d000002 010006 0201"), "wrong length|ends inside"),
+        (bytes.fromhex("06012701"), "found none|expected messages"),            # version 1, a header alone
+        (bytes.fromhex("06012701") + bytes(LARGE), "expected"),
+    ]
+
+
+def hostile_xuantie():
+    header = bytes.fromhex(XUANTIE)
+
+    def with_word(number, value):
+        return header[:4 * number] + struct.pack("<I", value) + header[4 * number + 4:]
+    return [
+        (header, "found none|expected messages"),
+        (with_word(4, 1), "found none|expected messages"),                      # wrapped, and nothing behind
+        (with_word(4, 1) + bytes(LARGE), "expected|found none"),                # wrapped, and no message ever ends
+        (header + bytes(LARGE), "expected"),
+        (header + b"\x03" * LARGE, "expected"),
+        *((with_word(number, 0xffffffff) + b"\x24\x05\x00\x0b", "expected|byte 0x") for number in range(6)),
+    ]
+
+
+def hostile_ctte():
+    config = bytes.fromhex(CTTE)
+    return [
+        (config, ""),
+        (config + bytes(LARGE), "expected"),
+        (config * 100000, ""),
+        (b"\xff" * 4096 + config, ""),                                          # far from the beginning
+        (config[:-1], "expected"),
+        (b"\xe8" * LARGE, "expected"),                                          # every byte may begin Config
+        (b"\xe8\x03" * (LARGE // 8), ""),
+        (config + bytes.fromhex("1cf0") + b"\xfc" * 4096 + b"\x03", "expected"), # DQDATA without limit
+        (config + bytes.fromhex("7cfcfcfcfcfcfcfcfcfcfd1907"), ""),             # RepeatInstruction, 2^60 times
+        (config + bytes.fromhex("e0fcfcfcfcfcfcfcfcfcff") * 100, ""),           # BranchPredict, 2^60 branches
+    ]
+
+
+def containers(files, text=False):
+    elf = write("hostile.elf", tiny.elf())
+    for data, words in files:
+        path = write("hostile.bin", words_of(data) if text else data)
+        bounded("dump", "-o", "answer", path, expected_text=words)
+        for command in (["decode"], ["stat"]):
+            bounded(*command, "-e", elf, path)
+
+
+@case("Andes capture files: headers without end, values outside their limits, streams of one message")
+def _():
+    containers(hostile_andes())
+
+
+@case("the same as text, and text that is none")
+def _():
+    containers([(data, "") for data, _ in hostile_andes() if len(data) < LARGE], text=True)
+    for data in (b"0d000002\n" * 1000, b"0d000002\n" + b"f" * LARGE, b"0d000002\n\0" + bytes(LARGE), b"00000001\n0d0000\n"):
+        bounded("dump", "-o", "answer", write("hostile.log", data))
+
+
+@case("XuanTie trace sessions: words outside their limits, wrapped buffers in which no message ends")
+def _():
+    containers(hostile_xuantie())
+
+
+@case("CEDARtools: Config alone, many times, cut; counts of 2^60")
+def _():
+    containers(hostile_ctte())
+
+
 # ---- images of programs that write themselves
 
 @case("jitdump: 10,000 code blocks, each moved over all others")
