@@ -1,52 +1,115 @@
+/* libarchive is loaded when it is needed: with it come libxml2, ICU and libstdc++, whose relocations take longer than
+ * many commands do. */
 #include "capture/guest_unpack.h"
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <dlfcn.h>
+#include <string.h>
 
 enum { DECOMPRESSED_CHUNK = 1 << 16 };
 
 /* Not archive_read_support_filter_all, which starts programs for other forms. */
-static bool open_bytes(struct archive *from, ntr_bytes bytes) {
-    struct archive_entry *entry;
+#define FILTERS(X)                                                                                                     \
+    X(archive_read_support_filter_gzip)                                                                                \
+    X(archive_read_support_filter_bzip2)                                                                               \
+    X(archive_read_support_filter_lzma)                                                                                \
+    X(archive_read_support_filter_xz)                                                                                  \
+    X(archive_read_support_filter_lz4)                                                                                 \
+    X(archive_read_support_filter_zstd)
+#define FUNCTIONS(X)                                                                                                   \
+    FILTERS(X)                                                                                                         \
+    X(archive_read_new)                                                                                                \
+    X(archive_read_support_format_raw)                                                                                 \
+    X(archive_read_open_memory)                                                                                        \
+    X(archive_read_next_header)                                                                                        \
+    X(archive_read_data)                                                                                               \
+    X(archive_error_string)                                                                                            \
+    X(archive_read_free)
 
-    archive_read_support_filter_gzip(from);
-    archive_read_support_filter_bzip2(from);
-    archive_read_support_filter_lzma(from);
-    archive_read_support_filter_xz(from);
-    archive_read_support_filter_lz4(from);
-    archive_read_support_filter_zstd(from);
-    archive_read_support_format_raw(from);
-    return archive_read_open_memory(from, bytes.data, bytes.size) == ARCHIVE_OK &&
-           archive_read_next_header(from, &entry) == ARCHIVE_OK;
+typedef struct libarchive {
+    void *library;
+#define DECLARE(name) __typeof__(name) *name;
+    FUNCTIONS(DECLARE)
+#undef DECLARE
+} libarchive;
+
+/* memcpy avoids the conversion of an object pointer to a function pointer, which POSIX guarantees and ISO C does not.
+ */
+static bool find(void *library, const char *name, void *function) {
+    void *address = dlsym(library, name);
+    memcpy(function, &address, sizeof address);
+    return address != NULL;
 }
 
-static ntr_status copy(struct archive *from, int file, const char *path, struct ntr_capture_reason *reason) {
+static bool load(libarchive *la) {
+    la->library = dlopen("libarchive.so.13", RTLD_LAZY | RTLD_LOCAL);
+    bool found = la->library != NULL;
+#define FIND(name) found = found && find(la->library, #name, &la->name);
+    FUNCTIONS(FIND)
+#undef FIND
+    return found;
+}
+
+static void unload(libarchive *la) {
+    if (la->library) dlclose(la->library);
+}
+
+static bool open_bytes(const libarchive *la, struct archive *from, ntr_bytes bytes) {
+    struct archive_entry *entry;
+
+#define SUPPORT(name) la->name(from);
+    FILTERS(SUPPORT)
+#undef SUPPORT
+    la->archive_read_support_format_raw(from);
+    return la->archive_read_open_memory(from, bytes.data, bytes.size) == ARCHIVE_OK &&
+           la->archive_read_next_header(from, &entry) == ARCHIVE_OK;
+}
+
+static ntr_status copy(const libarchive *la, struct archive *from, int file, const char *path,
+                       struct ntr_capture_reason *reason) {
     static const char too_large[] = "%s: has more than 2 GiB when it is decompressed";
     char chunk[DECOMPRESSED_CHUNK];
     uint64_t sum = 0;
     la_ssize_t n;
 
-    while ((n = archive_read_data(from, chunk, sizeof chunk)) > 0) {
+    while ((n = la->archive_read_data(from, chunk, sizeof chunk)) > 0) {
         sum += (uint64_t)n;
         if (sum > NTR_GUEST_UNPACKED_MOST) return ntr_capture_fail(reason, NTR_E_LIMIT, too_large, path);
         if (!ntr_guest_put(file, chunk, (size_t)n)) return ntr_capture_fail_errno(reason, path);
     }
     if (n == 0) return NTR_OK;
-    const char *why = archive_error_string(from);
+    const char *why = la->archive_error_string(from);
     return ntr_capture_fail(reason, NTR_E_DECOMPRESS, "%s: %s", path, why ? why : "the compressed data is damaged");
 }
 
-ntr_status ntr_guest_decompress(ntr_bytes bytes, int file, const char *path, struct ntr_capture_reason *reason) {
-    struct archive *from = archive_read_new();
+static ntr_status decompress(const libarchive *la, ntr_bytes bytes, int file, const char *path,
+                             struct ntr_capture_reason *reason) {
+    struct archive *from = la->archive_read_new();
     ntr_status status;
 
     if (!from) return ntr_capture_fail_memory(reason);
-    if (open_bytes(from, bytes)) {
-        status = copy(from, file, path, reason);
+    if (open_bytes(la, from, bytes)) {
+        status = copy(la, from, file, path, reason);
     } else {
-        const char *why = archive_error_string(from);
+        const char *why = la->archive_error_string(from);
         status = ntr_capture_fail(reason, NTR_E_DECOMPRESS, "%s: %s", path, why ? why : "cannot be decompressed");
     }
-    archive_read_free(from);
+    la->archive_read_free(from);
+    return status;
+}
+
+/* A library that is there but lacks a function is an error and not a matter of what is installed. */
+ntr_status ntr_guest_decompress(ntr_bytes bytes, int file, const char *path, struct ntr_capture_reason *reason) {
+    static const char missing[] =
+        "%s: compressed, and there is no libarchive; decompress it with gzip -d, xz -d or zstd -d";
+    libarchive la;
+    ntr_status status;
+
+    if (load(&la))
+        status = decompress(&la, bytes, file, path, reason);
+    else
+        status = ntr_capture_fail(reason, la.library ? NTR_E_DECOMPRESS : NTR_E_UNSUPPORTED, missing, path);
+    unload(&la);
     return status;
 }
