@@ -2,6 +2,7 @@
 """decode and encode: every output in every form, with a small known program."""
 import csv
 import io
+import itertools
 import json
 import os
 import random
@@ -425,6 +426,26 @@ def data_columns():
     for bad, words in (("9,1", "column dbytes: 9 is more than 8"), ("8,x", 'column data: "x" is no number')):
         text = INGRESS_DATA.replace("4,0x11223344", bad)
         matches(words, Run("encode", "--ingress", "-", *options, stdin=text.encode(), status=2).err, bad)
+
+
+@case("300 random loads and stores in a loop are read back, in both dialects and modes, with timestamps and frames")
+def random_accesses():
+    draw = random.Random(21)
+    rows, truth = [], []
+    for _ in range(300):
+        access, size = draw.randrange(2), draw.choice((1, 2, 4, 8))
+        address, data = draw.choice((0x80000000, 0x7fffff0000000000, 0)) + draw.randrange(1 << 16), draw.getrandbits(8 * size)
+        rows.append(f"0x206,3,1,5,1,{access},{address:#x},{size},{data:#x}")
+        truth.append((("read", "write")[access], address, size, data))
+    text = ("iaddr,iretire,ilastsize,itype,cycle,dtype,daddr,dbytes,data\n" + "\n".join(rows) + "\n").encode()
+    for dialect, mode, *more in itertools.product(("nexus-data", "ctte"), ("btm", "htm"), ("--timestamps", "--no-timestamps"), ("0", "96")):
+        options = ("--dialect", dialect, "--mode", mode, more[0], "--frame", more[1], "--sync-mode", "messages", "--sync-max", "1")
+        stream = Run("encode", "--ingress", "-", *options, stdin=text).bytes
+        events = Run("decode", "--dialect", dialect, "-e", program(), "--output", "event", "--format", "jsonl", "-", stdin=stream).rows()
+        found = [(row["name"], int(row["address"], 16), row["data_size"], int(row["data"], 16)) for row in events if row["kind"] == "access"]
+        equal(found, truth, f"{dialect} {mode} {more}")
+        turns = sum(row["instructions"] for row in events if row["kind"] == "span")
+        equal(turns, 600, "instructions")
 
 
 @case("--auto infers parameters, reports them, does not change given ones, and is refused by assemble")
