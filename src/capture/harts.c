@@ -109,13 +109,11 @@ static void take_access(struct ntr_capture_harts *harts, struct ntr_capture_hart
     ntr_capture_note(harts, ntr_encoder_access(hart->encoder, &record));
 }
 
-/* Tracing of the hart ends in its last block, of which so many instructions retired (CHANNEL_ALL: as far as is known, all). A
+/* Tracing of the hart ends in `block`, its last one, of which so many instructions retired (CHANNEL_ALL: as far as is known, all). A
  * register jump at its end is left out, because no message gives the unknown target of a jump that is the last instruction. It is
  * kept when the program died by a fault: the jump retired, and the fault can be that of its target. */
-static void end_in_last(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, unsigned retired, bool by_fault) {
-    const struct ntr_capture_block *block = ntr_capture_block_at(harts, hart, hart->last);
-
-    if (!block) return;
+static void end_in_block(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const struct ntr_capture_block *block,
+                         unsigned retired, bool by_fault) {
     if (retired == CHANNEL_ALL && !by_fault && ntr_capture_needs_target(harts, &block->code))
         retired = ntr_capture_shared(harts, hart->last)->instructions - 1u;
     if (retired == CHANNEL_ALL) {
@@ -125,6 +123,14 @@ static void end_in_last(struct ntr_capture_harts *harts, struct ntr_capture_hart
         ntr_capture_run_stop(harts, hart, ntr_capture_hart_complete_part(harts, hart, retired));
     }
     hart->last = 0;
+}
+
+/* A table of the channel is full; nothing is known about what follows. */
+static void end_lost(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
+    const struct ntr_capture_block *block = hart->last ? ntr_capture_block_at(harts, hart, hart->last) : NULL;
+
+    if (block) end_in_block(harts, hart, block, CHANNEL_ALL, false);
+    hart->ended = harts->lost = true;
 }
 
 static void take_record_word(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, uint32_t word) {
@@ -150,8 +156,7 @@ static void take_record_word(struct ntr_capture_harts *harts, struct ntr_capture
         ntr_capture_machine_take(harts, hart);
         break;
     default: /* CHANNEL_LOST */
-        if (hart->last) end_in_last(harts, hart, CHANNEL_ALL, false);
-        hart->ended = harts->lost = true;
+        end_lost(harts, hart);
         break;
     }
     hart->fill = 0;
@@ -258,16 +263,16 @@ static void take_pending_loop(struct ntr_capture_harts *harts) {
 static void finish_hart(struct ntr_capture_harts *harts, uint32_t index, bool by_fault) {
     struct ntr_capture_hart *hart = &harts->harts[index];
     const struct channel_block *shared = ntr_capture_shared(harts, hart->last);
-    struct ntr_capture_block *block = hart->last ? ntr_capture_block_at(harts, hart, hart->last) : NULL;
 
     if (harts->channel->head.machine) {
         ntr_capture_machine_finish_hart(harts, hart);
         return;
     }
+    const struct ntr_capture_block *block = hart->last ? ntr_capture_block_at(harts, hart, hart->last) : NULL;
     if (!block) return;
     unsigned retired = channel_retired(harts->channel, &harts->channel->lanes[index], shared);
     if (retired == CHANNEL_ALL && by_fault && block->last_traps && !block->is_ecall) retired = shared->instructions - 1u;
-    end_in_last(harts, hart, retired, by_fault);
+    end_in_block(harts, hart, block, retired, by_fault);
 }
 
 void ntr_capture_harts_finish(struct ntr_capture_harts *harts, bool by_fault) {

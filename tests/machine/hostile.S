@@ -128,22 +128,9 @@ place:
 2:  j 2b
 
 #elif WAY == 7 /* semihosting: exit with status 7 */
-    la a1, block
-    li a0, 0x20            /* SYS_EXIT_EXTENDED */
-    .balign 16
-    .option norvc
-    slli x0, x0, 0x1f
-    ebreak
-    srai x0, x0, 7
-    .option rvc
+    SEMIHOST_EXIT
 1:  j 1b
-    .balign 8
-block:
-#if __riscv_xlen == 64
-    .quad 0x20026, 7
-#else
-    .word 0x20026, 7
-#endif
+    SEMIHOST_STATUS(7)
 #endif
 
 finish:

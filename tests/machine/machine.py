@@ -280,6 +280,39 @@ def repeatable():
 
 # ---- hostile guests
 
+
+ROOM = 256 << 20  # bytes of a process, which has about 50 MiB with a small program
+LOG_ROOM = 20     # MiB of QEMU's log; 64 when no block begins any more, after which the run is ended
+ENDLESS = {"hostile-1-64": (["--for", "2s"], LOG_ROOM), "hostile-2-64": (["--for", "500ms"], LOG_ROOM), "hostile-6-64": (["--for", "500ms"], LOG_ROOM),
+           "hostile-9-64": ([], 80)}
+
+
+def size_of_log(pid):
+    """How much memory QEMU's log takes, which is a file in memory."""
+    try:
+        names = [f"/proc/{pid}/fd/{name}" for name in os.listdir(f"/proc/{pid}/fd")]
+        return max((os.stat(name).st_blocks * 512 for name in names if "memfd:ntrace-log" in os.readlink(name)), default=0)
+    except OSError:  # it has ended
+        return 0
+
+
+@case("hostile guests that trap, reset or poll without end: the memory of ntrace, of QEMU and of its log is bounded")
+def memory():
+    need_qemu()
+    for name, (given, most) in ENDLESS.items():
+        log = used = 0
+        process = subprocess.Popen([harness.NTRACE, "run", "--machine", "virt", "--qemu", f"{QEMU}/qemu-system-riscv64", "-o",
+                                    os.path.join(scratch(), "memory.ntrace"), *given, program(name)],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while not used:
+            time.sleep(0.01)
+            log = max(log, size_of_log(process.pid))
+            used = os.wait4(process.pid, os.WNOHANG)[2].ru_maxrss << 10
+        process.returncode = 0
+        check(used < ROOM and log < most << 20, f"{name}: {used >> 20} MiB, log {log >> 20} MiB")
+        print(f"# {name}: {used >> 20} MiB, log {log >> 20} MiB")
+
+
 WAYS = {3: "jumps to devices and to nowhere", 4: "code over code, another instruction at each pass", 5: "a new address space at each instruction"}
 for way, what in WAYS.items():
     for width in 64, 32:

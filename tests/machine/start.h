@@ -1,16 +1,18 @@
-/* What the programs of this folder for machines share (assembler, RV64 and RV32). The macros change t0 only. */
+/* What the programs of this folder for machines share (assembler, RV64 and RV32). The macros change t0 only, unless they say more. */
 #if __riscv_xlen == 64
 #define LX ld
 #define SX sd
 #define W 8
 #define SATP_MODE (8 << 60)
 #define ASID_SHIFT 44
+#define XLEN_WORD .quad
 #else
 #define LX lw
 #define SX sw
 #define W 4
 #define SATP_MODE (1 << 31)
 #define ASID_SHIFT 22
+#define XLEN_WORD .word
 #endif
 
 /* The test device of `-machine virt`. */
@@ -31,3 +33,7 @@
 #define C_STACK .bss; .balign 16; .space 4096; stack_end:
 /* Calls main of firmware in C; traps go to `trap`. */
 #define C_MAIN STACK_AT(stack_end); TRAPS_TO(trap); call main
+
+/* Semihosting ends QEMU (SYS_EXIT_EXTENDED; changes a0 and a1), with the status that stands somewhere else. */
+#define SEMIHOST_EXIT la a1, semihost_block; li a0, 0x20; .balign 16; .option norvc; slli x0, x0, 0x1f; ebreak; srai x0, x0, 7; .option rvc
+#define SEMIHOST_STATUS(status) .balign 8; semihost_block: XLEN_WORD 0x20026, status

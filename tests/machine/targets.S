@@ -39,14 +39,7 @@ PROGRAM_START
     sw t0, 0(t1)
     sw zero, 4(t1)
 #else
-    la a1, block
-    li a0, 0x20            /* SYS_EXIT_EXTENDED */
-    .balign 16
-    .option norvc
-    slli x0, x0, 0x1f
-    ebreak
-    srai x0, x0, 7
-    .option rvc
+    SEMIHOST_EXIT
 #endif
 PARK
 
@@ -87,13 +80,7 @@ trap:
     mv ra, s4
     mret
 
-    .balign 8
-block:
-#if __riscv_xlen == 64
-    .quad 0x20026, STATUS
-#else
-    .word 0x20026, STATUS
-#endif
+    SEMIHOST_STATUS(STATUS)
 
     .data
     .balign 64
