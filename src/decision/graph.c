@@ -32,6 +32,43 @@ static void link_targets(ntr_graph *g) {
     }
 }
 
+/* Continues a search: instructions with the current mark were visited. Stores whether an anchor was among them. */
+static uint64_t reach(ntr_graph *g, uint32_t at, bool *anchor) {
+    uint64_t reached = 0;
+    size_t used = 0;
+    if (at != NTR_GRAPH_OUTSIDE) g->stack[used++] = at;
+    while (used) {
+        uint32_t index = g->stack[--used];
+        for (; index < g->count && g->insns[index].visited != g->mark; index++) {
+            ntr_graph_insn *insn = &g->insns[index];
+            insn->visited = g->mark;
+            *anchor |= insn->anchor;
+            if (insn->candidate) {
+                reached |= UINT64_C(1) << (insn->candidate - 1);
+                break;
+            }
+            if (insn->barrier) break;
+            if (insn->target != NTR_GRAPH_OUTSIDE) g->stack[used++] = insn->target;
+            if (!falls_through(insn->flow)) break;
+        }
+    }
+    return reached;
+}
+
+/* A jump table may lead into code that nothing else leads to, for example to the condition of a loop, which its body falls into.
+ * The begin of such code counts as an entry. */
+static void enter_by_tables(ntr_graph *g) {
+    bool anchor = false, table = false;
+    for (size_t i = 0; i < g->count; i++) table |= g->insns[i].flow == NTR_FLOW_INDIRECT_JUMP;
+    if (!table) return;
+    ntr_graph_reach_first(g);
+    for (size_t i = 0; i < g->count; i++) {
+        if (g->insns[i].visited == g->mark) continue;
+        g->insns[i].entry = true;
+        reach(g, (uint32_t)i, &anchor);
+    }
+}
+
 ntr_status ntr_graph_make(ntr_graph *g, const ntr_program *program, uint64_t low, uint64_t high) {
     ntr_insn insn;
     g->low = low;
@@ -59,7 +96,9 @@ ntr_status ntr_graph_make(ntr_graph *g, const ntr_program *program, uint64_t low
         ntr_dealloc(g->allocator, g->stack);
         g->stack = ntr_alloc(g->allocator, 2 * g->capacity + 2, sizeof *g->stack);
     }
-    return g->stack ? NTR_OK : NTR_E_MEMORY;
+    if (!g->stack) return NTR_E_MEMORY;
+    enter_by_tables(g);
+    return NTR_OK;
 }
 
 void ntr_graph_release(ntr_graph *g) {
@@ -109,29 +148,6 @@ bool ntr_graph_unoptimized(const ntr_graph *g) {
 uint32_t ntr_graph_after(const ntr_graph *g, uint32_t branch, bool taken) {
     if (taken) return g->insns[branch].target;
     return branch + 1 < g->count ? branch + 1 : NTR_GRAPH_OUTSIDE;
-}
-
-/* Continues a search: instructions with the current mark were visited. Stores whether an anchor was among them. */
-static uint64_t reach(ntr_graph *g, uint32_t at, bool *anchor) {
-    uint64_t reached = 0;
-    size_t used = 0;
-    if (at != NTR_GRAPH_OUTSIDE) g->stack[used++] = at;
-    while (used) {
-        uint32_t index = g->stack[--used];
-        for (; index < g->count && g->insns[index].visited != g->mark; index++) {
-            ntr_graph_insn *insn = &g->insns[index];
-            insn->visited = g->mark;
-            *anchor |= insn->anchor;
-            if (insn->candidate) {
-                reached |= UINT64_C(1) << (insn->candidate - 1);
-                break;
-            }
-            if (insn->barrier) break;
-            if (insn->target != NTR_GRAPH_OUTSIDE) g->stack[used++] = insn->target;
-            if (!falls_through(insn->flow)) break;
-        }
-    }
-    return reached;
 }
 
 uint64_t ntr_graph_reach(ntr_graph *g, uint32_t at) {

@@ -43,9 +43,21 @@ static unsigned branches_for(const ntr_map_builder *b, const ntr_decision_record
     return !b->kind.gnu && r->flow[condition].choice && !(last && r->loop) ? 2 : 1;
 }
 
-/* Lists the conditions of all decisions in the extent of an entry, one for each branch. Returns their number, or 0 when
- * there are more than `capacity`. */
-static size_t list_expected(const ntr_map_builder *b, uint32_t entry, expected *list, size_t capacity) {
+/* Returns whether a single condition only passes the value of a decision in it on: __builtin_expect(!!(a || b), 1). gcc may test the
+ * conditions of that decision, and not its value. */
+static bool passes_on(const ntr_map_builder *b, size_t index) {
+    const ntr_decisions *d = b->decisions;
+    const ntr_decision_record *r = d->records[index];
+    for (size_t i = index; r->shown.condition_count == 1 && i < d->count && d->records[i]->path == r->path; i++) {
+        if (d->records[i]->shown.line > r->extent.end_line) break;
+        if (d->records[i]->truth_of == r->id) return true;
+    }
+    return false;
+}
+
+/* Lists the conditions of all decisions in the extent of an entry, one for each branch. `passed_on`: also those that only pass
+ * a value on. Returns their number, or 0 when there are more than `capacity`. */
+static size_t list_expected(const ntr_map_builder *b, uint32_t entry, expected *list, size_t capacity, bool passed_on) {
     const ntr_decisions *d = b->decisions;
     const ntr_extent *outer = &b->extents.items[entry].extent;
     size_t count = 0, first = b->extents.items[entry].record;
@@ -54,7 +66,7 @@ static size_t list_expected(const ntr_map_builder *b, uint32_t entry, expected *
     for (size_t i = first; i < d->count && d->records[i]->path == path; i++) {
         ntr_decision_record *r = d->records[i];
         if (r->shown.line > outer->end_line) break;
-        if (!within(outer, &r->extent) || r->too_large) continue;
+        if (!within(outer, &r->extent) || r->too_large || (!passed_on && passes_on(b, i))) continue;
         for (size_t k = 0; k < r->shown.condition_count; k++)
             for (unsigned branches = branches_for(b, r, k); branches; branches--) {
                 if (count == capacity) return 0;
@@ -142,8 +154,10 @@ ntr_status ntr_builder_in_order(ntr_map_builder *b, uint32_t entry, const ntr_fo
     const ntr_found_branch *branches[EXPECTED_MAX + 1] = {0};
     ntr_match match = {0};
     size_t used;
-    o.count = list_expected(b, entry, o.list, EXPECTED_MAX);
+    o.count = list_expected(b, entry, o.list, EXPECTED_MAX, true);
     *done = false;
+    const bool fewer = b->kind.gnu && count < o.count;
+    if (fewer) o.count = list_expected(b, entry, o.list, EXPECTED_MAX, false);
     if (!o.count || !b->kind.plain || !give_branches(b, &o, found, count)) return NTR_OK;
     for (size_t i = 0; i < o.count; i++) {
         if (!(used = branches_of(b, &o, i, branches))) continue;
@@ -157,7 +171,7 @@ ntr_status ntr_builder_in_order(ntr_map_builder *b, uint32_t entry, const ntr_fo
         const char *reason = known ? ntr_builder_try(b, r, branches, used, &match) : why_computed(b);
         TRY(ntr_builder_keep(b, r, branches, used, &match, reason));
     }
-    return NTR_OK;
+    return fewer ? ntr_builder_without_branches(b, found, count) : NTR_OK;
 }
 
 /* ---- decisions without branches ---------------------------------------------------------------- */
@@ -166,7 +180,7 @@ ntr_status ntr_builder_in_order(ntr_map_builder *b, uint32_t entry, const ntr_fo
  * placed elsewhere, is not known. */
 ntr_status ntr_builder_without_branches(ntr_map_builder *b, const ntr_found_branch *found, size_t count) {
     expected list[EXPECTED_MAX] = {{0}};
-    size_t need = list_expected(b, found->root, list, EXPECTED_MAX);
+    size_t need = list_expected(b, found->root, list, EXPECTED_MAX, true);
     for (size_t i = 0; i < need; i++) {
         bool seen = i && list[i].record == list[i - 1].record;
         for (size_t k = 0; k < i && !seen; k++) seen = list[k].record == list[i].record;
@@ -181,7 +195,7 @@ ntr_status ntr_builder_without_branches(ntr_map_builder *b, const ntr_found_bran
 /* The branches of clang have the order of the source, but not its places. */
 ntr_status ntr_builder_unknown(ntr_map_builder *b, const ntr_found_branch *found) {
     expected list[EXPECTED_MAX] = {{0}};
-    size_t count = list_expected(b, found->root, list, EXPECTED_MAX);
+    size_t count = list_expected(b, found->root, list, EXPECTED_MAX, true);
     for (size_t i = 0; i < count; i++) {
         bool seen = false;
         for (size_t k = 0; k < i && !seen; k++) seen = list[k].record == list[i].record;

@@ -106,6 +106,23 @@ __attribute__((noinline)) static int returned(int a, int b) {
     return !bits || a == b;
 }
 
+/* A table leads to the condition of a loop, which its body falls into: nothing else leads to this case. */
+__attribute__((noinline)) static int stepped(int kind, int a, int b) {
+    int n = 0;
+    switch (kind) {
+    case 0: n = 1; break;
+    case 1:
+        while (n < a) n += get(1);
+        if (a && get(b)) n += 2;
+        break;
+    case 2: n = 3; break;
+    case 3: n = a; break;
+    case 4: n = b; break;
+    case 5: n = 7; break;
+    }
+    return n;
+}
+
 int main(int argc, char **argv) {
     unsigned first = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 0) : 0;
     unsigned last = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 0) : 0;
@@ -117,7 +134,7 @@ int main(int argc, char **argv) {
         struct state s = {(int)(z / 7 % 3), z / 5 % 2, NULL};
         if (z & 64) s.next = &s;
         total += threaded(a, b, &s) + joined(a, b, c, d, &s) + reordered(a, b, c, d) + choices(a, b, c) + passed(a, b, c)
-                 + kept(a, b + 1) + (chosen(a, b) != NULL) + left(a, b, c) + past(a + 1, b, c) + returned(a, b & 2);
+                 + kept(a, b + 1) + (chosen(a, b) != NULL) + left(a, b, c) + past(a + 1, b, c) + returned(a, b & 2) + stepped((int)(z % 6), a, b);
     }
     sink = total;
     printf("%d\n", total);

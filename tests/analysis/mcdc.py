@@ -261,6 +261,7 @@ def misleading_code(bench):
         document = bench.mcdc(trace)
         equal, undetermined, different = compare(truth, document)
         assert not different and equal >= least, (compiler, level, equal, undetermined, different)
+        assert (compiler, level) != ("gcc", "-O0") or undetermined == ["(a ? b : c) || !pointer(b)"], undetermined
         assert not certain(truth, document), (compiler, level, certain(truth, document))
         assert not results_differ(truth, document)[0], (compiler, level, results_differ(truth, document))
 
@@ -504,7 +505,7 @@ def real_source(bench):
     shown = bench.run("llvm-cov-19", "show", "-show-mcdc", "-instr-profile=native.profdata", "native")
     parts = re.split(r"(?m)^(/[^\n|]*\.[ch]):$", shown)
     truth = {name: parse_llvm_cov(body) for name, body in zip(parts[1::2], parts[2::2]) if os.path.basename(name) not in NOT_REAL}
-    for level, least, most in (("-O0", 85, 8), ("-Og", 235, 120), ("-O2", 24, 300)):
+    for level, least, most in (("-O0", 300, 5), ("-Og", 240, 80), ("-O2", 24, 300)):
         bench.run(*GCC, level, *flags, *sources, "-o", "real")
         bench.run(bench.ntrace, "run", "-o", "real.ntrace", "--", "./real")
         found = bench.mcdc("real.ntrace")["decisions"]
