@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A hostile count can stand for any number of instructions: reading is interrupted after so many looks. */
 enum { LOOKS = 300 };
@@ -58,6 +59,19 @@ static ntr_status write_nothing(void *user, const void *bytes, size_t size) {
     return NTR_OK;
 }
 
+static char temporary[] = "/tmp/ntrace-fuzz-XXXXXX";
+
+static void remove_folder(void) {
+    rmdir(temporary);
+}
+
+/* For symbol files, without which no stack has return places. */
+static const char *folder(void) {
+    static bool made;
+    if (!made && mkdtemp(temporary)) made = atexit(remove_folder) == 0;
+    return made ? temporary : NULL;
+}
+
 static void converse(ntr_replay *replay, const ntr_program *program, ntr_debug_info *debug, ntr_bytes spoken) {
     ntr_gdb_config config;
     bool complete;
@@ -66,6 +80,7 @@ static void converse(ntr_replay *replay, const ntr_program *program, ntr_debug_i
     config.program = program;
     config.debug = debug;
     config.write = write_nothing;
+    config.folder = folder();
     ntr_gdb *gdb = ntr_gdb_new(&config, NULL);
     if (gdb) ntr_gdb_feed(gdb, spoken.data, spoken.size);
     fuzz_must(ntr_replay_position(replay) <= ntr_replay_known(replay, &complete), "a position is in the trace");
