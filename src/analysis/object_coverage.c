@@ -257,11 +257,22 @@ static ntr_status make_list(ntr_object_coverage *c) {
     return NTR_OK;
 }
 
+/* Returns whether the code of another image is found in the whole place of this one: it was given twice, by its bundle and by -e. */
+static bool is_hidden(const ntr_program *program, size_t index, const ntr_image_info *info) {
+    const ntr_image_options *o = &info->options;
+    const ntr_context context = {.scontext = o->scontext, .hcontext = o->hcontext, .prv = o->has_prv ? o->prv : NTR_PRV_UNKNOWN,
+                                 .v = o->v, .has_scontext = o->has_scontext, .has_hcontext = o->has_hcontext};
+    ntr_image_info other;
+    size_t found;
+    if (ntr_program_image_at(program, &context, info->low, &found) != NTR_OK || found == index) return false;
+    return ntr_program_image(program, found, &other) == NTR_OK && other.path && other.low == info->low && other.high == info->high;
+}
+
 static ntr_status add_image(object_run *r, ntr_tally *tally, size_t index) {
     ntr_image_info info;
     ntr_status status = ntr_program_image(r->program, index, &info);
     if (status) return status;
-    if (!info.path) return NTR_OK;
+    if (!info.path || is_hidden(r->program, index, &info)) return NTR_OK;
     r->bias = info.bias;
     r->image = ntr_texts_keep(&r->coverage->texts, info.name);
     if (!r->image) return NTR_E_MEMORY;

@@ -74,6 +74,10 @@ def decisions(bench):
         assert found == expected[decision["text"]] and "reason" not in decision, (decision["text"], found, expected[decision["text"]])
         seen += 1
     assert seen == 3, document
+    for part in "123":
+        bench.run(bench.ntrace, "coverage", "--level", "mcdc", "--partial", f"{part}.part", "--shard", f"{part}/3", "firmware.ntrace")
+    joined = bench.run(bench.ntrace, "combine", "--redo", "3.part", "1.part", "2.part", "coverage", "--level", "mcdc", "--format", "json")
+    assert json.loads(joined) == document, "three parts"
 
 
 def only(bench):
@@ -87,6 +91,8 @@ def only(bench):
     assert {f["name"] for f in some["functions"]} == set(functions) - assembler, (sorted(functions), sorted(f["name"] for f in some["functions"]))
     assert all(f == functions[f["name"]] for f in some["functions"]) and bench.json("--level", "object", "--format", "json", "--only", "other")["functions"] == []
     assert {f["name"] for f in bench.json("--level", "object", "--format", "json", "--only", "firmware_start.S")["functions"]} == assembler
+    again = bench.json("--level", "object", "--format", "json", "-e", "firmware")["functions"]
+    assert len(again) == len(functions), "an image that the bundle has, too"
     lines = bench.json("--to", "json")["files"]
     trap, start = functions["trap"], functions["_start"] # assembler: debug information has lines of it and no functions
     assert trap["executed"] == trap["instructions"] > 10, trap
