@@ -52,6 +52,7 @@ test-linux: all ## Linux, and OpenSBI with U-Boot, under trace are exact, and th
 	@ninja -C $(BUILD) tests/machine/each_instruction-4.so tests/machine/same_modes
 	@tests/machine/linux.py $(BUILD)/ntrace $(BUILD)/tests/machine/each_instruction-4.so $(BUILD)/tests/machine/same_modes --fetch
 	@tests/machine/linux_answers.py $(BUILD)/ntrace --fetch
+	@tests/machine/linux_names.py $(BUILD)/ntrace --fetch
 	@JOBS=$(JOBS) tools/target >/dev/null
 	@tests/machine/linux_target.py $(BUILD)/ntrace build-target/ntrace-riscv64 --fetch
 

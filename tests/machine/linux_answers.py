@@ -12,7 +12,6 @@ import json
 import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 
@@ -21,7 +20,6 @@ import harness
 import linux_guest
 from harness import case, check, equal, scratch
 
-COMPILER = "riscv64-linux-gnu-gcc"
 NANOSECONDS = 8  # for each instruction, with --repeatable
 
 
@@ -33,22 +31,14 @@ def jsonl(command, *options):
     return [json.loads(line) for line in output(harness.NTRACE, command, "--format", "jsonl", *options, guest()[0]).splitlines()]
 
 
-@functools.cache
 def program():
-    if not shutil.which(COMPILER):
-        harness.skip(f"no {COMPILER}")
-    out = os.path.join(scratch(), "answers")
-    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "guest", "answers.c")
-    subprocess.run([COMPILER, "-O2", "-g", "-static", "-no-pie", "-Wl,-Ttext-segment=0x40000000", "-o", out, source], check=True)
-    return out
+    return linux_guest.compiled("answers")
 
 
 @functools.cache
 def guest():
     """The bundle, and what the guest has printed."""
-    names = output("riscv64-linux-gnu-nm", program())
-    end = re.search(r"(?m)^([0-9a-f]+) . answers_end$", names)[1]
-    return linux_guest.boot("--repeatable", "--stop-at", f"0x{end}", init=program())
+    return linux_guest.boot("--repeatable", "--stop-at", linux_guest.address(program(), "answers_end"), init=program())
 
 
 @functools.cache
@@ -86,7 +76,7 @@ def switches():
 @case("system calls: as many as a tracer in the guest has counted")
 def system_calls():
     found = {row["name"]: row["count"] for row in jsonl("syscalls") if row["kind"] == "system call"}
-    macros = subprocess.run([COMPILER, "-E", "-dM", "-xc", "-"], input="#include <asm/unistd.h>", stdout=subprocess.PIPE, text=True,
+    macros = subprocess.run([linux_guest.COMPILER, "-E", "-dM", "-xc", "-"], input="#include <asm/unistd.h>", stdout=subprocess.PIPE, text=True,
                             check=True).stdout
     values = dict(re.findall(r"(?m)^#define (__NR\w+) (\w+)$", macros))
     names = {int(values.get(value, value)): name[5:] for name, value in values.items()
@@ -195,8 +185,8 @@ def stretches():
 
 def filtered(condition, name):
     """The bundle of the same execution, traced with a filter."""
-    end = re.search(r"(?m)^([0-9a-f]+) . answers_end$", output("riscv64-linux-gnu-nm", program()))[1]
-    return linux_guest.boot("--repeatable", "--stop-at", f"0x{end}", "--filter", condition, init=program(), name=name)[0]
+    return linux_guest.boot("--repeatable", "--stop-at", linux_guest.address(program(), "answers_end"), "--filter", condition, init=program(),
+                            name=name)[0]
 
 
 def by_context(bundle):

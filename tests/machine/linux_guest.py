@@ -1,5 +1,8 @@
-"""A Linux guest under trace, for linux.py and linux_answers.py. Without --fetch, what is not in the cache is not fetched."""
+"""A Linux guest under trace, for linux.py, linux_answers.py and linux_names.py. Without --fetch, what is not in the cache is not fetched."""
+import functools
 import os
+import re
+import shutil
 import subprocess
 import sys
 
@@ -17,6 +20,26 @@ def tool(name, *words):
     if done.returncode:
         harness.skip(done.stderr.strip())
     return done.stdout.strip()
+
+
+COMPILER = "riscv64-linux-gnu-gcc"
+
+
+@functools.cache
+def compiled(name):
+    """A program of the folder guest, at a fixed address."""
+    if not shutil.which(COMPILER):
+        harness.skip(f"no {COMPILER}")
+    out = os.path.join(scratch(), name)
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "guest", f"{name}.c")
+    subprocess.run([COMPILER, "-O2", "-g", "-static", "-no-pie", "-Wl,-Ttext-segment=0x40000000", "-o", out, source], check=True)
+    return out
+
+
+def address(program, symbol):
+    """As a number of C."""
+    names = subprocess.run(["riscv64-linux-gnu-nm", program], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return "0x" + re.search(rf"(?m)^([0-9a-f]+) . {symbol}$", names)[1]
 
 
 def trace(*options, qemu=(), name="linux"):
