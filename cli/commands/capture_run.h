@@ -25,6 +25,7 @@ struct capture_run {
     struct capture_losses losses;
     bool stopping; /* notes are about trace that was lost */
     uint64_t run_ms; /* 0: no limit */
+    int64_t wanted;  /* captures that ended as --when demands */
     size_t sink;
     const char *leaves; /* the PIB sink or ATB bridge, if there is no RAM sink to read: then no bundle is written */
     ntr_target_state state;

@@ -137,6 +137,7 @@ static int capture_once(struct capture_run *run, const char *path) {
         return status;
     }
     if (!is_wanted(run)) return CLI_OK;
+    run->wanted++;
     const int written = capture_write_bundle(run, path);
     return written > status ? written : status;
 }
@@ -175,6 +176,8 @@ int capture_all(struct capture_run *run) {
         const int one = capture_once(run, o->loop > 1 ? path : o->bundle);
         if (one > status) status = one;
     }
+    if (!run->wanted && !run->leaves && status != CLI_FAILED && !o->quiet)
+        cli_note("no capture ended as --when demands; no bundle was written");
     if (o->restore && ntr_target_restore(run->target.target) != NTR_OK)
         status = cli_fail("the registers were not restored: %s", ntr_target_error(run->target.target));
     return status;

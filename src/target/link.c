@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MS = 1000, MS_NANOSECONDS = 1000000, OPEN_TRIES = 3, OPEN_PAUSE_MS = 100 };
+enum { MS = 1000, MS_NANOSECONDS = 1000000, OPEN_TRIES = 3, OPEN_PAUSE_MS = 100, END_POLLS = 100, END_PAUSE_MS = 5 };
 
 ntr_status link_break(byte_link *link, const char *format, ...) {
     va_list arguments;
@@ -155,12 +155,21 @@ ntr_status link_open(byte_link *link, const char *place, bool is_command, uint32
     return open_again(link);
 }
 
+/* A helper that ignores SIGTERM is killed after END_POLLS. */
+static void end_command(pid_t child) {
+    kill(-child, SIGTERM);
+    for (unsigned i = 0; i < END_POLLS; i++) {
+        if (waitpid(child, NULL, WNOHANG) != 0) return;
+        nanosleep(&(struct timespec){0, END_PAUSE_MS * MS_NANOSECONDS}, NULL);
+    }
+    kill(-child, SIGKILL);
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
+}
+
 void link_close(byte_link *link) {
     if (link->fd >= 0) close(link->fd);
     link->fd = -1;
-    if (link->child <= 0) return;
-    kill(-link->child, SIGTERM);
-    while (waitpid(link->child, NULL, 0) < 0 && errno == EINTR) continue;
+    if (link->child > 0) end_command(link->child);
     link->child = 0;
 }
 
@@ -184,7 +193,7 @@ ntr_status link_ready(byte_link *link) {
 
 ntr_status link_send(byte_link *link, const char *bytes, size_t size) {
     while (size) {
-        const ssize_t n = send(link->fd, bytes, size, MSG_NOSIGNAL);
+        const ssize_t n = send(link->fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n >= 0) {
             bytes += n;
             size -= (size_t)n;
