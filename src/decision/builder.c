@@ -16,5 +16,6 @@ ntr_status ntr_code_map_make(ntr_code_map *map, ntr_decisions *decisions, const 
     ntr_graph_release(&b.graph);
     ntr_statements_release(&b.statements);
     ntr_dealloc(map->allocator, b.found);
+    ntr_dealloc(map->allocator, b.codes);
     return status;
 }

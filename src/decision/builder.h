@@ -19,6 +19,12 @@ typedef struct ntr_found_branch {
     uint32_t line, column;
 } ntr_found_branch;
 
+/* Code of a decision that is no branch, in one copy of its function. */
+typedef struct ntr_found_code {
+    uint64_t address, low, high, scope; /* as of ntr_found_branch */
+    uint32_t record;
+} ntr_found_code;
+
 /* The state of one map that is being made. */
 typedef struct ntr_map_builder {
     ntr_code_map *map;
@@ -29,6 +35,8 @@ typedef struct ntr_map_builder {
     ntr_graph graph;
     ntr_found_branch *found;
     size_t found_count, found_capacity;
+    ntr_found_code *codes;
+    size_t code_count, code_capacity;
     const char *last_name; /* the last file of a row, and what it is */
     const ntr_extent_file *last_file;
     const char *last_relative; /* the same before its folder was added; NULL: it is absolute */

@@ -83,15 +83,52 @@ static ntr_status match_whole(ntr_map_builder *b, ntr_found_branch *found, size_
     return NTR_OK;
 }
 
+static int compare_codes(const void *a, const void *b) {
+    const ntr_found_code *x = a, *y = b;
+    NTR_COMPARE_BY(low);
+    NTR_COMPARE_BY(scope);
+    NTR_COMPARE_BY(record);
+    return 0;
+}
+
+/* Adds copies of decisions that have code in an optimized function, or where it is inlined, and no branch there. Such an evaluation
+ * leaves no trace, and the other copies do not show it. `codes`: those of one function; `found`: its branches. */
+static ntr_status add_computed(ntr_map_builder *b, const ntr_found_code *codes, size_t code_count, const ntr_found_branch *found, size_t count) {
+    for (size_t i = 0; i < code_count; i++) {
+        const ntr_found_code *c = &codes[i];
+        bool branches = i && codes[i - 1].scope == c->scope && codes[i - 1].record == c->record;
+        for (size_t k = 0; k < count && !branches; k++) branches = found[k].scope == c->scope && found[k].record == c->record;
+        if (branches) continue;
+        const ntr_found_branch at = {.address = c->address, .low = c->low, .high = c->high, .scope = c->scope};
+        TRY(ntr_builder_enter(b, &at));
+        if (b->kind.plain) continue;
+        TRY(ntr_builder_add_copy(b, b->decisions->records[c->record], &at, "it has no branches: the compiler folded or computed it"));
+    }
+    return NTR_OK;
+}
+
+/* Matches the branches of one function. */
+static ntr_status match_function(ntr_map_builder *b, ntr_found_branch *found, size_t count) {
+    for (size_t i = 0, next; i < count; i = next) {
+        for (next = i + 1; next < count && found[next].whole == found[i].whole && found[next].scope == found[i].scope;) next++;
+        TRY(match_whole(b, &found[i], next - i));
+    }
+    return NTR_OK;
+}
+
+/* Functions are visited by address. */
 ntr_status ntr_builder_match(ntr_map_builder *b) {
+    size_t f = 0, c = 0;
     if (b->found_count) qsort(b->found, b->found_count, sizeof *b->found, compare_found);
-    for (size_t i = 0, next; i < b->found_count; i = next) {
-        ntr_found_branch *first = &b->found[i];
-        for (next = i + 1; next < b->found_count; next++) {
-            const ntr_found_branch *f = &b->found[next];
-            if (f->low != first->low || f->whole != first->whole || f->scope != first->scope) break;
-        }
-        TRY(match_whole(b, first, next - i));
+    if (b->code_count) qsort(b->codes, b->code_count, sizeof *b->codes, compare_codes);
+    while (f < b->found_count || c < b->code_count) {
+        const size_t first_found = f, first_code = c;
+        uint64_t low = f < b->found_count ? b->found[f].low : UINT64_MAX;
+        if (c < b->code_count && b->codes[c].low < low) low = b->codes[c].low;
+        while (f < b->found_count && b->found[f].low == low) f++;
+        while (c < b->code_count && b->codes[c].low == low) c++;
+        TRY(match_function(b, b->found + first_found, f - first_found));
+        TRY(add_computed(b, b->codes + first_code, c - first_code, b->found + first_found, f - first_found));
     }
     return NTR_OK;
 }

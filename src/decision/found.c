@@ -38,6 +38,26 @@ static const ntr_extent_file *file_in(ntr_map_builder *b, const char *directory,
     return file;
 }
 
+/* Returns what distinguishes the copies of an inlined function: its entry and the places of the calls; 0: it is not inlined. */
+static uint64_t scope_of(const ntr_frame *frames, size_t count) {
+    uint64_t scope = frames[0].inlined ? frames[0].entry : 0;
+    for (size_t i = 1; frames[0].inlined && i < count; i++) scope = scope * 31 + (uint64_t)frames[i].line * 1000 + frames[i].column;
+    return scope;
+}
+
+static ntr_status add_code(ntr_map_builder *b, uint64_t address, const ntr_extent_entry *entry) {
+    ntr_frame frames[NTR_FRAMES_MAX];
+    size_t count = ntr_debug_info_frames(b->debug, NULL, address, frames, NTR_FRAMES_MAX);
+    if (count == 0 || !frames[count - 1].size || entry->whole) return NTR_OK;
+    const ntr_frame *function = &frames[count - 1];
+    const ntr_found_code code = {address, function->entry, function->entry + function->size, scope_of(frames, count), entry->record};
+    const ntr_found_code *last = b->code_count ? &b->codes[b->code_count - 1] : NULL;
+    if (last && last->low == code.low && last->scope == code.scope && last->record == code.record) return NTR_OK;
+    if (ntr_reserve(b->map->allocator, (void **)&b->codes, &b->code_capacity, b->code_count + 1, sizeof *b->codes)) return NTR_E_MEMORY;
+    b->codes[b->code_count++] = code;
+    return NTR_OK;
+}
+
 static ntr_status add_branch(ntr_map_builder *b, uint64_t address, const ntr_line_row *row,
                              const ntr_extent_entry *entry) {
     ntr_frame frames[NTR_FRAMES_MAX];
@@ -46,11 +66,8 @@ static ntr_status add_branch(ntr_map_builder *b, uint64_t address, const ntr_lin
     const ntr_frame *function = &frames[count - 1];
     if (ntr_reserve(b->map->allocator, (void **)&b->found, &b->found_capacity, b->found_count + 1, sizeof *b->found))
         return NTR_E_MEMORY;
-    uint64_t scope = frames[0].inlined ? frames[0].entry : 0;
-    for (size_t i = 1; frames[0].inlined && i < count; i++)
-        scope = scope * 31 + (uint64_t)frames[i].line * 1000 + frames[i].column; /* the places of the calls */
     b->found[b->found_count++] = (ntr_found_branch){
-        .address = address, .low = function->entry, .high = function->entry + function->size, .scope = scope,
+        .address = address, .low = function->entry, .high = function->entry + function->size, .scope = scope_of(frames, count),
         .record = entry->record, .whole = ntr_extents_root(&b->extents, entry, true),
         .root = ntr_extents_root(&b->extents, entry, false), .outside = entry->whole, .line = row->line, .column = row->column,
     };
@@ -73,6 +90,7 @@ static ntr_status take_row(ntr_map_builder *b, const ntr_line_row *row) {
     if (!entry) return NTR_OK;
     const ntr_decision_record *r = b->decisions->records[entry->record];
     if (ntr_extent_equal(&entry->extent, &r->point)) entry = own_entry(b, file, r, entry);
+    TRY(add_code(b, row->address, entry));
     for (uint64_t at = row->address; at - row->address < row->size; at += insn.size) {
         if (ntr_program_insn(b->map->program, NULL, NTR_POSITION_ANY, at, &insn) != NTR_OK) break;
         if (insn.flow == NTR_FLOW_BRANCH) TRY(add_branch(b, at, row, entry));

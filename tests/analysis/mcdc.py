@@ -505,7 +505,7 @@ def real_source(bench):
     shown = bench.run("llvm-cov-19", "show", "-show-mcdc", "-instr-profile=native.profdata", "native")
     parts = re.split(r"(?m)^(/[^\n|]*\.[ch]):$", shown)
     truth = {name: parse_llvm_cov(body) for name, body in zip(parts[1::2], parts[2::2]) if os.path.basename(name) not in NOT_REAL}
-    for level, least, most in (("-O0", 300, 5), ("-Og", 240, 80), ("-O2", 24, 300)):
+    for level, least, most in (("-O0", 300, 5), ("-Og", 240, 80), ("-O2", 80, 240)):
         bench.run(*GCC, level, *flags, *sources, "-o", "real")
         bench.run(bench.ntrace, "run", "-o", "real.ntrace", "--", "./real")
         found = bench.mcdc("real.ntrace")["decisions"]
