@@ -28,7 +28,7 @@ static ntr_status exchange(exec_bus *bus, const char *request) {
         TRY(link_take(&bus->link, &byte));
         if (byte == '\n') break;
         if (used + 1 == ANSWER_LINE) return link_break(&bus->link, "the helper's line is longer than %d characters", ANSWER_LINE);
-        if (byte != '\r' && byte) bus->line[used++] = byte;
+        if (byte != '\r') bus->line[used++] = byte ? byte : ' ';
     }
     bus->line[used] = 0;
     if (strncmp(bus->line, "error", 5) != 0) return NTR_OK;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { RETRIES = 3, UNASKED_MAX = 64 };
+enum { RETRIES = 3, UNASKED_MAX = 64, NOISE_MAX = 1 << 16 }; /* bytes that may come without a packet */
 
 size_t rsp_frame(char frame[RSP_FRAME], const char *data, size_t size) {
     unsigned char sum = 0;
@@ -32,13 +32,26 @@ static int digit_of(char c) {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
+/* Drops acknowledgements. */
+static ntr_status take_start(rsp_client *client) {
+    char byte;
+    for (unsigned i = 0; i < NOISE_MAX; i++) {
+        TRY(link_take(&client->link, &byte));
+        if (byte == '$') return NTR_OK;
+    }
+    return link_break(&client->link, "no packet begins in %d bytes", NOISE_MAX);
+}
+
 static ntr_status take_data(rsp_client *client, unsigned char *sum) {
     char byte;
     client->size = 0;
     *sum = 0;
-    for (;;) {
+    for (unsigned i = 0; i < NOISE_MAX; i++) {
         TRY(link_take(&client->link, &byte));
-        if (byte == '#') break;
+        if (byte == '#') {
+            client->packet[client->size] = 0;
+            return NTR_OK;
+        }
         if (byte == '$') { /* the beginning of another packet: the first one was cut off */
             client->size = 0;
             *sum = 0;
@@ -49,16 +62,14 @@ static ntr_status take_data(rsp_client *client, unsigned char *sum) {
         client->packet[client->size++] = byte;
         *sum = (unsigned char)(*sum + (unsigned char)byte);
     }
-    client->packet[client->size] = 0;
-    return NTR_OK;
+    return link_break(&client->link, "no packet ends in %d bytes", NOISE_MAX);
 }
 
 ntr_status rsp_receive(rsp_client *client) {
     for (unsigned tries = 0; tries < RETRIES; tries++) {
         unsigned char sum;
-        char byte, high, low;
-        do TRY(link_take(&client->link, &byte));
-        while (byte != '$'); /* acknowledgements */
+        char high, low;
+        TRY(take_start(client));
         TRY(take_data(client, &sum));
         TRY(link_take(&client->link, &high));
         TRY(link_take(&client->link, &low));
@@ -71,7 +82,7 @@ ntr_status rsp_receive(rsp_client *client) {
 
 bool rsp_comes(rsp_client *client, uint32_t ms) {
     char byte;
-    while (link_comes(&client->link, ms)) {
+    for (unsigned i = 0; i < NOISE_MAX && link_comes(&client->link, ms); i++) {
         if (link_take(&client->link, &byte) != NTR_OK) return false;
         if (byte != '$') continue;
         client->link.at--; /* rsp_receive takes it */
