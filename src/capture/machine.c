@@ -83,6 +83,12 @@ static void take_context(struct ntr_capture_hart *hart) {
     hart->satp_next = pair(hart->record + 1);
 }
 
+/* Time 0 would say that the time is not known (ntr_hart_state). */
+static void take_time(struct ntr_capture_hart *hart) {
+    const uint64_t time = pair(hart->record + 1);
+    hart->clock = time ? time : 1;
+}
+
 /* The guest may have many processes; what it makes the capture keep is limited. */
 static void take_note(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, struct ntr_capture_notes *notes) {
     enum { NOTES_MOST = 1 << 22 };
@@ -111,13 +117,13 @@ void ntr_capture_machine_take(struct ntr_capture_harts *harts, struct ntr_captur
     case CHANNEL_END: take_end(harts, hart); break;
     case CHANNEL_TASK: take_note(harts, hart, &harts->machine->tasks); break;
     case CHANNEL_PAGE: take_note(harts, hart, &harts->machine->pages); break;
-    case CHANNEL_TIME: hart->clock = pair(hart->record + 1); break;
+    case CHANNEL_TIME: take_time(hart); break;
     default: take_context(hart); break;
     }
 }
 
 void ntr_capture_machine_pass(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
-    if (hart->record[0] == CHANNEL_TIME) hart->clock = pair(hart->record + 1);
+    if (hart->record[0] == CHANNEL_TIME) take_time(hart);
     if ((hart->record[0] & 0xff000000u) != CHANNEL_CONTEXT) return;
     take_context(hart);
     ntr_capture_machine_move(harts, hart);
