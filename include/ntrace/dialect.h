@@ -73,8 +73,8 @@ typedef struct ntr_dialect {
     bool describes_itself;       /* the encoder sends Config before the first synchronizing message */
     bool trap_ownership;         /* an Ownership message follows every trap and trap return, whether the context changes or not */
     bool trap_value;             /* TrapValue follows the Ownership message of a trap */
-    bool untimed_ownership;      /* no TSTAMP in Ownership after ProgTraceSync or before TrapValue, and in ProgTraceSync at time 0 */
     bool drops_stragglers;       /* flow messages before a synchronizing one are of the session before: no gap */
+    bool untimed_ownership;      /* no TSTAMP in Ownership after ProgTraceSync or before TrapValue, and in ProgTraceSync at time 0 */
 } ntr_dialect;
 
 /* Returns the dialect of this name, or NULL. Static storage. */
