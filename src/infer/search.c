@@ -113,20 +113,29 @@ static ntr_status try_all(ntr_search *s) {
     return status == NTR_OK ? try_rare_forms(s, ntr_dialect_at(0)) : status;
 }
 
-/* Try addresses of the width of each virtual memory system; they matter only where addresses have their top bits set. */
+/* Try a dialect, where a form and a width of addresses are possible. */
+static ntr_status try_with(ntr_search *s, const ntr_dialect *dialect, const ntr_params *like, unsigned form) {
+    const ntr_params *given = &s->config->params;
+    if (!is_candidate(s, NTR_PARAMETER_ALL_JUMPS, given->all_jumps, (form & FORM_JUMPS) != 0)) return NTR_OK;
+    if (!is_candidate(s, NTR_PARAMETER_NO_ADDR_DIFF, given->no_addr_diff, (form & FORM_FULL) != 0)) return NTR_OK;
+    ntr_params params = trial_params(s, dialect, like->src_bits, form);
+    params.addr_bits = like->addr_bits;
+    return add_trial(s, &params);
+}
+
+/* Try addresses of the width of each virtual memory system; they matter only where addresses have their top bits set. The best
+ * trial may be of older silicon, which was tried neither with traced jumps nor with full addresses. */
 static ntr_status try_address_widths(ntr_search *s) {
     static const uint8_t widths[] = {39, 48, 57};
+    static const uint8_t changes[] = {FORM_PLAIN, FORM_JUMPS, FORM_FULL};
     const ntr_dialect *dialect = is_given(s, NTR_PARAMETER_DIALECT) ? s->config->params.dialect : ntr_dialect_at(0);
-    const ntr_params params = s->trials[s->best].params;
+    ntr_params like = s->trials[s->best].params;
+    const unsigned form = form_of(&like);
     ntr_status status = NTR_OK;
-    if (!s->config->program || is_given(s, NTR_PARAMETER_ADDR_BITS) || params.extend_addr) return NTR_OK;
-    for (size_t i = 0; i < 2 * sizeof widths && status == NTR_OK; i++) {
-        /* Dialects of older silicon were not tried with traced jumps. */
-        const unsigned form = i % 2 ? form_of(&params) ^ FORM_JUMPS : form_of(&params);
-        if (!is_candidate(s, NTR_PARAMETER_ALL_JUMPS, s->config->params.all_jumps, (form & FORM_JUMPS) != 0)) continue;
-        ntr_params tried = trial_params(s, dialect, params.src_bits, form);
-        tried.addr_bits = widths[i / 2];
-        status = add_trial(s, &tried);
+    if (!s->config->program || is_given(s, NTR_PARAMETER_ADDR_BITS) || like.extend_addr) return NTR_OK;
+    for (size_t i = 0; i < sizeof widths; i++) {
+        like.addr_bits = widths[i];
+        for (size_t k = 0; k < sizeof changes && status == NTR_OK; k++) status = try_with(s, dialect, &like, form ^ changes[k]);
     }
     return status;
 }
@@ -137,18 +146,18 @@ static bool is_tried(const ntr_search *s, const ntr_dialect *dialect) {
     return false;
 }
 
-/* Try the best parameters with every other dialect: some differ in few messages, or in none that this stream has. */
+/* Try the best parameters with every other dialect: some differ in few messages, or in none that this stream has. If the best
+ * trial has contradictions, addresses may have the other form, too. */
 static ntr_status try_other_dialects(ntr_search *s) {
-    const ntr_params *best = &s->trials[s->best].params;
-    const unsigned src_bits = best->src_bits, form = form_of(best), addr_bits = best->addr_bits;
+    const ntr_params best = s->trials[s->best].params;
+    const bool fails = ntr_infer_failures(&s->trials[s->best]);
     const ntr_dialect *dialect;
     ntr_status status = NTR_OK;
     if (!s->config->program || is_given(s, NTR_PARAMETER_DIALECT)) return NTR_OK;
     for (size_t i = 0; (dialect = ntr_dialect_at(i)) && status == NTR_OK; i++) {
         if (is_tried(s, dialect)) continue;
-        ntr_params params = trial_params(s, dialect, src_bits, form);
-        params.addr_bits = (uint8_t)addr_bits;
-        status = add_trial(s, &params);
+        status = try_with(s, dialect, &best, form_of(&best));
+        if (fails && status == NTR_OK) status = try_with(s, dialect, &best, form_of(&best) ^ FORM_FULL);
     }
     return status;
 }
