@@ -5,8 +5,10 @@
 #include "capture/spaces.h"
 #include "ingress/hand_over.h"
 
+/* `now` is when the block has retired. */
 static void pass_time(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const ntr_code_block *code) {
-    uint64_t now = harts->system ? ntr_capture_system_now(harts->system) : ntr_capture_now(harts, hart, code->instructions);
+    const uint64_t now = harts->system ? ntr_capture_system_now(harts->system) + code->instructions
+                                       : ntr_capture_now(harts, hart, code->instructions);
 
     if (harts->channel->head.machine)
         ntr_capture_machine_set_state(harts, hart, now);
