@@ -102,7 +102,7 @@ def exporting():
     if "no format" in Run("timeline", stream(), "-e", program(), "--to", "perfetto", status=None).err:
         return  # built without protobuf
     whole, part = (Run("timeline", stream(), "-e", program(), "--to", "perfetto", *more).bytes for more in ([], ["--to", "1"]))
-    check(b"start" in whole and b"start" not in part, "timeline")
+    check(b"hart 0 functions" in whole and b"hart 0 functions" not in part, "timeline")
 
 
 @case("check reports the findings of the part, diff compares the part")

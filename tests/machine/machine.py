@@ -480,7 +480,7 @@ for kind, (content, status, why) in UNUSABLE.items():
             file.write(content)
         done = subprocess.run([harness.NTRACE, "run", "--quiet", "--machine", "virt", "--qemu", f"{QEMU}/qemu-system-riscv64", "-o",
                                os.path.join(scratch(), "no.ntrace"), "--files", path, program("modes-64")], stdin=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, text=True, timeout=60)
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=60)
         equal(done.returncode, status, f"status; {done.stderr}")
         said = [line for line in done.stderr.splitlines() if line.startswith("ntrace")]
         check(why in done.stderr and path in done.stderr and len(said) == 1, done.stderr)
