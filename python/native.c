@@ -24,3 +24,15 @@ static ntr_status ntrace_expand(ntr_instructions *expander, const ntr_event *eve
     *filled = n;
     return NTR_OK;
 }
+
+/* Moves the spans among the events to the front, in their order. Returns their number. */
+static size_t ntrace_keep_spans(ntr_event *events, size_t count) {
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (events[i].kind != NTR_EVENT_SPAN) continue;
+        if (kept != i) events[kept] = events[i];
+        kept++;
+    }
+    return kept;
+}

@@ -7,6 +7,7 @@ from typing import Iterator
 
 from . import _core
 from ._core import check, config, ffi, lib, owned, path_bytes, text
+from .events import dtype_of, whole
 
 CHUNK = 1 << 14
 
@@ -67,7 +68,7 @@ class _Analysis:
     def read(self, src: int | None = None) -> Iterator[tuple]:
         """Decodes; yields (events, count) behind the tally and the tree."""
         room = ffi.new("ntr_event[]", CHUNK)
-        for count in self.trace._chunks(room, CHUNK, src):
+        for count in self.trace._chunks(lambda: room, CHUNK, src):
             if self.tally:
                 check(lib.ntr_tally_feed(self.tally, room, count))
             if self.tree:
@@ -196,8 +197,8 @@ class Answers:
         """The events as a pyarrow table, without the members of gaps."""
         import numpy
         import pyarrow
-        parts = list(self.event_arrays(src))
-        events = numpy.concatenate(parts) if parts else numpy.empty(0)
+        parts = [whole(part) for part in self.event_arrays(src)]
+        events = numpy.concatenate(parts).view(dtype_of("ntr_event")) if parts else numpy.empty(0)
         return pyarrow.table({name: events[name] for name in events.dtype.names or ()})
 
     def to_parquet(self, path, src: int | None = None) -> None:

@@ -9,14 +9,14 @@ from typing import Iterable, Iterator
 from . import _core
 from ._core import END, NEED_MORE, check, config, ffi, lib, owned, path_bytes, text
 from .answers import Answers
-from .events import Event, SPAN, dtype_of
+from .events import Event, dtype_of, whole
 
 COUNTS = ("instructions", "halfwords", "spans", "branches", "taken", "calls", "returns", "exceptions", "interrupts", "gaps",
           "messages", "bytes", "reserved")
 Counts = namedtuple("Counts", COUNTS)
 Counts.__doc__ = "Totals of a trace, as `ntrace decode --output count` prints them."
 
-ARRAY_EVENTS = 1 << 16
+ARRAY_EVENTS = 1 << 14  # they stay in the L2 cache
 SAMPLE = 1 << 22  # bytes of a raw stream that inference looks at
 
 
@@ -156,7 +156,7 @@ class Trace(Answers):
         return owned(decoder, lib.ntr_decoder_free)
 
     def _chunks(self, room, capacity: int, src: int | None = None, strict: bool = False) -> Iterator[int]:
-        """Decodes into `room`; yields the number of events, which are valid until the next turn."""
+        """Decodes into the memory that `room` returns, asked before each turn; yields the number of events in it."""
         decoder, stream = self._decoder(src, strict), self._stream()
         span, last, count = ffi.new("ntr_bytes *"), ffi.new("bool *"), ffi.new("size_t *")
         status = NEED_MORE
@@ -164,7 +164,7 @@ class Trace(Answers):
             if status == NEED_MORE:
                 stream.next(span, last)
                 check(lib.ntr_decoder_feed(decoder, span.data, span.size, last[0]), None, self.path)
-            status = lib.ntr_decoder_read(decoder, room, capacity, count)
+            status = lib.ntr_decoder_read(decoder, room(), capacity, count)
             if count[0]:
                 yield count[0]
             check(status, lib.ntr_decoder_error(decoder), self.path)
@@ -185,25 +185,37 @@ class Trace(Answers):
         """The events, one object each: convenient, at about a million a second. event_arrays is the fast way."""
         capacity = 4096
         room = ffi.new("ntr_event[]", capacity)
-        for count in self._chunks(room, capacity, src, strict):
+        for count in self._chunks(lambda: room, capacity, src, strict):
             for n in range(count):
                 yield Event(ffi.new("ntr_event *", room[n]))
 
     def event_arrays(self, src: int | None = None, size: int = ARRAY_EVENTS, copy: bool = True):
         """The events as numpy structured arrays of up to `size` events, with the members of ntr_event.
 
-        copy=False: all arrays share one memory, so an array is valid until the next one; about twice as fast.
+        The library decodes into the memory of the array, which is the caller's; no event is copied. copy=False: all arrays
+        share one memory, so an array is valid until the next one, and no memory is allocated.
         """
         import numpy
-        dtype = dtype_of("ntr_event")
-        room = numpy.zeros(size, dtype)
-        for count in self._chunks(ffi.from_buffer("ntr_event[]", room, require_writable=True), size, src):
-            yield room[:count].copy() if copy else room[:count]
+        dtype, block = dtype_of("ntr_event"), None
+
+        def room():
+            nonlocal block
+            if block is None:
+                block = numpy.empty(size, dtype)
+            return ffi.from_buffer("ntr_event[]", block, require_writable=True)
+
+        for count in self._chunks(room, size, src):
+            events = block[:count]
+            if copy and 2 * count < size:  # few events do not keep a whole block
+                events = whole(events).copy().view(dtype)
+            elif copy:
+                block = None
+            yield events
 
     def span_arrays(self, src: int | None = None, size: int = ARRAY_EVENTS):
         """Like event_arrays, but only the spans, the executed code."""
-        for events in self.event_arrays(src, size, copy=False):
-            yield events[events["kind"] == SPAN]
+        for events in self.event_arrays(src, size):
+            yield events[:lib.ntrace_keep_spans(ffi.from_buffer("ntr_event[]", events), len(events))]
 
     def instruction_arrays(self, src: int | None = None, size: int = ARRAY_EVENTS):
         """The retired instructions in order, as pairs of arrays: instructions (address, bits, size, flow, ...), and SRC."""
@@ -211,7 +223,7 @@ class Trace(Answers):
         capacity = size // 4
         room, at, filled = ffi.new("ntr_event[]", capacity), ffi.new("size_t *"), ffi.new("size_t *")
         expander = owned(lib.ntr_instructions_new(self._program, ffi.NULL), lib.ntr_instructions_free)
-        for count in self._chunks(room, capacity, src):
+        for count in self._chunks(lambda: room, capacity, src):
             at[0], status = 0, _core.OK
             while status == _core.OK:
                 out, sources = numpy.empty(size, dtype_of("ntr_instruction")), numpy.empty(size, "u2")

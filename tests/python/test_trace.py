@@ -50,6 +50,22 @@ def test_arrays_are_views_only_when_asked(gawk):
     assert (numpy.concatenate(kept) == numpy.concatenate(again)).all()
 
 
+def test_arrays_are_the_memory_of_the_library(gawk):
+    numpy = pytest.importorskip("numpy")
+    trace = ntrace.open(gawk.stream, elf=gawk.elf, **gawk.params)
+    *full, rest = trace.event_arrays(size=1000)
+    blocks = [part for part in full if len(part) == 1000]
+    assert len(blocks) > 100 and all(part.base.nbytes == part.nbytes for part in blocks)  # no copies
+    assert not any(numpy.shares_memory(a, b) for a, b in zip(blocks, blocks[1:]))
+    *_, short = trace.event_arrays(size=1 << 20)
+    assert short.base.nbytes == short.nbytes  # few events do not keep a large block
+    assert (short[-len(rest):] == rest).all()
+    mixed = next(trace.span_arrays(size=1000))
+    assert (mixed["kind"] == ntrace.events.SPAN).all() and len(mixed) < 1000
+    first = next(trace.event_arrays(size=1000))
+    assert (first[first["kind"] == ntrace.events.SPAN] == mixed).all()
+
+
 @pytest.mark.parametrize("by", ["function", "instruction", "image"])
 def test_profile(trace, recorded, by):
     rows = trace.profile(by, recorded.src, frame=False)
