@@ -180,13 +180,24 @@ def few_inputs(bench):
 
 
 def merged(bench):
-    """The vectors of several traces are added."""
+    """The vectors of several traces are added; those of their partial answers, too."""
     truth = bench.truth(bench.source("decisions.c"), "5", "12")
     bench.trace("decisions.c", "-O0", "5", "8")
     os.rename(os.path.join(bench.folder, "traced.ntrace"), os.path.join(bench.folder, "first.ntrace"))
     bench.run(bench.ntrace, "run", "-o", "second.ntrace", "--", "./traced", "9", "12")
-    equal, _, different = compare(truth, bench.mcdc("first.ntrace", "second.ntrace"))
-    assert not different and equal >= 54, (equal, different)
+    parts = [partial(bench, name) for name in ("first", "second")]
+    for traces in (("first.ntrace", "second.ntrace"), parts, parts[::-1]):
+        document = bench.mcdc(*traces)
+        equal, _, different = compare(truth, document)
+        assert not different and equal >= 54, (traces, equal, different)
+    one = bench.mcdc("first.ntrace")
+    assert bench.mcdc(parts[0])["decisions"] == one["decisions"] != document["decisions"]
+
+
+def partial(bench, name):
+    """The partial answer of a trace."""
+    bench.run(bench.ntrace, "coverage", "--level", "mcdc", "--partial", f"{name}.part", f"{name}.ntrace")
+    return f"{name}.part"
 
 
 def optimized_is_never_wrong(bench):

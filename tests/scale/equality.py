@@ -25,7 +25,7 @@ FIRST, LAST = map(int, sys.argv[2].split("-")) if "-" in sys.argv[2] else (0, in
 REAL = int(sys.argv[3])
 MPI = list(zip(sys.argv[4::2], sys.argv[5::2]))
 RANKS = (1, 2, 3, 5)
-ONE_FILE = ("sqlite", "perf.data")  # written to a file, with its time
+ONE_FILE = ("sqlite", "perf.data")  # written to a file only
 
 
 def formats(command):
@@ -129,6 +129,21 @@ def random_capture(seed):
 @case(f"random captures {FIRST} to {LAST}")
 def random_captures():
     each(range(FIRST, LAST + 1), random_capture)
+
+
+@case("formats that are written to a file only")
+def one_file():
+    capture = captures.Capture(NTRACE, scratch(), 9500, length=3000)
+    for name in ONE_FILE:
+        command, to = ["export", "--to", name], os.path.join(scratch(), "one-file")
+        found = []
+        for words in ([*command, "-j", "1", capture.path], [*command, "-j", "2", capture.path],
+                      ["combine", *reversed(parts(command, [capture.path], 5)), *command]):
+            Run(*words, "-o", to)
+            with open(to, "rb") as file:
+                found.append(file.read())
+        check(len(found[0]) > 10000, f"{name}: {len(found[0])} bytes")
+        equal([one == found[0] for one in found], [True] * 3, f"{name}: one thread, two threads, five parts")
 
 
 @case("functions have the same numbers when one is reached and a gap follows at once")
