@@ -1,35 +1,18 @@
 /* The server over a short trace: stops, registers, memory and monitor commands. */
-#include "../decoder/scene.h"
+#include "../replay/scene_stream.h"
 
 #include <ntrace/gdb.h>
 
 typedef struct session {
     scene scene;
-    stream in;
+    scene_stream stream;
     ntr_debug_info *debug;
     ntr_functions *functions;
     ntr_replay *replay;
     ntr_gdb *gdb;
     char answer[8192];
-    size_t size, read;
+    size_t size;
 } session;
-
-static ntr_status read_some(void *user, uint8_t *to, size_t capacity, size_t *got) {
-    session *s = user;
-    *got = s->in.size - s->read < capacity ? s->in.size - s->read : capacity;
-    if (*got) memcpy(to, s->in.bytes + s->read, *got);
-    s->read += *got;
-    return NTR_OK;
-}
-
-static ntr_stream_reader *open_stream(void *user, ntr_status *status) {
-    ntr_stream_reader_config config;
-    ((session *)user)->read = 0;
-    ntr_stream_reader_config_init(&config);
-    config.read = read_some;
-    config.user = user;
-    return ntr_stream_reader_new(&config, status);
-}
 
 static ntr_status take_answer(void *user, const void *bytes, size_t size) {
     session *s = user;
@@ -42,7 +25,6 @@ static ntr_status take_answer(void *user, const void *bytes, size_t size) {
 
 /* 0x1000: call 0x1100; add; jump to itself. 0x1100: sp -= 16; save ra; add; ret. */
 static void begin(session *s) {
-    ntr_replay_config replay;
     ntr_gdb_config config;
     ntr_status status;
     memset(s, 0, sizeof *s);
@@ -50,17 +32,11 @@ static void begin(session *s) {
     s->scene.config.params.implicit_return = NTR_RETURN_FULL;
     code(&s->scene, 0x1000, jal(1, 0x100), ADD, jal(0, 0));
     code(&s->scene, 0x1100, 0xff010113u, 0x00113423u, ADD, 0x00813083u, 0x01010113u, RET);
-    assemble(&s->in, &s->scene.config.params,
+    assemble(&s->stream.in, &s->scene.config.params,
              "ProgTraceSync SYNC=3 ICNT=0 FADDR=0x800\nProgTraceCorrelation EVCODE=4 CDF=0 ICNT=18\n");
     s->debug = ntr_debug_info_new(s->scene.program, NULL);
     s->functions = ntr_functions_new(s->debug, NULL);
-    ntr_replay_config_init(&replay);
-    replay.decoder = &s->scene.config;
-    replay.functions = s->functions;
-    replay.open = open_stream;
-    replay.user = s;
-    s->replay = ntr_replay_new(&replay, &status);
-    assert_non_null(s->replay);
+    s->replay = scene_replay(&s->scene, &s->stream, s->functions);
     ntr_gdb_config_init(&config);
     config.replay = s->replay;
     config.program = s->scene.program;

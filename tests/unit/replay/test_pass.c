@@ -1,8 +1,6 @@
 /* The pass of a replay: parts that are read by counting have the same call stacks and blocks as parts that are read with
  * events. The streams are those of real programs in bench/real_streams, divided into small parts. */
-#include "../test.h"
-
-#include "replay/state.h"
+#include "points.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -99,7 +97,7 @@ static void begin(input *in, const char *name, bool events) {
     assert_non_null(in->replay);
     in->replay->part.most_bytes = PART_BYTES;
     in->replay->part.most_instructions = PART_INSTRUCTIONS;
-    if (events) in->replay->part.pause = UINT32_MAX;
+    if (events) read_with_events(in->replay);
 }
 
 static void end(input *in) {
@@ -109,67 +107,15 @@ static void end(input *in) {
     ntr_program_free(in->program);
 }
 
-/* The return addresses of all stacks of a point, as a number for each frame. */
-typedef struct frame_list {
-    uint64_t items[4096];
-    size_t count;
-} frame_list;
-
-static uint32_t list_frame(void *user, const ntr_stack_frame *frame, uint32_t below) {
-    frame_list *list = user;
-    (void)below;
-    assert_true(list->count + 3 <= sizeof list->items / sizeof *list->items);
-    list->items[list->count++] = frame->return_to;
-    list->items[list->count++] = frame->site;
-    list->items[list->count++] = (uint64_t)frame->kind << 32 | frame->function;
-    return 1;
-}
-
-static void frames_of(input *in, const ntr_replay_point *point, frame_list *list) {
-    ntr_callstack *stacks = ntr_callstack_new(in->functions, NULL, NULL);
-    list->count = 0;
-    assert_int_equal(ntr_callstack_restore(stacks, &in->replay->store, &point->stacks), NTR_OK);
-    assert_int_equal(ntr_callstack_visit(stacks, list_frame, list), NTR_OK);
-    ntr_callstack_free(stacks);
-}
-
-/* Returns the number of parts that were read by counting and had no need to be read again. */
-static size_t read_all(input *in, bool events) {
-    size_t counted = 0;
-    ntr_replay *r = in->replay;
-    while (!r->complete) {
-        if (!events) r->part.pause = 0; /* also where few messages have memos */
-        bool counts = ntr_pass_choose(r) == NTR_PASS_COUNTS;
-        assert_int_equal(ntr_replay_pass(r), NTR_OK);
-        counted += counts && !r->part.irregular;
-    }
-    return counted;
-}
-
 static void compare(const char *name, size_t least_counted) {
     static input counts, events;
-    static frame_list left, right;
     begin(&counts, name, false);
     begin(&events, name, true);
-    size_t counted = read_all(&counts, false);
-    assert_int_equal(read_all(&events, true), 0);
-    size_t points = counts.replay->point_count;
-    assert_int_equal(points, events.replay->point_count);
-    if (counted < least_counted) fail_msg("%s: %zu of %zu parts were read by counting", name, counted, points - 1);
-    for (size_t i = 0; i < points; i++) {
-        const ntr_replay_point *a = &counts.replay->points[i], *b = &events.replay->points[i];
-        assert_int_equal(a->offset, b->offset);
-        assert_int_equal(a->first, b->first);
-        assert_int_equal(a->message, b->message);
-        assert_int_equal(a->gaps, b->gaps);
-        frames_of(&counts, a, &left);
-        frames_of(&events, b, &right);
-        assert_int_equal(left.count, right.count);
-        for (size_t k = 0; k < left.count; k += 3) {
-            assert_int_equal(left.items[k], right.items[k]);
-            assert_int_equal(left.items[k + 1], right.items[k + 1]);
-        }
-    }
+    size_t counted = read_all(counts.replay, false);
+    assert_int_equal(read_all(events.replay, true), 0);
+    const size_t parts = counts.replay->point_count - 1;
+    if (counted < least_counted) fail_msg("%s: %zu of %zu parts were read by counting", name, counted, parts);
+    compare_points(counts.replay, counts.functions, events.replay, events.functions);
     end(&counts);
     end(&events);
 }
