@@ -121,6 +121,14 @@ void ntr_capture_hart_hand_over(struct ntr_capture_harts *harts, struct ntr_capt
     hart->branches = (uint8_t)ntr_enc_run_branches(hart->encoder);
 }
 
+void ntr_capture_hart_reach(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart) {
+    const struct channel_block *block = ntr_capture_shared(harts, hart->last);
+
+    ntr_capture_run_flush(harts, hart);
+    ntr_capture_note(harts, ntr_classifier_hand_over(hart->classifier, block->address));
+    ntr_capture_note(harts, ntr_enc_reach(hart->encoder, block->address, ntr_capture_now(harts, hart, block->instructions)));
+}
+
 void ntr_capture_hart_insert(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const ntr_code_block *code) {
     enter(harts, hart, code);
     ntr_capture_note(harts, ntr_classifier_hand_over(hart->classifier, successor(code)));

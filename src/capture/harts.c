@@ -95,7 +95,7 @@ static void take_loop(struct ntr_capture_harts *harts, struct ntr_capture_hart *
     if (count > encoded) ntr_capture_hart_repeat(harts, hart, number, count - encoded);
 }
 
-/* What was executed before the block is sent first. */
+/* The block of the access is not known to the encoder yet, as it is being executed. */
 static void take_access(struct ntr_capture_harts *harts, struct ntr_capture_hart *hart, const uint32_t *words) {
     const ntr_data_record record = {
         .access = words[0] & CHANNEL_ACCESS_WRITE ? NTR_DATA_WRITE : NTR_DATA_READ,
@@ -104,8 +104,8 @@ static void take_access(struct ntr_capture_harts *harts, struct ntr_capture_hart
         .data = (uint64_t)words[4] << 32 | words[3],
     };
 
-    if (!hart->encoder) return;
-    ntr_capture_run_flush(harts, hart);
+    if (!hart->encoder || !hart->last) return;
+    ntr_capture_hart_reach(harts, hart);
     ntr_capture_note(harts, ntr_encoder_access(hart->encoder, &record));
 }
 

@@ -167,6 +167,12 @@ ntr_status ntr_enc_begin_run(ntr_encoder *e, uint64_t iaddr, uint64_t time) {
     return ntr_enc_result(e);
 }
 
+ntr_status ntr_enc_reach(ntr_encoder *e, uint64_t iaddr, uint64_t time) {
+    if (iaddr & 1) return NTR_E_INGRESS;
+    if (is_traced(e) && !e->filtered && (e->takes_runs || !e->active)) begin_at(e, iaddr, time);
+    return ntr_enc_result(e);
+}
+
 bool ntr_enc_has_reported(const ntr_encoder *e, unsigned priv, uint64_t scontext) {
     return e->config.ownership == NTR_OWNERSHIP_OFF || (e->sent_priv == priv && e->sent_scontext == scontext);
 }

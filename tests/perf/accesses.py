@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""ntrace run --data beside a plugin that writes down every access (each_access.c), both in the same run.
+
+usage: accesses.py NTRACE PLUGIN
+"""
+import os
+import shutil
+import struct
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "cli"))
+from harness import Run, case, equal, main, scratch, skip  # noqa: E402
+
+PLUGIN = sys.argv.pop(2)
+BASE = 1 << 40  # host address of guest address 0: none that QEMU takes by itself
+PROGRAMS = {"static": ("-static",), "pie": ("-pie",), "vector": ("-static", "-march=rv64gcv")}
+
+
+def program(name, source="accesses.c"):
+    for tool in ("qemu-riscv64", "riscv64-linux-gnu-gcc"):
+        if not shutil.which(tool):
+            skip(f"no {tool}")
+    path = os.path.join(scratch(), name)
+    if not os.path.exists(path):
+        subprocess.run(["riscv64-linux-gnu-gcc", "-O1", os.path.join(HERE, source), "-o", path, *PROGRAMS[name]], check=True)
+    return path
+
+
+def run(name, *options):
+    """Returns (direction, address, size, data) of all accesses: those of the plugin, and those of the trace."""
+    log, trace = (os.path.join(scratch(), name + end) for end in (".log", ".ntrace"))
+    qemu = ("-B", f"{BASE:#x}", "-plugin", f"{PLUGIN},out={log},base={BASE:#x}")
+    Run("run", "--cpu", "rv64,v=true,vlen=256", *(f"--qemu-option={option}" for option in qemu), *options, "-o", trace, "--",
+        program(name))
+    with open(log, "rb") as file:
+        truth = [("write" if store else "read", address, size, low)
+                 for address, low, _, _, size, store in struct.iter_unpack("<QQQIHH", file.read())]
+    rows = Run("decode", trace, "--output", "data", "--format", "jsonl").rows()
+    return truth, [(row["name"], int(row["address"], 16), row["data_size"], int(row["data"], 16)) for row in rows]
+
+
+def same(found, truth, what):
+    wrong = next((i for i, pair in enumerate(zip(found, truth)) if pair[0] != pair[1]), min(len(found), len(truth)))
+    equal((wrong, found[wrong:wrong + 1], len(found)), (len(truth), [], len(truth)), f"{what}: first difference, accesses")
+
+
+@case("every access of a program, from its first instruction to its end")
+def _():
+    for name, options in (("static", ()), ("pie", ()), ("vector", ()), ("static", ("--mode", "btm", "--timestamps")),
+                          ("static", ("--all-jumps",)), ("static", ("--dialect", "ctte"))):
+        truth, found = run(name, "--data", *options)
+        equal(len(truth) > 5000, True, f"{name}: enough accesses")
+        equal({size for _, _, size, _ in truth}, {1, 2, 4, 8}, f"{name}: sizes")
+        same(found, truth, f"{name} {' '.join(options)}")
+
+
+if __name__ == "__main__":
+    main()
