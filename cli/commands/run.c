@@ -53,7 +53,7 @@ static const struct cli_option run_table[] = {
                "keep the last N MiB of the stream (of its file, with --compress)"),
     CLI_FLAG(0, "data", struct run_options, data, "trace loads and stores too (dialect nexus-data)"),
     CLI_STRING(0, "data-range", "FIRST-LAST|SYMBOL", struct run_options, data_range,
-               "trace only loads and stores at these addresses, or at a symbol of the program (not of a PIE)"),
+               "trace only loads and stores at these addresses, or of an object of the program"),
     CLI_FLAG(0, "compress", struct run_options, compress,
              "compress the stream with zstd: trace.nex.zst (default: if it has more than 1 MiB)"),
     CLI_FLAG(0, "no-compress", struct run_options, no_compress, "do not compress the stream: trace.nex"),
@@ -191,24 +191,16 @@ static int configure_encoder(struct run *run) {
 
 /* ---- data trace */
 
-/* The addresses of a symbol of the program, which is linked to fixed addresses. */
-static int find_symbol(const char *path, const char *name, uint64_t *first, uint64_t *last) {
+/* Has the program an object with this name? Where it is loaded is known when it runs. */
+static int check_symbol(const char *path, const char *name) {
     ntr_program *program = ntr_program_new(NULL);
-    ntr_image_info image;
     ntr_symbol symbol;
 
     if (!program) return cli_fail("out of memory");
-    bool found = ntr_program_add_elf(program, path, NULL) == NTR_OK &&
-                 ntr_program_find(program, name, &symbol) == NTR_OK && symbol.size &&
-                 ntr_program_image(program, 0, &image) == NTR_OK && image.low >= 4096;
-    if (found) {
-        *first = symbol.address;
-        *last = symbol.address + symbol.size - 1;
-    }
+    bool found = ntr_program_add_elf(program, path, NULL) == NTR_OK && ntr_program_find(program, name, &symbol) == NTR_OK &&
+                 symbol.size;
     ntr_program_free(program);
-    return found ? CLI_OK
-                 : cli_fail("--data-range: '%s': expected FIRST-LAST, or a symbol with a size in a program that is no PIE",
-                            name);
+    return found ? CLI_OK : cli_fail("--data-range: '%s': expected FIRST-LAST, or a symbol of the program with a size", name);
 }
 
 static int configure_data(struct run *run, const char *program) {
@@ -227,7 +219,8 @@ static int configure_data(struct run *run, const char *program) {
     if (dash && cli_parse_number(first, &run->config.access_first) && cli_parse_number(dash + 1, &run->config.access_last) &&
         run->config.access_first <= run->config.access_last)
         return CLI_OK;
-    return find_symbol(program, range, &run->config.access_first, &run->config.access_last);
+    run->config.access_symbol = range;
+    return check_symbol(program, range);
 }
 
 static int configure_qemu(struct run *run) {

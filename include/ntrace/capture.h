@@ -106,6 +106,8 @@ typedef struct ntr_capture_config {
                                         * stop_at */
     uint64_t access_first, access_last;
     const char *test;                  /* name of the test that is executed, for capture.json; may be NULL */
+    const char *access_symbol;         /* trace loads and stores of this object in place of the range, wherever its file is
+                                        * loaded; NULL: the range */
 } ntr_capture_config;
 
 /* Sets the encoder's configuration that makes bundles small at little cost: implicit returns with a stack of 32,

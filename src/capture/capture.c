@@ -107,10 +107,6 @@ static ntr_status open_source(ntr_capture_session *session) {
     session->source.channel->head.machine = session->machine.name != NULL;
     session->source.channel->head.clock = session->machine.name && session->machine.clock;
     if (session->machine.name) return ntr_capture_session_attach(session);
-    struct channel_head *head = &session->source.channel->head;
-    head->accesses = session->config.accesses;
-    head->access_first = session->config.access_first;
-    head->access_last = session->config.access_last;
     if (!session->system) /* its messages are still under way when the program changes */
         session->source.channel->head.follow =
             CHANNEL_FOLLOW_EXEC | (session->config.follow_fork ? CHANNEL_FOLLOW_FORK : 0u);

@@ -58,9 +58,9 @@ bool ntr_capture_elf_read(const char *path, struct ntr_capture_elf *elf) {
     return good;
 }
 
-bool ntr_capture_elf_bias(const struct ntr_capture_elf *elf, uint64_t start, uint64_t offset, uint64_t *bias) {
+bool ntr_capture_elf_bias(const struct ntr_capture_elf *elf, uint64_t start, uint64_t offset, unsigned nth, uint64_t *bias) {
     for (unsigned i = 0; i < elf->count; i++) {
-        if ((elf->segments[i].offset & PAGE_MASK) != offset) continue;
+        if ((elf->segments[i].offset & PAGE_MASK) != offset || nth--) continue;
         *bias = start - (elf->segments[i].address & PAGE_MASK);
         return true;
     }

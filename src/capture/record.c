@@ -91,7 +91,7 @@ ntr_status ntr_capture_record_elf(struct ntr_capture_record *record, const char 
 /* "START LENGTH OFFSET PATH", hexadecimal. */
 static ntr_status add_mapping(struct ntr_capture_record *record, const char *line) {
     struct ntr_capture_elf elf;
-    uint64_t bias;
+    uint64_t first, bias;
     char *at;
     uint64_t start = strtoull(line, &at, 16);
 
@@ -99,7 +99,11 @@ static ntr_status add_mapping(struct ntr_capture_record *record, const char *lin
     uint64_t offset = strtoull(at, &at, 16);
     const char *path = *at == ' ' ? at + 1 : at;
     if (!ntr_capture_elf_read(path, &elf) || !elf.is_riscv) return NTR_OK;
-    return ntr_capture_elf_bias(&elf, start, offset, &bias) ? add_elf(record, path, bias) : NTR_OK;
+    if (!ntr_capture_elf_bias(&elf, start, offset, 0, &first)) return NTR_OK;
+    /* Several segments of a small file can lie in one page of it. Then this is one more mapping of a file that was found before. */
+    for (unsigned i = 1; ntr_capture_elf_bias(&elf, start, offset, i, &bias); i++)
+        if (has_elf(record, path, bias)) return NTR_OK;
+    return add_elf(record, path, first);
 }
 
 ntr_status ntr_capture_record_files(struct ntr_capture_record *record, const char *lines, size_t size) {

@@ -126,17 +126,14 @@ ntr_status ntr_capture_session_create(struct ntr_capture_session *session) {
 /* ---- which part of the execution is traced ------------------------------------------------------------------------
  */
 
-static bool find_symbol(void *user, const char *name, uint64_t *address) {
+static bool find_symbol(void *user, const char *name, ntr_symbol *symbol) {
     struct ntr_capture_session *session = user;
     const struct channel *channel = session->source.channel;
-    ntr_symbol symbol;
 
     if (session->machine.name) ntr_capture_machine_files(session);
     ntr_capture_record_files(&session->record, channel->maps, (size_t)atomic_load(&channel->head.maps));
     *session->reason.text = 0; /* a file that cannot be copied is reported at the end */
-    if (ntr_program_find(session->record.program, name, &symbol) != NTR_OK) return false;
-    *address = symbol.address;
-    return true;
+    return ntr_program_find(session->record.program, name, symbol) == NTR_OK;
 }
 
 static struct ntr_capture_place place_of(const char *text) {
@@ -165,6 +162,17 @@ static void set_window(struct ntr_capture_session *session, const struct ntr_cap
     };
 }
 
+/* Where the object of access_symbol is becomes known when its file is mapped. Until then the plugin reports all accesses. */
+static void set_accesses(struct ntr_capture_session *session) {
+    const ntr_capture_config *config = &session->config;
+    struct channel_head *head = &session->source.channel->head;
+
+    head->accesses = config->accesses;
+    head->access_first = config->access_symbol ? 0 : config->access_first;
+    head->access_last = config->access_symbol ? UINT64_MAX : config->access_last;
+    session->harts.watched = (struct ntr_capture_place){.given = config->access_symbol, .name = config->access_symbol};
+}
+
 /* With max_size there is no widening, because the parts of the stream that are complete stay as they are. */
 static bool widens_src(const ntr_capture_config *config) {
     return !config->topology.size && !config->max_size && !config->machine && (!config->encoder || config->widen_src);
@@ -185,6 +193,7 @@ ntr_status ntr_capture_session_attach(struct ntr_capture_session *session) {
     bool again = session->past.programs != 0;
     ntr_status status = ntr_capture_harts_init(&session->harts, &target, session->config.allocator);
     set_window(session, again ? &window : NULL);
+    set_accesses(session);
     if (status == NTR_OK && session->machine.name) status = ntr_capture_machine_init(&session->harts, session->machine.no_contexts);
     session->harts.pause_at = ntr_capture_ring_end(&session->ring, &session->stream);
     return status == NTR_OK ? status : ntr_capture_fail_memory(&session->reason);

@@ -17,6 +17,7 @@
 #include "encoder/run.h"
 
 #include <ntrace/ingress.h>
+#include <ntrace/program.h>
 
 /* What is known about a block of the source, ready to be encoded. */
 struct ntr_capture_block {
@@ -86,11 +87,11 @@ struct ntr_capture_poll {
     uint64_t encoded;   /* executions encoded before the guest reported them */
 };
 
-/* An instruction at which the window opens or closes. */
+/* An instruction at which the window opens or closes, or an object whose loads and stores are traced. */
 struct ntr_capture_place {
     bool given, address_known;
     const char *name; /* symbol; NULL: `address` was given */
-    uint64_t address, maps_seen;
+    uint64_t address, size, maps_seen; /* size: of the symbol */
 };
 
 /* The part of the execution that is traced (window.h). */
@@ -98,7 +99,7 @@ struct ntr_capture_window {
     enum { NTR_CAPTURE_WINDOW_OPEN, NTR_CAPTURE_WINDOW_WAITS, NTR_CAPTURE_WINDOW_CLOSED } state;
     uint64_t skip; /* instructions */
     struct ntr_capture_place start, stop;
-    bool (*find)(void *user, const char *name, uint64_t *address); /* of a symbol */
+    bool (*find)(void *user, const char *name, ntr_symbol *symbol);
     void *user;
 };
 
@@ -115,6 +116,7 @@ struct ntr_capture_harts {
     struct ntr_capture_hart *harts; /* by lane; CHANNEL_LANES of them */
     struct ntr_capture_poll poll;
     struct ntr_capture_window window;
+    struct ntr_capture_place watched; /* given: only its loads and stores are traced */
     uint64_t pause_at;  /* offset in the stream at which draining stops, at the end of a batch */
     uint32_t traced;    /* lanes that are traced: as many as SRC distinguishes */
     ntr_status (*widen)(void *user, uint32_t hart); /* of ntr_capture_target */

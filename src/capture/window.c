@@ -7,14 +7,16 @@
 /* ---- places -------------------------------------------------------------------------------------------------------
  */
 
-/* The address of the place, when it is known. The program's files are looked at again when there are more of them. */
-static bool find_address(struct ntr_capture_harts *harts, struct ntr_capture_place *place) {
+bool ntr_capture_window_find(struct ntr_capture_harts *harts, struct ntr_capture_place *place) {
     /* The files of a machine are known from the beginning; they are looked at once. */
     uint64_t maps = place->address_known ? 0 : harts->machine ? 1 : atomic_load(&harts->channel->head.maps);
 
     if (!place->address_known && maps != place->maps_seen) {
         place->maps_seen = maps;
-        place->address_known = harts->window.find(harts->window.user, place->name, &place->address);
+        ntr_symbol symbol = {0};
+        place->address_known = harts->window.find(harts->window.user, place->name, &symbol);
+        place->address = symbol.address;
+        place->size = symbol.size;
     }
     return place->address_known;
 }
@@ -86,7 +88,7 @@ static uint64_t count_block(struct ntr_capture_harts *harts, struct ntr_capture_
         return closes_at_once(harts, hart) ? 0 : count - 1;
     }
     window->skip = 0;
-    if (!find_address(harts, &window->start) || !find_in_block(harts, number, window->start.address, &start)) return 0;
+    if (!ntr_capture_window_find(harts, &window->start) || !find_in_block(harts, number, window->start.address, &start)) return 0;
     if (start < before && --count == 0) return 0;
     open_at(harts, hart, number, start);
     return closes_at_once(harts, hart) ? 0 : count - 1;
@@ -159,7 +161,7 @@ bool ntr_capture_window_stops_in(struct ntr_capture_harts *harts, uint32_t numbe
     struct ntr_capture_place *stop = &harts->window.stop;
     unsigned before;
 
-    return stop->given && number && find_address(harts, stop) &&
+    return stop->given && number && ntr_capture_window_find(harts, stop) &&
            stop->address - ntr_capture_shared(harts, number)->address < ntr_capture_shared(harts, number)->size &&
            find_in_block(harts, number, stop->address, &before);
 }

@@ -9,6 +9,9 @@
 
 #include "capture/state.h"
 
+/* Is the address of the place known? The program's files are looked at again when there are more of them. */
+bool ntr_capture_window_find(struct ntr_capture_harts *harts, struct ntr_capture_place *place);
+
 /* Does all of it belong to the window? Then the functions below need not be called. */
 static inline bool ntr_capture_window_is_whole(const struct ntr_capture_harts *harts) {
     return harts->window.state == NTR_CAPTURE_WINDOW_OPEN && !harts->window.stop.given;

@@ -3,6 +3,8 @@
 
 usage: accesses.py NTRACE PLUGIN
 """
+import glob
+import json
 import os
 import shutil
 import struct
@@ -15,7 +17,7 @@ from harness import Run, case, equal, main, scratch, skip  # noqa: E402
 
 PLUGIN = sys.argv.pop(2)
 BASE = 1 << 40  # host address of guest address 0: none that QEMU takes by itself
-PROGRAMS = {"static": ("-static",), "pie": ("-pie",), "vector": ("-static", "-march=rv64gcv")}
+PROGRAMS = {"static": ("-static",), "pie": ("-pie",), "family": ("-pie",), "vector": ("-static", "-march=rv64gcv")}
 
 
 def program(name, source="accesses.c"):
@@ -54,6 +56,39 @@ def _():
         equal(len(truth) > 5000, True, f"{name}: enough accesses")
         equal({size for _, _, size, _ in truth}, {1, 2, 4, 8}, f"{name}: sizes")
         same(found, truth, f"{name} {' '.join(options)}")
+
+
+@case("accesses of an object, also of a PIE: those of all others at the address that QEMU gave it")
+def _():
+    for name in ("static", "pie"):
+        truth, found = run(name, "--data-range", "table")
+        names = subprocess.run(["riscv64-linux-gnu-nm", program(name)], capture_output=True, text=True, check=True).stdout
+        linked = next(int(line.split()[0], 16) for line in names.splitlines() if line.endswith(" table"))
+        first = found[0][1] if found and name == "pie" else linked
+        equal((first - linked) % 4096, 0, f"{name}: table begins at {first:#x}, linked to {linked:#x}")
+        equal(name == "pie", first != linked, f"{name}: loaded elsewhere")
+        same(found, [row for row in truth if first <= row[1] < first + 512], name)
+
+
+@case("the object is found anew in a child process and in the program that it executes")
+def _():
+    trace = os.path.join(scratch(), "family.ntrace")
+    Run("run", "--data-range", "table", "--follow-fork", "-o", trace, "--", program("family", "family.c"))
+    found = [[(row["name"], int(row["address"], 16) % 64 // 8, int(row["data"], 16)) for row in
+              Run("decode", bundle, "--output", "data", "--format", "jsonl").rows()]
+             for bundle in [trace] + glob.glob(os.path.join(scratch(), "family.*.ntrace"))]
+    first = found[0][0][1]
+    found = [[(name, (place - first) % 8, data) for name, place, data in rows] for rows in found]
+    equal(found, [[("write", 0, 1), ("write", 2, 22)], [("write", 1, 11), ("write", 0, 2)]], "parent, child")
+
+
+@case("a small PIE, whose segments share a page of the file, is in the bundle once")
+def _():
+    trace = os.path.join(scratch(), "once.ntrace")
+    Run("run", "-o", trace, "--", program("pie"))
+    with open(os.path.join(trace, "capture.json"), encoding="utf-8") as file:
+        names = [os.path.basename(image.get("name", "")) for image in json.load(file)["images"]]
+    equal(names.count("pie"), 1, f"in {names}")
 
 
 if __name__ == "__main__":

@@ -102,7 +102,8 @@ def _():
 @case("what cannot be filtered is refused")
 def _():
     path = program("-pie")
-    matches("no PIE", Run("run", "--data-range", "table", "-o", os.path.join(scratch(), "no"), "--", path, status=2).err, "PIE")
+    matches("symbol of the program", Run("run", "--data-range", "tables", "-o", os.path.join(scratch(), "no"), "--", path,
+                                         status=2).err, "symbol")
     matches("expected FIRST-LAST", Run("run", "--data-range", "9-3", "-o", os.path.join(scratch(), "no"), "--", path,
                                        status=2).err, "range")
     matches("part of the execution", Run("run", "--data", "--start-at", "main", "-o", os.path.join(scratch(), "no"), "--", path,

@@ -56,11 +56,29 @@ static void the_load_bias(void **state) {
     elf_segment(&builder, PT_LOAD, 0, 0, 0x400, 0x400);
     elf_segment(&builder, PT_LOAD, 0x1e10, 0x2e10, 0x100, 0x200);
     assert_true(read_back(&builder, &elf));
-    assert_true(ntr_capture_elf_bias(&elf, 0x7f0000000000, 0, &bias));
+    assert_true(ntr_capture_elf_bias(&elf, 0x7f0000000000, 0, 0, &bias));
     assert_int_equal(bias, 0x7f0000000000);
-    assert_true(ntr_capture_elf_bias(&elf, 0x7f0000002000, 0x1000, &bias));
+    assert_true(ntr_capture_elf_bias(&elf, 0x7f0000002000, 0x1000, 0, &bias));
     assert_int_equal(bias, 0x7f0000000000);
-    assert_false(ntr_capture_elf_bias(&elf, 0x7f0000002000, 0x5000, &bias));
+    assert_false(ntr_capture_elf_bias(&elf, 0x7f0000002000, 0x5000, 0, &bias));
+    assert_false(ntr_capture_elf_bias(&elf, 0x7f0000002000, 0x1000, 1, &bias));
+}
+
+static void segments_in_one_page_of_the_file(void **state) {
+    struct ntr_capture_elf elf;
+    elf_builder builder;
+    uint64_t bias;
+
+    (void)state;
+    elf_begin(&builder, true);
+    elf_segment(&builder, PT_LOAD, 0, 0, 0x400, 0x400);
+    elf_segment(&builder, PT_LOAD, 0xe10, 0x1e10, 0x100, 0x200);
+    assert_true(read_back(&builder, &elf));
+    assert_true(ntr_capture_elf_bias(&elf, 0x7f0000001000, 0, 0, &bias));
+    assert_int_equal(bias, 0x7f0000001000);
+    assert_true(ntr_capture_elf_bias(&elf, 0x7f0000001000, 0, 1, &bias));
+    assert_int_equal(bias, 0x7f0000000000);
+    assert_false(ntr_capture_elf_bias(&elf, 0x7f0000001000, 0, 2, &bias));
 }
 
 static void other_files(void **state) {
@@ -93,6 +111,6 @@ static void other_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(programs_of_both_widths), TEST(an_interpreter_makes_it_dynamic),
-                                       TEST(the_load_bias), TEST(other_files)};
+                                       TEST(the_load_bias), TEST(segments_in_one_page_of_the_file), TEST(other_files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
