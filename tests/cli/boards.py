@@ -1,4 +1,5 @@
 """The virtual board for tests: a program, what it executes, and `ntrace board` behind OpenOCD, QEMU and helpers."""
+import contextlib
 import os
 import re
 import shutil
@@ -44,6 +45,9 @@ def topology(text=TOPOLOGY):
     return write("soc.json", text.encode())
 
 
+PATIENCE = 20  # seconds in which a server ends when it is asked to
+
+
 class Process:
     """A server that says on standard error where it listens."""
 
@@ -60,10 +64,17 @@ class Process:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait(20)
-        self.process.stderr.close()
+    def __exit__(self, failure, *_):
+        try:
+            self.process.terminate()
+            self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            if not failure:
+                raise
+        finally:
+            self.process.stderr.close()
 
 
 def free_port():
@@ -89,9 +100,15 @@ class Board:
     def __init__(self, *arguments, text=TOPOLOGY, joins=None, harts=1):
         """`joins`: QEMU and a firmware, to be started with the options that the board shows."""
         openocd = shutil.which("openocd") or skip("no openocd")
-        self.board, self.qemu = Process(NTRACE, "board", topology(text), "--bitbang", "0", *arguments), None
+        with contextlib.ExitStack() as started:
+            self.begin(started, openocd, arguments, text, joins, harts)
+            self.started = started.pop_all()
+
+    def begin(self, started, openocd, arguments, text, joins, harts):
+        """Whatever fails, what was started ends."""
+        self.board = started.enter_context(Process(NTRACE, "board", topology(text), "--bitbang", "0", *arguments))
         if joins:
-            self.start(*joins)
+            self.start(started, *joins)
         bitbang = self.board.port(r"remote_bitbang listens on 127\.0\.0\.1:(\d+)")
         if "--gdb" in arguments:
             self.front = self.board.port(r"GDB listens on 127\.0\.0\.1:(\d+)")
@@ -101,21 +118,21 @@ class Board:
             config = config.replace("gdb_port disabled", f"gdb_port {self.gdb_port}")
             for hart in range(1, harts):
                 config += f"\ntarget create board.cpu{hart} riscv -chain-position board.cpu -coreid {hart}\n"
-        self.openocd = Process(openocd, "-f", write("openocd.cfg", config.encode()))
-        for line in self.openocd.process.stderr:
+        server = started.enter_context(Process(openocd, "-f", write("openocd.cfg", config.encode())))
+        for line in server.process.stderr:
             if b"for gdb connections" in line or b"Error" in line:
                 check(b"Error" not in line, line.decode())
                 break
         # the rest of the log must not fill the pipe
-        subprocess.Popen(["cat"], stdin=self.openocd.process.stderr, stdout=subprocess.DEVNULL)
+        subprocess.Popen(["cat"], stdin=server.process.stderr, stdout=subprocess.DEVNULL)
 
-    def start(self, qemu, firmware):
+    def start(self, started, qemu, firmware):
         for line in self.board.process.stderr:
             found = re.search(r"options for \S+: (.*)", line.decode())
             if found:
                 break
-        self.qemu = Process("timeout", "-s", "KILL", "200", qemu, "-M", "virt", "-display", "none", "-serial", "none", "-monitor", "none", "-bios", firmware,
-                            *found[1].split())
+        started.enter_context(Process("timeout", "-s", "KILL", "200", qemu, "-M", "virt", "-display", "none", "-serial", "none", "-monitor", "none",
+                                      "-bios", firmware, *found[1].split()))
         wait_for_listener(int(re.search(r"tcp:[^:]*:(\d+)", found[1])[1]))
 
     def ask(self, command):
@@ -129,11 +146,8 @@ class Board:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
-        self.openocd.__exit__()
-        self.board.__exit__()
-        if self.qemu:
-            self.qemu.__exit__()
+    def __exit__(self, *failure):
+        self.started.__exit__(*failure)
 
 
 def helper(*arguments):

@@ -5,12 +5,14 @@ import os
 import re
 import socket
 import struct
+import subprocess
 import threading
 import time
 
+import boards
 import tiny
 from boards import Process, topology
-from harness import NTRACE, bytes_of, case, check, equal, main, write
+from harness import NTRACE, bytes_of, case, check, equal, main, scratch, write
 
 LISTEN, HAS_V6 = "0A", os.path.exists("/proc/net/if_inet6")
 
@@ -105,6 +107,30 @@ def gdb():
                 break
             time.sleep(0.05)
         equal(listeners(process.process.pid), [], "a Unix socket")
+
+
+DEAF = """#!/bin/sh
+trap '' TERM
+echo "Listening on port 3333 for gdb connections" >&2
+while :; do sleep 0.1; done
+"""
+
+
+@case("the tests of this folder leave no server behind: OpenOCD that does not end is killed, and the board ends")
+def left():
+    os.chmod(write("openocd", DEAF.encode()), 0o755)
+    patience, path = boards.PATIENCE, os.environ["PATH"]
+    boards.PATIENCE, os.environ["PATH"] = 1, f"{scratch()}:{path}"
+    try:
+        board = boards.Board()
+        with board:
+            pass
+        check(False, "nothing is said of a server that does not end")
+    except subprocess.TimeoutExpired as late:
+        check("openocd" in str(late), str(late))
+    finally:
+        boards.PATIENCE, os.environ["PATH"] = patience, path
+    check(board.board.process.poll() is not None, "the board still runs")
 
 
 main()
