@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { XML_PART = 0xff0, GREET_PACKETS = 16, MHARTID = 0xf14, DEFAULT_CSRS = 66, STOP_BYTES = 256, WAIT_MS = 1 };
+enum { XML_PART = 0xff0, XML_MAX = XML_PART << 10, GREET_PACKETS = 16, MHARTID = 0xf14, DEFAULT_CSRS = 66, STOP_BYTES = 256, WAIT_MS = 1 };
+enum { UNANSWERED_MAX = 1 << 16 }; /* packets that may come before the answer to a request, or before a stop reply */
 
 bool board_remote_is_open(const ntr_board *board) {
     return board->remote && board->remote->rsp.link.fd >= 0;
@@ -33,16 +34,21 @@ static ntr_status forward(ntr_board *board) {
 
 static ntr_status take_stop(ntr_board *board);
 
+static ntr_status give_up(board_remote *remote) {
+    return link_break(&remote->rsp.link, "the server sends %d packets, and none is the answer", UNANSWERED_MAX);
+}
+
 ntr_status board_remote_ask(ntr_board *board, const char *data, size_t size) {
     board_remote *remote = board->remote;
     if (!board_remote_is_open(board)) return NTR_E_IO;
     TRY(rsp_send_data(&remote->rsp, data, size));
-    for (;;) {
+    for (unsigned i = 0; i < UNANSWERED_MAX; i++) {
         TRY(rsp_receive(&remote->rsp));
         if (is_for_client(remote)) TRY(forward(board));
         else if (remote->running && is_stop(remote)) TRY(take_stop(board));
         else return NTR_OK;
     }
+    return give_up(remote);
 }
 
 ntr_status board_remote_request(ntr_board *board, const char *format, ...) {
@@ -116,10 +122,13 @@ static ntr_status take_packet(ntr_board *board) {
 
 /* QEMU stops when there is room for what its harts report. */
 ntr_status board_remote_wait(ntr_board *board, uint32_t ms) {
+    unsigned turns = 0;
     for (uint32_t waited = 0; board->remote->running && waited < ms;) {
+        if (turns == UNANSWERED_MAX) return give_up(board->remote);
         if (rsp_comes(&board->remote->rsp, WAIT_MS)) TRY(take_packet(board));
         else if (!board_remote_is_open(board)) return NTR_E_IO;
         else waited += WAIT_MS;
+        turns++;
         if (board->machine && board->remote->running) board_machine_run(board);
     }
     return board->remote->running ? NTR_E_IO : NTR_OK;
@@ -153,7 +162,7 @@ static ntr_status find_csrs(ntr_board *board) {
     board_remote *remote = board->remote;
     remote->csrs = DEFAULT_CSRS;
     TRY(board_remote_request(board, "qXfer:features:read:target.xml:0,%x", XML_PART));
-    for (unsigned at = 0, found = 0; !found; at += XML_PART) {
+    for (unsigned at = 0, found = 0; !found && at < XML_MAX; at += XML_PART) {
         TRY(board_remote_request(board, "qXfer:features:read:riscv-csr.xml:%x,%x", at, XML_PART));
         const char *place = strstr(remote->rsp.packet, name);
         if (place) place = strstr(place, number);
