@@ -23,7 +23,7 @@ static const struct cli_option board_table[] = {
              "the hart (default 0) executes these program counters of the program again and again: one 0x... per line"),
     CLI_NUMBER(0, "rate", "N", S, rate, 1, 100000, RATE, "thousand instructions that a hart executes in a second (default 1000)"),
     CLI_STRING(0, "ram", "ADDRESS:SIZE", S, ram, "memory besides that of the program, for buffers of RAM sinks"),
-    CLI_STRING(0, "listen", "ADDRESS", S, listen, "listen on this IPv4 address (default 127.0.0.1)"),
+    CLI_STRING(0, "listen", "ADDRESS", S, listen, "listen on this address, IPv4 or IPv6 (default 127.0.0.1)"),
     CLI_FLAG(0, "stdio", S, standard,
              "serve lines 'r ADDRESS' and 'w ADDRESS VALUE' on standard input and output, as 'ntrace capture --exec' sends "
              "them"),

@@ -6,7 +6,6 @@
 #include <ntrace/target.h>
 
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -43,49 +42,22 @@ static int listen_path(const char *path) {
     return -1;
 }
 
-static int listen_address(const char *where, const struct addrinfo *address) {
-    const int on = 1;
-    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    if (fd < 0) return fail(where);
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (bind(fd, address->ai_addr, address->ai_addrlen) == 0 && listen(fd, 1) == 0) return fd;
-    fail(where);
-    close(fd);
-    return -1;
-}
-
-/* Reports the port, which the system chooses for PORT 0. */
-static void report_port(int fd) {
-    struct sockaddr_storage address = {0};
-    socklen_t size = sizeof address;
-    char host[64], port[16];
-
-    if (getsockname(fd, (struct sockaddr *)&address, &size) == 0 &&
-        getnameinfo((struct sockaddr *)&address, size, host, sizeof host, port, sizeof port,
-                    NI_NUMERICHOST | NI_NUMERICSERV) != 0)
-        return;
-    const char *open = address.ss_family == AF_INET6 ? "[" : "", *close = *open ? "]" : "";
-    if (!cli_server_is_loopback((const struct sockaddr *)&address))
-        cli_note("warning: everyone who reaches %s%s%s:%s can read the program and its trace", open, host, close, port);
-    cli_note("listening; in GDB: target remote %s%s%s:%s", open, host, close, port);
-}
-
 static int listen_port(const char *where) {
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
-    char place[NTR_HOST_BYTES + sizeof "[]:65535"], host[NTR_HOST_BYTES];
-    struct addrinfo *found;
+    char text[NTR_HOST_BYTES + sizeof "[]:65535"], host[NTR_HOST_BYTES];
+    struct cli_listening place;
+    const char *why = "";
 
-    snprintf(place, sizeof place, "%s%s", strchr(where, ':') ? "" : ":", where);
-    const char *port = ntr_place_split(place, host);
-    int error = port ? getaddrinfo(host, port, &hints, &found) : EAI_SERVICE;
-    if (error) {
-        cli_note("--listen %s: expected HOST:PORT, PORT or a path with a slash: %s", where, gai_strerror(error));
+    snprintf(text, sizeof text, "%s%s", strchr(where, ':') ? "" : ":", where);
+    const char *port = ntr_place_split(text, host);
+    const int fd = port ? cli_server_listen(host, port, &place, &why) : -1;
+    if (fd < 0) {
+        const bool is_number = port && strspn(port, "0123456789") == strlen(port);
+        cli_note("--listen %s: %s%s", where, is_number ? "" : "expected HOST:PORT, PORT or a path with a slash: ", why);
         return -1;
     }
-    int fd = listen_address(where, found);
-    freeaddrinfo(found);
-    if (fd >= 0) report_port(fd);
+    if (!place.is_loopback)
+        cli_note("warning: everyone who reaches %s:%s can read the program and its trace", place.host, place.port);
+    cli_note("listening; in GDB: target remote %s:%s", place.host, place.port);
     return fd;
 }
 
@@ -104,7 +76,7 @@ int cli_gdb_accept(int listener, int child) {
         if (ready.revents) {
             int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
             if (fd >= 0) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-            if (fd >= 0 || errno != EINTR) return fd;
+            if (fd >= 0 || (errno != EINTR && errno != EAGAIN)) return fd;
         }
         if (child && waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid) return -1;
     }

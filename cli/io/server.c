@@ -3,7 +3,6 @@
 
 #include <ntrace/target.h>
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -17,7 +16,8 @@
 
 enum { SEND_TIMEOUT_MS = 10000 };
 
-bool cli_server_is_loopback(const struct sockaddr *address) {
+/* Does only this machine reach the address? */
+static bool is_loopback(const struct sockaddr *address) {
     static const uint8_t loopback_6[16] = {[15] = 1};
 
     if (address->sa_family == AF_INET)
@@ -26,24 +26,65 @@ bool cli_server_is_loopback(const struct sockaddr *address) {
            memcmp(&((const struct sockaddr_in6 *)address)->sin6_addr, loopback_6, sizeof loopback_6) == 0;
 }
 
-int cli_server_open(struct cli_server *server, const char *name, const char *address, uint16_t port) {
-    struct sockaddr_in place = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof place;
+static int listen_at(const struct addrinfo *address) {
     const int on = 1;
-    char text[INET_ADDRSTRLEN];
+    const int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (fd < 0) return -1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(fd, address->ai_addr, address->ai_addrlen) == 0 && listen(fd, 1) == 0) return fd;
+    const int failure = errno;
+    close(fd);
+    errno = failure;
+    return -1;
+}
+
+/* The system has chosen the port if it was 0. */
+static bool find_place(int fd, struct cli_listening *place) {
+    struct sockaddr_storage address = {0};
+    socklen_t size = sizeof address;
+    char host[sizeof place->host - sizeof "[]"];
+
+    if (getsockname(fd, (struct sockaddr *)&address, &size) != 0 ||
+        getnameinfo((struct sockaddr *)&address, size, host, sizeof host, place->port, sizeof place->port, NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+        return false;
+    snprintf(place->host, sizeof place->host, address.ss_family == AF_INET6 ? "[%s]" : "%s", host);
+    place->is_loopback = is_loopback((const struct sockaddr *)&address);
+    return true;
+}
+
+int cli_server_listen(const char *host, const char *port, struct cli_listening *place, const char **why) {
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    struct addrinfo *list;
+    int fd = -1;
+
+    const int error = getaddrinfo(host, port, &hints, &list);
+    *why = error ? gai_strerror(error) : NULL;
+    if (error) return -1;
+    for (const struct addrinfo *one = list; one && fd < 0; one = one->ai_next) fd = listen_at(one);
+    if (fd < 0) *why = strerror(errno);
+    freeaddrinfo(list);
+    if (fd < 0 || find_place(fd, place)) return fd;
+    *why = "its address is not known";
+    close(fd);
+    return -1;
+}
+
+int cli_server_open(struct cli_server *server, const char *name, const char *address, uint16_t port) {
+    struct cli_listening place;
+    char host[NTR_HOST_BYTES] = "127.0.0.1", number[8];
+    const char *why;
 
     *server = (struct cli_server){.name = name, .listener = -1, .client = -1};
-    if (address && inet_pton(AF_INET, address, &place.sin_addr) != 1)
-        return cli_fail("--listen: expected an IPv4 address, found '%s'", address);
-    server->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (server->listener < 0) return cli_fail("%s: %s", name, strerror(errno));
-    setsockopt(server->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (bind(server->listener, (const struct sockaddr *)&place, sizeof place) != 0 || listen(server->listener, 1) != 0 ||
-        getsockname(server->listener, (struct sockaddr *)&place, &size) != 0)
-        return cli_fail("%s, port %u: %s", name, port, strerror(errno));
-    inet_ntop(AF_INET, &place.sin_addr, text, sizeof text);
-    if (!cli_server_is_loopback((const struct sockaddr *)&place)) cli_note("warning: %s listens on %s: everyone who reaches it controls the board", name, text);
-    cli_note("%s listens on %s:%u", name, text, ntohs(place.sin_port));
+    if (address) { /* "[::1]" is "::1", as in HOST:PORT */
+        const size_t length = strlen(address), brackets = length > 2 && address[0] == '[' && address[length - 1] == ']';
+        snprintf(host, sizeof host, "%.*s", (int)(length - 2 * brackets), address + brackets);
+    }
+    snprintf(number, sizeof number, "%u", port);
+    server->listener = cli_server_listen(host, number, &place, &why);
+    if (server->listener < 0) return cli_fail("%s: --listen %s, port %u: %s", name, host, port, why);
+    if (!place.is_loopback) cli_note("warning: %s listens on %s: everyone who reaches it controls the board", name, place.host);
+    cli_note("%s listens on %s:%s", name, place.host, place.port);
     return CLI_OK;
 }
 

@@ -11,6 +11,17 @@ struct cli_server {
     int listener, client; /* -1: none */
 };
 
+/* The address of a socket. */
+struct cli_listening {
+    char host[64]; /* "127.0.0.1" or "[::1]" */
+    char port[8];
+    bool is_loopback; /* only this machine reaches it */
+};
+
+/* Listens at the first address of `host` (IPv4, IPv6 or a name) that is possible, without blocking. Port "0": any free port. Returns the
+ * descriptor; or -1, and the reason. */
+int cli_server_listen(const char *host, const char *port, struct cli_listening *place, const char **why);
+
 /* Listens; `address` NULL: loopback. Port 0: any free port. The address is reported on standard error, with a warning if it is
  * not a loopback address. Returns CLI_OK, or CLI_FAILED after reporting the error. */
 int cli_server_open(struct cli_server *server, const char *name, const char *address, uint16_t port);
@@ -20,10 +31,6 @@ void cli_server_accept(struct cli_server *server);
 
 /* Sends all bytes to a socket. Returns false if the connection is broken. */
 bool cli_server_send(int fd, const void *bytes, size_t size);
-
-/* Returns whether only this machine reaches the address, IPv4 or IPv6. */
-struct sockaddr;
-bool cli_server_is_loopback(const struct sockaddr *address);
 
 /* Connects to HOST:PORT. Returns the socket, or -1 after reporting the error; cli_server_try reports nothing. */
 int cli_server_connect(const char *place);

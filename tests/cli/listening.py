@@ -12,7 +12,7 @@ import time
 import boards
 import tiny
 from boards import Process, topology
-from harness import NTRACE, bytes_of, case, check, equal, main, scratch, write
+from harness import NTRACE, Run, bytes_of, case, check, equal, main, matches, scratch, write
 
 LISTEN, HAS_V6 = "0A", os.path.exists("/proc/net/if_inet6")
 
@@ -79,14 +79,28 @@ SERVERS = {"remote_bitbang": ["--bitbang", "0"], "GDB": ["--gdb", "0", "--qemu"]
 
 @case("ntrace board: each server")
 def board():
-    for chosen in (["remote_bitbang"], ["GDB"], ["remote_bitbang", "GDB"]):
-        for options, where, warns in ([], "127.0.0.1", False), (["--listen", "127.0.0.2"], "127.0.0.2", False), (["--listen", "0.0.0.0"], "0.0.0.0", True):
+    places = [([], "127.0.0.1", False), (["--listen", "127.0.0.2"], "127.0.0.2", False), (["--listen", "0.0.0.0"], "0.0.0.0", True)]
+    if HAS_V6:
+        places += [(["--listen", "::1"], "::1", False), (["--listen", "[::1]"], "::1", False), (["--listen", "::"], "::", True)]
+    for number, (options, where, warns) in enumerate(places):
+        for chosen in (["remote_bitbang"], ["GDB"], ["remote_bitbang", "GDB"])[0 if number < 3 else 2:]:
             arguments = [option for name in chosen for option in SERVERS[name]] + ([Silent().place] if "GDB" in chosen else [])
+            shown = f"[{where}]" if ":" in where else where
             with Process(NTRACE, "board", topology(), *arguments, *options) as process:
-                lines, places = served(process, rf"{chosen[-1]} listens on \S+:\d+$")
-            equal(places, [where] * len(chosen), f"sockets of {chosen} with {options}")
-            warnings = [line for line in lines if f"listens on {where}: everyone who reaches it controls the board" in line]
+                lines, found = served(process, rf"{chosen[-1]} listens on {re.escape(shown)}:\d+$")
+                with socket.create_connection((where, int(lines[-1].split(":")[-1])), timeout=60):
+                    pass
+            equal(found, [where] * len(chosen), f"sockets of {chosen} with {options}")
+            warnings = [line for line in lines if f"listens on {shown}: everyone who reaches it controls the board" in line]
             equal(len(warnings), len(chosen) if warns else 0, f"warnings of {chosen} with {options}: {lines}")
+    matches(r"--listen no\.such\.invalid, port 0: ", Run("board", topology(), "--bitbang", "0", "--listen", "no.such.invalid", status=2).err, "a name")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        matches(f"port {port}: Address already in use", Run("board", topology(), "--bitbang", port, status=2).err, "a port")
+        code = write("start.elf", tiny.elf())
+        trace = write("start.nex", bytes_of(tiny.HTM))
+        for where, why in (port, f"--listen {port}: Address already in use"), ("here", "--listen here: expected HOST:PORT, PORT or a path"):
+            matches(why, Run("gdb", trace, "-e", code, "--listen", where, status=2).err, "a place for GDB")
 
 
 @case("ntrace gdb: names, ports and IPv6")
