@@ -72,7 +72,8 @@ static int capture_run_all(struct capture_run *run) {
         return cli_fail("--for: expected a time such as 500ms or 10s, found '%s'", o->run_for);
     snprintf(run->how, sizeof run->how, "%s", o->words ? "words of a script" : o->connection.openocd ? "OpenOCD"
                                               : o->connection.gdb ? "GDB server" : o->connection.mem ? "memory" : "helper");
-    if (cli_target_topology(&run->target, o->topology) != CLI_OK || open_bus(run) != CLI_OK) return CLI_FAILED;
+    if (cli_target_topology(&run->target, o->topology) != CLI_OK) return CLI_FAILED;
+    if ((!o->script && capture_check_files(run) != CLI_OK) || open_bus(run) != CLI_OK) return CLI_FAILED;
     if (cli_target_make(&run->target, &o->connection, capture_take_note, run) != CLI_OK) return CLI_FAILED;
     if (capture_configure(run) != CLI_OK) return CLI_FAILED;
     if (o->script) return capture_write_script(run);
@@ -116,7 +117,7 @@ const struct cli_command cli_capture = {
              "If the topology has a PIB sink or an ATB bridge and no RAM sink, the trace is started and stopped, and read at\n"
              "the other end, for example by 'ntrace top'.\n"
              "\n"
-             "The exit status is 1 if trace was lost, and 2 if nothing was captured. docs/capture.md has examples\n"
+             "The exit status is 1 if trace was lost, and 2 if nothing was captured, or nothing that --when wants. docs/capture.md has examples\n"
              "for OpenOCD, J-Link, probe-rs and Linux on the target.",
     .examples = "  ntrace capture -o x.ntrace -e firmware.elf -t soc.json --openocd localhost:6666 --for 2s\n"
                 "  ntrace capture -o x.ntrace -e firmware.elf -t soc.json --gdb localhost:3333 --resume --until-halt\n"

@@ -208,11 +208,28 @@ static int fail_bundle(const struct content *c, ntr_status status) {
     return cli_fail("%s", *why ? why : ntr_status_text(status));
 }
 
+static int open_bundle(struct content *c, const char *path) {
+    c->bundle = ntr_bundle_new(NULL);
+    if (!c->bundle) return cli_fail("out of memory");
+    const ntr_status status = ntr_bundle_create(c->bundle, path);
+    return status == NTR_OK ? CLI_OK : fail_bundle(c, status);
+}
+
+static int load_images(struct content *c, const struct cli_images *images) {
+    ntr_image_info info;
+
+    c->program = ntr_program_new(NULL);
+    if (!c->program) return cli_fail("out of memory");
+    if (cli_images_load(images, c->program) != CLI_OK) return CLI_FAILED;
+    for (size_t i = 0; ntr_program_image(c->program, i, &info) == NTR_OK; i++)
+        if (!info.path) return cli_fail("%s: a bundle takes ELF files; give other images to 'ntrace decode'", info.name);
+    return CLI_OK;
+}
+
 static int add_images(struct content *c) {
     ntr_image_info info;
 
     for (size_t i = 0; ntr_program_image(c->program, i, &info) == NTR_OK && c->image_count < IMAGES; i++) {
-        if (!info.path) return cli_fail("%s: a bundle takes ELF files; give other images to 'ntrace decode'", info.name);
         ntr_bundle_image *image = &c->images[c->image_count++];
         *image = (ntr_bundle_image){.kind = NTR_BUNDLE_ELF, .options = info.options};
         const ntr_status status = ntr_bundle_copy(c->bundle, info.path, image);
@@ -292,25 +309,35 @@ static int finish(struct content *c) {
 }
 
 static int write_bundle(struct content *c) {
-    c->bundle = ntr_bundle_new(NULL);
-    if (!c->bundle) return cli_fail("out of memory");
-    const ntr_status status = ntr_bundle_create(c->bundle, c->capture->path);
-    if (status != NTR_OK) return fail_bundle(c, status);
+    if (open_bundle(c, c->capture->path) != CLI_OK) return CLI_FAILED;
     if (write_file(c, "trace.nex", c->bytes, c->size) != CLI_OK || write_registers(c) != CLI_OK) return CLI_FAILED;
     return add_images(c) == CLI_OK ? finish(c) : CLI_FAILED;
 }
 
 static int take(struct content *c) {
-    c->program = ntr_program_new(NULL);
-    if (!c->program) return cli_fail("out of memory");
-    if (cli_images_load(c->capture->images, c->program) != CLI_OK) return CLI_FAILED;
-    if (read_stream(c) != CLI_OK) return CLI_FAILED;
+    if (load_images(c, c->capture->images) != CLI_OK || read_stream(c) != CLI_OK) return CLI_FAILED;
     if (!c->size) return CLI_OK;
     if (read_encoders(c) != CLI_OK) return CLI_FAILED;
     const unsigned xlen = ntr_program_xlen(c->program);
     if (xlen) c->params.xlen = (uint8_t)xlen;
     if (examine(c) != CLI_OK || write_bundle(c) != CLI_OK) return CLI_FAILED;
     return c->capture->losses->count ? CLI_DEFECTS : CLI_OK;
+}
+
+static void free_content(struct content *c) {
+    ntr_bundle_free(c->bundle);
+    ntr_program_free(c->program);
+    free(c->bytes);
+    free(c);
+}
+
+int capture_bundle_check(const char *path, const struct cli_images *images) {
+    struct content *c = calloc(1, sizeof *c);
+
+    if (!c) return cli_fail("out of memory");
+    const int status = load_images(c, images) == CLI_OK ? open_bundle(c, path) : CLI_FAILED;
+    free_content(c); /* and the folder */
+    return status;
 }
 
 int capture_bundle_write(const struct capture_bundle *capture, uint64_t *bytes) {
@@ -320,9 +347,6 @@ int capture_bundle_write(const struct capture_bundle *capture, uint64_t *bytes) 
     c->capture = capture;
     int status = take(c);
     *bytes = c->size;
-    ntr_bundle_free(c->bundle);
-    ntr_program_free(c->program);
-    free(c->bytes);
-    free(c);
+    free_content(c);
     return status;
 }

@@ -27,6 +27,10 @@ struct capture_bundle {
     struct capture_losses *losses;
 };
 
+/* Before the target is touched: can the bundle be written at `path`, and does it take the images? Returns CLI_OK, or CLI_FAILED after
+ * reporting the error. */
+int capture_bundle_check(const char *path, const struct cli_images *images);
+
 /* Reads the sink and writes the bundle. *bytes is the size of the stream; 0: nothing was stored, and no bundle is written.
  * Returns CLI_OK, CLI_DEFECTS if the bundle has losses, or CLI_FAILED after reporting the error. */
 int capture_bundle_write(const struct capture_bundle *capture, uint64_t *bytes);

@@ -37,7 +37,8 @@ struct capture_run {
 bool capture_time(const char *text, uint64_t *ms);
 int capture_configure(struct capture_run *run);
 
-/* capture_trace.c: a sentence of the target; --loop captures; the bundle. */
+/* capture_trace.c: can the (first) bundle be written; a sentence of the target; --loop captures; the bundle. */
+int capture_check_files(const struct capture_run *run);
 void capture_take_note(void *user, const char *sentence);
 int capture_all(struct capture_run *run);
 int capture_write_bundle(struct capture_run *run, const char *path);

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { POLL_MS = 100, PAUSE_NANOSECONDS = 1000000 };
+enum { POLL_MS = 100, PAUSE_NANOSECONDS = 1000000, PATH_BYTES = 4096 };
 
 void capture_take_note(void *user, const char *sentence) {
     struct capture_run *run = user;
@@ -143,12 +143,26 @@ static int capture_once(struct capture_run *run, const char *path) {
 }
 
 /* BUNDLE.ntrace becomes BUNDLE.N.ntrace. */
-static void numbered(const char *path, int64_t number, char *out, size_t size) {
+static void number_path(const char *path, int64_t number, char *out, size_t size) {
     static const char suffix[] = ".ntrace";
     const size_t length = strlen(path), tail = sizeof suffix - 1;
     const bool has = length > tail && strcmp(path + length - tail, suffix) == 0;
 
     snprintf(out, size, "%.*s.%" PRId64 "%s", (int)(has ? length - tail : length), path, number, suffix);
+}
+
+static const char *path_of(const struct capture_run *run, int64_t number, char out[PATH_BYTES]) {
+    const struct capture_options *o = run->options;
+
+    if (!o->bundle || o->loop == 1) return o->bundle;
+    number_path(o->bundle, number, out, PATH_BYTES);
+    return out;
+}
+
+int capture_check_files(const struct capture_run *run) {
+    char path[PATH_BYTES];
+
+    return run->options->bundle ? capture_bundle_check(path_of(run, 1, path), &run->options->images) : CLI_OK;
 }
 
 /* An option that needs the hart fails before anything is written to registers. */
@@ -165,19 +179,20 @@ static int need_hart(const struct capture_run *run) {
 }
 
 int capture_all(struct capture_run *run) {
+    static const char *const ends[] = {[WHEN_ALWAYS] = "", [WHEN_FULL] = "with a full buffer", [WHEN_HALT] = "with a halted hart",
+                                       [WHEN_TRIGGER] = "by a trigger", [WHEN_LOST] = "with trace lost"};
     const struct capture_options *o = run->options;
     int status = need_hart(run);
 
     if (status != CLI_OK) return status;
     if (o->restore && ntr_target_save(run->target.target) != NTR_OK) return cli_fail("%s", ntr_target_error(run->target.target));
     for (int64_t i = 1; i <= o->loop && status != CLI_FAILED && !(i > 1 && cli_target_stopped()); i++) {
-        char path[4096] = "";
-        if (o->bundle) numbered(o->bundle, i, path, sizeof path);
-        const int one = capture_once(run, o->loop > 1 ? path : o->bundle);
+        char path[PATH_BYTES];
+        const int one = capture_once(run, path_of(run, i, path));
         if (one > status) status = one;
     }
-    if (!run->wanted && !run->leaves && status != CLI_FAILED && !o->quiet)
-        cli_note("no capture ended as --when demands; no bundle was written");
+    if (!run->wanted && !run->leaves && status != CLI_FAILED)
+        status = cli_fail("no capture ended %s (--when); no bundle was written", ends[o->when]);
     if (o->restore && ntr_target_restore(run->target.target) != NTR_OK)
         status = cli_fail("the registers were not restored: %s", ntr_target_error(run->target.target));
     return status;

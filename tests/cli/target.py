@@ -110,11 +110,27 @@ def _():
     common = ["-e", elf, "-t", topology(), "--exec", helper("-e", elf, "--pc", pc)]
     Run("capture", "-o", base + ".ntrace", *common, "--loop", 3, "--when", "full", "--until-full", status=1)
     equal([os.path.exists(f"{base}.{n}.ntrace") for n in (1, 2, 3, 4)], [True, True, True, False], "captures of a full buffer")
-    Run("capture", "-o", base + "2.ntrace", *common, "--loop", 2, "--when", "halt", "--for", "20ms", status=None)
+    run = Run("capture", "-o", base + "2.ntrace", *common, "--loop", 2, "--when", "halt", "--for", "20ms", "--quiet", status=2)
     check(not os.path.exists(base + "2.1.ntrace"), "a capture that did not end with a halt")
+    matches(r"no capture ended with a halted hart \(--when\); no bundle was written", run.err, "why")
     timed = os.path.join(scratch(), "timed.ntrace")
     run = Run("capture", "-o", timed, *common, "--for", "50ms", "--timestamps", status=None)
     check(any("time" in row for row in Run("decode", timed, "--format", "jsonl", status=None).rows()), f"times: {run.err}")
+
+
+@case("a program that is no ELF file, and a bundle that cannot be written, are reported before the helper is started")
+def _():
+    elf, _pc, _pcs = program()
+    seen, folder = (os.path.join(scratch(), name) for name in ("seen", "folder"))
+    os.makedirs(folder, exist_ok=True)
+    text, before = write("text", b"no program"), sorted(os.listdir(scratch()))
+    for options, expected in ((["-o", f"{seen}.ntrace", "-e", text], "text: .*ELF"), (["-o", f"{seen}.ntrace", "-e", f"{text}-not"], "text-not: No such file"),
+                              (["-o", f"{seen}.ntrace", "--raw", f"{text}@0x1000"], "a bundle takes ELF files"),
+                              (["-o", f"{text}/x.ntrace", "-e", elf], "text/x.ntrace: Not a directory"),
+                              (["-o", f"{seen}/x.ntrace", "-e", elf, "--loop", "2"], "seen/x.1.ntrace: No such file or directory"),
+                              (["-o", folder, "-e", elf], "folder: exists and is not a bundle")):
+        matches(expected, Run("capture", *options, "-t", topology(), "--exec", f"touch {seen}; {helper()}", "--for", "20ms", status=2).err, str(options))
+    equal(sorted(set(os.listdir(scratch())) - {"soc.json"}), sorted(set(before) - {"soc.json"}), "files")
 
 
 @case("real OpenOCD: an interrupt ends a capture, and everything is disabled; wrong images are reported")
