@@ -1,4 +1,4 @@
-/* One call of `ntrace decode` (decode.c), and of its partial answers (decode_partial.c). */
+/* One call of `ntrace decode` (decode.c). */
 #ifndef CLI_COMMANDS_DECODE_RUN_H
 #define CLI_COMMANDS_DECODE_RUN_H
 
@@ -13,6 +13,8 @@
 
 #include <ntrace/decoder.h>
 #include <ntrace/event_sorter.h>
+
+enum { DECODE_EVENTS = 256 }; /* read at once: small enough for the L1 data cache */
 
 struct decode_options {
     struct cli_stream stream;
@@ -41,14 +43,40 @@ struct decode {
     bool no_spans;     /* nothing is printed */
 };
 
+/* ---- decode_decoder.c */
+
+/* Opens the decoder of the trace, which is open, at the beginning of the selection. Returns CLI_OK, or CLI_FAILED after reporting the error. */
+int cli_decode_open(struct decode *d);
+
+/* Returns whether events are sorted by time: the trace has several sources and timestamps. */
+bool cli_decode_sorts(const struct decode *d);
+
+/* Feeds the next part of the input to the decoder. Returns false at the end of the input or after an error. */
+bool cli_decode_feed(struct decode *d);
+
+/* Reports a gap; counts messages with reserved TCODEs. */
+void cli_decode_inspect(struct decode *d, const ntr_event *event);
+
+/* Reports why decoding stopped. `error` is empty, or a sentence. Returns the exit status. */
+int cli_decode_error(const struct decode *d, ntr_status status, const char *error);
+
+/* ---- decode_totals.c */
+
+/* Shows the totals of the selection. Returns the exit status so far. */
+int cli_decode_show_totals(struct decode *d);
+
+/* ---- decode_events.c */
+
 /* Shows the events of the trace, or with `answer` those of a partial answer, which was opened. Returns the exit status so far. */
 int cli_decode_show(struct decode *d, struct cli_analysis *answer);
 
-/* Shows the events of the answer. */
-int cli_decode_answer(struct decode *d, struct cli_analysis *answer, struct cli_decode_output *output);
-
 /* Shows events, in the order of time if the trace has several sources and timestamps. */
 void cli_decode_show_events(struct decode *d, struct cli_decode_output *output, const ntr_event *events, size_t count);
+
+/* ---- decode_partial.c */
+
+/* Shows the events of the answer. */
+int cli_decode_answer(struct decode *d, struct cli_analysis *answer, struct cli_decode_output *output);
 
 /* Runs the command with --partial, or for a partial answer. Returns the exit status. */
 int cli_decode_partial(struct decode *d, const char *path);
