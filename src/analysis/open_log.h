@@ -70,7 +70,7 @@ uint64_t ntr_open_log_base(ntr_open_log *log, const ntr_stack_moment *moment, si
 /* Logs the end of all stacks. Errors: NTR_E_MEMORY. */
 ntr_status ntr_open_log_finish(ntr_open_log *log, ntr_callstack *stacks, size_t nodes);
 
-/* ---- trees (calltree.c) */
+/* ---- trees (calltree.c, calltree_count.c) */
 
 /* Returns the log of a tree of a part, complete after ntr_calltree_finish; NULL: of another tree. */
 const ntr_open_log *ntr_calltree_log(const ntr_calltree *tree);
