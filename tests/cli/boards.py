@@ -64,7 +64,7 @@ class Process:
     def __enter__(self):
         return self
 
-    def __exit__(self, failure, *_):
+    def __exit__(self, failure=None, *_):
         try:
             self.process.terminate()
             self.process.wait(PATIENCE)
