@@ -60,9 +60,11 @@ bool ntr_rule_tcode_vendor(const ntr_check_view *v, const ntr_check_row *row) {
     return ntr_tcode_is_vendor(v->config->params.dialect, v->message->tcode);
 }
 
-/* Argument: the set of bits that must be 0. */
-bool ntr_rule_bits(const ntr_check_view *v, const ntr_check_row *row) {
-    return has(v->message, row->rule.field) && v->message->value[row->rule.field] & (uint64_t)row->argument;
+/* Argument: the set of bits that must be 0. Where there are data messages, bit 1 says that some were lost. */
+bool ntr_rule_ecode_bits(const ntr_check_view *v, const ntr_check_row *row) {
+    const bool data = ntr_dialect_messages(v->config->params.dialect) & NTR_MESSAGES_DATA;
+    const uint64_t reserved = (uint64_t)row->argument & ~(data ? UINT64_C(2) : 0);
+    return has(v->message, row->rule.field) && v->message->value[row->rule.field] & reserved;
 }
 
 /* Argument: the maximum number of bits of the value. */

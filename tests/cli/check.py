@@ -123,6 +123,10 @@ def habits():
     for dialect, severity in (("ntrace-1.0", "error"), ("refcode", "note"), ("sifive-pre1.0", "note"), ("p550", "note"), ("andes", "error")):
         rows = Run("check", path, "--src-bits", "0", "--dialect", dialect, "--format", "jsonl", status=None).rows()
         equal([row["severity"] for row in rows if row["rule"] == "cdf-htm"], [severity], dialect)
+    lost = write("lost.nex", bytes_of(tiny.START + "Error ETYPE=0 ECODE=0x2\n"))
+    for dialect, count in (("ntrace-1.0", 1), ("nexus-data", 0), ("ctte", 0)):
+        rows = Run("check", lost, "--src-bits", "0", "--dialect", dialect, "--rules", "ecode-reserved", "--format", "jsonl", status=None).rows()
+        equal(len([row for row in rows if "rule" in row]), count, f"{dialect}: lost data messages")
     for count, notes in ((1, 0), (3, 0), (15, 0), (0x3ffff, 0), (4, 1), (14, 1)):
         twice = tiny.START + 2 * f"ResourceFull RCODE=2 RDATA0=0x5 RDATA1={count}\n"
         rows = Run("check", write("twice.nex", bytes_of(twice)), "--rules", "hrepeat-split", "--format", "jsonl", status=None).rows()
