@@ -17,6 +17,7 @@ typedef struct source {
     unsigned id;
     bool synced, htm; /* htm: history has been seen */
     uint64_t pc, ref;
+    uint64_t data_ref; /* address of the data message before */
     uint64_t icnt; /* pool of ResourceFull RCODE 0 */
     run *runs; /* pending history; the next outcome is bit `run_bit` of repetition `run_time` of runs[run_at] */
     size_t run_count, run_at;
@@ -452,7 +453,7 @@ static void take_time(const oracle *o, source *s, const oracle_message *m)
         s->has_time |= m->has['t'];
         return;
     }
-    bool sync = m->has['s'] || m->tcode == 35, xored = rule == NTR_TS_XOR;
+    bool sync = m->has['s'] || m->tcode == 35 || (m->has['a'] && m->tcode >= 13), xored = rule == NTR_TS_XOR;
     unsigned width = o->params->ts_width;
     bool wraps = width && width < 64;
     uint64_t stamp = m->field['t'], old = s->has_time ? s->time : 0, high = wraps ? old >> width << width : 0;
@@ -466,6 +467,15 @@ static void take_time(const oracle *o, source *s, const oracle_message *m)
     if (wraps && s->time < old)
         s->time += UINT64_C(1) << width;
     s->has_time = !xored || s->time;
+}
+
+/* DataWrite and DataRead have an XOR: encoders of this library send the full address first (docs/dialects.md section 5.1). */
+static void on_access(oracle *o, source *s, const oracle_message *m)
+{
+    uint64_t mask = o->params->xlen == 32 ? UINT32_MAX : UINT64_MAX;
+    s->data_ref = (m->tcode >= 13 ? m->field['a'] : s->data_ref ^ m->field['a']) & mask;
+    report(o, s, (oracle_event){.kind = ORACLE_ACCESS, .known = true, .pc = s->data_ref, .code = m->tcode == 5 || m->tcode == 13,
+                                .size = (unsigned)m->field['g'], .data = m->field['o']});
 }
 
 static void on_message(oracle *o, source *s, const oracle_message *m)
@@ -488,6 +498,8 @@ static void on_message(oracle *o, source *s, const oracle_message *m)
     default:
         if (m->has['s'])
             on_sync(o, s, m);
+        else if (m->has['a'])
+            on_access(o, s, m);
         else if (s->synced && branch)
             on_branch(o, s, m);
         else if (s->synced && m->has['q'])

@@ -19,6 +19,7 @@ typedef enum oracle_kind {
     ORACLE_OVERFLOW, /* Error: `code` = ECODE */
     ORACLE_LOST,     /* not synchronized any more: `reason` */
     ORACLE_NOTE,     /* a harmless defect: `reason` */
+    ORACLE_ACCESS,   /* a load (`code` 0) or store (1) of `size` bytes at `pc`: `data` */
 } oracle_kind;
 
 typedef struct oracle_event {
@@ -31,6 +32,8 @@ typedef struct oracle_event {
     uint64_t time;   /* after the message that caused it */
     uint64_t offset; /* of that message */
     ntr_context context;
+    unsigned size;
+    uint64_t data;
     uint64_t pool; /* LOST: halfwords that ResourceFull reported and that are unusable now */
 } oracle_event;
 

@@ -24,6 +24,13 @@ static const char *const layout[64] = {
     [35] = "kly",   /* ICT-WS */
 };
 
+/* Data trace (section 5 of the dialects): DSZ ELSZ DADDR DDATA. */
+static bool is_data(const ntr_params *params, unsigned tcode)
+{
+    bool sent = params->dialect && params->dialect->messages & NTR_MESSAGES_DATA;
+    return sent && (tcode == 5 || tcode == 6 || tcode == 13 || tcode == 14);
+}
+
 /* The layouts of section 12 of the dialects, and of section 6.7. */
 static const char *layout_of(const ntr_params *params, unsigned tcode)
 {
@@ -38,11 +45,13 @@ static const char *layout_of(const ntr_params *params, unsigned tcode)
         return "bijh"; /* JumpTargetCache: B-TYPE I-CNT JIDX HIST */
     if (messages & NTR_MESSAGES_TTDFD && tcode == 56)
         return "wz"; /* TrapValue: VTYPE TVAL */
+    if (is_data(params, tcode))
+        return "gmao";
     return layout[tcode];
 }
 
 static const unsigned char fixed_width[128] = {
-    ['s'] = 4, ['b'] = 2, ['e'] = 4, ['r'] = 4, ['v'] = 4, ['x'] = 2, ['k'] = 4, ['l'] = 2, ['w'] = 2,
+    ['s'] = 4, ['b'] = 2, ['e'] = 4, ['r'] = 4, ['v'] = 4, ['x'] = 2, ['k'] = 4, ['l'] = 2, ['w'] = 2, ['g'] = 4, ['m'] = 3,
 };
 
 /* Where we are inside one message, whose bytes are [at, end). */

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static const char *const kind_name[] = {"pc", "trap", "sync", "stop", "context", "overflow", "lost", "note"};
+static const char *const kind_name[] = {"pc", "trap", "sync", "stop", "context", "overflow", "lost", "note", "access"};
 static const char *const truth_name[] = {"pc", "trap", "start", "stop", "sync"};
 
 static verdict bad(const char *format, ...)
@@ -247,6 +247,7 @@ static bool judge_segment(court *c, size_t *i)
         case ORACLE_LOST: /* the last message of a window may end on a jump with an unknown target */
             good = (e->reason == NTR_E_NO_ADDRESS && stop_is_vague(c)) || object(c, *i, ntr_status_text(e->reason));
             break;
+        case ORACLE_ACCESS: break; /* judge_accesses */
         case ORACLE_NOTE: good = object(c, *i, ntr_status_text(e->reason)); break;
         }
         if (!good)
@@ -324,13 +325,45 @@ verdict judge_truth(const transcript *reported, unsigned src, const gen_truth *t
     return (verdict){.good = true, .halfwords = c.halfwords};
 }
 
+static bool is_access(const oracle_event *e, const setup_access *access)
+{
+    return e->pc == access->address && e->size == access->size && e->data == access->data && e->code == access->store;
+}
+
+verdict judge_accesses(const transcript *reported, unsigned src, const setup_stream *stream)
+{
+    size_t at = 0, found = 0;
+    for (size_t i = 0; i < reported->events; i++) {
+        const oracle_event *e = &reported->event[i];
+        if (e->kind != ORACLE_ACCESS || e->src != src)
+            continue;
+        while (at < stream->accesses && !is_access(e, &stream->access[at]))
+            at++;
+        if (at++ == stream->accesses)
+            return bad("event %zu: access of %u bytes at 0x%" PRIx64 " (0x%" PRIx64 ", byte %" PRIu64 ") is none of the hart", i,
+                       e->size, e->pc, e->data, e->offset);
+        found++;
+    }
+    if (found != stream->accesses && !stream->status.overflows)
+        return bad("%zu accesses, %zu reported", stream->accesses, found);
+    return (verdict){.good = true};
+}
+
 /* ---- both decoders compared -------------------------------------------------------------------------- */
 
-static const oracle_event *next_of(const transcript *t, unsigned src, bool contexts, size_t *i)
+/* Events that are compared with each other: a decoder may report the flow before the message that ends a history. */
+typedef enum group { FLOW, CONTEXTS, ACCESSES, GROUPS } group;
+
+static group group_of(const oracle_event *e)
+{
+    return e->kind == ORACLE_CONTEXT ? CONTEXTS : e->kind == ORACLE_ACCESS ? ACCESSES : FLOW;
+}
+
+static const oracle_event *next_of(const transcript *t, unsigned src, group wanted, size_t *i)
 {
     for (; *i < t->events; ++*i) {
         const oracle_event *e = &t->event[*i];
-        if (e->src == src && e->kind != ORACLE_LOST && e->kind != ORACLE_NOTE && (e->kind == ORACLE_CONTEXT) == contexts) {
+        if (e->src == src && e->kind != ORACLE_LOST && e->kind != ORACLE_NOTE && group_of(e) == wanted) {
             ++*i;
             return e;
         }
@@ -352,16 +385,18 @@ static bool equal(const oracle_event *a, const oracle_event *b)
     if (a->kind == ORACLE_CONTEXT)
         return a->context.scontext == b->context.scontext && a->context.hcontext == b->context.hcontext &&
                a->context.prv == b->context.prv && a->context.v == b->context.v;
+    if (a->kind == ORACLE_ACCESS && (a->size != b->size || a->data != b->data))
+        return false;
     return a->kind == ORACLE_OVERFLOW || (a->known == b->known && (!a->known || a->pc == b->pc));
 }
 
-static verdict same(const transcript *oracle, const transcript *decoder, unsigned src, bool contexts)
+static verdict same(const transcript *oracle, const transcript *decoder, unsigned src, group wanted)
 {
     size_t i = 0, k = 0;
     for (;;) {
-        const oracle_event *a = next_of(oracle, src, contexts, &i), *b = next_of(decoder, src, contexts, &k);
+        const oracle_event *a = next_of(oracle, src, wanted, &i), *b = next_of(decoder, src, wanted, &k);
         while (a && a->kind == ORACLE_OVERFLOW && b && b->kind == ORACLE_PC) /* it may use the pool of a lost message */
-            b = next_of(decoder, src, contexts, &k);
+            b = next_of(decoder, src, wanted, &k);
         if (!a && !b)
             return (verdict){.good = true};
         if (!a || !b || !equal(a, b))
@@ -376,6 +411,8 @@ verdict judge_same(const transcript *oracle, const transcript *decoder, unsigned
 {
     if (decoder->wrong[0])
         return bad("%s", decoder->wrong);
-    verdict v = same(oracle, decoder, src, false);
-    return v.good ? same(oracle, decoder, src, true) : v;
+    verdict v = {.good = true};
+    for (group g = FLOW; g < GROUPS && v.good; g++)
+        v = same(oracle, decoder, src, g);
+    return v;
 }

@@ -28,10 +28,10 @@ typedef struct options {
 } options;
 
 typedef struct totals {
-    uint64_t instructions, bytes, syncs, losses;
+    uint64_t instructions, bytes, syncs, losses, accesses;
 } tally;
 
-static const char *const kind_name[] = {"pc", "trap", "sync", "stop", "context", "overflow", "lost", "note"};
+static const char *const kind_name[] = {"pc", "trap", "sync", "stop", "context", "overflow", "lost", "note", "access"};
 
 static void print_config(const setup *s)
 {
@@ -205,6 +205,8 @@ static verdict judge_all(const setup *s, setup_stream *const *streams, ntr_bytes
         if (v.good)
             v = judge_loss(streams[i], s->hart[i].truth, v.halfwords);
         if (v.good)
+            v = judge_accesses(oracle, i, streams[i]);
+        if (v.good)
             v = judge_same(oracle, decoder, i);
         if (v.good)
             v = judge_truth(decoder, i, s->hart[i].truth, &s->hart[i].config, true);
@@ -236,6 +238,7 @@ static bool run_seed(const options *o, uint64_t seed, tally *totals)
         }
         totals->instructions += s->hart[i].run->pcs;
         totals->syncs += streams[i]->status.syncs;
+        totals->accesses += streams[i]->accesses;
         totals->losses += streams[i]->status.overflows;
     }
     if (v.good) {
@@ -279,7 +282,7 @@ static size_t read_seeds(const char *path, uint64_t *seeds, size_t capacity)
 
 int main(int argc, char **argv)
 {
-    options o = {.seed = 1, .count = 1};
+    options o = {.seed = 1, .count = 1, .wish.data = true};
     uint64_t kept[1000];
     size_t keeps = 0, failed = 0;
     tally totals = {0};
@@ -308,6 +311,7 @@ int main(int argc, char **argv)
         bad = 0;
     }
     printf("# %" PRIu64 " runs, %zu failed; %" PRIu64 " instructions, %" PRIu64 " bytes, %" PRIu64 " syncs, %" PRIu64
-           " overflows\n", runs, failed, totals.instructions, totals.bytes, totals.syncs, totals.losses);
+           " overflows, %" PRIu64 " accesses\n", runs, failed, totals.instructions, totals.bytes, totals.syncs, totals.losses,
+           totals.accesses);
     return failed ? 1 : 0;
 }

@@ -183,7 +183,7 @@ static void choose_config(prng *r, ntr_encoder_config *c, const setup_wish *wish
     }
 }
 
-static void add_hart(setup *s, unsigned index, const ntr_encoder_config *config, unsigned instructions)
+static void add_hart(setup *s, unsigned index, const ntr_encoder_config *config, unsigned instructions, uint64_t data_seed)
 {
     setup_hart *h = &s->hart[index];
     prng *r = &s->random;
@@ -193,11 +193,24 @@ static void add_hart(setup *s, unsigned index, const ntr_encoder_config *config,
         options.compare_bits = config->compare_bits ? config->compare_bits : 16;
     h->config = *config;
     h->config.src_id = (uint16_t)index;
+    h->data_seed = data_seed ? data_seed + index : 0;
     gen_hart *hart = gen_hart_new(s->graph, &options, r);
     gen_port_options port = choose_port(r, config, instructions);
     h->run = gen_run_new(hart, &port, r);
     gen_hart_free(hart);
     h->truth = truth_new(h->run, &(truth_options){config->trigger_enable, config->start_sync, config->stop_evcode});
+}
+
+/* Loads and stores, where there are messages for them. What else the seed decides stays the same. Returns the seed of the
+ * accesses; 0: none. */
+static uint64_t choose_data(uint64_t seed, ntr_encoder_config *c)
+{
+    prng r = {.state = seed ^ UINT64_C(0x9e3779b97f4a7c15)};
+    if (one_in(&r, 2))
+        return 0;
+    if (!c->params.dialect || c->params.dialect == ntr_dialect_find("ntrace-1.0"))
+        c->params.dialect = ntr_dialect_find("nexus-data");
+    return c->params.dialect->messages & NTR_MESSAGES_DATA ? prng_next(&r) | 1 : 0;
 }
 
 static ntr_program *make_program(const gen_graph *graph)
@@ -224,6 +237,7 @@ setup *setup_new(uint64_t seed, const setup_wish *wish)
     s->random = (prng){seed * UINT64_C(0x2545f4914f6cdd1d) + 1, wish->tape};
     prng *r = &s->random;
     choose_config(r, &config, wish);
+    uint64_t data_seed = wish->data ? choose_data(seed, &config) : 0;
     gen_graph_options graph = {.xlen = one_in(r, 3) ? 32 : 64, .compressed = !one_in(r, 4), .far = coin(r),
                                .odd_returns = config.params.implicit_return != NTR_RETURN_COUNT,
                                .functions = prng_range(r, 1, coin(r) ? 4 : GEN_FUNCTIONS_MAX), .size = prng_range(r, 1, 12)};
@@ -241,7 +255,7 @@ setup *setup_new(uint64_t seed, const setup_wish *wish)
         config.params.src_bits = s->harts > 1 ? (uint8_t)prng_range(r, 2, most) : one_in(r, 3) ? (uint8_t)prng_range(r, 1, most) : 0;
     s->params = config.params;
     for (unsigned i = 0; i < s->harts; i++)
-        add_hart(s, i, &config, wish->instructions);
+        add_hart(s, i, &config, wish->instructions, data_seed);
     return s;
 }
 

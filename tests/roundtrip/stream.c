@@ -1,5 +1,6 @@
 /* Runs through the encoder, and streams of several harts into one. */
 #include "setup.h"
+#include <ntrace/message.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ void setup_stream_free(setup_stream *s)
     if (s) {
         free(s->bytes);
         free(s->message);
+        free(s->access);
     }
     free(s);
 }
@@ -69,10 +71,44 @@ static ntr_status play(ntr_encoder *encoder, const gen_op *op)
     return NTR_E_INVALID;
 }
 
+static setup_access random_access(prng *r, unsigned xlen, uint64_t before)
+{
+    static const uint8_t sizes[] = {1, 2, 4, 8, 8, 0, 3, 7};
+    setup_access a = {.size = PRNG_PICK(r, sizes), .store = prng_next(r) & 1};
+    a.address = prng_below(r, 4) ? before + prng_below(r, 64) : prng_next(r);
+    if (xlen == 32)
+        a.address &= UINT32_MAX;
+    a.data = prng_below(r, 3) ? prng_next(r) : prng_below(r, 3);
+    if (a.size < 8)
+        a.data &= (UINT64_C(1) << 8 * a.size) - 1;
+    return a;
+}
+
+/* The block has made some accesses. They are traced while a window is open. */
+static ntr_status play_accesses(ntr_encoder *encoder, const setup_hart *hart, prng *r, setup_stream *s)
+{
+    ntr_status status = NTR_OK;
+    for (unsigned left = prng_below(r, 3) ? 0 : prng_below(r, 4); left && !status; left--) {
+        size_t n = s->accesses;
+        setup_access a = random_access(r, hart->config.params.xlen, n ? s->access[n - 1].address : 0);
+        ntr_encoder_status_get(encoder, &s->status);
+        if (s->status.active) {
+            if (n < 64 || (n & (n - 1)) == 0)
+                s->access = realloc(s->access, (n < 64 ? 64 : 2 * n) * sizeof *s->access);
+            if (!s->access)
+                abort();
+            s->access[s->accesses++] = a;
+        }
+        status = ntr_encoder_access(encoder, &(ntr_data_record){a.store ? NTR_DATA_WRITE : NTR_DATA_READ, a.size, a.address, a.data});
+    }
+    return status;
+}
+
 setup_stream *setup_encode(const setup_hart *hart)
 {
     setup_stream *s = new_stream();
     bool qualified = true;
+    prng random = {.state = hart->data_seed};
     ntr_encoder_config config = hart->config;
     config.sink = take_message;
     config.sink_user = s;
@@ -90,6 +126,8 @@ setup_stream *setup_encode(const setup_hart *hart)
         const gen_op *op = &hart->run->op[i];
         qualified = op->qualified;
         status = play(encoder, op);
+        if (!status && op->kind == GEN_OP_BLOCK && hart->data_seed)
+            status = play_accesses(encoder, hart, &random, s);
         if (status)
             snprintf(s->wrong, sizeof s->wrong, "op %zu: %s: %s", i, ntr_status_name(status), ntr_encoder_error(encoder));
     }

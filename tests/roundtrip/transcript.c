@@ -46,7 +46,7 @@ transcript *transcript_by_oracle(const ntr_params *params, const ntr_program *pr
 static const uint8_t kind_of[NTR_EVENT_KINDS] = {
     [NTR_EVENT_SPAN] = ORACLE_PC,           [NTR_EVENT_SYNC] = ORACLE_SYNC,  [NTR_EVENT_CONTEXT] = ORACLE_CONTEXT,
     [NTR_EVENT_GAP] = ORACLE_LOST,          [NTR_EVENT_STOP] = ORACLE_STOP,  [NTR_EVENT_NOTE] = ORACLE_NOTE,
-    [NTR_EVENT_OVERFLOW] = ORACLE_OVERFLOW,
+    [NTR_EVENT_OVERFLOW] = ORACLE_OVERFLOW, [NTR_EVENT_ACCESS] = ORACLE_ACCESS,
 };
 
 /* One instruction after the other: a span is straight code. */
@@ -87,6 +87,11 @@ static void hear_event(transcript *t, const ntr_program *program, const ntr_even
     case NTR_EVENT_SYNC:
     case NTR_EVENT_STOP:
         out.pc = e->address;
+        break;
+    case NTR_EVENT_ACCESS:
+        out.pc = e->data_address;
+        out.size = e->data_size;
+        out.data = e->data;
         break;
     case NTR_EVENT_CONTEXT:
     case NTR_EVENT_GAP:
