@@ -1,4 +1,4 @@
-/* State of the call stacks, shared by callstack.c and threads.c. */
+/* State of the call stacks, shared by callstack.c (selection of the stack), callstack_change.c (changes of a stack) and threads.c. */
 #ifndef NTR_ANALYSIS_CALLSTACK_STATE_H
 #define NTR_ANALYSIS_CALLSTACK_STATE_H
 
@@ -76,8 +76,36 @@ typedef struct change {
     bool resumed; /* see ntr_stack_moment */
 } change;
 
+/* Returns the top frame, NULL when there is none. */
+static inline ntr_stack_frame *ntr_change_top(const change *c) {
+    return c->stack->depth ? &c->stack->frames[c->stack->depth - 1] : NULL;
+}
+
+/* Returns the range of the function at the address, valid until the next call. */
+static inline const ntr_function_range *ntr_callstack_range_at(const change *c, uint64_t address) {
+    recent_range *recent = &c->hart->recent[address * UINT64_C(0x9e3779b97f4a7c15) >> (64 - RECENT_BITS)];
+    if (recent->context != c->hart->context_number || address < recent->range.low || address >= recent->range.high) {
+        recent->range = ntr_functions_range(c->cs->functions, &c->hart->context, address);
+        recent->context = c->hart->context_number;
+    }
+    return &recent->range;
+}
+
+/* ---- callstack_change.c */
+
 /* Leaves frames until the depth is `depth`. */
 void ntr_callstack_pop(change *c, size_t depth, bool lost);
+
+/* Enters the first frame of an empty stack. Errors, here and below: NTR_E_MEMORY. */
+ntr_status ntr_callstack_root(change *c, uint64_t address);
+
+/* A synchronizing message reports the address. */
+ntr_status ntr_callstack_sync(change *c, uint64_t address);
+
+/* The event is a span: the stack changes as it ends. */
+ntr_status ntr_callstack_end_span(change *c);
+
+/* ---- threads.c */
 
 /* The hart has its first event: the thread that is the last one up to this stream offset runs on it. */
 void ntr_threads_begin(hart *h, uint64_t offset);

@@ -1,0 +1,246 @@
+/* How a stack changes by calls, returns, jumps, traps and synchronizations (callstack.c selects the stack). */
+#include "analysis/callstack_state.h"
+
+#include "base/allocator.h"
+
+#include <string.h>
+
+/* Maximum depth. Deeper stacks lose their oldest frames, which bounds the memory used by runaway recursion. */
+enum { DEPTH_MAX = 1 << 16 };
+
+static ntr_stack_moment moment_of(const change *c) {
+    return (ntr_stack_moment){
+        .event = c->event,
+        .src = c->hart->src,
+        .context = &c->hart->context,
+        .parent = c->stack->depth ? &c->stack->frames[c->stack->depth - 1] : NULL,
+        .resumed = c->resumed,
+        .thread = (uint32_t)c->hart->current,
+        .task = ntr_threads_task(c->hart, c->event->offset),
+    };
+}
+
+static ntr_status push(change *c, ntr_stack_frame frame, bool tail) {
+    stack *s = c->stack;
+    if (frame.function == UINT32_MAX) return NTR_E_MEMORY;
+    if (s->depth == DEPTH_MAX) {
+        memmove(s->frames, s->frames + DEPTH_MAX / 2, DEPTH_MAX / 2 * sizeof *s->frames);
+        s->depth = DEPTH_MAX / 2;
+    }
+    if (ntr_reserve(c->cs->allocator, (void **)&s->frames, &s->capacity, s->depth + 1, sizeof *s->frames))
+        return NTR_E_MEMORY;
+    if (c->cs->listener.enter) {
+        ntr_stack_moment moment = moment_of(c);
+        frame.handle = c->cs->listener.enter(c->cs->listener.user, &moment, &frame, tail);
+    }
+    s->frames[s->depth++] = frame;
+    return NTR_OK;
+}
+
+static void pop_to(change *c, size_t depth, bool lost) {
+    stack *s = c->stack;
+    while (s->depth > depth) {
+        ntr_stack_frame frame = s->frames[--s->depth];
+        if (!c->cs->listener.leave) continue;
+        ntr_stack_moment moment = moment_of(c);
+        c->cs->listener.leave(c->cs->listener.user, &moment, &frame, lost);
+    }
+}
+
+void ntr_callstack_pop(change *c, size_t depth, bool lost) {
+    pop_to(c, depth, lost);
+}
+
+static uint32_t function_at(const change *c, uint64_t address) {
+    return ntr_callstack_range_at(c, address)->number;
+}
+
+static ntr_stack_frame frame_at(const change *c, ntr_frame_kind kind, uint64_t address, uint64_t site,
+                                uint64_t return_to) {
+    return (ntr_stack_frame){
+        .function = function_at(c, address),
+        .kind = (uint8_t)kind,
+        .site = site,
+        .return_to = return_to,
+    };
+}
+
+/* Execution continues in another function at the same depth. The new frame keeps the return address. */
+static ntr_status replace_top(change *c, uint64_t address) {
+    ntr_stack_frame frame = *ntr_change_top(c);
+    uint32_t function = function_at(c, address);
+    if (function == frame.function) return NTR_OK;
+    pop_to(c, c->stack->depth - 1, false);
+    frame.function = function;
+    return push(c, frame, true);
+}
+
+static bool is_trap(const ntr_stack_frame *frame) {
+    return frame->kind >= NTR_FRAME_EXCEPTION;
+}
+
+/* Returns the depth of the innermost frame of `function` at depth `depth` or less, or 0 when there is none. */
+static size_t depth_of(const stack *s, size_t depth, uint32_t function) {
+    while (depth > 0 && s->frames[depth - 1].function != function) depth--;
+    return depth;
+}
+
+static size_t depth_of_trap(const stack *s) {
+    size_t depth = s->depth;
+    while (depth > 0 && !is_trap(&s->frames[depth - 1])) depth--;
+    return depth;
+}
+
+/* The unwinder (_Unwind_Resume) continues after the clean-up code of a frame and never returns to that frame. For a
+ * recursive function it therefore continues in a frame below. */
+static size_t below_resumer(const change *c, size_t depth, uint32_t function) {
+    if (depth == 0 || depth == c->stack->depth) return depth;
+    const ntr_function *callee = ntr_functions_get(c->cs->functions, c->stack->frames[depth].function);
+    if (!callee || !callee->linkage || strcmp(callee->linkage, "_Unwind_Resume") != 0) return depth;
+    size_t below = depth_of(c->stack, depth - 1, function);
+    return below ? below : depth;
+}
+
+/* Execution is at `address`, which is not the return address of any frame: a longjmp, a landing pad, or the end of a
+ * signal handler, or a switch to the stack of another coroutine (goroutines). In order of preference: pop to the
+ * innermost frame of the function at `address`; treat the jump as one inside the trap handler; treat it as a jump in the
+ * root frame, which is no call unless it goes to the entry of a function. The function "[unknown]" stands for all code
+ * without a name. A frame of it below a trap is therefore no evidence that the trap handler was left. */
+static ntr_status reposition(change *c, uint64_t address) {
+    uint32_t function = function_at(c, address);
+    const ntr_function *landed = ntr_functions_get(c->cs->functions, function);
+    size_t trap = depth_of_trap(c->stack);
+    size_t depth = below_resumer(c, depth_of(c->stack, c->stack->depth, function), function);
+    if (c->stack->depth == 0) return NTR_OK;
+    if (depth && (depth >= trap || (landed && landed->linkage))) {
+        pop_to(c, depth, false);
+        return NTR_OK;
+    }
+    pop_to(c, trap ? trap : 1, false);
+    c->resumed = ntr_callstack_range_at(c, address)->low != address;
+    return replace_top(c, address);
+}
+
+/* Handles a return to `address`: pops the innermost call with this return address. */
+static ntr_status unwind(change *c, uint64_t address) {
+    stack *s = c->stack;
+    for (size_t depth = s->depth; depth > 1; depth--)
+        if (s->frames[depth - 1].kind == NTR_FRAME_CALL && s->frames[depth - 1].return_to == address) {
+            pop_to(c, depth - 1, false);
+            return NTR_OK;
+        }
+    return reposition(c, address);
+}
+
+/* Returns whether one of the innermost frames will return to `address`. */
+static bool is_awaited(const stack *s, uint64_t address) {
+    enum { SEARCHED = 256 };
+    for (size_t i = 0; i < s->depth && i < SEARCHED; i++) {
+        const ntr_stack_frame *frame = &s->frames[s->depth - 1 - i];
+        if (frame->kind == NTR_FRAME_CALL && frame->return_to == address) return true;
+    }
+    return false;
+}
+
+/* Handles a jump by a register. A tail call goes to the entry of a function. A jump into the middle of another function
+ * continues a call that was left there: setcontext, or a longjmp that does not use the return register. Afterwards the top frame is of
+ * the function at `address`, on which joined spans rely (walk_joined.c). */
+static ntr_status jump(change *c, uint64_t address) {
+    const ntr_function_range *range = ntr_callstack_range_at(c, address);
+    if (range->low == address || range->number == ntr_change_top(c)->function || !is_awaited(c->stack, address))
+        return replace_top(c, address);
+    ntr_status status = unwind(c, address);
+    return status ? status : replace_top(c, address);
+}
+
+/* Returns whether the code at the address is that of the top frame, in the present mode or in one that is reported later. */
+static bool continues_top(const change *c, uint64_t address) {
+    ntr_context any_mode = c->hart->context;
+    const uint32_t function = ntr_change_top(c)->function;
+    any_mode.prv = NTR_PRV_UNKNOWN;
+    return function == function_at(c, address) || function == ntr_functions_at(c->cs->functions, &any_mode, address);
+}
+
+/* The trap returns to where it came from, or behind an ECALL there; to another place of that function, for example behind an
+ * instruction that was emulated; or elsewhere, for example to a signal handler. */
+static ntr_status trap_return(change *c, uint64_t address) {
+    enum { ECALL_BYTES = 4 };
+    const size_t depth = depth_of_trap(c->stack);
+    const uint64_t from = depth ? c->stack->frames[depth - 1].return_to : 0;
+    if (depth) pop_to(c, depth - 1, false);
+    if (c->stack->depth == 0 || (depth && (address == from || address == from + ECALL_BYTES))) return NTR_OK;
+    return continues_top(c, address) ? NTR_OK : reposition(c, address);
+}
+
+/* Tracing stopped at a system call (or at code that is not traced) and continues at another address than the
+ * instruction after it. Either a signal handler begins or ends, or the new position is unrelated and the stack is
+ * lost. */
+static ntr_status resume_elsewhere(change *c, uint64_t address) {
+    enum { ECALL_BYTES = 4 };
+    stack *s = c->stack;
+    uint64_t back = c->hart->stopped_at + ECALL_BYTES;
+    for (size_t depth = s->depth; depth > 0; depth--) {
+        const ntr_stack_frame *frame = &s->frames[depth - 1];
+        if (!is_trap(frame) || (frame->return_to != address && frame->return_to != address + ECALL_BYTES)) continue;
+        pop_to(c, depth - 1, false);
+        return NTR_OK;
+    }
+    uint32_t function = function_at(c, address);
+    const ntr_function *entered = ntr_functions_get(c->cs->functions, function);
+    if (entered && entered->linkage && entered->low == address)
+        return push(c, frame_at(c, NTR_FRAME_INTERRUPT, address, back, back), false);
+    if (depth_of(s, s->depth, function)) return reposition(c, address);
+    pop_to(c, 0, true);
+    return NTR_OK;
+}
+
+/* After a stop, execution may continue anywhere. Without a stop, a synchronizing message agrees with the flow. */
+ntr_status ntr_callstack_sync(change *c, uint64_t address) {
+    enum { ECALL_BYTES = 4 };
+    function_at(c, address); /* in a part of a trace it is not known whether there are frames (open_log.c, look_up) */
+    if (c->stack->depth == 0) return NTR_OK;
+    bool elsewhere = c->hart->stopped == HART_STOPPED && address != c->hart->stopped_at && address != c->hart->stopped_at + ECALL_BYTES;
+    if (elsewhere) return resume_elsewhere(c, address);
+    return continues_top(c, address) ? NTR_OK : reposition(c, address);
+}
+
+ntr_status ntr_callstack_end_span(change *c) {
+    const ntr_event *e = c->event;
+    if (e->flags & NTR_EVENT_TARGET_UNKNOWN) {
+        if (e->end != NTR_END_CUT && e->end != NTR_END_NOT_TAKEN) pop_to(c, 0, true);
+        return NTR_OK;
+    }
+    uint64_t next = e->address + 2 * (uint64_t)e->halfwords;
+    switch ((ntr_end)e->end) {
+    case NTR_END_CALL:
+    case NTR_END_INDIRECT_CALL:
+        return push(c, frame_at(c, NTR_FRAME_CALL, e->target, e->last, next), false);
+    case NTR_END_CO_SWAP:
+    case NTR_END_RETURN:
+        if (ntr_threads_leaves(c)) return ntr_threads_switch(c, e->target);
+        if (c->hart->guessing && c->stack->depth <= 1 && ntr_threads_find(c, e->target, false)) return NTR_OK;
+        return unwind(c, e->target);
+    case NTR_END_TRAP_RETURN:
+        if (c->hart->guessing && c->stack->depth <= 1) ntr_threads_find(c, e->target, true);
+        return trap_return(c, e->target);
+    case NTR_END_EXCEPTION:
+    case NTR_END_TRAP:
+        return push(c, frame_at(c, NTR_FRAME_EXCEPTION, e->target, next, next), false);
+    case NTR_END_INTERRUPT:
+        return push(c, frame_at(c, NTR_FRAME_INTERRUPT, e->target, next, next), false);
+    case NTR_END_INDIRECT_JUMP:
+        return jump(c, e->target);
+    case NTR_END_JUMP:
+    case NTR_END_TAKEN:
+        return replace_top(c, e->target);
+    case NTR_END_NOT_TAKEN:
+    case NTR_END_CUT:
+    case NTR_END_KINDS:
+        break;
+    }
+    return NTR_OK;
+}
+
+ntr_status ntr_callstack_root(change *c, uint64_t address) {
+    return push(c, frame_at(c, NTR_FRAME_ROOT, address, 0, 0), false);
+}
