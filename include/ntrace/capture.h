@@ -104,7 +104,7 @@ typedef struct ntr_capture_config {
     bool accesses;                     /* trace loads and stores at [access_first, access_last]; the dialect of `encoder`
                                         * has data messages. Not allowed with a machine, a topology, skip, start_at and
                                         * stop_at */
-    uint64_t access_first, access_last;
+    uint64_t access_first, access_last; /* or access_symbol, below */
     const char *test;                  /* name of the test that is executed, for capture.json; may be NULL */
     const char *access_symbol;         /* trace loads and stores of this object in place of the range, wherever its file is
                                         * loaded; NULL: the range */
