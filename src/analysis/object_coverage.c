@@ -1,5 +1,6 @@
 #include "analysis/object_state.h"
 
+#include "analysis/object_code.h"
 #include "analysis/selected.h"
 #include "base/allocator.h"
 #include "base/compare.h"
@@ -38,6 +39,7 @@ void ntr_object_coverage_only(ntr_object_coverage *c, const char *const *only, s
 typedef struct object_run {
     ntr_object_coverage *coverage;
     const ntr_program *program;
+    ntr_object_code code;
     const ntr_line_row *rows;
     size_t row_count;
     const ntr_insn_count *counts; /* sorted by address */
@@ -93,15 +95,7 @@ static bool is_selected_at(object_run *r, uint64_t address) {
     return row && is_selected(r, row->file);
 }
 
-static uint64_t bits_at(const object_run *r, uint64_t address, size_t size) {
-    uint8_t bytes[8] = {0};
-    uint64_t bits = 0;
-    size = ntr_program_read(r->program, NULL, NTR_POSITION_ANY, address, bytes, size < 8 ? size : 8);
-    for (size_t i = 0; i < size; i++) bits |= (uint64_t)bytes[i] << (8 * i);
-    return bits;
-}
-
-static ntr_status add_insn(object_run *r, uint64_t address, const ntr_insn *insn) {
+static ntr_status add_insn(object_run *r, uint64_t address, const ntr_insn *insn, uint64_t bits) {
     ntr_object_coverage *c = r->coverage;
     const ntr_insn_count *count = count_of(r, address);
     const ntr_line_row *row = row_of(r, address);
@@ -110,7 +104,7 @@ static ntr_status add_insn(object_run *r, uint64_t address, const ntr_insn *insn
         return NTR_E_MEMORY;
     c->insns[c->insn_count++] = (ntr_object_insn){
         .address = address - r->bias, .executed = count ? count->executed : 0, .taken = count ? count->taken : 0,
-        .not_taken = count ? count->not_taken : 0, .bits = bits_at(r, address, insn->size), .file = file,
+        .not_taken = count ? count->not_taken : 0, .bits = bits, .file = file,
         .line = row ? row->line : 0, .size = insn->size, .flow = insn->flow,
     };
     return NTR_OK;
@@ -129,6 +123,7 @@ static ntr_status add_function(void *user, const ntr_frame *frame) {
     object_run *r = user;
     ntr_object_coverage *c = r->coverage;
     ntr_insn insn;
+    uint64_t bits;
     if (frame->inlined || !frame->size) return NTR_OK;
     if (!is_selected(r, frame->declared_in)) return NTR_OK;
     const ntr_object_function shown = {
@@ -139,8 +134,8 @@ static ntr_status add_function(void *user, const ntr_frame *frame) {
     ntr_collected_function *f = new_function(r, &shown);
     if (!f) return NTR_E_MEMORY;
     for (uint64_t at = frame->entry; at - frame->entry < frame->size; at += insn.size) {
-        if (ntr_program_insn(r->program, NULL, NTR_POSITION_ANY, at, &insn) != NTR_OK) break;
-        TRY(add_insn(r, at, &insn));
+        if (!ntr_object_code_at(&r->code, at, &insn, &bits)) break;
+        TRY(add_insn(r, at, &insn, bits));
     }
     f->shown.insn_count = c->insn_count - f->first;
     return NTR_OK;
@@ -173,7 +168,8 @@ static uint64_t function_end(const object_run *r, uint64_t address) {
 }
 
 /* Adds an instruction that has a line and no function, to a routine with the name of its symbol. */
-static ntr_status add_routine_insn(object_run *r, const ntr_line_row *row, uint64_t at, const ntr_insn *insn) {
+static ntr_status add_routine_insn(object_run *r, const ntr_line_row *row, uint64_t at, const ntr_insn *insn,
+                                   uint64_t bits) {
     ntr_object_coverage *c = r->coverage;
     ntr_symbol symbol = {.name = NULL};
     const char *name = ntr_program_symbol(r->program, NULL, at, &symbol) == NTR_OK ? symbol.name : row->file;
@@ -188,7 +184,7 @@ static ntr_status add_routine_insn(object_run *r, const ntr_line_row *row, uint6
     }
     last->shown.size += insn->size;
     last->shown.insn_count++;
-    return add_insn(r, at, insn);
+    return add_insn(r, at, insn, bits);
 }
 
 /* Code of assembler has lines, but often no functions in debug information. */
@@ -201,13 +197,14 @@ static ntr_status add_routines(object_run *r) {
     for (size_t i = 0; i < r->row_count; i++) {
         const ntr_line_row *row = &r->rows[i];
         ntr_insn insn;
+        uint64_t bits;
         if (!is_selected(r, row->file)) continue;
         for (uint64_t at = row->address > done ? row->address : done, end; at - row->address < row->size;) {
             if ((end = function_end(r, at)) != 0) {
                 at = end;
             } else {
-                if (ntr_program_insn(r->program, NULL, NTR_POSITION_ANY, at, &insn) != NTR_OK) break;
-                TRY(add_routine_insn(r, row, at, &insn));
+                if (!ntr_object_code_at(&r->code, at, &insn, &bits)) break;
+                TRY(add_routine_insn(r, row, at, &insn, bits));
                 at += insn.size;
             }
             done = at;
@@ -268,24 +265,30 @@ static bool is_hidden(const ntr_program *program, size_t index, const ntr_image_
     return ntr_program_image(program, found, &other) == NTR_OK && other.path && other.low == info->low && other.high == info->high;
 }
 
-static ntr_status add_image(object_run *r, ntr_tally *tally, size_t index) {
-    ntr_image_info info;
-    ntr_status status = ntr_program_image(r->program, index, &info);
-    if (status) return status;
-    if (!info.path || is_hidden(r->program, index, &info)) return NTR_OK;
-    r->bias = info.bias;
-    r->image = ntr_texts_keep(&r->coverage->texts, info.name);
+static ntr_status add_code(object_run *r, ntr_tally *tally, size_t index, const ntr_image_info *info) {
+    r->bias = info->bias;
+    r->image = ntr_texts_keep(&r->coverage->texts, info->name);
     if (!r->image) return NTR_E_MEMORY;
     TRY(ntr_debug_info_lines(r->debug, index, &r->rows, &r->row_count));
     r->first = r->coverage->function_count;
     TRY(ntr_debug_info_functions(r->debug, index, add_function, r));
     TRY(add_routines(r));
-    return add_targets(r, tally, info.low, info.high);
+    return add_targets(r, tally, info->low, info->high);
+}
+
+static ntr_status add_image(object_run *r, ntr_tally *tally, size_t index) {
+    ntr_image_info info;
+    TRY(ntr_program_image(r->program, index, &info));
+    if (!info.path || is_hidden(r->program, index, &info)) return NTR_OK;
+    TRY(ntr_object_code_open(&r->code, &info, r->coverage->allocator));
+    ntr_status status = add_code(r, tally, index, &info);
+    ntr_object_code_close(&r->code);
+    return status;
 }
 
 ntr_status ntr_object_coverage_add(ntr_object_coverage *c, const ntr_program *program, ntr_debug_info *debug,
                                    ntr_tally *tally) {
-    object_run r = {.coverage = c, .program = program, .debug = debug};
+    object_run r = {.coverage = c, .program = program, .debug = debug, .code = {.program = program}};
     ntr_insn_count *counts;
     TRY(ntr_tally_instructions(tally, program, UINT32_MAX, &counts, &r.count));
     r.counts = counts;

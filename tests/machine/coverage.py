@@ -102,6 +102,25 @@ def only(bench):
     assert traps == [12], traps
 
 
+def code_of_a_trace(bench):
+    """Firmware without its ELF file: the trace has the code that was executed, and the file the rest."""
+    bench.firmware()
+    os.makedirs(os.path.join(bench.folder, "elsewhere"), exist_ok=True)
+    bench.run("riscv64-linux-gnu-objcopy", "-O", "binary", "firmware", "elsewhere/image.bin")
+    bench.run(bench.ntrace, "run", "--machine", "virt", "--qemu", f"{qemu10.find()}/qemu-system-riscv64", "-o", "raw.ntrace", "elsewhere/image.bin")
+    whole = bench.json("--level", "object", "--format", "json")
+    names = ("--level", "object", "--format", "json", "--symbols", "firmware=firmware", "raw.ntrace")
+    raw = json.loads(bench.run(bench.ntrace, "coverage", *names))
+    for f in raw["functions"] + whole["functions"]:
+        f.pop("image")
+    assert raw["functions"] == whole["functions"], [pair for pair in zip(raw["functions"], whole["functions"]) if pair[0] != pair[1]][:1]
+    listing = bench.run("riscv64-linux-gnu-objdump", "-d", "--disassemble=apart", "firmware")
+    addresses = re.findall(r"(?m)^ +([0-9a-f]+):\t", listing)
+    apart = next(f for f in raw["functions"] if f["name"] == "apart")
+    shown = [insn["address"] for part in apart["not_executed"] for insn in part["instructions"]]
+    assert shown == ["0x" + address for address in addresses] and len(shown) > 5, (shown, addresses)
+
+
 def patched(bench):
     """Each version of a patched instruction has its own count."""
     bench.firmware()
@@ -192,4 +211,4 @@ def linux_kernel(bench):
     assert 1000 < sum(count > 0 for count in hit) < len(hit), len(hit)
 
 
-cases.main([decisions, only, patched, tasks, linux_kernel], Bench, ("riscv64-linux-gnu-gcc",))
+cases.main([decisions, only, code_of_a_trace, patched, tasks, linux_kernel], Bench, ("riscv64-linux-gnu-gcc",))

@@ -32,6 +32,11 @@ __attribute__((noinline)) static int never(int value) {
     return value > 3 ? value : -value;
 }
 
+/* On a page of which nothing is executed. */
+__attribute__((noinline, section(".text.apart"), aligned(4096))) int apart(int value) {
+    return value > 3 ? value : -value;
+}
+
 int main(void) {
     for (int i = 0; i < 12; i++) {
         results[0] += valid(i * 3, i % 3, i == 1);

@@ -1,0 +1,34 @@
+#include "analysis/object_code.h"
+
+ntr_status ntr_object_code_open(ntr_object_code *code, const ntr_image_info *image, const ntr_allocator *allocator) {
+    if (image->low || image->high) return NTR_OK; /* the program has its code */
+    code->file = ntr_program_new(allocator);
+    if (!code->file) return NTR_E_MEMORY;
+    ntr_status status = ntr_program_add_elf(code->file, image->path, &image->options);
+    if (status != NTR_OK) ntr_object_code_close(code);
+    return status == NTR_E_MEMORY ? status : NTR_OK;
+}
+
+void ntr_object_code_close(ntr_object_code *code) {
+    ntr_program_free(code->file);
+    code->file = NULL;
+}
+
+static uint64_t bits_at(const ntr_program *program, uint64_t address, size_t size) {
+    uint8_t bytes[8] = {0};
+    uint64_t bits = 0;
+    size = ntr_program_read(program, NULL, NTR_POSITION_ANY, address, bytes, size < 8 ? size : 8);
+    for (size_t i = 0; i < size; i++) bits |= (uint64_t)bytes[i] << (8 * i);
+    return bits;
+}
+
+bool ntr_object_code_at(const ntr_object_code *code, uint64_t address, ntr_insn *insn, uint64_t *bits) {
+    const bool found = ntr_program_insn(code->program, NULL, NTR_POSITION_ANY, address, insn) == NTR_OK;
+    *bits = found ? bits_at(code->program, address, insn->size) : 0;
+    if (!code->file || *bits) return found;
+    ntr_insn other;
+    if (ntr_program_insn(code->file, NULL, NTR_POSITION_ANY, address, &other) != NTR_OK) return found;
+    *insn = other;
+    *bits = bits_at(code->file, address, insn->size);
+    return true;
+}
