@@ -40,6 +40,10 @@ class Bench:
         self.run(self.ntrace, "run", "--machine", "virt", "--qemu", f"{qemu}/qemu-system-riscv64", "-o", "firmware.ntrace", "firmware")
         return "firmware.ntrace"
 
+    def write(self, name, text):
+        with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
+            file.write(text)
+
     def json(self, *arguments):
         return json.loads(self.run(self.ntrace, "coverage", *arguments, "firmware.ntrace"))
 
@@ -108,9 +112,8 @@ def code_of_a_trace(bench):
     os.makedirs(os.path.join(bench.folder, "elsewhere"), exist_ok=True)
     bench.run("riscv64-linux-gnu-objcopy", "-O", "binary", "firmware", "elsewhere/image.bin")
     bench.run(bench.ntrace, "run", "--machine", "virt", "--qemu", f"{qemu10.find()}/qemu-system-riscv64", "-o", "raw.ntrace", "elsewhere/image.bin")
-    whole = bench.json("--level", "object", "--format", "json")
-    names = ("--level", "object", "--format", "json", "--symbols", "firmware=firmware", "raw.ntrace")
-    raw = json.loads(bench.run(bench.ntrace, "coverage", *names))
+    raw, whole = (json.loads(bench.run(bench.ntrace, "coverage", "--level", "object", "--format", "json", *file, "raw.ntrace"))
+                  for file in (("--symbols", "firmware=firmware"), ("-e", "firmware")))
     for f in raw["functions"] + whole["functions"]:
         f.pop("image")
     assert raw["functions"] == whole["functions"], [pair for pair in zip(raw["functions"], whole["functions"]) if pair[0] != pair[1]][:1]
@@ -119,6 +122,44 @@ def code_of_a_trace(bench):
     apart = next(f for f in raw["functions"] if f["name"] == "apart")
     shown = [insn["address"] for part in apart["not_executed"] for insn in part["instructions"]]
     assert shown == ["0x" + address for address in addresses] and len(shown) > 5, (shown, addresses)
+
+
+# Places for sections of firmware.o, behind the code of bare.ld.
+FAR = """  . = ALIGN(4096) + 0x120;
+  .far : { *(.text.limits) }
+  . = ALIGN(4096) + 0x234;
+  .farther : { *(.text.main .text.valid) }
+"""
+
+
+def kernel_module(bench):
+    """An object file of which each section was loaded at an address of its own, as a kernel does: linked for these by the names of kallsyms,
+    it counts as the program that was linked at once. Not with names of another build."""
+    bench.firmware()
+    with open(os.path.join(HERE, "bare.ld"), encoding="utf-8") as file:
+        text = file.read()
+    text = text.replace("*(.text*)", "*(.text .text.never .text.on_trap .text.patch .text.apart)")
+    bench.write("far.ld", re.sub(r"(?m)^  \.text : .*\n", lambda found: found[0] + FAR, text))
+    bench.run(*GCC, "-O0", "-mno-relax", "-ffunction-sections", "-r", "firmware.c", "-o", "firmware.o")
+    bench.run(*GCC, "-T", "far.ld", "firmware_start.S", "firmware.o", "-o", "whole")
+    bench.run("riscv64-linux-gnu-objcopy", "-O", "binary", "whole", "whole.bin")
+    bench.run(bench.ntrace, "run", "--machine", "virt", "--qemu", f"{qemu10.find()}/qemu-system-riscv64", "-o", "module.ntrace", "whole.bin")
+    inside = set(re.findall(r" (?:FUNC|OBJECT) .* (\w+)\n", bench.run("riscv64-linux-gnu-readelf", "-sW", "firmware.o")))
+    names = re.findall(r"(\w+) (\w) (\w+)\n", bench.run("riscv64-linux-gnu-nm", "whole"))
+    bench.write("kallsyms", "".join(f"{address} {kind} {name}" + ("\t[firmware]\n" if name in inside else "\n") for address, kind, name in names))
+    link = os.path.join(qemu10.ROOT, "tools", "link_module")
+    bench.run(link, "--kallsyms", "kallsyms", "firmware.o", "linked")
+    for level in (("--to", "json"), ("--level", "object", "--format", "json"), ("--level", "mcdc", "--format", "json")):
+        linked, whole = (bench.run(bench.ntrace, "coverage", *level, "--only", "firmware.c", "--symbols", f"module={file}", "module.ntrace")
+                         for file in ("linked", "whole"))
+        assert linked == whole and "valid" in whole, (level, linked[:600], whole[:600])
+    counts = {f["name"]: f["count"] for file in json.loads(bench.run(bench.ntrace, "coverage", "--to", "json", "--symbols", "module=linked", "module.ntrace"))["files"]
+              for f in file["functions"]}
+    assert counts["valid"] == counts["limits"] == counts["on_trap"] == 12 and counts["main"] == 1, counts
+    bench.run(link, "--kallsyms", "kallsyms", "--module", "other", "firmware.o", "none", status=1)
+    bench.write("kallsyms", "".join(f"{int(address, 16) + 2 * i:x} {kind} {name}\t[firmware]\n" for i, (address, kind, name) in enumerate(names)))
+    bench.run(*GCC, "-O0", "-mno-relax", "-r", "firmware.c", "-o", "other.o")
+    bench.run(link, "--kallsyms", "kallsyms", "--module", "firmware", "other.o", "none", status=1)
 
 
 def patched(bench):
@@ -211,4 +252,4 @@ def linux_kernel(bench):
     assert 1000 < sum(count > 0 for count in hit) < len(hit), len(hit)
 
 
-cases.main([decisions, only, code_of_a_trace, patched, tasks, linux_kernel], Bench, ("riscv64-linux-gnu-gcc",))
+cases.main([decisions, only, code_of_a_trace, kernel_module, patched, tasks, linux_kernel], Bench, ("riscv64-linux-gnu-gcc",))
