@@ -165,7 +165,7 @@ const struct cli_command cli_top = {
         "(tcp:HOST:PORT); a connection that ends is made again. Memory does not grow with the trace. Of a bundle, and\n"
         "of a file that has not grown for five seconds, one table of all is shown.\n"
         "\n"
-        "On a terminal, each table replaces the one before. The command ends when it is interrupted, or when a pipe\n"
+        "On a terminal, each table replaces the one before, and fits the window. The command ends when it is interrupted, or when a pipe\n"
         "ends. The exit status is 1 if there were gaps.",
     .examples = "  ntrace top tcp:probe:5000 -e firmware.elf --src-bits 2\n"
                 "  ntrace top capture.nex -e firmware.elf --interval 500",

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { PROBES = 16, MILLION = 1000000 };
@@ -92,22 +93,44 @@ static void show_row(const struct top_table *t, struct cli_output *out, const st
     cli_output_text(out, "\n");
 }
 
+/* The window of the terminal, of which each table is to leave nothing above; 0: no terminal, or its size is not known. */
+static int64_t window_lines(void) {
+    struct winsize window = {0};
+    return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 ? window.ws_row : 0;
+}
+
+/* How many rows of each kind are shown. Few contexts and traps leave their lines to functions. */
+static void fit(const struct top_table *t, int64_t rows, int64_t most[TOP_KINDS]) {
+    enum { OTHER_LINES = 3, QUARTER = 4 }; /* the first, "others", and that of the cursor */
+    const int64_t lines = window_lines();
+    int64_t room = lines > OTHER_LINES ? lines - OTHER_LINES : 1;
+
+    for (int kind = 0; kind < TOP_KINDS; kind++) most[kind] = 0;
+    for (size_t i = 0; i < TOP_ROWS && t->rows[i].kind != TOP_FREE; i++) most[t->rows[i].kind] += most[t->rows[i].kind] < rows;
+    if (!lines) return;
+    const int64_t part = room / QUARTER;
+    for (int kind = TOP_CONTEXT; kind < TOP_KINDS; kind++) {
+        if (most[kind] > part) most[kind] = part;
+        room -= most[kind];
+    }
+    if (most[TOP_FUNCTION] > room) most[TOP_FUNCTION] = room;
+}
+
 void top_table_show(struct top_table *t, struct cli_output *out, double seconds, uint64_t bytes, int64_t rows) {
-    int64_t left = 0;
-    enum top_kind kind = TOP_FREE;
+    const bool terminal = isatty(STDOUT_FILENO);
+    int64_t most[TOP_KINDS];
 
     qsort(t->rows, TOP_ROWS, sizeof t->rows[0], by_count);
-    if (isatty(STDOUT_FILENO)) cli_output_text(out, "\033[H\033[2J");
+    fit(t, rows, most);
+    if (terminal) cli_output_text(out, "\033[?7l\033[H\033[2J"); /* long names are cut: lines are not wrapped */
     cli_output_print(
         out, "%.1f s: %.3f million instructions, %.3f MB of trace, %" PRIu64 " gaps (%" PRIu64 " in all)\n", seconds,
         (double)t->instructions / MILLION, (double)bytes / MILLION, t->gaps, t->all_gaps + t->gaps);
     for (size_t i = 0; i < TOP_ROWS && t->rows[i].kind != TOP_FREE; i++) {
-        if (t->rows[i].kind != kind) left = rows;
-        kind = t->rows[i].kind;
-        if (left-- > 0) show_row(t, out, &t->rows[i]);
+        if (most[t->rows[i].kind]-- > 0) show_row(t, out, &t->rows[i]);
     }
     if (t->others) cli_output_print(out, "%6.2f %%  others\n", 100.0 * (double)t->others / (double)t->instructions);
-    cli_output_text(out, "\n");
+    cli_output_text(out, terminal ? "\033[?7h" : "\n");
     cli_output_flush(out);
 }
 

@@ -9,7 +9,7 @@
 
 enum { TOP_ROWS = 8192 };
 
-enum top_kind { TOP_FREE, TOP_FUNCTION, TOP_CONTEXT, TOP_TRAP };
+enum top_kind { TOP_FREE, TOP_FUNCTION, TOP_CONTEXT, TOP_TRAP, TOP_KINDS };
 
 struct top_row {
     enum top_kind kind;
@@ -36,7 +36,8 @@ struct top_table {
 /* Count callback of the decoder (`user`: the table): a span that was executed `times` times. Returns NTR_OK. */
 ntr_status top_table_take(void *user, const ntr_event *event, uint64_t times);
 
-/* Prints the table of an interval with so many bytes of trace: at most `rows` rows of each kind. Sorts the rows. */
+/* Prints the table of an interval with so many bytes of trace: at most `rows` rows of each kind, and on a terminal not
+ * more than its window has lines. Sorts the rows. */
 void top_table_show(struct top_table *t, struct cli_output *out, double seconds, uint64_t bytes, int64_t rows);
 
 /* Begins the next interval. */
