@@ -61,7 +61,7 @@ real: all ## traces of real programs (Debian packages, fetched into a cache) are
 	@ninja -C $(BUILD) tests/real/count_pcs.so tests/real/same_pcs
 	@tests/real/exact.py $(BUILD)/ntrace $(BUILD)/tests/real/count_pcs.so $(BUILD)/tests/real/same_pcs --all --fetch $(NAME)
 
-sanitize-more: all ## the tests under MemorySanitizer, ThreadSanitizer and valgrind, and the complete lint (an hour)
+sanitize-more: all ## the tests under MemorySanitizer, ThreadSanitizer and valgrind, of boards under AddressSanitizer, and the complete lint (an hour)
 	@tools/deps all
 	@tools/run_tests sanitize-more
 
