@@ -3,6 +3,7 @@ import contextlib
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -52,7 +53,8 @@ class Process:
     """A server that says on standard error where it listens."""
 
     def __init__(self, *command):
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+                                        start_new_session=True)
 
     def port(self, pattern):
         for line in self.process.stderr:
@@ -69,7 +71,7 @@ class Process:
             self.process.terminate()
             self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
-            self.process.kill()
+            os.killpg(self.process.pid, signal.SIGKILL)  # also what it has started
             self.process.wait()
             if not failure:
                 raise

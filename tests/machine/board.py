@@ -93,7 +93,7 @@ class Machine:
         self.bits, self.list = bits, os.path.join(scratch(), "truth.txt")
         self.elf = firmware(bits, source)
         self.topology = write("machine.json", (text % bits).encode())
-        self.board = boards.Process("timeout", "-s", "INT", "200", harness.NTRACE, "board", self.topology, "--gdb", "0", *options, "--machine",
+        self.board = boards.Process("timeout", "--foreground", "-s", "INT", "200", harness.NTRACE, "board", self.topology, "--gdb", "0", *options, "--machine",
                                     "virt", "--qemu", f"{QEMU}/qemu-system-riscv{bits}", self.elf, "--", "-plugin",
                                     f"{PLUGIN},out={scratch()}/count.txt,list={self.list}")
 
