@@ -194,7 +194,7 @@ static void enter_block(ntr_encoder *e, const ntr_ingress *b) {
 }
 
 static void trace_block(ntr_encoder *e, const ntr_ingress *b, bool notify) {
-    if (ntr_enc_self_loop_again(e, b)) {
+    if (e->self.open && ntr_enc_self_loop_again(e, b)) {
         e->trapped = e->returned_from_trap = false;
     } else if (ntr_enc_has_address(b)) {
         enter_block(e, b);

@@ -18,7 +18,7 @@ static uint64_t last_instruction(const ntr_ingress *b) { return b->iaddr + 2 * (
 /* Returns whether the block is another execution of the instruction that the block before ended with. */
 static bool repeats(const ntr_encoder *e, const ntr_ingress *b) {
     const self_loop *self = &e->self;
-    return self->open && e->active && b->iaddr == self->address && b->iretire == self->halfwords && b->itype == self->itype &&
+    return e->active && b->iaddr == self->address && b->iretire == self->halfwords && b->itype == self->itype &&
            b->priv == self->priv && b->ctype == NTR_CTYPE_UNREPORTED;
 }
 
@@ -28,8 +28,8 @@ void ntr_enc_self_loop_end(ntr_encoder *e) {
 }
 
 bool ntr_enc_self_loop_again(ntr_encoder *e, const ntr_ingress *b) {
-    bool again = repeats(e, b), sync = again && e->self.count && ntr_enc_sync_due(e, false);
-    if (again && !sync && !ntr_enc_sync_due(e, false)) {
+    const bool again = repeats(e, b), due = again && ntr_enc_sync_due(e, false);
+    if (again && !due) {
         e->self.count++;
         e->self.time = e->now;
         e->stats.halfwords += b->iretire;
@@ -37,11 +37,11 @@ bool ntr_enc_self_loop_again(ntr_encoder *e, const ntr_ingress *b) {
         ntr_enc_sync_progress(e, NTR_SYNC_MODE_HALFWORDS, b->iretire);
         return true;
     }
-    if (sync) {
+    if (due && e->self.count) {
         ntr_enc_send_repeat(e, b->iaddr);
         ntr_enc_ownership_sync(e, b);
+        e->self.count = 0;
     }
-    if (sync) e->self.count = 0;
     ntr_enc_self_loop_end(e);
     return false;
 }

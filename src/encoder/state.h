@@ -299,7 +299,8 @@ unsigned ntr_enc_sync_reason(const ntr_encoder *e);        /* SYNC of the next s
 void ntr_enc_sync_done(ntr_encoder *e, uint64_t address);  /* resets what a synchronizing message resets */
 
 /* self_loop.c */
-/* Counts the block if it is a repetition of the instruction before it, and then returns true; else sends what was counted. */
+/* With self.open: counts the block if it is a repetition of the instruction before it, and then returns true; else sends what
+ * was counted. */
 bool ntr_enc_self_loop_again(ntr_encoder *e, const ntr_ingress *block);
 void ntr_enc_self_loop_begin(ntr_encoder *e, const ntr_ingress *block); /* after the block has been counted */
 void ntr_enc_self_loop_end(ntr_encoder *e);                             /* sends what was counted */
