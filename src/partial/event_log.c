@@ -102,27 +102,26 @@ static void begin_block(ntr_event_log *log) {
     if (log->slots) memset(log->slots, 0, log->slot_count * sizeof *log->slots);
 }
 
-/* Puts the number of the context; a number that is not known yet is followed by the context. */
-static uint32_t put_context(ntr_event_log *log, const ntr_context *context) {
-    ntr_event_coder *c = &log->coder;
-    size_t number = c->context_count;
-    while (number-- > 0)
-        if (ntr_context_equal(&c->contexts[number], context)) break;
-    const bool known = number != SIZE_MAX;
-    if (!known && (number = ntr_event_coder_context(c, context)) == SIZE_MAX) log->writer.status = NTR_E_MEMORY;
-    put(log, number);
-    if (known) return (uint32_t)number;
-    put(log, (uint64_t)context->has_scontext | (uint64_t)context->has_hcontext << 1 | (uint64_t)context->v << 2);
-    put(log, context->prv);
-    put(log, context->scontext);
-    put(log, context->hcontext);
-    return (uint32_t)number;
-}
-
 static uint32_t context_number(const ntr_event_coder *c, const ntr_context *context) {
     for (size_t i = c->context_count; i-- > 0;)
         if (ntr_context_equal(&c->contexts[i], context)) return (uint32_t)i;
     return UINT32_MAX;
+}
+
+/* Puts the number of the context; a number that is not known yet is followed by the context. */
+static void put_context(ntr_event_log *log, const ntr_context *context) {
+    const uint32_t known = context_number(&log->coder, context);
+    if (known != UINT32_MAX) {
+        put(log, known);
+        return;
+    }
+    const size_t number = ntr_event_coder_context(&log->coder, context);
+    if (number == SIZE_MAX) log->writer.status = NTR_E_MEMORY;
+    put(log, number);
+    put(log, (uint64_t)context->has_scontext | (uint64_t)context->has_hcontext << 1 | (uint64_t)context->v << 2);
+    put(log, context->prv);
+    put(log, context->scontext);
+    put(log, context->hcontext);
 }
 
 static void put_kind(ntr_event_log *log, const ntr_event *e) {
