@@ -47,15 +47,22 @@ static void push_pair(struct machine_hart *hart, uint64_t value) {
     lane_push(hart->lane, (uint32_t)(value >> 32));
 }
 
+/* RV32 has the time in two registers. */
+static uint64_t read_time(struct machine_hart *hart) {
+    if (channel->head.xlen != 32) return machine_read(hart, REGISTER_TIME);
+    for (;;) {
+        const uint64_t high = machine_read(hart, REGISTER_TIMEH), low = machine_read(hart, REGISTER_TIME);
+        if (high == machine_read(hart, REGISTER_TIMEH)) return high << 32 | low;
+    }
+}
+
 /* The time of a guest is that of QEMU's clock. Reading it costs more than a block. */
 static void report_time(struct machine_hart *hart) {
     enum { TIME_BLOCKS = 64 };
-    uint64_t high = machine_read(hart, REGISTER_TIMEH), low = machine_read(hart, REGISTER_TIME);
 
-    if (high != machine_read(hart, REGISTER_TIMEH)) low = 0; /* the low half has begun anew */
     hart->until_time = TIME_BLOCKS;
     lane_push(hart->lane, CHANNEL_TIME);
-    push_pair(hart, channel->head.xlen == 32 ? machine_read(hart, REGISTER_TIMEH) << 32 | low : low);
+    push_pair(hart, read_time(hart));
 }
 
 void machine_take_trap(struct machine_hart *hart, uint32_t flags, uint64_t cause, uint64_t epc, uint64_t tval,
