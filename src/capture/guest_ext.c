@@ -66,12 +66,13 @@ static void take_file(struct ext *ext, ext2_ino_t inode, const char *name, unsig
 
     if (ext2fs_file_open(ext->image, inode, 0, &from)) return;
     if (ext2fs_file_get_lsize(from, &size) == 0 && begins_as_elf(from)) {
-        if (size + sizeof(struct ext) + 2 * NTR_GUEST_NAME_MAX > ext->left)
+        const uint64_t most = size + 2 * NTR_GUEST_NAME_MAX; /* with its head, name and padding */
+        if (size > ext->left || most > ext->left)
             ext->status = NTR_E_LIMIT;
         else if (!put_head(ext, name, size, mode) || !put_content(ext, from, size))
             ext->status = NTR_E_IO;
         else
-            ext->left -= size + 2 * NTR_GUEST_NAME_MAX;
+            ext->left -= most;
     }
     ext2fs_file_close(from);
 }
