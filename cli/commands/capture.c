@@ -117,8 +117,8 @@ const struct cli_command cli_capture = {
              "If the topology has a PIB sink or an ATB bridge and no RAM sink, the trace is started and stopped, and read at\n"
              "the other end, for example by 'ntrace top'.\n"
              "\n"
-             "The exit status is 1 if trace was lost, and 2 if nothing was captured, or nothing that --when wants. docs/capture.md has examples\n"
-             "for OpenOCD, J-Link, probe-rs and Linux on the target.",
+             "The exit status is 1 if trace was lost, and 2 if nothing was captured, or nothing that --when wants.\n"
+             "docs/capture.md has examples for OpenOCD, J-Link, probe-rs and Linux on the target.",
     .examples = "  ntrace capture -o x.ntrace -e firmware.elf -t soc.json --openocd localhost:6666 --for 2s\n"
                 "  ntrace capture -o x.ntrace -e firmware.elf -t soc.json --gdb localhost:3333 --resume --until-halt\n"
                 "  ntrace capture -o x.ntrace -e app.elf -t soc.json --mem /dev/mem --buffer 0x90000000:0x100000 --for 1s\n"

@@ -1,7 +1,7 @@
 /* Parts of a capture (--shard) put together: combine.
  *
- * Events follow each other. Counts of code are sums. A call tree needs the call stacks at the end of the part before: the trees are applied one after the other to
- * those of the parts before. Two guesses of each part are checked: the state of the decoder at its beginning, as text, and the functions
+ * Events follow each other. Counts of code are sums. A call tree needs the call stacks at the end of the part before: the trees are
+ * applied one after the other to those of the parts before. Two guesses of each part are checked: the state of the decoder at its beginning, as text, and the functions
  * that were on the call stacks. A part with a wrong guess is decoded again: for the state, from the beginning of the stream; for the
  * stacks, into the tree of the parts before it. As the tree then has counts of the wrong part, everything is put together again. */
 #include "commands/analysis.h"
