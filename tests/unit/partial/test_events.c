@@ -1,29 +1,11 @@
-#include "../test.h"
+#include "partial_bytes.h"
 
 #include "partial/blocks.h"
 
-#include <ntrace/partial.h>
-
-#include <stdlib.h>
-#include <string.h>
-
 enum { EVENTS = 300000, SPANS = 40 };
 
-struct memory {
-    uint8_t *data;
-    size_t size, at;
-};
-
-static ntr_status append(void *user, const void *bytes, size_t size) {
-    struct memory *m = user;
-    m->data = realloc(m->data, m->size + size);
-    memcpy(m->data + m->size, bytes, size);
-    m->size += size;
-    return NTR_OK;
-}
-
 static ntr_status take(void *user, void *bytes, size_t size, size_t *got) {
-    struct memory *m = user;
+    struct partial_bytes *m = user;
     *got = m->size - m->at < size ? m->size - m->at : size;
     memcpy(bytes, m->data + m->at, *got);
     m->at += *got;
@@ -123,9 +105,9 @@ static void make(ntr_event *events, size_t count) {
     }
 }
 
-static struct memory packed(const ntr_event *events, size_t count) {
-    struct memory m = {0};
-    const ntr_output output = {.size = sizeof output, .write = append, .user = &m};
+static struct partial_bytes packed(const ntr_event *events, size_t count) {
+    struct partial_bytes m = {0};
+    const ntr_output output = output_to(&m);
     ntr_event_log *log = ntr_event_log_new(&output, NULL);
     assert_non_null(log);
     for (size_t at = 0, some; at < count; at += some) {
@@ -137,10 +119,10 @@ static struct memory packed(const ntr_event *events, size_t count) {
     return m;
 }
 
-static struct memory written(struct memory *blocks) {
+static struct partial_bytes written(struct partial_bytes *blocks) {
     static const char *const options[] = {"elf", "a.elf"};
-    struct memory m = {0};
-    const ntr_output output = {.size = sizeof output, .write = append, .user = &m};
+    struct partial_bytes m = {0};
+    const ntr_output output = output_to(&m);
     ntr_partial_capture capture;
     ntr_program *program = ntr_program_new(NULL);
     ntr_partial_capture_init(&capture);
@@ -153,16 +135,14 @@ static struct memory written(struct memory *blocks) {
     return m;
 }
 
-static ntr_partial *opened(const struct memory *file) {
-    ntr_partial *p = ntr_partial_new(NULL);
-    assert_int_equal(ntr_partial_open_bytes(p, (ntr_bytes){file->data, file->size}, 0), NTR_OK);
+static ntr_partial *opened_events(const struct partial_bytes *file) {
+    ntr_partial *p = opened(file);
     assert_int_equal(ntr_partial_holds(p), NTR_PARTIAL_EVENTS);
     return p;
 }
 
-/* Invariant: packing loses nothing, however many events are read at once. */
-static void assert_holds(const struct memory *file, const ntr_event *events, size_t count) {
-    ntr_partial *p = opened(file);
+static void assert_holds(const struct partial_bytes *file, const ntr_event *events, size_t count) {
+    ntr_partial *p = opened_events(file);
     ntr_event some[700];
     size_t at = 0, got;
     ntr_status status;
@@ -180,7 +160,7 @@ static void events_are_packed_without_loss(void **state) {
     (void)state;
     ntr_event *events = calloc(EVENTS, sizeof *events);
     make(events, EVENTS);
-    struct memory blocks = packed(events, EVENTS), file = written(&blocks);
+    struct partial_bytes blocks = packed(events, EVENTS), file = written(&blocks);
     assert_true(blocks.size > 1 << 20); /* several blocks */
     assert_holds(&file, events, EVENTS);
     free(events);
@@ -198,7 +178,7 @@ static void repeated_spans_take_next_to_no_space(void **state) {
         events[i].offset += 6;
         events[i].message += LENGTH;
     }
-    struct memory blocks = packed(events, LOOPS * LENGTH), file = written(&blocks);
+    struct partial_bytes blocks = packed(events, LOOPS * LENGTH), file = written(&blocks);
     assert_in_range(blocks.size, 20, 400);
     assert_holds(&file, events, LOOPS * LENGTH);
     free(events);
@@ -211,15 +191,15 @@ static void blocks_of_two_logs_follow_each_other(void **state) {
     enum { COUNT = 5000 };
     ntr_event *events = calloc(2 * COUNT, sizeof *events);
     make(events, 2 * COUNT);
-    struct memory blocks = packed(events, COUNT), second = packed(events + COUNT, COUNT), both = {0};
-    struct memory files[] = {written(&blocks), written(&second)};
-    const ntr_output output = {.size = sizeof output, .write = append, .user = &both};
+    struct partial_bytes blocks = packed(events, COUNT), second = packed(events + COUNT, COUNT), both = {0};
+    struct partial_bytes files[] = {written(&blocks), written(&second)};
+    const ntr_output output = output_to(&both);
     for (size_t i = 0; i < 2; i++) {
-        ntr_partial *p = opened(&files[i]);
+        ntr_partial *p = opened_events(&files[i]);
         assert_int_equal(ntr_partial_copy_events(p, &output), NTR_OK);
         ntr_partial_free(p);
     }
-    struct memory file = written(&both);
+    struct partial_bytes file = written(&both);
     assert_holds(&file, events, 2 * COUNT);
     free(events);
     free(blocks.data);
@@ -236,15 +216,15 @@ static void damaged_records_end_with_an_error(void **state) {
     enum { COUNT = 400 };
     ntr_event events[COUNT], some[64];
     make(events, COUNT);
-    struct memory blocks = packed(events, COUNT);
+    struct partial_bytes blocks = packed(events, COUNT);
     for (unsigned round = 0; round < 3000; round++) {
-        struct memory copy = {malloc(blocks.size), blocks.size, 0};
+        struct partial_bytes copy = {malloc(blocks.size), blocks.size, 0};
         memcpy(copy.data, blocks.data, blocks.size);
         copy.data[5 + chance() % (copy.size - 13)] ^= (uint8_t)(1u << chance() % 8);
         const uint64_t sum = ntr_partial_hash(0, copy.data, copy.size - 8);
         for (unsigned i = 0; i < 8; i++) copy.data[copy.size - 8 + i] = (uint8_t)(sum >> 8 * i);
-        struct memory file = written(&copy);
-        ntr_partial *p = opened(&file);
+        struct partial_bytes file = written(&copy);
+        ntr_partial *p = opened_events(&file);
         size_t got, most = 0;
         ntr_status status = NTR_OK;
         while (most++ < 10 * COUNT && (status = ntr_partial_events(p, some, 64, &got)) == NTR_OK)

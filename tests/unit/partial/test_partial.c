@@ -1,28 +1,6 @@
-#include "../test.h"
-
-#include <ntrace/partial.h>
-
-#include <stdlib.h>
-#include <string.h>
+#include "partial_bytes.h"
 
 static const uint8_t CODE[64];
-
-struct memory {
-    uint8_t *data;
-    size_t size;
-};
-
-static ntr_status append(void *user, const void *bytes, size_t size) {
-    struct memory *m = user;
-    m->data = realloc(m->data, m->size + size);
-    memcpy(m->data + m->size, bytes, size);
-    m->size += size;
-    return NTR_OK;
-}
-
-static ntr_output output_to(struct memory *memory) {
-    return (ntr_output){.size = sizeof(ntr_output), .write = append, .user = memory};
-}
 
 /* An analysis of a raw image at `base`. */
 struct fixture {
@@ -85,8 +63,8 @@ static ntr_partial_capture capture_of(uint64_t id) {
     return c;
 }
 
-static struct memory written(uint64_t id, uint64_t base, uint16_t src, unsigned times) {
-    struct memory m = {0};
+static struct partial_bytes written(uint64_t id, uint64_t base, uint16_t src, unsigned times) {
+    struct partial_bytes m = {0};
     struct fixture f;
     const ntr_output output = output_to(&m);
     const ntr_partial_capture capture = capture_of(id);
@@ -97,15 +75,9 @@ static struct memory written(uint64_t id, uint64_t base, uint16_t src, unsigned 
     return m;
 }
 
-static ntr_partial *opened(const struct memory *m) {
-    ntr_partial *p = ntr_partial_new(NULL);
-    assert_int_equal(ntr_partial_open_bytes(p, (ntr_bytes){m->data, m->size}, 0), NTR_OK);
-    return p;
-}
-
 static void a_partial_is_loaded_at_the_address_of_its_image(void **state) {
     (void)state;
-    struct memory m = written(1, 0x1000, 3, 5);
+    struct partial_bytes m = written(1, 0x1000, 3, 5);
     struct fixture f;
     ntr_partial *p = opened(&m);
     const ntr_partial_capture *c = ntr_partial_capture_at(p, 0);
@@ -132,7 +104,7 @@ static void a_partial_is_loaded_at_the_address_of_its_image(void **state) {
 
 static void a_program_without_the_image_is_refused(void **state) {
     (void)state;
-    struct memory m = written(1, 0x1000, 0, 1);
+    struct partial_bytes m = written(1, 0x1000, 0, 1);
     struct fixture f;
     ntr_partial *p = opened(&m);
     begin(&f, 0x2000);
@@ -143,8 +115,8 @@ static void a_program_without_the_image_is_refused(void **state) {
     free(m.data);
 }
 
-static struct memory sum_of(const struct memory *a, const struct memory *b, ntr_status expected) {
-    struct memory sum = {0};
+static struct partial_bytes sum_of(const struct partial_bytes *a, const struct partial_bytes *b, ntr_status expected) {
+    struct partial_bytes sum = {0};
     const ntr_output output = output_to(&sum);
     ntr_partial *partials[] = {opened(a), opened(b)};
     assert_int_equal(ntr_partial_add(partials, 2, &output), expected);
@@ -156,9 +128,9 @@ static struct memory sum_of(const struct memory *a, const struct memory *b, ntr_
 
 static void sums_are_commutative_and_associative(void **state) {
     (void)state;
-    struct memory m[3] = {written(1, 0x1000, 0, 1), written(2, 0x1000, 1, 4), written(3, 0x1000, 0, 9)};
-    struct memory ab = sum_of(&m[0], &m[1], NTR_OK), ba = sum_of(&m[1], &m[0], NTR_OK), bc = sum_of(&m[1], &m[2], NTR_OK);
-    struct memory left = sum_of(&ab, &m[2], NTR_OK), right = sum_of(&bc, &m[0], NTR_OK);
+    struct partial_bytes m[3] = {written(1, 0x1000, 0, 1), written(2, 0x1000, 1, 4), written(3, 0x1000, 0, 9)};
+    struct partial_bytes ab = sum_of(&m[0], &m[1], NTR_OK), ba = sum_of(&m[1], &m[0], NTR_OK), bc = sum_of(&m[1], &m[2], NTR_OK);
+    struct partial_bytes left = sum_of(&ab, &m[2], NTR_OK), right = sum_of(&bc, &m[0], NTR_OK);
     assert_int_equal(ab.size, ba.size);
     assert_memory_equal(ab.data, ba.data, ab.size);
     assert_int_equal(left.size, right.size);
@@ -181,9 +153,9 @@ static void *limited(void *user, void *block, size_t size) {
     return realloc(block, size);
 }
 
-static bool add_with(unsigned allocations, const struct memory *a, const struct memory *b) {
+static bool add_with(unsigned allocations, const struct partial_bytes *a, const struct partial_bytes *b) {
     ntr_allocator allocator = {.resize = limited, .user = &allocations};
-    struct memory sum = {0};
+    struct partial_bytes sum = {0};
     const ntr_output output = output_to(&sum);
     ntr_partial *p[] = {ntr_partial_new(&allocator), ntr_partial_new(&allocator)};
     ntr_status status = p[0] && p[1] ? ntr_partial_open_bytes(p[0], (ntr_bytes){a->data, a->size}, 0) : NTR_E_MEMORY;
@@ -198,7 +170,7 @@ static bool add_with(unsigned allocations, const struct memory *a, const struct 
 
 static void without_memory_adding_and_writing_fail_cleanly(void **state) {
     (void)state;
-    struct memory m[2] = {written(1, 0x1000, 0, 1), written(2, 0x1000, 1, 4)};
+    struct partial_bytes m[2] = {written(1, 0x1000, 0, 1), written(2, 0x1000, 1, 4)};
     unsigned needed = 0;
     while (!add_with(needed, &m[0], &m[1])) assert_true(++needed < 1000);
     assert_true(needed > 20);
@@ -209,7 +181,7 @@ static void without_memory_adding_and_writing_fail_cleanly(void **state) {
     for (unsigned i = 0;; i++) {
         unsigned left = i;
         ntr_allocator allocator = {.resize = limited, .user = &left};
-        struct memory out = {0};
+        struct partial_bytes out = {0};
         const ntr_output output = output_to(&out);
         ntr_status status = ntr_partial_write(&f.a, &capture, &output, &allocator);
         free(out.data);
