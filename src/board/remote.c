@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { XML_PART = 0xff0, XML_MAX = XML_PART << 10, GREET_PACKETS = 16, MHARTID = 0xf14, DEFAULT_CSRS = 66, STOP_BYTES = 256, WAIT_MS = 1 };
-enum { UNANSWERED_MAX = 1 << 16 }; /* packets that may come before the answer to a request, or before a stop reply */
+enum { UNANSWERED_MAX = 1 << 16 }; /* packets that may come before the answer to a request, before a stop reply, or without a pause */
 
 bool board_remote_is_open(const ntr_board *board) {
     return board->remote && board->remote->rsp.link.fd >= 0;
@@ -149,9 +149,12 @@ unsigned board_stop_hart(const char *stop) {
 }
 
 ntr_status ntr_board_receive(ntr_board *board) {
-    ntr_status status = NTR_OK;
-    while (status == NTR_OK && board_remote_is_open(board) && rsp_comes(&board->remote->rsp, 0)) status = take_packet(board);
-    return board_remote_is_open(board) ? status : NTR_E_IO;
+    for (unsigned i = 0; i < UNANSWERED_MAX; i++) {
+        if (!board_remote_is_open(board)) return NTR_E_IO;
+        if (!rsp_comes(&board->remote->rsp, 0)) return board_remote_is_open(board) ? NTR_OK : NTR_E_IO;
+        TRY(take_packet(board));
+    }
+    return link_break(&board->remote->rsp.link, "the server sends %d packets without a pause", UNANSWERED_MAX);
 }
 
 /* ---- the connection */

@@ -75,6 +75,23 @@ static void test_endless_output(void **state) {
     }
 }
 
+/* The machine runs, and nobody waits for anything. The server may be slower than the board at first. */
+static void test_output_without_a_pause(void **state) {
+    static char many[1 << 16];
+    ntr_status status;
+    (void)state;
+    for (size_t i = 0; i + 7 < sizeof many; i += 7) memcpy(many + i, "$O41#00", 7);
+    ntr_board *board = new_board();
+    const pid_t server = serve(board, many, 0, "");
+    board->remote->running = true;
+    do status = ntr_board_receive(board);
+    while (status == NTR_OK);
+    assert_int_equal(status, NTR_E_IO);
+    assert_string_equal(board->remote->rsp.link.error, "the server sends 65536 packets without a pause");
+    assert_false(board_remote_is_open(board));
+    end(board, server);
+}
+
 /* Answers each request: nothing, or a part of a description that has no end. */
 static void describe(int client) {
     char request[512];
@@ -116,6 +133,7 @@ static void test_endless_description(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_output_before_answer), TEST(test_endless_output), TEST(test_endless_description)};
+    const struct CMUnitTest tests[] = {TEST(test_output_before_answer), TEST(test_endless_output), TEST(test_output_without_a_pause),
+                                       TEST(test_endless_description)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
