@@ -1,4 +1,4 @@
-/* The state of object coverage (object_coverage.c), and the merging of several traces (object_merge.c). */
+/* The state of object coverage (object_coverage.c, object_run.h), and the merging of several traces (object_merge.c). */
 #ifndef NTR_ANALYSIS_OBJECT_STATE_H
 #define NTR_ANALYSIS_OBJECT_STATE_H
 

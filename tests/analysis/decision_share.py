@@ -3,7 +3,7 @@
 
 usage: decision_share.py NTRACE SOURCES [LEVEL...]         NTRACE_TEST_KEEP=FOLDER: traces are kept there, and not made again
 
-SOURCES is a folder in which Debian's source packages bzip2, cjson, zlib, lua5.4 and tinyxml2 are unpacked (apt-get source).
+SOURCES is a folder in which the archives *.orig.tar.* of Debian's source packages bzip2, cjson, zlib, lua5.4 and tinyxml2 are unpacked.
 LEVEL: -O0, -Og (default), ... The same sources run with the same inputs, instrumented by clang-19 on this machine and compiled by
 gcc for RISC-V under ntrace run. The exit status is 1 when a vector or a pair differs. `make test` does not run this.
 """

@@ -563,6 +563,50 @@ def object_code(bench):
     assert any(target["kind"] == "call" for target in document["targets"])
 
 
+PADDED = """
+__attribute__((noinline)) int one(int x) { return x + 1; }
+__attribute__((noinline)) int never(int x) { return x * 3; }
+extern int routine(int), unused(int);
+int main(int argc, char **argv) { return argc > 5 ? never(argc) : one(routine(argc)) == 99; }
+"""
+ROUTINES = """
+  .text
+  .globl routine, unused
+  .balign 64
+routine:
+  nop
+  addi a0, a0, 2
+  ret
+  .balign 64
+unused:
+  nop
+  nop
+  j 1f
+  .balign 32
+1: nop
+  ret
+2: nop
+  j 1b
+  .balign 64
+"""
+
+
+def padding(bench):
+    """What aligns code is not listed, unless it is executed or belongs to a routine: functions and sizes are those of the symbols."""
+    bench.source("padded.c", PADDED)
+    bench.source("routines.S", ROUTINES)
+    bench.run(*GCC, "-O2", "-falign-functions=64", "padded.c", "routines.S", "-o", "traced")
+    bench.run(bench.ntrace, "run", "-o", "traced.ntrace", "--", "./traced")
+    document = json.loads(bench.run(bench.ntrace, "coverage", "--level", "object", "--format", "json", "traced.ntrace"))
+    names = re.findall(r"(?m)^([0-9a-f]+) . (\w+)$", bench.run("riscv64-linux-gnu-nm", "-n", "traced"))
+    expected = sorted((f"0x{int(address, 16):x}", name) for address, name in names if name in ("one", "never", "main", "routine", "unused"))
+    assert sorted((f["address"], f["name"]) for f in document["functions"]) == expected, [(f["address"], f["name"], f["instructions"]) for f in document["functions"]]
+    found = {f["name"]: f for f in document["functions"]}
+    assert found["routine"]["instructions"] == found["routine"]["executed"] == 3, found["routine"]
+    texts = [insn["text"] for part in found["unused"]["not_executed"] for insn in part["instructions"]]
+    assert [text.split()[0] for text in texts] == ["nop", "nop", "j", "nop", "ret", "nop", "j"], texts
+
+
 def other_formats(bench):
     bench.source("decisions.c")
     trace = bench.trace("decisions.c", "-O0", "0", "20")
@@ -835,5 +879,5 @@ def justifications(bench):
 
 if __name__ == "__main__":
     cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, unusual_flow, misleading_code, computed_together, overloaded_operators, code_of_clang, folders_of_clang, inverted_branches, same_bytes, gap_in_a_decision,
-                without_sources, compile_commands, only_some_sources, thresholds, real_source, object_code, other_formats, lcov_2, gcovr,
+                without_sources, compile_commands, only_some_sources, thresholds, real_source, object_code, padding, other_formats, lcov_2, gcovr,
                 condition_coverage, evidence, schemas, campaigns, pdf, names_of_tests, justifications], Bench, TOOLS)

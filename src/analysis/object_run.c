@@ -1,0 +1,129 @@
+#include "analysis/object_run.h"
+
+#include "analysis/selected.h"
+#include "base/allocator.h"
+#include "base/try.h"
+
+const ntr_insn_count *ntr_object_run_count(const ntr_object_run *r, uint64_t address) {
+    size_t low = 0, high = r->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (r->counts[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < r->count && r->counts[low].address == address ? &r->counts[low] : NULL;
+}
+
+static const ntr_line_row *row_of(const ntr_object_run *r, uint64_t address) {
+    size_t low = 0, high = r->row_count;
+    while (low < high) { /* the last row that begins at or below the address */
+        size_t middle = low + (high - low) / 2;
+        if (r->rows[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const ntr_line_row *row = low ? &r->rows[low - 1] : NULL;
+    return row && address - row->address < row->size ? row : NULL;
+}
+
+bool ntr_object_run_selects(ntr_object_run *r, const char *file) {
+    const ntr_object_coverage *c = r->coverage;
+    if (!c->only_count) return true;
+    if (file && file != r->compared) r->selected = ntr_path_selected(file, c->only, c->only_count);
+    r->compared = file;
+    return file && r->selected;
+}
+
+/* Returns whether code at an address is selected: by the declaration of its function, or by its own line. */
+static bool is_selected_at(ntr_object_run *r, uint64_t address) {
+    ntr_frame frame;
+    if (!r->coverage->only_count) return true;
+    if (ntr_debug_info_function(r->debug, NULL, address, &frame) == NTR_OK && frame.declared_in) return ntr_object_run_selects(r, frame.declared_in);
+    const ntr_line_row *row = row_of(r, address);
+    return row && ntr_object_run_selects(r, row->file);
+}
+
+ntr_status ntr_object_run_add_insn(ntr_object_run *r, uint64_t address, const ntr_insn *insn, uint64_t bits) {
+    ntr_object_coverage *c = r->coverage;
+    const ntr_insn_count *count = ntr_object_run_count(r, address);
+    const ntr_line_row *row = row_of(r, address);
+    const char *file = row && row->file ? ntr_texts_keep(&c->texts, row->file) : NULL;
+    if (ntr_reserve(c->allocator, (void **)&c->insns, &c->insn_capacity, c->insn_count + 1, sizeof *c->insns))
+        return NTR_E_MEMORY;
+    c->insns[c->insn_count++] = (ntr_object_insn){
+        .address = address - r->bias, .executed = count ? count->executed : 0, .taken = count ? count->taken : 0,
+        .not_taken = count ? count->not_taken : 0, .bits = bits, .file = file,
+        .line = row ? row->line : 0, .size = insn->size, .flow = insn->flow,
+    };
+    return NTR_OK;
+}
+
+ntr_collected_function *ntr_object_run_add(ntr_object_run *r, const ntr_object_function *shown) {
+    ntr_object_coverage *c = r->coverage;
+    if (ntr_reserve(c->allocator, (void **)&c->functions, &c->function_capacity, c->function_count + 1, sizeof *c->functions))
+        return NULL;
+    ntr_collected_function *f = &c->functions[c->function_count++];
+    *f = (ntr_collected_function){.shown = *shown, .first = c->insn_count};
+    return f;
+}
+
+static ntr_status add_function(void *user, const ntr_frame *frame) {
+    ntr_object_run *r = user;
+    ntr_object_coverage *c = r->coverage;
+    ntr_insn insn;
+    uint64_t bits;
+    if (frame->inlined || !frame->size) return NTR_OK;
+    if (!ntr_object_run_selects(r, frame->declared_in)) return NTR_OK;
+    const ntr_object_function shown = {
+        .name = ntr_texts_keep(&c->texts, frame->function), .image = r->image,
+        .file = frame->declared_in ? ntr_texts_keep(&c->texts, frame->declared_in) : NULL, .line = frame->declared_line,
+        .address = frame->entry - r->bias, .size = frame->size,
+    };
+    ntr_collected_function *f = ntr_object_run_add(r, &shown);
+    if (!f) return NTR_E_MEMORY;
+    for (uint64_t at = frame->entry; at - frame->entry < frame->size; at += insn.size) {
+        if (!ntr_object_code_at(&r->code, at, &insn, &bits)) break;
+        TRY(ntr_object_run_add_insn(r, at, &insn, bits));
+    }
+    f->shown.insn_count = c->insn_count - f->first;
+    return NTR_OK;
+}
+
+ntr_status ntr_object_run_functions(ntr_object_run *r, size_t index) {
+    r->first = r->coverage->function_count;
+    return ntr_debug_info_functions(r->debug, index, add_function, r);
+}
+
+/* ---- targets ----------------------------------------------------------------------------------- */
+
+static uint8_t flow_of(uint8_t end) {
+    switch ((ntr_end)end) {
+    case NTR_END_INDIRECT_JUMP: return NTR_FLOW_INDIRECT_JUMP;
+    case NTR_END_INDIRECT_CALL: return NTR_FLOW_INDIRECT_CALL;
+    default: return NTR_FLOW_LINEAR;
+    }
+}
+
+ntr_status ntr_object_run_targets(ntr_object_run *r, ntr_tally *tally, uint64_t low, uint64_t high) {
+    ntr_object_coverage *c = r->coverage;
+    size_t count;
+    const ntr_tally_row *rows = ntr_tally_rows(tally, &count);
+    for (size_t i = 0; i < count; i++) {
+        ntr_frame frame;
+        uint8_t flow = flow_of(rows[i].end);
+        if (flow == NTR_FLOW_LINEAR || rows[i].target_unknown || rows[i].last < low || rows[i].last >= high) continue;
+        if (!is_selected_at(r, rows[i].last)) continue;
+        bool named = ntr_debug_info_function(r->debug, NULL, rows[i].target, &frame) == NTR_OK;
+        if (ntr_reserve(c->allocator, (void **)&c->targets, &c->target_capacity, c->target_count + 1, sizeof *c->targets))
+            return NTR_E_MEMORY;
+        c->targets[c->target_count++] = (ntr_object_target){
+            .image = r->image, .from = rows[i].last - r->bias,
+            .to = rows[i].target >= low && rows[i].target < high ? rows[i].target - r->bias : rows[i].target,
+            .count = rows[i].count, .flow = flow, .symbol = named ? ntr_texts_keep(&c->texts, frame.function) : NULL,
+        };
+    }
+    return NTR_OK;
+}
